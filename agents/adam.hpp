@@ -1,0 +1,33 @@
+// Adam (Kingma & Ba 2015, algorithm 1) by ATen's fused kernel, which torch::optim::Adam does not use from C++.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <string>
+#include <vector>
+
+#include "data/hdf5_file.hpp"
+
+namespace berth {
+
+// Updates the parameters in place; betas are 0.9 and 0.999. Thread rule: one thread at a time.
+class Adam {
+ public:
+  Adam(std::vector<torch::Tensor> parameters, double epsilon);
+  // gradients[k] belongs to parameters[k], same shape.
+  void Step(const std::vector<torch::Tensor>& gradients, double learning_rate);
+  std::int64_t steps() const { return steps_; }
+  // Datasets under `group`.
+  void Save(h5::Writer& out, const std::string& group) const;
+  void Load(const h5::Reader& in, const std::string& group);
+
+ private:
+  std::vector<torch::Tensor> parameters_, first_moment_, second_moment_, state_steps_;
+  double epsilon_;
+  std::int64_t steps_ = 0;
+};
+
+// Scales all gradients so that their joint 2-norm is at most `max_norm`; gives back the norm before.
+double ClipGradients(std::vector<torch::Tensor>& gradients, double max_norm);
+
+}  // namespace berth

@@ -1,0 +1,85 @@
+// What `train` and `export` ask of libberth_learn.so, which they open at run time: the one header of the learners
+// that includes no LibTorch. Errors cross as berth::Error.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "env/batch_env.hpp"
+#include "env/mdp.hpp"
+#include "env/spec.hpp"
+
+namespace berth {
+
+struct TrainProgress {
+  std::int64_t steps = 0, total_steps = 0;  // environment steps
+  double wall_s = 0, steps_per_s = 0;       // rate over the last window
+  double mean_return = 0, mean_metric = 0;  // of the episodes that ended in the last window (NaN when none)
+  double env_share = 0, act_share = 0, learn_share = 0;  // of wall time, last window
+  std::vector<std::pair<std::string, double>> losses;    // "losses/policy_loss", "charts/learning_rate", ...
+};
+
+struct TrainRequest {
+  std::string agent = "ppo";              // spec
+  std::string network = "pair_scorer";    // spec
+  BatchEnv* env = nullptr;                // not owned; already made for the wanted workload and seed
+  MdpSpec mdp;                            // recorded in the checkpoint
+  std::vector<std::string> gpu_types;     // recorded: names the G columns in training
+  std::int64_t steps = 0;                 // total environment steps, those before --resume included
+  double seconds = 0;                     // stop after this much training wall time, 0 = no limit
+  int threads = 1;
+  std::uint64_t seed = 0;
+  std::string device = "auto";            // auto | cpu | cuda
+  std::string out_dir;                    // RUN/: checkpoint.h5, progress.csv
+  bool resume = false;                    // continue RUN/checkpoint.h5
+  std::string config;                     // resolved configuration, recorded
+  std::string workload;                   // ScenarioSource::Describe(), recorded
+  std::string commit;                     // source commit, recorded
+  double checkpoint_every_s = 60;
+  std::function<void(const TrainProgress&)> on_progress;  // about once a second, and at the end
+  const std::atomic<bool>* interrupted = nullptr;         // set by Ctrl-C: save and return
+};
+struct TrainOutcome {
+  bool interrupted = false;
+  std::int64_t steps = 0;
+  double wall_s = 0;
+  double mean_return = 0, mean_metric = 0;  // of the last 100 episodes or fewer
+  std::string checkpoint;                   // path
+  std::string device;                       // "cpu" or "cuda:0 (name)"
+};
+
+struct ExportRequest {
+  std::string run_dir;                // holds checkpoint.h5
+  std::string policy_path;            // policy.h5, or ""
+  std::string onnx_path;              // policy.onnx, or ""
+};
+struct ExportOutcome {
+  double max_difference = 0;          // torch against torch-free logits on the examples
+  std::int64_t parameters = 0;
+};
+
+// A row of `berth list agents` and `berth list networks`.
+struct LearnInfo {
+  const char* name;
+  const char* summary;
+  const char* source;
+  std::span<const ParamInfo> params;
+};
+
+struct LearnApi {
+  int version;  // kLearnApiVersion
+  TrainOutcome (*train)(const TrainRequest&);
+  ExportOutcome (*export_policy)(const ExportRequest&);
+  std::vector<LearnInfo> (*agents)();
+  std::vector<LearnInfo> (*networks)();
+  std::string (*build)();  // "LibTorch 2.11.0, CPU only"
+};
+inline constexpr int kLearnApiVersion = 1;
+inline constexpr const char* kLearnApiSymbol = "berth_learn_api";  // extern "C" const LearnApi* ()
+
+}  // namespace berth

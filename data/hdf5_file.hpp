@@ -1,0 +1,80 @@
+// HDF5 behind one process-wide lock (libhdf5 is not thread-safe). Files are written under a temporary name, flushed
+// and renamed on Commit, so a kill at any moment leaves the old file or the new one.
+//
+//   h5::Writer out("s.h5", "scenario", /*version=*/1);
+//   out.Text("provenance", text);                       // attribute of the root
+//   out.Array<double>("jobs/arrival", arrival);         // groups are made as needed
+//   out.Commit();
+//   h5::Reader in("s.h5", "scenario", /*newest version known=*/1);
+//   std::vector<double> arrival = in.Array<double>("jobs/arrival", /*expected length=*/n);
+//
+// Every file says its kind, format version, source commit and a content hash. All failures throw Error naming the
+// file and the dataset or attribute, what was expected and what was found.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace berth::h5 {
+
+class Writer {
+ public:
+  Writer(const std::string& path, const std::string& kind, int version);
+  ~Writer();  // without Commit the temporary file is removed and `path` is untouched
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
+
+  void Text(const std::string& name, const std::string& value);  // root attributes
+  void Number(const std::string& name, double value);
+  void Integer(const std::string& name, std::int64_t value);
+  // T: float, double, int32_t, int64_t, uint8_t, uint64_t. `shape` empty = one dimension.
+  template <class T>
+  void Array(const std::string& dataset, std::span<const T> values, std::span<const std::int64_t> shape = {});
+  template <class T>
+  void Array(const std::string& dataset, const std::vector<T>& values, std::vector<std::int64_t> shape = {}) {
+    Array<T>(dataset, std::span<const T>(values), std::span<const std::int64_t>(shape));
+  }
+  void Strings(const std::string& dataset, std::span<const std::string> values);
+  void Commit();  // flush, close, rename
+
+ private:
+  std::string path_, temporary_;
+  std::int64_t file_ = -1;  // hid_t
+  std::uint64_t hash_ = 0;
+};
+
+class Reader {
+ public:
+  // Refuses files that are missing, not HDF5, truncated, of another kind, newer than `newest_version`, or whose
+  // content hash differs.
+  Reader(const std::string& path, const std::string& kind, int newest_version);
+  ~Reader();
+  Reader(const Reader&) = delete;
+  Reader& operator=(const Reader&) = delete;
+
+  int version() const { return version_; }
+  const std::string& path() const { return path_; }
+  bool Has(const std::string& dataset) const;
+  bool HasAttribute(const std::string& name) const;
+  std::string Text(const std::string& name) const;
+  double Number(const std::string& name) const;
+  std::int64_t Integer(const std::string& name) const;
+  // `expected_size` < 0 = any. The shape is given back where asked.
+  template <class T>
+  std::vector<T> Array(const std::string& dataset, std::int64_t expected_size = -1,
+                       std::vector<std::int64_t>* shape = nullptr) const;
+  std::vector<std::string> Strings(const std::string& dataset) const;
+  std::vector<std::string> Datasets() const;  // all paths, sorted
+
+ private:
+  std::string path_;
+  std::int64_t file_ = -1;
+  int version_ = 0;
+};
+
+// The kind attribute of any Berth file. Error where it is not one.
+std::string KindOf(const std::string& path);
+
+}  // namespace berth::h5

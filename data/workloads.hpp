@@ -1,0 +1,66 @@
+// Workloads by spec string, clusters by text, scenarios from and to files.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+
+#include "env/metrics.hpp"
+#include "env/scenario.hpp"
+#include "env/scenario_source.hpp"
+#include "env/spec.hpp"
+
+namespace berth {
+
+// "v100=36/4,p100=36,k80=36": count, optionally GPUs per node. Names are looked up in the shipped table of GPU
+// types (memory, power, price); the nearest right name is in the error.
+ClusterSpec ParseCluster(const std::string& text);
+
+// What a scenario is given beside its jobs; unset members keep the source's own values.
+struct ScenarioSettings {
+  ClusterSpec cluster;                       // empty = the source's own (files)
+  Clock clock;
+  Knowledge knowledge = Knowledge::kOracle;
+  double estimate_sigma = 0.0;
+  Costs costs;
+};
+
+// One row of the table of generators (X-macro list in workloads.cpp).
+struct WorkloadInfo {
+  const char* name;
+  const char* summary;
+  const char* source;
+  std::span<const ParamInfo> params;
+  std::shared_ptr<const ScenarioSource> (*make)(Params& params, const ScenarioSettings& settings);
+};
+std::span<const WorkloadInfo> Workloads();
+std::shared_ptr<const ScenarioSource> MakeWorkload(const std::string& spec, const ScenarioSettings& settings);
+
+// One fixed scenario as a source.
+std::shared_ptr<const ScenarioSource> FixedSource(Scenario scenario, std::string description);
+
+// One row of the table of trace formats.
+struct FormatInfo {
+  const char* name;
+  const char* summary;
+  const char* source;
+  Clock default_clock;
+  // Throws Error "file:line: expected ..., found ...".
+  Scenario (*read)(const std::string& path, const ScenarioSettings& settings);
+};
+std::span<const FormatInfo> Formats();
+const FormatInfo& FindFormat(const std::string& name);  // Error with the nearest name
+
+// HDF5 scenarios. Writing goes to a temporary name, is flushed and renamed. Reading validates everything.
+void WriteScenario(const Scenario& scenario, const std::string& path);
+Scenario ReadScenario(const std::string& path);
+
+// HDF5 event log of one run: /events/{time,kind,job,type,device}, attributes signature, scheduler, scenario hash.
+void WriteEvents(const RunResult& result, const Scenario& scenario, const std::string& scheduler,
+                 const std::string& path);
+
+// The default of design.md §8: "v100=12,p100=12,k80=12", "synthetic(rate=1.8,jobs=1000)".
+inline constexpr const char* kDefaultCluster = "v100=12,p100=12,k80=12";
+inline constexpr const char* kDefaultWorkload = "synthetic(rate=1.8,jobs=1000)";
+
+}  // namespace berth

@@ -1,0 +1,58 @@
+// The face that learners see: N environments stepped together into buffers that the caller owns.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "env/observation.hpp"
+
+namespace berth {
+
+// Struct-of-arrays, row-major. Sizes: N environments, D = observation_size, A = num_actions.
+struct StepBuffers {
+  std::span<float> observation;         // [N, D] after the step; after an episode's end: of the new episode
+  std::span<std::uint8_t> action_mask;  // [N, A] 1 = legal, for `observation`; at least one a row
+  std::span<float> reward;              // [N] of the step just taken
+  std::span<std::uint8_t> terminated;   // [N] the episode ended: nothing follows
+  std::span<std::uint8_t> truncated;    // [N] it was cut: bootstrap from final_observation
+  std::span<float> discount;            // [N] of this step: multiplies the value of what follows (gamma included)
+  std::span<float> final_observation;   // [N, D] written only where terminated or truncated
+};
+
+// Owns the memory of one set of buffers.
+struct StepStorage {
+  StepStorage(int num_envs, int observation_size, int num_actions);
+  StepBuffers buffers();
+  std::vector<float> observation, reward, discount, final_observation;
+  std::vector<std::uint8_t> action_mask, terminated, truncated;
+};
+
+struct EpisodeStats {  // summed over the episodes that ended since the last TakeStats
+  std::int64_t episodes = 0;
+  double return_sum = 0.0;   // undiscounted
+  double length_sum = 0.0;   // steps
+  double metric_sum = 0.0;   // the environment's own headline figure; its name is metric_name()
+};
+
+// Thread rule: one caller; the implementation may use its own workers and gives the same bits on any number.
+// Episodes restart by themselves: a step that ends one returns the first observation of the next.
+class BatchEnv {
+ public:
+  virtual ~BatchEnv() = default;
+  virtual int num_envs() const = 0;
+  virtual int num_actions() const = 0;
+  virtual ObservationLayout layout() const = 0;  // observation_size = layout().size()
+  virtual std::string metric_name() const { return "return"; }
+  // Begins episode 0 of every environment; writes observation and action_mask.
+  virtual void Reset(const StepBuffers& out) = 0;
+  // actions [N], each legal in the mask last written. Writes every buffer.
+  virtual void Step(std::span<const std::int32_t> actions, const StepBuffers& out) = 0;
+  virtual EpisodeStats TakeStats() = 0;
+  // All that is needed to continue bit for bit; Load writes observation and action_mask as they were.
+  virtual std::vector<std::uint8_t> SaveState() const = 0;
+  virtual void LoadState(std::span<const std::uint8_t> state, const StepBuffers& out) = 0;
+};
+
+}  // namespace berth

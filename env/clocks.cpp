@@ -1,0 +1,184 @@
+// How each clock runs to its next decision point (design.md §4).
+#include <algorithm>
+#include <cmath>
+
+#include "env/simulator.hpp"
+
+namespace berth {
+namespace {
+
+std::size_t U(int i) { return static_cast<std::size_t>(i); }
+
+constexpr std::uint8_t kFailuresToDrop = 5;
+
+// Latest finish first, then by job (gavel/SPEC.md §7 step 3).
+bool LaterFinish(const Segment& a, const Segment& b) {
+  return a.finish != b.finish ? a.finish > b.finish : a.job < b.job;
+}
+
+}  // namespace
+
+bool Simulator::AdvanceToDecision() {
+  state_.arrived.clear();
+  state_.completed.clear();
+  state_.segments.clear();
+  if (window_left_ == 0) finished_ = true;
+  if (finished_ || stalled_) return false;
+  bool decide = false;
+  switch (scenario_.data().clock.kind) {
+    case ClockKind::kEvent: decide = AdvanceEvents(/*one_at_a_time=*/false); break;
+    case ClockKind::kHpc: decide = AdvanceEvents(/*one_at_a_time=*/true); break;
+    case ClockKind::kRounds: decide = AdvanceRounds(); break;
+    case ClockKind::kReferenceRounds: decide = AdvanceReferenceRounds(); break;
+  }
+  if (window_left_ == 0) {
+    finished_ = true;
+    return false;
+  }
+  return decide;
+}
+
+bool Simulator::NothingFollows() {
+  (state_.active.empty() ? finished_ : stalled_) = true;
+  return false;
+}
+
+bool Simulator::AdvanceEvents(bool one_at_a_time) {
+  SimState& s = state_;
+  while (!queue_.empty() && queue_.top().version != version_[U(queue_.top().job)]) queue_.Pop();
+  const double completion = queue_.empty() ? kNever : queue_.top().time;
+  const double arrival = NextArrival();
+  const double next = std::min({completion, arrival, wake_at_});
+  if (next == kNever) return NothingFollows();
+  s.now = std::max(s.now, next);
+  wake_at_ = kNever;
+  if (one_at_a_time) {  // arrivals first on ties; nothing when it is only a wake-up
+    if (arrival <= next) {
+      Arrive(next_arrival_++, s.now);
+    } else if (completion <= next) {
+      const int job = queue_.top().job;
+      queue_.Pop();
+      Complete(job, s.now, /*release_devices=*/true);
+    }
+    return true;
+  }
+  while (!queue_.empty() && queue_.top().time <= s.now) {
+    const Completion event = queue_.top();
+    queue_.Pop();
+    if (event.version == version_[U(event.job)]) Complete(event.job, s.now, /*release_devices=*/true);
+  }
+  while (NextArrival() <= s.now) Arrive(next_arrival_++, s.now);
+  return true;
+}
+
+void Simulator::ArriveUntil(double time) {
+  while (NextArrival() <= time) {
+    const double at = NextArrival();
+    Arrive(next_arrival_++, at);
+  }
+}
+
+// What a round brought, in order of time: completions first on ties, then by job. Devices wait for the boundary.
+void Simulator::EndRound(double boundary) {
+  std::vector<Segment>& done = round_scratch_;
+  done.clear();
+  for (const Segment& segment : state_.segments) {
+    if (segment.completed) done.push_back(segment);
+  }
+  std::sort(done.begin(), done.end(), [](const Segment& a, const Segment& b) {
+    return a.finish != b.finish ? a.finish < b.finish : a.job < b.job;
+  });
+  for (const Segment& segment : done) {
+    while (NextArrival() < segment.finish) {
+      const double at = NextArrival();
+      Arrive(next_arrival_++, at);
+    }
+    Complete(segment.job, segment.finish, /*release_devices=*/false);
+  }
+  ArriveUntil(boundary);
+}
+
+// kReferenceRounds: the reference gives up on a job whose round allows no whole step five times running.
+void Simulator::Drop(int job) {
+  const int type = state_.on_type[U(job)];
+  Release(job);
+  Leave(job, state_.now, JobPhase::kRejected);
+  Log(state_.now, EventKind::kReject, type, job, -1);
+}
+
+bool Simulator::AdvanceRounds() {
+  SimState& s = state_;
+  const double length = scenario_.data().clock.round_s;
+  if (!s.running.empty()) {
+    ++round_;
+  } else {  // skip to the first boundary that brings something
+    const double next = std::min(NextArrival(), wake_at_);
+    if (next == kNever) return NothingFollows();
+    round_ = std::max(round_ + 1, static_cast<std::int64_t>(std::ceil(next / length)));
+    while (static_cast<double>(round_) * length < next) ++round_;  // the quotient may round down
+  }
+  wake_at_ = kNever;
+  const double begin = s.now;
+  const double boundary = static_cast<double>(round_) * length;
+
+  for (int job : s.running) {
+    const double finish = FinishTime(job);
+    const double until = std::min(finish, boundary);
+    s.segments.push_back({job, s.on_type[U(job)], until - begin, until, finish <= boundary});
+  }
+  std::sort(s.segments.begin(), s.segments.end(), LaterFinish);
+  EndRound(boundary);
+  s.now = boundary;
+  for (int job : s.completed) Release(job);
+  return true;
+}
+
+// gavel/SPEC.md §7 steps 1-4 and 9 to the letter, with the reference's §8.4 crash replaced by one more decision.
+bool Simulator::AdvanceReferenceRounds() {
+  SimState& s = state_;
+  const double length = scenario_.data().clock.round_s;
+  if (s.running.empty()) {
+    if (ArrivalsRemain()) {
+      s.now = std::max(s.now, NextArrival());
+      idle_retry_ = false;
+    } else if (s.active.empty() || idle_retry_) {
+      return NothingFollows();
+    } else {
+      idle_retry_ = true;  // the policy may place the waiting jobs once it sees that nothing else will come
+    }
+  } else {
+    idle_retry_ = false;
+    if (this_round_end_ >= 0.0) last_round_end_ = this_round_end_;
+    const double begin = s.now;
+    double latest = begin;
+    for (int job : s.running) {
+      const double rate = scenario_.Rate(job, s.on_type[U(job)]);
+      const double overhead = std::min(s.progress_from[U(job)] - begin, length);
+      const double left = scenario_.data().jobs.total_steps[U(job)] - s.steps_done[U(job)];
+      const double steps = std::min(std::floor(rate * (length - overhead)), left);
+      const double finish = begin + overhead + steps / rate;
+      s.steps_done[U(job)] += steps;
+      const bool done = s.steps_done[U(job)] >= scenario_.data().jobs.total_steps[U(job)];
+      s.segments.push_back({job, s.on_type[U(job)], finish - last_round_end_, finish, done});
+      latest = std::max(latest, finish);
+      failures_[U(job)] = steps > 0.0 ? std::uint8_t{0} : static_cast<std::uint8_t>(failures_[U(job)] + 1);
+    }
+    std::sort(s.segments.begin(), s.segments.end(), LaterFinish);
+    EndRound(latest);
+    s.now = this_round_end_ = latest;
+    for (const Segment& segment : s.segments) {
+      if (segment.completed) {
+        Release(segment.job);
+        continue;
+      }
+      EndRun(segment.job, segment.finish);  // GPUs idle from its finish to the round's end
+      s.busy_from[U(segment.job)] = s.progress_from[U(segment.job)] = s.now;
+      if (failures_[U(segment.job)] == kFailuresToDrop) Drop(segment.job);
+    }
+  }
+  ArriveUntil(s.now);
+  s.arrivals_over = !ArrivalsRemain();
+  return true;
+}
+
+}  // namespace berth

@@ -1,0 +1,122 @@
+// What a real scheduler could know now: read-only, and no more of the future than was granted.
+// Valid only until the simulator moves on.
+#pragma once
+
+#include <span>
+
+#include "env/check.hpp"
+#include "env/scenario.hpp"
+#include "env/sim_state.hpp"
+
+namespace berth {
+
+// Job arguments are job indices (position in the scenario, which is arrival order).
+class ClusterView {
+ public:
+  ClusterView(const Scenario& scenario, const SimState& state, Knowledge granted)
+      : scenario_(&scenario), state_(&state), granted_(granted) {}
+
+  // -- the cluster and the clock
+  double now() const { return state_->now; }  // s
+  Clock clock() const { return scenario_->data().clock; }
+  std::span<const GpuType> types() const { return scenario_->data().cluster.types; }
+  int num_types() const { return scenario_->num_types(); }
+  int num_gpus() const { return scenario_->num_gpus(); }
+  int first_device(int type) const { return scenario_->first_device(type); }  // devices are numbered type by type
+  std::span<const int> free_gpus() const { return state_->free_gpus; }  // [G] whole idle devices
+  bool DeviceFree(int device) const { return state_->device_job[Index(device)] < 0; }
+  std::span<const Tenant> tenants() const { return scenario_->data().tenants; }
+  const ThroughputTable& throughputs() const { return scenario_->data().throughputs; }
+  const Costs& costs() const { return scenario_->data().costs; }
+  std::uint64_t seed() const { return scenario_->data().seed; }
+  int num_jobs() const { return scenario_->num_jobs(); }  // size for per-job arrays; the future's jobs are hidden
+
+  // -- who is there, each in arrival order
+  std::span<const int> waiting() const { return state_->waiting; }
+  std::span<const int> running() const { return state_->running; }
+  std::span<const int> active() const { return state_->active; }  // waiting and running
+
+  // -- what happened since the previous decision point
+  std::span<const int> arrived() const { return state_->arrived; }
+  std::span<const int> completed() const { return state_->completed; }
+  // Clocks with rounds only: what ran in the last round, latest finish first, then by job.
+  std::span<const Segment> segments() const { return state_->segments; }
+
+  // kReferenceRounds only, where the reference looks: no job of the trace is still to come.
+  bool arrivals_over() const { return state_->arrivals_over; }
+
+  // -- of a job that has arrived; always known
+  double Arrival(int job) const { return Seen(job).arrival[Index(job)]; }
+  std::int64_t Id(int job) const { return Seen(job).id[Index(job)]; }
+  int JobType(int job) const { return Seen(job).job_type[Index(job)]; }
+  int Gang(int job) const { return Seen(job).gang[Index(job)]; }
+  double Weight(int job) const { return Or(Seen(job).weight, job, 1.0); }
+  double Deadline(int job) const { return Or(Seen(job).deadline, job, kNever); }
+  int TenantOf(int job) const { return Or(Seen(job).tenant, job, 0); }
+  double Requested(int job) const {  // s, NaN = none
+    return Or(Seen(job).requested_s, job, std::numeric_limits<double>::quiet_NaN());
+  }
+  double Rate(int job, int type) const { return scenario_->Rate(job, type); }  // steps/s of the gang; 0 = cannot run
+  std::span<const double> Rates(int job) const { return scenario_->Rates(job); }  // [G]
+  double BestRate(int job) const { return scenario_->BestRate(job); }
+
+  // -- its state
+  bool IsWaiting(int job) const { return state_->phase[Index(job)] == JobPhase::kWaiting; }
+  bool IsRunning(int job) const { return state_->phase[Index(job)] == JobPhase::kRunning; }
+  bool IsDone(int job) const { return state_->phase[Index(job)] >= JobPhase::kDone; }
+  int TypeOf(int job) const { return state_->on_type[Index(job)]; }      // -1 when not running
+  int LastTypeOf(int job) const { return state_->last_type[Index(job)]; }  // -1 when it never ran
+  std::span<const int> Devices(int job) const { return state_->Devices(job); }  // empty when not running
+  double RunStart(int job) const { return state_->run_start[Index(job)]; }  // s, of the current run
+  int Preemptions(int job) const { return state_->preemptions[Index(job)]; }
+
+  // -- attained service; needs kBlind
+  double AttainedSeconds(int job) const {  // wall-clock seconds on GPUs, whole gang counted once
+    Need(Knowledge::kBlind);
+    return state_->AttainedSeconds(job);
+  }
+  double AttainedSteps(int job) const {
+    Need(Knowledge::kBlind);
+    return state_->AttainedSteps(*scenario_, job);
+  }
+
+  // -- the future; needs kEstimate or kOracle. An estimate is the true value times the job's error factor.
+  double RemainingSteps(int job) const {
+    Need(Knowledge::kEstimate);
+    const double left =
+        scenario_->data().jobs.total_steps[Index(job)] - state_->AttainedSteps(*scenario_, job);
+    return (left > 0.0 ? left : 0.0) * scenario_->EstimateFactor(job);
+  }
+  double RemainingSeconds(int job, int type) const {  // alone on `type`; kNever where it cannot run
+    const double rate = Rate(job, type);
+    return rate > 0.0 ? RemainingSteps(job) / rate : kNever;
+  }
+  double TotalSteps(int job) const {
+    Need(Knowledge::kEstimate);
+    return Seen(job).total_steps[Index(job)] * scenario_->EstimateFactor(job);
+  }
+
+  Knowledge granted() const { return granted_; }
+
+ private:
+  static std::size_t Index(int i) { return static_cast<std::size_t>(i); }
+  template <class T>
+  static T Or(const std::vector<T>& column, int job, T otherwise) {
+    return column.empty() ? otherwise : column[Index(job)];
+  }
+  const JobTable& Seen(int job) const {  // the view is blind to jobs that have not arrived
+    BERTH_DCHECK(state_->phase[Index(job)] != JobPhase::kFuture, "job ", job, " has not arrived");
+    (void)job;
+    return scenario_->data().jobs;
+  }
+  void Need(Knowledge level) const {
+    BERTH_CHECK(granted_ >= level, "the scheduler reads '", ToString(level), "' but was granted '",
+                ToString(granted_), "'");
+  }
+
+  const Scenario* scenario_;
+  const SimState* state_;
+  Knowledge granted_;
+};
+
+}  // namespace berth

@@ -1,0 +1,127 @@
+#include "env/metrics.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace berth {
+namespace {
+
+std::size_t U(int i) { return static_cast<std::size_t>(i); }
+
+constexpr double kSlowdownFloor = 10.0;  // s: bounded slowdown, Feitelson & Rudolph 1998
+
+// Run time on an isolated 1/m share of every type (gavel/SPEC.md §1), m = mean jobs in system during the job's life.
+double IsolatedSeconds(const Simulator& simulator, int job, double jct) {
+  const Scenario& scenario = simulator.scenario();
+  const double gang = scenario.data().jobs.gang[U(job)];
+  const double others = (simulator.JobSecondsAtEnd(job) - simulator.JobSecondsAtArrival(job)) / jct;
+  const double m = std::max(1.0, others);
+  double share = 0.0, rate = 0.0;
+  for (int type = 0; type < scenario.num_types(); ++type) {
+    const double y = scenario.data().cluster.types[U(type)].count / m / gang;
+    share += y;
+    rate += y * scenario.Rate(job, type);
+  }
+  if (share > 1.0) rate /= share;
+  return scenario.data().jobs.total_steps[U(job)] / rate;
+}
+
+double Mean(const std::vector<double>& values) {
+  double sum = 0.0;
+  for (double x : values) sum += x;
+  return values.empty() ? 0.0 : sum / static_cast<double>(values.size());
+}
+
+double SortedQuantile(std::vector<double>& values, double q) {
+  std::sort(values.begin(), values.end());
+  return values.empty() ? 0.0 : Quantile(values, q);
+}
+
+}  // namespace
+
+double Quantile(std::span<const double> sorted, double q) {
+  BERTH_CHECK(!sorted.empty() && q >= 0.0 && q <= 1.0, sorted.size(), " values, q = ", q);
+  const double at = q * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(at);
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  return sorted[below] + (at - static_cast<double>(below)) * (sorted[above] - sorted[below]);
+}
+
+std::vector<double> CompletionTimes(const Simulator& simulator, Window window) {
+  const JobTable& jobs = simulator.scenario().data().jobs;
+  const int end = window.end < 0 ? jobs.size() : window.end;
+  std::vector<double> jct;
+  for (int job = window.begin; job < end; ++job) {
+    const double done = simulator.state().completion[U(job)];
+    jct.push_back(done == kNever ? std::numeric_limits<double>::quiet_NaN() : done - jobs.arrival[U(job)]);
+  }
+  return jct;
+}
+
+Metrics Measure(const Simulator& simulator, Window window) {
+  const Scenario& scenario = simulator.scenario();
+  const SimState& state = simulator.state();
+  const JobTable& jobs = scenario.data().jobs;
+  const int end = window.end < 0 ? jobs.size() : window.end;
+  Metrics m;
+  m.end_s = simulator.now();
+
+  std::vector<double> jct, wait, slowdown, ftf;
+  double inverse = 0.0, inverse_square = 0.0, preemptions = 0.0;
+  int deadlines = 0, missed = 0;
+  for (int job = window.begin; job < end; ++job) {
+    const double done = state.completion[U(job)];
+    const double deadline = jobs.deadline.empty() ? kNever : jobs.deadline[U(job)];
+    deadlines += deadline != kNever;
+    missed += deadline != kNever && done > deadline;  // a job that never completes misses it
+    if (done == kNever) {
+      ++m.unfinished;
+      continue;
+    }
+    jct.push_back(done - jobs.arrival[U(job)]);
+    wait.push_back(state.first_start[U(job)] - jobs.arrival[U(job)]);
+    const double alone = jobs.total_steps[U(job)] / scenario.BestRate(job);
+    slowdown.push_back(std::max(1.0, jct.back() / std::max(alone, kSlowdownFloor)));
+    ftf.push_back(jct.back() / IsolatedSeconds(simulator, job, jct.back()));
+    inverse += 1.0 / slowdown.back();
+    inverse_square += 1.0 / (slowdown.back() * slowdown.back());
+    preemptions += state.preemptions[U(job)];
+    m.makespan_s = std::max(m.makespan_s, done);
+  }
+  m.jobs = static_cast<int>(jct.size());
+  const double n = m.jobs;
+  m.mean_jct_s = Mean(jct);
+  m.p50_jct_s = SortedQuantile(jct, 0.50);
+  m.p95_jct_s = SortedQuantile(jct, 0.95);
+  m.p99_jct_s = SortedQuantile(jct, 0.99);
+  m.max_jct_s = SortedQuantile(jct, 1.0);
+  m.mean_wait_s = Mean(wait);
+  m.p99_wait_s = SortedQuantile(wait, 0.99);
+  m.max_wait_s = SortedQuantile(wait, 1.0);
+  m.mean_slowdown = Mean(slowdown);
+  m.p99_slowdown = SortedQuantile(slowdown, 0.99);
+  m.mean_ftf = Mean(ftf);
+  m.max_ftf = SortedQuantile(ftf, 1.0);
+  // Jain, Chiu & Hawe 1984: (sum x)^2 / (n sum x^2).
+  m.jain = inverse_square > 0.0 ? inverse * inverse / (n * inverse_square) : 0.0;
+  m.deadline_miss_rate = deadlines > 0 ? static_cast<double>(missed) / deadlines : 0.0;
+  m.throughput_per_h = m.makespan_s > 0.0 ? n / (m.makespan_s / 3600.0) : 0.0;
+  m.preemptions_per_job = m.jobs > 0 ? preemptions / n : 0.0;
+
+  double busy_all = 0.0;
+  for (int type = 0; type < scenario.num_types(); ++type) {
+    const GpuType& gpu = scenario.data().cluster.types[U(type)];
+    const double busy = simulator.BusySeconds(type);
+    busy_all += busy;
+    m.cost += busy / 3600.0 * gpu.price_per_hour;
+    m.energy_kwh += (busy * gpu.peak_power_w + (gpu.count * m.end_s - busy) * gpu.idle_power_w) / 3.6e6;
+  }
+  if (m.end_s > 0.0) {
+    m.utilization = busy_all / (scenario.num_gpus() * m.end_s);
+    m.mean_jobs_in_system = simulator.JobSeconds() / m.end_s;
+  }
+  return m;
+}
+
+}  // namespace berth

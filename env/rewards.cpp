@@ -1,0 +1,120 @@
+#include "env/rewards.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include "env/metrics.hpp"
+#include "env/spec.hpp"
+
+namespace berth {
+namespace {
+
+std::size_t U(int i) { return static_cast<std::size_t>(i); }
+
+double TotalJct(const Simulator& simulator) { return simulator.JobSeconds(); }
+
+// Sum over jobs of (time in the system so far) / max(run time alone, 10 s).
+double TotalSlowdown(const Simulator& simulator) {
+  const Scenario& scenario = simulator.scenario();
+  const JobTable& jobs = scenario.data().jobs;
+  double total = 0.0;
+  for (int job = 0; job < simulator.arrived_jobs(); ++job) {
+    const double until = std::min(simulator.now(), simulator.state().completion[U(job)]);
+    const double alone = jobs.total_steps[U(job)] / scenario.BestRate(job);
+    total += (until - jobs.arrival[U(job)]) / std::max(alone, 10.0);
+  }
+  return total;
+}
+
+// The clock while there is work, the last completion afterwards: telescopes to the makespan.
+double TotalMakespan(const Simulator& simulator) {
+  if (simulator.jobs_in_system() > 0 || simulator.arrivals_remain()) return simulator.now();
+  double last = 0.0;
+  for (double done : simulator.state().completion) {
+    if (done != kNever) last = std::max(last, done);
+  }
+  return last;
+}
+
+double TotalMisses(const Simulator& simulator) {
+  const std::vector<double>& deadline = simulator.scenario().data().jobs.deadline;
+  double misses = 0.0;
+  for (int job = 0; job < simulator.arrived_jobs() && !deadline.empty(); ++job) {
+    const double until = std::min(simulator.now(), simulator.state().completion[U(job)]);
+    misses += until > deadline[U(job)] ? 1.0 : 0.0;
+  }
+  return misses;
+}
+
+double TotalCost(const Simulator& simulator) {
+  double cost = 0.0;
+  for (int type = 0; type < simulator.scenario().num_types(); ++type) {
+    cost += simulator.BusySeconds(type) / 3600.0 * simulator.scenario().data().cluster.types[U(type)].price_per_hour;
+  }
+  return cost;
+}
+
+double TotalEnergy(const Simulator& simulator) {
+  double joule = 0.0;
+  for (int type = 0; type < simulator.scenario().num_types(); ++type) {
+    const GpuType& gpu = simulator.scenario().data().cluster.types[U(type)];
+    const double busy = simulator.BusySeconds(type);
+    joule += busy * gpu.peak_power_w + (gpu.count * simulator.now() - busy) * gpu.idle_power_w;
+  }
+  return joule / 3.6e6;
+}
+
+double FinalFtf(const Simulator& simulator) { return Measure(simulator, {}).max_ftf; }
+double FinalUtilization(const Simulator& simulator) { return -Measure(simulator, {}).utilization; }
+
+constexpr RewardInfo kRewards[] = {
+    {"jct", "minus the sum of job completion times, s (jobs in system integrated over time)", TotalJct, false},
+    {"slowdown", "minus the sum of JCT / max(run time alone, 10 s)", TotalSlowdown, false},
+    {"makespan", "minus the makespan, s", TotalMakespan, false},
+    {"deadline", "minus the number of jobs that miss their deadline", TotalMisses, false},
+    {"cost", "minus the price of the busy device-hours", TotalCost, false},
+    {"energy", "minus the energy of the cluster, kWh", TotalEnergy, false},
+    {"ftf", "minus the largest finish-time fairness rho, at the end", FinalFtf, true},
+    {"utilization", "the utilisation, at the end", FinalUtilization, true},
+};
+
+}  // namespace
+
+std::span<const RewardInfo> Rewards() { return kRewards; }
+
+Reward::Reward(const std::string& spec) {
+  std::vector<std::string> names;
+  for (const RewardInfo& info : kRewards) names.emplace_back(info.name);
+  for (const std::string& part : SplitOutsideParentheses(spec, '+')) {
+    const std::size_t star = part.find('*');
+    const std::string name = star == std::string::npos ? part : part.substr(star + 1);
+    const double weight =
+        star == std::string::npos ? 1.0 : ParseNumber(part.substr(0, star), "reward '" + spec + "': weight");
+    const auto it = std::find_if(std::begin(kRewards), std::end(kRewards),
+                                 [&](const RewardInfo& info) { return name == info.name; });
+    if (it == std::end(kRewards)) {
+      throw Error(Join("reward '", spec, "': unknown term '", name, "'", DidYouMean(name, names),
+                       "; expected a sum such as jct+0.5*slowdown"));
+    }
+    terms_.push_back({weight, &*it});
+  }
+  if (terms_.empty()) throw Error(Join("reward '", spec, "': expected a sum such as jct+0.5*slowdown"));
+}
+
+double Reward::Running(const Simulator& simulator) const {
+  double total = 0.0;
+  for (const Term& term : terms_) {
+    if (!term.info->terminal) total += term.weight * term.info->total(simulator);
+  }
+  return total;
+}
+
+double Reward::Terminal(const Simulator& simulator) const {
+  double total = 0.0;
+  for (const Term& term : terms_) {
+    if (term.info->terminal) total += term.weight * term.info->total(simulator);
+  }
+  return total;
+}
+
+}  // namespace berth

@@ -1,0 +1,41 @@
+// Rewards as a named sum of terms: "jct", "jct+0.5*slowdown". For additive metrics the undiscounted return of a whole
+// episode equals the stated metric (tests/rewards_test.cpp); maxima and ratios come as a terminal reward.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "env/simulator.hpp"
+
+namespace berth {
+
+// One term as a total: the reward of a step is minus its growth, so the return of an episode is minus the metric.
+struct RewardInfo {
+  const char* name;
+  const char* summary;   // the metric whose negative is the return, with unit
+  // Total of the metric so far, exact at simulator.now().
+  double (*total)(const Simulator& simulator);
+  bool terminal;         // paid once, when the episode terminates (maxima, ratios)
+};
+std::span<const RewardInfo> Rewards();
+
+// A parsed sum. Thread rule: const after construction.
+class Reward {
+ public:
+  explicit Reward(const std::string& spec);  // throws Error with the nearest name
+  // Weighted total of the additive terms now; the environment pays the difference, negated.
+  double Running(const Simulator& simulator) const;
+  // Weighted total of the terminal terms at the end of an episode.
+  double Terminal(const Simulator& simulator) const;
+
+ private:
+  struct Term {
+    double weight;
+    const RewardInfo* info;
+  };
+  std::vector<Term> terms_;
+};
+
+}  // namespace berth

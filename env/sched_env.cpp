@@ -1,0 +1,181 @@
+#include "env/sched_env.hpp"
+
+#include <algorithm>
+
+#include "env/portable_math.hpp"
+
+namespace berth {
+namespace {
+
+std::size_t U(int i) { return static_cast<std::size_t>(i); }
+
+}  // namespace
+
+SchedEnv::SchedEnv(std::shared_ptr<const ScenarioSource> source, const SchedEnvOptions& options, std::uint32_t index)
+    : source_(std::move(source)), options_(options), index_(index), reward_(options.mdp.reward) {
+  const Scenario probe = source_->Make(options_.seed, options_.split, index_, 0, 1);
+  if (probe.num_jobs() == 0) throw Error(Join(source_->Describe(), ": expected at least one job, found none"));
+  if (options_.mdp.knowledge > probe.data().knowledge) {
+    throw Error(Join("the decision process asks for knowledge '", ToString(options_.mdp.knowledge),
+                     "', the workload grants '", ToString(probe.data().knowledge), "'"));
+  }
+  if (options_.mdp.encoder != kObservationV1) {
+    throw Error(Join("encoder: expected ", kObservationV1, ", found '", options_.mdp.encoder, "'"));
+  }
+  if (Commits() && options_.mdp.preemptive) throw Error("semantics commit: expected a non-preemptive process");
+  layout_ = ObservationV1::Layout(options_.mdp.visible, probe.num_types());
+  actions_ = layout_.q * layout_.g + (Commits() ? 0 : 1);
+  observation_.resize(U(layout_.size()));
+  mask_.resize(U(actions_));
+  if (options_.warmup) warmup_ = options_.warmup();
+}
+
+void SchedEnv::Begin(std::uint32_t episode) {
+  episode_ = episode;
+  history_.clear();
+  terminated_ = truncated_ = false;
+  return_ = done_jct_ = 0.0;
+  done_jobs_ = 0;
+  simulator_.emplace(source_->Make(options_.seed, options_.split, index_, episode,
+                                   options_.warmup_jobs + options_.episode_jobs));
+  WarmUp();
+  done_jct_ = 0.0;
+  done_jobs_ = 0;
+  if (PassesOver(simulator_->View(options_.mdp.knowledge), options_.mdp) || !OpenPoint()) RunToChoice();
+  BERTH_CHECK(!terminated_ && !truncated_, source_->Describe(), ": an episode without a choice");
+}
+
+// Leaves the simulator at a decision point that is still to be decided.
+void SchedEnv::WarmUp() {
+  const int jobs = simulator_->scenario().num_jobs();
+  const int most = warmup_ ? std::clamp(jobs - options_.episode_jobs, 0, options_.warmup_jobs) : 0;
+  Stream stream(options_.seed, Purpose::kWarmup, options_.split, index_, episode_);
+  const int arrivals = static_cast<int>(stream.Below(static_cast<std::uint32_t>(most) + 1));
+  last_arrival_ = arrivals + options_.episode_jobs;
+  Advance();
+  if (arrivals == 0) return;
+  const Knowledge granted = warmup_->knowledge();
+  warmup_->Reset(simulator_->View(granted));
+  while (simulator_->arrived_jobs() < arrivals) {
+    decision_.Clear();
+    warmup_->Decide(simulator_->View(granted), decision_);
+    Apply();
+    Advance();
+  }
+}
+
+void SchedEnv::Apply() {
+  const ApplyResult applied = simulator_->Apply(decision_);
+  BERTH_CHECK(applied.ok(), Explain(applied, decision_, *simulator_));
+}
+
+bool SchedEnv::Advance() {
+  const bool decide = simulator_->AdvanceToDecision();
+  const JobTable& jobs = simulator_->scenario().data().jobs;
+  for (int job : simulator_->state().completed) {
+    done_jct_ += simulator_->state().completion[U(job)] - jobs.arrival[U(job)];
+    ++done_jobs_;
+  }
+  BERTH_CHECK(!simulator_->stalled(), "jobs wait, nothing runs, nothing will arrive");
+  terminated_ = !decide;
+  return decide;
+}
+
+int SchedEnv::LegalActions() {
+  const ClusterView view = simulator_->View(options_.mdp.knowledge);
+  std::fill(mask_.begin(), mask_.end(), std::uint8_t{0});
+  int legal = 0;
+  for (std::size_t q = 0; q < visible_.size(); ++q) {
+    const int job = visible_[q];
+    if (plan_.Placed(job)) continue;
+    std::uint8_t* row = mask_.data() + q * U(layout_.g);
+    for (int type = 0; type < layout_.g; ++type) {
+      const bool ok = Commits() ? view.Rate(job, type) > 0.0 : plan_.Fits(view, job, type);
+      row[type] = ok ? 1 : 0;
+      legal += ok;
+    }
+  }
+  if (Commits()) return legal;
+  const bool event_follows = simulator_->arrivals_remain() || !plan_.placed().empty() ||
+                             (!plan_.preemptive() && !view.running().empty());
+  mask_[U(Done())] = event_follows ? 1 : 0;
+  return legal + mask_[U(Done())];
+}
+
+// False when `done` is all there is: the point can be closed at once.
+bool SchedEnv::OpenPoint() {
+  const ClusterView view = simulator_->View(options_.mdp.knowledge);
+  SelectCandidates(view, options_.mdp, layout_.q, candidates_, visible_);
+  plan_.Begin(view, options_.mdp.preemptive);
+  if (options_.mdp.preemptive && visible_.size() < candidates_.size()) {
+    // Running jobs beyond the visible keep their GPUs. Visible lists are short; candidates are walked once.
+    for (int job : candidates_) {
+      const bool seen = std::find(visible_.begin(), visible_.end(), job) != visible_.end();
+      if (!seen && view.IsRunning(job)) plan_.Keep(view, job);
+    }
+  }
+  ObservationV1::Encode(view, options_.mdp, candidates_, visible_, layout_, observation_);
+  const int legal = LegalActions();
+  return legal > 1 || (legal == 1 && (Commits() || mask_[U(Done())] == 0));
+}
+
+void SchedEnv::RunToChoice() {
+  for (;;) {
+    decision_.Clear();
+    const ClusterView view = simulator_->View(options_.mdp.knowledge);
+    const bool open = !Commits() && !PassesOver(view, options_.mdp);
+    if (open) plan_.Emit(view, decision_);
+    Apply();
+    if (!Advance()) return;
+    if (simulator_->arrived_jobs() >= last_arrival_ && simulator_->arrivals_remain()) {
+      truncated_ = true;
+      OpenPoint();
+      return;
+    }
+    if (!PassesOver(simulator_->View(options_.mdp.knowledge), options_.mdp) && OpenPoint()) return;
+  }
+}
+
+// The chosen job blocks the queue until it fits (traces/PROTOCOL.md §1).
+void SchedEnv::Commit(int job, int type) {
+  decision_.Clear();
+  while (simulator_->state().free_gpus[U(type)] < simulator_->scenario().data().jobs.gang[U(job)]) {
+    Apply();
+    if (!Advance()) return;
+  }
+  decision_.Start(job, type);
+  Apply();
+  if (simulator_->state().waiting.empty() || !OpenPoint()) RunToChoice();
+}
+
+SchedEnv::Outcome SchedEnv::Step(int action) {
+  BERTH_DCHECK(action >= 0 && action < actions_ && mask_[U(action)] != 0, "action ", action, " is masked");
+  history_.push_back(action);
+  const double before_time = simulator_->now();
+  const double before_total = reward_.Running(*simulator_);
+  if (Commits()) {
+    Commit(visible_[U(action / layout_.g)], action % layout_.g);
+  } else if (action == Done()) {
+    RunToChoice();
+  } else {
+    const ClusterView view = simulator_->View(options_.mdp.knowledge);
+    plan_.Put(view, visible_[U(action / layout_.g)], action % layout_.g);
+    const int legal = LegalActions();
+    if (legal == 1 && mask_[U(Done())] != 0) RunToChoice();
+  }
+  return Settle(before_time, before_total);
+}
+
+SchedEnv::Outcome SchedEnv::Settle(double before_time, double before_total) {
+  Outcome outcome;
+  outcome.terminated = terminated_;
+  outcome.truncated = truncated_ && !terminated_;
+  outcome.reward = -(reward_.Running(*simulator_) - before_total);
+  if (terminated_) outcome.reward -= reward_.Terminal(*simulator_);
+  const double elapsed = simulator_->now() - before_time;
+  outcome.discount = elapsed > 0.0 ? Exp(-elapsed / options_.mdp.tau_s) : 1.0;
+  return_ += outcome.reward;
+  return outcome;
+}
+
+}  // namespace berth

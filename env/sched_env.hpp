@@ -1,0 +1,74 @@
+// One environment: a Simulator, the plan of the present decision point, the encoder and the reward (design.md §5).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "env/plan.hpp"
+#include "env/rewards.hpp"
+#include "env/simulator.hpp"
+#include "env/vec_env.hpp"
+
+namespace berth {
+
+// Micro-actions fill a plan until `done` advances time. Actions: q * G + g puts visible job q on type g; Q * G is done
+// (semantics redecide only). States in which a single action is legal are played without asking.
+// Thread rule: one thread at a time. Step allocates nothing except where it begins a new episode.
+class SchedEnv {
+ public:
+  SchedEnv(std::shared_ptr<const ScenarioSource> source, const SchedEnvOptions& options, std::uint32_t index);
+
+  struct Outcome {
+    double reward = 0.0, discount = 1.0;
+    bool terminated = false, truncated = false;
+  };
+  void Begin(std::uint32_t episode);  // draws the workload, warms up, goes to the first choice
+  Outcome Step(int action);           // after an end: Begin the next episode before the next Step
+
+  ObservationLayout layout() const { return layout_; }
+  int num_actions() const { return actions_; }
+  std::span<const float> observation() const { return observation_; }         // [D] of the present decision point
+  std::span<const std::uint8_t> mask() const { return mask_; }                // [A]
+  std::uint32_t episode() const { return episode_; }
+  std::span<const std::int32_t> history() const { return history_; }          // actions of this episode
+  double MeanJct() const { return done_jobs_ > 0 ? done_jct_ / done_jobs_ : 0.0; }
+  double episode_return() const { return return_; }
+  const Simulator& simulator() const { return *simulator_; }
+
+ private:
+  int Done() const { return layout_.q * layout_.g; }
+  bool Commits() const { return options_.mdp.semantics == Semantics::kCommit; }
+  void WarmUp();
+  void Apply();            // carries out decision_; it is legal by construction
+  bool Advance();          // to the next decision point; false when the episode terminated
+  bool OpenPoint();        // candidates, plan, observation, mask; false when there is nothing to choose
+  int LegalActions();      // fills mask_, returns how many are legal
+  void RunToChoice();      // closes points without a choice until there is one, or the episode ends
+  void Commit(int job, int type);
+  Outcome Settle(double before_time, double before_total);
+
+  std::shared_ptr<const ScenarioSource> source_;
+  SchedEnvOptions options_;
+  std::uint32_t index_, episode_ = 0;
+  Reward reward_;
+  ObservationLayout layout_;
+  int actions_ = 0;
+
+  std::optional<Simulator> simulator_;
+  std::unique_ptr<Scheduler> warmup_;
+  Plan plan_;
+  Decision decision_;
+  std::vector<int> candidates_, visible_;
+  std::vector<float> observation_;
+  std::vector<std::uint8_t> mask_;
+  std::vector<std::int32_t> history_;
+  bool terminated_ = false, truncated_ = false;
+  int last_arrival_ = 0;   // truncate when this many have arrived
+  double return_ = 0.0, done_jct_ = 0.0;
+  int done_jobs_ = 0;
+};
+
+}  // namespace berth

@@ -1,0 +1,271 @@
+#include "env/simulator.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+namespace berth {
+namespace {
+
+std::size_t U(int i) { return static_cast<std::size_t>(i); }
+
+// splitmix64's finaliser (Steele et al. 2014): spreads every input bit over the word.
+std::uint64_t Mix(std::uint64_t x) {
+  x += 0x9e3779b97f4a7c15ULL;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+  return x ^ (x >> 31);
+}
+
+// The lists of jobs are kept ascending; they are short beside the scenario.
+void Insert(std::vector<int>& list, int job) {
+  if (list.empty() || list.back() < job) {
+    list.push_back(job);
+  } else {
+    list.insert(std::lower_bound(list.begin(), list.end(), job), job);
+  }
+}
+void Erase(std::vector<int>& list, int job) {
+  list.erase(std::lower_bound(list.begin(), list.end(), job));
+}
+
+}  // namespace
+
+const char* ToString(EventKind kind) {
+  static constexpr const char* kNames[] = {"complete", "arrive", "stop", "move", "start", "reject"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+Simulator::Simulator(Scenario scenario, SimulatorOptions options)
+    : scenario_(std::move(scenario)), options_(options) {
+  const int jobs = scenario_.num_jobs();
+  const int types = scenario_.num_types();
+  const int gpus = scenario_.num_gpus();
+  SimState& s = state_;
+  for (const GpuType& type : scenario_.data().cluster.types) s.free_gpus.push_back(type.count);
+  s.device_job.assign(U(gpus), -1);
+  s.device_milli.assign(U(gpus), 1000);
+  s.phase.assign(U(jobs), JobPhase::kFuture);
+  s.on_type.assign(U(jobs), -1);
+  s.last_type.assign(U(jobs), -1);
+  for (auto* column : {&s.steps_done, &s.progress_from, &s.run_start, &s.run_seconds, &s.busy_from}) {
+    column->assign(U(jobs), 0.0);
+  }
+  s.first_start.assign(U(jobs), kNever);
+  s.completion.assign(U(jobs), kNever);
+  s.preemptions.assign(U(jobs), 0);
+  s.slot.assign(U(jobs), -1);
+
+  version_.assign(U(jobs), 0);
+  job_stamp_.assign(U(jobs), 0);
+  device_stamp_.assign(U(gpus), 0);
+  failures_.assign(U(jobs), 0);
+  spare_.assign(U(types), 0);
+  free_bits_.assign(U((gpus + 63) / 64), 0);
+  for (int d = 0; d < gpus; ++d) free_bits_[U(d / 64)] |= std::uint64_t{1} << (d % 64);
+  busy_seconds_.assign(U(types), 0.0);
+  job_seconds_at_arrival_.assign(U(jobs), 0.0);
+  job_seconds_at_end_.assign(U(jobs), 0.0);
+
+  if (options_.stop_after_last < 0) options_.stop_after_last = jobs;
+  BERTH_CHECK(options_.stop_after_first >= 0 && options_.stop_after_last <= jobs, "window [",
+              options_.stop_after_first, ", ", options_.stop_after_last, ") of ", jobs, " jobs");
+  window_left_ = std::max(0, options_.stop_after_last - options_.stop_after_first);
+  finished_ = window_left_ == 0;
+}
+
+double Simulator::NextArrival() const {
+  return ArrivalsRemain() ? scenario_.data().jobs.arrival[U(next_arrival_)] : kNever;
+}
+
+void Simulator::Log(double time, EventKind kind, int type, int job, int device) {
+  std::uint64_t h = signature_;
+  h = Mix(h ^ std::bit_cast<std::uint64_t>(time));
+  h = Mix(h ^ (static_cast<std::uint64_t>(kind) << 56 | static_cast<std::uint64_t>(type & 0xff) << 48 |
+               static_cast<std::uint64_t>(static_cast<std::uint32_t>(job))));
+  signature_ = Mix(h ^ static_cast<std::uint64_t>(static_cast<std::int64_t>(device)));
+  if (options_.keep_events) events_.push_back({time, kind, static_cast<std::int8_t>(type), job, device});
+}
+
+void Simulator::AdvanceJobSeconds(double time) {
+  job_seconds_ += static_cast<double>(state_.active.size()) * (time - job_seconds_time_);
+  job_seconds_time_ = time;
+}
+
+double Simulator::JobSeconds() const {
+  return job_seconds_ + static_cast<double>(state_.active.size()) * (state_.now - job_seconds_time_);
+}
+
+double Simulator::BusySeconds(int type) const {
+  double busy = busy_seconds_[U(type)];
+  for (int job : state_.running) {
+    if (state_.on_type[U(job)] != type) continue;
+    busy += scenario_.data().jobs.gang[U(job)] * (state_.now - state_.busy_from[U(job)]);
+  }
+  return busy;
+}
+
+double Simulator::FinishTime(int job) const {
+  const double left = scenario_.data().jobs.total_steps[U(job)] - state_.steps_done[U(job)];
+  return state_.progress_from[U(job)] + std::max(left, 0.0) / scenario_.Rate(job, state_.on_type[U(job)]);
+}
+
+// What a start costs: nothing the first time; afterwards the checkpoint of the stop before it, the restore, and the
+// migration when the type is another.
+double Simulator::Overhead(int job, int type) const {
+  const int last = state_.last_type[U(job)];
+  if (last < 0) return 0.0;
+  const Costs& costs = scenario_.data().costs;
+  return costs.checkpoint_s + costs.restore_s + (last != type ? costs.migration_s : 0.0);
+}
+
+void Simulator::Arrive(int job, double time) {
+  AdvanceJobSeconds(time);
+  job_seconds_at_arrival_[U(job)] = job_seconds_;
+  state_.phase[U(job)] = JobPhase::kWaiting;
+  state_.waiting.push_back(job);
+  state_.active.push_back(job);
+  state_.arrived.push_back(job);
+  Log(time, EventKind::kArrive, -1, job, -1);
+}
+
+void Simulator::Leave(int job, double time, JobPhase phase) {
+  AdvanceJobSeconds(time);
+  job_seconds_at_end_[U(job)] = job_seconds_;
+  state_.phase[U(job)] = phase;
+  Erase(state_.active, job);
+  if (job >= options_.stop_after_first && job < options_.stop_after_last) --window_left_;
+}
+
+void Simulator::EndRun(int job, double time) {
+  SimState& s = state_;
+  const double held = time - s.busy_from[U(job)];
+  s.run_seconds[U(job)] += held;
+  s.busy_from[U(job)] = time;
+  busy_seconds_[U(s.on_type[U(job)])] += scenario_.data().jobs.gang[U(job)] * held;
+  ++version_[U(job)];
+}
+
+void Simulator::Release(int job) {
+  SimState& s = state_;
+  const auto slot = U(s.slot[U(job)]);
+  for (int d : s.device_slots[slot]) {
+    s.device_job[U(d)] = -1;
+    s.device_milli[U(d)] = 1000;
+    free_bits_[U(d / 64)] |= std::uint64_t{1} << (d % 64);
+  }
+  s.free_gpus[U(s.on_type[U(job)])] += static_cast<int>(s.device_slots[slot].size());
+  s.device_slots[slot].clear();
+  s.free_slots.push_back(s.slot[U(job)]);
+  s.slot[U(job)] = -1;
+  s.on_type[U(job)] = -1;
+  Erase(s.running, job);
+}
+
+void Simulator::Complete(int job, double time, bool release_devices) {
+  SimState& s = state_;
+  const int type = s.on_type[U(job)];
+  const int device = s.Devices(job).front();
+  EndRun(job, time);
+  s.steps_done[U(job)] = scenario_.data().jobs.total_steps[U(job)];
+  s.completion[U(job)] = time;
+  Leave(job, time, JobPhase::kDone);
+  s.completed.push_back(job);
+  Log(time, EventKind::kComplete, type, job, device);
+  if (release_devices) Release(job);
+}
+
+void Simulator::StartRun(int job, int type, double overhead) {
+  SimState& s = state_;
+  s.phase[U(job)] = JobPhase::kRunning;
+  s.on_type[U(job)] = static_cast<std::int8_t>(type);
+  s.last_type[U(job)] = static_cast<std::int8_t>(type);
+  s.run_start[U(job)] = s.busy_from[U(job)] = s.now;
+  s.progress_from[U(job)] = s.now + overhead;
+  s.first_start[U(job)] = std::min(s.first_start[U(job)], s.now);
+  const ClockKind clock = scenario_.data().clock.kind;
+  if (clock == ClockKind::kEvent || clock == ClockKind::kHpc) {
+    queue_.Push({FinishTime(job), 0, job, version_[U(job)]});
+  }
+}
+
+// Gives the job its devices: the explicit ones, or the lowest-numbered free ones of the type.
+void Simulator::Place(int job, const Command& command, const Decision& decision) {
+  SimState& s = state_;
+  const int gang = scenario_.data().jobs.gang[U(job)];
+  if (s.free_slots.empty()) {
+    s.free_slots.push_back(static_cast<std::int32_t>(s.device_slots.size()));
+    s.device_slots.emplace_back();
+  }
+  s.slot[U(job)] = s.free_slots.back();
+  s.free_slots.pop_back();
+  std::vector<int>& devices = s.device_slots[U(s.slot[U(job)])];
+  if (command.devices_count > 0) {
+    const auto begin = decision.devices.begin() + command.devices_begin;
+    devices.assign(begin, begin + command.devices_count);
+  } else {
+    for (int d = scenario_.first_device(command.type); static_cast<int>(devices.size()) < gang;) {
+      const std::uint64_t word = free_bits_[U(d / 64)] >> (d % 64);
+      if (word == 0) {
+        d = (d / 64 + 1) * 64;
+        continue;
+      }
+      d += std::countr_zero(word);
+      devices.push_back(d++);
+    }
+  }
+  for (int d : devices) {
+    s.device_job[U(d)] = job;
+    s.device_milli[U(d)] = 0;
+    free_bits_[U(d / 64)] &= ~(std::uint64_t{1} << (d % 64));
+  }
+  s.free_gpus[U(command.type)] -= gang;
+}
+
+ApplyResult Simulator::Apply(const Decision& decision) {
+  if (ApplyResult result = Validate(decision); !result.ok()) return result;
+  SimState& s = state_;
+  for (const Command& c : decision.commands) {  // all that frees first
+    if (c.kind == CommandKind::kStop || c.kind == CommandKind::kMove) {
+      if (s.now > s.progress_from[U(c.job)]) {
+        s.steps_done[U(c.job)] = s.AttainedSteps(scenario_, c.job);
+      }
+      if (c.kind == CommandKind::kStop) {
+        Log(s.now, EventKind::kStop, s.on_type[U(c.job)], c.job, s.Devices(c.job).front());
+      }
+      EndRun(c.job, s.now);
+      Release(c.job);
+      ++s.preemptions[U(c.job)];
+      if (c.kind == CommandKind::kStop) {
+        s.phase[U(c.job)] = JobPhase::kWaiting;
+        Insert(s.waiting, c.job);
+      }
+    } else if (c.kind == CommandKind::kReject) {
+      Erase(s.waiting, c.job);
+      Leave(c.job, s.now, JobPhase::kRejected);
+      Log(s.now, EventKind::kReject, -1, c.job, -1);
+    }
+  }
+  // Explicit devices before chosen ones, so that "lowest-numbered free" never takes one that was named.
+  for (const bool named : {true, false}) {
+    for (const Command& c : decision.commands) {
+      const bool starts = c.kind == CommandKind::kStart || c.kind == CommandKind::kMove;
+      if (!starts || (c.devices_count > 0) != named) continue;
+      const bool moves = c.kind == CommandKind::kMove;
+      const double overhead =
+          moves ? scenario_.data().costs.checkpoint_s + scenario_.data().costs.restore_s +
+                      scenario_.data().costs.migration_s
+                : Overhead(c.job, c.type);
+      Place(c.job, c, decision);
+      StartRun(c.job, c.type, overhead);
+      if (!moves) Erase(s.waiting, c.job);
+      Insert(s.running, c.job);
+      Log(s.now, moves ? EventKind::kMove : EventKind::kStart, c.type, c.job, s.Devices(c.job).front());
+    }
+  }
+  wake_at_ = decision.wake_at > s.now ? decision.wake_at : kNever;
+  BERTH_DCHECK(CheckInvariants(*this).empty(), CheckInvariants(*this));
+  return {};
+}
+
+}  // namespace berth

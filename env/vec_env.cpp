@@ -1,0 +1,165 @@
+#include "env/vec_env.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "env/sched_env.hpp"
+#include "env/thread_team.hpp"
+
+namespace berth {
+namespace {
+
+std::size_t U(int i) { return static_cast<std::size_t>(i); }
+
+template <class T>
+void Append(std::vector<std::uint8_t>& bytes, const T& value) {
+  const auto* raw = reinterpret_cast<const std::uint8_t*>(&value);
+  bytes.insert(bytes.end(), raw, raw + sizeof(T));
+}
+
+template <class T>
+T Take(std::span<const std::uint8_t>& bytes) {
+  if (bytes.size() < sizeof(T)) throw Error("environment state: expected more bytes, found the end");
+  T value;
+  std::memcpy(&value, bytes.data(), sizeof(T));
+  bytes = bytes.subspan(sizeof(T));
+  return value;
+}
+
+// Worker w steps environments [w N / k, (w + 1) N / k): no queue, and results do not depend on k.
+class VecEnv : public BatchEnv {
+ public:
+  VecEnv(std::shared_ptr<const ScenarioSource> source, const SchedEnvOptions& options, int num_envs, int threads)
+      : team_(std::clamp(threads, 1, num_envs)), stats_(U(num_envs)) {
+    for (int i = 0; i < num_envs; ++i) envs_.emplace_back(source, options, static_cast<std::uint32_t>(i));
+  }
+
+  int num_envs() const override { return static_cast<int>(envs_.size()); }
+  int num_actions() const override { return envs_.front().num_actions(); }
+  ObservationLayout layout() const override { return envs_.front().layout(); }
+  std::string metric_name() const override { return "mean_jct_s"; }
+
+  void Reset(const StepBuffers& out) override {
+    ForEach([&](int i) {
+      envs_[U(i)].Begin(0);
+      Write(i, out);
+    });
+  }
+
+  void Step(std::span<const std::int32_t> actions, const StepBuffers& out) override {
+    BERTH_CHECK(static_cast<int>(actions.size()) == num_envs(), actions.size(), " actions");
+    ForEach([&](int i) {
+      SchedEnv& env = envs_[U(i)];
+      const SchedEnv::Outcome outcome = env.Step(actions[U(i)]);
+      out.reward[U(i)] = static_cast<float>(outcome.reward);
+      out.discount[U(i)] = static_cast<float>(outcome.discount);
+      out.terminated[U(i)] = outcome.terminated;
+      out.truncated[U(i)] = outcome.truncated;
+      if (outcome.terminated || outcome.truncated) {
+        const std::span<const float> last = env.observation();
+        std::copy(last.begin(), last.end(), out.final_observation.begin() + Row(i, last.size()));
+        EpisodeStats& s = stats_[U(i)];
+        ++s.episodes;
+        s.return_sum += env.episode_return();
+        s.length_sum += static_cast<double>(env.history().size());
+        s.metric_sum += env.MeanJct();
+        env.Begin(env.episode() + 1);
+      }
+      Write(i, out);
+    });
+  }
+
+  EpisodeStats TakeStats() override {
+    EpisodeStats sum;
+    for (EpisodeStats& s : stats_) {  // in order of environments: the same sum on any number of threads
+      sum.episodes += s.episodes;
+      sum.return_sum += s.return_sum;
+      sum.length_sum += s.length_sum;
+      sum.metric_sum += s.metric_sum;
+      s = {};
+    }
+    return sum;
+  }
+
+  // A state is its episode and the actions since: the simulator is deterministic, so replaying them is exact.
+  std::vector<std::uint8_t> SaveState() const override {
+    std::vector<std::uint8_t> bytes;
+    Append(bytes, static_cast<std::uint32_t>(num_envs()));
+    for (std::size_t i = 0; i < envs_.size(); ++i) {
+      Append(bytes, stats_[i]);
+      Append(bytes, envs_[i].episode());
+      Append(bytes, static_cast<std::uint32_t>(envs_[i].history().size()));
+      for (std::int32_t action : envs_[i].history()) Append(bytes, action);
+    }
+    return bytes;
+  }
+
+  void LoadState(std::span<const std::uint8_t> state, const StepBuffers& out) override {
+    if (const auto n = Take<std::uint32_t>(state); n != envs_.size()) {
+      throw Error(Join("environment state: expected ", envs_.size(), " environments, found ", n));
+    }
+    for (int i = 0; i < num_envs(); ++i) {
+      stats_[U(i)] = Take<EpisodeStats>(state);
+      envs_[U(i)].Begin(Take<std::uint32_t>(state));
+      for (auto left = Take<std::uint32_t>(state); left > 0; --left) {
+        const auto action = Take<std::int32_t>(state);
+        if (action < 0 || action >= num_actions() || envs_[U(i)].mask()[U(action)] == 0) {
+          throw Error(Join("environment state: action ", action, " of environment ", i, " is not legal"));
+        }
+        envs_[U(i)].Step(action);
+      }
+      Write(i, out);
+    }
+  }
+
+ private:
+  static std::ptrdiff_t Row(int i, std::size_t width) {
+    return static_cast<std::ptrdiff_t>(U(i) * width);
+  }
+
+  template <class F>
+  void ForEach(const F& visit) {
+    const int n = num_envs();
+    team_.Run([&](int worker) {
+      for (int i = worker * n / team_.size(); i < (worker + 1) * n / team_.size(); ++i) visit(i);
+    });
+  }
+
+  void Write(int i, const StepBuffers& out) const {
+    const std::span<const float> observation = envs_[U(i)].observation();
+    const std::span<const std::uint8_t> mask = envs_[U(i)].mask();
+    std::copy(observation.begin(), observation.end(), out.observation.begin() + Row(i, observation.size()));
+    std::copy(mask.begin(), mask.end(), out.action_mask.begin() + Row(i, mask.size()));
+  }
+
+  ThreadTeam team_;
+  std::vector<SchedEnv> envs_;
+  std::vector<EpisodeStats> stats_;
+};
+
+}  // namespace
+
+StepStorage::StepStorage(int num_envs, int observation_size, int num_actions)
+    : observation(U(num_envs) * U(observation_size)),
+      reward(U(num_envs)),
+      discount(U(num_envs)),
+      final_observation(U(num_envs) * U(observation_size)),
+      action_mask(U(num_envs) * U(num_actions)),
+      terminated(U(num_envs)),
+      truncated(U(num_envs)) {}
+
+StepBuffers StepStorage::buffers() {
+  return {observation, action_mask, reward, terminated, truncated, discount, final_observation};
+}
+
+std::unique_ptr<BatchEnv> MakeVecEnv(std::shared_ptr<const ScenarioSource> source, const SchedEnvOptions& options,
+                                     int num_envs, int threads) {
+  if (num_envs < 1) throw Error(Join("envs: expected at least 1, found ", num_envs));
+  if (threads < 1) throw Error(Join("threads: expected at least 1, found ", threads));
+  if (options.mdp.visible < 1) throw Error(Join("visible: expected at least 1, found ", options.mdp.visible));
+  if (options.episode_jobs < 1) throw Error(Join("episode jobs: expected at least 1, found ", options.episode_jobs));
+  if (!(options.mdp.tau_s > 0.0)) throw Error(Join("tau: expected seconds > 0, found ", options.mdp.tau_s));
+  return std::make_unique<VecEnv>(std::move(source), options, num_envs, threads);
+}
+
+}  // namespace berth

@@ -1,0 +1,27 @@
+// The MDP face: N simulators as batched buffers (design.md §5).
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "env/batch_env.hpp"
+#include "env/mdp.hpp"
+#include "env/scenario_source.hpp"
+#include "env/scheduler.hpp"
+
+namespace berth {
+
+struct SchedEnvOptions {
+  MdpSpec mdp;
+  std::uint64_t seed = 0;
+  Split split = Split::kTrain;
+  int episode_jobs = 300;   // the episode is truncated when this many more jobs have arrived
+  int warmup_jobs = 100;    // it starts after a uniform number of arrivals in [0, warmup_jobs] ...
+  std::function<std::unique_ptr<Scheduler>()> warmup;  // ... decided by this scheduler; none = no warm-up
+};
+
+// N environments on `threads` workers. The same bits on any number of threads.
+std::unique_ptr<BatchEnv> MakeVecEnv(std::shared_ptr<const ScenarioSource> source,
+                                     const SchedEnvOptions& options, int num_envs, int threads);
+
+}  // namespace berth

@@ -1,0 +1,44 @@
+// Networks that agents train, by name: `pair_scorer(width=64,layers=2)`, `mlp(hidden=64x64)`.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "env/observation.hpp"
+#include "env/spec.hpp"
+
+namespace berth {
+
+struct NetworkOutput {
+  torch::Tensor scores;  // [B, A] unmasked: logits for PPO, advantages or Q for DQN
+  torch::Tensor value;   // [B]
+};
+
+// Thread rule: one thread at a time. Deterministic on CPU.
+class Network : public torch::nn::Module {
+ public:
+  // observation [B, layout.size()] float32 on the module's device.
+  virtual NetworkOutput Forward(const torch::Tensor& observation) = 0;
+};
+
+struct NetworkInfo {
+  const char* name;
+  const char* summary;
+  const char* source;
+  bool any_size;  // accepts other Q and G than it was made for (permutation-equivariant)
+  std::span<const ParamInfo> params;
+  // Initial weights are drawn from Stream(seed, Purpose::kInit) only: orthogonal, gain sqrt(2) hidden, 0.01 scores,
+  // 1 value, zero biases (learners.md §2 row 8).
+  std::shared_ptr<Network> (*make)(Params& params, const ObservationLayout& layout, int num_actions,
+                                   std::uint64_t seed);
+};
+std::span<const NetworkInfo> Networks();
+// Throws Error with the nearest name.
+std::shared_ptr<Network> MakeNetwork(const std::string& spec, const ObservationLayout& layout, int num_actions,
+                                     std::uint64_t seed);
+const NetworkInfo& FindNetwork(const std::string& name);
+
+}  // namespace berth

@@ -1,0 +1,235 @@
+// The MDP face: rewards, discounts, masks, truncation, and the same bits on any number of threads.
+#include <cmath>
+
+#include "env/metrics.hpp"
+#include "env/sched_env.hpp"
+#include "env/vec_env.hpp"
+#include "tests/catch.hpp"
+#include "tests/tiny.hpp"
+
+namespace berth {
+namespace {
+
+// A Poisson stream of jobs over two types, in which either type is the better one for half of the jobs.
+class ToySource : public ScenarioSource {
+ public:
+  explicit ToySource(Clock clock, int jobs = 30) : clock_(clock), jobs_(jobs) {}
+  Scenario Make(std::uint64_t seed, Split split, std::uint32_t env, std::uint32_t episode, int jobs) const override {
+    Stream stream(seed, Purpose::kTest, split, env, episode);
+    std::vector<test::TinyJob> list;
+    double now = 0.0;
+    for (int i = 0; i < (jobs > 0 ? jobs : jobs_); ++i) {
+      now += stream.Exponential(40.0);
+      list.push_back({now, 1.0 + stream.Uniform(0.0, 200.0), static_cast<int>(stream.Below(2)),
+                      1 + static_cast<int>(stream.Below(2))});
+    }
+    return test::Tiny({{"a", 2}, {"b", 3}}, {{1.0, 3.0}, {2.0, 0.5}}, list, clock_);
+  }
+  bool fixed() const override { return false; }
+  std::string Describe() const override { return "toy"; }
+
+ private:
+  Clock clock_;
+  int jobs_;
+};
+
+int RandomLegal(std::span<const std::uint8_t> mask, Stream& stream) {
+  std::uint32_t legal = 0;
+  for (std::uint8_t m : mask) legal += m;
+  REQUIRE(legal >= 1);
+  std::uint32_t pick = stream.Below(legal);
+  for (std::size_t a = 0;; ++a) {
+    if (mask[a] != 0 && pick-- == 0) return static_cast<int>(a);
+  }
+}
+
+SchedEnvOptions Options(bool preemptive, int visible) {
+  SchedEnvOptions options;
+  options.mdp.preemptive = preemptive;
+  options.mdp.visible = visible;
+  options.mdp.tau_s = 500.0;
+  options.warmup_jobs = 0;
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("the undiscounted return is minus the summed JCT, and discounts follow simulated time") {
+  const Clock clock = GENERATE(Clock{ClockKind::kEvent}, Clock{ClockKind::kRounds, 60.0});
+  const bool preemptive = GENERATE(true, false);
+  const int visible = GENERATE(2, 5, 40);
+  CAPTURE(clock.ToString(), preemptive, visible);
+  SchedEnvOptions options = Options(preemptive, visible);
+  options.episode_jobs = 30;
+  SchedEnv env(std::make_shared<ToySource>(clock), options, 0);
+  Stream stream(5, Purpose::kTest);
+  env.Begin(0);
+  double sum = 0.0, product = 1.0;
+  const double start = env.simulator().now();
+  double skipped = env.simulator().JobSeconds();  // before the first choice
+  for (;;) {
+    const SchedEnv::Outcome outcome = env.Step(RandomLegal(env.mask(), stream));
+    REQUIRE(CheckInvariants(env.simulator()) == "");
+    sum += outcome.reward;
+    product *= outcome.discount;
+    if (outcome.terminated) break;
+    REQUIRE_FALSE(outcome.truncated);
+  }
+  const std::vector<double> jct = CompletionTimes(env.simulator(), {});
+  double total = 0.0;
+  for (double x : jct) total += x;
+  CHECK(-sum + skipped == Approx(total));
+  CHECK(product == Approx(std::exp(-(env.simulator().now() - start) / 500.0)));
+  CHECK(env.MeanJct() == Approx(total / static_cast<double>(jct.size())));
+}
+
+TEST_CASE("every reward's return is the metric that it names") {
+  for (const RewardInfo& info : Rewards()) {
+    DYNAMIC_SECTION(info.name) {
+      SchedEnvOptions options = Options(true, 8);
+      options.mdp.reward = std::string("2*") + info.name;
+      options.episode_jobs = 30;
+      SchedEnv env(std::make_shared<ToySource>(Clock{ClockKind::kEvent}), options, 0);
+      Stream stream(6, Purpose::kTest);
+      env.Begin(0);
+      const double skipped = info.terminal ? 0.0 : info.total(env.simulator());
+      double sum = 0.0;
+      for (SchedEnv::Outcome outcome; !outcome.terminated;) {
+        outcome = env.Step(RandomLegal(env.mask(), stream));
+        sum += outcome.reward;
+      }
+      CHECK(-sum == Approx(2.0 * (info.total(env.simulator()) - skipped)));
+    }
+  }
+}
+
+TEST_CASE("an episode is truncated when its jobs have arrived, with the final observation of that point") {
+  SchedEnvOptions options = Options(true, 8);
+  options.episode_jobs = 10;
+  options.warmup_jobs = 20;
+  auto env = MakeVecEnv(std::make_shared<ToySource>(Clock{ClockKind::kEvent}), options, 3, 1);
+  StepStorage storage(3, env->layout().size(), env->num_actions());
+  env->Reset(storage.buffers());
+  Stream stream(7, Purpose::kTest);
+  std::vector<std::int32_t> actions(3);
+  int truncated = 0;
+  for (int step = 0; step < 2000; ++step) {
+    for (std::size_t i = 0; i < 3; ++i) {
+      const auto width = static_cast<std::size_t>(env->num_actions());
+      actions[i] = RandomLegal(std::span(storage.action_mask).subspan(i * width, width), stream);
+    }
+    env->Step(actions, storage.buffers());
+    for (std::size_t i = 0; i < 3; ++i) {
+      CHECK_FALSE(storage.terminated[i]);  // more jobs would come: an episode is cut, it does not drain
+      if (!storage.truncated[i]) continue;
+      ++truncated;
+      const auto d = static_cast<std::size_t>(env->layout().size());
+      CHECK(storage.final_observation[i * d] == 1.0f);  // a job is there
+    }
+  }
+  CHECK(truncated > 10);
+  CHECK(env->TakeStats().episodes == truncated);
+}
+
+TEST_CASE("the same bits on any number of threads, and after save and load") {
+  SchedEnvOptions options = Options(true, 6);
+  options.episode_jobs = 12;
+  const auto source = std::make_shared<ToySource>(Clock{ClockKind::kRounds, 60.0});
+  const auto make = [&](int threads) { return MakeVecEnv(source, options, 5, threads); };
+  auto one = make(1), two = make(2), resumed = make(3);
+  StepStorage a(5, one->layout().size(), one->num_actions()), b = a, c = a;
+  one->Reset(a.buffers());
+  two->Reset(b.buffers());
+  Stream stream(8, Purpose::kTest);
+  std::vector<std::int32_t> actions(5);
+  for (int step = 0; step < 600; ++step) {
+    for (std::size_t i = 0; i < 5; ++i) {
+      const auto width = static_cast<std::size_t>(one->num_actions());
+      actions[i] = RandomLegal(std::span(a.action_mask).subspan(i * width, width), stream);
+    }
+    one->Step(actions, a.buffers());
+    two->Step(actions, b.buffers());
+    if (step == 300) resumed->LoadState(one->SaveState(), c.buffers());
+    if (step > 300) resumed->Step(actions, c.buffers());
+    REQUIRE(a.observation == b.observation);
+    REQUIRE(a.reward == b.reward);
+    REQUIRE(a.action_mask == b.action_mask);
+    if (step >= 300) REQUIRE(a.observation == c.observation);
+    if (step > 300) REQUIRE(a.discount == c.discount);
+  }
+}
+
+TEST_CASE("commit: the chosen job blocks until it fits and starts at once where it does") {
+  SchedEnvOptions options = Options(false, 8);
+  options.mdp.semantics = Semantics::kCommit;
+  options.episode_jobs = 3;
+  // One GPU of 1 step/s. Jobs of 100, 50, 10 s at 0, 1, 2. After job 0 the agent commits to job 1 at t = 1 (alone in
+  // the queue), then to job 2: completions 100, 150, 160.
+  const auto source = [] {
+    class Fixed : public ScenarioSource {
+     public:
+      Scenario Make(std::uint64_t, Split, std::uint32_t, std::uint32_t, int) const override {
+        return test::Tiny({{"a", 1}}, {{1.0}}, {{0, 100}, {1, 50}, {2, 10}}, {ClockKind::kHpc});
+      }
+      bool fixed() const override { return true; }
+      std::string Describe() const override { return "fixed"; }
+    };
+    return std::make_shared<Fixed>();
+  }();
+  SchedEnv env(source, options, 0);
+  env.Begin(0);
+  CHECK(env.num_actions() == 8);
+  CHECK(env.Step(0).reward == 0.0 - 1.0);  // job 0 starts at 0; one job for 1 s until job 1 arrives
+  // Job 1 waits over [1, 100): two jobs until 2, then three.
+  CHECK(env.Step(0).reward == -(2.0 + 3.0 * 98.0));
+  const SchedEnv::Outcome last = env.Step(0);
+  CHECK(last.terminated);
+  CHECK(env.simulator().state().completion == std::vector<double>{100, 150, 160});
+}
+
+TEST_CASE("jobs beyond the visible keep their GPUs, and the global block counts them") {
+  SchedEnvOptions options = Options(true, 2);
+  options.episode_jobs = 30;
+  SchedEnv env(std::make_shared<ToySource>(Clock{ClockKind::kEvent}), options, 0);
+  env.Begin(0);
+  Stream stream(9, Purpose::kTest);
+  bool hidden = false;
+  for (SchedEnv::Outcome outcome; !outcome.terminated;) {
+    const float beyond = env.observation()[static_cast<std::size_t>(env.layout().global_offset() + 2)];
+    const auto there = static_cast<double>(env.simulator().jobs_in_system());
+    CHECK(beyond == Approx(std::log(1.0 + std::max(0.0, there - 2.0)) / 5.0).margin(1e-6));
+    hidden = hidden || beyond > 0.0f;
+    outcome = env.Step(RandomLegal(env.mask(), stream));
+  }
+  CHECK(hidden);
+}
+
+TEST_CASE("observation channels stay in their stated ranges") {
+  const auto blocks = {ObservationV1::JobChannels(), ObservationV1::PairChannels(), ObservationV1::TypeChannels(),
+                       ObservationV1::GlobalChannels()};
+  SchedEnvOptions options = Options(true, 4);
+  options.episode_jobs = 30;
+  SchedEnv env(std::make_shared<ToySource>(Clock{ClockKind::kEvent}), options, 0);
+  env.Begin(0);
+  Stream stream(10, Purpose::kTest);
+  const ObservationLayout layout = env.layout();
+  const int rows[] = {layout.q, layout.q * layout.g, layout.g, 1};
+  for (SchedEnv::Outcome outcome; !outcome.terminated;) {
+    std::size_t at = 0, block = 0;
+    for (const auto& channels : blocks) {
+      for (int row = 0; row < rows[block]; ++row) {
+        for (const ChannelInfo& channel : channels) {
+          const float x = env.observation()[at++];
+          CAPTURE(channel.name, x);
+          REQUIRE(x >= channel.low);
+          REQUIRE(x <= channel.high);
+        }
+      }
+      ++block;
+    }
+    REQUIRE(at == env.observation().size());
+    outcome = env.Step(RandomLegal(env.mask(), stream));
+  }
+}
+
+}  // namespace berth

@@ -19,7 +19,6 @@ struct StepBuffers {
   std::span<std::uint8_t> truncated;    // [N] it was cut: bootstrap from final_observation
   std::span<float> discount;            // [N] of this step: multiplies the value of what follows (gamma included)
   std::span<float> final_observation;   // [N, D] written only where terminated or truncated
-  std::span<std::uint8_t> repeated;     // [N] 1 = observation is the previous step's, only the mask differs
 };
 
 // Owns the memory of one set of buffers.
@@ -27,7 +26,7 @@ struct StepStorage {
   StepStorage(int num_envs, int observation_size, int num_actions);
   StepBuffers buffers();
   std::vector<float> observation, reward, discount, final_observation;
-  std::vector<std::uint8_t> action_mask, terminated, truncated, repeated;
+  std::vector<std::uint8_t> action_mask, terminated, truncated;
 };
 
 struct EpisodeStats {  // summed over the episodes that ended since the last TakeStats

@@ -115,7 +115,6 @@ bool SchedEnv::OpenPoint() {
     }
   }
   ObservationV1::Encode(view, options_.mdp, candidates_, visible_, layout_, observation_);
-  opened_ = true;
   const int legal = LegalActions();
   return legal > 1 || (legal == 1 && (Commits() || mask_[U(Done())] == 0));
 }
@@ -152,7 +151,6 @@ void SchedEnv::Commit(int job, int type) {
 SchedEnv::Outcome SchedEnv::Step(int action) {
   BERTH_DCHECK(action >= 0 && action < actions_ && mask_[U(action)] != 0, "action ", action, " is masked");
   history_.push_back(action);
-  opened_ = false;
   const double before_time = simulator_->now();
   const double before_total = reward_.Running(*simulator_);
   if (Commits()) {
@@ -172,7 +170,6 @@ SchedEnv::Outcome SchedEnv::Settle(double before_time, double before_total) {
   Outcome outcome;
   outcome.terminated = terminated_;
   outcome.truncated = truncated_ && !terminated_;
-  outcome.repeated = !opened_ && !terminated_;
   outcome.reward = -(reward_.Running(*simulator_) - before_total);
   if (terminated_) outcome.reward -= reward_.Terminal(*simulator_);
   const double elapsed = simulator_->now() - before_time;

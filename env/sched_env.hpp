@@ -24,7 +24,6 @@ class SchedEnv {
   struct Outcome {
     double reward = 0.0, discount = 1.0;
     bool terminated = false, truncated = false;
-    bool repeated = false;  // still the same decision point: the observation did not change
   };
   void Begin(std::uint32_t episode);  // draws the workload, warms up, goes to the first choice
   Outcome Step(int action);           // after an end: Begin the next episode before the next Step
@@ -67,7 +66,6 @@ class SchedEnv {
   std::vector<std::uint8_t> mask_;
   std::vector<std::int32_t> history_;
   bool terminated_ = false, truncated_ = false;
-  bool opened_ = false;    // this step opened another decision point
   int last_arrival_ = 0;   // truncate when this many have arrived
   double return_ = 0.0, done_jct_ = 0.0;
   int done_jobs_ = 0;

@@ -43,7 +43,6 @@ class VecEnv : public BatchEnv {
     ForEach([&](int i) {
       envs_[U(i)].Begin(0);
       Write(i, out);
-      out.repeated[U(i)] = 0;
     });
   }
 
@@ -67,7 +66,6 @@ class VecEnv : public BatchEnv {
         env.Begin(env.episode() + 1);
       }
       Write(i, out);
-      out.repeated[U(i)] = outcome.repeated;
     });
   }
 
@@ -148,11 +146,10 @@ StepStorage::StepStorage(int num_envs, int observation_size, int num_actions)
       final_observation(U(num_envs) * U(observation_size)),
       action_mask(U(num_envs) * U(num_actions)),
       terminated(U(num_envs)),
-      truncated(U(num_envs)),
-      repeated(U(num_envs)) {}
+      truncated(U(num_envs)) {}
 
 StepBuffers StepStorage::buffers() {
-  return {observation, action_mask, reward, terminated, truncated, discount, final_observation, repeated};
+  return {observation, action_mask, reward, terminated, truncated, discount, final_observation};
 }
 
 std::unique_ptr<BatchEnv> MakeVecEnv(std::shared_ptr<const ScenarioSource> source, const SchedEnvOptions& options,

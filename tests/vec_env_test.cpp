@@ -1,5 +1,4 @@
 // The MDP face: rewards, discounts, masks, truncation, and the same bits on any number of threads.
-#include <algorithm>
 #include <cmath>
 
 #include "env/metrics.hpp"
@@ -143,8 +142,6 @@ TEST_CASE("the same bits on any number of threads, and after save and load") {
   two->Reset(b.buffers());
   Stream stream(8, Purpose::kTest);
   std::vector<std::int32_t> actions(5);
-  std::vector<float> previous;
-  int repeats = 0;
   for (int step = 0; step < 600; ++step) {
     for (std::size_t i = 0; i < 5; ++i) {
       const auto width = static_cast<std::size_t>(one->num_actions());
@@ -152,18 +149,6 @@ TEST_CASE("the same bits on any number of threads, and after save and load") {
     }
     one->Step(actions, a.buffers());
     two->Step(actions, b.buffers());
-    const std::vector<float> before = step > 0 ? previous : a.observation;
-    const auto d = static_cast<std::size_t>(one->layout().size());
-    for (std::size_t i = 0; i < 5; ++i) {
-      if (!a.repeated[i]) continue;
-      ++repeats;
-      REQUIRE(std::equal(before.begin() + static_cast<std::ptrdiff_t>(i * d),
-                         before.begin() + static_cast<std::ptrdiff_t>((i + 1) * d),
-                         a.observation.begin() + static_cast<std::ptrdiff_t>(i * d)));
-      REQUIRE(a.discount[i] == 1.0f);
-      REQUIRE(a.reward[i] == 0.0f);
-    }
-    previous = a.observation;
     if (step == 300) resumed->LoadState(one->SaveState(), c.buffers());
     if (step > 300) resumed->Step(actions, c.buffers());
     REQUIRE(a.observation == b.observation);
@@ -172,7 +157,6 @@ TEST_CASE("the same bits on any number of threads, and after save and load") {
     if (step >= 300) REQUIRE(a.observation == c.observation);
     if (step > 300) REQUIRE(a.discount == c.discount);
   }
-  CHECK(repeats > 100);
 }
 
 TEST_CASE("commit: the chosen job blocks until it fits and starts at once where it does") {

@@ -1,0 +1,368 @@
+#include "data/hdf5_file.hpp"
+
+#include <fcntl.h>
+#include <hdf5.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <mutex>
+#include <type_traits>
+
+#include "env/check.hpp"
+
+namespace berth::h5 {
+namespace {
+
+constexpr const char* kKind = "berth_kind";
+constexpr const char* kVersion = "berth_version";
+constexpr const char* kHash = "content_hash";
+
+// libhdf5 is not thread-safe: every call into it holds this lock. Its own error printing is off.
+std::recursive_mutex& Lock() {
+  static std::recursive_mutex mutex;
+  static const bool quiet = H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr) >= 0;
+  (void)quiet;
+  return mutex;
+}
+using Guard = std::lock_guard<std::recursive_mutex>;
+
+// Closes an HDF5 identifier with the function of its sort.
+class Handle {
+ public:
+  Handle(hid_t id, herr_t (*close)(hid_t)) : id_(id), close_(close) {}
+  ~Handle() {
+    if (id_ >= 0) close_(id_);
+  }
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+  hid_t get() const { return id_; }
+  bool ok() const { return id_ >= 0; }
+
+ private:
+  hid_t id_;
+  herr_t (*close_)(hid_t);
+};
+
+template <class T>
+hid_t TypeOf() {
+  if constexpr (std::is_same_v<T, float>) return H5T_NATIVE_FLOAT;
+  if constexpr (std::is_same_v<T, double>) return H5T_NATIVE_DOUBLE;
+  if constexpr (std::is_same_v<T, std::int32_t>) return H5T_NATIVE_INT32;
+  if constexpr (std::is_same_v<T, std::int64_t>) return H5T_NATIVE_INT64;
+  if constexpr (std::is_same_v<T, std::uint8_t>) return H5T_NATIVE_UINT8;
+  if constexpr (std::is_same_v<T, std::uint64_t>) return H5T_NATIVE_UINT64;
+}
+
+// No shape: one dimension.
+std::vector<hsize_t> Extent(std::span<const std::int64_t> shape, std::size_t size) {
+  if (shape.empty()) return std::vector<hsize_t>(1, size);
+  std::vector<hsize_t> extent(shape.size());
+  std::copy(shape.begin(), shape.end(), extent.begin());
+  return extent;
+}
+
+// FNV-1a, per item: name and bytes. Items are added up, so the order of writing does not matter.
+std::uint64_t HashItem(const std::string& name, const void* data, std::size_t bytes) {
+  std::uint64_t h = 0xcbf29ce484222325ULL;
+  const auto add = [&](const unsigned char* p, std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) h = (h ^ p[i]) * 0x100000001b3ULL;
+  };
+  add(reinterpret_cast<const unsigned char*>(name.data()), name.size() + 1);
+  add(static_cast<const unsigned char*>(data), bytes);
+  return h;
+}
+
+void WriteAttribute(hid_t file, const std::string& path, const std::string& name, hid_t type, const void* value) {
+  const Handle space(H5Screate(H5S_SCALAR), H5Sclose);
+  const Handle attribute(H5Acreate2(file, name.c_str(), type, space.get(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+  if (!attribute.ok() || H5Awrite(attribute.get(), type, value) < 0) {
+    throw Error(Join(path, ": cannot write attribute '", name, "' (no space?)"));
+  }
+}
+
+void WriteText(hid_t file, const std::string& path, const std::string& name, const std::string& value) {
+  const Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
+  H5Tset_size(type.get(), value.size() + 1);
+  H5Tset_cset(type.get(), H5T_CSET_UTF8);
+  WriteAttribute(file, path, name, type.get(), value.c_str());
+}
+
+void ReadAttribute(hid_t file, const std::string& path, const std::string& name, hid_t type, void* value) {
+  const Handle attribute(H5Aopen(file, name.c_str(), H5P_DEFAULT), H5Aclose);
+  if (!attribute.ok()) throw Error(Join(path, ": expected attribute '", name, "', found none"));
+  const Handle space(H5Aget_space(attribute.get()), H5Sclose);
+  if (H5Sget_simple_extent_npoints(space.get()) != 1 || H5Aread(attribute.get(), type, value) < 0) {
+    throw Error(Join(path, ": attribute '", name, "': expected one value of another type"));
+  }
+}
+
+std::string ReadText(hid_t file, const std::string& path, const std::string& name) {
+  const Handle attribute(H5Aopen(file, name.c_str(), H5P_DEFAULT), H5Aclose);
+  if (!attribute.ok()) throw Error(Join(path, ": expected attribute '", name, "', found none"));
+  const Handle type(H5Aget_type(attribute.get()), H5Tclose);
+  if (H5Tget_class(type.get()) != H5T_STRING || H5Tis_variable_str(type.get()) != 0) {
+    throw Error(Join(path, ": attribute '", name, "': expected a text"));
+  }
+  std::string value(H5Tget_size(type.get()), '\0');
+  if (H5Aread(attribute.get(), type.get(), value.data()) < 0) {
+    throw Error(Join(path, ": attribute '", name, "' cannot be read"));
+  }
+  value.resize(std::strlen(value.c_str()));
+  return value;
+}
+
+// Opens the folder's file for reading, or says why not.
+hid_t Open(const std::string& path) {
+  std::error_code code;
+  if (!std::filesystem::exists(path, code)) throw Error(Join(path, ": no such file"));
+  if (std::filesystem::is_directory(path, code)) throw Error(Join(path, ": expected a file, found a directory"));
+  if (access(path.c_str(), R_OK) != 0) throw Error(Join(path, ": cannot be read (permissions)"));
+  if (H5Fis_hdf5(path.c_str()) <= 0) throw Error(Join(path, ": expected an HDF5 file of Berth, found something else"));
+  const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+  if (file < 0) throw Error(Join(path, ": the HDF5 file is truncated or damaged"));
+  return file;
+}
+
+std::string KindOfOpen(hid_t file, const std::string& path) {
+  if (H5Aexists(file, kKind) <= 0) throw Error(Join(path, ": an HDF5 file, but not one of Berth's (no '", kKind, "')"));
+  return ReadText(file, path, kKind);
+}
+
+herr_t Collect(hid_t, const char* name, const H5O_info_t* info, void* out) {
+  if (info->type == H5O_TYPE_DATASET) static_cast<std::vector<std::string>*>(out)->emplace_back(name);
+  return 0;
+}
+
+}  // namespace
+
+Writer::Writer(const std::string& path, const std::string& kind, int version)
+    : path_(path), temporary_(path + ".part" + std::to_string(getpid())) {
+  const Guard guard(Lock());
+  file_ = H5Fcreate(temporary_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+  if (file_ < 0) throw Error(Join(path_, ": cannot be written (does the folder exist, may it be written, is there space?)"));
+  WriteText(file_, path_, kKind, kind);
+  Integer(kVersion, version);
+}
+
+Writer::~Writer() {
+  if (file_ < 0) return;
+  const Guard guard(Lock());
+  H5Fclose(file_);
+  std::remove(temporary_.c_str());
+}
+
+void Writer::Text(const std::string& name, const std::string& value) {
+  const Guard guard(Lock());
+  WriteText(file_, path_, name, value);
+  hash_ += HashItem(name, value.data(), value.size());
+}
+
+void Writer::Number(const std::string& name, double value) {
+  const Guard guard(Lock());
+  WriteAttribute(file_, path_, name, H5T_NATIVE_DOUBLE, &value);
+  hash_ += HashItem(name, &value, sizeof(value));
+}
+
+void Writer::Integer(const std::string& name, std::int64_t value) {
+  const Guard guard(Lock());
+  WriteAttribute(file_, path_, name, H5T_NATIVE_INT64, &value);
+  hash_ += HashItem(name, &value, sizeof(value));
+}
+
+template <class T>
+void Writer::Array(const std::string& dataset, std::span<const T> values, std::span<const std::int64_t> shape) {
+  const Guard guard(Lock());
+  const std::vector<hsize_t> extent = Extent(shape, values.size());
+  std::size_t size = 1;
+  for (hsize_t n : extent) size *= static_cast<std::size_t>(n);
+  BERTH_CHECK(size == values.size(), dataset, ": ", values.size(), " values, shape of ", size);
+  const Handle space(H5Screate_simple(static_cast<int>(extent.size()), extent.data(), nullptr), H5Sclose);
+  const Handle link(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
+  H5Pset_create_intermediate_group(link.get(), 1);
+  const Handle set(H5Dcreate2(file_, dataset.c_str(), TypeOf<T>(), space.get(), link.get(), H5P_DEFAULT, H5P_DEFAULT),
+                   H5Dclose);
+  if (!set.ok() || (!values.empty() &&
+                    H5Dwrite(set.get(), TypeOf<T>(), H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0)) {
+    throw Error(Join(path_, ": cannot write dataset '", dataset, "' (no space?)"));
+  }
+  hash_ += HashItem(dataset, values.data(), values.size_bytes());
+}
+
+// A list of texts is one dataset of bytes, each text ended by a zero.
+void Writer::Strings(const std::string& dataset, std::span<const std::string> values) {
+  std::vector<std::uint8_t> bytes;
+  for (const std::string& value : values) {
+    bytes.insert(bytes.end(), value.begin(), value.end());
+    bytes.push_back(0);
+  }
+  Array<std::uint8_t>(dataset, bytes);
+}
+
+void Writer::Commit() {
+  const Guard guard(Lock());
+  WriteAttribute(file_, path_, kHash, H5T_NATIVE_UINT64, &hash_);
+  const bool flushed = H5Fflush(file_, H5F_SCOPE_GLOBAL) >= 0;
+  const bool closed = H5Fclose(file_) >= 0;
+  file_ = -1;
+  const int descriptor = open(temporary_.c_str(), O_RDONLY);
+  const bool synced = descriptor >= 0 && fsync(descriptor) == 0;
+  if (descriptor >= 0) close(descriptor);
+  if (!flushed || !closed || !synced || std::rename(temporary_.c_str(), path_.c_str()) != 0) {
+    std::remove(temporary_.c_str());
+    throw Error(Join(path_, ": cannot be written (no space?); what was there before is intact"));
+  }
+}
+
+Reader::Reader(const std::string& path, const std::string& kind, int newest_version) : path_(path) {
+  const Guard guard(Lock());
+  file_ = Open(path);
+  const Handle file(file_, H5Fclose);  // closes when the checks below throw
+  const std::string found = KindOfOpen(file_, path_);
+  if (found != kind) throw Error(Join(path_, ": expected a file of kind '", kind, "', found '", found, "'"));
+  version_ = static_cast<int>(Integer(kVersion));
+  if (version_ > newest_version) {
+    throw Error(Join(path_, ": format version ", version_, " of '", kind, "' is newer than this Berth's ", newest_version));
+  }
+  std::uint64_t stored = 0, hash = 0;
+  ReadAttribute(file_, path_, kHash, H5T_NATIVE_UINT64, &stored);
+  const auto add_attribute = [](hid_t, const char* name, const H5A_info_t*, void* out) -> herr_t {
+    static_cast<std::vector<std::string>*>(out)->emplace_back(name);
+    return 0;
+  };
+  std::vector<std::string> attributes;
+  hsize_t at = 0;
+  H5Aiterate2(file_, H5_INDEX_NAME, H5_ITER_INC, &at, add_attribute, &attributes);
+  for (const std::string& name : attributes) {
+    if (name == kKind || name == kHash) continue;
+    const Handle attribute(H5Aopen(file_, name.c_str(), H5P_DEFAULT), H5Aclose);
+    const Handle type(H5Aget_type(attribute.get()), H5Tclose);
+    if (H5Tget_class(type.get()) == H5T_STRING) {
+      const std::string value = ReadText(file_, path_, name);
+      hash += HashItem(name, value.data(), value.size());
+    } else {
+      std::uint64_t value = 0;  // eight bytes, whole number or not
+      if (H5Tget_size(type.get()) != sizeof(value) || H5Aread(attribute.get(), type.get(), &value) < 0) {
+        throw Error(Join(path_, ": attribute '", name, "' cannot be read"));
+      }
+      hash += HashItem(name, &value, sizeof(value));
+    }
+  }
+  for (const std::string& name : Datasets()) {
+    const Handle set(H5Dopen2(file_, name.c_str(), H5P_DEFAULT), H5Dclose);
+    const Handle type(H5Dget_type(set.get()), H5Tclose);
+    const Handle space(H5Dget_space(set.get()), H5Sclose);
+    const auto points = H5Sget_simple_extent_npoints(space.get());
+    const std::size_t bytes = points < 0 ? 0 : static_cast<std::size_t>(points) * H5Tget_size(type.get());
+    if (bytes > H5Dget_storage_size(set.get())) throw Error(Join(path_, ": dataset '", name, "' is truncated or damaged"));
+    std::vector<char> raw(bytes);
+    if (bytes > 0 && H5Dread(set.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, raw.data()) < 0) {
+      throw Error(Join(path_, ": dataset '", name, "' is truncated or damaged"));
+    }
+    hash += HashItem(name, raw.data(), bytes);
+  }
+  if (hash != stored) throw Error(Join(path_, ": the content does not match its hash: the file was changed or damaged"));
+  H5Iinc_ref(file_);  // the checks passed: keep it open
+}
+
+Reader::~Reader() {
+  const Guard guard(Lock());
+  H5Fclose(file_);
+}
+
+bool Reader::Has(const std::string& dataset) const {
+  const std::vector<std::string> all = Datasets();
+  return std::find(all.begin(), all.end(), dataset) != all.end();
+}
+
+bool Reader::HasAttribute(const std::string& name) const {
+  const Guard guard(Lock());
+  return H5Aexists(file_, name.c_str()) > 0;
+}
+
+std::string Reader::Text(const std::string& name) const {
+  const Guard guard(Lock());
+  return ReadText(file_, path_, name);
+}
+
+double Reader::Number(const std::string& name) const {
+  const Guard guard(Lock());
+  double value = 0.0;
+  ReadAttribute(file_, path_, name, H5T_NATIVE_DOUBLE, &value);
+  return value;
+}
+
+std::int64_t Reader::Integer(const std::string& name) const {
+  const Guard guard(Lock());
+  std::int64_t value = 0;
+  ReadAttribute(file_, path_, name, H5T_NATIVE_INT64, &value);
+  return value;
+}
+
+template <class T>
+std::vector<T> Reader::Array(const std::string& dataset, std::int64_t expected_size,
+                             std::vector<std::int64_t>* shape) const {
+  const Guard guard(Lock());
+  const Handle set(H5Dopen2(file_, dataset.c_str(), H5P_DEFAULT), H5Dclose);
+  if (!set.ok()) throw Error(Join(path_, ": expected dataset '", dataset, "', found none"));
+  const Handle type(H5Dget_type(set.get()), H5Tclose);
+  if (H5Tequal(type.get(), TypeOf<T>()) <= 0) throw Error(Join(path_, ": dataset '", dataset, "' holds another type"));
+  const Handle space(H5Dget_space(set.get()), H5Sclose);
+  const int rank = H5Sget_simple_extent_ndims(space.get());
+  std::vector<hsize_t> extent(static_cast<std::size_t>(std::max(rank, 0)));
+  if (rank > 0) H5Sget_simple_extent_dims(space.get(), extent.data(), nullptr);
+  const std::int64_t size = H5Sget_simple_extent_npoints(space.get());
+  if (size < 0 || (expected_size >= 0 && size != expected_size)) {
+    throw Error(Join(path_, ": dataset '", dataset, "': expected ", expected_size, " values, found ", size));
+  }
+  if (shape != nullptr) shape->assign(extent.begin(), extent.end());
+  std::vector<T> values(static_cast<std::size_t>(size));
+  if (size > 0 && H5Dread(set.get(), TypeOf<T>(), H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0) {
+    throw Error(Join(path_, ": dataset '", dataset, "' cannot be read"));
+  }
+  return values;
+}
+
+std::vector<std::string> Reader::Strings(const std::string& dataset) const {
+  std::vector<std::string> values;
+  std::string text;
+  for (std::uint8_t byte : Array<std::uint8_t>(dataset)) {
+    if (byte != 0) {
+      text += static_cast<char>(byte);
+    } else {
+      values.push_back(text);
+      text.clear();
+    }
+  }
+  return values;
+}
+
+std::vector<std::string> Reader::Datasets() const {
+  const Guard guard(Lock());
+  std::vector<std::string> names;
+  H5Ovisit(file_, H5_INDEX_NAME, H5_ITER_INC, Collect, &names);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::string KindOf(const std::string& path) {
+  const Guard guard(Lock());
+  const Handle file(Open(path), H5Fclose);
+  return KindOfOpen(file.get(), path);
+}
+
+#define BERTH_INSTANTIATE(T)                                                                             \
+  template void Writer::Array<T>(const std::string&, std::span<const T>, std::span<const std::int64_t>); \
+  template std::vector<T> Reader::Array<T>(const std::string&, std::int64_t, std::vector<std::int64_t>*) const;
+BERTH_INSTANTIATE(float)
+BERTH_INSTANTIATE(double)
+BERTH_INSTANTIATE(std::int32_t)
+BERTH_INSTANTIATE(std::int64_t)
+BERTH_INSTANTIATE(std::uint8_t)
+BERTH_INSTANTIATE(std::uint64_t)
+#undef BERTH_INSTANTIATE
+
+}  // namespace berth::h5

@@ -13,8 +13,8 @@ std::size_t U(int i) { return static_cast<std::size_t>(i); }
 
 template <class T>
 void Append(std::vector<std::uint8_t>& bytes, const T& value) {
-  const auto* raw = reinterpret_cast<const std::uint8_t*>(&value);
-  bytes.insert(bytes.end(), raw, raw + sizeof(T));
+  bytes.resize(bytes.size() + sizeof(T));
+  std::memcpy(bytes.data() + bytes.size() - sizeof(T), &value, sizeof(T));
 }
 
 template <class T>

@@ -1,0 +1,12 @@
+// GPU types by name, with public figures for memory, power and price.
+#pragma once
+
+#include <span>
+
+#include "env/scenario.hpp"
+
+namespace berth {
+
+std::span<const GpuType> ShippedGpuTypes();  // count 0
+
+}  // namespace berth

@@ -1,0 +1,205 @@
+// Scenarios and event logs as HDF5.
+//   cluster/{name, count, gpus_per_node, memory_gb, idle_power_w, peak_power_w, price_per_hour}
+//   throughputs/{job_types, gang_sizes, alone [T, S, G], unconsolidated, pairs}
+//   jobs/{id, arrival, job_type, gang, total_steps, ...}: optional columns are absent
+//   tenants/{name, weight, inner_policy}; attributes name, clock, knowledge, estimate_sigma, costs, seed, provenance
+#include <algorithm>
+
+#include "data/hdf5_file.hpp"
+#include "data/workloads.hpp"
+#include "env/check.hpp"
+#include "env/simulator.hpp"
+
+namespace berth {
+namespace {
+
+constexpr int kScenarioVersion = 1;
+constexpr int kEventsVersion = 1;
+constexpr const char* kCosts[] = {"checkpoint_s", "restore_s", "migration_s"};
+
+std::int64_t Size(const auto& container) { return static_cast<std::int64_t>(container.size()); }
+
+template <class T>
+void Optional(h5::Writer& out, const std::string& name, const std::vector<T>& column) {
+  if (!column.empty()) out.Array<T>("jobs/" + name, column);
+}
+template <class T>
+std::vector<T> Optional(const h5::Reader& in, const std::string& name, std::int64_t size) {
+  return in.Has("jobs/" + name) ? in.Array<T>("jobs/" + name, size) : std::vector<T>{};
+}
+
+void WriteCluster(h5::Writer& out, const ClusterSpec& cluster) {
+  std::vector<std::string> names;
+  std::vector<int> count, per_node;
+  std::vector<double> memory, idle, peak, price;
+  for (const GpuType& t : cluster.types) {
+    names.push_back(t.name);
+    count.push_back(t.count);
+    per_node.push_back(t.gpus_per_node);
+    memory.push_back(t.memory_gb);
+    idle.push_back(t.idle_power_w);
+    peak.push_back(t.peak_power_w);
+    price.push_back(t.price_per_hour);
+  }
+  out.Strings("cluster/name", names);
+  out.Array("cluster/count", count);
+  out.Array("cluster/gpus_per_node", per_node);
+  out.Array("cluster/memory_gb", memory);
+  out.Array("cluster/idle_power_w", idle);
+  out.Array("cluster/peak_power_w", peak);
+  out.Array("cluster/price_per_hour", price);
+}
+
+ClusterSpec ReadCluster(const h5::Reader& in) {
+  const std::vector<std::string> names = in.Strings("cluster/name");
+  const auto n = Size(names);
+  const auto count = in.Array<std::int32_t>("cluster/count", n);
+  const auto per_node = in.Array<std::int32_t>("cluster/gpus_per_node", n);
+  const auto memory = in.Array<double>("cluster/memory_gb", n);
+  const auto idle = in.Array<double>("cluster/idle_power_w", n);
+  const auto peak = in.Array<double>("cluster/peak_power_w", n);
+  const auto price = in.Array<double>("cluster/price_per_hour", n);
+  ClusterSpec cluster;
+  for (std::size_t g = 0; g < names.size(); ++g) {
+    cluster.types.push_back({names[g], count[g], per_node[g], memory[g], idle[g], peak[g], price[g]});
+  }
+  return cluster;
+}
+
+JobTable ReadJobs(const h5::Reader& in) {
+  JobTable jobs;
+  jobs.arrival = in.Array<double>("jobs/arrival");
+  const auto n = Size(jobs.arrival);
+  jobs.id = in.Array<std::int64_t>("jobs/id", n);
+  jobs.job_type = in.Array<std::int32_t>("jobs/job_type", n);
+  jobs.gang = in.Array<std::int32_t>("jobs/gang", n);
+  jobs.total_steps = in.Array<double>("jobs/total_steps", n);
+  jobs.gang_min = Optional<std::int32_t>(in, "gang_min", n);
+  jobs.gang_max = Optional<std::int32_t>(in, "gang_max", n);
+  jobs.weight = Optional<double>(in, "weight", n);
+  jobs.deadline = Optional<double>(in, "deadline", n);
+  jobs.tenant = Optional<std::int32_t>(in, "tenant", n);
+  jobs.requested_s = Optional<double>(in, "requested_s", n);
+  jobs.allowed = Optional<std::uint64_t>(in, "allowed", n);
+  jobs.demand = Optional<double>(in, "demand", -1);
+  return jobs;
+}
+
+}  // namespace
+
+void WriteScenario(const Scenario& scenario, const std::string& path) {
+  const ScenarioData& d = scenario.data();
+  h5::Writer out(path, "scenario", kScenarioVersion);
+  out.Text("name", d.name);
+  out.Text("provenance", d.provenance);
+  out.Text("clock", d.clock.ToString());
+  out.Number("round_s", d.clock.round_s);
+  out.Text("knowledge", ToString(d.knowledge));
+  out.Number("estimate_sigma", d.estimate_sigma);
+  const double costs[] = {d.costs.checkpoint_s, d.costs.restore_s, d.costs.migration_s};
+  for (std::size_t i = 0; i < 3; ++i) out.Number(kCosts[i], costs[i]);
+  out.Integer("seed", static_cast<std::int64_t>(d.seed));
+  WriteCluster(out, d.cluster);
+
+  const ThroughputTable& t = d.throughputs;
+  const auto types = Size(d.cluster.types), jobs = Size(t.job_types), sizes = Size(t.gang_sizes);
+  out.Strings("throughputs/job_types", t.job_types);
+  out.Array("throughputs/gang_sizes", t.gang_sizes);
+  out.Array("throughputs/alone", t.alone, {jobs, sizes, types});
+  if (!t.unconsolidated.empty()) out.Array("throughputs/unconsolidated", t.unconsolidated, {jobs, sizes, types});
+  if (!t.pairs.empty()) out.Array("throughputs/pairs", t.pairs, {jobs, jobs, types, 2});
+
+  out.Array("jobs/id", d.jobs.id);
+  out.Array("jobs/arrival", d.jobs.arrival);
+  out.Array("jobs/job_type", d.jobs.job_type);
+  out.Array("jobs/gang", d.jobs.gang);
+  out.Array("jobs/total_steps", d.jobs.total_steps);
+  Optional(out, "gang_min", d.jobs.gang_min);
+  Optional(out, "gang_max", d.jobs.gang_max);
+  Optional(out, "weight", d.jobs.weight);
+  Optional(out, "deadline", d.jobs.deadline);
+  Optional(out, "tenant", d.jobs.tenant);
+  Optional(out, "requested_s", d.jobs.requested_s);
+  Optional(out, "allowed", d.jobs.allowed);
+  Optional(out, "demand", d.jobs.demand);
+
+  if (!d.tenants.empty()) {
+    std::vector<std::string> names, inner;
+    std::vector<double> weights;
+    for (const Tenant& tenant : d.tenants) {
+      names.push_back(tenant.name);
+      weights.push_back(tenant.weight);
+      inner.push_back(tenant.inner_policy);
+    }
+    out.Strings("tenants/name", names);
+    out.Array("tenants/weight", weights);
+    out.Strings("tenants/inner_policy", inner);
+  }
+  out.Commit();
+}
+
+Scenario ReadScenario(const std::string& path) {
+  const h5::Reader in(path, "scenario", kScenarioVersion);
+  ScenarioData d;
+  d.name = in.Text("name");
+  d.provenance = in.Text("provenance");
+  d.cluster = ReadCluster(in);
+  d.throughputs.job_types = in.Strings("throughputs/job_types");
+  d.throughputs.gang_sizes = in.Array<std::int32_t>("throughputs/gang_sizes");
+  d.throughputs.alone = in.Array<double>("throughputs/alone");
+  if (in.Has("throughputs/unconsolidated")) d.throughputs.unconsolidated = in.Array<double>("throughputs/unconsolidated");
+  if (in.Has("throughputs/pairs")) d.throughputs.pairs = in.Array<double>("throughputs/pairs");
+  d.jobs = ReadJobs(in);
+  if (in.Has("tenants/name")) {
+    const std::vector<std::string> names = in.Strings("tenants/name");
+    const auto weights = in.Array<double>("tenants/weight", Size(names));
+    const std::vector<std::string> inner = in.Strings("tenants/inner_policy");
+    if (inner.size() != names.size()) throw Error(Join(path, ": tenants/inner_policy: expected ", names.size(), " entries"));
+    for (std::size_t i = 0; i < names.size(); ++i) d.tenants.push_back({names[i], weights[i], inner[i]});
+  }
+  d.estimate_sigma = in.Number("estimate_sigma");
+  d.costs = {in.Number(kCosts[0]), in.Number(kCosts[1]), in.Number(kCosts[2])};
+  d.seed = static_cast<std::uint64_t>(in.Integer("seed"));
+  const auto in_file = [&](auto&& part) {
+    try {
+      return part();
+    } catch (const Error& error) {
+      throw Error(Join(path, ": ", error.what()));
+    }
+  };
+  d.clock = in_file([&] { return Clock::Parse(in.Text("clock")); });
+  d.clock.round_s = in.Number("round_s");
+  d.knowledge = in_file([&] { return ParseKnowledge(in.Text("knowledge")); });
+  return in_file([&] { return Scenario(std::move(d)); });
+}
+
+void WriteEvents(const RunResult& result, const Scenario& scenario, const std::string& scheduler,
+                 const std::string& path) {
+  h5::Writer out(path, "events", kEventsVersion);
+  out.Text("scheduler", scheduler);
+  out.Text("scenario", scenario.data().name);
+  out.Text("clock", scenario.data().clock.ToString());
+  out.Integer("scenario_hash", static_cast<std::int64_t>(scenario.Hash()));
+  out.Integer("signature", static_cast<std::int64_t>(result.signature));
+  std::vector<double> time;
+  std::vector<std::uint8_t> kind;
+  std::vector<std::int32_t> job, type, device;
+  for (const Event& event : result.events) {
+    time.push_back(event.time);
+    kind.push_back(static_cast<std::uint8_t>(event.kind));
+    job.push_back(event.job);
+    type.push_back(event.type);
+    device.push_back(event.device);
+  }
+  std::vector<std::string> kinds;
+  for (int k = 0; k <= static_cast<int>(EventKind::kReject); ++k) kinds.emplace_back(ToString(static_cast<EventKind>(k)));
+  out.Strings("kinds", kinds);  // what the numbers of events/kind mean
+  out.Array("events/time", time);
+  out.Array("events/kind", kind);
+  out.Array("events/job", job);
+  out.Array("events/type", type);
+  out.Array("events/device", device);
+  out.Commit();
+}
+
+}  // namespace berth

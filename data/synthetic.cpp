@@ -1,0 +1,121 @@
+// The reference's job generator (Narayanan et al., OSDI 2020; gavel/SPEC.md §10): the same distributions in the same
+// order of draws, from our own counter-based streams.
+#include <algorithm>
+#include <cmath>
+
+#include "data/throughputs.hpp"
+#include "data/workloads.hpp"
+#include "data/workload_list.hpp"
+#include "env/portable_math.hpp"
+
+namespace berth {
+namespace {
+
+constexpr ParamInfo kParams[] = {
+    {"rate", "1.8", "mean arrivals per hour, Poisson; 0 = all jobs arrive at time 0"},
+    {"jobs", "1000", "number of jobs"},
+    {"gangs", "single", "single | multi: 1, 2, 4, 8 GPUs with probability 0.7, 0.1, 0.15, 0.05"},
+    {"priorities", "false", "a fifth of the jobs get weight 5"},
+    {"slo", "false", "deadline at 1.2, 2 or 10 times the run time alone on V100s, a third each"},
+};
+
+struct Options {
+  double rate = 0.0;
+  int jobs = 0;
+  bool multi = false, priorities = false, slo = false;
+};
+
+// Job types that cannot run on several GPUs in the reference: drawn again for a gang.
+bool Distributed(const std::string& job_type) {
+  return job_type != "A3C" && job_type != "CycleGAN" && !job_type.starts_with("Recommendation");
+}
+
+class Synthetic : public ScenarioSource {
+ public:
+  Synthetic(const Options& options, const ScenarioSettings& settings, std::string description)
+      : options_(options), description_(std::move(description)) {
+    base_.cluster = settings.cluster;
+    base_.throughputs = PublishedThroughputs(settings.cluster);
+    base_.clock = settings.clock;
+    base_.knowledge = settings.knowledge;
+    base_.estimate_sigma = settings.estimate_sigma;
+    base_.costs = settings.costs;
+    base_.name = "synthetic";
+    base_.provenance = description_;
+    // Durations are run times on V100s, whether or not the cluster has any.
+    ClusterSpec v100;
+    v100.types.resize(1);
+    v100.types[0].name = "v100";
+    v100_ = PublishedThroughputs(v100);
+  }
+
+  Scenario Make(std::uint64_t seed, Split split, std::uint32_t env, std::uint32_t episode, int jobs) const override {
+    ScenarioData data = base_;
+    data.seed = seed;
+    Stream job_stream(seed, Purpose::kJobs, split, env, episode);
+    Stream arrivals(seed, Purpose::kArrivals, split, env, episode);
+    const int count = jobs > 0 ? jobs : options_.jobs;
+    double now = 0.0;
+    for (int i = 0; i < count; ++i) {
+      if (i > 0 && options_.rate > 0.0) now += arrivals.Exponential(3600.0 / options_.rate);
+      AddJob(job_stream, now, data.jobs);
+    }
+    return Scenario(std::move(data));
+  }
+  bool fixed() const override { return false; }
+  std::string Describe() const override { return description_; }
+
+ private:
+  void AddJob(Stream& stream, double arrival, JobTable& jobs) const {
+    const double u = stream.Uniform();  // drawn whether or not it is used
+    const int gang = !options_.multi || u < 0.7 ? 1 : u <= 0.8 ? 2 : u <= 0.95 ? 4 : 8;
+    const bool is_long = stream.Uniform() >= 0.8;
+    const double duration = 60.0 * Pow(10.0, is_long ? stream.Uniform(3.0, 4.0) : stream.Uniform(1.5, 3.0));
+    int job_type = 0;
+    do {
+      job_type = static_cast<int>(stream.Below(static_cast<std::uint32_t>(v100_.job_types.size())));
+    } while (gang > 1 && !Distributed(v100_.job_types[static_cast<std::size_t>(job_type)]));
+    const double rate = AloneRate(v100_, job_type, gang, 0, 1);
+    jobs.id.push_back(jobs.size());
+    jobs.arrival.push_back(arrival);
+    jobs.job_type.push_back(job_type);
+    jobs.gang.push_back(gang);
+    jobs.total_steps.push_back(std::max(1.0, std::floor(duration * rate)));
+    if (options_.priorities) jobs.weight.push_back(stream.Uniform() < 0.2 ? 5.0 : 1.0);
+    if (options_.slo) {
+      const double v = stream.Uniform();
+      jobs.deadline.push_back(arrival + duration * (v < 0.33 ? 1.2 : v < 0.67 ? 2.0 : 10.0));
+    }
+  }
+
+  Options options_;
+  std::string description_;
+  ScenarioData base_;  // all but the jobs
+  ThroughputTable v100_;
+};
+
+std::shared_ptr<const ScenarioSource> Make(Params& params, const ScenarioSettings& settings) {
+  Options options;
+  options.rate = params.Number("rate", 0.0, 1e9);
+  options.jobs = static_cast<int>(params.Integer("jobs", 1, 100000000));
+  options.multi = params.Choice("gangs", {"single", "multi"}) == 1;
+  options.priorities = params.Bool("priorities");
+  options.slo = params.Bool("slo");
+  if (options.multi) {
+    int largest = 0;
+    for (const GpuType& type : settings.cluster.types) largest = std::max(largest, type.count);
+    if (largest < 8) {
+      throw Error(Join("synthetic: gangs=multi draws gangs of 8 GPUs, the cluster's largest GPU type has ", largest));
+    }
+  }
+  return std::make_shared<Synthetic>(options, settings, params.Resolved());
+}
+
+}  // namespace
+
+WorkloadInfo SyntheticInfo() {
+  return {"synthetic", "Poisson arrivals of deep-learning jobs with measured throughputs",
+          "Narayanan et al., OSDI 2020, generator of the artefact", kParams, Make};
+}
+
+}  // namespace berth

@@ -1,0 +1,21 @@
+// The one list of workloads and of trace formats: X(function that gives the row, defined in its own file).
+#pragma once
+
+#include "data/workloads.hpp"
+
+#define BERTH_WORKLOADS(X) \
+  X(SyntheticInfo)         \
+  X(ToyInfo)
+
+#define BERTH_FORMATS(X) X(GavelFormatInfo)
+
+namespace berth {
+
+#define BERTH_DECLARE(function) WorkloadInfo function();
+BERTH_WORKLOADS(BERTH_DECLARE)
+#undef BERTH_DECLARE
+#define BERTH_DECLARE(function) FormatInfo function();
+BERTH_FORMATS(BERTH_DECLARE)
+#undef BERTH_DECLARE
+
+}  // namespace berth

@@ -39,7 +39,7 @@ class Decision {
 
   std::vector<Command> commands;
   std::vector<int> devices;
-  double wake_at = kNever;  // clock event and hpc: also decide at this time, if later than now
+  double wake_at = kNever;  // also decide at this time if it is later than now; with rounds: if nothing runs
 
  private:
   void Add(CommandKind kind, int job, int type, std::span<const int> on) {

@@ -1,0 +1,29 @@
+// Free GPUs of one type over future time: a step function that reservations are cut out of.
+#pragma once
+
+#include <vector>
+
+namespace berth {
+
+// Reused between decisions: Reset keeps the memory. Times in seconds.
+class AvailabilityProfile {
+ public:
+  void Reset(double now, int free);
+  // `gang` more GPUs are free from `time` >= now on.
+  void Release(double time, int gang);
+  // The earliest start >= now at which `gang` GPUs stay free for `seconds`; infinity when there is none.
+  double EarliestStart(int gang, double seconds) const;
+  // Takes `gang` GPUs in [start, end). REQUIRES: they are free.
+  void Reserve(double start, double end, int gang);
+
+ private:
+  struct Step {
+    double time;  // from here to the next step ...
+    int free;     // ... this many GPUs are free
+  };
+  std::size_t Cut(double time);  // index of a step that begins at `time`
+
+  std::vector<Step> steps_;  // ascending times; the last one lasts for ever
+};
+
+}  // namespace berth

@@ -1,0 +1,124 @@
+// Finish-time fairness (Mahajan et al., NSDI 2020; in Gavel's form OSDI 2020 §4.2 and gavel/SPEC.md §2).
+//
+// With D_i the finish time alone and r_i(rho) = (rho D_i - t_i) / remaining_i, a ratio rho is feasible iff
+// the level LP with worth T_ij r_i(rho) reaches c >= 1. By LP duality 1/c(rho) = max over prices z of a sum
+// of terms 1/r_i(rho), each convex in rho, so h = 1/c is convex and falling, and Newton's method on h(rho) =
+// 1 with the slope that the prices give, h' = -h sum_i z_i D_i / (rho D_i - t_i), climbs to the optimum from
+// below without overshooting. Each step leaves a proven lower bound (rho itself) and an upper one (the ratio
+// its allocation reaches); they meet to 1e-9.
+#include <algorithm>
+#include <cmath>
+
+#include "baselines/gavel/objectives.hpp"
+#include "env/check.hpp"
+
+namespace berth::gavel {
+namespace {
+
+std::size_t U(int i) {
+  return static_cast<std::size_t>(i);
+}
+
+constexpr double kRelativeGap = 1e-9;
+constexpr int kMaxSteps = 60;
+
+struct Ratios {
+  const Problem& problem;
+  const std::vector<double>& alone;  // [m] D_i, s
+
+  double Floor() const {  // rho must exceed it: with infinite speed job i ends at t_i
+    double floor = 0.0;
+    for (int i = 0; i < problem.jobs(); ++i) floor = std::max(floor, problem.since[U(i)] / alone[U(i)]);
+    return floor;
+  }
+  double Reached(std::span<const double> x) const {
+    const std::vector<double> speed = EffectiveThroughput(problem, x);
+    double worst = 0.0;
+    for (int i = 0; i < problem.jobs(); ++i) {
+      worst = std::max(worst, (problem.since[U(i)] + problem.remaining[U(i)] / speed[U(i)]) / alone[U(i)]);
+    }
+    return worst;
+  }
+  void Worth(double rho, std::vector<double>& worth) const {
+    worth.resize(problem.throughput.size());
+    for (int i = 0; i < problem.jobs(); ++i) {
+      const double scale = (rho * alone[U(i)] - problem.since[U(i)]) / problem.remaining[U(i)];
+      for (int j = 0; j < problem.types(); ++j) {
+        worth[problem.at(i, j)] = problem.throughput[problem.at(i, j)] * scale;
+      }
+    }
+  }
+};
+
+bool Minimize(const Ratios& ratios, LevelLp& lp, Allocation& best, double& reached) {
+  const Problem& problem = ratios.problem;
+  const double floor = ratios.Floor();
+  reached = kLpInfinity;
+  double rho = ratios.Reached(IsolatedAllocation(problem));
+  double low = floor;  // proven infeasible, or the floor
+  std::vector<double> worth;
+  LevelAnswer answer;
+  for (int step = 0; step < kMaxSteps; ++step) {
+    ratios.Worth(rho, worth);
+    if (!lp.Maximize(problem, worth, LpMethod::kSimplex, answer)) return false;
+    const double got = ratios.Reached(answer.x);
+    if (got < reached) reached = got, best = answer.x;
+    const double h = 1.0 / answer.level;
+    if (h >= 1.0) low = std::max(low, rho);
+    if (low > floor && reached - low <= kRelativeGap * reached) break;
+    double slope = 0.0, sum = 0.0;
+    for (int i = 0; i < problem.jobs(); ++i) {
+      sum += answer.price[U(i)];
+      slope -= answer.price[U(i)] * ratios.alone[U(i)] / (rho * ratios.alone[U(i)] - problem.since[U(i)]);
+    }
+    const double next = rho - (h - 1.0) / (h * slope / sum);
+    // Newton stays right of the floor only once it comes from the left; a step that does not move is the
+    // optimum.
+    if (next <= low) {
+      if (rho - low <= kRelativeGap * rho) break;
+      rho = (low + rho) / 2.0;
+    } else if (std::abs(next - rho) <= 1e-14 * rho) {
+      break;
+    } else {
+      rho = std::min(next, reached);
+    }
+  }
+  if (lp.method() == LpMethod::kSimplex) return true;
+  // The reference's allocation lies inside the optimal face: solve once more there, at the ratio just found.
+  ratios.Worth(reached, worth);
+  if (lp.Maximize(problem, worth, answer)) {
+    const double got = ratios.Reached(answer.x);
+    if (got <= reached * (1.0 + 1e-7)) reached = got, best = std::move(answer.x);
+  }
+  return true;
+}
+
+}  // namespace
+
+void FinishTimeFairness::Reset() {
+  memory_.clear();
+}
+
+bool FinishTimeFairness::Solve(const Problem& problem, LevelLp& lp, Allocation& x, double* rho) {
+  const int m = problem.jobs();
+  const std::vector<double> isolated = EffectiveThroughput(problem, IsolatedAllocation(problem));
+  std::vector<double> alone(U(m));
+  if (m > 0 && U(problem.key.back()) >= memory_.size()) memory_.resize(U(problem.key.back()) + 1);
+  for (int i = 0; i < m; ++i) {
+    BERTH_CHECK(problem.remaining[U(i)] > 0.0, "job ", problem.key[U(i)], " has nothing left to do");
+    Memory& memory = memory_[U(problem.key[U(i)])];
+    if (memory.seen) memory.cumulative += (memory.remaining - problem.remaining[U(i)]) / memory.isolated;
+    memory.remaining = problem.remaining[U(i)];
+    memory.isolated = isolated[U(i)];
+    memory.seen = true;
+    alone[U(i)] = memory.cumulative + problem.remaining[U(i)] / isolated[U(i)];
+  }
+  double reached = 0.0;
+  Allocation best;
+  if (!Minimize({problem, alone}, lp, best, reached)) return false;
+  x = std::move(best);
+  if (rho != nullptr) *rho = reached;
+  return true;
+}
+
+}  // namespace berth::gavel

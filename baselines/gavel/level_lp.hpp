@@ -1,0 +1,55 @@
+// The one linear program behind all of Gavel's objectives used here. With a_ij the worth to job i of all its
+// time on type j,
+//
+//   max c   s.t.  sum_i gang_i x_ij <= W_j,   sum_j x_ij <= 1,   x >= 0,   sum_j a_ij x_ij >= c for every i.
+//
+// max-min: a = gang T / (weight prop); makespan: a = T / remaining, c = 1/T*; finish-time fairness at a ratio
+// rho: a = T (rho D - t) / remaining, feasible iff c >= 1.
+#pragma once
+
+#include <span>
+
+#include "baselines/gavel/problem.hpp"
+#include "baselines/lp.hpp"
+
+namespace berth::gavel {
+
+struct LevelAnswer {
+  double level = 0.0;         // c
+  Allocation x;               // [m, G], clipped to [0, 1]
+  std::vector<double> price;  // [m] >= 0, sum 1: duals of the rows of c
+};
+
+// Reused between solves. Every answer is checked by CheckOptimality before it is given.
+class LevelLp {
+ public:
+  explicit LevelLp(LpMethod method) : method_(method) {}
+
+  // False when no solver gives an answer that passes the check: `answer` is then untouched. REQUIRES: at
+  // least one job, every row of `worth` [m, G] >= 0 with a positive entry. The method asked for comes first,
+  // the other second.
+  [[nodiscard]] bool Maximize(const Problem& problem, std::span<const double> worth, LevelAnswer& answer) {
+    return Maximize(problem, worth, method_, answer);
+  }
+  [[nodiscard]] bool Maximize(const Problem& problem, std::span<const double> worth, LpMethod method,
+                              LevelAnswer& answer);
+  // Any x that reaches the level (no objective: what the reference's bisections keep).
+  [[nodiscard]] bool Reach(const Problem& problem, std::span<const double> worth, double level,
+                           Allocation& x);
+
+  LpMethod method() const { return method_; }
+  int failed_checks() const { return failed_checks_; }  // answers that were thrown away
+
+ private:
+  void Build(const Problem& problem, std::span<const double> worth, double unit, double low, double high);
+  bool SolveChecked(LpMethod method);
+  void TakeAllocation(const Problem& problem, Allocation& x) const;
+
+  LpMethod method_;
+  LpSolver solver_;
+  LpModel model_;
+  LpSolution solution_;
+  int failed_checks_ = 0;
+};
+
+}  // namespace berth::gavel

@@ -1,0 +1,61 @@
+// Shortest makespan (OSDI 2020 §4.2; gavel/SPEC.md §2, min_total_duration).
+#include "baselines/gavel/objectives.hpp"
+#include "env/check.hpp"
+
+namespace berth::gavel {
+namespace {
+
+std::vector<double> Worth(const Problem& problem) {
+  std::vector<double> worth(problem.throughput.size());
+  for (int i = 0; i < problem.jobs(); ++i) {
+    const double remaining = problem.remaining[static_cast<std::size_t>(i)];
+    BERTH_CHECK(remaining > 0.0, "job ", problem.key[static_cast<std::size_t>(i)], " has nothing left to do");
+    for (int j = 0; j < problem.types(); ++j) {
+      worth[problem.at(i, j)] = problem.throughput[problem.at(i, j)] / remaining;
+    }
+  }
+  return worth;
+}
+
+}  // namespace
+
+bool ExactMakespan(const Problem& problem, LevelLp& lp, MakespanAnswer& answer) {
+  LevelAnswer level;
+  if (!lp.Maximize(problem, Worth(problem), LpMethod::kSimplex, level)) return false;
+  answer.seconds = 1.0 / level.level;
+  answer.x = std::move(level.x);
+  return true;
+}
+
+std::vector<Probe> BisectionSequence(double exact_seconds) {
+  BERTH_CHECK(exact_seconds < 1e300, "no makespan");
+  std::vector<Probe> probes;
+  double low = 100.0, high = 1e6;
+  bool found = false;
+  while (!found) {
+    const double limit = high;
+    while (1.05 * low < high) {
+      const double middle = (low + high) / 2.0;
+      const bool feasible = middle >= exact_seconds;
+      probes.push_back({middle, feasible});
+      (feasible ? high : low) = middle;
+      found = found || feasible;
+    }
+    if (!found) low = limit, high = 10.0 * limit;
+  }
+  return probes;
+}
+
+bool BisectedMakespan(const Problem& problem, LevelLp& lp, MakespanAnswer& answer) {
+  MakespanAnswer exact;
+  if (!ExactMakespan(problem, lp, exact)) return false;
+  answer.seconds = 0.0;
+  for (const Probe& probe : BisectionSequence(exact.seconds)) {
+    if (probe.feasible) answer.seconds = probe.seconds;  // probes that succeed only fall
+  }
+  // The exact optimum is feasible at any longer time too: it stands in should the feasibility problem fail.
+  if (!lp.Reach(problem, Worth(problem), 1.0 / answer.seconds, answer.x)) answer.x = std::move(exact.x);
+  return true;
+}
+
+}  // namespace berth::gavel

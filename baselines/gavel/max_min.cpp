@@ -1,0 +1,23 @@
+// Max-min fairness, heterogeneity-aware least attained service (OSDI 2020 §4.1, eq. of gavel/SPEC.md §2).
+#include "baselines/gavel/objectives.hpp"
+
+namespace berth::gavel {
+
+bool MaxMinFairness(const Problem& problem, LevelLp& lp, Allocation& x, double* level) {
+  const std::vector<double> proportional = ProportionalThroughput(problem);
+  std::vector<double> worth(problem.throughput.size());
+  for (int i = 0; i < problem.jobs(); ++i) {
+    const auto u = static_cast<std::size_t>(i);
+    const double scale = problem.gang[u] / (problem.weight[u] * proportional[u]);
+    for (int j = 0; j < problem.types(); ++j) {
+      worth[problem.at(i, j)] = problem.throughput[problem.at(i, j)] * scale;
+    }
+  }
+  LevelAnswer answer;
+  if (!lp.Maximize(problem, worth, answer)) return false;
+  x = std::move(answer.x);
+  if (level != nullptr) *level = answer.level;
+  return true;
+}
+
+}  // namespace berth::gavel

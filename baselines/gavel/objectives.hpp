@@ -1,0 +1,62 @@
+// Gavel's objectives as functions from a problem to an allocation (Narayanan et al., OSDI 2020, §4; exact
+// statements in gavel/SPEC.md §2). One file an objective. The agnostic forms are the same functions on a problem
+// whose throughputs were levelled (WithUnitThroughput, WithThroughputOf).
+//
+// Each returns false when no solver gives an answer that passes the optimality check; the allocation is then
+// untouched and the caller keeps the previous one (max-min, makespan) or takes the isolated split
+// (finish-time fairness).
+#pragma once
+
+#include <vector>
+
+#include "baselines/gavel/level_lp.hpp"
+#include "baselines/gavel/problem.hpp"
+
+namespace berth::gavel {
+
+// Least attained service: max min_i gang_i (T_i . x_i) / (weight_i prop_i). `level` gets the optimum.
+[[nodiscard]] bool MaxMinFairness(const Problem& problem, LevelLp& lp, Allocation& x,
+                                  double* level = nullptr);
+
+// First in, first out, no LP: in order each job takes its fastest type among those with room (ties: the first in
+// `type_order`); the first job that finds none stops the scan.
+Allocation FifoAllocation(const Problem& problem, const std::vector<int>& type_order);
+
+// The exact shortest makespan T* (s) and an allocation that reaches it: max lambda = 1/T,
+// (T_i . x_i) / remaining_i >= lambda.
+struct MakespanAnswer {
+  double seconds = 0.0;
+  Allocation x;
+};
+[[nodiscard]] bool ExactMakespan(const Problem& problem, LevelLp& lp, MakespanAnswer& answer);
+
+// The reference's bisection: lo = 100, hi = 1e6, while 1.05 lo < hi try the middle; if nothing was feasible,
+// on from hi to 10 hi. It stops up to 5% above T*. Feasibility of a probe T is decided by T >= T*, which the
+// exact LP gives with proof, so the sequence costs no further LP; the allocation is a feasible point at the
+// last feasible T.
+struct Probe {
+  double seconds;
+  bool feasible;
+};
+std::vector<Probe> BisectionSequence(double exact_seconds);
+[[nodiscard]] bool BisectedMakespan(const Problem& problem, LevelLp& lp, MakespanAnswer& answer);
+
+// min rho, (t_i + remaining_i / (T_i . x_i)) / (cum_i + remaining_i / isolated_i) <= rho. Keeps cum between
+// calls.
+class FinishTimeFairness {
+ public:
+  void Reset();
+  // Takes the running state forward whether or not the LP succeeds. `rho` gets the ratio reached, within 1e-9
+  // (relative) of the least.
+  [[nodiscard]] bool Solve(const Problem& problem, LevelLp& lp, Allocation& x, double* rho = nullptr);
+
+ private:
+  struct Memory {             // of a job, by its key
+    double cumulative = 0.0;  // s alone on its isolated share that its progress so far is worth
+    double remaining = 0.0, isolated = 0.0;  // steps and steps/s at the previous call
+    bool seen = false;
+  };
+  std::vector<Memory> memory_;
+};
+
+}  // namespace berth::gavel

@@ -1,0 +1,49 @@
+// What a heterogeneity-aware policy is asked (Narayanan et al., OSDI 2020, §3-4; notation of gavel/SPEC.md
+// §1), and the two allocations that need no solver.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace berth::gavel {
+
+// m jobs in arrival order, G types. Columns are in the caller's order of types.
+struct Problem {
+  std::vector<int> workers;        // [G] GPUs of the type
+  std::vector<int> key;            // [m] ascending, names the job between calls (its index in the scenario)
+  std::vector<int> gang;           // [m] GPUs
+  std::vector<double> weight;      // [m] > 0
+  std::vector<double> throughput;  // [m, G] steps/s of the whole gang; 0 = cannot run
+  std::vector<double> remaining;   // [m] steps; empty for policies that do not read it
+  std::vector<double> since;       // [m] s since arrival; empty likewise
+
+  int jobs() const { return static_cast<int>(key.size()); }
+  int types() const { return static_cast<int>(workers.size()); }
+  std::size_t at(int job, int type) const {
+    return static_cast<std::size_t>(job) * workers.size() + static_cast<std::size_t>(type);
+  }
+  void Clear();  // no jobs, no types; keeps the memory
+};
+
+// [m, G] fraction of wall-clock time that a job spends on a type: x >= 0, sum over jobs of gang x <= workers,
+// sum over types <= 1.
+using Allocation = std::vector<double>;
+
+// x_ij = W_j / sum W for every job, whatever its gang.
+Allocation ProportionalAllocation(const Problem& problem);
+// [m] steps/s under it: sum_j T_ij W_j / sum_j W_j.
+std::vector<double> ProportionalThroughput(const Problem& problem);
+
+// Each job its m-th part of every type: (W_j / m) / gang, scaled down to a row sum of 1 where it is above.
+Allocation IsolatedAllocation(const Problem& problem);
+// [m] sum_j T_ij x_ij.
+std::vector<double> EffectiveThroughput(const Problem& problem, std::span<const double> allocation);
+
+// Types that all run at 1 step/s: what an agnostic max-min policy sees.
+Problem WithUnitThroughput(const Problem& problem);
+// Types that all run at the rate of `type` (the reference hard-codes V100); a job that cannot run there is
+// given its fastest type's rate, so that the problem keeps a solution.
+Problem WithThroughputOf(const Problem& problem, int type);
+
+}  // namespace berth::gavel

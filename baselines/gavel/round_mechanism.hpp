@@ -1,0 +1,96 @@
+// Gavel's round-based mechanism (OSDI 2020 §5; to the letter gavel/SPEC.md §7 steps 5-8): it turns an
+// allocation, the fraction of time that each job should spend on each type, into what runs where in the
+// coming round.
+//
+//   mechanism.Reset(view, options);
+//   mechanism.Decide(view, source, decision);   // once a decision point
+//
+// Floating-point operations stand in the reference's order: ties between priorities are decided by their last
+// bits.
+//
+// Clock by clock:
+//   reference_rounds  exact, bugs included (new jobs wait for the next reset; an idle cluster may, §8.5).
+//   rounds            the same, but a reset also happens when otherwise nothing would run.
+//   event, hpc        no rounds: time received is the difference of the attained seconds, every arrival and
+//   completion
+//                     resets, and while jobs wait the mechanism asks to look again one round later.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "baselines/gavel/problem.hpp"
+#include "baselines/gavel/python_random.hpp"
+#include "env/cluster_view.hpp"
+#include "env/decision.hpp"
+
+namespace berth::gavel {
+
+// Where allocations come from: a policy, or a recording.
+class AllocationSource {
+ public:
+  virtual ~AllocationSource() = default;
+  // Fills x [jobs, G], 0 on entry, columns as view.types(). `jobs` are all the active ones, ascending.
+  virtual void Allocate(const ClusterView& view, std::span<const int> jobs, Allocation& x) = 0;
+};
+
+struct MechanismOptions {
+  bool shuffle_types = false;   // agnostic policies: the order of types is drawn afresh each round
+  bool only_positive = false;   // FIFO: jobs of priority 0 are not taken even if GPUs are left
+  double min_reset_s = 1920.0;  // least time between two allocations
+};
+
+class RoundMechanism {
+ public:
+  void Reset(const ClusterView& view, const MechanismOptions& options);
+  void Decide(const ClusterView& view, AllocationSource& source, Decision& decision);
+
+  // What the last Decide computed, for tests and inspection.
+  double Priority(int job, int type) const { return priority_[At(job, type)]; }
+  double Deficit(int job, int type) const { return deficit_[At(job, type)]; }
+  double last_reset() const { return last_reset_; }
+  std::span<const int> type_order() const { return order_; }
+
+ private:
+  struct Taken {
+    int job, type, gang;
+    int rank;  // in the order taken
+  };
+  std::size_t At(int job, int type) const {
+    return static_cast<std::size_t>(job) * worktime_.size() + static_cast<std::size_t>(type);
+  }
+  bool Rounds(const ClusterView& view) const {
+    return view.clock().kind == ClockKind::kRounds || view.clock().kind == ClockKind::kReferenceRounds;
+  }
+  void AccountTime(const ClusterView& view);                                // step 3
+  void UpdateJobs(const ClusterView& view);                                 // steps 3-4
+  void ResetAllocation(const ClusterView& view, AllocationSource& source);  // step 5
+  void UpdatePriorities(const ClusterView& view);                           // step 6
+  void Select(const ClusterView& view);                                     // step 7
+  void Place(const ClusterView& view, Decision& decision);                  // step 8
+  void PlaceType(const ClusterView& view, int type, Decision& decision);
+
+  MechanismOptions options_;
+  double half_round_ = 0.0;  // s
+  double last_reset_ = 0.0;  // s
+  bool dirty_ = true;
+  std::optional<PythonRandom> random_;
+  std::vector<int> reverse_order_;  // types by name, descending: v100, p100, k80
+  std::vector<int> order_;          // of this round
+  std::vector<int> jobs_;           // active, in arrival order
+  std::vector<double> worktime_;    // [G] s
+  // [J, G] each
+  std::vector<double> jobtime_, deficit_, priority_, alloc_;
+  std::vector<std::uint8_t> tracked_, in_alloc_;  // [J]
+  std::vector<double> attained_;                  // [J] s at the last decision; clocks without rounds
+  std::vector<int> ran_on_;                       // [J] type since then, -1 = none
+  std::vector<int> sorted_;                       // the queue of one type
+  std::vector<std::uint8_t> taken_job_, taken_device_, placed_;  // [J], [D], [J]
+  std::vector<Taken> taken_;
+  Allocation fresh_;
+  std::vector<int> devices_;
+};
+
+}  // namespace berth::gavel

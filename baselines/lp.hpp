@@ -1,0 +1,78 @@
+// Linear programs as plain data, solved by HiGHS.
+//
+//   LpModel model;                       // maximise 3x + 2y, x + y <= 4, 0 <= x <= 3, y >= 0
+//   model.maximize = true;
+//   const int x = model.AddColumn(3, 0, 3), y = model.AddColumn(2, 0, kLpInfinity);
+//   model.AddEntry(x, 1), model.AddEntry(y, 1), model.EndRow(-kLpInfinity, 4);
+//   LpSolver solver;
+//   LpSolution solution;
+//   if (solver.Solve(model, LpMethod::kSimplex, solution) == LpStatus::kOptimal) ... solution.x ...
+#pragma once
+
+#include <limits>
+#include <memory>
+#include <vector>
+
+namespace berth {
+
+inline constexpr double kLpInfinity = std::numeric_limits<double>::infinity();
+
+// minimise (or maximise) cost.x  subject to  row_lower <= A x <= row_upper,  lower <= x <= upper.
+struct LpModel {
+  bool maximize = false;
+  std::vector<double> cost, lower, upper;    // [n]
+  std::vector<double> row_lower, row_upper;  // [r]
+  std::vector<int> row_begin = {0};          // [r + 1] into column and coefficient
+  std::vector<int> column;                   // [nonzeros]
+  std::vector<double> coefficient;           // [nonzeros]
+
+  int columns() const { return static_cast<int>(cost.size()); }
+  int rows() const { return static_cast<int>(row_lower.size()); }
+  int AddColumn(double its_cost, double its_lower, double its_upper);  // its index
+  void AddEntry(int in_column, double its_coefficient);                // of the row being built
+  void EndRow(double its_lower, double its_upper);
+  void Clear();  // keeps the memory
+};
+
+struct LpSolution {
+  std::vector<double> x;         // [n]
+  std::vector<double> row_dual;  // [r] change of the objective per unit of the row's active bound
+  double objective = 0.0;
+};
+
+enum class LpStatus { kOptimal, kInfeasible, kUnbounded, kTimeLimit, kError };
+const char* ToString(LpStatus status);
+
+// kSimplex ends in a vertex of the optimal face, kInteriorPoint (no crossover, no presolve) in its interior.
+enum class LpMethod { kSimplex, kInteriorPoint };
+
+// One HiGHS instance, reused between solves; silent, single-threaded. Thread rule: one thread at a time.
+class LpSolver {
+ public:
+  LpSolver();
+  ~LpSolver();
+  LpSolver(LpSolver&&) noexcept;
+  LpSolver& operator=(LpSolver&&) noexcept;
+  // `solution` is written only when the answer is kOptimal.
+  [[nodiscard]] LpStatus Solve(const LpModel& model, LpMethod method, LpSolution& solution,
+                               double time_limit_s = kLpInfinity);
+
+ private:
+  struct Instance;
+  std::unique_ptr<Instance> instance_;
+};
+
+// How far a claimed solution is from satisfying the optimality conditions, computed from the model alone
+// (lp_check.cpp). Relative figures: a violation is divided by 1 + the size of what is compared.
+struct Optimality {
+  double primal_infeasibility = 0.0;  // bounds and rows
+  double dual_infeasibility = 0.0;    // reduced costs and row duals of the wrong sign
+  double gap = 0.0;  // |primal - dual objective|; zero with both above means complementary slackness
+  [[nodiscard]] bool Within(double tolerance) const {
+    return primal_infeasibility <= tolerance && dual_infeasibility <= tolerance &&
+           gap <= tolerance;  // false on NaN
+  }
+};
+Optimality CheckOptimality(const LpModel& model, const LpSolution& solution);
+
+}  // namespace berth

@@ -1,0 +1,28 @@
+// The one list of classical schedulers. Adding one is one file and one line here: the file defines
+// `SchedulerInfo XInfo()`, the line says X(X). A file without its line fails to build (no previous
+// declaration), a line without its file fails to link.
+#pragma once
+
+#include "env/scheduler.hpp"
+
+#define BERTH_BASELINES(X) \
+  X(Fcfs)                  \
+  X(Priority)              \
+  X(Sjf)                   \
+  X(Easy)                  \
+  X(Conservative)          \
+  X(Srpt)                  \
+  X(Las)                   \
+  X(Random)                \
+  X(Gavel)
+
+namespace berth {
+
+#define BERTH_DECLARE(Name) SchedulerInfo Name##Info();
+BERTH_BASELINES(BERTH_DECLARE)
+#undef BERTH_DECLARE
+
+// The table, in the order of the list.
+SchedulerTable BaselineSchedulers();
+
+}  // namespace berth

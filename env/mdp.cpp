@@ -30,7 +30,8 @@ QueueOrder ParseQueueOrder(const std::string& text) {
 
 std::string MdpSpec::ToString() const {
   return Join(encoder, " ", berth::ToString(semantics), preemptive ? " preemptive " : " non-preemptive ",
-              berth::ToString(knowledge), " order=", berth::ToString(order), on_change ? " on_change" : " every_point", " visible=", visible, " reward=", reward,
+              berth::ToString(knowledge), " order=", berth::ToString(order), on_change ? " on_change" : " every_point",
+              work_conserving ? " work_conserving" : " may_idle", " visible=", visible, " reward=", reward,
               " tau=", tau_s, "s");
 }
 

@@ -30,6 +30,9 @@ struct MdpSpec {
   QueueOrder order = QueueOrder::kArrival;
   // Decision points at which nothing arrived or completed since the last one are passed over, and the plan stays.
   bool on_change = true;
+  // redecide: `done` is masked while any job fits anywhere, so no GPU idles that a candidate could use. Where stopping is
+  // free this loses nothing: whoever was put on a slow GPU leaves it as soon as a better one is there.
+  bool work_conserving = true;
   int visible = 64;              // Q during training; a frozen policy scores every candidate
   std::string reward = "jct";    // sum of terms: "jct", "jct+0.5*slowdown", see rewards.hpp
   double tau_s = 36000.0;        // discount = exp(-dt / tau_s); 1 within an instant

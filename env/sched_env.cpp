@@ -98,7 +98,7 @@ int SchedEnv::LegalActions() {
   if (Commits()) return legal;
   const bool event_follows = simulator_->arrivals_remain() || !plan_.placed().empty() ||
                              (!plan_.preemptive() && !view.running().empty());
-  mask_[U(Done())] = event_follows ? 1 : 0;
+  mask_[U(Done())] = event_follows && !(options_.mdp.work_conserving && legal > 0) ? 1 : 0;
   return legal + mask_[U(Done())];
 }
 

@@ -47,6 +47,7 @@ SchedEnvOptions Options(bool preemptive, int visible) {
   SchedEnvOptions options;
   options.mdp.preemptive = preemptive;
   options.mdp.visible = visible;
+  options.mdp.work_conserving = false;
   options.mdp.tau_s = 500.0;
   options.warmup_jobs = 0;
   return options;
@@ -60,6 +61,7 @@ TEST_CASE("the undiscounted return is minus the summed JCT, and discounts follow
   const int visible = GENERATE(2, 5, 40);
   CAPTURE(clock.ToString(), preemptive, visible);
   SchedEnvOptions options = Options(preemptive, visible);
+  options.mdp.work_conserving = GENERATE(true, false);
   options.episode_jobs = 30;
   SchedEnv env(std::make_shared<ToySource>(clock), options, 0);
   Stream stream(5, Purpose::kTest);
@@ -202,6 +204,19 @@ TEST_CASE("jobs beyond the visible keep their GPUs, and the global block counts 
     outcome = env.Step(RandomLegal(env.mask(), stream));
   }
   CHECK(hidden);
+}
+
+TEST_CASE("a work-conserving process offers done only where nothing fits, and then plays it by itself") {
+  SchedEnvOptions options = Options(true, 40);
+  options.mdp.work_conserving = true;
+  options.episode_jobs = 30;
+  SchedEnv env(std::make_shared<ToySource>(Clock{ClockKind::kEvent}), options, 0);
+  env.Begin(0);
+  Stream stream(11, Purpose::kTest);
+  for (SchedEnv::Outcome outcome; !outcome.terminated;) {
+    CHECK(env.mask().back() == 0);
+    outcome = env.Step(RandomLegal(env.mask(), stream));
+  }
 }
 
 TEST_CASE("observation channels stay in their stated ranges") {

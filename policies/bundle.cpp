@@ -1,0 +1,231 @@
+#include "policies/bundle.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "data/hdf5_file.hpp"
+#include "env/check.hpp"
+#include "policies/architecture.hpp"
+
+namespace berth {
+namespace {
+
+constexpr int kVersion = 1;
+constexpr std::int64_t kMostExamples = 4096;
+
+// '.' separates modules in LibTorch's names, '/' groups in HDF5's.
+std::string DatasetOf(const std::string& array) {
+  std::string name = "weights/" + array;
+  std::replace(name.begin(), name.end(), '.', '/');
+  return name;
+}
+
+// The integer attribute, where it is within bounds.
+std::int64_t Bounded(const h5::Reader& in, const std::string& name, std::int64_t low, std::int64_t high) {
+  const std::int64_t value = in.Integer(name);
+  if (value < low || value > high) {
+    throw Error(Join(in.path(), ": attribute '", name, "': expected ", low, " to ", high, ", found ", value));
+  }
+  return value;
+}
+
+int Small(const h5::Reader& in, const std::string& name, int high) {
+  return static_cast<int>(Bounded(in, name, 0, high));
+}
+
+// Adds the file to what a parser of text says.
+template <class Parse>
+auto Parsed(const h5::Reader& in, const std::string& name, Parse parse) {
+  try {
+    return parse(in.Text(name));
+  } catch (const Error& error) {
+    const std::string what = error.what();
+    throw Error(what.rfind(in.path(), 0) == 0 ? what : Join(in.path(), ": ", what));
+  }
+}
+
+void WriteMdp(h5::Writer& out, const MdpSpec& mdp) {
+  out.Text("encoder", mdp.encoder);
+  out.Text("semantics", ToString(mdp.semantics));
+  out.Integer("preemptive", mdp.preemptive);
+  out.Text("knowledge", ToString(mdp.knowledge));
+  out.Text("order", ToString(mdp.order));
+  out.Integer("on_change", mdp.on_change);
+  out.Integer("work_conserving", mdp.work_conserving);
+  out.Integer("visible", mdp.visible);
+  out.Text("reward", mdp.reward);
+  out.Number("tau_s", mdp.tau_s);
+}
+
+MdpSpec ReadMdp(const h5::Reader& in) {
+  MdpSpec mdp;
+  mdp.encoder = in.Text("encoder");
+  if (mdp.encoder != kObservationV1) {
+    throw Error(Join(in.path(), ": the policy was trained with encoder '", mdp.encoder, "', this build has '",
+                     kObservationV1, "'"));
+  }
+  mdp.semantics = Parsed(in, "semantics", ParseSemantics);
+  mdp.preemptive = Bounded(in, "preemptive", 0, 1) != 0;
+  mdp.knowledge = Parsed(in, "knowledge", ParseKnowledge);
+  mdp.order = Parsed(in, "order", ParseQueueOrder);
+  mdp.on_change = Bounded(in, "on_change", 0, 1) != 0;
+  mdp.work_conserving = Bounded(in, "work_conserving", 0, 1) != 0;
+  mdp.visible = static_cast<int>(Bounded(in, "visible", 1, 1 << 16));
+  mdp.reward = in.Text("reward");
+  mdp.tau_s = in.Number("tau_s");
+  return mdp;
+}
+
+void WriteLayout(h5::Writer& out, const ObservationLayout& layout) {
+  out.Integer("queue", layout.q);
+  out.Integer("types", layout.g);
+  out.Integer("job_channels", layout.job_channels);
+  out.Integer("pair_channels", layout.pair_channels);
+  out.Integer("type_channels", layout.type_channels);
+  out.Integer("global_channels", layout.global_channels);
+}
+
+ObservationLayout ReadLayout(const h5::Reader& in) {
+  ObservationLayout layout;
+  layout.q = Small(in, "queue", 1 << 16);
+  layout.g = Small(in, "types", 64);
+  layout.job_channels = Small(in, "job_channels", 1024);
+  layout.pair_channels = Small(in, "pair_channels", 1024);
+  layout.type_channels = Small(in, "type_channels", 1024);
+  layout.global_channels = Small(in, "global_channels", 1 << 20);
+  if ((layout.q == 0) != (layout.g == 0)) {
+    throw Error(
+        Join(in.path(), ": expected a queue and GPU types, or neither, found ", layout.q, " and ", layout.g));
+  }
+  if (layout.q > 0 && layout != ObservationV1::Layout(layout.q, layout.g)) {
+    const ObservationLayout ours = ObservationV1::Layout(layout.q, layout.g);
+    throw Error(Join(in.path(), ": the policy reads ", layout.job_channels, "+", layout.pair_channels, "+",
+                     layout.type_channels, "+", layout.global_channels, " channels, ", kObservationV1,
+                     " has ", ours.job_channels, "+", ours.pair_channels, "+", ours.type_channels, "+",
+                     ours.global_channels));
+  }
+  return layout;
+}
+
+BundleExamples ReadExamples(const h5::Reader& in, const ObservationLayout& layout, int num_actions) {
+  BundleExamples examples;
+  examples.count = static_cast<int>(Bounded(in, "examples", 1, kMostExamples));
+  const std::int64_t n = examples.count;
+  examples.observation = in.Array<float>("examples/observation", n * layout.size());
+  examples.mask = in.Array<std::uint8_t>("examples/action_mask", n * num_actions);
+  examples.scores = in.Array<float>("examples/scores", n * num_actions);
+  examples.value = in.Array<float>("examples/value", n);
+  return examples;
+}
+
+double Difference(float found, float expected) {
+  return std::abs(static_cast<double>(found) - expected) /
+         std::max(1.0, std::abs(static_cast<double>(expected)));
+}
+
+}  // namespace
+
+std::int64_t PolicyBundle::parameters() const {
+  std::int64_t count = 0;
+  for (const NamedArray& array : arrays) count += static_cast<std::int64_t>(array.values.size());
+  return count;
+}
+
+const NamedArray& PolicyBundle::Array(const std::string& name) const {
+  const auto it =
+      std::find_if(arrays.begin(), arrays.end(), [&](const NamedArray& a) { return a.name == name; });
+  BERTH_CHECK(it != arrays.end(), "no array ", name);
+  return *it;
+}
+
+double ReplayExamples(const PolicyBundle& bundle) {
+  const std::unique_ptr<FrozenNetwork> network = Freeze(bundle);
+  const BundleExamples& examples = bundle.examples;
+  const auto size = static_cast<std::size_t>(bundle.layout.size());
+  const auto actions = static_cast<std::size_t>(bundle.num_actions);
+  BERTH_CHECK(examples.observation.size() == static_cast<std::size_t>(examples.count) * size,
+              examples.observation.size());
+  std::vector<float> scores(actions);
+  double most = 0.0;
+  const auto note = [&](float found, float expected) {
+    const double difference = Difference(found, expected);
+    if (!(difference <= most)) most = difference;  // NaN stays
+  };
+  for (std::size_t i = 0; i < static_cast<std::size_t>(examples.count) && !std::isnan(most); ++i) {
+    const std::span<const float> row = std::span<const float>(examples.observation).subspan(i * size, size);
+    const float value = network->Evaluate(row, bundle.layout, scores);
+    for (std::size_t a = 0; a < actions && !std::isnan(most); ++a)
+      note(scores[a], examples.scores[i * actions + a]);
+    if (!std::isnan(most)) note(value, examples.value[i]);
+  }
+  return most;
+}
+
+void SaveBundle(const PolicyBundle& bundle, const std::string& path) {
+  h5::Writer out(path, "policy", kVersion);
+  out.Text("network", bundle.network);
+  out.Integer("num_actions", bundle.num_actions);
+  WriteLayout(out, bundle.layout);
+  WriteMdp(out, bundle.mdp);
+  out.Text("agent", bundle.provenance.agent);
+  out.Text("workload", bundle.provenance.workload);
+  out.Text("trained_commit", bundle.provenance.commit);
+  out.Text("config", bundle.provenance.config);
+  out.Integer("steps", bundle.provenance.steps);
+  out.Integer("seed", static_cast<std::int64_t>(bundle.provenance.seed));
+  out.Strings("gpu_types", bundle.gpu_types);
+  for (const NamedArray& array : bundle.arrays) out.Array(DatasetOf(array.name), array.values, array.shape);
+  const BundleExamples& examples = bundle.examples;
+  out.Integer("examples", examples.count);
+  out.Array("examples/observation", examples.observation, {examples.count, bundle.layout.size()});
+  out.Array("examples/action_mask", examples.mask, {examples.count, bundle.num_actions});
+  out.Array("examples/scores", examples.scores, {examples.count, bundle.num_actions});
+  out.Array("examples/value", examples.value);
+  out.Commit();
+}
+
+PolicyBundle LoadBundle(const std::string& path) {
+  const h5::Reader in(path, "policy", kVersion);
+  PolicyBundle bundle;
+  bundle.mdp = ReadMdp(in);
+  bundle.layout = ReadLayout(in);
+  const int pairs = bundle.layout.q * bundle.layout.g;
+  const std::int64_t low = pairs > 0 ? pairs : 1, high = pairs > 0 ? pairs + 1 : 1 << 20;
+  bundle.num_actions = static_cast<int>(Bounded(in, "num_actions", low, high));
+  const bool redecides = bundle.mdp.semantics == Semantics::kRedecide;
+  if (pairs > 0 && bundle.has_done() != redecides) {
+    throw Error(Join(path, ": attribute 'num_actions': expected ", pairs + redecides, " for ",
+                     ToString(bundle.mdp.semantics), ", found ", bundle.num_actions));
+  }
+  bundle.provenance.agent = in.Text("agent");
+  bundle.provenance.workload = in.Text("workload");
+  bundle.provenance.commit = in.Text("trained_commit");
+  bundle.provenance.config = in.Text("config");
+  bundle.provenance.steps = Bounded(in, "steps", 0, std::numeric_limits<std::int64_t>::max());
+  bundle.provenance.seed = static_cast<std::uint64_t>(in.Integer("seed"));
+  bundle.gpu_types = in.Strings("gpu_types");
+  bundle.network = in.Text("network");
+  const std::vector<LayerSpec> layers = Parsed(in, "network", [&](const std::string& spec) {
+    return LayersOf(spec, bundle.layout, bundle.num_actions);
+  });
+  for (const LayerSpec& layer : layers) {
+    const std::int64_t inputs = layer.inputs, outputs = layer.outputs;
+    NamedArray weight{layer.name + ".weight", {outputs, inputs}, {}};
+    NamedArray bias{layer.name + ".bias", {outputs}, {}};
+    weight.values = in.Array<float>(DatasetOf(weight.name), outputs * inputs);
+    bias.values = in.Array<float>(DatasetOf(bias.name), outputs);
+    bundle.arrays.push_back(std::move(weight));
+    bundle.arrays.push_back(std::move(bias));
+  }
+  bundle.examples = ReadExamples(in, bundle.layout, bundle.num_actions);
+  const double difference = ReplayExamples(bundle);
+  if (!(difference <= kBundleTolerance)) {
+    throw Error(Join(path, ": expected the weights to repeat the ", bundle.examples.count,
+                     " examples within ", static_cast<float>(kBundleTolerance), ", found a difference of ",
+                     static_cast<float>(difference)));
+  }
+  return bundle;
+}
+
+}  // namespace berth

@@ -1,0 +1,86 @@
+#include "policies/pair_scorer.hpp"
+
+#include "env/check.hpp"
+#include "policies/architecture.hpp"
+#include "policies/learn/network_table.hpp"
+
+namespace berth {
+namespace {
+
+// The equations are in policies/pair_scorer.hpp. Pairs of absent rows are not computed: queues are seldom
+// full.
+class PairScorer : public LayeredNetwork {
+ public:
+  PairScorer(const PairScorerOptions& options, const ObservationLayout& layout, int num_actions,
+             const std::vector<LayerSpec>& layers, std::uint64_t seed)
+      : LayeredNetwork(layers, seed),
+        layout_(layout),
+        activation_(options.activation),
+        job_(Layer("job")),
+        type_(Layer("type")),
+        context_(Layer("context")),
+        score_(Layer("score")),
+        value_hidden_(Layer("value_hidden")),
+        value_(Layer("value")) {
+    for (int i = 0; i < options.layers; ++i) pair_.push_back(&Layer(Join("pair_", i)));
+    if (num_actions > layout.q * layout.g) {
+      done_hidden_ = &Layer("done_hidden");
+      done_ = &Layer("done");
+    }
+  }
+
+  NetworkOutput Forward(const torch::Tensor& observation) override {
+    const std::int64_t b = observation.size(0), q = layout_.q, g = layout_.g;
+    const std::int64_t fj = layout_.job_channels, fp = layout_.pair_channels, ft = layout_.type_channels;
+    const torch::Tensor jobs = observation.narrow(1, layout_.jobs_offset(), q * fj).reshape({b, q, fj});
+    const torch::Tensor pairs =
+        observation.narrow(1, layout_.pairs_offset(), q * g * fp).reshape({b * q, g, fp});
+    const torch::Tensor types = observation.narrow(1, layout_.types_offset(), g * ft).reshape({b, g, ft});
+    const torch::Tensor global = observation.narrow(1, layout_.global_offset(), layout_.global_channels);
+
+    const torch::Tensor present = jobs.narrow(2, 0, 1).ne(0).to(torch::kFloat);  // [B, Q, 1]
+    const torch::Tensor e = Activate(activation_, job_.Forward(jobs));           // [B, Q, H]
+    const torch::Tensor kept = e * present;
+    const torch::Tensor mean = kept.sum(1) / present.sum(1).clamp_min(1.0);
+    const torch::Tensor most = (kept + (1.0 - present) * Floor(activation_)).amax(1);
+    const torch::Tensor mean_type = Activate(activation_, type_.Forward(types)).mean(1);
+    const torch::Tensor c =
+        Activate(activation_, context_.Forward(torch::cat({global, mean, most, mean_type}, 1)));
+
+    const torch::Tensor rows = present.flatten().nonzero().squeeze(1);  // [n] of B * Q
+    const torch::Tensor batch = rows.div(q, "floor");
+    const DenseModule& first = *pair_.front();
+    // [n, 1, H] + [n, G, H] + [n, G, H]
+    const torch::Tensor of_job = first.Part(jobs.reshape({b * q, fj}).index_select(0, rows), 0).unsqueeze(1);
+    const torch::Tensor of_pair = first.Part(pairs.index_select(0, rows), fj);
+    const torch::Tensor of_state =
+        first.Part(types, fj + fp) + (first.Part(c, fj + fp + ft) + first.bias).unsqueeze(1);
+    torch::Tensor h = Activate(activation_, of_job + of_pair + of_state.index_select(0, batch));
+    for (std::size_t i = 1; i < pair_.size(); ++i) h = Activate(activation_, pair_[i]->Forward(h));
+    const torch::Tensor found = score_.Forward(h).squeeze(-1);  // [n, G]
+    torch::Tensor scores =
+        torch::zeros({b * q, g}, found.options()).index_copy(0, rows, found).reshape({b, q * g});
+    if (done_ != nullptr) {
+      scores = torch::cat({scores, done_->Forward(Activate(activation_, done_hidden_->Forward(c)))}, 1);
+    }
+    return {scores, value_.Forward(Activate(activation_, value_hidden_.Forward(c))).squeeze(-1)};
+  }
+
+ private:
+  ObservationLayout layout_;
+  Activation activation_;
+  const DenseModule &job_, &type_, &context_, &score_, &value_hidden_, &value_;
+  const DenseModule *done_hidden_ = nullptr, *done_ = nullptr;
+  std::vector<const DenseModule*> pair_;
+};
+
+}  // namespace
+
+std::shared_ptr<Network> MakePairScorer(Params& params, const ObservationLayout& layout, int num_actions,
+                                        std::uint64_t seed) {
+  const PairScorerOptions options = ReadPairScorerOptions(params);
+  const std::vector<LayerSpec> layers = PairScorerArchitecture().layers(params, layout, num_actions);
+  return std::make_shared<PairScorer>(options, layout, num_actions, layers, seed);
+}
+
+}  // namespace berth

@@ -1,0 +1,22 @@
+// Flat multi-layer perceptron over the whole observation row, actor and critic apart (as Stable-Baselines3):
+// for comparison, and for environments without jobs and types. Bound to the sizes it was trained on.
+//
+//   layers "actor_0", ..., "actor_head" [A]; "critic_0", ..., "critic_head" [1]
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "env/spec.hpp"
+#include "policies/dense.hpp"
+
+namespace berth {
+
+struct MlpOptions {
+  std::vector<int> hidden;  // units, input to output
+  Activation activation = Activation::kTanh;
+};
+std::span<const ParamInfo> MlpParams();
+MlpOptions ReadMlpOptions(Params& params);
+
+}  // namespace berth

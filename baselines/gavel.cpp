@@ -171,7 +171,7 @@ SchedulerInfo GavelInfo() {
   return {"gavel",
           "LP heterogeneity-aware allocation, run in rounds",
           "Narayanan et al., OSDI 2020",
-          "max_min_fairness_perf",
+          "max_min_fairness[_perf], min_total_duration[_perf], finish_time_fairness[_perf], isolated, fifo_perf",
           Knowledge::kBlind,
           /*preemptive=*/true,
           kParams,

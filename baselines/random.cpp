@@ -42,7 +42,7 @@ class Random final : public Scheduler {
 SchedulerInfo RandomInfo() {
   return {"random",
           "waiting jobs in random order on random types with room; seeded by the scenario",
-          "",
+          "Berth: the floor that every other scheduler must beat",
           "",
           Knowledge::kNone,
           /*preemptive=*/false,

@@ -1,6 +1,6 @@
 // The reference's trace format (gavel/SPEC.md §11): ten tab-separated columns, no header.
-//   job_type, command, working_directory, num_steps_arg, needs_data_dir, total_steps, scale_factor, priority_weight,
-//   SLO (-1 = none), arrival_time (s)
+//   job_type, command, working_directory, num_steps_arg, needs_data_dir, total_steps, scale_factor,
+//   priority_weight, SLO (-1 = none), arrival_time (s)
 #include <cmath>
 #include <fstream>
 #include <string_view>
@@ -28,7 +28,8 @@ std::vector<std::string> SplitTabs(const std::string& line) {
   return fields;
 }
 
-void ReadLine(const std::string& line, const std::string& where, const ThroughputTable& v100, ScenarioData& data) {
+void ReadLine(const std::string& line, const std::string& where, const ThroughputTable& v100,
+              ScenarioData& data) {
   const std::vector<std::string> fields = SplitTabs(line);
   if (fields.size() != kColumns) {
     throw Error(Join(where, ": expected ", kColumns, " tab-separated columns, found ", fields.size()));
@@ -52,13 +53,15 @@ void ReadLine(const std::string& line, const std::string& where, const Throughpu
   jobs.weight.push_back(weight);
   // The deadline counts from the arrival, in run times alone on V100s.
   const double rate = AloneRate(v100, job_type, static_cast<int>(gang), 0, 1);
-  jobs.deadline.push_back(slo > 0.0 && rate > 0.0 ? arrival + slo * static_cast<double>(steps) / rate : kNever);
+  jobs.deadline.push_back(slo > 0.0 && rate > 0.0 ? arrival + slo * static_cast<double>(steps) / rate
+                                                  : kNever);
 }
 
 Scenario Read(const std::string& path, const ScenarioSettings& settings) {
   std::ifstream file(path);
   if (!file) throw Error(Join(path, ": cannot be opened for reading"));
-  if (settings.cluster.types.empty()) throw Error(Join(path, ": a trace says nothing of its cluster: give --cluster"));
+  if (settings.cluster.types.empty())
+    throw Error(Join(path, ": a trace says nothing of its cluster: give --cluster"));
   ScenarioData data;
   data.name = path.substr(path.find_last_of('/') + 1);
   data.provenance = path;
@@ -90,8 +93,11 @@ Scenario Read(const std::string& path, const ScenarioSettings& settings) {
 }  // namespace
 
 FormatInfo GavelFormatInfo() {
-  return {"gavel", "the reference's traces: ten tab-separated columns, arrivals in seconds",
-          "Narayanan et al., OSDI 2020", {ClockKind::kReferenceRounds, 360.0}, Read};
+  return {"gavel",
+          "the reference's traces: ten tab-separated columns, arrivals in seconds",
+          "Narayanan et al., OSDI 2020",
+          {ClockKind::kReferenceRounds, 360.0},
+          Read};
 }
 
 }  // namespace berth

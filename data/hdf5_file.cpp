@@ -76,9 +76,11 @@ std::uint64_t HashItem(const std::string& name, const void* data, std::size_t by
   return h;
 }
 
-void WriteAttribute(hid_t file, const std::string& path, const std::string& name, hid_t type, const void* value) {
+void WriteAttribute(hid_t file, const std::string& path, const std::string& name, hid_t type,
+                    const void* value) {
   const Handle space(H5Screate(H5S_SCALAR), H5Sclose);
-  const Handle attribute(H5Acreate2(file, name.c_str(), type, space.get(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+  const Handle attribute(H5Acreate2(file, name.c_str(), type, space.get(), H5P_DEFAULT, H5P_DEFAULT),
+                         H5Aclose);
   if (!attribute.ok() || H5Awrite(attribute.get(), type, value) < 0) {
     throw Error(Join(path, ": cannot write attribute '", name, "' (no space?)"));
   }
@@ -119,16 +121,19 @@ std::string ReadText(hid_t file, const std::string& path, const std::string& nam
 hid_t Open(const std::string& path) {
   std::error_code code;
   if (!std::filesystem::exists(path, code)) throw Error(Join(path, ": no such file"));
-  if (std::filesystem::is_directory(path, code)) throw Error(Join(path, ": expected a file, found a directory"));
+  if (std::filesystem::is_directory(path, code))
+    throw Error(Join(path, ": expected a file, found a directory"));
   if (access(path.c_str(), R_OK) != 0) throw Error(Join(path, ": cannot be read (permissions)"));
-  if (H5Fis_hdf5(path.c_str()) <= 0) throw Error(Join(path, ": expected an HDF5 file of Berth, found something else"));
+  if (H5Fis_hdf5(path.c_str()) <= 0)
+    throw Error(Join(path, ": expected an HDF5 file of Berth, found something else"));
   const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
   if (file < 0) throw Error(Join(path, ": the HDF5 file is truncated or damaged"));
   return file;
 }
 
 std::string KindOfOpen(hid_t file, const std::string& path) {
-  if (H5Aexists(file, kKind) <= 0) throw Error(Join(path, ": an HDF5 file, but not one of Berth's (no '", kKind, "')"));
+  if (H5Aexists(file, kKind) <= 0)
+    throw Error(Join(path, ": an HDF5 file, but not one of Berth's (no '", kKind, "')"));
   return ReadText(file, path, kKind);
 }
 
@@ -143,7 +148,9 @@ Writer::Writer(const std::string& path, const std::string& kind, int version)
     : path_(path), temporary_(path + ".part" + std::to_string(getpid())) {
   const Guard guard(Lock());
   file_ = H5Fcreate(temporary_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
-  if (file_ < 0) throw Error(Join(path_, ": cannot be written (does the folder exist, may it be written, is there space?)"));
+  if (file_ < 0)
+    throw Error(
+        Join(path_, ": cannot be written (does the folder exist, may it be written, is there space?)"));
   WriteText(file_, path_, kKind, kind);
   Integer(kVersion, version);
 }
@@ -174,7 +181,8 @@ void Writer::Integer(const std::string& name, std::int64_t value) {
 }
 
 template <class T>
-void Writer::Array(const std::string& dataset, std::span<const T> values, std::span<const std::int64_t> shape) {
+void Writer::Array(const std::string& dataset, std::span<const T> values,
+                   std::span<const std::int64_t> shape) {
   const Guard guard(Lock());
   const std::vector<hsize_t> extent = Extent(shape, values.size());
   std::size_t size = 1;
@@ -183,8 +191,9 @@ void Writer::Array(const std::string& dataset, std::span<const T> values, std::s
   const Handle space(H5Screate_simple(static_cast<int>(extent.size()), extent.data(), nullptr), H5Sclose);
   const Handle link(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
   H5Pset_create_intermediate_group(link.get(), 1);
-  const Handle set(H5Dcreate2(file_, dataset.c_str(), TypeOf<T>(), space.get(), link.get(), H5P_DEFAULT, H5P_DEFAULT),
-                   H5Dclose);
+  const Handle set(
+      H5Dcreate2(file_, dataset.c_str(), TypeOf<T>(), space.get(), link.get(), H5P_DEFAULT, H5P_DEFAULT),
+      H5Dclose);
   if (!set.ok() || (!values.empty() &&
                     H5Dwrite(set.get(), TypeOf<T>(), H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0)) {
     throw Error(Join(path_, ": cannot write dataset '", dataset, "' (no space?)"));
@@ -225,7 +234,8 @@ Reader::Reader(const std::string& path, const std::string& kind, int newest_vers
   if (found != kind) throw Error(Join(path_, ": expected a file of kind '", kind, "', found '", found, "'"));
   version_ = static_cast<int>(Integer(kVersion));
   if (version_ > newest_version) {
-    throw Error(Join(path_, ": format version ", version_, " of '", kind, "' is newer than this Berth's ", newest_version));
+    throw Error(Join(path_, ": format version ", version_, " of '", kind, "' is newer than this Berth's ",
+                     newest_version));
   }
   std::uint64_t stored = 0, hash = 0;
   ReadAttribute(file_, path_, kHash, H5T_NATIVE_UINT64, &stored);
@@ -257,14 +267,16 @@ Reader::Reader(const std::string& path, const std::string& kind, int newest_vers
     const Handle space(H5Dget_space(set.get()), H5Sclose);
     const auto points = H5Sget_simple_extent_npoints(space.get());
     const std::size_t bytes = points < 0 ? 0 : static_cast<std::size_t>(points) * H5Tget_size(type.get());
-    if (bytes > H5Dget_storage_size(set.get())) throw Error(Join(path_, ": dataset '", name, "' is truncated or damaged"));
+    if (bytes > H5Dget_storage_size(set.get()))
+      throw Error(Join(path_, ": dataset '", name, "' is truncated or damaged"));
     std::vector<char> raw(bytes);
     if (bytes > 0 && H5Dread(set.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, raw.data()) < 0) {
       throw Error(Join(path_, ": dataset '", name, "' is truncated or damaged"));
     }
     hash += HashItem(name, raw.data(), bytes);
   }
-  if (hash != stored) throw Error(Join(path_, ": the content does not match its hash: the file was changed or damaged"));
+  if (hash != stored)
+    throw Error(Join(path_, ": the content does not match its hash: the file was changed or damaged"));
   H5Iinc_ref(file_);  // the checks passed: keep it open
 }
 
@@ -309,7 +321,8 @@ std::vector<T> Reader::Array(const std::string& dataset, std::int64_t expected_s
   const Handle set(H5Dopen2(file_, dataset.c_str(), H5P_DEFAULT), H5Dclose);
   if (!set.ok()) throw Error(Join(path_, ": expected dataset '", dataset, "', found none"));
   const Handle type(H5Dget_type(set.get()), H5Tclose);
-  if (H5Tequal(type.get(), TypeOf<T>()) <= 0) throw Error(Join(path_, ": dataset '", dataset, "' holds another type"));
+  if (H5Tequal(type.get(), TypeOf<T>()) <= 0)
+    throw Error(Join(path_, ": dataset '", dataset, "' holds another type"));
   const Handle space(H5Dget_space(set.get()), H5Sclose);
   const int rank = H5Sget_simple_extent_ndims(space.get());
   std::vector<hsize_t> extent(static_cast<std::size_t>(std::max(rank, 0)));
@@ -356,7 +369,8 @@ std::string KindOf(const std::string& path) {
 
 #define BERTH_INSTANTIATE(T)                                                                             \
   template void Writer::Array<T>(const std::string&, std::span<const T>, std::span<const std::int64_t>); \
-  template std::vector<T> Reader::Array<T>(const std::string&, std::int64_t, std::vector<std::int64_t>*) const;
+  template std::vector<T> Reader::Array<T>(const std::string&, std::int64_t, std::vector<std::int64_t>*) \
+      const;
 BERTH_INSTANTIATE(float)
 BERTH_INSTANTIATE(double)
 BERTH_INSTANTIATE(std::int32_t)

@@ -1,5 +1,5 @@
-// HDF5 behind one process-wide lock (libhdf5 is not thread-safe). Files are written under a temporary name, flushed
-// and renamed on Commit, so a kill at any moment leaves the old file or the new one.
+// HDF5 behind one process-wide lock (libhdf5 is not thread-safe). Files are written under a temporary name,
+// flushed and renamed on Commit, so a kill at any moment leaves the old file or the new one.
 //
 //   h5::Writer out("s.h5", "scenario", /*version=*/1);
 //   out.Text("provenance", text);                       // attribute of the root
@@ -8,8 +8,8 @@
 //   h5::Reader in("s.h5", "scenario", /*newest version known=*/1);
 //   std::vector<double> arrival = in.Array<double>("jobs/arrival", /*expected length=*/n);
 //
-// Every file says its kind, format version, source commit and a content hash. All failures throw Error naming the
-// file and the dataset or attribute, what was expected and what was found.
+// Every file says its kind, format version, source commit and a content hash. All failures throw Error naming
+// the file and the dataset or attribute, what was expected and what was found.
 #pragma once
 
 #include <cstdint>
@@ -47,8 +47,8 @@ class Writer {
 
 class Reader {
  public:
-  // Refuses files that are missing, not HDF5, truncated, of another kind, newer than `newest_version`, or whose
-  // content hash differs.
+  // Refuses files that are missing, not HDF5, truncated, of another kind, newer than `newest_version`, or
+  // whose content hash differs.
   Reader(const std::string& path, const std::string& kind, int newest_version);
   ~Reader();
   Reader(const Reader&) = delete;

@@ -2,7 +2,8 @@
 //   cluster/{name, count, gpus_per_node, memory_gb, idle_power_w, peak_power_w, price_per_hour}
 //   throughputs/{job_types, gang_sizes, alone [T, S, G], unconsolidated, pairs}
 //   jobs/{id, arrival, job_type, gang, total_steps, ...}: optional columns are absent
-//   tenants/{name, weight, inner_policy}; attributes name, clock, knowledge, estimate_sigma, costs, seed, provenance
+//   tenants/{name, weight, inner_policy}; attributes name, clock, knowledge, estimate_sigma, costs, seed,
+//   provenance
 #include <algorithm>
 
 #include "data/hdf5_file.hpp"
@@ -17,7 +18,9 @@ constexpr int kScenarioVersion = 1;
 constexpr int kEventsVersion = 1;
 constexpr const char* kCosts[] = {"checkpoint_s", "restore_s", "migration_s"};
 
-std::int64_t Size(const auto& container) { return static_cast<std::int64_t>(container.size()); }
+std::int64_t Size(const auto& container) {
+  return static_cast<std::int64_t>(container.size());
+}
 
 template <class T>
 void Optional(h5::Writer& out, const std::string& name, const std::vector<T>& column) {
@@ -106,7 +109,8 @@ void WriteScenario(const Scenario& scenario, const std::string& path) {
   out.Strings("throughputs/job_types", t.job_types);
   out.Array("throughputs/gang_sizes", t.gang_sizes);
   out.Array("throughputs/alone", t.alone, {jobs, sizes, types});
-  if (!t.unconsolidated.empty()) out.Array("throughputs/unconsolidated", t.unconsolidated, {jobs, sizes, types});
+  if (!t.unconsolidated.empty())
+    out.Array("throughputs/unconsolidated", t.unconsolidated, {jobs, sizes, types});
   if (!t.pairs.empty()) out.Array("throughputs/pairs", t.pairs, {jobs, jobs, types, 2});
 
   out.Array("jobs/id", d.jobs.id);
@@ -147,14 +151,16 @@ Scenario ReadScenario(const std::string& path) {
   d.throughputs.job_types = in.Strings("throughputs/job_types");
   d.throughputs.gang_sizes = in.Array<std::int32_t>("throughputs/gang_sizes");
   d.throughputs.alone = in.Array<double>("throughputs/alone");
-  if (in.Has("throughputs/unconsolidated")) d.throughputs.unconsolidated = in.Array<double>("throughputs/unconsolidated");
+  if (in.Has("throughputs/unconsolidated"))
+    d.throughputs.unconsolidated = in.Array<double>("throughputs/unconsolidated");
   if (in.Has("throughputs/pairs")) d.throughputs.pairs = in.Array<double>("throughputs/pairs");
   d.jobs = ReadJobs(in);
   if (in.Has("tenants/name")) {
     const std::vector<std::string> names = in.Strings("tenants/name");
     const auto weights = in.Array<double>("tenants/weight", Size(names));
     const std::vector<std::string> inner = in.Strings("tenants/inner_policy");
-    if (inner.size() != names.size()) throw Error(Join(path, ": tenants/inner_policy: expected ", names.size(), " entries"));
+    if (inner.size() != names.size())
+      throw Error(Join(path, ": tenants/inner_policy: expected ", names.size(), " entries"));
     for (std::size_t i = 0; i < names.size(); ++i) d.tenants.push_back({names[i], weights[i], inner[i]});
   }
   d.estimate_sigma = in.Number("estimate_sigma");
@@ -192,7 +198,8 @@ void WriteEvents(const RunResult& result, const Scenario& scenario, const std::s
     device.push_back(event.device);
   }
   std::vector<std::string> kinds;
-  for (int k = 0; k <= static_cast<int>(EventKind::kReject); ++k) kinds.emplace_back(ToString(static_cast<EventKind>(k)));
+  for (int k = 0; k <= static_cast<int>(EventKind::kReject); ++k)
+    kinds.emplace_back(ToString(static_cast<EventKind>(k)));
   out.Strings("kinds", kinds);  // what the numbers of events/kind mean
   out.Array("events/time", time);
   out.Array("events/kind", kind);

@@ -1,11 +1,11 @@
-// The reference's job generator (Narayanan et al., OSDI 2020; gavel/SPEC.md §10): the same distributions in the same
-// order of draws, from our own counter-based streams.
+// The reference's job generator (Narayanan et al., OSDI 2020; gavel/SPEC.md §10): the same distributions in
+// the same order of draws, from our own counter-based streams.
 #include <algorithm>
 #include <cmath>
 
 #include "data/throughputs.hpp"
-#include "data/workloads.hpp"
 #include "data/workload_list.hpp"
+#include "data/workloads.hpp"
 #include "env/portable_math.hpp"
 
 namespace berth {
@@ -18,6 +18,10 @@ constexpr ParamInfo kParams[] = {
     {"priorities", "false", "a fifth of the jobs get weight 5"},
     {"slo", "false", "deadline at 1.2, 2 or 10 times the run time alone on V100s, a third each"},
 };
+
+// The reference draws SLOs from a stream of their own: here the far half of the jobs' stream, so that
+// slo=true changes no job.
+constexpr std::uint64_t kSloDraws = std::uint64_t{1} << 33;
 
 struct Options {
   double rate = 0.0;
@@ -49,16 +53,19 @@ class Synthetic : public ScenarioSource {
     v100_ = PublishedThroughputs(v100);
   }
 
-  Scenario Make(std::uint64_t seed, Split split, std::uint32_t env, std::uint32_t episode, int jobs) const override {
+  Scenario Make(std::uint64_t seed, Split split, std::uint32_t env, std::uint32_t episode,
+                int jobs) const override {
     ScenarioData data = base_;
     data.seed = seed;
     Stream job_stream(seed, Purpose::kJobs, split, env, episode);
     Stream arrivals(seed, Purpose::kArrivals, split, env, episode);
+    Stream slo_stream(seed, Purpose::kJobs, split, env, episode);
+    slo_stream.Seek(kSloDraws);
     const int count = jobs > 0 ? jobs : options_.jobs;
     double now = 0.0;
     for (int i = 0; i < count; ++i) {
       if (i > 0 && options_.rate > 0.0) now += arrivals.Exponential(3600.0 / options_.rate);
-      AddJob(job_stream, now, data.jobs);
+      AddJob(job_stream, slo_stream, now, data.jobs);
     }
     return Scenario(std::move(data));
   }
@@ -66,7 +73,7 @@ class Synthetic : public ScenarioSource {
   std::string Describe() const override { return description_; }
 
  private:
-  void AddJob(Stream& stream, double arrival, JobTable& jobs) const {
+  void AddJob(Stream& stream, Stream& slo_stream, double arrival, JobTable& jobs) const {
     const double u = stream.Uniform();  // drawn whether or not it is used
     const int gang = !options_.multi || u < 0.7 ? 1 : u <= 0.8 ? 2 : u <= 0.95 ? 4 : 8;
     const bool is_long = stream.Uniform() >= 0.8;
@@ -83,7 +90,7 @@ class Synthetic : public ScenarioSource {
     jobs.total_steps.push_back(std::max(1.0, std::floor(duration * rate)));
     if (options_.priorities) jobs.weight.push_back(stream.Uniform() < 0.2 ? 5.0 : 1.0);
     if (options_.slo) {
-      const double v = stream.Uniform();
+      const double v = slo_stream.Uniform();
       jobs.deadline.push_back(arrival + duration * (v < 0.33 ? 1.2 : v < 0.67 ? 2.0 : 10.0));
     }
   }
@@ -105,7 +112,8 @@ std::shared_ptr<const ScenarioSource> Make(Params& params, const ScenarioSetting
     int largest = 0;
     for (const GpuType& type : settings.cluster.types) largest = std::max(largest, type.count);
     if (largest < 8) {
-      throw Error(Join("synthetic: gangs=multi draws gangs of 8 GPUs, the cluster's largest GPU type has ", largest));
+      throw Error(
+          Join("synthetic: gangs=multi draws gangs of 8 GPUs, the cluster's largest GPU type has ", largest));
     }
   }
   return std::make_shared<Synthetic>(options, settings, params.Resolved());

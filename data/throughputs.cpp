@@ -10,7 +10,9 @@
 namespace berth {
 namespace {
 
-std::size_t U(int i) { return static_cast<std::size_t>(i); }
+std::size_t U(int i) {
+  return static_cast<std::size_t>(i);
+}
 
 std::vector<std::string_view> Split(std::string_view line, char separator) {
   std::vector<std::string_view> fields;
@@ -49,7 +51,8 @@ ThroughputTable PublishedThroughputs(const ClusterSpec& cluster) {
   const std::size_t types = cluster.types.size();
   for (const GpuType& type : cluster.types) {
     if (ColumnOf(pairs.front(), type.name) < 0) {
-      throw Error(Join("cluster: no measured throughputs for GPU type '", type.name, "'; there are some for k80, p100 and v100"));
+      throw Error(Join("cluster: no measured throughputs for GPU type '", type.name,
+                       "'; there are some for k80, p100 and v100"));
     }
   }
   ThroughputTable table;
@@ -71,7 +74,8 @@ ThroughputTable PublishedThroughputs(const ClusterSpec& cluster) {
     for (std::size_t g = 0; g < types; ++g) {
       const std::size_t at = (U(index.at(alone[r][0])) * 4 + s) * types + g;
       table.alone[at] = Cell(alone[r], ColumnOf(alone.front(), cluster.types[g].name));
-      table.unconsolidated[at] = Cell(alone[r], ColumnOf(alone.front(), cluster.types[g].name + "_unconsolidated"));
+      table.unconsolidated[at] =
+          Cell(alone[r], ColumnOf(alone.front(), cluster.types[g].name + "_unconsolidated"));
     }
   }
   for (std::size_t r = 1; r < pairs.size(); ++r) {
@@ -79,8 +83,10 @@ ThroughputTable PublishedThroughputs(const ClusterSpec& cluster) {
     for (std::size_t g = 0; g < types; ++g) {
       const int column = ColumnOf(pairs.front(), cluster.types[g].name);
       const double first = Cell(pairs[r], column), second = Cell(pairs[r], column + 1);
-      table.pairs[((a * jobs + b) * types + g) * 2] = table.pairs[((b * jobs + a) * types + g) * 2 + 1] = first;
-      table.pairs[((a * jobs + b) * types + g) * 2 + 1] = table.pairs[((b * jobs + a) * types + g) * 2] = second;
+      table.pairs[((a * jobs + b) * types + g) * 2] = table.pairs[((b * jobs + a) * types + g) * 2 + 1] =
+          first;
+      table.pairs[((a * jobs + b) * types + g) * 2 + 1] = table.pairs[((b * jobs + a) * types + g) * 2] =
+          second;
     }
   }
   return table;

@@ -1,4 +1,5 @@
-// A small workload with a known shape, for tests and first steps: two kinds of jobs, each at home on another type.
+// A small workload with a known shape, for tests and first steps: two kinds of jobs, each at home on another
+// type.
 #include "data/workload_list.hpp"
 #include "data/workloads.hpp"
 
@@ -30,7 +31,8 @@ class Toy : public ScenarioSource {
       }
     }
   }
-  Scenario Make(std::uint64_t seed, Split split, std::uint32_t env, std::uint32_t episode, int jobs) const override {
+  Scenario Make(std::uint64_t seed, Split split, std::uint32_t env, std::uint32_t episode,
+                int jobs) const override {
     ScenarioData data = base_;
     data.seed = seed;
     Stream job_stream(seed, Purpose::kJobs, split, env, episode);
@@ -67,7 +69,8 @@ std::shared_ptr<const ScenarioSource> Make(Params& params, const ScenarioSetting
 }  // namespace
 
 WorkloadInfo ToyInfo() {
-  return {"toy", "two kinds of single-GPU jobs, each twice as fast on every other GPU type", "Berth", kParams, Make};
+  return {"toy", "two kinds of single-GPU jobs, each twice as fast on every other GPU type", "Berth", kParams,
+          Make};
 }
 
 }  // namespace berth

@@ -38,7 +38,8 @@ std::span<const FormatInfo> Formats() {
   return kTable;
 }
 
-std::shared_ptr<const ScenarioSource> MakeWorkload(const std::string& text, const ScenarioSettings& settings) {
+std::shared_ptr<const ScenarioSource> MakeWorkload(const std::string& text,
+                                                   const ScenarioSettings& settings) {
   const Spec spec = ParseSpec(text);
   std::vector<std::string> names;
   for (const WorkloadInfo& info : Workloads()) {
@@ -60,7 +61,8 @@ const FormatInfo& FindFormat(const std::string& name) {
     if (name == info.name) return info;
     names.emplace_back(info.name);
   }
-  throw Error(Join("unknown trace format '", name, "'", DidYouMean(name, names), "; 'berth list formats' shows them all"));
+  throw Error(Join("unknown trace format '", name, "'", DidYouMean(name, names),
+                   "; 'berth list formats' shows them all"));
 }
 
 std::shared_ptr<const ScenarioSource> FixedSource(Scenario scenario, std::string description) {

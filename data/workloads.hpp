@@ -12,13 +12,13 @@
 
 namespace berth {
 
-// "v100=36/4,p100=36,k80=36": count, optionally GPUs per node. Names are looked up in the shipped table of GPU
-// types (memory, power, price); the nearest right name is in the error.
+// "v100=36/4,p100=36,k80=36": count, optionally GPUs per node. Names are looked up in the shipped table of
+// GPU types (memory, power, price); the nearest right name is in the error.
 ClusterSpec ParseCluster(const std::string& text);
 
 // What a scenario is given beside its jobs; unset members keep the source's own values.
 struct ScenarioSettings {
-  ClusterSpec cluster;                       // empty = the source's own (files)
+  ClusterSpec cluster;  // empty = the source's own (files)
   Clock clock;
   Knowledge knowledge = Knowledge::kOracle;
   double estimate_sigma = 0.0;
@@ -55,7 +55,8 @@ const FormatInfo& FindFormat(const std::string& name);  // Error with the neares
 void WriteScenario(const Scenario& scenario, const std::string& path);
 Scenario ReadScenario(const std::string& path);
 
-// HDF5 event log of one run: /events/{time,kind,job,type,device}, attributes signature, scheduler, scenario hash.
+// HDF5 event log of one run: /events/{time,kind,job,type,device}, attributes signature, scheduler, scenario
+// hash.
 void WriteEvents(const RunResult& result, const Scenario& scenario, const std::string& scheduler,
                  const std::string& path);
 

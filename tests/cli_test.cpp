@@ -1,0 +1,157 @@
+// The berth binary on bad input: exit code 2 and exactly one line on standard error that names what is wrong.
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "data/hdf5_file.hpp"
+#include "data/workloads.hpp"
+#include "env/check.hpp"
+#include "tests/catch.hpp"
+#include "tests/temporary_folder.hpp"
+
+namespace berth {
+namespace {
+
+using test::TemporaryFolder;
+
+struct Outcome {
+  int code;
+  std::string out, error;
+};
+
+std::string Slurp(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+// Runs `berth ARGUMENTS` in `folder` through the shell.
+Outcome Berth(const TemporaryFolder& folder, const std::string& arguments) {
+  const std::string command =
+      Join("cd '", folder.path(), "' && '" BERTH_BINARY "' ", arguments, " >out.txt 2>error.txt </dev/null");
+  const int status = std::system(command.c_str());
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, Slurp(folder / "out.txt"),
+          Slurp(folder / "error.txt")};
+}
+
+void CheckOneLine(const Outcome& outcome, const std::string& expected) {
+  CAPTURE(outcome.error);
+  CHECK(outcome.code == 2);
+  CHECK(std::count(outcome.error.begin(), outcome.error.end(), '\n') == 1);
+  CHECK(outcome.error.find(expected) != std::string::npos);
+}
+
+const std::string kGood = "LM (batch size 10)\t-\t-\t-\t1\t1000\t1\t1\t-1.000000\t0.000000\n";
+
+}  // namespace
+
+TEST_CASE("cli: generate, simulate, evaluate and inspect agree with one another") {
+  const TemporaryFolder folder;
+  const Outcome made = Berth(
+      folder, "generate --workload 'synthetic(rate=4,jobs=20)' --cluster v100=2,k80=2 --seed 3 --out s.h5");
+  CAPTURE(made.error);
+  REQUIRE(made.code == 0);
+  const Scenario scenario = ReadScenario(folder / "s.h5");
+  CHECK(scenario.num_jobs() == 20);
+  CHECK(scenario.num_gpus() == 4);
+  const Outcome ran = Berth(folder, "simulate --scenario s.h5 --scheduler fcfs --json r.json --events e.h5");
+  CAPTURE(ran.error);
+  REQUIRE(ran.code == 0);
+  const std::string json = Slurp(folder / "r.json");
+  for (const char* key : {"scheduler", "knowledge", "jobs", "mean_jct_s", "p50_jct_s", "p99_jct_s",
+                          "makespan_s", "utilization", "mean_slowdown", "decision_us_mean", "signature"}) {
+    CAPTURE(key, json);
+    CHECK(json.find(Join('"', key, '"')) != std::string::npos);
+  }
+  CHECK(h5::KindOf(folder / "e.h5") == "events");
+  CHECK(Berth(folder, "inspect s.h5").code == 0);
+  CHECK(Berth(folder, "inspect e.h5").code == 0);
+  CHECK(Berth(folder, "evaluate --scenario s.h5 --schedulers 'fcfs;srpt' --json c.json").code == 0);
+  CHECK(Berth(folder, "list schedulers").out.find("fcfs") != std::string::npos);
+}
+
+TEST_CASE("cli: a wrong word on the command line ends with one line and code 2") {
+  const TemporaryFolder folder;
+  REQUIRE(Berth(folder, "generate --workload 'synthetic(jobs=10)' --cluster v100=2 --out s.h5").code == 0);
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"simulat --scenario s.h5", "did you mean 'simulate'"},
+      {"simulate --scenario s.h5 --scheduler fcsf", "did you mean 'fcfs'"},
+      {"simulate --scenario s.h5 --scheduler 'gavel(objectiv=max_min)'", "did you mean 'objective'"},
+      {"simulate --scenario s.h5 --scheduler 'gavel(objective=max_mim)'", "did you mean 'max_min'"},
+      {"simulate --scenario s.h5 --scheduler 'fcfs(a=1'", "parenthesis"},
+      {"simulate --scenario s.h5 --schedular fcfs", "schedul"},
+      {"simulate --scenario none.h5 --scheduler fcfs", "none.h5"},
+      {"simulate --scenario s.h5 --scheduler fcfs --clock roundz", "clock"},
+      {"simulate --scenario s.h5 --scheduler srpt --knowledge none", "knowledge"},
+      {"evaluate --scenario s.h5 --schedulers fcfs --window 5:99", "window"},
+      {"evaluate --schedulers fcfs --workload 'synthetic(rate=-1)'", "rate"},
+      {"evaluate --schedulers fcfs --seeds 5:2", "seeds"},
+      {"generate --workload syntetic --out x.h5", "did you mean 'synthetic'"},
+      {"generate --cluster v10=3 --out x.h5", "did you mean 'v100'"},
+      {"generate --cluster v100=-3 --out x.h5", "v100"},
+      {"generate --out no/such/folder/x.h5", "no/such/folder/x.h5"},
+      {"simulate --scenario s.h5 --scheduler fcfs --json no/such/r.json", "no/such/r.json"},
+      {"simulate --scenario s.h5 --scheduler fcfs --events no/such/e.h5", "no/such/e.h5"},
+      {"simulate --scenario s.h5 --scheduler 'policy(file=none.h5)'", "none.h5"},
+      {"inspect none.h5", "none.h5"},
+      {"list schedulerz", "did you mean 'schedulers'"},
+      {"simulate --config none.ini", "none.ini"},
+  };
+  for (const auto& [arguments, expected] : cases) {
+    CAPTURE(arguments);
+    CheckOneLine(Berth(folder, arguments), expected);
+  }
+}
+
+TEST_CASE("cli: a malformed file ends with one line and code 2, and what was written before stays") {
+  const TemporaryFolder folder;
+  const std::string convert = "convert --format gavel t.trace --cluster v100=2,k80=2 --out s.h5";
+  std::ofstream(folder / "t.trace") << kGood;
+  REQUIRE(Berth(folder, convert).code == 0);
+  const std::string before = Slurp(folder / "s.h5");
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {kGood + "LM (batch size 10)\t1\n", "t.trace:2"},
+      {"LM (batch size 11)" + kGood.substr(kGood.find('\t')), "did you mean 'LM (batch size 10)'"},
+      {kGood + "LM (batch size 10)\t-\t-\t-\t1\t1000\t8\t1\t-1\t1\n",
+       "t.trace:2: a gang of 8 GPUs is larger"},
+      {"LM (batch size 10)\t-\t-\t-\t1\t1000\t1\t1\t-1\t-5\n", "t.trace:1: arrival"},
+      {"LM (batch size 10)\t-\t-\t-\t1\t1000\t1\t1\t-1\tnan\n", "t.trace:1: arrival_time"},
+      {"", "t.trace"},
+  };
+  for (const auto& [text, expected] : cases) {
+    CAPTURE(text);
+    std::ofstream(folder / "t.trace") << text;
+    CheckOneLine(Berth(folder, convert), expected);
+    CHECK(Slurp(folder / "s.h5") == before);
+  }
+  std::ofstream(folder / "cut.h5", std::ios::binary) << before.substr(0, before.size() / 2);
+  CheckOneLine(Berth(folder, "simulate --scenario cut.h5 --scheduler fcfs"), "cut.h5");
+  std::ofstream(folder / "text.h5") << "not HDF5\n";
+  CheckOneLine(Berth(folder, "simulate --scenario text.h5 --scheduler fcfs"), "text.h5");
+  CheckOneLine(Berth(folder, "simulate --scenario s.h5 --scheduler 'policy(file=s.h5)'"), "s.h5");
+  std::ofstream(folder / "c.ini") << "schedulr = fcfs\n";
+  CheckOneLine(Berth(folder, "simulate --config c.ini --scenario s.h5"), "schedul");
+}
+
+TEST_CASE("cli: no space is one line and code 2, and the old file stays") {
+  const TemporaryFolder folder;
+  REQUIRE(Berth(folder, "generate --workload 'toy(jobs=5)' --cluster v100=2 --out s.h5").code == 0);
+  const std::string before = Slurp(folder / "s.h5");
+  // A file-size limit of 8 KiB stands in for the full disk: SIGXFSZ ignored, the write fails with EFBIG.
+  const std::string command =
+      "cd '" + folder.path() +
+      "' && trap '' XFSZ && ulimit -f 8 && '" BERTH_BINARY
+      "' generate --workload 'synthetic(jobs=2000)' --cluster v100=2 --out s.h5 2>error.txt";
+  const int status = std::system(("bash -c \"" + command + "\"").c_str());
+  CheckOneLine({WEXITSTATUS(status), "", Slurp(folder / "error.txt")}, "s.h5");
+  CHECK(Slurp(folder / "s.h5") == before);
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
+    CHECK(entry.path().string().find(".part") == std::string::npos);
+  }
+}
+
+}  // namespace berth

@@ -1,0 +1,222 @@
+// Every registered scheduler, walked from its table: a new row is tested because it exists.
+#include <map>
+#include <memory>
+
+#include "baselines/schedulers.hpp"
+#include "env/check.hpp"
+#include "env/metrics.hpp"
+#include "env/scheduler.hpp"
+#include "tests/catch.hpp"
+#include "tests/toy_scenarios.hpp"
+
+namespace berth {
+namespace {
+
+using test::AllClocks;
+using test::RandomScenario;
+
+std::unique_ptr<Scheduler> Make(const std::string& spec) {
+  const SchedulerTable tables[] = {BaselineSchedulers()};
+  return MakeScheduler(spec, tables);
+}
+
+// Every row by its name, and the rows whose parameters change what they are.
+std::vector<std::string> Specs() {
+  std::vector<std::string> specs;
+  for (const SchedulerInfo& info : BaselineSchedulers()) specs.emplace_back(info.name);
+  for (const char* objective : {"makespan", "finish_time_fairness"}) {
+    specs.push_back(std::string("gavel(objective=") + objective + ")");
+  }
+  specs.emplace_back("gavel(aware=false)");
+  return specs;
+}
+
+struct Trace {
+  std::uint64_t signature = 0;
+  std::vector<Event> events;
+  std::vector<Decision> decisions;
+};
+
+// One run with every rule checked after every decision.
+Trace RunChecked(const Scenario& scenario, Scheduler& scheduler) {
+  Simulator simulator(scenario, {.keep_events = true});
+  scheduler.Reset(simulator.View(scheduler.knowledge()));
+  Trace trace;
+  double last = 0.0;
+  while (simulator.AdvanceToDecision()) {
+    REQUIRE(simulator.now() >= last);
+    last = simulator.now();
+    Decision decision;
+    scheduler.Decide(simulator.View(scheduler.knowledge()), decision);
+    const ApplyResult applied = simulator.Apply(decision);
+    INFO(Explain(applied, decision, simulator));
+    REQUIRE(applied.ok());
+    const std::string violation = CheckInvariants(simulator);
+    INFO(violation);
+    REQUIRE(violation.empty());
+    trace.decisions.push_back(std::move(decision));
+    REQUIRE(trace.decisions.size() < 200000);
+  }
+  REQUIRE_FALSE(simulator.stalled());
+  for (double done : simulator.state().completion) REQUIRE(done < kNever);
+  trace.signature = simulator.signature();
+  trace.events = simulator.events();
+  return trace;
+}
+
+bool SameEvents(const std::vector<Event>& a, const std::vector<Event>& b, double until) {
+  std::size_t i = 0;
+  for (; i < a.size() && i < b.size() && a[i].time < until && b[i].time < until; ++i) {
+    if (a[i].time != b[i].time || a[i].kind != b[i].kind || a[i].job != b[i].job || a[i].type != b[i].type) return false;
+  }
+  return (i >= a.size() || a[i].time >= until) && (i >= b.size() || b[i].time >= until);
+}
+
+}  // namespace
+
+TEST_CASE("schedulers: legal decisions and every job done, under every clock") {
+  for (const std::string& spec : Specs()) {
+    for (const Clock& clock : AllClocks()) {
+      DYNAMIC_SECTION(spec << " " << clock.ToString()) {
+        for (std::uint64_t seed : {1, 2, 3}) {
+          CAPTURE(seed);
+          const auto scheduler = Make(spec);
+          RunChecked(RandomScenario(seed, 40, clock), *scheduler);
+        }
+        for (const auto& [name, scenario] : test::ExtremeScenarios(clock)) {
+          CAPTURE(name);
+          const auto scheduler = Make(spec);
+          RunChecked(scenario, *scheduler);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("schedulers: the same run twice, reused, and interleaved with another is the same run") {
+  for (const std::string& spec : Specs()) {
+    DYNAMIC_SECTION(spec) {
+      const Clock clock{ClockKind::kRounds, 60.0};
+      const Scenario a = RandomScenario(4, 40, clock), b = RandomScenario(5, 40, clock);
+      const auto first = Make(spec);
+      const std::uint64_t alone_a = RunChecked(a, *first).signature;
+      const std::uint64_t alone_b = RunChecked(b, *Make(spec)).signature;
+      CHECK(RunChecked(a, *first).signature == alone_a);  // Reset forgets
+      CHECK(RunChecked(a, *Make(spec)).signature == alone_a);
+
+      Simulator sa(a), sb(b);
+      const auto one = Make(spec), two = Make(spec);
+      one->Reset(sa.View(one->knowledge()));
+      two->Reset(sb.View(two->knowledge()));
+      for (bool go_a = true, go_b = true; go_a || go_b;) {
+        Decision decision;
+        if (go_a && (go_a = sa.AdvanceToDecision())) {
+          one->Decide(sa.View(one->knowledge()), decision);
+          REQUIRE(sa.Apply(decision).ok());
+        }
+        decision.Clear();
+        if (go_b && (go_b = sb.AdvanceToDecision())) {
+          two->Decide(sb.View(two->knowledge()), decision);
+          REQUIRE(sb.Apply(decision).ok());
+        }
+      }
+      CHECK(sa.signature() == alone_a);
+      CHECK(sb.signature() == alone_b);
+    }
+  }
+}
+
+TEST_CASE("schedulers: recorded decisions replayed into a copied simulator give the same log") {
+  for (const std::string& spec : Specs()) {
+    DYNAMIC_SECTION(spec) {
+      const Scenario scenario = RandomScenario(6, 40, {ClockKind::kEvent});
+      const Trace trace = RunChecked(scenario, *Make(spec));
+      Simulator simulator(scenario);
+      for (const Decision& decision : trace.decisions) {
+        REQUIRE(simulator.AdvanceToDecision());
+        Simulator copy = simulator;
+        REQUIRE(copy.Apply(decision).ok());
+        simulator = std::move(copy);
+      }
+      CHECK_FALSE(simulator.AdvanceToDecision());
+      CHECK(simulator.signature() == trace.signature);
+    }
+  }
+}
+
+TEST_CASE("schedulers: the declared knowledge is all that is used") {
+  // The run differs from its twin in sizes that a blind scheduler cannot see before they tell: until the first
+  // completion that moves, both logs are equal.
+  for (const std::string& spec : Specs()) {
+    DYNAMIC_SECTION(spec) {
+      const auto scheduler = Make(spec);
+      const Scenario scenario = RandomScenario(7, 40, {ClockKind::kRounds, 60.0});
+      if (scheduler->knowledge() >= Knowledge::kEstimate) {
+        // It says that it needs the future: a scenario that does not grant it is refused.
+        const Scenario blind = WithKnowledge(scenario, Knowledge::kBlind, 0.0);
+        CHECK_THROWS_AS(Run(blind, *scheduler, spec, {}), Error);
+        continue;
+      }
+      const Trace before = RunChecked(scenario, *scheduler);
+      ScenarioData data = scenario.data();
+      for (double& steps : data.jobs.total_steps) steps *= 1.5;
+      const Scenario longer{std::move(data)};
+      const Trace after = RunChecked(longer, *Make(spec));
+      double first = kNever;
+      for (const Trace* trace : {&before, &after}) {
+        for (const Event& event : trace->events) {
+          if (event.kind == EventKind::kComplete) first = std::min(first, event.time);
+        }
+      }
+      CHECK(SameEvents(before.events, after.events, first));
+    }
+  }
+}
+
+TEST_CASE("schedulers: rows say what is true of them") {
+  std::map<std::string, int> names;
+  for (const SchedulerInfo& info : BaselineSchedulers()) {
+    DYNAMIC_SECTION(info.name) {
+      CHECK(++names[info.name] == 1);
+      CHECK(std::string(info.summary).size() > 5);
+      CHECK(std::string(info.source).size() > 5);
+      CHECK(Make(info.name)->knowledge() == info.knowledge);
+      for (const ParamInfo& param : info.params) CHECK(std::string(param.help).size() > 3);
+      if (info.preemptive) continue;
+      for (std::uint64_t seed : {8, 9}) {
+        const Trace trace = RunChecked(RandomScenario(seed, 40, {ClockKind::kEvent}), *Make(info.name));
+        for (const Event& event : trace.events) {
+          CHECK(event.kind != EventKind::kStop);
+          CHECK(event.kind != EventKind::kMove);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("schedulers: estimates, and costs of stopping, are survived by all") {
+  ScenarioData data = RandomScenario(10, 40, {ClockKind::kRounds, 60.0}).data();
+  data.knowledge = Knowledge::kEstimate;
+  data.estimate_sigma = 0.8;
+  data.costs = {7.0, 5.0, 3.0};
+  const Scenario scenario{std::move(data)};
+  for (const std::string& spec : Specs()) {
+    DYNAMIC_SECTION(spec) {
+      const auto scheduler = Make(spec);
+      if (scheduler->knowledge() == Knowledge::kOracle) {
+        CHECK_THROWS_AS(Run(scenario, *scheduler, spec, {}), Error);
+      } else {
+        RunChecked(scenario, *scheduler);
+      }
+    }
+  }
+}
+
+TEST_CASE("an unknown scheduler or parameter names the nearest right one") {
+  CHECK_THROWS_WITH(Make("gavle"), Catch::Contains("did you mean 'gavel'"));
+  CHECK_THROWS_WITH(Make("gavel(objectiv=max_min)"), Catch::Contains("did you mean 'objective'"));
+  CHECK_THROWS_WITH(Make("gavel(objective=maxmin)"), Catch::Contains("did you mean 'max_min'"));
+  CHECK_THROWS_AS(Make("fcfs(x=1)"), Error);
+}
+
+}  // namespace berth

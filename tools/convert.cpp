@@ -1,0 +1,36 @@
+// berth convert: a public trace as a scenario file.
+#include <iostream>
+
+#include "data/workloads.hpp"
+#include "tools/output_file.hpp"
+#include "tools/scenario_options.hpp"
+#include "tools/scenario_summary.hpp"
+#include "tools/verbs.hpp"
+
+namespace berth {
+
+int RunConvert(const std::vector<std::string>& arguments) {
+  Options options("convert", "--format NAME TRACE --cluster CLUSTER --out FILE",
+                  "makes a scenario file from a public trace");
+  options.Positional("trace", "the trace to read");
+  options.Value("format", "", "a trace format: see berth list formats");
+  AddSettingOptions(options);
+  options.Value("out", "", "the scenario file to write");
+  if (!options.Parse(arguments)) return 0;
+
+  const std::string trace = options.Required("trace");
+  const std::string out = options.Required("out");
+  CheckWritable(out, options.Where("out"));
+  CheckJsonWritable(options);
+  const Scenario scenario = ReadTrace(trace, options.Required("format"), options);
+  WriteScenario(scenario, out);
+
+  Json json = ScenarioJson(scenario);
+  json["file"] = out;
+  json["config"] = ConfigJson(options);
+  WriteJson(options, json);
+  std::cout << out << ": " << ScenarioReport(scenario);
+  return 0;
+}
+
+}  // namespace berth

@@ -1,0 +1,147 @@
+// berth evaluate: schedulers compared on the same workloads, with 95% intervals and paired ratios (design.md
+// §7).
+#include <algorithm>
+#include <iostream>
+#include <thread>
+
+#include "tools/evaluation.hpp"
+#include "tools/output_file.hpp"
+#include "tools/policy_semantics.hpp"
+#include "tools/scenario_options.hpp"
+#include "tools/table.hpp"
+#include "tools/verbs.hpp"
+
+namespace berth {
+namespace {
+
+constexpr const char* kDefaultWindow = "300:700";  // of the default workload: steady state
+
+void AddEvaluateOptions(Options& options) {
+  options.Value("schedulers", "fcfs;easy;sjf;srpt;las;gavel(objective=max_min)",
+                "specs separated by ';'; ratios are to the first");
+  AddScenarioOptions(options);
+  options.Value("seeds", "1000:1010", "workloads to draw, of a stream that training cannot draw");
+  options.Value("window", "",
+                Join("measure only jobs A:B; later jobs compete meanwhile [the default workload's ",
+                     kDefaultWindow, "; all]"));
+  options.Value("threads", std::to_string(std::max(1U, std::thread::hardware_concurrency())),
+                "runs at once; the results do not depend on it, decision times may");
+  options.Value("out", "", "write every job's completion time to this file (.h5)");
+}
+
+EvaluationPlan MakePlan(Options& options, const WorkloadChoice& workload) {
+  EvaluationPlan plan;
+  plan.schedulers = SplitOutsideParentheses(options.Text("schedulers"), ';');
+  if (plan.schedulers.empty()) throw Error(Join(options.Where("schedulers"), ": expected specs, found none"));
+  for (const std::string& spec : plan.schedulers) MakeScheduler(spec, AllSchedulers());
+  if (workload.source->fixed()) {
+    if (options.Given("seeds")) {
+      throw Error(Join(options.Where("seeds"), ": expected nothing, because ", workload.source->Describe(),
+                       " is one fixed workload, found ", options.Text("seeds")));
+    }
+    options.Assign("seeds", "");
+    plan.seeds = {0};
+  } else {
+    const auto [begin, end] = options.Range("seeds");
+    for (std::int64_t seed = begin; seed < end; ++seed) plan.seeds.push_back(seed);
+  }
+  for (std::int64_t seed : plan.seeds) {
+    plan.workloads.push_back(EvaluationScenario(*workload.source, static_cast<std::uint64_t>(seed)));
+  }
+  int fewest = plan.workloads[0].num_jobs();
+  for (const Scenario& scenario : plan.workloads) fewest = std::min(fewest, scenario.num_jobs());
+  if (workload.is_default && !options.Given("window")) options.Assign("window", kDefaultWindow);
+  plan.window = ResolveWindow(options, fewest);
+  plan.threads = static_cast<int>(options.Integer("threads", 1, 4096));
+  return plan;
+}
+
+Json EvaluationJson(const EvaluationPlan& plan, const std::vector<ResultRow>& rows) {
+  const bool one = plan.workloads.size() < 2;
+  Json list = Json::array();
+  for (const ResultRow& row : rows) {
+    Json json = RowJson(row);
+    json["mean_jct_ci95_s"] = nullptr;
+    json["jct_ratio"] = nullptr;
+    if (!one) {
+      const Interval mean = MeanJctInterval(row), ratio = JctRatio(row, rows[0]);
+      json["mean_jct_ci95_s"] = {mean.low, mean.high};
+      json["jct_ratio"] = {{"mean", ratio.mean}, {"low", ratio.low}, {"high", ratio.high}};
+    }
+    Json workloads = Json::array();
+    for (std::size_t i = 0; i < row.runs.size(); ++i) {
+      workloads.push_back({{"seed", plan.seeds[i]},
+                           {"jobs", row.runs[i].metrics.jobs},
+                           {"mean_jct_s", row.runs[i].metrics.mean_jct_s},
+                           {"signature", HexSignature(row.runs[i].signature)}});
+    }
+    json["workloads"] = workloads;
+    list.push_back(json);
+  }
+  return list;
+}
+
+std::string WithInterval(const Interval& interval, double unit, int decimals) {
+  return Join(Fixed(interval.mean / unit, decimals), " [", Fixed(interval.low / unit, decimals), ", ",
+              Fixed(interval.high / unit, decimals), "]");
+}
+
+void PrintTable(const EvaluationPlan& plan, const std::vector<ResultRow>& rows) {
+  const bool one = plan.workloads.size() < 2;
+  Table table({"scheduler", "knowledge", one ? "mean JCT h" : "mean JCT h [95%]",
+               one ? "ratio" : "ratio [95%]", "p50 h", "p99 h", "slowdown", "p99 wait h", "max wait h",
+               "util %", "makespan h", "decision us"});
+  for (const ResultRow& row : rows) {
+    const Metrics metrics = row.Combined();
+    const double reference = rows[0].Combined().mean_jct_s;
+    table.AddRow(
+        {row.scheduler, ToString(row.knowledge),
+         one ? Hours(metrics.mean_jct_s) : WithInterval(MeanJctInterval(row), 3600.0, 2),
+         one ? Fixed(metrics.mean_jct_s / reference, 3) : WithInterval(JctRatio(row, rows[0]), 1.0, 3),
+         Hours(metrics.p50_jct_s), Hours(metrics.p99_jct_s), Fixed(metrics.mean_slowdown, 2),
+         Hours(metrics.p99_wait_s), Hours(metrics.max_wait_s), Fixed(100.0 * metrics.utilization, 1),
+         Hours(metrics.makespan_s), Fixed(row.DecisionMicroseconds(), 2)});
+  }
+  std::cout << table.ToString();
+}
+
+}  // namespace
+
+int RunEvaluate(const std::vector<std::string>& arguments) {
+  Options options("evaluate",
+                  "--schedulers 'SPEC;SPEC;...' [--scenario FILE | --workload SPEC --cluster CLUSTER] "
+                  "[--seeds A:B] [--window A:B] [--json FILE] [--out FILE]",
+                  "compares schedulers on the same workloads");
+  AddEvaluateOptions(options);
+  if (!options.Parse(arguments)) return 0;
+
+  const std::string out = options.Text("out");
+  CheckWritable(out, options.Where("out"));
+  CheckJsonWritable(options);
+  const WorkloadChoice workload = ResolveWorkload(options);
+  const EvaluationPlan plan = MakePlan(options, workload);
+  const std::string semantics = CommonSemantics(plan.schedulers);
+  const std::vector<ResultRow> rows = Evaluate(plan);
+  if (!out.empty()) WriteEvaluation(plan, rows, workload.source->Describe(), semantics, options, out);
+
+  const std::string window = Join(plan.window.begin, ":", plan.window.end);
+  Json json;
+  json["clock"] = plan.workloads[0].data().clock.ToString();
+  json["semantics"] = semantics;
+  json["knowledge"] = ToString(plan.workloads[0].data().knowledge);
+  json["cluster"] = ClusterText(plan.workloads[0].data().cluster);
+  json["workload"] = workload.source->Describe();
+  json["window"] = {plan.window.begin, plan.window.end};
+  json["schedulers"] = EvaluationJson(plan, rows);
+  json["config"] = ConfigJson(options);
+  WriteJson(options, json);
+
+  std::cout << ScenarioText(plan.workloads[0]) << ", semantics " << semantics << "\nworkload "
+            << workload.source->Describe();
+  if (!workload.source->fixed()) std::cout << ", seeds " << options.Text("seeds");
+  std::cout << ", measured jobs " << window << "\n\n";
+  PrintTable(plan, rows);
+  return 0;
+}
+
+}  // namespace berth

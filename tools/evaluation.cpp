@@ -1,0 +1,119 @@
+#include "tools/evaluation.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <numeric>
+#include <thread>
+
+#include "data/hdf5_file.hpp"
+#include "tools/progress.hpp"
+#include "tools/scenario_options.hpp"
+#include "tools/version.hpp"
+
+namespace berth {
+namespace {
+
+constexpr std::uint64_t kBootstrapSeed = 0;
+constexpr int kEvaluationVersion = 1;
+
+}  // namespace
+
+std::vector<ResultRow> Evaluate(const EvaluationPlan& plan) {
+  const std::size_t num_workloads = plan.workloads.size();
+  std::vector<ResultRow> rows;
+  for (const std::string& spec : plan.schedulers) {  // bad specs show before any work is done
+    rows.push_back(
+        {spec, MakeScheduler(spec, AllSchedulers())->knowledge(), std::vector<RunResult>(num_workloads)});
+  }
+  const std::size_t num_runs = rows.size() * num_workloads;
+  std::vector<std::atomic<float>> shares(num_runs);
+  std::vector<std::exception_ptr> errors(num_runs);
+  std::atomic<std::size_t> next{0}, finished{0};
+  std::atomic<bool> failed{false};
+  Progress progress("evaluate");
+
+  const auto show = [&] {
+    float sum = 0.0F;
+    for (const auto& share : shares) sum += share.load(std::memory_order_relaxed);
+    progress.Update(sum / static_cast<float>(num_runs), Join(finished.load(), " of ", num_runs, " runs"));
+  };
+  const auto work = [&] {
+    while (!failed) {
+      const std::size_t index = next++;
+      if (index >= num_runs) return;
+      ResultRow& row = rows[index / num_workloads];
+      const Scenario& scenario = plan.workloads[index % num_workloads];
+      try {
+        const std::unique_ptr<Scheduler> scheduler = MakeScheduler(row.scheduler, AllSchedulers());
+        RunOptions options;
+        options.window = plan.window;
+        options.progress = [&](const Simulator& simulator) {
+          const int done = simulator.arrived_jobs() - simulator.jobs_in_system();
+          const float share = static_cast<float>(done) / static_cast<float>(std::max(1, plan.window.end));
+          shares[index].store(std::min(1.0F, share), std::memory_order_relaxed);
+          show();
+          return !failed;
+        };
+        row.runs[index % num_workloads] = Run(scenario, *scheduler, row.scheduler, options);
+      } catch (...) {
+        errors[index] = std::current_exception();
+        failed = true;
+      }
+      shares[index] = 1.0F;
+      ++finished;
+      show();
+    }
+  };
+  {
+    std::vector<std::jthread> workers;
+    for (int thread = 1; thread < plan.threads; ++thread) workers.emplace_back(work);
+    work();
+  }
+  for (const std::exception_ptr& error : errors) {
+    if (error) std::rethrow_exception(error);
+  }
+  return rows;
+}
+
+Interval MeanJctInterval(const ResultRow& row) {
+  return BootstrapMean(row.MeanJcts(), kBootstrapSeed);
+}
+
+Interval JctRatio(const ResultRow& row, const ResultRow& reference) {
+  return BootstrapRatio(row.MeanJcts(), reference.MeanJcts(), kBootstrapSeed);
+}
+
+void WriteEvaluation(const EvaluationPlan& plan, const std::vector<ResultRow>& rows,
+                     const std::string& workload, const std::string& semantics, const Options& options,
+                     const std::string& path) {
+  const auto num_schedulers = static_cast<std::int64_t>(rows.size());
+  const auto num_workloads = static_cast<std::int64_t>(plan.workloads.size());
+  const std::int64_t width = plan.window.end - plan.window.begin;
+  std::vector<std::string> names;
+  std::vector<double> jct, means;
+  std::vector<std::uint64_t> signatures;
+  for (const ResultRow& row : rows) {
+    names.push_back(row.scheduler);
+    for (const RunResult& run : row.runs) {
+      jct.insert(jct.end(), run.jct_s.begin(), run.jct_s.end());
+      means.push_back(run.metrics.mean_jct_s);
+      signatures.push_back(run.signature);
+    }
+  }
+  h5::Writer out(path, "evaluation", kEvaluationVersion);
+  out.Text("workload", workload);
+  out.Text("scenario", ScenarioText(plan.workloads[0]));
+  out.Text("semantics", semantics);
+  out.Text("window", Join(plan.window.begin, ":", plan.window.end));
+  out.Text("config", options.ResolvedIni());
+  out.Text("source_commit", SourceCommit());
+  out.Strings("schedulers", names);
+  out.Array<std::int64_t>("seeds", plan.seeds);
+  out.Array<double>("jct_s", jct, {num_schedulers, num_workloads, width});
+  out.Array<double>("mean_jct_s", means, {num_schedulers, num_workloads});
+  out.Array<std::uint64_t>("signatures", signatures, {num_schedulers, num_workloads});
+  out.Commit();
+}
+
+}  // namespace berth

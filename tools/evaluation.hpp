@@ -1,0 +1,38 @@
+// Several schedulers on the same workloads (common random numbers), on several threads; the results are the
+// same on any number of them, wall times apart.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "env/scenario_source.hpp"
+#include "env/statistics.hpp"
+#include "tools/options.hpp"
+#include "tools/results.hpp"
+
+namespace berth {
+
+struct EvaluationPlan {
+  std::vector<std::string> schedulers;  // specs, at least one
+  std::vector<Scenario> workloads;      // at least one; one clock for all
+  std::vector<std::int64_t> seeds;      // [workloads]
+  Window window;
+  int threads = 1;
+};
+
+// One row a scheduler, in the order of the plan. Throws what the first run in that order throws.
+std::vector<ResultRow> Evaluate(const EvaluationPlan& plan);
+
+// Over two workloads or more; seeded, so that a repetition gives the same interval.
+Interval MeanJctInterval(const ResultRow& row);
+Interval JctRatio(const ResultRow& row, const ResultRow& reference);  // paired, of means
+
+// HDF5 of kind "evaluation", which tools/plot_jct_cdf.py reads:
+//   schedulers [K], seeds [S], jct_s [K, S, W] (NaN = unfinished), mean_jct_s [K, S], signatures [K, S];
+//   attributes workload, scenario, semantics, window, config, source_commit.
+void WriteEvaluation(const EvaluationPlan& plan, const std::vector<ResultRow>& rows,
+                     const std::string& workload, const std::string& semantics, const Options& options,
+                     const std::string& path);
+
+}  // namespace berth

@@ -1,0 +1,48 @@
+// berth export: a trained scheduler as a bundle that needs no LibTorch, and as ONNX.
+#include <filesystem>
+#include <iostream>
+
+#include "tools/json.hpp"
+#include "tools/learn_library.hpp"
+#include "tools/output_file.hpp"
+#include "tools/progress.hpp"
+#include "tools/verbs.hpp"
+
+namespace berth {
+
+int RunExport(const std::vector<std::string>& arguments) {
+  Options options("export", "RUN --out policy.h5 [--onnx policy.onnx]",
+                  "freezes a trained scheduler for the simulator and for others");
+  options.Positional("run", "the folder that berth train wrote");
+  options.Value("out", "", "the policy to write (.h5): policy(file=...) runs it");
+  options.Value("onnx", "", "the ONNX model to write");
+  if (!options.Parse(arguments)) return 0;
+
+  ExportRequest request{options.Required("run"), options.Text("out"), options.Text("onnx")};
+  if (request.policy_path.empty() && request.onnx_path.empty()) options.Required("out");
+  const std::string checkpoint = request.run_dir + "/checkpoint.h5";
+  if (!std::filesystem::exists(checkpoint)) {
+    throw Error(Join("run: expected ", checkpoint, ", found no such file"));
+  }
+  CheckWritable(request.policy_path, options.Where("out"));
+  CheckWritable(request.onnx_path, options.Where("onnx"));
+  CheckJsonWritable(options);
+  const ExportOutcome outcome = OpenLearnLibrary().export_policy(request);
+
+  Json json;
+  json["run"] = request.run_dir;
+  json["policy"] = request.policy_path;
+  json["onnx"] = request.onnx_path;
+  json["parameters"] = outcome.parameters;
+  json["max_difference"] = outcome.max_difference;
+  json["config"] = ConfigJson(options);
+  WriteJson(options, json);
+  for (const std::string& path : {request.policy_path, request.onnx_path}) {
+    if (!path.empty()) std::cout << path << " ";
+  }
+  std::cout << "written: " << Thousands(static_cast<double>(outcome.parameters))
+            << " parameters, torch-free logits within " << outcome.max_difference << " of LibTorch's\n";
+  return 0;
+}
+
+}  // namespace berth

@@ -1,0 +1,36 @@
+// berth generate: a workload generator's scenario as a file.
+#include <iostream>
+
+#include "data/workloads.hpp"
+#include "tools/output_file.hpp"
+#include "tools/scenario_options.hpp"
+#include "tools/scenario_summary.hpp"
+#include "tools/verbs.hpp"
+
+namespace berth {
+
+int RunGenerate(const std::vector<std::string>& arguments) {
+  Options options("generate", "--workload SPEC --cluster CLUSTER --seed N --out FILE",
+                  "makes a scenario file from a workload generator");
+  options.Value("workload", "", Join("generator spec: see berth list workloads [", kDefaultWorkload, "]"));
+  AddSettingOptions(options);
+  options.Value("seed", "1000", "of the workload: what berth evaluate draws for this seed");
+  options.Value("out", "", "the scenario file to write");
+  if (!options.Parse(arguments)) return 0;
+
+  const std::string out = options.Required("out");
+  const auto seed = static_cast<std::uint64_t>(options.Integer("seed", 0, INT64_MAX));
+  CheckWritable(out, options.Where("out"));
+  CheckJsonWritable(options);
+  const Scenario scenario = EvaluationScenario(*ResolveGenerator(options), seed);
+  WriteScenario(scenario, out);
+
+  Json json = ScenarioJson(scenario);
+  json["file"] = out;
+  json["config"] = ConfigJson(options);
+  WriteJson(options, json);
+  std::cout << out << ": " << ScenarioReport(scenario);
+  return 0;
+}
+
+}  // namespace berth

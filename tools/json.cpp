@@ -1,0 +1,22 @@
+#include "tools/json.hpp"
+
+#include "tools/output_file.hpp"
+
+namespace berth {
+
+Json ConfigJson(const Options& options) {
+  Json config = Json::object();
+  for (const auto& [name, value] : options.Resolved()) config[name] = value;
+  return config;
+}
+
+void CheckJsonWritable(const Options& options) {
+  const std::string& path = options.Text("json");
+  if (!IsSpecialFile(path)) CheckWritable(path, "--json");
+}
+
+void WriteJson(const Options& options, const Json& content) {
+  if (!options.Text("json").empty()) WriteTextFile(options.Text("json"), content.dump(2) + "\n");
+}
+
+}  // namespace berth

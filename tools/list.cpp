@@ -1,0 +1,138 @@
+// berth list: every table of components, with what their rows say of themselves.
+#include <iostream>
+#include <iterator>
+
+#include "data/workloads.hpp"
+#include "env/rewards.hpp"
+#include "tools/learn_library.hpp"
+#include "tools/output_file.hpp"
+#include "tools/results.hpp"
+#include "tools/verbs.hpp"
+
+namespace berth {
+namespace {
+
+Json ParamsJson(std::span<const ParamInfo> params) {
+  Json list = Json::array();
+  for (const ParamInfo& param : params) {
+    list.push_back({{"name", param.name}, {"default", param.default_value}, {"help", param.help}});
+  }
+  return list;
+}
+
+Json ListSchedulers() {
+  Json list = Json::array();
+  for (const SchedulerTable& table : AllSchedulers()) {
+    for (const SchedulerInfo& info : table) {
+      list.push_back({{"name", info.name},
+                      {"summary", info.summary},
+                      {"source", info.source},
+                      {"reference_name", info.reference_name},
+                      {"knowledge", ToString(info.knowledge)},
+                      {"preemptive", info.preemptive},
+                      {"params", ParamsJson(info.params)}});
+    }
+  }
+  return list;
+}
+
+Json LearnRows(const std::vector<LearnInfo>& rows) {
+  Json list = Json::array();
+  for (const LearnInfo& info : rows) {
+    list.push_back({{"name", info.name},
+                    {"summary", info.summary},
+                    {"source", info.source},
+                    {"params", ParamsJson(info.params)}});
+  }
+  return list;
+}
+
+Json ListAgents() {
+  return LearnRows(OpenLearnLibrary().agents());
+}
+Json ListNetworks() {
+  return LearnRows(OpenLearnLibrary().networks());
+}
+
+Json ListRewards() {
+  Json list = Json::array();
+  for (const RewardInfo& info : Rewards()) {
+    list.push_back({{"name", info.name}, {"summary", info.summary}, {"terminal", info.terminal}});
+  }
+  return list;
+}
+
+Json ListFormats() {
+  Json list = Json::array();
+  for (const FormatInfo& info : Formats()) {
+    list.push_back({{"name", info.name},
+                    {"summary", info.summary},
+                    {"source", info.source},
+                    {"clock", info.default_clock.ToString()}});
+  }
+  return list;
+}
+
+Json ListWorkloads() {
+  Json list = Json::array();
+  for (const WorkloadInfo& info : Workloads()) {
+    list.push_back({{"name", info.name},
+                    {"summary", info.summary},
+                    {"source", info.source},
+                    {"params", ParamsJson(info.params)}});
+  }
+  return list;
+}
+
+struct Kind {
+  const char* name;
+  Json (*list)();
+};
+constexpr Kind kKinds[] = {
+    {"schedulers", ListSchedulers}, {"agents", ListAgents},   {"networks", ListNetworks},
+    {"rewards", ListRewards},       {"formats", ListFormats}, {"workloads", ListWorkloads},
+};
+
+const Kind& FindKind(const std::string& name) {
+  std::vector<std::string> names;
+  for (const Kind& kind : kKinds) {
+    if (name == kind.name) return kind;
+    names.emplace_back(kind.name);
+  }
+  throw Error(Join("kind: expected schedulers, agents, networks, rewards, formats or workloads, found '",
+                   name, "'", DidYouMean(name, names)));
+}
+
+void Print(const Json& rows) {
+  for (const Json& row : rows) {
+    std::cout << row["name"].get<std::string>() << ": " << row["summary"].get<std::string>() << "\n";
+    for (const auto& [key, value] : row.items()) {
+      if (key == "name" || key == "summary" || key == "params" || value == "") continue;
+      std::string label = key == "reference_name" ? "name in the reference" : key;
+      std::cout << "    " << label << ": " << (value.is_string() ? value.get<std::string>() : value.dump())
+                << "\n";
+    }
+    if (!row.contains("params")) continue;
+    for (const Json& param : row["params"]) {
+      std::cout << "    " << param["name"].get<std::string>() << "=" << param["default"].get<std::string>()
+                << "  " << param["help"].get<std::string>() << "\n";
+    }
+  }
+}
+
+}  // namespace
+
+int RunList(const std::vector<std::string>& arguments) {
+  Options options("list", "schedulers | agents | networks | rewards | formats | workloads",
+                  "lists components with their parameters, defaults and sources");
+  options.Positional("kind", "schedulers, agents, networks, rewards, formats or workloads");
+  if (!options.Parse(arguments)) return 0;
+  const Kind& kind = FindKind(options.Required("kind"));
+  CheckJsonWritable(options);
+  const Json rows = kind.list();
+  WriteJson(options, Json{{kind.name, rows}});
+  Print(rows);
+  return 0;
+}
+
+}  // namespace berth

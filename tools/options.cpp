@@ -1,0 +1,263 @@
+#include "tools/options.hpp"
+
+#include <algorithm>
+#include <boost/program_options.hpp>
+#include <fstream>
+#include <iostream>
+
+#include "env/check.hpp"
+#include "env/spec.hpp"
+
+namespace po = boost::program_options;
+
+namespace berth {
+namespace {
+
+// Not part of a configuration: they say where it comes from or what to do with it.
+bool IsMeta(const std::string& name) {
+  return name == "help" || name == "config" || name == "set" || name == "json";
+}
+
+// Boost's reader keeps no line numbers: the line that assigns `key`, for messages.
+int LineOf(const std::string& path, const std::string& key) {
+  std::ifstream in(path);
+  std::string line;
+  for (int number = 1; std::getline(in, line); ++number) {
+    const auto begin = line.find_first_not_of(" \t");
+    if (begin == std::string::npos || line.compare(begin, key.size(), key) != 0) continue;
+    const auto after = line.find_first_not_of(" \t", begin + key.size());
+    if (after != std::string::npos && line[after] == '=') return number;
+  }
+  return 0;
+}
+
+}  // namespace
+
+Options::Options(std::string verb, std::string usage, std::string summary)
+    : verb_(std::move(verb)), usage_(std::move(usage)), summary_(std::move(summary)) {
+  Switch("help", "show this text");
+  Value("config", "", "INI file of options by their long names");
+  Value("set", "", "key=value: sets any option by its long name; may be repeated");
+  Value("json", "", "write the result as JSON to this file");
+}
+
+void Options::Declare(Option option) {
+  BERTH_CHECK(Lookup(option.name) == nullptr, "--", option.name, " is declared twice");
+  option.value = option.default_value;
+  options_.push_back(std::move(option));
+}
+
+void Options::Value(const std::string& name, const std::string& default_value, const std::string& help) {
+  Option option;
+  option.name = name, option.default_value = default_value, option.help = help;
+  Declare(std::move(option));
+}
+
+void Options::Switch(const std::string& name, const std::string& help) {
+  Option option;
+  option.name = name, option.default_value = "false", option.help = help, option.is_switch = true;
+  Declare(std::move(option));
+}
+
+void Options::Positional(const std::string& name, const std::string& help) {
+  Option option;
+  option.name = name, option.help = help, option.is_positional = true;
+  Declare(std::move(option));
+}
+
+bool Options::Parse(const std::vector<std::string>& arguments) {
+  po::options_description description;
+  po::positional_options_description positional;
+  for (const Option& option : options_) {
+    if (option.is_switch) {
+      description.add_options()(option.name.c_str(), po::value<std::string>()->implicit_value("true"));
+    } else if (option.name == "set") {
+      description.add_options()("set", po::value<std::vector<std::string>>());
+    } else {
+      description.add_options()(option.name.c_str(), po::value<std::string>());
+    }
+    if (option.is_positional) positional.add(option.name.c_str(), 1);
+  }
+  std::vector<std::string> assignments;
+  try {
+    namespace style = po::command_line_style;
+    const auto parsed = po::command_line_parser(arguments)
+                            .options(description)
+                            .positional(positional)
+                            .style(style::unix_style & ~style::allow_guessing)
+                            .run();
+    for (const po::option& given : parsed.options) {
+      const std::string& name = given.string_key;
+      const std::string value = given.value.empty() ? "true" : given.value[0];
+      if (name == "set") {
+        assignments.push_back(value);
+        continue;
+      }
+      Option* option = Lookup(name);
+      BERTH_CHECK(option != nullptr, "parsed an undeclared option ", name);
+      if (!option->origin.empty()) throw Error(Join("--", name, ": expected once, found twice"));
+      option->value = value;
+      option->origin = option->is_positional ? name : "--" + name;
+    }
+  } catch (const po::unknown_option& error) {
+    std::string name = error.get_option_name();
+    name.erase(0, name.find_first_not_of('-'));
+    throw Error(Join("unknown option '--", name, "'", DidYouMean(name, Names()), "; 'berth ", verb_,
+                     " --help' lists them"));
+  } catch (const po::too_many_positional_options_error&) {
+    throw Error(Join("expected options or at most one word, found more; usage: berth ", verb_, " ", usage_));
+  } catch (const po::error& error) {
+    throw Error(Join(error.what(), "; usage: berth ", verb_, " ", usage_));
+  }
+  if (Bool("help")) {
+    PrintHelp();
+    return false;
+  }
+  for (const std::string& assignment : assignments) SetFromText(assignment);
+  if (Given("config")) ReadConfig(Text("config"));
+  return true;
+}
+
+void Options::SetFromText(const std::string& assignment) {
+  const auto equals = assignment.find('=');
+  if (equals == std::string::npos) throw Error(Join("--set: expected key=value, found '", assignment, "'"));
+  const std::string key = assignment.substr(0, equals);
+  Option* option = Lookup(key);
+  if (option == nullptr || IsMeta(key)) {
+    throw Error(Join("--set: unknown key '", key, "'", DidYouMean(key, Names())));
+  }
+  if (!option->origin.empty()) throw Error(Join("--set ", key, ": expected once, found twice"));
+  option->value = assignment.substr(equals + 1);
+  option->origin = "--set " + key;
+}
+
+void Options::ReadConfig(const std::string& path) {
+  std::ifstream in(path);
+  if (!in) throw Error(Join(path, ": cannot read the configuration"));
+  try {
+    const po::options_description none;
+    const auto parsed = po::parse_config_file(in, none, /*allow_unregistered=*/true);
+    for (const po::option& given : parsed.options) {
+      const std::string& key = given.string_key;
+      const std::string where = Join(path, ":", LineOf(path, key), ": ", key);
+      Option* option = Lookup(key);
+      if (option == nullptr || IsMeta(key)) {
+        throw Error(Join(where, ": unknown option of berth ", verb_, DidYouMean(key, Names())));
+      }
+      if (option->origin == where) throw Error(Join(where, ": expected once, found twice"));
+      if (!option->origin.empty()) continue;  // the command line wins
+      option->value = given.value.empty() ? "" : given.value[0];
+      option->origin = where;
+    }
+  } catch (const po::error& error) {
+    throw Error(Join(path, ": ", error.what()));
+  }
+}
+
+void Options::Assign(const std::string& name, const std::string& value) {
+  Option* option = Lookup(name);
+  BERTH_CHECK(option != nullptr, "no option --", name);
+  option->value = value;
+}
+
+bool Options::Given(const std::string& name) const {
+  return !Find(name).origin.empty();
+}
+
+const std::string& Options::Text(const std::string& name) const {
+  return Find(name).value;
+}
+
+const std::string& Options::Required(const std::string& name) const {
+  const Option& option = Find(name);
+  if (option.value.empty()) {
+    throw Error(Join(option.is_positional ? name : "--" + name, ": expected ", option.help,
+                     ", found nothing; usage: berth ", verb_, " ", usage_));
+  }
+  return option.value;
+}
+
+double Options::Number(const std::string& name, double low, double high) const {
+  const double value = ParseNumber(Text(name), Where(name));
+  if (!(value >= low && value <= high)) {
+    throw Error(Join(Where(name), ": expected a number from ", low, " to ", high, ", found ", Text(name)));
+  }
+  return value;
+}
+
+std::int64_t Options::Integer(const std::string& name, std::int64_t low, std::int64_t high) const {
+  const std::int64_t value = ParseInteger(Text(name), Where(name));
+  if (value < low || value > high) {
+    throw Error(
+        Join(Where(name), ": expected a whole number from ", low, " to ", high, ", found ", Text(name)));
+  }
+  return value;
+}
+
+bool Options::Bool(const std::string& name) const {
+  return ParseBool(Text(name), Where(name));
+}
+
+std::pair<std::int64_t, std::int64_t> Options::Range(const std::string& name) const {
+  const std::string& text = Text(name);
+  const auto colon = text.find(':');
+  const std::string expected = Join(Where(name), ": expected a half-open range A:B");
+  if (colon == std::string::npos) throw Error(Join(expected, ", found '", text, "'"));
+  const std::int64_t begin = ParseInteger(text.substr(0, colon), expected);
+  const std::int64_t end = ParseInteger(text.substr(colon + 1), expected);
+  if (begin < 0 || end <= begin) throw Error(Join(expected, " with 0 <= A < B, found '", text, "'"));
+  return {begin, end};
+}
+
+std::string Options::Where(const std::string& name) const {
+  const Option& option = Find(name);
+  return option.origin.empty() ? "--" + name : option.origin;
+}
+
+std::vector<std::pair<std::string, std::string>> Options::Resolved() const {
+  std::vector<std::pair<std::string, std::string>> values;
+  for (const Option& option : options_) {
+    if (!IsMeta(option.name) && !option.value.empty()) values.emplace_back(option.name, option.value);
+  }
+  return values;
+}
+
+std::string Options::ResolvedIni() const {
+  std::string text = "# berth " + verb_ + " --config reads this\n";
+  for (const auto& [name, value] : Resolved()) text += name + "=" + value + "\n";
+  return text;
+}
+
+const Options::Option& Options::Find(const std::string& name) const {
+  const auto it =
+      std::find_if(options_.begin(), options_.end(), [&](const Option& o) { return o.name == name; });
+  BERTH_CHECK(it != options_.end(), "no option --", name);
+  return *it;
+}
+
+Options::Option* Options::Lookup(const std::string& name) {
+  const auto it =
+      std::find_if(options_.begin(), options_.end(), [&](const Option& o) { return o.name == name; });
+  return it == options_.end() ? nullptr : &*it;
+}
+
+std::vector<std::string> Options::Names() const {
+  std::vector<std::string> names;
+  for (const Option& option : options_) names.push_back(option.name);
+  return names;
+}
+
+void Options::PrintHelp() const {
+  std::cout << "berth " << verb_ << " " << summary_ << ".\n\nusage: berth " << verb_ << " " << usage_
+            << "\n\n";
+  std::size_t width = 0;
+  for (const Option& option : options_) width = std::max(width, option.name.size());
+  for (const Option& option : options_) {
+    const std::string label = option.is_positional ? option.name : "--" + option.name;
+    std::cout << "  " << label << std::string(width + 4 - label.size(), ' ') << option.help;
+    if (!option.is_switch && !option.default_value.empty()) std::cout << " [" << option.default_value << "]";
+    std::cout << "\n";
+  }
+}
+
+}  // namespace berth

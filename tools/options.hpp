@@ -1,0 +1,68 @@
+// The options of one verb: declared once beside the code that reads them; --help, --config, --set, validation
+// and the resolved configuration come from the declaration.
+//
+//   Options options("simulate", "--scenario FILE --scheduler SPEC", "runs one scheduler");
+//   options.Value("scheduler", "fcfs", "spec of the scheduler");
+//   if (!options.Parse(arguments)) return 0;   // --help was printed
+//   options.Text("scheduler");
+//
+// A value comes from the command line (flag or --set), else from --config, else it is the default. Unknown
+// names are Errors that name the nearest right one.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace berth {
+
+class Options {
+ public:
+  // Declares --help, --config, --set and --json too.
+  Options(std::string verb, std::string usage, std::string summary);
+
+  void Value(const std::string& name, const std::string& default_value, const std::string& help);
+  void Switch(const std::string& name, const std::string& help);      // --name alone means true
+  void Positional(const std::string& name, const std::string& help);  // the word without a flag
+
+  // False when --help was asked for and printed.
+  bool Parse(const std::vector<std::string>& arguments);
+  // Values for whatever is still at its default, as --config gives them. Call after Parse.
+  void ReadConfig(const std::string& path);
+  // Replaces the value, e.g. a path made absolute before the configuration is recorded.
+  void Assign(const std::string& name, const std::string& value);
+
+  bool Given(const std::string& name) const;  // not at its default
+  const std::string& Text(const std::string& name) const;
+  const std::string& Required(const std::string& name) const;             // Error when empty
+  double Number(const std::string& name, double low, double high) const;  // inclusive bounds
+  std::int64_t Integer(const std::string& name, std::int64_t low, std::int64_t high) const;
+  bool Bool(const std::string& name) const;
+  // "A:B", half open, 0 <= A < B.
+  std::pair<std::int64_t, std::int64_t> Range(const std::string& name) const;
+  std::string Where(const std::string& name) const;  // "--steps", or "run.ini:3: steps"
+
+  const std::string& verb() const { return verb_; }
+  std::vector<std::pair<std::string, std::string>> Resolved() const;  // every value that is set, in order
+  std::string ResolvedIni() const;                                    // the same as --config reads it
+
+ private:
+  struct Option {
+    std::string name, value, help;
+    std::string default_value;
+    std::string origin;  // empty = default
+    bool is_switch = false, is_positional = false;
+  };
+  void Declare(Option option);
+  const Option& Find(const std::string& name) const;
+  Option* Lookup(const std::string& name);
+  std::vector<std::string> Names() const;
+  void SetFromText(const std::string& assignment);
+  void PrintHelp() const;
+
+  std::string verb_, usage_, summary_;
+  std::vector<Option> options_;
+};
+
+}  // namespace berth

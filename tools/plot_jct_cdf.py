@@ -1,0 +1,76 @@
+"""Draws the distribution of job completion times of a berth evaluation.
+
+usage: plot_jct_cdf.py EVALUATION.h5 --out PICTURE.png [--label SPEC=TEXT ...]
+"""
+import argparse
+import sys
+
+import h5py
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt  # noqa: E402  (the backend must be chosen first)
+import numpy as np  # noqa: E402
+
+# Okabe and Ito's palette, which colour-blind readers can tell apart; line styles repeat the distinction.
+COLOURS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#999999", "#F0E442"]
+STYLES = ["-", "--", "-.", ":"]
+
+
+def text(value):
+    return value.decode() if isinstance(value, bytes) else str(value)
+
+
+def read(path):
+    try:
+        file = h5py.File(path)
+    except OSError as error:
+        sys.exit(f"{path}: cannot read: {error}")
+    with file:
+        if text(file.attrs.get("berth_kind", "")) != "evaluation":
+            sys.exit(f"{path}: expected an evaluation file (berth evaluate --out)")
+        attributes = {name: text(value) for name, value in file.attrs.items()}
+        names = text(file["schedulers"][()].tobytes()).split("\0")[:-1]  # each ends with a zero byte
+        return names, file["jct_s"][()], attributes
+
+
+def draw(names, jct_s, attributes, labels, out):
+    figure, axes = plt.subplots(figsize=(7.5, 4.6), layout="constrained")
+    mean_h = [np.nanmean(jct) / 3600 for jct in jct_s]
+    for rank, k in enumerate(np.argsort(mean_h)):
+        hours = np.sort(jct_s[k][~np.isnan(jct_s[k])]) / 3600
+        done = np.arange(1, hours.size + 1) / jct_s[k].size
+        learned = names[k].startswith("policy")
+        label = labels.get(names[k], "learned policy" if learned else names[k])
+        axes.step(hours, done, where="post", label=f"{label}: {mean_h[k]:.1f} h",
+                  color="black" if learned else COLOURS[rank % len(COLOURS)],
+                  linestyle="-" if learned else STYLES[rank % len(STYLES)],
+                  linewidth=2.4 if learned else 1.5, zorder=3 if learned else 2)
+    axes.set_xscale("log")
+    axes.set_xlim(max(0.02, np.nanmin(jct_s) / 3600), np.nanquantile(jct_s, 0.9995) / 3600)
+    axes.set_ylim(0, 1)
+    axes.xaxis.set_major_formatter(matplotlib.ticker.FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.set_xlabel("job completion time (hours, log scale)")
+    axes.set_ylabel("fraction of jobs completed within it")
+    axes.set_title(f"{attributes['workload']}, jobs {attributes['window']}, {jct_s.shape[1]} workloads\n"
+                   f"{attributes['scenario']}", fontsize=8.5, loc="left")
+    axes.grid(True, which="major", color="#dddddd", linewidth=0.8)
+    axes.grid(True, which="minor", color="#f2f2f2", linewidth=0.5)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(title="scheduler: mean", loc="upper left", frameon=False, fontsize=9)
+    figure.savefig(out, dpi=160)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("evaluation")
+    parser.add_argument("--out", required=True)
+    parser.add_argument("--label", action="append", default=[], metavar="SPEC=TEXT", help="legend text of a scheduler")
+    arguments = parser.parse_args()
+    labels = dict(label.rsplit("=", 1) for label in arguments.label)
+    names, jct_s, attributes = read(arguments.evaluation)
+    draw(names, jct_s, attributes, labels, arguments.out)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,102 @@
+#include "tools/progress.hpp"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+namespace berth {
+namespace {
+
+constexpr double kBarSeconds = 0.1;
+constexpr double kLineSeconds = 5.0;
+constexpr int kBarWidth = 24;
+
+std::size_t TerminalWidth() {
+  winsize size{};
+  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 100;
+  return size.ws_col;
+}
+
+std::string Percent(double done) {
+  char text[8];
+  std::snprintf(text, sizeof text, "%3.0f%%", 100.0 * done);
+  return text;
+}
+
+}  // namespace
+
+Progress::Progress(std::string label)
+    : label_(std::move(label)), terminal_(isatty(STDERR_FILENO) != 0), begin_(Clock::now()), shown_(begin_) {}
+
+Progress::~Progress() {
+  Wipe();
+}
+
+void Progress::Update(double done, const std::string& detail) {
+  const std::lock_guard lock(mutex_);
+  const auto now = Clock::now();
+  if (first_done_ < 0.0) first_done_ = done;
+  if (std::chrono::duration<double>(now - shown_).count() < (terminal_ ? kBarSeconds : kLineSeconds)) return;
+  shown_ = now;
+  done = std::clamp(done, 0.0, 1.0);
+  const double elapsed = std::chrono::duration<double>(now - begin_).count();
+  std::string line = label_ + " ";
+  if (terminal_) {
+    const auto filled = static_cast<std::size_t>(std::lround(done * kBarWidth));
+    line.append("[").append(filled, '#').append(kBarWidth - filled, '.').append("] ");
+  }
+  line += Percent(done);
+  if (!detail.empty()) line += "  " + detail;
+  line += "  " + Duration(elapsed);
+  if (done > first_done_) {
+    line.append(", ").append(Duration(elapsed * (1.0 - done) / (done - first_done_))).append(" left");
+  }
+  if (terminal_) {
+    std::fprintf(stderr, "\r\033[K%s", line.substr(0, TerminalWidth() - 1).c_str());
+    bar_visible_ = true;
+  } else {
+    std::fprintf(stderr, "%s\n", line.c_str());
+  }
+  std::fflush(stderr);
+}
+
+void Progress::Wipe() {
+  if (bar_visible_) std::fprintf(stderr, "\r\033[K");
+  bar_visible_ = false;
+}
+
+std::string Duration(double seconds) {
+  const auto whole = static_cast<long long>(std::llround(std::max(0.0, seconds)));
+  char text[40];
+  if (whole < 60) {
+    std::snprintf(text, sizeof text, "%lld s", whole);
+  } else if (whole < 3600) {
+    std::snprintf(text, sizeof text, "%lld:%02lld", whole / 60, whole % 60);
+  } else {
+    std::snprintf(text, sizeof text, "%lld:%02lld:%02lld", whole / 3600, whole / 60 % 60, whole % 60);
+  }
+  return text;
+}
+
+std::string Thousands(double value) {
+  const std::string digits = std::to_string(std::llround(std::abs(value)));
+  std::string text = value < -0.5 ? "-" : "";
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    if (i > 0 && (digits.size() - i) % 3 == 0) text += ',';
+    text += digits[i];
+  }
+  return text;
+}
+
+std::string Readable(double value) {
+  if (std::isnan(value)) return "-";
+  if (std::abs(value) >= 1000.0) return Thousands(value);
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f", value);
+  return text;
+}
+
+}  // namespace berth

@@ -1,0 +1,156 @@
+#include "tools/scenario_options.hpp"
+
+#include <filesystem>
+
+#include "env/check.hpp"
+
+namespace berth {
+namespace {
+
+constexpr double kLongest = 1e12;  // s
+constexpr const char* kCostOptions[] = {"checkpoint-cost", "restore-cost", "migration-cost"};
+
+bool AnyCostGiven(const Options& options) {
+  for (const char* name : kCostOptions) {
+    if (options.Given(name)) return true;
+  }
+  return false;
+}
+
+Costs ResolveCosts(const Options& options, Costs costs) {
+  double* const members[] = {&costs.checkpoint_s, &costs.restore_s, &costs.migration_s};
+  for (int i = 0; i < 3; ++i) {
+    if (options.Given(kCostOptions[i])) *members[i] = options.Number(kCostOptions[i], 0.0, kLongest);
+  }
+  return costs;
+}
+
+double ResolveSigma(const Options& options, Knowledge knowledge, double otherwise) {
+  if (!options.Given("sigma")) return otherwise;
+  if (knowledge != Knowledge::kEstimate) {
+    throw Error(Join(options.Where("sigma"), ": expected only with knowledge 'estimate', found '",
+                     ToString(knowledge), "'"));
+  }
+  return options.Number("sigma", 0.0, 10.0);
+}
+
+ScenarioSettings ResolveSettings(const Options& options, const char* default_cluster,
+                                 const Clock& default_clock) {
+  ScenarioSettings settings;
+  const std::string cluster = options.Given("cluster") ? options.Text("cluster") : default_cluster;
+  if (!cluster.empty()) settings.cluster = ParseCluster(cluster);
+  settings.clock = options.Given("clock") ? Clock::Parse(options.Text("clock")) : default_clock;
+  if (options.Given("knowledge")) settings.knowledge = ParseKnowledge(options.Text("knowledge"));
+  settings.estimate_sigma = ResolveSigma(options, settings.knowledge, 0.0);
+  settings.costs = ResolveCosts(options, {});
+  return settings;
+}
+
+// A file's scenario with whatever the command line changes of it.
+Scenario Override(Scenario scenario, const Options& options) {
+  if (options.Given("cluster")) {
+    throw Error(Join(options.Where("cluster"), ": expected nothing, because ", options.Text("scenario"),
+                     " holds its own cluster, found '", options.Text("cluster"), "'"));
+  }
+  if (options.Given("clock")) scenario = WithClock(scenario, Clock::Parse(options.Text("clock")));
+  if (options.Given("knowledge") || options.Given("sigma")) {
+    const Knowledge knowledge =
+        options.Given("knowledge") ? ParseKnowledge(options.Text("knowledge")) : scenario.data().knowledge;
+    scenario =
+        WithKnowledge(scenario, knowledge, ResolveSigma(options, knowledge, scenario.data().estimate_sigma));
+  }
+  if (AnyCostGiven(options)) scenario = WithCosts(scenario, ResolveCosts(options, scenario.data().costs));
+  return scenario;
+}
+
+}  // namespace
+
+void AddSettingOptions(Options& options) {
+  options.Value("cluster", "", Join("GPU types: name=count[/per node],... [", kDefaultCluster, "]"));
+  options.Value("clock", "",
+                "event | rounds(SECONDS) | reference_rounds | hpc [the file's or format's; rounds(360)]");
+  options.Value("knowledge", "",
+                "most that may be known: none | blind | estimate | oracle [the file's; oracle]");
+  options.Value("sigma", "", "of knowledge estimate: true remaining work x lognormal(0, sigma)");
+  options.Value("checkpoint-cost", "", "seconds to stop a job [the file's; 0]");
+  options.Value("restore-cost", "", "seconds to start a stopped job again [the file's; 0]");
+  options.Value("migration-cost", "", "seconds on top when it continues elsewhere [the file's; 0]");
+}
+
+void AddScenarioOptions(Options& options) {
+  options.Value("scenario", "", "a scenario file (.h5), or with --format a trace");
+  options.Value("format", "", "of --scenario when it is a trace: see berth list formats");
+  options.Value("workload", "", Join("generator spec: see berth list workloads [", kDefaultWorkload, "]"));
+  AddSettingOptions(options);
+}
+
+WorkloadChoice ResolveWorkload(Options& options) {
+  const std::string file = options.Text("scenario");
+  if (file.empty()) {
+    if (options.Given("format")) throw Error("--format: expected --scenario TRACE with it, found none");
+    return {ResolveGenerator(options), !options.Given("workload")};
+  }
+  if (options.Given("workload")) throw Error("expected --scenario or --workload, found both");
+  Scenario scenario = options.Given("format") ? ReadTrace(file, options.Text("format"), options)
+                                              : Override(ReadScenario(file), options);
+  options.Assign("scenario", std::filesystem::absolute(file).lexically_normal().string());
+  options.Assign("clock", scenario.data().clock.ToString());
+  options.Assign("knowledge", ToString(scenario.data().knowledge));
+  return {FixedSource(std::move(scenario), file), false};
+}
+
+std::shared_ptr<const ScenarioSource> ResolveGenerator(Options& options) {
+  const ScenarioSettings settings =
+      ResolveSettings(options, kDefaultCluster, Clock{ClockKind::kRounds, 360.0});
+  if (!options.Given("workload")) options.Assign("workload", kDefaultWorkload);
+  options.Assign("cluster", ClusterText(settings.cluster));
+  options.Assign("clock", settings.clock.ToString());
+  options.Assign("knowledge", ToString(settings.knowledge));
+  return MakeWorkload(options.Text("workload"), settings);
+}
+
+Scenario ReadTrace(const std::string& path, const std::string& format, const Options& options) {
+  const FormatInfo& info = FindFormat(format);
+  return info.read(path, ResolveSettings(options, "", info.default_clock));
+}
+
+Scenario EvaluationScenario(const ScenarioSource& source, std::uint64_t seed) {
+  return source.Make(seed, Split::kEvaluate, /*env=*/0, /*episode=*/0);
+}
+
+Window ResolveWindow(const Options& options, int jobs) {
+  if (options.Text("window").empty()) return {0, jobs};
+  const auto [begin, end] = options.Range("window");
+  if (end > jobs) {
+    throw Error(Join(options.Where("window"), ": expected a range within the ", jobs, " jobs, found ",
+                     options.Text("window")));
+  }
+  return {static_cast<int>(begin), static_cast<int>(end)};
+}
+
+std::string ClusterText(const ClusterSpec& cluster) {
+  std::string text;
+  for (const GpuType& type : cluster.types) {
+    text += Join(text.empty() ? "" : ",", type.name, "=", type.count);
+    if (type.gpus_per_node > 1) text += Join("/", type.gpus_per_node);
+  }
+  return text;
+}
+
+std::string SettingsText(const Scenario& scenario) {
+  const ScenarioData& data = scenario.data();
+  std::string text = Join("clock ", data.clock.ToString(), ", knowledge ", ToString(data.knowledge));
+  if (data.knowledge == Knowledge::kEstimate) text += Join("(sigma=", data.estimate_sigma, ")");
+  text += Join(", cluster ", ClusterText(data.cluster));
+  if (data.costs.checkpoint_s + data.costs.restore_s + data.costs.migration_s > 0.0) {
+    text += Join(", checkpoint ", data.costs.checkpoint_s, " s, restore ", data.costs.restore_s,
+                 " s, migration ", data.costs.migration_s, " s");
+  }
+  return text;
+}
+
+std::string ScenarioText(const Scenario& scenario) {
+  return Join(SettingsText(scenario), ", ", scenario.num_jobs(), " jobs");
+}
+
+}  // namespace berth

@@ -1,0 +1,45 @@
+// The options that say what is scheduled, and what they resolve to: --scenario FILE, or --workload SPEC on
+// --cluster, or the default of design.md §8 when neither is given.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "data/workloads.hpp"
+#include "env/metrics.hpp"
+#include "env/scenario_source.hpp"
+#include "tools/options.hpp"
+
+namespace berth {
+
+// --cluster, --clock, --knowledge, --sigma, --checkpoint-cost, --restore-cost, --migration-cost.
+void AddSettingOptions(Options& options);
+// --scenario, --format, --workload and the settings.
+void AddScenarioOptions(Options& options);
+
+struct WorkloadChoice {
+  std::shared_ptr<const ScenarioSource> source;
+  bool is_default = false;  // neither --scenario nor --workload was given
+};
+// Throws Error when flags contradict each other or the file. Writes what was resolved back into `options`, so
+// that the recorded configuration does not lean on today's defaults.
+WorkloadChoice ResolveWorkload(Options& options);
+
+// A generator with the settings, both given or default.
+std::shared_ptr<const ScenarioSource> ResolveGenerator(Options& options);
+// A trace file with the settings; the clock is the format's unless given.
+Scenario ReadTrace(const std::string& path, const std::string& format, const Options& options);
+
+// The workload of `seed` that no training can draw.
+Scenario EvaluationScenario(const ScenarioSource& source, std::uint64_t seed);
+
+// --window A:B against a number of jobs; all jobs when it was not given.
+Window ResolveWindow(const Options& options, int jobs);
+
+std::string ClusterText(const ClusterSpec& cluster);  // "v100=36/4,p100=36"
+std::string SettingsText(
+    const Scenario& scenario);  // "clock rounds(360), knowledge oracle, cluster v100=12,..."
+// The same and ", 1000 jobs".
+std::string ScenarioText(const Scenario& scenario);
+
+}  // namespace berth

@@ -1,0 +1,77 @@
+#include "tools/scenario_summary.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "tools/results.hpp"
+#include "tools/scenario_options.hpp"
+#include "tools/table.hpp"
+
+namespace berth {
+namespace {
+
+struct Summary {
+  double first_arrival_s = 0, last_arrival_s = 0;
+  double rate_per_h = 0;     // arrivals
+  double fastest_gpu_h = 0;  // work: GPU-hours if every job ran alone on its fastest type
+  std::map<int, int> gangs;  // jobs of each gang size
+};
+
+Summary Summarize(const Scenario& scenario) {
+  const JobTable& jobs = scenario.data().jobs;
+  Summary summary;
+  for (int job = 0; job < jobs.size(); ++job) {
+    const auto j = static_cast<std::size_t>(job);
+    ++summary.gangs[jobs.gang[j]];
+    summary.fastest_gpu_h += jobs.total_steps[j] / scenario.BestRate(job) * jobs.gang[j] / 3600.0;
+  }
+  if (jobs.size() > 0)
+    summary.first_arrival_s = jobs.arrival.front(), summary.last_arrival_s = jobs.arrival.back();
+  const double span = summary.last_arrival_s - summary.first_arrival_s;
+  if (span > 0.0) summary.rate_per_h = (jobs.size() - 1) / span * 3600.0;
+  return summary;
+}
+
+}  // namespace
+
+Json ScenarioJson(const Scenario& scenario) {
+  const ScenarioData& data = scenario.data();
+  const Summary summary = Summarize(scenario);
+  Json json;
+  json["name"] = data.name;
+  json["provenance"] = data.provenance;
+  json["cluster"] = ClusterText(data.cluster);
+  json["gpus"] = scenario.num_gpus();
+  json["jobs"] = scenario.num_jobs();
+  json["job_types"] = data.throughputs.job_types.size();
+  json["clock"] = data.clock.ToString();
+  json["knowledge"] = ToString(data.knowledge);
+  json["estimate_sigma"] = data.estimate_sigma;
+  json["costs"] = {{"checkpoint_s", data.costs.checkpoint_s},
+                   {"restore_s", data.costs.restore_s},
+                   {"migration_s", data.costs.migration_s}};
+  json["seed"] = data.seed;
+  json["first_arrival_s"] = summary.first_arrival_s;
+  json["last_arrival_s"] = summary.last_arrival_s;
+  json["arrivals_per_h"] = summary.rate_per_h;
+  json["fastest_gpu_h"] = summary.fastest_gpu_h;
+  Json gangs = Json::object();
+  for (const auto& [gang, count] : summary.gangs) gangs[std::to_string(gang)] = count;
+  json["jobs_by_gang"] = gangs;
+  json["hash"] = HexSignature(scenario.Hash());
+  return json;
+}
+
+std::string ScenarioReport(const Scenario& scenario) {
+  const Summary summary = Summarize(scenario);
+  std::string gangs;
+  for (const auto& [gang, count] : summary.gangs)
+    gangs += Join(gangs.empty() ? "" : ", ", count, " x ", gang, " GPU");
+  return Join(ScenarioText(scenario), "\n", "arrivals over ",
+              Hours(summary.last_arrival_s - summary.first_arrival_s), " h (", Fixed(summary.rate_per_h, 2),
+              " jobs/h), gangs ", gangs.empty() ? "none" : gangs, ", ", Fixed(summary.fastest_gpu_h, 1),
+              " GPU-hours on the fastest types\nfrom ", scenario.data().provenance, ", hash ",
+              HexSignature(scenario.Hash()), "\n");
+}
+
+}  // namespace berth

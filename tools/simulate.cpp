@@ -1,0 +1,85 @@
+// berth simulate: one scheduler over one scenario.
+#include <iostream>
+
+#include "data/workloads.hpp"
+#include "tools/output_file.hpp"
+#include "tools/progress.hpp"
+#include "tools/results.hpp"
+#include "tools/scenario_options.hpp"
+#include "tools/table.hpp"
+#include "tools/verbs.hpp"
+
+namespace berth {
+namespace {
+
+void PrintTable(const ResultRow& row) {
+  const Metrics metrics = row.Combined();
+  Table table({"scheduler", "knowledge", "jobs", "mean JCT h", "p50 h", "p95 h", "p99 h", "makespan h",
+               "util %", "slowdown", "p99 wait h", "max wait h", "decision us", "signature"});
+  table.AddRow({row.scheduler, ToString(row.knowledge), std::to_string(metrics.jobs),
+                Hours(metrics.mean_jct_s), Hours(metrics.p50_jct_s), Hours(metrics.p95_jct_s),
+                Hours(metrics.p99_jct_s), Hours(metrics.makespan_s), Fixed(100.0 * metrics.utilization, 1),
+                Fixed(metrics.mean_slowdown, 2), Hours(metrics.p99_wait_s), Hours(metrics.max_wait_s),
+                Fixed(row.DecisionMicroseconds(), 2), HexSignature(row.Signature())});
+  std::cout << table.ToString();
+}
+
+}  // namespace
+
+int RunSimulate(const std::vector<std::string>& arguments) {
+  Options options("simulate", "--scenario FILE --scheduler SPEC [--events FILE] [--json FILE]",
+                  "runs one scheduler over one scenario");
+  options.Value("scheduler", "fcfs", "scheduler spec: see berth list schedulers");
+  AddScenarioOptions(options);
+  options.Value("seed", "1000", "of the generated workload, where no --scenario is given");
+  options.Value("window", "", "measure only jobs A:B; later jobs compete meanwhile [all]");
+  options.Value("events", "", "write the event log to this file (.h5)");
+  if (!options.Parse(arguments)) return 0;
+
+  CheckWritable(options.Text("events"), "--events");
+  CheckJsonWritable(options);
+  const std::string name = options.Text("scheduler");
+  const std::unique_ptr<Scheduler> scheduler = MakeScheduler(name, AllSchedulers());
+  const auto seed = static_cast<std::uint64_t>(options.Integer("seed", 0, INT64_MAX));
+  const WorkloadChoice workload = ResolveWorkload(options);
+  if (workload.source->fixed()) {
+    if (options.Given("seed")) {
+      throw Error(Join(options.Where("seed"), ": expected nothing, because ", workload.source->Describe(),
+                       " is one fixed workload, found ", seed));
+    }
+    options.Assign("seed", "");
+  }
+  const Scenario scenario = EvaluationScenario(*workload.source, seed);
+
+  RunOptions run;
+  run.window = ResolveWindow(options, scenario.num_jobs());
+  run.keep_events = !options.Text("events").empty();
+  ResultRow row{name, scheduler->knowledge(), {}};
+  {
+    Progress progress("simulate");
+    run.progress = [&](const Simulator& simulator) {
+      const int left = simulator.jobs_in_system();
+      const int done = simulator.arrived_jobs() - left;
+      progress.Update(static_cast<double>(done) / run.window.end,
+                      Join(done, " jobs done, ", left, " in system"));
+      return true;
+    };
+    row.runs.push_back(Run(scenario, *scheduler, name, run));
+  }
+  if (run.keep_events) WriteEvents(row.runs[0], scenario, name, options.Text("events"));
+
+  Json json = RowJson(row);
+  json["window"] = {run.window.begin, run.window.end};
+  json["scenario"] = {{"clock", scenario.data().clock.ToString()},
+                      {"knowledge", ToString(scenario.data().knowledge)},
+                      {"cluster", ClusterText(scenario.data().cluster)},
+                      {"workload", workload.source->Describe()},
+                      {"hash", HexSignature(scenario.Hash())}};
+  json["config"] = ConfigJson(options);
+  WriteJson(options, json);
+  std::cout << ScenarioText(scenario) << ", measured " << run.window.begin << ":" << run.window.end << "\n";
+  PrintTable(row);
+  return 0;
+}
+
+}  // namespace berth

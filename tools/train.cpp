@@ -1,0 +1,222 @@
+// berth train: makes the environment here, hands it to the learners of libberth_learn.so, shows how it goes.
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <iostream>
+#include <thread>
+
+#include "env/rewards.hpp"
+#include "env/vec_env.hpp"
+#include "tools/interrupt.hpp"
+#include "tools/learn_library.hpp"
+#include "tools/output_file.hpp"
+#include "tools/progress.hpp"
+#include "tools/results.hpp"
+#include "tools/scenario_options.hpp"
+#include "tools/table.hpp"
+#include "tools/verbs.hpp"
+#include "tools/version.hpp"
+
+namespace berth {
+namespace {
+
+constexpr std::int64_t kMany = 1'000'000'000'000;
+
+void AddTrainOptions(Options& options) {
+  const MdpSpec mdp;
+  const SchedEnvOptions env;
+  options.Value("agent", "ppo", "learner spec: see berth list agents");
+  options.Value("network", "pair_scorer", "network spec: see berth list networks");
+  AddScenarioOptions(options);
+  options.Value("steps", "1000000", "environment steps in all, those before --resume included");
+  options.Value("seconds", "0", "stop after this much training time; 0 = no limit");
+  options.Value("envs", "16", "environments stepped together");
+  options.Value("threads", std::to_string(std::max(1U, std::thread::hardware_concurrency())),
+                "worker threads");
+  options.Value("seed", "0", "of workloads, weights and exploration");
+  options.Value("device", "auto", "auto | cpu | cuda");
+  options.Value("visible", std::to_string(mdp.visible), "Q: jobs offered at once in training");
+  options.Value("order", ToString(mdp.order), "of the candidates: arrival | shortest");
+  options.Value("reward", mdp.reward, "sum of terms: see berth list rewards");
+  options.Value("tau", Fixed(mdp.tau_s, 0), "seconds: discount = exp(-dt / tau)");
+  options.Value("semantics", ToString(mdp.semantics), "redecide | commit");
+  options.Value("preemptive", mdp.preemptive ? "true" : "false", "may running jobs be stopped or moved");
+  options.Value("on-change", mdp.on_change ? "true" : "false",
+                "pass over decision points at which nothing changed");
+  options.Value("work-conserving", "auto",
+                "no GPU idles that a job could use: auto (as --preemptive) | true | false");
+  options.Value("episode-jobs", std::to_string(env.episode_jobs),
+                "arrivals in an episode before it is truncated");
+  options.Value("warmup-jobs", std::to_string(env.warmup_jobs), "it starts after up to this many arrivals");
+  options.Value("out", "", "folder of the run: checkpoint.h5, config.ini, progress.csv");
+  options.Switch("resume", "continue the run in --out; options not given are those of its config.ini");
+}
+
+MdpSpec ResolveMdp(const Options& options, Knowledge knowledge) {
+  MdpSpec mdp;
+  mdp.semantics = ParseSemantics(options.Text("semantics"));
+  mdp.preemptive = options.Bool("preemptive");
+  mdp.knowledge = knowledge;
+  mdp.order = ParseQueueOrder(options.Text("order"));
+  mdp.on_change = options.Bool("on-change");
+  mdp.work_conserving =
+      options.Text("work-conserving") == "auto" ? mdp.preemptive : options.Bool("work-conserving");
+  mdp.visible = static_cast<int>(options.Integer("visible", 1, 65536));
+  mdp.reward = options.Text("reward");
+  mdp.tau_s = options.Number("tau", 1e-3, 1e12);
+  const Reward checked(mdp.reward);  // a misspelt term shows before anything is made
+  if (mdp.semantics == Semantics::kCommit && mdp.preemptive) {
+    throw Error("--semantics commit: expected --preemptive false with it, found true");
+  }
+  return mdp;
+}
+
+// A cluster as a sensible scheduler would have filled it, from what the learner may know too.
+std::string WarmupScheduler(const MdpSpec& mdp) {
+  if (!mdp.preemptive || mdp.knowledge == Knowledge::kNone) return "fcfs";
+  return mdp.knowledge == Knowledge::kOracle ? "srpt" : "las";
+}
+
+// A run is continued where one is, and begun where none is.
+void CheckFolder(const std::string& folder, bool resume) {
+  const std::string checkpoint = folder + "/checkpoint.h5";
+  const bool exists = std::filesystem::exists(checkpoint);
+  if (resume && !exists) throw Error(Join("--resume: expected ", checkpoint, ", found no such file"));
+  if (!resume && exists) {
+    throw Error(Join("--out: ", folder, " already holds a run; continue it with 'berth train --resume --out ",
+                     folder, "' or choose another folder"));
+  }
+}
+
+void MakeFolder(const std::string& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) throw Error(Join("--out: cannot make the folder ", folder, ": ", error.message()));
+  CheckWritable(folder + "/config.ini", "--out");
+}
+
+std::string ResolveDevice(const Options& options) {
+  const std::vector<std::string> known{"auto", "cpu", "cuda"};
+  const std::string& device = options.Text("device");
+  if (std::find(known.begin(), known.end(), device) == known.end()) {
+    throw Error(Join(options.Where("device"), ": expected auto, cpu or cuda, found '", device, "'",
+                     DidYouMean(device, known)));
+  }
+  return device;
+}
+
+std::string ConfigOfRun(const Options& options) {
+  std::string text =
+      "# the resolved configuration: berth train --config reads it, --resume --out reads it by itself\n";
+  for (const auto& [name, value] : options.Resolved()) {
+    if (name != "out" && name != "resume") text += name + "=" + value + "\n";
+  }
+  return text;
+}
+
+std::string Detail(const TrainProgress& now, const std::string& metric) {
+  std::string text =
+      Join(Thousands(static_cast<double>(now.steps)), " steps, ", Thousands(now.steps_per_s), " steps/s");
+  if (!std::isnan(now.mean_return)) {
+    text += Join(", return ", Readable(now.mean_return), ", ", metric, " ", Readable(now.mean_metric));
+  }
+  return text;
+}
+
+Json OutcomeJson(const TrainOutcome& outcome, const std::string& metric, const Options& options) {
+  Json json;
+  json["agent"] = options.Text("agent");
+  json["network"] = options.Text("network");
+  json["steps"] = outcome.steps;
+  json["wall_s"] = outcome.wall_s;
+  json["mean_return"] = outcome.mean_return;
+  json["metric"] = metric;
+  json["mean_metric"] = outcome.mean_metric;
+  json["device"] = outcome.device;
+  json["interrupted"] = outcome.interrupted;
+  json["checkpoint"] = outcome.checkpoint;
+  json["config"] = ConfigJson(options);
+  return json;
+}
+
+}  // namespace
+
+int RunTrain(const std::vector<std::string>& arguments) {
+  Options options("train",
+                  "[--agent SPEC] [--scenario FILE | --workload SPEC --cluster CLUSTER] --out RUN [--resume]",
+                  "trains a scheduler by reinforcement learning");
+  AddTrainOptions(options);
+  if (!options.Parse(arguments)) return 0;
+
+  const std::string out = options.Required("out");
+  const bool resume = options.Bool("resume");
+  CheckFolder(out, resume);
+  if (resume && std::filesystem::exists(out + "/config.ini")) options.ReadConfig(out + "/config.ini");
+  CheckJsonWritable(options);
+
+  TrainRequest request;
+  request.agent = options.Text("agent");
+  request.network = options.Text("network");
+  request.steps = options.Integer("steps", 1, kMany);
+  request.seconds = options.Number("seconds", 0.0, 1e9);
+  request.threads = static_cast<int>(options.Integer("threads", 1, 4096));
+  request.seed = static_cast<std::uint64_t>(options.Integer("seed", 0, INT64_MAX));
+  request.device = ResolveDevice(options);
+  request.out_dir = out;
+  request.resume = resume;
+  request.commit = SourceCommit();
+
+  const WorkloadChoice workload = ResolveWorkload(options);
+  const Scenario sample =
+      workload.source->Make(request.seed, Split::kTrain, /*env=*/0, /*episode=*/0, /*jobs=*/1);
+  request.mdp = ResolveMdp(options, sample.data().knowledge);
+  for (const GpuType& type : sample.data().cluster.types) request.gpu_types.push_back(type.name);
+  request.workload = workload.source->Describe();
+
+  SchedEnvOptions env_options;
+  env_options.mdp = request.mdp;
+  env_options.seed = request.seed;
+  env_options.split = Split::kTrain;
+  env_options.episode_jobs = static_cast<int>(options.Integer("episode-jobs", 1, 1'000'000'000));
+  env_options.warmup_jobs = static_cast<int>(options.Integer("warmup-jobs", 0, 1'000'000'000));
+  env_options.warmup = [spec = WarmupScheduler(request.mdp)] { return MakeScheduler(spec, AllSchedulers()); };
+  const auto num_envs = static_cast<int>(options.Integer("envs", 1, 65536));
+  const std::unique_ptr<BatchEnv> env = MakeVecEnv(workload.source, env_options, num_envs, request.threads);
+  request.env = env.get();
+
+  const LearnApi& learners = OpenLearnLibrary();
+  MakeFolder(out);
+  request.config = ConfigOfRun(options);
+  WriteTextFile(out + "/config.ini", request.config);
+  std::cout << SettingsText(sample) << "\nmdp " << request.mdp.ToString() << "\nworkload " << request.workload
+            << "\n"
+            << learners.build() << ", run in " << out << std::endl;
+
+  const std::string metric = env->metric_name();
+  TrainOutcome outcome;
+  {
+    Progress progress("train");
+    request.on_progress = [&](const TrainProgress& now) {
+      const double by_steps = static_cast<double>(now.steps) / static_cast<double>(now.total_steps);
+      const double by_time = request.seconds > 0.0 ? now.wall_s / request.seconds : 0.0;
+      progress.Update(std::max(by_steps, by_time), Detail(now, metric));
+    };
+    request.interrupted = &WatchInterrupts();
+    outcome = learners.train(request);
+  }
+  WriteJson(options, OutcomeJson(outcome, metric, options));
+  std::cout << (outcome.interrupted ? "interrupted after " : "trained ")
+            << Thousands(static_cast<double>(outcome.steps)) << " steps in " << Duration(outcome.wall_s)
+            << " on " << outcome.device << ": return " << Readable(outcome.mean_return) << ", " << metric
+            << " " << Readable(outcome.mean_metric) << "\n";
+  if (outcome.interrupted) {
+    std::cout << "saved " << outcome.checkpoint << "; continue with: berth train --resume --out " << out
+              << "\n";
+    return kExitInterrupted;
+  }
+  std::cout << "saved " << outcome.checkpoint << "; freeze it with: berth export " << out << " --out " << out
+            << "/policy.h5\n";
+  return 0;
+}
+
+}  // namespace berth

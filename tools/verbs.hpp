@@ -1,0 +1,27 @@
+// The verbs of the command line: one file and one line each. A line without its file does not link, a file
+// without its line does not compile (-Wmissing-declarations).
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace berth {
+
+// X(verb, function, summary), in the order of `berth --help`.
+#define BERTH_VERBS(X)                                                                   \
+  X("generate", RunGenerate, "make a scenario file from a workload generator")           \
+  X("convert", RunConvert, "make a scenario file from a public trace")                   \
+  X("simulate", RunSimulate, "run one scheduler over one scenario")                      \
+  X("train", RunTrain, "train a scheduler by reinforcement learning, or continue")       \
+  X("evaluate", RunEvaluate, "compare schedulers on the same workloads, with intervals") \
+  X("export", RunExport, "freeze a trained scheduler as policy.h5 and ONNX")             \
+  X("inspect", RunInspect, "say what a Berth file holds")                                \
+  X("list", RunList, "list schedulers, agents, networks, rewards, formats or workloads")
+
+// Each takes the words after the verb and returns the exit code: 0 done, 1 a comparison did not hold, 130
+// interrupted with state saved. Bad input is thrown as Error, which main turns into exit code 2.
+#define BERTH_DECLARE_VERB(name, function, summary) int function(const std::vector<std::string>& arguments);
+BERTH_VERBS(BERTH_DECLARE_VERB)
+#undef BERTH_DECLARE_VERB
+
+}  // namespace berth

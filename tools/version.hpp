@@ -1,0 +1,8 @@
+#pragma once
+
+namespace berth {
+
+const char* Version();       // "0.1.0"
+const char* SourceCommit();  // "1a2b3c4d5e6f", "-dirty" behind it when the tree had changes, or "unknown"
+
+}  // namespace berth

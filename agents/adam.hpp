@@ -1,4 +1,5 @@
-// Adam (Kingma & Ba 2015, algorithm 1) by ATen's fused kernel, which torch::optim::Adam does not use from C++.
+// Adam (Kingma & Ba 2015, algorithm 1) by ATen's fused kernel, which torch::optim::Adam does not use from
+// C++.
 #pragma once
 
 #include <torch/torch.h>

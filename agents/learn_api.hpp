@@ -1,5 +1,5 @@
-// What `train` and `export` ask of libberth_learn.so, which they open at run time: the one header of the learners
-// that includes no LibTorch. Errors cross as berth::Error.
+// What `train` and `export` ask of libberth_learn.so, which they open at run time: the one header of the
+// learners that includes no LibTorch. Errors cross as berth::Error.
 #pragma once
 
 #include <atomic>
@@ -25,21 +25,21 @@ struct TrainProgress {
 };
 
 struct TrainRequest {
-  std::string agent = "ppo";              // spec
-  std::string network = "pair_scorer";    // spec
-  BatchEnv* env = nullptr;                // not owned; already made for the wanted workload and seed
-  MdpSpec mdp;                            // recorded in the checkpoint
-  std::vector<std::string> gpu_types;     // recorded: names the G columns in training
-  std::int64_t steps = 0;                 // total environment steps, those before --resume included
-  double seconds = 0;                     // stop after this much training wall time, 0 = no limit
+  std::string agent = "ppo";            // spec
+  std::string network = "pair_scorer";  // spec
+  BatchEnv* env = nullptr;              // not owned; already made for the wanted workload and seed
+  MdpSpec mdp;                          // recorded in the checkpoint
+  std::vector<std::string> gpu_types;   // recorded: names the G columns in training
+  std::int64_t steps = 0;               // total environment steps, those before --resume included
+  double seconds = 0;                   // stop after this much training wall time, 0 = no limit
   int threads = 1;
   std::uint64_t seed = 0;
-  std::string device = "auto";            // auto | cpu | cuda
-  std::string out_dir;                    // RUN/: checkpoint.h5, progress.csv
-  bool resume = false;                    // continue RUN/checkpoint.h5
-  std::string config;                     // resolved configuration, recorded
-  std::string workload;                   // ScenarioSource::Describe(), recorded
-  std::string commit;                     // source commit, recorded
+  std::string device = "auto";  // auto | cpu | cuda
+  std::string out_dir;          // RUN/: checkpoint.h5, progress.csv
+  bool resume = false;          // continue RUN/checkpoint.h5
+  std::string config;           // resolved configuration, recorded
+  std::string workload;         // ScenarioSource::Describe(), recorded
+  std::string commit;           // source commit, recorded
   double checkpoint_every_s = 60;
   std::function<void(const TrainProgress&)> on_progress;  // about once a second, and at the end
   const std::atomic<bool>* interrupted = nullptr;         // set by Ctrl-C: save and return
@@ -54,12 +54,12 @@ struct TrainOutcome {
 };
 
 struct ExportRequest {
-  std::string run_dir;                // holds checkpoint.h5
-  std::string policy_path;            // policy.h5, or ""
-  std::string onnx_path;              // policy.onnx, or ""
+  std::string run_dir;      // holds checkpoint.h5
+  std::string policy_path;  // policy.h5, or ""
+  std::string onnx_path;    // policy.onnx, or ""
 };
 struct ExportOutcome {
-  double max_difference = 0;          // torch against torch-free logits on the examples
+  double max_difference = 0;  // torch against torch-free logits on the examples
   std::int64_t parameters = 0;
 };
 

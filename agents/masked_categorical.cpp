@@ -31,7 +31,8 @@ MaskedSample SampleMasked(std::span<const float> logits, std::span<const std::ui
 int ArgmaxMasked(std::span<const float> scores, std::span<const std::uint8_t> mask) {
   int best = -1;
   for (std::size_t a = 0; a < mask.size(); ++a) {
-    if (mask[a] && (best < 0 || scores[a] > scores[static_cast<std::size_t>(best)])) best = static_cast<int>(a);
+    if (mask[a] && (best < 0 || scores[a] > scores[static_cast<std::size_t>(best)]))
+      best = static_cast<int>(a);
   }
   BERTH_CHECK(best >= 0, "no action is allowed among ", mask.size());
   return best;

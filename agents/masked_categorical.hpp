@@ -1,5 +1,5 @@
-// The categorical distribution over the allowed actions: masked logits are -1e8, not -inf, so that nothing becomes NaN
-// (Huang & Ontanon 2020). A row must allow at least one action.
+// The categorical distribution over the allowed actions: masked logits are -1e8, not -inf, so that nothing
+// becomes NaN (Huang & Ontanon 2020). A row must allow at least one action.
 #pragma once
 
 #include <torch/torch.h>
@@ -17,8 +17,8 @@ struct MaskedSample {
   int action = -1;
   float log_prob = 0.0F;
 };
-// logits [A], mask [A] 1 = allowed. One uniform draw a sample, whatever A is (inverse of the distribution function);
-// torch's multinomial is slower than the policies that it would sample from.
+// logits [A], mask [A] 1 = allowed. One uniform draw a sample, whatever A is (inverse of the distribution
+// function); torch's multinomial is slower than the policies that it would sample from.
 MaskedSample SampleMasked(std::span<const float> logits, std::span<const std::uint8_t> mask, Stream& stream);
 // The best allowed action; the lowest index among equals.
 int ArgmaxMasked(std::span<const float> scores, std::span<const std::uint8_t> mask);

@@ -13,15 +13,16 @@ void Gae(const GaeInput& input, double lambda, double lambda_within_instant, std
   const std::size_t size = static_cast<std::size_t>(input.steps) * envs;
   BERTH_CHECK(input.reward.size() == size && input.discount.size() == size && input.value.size() == size &&
                   input.terminated.size() == size && input.truncated.size() == size &&
-                  input.final_value.size() == size && input.last_value.size() == envs && advantage.size() == size &&
-                  returns.size() == size,
+                  input.final_value.size() == size && input.last_value.size() == envs &&
+                  advantage.size() == size && returns.size() == size,
               "sizes differ from ", size);
   for (std::size_t i = 0; i < envs; ++i) {
     double trace = 0.0;
     for (std::size_t t = static_cast<std::size_t>(input.steps); t-- > 0;) {
       const std::size_t k = t * envs + i;
       const double discount = input.discount[k];
-      double next = t + 1 == static_cast<std::size_t>(input.steps) ? input.last_value[i] : input.value[k + envs];
+      double next =
+          t + 1 == static_cast<std::size_t>(input.steps) ? input.last_value[i] : input.value[k + envs];
       if (input.truncated[k]) next = input.final_value[k];
       if (input.terminated[k]) next = 0.0;
       const bool ended = input.terminated[k] || input.truncated[k];

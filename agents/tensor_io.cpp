@@ -24,7 +24,8 @@ std::string ShapeText(std::span<const std::int64_t> shape) {
 void WriteTensor(h5::Writer& out, const std::string& dataset, const torch::Tensor& tensor) {
   const torch::Tensor plain = tensor.detach().to(torch::kCPU, torch::kFloat32).contiguous();
   const std::vector<std::int64_t> shape(plain.sizes().begin(), plain.sizes().end());
-  out.Array<float>(dataset, std::span<const float>(plain.data_ptr<float>(), static_cast<std::size_t>(plain.numel())),
+  out.Array<float>(dataset,
+                   std::span<const float>(plain.data_ptr<float>(), static_cast<std::size_t>(plain.numel())),
                    shape);
 }
 
@@ -44,7 +45,8 @@ void ReadTensor(const h5::Reader& in, const std::string& dataset, torch::Tensor&
 }
 
 void WriteModule(h5::Writer& out, const std::string& group, const torch::nn::Module& module) {
-  for (const auto& item : module.named_parameters()) WriteTensor(out, DatasetName(group, item.key()), item.value());
+  for (const auto& item : module.named_parameters())
+    WriteTensor(out, DatasetName(group, item.key()), item.value());
 }
 
 void ReadModule(const h5::Reader& in, const std::string& group, torch::nn::Module& module) {

@@ -1,0 +1,93 @@
+// A learner: acts on a batch of environments, learns from what follows, saves, loads. The trainer drives it:
+//
+//   env.Reset(agent.First());
+//   while (...) {
+//     agent.Act(fraction, actions);          // for the observations written last
+//     env.Step(actions, agent.Outcome());
+//     agent.Observe();                       // the outcome has been written
+//     agent.Learn();                         // when there is enough to learn from
+//   }
+//
+// The environment writes straight into the learner's storage. Discounts come with the steps (gamma included):
+// agents have no gamma of their own. Thread rule: one thread at a time; an agent may use its own workers. On
+// the CPU the same setup (thread count included) gives the same bits.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "data/hdf5_file.hpp"
+#include "env/batch_env.hpp"
+#include "env/spec.hpp"
+#include "policies/learn/networks.hpp"
+
+namespace berth {
+
+struct AgentSetup {
+  std::string network;  // spec
+  ObservationLayout layout;
+  int num_actions = 0;
+  int num_envs = 0;
+  std::uint64_t seed = 0;
+  torch::Device device = torch::kCPU;
+  int threads = 1;  // own workers on the CPU, each with one intra-op thread
+};
+
+using Figures = std::vector<std::pair<std::string, double>>;  // CleanRL's names: "losses/policy_loss", ...
+
+class Agent {
+ public:
+  virtual ~Agent() = default;
+  // Where Reset or LoadState writes observation and mask (the other spans are empty).
+  virtual StepBuffers First() = 0;
+  // One legal action an environment. `fraction` of the training that is done, 0 to 1, moves the schedules.
+  virtual void Act(double fraction, std::span<std::int32_t> actions) = 0;
+  virtual StepBuffers Outcome() = 0;
+  virtual void Observe() = 0;
+  // Gives back whether it learnt.
+  virtual bool Learn() = 0;
+  // May it be saved now? Save and Load keep nothing of a half-collected rollout.
+  virtual bool AtBoundary() const = 0;
+  virtual void Save(h5::Writer& out) const = 0;
+  virtual void Load(const h5::Reader& in) = 0;
+
+  // Best actions for rows [B, D] and [B, A]; draws nothing, changes nothing.
+  virtual void Greedy(std::span<const float> observation, std::span<const std::uint8_t> mask,
+                      std::span<std::int32_t> actions) = 0;
+  virtual Network& network() = 0;
+  virtual Figures figures() const = 0;       // of the last update
+  virtual std::int64_t updates() const = 0;  // optimiser steps so far
+  // Up to `rows` recent observations [rows, D] and their masks [rows, A], for a bundle's examples.
+  virtual void Examples(int rows, std::vector<float>& observation, std::vector<std::uint8_t>& mask) const = 0;
+};
+
+struct AgentInfo {
+  const char* name;
+  const char* summary;
+  const char* source;
+  std::span<const ParamInfo> params;
+  std::unique_ptr<Agent> (*make)(Params& params, const AgentSetup& setup);
+};
+
+// The one list: X(function that gives the AgentInfo, defined in the agent's own file).
+#define BERTH_AGENTS(X) \
+  X(PpoInfo)            \
+  X(DqnInfo)
+
+#define BERTH_DECLARE(function) AgentInfo function();
+BERTH_AGENTS(BERTH_DECLARE)
+#undef BERTH_DECLARE
+
+std::span<const AgentInfo> Agents();
+const AgentInfo& FindAgent(const std::string& name);  // Error with the nearest name
+std::unique_ptr<Agent> MakeAgent(const std::string& spec, const AgentSetup& setup);
+// "ppo(lr=0.0003,...)" with every parameter; the checkpoint keeps it.
+std::string ResolveAgent(const std::string& spec);
+
+}  // namespace berth

@@ -1,0 +1,156 @@
+#include "agents/checkpoint.hpp"
+
+#include "agents/tensor_io.hpp"
+#include "env/check.hpp"
+
+namespace berth {
+namespace {
+
+void WriteIdentity(h5::Writer& out, const RunIdentity& run) {
+  out.Text("agent", run.agent);
+  out.Text("network", run.network);
+  out.Text("mdp_encoder", run.mdp.encoder);
+  out.Text("mdp_semantics", ToString(run.mdp.semantics));
+  out.Integer("mdp_preemptive", run.mdp.preemptive);
+  out.Text("mdp_knowledge", ToString(run.mdp.knowledge));
+  out.Text("mdp_order", ToString(run.mdp.order));
+  out.Integer("mdp_visible", run.mdp.visible);
+  out.Text("mdp_reward", run.mdp.reward);
+  out.Number("mdp_tau_s", run.mdp.tau_s);
+  out.Array<std::int64_t>(
+      "run/layout",
+      std::vector<std::int64_t>{run.layout.q, run.layout.g, run.layout.job_channels, run.layout.pair_channels,
+                                run.layout.type_channels, run.layout.global_channels});
+  out.Integer("num_actions", run.num_actions);
+  out.Integer("num_envs", run.num_envs);
+  if (!run.gpu_types.empty()) out.Strings("run/gpu_types", run.gpu_types);
+  out.Array<std::uint64_t>("run/seed", std::vector<std::uint64_t>{run.seed});
+  out.Text("run_config", run.config);
+  out.Text("run_workload", run.workload);
+  out.Text("run_commit", run.commit);
+}
+
+RunIdentity ReadIdentity(const h5::Reader& in) {
+  RunIdentity run;
+  run.agent = in.Text("agent");
+  run.network = in.Text("network");
+  run.mdp.encoder = in.Text("mdp_encoder");
+  run.mdp.semantics = ParseSemantics(in.Text("mdp_semantics"));
+  run.mdp.preemptive = in.Integer("mdp_preemptive") != 0;
+  run.mdp.knowledge = ParseKnowledge(in.Text("mdp_knowledge"));
+  run.mdp.order = ParseQueueOrder(in.Text("mdp_order"));
+  run.mdp.visible = static_cast<int>(in.Integer("mdp_visible"));
+  run.mdp.reward = in.Text("mdp_reward");
+  run.mdp.tau_s = in.Number("mdp_tau_s");
+  const auto layout = in.Array<std::int64_t>("run/layout", 6);
+  for (const std::int64_t part : layout) {
+    if (part < 0 || part > (1 << 24)) {
+      throw Error(Join(in.path(), ": run/layout: expected sizes of 0 to ", 1 << 24, ", found ", part));
+    }
+  }
+  run.layout = {static_cast<int>(layout[0]), static_cast<int>(layout[1]), static_cast<int>(layout[2]),
+                static_cast<int>(layout[3]), static_cast<int>(layout[4]), static_cast<int>(layout[5])};
+  run.num_actions = static_cast<int>(in.Integer("num_actions"));
+  run.num_envs = static_cast<int>(in.Integer("num_envs"));
+  if (in.Has("run/gpu_types")) run.gpu_types = in.Strings("run/gpu_types");
+  run.seed = in.Array<std::uint64_t>("run/seed", 1)[0];
+  run.config = in.Text("run_config");
+  run.workload = in.Text("run_workload");
+  run.commit = in.Text("run_commit");
+  return run;
+}
+
+std::string LayoutText(const RunIdentity& run) {
+  return Join("Q=", run.layout.q, " G=", run.layout.g, " D=", run.layout.size(), " A=", run.num_actions);
+}
+
+std::string TypesText(const RunIdentity& run) {
+  std::string text;
+  for (const std::string& type : run.gpu_types) text += (text.empty() ? "" : ",") + type;
+  return text;
+}
+
+void Agree(const std::string& path, const char* what, const std::string& wanted, const std::string& found) {
+  if (wanted == found) return;
+  throw Error(Join(path, ": --resume continues a run with the same ", what, ": expected ", found,
+                   " as in the checkpoint, found ", wanted));
+}
+
+TrainCounters ReadCounters(const h5::Reader& in) {
+  TrainCounters counters;
+  const auto whole = in.Array<std::int64_t>("counters/steps", 2);
+  const auto real = in.Array<double>("counters/figures", 2);
+  counters.steps = whole[0];
+  counters.best_step = whole[1];
+  counters.wall_s = real[0];
+  counters.best_return = real[1];
+  return counters;
+}
+
+}  // namespace
+
+RunIdentity IdentityOf(const TrainRequest& request) {
+  RunIdentity run;
+  run.agent = ResolveAgent(request.agent);
+  const Spec network = ParseSpec(request.network);
+  run.network = Params(network, FindNetwork(network.name).params).Resolved();
+  run.mdp = request.mdp;
+  run.layout = request.env->layout();
+  run.num_actions = request.env->num_actions();
+  run.num_envs = request.env->num_envs();
+  run.gpu_types = request.gpu_types;
+  run.seed = request.seed;
+  run.config = request.config;
+  run.workload = request.workload;
+  run.commit = request.commit;
+  return run;
+}
+
+void SaveCheckpoint(const std::string& path, const RunIdentity& run, const TrainCounters& counters,
+                    const Agent& agent, const BatchEnv& env) {
+  h5::Writer out(path, kCheckpointKind, kCheckpointVersion);
+  WriteIdentity(out, run);
+  out.Array<std::int64_t>("counters/steps", std::vector<std::int64_t>{counters.steps, counters.best_step});
+  out.Array<double>("counters/figures", std::vector<double>{counters.wall_s, counters.best_return});
+  agent.Save(out);
+  out.Array<std::uint8_t>("environment/state", env.SaveState());
+  std::vector<float> observation;
+  std::vector<std::uint8_t> mask;
+  agent.Examples(kCheckpointExamples, observation, mask);
+  const auto rows = static_cast<std::int64_t>(mask.size()) / run.num_actions;
+  out.Array<float>("examples/observation", observation, {rows, run.layout.size()});
+  out.Array<std::uint8_t>("examples/mask", mask, {rows, run.num_actions});
+  out.Commit();
+}
+
+TrainCounters LoadCheckpoint(const std::string& path, const RunIdentity& run, Agent& agent, BatchEnv& env) {
+  const h5::Reader in(path, kCheckpointKind, kCheckpointVersion);
+  const RunIdentity saved = ReadIdentity(in);
+  Agree(path, "--agent", run.agent, saved.agent);
+  Agree(path, "--network", run.network, saved.network);
+  Agree(path, "decision process", run.mdp.ToString(), saved.mdp.ToString());
+  Agree(path, "observation", LayoutText(run), LayoutText(saved));
+  Agree(path, "GPU types", TypesText(run), TypesText(saved));
+  Agree(path, "--envs", std::to_string(run.num_envs), std::to_string(saved.num_envs));
+  Agree(path, "--seed", std::to_string(run.seed), std::to_string(saved.seed));
+  Agree(path, "workload", run.workload, saved.workload);
+  agent.Load(in);
+  env.LoadState(in.Array<std::uint8_t>("environment/state"), agent.First());
+  return ReadCounters(in);
+}
+
+TrainedNetwork ReadTrainedNetwork(const std::string& path) {
+  const h5::Reader in(path, kCheckpointKind, kCheckpointVersion);
+  TrainedNetwork trained;
+  trained.run = ReadIdentity(in);
+  trained.counters = ReadCounters(in);
+  trained.network =
+      MakeNetwork(trained.run.network, trained.run.layout, trained.run.num_actions, trained.run.seed);
+  ReadModule(in, "network", *trained.network);
+  trained.mask = in.Array<std::uint8_t>("examples/mask");
+  const auto rows = static_cast<std::int64_t>(trained.mask.size()) / trained.run.num_actions;
+  trained.observation = in.Array<float>("examples/observation", rows * trained.run.layout.size());
+  return trained;
+}
+
+}  // namespace berth

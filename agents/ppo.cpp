@@ -1,0 +1,430 @@
+// Proximal policy optimisation (Schulman et al. 2017) with the details of Huang et al. 2022, "The 37
+// implementation details of PPO", and invalid action masking (Huang & Ontanon 2020).
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "agents/actor.hpp"
+#include "agents/adam.hpp"
+#include "agents/agent.hpp"
+#include "agents/masked_categorical.hpp"
+#include "agents/minibatches.hpp"
+#include "agents/ppo_loss.hpp"
+#include "agents/return_normalizer.hpp"
+#include "agents/returns.hpp"
+#include "agents/schedule.hpp"
+#include "agents/step_rows.hpp"
+#include "agents/tensor_io.hpp"
+#include "agents/workers.hpp"
+#include "env/check.hpp"
+
+namespace berth {
+namespace {
+
+constexpr ParamInfo kParams[] = {
+    {"lr", "0.0003", "learning rate of Adam at the start"},
+    {"lr_schedule", "linear", "linear (to 0 at the end) | constant"},
+    {"clip", "0.2", "clip range of the probability ratio"},
+    {"clip_schedule", "constant", "linear | constant"},
+    {"n_steps", "256", "steps of each environment between updates"},
+    {"minibatch", "1024", "rows of a minibatch; rows of one observation stay together"},
+    {"epochs", "4", "passes over the rollout"},
+    {"gae_lambda", "0.95", "lambda of generalised advantage estimation, where time passes"},
+    {"lambda_within_instant", "1", "lambda between micro-actions of one instant"},
+    {"ent_coef", "0.003", "weight of the entropy bonus"},
+    {"vf_coef", "0.5", "weight of the value loss"},
+    {"value_clip", "0", "clip range of the value, 0 = off"},
+    {"max_grad_norm", "0.5", "global gradient norm"},
+    {"target_kl", "0.02", "an update stops when approx_kl exceeds 1.5 times this, 0 = off"},
+    {"normalize_advantage", "true", "per minibatch"},
+    {"normalize_reward", "true", "by the running deviation of the discounted return"},
+    {"adam_eps", "0.00001", "epsilon of Adam"},
+};
+
+struct Options {
+  Schedule lr, clip;
+  int n_steps, epochs;
+  std::int64_t minibatch;
+  double gae_lambda, lambda_within_instant, ent_coef, vf_coef, value_clip, max_grad_norm, target_kl, adam_eps;
+  bool normalize_advantage, normalize_reward;
+};
+
+ScheduleKind ReadKind(Params& params, std::string_view name) {
+  return params.Choice(name, {"linear", "constant"}) == 0 ? ScheduleKind::kLinear : ScheduleKind::kConstant;
+}
+
+Options ReadOptions(Params& params) {
+  Options o;
+  o.lr = {params.Number("lr", 0.0, 10.0), ReadKind(params, "lr_schedule")};
+  o.clip = {params.Number("clip", 0.0, 10.0), ReadKind(params, "clip_schedule")};
+  o.n_steps = static_cast<int>(params.Integer("n_steps", 1, 1 << 20));
+  o.minibatch = params.Integer("minibatch", 1, 1LL << 40);
+  o.epochs = static_cast<int>(params.Integer("epochs", 1, 10000));
+  o.gae_lambda = params.Number("gae_lambda", 0.0, 1.0);
+  o.lambda_within_instant = params.Number("lambda_within_instant", 0.0, 1.0);
+  o.ent_coef = params.Number("ent_coef", 0.0, 1e3);
+  o.vf_coef = params.Number("vf_coef", 0.0, 1e3);
+  o.value_clip = params.Number("value_clip", 0.0, 1e9);
+  o.max_grad_norm = params.Number("max_grad_norm", 1e-9, 1e9);
+  o.target_kl = params.Number("target_kl", 0.0, 1e3);
+  o.normalize_advantage = params.Bool("normalize_advantage");
+  o.normalize_reward = params.Bool("normalize_reward");
+  o.adam_eps = params.Number("adam_eps", 0.0, 1.0);
+  return o;
+}
+
+// What one worker gives back of its share of a minibatch.
+struct Shard {
+  std::vector<torch::Tensor> gradients;
+  double policy_loss = 0, value_loss = 0, entropy = 0;
+  std::array<double, kPpoFigures> figures{};
+};
+
+class Ppo final : public Agent {
+ public:
+  Ppo(const Options& options, const AgentSetup& setup)
+      : options_(options),
+        setup_(setup),
+        workers_(setup.threads),
+        replicas_(setup, setup.device.is_cpu() ? setup.threads : 1),
+        actor_(setup, replicas_, workers_),
+        rows_(options.n_steps + 1, setup.num_envs, setup.layout.size(), setup.num_actions,
+              setup.device.is_cuda()),
+        adam_(replicas_.parameters(0), options.adam_eps),
+        normalizer_(setup.num_envs),
+        shuffle_(setup.seed, Purpose::kShuffle) {
+    for (int i = 0; i < setup.num_envs; ++i) {
+      explore_.emplace_back(setup.seed, Purpose::kExplore, Split::kTrain, static_cast<std::uint32_t>(i));
+    }
+    const auto size = static_cast<std::size_t>(options.n_steps) * static_cast<std::size_t>(setup.num_envs);
+    for (std::vector<float>* column : {&value_, &log_prob_, &final_value_, &advantage_, &returns_}) {
+      column->resize(size);
+    }
+    starts_.resize(size);
+    const auto n = static_cast<std::size_t>(setup.num_envs);
+    final_rows_.resize(n * static_cast<std::size_t>(setup.layout.size()));
+    final_scores_.resize(n * static_cast<std::size_t>(setup.num_actions));
+    final_values_.resize(n);
+    shards_.resize(static_cast<std::size_t>(replicas_.count()));
+  }
+
+  StepBuffers First() override { return rows_.First(t_); }
+  StepBuffers Outcome() override { return rows_.Outcome(t_, t_ + 1); }
+  bool AtBoundary() const override { return t_ == 0; }
+  Network& network() override { return replicas_[0]; }
+  Figures figures() const override { return figures_; }
+  std::int64_t updates() const override { return adam_.steps(); }
+
+  void Act(double fraction, std::span<std::int32_t> actions) override {
+    if (t_ == 0) fraction_ = fraction;  // the schedules stand still during a rollout and its update
+    actor_.Evaluate(rows_.ObservationRow(t_));
+    for (int i = 0; i < setup_.num_envs; ++i) {
+      const auto e = static_cast<std::size_t>(i);
+      const std::size_t k = Row(t_, i);
+      const MaskedSample sample = SampleMasked(actor_.scores(i), rows_.Mask(t_, i), explore_[e]);
+      actions[e] = sample.action;
+      rows_.action()[k] = sample.action;
+      log_prob_[k] = sample.log_prob;
+      value_[k] = actor_.values()[e];
+      starts_[k] = actor_.changed(i);
+    }
+  }
+
+  void Observe() override {
+    const auto n = static_cast<std::size_t>(setup_.num_envs);
+    const std::size_t begin = Row(t_, 0);
+    const auto truncated = rows_.truncated().subspan(begin, n);
+    if (options_.normalize_reward) {
+      const auto reward = rows_.reward().subspan(begin, n);
+      normalizer_.Update(reward, rows_.discount().subspan(begin, n), rows_.terminated().subspan(begin, n),
+                         truncated);
+      for (float& r : reward) r = normalizer_.Normalize(r);
+    }
+    const auto size = static_cast<std::size_t>(setup_.layout.size());
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      if (!truncated[i]) continue;
+      const auto row = rows_.FinalObservation(static_cast<int>(i));
+      std::copy(row.begin(), row.end(), final_rows_.begin() + static_cast<std::ptrdiff_t>(count++ * size));
+    }
+    if (count > 0) {
+      actor_.Forward(
+          std::span<const float>(final_rows_).first(count * size),
+          std::span<float>(final_scores_).first(count * static_cast<std::size_t>(setup_.num_actions)),
+          std::span<float>(final_values_).first(count));
+      count = 0;
+      for (std::size_t i = 0; i < n; ++i) {
+        if (truncated[i]) final_value_[begin + i] = final_values_[count++];
+      }
+    }
+    ++t_;
+  }
+
+  bool Learn() override {
+    if (t_ < options_.n_steps) return false;
+    actor_.Evaluate(rows_.ObservationRow(t_));
+    const std::size_t size = value_.size();
+    Gae({.steps = t_,
+         .envs = setup_.num_envs,
+         .reward = rows_.reward().first(size),
+         .discount = rows_.discount().first(size),
+         .value = value_,
+         .terminated = rows_.terminated().first(size),
+         .truncated = rows_.truncated().first(size),
+         .final_value = final_value_,
+         .last_value = actor_.values()},
+        options_.gae_lambda, options_.lambda_within_instant, advantage_, returns_);
+    Update();
+    actor_.Invalidate();
+    rows_.CopyObservation(t_, 0);
+    t_ = 0;
+    collected_ = true;
+    return true;
+  }
+
+  void Save(h5::Writer& out) const override {
+    WriteModule(out, "network", *network_ptr());
+    adam_.Save(out, "adam");
+    normalizer_.Save(out, "return_normalizer");
+    WritePositions(out, "streams/explore", explore_);
+    WritePositions(out, "streams/shuffle", std::span(&shuffle_, 1));
+  }
+
+  void Load(const h5::Reader& in) override {
+    ReadModule(in, "network", replicas_[0]);
+    adam_.Load(in, "adam");
+    normalizer_.Load(in, "return_normalizer");
+    ReadPositions(in, "streams/explore", explore_);
+    ReadPositions(in, "streams/shuffle", std::span(&shuffle_, 1));
+    actor_.Invalidate();
+    t_ = 0;
+    collected_ = false;
+  }
+
+  void Greedy(std::span<const float> observation, std::span<const std::uint8_t> mask,
+              std::span<std::int32_t> actions) override {
+    const auto a = static_cast<std::size_t>(setup_.num_actions);
+    std::vector<float> scores(actions.size() * a);
+    std::vector<float> values(actions.size());
+    actor_.Forward(observation, scores, values);
+    for (std::size_t i = 0; i < actions.size(); ++i) {
+      actions[i] = ArgmaxMasked(std::span<const float>(scores).subspan(i * a, a), mask.subspan(i * a, a));
+    }
+  }
+
+  void Examples(int rows, std::vector<float>& observation, std::vector<std::uint8_t>& mask) const override {
+    // The rollout's rows are still there after its update; before the first one only row 0 is.
+    rows_.Examples(0, collected_ ? options_.n_steps : 1, rows, observation, mask);
+  }
+
+ private:
+  std::size_t Row(int t, int env) const {
+    return static_cast<std::size_t>(t) * static_cast<std::size_t>(setup_.num_envs) +
+           static_cast<std::size_t>(env);
+  }
+  const Network* network_ptr() const { return &const_cast<Replicas&>(replicas_)[0]; }
+
+  torch::Tensor ToDevice(const std::vector<float>& column) const {
+    return torch::from_blob(const_cast<float*>(column.data()), {static_cast<std::int64_t>(column.size())})
+        .to(setup_.device);
+  }
+
+  // Advantages of the minibatch's rows, normalised to mean 0 and deviation 1 where there are two or more.
+  void NormalizeAdvantages(std::span<const std::int64_t> rows) {
+    minibatch_advantage_.clear();
+    for (const std::int64_t row : rows)
+      minibatch_advantage_.push_back(advantage_[static_cast<std::size_t>(row)]);
+    if (!options_.normalize_advantage || rows.size() < 2) return;
+    const auto n = static_cast<double>(rows.size());
+    double mean = 0.0, squares = 0.0;
+    for (const float a : minibatch_advantage_) mean += a / n;
+    for (const float a : minibatch_advantage_) squares += (a - mean) * (a - mean);
+    const double deviation = std::sqrt(squares / (n - 1.0));
+    for (float& a : minibatch_advantage_) a = static_cast<float>((a - mean) / (deviation + 1e-8));
+  }
+
+  void Update() {
+    const RowGroups groups = MakeRowGroups(starts_, options_.n_steps, setup_.num_envs);
+    const auto count = static_cast<std::int64_t>(value_.size());
+    observations_ = rows_.FlatObservations().narrow(0, 0, count).to(setup_.device);
+    masks_ = rows_.FlatMasks().narrow(0, 0, count).to(setup_.device);
+    actions_ = rows_.FlatActions().narrow(0, 0, count).to(setup_.device);
+    old_log_prob_ = ToDevice(log_prob_);
+    old_value_ = ToDevice(value_);
+    target_ = ToDevice(returns_);
+
+    const double lr = options_.lr.At(fraction_);
+    const double clip = options_.clip.At(fraction_);
+    Shard sums;
+    double minibatches = 0.0, rows_seen = 0.0, first_ratio_error = 0.0, gradient_norm = 0.0;
+    bool go_on = true;
+    for (int epoch = 0; epoch < options_.epochs && go_on; ++epoch) {
+      const std::vector<std::int64_t> order = Permutation(groups.size(), shuffle_);
+      const std::vector<std::int64_t> cuts = CutMinibatches(groups, order, options_.minibatch);
+      for (std::size_t m = 0; m + 1 < cuts.size() && go_on; ++m) {
+        const auto part = std::span(order).subspan(static_cast<std::size_t>(cuts[m]),
+                                                   static_cast<std::size_t>(cuts[m + 1] - cuts[m]));
+        const std::int64_t rows = RunMinibatch(groups, part, clip);
+        Shard total = Reduce();
+        const double kl = total.figures[0] / static_cast<double>(rows);
+        if (minibatches == 0.0) first_ratio_error = total.figures[3];
+        minibatches += 1.0;
+        rows_seen += static_cast<double>(rows);
+        sums.policy_loss += total.policy_loss;
+        sums.value_loss += total.value_loss;
+        sums.entropy += total.entropy;
+        for (std::size_t f = 0; f < 3; ++f) sums.figures[f] += total.figures[f];
+        if (options_.target_kl > 0.0 && kl > 1.5 * options_.target_kl) {
+          go_on = false;
+          break;
+        }
+        gradient_norm = ClipGradients(total.gradients, options_.max_grad_norm);
+        adam_.Step(total.gradients, lr);
+      }
+    }
+    figures_ = {{"losses/policy_loss", sums.policy_loss / rows_seen},
+                {"losses/value_loss", sums.value_loss / rows_seen},
+                {"losses/entropy", sums.entropy / rows_seen},
+                {"losses/approx_kl", sums.figures[0] / rows_seen},
+                {"losses/old_approx_kl", sums.figures[1] / rows_seen},
+                {"losses/clipfrac", sums.figures[2] / rows_seen},
+                {"losses/explained_variance", ExplainedVariance(value_, returns_)},
+                {"losses/gradient_norm", gradient_norm},
+                {"losses/first_ratio_error", first_ratio_error},
+                {"losses/minibatches", minibatches},
+                {"charts/learning_rate", lr},
+                {"charts/clip_range", clip}};
+  }
+
+  // Gradients and figures of one minibatch into shards_; gives back its number of rows.
+  std::int64_t RunMinibatch(const RowGroups& groups, std::span<const std::int64_t> order, double clip) {
+    minibatch_rows_.clear();
+    minibatch_begin_.clear();
+    for (const std::int64_t group : order) {
+      minibatch_begin_.push_back(static_cast<std::int64_t>(minibatch_rows_.size()));
+      const auto g = static_cast<std::size_t>(group);
+      for (std::int64_t k = groups.begin[g]; k < groups.begin[g + 1]; ++k) {
+        minibatch_rows_.push_back(groups.rows[static_cast<std::size_t>(k)]);
+      }
+    }
+    minibatch_begin_.push_back(static_cast<std::int64_t>(minibatch_rows_.size()));
+    NormalizeAdvantages(minibatch_rows_);
+    const int parts = replicas_.count();
+    const auto work = [&](int worker) {
+      if (worker >= parts) return;
+      RunShard(worker, PartOf(static_cast<std::int64_t>(order.size()), worker, parts), clip);
+    };
+    if (parts == 1) {
+      work(0);
+    } else {
+      workers_.Run(work);
+    }
+    return static_cast<std::int64_t>(minibatch_rows_.size());
+  }
+
+  void RunShard(int worker, Slice groups, double clip) {
+    Shard& shard = shards_[static_cast<std::size_t>(worker)];
+    shard = {};
+    if (groups.begin == groups.end) return;
+    const std::int64_t first = minibatch_begin_[static_cast<std::size_t>(groups.begin)];
+    const std::int64_t count = minibatch_begin_[static_cast<std::size_t>(groups.end)] - first;
+    std::vector<std::int64_t> heads, group_of_row;
+    for (std::int64_t g = groups.begin; g < groups.end; ++g) {
+      const std::int64_t begin = minibatch_begin_[static_cast<std::size_t>(g)];
+      heads.push_back(minibatch_rows_[static_cast<std::size_t>(begin)]);
+      group_of_row.insert(group_of_row.end(),
+                          static_cast<std::size_t>(minibatch_begin_[static_cast<std::size_t>(g) + 1] - begin),
+                          g - groups.begin);
+    }
+    const torch::Tensor rows =
+        torch::from_blob(minibatch_rows_.data() + first, {count}, torch::kInt64).to(setup_.device);
+    const torch::Tensor head_rows =
+        torch::from_blob(heads.data(), {groups.end - groups.begin}, torch::kInt64);
+    NetworkOutput out = replicas_[worker].Forward(observations_.index_select(0, head_rows.to(setup_.device)));
+    if (count != groups.end - groups.begin) {
+      const torch::Tensor index =
+          torch::from_blob(group_of_row.data(), {count}, torch::kInt64).to(setup_.device);
+      out.scores = out.scores.index_select(0, index);
+      out.value = out.value.index_select(0, index);
+    }
+    const PpoBatch batch = {
+        masks_.index_select(0, rows),
+        actions_.index_select(0, rows),
+        old_log_prob_.index_select(0, rows),
+        torch::from_blob(minibatch_advantage_.data() + first, {count}).to(setup_.device),
+        target_.index_select(0, rows),
+        old_value_.index_select(0, rows),
+    };
+    const PpoSums sums = PpoLoss(out.scores, out.value, batch, clip, options_.value_clip);
+    const auto all = static_cast<double>(minibatch_rows_.size());
+    const torch::Tensor loss =
+        (sums.policy_loss + options_.vf_coef * sums.value_loss - options_.ent_coef * sums.entropy) / all;
+    const std::vector<torch::Tensor>& parameters = replicas_.parameters(worker);
+    shard.gradients =
+        torch::autograd::grad({loss}, parameters, {}, std::nullopt, false, /*allow_unused=*/true);
+    for (std::size_t k = 0; k < parameters.size(); ++k) {
+      if (!shard.gradients[k].defined()) shard.gradients[k] = torch::zeros_like(parameters[k]);
+    }
+    shard.policy_loss = sums.policy_loss.item<double>();
+    shard.value_loss = sums.value_loss.item<double>();
+    shard.entropy = sums.entropy.item<double>();
+    const torch::Tensor figures = sums.figures.to(torch::kCPU);
+    for (int f = 0; f < kPpoFigures; ++f)
+      shard.figures[static_cast<std::size_t>(f)] = figures[f].item<double>();
+  }
+
+  // Joins the shards in the order of the workers, so that the sum's bits depend on their number alone.
+  Shard Reduce() {
+    Shard total;
+    for (Shard& shard : shards_) {
+      if (shard.gradients.empty()) continue;
+      if (total.gradients.empty()) {
+        total = std::move(shard);
+        continue;
+      }
+      const torch::NoGradGuard no_grad;
+      for (std::size_t k = 0; k < total.gradients.size(); ++k) total.gradients[k].add_(shard.gradients[k]);
+      total.policy_loss += shard.policy_loss;
+      total.value_loss += shard.value_loss;
+      total.entropy += shard.entropy;
+      for (std::size_t f = 0; f < 3; ++f) total.figures[f] += shard.figures[f];
+      total.figures[3] = std::max(total.figures[3], shard.figures[3]);
+    }
+    return total;
+  }
+
+  Options options_;
+  AgentSetup setup_;
+  Workers workers_;
+  Replicas replicas_;
+  Actor actor_;
+  StepRows rows_;
+  Adam adam_;
+  ReturnNormalizer normalizer_;
+  std::vector<Stream> explore_;  // [N] action draws
+  Stream shuffle_;
+  int t_ = 0;
+  bool collected_ = false;
+  double fraction_ = 0.0;
+  std::vector<float> value_, log_prob_, final_value_, advantage_, returns_;  // [T, N]
+  std::vector<std::uint8_t> starts_;                             // [T, N] the observation is another
+  std::vector<float> final_rows_, final_scores_, final_values_;  // truncated environments, at most N
+  torch::Tensor observations_, masks_, actions_, old_log_prob_, old_value_,
+      target_;  // [T * N, ...] on the device
+  std::vector<std::int64_t> minibatch_rows_, minibatch_begin_;
+  std::vector<float> minibatch_advantage_;
+  std::vector<Shard> shards_;
+  Figures figures_;
+};
+
+}  // namespace
+
+AgentInfo PpoInfo() {
+  return {"ppo", "proximal policy optimisation, masked, generalised advantages",
+          "Schulman et al. 2017; Huang et al. 2022; Huang & Ontanon 2020", kParams,
+          [](Params& params, const AgentSetup& setup) -> std::unique_ptr<Agent> {
+            return std::make_unique<Ppo>(ReadOptions(params), setup);
+          }};
+}
+
+}  // namespace berth

@@ -1,0 +1,209 @@
+#include "agents/trainer.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <deque>
+#include <filesystem>
+#include <limits>
+#include <optional>
+
+#include "agents/agent.hpp"
+#include "agents/checkpoint.hpp"
+#include "agents/device.hpp"
+#include "agents/progress_log.hpp"
+#include "env/check.hpp"
+
+namespace berth {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr std::int64_t kRecentEpisodes = 100;
+constexpr double kProgressEvery = 1.0;  // s
+
+double Seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// Means over the latest windows that together hold 100 episodes, or all there are.
+class Recent {
+ public:
+  void Add(const EpisodeStats& stats) {
+    if (stats.episodes == 0) return;
+    windows_.push_back(stats);
+    episodes_ += stats.episodes;
+    while (episodes_ - windows_.front().episodes >= kRecentEpisodes) {
+      episodes_ -= windows_.front().episodes;
+      windows_.pop_front();
+    }
+  }
+  double Mean(double EpisodeStats::*sum) const {
+    double total = 0.0;
+    for (const EpisodeStats& window : windows_) total += window.*sum;
+    return episodes_ > 0 ? total / static_cast<double>(episodes_) : kNaN;
+  }
+
+ private:
+  std::deque<EpisodeStats> windows_;
+  std::int64_t episodes_ = 0;
+};
+
+void CheckRequest(const TrainRequest& request) {
+  BERTH_CHECK(request.env != nullptr, "no environment");
+  if (request.steps < 1) throw Error(Join("--steps: expected at least 1, found ", request.steps));
+  if (request.threads < 1) throw Error(Join("--threads: expected at least 1, found ", request.threads));
+  if (request.resume && request.out_dir.empty()) throw Error("--resume: expected --out RUN, found none");
+  if (request.out_dir.empty()) return;
+  std::error_code error;
+  std::filesystem::create_directories(request.out_dir, error);
+  if (error) {
+    throw Error(
+        Join("--out ", request.out_dir, ": expected a folder that can be made, found ", error.message()));
+  }
+}
+
+class Trainer {
+ public:
+  explicit Trainer(const TrainRequest& request)
+      : request_(request), device_(ChooseDevice(request.device)), run_(IdentityOf(request)) {
+    if (!request.out_dir.empty()) path_ = request.out_dir + "/checkpoint.h5";
+    AgentSetup setup;
+    setup.network = request.network;
+    setup.layout = run_.layout;
+    setup.num_actions = run_.num_actions;
+    setup.num_envs = run_.num_envs;
+    setup.seed = request.seed;
+    setup.device = device_.device;
+    setup.threads = request.threads;
+    agent_ = MakeAgent(request.agent, setup);
+    actions_.resize(static_cast<std::size_t>(run_.num_envs));
+  }
+
+  TrainOutcome Run() {
+    if (request_.resume) {
+      counters_ = LoadCheckpoint(path_, run_, *agent_, *request_.env);
+    } else {
+      request_.env->Reset(agent_->First());
+    }
+    if (!path_.empty()) log_.emplace(request_.out_dir, counters_.steps);
+    started_ = window_started_ = saved_at_ = Seconds();
+    wall_before_ = counters_.wall_s;
+    window_steps_ = saved_steps_ = counters_.steps;
+    bool interrupted = false;
+    while (counters_.steps < request_.steps || !agent_->AtBoundary()) {
+      const double now = Seconds();
+      if (agent_->AtBoundary()) {
+        interrupted = request_.interrupted != nullptr && request_.interrupted->load();
+        if (interrupted || (request_.seconds > 0.0 && Wall(now) >= request_.seconds)) break;
+        if (now - saved_at_ >= request_.checkpoint_every_s) Save();
+      }
+      Step(now);
+      if (Seconds() - window_started_ >= kProgressEvery) Report();
+    }
+    Report();
+    if (counters_.steps != saved_steps_ || !request_.resume) Save();
+    TrainOutcome outcome;
+    outcome.interrupted = interrupted;
+    outcome.steps = counters_.steps;
+    outcome.wall_s = Wall(Seconds());
+    outcome.mean_return = recent_.Mean(&EpisodeStats::return_sum);
+    outcome.mean_metric = recent_.Mean(&EpisodeStats::metric_sum);
+    outcome.checkpoint = path_;
+    outcome.device = device_.description;
+    return outcome;
+  }
+
+ private:
+  double Wall(double now) const { return wall_before_ + now - started_; }
+
+  // Without a time limit a function of the steps alone, so that runs repeat.
+  double Fraction(double now) const {
+    double fraction = static_cast<double>(counters_.steps) / static_cast<double>(request_.steps);
+    if (request_.seconds > 0.0) fraction = std::max(fraction, Wall(now) / request_.seconds);
+    return std::min(fraction, 1.0);
+  }
+
+  void Step(double began) {
+    agent_->Act(Fraction(began), actions_);
+    const double acted = Seconds();
+    request_.env->Step(actions_, agent_->Outcome());
+    const double stepped = Seconds();
+    agent_->Observe();
+    counters_.steps += run_.num_envs;
+    const double observed = Seconds();
+    agent_->Learn();
+    act_s_ += (acted - began) + (observed - stepped);
+    env_s_ += stepped - acted;
+    learn_s_ += Seconds() - observed;
+  }
+
+  void Report() {
+    const double now = Seconds();
+    const double window = std::max(now - window_started_, 1e-9);
+    const EpisodeStats stats = request_.env->TakeStats();
+    recent_.Add(stats);
+    const auto episodes = static_cast<double>(stats.episodes);
+    TrainProgress progress;
+    progress.steps = counters_.steps;
+    progress.total_steps = request_.steps;
+    progress.wall_s = Wall(now);
+    progress.steps_per_s = static_cast<double>(counters_.steps - window_steps_) / window;
+    progress.mean_return = stats.episodes > 0 ? stats.return_sum / episodes : kNaN;
+    progress.mean_metric = stats.episodes > 0 ? stats.metric_sum / episodes : kNaN;
+    progress.env_share = env_s_ / window;
+    progress.act_share = act_s_ / window;
+    progress.learn_share = learn_s_ / window;
+    progress.losses = agent_->figures();
+    const double mean = recent_.Mean(&EpisodeStats::return_sum);
+    if (mean > counters_.best_return) {
+      counters_.best_return = mean;
+      counters_.best_step = counters_.steps;
+    }
+    if (log_) log_->Write(progress);
+    if (request_.on_progress) request_.on_progress(progress);
+    window_started_ = now;
+    window_steps_ = counters_.steps;
+    env_s_ = act_s_ = learn_s_ = 0.0;
+  }
+
+  void Save() {
+    CheckFinite();
+    counters_.wall_s = Wall(Seconds());
+    if (!path_.empty()) SaveCheckpoint(path_, run_, counters_, *agent_, *request_.env);
+    saved_at_ = Seconds();
+    saved_steps_ = counters_.steps;
+  }
+
+  // A network that diverged must not replace the last good checkpoint.
+  void CheckFinite() {
+    const torch::NoGradGuard no_grad;
+    for (const auto& item : agent_->network().named_parameters()) {
+      if (torch::isfinite(item.value()).all().item<bool>()) continue;
+      throw Error(Join("training diverged by step ", counters_.steps,
+                       ": expected finite parameters, found others in ", item.key(), "; a lower lr may help",
+                       saved_steps_ > 0 ? Join(" (", path_, " holds step ", saved_steps_, ")") : ""));
+    }
+  }
+
+  const TrainRequest& request_;
+  ChosenDevice device_;
+  RunIdentity run_;
+  std::string path_;  // checkpoint, or ""
+  std::unique_ptr<Agent> agent_;
+  std::vector<std::int32_t> actions_;
+  std::optional<ProgressLog> log_;
+  Recent recent_;
+  TrainCounters counters_;
+  std::int64_t saved_steps_ = 0, window_steps_ = 0;
+  double started_ = 0, wall_before_ = 0, saved_at_ = 0, window_started_ = 0;
+  double env_s_ = 0, act_s_ = 0, learn_s_ = 0;  // of the window
+};
+
+}  // namespace
+
+TrainOutcome Train(const TrainRequest& request) {
+  CheckRequest(request);
+  at::set_num_threads(1);
+  return Trainer(request).Run();
+}
+
+}  // namespace berth

@@ -1,0 +1,322 @@
+// Every agent x network of the tables: legal actions only, finite gradients, repeatable, resumable; and PPO
+// against an exhaustive search on a toy cluster.
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <limits>
+
+#include "agents/agent.hpp"
+#include "agents/learn_api.hpp"
+#include "agents/ppo_loss.hpp"
+#include "agents/trainer.hpp"
+#include "data/workloads.hpp"
+#include "env/check.hpp"
+#include "env/vec_env.hpp"
+#include "policies/bundle.hpp"
+#include "tests/catch.hpp"
+#include "tests/learn/cartpole.hpp"
+#include "tests/temporary_folder.hpp"
+
+extern "C" const berth::LearnApi* berth_learn_api();
+
+namespace berth {
+namespace {
+
+// Small settings under which every agent learns within a few steps; a new agent runs with its defaults.
+std::string Small(const std::string& agent) {
+  if (agent == "ppo") return "ppo(n_steps=8,minibatch=16,epochs=2)";
+  if (agent == "dqn")
+    return "dqn(buffer=400,learning_starts=16,batch=8,train_freq=8,gradient_steps=1,n_step=2)";
+  return agent;
+}
+
+std::unique_ptr<BatchEnv> ToyEnv(const MdpSpec& mdp, int envs, std::uint64_t seed) {
+  ScenarioSettings settings;
+  settings.cluster = ParseCluster("v100=2,k80=1");
+  settings.clock = Clock{ClockKind::kEvent};
+  SchedEnvOptions options;
+  options.mdp = mdp;
+  options.seed = seed;
+  options.episode_jobs = 12;
+  options.warmup_jobs = 0;
+  return MakeVecEnv(MakeWorkload("toy", settings), options, envs, 1);
+}
+
+MdpSpec SmallMdp() {
+  MdpSpec mdp;
+  mdp.visible = 4;
+  mdp.tau_s = 600.0;
+  return mdp;
+}
+
+// A BatchEnv that looks at the actions before the environment does.
+class Watched final : public BatchEnv {
+ public:
+  explicit Watched(std::unique_ptr<BatchEnv> env) : env_(std::move(env)) {}
+  int num_envs() const override { return env_->num_envs(); }
+  int num_actions() const override { return env_->num_actions(); }
+  ObservationLayout layout() const override { return env_->layout(); }
+  void Reset(const StepBuffers& out) override {
+    env_->Reset(out);
+    mask_.assign(out.action_mask.begin(), out.action_mask.end());
+  }
+  void Step(std::span<const std::int32_t> actions, const StepBuffers& out) override {
+    for (std::size_t i = 0; i < actions.size(); ++i) {
+      illegal +=
+          mask_[i * static_cast<std::size_t>(num_actions()) + static_cast<std::size_t>(actions[i])] == 0;
+      ++chosen;
+    }
+    REQUIRE(illegal == 0);
+    env_->Step(actions, out);
+    mask_.assign(out.action_mask.begin(), out.action_mask.end());
+  }
+  EpisodeStats TakeStats() override { return env_->TakeStats(); }
+  std::vector<std::uint8_t> SaveState() const override { return env_->SaveState(); }
+  void LoadState(std::span<const std::uint8_t> state, const StepBuffers& out) override {
+    env_->LoadState(state, out);
+  }
+  int illegal = 0, chosen = 0;
+
+ private:
+  std::unique_ptr<BatchEnv> env_;
+  std::vector<std::uint8_t> mask_;
+};
+
+template <class F>
+void ForEveryPair(const F& check) {
+  REQUIRE(Agents().size() >= 2);
+  REQUIRE(Networks().size() >= 2);
+  for (const AgentInfo& agent : Agents()) {
+    for (const NetworkInfo& network : Networks()) {
+      CAPTURE(agent.name, network.name);
+      check(Small(agent.name), std::string(network.name));
+    }
+  }
+}
+
+// The figures of the first `count` updates, NaN as 0.
+std::vector<double> FirstLosses(const std::string& agent_spec, const std::string& network, int count,
+                                std::uint64_t seed) {
+  auto env = ToyEnv(SmallMdp(), 2, seed);
+  auto agent = MakeTestAgent(agent_spec, network, *env, seed);
+  std::vector<std::int32_t> actions;
+  env->Reset(agent->First());
+  std::vector<double> losses;
+  for (int updates = 0; updates < count;) {
+    if (!TrainStep(*agent, *env, 0.1, actions)) continue;
+    ++updates;
+    for (const auto& [name, value] : agent->figures()) losses.push_back(std::isnan(value) ? 0.0 : value);
+  }
+  return losses;
+}
+
+}  // namespace
+
+TEST_CASE("agents: no masked action is ever chosen, and parameters stay finite") {
+  ForEveryPair([](const std::string& spec, const std::string& network) {
+    Watched env(ToyEnv(SmallMdp(), 3, 1));
+    auto agent = MakeTestAgent(spec, network, env, 1);
+    std::vector<std::int32_t> actions;
+    env.Reset(agent->First());
+    for (int step = 0; step < 200; ++step) TrainStep(*agent, env, step / 200.0, actions);
+    CHECK(env.chosen == 600);
+    CHECK(agent->updates() > 5);
+    for (const float p : FlatParameters(*agent)) REQUIRE(std::isfinite(p));
+  });
+}
+
+TEST_CASE("agents: the same seed gives the same first three losses, another seed others") {
+  ForEveryPair([](const std::string& spec, const std::string& network) {
+    const auto losses = FirstLosses(spec, network, 3, 1);
+    CHECK(losses == FirstLosses(spec, network, 3, 1));
+    CHECK(losses != FirstLosses(spec, network, 3, 2));
+  });
+}
+
+TEST_CASE("networks: finite gradients where one action alone is legal") {
+  for (const NetworkInfo& info : Networks()) {
+    CAPTURE(info.name);
+    auto env = ToyEnv(SmallMdp(), 2, 1);
+    auto network = MakeNetwork(info.name, env->layout(), env->num_actions(), 1);
+    StepStorage storage(2, env->layout().size(), env->num_actions());
+    env->Reset(storage.buffers());
+    const torch::Tensor observation = torch::from_blob(storage.observation.data(), {2, env->layout().size()});
+    const NetworkOutput out = network->Forward(observation);
+    torch::Tensor mask = torch::zeros({2, env->num_actions()}, torch::kUInt8);
+    mask[0][0] = 1;
+    mask[1][env->num_actions() - 1] = 1;
+    const PpoBatch batch = {mask,
+                            torch::tensor({0, env->num_actions() - 1}, torch::kInt64),
+                            torch::zeros({2}),
+                            torch::tensor({1.0F, -1.0F}),
+                            torch::ones({2}),
+                            torch::zeros({2})};
+    const PpoSums sums = PpoLoss(out.scores, out.value, batch, 0.2, 0.2);
+    (sums.policy_loss + sums.value_loss - sums.entropy).backward();
+    for (const auto& item : network->named_parameters()) {
+      CAPTURE(item.key());
+      if (item.value().grad().defined()) CHECK(torch::isfinite(item.value().grad()).all().item<bool>());
+    }
+    CHECK(sums.entropy.item<double>() == 0.0);
+  }
+}
+
+TEST_CASE("agents: save, load, continue is the uninterrupted run, and the checkpoint exports") {
+  ForEveryPair([](const std::string& spec, const std::string& network) {
+    const test::TemporaryFolder folder;
+    const auto run = [&](const std::string& out, int interrupt_at, bool resume) {
+      auto env = ToyEnv(SmallMdp(), 2, 3);
+      TrainRequest request;
+      request.agent = spec;
+      request.network = network;
+      request.mdp = SmallMdp();
+      request.env = env.get();
+      request.gpu_types = {"v100", "k80"};
+      request.steps = 128;
+      request.seed = 3;
+      request.device = "cpu";
+      request.out_dir = folder / out;
+      request.resume = resume;
+      request.checkpoint_every_s = interrupt_at > 0 ? 0.0 : 1e9;  // a checkpoint at every boundary
+      std::atomic<bool> stop = interrupt_at > 0;
+      request.interrupted = &stop;
+      if (interrupt_at > 0) {
+        // Stops at the first boundary, before anything is learnt from: continuing does all of the work.
+        CHECK(berth_learn_api()->train(request).interrupted);
+      } else {
+        CHECK(berth_learn_api()->train(request).steps == 128);
+      }
+    };
+    run("straight", 0, false);
+    run("halves", 1, false);
+    run("halves", 0, true);
+    const ExportOutcome straight =
+        berth_learn_api()->export_policy({folder / "straight", folder / "a.h5", ""});
+    const ExportOutcome halves =
+        berth_learn_api()->export_policy({folder / "halves", folder / "b.h5", folder / "b.onnx"});
+    CHECK(straight.max_difference <= kBundleTolerance);
+    CHECK(straight.parameters > 0);
+    CHECK(halves.parameters == straight.parameters);
+    const PolicyBundle a = LoadBundle(folder / "a.h5"), b = LoadBundle(folder / "b.h5");
+    REQUIRE(a.arrays.size() == b.arrays.size());
+    for (std::size_t k = 0; k < a.arrays.size(); ++k) CHECK(a.arrays[k].values == b.arrays[k].values);
+    CHECK(a.examples.count == 16);
+  });
+}
+
+TEST_CASE("the tables are what the library lists") {
+  const LearnApi& api = *berth_learn_api();
+  CHECK(api.version == kLearnApiVersion);
+  CHECK(api.agents().size() == Agents().size());
+  CHECK(api.networks().size() == Networks().size());
+  CHECK(api.build().rfind("LibTorch ", 0) == 0);
+  for (const LearnInfo& info : api.agents()) {
+    CAPTURE(info.name);
+    CHECK(std::string(info.source).size() > 3);
+    CHECK(!info.params.empty());
+    CHECK(ResolveAgent(info.name).rfind(std::string(info.name) + "(", 0) == 0);
+  }
+}
+
+namespace {
+
+// Four jobs at time 0 on one GPU of either type; each type is the better one for two of them, and sizes
+// differ.
+Scenario FourJobs() {
+  ScenarioData data;
+  data.name = "four jobs";
+  for (const char* name : {"a", "b"}) {
+    GpuType type;
+    type.name = name;
+    type.count = 1;
+    data.cluster.types.push_back(type);
+  }
+  data.throughputs.job_types = {"even", "odd"};
+  data.throughputs.gang_sizes = {1};
+  data.throughputs.alone = {2.0, 1.0, 1.0, 2.0};  // [2, 1, 2] steps/s
+  const double steps[] = {400, 40, 100, 300};
+  for (int j = 0; j < 4; ++j) {
+    data.jobs.id.push_back(j);
+    data.jobs.arrival.push_back(0.0);
+    data.jobs.job_type.push_back(j % 2 == 0 ? 0 : 1);
+    data.jobs.gang.push_back(1);
+    data.jobs.total_steps.push_back(steps[j]);
+  }
+  return Scenario(std::move(data));
+}
+
+MdpSpec ToyMdp() {
+  MdpSpec mdp;
+  mdp.visible = 4;
+  mdp.preemptive = false;
+  mdp.tau_s = 1e9;  // practically undiscounted: the optimum is that of the summed JCT
+  return mdp;
+}
+
+std::unique_ptr<BatchEnv> FourJobsEnv(int envs) {
+  SchedEnvOptions options;
+  options.mdp = ToyMdp();
+  options.warmup_jobs = 0;
+  options.episode_jobs = 1000;
+  return MakeVecEnv(FixedSource(FourJobs(), "four jobs"), options, envs, 1);
+}
+
+// The best return over all sequences of legal actions, by depth-first search over saved states.
+double BestReturn(BatchEnv& env, StepStorage& storage, int& leaves) {
+  const std::vector<std::uint8_t> here = env.SaveState();
+  double best = -std::numeric_limits<double>::infinity();
+  for (std::int32_t a = 0; a < env.num_actions(); ++a) {
+    env.LoadState(here, storage.buffers());
+    if (storage.action_mask[static_cast<std::size_t>(a)] == 0) continue;
+    env.Step(std::span(&a, 1), storage.buffers());
+    const double reward = storage.reward[0];
+    const bool ended = storage.terminated[0] || storage.truncated[0];
+    leaves += ended;
+    best = std::max(best, reward + (ended ? 0.0 : BestReturn(env, storage, leaves)));
+  }
+  return best;
+}
+
+double GreedyReturn(Agent& agent, BatchEnv& env, StepStorage& storage) {
+  env.Reset(storage.buffers());
+  double sum = 0.0;
+  std::int32_t action = 0;
+  for (int step = 0; step < 1000; ++step) {
+    agent.Greedy(storage.observation, storage.action_mask, std::span(&action, 1));
+    env.Step(std::span(&action, 1), storage.buffers());
+    sum += storage.reward[0];
+    if (storage.terminated[0] || storage.truncated[0]) return sum;
+  }
+  FAIL("an episode without an end");
+  return 0.0;
+}
+
+}  // namespace
+
+TEST_CASE("PPO reaches the optimum of an exhaustive search on a 2-type toy cluster") {
+  auto single = FourJobsEnv(1);
+  StepStorage storage(1, single->layout().size(), single->num_actions());
+  single->Reset(storage.buffers());
+  int leaves = 0;
+  const double best = BestReturn(*single, storage, leaves);
+  CAPTURE(best, leaves);
+  CHECK(leaves > 100);
+  // By hand: type a runs job 2 (100 / 2 = 50 s) then job 0 (400 / 2 = 200 s): 50 + 250; type b runs job 1 (40
+  // / 2 = 20 s) then job 3 (300 / 2 = 150 s): 20 + 170. Every job is on its better type, shortest first:
+  // nothing is better.
+  CHECK(best == Approx(-490.0));
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    CAPTURE(seed);
+    auto env = FourJobsEnv(16);
+    auto agent = MakeTestAgent("ppo(lr=0.003,n_steps=32,minibatch=128,epochs=8,ent_coef=0.01)", "pair_scorer",
+                               *env, seed);
+    std::vector<std::int32_t> actions;
+    env->Reset(agent->First());
+    constexpr int kSteps = 2000;
+    for (int step = 0; step < kSteps; ++step)
+      TrainStep(*agent, *env, static_cast<double>(step) / kSteps, actions);
+    CHECK(GreedyReturn(*agent, *single, storage) == Approx(best));
+  }
+}
+
+}  // namespace berth

@@ -1,0 +1,224 @@
+// Deep Q-learning: masks in the target, replay, n-step, a table with known Q*, and the published result on
+// CartPole.
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "agents/dqn_loss.hpp"
+#include "agents/replay.hpp"
+#include "tests/catch.hpp"
+#include "tests/learn/cartpole.hpp"
+#include "tests/learn/toy_envs.hpp"
+
+namespace berth {
+namespace {
+
+// rl-zoo3's settings for CartPole-v1 (a plain DQN), but for the epsilon of Adam.
+constexpr const char* kZooDqn =
+    "dqn(lr=0.0023,buffer=100000,learning_starts=1000,batch=64,train_freq=256,gradient_steps=128,target_"
+    "interval=10,"
+    "n_step=1,double=false,dueling=false,epsilon_end=0.04,exploration_fraction=0.16,normalize_reward=false)";
+
+// Q of every state of a one-hot table.
+torch::Tensor TableQ(Agent& agent, int states, const torch::Tensor& mask, bool dueling) {
+  const torch::NoGradGuard no_grad;
+  return QValues(agent.network().Forward(torch::eye(states)), mask, dueling);
+}
+
+// Writes steps whose observation is a running number, whose reward is that number.
+struct Counter {
+  Counter(int capacity, int n_step, int limit, bool terminates)
+      : replay(capacity, n_step, 1, 1, 2, false), limit_(limit), terminates_(terminates) {
+    const StepBuffers first = replay.rows().First(0);
+    first.observation[0] = 0.0F;
+    std::fill(first.action_mask.begin(), first.action_mask.end(), std::uint8_t{1});
+  }
+  void Push() {
+    const StepBuffers out = replay.Outcome();
+    out.reward[0] = static_cast<float>(number_);
+    out.discount[0] = 0.5F;
+    ++number_;
+    const bool ends = number_ % limit_ == 0;
+    out.terminated[0] = ends && terminates_;
+    out.truncated[0] = ends && !terminates_;
+    out.observation[0] = static_cast<float>(number_);
+    std::fill(out.action_mask.begin(), out.action_mask.end(), std::uint8_t{1});
+    replay.Advance();
+  }
+  float At(std::int64_t flat) const { return replay.rows().Observation(static_cast<int>(flat), 0)[0]; }
+  Replay replay;
+
+ private:
+  int limit_;
+  bool terminates_;
+  int number_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("the target takes its maximum over allowed actions, online choice under double Q-learning") {
+  const torch::Tensor target = torch::tensor({{1.0F, 5.0F, 3.0F}, {-4.0F, -2.0F, -3.0F}});
+  const torch::Tensor mask = torch::tensor({{1, 0, 1}, {1, 0, 1}}, torch::kUInt8);
+  CHECK(NextValue(target, mask).equal(torch::tensor({3.0F, -3.0F})));
+  const torch::Tensor online = torch::tensor({{2.0F, 9.0F, 1.0F}, {8.0F, 9.0F, 7.0F}});
+  CHECK(NextValue(target, mask, online).equal(torch::tensor({1.0F, -4.0F})));
+}
+
+TEST_CASE("dueling subtracts the mean over allowed actions alone") {
+  const NetworkOutput out = {torch::tensor({{1.0F, 50.0F, 3.0F}}), torch::tensor({10.0F})};
+  const torch::Tensor mask = torch::tensor({{1, 0, 1}}, torch::kUInt8);
+  const torch::Tensor q = QValues(out, mask, true);
+  CHECK(q[0][0].item<double>() == Approx(9.0));
+  CHECK(q[0][2].item<double>() == Approx(11.0));
+  CHECK(QValues(out, mask, false).equal(out.scores));
+}
+
+TEST_CASE("replay: returns never cross an episode or the write position, and every usable step is drawn") {
+  constexpr int kCapacity = 20, kN = 3, kLimit = 7;
+  for (const bool terminates : {true, false}) {
+    Counter counter(kCapacity, kN, kLimit, terminates);
+    Stream draws(1, Purpose::kReplay);
+    for (int pushed = 1; pushed <= 75; ++pushed) {
+      counter.Push();
+      if (!counter.replay.Ready()) continue;
+      std::set<int> starts;
+      for (int k = 0; k < 200; ++k) {
+        const Replay::Draw draw = counter.replay.Sample(draws);
+        const int from = static_cast<int>(counter.At(draw.from));
+        const int to = static_cast<int>(counter.At(draw.to));
+        const int left = kLimit - from % kLimit;  // steps to the end of the episode
+        starts.insert(from);
+        const int length = terminates ? std::min(kN, left) : std::min(kN, left - 1);
+        REQUIRE(draw.outcome.length == length);
+        REQUIRE(to == from + length);
+        double expected = 0.0;
+        for (int s = 0; s < length; ++s) expected += std::pow(0.5, s) * (from + s);
+        REQUIRE(draw.outcome.reward == Approx(expected));
+        const bool ended = terminates && left <= kN;
+        REQUIRE(draw.outcome.discount == (ended ? 0.0 : std::pow(0.5, length)));
+        REQUIRE(to <= pushed);
+        REQUIRE(from >= pushed - kCapacity);
+      }
+      if (pushed != 75) continue;
+      std::set<int> usable;
+      for (int from = pushed - kCapacity; from <= pushed - kN; ++from) {
+        if (terminates || from % kLimit != kLimit - 1) usable.insert(from);
+      }
+      CHECK(starts == usable);
+    }
+  }
+}
+
+TEST_CASE("DQN finds Q* of a table, with masks where they matter") {
+  // Every reward is negative, so an unmasked maximum would take the untrained illegal actions, whose Q stays
+  // near 0.
+  Table table;
+  table.reward = {{-1.0F, -0.2F, 5.0F}, {-2.0F, 5.0F, -1.0F}, {-0.5F, -3.0F, 5.0F}};
+  table.next = {{1, 2, 0}, {2, 0, 0}, {0, -1, 0}};
+  table.mask = {{1, 1, 0}, {1, 0, 1}, {1, 1, 0}};
+  table.limit = 11;
+  std::vector<std::vector<double>> best(3, std::vector<double>(3, 0.0));
+  for (int sweep = 0; sweep < 500; ++sweep) {
+    for (std::size_t s = 0; s < 3; ++s) {
+      for (std::size_t a = 0; a < 3; ++a) {
+        double value = 0.0;
+        if (const int next = table.next[s][a]; next >= 0) {
+          value = -1e9;
+          for (std::size_t b = 0; b < 3; ++b) {
+            if (table.mask[static_cast<std::size_t>(next)][b]) {
+              value = std::max(value, best[static_cast<std::size_t>(next)][b]);
+            }
+          }
+        }
+        best[s][a] = table.reward[s][a] + 0.9 * value;
+      }
+    }
+  }
+  const torch::Tensor mask = torch::tensor({{1, 1, 0}, {1, 0, 1}, {1, 1, 0}}, torch::kUInt8);
+  for (const std::string variant : {"double=true,dueling=true", "double=false,dueling=false"}) {
+    CAPTURE(variant);
+    TableEnv env(table, 4);
+    auto agent = MakeTestAgent(
+        "dqn(lr=0.003,buffer=4000,learning_starts=400,batch=64,train_freq=8,gradient_steps=4,"
+        "target_interval=200,n_step=1,epsilon_end=1,normalize_reward=false," +
+            variant + ")",
+        "mlp(hidden=32x32)", env, 1);
+    std::vector<std::int32_t> actions;
+    env.Reset(agent->First());
+    for (int step = 0; step < 2000; ++step) TrainStep(*agent, env, 0.5, actions);
+    const torch::Tensor q = TableQ(*agent, 3, mask, variant[7] == 't');
+    for (int s = 0; s < 3; ++s) {
+      for (int a = 0; a < 3; ++a) {
+        const auto row = static_cast<std::size_t>(s), column = static_cast<std::size_t>(a);
+        if (table.mask[row][column]) {
+          CHECK(std::abs(q[s][a].item<double>() - best[row][column]) < 0.05);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("a time limit does not end the world: constant reward 1 is worth 1 / (1 - gamma)") {
+  // gamma 0.8: 1 / 0.2 = 5. Terminated after 3 steps instead: 1 + 0.8 + 0.64 = 2.44 from state 0.
+  const auto value = [](const std::string& spec, Table table, bool dqn) {
+    TableEnv env(std::move(table), 4);
+    auto agent = MakeTestAgent(spec, "mlp(hidden=32)", env, 1);
+    std::vector<std::int32_t> actions;
+    env.Reset(agent->First());
+    for (int step = 0; step < 3000; ++step) TrainStep(*agent, env, 0.5, actions);
+    const torch::NoGradGuard no_grad;
+    const NetworkOutput out = agent->network().Forward(torch::eye(env.layout().size()));
+    return dqn ? out.scores[0][0].item<double>() : out.value[0].item<double>();
+  };
+  Table cut = Ring(2, 0.8);  // three steps, two states: every state is also seen before a cut
+  cut.limit = 3;
+  Table ends = Ring(3, 0.8);
+  ends.next[2][0] = -1;
+  const std::string ppo =
+      "ppo(lr=0.01,lr_schedule=constant,n_steps=15,minibatch=60,normalize_reward=false,target_kl=0)";
+  CHECK(value(ppo, cut, false) == Approx(5.0).epsilon(0.02));
+  CHECK(value(ppo, ends, false) == Approx(2.44).epsilon(0.02));
+  for (const std::string n : {"1", "3"}) {
+    const std::string dqn =
+        "dqn(lr=0.003,buffer=2000,learning_starts=100,batch=32,train_freq=4,gradient_steps=1,"
+        "target_interval=100,normalize_reward=false,dueling=false,n_step=" +
+        n + ")";
+    CHECK(value(dqn, cut, true) == Approx(5.0).epsilon(0.02));
+    CHECK(value(dqn, ends, true) == Approx(2.44).epsilon(0.02));
+  }
+}
+
+TEST_CASE("exploration falls linearly over its part of the training") {
+  CartPole env(1, 0.99, 1);
+  auto agent = MakeTestAgent(
+      "dqn(learning_starts=0,train_freq=1,gradient_steps=1,batch=2,n_step=1,epsilon_start=0.9,"
+      "epsilon_end=0.1,exploration_fraction=0.5)",
+      "mlp(hidden=4)", env, 1);
+  std::vector<std::int32_t> actions;
+  env.Reset(agent->First());
+  for (const auto& [fraction, expected] : {std::pair{0.0, 0.9}, {0.25, 0.5}, {0.5, 0.1}, {0.9, 0.1}}) {
+    REQUIRE(TrainStep(*agent, env, fraction, actions));
+    for (const auto& [name, value] : agent->figures()) {
+      if (name == "charts/epsilon") CHECK(value == Approx(expected));
+    }
+  }
+}
+
+TEST_CASE("DQN on CartPole: 475 at least once by 50 k steps on every seed", "[learn]") {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    CAPTURE(seed);
+    CartPole env(1, 0.99, seed);
+    auto agent = MakeTestAgent(kZooDqn, "mlp(hidden=256x256,activation=relu)", env, seed);
+    std::vector<std::int32_t> actions;
+    env.Reset(agent->First());
+    double best = 0.0;
+    constexpr int kTotal = 50000;
+    for (int step = 1; step <= kTotal && best < 475.0; ++step) {
+      const bool learnt = TrainStep(*agent, env, static_cast<double>(step - 1) / kTotal, actions);
+      if (learnt && step % 1024 == 0) best = std::max(best, EvaluateCartPole(*agent, 20, seed));
+    }
+    CHECK(best >= 475.0);
+  }
+}
+
+}  // namespace berth

@@ -1,0 +1,91 @@
+// Small environments with known answers.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "env/batch_env.hpp"
+#include "env/check.hpp"
+
+namespace berth {
+
+// A deterministic table: from state s, action a pays reward[s][a] and leads to next[s][a] (-1 = terminated;
+// the next episode starts in state 0). The observation is one-hot; mask[s][a] says what is legal. An illegal
+// action is a failure. After `limit` steps the episode is cut (0 = never).
+struct Table {
+  std::vector<std::vector<float>> reward;
+  std::vector<std::vector<int>> next;
+  std::vector<std::vector<std::uint8_t>> mask;
+  double gamma = 0.9;
+  int limit = 0;
+  int states() const { return static_cast<int>(reward.size()); }
+  int actions() const { return static_cast<int>(reward[0].size()); }
+};
+
+class TableEnv final : public BatchEnv {
+ public:
+  TableEnv(Table table, int num_envs) : table_(std::move(table)), at_(static_cast<std::size_t>(num_envs)) {}
+  int num_envs() const override { return static_cast<int>(at_.size()); }
+  int num_actions() const override { return table_.actions(); }
+  ObservationLayout layout() const override { return {.global_channels = table_.states()}; }
+  void Reset(const StepBuffers& out) override {
+    for (Where& w : at_) w = {};
+    Write(out);
+  }
+  void Step(std::span<const std::int32_t> actions, const StepBuffers& out) override {
+    for (std::size_t i = 0; i < at_.size(); ++i) {
+      const auto s = static_cast<std::size_t>(at_[i].state), a = static_cast<std::size_t>(actions[i]);
+      BERTH_CHECK(table_.mask[s][a] == 1, "illegal action ", a, " in state ", s);
+      out.reward[i] = table_.reward[s][a];
+      out.discount[i] = static_cast<float>(table_.gamma);
+      out.terminated[i] = table_.next[s][a] < 0;
+      ++at_[i].step;
+      out.truncated[i] = !out.terminated[i] && at_[i].step == table_.limit;
+      at_[i].state = table_.next[s][a];
+      if (!out.terminated[i] && !out.truncated[i]) continue;
+      OneHot(out.final_observation, i, at_[i].state);
+      at_[i] = {};
+    }
+    Write(out);
+  }
+  EpisodeStats TakeStats() override { return {}; }
+  std::vector<std::uint8_t> SaveState() const override { throw Error("not saved"); }
+  void LoadState(std::span<const std::uint8_t>, const StepBuffers&) override { throw Error("not saved"); }
+
+ private:
+  struct Where {
+    int state = 0, step = 0;
+  };
+  void OneHot(std::span<float> rows, std::size_t i, int state) const {
+    for (int c = 0; c < table_.states(); ++c) {
+      rows[i * static_cast<std::size_t>(table_.states()) + static_cast<std::size_t>(c)] =
+          c == state ? 1.0F : 0.0F;
+    }
+  }
+  void Write(const StepBuffers& out) const {
+    for (std::size_t i = 0; i < at_.size(); ++i) {
+      OneHot(out.observation, i, at_[i].state);
+      const auto& legal = table_.mask[static_cast<std::size_t>(at_[i].state)];
+      std::copy(legal.begin(), legal.end(),
+                out.action_mask.begin() + static_cast<std::ptrdiff_t>(i * legal.size()));
+    }
+  }
+  Table table_;
+  std::vector<Where> at_;
+};
+
+// Reward 1 for ever in a ring of `states` states, one action; a second action is never legal.
+inline Table Ring(int states, double gamma) {
+  Table table;
+  for (int s = 0; s < states; ++s) {
+    table.reward.push_back({1.0F, 100.0F});
+    table.next.push_back({(s + 1) % states, 0});
+    table.mask.push_back({1, 0});
+  }
+  table.gamma = gamma;
+  return table;
+}
+
+}  // namespace berth

@@ -14,6 +14,8 @@ void WriteIdentity(h5::Writer& out, const RunIdentity& run) {
   out.Integer("mdp_preemptive", run.mdp.preemptive);
   out.Text("mdp_knowledge", ToString(run.mdp.knowledge));
   out.Text("mdp_order", ToString(run.mdp.order));
+  out.Integer("mdp_on_change", run.mdp.on_change);
+  out.Integer("mdp_work_conserving", run.mdp.work_conserving);
   out.Integer("mdp_visible", run.mdp.visible);
   out.Text("mdp_reward", run.mdp.reward);
   out.Number("mdp_tau_s", run.mdp.tau_s);
@@ -39,6 +41,8 @@ RunIdentity ReadIdentity(const h5::Reader& in) {
   run.mdp.preemptive = in.Integer("mdp_preemptive") != 0;
   run.mdp.knowledge = ParseKnowledge(in.Text("mdp_knowledge"));
   run.mdp.order = ParseQueueOrder(in.Text("mdp_order"));
+  run.mdp.on_change = in.Integer("mdp_on_change") != 0;
+  run.mdp.work_conserving = in.Integer("mdp_work_conserving") != 0;
   run.mdp.visible = static_cast<int>(in.Integer("mdp_visible"));
   run.mdp.reward = in.Text("mdp_reward");
   run.mdp.tau_s = in.Number("mdp_tau_s");

@@ -55,7 +55,7 @@ ChosenDevice ChooseDevice(const std::string& wanted) {
   if (wanted == "cuda") {
     throw Error(Join("--device cuda: expected a CUDA GPU, found none (", DescribeLibTorch(), ")"));
   }
-  return {torch::kCPU, "cpu"};
+  return {torch::kCPU, "cpu (chosen by auto: no CUDA GPU found)"};
 }
 
 std::string DescribeLibTorch() {

@@ -9,7 +9,7 @@ namespace berth {
 
 struct ChosenDevice {
   torch::Device device = torch::kCPU;
-  std::string description;  // "cpu" or "cuda:0 (name)"
+  std::string description;  // "cpu", "cuda:0 (name)", and why where auto chose the CPU
 };
 // `auto` takes the first GPU, or the CPU where there is none. Throws Error for `cuda` without a GPU and for
 // other words.

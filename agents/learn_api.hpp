@@ -57,6 +57,7 @@ struct ExportRequest {
   std::string run_dir;      // holds checkpoint.h5
   std::string policy_path;  // policy.h5, or ""
   std::string onnx_path;    // policy.onnx, or ""
+  std::string commit;                 // source commit, recorded
 };
 struct ExportOutcome {
   double max_difference = 0;  // torch against torch-free logits on the examples
@@ -77,6 +78,7 @@ struct LearnApi {
   ExportOutcome (*export_policy)(const ExportRequest&);
   std::vector<LearnInfo> (*agents)();
   std::vector<LearnInfo> (*networks)();
+  std::string (*device)(const std::string& wanted);  // what --device comes to here; throws Error
   std::string (*build)();  // "LibTorch 2.11.0, CPU only"
 };
 inline constexpr int kLearnApiVersion = 1;

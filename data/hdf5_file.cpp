@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -20,6 +21,12 @@ namespace {
 constexpr const char* kKind = "berth_kind";
 constexpr const char* kVersion = "berth_version";
 constexpr const char* kHash = "content_hash";
+constexpr const char* kCommit = "source_commit";
+
+std::string& Commit() {
+  static std::string commit = "unknown";
+  return commit;
+}
 
 // libhdf5 is not thread-safe: every call into it holds this lock. Its own error printing is off.
 std::recursive_mutex& Lock() {
@@ -144,21 +151,31 @@ herr_t Collect(hid_t, const char* name, const H5O_info_t* info, void* out) {
 
 }  // namespace
 
+void SetSourceCommit(const std::string& commit) {
+  const Guard guard(Lock());
+  Commit() = commit;
+}
+
+// libhdf5 builds the file in memory and Commit writes it: libhdf5 1.10 crashes at exit when a write of its own fails.
 Writer::Writer(const std::string& path, const std::string& kind, int version)
     : path_(path), temporary_(path + ".part" + std::to_string(getpid())) {
   const Guard guard(Lock());
-  file_ = H5Fcreate(temporary_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
-  if (file_ < 0)
-    throw Error(
-        Join(path_, ": cannot be written (does the folder exist, may it be written, is there space?)"));
+  descriptor_ = open(temporary_.c_str(), O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0644);
+  if (descriptor_ < 0) throw Error(Join(path_, ": cannot be written: ", std::strerror(errno)));
+  const Handle in_memory(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+  H5Pset_fapl_core(in_memory.get(), std::size_t{1} << 20, /*backing_store=*/0);
+  file_ = H5Fcreate(temporary_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, in_memory.get());
+  BERTH_CHECK(file_ >= 0, "libhdf5 cannot make a file in memory");
   WriteText(file_, path_, kKind, kind);
   Integer(kVersion, version);
+  Text(kCommit, berth::h5::Commit());
 }
 
 Writer::~Writer() {
-  if (file_ < 0) return;
   const Guard guard(Lock());
-  H5Fclose(file_);
+  if (file_ >= 0) H5Fclose(file_);
+  if (descriptor_ < 0) return;
+  close(descriptor_);
   std::remove(temporary_.c_str());
 }
 
@@ -214,16 +231,26 @@ void Writer::Strings(const std::string& dataset, std::span<const std::string> va
 void Writer::Commit() {
   const Guard guard(Lock());
   WriteAttribute(file_, path_, kHash, H5T_NATIVE_UINT64, &hash_);
-  const bool flushed = H5Fflush(file_, H5F_SCOPE_GLOBAL) >= 0;
-  const bool closed = H5Fclose(file_) >= 0;
+  BERTH_CHECK(H5Fflush(file_, H5F_SCOPE_GLOBAL) >= 0, path_);
+  const auto size = H5Fget_file_image(file_, nullptr, 0);
+  BERTH_CHECK(size > 0, path_);
+  std::vector<char> image(static_cast<std::size_t>(size));
+  BERTH_CHECK(H5Fget_file_image(file_, image.data(), image.size()) == size, path_);
+  H5Fclose(file_);
   file_ = -1;
-  const int descriptor = open(temporary_.c_str(), O_RDONLY);
-  const bool synced = descriptor >= 0 && fsync(descriptor) == 0;
-  if (descriptor >= 0) close(descriptor);
-  if (!flushed || !closed || !synced || std::rename(temporary_.c_str(), path_.c_str()) != 0) {
-    std::remove(temporary_.c_str());
-    throw Error(Join(path_, ": cannot be written (no space?); what was there before is intact"));
+  std::size_t done = 0;
+  while (done < image.size()) {
+    const ssize_t n = write(descriptor_, image.data() + done, image.size() - done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) break;
+    done += static_cast<std::size_t>(n);
   }
+  const bool written = done == image.size() && fsync(descriptor_) == 0;
+  if (!written || std::rename(temporary_.c_str(), path_.c_str()) != 0) {
+    throw Error(Join(path_, ": cannot be written: ", std::strerror(errno), "; what was there before is intact"));
+  }
+  close(descriptor_);
+  descriptor_ = -1;
 }
 
 Reader::Reader(const std::string& path, const std::string& kind, int newest_version) : path_(path) {

@@ -19,6 +19,9 @@
 
 namespace berth::h5 {
 
+// What Writer records as the attribute source_commit; "unknown" until it is said. Any thread.
+void SetSourceCommit(const std::string& commit);
+
 class Writer {
  public:
   Writer(const std::string& path, const std::string& kind, int version);
@@ -37,11 +40,12 @@ class Writer {
     Array<T>(dataset, std::span<const T>(values), std::span<const std::int64_t>(shape));
   }
   void Strings(const std::string& dataset, std::span<const std::string> values);
-  void Commit();  // flush, close, rename
+  void Commit();  // write, flush to the disk, rename
 
  private:
   std::string path_, temporary_;
   std::int64_t file_ = -1;  // hid_t
+  int descriptor_ = -1;     // of the temporary file
   std::uint64_t hash_ = 0;
 };
 

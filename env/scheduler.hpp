@@ -33,6 +33,12 @@ class Scheduler {
   virtual void Decide(const ClusterView& view, Decision& decision) = 0;
 };
 
+// What a scheduler that declares `declared` comes to know where `granted` is the most there is: an estimate is the truth in
+// an oracle scenario. Tables group rows by this.
+inline Knowledge UsedKnowledge(Knowledge declared, Knowledge granted) {
+  return declared >= Knowledge::kEstimate ? granted : declared;
+}
+
 // One row of a scheduler table, defined in the scheduler's own file; facts here are what the conformance suite
 // checks and what `berth list schedulers` prints.
 struct SchedulerInfo {

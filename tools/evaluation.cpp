@@ -9,7 +9,6 @@
 #include "data/hdf5_file.hpp"
 #include "tools/progress.hpp"
 #include "tools/scenario_options.hpp"
-#include "tools/version.hpp"
 
 namespace berth {
 namespace {
@@ -24,7 +23,8 @@ std::vector<ResultRow> Evaluate(const EvaluationPlan& plan) {
   std::vector<ResultRow> rows;
   for (const std::string& spec : plan.schedulers) {  // bad specs show before any work is done
     rows.push_back(
-        {spec, MakeScheduler(spec, AllSchedulers())->knowledge(), std::vector<RunResult>(num_workloads)});
+        {spec, UsedKnowledge(MakeScheduler(spec, AllSchedulers())->knowledge(), plan.workloads[0].data().knowledge),
+         std::vector<RunResult>(num_workloads)});
   }
   const std::size_t num_runs = rows.size() * num_workloads;
   std::vector<std::atomic<float>> shares(num_runs);
@@ -107,7 +107,6 @@ void WriteEvaluation(const EvaluationPlan& plan, const std::vector<ResultRow>& r
   out.Text("semantics", semantics);
   out.Text("window", Join(plan.window.begin, ":", plan.window.end));
   out.Text("config", options.ResolvedIni());
-  out.Text("source_commit", SourceCommit());
   out.Strings("schedulers", names);
   out.Array<std::int64_t>("seeds", plan.seeds);
   out.Array<double>("jct_s", jct, {num_schedulers, num_workloads, width});

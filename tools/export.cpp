@@ -7,6 +7,7 @@
 #include "tools/output_file.hpp"
 #include "tools/progress.hpp"
 #include "tools/verbs.hpp"
+#include "tools/version.hpp"
 
 namespace berth {
 
@@ -18,7 +19,7 @@ int RunExport(const std::vector<std::string>& arguments) {
   options.Value("onnx", "", "the ONNX model to write");
   if (!options.Parse(arguments)) return 0;
 
-  ExportRequest request{options.Required("run"), options.Text("out"), options.Text("onnx")};
+  ExportRequest request{options.Required("run"), options.Text("out"), options.Text("onnx"), SourceCommit()};
   if (request.policy_path.empty() && request.onnx_path.empty()) options.Required("out");
   const std::string checkpoint = request.run_dir + "/checkpoint.h5";
   if (!std::filesystem::exists(checkpoint)) {

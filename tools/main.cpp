@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "data/hdf5_file.hpp"
 #include "env/check.hpp"
 #include "env/spec.hpp"
 #include "tools/verbs.hpp"
@@ -56,6 +57,7 @@ int Main(const std::vector<std::string>& words) {
     return 0;
   }
   try {
+    h5::SetSourceCommit(SourceCommit());
     const int code = Dispatch(words[0], {std::next(words.begin()), words.end()});
     std::cout.flush();
     if (!std::cout) throw Error("standard output: cannot write");
@@ -63,7 +65,7 @@ int Main(const std::vector<std::string>& words) {
   } catch (const std::exception& error) {  // Error, and what the standard library says of files and memory
     std::cout.flush();
     std::cerr << "berth " << words[0] << ": " << error.what() << std::endl;
-    std::_Exit(kBadInput);  // libhdf5 crashes in its exit handler after a write that found no space
+    return kBadInput;
   }
 }
 

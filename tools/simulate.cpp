@@ -54,7 +54,7 @@ int RunSimulate(const std::vector<std::string>& arguments) {
   RunOptions run;
   run.window = ResolveWindow(options, scenario.num_jobs());
   run.keep_events = !options.Text("events").empty();
-  ResultRow row{name, scheduler->knowledge(), {}};
+  ResultRow row{name, UsedKnowledge(scheduler->knowledge(), scenario.data().knowledge), {}};
   {
     Progress progress("simulate");
     run.progress = [&](const Simulator& simulator) {

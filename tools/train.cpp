@@ -190,7 +190,8 @@ int RunTrain(const std::vector<std::string>& arguments) {
   WriteTextFile(out + "/config.ini", request.config);
   std::cout << SettingsText(sample) << "\nmdp " << request.mdp.ToString() << "\nworkload " << request.workload
             << "\n"
-            << learners.build() << ", run in " << out << std::endl;
+            << learners.build() << ", device " << learners.device(request.device) << ", run in " << out
+            << std::endl;
 
   const std::string metric = env->metric_name();
   TrainOutcome outcome;

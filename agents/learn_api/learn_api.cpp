@@ -7,6 +7,7 @@
 #include "agents/checkpoint.hpp"
 #include "agents/device.hpp"
 #include "agents/trainer.hpp"
+#include "data/hdf5_file.hpp"
 #include "env/check.hpp"
 #include "policies/bundle.hpp"
 #include "policies/learn/export.hpp"
@@ -27,6 +28,7 @@ auto WithOurErrors(const F& call) -> decltype(call()) {
 }
 
 TrainOutcome TrainCall(const TrainRequest& request) {
+  h5::SetSourceCommit(request.commit);
   return WithOurErrors([&] { return Train(request); });
 }
 
@@ -51,7 +53,12 @@ ExportOutcome Export(const ExportRequest& request) {
 }
 
 ExportOutcome ExportCall(const ExportRequest& request) {
+  h5::SetSourceCommit(request.commit);
   return WithOurErrors([&] { return Export(request); });
+}
+
+std::string DeviceCall(const std::string& wanted) {
+  return WithOurErrors([&] { return ChooseDevice(wanted).description; });
 }
 
 template <class Info>
@@ -74,6 +81,7 @@ std::vector<LearnInfo> NetworkRows() {
 extern "C" const berth::LearnApi* berth_learn_api();
 extern "C" const berth::LearnApi* berth_learn_api() {
   static const berth::LearnApi api = {berth::kLearnApiVersion, berth::TrainCall,   berth::ExportCall,
-                                      berth::AgentRows,        berth::NetworkRows, berth::DescribeLibTorch};
+                                      berth::AgentRows,        berth::NetworkRows, berth::DeviceCall,
+                                      berth::DescribeLibTorch};
   return &api;
 }

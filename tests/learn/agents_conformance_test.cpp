@@ -249,6 +249,7 @@ MdpSpec ToyMdp() {
   MdpSpec mdp;
   mdp.visible = 4;
   mdp.preemptive = false;
+  mdp.work_conserving = false;  // idling is an action too: it has to learn not to
   mdp.tau_s = 1e9;  // practically undiscounted: the optimum is that of the summed JCT
   return mdp;
 }

@@ -121,6 +121,27 @@ TEST_CASE("a checkpoint of another run is refused, with both sides") {
   refuse(Request(kPpo, wider, folder / "run", 1), "--envs");
 }
 
+TEST_CASE("a checkpoint keeps the whole decision process") {
+  const test::TemporaryFolder folder;
+  CartPole env(4, 0.98, 5);
+  TrainRequest request = Request(kPpo, env, folder / "run", 1);
+  request.mdp.semantics = Semantics::kCommit;
+  request.mdp.preemptive = false;
+  request.mdp.knowledge = Knowledge::kBlind;
+  request.mdp.order = QueueOrder::kShortest;
+  request.mdp.on_change = false;
+  request.mdp.work_conserving = false;
+  request.mdp.visible = 9;
+  request.mdp.reward = "jct+0.5*slowdown";
+  request.mdp.tau_s = 123.5;
+  Train(request);
+  const TrainedNetwork trained = ReadTrainedNetwork(folder / "run/checkpoint.h5");
+  CHECK(trained.run.mdp.ToString() == request.mdp.ToString());
+  CHECK(trained.run.gpu_types == request.gpu_types);
+  CHECK(trained.run.seed == 5);
+  CHECK(trained.counters.steps == 1024);
+}
+
 TEST_CASE("wrong requests are errors in one line") {
   CartPole env(2, 0.98, 5);
   const auto refuse = [&](auto change, const std::string& words) {

@@ -5,12 +5,17 @@ file(GLOB _torch_roots ${PROJECT_SOURCE_DIR}/.venv/lib/python3*/site-packages/to
 find_path(LIBTORCH_INCLUDE_DIR torch/csrc/api/include/torch/torch.h PATHS ${_torch_roots} PATH_SUFFIXES include)
 find_library(LIBTORCH_CPU_LIBRARY torch_cpu PATHS ${_torch_roots} PATH_SUFFIXES lib)
 find_library(LIBTORCH_C10_LIBRARY c10 PATHS ${_torch_roots} PATH_SUFFIXES lib)
-if(LIBTORCH_INCLUDE_DIR AND EXISTS ${LIBTORCH_INCLUDE_DIR}/torch/headeronly/version.h)
-  file(STRINGS ${LIBTORCH_INCLUDE_DIR}/torch/headeronly/version.h _line REGEX "define TORCH_VERSION ")
-elseif(LIBTORCH_INCLUDE_DIR)
-  file(STRINGS ${LIBTORCH_INCLUDE_DIR}/torch/csrc/api/include/torch/version.h _line REGEX "define TORCH_VERSION ")
-endif()
-string(REGEX MATCH "[0-9]+\\.[0-9]+\\.[0-9]+" LIBTORCH_VERSION "${_line}")
+set(LIBTORCH_VERSION "")
+foreach(_header torch/headeronly/version.h torch/csrc/api/include/torch/version.h)  # 2.9 and later, and earlier
+  if(NOT LIBTORCH_VERSION AND EXISTS "${LIBTORCH_INCLUDE_DIR}/${_header}")
+    foreach(_part MAJOR MINOR PATCH)
+      file(STRINGS "${LIBTORCH_INCLUDE_DIR}/${_header}" _line REGEX "define TORCH_VERSION_${_part} [0-9]+")
+      string(REGEX MATCH "[0-9]+$" _number "${_line}")
+      list(APPEND _numbers "${_number}")
+    endforeach()
+    string(REPLACE ";" "." LIBTORCH_VERSION "${_numbers}")
+  endif()
+endforeach()
 include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(LibTorch REQUIRED_VARS LIBTORCH_CPU_LIBRARY LIBTORCH_C10_LIBRARY LIBTORCH_INCLUDE_DIR
   VERSION_VAR LIBTORCH_VERSION

@@ -101,6 +101,27 @@ class Synthetic : public ScenarioSource {
   ThroughputTable v100_;
 };
 
+// Every job that may be drawn must run somewhere on the cluster, or some seed would fail.
+void CheckDrawable(const Options& options, const ClusterSpec& cluster) {
+  const ThroughputTable table = PublishedThroughputs(cluster);
+  const int types = static_cast<int>(cluster.types.size());
+  for (int gang : {1, 2, 4, 8}) {
+    if (gang > 1 && !options.multi) break;
+    for (int job_type = 0; job_type < static_cast<int>(table.job_types.size()); ++job_type) {
+      const std::string& name = table.job_types[static_cast<std::size_t>(job_type)];
+      if (gang > 1 && !Distributed(name)) continue;
+      bool runs = false;
+      for (int g = 0; g < types; ++g) {
+        const bool fits = cluster.types[static_cast<std::size_t>(g)].count >= gang;
+        runs = runs || (fits && AloneRate(table, job_type, gang, g, types) > 0.0);
+      }
+      if (runs) continue;
+      throw Error(Join("synthetic: gangs=", options.multi ? "multi" : "single", " draws '", name, "' in gangs of ", gang,
+                       ", which no GPU type of --cluster can run"));
+    }
+  }
+}
+
 std::shared_ptr<const ScenarioSource> Make(Params& params, const ScenarioSettings& settings) {
   Options options;
   options.rate = params.Number("rate", 0.0, 1e9);
@@ -108,14 +129,7 @@ std::shared_ptr<const ScenarioSource> Make(Params& params, const ScenarioSetting
   options.multi = params.Choice("gangs", {"single", "multi"}) == 1;
   options.priorities = params.Bool("priorities");
   options.slo = params.Bool("slo");
-  if (options.multi) {
-    int largest = 0;
-    for (const GpuType& type : settings.cluster.types) largest = std::max(largest, type.count);
-    if (largest < 8) {
-      throw Error(
-          Join("synthetic: gangs=multi draws gangs of 8 GPUs, the cluster's largest GPU type has ", largest));
-    }
-  }
+  CheckDrawable(options, settings.cluster);
   return std::make_shared<Synthetic>(options, settings, params.Resolved());
 }
 

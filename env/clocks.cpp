@@ -153,15 +153,19 @@ bool Simulator::AdvanceReferenceRounds() {
     double latest = begin;
     for (int job : s.running) {
       const double rate = scenario_.Rate(job, s.on_type[U(job)]);
-      const double overhead = std::min(s.progress_from[U(job)] - begin, length);
+      const double held = std::max(s.progress_from[U(job)] - begin, 0.0);  // by what its start costs
       const double left = scenario_.data().jobs.total_steps[U(job)] - s.steps_done[U(job)];
-      const double steps = std::min(std::floor(rate * (length - overhead)), left);
-      const double finish = begin + overhead + steps / rate;
+      const double steps = held < length ? std::min(std::floor(rate * (length - held)), left) : 0.0;
+      const double finish = held < length ? begin + held + steps / rate : begin + length;
       s.steps_done[U(job)] += steps;
       const bool done = s.steps_done[U(job)] >= scenario_.data().jobs.total_steps[U(job)];
       s.segments.push_back({job, s.on_type[U(job)], finish - last_round_end_, finish, done});
       latest = std::max(latest, finish);
-      failures_[U(job)] = steps > 0.0 ? std::uint8_t{0} : static_cast<std::uint8_t>(failures_[U(job)] + 1);
+      if (steps > 0.0) {
+        failures_[U(job)] = 0;
+      } else if (held == 0.0) {
+        ++failures_[U(job)];
+      }
     }
     std::sort(s.segments.begin(), s.segments.end(), LaterFinish);
     EndRound(latest);
@@ -172,7 +176,8 @@ bool Simulator::AdvanceReferenceRounds() {
         continue;
       }
       EndRun(segment.job, segment.finish);  // GPUs idle from its finish to the round's end
-      s.busy_from[U(segment.job)] = s.progress_from[U(segment.job)] = s.now;
+      s.busy_from[U(segment.job)] = s.now;
+      s.progress_from[U(segment.job)] = std::max(s.progress_from[U(segment.job)], s.now);
       if (failures_[U(segment.job)] == kFailuresToDrop) Drop(segment.job);
     }
   }

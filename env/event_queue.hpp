@@ -30,8 +30,6 @@ class EventQueue {
     std::pop_heap(heap_.begin(), heap_.end(), After);
     heap_.pop_back();
   }
-  void Clear() { heap_.clear(); }
-  void Reserve(std::size_t n) { heap_.reserve(n); }
 
  private:
   static bool After(const Completion& a, const Completion& b) {

@@ -106,7 +106,8 @@ Metrics Measure(const Simulator& simulator, Window window) {
   // Jain, Chiu & Hawe 1984: (sum x)^2 / (n sum x^2).
   m.jain = inverse_square > 0.0 ? inverse * inverse / (n * inverse_square) : 0.0;
   m.deadline_miss_rate = deadlines > 0 ? static_cast<double>(missed) / deadlines : 0.0;
-  m.throughput_per_h = m.makespan_s > 0.0 ? n / (m.makespan_s / 3600.0) : 0.0;
+  const double span = m.jobs > 0 ? m.makespan_s - jobs.arrival[U(window.begin)] : 0.0;
+  m.throughput_per_h = span > 0.0 ? n / (span / 3600.0) : 0.0;
   m.preemptions_per_job = m.jobs > 0 ? preemptions / n : 0.0;
 
   double busy_all = 0.0;

@@ -29,7 +29,7 @@ struct Metrics {
   double mean_ftf = 0, max_ftf = 0;  // finish-time fairness rho, see metrics.cpp
   double jain = 0;               // Jain index of 1 / slowdown, weights ignored
   double deadline_miss_rate = 0; // of jobs that have a deadline; 0 when none has
-  double throughput_per_h = 0;   // completed jobs / makespan
+  double throughput_per_h = 0;   // completed jobs / (last completion - first arrival of the window)
   double cost = 0;               // busy device-hours x price
   double energy_kwh = 0;         // busy x peak + idle x idle power over the run
   double preemptions_per_job = 0;

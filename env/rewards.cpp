@@ -68,14 +68,14 @@ double FinalFtf(const Simulator& simulator) { return Measure(simulator, {}).max_
 double FinalUtilization(const Simulator& simulator) { return -Measure(simulator, {}).utilization; }
 
 constexpr RewardInfo kRewards[] = {
-    {"jct", "minus the sum of job completion times, s (jobs in system integrated over time)", TotalJct, false},
-    {"slowdown", "minus the sum of JCT / max(run time alone, 10 s)", TotalSlowdown, false},
-    {"makespan", "minus the makespan, s", TotalMakespan, false},
-    {"deadline", "minus the number of jobs that miss their deadline", TotalMisses, false},
-    {"cost", "minus the price of the busy device-hours", TotalCost, false},
-    {"energy", "minus the energy of the cluster, kWh", TotalEnergy, false},
-    {"ftf", "minus the largest finish-time fairness rho, at the end", FinalFtf, true},
-    {"utilization", "the utilisation, at the end", FinalUtilization, true},
+    {"jct", "minus the sum of job completion times, s (jobs in system integrated over time)", "Little 1961: jobs in system integrated over time is the sum of times in system", TotalJct, false},
+    {"slowdown", "minus the sum of JCT / max(run time alone, 10 s)", "Feitelson & Rudolph 1998, bounded at 10 s", TotalSlowdown, false},
+    {"makespan", "minus the makespan, s", "Graham 1966", TotalMakespan, false},
+    {"deadline", "minus the number of jobs that miss their deadline", "metrics.hpp", TotalMisses, false},
+    {"cost", "minus the price of the busy device-hours", "metrics.hpp", TotalCost, false},
+    {"energy", "minus the energy of the cluster, kWh", "metrics.hpp", TotalEnergy, false},
+    {"ftf", "minus the largest finish-time fairness rho, at the end", "Mahajan et al., NSDI 2020 (Themis), as metrics.cpp states it", FinalFtf, true},
+    {"utilization", "the utilisation, at the end", "metrics.hpp", FinalUtilization, true},
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 // Rewards as a named sum of terms: "jct", "jct+0.5*slowdown". For additive metrics the undiscounted return of a whole
-// episode equals the stated metric (tests/rewards_test.cpp); maxima and ratios come as a terminal reward.
+// episode is minus what the stated metric grew by since its first choice (tests/vec_env_test.cpp); maxima and ratios come
+// as a terminal reward.
 #pragma once
 
 #include <memory>
@@ -15,6 +16,7 @@ namespace berth {
 struct RewardInfo {
   const char* name;
   const char* summary;   // the metric whose negative is the return, with unit
+  const char* source;    // paper, or the metric's definition
   // Total of the metric so far, exact at simulator.now().
   double (*total)(const Simulator& simulator);
   bool terminal;         // paid once, when the episode terminates (maxima, ratios)

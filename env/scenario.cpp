@@ -308,14 +308,6 @@ Scenario::Scenario(ScenarioData data, const JobLabel& label) {
   body_ = std::move(body);
 }
 
-int Scenario::TypeIndex(const std::string& name) const {
-  const auto& types = data().cluster.types;
-  for (std::size_t g = 0; g < types.size(); ++g) {
-    if (types[g].name == name) return static_cast<int>(g);
-  }
-  return -1;
-}
-
 Scenario WithClock(const Scenario& scenario, const Clock& clock) {
   ScenarioData data = scenario.data();
   data.clock = clock;
@@ -332,6 +324,26 @@ Scenario WithKnowledge(const Scenario& scenario, Knowledge knowledge, double sig
 Scenario WithCosts(const Scenario& scenario, const Costs& costs) {
   ScenarioData data = scenario.data();
   data.costs = costs;
+  return Scenario(std::move(data));
+}
+
+Scenario Slice(const Scenario& scenario, int begin, int end) {
+  BERTH_CHECK(0 <= begin && begin < end && end <= scenario.num_jobs(), begin, ":", end);
+  ScenarioData data = scenario.data();
+  JobTable& jobs = data.jobs;
+  const double origin = jobs.arrival[U(begin)];
+  const std::size_t per_job = jobs.demand.size() / U(jobs.size());
+  const auto cut = [&](auto& column, std::size_t width = 1) {
+    if (column.empty()) return;
+    column.erase(column.begin() + static_cast<std::ptrdiff_t>(U(end) * width), column.end());
+    column.erase(column.begin(), column.begin() + static_cast<std::ptrdiff_t>(U(begin) * width));
+  };
+  cut(jobs.demand, per_job);
+  cut(jobs.id), cut(jobs.arrival), cut(jobs.job_type), cut(jobs.gang), cut(jobs.gang_min), cut(jobs.gang_max);
+  cut(jobs.total_steps), cut(jobs.weight), cut(jobs.deadline), cut(jobs.tenant), cut(jobs.requested_s);
+  cut(jobs.allowed);
+  for (double& arrival : jobs.arrival) arrival -= origin;
+  for (double& deadline : jobs.deadline) deadline -= origin;
   return Scenario(std::move(data));
 }
 

@@ -133,7 +133,6 @@ class Scenario {
   double EstimateFactor(int job) const {  // 1 unless knowledge is kEstimate
     return body_->estimate.empty() ? 1.0 : body_->estimate[static_cast<std::size_t>(job)];
   }
-  int TypeIndex(const std::string& name) const;  // -1 = none
   std::uint64_t Hash() const { return body_->hash; }  // of everything that defines the episode
 
  private:
@@ -153,5 +152,7 @@ class Scenario {
 Scenario WithClock(const Scenario& scenario, const Clock& clock);
 Scenario WithKnowledge(const Scenario& scenario, Knowledge knowledge, double sigma);
 Scenario WithCosts(const Scenario& scenario, const Costs& costs);
+// Jobs [begin, end) alone, their times (arrivals, deadlines) counted from the first one's arrival.
+Scenario Slice(const Scenario& scenario, int begin, int end);
 
 }  // namespace berth

@@ -14,6 +14,11 @@ std::size_t U(int i) { return static_cast<std::size_t>(i); }
 SchedEnv::SchedEnv(std::shared_ptr<const ScenarioSource> source, const SchedEnvOptions& options, std::uint32_t index)
     : source_(std::move(source)), options_(options), index_(index), reward_(options.mdp.reward) {
   const Scenario probe = source_->Make(options_.seed, options_.split, index_, 0, 1);
+  const int last = options_.jobs.end < 0 ? probe.num_jobs() : options_.jobs.end;
+  if (source_->fixed() && (options_.jobs.begin < 0 || options_.jobs.begin >= last || last > probe.num_jobs())) {
+    throw Error(Join("jobs to train on: expected a range within the scenario's ", probe.num_jobs(), ", found ",
+                     options_.jobs.begin, ":", last));
+  }
   if (probe.num_jobs() == 0) throw Error(Join(source_->Describe(), ": expected at least one job, found none"));
   if (options_.mdp.knowledge > probe.data().knowledge) {
     throw Error(Join("the decision process asks for knowledge '", ToString(options_.mdp.knowledge),
@@ -33,34 +38,56 @@ SchedEnv::SchedEnv(std::shared_ptr<const ScenarioSource> source, const SchedEnvO
 void SchedEnv::Begin(std::uint32_t episode) {
   episode_ = episode;
   history_.clear();
-  terminated_ = truncated_ = false;
-  return_ = done_jct_ = 0.0;
-  done_jobs_ = 0;
-  simulator_.emplace(source_->Make(options_.seed, options_.split, index_, episode,
-                                   options_.warmup_jobs + options_.episode_jobs));
-  WarmUp();
-  done_jct_ = 0.0;
-  done_jobs_ = 0;
-  if (PassesOver(simulator_->View(options_.mdp.knowledge), options_.mdp) || !OpenPoint()) RunToChoice();
-  BERTH_CHECK(!terminated_ && !truncated_, source_->Describe(), ": an episode without a choice");
+  // Draws beyond the first have keys that no run reaches by counting episodes.
+  for (std::uint32_t draw = 0; draw < 100; ++draw) {
+    const std::uint32_t key = episode + draw * 0x9E3779B1u;
+    terminated_ = truncated_ = false;
+    return_ = 0.0;
+    Draw(key);
+    WarmUp(key);
+    done_jct_ = 0.0;
+    done_jobs_ = 0;
+    if (terminated_) continue;
+    if (PassesOver(simulator_->View(options_.mdp.knowledge), options_.mdp) || !OpenPoint()) RunToChoice();
+    if (!terminated_ && !truncated_) return;
+  }
+  throw Error(Join(source_->Describe(), ": a hundred episodes in a row leave nothing to choose (", options_.episode_jobs,
+                   " jobs an episode)"));
+}
+
+void SchedEnv::Draw(std::uint32_t episode) {
+  const int wanted = options_.warmup_jobs + options_.episode_jobs;
+  Scenario scenario = source_->Make(options_.seed, options_.split, index_, episode, wanted);
+  endless_ = !source_->fixed();
+  if (source_->fixed()) {
+    const int last = options_.jobs.end < 0 ? scenario.num_jobs() : options_.jobs.end;
+    int begin = options_.jobs.begin, end = last;
+    if (end - begin > wanted) {
+      Stream stream(options_.seed, Purpose::kReplay, options_.split, index_, episode);
+      begin += static_cast<int>(stream.Below(static_cast<std::uint32_t>(end - begin - wanted) + 1));
+      end = begin + wanted;
+      endless_ = true;
+    }
+    if (begin > 0 || end < scenario.num_jobs()) scenario = Slice(scenario, begin, end);
+  }
+  simulator_.emplace(std::move(scenario));
 }
 
 // Leaves the simulator at a decision point that is still to be decided.
-void SchedEnv::WarmUp() {
+void SchedEnv::WarmUp(std::uint32_t episode) {
   const int jobs = simulator_->scenario().num_jobs();
   const int most = warmup_ ? std::clamp(jobs - options_.episode_jobs, 0, options_.warmup_jobs) : 0;
-  Stream stream(options_.seed, Purpose::kWarmup, options_.split, index_, episode_);
+  Stream stream(options_.seed, Purpose::kWarmup, options_.split, index_, episode);
   const int arrivals = static_cast<int>(stream.Below(static_cast<std::uint32_t>(most) + 1));
   last_arrival_ = arrivals + options_.episode_jobs;
-  Advance();
-  if (arrivals == 0) return;
+  if (!Advance() || arrivals == 0) return;
   const Knowledge granted = warmup_->knowledge();
   warmup_->Reset(simulator_->View(granted));
   while (simulator_->arrived_jobs() < arrivals) {
     decision_.Clear();
     warmup_->Decide(simulator_->View(granted), decision_);
     Apply();
-    Advance();
+    if (!Advance()) return;
   }
 }
 
@@ -127,7 +154,7 @@ void SchedEnv::RunToChoice() {
     if (open) plan_.Emit(view, decision_);
     Apply();
     if (!Advance()) return;
-    if (simulator_->arrived_jobs() >= last_arrival_ && simulator_->arrivals_remain()) {
+    if (simulator_->arrived_jobs() >= last_arrival_ && (endless_ || simulator_->arrivals_remain())) {
       truncated_ = true;
       OpenPoint();
       return;

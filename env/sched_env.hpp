@@ -15,8 +15,8 @@
 namespace berth {
 
 // Micro-actions fill a plan until `done` advances time. Actions: q * G + g puts visible job q on type g; Q * G is done
-// (semantics redecide only). States in which a single action is legal are played without asking.
-// Thread rule: one thread at a time. Step allocates nothing except where it begins a new episode.
+// (semantics redecide only). States in which only `done` is legal are played without asking.
+// Thread rule: one thread at a time. Step allocates only where a list outgrows all that came before it.
 class SchedEnv {
  public:
   SchedEnv(std::shared_ptr<const ScenarioSource> source, const SchedEnvOptions& options, std::uint32_t index);
@@ -25,7 +25,9 @@ class SchedEnv {
     double reward = 0.0, discount = 1.0;
     bool terminated = false, truncated = false;
   };
-  void Begin(std::uint32_t episode);  // draws the workload, warms up, goes to the first choice
+  // Draws the workload, warms up, goes to the first choice; draws again where there is none. Throws Error when a hundred
+  // draws in a row have no choice.
+  void Begin(std::uint32_t episode);
   Outcome Step(int action);           // after an end: Begin the next episode before the next Step
 
   ObservationLayout layout() const { return layout_; }
@@ -41,7 +43,8 @@ class SchedEnv {
  private:
   int Done() const { return layout_.q * layout_.g; }
   bool Commits() const { return options_.mdp.semantics == Semantics::kCommit; }
-  void WarmUp();
+  void Draw(std::uint32_t episode);  // makes simulator_
+  void WarmUp(std::uint32_t episode);
   void Apply();            // carries out decision_; it is legal by construction
   bool Advance();          // to the next decision point; false when the episode terminated
   bool OpenPoint();        // candidates, plan, observation, mask; false when there is nothing to choose
@@ -67,6 +70,7 @@ class SchedEnv {
   std::vector<std::int32_t> history_;
   bool terminated_ = false, truncated_ = false;
   int last_arrival_ = 0;   // truncate when this many have arrived
+  bool endless_ = true;    // more jobs would come: the episode is cut, it does not drain
   double return_ = 0.0, done_jct_ = 0.0;
   int done_jobs_ = 0;
 };

@@ -1,11 +1,14 @@
 #include "env/thread_team.hpp"
 
+#include <utility>
+
 #include "env/check.hpp"
 
 namespace berth {
 
 ThreadTeam::ThreadTeam(int size) {
   BERTH_CHECK(size >= 1, "a team of ", size);
+  errors_.resize(static_cast<std::size_t>(size));
   for (int worker = 1; worker < size; ++worker) threads_.emplace_back([this, worker] { Loop(worker); });
 }
 
@@ -21,8 +24,21 @@ void ThreadTeam::Run(const std::function<void(int)>& work) {
   pending_ = static_cast<int>(threads_.size());
   ++epoch_;
   epoch_.notify_all();
-  work(0);
+  Call(0);
   for (int left = pending_; left != 0; left = pending_) pending_.wait(left);
+  for (std::exception_ptr& error : errors_) {
+    if (error) std::rethrow_exception(std::exchange(error, nullptr));
+  }
+}
+
+void ThreadTeam::Call(int worker) {
+  auto& error = errors_[static_cast<std::size_t>(worker)];
+  error = nullptr;
+  try {
+    (*work_)(worker);
+  } catch (...) {
+    error = std::current_exception();
+  }
 }
 
 void ThreadTeam::Loop(int worker) {
@@ -30,7 +46,7 @@ void ThreadTeam::Loop(int worker) {
     epoch_.wait(seen);
     if (stop_) return;
     seen = epoch_;
-    (*work_)(worker);
+    Call(worker);
     if (--pending_ == 0) pending_.notify_one();
   }
 }

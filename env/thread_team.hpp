@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <thread>
 #include <vector>
@@ -19,15 +20,18 @@ class ThreadTeam {
   ThreadTeam& operator=(const ThreadTeam&) = delete;
 
   int size() const { return static_cast<int>(threads_.size()) + 1; }
-  // Calls work(worker) on every worker and returns when all are done. `work` must not throw.
+  // Calls work(worker) on every worker and returns when all are done. Rethrows the exception of the lowest worker that
+  // threw.
   void Run(const std::function<void(int worker)>& work);
 
  private:
   void Loop(int worker);
+  void Call(int worker);  // work_, its exception kept
   const std::function<void(int)>* work_ = nullptr;
   std::atomic<std::uint32_t> epoch_{0};
   std::atomic<int> pending_{0};
   std::atomic<bool> stop_{false};
+  std::vector<std::exception_ptr> errors_;  // [size]
   std::vector<std::thread> threads_;
 };
 

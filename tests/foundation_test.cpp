@@ -198,6 +198,12 @@ TEST_CASE("a thread team runs every worker once a call") {
       team.Run([&](int worker) { ++calls[static_cast<std::size_t>(worker)]; });
     }
     CHECK(calls == std::vector<int>(static_cast<std::size_t>(size), 200));
+    CHECK_THROWS_WITH(team.Run([&](int worker) {
+                        if (worker == size - 1) throw Error(Join("worker ", worker));
+                      }),
+                      Join("worker ", size - 1));
+    team.Run([&](int worker) { ++calls[static_cast<std::size_t>(worker)]; });
+    CHECK(calls == std::vector<int>(static_cast<std::size_t>(size), 201));
   }
 }
 

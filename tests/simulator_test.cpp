@@ -153,6 +153,41 @@ TEST_CASE("preemption keeps progress and charges checkpoint, restore and migrati
   CHECK(simulator.state().AttainedSeconds(0) == 80.0);  // [0, 40) and [50, 90)
 }
 
+TEST_CASE("reference rounds: what a start costs holds the GPUs for as many rounds as it takes") {
+  // Job 0 (720 steps at 1 step/s) runs round 1, is stopped for round 2 and restarts with a restore of 800 s: it is held
+  // over [720, 1520): two whole rounds, then 80 s of the third, in which 280 steps fit; 80 are left for the fourth.
+  ScenarioData data = TinyData({{"a", 1}}, {{1.0}}, {{0, 720}, {360, 360}}, {ClockKind::kReferenceRounds});
+  data.costs.restore_s = 800.0;
+  Simulator simulator{Scenario(data)};
+  const auto decide = [&](auto&& fill) {
+    REQUIRE(simulator.AdvanceToDecision());
+    Decision decision;
+    fill(decision);
+    REQUIRE(simulator.Apply(decision).ok());
+  };
+  decide([](Decision& d) { d.Start(0, 0); });
+  decide([](Decision& d) { d.Stop(0), d.Start(1, 0); });
+  decide([](Decision& d) { d.Start(0, 0); });
+  for (double done : {360.0, 360.0, 640.0}) {
+    decide([](Decision&) {});
+    CHECK(simulator.state().steps_done[0] == done);
+  }
+  CHECK_FALSE(simulator.AdvanceToDecision());
+  CHECK(DoneAt(simulator, 0) == 720.0 + 3 * 360.0 + 80.0);
+}
+
+TEST_CASE("a slice of a scenario begins at time 0 and keeps the rest of its jobs") {
+  ScenarioData data = TinyData({{"a", 2}}, {{1.0}}, {{0, 10}, {5, 20}, {7, 30}, {9, 40}});
+  data.jobs.deadline = {kNever, 25, 17, kNever};
+  data.jobs.demand = {1, 2, 3, 4, 5, 6, 7, 8};
+  const ScenarioData cut = Slice(Scenario(data), 1, 3).data();
+  CHECK(cut.jobs.arrival == std::vector<double>{0, 2});
+  CHECK(cut.jobs.deadline == std::vector<double>{20, 12});
+  CHECK(cut.jobs.total_steps == std::vector<double>{20, 30});
+  CHECK(cut.jobs.demand == std::vector<double>{3, 4, 5, 6});
+  CHECK(cut.jobs.id == std::vector<std::int64_t>{1, 2});
+}
+
 TEST_CASE("illegal decisions name their rule and change nothing") {
   const Scenario scenario = Tiny({{"a", 2}, {"b", 1}}, {{1.0, 0.0}}, {{0, 10, 0, 2}, {0, 10}, {5, 10}});
   Simulator simulator(scenario);

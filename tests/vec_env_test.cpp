@@ -13,25 +13,68 @@ namespace {
 // A Poisson stream of jobs over two types, in which either type is the better one for half of the jobs.
 class ToySource : public ScenarioSource {
  public:
-  explicit ToySource(Clock clock, int jobs = 30) : clock_(clock), jobs_(jobs) {}
+  // `ends`: the episode drains, as a fixed scenario does; otherwise more jobs would come and it is cut.
+  explicit ToySource(Clock clock, bool ends = true) : clock_(clock), ends_(ends) {}
   Scenario Make(std::uint64_t seed, Split split, std::uint32_t env, std::uint32_t episode, int jobs) const override {
     Stream stream(seed, Purpose::kTest, split, env, episode);
     std::vector<test::TinyJob> list;
     double now = 0.0;
-    for (int i = 0; i < (jobs > 0 ? jobs : jobs_); ++i) {
+    for (int i = 0; i < jobs; ++i) {
       now += stream.Exponential(40.0);
       list.push_back({now, 1.0 + stream.Uniform(0.0, 200.0), static_cast<int>(stream.Below(2)),
                       1 + static_cast<int>(stream.Below(2))});
     }
-    return test::Tiny({{"a", 2}, {"b", 3}}, {{1.0, 3.0}, {2.0, 0.5}}, list, clock_);
+    ScenarioData data = test::TinyData({{"a", 2}, {"b", 3}}, {{1.0, 3.0}, {2.0, 0.5}}, list, clock_);
+    data.cluster.types[0].price_per_hour = 2.0;
+    data.cluster.types[1].price_per_hour = 3.0;
+    data.cluster.types[0].idle_power_w = 10.0;
+    data.cluster.types[1].peak_power_w = 200.0;
+    for (double arrival : data.jobs.arrival) data.jobs.deadline.push_back(arrival + stream.Uniform(20.0, 400.0));
+    return Scenario(std::move(data));
   }
-  bool fixed() const override { return false; }
+  bool fixed() const override { return ends_; }
   std::string Describe() const override { return "toy"; }
 
  private:
   Clock clock_;
-  int jobs_;
+  bool ends_;
 };
+
+// Starts every waiting job that fits, in order of arrival.
+class Greedy : public Scheduler {
+ public:
+  Knowledge knowledge() const override { return Knowledge::kNone; }
+  void Decide(const ClusterView& view, Decision& decision) override {
+    plan_.Begin(view, false);
+    for (int job : view.waiting()) {
+      if (const int type = FastestFit(view, plan_, job); type >= 0) plan_.Put(view, job, type);
+    }
+    plan_.Emit(view, decision);
+  }
+
+ private:
+  Plan plan_;
+};
+
+// What each reward must add up to over an episode from an empty cluster, from the completions and the metrics alone.
+double Expected(const std::string& reward, const Simulator& simulator) {
+  const Metrics m = Measure(simulator, {});
+  const JobTable& jobs = simulator.scenario().data().jobs;
+  if (reward == "jct") return m.mean_jct_s * m.jobs;
+  if (reward == "makespan") return m.makespan_s;
+  if (reward == "deadline") return m.deadline_miss_rate * m.jobs;
+  if (reward == "cost") return m.cost;
+  if (reward == "energy") return m.energy_kwh;
+  if (reward == "ftf") return m.max_ftf;
+  if (reward == "utilization") return -m.utilization;
+  REQUIRE(reward == "slowdown");  // a new reward needs its line here
+  double sum = 0.0;
+  for (std::size_t j = 0; j < jobs.arrival.size(); ++j) {
+    const double alone = jobs.total_steps[j] / (jobs.job_type[j] == 0 ? 3.0 : 2.0);  // the best of its two rates
+    sum += (simulator.state().completion[j] - jobs.arrival[j]) / std::max(alone, 10.0);
+  }
+  return sum;
+}
 
 int RandomLegal(std::span<const std::uint8_t> mask, Stream& stream) {
   std::uint32_t legal = 0;
@@ -94,49 +137,145 @@ TEST_CASE("every reward's return is the metric that it names") {
       SchedEnv env(std::make_shared<ToySource>(Clock{ClockKind::kEvent}), options, 0);
       Stream stream(6, Purpose::kTest);
       env.Begin(0);
-      const double skipped = info.terminal ? 0.0 : info.total(env.simulator());
+      const double skipped = info.terminal ? 0.0 : info.total(env.simulator());  // before the first choice
       double sum = 0.0;
       for (SchedEnv::Outcome outcome; !outcome.terminated;) {
         outcome = env.Step(RandomLegal(env.mask(), stream));
         sum += outcome.reward;
       }
-      CHECK(-sum == Approx(2.0 * (info.total(env.simulator()) - skipped)));
+      CHECK(-sum / 2.0 + skipped == Approx(Expected(info.name, env.simulator())));
     }
   }
 }
 
-TEST_CASE("an episode is truncated when its jobs have arrived, with the final observation of that point") {
+TEST_CASE("an episode of a generator is cut when its jobs have arrived, with the observation of that point") {
   SchedEnvOptions options = Options(true, 8);
   options.episode_jobs = 10;
-  options.warmup_jobs = 20;
-  auto env = MakeVecEnv(std::make_shared<ToySource>(Clock{ClockKind::kEvent}), options, 3, 1);
+  options.warmup_jobs = GENERATE(0, 20);
+  options.warmup = [] { return std::make_unique<Greedy>(); };
+  const auto source = std::make_shared<ToySource>(Clock{ClockKind::kEvent}, /*ends=*/false);
+  auto env = MakeVecEnv(source, options, 3, 1);
+  std::vector<SchedEnv> alone;
+  for (std::uint32_t i = 0; i < 3; ++i) alone.emplace_back(source, options, i).Begin(0);
   StepStorage storage(3, env->layout().size(), env->num_actions());
   env->Reset(storage.buffers());
   Stream stream(7, Purpose::kTest);
   std::vector<std::int32_t> actions(3);
   int truncated = 0;
   for (int step = 0; step < 2000; ++step) {
+    const auto width = static_cast<std::size_t>(env->num_actions());
     for (std::size_t i = 0; i < 3; ++i) {
-      const auto width = static_cast<std::size_t>(env->num_actions());
       actions[i] = RandomLegal(std::span(storage.action_mask).subspan(i * width, width), stream);
     }
     env->Step(actions, storage.buffers());
     for (std::size_t i = 0; i < 3; ++i) {
-      CHECK_FALSE(storage.terminated[i]);  // more jobs would come: an episode is cut, it does not drain
-      if (!storage.truncated[i]) continue;
+      const SchedEnv::Outcome outcome = alone[i].Step(actions[i]);
+      REQUIRE(outcome.truncated == (storage.truncated[i] != 0));
+      REQUIRE_FALSE(storage.terminated[i]);  // more jobs would come: an episode is cut, it does not drain
+      if (!outcome.truncated) continue;
       ++truncated;
       const auto d = static_cast<std::size_t>(env->layout().size());
-      CHECK(storage.final_observation[i * d] == 1.0f);  // a job is there
+      const auto final_row = std::span(storage.final_observation).subspan(i * d, d);
+      REQUIRE(std::equal(final_row.begin(), final_row.end(), alone[i].observation().begin()));
+      alone[i].Begin(alone[i].episode() + 1);
+      const auto next_row = std::span(storage.observation).subspan(i * d, d);
+      REQUIRE(std::equal(next_row.begin(), next_row.end(), alone[i].observation().begin()));
+      REQUIRE_FALSE(std::equal(final_row.begin(), final_row.end(), next_row.begin()));
     }
   }
   CHECK(truncated > 10);
   CHECK(env->TakeStats().episodes == truncated);
 }
 
+TEST_CASE("an episode starts from a cluster that the warm-up scheduler has filled") {
+  SchedEnvOptions options = Options(true, 8);
+  options.episode_jobs = 10;
+  options.warmup_jobs = 20;
+  options.warmup = [] { return std::make_unique<Greedy>(); };
+  SchedEnv env(std::make_shared<ToySource>(Clock{ClockKind::kEvent}, /*ends=*/false), options, 0);
+  int fewest = 1000, most = 0, busy = 0;
+  for (std::uint32_t episode = 0; episode < 60; ++episode) {
+    env.Begin(episode);
+    fewest = std::min(fewest, env.simulator().arrived_jobs());
+    most = std::max(most, env.simulator().arrived_jobs());
+    busy += !env.simulator().state().running.empty();
+    CHECK(env.history().empty());
+    CHECK(CheckInvariants(env.simulator()) == "");
+  }
+  CHECK(fewest <= 3);
+  CHECK(most >= 18);
+  CHECK(busy > 30);
+}
+
+TEST_CASE("a fixed scenario is cut at random, within the jobs to train on") {
+  // 100 jobs, one every 10 s, job j of j + 1 steps: the first job of a piece tells where it was cut.
+  class Long : public ScenarioSource {
+   public:
+    Scenario Make(std::uint64_t, Split, std::uint32_t, std::uint32_t, int) const override {
+      std::vector<test::TinyJob> jobs;
+      for (int j = 0; j < 100; ++j) jobs.push_back({10.0 * j, 1.0 + j});
+      return test::Tiny({{"a", 2}, {"b", 2}}, {{1.0, 2.0}}, jobs);
+    }
+    bool fixed() const override { return true; }
+    std::string Describe() const override { return "long"; }
+  };
+  SchedEnvOptions options = Options(true, 8);
+  options.episode_jobs = 10;
+  options.jobs = {20, 60};
+  SchedEnv env(std::make_shared<Long>(), options, 0);
+  int first = 1000, last = 0;
+  for (std::uint32_t episode = 0; episode < 200; ++episode) {
+    env.Begin(episode);
+    const Scenario& piece = env.simulator().scenario();
+    CHECK(piece.num_jobs() == 10);
+    CHECK(piece.data().jobs.arrival.front() == 0.0);
+    const int at = static_cast<int>(piece.data().jobs.id.front());
+    CHECK(piece.data().jobs.total_steps.front() == 1.0 + at);
+    first = std::min(first, at);
+    last = std::max(last, at);
+  }
+  CHECK(first >= 20);
+  CHECK(first <= 22);
+  CHECK(last >= 48);
+  CHECK(last <= 50);
+  options.jobs = {20, 101};
+  CHECK_THROWS_AS(SchedEnv(std::make_shared<Long>(), options, 0), Error);
+}
+
+TEST_CASE("what a source throws in a worker reaches the caller as it is") {
+  class Failing : public ToySource {
+   public:
+    Failing() : ToySource(Clock{ClockKind::kEvent}, /*ends=*/false) {}
+    Scenario Make(std::uint64_t seed, Split split, std::uint32_t env, std::uint32_t episode, int jobs) const override {
+      if (env == 3 && jobs > 1) throw Error("no workload for environment 3");
+      return ToySource::Make(seed, split, env, episode, jobs);
+    }
+  };
+  SchedEnvOptions options = Options(true, 8);
+  for (int threads : {1, 2, 4}) {
+    auto env = MakeVecEnv(std::make_shared<Failing>(), options, 4, threads);
+    StepStorage storage(4, env->layout().size(), env->num_actions());
+    CHECK_THROWS_WITH(env->Reset(storage.buffers()), "no workload for environment 3");
+  }
+}
+
+TEST_CASE("a workload that never leaves a choice is an error, one that seldom does is drawn again") {
+  // One job at a time on one GPU, done before the next comes: the only choice is to start it, which is asked.
+  SchedEnvOptions options = Options(false, 4);
+  options.episode_jobs = 1;
+  options.warmup_jobs = 10;
+  options.warmup = [] { return std::make_unique<Greedy>(); };
+  SchedEnv env(std::make_shared<ToySource>(Clock{ClockKind::kEvent}, /*ends=*/false), options, 0);
+  for (std::uint32_t episode = 0; episode < 50; ++episode) {
+    env.Begin(episode);
+    CHECK(std::count(env.mask().begin(), env.mask().end(), 1) >= 1);
+  }
+}
+
 TEST_CASE("the same bits on any number of threads, and after save and load") {
   SchedEnvOptions options = Options(true, 6);
   options.episode_jobs = 12;
-  const auto source = std::make_shared<ToySource>(Clock{ClockKind::kRounds, 60.0});
+  const auto source = std::make_shared<ToySource>(Clock{ClockKind::kRounds, 60.0}, /*ends=*/false);
   const auto make = [&](int threads) { return MakeVecEnv(source, options, 5, threads); };
   auto one = make(1), two = make(2), resumed = make(3);
   StepStorage a(5, one->layout().size(), one->num_actions()), b = a, c = a;
@@ -201,7 +340,15 @@ TEST_CASE("jobs beyond the visible keep their GPUs, and the global block counts 
     const auto there = static_cast<double>(env.simulator().jobs_in_system());
     CHECK(beyond == Approx(std::log(1.0 + std::max(0.0, there - 2.0)) / 5.0).margin(1e-6));
     hidden = hidden || beyond > 0.0f;
+    // Offered are the first and the last; whoever else runs keeps its GPUs, unless it ends.
+    const SimState before = env.simulator().state();
     outcome = env.Step(RandomLegal(env.mask(), stream));
+    for (std::size_t k = 1; k + 1 < before.active.size(); ++k) {
+      const int job = before.active[k];
+      const std::span<const int> had = before.Devices(job), has = env.simulator().state().Devices(job);
+      if (had.empty() || env.simulator().state().phase[static_cast<std::size_t>(job)] == JobPhase::kDone) continue;
+      REQUIRE(std::equal(had.begin(), had.end(), has.begin(), has.end()));
+    }
   }
   CHECK(hidden);
 }

@@ -156,7 +156,8 @@ void SetSourceCommit(const std::string& commit) {
   Commit() = commit;
 }
 
-// libhdf5 builds the file in memory and Commit writes it: libhdf5 1.10 crashes at exit when a write of its own fails.
+// libhdf5 builds the file in memory and Commit writes it: libhdf5 1.10 crashes at exit when a write of its
+// own fails.
 Writer::Writer(const std::string& path, const std::string& kind, int version)
     : path_(path), temporary_(path + ".part" + std::to_string(getpid())) {
   const Guard guard(Lock());
@@ -247,7 +248,8 @@ void Writer::Commit() {
   }
   const bool written = done == image.size() && fsync(descriptor_) == 0;
   if (!written || std::rename(temporary_.c_str(), path_.c_str()) != 0) {
-    throw Error(Join(path_, ": cannot be written: ", std::strerror(errno), "; what was there before is intact"));
+    throw Error(
+        Join(path_, ": cannot be written: ", std::strerror(errno), "; what was there before is intact"));
   }
   close(descriptor_);
   descriptor_ = -1;

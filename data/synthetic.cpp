@@ -116,8 +116,8 @@ void CheckDrawable(const Options& options, const ClusterSpec& cluster) {
         runs = runs || (fits && AloneRate(table, job_type, gang, g, types) > 0.0);
       }
       if (runs) continue;
-      throw Error(Join("synthetic: gangs=", options.multi ? "multi" : "single", " draws '", name, "' in gangs of ", gang,
-                       ", which no GPU type of --cluster can run"));
+      throw Error(Join("synthetic: gangs=", options.multi ? "multi" : "single", " draws '", name,
+                       "' in gangs of ", gang, ", which no GPU type of --cluster can run"));
     }
   }
 }

@@ -17,8 +17,8 @@ struct StepBuffers {
   std::span<float> reward;              // [N] of the step just taken
   std::span<std::uint8_t> terminated;   // [N] the episode ended: nothing follows
   std::span<std::uint8_t> truncated;    // [N] it was cut: bootstrap from final_observation
-  std::span<float> discount;            // [N] of this step: multiplies the value of what follows (gamma included)
-  std::span<float> final_observation;   // [N, D] written only where terminated or truncated
+  std::span<float> discount;  // [N] of this step: multiplies the value of what follows (gamma included)
+  std::span<float> final_observation;  // [N, D] written only where terminated or truncated
 };
 
 // Owns the memory of one set of buffers.
@@ -31,9 +31,9 @@ struct StepStorage {
 
 struct EpisodeStats {  // summed over the episodes that ended since the last TakeStats
   std::int64_t episodes = 0;
-  double return_sum = 0.0;   // undiscounted
-  double length_sum = 0.0;   // steps
-  double metric_sum = 0.0;   // the environment's own headline figure; its name is metric_name()
+  double return_sum = 0.0;  // undiscounted
+  double length_sum = 0.0;  // steps
+  double metric_sum = 0.0;  // the environment's own headline figure; its name is metric_name()
 };
 
 // Thread rule: one caller; the implementation may use its own workers and gives the same bits on any number.

@@ -1,4 +1,5 @@
-// Errors of the three kinds (design.md §6): berth::Error for a wrong outside, BERTH_CHECK for our own mistakes.
+// Errors of the three kinds (design.md §6): berth::Error for a wrong outside, BERTH_CHECK for our own
+// mistakes.
 #pragma once
 
 #include <sstream>
@@ -25,16 +26,15 @@ std::string Join(const Parts&... parts) {
 }
 
 namespace internal {
-[[noreturn]] void CheckFailed(const char* file, int line, const char* what,
-                              const std::string& operands);
+[[noreturn]] void CheckFailed(const char* file, int line, const char* what, const std::string& operands);
 }  // namespace internal
 
 }  // namespace berth
 
 // Always on, at module edges. Extra arguments are printed: BERTH_CHECK(a < b, a, " ", b).
-#define BERTH_CHECK(condition, ...)                                                            \
-  do {                                                                                         \
-    if (!(condition)) [[unlikely]]                                                             \
+#define BERTH_CHECK(condition, ...)                                                               \
+  do {                                                                                            \
+    if (!(condition)) [[unlikely]]                                                                \
       ::berth::internal::CheckFailed(__FILE__, __LINE__, #condition, ::berth::Join(__VA_ARGS__)); \
   } while (false)
 

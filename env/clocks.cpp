@@ -7,7 +7,9 @@
 namespace berth {
 namespace {
 
-std::size_t U(int i) { return static_cast<std::size_t>(i); }
+std::size_t U(int i) {
+  return static_cast<std::size_t>(i);
+}
 
 constexpr std::uint8_t kFailuresToDrop = 5;
 
@@ -26,10 +28,18 @@ bool Simulator::AdvanceToDecision() {
   if (finished_ || stalled_) return false;
   bool decide = false;
   switch (scenario_.data().clock.kind) {
-    case ClockKind::kEvent: decide = AdvanceEvents(/*one_at_a_time=*/false); break;
-    case ClockKind::kHpc: decide = AdvanceEvents(/*one_at_a_time=*/true); break;
-    case ClockKind::kRounds: decide = AdvanceRounds(); break;
-    case ClockKind::kReferenceRounds: decide = AdvanceReferenceRounds(); break;
+    case ClockKind::kEvent:
+      decide = AdvanceEvents(/*one_at_a_time=*/false);
+      break;
+    case ClockKind::kHpc:
+      decide = AdvanceEvents(/*one_at_a_time=*/true);
+      break;
+    case ClockKind::kRounds:
+      decide = AdvanceRounds();
+      break;
+    case ClockKind::kReferenceRounds:
+      decide = AdvanceReferenceRounds();
+      break;
   }
   if (window_left_ == 0) {
     finished_ = true;
@@ -78,7 +88,8 @@ void Simulator::ArriveUntil(double time) {
   }
 }
 
-// What a round brought, in order of time: completions first on ties, then by job. Devices wait for the boundary.
+// What a round brought, in order of time: completions first on ties, then by job. Devices wait for the
+// boundary.
 void Simulator::EndRound(double boundary) {
   std::vector<Segment>& done = round_scratch_;
   done.clear();
@@ -133,7 +144,8 @@ bool Simulator::AdvanceRounds() {
   return true;
 }
 
-// gavel/SPEC.md §7 steps 1-4 and 9 to the letter, with the reference's §8.4 crash replaced by one more decision.
+// gavel/SPEC.md §7 steps 1-4 and 9 to the letter, with the reference's §8.4 crash replaced by one more
+// decision.
 bool Simulator::AdvanceReferenceRounds() {
   SimState& s = state_;
   const double length = scenario_.data().clock.round_s;

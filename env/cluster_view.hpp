@@ -22,14 +22,18 @@ class ClusterView {
   std::span<const GpuType> types() const { return scenario_->data().cluster.types; }
   int num_types() const { return scenario_->num_types(); }
   int num_gpus() const { return scenario_->num_gpus(); }
-  int first_device(int type) const { return scenario_->first_device(type); }  // devices are numbered type by type
+  int first_device(int type) const {
+    return scenario_->first_device(type);
+  }                                                                     // devices are numbered type by type
   std::span<const int> free_gpus() const { return state_->free_gpus; }  // [G] whole idle devices
   bool DeviceFree(int device) const { return state_->device_job[Index(device)] < 0; }
   std::span<const Tenant> tenants() const { return scenario_->data().tenants; }
   const ThroughputTable& throughputs() const { return scenario_->data().throughputs; }
   const Costs& costs() const { return scenario_->data().costs; }
   std::uint64_t seed() const { return scenario_->data().seed; }
-  int num_jobs() const { return scenario_->num_jobs(); }  // size for per-job arrays; the future's jobs are hidden
+  int num_jobs() const {
+    return scenario_->num_jobs();
+  }  // size for per-job arrays; the future's jobs are hidden
 
   // -- who is there, each in arrival order
   std::span<const int> waiting() const { return state_->waiting; }
@@ -56,7 +60,9 @@ class ClusterView {
   double Requested(int job) const {  // s, NaN = none
     return Or(Seen(job).requested_s, job, std::numeric_limits<double>::quiet_NaN());
   }
-  double Rate(int job, int type) const { return scenario_->Rate(job, type); }  // steps/s of the gang; 0 = cannot run
+  double Rate(int job, int type) const {
+    return scenario_->Rate(job, type);
+  }  // steps/s of the gang; 0 = cannot run
   std::span<const double> Rates(int job) const { return scenario_->Rates(job); }  // [G]
   double BestRate(int job) const { return scenario_->BestRate(job); }
 
@@ -64,10 +70,10 @@ class ClusterView {
   bool IsWaiting(int job) const { return state_->phase[Index(job)] == JobPhase::kWaiting; }
   bool IsRunning(int job) const { return state_->phase[Index(job)] == JobPhase::kRunning; }
   bool IsDone(int job) const { return state_->phase[Index(job)] >= JobPhase::kDone; }
-  int TypeOf(int job) const { return state_->on_type[Index(job)]; }      // -1 when not running
-  int LastTypeOf(int job) const { return state_->last_type[Index(job)]; }  // -1 when it never ran
+  int TypeOf(int job) const { return state_->on_type[Index(job)]; }             // -1 when not running
+  int LastTypeOf(int job) const { return state_->last_type[Index(job)]; }       // -1 when it never ran
   std::span<const int> Devices(int job) const { return state_->Devices(job); }  // empty when not running
-  double RunStart(int job) const { return state_->run_start[Index(job)]; }  // s, of the current run
+  double RunStart(int job) const { return state_->run_start[Index(job)]; }      // s, of the current run
   int Preemptions(int job) const { return state_->preemptions[Index(job)]; }
 
   // -- attained service; needs kBlind

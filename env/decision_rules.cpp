@@ -6,7 +6,9 @@
 namespace berth {
 namespace {
 
-std::size_t U(int i) { return static_cast<std::size_t>(i); }
+std::size_t U(int i) {
+  return static_cast<std::size_t>(i);
+}
 
 }  // namespace
 
@@ -63,23 +65,33 @@ std::string Explain(const ApplyResult& result, const Decision& decision, const S
   };
   const std::string job = Join("job ", c.job);
   switch (result.rule) {
-    case Rule::kNone: break;
-    case Rule::kUnknownJob: return Join(job, " does not exist: the scenario has ", scenario.num_jobs());
-    case Rule::kNotArrived: return Join(job, " has not arrived");
-    case Rule::kNotWaiting: return Join(job, " is not waiting, so it cannot be started or rejected");
-    case Rule::kNotRunning: return Join(job, " is not running, so it cannot be stopped or moved");
-    case Rule::kUnknownType: return Join(job, ": GPU type ", c.type, " does not exist");
-    case Rule::kCannotRun: return Join(job, " cannot run on ", type_name(c.type));
+    case Rule::kNone:
+      break;
+    case Rule::kUnknownJob:
+      return Join(job, " does not exist: the scenario has ", scenario.num_jobs());
+    case Rule::kNotArrived:
+      return Join(job, " has not arrived");
+    case Rule::kNotWaiting:
+      return Join(job, " is not waiting, so it cannot be started or rejected");
+    case Rule::kNotRunning:
+      return Join(job, " is not running, so it cannot be stopped or moved");
+    case Rule::kUnknownType:
+      return Join(job, ": GPU type ", c.type, " does not exist");
+    case Rule::kCannotRun:
+      return Join(job, " cannot run on ", type_name(c.type));
     case Rule::kNoRoom:
       return Join(job, " needs ", scenario.data().jobs.gang[U(c.job)], " GPUs of type ", type_name(c.type),
                   ", but the decision as a whole asks for more than there are (idle before it: ",
                   simulator.state().free_gpus[U(c.type)], ")");
-    case Rule::kDeviceBusy: return Join(job, ": a named device is held by another job");
-    case Rule::kDeviceOfOtherType: return Join(job, ": a named device is not of type ", type_name(c.type));
+    case Rule::kDeviceBusy:
+      return Join(job, ": a named device is held by another job");
+    case Rule::kDeviceOfOtherType:
+      return Join(job, ": a named device is not of type ", type_name(c.type));
     case Rule::kWrongDeviceCount:
       return Join(job, " needs ", scenario.data().jobs.gang[U(c.job)], " devices, ", c.devices_count,
                   " are named");
-    case Rule::kTwice: return Join(job, " is named by two commands");
+    case Rule::kTwice:
+      return Join(job, " is named by two commands");
   }
   return "unknown rule";
 }

@@ -1,4 +1,5 @@
-// Completions ordered by (time, kind, sequence): total by construction, so equal times never depend on the heap.
+// Completions ordered by (time, kind, sequence): total by construction, so equal times never depend on the
+// heap.
 #pragma once
 
 #include <algorithm>
@@ -8,13 +9,13 @@
 
 namespace berth {
 
-// A binary heap over a reused vector. Entries of jobs that were stopped are dropped lazily: the owner compares
-// `version`.
+// A binary heap over a reused vector. Entries of jobs that were stopped are dropped lazily: the owner
+// compares `version`.
 struct Completion {
-  double time;             // s
-  std::int32_t kind;       // EventKind as a number; all completions are equal today
-  std::int32_t job;        // the sequence: lower job index first
-  std::uint32_t version;   // of the job's current run
+  double time;            // s
+  std::int32_t kind;      // EventKind as a number; all completions are equal today
+  std::int32_t job;       // the sequence: lower job index first
+  std::uint32_t version;  // of the job's current run
 };
 static_assert(std::is_trivially_copyable_v<Completion>);
 

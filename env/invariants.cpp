@@ -6,7 +6,9 @@
 namespace berth {
 namespace {
 
-std::size_t U(int i) { return static_cast<std::size_t>(i); }
+std::size_t U(int i) {
+  return static_cast<std::size_t>(i);
+}
 
 }  // namespace
 
@@ -21,7 +23,8 @@ std::string CheckInvariants(const Simulator& simulator) {
     const int first = scenario.first_device(type);
     for (int d = first; d < first + scenario.data().cluster.types[U(type)].count; ++d) {
       const int job = s.device_job[U(d)];
-      if (s.device_milli[U(d)] != (job < 0 ? 1000 : 0)) return Join("device ", d, ": capacity and holder disagree");
+      if (s.device_milli[U(d)] != (job < 0 ? 1000 : 0))
+        return Join("device ", d, ": capacity and holder disagree");
       if (job < 0) {
         ++idle;
         continue;
@@ -29,23 +32,28 @@ std::string CheckInvariants(const Simulator& simulator) {
       ++held[U(job)];
       if (s.on_type[U(job)] != type) return Join("job ", job, " holds device ", d, " of another type");
     }
-    if (idle != s.free_gpus[U(type)]) return Join("type ", type, ": ", idle, " idle, ", s.free_gpus[U(type)], " counted");
+    if (idle != s.free_gpus[U(type)])
+      return Join("type ", type, ": ", idle, " idle, ", s.free_gpus[U(type)], " counted");
   }
   std::vector<int> waiting, running, active;
   for (int job = 0; job < scenario.num_jobs(); ++job) {
     const JobPhase phase = s.phase[U(job)];
     const int expected = phase == JobPhase::kRunning ? jobs.gang[U(job)] : 0;
     if (held[U(job)] != expected) return Join("job ", job, " holds ", held[U(job)], " GPUs, gang ", expected);
-    if (static_cast<int>(s.Devices(job).size()) != expected) return Join("job ", job, ": device list is not its gang");
+    if (static_cast<int>(s.Devices(job).size()) != expected)
+      return Join("job ", job, ": device list is not its gang");
     if (phase == JobPhase::kWaiting) waiting.push_back(job);
     if (phase == JobPhase::kRunning) running.push_back(job);
     if (phase == JobPhase::kWaiting || phase == JobPhase::kRunning) active.push_back(job);
-    if (phase != JobPhase::kFuture && jobs.arrival[U(job)] > s.now) return Join("job ", job, " is here before it arrives");
+    if (phase != JobPhase::kFuture && jobs.arrival[U(job)] > s.now)
+      return Join("job ", job, " is here before it arrives");
     if (s.steps_done[U(job)] < 0.0 || s.steps_done[U(job)] > jobs.total_steps[U(job)] * (1.0 + 1e-12)) {
-      return Join("job ", job, " has done ", s.steps_done[U(job)], " of ", jobs.total_steps[U(job)], " steps");
+      return Join("job ", job, " has done ", s.steps_done[U(job)], " of ", jobs.total_steps[U(job)],
+                  " steps");
     }
     if (s.first_start[U(job)] < jobs.arrival[U(job)]) return Join("job ", job, " started before it arrived");
-    if (phase == JobPhase::kDone && s.completion[U(job)] > s.now) return Join("job ", job, " is done in the future");
+    if (phase == JobPhase::kDone && s.completion[U(job)] > s.now)
+      return Join("job ", job, " is done in the future");
   }
   if (waiting != s.waiting || running != s.running || active != s.active) return "lists and phases disagree";
   // GPU-seconds: what the types were busy is what the jobs held.

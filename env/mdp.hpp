@@ -1,5 +1,5 @@
-// What the decision process is, apart from the workload: recorded in checkpoints and bundles, so that a policy
-// is only ever run the way it was trained.
+// What the decision process is, apart from the workload: recorded in checkpoints and bundles, so that a
+// policy is only ever run the way it was trained.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,8 @@
 
 namespace berth {
 
-// Named, because they matter more than the learner does (traces/PROTOCOL.md §3-4). A table never mixes the two.
+// Named, because they matter more than the learner does (traces/PROTOCOL.md §3-4). A table never mixes the
+// two.
 enum class Semantics : std::uint8_t {
   kRedecide,  // every decision point looks afresh; done is an action
   kCommit,    // the chosen job blocks until it fits; no done, and the mask does not test fit
@@ -28,15 +29,17 @@ struct MdpSpec {
   bool preemptive = true;
   Knowledge knowledge = Knowledge::kOracle;
   QueueOrder order = QueueOrder::kArrival;
-  // Decision points at which nothing arrived or completed since the last one are passed over, and the plan stays.
+  // Decision points at which nothing arrived or completed since the last one are passed over, and the plan
+  // stays.
   bool on_change = true;
-  // redecide: `done` is masked while any job fits anywhere, so no GPU idles that a candidate could use. Where stopping is
-  // free this loses nothing: whoever was put on a slow GPU leaves it as soon as a better one is there.
+  // redecide: `done` is masked while any job fits anywhere, so no GPU idles that a candidate could use. Where
+  // stopping is free this loses nothing: whoever was put on a slow GPU leaves it as soon as a better one is
+  // there.
   bool work_conserving = true;
   int visible = 64;              // Q during training; a frozen policy scores every candidate
   std::string reward = "jct";    // sum of terms: "jct", "jct+0.5*slowdown", see rewards.hpp
-  double tau_s = 36000.0;        // discount = exp(-dt / tau_s); 1 within an instant
-  std::string ToString() const;                  // "ObservationV1 redecide preemptive oracle ..."
+  double tau_s = 100000.0;       // discount = exp(-dt / tau_s); 1 within an instant
+  std::string ToString() const;  // "ObservationV1 redecide preemptive oracle ..."
 };
 
 }  // namespace berth

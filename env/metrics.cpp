@@ -7,11 +7,14 @@
 namespace berth {
 namespace {
 
-std::size_t U(int i) { return static_cast<std::size_t>(i); }
+std::size_t U(int i) {
+  return static_cast<std::size_t>(i);
+}
 
 constexpr double kSlowdownFloor = 10.0;  // s: bounded slowdown, Feitelson & Rudolph 1998
 
-// Run time on an isolated 1/m share of every type (gavel/SPEC.md §1), m = mean jobs in system during the job's life.
+// Run time on an isolated 1/m share of every type (gavel/SPEC.md §1), m = mean jobs in system during the
+// job's life.
 double IsolatedSeconds(const Simulator& simulator, int job, double jct) {
   const Scenario& scenario = simulator.scenario();
   const double gang = scenario.data().jobs.gang[U(job)];

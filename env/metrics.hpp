@@ -16,28 +16,30 @@ struct Window {  // jobs [begin, end); end < 0 = all
   int end = -1;
 };
 
-// Of the completed jobs of a window. JCT = completion - arrival. Run time alone = total steps over the fastest rate.
+// Of the completed jobs of a window. JCT = completion - arrival. Run time alone = total steps over the
+// fastest rate.
 struct Metrics {
-  int jobs = 0;                  // completed
-  int unfinished = 0;            // of the window: stalled or rejected
+  int jobs = 0;        // completed
+  int unfinished = 0;  // of the window: stalled or rejected
   double mean_jct_s = 0, p50_jct_s = 0, p95_jct_s = 0, p99_jct_s = 0, max_jct_s = 0;
   double mean_wait_s = 0, p99_wait_s = 0, max_wait_s = 0;  // first start - arrival
-  double mean_slowdown = 0;      // max(1, JCT / max(run time alone, 10 s)): bounded slowdown
+  double mean_slowdown = 0;  // max(1, JCT / max(run time alone, 10 s)): bounded slowdown
   double p99_slowdown = 0;
-  double makespan_s = 0;         // last completion of the window
-  double utilization = 0;        // busy GPU-seconds / (GPUs x [0, end of the run])
+  double makespan_s = 0;             // last completion of the window
+  double utilization = 0;            // busy GPU-seconds / (GPUs x [0, end of the run])
   double mean_ftf = 0, max_ftf = 0;  // finish-time fairness rho, see metrics.cpp
-  double jain = 0;               // Jain index of 1 / slowdown, weights ignored
-  double deadline_miss_rate = 0; // of jobs that have a deadline; 0 when none has
-  double throughput_per_h = 0;   // completed jobs / (last completion - first arrival of the window)
-  double cost = 0;               // busy device-hours x price
-  double energy_kwh = 0;         // busy x peak + idle x idle power over the run
+  double jain = 0;                   // Jain index of 1 / slowdown, weights ignored
+  double deadline_miss_rate = 0;     // of jobs that have a deadline; 0 when none has
+  double throughput_per_h = 0;       // completed jobs / (last completion - first arrival of the window)
+  double cost = 0;                   // busy device-hours x price
+  double energy_kwh = 0;             // busy x peak + idle x idle power over the run
   double preemptions_per_job = 0;
   double mean_jobs_in_system = 0;  // integral of jobs in system / end of the run
-  double end_s = 0;              // when the run stopped
+  double end_s = 0;                // when the run stopped
 };
 Metrics Measure(const Simulator& simulator, Window window);
-std::vector<double> CompletionTimes(const Simulator& simulator, Window window);  // JCT, s, NaN where unfinished
+std::vector<double> CompletionTimes(const Simulator& simulator,
+                                    Window window);  // JCT, s, NaN where unfinished
 
 // Quantile by linear interpolation (type 7, as NumPy); `sorted` ascending, not empty.
 double Quantile(std::span<const double> sorted, double q);
@@ -54,10 +56,11 @@ struct RunResult {
   std::int64_t decisions = 0;
   double decision_us_mean = 0, decision_us_p99 = 0;  // wall time of Scheduler::Decide
   double wall_s = 0;
-  std::vector<double> jct_s;   // [window], NaN where unfinished
-  std::vector<Event> events;   // when kept
+  std::vector<double> jct_s;  // [window], NaN where unfinished
+  std::vector<Event> events;  // when kept
 };
 // Throws Error when the scheduler needs more than the scenario grants, decides illegally, or stalls.
-RunResult Run(const Scenario& scenario, Scheduler& scheduler, const std::string& name, const RunOptions& options);
+RunResult Run(const Scenario& scenario, Scheduler& scheduler, const std::string& name,
+              const RunOptions& options);
 
 }  // namespace berth

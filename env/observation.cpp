@@ -8,7 +8,9 @@
 namespace berth {
 namespace {
 
-std::size_t U(int i) { return static_cast<std::size_t>(i); }
+std::size_t U(int i) {
+  return static_cast<std::size_t>(i);
+}
 
 constexpr ChannelInfo kJobChannels[] = {
     {"present", "1 = this row is a job", 0, 1},
@@ -54,7 +56,9 @@ constexpr int kT = static_cast<int>(std::size(kTypeChannels));
 constexpr int kG = static_cast<int>(std::size(kGlobalChannels));
 static_assert(kJ == 11 && kP == 6 && kT == 5 && kG == 7, "ObservationV1 is never edited: make a V2");
 
-float LogMinutes(double seconds) { return static_cast<float>(Log(1.0 + std::max(seconds, 0.0) / 60.0) / 10.0); }
+float LogMinutes(double seconds) {
+  return static_cast<float>(Log(1.0 + std::max(seconds, 0.0) / 60.0) / 10.0);
+}
 
 // A rational tanh stand-in would change the range; exp is ours, so tanh is too.
 float Tanh(double x) {
@@ -69,15 +73,26 @@ struct Averages {
 
 }  // namespace
 
-std::span<const ChannelInfo> ObservationV1::JobChannels() { return kJobChannels; }
-std::span<const ChannelInfo> ObservationV1::PairChannels() { return kPairChannels; }
-std::span<const ChannelInfo> ObservationV1::TypeChannels() { return kTypeChannels; }
-std::span<const ChannelInfo> ObservationV1::GlobalChannels() { return kGlobalChannels; }
+std::span<const ChannelInfo> ObservationV1::JobChannels() {
+  return kJobChannels;
+}
+std::span<const ChannelInfo> ObservationV1::PairChannels() {
+  return kPairChannels;
+}
+std::span<const ChannelInfo> ObservationV1::TypeChannels() {
+  return kTypeChannels;
+}
+std::span<const ChannelInfo> ObservationV1::GlobalChannels() {
+  return kGlobalChannels;
+}
 
-ObservationLayout ObservationV1::Layout(int q, int g) { return {q, g, kJ, kP, kT, kG}; }
+ObservationLayout ObservationV1::Layout(int q, int g) {
+  return {q, g, kJ, kP, kT, kG};
+}
 
 void ObservationV1::Encode(const ClusterView& view, const MdpSpec& mdp, std::span<const int> candidates,
-                           std::span<const int> visible, const ObservationLayout& layout, std::span<float> out) {
+                           std::span<const int> visible, const ObservationLayout& layout,
+                           std::span<float> out) {
   BERTH_CHECK(static_cast<int>(out.size()) == layout.size() && static_cast<int>(visible.size()) <= layout.q &&
                   layout.g == view.num_types(),
               out.size(), " floats, ", visible.size(), " jobs, layout of ", layout.q, " x ", layout.g);
@@ -123,7 +138,8 @@ void ObservationV1::Encode(const ClusterView& view, const MdpSpec& mdp, std::spa
       p[2] = static_cast<float>(std::clamp(Log(rate * able / sum), -3.0, 3.0) / 3.0);
       p[3] = sighted ? LogMinutes(steps / rate) : 0.0f;
       p[4] = view.TypeOf(job) == type ? 1.0f : 0.0f;
-      p[5] = static_cast<float>(std::min(1.0, static_cast<double>(view.Gang(job)) / view.types()[U(type)].count));
+      p[5] = static_cast<float>(
+          std::min(1.0, static_cast<double>(view.Gang(job)) / view.types()[U(type)].count));
     }
   }
 

@@ -1,5 +1,5 @@
-// Who runs where after this decision point: the legality shared by preemptive schedulers, the MDP's action mask
-// and frozen policies.
+// Who runs where after this decision point: the legality shared by preemptive schedulers, the MDP's action
+// mask and frozen policies.
 //
 //   plan.Begin(view, /*preemptive=*/true);          // an empty cluster, every active job a candidate
 //   for (job, type in order of preference) if (plan.Fits(job, type)) plan.Put(job, type);
@@ -19,8 +19,8 @@ namespace berth {
 
 class Plan {
  public:
-  // Preemptive: all GPUs are offered and running jobs that are not put are stopped. Otherwise running jobs stay
-  // and only the free GPUs are offered.
+  // Preemptive: all GPUs are offered and running jobs that are not put are stopped. Otherwise running jobs
+  // stay and only the free GPUs are offered.
   void Begin(const ClusterView& view, bool preemptive);
   // The job can run on the type, is not placed yet, and the gang fits the room left.
   bool Fits(const ClusterView& view, int job, int type) const {
@@ -50,8 +50,8 @@ class Plan {
   std::vector<int> placed_;
 };
 
-// The type with room on which the job runs fastest (first on ties), or -1. Queue rules place by this unless told
-// otherwise.
+// The type with room on which the job runs fastest (first on ties), or -1. Queue rules place by this unless
+// told otherwise.
 int FastestFit(const ClusterView& view, const Plan& plan, int job);
 
 }  // namespace berth

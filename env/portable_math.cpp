@@ -8,14 +8,15 @@
 namespace berth {
 namespace {
 
-// ln 2 = kLn2High + kLn2Low; the high part has 21 trailing zero bits, so k * kLn2High is exact for |k| < 2^20.
+// ln 2 = kLn2High + kLn2Low; the high part has 21 trailing zero bits, so k * kLn2High is exact for |k| <
+// 2^20.
 constexpr double kLn2High = 6.93147180369123816490e-01;
 constexpr double kLn2Low = 1.90821492927058770002e-10;
 
 }  // namespace
 
-// x = m 2^e with m in [1/sqrt 2, sqrt 2); log m = 2 atanh(s), s = (m - 1) / (m + 1), |s| < 0.1716: the series in s^2
-// is below 1e-17 after eleven terms.
+// x = m 2^e with m in [1/sqrt 2, sqrt 2); log m = 2 atanh(s), s = (m - 1) / (m + 1), |s| < 0.1716: the series
+// in s^2 is below 1e-17 after eleven terms.
 double Log(double x) {
   if (std::isnan(x) || x < 0.0) return std::numeric_limits<double>::quiet_NaN();
   if (x == 0.0) return -std::numeric_limits<double>::infinity();

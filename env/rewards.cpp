@@ -9,9 +9,13 @@
 namespace berth {
 namespace {
 
-std::size_t U(int i) { return static_cast<std::size_t>(i); }
+std::size_t U(int i) {
+  return static_cast<std::size_t>(i);
+}
 
-double TotalJct(const Simulator& simulator) { return simulator.JobSeconds(); }
+double TotalJct(const Simulator& simulator) {
+  return simulator.JobSeconds();
+}
 
 // Sum over jobs of (time in the system so far) / max(run time alone, 10 s).
 double TotalSlowdown(const Simulator& simulator) {
@@ -49,7 +53,8 @@ double TotalMisses(const Simulator& simulator) {
 double TotalCost(const Simulator& simulator) {
   double cost = 0.0;
   for (int type = 0; type < simulator.scenario().num_types(); ++type) {
-    cost += simulator.BusySeconds(type) / 3600.0 * simulator.scenario().data().cluster.types[U(type)].price_per_hour;
+    cost += simulator.BusySeconds(type) / 3600.0 *
+            simulator.scenario().data().cluster.types[U(type)].price_per_hour;
   }
   return cost;
 }
@@ -64,23 +69,32 @@ double TotalEnergy(const Simulator& simulator) {
   return joule / 3.6e6;
 }
 
-double FinalFtf(const Simulator& simulator) { return Measure(simulator, {}).max_ftf; }
-double FinalUtilization(const Simulator& simulator) { return -Measure(simulator, {}).utilization; }
+double FinalFtf(const Simulator& simulator) {
+  return Measure(simulator, {}).max_ftf;
+}
+double FinalUtilization(const Simulator& simulator) {
+  return -Measure(simulator, {}).utilization;
+}
 
 constexpr RewardInfo kRewards[] = {
-    {"jct", "minus the sum of job completion times, s (jobs in system integrated over time)", "Little 1961: jobs in system integrated over time is the sum of times in system", TotalJct, false},
-    {"slowdown", "minus the sum of JCT / max(run time alone, 10 s)", "Feitelson & Rudolph 1998, bounded at 10 s", TotalSlowdown, false},
+    {"jct", "minus the sum of job completion times, s (jobs in system integrated over time)",
+     "Little 1961: jobs in system integrated over time is the sum of times in system", TotalJct, false},
+    {"slowdown", "minus the sum of JCT / max(run time alone, 10 s)",
+     "Feitelson & Rudolph 1998, bounded at 10 s", TotalSlowdown, false},
     {"makespan", "minus the makespan, s", "Graham 1966", TotalMakespan, false},
     {"deadline", "minus the number of jobs that miss their deadline", "metrics.hpp", TotalMisses, false},
     {"cost", "minus the price of the busy device-hours", "metrics.hpp", TotalCost, false},
     {"energy", "minus the energy of the cluster, kWh", "metrics.hpp", TotalEnergy, false},
-    {"ftf", "minus the largest finish-time fairness rho, at the end", "Mahajan et al., NSDI 2020 (Themis), as metrics.cpp states it", FinalFtf, true},
+    {"ftf", "minus the largest finish-time fairness rho, at the end",
+     "Mahajan et al., NSDI 2020 (Themis), as metrics.cpp states it", FinalFtf, true},
     {"utilization", "the utilisation, at the end", "metrics.hpp", FinalUtilization, true},
 };
 
 }  // namespace
 
-std::span<const RewardInfo> Rewards() { return kRewards; }
+std::span<const RewardInfo> Rewards() {
+  return kRewards;
+}
 
 Reward::Reward(const std::string& spec) {
   std::vector<std::string> names;

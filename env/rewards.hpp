@@ -1,6 +1,6 @@
-// Rewards as a named sum of terms: "jct", "jct+0.5*slowdown". For additive metrics the undiscounted return of a whole
-// episode is minus what the stated metric grew by since its first choice (tests/vec_env_test.cpp); maxima and ratios come
-// as a terminal reward.
+// Rewards as a named sum of terms: "jct", "jct+0.5*slowdown". For additive metrics the undiscounted return of
+// a whole episode is minus what the stated metric grew by since its first choice (tests/vec_env_test.cpp);
+// maxima and ratios come as a terminal reward.
 #pragma once
 
 #include <memory>
@@ -12,14 +12,15 @@
 
 namespace berth {
 
-// One term as a total: the reward of a step is minus its growth, so the return of an episode is minus the metric.
+// One term as a total: the reward of a step is minus its growth, so the return of an episode is minus the
+// metric.
 struct RewardInfo {
   const char* name;
-  const char* summary;   // the metric whose negative is the return, with unit
-  const char* source;    // paper, or the metric's definition
+  const char* summary;  // the metric whose negative is the return, with unit
+  const char* source;   // paper, or the metric's definition
   // Total of the metric so far, exact at simulator.now().
   double (*total)(const Simulator& simulator);
-  bool terminal;         // paid once, when the episode terminates (maxima, ratios)
+  bool terminal;  // paid once, when the episode terminates (maxima, ratios)
 };
 std::span<const RewardInfo> Rewards();
 

@@ -7,7 +7,8 @@
 
 namespace berth {
 
-std::array<std::uint32_t, 4> Philox4x32(std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key) {
+std::array<std::uint32_t, 4> Philox4x32(std::array<std::uint32_t, 4> counter,
+                                        std::array<std::uint32_t, 2> key) {
   for (int round = 0; round < 10; ++round) {
     const std::uint64_t p0 = std::uint64_t{0xD2511F53u} * counter[0];
     const std::uint64_t p1 = std::uint64_t{0xCD9E8D57u} * counter[2];
@@ -22,7 +23,8 @@ std::array<std::uint32_t, 4> Philox4x32(std::array<std::uint32_t, 4> counter, st
 // Counter words: block of draws, purpose and split, env, episode. A stream holds 2^34 draws.
 Stream::Stream(std::uint64_t seed, Purpose purpose, Split split, std::uint32_t env, std::uint32_t episode)
     : key_{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)},
-      counter_{0, static_cast<std::uint32_t>(purpose) | static_cast<std::uint32_t>(split) << 16, env, episode} {}
+      counter_{0, static_cast<std::uint32_t>(purpose) | static_cast<std::uint32_t>(split) << 16, env,
+               episode} {}
 
 std::uint32_t Stream::Bits() {
   const auto lane = static_cast<std::size_t>(position_ & 3);
@@ -48,7 +50,9 @@ double Stream::Uniform() {
   return static_cast<double>(high << 26 | low) * 0x1.0p-53;
 }
 
-double Stream::Uniform(double low, double high) { return low + (high - low) * Uniform(); }
+double Stream::Uniform(double low, double high) {
+  return low + (high - low) * Uniform();
+}
 
 // Lemire's multiply and reject (2019).
 std::uint32_t Stream::Below(std::uint32_t n) {
@@ -61,7 +65,9 @@ std::uint32_t Stream::Below(std::uint32_t n) {
   return static_cast<std::uint32_t>(product >> 32);
 }
 
-double Stream::Exponential(double mean) { return -mean * Log(1.0 - Uniform()); }
+double Stream::Exponential(double mean) {
+  return -mean * Log(1.0 - Uniform());
+}
 
 double Stream::Normal() {
   for (;;) {

@@ -14,8 +14,18 @@ namespace berth {
 
 // What a stream is for. Persistent: new purposes are added at the end.
 enum class Purpose : std::uint8_t {
-  kArrivals, kJobs, kEstimate, kWarmup, kExplore, kInit, kShuffle, kScheduler, kBootstrap, kTest,
-  kReplay, kFailures,
+  kArrivals,
+  kJobs,
+  kEstimate,
+  kWarmup,
+  kExplore,
+  kInit,
+  kShuffle,
+  kScheduler,
+  kBootstrap,
+  kTest,
+  kReplay,
+  kFailures,
 };
 
 // Training and evaluation never share a stream, whatever their seeds.
@@ -31,12 +41,12 @@ class Stream {
   Stream(std::uint64_t seed, Purpose purpose, Split split = Split::kTrain, std::uint32_t env = 0,
          std::uint32_t episode = 0);
 
-  std::uint32_t Bits();                        // 32 uniform bits
-  double Uniform();                            // [0, 1), 53 bits
-  double Uniform(double low, double high);     // [low, high)
-  std::uint32_t Below(std::uint32_t n);        // {0..n-1}, unbiased; n >= 1
-  double Exponential(double mean);             // mean > 0
-  double Normal();                             // mean 0, variance 1 (Marsaglia polar method)
+  std::uint32_t Bits();                     // 32 uniform bits
+  double Uniform();                         // [0, 1), 53 bits
+  double Uniform(double low, double high);  // [low, high)
+  std::uint32_t Below(std::uint32_t n);     // {0..n-1}, unbiased; n >= 1
+  double Exponential(double mean);          // mean > 0
+  double Normal();                          // mean 0, variance 1 (Marsaglia polar method)
 
   std::uint64_t position() const { return position_; }  // 32-bit words drawn
   void Seek(std::uint64_t position);                    // continue from there

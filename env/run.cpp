@@ -6,7 +6,8 @@
 
 namespace berth {
 
-RunResult Run(const Scenario& scenario, Scheduler& scheduler, const std::string& name, const RunOptions& options) {
+RunResult Run(const Scenario& scenario, Scheduler& scheduler, const std::string& name,
+              const RunOptions& options) {
   using Wall = std::chrono::steady_clock;
   const auto begin = Wall::now();
   const auto seconds_since = [](Wall::time_point t) {
@@ -19,8 +20,8 @@ RunResult Run(const Scenario& scenario, Scheduler& scheduler, const std::string&
   const int jobs = scenario.num_jobs();
   const int last = options.window.end < 0 ? jobs : options.window.end;
   if (options.window.begin < 0 || options.window.begin > last || last > jobs) {
-    throw Error(Join("window ", options.window.begin, ":", last, ": expected a range within the scenario's ", jobs,
-                     " jobs"));
+    throw Error(Join("window ", options.window.begin, ":", last, ": expected a range within the scenario's ",
+                     jobs, " jobs"));
   }
   Simulator simulator(scenario, {options.keep_events, options.window.begin, last});
   scheduler.Reset(simulator.View(scheduler.knowledge()));
@@ -34,8 +35,8 @@ RunResult Run(const Scenario& scenario, Scheduler& scheduler, const std::string&
     scheduler.Decide(simulator.View(scheduler.knowledge()), decision);
     decide_us.push_back(static_cast<float>(seconds_since(before) * 1e6));
     if (const ApplyResult applied = simulator.Apply(decision); !applied.ok()) {
-      throw Error(Join("scheduler '", name, "' decides illegally at ", simulator.now(), " s: ",
-                       Explain(applied, decision, simulator)));
+      throw Error(Join("scheduler '", name, "' decides illegally at ", simulator.now(),
+                       " s: ", Explain(applied, decision, simulator)));
     }
     ++result.decisions;
     if (options.progress && result.decisions % 64 == 0 && !options.progress(simulator)) break;

@@ -15,9 +15,12 @@
 namespace berth {
 namespace {
 
-std::size_t U(int i) { return static_cast<std::size_t>(i); }
+std::size_t U(int i) {
+  return static_cast<std::size_t>(i);
+}
 
-// FNV-1a over 64-bit words, finished by a multiplication-free fold: enough to tell contents apart, not to resist.
+// FNV-1a over 64-bit words, finished by a multiplication-free fold: enough to tell contents apart, not to
+// resist.
 class Hasher {
  public:
   void Add(std::uint64_t word) {
@@ -55,7 +58,8 @@ std::uint64_t HashOf(const ScenarioData& d) {
   h.Add(d.throughputs.pairs);
   const JobTable& j = d.jobs;
   h.Add(j.id), h.Add(j.arrival), h.Add(j.job_type), h.Add(j.gang), h.Add(j.gang_min), h.Add(j.gang_max);
-  h.Add(j.total_steps), h.Add(j.weight), h.Add(j.deadline), h.Add(j.tenant), h.Add(j.allowed), h.Add(j.demand);
+  h.Add(j.total_steps), h.Add(j.weight), h.Add(j.deadline), h.Add(j.tenant), h.Add(j.allowed),
+      h.Add(j.demand);
   h.Add(static_cast<std::uint64_t>(j.requested_s.size()));
   for (double r : j.requested_s) h.Add(std::isnan(r) ? -1.0 : r);  // one NaN is as good as another
   for (const Tenant& t : d.tenants) {
@@ -68,7 +72,8 @@ std::uint64_t HashOf(const ScenarioData& d) {
 }
 
 void CheckCluster(const ClusterSpec& cluster) {
-  if (cluster.types.size() > 64) throw Error(Join("cluster: at most 64 GPU types, found ", cluster.types.size()));
+  if (cluster.types.size() > 64)
+    throw Error(Join("cluster: at most 64 GPU types, found ", cluster.types.size()));
   std::set<std::string> names;
   for (const GpuType& t : cluster.types) {
     if (t.name.empty()) throw Error("cluster: a GPU type has no name");
@@ -94,13 +99,15 @@ void CheckThroughputs(const ThroughputTable& table, std::size_t types) {
       throw Error(Join("throughputs: gang sizes must ascend from 1, found ", table.gang_sizes[s]));
     }
   }
-  const auto check = [&](const std::vector<double>& column, const char* name, std::size_t size, bool optional) {
+  const auto check = [&](const std::vector<double>& column, const char* name, std::size_t size,
+                         bool optional) {
     if (optional && column.empty()) return;
     if (column.size() != size) {
       throw Error(Join("throughputs: ", name, ": expected ", size, " entries, found ", column.size()));
     }
     for (double x : column) {
-      if (!(x >= 0.0) || std::isinf(x)) throw Error(Join("throughputs: ", name, ": expected steps/s >= 0, found ", x));
+      if (!(x >= 0.0) || std::isinf(x))
+        throw Error(Join("throughputs: ", name, ": expected steps/s >= 0, found ", x));
     }
   };
   check(table.alone, "alone", cells, false);
@@ -134,7 +141,8 @@ void CheckColumns(const ScenarioData& data) {
     throw Error(Join("jobs: column demand: expected a multiple of ", n, " entries, found ", j.demand.size()));
   }
   for (double x : j.demand) {
-    if (!(x >= 0.0) || std::isinf(x)) throw Error(Join("jobs: column demand: expected numbers >= 0, found ", x));
+    if (!(x >= 0.0) || std::isinf(x))
+      throw Error(Join("jobs: column demand: expected numbers >= 0, found ", x));
   }
 }
 
@@ -150,17 +158,20 @@ void CheckJob(const ScenarioData& data, int job, const std::string& where) {
                      "; jobs must be sorted by arrival"));
   }
   const double steps = j.total_steps[U(job)];
-  if (!(steps > 0.0) || std::isinf(steps)) throw Error(Join(where, ": total_steps: expected > 0, found ", steps));
+  if (!(steps > 0.0) || std::isinf(steps))
+    throw Error(Join(where, ": total_steps: expected > 0, found ", steps));
   const int type = j.job_type[U(job)];
   if (type < 0 || U(type) >= data.throughputs.job_types.size()) {
-    throw Error(Join(where, ": job_type: expected an index below ", data.throughputs.job_types.size(), ", found ", type));
+    throw Error(Join(where, ": job_type: expected an index below ", data.throughputs.job_types.size(),
+                     ", found ", type));
   }
   const int gang = j.gang[U(job)];
   if (gang < 1) throw Error(Join(where, ": gang: expected at least 1 GPU, found ", gang));
   const int low = j.gang_min.empty() ? gang : j.gang_min[U(job)];
   const int high = j.gang_max.empty() ? gang : j.gang_max[U(job)];
   if (low < 1 || low > gang || high < gang) {
-    throw Error(Join(where, ": expected 1 <= gang_min <= gang <= gang_max, found ", low, ", ", gang, ", ", high));
+    throw Error(
+        Join(where, ": expected 1 <= gang_min <= gang <= gang_max, found ", low, ", ", gang, ", ", high));
   }
   if (!j.weight.empty() && (!(j.weight[U(job)] > 0.0) || std::isinf(j.weight[U(job)]))) {
     throw Error(Join(where, ": weight: expected > 0, found ", j.weight[U(job)]));
@@ -197,8 +208,8 @@ void FillRates(const ScenarioData& data, int job, const std::string& where, doub
   }
   if (any) return;
   if (gang > largest) {
-    throw Error(Join(where, ": a gang of ", gang, " GPUs is larger than every GPU type of the cluster (largest: ",
-                     largest, ")"));
+    throw Error(Join(where, ": a gang of ", gang,
+                     " GPUs is larger than every GPU type of the cluster (largest: ", largest, ")"));
   }
   throw Error(Join(where, ": job type '", table.job_types[U(job_type)], "' with a gang of ", gang,
                    " runs on none of the cluster's GPU types"));
@@ -227,10 +238,14 @@ Clock Clock::Parse(const std::string& text) {
 
 std::string Clock::ToString() const {
   switch (kind) {
-    case ClockKind::kEvent: return "event";
-    case ClockKind::kHpc: return "hpc";
-    case ClockKind::kRounds: return Join("rounds(", round_s, ")");
-    case ClockKind::kReferenceRounds: break;
+    case ClockKind::kEvent:
+      return "event";
+    case ClockKind::kHpc:
+      return "hpc";
+    case ClockKind::kRounds:
+      return Join("rounds(", round_s, ")");
+    case ClockKind::kReferenceRounds:
+      break;
   }
   return round_s == 360.0 ? "reference_rounds" : Join("reference_rounds(", round_s, ")");
 }

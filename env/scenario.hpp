@@ -20,9 +20,9 @@ inline constexpr double kNever = std::numeric_limits<double>::infinity();
 // One type of accelerator (or CPU: a type like any other). A node has `gpus_per_node` devices of one type.
 struct GpuType {
   std::string name;
-  int count = 0;             // devices
-  int gpus_per_node = 1;     // the last node may be partly filled
-  double memory_gb = 0.0;    // per device; 0 = not stated
+  int count = 0;           // devices
+  int gpus_per_node = 1;   // the last node may be partly filled
+  double memory_gb = 0.0;  // per device; 0 = not stated
   double idle_power_w = 0.0;
   double peak_power_w = 0.0;
   double price_per_hour = 0.0;  // currency units per device and hour
@@ -34,11 +34,11 @@ struct ClusterSpec {
 
 // Steps per second of a whole gang. Columns follow ClusterSpec::types. 0 = cannot run.
 struct ThroughputTable {
-  std::vector<std::string> job_types;   // [T] names, unique
-  std::vector<int> gang_sizes;          // [S] ascending
-  std::vector<double> alone;            // [T, S, G] steps/s of the whole gang, on consolidated GPUs
-  std::vector<double> unconsolidated;   // [T, S, G] the same spread over nodes, or empty
-  std::vector<double> pairs;            // [T, T, G, 2] gang size 1: rates of (first, second) co-located, or empty
+  std::vector<std::string> job_types;  // [T] names, unique
+  std::vector<int> gang_sizes;         // [S] ascending
+  std::vector<double> alone;           // [T, S, G] steps/s of the whole gang, on consolidated GPUs
+  std::vector<double> unconsolidated;  // [T, S, G] the same spread over nodes, or empty
+  std::vector<double> pairs;  // [T, T, G, 2] gang size 1: rates of (first, second) co-located, or empty
 };
 
 // Jobs as columns, sorted by arrival. Every column has J entries unless it says that it may be empty.
@@ -74,8 +74,8 @@ enum class ClockKind : std::uint8_t {
 };
 struct Clock {
   ClockKind kind = ClockKind::kEvent;
-  double round_s = 360.0;  // kRounds and kReferenceRounds
-  std::string ToString() const;           // "event", "rounds(360)", ...
+  double round_s = 360.0;                       // kRounds and kReferenceRounds
+  std::string ToString() const;                 // "event", "rounds(360)", ...
   static Clock Parse(const std::string& text);  // throws Error
 };
 
@@ -96,13 +96,13 @@ struct ScenarioData {
   ClusterSpec cluster;
   ThroughputTable throughputs;
   JobTable jobs;
-  std::vector<Tenant> tenants;        // empty = one, "default"
+  std::vector<Tenant> tenants;  // empty = one, "default"
   Clock clock;
   Knowledge knowledge = Knowledge::kOracle;
-  double estimate_sigma = 0.0;        // kEstimate: true remaining x lognormal(0, sigma), one factor a job
+  double estimate_sigma = 0.0;  // kEstimate: true remaining x lognormal(0, sigma), one factor a job
   Costs costs;
-  std::uint64_t seed = 0;             // of estimates and of schedulers that draw
-  std::string provenance;             // where it came from: file or generator spec, for people
+  std::uint64_t seed = 0;  // of estimates and of schedulers that draw
+  std::string provenance;  // where it came from: file or generator spec, for people
 };
 
 // Names a job in error messages: "IN.trace:17" instead of "job 17".

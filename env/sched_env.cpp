@@ -7,19 +7,24 @@
 namespace berth {
 namespace {
 
-std::size_t U(int i) { return static_cast<std::size_t>(i); }
+std::size_t U(int i) {
+  return static_cast<std::size_t>(i);
+}
 
 }  // namespace
 
-SchedEnv::SchedEnv(std::shared_ptr<const ScenarioSource> source, const SchedEnvOptions& options, std::uint32_t index)
+SchedEnv::SchedEnv(std::shared_ptr<const ScenarioSource> source, const SchedEnvOptions& options,
+                   std::uint32_t index)
     : source_(std::move(source)), options_(options), index_(index), reward_(options.mdp.reward) {
   const Scenario probe = source_->Make(options_.seed, options_.split, index_, 0, 1);
   const int last = options_.jobs.end < 0 ? probe.num_jobs() : options_.jobs.end;
-  if (source_->fixed() && (options_.jobs.begin < 0 || options_.jobs.begin >= last || last > probe.num_jobs())) {
-    throw Error(Join("jobs to train on: expected a range within the scenario's ", probe.num_jobs(), ", found ",
-                     options_.jobs.begin, ":", last));
+  if (source_->fixed() &&
+      (options_.jobs.begin < 0 || options_.jobs.begin >= last || last > probe.num_jobs())) {
+    throw Error(Join("jobs to train on: expected a range within the scenario's ", probe.num_jobs(),
+                     ", found ", options_.jobs.begin, ":", last));
   }
-  if (probe.num_jobs() == 0) throw Error(Join(source_->Describe(), ": expected at least one job, found none"));
+  if (probe.num_jobs() == 0)
+    throw Error(Join(source_->Describe(), ": expected at least one job, found none"));
   if (options_.mdp.knowledge > probe.data().knowledge) {
     throw Error(Join("the decision process asks for knowledge '", ToString(options_.mdp.knowledge),
                      "', the workload grants '", ToString(probe.data().knowledge), "'"));
@@ -27,7 +32,8 @@ SchedEnv::SchedEnv(std::shared_ptr<const ScenarioSource> source, const SchedEnvO
   if (options_.mdp.encoder != kObservationV1) {
     throw Error(Join("encoder: expected ", kObservationV1, ", found '", options_.mdp.encoder, "'"));
   }
-  if (Commits() && options_.mdp.preemptive) throw Error("semantics commit: expected a non-preemptive process");
+  if (Commits() && options_.mdp.preemptive)
+    throw Error("semantics commit: expected a non-preemptive process");
   layout_ = ObservationV1::Layout(options_.mdp.visible, probe.num_types());
   actions_ = layout_.q * layout_.g + (Commits() ? 0 : 1);
   observation_.resize(U(layout_.size()));
@@ -51,8 +57,8 @@ void SchedEnv::Begin(std::uint32_t episode) {
     if (PassesOver(simulator_->View(options_.mdp.knowledge), options_.mdp) || !OpenPoint()) RunToChoice();
     if (!terminated_ && !truncated_) return;
   }
-  throw Error(Join(source_->Describe(), ": a hundred episodes in a row leave nothing to choose (", options_.episode_jobs,
-                   " jobs an episode)"));
+  throw Error(Join(source_->Describe(), ": a hundred episodes in a row leave nothing to choose (",
+                   options_.episode_jobs, " jobs an episode)"));
 }
 
 void SchedEnv::Draw(std::uint32_t episode) {

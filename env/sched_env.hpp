@@ -1,4 +1,5 @@
-// One environment: a Simulator, the plan of the present decision point, the encoder and the reward (design.md §5).
+// One environment: a Simulator, the plan of the present decision point, the encoder and the reward (design.md
+// §5).
 #pragma once
 
 #include <cstdint>
@@ -14,9 +15,9 @@
 
 namespace berth {
 
-// Micro-actions fill a plan until `done` advances time. Actions: q * G + g puts visible job q on type g; Q * G is done
-// (semantics redecide only). States in which only `done` is legal are played without asking.
-// Thread rule: one thread at a time. Step allocates only where a list outgrows all that came before it.
+// Micro-actions fill a plan until `done` advances time. Actions: q * G + g puts visible job q on type g; Q *
+// G is done (semantics redecide only). States in which only `done` is legal are played without asking. Thread
+// rule: one thread at a time. Step allocates only where a list outgrows all that came before it.
 class SchedEnv {
  public:
   SchedEnv(std::shared_ptr<const ScenarioSource> source, const SchedEnvOptions& options, std::uint32_t index);
@@ -25,17 +26,17 @@ class SchedEnv {
     double reward = 0.0, discount = 1.0;
     bool terminated = false, truncated = false;
   };
-  // Draws the workload, warms up, goes to the first choice; draws again where there is none. Throws Error when a hundred
-  // draws in a row have no choice.
+  // Draws the workload, warms up, goes to the first choice; draws again where there is none. Throws Error
+  // when a hundred draws in a row have no choice.
   void Begin(std::uint32_t episode);
-  Outcome Step(int action);           // after an end: Begin the next episode before the next Step
+  Outcome Step(int action);  // after an end: Begin the next episode before the next Step
 
   ObservationLayout layout() const { return layout_; }
   int num_actions() const { return actions_; }
-  std::span<const float> observation() const { return observation_; }         // [D] of the present decision point
-  std::span<const std::uint8_t> mask() const { return mask_; }                // [A]
+  std::span<const float> observation() const { return observation_; }  // [D] of the present decision point
+  std::span<const std::uint8_t> mask() const { return mask_; }         // [A]
   std::uint32_t episode() const { return episode_; }
-  std::span<const std::int32_t> history() const { return history_; }          // actions of this episode
+  std::span<const std::int32_t> history() const { return history_; }  // actions of this episode
   double MeanJct() const { return done_jobs_ > 0 ? done_jct_ / done_jobs_ : 0.0; }
   double episode_return() const { return return_; }
   const Simulator& simulator() const { return *simulator_; }
@@ -45,11 +46,11 @@ class SchedEnv {
   bool Commits() const { return options_.mdp.semantics == Semantics::kCommit; }
   void Draw(std::uint32_t episode);  // makes simulator_
   void WarmUp(std::uint32_t episode);
-  void Apply();            // carries out decision_; it is legal by construction
-  bool Advance();          // to the next decision point; false when the episode terminated
-  bool OpenPoint();        // candidates, plan, observation, mask; false when there is nothing to choose
-  int LegalActions();      // fills mask_, returns how many are legal
-  void RunToChoice();      // closes points without a choice until there is one, or the episode ends
+  void Apply();        // carries out decision_; it is legal by construction
+  bool Advance();      // to the next decision point; false when the episode terminated
+  bool OpenPoint();    // candidates, plan, observation, mask; false when there is nothing to choose
+  int LegalActions();  // fills mask_, returns how many are legal
+  void RunToChoice();  // closes points without a choice until there is one, or the episode ends
   void Commit(int job, int type);
   Outcome Settle(double before_time, double before_total);
 
@@ -69,8 +70,8 @@ class SchedEnv {
   std::vector<std::uint8_t> mask_;
   std::vector<std::int32_t> history_;
   bool terminated_ = false, truncated_ = false;
-  int last_arrival_ = 0;   // truncate when this many have arrived
-  bool endless_ = true;    // more jobs would come: the episode is cut, it does not drain
+  int last_arrival_ = 0;  // truncate when this many have arrived
+  bool endless_ = true;   // more jobs would come: the episode is cut, it does not drain
   double return_ = 0.0, done_jct_ = 0.0;
   int done_jobs_ = 0;
 };

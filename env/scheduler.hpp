@@ -33,14 +33,14 @@ class Scheduler {
   virtual void Decide(const ClusterView& view, Decision& decision) = 0;
 };
 
-// What a scheduler that declares `declared` comes to know where `granted` is the most there is: an estimate is the truth in
-// an oracle scenario. Tables group rows by this.
+// What a scheduler that declares `declared` comes to know where `granted` is the most there is: an estimate
+// is the truth in an oracle scenario. Tables group rows by this.
 inline Knowledge UsedKnowledge(Knowledge declared, Knowledge granted) {
   return declared >= Knowledge::kEstimate ? granted : declared;
 }
 
-// One row of a scheduler table, defined in the scheduler's own file; facts here are what the conformance suite
-// checks and what `berth list schedulers` prints.
+// One row of a scheduler table, defined in the scheduler's own file; facts here are what the conformance
+// suite checks and what `berth list schedulers` prints.
 struct SchedulerInfo {
   const char* name;            // spec name
   const char* summary;         // one line
@@ -54,7 +54,8 @@ struct SchedulerInfo {
 
 using SchedulerTable = std::span<const SchedulerInfo>;
 
-// Makes a scheduler from its spec string. Throws Error for unknown names or parameters (with the nearest name).
+// Makes a scheduler from its spec string. Throws Error for unknown names or parameters (with the nearest
+// name).
 std::unique_ptr<Scheduler> MakeScheduler(std::string_view spec, std::span<const SchedulerTable> tables);
 
 }  // namespace berth

@@ -23,10 +23,10 @@ struct Segment {
 
 struct SimState {
   double now = 0.0;
-  bool arrivals_over = false;               // kReferenceRounds
-  std::vector<int> free_gpus;               // [G]
-  std::vector<int> device_job;              // [D] job on the device, -1 = idle
-  std::vector<std::int16_t> device_milli;   // [D] free thousandths of the device; whole GPUs use 0 or 1000
+  bool arrivals_over = false;              // kReferenceRounds
+  std::vector<int> free_gpus;              // [G]
+  std::vector<int> device_job;             // [D] job on the device, -1 = idle
+  std::vector<std::int16_t> device_milli;  // [D] free thousandths of the device; whole GPUs use 0 or 1000
 
   std::vector<int> waiting, running, active;  // job indices, ascending
   std::vector<int> arrived, completed;        // since the previous decision point
@@ -34,17 +34,17 @@ struct SimState {
 
   // [J] each
   std::vector<JobPhase> phase;
-  std::vector<std::int8_t> on_type;        // -1 = not running
-  std::vector<std::int8_t> last_type;      // -1 = never ran
-  std::vector<double> steps_done;          // at `progress_from`, or when it last stopped
-  std::vector<double> progress_from;       // s; progress is steps_done + rate * (now - progress_from)
-  std::vector<double> run_start;           // s, start of the current run
-  std::vector<double> run_seconds;         // seconds on GPUs up to `busy_from`
-  std::vector<double> busy_from;           // s; a running job has been busy since then
-  std::vector<double> first_start;         // s, kNever = never started
-  std::vector<double> completion;          // s, kNever = not complete
+  std::vector<std::int8_t> on_type;    // -1 = not running
+  std::vector<std::int8_t> last_type;  // -1 = never ran
+  std::vector<double> steps_done;      // at `progress_from`, or when it last stopped
+  std::vector<double> progress_from;   // s; progress is steps_done + rate * (now - progress_from)
+  std::vector<double> run_start;       // s, start of the current run
+  std::vector<double> run_seconds;     // seconds on GPUs up to `busy_from`
+  std::vector<double> busy_from;       // s; a running job has been busy since then
+  std::vector<double> first_start;     // s, kNever = never started
+  std::vector<double> completion;      // s, kNever = not complete
   std::vector<int> preemptions;
-  std::vector<std::int32_t> slot;          // into device_slots, -1 = not running
+  std::vector<std::int32_t> slot;  // into device_slots, -1 = not running
 
   std::vector<std::vector<int>> device_slots;  // devices of running jobs
   std::vector<std::int32_t> free_slots;

@@ -7,7 +7,9 @@
 namespace berth {
 namespace {
 
-std::size_t U(int i) { return static_cast<std::size_t>(i); }
+std::size_t U(int i) {
+  return static_cast<std::size_t>(i);
+}
 
 // splitmix64's finaliser (Steele et al. 2014): spreads every input bit over the word.
 std::uint64_t Mix(std::uint64_t x) {
@@ -110,8 +112,8 @@ double Simulator::FinishTime(int job) const {
   return state_.progress_from[U(job)] + std::max(left, 0.0) / scenario_.Rate(job, state_.on_type[U(job)]);
 }
 
-// What a start costs: nothing the first time; afterwards the checkpoint of the stop before it, the restore, and the
-// migration when the type is another.
+// What a start costs: nothing the first time; afterwards the checkpoint of the stop before it, the restore,
+// and the migration when the type is another.
 double Simulator::Overhead(int job, int type) const {
   const int last = state_.last_type[U(job)];
   if (last < 0) return 0.0;
@@ -252,10 +254,9 @@ ApplyResult Simulator::Apply(const Decision& decision) {
       const bool starts = c.kind == CommandKind::kStart || c.kind == CommandKind::kMove;
       if (!starts || (c.devices_count > 0) != named) continue;
       const bool moves = c.kind == CommandKind::kMove;
-      const double overhead =
-          moves ? scenario_.data().costs.checkpoint_s + scenario_.data().costs.restore_s +
-                      scenario_.data().costs.migration_s
-                : Overhead(c.job, c.type);
+      const double overhead = moves ? scenario_.data().costs.checkpoint_s + scenario_.data().costs.restore_s +
+                                          scenario_.data().costs.migration_s
+                                    : Overhead(c.job, c.type);
       Place(c.job, c, decision);
       StartRun(c.job, c.type, overhead);
       if (!moves) Erase(s.waiting, c.job);

@@ -27,7 +27,7 @@ enum class EventKind : std::uint8_t { kComplete, kArrive, kStop, kMove, kStart, 
 const char* ToString(EventKind kind);  // "complete", "arrive", ...
 
 struct Event {
-  double time;       // s
+  double time;  // s
   EventKind kind;
   std::int8_t type;  // GPU type, -1 where there is none
   int job;           // index
@@ -36,8 +36,18 @@ struct Event {
 
 // The rule that an illegal decision breaks.
 enum class Rule : std::uint8_t {
-  kNone, kUnknownJob, kNotArrived, kNotWaiting, kNotRunning, kUnknownType, kCannotRun, kNoRoom,
-  kDeviceBusy, kDeviceOfOtherType, kWrongDeviceCount, kTwice,
+  kNone,
+  kUnknownJob,
+  kNotArrived,
+  kNotWaiting,
+  kNotRunning,
+  kUnknownType,
+  kCannotRun,
+  kNoRoom,
+  kDeviceBusy,
+  kDeviceOfOtherType,
+  kWrongDeviceCount,
+  kTwice,
 };
 struct [[nodiscard]] ApplyResult {
   Rule rule = Rule::kNone;
@@ -49,17 +59,17 @@ class Simulator;
 std::string Explain(const ApplyResult& result, const Decision& decision, const Simulator& simulator);
 
 struct SimulatorOptions {
-  bool keep_events = false;   // store the log (the signature is always computed)
-  int stop_after_first = 0;   // [begin, end) window of jobs: the run stops when they are done;
-  int stop_after_last = -1;   // -1 = all jobs
+  bool keep_events = false;  // store the log (the signature is always computed)
+  int stop_after_first = 0;  // [begin, end) window of jobs: the run stops when they are done;
+  int stop_after_last = -1;  // -1 = all jobs
 };
 
 class Simulator {
  public:
   explicit Simulator(Scenario scenario, SimulatorOptions options = {});
 
-  // Runs to the next decision point. False when the window's jobs are done or rejected, or when nothing more can
-  // happen (stalled(): jobs wait, nothing runs, nothing will arrive).
+  // Runs to the next decision point. False when the window's jobs are done or rejected, or when nothing more
+  // can happen (stalled(): jobs wait, nothing runs, nothing will arrive).
   bool AdvanceToDecision();
 
   // Validates the whole decision against the present state, then carries it out. On failure nothing changes.
@@ -75,14 +85,14 @@ class Simulator {
   // Is a job of the scenario still to come? Not for schedulers: the MDP's mask and the drivers ask.
   bool arrivals_remain() const { return ArrivalsRemain(); }
 
-  const std::vector<Event>& events() const { return events_; }   // empty unless keep_events
-  std::uint64_t signature() const { return signature_; }         // hash of the event log so far
+  const std::vector<Event>& events() const { return events_; }  // empty unless keep_events
+  std::uint64_t signature() const { return signature_; }        // hash of the event log so far
 
   // -- accumulated for metrics and rewards, exact at `now`
-  double JobSeconds() const;                 // integral of jobs in system over time
+  double JobSeconds() const;  // integral of jobs in system over time
   double JobSecondsAtArrival(int job) const { return job_seconds_at_arrival_[static_cast<std::size_t>(job)]; }
   double JobSecondsAtEnd(int job) const { return job_seconds_at_end_[static_cast<std::size_t>(job)]; }
-  double BusySeconds(int type) const;        // GPU-seconds held on a type
+  double BusySeconds(int type) const;  // GPU-seconds held on a type
   int jobs_in_system() const { return static_cast<int>(state_.active.size()); }
   int arrived_jobs() const { return next_arrival_; }
 
@@ -102,7 +112,7 @@ class Simulator {
   void EndRun(int job, double time);  // accounts the run; devices stay until Release
   void Release(int job);
   void Place(int job, const Command& command, const Decision& decision);
-  double FinishTime(int job) const;   // the one place that computes it
+  double FinishTime(int job) const;  // the one place that computes it
   double Overhead(int job, int type) const;
   void AdvanceJobSeconds(double time);
   void Leave(int job, double time, JobPhase phase);
@@ -114,29 +124,29 @@ class Simulator {
   Scenario scenario_;
   SimulatorOptions options_;
   SimState state_;
-  EventQueue queue_;                       // completions; clocks event and hpc
-  std::vector<std::uint32_t> version_;     // [J] of the current run
-  std::vector<std::uint64_t> free_bits_;   // [D / 64] idle devices
+  EventQueue queue_;                                     // completions; clocks event and hpc
+  std::vector<std::uint32_t> version_;                   // [J] of the current run
+  std::vector<std::uint64_t> free_bits_;                 // [D / 64] idle devices
   std::vector<std::uint32_t> job_stamp_, device_stamp_;  // marks of the decision being validated
-  std::vector<int> spare_;                 // [G] room while validating
+  std::vector<int> spare_;                               // [G] room while validating
   std::uint32_t stamp_ = 0;
-  std::vector<std::uint8_t> failures_;     // [J] kReferenceRounds: rounds in which no step fitted
+  std::vector<std::uint8_t> failures_;  // [J] kReferenceRounds: rounds in which no step fitted
   std::vector<Segment> round_scratch_;
   int next_arrival_ = 0;
   int window_left_ = 0;
   bool finished_ = false, stalled_ = false, idle_retry_ = false;
   double wake_at_ = kNever;
-  std::int64_t round_ = -1;                // kRounds: index of the boundary `now`
+  std::int64_t round_ = -1;                              // kRounds: index of the boundary `now`
   double last_round_end_ = 0.0, this_round_end_ = -1.0;  // kReferenceRounds: cur_start, cur_end (< 0: unset)
   double job_seconds_ = 0.0, job_seconds_time_ = 0.0;
-  std::vector<double> busy_seconds_;       // [G] finished runs
+  std::vector<double> busy_seconds_;                                 // [G] finished runs
   std::vector<double> job_seconds_at_arrival_, job_seconds_at_end_;  // [J]
   std::vector<Event> events_;
   std::uint64_t signature_ = 0x6265727468ULL;
 };
 
-// The checker that knows nothing of how the state came about: capacity, whole gangs, bookkeeping. "" when all hold.
-// Called after every decision in debug builds and tests.
+// The checker that knows nothing of how the state came about: capacity, whole gangs, bookkeeping. "" when all
+// hold. Called after every decision in debug builds and tests.
 std::string CheckInvariants(const Simulator& simulator);
 
 }  // namespace berth

@@ -50,7 +50,8 @@ std::vector<std::string> SplitOutsideParentheses(std::string_view text, char sep
     if (i < text.size() && text[i] == '(') ++depth;
     if (i < text.size() && text[i] == ')') --depth;
     if (i == text.size() || (text[i] == separator && depth <= 0)) {
-      if (std::string part = Trim(text.substr(begin, i - begin)); !part.empty()) parts.push_back(std::move(part));
+      if (std::string part = Trim(text.substr(begin, i - begin)); !part.empty())
+        parts.push_back(std::move(part));
       begin = i + 1;
     }
   }
@@ -67,7 +68,8 @@ Spec ParseSpec(std::string_view text) {
   spec.name = Trim(std::string_view(whole).substr(0, open));
   if (spec.name.empty()) throw fail("no name");
   for (char c : spec.name) {
-    const bool ok = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+    const bool ok =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
     if (!ok) throw fail(Join("'", c, "' in the name"));
   }
   if (open == std::string::npos) return spec;
@@ -161,9 +163,13 @@ const std::string& Params::Value(std::string_view name) {
   return values_[i];
 }
 
-std::string Params::Where(std::string_view name) const { return Join(component_, ": parameter '", name, "'"); }
+std::string Params::Where(std::string_view name) const {
+  return Join(component_, ": parameter '", name, "'");
+}
 
-std::string Params::Text(std::string_view name) { return Value(name); }
+std::string Params::Text(std::string_view name) {
+  return Value(name);
+}
 
 double Params::Number(std::string_view name, double low, double high) {
   const double value = ParseNumber(Value(name), Where(name));
@@ -176,12 +182,15 @@ double Params::Number(std::string_view name, double low, double high) {
 long long Params::Integer(std::string_view name, long long low, long long high) {
   const long long value = ParseInteger(Value(name), Where(name));
   if (value < low || value > high) {
-    throw Error(Join(Where(name), ": expected a whole number in [", low, ", ", high, "], found ", Value(name)));
+    throw Error(
+        Join(Where(name), ": expected a whole number in [", low, ", ", high, "], found ", Value(name)));
   }
   return value;
 }
 
-bool Params::Bool(std::string_view name) { return ParseBool(Value(name), Where(name)); }
+bool Params::Bool(std::string_view name) {
+  return ParseBool(Value(name), Where(name));
+}
 
 int Params::Choice(std::string_view name, std::initializer_list<const char*> choices) {
   const std::string& value = Value(name);
@@ -190,7 +199,8 @@ int Params::Choice(std::string_view name, std::initializer_list<const char*> cho
   if (it != known.end()) return static_cast<int>(it - known.begin());
   std::string list;
   for (const std::string& choice : known) list += (list.empty() ? "" : ", ") + choice;
-  throw Error(Join(Where(name), ": expected one of ", list, ", found '", value, "'", DidYouMean(value, known)));
+  throw Error(
+      Join(Where(name), ": expected one of ", list, ", found '", value, "'", DidYouMean(value, known)));
 }
 
 void Params::CheckAllRead() const {

@@ -55,7 +55,7 @@ class Params {
   // Index of the value among `choices`; Error names the nearest one otherwise.
   int Choice(std::string_view name, std::initializer_list<const char*> choices);
 
-  void CheckAllRead() const;  // BERTH_CHECK: every declared parameter was read by the factory
+  void CheckAllRead() const;     // BERTH_CHECK: every declared parameter was read by the factory
   std::string Resolved() const;  // "name(all=parameters,with=defaults)"
 
  private:

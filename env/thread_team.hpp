@@ -1,5 +1,5 @@
-// A fixed team of workers for short parallel sections. Workers sleep on a futex after a brief spin, so a busy neighbour
-// costs no more than its share of the cores (learners.md §0b).
+// A fixed team of workers for short parallel sections. Workers sleep on a futex after a brief spin, so a busy
+// neighbour costs no more than its share of the cores (learners.md §0b).
 #pragma once
 
 #include <atomic>
@@ -20,8 +20,8 @@ class ThreadTeam {
   ThreadTeam& operator=(const ThreadTeam&) = delete;
 
   int size() const { return static_cast<int>(threads_.size()) + 1; }
-  // Calls work(worker) on every worker and returns when all are done. Rethrows the exception of the lowest worker that
-  // threw.
+  // Calls work(worker) on every worker and returns when all are done. Rethrows the exception of the lowest
+  // worker that threw.
   void Run(const std::function<void(int worker)>& work);
 
  private:

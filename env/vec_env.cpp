@@ -9,7 +9,9 @@
 namespace berth {
 namespace {
 
-std::size_t U(int i) { return static_cast<std::size_t>(i); }
+std::size_t U(int i) {
+  return static_cast<std::size_t>(i);
+}
 
 template <class T>
 void Append(std::vector<std::uint8_t>& bytes, const T& value) {
@@ -29,7 +31,8 @@ T Take(std::span<const std::uint8_t>& bytes) {
 // Worker w steps environments [w N / k, (w + 1) N / k): no queue, and results do not depend on k.
 class VecEnv : public BatchEnv {
  public:
-  VecEnv(std::shared_ptr<const ScenarioSource> source, const SchedEnvOptions& options, int num_envs, int threads)
+  VecEnv(std::shared_ptr<const ScenarioSource> source, const SchedEnvOptions& options, int num_envs,
+         int threads)
       : team_(std::clamp(threads, 1, num_envs)), stats_(U(num_envs)) {
     for (int i = 0; i < num_envs; ++i) envs_.emplace_back(source, options, static_cast<std::uint32_t>(i));
   }
@@ -113,9 +116,7 @@ class VecEnv : public BatchEnv {
   }
 
  private:
-  static std::ptrdiff_t Row(int i, std::size_t width) {
-    return static_cast<std::ptrdiff_t>(U(i) * width);
-  }
+  static std::ptrdiff_t Row(int i, std::size_t width) { return static_cast<std::ptrdiff_t>(U(i) * width); }
 
   template <class F>
   void ForEach(const F& visit) {
@@ -152,12 +153,13 @@ StepBuffers StepStorage::buffers() {
   return {observation, action_mask, reward, terminated, truncated, discount, final_observation};
 }
 
-std::unique_ptr<BatchEnv> MakeVecEnv(std::shared_ptr<const ScenarioSource> source, const SchedEnvOptions& options,
-                                     int num_envs, int threads) {
+std::unique_ptr<BatchEnv> MakeVecEnv(std::shared_ptr<const ScenarioSource> source,
+                                     const SchedEnvOptions& options, int num_envs, int threads) {
   if (num_envs < 1) throw Error(Join("envs: expected at least 1, found ", num_envs));
   if (threads < 1) throw Error(Join("threads: expected at least 1, found ", threads));
   if (options.mdp.visible < 1) throw Error(Join("visible: expected at least 1, found ", options.mdp.visible));
-  if (options.episode_jobs < 1) throw Error(Join("episode jobs: expected at least 1, found ", options.episode_jobs));
+  if (options.episode_jobs < 1)
+    throw Error(Join("episode jobs: expected at least 1, found ", options.episode_jobs));
   if (!(options.mdp.tau_s > 0.0)) throw Error(Join("tau: expected seconds > 0, found ", options.mdp.tau_s));
   return std::make_unique<VecEnv>(std::move(source), options, num_envs, threads);
 }

@@ -20,7 +20,8 @@ namespace {
 // Distance in units in the last place.
 double Ulps(double a, double b) {
   if (a == b) return 0.0;
-  return std::abs(a - b) / (std::nextafter(std::abs(b), std::numeric_limits<double>::infinity()) - std::abs(b));
+  return std::abs(a - b) /
+         (std::nextafter(std::abs(b), std::numeric_limits<double>::infinity()) - std::abs(b));
 }
 
 }  // namespace
@@ -28,7 +29,8 @@ double Ulps(double a, double b) {
 TEST_CASE("Philox4x32-10 gives Random123's known answers") {
   using Block = std::array<std::uint32_t, 4>;
   CHECK(Philox4x32({0, 0, 0, 0}, {0, 0}) == Block{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
-  CHECK(Philox4x32({~0u, ~0u, ~0u, ~0u}, {~0u, ~0u}) == Block{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd});
+  CHECK(Philox4x32({~0u, ~0u, ~0u, ~0u}, {~0u, ~0u}) ==
+        Block{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd});
   CHECK(Philox4x32({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}) ==
         Block{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1});
 }
@@ -42,7 +44,8 @@ TEST_CASE("streams differ by every part of their key and resume where they stood
   CHECK(base != first(Stream(1, Purpose::kJobs, Split::kEvaluate, 2, 3)));
   CHECK(base != first(Stream(1, Purpose::kJobs, Split::kTrain, 3, 2)));
   // Run 42's environment 1 is not run 43's environment 0.
-  CHECK(first(Stream(42, Purpose::kJobs, Split::kTrain, 1)) != first(Stream(43, Purpose::kJobs, Split::kTrain, 0)));
+  CHECK(first(Stream(42, Purpose::kJobs, Split::kTrain, 1)) !=
+        first(Stream(43, Purpose::kJobs, Split::kTrain, 0)));
   for (int draws : {0, 1, 2, 3, 4, 7}) {
     Stream stream(9, Purpose::kTest);
     for (int i = 0; i < draws; ++i) stream.Bits();
@@ -98,7 +101,8 @@ TEST_CASE("portable log and exp agree with libm to 2 units in the last place") {
 
 TEST_CASE("spec strings parse, nest and print canonically") {
   CHECK(ParseSpec(" fcfs ").ToString() == "fcfs");
-  CHECK(ParseSpec("gavel( objective = max_min , aware=true )").ToString() == "gavel(objective=max_min,aware=true)");
+  CHECK(ParseSpec("gavel( objective = max_min , aware=true )").ToString() ==
+        "gavel(objective=max_min,aware=true)");
   const Spec nested = ParseSpec("hierarchical(outer=fair_share,inner=srpt(x=1,y=(2,3)))");
   REQUIRE(nested.params.size() == 2);
   CHECK(nested.params[1].second == "srpt(x=1,y=(2,3))");
@@ -112,7 +116,8 @@ TEST_CASE("spec strings parse, nest and print canonically") {
 }
 
 TEST_CASE("parameters are typed and strict, and errors name the nearest right one") {
-  static constexpr ParamInfo kInfos[] = {{"objective", "max_min", ""}, {"rounds", "3", ""}, {"alpha", "0.5", ""}};
+  static constexpr ParamInfo kInfos[] = {
+      {"objective", "max_min", ""}, {"rounds", "3", ""}, {"alpha", "0.5", ""}};
   const auto message = [](const char* spec, auto&& read) -> std::string {
     try {
       Params params(ParseSpec(spec), kInfos);
@@ -146,27 +151,30 @@ TEST_CASE("completions order by time, then job") {
 }
 
 TEST_CASE("clocks and knowledge parse what they print") {
-  for (const char* text : {"event", "hpc", "reference_rounds", "rounds(360)", "rounds(12.5)", "reference_rounds(60)"}) {
+  for (const char* text :
+       {"event", "hpc", "reference_rounds", "rounds(360)", "rounds(12.5)", "reference_rounds(60)"}) {
     CHECK(Clock::Parse(text).ToString() == text);
   }
   for (const char* bad : {"", "round", "rounds(0)", "rounds(-1)", "rounds(x)", "events"}) {
     CAPTURE(bad);
     CHECK_THROWS_AS(Clock::Parse(bad), Error);
   }
-  for (const char* text : {"none", "blind", "estimate", "oracle"}) CHECK(ToString(ParseKnowledge(text)) == std::string(text));
+  for (const char* text : {"none", "blind", "estimate", "oracle"})
+    CHECK(ToString(ParseKnowledge(text)) == std::string(text));
   CHECK_THROWS_WITH(ParseKnowledge("orcale"), Catch::Contains("did you mean 'oracle'"));
 }
 
 TEST_CASE("quantiles interpolate as NumPy's default does") {
   const std::vector<double> x = {1, 2, 3, 4};
   CHECK(Quantile(x, 0.0) == 1.0);
-  CHECK(Quantile(x, 0.5) == 2.5);   // numpy.quantile([1,2,3,4], .5)
+  CHECK(Quantile(x, 0.5) == 2.5);  // numpy.quantile([1,2,3,4], .5)
   CHECK(Quantile(x, 0.9) == Approx(3.7));
   CHECK(Quantile(x, 1.0) == 4.0);
 }
 
 TEST_CASE("bootstrap intervals cover as often as they say, and pairing cancels what workloads share") {
-  // 95% intervals of the mean of 30 exponentials cover the true mean in about 93% of 400 trials (skew costs some).
+  // 95% intervals of the mean of 30 exponentials cover the true mean in about 93% of 400 trials (skew costs
+  // some).
   Stream stream(13, Purpose::kTest);
   int covered = 0;
   const int trials = 150;
@@ -199,8 +207,8 @@ TEST_CASE("a thread team runs every worker once a call") {
     }
     CHECK(calls == std::vector<int>(static_cast<std::size_t>(size), 200));
     CHECK_THROWS_WITH(team.Run([&](int worker) {
-                        if (worker == size - 1) throw Error(Join("worker ", worker));
-                      }),
+      if (worker == size - 1) throw Error(Join("worker ", worker));
+    }),
                       Join("worker ", size - 1));
     team.Run([&](int worker) { ++calls[static_cast<std::size_t>(worker)]; });
     CHECK(calls == std::vector<int>(static_cast<std::size_t>(size), 201));

@@ -65,7 +65,7 @@ class PoissonSource : public ScenarioSource {
     }
     return test::Tiny({{"a", 2}, {"b", 3}}, {{1.0, 3.0}, {2.0, 0.5}}, list, clock_);
   }
-  bool fixed() const override { return false; }
+  bool fixed() const override { return true; }
   std::string Describe() const override { return "poisson"; }
 
  private:

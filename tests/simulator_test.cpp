@@ -1,8 +1,9 @@
 // Hand-worked cases of the simulator: the arithmetic stands above each expectation.
+#include "env/simulator.hpp"
+
 #include <type_traits>
 
 #include "env/metrics.hpp"
-#include "env/simulator.hpp"
 #include "tests/catch.hpp"
 #include "tests/tiny.hpp"
 
@@ -77,7 +78,8 @@ TEST_CASE("hpc clock: one event a decision point, arrivals first on ties") {
 }
 
 TEST_CASE("rounds clock: a job ends inside a round and its GPU waits for the boundary") {
-  // Rounds of 100 s. Job 0 runs [0, 150); job 1 (arrives at 20, seen at 100) can start at 200 only and takes 50 s.
+  // Rounds of 100 s. Job 0 runs [0, 150); job 1 (arrives at 20, seen at 100) can start at 200 only and takes
+  // 50 s.
   Simulator simulator(Tiny({{"a", 1}}, {{1.0}}, {{0, 150}, {20, 50}}, {ClockKind::kRounds, 100.0}));
   std::vector<double> decisions;
   while (simulator.AdvanceToDecision()) {
@@ -92,7 +94,8 @@ TEST_CASE("rounds clock: a job ends inside a round and its GPU waits for the bou
 }
 
 TEST_CASE("rounds clock: idle time is skipped to the boundary after the next arrival") {
-  Simulator simulator(Tiny({{"a", 1}}, {{1.0}}, {{0, 10}, {1010, 10}, {1100, 10}}, {ClockKind::kRounds, 100.0}));
+  Simulator simulator(
+      Tiny({{"a", 1}}, {{1.0}}, {{0, 10}, {1010, 10}, {1100, 10}}, {ClockKind::kRounds, 100.0}));
   std::vector<double> decisions;
   while (simulator.AdvanceToDecision()) {
     decisions.push_back(simulator.now());
@@ -103,8 +106,8 @@ TEST_CASE("rounds clock: idle time is skipped to the boundary after the next arr
 }
 
 TEST_CASE("reference rounds: whole steps, rounds as long as their longest job") {
-  // 360 s rounds. Job 0 at 0.7 steps/s: 0.7 * 360 is 251.99... in doubles, so int() gives 251 steps, 251 / 0.7 =
-  // 358.57 s; of 400 steps 149 are left for round 2.
+  // 360 s rounds. Job 0 at 0.7 steps/s: 0.7 * 360 is 251.99... in doubles, so int() gives 251 steps, 251 /
+  // 0.7 = 358.57 s; of 400 steps 149 are left for round 2.
   Simulator simulator(Tiny({{"a", 1}}, {{0.7}}, {{0, 400}}, {ClockKind::kReferenceRounds}));
   REQUIRE(simulator.AdvanceToDecision());
   StartWhatFits(simulator);
@@ -128,7 +131,8 @@ TEST_CASE("reference rounds: arrivals are admitted at round ends only") {
 TEST_CASE("preemption keeps progress and charges checkpoint, restore and migration") {
   // Job 0 (100 steps) runs on a at 1 step/s over [0, 40), is stopped, and restarts on b (2 steps/s) at 50:
   // overhead 3 + 2 + 5 = 10 s, then 60 / 2 = 30 s: done at 90.
-  ScenarioData data = TinyData({{"a", 1}, {"b", 1}}, {{1.0, 2.0}, {1.0, 0.0}}, {{0, 100}, {40, 10, 1}, {50, 10, 1}});
+  ScenarioData data =
+      TinyData({{"a", 1}, {"b", 1}}, {{1.0, 2.0}, {1.0, 0.0}}, {{0, 100}, {40, 10, 1}, {50, 10, 1}});
   data.costs = {3.0, 2.0, 5.0};
   Simulator simulator{Scenario(data)};
   Decision decision;
@@ -154,8 +158,9 @@ TEST_CASE("preemption keeps progress and charges checkpoint, restore and migrati
 }
 
 TEST_CASE("reference rounds: what a start costs holds the GPUs for as many rounds as it takes") {
-  // Job 0 (720 steps at 1 step/s) runs round 1, is stopped for round 2 and restarts with a restore of 800 s: it is held
-  // over [720, 1520): two whole rounds, then 80 s of the third, in which 280 steps fit; 80 are left for the fourth.
+  // Job 0 (720 steps at 1 step/s) runs round 1, is stopped for round 2 and restarts with a restore of 800 s:
+  // it is held over [720, 1520): two whole rounds, then 80 s of the third, in which 280 steps fit; 80 are
+  // left for the fourth.
   ScenarioData data = TinyData({{"a", 1}}, {{1.0}}, {{0, 720}, {360, 360}}, {ClockKind::kReferenceRounds});
   data.costs.restore_s = 800.0;
   Simulator simulator{Scenario(data)};

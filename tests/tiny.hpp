@@ -10,7 +10,7 @@
 namespace berth::test {
 
 struct TinyJob {
-  double arrival;       // s
+  double arrival;  // s
   double steps;
   int job_type = 0;
   int gang = 1;

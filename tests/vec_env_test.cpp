@@ -1,9 +1,10 @@
 // The MDP face: rewards, discounts, masks, truncation, and the same bits on any number of threads.
+#include "env/vec_env.hpp"
+
 #include <cmath>
 
 #include "env/metrics.hpp"
 #include "env/sched_env.hpp"
-#include "env/vec_env.hpp"
 #include "tests/catch.hpp"
 #include "tests/tiny.hpp"
 
@@ -15,7 +16,8 @@ class ToySource : public ScenarioSource {
  public:
   // `ends`: the episode drains, as a fixed scenario does; otherwise more jobs would come and it is cut.
   explicit ToySource(Clock clock, bool ends = true) : clock_(clock), ends_(ends) {}
-  Scenario Make(std::uint64_t seed, Split split, std::uint32_t env, std::uint32_t episode, int jobs) const override {
+  Scenario Make(std::uint64_t seed, Split split, std::uint32_t env, std::uint32_t episode,
+                int jobs) const override {
     Stream stream(seed, Purpose::kTest, split, env, episode);
     std::vector<test::TinyJob> list;
     double now = 0.0;
@@ -29,7 +31,8 @@ class ToySource : public ScenarioSource {
     data.cluster.types[1].price_per_hour = 3.0;
     data.cluster.types[0].idle_power_w = 10.0;
     data.cluster.types[1].peak_power_w = 200.0;
-    for (double arrival : data.jobs.arrival) data.jobs.deadline.push_back(arrival + stream.Uniform(20.0, 400.0));
+    for (double arrival : data.jobs.arrival)
+      data.jobs.deadline.push_back(arrival + stream.Uniform(20.0, 400.0));
     return Scenario(std::move(data));
   }
   bool fixed() const override { return ends_; }
@@ -56,7 +59,8 @@ class Greedy : public Scheduler {
   Plan plan_;
 };
 
-// What each reward must add up to over an episode from an empty cluster, from the completions and the metrics alone.
+// What each reward must add up to over an episode from an empty cluster, from the completions and the metrics
+// alone.
 double Expected(const std::string& reward, const Simulator& simulator) {
   const Metrics m = Measure(simulator, {});
   const JobTable& jobs = simulator.scenario().data().jobs;
@@ -70,7 +74,8 @@ double Expected(const std::string& reward, const Simulator& simulator) {
   REQUIRE(reward == "slowdown");  // a new reward needs its line here
   double sum = 0.0;
   for (std::size_t j = 0; j < jobs.arrival.size(); ++j) {
-    const double alone = jobs.total_steps[j] / (jobs.job_type[j] == 0 ? 3.0 : 2.0);  // the best of its two rates
+    const double alone =
+        jobs.total_steps[j] / (jobs.job_type[j] == 0 ? 3.0 : 2.0);  // the best of its two rates
     sum += (simulator.state().completion[j] - jobs.arrival[j]) / std::max(alone, 10.0);
   }
   return sum;
@@ -246,7 +251,8 @@ TEST_CASE("what a source throws in a worker reaches the caller as it is") {
   class Failing : public ToySource {
    public:
     Failing() : ToySource(Clock{ClockKind::kEvent}, /*ends=*/false) {}
-    Scenario Make(std::uint64_t seed, Split split, std::uint32_t env, std::uint32_t episode, int jobs) const override {
+    Scenario Make(std::uint64_t seed, Split split, std::uint32_t env, std::uint32_t episode,
+                  int jobs) const override {
       if (env == 3 && jobs > 1) throw Error("no workload for environment 3");
       return ToySource::Make(seed, split, env, episode, jobs);
     }
@@ -304,8 +310,8 @@ TEST_CASE("commit: the chosen job blocks until it fits and starts at once where 
   SchedEnvOptions options = Options(false, 8);
   options.mdp.semantics = Semantics::kCommit;
   options.episode_jobs = 3;
-  // One GPU of 1 step/s. Jobs of 100, 50, 10 s at 0, 1, 2. After job 0 the agent commits to job 1 at t = 1 (alone in
-  // the queue), then to job 2: completions 100, 150, 160.
+  // One GPU of 1 step/s. Jobs of 100, 50, 10 s at 0, 1, 2. After job 0 the agent commits to job 1 at t = 1
+  // (alone in the queue), then to job 2: completions 100, 150, 160.
   const auto source = [] {
     class Fixed : public ScenarioSource {
      public:
@@ -346,7 +352,8 @@ TEST_CASE("jobs beyond the visible keep their GPUs, and the global block counts 
     for (std::size_t k = 1; k + 1 < before.active.size(); ++k) {
       const int job = before.active[k];
       const std::span<const int> had = before.Devices(job), has = env.simulator().state().Devices(job);
-      if (had.empty() || env.simulator().state().phase[static_cast<std::size_t>(job)] == JobPhase::kDone) continue;
+      if (had.empty() || env.simulator().state().phase[static_cast<std::size_t>(job)] == JobPhase::kDone)
+        continue;
       REQUIRE(std::equal(had.begin(), had.end(), has.begin(), has.end()));
     }
   }
@@ -367,8 +374,8 @@ TEST_CASE("a work-conserving process offers done only where nothing fits, and th
 }
 
 TEST_CASE("observation channels stay in their stated ranges") {
-  const auto blocks = {ObservationV1::JobChannels(), ObservationV1::PairChannels(), ObservationV1::TypeChannels(),
-                       ObservationV1::GlobalChannels()};
+  const auto blocks = {ObservationV1::JobChannels(), ObservationV1::PairChannels(),
+                       ObservationV1::TypeChannels(), ObservationV1::GlobalChannels()};
   SchedEnvOptions options = Options(true, 4);
   options.episode_jobs = 30;
   SchedEnv env(std::make_shared<ToySource>(Clock{ClockKind::kEvent}), options, 0);

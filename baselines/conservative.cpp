@@ -80,7 +80,8 @@ SchedulerInfo ConservativeInfo() {
           kParams,
           [](Params& params) -> std::unique_ptr<Scheduler> {
             return std::make_unique<Conservative>(params.Choice("reserve", {"finish", "start"}) == 1);
-          }};
+          },
+          /*claims=*/{.types = true, .times = true}};
 }
 
 }  // namespace berth

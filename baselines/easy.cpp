@@ -122,7 +122,8 @@ SchedulerInfo EasyInfo() {
           kParams,
           [](Params& params) -> std::unique_ptr<Scheduler> {
             return std::make_unique<Easy>(ReadTypeChoice(params));
-          }};
+          },
+          /*claims=*/{.types = true, .times = true}};
 }
 
 }  // namespace berth

@@ -28,7 +28,8 @@ SchedulerInfo FcfsInfo() {
           kParams,
           [](Params& params) -> std::unique_ptr<Scheduler> {
             return std::make_unique<Fcfs>(ReadTypeChoice(params));
-          }};
+          },
+          /*claims=*/{.types = true, .times = true}};
 }
 
 }  // namespace berth

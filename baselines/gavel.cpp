@@ -168,29 +168,34 @@ class Gavel final : public Scheduler {
 }  // namespace
 
 SchedulerInfo GavelInfo() {
-  return {"gavel",
-          "LP heterogeneity-aware allocation, run in rounds",
-          "Narayanan et al., OSDI 2020",
-          "max_min_fairness[_perf], min_total_duration[_perf], finish_time_fairness[_perf], isolated, fifo_perf",
-          Knowledge::kBlind,
-          /*preemptive=*/true,
-          kParams,
-          [](Params& params) -> std::unique_ptr<Scheduler> {
-            Options options;
-            options.objective = static_cast<Objective>(params.Choice(
-                "objective", {"max_min", "makespan", "finish_time_fairness", "isolated", "fifo"}));
-            options.aware = params.Bool("aware");
-            options.method = params.Choice("solver", {"ipm", "simplex"}) == 0 ? LpMethod::kInteriorPoint
-                                                                              : LpMethod::kSimplex;
-            options.compat = params.Bool("compat");
-            options.reset_s = params.Number("reset_s", 0.0, 1e9);
-            if (options.objective == Objective::kFifo && !options.aware) {
-              throw Error(
-                  "gavel: objective=fifo has no aware=false form (the reference's is broken); expected "
-                  "aware=true, or the scheduler 'fcfs'");
-            }
-            return std::make_unique<Gavel>(options);
-          }};
+  return {
+      "gavel",
+      "LP heterogeneity-aware allocation, run in rounds",
+      "Narayanan et al., OSDI 2020",
+      "max_min_fairness_perf (objective=max_min), max_min_fairness (objective=max_min,aware=false), "
+      "min_total_duration_perf (objective=makespan), min_total_duration (objective=makespan,aware=false), "
+      "finish_time_fairness_perf (objective=finish_time_fairness), "
+      "finish_time_fairness (objective=finish_time_fairness,aware=false), "
+      "isolated (objective=isolated), fifo_perf (objective=fifo)",
+      Knowledge::kBlind,
+      /*preemptive=*/true,
+      kParams,
+      [](Params& params) -> std::unique_ptr<Scheduler> {
+        Options options;
+        options.objective = static_cast<Objective>(
+            params.Choice("objective", {"max_min", "makespan", "finish_time_fairness", "isolated", "fifo"}));
+        options.aware = params.Bool("aware");
+        options.method =
+            params.Choice("solver", {"ipm", "simplex"}) == 0 ? LpMethod::kInteriorPoint : LpMethod::kSimplex;
+        options.compat = params.Bool("compat");
+        options.reset_s = params.Number("reset_s", 0.0, 1e9);
+        if (options.objective == Objective::kFifo && !options.aware) {
+          throw Error(
+              "gavel: objective=fifo has no aware=false form (the reference's is broken); expected "
+              "aware=true, or the scheduler 'fcfs'");
+        }
+        return std::make_unique<Gavel>(options);
+      }};
 }
 
 }  // namespace berth

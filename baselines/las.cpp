@@ -67,7 +67,8 @@ SchedulerInfo LasInfo() {
           [](Params& params) -> std::unique_ptr<Scheduler> {
             const double quantum = params.Number("quantum", 0.0, 1e12);
             return std::make_unique<Las>(quantum, params.Number("slice", 0.0, 1e12));
-          }};
+          },
+          /*claims=*/{.types = true}};
 }
 
 }  // namespace berth

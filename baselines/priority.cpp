@@ -35,7 +35,8 @@ SchedulerInfo PriorityInfo() {
           [](Params& params) -> std::unique_ptr<Scheduler> {
             const TypeChoice place = ReadTypeChoice(params);
             return std::make_unique<Priority>(place, params.Bool(kOvertakeParam.name));
-          }};
+          },
+          /*claims=*/{.types = true, .jobs = true, .times = true}};
 }
 
 }  // namespace berth

@@ -47,7 +47,8 @@ SchedulerInfo RandomInfo() {
           Knowledge::kNone,
           /*preemptive=*/false,
           {},
-          [](Params&) -> std::unique_ptr<Scheduler> { return std::make_unique<Random>(); }};
+          [](Params&) -> std::unique_ptr<Scheduler> { return std::make_unique<Random>(); },
+          /*claims=*/{.times = true}};
 }
 
 }  // namespace berth

@@ -37,7 +37,8 @@ SchedulerInfo SjfInfo() {
           [](Params& params) -> std::unique_ptr<Scheduler> {
             const TypeChoice place = ReadTypeChoice(params);
             return std::make_unique<Sjf>(place, params.Bool(kOvertakeParam.name));
-          }};
+          },
+          /*claims=*/{.types = true, .jobs = true, .times = true}};
 }
 
 }  // namespace berth

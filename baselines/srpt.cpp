@@ -68,7 +68,8 @@ SchedulerInfo SrptInfo() {
           Knowledge::kEstimate,
           /*preemptive=*/true,
           {},
-          [](Params&) -> std::unique_ptr<Scheduler> { return std::make_unique<Srpt>(); }};
+          [](Params&) -> std::unique_ptr<Scheduler> { return std::make_unique<Srpt>(); },
+          /*claims=*/{.types = true, .jobs = true, .times = true}};
 }
 
 }  // namespace berth

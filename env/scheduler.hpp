@@ -39,6 +39,14 @@ inline Knowledge UsedKnowledge(Knowledge declared, Knowledge granted) {
   return declared >= Knowledge::kEstimate ? granted : declared;
 }
 
+// Symmetries that a scheduler claims to have, with default parameters and under clock event, where no two
+// choices tie by chance; tests/claims_test.cpp checks every one that is claimed.
+struct Claims {
+  bool types = false;  // the order in which the cluster lists its GPU types changes nothing
+  bool jobs = false;   // neither does the order of jobs that arrive at the same instant
+  bool times = false;  // with all times k times as long, every job takes k times as long
+};
+
 // One row of a scheduler table, defined in the scheduler's own file; facts here are what the conformance
 // suite checks and what `berth list schedulers` prints.
 struct SchedulerInfo {
@@ -50,6 +58,7 @@ struct SchedulerInfo {
   bool preemptive;             // may stop or move running jobs
   std::span<const ParamInfo> params;
   std::unique_ptr<Scheduler> (*make)(Params& params);
+  Claims claims = {};  // none unless said
 };
 
 using SchedulerTable = std::span<const SchedulerInfo>;

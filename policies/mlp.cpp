@@ -101,10 +101,6 @@ void Onnx(Params& params, const PolicyBundle& bundle, OnnxGraph& graph) {
 
 }  // namespace
 
-std::span<const ParamInfo> MlpParams() {
-  return kParams;
-}
-
 MlpOptions ReadMlpOptions(Params& params) {
   MlpOptions options;
   const std::string text = params.Text("hidden");

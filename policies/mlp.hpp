@@ -16,7 +16,6 @@ struct MlpOptions {
   std::vector<int> hidden;  // units, input to output
   Activation activation = Activation::kTanh;
 };
-std::span<const ParamInfo> MlpParams();
 MlpOptions ReadMlpOptions(Params& params);
 
 }  // namespace berth

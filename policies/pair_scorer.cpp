@@ -252,10 +252,6 @@ void Onnx(Params& params, const PolicyBundle& bundle, OnnxGraph& graph) {
 
 }  // namespace
 
-std::span<const ParamInfo> PairScorerParams() {
-  return kParams;
-}
-
 PairScorerOptions ReadPairScorerOptions(Params& params) {
   PairScorerOptions options;
   options.width = static_cast<int>(params.Integer("width", 1, 1024));

@@ -24,7 +24,6 @@ struct PairScorerOptions {
   int layers = 0;  // hidden layers over a pair
   Activation activation = Activation::kRelu;
 };
-std::span<const ParamInfo> PairScorerParams();
 PairScorerOptions ReadPairScorerOptions(Params& params);
 
 }  // namespace berth

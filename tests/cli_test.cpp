@@ -71,7 +71,37 @@ TEST_CASE("cli: generate, simulate, evaluate and inspect agree with one another"
   CHECK(Berth(folder, "inspect s.h5").code == 0);
   CHECK(Berth(folder, "inspect e.h5").code == 0);
   CHECK(Berth(folder, "evaluate --scenario s.h5 --schedulers 'fcfs;srpt' --json c.json").code == 0);
-  CHECK(Berth(folder, "list schedulers").out.find("fcfs") != std::string::npos);
+  CHECK(Berth(folder, "inspect s.h5 --json i.json").code == 0);
+  CHECK(Berth(folder, "list schedulers --json l.json").code == 0);
+  for (const char* file : {"r.json", "c.json", "i.json", "l.json"}) {
+    CAPTURE(file);
+    CHECK(Slurp(folder / file).find("\"config\"") != std::string::npos);
+  }
+}
+
+TEST_CASE("cli: list names sources, and the reference's name of each objective or '-' where it has none") {
+  const TemporaryFolder folder;
+  const std::string schedulers = Berth(folder, "list schedulers").out;
+  CAPTURE(schedulers);
+  const auto has = [](const std::string& text, const char* part) {
+    return text.find(part) != std::string::npos;
+  };
+  CHECK(has(schedulers, "max_min_fairness_perf (objective=max_min)"));
+  CHECK(has(schedulers, "max_min_fairness (objective=max_min,aware=false)"));
+  const std::string fcfs = schedulers.substr(schedulers.find("fcfs:"));
+  CHECK(has(fcfs.substr(0, fcfs.find("\npriority:")), "    reference: -\n"));
+  // Every row of every list that needs no LibTorch says where it is from: rows start at the margin.
+  for (const char* kind : {"schedulers", "rewards", "formats", "workloads"}) {
+    const std::string rows = Join("\n", Berth(folder, Join("list ", kind)).out);
+    CAPTURE(rows);
+    int named = 0, sourced = 0;
+    for (std::size_t at = rows.find('\n'); at + 1 < rows.size(); at = rows.find('\n', at + 1)) {
+      named += rows[at + 1] != ' ';
+      sourced += rows.compare(at + 1, 12, "    source: ") == 0 && rows.compare(at + 13, 2, "-\n") != 0;
+    }
+    CHECK(named > 0);
+    CHECK(sourced == named);
+  }
 }
 
 TEST_CASE("cli: a wrong word on the command line ends with one line and code 2") {

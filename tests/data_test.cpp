@@ -1,4 +1,5 @@
-// Scenarios from and to files: round trips, the shipped tables, and a corpus of what can be wrong with a file.
+// Scenarios from and to files: round trips, the shipped tables, and a corpus of what can be wrong with a
+// file.
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -53,7 +54,8 @@ TEST_CASE("clusters parse, and errors name the part and the nearest type") {
   CHECK(cluster.types[1].gpus_per_node == 1);
   CHECK(cluster.types[1].memory_gb > 0.0);
   CHECK_THROWS_WITH(ParseCluster("v10=3"), Catch::Contains("did you mean 'v100'"));
-  for (const char* bad : {"", "v100", "v100=", "v100=0", "v100=-1", "v100=x", "v100=1,v100=2", "v100=4/0", "v100=1e3"}) {
+  for (const char* bad :
+       {"", "v100", "v100=", "v100=0", "v100=-1", "v100=x", "v100=1,v100=2", "v100=4/0", "v100=1e3"}) {
     CAPTURE(bad);
     CHECK_THROWS_AS(ParseCluster(bad), Error);
   }
@@ -75,12 +77,14 @@ TEST_CASE("the shipped table holds the published figures") {
     }
   }
   CHECK_THROWS_WITH(PublishedThroughputs(ParseCluster("h100=1")), Catch::Contains("k80, p100 and v100"));
-  CHECK_THROWS_WITH(JobTypeIndex(table, "A3D", "x:3"), Catch::Contains("x:3") && Catch::Contains("did you mean 'A3C'"));
+  CHECK_THROWS_WITH(JobTypeIndex(table, "A3D", "x:3"),
+                    Catch::Contains("x:3") && Catch::Contains("did you mean 'A3C'"));
 }
 
 TEST_CASE("a scenario survives its file") {
   const TemporaryFolder folder;
-  ScenarioData data = test::TinyData({{"a", 4}, {"b", 2}}, {{1.0, 0.3}, {0.1, 2.0}}, {{0, 10}, {1.5, 20, 1, 2}, {7, 3}});
+  ScenarioData data =
+      test::TinyData({{"a", 4}, {"b", 2}}, {{1.0, 0.3}, {0.1, 2.0}}, {{0, 10}, {1.5, 20, 1, 2}, {7, 3}});
   data.jobs.gang_min = {1, 1, 1};
   data.jobs.gang_max = {1, 4, 1};
   data.jobs.weight = {1, 5, 0.1};
@@ -108,11 +112,18 @@ TEST_CASE("every change of a scenario changes its hash") {
   const ScenarioData base = test::TinyData({{"a", 4}}, {{1.0}}, {{0, 10}, {1, 20}});
   const std::uint64_t hash = Scenario(base).Hash();
   const std::vector<std::function<void(ScenarioData&)>> changes = {
-      [](ScenarioData& d) { d.cluster.types[0].count = 5; },  [](ScenarioData& d) { d.jobs.arrival[1] = 2; },
-      [](ScenarioData& d) { d.jobs.total_steps[0] = 11; },    [](ScenarioData& d) { d.jobs.gang[0] = 2; },
-      [](ScenarioData& d) { d.throughputs.alone[0] = 1.5; },  [](ScenarioData& d) { d.clock.kind = ClockKind::kRounds; },
-      [](ScenarioData& d) { d.costs.restore_s = 1; },         [](ScenarioData& d) { d.seed = 1; },
-      [](ScenarioData& d) { d.knowledge = Knowledge::kBlind; }, [](ScenarioData& d) { d.jobs.weight = {1, 1}; },
+      [](ScenarioData& d) { d.cluster.types[0].count = 5; },
+      [](ScenarioData& d) { d.jobs.arrival[1] = 2; },
+      [](ScenarioData& d) { d.jobs.total_steps[0] = 11; },
+      [](ScenarioData& d) { d.jobs.gang[0] = 2; },
+      [](ScenarioData& d) { d.throughputs.alone[0] = 1.5; },
+      [](ScenarioData& d) { d.clock.kind = ClockKind::kRounds; },
+      [](ScenarioData& d) { d.costs.restore_s = 1; },
+      [](ScenarioData& d) { d.seed = 1; },
+      [](ScenarioData& d) { d.knowledge = Knowledge::kBlind; },
+      [](ScenarioData& d) {
+        d.jobs.weight = {1, 1};
+      },
   };
   for (std::size_t i = 0; i < changes.size(); ++i) {
     ScenarioData data = base;
@@ -132,13 +143,22 @@ TEST_CASE("scenario rules are broken with one line each") {
       {"sorted by arrival", [](ScenarioData& d) { d.jobs.arrival[0] = 9; }},
       {"id 0 is used twice", [](ScenarioData& d) { d.jobs.id[1] = 0; }},
       {"total_steps: expected > 0", [](ScenarioData& d) { d.jobs.total_steps[1] = 0; }},
-      {"weight: expected > 0", [](ScenarioData& d) { d.jobs.weight = {1, -2}; }},
+      {"weight: expected > 0",
+       [](ScenarioData& d) {
+         d.jobs.weight = {1, -2};
+       }},
       {"expected 2 entries, found 1", [](ScenarioData& d) { d.jobs.weight = {1}; }},
-      {"tenant: expected an index below 1", [](ScenarioData& d) { d.jobs.tenant = {0, 1}; }},
+      {"tenant: expected an index below 1",
+       [](ScenarioData& d) {
+         d.jobs.tenant = {0, 1};
+       }},
       {"expected at least 1 GPU", [](ScenarioData& d) { d.cluster.types[0].count = 0; }},
       {"steps/s >= 0", [](ScenarioData& d) { d.throughputs.alone[0] = -1; }},
       {"expected seconds >= 0", [](ScenarioData& d) { d.costs.checkpoint_s = NAN; }},
-      {"gang_min <= gang <= gang_max", [](ScenarioData& d) { d.jobs.gang_min = {1, 2}; }},
+      {"gang_min <= gang <= gang_max",
+       [](ScenarioData& d) {
+         d.jobs.gang_min = {1, 2};
+       }},
   };
   for (const auto& [expected, change] : cases) {
     ScenarioData data = test::TinyData({{"a", 2}}, {{1.0}, {0.0}}, {{0, 10}, {5, 20}});
@@ -170,7 +190,8 @@ TEST_CASE("a malformed trace names its file and line") {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"", "found no lines"},
       {good + "LM (batch size 10)\t1\n", "t.trace:2: expected 10 tab-separated columns, found 2"},
-      {good + with(0, "LM (batch size 11)"), "t.trace:2: unknown job type 'LM (batch size 11)' (did you mean 'LM (batch size 10)'?)"},
+      {good + with(0, "LM (batch size 11)"),
+       "t.trace:2: unknown job type 'LM (batch size 11)' (did you mean 'LM (batch size 10)'?)"},
       {with(5, "12.5"), "t.trace:1: total_steps: expected a whole number"},
       {with(5, "0"), "t.trace:1: total_steps: expected at least 1"},
       {with(6, "3"), "t.trace:1: scale_factor: expected 1, 2, 4 or 8"},
@@ -193,7 +214,8 @@ TEST_CASE("a malformed trace names its file and line") {
   std::ofstream(folder / "t.trace") << good + with(6, "4");
   CHECK_THROWS_WITH(FindFormat("gavel").read(folder / "t.trace", small),
                     Catch::Contains("t.trace:2: a gang of 4 GPUs is larger"));
-  CHECK_THROWS_WITH(FindFormat("gavel").read(folder / "missing", Paper()), Catch::Contains("cannot be opened"));
+  CHECK_THROWS_WITH(FindFormat("gavel").read(folder / "missing", Paper()),
+                    Catch::Contains("cannot be opened"));
   CHECK_THROWS_WITH(FindFormat("gavell"), Catch::Contains("did you mean 'gavel'"));
 }
 
@@ -217,14 +239,24 @@ TEST_CASE("damaged and foreign HDF5 files are refused, and nothing already writt
   std::ofstream(folder / "changed.h5", std::ios::binary) << changed;
   CHECK_THROWS_WITH(ReadScenario(folder / "changed.h5"), Catch::Contains("hash"));
 
-  { h5::Writer other(folder / "other.h5", "policy", 1); other.Commit(); }
+  {
+    h5::Writer other(folder / "other.h5", "policy", 1);
+    other.Commit();
+  }
   CHECK_THROWS_WITH(ReadScenario(folder / "other.h5"), Catch::Contains("kind 'scenario', found 'policy'"));
-  { h5::Writer newer(folder / "newer.h5", "scenario", 99); newer.Commit(); }
+  {
+    h5::Writer newer(folder / "newer.h5", "scenario", 99);
+    newer.Commit();
+  }
   CHECK_THROWS_WITH(ReadScenario(folder / "newer.h5"), Catch::Contains("version 99"));
   CHECK_THROWS_WITH(ReadScenario(folder / "none.h5"), Catch::Contains("no such file"));
-  CHECK_THROWS_WITH(WriteScenario(scenario, folder / "no/such/folder.h5"), Catch::Contains("cannot be written"));
+  CHECK_THROWS_WITH(WriteScenario(scenario, folder / "no/such/folder.h5"),
+                    Catch::Contains("cannot be written"));
   // A writer that is abandoned leaves the old file.
-  { h5::Writer abandoned(path, "scenario", 1); abandoned.Text("name", "half"); }
+  {
+    h5::Writer abandoned(path, "scenario", 1);
+    abandoned.Text("name", "half");
+  }
   CHECK(Slurp(path) == bytes);
   CHECK(ReadScenario(path).Hash() == scenario.Hash());
 }

@@ -14,6 +14,7 @@
 #include "baselines/gavel/round_mechanism.hpp"
 #include "env/simulator.hpp"
 #include "tests/catch.hpp"
+#include "tests/skip.hpp"
 
 namespace berth::gavel {
 namespace {
@@ -179,10 +180,7 @@ void Replay(const json& run, const json& rates) {
 
 TEST_CASE("gavel mechanism: the reference's recorded rounds, replayed", "[gavel][golden]") {
   const fs::path folder = kShared / "mechanism/public";
-  if (!fs::exists(folder)) {
-    WARN("skipped: " << folder << " is not there");
-    return;
-  }
+  if (!fs::exists(folder)) return test::Skip("needs ../shared/gavel/mechanism/public");
   const json rates = Load(kShared / "data/simulation_throughputs.json");
   std::vector<fs::path> files;
   for (const auto& entry : fs::directory_iterator(folder)) {

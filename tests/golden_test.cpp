@@ -1,5 +1,7 @@
-// Golden event logs: compulsory for every registered scheduler. `berth_tests --update-golden` writes them anew; review is
-// the diff.
+// Golden event logs: compulsory for every registered scheduler. `berth_tests --update-golden` writes them
+// anew; review is the diff.
+#include "tests/golden.hpp"
+
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -8,7 +10,6 @@
 #include "baselines/schedulers.hpp"
 #include "env/metrics.hpp"
 #include "tests/catch.hpp"
-#include "tests/golden.hpp"
 #include "tests/toy_scenarios.hpp"
 
 namespace berth {
@@ -20,12 +21,13 @@ std::string Log(const SchedulerInfo& info) {
     const Scenario scenario = test::RandomScenario(42, 12, clock);
     const SchedulerTable tables[] = {BaselineSchedulers()};
     const auto scheduler = MakeScheduler(info.name, tables);
-    const RunResult result = Run(scenario, *scheduler, info.name, {.window = {}, .keep_events = true, .progress = {}});
+    const RunResult result =
+        Run(scenario, *scheduler, info.name, {.window = {}, .keep_events = true, .progress = {}});
     out << "clock " << clock.ToString() << "\n";
     for (const Event& event : result.events) {
       char line[96];
-      std::snprintf(line, sizeof(line), "%.17g %s job %d type %d device %d\n", event.time, ToString(event.kind), event.job,
-                    event.type, event.device);
+      std::snprintf(line, sizeof(line), "%.17g %s job %d type %d device %d\n", event.time,
+                    ToString(event.kind), event.job, event.type, event.device);
       out << line;
     }
   }

@@ -14,7 +14,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Which folders each may include, itself aside. `policies` and `agents` reach LibTorch; policies/*.cpp do not.
+// Which folders each may include, itself aside. `policies` and `agents` reach LibTorch; policies/*.cpp do
+// not.
 const std::map<std::string, std::set<std::string>> kMayInclude = {
     {"env", {}},
     {"data", {"env"}},

@@ -67,7 +67,8 @@ Trace RunChecked(const Scenario& scenario, Scheduler& scheduler) {
 bool SameEvents(const std::vector<Event>& a, const std::vector<Event>& b, double until) {
   std::size_t i = 0;
   for (; i < a.size() && i < b.size() && a[i].time < until && b[i].time < until; ++i) {
-    if (a[i].time != b[i].time || a[i].kind != b[i].kind || a[i].job != b[i].job || a[i].type != b[i].type) return false;
+    if (a[i].time != b[i].time || a[i].kind != b[i].kind || a[i].job != b[i].job || a[i].type != b[i].type)
+      return false;
   }
   return (i >= a.size() || a[i].time >= until) && (i >= b.size() || b[i].time >= until);
 }
@@ -145,8 +146,8 @@ TEST_CASE("schedulers: recorded decisions replayed into a copied simulator give 
 }
 
 TEST_CASE("schedulers: the declared knowledge is all that is used") {
-  // The run differs from its twin in sizes that a blind scheduler cannot see before they tell: until the first
-  // completion that moves, both logs are equal.
+  // The run differs from its twin in sizes that a blind scheduler cannot see before they tell: until the
+  // first completion that moves, both logs are equal.
   for (const std::string& spec : Specs()) {
     DYNAMIC_SECTION(spec) {
       const auto scheduler = Make(spec);

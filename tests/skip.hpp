@@ -1,4 +1,5 @@
-// Skipping a test case by name: `return test::Skip("needs ../shared/gavel");`. Skipped cases are counted and printed.
+// Skipping a test case by name: `return test::Skip("needs ../shared/gavel");`. Skipped cases are counted and
+// printed.
 #pragma once
 
 #include <cstdio>

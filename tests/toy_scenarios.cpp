@@ -17,7 +17,8 @@ Scenario RandomScenario(std::uint64_t seed, int jobs, Clock clock) {
   double now = 0.0;
   for (int i = 0; i < jobs; ++i) {
     now += 5.0 * stream.Below(9);
-    list.push_back({now, 20.0 * (1 + stream.Below(60)), static_cast<int>(stream.Below(3)), 1 << stream.Below(3)});
+    list.push_back(
+        {now, 20.0 * (1 + stream.Below(60)), static_cast<int>(stream.Below(3)), 1 << stream.Below(3)});
   }
   ScenarioData data = TinyData(kTypes, kRates, list, clock);
   data.seed = seed;
@@ -26,7 +27,8 @@ Scenario RandomScenario(std::uint64_t seed, int jobs, Clock clock) {
 }
 
 std::vector<std::pair<std::string, Scenario>> ExtremeScenarios(Clock clock) {
-  const std::vector<TinyJob> at_once = {{0, 100, 0, 4}, {0, 40, 1, 1}, {0, 40, 1, 1}, {0, 300, 2, 2}, {0, 10, 0, 1}, {0, 80, 0, 4}};
+  const std::vector<TinyJob> at_once = {{0, 100, 0, 4}, {0, 40, 1, 1}, {0, 40, 1, 1},
+                                        {0, 300, 2, 2}, {0, 10, 0, 1}, {0, 80, 0, 4}};
   return {
       {"no job", Tiny(kTypes, kRates, {}, clock)},
       {"one job", Tiny(kTypes, kRates, {{3, 100, 2, 2}}, clock)},
@@ -37,7 +39,10 @@ std::vector<std::pair<std::string, Scenario>> ExtremeScenarios(Clock clock) {
 }
 
 std::vector<Clock> AllClocks() {
-  return {{ClockKind::kEvent}, {ClockKind::kRounds, 60.0}, {ClockKind::kReferenceRounds, 60.0}, {ClockKind::kHpc}};
+  return {{ClockKind::kEvent},
+          {ClockKind::kRounds, 60.0},
+          {ClockKind::kReferenceRounds, 60.0},
+          {ClockKind::kHpc}};
 }
 
 }  // namespace berth::test

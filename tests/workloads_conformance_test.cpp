@@ -123,7 +123,8 @@ TEST_CASE("workload: an unknown name, parameter or value is an error that names 
   settings.cluster = ParseCluster("h100=8");
   CHECK_THROWS_WITH(MakeWorkload("synthetic", settings), Catch::Contains("k80, p100 and v100"));
   settings.cluster = ParseCluster("v100=4");
-  CHECK_THROWS_WITH(MakeWorkload("synthetic(gangs=multi)", settings), Catch::Contains("gangs of 8 GPUs"));
+  CHECK_THROWS_WITH(MakeWorkload("synthetic(gangs=multi)", settings),
+                    Catch::Contains("in gangs of 8, which no GPU type"));
 }
 
 TEST_CASE("synthetic draws the reference's distributions (gavel/SPEC.md §10)") {

@@ -23,7 +23,8 @@ std::vector<ResultRow> Evaluate(const EvaluationPlan& plan) {
   std::vector<ResultRow> rows;
   for (const std::string& spec : plan.schedulers) {  // bad specs show before any work is done
     rows.push_back(
-        {spec, UsedKnowledge(MakeScheduler(spec, AllSchedulers())->knowledge(), plan.workloads[0].data().knowledge),
+        {spec,
+         UsedKnowledge(MakeScheduler(spec, AllSchedulers())->knowledge(), plan.workloads[0].data().knowledge),
          std::vector<RunResult>(num_workloads)});
   }
   const std::size_t num_runs = rows.size() * num_workloads;

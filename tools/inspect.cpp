@@ -58,6 +58,7 @@ int RunInspect(const std::vector<std::string>& arguments) {
     std::cout << ScenarioReport(scenario);
   }
   Print(json);
+  json["config"] = ConfigJson(options);
   WriteJson(options, json);
   return 0;
 }

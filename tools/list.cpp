@@ -20,6 +20,17 @@ Json ParamsJson(std::span<const ParamInfo> params) {
   return list;
 }
 
+std::string ClaimsText(const Claims& claims) {
+  std::string text;
+  const auto add = [&text](bool claimed, const char* name) {
+    if (claimed) text += (text.empty() ? "" : ", ") + std::string(name);
+  };
+  add(claims.types, "types");
+  add(claims.jobs, "jobs");
+  add(claims.times, "times");
+  return text;
+}
+
 Json ListSchedulers() {
   Json list = Json::array();
   for (const SchedulerTable& table : AllSchedulers()) {
@@ -30,6 +41,7 @@ Json ListSchedulers() {
                       {"reference_name", info.reference_name},
                       {"knowledge", ToString(info.knowledge)},
                       {"preemptive", info.preemptive},
+                      {"claims", ClaimsText(info.claims)},
                       {"params", ParamsJson(info.params)}});
     }
   }
@@ -57,7 +69,10 @@ Json ListNetworks() {
 Json ListRewards() {
   Json list = Json::array();
   for (const RewardInfo& info : Rewards()) {
-    list.push_back({{"name", info.name}, {"summary", info.summary}, {"terminal", info.terminal}});
+    list.push_back({{"name", info.name},
+                    {"summary", info.summary},
+                    {"source", info.source},
+                    {"terminal", info.terminal}});
   }
   return list;
 }
@@ -107,10 +122,11 @@ void Print(const Json& rows) {
   for (const Json& row : rows) {
     std::cout << row["name"].get<std::string>() << ": " << row["summary"].get<std::string>() << "\n";
     for (const auto& [key, value] : row.items()) {
-      if (key == "name" || key == "summary" || key == "params" || value == "") continue;
-      std::string label = key == "reference_name" ? "name in the reference" : key;
-      std::cout << "    " << label << ": " << (value.is_string() ? value.get<std::string>() : value.dump())
-                << "\n";
+      if (key == "name" || key == "summary" || key == "params") continue;
+      const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+      // In the reference's command line a scheduler has another name, or there is none like it.
+      std::cout << "    " << (key == "reference_name" ? "reference" : key) << ": "
+                << (text == "" ? "-" : text) << "\n";
     }
     if (!row.contains("params")) continue;
     for (const Json& param : row["params"]) {
@@ -130,7 +146,7 @@ int RunList(const std::vector<std::string>& arguments) {
   const Kind& kind = FindKind(options.Required("kind"));
   CheckJsonWritable(options);
   const Json rows = kind.list();
-  WriteJson(options, Json{{kind.name, rows}});
+  WriteJson(options, Json{{kind.name, rows}, {"config", ConfigJson(options)}});
   Print(rows);
   return 0;
 }

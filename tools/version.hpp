@@ -1,3 +1,4 @@
+// What this binary was built from: every file that Berth writes names it.
 #pragma once
 
 namespace berth {

@@ -1,6 +1,6 @@
 // Gavel's objectives as functions from a problem to an allocation (Narayanan et al., OSDI 2020, §4; exact
-// statements in gavel/SPEC.md §2). One file an objective. The agnostic forms are the same functions on a problem
-// whose throughputs were levelled (WithUnitThroughput, WithThroughputOf).
+// statements in gavel/SPEC.md §2). One file an objective. The agnostic forms are the same functions on a
+// problem whose throughputs were levelled (WithUnitThroughput, WithThroughputOf).
 //
 // Each returns false when no solver gives an answer that passes the optimality check; the allocation is then
 // untouched and the caller keeps the previous one (max-min, makespan) or takes the isolated split
@@ -18,8 +18,8 @@ namespace berth::gavel {
 [[nodiscard]] bool MaxMinFairness(const Problem& problem, LevelLp& lp, Allocation& x,
                                   double* level = nullptr);
 
-// First in, first out, no LP: in order each job takes its fastest type among those with room (ties: the first in
-// `type_order`); the first job that finds none stops the scan.
+// First in, first out, no LP: in order each job takes its fastest type among those with room (ties: the first
+// in `type_order`); the first job that finds none stops the scan.
 Allocation FifoAllocation(const Problem& problem, const std::vector<int>& type_order);
 
 // The exact shortest makespan T* (s) and an allocation that reaches it: max lambda = 1/T,

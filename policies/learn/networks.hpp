@@ -30,15 +30,15 @@ struct NetworkInfo {
   const char* source;
   bool any_size;  // accepts other Q and G than it was made for (permutation-equivariant)
   std::span<const ParamInfo> params;
-  // Initial weights are drawn from Stream(seed, Purpose::kInit) only: orthogonal, gain sqrt(2) hidden, 0.01 scores,
-  // 1 value, zero biases (learners.md §2 row 8).
+  // Initial weights are drawn from Stream(seed, Purpose::kInit) only: orthogonal, gain sqrt(2) hidden, 0.01
+  // scores, 1 value, zero biases (learners.md §2 row 8).
   std::shared_ptr<Network> (*make)(Params& params, const ObservationLayout& layout, int num_actions,
                                    std::uint64_t seed);
 };
 std::span<const NetworkInfo> Networks();
 // Throws Error with the nearest name.
-std::shared_ptr<Network> MakeNetwork(const std::string& spec, const ObservationLayout& layout, int num_actions,
-                                     std::uint64_t seed);
+std::shared_ptr<Network> MakeNetwork(const std::string& spec, const ObservationLayout& layout,
+                                     int num_actions, std::uint64_t seed);
 const NetworkInfo& FindNetwork(const std::string& name);
 
 }  // namespace berth

@@ -1,0 +1,42 @@
+// End to end on the reference's own trace: reader, clock reference_rounds, LPs, round mechanism and window
+// together give the mean job completion times that the reference measured (shared/gavel/sim, single_r3_s0).
+#include <filesystem>
+
+#include "baselines/schedulers.hpp"
+#include "data/workloads.hpp"
+#include "env/metrics.hpp"
+#include "tests/catch.hpp"
+#include "tests/skip.hpp"
+
+namespace berth {
+namespace {
+
+double MeanJct(const Scenario& scenario, const char* spec) {
+  const SchedulerTable tables[] = {BaselineSchedulers()};
+  const auto scheduler = MakeScheduler(spec, tables);
+  const RunResult result =
+      Run(scenario, *scheduler, spec, {.window = {200, 500}, .keep_events = false, .progress = {}});
+  REQUIRE(result.jct_s.size() == 300);
+  REQUIRE(result.metrics.unfinished == 0);
+  return result.metrics.mean_jct_s;
+}
+
+}  // namespace
+
+TEST_CASE("reference trace: max-min fairness is within 3% of the reference, aware and agnostic", "[gavel]") {
+  const char* trace = BERTH_SOURCE_DIR "/../shared/gavel/sim/traces_public/single_r3_s0.trace";
+  if (!std::filesystem::exists(trace)) return test::Skip("needs ../shared/gavel/sim/traces_public");
+  const FormatInfo& format = FindFormat("gavel");
+  REQUIRE(format.default_clock.kind == ClockKind::kReferenceRounds);
+  ScenarioSettings settings;
+  settings.cluster = ParseCluster("v100=36,p100=36,k80=36");
+  settings.clock = format.default_clock;
+  const Scenario scenario = format.read(trace, settings);
+  const double aware = MeanJct(scenario, "gavel(objective=max_min)");
+  const double agnostic = MeanJct(scenario, "gavel(objective=max_min,aware=false)");
+  CHECK(aware == Approx(48626.0).epsilon(0.03));
+  CHECK(agnostic == Approx(69050.0).epsilon(0.03));
+  CHECK(aware < agnostic);
+}
+
+}  // namespace berth

@@ -83,7 +83,7 @@ void Actor::Forward(std::span<const float> observation, std::span<float> scores,
   const auto part = [&](int worker) {
     if (worker >= parts) return;
     const c10::InferenceMode inference;
-    const Slice slice = PartOf(rows, worker, parts);
+    const PartRange slice = PartOf(rows, worker, parts);
     const std::int64_t n = slice.end - slice.begin;
     const auto begin = static_cast<std::size_t>(slice.begin);
     const torch::Tensor host = torch::from_blob(const_cast<float*>(observation.data()) + begin * size_,

@@ -87,7 +87,7 @@ BERTH_AGENTS(BERTH_DECLARE)
 std::span<const AgentInfo> Agents();
 const AgentInfo& FindAgent(const std::string& name);  // Error with the nearest name
 std::unique_ptr<Agent> MakeAgent(const std::string& spec, const AgentSetup& setup);
-// "ppo(lr=0.0003,...)" with every parameter; the checkpoint keeps it.
+// "ppo(lr=0.001,...)" with every parameter; the checkpoint keeps it.
 std::string ResolveAgent(const std::string& spec);
 
 }  // namespace berth

@@ -29,6 +29,7 @@ void WriteIdentity(h5::Writer& out, const RunIdentity& run) {
   out.Array<std::uint64_t>("run/seed", std::vector<std::uint64_t>{run.seed});
   out.Text("run_config", run.config);
   out.Text("run_workload", run.workload);
+  out.Text("run_environment", run.environment);
   out.Text("run_commit", run.commit);
 }
 
@@ -60,6 +61,7 @@ RunIdentity ReadIdentity(const h5::Reader& in) {
   run.seed = in.Array<std::uint64_t>("run/seed", 1)[0];
   run.config = in.Text("run_config");
   run.workload = in.Text("run_workload");
+  run.environment = in.Text("run_environment");
   run.commit = in.Text("run_commit");
   return run;
 }
@@ -106,6 +108,7 @@ RunIdentity IdentityOf(const TrainRequest& request) {
   run.seed = request.seed;
   run.config = request.config;
   run.workload = request.workload;
+  run.environment = request.environment;
   run.commit = request.commit;
   return run;
 }
@@ -138,6 +141,7 @@ TrainCounters LoadCheckpoint(const std::string& path, const RunIdentity& run, Ag
   Agree(path, "--envs", std::to_string(run.num_envs), std::to_string(saved.num_envs));
   Agree(path, "--seed", std::to_string(run.seed), std::to_string(saved.seed));
   Agree(path, "workload", run.workload, saved.workload);
+  Agree(path, "environment", run.environment, saved.environment);
   agent.Load(in);
   env.LoadState(in.Array<std::uint8_t>("environment/state"), agent.First());
   return ReadCounters(in);

@@ -12,7 +12,7 @@
 
 namespace berth {
 
-inline constexpr int kCheckpointVersion = 1;
+inline constexpr int kCheckpointVersion = 2;
 inline constexpr const char* kCheckpointKind = "checkpoint";
 inline constexpr int kCheckpointExamples = 16;
 
@@ -31,7 +31,7 @@ struct RunIdentity {
   int num_actions = 0, num_envs = 0;
   std::vector<std::string> gpu_types;
   std::uint64_t seed = 0;
-  std::string config, workload, commit;
+  std::string config, workload, environment, commit;
 };
 RunIdentity IdentityOf(const TrainRequest& request);
 

@@ -59,6 +59,7 @@ ChosenDevice ChooseDevice(const std::string& wanted) {
 }
 
 std::string DescribeLibTorch() {
+  LoadCudaLibrary();  // until then LibTorch knows of no GPU
   return Join("LibTorch ", TORCH_VERSION, torch::cuda::is_available() ? ", CUDA" : ", CPU only");
 }
 

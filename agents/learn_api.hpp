@@ -39,7 +39,11 @@ struct TrainRequest {
   bool resume = false;          // continue RUN/checkpoint.h5
   std::string config;           // resolved configuration, recorded
   std::string workload;         // ScenarioSource::Describe(), recorded
-  std::string commit;           // source commit, recorded
+  // Everything else that `env` was made with (clock, cluster, costs, episodes, ...), as one line of text:
+  // recorded, and must be the same on resume, since a state that is loaded into another environment would go
+  // on silently.
+  std::string environment;
+  std::string commit;  // source commit, recorded
   double checkpoint_every_s = 60;
   std::function<void(const TrainProgress&)> on_progress;  // about once a second, and at the end
   const std::atomic<bool>* interrupted = nullptr;         // set by Ctrl-C: save and return
@@ -57,7 +61,7 @@ struct ExportRequest {
   std::string run_dir;      // holds checkpoint.h5
   std::string policy_path;  // policy.h5, or ""
   std::string onnx_path;    // policy.onnx, or ""
-  std::string commit;                 // source commit, recorded
+  std::string commit;       // source commit, recorded
 };
 struct ExportOutcome {
   double max_difference = 0;  // torch against torch-free logits on the examples
@@ -79,9 +83,9 @@ struct LearnApi {
   std::vector<LearnInfo> (*agents)();
   std::vector<LearnInfo> (*networks)();
   std::string (*device)(const std::string& wanted);  // what --device comes to here; throws Error
-  std::string (*build)();  // "LibTorch 2.11.0, CPU only"
+  std::string (*build)();                            // "LibTorch 2.11.0, CPU only"
 };
-inline constexpr int kLearnApiVersion = 1;
+inline constexpr int kLearnApiVersion = 2;
 inline constexpr const char* kLearnApiSymbol = "berth_learn_api";  // extern "C" const LearnApi* ()
 
 }  // namespace berth

@@ -2,7 +2,6 @@
 // implementation details of PPO", and invalid action masking (Huang & Ontanon 2020).
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "agents/actor.hpp"
 #include "agents/adam.hpp"
@@ -22,16 +21,16 @@ namespace berth {
 namespace {
 
 constexpr ParamInfo kParams[] = {
-    {"lr", "0.0003", "learning rate of Adam at the start"},
+    {"lr", "0.001", "learning rate of Adam at the start"},
     {"lr_schedule", "linear", "linear (to 0 at the end) | constant"},
     {"clip", "0.2", "clip range of the probability ratio"},
     {"clip_schedule", "constant", "linear | constant"},
-    {"n_steps", "256", "steps of each environment between updates"},
-    {"minibatch", "1024", "rows of a minibatch; rows of one observation stay together"},
-    {"epochs", "4", "passes over the rollout"},
+    {"n_steps", "1024", "steps of each environment between updates"},
+    {"minibatch", "4096", "rows of a minibatch; rows of one observation stay together"},
+    {"epochs", "6", "passes over the rollout"},
     {"gae_lambda", "0.95", "lambda of generalised advantage estimation, where time passes"},
     {"lambda_within_instant", "1", "lambda between micro-actions of one instant"},
-    {"ent_coef", "0.003", "weight of the entropy bonus"},
+    {"ent_coef", "0", "weight of the entropy bonus"},
     {"vf_coef", "0.5", "weight of the value loss"},
     {"value_clip", "0", "clip range of the value, 0 = off"},
     {"max_grad_norm", "0.5", "global gradient norm"},
@@ -229,18 +228,11 @@ class Ppo final : public Agent {
         .to(setup_.device);
   }
 
-  // Advantages of the minibatch's rows, normalised to mean 0 and deviation 1 where there are two or more.
-  void NormalizeAdvantages(std::span<const std::int64_t> rows) {
+  void GatherAdvantages(std::span<const std::int64_t> rows) {
     minibatch_advantage_.clear();
     for (const std::int64_t row : rows)
       minibatch_advantage_.push_back(advantage_[static_cast<std::size_t>(row)]);
-    if (!options_.normalize_advantage || rows.size() < 2) return;
-    const auto n = static_cast<double>(rows.size());
-    double mean = 0.0, squares = 0.0;
-    for (const float a : minibatch_advantage_) mean += a / n;
-    for (const float a : minibatch_advantage_) squares += (a - mean) * (a - mean);
-    const double deviation = std::sqrt(squares / (n - 1.0));
-    for (float& a : minibatch_advantage_) a = static_cast<float>((a - mean) / (deviation + 1e-8));
+    if (options_.normalize_advantage) Standardize(minibatch_advantage_);
   }
 
   void Update() {
@@ -308,7 +300,7 @@ class Ppo final : public Agent {
       }
     }
     minibatch_begin_.push_back(static_cast<std::int64_t>(minibatch_rows_.size()));
-    NormalizeAdvantages(minibatch_rows_);
+    GatherAdvantages(minibatch_rows_);
     const int parts = replicas_.count();
     const auto work = [&](int worker) {
       if (worker >= parts) return;
@@ -322,7 +314,7 @@ class Ppo final : public Agent {
     return static_cast<std::int64_t>(minibatch_rows_.size());
   }
 
-  void RunShard(int worker, Slice groups, double clip) {
+  void RunShard(int worker, PartRange groups, double clip) {
     Shard& shard = shards_[static_cast<std::size_t>(worker)];
     shard = {};
     if (groups.begin == groups.end) return;

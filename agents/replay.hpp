@@ -22,8 +22,7 @@ class Replay {
   StepRows& rows() { return rows_; }
   const StepRows& rows() const { return rows_; }
   StepBuffers Outcome() { return rows_.Outcome(current_, Next(current_)); }
-  void Advance();                                  // the outcome has been written
-  std::int64_t stored() const { return stored_; }  // vector steps held
+  void Advance();  // the outcome has been written
   bool Ready() const { return stored_ >= n_step_; }
 
   struct Draw {

@@ -1,5 +1,6 @@
 #include "agents/returns.hpp"
 
+#include <cmath>
 #include <cstddef>
 #include <limits>
 
@@ -48,6 +49,16 @@ NStep NStepReturn(std::span<const float> reward, std::span<const float> discount
     }
   }
   return result;
+}
+
+void Standardize(std::span<float> values) {
+  if (values.size() < 2) return;
+  const auto n = static_cast<double>(values.size());
+  double mean = 0.0, squares = 0.0;
+  for (const float x : values) mean += x / n;
+  for (const float x : values) squares += (x - mean) * (x - mean);
+  const double deviation = std::sqrt(squares / (n - 1.0));
+  for (float& x : values) x = static_cast<float>((x - mean) / (deviation + 1e-8));
 }
 
 double ExplainedVariance(std::span<const float> value, std::span<const float> returns) {

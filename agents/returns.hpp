@@ -44,6 +44,10 @@ struct NStep {
 NStep NStepReturn(std::span<const float> reward, std::span<const float> discount,
                   std::span<const std::uint8_t> terminated, std::span<const std::uint8_t> truncated);
 
+// To mean 0 and deviation 1 (of a sample: n - 1) in place; one value alone has no deviation and stays as it
+// is.
+void Standardize(std::span<float> values);
+
 // 1 - Var(returns - value) / Var(returns); NaN where the returns do not vary.
 double ExplainedVariance(std::span<const float> value, std::span<const float> returns);
 

@@ -56,14 +56,6 @@ void ReadModule(const h5::Reader& in, const std::string& group, torch::nn::Modul
   }
 }
 
-void CopyParameters(const torch::nn::Module& from, torch::nn::Module& to) {
-  const torch::NoGradGuard no_grad;
-  const std::vector<torch::Tensor> source = from.parameters();
-  const std::vector<torch::Tensor> target = to.parameters();
-  BERTH_CHECK(source.size() == target.size(), source.size(), " ", target.size());
-  for (std::size_t k = 0; k < source.size(); ++k) torch::Tensor(target[k]).copy_(source[k]);
-}
-
 void WritePositions(h5::Writer& out, const std::string& dataset, std::span<const Stream> streams) {
   std::vector<std::uint64_t> positions;
   for (const Stream& stream : streams) positions.push_back(stream.position());

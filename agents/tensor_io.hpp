@@ -19,7 +19,6 @@ void ReadTensor(const h5::Reader& in, const std::string& dataset, torch::Tensor&
 // Parameters by their names in the module, '.' written as '/'.
 void WriteModule(h5::Writer& out, const std::string& group, const torch::nn::Module& module);
 void ReadModule(const h5::Reader& in, const std::string& group, torch::nn::Module& module);
-void CopyParameters(const torch::nn::Module& from, torch::nn::Module& to);
 
 // Positions of random streams, which are remade from seed and purpose.
 void WritePositions(h5::Writer& out, const std::string& dataset, std::span<const Stream> streams);

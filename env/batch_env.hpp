@@ -32,7 +32,6 @@ struct StepStorage {
 struct EpisodeStats {  // summed over the episodes that ended since the last TakeStats
   std::int64_t episodes = 0;
   double return_sum = 0.0;  // undiscounted
-  double length_sum = 0.0;  // steps
   double metric_sum = 0.0;  // the environment's own headline figure; its name is metric_name()
 };
 

@@ -64,7 +64,6 @@ class VecEnv : public BatchEnv {
         EpisodeStats& s = stats_[U(i)];
         ++s.episodes;
         s.return_sum += env.episode_return();
-        s.length_sum += static_cast<double>(env.history().size());
         s.metric_sum += env.MeanJct();
         env.Begin(env.episode() + 1);
       }
@@ -77,7 +76,6 @@ class VecEnv : public BatchEnv {
     for (EpisodeStats& s : stats_) {  // in order of environments: the same sum on any number of threads
       sum.episodes += s.episodes;
       sum.return_sum += s.return_sum;
-      sum.length_sum += s.length_sum;
       sum.metric_sum += s.metric_sum;
       s = {};
     }

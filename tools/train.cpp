@@ -47,6 +47,8 @@ void AddTrainOptions(Options& options) {
                 "no GPU idles that a job could use: auto (as --preemptive) | true | false");
   options.Value("episode-jobs", std::to_string(env.episode_jobs),
                 "arrivals in an episode before it is truncated");
+  options.Value("jobs", "",
+                "of a fixed scenario: train on pieces of jobs A:B alone, so that the rest can test [all]");
   options.Value("warmup-jobs", std::to_string(env.warmup_jobs), "it starts after up to this many arrivals");
   options.Value("out", "", "folder of the run: checkpoint.h5, config.ini, progress.csv");
   options.Switch("resume", "continue the run in --out; options not given are those of its config.ini");
@@ -179,6 +181,19 @@ int RunTrain(const std::vector<std::string>& arguments) {
   env_options.split = Split::kTrain;
   env_options.episode_jobs = static_cast<int>(options.Integer("episode-jobs", 1, 1'000'000'000));
   env_options.warmup_jobs = static_cast<int>(options.Integer("warmup-jobs", 0, 1'000'000'000));
+  if (!options.Text("jobs").empty()) {
+    if (!workload.source->fixed()) {
+      throw Error("--jobs: expected with it a fixed scenario (--scenario), found a generator");
+    }
+    const auto [begin, end] = options.Range("jobs");
+    env_options.jobs = {static_cast<int>(begin), static_cast<int>(end)};
+  }
+  request.environment = Join(SettingsText(sample), "; episodes of ", env_options.episode_jobs,
+                             " jobs after up to ", env_options.warmup_jobs, " of warm-up");
+  if (workload.source->fixed()) {
+    request.environment += Join("; jobs ", options.Text("jobs").empty() ? "all" : options.Text("jobs"),
+                                " of scenario ", sample.Hash());
+  }
   env_options.warmup = [spec = WarmupScheduler(request.mdp)] { return MakeScheduler(spec, AllSchedulers()); };
   const auto num_envs = static_cast<int>(options.Integer("envs", 1, 65536));
   const std::unique_ptr<BatchEnv> env = MakeVecEnv(workload.source, env_options, num_envs, request.threads);

@@ -65,7 +65,6 @@ void CartPole::Step(std::span<const std::int32_t> actions, const StepBuffers& ou
     }
     ++stats_.episodes;
     stats_.return_sum += step;
-    stats_.length_sum += step;
     stats_.metric_sum += step;
     ++poles_[i].episode;
     Begin(i);
@@ -114,7 +113,8 @@ double EvaluateCartPole(Agent& agent, int episodes, std::uint64_t seed) {
 }
 
 std::unique_ptr<Agent> MakeTestAgent(const std::string& agent, const std::string& network,
-                                     const BatchEnv& env, std::uint64_t seed, int threads) {
+                                     const BatchEnv& env, std::uint64_t seed, int threads,
+                                     torch::Device device) {
   AgentSetup setup;
   setup.network = network;
   setup.layout = env.layout();
@@ -122,6 +122,7 @@ std::unique_ptr<Agent> MakeTestAgent(const std::string& agent, const std::string
   setup.num_envs = env.num_envs();
   setup.seed = seed;
   setup.threads = threads;
+  setup.device = device;
   return MakeAgent(agent, setup);
 }
 

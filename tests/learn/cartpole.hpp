@@ -49,9 +49,10 @@ class CartPole final : public BatchEnv {
 // Mean return of `episodes` greedy episodes, side by side, on starts that training cannot draw.
 double EvaluateCartPole(Agent& agent, int episodes, std::uint64_t seed);
 
-// An agent for `env`, on the CPU with one thread.
+// An agent for `env`.
 std::unique_ptr<Agent> MakeTestAgent(const std::string& agent, const std::string& network,
-                                     const BatchEnv& env, std::uint64_t seed, int threads = 1);
+                                     const BatchEnv& env, std::uint64_t seed, int threads = 1,
+                                     torch::Device device = torch::kCPU);
 // One pass of the trainer's loop: act, step, observe, learn. Gives back whether it learnt.
 bool TrainStep(Agent& agent, BatchEnv& env, double fraction, std::vector<std::int32_t>& actions);
 // All parameters in one row.

@@ -32,6 +32,7 @@ TrainRequest Request(const std::string& agent, BatchEnv& env, const std::string&
   request.out_dir = out;
   request.gpu_types = {"none"};
   request.workload = "cartpole";
+  request.environment = "clock=event gpus=4";
   return request;
 }
 
@@ -116,6 +117,13 @@ TEST_CASE("a checkpoint of another run is refused, with both sides") {
   request = Request(kPpo, env, folder / "run", 1);
   request.mdp.tau_s = 7.0;
   refuse(request, "decision process");
+  request = Request(kPpo, env, folder / "run", 1);
+  request.workload = "another";
+  refuse(request, "same workload: expected cartpole as in the checkpoint, found another");
+  request = Request(kPpo, env, folder / "run", 1);
+  request.environment = "clock=rounds gpus=4";
+  refuse(request,
+         "same environment: expected clock=event gpus=4 as in the checkpoint, found clock=rounds gpus=4");
   refuse(Request(kPpo, env, folder / "nothing", 1), "nothing/checkpoint.h5");
   CartPole wider(5, 0.98, 5);
   refuse(Request(kPpo, wider, folder / "run", 1), "--envs");

@@ -6,6 +6,8 @@
 
 #include "agents/dqn_loss.hpp"
 #include "agents/replay.hpp"
+#include "agents/trainer.hpp"
+#include "env/check.hpp"
 #include "tests/catch.hpp"
 #include "tests/learn/cartpole.hpp"
 #include "tests/learn/toy_envs.hpp"
@@ -202,6 +204,102 @@ TEST_CASE("exploration falls linearly over its part of the training") {
       if (name == "charts/epsilon") CHECK(value == Approx(expected));
     }
   }
+}
+
+namespace {
+
+double Figure(const Agent& agent, const std::string& name) {
+  for (const auto& [key, value] : agent.figures()) {
+    if (key == name) return value;
+  }
+  FAIL("no figure " << name);
+  return 0.0;
+}
+
+double HuberLoss(double error) {
+  return std::abs(error) < 1.0 ? 0.5 * error * error : std::abs(error) - 0.5;
+}
+
+// Q of the only state and legal action of Ring(1).
+double RingQ(Network& network) {
+  const torch::NoGradGuard no_grad;
+  return network.Forward(torch::ones({1, 1})).scores[0][0].item<double>();
+}
+
+}  // namespace
+
+TEST_CASE("the loss is Huber's: linear beyond 1, square within") {
+  for (const float reward : {100.0F, -100.0F, 0.3F}) {
+    CAPTURE(reward);
+    Table table = Ring(1, 0.9);
+    table.reward[0][0] = reward;
+    table.next[0][0] = -1;
+    TableEnv env(table, 2);
+    auto agent = MakeTestAgent(
+        "dqn(lr=0,learning_starts=2,train_freq=2,batch=4,n_step=1,dueling=false,normalize_reward=false)",
+        "mlp(hidden=8)", env, 1);
+    std::vector<std::int32_t> actions;
+    env.Reset(agent->First());
+    REQUIRE(TrainStep(*agent, env, 0.0, actions));
+    const double error = RingQ(agent->network()) - static_cast<double>(reward);
+    CHECK((std::abs(error) > 1.0) == (std::abs(reward) > 1.0F));
+    CHECK(Figure(*agent, "losses/td_loss") == Approx(HuberLoss(error)).epsilon(1e-4));
+  }
+}
+
+TEST_CASE("the target network takes its share of the online one every target_interval steps") {
+  for (const auto& [tau, interval] : {std::pair{1.0, 6}, {0.25, 2}, {0.25, 6}}) {
+    CAPTURE(tau, interval);
+    TableEnv env(Ring(1, 0.9), 2);
+    auto agent = MakeTestAgent(
+        Join("dqn(lr=0.02,learning_starts=2,train_freq=2,gradient_steps=1,batch=4,n_step=1,dueling=false,"
+             "normalize_reward=false,target_tau=",
+             tau, ",target_interval=", interval, ")"),
+        "mlp(hidden=8)", env, 1);
+    // The same network, moved here as the target should be.
+    const auto target = MakeNetwork("mlp(hidden=8)", env.layout(), env.num_actions(), 1);
+    std::vector<std::int32_t> actions;
+    env.Reset(agent->First());
+    double copied_every_step = 0.0;
+    for (int steps = 2; steps <= 40; steps += 2) {
+      const torch::NoGradGuard no_grad;
+      if (steps % interval == 0) {
+        const auto online = agent->network().parameters();
+        auto own = target->parameters();
+        for (std::size_t k = 0; k < own.size(); ++k) own[k].copy_(own[k] + tau * (online[k] - own[k]));
+      }
+      const double q = RingQ(agent->network()), goal = 1.0 + 0.9 * RingQ(*target);
+      {
+        const torch::AutoGradMode with_gradients(true);
+        REQUIRE(TrainStep(*agent, env, 0.0, actions));
+      }
+      CHECK(Figure(*agent, "losses/td_loss") == Approx(HuberLoss(q - goal)).epsilon(1e-3).margin(1e-6));
+      copied_every_step = std::max(copied_every_step, std::abs(goal - (1.0 + 0.9 * q)));
+    }
+    CHECK(copied_every_step > 0.05);  // copying at every step would show
+  }
+}
+
+TEST_CASE("exploration follows the steps of all environments together") {
+  // Four environments, 400 steps in all: the last action is chosen at step 396, at 0.01 of a fall from 1 to
+  // 0. Counted in steps of the batch it would be at 1 - 99 / 400.
+  CartPole env(4, 0.99, 1);
+  TrainRequest request;
+  request.agent =
+      "dqn(learning_starts=4,train_freq=4,gradient_steps=1,batch=2,n_step=1,epsilon_start=1,epsilon_end=0,"
+      "exploration_fraction=1)";
+  request.network = "mlp(hidden=4)";
+  request.env = &env;
+  request.steps = 400;
+  request.device = "cpu";
+  double epsilon = -1.0;
+  request.on_progress = [&](const TrainProgress& progress) {
+    for (const auto& [name, value] : progress.losses) {
+      if (name == "charts/epsilon") epsilon = value;
+    }
+  };
+  CHECK(Train(request).steps == 400);
+  CHECK(epsilon == Approx(0.01));
 }
 
 TEST_CASE("DQN on CartPole: 475 at least once by 50 k steps on every seed", "[learn]") {

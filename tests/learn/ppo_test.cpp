@@ -6,6 +6,7 @@
 
 #include "agents/minibatches.hpp"
 #include "agents/ppo_loss.hpp"
+#include "env/check.hpp"
 #include "tests/catch.hpp"
 #include "tests/learn/cartpole.hpp"
 
@@ -161,6 +162,28 @@ TEST_CASE("the target KL stops an update at 1.5 times") {
   };
   CHECK(minibatches("0") == 40);
   CHECK(minibatches("0.0001") < 10);
+}
+
+TEST_CASE("1.5 times the target KL, neither 1 nor 3 times") {
+  CartPole env(2, 0.98, 3);
+  const auto train = [&](double target, double& kl) {
+    // Two minibatches of the whole rollout: the first at KL 0, the second at that of one step.
+    auto agent = MakeTestAgent(Join("ppo(lr=0.01,n_steps=32,minibatch=64,epochs=2,target_kl=", target, ")"),
+                               "mlp", env, 3);
+    std::vector<std::int32_t> actions;
+    env.Reset(agent->First());
+    while (!TrainStep(*agent, env, 0.0, actions)) {
+    }
+    CHECK(Figure(*agent, "losses/minibatches") == 2.0);
+    kl = 2.0 * Figure(*agent, "losses/approx_kl");
+    return agent->updates();
+  };
+  double kl = 0.0, again = 0.0;
+  CHECK(train(0.0, kl) == 2);
+  REQUIRE(kl > 1e-4);
+  CHECK(train(kl / 1.4, again) == 2);  // 1.4 times the target goes on
+  CHECK(train(kl / 1.6, again) == 1);  // 1.6 times stops
+  CHECK(again == Approx(kl));
 }
 
 TEST_CASE("shuffling visits every row once an epoch, and groups stay whole") {

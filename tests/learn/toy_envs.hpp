@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -73,6 +74,67 @@ class TableEnv final : public BatchEnv {
     }
   }
   Table table_;
+  std::vector<Where> at_;
+};
+
+// One job, two GPU types, two states, laid out as a cluster is, so that every network can read it. In state 0
+// type 0 pays nothing and leads to state 1, and type 1 pays 0.1 and stays: what pays at once is wrong. In
+// state 1 type 1 pays 1 and type 0 nothing, and both lead to state 0. "Done" pays nothing and stays; it is
+// legal in state 0 alone. Episodes are cut after 8 steps, so the best return is 4, and that of the
+// short-sighted 0.8.
+class TwoTypes final : public BatchEnv {
+ public:
+  static constexpr int kSteps = 8;
+  static constexpr double kBestReturn = 4.0;
+  explicit TwoTypes(int num_envs) : at_(static_cast<std::size_t>(num_envs)) {}
+  int num_envs() const override { return static_cast<int>(at_.size()); }
+  int num_actions() const override { return 3; }
+  ObservationLayout layout() const override {
+    return {.q = 1, .g = 2, .job_channels = 1, .pair_channels = 1, .type_channels = 1, .global_channels = 1};
+  }
+  void Reset(const StepBuffers& out) override {
+    for (Where& w : at_) w = {};
+    Write(out);
+  }
+  void Step(std::span<const std::int32_t> actions, const StepBuffers& out) override {
+    for (std::size_t i = 0; i < at_.size(); ++i) {
+      Where& w = at_[i];
+      const int action = actions[i];
+      BERTH_CHECK(action < 2 || w.state == 0, "illegal action ", action, " in state ", w.state);
+      const bool first = w.state == 0;
+      out.reward[i] = action != 1 ? 0.0F : first ? 0.1F : 1.0F;
+      w.state = first && action == 0 ? 1 : 0;
+      out.discount[i] = 0.9F;
+      out.terminated[i] = 0;
+      out.truncated[i] = ++w.step == kSteps;
+      if (!out.truncated[i]) continue;
+      Observe(out.final_observation, i);
+      w = {};
+    }
+    Write(out);
+  }
+  EpisodeStats TakeStats() override { return {}; }
+  std::vector<std::uint8_t> SaveState() const override { throw Error("not saved"); }
+  void LoadState(std::span<const std::uint8_t>, const StepBuffers&) override { throw Error("not saved"); }
+
+ private:
+  struct Where {
+    int state = 0, step = 0;
+  };
+  // The job is present; the pairs say which type is the state's own, the last number which state it is.
+  void Observe(std::span<float> rows, std::size_t i) const {
+    const float sign = at_[i].state == 0 ? 1.0F : -1.0F;
+    const float row[] = {1.0F, sign, -sign, 1.0F, 1.0F, sign};
+    std::copy(std::begin(row), std::end(row), rows.begin() + static_cast<std::ptrdiff_t>(i * std::size(row)));
+  }
+  void Write(const StepBuffers& out) const {
+    for (std::size_t i = 0; i < at_.size(); ++i) {
+      Observe(out.observation, i);
+      const std::uint8_t mask[] = {1, 1, at_[i].state == 0};
+      std::copy(std::begin(mask), std::end(mask),
+                out.action_mask.begin() + static_cast<std::ptrdiff_t>(i * std::size(mask)));
+    }
+  }
   std::vector<Where> at_;
 };
 

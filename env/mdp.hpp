@@ -38,7 +38,7 @@ struct MdpSpec {
   bool work_conserving = true;
   int visible = 64;              // Q during training; a frozen policy scores every candidate
   std::string reward = "jct";    // sum of terms: "jct", "jct+0.5*slowdown", see rewards.hpp
-  double tau_s = 100000.0;       // discount = exp(-dt / tau_s); 1 within an instant
+  double tau_s = 36000.0;        // discount = exp(-dt / tau_s); 1 within an instant
   std::string ToString() const;  // "ObservationV1 redecide preemptive oracle ..."
 };
 

@@ -2,6 +2,7 @@
 
 #include "agents/tensor_io.hpp"
 #include "env/check.hpp"
+#include "policies/mdp_io.hpp"
 
 namespace berth {
 namespace {
@@ -9,16 +10,7 @@ namespace {
 void WriteIdentity(h5::Writer& out, const RunIdentity& run) {
   out.Text("agent", run.agent);
   out.Text("network", run.network);
-  out.Text("mdp_encoder", run.mdp.encoder);
-  out.Text("mdp_semantics", ToString(run.mdp.semantics));
-  out.Integer("mdp_preemptive", run.mdp.preemptive);
-  out.Text("mdp_knowledge", ToString(run.mdp.knowledge));
-  out.Text("mdp_order", ToString(run.mdp.order));
-  out.Integer("mdp_on_change", run.mdp.on_change);
-  out.Integer("mdp_work_conserving", run.mdp.work_conserving);
-  out.Integer("mdp_visible", run.mdp.visible);
-  out.Text("mdp_reward", run.mdp.reward);
-  out.Number("mdp_tau_s", run.mdp.tau_s);
+  WriteMdp(out, run.mdp);
   out.Array<std::int64_t>(
       "run/layout",
       std::vector<std::int64_t>{run.layout.q, run.layout.g, run.layout.job_channels, run.layout.pair_channels,
@@ -37,16 +29,7 @@ RunIdentity ReadIdentity(const h5::Reader& in) {
   RunIdentity run;
   run.agent = in.Text("agent");
   run.network = in.Text("network");
-  run.mdp.encoder = in.Text("mdp_encoder");
-  run.mdp.semantics = ParseSemantics(in.Text("mdp_semantics"));
-  run.mdp.preemptive = in.Integer("mdp_preemptive") != 0;
-  run.mdp.knowledge = ParseKnowledge(in.Text("mdp_knowledge"));
-  run.mdp.order = ParseQueueOrder(in.Text("mdp_order"));
-  run.mdp.on_change = in.Integer("mdp_on_change") != 0;
-  run.mdp.work_conserving = in.Integer("mdp_work_conserving") != 0;
-  run.mdp.visible = static_cast<int>(in.Integer("mdp_visible"));
-  run.mdp.reward = in.Text("mdp_reward");
-  run.mdp.tau_s = in.Number("mdp_tau_s");
+  run.mdp = ReadMdp(in);
   const auto layout = in.Array<std::int64_t>("run/layout", 6);
   for (const std::int64_t part : layout) {
     if (part < 0 || part > (1 << 24)) {

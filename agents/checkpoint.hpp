@@ -12,7 +12,7 @@
 
 namespace berth {
 
-inline constexpr int kCheckpointVersion = 2;
+inline constexpr int kCheckpointVersion = 3;
 inline constexpr const char* kCheckpointKind = "checkpoint";
 inline constexpr int kCheckpointExamples = 16;
 

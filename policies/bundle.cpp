@@ -7,6 +7,8 @@
 #include "data/hdf5_file.hpp"
 #include "env/check.hpp"
 #include "policies/architecture.hpp"
+#include "policies/attributes.hpp"
+#include "policies/mdp_io.hpp"
 
 namespace berth {
 namespace {
@@ -21,60 +23,8 @@ std::string DatasetOf(const std::string& array) {
   return name;
 }
 
-// The integer attribute, where it is within bounds.
-std::int64_t Bounded(const h5::Reader& in, const std::string& name, std::int64_t low, std::int64_t high) {
-  const std::int64_t value = in.Integer(name);
-  if (value < low || value > high) {
-    throw Error(Join(in.path(), ": attribute '", name, "': expected ", low, " to ", high, ", found ", value));
-  }
-  return value;
-}
-
 int Small(const h5::Reader& in, const std::string& name, int high) {
-  return static_cast<int>(Bounded(in, name, 0, high));
-}
-
-// Adds the file to what a parser of text says.
-template <class Parse>
-auto Parsed(const h5::Reader& in, const std::string& name, Parse parse) {
-  try {
-    return parse(in.Text(name));
-  } catch (const Error& error) {
-    const std::string what = error.what();
-    throw Error(what.rfind(in.path(), 0) == 0 ? what : Join(in.path(), ": ", what));
-  }
-}
-
-void WriteMdp(h5::Writer& out, const MdpSpec& mdp) {
-  out.Text("encoder", mdp.encoder);
-  out.Text("semantics", ToString(mdp.semantics));
-  out.Integer("preemptive", mdp.preemptive);
-  out.Text("knowledge", ToString(mdp.knowledge));
-  out.Text("order", ToString(mdp.order));
-  out.Integer("on_change", mdp.on_change);
-  out.Integer("work_conserving", mdp.work_conserving);
-  out.Integer("visible", mdp.visible);
-  out.Text("reward", mdp.reward);
-  out.Number("tau_s", mdp.tau_s);
-}
-
-MdpSpec ReadMdp(const h5::Reader& in) {
-  MdpSpec mdp;
-  mdp.encoder = in.Text("encoder");
-  if (mdp.encoder != kObservationV1) {
-    throw Error(Join(in.path(), ": the policy was trained with encoder '", mdp.encoder, "', this build has '",
-                     kObservationV1, "'"));
-  }
-  mdp.semantics = Parsed(in, "semantics", ParseSemantics);
-  mdp.preemptive = Bounded(in, "preemptive", 0, 1) != 0;
-  mdp.knowledge = Parsed(in, "knowledge", ParseKnowledge);
-  mdp.order = Parsed(in, "order", ParseQueueOrder);
-  mdp.on_change = Bounded(in, "on_change", 0, 1) != 0;
-  mdp.work_conserving = Bounded(in, "work_conserving", 0, 1) != 0;
-  mdp.visible = static_cast<int>(Bounded(in, "visible", 1, 1 << 16));
-  mdp.reward = in.Text("reward");
-  mdp.tau_s = in.Number("tau_s");
-  return mdp;
+  return static_cast<int>(BoundedAttribute(in, name, 0, high));
 }
 
 void WriteLayout(h5::Writer& out, const ObservationLayout& layout) {
@@ -110,7 +60,7 @@ ObservationLayout ReadLayout(const h5::Reader& in) {
 
 BundleExamples ReadExamples(const h5::Reader& in, const ObservationLayout& layout, int num_actions) {
   BundleExamples examples;
-  examples.count = static_cast<int>(Bounded(in, "examples", 1, kMostExamples));
+  examples.count = static_cast<int>(BoundedAttribute(in, "examples", 1, kMostExamples));
   const std::int64_t n = examples.count;
   examples.observation = in.Array<float>("examples/observation", n * layout.size());
   examples.mask = in.Array<std::uint8_t>("examples/action_mask", n * num_actions);
@@ -192,7 +142,7 @@ PolicyBundle LoadBundle(const std::string& path) {
   bundle.layout = ReadLayout(in);
   const int pairs = bundle.layout.q * bundle.layout.g;
   const std::int64_t low = pairs > 0 ? pairs : 1, high = pairs > 0 ? pairs + 1 : 1 << 20;
-  bundle.num_actions = static_cast<int>(Bounded(in, "num_actions", low, high));
+  bundle.num_actions = static_cast<int>(BoundedAttribute(in, "num_actions", low, high));
   const bool redecides = bundle.mdp.semantics == Semantics::kRedecide;
   if (pairs > 0 && bundle.has_done() != redecides) {
     throw Error(Join(path, ": attribute 'num_actions': expected ", pairs + redecides, " for ",
@@ -202,11 +152,11 @@ PolicyBundle LoadBundle(const std::string& path) {
   bundle.provenance.workload = in.Text("workload");
   bundle.provenance.commit = in.Text("trained_commit");
   bundle.provenance.config = in.Text("config");
-  bundle.provenance.steps = Bounded(in, "steps", 0, std::numeric_limits<std::int64_t>::max());
+  bundle.provenance.steps = BoundedAttribute(in, "steps", 0, std::numeric_limits<std::int64_t>::max());
   bundle.provenance.seed = static_cast<std::uint64_t>(in.Integer("seed"));
   bundle.gpu_types = in.Strings("gpu_types");
   bundle.network = in.Text("network");
-  const std::vector<LayerSpec> layers = Parsed(in, "network", [&](const std::string& spec) {
+  const std::vector<LayerSpec> layers = ParsedAttribute(in, "network", [&](const std::string& spec) {
     return LayersOf(spec, bundle.layout, bundle.num_actions);
   });
   for (const LayerSpec& layer : layers) {

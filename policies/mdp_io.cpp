@@ -1,0 +1,39 @@
+#include "policies/mdp_io.hpp"
+
+#include "env/observation.hpp"
+#include "policies/attributes.hpp"
+
+namespace berth {
+void WriteMdp(h5::Writer& out, const MdpSpec& mdp) {
+  out.Text("encoder", mdp.encoder);
+  out.Text("semantics", ToString(mdp.semantics));
+  out.Integer("preemptive", mdp.preemptive);
+  out.Text("knowledge", ToString(mdp.knowledge));
+  out.Text("order", ToString(mdp.order));
+  out.Integer("on_change", mdp.on_change);
+  out.Integer("work_conserving", mdp.work_conserving);
+  out.Integer("visible", mdp.visible);
+  out.Text("reward", mdp.reward);
+  out.Number("tau_s", mdp.tau_s);
+}
+
+MdpSpec ReadMdp(const h5::Reader& in) {
+  MdpSpec mdp;
+  mdp.encoder = in.Text("encoder");
+  if (mdp.encoder != kObservationV1) {
+    throw Error(Join(in.path(), ": the policy was trained with encoder '", mdp.encoder, "', this build has '",
+                     kObservationV1, "'"));
+  }
+  mdp.semantics = ParsedAttribute(in, "semantics", ParseSemantics);
+  mdp.preemptive = BoundedAttribute(in, "preemptive", 0, 1) != 0;
+  mdp.knowledge = ParsedAttribute(in, "knowledge", ParseKnowledge);
+  mdp.order = ParsedAttribute(in, "order", ParseQueueOrder);
+  mdp.on_change = BoundedAttribute(in, "on_change", 0, 1) != 0;
+  mdp.work_conserving = BoundedAttribute(in, "work_conserving", 0, 1) != 0;
+  mdp.visible = static_cast<int>(BoundedAttribute(in, "visible", 1, 1 << 16));
+  mdp.reward = in.Text("reward");
+  mdp.tau_s = in.Number("tau_s");
+  return mdp;
+}
+
+}  // namespace berth

@@ -62,15 +62,8 @@ Scenario Read(const std::string& path, const ScenarioSettings& settings) {
   if (!file) throw Error(Join(path, ": cannot be opened for reading"));
   if (settings.cluster.types.empty())
     throw Error(Join(path, ": a trace says nothing of its cluster: give --cluster"));
-  ScenarioData data;
-  data.name = path.substr(path.find_last_of('/') + 1);
-  data.provenance = path;
-  data.cluster = settings.cluster;
+  ScenarioData data = BaseScenario(settings, path.substr(path.find_last_of('/') + 1), path);
   data.throughputs = PublishedThroughputs(settings.cluster);
-  data.clock = settings.clock;
-  data.knowledge = settings.knowledge;
-  data.estimate_sigma = settings.estimate_sigma;
-  data.costs = settings.costs;
   ClusterSpec v100;
   v100.types.resize(1);
   v100.types[0].name = "v100";

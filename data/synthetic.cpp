@@ -38,14 +38,8 @@ class Synthetic : public ScenarioSource {
  public:
   Synthetic(const Options& options, const ScenarioSettings& settings, std::string description)
       : options_(options), description_(std::move(description)) {
-    base_.cluster = settings.cluster;
+    base_ = BaseScenario(settings, "synthetic", description_);
     base_.throughputs = PublishedThroughputs(settings.cluster);
-    base_.clock = settings.clock;
-    base_.knowledge = settings.knowledge;
-    base_.estimate_sigma = settings.estimate_sigma;
-    base_.costs = settings.costs;
-    base_.name = "synthetic";
-    base_.provenance = description_;
     // Durations are run times on V100s, whether or not the cluster has any.
     ClusterSpec v100;
     v100.types.resize(1);

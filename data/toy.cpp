@@ -16,13 +16,7 @@ class Toy : public ScenarioSource {
  public:
   Toy(double rate, int jobs, double size, const ScenarioSettings& settings, std::string description)
       : rate_(rate), jobs_(jobs), size_(size), description_(std::move(description)) {
-    base_.name = "toy";
-    base_.provenance = description_;
-    base_.cluster = settings.cluster;
-    base_.clock = settings.clock;
-    base_.knowledge = settings.knowledge;
-    base_.estimate_sigma = settings.estimate_sigma;
-    base_.costs = settings.costs;
+    base_ = BaseScenario(settings, "toy", description_);
     base_.throughputs.job_types = {"even", "odd"};
     base_.throughputs.gang_sizes = {1};
     for (int job_type = 0; job_type < 2; ++job_type) {

@@ -24,6 +24,19 @@ class Fixed : public ScenarioSource {
 
 }  // namespace
 
+ScenarioData BaseScenario(const ScenarioSettings& settings, const std::string& name,
+                          const std::string& provenance) {
+  ScenarioData data;
+  data.name = name;
+  data.provenance = provenance;
+  data.cluster = settings.cluster;
+  data.clock = settings.clock;
+  data.knowledge = settings.knowledge;
+  data.estimate_sigma = settings.estimate_sigma;
+  data.costs = settings.costs;
+  return data;
+}
+
 std::span<const WorkloadInfo> Workloads() {
 #define BERTH_ROW(function) function(),
   static const std::vector<WorkloadInfo> kTable = {BERTH_WORKLOADS(BERTH_ROW)};

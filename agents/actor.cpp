@@ -3,16 +3,10 @@
 #include <algorithm>
 #include <cstring>
 
+#include "agents/masked_categorical.hpp"
 #include "env/check.hpp"
 
 namespace berth {
-namespace {
-
-// Fewer rows than this a worker are not worth waking it.
-constexpr std::int64_t kRowsPerWorker = 4;
-
-}  // namespace
-
 Replicas::Replicas(const AgentSetup& setup, int count) {
   for (int w = 0; w < count; ++w) {
     auto network = MakeNetwork(setup.network, setup.layout, setup.num_actions, setup.seed);
@@ -27,11 +21,10 @@ Replicas::Replicas(const AgentSetup& setup, int count) {
   }
 }
 
-Actor::Actor(const AgentSetup& setup, Replicas& replicas, Workers& workers)
+Actor::Actor(const AgentSetup& setup, Network& network, int envs)
     : device_(setup.device),
-      replicas_(replicas),
-      workers_(workers),
-      envs_(static_cast<std::size_t>(setup.num_envs)),
+      network_(network),
+      envs_(static_cast<std::size_t>(envs)),
       size_(static_cast<std::size_t>(setup.layout.size())),
       actions_(static_cast<std::size_t>(setup.num_actions)),
       observation_(envs_ * size_),
@@ -42,10 +35,6 @@ Actor::Actor(const AgentSetup& setup, Replicas& replicas, Workers& workers)
       batch_values_(envs_),
       changed_(envs_) {
   rows_.reserve(envs_);
-}
-
-void Actor::Invalidate() {
-  valid_ = false;
 }
 
 std::span<const float> Actor::scores(int env) const {
@@ -77,29 +66,27 @@ void Actor::Evaluate(std::span<const float> observation) {
 }
 
 void Actor::Forward(std::span<const float> observation, std::span<float> scores, std::span<float> values) {
+  const c10::InferenceMode inference;
   const auto rows = static_cast<std::int64_t>(values.size());
-  const int parts = static_cast<int>(
-      std::clamp<std::int64_t>(rows / kRowsPerWorker, 1, std::min(replicas_.count(), workers_.count())));
-  const auto part = [&](int worker) {
-    if (worker >= parts) return;
-    const c10::InferenceMode inference;
-    const PartRange slice = PartOf(rows, worker, parts);
-    const std::int64_t n = slice.end - slice.begin;
-    const auto begin = static_cast<std::size_t>(slice.begin);
-    const torch::Tensor host = torch::from_blob(const_cast<float*>(observation.data()) + begin * size_,
-                                                {n, static_cast<std::int64_t>(size_)});
-    const NetworkOutput out = replicas_[worker].Forward(host.to(device_));
-    const torch::Tensor all_scores = out.scores.to(torch::kCPU).contiguous();
-    const torch::Tensor all_values = out.value.to(torch::kCPU).contiguous();
-    BERTH_CHECK(all_scores.numel() == n * static_cast<std::int64_t>(actions_) && all_values.numel() == n,
-                all_scores.sizes(), " ", all_values.sizes());
-    std::copy_n(all_scores.data_ptr<float>(), all_scores.numel(), scores.data() + begin * actions_);
-    std::copy_n(all_values.data_ptr<float>(), n, values.data() + begin);
-  };
-  if (parts == 1) {
-    part(0);
-  } else {
-    workers_.Run(part);
+  const torch::Tensor host = torch::from_blob(const_cast<float*>(observation.data()),
+                                              {rows, static_cast<std::int64_t>(size_)});
+  const NetworkOutput out = network_.Forward(host.to(device_));
+  const torch::Tensor all_scores = out.scores.to(torch::kCPU).contiguous();
+  const torch::Tensor all_values = out.value.to(torch::kCPU).contiguous();
+  BERTH_CHECK(all_scores.numel() == rows * static_cast<std::int64_t>(actions_) && all_values.numel() == rows,
+              all_scores.sizes(), " ", all_values.sizes());
+  std::copy_n(all_scores.data_ptr<float>(), all_scores.numel(), scores.data());
+  std::copy_n(all_values.data_ptr<float>(), rows, values.data());
+}
+
+void Actor::Greedy(std::span<const float> observation, std::span<const std::uint8_t> mask,
+                   std::span<std::int32_t> actions) {
+  std::vector<float> scores(actions.size() * actions_);
+  std::vector<float> values(actions.size());
+  Forward(observation, scores, values);
+  for (std::size_t i = 0; i < actions.size(); ++i) {
+    actions[i] = ArgmaxMasked(std::span<const float>(scores).subspan(i * actions_, actions_),
+                              mask.subspan(i * actions_, actions_));
   }
 }
 

@@ -1,4 +1,4 @@
-// The forward pass while acting, on the learner's device, in chunks by worker. Rows whose observation did not
+// The forward pass while acting, on the learner's device, for a range of the environments. Rows whose observation did not
 // change since the last call are not computed again: within one instant Berth's micro-actions change only the
 // mask, so most steps need no forward pass at all.
 #pragma once
@@ -11,19 +11,18 @@
 #include <vector>
 
 #include "agents/agent.hpp"
-#include "agents/workers.hpp"
 
 namespace berth {
 
-// One network a worker, all sharing the memory of the first one's parameters: Network::Forward is one thread
+// One network a part of the work, all sharing the memory of the first one's parameters: Network::Forward is one thread
 // at a time.
 class Replicas {
  public:
   Replicas(const AgentSetup& setup, int count);
-  Network& operator[](int worker) { return *networks_[static_cast<std::size_t>(worker)]; }
+  Network& operator[](int part) { return *networks_[static_cast<std::size_t>(part)]; }
   int count() const { return static_cast<int>(networks_.size()); }
-  const std::vector<torch::Tensor>& parameters(int worker) const {
-    return parameters_[static_cast<std::size_t>(worker)];
+  const std::vector<torch::Tensor>& parameters(int part) const {
+    return parameters_[static_cast<std::size_t>(part)];
   }
 
  private:
@@ -33,24 +32,26 @@ class Replicas {
 
 class Actor {
  public:
-  // `replicas` and `workers` must outlive it; one replica a worker, or one replica alone.
-  Actor(const AgentSetup& setup, Replicas& replicas, Workers& workers);
+  // For `envs` environments. `network` must outlive it; one thread at a time uses it.
+  Actor(const AgentSetup& setup, Network& network, int envs);
 
-  // observation [N, D]. Refreshes scores and values of the rows that changed.
+  // observation [envs, D]. Refreshes scores and values of the rows that changed.
   void Evaluate(std::span<const float> observation);
-  void Invalidate();                                         // the parameters changed
+  void Invalidate() { valid_ = false; }                      // the parameters changed
   std::span<const float> scores(int env) const;              // [A]
-  std::span<const float> values() const { return values_; }  // [N]
+  std::span<const float> values() const { return values_; }  // [envs]
   // Did this row change at the last Evaluate? Invalidate makes every row changed.
   bool changed(int env) const { return changed_[static_cast<std::size_t>(env)] != 0; }
 
   // Not cached: rows [B, D] to scores [B, A] and values [B].
   void Forward(std::span<const float> observation, std::span<float> scores, std::span<float> values);
+  // Best actions for rows [B, D] and [B, A], not cached.
+  void Greedy(std::span<const float> observation, std::span<const std::uint8_t> mask,
+              std::span<std::int32_t> actions);
 
  private:
   torch::Device device_;
-  Replicas& replicas_;
-  Workers& workers_;
+  Network& network_;
   std::size_t envs_, size_, actions_;
   bool valid_ = false;
   std::vector<float> observation_, scores_, values_;        // [N, D], [N, A], [N]

@@ -1,12 +1,7 @@
-// A learner: acts on a batch of environments, learns from what follows, saves, loads. The trainer drives it:
+// A learner: plays in a batch of environments, learns from what follows, saves, loads. The trainer drives it:
 //
 //   env.Reset(agent.First());
-//   while (...) {
-//     agent.Act(fraction, actions);          // for the observations written last
-//     env.Step(actions, agent.Outcome());
-//     agent.Observe();                       // the outcome has been written
-//     agent.Learn();                         // when there is enough to learn from
-//   }
+//   while (...) agent.Play(env, fraction);
 //
 // The environment writes straight into the learner's storage. Discounts come with the steps (gamma included):
 // agents have no gamma of their own. Thread rule: one thread at a time; an agent may use its own workers. On
@@ -41,19 +36,22 @@ struct AgentSetup {
 
 using Figures = std::vector<std::pair<std::string, double>>;  // CleanRL's names: "losses/policy_loss", ...
 
+// What one call of Play did.
+struct Played {
+  std::int64_t steps = 0;  // of all environments together
+  bool learnt = false;
+  double act_s = 0.0, env_s = 0.0, learn_s = 0.0;  // wall clock
+};
+
 class Agent {
  public:
   virtual ~Agent() = default;
   // Where Reset or LoadState writes observation and mask (the other spans are empty).
   virtual StepBuffers First() = 0;
-  // One legal action an environment. `fraction` of the training that is done, 0 to 1, moves the schedules.
-  virtual void Act(double fraction, std::span<std::int32_t> actions) = 0;
-  virtual StepBuffers Outcome() = 0;
-  virtual void Observe() = 0;
-  // Gives back whether it learnt.
-  virtual bool Learn() = 0;
-  // May it be saved now? Save and Load keep nothing of a half-collected rollout.
-  virtual bool AtBoundary() const = 0;
+  // Plays on in `env`, whose observations were written last, to where it may be saved: one step of every
+  // environment, or a rollout and the update from it. `fraction` of the training that is done, 0 to 1, moves
+  // the schedules.
+  virtual Played Play(BatchEnv& env, double fraction) = 0;
   virtual void Save(h5::Writer& out) const = 0;
   virtual void Load(const h5::Reader& in) = 0;
 

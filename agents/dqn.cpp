@@ -12,8 +12,8 @@
 #include "agents/replay.hpp"
 #include "agents/return_normalizer.hpp"
 #include "agents/schedule.hpp"
+#include "agents/stopwatch.hpp"
 #include "agents/tensor_io.hpp"
-#include "agents/workers.hpp"
 #include "env/check.hpp"
 
 namespace berth {
@@ -77,20 +77,25 @@ int Capacity(const Options& options, int envs) {
   return static_cast<int>(std::max<std::int64_t>(options.buffer / envs, options.n_step + 1));
 }
 
+std::vector<torch::Tensor> OnDevice(Network& network, torch::Device device) {
+  network.to(device);
+  return network.parameters();
+}
+
 class Dqn final : public Agent {
  public:
   Dqn(const Options& options, const AgentSetup& setup)
       : options_(options),
         setup_(setup),
-        workers_(setup.threads),
-        replicas_(setup, setup.device.is_cpu() ? setup.threads : 1),
+        network_(MakeNetwork(setup.network, setup.layout, setup.num_actions, setup.seed)),
         target_(MakeNetwork(setup.network, setup.layout, setup.num_actions, setup.seed)),
-        actor_(setup, replicas_, workers_),
+        actor_(setup, *network_, setup.num_envs),
         replay_(Capacity(options, setup.num_envs), options.n_step, setup.num_envs, setup.layout.size(),
                 setup.num_actions, setup.device.is_cuda()),
-        adam_(replicas_.parameters(0), options.adam_eps),
+        adam_(OnDevice(*network_, setup.device), options.adam_eps),
         normalizer_(setup.num_envs),
-        draws_(setup.seed, Purpose::kReplay) {
+        draws_(setup.seed, Purpose::kReplay),
+        actions_(static_cast<std::size_t>(setup.num_envs)) {
     target_->to(setup.device);
     for (int i = 0; i < setup.num_envs; ++i) {
       explore_.emplace_back(setup.seed, Purpose::kExplore, Split::kTrain, static_cast<std::uint32_t>(i));
@@ -98,14 +103,75 @@ class Dqn final : public Agent {
   }
 
   StepBuffers First() override { return replay_.rows().First(replay_.current()); }
-  StepBuffers Outcome() override { return replay_.Outcome(); }
-  bool AtBoundary() const override { return true; }
-  Network& network() override { return replicas_[0]; }
+  Network& network() override { return *network_; }
   Figures figures() const override { return figures_; }
   std::int64_t updates() const override { return adam_.steps(); }
 
-  void Act(double fraction, std::span<std::int32_t> actions) override {
+  Played Play(BatchEnv& env, double fraction) override {
     fraction_ = fraction;
+    Played played;
+    Stopwatch watch;
+    Act();
+    played.act_s = watch.Lap();
+    const StepBuffers outcome = replay_.Outcome();
+    env.Step(actions_, outcome);
+    played.env_s = watch.Lap();
+    if (options_.normalize_reward) {
+      normalizer_.Update(outcome.reward, outcome.discount, outcome.terminated, outcome.truncated);
+    }
+    replay_.Advance();
+    steps_ += setup_.num_envs;
+    if (Passed(options_.target_interval)) UpdateTarget();
+    played.steps = setup_.num_envs;
+    played.learnt = Learn();
+    played.learn_s = watch.Lap();
+    return played;
+  }
+
+  void Save(h5::Writer& out) const override {
+    WriteModule(out, "network", *network_);
+    WriteModule(out, "target", *target_);
+    adam_.Save(out, "adam");
+    normalizer_.Save(out, "return_normalizer");
+    replay_.Save(out, "replay");
+    WritePositions(out, "streams/explore", explore_);
+    WritePositions(out, "streams/replay", std::span(&draws_, 1));
+    out.Array<std::int64_t>("counters/agent_steps", std::vector<std::int64_t>{steps_});
+  }
+
+  void Load(const h5::Reader& in) override {
+    ReadModule(in, "network", *network_);
+    ReadModule(in, "target", *target_);
+    adam_.Load(in, "adam");
+    normalizer_.Load(in, "return_normalizer");
+    replay_.Load(in, "replay");
+    ReadPositions(in, "streams/explore", explore_);
+    ReadPositions(in, "streams/replay", std::span(&draws_, 1));
+    steps_ = in.Array<std::int64_t>("counters/agent_steps", 1)[0];
+    actor_.Invalidate();
+  }
+
+  void Greedy(std::span<const float> observation, std::span<const std::uint8_t> mask,
+              std::span<std::int32_t> actions) override {
+    actor_.Greedy(observation, mask, actions);
+  }
+
+  void Examples(int rows, std::vector<float>& observation, std::vector<std::uint8_t>& mask) const override {
+    replay_.Examples(rows, observation, mask);
+  }
+
+ private:
+  double Epsilon() const {
+    const double part = options_.exploration_fraction > 0.0 ? fraction_ / options_.exploration_fraction : 1.0;
+    return options_.epsilon_start + (options_.epsilon_end - options_.epsilon_start) * std::min(part, 1.0);
+  }
+
+  // Did the last step of all environments pass a multiple of `interval`?
+  bool Passed(std::int64_t interval) const {
+    return steps_ / interval != (steps_ - setup_.num_envs) / interval;
+  }
+
+  void Act() {
     const double epsilon = Epsilon();
     const int row = replay_.current();
     explore_now_.clear();
@@ -119,25 +185,13 @@ class Dqn final : public Agent {
       const auto e = static_cast<std::size_t>(i);
       const auto mask = replay_.rows().Mask(row, i);
       // The dueling value and mean are the same for all actions of a row: the best score is the best Q.
-      actions[e] = explore_now_[e] ? UniformMasked(mask, explore_[e]) : ArgmaxMasked(actor_.scores(i), mask);
-      replay_.rows().action()[static_cast<std::size_t>(row) * explore_.size() + e] = actions[e];
+      actions_[e] = explore_now_[e] ? UniformMasked(mask, explore_[e]) : ArgmaxMasked(actor_.scores(i), mask);
+      replay_.rows().action()[static_cast<std::size_t>(row) * explore_.size() + e] = actions_[e];
     }
   }
 
-  void Observe() override {
-    if (options_.normalize_reward) {
-      const StepBuffers of = replay_.Outcome();
-      normalizer_.Update(of.reward, of.discount, of.terminated, of.truncated);
-    }
-    replay_.Advance();
-    steps_ += setup_.num_envs;
-    if (steps_ / options_.target_interval != (steps_ - setup_.num_envs) / options_.target_interval)
-      UpdateTarget();
-  }
-
-  bool Learn() override {
-    if (steps_ < options_.learning_starts || !replay_.Ready()) return false;
-    if (steps_ / options_.train_freq == (steps_ - setup_.num_envs) / options_.train_freq) return false;
+  bool Learn() {
+    if (steps_ < options_.learning_starts || !replay_.Ready() || !Passed(options_.train_freq)) return false;
     loss_sum_ = q_sum_ = 0.0;
     for (std::int64_t g = 0; g < options_.gradient_steps; ++g) Update();
     actor_.Invalidate();
@@ -149,59 +203,14 @@ class Dqn final : public Agent {
     return true;
   }
 
-  void Save(h5::Writer& out) const override {
-    WriteModule(out, "network", const_cast<Replicas&>(replicas_)[0]);
-    WriteModule(out, "target", *target_);
-    adam_.Save(out, "adam");
-    normalizer_.Save(out, "return_normalizer");
-    replay_.Save(out, "replay");
-    WritePositions(out, "streams/explore", explore_);
-    WritePositions(out, "streams/replay", std::span(&draws_, 1));
-    out.Array<std::int64_t>("counters/agent_steps", std::vector<std::int64_t>{steps_});
-  }
-
-  void Load(const h5::Reader& in) override {
-    ReadModule(in, "network", replicas_[0]);
-    ReadModule(in, "target", *target_);
-    adam_.Load(in, "adam");
-    normalizer_.Load(in, "return_normalizer");
-    replay_.Load(in, "replay");
-    ReadPositions(in, "streams/explore", explore_);
-    ReadPositions(in, "streams/replay", std::span(&draws_, 1));
-    steps_ = in.Array<std::int64_t>("counters/agent_steps", 1)[0];
-    actor_.Invalidate();
-  }
-
-  void Greedy(std::span<const float> observation, std::span<const std::uint8_t> mask,
-              std::span<std::int32_t> actions) override {
-    const auto a = static_cast<std::size_t>(setup_.num_actions);
-    std::vector<float> scores(actions.size() * a);
-    std::vector<float> values(actions.size());
-    actor_.Forward(observation, scores, values);
-    for (std::size_t i = 0; i < actions.size(); ++i) {
-      actions[i] = ArgmaxMasked(std::span<const float>(scores).subspan(i * a, a), mask.subspan(i * a, a));
-    }
-  }
-
-  void Examples(int rows, std::vector<float>& observation, std::vector<std::uint8_t>& mask) const override {
-    replay_.Examples(rows, observation, mask);
-  }
-
- private:
-  double Epsilon() const {
-    const double part = options_.exploration_fraction > 0.0 ? fraction_ / options_.exploration_fraction : 1.0;
-    return options_.epsilon_start + (options_.epsilon_end - options_.epsilon_start) * std::min(part, 1.0);
-  }
-
   void UpdateTarget() {
     const torch::NoGradGuard no_grad;
-    const std::vector<torch::Tensor> target = target_->parameters();
+    const std::vector<torch::Tensor> online = network_->parameters(), target = target_->parameters();
     for (std::size_t k = 0; k < target.size(); ++k) {
-      const torch::Tensor& online = replicas_.parameters(0)[k];
       if (options_.target_tau == 1.0) {
-        torch::Tensor(target[k]).copy_(online);
+        torch::Tensor(target[k]).copy_(online[k]);
       } else {
-        torch::Tensor(target[k]).lerp_(online, options_.target_tau);
+        torch::Tensor(target[k]).lerp_(online[k], options_.target_tau);
       }
     }
   }
@@ -231,16 +240,16 @@ class Dqn final : public Agent {
       const torch::Tensor mask = gather(rows.FlatMasks(), to_);
       const torch::Tensor target = QValues(target_->Forward(next), mask, options_.dueling);
       const torch::Tensor value = options_.double_q
-                                      ? NextValue(target, mask, replicas_[0].Forward(next).scores)
+                                      ? NextValue(target, mask, network_->Forward(next).scores)
                                       : NextValue(target, mask);
       goal = column(reward_) + column(discount_) * value;
     }
-    const NetworkOutput out = replicas_[0].Forward(gather(rows.FlatObservations(), from_));
+    const NetworkOutput out = network_->Forward(gather(rows.FlatObservations(), from_));
     const torch::Tensor q = QValues(out, gather(rows.FlatMasks(), from_), options_.dueling)
                                 .gather(1, gather(rows.FlatActions(), from_).unsqueeze(1))
                                 .squeeze(1);
     const torch::Tensor loss = torch::smooth_l1_loss(q, goal);
-    const std::vector<torch::Tensor>& parameters = replicas_.parameters(0);
+    const std::vector<torch::Tensor> parameters = network_->parameters();
     std::vector<torch::Tensor> gradients =
         torch::autograd::grad({loss}, parameters, {}, std::nullopt, false, /*allow_unused=*/true);
     for (std::size_t k = 0; k < parameters.size(); ++k) {
@@ -254,9 +263,7 @@ class Dqn final : public Agent {
 
   Options options_;
   AgentSetup setup_;
-  Workers workers_;
-  Replicas replicas_;
-  std::shared_ptr<Network> target_;
+  std::shared_ptr<Network> network_, target_;
   Actor actor_;
   Replay replay_;
   Adam adam_;
@@ -266,6 +273,7 @@ class Dqn final : public Agent {
   std::int64_t steps_ = 0;  // environment steps
   double fraction_ = 0.0, loss_sum_ = 0.0, q_sum_ = 0.0;
   std::vector<std::uint8_t> explore_now_;
+  std::vector<std::int32_t> actions_;  // [N]
   std::vector<std::int64_t> from_, to_;
   std::vector<float> reward_, discount_;
   Figures figures_;

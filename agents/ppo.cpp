@@ -3,16 +3,15 @@
 #include <algorithm>
 #include <array>
 
-#include "agents/actor.hpp"
 #include "agents/adam.hpp"
 #include "agents/agent.hpp"
-#include "agents/masked_categorical.hpp"
 #include "agents/minibatches.hpp"
 #include "agents/ppo_loss.hpp"
 #include "agents/return_normalizer.hpp"
 #include "agents/returns.hpp"
+#include "agents/rollout.hpp"
 #include "agents/schedule.hpp"
-#include "agents/step_rows.hpp"
+#include "agents/stopwatch.hpp"
 #include "agents/tensor_io.hpp"
 #include "agents/workers.hpp"
 #include "env/check.hpp"
@@ -72,7 +71,7 @@ Options ReadOptions(Params& params) {
   return o;
 }
 
-// What one worker gives back of its share of a minibatch.
+// What one part of a minibatch gives back.
 struct Shard {
   std::vector<torch::Tensor> gradients;
   double policy_loss = 0, value_loss = 0, entropy = 0;
@@ -86,106 +85,46 @@ class Ppo final : public Agent {
         setup_(setup),
         workers_(setup.threads),
         replicas_(setup, setup.device.is_cpu() ? setup.threads : 1),
-        actor_(setup, replicas_, workers_),
-        rows_(options.n_steps + 1, setup.num_envs, setup.layout.size(), setup.num_actions,
-              setup.device.is_cuda()),
+        rollout_(options.n_steps, setup, replicas_, workers_),
         adam_(replicas_.parameters(0), options.adam_eps),
         normalizer_(setup.num_envs),
-        shuffle_(setup.seed, Purpose::kShuffle) {
-    for (int i = 0; i < setup.num_envs; ++i) {
-      explore_.emplace_back(setup.seed, Purpose::kExplore, Split::kTrain, static_cast<std::uint32_t>(i));
-    }
-    const auto size = static_cast<std::size_t>(options.n_steps) * static_cast<std::size_t>(setup.num_envs);
-    for (std::vector<float>* column : {&value_, &log_prob_, &final_value_, &advantage_, &returns_}) {
-      column->resize(size);
-    }
-    starts_.resize(size);
-    const auto n = static_cast<std::size_t>(setup.num_envs);
-    final_rows_.resize(n * static_cast<std::size_t>(setup.layout.size()));
-    final_scores_.resize(n * static_cast<std::size_t>(setup.num_actions));
-    final_values_.resize(n);
-    shards_.resize(static_cast<std::size_t>(replicas_.count()));
-  }
+        shuffle_(setup.seed, Purpose::kShuffle),
+        advantage_(rollout_.value().size()),
+        returns_(advantage_.size()),
+        shards_(static_cast<std::size_t>(replicas_.count())) {}
 
-  StepBuffers First() override { return rows_.First(t_); }
-  StepBuffers Outcome() override { return rows_.Outcome(t_, t_ + 1); }
-  bool AtBoundary() const override { return t_ == 0; }
+  StepBuffers First() override { return rollout_.First(); }
   Network& network() override { return replicas_[0]; }
   Figures figures() const override { return figures_; }
   std::int64_t updates() const override { return adam_.steps(); }
 
-  void Act(double fraction, std::span<std::int32_t> actions) override {
-    if (t_ == 0) fraction_ = fraction;  // the schedules stand still during a rollout and its update
-    actor_.Evaluate(rows_.ObservationRow(t_));
-    for (int i = 0; i < setup_.num_envs; ++i) {
-      const auto e = static_cast<std::size_t>(i);
-      const std::size_t k = Row(t_, i);
-      const MaskedSample sample = SampleMasked(actor_.scores(i), rows_.Mask(t_, i), explore_[e]);
-      actions[e] = sample.action;
-      rows_.action()[k] = sample.action;
-      log_prob_[k] = sample.log_prob;
-      value_[k] = actor_.values()[e];
-      starts_[k] = actor_.changed(i);
-    }
-  }
-
-  void Observe() override {
-    const auto n = static_cast<std::size_t>(setup_.num_envs);
-    const std::size_t begin = Row(t_, 0);
-    const auto truncated = rows_.truncated().subspan(begin, n);
-    if (options_.normalize_reward) {
-      const auto reward = rows_.reward().subspan(begin, n);
-      normalizer_.Update(reward, rows_.discount().subspan(begin, n), rows_.terminated().subspan(begin, n),
-                         truncated);
-      for (float& r : reward) r = normalizer_.Normalize(r);
-    }
-    const auto size = static_cast<std::size_t>(setup_.layout.size());
-    std::size_t count = 0;
-    for (std::size_t i = 0; i < n; ++i) {
-      if (!truncated[i]) continue;
-      const auto row = rows_.FinalObservation(static_cast<int>(i));
-      std::copy(row.begin(), row.end(), final_rows_.begin() + static_cast<std::ptrdiff_t>(count++ * size));
-    }
-    if (count > 0) {
-      actor_.Forward(
-          std::span<const float>(final_rows_).first(count * size),
-          std::span<float>(final_scores_).first(count * static_cast<std::size_t>(setup_.num_actions)),
-          std::span<float>(final_values_).first(count));
-      count = 0;
-      for (std::size_t i = 0; i < n; ++i) {
-        if (truncated[i]) final_value_[begin + i] = final_values_[count++];
-      }
-    }
-    ++t_;
-  }
-
-  bool Learn() override {
-    if (t_ < options_.n_steps) return false;
-    actor_.Evaluate(rows_.ObservationRow(t_));
-    const std::size_t size = value_.size();
-    Gae({.steps = t_,
+  // The schedules stand still during a rollout and its update.
+  Played Play(BatchEnv& env, double fraction) override {
+    Played played = rollout_.Collect(env);
+    Stopwatch watch;
+    if (options_.normalize_reward) NormalizeRewards();
+    Gae({.steps = options_.n_steps,
          .envs = setup_.num_envs,
-         .reward = rows_.reward().first(size),
-         .discount = rows_.discount().first(size),
-         .value = value_,
-         .terminated = rows_.terminated().first(size),
-         .truncated = rows_.truncated().first(size),
-         .final_value = final_value_,
-         .last_value = actor_.values()},
+         .reward = rollout_.reward(),
+         .discount = rollout_.discount(),
+         .value = rollout_.value(),
+         .terminated = rollout_.terminated(),
+         .truncated = rollout_.truncated(),
+         .final_value = rollout_.final_value(),
+         .last_value = rollout_.last_value()},
         options_.gae_lambda, options_.lambda_within_instant, advantage_, returns_);
-    Update();
-    actor_.Invalidate();
-    rows_.CopyObservation(t_, 0);
-    t_ = 0;
-    collected_ = true;
-    return true;
+    Update(fraction);
+    rollout_.Continue();
+    played.learnt = true;
+    played.learn_s = watch.Lap();
+    return played;
   }
 
   void Save(h5::Writer& out) const override {
     WriteModule(out, "network", *network_ptr());
     adam_.Save(out, "adam");
     normalizer_.Save(out, "return_normalizer");
-    WritePositions(out, "streams/explore", explore_);
+    WritePositions(out, "streams/explore", rollout_.explore());
     WritePositions(out, "streams/shuffle", std::span(&shuffle_, 1));
   }
 
@@ -193,39 +132,37 @@ class Ppo final : public Agent {
     ReadModule(in, "network", replicas_[0]);
     adam_.Load(in, "adam");
     normalizer_.Load(in, "return_normalizer");
-    ReadPositions(in, "streams/explore", explore_);
+    ReadPositions(in, "streams/explore", rollout_.explore());
     ReadPositions(in, "streams/shuffle", std::span(&shuffle_, 1));
-    actor_.Invalidate();
-    t_ = 0;
-    collected_ = false;
+    rollout_.Restart();
   }
 
   void Greedy(std::span<const float> observation, std::span<const std::uint8_t> mask,
               std::span<std::int32_t> actions) override {
-    const auto a = static_cast<std::size_t>(setup_.num_actions);
-    std::vector<float> scores(actions.size() * a);
-    std::vector<float> values(actions.size());
-    actor_.Forward(observation, scores, values);
-    for (std::size_t i = 0; i < actions.size(); ++i) {
-      actions[i] = ArgmaxMasked(std::span<const float>(scores).subspan(i * a, a), mask.subspan(i * a, a));
-    }
+    rollout_.actor().Greedy(observation, mask, actions);
   }
 
   void Examples(int rows, std::vector<float>& observation, std::vector<std::uint8_t>& mask) const override {
-    // The rollout's rows are still there after its update; before the first one only row 0 is.
-    rows_.Examples(0, collected_ ? options_.n_steps : 1, rows, observation, mask);
+    rollout_.Examples(rows, observation, mask);
   }
 
  private:
-  std::size_t Row(int t, int env) const {
-    return static_cast<std::size_t>(t) * static_cast<std::size_t>(setup_.num_envs) +
-           static_cast<std::size_t>(env);
-  }
   const Network* network_ptr() const { return &const_cast<Replicas&>(replicas_)[0]; }
 
   torch::Tensor ToDevice(const std::vector<float>& column) const {
     return torch::from_blob(const_cast<float*>(column.data()), {static_cast<std::int64_t>(column.size())})
         .to(setup_.device);
+  }
+
+  // Step by step, as VecNormalize does while it plays: a reward is scaled by what was known at its step.
+  void NormalizeRewards() {
+    const auto n = static_cast<std::size_t>(setup_.num_envs);
+    for (std::size_t begin = 0; begin < advantage_.size(); begin += n) {
+      const auto reward = rollout_.reward().subspan(begin, n);
+      normalizer_.Update(reward, rollout_.discount().subspan(begin, n),
+                         rollout_.terminated().subspan(begin, n), rollout_.truncated().subspan(begin, n));
+      for (float& r : reward) r = normalizer_.Normalize(r);
+    }
   }
 
   void GatherAdvantages(std::span<const std::int64_t> rows) {
@@ -235,18 +172,18 @@ class Ppo final : public Agent {
     if (options_.normalize_advantage) Standardize(minibatch_advantage_);
   }
 
-  void Update() {
-    const RowGroups groups = MakeRowGroups(starts_, options_.n_steps, setup_.num_envs);
-    const auto count = static_cast<std::int64_t>(value_.size());
-    observations_ = rows_.FlatObservations().narrow(0, 0, count).to(setup_.device);
-    masks_ = rows_.FlatMasks().narrow(0, 0, count).to(setup_.device);
-    actions_ = rows_.FlatActions().narrow(0, 0, count).to(setup_.device);
-    old_log_prob_ = ToDevice(log_prob_);
-    old_value_ = ToDevice(value_);
+  void Update(double fraction) {
+    const RowGroups groups = MakeRowGroups(rollout_.starts(), options_.n_steps, setup_.num_envs);
+    const auto count = static_cast<std::int64_t>(advantage_.size());
+    observations_ = rollout_.rows().FlatObservations().narrow(0, 0, count).to(setup_.device);
+    masks_ = rollout_.rows().FlatMasks().narrow(0, 0, count).to(setup_.device);
+    actions_ = rollout_.rows().FlatActions().narrow(0, 0, count).to(setup_.device);
+    old_log_prob_ = ToDevice(rollout_.log_prob());
+    old_value_ = ToDevice(rollout_.value());
     target_ = ToDevice(returns_);
 
-    const double lr = options_.lr.At(fraction_);
-    const double clip = options_.clip.At(fraction_);
+    const double lr = options_.lr.At(fraction);
+    const double clip = options_.clip.At(fraction);
     Shard sums;
     double minibatches = 0.0, rows_seen = 0.0, first_ratio_error = 0.0, gradient_norm = 0.0;
     bool go_on = true;
@@ -280,7 +217,7 @@ class Ppo final : public Agent {
                 {"losses/approx_kl", sums.figures[0] / rows_seen},
                 {"losses/old_approx_kl", sums.figures[1] / rows_seen},
                 {"losses/clipfrac", sums.figures[2] / rows_seen},
-                {"losses/explained_variance", ExplainedVariance(value_, returns_)},
+                {"losses/explained_variance", ExplainedVariance(rollout_.value(), returns_)},
                 {"losses/gradient_norm", gradient_norm},
                 {"losses/first_ratio_error", first_ratio_error},
                 {"losses/minibatches", minibatches},
@@ -302,20 +239,14 @@ class Ppo final : public Agent {
     minibatch_begin_.push_back(static_cast<std::int64_t>(minibatch_rows_.size()));
     GatherAdvantages(minibatch_rows_);
     const int parts = replicas_.count();
-    const auto work = [&](int worker) {
-      if (worker >= parts) return;
-      RunShard(worker, PartOf(static_cast<std::int64_t>(order.size()), worker, parts), clip);
-    };
-    if (parts == 1) {
-      work(0);
-    } else {
-      workers_.Run(work);
-    }
+    workers_.Run(parts, [&](int part) {
+      RunShard(part, PartOf(static_cast<std::int64_t>(order.size()), part, parts), clip);
+    });
     return static_cast<std::int64_t>(minibatch_rows_.size());
   }
 
-  void RunShard(int worker, PartRange groups, double clip) {
-    Shard& shard = shards_[static_cast<std::size_t>(worker)];
+  void RunShard(int part, PartRange groups, double clip) {
+    Shard& shard = shards_[static_cast<std::size_t>(part)];
     shard = {};
     if (groups.begin == groups.end) return;
     const std::int64_t first = minibatch_begin_[static_cast<std::size_t>(groups.begin)];
@@ -332,7 +263,7 @@ class Ppo final : public Agent {
         torch::from_blob(minibatch_rows_.data() + first, {count}, torch::kInt64).to(setup_.device);
     const torch::Tensor head_rows =
         torch::from_blob(heads.data(), {groups.end - groups.begin}, torch::kInt64);
-    NetworkOutput out = replicas_[worker].Forward(observations_.index_select(0, head_rows.to(setup_.device)));
+    NetworkOutput out = replicas_[part].Forward(observations_.index_select(0, head_rows.to(setup_.device)));
     if (count != groups.end - groups.begin) {
       const torch::Tensor index =
           torch::from_blob(group_of_row.data(), {count}, torch::kInt64).to(setup_.device);
@@ -351,7 +282,7 @@ class Ppo final : public Agent {
     const auto all = static_cast<double>(minibatch_rows_.size());
     const torch::Tensor loss =
         (sums.policy_loss + options_.vf_coef * sums.value_loss - options_.ent_coef * sums.entropy) / all;
-    const std::vector<torch::Tensor>& parameters = replicas_.parameters(worker);
+    const std::vector<torch::Tensor>& parameters = replicas_.parameters(part);
     shard.gradients =
         torch::autograd::grad({loss}, parameters, {}, std::nullopt, false, /*allow_unused=*/true);
     for (std::size_t k = 0; k < parameters.size(); ++k) {
@@ -365,7 +296,7 @@ class Ppo final : public Agent {
       shard.figures[static_cast<std::size_t>(f)] = figures[f].item<double>();
   }
 
-  // Joins the shards in the order of the workers, so that the sum's bits depend on their number alone.
+  // Joins the shards in the order of the parts, so that the sum's bits depend on their number alone.
   Shard Reduce() {
     Shard total;
     for (Shard& shard : shards_) {
@@ -389,18 +320,11 @@ class Ppo final : public Agent {
   AgentSetup setup_;
   Workers workers_;
   Replicas replicas_;
-  Actor actor_;
-  StepRows rows_;
+  Rollout rollout_;
   Adam adam_;
   ReturnNormalizer normalizer_;
-  std::vector<Stream> explore_;  // [N] action draws
   Stream shuffle_;
-  int t_ = 0;
-  bool collected_ = false;
-  double fraction_ = 0.0;
-  std::vector<float> value_, log_prob_, final_value_, advantage_, returns_;  // [T, N]
-  std::vector<std::uint8_t> starts_;                             // [T, N] the observation is another
-  std::vector<float> final_rows_, final_scores_, final_values_;  // truncated environments, at most N
+  std::vector<float> advantage_, returns_;  // [T, N]
   torch::Tensor observations_, masks_, actions_, old_log_prob_, old_value_,
       target_;  // [T * N, ...] on the device
   std::vector<std::int64_t> minibatch_rows_, minibatch_begin_;

@@ -75,7 +75,6 @@ class Trainer {
     setup.device = device_.device;
     setup.threads = request.threads;
     agent_ = MakeAgent(request.agent, setup);
-    actions_.resize(static_cast<std::size_t>(run_.num_envs));
   }
 
   TrainOutcome Run() {
@@ -89,14 +88,16 @@ class Trainer {
     wall_before_ = counters_.wall_s;
     window_steps_ = saved_steps_ = counters_.steps;
     bool interrupted = false;
-    while (counters_.steps < request_.steps || !agent_->AtBoundary()) {
+    while (counters_.steps < request_.steps) {
       const double now = Seconds();
-      if (agent_->AtBoundary()) {
-        interrupted = request_.interrupted != nullptr && request_.interrupted->load();
-        if (interrupted || (request_.seconds > 0.0 && Wall(now) >= request_.seconds)) break;
-        if (now - saved_at_ >= request_.checkpoint_every_s) Save();
-      }
-      Step(now);
+      interrupted = request_.interrupted != nullptr && request_.interrupted->load();
+      if (interrupted || (request_.seconds > 0.0 && Wall(now) >= request_.seconds)) break;
+      if (now - saved_at_ >= request_.checkpoint_every_s) Save();
+      const Played played = agent_->Play(*request_.env, Fraction(now));
+      counters_.steps += played.steps;
+      act_s_ += played.act_s;
+      env_s_ += played.env_s;
+      learn_s_ += played.learn_s;
       if (Seconds() - window_started_ >= kProgressEvery) Report();
     }
     Report();
@@ -120,20 +121,6 @@ class Trainer {
     double fraction = static_cast<double>(counters_.steps) / static_cast<double>(request_.steps);
     if (request_.seconds > 0.0) fraction = std::max(fraction, Wall(now) / request_.seconds);
     return std::min(fraction, 1.0);
-  }
-
-  void Step(double began) {
-    agent_->Act(Fraction(began), actions_);
-    const double acted = Seconds();
-    request_.env->Step(actions_, agent_->Outcome());
-    const double stepped = Seconds();
-    agent_->Observe();
-    counters_.steps += run_.num_envs;
-    const double observed = Seconds();
-    agent_->Learn();
-    act_s_ += (acted - began) + (observed - stepped);
-    env_s_ += stepped - acted;
-    learn_s_ += Seconds() - observed;
   }
 
   void Report() {
@@ -189,7 +176,6 @@ class Trainer {
   RunIdentity run_;
   std::string path_;  // checkpoint, or ""
   std::unique_ptr<Agent> agent_;
-  std::vector<std::int32_t> actions_;
   std::optional<ProgressLog> log_;
   Recent recent_;
   TrainCounters counters_;

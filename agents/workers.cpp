@@ -4,8 +4,7 @@
 
 namespace berth {
 
-Workers::Workers(int count) : team_(count) {
-  team_.Run([](int) { at::set_num_threads(1); });  // per thread with OpenMP
-}
+// per thread with OpenMP
+Workers::Workers(int count) : team_(count, [] { at::set_num_threads(1); }) {}
 
 }  // namespace berth

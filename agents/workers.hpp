@@ -11,11 +11,11 @@ namespace berth {
 
 class Workers {
  public:
-  explicit Workers(int count);  // count >= 1; the caller is worker 0
+  explicit Workers(int count);  // count >= 1; the caller is one of them
   int count() const { return team_.size(); }
-  // Runs work(0) .. work(count - 1) at once and waits for all. Rethrows the exception of the lowest that
-  // threw.
-  void Run(const std::function<void(int worker)>& work) { team_.Run(work); }
+  // Runs work(0) .. work(parts - 1), each on whichever worker is free, and waits for all. Rethrows the
+  // exception of the lowest that threw.
+  void Run(int parts, const std::function<void(int part)>& work) { team_.Run(parts, work); }
 
  private:
   ThreadTeam team_;

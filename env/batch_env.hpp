@@ -35,7 +35,7 @@ struct EpisodeStats {  // summed over the episodes that ended since the last Tak
   double metric_sum = 0.0;  // the environment's own headline figure; its name is metric_name()
 };
 
-// Thread rule: one caller; the implementation may use its own workers and gives the same bits on any number.
+// Thread rule: one caller, but for StepRange; Step may use own workers and gives the same bits on any number.
 // Episodes restart by themselves: a step that ends one returns the first observation of the next.
 class BatchEnv {
  public:
@@ -47,7 +47,13 @@ class BatchEnv {
   // Begins episode 0 of every environment; writes observation and action_mask.
   virtual void Reset(const StepBuffers& out) = 0;
   // actions [N], each legal in the mask last written. Writes every buffer.
-  virtual void Step(std::span<const std::int32_t> actions, const StepBuffers& out) = 0;
+  virtual void Step(std::span<const std::int32_t> actions, const StepBuffers& out) {
+    StepRange(0, num_envs(), actions, out);
+  }
+  // The same of environments [begin, end) alone: reads and writes their rows of the whole [N] spans.
+  // Different threads may step ranges that do not overlap at the same time.
+  virtual void StepRange(int begin, int end, std::span<const std::int32_t> actions,
+                         const StepBuffers& out) = 0;
   virtual EpisodeStats TakeStats() = 0;
   // All that is needed to continue bit for bit; Load writes observation and action_mask as they were.
   virtual std::vector<std::uint8_t> SaveState() const = 0;

@@ -5,49 +5,67 @@
 #include "env/check.hpp"
 
 namespace berth {
+namespace {
 
-ThreadTeam::ThreadTeam(int size) {
+constexpr std::uint64_t kCountMask = 0xffffffffULL;
+
+}  // namespace
+
+ThreadTeam::ThreadTeam(int size, const std::function<void()>& begin) {
   BERTH_CHECK(size >= 1, "a team of ", size);
-  errors_.resize(static_cast<std::size_t>(size));
-  for (int worker = 1; worker < size; ++worker) threads_.emplace_back([this, worker] { Loop(worker); });
+  if (begin) begin();
+  for (int thread = 1; thread < size; ++thread) {
+    threads_.emplace_back([this, begin] {
+      if (begin) begin();
+      Loop();
+    });
+  }
 }
 
 ThreadTeam::~ThreadTeam() {
   stop_ = true;
-  ++epoch_;
-  epoch_.notify_all();
+  ++section_;
+  section_.notify_all();
   for (std::thread& thread : threads_) thread.join();
 }
 
-void ThreadTeam::Run(const std::function<void(int)>& work) {
+void ThreadTeam::Run(int parts, const std::function<void(int)>& work) {
+  BERTH_CHECK(parts >= 0, parts, " parts");
+  if (parts == 0) return;
   work_ = &work;
-  pending_ = static_cast<int>(threads_.size());
-  ++epoch_;
-  epoch_.notify_all();
-  Call(0);
-  for (int left = pending_; left != 0; left = pending_) pending_.wait(left);
+  errors_.assign(static_cast<std::size_t>(parts), nullptr);
+  unfinished_ = parts;
+  const std::uint32_t section = section_ + 1;
+  untaken_ = static_cast<std::uint64_t>(section) << 32 | static_cast<std::uint64_t>(parts);
+  section_ = section;
+  if (parts > 1) section_.notify_all();
+  TakeParts(section);
+  for (int left = unfinished_; left != 0; left = unfinished_) unfinished_.wait(left);
   for (std::exception_ptr& error : errors_) {
     if (error) std::rethrow_exception(std::exchange(error, nullptr));
   }
 }
 
-void ThreadTeam::Call(int worker) {
-  auto& error = errors_[static_cast<std::size_t>(worker)];
-  error = nullptr;
-  try {
-    (*work_)(worker);
-  } catch (...) {
-    error = std::current_exception();
+void ThreadTeam::TakeParts(std::uint32_t section) {
+  for (std::uint64_t seen = untaken_; seen >> 32 == section && (seen & kCountMask) != 0;) {
+    if (!untaken_.compare_exchange_weak(seen, seen - 1)) continue;
+    const auto part = static_cast<std::size_t>((seen & kCountMask) - 1);
+    try {
+      (*work_)(static_cast<int>(part));
+    } catch (...) {
+      errors_[part] = std::current_exception();
+    }
+    if (--unfinished_ == 0) unfinished_.notify_one();
+    seen = untaken_;
   }
 }
 
-void ThreadTeam::Loop(int worker) {
+void ThreadTeam::Loop() {
   for (std::uint32_t seen = 0;;) {
-    epoch_.wait(seen);
+    section_.wait(seen);
     if (stop_) return;
-    seen = epoch_;
-    Call(worker);
-    if (--pending_ == 0) pending_.notify_one();
+    seen = section_;
+    TakeParts(seen);
   }
 }
 

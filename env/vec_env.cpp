@@ -9,6 +9,9 @@
 namespace berth {
 namespace {
 
+constexpr int kEnvsPerBlock = 8;     // fewer are not worth waking a thread
+constexpr int kBlocksPerThread = 4;  // so that a thread that is kept off its core holds up little
+
 std::size_t U(int i) {
   return static_cast<std::size_t>(i);
 }
@@ -28,7 +31,7 @@ T Take(std::span<const std::uint8_t>& bytes) {
   return value;
 }
 
-// Worker w steps environments [w N / k, (w + 1) N / k): no queue, and results do not depend on k.
+// Steps environments in blocks; results do not depend on who takes which.
 class VecEnv : public BatchEnv {
  public:
   VecEnv(std::shared_ptr<const ScenarioSource> source, const SchedEnvOptions& options, int num_envs,
@@ -51,24 +54,11 @@ class VecEnv : public BatchEnv {
 
   void Step(std::span<const std::int32_t> actions, const StepBuffers& out) override {
     BERTH_CHECK(static_cast<int>(actions.size()) == num_envs(), actions.size(), " actions");
-    ForEach([&](int i) {
-      SchedEnv& env = envs_[U(i)];
-      const SchedEnv::Outcome outcome = env.Step(actions[U(i)]);
-      out.reward[U(i)] = static_cast<float>(outcome.reward);
-      out.discount[U(i)] = static_cast<float>(outcome.discount);
-      out.terminated[U(i)] = outcome.terminated;
-      out.truncated[U(i)] = outcome.truncated;
-      if (outcome.terminated || outcome.truncated) {
-        const std::span<const float> last = env.observation();
-        std::copy(last.begin(), last.end(), out.final_observation.begin() + Row(i, last.size()));
-        EpisodeStats& s = stats_[U(i)];
-        ++s.episodes;
-        s.return_sum += env.episode_return();
-        s.metric_sum += env.MeanJct();
-        env.Begin(env.episode() + 1);
-      }
-      Write(i, out);
-    });
+    ForEach([&](int i) { StepOne(i, actions[U(i)], out); });
+  }
+
+  void StepRange(int begin, int end, std::span<const std::int32_t> actions, const StepBuffers& out) override {
+    for (int i = begin; i < end; ++i) StepOne(i, actions[U(i)], out);
   }
 
   EpisodeStats TakeStats() override {
@@ -116,11 +106,31 @@ class VecEnv : public BatchEnv {
  private:
   static std::ptrdiff_t Row(int i, std::size_t width) { return static_cast<std::ptrdiff_t>(U(i) * width); }
 
+  void StepOne(int i, std::int32_t action, const StepBuffers& out) {
+    SchedEnv& env = envs_[U(i)];
+    const SchedEnv::Outcome outcome = env.Step(action);
+    out.reward[U(i)] = static_cast<float>(outcome.reward);
+    out.discount[U(i)] = static_cast<float>(outcome.discount);
+    out.terminated[U(i)] = outcome.terminated;
+    out.truncated[U(i)] = outcome.truncated;
+    if (outcome.terminated || outcome.truncated) {
+      const std::span<const float> last = env.observation();
+      std::copy(last.begin(), last.end(), out.final_observation.begin() + Row(i, last.size()));
+      EpisodeStats& s = stats_[U(i)];
+      ++s.episodes;
+      s.return_sum += env.episode_return();
+      s.metric_sum += env.MeanJct();
+      env.Begin(env.episode() + 1);
+    }
+    Write(i, out);
+  }
+
   template <class F>
   void ForEach(const F& visit) {
     const int n = num_envs();
-    team_.Run([&](int worker) {
-      for (int i = worker * n / team_.size(); i < (worker + 1) * n / team_.size(); ++i) visit(i);
+    const int blocks = std::clamp(n / kEnvsPerBlock, 1, kBlocksPerThread * team_.size());
+    team_.Run(blocks, [&](int block) {
+      for (int i = block * n / blocks; i < (block + 1) * n / blocks; ++i) visit(i);
     });
   }
 

@@ -1,6 +1,8 @@
 // Random numbers, portable mathematics, spec strings, statistics: what everything else stands on.
+#include <atomic>
 #include <cmath>
 #include <limits>
+#include <thread>
 #include <vector>
 
 #include "env/check.hpp"
@@ -198,21 +200,44 @@ TEST_CASE("bootstrap intervals cover as often as they say, and pairing cancels w
   CHECK(BootstrapMean(std::vector<double>{5.0}, 1).low == 5.0);
 }
 
-TEST_CASE("a thread team runs every worker once a call") {
+TEST_CASE("a thread team runs every part once, whatever its size") {
   for (int size : {1, 2, 4}) {
-    ThreadTeam team(size);
-    std::vector<int> calls(static_cast<std::size_t>(size));
-    for (int round = 0; round < 200; ++round) {
-      team.Run([&](int worker) { ++calls[static_cast<std::size_t>(worker)]; });
+    std::atomic<int> begun{0};
+    ThreadTeam team(size, [&] { ++begun; });
+    for (int parts : {1, 2, 3, 17}) {
+      std::vector<int> calls(static_cast<std::size_t>(parts));
+      for (int round = 0; round < 500; ++round) {
+        team.Run(parts, [&](int part) { ++calls[static_cast<std::size_t>(part)]; });
+      }
+      CHECK(calls == std::vector<int>(static_cast<std::size_t>(parts), 500));
+      // all parts run although some throw, and the lowest is told of
+      CHECK_THROWS_WITH(team.Run(parts,
+                                 [&](int part) {
+                                   ++calls[static_cast<std::size_t>(part)];
+                                   throw Error(Join("part ", part));
+                                 }),
+                        "part 0");
+      CHECK(calls == std::vector<int>(static_cast<std::size_t>(parts), 501));
     }
-    CHECK(calls == std::vector<int>(static_cast<std::size_t>(size), 200));
-    CHECK_THROWS_WITH(team.Run([&](int worker) {
-      if (worker == size - 1) throw Error(Join("worker ", worker));
-    }),
-                      Join("worker ", size - 1));
-    team.Run([&](int worker) { ++calls[static_cast<std::size_t>(worker)]; });
-    CHECK(calls == std::vector<int>(static_cast<std::size_t>(size), 201));
+    team.Run(0, [](int) { FAIL("no part to run"); });
+    while (begun < size) std::this_thread::yield();  // a thread may begin after all work is done
+    CHECK(begun == size);
   }
+}
+
+TEST_CASE("a part that a thread of the team has not begun waits for nobody") {
+  // One thread is held in part 1 until part 0 and all others are done: with parts dealt out beforehand to two
+  // threads this would never end.
+  ThreadTeam team(2);
+  std::atomic<int> done{0};
+  constexpr int kParts = 8;
+  team.Run(kParts, [&](int part) {
+    if (part == kParts - 1) {
+      while (done < kParts - 1) std::this_thread::yield();
+    }
+    ++done;
+  });
+  CHECK(done == kParts);
 }
 
 }  // namespace berth

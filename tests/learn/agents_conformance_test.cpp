@@ -61,14 +61,15 @@ class Watched final : public BatchEnv {
     env_->Reset(out);
     mask_.assign(out.action_mask.begin(), out.action_mask.end());
   }
-  void Step(std::span<const std::int32_t> actions, const StepBuffers& out) override {
-    for (std::size_t i = 0; i < actions.size(); ++i) {
+  void StepRange(int begin, int end, std::span<const std::int32_t> actions,
+                 const StepBuffers& out) override {
+    for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
       illegal +=
           mask_[i * static_cast<std::size_t>(num_actions()) + static_cast<std::size_t>(actions[i])] == 0;
       ++chosen;
     }
     REQUIRE(illegal == 0);
-    env_->Step(actions, out);
+    env_->StepRange(begin, end, actions, out);
     mask_.assign(out.action_mask.begin(), out.action_mask.end());
   }
   EpisodeStats TakeStats() override { return env_->TakeStats(); }
@@ -100,12 +101,10 @@ std::vector<double> FirstLosses(const std::string& agent_spec, const std::string
                                 std::uint64_t seed) {
   auto env = ToyEnv(SmallMdp(), 2, seed);
   auto agent = MakeTestAgent(agent_spec, network, *env, seed);
-  std::vector<std::int32_t> actions;
   env->Reset(agent->First());
   std::vector<double> losses;
-  for (int updates = 0; updates < count;) {
-    if (!TrainStep(*agent, *env, 0.1, actions)) continue;
-    ++updates;
+  for (int update = 0; update < count; ++update) {
+    TrainOnce(*agent, *env, 0.1);
     for (const auto& [name, value] : agent->figures()) losses.push_back(std::isnan(value) ? 0.0 : value);
   }
   return losses;
@@ -117,10 +116,9 @@ TEST_CASE("agents: no masked action is ever chosen, and parameters stay finite")
   ForEveryPair([](const std::string& spec, const std::string& network) {
     Watched env(ToyEnv(SmallMdp(), 3, 1));
     auto agent = MakeTestAgent(spec, network, env, 1);
-    std::vector<std::int32_t> actions;
     env.Reset(agent->First());
-    for (int step = 0; step < 200; ++step) TrainStep(*agent, env, step / 200.0, actions);
-    CHECK(env.chosen == 600);
+    TrainFor(*agent, env, 600);
+    CHECK(env.chosen >= 600);
     CHECK(agent->updates() > 5);
     for (const float p : FlatParameters(*agent)) REQUIRE(std::isfinite(p));
   });
@@ -312,11 +310,8 @@ TEST_CASE("PPO reaches the optimum of an exhaustive search on a 2-type toy clust
     auto env = FourJobsEnv(16);
     auto agent = MakeTestAgent("ppo(lr=0.003,n_steps=32,minibatch=128,epochs=8,ent_coef=0.01)", "pair_scorer",
                                *env, seed);
-    std::vector<std::int32_t> actions;
     env->Reset(agent->First());
-    constexpr int kSteps = 2000;
-    for (int step = 0; step < kSteps; ++step)
-      TrainStep(*agent, *env, static_cast<double>(step) / kSteps, actions);
+    TrainFor(*agent, *env, 32000);
     CHECK(GreedyReturn(*agent, *single, storage) == Approx(best));
   }
 }
@@ -338,11 +333,8 @@ TEST_CASE("agents: every one reaches 4 of 4 on two states and two types within 8
         CAPTURE(info.name, network.name, seed);
         TwoTypes env(8), single(1);
         auto agent = MakeTestAgent(learning(info.name), network.name, env, seed);
-        std::vector<std::int32_t> actions;
         env.Reset(agent->First());
-        constexpr int kSteps = 1000;
-        for (int step = 0; step < kSteps; ++step)
-          TrainStep(*agent, env, static_cast<double>(step) / kSteps, actions);
+        TrainFor(*agent, env, 8000);
         StepStorage storage(1, env.layout().size(), env.num_actions());
         CHECK(GreedyReturn(*agent, single, storage) == Approx(TwoTypes::kBestReturn));
       }

@@ -18,7 +18,7 @@ constexpr int kTimeLimit = 500;
 }  // namespace
 
 CartPole::CartPole(int num_envs, double gamma, std::uint64_t seed, Split split)
-    : gamma_(gamma), seed_(seed), split_(split), poles_(static_cast<std::size_t>(num_envs)) {}
+    : gamma_(gamma), seed_(seed), split_(split), poles_(static_cast<std::size_t>(num_envs)), ended_(poles_.size()) {}
 
 void CartPole::Begin(std::size_t i) {
   Stream stream(seed_, Purpose::kTest, split_, static_cast<std::uint32_t>(i), poles_[i].episode);
@@ -31,18 +31,18 @@ void CartPole::Reset(const StepBuffers& out) {
     poles_[i].episode = 0;
     Begin(i);
   }
-  Write(out);
+  Write(0, num_envs(), out);
 }
 
-void CartPole::Write(const StepBuffers& out) const {
-  for (std::size_t i = 0; i < poles_.size(); ++i) {
+void CartPole::Write(int begin, int end, const StepBuffers& out) const {
+  for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
     for (std::size_t c = 0; c < 4; ++c) out.observation[i * 4 + c] = static_cast<float>(poles_[i].state[c]);
+    out.action_mask[i * 2] = out.action_mask[i * 2 + 1] = 1;
   }
-  std::fill(out.action_mask.begin(), out.action_mask.end(), std::uint8_t{1});
 }
 
-void CartPole::Step(std::span<const std::int32_t> actions, const StepBuffers& out) {
-  for (std::size_t i = 0; i < poles_.size(); ++i) {
+void CartPole::StepRange(int begin, int end, std::span<const std::int32_t> actions, const StepBuffers& out) {
+  for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
     auto& [x, speed, angle, turn] = poles_[i].state;
     const double force = actions[i] == 1 ? kForce : -kForce;
     const double cosine = std::cos(angle), sine = std::sin(angle);
@@ -63,20 +63,25 @@ void CartPole::Step(std::span<const std::int32_t> actions, const StepBuffers& ou
     for (std::size_t c = 0; c < 4; ++c) {
       out.final_observation[i * 4 + c] = static_cast<float>(poles_[i].state[c]);
     }
-    ++stats_.episodes;
-    stats_.return_sum += step;
-    stats_.metric_sum += step;
+    ++ended_[i].episodes;
+    ended_[i].steps += step;
     ++poles_[i].episode;
     Begin(i);
   }
-  Write(out);
+  Write(begin, end, out);
+  if (begin > 0) return;
   ++steps_;
   if (on_step) on_step(steps_);
 }
 
 EpisodeStats CartPole::TakeStats() {
-  const EpisodeStats stats = stats_;
-  stats_ = {};
+  EpisodeStats stats;
+  for (Ended& ended : ended_) {
+    stats.episodes += ended.episodes;
+    stats.return_sum += static_cast<double>(ended.steps);
+    ended = {};
+  }
+  stats.metric_sum = stats.return_sum;
   return stats;
 }
 
@@ -89,7 +94,7 @@ std::vector<std::uint8_t> CartPole::SaveState() const {
 void CartPole::LoadState(std::span<const std::uint8_t> state, const StepBuffers& out) {
   if (state.size() != poles_.size() * sizeof(Pole)) throw Error("CartPole: state of another size");
   std::memcpy(poles_.data(), state.data(), state.size());
-  Write(out);
+  Write(0, num_envs(), out);
 }
 
 double EvaluateCartPole(Agent& agent, int episodes, std::uint64_t seed) {
@@ -126,12 +131,19 @@ std::unique_ptr<Agent> MakeTestAgent(const std::string& agent, const std::string
   return MakeAgent(agent, setup);
 }
 
-bool TrainStep(Agent& agent, BatchEnv& env, double fraction, std::vector<std::int32_t>& actions) {
-  actions.resize(static_cast<std::size_t>(env.num_envs()));
-  agent.Act(fraction, actions);
-  env.Step(actions, agent.Outcome());
-  agent.Observe();
-  return agent.Learn();
+void TrainOnce(Agent& agent, BatchEnv& env, double fraction) {
+  while (!agent.Play(env, fraction).learnt) {
+  }
+}
+
+void TrainFor(Agent& agent, BatchEnv& env, std::int64_t steps) {
+  for (std::int64_t done = 0; done < steps;) {
+    done += agent.Play(env, static_cast<double>(done) / static_cast<double>(steps)).steps;
+  }
+}
+
+void TrainFor(Agent& agent, BatchEnv& env, std::int64_t steps, double fraction) {
+  for (std::int64_t done = 0; done < steps;) done += agent.Play(env, fraction).steps;
 }
 
 std::vector<float> FlatParameters(Agent& agent) {

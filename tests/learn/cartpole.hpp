@@ -21,12 +21,12 @@ class CartPole final : public BatchEnv {
   int num_actions() const override { return 2; }
   ObservationLayout layout() const override { return {.global_channels = 4}; }
   void Reset(const StepBuffers& out) override;
-  void Step(std::span<const std::int32_t> actions, const StepBuffers& out) override;
+  void StepRange(int begin, int end, std::span<const std::int32_t> actions, const StepBuffers& out) override;
   EpisodeStats TakeStats() override;
   std::vector<std::uint8_t> SaveState() const override;
   void LoadState(std::span<const std::uint8_t> state, const StepBuffers& out) override;
 
-  // Called after every step with the steps of environment 0 so far.
+  // Called after every step of environment 0 with the number of them so far, on the thread that took it.
   std::function<void(std::int64_t)> on_step;
 
  private:
@@ -35,14 +35,17 @@ class CartPole final : public BatchEnv {
     int step;
     std::uint32_t episode;
   };
+  struct Ended {
+    std::int64_t episodes = 0, steps = 0;
+  };
   void Begin(std::size_t i);
-  void Write(const StepBuffers& out) const;
+  void Write(int begin, int end, const StepBuffers& out) const;
 
   double gamma_;
   std::uint64_t seed_;
   Split split_;
   std::vector<Pole> poles_;
-  EpisodeStats stats_;
+  std::vector<Ended> ended_;  // [N] since the last TakeStats
   std::int64_t steps_ = 0;
 };
 
@@ -53,8 +56,11 @@ double EvaluateCartPole(Agent& agent, int episodes, std::uint64_t seed);
 std::unique_ptr<Agent> MakeTestAgent(const std::string& agent, const std::string& network,
                                      const BatchEnv& env, std::uint64_t seed, int threads = 1,
                                      torch::Device device = torch::kCPU);
-// One pass of the trainer's loop: act, step, observe, learn. Gives back whether it learnt.
-bool TrainStep(Agent& agent, BatchEnv& env, double fraction, std::vector<std::int32_t>& actions);
+// Plays until it has learnt once more.
+void TrainOnce(Agent& agent, BatchEnv& env, double fraction);
+// Plays `steps` steps of all environments together, the fraction rising from 0 to 1 or standing still.
+void TrainFor(Agent& agent, BatchEnv& env, std::int64_t steps);
+void TrainFor(Agent& agent, BatchEnv& env, std::int64_t steps, double fraction);
 // All parameters in one row.
 std::vector<float> FlatParameters(Agent& agent);
 

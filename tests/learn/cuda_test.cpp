@@ -18,12 +18,10 @@ Figures FirstFigures(const std::string& spec, const std::string& network, torch:
   TwoTypes env(8);
   auto agent = MakeTestAgent(spec, network, env, 1, 1, device);
   CHECK(agent->network().parameters().front().device().type() == device.type());
-  std::vector<std::int32_t> actions;
   env.Reset(agent->First());
   Figures all;
-  for (int update = 0; update < 3;) {
-    if (!TrainStep(*agent, env, 0.1, actions)) continue;
-    ++update;
+  for (int update = 1; update <= 3; ++update) {
+    TrainOnce(*agent, env, 0.1);
     for (const auto& [name, value] : agent->figures()) {
       all.emplace_back(Join(name, " of update ", update), std::isnan(value) ? 0.0 : value);
     }

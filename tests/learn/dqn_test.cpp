@@ -145,9 +145,8 @@ TEST_CASE("DQN finds Q* of a table, with masks where they matter") {
         "target_interval=200,n_step=1,epsilon_end=1,normalize_reward=false," +
             variant + ")",
         "mlp(hidden=32x32)", env, 1);
-    std::vector<std::int32_t> actions;
     env.Reset(agent->First());
-    for (int step = 0; step < 2000; ++step) TrainStep(*agent, env, 0.5, actions);
+    TrainFor(*agent, env, 8000, 0.5);
     const torch::Tensor q = TableQ(*agent, 3, mask, variant[7] == 't');
     for (int s = 0; s < 3; ++s) {
       for (int a = 0; a < 3; ++a) {
@@ -165,9 +164,8 @@ TEST_CASE("a time limit does not end the world: constant reward 1 is worth 1 / (
   const auto value = [](const std::string& spec, Table table, bool dqn) {
     TableEnv env(std::move(table), 4);
     auto agent = MakeTestAgent(spec, "mlp(hidden=32)", env, 1);
-    std::vector<std::int32_t> actions;
     env.Reset(agent->First());
-    for (int step = 0; step < 3000; ++step) TrainStep(*agent, env, 0.5, actions);
+    TrainFor(*agent, env, 12000, 0.5);
     const torch::NoGradGuard no_grad;
     const NetworkOutput out = agent->network().Forward(torch::eye(env.layout().size()));
     return dqn ? out.scores[0][0].item<double>() : out.value[0].item<double>();
@@ -196,10 +194,9 @@ TEST_CASE("exploration falls linearly over its part of the training") {
       "dqn(learning_starts=0,train_freq=1,gradient_steps=1,batch=2,n_step=1,epsilon_start=0.9,"
       "epsilon_end=0.1,exploration_fraction=0.5)",
       "mlp(hidden=4)", env, 1);
-  std::vector<std::int32_t> actions;
   env.Reset(agent->First());
   for (const auto& [fraction, expected] : {std::pair{0.0, 0.9}, {0.25, 0.5}, {0.5, 0.1}, {0.9, 0.1}}) {
-    REQUIRE(TrainStep(*agent, env, fraction, actions));
+    REQUIRE(agent->Play(env, fraction).learnt);
     for (const auto& [name, value] : agent->figures()) {
       if (name == "charts/epsilon") CHECK(value == Approx(expected));
     }
@@ -238,9 +235,8 @@ TEST_CASE("the loss is Huber's: linear beyond 1, square within") {
     auto agent = MakeTestAgent(
         "dqn(lr=0,learning_starts=2,train_freq=2,batch=4,n_step=1,dueling=false,normalize_reward=false)",
         "mlp(hidden=8)", env, 1);
-    std::vector<std::int32_t> actions;
     env.Reset(agent->First());
-    REQUIRE(TrainStep(*agent, env, 0.0, actions));
+    REQUIRE(agent->Play(env, 0.0).learnt);
     const double error = RingQ(agent->network()) - static_cast<double>(reward);
     CHECK((std::abs(error) > 1.0) == (std::abs(reward) > 1.0F));
     CHECK(Figure(*agent, "losses/td_loss") == Approx(HuberLoss(error)).epsilon(1e-4));
@@ -258,7 +254,6 @@ TEST_CASE("the target network takes its share of the online one every target_int
         "mlp(hidden=8)", env, 1);
     // The same network, moved here as the target should be.
     const auto target = MakeNetwork("mlp(hidden=8)", env.layout(), env.num_actions(), 1);
-    std::vector<std::int32_t> actions;
     env.Reset(agent->First());
     double copied_every_step = 0.0;
     for (int steps = 2; steps <= 40; steps += 2) {
@@ -271,7 +266,7 @@ TEST_CASE("the target network takes its share of the online one every target_int
       const double q = RingQ(agent->network()), goal = 1.0 + 0.9 * RingQ(*target);
       {
         const torch::AutoGradMode with_gradients(true);
-        REQUIRE(TrainStep(*agent, env, 0.0, actions));
+        REQUIRE(agent->Play(env, 0.0).learnt);
       }
       CHECK(Figure(*agent, "losses/td_loss") == Approx(HuberLoss(q - goal)).epsilon(1e-3).margin(1e-6));
       copied_every_step = std::max(copied_every_step, std::abs(goal - (1.0 + 0.9 * q)));
@@ -307,12 +302,11 @@ TEST_CASE("DQN on CartPole: 475 at least once by 50 k steps on every seed", "[le
     CAPTURE(seed);
     CartPole env(1, 0.99, seed);
     auto agent = MakeTestAgent(kZooDqn, "mlp(hidden=256x256,activation=relu)", env, seed);
-    std::vector<std::int32_t> actions;
     env.Reset(agent->First());
     double best = 0.0;
     constexpr int kTotal = 50000;
     for (int step = 1; step <= kTotal && best < 475.0; ++step) {
-      const bool learnt = TrainStep(*agent, env, static_cast<double>(step - 1) / kTotal, actions);
+      const bool learnt = agent->Play(env, static_cast<double>(step - 1) / kTotal).learnt;
       if (learnt && step % 1024 == 0) best = std::max(best, EvaluateCartPole(*agent, 20, seed));
     }
     CHECK(best >= 475.0);

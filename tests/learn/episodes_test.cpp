@@ -38,10 +38,10 @@ class Episodes final : public BatchEnv {
   ObservationLayout layout() const override { return {.global_channels = kChannels}; }
   void Reset(const StepBuffers& out) override {
     for (Where& w : at_) w = {0, 0, Observe(0)};
-    Write(out);
+    Write(0, num_envs(), out);
   }
-  void Step(std::span<const std::int32_t>, const StepBuffers& out) override {
-    for (std::size_t i = 0; i < at_.size(); ++i) {
+  void StepRange(int begin, int end, std::span<const std::int32_t>, const StepBuffers& out) override {
+    for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
       Where& w = at_[i];
       const bool ends = ++w.step == 3 + static_cast<int>(i % 2);
       const bool cut = w.episode % 2 == 0;
@@ -59,7 +59,7 @@ class Episodes final : public BatchEnv {
       out.truncated[i] = row.truncated;
       history[i].push_back(std::move(row));
     }
-    Write(out);
+    Write(begin, end, out);
   }
   EpisodeStats TakeStats() override { return {}; }
   std::vector<std::uint8_t> SaveState() const override { throw Error("not saved"); }
@@ -78,8 +78,8 @@ class Episodes final : public BatchEnv {
     while (row.size() < kChannels) row.push_back(static_cast<float>(2.0 * draw_.Normal()));
     return row;
   }
-  void Write(const StepBuffers& out) const {
-    for (std::size_t i = 0; i < at_.size(); ++i) {
+  void Write(int begin, int end, const StepBuffers& out) const {
+    for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
       std::copy(at_[i].observation.begin(), at_[i].observation.end(),
                 out.observation.begin() + static_cast<std::ptrdiff_t>(i * kChannels));
     }
@@ -143,10 +143,8 @@ TEST_CASE("PPO's returns bootstrap a cut episode from its own final observation"
                            "gae_lambda=",
                            lambda, ")"),
                       "mlp(hidden=32)", env, 1);
-    std::vector<std::int32_t> actions;
     env.Reset(agent->First());
-    while (!TrainStep(*agent, env, 0.0, actions)) {
-    }
+    TrainOnce(*agent, env, 0.0);
     // returns - value is the advantage, and the network is that of the rollout: the value loss is half its
     // mean square.
     const auto loss = [&](Bootstrap how) {
@@ -243,10 +241,8 @@ TEST_CASE("PPO standardises the advantages of each minibatch by itself, and leav
     auto agent =
         MakeTestAgent("ppo(lr=0,n_steps=5,epochs=1,target_kl=0,normalize_reward=false," + settings + ")",
                       "mlp(hidden=32)", env, 1);
-    std::vector<std::int32_t> actions;
     env.Reset(agent->First());
-    while (!TrainStep(*agent, env, 0.0, actions)) {
-    }
+    TrainOnce(*agent, env, 0.0);
     for (const float p : FlatParameters(*agent)) REQUIRE(std::isfinite(p));
     raw = Advantages(env, *agent, 0.95, Bootstrap::kFinal)[0];
     return -5.0 * FigureOf(*agent, "losses/policy_loss");

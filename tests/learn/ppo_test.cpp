@@ -111,11 +111,9 @@ TEST_CASE("the first minibatch sees the very policy that drew the actions") {
   for (const int threads : {1, 2}) {
     auto agent =
         MakeTestAgent("ppo(n_steps=16,minibatch=16,epochs=2,normalize_reward=false)", "mlp", env, 3, threads);
-    std::vector<std::int32_t> actions;
     env.Reset(agent->First());
     for (int update = 0; update < 3; ++update) {
-      while (!TrainStep(*agent, env, 0.0, actions)) {
-      }
+      TrainOnce(*agent, env, 0.0);
       CHECK(Figure(*agent, "losses/first_ratio_error") < 1e-6);
     }
   }
@@ -125,10 +123,8 @@ TEST_CASE("minibatches of one row and a short last minibatch give finite paramet
   CartPole env(1, 0.98, 3);
   for (const char* spec : {"ppo(n_steps=3,minibatch=1,epochs=1)", "ppo(n_steps=5,minibatch=4,epochs=1)"}) {
     auto agent = MakeTestAgent(spec, "mlp", env, 3);
-    std::vector<std::int32_t> actions;
     env.Reset(agent->First());
-    while (!TrainStep(*agent, env, 0.0, actions)) {
-    }
+    TrainOnce(*agent, env, 0.0);
     for (const float p : FlatParameters(*agent)) REQUIRE(std::isfinite(p));
     CHECK(Figure(*agent, "losses/minibatches") ==
           (std::string(spec).find("=1,") != std::string::npos ? 3.0 : 2.0));
@@ -138,10 +134,9 @@ TEST_CASE("minibatches of one row and a short last minibatch give finite paramet
 TEST_CASE("schedules: linear ones reach 0 at the end, and stand still within a rollout") {
   CartPole env(2, 0.98, 3);
   auto agent = MakeTestAgent("ppo(lr=0.001,n_steps=4,minibatch=8,clip_schedule=linear)", "mlp", env, 3);
-  std::vector<std::int32_t> actions;
   env.Reset(agent->First());
-  // Ten updates of one rollout each: the last is made at fraction 0.9, that of its first step.
-  for (int step = 0; step < 40; ++step) TrainStep(*agent, env, step / 40.0, actions);
+  // Ten updates of one rollout of 8 steps each: the last is made at fraction 0.9, that of its first step.
+  TrainFor(*agent, env, 80);
   CHECK(Figure(*agent, "charts/learning_rate") == Approx(0.001 * 0.1));
   CHECK(Figure(*agent, "charts/clip_range") == Approx(0.2 * 0.1));
 }
@@ -151,10 +146,8 @@ TEST_CASE("the target KL stops an update at 1.5 times") {
   const auto minibatches = [&](const std::string& kl) {
     auto agent =
         MakeTestAgent("ppo(lr=0.05,n_steps=32,minibatch=16,epochs=10,target_kl=" + kl + ")", "mlp", env, 3);
-    std::vector<std::int32_t> actions;
     env.Reset(agent->First());
-    while (!TrainStep(*agent, env, 0.0, actions)) {
-    }
+    TrainOnce(*agent, env, 0.0);
     // The minibatch that exceeds it is looked at, but not learnt from.
     const auto seen = static_cast<std::int64_t>(Figure(*agent, "losses/minibatches"));
     if (kl != "0") CHECK(agent->updates() == seen - 1);
@@ -170,10 +163,8 @@ TEST_CASE("1.5 times the target KL, neither 1 nor 3 times") {
     // Two minibatches of the whole rollout: the first at KL 0, the second at that of one step.
     auto agent = MakeTestAgent(Join("ppo(lr=0.01,n_steps=32,minibatch=64,epochs=2,target_kl=", target, ")"),
                                "mlp", env, 3);
-    std::vector<std::int32_t> actions;
     env.Reset(agent->First());
-    while (!TrainStep(*agent, env, 0.0, actions)) {
-    }
+    TrainOnce(*agent, env, 0.0);
     CHECK(Figure(*agent, "losses/minibatches") == 2.0);
     kl = 2.0 * Figure(*agent, "losses/approx_kl");
     return agent->updates();
@@ -239,15 +230,13 @@ TEST_CASE("PPO on CartPole: 475 by 50 k steps and 500 at 100 k on 5 of 5 seeds",
     CAPTURE(seed);
     CartPole env(8, 0.98, seed);
     auto agent = MakeTestAgent(kZooPpo, "mlp(hidden=64x64)", env, seed);
-    std::vector<std::int32_t> actions;
     env.Reset(agent->First());
     double best = 0.0;
     constexpr int kTotal = 100000, kEvery = 5000;
     int next = kEvery;
-    for (int steps = 0; steps < kTotal || !agent->AtBoundary();) {
-      const bool learnt = TrainStep(*agent, env, std::min(1.0, static_cast<double>(steps) / kTotal), actions);
-      steps += 8;
-      if (learnt && steps >= next && steps <= 50000 && best < 475.0) {
+    for (std::int64_t steps = 0; steps < kTotal;) {
+      steps += agent->Play(env, static_cast<double>(steps) / kTotal).steps;
+      if (steps >= next && steps <= 50000 && best < 475.0) {
         next += kEvery;
         best = std::max(best, EvaluateCartPole(*agent, 20, seed));
       }

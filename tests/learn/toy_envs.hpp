@@ -33,10 +33,11 @@ class TableEnv final : public BatchEnv {
   ObservationLayout layout() const override { return {.global_channels = table_.states()}; }
   void Reset(const StepBuffers& out) override {
     for (Where& w : at_) w = {};
-    Write(out);
+    Write(0, num_envs(), out);
   }
-  void Step(std::span<const std::int32_t> actions, const StepBuffers& out) override {
-    for (std::size_t i = 0; i < at_.size(); ++i) {
+  void StepRange(int begin, int end, std::span<const std::int32_t> actions,
+                 const StepBuffers& out) override {
+    for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
       const auto s = static_cast<std::size_t>(at_[i].state), a = static_cast<std::size_t>(actions[i]);
       BERTH_CHECK(table_.mask[s][a] == 1, "illegal action ", a, " in state ", s);
       out.reward[i] = table_.reward[s][a];
@@ -49,7 +50,7 @@ class TableEnv final : public BatchEnv {
       OneHot(out.final_observation, i, at_[i].state);
       at_[i] = {};
     }
-    Write(out);
+    Write(begin, end, out);
   }
   EpisodeStats TakeStats() override { return {}; }
   std::vector<std::uint8_t> SaveState() const override { throw Error("not saved"); }
@@ -65,8 +66,8 @@ class TableEnv final : public BatchEnv {
           c == state ? 1.0F : 0.0F;
     }
   }
-  void Write(const StepBuffers& out) const {
-    for (std::size_t i = 0; i < at_.size(); ++i) {
+  void Write(int begin, int end, const StepBuffers& out) const {
+    for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
       OneHot(out.observation, i, at_[i].state);
       const auto& legal = table_.mask[static_cast<std::size_t>(at_[i].state)];
       std::copy(legal.begin(), legal.end(),
@@ -94,10 +95,11 @@ class TwoTypes final : public BatchEnv {
   }
   void Reset(const StepBuffers& out) override {
     for (Where& w : at_) w = {};
-    Write(out);
+    Write(0, num_envs(), out);
   }
-  void Step(std::span<const std::int32_t> actions, const StepBuffers& out) override {
-    for (std::size_t i = 0; i < at_.size(); ++i) {
+  void StepRange(int begin, int end, std::span<const std::int32_t> actions,
+                 const StepBuffers& out) override {
+    for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
       Where& w = at_[i];
       const int action = actions[i];
       BERTH_CHECK(action < 2 || w.state == 0, "illegal action ", action, " in state ", w.state);
@@ -111,7 +113,7 @@ class TwoTypes final : public BatchEnv {
       Observe(out.final_observation, i);
       w = {};
     }
-    Write(out);
+    Write(begin, end, out);
   }
   EpisodeStats TakeStats() override { return {}; }
   std::vector<std::uint8_t> SaveState() const override { throw Error("not saved"); }
@@ -127,8 +129,8 @@ class TwoTypes final : public BatchEnv {
     const float row[] = {1.0F, sign, -sign, 1.0F, 1.0F, sign};
     std::copy(std::begin(row), std::end(row), rows.begin() + static_cast<std::ptrdiff_t>(i * std::size(row)));
   }
-  void Write(const StepBuffers& out) const {
-    for (std::size_t i = 0; i < at_.size(); ++i) {
+  void Write(int begin, int end, const StepBuffers& out) const {
+    for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
       Observe(out.observation, i);
       const std::uint8_t mask[] = {1, 1, at_[i].state == 0};
       std::copy(std::begin(mask), std::end(mask),

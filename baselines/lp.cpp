@@ -2,6 +2,7 @@
 
 #include <interfaces/highs_c_api.h>
 
+#include "baselines/embedding.hpp"
 #include "env/check.hpp"
 
 namespace berth {
@@ -49,6 +50,22 @@ const char* ToString(LpStatus status) {
   return "?";
 }
 
+const char* Explain(LpStatus status) {
+  switch (status) {
+    case LpStatus::kOptimal:
+      return "the LP solver: optimal";
+    case LpStatus::kInfeasible:
+      return "the LP solver: infeasible";
+    case LpStatus::kUnbounded:
+      return "the LP solver: unbounded";
+    case LpStatus::kTimeLimit:
+      return "the LP solver: time limit";
+    case LpStatus::kError:
+      return "the LP solver: error";
+  }
+  return "?";
+}
+
 struct LpSolver::Instance {
   Instance() : highs(Highs_create()) {
     BERTH_CHECK(highs != nullptr, "HiGHS gives no instance");
@@ -72,6 +89,7 @@ LpSolver::LpSolver(LpSolver&&) noexcept = default;
 LpSolver& LpSolver::operator=(LpSolver&&) noexcept = default;
 
 LpStatus LpSolver::Solve(const LpModel& model, LpMethod method, LpSolution& solution, double time_limit_s) {
+  if (method == LpMethod::kEmbedding) return SolveEmbedding(model, solution, time_limit_s);
   void* highs = instance_->highs;
   const bool interior = method == LpMethod::kInteriorPoint;
   Highs_setStringOptionValue(highs, "solver", interior ? "ipx" : "simplex");

@@ -42,9 +42,11 @@ struct LpSolution {
 
 enum class LpStatus { kOptimal, kInfeasible, kUnbounded, kTimeLimit, kError };
 const char* ToString(LpStatus status);
+const char* Explain(LpStatus status);  // "the LP solver: time limit", for logs
 
-// kSimplex ends in a vertex of the optimal face, kInteriorPoint (no crossover, no presolve) in its interior.
-enum class LpMethod { kSimplex, kInteriorPoint };
+// kSimplex ends in a vertex of the optimal face, kInteriorPoint (HiGHS, no crossover, no presolve) and
+// kEmbedding (our own, embedding.hpp: the point where the reference's solver ends) in its interior.
+enum class LpMethod { kSimplex, kInteriorPoint, kEmbedding };
 
 // One HiGHS instance, reused between solves; silent, single-threaded. Thread rule: one thread at a time.
 class LpSolver {

@@ -245,7 +245,8 @@ TEST_CASE("gavel: every objective finishes every job under every clock", "[basel
   for (const char* clock : {"event", "hpc", "rounds(360)", "reference_rounds"}) {
     const auto scenario =
         Tiny({{"v100", 2}, {"k80", 2}}, {{3.0, 1.0}, {2.0, 1.5}}, jobs, Clock::Parse(clock));
-    for (const char* objective : {"max_min", "makespan", "finish_time_fairness", "isolated"}) {
+    for (const char* objective : {"max_min", "makespan", "finish_time_fairness", "isolated", "proportional",
+                                  "fifo"}) {
       for (const char* aware : {"true", "false"}) {
         for (const char* solver : {"ipm", "simplex"}) {
           const std::string spec =
@@ -255,13 +256,11 @@ TEST_CASE("gavel: every objective finishes every job under every clock", "[basel
         }
       }
     }
-    CHECK(RunOf("gavel(objective=fifo)", scenario).metrics.jobs == 12);
     CHECK(RunOf("gavel(objective=makespan,compat=false)", scenario).metrics.jobs == 12);
   }
 }
 
 TEST_CASE("gavel: what is not offered is refused in one line", "[baselines][gavel]") {
-  CHECK_THROWS_WITH(Make("gavel(objective=fifo,aware=false)"), Catch::Contains("fcfs"));
   CHECK_THROWS_WITH(Make("gavel(objective=max_mim)"), Catch::Contains("max_min"));
   CHECK_THROWS_WITH(Make("gavle"), Catch::Contains("gavel"));
   CHECK(Make("gavel")->knowledge() == Knowledge::kBlind);

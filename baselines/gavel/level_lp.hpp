@@ -23,29 +23,32 @@ struct LevelAnswer {
 // Reused between solves. Every answer is checked by CheckOptimality before it is given.
 class LevelLp {
  public:
-  explicit LevelLp(LpMethod method) : method_(method) {}
+  explicit LevelLp(LpMethod method, double time_limit_s = kLpInfinity)
+      : method_(method), time_limit_s_(time_limit_s) {}
 
   // False when no solver gives an answer that passes the check: `answer` is then untouched. REQUIRES: at
   // least one job, every row of `worth` [m, G] >= 0 with a positive entry. The method asked for comes first,
-  // the other second.
+  // then simplex, then the interior point.
   [[nodiscard]] bool Maximize(const Problem& problem, std::span<const double> worth, LevelAnswer& answer) {
     return Maximize(problem, worth, method_, answer);
   }
   [[nodiscard]] bool Maximize(const Problem& problem, std::span<const double> worth, LpMethod method,
                               LevelAnswer& answer);
-  // Any x that reaches the level (no objective: what the reference's bisections keep).
-  [[nodiscard]] bool Reach(const Problem& problem, std::span<const double> worth, double level,
-                           Allocation& x);
+  // Any x with worth_i . x_i >= least_i (no objective: what the reference's bisections keep).
+  [[nodiscard]] bool Reach(const Problem& problem, std::span<const double> worth,
+                           std::span<const double> least, Allocation& x);
 
   LpMethod method() const { return method_; }
   int failed_checks() const { return failed_checks_; }  // answers that were thrown away
+  const char* failure() const;                          // why the last call returned false
 
  private:
-  void Build(const Problem& problem, std::span<const double> worth, double unit, double low, double high);
   bool SolveChecked(LpMethod method);
-  void TakeAllocation(const Problem& problem, Allocation& x) const;
+  bool SolveByAny(LpMethod first);
 
   LpMethod method_;
+  double time_limit_s_;
+  LpStatus last_ = LpStatus::kOptimal;
   LpSolver solver_;
   LpModel model_;
   LpSolution solution_;

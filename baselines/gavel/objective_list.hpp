@@ -1,0 +1,20 @@
+// The one list of the objectives of gavel(objective=...): spec name, and the function that gives its row.
+#pragma once
+
+#include "baselines/gavel/objective.hpp"
+
+#define BERTH_GAVEL_OBJECTIVES(X)                  \
+  X(max_min, MaxMinObjective)                      \
+  X(makespan, MakespanObjective)                   \
+  X(finish_time_fairness, FinishTimeFairnessObjective) \
+  X(isolated, IsolatedObjective)                   \
+  X(proportional, ProportionalObjective)           \
+  X(fifo, FifoObjective)
+
+namespace berth::gavel {
+
+#define BERTH_DECLARE(name, function) ObjectiveInfo function();
+BERTH_GAVEL_OBJECTIVES(BERTH_DECLARE)
+#undef BERTH_DECLARE
+
+}  // namespace berth::gavel

@@ -10,7 +10,7 @@
 #include <span>
 
 #include "baselines/gavel/problem.hpp"
-#include "baselines/lp.hpp"
+#include "baselines/checked_lp.hpp"
 
 namespace berth::gavel {
 
@@ -24,13 +24,13 @@ struct LevelAnswer {
 class LevelLp {
  public:
   explicit LevelLp(LpMethod method, double time_limit_s = kLpInfinity)
-      : method_(method), time_limit_s_(time_limit_s) {}
+      : lp_(method, time_limit_s) {}
 
   // False when no solver gives an answer that passes the check: `answer` is then untouched. REQUIRES: at
   // least one job, every row of `worth` [m, G] >= 0 with a positive entry. The method asked for comes first,
   // then simplex, then the interior point.
   [[nodiscard]] bool Maximize(const Problem& problem, std::span<const double> worth, LevelAnswer& answer) {
-    return Maximize(problem, worth, method_, answer);
+    return Maximize(problem, worth, lp_.method(), answer);
   }
   [[nodiscard]] bool Maximize(const Problem& problem, std::span<const double> worth, LpMethod method,
                               LevelAnswer& answer);
@@ -38,21 +38,12 @@ class LevelLp {
   [[nodiscard]] bool Reach(const Problem& problem, std::span<const double> worth,
                            std::span<const double> least, Allocation& x);
 
-  LpMethod method() const { return method_; }
-  int failed_checks() const { return failed_checks_; }  // answers that were thrown away
-  const char* failure() const;                          // why the last call returned false
+  LpMethod method() const { return lp_.method(); }
+  int failed_checks() const { return lp_.failed_checks(); }  // answers that were thrown away
+  const char* failure() const { return lp_.failure(); }      // why the last call returned false
 
  private:
-  bool SolveChecked(LpMethod method);
-  bool SolveByAny(LpMethod first);
-
-  LpMethod method_;
-  double time_limit_s_;
-  LpStatus last_ = LpStatus::kOptimal;
-  LpSolver solver_;
-  LpModel model_;
-  LpSolution solution_;
-  int failed_checks_ = 0;
+  CheckedLp lp_;
 };
 
 }  // namespace berth::gavel

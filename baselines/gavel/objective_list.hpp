@@ -3,13 +3,19 @@
 
 #include "baselines/gavel/objective.hpp"
 
-#define BERTH_GAVEL_OBJECTIVES(X)                  \
-  X(max_min, MaxMinObjective)                      \
-  X(makespan, MakespanObjective)                   \
-  X(finish_time_fairness, FinishTimeFairnessObjective) \
-  X(isolated, IsolatedObjective)                   \
-  X(proportional, ProportionalObjective)           \
-  X(fifo, FifoObjective)
+#define BERTH_GAVEL_OBJECTIVES(X)                           \
+  X(max_min, MaxMinObjective)                               \
+  X(makespan, MakespanObjective)                            \
+  X(finish_time_fairness, FinishTimeFairnessObjective)      \
+  X(isolated, IsolatedObjective)                            \
+  X(proportional, ProportionalObjective)                    \
+  X(fifo, FifoObjective)                                    \
+  X(water_filling, WaterFillingObjective)                   \
+  X(hierarchical, HierarchicalObjective)                    \
+  X(max_sum_throughput, MaxSumThroughputObjective)          \
+  X(max_throughput_per_cost, MaxThroughputPerCostObjective) \
+  X(allox, AlloxObjective)                                  \
+  X(strategy_proof, StrategyProofObjective)
 
 namespace berth::gavel {
 

@@ -8,7 +8,7 @@ constexpr double kTolerance = 1e-7;
 
 }  // namespace
 
-LpStatus CheckedLp::SolveOnce(LpMethod method) {
+LpStatus CheckedLp::SolveOnly(LpMethod method) {
   const LpStatus status = solver_.Solve(model_, method, solution_, time_limit_s_);
   failure_ = Explain(status);
   if (status != LpStatus::kOptimal) return status;
@@ -19,11 +19,11 @@ LpStatus CheckedLp::SolveOnce(LpMethod method) {
 }
 
 LpStatus CheckedLp::Solve(LpMethod first) {
-  LpStatus before = SolveOnce(first);
+  LpStatus before = SolveOnly(first);
   if (before == LpStatus::kOptimal || before == LpStatus::kTimeLimit) return before;
   for (const LpMethod other : {LpMethod::kSimplex, LpMethod::kInteriorPoint}) {
     if (other == first) continue;
-    const LpStatus status = SolveOnce(other);
+    const LpStatus status = SolveOnly(other);
     if (status == LpStatus::kOptimal || status == LpStatus::kTimeLimit) return status;
     if (status == before && status != LpStatus::kError) return status;
     before = status;

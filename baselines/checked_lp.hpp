@@ -17,6 +17,8 @@ class CheckedLp {
   // `first` comes first, then simplex, then HiGHS' interior point.
   [[nodiscard]] LpStatus Solve() { return Solve(method_); }
   [[nodiscard]] LpStatus Solve(LpMethod first);
+  // The same, and no other method is tried: infeasible is then that method's word alone.
+  [[nodiscard]] LpStatus SolveOnly(LpMethod method);
   const LpSolution& solution() const { return solution_; }
 
   LpMethod method() const { return method_; }
@@ -24,8 +26,6 @@ class CheckedLp {
   const char* failure() const { return failure_; }      // why the last Solve was not kOptimal
 
  private:
-  LpStatus SolveOnce(LpMethod method);
-
   LpMethod method_;
   double time_limit_s_;
   LpSolver solver_;

@@ -1,7 +1,8 @@
 #include "baselines/gavel/nash_welfare.hpp"
 
-#include <Eigen/Cholesky>
 #include <Eigen/Core>
+#include <Eigen/SparseCholesky>
+#include <Eigen/SparseCore>
 #include <algorithm>
 #include <cmath>
 
@@ -13,49 +14,64 @@ namespace {
 
 using Matrix = Eigen::MatrixXd;
 using Vector = Eigen::VectorXd;
+using Sparse = Eigen::SparseMatrix<double>;
 
 std::size_t U(int i) {
   return static_cast<std::size_t>(i);
 }
 
-constexpr double kFall = 0.2;        // of mu, from one centre to the next
-constexpr double kLeastMu = 1e-14;
-constexpr int kNewtonSteps = 50;     // per centre
-constexpr double kCentred = 1e-6;    // squared Newton decrement, in units of mu
+constexpr double kCentring = 0.1;   // of the mean complementarity, the next target
+constexpr double kStepBack = 0.995;  // of the way to the boundary
+constexpr int kMaxSteps = 100;
+constexpr double kRegularization = 1e-12;
+constexpr int kRefinements = 10;
 
-class Barrier {
+class InteriorPoint {
  public:
-  explicit Barrier(const Problem& problem)
+  explicit InteriorPoint(const Problem& problem)
       : problem_(problem), m_(problem.jobs()), types_(problem.types()), worth_(m_, types_), x_(m_, types_) {
     const std::vector<double> proportional = ProportionalThroughput(problem);
     double gangs = 0.0;
     for (int i = 0; i < m_; ++i) gangs += problem.gang[U(i)];
+    time_slack_ = Vector::Ones(m_);
+    worker_slack_ = Vector(types_);
+    for (int j = 0; j < types_; ++j) worker_slack_[j] = problem.workers[U(j)];
     for (int i = 0; i < m_; ++i) {
       const double scale = problem.gang[U(i)] / (problem.weight[U(i)] * proportional[U(i)]);
       for (int j = 0; j < types_; ++j) {
         worth_(i, j) = problem.throughput[problem.at(i, j)] * scale;
         x_(i, j) = 0.5 * std::min(1.0 / types_, problem.workers[U(j)] / gangs);
+        time_slack_[i] -= x_(i, j);
+        worker_slack_[j] -= problem.gang[U(i)] * x_(i, j);
       }
     }
+    price_ = x_.cwiseInverse();
+    time_price_ = time_slack_.cwiseInverse();
+    worker_price_ = worker_slack_.cwiseInverse();
   }
 
   bool Run(NashAnswer& answer) {
-    answer.gap = 1e300;
-    for (double mu = 1.0; mu > kLeastMu && answer.gap > kNashGap * m_; mu *= kFall) {
-      Centre(mu);
-      const double gap = Gap(mu);
-      if (!(gap < answer.gap)) break;
-      answer.gap = gap;
-      answer.x.resize(U(m_) * U(types_));
-      for (int i = 0; i < m_; ++i) {
-        for (int j = 0; j < types_; ++j) answer.x[problem_.at(i, j)] = x_(i, j);
+    answer.gap = Gap();
+    const Matrix* best = &x_;
+    Matrix kept;
+    for (int step = 0; step < kMaxSteps && answer.gap > kAim * m_; ++step) {
+      if (!Step()) break;
+      const double gap = Gap();
+      if (gap < answer.gap) {
+        answer.gap = gap, kept = x_, best = &kept;
+      } else if (answer.gap <= kNashGap * m_) {
+        break;  // as far as the digits go
       }
     }
-    if (answer.gap > kNashGap * m_) return false;
+    if (!(answer.gap <= kNashGap * m_)) return false;
+    answer.x.resize(U(m_) * U(types_));
     answer.utility.assign(U(m_), 0.0);
     double sum = 0.0;
     for (int i = 0; i < m_; ++i) {
-      for (int j = 0; j < types_; ++j) answer.utility[U(i)] += worth_(i, j) * answer.x[problem_.at(i, j)];
+      for (int j = 0; j < types_; ++j) {
+        answer.x[problem_.at(i, j)] = (*best)(i, j);
+        answer.utility[U(i)] += worth_(i, j) * (*best)(i, j);
+      }
       sum += Log(answer.utility[U(i)]);
     }
     answer.geometric_mean = Exp(sum / m_);
@@ -63,99 +79,117 @@ class Barrier {
   }
 
  private:
-  struct Slacks {
-    Vector worker, time, utility;  // [G], [m], [m]
-    bool inside;
-  };
-  Slacks SlacksAt(const Matrix& x) const {
-    Slacks slacks{Vector(types_), Vector(m_), Vector(m_), true};
-    for (int j = 0; j < types_; ++j) {
-      slacks.worker[j] = problem_.workers[U(j)];
-      for (int i = 0; i < m_; ++i) slacks.worker[j] -= problem_.gang[U(i)] * x(i, j);
-    }
+  static constexpr double kAim = 1e-10;  // of the gap, per job; kNashGap is what must be reached
+
+  // Newton on the perturbed optimality conditions: every slack times its price is mu. Slacks are variables of
+  // their own, moved with x, so that small ones lose no digits.
+  bool Step() {
+    const double mu = kCentring *
+                      (x_.cwiseProduct(price_).sum() + time_slack_.dot(time_price_) +
+                       worker_slack_.dot(worker_price_)) /
+                      static_cast<double>(x_.size() + m_ + types_);
+    Matrix step(m_, types_);
+    Vector time_step(m_), worker_step = Vector::Zero(types_);
+    if (!Newton(mu, step)) return false;
     for (int i = 0; i < m_; ++i) {
-      slacks.time[i] = 1.0 - x.row(i).sum();
-      slacks.utility[i] = worth_.row(i).dot(x.row(i));
+      time_step[i] = -step.row(i).sum();
+      worker_step -= problem_.gang[U(i)] * step.row(i).transpose();
     }
-    slacks.inside = slacks.worker.minCoeff() > 0.0 && slacks.time.minCoeff() > 0.0 && x.minCoeff() > 0.0;
-    return slacks;
-  }
-  double Value(const Matrix& x, const Slacks& at, double mu) const {
-    double value = 0.0, barrier = 0.0;
-    for (int i = 0; i < m_; ++i) {
-      value += Log(at.utility[i]);
-      barrier += Log(at.time[i]);
-      for (int j = 0; j < types_; ++j) barrier += Log(x(i, j));
-    }
-    for (int j = 0; j < types_; ++j) barrier += Log(at.worker[j]);
-    return value + mu * barrier;
+    const auto prices = [mu](const auto& slack, const auto& price, const auto& move) {
+      return ((mu - price.array() * move.array()) / slack.array() - price.array()).matrix().eval();
+    };
+    const Matrix price_step = prices(x_, price_, step);
+    const Vector time_price_step = prices(time_slack_, time_price_, time_step);
+    const Vector worker_price_step = prices(worker_slack_, worker_price_, worker_step);
+    const auto reach = [](const auto& from, const auto& move) {
+      const double most = move.cwiseQuotient(from).minCoeff();
+      return most < 0.0 ? -1.0 / most : 1e300;
+    };
+    const double primal = std::min(1.0, kStepBack * std::min({reach(x_, step), reach(time_slack_, time_step),
+                                                              reach(worker_slack_, worker_step)}));
+    const double dual = std::min(
+        1.0, kStepBack * std::min({reach(price_, price_step), reach(time_price_, time_price_step),
+                                   reach(worker_price_, worker_price_step)}));
+    x_ += primal * step;
+    time_slack_ += primal * time_step;
+    worker_slack_ += primal * worker_step;
+    price_ += dual * price_step;
+    time_price_ += dual * time_price_step;
+    worker_price_ += dual * worker_price_step;
+    return x_.allFinite() && price_.allFinite() && time_price_.allFinite() && worker_price_.allFinite();
   }
 
-  void Centre(double mu) {
-    for (int round = 0; round < kNewtonSteps; ++round) {
-      const Slacks at = SlacksAt(x_);
-      Matrix gradient(m_, types_), step(m_, types_);
-      const double rise = Newton(at, mu, gradient, step);
-      if (!(rise > kCentred * mu)) return;
-      double length = 1.0;
-      const double value = Value(x_, at, mu);
-      for (; length > 1e-10; length *= 0.5) {
-        const Matrix next = x_ + length * step;
-        const Slacks there = SlacksAt(next);
-        if (there.inside && Value(next, there, mu) >= value + 0.1 * length * rise) break;
-      }
-      if (length <= 1e-10) return;
-      x_ += length * step;
-    }
-  }
-
-  // The Newton step, and gradient . step.
-  double Newton(const Slacks& at, double mu, Matrix& gradient, Matrix& step) const {
-    Matrix coupling = Matrix::Zero(types_, types_);
-    Vector pushed = Vector::Zero(types_);
-    std::vector<Eigen::LLT<Matrix>> block(U(m_));
+  // The step in x, from the system in x and both kinds of prices
+  //   H + Z/X   A'      dx      worth/U + mu/X - A' p
+  //     A     -S/P      dp  =   S - mu/P
+  // with a little on the diagonal, which refinement takes back. Eliminating the prices by hand would divide by
+  // slacks that go to zero.
+  bool Newton(double mu, Matrix& step) {
+    const int shares = m_ * types_, size = shares + m_ + types_;
+    Sparse matrix(size, size);
+    std::vector<Eigen::Triplet<double>> entries;
+    Vector right(size);
     for (int i = 0; i < m_; ++i) {
       const double gang = problem_.gang[U(i)];
-      const Vector worth = worth_.row(i).transpose() / at.utility[i];
-      Matrix hessian = worth * worth.transpose();
-      hessian.array() += mu / (at.time[i] * at.time[i]);
+      const Vector worth = worth_.row(i).transpose() / worth_.row(i).dot(x_.row(i));
       for (int j = 0; j < types_; ++j) {
-        hessian(j, j) += mu / (x_(i, j) * x_(i, j));
-        gradient(i, j) = worth[j] + mu / x_(i, j) - mu / at.time[i] - mu * gang / at.worker[j];
+        const int at = i * types_ + j;
+        for (int k = 0; k <= j; ++k) {
+          entries.emplace_back(at, i * types_ + k,
+                               worth[j] * worth[k] + (k == j ? price_(i, j) / x_(i, j) : 0.0));
+        }
+        entries.emplace_back(shares + i, at, 1.0);
+        entries.emplace_back(shares + m_ + j, at, gang);
+        right[at] = worth[j] + mu / x_(i, j) - time_price_[i] - gang * worker_price_[j];
       }
-      block[U(i)].compute(hessian);
-      const Vector solved = block[U(i)].solve(gradient.row(i).transpose());
-      step.row(i) = solved.transpose();
-      pushed += gang * solved;
-      coupling += gang * gang * block[U(i)].solve(Matrix::Identity(types_, types_));
+      entries.emplace_back(shares + i, shares + i, -time_slack_[i] / time_price_[i]);
+      right[shares + i] = time_slack_[i] - mu / time_price_[i];
     }
-    for (int j = 0; j < types_; ++j) coupling(j, j) += at.worker[j] * at.worker[j] / mu;
-    const Vector shared = coupling.llt().solve(pushed);
-    for (int i = 0; i < m_; ++i) {
-      step.row(i) -= problem_.gang[U(i)] * block[U(i)].solve(shared).transpose();
+    for (int j = 0; j < types_; ++j) {
+      const int at = shares + m_ + j;
+      entries.emplace_back(at, at, -worker_slack_[j] / worker_price_[j]);
+      right[at] = worker_slack_[j] - mu / worker_price_[j];
     }
-    return gradient.cwiseProduct(step).sum();
+    matrix.setFromTriplets(entries.begin(), entries.end());
+    Sparse near = matrix;
+    for (int k = 0; k < size; ++k) near.coeffRef(k, k) += k < shares ? kRegularization : -kRegularization;
+    if (!analyzed_) solver_.analyzePattern(near);
+    analyzed_ = true;
+    solver_.factorize(near);
+    if (solver_.info() != Eigen::Success) return false;
+    const auto whole = matrix.selfadjointView<Eigen::Lower>();
+    Vector solved = solver_.solve(right);
+    Vector residual = right - whole * solved;
+    for (int round = 0; round < kRefinements; ++round) {
+      const Vector next = solved + solver_.solve(residual);
+      const Vector left = right - whole * next;
+      if (!(left.lpNorm<Eigen::Infinity>() < residual.lpNorm<Eigen::Infinity>())) break;
+      solved = next, residual = left;
+    }
+    for (int k = 0; k < shares; ++k) step(k / types_, k % types_) = solved[k];
+    return true;
   }
 
-  double Gap(double mu) const {
-    const Slacks at = SlacksAt(x_);
+  double Gap() const {
     double bound = 0.0, value = 0.0;
-    for (int j = 0; j < types_; ++j) bound += problem_.workers[U(j)] * mu / at.worker[j];
+    for (int j = 0; j < types_; ++j) bound += problem_.workers[U(j)] * worker_price_[j];
     for (int i = 0; i < m_; ++i) {
-      const double time = mu / at.time[i];
       double best = 0.0;
       for (int j = 0; j < types_; ++j) {
-        best = std::max(best, worth_(i, j) / (problem_.gang[U(i)] * mu / at.worker[j] + time));
+        best = std::max(best, worth_(i, j) / (problem_.gang[U(i)] * worker_price_[j] + time_price_[i]));
       }
-      bound += time + Log(best) - 1.0;
-      value += Log(at.utility[i]);
+      bound += time_price_[i] + Log(best) - 1.0;
+      value += Log(worth_.row(i).dot(x_.row(i)));
     }
     return bound - value;
   }
 
   const Problem& problem_;
   int m_, types_;
-  Matrix worth_, x_;  // [m, G]
+  Matrix worth_, x_, price_;                                       // [m, G]
+  Vector time_slack_, time_price_, worker_slack_, worker_price_;  // [m], [m], [G], [G]
+  Eigen::SimplicialLDLT<Sparse> solver_;
+  bool analyzed_ = false;
 };
 
 Problem Without(const Problem& problem, int job) {
@@ -174,7 +208,7 @@ Problem Without(const Problem& problem, int job) {
 }  // namespace
 
 bool NashWelfare(const Problem& problem, NashAnswer& answer) {
-  return Barrier(problem).Run(answer);
+  return InteriorPoint(problem).Run(answer);
 }
 
 bool StrategyProofDiscounts(const Problem& problem, const NashAnswer& answer, std::vector<double>& discount) {

@@ -9,12 +9,12 @@
 namespace berth::gavel {
 
 // max sum_i log U_i, U_i = gang_i / (weight_i prop_i) T_i . x_i, over the base constraints: the geometric mean
-// is exp of its m-th part. A log barrier of weight mu on every constraint, Newton, mu falling; the Hessian is a
-// block a job and one row a type (Woodbury).
+// is exp of its m-th part. A primal-dual interior point (Boyd and Vandenberghe, Convex Optimization, §11.7);
+// the Newton matrix is a block a job and one row a type (Woodbury).
 //
 // The proof: any prices p_j, q_i >= 0 of the constraints bound the optimum by
 //   sum_j W_j p_j + sum_i q_i + sum_i (log max_j u_ij / (gang_i p_j + q_i) - 1),
-// the maximum of the Lagrangian over x >= 0; the barrier gives p_j = mu / slack_j, q_i = mu / slack_i.
+// the maximum of the Lagrangian over x >= 0.
 struct NashAnswer {
   Allocation x;                 // [m, G]
   std::vector<double> utility;  // [m] U_i

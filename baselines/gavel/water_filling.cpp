@@ -14,9 +14,9 @@ std::size_t U(int i) {
   return static_cast<std::size_t>(i);
 }
 
-// Floors are lowered by this part, so that what one LP found the next one can hold: ten times the solver's
-// feasibility tolerance.
-constexpr double kSlack = 1e-8;
+// Floors are lowered by the first of these parts with which the LP is feasible, so that what one LP found to
+// within the solver's tolerance the next one can hold.
+constexpr double kSlacks[] = {1e-10, 1e-9, 1e-8};
 // A price beyond this proves a bottleneck; a rise beyond kRise, relative to the level, proves none.
 constexpr double kPrice = 1e-6, kRise = 1e-6;
 
@@ -24,19 +24,24 @@ constexpr double kPrice = 1e-6, kRise = 1e-6;
 
 struct WaterFilling::State {
   const Problem& problem;
-  bool by_tenant;
+  WaterOptions options;
+  double most = 0.0;              // M: no job's level can exceed it at weight 1
   std::vector<double> worth;      // [m, G] T_ij / prop_i
   std::vector<double> weight;     // [m] of this round; 0 = does not rise
   std::vector<double> so_far;     // [m] net
   std::vector<char> saturated;    // [m]
   std::vector<double> price;      // [m] of the level rows
-  std::vector<double> last;       // [m, G] shares of the last level LP
+  Allocation last;                // [m, G] of the last level LP
 
-  explicit State(const Problem& its_problem, bool tenants) : problem(its_problem), by_tenant(tenants) {
+  State(const Problem& its_problem, const WaterOptions& its_options)
+      : problem(its_problem), options(its_options) {
     worth = problem.throughput;
     const std::vector<double> proportional = ProportionalThroughput(problem);
     for (int i = 0; i < problem.jobs(); ++i) {
-      for (int j = 0; j < problem.types(); ++j) worth[problem.at(i, j)] /= proportional[U(i)];
+      for (int j = 0; j < problem.types(); ++j) {
+        worth[problem.at(i, j)] /= proportional[U(i)];
+        most = std::max(most, problem.gang[U(i)] * worth[problem.at(i, j)]);
+      }
     }
     so_far.assign(U(problem.jobs()), 0.0);
     saturated.assign(U(problem.jobs()), 0);
@@ -49,7 +54,7 @@ struct WaterFilling::State {
 
   // An entity's weight is shared by weight among its unsaturated jobs, or goes to the first of them.
   void ShareWeights() {
-    if (!by_tenant) return;
+    if (!options.by_tenant) return;
     std::vector<double> sum(problem.tenants.size(), 0.0);
     std::vector<char> served(problem.tenants.size(), 0);
     for (int i = 0; i < problem.jobs(); ++i) {
@@ -69,50 +74,94 @@ struct WaterFilling::State {
   }
 };
 
-// Rows net_i >= so_far_i for all but `rising` jobs, whose own rows say more.
-void WaterFilling::AddFloors(const State& state) {
-  const Problem& problem = state.problem;
-  for (int i = 0; i < problem.jobs(); ++i) {
-    if (state.rises(i) || state.so_far[U(i)] <= 0.0) continue;
-    for (int j = 0; j < problem.types(); ++j) {
-      lp_.model().AddEntry(static_cast<int>(problem.at(i, j)), state.worth[problem.at(i, j)]);
-    }
-    lp_.model().EndRow(state.so_far[U(i)] * (1.0 - kSlack), kLpInfinity);
-  }
-}
-
-// max c: (net_i - so_far_i) gang_i / weight_i >= c for the rising jobs, the others keep what they have.
-bool WaterFilling::Raise(State& state) {
+// max c: (net_i - so_far_i) gang_i / weight_i >= c for the rising jobs, the others keep what they have. Stated as
+// the reference does, since its solver's point depends on the rows; c <= M stands once for each other job.
+void WaterFilling::StateLevel(const State& state, double slack) {
   const Problem& problem = state.problem;
   LpModel& model = lp_.model();
   model.Clear();
   model.maximize = true;
   AddShares(problem, {}, model);
-  const int level = model.AddColumn(1.0, 0.0, kLpInfinity);
+  const int level = model.AddColumn(1.0, -kLpInfinity, kLpInfinity);
   AddBaseRows(problem, model);
-  const int first = model.rows();
-  for (int i = 0; i < problem.jobs(); ++i) {
-    if (!state.rises(i)) continue;
-    const double scale = problem.gang[U(i)] / state.weight[U(i)];
+  const auto add = [&](int i, double scale) {
     for (int j = 0; j < problem.types(); ++j) {
       model.AddEntry(static_cast<int>(problem.at(i, j)), state.worth[problem.at(i, j)] * scale);
     }
-    model.AddEntry(level, -1.0);
-    model.EndRow(state.so_far[U(i)] * scale * (1.0 - kSlack), kLpInfinity);
-  }
-  AddFloors(state);
-  if (lp_.Solve(LpMethod::kSimplex) != LpStatus::kOptimal) return false;
-  const LpSolution& solution = lp_.solution();
-  const double c = solution.x[U(level)];
-  state.last.assign(solution.x.begin(), solution.x.begin() + static_cast<std::ptrdiff_t>(state.worth.size()));
-  state.price.assign(U(problem.jobs()), 0.0);
-  int row = first;
+  };
   for (int i = 0; i < problem.jobs(); ++i) {
-    if (!state.rises(i)) continue;
-    state.price[U(i)] = std::max(0.0, -solution.row_dual[U(row++)]);
-    state.so_far[U(i)] += c * state.weight[U(i)] / problem.gang[U(i)];
+    if (state.rises(i)) {
+      const double scale = problem.gang[U(i)] / state.weight[U(i)];
+      add(i, scale);
+      model.AddEntry(level, -1.0);
+      model.EndRow(state.so_far[U(i)] * scale * (1.0 - slack), kLpInfinity);
+    } else if (state.options.reference_cap) {
+      model.AddEntry(level, -1.0);
+      model.EndRow(-state.most, kLpInfinity);
+    }
+  }
+  for (int i = 0; i < problem.jobs(); ++i) {
+    add(i, 1.0);
+    model.EndRow(state.so_far[U(i)] * (1.0 - slack), kLpInfinity);
+  }
+}
+
+bool WaterFilling::Raise(State& state) {
+  const Problem& problem = state.problem;
+  // The reference's point first, where it is asked for, with its own floors: held to the last digit they leave
+  // no room, and its method may see none. Then a vertex, which proves its level, and a point inside.
+  LpStatus status = LpStatus::kError;
+  if (lp_.method() == LpMethod::kEmbedding) {
+    StateLevel(state, 0.0);
+    status = lp_.SolveOnly(LpMethod::kEmbedding);
+  }
+  for (const double slack : kSlacks) {
+    if (status == LpStatus::kOptimal || status == LpStatus::kTimeLimit) break;
+    StateLevel(state, slack);
+    status = lp_.Solve(LpMethod::kSimplex);
+  }
+  if (status != LpStatus::kOptimal) return false;
+  const LpSolution& solution = lp_.solution();
+  const double c = solution.x[state.worth.size()];
+  TakeShares(problem, solution, state.last);
+  state.price.assign(U(problem.jobs()), 0.0);
+  // Base rows first, then one for each rising job, with those of the cap between.
+  int row = problem.types() + problem.jobs();
+  for (int i = 0; i < problem.jobs(); ++i) {
+    if (state.rises(i)) {
+      state.price[U(i)] = std::max(0.0, -solution.row_dual[U(row++)]);
+    } else if (state.options.reference_cap) {
+      ++row;
+    }
+  }
+  if (lp_.method() == LpMethod::kInteriorPoint && lp_.SolveOnly(LpMethod::kInteriorPoint) == LpStatus::kOptimal) {
+    TakeShares(problem, lp_.solution(), state.last);
+  }
+  for (int i = 0; i < problem.jobs(); ++i) {
+    if (state.rises(i)) state.so_far[U(i)] += c * state.weight[U(i)] / problem.gang[U(i)];
   }
   return true;
+}
+
+// max sum of the open jobs' rises above what they have, each up to as much again; [m] their columns, -1 = none.
+std::vector<int> WaterFilling::StateRises(const State& state, const std::vector<int>& open, double slack) {
+  const Problem& problem = state.problem;
+  LpModel& model = lp_.model();
+  model.Clear();
+  model.maximize = true;
+  AddShares(problem, {}, model);
+  std::vector<int> rise(U(problem.jobs()), -1);
+  for (int i : open) rise[U(i)] = model.AddColumn(1.0, 0.0, 1.0);
+  AddBaseRows(problem, model);
+  for (int i = 0; i < problem.jobs(); ++i) {
+    if (state.so_far[U(i)] <= 0.0) continue;
+    for (int j = 0; j < problem.types(); ++j) {
+      model.AddEntry(static_cast<int>(problem.at(i, j)), state.worth[problem.at(i, j)] / state.so_far[U(i)]);
+    }
+    if (rise[U(i)] >= 0) model.AddEntry(rise[U(i)], -1.0);
+    model.EndRow(1.0 - slack, kLpInfinity);
+  }
+  return rise;
 }
 
 // Saturates every rising job that can rise no further.
@@ -126,24 +175,14 @@ bool WaterFilling::FindBottlenecks(State& state) {
     if (state.price[U(i)] <= kPrice) open.push_back(i);
   }
   while (!open.empty()) {
-    LpModel& model = lp_.model();
-    model.Clear();
-    model.maximize = true;
-    AddShares(problem, {}, model);
-    std::vector<int> rise(U(problem.jobs()), -1);
-    for (int i : open) rise[U(i)] = model.AddColumn(1.0, 0.0, 1.0);
-    AddBaseRows(problem, model);
-    for (int i = 0; i < problem.jobs(); ++i) {
-      if (!state.rises(i)) continue;
-      const double unit = state.so_far[U(i)];
-      for (int j = 0; j < problem.types(); ++j) {
-        model.AddEntry(static_cast<int>(problem.at(i, j)), state.worth[problem.at(i, j)] / unit);
-      }
-      if (rise[U(i)] >= 0) model.AddEntry(rise[U(i)], -1.0);
-      model.EndRow(1.0 - kSlack, kLpInfinity);
+    LpStatus status = LpStatus::kInfeasible;
+    std::vector<int> rise;
+    for (const double slack : kSlacks) {
+      if (status == LpStatus::kOptimal || status == LpStatus::kTimeLimit) break;
+      rise = StateRises(state, open, slack);
+      status = lp_.Solve(LpMethod::kSimplex);
     }
-    AddFloors(state);
-    if (lp_.Solve(LpMethod::kSimplex) != LpStatus::kOptimal) return false;
+    if (status != LpStatus::kOptimal) return false;
     const std::size_t before = open.size();
     std::erase_if(open, [&](int i) {
       if (lp_.solution().x[U(rise[U(i)])] <= kRise) return false;
@@ -156,28 +195,8 @@ bool WaterFilling::FindBottlenecks(State& state) {
   return true;
 }
 
-// A point with these levels by the method asked for, which decides where in the set it lies.
-bool WaterFilling::Reach(const State& state, Allocation& x) {
-  const Problem& problem = state.problem;
-  LpModel& model = lp_.model();
-  model.Clear();
-  model.maximize = true;
-  AddShares(problem, {}, model);
-  AddBaseRows(problem, model);
-  for (int i = 0; i < problem.jobs(); ++i) {
-    if (state.so_far[U(i)] <= 0.0) continue;
-    for (int j = 0; j < problem.types(); ++j) {
-      model.AddEntry(static_cast<int>(problem.at(i, j)), state.worth[problem.at(i, j)]);
-    }
-    model.EndRow(state.so_far[U(i)] * (1.0 - kSlack), kLpInfinity);
-  }
-  if (lp_.Solve() != LpStatus::kOptimal) return false;
-  TakeShares(problem, lp_.solution(), x);
-  return true;
-}
-
-bool WaterFilling::Solve(const Problem& problem, bool by_tenant, WaterLevels& levels) {
-  State state(problem, by_tenant);
+bool WaterFilling::Solve(const Problem& problem, const WaterOptions& options, WaterLevels& levels) {
+  State state(problem, options);
   bool reached = false;
   while (!state.done()) {
     state.ShareWeights();
@@ -188,12 +207,9 @@ bool WaterFilling::Solve(const Problem& problem, bool by_tenant, WaterLevels& le
     if (std::count(state.saturated.begin(), state.saturated.end(), 1) == before) break;
   }
   if (!reached) return false;
-  levels.x.assign(state.last.begin(), state.last.end());
-  for (double& share : levels.x) share = std::clamp(share, 0.0, 1.0);
-  if (lp_.method() != LpMethod::kSimplex) {
-    Allocation inside;
-    if (Reach(state, inside)) levels.x = std::move(inside);
-  }
+  levels.x = std::move(state.last);
+  levels.promised = state.so_far;
+  levels.saturated.assign(state.saturated.begin(), state.saturated.end());
   levels.net.assign(U(problem.jobs()), 0.0);
   for (std::size_t k = 0; k < levels.x.size(); ++k) {
     levels.net[k / problem.workers.size()] += state.worth[k] * levels.x[k];
@@ -205,19 +221,24 @@ namespace {
 
 class WaterFillingPolicy final : public Objective {
  public:
-  WaterFillingPolicy(const ObjectiveOptions& options, bool by_tenant)
-      : aware_(options.aware), by_tenant_(by_tenant), filling_(options.method, options.lp_time_limit_s) {}
+  WaterFillingPolicy(const ObjectiveOptions& options, const WaterOptions& water)
+      : aware_(options.aware), water_(water), filling_(options.method, options.lp_time_limit_s) {}
   bool Allocate(const Problem& problem, Allocation& x) override {
     WaterLevels levels;
-    if (!filling_.Solve(aware_ ? problem : WithUnitThroughput(problem), by_tenant_, levels)) return false;
+    if (!filling_.Solve(aware_ ? problem : WithUnitThroughput(problem), water_, levels)) return false;
     x = std::move(levels.x);
     return true;
   }
   const char* failure() const override { return filling_.failure(); }
 
  private:
-  bool aware_, by_tenant_;
+  bool aware_;
+  WaterOptions water_;
   WaterFilling filling_;
+};
+
+constexpr ParamInfo kHierarchicalParams[] = {
+    {"reference_cap", "false", "hierarchical: stop short where the reference does (a bug there)"},
 };
 
 }  // namespace
@@ -228,7 +249,7 @@ ObjectiveInfo WaterFillingObjective() {
           .aware_name = "max_min_fairness_water_filling_perf",
           .agnostic_name = "max_min_fairness_water_filling",
           .make = [](const ObjectiveOptions& options, Params&) -> std::unique_ptr<Objective> {
-            return std::make_unique<WaterFillingPolicy>(options, false);
+            return std::make_unique<WaterFillingPolicy>(options, WaterOptions{});
           }};
 }
 
@@ -237,8 +258,10 @@ ObjectiveInfo HierarchicalObjective() {
           .source = "OSDI 2020 §4.3",
           .aware_name = "hierarchical.ipynb: max_min_fairness_water_filling_perf with entities",
           .agnostic_name = "",
-          .make = [](const ObjectiveOptions& options, Params&) -> std::unique_ptr<Objective> {
-            return std::make_unique<WaterFillingPolicy>(options, true);
+          .params = kHierarchicalParams,
+          .make = [](const ObjectiveOptions& options, Params& params) -> std::unique_ptr<Objective> {
+            const WaterOptions water{.by_tenant = true, .reference_cap = params.Bool("reference_cap")};
+            return std::make_unique<WaterFillingPolicy>(options, water);
           }};
 }
 

@@ -17,26 +17,34 @@
 namespace berth::gavel {
 
 struct WaterLevels {
-  Allocation x;             // [m, G]
-  std::vector<double> net;  // [m] T_i . x_i / prop_i, the normalised effective throughput
+  Allocation x;                  // [m, G]
+  std::vector<double> net;       // [m] T_i . x_i / prop_i, the normalised effective throughput
+  std::vector<double> promised;  // [m] what every allocation with these levels gives; net is no less
+  std::vector<bool> saturated;   // [m] all of them, but where the reference stops early
+};
+
+struct WaterOptions {
+  bool by_tenant = false;  // over the problem's tenants and within each as it says, else over the jobs by weight
+  // As the reference: once a job does not rise, the level may not rise by more than max_ij gang_i T_ij / prop_i
+  // at once; where it would, nothing is saturated and the filling stops short (only with tenants, or weights
+  // below 1). A bug there, needed for its recorded answers.
+  bool reference_cap = false;
 };
 
 class WaterFilling {
  public:
   explicit WaterFilling(LpMethod method, double time_limit_s = kLpInfinity) : lp_(method, time_limit_s) {}
 
-  // Over the jobs by weight, or with `by_tenant` over the problem's tenants and within each as it says. A job
-  // of a FIFO tenant that is not yet served may hold any share. False where an LP fails: x is then that of the
-  // last level reached, if any was (the reference keeps it too), else false.
-  [[nodiscard]] bool Solve(const Problem& problem, bool by_tenant, WaterLevels& levels);
+  // True with the levels reached so far where a later LP fails, as the reference; false where the first does.
+  [[nodiscard]] bool Solve(const Problem& problem, const WaterOptions& options, WaterLevels& levels);
   const char* failure() const { return lp_.failure(); }
 
  private:
   struct State;
   bool Raise(State& state);
   bool FindBottlenecks(State& state);
-  bool Reach(const State& state, Allocation& x);
-  void AddFloors(const State& state);
+  void StateLevel(const State& state, double slack);
+  std::vector<int> StateRises(const State& state, const std::vector<int>& open, double slack);
   CheckedLp lp_;
 };
 

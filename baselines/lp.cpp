@@ -31,6 +31,7 @@ void LpModel::Clear() {
   maximize = false;
   for (auto* values : {&cost, &lower, &upper, &row_lower, &row_upper, &coefficient}) values->clear();
   column.clear();
+  integer.clear();
   row_begin.assign(1, 0);
 }
 
@@ -89,6 +90,7 @@ LpSolver::LpSolver(LpSolver&&) noexcept = default;
 LpSolver& LpSolver::operator=(LpSolver&&) noexcept = default;
 
 LpStatus LpSolver::Solve(const LpModel& model, LpMethod method, LpSolution& solution, double time_limit_s) {
+  BERTH_CHECK(model.integer.empty() || method == LpMethod::kSimplex, "whole columns are for kSimplex");
   if (method == LpMethod::kEmbedding) return SolveEmbedding(model, solution, time_limit_s);
   void* highs = instance_->highs;
   const bool interior = method == LpMethod::kInteriorPoint;
@@ -105,6 +107,9 @@ LpStatus LpSolver::Solve(const LpModel& model, LpMethod method, LpSolution& solu
                    model.row_begin.data(), model.column.data(),
                    model.coefficient.data()) == kHighsStatusError) {
     return LpStatus::kError;
+  }
+  for (int whole : model.integer) {
+    if (Highs_changeColIntegrality(highs, whole, kHighsVarTypeInteger) == kHighsStatusError) return LpStatus::kError;
   }
   if (Highs_run(highs) == kHighsStatusError) return LpStatus::kError;
   HighsInt status = Highs_getModelStatus(highs);

@@ -25,6 +25,7 @@ struct LpModel {
   std::vector<int> row_begin = {0};          // [r + 1] into column and coefficient
   std::vector<int> column;                   // [nonzeros]
   std::vector<double> coefficient;           // [nonzeros]
+  std::vector<int> integer;                  // columns that must be whole; kSimplex only, then without duals
 
   int columns() const { return static_cast<int>(cost.size()); }
   int rows() const { return static_cast<int>(row_lower.size()); }

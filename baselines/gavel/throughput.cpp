@@ -80,7 +80,8 @@ class MaxThroughputPerCost final : public Objective {
 };
 
 constexpr ParamInfo kPerCostParams[] = {
-    {"slo", "false", "max_throughput_per_cost: keep every deadline too, or none where not all can be kept"},
+    {"slo", "ignore",
+     "max_throughput_per_cost: ignore | keep: the deadlines bind too, or none does where not all can be kept"},
 };
 
 }  // namespace
@@ -97,14 +98,14 @@ ObjectiveInfo MaxSumThroughputObjective() {
 }
 
 ObjectiveInfo MaxThroughputPerCostObjective() {
-  return {.summary = "most steps per unit of money, by the types' price_per_hour; slo=true: with deadlines",
+  return {.summary = "most steps per unit of money, by the types' price_per_hour; slo=keep: with deadlines",
           .source = "OSDI 2020 §4.3",
-          .aware_name = "max_sum_throughput_normalized_by_cost_perf[_SLOs: slo=true]",
+          .aware_name = "max_sum_throughput_normalized_by_cost_perf[_SLOs: slo=keep]",
           .agnostic_name = "",
           .awareness = Awareness::kAwareOnly,
           .params = kPerCostParams,
           .make = [](const ObjectiveOptions& options, Params& params) -> std::unique_ptr<Objective> {
-            return std::make_unique<MaxThroughputPerCost>(options, params.Bool("slo"));
+            return std::make_unique<MaxThroughputPerCost>(options, params.Choice("slo", {"ignore", "keep"}) == 1);
           }};
 }
 

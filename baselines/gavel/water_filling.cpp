@@ -17,7 +17,7 @@ std::size_t U(int i) {
 // Floors are lowered by the first of these parts with which the LP is feasible, so that what one LP found to
 // within the solver's tolerance the next one can hold.
 constexpr double kSlacks[] = {1e-10, 1e-9, 1e-8};
-// A price beyond this proves a bottleneck; a rise beyond kRise, relative to the level, proves none.
+// A price beyond this proves a bottleneck; a rise beyond kRise of the best that a job could have proves none.
 constexpr double kPrice = 1e-6, kRise = 1e-6;
 
 }  // namespace
@@ -143,7 +143,8 @@ bool WaterFilling::Raise(State& state) {
   return true;
 }
 
-// max sum of the open jobs' rises above what they have, each up to as much again; [m] their columns, -1 = none.
+// max sum of the open jobs' rises above what they have, in units of the best that each could have; [m] their
+// columns, -1 = none.
 std::vector<int> WaterFilling::StateRises(const State& state, const std::vector<int>& open, double slack) {
   const Problem& problem = state.problem;
   LpModel& model = lp_.model();
@@ -154,12 +155,13 @@ std::vector<int> WaterFilling::StateRises(const State& state, const std::vector<
   for (int i : open) rise[U(i)] = model.AddColumn(1.0, 0.0, 1.0);
   AddBaseRows(problem, model);
   for (int i = 0; i < problem.jobs(); ++i) {
-    if (state.so_far[U(i)] <= 0.0) continue;
+    const auto row = state.worth.begin() + static_cast<std::ptrdiff_t>(problem.at(i, 0));
+    const double best = *std::max_element(row, row + problem.types());
     for (int j = 0; j < problem.types(); ++j) {
-      model.AddEntry(static_cast<int>(problem.at(i, j)), state.worth[problem.at(i, j)] / state.so_far[U(i)]);
+      model.AddEntry(static_cast<int>(problem.at(i, j)), row[j] / best);
     }
     if (rise[U(i)] >= 0) model.AddEntry(rise[U(i)], -1.0);
-    model.EndRow(1.0 - slack, kLpInfinity);
+    model.EndRow(state.so_far[U(i)] / best * (1.0 - slack), kLpInfinity);
   }
   return rise;
 }
@@ -238,7 +240,7 @@ class WaterFillingPolicy final : public Objective {
 };
 
 constexpr ParamInfo kHierarchicalParams[] = {
-    {"reference_cap", "false", "hierarchical: stop short where the reference does (a bug there)"},
+    {"cap", "none", "hierarchical: none | reference: stop short where the reference does (a bug there)"},
 };
 
 }  // namespace
@@ -260,7 +262,7 @@ ObjectiveInfo HierarchicalObjective() {
           .agnostic_name = "",
           .params = kHierarchicalParams,
           .make = [](const ObjectiveOptions& options, Params& params) -> std::unique_ptr<Objective> {
-            const WaterOptions water{.by_tenant = true, .reference_cap = params.Bool("reference_cap")};
+            const WaterOptions water{.by_tenant = true, .reference_cap = params.Choice("cap", {"none", "reference"}) == 1};
             return std::make_unique<WaterFillingPolicy>(options, water);
           }};
 }

@@ -380,6 +380,27 @@ TEST_CASE("gavel: Nash welfare is the largest, and lying does not pay", "[gavel]
   }
 }
 
+// Forty jobs of two kinds alone: degenerate, since which of the alike gets which type is all the same. Equal
+// jobs get equal utilities, and the proven gap holds.
+TEST_CASE("gavel: Nash welfare of many alike", "[gavel]") {
+  Problem problem;
+  problem.type_names = {"k80", "v100"};
+  problem.workers = {8, 8};
+  for (int i = 0; i < 40; ++i) {
+    problem.key.push_back(i);
+    problem.gang.push_back(i % 4 == 3 ? 2 : 1);
+    problem.weight.push_back(1.0);
+    for (const double rate : i % 2 == 0 ? std::vector<double>{1.0, 3.0} : std::vector<double>{1.5, 2.0}) {
+      problem.throughput.push_back(rate);
+    }
+  }
+  NashAnswer answer;
+  REQUIRE(NashWelfare(problem, answer));
+  CHECK(answer.gap <= 40 * kNashGap);
+  CHECK(Violation(problem, answer.x) <= 1e-9);
+  for (std::size_t i = 4; i < 40; ++i) CHECK(answer.utility[i] == Approx(answer.utility[i % 4]).epsilon(1e-6));
+}
+
 // Two GPUs, job speeds 4 and 1 on v100, 1 and 1 on k80. Most steps: 4 + 1. Per cost with v100 at 8 and k80 at 1:
 // k80 is worth 1 to either, v100 1/2 to job 0 and 1/8 to job 1: job 0 on v100 and job 1 on k80 give 1.5. With
 // job 1's deadline at 0.4 steps/s and job 0's at 4 steps/s the same; at 5 steps/s job 0 cannot: no deadline

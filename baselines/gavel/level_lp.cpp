@@ -58,7 +58,7 @@ bool LevelLp::Maximize(const Problem& problem, std::span<const double> worth, Lp
 
 bool LevelLp::Reach(const Problem& problem, std::span<const double> worth, std::span<const double> least,
                     Allocation& x) {
-  const bool as_reference = lp_.method() == LpMethod::kEmbedding;
+  const bool as_reference = lp_.method() != LpMethod::kSimplex;
   LpModel& model = lp_.model();
   model.Clear();
   model.maximize = true;
@@ -71,7 +71,7 @@ bool LevelLp::Reach(const Problem& problem, std::span<const double> worth, std::
     }
     model.EndRow(least[U(i)] / scale, kLpInfinity);
   }
-  if (lp_.Solve() != LpStatus::kOptimal) return false;
+  if (lp_.Solve(as_reference ? LpMethod::kEmbedding : LpMethod::kSimplex) != LpStatus::kOptimal) return false;
   TakeShares(problem, lp_.solution(), x);
   return true;
 }

@@ -34,7 +34,8 @@ class LevelLp {
   }
   [[nodiscard]] bool Maximize(const Problem& problem, std::span<const double> worth, LpMethod method,
                               LevelAnswer& answer);
-  // Any x with worth_i . x_i >= least_i (no objective: what the reference's bisections keep).
+  // Any x with worth_i . x_i >= least_i (no objective: what the reference's bisections keep). A vertex with
+  // kSimplex, else the embedding's point: HiGHS' interior point is no more inside here than a vertex.
   [[nodiscard]] bool Reach(const Problem& problem, std::span<const double> worth,
                            std::span<const double> least, Allocation& x);
 

@@ -12,9 +12,11 @@
 namespace berth::gavel {
 namespace {
 
-using Matrix = Eigen::MatrixXd;
-using Vector = Eigen::VectorXd;
-using Sparse = Eigen::SparseMatrix<double>;
+// The Newton systems of degenerate problems cost half the digits; eleven more leave a gap of 1e-9 to be proven.
+using Real = long double;
+using Matrix = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic>;
+using Vector = Eigen::Matrix<Real, Eigen::Dynamic, 1>;
+using Sparse = Eigen::SparseMatrix<Real>;
 
 std::size_t U(int i) {
   return static_cast<std::size_t>(i);
@@ -23,7 +25,7 @@ std::size_t U(int i) {
 constexpr double kCentring = 0.1;   // of the mean complementarity, the next target
 constexpr double kStepBack = 0.995;  // of the way to the boundary
 constexpr int kMaxSteps = 100;
-constexpr double kRegularization = 1e-12;
+constexpr double kRegularization = 1e-15;
 constexpr int kRefinements = 10;
 
 class InteriorPoint {
@@ -84,7 +86,7 @@ class InteriorPoint {
   // Newton on the perturbed optimality conditions: every slack times its price is mu. Slacks are variables of
   // their own, moved with x, so that small ones lose no digits.
   bool Step() {
-    const double mu = kCentring *
+    const Real mu = kCentring *
                       (x_.cwiseProduct(price_).sum() + time_slack_.dot(time_price_) +
                        worker_slack_.dot(worker_price_)) /
                       static_cast<double>(x_.size() + m_ + types_);
@@ -102,12 +104,12 @@ class InteriorPoint {
     const Vector time_price_step = prices(time_slack_, time_price_, time_step);
     const Vector worker_price_step = prices(worker_slack_, worker_price_, worker_step);
     const auto reach = [](const auto& from, const auto& move) {
-      const double most = move.cwiseQuotient(from).minCoeff();
-      return most < 0.0 ? -1.0 / most : 1e300;
+      const Real most = move.cwiseQuotient(from).minCoeff();
+      return most < 0.0 ? -1.0 / most : Real{1e300};
     };
-    const double primal = std::min(1.0, kStepBack * std::min({reach(x_, step), reach(time_slack_, time_step),
+    const Real primal = std::min<Real>(1.0, kStepBack * std::min({reach(x_, step), reach(time_slack_, time_step),
                                                               reach(worker_slack_, worker_step)}));
-    const double dual = std::min(
+    const Real dual = std::min<Real>(
         1.0, kStepBack * std::min({reach(price_, price_step), reach(time_price_, time_price_step),
                                    reach(worker_price_, worker_price_step)}));
     x_ += primal * step;
@@ -124,13 +126,13 @@ class InteriorPoint {
   //     A     -S/P      dp  =   S - mu/P
   // with a little on the diagonal, which refinement takes back. Eliminating the prices by hand would divide by
   // slacks that go to zero.
-  bool Newton(double mu, Matrix& step) {
+  bool Newton(Real mu, Matrix& step) {
     const int shares = m_ * types_, size = shares + m_ + types_;
     Sparse matrix(size, size);
-    std::vector<Eigen::Triplet<double>> entries;
+    std::vector<Eigen::Triplet<Real>> entries;
     Vector right(size);
     for (int i = 0; i < m_; ++i) {
-      const double gang = problem_.gang[U(i)];
+      const Real gang = problem_.gang[U(i)];
       const Vector worth = worth_.row(i).transpose() / worth_.row(i).dot(x_.row(i));
       for (int j = 0; j < types_; ++j) {
         const int at = i * types_ + j;
@@ -171,17 +173,17 @@ class InteriorPoint {
   }
 
   double Gap() const {
-    double bound = 0.0, value = 0.0;
+    Real bound = 0.0, value = 0.0;
     for (int j = 0; j < types_; ++j) bound += problem_.workers[U(j)] * worker_price_[j];
     for (int i = 0; i < m_; ++i) {
-      double best = 0.0;
+      Real best = 0.0;
       for (int j = 0; j < types_; ++j) {
-        best = std::max(best, worth_(i, j) / (problem_.gang[U(i)] * worker_price_[j] + time_price_[i]));
+        best = std::max<Real>(best, worth_(i, j) / (problem_.gang[U(i)] * worker_price_[j] + time_price_[i]));
       }
-      bound += time_price_[i] + Log(best) - 1.0;
-      value += Log(worth_.row(i).dot(x_.row(i)));
+      bound += time_price_[i] + Log(static_cast<double>(best)) - 1.0;
+      value += Log(static_cast<double>(worth_.row(i).dot(x_.row(i))));
     }
-    return bound - value;
+    return static_cast<double>(bound - value);
   }
 
   const Problem& problem_;

@@ -1,7 +1,7 @@
 #include "baselines/gavel/water_filling.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <optional>
 
 #include "baselines/gavel/base_constraints.hpp"
 #include "baselines/gavel/objective_list.hpp"
@@ -109,7 +109,7 @@ void WaterFilling::StateLevel(const State& state, double slack) {
 bool WaterFilling::Raise(State& state) {
   const Problem& problem = state.problem;
   // The reference's point first, where it is asked for, with its own floors: held to the last digit they leave
-  // no room, and its method may see none. Then a vertex, which proves its level, and a point inside.
+  // no room, and its method may see none. Then a vertex, which proves its level.
   LpStatus status = LpStatus::kError;
   if (lp_.method() == LpMethod::kEmbedding) {
     StateLevel(state, 0.0);
@@ -133,9 +133,6 @@ bool WaterFilling::Raise(State& state) {
     } else if (state.options.reference_cap) {
       ++row;
     }
-  }
-  if (lp_.method() == LpMethod::kInteriorPoint && lp_.SolveOnly(LpMethod::kInteriorPoint) == LpStatus::kOptimal) {
-    TakeShares(problem, lp_.solution(), state.last);
   }
   for (int i = 0; i < problem.jobs(); ++i) {
     if (state.rises(i)) state.so_far[U(i)] += c * state.weight[U(i)] / problem.gang[U(i)];
@@ -199,9 +196,11 @@ bool WaterFilling::FindBottlenecks(State& state) {
 
 bool WaterFilling::Solve(const Problem& problem, const WaterOptions& options, WaterLevels& levels) {
   State state(problem, options);
+  std::optional<State> last;  // before the last rise
   bool reached = false;
   while (!state.done()) {
     state.ShareWeights();
+    last.emplace(state);
     if (!Raise(state)) break;
     reached = true;
     const auto before = std::count(state.saturated.begin(), state.saturated.end(), 1);
@@ -210,6 +209,10 @@ bool WaterFilling::Solve(const Problem& problem, const WaterOptions& options, Wa
   }
   if (!reached) return false;
   levels.x = std::move(state.last);
+  if (lp_.method() == LpMethod::kInteriorPoint) {  // the last level once more, from the inside
+    StateLevel(*last, kSlacks[1]);
+    if (lp_.SolveOnly(LpMethod::kInteriorPoint) == LpStatus::kOptimal) TakeShares(problem, lp_.solution(), levels.x);
+  }
   levels.promised = state.so_far;
   levels.saturated.assign(state.saturated.begin(), state.saturated.end());
   levels.net.assign(U(problem.jobs()), 0.0);

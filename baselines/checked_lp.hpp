@@ -1,5 +1,5 @@
-// A linear program whose answer is believed only once it is proven: every answer passes CheckOptimality, which
-// knows nothing of the solvers, or is thrown away and another method tried.
+// A linear program whose answer is believed only once it is proven: every answer passes CheckOptimality,
+// which knows nothing of the solvers, or is thrown away and another method tried.
 #pragma once
 
 #include "baselines/lp.hpp"
@@ -12,8 +12,8 @@ class CheckedLp {
       : method_(method), time_limit_s_(time_limit_s) {}
 
   LpModel& model() { return model_; }
-  // kOptimal: solution() is within the tolerance of optimality. kInfeasible or kUnbounded: two methods say so.
-  // kTimeLimit: a method ran out of its time; no other is tried. kError: none gave an answer that passes.
+  // kOptimal: solution() is within the tolerance of optimality. kInfeasible or kUnbounded: two methods say
+  // so. kTimeLimit: a method ran out of its time; no other is tried. kError: none gave an answer that passes.
   // `first` comes first, then simplex, then HiGHS' interior point.
   [[nodiscard]] LpStatus Solve() { return Solve(method_); }
   [[nodiscard]] LpStatus Solve(LpMethod first);

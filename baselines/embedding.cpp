@@ -167,8 +167,7 @@ Vector Inside(const Vector& r) {
 
 // How far from `at` along `step` until a component or tau or kappa is 0.
 double StepLength(const Point& at, const Point& step) {
-  const double most =
-      std::min(step.s.cwiseQuotient(at.s).minCoeff(), step.z.cwiseQuotient(at.z).minCoeff());
+  const double most = std::min(step.s.cwiseQuotient(at.s).minCoeff(), step.z.cwiseQuotient(at.z).minCoeff());
   double length = most < 0.0 ? -1.0 / most : kLpInfinity;
   if (step.tau < 0.0) length = std::min(length, -at.tau / step.tau);
   if (step.kappa < 0.0) length = std::min(length, -at.kappa / step.kappa);

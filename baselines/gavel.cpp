@@ -34,7 +34,8 @@ constexpr ParamInfo kCommon[] = {
     {"objective", "max_min", kObjectiveHelp},
     {"aware", "true", "whether the objective sees how fast each job runs on each type"},
     {"solver", "ipm",
-     "where the optimum is a face: ipm: inside it (HiGHS) | simplex: a vertex | reference: the reference's point"},
+     "where the optimum is a face: ipm: inside it (HiGHS) | simplex: a vertex | reference: the reference's "
+     "point"},
     {"compat", "true", "stop where the reference does (makespan: within 5%); false: the optimum"},
     {"reset_s", "1920", "s, clocks with rounds: least time between two allocations"},
     {"lp_time_limit_s", "1e9", "s a solve may take; beyond it the fall-back stands in, said on stderr"},
@@ -62,7 +63,8 @@ const char* ReferenceNames() {
   static const std::string text = [] {
     std::string names;
     const auto add = [&names](const char* reference, const std::string& spec) {
-      if (*reference != '\0') names += (names.empty() ? "" : ", ") + std::string(reference) + " (" + spec + ")";
+      if (*reference != '\0')
+        names += (names.empty() ? "" : ", ") + std::string(reference) + " (" + spec + ")";
     };
     for (const Row& row : Objectives()) {
       add(row.info.aware_name, std::string("objective=") + row.name);
@@ -106,8 +108,8 @@ void RefuseOthers(const Row& chosen, Params& params) {
     if (std::any_of(chosen.info.params.begin(), chosen.info.params.end(), is)) continue;
     const std::string value = params.Text(param.name);
     if (value == param.default_value) continue;
-    throw Error(Join("gavel: parameter '", param.name, "': objective=", chosen.name, " does not read it; expected ",
-                     param.default_value, ", found '", value, "'"));
+    throw Error(Join("gavel: parameter '", param.name, "': objective=", chosen.name,
+                     " does not read it; expected ", param.default_value, ", found '", value, "'"));
   }
 }
 

@@ -109,7 +109,8 @@ LpStatus LpSolver::Solve(const LpModel& model, LpMethod method, LpSolution& solu
     return LpStatus::kError;
   }
   for (int whole : model.integer) {
-    if (Highs_changeColIntegrality(highs, whole, kHighsVarTypeInteger) == kHighsStatusError) return LpStatus::kError;
+    if (Highs_changeColIntegrality(highs, whole, kHighsVarTypeInteger) == kHighsStatusError)
+      return LpStatus::kError;
   }
   if (Highs_run(highs) == kHighsStatusError) return LpStatus::kError;
   HighsInt status = Highs_getModelStatus(highs);

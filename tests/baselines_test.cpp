@@ -280,8 +280,8 @@ TEST_CASE("gavel: what is not offered is refused in one line", "[baselines][gave
   CHECK_THROWS_WITH(Make("gavel(slo=keep)"), Catch::Contains("objective=max_min does not read it"));
   CHECK_THROWS_WITH(Make("gavle"), Catch::Contains("gavel"));
   CHECK(Make("gavel")->knowledge() == Knowledge::kBlind);
-  for (const char* blind : {"water_filling", "hierarchical", "isolated", "proportional", "fifo", "strategy_proof",
-                            "max_sum_throughput", "max_throughput_per_cost"}) {
+  for (const char* blind : {"water_filling", "hierarchical", "isolated", "proportional", "fifo",
+                            "strategy_proof", "max_sum_throughput", "max_throughput_per_cost"}) {
     CHECK(Make(Join("gavel(objective=", blind, ")"))->knowledge() == Knowledge::kBlind);
   }
   for (const char* future :

@@ -1,5 +1,6 @@
-// Gavel's objectives against the reference's own answers and independent optima (../shared/gavel/golden). What is
-// compared and how closely stands in tools/gavel_golden_single.cpp, which `berth reproduce gavel` runs too.
+// Gavel's objectives against the reference's own answers and independent optima (../shared/gavel/golden).
+// What is compared and how closely stands in tools/gavel_golden_*.cpp, which `berth reproduce gavel`
+// runs too.
 #include "tools/gavel_golden.hpp"
 
 #include <algorithm>
@@ -98,7 +99,8 @@ TEST_CASE("gavel goldens: a record that is off is noticed", "[gavel][golden]") {
     CHECK_FALSE(AllHeld(Check(one, folder)));
   }
   Json one = One(all, "hierarchical_water_filling_perf");
-  Json& net = one["instances"][0]["policies"]["hierarchical_water_filling_perf"]["normalized_effective_throughputs"];
+  Json& net =
+      one["instances"][0]["policies"]["hierarchical_water_filling_perf"]["normalized_effective_throughputs"];
   net[0] = net[0].get<double>() * 1.00001;
   CHECK_FALSE(AllHeld(Check(one, folder)));
 }

@@ -56,7 +56,8 @@ TEST_CASE("gavel mechanism: a recording that is off is noticed", "[gavel][golden
   assignments.erase(assignments.begin());
   CHECK_THAT(difference(changed), Catch::Contains("round 20: placement"));
   changed = run;
-  for (auto& [job, value] : changed["rounds"][30]["priorities"]["v100"].items()) value = value.get<double>() * 1.0001 + 1e-4;
+  for (auto& [job, value] : changed["rounds"][30]["priorities"]["v100"].items())
+    value = value.get<double>() * 1.0001 + 1e-4;
   CHECK_THAT(difference(changed), Catch::Contains("round 30: priority"));
   changed = run;
   changed["rounds"][10]["t"] = changed["rounds"][10]["t"].get<double>() + 0.01;

@@ -26,7 +26,8 @@ Problem RandomProblem(std::uint32_t round, int most_jobs, bool gangs) {
   const int types = 1 + static_cast<int>(random.Below(3));
   for (int j = 0; j < types; ++j) {
     problem.type_names.push_back(kNames[static_cast<std::size_t>(j)]);
-    problem.workers.push_back(gangs ? 4 + static_cast<int>(random.Below(5)) : 1 + static_cast<int>(random.Below(3)));
+    problem.workers.push_back(gangs ? 4 + static_cast<int>(random.Below(5))
+                                    : 1 + static_cast<int>(random.Below(3)));
     problem.price.push_back(0.0);
   }
   const int jobs = 1 + static_cast<int>(random.Below(static_cast<std::uint32_t>(most_jobs)));
@@ -129,7 +130,8 @@ std::vector<double> FilledByInteger(const Problem& problem, bool by_tenant) {
     for (std::size_t i = 0; i < m; ++i) {
       const int own = z + static_cast<int>(i);
       if (saturated[i] == 0 && weight[i] > 0.0) {
-        // There 1.0001 so_far and an offset of 1e-5, which leave a job below 0.1 no choice; here 1e-5 at least.
+        // There 1.0001 so_far and an offset of 1e-5, which leave a job below 0.1 no choice; here 1e-5 at
+        // least.
         const double risen = so_far[i] + 1e-4 * std::max(so_far[i], 0.1);
         row(choice, i, -1.0);  // M z >= net - risen
         choice.AddEntry(own, most);
@@ -144,7 +146,8 @@ std::vector<double> FilledByInteger(const Problem& problem, bool by_tenant) {
     REQUIRE(solver.Solve(choice, LpMethod::kSimplex, solution) == LpStatus::kOptimal);
     bool any = false;
     for (std::size_t i = 0; i < m; ++i) {
-      if (saturated[i] != 0 || weight[i] <= 0.0 || solution.x[static_cast<std::size_t>(z) + i] > 0.5) continue;
+      if (saturated[i] != 0 || weight[i] <= 0.0 || solution.x[static_cast<std::size_t>(z) + i] > 0.5)
+        continue;
       saturated[i] = 1;
       any = true;
     }
@@ -161,8 +164,8 @@ double Geometric(const std::vector<double>& utility) {
 
 }  // namespace
 
-// A job that the program's tolerance of 1e-4 takes for a bottleneck could rise by that much yet; none of these
-// instances has one, so the levels agree as closely as the LPs are solved.
+// A job that the program's tolerance of 1e-4 takes for a bottleneck could rise by that much yet; none of
+// these instances has one, so the levels agree as closely as the LPs are solved.
 TEST_CASE("gavel: exact water filling finds the bottlenecks of the mixed-integer program", "[gavel]") {
   for (std::uint32_t round = 0; round < 24; ++round) {
     const Problem problem = RandomProblem(round, 8, round % 2 == 1);
@@ -185,8 +188,8 @@ TEST_CASE("gavel: exact water filling finds the bottlenecks of the mixed-integer
 }
 
 // One GPU, three jobs of weights 1, 1 and 2 at one speed: shares 1/4, 1/4, 1/2. With a second GPU: the heavy
-// job would have 1 of 2, all its time; the others 1/2 each. With three GPUs: it is stuck at 1, the others rise
-// from 3/4 to 1.
+// job would have 1 of 2, all its time; the others 1/2 each. With three GPUs: it is stuck at 1, the others
+// rise from 3/4 to 1.
 TEST_CASE("gavel: water filling by hand", "[gavel]") {
   Problem problem;
   problem.type_names = {"v100"};
@@ -205,7 +208,8 @@ TEST_CASE("gavel: water filling by hand", "[gavel]") {
         CHECK(levels.x[i] == Approx(shares[static_cast<std::size_t>(workers - 1)][i]).epsilon(1e-6));
       }
     }
-    // Tenants of weights 1 (jobs 0 and 1, in order) and 3 (job 2) on one GPU: 1/4 to job 0 alone, 3/4 to job 2.
+    // Tenants of weights 1 (jobs 0 and 1, in order) and 3 (job 2) on one GPU: 1/4 to job 0 alone, 3/4 to
+    // job 2.
     problem.workers = {1};
     problem.tenant = {0, 0, 1};
     problem.tenants = {{1.0, true}, {3.0, false}};
@@ -221,7 +225,8 @@ TEST_CASE("gavel: water filling by hand", "[gavel]") {
 TEST_CASE("gavel: the cheapest assignment against every permutation", "[gavel]") {
   for (std::uint32_t round = 0; round < 40; ++round) {
     Stream random(32, Purpose::kTest, Split::kTrain, round);
-    const int rows = 1 + static_cast<int>(random.Below(5)), columns = rows + static_cast<int>(random.Below(3));
+    const int rows = 1 + static_cast<int>(random.Below(5)),
+              columns = rows + static_cast<int>(random.Below(3));
     std::vector<double> cost(static_cast<std::size_t>(rows * columns));
     for (double& c : cost) c = random.Below(3) == 0 ? 1.0 : random.Uniform(0.0, 10.0);
     std::vector<int> order(static_cast<std::size_t>(columns));
@@ -229,7 +234,8 @@ TEST_CASE("gavel: the cheapest assignment against every permutation", "[gavel]")
     double best = 1e300;
     do {
       double sum = 0.0;
-      for (int r = 0; r < rows; ++r) sum += cost[static_cast<std::size_t>(r * columns + order[static_cast<std::size_t>(r)])];
+      for (int r = 0; r < rows; ++r)
+        sum += cost[static_cast<std::size_t>(r * columns + order[static_cast<std::size_t>(r)])];
       best = std::min(best, sum);
     } while (std::next_permutation(order.begin(), order.end()));
     const std::vector<int> found = CheapestAssignment(cost, rows, columns);
@@ -259,7 +265,8 @@ TEST_CASE("gavel: AlloX loses nothing by its short queues", "[gavel]") {
       for (int j = 0; j < problem.types(); ++j) {
         for (int worker = 0; worker < problem.workers[static_cast<std::size_t>(j)]; ++worker) {
           for (int k = 1; k <= m; ++k, ++columns) {
-            cost.push_back(k * problem.remaining[static_cast<std::size_t>(i)] / problem.throughput[problem.at(i, j)] +
+            cost.push_back(k * problem.remaining[static_cast<std::size_t>(i)] /
+                               problem.throughput[problem.at(i, j)] +
                            problem.since[static_cast<std::size_t>(i)]);
           }
         }
@@ -278,8 +285,8 @@ TEST_CASE("gavel: AlloX loses nothing by its short queues", "[gavel]") {
   }
 }
 
-// One GPU, jobs of 10, 5 and 1 s: the shortest first. It keeps the GPU though a shorter one comes; when it has
-// gone, the next shortest is taken.
+// One GPU, jobs of 10, 5 and 1 s: the shortest first. It keeps the GPU though a shorter one comes; when it
+// has gone, the next shortest is taken.
 TEST_CASE("gavel: AlloX is shortest first on one worker and never takes a GPU away", "[gavel]") {
   Problem problem;
   problem.type_names = {"v100"};
@@ -398,13 +405,14 @@ TEST_CASE("gavel: Nash welfare of many alike", "[gavel]") {
   REQUIRE(NashWelfare(problem, answer));
   CHECK(answer.gap <= 40 * kNashGap);
   CHECK(Violation(problem, answer.x) <= 1e-9);
-  for (std::size_t i = 4; i < 40; ++i) CHECK(answer.utility[i] == Approx(answer.utility[i % 4]).epsilon(1e-6));
+  for (std::size_t i = 4; i < 40; ++i)
+    CHECK(answer.utility[i] == Approx(answer.utility[i % 4]).epsilon(1e-6));
 }
 
-// Two GPUs, job speeds 4 and 1 on v100, 1 and 1 on k80. Most steps: 4 + 1. Per cost with v100 at 8 and k80 at 1:
-// k80 is worth 1 to either, v100 1/2 to job 0 and 1/8 to job 1: job 0 on v100 and job 1 on k80 give 1.5. With
-// job 1's deadline at 0.4 steps/s and job 0's at 4 steps/s the same; at 5 steps/s job 0 cannot: no deadline
-// counts.
+// Two GPUs, job speeds 4 and 1 on v100, 1 and 1 on k80. Most steps: 4 + 1. Per cost with v100 at 8 and k80 at
+// 1: k80 is worth 1 to either, v100 1/2 to job 0 and 1/8 to job 1: job 0 on v100 and job 1 on k80 give 1.5.
+// With job 1's deadline at 0.4 steps/s and job 0's at 4 steps/s the same; at 5 steps/s job 0 cannot: no
+// deadline counts.
 TEST_CASE("gavel: throughput, per cost and with deadlines, by hand", "[gavel]") {
   Problem problem;
   problem.type_names = {"k80", "v100"};
@@ -459,7 +467,7 @@ TEST_CASE("gavel: the base FIFO keeps its jobs and its order", "[gavel]") {
     CHECK(first[0] + first[1] == 1.0);
     on_k80 += first[0] == 1.0 ? 1 : 0;
     CHECK(first[3] == (first[0] == 1.0 ? 1.0 : 0.0));  // both p100 GPUs only where job 0 left them
-    CHECK(first[4] + first[5] == 0.0);                  // nothing is free, or job 1 is in front
+    CHECK(first[4] + first[5] == 0.0);                 // nothing is free, or job 1 is in front
     CHECK(queue.Allocate(problem) == first);
   }
   CHECK(on_k80 > 8);

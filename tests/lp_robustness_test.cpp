@@ -44,8 +44,8 @@ LpModel Degenerate() {
   model.maximize = true;
   model.AddColumn(1.0, 0.0, kLpInfinity);
   model.AddColumn(1.0, 0.0, kLpInfinity);
-  for (const auto& [a, b, bound] : {std::tuple{1.0, 1.0, 1.0}, std::tuple{2.0, 2.0, 2.0}, std::tuple{1.0, 0.0, 1.0},
-                                    std::tuple{0.0, 1.0, 1.0}}) {
+  for (const auto& [a, b, bound] : {std::tuple{1.0, 1.0, 1.0}, std::tuple{2.0, 2.0, 2.0},
+                                    std::tuple{1.0, 0.0, 1.0}, std::tuple{0.0, 1.0, 1.0}}) {
     model.AddEntry(0, a);
     model.AddEntry(1, b);
     model.EndRow(-kLpInfinity, bound);
@@ -86,8 +86,8 @@ TEST_CASE("lp: degenerate, infeasible and unbounded, by every method", "[lp]") {
   }
 }
 
-// min 2x + 3y, 1 <= x + y <= 4, x - y >= -1, 0 <= x <= 3, y <= 5 free below: y falls until x + y = 1 with x at
-// its bound 3: y = -2, objective 0; one more unit of the row is worth 3.
+// min 2x + 3y, 1 <= x + y <= 4, x - y >= -1, 0 <= x <= 3, y <= 5 free below: y falls until x + y = 1 with x
+// at its bound 3: y = -2, objective 0; one more unit of the row is worth 3.
 TEST_CASE("lp: the embedding on two-sided rows and a free column, with its dual", "[lp]") {
   LpModel model;
   model.AddColumn(2.0, 0.0, 3.0);
@@ -184,10 +184,11 @@ class Failing final : public Objective {
 
 }  // namespace
 
-// Two jobs are there at the first allocation, three at the second. Three jobs on 1 + 1 GPUs: the isolated share
-// is 1/3 of each.
+// Two jobs are there at the first allocation, three at the second. Three jobs on 1 + 1 GPUs: the isolated
+// share is 1/3 of each.
 TEST_CASE("gavel: without an answer the fall-back stands in", "[gavel][lp]") {
-  const Scenario scenario = test::Tiny({{"v100", 1}, {"k80", 1}}, {{2.0, 1.0}}, {{0, 900}, {0, 900}, {10, 900}});
+  const Scenario scenario =
+      test::Tiny({{"v100", 1}, {"k80", 1}}, {{2.0, 1.0}}, {{0, 900}, {0, 900}, {10, 900}});
   Simulator simulator(scenario);
   REQUIRE(simulator.AdvanceToDecision());
   PolicyAllocations previous("max_min", FallBack::kPrevious, std::make_unique<Failing>(1));
@@ -214,11 +215,74 @@ TEST_CASE("gavel: without an answer the fall-back stands in", "[gavel][lp]") {
   CHECK(isolated.fall_backs() == 1);
 }
 
+namespace {
+
+// Keeps what it was asked.
+class Listening final : public Objective {
+ public:
+  explicit Listening(Problem& heard) : heard_(heard) {}
+  bool reads_future() const override { return true; }
+  bool Allocate(const Problem& problem, Allocation& x) override {
+    heard_ = problem;
+    x = IsolatedAllocation(problem);
+    return true;
+  }
+
+ private:
+  Problem& heard_;
+};
+
+}  // namespace
+
+// At 10 s, job 0 not yet started. Deadlines are
+// told as seconds left, tenants with weight and whether they serve in order.
+TEST_CASE("gavel: what an objective is told", "[gavel]") {
+  ScenarioData data = test::TinyData({{"v100", 1}, {"k80", 3}}, {{2.0, 1.0}}, {{0, 900}, {10, 600, 0, 2}});
+  data.cluster.types[0].price_per_hour = 2.5;
+  data.tenants = {{"a", 1.0, "fairness"}, {"b", 4.0, "fifo"}};
+  data.jobs.tenant = {1, 0};
+  data.jobs.deadline = {kNever, 510.0};
+  data.jobs.weight = {1.0, 5.0};
+  const Scenario scenario(std::move(data));
+  Simulator simulator(scenario);
+  REQUIRE(simulator.AdvanceToDecision());
+  REQUIRE(simulator.Apply(Decision()).ok());
+  REQUIRE(simulator.AdvanceToDecision());
+  Problem heard;
+  PolicyAllocations source("x", FallBack::kPrevious, std::make_unique<Listening>(heard));
+  source.Reset(simulator.View(Knowledge::kOracle));
+  Allocation x(4);
+  source.Allocate(simulator.View(Knowledge::kOracle), std::vector<int>{0, 1}, x);
+  CHECK(heard.workers == std::vector<int>{1, 3});
+  CHECK(heard.type_names == std::vector<std::string>{"v100", "k80"});
+  CHECK(heard.price == std::vector<double>{2.5, 0.0});
+  CHECK(heard.key == std::vector<int>{0, 1});
+  CHECK(heard.gang == std::vector<int>{1, 2});
+  CHECK(heard.weight == std::vector<double>{1.0, 5.0});
+  CHECK(heard.remaining == std::vector<double>{900.0, 600.0});
+  CHECK(heard.since == std::vector<double>{10.0, 0.0});
+  CHECK(heard.left == std::vector<double>{kNever, 500.0});
+  CHECK(heard.tenant == std::vector<int>{1, 0});
+  REQUIRE(heard.tenants.size() == 2);
+  CHECK((heard.tenants[1].weight == 4.0 && heard.tenants[1].fifo && !heard.tenants[0].fifo));
+  CHECK(TypesByName(heard) == std::vector<int>{1, 0});
+  CHECK(BasisType(heard) == 0);
+
+  data = scenario.data();
+  data.tenants[1].inner_policy = "lottery";
+  const Scenario lottery(std::move(data));
+  Simulator other(lottery);
+  REQUIRE(other.AdvanceToDecision());
+  CHECK_THROWS_WITH(source.Allocate(other.View(Knowledge::kOracle), std::vector<int>{0}, x),
+                    Catch::Contains("tenant 'b': inner_policy: expected fairness or fifo"));
+}
+
 TEST_CASE("gavel: a solver out of time is said once, and the run goes on", "[gavel][lp][cli]") {
   const test::TemporaryFolder folder;
   const auto run = [&folder](const std::string& spec) {
     const std::string command =
-        Join("'" BERTH_BINARY "' simulate --workload 'synthetic(rate=4,jobs=30)' --cluster v100=2,k80=2 --scheduler '",
+        Join("'" BERTH_BINARY
+             "' simulate --workload 'synthetic(rate=4,jobs=30)' --cluster v100=2,k80=2 --scheduler '",
              spec, "' --json ", folder / "row.json", " >", folder / "out.txt", " 2>", folder / "error.txt",
              " </dev/null");
     const int status = std::system(command.c_str());
@@ -228,10 +292,13 @@ TEST_CASE("gavel: a solver out of time is said once, and the run goes on", "[gav
   };
   for (const char* solver : {"ipm", "simplex", "reference"}) {
     const std::string error = run(Join("gavel(objective=makespan,lp_time_limit_s=0,solver=", solver, ")"));
-    CHECK(error == "gavel(objective=makespan): the LP solver: time limit; the previous allocation is used (said once)\n");
+    CHECK(error ==
+          "gavel(objective=makespan): the LP solver: time limit; the previous allocation is used (said "
+          "once)\n");
   }
   CHECK(run("gavel(objective=finish_time_fairness,lp_time_limit_s=0)") ==
-        "gavel(objective=finish_time_fairness): the LP solver: time limit; the isolated split is used (said once)\n");
+        "gavel(objective=finish_time_fairness): the LP solver: time limit; the isolated split is used (said "
+        "once)\n");
   CHECK(run("gavel(objective=makespan)").empty());
 }
 

@@ -45,7 +45,8 @@ TEST_CASE("reference trace: mean job completion times are the reference's", "[ga
     INFO(spec);
     CHECK(MeanJct(scenario, spec) == Approx(seconds).epsilon(0.001));
   }
-  // Elsewhere in the optimal face: the reference itself moves by -2.7 to 1.6% with the solver (gavel/SPEC.md §9).
+  // Elsewhere in the optimal face: the reference itself moves by -2.7 to 1.6% with the solver (gavel/SPEC.md
+  // §9).
   const double aware = MeanJct(scenario, "gavel(objective=max_min)");
   const double agnostic = MeanJct(scenario, "gavel(objective=max_min,aware=false)");
   CHECK(aware == Approx(48625.69).epsilon(0.03));

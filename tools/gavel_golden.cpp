@@ -5,6 +5,7 @@
 #include <fstream>
 #include <iostream>
 #include <map>
+#include <stdexcept>
 
 #include "env/check.hpp"
 #include "tools/gavel_golden_checks.hpp"
@@ -14,7 +15,7 @@ namespace berth {
 namespace {
 
 const GoldenPolicy* Find(const std::string& name) {
-  for (const std::span<const GoldenPolicy> table : {SingleJobGoldens()}) {
+  for (const std::span<const GoldenPolicy> table : {SingleJobGoldens(), IteratedGoldens()}) {
     for (const GoldenPolicy& policy : table) {
       if (name == policy.name) return &policy;
     }
@@ -34,7 +35,8 @@ GoldenReport ReadAndCheckGolden(const std::string& path) {
   std::ifstream file(path);
   if (!file) throw Error(Join(path, ": expected a file of golden policy vectors, cannot read it"));
   GoldenReport report;
-  const auto take = [&report](const std::string& policy, const std::string& instance, const GoldenMeasure& m) {
+  const auto take = [&report](const std::string& policy, const std::string& instance,
+                              const GoldenMeasure& m) {
     const auto same = [&](const GoldenRow& row) { return row.policy == policy && row.what == m.what; };
     auto row = std::find_if(report.rows.begin(), report.rows.end(), same);
     if (row == report.rows.end()) row = report.rows.insert(row, {policy, m.what, m.tolerance, 0, -1.0, ""});
@@ -72,6 +74,8 @@ GoldenReport ReadAndCheckGolden(const std::string& path) {
     report.instances = static_cast<int>(instances.size());
   } catch (const Json::exception& error) {
     throw Error(Join(where, ": expected the format of golden_public.json, found ", error.what()));
+  } catch (const std::logic_error& error) {  // a job or row that is not there
+    throw Error(Join(where, ": expected the format of golden_public.json, found ", error.what()));
   }
   if (report.rows.empty()) throw Error(Join(path, ": expected at least one policy to check, found none"));
   return report;
@@ -84,12 +88,15 @@ int CheckGavelGolden(const std::string& file) {
   for (const GoldenRow& row : report.rows) {
     const bool shown = std::isinf(row.tolerance);
     table.AddRow({row.policy, row.what, std::to_string(row.checks), Scientific(row.largest), row.instance,
-                  shown ? "-" : Scientific(row.tolerance), shown ? "shown" : row.held() ? "yes" : "NO"});
+                  shown ? "-" : Scientific(row.tolerance),
+                  shown        ? "shown"
+                  : row.held() ? "yes"
+                               : "NO"});
   }
   std::cout << table.ToString();
   for (const auto& [name, count] : report.skipped) std::cout << "skipped " << count << " x " << name << "\n";
-  const auto broken = std::count_if(report.rows.begin(), report.rows.end(),
-                                    [](const GoldenRow& row) { return !row.held(); });
+  const auto broken =
+      std::count_if(report.rows.begin(), report.rows.end(), [](const GoldenRow& row) { return !row.held(); });
   std::cout << "\n" << report.rows.size() << " measures, " << broken << " beyond tolerance\n";
   return broken == 0 ? 0 : 1;
 }

@@ -25,8 +25,8 @@ struct GoldenReport {
 // nothing to check.
 GoldenReport ReadAndCheckGolden(const std::string& path);
 
-// Prints it: the largest deviation per policy and its tolerance; policies without a check are named as skipped.
-// 0, or 1 where a deviation is beyond its tolerance.
+// Prints it: the largest deviation per policy and its tolerance; policies without a check are named as
+// skipped. 0, or 1 where a deviation is beyond its tolerance.
 int CheckGavelGolden(const std::string& file);
 
 }  // namespace berth

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <stdexcept>
 #include <tuple>
 
 #include "baselines/gavel/round_mechanism.hpp"
@@ -34,7 +35,8 @@ Scenario ReadScenarioOf(const Json& run, const fs::path& folder) {
     settings.cluster.types.push_back(type);
   }
   settings.clock = {ClockKind::kReferenceRounds, run.at("round_s").get<double>()};
-  const Scenario trace = FindFormat("gavel").read((folder / run.at("trace").get<std::string>()).string(), settings);
+  const Scenario trace =
+      FindFormat("gavel").read((folder / run.at("trace").get<std::string>()).string(), settings);
   ScenarioData data = trace.data();
   data.seed = run.at("seed");
   return Scenario(std::move(data));
@@ -155,7 +157,8 @@ class Replayer : public gavel::AllocationSource {
     Seconds(simulator_.now() - run_.at("makespan_s").get<double>(), "makespan");
     int empty = 0;
     for (const Json& reset : run_.at("resets")) empty += reset.at("allocation").empty() ? 1 : 0;
-    if (static_cast<std::size_t>(replay_.resets + empty) != run_.at("resets").size()) Differ("number of resets");
+    if (static_cast<std::size_t>(replay_.resets + empty) != run_.at("resets").size())
+      Differ("number of resets");
     if (!simulator_.finished()) Differ("jobs are left");
     for (int job = 0; job < scenario_.num_jobs(); ++job) {
       const auto u = static_cast<std::size_t>(job);
@@ -196,6 +199,8 @@ std::vector<MechanismReplay> ReplayMechanism(const std::string& folder) {
       const Scenario scenario = ReadScenarioOf(run, folder);
       replays.push_back(Replayer(run, scenario, path.stem().string()).Run());
     } catch (const Json::exception& error) {
+      throw Error(Join(path.string(), ": expected the format of mechanism/public, found ", error.what()));
+    } catch (const std::logic_error& error) {
       throw Error(Join(path.string(), ": expected the format of mechanism/public, found ", error.what()));
     }
   }

@@ -7,13 +7,13 @@
 
 namespace berth {
 
-// One run replayed with its recorded allocations: they are given at each reset, and every placement, priority,
-// deficit and time must come out.
+// One run replayed with its recorded allocations: they are given at each reset, and every placement,
+// priority, deficit and time must come out.
 struct MechanismReplay {
   std::string run;
-  int rounds = 0;     // replayed
+  int rounds = 0;  // replayed
   int resets = 0;
-  int differing = 0;  // rounds whose placement or order of types is another
+  int differing = 0;      // rounds whose placement or order of types is another
   double priority = 0.0;  // largest relative difference, of values beyond 1e-6
   double deficit = 0.0;   // s, or relative beyond 1 s
   double seconds = 0.0;   // of round times, reset times and completions

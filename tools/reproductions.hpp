@@ -7,7 +7,7 @@
 namespace berth {
 
 // X(name, function, summary)
-#define BERTH_REPRODUCTIONS(X)                                                                  \
+#define BERTH_REPRODUCTIONS(X) \
   X("gavel", ReproduceGavel, "the policies, round mechanism and experiments of Gavel, OSDI 2020")
 
 // Each takes the words after its name and returns the exit code: 0 all held, 1 something was out of its

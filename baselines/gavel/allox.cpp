@@ -83,7 +83,8 @@ Allocation Allox::Allocate(const Problem& problem, double* cost) {
   std::vector<int> waiting;
   for (int i = 0; i < problem.jobs(); ++i) {
     if (problem.gang[U(i)] != 1) {
-      throw Error(Join("gavel(objective=allox): expected jobs of one GPU, found a gang of ", problem.gang[U(i)]));
+      throw Error(
+          Join("gavel(objective=allox): expected jobs of one GPU, found a gang of ", problem.gang[U(i)]));
     }
     const int type = type_of_[U(problem.key[U(i)])];
     if (type < 0) {

@@ -1,5 +1,5 @@
-// AlloX (Le et al., EuroSys 2020; as the reference has it, gavel/SPEC.md §5): mean completion time by a minimum
-// cost matching of jobs to (worker, place from the end of its queue). Single-GPU jobs.
+// AlloX (Le et al., EuroSys 2020; as the reference has it, gavel/SPEC.md §5): mean completion time by a
+// minimum cost matching of jobs to (worker, place from the end of its queue). Single-GPU jobs.
 #pragma once
 
 #include <span>

@@ -9,8 +9,8 @@
 
 #include <span>
 
-#include "baselines/gavel/problem.hpp"
 #include "baselines/checked_lp.hpp"
+#include "baselines/gavel/problem.hpp"
 
 namespace berth::gavel {
 
@@ -23,8 +23,7 @@ struct LevelAnswer {
 // Reused between solves. Every answer is checked by CheckOptimality before it is given.
 class LevelLp {
  public:
-  explicit LevelLp(LpMethod method, double time_limit_s = kLpInfinity)
-      : lp_(method, time_limit_s) {}
+  explicit LevelLp(LpMethod method, double time_limit_s = kLpInfinity) : lp_(method, time_limit_s) {}
 
   // False when no solver gives an answer that passes the check: `answer` is then untouched. REQUIRES: at
   // least one job, every row of `worth` [m, G] >= 0 with a positive entry. The method asked for comes first,

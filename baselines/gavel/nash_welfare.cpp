@@ -12,7 +12,8 @@
 namespace berth::gavel {
 namespace {
 
-// The Newton systems of degenerate problems cost half the digits; eleven more leave a gap of 1e-9 to be proven.
+// The Newton systems of degenerate problems cost half the digits; eleven more leave a gap of 1e-9 to be
+// proven.
 using Real = long double;
 using Matrix = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic>;
 using Vector = Eigen::Matrix<Real, Eigen::Dynamic, 1>;
@@ -22,7 +23,7 @@ std::size_t U(int i) {
   return static_cast<std::size_t>(i);
 }
 
-constexpr double kCentring = 0.1;   // of the mean complementarity, the next target
+constexpr double kCentring = 0.1;    // of the mean complementarity, the next target
 constexpr double kStepBack = 0.995;  // of the way to the boundary
 constexpr int kMaxSteps = 100;
 constexpr double kRegularization = 1e-15;
@@ -86,10 +87,10 @@ class InteriorPoint {
   // Newton on the perturbed optimality conditions: every slack times its price is mu. Slacks are variables of
   // their own, moved with x, so that small ones lose no digits.
   bool Step() {
-    const Real mu = kCentring *
-                      (x_.cwiseProduct(price_).sum() + time_slack_.dot(time_price_) +
-                       worker_slack_.dot(worker_price_)) /
-                      static_cast<double>(x_.size() + m_ + types_);
+    const Real mu =
+        kCentring *
+        (x_.cwiseProduct(price_).sum() + time_slack_.dot(time_price_) + worker_slack_.dot(worker_price_)) /
+        static_cast<double>(x_.size() + m_ + types_);
     Matrix step(m_, types_);
     Vector time_step(m_), worker_step = Vector::Zero(types_);
     if (!Newton(mu, step)) return false;
@@ -107,8 +108,9 @@ class InteriorPoint {
       const Real most = move.cwiseQuotient(from).minCoeff();
       return most < 0.0 ? -1.0 / most : Real{1e300};
     };
-    const Real primal = std::min<Real>(1.0, kStepBack * std::min({reach(x_, step), reach(time_slack_, time_step),
-                                                              reach(worker_slack_, worker_step)}));
+    const Real primal =
+        std::min<Real>(1.0, kStepBack * std::min({reach(x_, step), reach(time_slack_, time_step),
+                                                  reach(worker_slack_, worker_step)}));
     const Real dual = std::min<Real>(
         1.0, kStepBack * std::min({reach(price_, price_step), reach(time_price_, time_price_step),
                                    reach(worker_price_, worker_price_step)}));
@@ -124,8 +126,8 @@ class InteriorPoint {
   // The step in x, from the system in x and both kinds of prices
   //   H + Z/X   A'      dx      worth/U + mu/X - A' p
   //     A     -S/P      dp  =   S - mu/P
-  // with a little on the diagonal, which refinement takes back. Eliminating the prices by hand would divide by
-  // slacks that go to zero.
+  // with a little on the diagonal, which refinement takes back. Eliminating the prices by hand would divide
+  // by slacks that go to zero.
   bool Newton(Real mu, Matrix& step) {
     const int shares = m_ * types_, size = shares + m_ + types_;
     Sparse matrix(size, size);
@@ -188,7 +190,7 @@ class InteriorPoint {
 
   const Problem& problem_;
   int m_, types_;
-  Matrix worth_, x_, price_;                                       // [m, G]
+  Matrix worth_, x_, price_;                                      // [m, G]
   Vector time_slack_, time_price_, worker_slack_, worker_price_;  // [m], [m], [G], [G]
   Eigen::SimplicialLDLT<Sparse> solver_;
   bool analyzed_ = false;
@@ -240,7 +242,9 @@ class StrategyProof final : public Objective {
     for (std::size_t k = 0; k < x.size(); ++k) x[k] *= discount[k / problem.workers.size()];
     return true;
   }
-  const char* failure() const override { return "the duality gap of the Nash welfare stays above 1e-9 a job"; }
+  const char* failure() const override {
+    return "the duality gap of the Nash welfare stays above 1e-9 a job";
+  }
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// One objective of the scheduler gavel(...): a source of allocations and the row that describes it. Adding one
-// is one file that defines `ObjectiveInfo XObjective()` and one line in objective_list.hpp.
+// One objective of the scheduler gavel(...): a source of allocations and the row that describes it. Adding
+// one is one file that defines `ObjectiveInfo XObjective()` and one line in objective_list.hpp.
 #pragma once
 
 #include <cstdint>
@@ -56,7 +56,7 @@ struct ObjectiveInfo {
   const char* agnostic_name;  // likewise, of aware=false
   Awareness awareness = Awareness::kEither;
   FallBack fall_back = FallBack::kPrevious;
-  bool only_positive = false;  // jobs of allocation 0 stay out even if GPUs are left (FIFO)
+  bool only_positive = false;              // jobs of allocation 0 stay out even if GPUs are left (FIFO)
   std::span<const ParamInfo> params = {};  // its own
   std::unique_ptr<Objective> (*make)(const ObjectiveOptions& options, Params& params) = nullptr;
 };

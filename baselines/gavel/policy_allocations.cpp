@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "env/check.hpp"
+
 namespace berth::gavel {
 namespace {
 
@@ -37,6 +39,10 @@ void PolicyAllocations::Describe(const ClusterView& view, std::span<const int> j
     problem_.price.push_back(type.price_per_hour);
   }
   for (const Tenant& tenant : view.tenants()) {
+    if (tenant.inner_policy != "fairness" && tenant.inner_policy != "fifo") {
+      throw Error(Join("tenant '", tenant.name, "': inner_policy: expected fairness or fifo, found '",
+                       tenant.inner_policy, "'"));
+    }
     problem_.tenants.push_back({tenant.weight, tenant.inner_policy == "fifo"});
   }
   if (problem_.tenants.empty()) problem_.tenants.push_back({});

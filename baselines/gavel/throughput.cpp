@@ -9,7 +9,8 @@
 
 namespace berth::gavel {
 
-LpStatus ThroughputSum::SolveWith(const Problem& problem, std::span<const double> value, bool with_deadlines) {
+LpStatus ThroughputSum::SolveWith(const Problem& problem, std::span<const double> value,
+                                  bool with_deadlines) {
   LpModel& model = lp_.model();
   model.Clear();
   model.maximize = true;
@@ -39,13 +40,15 @@ bool ThroughputSum::Solve(const Problem& problem, std::span<const double> price,
 }
 
 std::vector<double> Prices(const Problem& problem) {
-  const auto stated = std::count_if(problem.price.begin(), problem.price.end(), [](double p) { return p > 0.0; });
+  const auto stated =
+      std::count_if(problem.price.begin(), problem.price.end(), [](double p) { return p > 0.0; });
   if (stated == 0) return std::vector<double>(problem.workers.size(), 1.0);
   for (std::size_t j = 0; j < problem.price.size(); ++j) {
     if (problem.price[j] > 0.0) continue;
-    throw Error(Join("gavel(objective=max_throughput_per_cost): expected a price_per_hour for every GPU type or for "
-                     "none, found none for ",
-                     problem.type_names[j]));
+    throw Error(
+        Join("gavel(objective=max_throughput_per_cost): expected a price_per_hour for every GPU type or for "
+             "none, found none for ",
+             problem.type_names[j]));
   }
   return problem.price;
 }
@@ -54,7 +57,8 @@ namespace {
 
 class MaxSumThroughput final : public Objective {
  public:
-  explicit MaxSumThroughput(const ObjectiveOptions& options) : sum_(options.method, options.lp_time_limit_s) {}
+  explicit MaxSumThroughput(const ObjectiveOptions& options)
+      : sum_(options.method, options.lp_time_limit_s) {}
   bool Allocate(const Problem& problem, Allocation& x) override {
     return sum_.Solve(problem, std::vector<double>(problem.workers.size(), 1.0), false, x);
   }
@@ -81,7 +85,8 @@ class MaxThroughputPerCost final : public Objective {
 
 constexpr ParamInfo kPerCostParams[] = {
     {"slo", "ignore",
-     "max_throughput_per_cost: ignore | keep: the deadlines bind too, or none does where not all can be kept"},
+     "max_throughput_per_cost: ignore | keep: the deadlines bind too, or none does where not all can be "
+     "kept"},
 };
 
 }  // namespace
@@ -98,15 +103,16 @@ ObjectiveInfo MaxSumThroughputObjective() {
 }
 
 ObjectiveInfo MaxThroughputPerCostObjective() {
-  return {.summary = "most steps per unit of money, by the types' price_per_hour; slo=keep: with deadlines",
-          .source = "OSDI 2020 §4.3",
-          .aware_name = "max_sum_throughput_normalized_by_cost_perf[_SLOs: slo=keep]",
-          .agnostic_name = "",
-          .awareness = Awareness::kAwareOnly,
-          .params = kPerCostParams,
-          .make = [](const ObjectiveOptions& options, Params& params) -> std::unique_ptr<Objective> {
-            return std::make_unique<MaxThroughputPerCost>(options, params.Choice("slo", {"ignore", "keep"}) == 1);
-          }};
+  return {
+      .summary = "most steps per unit of money, by the types' price_per_hour; slo=keep: with deadlines",
+      .source = "OSDI 2020 §4.3",
+      .aware_name = "max_sum_throughput_normalized_by_cost_perf[_SLOs: slo=keep]",
+      .agnostic_name = "",
+      .awareness = Awareness::kAwareOnly,
+      .params = kPerCostParams,
+      .make = [](const ObjectiveOptions& options, Params& params) -> std::unique_ptr<Objective> {
+        return std::make_unique<MaxThroughputPerCost>(options, params.Choice("slo", {"ignore", "keep"}) == 1);
+      }};
 }
 
 }  // namespace berth::gavel

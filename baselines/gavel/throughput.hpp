@@ -7,8 +7,8 @@
 namespace berth::gavel {
 
 // max sum_ij T_ij / price_j x_ij over the base constraints, where `with_deadlines` also
-// T_i . x_i >= remaining_i / left_i for every job with a deadline ahead; if not all of these can be kept, none
-// is (the reference's fall-back). A deadline that has passed asks for nothing.
+// T_i . x_i >= remaining_i / left_i for every job with a deadline ahead; if not all of these can be kept,
+// none is (the reference's fall-back). A deadline that has passed asks for nothing.
 class ThroughputSum {
  public:
   explicit ThroughputSum(LpMethod method, double time_limit_s = kLpInfinity) : lp_(method, time_limit_s) {}

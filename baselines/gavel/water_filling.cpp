@@ -25,13 +25,13 @@ constexpr double kPrice = 1e-6, kRise = 1e-6;
 struct WaterFilling::State {
   const Problem& problem;
   WaterOptions options;
-  double most = 0.0;              // M: no job's level can exceed it at weight 1
-  std::vector<double> worth;      // [m, G] T_ij / prop_i
-  std::vector<double> weight;     // [m] of this round; 0 = does not rise
-  std::vector<double> so_far;     // [m] net
-  std::vector<char> saturated;    // [m]
-  std::vector<double> price;      // [m] of the level rows
-  Allocation last;                // [m, G] of the last level LP
+  double most = 0.0;            // M: no job's level can exceed it at weight 1
+  std::vector<double> worth;    // [m, G] T_ij / prop_i
+  std::vector<double> weight;   // [m] of this round; 0 = does not rise
+  std::vector<double> so_far;   // [m] net
+  std::vector<char> saturated;  // [m]
+  std::vector<double> price;    // [m] of the level rows
+  Allocation last;              // [m, G] of the last level LP
 
   State(const Problem& its_problem, const WaterOptions& its_options)
       : problem(its_problem), options(its_options) {
@@ -74,8 +74,9 @@ struct WaterFilling::State {
   }
 };
 
-// max c: (net_i - so_far_i) gang_i / weight_i >= c for the rising jobs, the others keep what they have. Stated as
-// the reference does, since its solver's point depends on the rows; c <= M stands once for each other job.
+// max c: (net_i - so_far_i) gang_i / weight_i >= c for the rising jobs, the others keep what they have.
+// Stated as the reference does, since its solver's point depends on the rows; c <= M stands once for each
+// other job.
 void WaterFilling::StateLevel(const State& state, double slack) {
   const Problem& problem = state.problem;
   LpModel& model = lp_.model();
@@ -108,8 +109,8 @@ void WaterFilling::StateLevel(const State& state, double slack) {
 
 bool WaterFilling::Raise(State& state) {
   const Problem& problem = state.problem;
-  // The reference's point first, where it is asked for, with its own floors: held to the last digit they leave
-  // no room, and its method may see none. Then a vertex, which proves its level.
+  // The reference's point first, where it is asked for, with its own floors: held to the last digit they
+  // leave no room, and its method may see none. Then a vertex, which proves its level.
   LpStatus status = LpStatus::kError;
   if (lp_.method() == LpMethod::kEmbedding) {
     StateLevel(state, 0.0);
@@ -211,7 +212,8 @@ bool WaterFilling::Solve(const Problem& problem, const WaterOptions& options, Wa
   levels.x = std::move(state.last);
   if (lp_.method() == LpMethod::kInteriorPoint) {  // the last level once more, from the inside
     StateLevel(*last, kSlacks[1]);
-    if (lp_.SolveOnly(LpMethod::kInteriorPoint) == LpStatus::kOptimal) TakeShares(problem, lp_.solution(), levels.x);
+    if (lp_.SolveOnly(LpMethod::kInteriorPoint) == LpStatus::kOptimal)
+      TakeShares(problem, lp_.solution(), levels.x);
   }
   levels.promised = state.so_far;
   levels.saturated.assign(state.saturated.begin(), state.saturated.end());
@@ -265,7 +267,8 @@ ObjectiveInfo HierarchicalObjective() {
           .agnostic_name = "",
           .params = kHierarchicalParams,
           .make = [](const ObjectiveOptions& options, Params& params) -> std::unique_ptr<Objective> {
-            const WaterOptions water{.by_tenant = true, .reference_cap = params.Choice("cap", {"none", "reference"}) == 1};
+            const WaterOptions water{.by_tenant = true,
+                                     .reference_cap = params.Choice("cap", {"none", "reference"}) == 1};
             return std::make_unique<WaterFillingPolicy>(options, water);
           }};
 }

@@ -1,12 +1,13 @@
 // Water filling: lexicographic max-min fairness, also over entities with policies of their own (OSDI 2020
 // §4.3 and appendix; step by step gavel/SPEC.md §4).
 //
-// All unsaturated jobs rise together, by weight, until some can rise no further without lowering another; those
-// are saturated at their level and the rest go on. Which jobs are bottlenecks the reference asks a
+// All unsaturated jobs rise together, by weight, until some can rise no further without lowering another;
+// those are saturated at their level and the rest go on. Which jobs are bottlenecks the reference asks a
 // mixed-integer program with a tolerance of 1e-4; here it is decided exactly. A job whose row of the level LP
-// has a positive price is one (complementary slackness: the row is tight in every optimum). Of the others, LPs
-// maximise the sum of what they could rise: who rises is none; when that maximum is 0 the rest are (the set of
-// rises is convex, so jobs that can rise alone can rise together). Tests compare with the mixed-integer one.
+// has a positive price is one (complementary slackness: the row is tight in every optimum). Of the others,
+// LPs maximise the sum of what they could rise: who rises is none; when that maximum is 0 the rest are (the
+// set of rises is convex, so jobs that can rise alone can rise together). Tests compare with the
+// mixed-integer one.
 #pragma once
 
 #include <vector>
@@ -24,10 +25,11 @@ struct WaterLevels {
 };
 
 struct WaterOptions {
-  bool by_tenant = false;  // over the problem's tenants and within each as it says, else over the jobs by weight
-  // As the reference: once a job does not rise, the level may not rise by more than max_ij gang_i T_ij / prop_i
-  // at once; where it would, nothing is saturated and the filling stops short (only with tenants, or weights
-  // below 1). A bug there, needed for its recorded answers.
+  bool by_tenant =
+      false;  // over the problem's tenants and within each as it says, else over the jobs by weight
+  // As the reference: once a job does not rise, the level may not rise by more than max_ij gang_i T_ij /
+  // prop_i at once; where it would, nothing is saturated and the filling stops short (only with tenants, or
+  // weights below 1). A bug there, needed for its recorded answers.
   bool reference_cap = false;
 };
 

@@ -26,8 +26,8 @@ const std::vector<Row>& Objectives() {
   return rows;
 }
 
-#define BERTH_NAME(name, function) #name " | "
-constexpr const char* kObjectiveHelp = BERTH_GAVEL_OBJECTIVES(BERTH_NAME) "the list in baselines/README.md";
+#define BERTH_NAME(name, function) " " #name
+constexpr const char* kObjectiveHelp = "what is optimised:" BERTH_GAVEL_OBJECTIVES(BERTH_NAME);
 #undef BERTH_NAME
 
 constexpr ParamInfo kCommon[] = {

@@ -15,7 +15,7 @@ namespace berth {
 namespace {
 
 const GoldenPolicy* Find(const std::string& name) {
-  for (const std::span<const GoldenPolicy> table : {SingleJobGoldens(), IteratedGoldens()}) {
+  for (const std::span<const GoldenPolicy> table : {SingleJobGoldens(), IteratedGoldens(), PackedGoldens()}) {
     for (const GoldenPolicy& policy : table) {
       if (name == policy.name) return &policy;
     }

@@ -35,6 +35,7 @@ struct GoldenPolicy {
 // The tables.
 std::span<const GoldenPolicy> SingleJobGoldens();
 std::span<const GoldenPolicy> IteratedGoldens();
+std::span<const GoldenPolicy> PackedGoldens();
 
 // The file's column order.
 inline constexpr const char* kGoldenTypes[] = {"k80", "p100", "v100"};

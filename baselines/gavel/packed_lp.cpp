@@ -1,0 +1,104 @@
+#include "baselines/gavel/packed_lp.hpp"
+
+#include <algorithm>
+
+#include "env/check.hpp"
+
+namespace berth::gavel {
+namespace {
+
+std::size_t U(int i) {
+  return static_cast<std::size_t>(i);
+}
+
+}  // namespace
+
+void PackedLp::Begin(const PackedProblem& problem, std::span<const Combo> combos, std::span<const double> value) {
+  const Problem& base = problem.base;
+  LpModel& model = lp_.model();
+  model.Clear();
+  model.maximize = true;
+  of_job_.resize(U(base.jobs()));
+  for (auto& own : of_job_) own.clear();
+  std::vector<std::vector<int>> of_type(U(base.types()));
+  for (std::size_t c = 0; c < combos.size(); ++c) {
+    const int column = model.AddColumn(value.empty() ? 0.0 : value[c], 0.0, kLpInfinity);
+    of_type[U(combos[c].type)].push_back(column);
+    of_job_[U(combos[c].first)].push_back(column);
+    if (combos[c].second >= 0) of_job_[U(combos[c].second)].push_back(column);
+  }
+  for (int j = 0; j < base.types(); ++j) {
+    for (int c : of_type[U(j)]) model.AddEntry(c, base.gang[U(combos[U(c)].first)]);
+    model.EndRow(-kLpInfinity, base.workers[U(j)]);
+  }
+  for (const auto& own : of_job_) {
+    for (int c : own) model.AddEntry(c, 1.0);
+    model.EndRow(-kLpInfinity, 1.0);
+  }
+}
+
+void PackedLp::AddSpeed(int job, std::span<const Combo> combos, double scale) {
+  for (int c : of_job_[U(job)]) {
+    const Combo& combo = combos[U(c)];
+    lp_.model().AddEntry(c, (combo.first == job ? combo.rate_first : combo.rate_second) * scale);
+  }
+}
+
+bool PackedLp::Maximize(const PackedProblem& problem, std::span<const Combo> combos, std::span<const double> scale,
+                        LpMethod method, PackedLevel& answer) {
+  const Problem& base = problem.base;
+  Begin(problem, combos, {});
+  LpModel& model = lp_.model();
+  // No job's level exceeds its best combo's: in this unit the numbers are near 1.
+  double unit = kLpInfinity;
+  for (int i = 0; i < base.jobs(); ++i) {
+    double best = 0.0;
+    for (int c : of_job_[U(i)]) {
+      const Combo& combo = combos[U(c)];
+      best = std::max(best, (combo.first == i ? combo.rate_first : combo.rate_second) * scale[U(i)]);
+    }
+    unit = std::min(unit, best);
+  }
+  BERTH_CHECK(unit > 0.0 && unit < kLpInfinity, "a job can run in no combo");
+  const int level = model.AddColumn(1.0, 0.0, kLpInfinity);
+  for (int i = 0; i < base.jobs(); ++i) {
+    AddSpeed(i, combos, scale[U(i)] / unit);
+    model.AddEntry(level, -1.0);
+    model.EndRow(0.0, kLpInfinity);
+  }
+  if (lp_.Solve(method) != LpStatus::kOptimal) return false;
+  answer.level = lp_.solution().x[U(level)] * unit;
+  answer.x = ToAllocation(problem, combos, lp_.solution().x);
+  answer.price.resize(U(base.jobs()));
+  for (int i = 0; i < base.jobs(); ++i) {
+    answer.price[U(i)] = std::max(0.0, -lp_.solution().row_dual[U(base.types() + base.jobs() + i)]);
+  }
+  return true;
+}
+
+bool PackedLp::Reach(const PackedProblem& problem, std::span<const Combo> combos, std::span<const double> least,
+                     PackedAllocation& x) {
+  Begin(problem, combos, {});
+  for (int i = 0; i < problem.base.jobs(); ++i) {
+    AddSpeed(i, combos, 1.0 / least[U(i)]);
+    lp_.model().EndRow(1.0, kLpInfinity);
+  }
+  if (lp_.Solve() != LpStatus::kOptimal) return false;
+  x = ToAllocation(problem, combos, lp_.solution().x);
+  return true;
+}
+
+LpStatus PackedLp::MaximizeSum(const PackedProblem& problem, std::span<const Combo> combos,
+                               std::span<const double> value, std::span<const double> least, PackedAllocation& x) {
+  Begin(problem, combos, value);
+  for (int i = 0; i < static_cast<int>(least.size()); ++i) {
+    if (least[U(i)] <= 0.0) continue;
+    AddSpeed(i, combos, 1.0 / least[U(i)]);
+    lp_.model().EndRow(1.0, kLpInfinity);
+  }
+  const LpStatus status = lp_.Solve();
+  if (status == LpStatus::kOptimal) x = ToAllocation(problem, combos, lp_.solution().x);
+  return status;
+}
+
+}  // namespace berth::gavel

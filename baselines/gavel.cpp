@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "baselines/gavel/objective_list.hpp"
+#include "baselines/gavel/packed_allocations.hpp"
 #include "baselines/gavel/policy_allocations.hpp"
 #include "baselines/schedulers.hpp"
 
@@ -33,6 +34,7 @@ constexpr const char* kObjectiveHelp = "what is optimised:" BERTH_GAVEL_OBJECTIV
 constexpr ParamInfo kCommon[] = {
     {"objective", "max_min", kObjectiveHelp},
     {"aware", "true", "whether the objective sees how fast each job runs on each type"},
+    {"packed", "false", "whether two jobs may share one GPU, where the scenario says how fast they run so"},
     {"solver", "ipm",
      "where the optimum is a face: ipm: inside it (HiGHS) | simplex: a vertex | reference: the reference's "
      "point"},
@@ -69,37 +71,29 @@ const char* ReferenceNames() {
     for (const Row& row : Objectives()) {
       add(row.info.aware_name, std::string("objective=") + row.name);
       add(row.info.agnostic_name, std::string("objective=") + row.name + ",aware=false");
+      add(row.info.packed_name, std::string("objective=") + row.name + ",packed=true");
     }
     return names;
   }();
   return text.c_str();
 }
 
-class Gavel final : public Scheduler {
- public:
-  Gavel(const Row& row, bool aware, double reset_s, std::unique_ptr<gavel::Objective> objective)
-      : source_(row.name, row.info.fall_back, std::move(objective)) {
-    options_.shuffle_types = row.info.awareness == Awareness::kIndifferent || !aware;
-    options_.only_positive = row.info.only_positive;
-    options_.min_reset_s = reset_s;
+std::unique_ptr<gavel::PolicySource> MakeSource(const Row& row, bool packed, const gavel::ObjectiveOptions& options,
+                                                Params& params) {
+  if (!packed) {
+    return std::make_unique<gavel::PolicyAllocations>(row.name, row.info.fall_back, row.info.make(options, params));
   }
-  // Without rounds the mechanism itself reads attained service.
-  Knowledge knowledge() const override {
-    return source_.reads_future() ? Knowledge::kEstimate : Knowledge::kBlind;
+  if (row.info.make_packed == nullptr) {
+    std::string packing;
+    for (const Row& other : Objectives()) {
+      if (other.info.make_packed != nullptr) packing += (packing.empty() ? "" : ", ") + std::string(other.name);
+    }
+    throw Error(Join("gavel: objective=", row.name, " has no packed=true form; those that have one: ", packing));
   }
-  void Reset(const ClusterView& view) override {
-    mechanism_.Reset(view, options_);
-    source_.Reset(view);
-  }
-  void Decide(const ClusterView& view, Decision& decision) override {
-    mechanism_.Decide(view, source_, decision);
-  }
-
- private:
-  gavel::PolicyAllocations source_;
-  gavel::MechanismOptions options_;
-  gavel::RoundMechanism mechanism_;
-};
+  if (!options.aware) throw Error("gavel: packed=true sees throughputs; expected aware=true, found aware=false");
+  return std::make_unique<gavel::PackedAllocations>(Join("gavel(packed=true,objective=", row.name, ")"),
+                                                    row.info.fall_back, row.info.make_packed(options, params));
+}
 
 // A parameter that the chosen objective does not read must stand at its default.
 void RefuseOthers(const Row& chosen, Params& params) {
@@ -120,6 +114,7 @@ std::unique_ptr<Scheduler> MakeGavel(Params& params) {
   const Row& row = Objectives()[static_cast<std::size_t>(choice)];
   gavel::ObjectiveOptions options;
   options.aware = params.Bool("aware");
+  const bool packed = params.Bool("packed");
   constexpr LpMethod kMethods[] = {LpMethod::kInteriorPoint, LpMethod::kSimplex, LpMethod::kEmbedding};
   options.method = kMethods[params.Choice("solver", {"ipm", "simplex", "reference"})];
   options.compat = params.Bool("compat");
@@ -129,7 +124,12 @@ std::unique_ptr<Scheduler> MakeGavel(Params& params) {
     throw Error(Join("gavel: objective=", row.name, " has no aware=false form; expected aware=true"));
   }
   RefuseOthers(row, params);
-  return std::make_unique<Gavel>(row, options.aware, reset_s, row.info.make(options, params));
+  gavel::MechanismOptions mechanism;
+  // The reference's names of packed policies hold "Packing": their order of types is fixed (SPEC.md §7 step 7).
+  mechanism.shuffle_types = !packed && (row.info.awareness == Awareness::kIndifferent || !options.aware);
+  mechanism.only_positive = row.info.only_positive;
+  mechanism.min_reset_s = reset_s;
+  return gavel::RunInRounds(MakeSource(row, packed, options, params), mechanism);
 }
 
 }  // namespace

@@ -199,6 +199,24 @@ TEST_CASE("packed: deadlines are kept by sharing where taking turns cannot, or n
   CHECK(speed[0] + speed[1] == Approx(1.6));  // the most there is
 }
 
+TEST_CASE("packed: finish-time fairness where a job about to end decides the ratio") {
+  // Job 0 has next to nothing left after 355 s of a life that alone would have taken 200: its ratio is 355 / 200 at
+  // any speed, and the least ratio lies within rounding of that floor. Seen under clock hpc, where a job may stand
+  // at its end.
+  PackedProblem problem = Make({2}, {1, 1}, {2.0, 2.0});
+  problem.base.remaining = {400.0, 600.0};
+  PackedLp lp(LpMethod::kInteriorPoint);
+  PackedFinishTimeFairness fairness;
+  PackedAllocation x;
+  double rho = 0.0;
+  REQUIRE(fairness.Solve(problem, lp, x, &rho));
+  problem.base.remaining = {4e-7, 500.0};
+  problem.base.since = {355.0, 0.0};
+  REQUIRE(fairness.Solve(problem, lp, x, &rho));
+  CHECK(rho == Approx(355.0 / 200.0).epsilon(1e-8));
+  CHECK(Violation(problem, x) <= 1e-7);
+}
+
 TEST_CASE("packed: first in, first out fills up, then packs in order, and stops at the first that finds nobody") {
   // 2 GPUs. Jobs 0 and 1 have them. Job 2 gains 1.7 beside job 0 and 1.9 beside job 1, and takes job 1; job 3 would
   // gain 1.6 beside job 1 only, which is taken, and stops the scan: job 4 waits although it fits job 0.

@@ -3,6 +3,7 @@
 
 #include "baselines/gavel/objective_list.hpp"
 #include "baselines/gavel/objectives.hpp"
+#include "baselines/gavel/packed_objective.hpp"
 #include "env/check.hpp"
 
 namespace berth::gavel {
@@ -89,7 +90,9 @@ ObjectiveInfo FifoObjective() {
           .only_positive = true,
           .make = [](const ObjectiveOptions& options, Params&) -> std::unique_ptr<Objective> {
             return std::make_unique<Fifo>(options.aware);
-          }};
+          },
+          .packed_name = "fifo_packed",
+          .make_packed = MakePackedFifo};
 }
 
 }  // namespace berth::gavel

@@ -11,6 +11,7 @@
 
 #include "baselines/gavel/objective_list.hpp"
 #include "baselines/gavel/objectives.hpp"
+#include "baselines/gavel/packed_objective.hpp"
 #include "env/check.hpp"
 
 namespace berth::gavel {
@@ -151,7 +152,9 @@ ObjectiveInfo FinishTimeFairnessObjective() {
           .fall_back = FallBack::kIsolated,
           .make = [](const ObjectiveOptions& options, Params&) -> std::unique_ptr<Objective> {
             return std::make_unique<FinishTimeFairnessPolicy>(options);
-          }};
+          },
+          .packed_name = "finish_time_fairness_packed",
+          .make_packed = MakePackedFinishTimeFairness};
 }
 
 }  // namespace berth::gavel

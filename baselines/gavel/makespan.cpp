@@ -1,6 +1,7 @@
 // Shortest makespan (OSDI 2020 §4.2; gavel/SPEC.md §2, min_total_duration).
 #include "baselines/gavel/objective_list.hpp"
 #include "baselines/gavel/objectives.hpp"
+#include "baselines/gavel/packed_objective.hpp"
 #include "env/check.hpp"
 
 namespace berth::gavel {
@@ -94,7 +95,9 @@ ObjectiveInfo MakespanObjective() {
           .agnostic_name = "min_total_duration",
           .make = [](const ObjectiveOptions& options, Params&) -> std::unique_ptr<Objective> {
             return std::make_unique<Makespan>(options);
-          }};
+          },
+          .packed_name = "min_total_duration_packed",
+          .make_packed = MakePackedMakespan};
 }
 
 }  // namespace berth::gavel

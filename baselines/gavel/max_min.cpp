@@ -1,6 +1,7 @@
 // Max-min fairness, heterogeneity-aware least attained service (OSDI 2020 §4.1, eq. of gavel/SPEC.md §2).
 #include "baselines/gavel/objective_list.hpp"
 #include "baselines/gavel/objectives.hpp"
+#include "baselines/gavel/packed_objective.hpp"
 
 namespace berth::gavel {
 
@@ -46,7 +47,9 @@ ObjectiveInfo MaxMinObjective() {
           .agnostic_name = "max_min_fairness",
           .make = [](const ObjectiveOptions& options, Params&) -> std::unique_ptr<Objective> {
             return std::make_unique<MaxMin>(options);
-          }};
+          },
+          .packed_name = "max_min_fairness_packed",
+          .make_packed = MakePackedMaxMin};
 }
 
 }  // namespace berth::gavel

@@ -12,6 +12,8 @@
 
 namespace berth::gavel {
 
+class PackedObjective;  // packed_objective.hpp
+
 // Thread rule: as Scheduler, one instance serves one simulation at a time.
 class Objective {
  public:
@@ -59,6 +61,8 @@ struct ObjectiveInfo {
   bool only_positive = false;              // jobs of allocation 0 stay out even if GPUs are left (FIFO)
   std::span<const ParamInfo> params = {};  // its own
   std::unique_ptr<Objective> (*make)(const ObjectiveOptions& options, Params& params) = nullptr;
+  const char* packed_name = "";  // of packed=true
+  std::unique_ptr<PackedObjective> (*make_packed)(const ObjectiveOptions& options, Params& params) = nullptr;
 };
 
 }  // namespace berth::gavel

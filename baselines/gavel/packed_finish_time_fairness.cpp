@@ -49,7 +49,7 @@ bool Minimize(const Ratios& ratios, PackedLp& lp, PackedAllocation& best, double
   const double floor = ratios.Floor();
   reached = kLpInfinity;
   double rho = ratios.Reached({IsolatedAllocation(ratios.problem.base), {}, {}});
-  double low = floor;  // proven infeasible, or the floor
+  double low = floor;  // no ratio reached lies below: proven infeasible, or the floor
   PackedLevel answer;
   for (int step = 0; step < kMaxSteps; ++step) {
     if (!lp.Maximize(ratios.problem, combos, ratios.Scale(rho), LpMethod::kSimplex, answer)) return false;
@@ -57,14 +57,15 @@ bool Minimize(const Ratios& ratios, PackedLp& lp, PackedAllocation& best, double
     if (got < reached) reached = got, best = answer.x;
     const double h = 1.0 / answer.level;
     if (h >= 1.0) low = std::max(low, rho);
-    if (low > floor && reached - low <= kRelativeGap * reached) break;
+    if (reached - low <= kRelativeGap * reached) break;
     double slope = 0.0, sum = 0.0;
     for (int i = 0; i < ratios.jobs(); ++i) {
       sum += answer.price[U(i)];
       slope -= answer.price[U(i)] * ratios.alone[U(i)] / ratios.Spare(i, rho);
     }
     const double next = rho - (h - 1.0) / (h * slope / sum);
-    if (next <= low) {
+    // At the floor itself some job would need infinite speed: a step onto it, or within rounding, goes half way.
+    if (next <= low || (low == floor && next - low <= kRelativeGap * rho)) {
       if (rho - low <= kRelativeGap * rho) break;
       rho = (low + rho) / 2.0;
     } else if (std::abs(next - rho) <= 1e-14 * rho) {

@@ -44,7 +44,7 @@ bool PackedThroughputPerCost(const PackedProblem& problem, PackedLp& lp, std::sp
 }
 
 std::unique_ptr<PackedObjective> MakePackedThroughputPerCost(const ObjectiveOptions& options, Params& params) {
-  return std::make_unique<Policy>(options, params.Bool("slo"));
+  return std::make_unique<Policy>(options, params.Choice("slo", {"ignore", "keep"}) == 1);
 }
 
 }  // namespace berth::gavel

@@ -21,44 +21,13 @@ void PolicyAllocations::Reset(const ClusterView& view) {
 }
 
 void PolicyAllocations::Allocate(const ClusterView& view, std::span<const int> jobs, Allocation& x) {
-  Describe(view, jobs);
+  DescribeProblem(view, jobs, reads_future(), problem_);
   if (!objective_->Allocate(problem_, x)) TakeFallBack(jobs, x);
   const std::size_t types = U(view.num_types());
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     had_one_[U(jobs[i])] = 1;
     std::copy_n(x.begin() + static_cast<std::ptrdiff_t>(i * types), types,
                 previous_.begin() + static_cast<std::ptrdiff_t>(U(jobs[i]) * types));
-  }
-}
-
-void PolicyAllocations::Describe(const ClusterView& view, std::span<const int> jobs) {
-  problem_.Clear();
-  for (const GpuType& type : view.types()) {
-    problem_.workers.push_back(type.count);
-    problem_.type_names.push_back(type.name);
-    problem_.price.push_back(type.price_per_hour);
-  }
-  for (const Tenant& tenant : view.tenants()) {
-    if (tenant.inner_policy != "fairness" && tenant.inner_policy != "fifo") {
-      throw Error(Join("tenant '", tenant.name, "': inner_policy: expected fairness or fifo, found '",
-                       tenant.inner_policy, "'"));
-    }
-    problem_.tenants.push_back({tenant.weight, tenant.inner_policy == "fifo"});
-  }
-  if (problem_.tenants.empty()) problem_.tenants.push_back({});
-  for (int job : jobs) {
-    problem_.key.push_back(job);
-    problem_.gang.push_back(view.Gang(job));
-    problem_.weight.push_back(view.Weight(job));
-    problem_.tenant.push_back(view.TenantOf(job));
-    problem_.left.push_back(view.Deadline(job) - view.now());
-    const auto rates = view.Rates(job);
-    problem_.throughput.insert(problem_.throughput.end(), rates.begin(), rates.end());
-    if (!reads_future()) continue;
-    // Under clock event a job may stand one rounding error short of its end: leave it a billionth of its
-    // work.
-    problem_.remaining.push_back(std::max(view.RemainingSteps(job), 1e-9 * view.TotalSteps(job)));
-    problem_.since.push_back(view.now() - view.Arrival(job));
   }
 }
 

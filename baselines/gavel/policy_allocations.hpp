@@ -6,23 +6,22 @@
 #include <vector>
 
 #include "baselines/gavel/objective.hpp"
-#include "baselines/gavel/round_mechanism.hpp"
+#include "baselines/gavel/policy_source.hpp"
 
 namespace berth::gavel {
 
 // Where the objective has no answer, its row's fall-back stands in; counted, and said once on stderr.
-class PolicyAllocations final : public AllocationSource {
+class PolicyAllocations final : public PolicySource {
  public:
   PolicyAllocations(const char* name, FallBack fall_back, std::unique_ptr<Objective> objective)
       : name_(name), fall_back_(fall_back), objective_(std::move(objective)) {}
 
-  bool reads_future() const { return objective_->reads_future(); }
-  void Reset(const ClusterView& view);
+  bool reads_future() const override { return objective_->reads_future(); }
+  void Reset(const ClusterView& view) override;
   void Allocate(const ClusterView& view, std::span<const int> jobs, Allocation& x) override;
   int fall_backs() const { return fall_backs_; }
 
  private:
-  void Describe(const ClusterView& view, std::span<const int> jobs);
   void TakeFallBack(std::span<const int> jobs, Allocation& x);
 
   const char* name_;

@@ -5,6 +5,7 @@
 
 #include "baselines/gavel/base_constraints.hpp"
 #include "baselines/gavel/objective_list.hpp"
+#include "baselines/gavel/packed_objective.hpp"
 #include "env/check.hpp"
 
 namespace berth::gavel {
@@ -112,7 +113,9 @@ ObjectiveInfo MaxThroughputPerCostObjective() {
       .params = kPerCostParams,
       .make = [](const ObjectiveOptions& options, Params& params) -> std::unique_ptr<Objective> {
         return std::make_unique<MaxThroughputPerCost>(options, params.Choice("slo", {"ignore", "keep"}) == 1);
-      }};
+      },
+      .packed_name = "max_sum_throughput_normalized_by_cost_packed[_SLOs: slo=keep]",
+      .make_packed = MakePackedThroughputPerCost};
 }
 
 }  // namespace berth::gavel

@@ -83,7 +83,9 @@ bool PackedLp::Reach(const PackedProblem& problem, std::span<const Combo> combos
     AddSpeed(i, combos, 1.0 / least[U(i)]);
     lp_.model().EndRow(1.0, kLpInfinity);
   }
-  if (lp_.Solve() != LpStatus::kOptimal) return false;
+  // HiGHS' interior point is not centred where there is no objective; the embedding's is, as in level_lp.cpp.
+  const bool vertex = lp_.method() == LpMethod::kSimplex;
+  if (lp_.Solve(vertex ? LpMethod::kSimplex : LpMethod::kEmbedding) != LpStatus::kOptimal) return false;
   x = ToAllocation(problem, combos, lp_.solution().x);
   return true;
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "baselines/gavel/packed_objectives.hpp"
+#include "baselines/gavel/water_filling.hpp"
 #include "env/rng.hpp"
 #include "tests/catch.hpp"
 
@@ -64,10 +65,14 @@ PackedProblem Random(std::uint64_t seed) {
   return problem;
 }
 
-// max min_i scale_i speed_i, written out from the definition: a column for every job and every two jobs on every
-// type, of any gangs and rates; combos that cannot run are held at 0.
-double WrittenOut(const PackedProblem& problem, const std::vector<double>& scale) {
+constexpr double kRising = -1.0;
+
+// max min scale_i speed_i over the rising jobs, the others held at their floors; written out from the definition: a
+// column for every job and every two jobs on every type, of any gangs and rates; combos that cannot run are held
+// at 0.
+double WrittenOut(const PackedProblem& problem, const std::vector<double>& scale, std::vector<double> floor = {}) {
   const Problem& base = problem.base;
+  floor.resize(scale.size(), kRising);
   struct Column {
     int a, b, type;
   };
@@ -98,8 +103,9 @@ double WrittenOut(const PackedProblem& problem, const std::vector<double>& scale
         const double rate = a == b ? base.throughput[base.at(i, type)] : problem.Beside(i, a == i ? b : a, type);
         model.AddEntry(static_cast<int>(c), speed ? rate * scale[U(i)] : 1.0);
       }
-      if (speed) model.AddEntry(level, -1.0);
-      speed ? model.EndRow(0.0, kLpInfinity) : model.EndRow(-kLpInfinity, 1.0);
+      const bool rising = floor[U(i)] == kRising;
+      if (speed && rising) model.AddEntry(level, -1.0);
+      speed ? model.EndRow(rising ? 0.0 : floor[U(i)], kLpInfinity) : model.EndRow(-kLpInfinity, 1.0);
     }
   }
   LpSolver solver;
@@ -181,6 +187,71 @@ TEST_CASE("packed: random gangs of mixed sizes against the program written out, 
   }
   CHECK(pairs_used > 50);
   CHECK(thinned > 50);
+}
+
+namespace {
+
+std::vector<double> FairScale(const Problem& base) {
+  std::vector<double> scale = ProportionalThroughput(base);
+  for (std::size_t i = 0; i < scale.size(); ++i) scale[i] = base.gang[i] / (base.weight[i] * scale[i]);
+  return scale;
+}
+
+// Lexicographic max-min job by job: after each level, a job is held if the most that it alone could have, while the
+// others keep theirs, is no more. What the others give way by, 1e-9, lets it rise by 1e-9 over its price: prices
+// down to 1e-4 are told from none.
+std::vector<double> LevelsOneByOne(const PackedProblem& problem, const std::vector<double>& scale) {
+  std::vector<double> floor(scale.size(), kRising);
+  while (std::count(floor.begin(), floor.end(), kRising) > 0) {
+    const double level = WrittenOut(problem, scale, floor);
+    std::vector<double> next = floor;
+    for (std::size_t i = 0; i < floor.size(); ++i) {
+      if (floor[i] != kRising) continue;
+      std::vector<double> others = floor;
+      for (double& f : others) f = f == kRising ? level * (1.0 - 1e-9) : f;
+      others[i] = kRising;
+      if (WrittenOut(problem, scale, others) <= level * (1.0 + 1e-5)) next[i] = level * (1.0 - 1e-9);
+    }
+    REQUIRE(next != floor);
+    floor = next;
+  }
+  return floor;
+}
+
+}  // namespace
+
+TEST_CASE("packed: water filling, by the unpacked one where nobody shares, and job by job where some do") {
+  int several = 0;
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    CAPTURE(seed);
+    PackedProblem problem = Random(seed);
+    const std::vector<double> scale = FairScale(problem.base);
+    for (const LpMethod method : {LpMethod::kSimplex, LpMethod::kInteriorPoint}) {
+      PackedLp lp(method);
+      PackedWaterLevels levels;
+      REQUIRE(PackedWaterFilling(problem, lp, levels));
+      const std::vector<double> expected = LevelsOneByOne(problem, scale);
+      const std::vector<double> speed = EffectiveThroughput(problem, levels.x);
+      for (std::size_t i = 0; i < scale.size(); ++i) {
+        CHECK(levels.level[i] == Approx(expected[i]).epsilon(1e-6));
+        CHECK(speed[i] * scale[i] >= expected[i] * (1.0 - 1e-6));
+      }
+      CHECK(Violation(problem, levels.x) <= 1e-7);
+      several += *std::max_element(expected.begin(), expected.end()) > expected[0] * 1.01;
+    }
+    std::fill(problem.beside.begin(), problem.beside.end(), 0.0);
+    PackedLp lp(LpMethod::kSimplex);
+    PackedWaterLevels levels;
+    REQUIRE(PackedWaterFilling(problem, lp, levels));
+    WaterFilling unpacked(LpMethod::kSimplex);
+    WaterLevels alone;
+    REQUIRE(unpacked.Solve(problem.base, {}, alone));
+    for (std::size_t i = 0; i < scale.size(); ++i) {
+      const double level = alone.promised[i] * problem.base.gang[i] / problem.base.weight[i];
+      CHECK(levels.level[i] == Approx(level).epsilon(1e-7));
+    }
+  }
+  CHECK(several > 20);
 }
 
 TEST_CASE("packed: deadlines are kept by sharing where taking turns cannot, or none is") {

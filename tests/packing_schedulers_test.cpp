@@ -198,7 +198,8 @@ TEST_CASE("gandiva: every pairing of four comes up about as often") {
 
 TEST_CASE("packing schedulers: pack where it pays, under every clock") {
   std::vector<std::string> specs = {"gandiva"};
-  for (const char* objective : {"max_min", "makespan", "finish_time_fairness", "max_throughput_per_cost", "fifo"}) {
+  for (const char* objective : {"max_min", "makespan", "finish_time_fairness", "max_throughput_per_cost", "fifo",
+                                "water_filling"}) {
     specs.push_back(std::string("gavel(packed=true,objective=") + objective + ")");
   }
   for (const Clock& clock : test::AllClocks()) {

@@ -47,33 +47,47 @@ void PackedLp::AddSpeed(int job, std::span<const Combo> combos, double scale) {
 bool PackedLp::Maximize(const PackedProblem& problem, std::span<const Combo> combos, std::span<const double> scale,
                         LpMethod method, PackedLevel& answer) {
   const Problem& base = problem.base;
+  // No job's level exceeds its best combo's: in this unit the numbers are near 1.
+  std::vector<double> best(U(base.jobs()), 0.0);
+  for (const Combo& combo : combos) {
+    best[U(combo.first)] = std::max(best[U(combo.first)], combo.rate_first * scale[U(combo.first)]);
+    if (combo.second < 0) continue;
+    best[U(combo.second)] = std::max(best[U(combo.second)], combo.rate_second * scale[U(combo.second)]);
+  }
+  const double unit = *std::min_element(best.begin(), best.end());
+  BERTH_CHECK(unit > 0.0 && unit < kLpInfinity, "a job can run in no combo");
+  std::vector<SpeedRow> rows;
+  for (int i = 0; i < base.jobs(); ++i) rows.push_back({scale[U(i)] / unit, 0, 0.0});
+  PackedRise risen;
+  const double top[] = {kLpInfinity};
+  if (MaximizeRise(problem, combos, rows, top, method, risen) != LpStatus::kOptimal) return false;
+  answer = {risen.rise[0] * unit, std::move(risen.x), std::move(risen.price)};
+  return true;
+}
+
+LpStatus PackedLp::MaximizeRise(const PackedProblem& problem, std::span<const Combo> combos,
+                                std::span<const SpeedRow> rows, std::span<const double> top, LpMethod method,
+                                PackedRise& answer) {
+  const Problem& base = problem.base;
   Begin(problem, combos, {});
   LpModel& model = lp_.model();
-  // No job's level exceeds its best combo's: in this unit the numbers are near 1.
-  double unit = kLpInfinity;
+  const int first = model.columns();
+  for (double its_top : top) model.AddColumn(1.0, 0.0, its_top);
   for (int i = 0; i < base.jobs(); ++i) {
-    double best = 0.0;
-    for (int c : of_job_[U(i)]) {
-      const Combo& combo = combos[U(c)];
-      best = std::max(best, (combo.first == i ? combo.rate_first : combo.rate_second) * scale[U(i)]);
-    }
-    unit = std::min(unit, best);
+    AddSpeed(i, combos, rows[U(i)].scale);
+    if (rows[U(i)].rise >= 0) model.AddEntry(first + rows[U(i)].rise, -1.0);
+    model.EndRow(rows[U(i)].least, kLpInfinity);
   }
-  BERTH_CHECK(unit > 0.0 && unit < kLpInfinity, "a job can run in no combo");
-  const int level = model.AddColumn(1.0, 0.0, kLpInfinity);
-  for (int i = 0; i < base.jobs(); ++i) {
-    AddSpeed(i, combos, scale[U(i)] / unit);
-    model.AddEntry(level, -1.0);
-    model.EndRow(0.0, kLpInfinity);
-  }
-  if (lp_.Solve(method) != LpStatus::kOptimal) return false;
-  answer.level = lp_.solution().x[U(level)] * unit;
-  answer.x = ToAllocation(problem, combos, lp_.solution().x);
+  const LpStatus status = lp_.Solve(method);
+  if (status != LpStatus::kOptimal) return status;
+  const LpSolution& solution = lp_.solution();
+  answer.x = ToAllocation(problem, combos, solution.x);
+  answer.rise.assign(solution.x.begin() + first, solution.x.end());
   answer.price.resize(U(base.jobs()));
   for (int i = 0; i < base.jobs(); ++i) {
-    answer.price[U(i)] = std::max(0.0, -lp_.solution().row_dual[U(base.types() + base.jobs() + i)]);
+    answer.price[U(i)] = std::max(0.0, -solution.row_dual[U(base.types() + base.jobs() + i)]);
   }
-  return true;
+  return status;
 }
 
 bool PackedLp::Reach(const PackedProblem& problem, std::span<const Combo> combos, std::span<const double> least,

@@ -5,7 +5,8 @@
 // and with speed_i = sum over combos c of job i of its rate in c times x_c, one of
 //   level:  max c,  scale_i speed_i >= c  for every i;
 //   reach:  speed_i >= least_i;
-//   sum:    max sum_c value_c x_c,  speed_i >= least_i where least_i > 0.
+//   sum:    max sum_c value_c x_c,  speed_i >= least_i where least_i > 0;
+//   rise:   max sum_k z_k,  0 <= z_k <= top_k,  scale_i speed_i - z_k(i) >= least_i  for every i.
 #pragma once
 
 #include <span>
@@ -19,6 +20,17 @@ struct PackedLevel {
   double level = 0.0;
   PackedAllocation x;
   std::vector<double> price;  // [m] >= 0: duals of the rows of the level
+};
+
+struct SpeedRow {
+  double scale;  // > 0
+  int rise;      // index of its z, -1 = none
+  double least;
+};
+struct PackedRise {
+  std::vector<double> rise;   // z
+  std::vector<double> price;  // [m] >= 0: duals of the rows
+  PackedAllocation x;
 };
 
 // Reused between solves; every answer is checked as CheckedLp does. False, or a status that is not kOptimal,
@@ -35,6 +47,10 @@ class PackedLp {
   [[nodiscard]] LpStatus MaximizeSum(const PackedProblem& problem, std::span<const Combo> combos,
                                      std::span<const double> value, std::span<const double> least,
                                      PackedAllocation& x);
+
+  [[nodiscard]] LpStatus MaximizeRise(const PackedProblem& problem, std::span<const Combo> combos,
+                                      std::span<const SpeedRow> rows, std::span<const double> top, LpMethod method,
+                                      PackedRise& answer);
 
   LpMethod method() const { return lp_.method(); }
   int failed_checks() const { return lp_.failed_checks(); }

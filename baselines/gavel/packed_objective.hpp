@@ -23,6 +23,6 @@ class PackedObjective {
 // The packed forms, one file each; an objective's row in its own file names its own.
 using MakePacked = std::unique_ptr<PackedObjective>(const ObjectiveOptions& options, Params& params);
 MakePacked MakePackedMaxMin, MakePackedMakespan, MakePackedFinishTimeFairness, MakePackedThroughputPerCost,
-    MakePackedFifo;
+    MakePackedFifo, MakePackedWaterFilling;
 
 }  // namespace berth::gavel

@@ -37,6 +37,14 @@ class PackedFinishTimeFairness {
   std::vector<Memory> memory_;
 };
 
+// Lexicographic max-min of net_i gang_i / weight_i, net = speed / prop: the filling of water_filling.hpp without
+// tenants, over combos. True with the levels reached so far where a later LP fails; false where the first does.
+struct PackedWaterLevels {
+  PackedAllocation x;
+  std::vector<double> level;  // [m] net gang / weight at which a job is held
+};
+[[nodiscard]] bool PackedWaterFilling(const PackedProblem& problem, PackedLp& lp, PackedWaterLevels& levels);
+
 // max sum over combos of both members' steps/s over the type's price; deadlines as ThroughputSum.
 [[nodiscard]] bool PackedThroughputPerCost(const PackedProblem& problem, PackedLp& lp,
                                            std::span<const double> price, bool with_deadlines, PackedAllocation& x,

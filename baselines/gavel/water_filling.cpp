@@ -5,6 +5,7 @@
 
 #include "baselines/gavel/base_constraints.hpp"
 #include "baselines/gavel/objective_list.hpp"
+#include "baselines/gavel/packed_objective.hpp"
 #include "env/check.hpp"
 
 namespace berth::gavel {
@@ -257,7 +258,9 @@ ObjectiveInfo WaterFillingObjective() {
           .agnostic_name = "max_min_fairness_water_filling",
           .make = [](const ObjectiveOptions& options, Params&) -> std::unique_ptr<Objective> {
             return std::make_unique<WaterFillingPolicy>(options, WaterOptions{});
-          }};
+          },
+          .packed_name = "max_min_fairness_water_filling_packed",
+          .make_packed = MakePackedWaterFilling};
 }
 
 ObjectiveInfo HierarchicalObjective() {

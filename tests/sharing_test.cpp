@@ -134,6 +134,20 @@ TEST_CASE("sharing, event clock: a pair that ends at one instant is one decision
   CHECK(simulator.BusySeconds(0) == 10.0);
 }
 
+TEST_CASE("sharing, event clock: what rounding leaves of a job at its end does not outlive the pair") {
+  // In doubles 15 / (15 / 11) is 11, but 15 / 11 * 11 is 15 less 2^-49: at 11, where job 0 ends, job 1 would still have
+  // that much to do alone, at 1/8 step/s 1.4e-14 s.
+  ScenarioData data = TinyData({{"a", 1}}, {{4.0}, {0.125}}, {{0, 11, 0}, {0, 15, 1}});
+  SetPair(data, 0, 1, 0, 1.0, 15.0 / 11.0);
+  REQUIRE(15.0 - 15.0 / 11.0 * 11.0 > 0.0);
+  REQUIRE(15.0 / (15.0 / 11.0) == 11.0);
+  Simulator simulator{Scenario(data)};
+  Decide(simulator, [](Decision& d) { d.Start(0, 0), d.Pack(1, 0); });
+  CHECK_FALSE(simulator.AdvanceToDecision());
+  CHECK(simulator.state().completed == std::vector<int>{0, 1});
+  CHECK(DoneAt(simulator, 1) == 11.0);
+}
+
 TEST_CASE("sharing, rounds clock: the one that stays keeps the pair rate up to the boundary") {
   // Rounds of 10 s. Packed from 0 at 3 and 1: job 0 (45 steps) ends at 15, inside the second round; job 1 (50
   // steps) has done 20 at the boundary 20, then 30 / 2 = 15 s alone: done at 35.
@@ -214,6 +228,7 @@ TEST_CASE("sharing: what a pack can break names its rule and changes nothing") {
   // The GPU of a pair is free only once both leave it.
   CHECK(rule([](Decision& d) { d.Stop(1), d.Start(4, 0), d.Start(2, 0); }) == Rule::kNoRoom);
   CHECK(rule([](Decision& d) { d.Stop(1), d.Start(2, 0, std::vector<int>{0}); }) == Rule::kDeviceBusy);
+  CHECK(rule([](Decision& d) { d.Stop(0), d.Start(2, 0, std::vector<int>{0}); }) == Rule::kDeviceBusy);
   Decision decision;
   decision.Stop(1), decision.Stop(0), decision.Start(2, 0, std::vector<int>{0}), decision.Pack(3, 2);
   REQUIRE(simulator.Apply(decision).ok());

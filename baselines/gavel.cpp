@@ -78,21 +78,26 @@ const char* ReferenceNames() {
   return text.c_str();
 }
 
-std::unique_ptr<gavel::PolicySource> MakeSource(const Row& row, bool packed, const gavel::ObjectiveOptions& options,
-                                                Params& params) {
+std::unique_ptr<gavel::PolicySource> MakeSource(const Row& row, bool packed,
+                                                const gavel::ObjectiveOptions& options, Params& params) {
   if (!packed) {
-    return std::make_unique<gavel::PolicyAllocations>(row.name, row.info.fall_back, row.info.make(options, params));
+    return std::make_unique<gavel::PolicyAllocations>(row.name, row.info.fall_back,
+                                                      row.info.make(options, params));
   }
   if (row.info.make_packed == nullptr) {
     std::string packing;
     for (const Row& other : Objectives()) {
-      if (other.info.make_packed != nullptr) packing += (packing.empty() ? "" : ", ") + std::string(other.name);
+      if (other.info.make_packed != nullptr)
+        packing += (packing.empty() ? "" : ", ") + std::string(other.name);
     }
-    throw Error(Join("gavel: objective=", row.name, " has no packed=true form; those that have one: ", packing));
+    throw Error(
+        Join("gavel: objective=", row.name, " has no packed=true form; those that have one: ", packing));
   }
-  if (!options.aware) throw Error("gavel: packed=true sees throughputs; expected aware=true, found aware=false");
+  if (!options.aware)
+    throw Error("gavel: packed=true sees throughputs; expected aware=true, found aware=false");
   return std::make_unique<gavel::PackedAllocations>(Join("gavel(packed=true,objective=", row.name, ")"),
-                                                    row.info.fall_back, row.info.make_packed(options, params));
+                                                    row.info.fall_back,
+                                                    row.info.make_packed(options, params));
 }
 
 // A parameter that the chosen objective does not read must stand at its default.
@@ -125,7 +130,8 @@ std::unique_ptr<Scheduler> MakeGavel(Params& params) {
   }
   RefuseOthers(row, params);
   gavel::MechanismOptions mechanism;
-  // The reference's names of packed policies hold "Packing": their order of types is fixed (SPEC.md §7 step 7).
+  // The reference's names of packed policies hold "Packing": their order of types is fixed (SPEC.md §7 step
+  // 7).
   mechanism.shuffle_types = !packed && (row.info.awareness == Awareness::kIndifferent || !options.aware);
   mechanism.only_positive = row.info.only_positive;
   mechanism.min_reset_s = reset_s;

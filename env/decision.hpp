@@ -26,13 +26,14 @@ struct Command {
   int host = -1;  // kPack: the job whose GPU is shared
 };
 
-// Stops and moves free their GPUs before starts take any, whatever the order of the commands; packs come last.
-// Without explicit devices a job takes the lowest-numbered free ones of the type.
+// Stops and moves free their GPUs before starts take any, whatever the order of the commands; packs come
+// last. Without explicit devices a job takes the lowest-numbered free ones of the type.
 //
-// Packing: two jobs of gang 1 hold one GPU together, where ThroughputTable::pairs has both rates above 0 on its
-// type. The host runs after this decision (it ran, starts or moves) and shares with one job only. From the
-// instant of the decision both progress at their pair rates; the pair is dissolved when either ends, stops,
-// moves or is packed elsewhere, and the other then runs on alone (when: see Simulator).
+// Packing: two jobs of gang 1 hold one GPU together, where ThroughputTable::pairs has both rates above 0 on
+// its type. The host runs after this decision (it ran, starts or moves) and shares with one job only. From
+// the instant of the decision both progress at their pair rates; the pair is dissolved when either ends,
+// stops, moves or is packed elsewhere, and the other then runs on alone (when: see Simulator).
+//
 // Reused between calls: Clear keeps the memory.
 class Decision {
  public:

@@ -29,13 +29,14 @@ ApplyResult Simulator::Validate(const Decision& decision) {
     job_stamp_[U(c.job)] = stamp_;
     const bool pack = c.kind == CommandKind::kPack;
     packs = packs || pack;
-    const bool of_running = c.kind == CommandKind::kStop || c.kind == CommandKind::kMove ||
-                            (pack && phase == JobPhase::kRunning);
+    const bool of_running =
+        c.kind == CommandKind::kStop || c.kind == CommandKind::kMove || (pack && phase == JobPhase::kRunning);
     if (of_running && phase != JobPhase::kRunning) return {Rule::kNotRunning, i};
     if (!of_running && phase != JobPhase::kWaiting) return {Rule::kNotWaiting, i};
     if (!of_running) continue;
     const int partner = s.partner[U(c.job)];  // a shared GPU is free once both leave it
-    if (partner < 0 || job_stamp_[U(partner)] == stamp_) spare_[U(s.on_type[U(c.job)])] += jobs.gang[U(c.job)];
+    if (partner < 0 || job_stamp_[U(partner)] == stamp_)
+      spare_[U(s.on_type[U(c.job)])] += jobs.gang[U(c.job)];
   }
   for (int i = 0; i < count; ++i) {
     const Command& c = decision.commands[U(i)];
@@ -54,8 +55,8 @@ ApplyResult Simulator::Validate(const Decision& decision) {
       const int holder = s.device_job[U(d)];
       // Held by a job that this decision stops or moves is as good as free.
       const int partner = holder < 0 ? -1 : s.partner[U(holder)];
-      const bool freed = holder >= 0 && job_stamp_[U(holder)] == stamp_ &&
-                         (partner < 0 || job_stamp_[U(partner)] == stamp_);
+      const bool freed =
+          holder >= 0 && job_stamp_[U(holder)] == stamp_ && (partner < 0 || job_stamp_[U(partner)] == stamp_);
       if ((holder >= 0 && !freed) || device_stamp_[U(d)] == stamp_) return {Rule::kDeviceBusy, i};
       device_stamp_[U(d)] = stamp_;
     }
@@ -136,7 +137,8 @@ std::string Explain(const ApplyResult& result, const Decision& decision, const S
     case Rule::kPackShared:
       return Join(job, " cannot be packed beside job ", c.host, ": that one shares its GPU with another");
     case Rule::kPackRate:
-      return Join(job, " cannot be packed beside job ", c.host, ": on that GPU type one of them cannot run so");
+      return Join(job, " cannot be packed beside job ", c.host,
+                  ": on that GPU type one of them cannot run so");
   }
   return "unknown rule";
 }

@@ -20,7 +20,8 @@ std::string CheckSharing(const Scenario& scenario, const SimState& s, int job) {
     if (s.rate[U(job)] == scenario.Rate(job, type)) return "";
     return Join("job ", job, " runs at ", s.rate[U(job)], " steps/s, alone ", scenario.Rate(job, type));
   }
-  if (s.partner[U(partner)] != job) return Join("job ", job, " shares with job ", partner, ", not so the other");
+  if (s.partner[U(partner)] != job)
+    return Join("job ", job, " shares with job ", partner, ", not so the other");
   if (scenario.data().jobs.gang[U(job)] != 1) return Join("job ", job, " shares a GPU and is a gang");
   const double rate = scenario.PairRate(job, partner, type);
   if (rate > 0.0 && s.rate[U(job)] == rate) return "";
@@ -48,7 +49,8 @@ std::string CheckInvariants(const Simulator& simulator) {
       }
       for (int holder = job; holder >= 0; holder = holder == job ? s.partner[U(job)] : -1) {
         ++held[U(holder)];
-        if (s.on_type[U(holder)] != type) return Join("job ", holder, " holds device ", d, " of another type");
+        if (s.on_type[U(holder)] != type)
+          return Join("job ", holder, " holds device ", d, " of another type");
         const auto its = s.Devices(holder);
         if (std::find(its.begin(), its.end(), d) == its.end())
           return Join("job ", holder, " does not know of its device ", d);

@@ -45,7 +45,8 @@ void Simulator::Part(int job) {
   const int partner = s.partner[U(job)];
   EndSharing(job, s.now);
   s.partner[U(job)] = s.partner[U(partner)] = -1;
-  if (s.phase[U(partner)] == JobPhase::kRunning) SetRate(partner, scenario_.Rate(partner, s.on_type[U(partner)]));
+  if (s.phase[U(partner)] == JobPhase::kRunning)
+    SetRate(partner, scenario_.Rate(partner, s.on_type[U(partner)]));
 }
 
 void Simulator::EndSharing(int job, double time) {

@@ -7,13 +7,13 @@
 //     if (auto applied = simulator.Apply(decision); !applied.ok()) ...
 //   }
 //
-// Two jobs on one GPU (Decision::Pack) progress at their pair rates from the instant of the decision, whatever
-// start of one is still being paid for. Under clocks event and hpc, and when a decision parts them, the one that
-// stays has its own rate again at that instant. When one ends inside a round (clocks with rounds), the other
-// keeps the pair rate up to the boundary: what a round runs is fixed at its start. Under reference_rounds each
-// counts its whole steps at its pair rate (gavel/SPEC.md §7 step 9) and has its own finish.
-// A shared GPU is busy once: BusySeconds, and so utilisation, cost and energy, count devices, not jobs; each of
-// the two attains every second of its own (AttainedSeconds).
+// Two jobs on one GPU (Decision::Pack) progress at their pair rates from the instant of the decision,
+// whatever start of one is still being paid for. Under clocks event and hpc, and when a decision parts them,
+// the one that stays has its own rate again at that instant. When one ends inside a round (clocks with
+// rounds), the other keeps the pair rate up to the boundary: what a round runs is fixed at its start. Under
+// reference_rounds each counts its whole steps at its pair rate (gavel/SPEC.md §7 step 9) and has its own
+// finish. A shared GPU is busy once: BusySeconds, and so utilisation, cost and energy, count devices, not
+// jobs; each of the two attains every second of its own (AttainedSeconds).
 //
 // Thread rule: one thread at a time; copies are independent.
 #pragma once
@@ -132,7 +132,7 @@ class Simulator {
   void EndSharedRound(double end);        // kReferenceRounds: accounts every pair's round
   void EndSharing(int job, double time);  // accounts the seconds that both ran
   void SetRate(int job, double rate);     // from now on; keeps the progress made
-  double FinishTime(int job) const;  // the one place that computes it
+  double FinishTime(int job) const;       // the one place that computes it
   double Overhead(int job, int type) const;
   double MoveCost() const;
   void AdvanceJobSeconds(double time);
@@ -151,7 +151,7 @@ class Simulator {
   std::vector<std::uint64_t> free_bits_;                 // [D / 64] idle devices
   std::vector<std::uint32_t> job_stamp_, device_stamp_;  // marks of the decision being validated
   std::vector<int> spare_;                               // [G] room while validating
-  std::vector<int> command_of_;           // [J] index of the command that names the job, if one does
+  std::vector<int> command_of_;            // [J] index of the command that names the job, if one does
   std::vector<std::uint32_t> host_stamp_;  // [J] a job is packed beside this one
   std::uint32_t stamp_ = 0;
   std::vector<std::uint8_t> failures_;  // [J] kReferenceRounds: rounds in which no step fitted

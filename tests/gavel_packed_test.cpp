@@ -1,6 +1,6 @@
 // Packed policies where the goldens do not reach: gangs of mixed sizes, on which the reference is wrong
-// (gavel/SPEC.md §8.2), by hand and against a program written out here from the definition; and the thinning of
-// combos, which may cost nothing.
+// (gavel/SPEC.md §8.2), by hand and against a program written out here from the definition; and the thinning
+// of combos, which may cost nothing.
 #include <algorithm>
 #include <vector>
 
@@ -46,7 +46,8 @@ PackedProblem Random(std::uint64_t seed) {
   std::vector<double> rates;
   for (int i = 0; i < m; ++i) {
     gang.push_back(stream.Below(3) == 0 ? (stream.Below(2) == 0 ? 2 : 4) : 1);
-    for (int j = 0; j < types; ++j) rates.push_back(j > 0 && stream.Below(6) == 0 ? 0.0 : stream.Uniform(1.0, 9.0));
+    for (int j = 0; j < types; ++j)
+      rates.push_back(j > 0 && stream.Below(6) == 0 ? 0.0 : stream.Uniform(1.0, 9.0));
   }
   PackedProblem problem = Make(workers, gang, rates);
   for (int i = 0; i < m; ++i) {
@@ -67,10 +68,11 @@ PackedProblem Random(std::uint64_t seed) {
 
 constexpr double kRising = -1.0;
 
-// max min scale_i speed_i over the rising jobs, the others held at their floors; written out from the definition: a
-// column for every job and every two jobs on every type, of any gangs and rates; combos that cannot run are held
-// at 0.
-double WrittenOut(const PackedProblem& problem, const std::vector<double>& scale, std::vector<double> floor = {}) {
+// max min scale_i speed_i over the rising jobs, the others held at their floors; written out from the
+// definition: a column for every job and every two jobs on every type, of any gangs and rates; combos that
+// cannot run are held at 0.
+double WrittenOut(const PackedProblem& problem, const std::vector<double>& scale,
+                  std::vector<double> floor = {}) {
   const Problem& base = problem.base;
   floor.resize(scale.size(), kRising);
   struct Column {
@@ -100,7 +102,8 @@ double WrittenOut(const PackedProblem& problem, const std::vector<double>& scale
       for (std::size_t c = 0; c < columns.size(); ++c) {
         const auto [a, b, type] = columns[c];
         if (a != i && b != i) continue;
-        const double rate = a == b ? base.throughput[base.at(i, type)] : problem.Beside(i, a == i ? b : a, type);
+        const double rate =
+            a == b ? base.throughput[base.at(i, type)] : problem.Beside(i, a == i ? b : a, type);
         model.AddEntry(static_cast<int>(c), speed ? rate * scale[U(i)] : 1.0);
       }
       const bool rising = floor[U(i)] == kRising;
@@ -117,10 +120,10 @@ double WrittenOut(const PackedProblem& problem, const std::vector<double>& scale
 }  // namespace
 
 TEST_CASE("packed: gangs of mixed sizes, by hand") {
-  // 2 GPUs; jobs 0 and 1 (gang 1) run at 1 alone and 0.8 beside each other, job 2 (gang 2) at 1. prop = 1, so the
-  // level is c = speed_0 = speed_1 = 2 speed_2. Jobs 0 and 1 are alone for s each and together for 1 - s, all of
-  // their time: c = s + 0.8 (1 - s). GPUs: 2 s + (1 - s) + 2 c / 2 <= 2 gives s = 1/6 and c = 5/6; unpacked it is
-  // 3 c <= 2. The reference throws on such gangs or lets a job have 1.89 of its time.
+  // 2 GPUs; jobs 0 and 1 (gang 1) run at 1 alone and 0.8 beside each other, job 2 (gang 2) at 1. prop = 1, so
+  // the level is c = speed_0 = speed_1 = 2 speed_2. Jobs 0 and 1 are alone for s each and together for 1 - s,
+  // all of their time: c = s + 0.8 (1 - s). GPUs: 2 s + (1 - s) + 2 c / 2 <= 2 gives s = 1/6 and c = 5/6;
+  // unpacked it is 3 c <= 2. The reference throws on such gangs or lets a job have 1.89 of its time.
   PackedProblem problem = Make({2}, {1, 1, 2}, {1.0, 1.0, 1.0});
   SetBeside(problem, 0, 1, 0, 0.8, 0.8);
   for (const LpMethod method : {LpMethod::kSimplex, LpMethod::kInteriorPoint, LpMethod::kEmbedding}) {
@@ -197,9 +200,9 @@ std::vector<double> FairScale(const Problem& base) {
   return scale;
 }
 
-// Lexicographic max-min job by job: after each level, a job is held if the most that it alone could have, while the
-// others keep theirs, is no more. What the others give way by, 1e-9, lets it rise by 1e-9 over its price: prices
-// down to 1e-4 are told from none.
+// Lexicographic max-min job by job: after each level, a job is held if the most that it alone could have,
+// while the others keep theirs, is no more. What the others give way by, 1e-9, lets it rise by 1e-9 over its
+// price: prices down to 1e-4 are told from none.
 std::vector<double> LevelsOneByOne(const PackedProblem& problem, const std::vector<double>& scale) {
   std::vector<double> floor(scale.size(), kRising);
   while (std::count(floor.begin(), floor.end(), kRising) > 0) {
@@ -271,9 +274,9 @@ TEST_CASE("packed: deadlines are kept by sharing where taking turns cannot, or n
 }
 
 TEST_CASE("packed: finish-time fairness where a job about to end decides the ratio") {
-  // Job 0 has next to nothing left after 355 s of a life that alone would have taken 200: its ratio is 355 / 200 at
-  // any speed, and the least ratio lies within rounding of that floor. Seen under clock hpc, where a job may stand
-  // at its end.
+  // Job 0 has next to nothing left after 355 s of a life that alone would have taken 200: its ratio is 355 /
+  // 200 at any speed, and the least ratio lies within rounding of that floor. Seen under clock hpc, where a
+  // job may stand at its end.
   PackedProblem problem = Make({2}, {1, 1}, {2.0, 2.0});
   problem.base.remaining = {400.0, 600.0};
   PackedLp lp(LpMethod::kInteriorPoint);
@@ -288,9 +291,10 @@ TEST_CASE("packed: finish-time fairness where a job about to end decides the rat
   CHECK(Violation(problem, x) <= 1e-7);
 }
 
-TEST_CASE("packed: first in, first out fills up, then packs in order, and stops at the first that finds nobody") {
-  // 2 GPUs. Jobs 0 and 1 have them. Job 2 gains 1.7 beside job 0 and 1.9 beside job 1, and takes job 1; job 3 would
-  // gain 1.6 beside job 1 only, which is taken, and stops the scan: job 4 waits although it fits job 0.
+TEST_CASE(
+    "packed: first in, first out fills up, then packs in order, and stops at the first that finds nobody") {
+  // 2 GPUs. Jobs 0 and 1 have them. Job 2 gains 1.7 beside job 0 and 1.9 beside job 1, and takes job 1; job 3
+  // would gain 1.6 beside job 1 only, which is taken, and stops the scan: job 4 waits although it fits job 0.
   PackedProblem problem = Make({2}, {1, 1, 1, 1, 1}, {1.0, 1.0, 1.0, 1.0, 1.0});
   SetBeside(problem, 0, 2, 0, 0.8, 0.9);
   SetBeside(problem, 1, 2, 0, 0.9, 1.0);

@@ -1,5 +1,5 @@
-// Schedulers that pack: the round mechanism with pairs by hand, Gandiva's rule, and every packed policy on a cluster
-// with more jobs than GPUs under every clock. (The conformance suites walk the same schedulers.)
+// Schedulers that pack: the round mechanism with pairs by hand, Gandiva's rule, and every packed policy on a
+// cluster with more jobs than GPUs under every clock. (The conformance suites walk the same schedulers.)
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -27,8 +27,8 @@ std::unique_ptr<Scheduler> Make(const std::string& spec) {
 
 // One kind of job, 2 steps/s alone and 1 beside another, on one type.
 ScenarioData OneKind(int jobs, int gpus, double steps, Clock clock) {
-  ScenarioData data = test::TinyData({{"a", gpus}}, {{2.0}},
-                                     std::vector<test::TinyJob>(static_cast<std::size_t>(jobs), {0, steps}), clock);
+  ScenarioData data = test::TinyData(
+      {{"a", gpus}}, {{2.0}}, std::vector<test::TinyJob>(static_cast<std::size_t>(jobs), {0, steps}), clock);
   data.throughputs.pairs = {1.0, 1.0};
   return data;
 }
@@ -76,8 +76,8 @@ std::vector<std::string> Rounds(Simulator& simulator, Fixed& source, int rounds)
 }  // namespace
 
 TEST_CASE("packing mechanism: a pair gets its share of rounds and holds up its members' own") {
-  // One GPU, rounds of 100 s. Shares: job 0 alone 0.2, jobs 1 and 2 together 0.8. Priority = share / (time / all
-  // time), half a round given to each of the 4 units at the start (3 jobs, 1 pair: 200 s in all).
+  // One GPU, rounds of 100 s. Shares: job 0 alone 0.2, jobs 1 and 2 together 0.8. Priority = share / (time /
+  // all time), half a round given to each of the 4 units at the start (3 jobs, 1 pair: 200 s in all).
   //   round  0's time  pair's  all   0.2 / f_0  0.8 / f_pair   runs
   //   1      50        50      200   0.80       3.20           pair
   //   2      50        150     300   1.20       1.60           pair
@@ -90,7 +90,8 @@ TEST_CASE("packing mechanism: a pair gets its share of rounds and holds up its m
   Simulator simulator(Scenario(OneKind(3, 1, 1e4, {ClockKind::kRounds, 100.0})));
   Fixed source({0.2, 0.0, 0.0}, {{{1, 2}}, {0.8}});
   const std::string pair = "1+2@0";
-  CHECK(Rounds(simulator, source, 8) == std::vector<std::string>{pair, pair, "0@0", pair, pair, pair, pair, "0@0"});
+  CHECK(Rounds(simulator, source, 8) ==
+        std::vector<std::string>{pair, pair, "0@0", pair, pair, pair, pair, "0@0"});
 }
 
 TEST_CASE("packing mechanism: who can stay on a GPU stays when pairs form and part") {
@@ -162,8 +163,9 @@ TEST_CASE("gandiva: pairs only where GPUs are short, keeps what gains, and draws
   }
   REQUIRE(gandiva.Allocate(fewer, x));
   std::vector<std::array<int, 2>> left;
-  for (const auto& [a, b] : x.pairs) left.push_back({fewer.base.key[static_cast<std::size_t>(a)],
-                                                     fewer.base.key[static_cast<std::size_t>(b)]});
+  for (const auto& [a, b] : x.pairs)
+    left.push_back(
+        {fewer.base.key[static_cast<std::size_t>(a)], fewer.base.key[static_cast<std::size_t>(b)]});
   CHECK(left == std::vector<std::array<int, 2>>{pairs[0], pairs[2]});
   // Worth 0.8 together: every call draws anew.
   gandiva.Reset(7);
@@ -198,19 +200,20 @@ TEST_CASE("gandiva: every pairing of four comes up about as often") {
 
 TEST_CASE("packing schedulers: pack where it pays, under every clock") {
   std::vector<std::string> specs = {"gandiva"};
-  for (const char* objective : {"max_min", "makespan", "finish_time_fairness", "max_throughput_per_cost", "fifo",
-                                "water_filling"}) {
+  for (const char* objective :
+       {"max_min", "makespan", "finish_time_fairness", "max_throughput_per_cost", "fifo", "water_filling"}) {
     specs.push_back(std::string("gavel(packed=true,objective=") + objective + ")");
   }
   for (const Clock& clock : test::AllClocks()) {
-    // 12 equal jobs of 600 steps on 2 GPUs, as fast beside each other as alone. In turns they take 12 * 600 / 2 / 2 s
-    // = 1800 s at least; packed two by two, 900.
+    // 12 equal jobs of 600 steps on 2 GPUs, as fast beside each other as alone. In turns they take 12 * 600 /
+    // 2 / 2 s = 1800 s at least; packed two by two, 900.
     ScenarioData data = OneKind(12, 2, 600.0, clock);
     data.throughputs.pairs = {2.0, 2.0};
     const Scenario scenario{std::move(data)};
     for (const std::string& spec : specs) {
       CAPTURE(spec, clock.ToString());
-      const RunResult run = Run(scenario, *Make(spec), spec, {.window = {}, .keep_events = true, .progress = {}});
+      const RunResult run =
+          Run(scenario, *Make(spec), spec, {.window = {}, .keep_events = true, .progress = {}});
       CHECK(run.metrics.jobs == 12);
       CHECK(std::any_of(run.events.begin(), run.events.end(),
                         [](const Event& event) { return event.kind == EventKind::kPack; }));

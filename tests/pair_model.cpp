@@ -69,7 +69,8 @@ void CarryOut(const Scenario& scenario, const Decision& decision, double now, st
   }
 }
 
-// Takes every running job forward from `now` to the next instant at which something is decided, and returns it.
+// Takes every running job forward from `now` to the next instant at which something is decided, and returns
+// it.
 double Walk(const Scenario& scenario, double now, double next_arrival, std::vector<Job>& jobs) {
   const ScenarioData& data = scenario.data();
   const ClockKind clock = data.clock.kind;
@@ -91,7 +92,8 @@ double Walk(const Scenario& scenario, double now, double next_arrival, std::vect
     Job& job = jobs[U(j)];
     if (job.type < 0) continue;
     if (clock == ClockKind::kReferenceRounds) {
-      const double steps = std::min(std::floor(rate[U(j)] * (now + data.clock.round_s - from[U(j)])), job.left);
+      const double steps =
+          std::min(std::floor(rate[U(j)] * (now + data.clock.round_s - from[U(j)])), job.left);
       job.left -= steps;
       job.until = from[U(j)] + steps / rate[U(j)];
       end = std::max(end, job.until);
@@ -111,7 +113,8 @@ void PackingRule(const Scenario& scenario, const std::vector<SeatedJob>& present
   std::vector<SeatedJob> order = present;
   std::stable_sort(order.begin(), order.end(),
                    [](const SeatedJob& a, const SeatedJob& b) { return a.weight > b.weight; });
-  std::vector<int> room, type_of(U(scenario.num_jobs()), -1), host_of = type_of, guest_of = type_of, on = type_of;
+  std::vector<int> room, type_of(U(scenario.num_jobs()), -1), host_of = type_of, guest_of = type_of,
+                                                              on = type_of;
   for (const GpuType& type : scenario.data().cluster.types) room.push_back(type.count);
   std::vector<int> hosts;
   for (const SeatedJob& job : order) {

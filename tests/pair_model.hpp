@@ -1,6 +1,6 @@
-// A second simulator that knows packing: it walks from instant to instant, takes every job forward by hand and
-// knows nothing of env/simulator.cpp. Rates are powers of two, so both compute exactly and must agree to the
-// bit.
+// A second simulator that knows packing: it walks from instant to instant, takes every job forward by hand
+// and knows nothing of env/simulator.cpp. Rates are powers of two, so both compute exactly and must agree to
+// the bit.
 #pragma once
 
 #include <functional>
@@ -24,8 +24,8 @@ struct SeatedJob {
 using SeatRule = std::function<void(const Scenario&, const std::vector<SeatedJob>&, Decision&)>;
 
 // Preemptive and packing: heaviest first from an empty cluster, on the first type with room, else beside the
-// first job placed that can share its GPU. A job stays on its GPU when it stays on the type, but for the later of
-// two that part. A pair that stays as it is costs nothing.
+// first job placed that can share its GPU. A job stays on its GPU when it stays on the type, but for the
+// later of two that part. A pair that stays as it is costs nothing.
 void PackingRule(const Scenario& scenario, const std::vector<SeatedJob>& present, Decision& decision);
 
 struct PairModelResult {

@@ -1,5 +1,5 @@
-// Two jobs on one GPU (Decision::Pack): hand-worked cases under each clock, every rule that a pack can break, and
-// a second simulator (tests/pair_model.cpp) on random scenarios.
+// Two jobs on one GPU (Decision::Pack): hand-worked cases under each clock, every rule that a pack can break,
+// and a second simulator (tests/pair_model.cpp) on random scenarios.
 #include <vector>
 
 #include "env/metrics.hpp"
@@ -56,7 +56,8 @@ TEST_CASE("sharing, event and hpc clock: pair rates from the pack on, the own ra
   for (const Clock& clock : {Clock{ClockKind::kEvent}, Clock{ClockKind::kHpc}}) {
     CAPTURE(clock.ToString());
     // Job 0 (100 steps) runs alone over [0, 10) at 4: 40 done. Job 1 (50 steps) arrives at 10 and is packed:
-    // job 0 needs 60 / 3 = 20 s more and ends at 30, when job 1 has done 20. Alone, its 30 left take 15 s: 45.
+    // job 0 needs 60 / 3 = 20 s more and ends at 30, when job 1 has done 20. Alone, its 30 left take 15
+    // s: 45.
     Simulator simulator(Scenario(TwoKinds({{0, 100, 0}, {10, 50, 1}}, clock)), {.keep_events = true});
     Decide(simulator, [](Decision& d) { d.Start(0, 0); });
     Decide(simulator, [](Decision& d) { d.Pack(1, 0); });
@@ -87,9 +88,11 @@ TEST_CASE("sharing, event and hpc clock: pair rates from the pack on, the own ra
   }
 }
 
-TEST_CASE("sharing, event clock: stopping one leaves the other alone from that instant on, and its GPU held") {
-  // Packed from 0: job 0 at 3, job 1 at 1. Job 2 arrives at 10 and job 0 (30 of 100 steps done) is stopped: job 1
-  // has 40 of 50 left, alone at 2 steps/s: 20 s, done at 30. Job 0 goes on then: 70 / 4 = 17.5 s, done at 47.5.
+TEST_CASE(
+    "sharing, event clock: stopping one leaves the other alone from that instant on, and its GPU held") {
+  // Packed from 0: job 0 at 3, job 1 at 1. Job 2 arrives at 10 and job 0 (30 of 100 steps done) is stopped:
+  // job 1 has 40 of 50 left, alone at 2 steps/s: 20 s, done at 30. Job 0 goes on then: 70 / 4 = 17.5 s, done
+  // at 47.5.
   Simulator simulator(Scenario(TwoKinds({{0, 100, 0}, {0, 50, 1}, {10, 1, 0}}, {})));
   Decide(simulator, [](Decision& d) { d.Pack(1, 0), d.Start(0, 0); });
   Decide(simulator, [](Decision& d) { d.Stop(0), d.Reject(2); });
@@ -103,10 +106,11 @@ TEST_CASE("sharing, event clock: stopping one leaves the other alone from that i
 }
 
 TEST_CASE("sharing, event clock: a pair changes its GPU as a whole, and both pay for the move") {
-  // Types a and b; on b the pair runs at 6 and 2. Packed on a from 0; at 10 (30 of 90 and 10 of 50 steps done)
-  // both go to b and are held for 2 + 3 + 5 = 10 s to 20: then 60 / 6 = 10 s: job 0 ends at 30, where job 1 has
-  // done 30; alone on b at 4, its 20 left take 5 s: 35.
-  ScenarioData data = TinyData({{"a", 1}, {"b", 1}}, {{4.0, 8.0}, {2.0, 4.0}}, {{0, 90, 0}, {0, 50, 1}, {10, 1, 0}});
+  // Types a and b; on b the pair runs at 6 and 2. Packed on a from 0; at 10 (30 of 90 and 10 of 50 steps
+  // done) both go to b and are held for 2 + 3 + 5 = 10 s to 20: then 60 / 6 = 10 s: job 0 ends at 30, where
+  // job 1 has done 30; alone on b at 4, its 20 left take 5 s: 35.
+  ScenarioData data =
+      TinyData({{"a", 1}, {"b", 1}}, {{4.0, 8.0}, {2.0, 4.0}}, {{0, 90, 0}, {0, 50, 1}, {10, 1, 0}});
   SetPair(data, 0, 1, 0, 3.0, 1.0);
   SetPair(data, 0, 1, 1, 6.0, 2.0);
   data.costs = {2.0, 3.0, 5.0};
@@ -135,8 +139,8 @@ TEST_CASE("sharing, event clock: a pair that ends at one instant is one decision
 }
 
 TEST_CASE("sharing, event clock: what rounding leaves of a job at its end does not outlive the pair") {
-  // In doubles 15 / (15 / 11) is 11, but 15 / 11 * 11 is 15 less 2^-49: at 11, where job 0 ends, job 1 would still have
-  // that much to do alone, at 1/8 step/s 1.4e-14 s.
+  // In doubles 15 / (15 / 11) is 11, but 15 / 11 * 11 is 15 less 2^-49: at 11, where job 0 ends, job 1 would
+  // still have that much to do alone, at 1/8 step/s 1.4e-14 s.
   ScenarioData data = TinyData({{"a", 1}}, {{4.0}, {0.125}}, {{0, 11, 0}, {0, 15, 1}});
   SetPair(data, 0, 1, 0, 1.0, 15.0 / 11.0);
   REQUIRE(15.0 - 15.0 / 11.0 * 11.0 > 0.0);
@@ -167,9 +171,10 @@ TEST_CASE("sharing, rounds clock: the one that stays keeps the pair rate up to t
 }
 
 TEST_CASE("sharing, reference rounds: whole steps at the pair rate, each with its own finish") {
-  // Rounds of 10 s; beside each other 0.75 and 0.3 steps/s. A round gives job 0 int(7.5) = 7 steps in 7 / 0.75 s
-  // and job 1 int(3) = 3 in 3 / 0.3 s, the round's end: the GPU is busy to the later of the two. Job 0 (10 steps)
-  // ends in round 2 after 3 / 0.75 = 4 s; job 1 (20 steps) has 6 then, and alone at 2 steps/s takes 14 / 2 = 7 s.
+  // Rounds of 10 s; beside each other 0.75 and 0.3 steps/s. A round gives job 0 int(7.5) = 7 steps in 7 /
+  // 0.75 s and job 1 int(3) = 3 in 3 / 0.3 s, the round's end: the GPU is busy to the later of the two. Job 0
+  // (10 steps) ends in round 2 after 3 / 0.75 = 4 s; job 1 (20 steps) has 6 then, and alone at 2 steps/s
+  // takes 14 / 2 = 7 s.
   ScenarioData data = TwoKinds({{0, 10, 0}, {0, 20, 1}}, {ClockKind::kReferenceRounds, 10.0});
   SetPair(data, 0, 1, 0, 0.75, 0.3);
   Simulator simulator{Scenario(data)};
@@ -264,8 +269,8 @@ Scenario Dyadic(std::uint64_t seed, Clock clock) {
   double now = 0.0;
   for (int j = 0; j < 24; ++j) {
     now += stream.Below(16);
-    jobs.push_back({now, 4.0 * (1 + stream.Below(40)), static_cast<int>(stream.Below(3)),
-                    stream.Below(4) == 0 ? 2 : 1});
+    jobs.push_back(
+        {now, 4.0 * (1 + stream.Below(40)), static_cast<int>(stream.Below(3)), stream.Below(4) == 0 ? 2 : 1});
   }
   ScenarioData data = TinyData({{"a", 2}, {"b", 2}}, rates, jobs, clock);
   for (int a = 0; a < 3; ++a) {
@@ -289,8 +294,8 @@ Scenario Dyadic(std::uint64_t seed, Clock clock) {
 
 TEST_CASE("sharing: the simulator and a second one complete every job at the same instant") {
   int packs = 0, moved_packs = 0, stops = 0;
-  for (const Clock& clock :
-       {Clock{ClockKind::kEvent}, Clock{ClockKind::kRounds, 16.0}, Clock{ClockKind::kReferenceRounds, 16.0}}) {
+  for (const Clock& clock : {Clock{ClockKind::kEvent}, Clock{ClockKind::kRounds, 16.0},
+                             Clock{ClockKind::kReferenceRounds, 16.0}}) {
     for (std::uint64_t seed = 0; seed < 100; ++seed) {
       CAPTURE(clock.ToString(), seed);
       const Scenario scenario = Dyadic(seed, clock);
@@ -315,7 +320,8 @@ TEST_CASE("sharing: the simulator and a second one complete every job at the sam
       REQUIRE(simulator.state().completion == model.completion);
       for (int type = 0; type < 2; ++type) {
         // Sums in another order; the terms are exact.
-        REQUIRE(simulator.BusySeconds(type) == Approx(model.busy[static_cast<std::size_t>(type)]).epsilon(1e-12));
+        REQUIRE(simulator.BusySeconds(type) ==
+                Approx(model.busy[static_cast<std::size_t>(type)]).epsilon(1e-12));
       }
       packs += model.packs, moved_packs += model.moved_packs, stops += model.stops;
     }

@@ -9,8 +9,8 @@ namespace {
 const std::vector<std::pair<std::string, int>> kTypes = {{"v100", 4}, {"p100", 5}, {"k80", 4}};
 const std::vector<std::vector<double>> kRates = {{4.0, 2.0, 1.0}, {2.0, 2.0, 0.5}, {1.0, 2.0, 0.0}};
 
-// Two jobs on one GPU: type 1 beside 1 costs neither anything; of two types the lower keeps its rate and the other
-// has half of its own; 0 beside 0 and 2 beside 2 cannot.
+// Two jobs on one GPU: type 1 beside 1 costs neither anything; of two types the lower keeps its rate and the
+// other has half of its own; 0 beside 0 and 2 beside 2 cannot.
 std::vector<double> PairsOf(const std::vector<std::vector<double>>& rates) {
   std::vector<double> pairs;
   for (std::size_t a = 0; a < rates.size(); ++a) {

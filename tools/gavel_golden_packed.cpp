@@ -1,5 +1,6 @@
-// Checks of the policies that pack: on the independent optimum, or on the reference's own objective where there is
-// none. Throughputs of these policies pass through float32 in the reference, which moves no objective by 1e-6.
+// Checks of the policies that pack: on the independent optimum, or on the reference's own objective where
+// there is none. Throughputs of these policies pass through float32 in the reference, which moves no
+// objective by 1e-6.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -72,7 +73,8 @@ Measures CheckMakespan(const GoldenCase& golden) {
   for (const LpMethod method : kMethods) {
     PackedLp lp(method);
     gavel::PackedMakespanAnswer exact, bisected;
-    if (!PackedExactMakespan(problem, lp, exact) || !PackedBisectedMakespan(problem, lp, bisected)) return Failed();
+    if (!PackedExactMakespan(problem, lp, exact) || !PackedBisectedMakespan(problem, lp, bisected))
+      return Failed();
     const double over = std::max(0.0, Duration(problem, bisected.x) / bisected.seconds - 1.0);
     const Measures more = {{"exact objective", Relative(exact.seconds, optimum), kObjective},
                            {"exact objective", Relative(Duration(problem, exact.x), optimum), kObjective},
@@ -125,7 +127,8 @@ Measures CheckThroughputPerCost(const GoldenCase& golden) {
       for (std::size_t k = 0; k < one.together.size(); ++k) {
         if (k % price.size() != static_cast<std::size_t>(j)) one.together[k] = 0.0;
       }
-      for (double speed : EffectiveThroughput(problem, one)) objective += speed / price[static_cast<std::size_t>(j)];
+      for (double speed : EffectiveThroughput(problem, one))
+        objective += speed / price[static_cast<std::size_t>(j)];
     }
     measures.push_back({"objective", Relative(objective, Optimum(golden.policy)), kObjective});
     measures.push_back({"constraints", Violation(problem, x), kConstraint});
@@ -154,7 +157,8 @@ Measures CheckFifo(const GoldenCase& golden) {
     for (int j = 0; j < base.types(); ++j) {
       double share = jobs.size() == 1 ? x.alone[base.at(jobs[0], j)] : 0.0;
       for (std::size_t p = 0; jobs.size() == 2 && p < x.pairs.size(); ++p) {
-        if (x.pairs[p] == std::array<int, 2>{jobs[0], jobs[1]}) share = x.together[base.at(static_cast<int>(p), j)];
+        if (x.pairs[p] == std::array<int, 2>{jobs[0], jobs[1]})
+          share = x.together[base.at(static_cast<int>(p), j)];
       }
       apart = std::max(apart, std::abs(share - rows[c].at(static_cast<std::size_t>(j)).get<double>()));
     }

@@ -1,6 +1,6 @@
-// Space sharing (OSDI 2020 §3.1 and §4.4; gavel/SPEC.md §3): allocations over combos, a job alone or two jobs of
-// gang 1 that share one GPU. A job of a larger gang is a combo of its own like any other, so mixed gang sizes are
-// right (the reference's rows are not, §8.2).
+// Space sharing (OSDI 2020 §3.1 and §4.4; gavel/SPEC.md §3): allocations over combos, a job alone or two jobs
+// of gang 1 that share one GPU. A job of a larger gang is a combo of its own like any other, so mixed gang
+// sizes are right (the reference's rows are not, §8.2).
 #pragma once
 
 #include <array>
@@ -14,23 +14,24 @@ namespace berth::gavel {
 // The jobs, and how fast each runs beside each other one.
 struct PackedProblem {
   Problem base;
-  std::vector<double> beside;  // [m, m, G] steps/s of the first while it shares a GPU with the second; 0 = cannot
+  std::vector<double> beside;  // [m, m, G] steps/s of the first while the second shares its GPU; 0 = cannot
 
-  double Beside(int job, int other, int type) const { return beside[base.at(job * base.jobs() + other, type)]; }
+  double Beside(int job, int other, int type) const {
+    return beside[base.at(job * base.jobs() + other, type)];
+  }
 };
 
 // One way to use the GPUs of a type: a job alone, or two that share. A column of the packed programs.
 struct Combo {
-  int first, second;             // jobs, first < second; second = -1: alone
+  int first, second;  // jobs, first < second; second = -1: alone
   int type;
   double rate_first, rate_second;  // steps/s, > 0; 0 where there is no second
 };
 
-// Every combo that can be of use: singles by job, then pairs lexicographically, each by type. Left out, exactly:
-//   - what cannot run: a rate of 0 (of a pair: of either);
-//   - pairs that turns on the GPU dominate: r_a / T_a + r_b / T_b <= 1. Alone for the part r_a / T_a of the time
-//     and r_b / T_b of it, the two make the same steps with no more of the GPU and no more of their own time, so
-//     no optimum over the base constraints loses by it.
+// Every combo that can be of use: singles by job, then pairs lexicographically, each by type. What cannot run
+// is left out: a rate of 0, of a pair of either. So are, exactly, pairs that taking turns on the GPU
+// dominates: r_a / T_a + r_b / T_b <= 1. Alone for the part r_a / T_a of the time and r_b / T_b of it, the
+// two make the same steps with no more of the GPU and no more of their own time, so no optimum loses by it.
 std::vector<Combo> UsefulCombos(const PackedProblem& problem);
 std::vector<Combo> AllCombos(const PackedProblem& problem);  // only those that can run, dominated ones too
 

@@ -12,8 +12,8 @@
 
 namespace berth::gavel {
 
-// Where the objective has no answer, the fall-back stands in, as for policies that do not pack: what each job and
-// pair still here had, or the isolated split. Counted, and said once on stderr.
+// Where the objective has no answer, the fall-back stands in, as for policies that do not pack: what each job
+// and pair still here had, or the isolated split. Counted, and said once on stderr.
 class PackedAllocations final : public PolicySource {
  public:
   PackedAllocations(std::string name, FallBack fall_back, std::unique_ptr<PackedObjective> objective)

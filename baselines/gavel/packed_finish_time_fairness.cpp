@@ -1,5 +1,6 @@
 // finish_time_fairness_packed (OSDI 2020 §4.2 with §4.4; gavel/SPEC.md §2): the Newton iteration of
-// finish_time_fairness.cpp, whose proof needs of the feasible set of speeds only that it is convex, over combos.
+// finish_time_fairness.cpp, whose proof needs of the feasible set of speeds only that it is convex, over
+// combos.
 #include <algorithm>
 #include <cmath>
 
@@ -64,7 +65,8 @@ bool Minimize(const Ratios& ratios, PackedLp& lp, PackedAllocation& best, double
       slope -= answer.price[U(i)] * ratios.alone[U(i)] / ratios.Spare(i, rho);
     }
     const double next = rho - (h - 1.0) / (h * slope / sum);
-    // At the floor itself some job would need infinite speed: a step onto it, or within rounding, goes half way.
+    // At the floor itself some job would need infinite speed: a step onto it, or within rounding, goes half
+    // way.
     if (next <= low || (low == floor && next - low <= kRelativeGap * rho)) {
       if (rho - low <= kRelativeGap * rho) break;
       rho = (low + rho) / 2.0;
@@ -100,7 +102,8 @@ class Policy final : public PackedObjective {
 
 }  // namespace
 
-bool PackedFinishTimeFairness::Solve(const PackedProblem& problem, PackedLp& lp, PackedAllocation& x, double* rho) {
+bool PackedFinishTimeFairness::Solve(const PackedProblem& problem, PackedLp& lp, PackedAllocation& x,
+                                     double* rho) {
   const Problem& base = problem.base;
   const int m = base.jobs();
   const std::vector<double> isolated = EffectiveThroughput(base, IsolatedAllocation(base));

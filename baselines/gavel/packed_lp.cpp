@@ -13,7 +13,8 @@ std::size_t U(int i) {
 
 }  // namespace
 
-void PackedLp::Begin(const PackedProblem& problem, std::span<const Combo> combos, std::span<const double> value) {
+void PackedLp::Begin(const PackedProblem& problem, std::span<const Combo> combos,
+                     std::span<const double> value) {
   const Problem& base = problem.base;
   LpModel& model = lp_.model();
   model.Clear();
@@ -44,8 +45,8 @@ void PackedLp::AddSpeed(int job, std::span<const Combo> combos, double scale) {
   }
 }
 
-bool PackedLp::Maximize(const PackedProblem& problem, std::span<const Combo> combos, std::span<const double> scale,
-                        LpMethod method, PackedLevel& answer) {
+bool PackedLp::Maximize(const PackedProblem& problem, std::span<const Combo> combos,
+                        std::span<const double> scale, LpMethod method, PackedLevel& answer) {
   const Problem& base = problem.base;
   // No job's level exceeds its best combo's: in this unit the numbers are near 1.
   std::vector<double> best(U(base.jobs()), 0.0);
@@ -90,8 +91,8 @@ LpStatus PackedLp::MaximizeRise(const PackedProblem& problem, std::span<const Co
   return status;
 }
 
-bool PackedLp::Reach(const PackedProblem& problem, std::span<const Combo> combos, std::span<const double> least,
-                     PackedAllocation& x) {
+bool PackedLp::Reach(const PackedProblem& problem, std::span<const Combo> combos,
+                     std::span<const double> least, PackedAllocation& x) {
   Begin(problem, combos, {});
   for (int i = 0; i < problem.base.jobs(); ++i) {
     AddSpeed(i, combos, 1.0 / least[U(i)]);
@@ -105,7 +106,8 @@ bool PackedLp::Reach(const PackedProblem& problem, std::span<const Combo> combos
 }
 
 LpStatus PackedLp::MaximizeSum(const PackedProblem& problem, std::span<const Combo> combos,
-                               std::span<const double> value, std::span<const double> least, PackedAllocation& x) {
+                               std::span<const double> value, std::span<const double> least,
+                               PackedAllocation& x) {
   Begin(problem, combos, value);
   for (int i = 0; i < static_cast<int>(least.size()); ++i) {
     if (least[U(i)] <= 0.0) continue;

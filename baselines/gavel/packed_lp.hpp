@@ -49,8 +49,8 @@ class PackedLp {
                                      PackedAllocation& x);
 
   [[nodiscard]] LpStatus MaximizeRise(const PackedProblem& problem, std::span<const Combo> combos,
-                                      std::span<const SpeedRow> rows, std::span<const double> top, LpMethod method,
-                                      PackedRise& answer);
+                                      std::span<const SpeedRow> rows, std::span<const double> top,
+                                      LpMethod method, PackedRise& answer);
 
   LpMethod method() const { return lp_.method(); }
   int failed_checks() const { return lp_.failed_checks(); }

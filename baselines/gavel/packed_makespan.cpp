@@ -14,8 +14,8 @@ class Policy final : public PackedObjective {
   bool reads_future() const override { return true; }
   bool Allocate(const PackedProblem& problem, PackedAllocation& x) override {
     PackedMakespanAnswer answer;
-    const bool solved = compat_ ? PackedBisectedMakespan(problem, lp_, answer)
-                                : PackedExactMakespan(problem, lp_, answer);
+    const bool solved =
+        compat_ ? PackedBisectedMakespan(problem, lp_, answer) : PackedExactMakespan(problem, lp_, answer);
     if (solved) x = std::move(answer.x);
     return solved;
   }

@@ -21,7 +21,9 @@ namespace {
 class Policy final : public PackedObjective {
  public:
   explicit Policy(const ObjectiveOptions& options) : lp_(options.method, options.lp_time_limit_s) {}
-  bool Allocate(const PackedProblem& problem, PackedAllocation& x) override { return PackedMaxMin(problem, lp_, x); }
+  bool Allocate(const PackedProblem& problem, PackedAllocation& x) override {
+    return PackedMaxMin(problem, lp_, x);
+  }
   const char* failure() const override { return lp_.failure(); }
 
  private:

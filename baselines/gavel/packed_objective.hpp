@@ -15,7 +15,8 @@ class PackedObjective {
   virtual ~PackedObjective() = default;
   virtual bool reads_future() const { return false; }  // fills Problem::remaining and since
   virtual void Reset(std::uint64_t seed) { (void)seed; }
-  // False when no solver gives an answer that passes its check; x is then untouched. REQUIRES: at least one job.
+  // False when no solver gives an answer that passes its check; x is then untouched. REQUIRES: at least one
+  // job.
   [[nodiscard]] virtual bool Allocate(const PackedProblem& problem, PackedAllocation& x) = 0;
   virtual const char* failure() const { return "no answer"; }
 };

@@ -39,11 +39,13 @@ bool PackedThroughputPerCost(const PackedProblem& problem, PackedLp& lp, std::sp
   }
   LpStatus status = lp.MaximizeSum(problem, combos, value, least, x);
   if (feasible != nullptr) *feasible = status == LpStatus::kOptimal;
-  if (status == LpStatus::kInfeasible && with_deadlines) status = lp.MaximizeSum(problem, combos, value, {}, x);
+  if (status == LpStatus::kInfeasible && with_deadlines)
+    status = lp.MaximizeSum(problem, combos, value, {}, x);
   return status == LpStatus::kOptimal;
 }
 
-std::unique_ptr<PackedObjective> MakePackedThroughputPerCost(const ObjectiveOptions& options, Params& params) {
+std::unique_ptr<PackedObjective> MakePackedThroughputPerCost(const ObjectiveOptions& options,
+                                                             Params& params) {
   return std::make_unique<Policy>(options, params.Choice("slo", {"ignore", "keep"}) == 1);
 }
 

@@ -1,5 +1,6 @@
-// max_min_fairness_water_filling_packed (OSDI 2020 §4.3 with §4.4; gavel/SPEC.md §4; the reference stops it by the
-// number of combos, §8.9). Without tenants all jobs that still rise stand at one level, so levels are absolute here.
+// max_min_fairness_water_filling_packed (OSDI 2020 §4.3 with §4.4; gavel/SPEC.md §4; the reference stops it
+// by the number of combos, §8.9). Without tenants all jobs that still rise stand at one level, so levels are
+// absolute here.
 #include <algorithm>
 
 #include "baselines/gavel/packed_objective.hpp"
@@ -12,14 +13,15 @@ std::size_t U(int i) {
   return static_cast<std::size_t>(i);
 }
 
-// As water_filling.cpp: floors give way by the first of these parts with which the LP is feasible; a price beyond
-// kPrice proves a bottleneck, a rise beyond kRise of the level proves none.
+// As water_filling.cpp: floors give way by the first of these parts with which the LP is feasible; a price
+// beyond kPrice proves a bottleneck, a rise beyond kRise of the level proves none.
 constexpr double kSlacks[] = {1e-10, 1e-9, 1e-8};
 constexpr double kPrice = 1e-6, kRise = 1e-6;
 
 class Filling {
  public:
-  Filling(const PackedProblem& problem, PackedLp& lp) : problem_(problem), lp_(lp), combos_(UsefulCombos(problem)) {
+  Filling(const PackedProblem& problem, PackedLp& lp)
+      : problem_(problem), lp_(lp), combos_(UsefulCombos(problem)) {
     const std::vector<double> proportional = ProportionalThroughput(problem.base);
     for (std::size_t i = 0; i < proportional.size(); ++i) {
       scale_.push_back(problem.base.gang[i] / (problem.base.weight[i] * proportional[i]));
@@ -97,7 +99,8 @@ class Filling {
       std::vector<SpeedRow> rows;
       for (std::size_t i = 0; i < scale_.size(); ++i) rows.push_back(Held(i, slack));
       for (std::size_t k = 0; k < open.size(); ++k) rows[U(open[k])].rise = static_cast<int>(k);
-      if (lp_.MaximizeRise(problem_, combos_, rows, top, LpMethod::kSimplex, more) == LpStatus::kOptimal) return true;
+      if (lp_.MaximizeRise(problem_, combos_, rows, top, LpMethod::kSimplex, more) == LpStatus::kOptimal)
+        return true;
     }
     return false;
   }
@@ -136,7 +139,8 @@ bool PackedWaterFilling(const PackedProblem& problem, PackedLp& lp, PackedWaterL
   levels.x = filling.x();
   if (lp.method() == LpMethod::kSimplex) return true;
   PackedAllocation inside;  // a point with these levels inside the set, where the method asks for one
-  if (lp.Reach(problem, UsefulCombos(problem), filling.Least(kSlacks[2]), inside)) levels.x = std::move(inside);
+  if (lp.Reach(problem, UsefulCombos(problem), filling.Least(kSlacks[2]), inside))
+    levels.x = std::move(inside);
   return true;
 }
 

@@ -31,7 +31,8 @@ class InRounds final : public Scheduler {
 
 }  // namespace
 
-void DescribeProblem(const ClusterView& view, std::span<const int> jobs, bool reads_future, Problem& problem) {
+void DescribeProblem(const ClusterView& view, std::span<const int> jobs, bool reads_future,
+                     Problem& problem) {
   problem.Clear();
   for (const GpuType& type : view.types()) {
     problem.workers.push_back(type.count);
@@ -62,7 +63,8 @@ void DescribeProblem(const ClusterView& view, std::span<const int> jobs, bool re
   }
 }
 
-std::unique_ptr<Scheduler> RunInRounds(std::unique_ptr<PolicySource> source, const MechanismOptions& options) {
+std::unique_ptr<Scheduler> RunInRounds(std::unique_ptr<PolicySource> source,
+                                       const MechanismOptions& options) {
   return std::make_unique<InRounds>(std::move(source), options);
 }
 

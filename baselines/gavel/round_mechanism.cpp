@@ -87,7 +87,8 @@ void RoundMechanism::UpdateJobs(const ClusterView& view) {
   const std::size_t before = jobs_.size();
   std::erase_if(jobs_, [&view](int job) { return view.IsDone(job); });
   dirty_ = dirty_ || jobs_.size() != before;
-  std::erase_if(live_pairs_, [&](int pair) { return view.IsDone(PairOf(pair)[0]) || view.IsDone(PairOf(pair)[1]); });
+  std::erase_if(live_pairs_,
+                [&](int pair) { return view.IsDone(PairOf(pair)[0]) || view.IsDone(PairOf(pair)[1]); });
   for (int job : view.active()) {
     if (tracked_[U(job)] != 0) continue;
     tracked_[U(job)] = 1;
@@ -140,7 +141,8 @@ void RoundMechanism::TakePairs(const PairShares* pairs) {
   pairs_.clear();
   live_pairs_.clear();
   if (pairs != nullptr) pairs_ = pairs->jobs;
-  for (auto* table : {&jobtime_, &deficit_, &priority_, &alloc_}) table->resize((jobs + pairs_.size()) * types);
+  for (auto* table : {&jobtime_, &deficit_, &priority_, &alloc_})
+    table->resize((jobs + pairs_.size()) * types);
   for (std::size_t p = 0; p < pairs_.size(); ++p) {
     const int unit = static_cast<int>(jobs + p);
     live_pairs_.push_back(unit);
@@ -197,7 +199,8 @@ void RoundMechanism::Select(const ClusterView& view) {
       if (free == 0) break;
       const int job = IsPair(unit) ? PairOf(unit)[0] : unit, other = IsPair(unit) ? PairOf(unit)[1] : unit;
       const int gang = view.Gang(job);
-      if (taken_job_[U(job)] != 0 || taken_job_[U(other)] != 0 || gang > free || !CanRun(view, unit, type)) continue;
+      if (taken_job_[U(job)] != 0 || taken_job_[U(other)] != 0 || gang > free || !CanRun(view, unit, type))
+        continue;
       if (options_.only_positive && priority_[At(unit, type)] <= 0.0) continue;
       taken_job_[U(job)] = taken_job_[U(other)] = 1;
       free -= gang;
@@ -282,7 +285,8 @@ void RoundMechanism::StaysInPart(const ClusterView& view, int unit, int type, De
   const std::array<int, 2> jobs = IsPair(unit) ? PairOf(unit) : std::array<int, 2>{unit, unit};
   for (int k = 0; k < (IsPair(unit) ? 2 : 1); ++k) {
     const int job = jobs[U(k)];
-    if (placed_[U(job)] != 0 || view.TypeOf(job) != type || taken_device_[U(view.Devices(job).front())] != 0) continue;
+    if (placed_[U(job)] != 0 || view.TypeOf(job) != type || taken_device_[U(view.Devices(job).front())] != 0)
+      continue;
     taken_device_[U(view.Devices(job).front())] = 1;
     SetPlaced(unit, type);
     if (IsPair(unit)) decision.Pack(jobs[U(1 - k)], job);

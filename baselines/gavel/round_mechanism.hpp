@@ -15,12 +15,12 @@
 //   completion
 //                     resets, and while jobs wait the mechanism asks to look again one round later.
 //
-// Packed policies also give pairs. A unit is a job alone or a pair; units queue together, and one is taken only
-// while nobody else has taken a member (step 7). A pair needs both rates above 0, runs for as long as the later of
-// the two, and that long counts once. The reference's own handling of pairs is not recorded anywhere; where
-// gavel/SPEC.md §7 leaves it open: pairs that the allocation does not use do not queue (the reference lists all, at
-// priority 0), ties go to single jobs, then by the order of the pairs, and a job whose pair changes keeps its GPU
-// where it can, so that costs of moving are not charged for nothing.
+// Packed policies also give pairs. A unit is a job alone or a pair; units queue together, and one is taken
+// only while nobody else has taken a member (step 7). A pair needs both rates above 0, runs for as long as
+// the later of the two, and that long counts once. The reference's own handling of pairs is not recorded
+// anywhere; where gavel/SPEC.md §7 leaves it open: pairs that the allocation does not use do not queue (the
+// reference lists all, at priority 0), ties go to single jobs, then by the order of the pairs, and a job
+// whose pair changes keeps its GPU where it can, so that costs of moving are not charged for nothing.
 #pragma once
 
 #include <array>
@@ -80,7 +80,9 @@ class RoundMechanism {
     return static_cast<std::size_t>(unit) * worktime_.size() + static_cast<std::size_t>(type);
   }
   bool IsPair(int unit) const { return unit >= static_cast<int>(tracked_.size()); }
-  const std::array<int, 2>& PairOf(int unit) const { return pairs_[static_cast<std::size_t>(unit) - tracked_.size()]; }
+  const std::array<int, 2>& PairOf(int unit) const {
+    return pairs_[static_cast<std::size_t>(unit) - tracked_.size()];
+  }
   bool CanRun(const ClusterView& view, int unit, int type) const;
   bool Rounds(const ClusterView& view) const {
     return view.clock().kind == ClockKind::kRounds || view.clock().kind == ClockKind::kReferenceRounds;
@@ -116,8 +118,8 @@ class RoundMechanism {
   std::vector<int> live_pairs_;                   // units whose jobs are both here
   std::vector<std::uint8_t> counted_;             // [pairs]
   std::map<std::array<int, 2>, std::vector<double>> old_deficit_;  // [G] of pairs of earlier allocations
-  std::vector<int> sorted_;                       // the queue of one type
-  std::vector<std::uint8_t> taken_job_, taken_device_, placed_;  // [J], [D], [J]
+  std::vector<int> sorted_;                                        // the queue of one type
+  std::vector<std::uint8_t> taken_job_, taken_device_, placed_;    // [J], [D], [J]
   std::vector<Taken> taken_;
   Allocation fresh_;
   std::vector<int> devices_;

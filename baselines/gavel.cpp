@@ -1,201 +1,154 @@
 // The heterogeneity-aware scheduler of Gavel: an objective's allocation, run by the round mechanism.
 #include <algorithm>
-#include <cstdio>
-#include <numeric>
+#include <iterator>
+#include <string>
+#include <string_view>
 
-#include "baselines/gavel/objectives.hpp"
-#include "baselines/gavel/round_mechanism.hpp"
+#include "baselines/gavel/objective_list.hpp"
+#include "baselines/gavel/packed_allocations.hpp"
+#include "baselines/gavel/policy_allocations.hpp"
 #include "baselines/schedulers.hpp"
 
 namespace berth {
 namespace {
 
-enum class Objective { kMaxMin, kMakespan, kFinishTimeFairness, kIsolated, kFifo };
+using gavel::Awareness;
+using gavel::ObjectiveInfo;
 
-constexpr ParamInfo kParams[] = {
-    {"objective", "max_min", "max_min | makespan | finish_time_fairness | isolated | fifo"},
+struct Row {
+  const char* name;
+  ObjectiveInfo info;
+};
+
+const std::vector<Row>& Objectives() {
+#define BERTH_ROW(name, function) {#name, gavel::function()},
+  static const std::vector<Row> rows = {BERTH_GAVEL_OBJECTIVES(BERTH_ROW)};
+#undef BERTH_ROW
+  return rows;
+}
+
+#define BERTH_NAME(name, function) " " #name
+constexpr const char* kObjectiveHelp = "what is optimised:" BERTH_GAVEL_OBJECTIVES(BERTH_NAME);
+#undef BERTH_NAME
+
+constexpr ParamInfo kCommon[] = {
+    {"objective", "max_min", kObjectiveHelp},
     {"aware", "true", "whether the objective sees how fast each job runs on each type"},
-    {"solver", "ipm", "ipm: inside the optimal face, as the reference's solver | simplex: a vertex of it"},
-    {"compat", "true",
-     "makespan: stop within 5% of the optimum, as the reference's bisection; false: the optimum"},
+    {"packed", "false", "whether two jobs may share one GPU, where the scenario says how fast they run so"},
+    {"solver", "ipm",
+     "where the optimum is a face: ipm: inside it (HiGHS) | simplex: a vertex | reference: the reference's "
+     "point"},
+    {"compat", "true", "stop where the reference does (makespan: within 5%); false: the optimum"},
     {"reset_s", "1920", "s, clocks with rounds: least time between two allocations"},
+    {"lp_time_limit_s", "1e9", "s a solve may take; beyond it the fall-back stands in, said on stderr"},
 };
 
-struct Options {
-  Objective objective;
-  bool aware;
-  LpMethod method;
-  bool compat;
-  double reset_s;
-};
-
-// The objective as a source of allocations. What it does when no LP answer passes the optimality check: the
-// previous allocation of each job (max-min, makespan; the isolated share for a job that had none), or the
-// isolated split (finish-time fairness, as the reference). Counted, and said once on stderr.
-class PolicyAllocations final : public gavel::AllocationSource {
- public:
-  explicit PolicyAllocations(const Options& options) : options_(options), lp_(options.method) {}
-
-  bool reads_future() const {
-    return options_.objective == Objective::kMakespan || options_.objective == Objective::kFinishTimeFairness;
-  }
-
-  void Reset(const ClusterView& view) {
-    fairness_.Reset();
-    previous_.assign(Size(view.num_jobs()) * Size(view.num_types()), 0.0);
-    had_one_.assign(Size(view.num_jobs()), 0);
-    by_name_.resize(Size(view.num_types()));
-    std::iota(by_name_.begin(), by_name_.end(), 0);
-    std::sort(by_name_.begin(), by_name_.end(),
-              [&view](int a, int b) { return view.types()[Size(a)].name < view.types()[Size(b)].name; });
-    basis_ = 0;  // the type whose rates stand for all to the agnostic forms: v100, as in the reference, or
-                 // the first
-    for (int type = 0; type < view.num_types(); ++type) {
-      if (view.types()[Size(type)].name == "v100") basis_ = type;
-    }
-  }
-
-  void Allocate(const ClusterView& view, std::span<const int> jobs, gavel::Allocation& x) override {
-    Describe(view, jobs);
-    if (!Solve(x)) FallBack(jobs, x);
-    const std::size_t types = Size(view.num_types());
-    for (std::size_t i = 0; i < jobs.size(); ++i) {
-      had_one_[Size(jobs[i])] = 1;
-      std::copy_n(x.begin() + static_cast<std::ptrdiff_t>(i * types), types,
-                  previous_.begin() + static_cast<std::ptrdiff_t>(Size(jobs[i]) * types));
-    }
-  }
-
- private:
-  static std::size_t Size(int i) { return static_cast<std::size_t>(i); }
-
-  void Describe(const ClusterView& view, std::span<const int> jobs) {
-    problem_.Clear();
-    for (const GpuType& type : view.types()) problem_.workers.push_back(type.count);
-    for (int job : jobs) {
-      problem_.key.push_back(job);
-      problem_.gang.push_back(view.Gang(job));
-      problem_.weight.push_back(view.Weight(job));
-      const auto rates = view.Rates(job);
-      problem_.throughput.insert(problem_.throughput.end(), rates.begin(), rates.end());
-      if (!reads_future()) continue;
-      // Under clock event a job may stand one rounding error short of its end: leave it a billionth of its
-      // work.
-      problem_.remaining.push_back(std::max(view.RemainingSteps(job), 1e-9 * view.TotalSteps(job)));
-      problem_.since.push_back(view.now() - view.Arrival(job));
-    }
-  }
-
-  bool Solve(gavel::Allocation& x) {
-    switch (options_.objective) {
-      case Objective::kIsolated:
-        x = gavel::IsolatedAllocation(problem_);
-        return true;
-      case Objective::kFifo:
-        x = gavel::FifoAllocation(problem_, by_name_);
-        return true;
-      case Objective::kMaxMin:
-        return gavel::MaxMinFairness(options_.aware ? problem_ : gavel::WithUnitThroughput(problem_), lp_, x);
-      case Objective::kFinishTimeFairness:
-        return fairness_.Solve(options_.aware ? problem_ : gavel::WithThroughputOf(problem_, basis_), lp_, x);
-      case Objective::kMakespan: {
-        const gavel::Problem& seen =
-            options_.aware ? problem_ : (levelled_ = gavel::WithThroughputOf(problem_, basis_));
-        gavel::MakespanAnswer answer;
-        const bool solved = options_.compat ? gavel::BisectedMakespan(seen, lp_, answer)
-                                            : gavel::ExactMakespan(seen, lp_, answer);
-        if (solved) x = std::move(answer.x);
-        return solved;
+// The common ones, then what only some objectives read; a name that two share stands once.
+std::span<const ParamInfo> AllParams() {
+  static const std::vector<ParamInfo> all = [] {
+    std::vector<ParamInfo> params(std::begin(kCommon), std::end(kCommon));
+    for (const Row& row : Objectives()) {
+      for (const ParamInfo& param : row.info.params) {
+        const auto same = [&param](const ParamInfo& other) {
+          return std::string_view(other.name) == param.name;
+        };
+        if (std::none_of(params.begin(), params.end(), same)) params.push_back(param);
       }
     }
-    return false;
-  }
+    return params;
+  }();
+  return all;
+}
 
-  void FallBack(std::span<const int> jobs, gavel::Allocation& x) {
-    if (++fallbacks_ == 1) {
-      std::fprintf(stderr, "gavel: no LP answer passed the optimality check; %s used (said once)\n",
-                   options_.objective == Objective::kFinishTimeFairness ? "the isolated split is"
-                                                                        : "the previous allocation is");
+// "max_min_fairness_perf (objective=max_min), max_min_fairness (objective=max_min,aware=false), ..."
+const char* ReferenceNames() {
+  static const std::string text = [] {
+    std::string names;
+    const auto add = [&names](const char* reference, const std::string& spec) {
+      if (*reference != '\0')
+        names += (names.empty() ? "" : ", ") + std::string(reference) + " (" + spec + ")";
+    };
+    for (const Row& row : Objectives()) {
+      add(row.info.aware_name, std::string("objective=") + row.name);
+      add(row.info.agnostic_name, std::string("objective=") + row.name + ",aware=false");
+      add(row.info.packed_name, std::string("objective=") + row.name + ",packed=true");
     }
-    x = gavel::IsolatedAllocation(problem_);
-    if (options_.objective == Objective::kFinishTimeFairness) return;
-    const std::size_t types = problem_.workers.size();
-    for (std::size_t i = 0; i < jobs.size(); ++i) {
-      if (had_one_[Size(jobs[i])] == 0) continue;
-      std::copy_n(previous_.begin() + static_cast<std::ptrdiff_t>(Size(jobs[i]) * types), types,
-                  x.begin() + static_cast<std::ptrdiff_t>(i * types));
+    return names;
+  }();
+  return text.c_str();
+}
+
+std::unique_ptr<gavel::PolicySource> MakeSource(const Row& row, bool packed,
+                                                const gavel::ObjectiveOptions& options, Params& params) {
+  if (!packed) {
+    return std::make_unique<gavel::PolicyAllocations>(row.name, row.info.fall_back,
+                                                      row.info.make(options, params));
+  }
+  if (row.info.make_packed == nullptr) {
+    std::string packing;
+    for (const Row& other : Objectives()) {
+      if (other.info.make_packed != nullptr)
+        packing += (packing.empty() ? "" : ", ") + std::string(other.name);
     }
+    throw Error(
+        Join("gavel: objective=", row.name, " has no packed=true form; those that have one: ", packing));
   }
+  if (!options.aware)
+    throw Error("gavel: packed=true sees throughputs; expected aware=true, found aware=false");
+  return std::make_unique<gavel::PackedAllocations>(Join("gavel(packed=true,objective=", row.name, ")"),
+                                                    row.info.fall_back,
+                                                    row.info.make_packed(options, params));
+}
 
-  Options options_;
-  gavel::LevelLp lp_;
-  gavel::FinishTimeFairness fairness_;
-  gavel::Problem problem_, levelled_;
-  std::vector<int> by_name_;  // types in alphabetical order: the reference's column order
-  int basis_ = 0;
-  gavel::Allocation previous_;         // [J, G]
-  std::vector<std::uint8_t> had_one_;  // [J]
-  int fallbacks_ = 0;
-};
+// A parameter that the chosen objective does not read must stand at its default.
+void RefuseOthers(const Row& chosen, Params& params) {
+  for (const ParamInfo& param : AllParams().subspan(std::size(kCommon))) {
+    const auto is = [&param](const ParamInfo& own) { return std::string_view(own.name) == param.name; };
+    if (std::any_of(chosen.info.params.begin(), chosen.info.params.end(), is)) continue;
+    const std::string value = params.Text(param.name);
+    if (value == param.default_value) continue;
+    throw Error(Join("gavel: parameter '", param.name, "': objective=", chosen.name,
+                     " does not read it; expected ", param.default_value, ", found '", value, "'"));
+  }
+}
 
-class Gavel final : public Scheduler {
- public:
-  explicit Gavel(const Options& options) : source_(options) {
-    // The reference shuffles the types for policies whose class name lacks "Perf".
-    mechanism_options_.shuffle_types = options.objective == Objective::kIsolated ||
-                                       (options.objective != Objective::kFifo && !options.aware);
-    mechanism_options_.only_positive = options.objective == Objective::kFifo;
-    mechanism_options_.min_reset_s = options.reset_s;
+std::unique_ptr<Scheduler> MakeGavel(Params& params) {
+#define BERTH_NAME(name, function) #name,
+  const int choice = params.Choice("objective", {BERTH_GAVEL_OBJECTIVES(BERTH_NAME)});
+#undef BERTH_NAME
+  const Row& row = Objectives()[static_cast<std::size_t>(choice)];
+  gavel::ObjectiveOptions options;
+  options.aware = params.Bool("aware");
+  const bool packed = params.Bool("packed");
+  constexpr LpMethod kMethods[] = {LpMethod::kInteriorPoint, LpMethod::kSimplex, LpMethod::kEmbedding};
+  options.method = kMethods[params.Choice("solver", {"ipm", "simplex", "reference"})];
+  options.compat = params.Bool("compat");
+  options.lp_time_limit_s = params.Number("lp_time_limit_s", 0.0, 1e9);
+  const double reset_s = params.Number("reset_s", 0.0, 1e9);
+  if (row.info.awareness == Awareness::kAwareOnly && !options.aware) {
+    throw Error(Join("gavel: objective=", row.name, " has no aware=false form; expected aware=true"));
   }
-  // Without rounds the mechanism itself reads attained service.
-  Knowledge knowledge() const override {
-    return source_.reads_future() ? Knowledge::kEstimate : Knowledge::kBlind;
-  }
-  void Reset(const ClusterView& view) override {
-    mechanism_.Reset(view, mechanism_options_);
-    source_.Reset(view);
-  }
-  void Decide(const ClusterView& view, Decision& decision) override {
-    mechanism_.Decide(view, source_, decision);
-  }
-
- private:
-  PolicyAllocations source_;
-  gavel::MechanismOptions mechanism_options_;
-  gavel::RoundMechanism mechanism_;
-};
+  RefuseOthers(row, params);
+  gavel::MechanismOptions mechanism;
+  // The reference's names of packed policies hold "Packing": their order of types is fixed (SPEC.md §7 step
+  // 7).
+  mechanism.shuffle_types = !packed && (row.info.awareness == Awareness::kIndifferent || !options.aware);
+  mechanism.only_positive = row.info.only_positive;
+  mechanism.min_reset_s = reset_s;
+  return gavel::RunInRounds(MakeSource(row, packed, options, params), mechanism);
+}
 
 }  // namespace
 
 SchedulerInfo GavelInfo() {
-  return {
-      "gavel",
-      "LP heterogeneity-aware allocation, run in rounds",
-      "Narayanan et al., OSDI 2020",
-      "max_min_fairness_perf (objective=max_min), max_min_fairness (objective=max_min,aware=false), "
-      "min_total_duration_perf (objective=makespan), min_total_duration (objective=makespan,aware=false), "
-      "finish_time_fairness_perf (objective=finish_time_fairness), "
-      "finish_time_fairness (objective=finish_time_fairness,aware=false), "
-      "isolated (objective=isolated), fifo_perf (objective=fifo)",
-      Knowledge::kBlind,
-      /*preemptive=*/true,
-      kParams,
-      [](Params& params) -> std::unique_ptr<Scheduler> {
-        Options options;
-        options.objective = static_cast<Objective>(
-            params.Choice("objective", {"max_min", "makespan", "finish_time_fairness", "isolated", "fifo"}));
-        options.aware = params.Bool("aware");
-        options.method =
-            params.Choice("solver", {"ipm", "simplex"}) == 0 ? LpMethod::kInteriorPoint : LpMethod::kSimplex;
-        options.compat = params.Bool("compat");
-        options.reset_s = params.Number("reset_s", 0.0, 1e9);
-        if (options.objective == Objective::kFifo && !options.aware) {
-          throw Error(
-              "gavel: objective=fifo has no aware=false form (the reference's is broken); expected "
-              "aware=true, or the scheduler 'fcfs'");
-        }
-        return std::make_unique<Gavel>(options);
-      }};
+  return {"gavel",
+          "LP heterogeneity-aware allocation, run in rounds",
+          "Narayanan et al., OSDI 2020",
+          ReferenceNames(),
+          Knowledge::kBlind,
+          /*preemptive=*/true,
+          AllParams(),
+          MakeGavel};
 }
 
 }  // namespace berth

@@ -2,6 +2,7 @@
 
 #include <interfaces/highs_c_api.h>
 
+#include "baselines/embedding.hpp"
 #include "env/check.hpp"
 
 namespace berth {
@@ -30,6 +31,7 @@ void LpModel::Clear() {
   maximize = false;
   for (auto* values : {&cost, &lower, &upper, &row_lower, &row_upper, &coefficient}) values->clear();
   column.clear();
+  integer.clear();
   row_begin.assign(1, 0);
 }
 
@@ -45,6 +47,22 @@ const char* ToString(LpStatus status) {
       return "time limit";
     case LpStatus::kError:
       return "error";
+  }
+  return "?";
+}
+
+const char* Explain(LpStatus status) {
+  switch (status) {
+    case LpStatus::kOptimal:
+      return "the LP solver: optimal";
+    case LpStatus::kInfeasible:
+      return "the LP solver: infeasible";
+    case LpStatus::kUnbounded:
+      return "the LP solver: unbounded";
+    case LpStatus::kTimeLimit:
+      return "the LP solver: time limit";
+    case LpStatus::kError:
+      return "the LP solver: error";
   }
   return "?";
 }
@@ -72,6 +90,8 @@ LpSolver::LpSolver(LpSolver&&) noexcept = default;
 LpSolver& LpSolver::operator=(LpSolver&&) noexcept = default;
 
 LpStatus LpSolver::Solve(const LpModel& model, LpMethod method, LpSolution& solution, double time_limit_s) {
+  BERTH_CHECK(model.integer.empty() || method == LpMethod::kSimplex, "whole columns are for kSimplex");
+  if (method == LpMethod::kEmbedding) return SolveEmbedding(model, solution, time_limit_s);
   void* highs = instance_->highs;
   const bool interior = method == LpMethod::kInteriorPoint;
   Highs_setStringOptionValue(highs, "solver", interior ? "ipx" : "simplex");
@@ -87,6 +107,10 @@ LpStatus LpSolver::Solve(const LpModel& model, LpMethod method, LpSolution& solu
                    model.row_begin.data(), model.column.data(),
                    model.coefficient.data()) == kHighsStatusError) {
     return LpStatus::kError;
+  }
+  for (int whole : model.integer) {
+    if (Highs_changeColIntegrality(highs, whole, kHighsVarTypeInteger) == kHighsStatusError)
+      return LpStatus::kError;
   }
   if (Highs_run(highs) == kHighsStatusError) return LpStatus::kError;
   HighsInt status = Highs_getModelStatus(highs);

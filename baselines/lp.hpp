@@ -25,6 +25,7 @@ struct LpModel {
   std::vector<int> row_begin = {0};          // [r + 1] into column and coefficient
   std::vector<int> column;                   // [nonzeros]
   std::vector<double> coefficient;           // [nonzeros]
+  std::vector<int> integer;                  // columns that must be whole; kSimplex only, then without duals
 
   int columns() const { return static_cast<int>(cost.size()); }
   int rows() const { return static_cast<int>(row_lower.size()); }
@@ -42,9 +43,11 @@ struct LpSolution {
 
 enum class LpStatus { kOptimal, kInfeasible, kUnbounded, kTimeLimit, kError };
 const char* ToString(LpStatus status);
+const char* Explain(LpStatus status);  // "the LP solver: time limit", for logs
 
-// kSimplex ends in a vertex of the optimal face, kInteriorPoint (no crossover, no presolve) in its interior.
-enum class LpMethod { kSimplex, kInteriorPoint };
+// kSimplex ends in a vertex of the optimal face, kInteriorPoint (HiGHS, no crossover, no presolve) and
+// kEmbedding (our own, embedding.hpp: the point where the reference's solver ends) in its interior.
+enum class LpMethod { kSimplex, kInteriorPoint, kEmbedding };
 
 // One HiGHS instance, reused between solves; silent, single-threaded. Thread rule: one thread at a time.
 class LpSolver {

@@ -14,7 +14,8 @@
   X(Srpt)                  \
   X(Las)                   \
   X(Random)                \
-  X(Gavel)
+  X(Gavel)                 \
+  X(Gandiva)
 
 namespace berth {
 

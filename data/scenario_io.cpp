@@ -198,7 +198,7 @@ void WriteEvents(const RunResult& result, const Scenario& scenario, const std::s
     device.push_back(event.device);
   }
   std::vector<std::string> kinds;
-  for (int k = 0; k <= static_cast<int>(EventKind::kReject); ++k)
+  for (int k = 0; k <= static_cast<int>(EventKind::kPack); ++k)
     kinds.emplace_back(ToString(static_cast<EventKind>(k)));
   out.Strings("kinds", kinds);  // what the numbers of events/kind mean
   out.Array("events/time", time);

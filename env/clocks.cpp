@@ -164,7 +164,7 @@ bool Simulator::AdvanceReferenceRounds() {
     const double begin = s.now;
     double latest = begin;
     for (int job : s.running) {
-      const double rate = scenario_.Rate(job, s.on_type[U(job)]);
+      const double rate = s.rate[U(job)];
       const double held = std::max(s.progress_from[U(job)] - begin, 0.0);  // by what its start costs
       const double left = scenario_.data().jobs.total_steps[U(job)] - s.steps_done[U(job)];
       const double steps = held < length ? std::min(std::floor(rate * (length - held)), left) : 0.0;
@@ -179,18 +179,22 @@ bool Simulator::AdvanceReferenceRounds() {
         ++failures_[U(job)];
       }
     }
+    EndSharedRound(latest);
     std::sort(s.segments.begin(), s.segments.end(), LaterFinish);
     EndRound(latest);
     s.now = this_round_end_ = latest;
     for (const Segment& segment : s.segments) {
-      if (segment.completed) {
-        Release(segment.job);
-        continue;
-      }
+      if (segment.completed) continue;
       EndRun(segment.job, segment.finish);  // GPUs idle from its finish to the round's end
       s.busy_from[U(segment.job)] = s.now;
       s.progress_from[U(segment.job)] = std::max(s.progress_from[U(segment.job)], s.now);
-      if (failures_[U(segment.job)] == kFailuresToDrop) Drop(segment.job);
+    }
+    for (const Segment& segment : s.segments) {  // only now: whom a job leaves beside must have its steps
+      if (segment.completed) {
+        Release(segment.job);
+      } else if (failures_[U(segment.job)] == kFailuresToDrop) {
+        Drop(segment.job);
+      }
     }
   }
   ArriveUntil(s.now);

@@ -64,6 +64,9 @@ class ClusterView {
     return scenario_->Rate(job, type);
   }  // steps/s of the gang; 0 = cannot run
   std::span<const double> Rates(int job) const { return scenario_->Rates(job); }  // [G]
+  // steps/s of `job` while it shares one GPU with `other`; 0 = the two cannot share one
+  double PairRate(int job, int other, int type) const { return scenario_->PairRate(job, other, type); }
+  bool has_pairs() const { return !throughputs().pairs.empty(); }
   double BestRate(int job) const { return scenario_->BestRate(job); }
 
   // -- its state
@@ -73,6 +76,7 @@ class ClusterView {
   int TypeOf(int job) const { return state_->on_type[Index(job)]; }             // -1 when not running
   int LastTypeOf(int job) const { return state_->last_type[Index(job)]; }       // -1 when it never ran
   std::span<const int> Devices(int job) const { return state_->Devices(job); }  // empty when not running
+  int Partner(int job) const { return state_->partner[Index(job)]; }            // on the same GPU, -1 = none
   double RunStart(int job) const { return state_->run_start[Index(job)]; }      // s, of the current run
   int Preemptions(int job) const { return state_->preemptions[Index(job)]; }
 
@@ -83,14 +87,13 @@ class ClusterView {
   }
   double AttainedSteps(int job) const {
     Need(Knowledge::kBlind);
-    return state_->AttainedSteps(*scenario_, job);
+    return state_->AttainedSteps(job);
   }
 
   // -- the future; needs kEstimate or kOracle. An estimate is the true value times the job's error factor.
   double RemainingSteps(int job) const {
     Need(Knowledge::kEstimate);
-    const double left =
-        scenario_->data().jobs.total_steps[Index(job)] - state_->AttainedSteps(*scenario_, job);
+    const double left = scenario_->data().jobs.total_steps[Index(job)] - state_->AttainedSteps(job);
     return (left > 0.0 ? left : 0.0) * scenario_->EstimateFactor(job);
   }
   double RemainingSeconds(int job, int type) const {  // alone on `type`; kNever where it cannot run

@@ -14,18 +14,26 @@ enum class CommandKind : std::uint8_t {
   kStop,    // a running job is checkpointed and waits
   kMove,    // a running job continues on another type or other devices
   kReject,  // a waiting job is turned away for good
+  kPack,    // a job shares the one GPU of another: a waiting job starts, a running one moves there
 };
 
 struct Command {
   CommandKind kind;
   int job;
-  int type = -1;          // kStart, kMove
+  int type = -1;          // kStart, kMove; kPack takes its host's
   int devices_begin = 0;  // into Decision::devices; explicit placement when devices_count > 0
   int devices_count = 0;
+  int host = -1;  // kPack: the job whose GPU is shared
 };
 
-// Stops and moves free their GPUs before starts take any, whatever the order of the commands.
-// Without explicit devices a job takes the lowest-numbered free ones of the type.
+// Stops and moves free their GPUs before starts take any, whatever the order of the commands; packs come
+// last. Without explicit devices a job takes the lowest-numbered free ones of the type.
+//
+// Packing: two jobs of gang 1 hold one GPU together, where ThroughputTable::pairs has both rates above 0 on
+// its type. The host runs after this decision (it ran, starts or moves) and shares with one job only. From
+// the instant of the decision both progress at their pair rates; the pair is dissolved when either ends,
+// stops, moves or is packed elsewhere, and the other then runs on alone (when: see Simulator).
+//
 // Reused between calls: Clear keeps the memory.
 class Decision {
  public:
@@ -36,6 +44,7 @@ class Decision {
   void Move(int job, int type) { commands.push_back({CommandKind::kMove, job, type}); }
   void Move(int job, int type, std::span<const int> on) { Add(CommandKind::kMove, job, type, on); }
   void Reject(int job) { commands.push_back({CommandKind::kReject, job}); }
+  void Pack(int job, int host) { commands.push_back({CommandKind::kPack, job, -1, 0, 0, host}); }
 
   std::vector<Command> commands;
   std::vector<int> devices;

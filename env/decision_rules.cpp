@@ -17,6 +17,7 @@ ApplyResult Simulator::Validate(const Decision& decision) {
   const JobTable& jobs = scenario_.data().jobs;
   const int count = static_cast<int>(decision.commands.size());
   ++stamp_;
+  bool packs = false;
   // First what each command frees, so that starts may use it whatever the order.
   std::copy(s.free_gpus.begin(), s.free_gpus.end(), spare_.begin());
   for (int i = 0; i < count; ++i) {
@@ -26,10 +27,16 @@ ApplyResult Simulator::Validate(const Decision& decision) {
     if (phase == JobPhase::kFuture) return {Rule::kNotArrived, i};
     if (job_stamp_[U(c.job)] == stamp_) return {Rule::kTwice, i};
     job_stamp_[U(c.job)] = stamp_;
-    const bool of_running = c.kind == CommandKind::kStop || c.kind == CommandKind::kMove;
+    const bool pack = c.kind == CommandKind::kPack;
+    packs = packs || pack;
+    const bool of_running =
+        c.kind == CommandKind::kStop || c.kind == CommandKind::kMove || (pack && phase == JobPhase::kRunning);
     if (of_running && phase != JobPhase::kRunning) return {Rule::kNotRunning, i};
     if (!of_running && phase != JobPhase::kWaiting) return {Rule::kNotWaiting, i};
-    if (of_running) spare_[U(s.on_type[U(c.job)])] += jobs.gang[U(c.job)];
+    if (!of_running) continue;
+    const int partner = s.partner[U(c.job)];  // a shared GPU is free once both leave it
+    if (partner < 0 || job_stamp_[U(partner)] == stamp_)
+      spare_[U(s.on_type[U(c.job)])] += jobs.gang[U(c.job)];
   }
   for (int i = 0; i < count; ++i) {
     const Command& c = decision.commands[U(i)];
@@ -47,10 +54,41 @@ ApplyResult Simulator::Validate(const Decision& decision) {
       if (d < first || d >= last) return {Rule::kDeviceOfOtherType, i};
       const int holder = s.device_job[U(d)];
       // Held by a job that this decision stops or moves is as good as free.
-      const bool freed = holder >= 0 && job_stamp_[U(holder)] == stamp_;
+      const int partner = holder < 0 ? -1 : s.partner[U(holder)];
+      const bool freed =
+          holder >= 0 && job_stamp_[U(holder)] == stamp_ && (partner < 0 || job_stamp_[U(partner)] == stamp_);
       if ((holder >= 0 && !freed) || device_stamp_[U(d)] == stamp_) return {Rule::kDeviceBusy, i};
       device_stamp_[U(d)] = stamp_;
     }
+  }
+  return packs ? ValidatePacks(decision) : ApplyResult{};
+}
+
+// A job may be packed beside one that will run alone on one GPU once the rest of the decision is carried out.
+ApplyResult Simulator::ValidatePacks(const Decision& decision) {
+  const SimState& s = state_;
+  const JobTable& jobs = scenario_.data().jobs;
+  const int count = static_cast<int>(decision.commands.size());
+  for (int i = 0; i < count; ++i) command_of_[U(decision.commands[U(i)].job)] = i;
+  for (int i = 0; i < count; ++i) {
+    const auto& [kind, job, its_type, begin, devices, host] = decision.commands[U(i)];
+    if (kind != CommandKind::kPack) continue;
+    if (host < 0 || host >= scenario_.num_jobs() || host == job) return {Rule::kPackHost, i};
+    int type = s.on_type[U(host)];
+    if (job_stamp_[U(host)] == stamp_) {  // the decision says what becomes of it
+      const Command& own = decision.commands[U(command_of_[U(host)])];
+      if (own.kind == CommandKind::kPack) return {Rule::kPackShared, i};
+      if (own.kind == CommandKind::kStop || own.kind == CommandKind::kReject) return {Rule::kPackHost, i};
+      type = own.type;
+    } else {
+      if (s.phase[U(host)] != JobPhase::kRunning) return {Rule::kPackHost, i};
+      const int partner = s.partner[U(host)];
+      if (partner >= 0 && job_stamp_[U(partner)] != stamp_) return {Rule::kPackShared, i};
+    }
+    if (host_stamp_[U(host)] == stamp_) return {Rule::kPackShared, i};
+    host_stamp_[U(host)] = stamp_;
+    if (jobs.gang[U(job)] != 1 || jobs.gang[U(host)] != 1) return {Rule::kPackGang, i};
+    if (scenario_.PairRate(job, host, type) <= 0.0) return {Rule::kPackRate, i};
   }
   return {};
 }
@@ -92,6 +130,15 @@ std::string Explain(const ApplyResult& result, const Decision& decision, const S
                   " are named");
     case Rule::kTwice:
       return Join(job, " is named by two commands");
+    case Rule::kPackHost:
+      return Join(job, " cannot be packed beside job ", c.host, ": that one does not run after the decision");
+    case Rule::kPackGang:
+      return Join(job, " cannot be packed beside job ", c.host, ": only gangs of 1 share a GPU");
+    case Rule::kPackShared:
+      return Join(job, " cannot be packed beside job ", c.host, ": that one shares its GPU with another");
+    case Rule::kPackRate:
+      return Join(job, " cannot be packed beside job ", c.host,
+                  ": on that GPU type one of them cannot run so");
   }
   return "unknown rule";
 }

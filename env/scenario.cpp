@@ -323,6 +323,17 @@ Scenario::Scenario(ScenarioData data, const JobLabel& label) {
   body_ = std::move(body);
 }
 
+double Scenario::PairRate(int job, int other, int type) const {
+  const ThroughputTable& table = body_->data.throughputs;
+  const JobTable& jobs = body_->data.jobs;
+  if (table.pairs.empty() || jobs.gang[U(job)] != 1 || jobs.gang[U(other)] != 1) return 0.0;
+  if (Rate(job, type) <= 0.0 || Rate(other, type) <= 0.0) return 0.0;  // not allowed there at all
+  const std::size_t first = U(jobs.job_type[U(job)]), second = U(jobs.job_type[U(other)]);
+  const std::size_t types = body_->data.cluster.types.size();
+  const double* rates = &table.pairs[((first * table.job_types.size() + second) * types + U(type)) * 2];
+  return rates[1] > 0.0 ? rates[0] : 0.0;
+}
+
 Scenario WithClock(const Scenario& scenario, const Clock& clock) {
   ScenarioData data = scenario.data();
   data.clock = clock;

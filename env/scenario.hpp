@@ -38,7 +38,7 @@ struct ThroughputTable {
   std::vector<int> gang_sizes;         // [S] ascending
   std::vector<double> alone;           // [T, S, G] steps/s of the whole gang, on consolidated GPUs
   std::vector<double> unconsolidated;  // [T, S, G] the same spread over nodes, or empty
-  std::vector<double> pairs;  // [T, T, G, 2] gang size 1: rates of (first, second) co-located, or empty
+  std::vector<double> pairs;  // [T, T, G, 2] gang size 1: rates of (first, second) on one GPU, or empty
 };
 
 // Jobs as columns, sorted by arrival. Every column has J entries unless it says that it may be empty.
@@ -129,6 +129,8 @@ class Scenario {
     const std::size_t g = body_->data.cluster.types.size();
     return {body_->rate.data() + static_cast<std::size_t>(job) * g, g};
   }
+  // Steps/s of `job` (gang 1) while it shares one GPU with `other`; 0 unless both can run there so.
+  double PairRate(int job, int other, int type) const;
   double BestRate(int job) const { return body_->best_rate[static_cast<std::size_t>(job)]; }
   double EstimateFactor(int job) const {  // 1 unless knowledge is kEstimate
     return body_->estimate.empty() ? 1.0 : body_->estimate[static_cast<std::size_t>(job)];

@@ -25,8 +25,8 @@ struct SimState {
   double now = 0.0;
   bool arrivals_over = false;              // kReferenceRounds
   std::vector<int> free_gpus;              // [G]
-  std::vector<int> device_job;             // [D] job on the device, -1 = idle
-  std::vector<std::int16_t> device_milli;  // [D] free thousandths of the device; whole GPUs use 0 or 1000
+  std::vector<int> device_job;             // [D] job on the device, of a pair either one; -1 = idle
+  std::vector<std::int16_t> device_milli;  // [D] free thousandths: 1000, or 0 when one or two jobs hold it
 
   std::vector<int> waiting, running, active;  // job indices, ascending
   std::vector<int> arrived, completed;        // since the previous decision point
@@ -36,11 +36,15 @@ struct SimState {
   std::vector<JobPhase> phase;
   std::vector<std::int8_t> on_type;    // -1 = not running
   std::vector<std::int8_t> last_type;  // -1 = never ran
+  std::vector<int> partner;            // job on the same device, -1 = none
+  std::vector<double> rate;            // steps/s of the current run: alone, or beside the partner
   std::vector<double> steps_done;      // at `progress_from`, or when it last stopped
   std::vector<double> progress_from;   // s; progress is steps_done + rate * (now - progress_from)
   std::vector<double> run_start;       // s, start of the current run
   std::vector<double> run_seconds;     // seconds on GPUs up to `busy_from`
   std::vector<double> busy_from;       // s; a running job has been busy since then
+  std::vector<double> shared_seconds;  // of those, beside a partner, up to `shared_from`
+  std::vector<double> shared_from;     // s; of a job with a partner; kNever once the two do not both run
   std::vector<double> first_start;     // s, kNever = never started
   std::vector<double> completion;      // s, kNever = not complete
   std::vector<int> preemptions;
@@ -58,10 +62,14 @@ struct SimState {
     const auto j = static_cast<std::size_t>(job);
     return run_seconds[j] + (phase[j] == JobPhase::kRunning ? now - busy_from[j] : 0.0);
   }
-  double AttainedSteps(const Scenario& scenario, int job) const {
+  double SharedSeconds(int job) const {
+    const auto j = static_cast<std::size_t>(job);
+    return shared_seconds[j] + (now > shared_from[j] ? now - shared_from[j] : 0.0);
+  }
+  double AttainedSteps(int job) const {
     const auto j = static_cast<std::size_t>(job);
     if (phase[j] != JobPhase::kRunning || now <= progress_from[j]) return steps_done[j];
-    return steps_done[j] + scenario.Rate(job, on_type[j]) * (now - progress_from[j]);
+    return steps_done[j] + rate[j] * (now - progress_from[j]);
   }
 };
 

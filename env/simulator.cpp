@@ -34,7 +34,7 @@ void Erase(std::vector<int>& list, int job) {
 }  // namespace
 
 const char* ToString(EventKind kind) {
-  static constexpr const char* kNames[] = {"complete", "arrive", "stop", "move", "start", "reject"};
+  static constexpr const char* kNames[] = {"complete", "arrive", "stop", "move", "start", "reject", "pack"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 
@@ -50,7 +50,10 @@ Simulator::Simulator(Scenario scenario, SimulatorOptions options)
   s.phase.assign(U(jobs), JobPhase::kFuture);
   s.on_type.assign(U(jobs), -1);
   s.last_type.assign(U(jobs), -1);
-  for (auto* column : {&s.steps_done, &s.progress_from, &s.run_start, &s.run_seconds, &s.busy_from}) {
+  s.partner.assign(U(jobs), -1);
+  s.shared_from.assign(U(jobs), kNever);
+  for (auto* column : {&s.rate, &s.steps_done, &s.progress_from, &s.run_start, &s.run_seconds, &s.busy_from,
+                       &s.shared_seconds}) {
     column->assign(U(jobs), 0.0);
   }
   s.first_start.assign(U(jobs), kNever);
@@ -61,11 +64,14 @@ Simulator::Simulator(Scenario scenario, SimulatorOptions options)
   version_.assign(U(jobs), 0);
   job_stamp_.assign(U(jobs), 0);
   device_stamp_.assign(U(gpus), 0);
+  host_stamp_.assign(U(jobs), 0);
+  command_of_.assign(U(jobs), 0);
   failures_.assign(U(jobs), 0);
   spare_.assign(U(types), 0);
   free_bits_.assign(U((gpus + 63) / 64), 0);
   for (int d = 0; d < gpus; ++d) free_bits_[U(d / 64)] |= std::uint64_t{1} << (d % 64);
   busy_seconds_.assign(U(types), 0.0);
+  shared_seconds_.assign(U(types), 0.0);
   job_seconds_at_arrival_.assign(U(jobs), 0.0);
   job_seconds_at_end_.assign(U(jobs), 0.0);
 
@@ -99,17 +105,19 @@ double Simulator::JobSeconds() const {
 }
 
 double Simulator::BusySeconds(int type) const {
-  double busy = busy_seconds_[U(type)];
+  double busy = busy_seconds_[U(type)], shared = shared_seconds_[U(type)];
   for (int job : state_.running) {
     if (state_.on_type[U(job)] != type) continue;
     busy += scenario_.data().jobs.gang[U(job)] * (state_.now - state_.busy_from[U(job)]);
+    const bool first = state_.partner[U(job)] > job;  // of a pair
+    if (first && state_.now > state_.shared_from[U(job)]) shared += state_.now - state_.shared_from[U(job)];
   }
-  return busy;
+  return busy - shared;
 }
 
 double Simulator::FinishTime(int job) const {
   const double left = scenario_.data().jobs.total_steps[U(job)] - state_.steps_done[U(job)];
-  return state_.progress_from[U(job)] + std::max(left, 0.0) / scenario_.Rate(job, state_.on_type[U(job)]);
+  return state_.progress_from[U(job)] + std::max(left, 0.0) / state_.rate[U(job)];
 }
 
 // What a start costs: nothing the first time; afterwards the checkpoint of the stop before it, the restore,
@@ -119,6 +127,11 @@ double Simulator::Overhead(int job, int type) const {
   if (last < 0) return 0.0;
   const Costs& costs = scenario_.data().costs;
   return costs.checkpoint_s + costs.restore_s + (last != type ? costs.migration_s : 0.0);
+}
+
+double Simulator::MoveCost() const {
+  const Costs& costs = scenario_.data().costs;
+  return costs.checkpoint_s + costs.restore_s + costs.migration_s;
 }
 
 void Simulator::Arrive(int job, double time) {
@@ -151,12 +164,17 @@ void Simulator::EndRun(int job, double time) {
 void Simulator::Release(int job) {
   SimState& s = state_;
   const auto slot = U(s.slot[U(job)]);
-  for (int d : s.device_slots[slot]) {
-    s.device_job[U(d)] = -1;
-    s.device_milli[U(d)] = 1000;
-    free_bits_[U(d / 64)] |= std::uint64_t{1} << (d % 64);
+  if (s.partner[U(job)] >= 0) {
+    s.device_job[U(s.device_slots[slot].front())] = s.partner[U(job)];
+    Part(job);
+  } else {
+    for (int d : s.device_slots[slot]) {
+      s.device_job[U(d)] = -1;
+      s.device_milli[U(d)] = 1000;
+      free_bits_[U(d / 64)] |= std::uint64_t{1} << (d % 64);
+    }
+    s.free_gpus[U(s.on_type[U(job)])] += static_cast<int>(s.device_slots[slot].size());
   }
-  s.free_gpus[U(s.on_type[U(job)])] += static_cast<int>(s.device_slots[slot].size());
   s.device_slots[slot].clear();
   s.free_slots.push_back(s.slot[U(job)]);
   s.slot[U(job)] = -1;
@@ -168,6 +186,7 @@ void Simulator::Complete(int job, double time, bool release_devices) {
   SimState& s = state_;
   const int type = s.on_type[U(job)];
   const int device = s.Devices(job).front();
+  if (s.partner[U(job)] >= 0) EndSharing(job, time);
   EndRun(job, time);
   s.steps_done[U(job)] = scenario_.data().jobs.total_steps[U(job)];
   s.completion[U(job)] = time;
@@ -182,6 +201,7 @@ void Simulator::StartRun(int job, int type, double overhead) {
   s.phase[U(job)] = JobPhase::kRunning;
   s.on_type[U(job)] = static_cast<std::int8_t>(type);
   s.last_type[U(job)] = static_cast<std::int8_t>(type);
+  s.rate[U(job)] = scenario_.Rate(job, type);
   s.run_start[U(job)] = s.busy_from[U(job)] = s.now;
   s.progress_from[U(job)] = s.now + overhead;
   s.first_start[U(job)] = std::min(s.first_start[U(job)], s.now);
@@ -191,16 +211,21 @@ void Simulator::StartRun(int job, int type, double overhead) {
   }
 }
 
-// Gives the job its devices: the explicit ones, or the lowest-numbered free ones of the type.
-void Simulator::Place(int job, const Command& command, const Decision& decision) {
+void Simulator::TakeSlot(int job) {
   SimState& s = state_;
-  const int gang = scenario_.data().jobs.gang[U(job)];
   if (s.free_slots.empty()) {
     s.free_slots.push_back(static_cast<std::int32_t>(s.device_slots.size()));
     s.device_slots.emplace_back();
   }
   s.slot[U(job)] = s.free_slots.back();
   s.free_slots.pop_back();
+}
+
+// Gives the job its devices: the explicit ones, or the lowest-numbered free ones of the type.
+void Simulator::Place(int job, const Command& command, const Decision& decision) {
+  SimState& s = state_;
+  const int gang = scenario_.data().jobs.gang[U(job)];
+  TakeSlot(job);
   std::vector<int>& devices = s.device_slots[U(s.slot[U(job)])];
   if (command.devices_count > 0) {
     const auto begin = decision.devices.begin() + command.devices_begin;
@@ -227,10 +252,14 @@ void Simulator::Place(int job, const Command& command, const Decision& decision)
 ApplyResult Simulator::Apply(const Decision& decision) {
   if (ApplyResult result = Validate(decision); !result.ok()) return result;
   SimState& s = state_;
+  bool packs = false;
   for (const Command& c : decision.commands) {  // all that frees first
-    if (c.kind == CommandKind::kStop || c.kind == CommandKind::kMove) {
+    const bool pack = c.kind == CommandKind::kPack;
+    packs = packs || pack;
+    if (c.kind == CommandKind::kStop || c.kind == CommandKind::kMove ||
+        (pack && s.phase[U(c.job)] == JobPhase::kRunning)) {
       if (s.now > s.progress_from[U(c.job)]) {
-        s.steps_done[U(c.job)] = s.AttainedSteps(scenario_, c.job);
+        s.steps_done[U(c.job)] = s.AttainedSteps(c.job);
       }
       if (c.kind == CommandKind::kStop) {
         Log(s.now, EventKind::kStop, s.on_type[U(c.job)], c.job, s.Devices(c.job).front());
@@ -254,16 +283,14 @@ ApplyResult Simulator::Apply(const Decision& decision) {
       const bool starts = c.kind == CommandKind::kStart || c.kind == CommandKind::kMove;
       if (!starts || (c.devices_count > 0) != named) continue;
       const bool moves = c.kind == CommandKind::kMove;
-      const double overhead = moves ? scenario_.data().costs.checkpoint_s + scenario_.data().costs.restore_s +
-                                          scenario_.data().costs.migration_s
-                                    : Overhead(c.job, c.type);
       Place(c.job, c, decision);
-      StartRun(c.job, c.type, overhead);
+      StartRun(c.job, c.type, moves ? MoveCost() : Overhead(c.job, c.type));
       if (!moves) Erase(s.waiting, c.job);
       Insert(s.running, c.job);
       Log(s.now, moves ? EventKind::kMove : EventKind::kStart, c.type, c.job, s.Devices(c.job).front());
     }
   }
+  if (packs) ApplyPacks(decision);
   wake_at_ = decision.wake_at > s.now ? decision.wake_at : kNever;
   BERTH_DCHECK(CheckInvariants(*this).empty(), CheckInvariants(*this));
   return {};

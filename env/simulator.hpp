@@ -7,6 +7,14 @@
 //     if (auto applied = simulator.Apply(decision); !applied.ok()) ...
 //   }
 //
+// Two jobs on one GPU (Decision::Pack) progress at their pair rates from the instant of the decision,
+// whatever start of one is still being paid for. Under clocks event and hpc, and when a decision parts them,
+// the one that stays has its own rate again at that instant. When one ends inside a round (clocks with
+// rounds), the other keeps the pair rate up to the boundary: what a round runs is fixed at its start. Under
+// reference_rounds each counts its whole steps at its pair rate (gavel/SPEC.md §7 step 9) and has its own
+// finish. A shared GPU is busy once: BusySeconds, and so utilisation, cost and energy, count devices, not
+// jobs; each of the two attains every second of its own (AttainedSeconds).
+//
 // Thread rule: one thread at a time; copies are independent.
 #pragma once
 
@@ -23,7 +31,7 @@
 namespace berth {
 
 // In the order in which things of one instant happen. Persistent (golden logs): grows at the end.
-enum class EventKind : std::uint8_t { kComplete, kArrive, kStop, kMove, kStart, kReject };
+enum class EventKind : std::uint8_t { kComplete, kArrive, kStop, kMove, kStart, kReject, kPack };
 const char* ToString(EventKind kind);  // "complete", "arrive", ...
 
 struct Event {
@@ -48,6 +56,10 @@ enum class Rule : std::uint8_t {
   kDeviceOfOtherType,
   kWrongDeviceCount,
   kTwice,
+  kPackHost,
+  kPackGang,
+  kPackShared,
+  kPackRate,
 };
 struct [[nodiscard]] ApplyResult {
   Rule rule = Rule::kNone;
@@ -92,7 +104,7 @@ class Simulator {
   double JobSeconds() const;  // integral of jobs in system over time
   double JobSecondsAtArrival(int job) const { return job_seconds_at_arrival_[static_cast<std::size_t>(job)]; }
   double JobSecondsAtEnd(int job) const { return job_seconds_at_end_[static_cast<std::size_t>(job)]; }
-  double BusySeconds(int type) const;  // GPU-seconds held on a type
+  double BusySeconds(int type) const;  // GPU-seconds held on a type, a shared GPU's once
   int jobs_in_system() const { return static_cast<int>(state_.active.size()); }
   int arrived_jobs() const { return next_arrival_; }
 
@@ -111,13 +123,23 @@ class Simulator {
   void StartRun(int job, int type, double overhead);
   void EndRun(int job, double time);  // accounts the run; devices stay until Release
   void Release(int job);
+  void TakeSlot(int job);
   void Place(int job, const Command& command, const Decision& decision);
-  double FinishTime(int job) const;  // the one place that computes it
+  // sharing.cpp
+  void ApplyPacks(const Decision& decision);
+  void Share(int job, int host);          // from now on; both are placed
+  void Part(int job);                     // the partner runs on alone from now on
+  void EndSharedRound(double end);        // kReferenceRounds: accounts every pair's round
+  void EndSharing(int job, double time);  // accounts the seconds that both ran
+  void SetRate(int job, double rate);     // from now on; keeps the progress made
+  double FinishTime(int job) const;       // the one place that computes it
   double Overhead(int job, int type) const;
+  double MoveCost() const;
   void AdvanceJobSeconds(double time);
   void Leave(int job, double time, JobPhase phase);
   void Log(double time, EventKind kind, int type, int job, int device);
   ApplyResult Validate(const Decision& decision);
+  ApplyResult ValidatePacks(const Decision& decision);  // the last of Validate
   bool ArrivalsRemain() const { return next_arrival_ < scenario_.num_jobs(); }
   double NextArrival() const;
 
@@ -129,6 +151,8 @@ class Simulator {
   std::vector<std::uint64_t> free_bits_;                 // [D / 64] idle devices
   std::vector<std::uint32_t> job_stamp_, device_stamp_;  // marks of the decision being validated
   std::vector<int> spare_;                               // [G] room while validating
+  std::vector<int> command_of_;            // [J] index of the command that names the job, if one does
+  std::vector<std::uint32_t> host_stamp_;  // [J] a job is packed beside this one
   std::uint32_t stamp_ = 0;
   std::vector<std::uint8_t> failures_;  // [J] kReferenceRounds: rounds in which no step fitted
   std::vector<Segment> round_scratch_;
@@ -139,7 +163,8 @@ class Simulator {
   std::int64_t round_ = -1;                              // kRounds: index of the boundary `now`
   double last_round_end_ = 0.0, this_round_end_ = -1.0;  // kReferenceRounds: cur_start, cur_end (< 0: unset)
   double job_seconds_ = 0.0, job_seconds_time_ = 0.0;
-  std::vector<double> busy_seconds_;                                 // [G] finished runs
+  std::vector<double> busy_seconds_;    // [G] finished runs
+  std::vector<double> shared_seconds_;  // [G] of those, seconds that two jobs held one GPU
   std::vector<double> job_seconds_at_arrival_, job_seconds_at_end_;  // [J]
   std::vector<Event> events_;
   std::uint64_t signature_ = 0x6265727468ULL;

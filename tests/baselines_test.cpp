@@ -245,9 +245,10 @@ TEST_CASE("gavel: every objective finishes every job under every clock", "[basel
   for (const char* clock : {"event", "hpc", "rounds(360)", "reference_rounds"}) {
     const auto scenario =
         Tiny({{"v100", 2}, {"k80", 2}}, {{3.0, 1.0}, {2.0, 1.5}}, jobs, Clock::Parse(clock));
-    for (const char* objective : {"max_min", "makespan", "finish_time_fairness", "isolated"}) {
+    for (const char* objective : {"max_min", "makespan", "finish_time_fairness", "isolated", "proportional",
+                                  "fifo", "water_filling", "hierarchical"}) {
       for (const char* aware : {"true", "false"}) {
-        for (const char* solver : {"ipm", "simplex"}) {
+        for (const char* solver : {"ipm", "simplex", "reference"}) {
           const std::string spec =
               Join("gavel(objective=", objective, ",aware=", aware, ",solver=", solver, ")");
           INFO(spec << " " << clock);
@@ -255,17 +256,38 @@ TEST_CASE("gavel: every objective finishes every job under every clock", "[basel
         }
       }
     }
-    CHECK(RunOf("gavel(objective=fifo)", scenario).metrics.jobs == 12);
-    CHECK(RunOf("gavel(objective=makespan,compat=false)", scenario).metrics.jobs == 12);
+    for (const char* spec :
+         {"gavel(objective=makespan,compat=false)", "gavel(objective=max_sum_throughput)",
+          "gavel(objective=max_throughput_per_cost)", "gavel(objective=max_throughput_per_cost,slo=keep)",
+          "gavel(objective=hierarchical,cap=reference)"}) {
+      INFO(spec << " " << clock);
+      CHECK(RunOf(spec, scenario).metrics.jobs == 12);
+    }
+    // m + 1 programs an allocation: under one clock.
+    if (scenario.data().clock.kind == ClockKind::kRounds) {
+      CHECK(RunOf("gavel(objective=strategy_proof)", scenario).metrics.jobs == 12);
+    }
+    for (test::TinyJob& job : jobs) job.gang = 1;
+    const auto singles = Tiny({{"v100", 2}, {"k80", 2}}, {{3.0, 1.0}, {2.0, 1.5}}, jobs, Clock::Parse(clock));
+    CHECK(RunOf("gavel(objective=allox)", singles).metrics.jobs == 12);
+    for (int i = 0; i < 12; ++i) jobs[static_cast<std::size_t>(i)].gang = i % 4 == 3 ? 2 : 1;
   }
 }
 
 TEST_CASE("gavel: what is not offered is refused in one line", "[baselines][gavel]") {
-  CHECK_THROWS_WITH(Make("gavel(objective=fifo,aware=false)"), Catch::Contains("fcfs"));
   CHECK_THROWS_WITH(Make("gavel(objective=max_mim)"), Catch::Contains("max_min"));
+  CHECK_THROWS_WITH(Make("gavel(objective=allox,aware=false)"), Catch::Contains("expected aware=true"));
+  CHECK_THROWS_WITH(Make("gavel(slo=keep)"), Catch::Contains("objective=max_min does not read it"));
   CHECK_THROWS_WITH(Make("gavle"), Catch::Contains("gavel"));
   CHECK(Make("gavel")->knowledge() == Knowledge::kBlind);
-  CHECK(Make("gavel(objective=makespan)")->knowledge() == Knowledge::kEstimate);
+  for (const char* blind : {"water_filling", "hierarchical", "isolated", "proportional", "fifo",
+                            "strategy_proof", "max_sum_throughput", "max_throughput_per_cost"}) {
+    CHECK(Make(Join("gavel(objective=", blind, ")"))->knowledge() == Knowledge::kBlind);
+  }
+  for (const char* future :
+       {"makespan", "finish_time_fairness", "allox", "max_throughput_per_cost,slo=keep"}) {
+    CHECK(Make(Join("gavel(objective=", future, ")"))->knowledge() == Knowledge::kEstimate);
+  }
 }
 
 }  // namespace berth

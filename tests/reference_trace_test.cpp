@@ -23,7 +23,7 @@ double MeanJct(const Scenario& scenario, const char* spec) {
 
 }  // namespace
 
-TEST_CASE("reference trace: max-min fairness is within 3% of the reference, aware and agnostic", "[gavel]") {
+TEST_CASE("reference trace: mean job completion times are the reference's", "[gavel]") {
   const char* trace = BERTH_SOURCE_DIR "/../shared/gavel/sim/traces_public/single_r3_s0.trace";
   if (!std::filesystem::exists(trace)) return test::Skip("needs ../shared/gavel/sim/traces_public");
   const FormatInfo& format = FindFormat("gavel");
@@ -32,10 +32,25 @@ TEST_CASE("reference trace: max-min fairness is within 3% of the reference, awar
   settings.cluster = ParseCluster("v100=36,p100=36,k80=36");
   settings.clock = format.default_clock;
   const Scenario scenario = format.read(trace, settings);
+  // With its own solver's point of the optimum, and where there is no LP, next to nothing is left to differ.
+  const std::vector<std::pair<const char*, double>> close = {
+      {"gavel(objective=max_min,solver=reference)", 48625.69},
+      {"gavel(objective=makespan)", 54066.77},
+      {"gavel(objective=makespan,aware=false)", 68906.77},
+      {"gavel(objective=max_sum_throughput,solver=reference)", 48368.64},
+      {"gavel(objective=allox)", 49240.98},
+      {"gavel(objective=isolated)", 69065.35},
+      {"gavel(objective=fifo)", 46376.73}};
+  for (const auto& [spec, seconds] : close) {
+    INFO(spec);
+    CHECK(MeanJct(scenario, spec) == Approx(seconds).epsilon(0.001));
+  }
+  // Elsewhere in the optimal face: the reference itself moves by -2.7 to 1.6% with the solver (gavel/SPEC.md
+  // §9).
   const double aware = MeanJct(scenario, "gavel(objective=max_min)");
   const double agnostic = MeanJct(scenario, "gavel(objective=max_min,aware=false)");
-  CHECK(aware == Approx(48626.0).epsilon(0.03));
-  CHECK(agnostic == Approx(69050.0).epsilon(0.03));
+  CHECK(aware == Approx(48625.69).epsilon(0.03));
+  CHECK(agnostic == Approx(69050.25).epsilon(0.03));
   CHECK(aware < agnostic);
 }
 

@@ -27,7 +27,17 @@ std::vector<std::string> Specs() {
   for (const char* objective : {"makespan", "finish_time_fairness"}) {
     specs.push_back(std::string("gavel(objective=") + objective + ")");
   }
-  specs.emplace_back("gavel(aware=false)");
+  for (const char* spec :
+       {"gavel(aware=false)", "gavel(solver=reference)", "gavel(objective=fifo,aware=false)",
+        "gavel(objective=water_filling,solver=reference)",
+        "gavel(objective=max_sum_throughput,solver=reference)",
+        "gavel(objective=max_throughput_per_cost,slo=keep,solver=reference)"}) {
+    specs.emplace_back(spec);
+  }
+  for (const char* objective :
+       {"max_min", "makespan", "finish_time_fairness", "max_throughput_per_cost", "fifo", "water_filling"}) {
+    specs.push_back(std::string("gavel(packed=true,objective=") + objective + ")");
+  }
   return specs;
 }
 

@@ -10,7 +10,7 @@
 namespace berth::test {
 
 // Random jobs of three types and gangs of 1, 2 and 4 over GPU types of 4, 5 and 4; times are multiples of 5 s
-// and rates of powers of two, so that completions are exact.
+// and rates of powers of two, so that completions are exact. Some job types may share one GPU.
 Scenario RandomScenario(std::uint64_t seed, int jobs, Clock clock);
 
 // Named extremes: no job, one job, all at once, one GPU type, one GPU.

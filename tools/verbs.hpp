@@ -16,6 +16,7 @@ namespace berth {
   X("evaluate", RunEvaluate, "compare schedulers on the same workloads, with intervals") \
   X("export", RunExport, "freeze a trained scheduler as policy.h5 and ONNX")             \
   X("inspect", RunInspect, "say what a Berth file holds")                                \
+  X("reproduce", RunReproduce, "rerun published experiments, published and measured side by side") \
   X("list", RunList, "list schedulers, agents, networks, rewards, formats or workloads")
 
 // Each takes the words after the verb and returns the exit code: 0 done, 1 a comparison did not hold, 130

@@ -9,7 +9,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "baselines/gavel/objective_list.hpp"
 #include "baselines/gavel/objectives.hpp"
+#include "baselines/gavel/packed_objective.hpp"
 #include "env/check.hpp"
 
 namespace berth::gavel {
@@ -119,6 +121,40 @@ bool FinishTimeFairness::Solve(const Problem& problem, LevelLp& lp, Allocation& 
   x = std::move(best);
   if (rho != nullptr) *rho = reached;
   return true;
+}
+
+namespace {
+
+class FinishTimeFairnessPolicy final : public Objective {
+ public:
+  explicit FinishTimeFairnessPolicy(const ObjectiveOptions& options)
+      : aware_(options.aware), lp_(options.method, options.lp_time_limit_s) {}
+  bool reads_future() const override { return true; }
+  void Reset(std::uint64_t) override { fairness_.Reset(); }
+  bool Allocate(const Problem& problem, Allocation& x) override {
+    return fairness_.Solve(aware_ ? problem : WithThroughputOf(problem, BasisType(problem)), lp_, x);
+  }
+  const char* failure() const override { return lp_.failure(); }
+
+ private:
+  bool aware_;
+  LevelLp lp_;
+  FinishTimeFairness fairness_;
+};
+
+}  // namespace
+
+ObjectiveInfo FinishTimeFairnessObjective() {
+  return {.summary = "the worst finish time, over that of a run alone on the isolated share, is least",
+          .source = "Mahajan et al., NSDI 2020; OSDI 2020 §4.2",
+          .aware_name = "finish_time_fairness_perf",
+          .agnostic_name = "finish_time_fairness",
+          .fall_back = FallBack::kIsolated,
+          .make = [](const ObjectiveOptions& options, Params&) -> std::unique_ptr<Objective> {
+            return std::make_unique<FinishTimeFairnessPolicy>(options);
+          },
+          .packed_name = "finish_time_fairness_packed",
+          .make_packed = MakePackedFinishTimeFairness};
 }
 
 }  // namespace berth::gavel

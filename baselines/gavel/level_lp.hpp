@@ -9,8 +9,8 @@
 
 #include <span>
 
+#include "baselines/checked_lp.hpp"
 #include "baselines/gavel/problem.hpp"
-#include "baselines/lp.hpp"
 
 namespace berth::gavel {
 
@@ -23,33 +23,27 @@ struct LevelAnswer {
 // Reused between solves. Every answer is checked by CheckOptimality before it is given.
 class LevelLp {
  public:
-  explicit LevelLp(LpMethod method) : method_(method) {}
+  explicit LevelLp(LpMethod method, double time_limit_s = kLpInfinity) : lp_(method, time_limit_s) {}
 
   // False when no solver gives an answer that passes the check: `answer` is then untouched. REQUIRES: at
   // least one job, every row of `worth` [m, G] >= 0 with a positive entry. The method asked for comes first,
-  // the other second.
+  // then simplex, then the interior point.
   [[nodiscard]] bool Maximize(const Problem& problem, std::span<const double> worth, LevelAnswer& answer) {
-    return Maximize(problem, worth, method_, answer);
+    return Maximize(problem, worth, lp_.method(), answer);
   }
   [[nodiscard]] bool Maximize(const Problem& problem, std::span<const double> worth, LpMethod method,
                               LevelAnswer& answer);
-  // Any x that reaches the level (no objective: what the reference's bisections keep).
-  [[nodiscard]] bool Reach(const Problem& problem, std::span<const double> worth, double level,
-                           Allocation& x);
+  // Any x with worth_i . x_i >= least_i (no objective: what the reference's bisections keep). A vertex with
+  // kSimplex, else the embedding's point: HiGHS' interior point is no more inside here than a vertex.
+  [[nodiscard]] bool Reach(const Problem& problem, std::span<const double> worth,
+                           std::span<const double> least, Allocation& x);
 
-  LpMethod method() const { return method_; }
-  int failed_checks() const { return failed_checks_; }  // answers that were thrown away
+  LpMethod method() const { return lp_.method(); }
+  int failed_checks() const { return lp_.failed_checks(); }  // answers that were thrown away
+  const char* failure() const { return lp_.failure(); }      // why the last call returned false
 
  private:
-  void Build(const Problem& problem, std::span<const double> worth, double unit, double low, double high);
-  bool SolveChecked(LpMethod method);
-  void TakeAllocation(const Problem& problem, Allocation& x) const;
-
-  LpMethod method_;
-  LpSolver solver_;
-  LpModel model_;
-  LpSolution solution_;
-  int failed_checks_ = 0;
+  CheckedLp lp_;
 };
 
 }  // namespace berth::gavel

@@ -1,5 +1,7 @@
 // Shortest makespan (OSDI 2020 §4.2; gavel/SPEC.md §2, min_total_duration).
+#include "baselines/gavel/objective_list.hpp"
 #include "baselines/gavel/objectives.hpp"
+#include "baselines/gavel/packed_objective.hpp"
 #include "env/check.hpp"
 
 namespace berth::gavel {
@@ -54,8 +56,48 @@ bool BisectedMakespan(const Problem& problem, LevelLp& lp, MakespanAnswer& answe
     if (probe.feasible) answer.seconds = probe.seconds;  // probes that succeed only fall
   }
   // The exact optimum is feasible at any longer time too: it stands in should the feasibility problem fail.
-  if (!lp.Reach(problem, Worth(problem), 1.0 / answer.seconds, answer.x)) answer.x = std::move(exact.x);
+  std::vector<double> least = problem.remaining;
+  for (double& steps : least) steps /= answer.seconds;
+  if (!lp.Reach(problem, problem.throughput, least, answer.x)) answer.x = std::move(exact.x);
   return true;
+}
+
+namespace {
+
+class Makespan final : public Objective {
+ public:
+  explicit Makespan(const ObjectiveOptions& options)
+      : options_(options), lp_(options.method, options.lp_time_limit_s) {}
+  bool reads_future() const override { return true; }
+  bool Allocate(const Problem& problem, Allocation& x) override {
+    const Problem& seen =
+        options_.aware ? problem : (levelled_ = WithThroughputOf(problem, BasisType(problem)));
+    MakespanAnswer answer;
+    const bool solved =
+        options_.compat ? BisectedMakespan(seen, lp_, answer) : ExactMakespan(seen, lp_, answer);
+    if (solved) x = std::move(answer.x);
+    return solved;
+  }
+  const char* failure() const override { return lp_.failure(); }
+
+ private:
+  ObjectiveOptions options_;
+  LevelLp lp_;
+  Problem levelled_;
+};
+
+}  // namespace
+
+ObjectiveInfo MakespanObjective() {
+  return {.summary = "the last of the jobs present ends as early as it can",
+          .source = "OSDI 2020 §4.2",
+          .aware_name = "min_total_duration_perf",
+          .agnostic_name = "min_total_duration",
+          .make = [](const ObjectiveOptions& options, Params&) -> std::unique_ptr<Objective> {
+            return std::make_unique<Makespan>(options);
+          },
+          .packed_name = "min_total_duration_packed",
+          .make_packed = MakePackedMakespan};
 }
 
 }  // namespace berth::gavel

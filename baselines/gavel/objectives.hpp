@@ -7,10 +7,13 @@
 // (finish-time fairness).
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "baselines/gavel/level_lp.hpp"
 #include "baselines/gavel/problem.hpp"
+#include "env/rng.hpp"
 
 namespace berth::gavel {
 
@@ -21,6 +24,19 @@ namespace berth::gavel {
 // First in, first out, no LP: in order each job takes its fastest type among those with room (ties: the first
 // in `type_order`); the first job that finds none stops the scan.
 Allocation FifoAllocation(const Problem& problem, const std::vector<int>& type_order);
+
+// First in, first out without a look at speeds, as the reference's base `fifo` means it (the shipped one is
+// broken, gavel/SPEC.md §8.1): jobs that have GPUs keep them; the head of the queue takes a random type among
+// those with room on which it can run; the first job that finds none stops the scan.
+class QueueInOrder {
+ public:
+  void Reset(std::uint64_t seed);
+  Allocation Allocate(const Problem& problem);
+
+ private:
+  std::optional<Stream> random_;
+  std::vector<int> type_of_;  // by key, -1 = none yet
+};
 
 // The exact shortest makespan T* (s) and an allocation that reaches it: max lambda = 1/T,
 // (T_i . x_i) / remaining_i >= lambda.

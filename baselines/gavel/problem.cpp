@@ -1,6 +1,7 @@
 #include "baselines/gavel/problem.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace berth::gavel {
 namespace {
@@ -12,8 +13,10 @@ std::size_t U(int i) {
 }  // namespace
 
 void Problem::Clear() {
-  for (auto* column : {&workers, &key, &gang}) column->clear();
-  for (auto* column : {&weight, &throughput, &remaining, &since}) column->clear();
+  for (auto* column : {&workers, &key, &gang, &tenant}) column->clear();
+  for (auto* column : {&weight, &throughput, &remaining, &since, &left, &price}) column->clear();
+  tenants.clear();
+  type_names.clear();
 }
 
 Allocation ProportionalAllocation(const Problem& problem) {
@@ -53,6 +56,19 @@ std::vector<double> EffectiveThroughput(const Problem& problem, std::span<const 
     }
   }
   return result;
+}
+
+std::vector<int> TypesByName(const Problem& problem) {
+  std::vector<int> order(problem.workers.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(),
+            [&problem](int a, int b) { return problem.type_names[U(a)] < problem.type_names[U(b)]; });
+  return order;
+}
+
+int BasisType(const Problem& problem) {
+  const auto at = std::find(problem.type_names.begin(), problem.type_names.end(), "v100");
+  return at == problem.type_names.end() ? 0 : static_cast<int>(at - problem.type_names.begin());
 }
 
 Problem WithUnitThroughput(const Problem& problem) {

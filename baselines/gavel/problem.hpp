@@ -4,11 +4,19 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace berth::gavel {
 
-// m jobs in arrival order, G types. Columns are in the caller's order of types.
+// Who shares the cluster above the jobs (hierarchical policies).
+struct Entity {
+  double weight = 1.0;
+  bool fifo = false;  // its jobs in order, or shared by weight
+};
+
+// m jobs in arrival order, G types. Columns are in the caller's order of types. What a policy does not read
+// may stay empty.
 struct Problem {
   std::vector<int> workers;        // [G] GPUs of the type
   std::vector<int> key;            // [m] ascending, names the job between calls (its index in the scenario)
@@ -17,6 +25,11 @@ struct Problem {
   std::vector<double> throughput;  // [m, G] steps/s of the whole gang; 0 = cannot run
   std::vector<double> remaining;   // [m] steps; empty for policies that do not read it
   std::vector<double> since;       // [m] s since arrival; empty likewise
+  std::vector<double> left;        // [m] s to the deadline, infinite = none
+  std::vector<int> tenant;         // [m] index into tenants
+  std::vector<Entity> tenants;
+  std::vector<std::string> type_names;  // [G]
+  std::vector<double> price;            // [G] per hour; all 0 = not stated
 
   int jobs() const { return static_cast<int>(key.size()); }
   int types() const { return static_cast<int>(workers.size()); }
@@ -39,6 +52,11 @@ std::vector<double> ProportionalThroughput(const Problem& problem);
 Allocation IsolatedAllocation(const Problem& problem);
 // [m] sum_j T_ij x_ij.
 std::vector<double> EffectiveThroughput(const Problem& problem, std::span<const double> allocation);
+
+// Types in alphabetical order: the reference's column order, by which it breaks ties.
+std::vector<int> TypesByName(const Problem& problem);
+// The type whose rates stand for all to the agnostic forms: v100, as in the reference, or the first.
+int BasisType(const Problem& problem);
 
 // Types that all run at 1 step/s: what an agnostic max-min policy sees.
 Problem WithUnitThroughput(const Problem& problem);

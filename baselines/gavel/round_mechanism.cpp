@@ -31,6 +31,10 @@ void RoundMechanism::Reset(const ClusterView& view, const MechanismOptions& opti
   taken_device_.assign(U(view.num_gpus()), 0);
   attained_.assign(jobs, 0.0);
   ran_on_.assign(jobs, -1);
+  ran_as_.assign(jobs, -1);
+  pairs_.clear();
+  live_pairs_.clear();
+  old_deficit_.clear();
 }
 
 void RoundMechanism::Decide(const ClusterView& view, AllocationSource& source, Decision& decision) {
@@ -53,10 +57,17 @@ void RoundMechanism::Decide(const ClusterView& view, AllocationSource& source, D
   Place(view, decision);
 }
 
-// Once per job, not times its gang.
+// Once per unit, not times its gang.
 void RoundMechanism::AccountTime(const ClusterView& view) {
+  counted_.assign(pairs_.size(), 0);
   const auto add = [this](int job, int type, double seconds) {
-    jobtime_[At(job, type)] += seconds;
+    const int unit = ran_as_[U(job)];
+    if (IsPair(unit)) {  // the first of the two that is seen ran the longer
+      std::uint8_t& counted = counted_[U(unit) - tracked_.size()];
+      if (counted != 0) return;
+      counted = 1;
+    }
+    jobtime_[At(unit, type)] += seconds;
     worktime_[U(type)] += seconds;
   };
   if (Rounds(view)) {
@@ -76,6 +87,8 @@ void RoundMechanism::UpdateJobs(const ClusterView& view) {
   const std::size_t before = jobs_.size();
   std::erase_if(jobs_, [&view](int job) { return view.IsDone(job); });
   dirty_ = dirty_ || jobs_.size() != before;
+  std::erase_if(live_pairs_,
+                [&](int pair) { return view.IsDone(PairOf(pair)[0]) || view.IsDone(PairOf(pair)[1]); });
   for (int job : view.active()) {
     if (tracked_[U(job)] != 0) continue;
     tracked_[U(job)] = 1;
@@ -97,6 +110,10 @@ void RoundMechanism::ResetAllocation(const ClusterView& view, AllocationSource& 
       jobtime_[at] = half_round_;
       worktime_[U(type)] += half_round_;
     }
+    for (int pair : live_pairs_) {
+      const std::size_t at = At(pair, type);
+      deficit_[at] += alloc_[at] * since - (jobtime_[at] - half_round_);
+    }
   }
   last_reset_ = view.now();
   dirty_ = false;
@@ -108,21 +125,58 @@ void RoundMechanism::ResetAllocation(const ClusterView& view, AllocationSource& 
       alloc_[U(jobs_[i]) * worktime_.size() + type] = fresh_[i * worktime_.size() + type];
     }
   }
+  std::erase_if(old_deficit_, [&view](const auto& entry) {
+    return view.IsDone(entry.first[0]) || view.IsDone(entry.first[1]);
+  });
+  TakePairs(jobs_.empty() ? nullptr : source.pairs());
+}
+
+// A pair's deficit outlives the allocations that leave it out: it is then due nothing and receives nothing.
+void RoundMechanism::TakePairs(const PairShares* pairs) {
+  const std::size_t types = worktime_.size(), jobs = tracked_.size();
+  for (int pair : live_pairs_) {
+    const auto row = deficit_.begin() + static_cast<std::ptrdiff_t>(At(pair, 0));
+    old_deficit_[PairOf(pair)].assign(row, row + static_cast<std::ptrdiff_t>(types));
+  }
+  pairs_.clear();
+  live_pairs_.clear();
+  if (pairs != nullptr) pairs_ = pairs->jobs;
+  for (auto* table : {&jobtime_, &deficit_, &priority_, &alloc_})
+    table->resize((jobs + pairs_.size()) * types);
+  for (std::size_t p = 0; p < pairs_.size(); ++p) {
+    const int unit = static_cast<int>(jobs + p);
+    live_pairs_.push_back(unit);
+    const auto old = old_deficit_.find(pairs_[p]);
+    for (std::size_t type = 0; type < types; ++type) {
+      const std::size_t at = At(unit, static_cast<int>(type));
+      jobtime_[at] = half_round_;
+      worktime_[type] += half_round_;
+      alloc_[at] = pairs->share[p * types + type];
+      deficit_[at] = old == old_deficit_.end() ? 0.0 : old->second[type];
+    }
+  }
+}
+
+bool RoundMechanism::CanRun(const ClusterView& view, int unit, int type) const {
+  if (!IsPair(unit)) return view.Rate(unit, type) > 0.0;
+  return view.PairRate(PairOf(unit)[0], PairOf(unit)[1], type) > 0.0;
 }
 
 void RoundMechanism::UpdatePriorities(const ClusterView& view) {
-  for (int job : jobs_) {
+  const auto update = [&](int unit) {
     for (int type = 0; type < view.num_types(); ++type) {
-      const std::size_t at = At(job, type);
+      const std::size_t at = At(unit, type);
       double priority = 0.0;
-      if (in_alloc_[U(job)] != 0 && alloc_[at] != 0.0 && view.Rate(job, type) > 0.0) {
+      if (alloc_[at] != 0.0 && CanRun(view, unit, type)) {
         const double worked = worktime_[U(type)];
         const double fraction = worked == 0.0 ? 0.0 : jobtime_[at] / worked;
         priority = fraction > 0.0 ? alloc_[at] / fraction : alloc_[at] * 1e9;
       }
       priority_[at] = priority;
     }
-  }
+  };
+  for (int job : jobs_) update(job);  // one that came after the reset has alloc 0
+  for (int pair : live_pairs_) update(pair);
 }
 
 void RoundMechanism::Select(const ClusterView& view) {
@@ -132,6 +186,7 @@ void RoundMechanism::Select(const ClusterView& view) {
   taken_.clear();
   for (int type : order_) {
     sorted_ = jobs_;
+    sorted_.insert(sorted_.end(), live_pairs_.begin(), live_pairs_.end());
     std::sort(sorted_.begin(), sorted_.end(), [this, type](int a, int b) {
       const std::size_t x = At(a, type), y = At(b, type);
       if (priority_[x] != priority_[y]) return priority_[x] > priority_[y];
@@ -140,15 +195,17 @@ void RoundMechanism::Select(const ClusterView& view) {
       return a < b;
     });
     int free = view.types()[U(type)].count;
-    for (int job : sorted_) {
+    for (int unit : sorted_) {
       if (free == 0) break;
+      const int job = IsPair(unit) ? PairOf(unit)[0] : unit, other = IsPair(unit) ? PairOf(unit)[1] : unit;
       const int gang = view.Gang(job);
-      if (taken_job_[U(job)] != 0 || view.Rate(job, type) <= 0.0 || gang > free) continue;
-      if (options_.only_positive && priority_[At(job, type)] <= 0.0) continue;
-      taken_job_[U(job)] = 1;
+      if (taken_job_[U(job)] != 0 || taken_job_[U(other)] != 0 || gang > free || !CanRun(view, unit, type))
+        continue;
+      if (options_.only_positive && priority_[At(unit, type)] <= 0.0) continue;
+      taken_job_[U(job)] = taken_job_[U(other)] = 1;
       free -= gang;
       // A job that arrived after the last reset uses up room but is not run (gavel/SPEC.md §7 step 7).
-      if (in_alloc_[U(job)] != 0) taken_.push_back({job, type, gang, static_cast<int>(taken_.size())});
+      if (in_alloc_[U(job)] != 0) taken_.push_back({unit, type, gang, static_cast<int>(taken_.size())});
     }
   }
 }
@@ -158,7 +215,7 @@ void RoundMechanism::Place(const ClusterView& view, Decision& decision) {
     return a.gang != b.gang ? a.gang > b.gang : a.rank < b.rank;
   });
   std::fill(taken_device_.begin(), taken_device_.end(), 0);
-  for (int job : jobs_) placed_[U(job)] = 0, ran_on_[U(job)] = -1;
+  for (int job : jobs_) placed_[U(job)] = 0, ran_on_[U(job)] = -1, ran_as_[U(job)] = job;
   for (int type = 0; type < view.num_types(); ++type) PlaceType(view, type, decision);
   bool left_out = false;
   for (int job : jobs_) {
@@ -179,15 +236,15 @@ void RoundMechanism::PlaceType(const ClusterView& view, int type, Decision& deci
     while (end < taken_.size() && taken_[end].gang == taken_[begin].gang) ++end;
     const std::span<const Taken> level(taken_.data() + begin, end - begin);
     begin = end;
-    for (const auto& [job, its_type, gang, rank] : level) {
-      if (its_type != type || view.TypeOf(job) != type) continue;
-      const auto here = view.Devices(job);
-      if (std::any_of(here.begin(), here.end(), [this](int d) { return taken_device_[U(d)] != 0; })) continue;
-      for (int device : here) taken_device_[U(device)] = 1;
-      placed_[U(job)] = 1;
-      ran_on_[U(job)] = type;
+    bool in_part = false;
+    for (const auto& [unit, its_type, gang, rank] : level) {
+      if (its_type == type && !Stays(view, unit, type)) in_part = in_part || gang == 1;
     }
-    for (const auto& [job, its_type, gang, rank] : level) {
+    for (const auto& [unit, its_type, gang, rank] : level) {
+      if (in_part && its_type == type) StaysInPart(view, unit, type, decision);
+    }
+    for (const auto& [unit, its_type, gang, rank] : level) {
+      const int job = IsPair(unit) ? PairOf(unit)[0] : unit;
       if (its_type != type || placed_[U(job)] != 0) continue;
       devices_.clear();
       for (; static_cast<int>(devices_.size()) < gang; ++next) {
@@ -195,14 +252,45 @@ void RoundMechanism::PlaceType(const ClusterView& view, int type, Decision& deci
         taken_device_[U(next)] = 1;
         devices_.push_back(next);
       }
-      placed_[U(job)] = 1;
-      ran_on_[U(job)] = type;
+      SetPlaced(unit, type);
       if (view.IsRunning(job)) {
         decision.Move(job, type, devices_);
       } else {
         decision.Start(job, type, devices_);
       }
+      if (IsPair(unit)) decision.Pack(PairOf(unit)[1], job);
     }
+  }
+}
+
+void RoundMechanism::SetPlaced(int unit, int type) {
+  const auto set = [&](int job) { placed_[U(job)] = 1, ran_on_[U(job)] = type, ran_as_[U(job)] = unit; };
+  set(IsPair(unit) ? PairOf(unit)[0] : unit);
+  if (IsPair(unit)) set(PairOf(unit)[1]);
+}
+
+// A unit that ran here as it is keeps its GPUs, if none is used yet.
+bool RoundMechanism::Stays(const ClusterView& view, int unit, int type) {
+  const int job = IsPair(unit) ? PairOf(unit)[0] : unit;
+  if (view.TypeOf(job) != type || view.Partner(job) != (IsPair(unit) ? PairOf(unit)[1] : -1)) return false;
+  const auto here = view.Devices(job);
+  if (std::any_of(here.begin(), here.end(), [this](int d) { return taken_device_[U(d)] != 0; })) return false;
+  for (int device : here) taken_device_[U(device)] = 1;
+  SetPlaced(unit, type);
+  return true;
+}
+
+// A unit that did not, but one of whose jobs ran here: that one keeps its GPU, and the other comes there.
+void RoundMechanism::StaysInPart(const ClusterView& view, int unit, int type, Decision& decision) {
+  const std::array<int, 2> jobs = IsPair(unit) ? PairOf(unit) : std::array<int, 2>{unit, unit};
+  for (int k = 0; k < (IsPair(unit) ? 2 : 1); ++k) {
+    const int job = jobs[U(k)];
+    if (placed_[U(job)] != 0 || view.TypeOf(job) != type || taken_device_[U(view.Devices(job).front())] != 0)
+      continue;
+    taken_device_[U(view.Devices(job).front())] = 1;
+    SetPlaced(unit, type);
+    if (IsPair(unit)) decision.Pack(jobs[U(1 - k)], job);
+    return;
   }
 }
 

@@ -14,9 +14,18 @@
 //   event, hpc        no rounds: time received is the difference of the attained seconds, every arrival and
 //   completion
 //                     resets, and while jobs wait the mechanism asks to look again one round later.
+//
+// Packed policies also give pairs. A unit is a job alone or a pair; units queue together, and one is taken
+// only while nobody else has taken a member (step 7). A pair needs both rates above 0, runs for as long as
+// the later of the two, and that long counts once. The reference's own handling of pairs is not recorded
+// anywhere; where gavel/SPEC.md §7 leaves it open: pairs that the allocation does not use do not queue (the
+// reference lists all, at priority 0), ties go to single jobs, then by the order of the pairs, and a job
+// whose pair changes keeps its GPU where it can, so that costs of moving are not charged for nothing.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <vector>
@@ -28,12 +37,20 @@
 
 namespace berth::gavel {
 
+// Shares of pairs of jobs that are to run on one GPU together.
+struct PairShares {
+  std::vector<std::array<int, 2>> jobs;  // each first < second
+  Allocation share;                      // [pairs, G]
+};
+
 // Where allocations come from: a policy, or a recording.
 class AllocationSource {
  public:
   virtual ~AllocationSource() = default;
   // Fills x [jobs, G], 0 on entry, columns as view.types(). `jobs` are all the active ones, ascending.
   virtual void Allocate(const ClusterView& view, std::span<const int> jobs, Allocation& x) = 0;
+  // Those of the allocation just made; null = none, as for policies that do not pack.
+  virtual const PairShares* pairs() const { return nullptr; }
 };
 
 struct MechanismOptions {
@@ -54,13 +71,19 @@ class RoundMechanism {
   std::span<const int> type_order() const { return order_; }
 
  private:
+  // Units are numbered: a job by its index, then the pairs of the present allocation.
   struct Taken {
-    int job, type, gang;
+    int unit, type, gang;
     int rank;  // in the order taken
   };
-  std::size_t At(int job, int type) const {
-    return static_cast<std::size_t>(job) * worktime_.size() + static_cast<std::size_t>(type);
+  std::size_t At(int unit, int type) const {
+    return static_cast<std::size_t>(unit) * worktime_.size() + static_cast<std::size_t>(type);
   }
+  bool IsPair(int unit) const { return unit >= static_cast<int>(tracked_.size()); }
+  const std::array<int, 2>& PairOf(int unit) const {
+    return pairs_[static_cast<std::size_t>(unit) - tracked_.size()];
+  }
+  bool CanRun(const ClusterView& view, int unit, int type) const;
   bool Rounds(const ClusterView& view) const {
     return view.clock().kind == ClockKind::kRounds || view.clock().kind == ClockKind::kReferenceRounds;
   }
@@ -68,9 +91,13 @@ class RoundMechanism {
   void UpdateJobs(const ClusterView& view);                                 // steps 3-4
   void ResetAllocation(const ClusterView& view, AllocationSource& source);  // step 5
   void UpdatePriorities(const ClusterView& view);                           // step 6
+  void TakePairs(const PairShares* pairs);                                  // of the new allocation
   void Select(const ClusterView& view);                                     // step 7
   void Place(const ClusterView& view, Decision& decision);                  // step 8
   void PlaceType(const ClusterView& view, int type, Decision& decision);
+  bool Stays(const ClusterView& view, int unit, int type);
+  void StaysInPart(const ClusterView& view, int unit, int type, Decision& decision);
+  void SetPlaced(int unit, int type);
 
   MechanismOptions options_;
   double half_round_ = 0.0;  // s
@@ -81,13 +108,18 @@ class RoundMechanism {
   std::vector<int> order_;          // of this round
   std::vector<int> jobs_;           // active, in arrival order
   std::vector<double> worktime_;    // [G] s
-  // [J, G] each
+  // [J + pairs, G] each
   std::vector<double> jobtime_, deficit_, priority_, alloc_;
   std::vector<std::uint8_t> tracked_, in_alloc_;  // [J]
   std::vector<double> attained_;                  // [J] s at the last decision; clocks without rounds
   std::vector<int> ran_on_;                       // [J] type since then, -1 = none
-  std::vector<int> sorted_;                       // the queue of one type
-  std::vector<std::uint8_t> taken_job_, taken_device_, placed_;  // [J], [D], [J]
+  std::vector<int> ran_as_;                       // [J] unit since then
+  std::vector<std::array<int, 2>> pairs_;         // of the present allocation
+  std::vector<int> live_pairs_;                   // units whose jobs are both here
+  std::vector<std::uint8_t> counted_;             // [pairs]
+  std::map<std::array<int, 2>, std::vector<double>> old_deficit_;  // [G] of pairs of earlier allocations
+  std::vector<int> sorted_;                                        // the queue of one type
+  std::vector<std::uint8_t> taken_job_, taken_device_, placed_;    // [J], [D], [J]
   std::vector<Taken> taken_;
   Allocation fresh_;
   std::vector<int> devices_;

@@ -1,0 +1,33 @@
+// AlloX (Le et al., EuroSys 2020; as the reference has it, gavel/SPEC.md §5): mean completion time by a
+// minimum cost matching of jobs to (worker, place from the end of its queue). Single-GPU jobs.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "baselines/gavel/problem.hpp"
+
+namespace berth::gavel {
+
+// The cheapest way to give each of `rows` its own column; cost [rows, columns], rows <= columns. Shortest
+// augmenting paths with potentials (Kuhn 1955, Munkres 1957; Jonker and Volgenant 1987): O(rows^2 columns),
+// exact up to rounding. [rows] column of each row.
+std::vector<int> CheapestAssignment(std::span<const double> cost, int rows, int columns);
+
+// A job in the k-th place from the end of its worker's queue delays itself and the k - 1 behind it, so it
+// costs k remaining/T, and the time since its arrival besides. On each worker the job of the largest k runs
+// first, and keeps its GPU to its end: a job that was given one is no longer asked about.
+//
+// Workers of a type are alike, so one column stands for each (type, k, worker) with k up to the queue that
+// the type fills evenly: an empty earlier place is always cheaper, hence no optimum goes beyond it.
+class Allox {
+ public:
+  void Reset() { type_of_.clear(); }
+  // `cost` gets the matching's. Throws Error for a job of more than one GPU.
+  Allocation Allocate(const Problem& problem, double* cost = nullptr);
+
+ private:
+  std::vector<int> type_of_;  // by key, -1 = none yet
+};
+
+}  // namespace berth::gavel

@@ -1,0 +1,37 @@
+#include "baselines/gavel/base_constraints.hpp"
+
+#include <algorithm>
+
+namespace berth::gavel {
+namespace {
+
+std::size_t U(int i) {
+  return static_cast<std::size_t>(i);
+}
+
+}  // namespace
+
+void AddShares(const Problem& problem, std::span<const double> cost, LpModel& model) {
+  for (std::size_t k = 0; k < problem.throughput.size(); ++k) {
+    model.AddColumn(cost.empty() ? 0.0 : cost[k], 0.0, kLpInfinity);
+  }
+}
+
+void AddBaseRows(const Problem& problem, LpModel& model) {
+  const int m = problem.jobs(), types = problem.types();
+  for (int j = 0; j < types; ++j) {
+    for (int i = 0; i < m; ++i) model.AddEntry(static_cast<int>(problem.at(i, j)), problem.gang[U(i)]);
+    model.EndRow(-kLpInfinity, problem.workers[U(j)]);
+  }
+  for (int i = 0; i < m; ++i) {
+    for (int j = 0; j < types; ++j) model.AddEntry(static_cast<int>(problem.at(i, j)), 1.0);
+    model.EndRow(-kLpInfinity, 1.0);
+  }
+}
+
+void TakeShares(const Problem& problem, const LpSolution& solution, Allocation& x) {
+  x.resize(problem.throughput.size());
+  for (std::size_t k = 0; k < x.size(); ++k) x[k] = std::clamp(solution.x[k], 0.0, 1.0);
+}
+
+}  // namespace berth::gavel

@@ -1,0 +1,33 @@
+// The strategy-proof policy: Nash welfare and the discounts that make it so (Cole, Gkatzelis and Goel,
+// "Mechanism design for fair division", EC 2013, §3, the partial allocation mechanism; gavel/SPEC.md §2).
+#pragma once
+
+#include <vector>
+
+#include "baselines/gavel/problem.hpp"
+
+namespace berth::gavel {
+
+// max sum_i log U_i, U_i = gang_i / (weight_i prop_i) T_i . x_i, over the base constraints: the geometric
+// mean is exp of its m-th part. A primal-dual interior point (Boyd and Vandenberghe, Convex Optimization,
+// §11.7); the Newton matrix is a block a job and one row a type (Woodbury).
+//
+// The proof: any prices p_j, q_i >= 0 of the constraints bound the optimum by
+//   sum_j W_j p_j + sum_i q_i + sum_i (log max_j u_ij / (gang_i p_j + q_i) - 1),
+// the maximum of the Lagrangian over x >= 0.
+struct NashAnswer {
+  Allocation x;                 // [m, G]
+  std::vector<double> utility;  // [m] U_i
+  double geometric_mean = 0.0;
+  double gap = 0.0;  // of sum_i log U_i, proven, so relative in the geometric mean after division by m
+};
+inline constexpr double kNashGap = 1e-9;  // per job
+// False when the gap stays above kNashGap m.
+[[nodiscard]] bool NashWelfare(const Problem& problem, NashAnswer& answer);
+
+// d_i = product over k != i of U_k / U_k without i: what the presence of i leaves the others. [m], at most 1.
+// `answer` is that of the whole problem. m further programs.
+[[nodiscard]] bool StrategyProofDiscounts(const Problem& problem, const NashAnswer& answer,
+                                          std::vector<double>& discount);
+
+}  // namespace berth::gavel

@@ -1,0 +1,68 @@
+// One objective of the scheduler gavel(...): a source of allocations and the row that describes it. Adding
+// one is one file that defines `ObjectiveInfo XObjective()` and one line in objective_list.hpp.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "baselines/gavel/problem.hpp"
+#include "baselines/lp.hpp"
+#include "env/spec.hpp"
+
+namespace berth::gavel {
+
+class PackedObjective;  // packed_objective.hpp
+
+// Thread rule: as Scheduler, one instance serves one simulation at a time.
+class Objective {
+ public:
+  virtual ~Objective() = default;
+  // Whether Problem::remaining and since are to be filled: the scheduler then needs Knowledge::kEstimate.
+  virtual bool reads_future() const { return false; }
+  // A new episode: forget everything. `seed` is the scenario's, for objectives that draw.
+  virtual void Reset(std::uint64_t seed) { (void)seed; }
+  // False when no solver gives an answer that passes its check: x is then untouched, and the scheduler falls
+  // back as the row says. REQUIRES: at least one job; jobs keep their key between calls.
+  [[nodiscard]] virtual bool Allocate(const Problem& problem, Allocation& x) = 0;
+  // Why the last Allocate returned false, for the log.
+  virtual const char* failure() const { return "no answer"; }
+};
+
+// What every objective is told; each may read parameters of its own beside.
+struct ObjectiveOptions {
+  bool aware = true;
+  LpMethod method = LpMethod::kInteriorPoint;
+  bool compat = true;  // where the reference stops short of the optimum, so do we
+  double lp_time_limit_s = kLpInfinity;
+};
+
+// The forms of an objective. The reference shuffles the order of types each round for policies that do not
+// see throughputs (gavel/SPEC.md §7 step 7).
+enum class Awareness {
+  kEither,       // aware=true and aware=false are two policies; the latter shuffles
+  kAwareOnly,    // aware=false is an error
+  kIndifferent,  // does not look at throughputs whatever `aware` says; shuffles
+};
+
+// What stands in for an allocation that could not be had.
+enum class FallBack {
+  kPrevious,  // each job's previous allocation, the isolated share for a job that had none
+  kIsolated,  // the isolated split, as the reference does
+};
+
+struct ObjectiveInfo {
+  const char* summary;        // one line
+  const char* source;         // paper, section
+  const char* aware_name;     // in the reference's command line; "" = none
+  const char* agnostic_name;  // likewise, of aware=false
+  Awareness awareness = Awareness::kEither;
+  FallBack fall_back = FallBack::kPrevious;
+  bool only_positive = false;              // jobs of allocation 0 stay out even if GPUs are left (FIFO)
+  std::span<const ParamInfo> params = {};  // its own
+  std::unique_ptr<Objective> (*make)(const ObjectiveOptions& options, Params& params) = nullptr;
+  const char* packed_name = "";  // of packed=true
+  std::unique_ptr<PackedObjective> (*make_packed)(const ObjectiveOptions& options, Params& params) = nullptr;
+};
+
+}  // namespace berth::gavel

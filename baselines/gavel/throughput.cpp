@@ -1,0 +1,121 @@
+#include "baselines/gavel/throughput.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "baselines/gavel/base_constraints.hpp"
+#include "baselines/gavel/objective_list.hpp"
+#include "baselines/gavel/packed_objective.hpp"
+#include "env/check.hpp"
+
+namespace berth::gavel {
+
+LpStatus ThroughputSum::SolveWith(const Problem& problem, std::span<const double> value,
+                                  bool with_deadlines) {
+  LpModel& model = lp_.model();
+  model.Clear();
+  model.maximize = true;
+  AddShares(problem, value, model);
+  AddBaseRows(problem, model);
+  for (int i = 0; with_deadlines && i < problem.jobs(); ++i) {
+    const auto u = static_cast<std::size_t>(i);
+    if (!std::isfinite(problem.left[u]) || problem.left[u] <= 0.0) continue;
+    for (int j = 0; j < problem.types(); ++j) {
+      model.AddEntry(static_cast<int>(problem.at(i, j)), problem.throughput[problem.at(i, j)]);
+    }
+    model.EndRow(problem.remaining[u] / problem.left[u], kLpInfinity);
+  }
+  return lp_.Solve();
+}
+
+bool ThroughputSum::Solve(const Problem& problem, std::span<const double> price, bool with_deadlines,
+                          Allocation& x, bool* feasible) {
+  std::vector<double> value = problem.throughput;
+  for (std::size_t k = 0; k < value.size(); ++k) value[k] /= price[k % price.size()];
+  LpStatus status = SolveWith(problem, value, with_deadlines);
+  if (feasible != nullptr) *feasible = status == LpStatus::kOptimal;
+  if (status == LpStatus::kInfeasible && with_deadlines) status = SolveWith(problem, value, false);
+  if (status != LpStatus::kOptimal) return false;
+  TakeShares(problem, lp_.solution(), x);
+  return true;
+}
+
+std::vector<double> Prices(const Problem& problem) {
+  const auto stated =
+      std::count_if(problem.price.begin(), problem.price.end(), [](double p) { return p > 0.0; });
+  if (stated == 0) return std::vector<double>(problem.workers.size(), 1.0);
+  for (std::size_t j = 0; j < problem.price.size(); ++j) {
+    if (problem.price[j] > 0.0) continue;
+    throw Error(
+        Join("gavel(objective=max_throughput_per_cost): expected a price_per_hour for every GPU type or for "
+             "none, found none for ",
+             problem.type_names[j]));
+  }
+  return problem.price;
+}
+
+namespace {
+
+class MaxSumThroughput final : public Objective {
+ public:
+  explicit MaxSumThroughput(const ObjectiveOptions& options)
+      : sum_(options.method, options.lp_time_limit_s) {}
+  bool Allocate(const Problem& problem, Allocation& x) override {
+    return sum_.Solve(problem, std::vector<double>(problem.workers.size(), 1.0), false, x);
+  }
+  const char* failure() const override { return sum_.failure(); }
+
+ private:
+  ThroughputSum sum_;
+};
+
+class MaxThroughputPerCost final : public Objective {
+ public:
+  MaxThroughputPerCost(const ObjectiveOptions& options, bool with_deadlines)
+      : sum_(options.method, options.lp_time_limit_s), with_deadlines_(with_deadlines) {}
+  bool reads_future() const override { return with_deadlines_; }
+  bool Allocate(const Problem& problem, Allocation& x) override {
+    return sum_.Solve(problem, Prices(problem), with_deadlines_, x);
+  }
+  const char* failure() const override { return sum_.failure(); }
+
+ private:
+  ThroughputSum sum_;
+  bool with_deadlines_;
+};
+
+constexpr ParamInfo kPerCostParams[] = {
+    {"slo", "ignore",
+     "max_throughput_per_cost: ignore | keep: the deadlines bind too, or none does where not all can be "
+     "kept"},
+};
+
+}  // namespace
+
+ObjectiveInfo MaxSumThroughputObjective() {
+  return {.summary = "most steps per second, whoever makes them",
+          .source = "OSDI 2020 §4.3",
+          .aware_name = "max_sum_throughput_perf",
+          .agnostic_name = "",
+          .awareness = Awareness::kAwareOnly,
+          .make = [](const ObjectiveOptions& options, Params&) -> std::unique_ptr<Objective> {
+            return std::make_unique<MaxSumThroughput>(options);
+          }};
+}
+
+ObjectiveInfo MaxThroughputPerCostObjective() {
+  return {
+      .summary = "most steps per unit of money, by the types' price_per_hour; slo=keep: with deadlines",
+      .source = "OSDI 2020 §4.3",
+      .aware_name = "max_sum_throughput_normalized_by_cost_perf[_SLOs: slo=keep]",
+      .agnostic_name = "",
+      .awareness = Awareness::kAwareOnly,
+      .params = kPerCostParams,
+      .make = [](const ObjectiveOptions& options, Params& params) -> std::unique_ptr<Objective> {
+        return std::make_unique<MaxThroughputPerCost>(options, params.Choice("slo", {"ignore", "keep"}) == 1);
+      },
+      .packed_name = "max_sum_throughput_normalized_by_cost_packed[_SLOs: slo=keep]",
+      .make_packed = MakePackedThroughputPerCost};
+}
+
+}  // namespace berth::gavel

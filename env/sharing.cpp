@@ -1,0 +1,93 @@
+// Two jobs on one GPU: how a pair forms, parts and is accounted (the rules stand in simulator.hpp).
+#include <algorithm>
+
+#include "env/simulator.hpp"
+
+namespace berth {
+namespace {
+
+std::size_t U(int i) {
+  return static_cast<std::size_t>(i);
+}
+
+}  // namespace
+
+// After everything else of the decision: hosts are where they will be.
+void Simulator::ApplyPacks(const Decision& decision) {
+  SimState& s = state_;
+  for (const Command& c : decision.commands) {
+    if (c.kind != CommandKind::kPack) continue;
+    const int type = s.on_type[U(c.host)];
+    const int device = s.Devices(c.host).front();
+    const bool waits = s.phase[U(c.job)] == JobPhase::kWaiting;
+    TakeSlot(c.job);
+    s.device_slots[U(s.slot[U(c.job)])].assign(1, device);
+    StartRun(c.job, type, waits ? Overhead(c.job, type) : MoveCost());
+    if (waits) s.waiting.erase(std::lower_bound(s.waiting.begin(), s.waiting.end(), c.job));
+    s.running.insert(std::lower_bound(s.running.begin(), s.running.end(), c.job), c.job);
+    Share(c.job, c.host);
+    Log(s.now, EventKind::kPack, type, c.job, device);
+  }
+}
+
+void Simulator::Share(int job, int host) {
+  SimState& s = state_;
+  const int type = s.on_type[U(host)];
+  s.partner[U(job)] = host;
+  s.partner[U(host)] = job;
+  s.shared_from[U(job)] = s.shared_from[U(host)] = s.now;
+  SetRate(job, scenario_.PairRate(job, host, type));
+  SetRate(host, scenario_.PairRate(host, job, type));
+}
+
+void Simulator::Part(int job) {
+  SimState& s = state_;
+  const int partner = s.partner[U(job)];
+  EndSharing(job, s.now);
+  s.partner[U(job)] = s.partner[U(partner)] = -1;
+  if (s.phase[U(partner)] == JobPhase::kRunning)
+    SetRate(partner, scenario_.Rate(partner, s.on_type[U(partner)]));
+}
+
+void Simulator::EndSharing(int job, double time) {
+  SimState& s = state_;
+  const int partner = s.partner[U(job)];
+  if (time > s.shared_from[U(job)]) {
+    const double seconds = time - s.shared_from[U(job)];
+    s.shared_seconds[U(job)] += seconds;
+    s.shared_seconds[U(partner)] += seconds;
+    shared_seconds_[U(s.on_type[U(job)])] += seconds;
+  }
+  s.shared_from[U(job)] = s.shared_from[U(partner)] = kNever;
+}
+
+// Each of a pair has its own finish in a round; they share the GPU up to the earlier one. The segments are
+// still in the order of `running`.
+void Simulator::EndSharedRound(double end) {
+  SimState& s = state_;
+  for (const Segment& segment : s.segments) {
+    const int partner = s.partner[U(segment.job)];
+    if (partner <= segment.job) continue;  // none, or seen from the other side
+    const auto its = std::lower_bound(s.segments.begin(), s.segments.end(), partner,
+                                      [](const Segment& a, int job) { return a.job < job; });
+    EndSharing(segment.job, std::min(segment.finish, its->finish));
+    s.shared_from[U(segment.job)] = s.shared_from[U(partner)] = end;
+  }
+}
+
+void Simulator::SetRate(int job, double rate) {
+  SimState& s = state_;
+  const double finish = FinishTime(job);
+  if (s.now > s.progress_from[U(job)]) {
+    s.steps_done[U(job)] = s.AttainedSteps(job);
+    s.progress_from[U(job)] = s.now;
+  }
+  s.rate[U(job)] = rate;
+  const ClockKind clock = scenario_.data().clock.kind;
+  if (clock != ClockKind::kEvent && clock != ClockKind::kHpc) return;
+  if (finish <= s.now) return;  // it ends at this very instant: what is queued stands
+  ++version_[U(job)];
+  queue_.Push({FinishTime(job), 0, job, version_[U(job)]});
+}
+
+}  // namespace berth

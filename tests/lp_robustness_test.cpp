@@ -1,0 +1,305 @@
+// Linear programs at their edges, by every method, each answer checked from the model alone; and what the
+// scheduler does when a solver fails or runs out of time.
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <numeric>
+#include <tuple>
+
+#include "baselines/gavel/level_lp.hpp"
+#include "baselines/gavel/objectives.hpp"
+#include "baselines/gavel/policy_allocations.hpp"
+#include "env/check.hpp"
+#include "env/rng.hpp"
+#include "env/simulator.hpp"
+#include "tests/catch.hpp"
+#include "tests/temporary_folder.hpp"
+#include "tests/tiny.hpp"
+
+namespace berth::gavel {
+namespace {
+
+constexpr LpMethod kMethods[] = {LpMethod::kSimplex, LpMethod::kInteriorPoint, LpMethod::kEmbedding};
+
+Problem Jobs(int count, const std::vector<int>& workers, std::uint64_t seed) {
+  Stream random(seed, Purpose::kTest);
+  Problem problem;
+  problem.workers = workers;
+  for (std::size_t j = 0; j < workers.size(); ++j) problem.type_names.push_back(Join("t", j));
+  for (int i = 0; i < count; ++i) {
+    problem.key.push_back(i);
+    problem.gang.push_back(1 << random.Below(3));
+    problem.weight.push_back(random.Below(5) == 0 ? 5.0 : 1.0);
+    for (std::size_t j = 0; j < workers.size(); ++j) problem.throughput.push_back(random.Uniform(0.5, 20.0));
+  }
+  return problem;
+}
+
+// max x + y, x + y <= 1 and 3 more rows through the same corner: degenerate at every vertex.
+LpModel Degenerate() {
+  LpModel model;
+  model.maximize = true;
+  model.AddColumn(1.0, 0.0, kLpInfinity);
+  model.AddColumn(1.0, 0.0, kLpInfinity);
+  for (const auto& [a, b, bound] : {std::tuple{1.0, 1.0, 1.0}, std::tuple{2.0, 2.0, 2.0},
+                                    std::tuple{1.0, 0.0, 1.0}, std::tuple{0.0, 1.0, 1.0}}) {
+    model.AddEntry(0, a);
+    model.AddEntry(1, b);
+    model.EndRow(-kLpInfinity, bound);
+  }
+  return model;
+}
+
+}  // namespace
+
+TEST_CASE("lp: degenerate, infeasible and unbounded, by every method", "[lp]") {
+  for (const LpMethod method : kMethods) {
+    INFO("method " << static_cast<int>(method));
+    CheckedLp lp(method);
+    lp.model() = Degenerate();
+    REQUIRE(lp.Solve() == LpStatus::kOptimal);
+    CHECK(lp.solution().x[0] + lp.solution().x[1] == Approx(1.0).epsilon(1e-7));
+    CHECK(CheckOptimality(lp.model(), lp.solution()).Within(1e-7));
+
+    lp.model() = Degenerate();  // x + y >= 2 besides
+    lp.model().AddEntry(0, 1.0);
+    lp.model().AddEntry(1, 1.0);
+    lp.model().EndRow(2.0, kLpInfinity);
+    LpSolution unchanged;
+    CHECK(LpSolver().Solve(lp.model(), method, unchanged) == LpStatus::kInfeasible);
+    CHECK(unchanged.x.empty());
+    CHECK(lp.Solve() == LpStatus::kInfeasible);
+    CHECK(std::string(lp.failure()) == "the LP solver: infeasible");
+
+    lp.model() = LpModel();  // max x - y, x - y >= -1
+    lp.model().maximize = true;
+    lp.model().AddColumn(1.0, 0.0, kLpInfinity);
+    lp.model().AddColumn(-1.0, 0.0, kLpInfinity);
+    lp.model().AddEntry(0, 1.0);
+    lp.model().AddEntry(1, -1.0);
+    lp.model().EndRow(-1.0, kLpInfinity);
+    CHECK(lp.Solve() == LpStatus::kUnbounded);
+    CHECK(lp.failed_checks() == 0);
+  }
+}
+
+// min 2x + 3y, 1 <= x + y <= 4, x - y >= -1, 0 <= x <= 3, y <= 5 free below: y falls until x + y = 1 with x
+// at its bound 3: y = -2, objective 0; one more unit of the row is worth 3.
+TEST_CASE("lp: the embedding on two-sided rows and a free column, with its dual", "[lp]") {
+  LpModel model;
+  model.AddColumn(2.0, 0.0, 3.0);
+  model.AddColumn(3.0, -kLpInfinity, 5.0);
+  model.AddEntry(0, 1.0);
+  model.AddEntry(1, 1.0);
+  model.EndRow(1.0, 4.0);
+  model.AddEntry(0, 1.0);
+  model.AddEntry(1, -1.0);
+  model.EndRow(-1.0, kLpInfinity);
+  LpSolution solution;
+  REQUIRE(LpSolver().Solve(model, LpMethod::kEmbedding, solution) == LpStatus::kOptimal);
+  CHECK(solution.objective == Approx(0.0).margin(1e-7));
+  CHECK(solution.x[0] == Approx(3.0).epsilon(1e-7));
+  CHECK(solution.x[1] == Approx(-2.0).epsilon(1e-7));
+  CHECK(solution.row_dual[0] == Approx(3.0).epsilon(1e-7));
+  CHECK(solution.row_dual[1] == Approx(0.0).margin(1e-7));
+  CHECK(CheckOptimality(model, solution).Within(1e-7));
+  model.upper[0] = 0.0;  // a fixed column leaves no interior
+  CHECK(LpSolver().Solve(model, LpMethod::kEmbedding, solution) == LpStatus::kError);
+}
+
+// One job of gang g on W GPUs of its fastest type: all its time there if g <= W, level T; else W / g of it.
+// One type for m jobs at one speed: equal levels W / sum of gangs, or 1.
+TEST_CASE("lp: one job, and one type, have closed forms", "[lp][gavel]") {
+  for (const LpMethod method : kMethods) {
+    INFO("method " << static_cast<int>(method));
+    LevelLp lp(method);
+    LevelAnswer answer;
+    Problem one;
+    one.workers = {4, 2};
+    one.key = {0};
+    one.gang = {4};
+    one.weight = {1.0};
+    one.throughput = {1.0, 6.0};  // half its time on the second type, the other half on the first: 3.5
+    REQUIRE(lp.Maximize(one, one.throughput, answer));
+    CHECK(answer.level == Approx(3.5).epsilon(1e-7));
+    CHECK(answer.x[0] == Approx(0.5).epsilon(1e-6));
+    CHECK(answer.x[1] == Approx(0.5).epsilon(1e-6));
+
+    Problem many = Jobs(40, {10}, 3);
+    std::fill(many.throughput.begin(), many.throughput.end(), 2.0);
+    const double gangs = std::accumulate(many.gang.begin(), many.gang.end(), 0.0);
+    REQUIRE(gangs > 10.0);
+    REQUIRE(lp.Maximize(many, many.throughput, answer));
+    CHECK(answer.level == Approx(2.0 * 10.0 / gangs).epsilon(1e-7));
+    CHECK(lp.failed_checks() == 0);
+  }
+}
+
+// 5,000 jobs on 3 x 1,250 GPUs. The interior methods' optima carry their own proofs and agree.
+TEST_CASE("lp: five thousand jobs", "[lp][gavel]") {
+  const Problem problem = Jobs(5000, {1250, 1250, 1250}, 4);
+  std::vector<double> levels;
+  for (const LpMethod method : {LpMethod::kInteriorPoint, LpMethod::kEmbedding}) {
+    INFO("method " << static_cast<int>(method));
+    LevelLp lp(method);
+    Allocation x;
+    double level = 0.0;
+    REQUIRE(MaxMinFairness(problem, lp, x, &level));
+    CHECK(lp.failed_checks() == 0);
+    levels.push_back(level);
+  }
+  CHECK(levels[0] == Approx(levels[1]).epsilon(1e-6));
+}
+
+TEST_CASE("lp: out of time is a status, not an answer", "[lp][gavel]") {
+  const Problem problem = Jobs(200, {50, 50, 50}, 5);
+  for (const LpMethod method : kMethods) {
+    INFO("method " << static_cast<int>(method));
+    LevelLp lp(method, 0.0);
+    Allocation x = {7.0};
+    CHECK_FALSE(MaxMinFairness(problem, lp, x));
+    CHECK(x == Allocation{7.0});
+    CHECK(std::string(lp.failure()) == "the LP solver: time limit");
+  }
+}
+
+namespace {
+
+// Answers `good` times, then fails.
+class Failing final : public Objective {
+ public:
+  explicit Failing(int good) : good_(good) {}
+  bool Allocate(const Problem& problem, Allocation& x) override {
+    if (good_-- <= 0) return false;
+    x.assign(problem.throughput.size(), 0.125);
+    return true;
+  }
+
+ private:
+  int good_;
+};
+
+}  // namespace
+
+// Two jobs are there at the first allocation, three at the second. Three jobs on 1 + 1 GPUs: the isolated
+// share is 1/3 of each.
+TEST_CASE("gavel: without an answer the fall-back stands in", "[gavel][lp]") {
+  const Scenario scenario =
+      test::Tiny({{"v100", 1}, {"k80", 1}}, {{2.0, 1.0}}, {{0, 900}, {0, 900}, {10, 900}});
+  Simulator simulator(scenario);
+  REQUIRE(simulator.AdvanceToDecision());
+  PolicyAllocations previous("max_min", FallBack::kPrevious, std::make_unique<Failing>(1));
+  PolicyAllocations isolated("finish_time_fairness", FallBack::kIsolated, std::make_unique<Failing>(1));
+  const std::vector<int> two = {0, 1}, three = {0, 1, 2};
+  for (PolicyAllocations* source : {&previous, &isolated}) {
+    source->Reset(simulator.View(Knowledge::kBlind));
+    Allocation x(4);
+    source->Allocate(simulator.View(Knowledge::kBlind), two, x);
+    CHECK(x == Allocation(4, 0.125));
+    CHECK(source->fall_backs() == 0);
+  }
+  Decision nothing;
+  REQUIRE(simulator.Apply(nothing).ok());
+  REQUIRE(simulator.AdvanceToDecision());
+  const double third = 1.0 / 3.0;
+  Allocation x(6);
+  previous.Allocate(simulator.View(Knowledge::kBlind), three, x);
+  CHECK(x == Allocation{0.125, 0.125, 0.125, 0.125, third, third});
+  CHECK(previous.fall_backs() == 1);
+  x.assign(6, 0.0);
+  isolated.Allocate(simulator.View(Knowledge::kBlind), three, x);
+  CHECK(x == Allocation(6, third));
+  CHECK(isolated.fall_backs() == 1);
+}
+
+namespace {
+
+// Keeps what it was asked.
+class Listening final : public Objective {
+ public:
+  explicit Listening(Problem& heard) : heard_(heard) {}
+  bool reads_future() const override { return true; }
+  bool Allocate(const Problem& problem, Allocation& x) override {
+    heard_ = problem;
+    x = IsolatedAllocation(problem);
+    return true;
+  }
+
+ private:
+  Problem& heard_;
+};
+
+}  // namespace
+
+// At 10 s, job 0 not yet started. Deadlines are
+// told as seconds left, tenants with weight and whether they serve in order.
+TEST_CASE("gavel: what an objective is told", "[gavel]") {
+  ScenarioData data = test::TinyData({{"v100", 1}, {"k80", 3}}, {{2.0, 1.0}}, {{0, 900}, {10, 600, 0, 2}});
+  data.cluster.types[0].price_per_hour = 2.5;
+  data.tenants = {{"a", 1.0, "fairness"}, {"b", 4.0, "fifo"}};
+  data.jobs.tenant = {1, 0};
+  data.jobs.deadline = {kNever, 510.0};
+  data.jobs.weight = {1.0, 5.0};
+  const Scenario scenario(std::move(data));
+  Simulator simulator(scenario);
+  REQUIRE(simulator.AdvanceToDecision());
+  REQUIRE(simulator.Apply(Decision()).ok());
+  REQUIRE(simulator.AdvanceToDecision());
+  Problem heard;
+  PolicyAllocations source("x", FallBack::kPrevious, std::make_unique<Listening>(heard));
+  source.Reset(simulator.View(Knowledge::kOracle));
+  Allocation x(4);
+  source.Allocate(simulator.View(Knowledge::kOracle), std::vector<int>{0, 1}, x);
+  CHECK(heard.workers == std::vector<int>{1, 3});
+  CHECK(heard.type_names == std::vector<std::string>{"v100", "k80"});
+  CHECK(heard.price == std::vector<double>{2.5, 0.0});
+  CHECK(heard.key == std::vector<int>{0, 1});
+  CHECK(heard.gang == std::vector<int>{1, 2});
+  CHECK(heard.weight == std::vector<double>{1.0, 5.0});
+  CHECK(heard.remaining == std::vector<double>{900.0, 600.0});
+  CHECK(heard.since == std::vector<double>{10.0, 0.0});
+  CHECK(heard.left == std::vector<double>{kNever, 500.0});
+  CHECK(heard.tenant == std::vector<int>{1, 0});
+  REQUIRE(heard.tenants.size() == 2);
+  CHECK((heard.tenants[1].weight == 4.0 && heard.tenants[1].fifo && !heard.tenants[0].fifo));
+  CHECK(TypesByName(heard) == std::vector<int>{1, 0});
+  CHECK(BasisType(heard) == 0);
+
+  data = scenario.data();
+  data.tenants[1].inner_policy = "lottery";
+  const Scenario lottery(std::move(data));
+  Simulator other(lottery);
+  REQUIRE(other.AdvanceToDecision());
+  CHECK_THROWS_WITH(source.Allocate(other.View(Knowledge::kOracle), std::vector<int>{0}, x),
+                    Catch::Contains("tenant 'b': inner_policy: expected fairness or fifo"));
+}
+
+TEST_CASE("gavel: a solver out of time is said once, and the run goes on", "[gavel][lp][cli]") {
+  const test::TemporaryFolder folder;
+  const auto run = [&folder](const std::string& spec) {
+    const std::string command =
+        Join("'" BERTH_BINARY
+             "' simulate --workload 'synthetic(rate=4,jobs=30)' --cluster v100=2,k80=2 --scheduler '",
+             spec, "' --json ", folder / "row.json", " >", folder / "out.txt", " 2>", folder / "error.txt",
+             " </dev/null");
+    const int status = std::system(command.c_str());
+    CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 0));
+    std::ifstream file(folder / "error.txt");
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  for (const char* solver : {"ipm", "simplex", "reference"}) {
+    const std::string error = run(Join("gavel(objective=makespan,lp_time_limit_s=0,solver=", solver, ")"));
+    CHECK(error ==
+          "gavel(objective=makespan): the LP solver: time limit; the previous allocation is used (said "
+          "once)\n");
+  }
+  CHECK(run("gavel(objective=finish_time_fairness,lp_time_limit_s=0)") ==
+        "gavel(objective=finish_time_fairness): the LP solver: time limit; the isolated split is used (said "
+        "once)\n");
+  CHECK(run("gavel(objective=makespan)").empty());
+}
+
+}  // namespace berth::gavel

@@ -1,0 +1,65 @@
+// How each policy of a golden file is checked. Adding a check is one function and one row in a table; another
+// family of policies is another file with a table of its own, joined in gavel_golden.cpp.
+#pragma once
+
+#include <limits>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "baselines/gavel/problem.hpp"
+#include "baselines/lp.hpp"
+#include "tools/json.hpp"
+
+namespace berth {
+
+struct GoldenCase {
+  const Json& instance;
+  const Json& policy;  // the record of one policy of the instance
+  gavel::Problem problem;
+};
+
+// One number that ought to be at most its tolerance; an infinite tolerance is shown and not held.
+struct GoldenMeasure {
+  std::string what;
+  double value;
+  double tolerance;
+};
+
+struct GoldenPolicy {
+  const char* name;                                               // in the file
+  std::vector<GoldenMeasure> (*check)(const GoldenCase& golden);  // nullptr: not checked, for this reason:
+  const char* reason = "";
+};
+
+// The tables.
+std::span<const GoldenPolicy> SingleJobGoldens();
+std::span<const GoldenPolicy> IteratedGoldens();
+std::span<const GoldenPolicy> PackedGoldens();
+
+// The file's column order.
+inline constexpr const char* kGoldenTypes[] = {"k80", "p100", "v100"};
+gavel::Problem ReadGoldenProblem(const Json& instance);
+// How far x is from satisfying the base constraints.
+double BaseViolation(const gavel::Problem& problem, const gavel::Allocation& x);
+
+// What the checks share.
+namespace golden {
+
+using Measures = std::vector<GoldenMeasure>;
+
+inline constexpr double kObjective = 1e-6, kConstraint = 1e-7;
+inline constexpr double kShown = std::numeric_limits<double>::infinity();
+inline constexpr double kFailed = std::numeric_limits<double>::infinity();  // a value: nothing was found
+inline constexpr LpMethod kMethods[] = {LpMethod::kSimplex, LpMethod::kInteriorPoint, LpMethod::kEmbedding};
+
+double Relative(double value, double expected);
+double Worst(const std::vector<double>& values, const std::vector<double>& expected);  // relative
+double Optimum(const Json& policy);                          // the independent one, where the file has it
+double Apart(const gavel::Allocation& x, const Json& rows);  // largest difference of a share
+Measures Failed();
+void Append(Measures& to, const Measures& more);
+
+}  // namespace golden
+
+}  // namespace berth

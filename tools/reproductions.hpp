@@ -1,0 +1,20 @@
+// What `berth reproduce NAME` can rerun: one file and one line each, as the verbs (verbs.hpp).
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace berth {
+
+// X(name, function, summary)
+#define BERTH_REPRODUCTIONS(X) \
+  X("gavel", ReproduceGavel, "the policies, round mechanism and experiments of Gavel, OSDI 2020")
+
+// Each takes the words after its name and returns the exit code: 0 all held, 1 something was out of its
+// tolerance. Bad input is thrown as Error.
+#define BERTH_DECLARE_REPRODUCTION(name, function, summary) \
+  int function(const std::vector<std::string>& arguments);
+BERTH_REPRODUCTIONS(BERTH_DECLARE_REPRODUCTION)
+#undef BERTH_DECLARE_REPRODUCTION
+
+}  // namespace berth

@@ -7,7 +7,11 @@
   X(SyntheticInfo)         \
   X(ToyInfo)
 
-#define BERTH_FORMATS(X) X(GavelFormatInfo)
+#define BERTH_FORMATS(X) \
+  X(GavelFormatInfo)     \
+  X(SwfFormatInfo)       \
+  X(PhillyFormatInfo)    \
+  X(ItpFormatInfo)
 
 namespace berth {
 

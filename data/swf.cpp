@@ -33,14 +33,15 @@ struct Header {
 
 // "; MaxNodes: 128" and what may follow the number.
 void ReadComment(const std::string& line, const std::string& where, Header& header) {
-  for (const auto& [key, value] : {std::pair{"MaxNodes:", &header.nodes}, std::pair{"MaxProcs:", &header.procs}}) {
+  for (const auto& [key, value] : {std::pair{"MaxNodes", &header.nodes}, std::pair{"MaxProcs", &header.procs}}) {
+    const std::string label = Join(key, ":");
     const std::size_t word = line.find_first_not_of("; \t");
-    if (word == std::string::npos || line.compare(word, std::string_view(key).size(), key) != 0) continue;
-    const std::size_t begin = line.find_first_not_of(" \t", word + std::string_view(key).size());
+    if (word == std::string::npos || line.compare(word, label.size(), label) != 0) continue;
+    const std::size_t begin = line.find_first_not_of(" \t", word + label.size());
     const std::string number =
         begin == std::string::npos ? "" : line.substr(begin, line.find_first_of(" \t", begin) - begin);
     const long long count = ParseInteger(number, Join(where, ": ", key));
-    if (count > 10000000) throw Error(Join(where, ": ", key, " expected at most 10000000, found ", count));
+    if (count > 10000000) throw Error(Join(where, ": ", key, ": expected at most 10000000, found ", count));
     *value = static_cast<int>(std::max(count, 0LL));  // -1: not known
   }
 }

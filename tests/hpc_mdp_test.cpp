@@ -1,6 +1,6 @@
 // Semantics `commit` of the decision process: driven by a rule's choices it gives what the rule's scheduler gives, with and
 // without the published backfill, so a learned policy stands on the same sequences as the published ones.
-#include <cmath>
+#include <algorithm>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -12,8 +12,11 @@
 #include "env/check.hpp"
 #include "env/metrics.hpp"
 #include "env/sched_env.hpp"
+#include "policies/schedulers.hpp"
 #include "tests/catch.hpp"
+#include "tests/policies_support.hpp"
 #include "tests/skip.hpp"
+#include "tests/temporary_folder.hpp"
 #include "tests/tiny.hpp"
 
 namespace berth {
@@ -94,6 +97,53 @@ TEST_CASE("commit: the backfill starts others while the chosen job waits", "[mdp
     Play(env, [](const JobTable&, std::size_t j) { return static_cast<double>(j); });
     const std::vector<double> with = {0, 100, 20, 150}, without = {0, 100, 150, 150};
     CHECK(env.simulator().state().first_start == (backfill ? with : without));
+  }
+}
+
+TEST_CASE("commit: a frozen policy has the backfill that it was trained with", "[mdp]") {
+  // No weights, biases that fall: the policy takes the first of the queue, so it is fcfs.
+  constexpr int kVisible = 64;
+  PolicyBundle bundle =
+      test::RandomBundle("mlp(hidden=1,activation=relu)", ObservationV1::Layout(kVisible, 1), kVisible, 1);
+  for (NamedArray& array : bundle.arrays) std::fill(array.values.begin(), array.values.end(), 0.0F);
+  for (int i = 0; i < kVisible; ++i) bundle.arrays[3].values[static_cast<std::size_t>(i)] = static_cast<float>(-i);
+  bundle.gpu_types = {"a"};
+  bundle.mdp.visible = kVisible;
+  const auto network = Freeze(bundle);  // the examples answer for what the policy is now
+  const auto size = static_cast<std::size_t>(bundle.layout.size());
+  for (std::size_t i = 0; i < bundle.examples.value.size(); ++i) {
+    bundle.examples.value[i] = network->Evaluate(
+        std::span<const float>(bundle.examples.observation).subspan(i * size, size), bundle.layout,
+        std::span<float>(bundle.examples.scores).subspan(i * kVisible, kVisible));
+  }
+  Stream stream(5, Purpose::kTest);
+  std::vector<test::TinyJob> jobs;
+  double now = 0.0;
+  for (int i = 0; i < 60; ++i) {
+    now += static_cast<double>(stream.Below(30));
+    jobs.push_back({now, 10.0 + stream.Below(90), 0, 1 << stream.Below(3)});
+  }
+  const Scenario scenario = test::Tiny({{"a", 5}}, {{1.0}}, jobs, {ClockKind::kHpc});
+  const SchedulerTable tables[] = {BaselineSchedulers()};
+  std::uint64_t last = 0;
+  for (const bool backfill : {false, true}) {
+    bundle.mdp.commit_backfill = backfill;
+    const test::TemporaryFolder folder;
+    SaveBundle(bundle, folder / "p.h5");
+    const PolicyBundle loaded = LoadBundle(folder / "p.h5");
+    CHECK(loaded.mdp.commit_backfill == backfill);
+    const std::string spec = Join("fcfs(semantics=commit,backfill=", backfill ? "easy)" : "none)");
+    const std::uint64_t expected = Run(scenario, *MakeScheduler(spec, tables), spec, {}).signature;
+    CHECK(Run(scenario, *MakePolicyScheduler(loaded, "test", false), "policy", {}).signature == expected);
+    SchedEnvOptions options;
+    options.mdp = loaded.mdp;
+    options.episode_jobs = 60;
+    options.warmup_jobs = 0;
+    SchedEnv env(FixedSource(scenario, "tiny"), options, 0);
+    Play(env, [](const JobTable&, std::size_t j) { return static_cast<double>(j); });
+    CHECK(env.simulator().signature() == expected);
+    CHECK(expected != last);  // the backfill matters here
+    last = expected;
   }
 }
 

@@ -1,4 +1,5 @@
-// Conservative backfilling in arrival order: `fcfs(backfill=conservative)`, with a choice of what is reserved.
+// Conservative backfilling in arrival order: `fcfs(backfill=conservative)`, with a choice of what is
+// reserved.
 #include "baselines/queue_rule.hpp"
 #include "baselines/schedulers.hpp"
 

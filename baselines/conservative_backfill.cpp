@@ -29,8 +29,7 @@ ConservativeBackfill::Slot ConservativeBackfill::Earliest(const ClusterView& vie
     if (slot.start == kNever) continue;  // a running job's end is not known
     slot.end = slot.start + held;        // the very sum that the profile was asked about
     const double key = by_start_ ? slot.start : slot.end, other = by_start_ ? slot.end : slot.start;
-    const double best_key = by_start_ ? best.start : best.end,
-                 best_other = by_start_ ? best.end : best.start;
+    const double best_key = by_start_ ? best.start : best.end, best_other = by_start_ ? best.end : best.start;
     if (best.type < 0 || key < best_key || (key == best_key && other < best_other)) best = slot;
   }
   return best;

@@ -28,8 +28,7 @@ EasyBackfill::Reservation EasyBackfill::Reserve(const ClusterView& view, int hea
       if (free < view.Gang(head)) continue;
       const double start = releases_[r].first;
       const bool faster = best.type >= 0 && view.Rate(head, type) > view.Rate(head, best.type);
-      if (start < best.start || (start == best.start && faster))
-        best = {type, start, free - view.Gang(head)};
+      if (start < best.start || (start == best.start && faster)) best = {type, start, free - view.Gang(head)};
     }
   }
   return best;

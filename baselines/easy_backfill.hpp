@@ -1,6 +1,6 @@
-// EASY backfilling (Lifka 1995) on several GPU types. The first job of the queue that does not fit reserves the type on
-// which it can start earliest; those behind it may start only if that does not delay it: on another type, before the
-// reserved start, or on GPUs that it will not need.
+// EASY backfilling (Lifka 1995) on several GPU types. The first job of the queue that does not fit reserves
+// the type on which it can start earliest; those behind it may start only if that does not delay it: on
+// another type, before the reserved start, or on GPUs that it will not need.
 #pragma once
 
 #include <span>

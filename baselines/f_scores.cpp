@@ -1,5 +1,6 @@
-// The scores F1 to F4 that Carastan-Santos and de Camargo found by regression: r requested seconds, n GPUs, s seconds of
-// arrival from the scenario's origin. They weigh size against order of arrival, so they depend on where the origin lies.
+// The scores F1 to F4 that Carastan-Santos and de Camargo found by regression: r requested seconds, n GPUs, s
+// seconds of arrival from the scenario's origin. They weigh size against order of arrival, so they depend on
+// where the origin lies.
 #include <algorithm>
 #include <cmath>
 
@@ -13,7 +14,8 @@ namespace {
 
 constexpr const char* kSource = "Carastan-Santos and de Camargo, SC 2017; traces/PROTOCOL.md §2";
 
-// RLScheduler's guard, which it has for F1 alone; its F2 to F4 are minus infinity for a job that arrives at 0.
+// RLScheduler's guard, which it has for F1 alone; its F2 to F4 are minus infinity for a job that arrives at
+// 0.
 double LogOf(double x) {
   return Log10(x > 0.0 ? x : 0.1);
 }

@@ -11,7 +11,8 @@ QueueRuleOptions ReadQueueParams(Params& params) {
   options.place = ReadTypeChoice(params);
   options.overtake = params.Bool(kOvertakeParam.name);
   options.semantics = static_cast<Semantics>(params.Choice(kSemanticsParam.name, {"redecide", "commit"}));
-  options.backfill = static_cast<Backfill>(params.Choice(kBackfillParam.name, {"none", "easy", "conservative"}));
+  options.backfill =
+      static_cast<Backfill>(params.Choice(kBackfillParam.name, {"none", "easy", "conservative"}));
   if (options.overtake && (options.semantics == Semantics::kCommit || options.backfill != Backfill::kNone)) {
     throw Error("overtake=true: expected semantics=redecide and backfill=none with it");
   }
@@ -26,10 +27,15 @@ std::unique_ptr<Scheduler> MakeQueueRule(Params& params, const ScoreRule& rule) 
 }
 
 QueueRule::QueueRule(const ScoreRule& rule, const QueueRuleOptions& options)
-    : rule_(rule), options_(options), queue_(rule), easy_(options.place), conservative_(options.reserve_by_start) {}
+    : rule_(rule),
+      options_(options),
+      queue_(rule),
+      easy_(options.place),
+      conservative_(options.reserve_by_start) {}
 
 Knowledge QueueRule::knowledge() const {
-  return options_.backfill == Backfill::kNone ? rule_.knowledge : std::max(rule_.knowledge, Knowledge::kEstimate);
+  return options_.backfill == Backfill::kNone ? rule_.knowledge
+                                              : std::max(rule_.knowledge, Knowledge::kEstimate);
 }
 
 void QueueRule::Reset(const ClusterView&) {
@@ -66,7 +72,8 @@ void QueueRule::Redecide(const ClusterView& view) {
   }
 }
 
-// Those that the published backfill started while the committed job waited have left the queue before the next choice.
+// Those that the published backfill started while the committed job waited have left the queue before the
+// next choice.
 void QueueRule::Commit(const ClusterView& view) {
   if (committed_ >= 0 && !view.IsWaiting(committed_)) committed_ = -1;  // somebody turned it away
   std::size_t next = 0;
@@ -89,9 +96,9 @@ void QueueRule::Commit(const ClusterView& view) {
   }
 }
 
-// The published code keeps one list: sorted by score for a choice, then, stably, by arrival for each pass. So jobs of one
-// instant are tried in the order of the last choice, later ones behind them. (Lublin-2 has ten such pairs, and the golden
-// figures of wfp3 and unicep with published_bug come out only so.)
+// The published code keeps one list: sorted by score for a choice, then, stably, by arrival for each pass. So
+// jobs of one instant are tried in the order of the last choice, later ones behind them. (Lublin-2 has ten
+// such pairs, and the golden figures of wfp3 and unicep with published_bug come out only so.)
 void QueueRule::Pass(const ClusterView& view, bool chosen_now) {
   if (chosen_now) {
     const std::vector<int>& queue = queue_.Sorted(view);

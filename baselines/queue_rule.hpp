@@ -1,9 +1,10 @@
-// The non-preemptive queue rules: a score orders the queue, and this starts from it. A rule supplies the score
-// (ScoreRule); order, placement, semantics and backfilling are the same for all.
+// The non-preemptive queue rules: a score orders the queue, and this starts from it. A rule supplies the
+// score (ScoreRule); order, placement, semantics and backfilling are the same for all.
 //
-//   redecide  at every decision point the queue is sorted and started from its head while it fits (traces/PROTOCOL.md §4)
-//   commit    the best job is chosen and blocks all others until it starts (PROTOCOL.md §1); under clock `hpc` this is
-//             RLScheduler's simulator
+//   redecide  at every decision point the queue is sorted, and started from its head while that fits
+//             (traces/PROTOCOL.md §4);
+//   commit    the best job is chosen and blocks all others until it starts (PROTOCOL.md §1); under clock
+//             `hpc` this is RLScheduler's simulator.
 #pragma once
 
 #include <memory>
@@ -32,11 +33,14 @@ struct QueueRuleOptions {
 inline constexpr ParamInfo kOvertakeParam = {
     "overtake", "false", "true: a job that does not fit is passed over; false: it blocks those behind it"};
 inline constexpr ParamInfo kSemanticsParam = {
-    "semantics", "redecide", "redecide: the queue is looked at afresh every time | commit: the chosen job blocks until it fits"};
+    "semantics", "redecide",
+    "redecide: the queue is looked at afresh every time | commit: the chosen job blocks until it fits"};
 inline constexpr ParamInfo kBackfillParam = {
-    "backfill", "none", "none | easy (under commit: the published variant, strict and in arrival order) | conservative"};
+    "backfill", "none",
+    "none | easy (under commit: the published variant, strict and in arrival order) | conservative"};
 inline constexpr ParamInfo kPublishedBugParam = {
-    "published_bug", "false", "true: the score as RLScheduler's code has it, with -(1 + arrival) for the wait"};
+    "published_bug", "false",
+    "true: the score as RLScheduler's code has it, with -(1 + arrival) for the wait"};
 // What every score rule takes.
 inline constexpr ParamInfo kQueueParams[] = {kPlaceParam, kOvertakeParam, kSemanticsParam, kBackfillParam};
 

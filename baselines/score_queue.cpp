@@ -19,8 +19,8 @@ void ScoreQueue::Track(const ClusterView& view) {
   fresh_.insert(fresh_.end(), view.arrived().begin(), view.arrived().end());
 }
 
-// Brings `entries_` up to the waiting jobs. Where somebody else stops or rejects jobs the count tells, and all are scored
-// anew.
+// Brings `entries_` up to the waiting jobs. Where somebody else stops or rejects jobs the count tells, and
+// all are scored anew.
 void ScoreQueue::Merge(const ClusterView& view) {
   if (left_) std::erase_if(entries_, [&](const Entry& entry) { return !view.IsWaiting(entry.second); });
   if (entries_.size() + fresh_.size() != view.waiting().size()) {

@@ -1,5 +1,5 @@
-// The waiting jobs sorted by a score, kept from one decision to the next: a queue of ten thousand that gains one job costs
-// a search and a move, not a sort.
+// The waiting jobs sorted by a score, kept from one decision to the next: a queue of ten thousand that gains
+// one job costs a search and a move, not a sort.
 #pragma once
 
 #include <utility>
@@ -9,7 +9,8 @@
 
 namespace berth {
 
-// How a queue rule orders jobs: the least score first, ties in arrival order (time of arrival, then the scenario's order).
+// How a queue rule orders jobs: the least score first, ties in arrival order (time of arrival, then the
+// scenario's order).
 struct ScoreRule {
   double (*score)(const ClusterView& view, int job);
   Knowledge knowledge;  // that `score` reads

@@ -1,5 +1,5 @@
-// Shortest job first: by what its user requested, where there is a request, otherwise by the remaining seconds on its
-// fastest type. Running jobs are never disturbed.
+// Shortest job first: by what its user requested, where there is a request, otherwise by the remaining
+// seconds on its fastest type. Running jobs are never disturbed.
 #include "baselines/queue_rule.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/estimates.hpp"

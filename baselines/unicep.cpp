@@ -14,23 +14,28 @@ double Score(const ClusterView& view, int job) {
   return -wait / (std::max(1.0, Log2(view.Gang(job))) * RequestedSeconds(view, job));
 }
 
-// Without the floor jobs of one GPU have log2(n) = 0. The published code adds 1e-15 to wait and GPUs, which lets such
-// jobs pass all others, in the order of wait / request.
+// Without the floor jobs of one GPU have log2(n) = 0. The published code adds 1e-15 to wait and GPUs, which
+// lets such jobs pass all others, in the order of wait / request.
 double Unicep(const ClusterView& view, int job, double wait) {
   return -(wait + 1e-15) / (Log2(view.Gang(job) + 1e-15) * RequestedSeconds(view, job));
 }
 double UnflooredScore(const ClusterView& view, int job) {
   return Unicep(view, job, view.now() - view.Arrival(job));
 }
-// As RLScheduler's code has it: jobs that wait carry the start time -1, so that the wait becomes -1 - s. Needed only to
-// rerun its tables.
+// As RLScheduler's code has it: jobs that wait carry the start time -1, so that the wait becomes -1 - s.
+// Needed only to rerun its tables.
 double PublishedScore(const ClusterView& view, int job) {
   return Unicep(view, job, -1.0 - view.Arrival(job));
 }
 
 constexpr ParamInfo kParams[] = {
-    kPlaceParam, kOvertakeParam, kSemanticsParam, kBackfillParam, kPublishedBugParam,
-    {"floor", "true", "log2(GPUs) counts as at least 1; false, and with published_bug: as RLScheduler's code has it"}};
+    kPlaceParam,
+    kOvertakeParam,
+    kSemanticsParam,
+    kBackfillParam,
+    kPublishedBugParam,
+    {"floor", "true",
+     "log2(GPUs) counts as at least 1; false, and with published_bug: as RLScheduler's code has it"}};
 
 }  // namespace
 

@@ -25,7 +25,9 @@ CsvFile::CsvFile(const std::string& path, std::span<const char* const> required)
   if (!file_.Next(line)) throw Error(Join(path, ": expected a header line, found an empty file"));
   Split(line, names_);
   for (const std::string name : required) {
-    if (!Has(name)) throw Error(Join(Where(), ": expected a column '", name, "'", DidYouMean(name, names_), ", found '", line.substr(0, 80), "'"));
+    if (!Has(name))
+      throw Error(Join(Where(), ": expected a column '", name, "'", DidYouMean(name, names_), ", found '",
+                       line.substr(0, 80), "'"));
   }
 }
 
@@ -36,7 +38,8 @@ bool CsvFile::Next() {
   } while (line.empty());
   Split(line, fields_);
   if (fields_.size() != names_.size()) {
-    throw Error(Join(Where(), ": expected ", names_.size(), " comma-separated columns, found ", fields_.size()));
+    throw Error(
+        Join(Where(), ": expected ", names_.size(), " comma-separated columns, found ", fields_.size()));
   }
   return true;
 }

@@ -14,7 +14,8 @@ namespace {
 constexpr const char* kColumns[] = {"job_id", "submit_s", "duration_s", "num_gpus", "vc"};
 
 Scenario Read(const std::string& path, const ScenarioSettings& settings) {
-  if (settings.cluster.types.empty()) throw Error(Join(path, ": a trace says nothing of its cluster: give --cluster"));
+  if (settings.cluster.types.empty())
+    throw Error(Join(path, ": a trace says nothing of its cluster: give --cluster"));
   CsvFile file(path, kColumns);
   std::vector<RigidJob> jobs;
   std::vector<Tenant> tenants;
@@ -23,7 +24,8 @@ Scenario Read(const std::string& path, const ScenarioSettings& settings) {
     job.id = file.Integer("job_id");
     job.submit = file.Number("submit_s");
     job.seconds = file.Number("duration_s");
-    if (!(job.seconds > 0.0)) throw Error(Join(file.Where(), ": duration_s: expected > 0, found ", job.seconds));
+    if (!(job.seconds > 0.0))
+      throw Error(Join(file.Where(), ": duration_s: expected > 0, found ", job.seconds));
     job.gang = file.Integer("num_gpus");
     const std::string vc = file.Text("vc");
     auto tenant = std::find_if(tenants.begin(), tenants.end(), [&](const Tenant& t) { return t.name == vc; });

@@ -21,7 +21,8 @@ Scenario RigidScenario(const std::string& path, const ScenarioSettings& settings
   std::set<int> sizes;  // those that occur: a table of all sizes up to the largest would be nearly empty
   bool requests = false, deadlines = false;
   for (const RigidJob& job : jobs) {
-    if (job.gang < 1) throw Error(Join(path, ":", job.line, ": expected at least 1 device, found ", job.gang));
+    if (job.gang < 1)
+      throw Error(Join(path, ":", job.line, ": expected at least 1 device, found ", job.gang));
     sizes.insert(job.gang);
     requests = requests || !std::isnan(job.requested);
     deadlines = deadlines || job.deadline != kNever;

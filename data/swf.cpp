@@ -1,6 +1,6 @@
-// The Standard Workload Format (Feitelson's Parallel Workloads Archive): 18 blank-separated fields a job, header comments
-// behind ';', -1 for what is not known. Loaded as RLScheduler loads it (traces/PROTOCOL.md §1), so that its published
-// tables can be rerun:
+// The Standard Workload Format (Feitelson's Parallel Workloads Archive): 18 blank-separated fields a job,
+// header comments behind ';', -1 for what is not known. Loaded as RLScheduler loads it (traces/PROTOCOL.md
+// §1), so that its published tables can be rerun:
 //   processors  the larger of fields 5 (allocated) and 8 (requested), rounded up to whole nodes;
 //   run time    field 4; a negative one counts as 10 s, jobs of none are left out;
 //   request     field 9; the run time where it is not stated;
@@ -21,10 +21,24 @@ namespace berth {
 namespace {
 
 constexpr std::size_t kFields = 18;
-constexpr const char* kNames[kFields] = {
-    "job number",           "submit time",         "wait time",      "run time",     "allocated processors", "average CPU time",
-    "used memory",          "requested processors", "requested time", "requested memory", "status",          "user",
-    "group",                "executable",          "queue",          "partition",    "preceding job",        "think time"};
+constexpr const char* kNames[kFields] = {"job number",
+                                         "submit time",
+                                         "wait time",
+                                         "run time",
+                                         "allocated processors",
+                                         "average CPU time",
+                                         "used memory",
+                                         "requested processors",
+                                         "requested time",
+                                         "requested memory",
+                                         "status",
+                                         "user",
+                                         "group",
+                                         "executable",
+                                         "queue",
+                                         "partition",
+                                         "preceding job",
+                                         "think time"};
 constexpr double kUnknownRunTime = 10.0;  // s, RLScheduler's
 
 struct Header {
@@ -33,7 +47,8 @@ struct Header {
 
 // "; MaxNodes: 128" and what may follow the number.
 void ReadComment(const std::string& line, const std::string& where, Header& header) {
-  for (const auto& [key, value] : {std::pair{"MaxNodes", &header.nodes}, std::pair{"MaxProcs", &header.procs}}) {
+  for (const auto& [key, value] :
+       {std::pair{"MaxNodes", &header.nodes}, std::pair{"MaxProcs", &header.procs}}) {
     const std::string label = Join(key, ":");
     const std::size_t word = line.find_first_not_of("; \t");
     if (word == std::string::npos || line.compare(word, label.size(), label) != 0) continue;
@@ -63,7 +78,8 @@ std::array<double, kFields> ReadFields(const std::string& line, const std::strin
 
 int Whole(double value, std::size_t field, const std::string& where) {
   if (value != static_cast<double>(static_cast<std::int32_t>(std::clamp(value, -2e9, 2e9)))) {
-    throw Error(Join(where, ": field ", field, " (", kNames[field - 1], "): expected a whole number, found ", value));
+    throw Error(
+        Join(where, ": field ", field, " (", kNames[field - 1], "): expected a whole number, found ", value));
   }
   return static_cast<int>(value);
 }
@@ -71,7 +87,8 @@ int Whole(double value, std::size_t field, const std::string& where) {
 ClusterSpec ClusterOf(const Header& header, const std::string& path) {
   const int procs = header.procs > 0 ? header.procs : header.nodes;
   if (procs == 0) {
-    throw Error(Join(path, ": expected '; MaxProcs: N' or '; MaxNodes: N' in the header, found neither: give --cluster"));
+    throw Error(Join(
+        path, ": expected '; MaxProcs: N' or '; MaxNodes: N' in the header, found neither: give --cluster"));
   }
   for (const GpuType& type : ShippedGpuTypes()) {
     if (type.name != "cpu") continue;
@@ -113,7 +130,8 @@ Scenario Read(const std::string& path, const ScenarioSettings& settings) {
   const ClusterSpec cluster = settings.cluster.types.empty() ? ClusterOf(header, path) : settings.cluster;
   const int per_node = cluster.types.size() == 1 ? cluster.types[0].gpus_per_node : 1;
   for (RigidJob& job : jobs) job.gang = (job.gang + per_node - 1) / per_node * per_node;
-  std::stable_sort(jobs.begin(), jobs.end(), [](const RigidJob& a, const RigidJob& b) { return a.id < b.id; });
+  std::stable_sort(jobs.begin(), jobs.end(),
+                   [](const RigidJob& a, const RigidJob& b) { return a.id < b.id; });
   return RigidScenario(path, settings, cluster, std::move(jobs));
 }
 
@@ -122,7 +140,8 @@ Scenario Read(const std::string& path, const ScenarioSettings& settings) {
 FormatInfo SwfFormatInfo() {
   return {"swf",
           "Standard Workload Format, plain or gzip; the cluster is the header's unless given",
-          "Parallel Workloads Archive, Feitelson et al. 2014; loading rules of RLScheduler, Zhang et al., SC 2020",
+          "Parallel Workloads Archive, Feitelson et al. 2014; loading rules of RLScheduler, Zhang et al., SC "
+          "2020",
           {ClockKind::kEvent, 360.0},
           Read};
 }

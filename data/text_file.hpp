@@ -6,7 +6,8 @@
 
 namespace berth {
 
-// Reads the file at once and hands out its lines. Throws Error naming the file. Thread rule: one thread at a time.
+// Reads the file at once and hands out its lines. Throws Error naming the file. Thread rule: one thread at a
+// time.
 class TextFile {
  public:
   explicit TextFile(const std::string& path);

@@ -156,8 +156,7 @@ bool SchedEnv::OpenPoint() {
 }
 
 bool SchedEnv::Cut() {
-  truncated_ =
-      simulator_->arrived_jobs() >= last_arrival_ && (endless_ || simulator_->arrivals_remain());
+  truncated_ = simulator_->arrived_jobs() >= last_arrival_ && (endless_ || simulator_->arrivals_remain());
   if (truncated_) OpenPoint();
   return truncated_;
 }

@@ -82,8 +82,8 @@ class PolicyScheduler : public Scheduler {
     plan_.Emit(view, decision);
   }
 
-  // The chosen job blocks the queue until it fits; meanwhile the published backfill may start others. All that start at
-  // one decision point are chosen by the scores at its beginning.
+  // The chosen job blocks the queue until it fits; meanwhile the published backfill may start others. All
+  // that start at one decision point are chosen by the scores at its beginning.
   void Commit(const ClusterView& view, Decision& decision) {
     plan_.Begin(view, /*preemptive=*/false);
     if (pending_job_ >= 0) Start(view);

@@ -1,5 +1,6 @@
-// Conservative backfilling against a planner that knows nothing of profiles: one array of free devices for every second of
-// the future, filled in queue order, made afresh every second. It has no recorded answers (traces/PROTOCOL.md).
+// Conservative backfilling against a planner that knows nothing of profiles: one array of free devices for
+// every second of the future, filled in queue order, made afresh every second. It has no recorded answers
+// (traces/PROTOCOL.md).
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -39,7 +40,8 @@ struct Planner {
   }
 
   void Run(std::vector<Job>& jobs) const {
-    for (int now = 0; std::any_of(jobs.begin(), jobs.end(), [](const Job& j) { return j.start < 0; }); ++now) {
+    for (int now = 0; std::any_of(jobs.begin(), jobs.end(), [](const Job& j) { return j.start < 0; });
+         ++now) {
       std::vector<std::vector<int>> free;
       for (int count : devices) free.emplace_back(kHorizon, count);
       std::vector<Job*> queue;
@@ -47,12 +49,15 @@ struct Planner {
         if (job.arrival <= now && job.start < 0) queue.push_back(&job);
         const bool runs = job.start >= 0 && now < job.start + job.seconds[U(job.type)];
         if (!runs) continue;
-        for (int t = now; t < job.start + job.requested[U(job.type)]; ++t) free[U(job.type)].at(U(t)) -= job.gang;
+        for (int t = now; t < job.start + job.requested[U(job.type)]; ++t)
+          free[U(job.type)].at(U(t)) -= job.gang;
       }
       if (by_weight) {
-        std::stable_sort(queue.begin(), queue.end(), [](const Job* a, const Job* b) { return a->weight > b->weight; });
+        std::stable_sort(queue.begin(), queue.end(),
+                         [](const Job* a, const Job* b) { return a->weight > b->weight; });
       }
-      for (Job* job : queue) {  // the type on which it would finish first, then start first, then the first type
+      for (Job* job :
+           queue) {  // the type on which it would finish first, then start first, then the first type
         int best = -1, best_start = 0;
         for (int type = 0; type < static_cast<int>(devices.size()); ++type) {
           if (job->gang > devices[U(type)]) continue;
@@ -62,15 +67,16 @@ struct Planner {
                               (start + held == best_start + job->requested[U(best)] && start < best_start);
           if (better) best = type, best_start = start;
         }
-        for (int t = best_start; t < best_start + job->requested[U(best)]; ++t) free[U(best)].at(U(t)) -= job->gang;
+        for (int t = best_start; t < best_start + job->requested[U(best)]; ++t)
+          free[U(best)].at(U(t)) -= job->gang;
         if (best_start == now) job->start = now, job->type = best;
       }
     }
   }
 };
 
-// 30 jobs over 300 s on 5 devices of 1 step/s, or 4 of them and 3 of 2 steps/s; every second user asks for more than is
-// needed, so that jobs end early and the plans move up.
+// 30 jobs over 300 s on 5 devices of 1 step/s, or 4 of them and 3 of 2 steps/s; every second user asks for
+// more than is needed, so that jobs end early and the plans move up.
 struct Instance {
   std::vector<Job> jobs;
   ScenarioData data;
@@ -84,8 +90,10 @@ Instance Draw(std::uint64_t seed, bool two_types, bool requests) {
   for (int i = 0; i < 30; ++i) {
     now += static_cast<int>(stream.Below(20));
     const int half = 1 + static_cast<int>(stream.Below(40)), gang = 1 << stream.Below(3);
-    const int asked = requests && stream.Below(2) == 0 ? 2 * half + static_cast<int>(stream.Below(60)) : 2 * half;
-    Job job{now, gang, 1 + static_cast<int>(stream.Below(3)), {2 * half, half}, {asked, requests ? asked : half}};
+    const int asked =
+        requests && stream.Below(2) == 0 ? 2 * half + static_cast<int>(stream.Below(60)) : 2 * half;
+    Job job{
+        now, gang, 1 + static_cast<int>(stream.Below(3)), {2 * half, half}, {asked, requests ? asked : half}};
     if (!two_types) job.seconds.pop_back(), job.requested.pop_back();
     instance.jobs.push_back(job);
     list.push_back({static_cast<double>(now), 2.0 * half, 0, gang});
@@ -136,7 +144,8 @@ TEST_CASE("conservative: every start is the brute-force planner's", "[baselines]
       }
     }
   }
-  // The instances are such that backfilling matters, which kind matters too, and jobs end before their request.
+  // The instances are such that backfilling matters, which kind matters too, and jobs end before their
+  // request.
   CHECK(overtakes > 500);
   CHECK(not_easy > 8);
   CHECK(early > 200);

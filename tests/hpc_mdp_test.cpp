@@ -1,5 +1,6 @@
-// Semantics `commit` of the decision process: driven by a rule's choices it gives what the rule's scheduler gives, with and
-// without the published backfill, so a learned policy stands on the same sequences as the published ones.
+// Semantics `commit` of the decision process: driven by a rule's choices it gives what the rule's scheduler
+// gives, with and without the published backfill, so a learned policy stands on the same sequences as the
+// published ones.
 #include <algorithm>
 #include <filesystem>
 #include <functional>
@@ -39,7 +40,8 @@ void Play(SchedEnv& env, const std::function<double(const JobTable&, std::size_t
   for (SchedEnv::Outcome outcome; !outcome.terminated;) {
     const JobTable& jobs = env.simulator().scenario().data().jobs;
     const std::vector<int>& waiting = env.simulator().state().waiting;
-    REQUIRE(waiting.size() <= static_cast<std::size_t>(env.layout().q));  // all are visible, in order of arrival
+    REQUIRE(waiting.size() <=
+            static_cast<std::size_t>(env.layout().q));  // all are visible, in order of arrival
     std::size_t best = 0;
     for (std::size_t k = 0; k < waiting.size(); ++k) {
       REQUIRE(env.mask()[k] == 1);  // the mask does not ask for room
@@ -64,7 +66,8 @@ struct Choice {
 
 }  // namespace
 
-TEST_CASE("commit: the process driven by a rule's choices is the rule's scheduler, on a published sequence", "[hpc][mdp]") {
+TEST_CASE("commit: the process driven by a rule's choices is the rule's scheduler, on a published sequence",
+          "[hpc][mdp]") {
   const std::string folder = BERTH_SOURCE_DIR "/../shared/traces/rlscheduler-lublin/";
   if (!std::filesystem::exists(folder)) return test::Skip("needs ../shared/traces/rlscheduler-lublin");
   const Scenario log = FindFormat("swf").read(folder + "lublin_256.swf.gz", {});
@@ -82,16 +85,19 @@ TEST_CASE("commit: the process driven by a rule's choices is the rule's schedule
       CHECK(found.hpc_bounded_slowdown == expected.metrics.hpc_bounded_slowdown);
       CHECK(found.hpc_utilization == expected.metrics.hpc_utilization);
       if (!backfill && name == std::string("sjf"))
-        CHECK(found.hpc_bounded_slowdown == Approx(204.2584534312532).epsilon(1e-13));  // golden.json, first sequence
+        CHECK(found.hpc_bounded_slowdown ==
+              Approx(204.2584534312532).epsilon(1e-13));  // golden.json, first sequence
     }
   }
 }
 
 TEST_CASE("commit: the backfill starts others while the chosen job waits", "[mdp]") {
-  // Two GPUs. Job 0 holds one until 100; job 1 needs both and is chosen at 10 (alone in the queue), so its shadow is 100. Job 2
-  // (30 s) arrives at 20 and may pass; job 3 (60 s) arrives at 60, would end at 120 and may not.
-  const Scenario scenario = test::Tiny({{"a", 2}}, {{1.0}}, {{0, 100, 0, 1}, {10, 50, 0, 2}, {20, 30, 0, 1}, {60, 60, 0, 1}},
-                                       {ClockKind::kHpc});
+  // Two GPUs. Job 0 holds one until 100; job 1 needs both and is chosen at 10 (alone in the queue), so its
+  // shadow is 100. Job 2 (30 s) arrives at 20 and may pass; job 3 (60 s) arrives at 60, would end at 120 and
+  // may not.
+  const Scenario scenario =
+      test::Tiny({{"a", 2}}, {{1.0}}, {{0, 100, 0, 1}, {10, 50, 0, 2}, {20, 30, 0, 1}, {60, 60, 0, 1}},
+                 {ClockKind::kHpc});
   for (const bool backfill : {false, true}) {
     SchedEnv env(FixedSource(scenario, "tiny"), Commit(4, 4, backfill), 0);
     Play(env, [](const JobTable&, std::size_t j) { return static_cast<double>(j); });
@@ -106,7 +112,8 @@ TEST_CASE("commit: a frozen policy has the backfill that it was trained with", "
   PolicyBundle bundle =
       test::RandomBundle("mlp(hidden=1,activation=relu)", ObservationV1::Layout(kVisible, 1), kVisible, 1);
   for (NamedArray& array : bundle.arrays) std::fill(array.values.begin(), array.values.end(), 0.0F);
-  for (int i = 0; i < kVisible; ++i) bundle.arrays[3].values[static_cast<std::size_t>(i)] = static_cast<float>(-i);
+  for (int i = 0; i < kVisible; ++i)
+    bundle.arrays[3].values[static_cast<std::size_t>(i)] = static_cast<float>(-i);
   bundle.gpu_types = {"a"};
   bundle.mdp.visible = kVisible;
   const auto network = Freeze(bundle);  // the examples answer for what the policy is now

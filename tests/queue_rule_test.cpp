@@ -1,5 +1,5 @@
-// The score rules and commit semantics on cases small enough to work by hand: the arithmetic stands above the expectation.
-// Real sequences: hpc_golden_test.cpp.
+// The score rules and commit semantics on cases small enough to work by hand: the arithmetic stands above the
+// expectation. Real sequences: hpc_golden_test.cpp.
 #include <string>
 #include <vector>
 
@@ -33,12 +33,12 @@ Log Starts(const std::string& spec, const Scenario& scenario) {
   return log;
 }
 
-// Job 0 holds all four GPUs over [10, 1010); the others wait for it: job 1 (s 20, r 900, n 1), 2 (30, 200, 4), 3 (40, 300, 2),
-// 4 (50, 100, 4).
+// Job 0 holds all four GPUs over [10, 1010); the others wait for it: job 1 (s 20, r 900, n 1), 2 (30, 200,
+// 4), 3 (40, 300, 2), 4 (50, 100, 4).
 Scenario Queue(ClockKind clock = ClockKind::kEvent) {
-  return Scenario(TinyData({{"a", 4}}, {{1.0}},
-                           {{10, 1000, 0, 4}, {20, 900, 0, 1}, {30, 200, 0, 4}, {40, 300, 0, 2}, {50, 100, 0, 4}},
-                           Clock{clock}));
+  return Scenario(TinyData(
+      {{"a", 4}}, {{1.0}},
+      {{10, 1000, 0, 4}, {20, 900, 0, 1}, {30, 200, 0, 4}, {40, 300, 0, 2}, {50, 100, 0, 4}}, Clock{clock}));
 }
 
 // Which of the waiting jobs is the head at 1010, and so starts there first.
@@ -57,14 +57,16 @@ TEST_CASE("score rules: whom each puts first", "[baselines][queue]") {
   CHECK(Head("sjf") == 4);
   // Areas r n: 900, 800, 600, 400.
   CHECK(Head("saf") == 4);
-  // Waits at 1010: 990, 980, 970, 960. (w / r)^3 n: 1.33, 4 x 4.9^3 = 471, 2 x 3.2^3 = 67.6, 4 x 9.6^3 = 3539.
+  // Waits at 1010: 990, 980, 970, 960. (w / r)^3 n: 1.33, 4 x 4.9^3 = 471, 2 x 3.2^3 = 67.6, 4 x 9.6^3 =
+  // 3539.
   CHECK(Head("wfp3") == 4);
   // With the bug ((1 + s) / r)^3 n, least first: 1.3e-5, 0.0149, 0.0051, 0.53.
   CHECK(Head("wfp3(published_bug=true)") == 1);
   // w / (max(1, log2 n) r): 1.1, 980 / 400 = 2.45, 970 / 300 = 3.23, 960 / 200 = 4.8.
   CHECK(Head("unicep") == 4);
   CHECK(Head("unicep(floor=false)") == 1);  // log2(1) = 0: jobs of one GPU pass all others
-  // With the bug (1 + s) / (log2(n) r), least first: job 1 by 0 is the largest, then 31 / 400, 41 / 300, 51 / 200.
+  // With the bug (1 + s) / (log2(n) r), least first: job 1 by 0 is the largest, then 31 / 400, 41 / 300, 51 /
+  // 200.
   CHECK(Head("unicep(published_bug=true)") == 2);
   // (w + r) / r: 2.1, 5.9, 4.2, 10.6.
   CHECK(Head("lxf") == 4);
@@ -75,10 +77,12 @@ TEST_CASE("score rules: whom each puts first", "[baselines][queue]") {
 }
 
 TEST_CASE("f1 to f4: size against order of arrival", "[baselines][queue]") {
-  // Two jobs wait from s = 1000 and s = 1001 until 2000; 870 log10(1001 / 1000) = 0.378, so F1 lets the later one pass where
-  // it saves more than that: log10(100) 1 against log10(250) 1 saves 0.398, against log10(230) only 0.362.
+  // Two jobs wait from s = 1000 and s = 1001 until 2000; 870 log10(1001 / 1000) = 0.378, so F1 lets the later
+  // one pass where it saves more than that: log10(100) 1 against log10(250) 1 saves 0.398, against log10(230)
+  // only 0.362.
   const auto first = [](const char* spec, double steps) {
-    const Log starts = Starts(spec, Scenario(TinyData({{"a", 1}}, {{1.0}}, {{900, 1100}, {1000, steps}, {1001, 100}})));
+    const Log starts =
+        Starts(spec, Scenario(TinyData({{"a", 1}}, {{1.0}}, {{900, 1100}, {1000, steps}, {1001, 100}})));
     return starts[1];
   };
   CHECK(first("f1", 250) == "2000:2");
@@ -95,8 +99,8 @@ TEST_CASE("f1 to f4: size against order of arrival", "[baselines][queue]") {
 }
 
 TEST_CASE("commit: the choice is made at once and holds", "[baselines][queue]") {
-  // One GPU until 100. At 10 job 1 (80 s) is alone in the queue and is chosen; job 2 (5 s) arrives at 20. Looking afresh at
-  // 100, sjf takes job 2 first; committed it takes job 1.
+  // One GPU until 100. At 10 job 1 (80 s) is alone in the queue and is chosen; job 2 (5 s) arrives at 20.
+  // Looking afresh at 100, sjf takes job 2 first; committed it takes job 1.
   const auto scenario = [](ClockKind clock) {
     return Scenario(TinyData({{"a", 1}}, {{1.0}}, {{0, 100}, {10, 80}, {20, 5}}, Clock{clock}));
   };
@@ -106,16 +110,19 @@ TEST_CASE("commit: the choice is made at once and holds", "[baselines][queue]") 
   }
 }
 
-TEST_CASE("commit: the published backfill is strict, leaves spare GPUs idle and never looks again", "[baselines][queue]") {
+TEST_CASE("commit: the published backfill is strict, leaves spare GPUs idle and never looks again",
+          "[baselines][queue]") {
   const auto starts = [](double last, std::vector<double> requested = {}) {
-    // Three GPUs, two held until 100 by job 0. Job 1 (two GPUs) is chosen at 10: its shadow is 100. Job 2 (one GPU) arrives
-    // at 20.
-    ScenarioData data = TinyData({{"a", 3}}, {{1.0}}, {{0, 100, 0, 2}, {10, 50, 0, 2}, {20, last, 0, 1}}, Clock{ClockKind::kHpc});
+    // Three GPUs, two held until 100 by job 0. Job 1 (two GPUs) is chosen at 10: its shadow is 100. Job 2
+    // (one GPU) arrives at 20.
+    ScenarioData data = TinyData({{"a", 3}}, {{1.0}}, {{0, 100, 0, 2}, {10, 50, 0, 2}, {20, last, 0, 1}},
+                                 Clock{ClockKind::kHpc});
     data.jobs.requested_s = std::move(requested);
     return Starts("fcfs(semantics=commit,backfill=easy)", Scenario(std::move(data)));
   };
   CHECK(starts(79) == Log{"0:0", "20:2", "100:1"});
-  // Ending at 100 sharp is too late, unlike in textbook EASY, and that one GPU stays free for job 1's start is not seen.
+  // Ending at 100 sharp is too late, unlike in textbook EASY, and that one GPU stays free for job 1's start
+  // is not seen.
   CHECK(starts(80) == Log{"0:0", "100:1", "100:2"});
   CHECK(starts(500) == Log{"0:0", "100:1", "100:2"});
   // Job 0 asked for 60 s and runs 100: the shadow stays at 60 and nothing passes job 1 after it.
@@ -126,15 +133,16 @@ TEST_CASE("commit: the published backfill is strict, leaves spare GPUs idle and 
 TEST_CASE("queue rules: parameters that contradict each other are refused", "[baselines][queue]") {
   CHECK_THROWS_WITH(Make("sjf(overtake=true,semantics=commit)"), Catch::Contains("overtake=true"));
   CHECK_THROWS_WITH(Make("saf(overtake=true,backfill=easy)"), Catch::Contains("overtake=true"));
-  CHECK_THROWS_WITH(Make("saf(semantics=commit,backfill=conservative)"), Catch::Contains("found conservative"));
+  CHECK_THROWS_WITH(Make("saf(semantics=commit,backfill=conservative)"),
+                    Catch::Contains("found conservative"));
   CHECK_THROWS_WITH(Make("saf(semantics=comit)"), Catch::Contains("did you mean 'commit'"));
   CHECK(Make("smallest")->knowledge() == Knowledge::kNone);
   CHECK(Make("smallest(backfill=easy)")->knowledge() == Knowledge::kEstimate);
 }
 
 TEST_CASE("hpc metrics: utilisation ends when the last job starts", "[metrics]") {
-  // Two GPUs; job 0 one GPU over [5, 105), job 1 two over [105, 125). Waits 0 and 90; span 100 s from the first arrival to the
-  // last start; 100 + 2 x 20 = 140 GPU-seconds.
+  // Two GPUs; job 0 one GPU over [5, 105), job 1 two over [105, 125). Waits 0 and 90; span 100 s from the
+  // first arrival to the last start; 100 + 2 x 20 = 140 GPU-seconds.
   const Scenario scenario(TinyData({{"a", 2}}, {{1.0}}, {{5, 100, 0, 1}, {15, 20, 0, 2}}));
   const Metrics m = RunOf("fcfs", scenario).metrics;
   CHECK(m.hpc_utilization == 140.0 / 200.0);

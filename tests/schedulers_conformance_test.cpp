@@ -28,8 +28,9 @@ std::vector<std::string> Specs() {
     specs.push_back(std::string("gavel(objective=") + objective + ")");
   }
   specs.emplace_back("gavel(aware=false)");
-  for (const char* spec : {"sjf(semantics=commit)", "fcfs(semantics=commit,backfill=easy)", "wfp3(semantics=commit,backfill=easy)",
-                           "unicep(backfill=easy)", "saf(backfill=conservative)", "smallest(overtake=true)"}) {
+  for (const char* spec : {"sjf(semantics=commit)", "fcfs(semantics=commit,backfill=easy)",
+                           "wfp3(semantics=commit,backfill=easy)", "unicep(backfill=easy)",
+                           "saf(backfill=conservative)", "smallest(overtake=true)"}) {
     specs.emplace_back(spec);
   }
   return specs;

@@ -1,5 +1,5 @@
-// Readers of public logs (Standard Workload Format, Philly, ITP): what they make of a line, what they say of a bad one, and
-// the real files where they are at hand.
+// Readers of public logs (Standard Workload Format, Philly, ITP): what they make of a line, what they say of
+// a bad one, and the real files where they are at hand.
 #include <sys/wait.h>
 #include <zlib.h>
 
@@ -42,13 +42,15 @@ ScenarioSettings On(const char* cluster) {
 }
 
 // id, submit, wait, run time, allocated, cpu, memory, requested processors, requested time, 9 more.
-std::string Swf(const std::string& id, const std::string& submit, const std::string& run, const std::string& allocated,
-                const std::string& processors, const std::string& time) {
-  return Join(id, " ", submit, " -1 ", run, " ", allocated, " -1 -1 ", processors, " ", time, " -1 1 3 1 -1 0 -1 -1 -1\n");
+std::string Swf(const std::string& id, const std::string& submit, const std::string& run,
+                const std::string& allocated, const std::string& processors, const std::string& time) {
+  return Join(id, " ", submit, " -1 ", run, " ", allocated, " -1 -1 ", processors, " ", time,
+              " -1 1 3 1 -1 0 -1 -1 -1\n");
 }
 
 // `text` read as `format`; the file is called t.log.
-Scenario ReadText(const TemporaryFolder& folder, const char* format, const std::string& text, const char* cluster = "") {
+Scenario ReadText(const TemporaryFolder& folder, const char* format, const std::string& text,
+                  const char* cluster = "") {
   std::ofstream(folder / "t.log") << text;
   return FindFormat(format).read(folder / "t.log", On(cluster));
 }
@@ -78,11 +80,12 @@ const std::string kItp = "job_id,submission_time,duration,num_gpu\n";
 
 TEST_CASE("swf: the loading rules of traces/PROTOCOL.md §1", "[readers]") {
   const TemporaryFolder folder;
-  const Scenario scenario = ReadText(folder, "swf",
-                                     kHeader + "\n" + Swf("7", "50", "100", "4", "-1", "200") +  // request stated
-                                         Swf("9", "60", "0", "4", "-1", "200") +                 // ran no time: left out
-                                         Swf("8", "55", "-1", "-1", "3", "-1") +  // run time unknown: 10 s, its request too
-                                         Swf("5", "20", "30", "2", "6", "-1"));   // the larger of 2 and 6 processors
+  const Scenario scenario =
+      ReadText(folder, "swf",
+               kHeader + "\n" + Swf("7", "50", "100", "4", "-1", "200") +  // request stated
+                   Swf("9", "60", "0", "4", "-1", "200") +                 // ran no time: left out
+                   Swf("8", "55", "-1", "-1", "3", "-1") +  // run time unknown: 10 s, its request too
+                   Swf("5", "20", "30", "2", "6", "-1"));   // the larger of 2 and 6 processors
   const ScenarioData& data = scenario.data();
   REQUIRE(scenario.num_jobs() == 3);
   CHECK(data.jobs.id == std::vector<std::int64_t>{5, 7, 8});
@@ -100,10 +103,14 @@ TEST_CASE("swf: the loading rules of traces/PROTOCOL.md §1", "[readers]") {
 
   // Only one of the two header lines; a given cluster wins.
   CHECK(ReadText(folder, "swf", "; MaxNodes: 9\n" + Swf("1", "0", "5", "2", "-1", "-1")).num_gpus() == 9);
-  CHECK(ReadText(folder, "swf", "; MaxProcs: 9\n; MaxNodes: -1\n" + Swf("1", "0", "5", "2", "-1", "-1")).num_gpus() == 9);
-  CHECK(ReadText(folder, "swf", kHeader + Swf("1", "0", "5", "2", "-1", "-1"), "cpu=4,p100=2").num_gpus() == 6);
+  CHECK(ReadText(folder, "swf", "; MaxProcs: 9\n; MaxNodes: -1\n" + Swf("1", "0", "5", "2", "-1", "-1"))
+            .num_gpus() == 9);
+  CHECK(ReadText(folder, "swf", kHeader + Swf("1", "0", "5", "2", "-1", "-1"), "cpu=4,p100=2").num_gpus() ==
+        6);
   // Nodes of several sizes: 10 processors on 4 nodes are given out one by one.
-  CHECK(ReadText(folder, "swf", "; MaxProcs: 10\n; MaxNodes: 4\n" + Swf("1", "0", "5", "3", "-1", "-1")).data().jobs.gang[0] == 3);
+  CHECK(ReadText(folder, "swf", "; MaxProcs: 10\n; MaxNodes: 4\n" + Swf("1", "0", "5", "3", "-1", "-1"))
+            .data()
+            .jobs.gang[0] == 3);
 }
 
 TEST_CASE("swf: a bad line is named", "[readers]") {
@@ -112,7 +119,8 @@ TEST_CASE("swf: a bad line is named", "[readers]") {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"", "t.log: expected '; MaxProcs: N'"},
       {kHeader, "t.log: expected a job a line"},
-      {good, "t.log: expected '; MaxProcs: N' or '; MaxNodes: N' in the header, found neither: give --cluster"},
+      {good,
+       "t.log: expected '; MaxProcs: N' or '; MaxNodes: N' in the header, found neither: give --cluster"},
       {"; MaxNodes: many\n" + good, "t.log:1: MaxNodes: expected a whole number"},
       {"; MaxNodes:\n" + good, "t.log:1: MaxNodes:"},
       {"; MaxNodes: 99999999999\n" + good, "t.log:1: MaxNodes:"},
@@ -122,8 +130,10 @@ TEST_CASE("swf: a bad line is named", "[readers]") {
       {kHeader + Swf("1", "nan", "5", "2", "-1", "-1"), "t.log:4: field 2 (submit time): expected a number"},
       {kHeader + Swf("1", "-1", "5", "2", "-1", "-1"), "t.log:4: arrival: expected seconds >= 0, found -1"},
       {kHeader + Swf("1", "0", "5", "-1", "-1", "-1"), "t.log:4: expected processors in field 5 or 8"},
-      {kHeader + Swf("1", "0", "5", "2.5", "-1", "-1"), "t.log:4: field 5 (allocated processors): expected a whole number"},
-      {kHeader + Swf("1.5", "0", "5", "2", "-1", "-1"), "t.log:4: field 1 (job number): expected a whole number"},
+      {kHeader + Swf("1", "0", "5", "2.5", "-1", "-1"),
+       "t.log:4: field 5 (allocated processors): expected a whole number"},
+      {kHeader + Swf("1.5", "0", "5", "2", "-1", "-1"),
+       "t.log:4: field 1 (job number): expected a whole number"},
       {kHeader + Swf("1", "0", "5", "17", "-1", "-1"), "t.log:4: a gang of 18 GPUs is larger"},
       {kHeader + Swf("1", "0", "inf", "2", "-1", "-1"), "t.log:4: total_steps: expected > 0, found inf"},
       {kHeader + good + good, "t.log:5: id 1 is used twice"},
@@ -152,9 +162,10 @@ TEST_CASE("philly and itp: columns by name, tenants, deadlines", "[readers]") {
   CHECK(itp.data().jobs.id == std::vector<std::int64_t>{0, 1});
   CHECK(itp.data().jobs.arrival == std::vector<double>{100, 100});
   CHECK(itp.data().jobs.deadline.empty());
-  const Scenario second = ReadText(
-      folder, "itp", "job_id,submission_time,num_iteration,model_name,deadline,batch_size,num_gpu,duration\nu,5,9,vgg,905,32,2,700\n",
-      "v100=4");
+  const Scenario second = ReadText(folder, "itp",
+                                   "job_id,submission_time,num_iteration,model_name,deadline,batch_size,num_"
+                                   "gpu,duration\nu,5,9,vgg,905,32,2,700\n",
+                                   "v100=4");
   CHECK(second.data().jobs.deadline == std::vector<double>{905});
   CHECK(second.data().jobs.gang == std::vector<int>{2});
 }
@@ -167,7 +178,8 @@ TEST_CASE("philly and itp: a bad line is named", "[readers]") {
   };
   const std::vector<Case> cases = {
       {"philly", "", "t.log: expected a header line, found an empty file"},
-      {"philly", "job_id,submit,duration_s,num_gpus,vc\n", "t.log:1: expected a column 'submit_s' (did you mean 'submit'?)"},
+      {"philly", "job_id,submit,duration_s,num_gpus,vc\n",
+       "t.log:1: expected a column 'submit_s' (did you mean 'submit'?)"},
       {"philly", kCsv, "t.log: expected a job a line, found no jobs"},
       {"philly", kCsv + "0,0,10,1,a\n1,5,10,1\n", "t.log:3: expected 5 comma-separated columns, found 4"},
       {"philly", kCsv + "0,0,10,1,a,b\n", "t.log:2: expected 5 comma-separated columns, found 6"},
@@ -190,8 +202,10 @@ TEST_CASE("philly and itp: a bad line is named", "[readers]") {
   }
   for (const char* format : {"philly", "itp"}) {
     CHECK_THROWS_WITH(ReadText(folder, format, kCsv), Catch::Contains("give --cluster"));
-    CHECK_THROWS_WITH(FindFormat(format).read(folder / "missing", On("p100=8")), Catch::Contains("cannot be opened"));
-    CHECK_THROWS_WITH(FindFormat(format).read(folder.path(), On("p100=8")), Catch::Contains("cannot be opened"));
+    CHECK_THROWS_WITH(FindFormat(format).read(folder / "missing", On("p100=8")),
+                      Catch::Contains("cannot be opened"));
+    CHECK_THROWS_WITH(FindFormat(format).read(folder.path(), On("p100=8")),
+                      Catch::Contains("cannot be opened"));
   }
 }
 
@@ -227,19 +241,22 @@ TEST_CASE("cli: a log converts, simulates, and a bad one ends with one line and 
   const TemporaryFolder folder;
   const auto berth = [&](const std::string& arguments) {
     const int status = std::system(
-        Join("cd '", folder.path(), "' && '" BERTH_BINARY "' ", arguments, " >out.txt 2>error.txt </dev/null").c_str());
+        Join("cd '", folder.path(), "' && '" BERTH_BINARY "' ", arguments, " >out.txt 2>error.txt </dev/null")
+            .c_str());
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   };
   const auto slurp = [&](const char* file) {
     std::ifstream in(folder / file);
     return std::string(std::istreambuf_iterator<char>(in), {});
   };
-  const std::string text = kHeader + Swf("1", "10", "100", "16", "-1", "200") + Swf("2", "20", "30", "2", "-1", "40");
+  const std::string text =
+      kHeader + Swf("1", "10", "100", "16", "-1", "200") + Swf("2", "20", "30", "2", "-1", "40");
   const Scenario read = ReadText(folder, "swf", text);
   REQUIRE(berth("convert --format swf t.log --clock hpc --out s.h5") == 0);
   const Scenario stored = ReadScenario(folder / "s.h5");
   CHECK(stored.Hash() == WithClock(read, {ClockKind::kHpc}).Hash());
-  REQUIRE(berth("simulate --scenario s.h5 --scheduler 'f1(semantics=commit,backfill=easy)' --json r.json") == 0);
+  REQUIRE(berth("simulate --scenario s.h5 --scheduler 'f1(semantics=commit,backfill=easy)' --json r.json") ==
+          0);
   const std::string json = slurp("r.json");
   CAPTURE(json);
   // Job 2 waits from 20 to 110: bounded slowdowns 1 and (90 + 30) / 30; the last start is at 110.
@@ -250,9 +267,10 @@ TEST_CASE("cli: a log converts, simulates, and a bad one ends with one line and 
     const char* format;
     std::string text, expected;
   };
-  const std::vector<Case> cases = {{"swf", text + "3 4\n", "t.log:6: expected 18 fields, found 2\n"},
-                                   {"philly", kCsv + "0,0,ten,1,a\n", "t.log:2: duration_s: expected a number"},
-                                   {"itp", kItp + "u,0,5,-1\n", "t.log:2: expected at least 1 device, found -1\n"}};
+  const std::vector<Case> cases = {
+      {"swf", text + "3 4\n", "t.log:6: expected 18 fields, found 2\n"},
+      {"philly", kCsv + "0,0,ten,1,a\n", "t.log:2: duration_s: expected a number"},
+      {"itp", kItp + "u,0,5,-1\n", "t.log:2: expected at least 1 device, found -1\n"}};
   for (const Case& bad : cases) {
     std::ofstream(folder / "t.log") << bad.text;
     CHECK(berth(Join("convert --format ", bad.format, " t.log --cluster p100=8 --out s.h5")) == 2);
@@ -266,8 +284,10 @@ TEST_CASE("cli: a log converts, simulates, and a bad one ends with one line and 
 
 TEST_CASE("sequences keep the log's times; slices count from their first job", "[readers]") {
   const TemporaryFolder folder;
-  const Scenario log = ReadText(folder, "swf", kHeader + Swf("1", "10", "100", "16", "-1", "200") +
-                                                   Swf("2", "20", "30", "2", "-1", "40") + Swf("3", "25", "9", "2", "-1", "40"));
+  const Scenario log =
+      ReadText(folder, "swf",
+               kHeader + Swf("1", "10", "100", "16", "-1", "200") + Swf("2", "20", "30", "2", "-1", "40") +
+                   Swf("3", "25", "9", "2", "-1", "40"));
   const Scenario cut = Sequence(log, 1, 2, {ClockKind::kHpc});
   CHECK(cut.data().jobs.arrival == std::vector<double>{20, 25});
   CHECK(cut.data().jobs.id == std::vector<std::int64_t>{2, 3});
@@ -280,7 +300,8 @@ TEST_CASE("the public logs read as their READMEs say", "[readers]") {
   if (!std::filesystem::exists(kTraces + "philly")) return test::Skip("needs ../shared/traces");
   const auto gpu_hours = [](const Scenario& s) {
     double sum = 0.0;
-    for (std::size_t j = 0; j < s.data().jobs.arrival.size(); ++j) sum += s.data().jobs.total_steps[j] * s.data().jobs.gang[j];
+    for (std::size_t j = 0; j < s.data().jobs.arrival.size(); ++j)
+      sum += s.data().jobs.total_steps[j] * s.data().jobs.gang[j];
     return sum / 3600.0;
   };
   const Scenario philly = FindFormat("philly").read(kTraces + "philly/philly_sorted.csv.gz", On("p100=512"));
@@ -291,8 +312,8 @@ TEST_CASE("the public logs read as their READMEs say", "[readers]") {
   CHECK(singles == 76627);
   const std::string itp = kTraces + "microsoft-itp-elasticflow/raw-traces.tar.gz:cluster";
   CHECK(FindFormat("itp").read(itp + "02.csv", On("v100=128")).num_jobs() == 5778);
-  const Scenario dated =
-      FindFormat("itp").read(kTraces + "microsoft-itp-elasticflow/elasticflow-traces.tar.gz:cluster10.csv", On("v100=16"));
+  const Scenario dated = FindFormat("itp").read(
+      kTraces + "microsoft-itp-elasticflow/elasticflow-traces.tar.gz:cluster10.csv", On("v100=16"));
   CHECK(dated.num_jobs() == 260);
   CHECK(dated.data().jobs.deadline.size() == 260);
   const Scenario theta = FindFormat("swf").read(kTraces + "alcf-theta-mira/theta_canonical.swf.gz", {});

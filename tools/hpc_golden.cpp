@@ -16,22 +16,22 @@ struct GoldenRule {
   const char* spec;
 };
 constexpr GoldenRule kCommit[] = {{"fcfs_score", "fcfs"},
-                            {"sjf_score", "sjf"},
-                            {"wfp_score", "wfp3(published_bug=true)"},
-                            {"uni_score", "unicep(published_bug=true)"},
-                            {"f1_score", "f1"},
-                            {"f2_score", "f2"},
-                            {"f3_score", "f3"},
-                            {"f4_score", "f4"},
-                            {"smallest_score", "smallest"},
-                            {"wfp3_fixed", "wfp3"},
-                            {"unicep_fixed", "unicep(floor=false)"},
-                            {"unicep_fixed_log2max1", "unicep"},
-                            {"lxf", "lxf"},
-                            {"saf", "saf"}};
+                                  {"sjf_score", "sjf"},
+                                  {"wfp_score", "wfp3(published_bug=true)"},
+                                  {"uni_score", "unicep(published_bug=true)"},
+                                  {"f1_score", "f1"},
+                                  {"f2_score", "f2"},
+                                  {"f3_score", "f3"},
+                                  {"f4_score", "f4"},
+                                  {"smallest_score", "smallest"},
+                                  {"wfp3_fixed", "wfp3"},
+                                  {"unicep_fixed", "unicep(floor=false)"},
+                                  {"unicep_fixed_log2max1", "unicep"},
+                                  {"lxf", "lxf"},
+                                  {"saf", "saf"}};
 
-// A figure recorded with every digit: the last ones depend on the order of a sum of 1024 terms. Sums of whole numbers are
-// exact.
+// A figure recorded with every digit: the last ones depend on the order of a sum of 1024 terms. Sums of whole
+// numbers are exact.
 constexpr double kSum = kHpcJobs * 1.2e-16;
 
 class Comparison {
@@ -60,17 +60,21 @@ class Comparison {
       }
       for (std::size_t i = 0; i < values.size(); ++i) {
         const Metrics& m = row.runs.at(i).metrics;
-        Full(label, what == "bsld" ? m.hpc_bounded_slowdown : what == "wait" ? m.hpc_wait_s : m.hpc_turnaround_s,
+        Full(label,
+             what == "bsld"   ? m.hpc_bounded_slowdown
+             : what == "wait" ? m.hpc_wait_s
+                              : m.hpc_turnaround_s,
              values[i].get<double>());
       }
     }
   }
 
   void Textbook(const HpcSetting& setting, bool official) {
-    const std::string key =
-        Join(setting.golden_log, official ? "|official10|" : "|disjoint8|", setting.backfill ? "easy" : "none");
+    const std::string key = Join(setting.golden_log, official ? "|official10|" : "|disjoint8|",
+                                 setting.backfill ? "easy" : "none");
     for (const auto& [name, recorded] : golden_.at("redecide_semantics").at("results").at(key).items()) {
-      const ResultRow& row = runs_.Get(setting, Semantics::kRedecide, official, name == "small" ? "smallest" : name);
+      const ResultRow& row =
+          runs_.Get(setting, Semantics::kRedecide, official, name == "small" ? "smallest" : name);
       const std::string label = Join(key, " ", name);
       const Json& bsld = recorded.at("bsld");
       for (std::size_t i = 0; i < bsld.size(); ++i) {

@@ -42,7 +42,7 @@ constexpr double kLoad = 0.8;
 struct Facts {
   double days = 0, gpu_hours = 0, demand = 0;  // demand: GPU-seconds over the span of arrivals
   int largest = 0;
-  double singles = 0;           // share of jobs
+  double singles = 0;              // share of jobs
   double median_s = 0, max_s = 0;  // run time
 };
 
@@ -73,10 +73,10 @@ ScenarioSettings On(int gpus) {
 
 HpcLogs RunHpcLogs(const std::string& traces) {
   HpcLogs result;
-  Table facts_table({"log", "jobs", "stated", "days", "GPU-hours", "GPUs demanded", "stated", "largest gang", "1 GPU %",
-                     "median run s", "longest d", "cluster", "read s"});
-  Table runs_table({"log", "scheduler", "knowledge", "mean JCT h", "p50 h", "p99 h", "p99 wait h", "max wait h", "slowdown",
-                    "util %", "stops/job", "s"});
+  Table facts_table({"log", "jobs", "stated", "days", "GPU-hours", "GPUs demanded", "stated", "largest gang",
+                     "1 GPU %", "median run s", "longest d", "cluster", "read s"});
+  Table runs_table({"log", "scheduler", "knowledge", "mean JCT h", "p50 h", "p99 h", "p99 wait h",
+                    "max wait h", "slowdown", "util %", "stops/job", "s"});
   double total_jobs = 0, total_hours = 0;
   for (const Log& log : kLogs) {
     const std::string path = Join(traces, "/", log.file[0] == ':' ? kItp : "", log.file);
@@ -92,13 +92,16 @@ HpcLogs RunHpcLogs(const std::string& traces) {
     const int gpus = std::max(facts.largest, static_cast<int>(std::ceil(facts.demand / kLoad / 8.0)) * 8);
     ScenarioData data = first.data();
     data.cluster = On(gpus).cluster;
-    const Scenario scenario = Slice(Scenario(std::move(data)), 0, first.num_jobs());  // times from the first arrival
-    const bool held = scenario.num_jobs() == log.jobs && (*log.gpus == '\0' || Fixed(facts.demand, 0) == log.gpus);
+    const Scenario scenario =
+        Slice(Scenario(std::move(data)), 0, first.num_jobs());  // times from the first arrival
+    const bool held =
+        scenario.num_jobs() == log.jobs && (*log.gpus == '\0' || Fixed(facts.demand, 0) == log.gpus);
     result.differ += !held;
     if (log.file[0] == ':') total_jobs += scenario.num_jobs(), total_hours += facts.gpu_hours;
-    facts_table.AddRow({log.name, std::to_string(scenario.num_jobs()), std::to_string(log.jobs), Fixed(facts.days, 1),
-                        Fixed(facts.gpu_hours, 0), Fixed(facts.demand, 0), *log.gpus == '\0' ? "-" : log.gpus,
-                        std::to_string(facts.largest), Fixed(100 * facts.singles, 1), Fixed(facts.median_s, 0),
+    facts_table.AddRow({log.name, std::to_string(scenario.num_jobs()), std::to_string(log.jobs),
+                        Fixed(facts.days, 1), Fixed(facts.gpu_hours, 0), Fixed(facts.demand, 0),
+                        *log.gpus == '\0' ? "-" : log.gpus, std::to_string(facts.largest),
+                        Fixed(100 * facts.singles, 1), Fixed(facts.median_s, 0),
                         Fixed(facts.max_s / 86400, 1), std::to_string(gpus), Fixed(read_s, 2)});
     Json json = ScenarioJson(scenario);
     json["stated_jobs"] = log.jobs;
@@ -110,8 +113,9 @@ HpcLogs RunHpcLogs(const std::string& traces) {
       ResultRow row{spec, UsedKnowledge(scheduler->knowledge(), scenario.data().knowledge), {}};
       row.runs.push_back(Run(scenario, *scheduler, spec, {}));
       const Metrics& m = row.runs[0].metrics;
-      runs_table.AddRow({log.name, spec, ToString(row.knowledge), Hours(m.mean_jct_s), Hours(m.p50_jct_s), Hours(m.p99_jct_s),
-                         Hours(m.p99_wait_s), Hours(m.max_wait_s), Fixed(m.mean_slowdown, 2), Fixed(100 * m.utilization, 1),
+      runs_table.AddRow({log.name, spec, ToString(row.knowledge), Hours(m.mean_jct_s), Hours(m.p50_jct_s),
+                         Hours(m.p99_jct_s), Hours(m.p99_wait_s), Hours(m.max_wait_s),
+                         Fixed(m.mean_slowdown, 2), Fixed(100 * m.utilization, 1),
                          Fixed(m.preemptions_per_job, 2), Fixed(row.runs[0].wall_s, 2)});
       json["schedulers"].push_back(RowJson(row));
     }
@@ -125,7 +129,8 @@ HpcLogs RunHpcLogs(const std::string& traces) {
     result.differ += total_jobs != 69351 || Fixed(total_hours / 1e6, 2) != "1.63";
   }
   result.text += Join("cluster: one type, as many GPUs as make the demand ", Fixed(100 * kLoad, 0),
-                      "% of it, at least the largest gang; clock event; times from the first arrival\n\n", runs_table.ToString());
+                      "% of it, at least the largest gang; clock event; times from the first arrival\n\n",
+                      runs_table.ToString());
   return result;
 }
 

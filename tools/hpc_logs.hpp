@@ -1,5 +1,5 @@
-// Whole public GPU logs (Philly, ITP) under FCFS, EASY and SRPT: summary statistics beside what their publishers state, and
-// results with seconds per run.
+// Whole public GPU logs (Philly, ITP) under FCFS, EASY and SRPT: summary statistics beside what their
+// publishers state, and results with seconds per run.
 #pragma once
 
 #include <string>

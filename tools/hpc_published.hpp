@@ -1,6 +1,7 @@
-// Published batch-scheduling results as they were printed, so that a rerun can be held to every printed digit.
-// RLScheduler: Zhang, Dai, He, Bao and Xie, SC 2020, and its repository's README; what of it was verified by rerunning the
-// authors' code, the disjoint windows and the textbook semantics: traces/PROTOCOL.md §3-4.
+// Published batch-scheduling results as they were printed, so that a rerun can be held to every printed
+// digit. RLScheduler: Zhang, Dai, He, Bao and Xie, SC 2020, and its repository's README; what of it was
+// verified by rerunning the authors' code, the disjoint windows and the textbook semantics:
+// traces/PROTOCOL.md §3-4.
 #pragma once
 
 #include <span>
@@ -26,9 +27,9 @@ std::span<const int> HpcOfficialStarts();  // gym's seeding(1), randint: they ov
 std::span<const int> HpcDisjointStarts();
 
 struct HpcRow {
-  const char* rule;                   // as published
-  const char* spec;                   // our scheduler without semantics and backfilling; "" = not rerun
-  const char* value[kHpcSettings];    // as printed; "" = not published
+  const char* rule;                 // as published
+  const char* spec;                 // our scheduler without semantics and backfilling; "" = not rerun
+  const char* value[kHpcSettings];  // as printed; "" = not published
 };
 struct HpcTable {
   const char* title;

@@ -17,8 +17,10 @@ const Scenario& HpcRuns::Log(const char* file) {
   return logs_.emplace(file, FindFormat("swf").read(Join(folder_, "/", file), {})).first->second;
 }
 
-const ResultRow& HpcRuns::Get(const HpcSetting& setting, Semantics semantics, bool official, const std::string& spec) {
-  const std::string full = WithParams(spec, Join("semantics=", ToString(semantics), ",backfill=", setting.backfill ? "easy" : "none"));
+const ResultRow& HpcRuns::Get(const HpcSetting& setting, Semantics semantics, bool official,
+                              const std::string& spec) {
+  const std::string full = WithParams(
+      spec, Join("semantics=", ToString(semantics), ",backfill=", setting.backfill ? "easy" : "none"));
   const std::string key = Join(setting.log, official ? " official " : " disjoint ", full);
   const auto found = rows_.find(key);
   if (found != rows_.end()) return found->second;

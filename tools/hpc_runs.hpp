@@ -17,8 +17,10 @@ std::string WithParams(const std::string& spec, const std::string& params);
 class HpcRuns {
  public:
   explicit HpcRuns(std::string folder) : folder_(std::move(folder)) {}  // that of the Lublin logs
-  // `commit` runs under clock hpc with the published backfilling, `redecide` under clock event with textbook EASY.
-  const ResultRow& Get(const HpcSetting& setting, Semantics semantics, bool official, const std::string& spec);
+  // `commit` runs under clock hpc with the published backfilling, `redecide` under clock event with textbook
+  // EASY.
+  const ResultRow& Get(const HpcSetting& setting, Semantics semantics, bool official,
+                       const std::string& spec);
   int count() const { return count_; }
   double seconds() const { return seconds_; }
 

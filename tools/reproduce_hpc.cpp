@@ -1,5 +1,5 @@
-// berth reproduce hpc: the published batch-scheduling tables (traces/PROTOCOL.md §3-4), published and measured side by
-// side, every recorded value, and whole GPU logs.
+// berth reproduce hpc: the published batch-scheduling tables (traces/PROTOCOL.md §3-4), published and
+// measured side by side, every recorded value, and whole GPU logs.
 #include <filesystem>
 #include <iostream>
 
@@ -42,17 +42,19 @@ void AddTable(const HpcTable& table, HpcRuns& runs, Report& report) {
     for (int s = 0; s < kHpcSettings; ++s) {
       const HpcSetting& setting = HpcSettings()[static_cast<std::size_t>(s)];
       const std::string published = row.value[s];
-      Json cell = {{"table", table.title}, {"setting", setting.name}, {"rule", row.rule}, {"metric", table.metric},
-                   {"published", published}, {"measured", nullptr}, {"held", nullptr}};
-      cells.push_back(published);
-      if (*row.spec == '\0') {
+      Json cell = {{"table", table.title},   {"setting", setting.name}, {"rule", row.rule},
+                   {"metric", table.metric}, {"published", published},  {"measured", nullptr},
+                   {"held", nullptr}};
+      cells.push_back(published.empty() ? "-" : published);
+      if (*row.spec == '\0' || published.empty()) {
         cells.emplace_back("-");
       } else {
         const ResultRow& result = runs.Get(setting, table.semantics, table.official, row.spec);
         const Metrics mean = result.Combined();
         const double found =
             std::string(table.metric) == "utilisation" ? mean.hpc_utilization : mean.hpc_bounded_slowdown;
-        const std::string printed = Fixed(table.twice ? std::stod(Fixed(found, 2)) : found, Decimals(published));
+        const std::string printed =
+            Fixed(table.twice ? std::stod(Fixed(found, 2)) : found, Decimals(published));
         const bool held = printed == published;
         ++report.compared;
         report.differ += !held;
@@ -75,28 +77,37 @@ void AddTable(const HpcTable& table, HpcRuns& runs, Report& report) {
 // Bounded slowdown alone rewards starving large jobs: the waits of the same runs, which nobody published.
 void AddWaits(const HpcTable& table, HpcRuns& runs, Report& report) {
   std::vector<std::string> headers = {"rule"};
-  for (const HpcSetting& setting : HpcSettings()) headers.insert(headers.end(), {Join(setting.name, " mean"), "p99", "max"});
+  for (const HpcSetting& setting : HpcSettings())
+    headers.insert(headers.end(), {Join(setting.name, " mean"), "p99", "max"});
   Table text(headers);
   for (const HpcRow& row : table.rows) {
     if (*row.spec == '\0') continue;
     std::vector<std::string> cells = {row.rule};
     for (const HpcSetting& setting : HpcSettings()) {
+      if (*row.value[&setting - HpcSettings().data()] == '\0') {
+        cells.insert(cells.end(), 3, "-");
+        continue;
+      }
       const Metrics mean = runs.Get(setting, table.semantics, table.official, row.spec).Combined();
-      for (double seconds : {mean.mean_wait_s, mean.p99_wait_s, mean.max_wait_s}) cells.push_back(Fixed(seconds / 3600.0, 1));
+      for (double seconds : {mean.mean_wait_s, mean.p99_wait_s, mean.max_wait_s})
+        cells.push_back(Fixed(seconds / 3600.0, 1));
     }
     text.AddRow(std::move(cells));
   }
-  report.text += Join("The same runs, waits in hours (measured only; the maximum over all sequences)\n\n", text.ToString(), "\n");
+  report.text += Join("The same runs, waits in hours (measured only; the maximum over all sequences)\n\n",
+                      text.ToString(), "\n");
 }
 
 void AddGolden(const std::string& path, HpcRuns& runs, Report& report, Json& json) {
   const HpcGolden golden = CompareHpcGolden(path, runs);
   report.compared += golden.values;
   report.differ += static_cast<int>(golden.differ.size());
-  report.text += Join("Recorded values of single sequences (", path, "): ", golden.values, " compared, ", golden.differ.size(),
-                      " differ; largest relative deviation of those recorded with all digits ", golden.worst, "; ",
-                      golden.skipped, " of learned policies not rerun\n");
-  for (std::size_t i = 0; i < golden.differ.size() && i < 20; ++i) report.text += Join("  ", golden.differ[i], "\n");
+  report.text +=
+      Join("Recorded values of single sequences (", path, "): ", golden.values, " compared, ",
+           golden.differ.size(), " differ; largest relative deviation of those recorded with all digits ",
+           golden.worst, "; ", golden.skipped, " of learned policies not rerun\n");
+  for (std::size_t i = 0; i < golden.differ.size() && i < 20; ++i)
+    report.text += Join("  ", golden.differ[i], "\n");
   json["golden"] = {{"file", path},
                     {"values", golden.values},
                     {"differ", golden.differ},
@@ -119,7 +130,8 @@ int ReproduceHpc(const std::vector<std::string>& arguments) {
   const std::string traces = options.Text("traces");
   const std::string lublin = traces + "/rlscheduler-lublin";
   if (!std::filesystem::is_directory(lublin)) {
-    throw Error(Join(options.Where("traces"), ": expected a folder that holds rlscheduler-lublin, found '", traces, "'"));
+    throw Error(Join(options.Where("traces"), ": expected a folder that holds rlscheduler-lublin, found '",
+                     traces, "'"));
   }
   const std::string out = options.Text("out");
   if (!out.empty()) {
@@ -149,9 +161,10 @@ int ReproduceHpc(const std::vector<std::string>& arguments) {
     report.differ += whole.differ;
     json["logs"] = whole.json;
   }
-  const std::string verdict = report.differ == 0
-                                  ? Join("all ", report.compared, " published and recorded values held to the printed digits\n")
-                                  : Join(report.differ, " values differ from what is published, see * above\n");
+  const std::string verdict =
+      report.differ == 0
+          ? Join("all ", report.compared, " published and recorded values held to the printed digits\n")
+          : Join(report.differ, " values differ from what is published, see * above\n");
   std::cout << report.text << "\n" << verdict;
   json["cells"] = std::move(report.cells);
   json["compared"] = report.compared;
@@ -159,9 +172,11 @@ int ReproduceHpc(const std::vector<std::string>& arguments) {
   json["config"] = ConfigJson(options);
   WriteJson(options, json);
   if (!out.empty()) {
-    WriteTextFile(out + "/hpc.md", Join("# Published batch-scheduling results, rerun\n\n`berth reproduce hpc`; published figures: "
-                                        "RLScheduler (Zhang et al., SC 2020) and traces/PROTOCOL.md §3-4.\n\n```\n",
-                                        report.text, "```\n\n", verdict));
+    WriteTextFile(
+        out + "/hpc.md",
+        Join("# Published batch-scheduling results, rerun\n\n`berth reproduce hpc`; published figures: "
+             "RLScheduler (Zhang et al., SC 2020) and traces/PROTOCOL.md §3-4.\n\n```\n",
+             report.text, "```\n\n", verdict));
   }
   return report.differ == 0 ? 0 : 1;
 }

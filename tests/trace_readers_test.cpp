@@ -15,6 +15,7 @@
 #include "data/sequence.hpp"
 #include "data/workloads.hpp"
 #include "env/check.hpp"
+#include "env/rng.hpp"
 #include "tests/catch.hpp"
 #include "tests/skip.hpp"
 #include "tests/temporary_folder.hpp"
@@ -235,6 +236,43 @@ TEST_CASE("gzip and tar: the same jobs, and damage is an error", "[readers]") {
   bytes[bytes.size() - 6] = static_cast<char>(bytes[bytes.size() - 6] ^ 1);
   std::ofstream(folder / "flipped.gz", std::ios::binary) << bytes;
   CHECK_THAT(message("flipped.gz"), Catch::Contains("damaged or cut"));
+}
+
+TEST_CASE("readers: random damage is read or refused in one line, never worse", "[readers]") {
+  const TemporaryFolder folder;
+  struct Sample {
+    const char* format;
+    std::string text;
+  };
+  const std::vector<Sample> samples = {
+      {"swf", kHeader + Swf("1", "10", "100", "16", "-1", "200") + Swf("2", "20", "30", "2", "-1", "40")},
+      {"philly", kCsv + "0,0,2.5e+03,8,red\n1,70,10.5,1,blue\n"},
+      {"itp", kItp + "a-b,100,700,2\nc-d,100,600,1\n"}};
+  int read = 0, refused = 0;
+  for (const Sample& sample : samples) {
+    for (std::uint32_t round = 0; round < 150; ++round) {
+      Stream stream(round, Purpose::kTest);
+      std::string text = sample.text;
+      for (std::uint32_t flips = 1 + stream.Below(3); flips > 0; --flips) {
+        const std::size_t at = stream.Below(static_cast<std::uint32_t>(text.size()));
+        const char bytes[] = {'\n', ',', ' ',  '-', '9',
+                              '.',  'e', '\0', ';', static_cast<char>(stream.Below(256))};
+        text[at] = bytes[stream.Below(sizeof(bytes))];
+      }
+      try {
+        const int jobs = ReadText(folder, sample.format, text, "p100=64").num_jobs();
+        CHECK(jobs > 0);
+        ++read;
+      } catch (const Error& error) {
+        const std::string message = error.what();
+        CHECK(message.find("t.log") != std::string::npos);
+        CHECK(message.find('\n') == std::string::npos);
+        ++refused;
+      }
+    }
+  }
+  CHECK(read > 20);
+  CHECK(refused > 50);
 }
 
 TEST_CASE("cli: a log converts, simulates, and a bad one ends with one line and code 2", "[readers]") {

@@ -122,7 +122,7 @@ int ReproduceHpc(const std::vector<std::string>& arguments) {
                   "reruns the published batch-scheduling tables and whole GPU logs");
   options.Value("traces", "", Join("folder of the public traces [", kDefaultTraces, ", where it is there]"));
   options.Value("out", "", "folder for the page hpc.md");
-  options.Value("logs", "true", "also run the whole Philly and ITP logs");
+  options.Value("logs", "true", "also run the whole Philly, ITP, Theta and Mira logs");
   if (!options.Parse(arguments)) return 0;
   CheckJsonWritable(options);
   const bool logs = options.Bool("logs");

@@ -1,20 +1,13 @@
-// First come, first served: strict arrival order, no overtaking.
+// First come, first served: strict arrival order, no overtaking unless backfilling is asked for.
 #include "baselines/queue_rule.hpp"
 #include "baselines/schedulers.hpp"
 
 namespace berth {
 namespace {
 
-constexpr ParamInfo kParams[] = {kPlaceParam};
-
-class Fcfs final : public QueueRule {
- public:
-  explicit Fcfs(TypeChoice place) : QueueRule(place, /*overtake=*/false) {}
-  Knowledge knowledge() const override { return Knowledge::kNone; }
-
- private:
-  void Order(const ClusterView&, std::vector<int>&) override {}  // arrival order is what it is given
-};
+double Score(const ClusterView& view, int job) {
+  return view.Arrival(job);
+}
 
 }  // namespace
 
@@ -25,9 +18,9 @@ SchedulerInfo FcfsInfo() {
           "",
           Knowledge::kNone,
           /*preemptive=*/false,
-          kParams,
+          kQueueParams,
           [](Params& params) -> std::unique_ptr<Scheduler> {
-            return std::make_unique<Fcfs>(ReadTypeChoice(params));
+            return MakeQueueRule(params, {Score, Knowledge::kNone, /*moves=*/false});
           },
           /*claims=*/{.types = true, .times = true}};
 }

@@ -1,52 +1,78 @@
-// What the non-preemptive queue rules share: walk an ordered queue and start what fits. A rule supplies the
-// order.
+// The non-preemptive queue rules: a score orders the queue, and this starts from it. A rule supplies the
+// score (ScoreRule); order, placement, semantics and backfilling are the same for all.
+//
+//   redecide  at every decision point the queue is sorted, and started from its head while that fits
+//             (traces/PROTOCOL.md §4);
+//   commit    the best job is chosen and blocks all others until it starts (PROTOCOL.md §1); under clock
+//             `hpc` this is RLScheduler's simulator.
 #pragma once
 
-#include <vector>
+#include <memory>
 
+#include "baselines/conservative_backfill.hpp"
+#include "baselines/easy_backfill.hpp"
+#include "baselines/score_queue.hpp"
+#include "baselines/type_choice.hpp"
+#include "env/commit_backfill.hpp"
+#include "env/mdp.hpp"
 #include "env/plan.hpp"
 #include "env/scheduler.hpp"
 
 namespace berth {
 
-// Where a job goes among the types with room for its gang on which it can run.
-enum class TypeChoice { kFastest, kFirst, kRoomiest };
-inline constexpr ParamInfo kPlaceParam = {
-    "place", "fastest",
-    "type a job starts on: fastest | first (in cluster order) | roomiest (most free GPUs)"};
-inline constexpr ParamInfo kOvertakeParam = {
-    "overtake", "false", "true: a job that does not fit is passed over; false: it blocks those behind it"};
-TypeChoice ReadTypeChoice(Params& params);
+enum class Backfill { kNone, kEasy, kConservative };
 
-// The chosen type, or -1 when none has room. Ties go to the first type.
-int ChooseType(const ClusterView& view, const Plan& plan, int job, TypeChoice choice);
-
-// Non-preemptive. Allocates only until its arrays have grown to the longest queue.
-class QueueRule : public Scheduler {
- public:
-  QueueRule(TypeChoice place, bool overtake) : place_(place), overtake_(overtake) {}
-  void Decide(const ClusterView& view, Decision& decision) final;
-
- protected:
-  // Sorts `queue`, which holds the waiting jobs in arrival order. The order must be total.
-  virtual void Order(const ClusterView& view, std::vector<int>& queue) = 0;
-
- private:
-  TypeChoice place_;
-  bool overtake_;
-  Plan plan_;
-  std::vector<int> queue_;
+struct QueueRuleOptions {
+  TypeChoice place = TypeChoice::kFastest;
+  bool overtake = false;  // a job that does not fit is passed over instead of blocking those behind it
+  Semantics semantics = Semantics::kRedecide;
+  Backfill backfill = Backfill::kNone;
+  bool reserve_by_start = false;  // kConservative
 };
 
-// Seconds that a job is thought to need on a type from its start: what its user requested, where there is
-// such a request (it holds for any type), otherwise the remaining work at the type's rate. kNever where it
-// cannot run. Needs kEstimate.
-double EstimatedSeconds(const ClusterView& view, int job, int type);
+inline constexpr ParamInfo kOvertakeParam = {
+    "overtake", "false", "true: a job that does not fit is passed over; false: it blocks those behind it"};
+inline constexpr ParamInfo kSemanticsParam = {
+    "semantics", "redecide",
+    "redecide: the queue is looked at afresh every time | commit: the chosen job blocks until it fits"};
+inline constexpr ParamInfo kBackfillParam = {
+    "backfill", "none",
+    "none | easy (under commit: the published variant, strict and in arrival order) | conservative"};
+inline constexpr ParamInfo kPublishedBugParam = {
+    "published_bug", "false",
+    "true: the score as RLScheduler's code has it, with -(1 + arrival) for the wait"};
+// What every score rule takes.
+inline constexpr ParamInfo kQueueParams[] = {kPlaceParam, kOvertakeParam, kSemanticsParam, kBackfillParam};
 
-// When a running job is thought to free its GPUs; later than now. Under clock `rounds` GPUs are freed at
-// boundaries only, so the time is rounded up to one.
-double EstimatedRelease(const ClusterView& view, int job);
-// The same for a job that would start on `type` at `start`.
-double EstimatedRelease(const ClusterView& view, int job, int type, double start);
+// Throws Error where the parameters contradict each other.
+QueueRuleOptions ReadQueueParams(Params& params);
+
+// Non-preemptive. Allocates only until its arrays have grown to the longest queue.
+class QueueRule final : public Scheduler {
+ public:
+  QueueRule(const ScoreRule& rule, const QueueRuleOptions& options);
+  Knowledge knowledge() const override;
+  void Reset(const ClusterView& view) override;
+  void Decide(const ClusterView& view, Decision& decision) override;
+
+ private:
+  void Redecide(const ClusterView& view);
+  void Commit(const ClusterView& view);
+  void Pass(const ClusterView& view, bool chosen_now);
+
+  ScoreRule rule_;
+  QueueRuleOptions options_;
+  ScoreQueue queue_;
+  EasyBackfill easy_;
+  ConservativeBackfill conservative_;
+  CommitBackfill published_;
+  int committed_ = -1;
+  std::vector<std::pair<double, int>> by_arrival_;  // (s, rank) while sorting
+  std::vector<int> passing_;                        // whom the published backfill tries, in its order
+  Plan plan_;
+};
+
+// Score, knowledge, and does it change while a job waits: what a rule's file hands over.
+std::unique_ptr<Scheduler> MakeQueueRule(Params& params, const ScoreRule& rule);
 
 }  // namespace berth

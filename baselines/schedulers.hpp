@@ -9,6 +9,15 @@
   X(Fcfs)                  \
   X(Priority)              \
   X(Sjf)                   \
+  X(Saf)                   \
+  X(Smallest)              \
+  X(Wfp3)                  \
+  X(Unicep)                \
+  X(Lxf)                   \
+  X(F1)                    \
+  X(F2)                    \
+  X(F3)                    \
+  X(F4)                    \
   X(Easy)                  \
   X(Conservative)          \
   X(Srpt)                  \

@@ -1,42 +1,28 @@
-// Shortest job first: by the remaining seconds on the job's fastest type. Running jobs are never disturbed.
-#include <algorithm>
-
+// Shortest job first: by what its user requested, where there is a request, otherwise by the remaining
+// seconds on its fastest type. Running jobs are never disturbed.
 #include "baselines/queue_rule.hpp"
 #include "baselines/schedulers.hpp"
+#include "env/estimates.hpp"
 
 namespace berth {
 namespace {
 
-constexpr ParamInfo kParams[] = {kPlaceParam, kOvertakeParam};
-
-class Sjf final : public QueueRule {
- public:
-  using QueueRule::QueueRule;
-  Knowledge knowledge() const override { return Knowledge::kEstimate; }
-
- private:
-  void Order(const ClusterView& view, std::vector<int>& queue) override {
-    const auto shortest = [&view](int job) { return view.RemainingSteps(job) / view.BestRate(job); };
-    std::sort(queue.begin(), queue.end(), [&shortest](int a, int b) {
-      const double x = shortest(a), y = shortest(b);
-      return x != y ? x < y : a < b;
-    });
-  }
-};
+double Score(const ClusterView& view, int job) {
+  return RequestedSeconds(view, job);
+}
 
 }  // namespace
 
 SchedulerInfo SjfInfo() {
   return {"sjf",
-          "shortest remaining time on its fastest type first; non-preemptive",
+          "shortest job first, by request or remaining time on its fastest type; non-preemptive",
           "shortest-processing-time rule, Smith 1956",
           "",
           Knowledge::kEstimate,
           /*preemptive=*/false,
-          kParams,
+          kQueueParams,
           [](Params& params) -> std::unique_ptr<Scheduler> {
-            const TypeChoice place = ReadTypeChoice(params);
-            return std::make_unique<Sjf>(place, params.Bool(kOvertakeParam.name));
+            return MakeQueueRule(params, {Score, Knowledge::kEstimate, /*moves=*/false});
           },
           /*claims=*/{.types = true, .jobs = true, .times = true}};
 }

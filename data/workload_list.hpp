@@ -7,12 +7,17 @@
   X(SyntheticInfo)         \
   X(ToyInfo)
 
-#define BERTH_FORMATS(X) X(GavelFormatInfo)
+#define BERTH_FORMATS(X) \
+  X(GavelFormatInfo)     \
+  X(SwfFormatInfo)       \
+  X(PhillyFormatInfo)    \
+  X(ItpFormatInfo)
 
 namespace berth {
 
 // A scenario with everything but throughputs and jobs: what all readers and generators begin with.
-ScenarioData BaseScenario(const ScenarioSettings& settings, const std::string& name, const std::string& provenance);
+ScenarioData BaseScenario(const ScenarioSettings& settings, const std::string& name,
+                          const std::string& provenance);
 
 #define BERTH_DECLARE(function) WorkloadInfo function();
 BERTH_WORKLOADS(BERTH_DECLARE)

@@ -1,5 +1,4 @@
-// Completions ordered by (time, kind, sequence): total by construction, so equal times never depend on the
-// heap.
+// Completions ordered by (time, rank, job): total by construction, so equal times never depend on the heap.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +12,7 @@ namespace berth {
 // compares `version`.
 struct Completion {
   double time;            // s
-  std::int32_t kind;      // EventKind as a number; all completions are equal today
+  std::int32_t rank;      // order within an instant; clock hpc: the order of starts, otherwise all 0
   std::int32_t job;       // the sequence: lower job index first
   std::uint32_t version;  // of the job's current run
 };
@@ -35,7 +34,7 @@ class EventQueue {
  private:
   static bool After(const Completion& a, const Completion& b) {
     if (a.time != b.time) return a.time > b.time;
-    if (a.kind != b.kind) return a.kind > b.kind;
+    if (a.rank != b.rank) return a.rank > b.rank;
     return a.job > b.job;
   }
   std::vector<Completion> heap_;

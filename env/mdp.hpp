@@ -36,6 +36,9 @@ struct MdpSpec {
   // stopping is free this loses nothing: whoever was put on a slow GPU leaves it as soon as a better one is
   // there.
   bool work_conserving = true;
+  // commit: while the chosen job waits, others are started by the published rule (commit_backfill.hpp). Needs
+  // estimates where jobs request nothing.
+  bool commit_backfill = false;
   int visible = 64;              // Q during training; a frozen policy scores every candidate
   std::string reward = "jct";    // sum of terms: "jct", "jct+0.5*slowdown", see rewards.hpp
   double tau_s = 36000.0;        // discount = exp(-dt / tau_s); 1 within an instant

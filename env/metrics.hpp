@@ -36,8 +36,16 @@ struct Metrics {
   double preemptions_per_job = 0;
   double mean_jobs_in_system = 0;  // integral of jobs in system / end of the run
   double end_s = 0;                // when the run stopped
+  // As RLScheduler's tables have them (traces/PROTOCOL.md §1, hpc_metrics.cpp): n jobs, w wait, p seconds on
+  // GPUs.
+  double hpc_bounded_slowdown = 0;  // mean of max(1, (w + p) / max(p, 10 s))
+  double hpc_wait_s = 0;            // mean w
+  double hpc_turnaround_s = 0;      // mean w + p
+  double hpc_slowdown = 0;          // mean (w + p) / p
+  double hpc_utilization = 0;  // GPU-seconds / (GPUs x [first arrival, *start* of the last job to start])
 };
 Metrics Measure(const Simulator& simulator, Window window);
+void MeasureHpc(const Simulator& simulator, Window window, Metrics& into);  // the hpc_* alone
 std::vector<double> CompletionTimes(const Simulator& simulator,
                                     Window window);  // JCT, s, NaN where unfinished
 

@@ -70,7 +70,7 @@ enum class ClockKind : std::uint8_t {
   kEvent,            // at arrivals and completions; all events of one instant are one decision point
   kRounds,           // at fixed boundaries; a job may end inside a round, its GPUs wait for the boundary
   kReferenceRounds,  // the reference simulator's rounds to the letter (gavel/SPEC.md §7)
-  kHpc,              // one event at a time, arrivals first on ties (traces/PROTOCOL.md §1)
+  kHpc,  // one event at a time; ties: arrivals first, completions in order of start (traces/PROTOCOL.md §1)
 };
 struct Clock {
   ClockKind kind = ClockKind::kEvent;

@@ -34,6 +34,9 @@ SchedEnv::SchedEnv(std::shared_ptr<const ScenarioSource> source, const SchedEnvO
   }
   if (Commits() && options_.mdp.preemptive)
     throw Error("semantics commit: expected a non-preemptive process");
+  if (options_.mdp.commit_backfill && (!Commits() || options_.mdp.knowledge < Knowledge::kEstimate)) {
+    throw Error("commit_backfill: expected semantics commit and knowledge estimate or oracle with it");
+  }
   layout_ = ObservationV1::Layout(options_.mdp.visible, probe.num_types());
   actions_ = layout_.q * layout_.g + (Commits() ? 0 : 1);
   observation_.resize(U(layout_.size()));
@@ -152,6 +155,12 @@ bool SchedEnv::OpenPoint() {
   return legal > 1 || (legal == 1 && (Commits() || mask_[U(Done())] == 0));
 }
 
+bool SchedEnv::Cut() {
+  truncated_ = simulator_->arrived_jobs() >= last_arrival_ && (endless_ || simulator_->arrivals_remain());
+  if (truncated_) OpenPoint();
+  return truncated_;
+}
+
 void SchedEnv::RunToChoice() {
   for (;;) {
     decision_.Clear();
@@ -160,24 +169,27 @@ void SchedEnv::RunToChoice() {
     if (open) plan_.Emit(view, decision_);
     Apply();
     if (!Advance()) return;
-    if (simulator_->arrived_jobs() >= last_arrival_ && (endless_ || simulator_->arrivals_remain())) {
-      truncated_ = true;
-      OpenPoint();
-      return;
-    }
+    if (Cut()) return;
     if (!PassesOver(simulator_->View(options_.mdp.knowledge), options_.mdp) && OpenPoint()) return;
   }
 }
 
 // The chosen job blocks the queue until it fits (traces/PROTOCOL.md §1).
 void SchedEnv::Commit(int job, int type) {
-  decision_.Clear();
-  while (simulator_->state().free_gpus[U(type)] < simulator_->scenario().data().jobs.gang[U(job)]) {
+  backfill_.Forget();
+  for (;;) {
+    decision_.Clear();
+    const ClusterView view = simulator_->View(options_.mdp.knowledge);
+    plan_.Begin(view, /*preemptive=*/false);
+    if (plan_.Fits(view, job, type)) break;
+    if (options_.mdp.commit_backfill) backfill_.Fill(view, view.waiting(), job, type, plan_);
+    plan_.Emit(view, decision_);
     Apply();
     if (!Advance()) return;
   }
   decision_.Start(job, type);
   Apply();
+  if (Cut()) return;
   if (simulator_->state().waiting.empty() || !OpenPoint()) RunToChoice();
 }
 

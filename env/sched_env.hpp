@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "env/commit_backfill.hpp"
 #include "env/plan.hpp"
 #include "env/rewards.hpp"
 #include "env/simulator.hpp"
@@ -48,6 +49,7 @@ class SchedEnv {
   void WarmUp(std::uint32_t episode);
   void Apply();        // carries out decision_; it is legal by construction
   bool Advance();      // to the next decision point; false when the episode terminated
+  bool Cut();          // truncates where the episode's last job has arrived
   bool OpenPoint();    // candidates, plan, observation, mask; false when there is nothing to choose
   int LegalActions();  // fills mask_, returns how many are legal
   void RunToChoice();  // closes points without a choice until there is one, or the episode ends
@@ -64,6 +66,7 @@ class SchedEnv {
   std::optional<Simulator> simulator_;
   std::unique_ptr<Scheduler> warmup_;
   Plan plan_;
+  CommitBackfill backfill_;
   Decision decision_;
   std::vector<int> candidates_, visible_;
   std::vector<float> observation_;

@@ -207,7 +207,9 @@ void Simulator::StartRun(int job, int type, double overhead) {
   s.first_start[U(job)] = std::min(s.first_start[U(job)], s.now);
   const ClockKind clock = scenario_.data().clock.kind;
   if (clock == ClockKind::kEvent || clock == ClockKind::kHpc) {
-    queue_.Push({FinishTime(job), 0, job, version_[U(job)]});
+    // RLScheduler keeps a list of running jobs that it sorts by finish, stably (traces/PROTOCOL.md §1).
+    const std::int32_t rank = clock == ClockKind::kHpc ? ++starts_ : 0;
+    queue_.Push({FinishTime(job), rank, job, version_[U(job)]});
   }
 }
 

@@ -147,6 +147,7 @@ class Simulator {
   SimulatorOptions options_;
   SimState state_;
   EventQueue queue_;                                     // completions; clocks event and hpc
+  std::int32_t starts_ = 0;                              // so far; kHpc
   std::vector<std::uint32_t> version_;                   // [J] of the current run
   std::vector<std::uint64_t> free_bits_;                 // [D / 64] idle devices
   std::vector<std::uint32_t> job_stamp_, device_stamp_;  // marks of the decision being validated

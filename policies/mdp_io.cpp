@@ -12,6 +12,7 @@ void WriteMdp(h5::Writer& out, const MdpSpec& mdp) {
   out.Text("order", ToString(mdp.order));
   out.Integer("on_change", mdp.on_change);
   out.Integer("work_conserving", mdp.work_conserving);
+  out.Integer("commit_backfill", mdp.commit_backfill);
   out.Integer("visible", mdp.visible);
   out.Text("reward", mdp.reward);
   out.Number("tau_s", mdp.tau_s);
@@ -30,6 +31,10 @@ MdpSpec ReadMdp(const h5::Reader& in) {
   mdp.order = ParsedAttribute(in, "order", ParseQueueOrder);
   mdp.on_change = BoundedAttribute(in, "on_change", 0, 1) != 0;
   mdp.work_conserving = BoundedAttribute(in, "work_conserving", 0, 1) != 0;
+  // Files of before the option have none of it.
+  if (in.HasAttribute("commit_backfill")) {
+    mdp.commit_backfill = BoundedAttribute(in, "commit_backfill", 0, 1) != 0;
+  }
   mdp.visible = static_cast<int>(BoundedAttribute(in, "visible", 1, 1 << 16));
   mdp.reward = in.Text("reward");
   mdp.tau_s = in.Number("tau_s");

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "env/check.hpp"
+#include "env/commit_backfill.hpp"
 #include "env/plan.hpp"
 #include "env/portable_math.hpp"
 #include "env/rng.hpp"
@@ -35,6 +36,7 @@ class PolicyScheduler : public Scheduler {
   void Reset(const ClusterView& view) override {
     stream_ = Stream(view.seed(), Purpose::kScheduler);
     pending_job_ = -1;
+    backfill_.Forget();
     if (any_size_) return;
     if (view.num_types() != bundle_.layout.g) {
       throw Error(Join(name_, ": an mlp runs only on what it was trained on: ", bundle_.layout.g,
@@ -80,29 +82,35 @@ class PolicyScheduler : public Scheduler {
     plan_.Emit(view, decision);
   }
 
-  // The chosen job blocks the queue until it fits. All that start at one decision point are chosen by the
-  // scores at its beginning.
+  // The chosen job blocks the queue until it fits; meanwhile the published backfill may start others. All
+  // that start at one decision point are chosen by the scores at its beginning.
   void Commit(const ClusterView& view, Decision& decision) {
     plan_.Begin(view, /*preemptive=*/false);
-    if (pending_job_ >= 0) {
-      if (!plan_.Fits(view, pending_job_, pending_type_)) return;
-      plan_.Put(view, pending_job_, pending_type_);
-      pending_job_ = -1;
-    }
-    if (!view.waiting().empty()) {
+    if (pending_job_ >= 0) Start(view);
+    if (pending_job_ < 0 && !view.waiting().empty()) {
       Rank(view);
       for (const int action : order_) {
-        const int job = visible_[U(action / layout_.g)], type = action % layout_.g;
-        if (plan_.Placed(job)) continue;
-        if (!plan_.Fits(view, job, type)) {
-          pending_job_ = job;
-          pending_type_ = type;
-          break;
+        pending_job_ = visible_[U(action / layout_.g)], pending_type_ = action % layout_.g;
+        if (plan_.Placed(pending_job_)) {
+          pending_job_ = -1;
+          continue;
         }
-        plan_.Put(view, job, type);
+        Start(view);
+        if (pending_job_ >= 0) break;
       }
     }
+    if (pending_job_ >= 0 && bundle_.mdp.commit_backfill) {
+      backfill_.Fill(view, view.waiting(), pending_job_, pending_type_, plan_);
+    }
     plan_.Emit(view, decision);
+  }
+
+  // The pending job, where it fits.
+  void Start(const ClusterView& view) {
+    if (!plan_.Fits(view, pending_job_, pending_type_)) return;
+    plan_.Put(view, pending_job_, pending_type_);
+    pending_job_ = -1;
+    backfill_.Forget();
   }
 
   // Fills visible_, layout_ and order_: the actions that any plan could take (done included), best first.
@@ -147,6 +155,7 @@ class PolicyScheduler : public Scheduler {
   bool any_size_ = false;
   Stream stream_{0, Purpose::kScheduler};
   int pending_job_ = -1, pending_type_ = -1;  // semantics commit: blocks until it fits
+  CommitBackfill backfill_;
   Plan plan_;
   ObservationLayout layout_;
   std::vector<int> candidates_, visible_, order_;

@@ -120,6 +120,8 @@ TEST_CASE("cli: a wrong word on the command line ends with one line and code 2")
       {"evaluate --scenario s.h5 --schedulers fcfs --window 5:99", "window"},
       {"evaluate --schedulers fcfs --workload 'synthetic(rate=-1)'", "rate"},
       {"evaluate --schedulers fcfs --seeds 5:2", "seeds"},
+      {"evaluate --scenario s.h5 --schedulers 'sjf(semantics=commit);saf(semantics=redecide)'",
+       "one decision semantics"},
       {"generate --workload syntetic --out x.h5", "did you mean 'synthetic'"},
       {"generate --cluster v10=3 --out x.h5", "did you mean 'v100'"},
       {"generate --cluster v100=-3 --out x.h5", "v100"},

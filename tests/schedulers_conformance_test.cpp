@@ -38,6 +38,11 @@ std::vector<std::string> Specs() {
        {"max_min", "makespan", "finish_time_fairness", "max_throughput_per_cost", "fifo", "water_filling"}) {
     specs.push_back(std::string("gavel(packed=true,objective=") + objective + ")");
   }
+  for (const char* spec : {"sjf(semantics=commit)", "fcfs(semantics=commit,backfill=easy)",
+                           "wfp3(semantics=commit,backfill=easy)", "unicep(backfill=easy)",
+                           "saf(backfill=conservative)", "smallest(overtake=true)"}) {
+    specs.emplace_back(spec);
+  }
   return specs;
 }
 

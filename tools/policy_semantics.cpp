@@ -10,12 +10,13 @@ std::string CommonSemantics(std::span<const std::string> schedulers) {
   std::string found, of;
   for (const std::string& text : schedulers) {
     const Spec spec = ParseSpec(text);
-    if (spec.name != "policy") continue;
     for (const auto& [key, value] : spec.params) {
-      if (key != "file") continue;
-      const std::string semantics = ToString(LoadBundle(value).mdp.semantics);
+      std::string semantics;  // of a policy: what it was trained in; of a rule: where it is said
+      if (spec.name == "policy" && key == "file") semantics = ToString(LoadBundle(value).mdp.semantics);
+      if (spec.name != "policy" && key == "semantics") semantics = ToString(ParseSemantics(value));
+      if (semantics.empty()) continue;
       if (!found.empty() && semantics != found) {
-        throw Error(Join("--schedulers: expected policies of one decision semantics, found ", of, " of '",
+        throw Error(Join("--schedulers: expected schedulers of one decision semantics, found ", of, " of '",
                          found, "' and ", text, " of '", semantics, "'"));
       }
       found = semantics, of = text;

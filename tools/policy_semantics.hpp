@@ -6,9 +6,9 @@
 
 namespace berth {
 
-// "redecide" unless the list holds frozen policies of "commit" (the classical schedulers decide afresh at
-// every point, within either). Throws Error when policies of both are in it. REQUIRES: every spec names a
-// scheduler.
+// "redecide" unless the list holds frozen policies of "commit", or score rules that say so
+// (`semantics=commit`; the other classical schedulers decide afresh at every point, within either). Throws
+// Error when the two are mixed. REQUIRES: every spec names a scheduler.
 std::string CommonSemantics(std::span<const std::string> schedulers);
 
 }  // namespace berth

@@ -39,6 +39,11 @@ constexpr Field kFields[] = {
     {"preemptions_per_job", &Metrics::preemptions_per_job, false},
     {"mean_jobs_in_system", &Metrics::mean_jobs_in_system, false},
     {"end_s", &Metrics::end_s, true},
+    {"hpc_bounded_slowdown", &Metrics::hpc_bounded_slowdown, false},
+    {"hpc_wait_s", &Metrics::hpc_wait_s, false},
+    {"hpc_turnaround_s", &Metrics::hpc_turnaround_s, false},
+    {"hpc_slowdown", &Metrics::hpc_slowdown, false},
+    {"hpc_utilization", &Metrics::hpc_utilization, false},
 };
 
 }  // namespace

@@ -40,6 +40,8 @@ void AddTrainOptions(Options& options) {
   options.Value("reward", mdp.reward, "sum of terms: see berth list rewards");
   options.Value("tau", Fixed(mdp.tau_s, 0), "seconds: discount = exp(-dt / tau)");
   options.Value("semantics", ToString(mdp.semantics), "redecide | commit");
+  options.Value("commit-backfill", mdp.commit_backfill ? "true" : "false",
+                "semantics commit: others may pass the chosen job by the published rule");
   options.Value("preemptive", mdp.preemptive ? "true" : "false", "may running jobs be stopped or moved");
   options.Value("on-change", mdp.on_change ? "true" : "false",
                 "pass over decision points at which nothing changed");
@@ -57,6 +59,7 @@ void AddTrainOptions(Options& options) {
 MdpSpec ResolveMdp(const Options& options, Knowledge knowledge) {
   MdpSpec mdp;
   mdp.semantics = ParseSemantics(options.Text("semantics"));
+  mdp.commit_backfill = options.Bool("commit-backfill");
   mdp.preemptive = options.Bool("preemptive");
   mdp.knowledge = knowledge;
   mdp.order = ParseQueueOrder(options.Text("order"));
@@ -69,6 +72,9 @@ MdpSpec ResolveMdp(const Options& options, Knowledge knowledge) {
   const Reward checked(mdp.reward);  // a misspelt term shows before anything is made
   if (mdp.semantics == Semantics::kCommit && mdp.preemptive) {
     throw Error("--semantics commit: expected --preemptive false with it, found true");
+  }
+  if (mdp.commit_backfill && (mdp.semantics != Semantics::kCommit || knowledge < Knowledge::kEstimate)) {
+    throw Error("--commit-backfill: expected --semantics commit and knowledge estimate or oracle with it");
   }
   return mdp;
 }

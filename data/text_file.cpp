@@ -1,0 +1,93 @@
+#include "data/text_file.hpp"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string_view>
+#include <vector>
+
+#include "env/check.hpp"
+#include "env/spec.hpp"
+
+namespace berth {
+namespace {
+
+constexpr std::size_t kMost = std::size_t{1} << 31;  // bytes of text: a larger file is a mistake, or hostile
+
+// The whole file, unpacked where it is gzip. zlib passes on as it is what does not begin with gzip's magic
+// number.
+std::string Unpacked(const std::string& path) {
+  if (!std::filesystem::is_regular_file(path)) throw Error(Join(path, ": cannot be opened for reading"));
+  const gzFile file = gzopen(path.c_str(), "rb");
+  if (file == nullptr) throw Error(Join(path, ": cannot be opened for reading"));
+  std::string text;
+  std::vector<char> buffer(std::size_t{1} << 18);
+  int got = 0;
+  while ((got = gzread(file, buffer.data(), static_cast<unsigned>(buffer.size()))) > 0 &&
+         text.size() <= kMost) {
+    text.append(buffer.data(), static_cast<std::size_t>(got));
+  }
+  int code = Z_OK;
+  gzerror(file, &code);  // Z_BUF_ERROR: the compressed stream ends too early
+  gzclose(file);
+  if (text.size() > kMost)
+    throw Error(Join(path, ": expected at most ", kMost, " bytes of text, found more"));
+  if (got < 0 || (code != Z_OK && code != Z_STREAM_END))
+    throw Error(Join(path, ": damaged or cut: it cannot be unpacked to its end"));
+  return text;
+}
+
+// POSIX ustar (IEEE Std 1003.1-1988): 512-byte headers with the name at 0, the size in octal at 124, "ustar"
+// at 257; contents padded to 512 bytes.
+std::string Member(const std::string& archive, const std::string& wanted) {
+  constexpr std::size_t kBlock = 512;
+  const std::string tar = Unpacked(archive);
+  std::vector<std::string> names;
+  for (std::size_t at = 0; at + kBlock <= tar.size() && tar[at] != '\0';) {
+    const std::string_view header(tar.data() + at, kBlock);
+    if (header.substr(257, 5) != "ustar")
+      throw Error(Join(archive, ": expected a tar archive, found something else"));
+    const std::string name(header.substr(0, std::min<std::size_t>(header.find('\0'), 100)));
+    std::size_t size = 0;
+    for (char c : header.substr(124, 11)) {
+      if (c >= '0' && c <= '7') size = size * 8 + static_cast<std::size_t>(c - '0');
+    }
+    const std::size_t begin = at + kBlock;
+    if (size > tar.size() - begin)
+      throw Error(Join(archive, ": damaged or cut: '", name, "' is not all there"));
+    if (name == wanted) return tar.substr(begin, size);
+    names.push_back(name);
+    at = begin + (size + kBlock - 1) / kBlock * kBlock;
+  }
+  throw Error(Join(archive, ": holds no '", wanted, "'", DidYouMean(wanted, names)));
+}
+
+}  // namespace
+
+TextFile::TextFile(const std::string& path) : path_(path) {
+  for (const std::string_view ending : {".tar.gz:", ".tgz:", ".tar:"}) {
+    const std::size_t at = path.find(ending);
+    if (at == std::string::npos) continue;
+    const std::size_t colon = at + ending.size() - 1;
+    text_ = Member(path.substr(0, colon), path.substr(colon + 1));
+    return;
+  }
+  text_ = Unpacked(path);
+}
+
+bool TextFile::Next(std::string& line) {
+  if (at_ >= text_.size()) return false;
+  const std::size_t end = std::min(text_.find('\n', at_), text_.size());
+  line.assign(text_, at_, end - at_);
+  at_ = end + 1;
+  ++number_;
+  if (!line.empty() && line.back() == '\r') line.pop_back();
+  return true;
+}
+
+std::string TextFile::Where() const {
+  return Join(path_, ":", number_);
+}
+
+}  // namespace berth

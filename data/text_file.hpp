@@ -1,0 +1,24 @@
+// Text files as lines: plain, gzip, or one member of a tar archive, "raw-traces.tar.gz:cluster03.csv".
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace berth {
+
+// Reads the file at once and hands out its lines. Throws Error naming the file. Thread rule: one thread at a
+// time.
+class TextFile {
+ public:
+  explicit TextFile(const std::string& path);
+  bool Next(std::string& line);  // false at the end; a carriage return before the line's end is dropped
+  int number() const { return number_; }  // of the line last given, from 1
+  std::string Where() const;              // "path:number"
+
+ private:
+  std::string path_, text_;
+  std::size_t at_ = 0;
+  int number_ = 0;
+};
+
+}  // namespace berth

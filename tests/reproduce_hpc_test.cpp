@@ -1,0 +1,83 @@
+// berth reproduce hpc: holds where nothing was touched, and says what differs where something was.
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "env/check.hpp"
+#include "tests/catch.hpp"
+#include "tests/skip.hpp"
+#include "tests/temporary_folder.hpp"
+
+namespace berth {
+namespace {
+
+struct Outcome {
+  int code;
+  std::string out, error;
+};
+
+std::string Slurp(const std::string& path) {
+  std::ifstream file(path);
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+Outcome Reproduce(const test::TemporaryFolder& folder, const std::string& arguments) {
+  const std::string command = Join("cd '", folder.path(), "' && '" BERTH_BINARY "' reproduce hpc ", arguments,
+                                   " >out.txt 2>error.txt </dev/null");
+  const int status = std::system(command.c_str());
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, Slurp(folder / "out.txt"),
+          Slurp(folder / "error.txt")};
+}
+
+}  // namespace
+
+TEST_CASE("reproduce hpc: a changed record is named and ends with code 1, all others hold", "[hpc][cli]") {
+  const std::string lublin = BERTH_SOURCE_DIR "/../shared/traces/rlscheduler-lublin";
+  if (!std::filesystem::exists(lublin)) return test::Skip("needs ../shared/traces/rlscheduler-lublin");
+  const test::TemporaryFolder folder;
+  const std::string copy = folder / "traces/rlscheduler-lublin";
+  std::filesystem::create_directories(copy);
+  for (const char* log : {"lublin_256.swf.gz", "lublin_256_new2.swf.gz"}) {
+    std::filesystem::create_symlink(lublin + "/" + log, copy + "/" + log);
+  }
+  nlohmann::json golden = nlohmann::json::parse(Slurp(lublin + "/golden.json"));
+  nlohmann::json& value = golden["official10"]["lublin_256_new2|bf1"]["sjf_score|bsld"][3];
+  value = value.get<double>() * (1.0 + 1e-11);
+  std::ofstream(copy + "/golden.json") << golden;
+  const Outcome changed = Reproduce(folder, "--traces traces --json r.json --out page");
+  CAPTURE(changed.out, changed.error);
+  CHECK(changed.code == 1);
+  CHECK(changed.out.find("lublin_256_new2|bf1 sjf_score|bsld: recorded") != std::string::npos);
+  CHECK(changed.out.find("skipped: philly:") != std::string::npos);
+  CHECK(Slurp(folder / "page/hpc.md").find("19753.53") != std::string::npos);
+  const nlohmann::json json = nlohmann::json::parse(Slurp(folder / "r.json"));
+  CHECK(json["differ"] == 1);
+  CHECK(json["compared"] > 2600);
+  CHECK(json["golden"]["differ"].size() == 1);
+  for (const nlohmann::json& cell : json["cells"]) {
+    CAPTURE(cell["table"], cell["rule"]);
+    CHECK((cell["held"].is_null() || cell["held"] == true));
+  }
+}
+
+TEST_CASE("reproduce hpc: a wrong folder or file is one line and code 2", "[hpc][cli]") {
+  const test::TemporaryFolder folder;
+  const auto check = [](const Outcome& outcome, const std::string& expected) {
+    CAPTURE(outcome.error);
+    CHECK(outcome.code == 2);
+    CHECK(outcome.error.find('\n') == outcome.error.size() - 1);
+    CHECK(outcome.error.find(expected) != std::string::npos);
+  };
+  check(Reproduce(folder, ""), "--traces: expected a folder that holds rlscheduler-lublin");
+  check(Reproduce(folder, "--traces none"), "found 'none'");
+  std::filesystem::create_directories(folder / "t/rlscheduler-lublin");
+  check(Reproduce(folder, "--traces t"), "t/rlscheduler-lublin/lublin_256.swf.gz: cannot be opened");
+  std::ofstream(folder / "t/rlscheduler-lublin/lublin_256.swf.gz") << "; MaxNodes: 4\n1 0 -1 5 1\n";
+  check(Reproduce(folder, "--traces t"), "lublin_256.swf.gz:2: expected 18 fields, found 5");
+}
+
+}  // namespace berth

@@ -1,15 +1,26 @@
-// First come, first served: strict arrival order, no overtaking.
+// First come, first served: strict arrival order, no overtaking. With a queue limit it is the loss system
+// M/M/c/K of queueing theory (K = GPUs + limit).
+#include <limits>
+
 #include "baselines/queue_rule.hpp"
 #include "baselines/schedulers.hpp"
 
 namespace berth {
 namespace {
 
-constexpr ParamInfo kParams[] = {kPlaceParam};
+constexpr ParamInfo kQueueLimitParam = {
+    "queue_limit", "none",
+    "most jobs that wait, from 0: an arrival that finds as many is rejected; none = no limit"};
+constexpr ParamInfo kParams[] = {kPlaceParam, kQueueLimitParam};
+
+int ReadQueueLimit(Params& params) {
+  if (params.Text(kQueueLimitParam.name) == "none") return QueueRule::kNoLimit;
+  return static_cast<int>(params.Integer(kQueueLimitParam.name, 0, std::numeric_limits<int>::max()));
+}
 
 class Fcfs final : public QueueRule {
  public:
-  explicit Fcfs(TypeChoice place) : QueueRule(place, /*overtake=*/false) {}
+  Fcfs(TypeChoice place, int queue_limit) : QueueRule(place, /*overtake=*/false, queue_limit) {}
   Knowledge knowledge() const override { return Knowledge::kNone; }
 
  private:
@@ -27,7 +38,8 @@ SchedulerInfo FcfsInfo() {
           /*preemptive=*/false,
           kParams,
           [](Params& params) -> std::unique_ptr<Scheduler> {
-            return std::make_unique<Fcfs>(ReadTypeChoice(params));
+            const TypeChoice place = ReadTypeChoice(params);
+            return std::make_unique<Fcfs>(place, ReadQueueLimit(params));
           },
           /*claims=*/{.types = true, .times = true}};
 }

@@ -32,18 +32,29 @@ int ChooseType(const ClusterView& view, const Plan& plan, int job, TypeChoice ch
 void QueueRule::Decide(const ClusterView& view, Decision& decision) {
   queue_.assign(view.waiting().begin(), view.waiting().end());
   plan_.Begin(view, /*preemptive=*/false);
-  if (queue_.empty() || plan_.total_room() == 0) return;
-  Order(view, queue_);
-  for (int job : queue_) {
-    if (plan_.total_room() == 0) break;
-    const int type = ChooseType(view, plan_, job, place_);
-    if (type >= 0) {
-      plan_.Put(view, job, type);
-    } else if (!overtake_) {
-      break;
+  if (!queue_.empty() && plan_.total_room() > 0) {
+    Order(view, queue_);
+    for (int job : queue_) {
+      if (plan_.total_room() == 0) break;
+      const int type = ChooseType(view, plan_, job, place_);
+      if (type >= 0) {
+        plan_.Put(view, job, type);
+      } else if (!overtake_) {
+        break;
+      }
     }
+    plan_.Emit(view, decision);
   }
-  plan_.Emit(view, decision);
+  if (queue_limit_ != kNoLimit) TurnAway(view, decision);
+}
+
+// Once what fits has started, the latest arrivals beyond the limit are rejected: under clock `event` those
+// that found the queue full.
+void QueueRule::TurnAway(const ClusterView& view, Decision& decision) const {
+  int waiting = 0;
+  for (int job : view.waiting()) {
+    if (!plan_.Placed(job) && ++waiting > queue_limit_) decision.Reject(job);
+  }
 }
 
 double EstimatedSeconds(const ClusterView& view, int job, int type) {

@@ -24,7 +24,9 @@ int ChooseType(const ClusterView& view, const Plan& plan, int job, TypeChoice ch
 // Non-preemptive. Allocates only until its arrays have grown to the longest queue.
 class QueueRule : public Scheduler {
  public:
-  QueueRule(TypeChoice place, bool overtake) : place_(place), overtake_(overtake) {}
+  static constexpr int kNoLimit = -1;
+  QueueRule(TypeChoice place, bool overtake, int queue_limit = kNoLimit)
+      : place_(place), overtake_(overtake), queue_limit_(queue_limit) {}
   void Decide(const ClusterView& view, Decision& decision) final;
 
  protected:
@@ -32,8 +34,11 @@ class QueueRule : public Scheduler {
   virtual void Order(const ClusterView& view, std::vector<int>& queue) = 0;
 
  private:
+  void TurnAway(const ClusterView& view, Decision& decision) const;
+
   TypeChoice place_;
   bool overtake_;
+  int queue_limit_;  // most jobs that wait, kNoLimit = any number
   Plan plan_;
   std::vector<int> queue_;
 };

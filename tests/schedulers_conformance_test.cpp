@@ -28,6 +28,7 @@ std::vector<std::string> Specs() {
     specs.push_back(std::string("gavel(objective=") + objective + ")");
   }
   specs.emplace_back("gavel(aware=false)");
+  specs.emplace_back("priority(preemptive=true)");
   return specs;
 }
 

@@ -140,7 +140,7 @@ const std::vector<QueueingSystem>& QueueingSystems() {
     const auto workload = [](double rate, const std::string& sizes, const std::string& classes = "1:1") {
       return Join("queueing(rate=", 3600.0 * rate, ",mean=1,sizes=", sizes, ",classes=", classes, ")");
     };
-    const std::string heavy_spec = "bounded_pareto(alpha=1.5,range=10000)";
+    const std::string heavy_spec = "bounded_pareto(alpha=1.5,range=1000)";
     const SizeDistribution heavy = SizeDistribution::Parse(heavy_spec, 1.0);
     const auto add = [&](std::string name, std::string source, std::string spec, std::string cluster,
                          std::string scheduler, std::vector<Quantity> quantities) {

@@ -1,6 +1,7 @@
 #include "env/auditor.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "env/check.hpp"
 
@@ -12,12 +13,13 @@ std::size_t U(int i) {
 }
 
 constexpr const char* kTime = "time";
+constexpr const char* kClock = "clock";
 constexpr const char* kPhases = "phases";
 constexpr const char* kWork = "work";
 constexpr const char* kHeld = "held seconds";
 constexpr const char* kBusy = "GPU-seconds";
 constexpr const char* kJobSeconds = "job-seconds";
-constexpr const char* kRules[] = {kTime, kPhases, kWork, kHeld, kBusy, kJobSeconds};
+constexpr const char* kRules[] = {kTime, kClock, kPhases, kWork, kHeld, kBusy, kJobSeconds};
 
 // Two books add the same terms in another order, and differences of times lose what the times' size costs.
 bool Same(double a, double b, double scale) {
@@ -64,7 +66,11 @@ std::string Auditor::Elapse(const AuditInput& in) {
   const SimState& s = in.state;
   const JobTable& jobs = in.scenario.data().jobs;
   if (s.now < time_) return Join(kTime, ": it is ", s.now, " s after ", time_);
-  const bool reference = in.scenario.data().clock.kind == ClockKind::kReferenceRounds;
+  const Clock& clock = in.scenario.data().clock;
+  if (clock.kind == ClockKind::kRounds && s.now != std::round(s.now / clock.round_s) * clock.round_s) {
+    return Join(kClock, ": ", s.now, " s is no multiple of the round");
+  }
+  const bool reference = clock.kind == ClockKind::kReferenceRounds;
   for (int job = 0; job < in.scenario.num_jobs(); ++job) {
     Run& run = runs_[U(job)];
     const JobPhase phase = s.phase[U(job)];
@@ -87,7 +93,14 @@ std::string Auditor::Elapse(const AuditInput& in) {
         if (segment.job == job) end = segment.finish;
       }
     }
-    run.steps += in.scenario.Rate(job, run.type) * std::max(0.0, end - std::max(time_, run.resumes));
+    const double steps = in.scenario.Rate(job, run.type) * std::max(0.0, end - std::max(time_, run.resumes));
+    if (reference) {
+      const bool part = phase != JobPhase::kDone && !Same(steps, std::round(steps), s.now);
+      if (part || end - time_ > clock.round_s * (1.0 + 1e-9)) {
+        return Join(kClock, ": job ", job, " made ", steps, " steps within ", end - time_, " s of a round");
+      }
+    }
+    run.steps += steps;
     run.held_s += end - time_;
     busy_[U(run.type)] += jobs.gang[U(job)] * (end - time_);
   }

@@ -141,6 +141,9 @@ TEST_CASE("auditor: a bug that each rule is for is reported by that rule", "[che
     CHECK(Verdict(film, scenario, bug.spoil) == bug.rule);
     met.insert(bug.rule);
   }
+  const Scenario rounds = Costly(33, {ClockKind::kRounds, 60.0});
+  CHECK(Verdict(Film(rounds, "srpt"), rounds, later([](Frame& f) { f.state.now += 0.5; })) == "clock");
+  met.insert("clock");
   CHECK(met == std::set<std::string>(Auditor::Rules().begin(), Auditor::Rules().end()));
 }
 
@@ -169,6 +172,17 @@ TEST_CASE("auditor: a simulator that works by another law is found out", "[check
   CHECK(verdict([](ScenarioData& d) {
           for (std::size_t j = 1; j < d.jobs.arrival.size(); ++j) d.jobs.arrival[j] += 0.001;
         }) == "job-seconds");
+  // Rounds of another length, and steps that are not whole.
+  for (const ClockKind kind : {ClockKind::kRounds, ClockKind::kReferenceRounds}) {
+    const Scenario rounds = Costly(34, {kind, 60.0});
+    const std::vector<Frame> shown = Film(rounds, "srpt");
+    CHECK(Verdict(shown, rounds) == "");
+    CHECK(Verdict(shown, WithClock(rounds, {kind, 50.0})) == "clock");
+  }
+  const Scenario whole = Costly(34, {ClockKind::kReferenceRounds, 60.0});
+  ScenarioData faster = whole.data();
+  for (double& rate : faster.throughputs.alone) rate *= 1.001;
+  CHECK(Verdict(Film(whole, "srpt"), Scenario(std::move(faster))) == "clock");
 }
 
 }  // namespace berth

@@ -59,6 +59,7 @@ TEST_CASE("cli: reproduce names what it knows", "[queueing]") {
   for (const auto& [arguments, expected] : std::vector<std::pair<std::string, std::string>>{
            {"reproduce queueng", "did you mean 'queueing'"},
            {"reproduce queueing --jobs 0", "jobs"},
+           {"reproduce queueing --only sprt", "M/M/1 srpt"},
            {"reproduce queueing --replications 1", "replications"},
            {"reproduce queueing --json no/such/q.json", "no/such/q.json"},
        }) {

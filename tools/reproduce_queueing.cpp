@@ -4,6 +4,7 @@
 #include <iostream>
 #include <thread>
 
+#include "env/check.hpp"
 #include "tools/json.hpp"
 #include "tools/progress.hpp"
 #include "tools/queueing_systems.hpp"
@@ -24,6 +25,7 @@ int ReproduceQueueing(const std::vector<std::string>& arguments) {
       "outside of the interval that holds all of them with 99%");
   options.Value("replications", "100", "independent runs of each system, seeds 1 to this");
   options.Value("jobs", "100000", "jobs measured in each, after a warm-up of a tenth and 1000");
+  options.Value("only", "", "only systems whose name contains this text, such as srpt");
   options.Value("threads", std::to_string(std::max(1U, std::thread::hardware_concurrency())),
                 "runs at once; the results do not depend on it");
   if (!options.Parse(arguments)) return 0;
@@ -35,8 +37,19 @@ int ReproduceQueueing(const std::vector<std::string>& arguments) {
   plan.threads = static_cast<int>(options.Integer("threads", 1, 4096));
   CheckJsonWritable(options);
 
+  std::vector<QueueingSystem> systems;
   int count = 0;
-  for (const QueueingSystem& system : QueueingSystems()) count += static_cast<int>(system.quantities.size());
+  std::string names;
+  for (const QueueingSystem& system : QueueingSystems()) {
+    names += (names.empty() ? "" : "; ") + system.name;
+    if (system.name.find(options.Text("only")) == std::string::npos) continue;
+    systems.push_back(system);
+    count += static_cast<int>(system.quantities.size());
+  }
+  if (systems.empty()) {
+    throw Error(Join(options.Where("only"), ": expected a part of one of ", names, ", found '",
+                     options.Text("only"), "'"));
+  }
   // Bonferroni: with probability 99% all systems lie within these intervals at once.
   const double together = 1.0 - (1.0 - kConfidence) / count;
 
@@ -46,8 +59,8 @@ int ReproduceQueueing(const std::vector<std::string>& arguments) {
   std::size_t done = 0;
   {
     Progress progress("queueing");
-    for (const QueueingSystem& system : QueueingSystems()) {
-      progress.Update(static_cast<float>(done++) / static_cast<float>(QueueingSystems().size()), system.name);
+    for (const QueueingSystem& system : systems) {
+      progress.Update(static_cast<float>(done++) / static_cast<float>(systems.size()), system.name);
       const std::vector<QueueingEstimate> estimates = Measure(system, plan);
       for (std::size_t q = 0; q < estimates.size(); ++q) {
         const Quantity& quantity = system.quantities[q];

@@ -5,6 +5,7 @@
 
 #include "env/check.hpp"
 #include "tests/catch.hpp"
+#include "tests/skip.hpp"
 #include "tools/queueing_systems.hpp"
 #include "tools/queueing_theory.hpp"
 
@@ -18,11 +19,21 @@ const QueueingSystem& Find(const std::string& name) {
   throw Error(Join("no system ", name));
 }
 
+// With BERTH_DEBUG_CHECKS every decision recounts every job: runs long enough for the intervals take minutes
+// there.
+#ifdef BERTH_DEBUG_CHECKS
+constexpr bool kTooSlow = true;
+#else
+constexpr bool kTooSlow = false;
+#endif
+const char* const kNeeds = "needs a build without BERTH_DEBUG_CHECKS (presets release and core)";
+
 constexpr QueueingPlan kPlan = {.replications = 40, .jobs = 8000, .warmup = 1000, .tail = 2000, .threads = 1};
 
 }  // namespace
 
 TEST_CASE("queueing: every system lies within the 99% interval of its closed form", "[queueing]") {
+  if (kTooSlow) return test::Skip(kNeeds);
   int quantities = 0;
   for (const QueueingSystem& system : QueueingSystems()) {
     if (system.slow) continue;
@@ -42,6 +53,7 @@ TEST_CASE("queueing: every system lies within the 99% interval of its closed for
 }
 
 TEST_CASE("queueing: the comparison tells one rule from another", "[queueing]") {
+  if (kTooSlow) return test::Skip(kNeeds);
   // The same measurement against a neighbour's closed form falls far outside.
   const auto off = [](const char* measured, const char* theory) {
     const QueueingEstimate estimate = Measure(Find(measured), kPlan)[0];
@@ -54,8 +66,7 @@ TEST_CASE("queueing: the comparison tells one rule from another", "[queueing]") 
 }
 
 TEST_CASE("queueing: a run whose arrivals end too early is refused", "[queueing]") {
-  QueueingPlan plan = kPlan;
-  plan.tail = 0;
+  const QueueingPlan plan = {.replications = 2, .jobs = 200, .warmup = 10, .tail = 0, .threads = 1};
   CHECK_THROWS_WITH(Measure(Find("M/M/1 fcfs"), plan), Catch::Contains("ran out"));
 }
 

@@ -32,7 +32,7 @@ int Berth(const test::TemporaryFolder& folder, const std::string& arguments) {
 
 TEST_CASE("cli: reproduce queueing shows every system, on any number of threads the same", "[queueing]") {
   const test::TemporaryFolder folder;
-  const std::string run = "reproduce queueing --replications 3 --jobs 100 ";
+  const std::string run = "reproduce queueing --replications 2 --jobs 100 ";
   const int code = Berth(folder, run + "--threads 1 --json one.json");
   CAPTURE(Slurp(folder / "error.txt"));
   const nlohmann::json one = nlohmann::json::parse(Slurp(folder / "one.json"));
@@ -50,8 +50,13 @@ TEST_CASE("cli: reproduce queueing shows every system, on any number of threads 
     outside += !row["within_99"].get<bool>();
   }
   CHECK(outside == one["outside_99"].get<int>());
-  Berth(folder, run + "--threads 3 --json three.json");
-  CHECK(nlohmann::json::parse(Slurp(folder / "three.json"))["rows"] == one["rows"]);
+  for (const char* threads : {"1", "3"}) {
+    Berth(folder, Join(run, "--only sjf --threads ", threads, " --json sjf", threads, ".json"));
+  }
+  const nlohmann::json alone = nlohmann::json::parse(Slurp(folder / "sjf1.json"))["rows"];
+  CHECK(alone.size() == 2);
+  CHECK(nlohmann::json::parse(Slurp(folder / "sjf3.json"))["rows"] == alone);
+  CHECK(std::find(one["rows"].begin(), one["rows"].end(), alone[0]) != one["rows"].end());
 }
 
 TEST_CASE("cli: reproduce names what it knows", "[queueing]") {

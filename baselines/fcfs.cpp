@@ -1,6 +1,7 @@
 // First come, first served: strict arrival order, no overtaking. With a queue limit it is the loss system
 // M/M/c/K of queueing theory (K = GPUs + limit).
 #include <limits>
+#include <string>
 
 #include "baselines/queue_rule.hpp"
 #include "baselines/schedulers.hpp"
@@ -14,8 +15,14 @@ constexpr ParamInfo kQueueLimitParam = {
 constexpr ParamInfo kParams[] = {kPlaceParam, kQueueLimitParam};
 
 int ReadQueueLimit(Params& params) {
-  if (params.Text(kQueueLimitParam.name) == "none") return QueueRule::kNoLimit;
-  return static_cast<int>(params.Integer(kQueueLimitParam.name, 0, std::numeric_limits<int>::max()));
+  const std::string text = params.Text(kQueueLimitParam.name);
+  if (text == "none") return QueueRule::kNoLimit;
+  const std::string what = "fcfs: parameter 'queue_limit' (none, or how many may wait)";
+  const long long limit = ParseInteger(text, what);
+  if (limit < 0 || limit > std::numeric_limits<int>::max()) {
+    throw Error(Join(what, ": expected 0 or more, found ", text));
+  }
+  return static_cast<int>(limit);
 }
 
 class Fcfs final : public QueueRule {

@@ -152,7 +152,7 @@ class Simulator {
 
 // The checker that knows nothing of how the state came about (env/invariants.hpp): capacity, whole gangs,
 // bookkeeping. "" when all hold. Called after every decision in debug builds and tests, where an auditor
-// (env/auditor.hpp) also keeps books of time, work, GPU-seconds and job-seconds from one decision to the next.
+// (env/auditor.hpp) also keeps books of time, work, GPU-seconds and job-seconds from each to the next.
 std::string CheckInvariants(const Simulator& simulator);
 
 }  // namespace berth

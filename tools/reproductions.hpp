@@ -8,8 +8,6 @@ namespace berth {
 
 // X(name, function, summary)
 #define BERTH_REPRODUCTIONS(X)                                                                  \
-  X("gavel", ReproduceGavel, "the policies, round mechanism and experiments of Gavel, OSDI 2020") \
-  X("hpc", ReproduceHpc, "the published batch-scheduling tables (RLScheduler protocol)")         \
   X("queueing", ReproduceQueueing, "queues with closed forms: theory and simulator side by side")
 
 // Each takes the words after its name and returns the exit code: 0 all held, 1 something was out of its

@@ -52,9 +52,20 @@ void QueueRule::Decide(const ClusterView& view, Decision& decision) {
   } else if (!view.waiting().empty() && plan_.total_room() > 0) {
     Redecide(view);
   }
-  if (plan_.placed().empty()) return;
-  queue_.SomeStarted();
-  plan_.Emit(view, decision);
+  if (!plan_.placed().empty()) {
+    queue_.SomeStarted();
+    plan_.Emit(view, decision);
+  }
+  if (options_.queue_limit != QueueRuleOptions::kNoLimit) TurnAway(view, decision);
+}
+
+// Once what fits has started, the latest arrivals beyond the limit are rejected: under clock `event` those
+// that found the queue full.
+void QueueRule::TurnAway(const ClusterView& view, Decision& decision) const {
+  int waiting = 0;
+  for (int job : view.waiting()) {
+    if (!plan_.Placed(job) && ++waiting > options_.queue_limit) decision.Reject(job);
+  }
 }
 
 void QueueRule::Redecide(const ClusterView& view) {

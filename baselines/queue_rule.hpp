@@ -23,11 +23,13 @@ namespace berth {
 enum class Backfill { kNone, kEasy, kConservative };
 
 struct QueueRuleOptions {
+  static constexpr int kNoLimit = -1;
   TypeChoice place = TypeChoice::kFastest;
   bool overtake = false;  // a job that does not fit is passed over instead of blocking those behind it
   Semantics semantics = Semantics::kRedecide;
   Backfill backfill = Backfill::kNone;
   bool reserve_by_start = false;  // kConservative
+  int queue_limit = kNoLimit;     // most jobs that wait: the latest arrivals beyond it are rejected
 };
 
 inline constexpr ParamInfo kOvertakeParam = {
@@ -59,6 +61,7 @@ class QueueRule final : public Scheduler {
   void Redecide(const ClusterView& view);
   void Commit(const ClusterView& view);
   void Pass(const ClusterView& view, bool chosen_now);
+  void TurnAway(const ClusterView& view, Decision& decision) const;
 
   ScoreRule rule_;
   QueueRuleOptions options_;

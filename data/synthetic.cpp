@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "data/arrivals.hpp"
 #include "data/throughputs.hpp"
 #include "data/workload_list.hpp"
 #include "data/workloads.hpp"
@@ -12,11 +13,12 @@ namespace berth {
 namespace {
 
 constexpr ParamInfo kParams[] = {
-    {"rate", "1.8", "mean arrivals per hour, Poisson; 0 = all jobs arrive at time 0"},
+    {"rate", "1.8", "mean arrivals per hour; 0 = all jobs arrive at time 0"},
     {"jobs", "1000", "number of jobs"},
     {"gangs", "single", "single | multi: 1, 2, 4, 8 GPUs with probability 0.7, 0.1, 0.15, 0.05"},
     {"priorities", "false", "a fifth of the jobs get weight 5"},
     {"slo", "false", "deadline at 1.2, 2 or 10 times the run time alone on V100s, a third each"},
+    kArrivalsParam,
 };
 
 // The reference draws SLOs from a stream of their own: here the far half of the jobs' stream, so that
@@ -24,7 +26,7 @@ constexpr ParamInfo kParams[] = {
 constexpr std::uint64_t kSloDraws = std::uint64_t{1} << 33;
 
 struct Options {
-  double rate = 0.0;
+  ArrivalModel arrivals;
   int jobs = 0;
   bool multi = false, priorities = false, slo = false;
 };
@@ -52,15 +54,11 @@ class Synthetic : public ScenarioSource {
     ScenarioData data = base_;
     data.seed = seed;
     Stream job_stream(seed, Purpose::kJobs, split, env, episode);
-    Stream arrivals(seed, Purpose::kArrivals, split, env, episode);
+    ArrivalProcess arrivals(options_.arrivals, Stream(seed, Purpose::kArrivals, split, env, episode));
     Stream slo_stream(seed, Purpose::kJobs, split, env, episode);
     slo_stream.Seek(kSloDraws);
     const int count = jobs > 0 ? jobs : options_.jobs;
-    double now = 0.0;
-    for (int i = 0; i < count; ++i) {
-      if (i > 0 && options_.rate > 0.0) now += arrivals.Exponential(3600.0 / options_.rate);
-      AddJob(job_stream, slo_stream, now, data.jobs);
-    }
+    for (int i = 0; i < count; ++i) AddJob(job_stream, slo_stream, arrivals.Next(), data.jobs);
     return Scenario(std::move(data));
   }
   bool fixed() const override { return false; }
@@ -118,19 +116,21 @@ void CheckDrawable(const Options& options, const ClusterSpec& cluster) {
 
 std::shared_ptr<const ScenarioSource> Make(Params& params, const ScenarioSettings& settings) {
   Options options;
-  options.rate = params.Number("rate", 0.0, 1e9);
+  const double rate = params.Number("rate", 0.0, 1e9);
+  options.arrivals = ArrivalModel::Parse(params.Text(kArrivalsParam.name), rate);
   options.jobs = static_cast<int>(params.Integer("jobs", 1, 100000000));
   options.multi = params.Choice("gangs", {"single", "multi"}) == 1;
   options.priorities = params.Bool("priorities");
   options.slo = params.Bool("slo");
   CheckDrawable(options, settings.cluster);
-  return std::make_shared<Synthetic>(options, settings, params.Resolved());
+  return std::make_shared<Synthetic>(
+      options, settings, WithParam(params.Resolved(), kArrivalsParam.name, options.arrivals.spec));
 }
 
 }  // namespace
 
 WorkloadInfo SyntheticInfo() {
-  return {"synthetic", "Poisson arrivals of deep-learning jobs with measured throughputs",
+  return {"synthetic", "deep-learning jobs with measured throughputs, Poisson arrivals unless told otherwise",
           "Narayanan et al., OSDI 2020, generator of the artefact", kParams, Make};
 }
 

@@ -5,6 +5,7 @@
 
 #define BERTH_WORKLOADS(X) \
   X(SyntheticInfo)         \
+  X(QueueingInfo)          \
   X(ToyInfo)
 
 #define BERTH_FORMATS(X) \
@@ -18,6 +19,9 @@ namespace berth {
 // A scenario with everything but throughputs and jobs: what all readers and generators begin with.
 ScenarioData BaseScenario(const ScenarioSettings& settings, const std::string& name,
                           const std::string& provenance);
+
+// A resolved spec with one parameter's text replaced: by what a nested spec resolved to.
+std::string WithParam(const std::string& resolved, const std::string& param, const std::string& value);
 
 #define BERTH_DECLARE(function) WorkloadInfo function();
 BERTH_WORKLOADS(BERTH_DECLARE)

@@ -37,6 +37,14 @@ ScenarioData BaseScenario(const ScenarioSettings& settings, const std::string& n
   return data;
 }
 
+std::string WithParam(const std::string& resolved, const std::string& param, const std::string& value) {
+  Spec spec = ParseSpec(resolved);
+  for (auto& [key, text] : spec.params) {
+    if (key == param) text = value;
+  }
+  return spec.ToString();
+}
+
 std::span<const WorkloadInfo> Workloads() {
 #define BERTH_ROW(function) function(),
   static const std::vector<WorkloadInfo> kTable = {BERTH_WORKLOADS(BERTH_ROW)};

@@ -41,6 +41,9 @@ bool Simulator::AdvanceToDecision() {
       decide = AdvanceReferenceRounds();
       break;
   }
+#ifdef BERTH_DEBUG_CHECKS
+  Audit();
+#endif
   if (window_left_ == 0) {
     finished_ = true;
     return false;

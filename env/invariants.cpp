@@ -1,6 +1,10 @@
-// The checker that recounts everything from the device map and the phases.
-#include <algorithm>
+#include "env/invariants.hpp"
 
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "env/check.hpp"
 #include "env/simulator.hpp"
 
 namespace berth {
@@ -10,87 +14,214 @@ std::size_t U(int i) {
   return static_cast<std::size_t>(i);
 }
 
-// Who shares a GPU with whom, and how fast everybody runs.
-std::string CheckSharing(const Scenario& scenario, const SimState& s, int job) {
-  const int partner = s.partner[U(job)], type = s.on_type[U(job)];
-  if (s.phase[U(job)] != JobPhase::kRunning) {
-    return partner < 0 ? "" : Join("job ", job, " shares a GPU and does not run");
-  }
-  if (partner < 0) {
-    if (s.rate[U(job)] == scenario.Rate(job, type)) return "";
-    return Join("job ", job, " runs at ", s.rate[U(job)], " steps/s, alone ", scenario.Rate(job, type));
-  }
-  if (s.partner[U(partner)] != job)
-    return Join("job ", job, " shares with job ", partner, ", not so the other");
-  if (scenario.data().jobs.gang[U(job)] != 1) return Join("job ", job, " shares a GPU and is a gang");
-  const double rate = scenario.PairRate(job, partner, type);
-  if (rate > 0.0 && s.rate[U(job)] == rate) return "";
-  return Join("job ", job, " runs at ", s.rate[U(job)], " steps/s, beside job ", partner, " ", rate);
+// The jobs on a device, -1 = nobody: its holder and whom that one shares it with.
+std::array<int, 2> Holders(const SimState& state, int device) {
+  const int job = state.device_job[U(device)];
+  return {job, job < 0 ? -1 : state.partner[U(job)]};
 }
 
-}  // namespace
+// No device gives more than it has, and none is lost.
+std::string Capacity(const InvariantInput& in) {
+  for (int d = 0; d < in.scenario.num_gpus(); ++d) {
+    if (in.state.device_milli[U(d)] != (in.state.device_job[U(d)] < 0 ? 1000 : 0)) {
+      return Join("device ", d, ": capacity and holder disagree");
+    }
+  }
+  return "";
+}
 
-std::string CheckInvariants(const Simulator& simulator) {
-  const Scenario& scenario = simulator.scenario();
-  const SimState& s = simulator.state();
-  const JobTable& jobs = scenario.data().jobs;
+std::string FreeCounts(const InvariantInput& in) {
+  for (int type = 0; type < in.scenario.num_types(); ++type) {
+    const auto first = in.state.device_job.begin() + in.scenario.first_device(type);
+    const auto idle = std::count(first, first + in.scenario.data().cluster.types[U(type)].count, -1);
+    if (idle != in.state.free_gpus[U(type)]) {
+      return Join("type ", type, ": ", idle, " idle, ", in.state.free_gpus[U(type)], " counted");
+    }
+  }
+  return "";
+}
 
-  std::vector<int> held(U(scenario.num_jobs()), 0);
-  for (int type = 0; type < scenario.num_types(); ++type) {
-    int idle = 0;
-    const int first = scenario.first_device(type);
-    for (int d = first; d < first + scenario.data().cluster.types[U(type)].count; ++d) {
-      const int job = s.device_job[U(d)];
-      if (s.device_milli[U(d)] != (job < 0 ? 1000 : 0))
-        return Join("device ", d, ": capacity and holder disagree");
-      if (job < 0) {
-        ++idle;
-        continue;
-      }
-      for (int holder = job; holder >= 0; holder = holder == job ? s.partner[U(job)] : -1) {
-        ++held[U(holder)];
-        if (s.on_type[U(holder)] != type)
-          return Join("job ", holder, " holds device ", d, " of another type");
-        const auto its = s.Devices(holder);
-        if (std::find(its.begin(), its.end(), d) == its.end())
-          return Join("job ", holder, " does not know of its device ", d);
+std::string DeviceTypes(const InvariantInput& in) {
+  for (int type = 0; type < in.scenario.num_types(); ++type) {
+    const int first = in.scenario.first_device(type);
+    for (int d = first; d < first + in.scenario.data().cluster.types[U(type)].count; ++d) {
+      for (int job : Holders(in.state, d)) {
+        if (job >= 0 && in.state.on_type[U(job)] != type)
+          return Join("job ", job, " holds device ", d, " of another type");
       }
     }
-    if (idle != s.free_gpus[U(type)])
-      return Join("type ", type, ": ", idle, " idle, ", s.free_gpus[U(type)], " counted");
   }
-  std::vector<int> waiting, running, active;
-  for (int job = 0; job < scenario.num_jobs(); ++job) {
-    const JobPhase phase = s.phase[U(job)];
-    const int expected = phase == JobPhase::kRunning ? jobs.gang[U(job)] : 0;
+  return "";
+}
+
+std::string WholeGangs(const InvariantInput& in) {
+  std::vector<int> held(U(in.scenario.num_jobs()), 0);
+  for (int d = 0; d < in.scenario.num_gpus(); ++d) {
+    for (int job : Holders(in.state, d)) {
+      if (job >= 0) ++held[U(job)];
+    }
+  }
+  for (int job = 0; job < in.scenario.num_jobs(); ++job) {
+    const bool runs = in.state.phase[U(job)] == JobPhase::kRunning;
+    const int expected = runs ? in.scenario.data().jobs.gang[U(job)] : 0;
     if (held[U(job)] != expected) return Join("job ", job, " holds ", held[U(job)], " GPUs, gang ", expected);
-    if (static_cast<int>(s.Devices(job).size()) != expected)
-      return Join("job ", job, ": device list is not its gang");
-    if (std::string problem = CheckSharing(scenario, s, job); !problem.empty()) return problem;
+  }
+  return "";
+}
+
+std::string DeviceLists(const InvariantInput& in) {
+  std::size_t listed = 0;
+  for (int job = 0; job < in.scenario.num_jobs(); ++job) {
+    for (int d : in.state.Devices(job)) {
+      const auto holders = Holders(in.state, d);
+      if (holders[0] != job && holders[1] != job)
+        return Join("job ", job, " lists device ", d, ", which it does not hold");
+      ++listed;
+    }
+  }
+  std::size_t held = 0;
+  for (int d = 0; d < in.scenario.num_gpus(); ++d) {
+    for (int job : Holders(in.state, d)) held += job >= 0;
+  }
+  return listed == held ? "" : Join(listed, " devices are listed, ", held, " are held");
+}
+
+std::string Placement(const InvariantInput& in) {
+  for (int job = 0; job < in.scenario.num_jobs(); ++job) {
+    if ((in.state.phase[U(job)] == JobPhase::kRunning) != (in.state.on_type[U(job)] >= 0)) {
+      return Join("job ", job, ": running and having a GPU type disagree");
+    }
+  }
+  return "";
+}
+
+std::string Arrivals(const InvariantInput& in) {
+  for (int job = 0; job < in.scenario.num_jobs(); ++job) {
+    if (in.state.phase[U(job)] != JobPhase::kFuture &&
+        in.scenario.data().jobs.arrival[U(job)] > in.state.now) {
+      return Join("job ", job, " is here before it arrives");
+    }
+  }
+  return "";
+}
+
+std::string Steps(const InvariantInput& in) {
+  for (int job = 0; job < in.scenario.num_jobs(); ++job) {
+    const double done = in.state.steps_done[U(job)], total = in.scenario.data().jobs.total_steps[U(job)];
+    const bool complete = in.state.phase[U(job)] == JobPhase::kDone;
+    if (done < 0.0 || done > total * (1.0 + 1e-12) || (complete && done != total)) {
+      return Join("job ", job, " has done ", done, " of ", total, " steps");
+    }
+  }
+  return "";
+}
+
+std::string FirstStarts(const InvariantInput& in) {
+  for (int job = 0; job < in.scenario.num_jobs(); ++job) {
+    const JobPhase phase = in.state.phase[U(job)];
+    const double start = in.state.first_start[U(job)];
+    if (start < in.scenario.data().jobs.arrival[U(job)])
+      return Join("job ", job, " started before it arrived");
+    if ((phase == JobPhase::kRunning || phase == JobPhase::kDone) && start > in.state.now) {
+      return Join("job ", job, " runs or ran, and its first start is to come");
+    }
+  }
+  return "";
+}
+
+std::string Completions(const InvariantInput& in) {
+  for (int job = 0; job < in.scenario.num_jobs(); ++job) {
+    const double done = in.state.completion[U(job)];
+    if (in.state.phase[U(job)] == JobPhase::kDone) {
+      if (done > in.state.now) return Join("job ", job, " is done in the future");
+    } else if (done != kNever) {
+      return Join("job ", job, " has a completion time and is not done");
+    }
+  }
+  return "";
+}
+
+std::string Lists(const InvariantInput& in) {
+  std::vector<int> waiting, running, active;
+  for (int job = 0; job < in.scenario.num_jobs(); ++job) {
+    const JobPhase phase = in.state.phase[U(job)];
     if (phase == JobPhase::kWaiting) waiting.push_back(job);
     if (phase == JobPhase::kRunning) running.push_back(job);
     if (phase == JobPhase::kWaiting || phase == JobPhase::kRunning) active.push_back(job);
-    if (phase != JobPhase::kFuture && jobs.arrival[U(job)] > s.now)
-      return Join("job ", job, " is here before it arrives");
-    if (s.steps_done[U(job)] < 0.0 || s.steps_done[U(job)] > jobs.total_steps[U(job)] * (1.0 + 1e-12)) {
-      return Join("job ", job, " has done ", s.steps_done[U(job)], " of ", jobs.total_steps[U(job)],
-                  " steps");
-    }
-    if (s.first_start[U(job)] < jobs.arrival[U(job)]) return Join("job ", job, " started before it arrived");
-    if (phase == JobPhase::kDone && s.completion[U(job)] > s.now)
-      return Join("job ", job, " is done in the future");
   }
-  if (waiting != s.waiting || running != s.running || active != s.active) return "lists and phases disagree";
-  // GPU-seconds: what the types were busy is what the jobs held, a second that two shared counted once.
+  const bool same = waiting == in.state.waiting && running == in.state.running && active == in.state.active;
+  return same ? "" : "lists and phases disagree";
+}
+
+// Who shares a GPU with whom, and how fast everybody runs.
+std::string Sharing(const InvariantInput& in) {
+  const SimState& s = in.state;
+  for (int job = 0; job < in.scenario.num_jobs(); ++job) {
+    const int partner = s.partner[U(job)], type = s.on_type[U(job)];
+    if (s.phase[U(job)] != JobPhase::kRunning || type < 0) {
+      if (partner >= 0) return Join("job ", job, " shares a GPU and does not run");
+      continue;
+    }
+    if (partner >= 0 && s.partner[U(partner)] != job)
+      return Join("job ", job, " shares with job ", partner, ", not so the other");
+    if (partner >= 0 && in.scenario.data().jobs.gang[U(job)] != 1)
+      return Join("job ", job, " shares a GPU and is a gang");
+    const double rate = partner < 0 ? in.scenario.Rate(job, type) : in.scenario.PairRate(job, partner, type);
+    if (s.rate[U(job)] != rate)
+      return Join("job ", job, " runs at ", s.rate[U(job)], " steps/s, not at ", rate);
+  }
+  return "";
+}
+
+// What the types were busy is what the jobs held, a second that two shared counted once.
+std::string GpuSeconds(const InvariantInput& in) {
   double busy = 0.0, attained = 0.0;
-  for (int type = 0; type < scenario.num_types(); ++type) busy += simulator.BusySeconds(type);
-  for (int job = 0; job < scenario.num_jobs(); ++job) {
-    attained += jobs.gang[U(job)] * s.AttainedSeconds(job) - 0.5 * s.SharedSeconds(job);
+  for (double seconds : in.busy_seconds) busy += seconds;
+  for (int job = 0; job < in.scenario.num_jobs(); ++job) {
+    attained += in.scenario.data().jobs.gang[U(job)] * in.state.AttainedSeconds(job) -
+                0.5 * in.state.SharedSeconds(job);
   }
   if (std::max(busy, attained) - std::min(busy, attained) > 1e-9 * std::max(1.0, busy)) {
     return Join("types were busy ", busy, " GPU-seconds, jobs held ", attained);
   }
   return "";
+}
+
+constexpr Invariant kInvariants[] = {
+    {"capacity", Capacity},
+    {"free counts", FreeCounts},
+    {"device types", DeviceTypes},
+    {"whole gangs", WholeGangs},
+    {"device lists", DeviceLists},
+    {"placement", Placement},
+    {"arrivals", Arrivals},
+    {"steps", Steps},
+    {"first starts", FirstStarts},
+    {"completions", Completions},
+    {"lists", Lists},
+    {"sharing", Sharing},
+    {"GPU-seconds", GpuSeconds},
+};
+
+}  // namespace
+
+std::span<const Invariant> Invariants() {
+  return kInvariants;
+}
+
+std::string CheckInvariants(const InvariantInput& input) {
+  for (const Invariant& invariant : kInvariants) {
+    const std::string violation = invariant.violation(input);
+    if (!violation.empty()) return Join(invariant.name, ": ", violation);
+  }
+  return "";
+}
+
+std::string CheckInvariants(const Simulator& simulator) {
+  std::vector<double> busy;
+  for (int type = 0; type < simulator.scenario().num_types(); ++type)
+    busy.push_back(simulator.BusySeconds(type));
+  return CheckInvariants({simulator.scenario(), simulator.state(), busy});
 }
 
 }  // namespace berth

@@ -295,7 +295,19 @@ ApplyResult Simulator::Apply(const Decision& decision) {
   if (packs) ApplyPacks(decision);
   wake_at_ = decision.wake_at > s.now ? decision.wake_at : kNever;
   BERTH_DCHECK(CheckInvariants(*this).empty(), CheckInvariants(*this));
+#ifdef BERTH_DEBUG_CHECKS
+  Audit();
+#endif
   return {};
 }
+
+#ifdef BERTH_DEBUG_CHECKS
+void Simulator::Audit() {
+  std::vector<double> busy;
+  for (int type = 0; type < scenario_.num_types(); ++type) busy.push_back(BusySeconds(type));
+  const std::string violation = auditor_.Observe({scenario_, state_, busy, JobSeconds()});
+  BERTH_CHECK(violation.empty(), violation);
+}
+#endif
 
 }  // namespace berth

@@ -22,6 +22,7 @@
 #include <string>
 #include <vector>
 
+#include "env/auditor.hpp"
 #include "env/cluster_view.hpp"
 #include "env/decision.hpp"
 #include "env/event_queue.hpp"
@@ -169,10 +170,15 @@ class Simulator {
   std::vector<double> job_seconds_at_arrival_, job_seconds_at_end_;  // [J]
   std::vector<Event> events_;
   std::uint64_t signature_ = 0x6265727468ULL;
+#ifdef BERTH_DEBUG_CHECKS
+  void Audit();
+  Auditor auditor_;
+#endif
 };
 
-// The checker that knows nothing of how the state came about: capacity, whole gangs, bookkeeping. "" when all
-// hold. Called after every decision in debug builds and tests.
+// The checker that knows nothing of how the state came about (env/invariants.hpp): capacity, whole gangs,
+// bookkeeping. "" when all hold. Called after every decision in debug builds and tests, where an auditor
+// (env/auditor.hpp) also keeps books of time, work, GPU-seconds and job-seconds from each to the next.
 std::string CheckInvariants(const Simulator& simulator);
 
 }  // namespace berth

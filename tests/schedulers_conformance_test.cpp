@@ -6,6 +6,7 @@
 #include "env/check.hpp"
 #include "env/metrics.hpp"
 #include "env/scheduler.hpp"
+#include "tests/audit.hpp"
 #include "tests/catch.hpp"
 #include "tests/toy_scenarios.hpp"
 
@@ -43,6 +44,8 @@ std::vector<std::string> Specs() {
                            "saf(backfill=conservative)", "smallest(overtake=true)"}) {
     specs.emplace_back(spec);
   }
+  specs.emplace_back("gavel(aware=false)");
+  specs.emplace_back("priority(preemptive=true)");
   return specs;
 }
 
@@ -57,21 +60,19 @@ Trace RunChecked(const Scenario& scenario, Scheduler& scheduler) {
   Simulator simulator(scenario, {.keep_events = true});
   scheduler.Reset(simulator.View(scheduler.knowledge()));
   Trace trace;
-  double last = 0.0;
+  Auditor auditor;
   while (simulator.AdvanceToDecision()) {
-    REQUIRE(simulator.now() >= last);
-    last = simulator.now();
+    REQUIRE(test::Observe(auditor, simulator) == "");
     Decision decision;
     scheduler.Decide(simulator.View(scheduler.knowledge()), decision);
     const ApplyResult applied = simulator.Apply(decision);
     INFO(Explain(applied, decision, simulator));
     REQUIRE(applied.ok());
-    const std::string violation = CheckInvariants(simulator);
-    INFO(violation);
-    REQUIRE(violation.empty());
+    REQUIRE(test::Observe(auditor, simulator) == "");
     trace.decisions.push_back(std::move(decision));
     REQUIRE(trace.decisions.size() < 200000);
   }
+  REQUIRE(test::Observe(auditor, simulator) == "");  // what completed last
   REQUIRE_FALSE(simulator.stalled());
   for (double done : simulator.state().completion) REQUIRE(done < kNever);
   trace.signature = simulator.signature();

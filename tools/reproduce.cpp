@@ -36,7 +36,9 @@ int RunReproduce(const std::vector<std::string>& arguments) {
     if (name == row.name) return row.run({std::next(arguments.begin()), arguments.end()});
     names.emplace_back(row.name);
   }
-  throw Error(Join("expected one of gavel and hpc, found '", name, "'", DidYouMean(name, names)));
+  std::string list;
+  for (const std::string& known : names) list += (list.empty() ? "" : ", ") + known;
+  throw Error(Join("expected one of ", list, ", found '", name, "'", DidYouMean(name, names)));
 }
 
 }  // namespace berth

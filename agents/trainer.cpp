@@ -140,7 +140,12 @@ class Trainer {
     progress.act_share = act_s_ / window;
     progress.learn_share = learn_s_ / window;
     progress.losses = agent_->figures();
-    const double mean = recent_.Mean(&EpisodeStats::return_sum);
+    progress.recent_return = recent_.Mean(&EpisodeStats::return_sum);
+    progress.recent_metric = recent_.Mean(&EpisodeStats::metric_sum);
+    const auto running = static_cast<double>(stats.running);
+    progress.running_return = stats.running > 0 ? stats.running_return_sum / running : kNaN;
+    progress.running_metric = stats.running > 0 ? stats.running_metric_sum / running : kNaN;
+    const double mean = progress.recent_return;
     if (mean > counters_.best_return) {
       counters_.best_return = mean;
       counters_.best_step = counters_.steps;

@@ -42,6 +42,9 @@ void ReadLine(const std::string& line, const std::string& where, const Throughpu
   const double slo = ParseNumber(fields[8], where + ": SLO");
   const double arrival = ParseNumber(fields[9], where + ": arrival_time");
   if (steps < 1) throw Error(Join(where, ": total_steps: expected at least 1, found ", steps));
+  if (!(slo > 0.0) && slo != -1.0) {
+    throw Error(Join(where, ": SLO: expected a factor above 0 or -1 for none, found ", slo));
+  }
   if (gang != 1 && gang != 2 && gang != 4 && gang != 8) {
     throw Error(Join(where, ": scale_factor: expected 1, 2, 4 or 8 GPUs, found ", gang));
   }

@@ -33,6 +33,9 @@ struct EpisodeStats {  // summed over the episodes that ended since the last Tak
   std::int64_t episodes = 0;
   double return_sum = 0.0;  // undiscounted
   double metric_sum = 0.0;  // the environment's own headline figure; its name is metric_name()
+  // The same of the episodes under way, so that long first episodes are not dark.
+  std::int64_t running = 0;
+  double running_return_sum = 0.0, running_metric_sum = 0.0;
 };
 
 // Thread rule: one caller, but for StepRange; Step may use own workers and gives the same bits on any number.

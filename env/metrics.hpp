@@ -68,6 +68,10 @@ struct RunResult {
   std::vector<Event> events;  // when kept
 };
 // Throws Error when the scheduler needs more than the scenario grants, decides illegally, or stalls.
+// Throws Error when the scheduler, `name` in messages, cannot run this scenario: it needs more knowledge than
+// is granted, or its Reset refuses the cluster. Leaves it reset.
+void CheckRunnable(const Scenario& scenario, Scheduler& scheduler, const std::string& name);
+
 RunResult Run(const Scenario& scenario, Scheduler& scheduler, const std::string& name,
               const RunOptions& options);
 

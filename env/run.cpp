@@ -6,6 +6,23 @@
 
 namespace berth {
 
+namespace {
+
+void CheckKnowledge(const Scenario& scenario, const Scheduler& scheduler, const std::string& name) {
+  if (scheduler.knowledge() > scenario.data().knowledge) {
+    throw Error(Join("scheduler '", name, "' needs knowledge '", ToString(scheduler.knowledge()),
+                     "', the scenario grants '", ToString(scenario.data().knowledge), "'"));
+  }
+}
+
+}  // namespace
+
+void CheckRunnable(const Scenario& scenario, Scheduler& scheduler, const std::string& name) {
+  CheckKnowledge(scenario, scheduler, name);
+  const Simulator simulator(scenario);
+  scheduler.Reset(simulator.View(scheduler.knowledge()));
+}
+
 RunResult Run(const Scenario& scenario, Scheduler& scheduler, const std::string& name,
               const RunOptions& options) {
   using Wall = std::chrono::steady_clock;
@@ -13,10 +30,7 @@ RunResult Run(const Scenario& scenario, Scheduler& scheduler, const std::string&
   const auto seconds_since = [](Wall::time_point t) {
     return std::chrono::duration<double>(Wall::now() - t).count();
   };
-  if (scheduler.knowledge() > scenario.data().knowledge) {
-    throw Error(Join("scheduler '", name, "' needs knowledge '", ToString(scheduler.knowledge()),
-                     "', the scenario grants '", ToString(scenario.data().knowledge), "'"));
-  }
+  CheckKnowledge(scenario, scheduler, name);
   const int jobs = scenario.num_jobs();
   const int last = options.window.end < 0 ? jobs : options.window.end;
   if (options.window.begin < 0 || options.window.begin > last || last > jobs) {

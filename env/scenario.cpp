@@ -15,6 +15,10 @@
 namespace berth {
 namespace {
 
+// So that boundaries, multiples of the round, are whole numbers that 64 bits and a double hold.
+constexpr double kShortestRound = 1e-3, kLongestTime = 1e12;  // s
+constexpr std::int64_t kMostGpus = 10'000'000;
+
 std::size_t U(int i) {
   return static_cast<std::size_t>(i);
 }
@@ -75,7 +79,9 @@ void CheckCluster(const ClusterSpec& cluster) {
   if (cluster.types.size() > 64)
     throw Error(Join("cluster: at most 64 GPU types, found ", cluster.types.size()));
   std::set<std::string> names;
+  std::int64_t gpus = 0;
   for (const GpuType& t : cluster.types) {
+    if ((gpus += t.count) > kMostGpus) throw Error(Join("cluster: at most ", kMostGpus, " GPUs, found ", gpus));
     if (t.name.empty()) throw Error("cluster: a GPU type has no name");
     if (!names.insert(t.name).second) throw Error(Join("cluster: GPU type '", t.name, "' is named twice"));
     if (t.count < 1) throw Error(Join("cluster: ", t.name, ": expected at least 1 GPU, found ", t.count));
@@ -150,8 +156,8 @@ void CheckColumns(const ScenarioData& data) {
 void CheckJob(const ScenarioData& data, int job, const std::string& where) {
   const JobTable& j = data.jobs;
   const double arrival = j.arrival[U(job)];
-  if (!(arrival >= 0.0) || std::isinf(arrival)) {
-    throw Error(Join(where, ": arrival: expected seconds >= 0, found ", arrival));
+  if (!(arrival >= 0.0 && arrival <= kLongestTime)) {
+    throw Error(Join(where, ": arrival: expected seconds from 0 to ", kLongestTime, ", found ", arrival));
   }
   if (job > 0 && arrival < j.arrival[U(job - 1)]) {
     throw Error(Join(where, ": arrival ", arrival, " lies before the previous job's ", j.arrival[U(job - 1)],
@@ -226,8 +232,9 @@ Clock Clock::Parse(const std::string& text) {
     const std::size_t open = text.find('(');
     const std::string inside = text.substr(open + 1, text.size() - open - 2);
     const double seconds = ParseNumber(inside, "clock " + text);
-    if (!(seconds > 0.0) || std::isinf(seconds)) {
-      throw Error(Join("clock ", text, ": expected a round of more than 0 seconds, found ", inside));
+    if (!(seconds >= kShortestRound && seconds <= kLongestTime)) {
+      throw Error(Join("clock ", text, ": expected a round of ", kShortestRound, " to ", kLongestTime,
+                       " seconds, found ", inside));
     }
     return {open == 6 ? ClockKind::kRounds : ClockKind::kReferenceRounds, seconds};
   }

@@ -1,5 +1,6 @@
 #include "env/thread_team.hpp"
 
+#include <system_error>
 #include <utility>
 
 #include "env/check.hpp"
@@ -14,15 +15,24 @@ constexpr std::uint64_t kCountMask = 0xffffffffULL;
 ThreadTeam::ThreadTeam(int size, const std::function<void()>& begin) {
   BERTH_CHECK(size >= 1, "a team of ", size);
   if (begin) begin();
-  for (int thread = 1; thread < size; ++thread) {
-    threads_.emplace_back([this, begin] {
-      if (begin) begin();
-      Loop();
-    });
+  try {
+    for (int thread = 1; thread < size; ++thread) {
+      threads_.emplace_back([this, begin] {
+        if (begin) begin();
+        Loop();
+      });
+    }
+  } catch (const std::system_error& error) {
+    Stop();
+    throw Error(Join("threads: expected a number that this machine can start, found ", size, ": ", error.what()));
   }
 }
 
 ThreadTeam::~ThreadTeam() {
+  Stop();
+}
+
+void ThreadTeam::Stop() {
   stop_ = true;
   ++section_;
   section_.notify_all();

@@ -16,6 +16,7 @@ class ThreadTeam {
  public:
   // `size` >= 1 threads; the caller of Run is one of them, so a team of one starts none. `begin` runs first
   // on every thread, the caller's included; it must not throw.
+  // Throws Error when the machine does not give that many threads.
   explicit ThreadTeam(int size, const std::function<void()>& begin = {});
   ~ThreadTeam();
   ThreadTeam(const ThreadTeam&) = delete;
@@ -29,6 +30,7 @@ class ThreadTeam {
 
  private:
   void Loop();
+  void Stop();
   void TakeParts(std::uint32_t section);
 
   // The section's number in the upper half, how many of its parts nobody has taken in the lower: one word, so

@@ -69,6 +69,13 @@ class VecEnv : public BatchEnv {
       sum.metric_sum += s.metric_sum;
       s = {};
     }
+    for (const SchedEnv& env : envs_) {
+      const double metric = env.MeanJct();
+      if (!(metric > 0.0)) continue;  // nothing has completed yet
+      ++sum.running;
+      sum.running_return_sum += env.episode_return();
+      sum.running_metric_sum += metric;
+    }
     return sum;
   }
 

@@ -14,8 +14,8 @@ int RunConvert(const std::vector<std::string>& arguments) {
                   "makes a scenario file from a public trace");
   options.Positional("trace", "the trace to read");
   options.Value("format", "", "a trace format: see berth list formats");
-  AddSettingOptions(options);
-  options.Value("out", "", "the scenario file to write");
+  AddSettingOptions(options, "the trace's own, where it states one", "the format's");
+  options.Output("out", "the scenario file to write");
   if (!options.Parse(arguments)) return 0;
 
   const std::string trace = options.Required("trace");

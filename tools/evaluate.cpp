@@ -26,14 +26,16 @@ void AddEvaluateOptions(Options& options) {
                      kDefaultWindow, "; all]"));
   options.Value("threads", std::to_string(std::max(1U, std::thread::hardware_concurrency())),
                 "runs at once; the results do not depend on it, decision times may");
-  options.Value("out", "", "write every job's completion time to this file (.h5)");
+  options.Output("out", "write every job's completion time to this file (.h5)");
 }
 
 EvaluationPlan MakePlan(Options& options, const WorkloadChoice& workload) {
   EvaluationPlan plan;
   plan.schedulers = SplitOutsideParentheses(options.Text("schedulers"), ';');
   if (plan.schedulers.empty()) throw Error(Join(options.Where("schedulers"), ": expected specs, found none"));
-  for (const std::string& spec : plan.schedulers) MakeScheduler(spec, AllSchedulers());
+  for (const std::string& spec : plan.schedulers) {
+    InOption(options, "schedulers", [&] { return MakeScheduler(spec, AllSchedulers()); });
+  }
   if (workload.source->fixed()) {
     if (options.Given("seeds")) {
       throw Error(Join(options.Where("seeds"), ": expected nothing, because ", workload.source->Describe(),
@@ -105,6 +107,16 @@ void PrintTable(const EvaluationPlan& plan, const std::vector<ResultRow>& rows) 
   std::cout << table.ToString();
 }
 
+// Means are over jobs that finished: a row that lost some is not to be compared without saying so.
+void PrintUnfinished(const std::vector<ResultRow>& rows) {
+  for (const ResultRow& row : rows) {
+    const Metrics metrics = row.Combined();
+    if (metrics.unfinished == 0) continue;
+    std::cout << row.scheduler << ": " << metrics.unfinished << " of " << metrics.jobs + metrics.unfinished
+              << " measured jobs did not finish; its figures are over the others\n";
+  }
+}
+
 }  // namespace
 
 int RunEvaluate(const std::vector<std::string>& arguments) {
@@ -141,6 +153,7 @@ int RunEvaluate(const std::vector<std::string>& arguments) {
   if (!workload.source->fixed()) std::cout << ", seeds " << options.Text("seeds");
   std::cout << ", measured jobs " << window << "\n\n";
   PrintTable(plan, rows);
+  PrintUnfinished(rows);
   return 0;
 }
 

@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <atomic>
-#include <exception>
-#include <numeric>
-#include <thread>
 
 #include "data/hdf5_file.hpp"
+#include "env/thread_team.hpp"
 #include "tools/progress.hpp"
 #include "tools/scenario_options.hpp"
 
@@ -21,16 +19,15 @@ constexpr int kEvaluationVersion = 1;
 std::vector<ResultRow> Evaluate(const EvaluationPlan& plan) {
   const std::size_t num_workloads = plan.workloads.size();
   std::vector<ResultRow> rows;
-  for (const std::string& spec : plan.schedulers) {  // bad specs show before any work is done
-    rows.push_back(
-        {spec,
-         UsedKnowledge(MakeScheduler(spec, AllSchedulers())->knowledge(), plan.workloads[0].data().knowledge),
-         std::vector<RunResult>(num_workloads)});
+  for (const std::string& spec : plan.schedulers) {  // what cannot run shows before any work is done
+    const std::unique_ptr<Scheduler> scheduler = MakeScheduler(spec, AllSchedulers());
+    CheckRunnable(plan.workloads[0], *scheduler, spec);
+    rows.push_back({spec, UsedKnowledge(scheduler->knowledge(), plan.workloads[0].data().knowledge),
+                    std::vector<RunResult>(num_workloads)});
   }
   const std::size_t num_runs = rows.size() * num_workloads;
   std::vector<std::atomic<float>> shares(num_runs);
-  std::vector<std::exception_ptr> errors(num_runs);
-  std::atomic<std::size_t> next{0}, finished{0};
+  std::atomic<std::size_t> finished{0};
   std::atomic<bool> failed{false};
   Progress progress("evaluate");
 
@@ -39,41 +36,32 @@ std::vector<ResultRow> Evaluate(const EvaluationPlan& plan) {
     for (const auto& share : shares) sum += share.load(std::memory_order_relaxed);
     progress.Update(sum / static_cast<float>(num_runs), Join(finished.load(), " of ", num_runs, " runs"));
   };
-  const auto work = [&] {
-    while (!failed) {
-      const std::size_t index = next++;
-      if (index >= num_runs) return;
-      ResultRow& row = rows[index / num_workloads];
-      const Scenario& scenario = plan.workloads[index % num_workloads];
-      try {
-        const std::unique_ptr<Scheduler> scheduler = MakeScheduler(row.scheduler, AllSchedulers());
-        RunOptions options;
-        options.window = plan.window;
-        options.progress = [&](const Simulator& simulator) {
-          const int done = simulator.arrived_jobs() - simulator.jobs_in_system();
-          const float share = static_cast<float>(done) / static_cast<float>(std::max(1, plan.window.end));
-          shares[index].store(std::min(1.0F, share), std::memory_order_relaxed);
-          show();
-          return !failed;
-        };
-        row.runs[index % num_workloads] = Run(scenario, *scheduler, row.scheduler, options);
-      } catch (...) {
-        errors[index] = std::current_exception();
-        failed = true;
-      }
-      shares[index] = 1.0F;
-      ++finished;
-      show();
+  ThreadTeam team(plan.threads);
+  team.Run(static_cast<int>(num_runs), [&](int part) {
+    if (failed) return;
+    const std::size_t index = num_runs - 1 - static_cast<std::size_t>(part);  // a team begins with its last part
+    ResultRow& row = rows[index / num_workloads];
+    const Scenario& scenario = plan.workloads[index % num_workloads];
+    try {
+      const std::unique_ptr<Scheduler> scheduler = MakeScheduler(row.scheduler, AllSchedulers());
+      RunOptions options;
+      options.window = plan.window;
+      options.progress = [&](const Simulator& simulator) {
+        const int done = simulator.arrived_jobs() - simulator.jobs_in_system();
+        const float share = static_cast<float>(done) / static_cast<float>(std::max(1, plan.window.end));
+        shares[index].store(std::min(1.0F, share), std::memory_order_relaxed);
+        show();
+        return !failed;
+      };
+      row.runs[index % num_workloads] = Run(scenario, *scheduler, row.scheduler, options);
+    } catch (...) {
+      failed = true;
+      throw;
     }
-  };
-  {
-    std::vector<std::jthread> workers;
-    for (int thread = 1; thread < plan.threads; ++thread) workers.emplace_back(work);
-    work();
-  }
-  for (const std::exception_ptr& error : errors) {
-    if (error) std::rethrow_exception(error);
-  }
+    shares[index] = 1.0F;
+    ++finished;
+    show();
+  });
   return rows;
 }
 

@@ -15,8 +15,8 @@ int RunExport(const std::vector<std::string>& arguments) {
   Options options("export", "RUN --out policy.h5 [--onnx policy.onnx]",
                   "freezes a trained scheduler for the simulator and for others");
   options.Positional("run", "the folder that berth train wrote");
-  options.Value("out", "", "the policy to write (.h5): policy(file=...) runs it");
-  options.Value("onnx", "", "the ONNX model to write");
+  options.Output("out", "the policy to write (.h5): policy(file=...) runs it");
+  options.Output("onnx", "the ONNX model to write");
   if (!options.Parse(arguments)) return 0;
 
   ExportRequest request{options.Required("run"), options.Text("out"), options.Text("onnx"), SourceCommit()};

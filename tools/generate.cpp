@@ -13,9 +13,9 @@ int RunGenerate(const std::vector<std::string>& arguments) {
   Options options("generate", "--workload SPEC --cluster CLUSTER --seed N --out FILE",
                   "makes a scenario file from a workload generator");
   options.Value("workload", "", Join("generator spec: see berth list workloads [", kDefaultWorkload, "]"));
-  AddSettingOptions(options);
+  AddSettingOptions(options, kDefaultCluster, "rounds(360)");
   options.Value("seed", "1000", "of the workload: what berth evaluate draws for this seed");
-  options.Value("out", "", "the scenario file to write");
+  options.Output("out", "the scenario file to write");
   if (!options.Parse(arguments)) return 0;
 
   const std::string out = options.Required("out");

@@ -4,6 +4,7 @@
 #include <exception>
 #include <iostream>
 #include <iterator>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -62,6 +63,9 @@ int Main(const std::vector<std::string>& words) {
     std::cout.flush();
     if (!std::cout) throw Error("standard output: cannot write");
     return code;
+  } catch (const std::bad_alloc&) {
+    std::cerr << "berth " << words[0] << ": out of memory; fewer or smaller workloads may help" << std::endl;
+    return kBadInput;
   } catch (const std::exception& error) {  // Error, and what the standard library says of files and memory
     std::cout.flush();
     std::cerr << "berth " << words[0] << ": " << error.what() << std::endl;

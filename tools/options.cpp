@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/program_options.hpp>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 
@@ -36,9 +37,9 @@ int LineOf(const std::string& path, const std::string& key) {
 Options::Options(std::string verb, std::string usage, std::string summary)
     : verb_(std::move(verb)), usage_(std::move(usage)), summary_(std::move(summary)) {
   Switch("help", "show this text");
-  Value("config", "", "INI file of options by their long names");
+  Input("config", "INI file of options by their long names");
   Value("set", "", "key=value: sets any option by its long name; may be repeated");
-  Value("json", "", "write the result as JSON to this file");
+  Output("json", "write the result as JSON to this file");
 }
 
 void Options::Declare(Option option) {
@@ -50,6 +51,18 @@ void Options::Declare(Option option) {
 void Options::Value(const std::string& name, const std::string& default_value, const std::string& help) {
   Option option;
   option.name = name, option.default_value = default_value, option.help = help;
+  Declare(std::move(option));
+}
+
+void Options::Input(const std::string& name, const std::string& help) {
+  Option option;
+  option.name = name, option.help = help, option.is_input = true;
+  Declare(std::move(option));
+}
+
+void Options::Output(const std::string& name, const std::string& help) {
+  Option option;
+  option.name = name, option.help = help, option.is_output = true;
   Declare(std::move(option));
 }
 
@@ -105,7 +118,9 @@ bool Options::Parse(const std::vector<std::string>& arguments) {
     throw Error(Join("unknown option '--", name, "'", DidYouMean(name, Names()), "; 'berth ", verb_,
                      " --help' lists them"));
   } catch (const po::too_many_positional_options_error&) {
-    throw Error(Join("expected options or at most one word, found more; usage: berth ", verb_, " ", usage_));
+    const bool word = std::any_of(options_.begin(), options_.end(), [](const Option& o) { return o.is_positional; });
+    throw Error(Join("expected options", word ? " and one word" : "", ", found more words; usage: berth ", verb_,
+                     " ", usage_));
   } catch (const po::error& error) {
     throw Error(Join(error.what(), "; usage: berth ", verb_, " ", usage_));
   }
@@ -115,7 +130,33 @@ bool Options::Parse(const std::vector<std::string>& arguments) {
   }
   for (const std::string& assignment : assignments) SetFromText(assignment);
   if (Given("config")) ReadConfig(Text("config"));
+  CheckPaths();
   return true;
+}
+
+void Options::CheckPaths() const {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  const auto same = [&](const std::string& a, const std::string& b) {
+    return fs::weakly_canonical(a, ignored) == fs::weakly_canonical(b, ignored) || fs::equivalent(a, b, ignored);
+  };
+  for (const Option& option : options_) {
+    if (!option.is_input && !option.is_output) continue;
+    if (option.value.empty()) {
+      if (!option.origin.empty()) throw Error(Join(option.origin, ": expected a file's name, found nothing"));
+      continue;
+    }
+    if (option.is_input && fs::is_directory(option.value, ignored)) {
+      throw Error(Join(Where(option.name), ": expected a file, found the folder ", option.value));
+    }
+    if (!option.is_output || fs::is_other(option.value, ignored)) continue;  // a device takes any number
+    for (const Option& other : options_) {
+      const bool path = other.is_input || other.is_output || other.is_positional;
+      if (!path || &other == &option || other.value.empty() || !same(option.value, other.value)) continue;
+      throw Error(Join(Where(option.name), ": expected another file than ", Where(other.name), ", found ",
+                       option.value, " for both"));
+    }
+  }
 }
 
 void Options::SetFromText(const std::string& assignment) {
@@ -124,7 +165,7 @@ void Options::SetFromText(const std::string& assignment) {
   const std::string key = assignment.substr(0, equals);
   Option* option = Lookup(key);
   if (option == nullptr || IsMeta(key)) {
-    throw Error(Join("--set: unknown key '", key, "'", DidYouMean(key, Names())));
+    throw Error(Join("--set: unknown key '", key, "'", DidYouMean(key, Keys())));
   }
   if (!option->origin.empty()) throw Error(Join("--set ", key, ": expected once, found twice"));
   option->value = assignment.substr(equals + 1);
@@ -133,7 +174,10 @@ void Options::SetFromText(const std::string& assignment) {
 
 void Options::ReadConfig(const std::string& path) {
   std::ifstream in(path);
-  if (!in) throw Error(Join(path, ": cannot read the configuration"));
+  std::error_code ignored;
+  if (!in || std::filesystem::is_directory(path, ignored)) {
+    throw Error(Join(path, ": cannot read the configuration"));
+  }
   try {
     const po::options_description none;
     const auto parsed = po::parse_config_file(in, none, /*allow_unregistered=*/true);
@@ -142,7 +186,7 @@ void Options::ReadConfig(const std::string& path) {
       const std::string where = Join(path, ":", LineOf(path, key), ": ", key);
       Option* option = Lookup(key);
       if (option == nullptr || IsMeta(key)) {
-        throw Error(Join(where, ": unknown option of berth ", verb_, DidYouMean(key, Names())));
+        throw Error(Join(where, ": unknown option of berth ", verb_, DidYouMean(key, Keys())));
       }
       if (option->origin == where) throw Error(Join(where, ": expected once, found twice"));
       if (!option->origin.empty()) continue;  // the command line wins
@@ -239,6 +283,14 @@ Options::Option* Options::Lookup(const std::string& name) {
   const auto it =
       std::find_if(options_.begin(), options_.end(), [&](const Option& o) { return o.name == name; });
   return it == options_.end() ? nullptr : &*it;
+}
+
+std::vector<std::string> Options::Keys() const {
+  std::vector<std::string> names;
+  for (const Option& option : options_) {
+    if (!IsMeta(option.name)) names.push_back(option.name);
+  }
+  return names;
 }
 
 std::vector<std::string> Options::Names() const {

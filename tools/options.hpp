@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include "env/check.hpp"
+
 namespace berth {
 
 class Options {
@@ -23,6 +25,9 @@ class Options {
   Options(std::string verb, std::string usage, std::string summary);
 
   void Value(const std::string& name, const std::string& default_value, const std::string& help);
+  // Files that the verb reads and writes. Given, they must be named; what is written must be none of the others.
+  void Input(const std::string& name, const std::string& help);
+  void Output(const std::string& name, const std::string& help);
   void Switch(const std::string& name, const std::string& help);      // --name alone means true
   void Positional(const std::string& name, const std::string& help);  // the word without a flag
 
@@ -52,17 +57,29 @@ class Options {
     std::string name, value, help;
     std::string default_value;
     std::string origin;  // empty = default
-    bool is_switch = false, is_positional = false;
+    bool is_switch = false, is_positional = false, is_input = false, is_output = false;
   };
   void Declare(Option option);
   const Option& Find(const std::string& name) const;
   Option* Lookup(const std::string& name);
   std::vector<std::string> Names() const;
+  std::vector<std::string> Keys() const;  // of configurations: all but --help, --config, --set and --json
+  void CheckPaths() const;
   void SetFromText(const std::string& assignment);
   void PrintHelp() const;
 
   std::string verb_, usage_, summary_;
   std::vector<Option> options_;
 };
+
+// What `make` makes of an option's text; its Error says which option it was.
+template <class F>
+auto InOption(const Options& options, const std::string& name, const F& make) {
+  try {
+    return make();
+  } catch (const Error& error) {
+    throw Error(Join(options.Where(name), ": ", error.what()));
+  }
+}
 
 }  // namespace berth

@@ -45,7 +45,7 @@ def draw(names, jct_s, attributes, labels, out):
         axes.step(hours, done, where="post", label=f"{label}: {mean_h[k]:.1f} h",
                   color="black" if learned else COLOURS[rank % len(COLOURS)],
                   linestyle="-" if learned else STYLES[rank % len(STYLES)],
-                  linewidth=2.4 if learned else 1.5, zorder=3 if learned else 2)
+                  linewidth=3.2 if learned else 1.5, alpha=0.45 if learned else 1.0, zorder=1.9 if learned else 2)
     axes.set_xscale("log")
     axes.set_xlim(max(0.02, np.nanmin(jct_s) / 3600), np.nanquantile(jct_s, 0.9995) / 3600)
     axes.set_ylim(0, 1)
@@ -58,7 +58,10 @@ def draw(names, jct_s, attributes, labels, out):
     axes.grid(True, which="minor", color="#f2f2f2", linewidth=0.5)
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(title="scheduler: mean", loc="upper left", frameon=False, fontsize=9)
-    figure.savefig(out, dpi=160)
+    try:
+        figure.savefig(out, dpi=160)
+    except (OSError, ValueError) as error:
+        sys.exit(f"{out}: cannot write: {error}")
 
 
 def main():

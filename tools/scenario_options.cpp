@@ -10,6 +10,14 @@ namespace {
 constexpr double kLongest = 1e12;  // s
 constexpr const char* kCostOptions[] = {"checkpoint-cost", "restore-cost", "migration-cost"};
 
+Clock ParseClock(const Options& options) {
+  return InOption(options, "clock", [&] { return Clock::Parse(options.Text("clock")); });
+}
+
+Knowledge ReadKnowledge(const Options& options) {
+  return InOption(options, "knowledge", [&] { return ParseKnowledge(options.Text("knowledge")); });
+}
+
 bool AnyCostGiven(const Options& options) {
   for (const char* name : kCostOptions) {
     if (options.Given(name)) return true;
@@ -38,9 +46,9 @@ ScenarioSettings ResolveSettings(const Options& options, const char* default_clu
                                  const Clock& default_clock) {
   ScenarioSettings settings;
   const std::string cluster = options.Given("cluster") ? options.Text("cluster") : default_cluster;
-  if (!cluster.empty()) settings.cluster = ParseCluster(cluster);
-  settings.clock = options.Given("clock") ? Clock::Parse(options.Text("clock")) : default_clock;
-  if (options.Given("knowledge")) settings.knowledge = ParseKnowledge(options.Text("knowledge"));
+  if (!cluster.empty()) settings.cluster = InOption(options, "cluster", [&] { return ParseCluster(cluster); });
+  settings.clock = options.Given("clock") ? ParseClock(options) : default_clock;
+  if (options.Given("knowledge")) settings.knowledge = ReadKnowledge(options);
   settings.estimate_sigma = ResolveSigma(options, settings.knowledge, 0.0);
   settings.costs = ResolveCosts(options, {});
   return settings;
@@ -52,10 +60,10 @@ Scenario Override(Scenario scenario, const Options& options) {
     throw Error(Join(options.Where("cluster"), ": expected nothing, because ", options.Text("scenario"),
                      " holds its own cluster, found '", options.Text("cluster"), "'"));
   }
-  if (options.Given("clock")) scenario = WithClock(scenario, Clock::Parse(options.Text("clock")));
+  if (options.Given("clock")) scenario = WithClock(scenario, ParseClock(options));
   if (options.Given("knowledge") || options.Given("sigma")) {
     const Knowledge knowledge =
-        options.Given("knowledge") ? ParseKnowledge(options.Text("knowledge")) : scenario.data().knowledge;
+        options.Given("knowledge") ? ReadKnowledge(options) : scenario.data().knowledge;
     scenario =
         WithKnowledge(scenario, knowledge, ResolveSigma(options, knowledge, scenario.data().estimate_sigma));
   }
@@ -65,10 +73,9 @@ Scenario Override(Scenario scenario, const Options& options) {
 
 }  // namespace
 
-void AddSettingOptions(Options& options) {
-  options.Value("cluster", "", Join("GPU types: name=count[/per node],... [", kDefaultCluster, "]"));
-  options.Value("clock", "",
-                "event | rounds(SECONDS) | reference_rounds | hpc [the file's or format's; rounds(360)]");
+void AddSettingOptions(Options& options, const std::string& cluster, const std::string& clock) {
+  options.Value("cluster", "", Join("GPU types: name=count[/per node],... [", cluster, "]"));
+  options.Value("clock", "", Join("event | rounds(SECONDS) | reference_rounds | hpc [", clock, "]"));
   options.Value("knowledge", "",
                 "most that may be known: none | blind | estimate | oracle [the file's; oracle]");
   options.Value("sigma", "", "of knowledge estimate: true remaining work x lognormal(0, sigma)");
@@ -78,10 +85,10 @@ void AddSettingOptions(Options& options) {
 }
 
 void AddScenarioOptions(Options& options) {
-  options.Value("scenario", "", "a scenario file (.h5), or with --format a trace");
+  options.Input("scenario", "a scenario file (.h5), or with --format a trace");
   options.Value("format", "", "of --scenario when it is a trace: see berth list formats");
   options.Value("workload", "", Join("generator spec: see berth list workloads [", kDefaultWorkload, "]"));
-  AddSettingOptions(options);
+  AddSettingOptions(options, kDefaultCluster, "the file's or format's; rounds(360)");
 }
 
 WorkloadChoice ResolveWorkload(Options& options) {
@@ -96,7 +103,7 @@ WorkloadChoice ResolveWorkload(Options& options) {
   options.Assign("scenario", std::filesystem::absolute(file).lexically_normal().string());
   options.Assign("clock", scenario.data().clock.ToString());
   options.Assign("knowledge", ToString(scenario.data().knowledge));
-  return {FixedSource(std::move(scenario), file), false};
+  return {FixedSource(std::move(scenario), options.Text("scenario")), false};
 }
 
 std::shared_ptr<const ScenarioSource> ResolveGenerator(Options& options) {
@@ -106,11 +113,12 @@ std::shared_ptr<const ScenarioSource> ResolveGenerator(Options& options) {
   options.Assign("cluster", ClusterText(settings.cluster));
   options.Assign("clock", settings.clock.ToString());
   options.Assign("knowledge", ToString(settings.knowledge));
-  return MakeWorkload(options.Text("workload"), settings);
+  return InOption(options, "workload", [&] { return MakeWorkload(options.Text("workload"), settings); });
 }
 
 Scenario ReadTrace(const std::string& path, const std::string& format, const Options& options) {
-  const FormatInfo& info = FindFormat(format);
+  const FormatInfo& info =
+      *InOption(options, "format", [&] { return &FindFormat(format); });
   return info.read(path, ResolveSettings(options, "", info.default_clock));
 }
 

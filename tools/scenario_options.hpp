@@ -13,7 +13,8 @@
 namespace berth {
 
 // --cluster, --clock, --knowledge, --sigma, --checkpoint-cost, --restore-cost, --migration-cost.
-void AddSettingOptions(Options& options);
+// `cluster` and `clock` say what holds where they are not given.
+void AddSettingOptions(Options& options, const std::string& cluster, const std::string& clock);
 // --scenario, --format, --workload and the settings.
 void AddScenarioOptions(Options& options);
 

@@ -33,13 +33,13 @@ int RunSimulate(const std::vector<std::string>& arguments) {
   AddScenarioOptions(options);
   options.Value("seed", "1000", "of the generated workload, where no --scenario is given");
   options.Value("window", "", "measure only jobs A:B; later jobs compete meanwhile [all]");
-  options.Value("events", "", "write the event log to this file (.h5)");
+  options.Output("events", "write the event log to this file (.h5)");
   if (!options.Parse(arguments)) return 0;
 
   CheckWritable(options.Text("events"), "--events");
   CheckJsonWritable(options);
   const std::string name = options.Text("scheduler");
-  const std::unique_ptr<Scheduler> scheduler = MakeScheduler(name, AllSchedulers());
+  const std::unique_ptr<Scheduler> scheduler = InOption(options, "scheduler", [&] { return MakeScheduler(name, AllSchedulers()); });
   const auto seed = static_cast<std::uint64_t>(options.Integer("seed", 0, INT64_MAX));
   const WorkloadChoice workload = ResolveWorkload(options);
   if (workload.source->fixed()) {

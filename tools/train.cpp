@@ -91,7 +91,7 @@ void CheckFolder(const std::string& folder, bool resume) {
   const bool exists = std::filesystem::exists(checkpoint);
   if (resume && !exists) throw Error(Join("--resume: expected ", checkpoint, ", found no such file"));
   if (!resume && exists) {
-    throw Error(Join("--out: ", folder, " already holds a run; continue it with 'berth train --resume --out ",
+    throw Error(Join("--out: ", folder, " already holds a run; continue it with '", CommandName(), " train --resume --out ",
                      folder, "' or choose another folder"));
   }
 }
@@ -125,8 +125,11 @@ std::string ConfigOfRun(const Options& options) {
 std::string Detail(const TrainProgress& now, const std::string& metric) {
   std::string text =
       Join(Thousands(static_cast<double>(now.steps)), " steps, ", Thousands(now.steps_per_s), " steps/s");
-  if (!std::isnan(now.mean_return)) {
-    text += Join(", return ", Readable(now.mean_return), ", ", metric, " ", Readable(now.mean_metric));
+  if (!std::isnan(now.recent_return)) {
+    text += Join(", return ", Readable(now.recent_return), ", ", metric, " ", Readable(now.recent_metric));
+  } else if (!std::isnan(now.running_return)) {
+    text += Join(", return ", Readable(now.running_return), ", ", metric, " ", Readable(now.running_metric),
+                 " so far in the first episodes");
   }
   return text;
 }
@@ -208,7 +211,13 @@ int RunTrain(const std::vector<std::string>& arguments) {
   const LearnApi& learners = OpenLearnLibrary();
   MakeFolder(out);
   request.config = ConfigOfRun(options);
-  WriteTextFile(out + "/config.ini", request.config);
+  // Of a run that is continued, only once its checkpoint was accepted: refused options must not stay.
+  bool config_written = false;
+  const auto write_config = [&] {
+    if (!config_written) WriteTextFile(out + "/config.ini", request.config);
+    config_written = true;
+  };
+  if (!resume) write_config();
   std::cout << SettingsText(sample) << "\nmdp " << request.mdp.ToString() << "\nworkload " << request.workload
             << "\n"
             << learners.build() << ", device " << learners.device(request.device) << ", run in " << out
@@ -219,6 +228,7 @@ int RunTrain(const std::vector<std::string>& arguments) {
   {
     Progress progress("train");
     request.on_progress = [&](const TrainProgress& now) {
+      write_config();
       const double by_steps = static_cast<double>(now.steps) / static_cast<double>(now.total_steps);
       const double by_time = request.seconds > 0.0 ? now.wall_s / request.seconds : 0.0;
       progress.Update(std::max(by_steps, by_time), Detail(now, metric));
@@ -232,11 +242,11 @@ int RunTrain(const std::vector<std::string>& arguments) {
             << " on " << outcome.device << ": return " << Readable(outcome.mean_return) << ", " << metric
             << " " << Readable(outcome.mean_metric) << "\n";
   if (outcome.interrupted) {
-    std::cout << "saved " << outcome.checkpoint << "; continue with: berth train --resume --out " << out
-              << "\n";
+    std::cout << "saved " << outcome.checkpoint << "; continue with: " << CommandName() << " train --resume --out "
+              << out << "\n";
     return kExitInterrupted;
   }
-  std::cout << "saved " << outcome.checkpoint << "; freeze it with: berth export " << out << " --out " << out
+  std::cout << "saved " << outcome.checkpoint << "; freeze it with: " << CommandName() << " export " << out << " --out " << out
             << "/policy.h5\n";
   return 0;
 }

@@ -1,5 +1,7 @@
 #include "tools/version.hpp"
 
+#include <cstdlib>
+
 #include "berth_commit.hpp"
 
 namespace berth {
@@ -9,6 +11,10 @@ const char* Version() {
 }
 const char* SourceCommit() {
   return BERTH_COMMIT;
+}
+std::string CommandName() {
+  const char* name = std::getenv("BERTH_COMMAND");
+  return name != nullptr ? name : "berth";
 }
 
 }  // namespace berth

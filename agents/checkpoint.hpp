@@ -12,7 +12,7 @@
 
 namespace berth {
 
-inline constexpr int kCheckpointVersion = 3;
+inline constexpr int kCheckpointVersion = 4;
 inline constexpr const char* kCheckpointKind = "checkpoint";
 inline constexpr int kCheckpointExamples = 16;
 

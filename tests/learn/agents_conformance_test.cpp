@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "agents/agent.hpp"
@@ -71,13 +72,16 @@ class Watched final : public BatchEnv {
     REQUIRE(illegal == 0);
     env_->StepRange(begin, end, actions, out);
     mask_.assign(out.action_mask.begin(), out.action_mask.end());
+    if (on_step) on_step();
   }
   EpisodeStats TakeStats() override { return env_->TakeStats(); }
   std::vector<std::uint8_t> SaveState() const override { return env_->SaveState(); }
   void LoadState(std::span<const std::uint8_t> state, const StepBuffers& out) override {
     env_->LoadState(state, out);
+    mask_.assign(out.action_mask.begin(), out.action_mask.end());
   }
   int illegal = 0, chosen = 0;
+  std::function<void()> on_step;
 
  private:
   std::unique_ptr<BatchEnv> env_;
@@ -164,12 +168,12 @@ TEST_CASE("agents: save, load, continue is the uninterrupted run, and the checkp
   ForEveryPair([](const std::string& spec, const std::string& network) {
     const test::TemporaryFolder folder;
     const auto run = [&](const std::string& out, int interrupt_at, bool resume) {
-      auto env = ToyEnv(SmallMdp(), 2, 3);
+      Watched env(ToyEnv(SmallMdp(), 2, 3));
       TrainRequest request;
       request.agent = spec;
       request.network = network;
       request.mdp = SmallMdp();
-      request.env = env.get();
+      request.env = &env;
       request.gpu_types = {"v100", "k80"};
       request.steps = 128;
       request.seed = 3;
@@ -177,17 +181,21 @@ TEST_CASE("agents: save, load, continue is the uninterrupted run, and the checkp
       request.out_dir = folder / out;
       request.resume = resume;
       request.checkpoint_every_s = interrupt_at > 0 ? 0.0 : 1e9;  // a checkpoint at every boundary
-      std::atomic<bool> stop = interrupt_at > 0;
+      std::atomic<bool> stop = false;
       request.interrupted = &stop;
+      env.on_step = [&] { stop = interrupt_at > 0 && env.chosen >= interrupt_at; };
       if (interrupt_at > 0) {
-        // Stops at the first boundary, before anything is learnt from: continuing does all of the work.
-        CHECK(berth_learn_api()->train(request).interrupted);
+        // Stops when half of it is done: moments, buffers and streams have moved and must come back.
+        const TrainOutcome half = berth_learn_api()->train(request);
+        CHECK(half.interrupted);
+        CHECK(half.steps >= interrupt_at);
+        CHECK(half.steps < 128);
       } else {
         CHECK(berth_learn_api()->train(request).steps == 128);
       }
     };
     run("straight", 0, false);
-    run("halves", 1, false);
+    run("halves", 64, false);
     run("halves", 0, true);
     const ExportOutcome straight =
         berth_learn_api()->export_policy({folder / "straight", folder / "a.h5", "", ""});

@@ -156,8 +156,11 @@ void CheckColumns(const ScenarioData& data) {
 void CheckJob(const ScenarioData& data, int job, const std::string& where) {
   const JobTable& j = data.jobs;
   const double arrival = j.arrival[U(job)];
-  if (!(arrival >= 0.0 && arrival <= kLongestTime)) {
-    throw Error(Join(where, ": arrival: expected seconds from 0 to ", kLongestTime, ", found ", arrival));
+  if (!(arrival >= 0.0) || std::isinf(arrival)) {
+    throw Error(Join(where, ": arrival: expected seconds >= 0, found ", arrival));
+  }
+  if (arrival > kLongestTime) {
+    throw Error(Join(where, ": arrival: expected at most ", kLongestTime, " seconds, found ", arrival));
   }
   if (job > 0 && arrival < j.arrival[U(job - 1)]) {
     throw Error(Join(where, ": arrival ", arrival, " lies before the previous job's ", j.arrival[U(job - 1)],

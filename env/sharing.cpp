@@ -87,7 +87,7 @@ void Simulator::SetRate(int job, double rate) {
   if (clock != ClockKind::kEvent && clock != ClockKind::kHpc) return;
   if (finish <= s.now) return;  // it ends at this very instant: what is queued stands
   ++version_[U(job)];
-  queue_.Push({FinishTime(job), 0, job, version_[U(job)]});
+  queue_.Push({FinishTime(job), rank_[U(job)], job, version_[U(job)]});
 }
 
 }  // namespace berth

@@ -62,6 +62,7 @@ Simulator::Simulator(Scenario scenario, SimulatorOptions options)
   s.slot.assign(U(jobs), -1);
 
   version_.assign(U(jobs), 0);
+  rank_.assign(U(jobs), 0);
   job_stamp_.assign(U(jobs), 0);
   device_stamp_.assign(U(gpus), 0);
   host_stamp_.assign(U(jobs), 0);
@@ -208,8 +209,8 @@ void Simulator::StartRun(int job, int type, double overhead) {
   const ClockKind clock = scenario_.data().clock.kind;
   if (clock == ClockKind::kEvent || clock == ClockKind::kHpc) {
     // RLScheduler keeps a list of running jobs that it sorts by finish, stably (traces/PROTOCOL.md §1).
-    const std::int32_t rank = clock == ClockKind::kHpc ? ++starts_ : 0;
-    queue_.Push({FinishTime(job), rank, job, version_[U(job)]});
+    if (clock == ClockKind::kHpc) rank_[U(job)] = ++starts_;
+    queue_.Push({FinishTime(job), rank_[U(job)], job, version_[U(job)]});
   }
 }
 

@@ -149,6 +149,7 @@ class Simulator {
   SimState state_;
   EventQueue queue_;                                     // completions; clocks event and hpc
   std::int32_t starts_ = 0;                              // so far; kHpc
+  std::vector<std::int32_t> rank_;                       // [J] clock hpc: order of starts, otherwise 0
   std::vector<std::uint32_t> version_;                   // [J] of the current run
   std::vector<std::uint64_t> free_bits_;                 // [D / 64] idle devices
   std::vector<std::uint32_t> job_stamp_, device_stamp_;  // marks of the decision being validated

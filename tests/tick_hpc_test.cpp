@@ -45,20 +45,25 @@ Model Walk(const Scenario& scenario, TickRule rule) {
   std::vector<int> on(n, -1);
   std::vector<bool> here(n, false);
   std::vector<double> left = jobs.total_steps;
+  std::vector<std::size_t> started;  // in the order of their starts, in which those of one instant end
   const auto decide = [&] {
     ++model.decisions;
     std::vector<TickJob> present;
     for (std::size_t j = 0; j < n; ++j) {
       if (here[j]) present.push_back(Face(static_cast<int>(j), jobs.gang[j], on[j]));
     }
-    for (const auto& [job, type] : test::Plan(rule, present, {6})) on[static_cast<std::size_t>(job)] = type;
+    for (const auto& [job, type] : test::Plan(rule, present, {6})) {
+      if (on[static_cast<std::size_t>(job)] < 0) started.push_back(static_cast<std::size_t>(job));
+      on[static_cast<std::size_t>(job)] = type;
+    }
   };
   for (double now = 0.0; std::count(model.completion.begin(), model.completion.end(), -1.0) > 0; ++now) {
     for (std::size_t j = 0; j < n; ++j) {
       if (jobs.arrival[j] == now) here[j] = true, decide();
     }
-    for (std::size_t j = 0; j < n; ++j) {  // jobs that ended at this second keep their GPUs until their turn
-      if (here[j] && on[j] >= 0 && left[j] == 0.0) here[j] = false, model.completion[j] = now, decide();
+    for (std::size_t k = 0; k < started.size(); ++k) {  // who ends at this second keeps its GPUs until its turn
+      const std::size_t j = started[k];
+      if (here[j] && left[j] == 0.0) here[j] = false, model.completion[j] = now, decide();
     }
     for (std::size_t j = 0; j < n; ++j) {
       if (here[j] && on[j] >= 0) left[j] -= 1.0;

@@ -186,4 +186,30 @@ TEST_CASE("cli: no space is one line and code 2, and the old file stays") {
   }
 }
 
+TEST_CASE("cli: what is written is none of the files that are read or written beside it") {
+  const TemporaryFolder folder;
+  REQUIRE(Berth(folder, "generate --workload 'toy(jobs=5)' --cluster v100=2 --out s.h5").code == 0);
+  const std::string before = Slurp(folder / "s.h5");
+  CheckOneLine(Berth(folder, "evaluate --scenario s.h5 --schedulers fcfs --out ./s.h5"), "--scenario");
+  CheckOneLine(Berth(folder, "simulate --scenario s.h5 --json s.h5"), "s.h5 for both");
+  CheckOneLine(Berth(folder, "simulate --scenario s.h5 --json a --events a"), "another file than");
+  CHECK(Slurp(folder / "s.h5") == before);
+  CheckOneLine(Berth(folder, "simulate --scenario ''"), "--scenario: expected a file's name, found nothing");
+  CheckOneLine(Berth(folder, "simulate --scenario s.h5 --json ''"), "--json: expected a file's name");
+  CheckOneLine(Berth(folder, "simulate --scenario s.h5 --config ."), "cannot read the configuration");
+  CHECK(Berth(folder, "simulate --scenario s.h5 --json /dev/null --events e.h5").code == 0);
+}
+
+TEST_CASE("cli: an option's text that is wrong is named with its option") {
+  const TemporaryFolder folder;
+  CheckOneLine(Berth(folder, "simulate --scheduler fcsf"), "--scheduler: unknown scheduler 'fcsf' (did you mean 'fcfs'");
+  CheckOneLine(Berth(folder, "evaluate --schedulers 'fcfs;srtp'"), "--schedulers: unknown scheduler 'srtp'");
+  CheckOneLine(Berth(folder, "simulate --clock 'rounds(1e-300)'"), "--clock: clock rounds(1e-300): expected a round");
+  CheckOneLine(Berth(folder, "simulate --cluster v100=2147483647"), "cluster: at most");
+  CheckOneLine(Berth(folder, "simulate --knowledge orcale"), "--knowledge: ");
+  CheckOneLine(Berth(folder, "simulate extra words"), "found more words");
+  CheckOneLine(Berth(folder, "evaluate --knowledge blind --schedulers 'fcfs;srpt' --seeds 0:1"),
+               "'srpt' needs knowledge");
+}
+
 }  // namespace berth

@@ -111,4 +111,27 @@ TEST_CASE("cli: Ctrl-C in training saves a checkpoint, says how to continue, and
   CHECK(second["config"]["workload"] == "toy(jobs=5)");
 }
 
+TEST_CASE("cli: a run on a scenario file goes on as it is told to, and a refused --resume changes nothing") {
+  if (!HaveLearners()) return test::Skip("needs libberth_learn.so beside the binary (target berth_learn)");
+  const TemporaryFolder folder;
+  REQUIRE(Wait(Start(folder, {"generate", "--workload", "toy(jobs=20)", "--cluster", "v100=2", "--out",
+                              "s.h5"})) == 0);
+  REQUIRE(Wait(Start(folder, {"train", "--scenario", "s.h5", "--episode-jobs", "5", "--warmup-jobs", "0", "--envs",
+                              "2", "--threads", "1", "--device", "cpu", "--agent", "ppo(n_steps=16)", "--steps",
+                              "32", "--out", "run"})) == 0);
+  const std::string config = Slurp(folder / "run/config.ini");
+  for (const std::vector<std::string>& other :
+       {std::vector<std::string>{"--seed", "7"}, {"--agent", "dqn"}, {"--network", "mlp"}}) {
+    std::vector<std::string> words = {"train", "--resume", "--out", "run", "--steps", "64"};
+    words.insert(words.end(), other.begin(), other.end());
+    CHECK(Wait(Start(folder, words)) == 2);
+    CAPTURE(Slurp(folder / "error.txt"));
+    CHECK(Slurp(folder / "run/config.ini") == config);
+  }
+  const int resumed = Wait(Start(folder, {"train", "--resume", "--out", "run", "--steps", "64"}));
+  CAPTURE(Slurp(folder / "error.txt"));
+  CHECK(resumed == 0);
+  CHECK(Slurp(folder / "run/config.ini") != config);  // 64 steps now
+}
+
 }  // namespace berth

@@ -5,9 +5,13 @@
 #include "baselines/schedulers.hpp"
 #include "env/check.hpp"
 #include "env/metrics.hpp"
+#include "env/observation.hpp"
 #include "env/scheduler.hpp"
+#include "policies/schedulers.hpp"
 #include "tests/audit.hpp"
 #include "tests/catch.hpp"
+#include "tests/policies_support.hpp"
+#include "tests/temporary_folder.hpp"
 #include "tests/toy_scenarios.hpp"
 
 namespace berth {
@@ -17,8 +21,24 @@ using test::AllClocks;
 using test::RandomScenario;
 
 std::unique_ptr<Scheduler> Make(const std::string& spec) {
-  const SchedulerTable tables[] = {BaselineSchedulers()};
+  const SchedulerTable tables[] = {BaselineSchedulers(), PolicySchedulers()};
   return MakeScheduler(spec, tables);
+}
+
+// Frozen policies with random weights, which decide badly but must decide legally: a preemptive one and one of
+// semantics commit.
+std::vector<std::string> PolicySpecs() {
+  static const test::TemporaryFolder folder;
+  static const std::vector<std::string> specs = [] {
+    std::vector<std::string> made;
+    for (const int num_actions : {6 * 2 + 1, 6 * 2}) {
+      const std::string path = folder / Join("policy", num_actions, ".h5");
+      SaveBundle(test::RandomBundle("pair_scorer(width=8)", ObservationV1::Layout(6, 2), num_actions, 3), path);
+      made.push_back("policy(file=" + path + ")");
+    }
+    return made;
+  }();
+  return specs;
 }
 
 // Every row by its name, and the rows whose parameters change what they are.
@@ -46,6 +66,7 @@ std::vector<std::string> Specs() {
   }
   specs.emplace_back("gavel(aware=false)");
   specs.emplace_back("priority(preemptive=true)");
+  for (const std::string& spec : PolicySpecs()) specs.push_back(spec);
   return specs;
 }
 

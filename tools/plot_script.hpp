@@ -1,0 +1,13 @@
+// Pictures are drawn by Python scripts beside the sources; a machine without Python gets a line instead.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace berth {
+
+// Runs tools/SCRIPT with the repository's .venv, or python3 on the path. "" when it drew, else why it did not
+// and what to type.
+std::string RunPlotScript(const std::string& script, const std::vector<std::string>& arguments);
+
+}  // namespace berth

@@ -114,6 +114,18 @@ TEST_CASE("reproduce gavel: a policy that this binary lacks is named as not avai
   CHECK(Has(Slurp(folder / "o/gavel.md"), "not available"));
 }
 
+TEST_CASE("reproduce gavel: every policy of the experiments is one that this binary has") {
+  const TemporaryFolder folder;
+  const Outcome planned = Reproduce(folder, "--packed --seeds 0:1 --estimate");
+  CAPTURE(planned.out, planned.error);
+  CHECK(planned.code == 0);
+  CHECK_FALSE(Has(planned.out, "not available"));
+  // Three of them, so that an empty plan does not pass.
+  CHECK(Has(planned.out, "synthetic(rate=5.6,jobs=12000) seed 0  gavel(objective=max_min,aware=false)"));
+  CHECK(Has(planned.out, "synthetic(rate=0,jobs=700,gangs=multi) seed 0  gandiva"));
+  CHECK(Has(planned.out, "cost: A3C, cloud seed 0  gavel_strict(objective=max_throughput_per_cost,slo=keep)"));
+}
+
 TEST_CASE("reproduce gavel: runs are kept by what decides them, and a damaged file is run again") {
   const TemporaryFolder folder;
   const double alone = SecondsAlone();

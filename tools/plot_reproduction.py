@@ -92,17 +92,19 @@ def draw_load(folder, rows):
 
 
 def draw_makespan(folder, rows):
-    figure, axes = axes_of("Makespan, static multi-GPU workloads", "jobs", "makespan (hours)")
-    top = 0.0
+    figure, axes = axes_of("Makespan, static multi-GPU workloads", "jobs", "makespan (hours, log scale)", size=(8.6, 4.2))
     for k, (policy, points) in enumerate(groups(rows, "policy").items()):
         published = by_x([p for p in points if p["source"] == "published"], "jobs", "makespan_h")
         draw_measured(axes, by_x([p for p in points if p["source"] == "measured"], "jobs", "makespan_h"), k, policy)
         if published:
             values = [p[1][0] for p in published]
             draw_published(axes, [p[0] for p in published], values, values, k, policy)
-            top = max(top, max(values))
-    axes.set_ylim(0, 1.4 * max(top, 100.0))
-    axes.legend(frameon=False, fontsize=8, loc="upper left", ncols=2)
+    axes.set_yscale("log")
+    axes.set_ylim(100, None)
+    axes.yaxis.set_major_locator(matplotlib.ticker.FixedLocator([100, 150, 200, 300, 400, 600, 800, 1200]))
+    axes.yaxis.set_minor_locator(matplotlib.ticker.NullLocator())
+    axes.yaxis.set_major_formatter(matplotlib.ticker.FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
     save(figure, folder / "makespan.png")
 
 

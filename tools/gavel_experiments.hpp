@@ -25,6 +25,7 @@ struct GavelSettings {
   X("simulations", Simulations, "the reference's own traces and policies, held within 3% (makespan 1%)") \
   X("makespan", Makespan, "static multi-GPU workloads of 100 to 700 jobs")                               \
   X("load", Load, "mean JCT against load, single and multi GPU, aware against agnostic")                 \
+  X("ftf", Ftf, "the same under finish-time fairness: some of its runs take many minutes each")          \
   X("priorities", Priorities, "mean JCT by priority, multi GPU")                                         \
   X("cdf", Cdf, "distribution of JCTs at 5.6 single-GPU jobs an hour")                                   \
   X("hierarchy", Hierarchy, "shares of three tenants and their jobs over time")                          \

@@ -51,7 +51,7 @@ double MakespanRatio(const GavelSettings& settings, const GavelRuns& runs, const
 }  // namespace
 
 void PlanHeadline(const GavelSettings& settings, GavelRuns& runs) {
-  PlanLoad(settings, runs);
+  PlanLoad(settings, runs);  // not finish-time fairness: its row stands when `ftf` was chosen too
   PlanMakespan(settings, runs);
   PlanCost(settings, runs);
 }

@@ -32,10 +32,12 @@ struct LoadSetting {
   const char* title;
   Gangs gangs;
   std::vector<LoadCurve> curves;
+  bool slow = false;  // an experiment of its own, `ftf`
 };
 const std::vector<LoadSetting>& LoadSettings();
 
-// The rates of a curve that are run: with `quick` one a published value; none of a packed LP unless asked for.
+// The rates of a curve that are run: with `quick` one a published value; none of a packed LP unless asked
+// for.
 std::vector<double> ShownRates(const GavelSettings& settings, const LoadCurve& curve);  // packed ones too
 std::vector<double> Rates(const GavelSettings& settings, const LoadCurve& curve);
 SeedValues MeanJctHours(const GavelSettings& settings, const GavelRuns& runs, Gangs gangs,

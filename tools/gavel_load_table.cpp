@@ -63,14 +63,15 @@ const std::vector<LoadSetting>& LoadSettings() {
        Gangs::kSingle,
        {{"FTF",
          "gavel(objective=finish_time_fairness,aware=false)",
-         5.0,
+         15.0,
          {1, 4.4, 5.6},
          {{0.5, 4.4, 23, 23}, {5.6, 5.6, 83, 83}}},
         {"Gavel",
          "gavel(objective=finish_time_fairness)",
-         5.0,
+         15.0,
          {1, 4.4, 5.6},
-         {{0.5, 4.4, 17, 17}, {5.6, 5.6, 28, 28}}}}},
+         {{0.5, 4.4, 17, 17}, {5.6, 5.6, 28, 28}}}},
+       /*slow=*/true},
   };
   return settings;
 }

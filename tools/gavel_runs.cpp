@@ -65,18 +65,21 @@ std::string SpecOfReferencePolicy(const std::string& policy) {
   return "";
 }
 
-bool KnownScheduler(const std::string& spec) {
-  if (spec.empty()) return false;
+std::string WhyNotAvailable(const std::string& spec) {
+  if (spec.empty()) return "no scheduler stands for it";
   try {
     MakeScheduler(spec, ReproductionSchedulers());
-    return true;
-  } catch (const Error&) {
-    return false;
+    return "";
+  } catch (const Error& error) {
+    return error.what();
   }
 }
 
 void GavelRuns::Plan(const GavelWorkload& workload, const std::string& spec, double cost) {
-  if (!KnownScheduler(spec)) return;
+  if (const std::string why = WhyNotAvailable(spec); !why.empty()) {
+    missing_.emplace(spec, why);
+    return;
+  }
   if (!index_.emplace(workload.name + "\n" + spec, runs_.size()).second) return;
   auto [hash, is_new] = hash_.try_emplace(workload.name, 0);
   if (is_new) hash->second = workload.make().Hash();
@@ -131,35 +134,34 @@ bool GavelRuns::Execute(int threads) {
                                        " ", latest.spec));
   };
   const auto work = [&](int part) {
-    if (interrupted) return;
-    const std::size_t i =
-        left.size() - 1 - static_cast<std::size_t>(part);  // a team begins with its last part
-    Run& run = *left[i];
-    const Scenario scenario = run.workload.make();
-    RunOptions options;
-    options.window = run.workload.window;
-    options.progress = [&](const Simulator& simulator) {
-      const int done = simulator.arrived_jobs() - simulator.jobs_in_system();
-      shares[i] = std::min(1.0F, static_cast<float>(done) / static_cast<float>(options.window.end));
-      show(run);
-      return !interrupted;
-    };
-    try {
-      const std::unique_ptr<Scheduler> scheduler = MakeScheduler(run.spec, ReproductionSchedulers());
-      const RunResult result = berth::Run(scenario, *scheduler, run.spec, options);
       if (interrupted) return;
-      run.outcome = Summary(scenario, result, options.window);
-    } catch (const Error& error) {  // said in the page; the other runs go on
-      run.outcome = {};
-      run.outcome.error = error.what();
-    }
-    if (run.outcome.error.empty()) {
-      WriteOutcome(folder_, run.key, Join(run.workload.name, ", ", run.spec), run.outcome);
-    }
-    run.done = true;
-    shares[i] = 1.0F;
-    ++finished;
-    show(run);
+      const std::size_t i = left.size() - 1 - static_cast<std::size_t>(part);  // a team begins with its last part
+      Run& run = *left[i];
+      const Scenario scenario = run.workload.make();
+      RunOptions options;
+      options.window = run.workload.window;
+      options.progress = [&](const Simulator& simulator) {
+        const int done = simulator.arrived_jobs() - simulator.jobs_in_system();
+        shares[i] = std::min(1.0F, static_cast<float>(done) / static_cast<float>(options.window.end));
+        show(run);
+        return !interrupted;
+      };
+      try {
+        const std::unique_ptr<Scheduler> scheduler = MakeScheduler(run.spec, ReproductionSchedulers());
+        const RunResult result = berth::Run(scenario, *scheduler, run.spec, options);
+        if (interrupted) return;
+        run.outcome = Summary(scenario, result, options.window);
+      } catch (const Error& error) {  // said in the page; the other runs go on
+        run.outcome = {};
+        run.outcome.error = error.what();
+      }
+      if (run.outcome.error.empty()) {
+        WriteOutcome(folder_, run.key, Join(run.workload.name, ", ", run.spec), run.outcome);
+      }
+      run.done = true;
+      shares[i] = 1.0F;
+      ++finished;
+      show(run);
   };
   if (!left.empty()) {
     ThreadTeam team(std::max(1, std::min(threads, static_cast<int>(left.size()))));

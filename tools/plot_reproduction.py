@@ -182,7 +182,7 @@ def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__.strip())
     folder = pathlib.Path(sys.argv[1])
-    drawings = {"load.csv": draw_load, "makespan.csv": draw_makespan, "priorities.csv": draw_priorities,
+    drawings = {"load.csv": draw_load, "load_ftf.csv": draw_load, "makespan.csv": draw_makespan, "priorities.csv": draw_priorities,
                 "jct_cdf.csv": draw_cdf, "hierarchy.csv": draw_hierarchy, "cost.csv": draw_cost}
     for name, draw in drawings.items():
         path = folder / name

@@ -68,8 +68,8 @@ void Actor::Evaluate(std::span<const float> observation) {
 void Actor::Forward(std::span<const float> observation, std::span<float> scores, std::span<float> values) {
   const c10::InferenceMode inference;
   const auto rows = static_cast<std::int64_t>(values.size());
-  const torch::Tensor host = torch::from_blob(const_cast<float*>(observation.data()),
-                                              {rows, static_cast<std::int64_t>(size_)});
+  const torch::Tensor host =
+      torch::from_blob(const_cast<float*>(observation.data()), {rows, static_cast<std::int64_t>(size_)});
   const NetworkOutput out = network_.Forward(host.to(device_));
   const torch::Tensor all_scores = out.scores.to(torch::kCPU).contiguous();
   const torch::Tensor all_values = out.value.to(torch::kCPU).contiguous();

@@ -1,6 +1,6 @@
-// The forward pass while acting, on the learner's device, for a range of the environments. Rows whose observation did not
-// change since the last call are not computed again: within one instant Berth's micro-actions change only the
-// mask, so most steps need no forward pass at all.
+// The forward pass while acting, on the learner's device, for a range of the environments. Rows whose
+// observation did not change since the last call are not computed again: within one instant Berth's
+// micro-actions change only the mask, so most steps need no forward pass at all.
 #pragma once
 
 #include <torch/torch.h>
@@ -14,8 +14,8 @@
 
 namespace berth {
 
-// One network a part of the work, all sharing the memory of the first one's parameters: Network::Forward is one thread
-// at a time.
+// One network a part of the work, all sharing the memory of the first one's parameters: Network::Forward is
+// one thread at a time.
 class Replicas {
  public:
   Replicas(const AgentSetup& setup, int count);

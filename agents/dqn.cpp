@@ -239,9 +239,8 @@ class Dqn final : public Agent {
       const torch::Tensor next = gather(rows.FlatObservations(), to_);
       const torch::Tensor mask = gather(rows.FlatMasks(), to_);
       const torch::Tensor target = QValues(target_->Forward(next), mask, options_.dueling);
-      const torch::Tensor value = options_.double_q
-                                      ? NextValue(target, mask, network_->Forward(next).scores)
-                                      : NextValue(target, mask);
+      const torch::Tensor value = options_.double_q ? NextValue(target, mask, network_->Forward(next).scores)
+                                                    : NextValue(target, mask);
       goal = column(reward_) + column(discount_) * value;
     }
     const NetworkOutput out = network_->Forward(gather(rows.FlatObservations(), from_));

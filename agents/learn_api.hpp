@@ -20,8 +20,8 @@ struct TrainProgress {
   std::int64_t steps = 0, total_steps = 0;  // environment steps
   double wall_s = 0, steps_per_s = 0;       // rate over the last window
   double mean_return = 0, mean_metric = 0;  // of the episodes that ended in the last window (NaN when none)
-  double recent_return = 0, recent_metric = 0;    // of the last 100 episodes or fewer (NaN when none)
-  double running_return = 0, running_metric = 0;  // so far, of the episodes under way (NaN when none)
+  double recent_return = 0, recent_metric = 0;           // of the last 100 episodes or fewer (NaN when none)
+  double running_return = 0, running_metric = 0;         // so far, of the episodes under way (NaN when none)
   double env_share = 0, act_share = 0, learn_share = 0;  // of wall time, last window
   std::vector<std::pair<std::string, double>> losses;    // "losses/policy_loss", "charts/learning_rate", ...
 };

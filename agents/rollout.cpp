@@ -28,8 +28,12 @@ Rollout::Rollout(int n_steps, const AgentSetup& setup, Replicas& replicas, Worke
   for (int p = 0; p < parts; ++p) {
     const PartRange range = PartOf(envs_, p, parts);
     const int count = static_cast<int>(range.end - range.begin);
-    parts_.push_back({static_cast<int>(range.begin), static_cast<int>(range.end),
-                      Actor(setup, replicas[p], count), {}, {}, {}});
+    parts_.push_back({static_cast<int>(range.begin),
+                      static_cast<int>(range.end),
+                      Actor(setup, replicas[p], count),
+                      {},
+                      {},
+                      {}});
     parts_.back().final_rows.resize(U(count) * U(setup.layout.size()));
     parts_.back().final_scores.resize(U(count) * U(setup.num_actions));
     parts_.back().final_values.resize(U(count));
@@ -62,7 +66,8 @@ void Rollout::Act(int step, Part& part) {
   part.actor.Evaluate(Observations(step, part));
   for (int i = part.begin; i < part.end; ++i) {
     const std::size_t k = U(step) * U(envs_) + U(i);
-    const MaskedSample sample = SampleMasked(part.actor.scores(i - part.begin), rows_.Mask(step, i), explore_[U(i)]);
+    const MaskedSample sample =
+        SampleMasked(part.actor.scores(i - part.begin), rows_.Mask(step, i), explore_[U(i)]);
     actions_[U(i)] = sample.action;
     rows_.action()[k] = sample.action;
     log_prob_[k] = sample.log_prob;

@@ -1,6 +1,6 @@
-// What PPO learns from: n_steps of every environment under the present policy. Each part of the environments is
-// played from the first step to the last by one thread, with a network of its own: threads meet once a rollout,
-// not at every step, so that a busy neighbour costs no more than its share of the cores.
+// What PPO learns from: n_steps of every environment under the present policy. Each part of the environments
+// is played from the first step to the last by one thread, with a network of its own: threads meet once a
+// rollout, not at every step, so that a busy neighbour costs no more than its share of the cores.
 #pragma once
 
 #include <cstdint>

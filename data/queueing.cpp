@@ -124,7 +124,7 @@ std::shared_ptr<const ScenarioSource> Make(Params& params, const ScenarioSetting
 
 WorkloadInfo QueueingInfo() {
   return {"queueing", "single-GPU jobs of queueing theory: arrivals x sizes x priority classes",
-          "Kleinrock 1975, 1976; the closed forms of tools/queueing_theory.hpp", kParams, Make};
+          "Kleinrock 1975, 1976; the closed forms of tools/reproduce/queueing_theory.hpp", kParams, Make};
 }
 
 }  // namespace berth

@@ -1,7 +1,8 @@
 // Job sizes of the generators, by spec and mean: "exponential", "deterministic", "lognormal(scv=4)",
 // "bounded_pareto(alpha=1.5,range=1000)", "hyperexponential(scv=4)"; scv = variance / mean^2.
 //
-// The moments are here beside the draws because queueing formulas ask for them (tools/queueing_theory.hpp).
+// The moments are here beside the draws because queueing formulas ask for them
+// (tools/reproduce/queueing_theory.hpp).
 #pragma once
 
 #include <cstdint>

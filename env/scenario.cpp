@@ -81,7 +81,8 @@ void CheckCluster(const ClusterSpec& cluster) {
   std::set<std::string> names;
   std::int64_t gpus = 0;
   for (const GpuType& t : cluster.types) {
-    if ((gpus += t.count) > kMostGpus) throw Error(Join("cluster: at most ", kMostGpus, " GPUs, found ", gpus));
+    if ((gpus += t.count) > kMostGpus)
+      throw Error(Join("cluster: at most ", kMostGpus, " GPUs, found ", gpus));
     if (t.name.empty()) throw Error("cluster: a GPU type has no name");
     if (!names.insert(t.name).second) throw Error(Join("cluster: GPU type '", t.name, "' is named twice"));
     if (t.count < 1) throw Error(Join("cluster: ", t.name, ": expected at least 1 GPU, found ", t.count));

@@ -24,7 +24,8 @@ ThreadTeam::ThreadTeam(int size, const std::function<void()>& begin) {
     }
   } catch (const std::system_error& error) {
     Stop();
-    throw Error(Join("threads: expected a number that this machine can start, found ", size, ": ", error.what()));
+    throw Error(
+        Join("threads: expected a number that this machine can start, found ", size, ": ", error.what()));
   }
 }
 

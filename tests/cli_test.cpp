@@ -202,10 +202,12 @@ TEST_CASE("cli: what is written is none of the files that are read or written be
 
 TEST_CASE("cli: an option's text that is wrong is named with its option") {
   const TemporaryFolder folder;
-  CheckOneLine(Berth(folder, "simulate --scheduler fcsf"), "--scheduler: unknown scheduler 'fcsf' (did you mean 'fcfs'");
+  CheckOneLine(Berth(folder, "simulate --scheduler fcsf"),
+               "--scheduler: unknown scheduler 'fcsf' (did you mean 'fcfs'");
   CheckOneLine(Berth(folder, "evaluate --schedulers 'fcfs;srtp'"), "--schedulers: unknown scheduler 'srtp'");
-  CheckOneLine(Berth(folder, "simulate --clock 'rounds(1e-300)'"), "--clock: clock rounds(1e-300): expected a round");
-  CheckOneLine(Berth(folder, "simulate --cluster v100=2147483647"), "cluster: at most");
+  CheckOneLine(Berth(folder, "simulate --clock 'rounds(1e-300)'"),
+               "--clock: clock rounds(1e-300): expected a round");
+  CheckOneLine(Berth(folder, "simulate --cluster v100=2147483647"), "expected a count of 1 to");
   CheckOneLine(Berth(folder, "simulate --knowledge orcale"), "--knowledge: ");
   CheckOneLine(Berth(folder, "simulate extra words"), "found more words");
   CheckOneLine(Berth(folder, "evaluate --knowledge blind --schedulers 'fcfs;srpt' --seeds 0:1"),

@@ -1,7 +1,7 @@
 // Gavel's objectives against the reference's own answers and independent optima (../shared/gavel/golden).
-// What is compared and how closely stands in tools/gavel_golden_*.cpp, which `berth reproduce gavel`
-// runs too.
-#include "tools/gavel_golden.hpp"
+// What is compared and how closely stands in tools/reproduce/gavel_golden_*.cpp, which `berth reproduce
+// gavel` runs too.
+#include "tools/reproduce/gavel_golden.hpp"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,7 +1,7 @@
 // The round mechanism against the reference simulator's own rounds (../shared/gavel/mechanism): the recorded
 // allocations are fed in, and every placement, priority, deficit and time must come out. The replay is
-// tools/gavel_mechanism.cpp, which `berth reproduce gavel --mechanism` runs too.
-#include "tools/gavel_mechanism.hpp"
+// tools/reproduce/gavel_mechanism.cpp, which `berth reproduce gavel --mechanism` runs too.
+#include "tools/reproduce/gavel_mechanism.hpp"
 
 #include <filesystem>
 #include <fstream>

@@ -116,9 +116,9 @@ TEST_CASE("cli: a run on a scenario file goes on as it is told to, and a refused
   const TemporaryFolder folder;
   REQUIRE(Wait(Start(folder, {"generate", "--workload", "toy(jobs=20)", "--cluster", "v100=2", "--out",
                               "s.h5"})) == 0);
-  REQUIRE(Wait(Start(folder, {"train", "--scenario", "s.h5", "--episode-jobs", "5", "--warmup-jobs", "0", "--envs",
-                              "2", "--threads", "1", "--device", "cpu", "--agent", "ppo(n_steps=16)", "--steps",
-                              "32", "--out", "run"})) == 0);
+  REQUIRE(Wait(Start(folder, {"train", "--scenario", "s.h5", "--episode-jobs", "5", "--warmup-jobs", "0",
+                              "--envs", "2", "--threads", "1", "--device", "cpu", "--agent",
+                              "ppo(n_steps=16)", "--steps", "32", "--out", "run"})) == 0);
   const std::string config = Slurp(folder / "run/config.ini");
   for (const std::vector<std::string>& other :
        {std::vector<std::string>{"--seed", "7"}, {"--agent", "dqn"}, {"--network", "mlp"}}) {

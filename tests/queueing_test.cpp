@@ -1,13 +1,14 @@
-// The simulator and its schedulers against closed forms of queueing theory (tools/queueing_systems.hpp says
-// how they are measured). Seeds are 1..R, not chosen: at fresh seeds each row would fall outside of its 99%
-// interval once in a hundred times. `berth reproduce queueing` measures the same systems far longer.
+// The simulator and its schedulers against closed forms of queueing theory
+// (tools/reproduce/queueing_systems.hpp says how they are measured). Seeds are 1..R, not chosen: at fresh
+// seeds each row would fall outside of its 99% interval once in a hundred times. `berth reproduce queueing`
+// measures the same systems far longer.
 #include <cmath>
 
 #include "env/check.hpp"
 #include "tests/catch.hpp"
 #include "tests/skip.hpp"
-#include "tools/queueing_systems.hpp"
-#include "tools/queueing_theory.hpp"
+#include "tools/reproduce/queueing_systems.hpp"
+#include "tools/reproduce/queueing_theory.hpp"
 
 namespace berth {
 namespace {

@@ -11,7 +11,7 @@
 #include "env/check.hpp"
 #include "tests/catch.hpp"
 #include "tests/temporary_folder.hpp"
-#include "tools/queueing_systems.hpp"
+#include "tools/reproduce/queueing_systems.hpp"
 
 namespace berth {
 namespace {

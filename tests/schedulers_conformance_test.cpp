@@ -25,15 +25,16 @@ std::unique_ptr<Scheduler> Make(const std::string& spec) {
   return MakeScheduler(spec, tables);
 }
 
-// Frozen policies with random weights, which decide badly but must decide legally: a preemptive one and one of
-// semantics commit.
+// Frozen policies with random weights, which decide badly but must decide legally: a preemptive one and one
+// of semantics commit.
 std::vector<std::string> PolicySpecs() {
   static const test::TemporaryFolder folder;
   static const std::vector<std::string> specs = [] {
     std::vector<std::string> made;
     for (const int num_actions : {6 * 2 + 1, 6 * 2}) {
       const std::string path = folder / Join("policy", num_actions, ".h5");
-      SaveBundle(test::RandomBundle("pair_scorer(width=8)", ObservationV1::Layout(6, 2), num_actions, 3), path);
+      SaveBundle(test::RandomBundle("pair_scorer(width=8)", ObservationV1::Layout(6, 2), num_actions, 3),
+                 path);
       made.push_back("policy(file=" + path + ")");
     }
     return made;

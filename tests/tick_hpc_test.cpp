@@ -61,7 +61,8 @@ Model Walk(const Scenario& scenario, TickRule rule) {
     for (std::size_t j = 0; j < n; ++j) {
       if (jobs.arrival[j] == now) here[j] = true, decide();
     }
-    for (std::size_t k = 0; k < started.size(); ++k) {  // who ends at this second keeps its GPUs until its turn
+    for (std::size_t k = 0; k < started.size();
+         ++k) {  // who ends at this second keeps its GPUs until its turn
       const std::size_t j = started[k];
       if (here[j] && left[j] == 0.0) here[j] = false, model.completion[j] = now, decide();
     }

@@ -39,7 +39,8 @@ std::vector<ResultRow> Evaluate(const EvaluationPlan& plan) {
   ThreadTeam team(plan.threads);
   team.Run(static_cast<int>(num_runs), [&](int part) {
     if (failed) return;
-    const std::size_t index = num_runs - 1 - static_cast<std::size_t>(part);  // a team begins with its last part
+    const std::size_t index =
+        num_runs - 1 - static_cast<std::size_t>(part);  // a team begins with its last part
     ResultRow& row = rows[index / num_workloads];
     const Scenario& scenario = plan.workloads[index % num_workloads];
     try {

@@ -118,9 +118,10 @@ bool Options::Parse(const std::vector<std::string>& arguments) {
     throw Error(Join("unknown option '--", name, "'", DidYouMean(name, Names()), "; 'berth ", verb_,
                      " --help' lists them"));
   } catch (const po::too_many_positional_options_error&) {
-    const bool word = std::any_of(options_.begin(), options_.end(), [](const Option& o) { return o.is_positional; });
-    throw Error(Join("expected options", word ? " and one word" : "", ", found more words; usage: berth ", verb_,
-                     " ", usage_));
+    const bool word =
+        std::any_of(options_.begin(), options_.end(), [](const Option& o) { return o.is_positional; });
+    throw Error(Join("expected options", word ? " and one word" : "", ", found more words; usage: berth ",
+                     verb_, " ", usage_));
   } catch (const po::error& error) {
     throw Error(Join(error.what(), "; usage: berth ", verb_, " ", usage_));
   }
@@ -138,7 +139,8 @@ void Options::CheckPaths() const {
   namespace fs = std::filesystem;
   std::error_code ignored;
   const auto same = [&](const std::string& a, const std::string& b) {
-    return fs::weakly_canonical(a, ignored) == fs::weakly_canonical(b, ignored) || fs::equivalent(a, b, ignored);
+    return fs::weakly_canonical(a, ignored) == fs::weakly_canonical(b, ignored) ||
+           fs::equivalent(a, b, ignored);
   };
   for (const Option& option : options_) {
     if (!option.is_input && !option.is_output) continue;

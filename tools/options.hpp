@@ -25,7 +25,8 @@ class Options {
   Options(std::string verb, std::string usage, std::string summary);
 
   void Value(const std::string& name, const std::string& default_value, const std::string& help);
-  // Files that the verb reads and writes. Given, they must be named; what is written must be none of the others.
+  // Files that the verb reads and writes. Given, they must be named; what is written must be none of the
+  // others.
   void Input(const std::string& name, const std::string& help);
   void Output(const std::string& name, const std::string& help);
   void Switch(const std::string& name, const std::string& help);      // --name alone means true

@@ -46,7 +46,8 @@ ScenarioSettings ResolveSettings(const Options& options, const char* default_clu
                                  const Clock& default_clock) {
   ScenarioSettings settings;
   const std::string cluster = options.Given("cluster") ? options.Text("cluster") : default_cluster;
-  if (!cluster.empty()) settings.cluster = InOption(options, "cluster", [&] { return ParseCluster(cluster); });
+  if (!cluster.empty())
+    settings.cluster = InOption(options, "cluster", [&] { return ParseCluster(cluster); });
   settings.clock = options.Given("clock") ? ParseClock(options) : default_clock;
   if (options.Given("knowledge")) settings.knowledge = ReadKnowledge(options);
   settings.estimate_sigma = ResolveSigma(options, settings.knowledge, 0.0);
@@ -117,8 +118,7 @@ std::shared_ptr<const ScenarioSource> ResolveGenerator(Options& options) {
 }
 
 Scenario ReadTrace(const std::string& path, const std::string& format, const Options& options) {
-  const FormatInfo& info =
-      *InOption(options, "format", [&] { return &FindFormat(format); });
+  const FormatInfo& info = *InOption(options, "format", [&] { return &FindFormat(format); });
   return info.read(path, ResolveSettings(options, "", info.default_clock));
 }
 

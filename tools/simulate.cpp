@@ -39,7 +39,8 @@ int RunSimulate(const std::vector<std::string>& arguments) {
   CheckWritable(options.Text("events"), "--events");
   CheckJsonWritable(options);
   const std::string name = options.Text("scheduler");
-  const std::unique_ptr<Scheduler> scheduler = InOption(options, "scheduler", [&] { return MakeScheduler(name, AllSchedulers()); });
+  const std::unique_ptr<Scheduler> scheduler =
+      InOption(options, "scheduler", [&] { return MakeScheduler(name, AllSchedulers()); });
   const auto seed = static_cast<std::uint64_t>(options.Integer("seed", 0, INT64_MAX));
   const WorkloadChoice workload = ResolveWorkload(options);
   if (workload.source->fixed()) {

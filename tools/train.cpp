@@ -91,8 +91,8 @@ void CheckFolder(const std::string& folder, bool resume) {
   const bool exists = std::filesystem::exists(checkpoint);
   if (resume && !exists) throw Error(Join("--resume: expected ", checkpoint, ", found no such file"));
   if (!resume && exists) {
-    throw Error(Join("--out: ", folder, " already holds a run; continue it with '", CommandName(), " train --resume --out ",
-                     folder, "' or choose another folder"));
+    throw Error(Join("--out: ", folder, " already holds a run; continue it with '", CommandName(),
+                     " train --resume --out ", folder, "' or choose another folder"));
   }
 }
 
@@ -242,12 +242,12 @@ int RunTrain(const std::vector<std::string>& arguments) {
             << " on " << outcome.device << ": return " << Readable(outcome.mean_return) << ", " << metric
             << " " << Readable(outcome.mean_metric) << "\n";
   if (outcome.interrupted) {
-    std::cout << "saved " << outcome.checkpoint << "; continue with: " << CommandName() << " train --resume --out "
-              << out << "\n";
+    std::cout << "saved " << outcome.checkpoint << "; continue with: " << CommandName()
+              << " train --resume --out " << out << "\n";
     return kExitInterrupted;
   }
-  std::cout << "saved " << outcome.checkpoint << "; freeze it with: " << CommandName() << " export " << out << " --out " << out
-            << "/policy.h5\n";
+  std::cout << "saved " << outcome.checkpoint << "; freeze it with: " << CommandName() << " export " << out
+            << " --out " << out << "/policy.h5\n";
   return 0;
 }
 

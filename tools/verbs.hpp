@@ -8,14 +8,14 @@
 namespace berth {
 
 // X(verb, function, summary), in the order of `berth --help`.
-#define BERTH_VERBS(X)                                                                   \
-  X("generate", RunGenerate, "make a scenario file from a workload generator")           \
-  X("convert", RunConvert, "make a scenario file from a public trace")                   \
-  X("simulate", RunSimulate, "run one scheduler over one scenario")                      \
-  X("train", RunTrain, "train a scheduler by reinforcement learning, or continue")       \
-  X("evaluate", RunEvaluate, "compare schedulers on the same workloads, with intervals") \
-  X("export", RunExport, "freeze a trained scheduler as policy.h5 and ONNX")             \
-  X("inspect", RunInspect, "say what a Berth file holds")                                \
+#define BERTH_VERBS(X)                                                                             \
+  X("generate", RunGenerate, "make a scenario file from a workload generator")                     \
+  X("convert", RunConvert, "make a scenario file from a public trace")                             \
+  X("simulate", RunSimulate, "run one scheduler over one scenario")                                \
+  X("train", RunTrain, "train a scheduler by reinforcement learning, or continue")                 \
+  X("evaluate", RunEvaluate, "compare schedulers on the same workloads, with intervals")           \
+  X("export", RunExport, "freeze a trained scheduler as policy.h5 and ONNX")                       \
+  X("inspect", RunInspect, "say what a Berth file holds")                                          \
   X("reproduce", RunReproduce, "rerun published experiments, published and measured side by side") \
   X("list", RunList, "list schedulers, agents, networks, rewards, formats or workloads")
 

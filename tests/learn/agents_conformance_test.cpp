@@ -62,8 +62,7 @@ class Watched final : public BatchEnv {
     env_->Reset(out);
     mask_.assign(out.action_mask.begin(), out.action_mask.end());
   }
-  void StepRange(int begin, int end, std::span<const std::int32_t> actions,
-                 const StepBuffers& out) override {
+  void StepRange(int begin, int end, std::span<const std::int32_t> actions, const StepBuffers& out) override {
     for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
       illegal +=
           mask_[i * static_cast<std::size_t>(num_actions()) + static_cast<std::size_t>(actions[i])] == 0;

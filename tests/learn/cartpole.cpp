@@ -18,7 +18,11 @@ constexpr int kTimeLimit = 500;
 }  // namespace
 
 CartPole::CartPole(int num_envs, double gamma, std::uint64_t seed, Split split)
-    : gamma_(gamma), seed_(seed), split_(split), poles_(static_cast<std::size_t>(num_envs)), ended_(poles_.size()) {}
+    : gamma_(gamma),
+      seed_(seed),
+      split_(split),
+      poles_(static_cast<std::size_t>(num_envs)),
+      ended_(poles_.size()) {}
 
 void CartPole::Begin(std::size_t i) {
   Stream stream(seed_, Purpose::kTest, split_, static_cast<std::uint32_t>(i), poles_[i].episode);

@@ -35,8 +35,7 @@ class TableEnv final : public BatchEnv {
     for (Where& w : at_) w = {};
     Write(0, num_envs(), out);
   }
-  void StepRange(int begin, int end, std::span<const std::int32_t> actions,
-                 const StepBuffers& out) override {
+  void StepRange(int begin, int end, std::span<const std::int32_t> actions, const StepBuffers& out) override {
     for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
       const auto s = static_cast<std::size_t>(at_[i].state), a = static_cast<std::size_t>(actions[i]);
       BERTH_CHECK(table_.mask[s][a] == 1, "illegal action ", a, " in state ", s);
@@ -97,8 +96,7 @@ class TwoTypes final : public BatchEnv {
     for (Where& w : at_) w = {};
     Write(0, num_envs(), out);
   }
-  void StepRange(int begin, int end, std::span<const std::int32_t> actions,
-                 const StepBuffers& out) override {
+  void StepRange(int begin, int end, std::span<const std::int32_t> actions, const StepBuffers& out) override {
     for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
       Where& w = at_[i];
       const int action = actions[i];

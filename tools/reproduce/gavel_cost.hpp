@@ -1,0 +1,38 @@
+// The cost experiment's policies and figures, which the headline reads too.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tools/reproduce/gavel_workloads.hpp"
+
+namespace berth {
+
+// A workload on a cluster, under the mechanism that suits it.
+struct CostMix {
+  const char* name;
+  const char* title;
+  const char* cluster;
+  double rate;  // jobs/h
+  bool strict;  // GPUs are rented: no job runs on a type that it was not given
+  Scenario (*make)(const CostMix& mix, std::uint64_t seed);
+};
+const std::vector<CostMix>&
+CostMixes();  // the first is nearest to the paper's, the second has it in a cluster
+
+struct CostPolicy {
+  const char* label;
+  const char* parameters;
+  const char* published;  // saving, of the paper's mix
+  std::string Spec(const CostMix& mix) const;
+};
+inline constexpr CostPolicy kFastest = {"max throughput", "objective=max_sum_throughput", "1"};
+inline constexpr CostPolicy kCheapest = {"min cost", "objective=max_throughput_per_cost", "1.4"};
+inline constexpr CostPolicy kCheapestInTime = {
+    "min cost under SLOs", "objective=max_throughput_per_cost,slo=keep", "1.23 (recalled)"};
+
+// Mean over seeds of the cost under max_sum_throughput over the cost under `policy`; NaN where there is none.
+double CostSaving(const GavelSettings& settings, const GavelRuns& runs, const CostMix& mix,
+                  const CostPolicy& policy);
+
+}  // namespace berth

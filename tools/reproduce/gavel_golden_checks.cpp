@@ -1,0 +1,92 @@
+#include "tools/reproduce/gavel_golden_checks.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace berth {
+
+using gavel::Problem;
+
+namespace golden {
+
+double Relative(double value, double expected) {
+  return std::abs(value - expected) / std::max(std::abs(expected), 1e-12);
+}
+
+double Worst(const std::vector<double>& values, const std::vector<double>& expected) {
+  double worst = values.size() == expected.size() ? 0.0 : kFailed;
+  for (std::size_t i = 0; i < values.size() && i < expected.size(); ++i) {
+    worst = std::max(worst, Relative(values[i], expected[i]));
+  }
+  return worst;
+}
+
+double Optimum(const Json& policy) {
+  const bool independent = policy.contains("objective_opt") && policy["objective_opt"].is_number();
+  return independent ? policy["objective_opt"] : policy.at("objective");
+}
+
+double Apart(const gavel::Allocation& x, const Json& rows) {
+  double worst = 0.0;
+  std::size_t k = 0;
+  for (const Json& row : rows) {
+    for (const Json& value : row) {
+      if (k == x.size()) return kFailed;
+      worst = std::max(worst, std::abs(x[k++] - value.get<double>()));
+    }
+  }
+  return k == x.size() ? worst : kFailed;
+}
+
+Measures Failed() {
+  return {{"objective", kFailed, kObjective}};
+}
+
+void Append(Measures& to, const Measures& more) {
+  to.insert(to.end(), more.begin(), more.end());
+}
+
+}  // namespace golden
+
+gavel::Problem ReadGoldenProblem(const Json& instance) {
+  Problem problem;
+  for (const char* type : kGoldenTypes) {
+    problem.type_names.emplace_back(type);
+    problem.workers.push_back(instance.at("cluster_spec").at(type));
+    problem.price.push_back(0.0);
+  }
+  problem.tenants.push_back({});
+  for (const Json& job : instance.at("jobs")) {
+    problem.key.push_back(job.at("job_id"));
+    problem.gang.push_back(job.at("scale_factor"));
+    problem.weight.push_back(job.at("priority_weight"));
+    for (const char* type : kGoldenTypes) problem.throughput.push_back(job.at("throughput").at(type));
+    problem.remaining.push_back(job.at("num_steps_remaining"));
+    problem.since.push_back(job.at("time_since_start"));
+    problem.left.push_back(kLpInfinity);
+    problem.tenant.push_back(0);
+  }
+  return problem;
+}
+
+double BaseViolation(const gavel::Problem& problem, const gavel::Allocation& x) {
+  double worst = x.size() == problem.throughput.size() ? 0.0 : golden::kFailed;
+  for (int i = 0; i < problem.jobs(); ++i) {
+    double sum = 0.0;
+    for (int j = 0; j < problem.types(); ++j) {
+      sum += x.at(problem.at(i, j));
+      worst = std::max(worst, -x[problem.at(i, j)]);
+    }
+    worst = std::max(worst, sum - 1.0);
+  }
+  for (int j = 0; j < problem.types(); ++j) {
+    double used = 0.0;
+    for (int i = 0; i < problem.jobs(); ++i) {
+      used += problem.gang[static_cast<std::size_t>(i)] * x[problem.at(i, j)];
+    }
+    worst = std::max(worst, used - problem.workers[static_cast<std::size_t>(j)]);
+  }
+  return worst;
+}
+
+}  // namespace berth

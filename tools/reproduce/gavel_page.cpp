@@ -1,0 +1,71 @@
+#include "tools/reproduce/gavel_page.hpp"
+
+#include <cmath>
+
+#include "env/check.hpp"
+#include "tools/output_file.hpp"
+#include "tools/table.hpp"
+
+namespace berth {
+namespace {
+
+std::string Line(const GavelPage::Cells& cells) {
+  std::string line = "|";
+  for (const std::string& cell : cells) line += " " + cell + " |";
+  return line + "\n";
+}
+
+std::string CsvLine(const GavelPage::Cells& cells) {
+  std::string line;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    const bool quoted = cells[i].find_first_of(",\"") != std::string::npos;
+    BERTH_CHECK(cells[i].find('"') == std::string::npos, cells[i]);
+    line += (i > 0 ? "," : "") + (quoted ? "\"" + cells[i] + "\"" : cells[i]);
+  }
+  return line + "\n";
+}
+
+}  // namespace
+
+void GavelPage::Heading(const std::string& text) {
+  text_ += "## " + text + "\n\n";
+}
+
+void GavelPage::Paragraph(const std::string& text) {
+  text_ += text + "\n\n";
+}
+
+void GavelPage::Rows(const Cells& header, const std::vector<Cells>& rows) {
+  text_ += Line(header) + Line(Cells(header.size(), "---"));
+  for (const Cells& row : rows) {
+    BERTH_CHECK(row.size() == header.size(), row.size(), " cells under ", header.size(), " headers");
+    text_ += Line(row);
+  }
+  text_ += "\n";
+}
+
+void GavelPage::Picture(const std::string& file, const std::string& caption) {
+  text_ += Join("![", caption, "](", file, ")\n\n");
+}
+
+void GavelPage::Csv(const std::string& file, const Cells& header, std::vector<Cells> rows) {
+  std::string content = CsvLine(header);
+  for (const Cells& row : rows) content += CsvLine(row);
+  files_.emplace_back(file, std::move(content));
+}
+
+void GavelPage::Write(const std::string& folder, const std::string& name) const {
+  for (const auto& [file, content] : files_) WriteTextFile(folder + "/" + file, content);
+  WriteTextFile(folder + "/" + name, text_);
+}
+
+std::string Exact(double value) {
+  return std::isnan(value) ? "" : Join(value);
+}
+
+std::string Range(double low, double high, int decimals) {
+  const std::string a = Fixed(low, decimals), b = Fixed(high, decimals);
+  return a == b ? a : a + "–" + b;
+}
+
+}  // namespace berth

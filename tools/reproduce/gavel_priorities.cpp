@@ -1,0 +1,86 @@
+// Mean JCT by priority: a fifth of the jobs have weight 5 (Narayanan et al., OSDI 2020, §7.3; values printed
+// in the artefact's continuous_jobs_priorities_multigpu.ipynb, seed 1).
+#include <cmath>
+
+#include "tools/reproduce/gavel_experiments.hpp"
+#include "tools/reproduce/gavel_workloads.hpp"
+#include "tools/table.hpp"
+
+namespace berth {
+namespace {
+
+struct Row {
+  double rate;
+  double las_low, las_high, gavel_low, gavel_high;  // published, h
+};
+constexpr Row kRows[] = {{0.2, 24.4, 27.9, 17.6, 20.1},
+                         {1.0, 24.7, 28.3, 17.4, 19.8},
+                         {2.0, 25.5, 28.6, 18.0, 18.9},
+                         {2.4, 54.4, 28.5, 20.2, 18.6},
+                         {2.6, 129.1, 28.5, NAN, NAN}};
+
+struct Column {
+  const char* label;
+  const char* spec;
+  double Row::*published;
+  OutcomeFigure figure;
+};
+constexpr const char* kLas = "gavel(objective=max_min,aware=false)";
+constexpr const char* kGavel = "gavel(objective=max_min)";
+constexpr Column kColumns[] = {{"LAS low", kLas, &Row::las_low, &GavelOutcome::mean_jct_low_s},
+                               {"LAS high", kLas, &Row::las_high, &GavelOutcome::mean_jct_high_s},
+                               {"Gavel low", kGavel, &Row::gavel_low, &GavelOutcome::mean_jct_low_s},
+                               {"Gavel high", kGavel, &Row::gavel_high, &GavelOutcome::mean_jct_high_s}};
+
+bool Skip(const GavelSettings& settings, const Row& row) {
+  return settings.quick && row.rate != 2.4;
+}
+
+std::vector<GavelWorkload> Workloads(const GavelSettings& settings, double rate) {
+  std::vector<GavelWorkload> workloads;
+  for (const std::uint64_t seed : settings.seeds) {
+    workloads.push_back(ContinuousWorkload(rate, Gangs::kMulti, /*priorities=*/true, seed));
+  }
+  return workloads;
+}
+
+}  // namespace
+
+void PlanPriorities(const GavelSettings& settings, GavelRuns& runs) {
+  for (const Row& row : kRows) {
+    if (Skip(settings, row)) continue;
+    for (const GavelWorkload& workload : Workloads(settings, row.rate)) {
+      for (const char* spec : {kLas, kGavel}) runs.Plan(workload, spec, 1.2);
+    }
+  }
+}
+
+bool ReportPriorities(const GavelSettings& settings, const GavelRuns& runs, GavelPage& page) {
+  page.Heading("Priorities");
+  page.Paragraph(
+      "Mean JCT in hours of jobs of weight 1 (low) and 5 (high), multi GPU, jobs 4000 to 5000. Each cell: "
+      "published "
+      "(one seed, printed in the notebook) | measured, mean [lowest, highest] of our seeds.");
+  GavelPage::Cells header = {"jobs/h"};
+  for (const Column& column : kColumns) header.emplace_back(column.label);
+  std::vector<GavelPage::Cells> rows, csv;
+  for (const Row& row : kRows) {
+    if (Skip(settings, row)) continue;
+    GavelPage::Cells cells = {Fixed(row.rate, 1)};
+    for (const Column& column : kColumns) {
+      const SeedValues hours =
+          OverSeeds(runs, Workloads(settings, row.rate), column.spec, column.figure, 3600.0);
+      cells.push_back(Join(Fixed(row.*column.published, 1), " \\| ", hours.ToString(1)));
+      csv.push_back({column.label, Exact(row.rate), Exact(row.*column.published), "published"});
+      for (const double value : hours.values)
+        csv.push_back({column.label, Exact(row.rate), Exact(value), "measured"});
+    }
+    rows.push_back(cells);
+  }
+  page.Rows(header, rows);
+  page.Csv("priorities.csv", {"jobs", "rate", "jct_h", "source"}, csv);
+  page.Picture("priorities.png", "mean JCT by priority against load, published and measured");
+  return true;
+}
+
+}  // namespace berth

@@ -1,0 +1,65 @@
+#include "tools/reproduce/gavel_strict.hpp"
+
+#include <vector>
+
+#include "baselines/gavel/objective_list.hpp"
+#include "baselines/gavel/policy_allocations.hpp"
+#include "tools/results.hpp"
+
+namespace berth {
+namespace {
+
+class GavelStrict final : public Scheduler {
+ public:
+  explicit GavelStrict(std::unique_ptr<gavel::Objective> objective)
+      : source_("strict", gavel::FallBack::kPrevious, std::move(objective)) {
+    options_.only_positive = true;
+  }
+  Knowledge knowledge() const override {
+    return source_.reads_future() ? Knowledge::kEstimate : Knowledge::kBlind;
+  }
+  void Reset(const ClusterView& view) override {
+    mechanism_.Reset(view, options_);
+    source_.Reset(view);
+  }
+  void Decide(const ClusterView& view, Decision& decision) override {
+    mechanism_.Decide(view, source_, decision);
+  }
+
+ private:
+  gavel::PolicyAllocations source_;
+  gavel::MechanismOptions options_;
+  gavel::RoundMechanism mechanism_;
+};
+
+constexpr ParamInfo kParams[] = {
+    {"objective", "max_sum_throughput", "max_sum_throughput | max_throughput_per_cost"},
+    {"slo", "ignore", "max_throughput_per_cost: ignore | keep"}};
+
+const SchedulerInfo kRows[] = {
+    {"gavel_strict", "a cost objective's allocation without hand-outs of idle GPUs",
+     "Narayanan et al., OSDI 2020 §4.3", "", Knowledge::kBlind, /*preemptive=*/true, kParams,
+     [](Params& params) -> std::unique_ptr<Scheduler> {
+       const bool per_cost =
+           params.Choice("objective", {"max_sum_throughput", "max_throughput_per_cost"}) == 1;
+       const gavel::ObjectiveInfo row =
+           per_cost ? gavel::MaxThroughputPerCostObjective() : gavel::MaxSumThroughputObjective();
+       if (!per_cost) (void)params.Text("slo");
+       gavel::ObjectiveOptions options;
+       options.method =
+           LpMethod::kSimplex;  // its zeros are zeros: an interior point would give a crumb of each type
+       return std::make_unique<GavelStrict>(row.make(options, params));
+     }}};
+
+}  // namespace
+
+std::span<const SchedulerTable> ReproductionSchedulers() {
+  static const std::vector<SchedulerTable> tables = [] {
+    std::vector<SchedulerTable> all(AllSchedulers().begin(), AllSchedulers().end());
+    all.emplace_back(kRows);
+    return all;
+  }();
+  return tables;
+}
+
+}  // namespace berth

@@ -1,0 +1,183 @@
+// berth reproduce gavel: the reference's golden answers and recorded rounds, its own simulations, and the
+// published experiments, published and measured side by side.
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+#include <iterator>
+#include <set>
+#include <thread>
+
+#include "env/check.hpp"
+#include "env/spec.hpp"
+#include "tools/interrupt.hpp"
+#include "tools/options.hpp"
+#include "tools/output_file.hpp"
+#include "tools/progress.hpp"
+#include "tools/reproduce/gavel_experiments.hpp"
+#include "tools/reproduce/gavel_golden.hpp"
+#include "tools/reproduce/gavel_mechanism.hpp"
+#include "tools/reproduce/plot_script.hpp"
+#include "tools/reproduce/reproductions.hpp"
+#include "tools/version.hpp"
+
+namespace berth {
+namespace {
+
+constexpr const char* kDefaultReference = BERTH_SOURCE_DIR "/../shared/gavel";
+constexpr const char* kPage = "gavel.md";
+
+struct Experiment {
+  const char* name;
+  void (*plan)(const GavelSettings&, GavelRuns&);
+  bool (*report)(const GavelSettings&, const GavelRuns&, GavelPage&);
+  const char* summary;
+};
+#define BERTH_ROW(name, Name, summary) {name, Plan##Name, Report##Name, summary},
+constexpr Experiment kExperiments[] = {BERTH_GAVEL_EXPERIMENTS(BERTH_ROW)};
+#undef BERTH_ROW
+
+std::string ExperimentList() {
+  std::string text;
+  for (const Experiment& row : kExperiments)
+    text += Join(text.empty() ? "" : ", ", row.name, " (", row.summary, ")");
+  return text;
+}
+
+void AddOptions(Options& options) {
+  options.Value("golden", "", "check the policies against a file of golden vectors (.json), nothing else");
+  options.Value("mechanism", "", "replay a folder of recorded rounds, nothing else");
+  options.Value("reference", "",
+                "folder of the reference's records [../shared/gavel beside the sources, if there]");
+  options.Value("traces", "", "folder of the traces to rerun [REFERENCE/sim/traces_public]");
+  options.Value("results", "", "the reference's results on them (.csv) [REFERENCE/sim/results_public.csv]");
+  options.Value("only", "", "experiments, separated by commas, of: " + ExperimentList() + " [all]");
+  options.Value("seeds", "0:3", "of generated workloads; the paper has three");
+  options.Switch("packed", "also the policies that share GPUs by an LP over pairs of jobs: hours");
+  options.Switch("quick", "fewer points and only the default solver: a look, not the reproduction");
+  options.Switch("no-pictures", "only the page and the .csv files");
+  options.Switch("estimate", "list the runs and the time they take, and stop");
+  options.Value("threads", std::to_string(std::max(1U, std::thread::hardware_concurrency())),
+                "runs at once; the page does not depend on it");
+  options.Value("out", "", "folder for the page gavel.md, its .csv and .png files, and runs/ (kept results)");
+}
+
+std::string Existing(const Options& options, const char* name, const std::string& otherwise) {
+  const std::string& given = options.Text(name);
+  if (given.empty()) return std::filesystem::exists(otherwise) ? otherwise : "";
+  if (!std::filesystem::exists(given)) throw Error(Join(options.Where(name), ": ", given, " is not there"));
+  return given;
+}
+
+GavelSettings ResolveSettings(const Options& options) {
+  GavelSettings settings;
+  const std::string reference = Existing(options, "reference", kDefaultReference);
+  settings.traces = Existing(options, "traces", reference + "/sim/traces_public");
+  settings.results = Existing(options, "results", reference + "/sim/results_public.csv");
+  if (settings.traces.empty() != settings.results.empty()) {
+    throw Error(Join("expected traces and the reference's results on them, found only ",
+                     settings.traces.empty() ? settings.results : settings.traces));
+  }
+  const auto [begin, end] = options.Range("seeds");
+  for (std::int64_t seed = begin; seed < end; ++seed)
+    settings.seeds.push_back(static_cast<std::uint64_t>(seed));
+  settings.quick = options.Bool("quick");
+  settings.packed = options.Bool("packed");
+  return settings;
+}
+
+std::vector<Experiment> Chosen(const Options& options) {
+  std::vector<std::string> names;
+  for (const Experiment& row : kExperiments) names.emplace_back(row.name);
+  std::set<std::string> wanted;
+  for (const std::string& name : SplitOutsideParentheses(options.Text("only"), ',')) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+      throw Error(Join(options.Where("only"), ": unknown experiment '", name, "'", DidYouMean(name, names)));
+    }
+    wanted.insert(name);
+  }
+  std::vector<Experiment> chosen;
+  for (const Experiment& row : kExperiments) {
+    if (wanted.empty() || wanted.count(row.name) > 0) chosen.push_back(row);
+  }
+  return chosen;
+}
+
+// What repeats the page: the options that decide it.
+std::string Command(const Options& options) {
+  std::string command = "berth reproduce gavel";
+  for (const char* name : {"only", "reference", "traces", "results"}) {
+    if (options.Given(name)) command += Join(" --", name, " ", options.Text(name));
+  }
+  command += " --seeds " + options.Text("seeds");
+  return command + (options.Bool("packed") ? " --packed" : "") + (options.Bool("quick") ? " --quick" : "") +
+         " --out DIR";
+}
+
+std::string MakeFolders(const Options& options) {
+  const std::string& out = options.Required("out");
+  const std::string runs = out + "/runs";
+  std::error_code error;
+  std::filesystem::create_directories(runs, error);
+  if (error)
+    throw Error(Join(options.Where("out"), ": cannot make the folder ", runs, ": ", error.message()));
+  CheckWritable(out + "/" + kPage, options.Where("out"));
+  return runs;
+}
+
+int RunExperiments(const Options& options) {
+  const std::vector<Experiment> chosen = Chosen(options);
+  const GavelSettings settings = ResolveSettings(options);
+  const int threads = static_cast<int>(options.Integer("threads", 1, 4096));
+  const bool only_estimate = options.Bool("estimate");
+  GavelRuns runs(only_estimate ? options.Text("out") + "/runs" : MakeFolders(options));
+  for (const Experiment& experiment : chosen) experiment.plan(settings, runs);
+  runs.ReadKept();
+  if (only_estimate) std::cout << runs.Listing();
+  for (const auto& [spec, why] : runs.missing()) std::cout << "not available: " << why << "\n";
+  std::cout << runs.planned() << " runs, " << runs.planned() - runs.to_do() << " of them kept, about "
+            << Duration(runs.estimate_s()) << " of one core left\n";
+  if (only_estimate) return 0;
+  std::cout.flush();
+  if (!runs.Execute(threads)) {
+    std::cerr << "interrupted: the runs that ended are kept, the same command goes on\n";
+    return kExitInterrupted;
+  }
+  GavelPage page;
+  page.Paragraph("# Gavel (Narayanan et al., OSDI 2020): published and measured");
+  page.Paragraph(
+      Join("Made by `", Command(options), "` from source ", SourceCommit(),
+           ". Cluster of 36 V100, 36 P100, 36 K80, one GPU a server, clock `reference_rounds`, unless "
+           "stated. Workloads are drawn by Berth from the paper's distributions (other jobs than the "
+           "reference's seeds give). \"Not available\": a policy that this binary does not have; \"not "
+           "run\": one that `--packed` adds."));
+  bool held = true;
+  for (const Experiment& experiment : chosen) held = experiment.report(settings, runs, page) && held;
+  const std::string& out = options.Text("out");
+  page.Write(out, kPage);
+  const std::string why =
+      options.Bool("no-pictures") ? "" : RunPlotScript("reproduce/plot_reproduction.py", {out});
+  if (!why.empty()) std::cout << why << "\n";
+  std::cout << out << "/" << kPage
+            << (held ? ": all that is held is within its tolerance\n"
+                     : ": something is out of its tolerance, marked OUT or failed\n");
+  return held ? 0 : 1;
+}
+
+}  // namespace
+
+int ReproduceGavel(const std::vector<std::string>& arguments) {
+  Options options(
+      "reproduce gavel",
+      "[--only NAME,...] [--seeds A:B] [--quick] --out DIR | --golden FILE | --mechanism DIR",
+      "reruns the experiments of Gavel (OSDI 2020), or checks policies and rounds against its records");
+  AddOptions(options);
+  if (!options.Parse(arguments)) return 0;
+  if (options.Given("golden") && options.Given("mechanism")) {
+    throw Error("expected --golden or --mechanism, found both");
+  }
+  if (options.Given("golden")) return CheckGavelGolden(options.Text("golden"));
+  if (options.Given("mechanism")) return CheckGavelMechanism(options.Text("mechanism"));
+  return RunExperiments(options);
+}
+
+}  // namespace berth

@@ -452,6 +452,32 @@ TEST_CASE("gavel: throughput, per cost and with deadlines, by hand", "[gavel]") 
 
 // Jobs of gangs 1, 2, 1 on 2 + 1 GPUs, job 1 fits on p100 alone. Whatever is drawn, those that have GPUs keep
 // them, and behind a job that does not fit nobody starts.
+TEST_CASE("gavel: finish-time fairness of a job at its very end", "[gavel]") {
+  // Job 0 has waited 1e4 s and has a billionth of a step left: whatever it is given, its ratio is at least
+  // t / D with D = remaining / isolated, and a little speed brings it there; it decides the level alone.
+  for (const double left : {1e-3, 1e-9, 1e-12}) {
+    CAPTURE(left);
+    Problem problem;
+    problem.workers = {1, 1};
+    problem.key = {0, 1};
+    problem.gang = {1, 1};
+    problem.weight = {1.0, 1.0};
+    problem.throughput = {2.0, 1.0, 1.0, 3.0};
+    problem.remaining = {left, 500.0};
+    problem.since = {1e4, 10.0};
+    for (const LpMethod method : {LpMethod::kSimplex, LpMethod::kInteriorPoint, LpMethod::kEmbedding}) {
+      LevelLp lp(method);
+      FinishTimeFairness fairness;
+      Allocation x;
+      double rho = 0.0;
+      REQUIRE(fairness.Solve(problem, lp, x, &rho));
+      // Isolated: half of each type, 1.5 steps/s for job 0. Its best is all of type 0, 2 steps/s.
+      const double alone = left / 1.5;
+      CHECK(rho == Approx((1e4 + left / 2.0) / alone).epsilon(1e-8));
+    }
+  }
+}
+
 TEST_CASE("gavel: the base FIFO keeps its jobs and its order", "[gavel]") {
   Problem problem;
   problem.type_names = {"k80", "p100"};

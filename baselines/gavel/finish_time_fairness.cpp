@@ -55,8 +55,11 @@ struct Ratios {
 bool Minimize(const Ratios& ratios, LevelLp& lp, Allocation& best, double& reached) {
   const Problem& problem = ratios.problem;
   const double floor = ratios.Floor();
-  reached = kLpInfinity;
-  double rho = ratios.Reached(IsolatedAllocation(problem));
+  best = IsolatedAllocation(problem);
+  double rho = reached = ratios.Reached(best);
+  // A job at its very end has waited so long that what it is given no longer shows in its ratio, and no LP can
+  // be written at it: nothing is better than the floor.
+  if (reached - floor <= kRelativeGap * reached) return true;
   double low = floor;  // proven infeasible, or the floor
   std::vector<double> worth;
   LevelAnswer answer;
@@ -67,16 +70,16 @@ bool Minimize(const Ratios& ratios, LevelLp& lp, Allocation& best, double& reach
     if (got < reached) reached = got, best = answer.x;
     const double h = 1.0 / answer.level;
     if (h >= 1.0) low = std::max(low, rho);
-    if (low > floor && reached - low <= kRelativeGap * reached) break;
+    if (reached - low <= kRelativeGap * reached) break;
     double slope = 0.0, sum = 0.0;
     for (int i = 0; i < problem.jobs(); ++i) {
       sum += answer.price[U(i)];
       slope -= answer.price[U(i)] * ratios.alone[U(i)] / (rho * ratios.alone[U(i)] - problem.since[U(i)]);
     }
     const double next = rho - (h - 1.0) / (h * slope / sum);
-    // Newton stays right of the floor only once it comes from the left; a step that does not move is the
-    // optimum.
-    if (next <= low) {
+    // At the floor itself some job would need infinite speed: a step onto it, or within rounding, goes half
+    // way, as does one beyond what is proven. A step that does not move is the optimum.
+    if (next <= low || (low == floor && next - low <= kRelativeGap * rho)) {
       if (rho - low <= kRelativeGap * rho) break;
       rho = (low + rho) / 2.0;
     } else if (std::abs(next - rho) <= 1e-14 * rho) {

@@ -48,8 +48,9 @@ struct Ratios {
 bool Minimize(const Ratios& ratios, PackedLp& lp, PackedAllocation& best, double& reached) {
   const std::vector<Combo> combos = UsefulCombos(ratios.problem);
   const double floor = ratios.Floor();
-  reached = kLpInfinity;
-  double rho = ratios.Reached({IsolatedAllocation(ratios.problem.base), {}, {}});
+  best = {IsolatedAllocation(ratios.problem.base), {}, {}};
+  double rho = reached = ratios.Reached(best);
+  if (reached - floor <= kRelativeGap * reached) return true;  // as the unpacked one
   double low = floor;  // no ratio reached lies below: proven infeasible, or the floor
   PackedLevel answer;
   for (int step = 0; step < kMaxSteps; ++step) {

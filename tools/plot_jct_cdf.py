@@ -4,6 +4,7 @@ usage: plot_jct_cdf.py EVALUATION.h5 --out PICTURE.png [--label SPEC=TEXT ...]
 """
 import argparse
 import sys
+import textwrap
 
 import h5py
 import matplotlib
@@ -52,8 +53,8 @@ def draw(names, jct_s, attributes, labels, out):
     axes.xaxis.set_major_formatter(matplotlib.ticker.FuncFormatter(lambda value, _: f"{value:g}"))
     axes.set_xlabel("job completion time (hours, log scale)")
     axes.set_ylabel("fraction of jobs completed within it")
-    axes.set_title(f"{attributes['workload']}, jobs {attributes['window']}, {jct_s.shape[1]} workloads\n"
-                   f"{attributes['scenario']}", fontsize=8.5, loc="left")
+    about = [f"{attributes['workload']}, jobs {attributes['window']}, {jct_s.shape[1]} workloads", attributes["scenario"]]
+    axes.set_title("\n".join(textwrap.fill(line, 105) for line in about), fontsize=8.5, loc="left")
     axes.grid(True, which="major", color="#dddddd", linewidth=0.8)
     axes.grid(True, which="minor", color="#f2f2f2", linewidth=0.5)
     axes.spines[["top", "right"]].set_visible(False)

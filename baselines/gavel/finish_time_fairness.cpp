@@ -57,8 +57,8 @@ bool Minimize(const Ratios& ratios, LevelLp& lp, Allocation& best, double& reach
   const double floor = ratios.Floor();
   best = IsolatedAllocation(problem);
   double rho = reached = ratios.Reached(best);
-  // A job at its very end has waited so long that what it is given no longer shows in its ratio, and no LP can
-  // be written at it: nothing is better than the floor.
+  // A job at its very end has waited so long that what it is given no longer shows in its ratio, and no LP
+  // can be written at it: nothing is better than the floor.
   if (reached - floor <= kRelativeGap * reached) return true;
   double low = floor;  // proven infeasible, or the floor
   std::vector<double> worth;
@@ -100,24 +100,8 @@ bool Minimize(const Ratios& ratios, LevelLp& lp, Allocation& best, double& reach
 
 }  // namespace
 
-void FinishTimeFairness::Reset() {
-  memory_.clear();
-}
-
 bool FinishTimeFairness::Solve(const Problem& problem, LevelLp& lp, Allocation& x, double* rho) {
-  const int m = problem.jobs();
-  const std::vector<double> isolated = EffectiveThroughput(problem, IsolatedAllocation(problem));
-  std::vector<double> alone(U(m));
-  if (m > 0 && U(problem.key.back()) >= memory_.size()) memory_.resize(U(problem.key.back()) + 1);
-  for (int i = 0; i < m; ++i) {
-    BERTH_CHECK(problem.remaining[U(i)] > 0.0, "job ", problem.key[U(i)], " has nothing left to do");
-    Memory& memory = memory_[U(problem.key[U(i)])];
-    if (memory.seen) memory.cumulative += (memory.remaining - problem.remaining[U(i)]) / memory.isolated;
-    memory.remaining = problem.remaining[U(i)];
-    memory.isolated = isolated[U(i)];
-    memory.seen = true;
-    alone[U(i)] = memory.cumulative + problem.remaining[U(i)] / isolated[U(i)];
-  }
+  const std::vector<double> alone = progress_.Advance(problem);
   double reached = 0.0;
   Allocation best;
   if (!Minimize({problem, alone}, lp, best, reached)) return false;

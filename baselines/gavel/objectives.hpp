@@ -11,6 +11,7 @@
 #include <optional>
 #include <vector>
 
+#include "baselines/gavel/isolated_progress.hpp"
 #include "baselines/gavel/level_lp.hpp"
 #include "baselines/gavel/problem.hpp"
 #include "env/rng.hpp"
@@ -61,18 +62,13 @@ std::vector<Probe> BisectionSequence(double exact_seconds);
 // calls.
 class FinishTimeFairness {
  public:
-  void Reset();
+  void Reset() { progress_.Reset(); }
   // Takes the running state forward whether or not the LP succeeds. `rho` gets the ratio reached, within 1e-9
   // (relative) of the least.
   [[nodiscard]] bool Solve(const Problem& problem, LevelLp& lp, Allocation& x, double* rho = nullptr);
 
  private:
-  struct Memory {             // of a job, by its key
-    double cumulative = 0.0;  // s alone on its isolated share that its progress so far is worth
-    double remaining = 0.0, isolated = 0.0;  // steps and steps/s at the previous call
-    bool seen = false;
-  };
-  std::vector<Memory> memory_;
+  IsolatedProgress progress_;
 };
 
 }  // namespace berth::gavel

@@ -105,20 +105,7 @@ class Policy final : public PackedObjective {
 
 bool PackedFinishTimeFairness::Solve(const PackedProblem& problem, PackedLp& lp, PackedAllocation& x,
                                      double* rho) {
-  const Problem& base = problem.base;
-  const int m = base.jobs();
-  const std::vector<double> isolated = EffectiveThroughput(base, IsolatedAllocation(base));
-  std::vector<double> alone(U(m));
-  if (m > 0 && U(base.key.back()) >= memory_.size()) memory_.resize(U(base.key.back()) + 1);
-  for (int i = 0; i < m; ++i) {
-    BERTH_CHECK(base.remaining[U(i)] > 0.0, "job ", base.key[U(i)], " has nothing left to do");
-    Memory& memory = memory_[U(base.key[U(i)])];
-    if (memory.seen) memory.cumulative += (memory.remaining - base.remaining[U(i)]) / memory.isolated;
-    memory.remaining = base.remaining[U(i)];
-    memory.isolated = isolated[U(i)];
-    memory.seen = true;
-    alone[U(i)] = memory.cumulative + base.remaining[U(i)] / isolated[U(i)];
-  }
+  const std::vector<double> alone = progress_.Advance(problem.base);
   double reached = 0.0;
   PackedAllocation best;
   if (!Minimize({problem, alone}, lp, best, reached)) return false;

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "baselines/gavel/isolated_progress.hpp"
 #include "baselines/gavel/objectives.hpp"
 #include "baselines/gavel/packed_lp.hpp"
 
@@ -26,18 +27,14 @@ struct PackedMakespanAnswer {
 // divides throughputs by the weight here, and not in isolated_i (gavel/SPEC.md §2). Keeps cum between calls.
 class PackedFinishTimeFairness {
  public:
-  void Reset() { memory_.clear(); }
+  void Reset() { progress_.Reset(); }
   // Takes the running state forward whether or not the LP succeeds. `rho` gets the ratio reached, within 1e-9
   // (relative) of the least.
   [[nodiscard]] bool Solve(const PackedProblem& problem, PackedLp& lp, PackedAllocation& x,
                            double* rho = nullptr);
 
  private:
-  struct Memory {  // of a job, by its key
-    double cumulative = 0.0, remaining = 0.0, isolated = 0.0;
-    bool seen = false;
-  };
-  std::vector<Memory> memory_;
+  IsolatedProgress progress_;
 };
 
 // Lexicographic max-min of net_i gang_i / weight_i, net = speed / prop: the filling of water_filling.hpp

@@ -7,8 +7,8 @@
 // below without overshooting. Each step leaves a proven lower bound (rho itself) and an upper one (the ratio
 // its allocation reaches); they meet to 1e-9.
 #include <algorithm>
-#include <cmath>
 
+#include "baselines/gavel/newton_ratio.hpp"
 #include "baselines/gavel/objective_list.hpp"
 #include "baselines/gavel/objectives.hpp"
 #include "baselines/gavel/packed_objective.hpp"
@@ -20,9 +20,6 @@ namespace {
 std::size_t U(int i) {
   return static_cast<std::size_t>(i);
 }
-
-constexpr double kRelativeGap = 1e-9;
-constexpr int kMaxSteps = 60;
 
 struct Ratios {
   const Problem& problem;
@@ -41,10 +38,12 @@ struct Ratios {
     }
     return worst;
   }
+  int jobs() const { return problem.jobs(); }
+  double Spare(int i, double rho) const { return rho * alone[U(i)] - problem.since[U(i)]; }
   void Worth(double rho, std::vector<double>& worth) const {
     worth.resize(problem.throughput.size());
     for (int i = 0; i < problem.jobs(); ++i) {
-      const double scale = (rho * alone[U(i)] - problem.since[U(i)]) / problem.remaining[U(i)];
+      const double scale = Spare(i, rho) / problem.remaining[U(i)];
       for (int j = 0; j < problem.types(); ++j) {
         worth[problem.at(i, j)] = problem.throughput[problem.at(i, j)] * scale;
       }
@@ -54,41 +53,21 @@ struct Ratios {
 
 bool Minimize(const Ratios& ratios, LevelLp& lp, Allocation& best, double& reached) {
   const Problem& problem = ratios.problem;
-  const double floor = ratios.Floor();
   best = IsolatedAllocation(problem);
-  double rho = reached = ratios.Reached(best);
-  // A job at its very end has waited so long that what it is given no longer shows in its ratio, and no LP
-  // can be written at it: nothing is better than the floor.
-  if (reached - floor <= kRelativeGap * reached) return true;
-  double low = floor;  // proven infeasible, or the floor
+  reached = ratios.Reached(best);
+  bool asked = false;
   std::vector<double> worth;
   LevelAnswer answer;
-  for (int step = 0; step < kMaxSteps; ++step) {
+  const auto solve = [&](double rho, Allocation& x, NewtonStep& step) {
+    asked = true;
     ratios.Worth(rho, worth);
     if (!lp.Maximize(problem, worth, LpMethod::kSimplex, answer)) return false;
-    const double got = ratios.Reached(answer.x);
-    if (got < reached) reached = got, best = answer.x;
-    const double h = 1.0 / answer.level;
-    if (h >= 1.0) low = std::max(low, rho);
-    if (reached - low <= kRelativeGap * reached) break;
-    double slope = 0.0, sum = 0.0;
-    for (int i = 0; i < problem.jobs(); ++i) {
-      sum += answer.price[U(i)];
-      slope -= answer.price[U(i)] * ratios.alone[U(i)] / (rho * ratios.alone[U(i)] - problem.since[U(i)]);
-    }
-    const double next = rho - (h - 1.0) / (h * slope / sum);
-    // At the floor itself some job would need infinite speed: a step onto it, or within rounding, goes half
-    // way, as does one beyond what is proven. A step that does not move is the optimum.
-    if (next <= low || (low == floor && next - low <= kRelativeGap * rho)) {
-      if (rho - low <= kRelativeGap * rho) break;
-      rho = (low + rho) / 2.0;
-    } else if (std::abs(next - rho) <= 1e-14 * rho) {
-      break;
-    } else {
-      rho = std::min(next, reached);
-    }
-  }
-  if (lp.method() == LpMethod::kSimplex) return true;
+    x = std::move(answer.x);
+    step = {answer.level, answer.price};
+    return true;
+  };
+  if (!NewtonRatio(ratios, solve, best, reached)) return false;
+  if (lp.method() == LpMethod::kSimplex || !asked) return true;
   // The reference's allocation lies inside the optimal face: solve once more there, at the ratio just found.
   ratios.Worth(reached, worth);
   if (lp.Maximize(problem, worth, answer)) {

@@ -2,8 +2,8 @@
 // finish_time_fairness.cpp, whose proof needs of the feasible set of speeds only that it is convex, over
 // combos.
 #include <algorithm>
-#include <cmath>
 
+#include "baselines/gavel/newton_ratio.hpp"
 #include "baselines/gavel/packed_objective.hpp"
 #include "baselines/gavel/packed_objectives.hpp"
 #include "env/check.hpp"
@@ -14,9 +14,6 @@ namespace {
 std::size_t U(int i) {
   return static_cast<std::size_t>(i);
 }
-
-constexpr double kRelativeGap = 1e-9;
-constexpr int kMaxSteps = 60;
 
 struct Ratios {
   const PackedProblem& problem;
@@ -47,37 +44,19 @@ struct Ratios {
 
 bool Minimize(const Ratios& ratios, PackedLp& lp, PackedAllocation& best, double& reached) {
   const std::vector<Combo> combos = UsefulCombos(ratios.problem);
-  const double floor = ratios.Floor();
   best = {IsolatedAllocation(ratios.problem.base), {}, {}};
-  double rho = reached = ratios.Reached(best);
-  if (reached - floor <= kRelativeGap * reached) return true;  // as the unpacked one
-  double low = floor;  // no ratio reached lies below: proven infeasible, or the floor
+  reached = ratios.Reached(best);
+  bool asked = false;
   PackedLevel answer;
-  for (int step = 0; step < kMaxSteps; ++step) {
+  const auto solve = [&](double rho, PackedAllocation& x, NewtonStep& step) {
+    asked = true;
     if (!lp.Maximize(ratios.problem, combos, ratios.Scale(rho), LpMethod::kSimplex, answer)) return false;
-    const double got = ratios.Reached(answer.x);
-    if (got < reached) reached = got, best = answer.x;
-    const double h = 1.0 / answer.level;
-    if (h >= 1.0) low = std::max(low, rho);
-    if (reached - low <= kRelativeGap * reached) break;
-    double slope = 0.0, sum = 0.0;
-    for (int i = 0; i < ratios.jobs(); ++i) {
-      sum += answer.price[U(i)];
-      slope -= answer.price[U(i)] * ratios.alone[U(i)] / ratios.Spare(i, rho);
-    }
-    const double next = rho - (h - 1.0) / (h * slope / sum);
-    // At the floor itself some job would need infinite speed: a step onto it, or within rounding, goes half
-    // way.
-    if (next <= low || (low == floor && next - low <= kRelativeGap * rho)) {
-      if (rho - low <= kRelativeGap * rho) break;
-      rho = (low + rho) / 2.0;
-    } else if (std::abs(next - rho) <= 1e-14 * rho) {
-      break;
-    } else {
-      rho = std::min(next, reached);
-    }
-  }
-  if (lp.method() == LpMethod::kSimplex) return true;
+    x = std::move(answer.x);
+    step = {answer.level, answer.price};
+    return true;
+  };
+  if (!NewtonRatio(ratios, solve, best, reached)) return false;
+  if (lp.method() == LpMethod::kSimplex || !asked) return true;
   // The reference's allocation lies inside the optimal face: once more there, at the ratio just found.
   if (lp.Maximize(ratios.problem, combos, ratios.Scale(reached), lp.method(), answer)) {
     const double got = ratios.Reached(answer.x);

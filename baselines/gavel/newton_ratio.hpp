@@ -1,0 +1,64 @@
+// The search for the least finish-time-fairness ratio, over whatever set of speeds an LP can describe: jobs
+// alone (finish_time_fairness.cpp, where the method is derived) or pairs too
+// (packed_finish_time_fairness.cpp).
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace berth::gavel {
+
+struct NewtonStep {
+  double level = 0.0;             // c: the ratio asked for is feasible iff it is 1 or more
+  std::span<const double> price;  // [m] >= 0
+};
+
+// `best` and `reached` hold an allocation and its ratio on entry, and a better or equal one afterwards,
+// within 1e-9 (relative) of the least. False when an LP has no answer.
+//   ratios.jobs(), .Floor() (the ratio must exceed it), .Reached(x) (the ratio of an allocation), .alone [m]
+//   (s, D_i), .Spare(i, rho) = rho D_i - t_i
+//   solve(rho, x, step) fills x and step, or gives back false
+template <class Ratios, class Solve, class X>
+[[nodiscard]] bool NewtonRatio(const Ratios& ratios, const Solve& solve, X& best, double& reached) {
+  constexpr double kRelativeGap = 1e-9;
+  constexpr int kMaxSteps = 60;
+  const double floor = ratios.Floor();
+  // A job at its very end has waited so long that what it is given no longer shows in its ratio, and no LP
+  // can be written at it: nothing is better than the floor.
+  if (reached - floor <= kRelativeGap * reached) return true;
+  double rho = reached;
+  double low = floor;  // proven infeasible, or the floor
+  for (int step = 0; step < kMaxSteps; ++step) {
+    X x;
+    NewtonStep at;
+    if (!solve(rho, x, at)) return false;
+    const double got = ratios.Reached(x);
+    const double h = 1.0 / at.level;
+    double slope = 0.0, sum = 0.0;
+    for (int i = 0; i < ratios.jobs(); ++i) {
+      const double price = at.price[static_cast<std::size_t>(i)];
+      sum += price;
+      slope -= price * ratios.alone[static_cast<std::size_t>(i)] / ratios.Spare(i, rho);
+    }
+    if (got < reached) reached = got, best = std::move(x);
+    if (h >= 1.0) low = std::max(low, rho);
+    if (reached - low <= kRelativeGap * reached) break;
+    const double next = rho - (h - 1.0) / (h * slope / sum);
+    // At the floor itself some job would need infinite speed: a step onto it, or within rounding, goes half
+    // way, as does one beyond what is proven. A step that does not move is the optimum.
+    if (next <= low || (low == floor && next - low <= kRelativeGap * rho)) {
+      if (rho - low <= kRelativeGap * rho) break;
+      rho = (low + rho) / 2.0;
+    } else if (std::abs(next - rho) <= 1e-14 * rho) {
+      break;
+    } else {
+      rho = std::min(next, reached);
+    }
+  }
+  return true;
+}
+
+}  // namespace berth::gavel

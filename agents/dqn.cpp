@@ -3,12 +3,15 @@
 // places: the random choice, the greedy choice and the target's maximum.
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
-#include "agents/actor.hpp"
-#include "agents/adam.hpp"
 #include "agents/agent.hpp"
-#include "agents/dqn_loss.hpp"
+#include "agents/cached_scores.hpp"
+#include "agents/flat_adam.hpp"
+#include "agents/flat_parameters.hpp"
 #include "agents/masked_categorical.hpp"
+#include "agents/priorities.hpp"
+#include "agents/q_learner.hpp"
 #include "agents/replay.hpp"
 #include "agents/return_normalizer.hpp"
 #include "agents/schedule.hpp"
@@ -32,20 +35,24 @@ constexpr ParamInfo kParams[] = {
     {"n_step", "3", "steps of the return before the bootstrap"},
     {"double", "true", "the online network chooses the target's action"},
     {"dueling", "true", "Q = value + score - mean allowed score"},
+    {"per_alpha", "0", "prioritised replay: exponent of the priorities; 0 draws uniformly"},
+    {"per_beta", "0.4", "... exponent of the importance weights at first, rising linearly to 1 at the end"},
     {"epsilon_start", "1", "random share of the actions at first"},
     {"epsilon_end", "0.05", "... and at last"},
     {"exploration_fraction", "0.2", "part of the training over which it falls, linearly"},
     {"max_grad_norm", "10", "global gradient norm"},
     {"normalize_reward", "true", "by the running deviation of the discounted return"},
     {"adam_eps", "0.00000001", "epsilon of Adam"},
+    {"fused", "true", "hand-written passes on the CPU where the network has them (mlp); false: autograd"},
 };
 
 struct Options {
   Schedule lr;
   std::int64_t buffer, learning_starts, batch, train_freq, gradient_steps, target_interval;
   int n_step;
-  double target_tau, epsilon_start, epsilon_end, exploration_fraction, max_grad_norm, adam_eps;
-  bool double_q, dueling, normalize_reward;
+  double target_tau, per_alpha, per_beta, epsilon_start, epsilon_end, exploration_fraction, max_grad_norm,
+      adam_eps;
+  bool double_q, dueling, normalize_reward, fused;
 };
 
 Options ReadOptions(Params& params) {
@@ -62,6 +69,8 @@ Options ReadOptions(Params& params) {
   o.target_interval = params.Integer("target_interval", 1, kMany);
   o.n_step = static_cast<int>(params.Integer("n_step", 1, 1000));
   o.target_tau = params.Number("target_tau", 0.0, 1.0);
+  o.per_alpha = params.Number("per_alpha", 0.0, 10.0);
+  o.per_beta = params.Number("per_beta", 0.0, 1.0);
   o.epsilon_start = params.Number("epsilon_start", 0.0, 1.0);
   o.epsilon_end = params.Number("epsilon_end", 0.0, 1.0);
   o.exploration_fraction = params.Number("exploration_fraction", 0.0, 1.0);
@@ -70,6 +79,7 @@ Options ReadOptions(Params& params) {
   o.double_q = params.Bool("double");
   o.dueling = params.Bool("dueling");
   o.normalize_reward = params.Bool("normalize_reward");
+  o.fused = params.Bool("fused");
   return o;
 }
 
@@ -77,9 +87,17 @@ int Capacity(const Options& options, int envs) {
   return static_cast<int>(std::max<std::int64_t>(options.buffer / envs, options.n_step + 1));
 }
 
-std::vector<torch::Tensor> OnDevice(Network& network, torch::Device device) {
-  network.to(device);
-  return network.parameters();
+std::shared_ptr<Network> NetworkOnDevice(const AgentSetup& setup) {
+  auto network = MakeNetwork(setup.network, setup.layout, setup.num_actions, setup.seed);
+  network->to(setup.device);
+  return network;
+}
+
+std::unique_ptr<QLearner> MakeLearner(const Options& options, const AgentSetup& setup, Network& online,
+                                      Network& target) {
+  const TdOptions td = {options.double_q, options.dueling};
+  std::unique_ptr<QLearner> fused = options.fused ? MakeFusedQ(setup, online, target, td) : nullptr;
+  return fused ? std::move(fused) : MakeAutogradQ(setup, online, target, td);
 }
 
 class Dqn final : public Agent {
@@ -87,43 +105,58 @@ class Dqn final : public Agent {
   Dqn(const Options& options, const AgentSetup& setup)
       : options_(options),
         setup_(setup),
-        network_(MakeNetwork(setup.network, setup.layout, setup.num_actions, setup.seed)),
-        target_(MakeNetwork(setup.network, setup.layout, setup.num_actions, setup.seed)),
-        actor_(setup, *network_, setup.num_envs),
+        network_(NetworkOnDevice(setup)),
+        target_(NetworkOnDevice(setup)),
+        parameters_(Flatten(*network_)),
+        target_parameters_(Flatten(*target_)),
+        gradient_(torch::zeros_like(parameters_)),
+        learner_(MakeLearner(options, setup, *network_, *target_)),
+        adam_(parameters_, options.adam_eps),
+        scores_(setup.num_envs, setup.num_actions),
         replay_(Capacity(options, setup.num_envs), options.n_step, setup.num_envs, setup.layout.size(),
-                setup.num_actions, setup.device.is_cuda()),
-        adam_(OnDevice(*network_, setup.device), options.adam_eps),
+                setup.num_actions),
+        batch_(static_cast<int>(options.batch), setup.layout.size(), setup.num_actions),
+        step_(batch_.action.size()),
+        error_(batch_.action.size()),
         normalizer_(setup.num_envs),
         draws_(setup.seed, Purpose::kReplay),
         actions_(static_cast<std::size_t>(setup.num_envs)) {
-    target_->to(setup.device);
+    if (options.per_alpha > 0.0) priorities_.emplace(replay_.slots(), options.per_alpha);
     for (int i = 0; i < setup.num_envs; ++i) {
       explore_.emplace_back(setup.seed, Purpose::kExplore, Split::kTrain, static_cast<std::uint32_t>(i));
     }
   }
 
-  StepBuffers First() override { return replay_.rows().First(replay_.current()); }
+  StepBuffers First() override { return replay_.Now(); }
   Network& network() override { return *network_; }
-  Figures figures() const override { return figures_; }
   std::int64_t updates() const override { return adam_.steps(); }
 
+  Figures figures() const override {
+    if (learnt_at_ < 0.0) return {};
+    const auto updates = static_cast<double>(options_.gradient_steps);
+    return {{"losses/td_loss", sum_.loss / updates},
+            {"losses/q_values", sum_.mean_q / updates},
+            {"charts/learning_rate", options_.lr.At(learnt_at_)},
+            {"charts/epsilon", Epsilon(learnt_at_)}};
+  }
+
   Played Play(BatchEnv& env, double fraction) override {
-    fraction_ = fraction;
     Played played;
     Stopwatch watch;
-    Act();
+    Act(fraction);
     played.act_s = watch.Lap();
-    const StepBuffers outcome = replay_.Outcome();
+    const StepBuffers outcome = replay_.Outcome(actions_);
     env.Step(actions_, outcome);
     played.env_s = watch.Lap();
     if (options_.normalize_reward) {
       normalizer_.Update(outcome.reward, outcome.discount, outcome.terminated, outcome.truncated);
     }
     replay_.Advance();
+    if (priorities_) Prioritise();
     steps_ += setup_.num_envs;
     if (Passed(options_.target_interval)) UpdateTarget();
     played.steps = setup_.num_envs;
-    played.learnt = Learn();
+    played.learnt = Learn(fraction);
     played.learn_s = watch.Lap();
     return played;
   }
@@ -134,6 +167,7 @@ class Dqn final : public Agent {
     adam_.Save(out, "adam");
     normalizer_.Save(out, "return_normalizer");
     replay_.Save(out, "replay");
+    if (priorities_) priorities_->Save(out, "replay");
     WritePositions(out, "streams/explore", explore_);
     WritePositions(out, "streams/replay", std::span(&draws_, 1));
     out.Array<std::int64_t>("counters/agent_steps", std::vector<std::int64_t>{steps_});
@@ -145,15 +179,24 @@ class Dqn final : public Agent {
     adam_.Load(in, "adam");
     normalizer_.Load(in, "return_normalizer");
     replay_.Load(in, "replay");
+    if (priorities_) priorities_->Load(in, "replay");
     ReadPositions(in, "streams/explore", explore_);
     ReadPositions(in, "streams/replay", std::span(&draws_, 1));
     steps_ = in.Array<std::int64_t>("counters/agent_steps", 1)[0];
-    actor_.Invalidate();
+    learner_->OnlineChanged();
+    learner_->TargetChanged();
+    scores_.Invalidate();
   }
 
   void Greedy(std::span<const float> observation, std::span<const std::uint8_t> mask,
               std::span<std::int32_t> actions) override {
-    actor_.Greedy(observation, mask, actions);
+    const auto width = static_cast<std::size_t>(setup_.num_actions);
+    std::vector<float> scores(actions.size() * width);
+    learner_->Scores(observation, scores);
+    for (std::size_t i = 0; i < actions.size(); ++i) {
+      actions[i] = ArgmaxMasked(std::span<const float>(scores).subspan(i * width, width),
+                                mask.subspan(i * width, width));
+    }
   }
 
   void Examples(int rows, std::vector<float>& observation, std::vector<std::uint8_t>& mask) const override {
@@ -161,8 +204,8 @@ class Dqn final : public Agent {
   }
 
  private:
-  double Epsilon() const {
-    const double part = options_.exploration_fraction > 0.0 ? fraction_ / options_.exploration_fraction : 1.0;
+  double Epsilon(double fraction) const {
+    const double part = options_.exploration_fraction > 0.0 ? fraction / options_.exploration_fraction : 1.0;
     return options_.epsilon_start + (options_.epsilon_end - options_.epsilon_start) * std::min(part, 1.0);
   }
 
@@ -171,111 +214,103 @@ class Dqn final : public Agent {
     return steps_ / interval != (steps_ - setup_.num_envs) / interval;
   }
 
-  void Act() {
-    const double epsilon = Epsilon();
-    const int row = replay_.current();
-    explore_now_.clear();
+  void Act(double fraction) {
+    const double epsilon = Epsilon(fraction);
     bool greedy = false;
-    for (Stream& stream : explore_) {
-      explore_now_.push_back(stream.Uniform() < epsilon);
-      greedy = greedy || !explore_now_.back();
+    for (std::size_t i = 0; i < actions_.size(); ++i) {
+      const bool explores = explore_[i].Uniform() < epsilon;
+      actions_[i] =
+          explores ? UniformMasked(replay_.NowMask(static_cast<std::int32_t>(i)), explore_[i]) : kGreedy;
+      greedy = greedy || !explores;
     }
-    if (greedy) actor_.Evaluate(replay_.rows().ObservationRow(row));
+    if (!greedy) return;
+    scores_.Evaluate(replay_, *learner_);
     for (int i = 0; i < setup_.num_envs; ++i) {
-      const auto e = static_cast<std::size_t>(i);
-      const auto mask = replay_.rows().Mask(row, i);
       // The dueling value and mean are the same for all actions of a row: the best score is the best Q.
-      actions_[e] = explore_now_[e] ? UniformMasked(mask, explore_[e]) : ArgmaxMasked(actor_.scores(i), mask);
-      replay_.rows().action()[static_cast<std::size_t>(row) * explore_.size() + e] = actions_[e];
+      std::int32_t& action = actions_[static_cast<std::size_t>(i)];
+      if (action == kGreedy) action = ArgmaxMasked(scores_[i], replay_.NowMask(i));
     }
   }
 
-  bool Learn() {
-    if (steps_ < options_.learning_starts || !replay_.Ready() || !Passed(options_.train_freq)) return false;
-    loss_sum_ = q_sum_ = 0.0;
-    for (std::int64_t g = 0; g < options_.gradient_steps; ++g) Update();
-    actor_.Invalidate();
-    const auto updates = static_cast<double>(options_.gradient_steps);
-    figures_ = {{"losses/td_loss", loss_sum_ / updates},
-                {"losses/q_values", q_sum_ / updates},
-                {"charts/learning_rate", options_.lr.At(fraction_)},
-                {"charts/epsilon", Epsilon()}};
+  void Prioritise() {
+    for (int i = 0; i < setup_.num_envs; ++i) {
+      priorities_->Remove(static_cast<std::size_t>(replay_.Replaced(i)));
+      const std::int64_t step = replay_.Completed(i);
+      if (step >= 0 && replay_.Window(step).outcome.length > 0) {
+        priorities_->Add(static_cast<std::size_t>(step));
+      }
+    }
+  }
+
+  bool Learn(double fraction) {
+    if (steps_ < options_.learning_starts || !Passed(options_.train_freq)) return false;
+    if (priorities_ ? priorities_->count() == 0 : !replay_.Ready()) return false;
+    sum_ = {};
+    for (std::int64_t g = 0; g < options_.gradient_steps; ++g) {
+      FillBatch(fraction);
+      const TdFigures figures = learner_->Gradient(batch_, gradient_, error_);
+      adam_.Step(gradient_, options_.lr.At(fraction), options_.max_grad_norm);
+      learner_->OnlineChanged();
+      if (priorities_) priorities_->Update(step_, error_);
+      sum_.loss += figures.loss;
+      sum_.mean_q += figures.mean_q;
+    }
+    scores_.Invalidate();
+    learnt_at_ = fraction;
     return true;
   }
 
   void UpdateTarget() {
     const torch::NoGradGuard no_grad;
-    const std::vector<torch::Tensor> online = network_->parameters(), target = target_->parameters();
-    for (std::size_t k = 0; k < target.size(); ++k) {
-      if (options_.target_tau == 1.0) {
-        torch::Tensor(target[k]).copy_(online[k]);
-      } else {
-        torch::Tensor(target[k]).lerp_(online[k], options_.target_tau);
-      }
+    if (options_.target_tau == 1.0) {
+      target_parameters_.copy_(parameters_);
+    } else {
+      target_parameters_.lerp_(parameters_, options_.target_tau);
+    }
+    learner_->TargetChanged();
+  }
+
+  void FillBatch(double fraction) {
+    if (priorities_) {
+      const double beta = options_.per_beta + (1.0 - options_.per_beta) * fraction;
+      priorities_->Draw(draws_, beta, step_, batch_.weight);
+    }
+    const double scale = options_.normalize_reward ? normalizer_.Scale() : 1.0;
+    const auto width = static_cast<std::size_t>(setup_.layout.size());
+    const auto actions = static_cast<std::size_t>(setup_.num_actions);
+    for (std::size_t b = 0; b < step_.size(); ++b) {
+      const Replay::Draw draw = priorities_ ? replay_.Window(step_[b]) : replay_.Sample(draws_);
+      std::copy_n(replay_.Observation(draw.step), width, batch_.observation.data() + b * width);
+      std::copy_n(replay_.OfSlot(draw.to_observation), width, batch_.next_observation.data() + b * width);
+      std::copy_n(replay_.Mask(draw.step), actions, batch_.mask.data() + b * actions);
+      std::copy_n(replay_.MaskOfSlot(draw.to_mask), actions, batch_.next_mask.data() + b * actions);
+      batch_.action[b] = replay_.Action(draw.step);
+      batch_.reward[b] = static_cast<float>(draw.outcome.reward * scale);
+      batch_.discount[b] = static_cast<float>(draw.outcome.discount);
     }
   }
 
-  void Update() {
-    from_.clear(), to_.clear(), reward_.clear(), discount_.clear();
-    const double scale = options_.normalize_reward ? normalizer_.Scale() : 1.0;
-    for (std::int64_t b = 0; b < options_.batch; ++b) {
-      const Replay::Draw draw = replay_.Sample(draws_);
-      from_.push_back(draw.from);
-      to_.push_back(draw.to);
-      reward_.push_back(static_cast<float>(draw.outcome.reward * scale));
-      discount_.push_back(static_cast<float>(draw.outcome.discount));
-    }
-    const StepRows& rows = replay_.rows();
-    const auto gather = [&](const torch::Tensor& all, std::vector<std::int64_t>& index) {
-      return all.index_select(0, torch::from_blob(index.data(), {options_.batch}, torch::kInt64))
-          .to(setup_.device);
-    };
-    const auto column = [&](std::vector<float>& values) {
-      return torch::from_blob(values.data(), {options_.batch}).to(setup_.device);
-    };
-    torch::Tensor goal;
-    {
-      const torch::NoGradGuard no_grad;
-      const torch::Tensor next = gather(rows.FlatObservations(), to_);
-      const torch::Tensor mask = gather(rows.FlatMasks(), to_);
-      const torch::Tensor target = QValues(target_->Forward(next), mask, options_.dueling);
-      const torch::Tensor value = options_.double_q ? NextValue(target, mask, network_->Forward(next).scores)
-                                                    : NextValue(target, mask);
-      goal = column(reward_) + column(discount_) * value;
-    }
-    const NetworkOutput out = network_->Forward(gather(rows.FlatObservations(), from_));
-    const torch::Tensor q = QValues(out, gather(rows.FlatMasks(), from_), options_.dueling)
-                                .gather(1, gather(rows.FlatActions(), from_).unsqueeze(1))
-                                .squeeze(1);
-    const torch::Tensor loss = torch::smooth_l1_loss(q, goal);
-    const std::vector<torch::Tensor> parameters = network_->parameters();
-    std::vector<torch::Tensor> gradients =
-        torch::autograd::grad({loss}, parameters, {}, std::nullopt, false, /*allow_unused=*/true);
-    for (std::size_t k = 0; k < parameters.size(); ++k) {
-      if (!gradients[k].defined()) gradients[k] = torch::zeros_like(parameters[k]);
-    }
-    ClipGradients(gradients, options_.max_grad_norm);
-    adam_.Step(gradients, options_.lr.At(fraction_));
-    loss_sum_ += loss.item<double>();
-    q_sum_ += q.mean().item<double>();
-  }
+  static constexpr std::int32_t kGreedy = -1;
 
   Options options_;
   AgentSetup setup_;
   std::shared_ptr<Network> network_, target_;
-  Actor actor_;
+  torch::Tensor parameters_, target_parameters_, gradient_;  // [P]
+  std::unique_ptr<QLearner> learner_;
+  FlatAdam adam_;
+  CachedScores scores_;
   Replay replay_;
-  Adam adam_;
+  TdBatch batch_;
+  std::optional<Priorities> priorities_;
+  std::vector<std::int64_t> step_;  // [B] as drawn by priority
+  std::vector<float> error_;        // [B]
   ReturnNormalizer normalizer_;
   std::vector<Stream> explore_;  // [N]
   Stream draws_;
-  std::int64_t steps_ = 0;  // environment steps
-  double fraction_ = 0.0, loss_sum_ = 0.0, q_sum_ = 0.0;
-  std::vector<std::uint8_t> explore_now_;
+  std::int64_t steps_ = 0;             // environment steps
   std::vector<std::int32_t> actions_;  // [N]
-  std::vector<std::int64_t> from_, to_;
-  std::vector<float> reward_, discount_;
-  Figures figures_;
+  TdFigures sum_;                      // over the last training
+  double learnt_at_ = -1.0;            // the fraction then
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Replay buffer (Lin 1992; Mnih et al. 2015) over a ring of vector steps: every observation is stored once,
-// and n-step returns are formed when they are drawn.
+// Replay buffer (Lin 1992; Mnih et al. 2015) over a ring of vector steps. An observation is stored once an
+// instant, not once a micro-action, and n-step returns are formed when they are drawn. Host memory.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,9 @@
 #include <vector>
 
 #include "agents/returns.hpp"
-#include "agents/step_rows.hpp"
+#include "agents/row_pool.hpp"
 #include "data/hdf5_file.hpp"
+#include "env/batch_env.hpp"
 #include "env/rng.hpp"
 
 namespace berth {
@@ -16,37 +17,81 @@ namespace berth {
 class Replay {
  public:
   // Holds the last `capacity` vector steps (capacity > n_step).
-  Replay(int capacity, int n_step, int envs, int observation_size, int actions, bool pinned);
+  Replay(int capacity, int n_step, int envs, int observation_size, int actions);
 
-  int current() const { return current_; }  // row of the observations not yet acted on
-  StepRows& rows() { return rows_; }
-  const StepRows& rows() const { return rows_; }
-  StepBuffers Outcome() { return rows_.Outcome(current_, Next(current_)); }
-  void Advance();  // the outcome has been written
+  // The observations not yet acted on: where Reset writes.
+  StepBuffers Now();
+  // Where the environments write what follows `actions` [N], taken now; Advance when they have.
+  StepBuffers Outcome(std::span<const std::int32_t> actions);
+  void Advance();
   bool Ready() const { return stored_ >= n_step_; }
 
   struct Draw {
-    std::int64_t from,
-        to;         // flat rows (row * envs + env): of the observation, and of the one to bootstrap from
-    NStep outcome;  // of the raw rewards
+    std::int64_t step;                     // of Observation, Mask and Action
+    std::int32_t to_observation, to_mask;  // what to bootstrap from: OfSlot, MaskOfSlot
+    NStep outcome;                         // of the raw rewards
   };
+  // The window that starts at `step`, a flat row * N + env. Its length is 0 where it cannot be used: a
+  // truncated step whose final observation leaves nothing to choose.
+  Draw Window(std::int64_t step) const;
+  // The steps of `env` that the last Advance changed: the one whose n-step return is known since (-1: none
+  // yet), and the one that is no longer held.
+  std::int64_t Completed(std::int32_t env) const {
+    return Ready() ? static_cast<std::int64_t>(Flat((current_ - n_step_ + rows_) % rows_, env)) : -1;
+  }
+  std::int64_t Replaced(std::int32_t env) const { return static_cast<std::int64_t>(Flat(current_, env)); }
+  std::size_t slots() const { return reward_.size(); }  // greater than every step
   // Uniform over the steps whose n-step return is known. Throws Error where no step can be used.
-  Draw Sample(Stream& stream);
+  Draw Sample(Stream& stream) const;
 
+  std::span<const float> NowObservation() const { return now_.observation; }  // [N, D]
+  std::span<const std::uint8_t> NowMask(std::int32_t env) const {             // [A]
+    return std::span(now_.action_mask)
+        .subspan(static_cast<std::size_t>(env) * masks_.width(), masks_.width());
+  }
+  // The slot of the observation of now, the same as that of the step before where they are equal; -1 before
+  // the first Outcome.
+  std::int32_t NowSlot(std::int32_t env) const { return observation_[Flat(current_, env)]; }
+
+  const float* Observation(std::int64_t step) const {
+    return observations_[observation_[static_cast<std::size_t>(step)]];
+  }
+  const std::uint8_t* Mask(std::int64_t step) const { return masks_[mask_[static_cast<std::size_t>(step)]]; }
+  std::int32_t Action(std::int64_t step) const { return action_[static_cast<std::size_t>(step)]; }
+  const float* OfSlot(std::int32_t slot) const { return observations_[slot]; }
+  const std::uint8_t* MaskOfSlot(std::int32_t slot) const { return masks_[slot]; }
+
+  std::int64_t observations() const { return observations_.used(); }  // different ones that are held
+  std::int64_t steps() const { return stored_ * envs_; }
   void Examples(int count, std::vector<float>& observation, std::vector<std::uint8_t>& mask) const;
+  // Only what is held: no two equal consecutive observations or masks of one environment.
   void Save(h5::Writer& out, const std::string& group) const;
   void Load(const h5::Reader& in, const std::string& group);
 
  private:
-  int Next(int row) const { return row + 1 == rows_.rows() ? 0 : row + 1; }
-  int Oldest() const;
+  enum End : std::uint8_t { kNone, kTerminated, kTruncated };
+
+  std::int32_t Next(std::int32_t row) const { return row + 1 == rows_ ? 0 : row + 1; }
+  std::int32_t Oldest() const;
+  std::size_t Flat(std::int32_t row, std::int32_t env) const {
+    return static_cast<std::size_t>(row) * static_cast<std::size_t>(envs_) + static_cast<std::size_t>(env);
+  }
+  void Keep(std::int32_t row, std::int32_t before);  // the observations of now, in place of what `row` held
+  void Drop(std::size_t flat);
+  std::vector<std::int64_t> HeldRows() const;  // flat, oldest first, those of now last
 
   int n_step_;
-  StepRows rows_;
-  int current_ = 0;
+  std::int32_t rows_, envs_;  // rows_ = capacity + 1: the last is of now
+  std::int32_t current_ = 0;
   std::int64_t stored_ = 0;
-  std::vector<float> reward_, discount_;  // [n] of one window
-  std::vector<std::uint8_t> terminated_, truncated_;
+  RowPool<float> observations_;
+  RowPool<std::uint8_t> masks_;
+  // [R, N]; slots, -1 = none. `final_*` are of truncated steps.
+  std::vector<std::int32_t> observation_, mask_, final_observation_, final_mask_;
+  std::vector<std::int32_t> action_;
+  std::vector<float> reward_, discount_;
+  std::vector<std::uint8_t> end_;
+  StepStorage now_;  // what the environments write
 };
 
 }  // namespace berth

@@ -35,22 +35,6 @@ void Gae(const GaeInput& input, double lambda, double lambda_within_instant, std
   }
 }
 
-NStep NStepReturn(std::span<const float> reward, std::span<const float> discount,
-                  std::span<const std::uint8_t> terminated, std::span<const std::uint8_t> truncated) {
-  NStep result;
-  for (std::size_t k = 0; k < reward.size(); ++k) {
-    if (!terminated[k] && truncated[k]) return result;
-    result.reward += result.discount * reward[k];
-    result.discount *= discount[k];
-    ++result.length;
-    if (terminated[k]) {
-      result.discount = 0.0;
-      return result;
-    }
-  }
-  return result;
-}
-
 void Standardize(std::span<float> values) {
   if (values.size() < 2) return;
   const auto n = static_cast<double>(values.size());

@@ -30,19 +30,19 @@ struct GaeInput {
 void Gae(const GaeInput& input, double lambda, double lambda_within_instant, std::span<float> advantage,
          std::span<float> returns);
 
-// R = sum of rewards, each times the discounts before it, over `length` steps; the value of the observation
-// after them is multiplied by `discount` (0 after a termination).
+// The n-step return (Sutton 1988), a step at a time: R = sum of rewards, each times the discounts before it,
+// over `length` steps; the value of what follows them is multiplied by `discount` (0 after a termination).
+// What follows a truncated step is its final observation.
 struct NStep {
   double reward = 0.0;
   double discount = 1.0;
-  int length = 0;  // 0: not usable
+  int length = 0;  // 0: no step
+  void Add(float step_reward, float step_discount, bool terminated) {
+    reward += discount * step_reward;
+    discount *= terminated ? 0.0 : static_cast<double>(step_discount);
+    ++length;
+  }
 };
-
-// The n-step return (Sutton 1988) of the first n = reward.size() steps, shorter at the end of an episode. A
-// truncated step is left out: its final observation comes without a mask, so the return stops at the
-// observation before it.
-NStep NStepReturn(std::span<const float> reward, std::span<const float> discount,
-                  std::span<const std::uint8_t> terminated, std::span<const std::uint8_t> truncated);
 
 // To mean 0 and deviation 1 (of a sample: n - 1) in place; one value alone has no deviation and stays as it
 // is.

@@ -19,6 +19,9 @@ struct StepBuffers {
   std::span<std::uint8_t> truncated;    // [N] it was cut: bootstrap from final_observation
   std::span<float> discount;  // [N] of this step: multiplies the value of what follows (gamma included)
   std::span<float> final_observation;  // [N, D] written only where terminated or truncated
+  // [N, A] 1 = legal, for final_observation; written only where truncated. Empty = not wanted. A row may allow
+  // nothing: there would be nothing to choose.
+  std::span<std::uint8_t> final_mask;
 };
 
 // Owns the memory of one set of buffers.
@@ -26,7 +29,7 @@ struct StepStorage {
   StepStorage(int num_envs, int observation_size, int num_actions);
   StepBuffers buffers();
   std::vector<float> observation, reward, discount, final_observation;
-  std::vector<std::uint8_t> action_mask, terminated, truncated;
+  std::vector<std::uint8_t> action_mask, terminated, truncated, final_mask;
 };
 
 struct EpisodeStats {  // summed over the episodes that ended since the last TakeStats

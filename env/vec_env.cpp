@@ -123,6 +123,10 @@ class VecEnv : public BatchEnv {
     if (outcome.terminated || outcome.truncated) {
       const std::span<const float> last = env.observation();
       std::copy(last.begin(), last.end(), out.final_observation.begin() + Row(i, last.size()));
+      if (outcome.truncated && !out.final_mask.empty()) {
+        const std::span<const std::uint8_t> legal = env.mask();
+        std::copy(legal.begin(), legal.end(), out.final_mask.begin() + Row(i, legal.size()));
+      }
       EpisodeStats& s = stats_[U(i)];
       ++s.episodes;
       s.return_sum += env.episode_return();
@@ -162,10 +166,11 @@ StepStorage::StepStorage(int num_envs, int observation_size, int num_actions)
       final_observation(U(num_envs) * U(observation_size)),
       action_mask(U(num_envs) * U(num_actions)),
       terminated(U(num_envs)),
-      truncated(U(num_envs)) {}
+      truncated(U(num_envs)),
+      final_mask(U(num_envs) * U(num_actions)) {}
 
 StepBuffers StepStorage::buffers() {
-  return {observation, action_mask, reward, terminated, truncated, discount, final_observation};
+  return {observation, action_mask, reward, terminated, truncated, discount, final_observation, final_mask};
 }
 
 std::unique_ptr<BatchEnv> MakeVecEnv(std::shared_ptr<const ScenarioSource> source,

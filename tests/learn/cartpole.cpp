@@ -67,6 +67,7 @@ void CartPole::StepRange(int begin, int end, std::span<const std::int32_t> actio
     for (std::size_t c = 0; c < 4; ++c) {
       out.final_observation[i * 4 + c] = static_cast<float>(poles_[i].state[c]);
     }
+    if (!out.final_mask.empty()) out.final_mask[i * 2] = out.final_mask[i * 2 + 1] = 1;
     ++ended_[i].episodes;
     ended_[i].steps += step;
     ++poles_[i].episode;

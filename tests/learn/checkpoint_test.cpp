@@ -43,8 +43,7 @@ std::vector<double> Contents(const std::string& path) {
   const auto append = [&](const auto& values) { all.insert(all.end(), values.begin(), values.end()); };
   for (const std::string& name : in.Datasets()) {
     const auto is = [&](const char* prefix) { return name.find(prefix) != std::string::npos; };
-    if (is("network") || is("target") || is("_moment_") || is("examples/observation") ||
-        is("replay/observation") || is("replay/reward")) {
+    if (is("network") || is("target") || is("_moment_") || is("examples/observation") || is("replay/")) {
       append(in.Array<float>(name));
     } else if (is("return_normalizer")) {
       append(in.Array<double>(name));

@@ -2,10 +2,8 @@
 // CartPole.
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "agents/dqn_loss.hpp"
-#include "agents/replay.hpp"
 #include "agents/trainer.hpp"
 #include "env/check.hpp"
 #include "tests/catch.hpp"
@@ -27,35 +25,6 @@ torch::Tensor TableQ(Agent& agent, int states, const torch::Tensor& mask, bool d
   return QValues(agent.network().Forward(torch::eye(states)), mask, dueling);
 }
 
-// Writes steps whose observation is a running number, whose reward is that number.
-struct Counter {
-  Counter(int capacity, int n_step, int limit, bool terminates)
-      : replay(capacity, n_step, 1, 1, 2, false), limit_(limit), terminates_(terminates) {
-    const StepBuffers first = replay.rows().First(0);
-    first.observation[0] = 0.0F;
-    std::fill(first.action_mask.begin(), first.action_mask.end(), std::uint8_t{1});
-  }
-  void Push() {
-    const StepBuffers out = replay.Outcome();
-    out.reward[0] = static_cast<float>(number_);
-    out.discount[0] = 0.5F;
-    ++number_;
-    const bool ends = number_ % limit_ == 0;
-    out.terminated[0] = ends && terminates_;
-    out.truncated[0] = ends && !terminates_;
-    out.observation[0] = static_cast<float>(number_);
-    std::fill(out.action_mask.begin(), out.action_mask.end(), std::uint8_t{1});
-    replay.Advance();
-  }
-  float At(std::int64_t flat) const { return replay.rows().Observation(static_cast<int>(flat), 0)[0]; }
-  Replay replay;
-
- private:
-  int limit_;
-  bool terminates_;
-  int number_ = 0;
-};
-
 }  // namespace
 
 TEST_CASE("the target takes its maximum over allowed actions, online choice under double Q-learning") {
@@ -73,42 +42,6 @@ TEST_CASE("dueling subtracts the mean over allowed actions alone") {
   CHECK(q[0][0].item<double>() == Approx(9.0));
   CHECK(q[0][2].item<double>() == Approx(11.0));
   CHECK(QValues(out, mask, false).equal(out.scores));
-}
-
-TEST_CASE("replay: returns never cross an episode or the write position, and every usable step is drawn") {
-  constexpr int kCapacity = 20, kN = 3, kLimit = 7;
-  for (const bool terminates : {true, false}) {
-    Counter counter(kCapacity, kN, kLimit, terminates);
-    Stream draws(1, Purpose::kReplay);
-    for (int pushed = 1; pushed <= 75; ++pushed) {
-      counter.Push();
-      if (!counter.replay.Ready()) continue;
-      std::set<int> starts;
-      for (int k = 0; k < 200; ++k) {
-        const Replay::Draw draw = counter.replay.Sample(draws);
-        const int from = static_cast<int>(counter.At(draw.from));
-        const int to = static_cast<int>(counter.At(draw.to));
-        const int left = kLimit - from % kLimit;  // steps to the end of the episode
-        starts.insert(from);
-        const int length = terminates ? std::min(kN, left) : std::min(kN, left - 1);
-        REQUIRE(draw.outcome.length == length);
-        REQUIRE(to == from + length);
-        double expected = 0.0;
-        for (int s = 0; s < length; ++s) expected += std::pow(0.5, s) * (from + s);
-        REQUIRE(draw.outcome.reward == Approx(expected));
-        const bool ended = terminates && left <= kN;
-        REQUIRE(draw.outcome.discount == (ended ? 0.0 : std::pow(0.5, length)));
-        REQUIRE(to <= pushed);
-        REQUIRE(from >= pushed - kCapacity);
-      }
-      if (pushed != 75) continue;
-      std::set<int> usable;
-      for (int from = pushed - kCapacity; from <= pushed - kN; ++from) {
-        if (terminates || from % kLimit != kLimit - 1) usable.insert(from);
-      }
-      CHECK(starts == usable);
-    }
-  }
 }
 
 TEST_CASE("DQN finds Q* of a table, with masks where they matter") {
@@ -137,7 +70,9 @@ TEST_CASE("DQN finds Q* of a table, with masks where they matter") {
     }
   }
   const torch::Tensor mask = torch::tensor({{1, 1, 0}, {1, 0, 1}, {1, 1, 0}}, torch::kUInt8);
-  for (const std::string variant : {"double=true,dueling=true", "double=false,dueling=false"}) {
+  for (const std::string variant :
+       {"double=true,dueling=true", "double=false,dueling=false", "double=false,dueling=true",
+        "double=true,dueling=false", "double=true,dueling=true,fused=false"}) {
     CAPTURE(variant);
     TableEnv env(table, 4);
     auto agent = MakeTestAgent(
@@ -147,7 +82,7 @@ TEST_CASE("DQN finds Q* of a table, with masks where they matter") {
         "mlp(hidden=32x32)", env, 1);
     env.Reset(agent->First());
     TrainFor(*agent, env, 8000, 0.5);
-    const torch::Tensor q = TableQ(*agent, 3, mask, variant[7] == 't');
+    const torch::Tensor q = TableQ(*agent, 3, mask, variant.find("dueling=true") != std::string::npos);
     for (int s = 0; s < 3; ++s) {
       for (int a = 0; a < 3; ++a) {
         const auto row = static_cast<std::size_t>(s), column = static_cast<std::size_t>(a);

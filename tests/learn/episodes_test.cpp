@@ -50,6 +50,7 @@ class Episodes final : public BatchEnv {
         row.final_observation = Observe(w.episode);
         std::copy(row.final_observation.begin(), row.final_observation.end(),
                   out.final_observation.begin() + static_cast<std::ptrdiff_t>(i * kChannels));
+        for (std::size_t a = 0; cut && !out.final_mask.empty() && a < 2; ++a) out.final_mask[i * 2 + a] = 1;
         w = {w.episode + 1, 0, {}};
       }
       w.observation = Observe(w.episode);
@@ -164,52 +165,55 @@ TEST_CASE("PPO's returns bootstrap a cut episode from its own final observation"
   }
 }
 
-TEST_CASE("no transition of the replay buffer crosses episodes") {
+TEST_CASE(
+    "no transition of the replay buffer crosses episodes; a cut one bootstraps from its final observation") {
   constexpr int kEnvs = 3, kCapacity = 25;
   for (const int n_step : {1, 3}) {
     CAPTURE(n_step);
     Episodes env(kEnvs);
-    Replay replay(kCapacity, n_step, kEnvs, kChannels, 2, false);
-    env.Reset(replay.rows().First(replay.current()));
+    Replay replay(kCapacity, n_step, kEnvs, kChannels, 2);
+    env.Reset(replay.Now());
     Stream draws(1, Purpose::kReplay);
     const std::vector<std::int32_t> actions(kEnvs, 0);
-    int bootstrapped = 0, ended = 0;
+    int bootstrapped = 0, ended = 0, cut = 0;
     for (int step = 1; step <= 80; ++step) {
-      env.Step(actions, replay.Outcome());
+      env.Step(actions, replay.Outcome(actions));
       replay.Advance();
       if (!replay.Ready() || step < n_step + 2) continue;
       for (int k = 0; k < 50; ++k) {
         const Replay::Draw draw = replay.Sample(draws);
-        const auto i = static_cast<std::size_t>(draw.from % kEnvs);
-        REQUIRE(draw.to % kEnvs == draw.from % kEnvs);
-        const auto at = [&](std::int64_t flat) {
-          const auto row =
-              replay.rows().Observation(static_cast<int>(flat / kEnvs), static_cast<int>(flat % kEnvs));
-          return std::vector<float>(row.begin(), row.end());
-        };
+        const auto i = static_cast<std::size_t>(draw.step % kEnvs);
+        const auto row = [](const float* first) { return std::vector<float>(first, first + kChannels); };
+        const std::vector<float> first = row(replay.Observation(draw.step));
+        const std::vector<float> next = row(replay.OfSlot(draw.to_observation));
         const auto& rows = env.history[i];
-        const auto from = std::find_if(rows.begin(), rows.end(),
-                                       [&](const auto& row) { return row.observation == at(draw.from); });
+        const auto from =
+            std::find_if(rows.begin(), rows.end(), [&](const auto& r) { return r.observation == first; });
         REQUIRE(from != rows.end());
         // All that the return sums up is of one episode, and what it bootstraps from is too.
         double reward = 0.0;
         for (int s = 0; s < draw.outcome.length; ++s) {
           REQUIRE(from[s].episode == from->episode);
-          REQUIRE_FALSE(from[s].truncated);
+          REQUIRE(from[s].truncated <= (s + 1 == draw.outcome.length));
           reward += std::pow(kDiscount, s) * from[s].reward;
         }
         REQUIRE(draw.outcome.reward == Approx(reward).margin(1e-5));
+        const auto& last = from[draw.outcome.length - 1];
+        REQUIRE((draw.outcome.length == n_step || last.terminated || last.truncated));
         if (draw.outcome.discount > 0.0) {
-          REQUIRE(at(draw.to)[0] == at(draw.from)[0]);
+          REQUIRE(next[0] == first[0]);
           ++bootstrapped;
+          cut += last.truncated;
+          if (last.truncated) REQUIRE(next == last.final_observation);
         } else {
-          REQUIRE(from[draw.outcome.length - 1].terminated);
+          REQUIRE(last.terminated);
           ++ended;
         }
       }
     }
     CHECK(bootstrapped > 500);
     CHECK(ended > 500);
+    CHECK(cut > 300);
   }
 }
 

@@ -153,25 +153,19 @@ TEST_CASE("nothing of the next episode reaches the last one") {
   }
 }
 
-TEST_CASE("n-step returns: full windows, flushed at a termination, short of a truncation") {
-  const std::vector<float> reward = {1, 2, 4}, discount = {0.5F, 0.5F, 0.5F};
-  const std::vector<std::uint8_t> no = {0, 0, 0}, middle = {0, 1, 0}, first = {1, 0, 0};
-  // 1 + 0.5*2 + 0.25*4 = 3, then 0.125 V.
-  NStep r = NStepReturn(reward, discount, no, no);
-  CHECK(r.reward == 3.0);
-  CHECK(r.discount == 0.125);
-  CHECK(r.length == 3);
-  r = NStepReturn(reward, discount, middle, no);  // 1 + 0.5*2, nothing follows
+TEST_CASE("n-step returns: rewards by the discounts before them, nothing after a termination") {
+  NStep r;
+  CHECK(r.length == 0);
+  r.Add(1.0F, 0.5F, false);
+  r.Add(2.0F, 0.25F, false);
+  // 1 + 0.5*2, then 0.125 V.
   CHECK(r.reward == 2.0);
-  CHECK(r.discount == 0.0);
+  CHECK(r.discount == 0.125);
   CHECK(r.length == 2);
-  r = NStepReturn(reward, discount, no,
-                  middle);  // 1, then 0.5 V of the observation before the truncated step
-  CHECK(r.reward == 1.0);
-  CHECK(r.discount == 0.5);
-  CHECK(r.length == 1);
-  CHECK(NStepReturn(reward, discount, no, first).length == 0);
-  CHECK(NStepReturn(reward, discount, first, first).length == 1);  // terminated wins
+  r.Add(4.0F, 0.5F, true);  // 1 + 0.5*2 + 0.125*4, nothing follows
+  CHECK(r.reward == 2.5);
+  CHECK(r.discount == 0.0);
+  CHECK(r.length == 3);
 }
 
 TEST_CASE("explained variance: 1 for the truth, 0 for a constant, negative for worse") {

@@ -47,6 +47,7 @@ class TableEnv final : public BatchEnv {
       at_[i].state = table_.next[s][a];
       if (!out.terminated[i] && !out.truncated[i]) continue;
       OneHot(out.final_observation, i, at_[i].state);
+      if (out.truncated[i] && !out.final_mask.empty()) Legal(out.final_mask, i);
       at_[i] = {};
     }
     Write(begin, end, out);
@@ -68,10 +69,12 @@ class TableEnv final : public BatchEnv {
   void Write(int begin, int end, const StepBuffers& out) const {
     for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
       OneHot(out.observation, i, at_[i].state);
-      const auto& legal = table_.mask[static_cast<std::size_t>(at_[i].state)];
-      std::copy(legal.begin(), legal.end(),
-                out.action_mask.begin() + static_cast<std::ptrdiff_t>(i * legal.size()));
+      Legal(out.action_mask, i);
     }
+  }
+  void Legal(std::span<std::uint8_t> rows, std::size_t i) const {
+    const auto& legal = table_.mask[static_cast<std::size_t>(at_[i].state)];
+    std::copy(legal.begin(), legal.end(), rows.begin() + static_cast<std::ptrdiff_t>(i * legal.size()));
   }
   Table table_;
   std::vector<Where> at_;
@@ -109,6 +112,7 @@ class TwoTypes final : public BatchEnv {
       out.truncated[i] = ++w.step == kSteps;
       if (!out.truncated[i]) continue;
       Observe(out.final_observation, i);
+      if (!out.final_mask.empty()) Legal(out.final_mask, i);
       w = {};
     }
     Write(begin, end, out);
@@ -130,10 +134,13 @@ class TwoTypes final : public BatchEnv {
   void Write(int begin, int end, const StepBuffers& out) const {
     for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
       Observe(out.observation, i);
-      const std::uint8_t mask[] = {1, 1, at_[i].state == 0};
-      std::copy(std::begin(mask), std::end(mask),
-                out.action_mask.begin() + static_cast<std::ptrdiff_t>(i * std::size(mask)));
+      Legal(out.action_mask, i);
     }
+  }
+  void Legal(std::span<std::uint8_t> rows, std::size_t i) const {
+    const std::uint8_t mask[] = {1, 1, at_[i].state == 0};
+    std::copy(std::begin(mask), std::end(mask),
+              rows.begin() + static_cast<std::ptrdiff_t>(i * std::size(mask)));
   }
   std::vector<Where> at_;
 };

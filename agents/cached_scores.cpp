@@ -1,0 +1,42 @@
+#include "agents/cached_scores.hpp"
+
+#include <algorithm>
+
+namespace berth {
+
+CachedScores::CachedScores(int envs, int actions)
+    : actions_(static_cast<std::size_t>(actions)),
+      slot_(static_cast<std::size_t>(envs), -1),
+      scores_(slot_.size() * actions_) {}
+
+void CachedScores::Invalidate() {
+  std::fill(slot_.begin(), slot_.end(), -1);
+}
+
+std::span<const float> CachedScores::operator[](int env) const {
+  return std::span<const float>(scores_).subspan(static_cast<std::size_t>(env) * actions_, actions_);
+}
+
+void CachedScores::Evaluate(const Replay& replay, QLearner& learner) {
+  const std::span<const float> now = replay.NowObservation();
+  const std::size_t width = now.size() / slot_.size();
+  changed_.clear();
+  for (std::size_t i = 0; i < slot_.size(); ++i) {
+    const std::int32_t slot = replay.NowSlot(static_cast<std::int32_t>(i));
+    if (slot < 0 || slot != slot_[i]) changed_.push_back(i);
+    slot_[i] = slot;
+  }
+  if (changed_.size() == slot_.size()) return learner.Scores(now, scores_);
+  if (changed_.empty()) return;
+  batch_.resize(changed_.size() * width);
+  computed_.resize(changed_.size() * actions_);
+  for (std::size_t k = 0; k < changed_.size(); ++k) {
+    std::copy_n(now.data() + changed_[k] * width, width, batch_.data() + k * width);
+  }
+  learner.Scores(batch_, computed_);
+  for (std::size_t k = 0; k < changed_.size(); ++k) {
+    std::copy_n(computed_.data() + k * actions_, actions_, scores_.data() + changed_[k] * actions_);
+  }
+}
+
+}  // namespace berth

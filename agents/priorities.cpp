@@ -1,0 +1,60 @@
+#include "agents/priorities.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "env/check.hpp"
+
+namespace berth {
+
+Priorities::Priorities(std::size_t steps, double alpha) : alpha_(alpha), tree_(steps) {}
+
+void Priorities::Set(std::size_t step, double value) {
+  count_ += (value > 0.0) - (tree_[step] > 0.0);
+  tree_.Set(step, value);
+}
+
+void Priorities::Add(std::size_t step) {
+  Set(step, greatest_);
+}
+
+void Priorities::Remove(std::size_t step) {
+  Set(step, 0.0);
+}
+
+void Priorities::Draw(Stream& stream, double beta, std::span<std::int64_t> step,
+                      std::span<float> weight) const {
+  BERTH_CHECK(count_ > 0 && step.size() == weight.size(), count_, " ", step.size(), " ", weight.size());
+  const double part = tree_.total() / static_cast<double>(step.size());
+  double most = 0.0;
+  for (std::size_t b = 0; b < step.size(); ++b) {
+    const std::size_t drawn = tree_.Find((static_cast<double>(b) + stream.Uniform()) * part);
+    step[b] = static_cast<std::int64_t>(drawn);
+    const double w = std::pow(static_cast<double>(count_) * Probability(drawn), -beta);
+    weight[b] = static_cast<float>(w);
+    most = std::max(most, w);
+  }
+  for (float& w : weight) w = static_cast<float>(w / most);
+}
+
+void Priorities::Update(std::span<const std::int64_t> step, std::span<const float> error) {
+  for (std::size_t b = 0; b < step.size(); ++b) {
+    const double value = std::pow(std::abs(static_cast<double>(error[b])) + kEpsilon, alpha_);
+    Set(static_cast<std::size_t>(step[b]), value);
+    greatest_ = std::max(greatest_, value);
+  }
+}
+
+void Priorities::Save(h5::Writer& out, const std::string& group) const {
+  std::vector<double> values = {greatest_};
+  for (std::size_t k = 0; k < tree_.size(); ++k) values.push_back(tree_[k]);
+  out.Array<double>(group + "/priority", values);
+}
+
+void Priorities::Load(const h5::Reader& in, const std::string& group) {
+  const auto values = in.Array<double>(group + "/priority", static_cast<std::int64_t>(tree_.size()) + 1);
+  greatest_ = values[0];
+  for (std::size_t k = 0; k < tree_.size(); ++k) Set(k, values[k + 1]);
+}
+
+}  // namespace berth

@@ -1,0 +1,130 @@
+// The replay buffer to and from checkpoints: slots are numbered anew in the order in which the steps name
+// them, so that only what is held is written and the bytes do not depend on the pools' past.
+#include <algorithm>
+#include <unordered_map>
+
+#include "agents/replay.hpp"
+#include "env/check.hpp"
+
+namespace berth {
+namespace {
+
+template <class T>
+class Numbering {
+ public:
+  explicit Numbering(const RowPool<T>& pool) : pool_(pool) {}
+  std::int32_t operator()(std::int32_t slot) {
+    if (slot < 0) return slot;
+    const auto [entry, is_new] = number_.try_emplace(slot, static_cast<std::int32_t>(number_.size()));
+    if (is_new) rows_.insert(rows_.end(), pool_[slot], pool_[slot] + pool_.width());
+    return entry->second;
+  }
+  void Write(h5::Writer& out, const std::string& dataset) const {
+    out.Array<T>(dataset, rows_,
+                 {static_cast<std::int64_t>(number_.size()), static_cast<std::int64_t>(pool_.width())});
+  }
+
+ private:
+  const RowPool<T>& pool_;
+  std::unordered_map<std::int32_t, std::int32_t> number_;
+  std::vector<T> rows_;  // [numbered, width]
+};
+
+// Rows of a file, added to a pool once each as they are named.
+template <class T>
+class Restoring {
+ public:
+  Restoring(const h5::Reader& in, const std::string& dataset, RowPool<T>& pool)
+      : in_(in), dataset_(dataset), pool_(pool) {
+    std::vector<std::int64_t> shape;
+    rows_ = in.Array<T>(dataset, -1, &shape);
+    if (shape.size() != 2 || shape[1] != static_cast<std::int64_t>(pool.width())) {
+      throw Error(Join(in.path(), ": ", dataset, ": expected rows of ", pool.width(), ", found others"));
+    }
+    slot_.assign(static_cast<std::size_t>(shape[0]), -1);
+  }
+  std::int32_t operator()(std::int32_t number) {
+    if (number == -1) return -1;
+    if (number < 0 || static_cast<std::size_t>(number) >= slot_.size()) {
+      throw Error(
+          Join(in_.path(), ": ", dataset_, ": expected one of ", slot_.size(), " rows, found row ", number));
+    }
+    std::int32_t& slot = slot_[static_cast<std::size_t>(number)];
+    const T* row = rows_.data() + static_cast<std::size_t>(number) * pool_.width();
+    slot = pool_.AddOrShare(row, slot);
+    return slot;
+  }
+
+ private:
+  const h5::Reader& in_;
+  std::string dataset_;
+  RowPool<T>& pool_;
+  std::vector<T> rows_;
+  std::vector<std::int32_t> slot_;
+};
+
+}  // namespace
+
+void Replay::Save(h5::Writer& out, const std::string& group) const {
+  const std::vector<std::int64_t> held = HeldRows();
+  out.Array<std::int64_t>(
+      group + "/position",
+      std::vector<std::int64_t>{current_, stored_, static_cast<std::int64_t>(held.size())});
+  if (held.empty()) return;
+  Numbering<float> observations(observations_);
+  Numbering<std::uint8_t> masks(masks_);
+  const auto column = [&](const char* name, const auto& values, auto map) {
+    std::vector<std::decay_t<decltype(values[0])>> held_values;
+    held_values.reserve(held.size());
+    for (const std::int64_t flat : held) held_values.push_back(map(values[static_cast<std::size_t>(flat)]));
+    out.Array(group + "/" + name, held_values);
+  };
+  const auto observation = [&](std::int32_t slot) { return observations(slot); };
+  const auto mask = [&](std::int32_t slot) { return masks(slot); };
+  const auto same = [](auto value) { return value; };
+  column("observation_row", observation_, observation);
+  column("mask_row", mask_, mask);
+  column("final_observation_row", final_observation_, observation);
+  column("final_mask_row", final_mask_, mask);
+  column("action", action_, same);
+  column("reward", reward_, same);
+  column("discount", discount_, same);
+  column("end", end_, same);
+  observations.Write(out, group + "/observation");
+  masks.Write(out, group + "/mask");
+}
+
+void Replay::Load(const h5::Reader& in, const std::string& group) {
+  const auto position = in.Array<std::int64_t>(group + "/position", 3);
+  const bool fits = position[0] >= 0 && position[0] < rows_ && position[1] >= 0 && position[1] < rows_ &&
+                    (position[2] == (position[1] + 1) * envs_ || (position[2] == 0 && position[1] == 0));
+  if (!fits) {
+    throw Error(Join(in.path(), ": ", group, "/position: expected a row and a count below ", rows_,
+                     " and the steps they make, found ", position[0], ", ", position[1], " and ",
+                     position[2]));
+  }
+  for (std::size_t flat = 0; flat < Flat(rows_, 0); ++flat) Drop(flat);
+  current_ = static_cast<std::int32_t>(position[0]);
+  stored_ = position[1];
+  if (position[2] == 0) return;
+  Restoring<float> observations(in, group + "/observation", observations_);
+  Restoring<std::uint8_t> masks(in, group + "/mask", masks_);
+  const std::size_t first = Flat(Oldest(), 0), size = Flat(rows_, 0);
+  const auto column = [&](const char* name, auto& values, auto map) {
+    const auto held = in.Array<std::decay_t<decltype(values[0])>>(group + "/" + name, position[2]);
+    for (std::size_t k = 0; k < held.size(); ++k) values[(first + k) % size] = map(held[k]);
+  };
+  const auto observation = [&](std::int32_t number) { return observations(number); };
+  const auto mask = [&](std::int32_t number) { return masks(number); };
+  const auto same = [](auto value) { return value; };
+  column("observation_row", observation_, observation);
+  column("mask_row", mask_, mask);
+  column("final_observation_row", final_observation_, observation);
+  column("final_mask_row", final_mask_, mask);
+  column("action", action_, same);
+  column("reward", reward_, same);
+  column("discount", discount_, same);
+  column("end", end_, same);
+}
+
+}  // namespace berth

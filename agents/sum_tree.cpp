@@ -1,0 +1,33 @@
+#include "agents/sum_tree.hpp"
+
+#include <bit>
+
+#include "env/check.hpp"
+
+namespace berth {
+
+SumTree::SumTree(std::size_t size) : size_(size), first_(std::bit_ceil(size)), node_(2 * first_, 0.0) {
+  BERTH_CHECK(size > 0, "an empty tree");
+}
+
+void SumTree::Set(std::size_t leaf, double value) {
+  BERTH_DCHECK(leaf < size_ && value >= 0.0, leaf, " ", value);
+  std::size_t at = first_ + leaf;
+  node_[at] = value;
+  for (at /= 2; at >= 1; at /= 2) node_[at] = node_[2 * at] + node_[2 * at + 1];
+}
+
+std::size_t SumTree::Find(double mass) const {
+  BERTH_CHECK(total() > 0.0, "nothing to draw");
+  std::size_t at = 1;
+  while (at < first_) {
+    at *= 2;
+    // Rounding may leave a mass beyond the last leaf above 0: never into an empty half.
+    if (mass < node_[at] || !(node_[at + 1] > 0.0)) continue;
+    mass -= node_[at];
+    ++at;
+  }
+  return at - first_;
+}
+
+}  // namespace berth

@@ -1,5 +1,6 @@
-// Smallest area first: requested time times GPUs, r n.
-#include "baselines/queue_rule.hpp"
+// Shortest job first: by what its user requested, where there is a request, otherwise by the remaining
+// seconds on its fastest type. Running jobs are never disturbed.
+#include "baselines/queue/queue_rule.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/estimates.hpp"
 
@@ -7,15 +8,15 @@ namespace berth {
 namespace {
 
 double Score(const ClusterView& view, int job) {
-  return RequestedSeconds(view, job) * view.Gang(job);
+  return RequestedSeconds(view, job);
 }
 
 }  // namespace
 
-SchedulerInfo SafInfo() {
-  return {"saf",
-          "smallest area (request x GPUs) first; non-preemptive",
-          "Carastan-Santos et al., CCGrid 2019; traces/PROTOCOL.md §2",
+SchedulerInfo SjfInfo() {
+  return {"sjf",
+          "shortest job first, by request or remaining time on its fastest type; non-preemptive",
+          "shortest-processing-time rule, Smith 1956",
           "",
           Knowledge::kEstimate,
           /*preemptive=*/false,

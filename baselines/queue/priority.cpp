@@ -3,7 +3,7 @@
 // stopped (preemptive resume).
 #include <algorithm>
 
-#include "baselines/queue_rule.hpp"
+#include "baselines/queue/queue_rule.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/check.hpp"
 

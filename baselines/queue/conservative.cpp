@@ -1,6 +1,6 @@
 // Conservative backfilling in arrival order: `fcfs(backfill=conservative)`, with a choice of what is
 // reserved.
-#include "baselines/queue_rule.hpp"
+#include "baselines/queue/queue_rule.hpp"
 #include "baselines/schedulers.hpp"
 
 namespace berth {

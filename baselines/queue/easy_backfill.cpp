@@ -1,4 +1,4 @@
-#include "baselines/easy_backfill.hpp"
+#include "baselines/queue/easy_backfill.hpp"
 
 #include <algorithm>
 

@@ -9,10 +9,10 @@
 
 #include <memory>
 
-#include "baselines/conservative_backfill.hpp"
-#include "baselines/easy_backfill.hpp"
-#include "baselines/score_queue.hpp"
-#include "baselines/type_choice.hpp"
+#include "baselines/queue/conservative_backfill.hpp"
+#include "baselines/queue/easy_backfill.hpp"
+#include "baselines/queue/score_queue.hpp"
+#include "baselines/queue/type_choice.hpp"
 #include "env/commit_backfill.hpp"
 #include "env/mdp.hpp"
 #include "env/plan.hpp"

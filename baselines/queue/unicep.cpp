@@ -1,7 +1,7 @@
 // UNICEP: -w / (log2(n) r), with the wait w, the request r and n GPUs.
 #include <algorithm>
 
-#include "baselines/queue_rule.hpp"
+#include "baselines/queue/queue_rule.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/estimates.hpp"
 #include "env/portable_math.hpp"

@@ -1,4 +1,4 @@
-#include "baselines/type_choice.hpp"
+#include "baselines/queue/type_choice.hpp"
 
 namespace berth {
 

@@ -1,4 +1,4 @@
-#include "baselines/availability_profile.hpp"
+#include "baselines/queue/availability_profile.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "baselines/score_queue.hpp"
+#include "baselines/queue/score_queue.hpp"
 
 #include <algorithm>
 

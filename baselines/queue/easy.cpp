@@ -1,5 +1,5 @@
 // EASY backfilling in arrival order: `fcfs(backfill=easy)` by its usual name.
-#include "baselines/queue_rule.hpp"
+#include "baselines/queue/queue_rule.hpp"
 #include "baselines/schedulers.hpp"
 
 namespace berth {

@@ -1,5 +1,5 @@
 // Largest expansion factor first: -(w + r) / r, with the wait w and the request r.
-#include "baselines/queue_rule.hpp"
+#include "baselines/queue/queue_rule.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/estimates.hpp"
 

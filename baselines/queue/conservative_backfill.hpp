@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "baselines/availability_profile.hpp"
+#include "baselines/queue/availability_profile.hpp"
 #include "env/plan.hpp"
 
 namespace berth {

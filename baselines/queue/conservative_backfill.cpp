@@ -1,4 +1,4 @@
-#include "baselines/conservative_backfill.hpp"
+#include "baselines/queue/conservative_backfill.hpp"
 
 #include "env/estimates.hpp"
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "baselines/type_choice.hpp"
+#include "baselines/queue/type_choice.hpp"
 #include "env/plan.hpp"
 
 namespace berth {

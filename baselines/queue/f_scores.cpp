@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "baselines/queue_rule.hpp"
+#include "baselines/queue/queue_rule.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/estimates.hpp"
 #include "env/portable_math.hpp"

@@ -1,5 +1,5 @@
 // WFP3: -(w / r)^3 n, with the wait w, the request r and n GPUs.
-#include "baselines/queue_rule.hpp"
+#include "baselines/queue/queue_rule.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/estimates.hpp"
 

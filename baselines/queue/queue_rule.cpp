@@ -1,4 +1,4 @@
-#include "baselines/queue_rule.hpp"
+#include "baselines/queue/queue_rule.hpp"
 
 #include <algorithm>
 

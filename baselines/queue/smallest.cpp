@@ -1,5 +1,5 @@
 // Smallest job first: by GPUs, n.
-#include "baselines/queue_rule.hpp"
+#include "baselines/queue/queue_rule.hpp"
 #include "baselines/schedulers.hpp"
 
 namespace berth {

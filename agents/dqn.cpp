@@ -109,8 +109,8 @@ class Dqn final : public Agent {
         target_(NetworkOnDevice(setup)),
         parameters_(Flatten(*network_)),
         target_parameters_(Flatten(*target_)),
-        gradient_(torch::zeros_like(parameters_)),
         learner_(MakeLearner(options, setup, *network_, *target_)),
+        gradient_(torch::zeros({learner_->used()}, parameters_.options())),
         adam_(parameters_, options.adam_eps),
         scores_(setup.num_envs, setup.num_actions),
         replay_(Capacity(options, setup.num_envs), options.n_step, setup.num_envs, setup.layout.size(),
@@ -295,8 +295,9 @@ class Dqn final : public Agent {
   Options options_;
   AgentSetup setup_;
   std::shared_ptr<Network> network_, target_;
-  torch::Tensor parameters_, target_parameters_, gradient_;  // [P]
+  torch::Tensor parameters_, target_parameters_;  // [P]
   std::unique_ptr<QLearner> learner_;
+  torch::Tensor gradient_;  // [used]
   FlatAdam adam_;
   CachedScores scores_;
   Replay replay_;

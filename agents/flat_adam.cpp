@@ -13,8 +13,9 @@
 namespace berth {
 namespace {
 
-std::span<float> Row(const torch::Tensor& tensor) {
-  return {tensor.data_ptr<float>(), static_cast<std::size_t>(tensor.numel())};
+// The first `size` numbers.
+std::span<float> Row(const torch::Tensor& tensor, std::int64_t size) {
+  return {tensor.data_ptr<float>(), static_cast<std::size_t>(size)};
 }
 
 }  // namespace
@@ -28,18 +29,20 @@ FlatAdam::FlatAdam(torch::Tensor parameters, double epsilon)
 
 void FlatAdam::Step(const torch::Tensor& gradient, double learning_rate, double max_norm) {
   ++steps_;
-  const bool host = parameters_.is_cpu();
-  const double norm = host ? std::sqrt(kernels::SquaredNorm(Row(gradient))) : gradient.norm().item<double>();
-  const double scale = std::min(1.0, max_norm / (norm + 1e-6));
-  if (host) {
-    kernels::Adam({learning_rate, epsilon_, scale, steps_}, Row(gradient), Row(parameters_),
-                  Row(first_moment_), Row(second_moment_));
+  const std::int64_t size = gradient.numel();
+  if (gradient.is_cpu()) {
+    const std::span<float> g = Row(gradient, size);
+    const double scale = std::min(1.0, max_norm / (std::sqrt(kernels::SquaredNorm(g)) + 1e-6));
+    kernels::Adam({learning_rate, epsilon_, scale, steps_}, g, Row(parameters_, size),
+                  Row(first_moment_, size), Row(second_moment_, size));
     return;
   }
   const torch::NoGradGuard no_grad;
   state_steps_.add_(1);
-  at::_fused_adam_({parameters_}, {scale < 1.0 ? gradient * scale : gradient}, {first_moment_},
-                   {second_moment_}, {}, {state_steps_}, learning_rate, /*beta1=*/0.9, /*beta2=*/0.999,
+  const double scale = std::min(1.0, max_norm / (gradient.norm().item<double>() + 1e-6));
+  const auto part = [size](const torch::Tensor& whole) { return whole.narrow(0, 0, size); };
+  at::_fused_adam_({part(parameters_)}, {scale < 1.0 ? gradient * scale : gradient}, {part(first_moment_)},
+                   {part(second_moment_)}, {}, {state_steps_}, learning_rate, /*beta1=*/0.9, /*beta2=*/0.999,
                    /*weight_decay=*/0.0, epsilon_, /*amsgrad=*/false, /*maximize=*/false);
 }
 

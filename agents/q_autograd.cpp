@@ -15,7 +15,11 @@ class AutogradQ final : public QLearner {
         actions_(setup.num_actions),
         online_(online),
         target_(target),
-        actor_(setup, online, setup.num_envs) {}
+        actor_(setup, online, setup.num_envs) {
+    for (const torch::Tensor& parameter : online.parameters()) parameters_ += parameter.numel();
+  }
+
+  std::int64_t used() const override { return parameters_; }
 
   void Scores(std::span<const float> observation, std::span<float> scores) override {
     values_.resize(scores.size() / static_cast<std::size_t>(actions_));
@@ -65,7 +69,7 @@ class AutogradQ final : public QLearner {
  private:
   TdOptions options_;
   torch::Device device_;
-  std::int64_t size_, actions_;
+  std::int64_t size_, actions_, parameters_ = 0;
   Network &online_, &target_;
   Actor actor_;
   std::vector<float> values_;

@@ -1,4 +1,6 @@
 // FusedQ on the memory of LibTorch's tensors.
+#include <algorithm>
+
 #include "agents/fused_q.hpp"
 #include "agents/q_learner.hpp"
 #include "env/check.hpp"
@@ -35,9 +37,17 @@ class MlpQ final : public QLearner {
         online_(RowOf(online)),
         target_(RowOf(target)),
         q_(layers, options) {
+    for (const auto* trunk : {&layers.scores, &layers.value}) {
+      if (trunk == &layers.value && !options.dueling) continue;
+      for (const TrunkLayer& layer : *trunk) {
+        used_ = std::max(used_, layer.bias + static_cast<std::size_t>(layer.outputs));
+      }
+    }
     OnlineChanged();
     TargetChanged();
   }
+
+  std::int64_t used() const override { return static_cast<std::int64_t>(used_); }
 
   void Scores(std::span<const float> observation, std::span<float> scores) override {
     q_.Scores(observation.data(), static_cast<int>(observation.size() / size_), scores.data());
@@ -50,7 +60,7 @@ class MlpQ final : public QLearner {
   void TargetChanged() override { q_.SetTarget(target_); }
 
  private:
-  std::size_t size_;
+  std::size_t size_, used_ = 0;
   const float *online_, *target_;
   FusedQ q_;
 };

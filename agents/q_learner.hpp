@@ -20,8 +20,11 @@ class QLearner {
   // observation [B, D] to scores [B, A] of the online network: Q, or with dueling heads what differs from Q
   // by one number a row, which no choice needs.
   virtual void Scores(std::span<const float> observation, std::span<float> scores) = 0;
-  // The weighted mean Huber loss of Q(observation, action) against the goals; writes its gradient [P], in the
-  // order and on the device of the flat parameters, and Q - goal, `error` [B].
+  // How many of the flat parameters, from the first, Q depends on: a critic that no head uses is none of
+  // them.
+  virtual std::int64_t used() const = 0;
+  // The weighted mean Huber loss of Q(observation, action) against the goals; writes its gradient [used], in
+  // the order and on the device of the flat parameters, and Q - goal, `error` [B].
   virtual TdFigures Gradient(const TdBatch& batch, torch::Tensor& gradient, std::span<float> error) = 0;
   // The parameters were changed.
   virtual void OnlineChanged() {}

@@ -166,7 +166,7 @@ TEST_CASE("an episode of a generator is cut when its jobs have arrived, with the
   env->Reset(storage.buffers());
   Stream stream(7, Purpose::kTest);
   std::vector<std::int32_t> actions(3);
-  int truncated = 0;
+  int truncated = 0, waits = 0;  // cuts, and those where waiting is legal
   for (int step = 0; step < 2000; ++step) {
     const auto width = static_cast<std::size_t>(env->num_actions());
     for (std::size_t i = 0; i < 3; ++i) {
@@ -182,6 +182,10 @@ TEST_CASE("an episode of a generator is cut when its jobs have arrived, with the
       const auto d = static_cast<std::size_t>(env->layout().size());
       const auto final_row = std::span(storage.final_observation).subspan(i * d, d);
       REQUIRE(std::equal(final_row.begin(), final_row.end(), alone[i].observation().begin()));
+      const auto final_mask = std::span(storage.final_mask).subspan(i * width, width);
+      REQUIRE(std::equal(final_mask.begin(), final_mask.end(), alone[i].mask().begin()));
+      REQUIRE(std::count(final_mask.begin(), final_mask.end(), 1) >= 1);
+      waits += final_mask[width - 1];
       alone[i].Begin(alone[i].episode() + 1);
       const auto next_row = std::span(storage.observation).subspan(i * d, d);
       REQUIRE(std::equal(next_row.begin(), next_row.end(), alone[i].observation().begin()));
@@ -189,6 +193,7 @@ TEST_CASE("an episode of a generator is cut when its jobs have arrived, with the
     }
   }
   CHECK(truncated > 10);
+  CHECK(waits > 0);
   CHECK(env->TakeStats().episodes == truncated);
 }
 

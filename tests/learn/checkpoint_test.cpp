@@ -19,6 +19,8 @@ namespace {
 constexpr const char* kPpo = "ppo(n_steps=8,minibatch=16,epochs=2,lr_schedule=linear)";
 constexpr const char* kDqn =
     "dqn(buffer=300,learning_starts=64,batch=8,train_freq=8,gradient_steps=2,target_interval=40,n_step=3)";
+constexpr const char* kPrioritised =
+    "dqn(buffer=300,learning_starts=64,batch=8,train_freq=8,gradient_steps=2,n_step=2,per_alpha=0.6)";
 
 TrainRequest Request(const std::string& agent, BatchEnv& env, const std::string& out, int threads) {
   TrainRequest request;
@@ -60,7 +62,7 @@ std::vector<double> Contents(const std::string& path) {
 }  // namespace
 
 TEST_CASE("an interrupted run continues bit for bit") {
-  for (const std::string agent : {kPpo, kDqn}) {
+  for (const std::string agent : {kPpo, kDqn, kPrioritised}) {
     for (const int threads : {1, 2}) {
       CAPTURE(agent, threads);
       const test::TemporaryFolder folder;

@@ -72,7 +72,8 @@ TEST_CASE("DQN finds Q* of a table, with masks where they matter") {
   const torch::Tensor mask = torch::tensor({{1, 1, 0}, {1, 0, 1}, {1, 1, 0}}, torch::kUInt8);
   for (const std::string variant :
        {"double=true,dueling=true", "double=false,dueling=false", "double=false,dueling=true",
-        "double=true,dueling=false", "double=true,dueling=true,fused=false"}) {
+        "double=true,dueling=false", "double=true,dueling=true,fused=false",
+        "double=false,dueling=true,per_alpha=0.6"}) {
     CAPTURE(variant);
     TableEnv env(table, 4);
     auto agent = MakeTestAgent(
@@ -113,12 +114,16 @@ TEST_CASE("a time limit does not end the world: constant reward 1 is worth 1 / (
       "ppo(lr=0.01,lr_schedule=constant,n_steps=15,minibatch=60,normalize_reward=false,target_kl=0)";
   CHECK(value(ppo, cut, false) == Approx(5.0).epsilon(0.02));
   CHECK(value(ppo, ends, false) == Approx(2.44).epsilon(0.02));
+  // The last state of every episode is followed by the cut alone: its value comes from the final observation.
+  Table only_cut = Ring(3, 0.8);
+  only_cut.limit = 3;
   for (const std::string n : {"1", "3"}) {
     const std::string dqn =
         "dqn(lr=0.003,buffer=2000,learning_starts=100,batch=32,train_freq=4,gradient_steps=1,"
         "target_interval=100,normalize_reward=false,dueling=false,n_step=" +
         n + ")";
     CHECK(value(dqn, cut, true) == Approx(5.0).epsilon(0.02));
+    CHECK(value(dqn, only_cut, true) == Approx(5.0).epsilon(0.02));
     CHECK(value(dqn, ends, true) == Approx(2.44).epsilon(0.02));
   }
 }

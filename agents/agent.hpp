@@ -61,6 +61,8 @@ class Agent {
   virtual Network& network() = 0;
   virtual Figures figures() const = 0;       // of the last update
   virtual std::int64_t updates() const = 0;  // optimiser steps so far
+  // Of the network's layers in all passes so far; 0 where nobody counts (autograd).
+  virtual double multiply_adds() const { return 0.0; }
   // Up to `rows` recent observations [rows, D] and their masks [rows, A], for a bundle's examples.
   virtual void Examples(int rows, std::vector<float>& observation, std::vector<std::uint8_t>& mask) const = 0;
 };

@@ -21,19 +21,18 @@ void CachedScores::Evaluate(const Replay& replay, QLearner& learner) {
   const std::span<const float> now = replay.NowObservation();
   const std::size_t width = now.size() / slot_.size();
   changed_.clear();
+  rows_.clear();
   for (std::size_t i = 0; i < slot_.size(); ++i) {
     const std::int32_t slot = replay.NowSlot(static_cast<std::int32_t>(i));
-    if (slot < 0 || slot != slot_[i]) changed_.push_back(i);
+    if (slot >= 0 && slot == slot_[i]) continue;
     slot_[i] = slot;
+    changed_.push_back(i);
+    rows_.push_back(now.data() + i * width);
   }
-  if (changed_.size() == slot_.size()) return learner.Scores(now, scores_);
-  if (changed_.empty()) return;
-  batch_.resize(changed_.size() * width);
-  computed_.resize(changed_.size() * actions_);
-  for (std::size_t k = 0; k < changed_.size(); ++k) {
-    std::copy_n(now.data() + changed_[k] * width, width, batch_.data() + k * width);
-  }
-  learner.Scores(batch_, computed_);
+  if (rows_.empty()) return;
+  if (rows_.size() == slot_.size()) return learner.Scores(rows_, scores_);
+  computed_.resize(rows_.size() * actions_);
+  learner.Scores(rows_, computed_);
   for (std::size_t k = 0; k < changed_.size(); ++k) {
     std::copy_n(computed_.data() + k * actions_, actions_, scores_.data() + changed_[k] * actions_);
   }

@@ -20,10 +20,11 @@ class CachedScores {
 
  private:
   std::size_t actions_;
-  std::vector<std::int32_t> slot_;       // [N] of the observation scored last, -1 = none
-  std::vector<float> scores_;            // [N, A]
-  std::vector<float> batch_, computed_;  // of the rows that changed
-  std::vector<std::size_t> changed_;
+  std::vector<std::int32_t> slot_;    // [N] of the observation scored last, -1 = none
+  std::vector<float> scores_;         // [N, A]
+  std::vector<std::size_t> changed_;  // environments
+  std::vector<const float*> rows_;    // their observations
+  std::vector<float> computed_;       // their scores
 };
 
 }  // namespace berth

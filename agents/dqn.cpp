@@ -43,7 +43,7 @@ constexpr ParamInfo kParams[] = {
     {"max_grad_norm", "10", "global gradient norm"},
     {"normalize_reward", "true", "by the running deviation of the discounted return"},
     {"adam_eps", "0.00000001", "epsilon of Adam"},
-    {"fused", "true", "hand-written passes on the CPU where the network has them (mlp); false: autograd"},
+    {"fused", "true", "written-out passes on the CPU where the network has them; false: LibTorch's autograd"},
 };
 
 struct Options {
@@ -110,12 +110,11 @@ class Dqn final : public Agent {
         parameters_(Flatten(*network_)),
         target_parameters_(Flatten(*target_)),
         learner_(MakeLearner(options, setup, *network_, *target_)),
-        gradient_(torch::zeros({learner_->used()}, parameters_.options())),
         adam_(parameters_, options.adam_eps),
         scores_(setup.num_envs, setup.num_actions),
         replay_(Capacity(options, setup.num_envs), options.n_step, setup.num_envs, setup.layout.size(),
                 setup.num_actions),
-        batch_(static_cast<int>(options.batch), setup.layout.size(), setup.num_actions),
+        batch_(static_cast<std::size_t>(options.batch)),
         step_(batch_.action.size()),
         error_(batch_.action.size()),
         normalizer_(setup.num_envs),
@@ -130,6 +129,7 @@ class Dqn final : public Agent {
   StepBuffers First() override { return replay_.Now(); }
   Network& network() override { return *network_; }
   std::int64_t updates() const override { return adam_.steps(); }
+  double multiply_adds() const override { return learner_->multiply_adds(); }
 
   Figures figures() const override {
     if (learnt_at_ < 0.0) return {};
@@ -191,8 +191,12 @@ class Dqn final : public Agent {
   void Greedy(std::span<const float> observation, std::span<const std::uint8_t> mask,
               std::span<std::int32_t> actions) override {
     const auto width = static_cast<std::size_t>(setup_.num_actions);
+    std::vector<const float*> rows;
+    for (std::size_t i = 0; i < actions.size(); ++i) {
+      rows.push_back(observation.data() + i * static_cast<std::size_t>(setup_.layout.size()));
+    }
     std::vector<float> scores(actions.size() * width);
-    learner_->Scores(observation, scores);
+    learner_->Scores(rows, scores);
     for (std::size_t i = 0; i < actions.size(); ++i) {
       actions[i] = ArgmaxMasked(std::span<const float>(scores).subspan(i * width, width),
                                 mask.subspan(i * width, width));
@@ -248,8 +252,8 @@ class Dqn final : public Agent {
     sum_ = {};
     for (std::int64_t g = 0; g < options_.gradient_steps; ++g) {
       FillBatch(fraction);
-      const TdFigures figures = learner_->Gradient(batch_, gradient_, error_);
-      adam_.Step(gradient_, options_.lr.At(fraction), options_.max_grad_norm);
+      const TdFigures figures = learner_->Gradient(batch_, error_);
+      adam_.Step(learner_->gradient(), options_.lr.At(fraction), options_.max_grad_norm);
       learner_->OnlineChanged();
       if (priorities_) priorities_->Update(step_, error_);
       sum_.loss += figures.loss;
@@ -276,14 +280,12 @@ class Dqn final : public Agent {
       priorities_->Draw(draws_, beta, step_, batch_.weight);
     }
     const double scale = options_.normalize_reward ? normalizer_.Scale() : 1.0;
-    const auto width = static_cast<std::size_t>(setup_.layout.size());
-    const auto actions = static_cast<std::size_t>(setup_.num_actions);
-    for (std::size_t b = 0; b < step_.size(); ++b) {
+    for (std::size_t b = 0; b < batch_.rows(); ++b) {
       const Replay::Draw draw = priorities_ ? replay_.Window(step_[b]) : replay_.Sample(draws_);
-      std::copy_n(replay_.Observation(draw.step), width, batch_.observation.data() + b * width);
-      std::copy_n(replay_.OfSlot(draw.to_observation), width, batch_.next_observation.data() + b * width);
-      std::copy_n(replay_.Mask(draw.step), actions, batch_.mask.data() + b * actions);
-      std::copy_n(replay_.MaskOfSlot(draw.to_mask), actions, batch_.next_mask.data() + b * actions);
+      batch_.observation[b] = replay_.Observation(draw.step);
+      batch_.next_observation[b] = replay_.OfSlot(draw.to_observation);
+      batch_.mask[b] = replay_.Mask(draw.step);
+      batch_.next_mask[b] = replay_.MaskOfSlot(draw.to_mask);
       batch_.action[b] = replay_.Action(draw.step);
       batch_.reward[b] = static_cast<float>(draw.outcome.reward * scale);
       batch_.discount[b] = static_cast<float>(draw.outcome.discount);
@@ -297,7 +299,6 @@ class Dqn final : public Agent {
   std::shared_ptr<Network> network_, target_;
   torch::Tensor parameters_, target_parameters_;  // [P]
   std::unique_ptr<QLearner> learner_;
-  torch::Tensor gradient_;  // [used]
   FlatAdam adam_;
   CachedScores scores_;
   Replay replay_;

@@ -13,9 +13,8 @@
 namespace berth {
 namespace {
 
-// The first `size` numbers.
-std::span<float> Row(const torch::Tensor& tensor, std::int64_t size) {
-  return {tensor.data_ptr<float>(), static_cast<std::size_t>(size)};
+std::span<float> Row(const torch::Tensor& tensor) {
+  return {tensor.data_ptr<float>(), static_cast<std::size_t>(tensor.numel())};
 }
 
 }  // namespace
@@ -29,20 +28,18 @@ FlatAdam::FlatAdam(torch::Tensor parameters, double epsilon)
 
 void FlatAdam::Step(const torch::Tensor& gradient, double learning_rate, double max_norm) {
   ++steps_;
-  const std::int64_t size = gradient.numel();
   if (gradient.is_cpu()) {
-    const std::span<float> g = Row(gradient, size);
+    const std::span<float> g = Row(gradient);
     const double scale = std::min(1.0, max_norm / (std::sqrt(kernels::SquaredNorm(g)) + 1e-6));
-    kernels::Adam({learning_rate, epsilon_, scale, steps_}, g, Row(parameters_, size),
-                  Row(first_moment_, size), Row(second_moment_, size));
+    kernels::Adam({learning_rate, epsilon_, scale, steps_}, g, Row(parameters_), Row(first_moment_),
+                  Row(second_moment_));
     return;
   }
   const torch::NoGradGuard no_grad;
   state_steps_.add_(1);
   const double scale = std::min(1.0, max_norm / (gradient.norm().item<double>() + 1e-6));
-  const auto part = [size](const torch::Tensor& whole) { return whole.narrow(0, 0, size); };
-  at::_fused_adam_({part(parameters_)}, {scale < 1.0 ? gradient * scale : gradient}, {part(first_moment_)},
-                   {part(second_moment_)}, {}, {state_steps_}, learning_rate, /*beta1=*/0.9, /*beta2=*/0.999,
+  at::_fused_adam_({parameters_}, {scale < 1.0 ? gradient * scale : gradient}, {first_moment_},
+                   {second_moment_}, {}, {state_steps_}, learning_rate, /*beta1=*/0.9, /*beta2=*/0.999,
                    /*weight_decay=*/0.0, epsilon_, /*amsgrad=*/false, /*maximize=*/false);
 }
 

@@ -14,8 +14,7 @@ namespace berth {
 class FlatAdam {
  public:
   FlatAdam(torch::Tensor parameters, double epsilon);  // [P] float, contiguous
-  // `gradient` [n] on the same device, of the first n parameters; the others do not move. A norm above
-  // `max_norm` is scaled down to it.
+  // `gradient` [P] on the same device. A norm above `max_norm` is scaled down to it.
   void Step(const torch::Tensor& gradient, double learning_rate, double max_norm);
   std::int64_t steps() const { return steps_; }
   void Save(h5::Writer& out, const std::string& group) const;

@@ -1,4 +1,4 @@
-// The parameters of a module as one row of memory: what optimisers, target networks and hand-written passes
+// The parameters of a module as one row of memory: what optimisers, target networks and written-out passes
 // work on, while the module goes on using its tensors.
 #pragma once
 

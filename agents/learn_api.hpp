@@ -70,6 +70,28 @@ struct ExportOutcome {
   std::int64_t parameters = 0;
 };
 
+// Training on fixed work, timed: the same agent and network as `train` runs, without checkpoints and reports.
+struct BenchTrainRequest {
+  std::string agent = "ppo";       // spec
+  std::string network = "mlp";     // spec
+  BatchEnv* env = nullptr;         // not owned; null: the task below
+  std::string task = "synthetic";  // synthetic (agents/tasks/synthetic_task.hpp) | cartpole
+  int num_envs = 8;                // of the task
+  std::int64_t warmup_steps = 0;   // environment steps before the clock starts
+  std::int64_t steps = 16384;      // environment steps that are timed; a whole rollout at least
+  int threads = 1;
+  std::uint64_t seed = 0;
+};
+struct BenchTrainOutcome {
+  std::int64_t steps = 0, updates = 0;       // timed; optimiser steps
+  double cpu_s = 0, wall_s = 0;              // CPU of all threads of the process
+  double env_s = 0, act_s = 0, learn_s = 0;  // wall clock, means over threads where they play apart
+  double multiply_adds_per_step = 0;         // of the network's layers, both passes; 0 = not counted
+  double gemm_gflops = 0;                    // one thread's rate in large products now
+  double bound_steps_per_cpu_s = 0;          // what gemm_gflops alone allows; 0 = not counted
+  double first_return = 0, last_return = 0;  // mean of the episodes that ended in the warm-up, and after
+};
+
 // A row of `berth list agents` and `berth list networks`.
 struct LearnInfo {
   const char* name;
@@ -86,8 +108,9 @@ struct LearnApi {
   std::vector<LearnInfo> (*networks)();
   std::string (*device)(const std::string& wanted);  // what --device comes to here; throws Error
   std::string (*build)();                            // "LibTorch 2.11.0, CPU only"
+  BenchTrainOutcome (*bench_training)(const BenchTrainRequest&);
 };
-inline constexpr int kLearnApiVersion = 3;
+inline constexpr int kLearnApiVersion = 4;
 inline constexpr const char* kLearnApiSymbol = "berth_learn_api";  // extern "C" const LearnApi* ()
 
 }  // namespace berth

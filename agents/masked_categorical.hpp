@@ -4,26 +4,11 @@
 
 #include <torch/torch.h>
 
-#include <cstdint>
-#include <span>
-
-#include "env/rng.hpp"
+#include "agents/fused/masked_choice.hpp"
 
 namespace berth {
 
 inline constexpr float kMaskedLogit = -1e8F;
-
-struct MaskedSample {
-  int action = -1;
-  float log_prob = 0.0F;
-};
-// logits [A], mask [A] 1 = allowed. One uniform draw a sample, whatever A is (inverse of the distribution
-// function); torch's multinomial is slower than the policies that it would sample from.
-MaskedSample SampleMasked(std::span<const float> logits, std::span<const std::uint8_t> mask, Stream& stream);
-// The best allowed action; the lowest index among equals.
-int ArgmaxMasked(std::span<const float> scores, std::span<const std::uint8_t> mask);
-// An allowed action, uniformly.
-int UniformMasked(std::span<const std::uint8_t> mask, Stream& stream);
 
 // scores [B, A], mask [B, A] uint8. Differentiable; the gradient at masked scores is exactly 0.
 struct MaskedDistribution {

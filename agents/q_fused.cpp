@@ -1,83 +1,52 @@
-// FusedQ on the memory of LibTorch's tensors.
-#include <algorithm>
-
-#include "agents/fused_q.hpp"
+// FusedQ on the memory of LibTorch's parameters.
+#include "agents/fused/fused_q.hpp"
 #include "agents/q_learner.hpp"
-#include "env/check.hpp"
-#include "policies/architecture.hpp"
-#include "policies/mlp.hpp"
 
 namespace berth {
 namespace {
 
-// Of the layers whose names begin with `prefix`, in the order of the specification.
-std::vector<TrunkLayer> TrunkOf(const std::vector<LayerSpec>& specs, const std::string& prefix,
-                                Network& network) {
-  std::vector<TrunkLayer> layers;
-  const float* first = network.parameters().front().data_ptr<float>();
-  const auto named = network.named_parameters();
-  const auto offset = [&](const std::string& name) {
-    return static_cast<std::size_t>(named[name].data_ptr<float>() - first);
-  };
-  for (const LayerSpec& spec : specs) {
-    if (spec.name.rfind(prefix, 0) != 0) continue;
-    layers.push_back({spec.inputs, spec.outputs, offset(spec.name + ".weight"), offset(spec.name + ".bias")});
+std::unique_ptr<FusedNetwork> FusedOf(const AgentSetup& setup, Network& network) {
+  std::vector<ParameterView> views;
+  for (const auto& item : network.named_parameters()) {
+    const torch::Tensor& values = item.value();
+    views.push_back({item.key(), values.data_ptr<float>(), static_cast<std::size_t>(values.numel())});
   }
-  return layers;
+  return MakeFused(setup.network, setup.layout, setup.num_actions, views);
 }
 
-const float* RowOf(Network& network) {
-  return network.parameters().front().data_ptr<float>();
-}
-
-class MlpQ final : public QLearner {
+class FusedLearner final : public QLearner {
  public:
-  MlpQ(const FusedQ::Layers& layers, Network& online, Network& target, const TdOptions& options)
-      : size_(static_cast<std::size_t>(layers.scores.front().inputs)),
-        online_(RowOf(online)),
-        target_(RowOf(target)),
-        q_(layers, options) {
-    for (const auto* trunk : {&layers.scores, &layers.value}) {
-      if (trunk == &layers.value && !options.dueling) continue;
-      for (const TrunkLayer& layer : *trunk) {
-        used_ = std::max(used_, layer.bias + static_cast<std::size_t>(layer.outputs));
-      }
-    }
-    OnlineChanged();
-    TargetChanged();
+  FusedLearner(std::unique_ptr<FusedNetwork> online, std::unique_ptr<FusedNetwork> target, int actions,
+               const TdOptions& options)
+      : q_(std::move(online), std::move(target), actions, options),
+        gradient_(torch::from_blob(q_.gradient().data(), {static_cast<std::int64_t>(q_.gradient().size())})) {
   }
 
-  std::int64_t used() const override { return static_cast<std::int64_t>(used_); }
-
-  void Scores(std::span<const float> observation, std::span<float> scores) override {
-    q_.Scores(observation.data(), static_cast<int>(observation.size() / size_), scores.data());
+  void Scores(std::span<const float* const> rows, std::span<float> scores) override {
+    q_.Scores(rows, scores.data());
   }
-  TdFigures Gradient(const TdBatch& batch, torch::Tensor& gradient, std::span<float> error) override {
-    return q_.Gradient(batch, {gradient.data_ptr<float>(), static_cast<std::size_t>(gradient.numel())},
-                       error);
+  TdFigures Gradient(const TdBatch& batch, std::span<float> error) override {
+    return q_.Gradient(batch, error);
   }
-  void OnlineChanged() override { q_.SetOnline(online_); }
-  void TargetChanged() override { q_.SetTarget(target_); }
+  const torch::Tensor& gradient() const override { return gradient_; }
+  void OnlineChanged() override { q_.OnlineChanged(); }
+  void TargetChanged() override { q_.TargetChanged(); }
+  double multiply_adds() const override { return q_.multiply_adds(); }
 
  private:
-  std::size_t size_, used_ = 0;
-  const float *online_, *target_;
   FusedQ q_;
+  torch::Tensor gradient_;  // the network's own memory
 };
 
 }  // namespace
 
 std::unique_ptr<QLearner> MakeFusedQ(const AgentSetup& setup, Network& online, Network& target,
                                      const TdOptions& options) {
-  const Spec spec = ParseSpec(setup.network);
-  if (spec.name != "mlp" || !setup.device.is_cpu()) return nullptr;
-  Params params(spec, FindArchitecture("mlp").params);
-  const std::vector<LayerSpec> specs = LayersOf(setup.network, setup.layout, setup.num_actions);
-  FusedQ::Layers layers;
-  layers.activation = ReadMlpOptions(params).activation;
-  layers.scores = TrunkOf(specs, "actor_", online);
-  layers.value = TrunkOf(specs, "critic_", online);
-  return std::make_unique<MlpQ>(layers, online, target, options);
+  if (!setup.device.is_cpu()) return nullptr;
+  auto fused = FusedOf(setup, online), fused_target = FusedOf(setup, target);
+  if (fused == nullptr) return nullptr;
+  return std::make_unique<FusedLearner>(std::move(fused), std::move(fused_target), setup.num_actions,
+                                        options);
 }
 
 }  // namespace berth

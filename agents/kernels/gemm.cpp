@@ -90,7 +90,7 @@ void PackedDense::Forward(const float* x, std::ptrdiff_t ldx, std::ptrdiff_t row
 }
 
 void PackedDense::BackwardInput(const float* dy, std::ptrdiff_t ldy, std::ptrdiff_t rows, float* dx,
-                                std::ptrdiff_t ldx, bool add) const {
+                                std::ptrdiff_t ldx, bool add, const float* gate, Epilogue kind) const {
   const std::ptrdiff_t panel = Kernels().panel;
   Kernels().gemm({.m = rows,
                   .n = inputs_,
@@ -105,7 +105,9 @@ void PackedDense::BackwardInput(const float* dy, std::ptrdiff_t ldy, std::ptrdif
                   .ldc = ldx,
                   .bias = nullptr,
                   .add = add,
-                  .epilogue = Epilogue::kNone});
+                  .epilogue = Epilogue::kNone,
+                  .gate = gate,
+                  .gate_kind = kind});
 }
 
 void BackwardWeight(const float* x, std::ptrdiff_t ldx, std::ptrdiff_t inputs, const float* dy,

@@ -36,14 +36,15 @@ class PackedDense {
   // Y [rows, outputs] = epilogue(X [rows, inputs] W^T + b); with `add`, + Y in the place of b.
   void Forward(const float* x, std::ptrdiff_t ldx, std::ptrdiff_t rows, float* y, std::ptrdiff_t ldy,
                Epilogue epilogue = Epilogue::kNone, bool add = false) const;
-  // dX [rows, inputs] (+)= dY [rows, outputs] W
+  // dX [rows, inputs] = dY [rows, outputs] W, with `add` + dX. `gate`, where given, are the values [rows,
+  // inputs], ldx apart, of the activation `kind` that X is: then dX is the gradient before the activation.
   void BackwardInput(const float* dy, std::ptrdiff_t ldy, std::ptrdiff_t rows, float* dx, std::ptrdiff_t ldx,
-                     bool add) const;
+                     bool add, const float* gate = nullptr, Epilogue kind = Epilogue::kNone) const;
 
  private:
   int inputs_ = 0, outputs_ = 0;
   AlignedFloats forward_, backward_;  // panels of W^T [inputs, panel] and of W [outputs, panel]
-  AlignedFloats bias_;                // padded to panels, or the weights of a single output
+  AlignedFloats bias_;                // padded to panels
 };
 
 // dW [outputs, inputs] with rows `ldw` apart += dY^T X, X [rows, inputs], dY [rows, outputs].

@@ -14,7 +14,9 @@ enum class Epilogue : int { kNone, kRelu, kTanh };
 // a[i * lda + p]) or contiguous columns (a_columns: a[p * lda + i]). B is cut into panels of `KernelTable::
 // panel` columns: element (p, j) of panel q at b[q * panel_stride + p * ldb + j]; all its columns are
 // readable, those beyond n count for nothing. `bias` [n, rounded up to the panel], where given, is what C
-// starts from; with `add` it is C itself. Every row of C has the same bits whatever m is.
+// starts from; with `add` it is C itself. `epilogue` is applied to the sums. `gate`, where given, is an
+// activation's values [m, n], rows ldc apart as C's, of the kind `gate_kind`: the sums are multiplied by its
+// derivative there. Every row of C has the same bits whatever m is.
 struct GemmCall {
   std::ptrdiff_t m, n, k;
   const float* a;
@@ -26,7 +28,14 @@ struct GemmCall {
   std::ptrdiff_t ldc;
   const float* bias;
   bool add;
-  Epilogue epilogue;
+  Epilogue epilogue = Epilogue::kNone;
+  const float* gate = nullptr;
+  Epilogue gate_kind = Epilogue::kNone;
+};
+
+// Jobs of one state on every GPU type: rows of `units` floats, `types` rows a job.
+struct PairShape {
+  std::size_t jobs, types, units;
 };
 
 struct AdamCall {
@@ -57,6 +66,15 @@ struct KernelTable {
   // d [n] += p * (c0 + c1 * shifted)
   void (*softmax_backward)(const float* probability, const float* shifted, std::size_t n, float c0, float c1,
                            float* d);
+  // pair [jobs, types, units] = job [jobs, units] + state [types, units]
+  void (*spread)(const PairShape& shape, const float* job, const float* state, float* pair);
+  // Its gradient: job = the sums over types, state = those over jobs.
+  void (*fold)(const PairShape& shape, const float* pair, float* job, float* state);
+  // mean and most [units] over the rows of x [jobs, units]; `floor` is the least that most may be.
+  void (*pool)(const PairShape& shape, const float* x, float floor, float* mean, float* most);
+  // Its gradient at x, from d_mean and d_most [units]; rows that share a maximum share its gradient.
+  void (*unpool)(const PairShape& shape, const float* x, const float* most, const float* d_mean,
+                 const float* d_most, float* dx);
   double (*squared_norm)(const float* x, std::size_t n);
   void (*adam)(const AdamCall& call);
 };

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "agents/agent.hpp"
+#include "agents/bench_training.hpp"
 #include "agents/checkpoint.hpp"
 #include "agents/device.hpp"
 #include "agents/trainer.hpp"
@@ -61,6 +62,10 @@ std::string DeviceCall(const std::string& wanted) {
   return WithOurErrors([&] { return ChooseDevice(wanted).description; });
 }
 
+BenchTrainOutcome BenchCall(const BenchTrainRequest& request) {
+  return WithOurErrors([&] { return BenchTraining(request); });
+}
+
 template <class Info>
 std::vector<LearnInfo> Rows(std::span<const Info> table) {
   std::vector<LearnInfo> rows;
@@ -82,6 +87,6 @@ extern "C" const berth::LearnApi* berth_learn_api();
 extern "C" const berth::LearnApi* berth_learn_api() {
   static const berth::LearnApi api = {berth::kLearnApiVersion, berth::TrainCall,   berth::ExportCall,
                                       berth::AgentRows,        berth::NetworkRows, berth::DeviceCall,
-                                      berth::DescribeLibTorch};
+                                      berth::DescribeLibTorch, berth::BenchCall};
   return &api;
 }

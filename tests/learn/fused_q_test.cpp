@@ -1,5 +1,6 @@
-// The hand-written passes of deep Q-learning against autograd: losses, gradients, and whole runs.
+// The written-out passes of deep Q-learning against autograd: losses, gradients, and whole runs.
 #include <cmath>
+#include <tuple>
 
 #include "agents/flat_parameters.hpp"
 #include "agents/q_learner.hpp"
@@ -7,40 +8,46 @@
 #include "env/rng.hpp"
 #include "tests/catch.hpp"
 #include "tests/learn/cartpole.hpp"
-#include "tests/learn/toy_envs.hpp"
 
 namespace berth {
 namespace {
 
-constexpr int kWidth = 11, kActions = 5;
-
-AgentSetup Setup(const std::string& network) {
+AgentSetup Setup(const std::string& network, const ObservationLayout& layout, int actions) {
   AgentSetup setup;
   setup.network = network;
-  setup.layout = {.global_channels = kWidth};
-  setup.num_actions = kActions;
+  setup.layout = layout;
+  setup.num_actions = actions;
   setup.num_envs = 3;
   return setup;
 }
 
-TdBatch RandomBatch(int rows, std::uint64_t seed) {
-  Stream draw(seed, Purpose::kTest);
-  TdBatch batch(rows, kWidth, kActions);
-  for (float& x : batch.observation) x = static_cast<float>(draw.Normal());
-  for (float& x : batch.next_observation) x = static_cast<float>(draw.Normal());
-  for (std::size_t b = 0; b < batch.action.size(); ++b) {
-    batch.action[b] = static_cast<std::int32_t>(draw.Below(kActions));
-    const auto legal = draw.Below(kActions);
-    for (std::size_t a = 0; a < kActions; ++a) {
-      batch.mask[b * kActions + a] = draw.Below(2) == 0 || static_cast<int>(a) == batch.action[b];
-      batch.next_mask[b * kActions + a] = draw.Below(3) == 0 || a == legal;
+// Random transitions, and the memory that their rows lie in.
+struct Random {
+  Random(std::size_t rows, std::size_t width, std::size_t actions, std::uint64_t seed)
+      : batch(rows), observation(2 * rows * width), mask(2 * rows * actions) {
+    Stream draw(seed, Purpose::kTest);
+    for (float& x : observation) x = static_cast<float>(draw.Normal());
+    for (std::size_t b = 0; b < rows; ++b) {
+      batch.observation[b] = observation.data() + b * width;
+      batch.next_observation[b] = observation.data() + (rows + b) * width;
+      std::uint8_t* legal = mask.data() + b * actions;
+      std::uint8_t* next_legal = mask.data() + (rows + b) * actions;
+      batch.mask[b] = legal;
+      batch.next_mask[b] = next_legal;
+      const auto n = static_cast<std::uint32_t>(actions);
+      batch.action[b] = static_cast<std::int32_t>(draw.Below(n));
+      for (std::size_t a = 0; a < actions; ++a) legal[a] = draw.Below(2) == 0;
+      for (std::size_t a = 0; a < actions; ++a) next_legal[a] = draw.Below(3) == 0;
+      legal[batch.action[b]] = next_legal[draw.Below(n)] = 1;
+      batch.reward[b] = static_cast<float>(2.0 * draw.Normal());  // errors within 1 and beyond
+      batch.discount[b] = draw.Below(4) == 0 ? 0.0F : 0.9F;
+      batch.weight[b] = static_cast<float>(draw.Uniform(0.2, 1.0));
     }
-    batch.reward[b] = static_cast<float>(2.0 * draw.Normal());  // errors within 1 and beyond
-    batch.discount[b] = draw.Below(4) == 0 ? 0.0F : 0.9F;
-    batch.weight[b] = static_cast<float>(draw.Uniform(0.2, 1.0));
   }
-  return batch;
-}
+  TdBatch batch;
+  std::vector<float> observation;
+  std::vector<std::uint8_t> mask;
+};
 
 double Largest(const torch::Tensor& x) {
   return x.abs().max().item<double>();
@@ -48,14 +55,20 @@ double Largest(const torch::Tensor& x) {
 
 }  // namespace
 
-TEST_CASE("hand-written Q-learning: loss, errors and gradient are autograd's") {
-  for (const std::string network :
-       {"mlp(hidden=24x16,activation=relu)", "mlp(hidden=24x16)", "mlp(hidden=7)", "mlp(hidden=33x8x20)"}) {
-    const AgentSetup setup = Setup(network);
+TEST_CASE("written-out Q-learning: loss, errors and gradient are autograd's") {
+  const ObservationLayout flat = {.global_channels = 11};
+  const ObservationLayout cluster = {
+      .q = 4, .g = 2, .job_channels = 3, .pair_channels = 2, .type_channels = 2, .global_channels = 3};
+  for (const auto& [network, layout, actions] : {std::tuple("mlp(hidden=24x16,activation=relu)", flat, 5),
+                                                 {"mlp(hidden=24x16)", flat, 5},
+                                                 {"mlp(hidden=7)", flat, 5},
+                                                 {"mlp(hidden=33x8x20)", flat, 5},
+                                                 {"pair_scorer(width=16,layers=2)", cluster, 9}}) {
+    const AgentSetup setup = Setup(network, layout, actions);
     for (const TdOptions options : {TdOptions{false, false}, {true, false}, {false, true}, {true, true}}) {
       CAPTURE(network, options.double_q, options.dueling);
-      auto online = MakeNetwork(network, setup.layout, kActions, 1);
-      auto target = MakeNetwork(network, setup.layout, kActions, 2);
+      auto online = MakeNetwork(network, layout, actions, 1),
+           target = MakeNetwork(network, layout, actions, 2);
       const torch::Tensor parameters = Flatten(*online), other = Flatten(*target);
       {
         // Away from the start, where the heads' weights are small and biases 0.
@@ -67,23 +80,23 @@ TEST_CASE("hand-written Q-learning: loss, errors and gradient are autograd's") {
       const auto fused = MakeFusedQ(setup, *online, *target, options);
       const auto plain = MakeAutogradQ(setup, *online, *target, options);
       REQUIRE(fused != nullptr);
-      for (const int rows : {1, 6, 65}) {
-        const TdBatch batch = RandomBatch(rows, static_cast<std::uint64_t>(rows));
-        torch::Tensor a = torch::full({fused->used()}, 7.0F), b = torch::full({plain->used()}, 7.0F);
-        std::vector<float> error(batch.action.size()), expected(batch.action.size());
-        const TdFigures found = fused->Gradient(batch, a, error), truth = plain->Gradient(batch, b, expected);
+      for (const std::size_t rows : {1U, 6U, 65U, 700U}) {  // 700: more than one chunk
+        const Random random(rows, static_cast<std::size_t>(layout.size()), static_cast<std::size_t>(actions),
+                            rows);
+        std::vector<float> error(rows), expected(rows);
+        const TdFigures found = fused->Gradient(random.batch, error);
+        const TdFigures truth = plain->Gradient(random.batch, expected);
         CHECK(found.loss == Approx(truth.loss).epsilon(1e-5));
         CHECK(found.mean_q == Approx(truth.mean_q).epsilon(1e-5).margin(1e-5));
-        for (std::size_t k = 0; k < error.size(); ++k) {
+        for (std::size_t k = 0; k < rows; ++k) {
           REQUIRE(error[k] == Approx(expected[k]).epsilon(1e-5).margin(1e-5));
         }
-        REQUIRE(Largest(b) > 0.01);
-        CHECK(Largest(a - b.narrow(0, 0, a.numel())) <= 1e-5 * std::max(1.0, Largest(b)));
-        CHECK((a.numel() == b.numel()) == options.dueling);
-        if (!options.dueling) CHECK(Largest(b.narrow(0, a.numel(), b.numel() - a.numel())) == 0.0);
-        std::vector<float> scores(batch.mask.size()), expected_scores(batch.mask.size());
-        fused->Scores(batch.observation, scores);
-        plain->Scores(batch.observation, expected_scores);
+        const double largest = Largest(plain->gradient());
+        REQUIRE(largest > 0.01);
+        CHECK(Largest(fused->gradient() - plain->gradient()) <= 1e-5 * std::max(1.0, largest));
+        std::vector<float> scores(rows * static_cast<std::size_t>(actions)), expected_scores(scores.size());
+        fused->Scores(random.batch.observation, scores);
+        plain->Scores(random.batch.observation, expected_scores);
         for (std::size_t k = 0; k < scores.size(); ++k) {
           REQUIRE(scores[k] == Approx(expected_scores[k]).epsilon(1e-5).margin(1e-5));
         }
@@ -92,26 +105,25 @@ TEST_CASE("hand-written Q-learning: loss, errors and gradient are autograd's") {
   }
 }
 
-TEST_CASE("hand-written Q-learning: the gradient is that of the loss, by finite differences") {
-  const AgentSetup setup = Setup("mlp(hidden=9x6)");
+TEST_CASE("written-out Q-learning: the gradient is that of the loss, by finite differences") {
+  const AgentSetup setup = Setup("mlp(hidden=9x6)", {.global_channels = 11}, 5);
   for (const bool dueling : {false, true}) {
-    auto online = MakeNetwork(setup.network, setup.layout, kActions, 1);
-    auto target = MakeNetwork(setup.network, setup.layout, kActions, 2);
-    torch::Tensor parameters = Flatten(*online);
-    Flatten(*target);
+    auto online = MakeNetwork(setup.network, setup.layout, 5, 1),
+         target = MakeNetwork(setup.network, setup.layout, 5, 2);
+    const torch::Tensor parameters = Flatten(*online);
     const auto fused = MakeFusedQ(setup, *online, *target, {/*double_q=*/false, dueling});
-    TdBatch batch = RandomBatch(16, 5);
+    const Random random(16, 11, 5, 5);
     // Single precision: a step of 0.01 leaves an error of 1e-5 / 0.02 in the quotient, and its square.
     constexpr float kStep = 0.01F;
-    torch::Tensor gradient = torch::empty({fused->used()}), unused = torch::empty({fused->used()});
     std::vector<float> error(16);
-    fused->Gradient(batch, gradient, error);
+    fused->Gradient(random.batch, error);
+    const torch::Tensor gradient = fused->gradient().clone();
     float* p = parameters.data_ptr<float>();
     const auto loss = [&](std::int64_t k, float step) {
       const float before = p[k];
       p[k] += step;
       fused->OnlineChanged();
-      const double value = fused->Gradient(batch, unused, error).loss;
+      const double value = fused->Gradient(random.batch, error).loss;
       p[k] = before;
       return value;
     };
@@ -123,7 +135,7 @@ TEST_CASE("hand-written Q-learning: the gradient is that of the loss, by finite 
   }
 }
 
-TEST_CASE("hand-written Q-learning: a whole run is autograd's") {
+TEST_CASE("written-out Q-learning: a whole run is autograd's") {
   for (const std::string variant :
        {"double=false,dueling=false,target_tau=1", "double=true,dueling=true,target_tau=0.5",
         "double=true,dueling=false,target_tau=1,max_grad_norm=0.01"}) {
@@ -151,15 +163,6 @@ TEST_CASE("hand-written Q-learning: a whole run is autograd's") {
     }
     CHECK(most <= 1e-5);
   }
-}
-
-TEST_CASE("networks without hand-written passes learn by autograd") {
-  AgentSetup setup = Setup("pair_scorer");
-  setup.layout = TwoTypes(1).layout();
-  setup.num_actions = 3;
-  auto online = MakeNetwork(setup.network, setup.layout, 3, 1),
-       target = MakeNetwork(setup.network, setup.layout, 3, 1);
-  CHECK(MakeFusedQ(setup, *online, *target, {true, true}) == nullptr);
 }
 
 }  // namespace berth

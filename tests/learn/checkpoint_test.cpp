@@ -45,7 +45,16 @@ std::vector<double> Contents(const std::string& path) {
   const auto append = [&](const auto& values) { all.insert(all.end(), values.begin(), values.end()); };
   for (const std::string& name : in.Datasets()) {
     const auto is = [&](const char* prefix) { return name.find(prefix) != std::string::npos; };
-    if (is("network") || is("target") || is("_moment_") || is("examples/observation") || is("replay/")) {
+    if (is("_row") || is("replay/action")) {
+      append(in.Array<std::int32_t>(name));
+    } else if (is("replay/mask") || is("replay/end")) {
+      append(in.Array<std::uint8_t>(name));
+    } else if (is("replay/position")) {
+      append(in.Array<std::int64_t>(name));
+    } else if (is("replay/priority")) {
+      append(in.Array<double>(name));
+    } else if (is("network") || is("target") || is("_moment_") || is("examples/observation") ||
+               is("replay/")) {
       append(in.Array<float>(name));
     } else if (is("return_normalizer")) {
       append(in.Array<double>(name));

@@ -84,7 +84,12 @@ void SchedEnv::Draw(std::uint32_t episode) {
     }
     if (begin > 0 || end < scenario.num_jobs()) scenario = Slice(scenario, begin, end);
   }
-  simulator_.emplace(std::move(scenario));
+  if (!simulator_) {
+    simulator_.emplace(std::move(scenario));
+    return;
+  }
+  const Simulator fresh(std::move(scenario));
+  *simulator_ = fresh;  // a copy goes into the memory that the lists of the last episode have grown to
 }
 
 // Leaves the simulator at a decision point that is still to be decided.

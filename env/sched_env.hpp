@@ -21,8 +21,9 @@ namespace berth {
 
 // Micro-actions fill a plan until `done` advances time. Actions: q * G + g puts visible job q on type g; Q *
 // G is done (semantics redecide only). States in which only `done` is legal are played without asking. Thread
-// rule: one thread at a time. Step allocates nothing but where `history` outgrows all episodes before it
-// (tests/env_allocations_test.cpp); Begin allocates, since it makes a scenario.
+// rule: one thread at a time. Begin allocates, since it makes a scenario; Step does only where a list
+// outgrows all episodes before it, and for the devices of more running jobs, or larger ones, than the episode
+// had yet (tests/env_allocations_test.cpp).
 class SchedEnv {
  public:
   SchedEnv(std::shared_ptr<const ScenarioSource> source, const SchedEnvOptions& options, std::uint32_t index);

@@ -152,11 +152,8 @@ bool SchedEnv::OpenPoint() {
 
 bool SchedEnv::Cut() {
   truncated_ = simulator_->arrived_jobs() >= last_arrival_ && (endless_ || simulator_->arrivals_remain());
-  if (truncated_) {
-    OpenPoint();
-    // More jobs would come, though not in this piece: where nothing can be placed, waiting for them is legal.
-    if (!Commits() && std::count(mask_.begin(), mask_.end(), 1) == 0) mask_[U(Done())] = 1;
-  }
+  // More jobs would come, though not in this piece: where nothing can be placed, waiting for them is legal.
+  if (truncated_ && !OpenPoint() && !Commits()) mask_.SetDone(true);
   return truncated_;
 }
 

@@ -156,7 +156,8 @@ TEST_CASE("every reward's return is the metric that it names") {
 }
 
 TEST_CASE("an episode of a generator is cut when its jobs have arrived, with the observation of that point") {
-  SchedEnvOptions options = Options(true, 8);
+  const bool preemptive = GENERATE(true, false);
+  SchedEnvOptions options = Options(preemptive, 8);
   options.episode_jobs = 10;
   options.warmup_jobs = GENERATE(0, 20);
   options.warmup = [] { return std::make_unique<Greedy>(); };
@@ -168,7 +169,7 @@ TEST_CASE("an episode of a generator is cut when its jobs have arrived, with the
   env->Reset(storage.buffers());
   Stream stream(7, Purpose::kTest);
   std::vector<std::int32_t> actions(3);
-  int truncated = 0, waits = 0;  // cuts, and those where waiting is legal
+  int truncated = 0, full = 0;  // cuts, and those where waiting alone is legal
   for (int step = 0; step < 2000; ++step) {
     const auto width = static_cast<std::size_t>(env->num_actions());
     for (std::size_t i = 0; i < 3; ++i) {
@@ -187,7 +188,7 @@ TEST_CASE("an episode of a generator is cut when its jobs have arrived, with the
       const auto final_mask = std::span(storage.final_mask).subspan(i * width, width);
       REQUIRE(std::equal(final_mask.begin(), final_mask.end(), alone[i].mask().begin()));
       REQUIRE(std::count(final_mask.begin(), final_mask.end(), 1) >= 1);
-      waits += final_mask[width - 1];
+      full += final_mask[width - 1] && std::count(final_mask.begin(), final_mask.end(), 1) == 1;
       alone[i].Begin(alone[i].episode() + 1);
       const auto next_row = std::span(storage.observation).subspan(i * d, d);
       REQUIRE(std::equal(next_row.begin(), next_row.end(), alone[i].observation().begin()));
@@ -195,7 +196,9 @@ TEST_CASE("an episode of a generator is cut when its jobs have arrived, with the
     }
   }
   CHECK(truncated > 10);
-  CHECK(waits > 0);
+  // Without preemption the cluster may be full at the cut: its mask then allows waiting, as if the next job
+  // were known to come.
+  if (!preemptive) CHECK(full > 0);
   CHECK(env->TakeStats().episodes == truncated);
 }
 

@@ -297,6 +297,7 @@ class Ppo final : public Agent {
       const auto d_scores = std::span<float>(scratch.d_scores).subspan(h * actions, actions);
       for (std::int64_t k = Begin(group); k < Begin(group + 1); ++k) {
         const std::int64_t row = minibatch_rows_[static_cast<std::size_t>(k)];
+        Prefetch(k + 4);
         const auto r = static_cast<std::size_t>(row);
         scratch.rows.Add(coefficients,
                          {.mask = rollout_.rows().Mask(row),
@@ -309,6 +310,14 @@ class Ppo final : public Agent {
       }
     }
     network.Backward(scratch.d_scores.data(), scratch.d_values.data());
+  }
+
+  // Rows come in random order: the mask of the k-th is asked for before it is its turn.
+  void Prefetch(std::int64_t k) const {
+    if (k >= static_cast<std::int64_t>(minibatch_rows_.size())) return;
+    const auto mask = rollout_.rows().Mask(minibatch_rows_[static_cast<std::size_t>(k)]);
+    __builtin_prefetch(mask.data());
+    __builtin_prefetch(mask.data() + mask.size() - 1);
   }
 
   // Of group g of the minibatch in minibatch_rows_.

@@ -7,7 +7,8 @@
 #include "env/check.hpp"
 
 namespace berth {
-Replicas::Replicas(const AgentSetup& setup, int count) {
+
+Replicas::Replicas(const AgentSetup& setup, int count, bool fused) {
   for (int w = 0; w < count; ++w) {
     auto network = MakeNetwork(setup.network, setup.layout, setup.num_actions, setup.seed);
     network->to(setup.device);
@@ -17,13 +18,39 @@ Replicas::Replicas(const AgentSetup& setup, int count) {
         parameters_.back()[k].set_data(parameters_[0][k].data());
       }
     }
+    fused_.emplace_back();
+    fused_gradients_.emplace_back();
+    if (fused && setup.device.is_cpu()) AddFused(setup, *network);
     networks_.push_back(std::move(network));
   }
 }
 
-Actor::Actor(const AgentSetup& setup, Network& network, int envs)
+void Replicas::AddFused(const AgentSetup& setup, Network& network) {
+  std::vector<ParameterView> views;
+  for (const auto& item : network.named_parameters()) {
+    const torch::Tensor& parameter = item.value();
+    BERTH_CHECK(parameter.is_contiguous(), item.key());
+    views.push_back({item.key(), parameter.data_ptr<float>(), static_cast<std::size_t>(parameter.numel())});
+  }
+  fused_.back() = MakeFused(setup.network, setup.layout, setup.num_actions, views);
+  if (fused_.back() == nullptr) return;
+  float* gradient = fused_.back()->gradient().data();
+  for (const torch::Tensor& parameter : parameters_.back()) {
+    fused_gradients_.back().push_back(torch::from_blob(gradient, parameter.sizes()));
+    gradient += parameter.numel();
+  }
+}
+
+double Replicas::multiply_adds() const {
+  double sum = 0.0;
+  for (const auto& fused : fused_) sum += fused != nullptr ? fused->multiply_adds() : 0.0;
+  return sum;
+}
+
+Actor::Actor(const AgentSetup& setup, Network& network, int envs, FusedNetwork* fused)
     : device_(setup.device),
       network_(network),
+      fused_(fused),
       envs_(static_cast<std::size_t>(envs)),
       size_(static_cast<std::size_t>(setup.layout.size())),
       actions_(static_cast<std::size_t>(setup.num_actions)),
@@ -66,6 +93,7 @@ void Actor::Evaluate(std::span<const float> observation) {
 }
 
 void Actor::Forward(std::span<const float> observation, std::span<float> scores, std::span<float> values) {
+  if (fused_ != nullptr) return ForwardFused(observation, scores, values);
   const c10::InferenceMode inference;
   const auto rows = static_cast<std::int64_t>(values.size());
   const torch::Tensor host =
@@ -77,6 +105,20 @@ void Actor::Forward(std::span<const float> observation, std::span<float> scores,
               all_scores.sizes(), " ", all_values.sizes());
   std::copy_n(all_scores.data_ptr<float>(), all_scores.numel(), scores.data());
   std::copy_n(all_values.data_ptr<float>(), rows, values.data());
+}
+
+void Actor::ForwardFused(std::span<const float> observation, std::span<float> scores,
+                         std::span<float> values) {
+  if (!packed_) fused_->Refresh();
+  packed_ = true;
+  row_pointers_.clear();
+  for (std::size_t r = 0; r < values.size(); ++r) row_pointers_.push_back(observation.data() + r * size_);
+  for (std::size_t begin = 0; begin < values.size();) {
+    const auto rows = std::span<const float* const>(row_pointers_).subspan(begin);
+    const std::size_t count = fused_->ChunkOf(rows);
+    fused_->Forward(rows.first(count), scores.data() + begin * actions_, values.data() + begin);
+    begin += count;
+  }
 }
 
 void Actor::Greedy(std::span<const float> observation, std::span<const std::uint8_t> mask,

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "agents/agent.hpp"
+#include "agents/fused/fused_network.hpp"
 
 namespace berth {
 
@@ -18,26 +19,39 @@ namespace berth {
 // one thread at a time.
 class Replicas {
  public:
-  Replicas(const AgentSetup& setup, int count);
+  // `fused`: each replica also has a fused form where its network has one and runs on the CPU.
+  Replicas(const AgentSetup& setup, int count, bool fused = false);
   Network& operator[](int part) { return *networks_[static_cast<std::size_t>(part)]; }
   int count() const { return static_cast<int>(networks_.size()); }
   const std::vector<torch::Tensor>& parameters(int part) const {
     return parameters_[static_cast<std::size_t>(part)];
   }
+  // The same function of the same parameters, or null.
+  FusedNetwork* fused(int part) { return fused_[static_cast<std::size_t>(part)].get(); }
+  // Its gradients as tensors over its memory, one a parameter.
+  const std::vector<torch::Tensor>& fused_gradients(int part) const {
+    return fused_gradients_[static_cast<std::size_t>(part)];
+  }
+  // Of all fused passes so far.
+  double multiply_adds() const;
 
  private:
+  void AddFused(const AgentSetup& setup, Network& network);
+
   std::vector<std::shared_ptr<Network>> networks_;
-  std::vector<std::vector<torch::Tensor>> parameters_;
+  std::vector<std::vector<torch::Tensor>> parameters_, fused_gradients_;
+  std::vector<std::unique_ptr<FusedNetwork>> fused_;
 };
 
 class Actor {
  public:
-  // For `envs` environments. `network` must outlive it; one thread at a time uses it.
-  Actor(const AgentSetup& setup, Network& network, int envs);
+  // For `envs` environments. `network`, and `fused`, which computes in its place where it is given, must
+  // outlive it; one thread at a time uses them.
+  Actor(const AgentSetup& setup, Network& network, int envs, FusedNetwork* fused = nullptr);
 
   // observation [envs, D]. Refreshes scores and values of the rows that changed.
   void Evaluate(std::span<const float> observation);
-  void Invalidate() { valid_ = false; }                      // the parameters changed
+  void Invalidate() { valid_ = packed_ = false; }            // the parameters changed
   std::span<const float> scores(int env) const;              // [A]
   std::span<const float> values() const { return values_; }  // [envs]
   // Did this row change at the last Evaluate? Invalidate makes every row changed.
@@ -50,14 +64,19 @@ class Actor {
               std::span<std::int32_t> actions);
 
  private:
+  void ForwardFused(std::span<const float> observation, std::span<float> scores, std::span<float> values);
+
   torch::Device device_;
   Network& network_;
+  FusedNetwork* fused_;
+  bool packed_ = false;  // fused_ knows the present parameters
   std::size_t envs_, size_, actions_;
   bool valid_ = false;
   std::vector<float> observation_, scores_, values_;        // [N, D], [N, A], [N]
   std::vector<float> batch_, batch_scores_, batch_values_;  // the changed rows
   std::vector<std::uint8_t> changed_;
   std::vector<int> rows_;
+  std::vector<const float*> row_pointers_;
 };
 
 }  // namespace berth

@@ -1,5 +1,5 @@
-// Adam (Kingma & Ba 2015, algorithm 1) by ATen's fused kernel, which torch::optim::Adam does not use from
-// C++.
+// Adam (Kingma & Ba 2015, algorithm 1) by our kernel on the CPU and by ATen's fused one elsewhere, which
+// torch::optim::Adam does not use from C++.
 #pragma once
 
 #include <torch/torch.h>
@@ -15,8 +15,8 @@ namespace berth {
 class Adam {
  public:
   Adam(std::vector<torch::Tensor> parameters, double epsilon);
-  // gradients[k] belongs to parameters[k], same shape.
-  void Step(const std::vector<torch::Tensor>& gradients, double learning_rate);
+  // gradients[k] belongs to parameters[k], same shape; they are multiplied by `scale` first.
+  void Step(const std::vector<torch::Tensor>& gradients, double learning_rate, double scale = 1.0);
   std::int64_t steps() const { return steps_; }
   // Datasets under `group`.
   void Save(h5::Writer& out, const std::string& group) const;
@@ -28,6 +28,9 @@ class Adam {
   std::int64_t steps_ = 0;
 };
 
+// Their joint 2-norm, and what brings that down to `max_norm` where it is more.
+double GradientNorm(const std::vector<torch::Tensor>& gradients);
+double ClipScale(double norm, double max_norm);
 // Scales all gradients so that their joint 2-norm is at most `max_norm`; gives back the norm before.
 double ClipGradients(std::vector<torch::Tensor>& gradients, double max_norm);
 

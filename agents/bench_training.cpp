@@ -13,6 +13,7 @@
 #include "agents/kernels/gemm.hpp"
 #include "agents/stopwatch.hpp"
 #include "agents/tasks/cart_pole.hpp"
+#include "agents/tasks/synthetic_pairs.hpp"
 #include "agents/tasks/synthetic_task.hpp"
 #include "env/check.hpp"
 
@@ -28,17 +29,20 @@ double CpuSeconds() {
 }
 
 std::unique_ptr<BatchEnv> MakeTask(const BenchTrainRequest& request) {
-  const std::array<std::string, 2> names = {"synthetic", "cartpole"};
+  const std::array<std::string, 3> names = {"synthetic", "pairs", "cartpole"};
   if (request.num_envs < 1)
     throw Error(Join("bench: expected at least 1 environment, found ", request.num_envs));
   if (request.task == names[0]) {
     return std::make_unique<SyntheticTask>(request.num_envs, /*gamma=*/0.99, request.seed);
   }
   if (request.task == names[1]) {
+    return std::make_unique<SyntheticPairs>(request.num_envs, /*gamma=*/0.99, request.seed);
+  }
+  if (request.task == names[2]) {
     return std::make_unique<CartPole>(request.num_envs, /*gamma=*/0.99, request.seed);
   }
   throw Error(Join("bench: unknown task '", request.task, "'", DidYouMean(request.task, names),
-                   "; expected synthetic or cartpole"));
+                   "; expected synthetic, pairs or cartpole"));
 }
 
 // The best of a few products of 512 x 512 x 512 on one thread, ours and LibTorch's: what the machine gives

@@ -75,7 +75,7 @@ struct BenchTrainRequest {
   std::string agent = "ppo";       // spec
   std::string network = "mlp";     // spec
   BatchEnv* env = nullptr;         // not owned; null: the task below
-  std::string task = "synthetic";  // synthetic (agents/tasks/synthetic_task.hpp) | cartpole
+  std::string task = "synthetic";  // synthetic (agents/tasks/synthetic_task.hpp) | pairs | cartpole
   int num_envs = 8;                // of the task
   std::int64_t warmup_steps = 0;   // environment steps before the clock starts
   std::int64_t steps = 16384;      // environment steps that are timed; a whole rollout at least

@@ -5,6 +5,7 @@
 
 #include "agents/adam.hpp"
 #include "agents/agent.hpp"
+#include "agents/fused/ppo_rows.hpp"
 #include "agents/minibatches.hpp"
 #include "agents/ppo_loss.hpp"
 #include "agents/return_normalizer.hpp"
@@ -37,6 +38,7 @@ constexpr ParamInfo kParams[] = {
     {"normalize_advantage", "true", "per minibatch"},
     {"normalize_reward", "true", "by the running deviation of the discounted return"},
     {"adam_eps", "0.00001", "epsilon of Adam"},
+    {"fused", "true", "written-out passes where the network has them and runs on the CPU; false: autograd"},
 };
 
 struct Options {
@@ -44,7 +46,7 @@ struct Options {
   int n_steps, epochs;
   std::int64_t minibatch;
   double gae_lambda, lambda_within_instant, ent_coef, vf_coef, value_clip, max_grad_norm, target_kl, adam_eps;
-  bool normalize_advantage, normalize_reward;
+  bool normalize_advantage, normalize_reward, fused;
 };
 
 ScheduleKind ReadKind(Params& params, std::string_view name) {
@@ -68,14 +70,22 @@ Options ReadOptions(Params& params) {
   o.normalize_advantage = params.Bool("normalize_advantage");
   o.normalize_reward = params.Bool("normalize_reward");
   o.adam_eps = params.Number("adam_eps", 0.0, 1.0);
+  o.fused = params.Bool("fused");
   return o;
 }
 
 // What one part of a minibatch gives back.
 struct Shard {
   std::vector<torch::Tensor> gradients;
-  double policy_loss = 0, value_loss = 0, entropy = 0;
-  std::array<double, kPpoFigures> figures{};
+  PpoTotals totals;
+};
+
+// Memory of one part while it is computed without autograd.
+struct Scratch {
+  explicit Scratch(std::size_t actions) : rows(actions) {}
+  PpoRows rows;
+  std::vector<const float*> heads;                        // [groups] observations
+  std::vector<float> scores, d_scores, values, d_values;  // [chunk, A], [chunk]
 };
 
 class Ppo final : public Agent {
@@ -84,19 +94,24 @@ class Ppo final : public Agent {
       : options_(options),
         setup_(setup),
         workers_(setup.threads),
-        replicas_(setup, setup.device.is_cpu() ? setup.threads : 1),
+        replicas_(setup, setup.device.is_cpu() ? setup.threads : 1, options.fused),
         rollout_(options.n_steps, setup, replicas_, workers_),
         adam_(replicas_.parameters(0), options.adam_eps),
         normalizer_(setup.num_envs),
         shuffle_(setup.seed, Purpose::kShuffle),
         advantage_(rollout_.value().size()),
         returns_(advantage_.size()),
-        shards_(static_cast<std::size_t>(replicas_.count())) {}
+        shards_(static_cast<std::size_t>(replicas_.count())) {
+    for (int part = 0; part < replicas_.count(); ++part) {
+      scratch_.emplace_back(static_cast<std::size_t>(setup.num_actions));
+    }
+  }
 
   StepBuffers First() override { return rollout_.First(); }
   Network& network() override { return replicas_[0]; }
   Figures figures() const override { return figures_; }
   std::int64_t updates() const override { return adam_.steps(); }
+  double multiply_adds() const override { return replicas_.multiply_adds(); }
 
   // The schedules stand still during a rollout and its update.
   Played Play(BatchEnv& env, double fraction) override {
@@ -175,16 +190,10 @@ class Ppo final : public Agent {
   void Update(double fraction) {
     const RowGroups groups = MakeRowGroups(rollout_.starts(), options_.n_steps, setup_.num_envs);
     const auto count = static_cast<std::int64_t>(advantage_.size());
-    observations_ = rollout_.rows().FlatObservations().narrow(0, 0, count).to(setup_.device);
-    masks_ = rollout_.rows().FlatMasks().narrow(0, 0, count).to(setup_.device);
-    actions_ = rollout_.rows().FlatActions().narrow(0, 0, count).to(setup_.device);
-    old_log_prob_ = ToDevice(rollout_.log_prob());
-    old_value_ = ToDevice(rollout_.value());
-    target_ = ToDevice(returns_);
-
+    if (replicas_.fused(0) == nullptr) CopyToDevice(count);
     const double lr = options_.lr.At(fraction);
     const double clip = options_.clip.At(fraction);
-    Shard sums;
+    PpoTotals sums;
     double minibatches = 0.0, rows_seen = 0.0, first_ratio_error = 0.0, gradient_norm = 0.0;
     bool go_on = true;
     for (int epoch = 0; epoch < options_.epochs && go_on; ++epoch) {
@@ -195,20 +204,17 @@ class Ppo final : public Agent {
                                                    static_cast<std::size_t>(cuts[m + 1] - cuts[m]));
         const std::int64_t rows = RunMinibatch(groups, part, clip);
         Shard total = Reduce();
-        const double kl = total.figures[0] / static_cast<double>(rows);
-        if (minibatches == 0.0) first_ratio_error = total.figures[3];
+        const double kl = total.totals.figures[0] / static_cast<double>(rows);
+        if (minibatches == 0.0) first_ratio_error = total.totals.figures[3];
         minibatches += 1.0;
         rows_seen += static_cast<double>(rows);
-        sums.policy_loss += total.policy_loss;
-        sums.value_loss += total.value_loss;
-        sums.entropy += total.entropy;
-        for (std::size_t f = 0; f < 3; ++f) sums.figures[f] += total.figures[f];
+        AddTotals(sums, total.totals);
         if (options_.target_kl > 0.0 && kl > 1.5 * options_.target_kl) {
           go_on = false;
           break;
         }
-        gradient_norm = ClipGradients(total.gradients, options_.max_grad_norm);
-        adam_.Step(total.gradients, lr);
+        gradient_norm = GradientNorm(total.gradients);
+        adam_.Step(total.gradients, lr, ClipScale(gradient_norm, options_.max_grad_norm));
       }
     }
     figures_ = {{"losses/policy_loss", sums.policy_loss / rows_seen},
@@ -240,15 +246,95 @@ class Ppo final : public Agent {
     GatherAdvantages(minibatch_rows_);
     const int parts = replicas_.count();
     workers_.Run(parts, [&](int part) {
-      RunShard(part, PartOf(static_cast<std::int64_t>(order.size()), part, parts), clip);
+      shards_[static_cast<std::size_t>(part)] = {};
+      const PartRange range = PartOf(static_cast<std::int64_t>(order.size()), part, parts);
+      if (range.begin == range.end) return;
+      if (replicas_.fused(part) != nullptr) {
+        RunFused(part, range, clip);
+      } else {
+        RunShard(part, range, clip);
+      }
     });
     return static_cast<std::int64_t>(minibatch_rows_.size());
   }
 
+  // The groups [begin, end) of the minibatch through the fused network, chunk by chunk.
+  void RunFused(int part, PartRange groups, double clip) {
+    FusedNetwork& network = *replicas_.fused(part);
+    Shard& shard = shards_[static_cast<std::size_t>(part)];
+    Scratch& scratch = scratch_[static_cast<std::size_t>(part)];
+    shard.gradients = replicas_.fused_gradients(part);
+    network.Refresh();
+    const std::span<float> gradient = network.gradient();
+    std::fill(gradient.begin(), gradient.end(), 0.0F);
+    scratch.heads.clear();
+    for (std::int64_t g = groups.begin; g < groups.end; ++g) {
+      const std::int64_t head = minibatch_rows_[static_cast<std::size_t>(Begin(g))];
+      scratch.heads.push_back(rollout_.rows().Observation(head).data());
+    }
+    const PpoCoefficients coefficients = {clip, options_.value_clip, options_.vf_coef, options_.ent_coef,
+                                          static_cast<double>(minibatch_rows_.size())};
+    std::int64_t group = groups.begin;
+    for (std::span<const float* const> left = scratch.heads; !left.empty();) {
+      const auto chunk = left.first(network.ChunkOf(left));
+      left = left.subspan(chunk.size());
+      RunChunk(network, chunk, group, coefficients, scratch, shard.totals);
+      group += static_cast<std::int64_t>(chunk.size());
+    }
+  }
+
+  // The groups from `group` on whose observations are `heads`.
+  void RunChunk(FusedNetwork& network, std::span<const float* const> heads, std::int64_t group,
+                const PpoCoefficients& coefficients, Scratch& scratch, PpoTotals& totals) {
+    const auto actions = static_cast<std::size_t>(setup_.num_actions);
+    scratch.scores.resize(heads.size() * actions);
+    scratch.values.resize(heads.size());
+    scratch.d_scores.assign(heads.size() * actions, 0.0F);
+    scratch.d_values.assign(heads.size(), 0.0F);
+    network.Forward(heads, scratch.scores.data(), scratch.values.data());
+    for (std::size_t h = 0; h < heads.size(); ++h, ++group) {
+      const auto scores = std::span<const float>(scratch.scores).subspan(h * actions, actions);
+      const auto d_scores = std::span<float>(scratch.d_scores).subspan(h * actions, actions);
+      for (std::int64_t k = Begin(group); k < Begin(group + 1); ++k) {
+        const std::int64_t row = minibatch_rows_[static_cast<std::size_t>(k)];
+        Prefetch(k + 4);
+        const auto r = static_cast<std::size_t>(row);
+        scratch.rows.Add(coefficients,
+                         {.mask = rollout_.rows().Mask(row),
+                          .action = rollout_.rows().action()[r],
+                          .old_log_prob = rollout_.log_prob()[r],
+                          .advantage = minibatch_advantage_[static_cast<std::size_t>(k)],
+                          .returns = returns_[r],
+                          .old_value = rollout_.value()[r]},
+                         scores, scratch.values[h], d_scores, scratch.d_values[h], totals);
+      }
+    }
+    network.Backward(scratch.d_scores.data(), scratch.d_values.data());
+  }
+
+  // Rows come in random order: the mask of the k-th is asked for before it is its turn.
+  void Prefetch(std::int64_t k) const {
+    if (k >= static_cast<std::int64_t>(minibatch_rows_.size())) return;
+    const auto mask = rollout_.rows().Mask(minibatch_rows_[static_cast<std::size_t>(k)]);
+    __builtin_prefetch(mask.data());
+    __builtin_prefetch(mask.data() + mask.size() - 1);
+  }
+
+  // Of group g of the minibatch in minibatch_rows_.
+  std::int64_t Begin(std::int64_t g) const { return minibatch_begin_[static_cast<std::size_t>(g)]; }
+
+  void CopyToDevice(std::int64_t count) {
+    observations_ = rollout_.rows().FlatObservations().narrow(0, 0, count).to(setup_.device);
+    masks_ = rollout_.rows().FlatMasks().narrow(0, 0, count).to(setup_.device);
+    actions_ = rollout_.rows().FlatActions().narrow(0, 0, count).to(setup_.device);
+    old_log_prob_ = ToDevice(rollout_.log_prob());
+    old_value_ = ToDevice(rollout_.value());
+    target_ = ToDevice(returns_);
+  }
+
+  // The same by LibTorch's operations and autograd: what the fused passes are checked against.
   void RunShard(int part, PartRange groups, double clip) {
     Shard& shard = shards_[static_cast<std::size_t>(part)];
-    shard = {};
-    if (groups.begin == groups.end) return;
     const std::int64_t first = minibatch_begin_[static_cast<std::size_t>(groups.begin)];
     const std::int64_t count = minibatch_begin_[static_cast<std::size_t>(groups.end)] - first;
     std::vector<std::int64_t> heads, group_of_row;
@@ -288,12 +374,20 @@ class Ppo final : public Agent {
     for (std::size_t k = 0; k < parameters.size(); ++k) {
       if (!shard.gradients[k].defined()) shard.gradients[k] = torch::zeros_like(parameters[k]);
     }
-    shard.policy_loss = sums.policy_loss.item<double>();
-    shard.value_loss = sums.value_loss.item<double>();
-    shard.entropy = sums.entropy.item<double>();
+    shard.totals.policy_loss = sums.policy_loss.item<double>();
+    shard.totals.value_loss = sums.value_loss.item<double>();
+    shard.totals.entropy = sums.entropy.item<double>();
     const torch::Tensor figures = sums.figures.to(torch::kCPU);
     for (int f = 0; f < kPpoFigures; ++f)
-      shard.figures[static_cast<std::size_t>(f)] = figures[f].item<double>();
+      shard.totals.figures[static_cast<std::size_t>(f)] = figures[f].item<double>();
+  }
+
+  static void AddTotals(PpoTotals& sum, const PpoTotals& more) {
+    sum.policy_loss += more.policy_loss;
+    sum.value_loss += more.value_loss;
+    sum.entropy += more.entropy;
+    for (std::size_t f = 0; f < 3; ++f) sum.figures[f] += more.figures[f];
+    sum.figures[3] = std::max(sum.figures[3], more.figures[3]);
   }
 
   // Joins the shards in the order of the parts, so that the sum's bits depend on their number alone.
@@ -307,11 +401,7 @@ class Ppo final : public Agent {
       }
       const torch::NoGradGuard no_grad;
       for (std::size_t k = 0; k < total.gradients.size(); ++k) total.gradients[k].add_(shard.gradients[k]);
-      total.policy_loss += shard.policy_loss;
-      total.value_loss += shard.value_loss;
-      total.entropy += shard.entropy;
-      for (std::size_t f = 0; f < 3; ++f) total.figures[f] += shard.figures[f];
-      total.figures[3] = std::max(total.figures[3], shard.figures[3]);
+      AddTotals(total.totals, shard.totals);
     }
     return total;
   }
@@ -330,6 +420,7 @@ class Ppo final : public Agent {
   std::vector<std::int64_t> minibatch_rows_, minibatch_begin_;
   std::vector<float> minibatch_advantage_;
   std::vector<Shard> shards_;
+  std::vector<Scratch> scratch_;  // [parts]
   Figures figures_;
 };
 

@@ -30,7 +30,7 @@ Rollout::Rollout(int n_steps, const AgentSetup& setup, Replicas& replicas, Worke
     const int count = static_cast<int>(range.end - range.begin);
     parts_.push_back({static_cast<int>(range.begin),
                       static_cast<int>(range.end),
-                      Actor(setup, replicas[p], count),
+                      Actor(setup, replicas[p], count, replicas.fused(p)),
                       {},
                       {},
                       {}});

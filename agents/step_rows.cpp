@@ -80,6 +80,16 @@ std::span<const std::uint8_t> StepRows::Mask(int row, int env) const {
   return Bytes(mask_).subspan(Flat(row, env) * a, a);
 }
 
+std::span<const float> StepRows::Observation(std::int64_t k) const {
+  const auto d = static_cast<std::size_t>(observation_size_);
+  return Floats(observation_).subspan(static_cast<std::size_t>(k) * d, d);
+}
+
+std::span<const std::uint8_t> StepRows::Mask(std::int64_t k) const {
+  const auto a = static_cast<std::size_t>(actions_);
+  return Bytes(mask_).subspan(static_cast<std::size_t>(k) * a, a);
+}
+
 std::span<const float> StepRows::FinalObservation(int env) const {
   const auto d = static_cast<std::size_t>(observation_size_);
   return Floats(final_observation_).subspan(static_cast<std::size_t>(env) * d, d);

@@ -34,7 +34,10 @@ class StepRows {
   std::span<const float> ObservationRow(int row) const;        // [N, D]
   std::span<const float> Observation(int row, int env) const;  // [D]
   std::span<const std::uint8_t> Mask(int row, int env) const;  // [A]
-  std::span<float> reward() { return Floats(reward_); }        // [R, N]
+  // By k = row * N + env.
+  std::span<const float> Observation(std::int64_t k) const;  // [D]
+  std::span<const std::uint8_t> Mask(std::int64_t k) const;  // [A]
+  std::span<float> reward() { return Floats(reward_); }      // [R, N]
   std::span<const float> discount() const { return Floats(discount_); }
   std::span<const std::uint8_t> terminated() const { return Bytes(terminated_); }
   std::span<const std::uint8_t> truncated() const { return Bytes(truncated_); }

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "agents/tasks/synthetic_pairs.hpp"
 #include "agents/tasks/synthetic_task.hpp"
 #include "tests/catch.hpp"
 
@@ -111,6 +112,46 @@ TEST_CASE("synthetic task: a saved state goes on as it would have") {
     step(env, storage);
     step(other, again);
   }
+}
+
+TEST_CASE("synthetic pairs: legal actions pay the pair's speed, and every step shows another observation") {
+  constexpr int kEnvs = 2;
+  SyntheticPairs env(kEnvs, 0.99, 5);
+  const ObservationLayout layout = env.layout();
+  CHECK(layout == ObservationV1::Layout(32, 3));
+  const auto size = static_cast<std::size_t>(layout.size()),
+             actions = static_cast<std::size_t>(env.num_actions());
+  CHECK(actions == 97);
+  StepStorage storage(kEnvs, layout.size(), env.num_actions());
+  env.Reset(storage.buffers());
+  Stream draw(1, Purpose::kTest);
+  int truncated = 0;
+  for (int t = 0; t < 300; ++t) {
+    const std::vector<float> before = storage.observation;
+    std::vector<std::int32_t> chosen;
+    for (std::size_t i = 0; i < kEnvs; ++i) {
+      std::vector<std::int32_t> legal;
+      for (std::size_t a = 0; a < actions; ++a) {
+        const std::size_t pair = i * size + static_cast<std::size_t>(layout.pairs_offset()) + a * 6;
+        REQUIRE(storage.action_mask[i * actions + a] == (a == 96 || before[pair] == 1.0F));
+        if (storage.action_mask[i * actions + a]) legal.push_back(static_cast<std::int32_t>(a));
+      }
+      for (std::size_t q = 0; q < 32; ++q) REQUIRE(before[i * size + q * 11] == 1.0F);  // the queue is full
+      chosen.push_back(legal[draw.Below(static_cast<std::uint32_t>(legal.size()))]);
+    }
+    env.Step(chosen, storage.buffers());
+    for (std::size_t i = 0; i < kEnvs; ++i) {
+      const std::size_t speed =
+          i * size + static_cast<std::size_t>(layout.pairs_offset() + chosen[i] * 6 + 1);
+      CHECK(storage.reward[i] == (chosen[i] == 96 ? 0.0F : before[speed]));
+      CHECK(storage.truncated[i] == (t == 255));
+      truncated += storage.truncated[i];
+      const auto row = static_cast<std::ptrdiff_t>(i * size), next = row + static_cast<std::ptrdiff_t>(size);
+      CHECK(!std::equal(before.begin() + row, before.begin() + next, storage.observation.begin() + row));
+    }
+  }
+  CHECK(truncated == kEnvs);
+  CHECK(env.TakeStats().episodes == kEnvs);
 }
 
 }  // namespace berth

@@ -1,31 +1,33 @@
 #include "agents/fused/masked_choice.hpp"
 
-#include <cmath>
 #include <cstddef>
+#include <vector>
 
+#include "agents/kernels/elementwise.hpp"
 #include "env/check.hpp"
 
 namespace berth {
 
 MaskedSample SampleMasked(std::span<const float> logits, std::span<const std::uint8_t> mask, Stream& stream) {
-  const int best = ArgmaxMasked(logits, mask);
-  const float highest = logits[static_cast<std::size_t>(best)];
-  double sum = 0.0;
-  for (std::size_t a = 0; a < mask.size(); ++a) {
-    if (mask[a]) sum += std::exp(logits[a] - highest);
-  }
-  const double target = stream.Uniform() * sum;
+  const std::size_t n = mask.size();
+  thread_local std::vector<float> memory;
+  if (memory.size() < 2 * n) memory.resize(2 * n);
+  const std::span<float> shifted = std::span<float>(memory).first(n),
+                         probability = std::span<float>(memory).subspan(n, n);
+  const kernels::SoftmaxRow row = kernels::MaskedSoftmax(logits, mask, shifted, probability);
+  const double target = stream.Uniform();
   double reached = 0.0;
-  int action = best;  // what rounding leaves over
-  for (std::size_t a = 0; a < mask.size(); ++a) {
-    if (!mask[a]) continue;
-    reached += std::exp(logits[a] - highest);
+  std::size_t action = n;
+  for (std::size_t a = 0; a < n; ++a) {
+    reached += probability[a];
     if (target < reached) {
-      action = static_cast<int>(a);
+      action = a;
       break;
     }
   }
-  return {action, static_cast<float>(logits[static_cast<std::size_t>(action)] - highest - std::log(sum))};
+  // What rounding leaves over, and rows of NaN.
+  if (action == n) action = static_cast<std::size_t>(ArgmaxMasked(logits, mask));
+  return {static_cast<int>(action), shifted[action] - row.log_sum};
 }
 
 int ArgmaxMasked(std::span<const float> scores, std::span<const std::uint8_t> mask) {

@@ -1,6 +1,7 @@
 #include "agents/kernels/gemm.hpp"
 
 #include <algorithm>
+#include <cstdint>
 
 namespace berth::kernels {
 namespace {
@@ -34,6 +35,38 @@ void MultiplyPanels(GemmCall call, const float* b, std::ptrdiff_t ldb, AlignedFl
   Kernels().gemm(call);
 }
 
+using Four = float __attribute__((vector_size(16)));
+using FourAnywhere = float __attribute__((vector_size(16), aligned(4), may_alias));
+
+// to [columns, rows] = from [rows, columns], rows `ld` and `to_ld` apart; by squares of four.
+void Transpose(const float* from, std::ptrdiff_t ld, std::ptrdiff_t rows, std::ptrdiff_t columns, float* to,
+               std::ptrdiff_t to_ld) {
+  using Lanes = std::int32_t __attribute__((vector_size(16)));
+  const auto load = [](const float* p) -> Four { return *reinterpret_cast<const FourAnywhere*>(p); };
+  const auto store = [](float* p, Four x) { *reinterpret_cast<FourAnywhere*>(p) = x; };
+  const std::ptrdiff_t whole_rows = rows / 4 * 4, whole_columns = columns / 4 * 4;
+  for (std::ptrdiff_t i = 0; i < whole_columns; i += 4) {
+    for (std::ptrdiff_t o = 0; o < whole_rows; o += 4) {
+      const float* p = from + o * ld + i;
+      const Four a = load(p), b = load(p + ld), c = load(p + 2 * ld), d = load(p + 3 * ld);
+      const Four ab_low = __builtin_shuffle(a, b, Lanes{0, 4, 1, 5}),
+                 ab_high = __builtin_shuffle(a, b, Lanes{2, 6, 3, 7}),
+                 cd_low = __builtin_shuffle(c, d, Lanes{0, 4, 1, 5}),
+                 cd_high = __builtin_shuffle(c, d, Lanes{2, 6, 3, 7});
+      float* t = to + i * to_ld + o;
+      store(t, __builtin_shuffle(ab_low, cd_low, Lanes{0, 1, 4, 5}));
+      store(t + to_ld, __builtin_shuffle(ab_low, cd_low, Lanes{2, 3, 6, 7}));
+      store(t + 2 * to_ld, __builtin_shuffle(ab_high, cd_high, Lanes{0, 1, 4, 5}));
+      store(t + 3 * to_ld, __builtin_shuffle(ab_high, cd_high, Lanes{2, 3, 6, 7}));
+    }
+  }
+  for (std::ptrdiff_t o = 0; o < rows; ++o) {
+    for (std::ptrdiff_t i = o < whole_rows ? whole_columns : 0; i < columns; ++i) {
+      to[i * to_ld + o] = from[o * ld + i];
+    }
+  }
+}
+
 }  // namespace
 
 PackedDense::PackedDense(int inputs, int outputs) : inputs_(inputs), outputs_(outputs) {}
@@ -42,18 +75,8 @@ void PackedDense::Pack(const float* weight, std::ptrdiff_t ld, const float* bias
   const std::ptrdiff_t panel = Kernels().panel, inputs = inputs_, outputs = outputs_;
   forward_.resize(U(Panels(outputs) * panel * inputs));
   bias_.resize(U(Panels(outputs) * panel));
-  // Eight weights of every row of a panel at a time: a cache line in, and each line that is written to is
-  // filled while it is near.
   for (std::ptrdiff_t q = 0; q < outputs; q += panel) {
-    float* to = forward_.data() + q * inputs;
-    const std::ptrdiff_t columns = std::min(panel, outputs - q);
-    for (std::ptrdiff_t first = 0; first < inputs; first += 8) {
-      const std::ptrdiff_t last = std::min(inputs, first + 8);
-      for (std::ptrdiff_t o = 0; o < columns; ++o) {
-        const float* row = weight + (q + o) * ld;
-        for (std::ptrdiff_t i = first; i < last; ++i) to[i * panel + o] = row[i];
-      }
-    }
+    Transpose(weight + q * ld, ld, std::min(panel, outputs - q), inputs, forward_.data() + q * inputs, panel);
   }
   if (bias != nullptr) {
     std::copy_n(bias, outputs, bias_.data());

@@ -224,6 +224,42 @@ TEST_CASE("the tables are what the library lists") {
   }
 }
 
+TEST_CASE("bench_training: every agent is timed on every task, and on a given environment") {
+  const auto ask = [](const std::string& agent, const std::string& task, BatchEnv* env, int threads) {
+    BenchTrainRequest request;
+    request.agent = agent;
+    request.network = env != nullptr ? "pair_scorer" : "mlp(hidden=16)";
+    request.env = env;
+    request.task = task;
+    request.num_envs = 4;
+    request.warmup_steps = 40;
+    request.steps = 600;
+    request.threads = threads;
+    return berth_learn_api()->bench_training(request);
+  };
+  for (const AgentInfo& agent : Agents()) {
+    for (const char* task : {"synthetic", "cartpole", ""}) {
+      CAPTURE(agent.name, task);
+      auto env = ToyEnv(SmallMdp(), 4, 1);
+      const BenchTrainOutcome outcome = ask(Small(agent.name), task, *task == '\0' ? env.get() : nullptr,
+                                            agent.name == std::string("ppo") ? 2 : 1);
+      CHECK(outcome.steps >= 600);
+      CHECK(outcome.steps < 600 + 64);  // a rollout more at most
+      CHECK(outcome.updates > 0);
+      CHECK(outcome.cpu_s > 0.0);
+      CHECK(outcome.gemm_gflops > 0.0);
+      CHECK((outcome.multiply_adds_per_step > 0.0) == (outcome.bound_steps_per_cpu_s > 0.0));
+    }
+  }
+  // By hand: mlp(hidden=16) on 128 numbers and 64 actions has F = 2 * 128 * 16 + 16 * 64 + 16 = 5136
+  // multiply-adds a row; a backward pass without that of the inputs 2 F - 2 * 128 * 16 = 6176. 8 steps of 4
+  // environments, then the last observations' values, 2 epochs: (36 / 32) F + 2 (F + 6176) a step. 640 steps
+  // end with no episode.
+  CHECK(ask("ppo(n_steps=8,minibatch=16,epochs=2,target_kl=0)", "synthetic", nullptr, 1)
+            .multiply_adds_per_step == Approx(36.0 / 32.0 * 5136 + 2.0 * (5136 + 6176)));
+  CHECK_THROWS_WITH(ask("ppo", "synthetik", nullptr, 1), Catch::Contains("did you mean 'synthetic'"));
+}
+
 namespace {
 
 // Four jobs at time 0 on one GPU of either type; each type is the better one for two of them, and sizes

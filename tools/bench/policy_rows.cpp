@@ -20,8 +20,9 @@ Measured Decide(const BenchSetup& setup, int jobs) {
   if (!simulator.AdvanceToDecision()) throw Error("the workload has no decision");
   const ClusterView view = simulator.View(Knowledge::kOracle);
   const ObservationLayout layout = ObservationV1::Layout(32, view.num_types());
+  Stream weights(/*seed=*/1, Purpose::kTest);
   const auto scheduler = MakePolicyScheduler(
-      RandomPolicy("pair_scorer", layout, layout.q * layout.g + 1, /*seed=*/1), "bench", /*sample=*/false);
+      RandomPolicy("pair_scorer", layout, layout.q * layout.g + 1, weights), "bench", /*sample=*/false);
   scheduler->Reset(view);
   Decision decision;
   Measured measured;

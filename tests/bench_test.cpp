@@ -249,6 +249,8 @@ TEST_CASE("bench: the verb writes its JSON, and a wrong row is one line and code
 
   CHECK(run("--only env/step") == 2);
   CHECK(slurp("error.txt").find("did you mean 'env/steps'") != std::string::npos);
+  CHECK(run("--scaling --sweeps jobs/esy") == 2);
+  CHECK(slurp("error.txt").find("did you mean 'jobs/easy'") != std::string::npos);
   CHECK(run("--traces no/such/folder --only start/help") == 2);
   CHECK(slurp("error.txt").find("--traces: expected a folder") != std::string::npos);
   CHECK(run("--optimality --schedulers 'srpt;fcsf' --instances 1") == 2);

@@ -54,8 +54,8 @@ Json Signature() {
   return {{"runs", runs}, {"signature", total}};
 }
 
-Json Scaling(double limit_s) {
-  const auto reports = bench::MeasureScaling(limit_s);
+Json Scaling(const Options& options) {
+  const auto reports = bench::MeasureScaling(options.Text("sweeps"), options.Number("limit", 1e-3, 1e6));
   std::cout << bench::TableOf(reports);
   return bench::JsonOf(reports);
 }
@@ -121,6 +121,7 @@ int RunBench(const std::vector<std::string>& arguments) {
                  "signatures of the golden runs, as a list and one number; no rows unless --only");
   options.Switch("scaling", "time and memory against jobs, GPUs, types, environments and threads; likewise");
   options.Switch("optimality", "how far schedulers are from the best schedule of small instances; likewise");
+  options.Value("sweeps", "", "of --scaling, sweeps or groups by commas: 'jobs/easy,queue' [all]");
   options.Value("peers", "", "folder of the peers' programs (bench_sb3.py), run in turn with ours; likewise");
   options.Value("peers-venv", "",
                 "their Python environment, made where it is not [peers, beside the binary]");
@@ -157,7 +158,7 @@ int RunBench(const std::vector<std::string>& arguments) {
   bool held = true;
   if (options.Bool("signature")) json["signature"] = Signature();
   if (options.Bool("optimality")) json["optimality"] = Optimality(options);
-  if (options.Bool("scaling")) json["scaling"] = Scaling(options.Number("limit", 1e-3, 1e6));
+  if (options.Bool("scaling")) json["scaling"] = Scaling(options);
   if (options.Given("peers")) json["peers"] = Peers(options, setup);
   for (const char* list : {"scaling", "peers"}) {
     if (json.contains(list)) held = held && NoneFailed(json[list]);

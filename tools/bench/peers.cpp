@@ -5,9 +5,9 @@
 #include <iterator>
 #include <sstream>
 
-#include "env/spec.hpp"
 #include "tools/bench/bench_row.hpp"
 #include "tools/bench/child.hpp"
+#include "tools/bench/choose.hpp"
 #include "tools/bench/runner.hpp"
 #include "tools/bench/train_work.hpp"
 #include "tools/output_file.hpp"
@@ -81,11 +81,7 @@ std::vector<TrainCase> Chosen(const std::string& only) {
   std::vector<std::string> names;
   for (const TrainCase& of : TrainCases()) names.emplace_back(of.name);
   std::vector<TrainCase> chosen;
-  for (const std::string& name : only.empty() ? names : SplitOutsideParentheses(only, ',')) {
-    if (std::find(names.begin(), names.end(), name) == names.end())
-      throw Error(Join("--peers-only: unknown case '", name, "'", DidYouMean(name, names)));
-    chosen.push_back(FindTrainCase(name));
-  }
+  for (const std::size_t i : Choose(names, only, "--peers-only")) chosen.push_back(TrainCases()[i]);
   return chosen;
 }
 

@@ -8,21 +8,16 @@
 #include <sstream>
 
 #include "baselines/schedulers.hpp"
-#include "env/metrics.hpp"
 #include "tests/catch.hpp"
-#include "tests/toy_scenarios.hpp"
+#include "tools/bench/golden_suite.hpp"
 
 namespace berth {
 namespace {
 
 std::string Log(const SchedulerInfo& info) {
   std::ostringstream out;
-  for (const Clock& clock : {Clock{ClockKind::kEvent}, Clock{ClockKind::kRounds, 60.0}}) {
-    const Scenario scenario = test::RandomScenario(42, 12, clock);
-    const SchedulerTable tables[] = {BaselineSchedulers()};
-    const auto scheduler = MakeScheduler(info.name, tables);
-    const RunResult result =
-        Run(scenario, *scheduler, info.name, {.window = {}, .keep_events = true, .progress = {}});
+  for (const Clock& clock : bench::GoldenClocks()) {
+    const RunResult result = bench::GoldenRun(info.name, clock);
     out << "clock " << clock.ToString() << "\n";
     for (const Event& event : result.events) {
       char line[96];

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -10,8 +9,9 @@
 
 #include "env/check.hpp"
 #include "env/rng.hpp"
-#include "policies/architecture.hpp"
 #include "policies/bundle.hpp"
+#include "policies/inference.hpp"
+#include "tools/bench/random_policy.hpp"
 
 namespace berth::test {
 
@@ -52,24 +52,7 @@ inline BundleExamples RandomExamples(const ObservationLayout& layout, int num_ac
 inline PolicyBundle RandomBundle(const std::string& network, const ObservationLayout& layout, int num_actions,
                                  std::uint64_t seed) {
   Stream stream(seed, Purpose::kTest);
-  PolicyBundle bundle;
-  bundle.network = ResolveArchitecture(network);
-  bundle.layout = layout;
-  bundle.num_actions = num_actions;
-  if (!bundle.has_done()) bundle.mdp.semantics = Semantics::kCommit;
-  bundle.mdp.preemptive = bundle.has_done();
-  for (int g = 0; g < layout.g; ++g) bundle.gpu_types.push_back(Join("type", g));
-  for (const LayerSpec& layer : LayersOf(network, layout, num_actions)) {
-    NamedArray weight{layer.name + ".weight", {layer.outputs, layer.inputs}, {}};
-    NamedArray bias{layer.name + ".bias", {layer.outputs}, {}};
-    const double scale = 1.0 / std::max(1.0, std::sqrt(static_cast<double>(layer.inputs)));
-    for (int i = 0; i < layer.outputs * layer.inputs; ++i) {
-      weight.values.push_back(static_cast<float>(scale * stream.Normal()));
-    }
-    for (int i = 0; i < layer.outputs; ++i) bias.values.push_back(static_cast<float>(0.1 * stream.Normal()));
-    bundle.arrays.push_back(std::move(weight));
-    bundle.arrays.push_back(std::move(bias));
-  }
+  PolicyBundle bundle = bench::RandomPolicy(network, layout, num_actions, stream);
   bundle.provenance = {"ppo(lr=0.0003)", "steps=1000", "toy", "0123abc", 1000, 7};
   bundle.examples = RandomExamples(layout, num_actions, stream);
   const auto network_of = Freeze(bundle);

@@ -6,12 +6,11 @@
 #include <vector>
 
 #include "env/scenario.hpp"
+#include "tools/bench/golden_suite.hpp"
 
 namespace berth::test {
 
-// Random jobs of three types and gangs of 1, 2 and 4 over GPU types of 4, 5 and 4; times are multiples of 5 s
-// and rates of powers of two, so that completions are exact. Some job types may share one GPU.
-Scenario RandomScenario(std::uint64_t seed, int jobs, Clock clock);
+using bench::RandomScenario;
 
 // Named extremes: no job, one job, all at once, one GPU type, one GPU.
 std::vector<std::pair<std::string, Scenario>> ExtremeScenarios(Clock clock);

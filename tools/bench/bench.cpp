@@ -1,4 +1,5 @@
 // berth bench: how fast this build is on this machine.
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 
@@ -7,6 +8,7 @@
 #include "tools/bench/golden_suite.hpp"
 #include "tools/bench/machine.hpp"
 #include "tools/bench/optimality.hpp"
+#include "tools/bench/peers.hpp"
 #include "tools/bench/runner.hpp"
 #include "tools/bench/scaling.hpp"
 #include "tools/results.hpp"
@@ -19,6 +21,7 @@ namespace {
 
 constexpr const char* kTraces = BERTH_SOURCE_DIR "/../shared/traces";
 constexpr const char* kReference = BERTH_SOURCE_DIR "/../shared/gavel";
+constexpr const char* kPeersPackages = BERTH_SOURCE_DIR "/tools/bench/peers.txt";
 
 // The folder that was named, or the usual one; it need not be there: rows say what they lack.
 std::string Folder(Options& options, const char* name, const std::string& usual) {
@@ -51,8 +54,8 @@ Json Signature() {
   return {{"runs", runs}, {"signature", total}};
 }
 
-Json Scaling(double limit_s) {
-  const auto reports = bench::MeasureScaling(limit_s);
+Json Scaling(const Options& options) {
+  const auto reports = bench::MeasureScaling(options.Text("sweeps"), options.Number("limit", 1e-3, 1e6));
   std::cout << bench::TableOf(reports);
   return bench::JsonOf(reports);
 }
@@ -65,6 +68,25 @@ Json Optimality(const Options& options) {
       InOption(options, "schedulers", [&] { return bench::MeasureOptimality(specs, instances); });
   std::cout << bench::TableOf(rows, instances);
   return bench::JsonOf(rows, instances);
+}
+
+Json Peers(const Options& options, const bench::BenchSetup& setup) {
+  bench::PeersSetup peers;
+  peers.programs = options.Text("peers");
+  peers.venv = options.Text("peers-venv");
+  if (peers.venv.empty())
+    peers.venv = std::filesystem::path(setup.binary).parent_path().parent_path() / "peers";
+  peers.packages = kPeersPackages;
+  peers.only = options.Text("peers-only");
+  peers.repeats = setup.repeats;
+  peers.share = options.Number("peers-share", 1e-4, 100.0);
+  const auto reports = bench::MeasurePeers(peers);
+  std::cout << bench::TableOf(reports);
+  return bench::JsonOf(reports);
+}
+
+bool NoneFailed(const Json& list) {
+  return std::all_of(list.begin(), list.end(), [](const Json& row) { return row["failure"].is_null(); });
 }
 
 // The rows; true when all that could be measured was (and, with --strict, met its target).
@@ -99,6 +121,13 @@ int RunBench(const std::vector<std::string>& arguments) {
                  "signatures of the golden runs, as a list and one number; no rows unless --only");
   options.Switch("scaling", "time and memory against jobs, GPUs, types, environments and threads; likewise");
   options.Switch("optimality", "how far schedulers are from the best schedule of small instances; likewise");
+  options.Value("sweeps", "", "of --scaling, sweeps or groups by commas: 'jobs/easy,queue' [all]");
+  options.Value("peers", "", "folder of the peers' programs (bench_sb3.py), run in turn with ours; likewise");
+  options.Value("peers-venv", "",
+                "their Python environment, made where it is not [peers, beside the binary]");
+  options.Value("peers-only", "",
+                "of --peers, by commas: ppo_a, ppo_b, ppo_c, ppo_d, dqn_cartpole, dqn_synthetic [all]");
+  options.Value("peers-share", "1", "of --peers: part of each case's steps, of both sides");
   options.Value("schedulers", "all", "of --optimality, by ';': specs, or all that are registered");
   options.Value("instances", "200", "of --optimality");
   options.Switch("strict", "exit with 1 where a row misses its target too");
@@ -124,12 +153,17 @@ int RunBench(const std::vector<std::string>& arguments) {
   std::cout << "berth " << Version() << " (" << SourceCommit() << ") on "
             << json["machine"]["cpu"].get<std::string>() << ", " << json["machine"]["cores"]
             << " cores, load " << Fixed(json["machine"]["load_1min"], 2) << "\n\n";
-  const bool part = options.Bool("signature") || options.Bool("scaling") || options.Bool("optimality");
+  const bool part = options.Bool("signature") || options.Bool("scaling") || options.Bool("optimality") ||
+                    options.Given("peers");
   bool held = true;
   if (options.Bool("signature")) json["signature"] = Signature();
   if (options.Bool("optimality")) json["optimality"] = Optimality(options);
-  if (options.Bool("scaling")) json["scaling"] = Scaling(options.Number("limit", 1e-3, 1e6));
-  if (!part || options.Given("only")) held = Rows(options, rows, setup, json);
+  if (options.Bool("scaling")) json["scaling"] = Scaling(options);
+  if (options.Given("peers")) json["peers"] = Peers(options, setup);
+  for (const char* list : {"scaling", "peers"}) {
+    if (json.contains(list)) held = held && NoneFailed(json[list]);
+  }
+  if (!part || options.Given("only")) held = Rows(options, rows, setup, json) && held;
   WriteJson(options, json);
   return held ? 0 : 1;
 }

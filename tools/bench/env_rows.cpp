@@ -1,9 +1,7 @@
 // Environments: decisions per CPU-second on one thread, with the whole observation and mask written.
-#include <cstring>
 #include <filesystem>
 
 #include "data/workloads.hpp"
-#include "env/rng.hpp"
 #include "env/vec_env.hpp"
 #include "tools/bench/bench_rows.hpp"
 #include "tools/bench/env_work.hpp"

@@ -8,6 +8,7 @@
 
 #include "env/check.hpp"
 #include "env/metrics.hpp"
+#include "tools/table.hpp"
 
 namespace berth::bench {
 namespace {
@@ -79,6 +80,14 @@ std::vector<double> CpuSecondsOf(int repeats, const std::function<void()>& work)
     seconds.push_back(CpuSeconds() - begin);
   }
   return seconds;
+}
+
+std::string TwoThreadsNote(double cores_given, double overhead) {
+  if (cores_given >= 1.9) return "";
+  return Join("the two threads had ", Fixed(cores_given, 2),
+              " cores: the machine was busy with other work, so the wall time says little; CPU time of two "
+              "threads over one ",
+              Fixed(overhead, 2));
 }
 
 }  // namespace berth::bench

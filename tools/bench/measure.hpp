@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace berth::bench {
@@ -27,5 +28,9 @@ std::vector<double> RatesPerCpuSecond(double seconds, int repeats, const std::fu
 
 // CPU-seconds of each of `repeats` calls.
 std::vector<double> CpuSecondsOf(int repeats, const std::function<void()>& work);
+
+// Of a measurement of two threads by wall time: "" when they had two cores, else that the figure says little.
+// overhead: CPU time of two threads over that of one, for the same work, which stands all the same.
+std::string TwoThreadsNote(double cores_given, double overhead);
 
 }  // namespace berth::bench

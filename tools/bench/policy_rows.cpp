@@ -20,7 +20,8 @@ Measured Decide(const BenchSetup& setup, int jobs) {
   const Scenario scenario = MakeWorkload(Join("synthetic(rate=0,jobs=", jobs, ")"), settings)
                                 ->Make(/*seed=*/1000, Split::kEvaluate, 0, 0);
   const ObservationLayout layout = ObservationV1::Layout(32, scenario.num_types());
-  PolicyBundle policy = RandomPolicy("pair_scorer", layout, layout.q * layout.g + 1, /*seed=*/1);
+  Stream weights(/*seed=*/1, Purpose::kTest);
+  PolicyBundle policy = RandomPolicy("pair_scorer", layout, layout.q * layout.g + 1, weights);
   policy.mdp.on_change = false;  // every boundary is a decision
   const auto scheduler = MakePolicyScheduler(std::move(policy), "bench", /*sample=*/false);
   Decision decision;

@@ -1,6 +1,7 @@
 #include "tools/bench/scaling.hpp"
 
 #include "tools/bench/child.hpp"
+#include "tools/bench/choose.hpp"
 #include "tools/bench/measure.hpp"
 #include "tools/bench/runner.hpp"
 #include "tools/bench/sweeps.hpp"
@@ -54,12 +55,16 @@ void Fit(const Sweep& sweep, ScalingReport& report) {
 
 }  // namespace
 
-std::vector<ScalingReport> MeasureScaling(double limit_s) {
+std::vector<ScalingReport> MeasureScaling(const std::string& only, double limit_s) {
   std::vector<ScalingReport> reports;
   Progress progress("scaling");
   const auto sweeps = Sweeps();
-  for (const Sweep& sweep : sweeps) {
-    progress.Update(static_cast<double>(reports.size()) / static_cast<double>(sweeps.size()), sweep.name);
+  std::vector<std::string> names;
+  for (const Sweep& sweep : sweeps) names.emplace_back(sweep.name);
+  const auto chosen = Choose(names, only, "--sweeps");
+  for (const std::size_t i : chosen) {
+    const Sweep& sweep = sweeps[i];
+    progress.Update(static_cast<double>(reports.size()) / static_cast<double>(chosen.size()), sweep.name);
     ScalingReport report;
     report.name = sweep.name;
     report.what = sweep.what;

@@ -24,8 +24,9 @@ struct ScalingReport {
   bool fitted = false;               // two points or more
 };
 
-// `limit_s`: wall time after which a point, and with it the rest of its sweep, is given up.
-std::vector<ScalingReport> MeasureScaling(double limit_s);
+// `only`: sweeps or groups of them by commas, all when it is empty. `limit_s`: wall time after which a point,
+// and with it the rest of its sweep, is given up.
+std::vector<ScalingReport> MeasureScaling(const std::string& only, double limit_s);
 std::string TableOf(const std::vector<ScalingReport>& reports);
 Json JsonOf(const std::vector<ScalingReport>& reports);
 

@@ -1,9 +1,8 @@
 // How long the program takes to start: it is started, again and again.
-#include <filesystem>
-
 #include "tools/bench/bench_rows.hpp"
 #include "tools/bench/child.hpp"
 #include "tools/bench/measure.hpp"
+#include "tools/table.hpp"
 
 namespace berth::bench {
 namespace {
@@ -28,8 +27,8 @@ Measured Start(const BenchSetup& setup, std::vector<std::string> arguments) {
   }
   const Spread spread = SpreadOf(all_wall);
   measured.detail = {{"wall_ms_median", spread.median}, {"wall_ms_low", spread.low}};
-  measured.note = Join("wall time, median ", Json(spread.median).dump().substr(0, 5), " ms, least ",
-                       Json(spread.low).dump().substr(0, 5), " ms");
+  measured.note =
+      Join("wall time, median ", Fixed(spread.median, 1), " ms, least ", Fixed(spread.low, 1), " ms");
   return measured;
 }
 

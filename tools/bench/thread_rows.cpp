@@ -1,6 +1,4 @@
 // Two threads against one, by wall time: it stands only where nothing else runs, and says so.
-#include <stdlib.h>
-
 #include <thread>
 
 #include "tools/bench/bench_rows.hpp"
@@ -36,14 +34,9 @@ Measured TwoAgainstOne(const BenchSetup& setup, const F& work) {
     overhead.push_back(two.cpu_s / one.cpu_s);
     given.push_back(two.cpu_s / two.wall_s);
   }
-  const double cores = SpreadOf(given).median;
-  measured.detail = {{"cpu_s_two_over_one", SpreadOf(overhead).median}, {"cores_given_to_two", cores}};
-  if (cores < 1.9) {
-    measured.note = Join("the two threads had ", Json(cores).dump().substr(0, 4),
-                         " cores: the machine was busy with other work, so this says little; CPU time of two "
-                         "over one thread ",
-                         Json(SpreadOf(overhead).median).dump().substr(0, 4));
-  }
+  const double cores = SpreadOf(given).median, more = SpreadOf(overhead).median;
+  measured.detail = {{"cpu_s_two_over_one", more}, {"cores_given_to_two", cores}};
+  measured.note = TwoThreadsNote(cores, more);
   return measured;
 }
 

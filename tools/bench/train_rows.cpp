@@ -1,16 +1,142 @@
-// Training end to end.
+// Training end to end: acting, environments, learning.
+#include <thread>
+
 #include "tools/bench/bench_rows.hpp"
+#include "tools/bench/env_work.hpp"
+#include "tools/bench/measure.hpp"
+#include "tools/bench/neighbours.hpp"
+#include "tools/bench/train_work.hpp"
 
 namespace berth::bench {
 namespace {
 
-Measured NotYet(const BenchSetup&) {
-  throw CannotRun("libberth_learn.so has no entry for measuring training");
+double PerCpuSecond(const BenchTrainOutcome& outcome) {
+  return static_cast<double>(outcome.steps) / outcome.cpu_s;
+}
+double PerSecond(const BenchTrainOutcome& outcome) {
+  return static_cast<double>(outcome.steps) / outcome.wall_s;
+}
+
+// Shares of the stages by wall time, and what the multiply-adds alone allow.
+Json DetailOf(const BenchTrainOutcome& outcome) {
+  const double stages = outcome.env_s + outcome.act_s + outcome.learn_s;
+  const auto share = [&](double s) { return stages > 0.0 ? s / stages : 0.0; };
+  return {{"steps", outcome.steps},
+          {"updates", outcome.updates},
+          {"env_share", share(outcome.env_s)},
+          {"act_share", share(outcome.act_s)},
+          {"learn_share", share(outcome.learn_s)},
+          {"multiply_adds_per_step", outcome.multiply_adds_per_step},
+          {"gemm_gflops", outcome.gemm_gflops},
+          {"bound_steps_per_cpu_s", outcome.bound_steps_per_cpu_s},
+          {"last_return", outcome.last_return}};
+}
+
+Measured Case(const char* name, const BenchSetup& setup) {
+  const TrainCase& of = FindTrainCase(name);
+  Measured measured;
+  for (int repeat = 0; repeat < setup.repeats; ++repeat) {
+    const BenchTrainOutcome outcome = Train(of, of.steps, 1, static_cast<std::uint64_t>(repeat));
+    measured.values.push_back(PerCpuSecond(outcome));
+    measured.detail = DetailOf(outcome);
+  }
+  return measured;
+}
+
+Measured TwoThreads(const char* name, const BenchSetup& setup) {
+  if (std::thread::hardware_concurrency() < 2) throw CannotRun("needs two cores");
+  const TrainCase& of = FindTrainCase(name);
+  Measured measured;
+  std::vector<double> given, overhead;
+  for (int repeat = 0; repeat < setup.repeats; ++repeat) {
+    const auto seed = static_cast<std::uint64_t>(repeat);
+    const BenchTrainOutcome one = Train(of, of.steps, 1, seed), two = Train(of, of.steps, 2, seed);
+    measured.values.push_back(PerSecond(two) / PerSecond(one));
+    given.push_back(two.cpu_s / two.wall_s);
+    overhead.push_back(PerCpuSecond(one) / PerCpuSecond(two));
+  }
+  measured.detail = {{"cores_given_to_two", SpreadOf(given).median},
+                     {"cpu_s_two_over_one", SpreadOf(overhead).median}};
+  measured.note = TwoThreadsNote(SpreadOf(given).median, SpreadOf(overhead).median);
+  return measured;
+}
+
+// The default network on the default workload, against what its multiply-adds alone would take at the rate of
+// large single-precision products, which is measured beside it.
+Measured PairScorer(const BenchSetup& setup) {
+  Measured measured;
+  for (int repeat = 0; repeat < setup.repeats; ++repeat) {
+    const auto env = DefaultEnv(/*num_envs=*/16, /*threads=*/1);
+    BenchTrainRequest request;
+    request.agent = "ppo(epochs=4,target_kl=0)";
+    request.network = "pair_scorer";
+    request.env = env.get();
+    request.steps = 8192;
+    request.seed = static_cast<std::uint64_t>(repeat);
+    const BenchTrainOutcome outcome = Learners().bench_training(request);
+    if (outcome.bound_steps_per_cpu_s == 0.0)
+      throw CannotRun("the learners do not count the multiply-adds of this network");
+    measured.values.push_back(PerCpuSecond(outcome) / outcome.bound_steps_per_cpu_s);
+    measured.detail = DetailOf(outcome);
+    measured.note =
+        Join(static_cast<std::int64_t>(PerCpuSecond(outcome)), " steps per CPU-second; ",
+             static_cast<std::int64_t>(outcome.bound_steps_per_cpu_s), " allowed by its multiply-adds at ",
+             static_cast<std::int64_t>(outcome.gemm_gflops), " GFLOP/s");
+  }
+  return measured;
+}
+
+// Steps a second beside four processes that only burn CPU time, over what a fair share of the cores would
+// give: as much for each of our threads as a neighbour had. Nothing is lost by waiting for one another at 1.
+Measured Neighbours(const BenchSetup& setup) {
+  const TrainCase& of = FindTrainCase("ppo_b");
+  const int threads = 2;
+  Learners();
+  Measured measured;
+  std::vector<double> shares;
+  for (int repeat = 0; repeat < setup.repeats; ++repeat) {
+    const auto seed = static_cast<std::uint64_t>(repeat);
+    const BenchTrainOutcome alone = Train(of, of.steps, 1, seed);
+    BusyNeighbours neighbours(4);
+    const BenchTrainOutcome beside = Train(of, of.steps, threads, seed);
+    const double share = neighbours.Stop();
+    measured.values.push_back(PerSecond(beside) / (PerCpuSecond(alone) * share * threads));
+    shares.push_back(share);
+  }
+  measured.detail = {
+      {"threads", threads}, {"neighbours", 4}, {"share_of_a_neighbour", SpreadOf(shares).median}};
+  return measured;
+}
+
+template <int kCase>
+Measured CaseOf(const BenchSetup& setup) {
+  constexpr const char* kNames[] = {"ppo_a", "ppo_b", "ppo_c", "ppo_d", "dqn_cartpole", "dqn_synthetic"};
+  return Case(kNames[kCase], setup);
 }
 
 constexpr BenchRow kRows[] = {
-    {"train/ppo_a", "synthetic task, PPO, 64x64, 8 environments, minibatches of 256, 4 epochs", "steps/CPU-s",
-     Bound::kAtLeast, 75e3, 0, NotYet},
+    {"train/ppo_a", "masked PPO, synthetic task, 64x64, 8 environments, minibatches of 256, 4 epochs",
+     "steps/CPU-s", Bound::kAtLeast, 75e3, 0, CaseOf<0>},
+    {"train/ppo_b", "the same with 256 environments, minibatches of 2,048", "steps/CPU-s", Bound::kAtLeast,
+     95e3, 0, CaseOf<1>},
+    {"train/ppo_c", "as ppo_a with 256x256", "steps/CPU-s", Bound::kAtLeast, 13.5e3, 0, CaseOf<2>},
+    {"train/ppo_d", "as ppo_b with 256x256", "steps/CPU-s", Bound::kAtLeast, 15e3, 0, CaseOf<3>},
+    {"train/ppo_b_two_threads", "ppo_b on two threads against one, wall time", "times", Bound::kAtLeast, 1.8,
+     0, [](const BenchSetup& setup) { return TwoThreads("ppo_b", setup); }},
+    {"train/ppo_d_two_threads", "ppo_d on two threads against one, wall time", "times", Bound::kAtLeast, 1.8,
+     0, [](const BenchSetup& setup) { return TwoThreads("ppo_d", setup); }},
+    {"train/pair_scorer",
+     "PPO, pair-scoring network, default workload, Q=32, G=3, 4 epochs: share of what its multiply-adds "
+     "allow",
+     "of bound", Bound::kAtLeast, 0.5, 0, PairScorer},
+    {"train/dqn_cartpole", "DQN, CartPole, 64x64, batch 32, an update every 4 steps", "steps/CPU-s",
+     Bound::kAtLeast, 65e3, 0, CaseOf<4>},
+    {"train/dqn_synthetic",
+     "DQN, synthetic task, 256x256, 8 environments, batch 256, an update every 32 steps; target: --peers",
+     "steps/CPU-s", Bound::kNone, 0, 0, CaseOf<5>},
+    {"train/neighbours",
+     "ppo_b on two threads beside 4 busy processes, of a fair share (0.8 is our own line)", "of fair",
+     Bound::kAtLeast, 0.8, 0, Neighbours},
 };
 
 }  // namespace

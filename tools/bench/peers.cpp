@@ -1,0 +1,152 @@
+#include "tools/bench/peers.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+#include "tools/bench/bench_row.hpp"
+#include "tools/bench/child.hpp"
+#include "tools/bench/choose.hpp"
+#include "tools/bench/runner.hpp"
+#include "tools/bench/train_work.hpp"
+#include "tools/output_file.hpp"
+#include "tools/progress.hpp"
+#include "tools/table.hpp"
+
+namespace berth::bench {
+namespace {
+
+constexpr double kInstallLimit = 3600.0, kRunLimit = 1800.0;  // s of wall time
+
+std::string Slurp(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+void MustRun(const std::vector<std::string>& command, const char* what) {
+  const ChildResult result = RunCommand(command, kInstallLimit, /*quiet=*/false);
+  if (result.failure.empty() && result.exit_code == 0) return;
+  throw Error(Join(what, " failed: ", result.failure.empty() ? result.text : result.failure));
+}
+
+// The stamp holds what was installed: other packages install again, the same never.
+void Install(const PeersSetup& setup) {
+  const std::string stamp = setup.venv + "/berth-peers", wanted = Slurp(setup.packages);
+  if (wanted.empty()) throw Error(Join("cannot read ", setup.packages));
+  if (Slurp(stamp) == wanted) return;
+  Progress progress("peers");
+  progress.Update(0.0, Join("installing packages in ", setup.venv, " (about 3 GB to fetch)"));
+  const std::string python = setup.venv + "/bin/python";
+  if (!std::filesystem::exists(python))
+    MustRun({"/usr/bin/env", "python3", "-m", "venv", setup.venv}, "python3 -m venv");
+  MustRun({python, "-m", "pip", "--disable-pip-version-check", "install", "--no-input", "--quiet", "-r",
+           setup.packages},
+          "pip install");
+  WriteTextFile(stamp, wanted);
+}
+
+double Theirs(const PeersSetup& setup, const TrainCase& of, std::int64_t steps, int repeat) {
+  std::vector<std::string> command = {setup.venv + "/bin/python", setup.programs + "/bench_sb3.py"};
+  std::istringstream words(of.peer);
+  command.insert(command.end(), std::istream_iterator<std::string>(words), {});
+  for (const std::string& word :
+       {std::string("--steps"), std::to_string(steps), std::string("--threads"), std::string("1"),
+        std::string("--repeats"), std::string("1"), std::string("--seed"), std::to_string(repeat)})
+    command.push_back(word);
+  const ChildResult result = RunCommand(command, kRunLimit, /*quiet=*/false,
+                                        {{"OMP_NUM_THREADS", "1"}, {"PYTHONDONTWRITEBYTECODE", "1"}});
+  if (!result.failure.empty() || result.exit_code != 0) {
+    throw Error(Join("bench_sb3.py: ",
+                     result.failure.empty() ? Join("ended with code ", result.exit_code) : result.failure));
+  }
+  const Json json = Json::parse(result.text.substr(0, result.text.find('\n')), nullptr, false);
+  if (!json.is_object() || !json.contains("sps_cpu"))
+    throw Error(Join("bench_sb3.py: expected a line of JSON with sps_cpu, found '", result.text, "'"));
+  return json.at("sps_cpu");
+}
+
+double Ours(const TrainCase& of, std::int64_t steps, int repeat) {
+  const ChildResult result = RunInChild(
+      [&] {
+        const BenchTrainOutcome outcome = Train(of, steps, 1, static_cast<std::uint64_t>(repeat));
+        return Json(static_cast<double>(outcome.steps) / outcome.cpu_s).dump();
+      },
+      kRunLimit);
+  if (!result.failure.empty()) throw Error(Join("ours: ", result.failure));
+  return Json::parse(result.text);
+}
+
+std::vector<TrainCase> Chosen(const std::string& only) {
+  std::vector<std::string> names;
+  for (const TrainCase& of : TrainCases()) names.emplace_back(of.name);
+  std::vector<TrainCase> chosen;
+  for (const std::size_t i : Choose(names, only, "--peers-only")) chosen.push_back(TrainCases()[i]);
+  return chosen;
+}
+
+}  // namespace
+
+std::vector<PeerReport> MeasurePeers(const PeersSetup& setup) {
+  if (!std::filesystem::exists(setup.programs + "/bench_sb3.py"))
+    throw Error(Join("--peers: expected a folder that holds bench_sb3.py, found '", setup.programs, "'"));
+  const std::vector<TrainCase> cases = Chosen(setup.only);
+  Install(setup);
+  std::vector<PeerReport> reports;
+  Progress progress("peers");
+  const double all = static_cast<double>(cases.size()) * setup.repeats;
+  for (const TrainCase& of : cases) {
+    PeerReport report{of.name, of.what, of.peer_target, {}, {}, {}, ""};
+    const auto steps =
+        std::max<std::int64_t>(1, static_cast<std::int64_t>(static_cast<double>(of.steps) * setup.share));
+    try {
+      for (int repeat = 0; repeat < setup.repeats; ++repeat) {
+        progress.Update((static_cast<double>(reports.size()) * setup.repeats + repeat) / all, of.name);
+        report.ours.push_back(Ours(of, steps, repeat));  // first: where it cannot run, it says so at once
+        report.theirs.push_back(Theirs(setup, of, steps, repeat));
+        report.ratios.push_back(report.ours.back() / report.theirs.back());
+      }
+    } catch (const Error& error) {
+      report.failure = error.what();
+    }
+    reports.push_back(std::move(report));
+  }
+  return reports;
+}
+
+std::string TableOf(const std::vector<PeerReport>& reports) {
+  Table table({"case", "ours, steps/CPU-s", "peer", "ratio", "low", "high", "target", "met"});
+  std::string below;
+  for (const PeerReport& report : reports) {
+    below += Join(report.name, ": ", report.what,
+                  report.failure.empty() ? "" : Join("; FAILED: ", report.failure), "\n");
+    if (report.ratios.empty()) continue;
+    const Spread ratio = SpreadOf(report.ratios);
+    table.AddRow({report.name, Figure(SpreadOf(report.ours).median), Figure(SpreadOf(report.theirs).median),
+                  Figure(ratio.median), Figure(ratio.low), Figure(ratio.high),
+                  report.target > 0 ? Join(">= ", report.target) : "-",
+                  report.target > 0 ? (ratio.median >= report.target ? "yes" : "NO") : "-"});
+  }
+  return table.ToString() + "\n" + below;
+}
+
+Json JsonOf(const std::vector<PeerReport>& reports) {
+  Json list = Json::array();
+  for (const PeerReport& report : reports) {
+    const bool measured = !report.ratios.empty();
+    const Spread ratio = measured ? SpreadOf(report.ratios) : Spread{};
+    list.push_back({{"name", report.name},
+                    {"what", report.what},
+                    {"unit", "steps/CPU-s"},
+                    {"ours", report.ours},
+                    {"theirs", report.theirs},
+                    {"ratio", measured ? Json(ratio.median) : Json(nullptr)},
+                    {"low", measured ? Json(ratio.low) : Json(nullptr)},
+                    {"high", measured ? Json(ratio.high) : Json(nullptr)},
+                    {"target", report.target > 0 ? Json(report.target) : Json(nullptr)},
+                    {"failure", report.failure.empty() ? Json(nullptr) : Json(report.failure)}});
+  }
+  return list;
+}
+
+}  // namespace berth::bench

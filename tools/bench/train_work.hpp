@@ -1,0 +1,35 @@
+// Training on fixed work through the learners' library: what rows about training measure, and what is run in
+// turn with the peers' programs.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "agents/learn_api.hpp"
+
+namespace berth::bench {
+
+// The same work as a program of the peers (peers/README.md): observation, mask, network, optimiser,
+// minibatches, epochs.
+struct TrainCase {
+  const char* name;
+  const char* what;
+  const char* agent;
+  const char* network;
+  const char* task;  // of BenchTrainRequest
+  int num_envs;
+  std::int64_t steps;
+  const char* peer;    // arguments of bench_sb3.py; --steps, --repeats, --seed and --threads come beside
+  double peer_target;  // at least as many times as fast as the peer in the same run; 0 = not stated
+};
+std::span<const TrainCase> TrainCases();
+const TrainCase& FindTrainCase(const std::string& name);
+
+// Opens libberth_learn.so. Throws CannotRun where this build has none.
+const LearnApi& Learners();
+
+// `env` null: the case's task. The seed is that of the repeat.
+BenchTrainOutcome Train(const TrainCase& of, std::int64_t steps, int threads, std::uint64_t seed);
+
+}  // namespace berth::bench

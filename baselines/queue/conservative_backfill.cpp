@@ -4,12 +4,12 @@
 
 namespace berth {
 
-void ConservativeBackfill::Fill(const ClusterView& view, std::span<const int> queue, Plan& plan) {
+void ConservativeBackfill::Fill(const ClusterView& view, ScoreQueue& queue, Plan& plan) {
   profiles_.resize(static_cast<std::size_t>(view.num_types()));
   for (int type = 0; type < view.num_types(); ++type) Profile(type).Reset(view.now(), plan.room(type));
   for (int job : view.running())
     Profile(view.TypeOf(job)).Release(EstimatedRelease(view, job), view.Gang(job));
-  for (int job : queue) {
+  for (int job = queue.Next(); job >= 0; job = queue.Next()) {
     if (plan.total_room() == 0) return;  // nobody further can start now, and plans are made afresh next time
     const Slot slot = Earliest(view, job);
     if (slot.type < 0) continue;

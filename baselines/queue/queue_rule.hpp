@@ -69,9 +69,9 @@ class QueueRule final : public Scheduler {
   EasyBackfill easy_;
   ConservativeBackfill conservative_;
   CommitBackfill published_;
+  std::uint64_t mark_ = 0;  // of ClusterView::Follows
   int committed_ = -1;
-  std::vector<std::pair<double, int>> by_arrival_;  // (s, rank) while sorting
-  std::vector<int> passing_;                        // whom the published backfill tries, in its order
+  std::vector<int> passing_;  // whom the published backfill tries, in its order
   Plan plan_;
 };
 

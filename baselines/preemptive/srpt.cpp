@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <limits>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -19,10 +21,11 @@
 namespace berth {
 namespace {
 
-// Ties: stay where you are, then arrival order, then cluster order.
+// A job, or a position in a list of jobs that is in their order, and a type. Ties: stay where you are, then
+// arrival order, then cluster order.
 struct Pair {
   double seconds;     // to finish, what the change itself costs included; not negative
-  std::uint64_t tie;  // moves (the job is not already running on this type), job, type
+  std::uint64_t tie;  // moves (the job is not already running on this type), job or position, type
 
   static std::uint64_t Tie(bool moves, int job, int type) {
     return static_cast<std::uint64_t>(moves) << 63 | static_cast<std::uint64_t>(job) << 8 |
@@ -89,13 +92,15 @@ class Srpt final : public Scheduler {
 
   void Decide(const ClusterView& view, Decision& decision) override {
     waiting_.Track(view, view.num_types());
-    running_.clear(), late_.clear();
-    for (int job : view.running()) {
-      const int here = view.TypeOf(job);
+    running_.clear(), late_.clear(), gangs_.clear();
+    jobs_ = view.running();
+    for (int k = 0; k < static_cast<int>(jobs_.size()); ++k) {
+      const int job = jobs_[Index(k)], here = view.TypeOf(job);
       const double steps = view.RemainingSteps(job), stay = Seconds(view, job, here, steps);
+      gangs_.push_back(view.Gang(job));
       for (int type = 0; type < view.num_types(); ++type) {
         const double seconds = Seconds(view, job, type, steps);
-        if (type == here || seconds < stay) running_.push_back({seconds, Pair::Tie(type != here, job, type)});
+        if (type == here || seconds < stay) running_.push_back({seconds, Pair::Tie(type != here, k, type)});
       }
     }
     sorter_.Sort(running_);
@@ -104,70 +109,81 @@ class Srpt final : public Scheduler {
   }
 
  private:
+  static std::size_t Index(int i) { return static_cast<std::size_t>(i); }
+  static bool After(const Pair& a, const Pair& b) { return b < a; }  // for heaps with the least in front
+
   // One pass over the three orders, as if they were one.
   void Fill(const ClusterView& view) {
     plan_.Begin(view, /*preemptive=*/true);
-    room_.resize(static_cast<std::size_t>(view.num_types()));
-    for (int type = 0; type < view.num_types(); ++type) SetRoom(type);
+    room_.resize(Index(view.num_types()));
+    for (int type = 0; type < view.num_types(); ++type) room_[Index(type)] = plan_.room(type);
     next_ = 0;
     while (plan_.total_room() > 0 && static_cast<int>(plan_.placed().size()) < view.num_active()) {
-      const bool running = SkipWithoutRoom(view);
-      const WaitingOrder::Pair front = waiting_.Front(room_);
-      const Pair waiting{front.key, front.job < 0 ? 0 : Pair::Tie(true, front.job, front.lane)};
-      const Pair* first = running ? &running_[next_] : nullptr;
-      if (front.job >= 0 && (first == nullptr || waiting < *first)) first = &waiting;
-      if (!late_.empty() && (first == nullptr || late_.front() < *first)) {
-        std::pop_heap(late_.begin(), late_.end(), After);
-        const Pair late = late_.back();
-        late_.pop_back();
-        PutIfItFits(view, late);
-      } else if (first == &waiting) {
-        PutIfItFits(view, waiting);
+      const bool more = SkipWithoutRoom(view);
+      const bool late = !late_.empty() && (!more || late_.front() < running_[next_]);
+      const WaitingOrder::Pair waiting = waiting_.Front(room_);
+      if (waiting.job >= 0 &&
+          ((!more && !late) || IsBefore(waiting, late ? late_.front() : running_[next_]))) {
+        if (plan_.Fits(view, waiting.job, waiting.lane)) Put(view, waiting.job, waiting.lane);
         waiting_.Pop();
-      } else if (first != nullptr) {
-        PutIfItFits(view, *first);
-        ++next_;
+      } else if (late) {
+        std::pop_heap(late_.begin(), late_.end(), After);
+        if (Fits(late_.back())) PutRunning(view, late_.back());
+        late_.pop_back();
+      } else if (more) {
+        PutRunning(view, running_[next_++]);
       } else {
         return;
       }
     }
   }
 
+  bool IsBefore(const WaitingOrder::Pair& waiting, const Pair& running) const {
+    const Pair other{running.seconds,
+                     Pair::Tie(running.moves(), jobs_[Index(running.job())], running.type())};
+    return Pair{waiting.key, Pair::Tie(true, waiting.job, waiting.lane)} < other;
+  }
+
   // To the next pair of a running job that fits; whoever has no room where it is may go elsewhere later.
   bool SkipWithoutRoom(const ClusterView& view) {
     for (; next_ < running_.size(); ++next_) {
       const Pair& pair = running_[next_];
-      if (room_[static_cast<std::size_t>(pair.type())] == 0 && pair.moves()) continue;
-      if (plan_.Fits(view, pair.job(), pair.type())) return true;
-      if (!pair.moves() && !plan_.Placed(pair.job())) AddLate(view, pair);
+      if (Fits(pair)) return true;
+      if (!pair.moves() && gangs_[Index(pair.job())] != kPlaced) AddLate(view, pair);
     }
     return false;
   }
 
   void AddLate(const ClusterView& view, const Pair& stay) {
-    const int job = stay.job();
+    const int job = jobs_[Index(stay.job())];
     const double steps = view.RemainingSteps(job);
     for (int type = 0; type < view.num_types(); ++type) {
       const double seconds = Seconds(view, job, type, steps);
       if (type == stay.type() || seconds == kNever || seconds < stay.seconds) continue;
-      late_.push_back({seconds, Pair::Tie(true, job, type)});
+      late_.push_back({seconds, Pair::Tie(true, stay.job(), type)});
       std::push_heap(late_.begin(), late_.end(), After);
     }
   }
 
-  static bool After(const Pair& a, const Pair& b) { return b < a; }  // for heaps with the least in front
-
-  void PutIfItFits(const ClusterView& view, const Pair& pair) {
-    if (!plan_.Fits(view, pair.job(), pair.type())) return;
-    plan_.Put(view, pair.job(), pair.type());
-    SetRoom(pair.type());
+  bool Fits(const Pair& running) const {
+    return gangs_[Index(running.job())] <= room_[Index(running.type())];
   }
-  void SetRoom(int type) { room_[static_cast<std::size_t>(type)] = plan_.room(type); }
+  void PutRunning(const ClusterView& view, const Pair& running) {
+    gangs_[Index(running.job())] = kPlaced;
+    Put(view, jobs_[Index(running.job())], running.type());
+  }
+  void Put(const ClusterView& view, int job, int type) {
+    plan_.Put(view, job, type);
+    room_[Index(type)] = plan_.room(type);
+  }
 
   Plan plan_;
   WaitingOrder waiting_{[](const ClusterView& view, int job, int type) {
     return Seconds(view, job, type, view.RemainingSteps(job));
-  }};                          // a lane a type
+  }};  // a lane a type
+  static constexpr int kPlaced = std::numeric_limits<int>::max();
+  std::span<const int> jobs_;  // running, during a decision; pairs of running jobs hold positions in it
+  std::vector<int> gangs_;     // of jobs_; kPlaced once in the plan
   std::vector<Pair> running_;  // sorted: where each runs, and where it would end sooner
   std::size_t next_ = 0;       // of them
   std::vector<Pair> late_;     // heap: the others, of those that lost their place

@@ -35,24 +35,12 @@ void EasyBackfill::Fill(const ClusterView& view, int head, ScoreQueue& queue, Pl
     for (int type = 0; type < view.num_types(); ++type) {
       const double seconds = EstimatedSeconds(view, job, type);
       if (!opening.Allows(view.Gang(job), type, seconds)) continue;
-      if (best >= 0 && !Better(view, plan, job, type, best)) continue;
+      if (best >= 0 && !BetterType(view, plan, job, type, best, place_)) continue;
       best = type, best_spare = opening.UsesSpare(type, seconds);
     }
     plan.Put(view, job, best);
     if (best_spare) opening.reservation.spare -= view.Gang(job);
   }
-}
-
-bool EasyBackfill::Better(const ClusterView& view, const Plan& plan, int job, int type, int than) const {
-  switch (place_) {
-    case TypeChoice::kFastest:
-      return view.Rate(job, type) > view.Rate(job, than);
-    case TypeChoice::kRoomiest:
-      return plan.room(type) > plan.room(than);
-    case TypeChoice::kFirst:
-      return false;
-  }
-  return false;
 }
 
 }  // namespace berth

@@ -22,7 +22,6 @@ class EasyBackfill {
 
  private:
   Reservation Reserve(const ClusterView& view, int head, const Plan& plan);
-  bool Better(const ClusterView& view, const Plan& plan, int job, int type, int than) const;
 
   TypeChoice place_;
   ReleaseOrder releases_;

@@ -2,29 +2,7 @@
 
 #include <algorithm>
 
-#include "env/check.hpp"
-
 namespace berth {
-
-QueueRuleOptions ReadQueueParams(Params& params) {
-  QueueRuleOptions options;
-  options.place = ReadTypeChoice(params);
-  options.overtake = params.Bool(kOvertakeParam.name);
-  options.semantics = static_cast<Semantics>(params.Choice(kSemanticsParam.name, {"redecide", "commit"}));
-  options.backfill =
-      static_cast<Backfill>(params.Choice(kBackfillParam.name, {"none", "easy", "conservative"}));
-  if (options.overtake && (options.semantics == Semantics::kCommit || options.backfill != Backfill::kNone)) {
-    throw Error("overtake=true: expected semantics=redecide and backfill=none with it");
-  }
-  if (options.semantics == Semantics::kCommit && options.backfill == Backfill::kConservative) {
-    throw Error("semantics=commit: expected backfill=none or easy with it, found conservative");
-  }
-  return options;
-}
-
-std::unique_ptr<Scheduler> MakeQueueRule(Params& params, const ScoreRule& rule) {
-  return std::make_unique<QueueRule>(rule, ReadQueueParams(params));
-}
 
 QueueRule::QueueRule(const ScoreRule& rule, const QueueRuleOptions& options)
     : rule_(rule),

@@ -14,18 +14,11 @@
 
 #include "baselines/queue/job_tree.hpp"
 #include "baselines/queue/opening.hpp"
+#include "baselines/queue/order.hpp"
 #include "env/cluster_view.hpp"
 #include "env/plan.hpp"
 
 namespace berth {
-
-// How a queue rule orders jobs: the least score first, ties in arrival order (time of arrival, then the
-// scenario's order).
-struct ScoreRule {
-  double (*score)(const ClusterView& view, int job);
-  Knowledge knowledge;  // that `score` reads
-  bool moves;           // the score of a waiting job changes with time
-};
 
 // Thread rule: one thread at a time. Allocates only until its arrays have grown to the longest queue.
 class ScoreQueue {

@@ -25,11 +25,16 @@ class ConservativeBackfill {
     int type = -1;
     double start = kNever, end = kNever;  // s
   };
+  struct Back {   // GPUs of a running job
+    double time;  // s
+    int type, gang;
+  };
   Slot Earliest(const ClusterView& view, int job);
   AvailabilityProfile& Profile(int type) { return profiles_[static_cast<std::size_t>(type)]; }
 
   bool by_start_;
   std::vector<AvailabilityProfile> profiles_;  // [G]
+  std::vector<Back> releases_;
 };
 
 }  // namespace berth

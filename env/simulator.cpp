@@ -36,6 +36,7 @@ Simulator::Simulator(Scenario scenario, SimulatorOptions options)
   s.device_job.assign(U(gpus), -1);
   s.device_milli.assign(U(gpus), 1000);
   for (JobList* list : {&s.waiting, &s.running, &s.active}) list->Reset(jobs);
+  s.changed.reserve(U(4 * gpus));  // all that runs moves, and as many arrive: a step does not allocate
   s.phase.assign(U(jobs), JobPhase::kFuture);
   s.on_type.assign(U(jobs), -1);
   s.last_type.assign(U(jobs), -1);

@@ -5,6 +5,8 @@
 #pragma once
 
 #include <functional>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "baselines/queue/job_tree.hpp"

@@ -1,7 +1,7 @@
 // The waiting jobs in the order of a score, kept from one decision to the next.
 //
 //   queue.Track(view, view.Follows(mark));       // at every decision point
-//   if (queue.NoneFits(plan)) return;            // O(1): the smallest gang is too large everywhere
+//   if (queue.NoneFits(plan)) return;            // O(S + G): the smallest gang is too large everywhere
 //   queue.Rewind(view);
 //   for (int job = queue.Next(); job >= 0; job = queue.Next(opening)) ...
 //

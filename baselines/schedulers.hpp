@@ -6,11 +6,15 @@
 #include "env/scheduler.hpp"
 
 #define BERTH_BASELINES(X) \
+  X(Queue)                 \
   X(Fcfs)                  \
   X(Priority)              \
+  X(Ageing)                \
   X(Sjf)                   \
+  X(Ljf)                   \
   X(Saf)                   \
   X(Smallest)              \
+  X(Largest)               \
   X(Wfp3)                  \
   X(Unicep)                \
   X(Lxf)                   \
@@ -19,6 +23,7 @@
   X(F3)                    \
   X(F4)                    \
   X(Easy)                  \
+  X(EasySjf)               \
   X(Conservative)          \
   X(Srpt)                  \
   X(Las)                   \

@@ -21,6 +21,7 @@ bool LaterFinish(const Segment& a, const Segment& b) {
 }  // namespace
 
 bool Simulator::AdvanceToDecision() {
+  Reported();
   state_.arrived.clear();
   state_.completed.clear();
   state_.segments.clear();
@@ -44,6 +45,7 @@ bool Simulator::AdvanceToDecision() {
 #ifdef BERTH_DEBUG_CHECKS
   Audit();
 #endif
+  reported_ = true;
   if (window_left_ == 0) {
     finished_ = true;
     return false;
@@ -135,12 +137,17 @@ bool Simulator::AdvanceRounds() {
   const double begin = s.now;
   const double boundary = static_cast<double>(round_) * length;
 
+  // Latest finish first, then by job: most run to the boundary, and those come by job already.
+  std::vector<Segment>& early = round_scratch_;
+  early.clear();
   for (int job : s.running) {
     const double finish = FinishTime(job);
-    const double until = std::min(finish, boundary);
-    s.segments.push_back({job, s.on_type[U(job)], until - begin, until, finish <= boundary});
+    const Segment segment{job, s.on_type[U(job)], std::min(finish, boundary) - begin,
+                          std::min(finish, boundary), finish <= boundary};
+    (finish < boundary ? early : s.segments).push_back(segment);
   }
-  std::sort(s.segments.begin(), s.segments.end(), LaterFinish);
+  std::sort(early.begin(), early.end(), LaterFinish);
+  s.segments.insert(s.segments.end(), early.begin(), early.end());
   EndRound(boundary);
   s.now = boundary;
   for (int job : s.completed) Release(job);

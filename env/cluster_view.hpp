@@ -39,10 +39,27 @@ class ClusterView {
   std::span<const int> waiting() const { return state_->waiting; }
   std::span<const int> running() const { return state_->running; }
   std::span<const int> active() const { return state_->active; }  // waiting and running
+  int num_waiting() const { return state_->waiting.size(); }      // costs nothing, where the lists are long
+  int num_active() const { return state_->active.size(); }
 
   // -- what happened since the previous decision point
   std::span<const int> arrived() const { return state_->arrived; }
   std::span<const int> completed() const { return state_->completed; }
+  // For a scheduler that keeps what it knows from one decision to the next, instead of looking at everybody:
+  //
+  //   if (view.Follows(mark_)) for (int job : view.changed()) ...look at that job again...
+  //   else ...look at all of view.waiting() and view.running()...
+  //
+  // `changed`: who arrived, started, moved, stopped, was packed or parted, or left since the previous
+  // decision point, itself included; some more than once. Follows tells whether nothing was missed between
+  // the last call with this `mark` (0 at first and after Reset) and now, however the simulation was copied or
+  // driven meanwhile.
+  std::span<const int> changed() const { return state_->changed; }
+  bool Follows(std::uint64_t& mark) const {
+    const bool follows = mark == state_->changed_since && mark != 0;
+    mark = state_->history;
+    return follows;
+  }
   // Clocks with rounds only: what ran in the last round, latest finish first, then by job.
   std::span<const Segment> segments() const { return state_->segments; }
 
@@ -90,6 +107,8 @@ class ClusterView {
     return state_->AttainedSteps(job);
   }
 
+  // Do all jobs have the error factor 1?
+  bool estimates_are_exact() const { return scenario_->EstimatesAreExact(); }
   // -- the future; needs kEstimate or kOracle. An estimate is the true value times the job's error factor.
   double RemainingSteps(int job) const {
     Need(Knowledge::kEstimate);

@@ -35,7 +35,20 @@ double EstimatedRelease(const ClusterView& view, int job) {
 }
 
 double EstimatedRelease(const ClusterView& view, int job, int type, double start) {
-  return AtBoundary(view, start + EstimatedSeconds(view, job, type));
+  return ReleaseAfter(view, start, EstimatedSeconds(view, job, type));
+}
+
+double ReleaseAfter(const ClusterView& view, double start, double seconds) {
+  return AtBoundary(view, start + seconds);
+}
+
+bool ReleaseIsSteady(const ClusterView& view, int job) {
+  if (!std::isnan(view.Requested(job))) return true;
+  const Costs& costs = view.costs();
+  const bool pays =
+      view.Preemptions(job) > 0 && costs.checkpoint_s + costs.restore_s + costs.migration_s > 0.0;
+  return view.estimates_are_exact() && view.Partner(job) < 0 && !pays &&
+         view.clock().kind != ClockKind::kReferenceRounds;
 }
 
 }  // namespace berth

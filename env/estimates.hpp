@@ -18,7 +18,14 @@ double EstimatedSeconds(const ClusterView& view, int job, int type);
 // When a running job is thought to free its GPUs; later than now. Under clock `rounds` GPUs are freed at
 // boundaries only, so the time is rounded up to one.
 double EstimatedRelease(const ClusterView& view, int job);
+// When GPUs are back that are held for `seconds` from `start` on.
+double ReleaseAfter(const ClusterView& view, double start, double seconds);
 // The same for a job that would start on `type` at `start`.
 double EstimatedRelease(const ClusterView& view, int job, int type, double start);
+
+// Does EstimatedRelease of this running job stay as it is, but for rounding, until the job changes or its
+// time has come? Not where the estimate is off (its error shrinks as the job runs), where the job's rate is
+// not that of its type alone, while a start is being paid for, and in rounds of whole steps.
+bool ReleaseIsSteady(const ClusterView& view, int job);
 
 }  // namespace berth

@@ -149,7 +149,11 @@ std::string Lists(const InvariantInput& in) {
     if (phase == JobPhase::kRunning) running.push_back(job);
     if (phase == JobPhase::kWaiting || phase == JobPhase::kRunning) active.push_back(job);
   }
-  const bool same = waiting == in.state.waiting && running == in.state.running && active == in.state.active;
+  const auto same_jobs = [](const std::vector<int>& jobs, const JobList& list) {
+    return std::equal(jobs.begin(), jobs.end(), list.begin(), list.end());
+  };
+  const bool same = same_jobs(waiting, in.state.waiting) && same_jobs(running, in.state.running) &&
+                    same_jobs(active, in.state.active);
   return same ? "" : "lists and phases disagree";
 }
 

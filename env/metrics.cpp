@@ -36,9 +36,8 @@ double Mean(const std::vector<double>& values) {
   return values.empty() ? 0.0 : sum / static_cast<double>(values.size());
 }
 
-double SortedQuantile(std::vector<double>& values, double q) {
-  std::sort(values.begin(), values.end());
-  return values.empty() ? 0.0 : Quantile(values, q);
+double QuantileOrZero(const std::vector<double>& sorted, double q) {
+  return sorted.empty() ? 0.0 : Quantile(sorted, q);
 }
 
 }  // namespace
@@ -95,17 +94,19 @@ Metrics Measure(const Simulator& simulator, Window window) {
   m.jobs = static_cast<int>(jct.size());
   const double n = m.jobs;
   m.mean_jct_s = Mean(jct);
-  m.p50_jct_s = SortedQuantile(jct, 0.50);
-  m.p95_jct_s = SortedQuantile(jct, 0.95);
-  m.p99_jct_s = SortedQuantile(jct, 0.99);
-  m.max_jct_s = SortedQuantile(jct, 1.0);
   m.mean_wait_s = Mean(wait);
-  m.p99_wait_s = SortedQuantile(wait, 0.99);
-  m.max_wait_s = SortedQuantile(wait, 1.0);
   m.mean_slowdown = Mean(slowdown);
-  m.p99_slowdown = SortedQuantile(slowdown, 0.99);
-  m.mean_ftf = Mean(ftf);
-  m.max_ftf = SortedQuantile(ftf, 1.0);
+  m.mean_ftf = Mean(ftf);  // means before sorting: their sums are in the order of the jobs
+  for (std::vector<double>* values : {&jct, &wait, &slowdown, &ftf})
+    std::sort(values->begin(), values->end());
+  m.p50_jct_s = QuantileOrZero(jct, 0.50);
+  m.p95_jct_s = QuantileOrZero(jct, 0.95);
+  m.p99_jct_s = QuantileOrZero(jct, 0.99);
+  m.max_jct_s = QuantileOrZero(jct, 1.0);
+  m.p99_wait_s = QuantileOrZero(wait, 0.99);
+  m.max_wait_s = QuantileOrZero(wait, 1.0);
+  m.p99_slowdown = QuantileOrZero(slowdown, 0.99);
+  m.max_ftf = QuantileOrZero(ftf, 1.0);
   // Jain, Chiu & Hawe 1984: (sum x)^2 / (n sum x^2).
   m.jain = inverse_square > 0.0 ? inverse * inverse / (n * inverse_square) : 0.0;
   m.deadline_miss_rate = deadlines > 0 ? static_cast<double>(missed) / deadlines : 0.0;

@@ -135,6 +135,7 @@ class Scenario {
   double EstimateFactor(int job) const {  // 1 unless knowledge is kEstimate
     return body_->estimate.empty() ? 1.0 : body_->estimate[static_cast<std::size_t>(job)];
   }
+  bool EstimatesAreExact() const { return body_->estimate.empty(); }
   std::uint64_t Hash() const { return body_->hash; }  // of everything that defines the episode
 
  private:

@@ -23,8 +23,8 @@ void Simulator::ApplyPacks(const Decision& decision) {
     TakeSlot(c.job);
     s.device_slots[U(s.slot[U(c.job)])].assign(1, device);
     StartRun(c.job, type, waits ? Overhead(c.job, type) : MoveCost());
-    if (waits) s.waiting.erase(std::lower_bound(s.waiting.begin(), s.waiting.end(), c.job));
-    s.running.insert(std::lower_bound(s.running.begin(), s.running.end(), c.job), c.job);
+    if (waits) s.waiting.Erase(c.job);
+    s.running.Insert(c.job);
     Share(c.job, c.host);
     Log(s.now, EventKind::kPack, type, c.job, device);
   }
@@ -77,6 +77,7 @@ void Simulator::EndSharedRound(double end) {
 
 void Simulator::SetRate(int job, double rate) {
   SimState& s = state_;
+  Changed(job);
   const double finish = FinishTime(job);
   if (s.now > s.progress_from[U(job)]) {
     s.steps_done[U(job)] = s.AttainedSteps(job);

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "env/job_list.hpp"
 #include "env/scenario.hpp"
 
 namespace berth {
@@ -28,9 +29,15 @@ struct SimState {
   std::vector<int> device_job;             // [D] job on the device, of a pair either one; -1 = idle
   std::vector<std::int16_t> device_milli;  // [D] free thousandths: 1000, or 0 when one or two jobs hold it
 
-  std::vector<int> waiting, running, active;  // job indices, ascending
-  std::vector<int> arrived, completed;        // since the previous decision point
+  JobList waiting, running, active;
+  std::vector<int> arrived, completed;  // since the previous decision point
   std::vector<Segment> segments;
+
+  // What has happened, hashed: two moments of one scenario with the same history have the same jobs waiting
+  // and running in the same places.
+  std::uint64_t history = 0x6265727468ULL;
+  std::uint64_t changed_since = 0;  // the history at the last decision point, before its decision
+  std::vector<int> changed;         // jobs of which phase, place or rate changed since; some more than once
 
   // [J] each
   std::vector<JobPhase> phase;

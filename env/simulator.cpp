@@ -19,18 +19,6 @@ std::uint64_t Mix(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-// The lists of jobs are kept ascending; they are short beside the scenario.
-void Insert(std::vector<int>& list, int job) {
-  if (list.empty() || list.back() < job) {
-    list.push_back(job);
-  } else {
-    list.insert(std::lower_bound(list.begin(), list.end(), job), job);
-  }
-}
-void Erase(std::vector<int>& list, int job) {
-  list.erase(std::lower_bound(list.begin(), list.end(), job));
-}
-
 }  // namespace
 
 const char* ToString(EventKind kind) {
@@ -47,6 +35,8 @@ Simulator::Simulator(Scenario scenario, SimulatorOptions options)
   for (const GpuType& type : scenario_.data().cluster.types) s.free_gpus.push_back(type.count);
   s.device_job.assign(U(gpus), -1);
   s.device_milli.assign(U(gpus), 1000);
+  for (JobList* list : {&s.waiting, &s.running, &s.active}) list->Reset(jobs);
+  s.changed.reserve(U(4 * gpus));  // all that runs moves, and as many arrive: a step does not allocate
   s.phase.assign(U(jobs), JobPhase::kFuture);
   s.on_type.assign(U(jobs), -1);
   s.last_type.assign(U(jobs), -1);
@@ -88,11 +78,11 @@ double Simulator::NextArrival() const {
 }
 
 void Simulator::Log(double time, EventKind kind, int type, int job, int device) {
-  std::uint64_t h = signature_;
+  std::uint64_t h = state_.history;
   h = Mix(h ^ std::bit_cast<std::uint64_t>(time));
   h = Mix(h ^ (static_cast<std::uint64_t>(kind) << 56 | static_cast<std::uint64_t>(type & 0xff) << 48 |
                static_cast<std::uint64_t>(static_cast<std::uint32_t>(job))));
-  signature_ = Mix(h ^ static_cast<std::uint64_t>(static_cast<std::int64_t>(device)));
+  state_.history = Mix(h ^ static_cast<std::uint64_t>(static_cast<std::int64_t>(device)));
   if (options_.keep_events) events_.push_back({time, kind, static_cast<std::int8_t>(type), job, device});
 }
 
@@ -139,9 +129,10 @@ void Simulator::Arrive(int job, double time) {
   AdvanceJobSeconds(time);
   job_seconds_at_arrival_[U(job)] = job_seconds_;
   state_.phase[U(job)] = JobPhase::kWaiting;
-  state_.waiting.push_back(job);
-  state_.active.push_back(job);
+  state_.waiting.Insert(job);
+  state_.active.Insert(job);
   state_.arrived.push_back(job);
+  Changed(job);
   Log(time, EventKind::kArrive, -1, job, -1);
 }
 
@@ -149,7 +140,8 @@ void Simulator::Leave(int job, double time, JobPhase phase) {
   AdvanceJobSeconds(time);
   job_seconds_at_end_[U(job)] = job_seconds_;
   state_.phase[U(job)] = phase;
-  Erase(state_.active, job);
+  state_.active.Erase(job);
+  Changed(job);
   if (job >= options_.stop_after_first && job < options_.stop_after_last) --window_left_;
 }
 
@@ -180,7 +172,8 @@ void Simulator::Release(int job) {
   s.free_slots.push_back(s.slot[U(job)]);
   s.slot[U(job)] = -1;
   s.on_type[U(job)] = -1;
-  Erase(s.running, job);
+  s.running.Erase(job);
+  Changed(job);
 }
 
 void Simulator::Complete(int job, double time, bool release_devices) {
@@ -205,6 +198,7 @@ void Simulator::StartRun(int job, int type, double overhead) {
   s.rate[U(job)] = scenario_.Rate(job, type);
   s.run_start[U(job)] = s.busy_from[U(job)] = s.now;
   s.progress_from[U(job)] = s.now + overhead;
+  Changed(job);
   s.first_start[U(job)] = std::min(s.first_start[U(job)], s.now);
   const ClockKind clock = scenario_.data().clock.kind;
   if (clock == ClockKind::kEvent || clock == ClockKind::kHpc) {
@@ -252,8 +246,16 @@ void Simulator::Place(int job, const Command& command, const Decision& decision)
   s.free_gpus[U(command.type)] -= gang;
 }
 
+void Simulator::Reported() {
+  if (!reported_) return;
+  reported_ = false;
+  state_.changed_since = state_.history;
+  state_.changed.clear();
+}
+
 ApplyResult Simulator::Apply(const Decision& decision) {
   if (ApplyResult result = Validate(decision); !result.ok()) return result;
+  Reported();
   SimState& s = state_;
   bool packs = false;
   for (const Command& c : decision.commands) {  // all that frees first
@@ -272,10 +274,10 @@ ApplyResult Simulator::Apply(const Decision& decision) {
       ++s.preemptions[U(c.job)];
       if (c.kind == CommandKind::kStop) {
         s.phase[U(c.job)] = JobPhase::kWaiting;
-        Insert(s.waiting, c.job);
+        s.waiting.Insert(c.job);
       }
     } else if (c.kind == CommandKind::kReject) {
-      Erase(s.waiting, c.job);
+      s.waiting.Erase(c.job);
       Leave(c.job, s.now, JobPhase::kRejected);
       Log(s.now, EventKind::kReject, -1, c.job, -1);
     }
@@ -288,8 +290,8 @@ ApplyResult Simulator::Apply(const Decision& decision) {
       const bool moves = c.kind == CommandKind::kMove;
       Place(c.job, c, decision);
       StartRun(c.job, c.type, moves ? MoveCost() : Overhead(c.job, c.type));
-      if (!moves) Erase(s.waiting, c.job);
-      Insert(s.running, c.job);
+      if (!moves) s.waiting.Erase(c.job);
+      s.running.Insert(c.job);
       Log(s.now, moves ? EventKind::kMove : EventKind::kStart, c.type, c.job, s.Devices(c.job).front());
     }
   }

@@ -99,14 +99,14 @@ class Simulator {
   bool arrivals_remain() const { return ArrivalsRemain(); }
 
   const std::vector<Event>& events() const { return events_; }  // empty unless keep_events
-  std::uint64_t signature() const { return signature_; }        // hash of the event log so far
+  std::uint64_t signature() const { return state_.history; }    // hash of the event log so far
 
   // -- accumulated for metrics and rewards, exact at `now`
   double JobSeconds() const;  // integral of jobs in system over time
   double JobSecondsAtArrival(int job) const { return job_seconds_at_arrival_[static_cast<std::size_t>(job)]; }
   double JobSecondsAtEnd(int job) const { return job_seconds_at_end_[static_cast<std::size_t>(job)]; }
   double BusySeconds(int type) const;  // GPU-seconds held on a type, a shared GPU's once
-  int jobs_in_system() const { return static_cast<int>(state_.active.size()); }
+  int jobs_in_system() const { return state_.active.size(); }
   int arrived_jobs() const { return next_arrival_; }
 
  private:
@@ -138,6 +138,8 @@ class Simulator {
   double MoveCost() const;
   void AdvanceJobSeconds(double time);
   void Leave(int job, double time, JobPhase phase);
+  void Reported();  // what changes from here on is news to whoever saw this decision point
+  void Changed(int job) { state_.changed.push_back(job); }
   void Log(double time, EventKind kind, int type, int job, int device);
   ApplyResult Validate(const Decision& decision);
   ApplyResult ValidatePacks(const Decision& decision);  // the last of Validate
@@ -162,6 +164,7 @@ class Simulator {
   int next_arrival_ = 0;
   int window_left_ = 0;
   bool finished_ = false, stalled_ = false, idle_retry_ = false;
+  bool reported_ = false;  // nothing changed since the decision point
   double wake_at_ = kNever;
   std::int64_t round_ = -1;                              // kRounds: index of the boundary `now`
   double last_round_end_ = 0.0, this_round_end_ = -1.0;  // kReferenceRounds: cur_start, cur_end (< 0: unset)
@@ -170,7 +173,6 @@ class Simulator {
   std::vector<double> shared_seconds_;  // [G] of those, seconds that two jobs held one GPU
   std::vector<double> job_seconds_at_arrival_, job_seconds_at_end_;  // [J]
   std::vector<Event> events_;
-  std::uint64_t signature_ = 0x6265727468ULL;
 #ifdef BERTH_DEBUG_CHECKS
   void Audit();
   Auditor auditor_;

@@ -28,7 +28,8 @@ Simulator Middle() {
   REQUIRE(simulator.Apply(decision).ok());
   REQUIRE(simulator.AdvanceToDecision());
   REQUIRE(simulator.now() == 10.0);
-  REQUIRE(simulator.state().waiting == std::vector<int>{3, 4});
+  const std::span<const int> waiting = simulator.state().waiting;
+  REQUIRE(std::vector<int>(waiting.begin(), waiting.end()) == std::vector<int>{3, 4});
   return simulator;
 }
 constexpr int kGang = 0, kOne = 1, kDone = 2, kWaitingGang = 3, kWaiting = 4, kFuture = 5;

@@ -39,7 +39,7 @@ void Play(SchedEnv& env, const std::function<double(const JobTable&, std::size_t
   env.Begin(0);
   for (SchedEnv::Outcome outcome; !outcome.terminated;) {
     const JobTable& jobs = env.simulator().scenario().data().jobs;
-    const std::vector<int>& waiting = env.simulator().state().waiting;
+    const std::span<const int> waiting = env.simulator().state().waiting;
     REQUIRE(waiting.size() <=
             static_cast<std::size_t>(env.layout().q));  // all are visible, in order of arrival
     std::size_t best = 0;

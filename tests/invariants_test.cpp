@@ -69,7 +69,7 @@ const std::vector<Bug>& Bugs() {
       {"arrivals", "a job is let in early",
        [](Frame& f) {
          f.state.phase[4] = JobPhase::kWaiting;
-         f.state.waiting.push_back(4), f.state.active.push_back(4);
+         f.state.waiting.Insert(4), f.state.active.Insert(4);
        }},
       {"steps", "work is undone", [](Frame& f) { f.state.steps_done[3] = -1.0; }},
       {"steps", "more is done than there is", [](Frame& f) { f.state.steps_done[1] = 500.1; }},
@@ -78,12 +78,9 @@ const std::vector<Bug>& Bugs() {
       {"first starts", "a running job never started", [](Frame& f) { f.state.first_start[1] = kNever; }},
       {"completions", "a job completes ahead of time", [](Frame& f) { f.state.completion[0] = 41.0; }},
       {"completions", "a running job is marked complete", [](Frame& f) { f.state.completion[1] = 39.0; }},
-      {"lists", "a waiting job is forgotten", [](Frame& f) { f.state.waiting.clear(); }},
-      {"lists", "a job is listed twice", [](Frame& f) { f.state.running.push_back(2); }},
-      {"lists", "a done job is still active",
-       [](Frame& f) { f.state.active.insert(f.state.active.begin(), 0); }},
-      {"lists", "the lists lose their order",
-       [](Frame& f) { std::swap(f.state.running[0], f.state.running[1]); }},
+      {"lists", "a waiting job is forgotten", [](Frame& f) { f.state.waiting.Reset(5); }},
+      {"lists", "a waiting job is listed as running", [](Frame& f) { f.state.running.Insert(3); }},
+      {"lists", "a done job is still active", [](Frame& f) { f.state.active.Insert(0); }},
       {"sharing", "a job keeps the rate of a pair", [](Frame& f) { f.state.rate[2] = 0.5; }},
       {"sharing", "a job that left is still somebody's partner", [](Frame& f) { f.state.partner[0] = 2; }},
       {"GPU-seconds", "a job's time on GPUs is not charged", [](Frame& f) { f.state.run_seconds[0] = 0.0; }},

@@ -54,6 +54,9 @@ int Head(const std::string& spec) {
 TEST_CASE("score rules: whom each puts first", "[baselines][queue]") {
   CHECK(Head("fcfs") == 1);
   CHECK(Head("smallest") == 1);
+  CHECK(Head("largest") == 2);  // of the two of four GPUs the earlier
+  CHECK(Head("ljf") == 1);
+  CHECK(Head("ageing") == 1);  // all weigh the same: by wait, so by arrival
   CHECK(Head("sjf") == 4);
   // Areas r n: 900, 800, 600, 400.
   CHECK(Head("saf") == 4);
@@ -134,7 +137,7 @@ TEST_CASE("queue rules: parameters that contradict each other are refused", "[ba
   CHECK_THROWS_WITH(Make("sjf(overtake=true,semantics=commit)"), Catch::Contains("overtake=true"));
   CHECK_THROWS_WITH(Make("saf(overtake=true,backfill=easy)"), Catch::Contains("overtake=true"));
   CHECK_THROWS_WITH(Make("saf(semantics=commit,backfill=conservative)"),
-                    Catch::Contains("found conservative"));
+                    Catch::Contains("semantics=commit and backfill=conservative contradict"));
   CHECK_THROWS_WITH(Make("saf(semantics=comit)"), Catch::Contains("did you mean 'commit'"));
   CHECK(Make("smallest")->knowledge() == Knowledge::kNone);
   CHECK(Make("smallest(backfill=easy)")->knowledge() == Knowledge::kEstimate);

@@ -60,9 +60,11 @@ std::vector<std::string> Specs() {
   for (const char* objective : {"max_min", "finish_time_fairness", "max_throughput_per_cost", "fifo"}) {
     specs.push_back(std::string("gavel(packed=true,objective=") + objective + ")");
   }
-  for (const char* spec : {"sjf(semantics=commit)", "fcfs(semantics=commit,backfill=easy)",
-                           "wfp3(semantics=commit,backfill=easy)", "unicep(backfill=easy)",
-                           "saf(backfill=conservative)", "smallest(overtake=true)"}) {
+  for (const char* spec :
+       {"sjf(semantics=commit)", "fcfs(semantics=commit,backfill=easy)",
+        "wfp3(semantics=commit,backfill=easy)", "unicep(backfill=easy)", "saf(backfill=conservative)",
+        "smallest(overtake=true)", "queue(order=sjf,preemption=order)",
+        "queue(order=expression,score=request-wait,backfill=easy,placement=best_fit)"}) {
     specs.emplace_back(spec);
   }
   specs.emplace_back("gavel(aware=false)");

@@ -359,7 +359,7 @@ TEST_CASE("jobs beyond the visible keep their GPUs, and the global block counts 
     // Offered are the first and the last; whoever else runs keeps its GPUs, unless it ends.
     const SimState before = env.simulator().state();
     outcome = env.Step(RandomLegal(env.mask(), stream));
-    for (std::size_t k = 1; k + 1 < before.active.size(); ++k) {
+    for (std::size_t k = 1; k + 1 < before.active.Jobs().size(); ++k) {
       const int job = before.active[k];
       const std::span<const int> had = before.Devices(job), has = env.simulator().state().Devices(job);
       if (had.empty() || env.simulator().state().phase[static_cast<std::size_t>(job)] == JobPhase::kDone)

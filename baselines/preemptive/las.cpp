@@ -4,7 +4,10 @@
 // two-dimensional LAS).
 #include <algorithm>
 #include <cmath>
+#include <utility>
+#include <vector>
 
+#include "baselines/preemptive/waiting_order.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/plan.hpp"
 
@@ -19,28 +22,51 @@ constexpr ParamInfo kParams[] = {
 
 class Las final : public Scheduler {
  public:
-  Las(double quantum, double slice) : quantum_(quantum), slice_(slice) {}
+  Las(double quantum, double slice)
+      : quantum_(quantum),
+        slice_(slice),
+        waiting_([this](const ClusterView& view, int job, int) { return Service(view, job); }) {}
   Knowledge knowledge() const override { return Knowledge::kBlind; }
+  void Reset(const ClusterView&) override { waiting_.Reset(); }
 
   void Decide(const ClusterView& view, Decision& decision) override {
-    order_.clear();
-    for (int job : view.active()) {
-      double service = view.AttainedSteps(job) / view.BestRate(job) * view.Gang(job);
-      if (quantum_ > 0.0) service = std::floor(service / quantum_);
-      order_.push_back({service, job});
-    }
-    std::sort(order_.begin(), order_.end());
-    plan_.Begin(view, /*preemptive=*/true);
-    for (const auto& [service, job] : order_) {
-      if (plan_.total_room() == 0) break;
-      const int type = BestPlace(view, job);
-      if (type >= 0) plan_.Put(view, job, type);
-    }
+    waiting_.Track(view, /*lanes=*/1);
+    running_.clear();
+    for (int job : view.running()) running_.push_back({Service(view, job), job});
+    std::sort(running_.begin(), running_.end());
+    Fill(view);
     plan_.Emit(view, decision);
-    if (slice_ > 0.0 && plan_.placed().size() < order_.size()) decision.wake_at = view.now() + slice_;
+    const bool all = static_cast<int>(plan_.placed().size()) == view.num_active();
+    if (slice_ > 0.0 && !all) decision.wake_at = view.now() + slice_;
   }
 
  private:
+  double Service(const ClusterView& view, int job) const {
+    const double service = view.AttainedSteps(job) / view.BestRate(job) * view.Gang(job);
+    return quantum_ > 0.0 ? std::floor(service / quantum_) : service;
+  }
+
+  // One pass over those that run and those that wait, in order of service.
+  void Fill(const ClusterView& view) {
+    plan_.Begin(view, /*preemptive=*/true);
+    auto next = running_.begin();
+    while (plan_.total_room() > 0) {
+      int room = 0;  // a larger gang than this fits nowhere
+      for (int type = 0; type < view.num_types(); ++type) room = std::max(room, plan_.room(type));
+      const WaitingOrder::Pair front = waiting_.Front(std::span<const int>(&room, 1));
+      int job = front.job;
+      if (next != running_.end() && (job < 0 || *next < std::pair(front.key, job))) {
+        job = (next++)->second;
+      } else if (job >= 0) {
+        waiting_.Pop();
+      } else {
+        return;
+      }
+      const int type = BestPlace(view, job);
+      if (type >= 0) plan_.Put(view, job, type);
+    }
+  }
+
   // The fastest type with room; where it runs, if that is as fast.
   int BestPlace(const ClusterView& view, int job) const {
     const int best = FastestFit(view, plan_, job);
@@ -51,7 +77,8 @@ class Las final : public Scheduler {
 
   double quantum_, slice_;
   Plan plan_;
-  std::vector<std::pair<double, int>> order_;  // (service, job)
+  WaitingOrder waiting_;                         // by service
+  std::vector<std::pair<double, int>> running_;  // (service, job)
 };
 
 }  // namespace

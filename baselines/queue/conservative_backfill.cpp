@@ -1,16 +1,23 @@
 #include "baselines/queue/conservative_backfill.hpp"
 
+#include <algorithm>
+
 #include "env/estimates.hpp"
 
 namespace berth {
 
-void ConservativeBackfill::Fill(const ClusterView& view, std::span<const int> queue, Plan& plan) {
+void ConservativeBackfill::Fill(const ClusterView& view, ScoreQueue& queue, Plan& plan) {
   profiles_.resize(static_cast<std::size_t>(view.num_types()));
+  releases_.clear();
+  for (int job : view.running()) {
+    releases_.push_back({EstimatedRelease(view, job), view.TypeOf(job), view.Gang(job)});
+  }
+  std::sort(releases_.begin(), releases_.end(), [](const auto& a, const auto& b) { return a.time < b.time; });
   for (int type = 0; type < view.num_types(); ++type) Profile(type).Reset(view.now(), plan.room(type));
-  for (int job : view.running())
-    Profile(view.TypeOf(job)).Release(EstimatedRelease(view, job), view.Gang(job));
-  for (int job : queue) {
-    if (plan.total_room() == 0) return;  // nobody further can start now, and plans are made afresh next time
+  for (const Back& back : releases_)
+    Profile(back.type).Release(back.time, back.gang);  // each at the end: O(1)
+  for (int job = queue.Next(); job >= 0; job = queue.Next()) {
+    if (queue.NoneFits(plan)) return;  // nobody further can start now, and plans are made afresh next time
     const Slot slot = Earliest(view, job);
     if (slot.type < 0) continue;
     Profile(slot.type).Reserve(slot.start, slot.end, view.Gang(job));

@@ -3,33 +3,28 @@
 // another type, before the reserved start, or on GPUs that it will not need.
 #pragma once
 
-#include <span>
-#include <utility>
-#include <vector>
-
+#include "baselines/queue/opening.hpp"
+#include "baselines/queue/release_order.hpp"
+#include "baselines/queue/score_queue.hpp"
 #include "baselines/queue/type_choice.hpp"
 #include "env/plan.hpp"
 
 namespace berth {
 
-// Needs kEstimate. Reused between decisions; thread rule: one thread at a time.
+// Needs kEstimate. Kept between decisions; thread rule: one thread at a time.
 class EasyBackfill {
  public:
   explicit EasyBackfill(TypeChoice place) : place_(place) {}
-  // Of `queue`, in its order, the first job does not fit `plan`; puts those behind it that may start now.
-  void Fill(const ClusterView& view, std::span<const int> queue, Plan& plan);
+  void Reset() { releases_.Reset(); }
+  void Track(const ClusterView& view, bool follows) { releases_.Track(view, follows); }  // at every decision
+  // `head`, which `queue` returned last, does not fit `plan`; puts those behind it that may start now.
+  void Fill(const ClusterView& view, int head, ScoreQueue& queue, Plan& plan);
 
  private:
-  struct Reservation {
-    int type = -1;
-    double start = kNever;  // s
-    int spare = 0;          // GPUs of the type that the head leaves free at its start
-  };
   Reservation Reserve(const ClusterView& view, int head, const Plan& plan);
-  bool Better(const ClusterView& view, const Plan& plan, int job, int type, int than) const;
 
   TypeChoice place_;
-  std::vector<std::pair<double, int>> releases_;  // (time, GPUs)
+  ReleaseOrder releases_;
 };
 
 }  // namespace berth

@@ -2,34 +2,12 @@
 
 #include <algorithm>
 
-#include "env/check.hpp"
-
 namespace berth {
-
-QueueRuleOptions ReadQueueParams(Params& params) {
-  QueueRuleOptions options;
-  options.place = ReadTypeChoice(params);
-  options.overtake = params.Bool(kOvertakeParam.name);
-  options.semantics = static_cast<Semantics>(params.Choice(kSemanticsParam.name, {"redecide", "commit"}));
-  options.backfill =
-      static_cast<Backfill>(params.Choice(kBackfillParam.name, {"none", "easy", "conservative"}));
-  if (options.overtake && (options.semantics == Semantics::kCommit || options.backfill != Backfill::kNone)) {
-    throw Error("overtake=true: expected semantics=redecide and backfill=none with it");
-  }
-  if (options.semantics == Semantics::kCommit && options.backfill == Backfill::kConservative) {
-    throw Error("semantics=commit: expected backfill=none or easy with it, found conservative");
-  }
-  return options;
-}
-
-std::unique_ptr<Scheduler> MakeQueueRule(Params& params, const ScoreRule& rule) {
-  return std::make_unique<QueueRule>(rule, ReadQueueParams(params));
-}
 
 QueueRule::QueueRule(const ScoreRule& rule, const QueueRuleOptions& options)
     : rule_(rule),
       options_(options),
-      queue_(rule),
+      queue_(rule, /*timed=*/options.backfill == Backfill::kEasy),
       easy_(options.place),
       conservative_(options.reserve_by_start) {}
 
@@ -39,23 +17,24 @@ Knowledge QueueRule::knowledge() const {
 }
 
 void QueueRule::Reset(const ClusterView&) {
+  mark_ = 0;
   queue_.Reset();
+  easy_.Reset();
   published_.Forget();
   committed_ = -1;
 }
 
 void QueueRule::Decide(const ClusterView& view, Decision& decision) {
-  queue_.Track(view);
+  const bool follows = view.Follows(mark_);
+  queue_.Track(view, follows);
+  easy_.Track(view, follows);
   plan_.Begin(view, /*preemptive=*/false);
   if (options_.semantics == Semantics::kCommit) {
     Commit(view);  // chooses even where nobody has room: the choice is made now and waits
-  } else if (!view.waiting().empty() && plan_.total_room() > 0) {
+  } else if (!queue_.NoneFits(plan_)) {
     Redecide(view);
   }
-  if (!plan_.placed().empty()) {
-    queue_.SomeStarted();
-    plan_.Emit(view, decision);
-  }
+  plan_.Emit(view, decision);
   if (options_.queue_limit != QueueRuleOptions::kNoLimit) TurnAway(view, decision);
 }
 
@@ -69,17 +48,19 @@ void QueueRule::TurnAway(const ClusterView& view, Decision& decision) const {
 }
 
 void QueueRule::Redecide(const ClusterView& view) {
-  const std::vector<int>& queue = queue_.Sorted(view);
-  if (options_.backfill == Backfill::kConservative) return conservative_.Fill(view, queue, plan_);
-  for (std::size_t next = 0; next < queue.size() && plan_.total_room() > 0; ++next) {
-    const int type = ChooseType(view, plan_, queue[next], options_.place);
+  queue_.Rewind(view);
+  if (options_.backfill == Backfill::kConservative) return conservative_.Fill(view, queue_, plan_);
+  const Opening opening(view, plan_);
+  while (plan_.total_room() > 0) {
+    const int job = options_.overtake ? queue_.Next(opening) : queue_.Next();
+    if (job < 0) return;
+    const int type = ChooseType(view, plan_, job, options_.place);
     if (type >= 0) {
-      plan_.Put(view, queue[next], type);
-    } else if (options_.backfill == Backfill::kEasy) {
-      return easy_.Fill(view, std::span<const int>(queue).subspan(next), plan_);
-    } else if (!options_.overtake) {
-      return;
+      plan_.Put(view, job, type);
+      continue;
     }
+    if (options_.backfill == Backfill::kEasy) easy_.Fill(view, job, queue_, plan_);
+    return;
   }
 }
 
@@ -87,13 +68,12 @@ void QueueRule::Redecide(const ClusterView& view) {
 // next choice.
 void QueueRule::Commit(const ClusterView& view) {
   if (committed_ >= 0 && !view.IsWaiting(committed_)) committed_ = -1;  // somebody turned it away
-  std::size_t next = 0;
   bool chosen_now = false;
-  while (plan_.placed().size() < view.waiting().size()) {
+  while (static_cast<int>(plan_.placed().size()) < view.num_waiting()) {
     if (committed_ < 0) {
-      const std::vector<int>& queue = queue_.Sorted(view);
-      while (plan_.Placed(queue[next])) ++next;
-      committed_ = queue[next];
+      if (!chosen_now) queue_.Rewind(view);
+      do committed_ = queue_.Next();
+      while (plan_.Placed(committed_));
       chosen_now = true;
     }
     const int type = ChooseType(view, plan_, committed_, options_.place);
@@ -112,13 +92,13 @@ void QueueRule::Commit(const ClusterView& view) {
 // such pairs, and the golden figures of wfp3 and unicep with published_bug come out only so.)
 void QueueRule::Pass(const ClusterView& view, bool chosen_now) {
   if (chosen_now) {
-    const std::vector<int>& queue = queue_.Sorted(view);
-    by_arrival_.clear(), passing_.clear();
-    for (std::size_t rank = 0; rank < queue.size(); ++rank) {
-      by_arrival_.push_back({view.Arrival(queue[rank]), static_cast<int>(rank)});
+    passing_.assign(view.waiting().begin(), view.waiting().end());
+    for (auto begin = passing_.begin(), end = begin; begin != passing_.end(); begin = end) {
+      while (end != passing_.end() && view.Arrival(*end) == view.Arrival(*begin)) ++end;
+      if (end - begin == 1) continue;
+      std::stable_sort(begin, end,
+                       [&](int a, int b) { return queue_.Score(view, a) < queue_.Score(view, b); });
     }
-    std::sort(by_arrival_.begin(), by_arrival_.end());
-    for (const auto& [arrival, rank] : by_arrival_) passing_.push_back(queue[static_cast<std::size_t>(rank)]);
   } else {
     passing_.insert(passing_.end(), view.arrived().begin(), view.arrived().end());
   }

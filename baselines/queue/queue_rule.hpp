@@ -11,6 +11,7 @@
 
 #include "baselines/queue/conservative_backfill.hpp"
 #include "baselines/queue/easy_backfill.hpp"
+#include "baselines/queue/order.hpp"
 #include "baselines/queue/score_queue.hpp"
 #include "baselines/queue/type_choice.hpp"
 #include "env/commit_backfill.hpp"
@@ -21,6 +22,7 @@
 namespace berth {
 
 enum class Backfill { kNone, kEasy, kConservative };
+enum class Preemption { kNone, kOrder };
 
 struct QueueRuleOptions {
   static constexpr int kNoLimit = -1;
@@ -29,7 +31,9 @@ struct QueueRuleOptions {
   Semantics semantics = Semantics::kRedecide;
   Backfill backfill = Backfill::kNone;
   bool reserve_by_start = false;  // kConservative
-  int queue_limit = kNoLimit;     // most jobs that wait: the latest arrivals beyond it are rejected
+  Preemption preemption = Preemption::kNone;
+  const char* preemption_text = "preemption=order";  // as the user wrote it
+  int queue_limit = kNoLimit;  // most jobs that wait: the latest arrivals beyond it are rejected
 };
 
 inline constexpr ParamInfo kOvertakeParam = {
@@ -40,14 +44,23 @@ inline constexpr ParamInfo kSemanticsParam = {
 inline constexpr ParamInfo kBackfillParam = {
     "backfill", "none",
     "none | easy (under commit: the published variant, strict and in arrival order) | conservative"};
+inline constexpr ParamInfo kReserveParam = {
+    "reserve", "finish", "a job reserves the type on which it would finish | start earliest"};
+inline constexpr ParamInfo kQueueLimitParam = {
+    "queue_limit", "none",
+    "most jobs that wait, from 0: an arrival that finds as many is rejected; none = no limit"};
 inline constexpr ParamInfo kPublishedBugParam = {
     "published_bug", "false",
     "true: the score as RLScheduler's code has it, with -(1 + arrival) for the wait"};
 // What every score rule takes.
 inline constexpr ParamInfo kQueueParams[] = {kPlaceParam, kOvertakeParam, kSemanticsParam, kBackfillParam};
 
-// Throws Error where the parameters contradict each other.
-QueueRuleOptions ReadQueueParams(Params& params);
+// Reads kQueueParams, the placement under the name `place`.
+QueueRuleOptions ReadQueueParams(Params& params, const char* place = kPlaceParam.name);
+int ReadQueueLimit(Params& params);
+
+// The pieces put together. Throws Error where two of them contradict each other, naming both.
+std::unique_ptr<Scheduler> MakeQueue(const ScoreRule& rule, const QueueRuleOptions& options);
 
 // Non-preemptive. Allocates only until its arrays have grown to the longest queue.
 class QueueRule final : public Scheduler {
@@ -69,13 +82,10 @@ class QueueRule final : public Scheduler {
   EasyBackfill easy_;
   ConservativeBackfill conservative_;
   CommitBackfill published_;
+  std::uint64_t mark_ = 0;  // of ClusterView::Follows
   int committed_ = -1;
-  std::vector<std::pair<double, int>> by_arrival_;  // (s, rank) while sorting
-  std::vector<int> passing_;                        // whom the published backfill tries, in its order
+  std::vector<int> passing_;  // whom the published backfill tries, in its order
   Plan plan_;
 };
-
-// Score, knowledge, and does it change while a job waits: what a rule's file hands over.
-std::unique_ptr<Scheduler> MakeQueueRule(Params& params, const ScoreRule& rule);
 
 }  // namespace berth

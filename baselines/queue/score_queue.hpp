@@ -1,44 +1,70 @@
-// The waiting jobs sorted by a score, kept from one decision to the next: a queue of ten thousand that gains
-// one job costs a search and a move, not a sort.
+// The waiting jobs in the order of a score, kept from one decision to the next.
+//
+//   queue.Track(view, view.Follows(mark));       // at every decision point
+//   if (queue.NoneFits(plan)) return;            // O(S + G): the smallest gang is too large everywhere
+//   queue.Rewind(view);
+//   for (int job = queue.Next(); job >= 0; job = queue.Next(opening)) ...
+//
+// Scores that stay while a job waits: arrivals, departures and every Next cost O(S G log n), with n waiting
+// jobs of S gang sizes and G types, also where Next passes over thousands that do not fit. Scores that move
+// with time: Rewind scores all, O(n), and Next is O(log n).
 #pragma once
 
-#include <utility>
 #include <vector>
 
+#include "baselines/queue/job_tree.hpp"
+#include "baselines/queue/opening.hpp"
+#include "baselines/queue/order.hpp"
 #include "env/cluster_view.hpp"
+#include "env/plan.hpp"
 
 namespace berth {
-
-// How a queue rule orders jobs: the least score first, ties in arrival order (time of arrival, then the
-// scenario's order).
-struct ScoreRule {
-  double (*score)(const ClusterView& view, int job);
-  Knowledge knowledge;  // that `score` reads
-  bool moves;           // the score of a waiting job changes with time
-};
 
 // Thread rule: one thread at a time. Allocates only until its arrays have grown to the longest queue.
 class ScoreQueue {
  public:
-  explicit ScoreQueue(const ScoreRule& rule) : rule_(rule) {}
+  // `timed`: Next is asked for jobs that keep clear of a reservation, so run times are read (kEstimate).
+  ScoreQueue(const ScoreRule& rule, bool timed) : rule_(rule), timed_(timed) {}
   void Reset() { known_ = false; }
-  // Called at every decision point, so that arrivals are seen.
-  void Track(const ClusterView& view);
-  // Jobs that have left since the last Sorted are only looked for where this was called.
-  void SomeStarted() { left_ = true; }
-  // All waiting jobs at the present time. Valid until the next call of Track.
-  const std::vector<int>& Sorted(const ClusterView& view);
+  // Brings itself up to the waiting jobs. `follows`: ClusterView::Follows, of a mark that is asked at every
+  // decision.
+  void Track(const ClusterView& view, bool follows);
+  // No waiting job fits what `plan` leaves on any type.
+  bool NoneFits(const Plan& plan) const;
+  bool NoneFits(int room) const;  // ... `room` GPUs
+
+  // To the head of the queue at the present time.
+  void Rewind(const ClusterView& view);
+  // The next job in order, of all; -1 behind the last. Jobs that were put into a plan meanwhile come too.
+  int Next();
+  // ... of those that `opening` allows somewhere. Since the last Rewind openings may only narrow.
+  int Next(const Opening& opening);
+  double Score(const ClusterView& view, int job) const { return rule_.score(view, job); }
 
  private:
-  using Entry = std::pair<double, int>;  // (score, job)
-  void Merge(const ClusterView& view);
+  using Entry = JobTree::Entry;
+  struct GangClass {  // waiting jobs of one gang size
+    int gang;
+    int count;
+    JobTree order;  // scores that stay; lanes: seconds on each type, kNever where it cannot run
+  };
+  GangClass& ClassOf(int gang);
+  void Add(const ClusterView& view, int job);
+  void Remove(const ClusterView& view, int job);
+  void Seconds(const ClusterView& view, int job);  // into seconds_
 
   ScoreRule rule_;
-  bool known_ = false, left_ = false;
-  double sorted_at_ = 0.0;      // s, when the scores were those of entries_
-  std::vector<Entry> entries_;  // sorted
-  std::vector<int> fresh_;      // arrived since, not yet among them
-  std::vector<int> jobs_;       // of entries_
+  bool timed_;
+  bool known_ = false;
+  std::vector<GangClass> classes_;  // ascending gangs
+  std::vector<double> score_;       // [J] of those in a class, valid where listed_
+  std::vector<bool> listed_;        // [J]
+  std::vector<double> seconds_;     // [G] scratch
+
+  const ClusterView* view_ = nullptr;  // since Rewind, moving scores
+  Entry at_ = JobTree::kNone;          // the last one returned
+  std::vector<Entry> heap_;            // moving scores: those still to come
+  bool narrowed_ = false;              // heap_ holds only jobs that fitted
 };
 
 }  // namespace berth

@@ -6,11 +6,15 @@
 
 namespace berth {
 
-enum class TypeChoice { kFastest, kFirst, kRoomiest };
-inline constexpr ParamInfo kPlaceParam = {
-    "place", "fastest",
-    "type a job starts on: fastest | first (in cluster order) | roomiest (most free GPUs)"};
-TypeChoice ReadTypeChoice(Params& params);
+enum class TypeChoice { kFastest, kFirst, kRoomiest, kBestFit };
+inline constexpr ParamInfo kPlaceParam = {"place", "fastest",
+                                          "type a job starts on: fastest | first (in cluster order) | "
+                                          "roomiest (most free GPUs: worst fit) | best_fit "
+                                          "(fewest free GPUs that do)"};
+TypeChoice ReadTypeChoice(Params& params, const char* param = kPlaceParam.name);
+
+// Is `type` the better choice than `than`, where both have room for the job?
+bool BetterType(const ClusterView& view, const Plan& plan, int job, int type, int than, TypeChoice choice);
 
 // The chosen type, or -1 when none has room. Ties go to the first type.
 int ChooseType(const ClusterView& view, const Plan& plan, int job, TypeChoice choice);

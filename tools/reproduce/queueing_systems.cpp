@@ -212,6 +212,8 @@ const std::vector<QueueingSystem>& QueueingSystems() {
     add("M/G/1 srpt, heavier tail", "Schrage-Miller 1966", workload(0.8, heavy_spec), "v100=1", "srpt",
         delay(DelaySrpt(0.8, heavy)));
     for (std::size_t i = all.size() - 2; i < all.size(); ++i) all[i].slow = true;
+    add("M/G/1 ageing priorities", "Kleinrock 1964", workload(total, "exponential", classes), "v100=1",
+        "ageing", by_class(WaitAgeing(three, std::vector<double>{9.0, 3.0, 1.0})));
     return all;
   }();
   return kSystems;

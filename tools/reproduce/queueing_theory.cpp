@@ -150,6 +150,24 @@ std::vector<double> WaitPriority(std::span<const PriorityClass> classes) {
   return waits;
 }
 
+// From the lowest class up: W_p = (W_0 / (1 - rho) - sum over lower i of rho_i W_i (1 - b_i / b_p)) /
+// (1 - sum over higher i of rho_i (1 - b_p / b_i)).
+std::vector<double> WaitAgeing(std::span<const PriorityClass> classes, std::span<const double> growth) {
+  double residual = 0.0, load = 0.0;
+  for (const PriorityClass& c : classes) residual += 0.5 * c.rate * c.second, load += c.rate * c.mean;
+  std::vector<double> waits(classes.size());
+  for (std::size_t p = classes.size(); p-- > 0;) {
+    double above = residual / (1.0 - load), below = 1.0;
+    for (std::size_t i = p + 1; i < classes.size(); ++i) {
+      above -= classes[i].rate * classes[i].mean * waits[i] * (1.0 - growth[i] / growth[p]);
+    }
+    for (std::size_t i = 0; i < p; ++i)
+      below -= classes[i].rate * classes[i].mean * (1.0 - growth[p] / growth[i]);
+    waits[p] = above / below;
+  }
+  return waits;
+}
+
 std::vector<double> WaitPriorityMMc(int servers, std::span<const double> rates, double mean_size) {
   double offered = 0.0;
   for (double rate : rates) offered += rate * mean_size;

@@ -46,6 +46,9 @@ struct PriorityClass {
 std::vector<double> WaitPriority(std::span<const PriorityClass> classes);
 // The same in M/M/c, one mean size for all (Cobham 1954, the multiple-channel case).
 std::vector<double> WaitPriorityMMc(int servers, std::span<const double> rates, double mean_size);
+// The same where a job's priority is its class's `growth` times its wait, greatest first: Kleinrock's
+// delay-dependent priorities (1964; Queueing Systems II, 1976, §3.7). `growth` falls from class to class.
+std::vector<double> WaitAgeing(std::span<const PriorityClass> classes, std::span<const double> growth);
 // Mean delay of each class in M/G/1, preemptive resume (White & Christie 1958; Kleinrock 1976, §3.4).
 std::vector<double> DelayPreemptivePriority(std::span<const PriorityClass> classes);
 

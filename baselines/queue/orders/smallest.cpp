@@ -1,5 +1,5 @@
 // Smallest job first: by GPUs, n.
-#include "baselines/queue/queue_rule.hpp"
+#include "baselines/queue/named_rule.hpp"
 #include "baselines/schedulers.hpp"
 
 namespace berth {
@@ -11,18 +11,18 @@ double Score(const ClusterView& view, int job) {
 
 }  // namespace
 
-SchedulerInfo SmallestInfo() {
+OrderInfo SmallestOrder() {
   return {"smallest",
           "smallest gang first, then arrival; non-preemptive",
           "Majumdar, Eager and Bunt, SIGMETRICS 1988; traces/PROTOCOL.md §2",
-          "",
+          Score,
           Knowledge::kNone,
-          /*preemptive=*/false,
-          kQueueParams,
-          [](Params& params) -> std::unique_ptr<Scheduler> {
-            return MakeQueueRule(params, {Score, Knowledge::kNone, /*moves=*/false});
-          },
-          /*claims=*/{.types = true, .times = true}};
+          /*moves=*/false,
+          {.types = true, .times = true}};
+}
+
+SchedulerInfo SmallestInfo() {
+  return NamedRule<SmallestOrder>();
 }
 
 }  // namespace berth

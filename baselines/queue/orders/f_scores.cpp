@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "baselines/queue/queue_rule.hpp"
+#include "baselines/queue/named_rule.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/estimates.hpp"
 #include "env/portable_math.hpp"
@@ -33,34 +33,36 @@ double F4(const ClusterView& view, int job) {
   return RequestedSeconds(view, job) * std::sqrt(view.Gang(job)) + 530000.0 * LogOf(view.Arrival(job));
 }
 
-template <double (*kScore)(const ClusterView&, int)>
-SchedulerInfo Row(const char* name, const char* summary) {
-  return {name,
-          summary,
-          kSource,
-          "",
-          Knowledge::kEstimate,
-          /*preemptive=*/false,
-          kQueueParams,
-          [](Params& params) -> std::unique_ptr<Scheduler> {
-            return MakeQueueRule(params, {kScore, Knowledge::kEstimate, /*moves=*/false});
-          },
-          /*claims=*/{.types = true, .jobs = true}};
+OrderInfo Order(const char* name, const char* summary, double (*score)(const ClusterView&, int)) {
+  return {
+      name, summary, kSource, score, Knowledge::kEstimate, /*moves=*/false, {.types = true, .jobs = true}};
 }
 
 }  // namespace
 
+OrderInfo F1Order() {
+  return Order("f1", "least log10(r) n + 870 log10(s) first; non-preemptive", F1);
+}
+OrderInfo F2Order() {
+  return Order("f2", "least sqrt(r) n + 25600 log10(s) first; non-preemptive", F2);
+}
+OrderInfo F3Order() {
+  return Order("f3", "least r n + 6860000 log10(s) first; non-preemptive", F3);
+}
+OrderInfo F4Order() {
+  return Order("f4", "least r sqrt(n) + 530000 log10(s) first; non-preemptive", F4);
+}
 SchedulerInfo F1Info() {
-  return Row<F1>("f1", "least log10(r) n + 870 log10(s) first; non-preemptive");
+  return NamedRule<F1Order>();
 }
 SchedulerInfo F2Info() {
-  return Row<F2>("f2", "least sqrt(r) n + 25600 log10(s) first; non-preemptive");
+  return NamedRule<F2Order>();
 }
 SchedulerInfo F3Info() {
-  return Row<F3>("f3", "least r n + 6860000 log10(s) first; non-preemptive");
+  return NamedRule<F3Order>();
 }
 SchedulerInfo F4Info() {
-  return Row<F4>("f4", "least r sqrt(n) + 530000 log10(s) first; non-preemptive");
+  return NamedRule<F4Order>();
 }
 
 }  // namespace berth

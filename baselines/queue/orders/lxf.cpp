@@ -1,5 +1,5 @@
 // Largest expansion factor first: -(w + r) / r, with the wait w and the request r.
-#include "baselines/queue/queue_rule.hpp"
+#include "baselines/queue/named_rule.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/estimates.hpp"
 
@@ -13,18 +13,18 @@ double Score(const ClusterView& view, int job) {
 
 }  // namespace
 
-SchedulerInfo LxfInfo() {
+OrderInfo LxfOrder() {
   return {"lxf",
           "largest expansion factor (wait + request) / request first; non-preemptive",
           "Chiang, Arpaci-Dusseau and Vernon, JSSPP 2002; traces/PROTOCOL.md §4",
-          "",
+          Score,
           Knowledge::kEstimate,
-          /*preemptive=*/false,
-          kQueueParams,
-          [](Params& params) -> std::unique_ptr<Scheduler> {
-            return MakeQueueRule(params, {Score, Knowledge::kEstimate, /*moves=*/true});
-          },
-          /*claims=*/{.types = true, .times = true}};
+          /*moves=*/true,
+          {.types = true, .times = true}};
+}
+
+SchedulerInfo LxfInfo() {
+  return NamedRule<LxfOrder>();
 }
 
 }  // namespace berth

@@ -1,5 +1,5 @@
 // WFP3: -(w / r)^3 n, with the wait w, the request r and n GPUs.
-#include "baselines/queue/queue_rule.hpp"
+#include "baselines/queue/named_rule.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/estimates.hpp"
 
@@ -24,20 +24,26 @@ constexpr ParamInfo kParams[] = {kPlaceParam, kOvertakeParam, kSemanticsParam, k
 
 }  // namespace
 
+OrderInfo Wfp3Order() {
+  return {"wfp3",
+          "WFP3 of the Cobalt scheduler, (wait / request)^3 x GPUs, largest first; non-preemptive",
+          "Tang et al., CLUSTER 2009; traces/PROTOCOL.md §2",
+          Score,
+          Knowledge::kEstimate,
+          /*moves=*/true,
+          {.types = true, .times = true}};
+}
+
 SchedulerInfo Wfp3Info() {
-  return {
-      "wfp3",
-      "WFP3 of the Cobalt scheduler, (wait / request)^3 x GPUs, largest first; non-preemptive",
-      "Tang et al., CLUSTER 2009; traces/PROTOCOL.md §2",
-      "",
-      Knowledge::kEstimate,
-      /*preemptive=*/false,
-      kParams,
-      [](Params& params) -> std::unique_ptr<Scheduler> {
-        const bool bug = params.Bool(kPublishedBugParam.name);
-        return MakeQueueRule(params, {bug ? PublishedScore : Score, Knowledge::kEstimate, /*moves=*/!bug});
-      },
-      /*claims=*/{.types = true, .times = true}};
+  SchedulerInfo info = NamedRule<Wfp3Order>();
+  info.params = kParams;
+  info.make = [](Params& params) {
+    const bool bug = params.Bool(kPublishedBugParam.name);
+    ScoreRule rule = Wfp3Order().rule();
+    if (bug) rule = {PublishedScore, Knowledge::kEstimate, /*moves=*/false};
+    return MakeQueue(rule, ReadQueueParams(params));
+  };
+  return info;
 }
 
 }  // namespace berth

@@ -1,5 +1,5 @@
 // Smallest area first: requested time times GPUs, r n.
-#include "baselines/queue/queue_rule.hpp"
+#include "baselines/queue/named_rule.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/estimates.hpp"
 
@@ -12,18 +12,18 @@ double Score(const ClusterView& view, int job) {
 
 }  // namespace
 
-SchedulerInfo SafInfo() {
+OrderInfo SafOrder() {
   return {"saf",
           "smallest area (request x GPUs) first; non-preemptive",
           "Carastan-Santos et al., CCGrid 2019; traces/PROTOCOL.md §2",
-          "",
+          Score,
           Knowledge::kEstimate,
-          /*preemptive=*/false,
-          kQueueParams,
-          [](Params& params) -> std::unique_ptr<Scheduler> {
-            return MakeQueueRule(params, {Score, Knowledge::kEstimate, /*moves=*/false});
-          },
-          /*claims=*/{.types = true, .jobs = true, .times = true}};
+          /*moves=*/false,
+          {.types = true, .jobs = true, .times = true}};
+}
+
+SchedulerInfo SafInfo() {
+  return NamedRule<SafOrder>();
 }
 
 }  // namespace berth

@@ -1,7 +1,7 @@
 // UNICEP: -w / (log2(n) r), with the wait w, the request r and n GPUs.
 #include <algorithm>
 
-#include "baselines/queue/queue_rule.hpp"
+#include "baselines/queue/named_rule.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/estimates.hpp"
 #include "env/portable_math.hpp"
@@ -39,23 +39,27 @@ constexpr ParamInfo kParams[] = {
 
 }  // namespace
 
-SchedulerInfo UnicepInfo() {
+OrderInfo UnicepOrder() {
   return {"unicep",
           "UNICEP, wait / (log2(GPUs) x request), largest first; non-preemptive",
           "Tang et al., CLUSTER 2009; traces/PROTOCOL.md §2 and §4",
-          "",
+          Score,
           Knowledge::kEstimate,
-          /*preemptive=*/false,
-          kParams,
-          [](Params& params) -> std::unique_ptr<Scheduler> {
-            const bool bug = params.Bool(kPublishedBugParam.name);
-            const bool floor = params.Bool("floor");
-            return MakeQueueRule(params, {bug     ? PublishedScore
-                                          : floor ? Score
-                                                  : UnflooredScore,
-                                          Knowledge::kEstimate, /*moves=*/!bug});
-          },
-          /*claims=*/{.types = true, .times = true}};
+          /*moves=*/true,
+          {.types = true, .times = true}};
+}
+
+SchedulerInfo UnicepInfo() {
+  SchedulerInfo info = NamedRule<UnicepOrder>();
+  info.params = kParams;
+  info.make = [](Params& params) {
+    const bool bug = params.Bool(kPublishedBugParam.name);
+    ScoreRule rule = UnicepOrder().rule();
+    if (!params.Bool("floor")) rule.score = UnflooredScore;
+    if (bug) rule = {PublishedScore, Knowledge::kEstimate, /*moves=*/false};
+    return MakeQueue(rule, ReadQueueParams(params));
+  };
+  return info;
 }
 
 }  // namespace berth

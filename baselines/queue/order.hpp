@@ -1,0 +1,57 @@
+// An order of the queue: the first of the four pieces that a queue rule is composed of (order, placement,
+// backfilling, preemption). Adding one is a file in orders/ with `OrderInfo XOrder()` and a line in the
+// table; `queue(order=x)` knows it then, and a row of its own is one line (named_rule.hpp).
+#pragma once
+
+#include <functional>
+#include <span>
+
+#include "env/scheduler.hpp"
+
+namespace berth {
+
+// How jobs are ranked: the least score first, ties in arrival order (time of arrival, then the scenario's
+// order).
+struct ScoreRule {
+  std::function<double(const ClusterView& view, int job)> score;  // not NaN
+  Knowledge knowledge;                                            // that `score` reads
+  bool moves;  // the score of a waiting job changes with time
+};
+
+struct OrderInfo {
+  const char* name;
+  const char* summary;  // "... first"
+  const char* source;
+  double (*score)(const ClusterView& view, int job);
+  Knowledge knowledge;
+  bool moves;
+  Claims claims;  // of the rule that starts jobs in this order and nothing else
+
+  ScoreRule rule() const { return {score, knowledge, moves}; }
+};
+
+#define BERTH_QUEUE_ORDERS(X) \
+  X(Fcfs)                     \
+  X(Sjf)                      \
+  X(Ljf)                      \
+  X(Smallest)                 \
+  X(Largest)                  \
+  X(Saf)                      \
+  X(Lxf)                      \
+  X(Wfp3)                     \
+  X(Unicep)                   \
+  X(F1)                       \
+  X(F2)                       \
+  X(F3)                       \
+  X(F4)                       \
+  X(Priority)                 \
+  X(Ageing)
+
+#define BERTH_DECLARE(Name) OrderInfo Name##Order();
+BERTH_QUEUE_ORDERS(BERTH_DECLARE)
+#undef BERTH_DECLARE
+
+// The table, in the order of the list.
+std::span<const OrderInfo> QueueOrders();
+
+}  // namespace berth

@@ -1,0 +1,34 @@
+// A scoring expression that a user gives: `queue(order=expression,score=-(wait/request)^3*gang)` is WFP3.
+//
+//   sum     = product { (+|-) product }        product = sign { (*|/) sign }
+//   sign    = - sign | power                   power   = atom [ ^ sign ]
+//   atom    = number | variable | function ( sum {, sum} ) | ( sum )
+//
+// Variables and functions: ScoreVariables() and ScoreFunctions(). A whole power up to 16 is a product, so a
+// cube has the bits of x*x*x; any other power is that of env/portable_math.hpp. Where the value is not a
+// number (0/0, the root of a negative one) the job comes last.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "baselines/queue/order.hpp"
+
+namespace berth {
+
+struct ScoreVariable {
+  const char* name;
+  const char* meaning;
+  double (*value)(const ClusterView& view, int job);
+  Knowledge knowledge;
+  bool moves;
+};
+std::span<const ScoreVariable> ScoreVariables();
+std::string ScoreVariableNames();  // "wait, request, ..."
+std::string ScoreFunctionNames();  // "min, max, ..."
+
+// Throws Error: "score '(wait': column 6: expected ')', found the end".
+ScoreRule ParseScore(std::string_view text);
+
+}  // namespace berth

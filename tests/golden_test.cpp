@@ -10,6 +10,7 @@
 #include "baselines/schedulers.hpp"
 #include "env/metrics.hpp"
 #include "tests/catch.hpp"
+#include "tests/runs.hpp"
 #include "tests/toy_scenarios.hpp"
 
 namespace berth {
@@ -19,10 +20,7 @@ std::string Log(const SchedulerInfo& info) {
   std::ostringstream out;
   for (const Clock& clock : {Clock{ClockKind::kEvent}, Clock{ClockKind::kRounds, 60.0}}) {
     const Scenario scenario = test::RandomScenario(42, 12, clock);
-    const SchedulerTable tables[] = {BaselineSchedulers()};
-    const auto scheduler = MakeScheduler(info.name, tables);
-    const RunResult result =
-        Run(scenario, *scheduler, info.name, {.window = {}, .keep_events = true, .progress = {}});
+    const RunResult result = test::RunOf(info.name, scenario);
     out << "clock " << clock.ToString() << "\n";
     for (const Event& event : result.events) {
       char line[96];

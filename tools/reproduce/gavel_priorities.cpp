@@ -31,7 +31,7 @@ struct Column {
 // others beyond a fifth of it is the solver's choice, while water filling raises them in turn.
 constexpr const char* kLas = "gavel(objective=water_filling,aware=false)";
 constexpr const char* kGavel = "gavel(objective=water_filling)";
-constexpr double kCost = 35.0;  // of a run beside one of max_min: an LP for each level
+constexpr double kCostAnHour = 15.0;  // of a run beside one of max_min, times jobs/h: an LP a level
 constexpr Column kColumns[] = {{"LAS low", kLas, &Row::las_low, &GavelOutcome::mean_jct_low_s},
                                {"LAS high", kLas, &Row::las_high, &GavelOutcome::mean_jct_high_s},
                                {"Gavel low", kGavel, &Row::gavel_low, &GavelOutcome::mean_jct_low_s},
@@ -55,7 +55,7 @@ void PlanPriorities(const GavelSettings& settings, GavelRuns& runs) {
   for (const Row& row : kRows) {
     if (Skip(settings, row)) continue;
     for (const GavelWorkload& workload : Workloads(settings, row.rate)) {
-      for (const char* spec : {kLas, kGavel}) runs.Plan(workload, spec, kCost);
+      for (const char* spec : {kLas, kGavel}) runs.Plan(workload, spec, kCostAnHour * row.rate);
     }
   }
 }

@@ -1,8 +1,10 @@
 #include "agents/progress_log.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
@@ -30,14 +32,27 @@ std::string EventPath(const std::string& out_dir) {
          std::to_string(std::chrono::duration_cast<std::chrono::seconds>(now).count()) + ".berth";
 }
 
-// The header and the rows of steps up to `last`.
+// The header and the whole rows of steps up to `last`: a killed run may have left half a row at the end.
 std::vector<std::string> OldRows(const std::string& path, std::int64_t last) {
   std::vector<std::string> rows;
+  const auto fields = [](const std::string& row) { return std::count(row.begin(), row.end(), ','); };
   std::ifstream in(path);
   for (std::string line; std::getline(in, line);) {
-    if (rows.empty() || std::strtoll(line.c_str(), nullptr, 10) <= last) rows.push_back(line);
+    const bool whole = rows.empty() || fields(line) == fields(rows[0]);
+    if (whole && (rows.empty() || std::strtoll(line.c_str(), nullptr, 10) <= last)) rows.push_back(line);
   }
   return rows;
+}
+
+// In one step: whoever kills the program meanwhile finds what stood there before, or these lines.
+void Replace(const std::string& path, const std::vector<std::string>& lines) {
+  const std::string part = path + ".part";
+  std::ofstream out(part);
+  for (const std::string& line : lines) out << line << '\n';
+  out.close();
+  if (!out || std::rename(part.c_str(), path.c_str()) != 0) {
+    throw Error(Join(path, ": expected a file that can be written, found ", std::strerror(errno)));
+  }
 }
 
 }  // namespace
@@ -54,10 +69,10 @@ void ProgressLog::Write(const TrainProgress& progress) {
     std::vector<std::string> old;
     if (from_step_ > 0) old = OldRows(path_, from_step_);
     if (old.empty() || old[0] != header) old.assign(1, header);
-    csv_.open(path_);
+    Replace(path_, old);
+    csv_.open(path_, std::ios::app);
     if (!csv_)
       throw Error(Join(path_, ": expected a file that can be written, found ", std::strerror(errno)));
-    for (const std::string& line : old) csv_ << line << '\n';
     csv_.precision(9);
   }
   const std::chrono::duration<double> now = std::chrono::system_clock::now().time_since_epoch();

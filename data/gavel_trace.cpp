@@ -1,11 +1,17 @@
-// The reference's trace format (gavel/SPEC.md §11): ten tab-separated columns, no header.
-//   job_type, command, working_directory, num_steps_arg, needs_data_dir, total_steps, scale_factor,
-//   priority_weight, SLO (-1 = none), arrival_time (s)
-#include <cmath>
-#include <fstream>
+// The reference's trace format (gavel/SPEC.md §11) and its two relatives: tab-separated columns, no header,
+// told apart by how many there are.
+//   10, as the reference reads and writes: job_type, command, working_directory, num_steps_arg,
+//       needs_data_dir, total_steps, scale_factor, priority_weight, SLO (-1 = none), arrival_time (s)
+//    7, its traces_msr (drawn from Microsoft's Philly log): job_type, command, num_steps_arg, needs_data_dir,
+//       total_steps, arrival_time, scale_factor
+//   12, Shockwave's (Zheng et al., NSDI 2023): the ten with a mode (static, accordion, gns: the last two
+//   change
+//       the batch size as training goes) after scale_factor and the duration (s) before the arrival
+#include <algorithm>
 #include <string_view>
 #include <vector>
 
+#include "data/text_file.hpp"
 #include "data/throughputs.hpp"
 #include "data/workload_list.hpp"
 #include "data/workloads.hpp"
@@ -14,7 +20,13 @@
 namespace berth {
 namespace {
 
-constexpr std::size_t kColumns = 10;
+constexpr std::size_t kNone = 0;  // the column of job_type, which every layout has
+
+struct Layout {
+  std::size_t columns, steps, gang, weight, slo, arrival, mode;
+};
+constexpr Layout kLayouts[] = {
+    {10, 5, 6, 7, 8, 9, kNone}, {7, 4, 6, kNone, kNone, 5, kNone}, {12, 5, 6, 8, 9, 11, 7}};
 
 std::vector<std::string> SplitTabs(const std::string& line) {
   std::vector<std::string> fields(1);
@@ -28,70 +40,105 @@ std::vector<std::string> SplitTabs(const std::string& line) {
   return fields;
 }
 
-void ReadLine(const std::string& line, const std::string& where, const ThroughputTable& v100,
-              ScenarioData& data) {
-  const std::vector<std::string> fields = SplitTabs(line);
-  if (fields.size() != kColumns) {
-    throw Error(Join(where, ": expected ", kColumns, " tab-separated columns, found ", fields.size()));
+// Of the first line; the others must be like it.
+const Layout& LayoutOf(const std::string& line, const std::string& where) {
+  const std::size_t found = SplitTabs(line).size();
+  for (const Layout& layout : kLayouts) {
+    if (layout.columns == found) return layout;
   }
-  JobTable& jobs = data.jobs;
-  const int job_type = JobTypeIndex(data.throughputs, fields[0], where);
-  const long long steps = ParseInteger(fields[5], where + ": total_steps");
-  const long long gang = ParseInteger(fields[6], where + ": scale_factor");
-  const double weight = ParseNumber(fields[7], where + ": priority_weight");
-  const double slo = ParseNumber(fields[8], where + ": SLO");
-  const double arrival = ParseNumber(fields[9], where + ": arrival_time");
-  if (steps < 1) throw Error(Join(where, ": total_steps: expected at least 1, found ", steps));
-  if (!(slo > 0.0) && slo != -1.0) {
-    throw Error(Join(where, ": SLO: expected a factor above 0 or -1 for none, found ", slo));
-  }
-  if (gang != 1 && gang != 2 && gang != 4 && gang != 8) {
-    throw Error(Join(where, ": scale_factor: expected 1, 2, 4 or 8 GPUs, found ", gang));
-  }
-  jobs.id.push_back(jobs.size());
-  jobs.arrival.push_back(arrival);
-  jobs.job_type.push_back(job_type);
-  jobs.gang.push_back(static_cast<int>(gang));
-  jobs.total_steps.push_back(static_cast<double>(steps));
-  jobs.weight.push_back(weight);
-  // The deadline counts from the arrival, in run times alone on V100s.
-  const double rate = AloneRate(v100, job_type, static_cast<int>(gang), 0, 1);
-  jobs.deadline.push_back(slo > 0.0 && rate > 0.0 ? arrival + slo * static_cast<double>(steps) / rate
-                                                  : kNever);
+  throw Error(
+      Join(where, ": expected 10 tab-separated columns (7 in traces_msr, 12 in Shockwave's), found ", found));
 }
 
+// Whether the job keeps its batch size, and with it its throughput.
+bool Keeps(const std::string& mode, const std::string& where) {
+  if (mode != "static" && mode != "accordion" && mode != "gns") {
+    throw Error(Join(where, ": mode: expected static, accordion or gns, found '", mode, "'"));
+  }
+  return mode == "static";
+}
+
+class Reader {
+ public:
+  Reader(const std::string& path, const ScenarioSettings& settings)
+      : file_(path), data_(BaseScenario(settings, path.substr(path.find_last_of('/') + 1), path)) {
+    data_.throughputs = PublishedThroughputs(settings.cluster);
+  }
+
+  Scenario Read(const std::string& path) {
+    std::string line;
+    const Layout* layout = nullptr;
+    while (file_.Next(line)) {
+      if (line.empty()) continue;
+      if (layout == nullptr) layout = &LayoutOf(line, file_.Where());
+      ReadLine(line, *layout);
+      lines_.push_back(file_.number());
+    }
+    if (lines_.empty()) throw Error(Join(path, ": expected a job a line, found no lines"));
+    if (changing_ > 0) {
+      data_.provenance += Join("; ", changing_, " of ", lines_.size(),
+                               " jobs change their batch size in the original, here they keep the first");
+    }
+    return Scenario(std::move(data_), [path, lines = std::move(lines_)](int job) {
+      return Join(path, ":", lines[static_cast<std::size_t>(job)]);
+    });
+  }
+
+ private:
+  void ReadLine(const std::string& line, const Layout& layout) {
+    const std::string where = file_.Where();
+    const std::vector<std::string> fields = SplitTabs(line);
+    if (fields.size() != layout.columns) {
+      throw Error(
+          Join(where, ": expected ", layout.columns, " tab-separated columns, found ", fields.size()));
+    }
+    JobTable& jobs = data_.jobs;
+    const int job_type = JobTypeIndex(data_.throughputs, fields[0], where);
+    const long long steps = ParseInteger(fields[layout.steps], where + ": total_steps");
+    const long long gang = ParseInteger(fields[layout.gang], where + ": scale_factor");
+    const double arrival = ParseNumber(fields[layout.arrival], where + ": arrival_time");
+    double weight = 1.0, slo = -1.0;
+    if (layout.weight != kNone) weight = ParseNumber(fields[layout.weight], where + ": priority_weight");
+    if (layout.slo != kNone) slo = ParseNumber(fields[layout.slo], where + ": SLO");
+    if (layout.mode != kNone) changing_ += !Keeps(fields[layout.mode], where);
+    if (steps < 1) throw Error(Join(where, ": total_steps: expected at least 1, found ", steps));
+    if (!(slo > 0.0) && slo != -1.0) {
+      throw Error(Join(where, ": SLO: expected a factor above 0 or -1 for none, found ", slo));
+    }
+    const std::vector<int>& sizes = data_.throughputs.gang_sizes;
+    if (std::find(sizes.begin(), sizes.end(), gang) == sizes.end()) {
+      throw Error(Join(where, ": scale_factor: expected 1, 2, 4 or 8 GPUs, found ", gang));
+    }
+    jobs.id.push_back(jobs.size());
+    jobs.arrival.push_back(arrival);
+    jobs.job_type.push_back(job_type);
+    jobs.gang.push_back(static_cast<int>(gang));
+    jobs.total_steps.push_back(static_cast<double>(steps));
+    jobs.weight.push_back(weight);
+    // The deadline counts from the arrival, in run times alone on V100s.
+    const double rate = V100Rate(job_type, static_cast<int>(gang));
+    jobs.deadline.push_back(slo > 0.0 && rate > 0.0 ? arrival + slo * static_cast<double>(steps) / rate
+                                                    : kNever);
+  }
+
+  TextFile file_;
+  ScenarioData data_;
+  std::vector<int> lines_;  // of each job
+  int changing_ = 0;        // jobs whose batch size changes
+};
+
 Scenario Read(const std::string& path, const ScenarioSettings& settings) {
-  std::ifstream file(path);
-  if (!file) throw Error(Join(path, ": cannot be opened for reading"));
   if (settings.cluster.types.empty())
     throw Error(Join(path, ": a trace says nothing of its cluster: give --cluster"));
-  ScenarioData data = BaseScenario(settings, path.substr(path.find_last_of('/') + 1), path);
-  data.throughputs = PublishedThroughputs(settings.cluster);
-  ClusterSpec v100;
-  v100.types.resize(1);
-  v100.types[0].name = "v100";
-  const ThroughputTable v100_rates = PublishedThroughputs(v100);
-
-  std::vector<int> lines;  // of each job
-  std::string line;
-  for (int number = 1; std::getline(file, line); ++number) {
-    if (!line.empty() && line.back() == '\r') line.pop_back();
-    if (line.empty()) continue;
-    ReadLine(line, Join(path, ":", number), v100_rates, data);
-    lines.push_back(number);
-  }
-  if (file.bad()) throw Error(Join(path, ": cannot be read to its end"));
-  if (lines.empty()) throw Error(Join(path, ": expected a job a line, found no lines"));
-  return Scenario(std::move(data),
-                  [&](int job) { return Join(path, ":", lines[static_cast<std::size_t>(job)]); });
+  return Reader(path, settings).Read(path);
 }
 
 }  // namespace
 
 FormatInfo GavelFormatInfo() {
   return {"gavel",
-          "the reference's traces: ten tab-separated columns, arrivals in seconds",
-          "Narayanan et al., OSDI 2020",
+          "the reference's traces (10 tab-separated columns, 7 in traces_msr) and Shockwave's (12)",
+          "Narayanan et al., OSDI 2020; Zheng et al., NSDI 2023",
           {ClockKind::kReferenceRounds, 360.0},
           Read};
 }

@@ -13,6 +13,7 @@
 #include <mutex>
 #include <type_traits>
 
+#include "data/text_file.hpp"
 #include "env/check.hpp"
 
 namespace berth::h5 {
@@ -126,11 +127,7 @@ std::string ReadText(hid_t file, const std::string& path, const std::string& nam
 
 // Opens the folder's file for reading, or says why not.
 hid_t Open(const std::string& path) {
-  std::error_code code;
-  if (!std::filesystem::exists(path, code)) throw Error(Join(path, ": no such file"));
-  if (std::filesystem::is_directory(path, code))
-    throw Error(Join(path, ": expected a file, found a directory"));
-  if (access(path.c_str(), R_OK) != 0) throw Error(Join(path, ": cannot be read (permissions)"));
+  CheckReadable(path);
   if (H5Fis_hdf5(path.c_str()) <= 0)
     throw Error(Join(path, ": expected an HDF5 file of Berth, found something else"));
   const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);

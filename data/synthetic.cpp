@@ -42,11 +42,6 @@ class Synthetic : public ScenarioSource {
       : options_(options), description_(std::move(description)) {
     base_ = BaseScenario(settings, "synthetic", description_);
     base_.throughputs = PublishedThroughputs(settings.cluster);
-    // Durations are run times on V100s, whether or not the cluster has any.
-    ClusterSpec v100;
-    v100.types.resize(1);
-    v100.types[0].name = "v100";
-    v100_ = PublishedThroughputs(v100);
   }
 
   Scenario Make(std::uint64_t seed, Split split, std::uint32_t env, std::uint32_t episode,
@@ -66,15 +61,16 @@ class Synthetic : public ScenarioSource {
 
  private:
   void AddJob(Stream& stream, Stream& slo_stream, double arrival, JobTable& jobs) const {
+    const std::vector<std::string>& job_types = base_.throughputs.job_types;
     const double u = stream.Uniform();  // drawn whether or not it is used
     const int gang = !options_.multi || u < 0.7 ? 1 : u <= 0.8 ? 2 : u <= 0.95 ? 4 : 8;
     const bool is_long = stream.Uniform() >= 0.8;
     const double duration = 60.0 * Pow(10.0, is_long ? stream.Uniform(3.0, 4.0) : stream.Uniform(1.5, 3.0));
     int job_type = 0;
     do {
-      job_type = static_cast<int>(stream.Below(static_cast<std::uint32_t>(v100_.job_types.size())));
-    } while (gang > 1 && !Distributed(v100_.job_types[static_cast<std::size_t>(job_type)]));
-    const double rate = AloneRate(v100_, job_type, gang, 0, 1);
+      job_type = static_cast<int>(stream.Below(static_cast<std::uint32_t>(job_types.size())));
+    } while (gang > 1 && !Distributed(job_types[static_cast<std::size_t>(job_type)]));
+    const double rate = V100Rate(job_type, gang);
     jobs.id.push_back(jobs.size());
     jobs.arrival.push_back(arrival);
     jobs.job_type.push_back(job_type);
@@ -90,7 +86,6 @@ class Synthetic : public ScenarioSource {
   Options options_;
   std::string description_;
   ScenarioData base_;  // all but the jobs
-  ThroughputTable v100_;
 };
 
 // Every job that may be drawn must run somewhere on the cluster, or some seed would fail.

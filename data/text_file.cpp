@@ -1,5 +1,6 @@
 #include "data/text_file.hpp"
 
+#include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
@@ -15,34 +16,11 @@ namespace {
 
 constexpr std::size_t kMost = std::size_t{1} << 31;  // bytes of text: a larger file is a mistake, or hostile
 
-// The whole file, unpacked where it is gzip. zlib passes on as it is what does not begin with gzip's magic
-// number.
-std::string Unpacked(const std::string& path) {
-  if (!std::filesystem::is_regular_file(path)) throw Error(Join(path, ": cannot be opened for reading"));
-  const gzFile file = gzopen(path.c_str(), "rb");
-  if (file == nullptr) throw Error(Join(path, ": cannot be opened for reading"));
-  std::string text;
-  std::vector<char> buffer(std::size_t{1} << 18);
-  int got = 0;
-  while ((got = gzread(file, buffer.data(), static_cast<unsigned>(buffer.size()))) > 0 &&
-         text.size() <= kMost) {
-    text.append(buffer.data(), static_cast<std::size_t>(got));
-  }
-  int code = Z_OK;
-  gzerror(file, &code);  // Z_BUF_ERROR: the compressed stream ends too early
-  gzclose(file);
-  if (text.size() > kMost)
-    throw Error(Join(path, ": expected at most ", kMost, " bytes of text, found more"));
-  if (got < 0 || (code != Z_OK && code != Z_STREAM_END))
-    throw Error(Join(path, ": damaged or cut: it cannot be unpacked to its end"));
-  return text;
-}
-
 // POSIX ustar (IEEE Std 1003.1-1988): 512-byte headers with the name at 0, the size in octal at 124, "ustar"
 // at 257; contents padded to 512 bytes.
 std::string Member(const std::string& archive, const std::string& wanted) {
   constexpr std::size_t kBlock = 512;
-  const std::string tar = Unpacked(archive);
+  const std::string tar = ReadText(archive);
   std::vector<std::string> names;
   for (std::size_t at = 0; at + kBlock <= tar.size() && tar[at] != '\0';) {
     const std::string_view header(tar.data() + at, kBlock);
@@ -65,6 +43,48 @@ std::string Member(const std::string& archive, const std::string& wanted) {
 
 }  // namespace
 
+void CheckReadable(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code code;
+  switch (fs::status(path, code).type()) {
+    case fs::file_type::regular:
+      break;
+    case fs::file_type::not_found:
+      throw Error(Join(path, ": no such file"));
+    case fs::file_type::directory:
+      throw Error(Join(path, ": expected a file, found a directory"));
+    case fs::file_type::fifo:
+      throw Error(Join(path, ": expected a file, found a pipe"));
+    case fs::file_type::none:  // a folder on the way that may not be searched, a name that is too long
+      throw Error(Join(path, ": cannot be read: ", code.message()));
+    default:
+      throw Error(Join(path, ": expected a file, found a device or a socket"));
+  }
+  if (access(path.c_str(), R_OK) != 0) throw Error(Join(path, ": cannot be read (permissions)"));
+}
+
+// zlib passes on as it is what does not begin with gzip's magic number.
+std::string ReadText(const std::string& path) {
+  CheckReadable(path);
+  const gzFile file = gzopen(path.c_str(), "rb");
+  if (file == nullptr) throw Error(Join(path, ": cannot be opened for reading"));
+  std::string text;
+  std::vector<char> buffer(std::size_t{1} << 18);
+  int got = 0;
+  while ((got = gzread(file, buffer.data(), static_cast<unsigned>(buffer.size()))) > 0 &&
+         text.size() <= kMost) {
+    text.append(buffer.data(), static_cast<std::size_t>(got));
+  }
+  int code = Z_OK;
+  gzerror(file, &code);  // Z_BUF_ERROR: the compressed stream ends too early
+  gzclose(file);
+  if (text.size() > kMost)
+    throw Error(Join(path, ": expected at most ", kMost, " bytes of text, found more"));
+  if (got < 0 || (code != Z_OK && code != Z_STREAM_END))
+    throw Error(Join(path, ": damaged or cut: it cannot be unpacked to its end"));
+  return text;
+}
+
 TextFile::TextFile(const std::string& path) : path_(path) {
   for (const std::string_view ending : {".tar.gz:", ".tgz:", ".tar:"}) {
     const std::size_t at = path.find(ending);
@@ -73,7 +93,7 @@ TextFile::TextFile(const std::string& path) : path_(path) {
     text_ = Member(path.substr(0, colon), path.substr(colon + 1));
     return;
   }
-  text_ = Unpacked(path);
+  text_ = ReadText(path);
 }
 
 bool TextFile::Next(std::string& line) {

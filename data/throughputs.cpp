@@ -107,4 +107,14 @@ double AloneRate(const ThroughputTable& table, int job_type, int gang, int gpu_t
   return table.alone[(U(job_type) * table.gang_sizes.size() + s) * U(num_gpu_types) + U(gpu_type)];
 }
 
+double V100Rate(int job_type, int gang) {
+  static const ThroughputTable kTable = [] {
+    ClusterSpec v100;
+    v100.types.resize(1);
+    v100.types[0].name = "v100";
+    return PublishedThroughputs(v100);
+  }();
+  return AloneRate(kTable, job_type, gang, 0, 1);
+}
+
 }  // namespace berth

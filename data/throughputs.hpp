@@ -24,4 +24,8 @@ int JobTypeIndex(const ThroughputTable& table, const std::string& name, const st
 // alone[job type, gang size, GPU type]; 0 where the size was not measured.
 double AloneRate(const ThroughputTable& table, int job_type, int gang, int gpu_type, int num_gpu_types);
 
+// alone[job type, gang size, V100] of the shipped table: the published durations and SLOs are run times on
+// V100s, whether or not the cluster has any.
+double V100Rate(int job_type, int gang);
+
 }  // namespace berth

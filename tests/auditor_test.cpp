@@ -9,6 +9,7 @@
 #include "env/rng.hpp"
 #include "tests/audit.hpp"
 #include "tests/catch.hpp"
+#include "tests/runs.hpp"
 #include "tests/toy_scenarios.hpp"
 
 namespace berth {
@@ -23,8 +24,7 @@ Scenario Costly(std::uint64_t seed, Clock clock) {
 
 // Every frame of a run: after each advance and each decision.
 std::vector<Frame> Film(const Scenario& scenario, const std::string& spec) {
-  const SchedulerTable tables[] = {BaselineSchedulers()};
-  const auto scheduler = MakeScheduler(spec, tables);
+  const auto scheduler = test::Make(spec);
   Simulator simulator(scenario);
   scheduler->Reset(simulator.View(scheduler->knowledge()));
   std::vector<Frame> film;

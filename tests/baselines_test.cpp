@@ -8,38 +8,18 @@
 #include "baselines/schedulers.hpp"
 #include "env/metrics.hpp"
 #include "tests/catch.hpp"
+#include "tests/runs.hpp"
 #include "tests/tiny.hpp"
 
 namespace berth {
 namespace {
 
+using test::Decisions;
+using test::Log;
+using test::Make;
+using test::RunOf;
 using test::Tiny;
 using test::TinyData;
-using Log = std::vector<std::string>;
-
-std::unique_ptr<Scheduler> Make(const std::string& spec) {
-  const SchedulerTable tables[] = {BaselineSchedulers()};
-  return MakeScheduler(spec, tables);
-}
-
-RunResult RunOf(const std::string& spec, const Scenario& scenario) {
-  RunOptions options;
-  options.keep_events = true;
-  return Run(scenario, *Make(spec), spec, options);
-}
-
-// What was decided: "10 start 2@0" is job 2 on type 0 at 10 s.
-Log Decisions(const std::string& spec, const Scenario& scenario) {
-  Log log;
-  for (const Event& event : RunOf(spec, scenario).events) {
-    const bool decided =
-        event.kind == EventKind::kStart || event.kind == EventKind::kStop || event.kind == EventKind::kMove;
-    if (!decided) continue;
-    log.push_back(Join(event.time, " ", ToString(event.kind), " ", event.job,
-                       event.kind == EventKind::kStop ? "" : Join("@", static_cast<int>(event.type))));
-  }
-  return log;
-}
 
 // One type of two GPUs at 1 step/s. Job 0 takes one GPU for 100 s; job 1 needs both; job 2 needs one for
 // `last` s.

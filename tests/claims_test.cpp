@@ -13,18 +13,15 @@
 #include "env/simulator.hpp"
 #include "tests/allocations.hpp"
 #include "tests/catch.hpp"
+#include "tests/runs.hpp"
 #include "tests/tiny.hpp"
 #include "tests/toy_scenarios.hpp"
 
 namespace berth {
 namespace {
 
+using test::Make;
 constexpr int kBatch = 6;  // jobs that arrive together
-
-std::unique_ptr<Scheduler> Make(const std::string& spec) {
-  const SchedulerTable tables[] = {BaselineSchedulers()};
-  return MakeScheduler(spec, tables);
-}
 
 // 48 jobs in batches on three GPU types; about twice the work that the cluster does between two batches.
 ScenarioData Untied(std::uint64_t seed) {

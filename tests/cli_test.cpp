@@ -11,39 +11,18 @@
 #include "data/hdf5_file.hpp"
 #include "data/workloads.hpp"
 #include "env/check.hpp"
+#include "tests/binary.hpp"
 #include "tests/catch.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace berth {
 namespace {
 
+using test::Berth;
+using test::CheckOneLine;
+using test::Outcome;
+using test::Slurp;
 using test::TemporaryFolder;
-
-struct Outcome {
-  int code;
-  std::string out, error;
-};
-
-std::string Slurp(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(file), {});
-}
-
-// Runs `berth ARGUMENTS` in `folder` through the shell.
-Outcome Berth(const TemporaryFolder& folder, const std::string& arguments) {
-  const std::string command =
-      Join("cd '", folder.path(), "' && '" BERTH_BINARY "' ", arguments, " >out.txt 2>error.txt </dev/null");
-  const int status = std::system(command.c_str());
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, Slurp(folder / "out.txt"),
-          Slurp(folder / "error.txt")};
-}
-
-void CheckOneLine(const Outcome& outcome, const std::string& expected) {
-  CAPTURE(outcome.error);
-  CHECK(outcome.code == 2);
-  CHECK(std::count(outcome.error.begin(), outcome.error.end(), '\n') == 1);
-  CHECK(outcome.error.find(expected) != std::string::npos);
-}
 
 const std::string kGood = "LM (batch size 10)\t-\t-\t-\t1\t1000\t1\t1\t-1.000000\t0.000000\n";
 
@@ -196,7 +175,7 @@ TEST_CASE("cli: what is written is none of the files that are read or written be
   CHECK(Slurp(folder / "s.h5") == before);
   CheckOneLine(Berth(folder, "simulate --scenario ''"), "--scenario: expected a file's name, found nothing");
   CheckOneLine(Berth(folder, "simulate --scenario s.h5 --json ''"), "--json: expected a file's name");
-  CheckOneLine(Berth(folder, "simulate --scenario s.h5 --config ."), "cannot read the configuration");
+  CheckOneLine(Berth(folder, "simulate --scenario s.h5 --config ."), ".: expected a file, found a directory");
   CHECK(Berth(folder, "simulate --scenario s.h5 --json /dev/null --events e.h5").code == 0);
 }
 

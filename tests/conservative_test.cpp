@@ -9,6 +9,7 @@
 #include "env/metrics.hpp"
 #include "env/rng.hpp"
 #include "tests/catch.hpp"
+#include "tests/runs.hpp"
 #include "tests/tiny.hpp"
 
 namespace berth {
@@ -109,9 +110,8 @@ Instance Draw(std::uint64_t seed, bool two_types, bool requests) {
 
 // First starts and types under `spec`.
 std::vector<std::pair<int, int>> Starts(const Scenario& scenario, const std::string& spec) {
-  const SchedulerTable tables[] = {BaselineSchedulers()};
   std::vector<std::pair<int, int>> starts(U(scenario.num_jobs()));
-  for (const Event& event : Run(scenario, *MakeScheduler(spec, tables), spec, {{}, true, {}}).events) {
+  for (const Event& event : test::RunOf(spec, scenario).events) {
     if (event.kind == EventKind::kStart) starts[U(event.job)] = {static_cast<int>(event.time), event.type};
   }
   return starts;

@@ -11,6 +11,7 @@
 #include "data/workloads.hpp"
 #include "env/check.hpp"
 #include "env/simulator.hpp"
+#include "tests/binary.hpp"
 #include "tests/catch.hpp"
 #include "tests/skip.hpp"
 #include "tests/temporary_folder.hpp"
@@ -19,6 +20,7 @@
 namespace berth {
 namespace {
 
+using test::Slurp;
 using test::TemporaryFolder;
 
 ScenarioSettings Paper() {
@@ -35,11 +37,6 @@ std::string MessageOf(const std::function<void()>& action) {
     return error.what();
   }
   return "(no error)";
-}
-
-std::string Slurp(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
 constexpr const char* kGoodLine = "LM (batch size 10)\t-\t-\t-\t1\t1000\t1\t1\t-1.000000\t0.000000\n";
@@ -214,9 +211,47 @@ TEST_CASE("a malformed trace names its file and line") {
   std::ofstream(folder / "t.trace") << good + with(6, "4");
   CHECK_THROWS_WITH(FindFormat("gavel").read(folder / "t.trace", small),
                     Catch::Contains("t.trace:2: a gang of 4 GPUs is larger"));
-  CHECK_THROWS_WITH(FindFormat("gavel").read(folder / "missing", Paper()),
-                    Catch::Contains("cannot be opened"));
+  CHECK_THROWS_WITH(FindFormat("gavel").read(folder / "missing", Paper()), Catch::Contains("no such file"));
   CHECK_THROWS_WITH(FindFormat("gavell"), Catch::Contains("did you mean 'gavel'"));
+}
+
+TEST_CASE("the trace's relatives: traces_msr and Shockwave's, by their columns") {
+  const TemporaryFolder folder;
+  const auto read = [&](const std::string& text) {
+    std::ofstream(folder / "t.trace") << text;
+    return FindFormat("gavel").read(folder / "t.trace", Paper());
+  };
+  const std::string name = "LM (batch size 10)\t";
+  // job_type, command, num_steps_arg, needs_data_dir, total_steps, arrival_time, scale_factor
+  const Scenario msr = read(name + "c\t-n\t1\t900\t0.000000\t2\n" + name + "c\t-n\t1\t70\t6.5\t1\n");
+  CHECK(msr.data().jobs.arrival == std::vector<double>{0, 6.5});
+  CHECK(msr.data().jobs.total_steps == std::vector<double>{900, 70});
+  CHECK(msr.data().jobs.gang == std::vector<int>{2, 1});
+  CHECK(msr.data().jobs.weight == std::vector<double>{1, 1});
+  CHECK(msr.data().jobs.deadline == std::vector<double>{kNever, kNever});
+  // ..., total_steps, scale_factor, mode, priority_weight, SLO, duration, arrival
+  const std::string shockwave = name + "c\td\t-n\t1\t900\t2\tstatic\t5\t-1.000000\t1418\t3\n";
+  const Scenario still = read(shockwave);
+  CHECK(still.data().jobs.arrival == std::vector<double>{3});
+  CHECK(still.data().jobs.total_steps == std::vector<double>{900});
+  CHECK(still.data().jobs.gang == std::vector<int>{2});
+  CHECK(still.data().jobs.weight == std::vector<double>{5});
+  CHECK(still.data().provenance == folder / "t.trace");
+  const Scenario moving = read(shockwave + name + "c\td\t-n\t1\t900\t1\tgns\t1\t2\t1418\t4\n");
+  CHECK(moving.data().provenance.find("; 1 of 2 jobs change their batch size") != std::string::npos);
+  // An SLO of 2 on 900 steps: twice the time alone on a V100, from the arrival at 4.
+  const int type = moving.data().jobs.job_type[1];
+  CHECK(moving.data().jobs.deadline[1] == 4.0 + 2.0 * 900.0 / V100Rate(type, 1));
+  for (const auto& [text, expected] : std::vector<std::pair<std::string, std::string>>{
+           {shockwave + kGoodLine, "t.trace:2: expected 12 tab-separated columns, found 10"},
+           {name + "c\td\t-n\t1\t900\t2\tmodern\t1\t-1\t1418\t3\n",
+            "t.trace:1: mode: expected static, accordion or gns, found 'modern'"},
+           {name + "c\t-n\t1\t900\t0\t32\n", "t.trace:1: scale_factor: expected 1, 2, 4 or 8 GPUs, found 32"},
+           {name + "c\t-n\t1\t900\t0\n",
+            "t.trace:1: expected 10 tab-separated columns (7 in traces_msr, 12 in Shockwave's), found 6"}}) {
+    CAPTURE(text);
+    CHECK(MessageOf([&, &t = text] { read(t); }).find(expected) != std::string::npos);
+  }
 }
 
 TEST_CASE("damaged and foreign HDF5 files are refused, and nothing already written is lost") {
@@ -268,6 +303,19 @@ TEST_CASE("the reference's traces read as they are") {
   CHECK(scenario.num_jobs() == 1500);
   CHECK(scenario.data().jobs.total_steps[0] == 1646636);
   CHECK(scenario.data().jobs.arrival[1] == 326.114764);
+  const std::string shared = BERTH_SOURCE_DIR "/../shared/";
+  const std::string msr = shared + "gavel/data/traces_msr_seed0/";
+  CHECK(FindFormat("gavel").read(msr + "795a4c.trace", Paper()).num_jobs() == 3);
+  // The others have gangs whose throughput was not measured.
+  CHECK_THROWS_WITH(
+      FindFormat("gavel").read(msr + "103959.trace", Paper()),
+      Catch::Contains("103959.trace:2: job type 'Recommendation (batch size 8192)' with a gang of 4"));
+  const std::string shockwave =
+      shared + "traces/shockwave/120_0.2_5_100_40_25_0,0.5,0.5_0.6,0.3,0.09,0.01_multigpu_dynamic.trace.gz";
+  if (!std::filesystem::exists(shockwave)) return;
+  const Scenario dynamic = FindFormat("gavel").read(shockwave, Paper());
+  CHECK(dynamic.num_jobs() == 120);
+  CHECK(dynamic.data().provenance.find("116 of 120 jobs") != std::string::npos);
 }
 
 }  // namespace berth

@@ -6,16 +6,13 @@
 #include "env/metrics.hpp"
 #include "env/scheduler.hpp"
 #include "tests/catch.hpp"
+#include "tests/runs.hpp"
 #include "tests/toy_scenarios.hpp"
 
 namespace berth {
 namespace {
 
-std::unique_ptr<Scheduler> Make(const std::string& spec) {
-  const SchedulerTable tables[] = {BaselineSchedulers()};
-  return MakeScheduler(spec, tables);
-}
-
+using test::Make;
 // The events before `until`, without the simulator's window in the way.
 std::vector<Event> EventsBefore(const Scenario& scenario, const std::string& spec, double until) {
   const auto scheduler = Make(spec);

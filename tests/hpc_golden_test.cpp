@@ -16,6 +16,7 @@
 #include "data/workloads.hpp"
 #include "env/metrics.hpp"
 #include "tests/catch.hpp"
+#include "tests/runs.hpp"
 #include "tests/skip.hpp"
 
 namespace berth {
@@ -59,8 +60,7 @@ const Scenario& Log(const std::string& key) {
 }
 
 Metrics MeasureOf(const Scenario& scenario, const std::string& spec) {
-  const SchedulerTable tables[] = {BaselineSchedulers()};
-  return Run(scenario, *MakeScheduler(spec, tables), spec, {}).metrics;
+  return test::RunOf(spec, scenario).metrics;
 }
 
 // The file has every digit of the recorded doubles; the last ones depend on the order of a sum of 1024 terms,
@@ -191,10 +191,7 @@ TEST_CASE("hpc goldens: whoever fits starts, in score order", "[hpc][golden]") {
 TEST_CASE("hpc goldens: easy and conservative are fcfs with backfilling, by their usual names", "[hpc]") {
   if (!Have()) return test::Skip(kNeeds);
   const Scenario scenario = Sequence(Log("lublin_256"), 1981, 512, {ClockKind::kEvent});
-  const SchedulerTable tables[] = {BaselineSchedulers()};
-  const auto signature = [&](const std::string& spec) {
-    return Run(scenario, *MakeScheduler(spec, tables), spec, {}).signature;
-  };
+  const auto signature = [&](const std::string& spec) { return test::RunOf(spec, scenario).signature; };
   CHECK(signature("easy") == signature("fcfs(backfill=easy)"));
   CHECK(signature("conservative") == signature("fcfs(backfill=conservative)"));
   CHECK(signature("easy") != signature("fcfs"));

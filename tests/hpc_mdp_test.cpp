@@ -16,6 +16,7 @@
 #include "policies/schedulers.hpp"
 #include "tests/catch.hpp"
 #include "tests/policies_support.hpp"
+#include "tests/runs.hpp"
 #include "tests/skip.hpp"
 #include "tests/temporary_folder.hpp"
 #include "tests/tiny.hpp"
@@ -72,12 +73,11 @@ TEST_CASE("commit: the process driven by a rule's choices is the rule's schedule
   if (!std::filesystem::exists(folder)) return test::Skip("needs ../shared/traces/rlscheduler-lublin");
   const Scenario log = FindFormat("swf").read(folder + "lublin_256.swf.gz", {});
   const Scenario scenario = Sequence(log, 1981, 1024, {ClockKind::kHpc});
-  const SchedulerTable tables[] = {BaselineSchedulers()};
   for (const bool backfill : {false, true}) {
     for (const auto& [name, score] : {Choice{"sjf", Sjf}, Choice{"saf", Saf}}) {
       const std::string spec = Join(name, "(semantics=commit,backfill=", backfill ? "easy)" : "none)");
       CAPTURE(spec);
-      const RunResult expected = Run(scenario, *MakeScheduler(spec, tables), spec, {});
+      const RunResult expected = test::RunOf(spec, scenario);
       SchedEnv env(FixedSource(scenario, "a sequence"), Commit(1024, 1024, backfill), 0);
       Play(env, score);
       CHECK(env.simulator().signature() == expected.signature);  // every event of both, not only the mean
@@ -131,7 +131,6 @@ TEST_CASE("commit: a frozen policy has the backfill that it was trained with", "
     jobs.push_back({now, 10.0 + stream.Below(90), 0, 1 << stream.Below(3)});
   }
   const Scenario scenario = test::Tiny({{"a", 5}}, {{1.0}}, jobs, {ClockKind::kHpc});
-  const SchedulerTable tables[] = {BaselineSchedulers()};
   std::uint64_t last = 0;
   for (const bool backfill : {false, true}) {
     bundle.mdp.commit_backfill = backfill;
@@ -140,7 +139,7 @@ TEST_CASE("commit: a frozen policy has the backfill that it was trained with", "
     const PolicyBundle loaded = LoadBundle(folder / "p.h5");
     CHECK(loaded.mdp.commit_backfill == backfill);
     const std::string spec = Join("fcfs(semantics=commit,backfill=", backfill ? "easy)" : "none)");
-    const std::uint64_t expected = Run(scenario, *MakeScheduler(spec, tables), spec, {}).signature;
+    const std::uint64_t expected = test::RunOf(spec, scenario).signature;
     CHECK(Run(scenario, *MakePolicyScheduler(loaded, "test", false), "policy", {}).signature == expected);
     SchedEnvOptions options;
     options.mdp = loaded.mdp;

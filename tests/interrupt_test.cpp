@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "tests/binary.hpp"
 #include "tests/catch.hpp"
 #include "tests/skip.hpp"
 #include "tests/temporary_folder.hpp"
@@ -22,6 +23,7 @@ namespace berth {
 namespace {
 
 namespace fs = std::filesystem;
+using test::Slurp;
 using test::TemporaryFolder;
 
 // Where the binary looks for the learners.
@@ -65,11 +67,6 @@ int Wait(pid_t child) {
 bool Ended(pid_t child) {
   siginfo_t info = {};
   return waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0;
-}
-
-std::string Slurp(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
 }  // namespace

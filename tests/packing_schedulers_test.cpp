@@ -12,6 +12,7 @@
 #include "env/metrics.hpp"
 #include "env/rng.hpp"
 #include "tests/catch.hpp"
+#include "tests/runs.hpp"
 #include "tests/tiny.hpp"
 #include "tests/toy_scenarios.hpp"
 
@@ -19,11 +20,7 @@ namespace berth {
 namespace {
 
 using gavel::PairShares;
-
-std::unique_ptr<Scheduler> Make(const std::string& spec) {
-  const SchedulerTable tables[] = {BaselineSchedulers()};
-  return MakeScheduler(spec, tables);
-}
+using test::Make;
 
 // One kind of job, 2 steps/s alone and 1 beside another, on one type.
 ScenarioData OneKind(int jobs, int gpus, double steps, Clock clock) {

@@ -7,22 +7,16 @@
 #include "env/check.hpp"
 #include "env/metrics.hpp"
 #include "tests/catch.hpp"
+#include "tests/runs.hpp"
 #include "tests/tiny.hpp"
 
 namespace berth {
 namespace {
 
+using test::Log;
+using test::Make;
+using test::RunOf;
 using test::TinyData;
-using Log = std::vector<std::string>;
-
-std::unique_ptr<Scheduler> Make(const std::string& spec) {
-  const SchedulerTable tables[] = {BaselineSchedulers()};
-  return MakeScheduler(spec, tables);
-}
-
-RunResult RunOf(const std::string& spec, const Scenario& scenario) {
-  return Run(scenario, *Make(spec), spec, {{}, true, {}});
-}
 
 // "10:2" is job 2 started at 10 s.
 Log Starts(const std::string& spec, const Scenario& scenario) {

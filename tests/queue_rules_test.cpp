@@ -6,33 +6,17 @@
 #include "env/check.hpp"
 #include "env/metrics.hpp"
 #include "tests/catch.hpp"
+#include "tests/runs.hpp"
 #include "tests/tiny.hpp"
 
 namespace berth {
 namespace {
 
+using test::Decisions;
+using test::Log;
+using test::Make;
 using test::Tiny;
 using test::TinyData;
-using Log = std::vector<std::string>;
-
-std::unique_ptr<Scheduler> Make(const std::string& spec) {
-  const SchedulerTable tables[] = {BaselineSchedulers()};
-  return MakeScheduler(spec, tables);
-}
-
-// What was decided: "10 start 2@0" is job 2 on type 0 at 10 s.
-Log Decisions(const std::string& spec, const Scenario& scenario) {
-  RunOptions options;
-  options.keep_events = true;
-  Log log;
-  for (const Event& event : Run(scenario, *Make(spec), spec, options).events) {
-    if (event.kind == EventKind::kComplete || event.kind == EventKind::kArrive) continue;
-    const bool placed = event.kind == EventKind::kStart || event.kind == EventKind::kMove;
-    log.push_back(Join(event.time, " ", ToString(event.kind), " ", event.job,
-                       placed ? Join("@", static_cast<int>(event.type)) : ""));
-  }
-  return log;
-}
 
 }  // namespace
 

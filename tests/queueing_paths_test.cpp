@@ -9,16 +9,13 @@
 #include "data/workloads.hpp"
 #include "env/metrics.hpp"
 #include "tests/catch.hpp"
+#include "tests/runs.hpp"
 #include "tests/toy_scenarios.hpp"
 
 namespace berth {
 namespace {
 
-std::unique_ptr<Scheduler> Make(const std::string& spec) {
-  const SchedulerTable tables[] = {BaselineSchedulers()};
-  return MakeScheduler(spec, tables);
-}
-
+using test::Make;
 Scenario Queue(const std::string& spec, const std::string& cluster, std::uint64_t seed) {
   ScenarioSettings settings;
   settings.cluster = ParseCluster(cluster);
@@ -203,6 +200,15 @@ TEST_CASE("queueing paths: Little's law on every run of every scheduler", "[queu
       }
     }
   }
+  int objectives = 0;
+  for (const std::string& spec : test::GavelSpecs()) {
+    CAPTURE(spec);
+    ScenarioData data = test::RandomScenario(23, 25, {ClockKind::kRounds, 60.0}).data();
+    if (spec.find("allox") != std::string::npos) data.jobs.gang.assign(25, 1);  // it places no gangs
+    check(Scenario(std::move(data)), spec);
+    ++objectives;
+  }
+  CHECK(objectives > 20);
 }
 
 }  // namespace berth

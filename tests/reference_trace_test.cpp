@@ -6,14 +6,14 @@
 #include "data/workloads.hpp"
 #include "env/metrics.hpp"
 #include "tests/catch.hpp"
+#include "tests/runs.hpp"
 #include "tests/skip.hpp"
 
 namespace berth {
 namespace {
 
 double MeanJct(const Scenario& scenario, const char* spec) {
-  const SchedulerTable tables[] = {BaselineSchedulers()};
-  const auto scheduler = MakeScheduler(spec, tables);
+  const auto scheduler = test::Make(spec);
   const RunResult result =
       Run(scenario, *scheduler, spec, {.window = {200, 500}, .keep_events = false, .progress = {}});
   REQUIRE(result.jct_s.size() == 300);

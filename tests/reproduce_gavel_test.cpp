@@ -1,7 +1,5 @@
 // berth reproduce gavel: what it holds, what it keeps, and the figure of sustained load, by cases worked by
 // hand.
-#include <sys/wait.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -16,6 +14,7 @@
 #include "data/throughputs.hpp"
 #include "data/workloads.hpp"
 #include "env/check.hpp"
+#include "tests/binary.hpp"
 #include "tests/catch.hpp"
 #include "tests/temporary_folder.hpp"
 #include "tools/reproduce/gavel_curve.hpp"
@@ -23,24 +22,12 @@
 namespace berth {
 namespace {
 
+using test::Outcome;
+using test::Slurp;
 using test::TemporaryFolder;
 
-struct Outcome {
-  int code;
-  std::string out, error;
-};
-
-std::string Slurp(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(file), {});
-}
-
 Outcome Reproduce(const TemporaryFolder& folder, const std::string& arguments) {
-  const std::string command = Join("cd '", folder.path(), "' && '" BERTH_BINARY "' reproduce gavel ",
-                                   arguments, " >out.txt 2>error.txt </dev/null");
-  const int status = std::system(command.c_str());
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, Slurp(folder / "out.txt"),
-          Slurp(folder / "error.txt")};
+  return test::Berth(folder, "reproduce gavel " + arguments);
 }
 
 bool Has(const std::string& text, const std::string& part) {
@@ -52,9 +39,8 @@ constexpr int kSteps = 100000;
 
 // One job alone runs on a V100, its fastest type, from its arrival at time 0 to its end: kSteps / rate.
 double SecondsAlone() {
-  const ClusterSpec v100 = ParseCluster("v100=1");
-  const ThroughputTable table = PublishedThroughputs(v100);
-  return kSteps / AloneRate(table, JobTypeIndex(table, kJobType, "test"), 1, 0, 1);
+  const ThroughputTable table = PublishedThroughputs(ParseCluster("v100=1"));
+  return kSteps / V100Rate(JobTypeIndex(table, kJobType, "test"), 1);
 }
 
 // A folder of the reference's records with one trace, `one`, of one job, and one result on it.
@@ -192,7 +178,7 @@ TEST_CASE("reproduce gavel: bad words end with one line and code 2") {
   std::ofstream(folder / "ref/sim/results_public.csv", std::ios::app) << "one,fifo_perf,0,1,ok,12\n";
   const Outcome ran = Reproduce(folder, kRun);
   CHECK(ran.code == 2);
-  CHECK(Has(ran.error, "results_public.csv:3: expected 7 columns, found 6"));
+  CHECK(Has(ran.error, "results_public.csv:3: expected 7 comma-separated columns, found 6"));
 }
 
 TEST_CASE("sustained load: where the curve crosses twice its first value, or a lower bound") {

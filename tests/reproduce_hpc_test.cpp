@@ -1,6 +1,4 @@
 // berth reproduce hpc: holds where nothing was touched, and says what differs where something was.
-#include <sys/wait.h>
-
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -8,6 +6,7 @@
 #include <string>
 
 #include "env/check.hpp"
+#include "tests/binary.hpp"
 #include "tests/catch.hpp"
 #include "tests/skip.hpp"
 #include "tests/temporary_folder.hpp"
@@ -15,22 +14,11 @@
 namespace berth {
 namespace {
 
-struct Outcome {
-  int code;
-  std::string out, error;
-};
-
-std::string Slurp(const std::string& path) {
-  std::ifstream file(path);
-  return std::string(std::istreambuf_iterator<char>(file), {});
-}
+using test::Outcome;
+using test::Slurp;
 
 Outcome Reproduce(const test::TemporaryFolder& folder, const std::string& arguments) {
-  const std::string command = Join("cd '", folder.path(), "' && '" BERTH_BINARY "' reproduce hpc ", arguments,
-                                   " >out.txt 2>error.txt </dev/null");
-  const int status = std::system(command.c_str());
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, Slurp(folder / "out.txt"),
-          Slurp(folder / "error.txt")};
+  return test::Berth(folder, "reproduce hpc " + arguments);
 }
 
 }  // namespace
@@ -66,18 +54,12 @@ TEST_CASE("reproduce hpc: a changed record is named and ends with code 1, all ot
 
 TEST_CASE("reproduce hpc: a wrong folder or file is one line and code 2", "[hpc][cli]") {
   const test::TemporaryFolder folder;
-  const auto check = [](const Outcome& outcome, const std::string& expected) {
-    CAPTURE(outcome.error);
-    CHECK(outcome.code == 2);
-    CHECK(outcome.error.find('\n') == outcome.error.size() - 1);
-    CHECK(outcome.error.find(expected) != std::string::npos);
-  };
-  check(Reproduce(folder, ""), "--traces: expected a folder that holds rlscheduler-lublin");
-  check(Reproduce(folder, "--traces none"), "found 'none'");
+  test::CheckOneLine(Reproduce(folder, ""), "--traces: expected a folder that holds rlscheduler-lublin");
+  test::CheckOneLine(Reproduce(folder, "--traces none"), "found 'none'");
   std::filesystem::create_directories(folder / "t/rlscheduler-lublin");
-  check(Reproduce(folder, "--traces t"), "t/rlscheduler-lublin/lublin_256.swf.gz: cannot be opened");
+  test::CheckOneLine(Reproduce(folder, "--traces t"), "t/rlscheduler-lublin/lublin_256.swf.gz: no such file");
   std::ofstream(folder / "t/rlscheduler-lublin/lublin_256.swf.gz") << "; MaxNodes: 4\n1 0 -1 5 1\n";
-  check(Reproduce(folder, "--traces t"), "lublin_256.swf.gz:2: expected 18 fields, found 5");
+  test::CheckOneLine(Reproduce(folder, "--traces t"), "lublin_256.swf.gz:2: expected 18 fields, found 5");
 }
 
 }  // namespace berth

@@ -1,7 +1,5 @@
 // berth reproduce queueing, from the command line: every system is listed, the exit code is the verdict, and
 // wrong words are one line.
-#include <sys/wait.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
@@ -9,31 +7,20 @@
 #include <string>
 
 #include "env/check.hpp"
+#include "tests/binary.hpp"
 #include "tests/catch.hpp"
 #include "tests/temporary_folder.hpp"
 #include "tools/reproduce/queueing_systems.hpp"
 
 namespace berth {
-namespace {
 
-std::string Slurp(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(file), {});
-}
-
-int Berth(const test::TemporaryFolder& folder, const std::string& arguments) {
-  const std::string command =
-      Join("cd '", folder.path(), "' && '" BERTH_BINARY "' ", arguments, " >out.txt 2>error.txt </dev/null");
-  const int status = std::system(command.c_str());
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
-}  // namespace
+using test::Berth;
+using test::Slurp;
 
 TEST_CASE("cli: reproduce queueing shows every system, on any number of threads the same", "[queueing]") {
   const test::TemporaryFolder folder;
   const std::string run = "reproduce queueing --replications 2 --jobs 100 ";
-  const int code = Berth(folder, run + "--threads 1 --json one.json");
+  const int code = Berth(folder, run + "--threads 1 --json one.json").code;
   CAPTURE(Slurp(folder / "error.txt"));
   const nlohmann::json one = nlohmann::json::parse(Slurp(folder / "one.json"));
   CHECK(code == (one["outside_all_99"].get<int>() > 0 ? 1 : 0));
@@ -69,11 +56,7 @@ TEST_CASE("cli: reproduce names what it knows", "[queueing]") {
            {"reproduce queueing --json no/such/q.json", "no/such/q.json"},
        }) {
     CAPTURE(arguments);
-    CHECK(Berth(folder, arguments) == 2);
-    const std::string error = Slurp(folder / "error.txt");
-    CAPTURE(error);
-    CHECK(error.find(expected) != std::string::npos);
-    CHECK(std::count(error.begin(), error.end(), '\n') == 1);
+    test::CheckOneLine(Berth(folder, arguments), expected);
   }
 }
 

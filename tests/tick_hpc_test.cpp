@@ -6,6 +6,7 @@
 #include "env/rng.hpp"
 #include "tests/audit.hpp"
 #include "tests/catch.hpp"
+#include "tests/rule_run.hpp"
 #include "tests/tick_simulator.hpp"
 #include "tests/tiny.hpp"
 
@@ -73,29 +74,6 @@ Model Walk(const Scenario& scenario, TickRule rule) {
   return model;
 }
 
-Model Simulate(const Scenario& scenario, TickRule rule) {
-  Simulator simulator(scenario);
-  Auditor auditor;
-  Model model;
-  Decision decision;
-  while (simulator.AdvanceToDecision()) {
-    ++model.decisions;
-    REQUIRE(test::Observe(auditor, simulator) == "");
-    const ClusterView view = simulator.View(Knowledge::kNone);
-    std::vector<TickJob> present;
-    for (int job : view.active()) present.push_back(Face(job, view.Gang(job), view.TypeOf(job)));
-    decision.Clear();
-    for (const auto& [job, type] : test::Plan(rule, present, {6})) {
-      if (view.IsWaiting(job)) decision.Start(job, type);
-    }
-    REQUIRE(simulator.Apply(decision).ok());
-    REQUIRE(test::Observe(auditor, simulator) == "");
-  }
-  REQUIRE(simulator.finished());
-  model.completion = simulator.state().completion;
-  return model;
-}
-
 }  // namespace
 
 TEST_CASE("model: under clock hpc the simulator and a brute-force one agree, one event at a time",
@@ -105,10 +83,11 @@ TEST_CASE("model: under clock hpc the simulator and a brute-force one agree, one
     for (std::uint64_t seed = 0; seed < 100; ++seed) {
       CAPTURE(static_cast<int>(rule), seed);
       const Scenario scenario = WholeSeconds(seed);
-      const Model expected = Walk(scenario, rule), found = Simulate(scenario, rule);
+      const Model expected = Walk(scenario, rule);
+      const test::RuleRun found = test::RunByRule(scenario, rule);
       REQUIRE(found.completion == expected.completion);
       // The last completion ends the run; every other event is a decision point.
-      REQUIRE(found.decisions == expected.decisions - 1);
+      REQUIRE(static_cast<int>(found.decided_at.size()) == expected.decisions - 1);
       differs += test::TickSimulate(WithClock(scenario, {ClockKind::kEvent}), rule) != expected.completion;
     }
   }

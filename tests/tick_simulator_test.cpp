@@ -5,14 +5,13 @@
 #include <vector>
 
 #include "env/rng.hpp"
-#include "env/simulator.hpp"
 #include "tests/catch.hpp"
+#include "tests/rule_run.hpp"
 #include "tests/tiny.hpp"
 
 namespace berth {
 namespace {
 
-using test::TickJob;
 using test::TickRule;
 
 // Three GPU types, one of which some jobs cannot use. Steps are multiples of 4 and rates 1, 2, 4: every run
@@ -42,34 +41,6 @@ Scenario WholeSeconds(std::uint64_t seed, Clock clock) {
   return Scenario(std::move(data));
 }
 
-// The real simulator under a rule: what the plan leaves out is stopped, what it adds is started.
-std::vector<double> Simulate(const Scenario& scenario, TickRule rule, int* stops) {
-  Simulator simulator(scenario);
-  std::vector<int> gpus;
-  for (const GpuType& type : scenario.data().cluster.types) gpus.push_back(type.count);
-  Decision decision;
-  while (simulator.AdvanceToDecision()) {
-    const ClusterView view = simulator.View(Knowledge::kNone);
-    std::vector<TickJob> present;
-    for (int job : view.active()) {
-      const std::vector<double> rates(view.Rates(job).begin(), view.Rates(job).end());
-      present.push_back(
-          {job, view.Gang(job), view.TypeOf(job), view.LastTypeOf(job), view.Weight(job), rates});
-    }
-    const std::map<int, int> plan = test::Plan(rule, present, gpus);
-    decision.Clear();
-    for (const TickJob& job : present) {
-      const auto put = plan.find(job.index);
-      if (job.on >= 0 && put == plan.end()) decision.Stop(job.index), ++*stops;
-      if (job.on < 0 && put != plan.end()) decision.Start(job.index, put->second);
-    }
-    REQUIRE(simulator.Apply(decision).ok());
-    REQUIRE(CheckInvariants(simulator).empty());
-  }
-  REQUIRE(simulator.finished());
-  return simulator.state().completion;
-}
-
 }  // namespace
 
 TEST_CASE("model: the simulator and a brute-force one complete every job at the same second") {
@@ -79,7 +50,9 @@ TEST_CASE("model: the simulator and a brute-force one complete every job at the 
       for (std::uint64_t seed = 0; seed < 100; ++seed) {
         CAPTURE(clock.ToString(), static_cast<int>(rule), seed);
         const Scenario scenario = WholeSeconds(seed, clock);
-        REQUIRE(Simulate(scenario, rule, &stops) == test::TickSimulate(scenario, rule));
+        const test::RuleRun run = test::RunByRule(scenario, rule);
+        REQUIRE(run.completion == test::TickSimulate(scenario, rule));
+        stops += run.stops;
       }
       CHECK((stops > 0) == (rule == TickRule::kPreemptive));  // the comparison covers preemption
     }

@@ -1,6 +1,5 @@
 // Readers of public logs (Standard Workload Format, Philly, ITP): what they make of a line, what they say of
 // a bad one, and the real files where they are at hand.
-#include <sys/wait.h>
 #include <zlib.h>
 
 #include <algorithm>
@@ -16,6 +15,7 @@
 #include "data/workloads.hpp"
 #include "env/check.hpp"
 #include "env/rng.hpp"
+#include "tests/binary.hpp"
 #include "tests/catch.hpp"
 #include "tests/skip.hpp"
 #include "tests/temporary_folder.hpp"
@@ -23,6 +23,7 @@
 namespace berth {
 namespace {
 
+using test::Berth;
 using test::TemporaryFolder;
 
 const std::string kTraces = BERTH_SOURCE_DIR "/../shared/traces/";
@@ -204,9 +205,9 @@ TEST_CASE("philly and itp: a bad line is named", "[readers]") {
   for (const char* format : {"philly", "itp"}) {
     CHECK_THROWS_WITH(ReadText(folder, format, kCsv), Catch::Contains("give --cluster"));
     CHECK_THROWS_WITH(FindFormat(format).read(folder / "missing", On("p100=8")),
-                      Catch::Contains("cannot be opened"));
+                      Catch::Contains("no such file"));
     CHECK_THROWS_WITH(FindFormat(format).read(folder.path(), On("p100=8")),
-                      Catch::Contains("cannot be opened"));
+                      Catch::Contains("found a directory"));
   }
 }
 
@@ -277,25 +278,16 @@ TEST_CASE("readers: random damage is read or refused in one line, never worse", 
 
 TEST_CASE("cli: a log converts, simulates, and a bad one ends with one line and code 2", "[readers]") {
   const TemporaryFolder folder;
-  const auto berth = [&](const std::string& arguments) {
-    const int status = std::system(
-        Join("cd '", folder.path(), "' && '" BERTH_BINARY "' ", arguments, " >out.txt 2>error.txt </dev/null")
-            .c_str());
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  };
-  const auto slurp = [&](const char* file) {
-    std::ifstream in(folder / file);
-    return std::string(std::istreambuf_iterator<char>(in), {});
-  };
   const std::string text =
       kHeader + Swf("1", "10", "100", "16", "-1", "200") + Swf("2", "20", "30", "2", "-1", "40");
   const Scenario read = ReadText(folder, "swf", text);
-  REQUIRE(berth("convert --format swf t.log --clock hpc --out s.h5") == 0);
+  REQUIRE(Berth(folder, "convert --format swf t.log --clock hpc --out s.h5").code == 0);
   const Scenario stored = ReadScenario(folder / "s.h5");
   CHECK(stored.Hash() == WithClock(read, {ClockKind::kHpc}).Hash());
-  REQUIRE(berth("simulate --scenario s.h5 --scheduler 'f1(semantics=commit,backfill=easy)' --json r.json") ==
-          0);
-  const std::string json = slurp("r.json");
+  REQUIRE(
+      Berth(folder, "simulate --scenario s.h5 --scheduler 'f1(semantics=commit,backfill=easy)' --json r.json")
+          .code == 0);
+  const std::string json = test::Slurp(folder / "r.json");
   CAPTURE(json);
   // Job 2 waits from 20 to 110: bounded slowdowns 1 and (90 + 30) / 30; the last start is at 110.
   CHECK(json.find("\"hpc_bounded_slowdown\": 2.5") != std::string::npos);
@@ -311,11 +303,9 @@ TEST_CASE("cli: a log converts, simulates, and a bad one ends with one line and 
       {"itp", kItp + "u,0,5,-1\n", "t.log:2: expected at least 1 device, found -1\n"}};
   for (const Case& bad : cases) {
     std::ofstream(folder / "t.log") << bad.text;
-    CHECK(berth(Join("convert --format ", bad.format, " t.log --cluster p100=8 --out s.h5")) == 2);
-    const std::string error = slurp("error.txt");
-    CAPTURE(error);
-    CHECK(std::count(error.begin(), error.end(), '\n') == 1);
-    CHECK(error.find(bad.expected) != std::string::npos);
+    test::CheckOneLine(
+        Berth(folder, Join("convert --format ", bad.format, " t.log --cluster p100=8 --out s.h5")),
+        bad.expected);
   }
   CHECK(ReadScenario(folder / "s.h5").Hash() == stored.Hash());
 }

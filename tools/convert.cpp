@@ -1,8 +1,4 @@
 // berth convert: a public trace as a scenario file.
-#include <iostream>
-
-#include "data/workloads.hpp"
-#include "tools/output_file.hpp"
 #include "tools/scenario_options.hpp"
 #include "tools/scenario_summary.hpp"
 #include "tools/verbs.hpp"
@@ -19,17 +15,8 @@ int RunConvert(const std::vector<std::string>& arguments) {
   if (!options.Parse(arguments)) return 0;
 
   const std::string trace = options.Required("trace");
-  const std::string out = options.Required("out");
-  CheckWritable(out, options.Where("out"));
-  CheckJsonWritable(options);
-  const Scenario scenario = ReadTrace(trace, options.Required("format"), options);
-  WriteScenario(scenario, out);
-
-  Json json = ScenarioJson(scenario);
-  json["file"] = out;
-  json["config"] = ConfigJson(options);
-  WriteJson(options, json);
-  std::cout << out << ": " << ScenarioReport(scenario);
+  CheckScenarioWritable(options);
+  WriteAndReport(options, ReadTrace(trace, options.Required("format"), options));
   return 0;
 }
 

@@ -1,8 +1,5 @@
 // berth generate: a workload generator's scenario as a file.
-#include <iostream>
-
 #include "data/workloads.hpp"
-#include "tools/output_file.hpp"
 #include "tools/scenario_options.hpp"
 #include "tools/scenario_summary.hpp"
 #include "tools/verbs.hpp"
@@ -18,18 +15,9 @@ int RunGenerate(const std::vector<std::string>& arguments) {
   options.Output("out", "the scenario file to write");
   if (!options.Parse(arguments)) return 0;
 
-  const std::string out = options.Required("out");
   const auto seed = static_cast<std::uint64_t>(options.Integer("seed", 0, INT64_MAX));
-  CheckWritable(out, options.Where("out"));
-  CheckJsonWritable(options);
-  const Scenario scenario = EvaluationScenario(*ResolveGenerator(options), seed);
-  WriteScenario(scenario, out);
-
-  Json json = ScenarioJson(scenario);
-  json["file"] = out;
-  json["config"] = ConfigJson(options);
-  WriteJson(options, json);
-  std::cout << out << ": " << ScenarioReport(scenario);
+  CheckScenarioWritable(options);
+  WriteAndReport(options, EvaluationScenario(*ResolveGenerator(options), seed));
   return 0;
 }
 

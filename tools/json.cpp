@@ -1,8 +1,13 @@
 #include "tools/json.hpp"
 
+#include "data/text_file.hpp"
 #include "tools/output_file.hpp"
 
 namespace berth {
+
+Json ReadJson(const std::string& path) {
+  return Json::parse(ReadText(path));
+}
 
 Json ConfigJson(const Options& options) {
   Json config = Json::object();

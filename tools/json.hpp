@@ -10,7 +10,8 @@ namespace berth {
 
 using Json = nlohmann::ordered_json;
 
-Json ConfigJson(const Options& options);                      // {"option": "value", ...}
+Json ReadJson(const std::string& path);   // plain or gzip; Error where it cannot be read, Json::exception
+Json ConfigJson(const Options& options);  // {"option": "value", ...}
 void CheckJsonWritable(const Options& options);               // Error before the work, not after it
 void WriteJson(const Options& options, const Json& content);  // to --json, where it was given
 

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <iostream>
 
+#include "data/text_file.hpp"
 #include "env/check.hpp"
 #include "env/spec.hpp"
 
@@ -175,11 +176,8 @@ void Options::SetFromText(const std::string& assignment) {
 }
 
 void Options::ReadConfig(const std::string& path) {
+  CheckReadable(path);
   std::ifstream in(path);
-  std::error_code ignored;
-  if (!in || std::filesystem::is_directory(path, ignored)) {
-    throw Error(Join(path, ": cannot read the configuration"));
-  }
   try {
     const po::options_description none;
     const auto parsed = po::parse_config_file(in, none, /*allow_unregistered=*/true);

@@ -1,8 +1,11 @@
 #include "tools/scenario_summary.hpp"
 
 #include <algorithm>
+#include <iostream>
 #include <map>
 
+#include "data/workloads.hpp"
+#include "tools/output_file.hpp"
 #include "tools/results.hpp"
 #include "tools/scenario_options.hpp"
 #include "tools/table.hpp"
@@ -72,6 +75,21 @@ std::string ScenarioReport(const Scenario& scenario) {
               " jobs/h), gangs ", gangs.empty() ? "none" : gangs, ", ", Fixed(summary.fastest_gpu_h, 1),
               " GPU-hours on the fastest types\nfrom ", scenario.data().provenance, ", hash ",
               HexSignature(scenario.Hash()), "\n");
+}
+
+void CheckScenarioWritable(const Options& options) {
+  CheckWritable(options.Required("out"), options.Where("out"));
+  CheckJsonWritable(options);
+}
+
+void WriteAndReport(const Options& options, const Scenario& scenario) {
+  const std::string& out = options.Required("out");
+  WriteScenario(scenario, out);
+  Json json = ScenarioJson(scenario);
+  json["file"] = out;
+  json["config"] = ConfigJson(options);
+  WriteJson(options, json);
+  std::cout << out << ": " << ScenarioReport(scenario);
 }
 
 }  // namespace berth

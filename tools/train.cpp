@@ -89,11 +89,14 @@ std::string WarmupScheduler(const MdpSpec& mdp) {
   return mdp.knowledge == Knowledge::kOracle ? "srpt" : "las";
 }
 
-// A run is continued where one is, and begun where none is.
+// A run is continued where one is, with its options, and begun where none is.
 void CheckFolder(const std::string& folder, bool resume) {
   const std::string checkpoint = folder + "/checkpoint.h5";
   const bool exists = std::filesystem::exists(checkpoint);
-  if (resume && !exists) throw Error(Join("--resume: expected ", checkpoint, ", found no such file"));
+  for (const std::string& file : {checkpoint, folder + "/config.ini"}) {
+    if (resume && !std::filesystem::exists(file))
+      throw Error(Join("--resume: expected ", file, ", found no such file"));
+  }
   if (!resume && exists) {
     throw Error(Join("--out: ", folder, " already holds a run; continue it with '", CommandName(),
                      " train --resume --out ", folder, "' or choose another folder"));
@@ -166,7 +169,7 @@ int RunTrain(const std::vector<std::string>& arguments) {
   const std::string out = options.Required("out");
   const bool resume = options.Bool("resume");
   CheckFolder(out, resume);
-  if (resume && std::filesystem::exists(out + "/config.ini")) options.ReadConfig(out + "/config.ini");
+  if (resume) options.ReadConfig(out + "/config.ini");
   CheckJsonWritable(options);
 
   TrainRequest request;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <iostream>
 #include <map>
 #include <stdexcept>
@@ -32,8 +31,6 @@ std::string Scientific(double value) {
 }  // namespace
 
 GoldenReport ReadAndCheckGolden(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) throw Error(Join(path, ": expected a file of golden policy vectors, cannot read it"));
   GoldenReport report;
   const auto take = [&report](const std::string& policy, const std::string& instance,
                               const GoldenMeasure& m) {
@@ -46,7 +43,7 @@ GoldenReport ReadAndCheckGolden(const std::string& path) {
   };
   std::string where = path;
   try {
-    const Json content = Json::parse(file);
+    const Json content = ReadJson(path);
     const Json& instances = content.at("instances");
     for (const Json& instance : instances) {
       const std::string id = instance.at("id");

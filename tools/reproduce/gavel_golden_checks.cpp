@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
+
+#include "env/check.hpp"
 
 namespace berth {
 
@@ -11,6 +14,33 @@ namespace golden {
 
 double Relative(double value, double expected) {
   return std::abs(value - expected) / std::max(std::abs(expected), 1e-12);
+}
+
+void CheckProblem(const Problem& problem) {
+  const auto expect = [](bool holds, const char* what, double found) {
+    if (!holds) throw std::out_of_range(Join(what, " of ", found));
+  };
+  constexpr int kMostGpus = 100'000;
+  for (const int count : problem.workers)
+    expect(count >= 0 && count <= kMostGpus, "GPUs of a type, 0 to 100000, a cluster_spec", count);
+  const std::size_t jobs = problem.key.size();
+  if (problem.remaining.size() != jobs || problem.since.size() != jobs)
+    throw std::out_of_range("num_steps_remaining or time_since_start of other jobs");
+  for (std::size_t i = 0; i < jobs; ++i) {
+    expect(problem.gang[i] >= 1 && problem.gang[i] <= kMostGpus, "a scale_factor", problem.gang[i]);
+    expect(problem.weight[i] > 0.0 && std::isfinite(problem.weight[i]), "a priority_weight",
+           problem.weight[i]);
+    expect(problem.remaining[i] > 0.0, "num_steps_remaining", problem.remaining[i]);
+    expect(problem.since[i] >= 0.0, "a time_since_start", problem.since[i]);
+  }
+  for (const double rate : problem.throughput)
+    expect(rate >= 0.0 && std::isfinite(rate), "a throughput", rate);
+}
+
+std::size_t JobRow(const Problem& problem, int id) {
+  const auto at = std::find(problem.key.begin(), problem.key.end(), id);
+  if (at == problem.key.end()) throw std::out_of_range(Join("job ", id, ", which no job has as its job_id"));
+  return static_cast<std::size_t>(at - problem.key.begin());
 }
 
 double Worst(const std::vector<double>& values, const std::vector<double>& expected) {
@@ -66,6 +96,7 @@ gavel::Problem ReadGoldenProblem(const Json& instance) {
     problem.left.push_back(kLpInfinity);
     problem.tenant.push_back(0);
   }
+  golden::CheckProblem(problem);
   return problem;
 }
 

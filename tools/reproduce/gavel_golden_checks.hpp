@@ -54,6 +54,10 @@ inline constexpr double kFailed = std::numeric_limits<double>::infinity();  // a
 inline constexpr LpMethod kMethods[] = {LpMethod::kSimplex, LpMethod::kInteriorPoint, LpMethod::kEmbedding};
 
 double Relative(double value, double expected);
+// What a problem must be for a policy to answer it; std::out_of_range says what is not.
+void CheckProblem(const gavel::Problem& problem);
+// Row of the job with this id; std::out_of_range where none has it.
+std::size_t JobRow(const gavel::Problem& problem, int id);
 double Worst(const std::vector<double>& values, const std::vector<double>& expected);  // relative
 double Optimum(const Json& policy);                          // the independent one, where the file has it
 double Apart(const gavel::Allocation& x, const Json& rows);  // largest difference of a share

@@ -1,6 +1,7 @@
 // Checks of water filling, hierarchical sharing, AlloX and the strategy-proof policy.
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 
 #include "baselines/gavel/allox.hpp"
 #include "baselines/gavel/nash_welfare.hpp"
@@ -54,11 +55,12 @@ Measures CheckHierarchical(const GoldenCase& golden) {
     problem.tenants.push_back({golden.policy.at("entity_weights").at(entity),
                                golden.policy.at("entity_policies").at(entity) == "fifo"});
     for (const Json& job : jobs) {
-      const auto at = std::find(problem.key.begin(), problem.key.end(), job.get<int>()) - problem.key.begin();
-      problem.tenant.at(static_cast<std::size_t>(at)) = tenant;
+      problem.tenant[JobRow(problem, job.get<int>())] = tenant;
     }
   }
   const std::vector<double> recorded = golden.policy.at("normalized_effective_throughputs");
+  if (recorded.size() != problem.key.size())
+    throw std::out_of_range("normalized_effective_throughputs of other jobs");
   Measures measures;
   for (const LpMethod method : kMethods) {
     gavel::WaterFilling filling(method);
@@ -68,8 +70,8 @@ Measures CheckHierarchical(const GoldenCase& golden) {
     // up to the solver: those are compared at the reference's point alone.
     double settled = 0.0, promised = 0.0;
     for (std::size_t i = 0; i < recorded.size(); ++i) {
-      if (answer.saturated.at(i)) settled = std::max(settled, Relative(answer.net[i], recorded[i]));
-      promised = std::max(promised, (answer.promised.at(i) - recorded[i]) / recorded[i]);
+      if (answer.saturated[i]) settled = std::max(settled, Relative(answer.net[i], recorded[i]));
+      promised = std::max(promised, (answer.promised[i] - recorded[i]) / recorded[i]);
     }
     Append(measures, {{"normalised throughputs, saturated jobs", settled, kObjective},
                       {"promised but not given there", promised, kObjective},

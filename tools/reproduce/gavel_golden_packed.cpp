@@ -22,8 +22,7 @@ PackedProblem ReadPacked(const GoldenCase& golden) {
   packed.beside.assign(base.key.size() * base.throughput.size(), 0.0);
   for (const auto& [name, rates] : golden.instance.at("pair_throughput").items()) {
     const auto index = [&base](const std::string& id) {
-      const auto at = std::find(base.key.begin(), base.key.end(), std::stoi(id));
-      return static_cast<int>(at - base.key.begin());
+      return static_cast<int>(JobRow(base, std::stoi(id)));
     };
     const std::size_t comma = name.find(',');
     const int a = index(name.substr(0, comma)), b = index(name.substr(comma + 1));
@@ -108,9 +107,7 @@ Measures CheckThroughputPerCost(const GoldenCase& golden) {
     price.push_back(golden.policy.at("instance_costs").at(type));
   }
   for (const auto& [job, seconds] : golden.policy.at("SLOs").items()) {
-    const auto& key = problem.base.key;
-    const auto at = std::find(key.begin(), key.end(), std::stoi(job)) - key.begin();
-    problem.base.left.at(static_cast<std::size_t>(at)) = seconds;
+    problem.base.left[JobRow(problem.base, std::stoi(job))] = seconds;
   }
   Measures measures;
   for (const LpMethod method : kMethods) {
@@ -150,17 +147,14 @@ Measures CheckFifo(const GoldenCase& golden) {
   double apart = rows.size() == combos.size() ? 0.0 : kFailed;
   for (std::size_t c = 0; c < combos.size() && apart < kFailed; ++c) {
     std::vector<int> jobs;
-    for (const Json& id : combos[c]) {
-      const auto at = std::find(base.key.begin(), base.key.end(), id.get<int>()) - base.key.begin();
-      jobs.push_back(static_cast<int>(at));
-    }
+    for (const Json& id : combos.at(c)) jobs.push_back(static_cast<int>(JobRow(base, id.get<int>())));
     for (int j = 0; j < base.types(); ++j) {
       double share = jobs.size() == 1 ? x.alone[base.at(jobs[0], j)] : 0.0;
       for (std::size_t p = 0; jobs.size() == 2 && p < x.pairs.size(); ++p) {
         if (x.pairs[p] == std::array<int, 2>{jobs[0], jobs[1]})
           share = x.together[base.at(static_cast<int>(p), j)];
       }
-      apart = std::max(apart, std::abs(share - rows[c].at(static_cast<std::size_t>(j)).get<double>()));
+      apart = std::max(apart, std::abs(share - rows.at(c).at(static_cast<std::size_t>(j)).get<double>()));
     }
   }
   return {{"allocation", apart, 0.0}};

@@ -128,6 +128,7 @@ Measures CheckFinishTimeFairness(const GoldenCase& golden) {
       Problem later = problem;
       golden.policy.at("num_steps_remaining").get_to(later.remaining);
       golden.policy.at("time_since_start").get_to(later.since);
+      CheckProblem(later);
       if (!fairness.Solve(later, lp, x, &rho)) return Failed();
     }
     Append(measures, {{"objective", Relative(rho, Optimum(golden.policy)), kObjective},
@@ -145,8 +146,7 @@ Measures CheckThroughput(const GoldenCase& golden) {
   }
   if (kDeadlines) {
     for (const auto& [job, seconds] : golden.policy.at("SLOs").items()) {
-      const auto at = std::find(problem.key.begin(), problem.key.end(), std::stoi(job)) - problem.key.begin();
-      problem.left.at(static_cast<std::size_t>(at)) = seconds;
+      problem.left[JobRow(problem, std::stoi(job))] = seconds;
     }
   }
   Measures measures;

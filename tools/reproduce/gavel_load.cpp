@@ -21,6 +21,13 @@ std::string RateText(double rate) {
   return Fixed(rate, 1);
 }
 
+// Whether the curve has left the load that it sustains: twice its mean at the lowest rate, or more.
+bool Past(const std::vector<LoadPoint>& curve, double rate) {
+  if (curve.size() < 2) return false;
+  const SustainedLoad sustained = Sustained(curve);
+  return sustained.reached && rate >= sustained.rate;
+}
+
 void ReportSetting(const GavelSettings& settings, const GavelRuns& runs, const LoadSetting& setting,
                    GavelPage& page, std::vector<GavelPage::Cells>& csv) {
   std::set<double> rates;
@@ -30,6 +37,9 @@ void ReportSetting(const GavelSettings& settings, const GavelRuns& runs, const L
     for (const double rate : ShownRates(settings, curve)) rates.insert(rate);
   }
   header.emplace_back("first over second");
+  std::vector<std::vector<LoadPoint>> points;
+  for (const LoadCurve& curve : setting.curves)
+    points.push_back(MeasuredPoints(settings, runs, setting.gangs, curve));
   std::vector<GavelPage::Cells> rows;
   for (const double rate : rates) {
     GavelPage::Cells row = {RateText(rate)};
@@ -40,8 +50,8 @@ void ReportSetting(const GavelSettings& settings, const GavelRuns& runs, const L
       const std::vector<double> own = ShownRates(settings, curve);
       const bool run = std::find(own.begin(), own.end(), rate) != own.end();
       const SeedValues hours = run ? MeanJctHours(settings, runs, setting.gangs, curve, rate) : SeedValues{};
-      row.push_back(
-          Join(given ? Range(given->low_h, given->high_h, 0) : "-", " \\| ", run ? hours.ToString(1) : "-"));
+      row.push_back(Join(given ? Range(given->low_h, given->high_h, 0) : "-", " \\| ",
+                         run ? hours.ToString(1) : "-", run && Past(points[k], rate) ? "†" : ""));
       for (const double value : hours.values) {
         csv.push_back({setting.name, curve.label, Exact(rate), Exact(value), Exact(value), "measured"});
       }
@@ -85,7 +95,9 @@ void ReportSettings(const GavelSettings& settings, const GavelRuns& runs, bool s
       "The "
       "last column is the agnostic policy over its aware form. `*`: a run outlived its arrivals, so its end "
       "was "
-      "less crowded.");
+      "less crowded. `†`: at least twice the mean at the policy's lowest rate, so beyond the load that it "
+      "sustains; such a mean is of a queue that grows or nearly does, and depends on which jobs are "
+      "measured.");
   std::vector<GavelPage::Cells> csv;
   for (const LoadSetting& setting : LoadSettings()) {
     if (setting.slow == slow) ReportSetting(settings, runs, setting, page, csv);

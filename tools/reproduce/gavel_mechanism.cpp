@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <stdexcept>
 #include <tuple>
@@ -138,6 +137,7 @@ class Replayer : public gavel::AllocationSource {
       const int type = static_cast<int>(j);
       for (const auto& [name, value] : round.at("priorities").at(types_[j]).items()) {
         const int job = std::stoi(name);
+        if (job < 0 || job >= scenario_.num_jobs()) throw std::out_of_range(Join("priorities of job ", job));
         const double expected = value.get<double>(), found = mechanism_.Priority(job, type);
         const double off = std::abs(found - expected) / std::max(std::abs(expected), 1e-6);
         replay_.priority = std::max(replay_.priority, off);
@@ -193,9 +193,8 @@ std::vector<MechanismReplay> ReplayMechanism(const std::string& folder) {
   std::sort(files.begin(), files.end());
   std::vector<MechanismReplay> replays;
   for (const fs::path& path : files) {
-    std::ifstream file(path);
     try {
-      const Json run = Json::parse(file);
+      const Json run = ReadJson(path.string());
       const Scenario scenario = ReadScenarioOf(run, folder);
       replays.push_back(Replayer(run, scenario, path.stem().string()).Run());
     } catch (const Json::exception& error) {

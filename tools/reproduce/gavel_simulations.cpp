@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 
 #include "baselines/schedulers.hpp"
+#include "data/csv_file.hpp"
 #include "env/check.hpp"
 #include "env/spec.hpp"
 #include "tools/reproduce/gavel_experiments.hpp"
@@ -28,46 +28,18 @@ struct ReferenceRun {
   double mean_jct_s, makespan_s;
 };
 
-std::vector<std::string> SplitCommas(const std::string& line) {
-  std::vector<std::string> cells(1);
-  for (const char c : line) {
-    if (c == ',') {
-      cells.emplace_back();
-    } else if (c != '\r') {
-      cells.back() += c;
-    }
-  }
-  return cells;
-}
-
 std::vector<ReferenceRun> ReadReferenceRuns(const GavelSettings& settings) {
   std::vector<ReferenceRun> runs;
   if (settings.results.empty()) return runs;
-  std::ifstream file(settings.results);
-  std::string line;
-  if (!file || !std::getline(file, line)) throw Error(Join(settings.results, ": cannot be read"));
-  const std::vector<std::string> header = SplitCommas(line);
-  const auto column = [&](const char* name) {
-    const auto it = std::find(header.begin(), header.end(), name);
-    if (it == header.end())
-      throw Error(Join(settings.results, ":1: expected a column '", name, "', found none"));
-    return static_cast<std::size_t>(it - header.begin());
-  };
-  const std::size_t trace = column("trace"), policy = column("policy"), begin = column("window_start"),
-                    end = column("window_end"), status = column("status"), jct = column("avg_jct_s"),
-                    makespan = column("makespan_s");
-  for (int number = 2; std::getline(file, line); ++number) {
-    const std::vector<std::string> cells = SplitCommas(line);
-    const std::string where = Join(settings.results, ":", number);
-    if (cells.size() != header.size()) {
-      throw Error(Join(where, ": expected ", header.size(), " columns, found ", cells.size()));
-    }
-    if (cells[status] != "ok") continue;
-    const bool all = cells[begin].empty();
-    const auto integer = [&](std::size_t c) { return static_cast<int>(ParseInteger(cells[c], where)); };
-    const Window window = all ? Window{} : Window{integer(begin), integer(end)};
-    runs.push_back({cells[trace], cells[policy], window, all, ParseNumber(cells[jct], where),
-                    ParseNumber(cells[makespan], where)});
+  constexpr const char* kColumns[] = {"trace",  "policy",    "window_start", "window_end",
+                                      "status", "avg_jct_s", "makespan_s"};
+  CsvFile file(settings.results, kColumns);
+  while (file.Next()) {
+    if (file.Text("status") != "ok") continue;
+    const bool all = file.Text("window_start").empty();
+    const Window window = all ? Window{} : Window{file.Integer("window_start"), file.Integer("window_end")};
+    runs.push_back({file.Text("trace"), file.Text("policy"), window, all, file.Number("avg_jct_s"),
+                    file.Number("makespan_s")});
   }
   return runs;
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 
 #include "env/check.hpp"
 #include "tools/json.hpp"
@@ -107,10 +106,8 @@ class Comparison {
 }  // namespace
 
 HpcGolden CompareHpcGolden(const std::string& path, HpcRuns& runs) {
-  std::ifstream file(path);
-  if (!file) throw Error(Join(path, ": cannot be opened for reading"));
   try {
-    const Json golden = Json::parse(file);
+    const Json golden = ReadJson(path);
     Comparison comparison(golden, runs);
     const std::vector<int> starts = golden.at("protocol").at("starts");
     if (!std::equal(starts.begin(), starts.end(), HpcOfficialStarts().begin(), HpcOfficialStarts().end())) {

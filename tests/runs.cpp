@@ -1,0 +1,47 @@
+#include "tests/runs.hpp"
+
+#include "baselines/gavel/objective_list.hpp"
+#include "baselines/schedulers.hpp"
+#include "env/check.hpp"
+
+namespace berth::test {
+
+std::unique_ptr<Scheduler> Make(const std::string& spec) {
+  const SchedulerTable tables[] = {BaselineSchedulers()};
+  return MakeScheduler(spec, tables);
+}
+
+std::vector<std::string> GavelSpecs() {
+#define BERTH_NAME(name, function) #name,
+  const char* const objectives[] = {BERTH_GAVEL_OBJECTIVES(BERTH_NAME)};
+#undef BERTH_NAME
+  std::vector<std::string> specs;
+  for (const char* objective : objectives) {
+    for (const char* form : {"", ",aware=false", ",packed=true"}) {
+      const std::string spec = Join("gavel(objective=", objective, form, ")");
+      try {
+        Make(spec);
+        specs.push_back(spec);
+      } catch (const Error&) {  // the objective has no such form
+      }
+    }
+  }
+  return specs;
+}
+
+RunResult RunOf(const std::string& spec, const Scenario& scenario) {
+  return Run(scenario, *Make(spec), spec, {.window = {}, .keep_events = true, .progress = {}});
+}
+
+Log Decisions(const std::string& spec, const Scenario& scenario) {
+  Log log;
+  for (const Event& event : RunOf(spec, scenario).events) {
+    if (event.kind == EventKind::kComplete || event.kind == EventKind::kArrive) continue;
+    const bool placed = event.kind == EventKind::kStart || event.kind == EventKind::kMove;
+    log.push_back(Join(event.time, " ", ToString(event.kind), " ", event.job,
+                       placed ? Join("@", static_cast<int>(event.type)) : ""));
+  }
+  return log;
+}
+
+}  // namespace berth::test

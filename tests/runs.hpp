@@ -1,0 +1,26 @@
+// Runs of schedulers in tests: a scheduler from its spec, a run of it, what it decided.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "env/metrics.hpp"
+#include "env/scheduler.hpp"
+
+namespace berth::test {
+
+// Of baselines/ alone: those who test frozen policies join the tables themselves.
+std::unique_ptr<Scheduler> Make(const std::string& spec);
+
+// Every objective of gavel in every form that it has: aware, agnostic, packed.
+std::vector<std::string> GavelSpecs();
+
+// All jobs, events kept.
+RunResult RunOf(const std::string& spec, const Scenario& scenario);
+
+// What was decided: "10 start 2@0" is job 2 on type 0 at 10 s; "20 reject 3".
+using Log = std::vector<std::string>;
+Log Decisions(const std::string& spec, const Scenario& scenario);
+
+}  // namespace berth::test

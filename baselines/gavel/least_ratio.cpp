@@ -46,7 +46,7 @@ class RatioSearch {
 
   LpStatus Run(double gap, double time_limit_s, Allocation& best, RatioBounds& bounds) {
     const auto begin = std::chrono::steady_clock::now();
-    Start(best, bounds.reached);
+    if (!Start(best, bounds.reached)) return LpStatus::kError;
     for (int iteration = 0; iteration < kMaxIterations; ++iteration) {
       if (std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() >= time_limit_s)
         return LpStatus::kTimeLimit;
@@ -65,7 +65,7 @@ class RatioSearch {
   double Spare(Eigen::Index i, double rho) const { return rho * alone_[U(i)] - since_[U(i)]; }
 
   // Inside: the given shares less a tenth, a ratio above what they reach.
-  void Start(const Allocation& best, double reached) {
+  bool Start(const Allocation& best, double reached) {
     for (Eigen::Index i = 0; i < n_; ++i) {
       for (Eigen::Index j = 0; j < types_; ++j) x_[j * n_ + i] = 0.9 * best[U(i * types_ + j)];
     }
@@ -76,9 +76,18 @@ class RatioSearch {
     s_ = Slack().max(1e-3);
     for (Eigen::Index i = 0; i < n_; ++i)
       s_[shares_ + n_ + i] = std::max(s_[shares_ + n_ + i], 1e-3 * need_[i]);
-    double weight = 0.0;  // of the dual of c: sum rise z = 1
-    for (Eigen::Index i = 0; i < n_; ++i) weight += program_.rise[U(i)] / s_[shares_ + n_ + i];
-    z_ = s_.inverse() / weight;
+    // Prices: those of least s z with G' z = e_c, moved inside (Mehrotra 1992, §7, in the metric of s).
+    w2_ = s_.square();
+    if (!system_->Factorize(w2_.data(), 0.0)) return false;
+    bx_.setZero();
+    bx_[shares_] = 1.0;
+    rz_.setZero();
+    system_->Solve(bx_.data(), rz_.data(), dx_.data(), dz_.data());
+    sz_ = dz_ * s_;
+    sz_ += std::max(0.0, -1.5 * sz_.minCoeff());
+    sz_ += 0.5 * sz_.mean();
+    z_ = sz_ / s_;
+    return std::isfinite(z_.sum()) && z_.minCoeff() > 0.0;
   }
 
   // Slack of every row at x, negative where it is broken.
@@ -114,14 +123,15 @@ class RatioSearch {
     if (!system_->Factorize(w2_.data(), curvature_)) return false;
     sz_ = s_ * z_;
     Direction(1.0);
-    const double rest = 1.0 - StepLength();
+    const double primal = PrimalLength(), dual = Length(dz_, z_);
+    const double rest = ((s_ + primal * ds_) * (z_ + dual * dz_)).mean() / mu;
     const double centring = std::clamp(rest * rest * rest, 1e-5, 1.0);
     sz_ += ds_ * dz_ - centring * mu;
     Direction(1.0 - centring);
-    const double length = std::min(1.0, kStepBack * StepLength());
+    const double length = kStepBack * PrimalLength();
     x_ += length * dx_;
     s_ += length * ds_;
-    z_ += length * dz_;
+    z_ += kStepBack * Length(dz_, z_) * dz_;
     // The slack that the convex rows really have, where it has not run far from the linear one.
     Linearize();
     const Array& slack = Slack();
@@ -139,12 +149,15 @@ class RatioSearch {
     ds_ = -(sz_ + s_ * dz_) / z_;
   }
 
-  double StepLength() const {
-    const double most = std::min((ds_ / s_).minCoeff(), (dz_ / z_).minCoeff());
-    double length = most < 0.0 ? std::min(1.0, -1.0 / most) : 1.0;
+  // How far until a component is 0, 1 at most.
+  static double Length(const Array& step, const Array& at) {
+    const double most = (step / at).minCoeff();
+    return most < 0.0 ? std::min(1.0, -1.0 / most) : 1.0;
+  }
+  double PrimalLength() const {
     const double room = -x_[shares_] - floor_;  // rho stays above the floor
-    if (dx_[shares_] > 0.0) length = std::min(length, 0.9 * room / dx_[shares_]);
-    return length;
+    const double length = Length(ds_, s_);
+    return dx_[shares_] > 0.0 ? std::min(length, 0.9 * room / dx_[shares_]) : length;
   }
 
   // The iterate made feasible, and what its prices prove.

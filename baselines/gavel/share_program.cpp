@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
-#include <cstring>
 
 namespace berth::gavel {
 namespace {
@@ -11,17 +9,6 @@ namespace {
 std::size_t U(int i) {
   return static_cast<std::size_t>(i);
 }
-
-// FNV-1a over words: a hash decides only where to look, never what is equal or what comes first.
-struct Hash {
-  std::uint64_t value = 14695981039346656037ULL;
-  void Add(double number) {
-    std::uint64_t bits;
-    std::memcpy(&bits, &number, sizeof bits);
-    value = (value ^ bits) * 1099511628211ULL;
-    value ^= value >> 29;
-  }
-};
 
 }  // namespace
 
@@ -31,47 +18,25 @@ bool ShareProgram::rises() const {
 
 void StateShares(const Problem& problem, std::span<const double> worth, std::span<const double> least,
                  double rise, ShareProgram& program, JobClasses& classes) {
-  const int m = problem.jobs(), types = problem.types();
-  std::size_t slots = 16;
-  while (slots < 2 * U(m)) slots *= 2;
-  std::vector<int> table(slots, -1);
-  classes.of_job.resize(U(m));
-  classes.first.clear();
-  program.members.clear();
-  const auto same = [&](int a, int b) {
-    if (problem.gang[U(a)] != problem.gang[U(b)] || (!least.empty() && least[U(a)] != least[U(b)]))
-      return false;
-    return std::equal(worth.begin() + static_cast<std::ptrdiff_t>(problem.at(a, 0)),
-                      worth.begin() + static_cast<std::ptrdiff_t>(problem.at(a, 0)) + types,
-                      worth.begin() + static_cast<std::ptrdiff_t>(problem.at(b, 0)));
-  };
-  for (int i = 0; i < m; ++i) {
-    Hash hash;
-    hash.Add(problem.gang[U(i)]);
-    if (!least.empty()) hash.Add(least[U(i)]);
-    for (int j = 0; j < types; ++j) hash.Add(worth[problem.at(i, j)]);
-    std::size_t slot = hash.value & (slots - 1);
-    while (table[slot] >= 0 && !same(classes.first[U(table[slot])], i)) slot = (slot + 1) & (slots - 1);
-    if (table[slot] < 0) {
-      table[slot] = static_cast<int>(classes.first.size());
-      classes.first.push_back(i);
-      program.members.push_back(0.0);
-    }
-    classes.of_job[U(i)] = table[slot];
-    program.members[U(table[slot])] += 1.0;
+  if (least.empty()) {
+    Classify(problem, worth, {}, classes);
+  } else {
+    Classify(problem, worth, {least}, classes);
   }
   const std::size_t n = classes.first.size();
   program.workers.assign(problem.workers.begin(), problem.workers.end());
+  program.members = classes.members;
   program.gang.resize(n);
-  program.worth.resize(n * U(types));
+  program.worth.resize(n * problem.workers.size());
   program.rise.assign(n, rise);
   program.least.assign(n, 0.0);
   for (std::size_t k = 0; k < n; ++k) {
     const int job = classes.first[k];
     program.gang[k] = problem.gang[U(job)];
     if (!least.empty()) program.least[k] = least[U(job)];
-    for (int j = 0; j < types; ++j)
+    for (int j = 0; j < problem.types(); ++j) {
       program.worth[program.at(j, static_cast<int>(k))] = worth[problem.at(job, j)];
+    }
   }
 }
 

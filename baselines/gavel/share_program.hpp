@@ -14,6 +14,7 @@
 #include <span>
 #include <vector>
 
+#include "baselines/gavel/job_classes.hpp"
 #include "baselines/gavel/problem.hpp"
 
 namespace berth::gavel {
@@ -41,11 +42,6 @@ struct ShareAnswer {
   std::vector<double> type_price;  // [G] >= 0: of a GPU
 };
 
-// Which class every job is in. Classes stand in the order of their first jobs.
-struct JobClasses {
-  std::vector<int> of_job;  // [m]
-  std::vector<int> first;   // [n] a job of the class
-};
 // The program of these jobs, worth [m, G] as LevelLp's; `least` [m] empty = 0. Reuses the memory.
 void StateShares(const Problem& problem, std::span<const double> worth, std::span<const double> least,
                  double rise, ShareProgram& program, JobClasses& classes);

@@ -61,7 +61,7 @@ bool Minimize(const Ratios& ratios, LevelLp& lp, Allocation& best, double& reach
   if (reached - ratios.Floor() <= kRelativeGap * reached) return true;
   RatioBounds bounds{.reached = reached};
   // A vertex where one is asked for comes from the simplex method alone, and so does what the search misses.
-  const LpStatus status = lp.LeastRatio(problem, ratios.alone, problem.since, kRelativeGap, best, bounds);
+  const LpStatus status = lp.LeastRatio(problem, ratios.alone, problem.since, WithinBillionth, best, bounds);
   if (status == LpStatus::kTimeLimit) return false;
   reached = bounds.reached;
   std::vector<double> worth;

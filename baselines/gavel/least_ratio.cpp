@@ -14,6 +14,8 @@ using Array = Eigen::ArrayXd;
 
 constexpr int kMaxIterations = 80;
 constexpr double kStepBack = 0.995;
+constexpr double kProveBelow = 1e-1;   // of the ratio: the gap from which on bounds are worked out
+constexpr double kRefineBelow = 1e-3;  // likewise, systems solved to the last digits
 
 std::size_t U(Eigen::Index i) {
   return static_cast<std::size_t>(i);
@@ -44,7 +46,7 @@ class RatioSearch {
     z_.setZero();
   }
 
-  LpStatus Run(double gap, double time_limit_s, Allocation& best, RatioBounds& bounds) {
+  LpStatus Run(const EnoughRatio& enough, double time_limit_s, Allocation& best, RatioBounds& bounds) {
     const auto begin = std::chrono::steady_clock::now();
     if (!Start(best, bounds.reached)) return LpStatus::kError;
     for (int iteration = 0; iteration < kMaxIterations; ++iteration) {
@@ -52,9 +54,10 @@ class RatioSearch {
         return LpStatus::kTimeLimit;
       Linearize();
       const double product = (s_ * z_).sum();
-      if (product <= 1e-4 * -x_[shares_]) {
+      refine_ = product <= kRefineBelow * -x_[shares_];
+      if (product <= kProveBelow * -x_[shares_]) {
         Improve(best, bounds);
-        if (bounds.reached - bounds.least <= gap * bounds.reached) return LpStatus::kOptimal;
+        if (enough(bounds)) return LpStatus::kOptimal;
       }
       if (!(product > 1e-15 * -x_[shares_]) || !Step(product / static_cast<double>(rows_))) break;
     }
@@ -82,7 +85,7 @@ class RatioSearch {
     bx_.setZero();
     bx_[shares_] = 1.0;
     rz_.setZero();
-    system_->Solve(bx_.data(), rz_.data(), dx_.data(), dz_.data());
+    system_->Solve(bx_.data(), rz_.data(), dx_.data(), dz_.data(), refine_);
     sz_ = dz_ * s_;
     sz_ += std::max(0.0, -1.5 * sz_.minCoeff());
     sz_ += 0.5 * sz_.mean();
@@ -145,7 +148,7 @@ class RatioSearch {
   void Direction(double part) {
     bx_ = -part * rx_;
     bz_ = sz_ / z_ - part * rz_;
-    system_->Solve(bx_.data(), bz_.data(), dx_.data(), dz_.data());
+    system_->Solve(bx_.data(), bz_.data(), dx_.data(), dz_.data(), refine_);
     ds_ = -(sz_ + s_ * dz_) / z_;
   }
 
@@ -221,15 +224,16 @@ class RatioSearch {
   ShareProgram program_;
   std::unique_ptr<ShareSystem> system_;
   double floor_ = 0.0, curvature_ = 0.0;
+  bool refine_ = true;
   Array x_, s_, z_, rx_, rz_, bx_, bz_, dx_, dz_, ds_, sz_, w2_, need_;
 };
 
 }  // namespace
 
 LpStatus LeastRatio(const Problem& problem, std::span<const double> alone, std::span<const double> since,
-                    double gap, double time_limit_s, Allocation& x, RatioBounds& bounds) {
+                    const EnoughRatio& enough, double time_limit_s, Allocation& x, RatioBounds& bounds) {
   if (problem.types() > ShareSystem::kMostTypes) return LpStatus::kError;
-  return RatioSearch(problem, alone, since).Run(gap, time_limit_s, x, bounds);
+  return RatioSearch(problem, alone, since).Run(enough, time_limit_s, x, bounds);
 }
 
 }  // namespace berth::gavel

@@ -119,9 +119,10 @@ bool LevelLp::Reach(const Problem& problem, std::span<const double> worth, std::
 }
 
 LpStatus LevelLp::LeastRatio(const Problem& problem, std::span<const double> alone,
-                             std::span<const double> since, double gap, Allocation& x, RatioBounds& bounds) {
+                             std::span<const double> since, const EnoughRatio& enough, Allocation& x,
+                             RatioBounds& bounds) {
   if (method() == LpMethod::kSimplex) return LpStatus::kError;
-  const LpStatus status = gavel::LeastRatio(problem, alone, since, gap, time_limit_s_, x, bounds);
+  const LpStatus status = gavel::LeastRatio(problem, alone, since, enough, time_limit_s_, x, bounds);
   failure_ = Explain(status);
   return status;
 }

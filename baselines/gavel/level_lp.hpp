@@ -45,7 +45,7 @@ class LevelLp {
   // As gavel::LeastRatio, within the time limit; kError also where a vertex is asked for.
   // kTimeLimit: no other method is to be tried.
   [[nodiscard]] LpStatus LeastRatio(const Problem& problem, std::span<const double> alone,
-                                    std::span<const double> since, double gap, Allocation& x,
+                                    std::span<const double> since, const EnoughRatio& enough, Allocation& x,
                                     RatioBounds& bounds);
 
   LpMethod method() const { return lp_.method(); }

@@ -19,6 +19,8 @@ constexpr double kLeastStep = 1e-6, kLargestStep = 0.999;
 constexpr double kLeastCentring = 1e-4;
 constexpr int kScalings = 3;
 constexpr int kMaxIterations = 100;
+constexpr double kRefineBelow =
+    1e-3;  // of the first gap; before, an error corrects itself in the steps to come
 
 // Ruiz' equilibration by the largest entries. Only the start and the norms at the end depend on it, so the
 // program itself stays as it is: what an equilibrated program would have as x, s, z is x * columns, s / rows,
@@ -109,6 +111,7 @@ class Iteration {
       return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     };
     if (!Start()) return LpStatus::kError;
+    double first_gap = 0.0;
     for (int iteration = 0; iteration < kMaxIterations; ++iteration) {
       if (passed() >= time_limit_s) return LpStatus::kTimeLimit;
       system_->MultiplyTransposed(at_.z.data(), rx_.data());
@@ -119,6 +122,8 @@ class Iteration {
       hz_ = Dot(h_, at_.z);
       rt_ = at_.kappa + cost_ * at_.x[shares_] + hz_;
       gap_ = Dot(at_.s, at_.z);
+      if (iteration == 0) first_gap = gap_;
+      refine_ = gap_ < kRefineBelow * first_gap;
       LpStatus status;
       if (Finished(status)) {
         if (status == LpStatus::kOptimal) Take(answer);
@@ -145,13 +150,13 @@ class Iteration {
     w2_ = scaling_.rows.square();
     if (!system_->Factorize(w2_.data(), 0.0)) return false;
     bx_.setZero();
-    system_->Solve(bx_.data(), h_.data(), at_.x.data(), at_.s.data());  // least squares: r = G x - h
+    system_->Solve(bx_.data(), h_.data(), at_.x.data(), at_.s.data(), refine_);  // least squares: r = G x - h
     at_.s *= -scaling_.rows;
     MoveInside(at_.s);
     at_.s *= scaling_.rows;
     bx_[shares_] = -cost_;
     bz_.setZero();
-    system_->Solve(bx_.data(), bz_.data(), x1_.data(), at_.z.data());  // the least z with G' z = -c
+    system_->Solve(bx_.data(), bz_.data(), x1_.data(), at_.z.data(), refine_);  // the least z with G' z = -c
     at_.z *= scaling_.rows;
     MoveInside(at_.z);
     at_.z /= scaling_.rows;
@@ -189,7 +194,7 @@ class Iteration {
     if (!system_->Factorize(w2_.data(), 0.0)) return false;
     bx_.setZero();
     bx_[shares_] = -cost_;
-    system_->Solve(bx_.data(), h_.data(), x1_.data(), z1_.data());
+    system_->Solve(bx_.data(), h_.data(), x1_.data(), z1_.data(), refine_);
     const double mu = (gap_ + at_.kappa * at_.tau) / (all_rows_ + 1.0);
     down_ = -at_.kappa / at_.tau + cost_ * x1_[shares_] + Dot(h_, z1_);
     sz_ = at_.s * at_.z;
@@ -212,7 +217,7 @@ class Iteration {
   void Direction(double part, double tk, Point& step) {
     bx_ = -part * rx_;
     bz_ = sz_ / at_.z - part * rz_;
-    system_->Solve(bx_.data(), bz_.data(), x2_.data(), z2_.data());
+    system_->Solve(bx_.data(), bz_.data(), x2_.data(), z2_.data(), refine_);
     step.tau = (-part * rt_ + tk / at_.tau - cost_ * x2_[shares_] - Dot(h_, z2_)) / down_;
     step.x = x2_ + step.tau * x1_;
     step.z = z2_ + step.tau * z1_;
@@ -241,6 +246,7 @@ class Iteration {
   Array h_, rx_, x1_, x2_, bx_, rz_, z1_, z2_, bz_, sz_, w2_, certificate_;
   double cost_ = 0.0;      // of c; the other columns cost nothing
   double all_rows_ = 0.0;  // of the program written job by job
+  bool refine_ = true;
   double hz_ = 0.0, rt_ = 0.0, gap_ = 0.0, down_ = 0.0;
 };
 

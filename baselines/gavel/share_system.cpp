@@ -338,10 +338,11 @@ double ShareSystem::Residual(const double* bx, const double* bz, const double* d
   return Size(rx_.data(), rz_.data());
 }
 
-void ShareSystem::Solve(const double* bx, const double* bz, double* dx, double* dz) {
+void ShareSystem::Solve(const double* bx, const double* bz, double* dx, double* dz, bool refine) {
   constexpr int kRefinements = 3;
   constexpr double kEnough = 1e-11;
   SolveOnce(bx, bz, dx, dz);
+  if (!refine) return;
   const double enough = kEnough * (1.0 + Size(bx, bz));
   double error = Residual(bx, bz, dx, dz);
   for (int round = 0; round < kRefinements && error > enough; ++round) {

@@ -31,8 +31,9 @@ class ShareSystem {
   // Takes W^2 > 0, which must outlive the solves; `corner` >= 0 is added to the diagonal of c. False when the
   // numbers leave the range of doubles.
   [[nodiscard]] virtual bool Factorize(const double* w2, double corner) = 0;
-  // G' dz (+ corner dc) = bx,  G dx - W^2 dz = bz, refined until the residual is a 1e-11th.
-  void Solve(const double* bx, const double* bz, double* dx, double* dz);
+  // G' dz (+ corner dc) = bx,  G dx - W^2 dz = bz; with `refine` until the residual is a 1e-11th. Without,
+  // its error grows with the spread of W^2: 1e-16 over the smallest, about.
+  void Solve(const double* bx, const double* bz, double* dx, double* dz, bool refine);
 
  protected:
   explicit ShareSystem(const ShareProgram& program);

@@ -175,7 +175,20 @@ bool WaterFilling::FindBottlenecks(State& state) {
   for (int i = 0; i < problem.jobs(); ++i) {
     if (!state.rises(i)) continue;
     bottleneck[U(i)] = 1;
-    if (state.price[U(i)] <= kPrice) open.push_back(i);
+    if (state.price[U(i)] > kPrice) continue;
+    // One that stands above its level in the allocation at hand can rise: from inside the face that is each
+    // that can, and no LP is needed.
+    const auto row = U(problem.types()) * U(i);
+    double net = 0.0, best = 0.0;
+    for (std::size_t k = row; k < row + U(problem.types()); ++k) {
+      net += state.worth[k] * state.last[k];
+      best = std::max(best, state.worth[k]);
+    }
+    if (net - state.so_far[U(i)] > kRise * best) {
+      bottleneck[U(i)] = 0;
+    } else {
+      open.push_back(i);
+    }
   }
   while (!open.empty()) {
     LpStatus status = LpStatus::kInfeasible;

@@ -26,6 +26,8 @@ constexpr int kMaxIterations = 100;
 struct ConeProgram {
   Sparse g;
   Vector c, h;
+  Sparse in_row;             // of G's pattern: LpModel::in_row
+  Vector columns, rows;      // members of each (LpModel::column_members, row_members)
   std::vector<int> row;      // of the model, -1 = a column's bound
   std::vector<double> sign;  // +1: an upper bound, -1: a lower one
   bool ok = true;
@@ -33,9 +35,10 @@ struct ConeProgram {
 
 ConeProgram Convert(const LpModel& model) {
   ConeProgram program;
-  std::vector<Eigen::Triplet<double>> entries;
-  std::vector<double> bounds;
-  const auto begin = [&](int row, double sign, double bound) {
+  std::vector<Eigen::Triplet<double>> entries, in_row;  // entries of one column in one row
+  std::vector<double> bounds, rows;
+  const auto begin = [&](int row, double sign, double bound, double members) {
+    rows.push_back(members);
     program.row.push_back(row);
     program.sign.push_back(sign);
     bounds.push_back(sign * bound);
@@ -46,24 +49,32 @@ ConeProgram Convert(const LpModel& model) {
       const auto u = static_cast<std::size_t>(k);
       program.ok = program.ok && model.lower[u] != model.upper[u];
       const double bound = side < 0 ? model.lower[u] : model.upper[u];
-      if (std::isfinite(bound)) entries.emplace_back(begin(-1, side, bound), k, side);
+      if (!std::isfinite(bound)) continue;
+      const int at = begin(-1, side, bound, model.column_members[u]);
+      entries.emplace_back(at, k, side);
+      in_row.emplace_back(at, k, 1.0);
     }
     for (int r = 0; r < model.rows(); ++r) {
       const auto u = static_cast<std::size_t>(r);
       program.ok = program.ok && model.row_lower[u] != model.row_upper[u];
       const double bound = side < 0 ? model.row_lower[u] : model.row_upper[u];
       if (!std::isfinite(bound)) continue;
-      const int at = begin(r, side, bound);
+      const int at = begin(r, side, bound, model.row_members[u]);
       for (auto e = static_cast<std::size_t>(model.row_begin[u]);
            e < static_cast<std::size_t>(model.row_begin[u + 1]); ++e) {
-        entries.emplace_back(at, model.column[e], side * model.coefficient[e]);
+        entries.emplace_back(at, model.column[e], side * model.coefficient[e] / model.in_row[e]);
+        in_row.emplace_back(at, model.column[e], model.in_row[e]);
       }
     }
   }
   program.g.resize(static_cast<Eigen::Index>(bounds.size()), model.columns());
   program.g.setFromTriplets(entries.begin(), entries.end());
+  program.in_row.resize(program.g.rows(), program.g.cols());
+  program.in_row.setFromTriplets(in_row.begin(), in_row.end());
   program.h = Eigen::Map<Vector>(bounds.data(), static_cast<Eigen::Index>(bounds.size()));
-  program.c = Eigen::Map<const Vector>(model.cost.data(), model.columns());
+  program.rows = Eigen::Map<Vector>(rows.data(), static_cast<Eigen::Index>(rows.size()));
+  program.columns = Eigen::Map<const Vector>(model.column_members.data(), model.columns());
+  program.c = Eigen::Map<const Vector>(model.cost.data(), model.columns()).cwiseQuotient(program.columns);
   if (model.maximize) program.c = -program.c;
   return program;
 }
@@ -96,6 +107,18 @@ struct Scaling {
     program.c = program.c.cwiseQuotient(columns);
   }
 };
+
+// From one member of each orbit to unit vectors along the orbits: with u columns and v rows, w of the columns
+// in one row, an entry becomes w sqrt(v / u) times itself (w v = w' u, w' of the rows with one column, so G'
+// is right too). Inner products, least squares and norms are then those of the program written out; W^2 = s /
+// z is that of one member.
+void ToOrbits(ConeProgram& program) {
+  const Vector columns = program.columns.cwiseSqrt(), rows = program.rows.cwiseSqrt();
+  program.g.coeffs() *= program.in_row.coeffs();
+  program.g = rows.asDiagonal() * program.g * columns.cwiseInverse().asDiagonal();
+  program.c = program.c.cwiseProduct(columns);
+  program.h = program.h.cwiseProduct(rows);
+}
 
 // [0 G'; G -W^2] solved with a little added to the diagonal, which refinement takes back.
 class LinearSystem {
@@ -159,10 +182,10 @@ struct Point {
   double tau = 1.0, kappa = 1.0;
 };
 
-// Into the cone: as it is when inside, else moved along (1, ..., 1).
-Vector Inside(const Vector& r) {
-  const double least = r.minCoeff();
-  return least > 0.0 ? r : Vector(r.array() + (1.0 - least));
+// Into the cone: as it is when inside, else moved along (1, ..., 1), which is `root` along the orbits.
+Vector Inside(const Vector& r, const Vector& root) {
+  const double least = r.cwiseQuotient(root).minCoeff();
+  return least > 0.0 ? r : Vector(r + (1.0 - least) * root);
 }
 
 // How far from `at` along `step` until a component or tau or kappa is 0.
@@ -178,7 +201,13 @@ double StepLength(const Point& at, const Point& step) {
 class Embedding {
  public:
   explicit Embedding(const ConeProgram& program)
-      : g_(program.g), c_(program.c), h_(program.h), system_(program.g) {}
+      : g_(program.g),
+        c_(program.c),
+        h_(program.h),
+        members_(program.rows),
+        root_(program.rows.cwiseSqrt()),
+        rows_(program.rows.sum()),
+        system_(program.g) {}
 
   LpStatus Run(double time_limit_s, Point& at) {
     const auto begin = std::chrono::steady_clock::now();
@@ -205,9 +234,9 @@ class Embedding {
     Vector x, r;
     system_.Solve(Vector::Zero(n), h_, x, r);  // least squares: r = G x - h
     at.x = x;
-    at.s = Inside(-r);
+    at.s = Inside(-r, root_);
     system_.Solve(-c_, Vector::Zero(d), x, r);  // the least z with G' z = -c
-    at.z = Inside(r);
+    at.z = Inside(r, root_);
     return true;
   }
 
@@ -235,14 +264,14 @@ class Embedding {
   bool Step(Point& at) {
     if (!system_.Factorize(at.s.cwiseQuotient(at.z))) return false;
     system_.Solve(-c_, h_, x1_, z1_);
-    const double mu = (at.s.dot(at.z) + at.kappa * at.tau) / static_cast<double>(g_.rows() + 1);
+    const double mu = (at.s.dot(at.z) + at.kappa * at.tau) / (rows_ + 1.0);
     Point affine;
     Direction(at, 1.0, at.s.cwiseProduct(at.z), at.tau * at.kappa, affine);
     const double reach = StepLength(at, affine), rest = 1.0 - reach;
     const double centring = std::clamp(rest * rest * rest, kLeastCentring, 1.0);
     Point step;
     Direction(at, 1.0 - centring,
-              (at.s.cwiseProduct(at.z) + affine.s.cwiseProduct(affine.z)).array() - centring * mu,
+              at.s.cwiseProduct(at.z) + affine.s.cwiseProduct(affine.z) - centring * mu * members_,
               at.tau * at.kappa + affine.tau * affine.kappa - centring * mu, step);
     const double length = kStepBack * StepLength(at, step);
     at.x += length * step.x;
@@ -267,7 +296,9 @@ class Embedding {
   }
 
   const Sparse& g_;
-  const Vector &c_, &h_;
+  const Vector &c_, &h_, &members_;  // members_: [rows]
+  Vector root_;                      // of members_
+  double rows_;                      // of the program written out
   LinearSystem system_;
   Vector rx_, rz_, x1_, z1_;
   double rt_ = 0.0;
@@ -279,11 +310,13 @@ LpStatus SolveEmbedding(const LpModel& model, LpSolution& solution, double time_
   ConeProgram program = Convert(model);
   if (!program.ok || program.h.size() == 0) return LpStatus::kError;
   const Scaling scaling(program);
+  ToOrbits(program);
   Point at;
   const LpStatus status = Embedding(program).Run(time_limit_s, at);
   if (status != LpStatus::kOptimal) return status;
-  const Vector x = at.x.cwiseQuotient(scaling.columns) / at.tau;
-  const Vector z = at.z.cwiseQuotient(scaling.rows) / at.tau;
+  const Vector x = at.x.cwiseQuotient(scaling.columns).cwiseQuotient(program.columns.cwiseSqrt()) / at.tau;
+  const Vector z =
+      at.z.cwiseQuotient(scaling.rows).cwiseProduct(program.rows.cwiseSqrt()) / at.tau;  // of all
   solution.x.assign(x.data(), x.data() + x.size());
   solution.row_dual.assign(model.row_lower.size(), 0.0);
   for (std::size_t k = 0; k < program.row.size(); ++k) {

@@ -35,9 +35,9 @@ constexpr ParamInfo kCommon[] = {
     {"objective", "max_min", kObjectiveHelp},
     {"aware", "true", "whether the objective sees how fast each job runs on each type"},
     {"packed", "false", "whether two jobs may share one GPU, where the scenario says how fast they run so"},
-    {"solver", "ipm",
-     "where the optimum is a face: ipm: inside it (HiGHS) | simplex: a vertex | reference: the reference's "
-     "point"},
+    {"solver", "reference",
+     "where the optimum is a face: reference: the reference's point | ipm: inside it (HiGHS) | simplex: a "
+     "vertex"},
     {"compat", "true", "stop where the reference does (makespan: within 5%); false: the optimum"},
     {"reset_s", "1920", "s, clocks with rounds: least time between two allocations"},
     {"lp_time_limit_s", "1e9", "s a solve may take; beyond it the fall-back stands in, said on stderr"},
@@ -120,8 +120,8 @@ std::unique_ptr<Scheduler> MakeGavel(Params& params) {
   gavel::ObjectiveOptions options;
   options.aware = params.Bool("aware");
   const bool packed = params.Bool("packed");
-  constexpr LpMethod kMethods[] = {LpMethod::kInteriorPoint, LpMethod::kSimplex, LpMethod::kEmbedding};
-  options.method = kMethods[params.Choice("solver", {"ipm", "simplex", "reference"})];
+  constexpr LpMethod kMethods[] = {LpMethod::kEmbedding, LpMethod::kInteriorPoint, LpMethod::kSimplex};
+  options.method = kMethods[params.Choice("solver", {"reference", "ipm", "simplex"})];
   options.compat = params.Bool("compat");
   options.lp_time_limit_s = params.Number("lp_time_limit_s", 0.0, 1e9);
   const double reset_s = params.Number("reset_s", 0.0, 1e9);

@@ -7,21 +7,24 @@
 
 namespace berth {
 
-int LpModel::AddColumn(double its_cost, double its_lower, double its_upper) {
+int LpModel::AddColumn(double its_cost, double its_lower, double its_upper, double its_members) {
+  column_members.push_back(its_members);
   cost.push_back(its_cost);
   lower.push_back(its_lower);
   upper.push_back(its_upper);
   return columns() - 1;
 }
 
-void LpModel::AddEntry(int in_column, double its_coefficient) {
+void LpModel::AddEntry(int in_column, double its_coefficient, double its_in_row) {
   BERTH_DCHECK(in_column >= 0 && in_column < columns(), "column ", in_column, " of ", columns());
   if (its_coefficient == 0.0) return;
   column.push_back(in_column);
   coefficient.push_back(its_coefficient);
+  in_row.push_back(its_in_row);
 }
 
-void LpModel::EndRow(double its_lower, double its_upper) {
+void LpModel::EndRow(double its_lower, double its_upper, double its_members) {
+  row_members.push_back(its_members);
   row_lower.push_back(its_lower);
   row_upper.push_back(its_upper);
   row_begin.push_back(static_cast<int>(column.size()));
@@ -29,7 +32,10 @@ void LpModel::EndRow(double its_lower, double its_upper) {
 
 void LpModel::Clear() {
   maximize = false;
-  for (auto* values : {&cost, &lower, &upper, &row_lower, &row_upper, &coefficient}) values->clear();
+  for (auto* values : {&cost, &lower, &upper, &row_lower, &row_upper, &coefficient, &column_members,
+                       &row_members, &in_row}) {
+    values->clear();
+  }
   column.clear();
   integer.clear();
   row_begin.assign(1, 0);

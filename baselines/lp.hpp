@@ -26,12 +26,18 @@ struct LpModel {
   std::vector<int> column;                   // [nonzeros]
   std::vector<double> coefficient;           // [nonzeros]
   std::vector<int> integer;                  // columns that must be whole; kSimplex only, then without duals
+  // A program with symmetries, each orbit of columns or rows written once: how many there are, and of the
+  // columns of an entry's orbit how many stand in one row (coefficient is the sum of theirs, cost that of all
+  // columns). Optima are those of the program written out that treat members alike; only kEmbedding's point
+  // depends on the numbers (quotients by equitable partitions; Boedi, Grundhoefer and Herr 2010).
+  std::vector<double> column_members, row_members;  // [n], [r]
+  std::vector<double> in_row;                       // [nonzeros]
 
   int columns() const { return static_cast<int>(cost.size()); }
   int rows() const { return static_cast<int>(row_lower.size()); }
-  int AddColumn(double its_cost, double its_lower, double its_upper);  // its index
-  void AddEntry(int in_column, double its_coefficient);                // of the row being built
-  void EndRow(double its_lower, double its_upper);
+  int AddColumn(double its_cost, double its_lower, double its_upper, double its_members = 1.0);  // its index
+  void AddEntry(int in_column, double its_coefficient, double its_in_row = 1.0);  // of the row being built
+  void EndRow(double its_lower, double its_upper, double its_members = 1.0);
   void Clear();  // keeps the memory
 };
 

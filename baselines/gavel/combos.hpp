@@ -15,17 +15,25 @@ namespace berth::gavel {
 struct PackedProblem {
   Problem base;
   std::vector<double> beside;  // [m, m, G] steps/s of the first while the second shares its GPU; 0 = cannot
+  // [m] job type: jobs of one kind and one row of throughputs run alike beside others; empty = all differ.
+  std::vector<int> kind = {};
+  std::vector<double> members = {};  // [m] jobs that stand here as one; empty = 1 each
 
   double Beside(int job, int other, int type) const {
     return beside[base.at(job * base.jobs() + other, type)];
   }
+  double Members(int job) const { return members.empty() ? 1.0 : members[static_cast<std::size_t>(job)]; }
 };
 
 // One way to use the GPUs of a type: a job alone, or two that share. A column of the packed programs.
+// Of classes (PackedProblem::members): every way to choose its jobs from theirs, of one class two different
+// ones.
 struct Combo {
-  int first, second;  // jobs, first < second; second = -1: alone
+  int first, second;  // jobs, first < second; second = -1: alone; first = second: two members of a class
   int type;
-  double rate_first, rate_second;  // steps/s, > 0; 0 where there is no second
+  double rate_first, rate_second;          // steps/s, > 0; 0 where there is no second
+  double members = 1.0;                    // how many there are
+  double of_first = 1.0, of_second = 1.0;  // how many of them one member of the first, of the second is in
 };
 
 // Every combo that can be of use: singles by job, then pairs lexicographically, each by type. What cannot run

@@ -1,11 +1,12 @@
 // Finish-time fairness (Mahajan et al., NSDI 2020; in Gavel's form OSDI 2020 §4.2 and gavel/SPEC.md §2).
 //
-// With D_i the finish time alone and r_i(rho) = (rho D_i - t_i) / remaining_i, a ratio rho is feasible iff
-// the level LP with worth T_ij r_i(rho) reaches c >= 1. By LP duality 1/c(rho) = max over prices z of a sum
-// of terms 1/r_i(rho), each convex in rho, so h = 1/c is convex and falling, and Newton's method on h(rho) =
-// 1 with the slope that the prices give, h' = -h sum_i z_i D_i / (rho D_i - t_i), climbs to the optimum from
-// below without overshooting. Each step leaves a proven lower bound (rho itself) and an upper one (the ratio
-// its allocation reaches); they meet to 1e-9.
+// The least ratio comes from one convex program (least_ratio.hpp); from Newton's method over LPs where a
+// vertex is asked for, or that does not prove its answer: with D_i the finish time alone and r_i(rho) = (rho
+// D_i - t_i) / remaining_i, a ratio rho is feasible iff the level LP with worth T_ij r_i(rho) reaches c >= 1.
+// By LP duality 1/c(rho) = max over prices z of a sum of terms 1/r_i(rho), each convex in rho, so h = 1/c is
+// convex and falling, and Newton's method on h(rho) = 1 with the slope that the prices give, h' = -h sum_i
+// z_i D_i / (rho D_i - t_i), climbs to the optimum from below without overshooting. Each step leaves a proven
+// lower bound (rho itself) and an upper one (the ratio its allocation reaches); they meet to 1e-9.
 #include <algorithm>
 
 #include "baselines/gavel/newton_ratio.hpp"
@@ -20,6 +21,8 @@ namespace {
 std::size_t U(int i) {
   return static_cast<std::size_t>(i);
 }
+
+constexpr double kRelativeGap = 1e-9;  // of the ratio found, proven
 
 struct Ratios {
   const Problem& problem;
@@ -55,19 +58,23 @@ bool Minimize(const Ratios& ratios, LevelLp& lp, Allocation& best, double& reach
   const Problem& problem = ratios.problem;
   best = IsolatedAllocation(problem);
   reached = ratios.Reached(best);
-  bool asked = false;
+  if (reached - ratios.Floor() <= kRelativeGap * reached) return true;
+  RatioBounds bounds{.reached = reached};
+  // A vertex where one is asked for comes from the simplex method alone, and so does what the search misses.
+  const LpStatus status = lp.LeastRatio(problem, ratios.alone, problem.since, WithinBillionth, best, bounds);
+  if (status == LpStatus::kTimeLimit) return false;
+  reached = bounds.reached;
   std::vector<double> worth;
   LevelAnswer answer;
   const auto solve = [&](double rho, Allocation& x, NewtonStep& step) {
-    asked = true;
     ratios.Worth(rho, worth);
     if (!lp.Maximize(problem, worth, LpMethod::kSimplex, answer)) return false;
     x = std::move(answer.x);
     step = {answer.level, answer.price};
     return true;
   };
-  if (!NewtonRatio(ratios, solve, best, reached)) return false;
-  if (lp.method() == LpMethod::kSimplex || !asked) return true;
+  if (status != LpStatus::kOptimal && !NewtonRatio(ratios, solve, best, reached)) return false;
+  if (lp.method() == LpMethod::kSimplex) return true;
   // The reference's allocation lies inside the optimal face: solve once more there, at the ratio just found.
   ratios.Worth(reached, worth);
   if (lp.Maximize(problem, worth, answer)) {

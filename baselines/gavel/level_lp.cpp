@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "baselines/gavel/base_constraints.hpp"
+#include "baselines/gavel/share_embedding.hpp"
 #include "env/check.hpp"
 
 namespace berth::gavel {
@@ -11,6 +12,8 @@ namespace {
 std::size_t U(int i) {
   return static_cast<std::size_t>(i);
 }
+
+constexpr double kTolerance = 1e-7;  // relative, as in checked_lp.cpp
 
 // The scale of the level, so that the program's numbers are near 1 whatever the unit of `worth`: no job's
 // level can exceed its best type's worth.
@@ -27,11 +30,36 @@ double Unit(const Problem& problem, std::span<const double> worth) {
 
 }  // namespace
 
+LpStatus LevelLp::SolveShares(const Problem& problem, std::span<const double> worth,
+                              std::span<const double> least, double rise) {
+  StateShares(problem, worth, least, rise, program_, classes_);
+  const LpStatus status = SolveShareEmbedding(program_, shares_, time_limit_s_);
+  failure_ = Explain(status);
+  if (status != LpStatus::kOptimal) return status;
+  const ShareProof proof = Prove(program_, shares_);
+  const bool proven = proof.infeasibility <= kTolerance &&
+                      (rise == 0.0 || proof.bound - proof.reached <= kTolerance * proof.bound);
+  if (proven) return status;
+  ++failed_proofs_;
+  return LpStatus::kError;
+}
+
 bool LevelLp::Maximize(const Problem& problem, std::span<const double> worth, LpMethod method,
                        LevelAnswer& answer) {
   const int m = problem.jobs(), types = problem.types();
   // The embedding's point depends on the scale of rows and columns: there they stand as in the reference.
   const bool as_reference = method == LpMethod::kEmbedding;
+  if (as_reference) {
+    const LpStatus status = SolveShares(problem, worth, {}, 1.0);
+    if (status == LpStatus::kTimeLimit) return false;
+    if (status == LpStatus::kOptimal) {
+      answer.level = shares_.level;
+      SpreadShares(classes_, shares_, types, answer.x);
+      answer.price.resize(U(m));
+      for (int i = 0; i < m; ++i) answer.price[U(i)] = shares_.price[U(classes_.of_job[U(i)])];
+      return true;
+    }
+  }
   const double unit = as_reference ? 1.0 : Unit(problem, worth);
   LpModel& model = lp_.model();
   model.Clear();
@@ -46,7 +74,10 @@ bool LevelLp::Maximize(const Problem& problem, std::span<const double> worth, Lp
     model.AddEntry(level, -1.0);
     model.EndRow(0.0, kLpInfinity);
   }
-  if (lp_.Solve(method) != LpStatus::kOptimal) return false;
+  if (lp_.Solve(method) != LpStatus::kOptimal) {
+    failure_ = lp_.failure();
+    return false;
+  }
   answer.level = lp_.solution().x.back() * unit;
   TakeShares(problem, lp_.solution(), answer.x);
   answer.price.resize(U(m));
@@ -59,6 +90,14 @@ bool LevelLp::Maximize(const Problem& problem, std::span<const double> worth, Lp
 bool LevelLp::Reach(const Problem& problem, std::span<const double> worth, std::span<const double> least,
                     Allocation& x) {
   const bool as_reference = lp_.method() != LpMethod::kSimplex;
+  if (as_reference) {
+    const LpStatus status = SolveShares(problem, worth, least, 0.0);
+    if (status == LpStatus::kTimeLimit) return false;
+    if (status == LpStatus::kOptimal) {
+      SpreadShares(classes_, shares_, problem.types(), x);
+      return true;
+    }
+  }
   LpModel& model = lp_.model();
   model.Clear();
   model.maximize = true;
@@ -71,9 +110,21 @@ bool LevelLp::Reach(const Problem& problem, std::span<const double> worth, std::
     }
     model.EndRow(least[U(i)] / scale, kLpInfinity);
   }
-  if (lp_.Solve(as_reference ? LpMethod::kEmbedding : LpMethod::kSimplex) != LpStatus::kOptimal) return false;
+  if (lp_.Solve(as_reference ? LpMethod::kEmbedding : LpMethod::kSimplex) != LpStatus::kOptimal) {
+    failure_ = lp_.failure();
+    return false;
+  }
   TakeShares(problem, lp_.solution(), x);
   return true;
+}
+
+LpStatus LevelLp::LeastRatio(const Problem& problem, std::span<const double> alone,
+                             std::span<const double> since, const EnoughRatio& enough, Allocation& x,
+                             RatioBounds& bounds) {
+  if (method() == LpMethod::kSimplex) return LpStatus::kError;
+  const LpStatus status = gavel::LeastRatio(problem, alone, since, enough, time_limit_s_, x, bounds);
+  failure_ = Explain(status);
+  return status;
 }
 
 }  // namespace berth::gavel

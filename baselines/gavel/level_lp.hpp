@@ -10,7 +10,9 @@
 #include <span>
 
 #include "baselines/checked_lp.hpp"
+#include "baselines/gavel/least_ratio.hpp"
 #include "baselines/gavel/problem.hpp"
+#include "baselines/gavel/share_program.hpp"
 
 namespace berth::gavel {
 
@@ -20,10 +22,12 @@ struct LevelAnswer {
   std::vector<double> price;  // [m] >= 0, sum 1: duals of the rows of c
 };
 
-// Reused between solves. Every answer is checked by CheckOptimality before it is given.
+// Reused between solves. Every answer is checked before it is given, by CheckOptimality or, the embedding's
+// over classes of identical jobs, by Prove.
 class LevelLp {
  public:
-  explicit LevelLp(LpMethod method, double time_limit_s = kLpInfinity) : lp_(method, time_limit_s) {}
+  explicit LevelLp(LpMethod method, double time_limit_s = kLpInfinity)
+      : lp_(method, time_limit_s), time_limit_s_(time_limit_s) {}
 
   // False when no solver gives an answer that passes the check: `answer` is then untouched. REQUIRES: at
   // least one job, every row of `worth` [m, G] >= 0 with a positive entry. The method asked for comes first,
@@ -38,12 +42,28 @@ class LevelLp {
   [[nodiscard]] bool Reach(const Problem& problem, std::span<const double> worth,
                            std::span<const double> least, Allocation& x);
 
+  // As gavel::LeastRatio, within the time limit; kError also where a vertex is asked for.
+  // kTimeLimit: no other method is to be tried.
+  [[nodiscard]] LpStatus LeastRatio(const Problem& problem, std::span<const double> alone,
+                                    std::span<const double> since, const EnoughRatio& enough, Allocation& x,
+                                    RatioBounds& bounds);
+
   LpMethod method() const { return lp_.method(); }
-  int failed_checks() const { return lp_.failed_checks(); }  // answers that were thrown away
-  const char* failure() const { return lp_.failure(); }      // why the last call returned false
+  int failed_checks() const { return lp_.failed_checks() + failed_proofs_; }  // answers that were thrown away
+  const char* failure() const { return failure_; }  // why the last call returned false
 
  private:
+  // The embedding over classes: kOptimal once proven.
+  LpStatus SolveShares(const Problem& problem, std::span<const double> worth, std::span<const double> least,
+                       double rise);
+
   CheckedLp lp_;
+  double time_limit_s_;
+  ShareProgram program_;
+  JobClasses classes_;
+  ShareAnswer shares_;
+  int failed_proofs_ = 0;
+  const char* failure_ = "";
 };
 
 }  // namespace berth::gavel

@@ -1,4 +1,6 @@
 // Shortest makespan (OSDI 2020 §4.2; gavel/SPEC.md §2, min_total_duration).
+#include <algorithm>
+
 #include "baselines/gavel/objective_list.hpp"
 #include "baselines/gavel/objectives.hpp"
 #include "baselines/gavel/packed_objective.hpp"
@@ -19,14 +21,46 @@ std::vector<double> Worth(const Problem& problem) {
   return worth;
 }
 
-}  // namespace
-
-bool ExactMakespan(const Problem& problem, LevelLp& lp, MakespanAnswer& answer) {
+// A makespan whose bounds are close `enough`, and what reaches it. The longest run alone on an equal part of
+// everything is a first bound; the rest is least_ratio.hpp's, or a vertex where that has no proof.
+bool FindMakespan(const Problem& problem, LevelLp& lp, const EnoughRatio& enough, MakespanAnswer& answer) {
+  if (lp.method() != LpMethod::kSimplex) {
+    const std::vector<double> one(problem.key.size(), 1.0), zero(problem.key.size(), 0.0);
+    MakespanAnswer found{.x = IsolatedAllocation(problem)};
+    const std::vector<double> speed = EffectiveThroughput(problem, found.x);
+    for (std::size_t i = 0; i < speed.size(); ++i) {
+      BERTH_CHECK(problem.remaining[i] > 0.0, "job ", problem.key[i], " has nothing left to do");
+      found.seconds = std::max(found.seconds, problem.remaining[i] / speed[i]);
+    }
+    RatioBounds bounds{.reached = found.seconds};
+    const LpStatus status = lp.LeastRatio(problem, one, zero, enough, found.x, bounds);
+    if (status == LpStatus::kTimeLimit) return false;
+    if (status == LpStatus::kOptimal) {
+      answer = {bounds.reached, std::move(found.x)};
+      return true;
+    }
+  }
   LevelAnswer level;
   if (!lp.Maximize(problem, Worth(problem), LpMethod::kSimplex, level)) return false;
   answer.seconds = 1.0 / level.level;
   answer.x = std::move(level.x);
   return true;
+}
+
+// The last probe of the reference's bisection that is feasible: successful ones only fall.
+double LastFeasible(double exact_seconds) {
+  double last = 0.0;
+  for (const Probe& probe : BisectionSequence(exact_seconds)) {
+    if (probe.feasible) last = probe.seconds;
+  }
+  return last;
+}
+
+}  // namespace
+
+// Proven to 1e-9, as a vertex is.
+bool ExactMakespan(const Problem& problem, LevelLp& lp, MakespanAnswer& answer) {
+  return FindMakespan(problem, lp, WithinBillionth, answer);
 }
 
 std::vector<Probe> BisectionSequence(double exact_seconds) {
@@ -48,14 +82,16 @@ std::vector<Probe> BisectionSequence(double exact_seconds) {
   return probes;
 }
 
+// Bounds are close enough once every probe falls on the same side of both.
 bool BisectedMakespan(const Problem& problem, LevelLp& lp, MakespanAnswer& answer) {
+  const auto decided = [](const RatioBounds& bounds) {
+    return WithinBillionth(bounds) || LastFeasible(bounds.least) == LastFeasible(bounds.reached);
+  };
   MakespanAnswer exact;
-  if (!ExactMakespan(problem, lp, exact)) return false;
-  answer.seconds = 0.0;
-  for (const Probe& probe : BisectionSequence(exact.seconds)) {
-    if (probe.feasible) answer.seconds = probe.seconds;  // probes that succeed only fall
-  }
-  // The exact optimum is feasible at any longer time too: it stands in should the feasibility problem fail.
+  if (!FindMakespan(problem, lp, decided, exact)) return false;
+  answer.seconds = LastFeasible(exact.seconds);
+  // What reaches the bound is feasible at any longer time too: it stands in should the feasibility problem
+  // fail.
   std::vector<double> least = problem.remaining;
   for (double& steps : least) steps /= answer.seconds;
   if (!lp.Reach(problem, problem.throughput, least, answer.x)) answer.x = std::move(exact.x);

@@ -32,7 +32,7 @@ class Objective {
 // What every objective is told; each may read parameters of its own beside.
 struct ObjectiveOptions {
   bool aware = true;
-  LpMethod method = LpMethod::kInteriorPoint;
+  LpMethod method = LpMethod::kEmbedding;
   bool compat = true;  // where the reference stops short of the optimum, so do we
   double lp_time_limit_s = kLpInfinity;
 };

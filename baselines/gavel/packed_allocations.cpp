@@ -39,6 +39,8 @@ void PackedAllocations::Allocate(const ClusterView& view, std::span<const int> j
 
 void PackedAllocations::Describe(const ClusterView& view, std::span<const int> jobs) {
   DescribeProblem(view, jobs, reads_future(), problem_.base);
+  problem_.kind.clear();
+  for (int job : jobs) problem_.kind.push_back(view.JobType(job));
   problem_.beside.assign(jobs.size() * problem_.base.throughput.size(), 0.0);
   if (!view.has_pairs()) return;
   const int m = static_cast<int>(jobs.size());

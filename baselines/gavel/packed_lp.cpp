@@ -23,25 +23,35 @@ void PackedLp::Begin(const PackedProblem& problem, std::span<const Combo> combos
   for (auto& own : of_job_) own.clear();
   std::vector<std::vector<int>> of_type(U(base.types()));
   for (std::size_t c = 0; c < combos.size(); ++c) {
-    const int column = model.AddColumn(value.empty() ? 0.0 : value[c], 0.0, kLpInfinity);
+    const double members = combos[c].members;
+    const int column = model.AddColumn(value.empty() ? 0.0 : value[c] * members, 0.0, kLpInfinity, members);
     of_type[U(combos[c].type)].push_back(column);
     of_job_[U(combos[c].first)].push_back(column);
-    if (combos[c].second >= 0) of_job_[U(combos[c].second)].push_back(column);
+    if (combos[c].second >= 0 && combos[c].second != combos[c].first) {
+      of_job_[U(combos[c].second)].push_back(column);
+    }
   }
   for (int j = 0; j < base.types(); ++j) {
-    for (int c : of_type[U(j)]) model.AddEntry(c, base.gang[U(combos[U(c)].first)]);
+    for (int c : of_type[U(j)]) {
+      const Combo& combo = combos[U(c)];
+      model.AddEntry(c, base.gang[U(combo.first)] * combo.members, combo.members);
+    }
     model.EndRow(-kLpInfinity, base.workers[U(j)]);
   }
-  for (const auto& own : of_job_) {
-    for (int c : own) model.AddEntry(c, 1.0);
-    model.EndRow(-kLpInfinity, 1.0);
+  for (int i = 0; i < base.jobs(); ++i) {
+    for (int c : of_job_[U(i)]) {
+      const double its = combos[U(c)].first == i ? combos[U(c)].of_first : combos[U(c)].of_second;
+      model.AddEntry(c, its, its);
+    }
+    model.EndRow(-kLpInfinity, 1.0, problem.Members(i));
   }
 }
 
 void PackedLp::AddSpeed(int job, std::span<const Combo> combos, double scale) {
   for (int c : of_job_[U(job)]) {
     const Combo& combo = combos[U(c)];
-    lp_.model().AddEntry(c, (combo.first == job ? combo.rate_first : combo.rate_second) * scale);
+    const double its = combo.first == job ? combo.of_first : combo.of_second;
+    lp_.model().AddEntry(c, (combo.first == job ? combo.rate_first : combo.rate_second) * scale * its, its);
   }
 }
 
@@ -77,7 +87,7 @@ LpStatus PackedLp::MaximizeRise(const PackedProblem& problem, std::span<const Co
   for (int i = 0; i < base.jobs(); ++i) {
     AddSpeed(i, combos, rows[U(i)].scale);
     if (rows[U(i)].rise >= 0) model.AddEntry(first + rows[U(i)].rise, -1.0);
-    model.EndRow(rows[U(i)].least, kLpInfinity);
+    model.EndRow(rows[U(i)].least, kLpInfinity, problem.Members(i));
   }
   const LpStatus status = lp_.Solve(method);
   if (status != LpStatus::kOptimal) return status;
@@ -86,7 +96,8 @@ LpStatus PackedLp::MaximizeRise(const PackedProblem& problem, std::span<const Co
   answer.rise.assign(solution.x.begin() + first, solution.x.end());
   answer.price.resize(U(base.jobs()));
   for (int i = 0; i < base.jobs(); ++i) {
-    answer.price[U(i)] = std::max(0.0, -solution.row_dual[U(base.types() + base.jobs() + i)]);
+    answer.price[U(i)] =
+        std::max(0.0, -solution.row_dual[U(base.types() + base.jobs() + i)]) / problem.Members(i);
   }
   return status;
 }
@@ -96,7 +107,7 @@ bool PackedLp::Reach(const PackedProblem& problem, std::span<const Combo> combos
   Begin(problem, combos, {});
   for (int i = 0; i < problem.base.jobs(); ++i) {
     AddSpeed(i, combos, 1.0 / least[U(i)]);
-    lp_.model().EndRow(1.0, kLpInfinity);
+    lp_.model().EndRow(1.0, kLpInfinity, problem.Members(i));
   }
   // HiGHS' interior point is not centred where there is no objective; the embedding's is, as in level_lp.cpp.
   const bool vertex = lp_.method() == LpMethod::kSimplex;
@@ -112,7 +123,7 @@ LpStatus PackedLp::MaximizeSum(const PackedProblem& problem, std::span<const Com
   for (int i = 0; i < static_cast<int>(least.size()); ++i) {
     if (least[U(i)] <= 0.0) continue;
     AddSpeed(i, combos, 1.0 / least[U(i)]);
-    lp_.model().EndRow(1.0, kLpInfinity);
+    lp_.model().EndRow(1.0, kLpInfinity, problem.Members(i));
   }
   const LpStatus status = lp_.Solve();
   if (status == LpStatus::kOptimal) x = ToAllocation(problem, combos, lp_.solution().x);

@@ -1,10 +1,19 @@
 // max_min_fairness_packed (OSDI 2020 §4.1 with §4.4; gavel/SPEC.md §3).
+#include "baselines/gavel/packed_classes.hpp"
 #include "baselines/gavel/packed_objective.hpp"
 #include "baselines/gavel/packed_objectives.hpp"
 
 namespace berth::gavel {
 
 bool PackedMaxMin(const PackedProblem& problem, PackedLp& lp, PackedAllocation& x, double* level) {
+  // A vertex is one of the program job by job.
+  if (!problem.kind.empty() && lp.method() != LpMethod::kSimplex) {
+    const PackedClasses classes = ClassesOf(problem);
+    PackedAllocation of_classes;
+    if (!PackedMaxMin(classes.one, lp, of_classes, level)) return false;
+    x = Spread(classes, of_classes);
+    return true;
+  }
   std::vector<double> scale = ProportionalThroughput(problem.base);
   for (std::size_t i = 0; i < scale.size(); ++i) {
     scale[i] = problem.base.gang[i] / (problem.base.weight[i] * scale[i]);

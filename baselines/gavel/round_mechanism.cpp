@@ -12,6 +12,14 @@ std::size_t U(int i) {
 
 }  // namespace
 
+// Ties go to single jobs, then by arrival or by the order of the pairs.
+bool RoundMechanism::Before(const Queued& a, const Queued& b) {
+  if (a.priority != b.priority) return a.priority > b.priority;
+  if (a.deficit != b.deficit) return a.deficit > b.deficit;
+  if (a.alloc != b.alloc) return a.alloc > b.alloc;
+  return a.unit < b.unit;
+}
+
 void RoundMechanism::Reset(const ClusterView& view, const MechanismOptions& options) {
   options_ = options;
   half_round_ = view.clock().round_s / 2.0;
@@ -179,35 +187,46 @@ void RoundMechanism::UpdatePriorities(const ClusterView& view) {
   for (int pair : live_pairs_) update(pair);
 }
 
+// Type by type the units that may run there, best first, until its GPUs are gone. Only as many as there are
+// free GPUs are put in order at a time: the order is total, so what is taken is what sorting all would give.
 void RoundMechanism::Select(const ClusterView& view) {
   order_ = reverse_order_;
   if (options_.shuffle_types) random_->Shuffle(order_);
   for (int job : jobs_) taken_job_[U(job)] = 0;
   taken_.clear();
   for (int type : order_) {
-    sorted_ = jobs_;
-    sorted_.insert(sorted_.end(), live_pairs_.begin(), live_pairs_.end());
-    std::sort(sorted_.begin(), sorted_.end(), [this, type](int a, int b) {
-      const std::size_t x = At(a, type), y = At(b, type);
-      if (priority_[x] != priority_[y]) return priority_[x] > priority_[y];
-      if (deficit_[x] != deficit_[y]) return deficit_[x] > deficit_[y];
-      if (alloc_[x] != alloc_[y]) return alloc_[x] > alloc_[y];
-      return a < b;
-    });
     int free = view.types()[U(type)].count;
-    for (int unit : sorted_) {
-      if (free == 0) break;
+    queue_.clear();
+    const auto add = [&](int unit) {
       const int job = IsPair(unit) ? PairOf(unit)[0] : unit, other = IsPair(unit) ? PairOf(unit)[1] : unit;
-      const int gang = view.Gang(job);
-      if (taken_job_[U(job)] != 0 || taken_job_[U(other)] != 0 || gang > free || !CanRun(view, unit, type))
-        continue;
-      if (options_.only_positive && priority_[At(unit, type)] <= 0.0) continue;
-      taken_job_[U(job)] = taken_job_[U(other)] = 1;
-      free -= gang;
-      // A job that arrived after the last reset uses up room but is not run (gavel/SPEC.md §7 step 7).
-      if (in_alloc_[U(job)] != 0) taken_.push_back({unit, type, gang, static_cast<int>(taken_.size())});
+      const std::size_t at = At(unit, type);
+      if (taken_job_[U(job)] != 0 || taken_job_[U(other)] != 0 || view.Gang(job) > free ||
+          !CanRun(view, unit, type) || (options_.only_positive && priority_[at] <= 0.0)) {
+        return;
+      }
+      queue_.push_back({priority_[at], deficit_[at], alloc_[at], unit});
+    };
+    for (int job : jobs_) add(job);
+    for (int pair : live_pairs_) add(pair);
+    for (auto begin = queue_.begin(); free > 0 && begin != queue_.end();) {
+      const auto end = begin + std::min<std::ptrdiff_t>(queue_.end() - begin, free);
+      if (end != queue_.end()) std::nth_element(begin, end, queue_.end(), Before);
+      std::sort(begin, end, Before);
+      for (; begin != end && free > 0; ++begin) free -= Take(view, begin->unit, type, free);
+      begin = end;
     }
   }
+}
+
+// GPUs that the unit takes of those free: 0 when a member runs already or it does not fit.
+int RoundMechanism::Take(const ClusterView& view, int unit, int type, int free) {
+  const int job = IsPair(unit) ? PairOf(unit)[0] : unit, other = IsPair(unit) ? PairOf(unit)[1] : unit;
+  const int gang = view.Gang(job);
+  if (taken_job_[U(job)] != 0 || taken_job_[U(other)] != 0 || gang > free) return 0;
+  taken_job_[U(job)] = taken_job_[U(other)] = 1;
+  // A job that arrived after the last reset uses up room but is not run (gavel/SPEC.md §7 step 7).
+  if (in_alloc_[U(job)] != 0) taken_.push_back({unit, type, gang, static_cast<int>(taken_.size())});
+  return gang;
 }
 
 void RoundMechanism::Place(const ClusterView& view, Decision& decision) {

@@ -76,6 +76,11 @@ class RoundMechanism {
     int unit, type, gang;
     int rank;  // in the order taken
   };
+  struct Queued {
+    double priority, deficit, alloc;
+    int unit;
+  };
+  static bool Before(const Queued& a, const Queued& b);
   std::size_t At(int unit, int type) const {
     return static_cast<std::size_t>(unit) * worktime_.size() + static_cast<std::size_t>(type);
   }
@@ -93,7 +98,8 @@ class RoundMechanism {
   void UpdatePriorities(const ClusterView& view);                           // step 6
   void TakePairs(const PairShares* pairs);                                  // of the new allocation
   void Select(const ClusterView& view);                                     // step 7
-  void Place(const ClusterView& view, Decision& decision);                  // step 8
+  int Take(const ClusterView& view, int unit, int type, int free);
+  void Place(const ClusterView& view, Decision& decision);  // step 8
   void PlaceType(const ClusterView& view, int type, Decision& decision);
   bool Stays(const ClusterView& view, int unit, int type);
   void StaysInPart(const ClusterView& view, int unit, int type, Decision& decision);
@@ -118,7 +124,7 @@ class RoundMechanism {
   std::vector<int> live_pairs_;                   // units whose jobs are both here
   std::vector<std::uint8_t> counted_;             // [pairs]
   std::map<std::array<int, 2>, std::vector<double>> old_deficit_;  // [G] of pairs of earlier allocations
-  std::vector<int> sorted_;                                        // the queue of one type
+  std::vector<Queued> queue_;                                      // of one type
   std::vector<std::uint8_t> taken_job_, taken_device_, placed_;    // [J], [D], [J]
   std::vector<Taken> taken_;
   Allocation fresh_;

@@ -23,9 +23,11 @@ constexpr double kPrice = 1e-6, kRise = 1e-6;
 
 }  // namespace
 
+// Over classes of jobs: each entry is that of every member.
 struct WaterFilling::State {
   const Problem& problem;
   WaterOptions options;
+  const std::vector<double>& members;
   double most = 0.0;            // M: no job's level can exceed it at weight 1
   std::vector<double> worth;    // [m, G] T_ij / prop_i
   std::vector<double> weight;   // [m] of this round; 0 = does not rise
@@ -34,8 +36,8 @@ struct WaterFilling::State {
   std::vector<double> price;    // [m] of the level rows
   Allocation last;              // [m, G] of the last level LP
 
-  State(const Problem& its_problem, const WaterOptions& its_options)
-      : problem(its_problem), options(its_options) {
+  State(const Problem& its_problem, const WaterOptions& its_options, const std::vector<double>& its_members)
+      : problem(its_problem), options(its_options), members(its_members) {
     worth = problem.throughput;
     const std::vector<double> proportional = ProportionalThroughput(problem);
     for (int i = 0; i < problem.jobs(); ++i) {
@@ -59,7 +61,7 @@ struct WaterFilling::State {
     std::vector<double> sum(problem.tenants.size(), 0.0);
     std::vector<char> served(problem.tenants.size(), 0);
     for (int i = 0; i < problem.jobs(); ++i) {
-      if (saturated[U(i)] == 0) sum[U(problem.tenant[U(i)])] += problem.weight[U(i)];
+      if (saturated[U(i)] == 0) sum[U(problem.tenant[U(i)])] += members[U(i)] * problem.weight[U(i)];
     }
     for (int i = 0; i < problem.jobs(); ++i) {
       const std::size_t tenant = U(problem.tenant[U(i)]);
@@ -83,9 +85,9 @@ void WaterFilling::StateLevel(const State& state, double slack) {
   LpModel& model = lp_.model();
   model.Clear();
   model.maximize = true;
-  AddShares(problem, {}, model);
+  AddShares(problem, {}, model, state.members);
   const int level = model.AddColumn(1.0, -kLpInfinity, kLpInfinity);
-  AddBaseRows(problem, model);
+  AddBaseRows(problem, model, state.members);
   const auto add = [&](int i, double scale) {
     for (int j = 0; j < problem.types(); ++j) {
       model.AddEntry(static_cast<int>(problem.at(i, j)), state.worth[problem.at(i, j)] * scale);
@@ -96,15 +98,15 @@ void WaterFilling::StateLevel(const State& state, double slack) {
       const double scale = problem.gang[U(i)] / state.weight[U(i)];
       add(i, scale);
       model.AddEntry(level, -1.0);
-      model.EndRow(state.so_far[U(i)] * scale * (1.0 - slack), kLpInfinity);
+      model.EndRow(state.so_far[U(i)] * scale * (1.0 - slack), kLpInfinity, state.members[U(i)]);
     } else if (state.options.reference_cap) {
       model.AddEntry(level, -1.0);
-      model.EndRow(-state.most, kLpInfinity);
+      model.EndRow(-state.most, kLpInfinity, state.members[U(i)]);
     }
   }
   for (int i = 0; i < problem.jobs(); ++i) {
     add(i, 1.0);
-    model.EndRow(state.so_far[U(i)] * (1.0 - slack), kLpInfinity);
+    model.EndRow(state.so_far[U(i)] * (1.0 - slack), kLpInfinity, state.members[U(i)]);
   }
 }
 
@@ -131,7 +133,7 @@ bool WaterFilling::Raise(State& state) {
   int row = problem.types() + problem.jobs();
   for (int i = 0; i < problem.jobs(); ++i) {
     if (state.rises(i)) {
-      state.price[U(i)] = std::max(0.0, -solution.row_dual[U(row++)]);
+      state.price[U(i)] = std::max(0.0, -solution.row_dual[U(row++)]) / state.members[U(i)];
     } else if (state.options.reference_cap) {
       ++row;
     }
@@ -149,10 +151,10 @@ std::vector<int> WaterFilling::StateRises(const State& state, const std::vector<
   LpModel& model = lp_.model();
   model.Clear();
   model.maximize = true;
-  AddShares(problem, {}, model);
+  AddShares(problem, {}, model, state.members);
   std::vector<int> rise(U(problem.jobs()), -1);
-  for (int i : open) rise[U(i)] = model.AddColumn(1.0, 0.0, 1.0);
-  AddBaseRows(problem, model);
+  for (int i : open) rise[U(i)] = model.AddColumn(state.members[U(i)], 0.0, 1.0, state.members[U(i)]);
+  AddBaseRows(problem, model, state.members);
   for (int i = 0; i < problem.jobs(); ++i) {
     const auto row = state.worth.begin() + static_cast<std::ptrdiff_t>(problem.at(i, 0));
     const double best = *std::max_element(row, row + problem.types());
@@ -160,7 +162,7 @@ std::vector<int> WaterFilling::StateRises(const State& state, const std::vector<
       model.AddEntry(static_cast<int>(problem.at(i, j)), row[j] / best);
     }
     if (rise[U(i)] >= 0) model.AddEntry(rise[U(i)], -1.0);
-    model.EndRow(state.so_far[U(i)] / best * (1.0 - slack), kLpInfinity);
+    model.EndRow(state.so_far[U(i)] / best * (1.0 - slack), kLpInfinity, state.members[U(i)]);
   }
   return rise;
 }
@@ -173,7 +175,20 @@ bool WaterFilling::FindBottlenecks(State& state) {
   for (int i = 0; i < problem.jobs(); ++i) {
     if (!state.rises(i)) continue;
     bottleneck[U(i)] = 1;
-    if (state.price[U(i)] <= kPrice) open.push_back(i);
+    if (state.price[U(i)] > kPrice) continue;
+    // One that stands above its level in the allocation at hand can rise: from inside the face that is each
+    // that can, and no LP is needed.
+    const auto row = U(problem.types()) * U(i);
+    double net = 0.0, best = 0.0;
+    for (std::size_t k = row; k < row + U(problem.types()); ++k) {
+      net += state.worth[k] * state.last[k];
+      best = std::max(best, state.worth[k]);
+    }
+    if (net - state.so_far[U(i)] > kRise * best) {
+      bottleneck[U(i)] = 0;
+    } else {
+      open.push_back(i);
+    }
   }
   while (!open.empty()) {
     LpStatus status = LpStatus::kInfeasible;
@@ -196,8 +211,22 @@ bool WaterFilling::FindBottlenecks(State& state) {
   return true;
 }
 
+// Jobs of a tenant that serves them in order are each a class of their own.
+JobClasses WaterFilling::ClassesOf(const Problem& problem, const WaterOptions& options) {
+  std::vector<double> owner(U(problem.jobs()), 0.0);
+  for (int i = 0; options.by_tenant && i < problem.jobs(); ++i) {
+    const int tenant = problem.tenant[U(i)];
+    owner[U(i)] = problem.tenants[U(tenant)].fifo ? -1.0 - i : tenant;
+  }
+  JobClasses classes;
+  Classify(problem, problem.throughput, {problem.weight, owner}, classes);
+  return classes;
+}
+
 bool WaterFilling::Solve(const Problem& problem, const WaterOptions& options, WaterLevels& levels) {
-  State state(problem, options);
+  const JobClasses classes = ClassesOf(problem, options);
+  const Problem one = OneOfEach(problem, classes);
+  State state(one, options, classes.members);
   std::optional<State> last;  // before the last rise
   bool reached = false;
   while (!state.done()) {
@@ -210,17 +239,23 @@ bool WaterFilling::Solve(const Problem& problem, const WaterOptions& options, Wa
     if (std::count(state.saturated.begin(), state.saturated.end(), 1) == before) break;
   }
   if (!reached) return false;
-  levels.x = std::move(state.last);
+  Allocation x = std::move(state.last);
   if (lp_.method() == LpMethod::kInteriorPoint) {  // the last level once more, from the inside
     StateLevel(*last, kSlacks[1]);
-    if (lp_.SolveOnly(LpMethod::kInteriorPoint) == LpStatus::kOptimal)
-      TakeShares(problem, lp_.solution(), levels.x);
+    if (lp_.SolveOnly(LpMethod::kInteriorPoint) == LpStatus::kOptimal) TakeShares(one, lp_.solution(), x);
   }
-  levels.promised = state.so_far;
-  levels.saturated.assign(state.saturated.begin(), state.saturated.end());
-  levels.net.assign(U(problem.jobs()), 0.0);
-  for (std::size_t k = 0; k < levels.x.size(); ++k) {
-    levels.net[k / problem.workers.size()] += state.worth[k] * levels.x[k];
+  levels.x.resize(problem.throughput.size());
+  levels.promised.resize(problem.key.size());
+  levels.saturated.resize(problem.key.size());
+  levels.net.assign(problem.key.size(), 0.0);
+  for (int i = 0; i < problem.jobs(); ++i) {
+    const int its = classes.of_job[U(i)];
+    levels.promised[U(i)] = state.so_far[U(its)];
+    levels.saturated[U(i)] = state.saturated[U(its)] != 0;
+    for (int j = 0; j < problem.types(); ++j) {
+      const double share = levels.x[problem.at(i, j)] = x[problem.at(its, j)];
+      levels.net[U(i)] += state.worth[problem.at(its, j)] * share;
+    }
   }
   return true;
 }

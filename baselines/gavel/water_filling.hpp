@@ -7,12 +7,13 @@
 // has a positive price is one (complementary slackness: the row is tight in every optimum). Of the others,
 // LPs maximise the sum of what they could rise: who rises is none; when that maximum is 0 the rest are (the
 // set of rises is convex, so jobs that can rise alone can rise together). Tests compare with the
-// mixed-integer one.
+// mixed-integer one. Jobs that cannot be told apart are one class throughout.
 #pragma once
 
 #include <vector>
 
 #include "baselines/checked_lp.hpp"
+#include "baselines/gavel/job_classes.hpp"
 #include "baselines/gavel/problem.hpp"
 
 namespace berth::gavel {
@@ -43,6 +44,7 @@ class WaterFilling {
 
  private:
   struct State;
+  static JobClasses ClassesOf(const Problem& problem, const WaterOptions& options);
   bool Raise(State& state);
   bool FindBottlenecks(State& state);
   void StateLevel(const State& state, double slack);

@@ -1,0 +1,260 @@
+#include "baselines/gavel/share_embedding.hpp"
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "baselines/gavel/share_system.hpp"
+
+namespace berth::gavel {
+namespace {
+
+using Array = Eigen::ArrayXd;
+
+// ECOS' settings, as in baselines/embedding.cpp.
+constexpr double kTolerance = 1e-8;
+constexpr double kStepBack = 0.99;
+constexpr double kLeastStep = 1e-6, kLargestStep = 0.999;
+constexpr double kLeastCentring = 1e-4;
+constexpr int kScalings = 3;
+constexpr int kMaxIterations = 100;
+constexpr double kRefineBelow =
+    1e-3;  // of the first gap; before, an error corrects itself in the steps to come
+
+// Ruiz' equilibration by the largest entries. Only the start and the norms at the end depend on it, so the
+// program itself stays as it is: what an equilibrated program would have as x, s, z is x * columns, s / rows,
+// z * rows.
+struct Scaling {
+  Array columns, rows;
+
+  explicit Scaling(const ShareProgram& program) {
+    const Eigen::Index n = program.classes(), G = program.types();
+    columns = Array::Ones(G * n + 1);
+    rows = Array::Ones((G + 2) * n + G);
+    Array column(columns.size()), row(rows.size());
+    for (int round = 0; round < kScalings; ++round) {
+      column.setZero();
+      row.setZero();
+      // An entry of row r and column k of the program as scaled so far.
+      const auto see = [&](Eigen::Index r, Eigen::Index k, double entry) {
+        const double size = entry / (rows[r] * columns[k]);
+        column[k] = std::max(column[k], size);
+        row[r] = std::max(row[r], size);
+      };
+      for (Eigen::Index i = 0; i < n; ++i) {
+        for (Eigen::Index j = 0; j < G; ++j) {
+          see(j * n + i, j * n + i, 1.0);
+          see(G * n + i, j * n + i, 1.0);
+          see((G + 1) * n + i, j * n + i, program.worth[static_cast<std::size_t>(j * n + i)]);
+          see((G + 2) * n + j, j * n + i, program.gang[static_cast<std::size_t>(i)]);
+        }
+        see((G + 1) * n + i, G * n, program.rise[static_cast<std::size_t>(i)]);
+      }
+      const auto root = [](double largest) { return largest < 1e-6 ? 1.0 : std::sqrt(largest); };
+      columns *= column.unaryExpr(root);
+      rows *= row.unaryExpr(root);
+    }
+  }
+};
+
+struct Point {
+  Array x, s, z;
+  double tau = 1.0, kappa = 1.0;
+
+  Point(Eigen::Index columns, Eigen::Index rows) : x(columns), s(rows), z(rows) {}
+};
+
+// Into the cone: as it is when inside, else moved along (1, ..., 1).
+void MoveInside(Array& r) {
+  const double least = r.minCoeff();
+  if (least <= 0.0) r += 1.0 - least;
+}
+
+double StepLength(const Point& at, const Point& step) {
+  const double most = std::min((step.s / at.s).minCoeff(), (step.z / at.z).minCoeff());
+  double length = most < 0.0 ? -1.0 / most : kLpInfinity;
+  if (step.tau < 0.0) length = std::min(length, -at.tau / step.tau);
+  if (step.kappa < 0.0) length = std::min(length, -at.kappa / step.kappa);
+  return std::clamp(length, kLeastStep, kLargestStep);
+}
+
+// The iteration of baselines/embedding.cpp with inner products weighted by the members of classes.
+class Iteration {
+ public:
+  explicit Iteration(const ShareProgram& program)
+      : program_(program),
+        system_(ShareSystem::Make(program)),
+        weight_(
+            Eigen::Map<const Array>(system_->weight().data(), static_cast<Eigen::Index>(system_->rows()))),
+        scaling_(program),
+        n_(program.classes()),
+        shares_(program.types() * n_),
+        d_(weight_.size()),
+        at_(shares_ + 1, d_),
+        affine_(shares_ + 1, d_),
+        step_(shares_ + 1, d_),
+        h_(Array::Zero(d_)) {
+    h_.segment(shares_, n_) = 1.0;
+    for (Eigen::Index i = 0; i < n_; ++i) h_[shares_ + n_ + i] = -program.least[static_cast<std::size_t>(i)];
+    for (Eigen::Index j = 0; j < program.types(); ++j)
+      h_[shares_ + 2 * n_ + j] = program.workers[static_cast<std::size_t>(j)];
+    for (Array* array : {&rx_, &x1_, &x2_, &bx_}) array->resize(shares_ + 1);
+    for (Array* array : {&rz_, &z1_, &z2_, &bz_, &sz_, &w2_}) array->resize(d_);
+    cost_ = program.rises() ? -1.0 : 0.0;
+    all_rows_ = weight_.sum();
+  }
+
+  LpStatus Run(double time_limit_s, ShareAnswer& answer) {
+    const auto begin = std::chrono::steady_clock::now();
+    const auto passed = [&begin] {
+      return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    };
+    if (!Start()) return LpStatus::kError;
+    double first_gap = 0.0;
+    for (int iteration = 0; iteration < kMaxIterations; ++iteration) {
+      if (passed() >= time_limit_s) return LpStatus::kTimeLimit;
+      system_->MultiplyTransposed(at_.z.data(), rx_.data());
+      certificate_ = rx_;
+      rx_[shares_] += at_.tau * cost_;
+      system_->Multiply(at_.x.data(), rz_.data());
+      rz_ += at_.s - at_.tau * h_;
+      hz_ = Dot(h_, at_.z);
+      rt_ = at_.kappa + cost_ * at_.x[shares_] + hz_;
+      gap_ = Dot(at_.s, at_.z);
+      if (iteration == 0) first_gap = gap_;
+      refine_ = gap_ < kRefineBelow * first_gap;
+      LpStatus status;
+      if (Finished(status)) {
+        if (status == LpStatus::kOptimal) Take(answer);
+        return status;
+      }
+      if (!Step()) return LpStatus::kError;
+    }
+    return LpStatus::kError;
+  }
+
+ private:
+  double Dot(const Array& a, const Array& b) const { return (weight_ * a * b).sum(); }
+  // Of rows and of columns, in the equilibrated program's norm.
+  double RowNorm(const Array& r, const Array& scale) const {
+    return std::sqrt((weight_ * (r * scale).square()).sum());
+  }
+  double ColumnNorm(const Array& x, const Array& scale) const {
+    const double shares = (weight_.head(shares_) * (x.head(shares_) * scale.head(shares_)).square()).sum();
+    const double c = x[shares_] * scale[shares_];
+    return std::sqrt(shares + c * c);
+  }
+
+  bool Start() {
+    w2_ = scaling_.rows.square();
+    if (!system_->Factorize(w2_.data(), 0.0)) return false;
+    bx_.setZero();
+    system_->Solve(bx_.data(), h_.data(), at_.x.data(), at_.s.data(), refine_);  // least squares: r = G x - h
+    at_.s *= -scaling_.rows;
+    MoveInside(at_.s);
+    at_.s *= scaling_.rows;
+    bx_[shares_] = -cost_;
+    bz_.setZero();
+    system_->Solve(bx_.data(), bz_.data(), x1_.data(), at_.z.data(), refine_);  // the least z with G' z = -c
+    at_.z *= scaling_.rows;
+    MoveInside(at_.z);
+    at_.z /= scaling_.rows;
+    return true;
+  }
+
+  bool Finished(LpStatus& status) const {
+    const double cx = cost_ * at_.x[shares_];
+    double relative = kLpInfinity;
+    if (cx < 0.0) {
+      relative = gap_ * at_.tau / -cx;
+    } else if (hz_ < 0.0) {
+      relative = gap_ * at_.tau / -hz_;
+    }
+    const Array &rows = scaling_.rows, &columns = scaling_.columns;
+    if (std::min(gap_, relative) < kTolerance) {
+      const Array over_rows = rows.inverse();
+      const double primal = RowNorm(rz_, over_rows) /
+                            std::max(1.0, std::max(1.0, RowNorm(h_, over_rows)) + ColumnNorm(at_.x, columns) +
+                                              RowNorm(at_.s, over_rows)) /
+                            at_.tau;
+      const double dual =
+          ColumnNorm(rx_, columns.inverse()) /
+          std::max(1.0, std::max(1.0, std::abs(cost_) / columns[shares_]) + RowNorm(at_.z, rows)) / at_.tau;
+      status = LpStatus::kOptimal;
+      if (primal < kTolerance && dual < kTolerance) return true;
+    }
+    if (!(at_.tau < at_.kappa)) return false;
+    status = LpStatus::kInfeasible;  // G' z = 0, h.z < 0 (Farkas); the level itself is bounded
+    return hz_ < 0.0 && ColumnNorm(certificate_, columns.inverse()) < kTolerance * -hz_;
+  }
+
+  bool Step() {
+    w2_ = at_.s / at_.z;
+    if (!system_->Factorize(w2_.data(), 0.0)) return false;
+    bx_.setZero();
+    bx_[shares_] = -cost_;
+    system_->Solve(bx_.data(), h_.data(), x1_.data(), z1_.data(), refine_);
+    const double mu = (gap_ + at_.kappa * at_.tau) / (all_rows_ + 1.0);
+    down_ = -at_.kappa / at_.tau + cost_ * x1_[shares_] + Dot(h_, z1_);
+    sz_ = at_.s * at_.z;
+    Direction(1.0, at_.tau * at_.kappa, affine_);
+    const double rest = 1.0 - StepLength(at_, affine_);
+    const double centring = std::clamp(rest * rest * rest, kLeastCentring, 1.0);
+    sz_ += affine_.s * affine_.z - centring * mu;
+    Direction(1.0 - centring, at_.tau * at_.kappa + affine_.tau * affine_.kappa - centring * mu, step_);
+    const double length = kStepBack * StepLength(at_, step_);
+    at_.x += length * step_.x;
+    at_.s += length * step_.s;
+    at_.z += length * step_.z;
+    at_.tau += length * step_.tau;
+    at_.kappa += length * step_.kappa;
+    return std::isfinite(at_.x.sum()) && at_.s.minCoeff() > 0.0 && at_.z.minCoeff() > 0.0 && at_.tau > 0.0 &&
+           at_.kappa > 0.0;
+  }
+
+  // Residuals fall by `part`; s dz + z ds = -sz; tau dkappa + kappa dtau = -tk.
+  void Direction(double part, double tk, Point& step) {
+    bx_ = -part * rx_;
+    bz_ = sz_ / at_.z - part * rz_;
+    system_->Solve(bx_.data(), bz_.data(), x2_.data(), z2_.data(), refine_);
+    step.tau = (-part * rt_ + tk / at_.tau - cost_ * x2_[shares_] - Dot(h_, z2_)) / down_;
+    step.x = x2_ + step.tau * x1_;
+    step.z = z2_ + step.tau * z1_;
+    step.s = -(sz_ + at_.s * step.z) / at_.z;
+    step.kappa = -(tk + at_.kappa * step.tau) / at_.tau;
+  }
+
+  void Take(ShareAnswer& answer) const {
+    const auto take = [this](const Array& from, Eigen::Index begin, Eigen::Index size,
+                             std::vector<double>& to) {
+      to.resize(static_cast<std::size_t>(size));
+      for (Eigen::Index k = 0; k < size; ++k) to[static_cast<std::size_t>(k)] = from[begin + k] / at_.tau;
+    };
+    take(at_.x, 0, shares_, answer.x);
+    take(at_.z, shares_ + n_, n_, answer.price);
+    take(at_.z, shares_ + 2 * n_, program_.types(), answer.type_price);
+    answer.level = at_.x[shares_] / at_.tau;
+  }
+
+  const ShareProgram& program_;
+  std::unique_ptr<ShareSystem> system_;
+  Array weight_;  // [rows] members
+  Scaling scaling_;
+  Eigen::Index n_, shares_, d_;  // classes; G n; rows
+  Point at_, affine_, step_;
+  Array h_, rx_, x1_, x2_, bx_, rz_, z1_, z2_, bz_, sz_, w2_, certificate_;
+  double cost_ = 0.0;      // of c; the other columns cost nothing
+  double all_rows_ = 0.0;  // of the program written job by job
+  bool refine_ = true;
+  double hz_ = 0.0, rt_ = 0.0, gap_ = 0.0, down_ = 0.0;
+};
+
+}  // namespace
+
+LpStatus SolveShareEmbedding(const ShareProgram& program, ShareAnswer& answer, double time_limit_s) {
+  if (program.classes() == 0 || program.types() > ShareSystem::kMostTypes) return LpStatus::kError;
+  return Iteration(program).Run(time_limit_s, answer);
+}
+
+}  // namespace berth::gavel

@@ -7,6 +7,7 @@
 #include "env/check.hpp"
 #include "env/scenario.hpp"
 #include "env/sim_state.hpp"
+#include "env/view_part.hpp"
 
 namespace berth {
 
@@ -15,17 +16,30 @@ class ClusterView {
  public:
   ClusterView(const Scenario& scenario, const SimState& state, Knowledge granted)
       : scenario_(&scenario), state_(&state), granted_(granted) {}
+  // A part of `whole`, for a scheduler inside another. `part` outlives the view. More knowledge than the
+  // whole has only with predictions in place of the truth.
+  ClusterView(const ClusterView& whole, const ViewPart& part, Knowledge granted) : ClusterView(whole) {
+    part_ = &part;
+    if (!part.predicted.empty()) predicted_ = part.predicted.data();
+    granted_ = granted;
+    BERTH_CHECK(granted <= whole.granted_ || (predicted_ != nullptr && granted == Knowledge::kEstimate),
+                "a part is granted '", ToString(granted), "', the whole '", ToString(whole.granted_), "'");
+  }
 
   // -- the cluster and the clock
   double now() const { return state_->now; }  // s
   Clock clock() const { return scenario_->data().clock; }
-  std::span<const GpuType> types() const { return scenario_->data().cluster.types; }
+  std::span<const GpuType> types() const {
+    return part_ != nullptr ? part_->types : scenario_->data().cluster.types;
+  }
   int num_types() const { return scenario_->num_types(); }
-  int num_gpus() const { return scenario_->num_gpus(); }
+  int num_gpus() const { return scenario_->num_gpus(); }  // of the whole cluster
   int first_device(int type) const {
     return scenario_->first_device(type);
-  }                                                                     // devices are numbered type by type
-  std::span<const int> free_gpus() const { return state_->free_gpus; }  // [G] whole idle devices
+  }  // devices are numbered type by type
+  std::span<const int> free_gpus() const {
+    return part_ != nullptr ? part_->free_gpus : state_->free_gpus;
+  }  // [G] whole idle devices
   bool DeviceFree(int device) const { return state_->device_job[Index(device)] < 0; }
   std::span<const Tenant> tenants() const { return scenario_->data().tenants; }
   const ThroughputTable& throughputs() const { return scenario_->data().throughputs; }
@@ -36,15 +50,17 @@ class ClusterView {
   }  // size for per-job arrays; the future's jobs are hidden
 
   // -- who is there, each in arrival order
-  std::span<const int> waiting() const { return state_->waiting; }
-  std::span<const int> running() const { return state_->running; }
-  std::span<const int> active() const { return state_->active; }  // waiting and running
+  std::span<const int> waiting() const { return part_ != nullptr ? part_->waiting : state_->waiting; }
+  std::span<const int> running() const { return part_ != nullptr ? part_->running : state_->running; }
+  std::span<const int> active() const {
+    return part_ != nullptr ? part_->active : state_->active;
+  }  // waiting and running
 
   // -- what happened since the previous decision point
-  std::span<const int> arrived() const { return state_->arrived; }
-  std::span<const int> completed() const { return state_->completed; }
+  std::span<const int> arrived() const { return part_ != nullptr ? part_->arrived : state_->arrived; }
+  std::span<const int> completed() const { return part_ != nullptr ? part_->completed : state_->completed; }
   // Clocks with rounds only: what ran in the last round, latest finish first, then by job.
-  std::span<const Segment> segments() const { return state_->segments; }
+  std::span<const Segment> segments() const { return part_ != nullptr ? part_->segments : state_->segments; }
 
   // kReferenceRounds only, where the reference looks: no job of the trace is still to come.
   bool arrivals_over() const { return state_->arrivals_over; }
@@ -93,6 +109,10 @@ class ClusterView {
   // -- the future; needs kEstimate or kOracle. An estimate is the true value times the job's error factor.
   double RemainingSteps(int job) const {
     Need(Knowledge::kEstimate);
+    if (predicted_ != nullptr) {
+      const double left = predicted_[Index(job)] - state_->AttainedSteps(job);
+      return left > 0.0 ? left : 0.0;
+    }
     const double left = scenario_->data().jobs.total_steps[Index(job)] - state_->AttainedSteps(job);
     return (left > 0.0 ? left : 0.0) * scenario_->EstimateFactor(job);
   }
@@ -102,6 +122,7 @@ class ClusterView {
   }
   double TotalSteps(int job) const {
     Need(Knowledge::kEstimate);
+    if (predicted_ != nullptr) return predicted_[Index(job)];
     return Seen(job).total_steps[Index(job)] * scenario_->EstimateFactor(job);
   }
 
@@ -125,6 +146,8 @@ class ClusterView {
 
   const Scenario* scenario_;
   const SimState* state_;
+  const ViewPart* part_ = nullptr;     // null = the whole
+  const double* predicted_ = nullptr;  // [J] ViewPart::predicted, this part's or that of one around it
   Knowledge granted_;
 };
 

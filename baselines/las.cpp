@@ -2,11 +2,10 @@
 // future is read. Service is GPU-seconds of the job's fastest type, so an hour on a slow type counts for less
 // than one on a fast type, and a gang of four attains four times as fast as one GPU (Tiresias'
 // two-dimensional LAS).
-#include <algorithm>
 #include <cmath>
 
+#include "baselines/ranking.hpp"
 #include "baselines/schedulers.hpp"
-#include "env/plan.hpp"
 
 namespace berth {
 namespace {
@@ -29,29 +28,16 @@ class Las final : public Scheduler {
       if (quantum_ > 0.0) service = std::floor(service / quantum_);
       order_.push_back({service, job});
     }
-    std::sort(order_.begin(), order_.end());
     plan_.Begin(view, /*preemptive=*/true);
-    for (const auto& [service, job] : order_) {
-      if (plan_.total_room() == 0) break;
-      const int type = BestPlace(view, job);
-      if (type >= 0) plan_.Put(view, job, type);
-    }
+    FillByRank(view, order_, plan_);
     plan_.Emit(view, decision);
     if (slice_ > 0.0 && plan_.placed().size() < order_.size()) decision.wake_at = view.now() + slice_;
   }
 
  private:
-  // The fastest type with room; where it runs, if that is as fast.
-  int BestPlace(const ClusterView& view, int job) const {
-    const int best = FastestFit(view, plan_, job);
-    const int here = view.TypeOf(job);
-    if (best < 0 || here < 0 || !plan_.Fits(view, job, here)) return best;
-    return view.Rate(job, here) >= view.Rate(job, best) ? here : best;
-  }
-
   double quantum_, slice_;
   Plan plan_;
-  std::vector<std::pair<double, int>> order_;  // (service, job)
+  Ranking order_;  // by service
 };
 
 }  // namespace

@@ -3,8 +3,8 @@
 // does it.
 #include <algorithm>
 
+#include "baselines/ranking.hpp"
 #include "baselines/schedulers.hpp"
-#include "env/plan.hpp"
 
 namespace berth {
 namespace {
@@ -21,14 +21,6 @@ bool Sooner(const Pair& a, const Pair& b) {
   if (a.seconds != b.seconds) return a.seconds < b.seconds;
   if (a.moves != b.moves) return b.moves;
   return a.job != b.job ? a.job < b.job : a.type < b.type;
-}
-
-// Seconds of no progress that running on `type` next would cost (env: Costs).
-double ChangeSeconds(const ClusterView& view, int job, int type) {
-  const int last = view.LastTypeOf(job);
-  if (last < 0 || view.TypeOf(job) == type) return 0.0;
-  const Costs& costs = view.costs();
-  return costs.checkpoint_s + costs.restore_s + (last != type ? costs.migration_s : 0.0);
 }
 
 class Srpt final : public Scheduler {

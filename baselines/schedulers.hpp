@@ -22,6 +22,9 @@
   X(Conservative)          \
   X(Srpt)                  \
   X(Las)                   \
+  X(RoundRobin)            \
+  X(WeightedRoundRobin)    \
+  X(GangScheduling)        \
   X(Random)                \
   X(Gavel)                 \
   X(Gandiva)

@@ -25,6 +25,9 @@
   X(RoundRobin)            \
   X(WeightedRoundRobin)    \
   X(GangScheduling)        \
+  X(Tiresias)              \
+  X(Gittins)               \
+  X(PreemptMigrate)        \
   X(Random)                \
   X(Gavel)                 \
   X(Gandiva)

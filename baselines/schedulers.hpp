@@ -28,6 +28,9 @@
   X(Tiresias)              \
   X(Gittins)               \
   X(PreemptMigrate)        \
+  X(FairShare)             \
+  X(Drf)                   \
+  X(ProportionalFairness)  \
   X(Random)                \
   X(Gavel)                 \
   X(Gandiva)

@@ -31,6 +31,9 @@
   X(FairShare)             \
   X(Drf)                   \
   X(ProportionalFairness)  \
+  X(Edf)                   \
+  X(LeastLaxity)           \
+  X(DeadlineAdmission)     \
   X(Random)                \
   X(Gavel)                 \
   X(Gandiva)

@@ -34,6 +34,11 @@
   X(Edf)                   \
   X(LeastLaxity)           \
   X(DeadlineAdmission)     \
+  X(LeastLoaded)           \
+  X(PowerOfTwo)            \
+  X(ShortestQueue)         \
+  X(BestFit)               \
+  X(WorstFit)              \
   X(Random)                \
   X(Gavel)                 \
   X(Gandiva)

@@ -39,6 +39,11 @@
   X(ShortestQueue)         \
   X(BestFit)               \
   X(WorstFit)              \
+  X(Matching)              \
+  X(AssignmentLp)          \
+  X(Milp)                  \
+  X(Genetic)               \
+  X(Annealing)             \
   X(Random)                \
   X(Gavel)                 \
   X(Gandiva)

@@ -44,6 +44,14 @@
   X(Milp)                  \
   X(Genetic)               \
   X(Annealing)             \
+  X(Admission)             \
+  X(TokenBucket)           \
+  X(CMu)                   \
+  X(MaxWeight)             \
+  X(Hierarchical)          \
+  X(Batch)                 \
+  X(Adaptive)              \
+  X(Predicted)             \
   X(Random)                \
   X(Gavel)                 \
   X(Gandiva)

@@ -3,6 +3,7 @@
 // that exceed what the job has done, E[S | S > a]. Who outran all that was seen is expected to do as much
 // again. Blind: the inner scheduler is told these in place of remaining work.
 #include <algorithm>
+#include <array>
 #include <map>
 #include <tuple>
 

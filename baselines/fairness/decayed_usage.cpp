@@ -43,6 +43,7 @@ void DecayedUsage::Observe(const ClusterView& view) {
     attained_[U(job)] = attained;
   }
   held_.assign(view.active().begin(), view.active().end());
+  for (int job : held_) attained_[U(job)] = view.AttainedSeconds(job) * view.Gang(job);
   if (elapsed > 0.0) {
     const double kept = Exp(-kLn2 * elapsed / half_life_);
     // The mean of 2^(-s/h) over the time that passed; 1 where nothing decays.

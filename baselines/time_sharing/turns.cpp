@@ -28,6 +28,7 @@ void Turns::Admit(const ClusterView& view) {
     if (turn.since >= 0) continue;
     turn.key = least == kNever ? 0.0 : least;
     turn.since = queued_++;
+    turn.begin = view.AttainedSeconds(job);  // 0, unless another scheduler ran it before
   }
 }
 

@@ -5,16 +5,12 @@
 //   types  [G, Ft]
 //   global [Fg]        clock, load, and what is beyond the visible Q
 //
-// The observation is taken at the start of a decision point and does not change while micro-actions fill the
-// plan: only the mask does. A frozen policy therefore scores all candidates once and fills greedily
-// (design.md §5).
+// Under semantics `redecide` the observation is taken at the start of a decision point and does not change
+// while micro-actions fill the plan: only the mask does. A frozen policy therefore scores all candidates once
+// and fills greedily (design.md §5). Under `commit` every start is a point of its own.
 #pragma once
 
 #include <span>
-#include <string_view>
-
-#include "env/cluster_view.hpp"
-#include "env/mdp.hpp"
 
 namespace berth {
 
@@ -39,26 +35,13 @@ struct ObservationLayout {
 
 inline constexpr const char* kObservationV1 = "ObservationV1";
 
+// Channels of ObservationV1 (encoder.hpp has the table of encoders).
 struct ObservationV1 {
   static std::span<const ChannelInfo> JobChannels();
   static std::span<const ChannelInfo> PairChannels();
   static std::span<const ChannelInfo> TypeChannels();
   static std::span<const ChannelInfo> GlobalChannels();
   static ObservationLayout Layout(int q, int g);
-
-  // Writes every float of `out` (layout.size()). `visible` are at most layout.q jobs, row by row;
-  // `candidates` all of them (for what is beyond). Reads no more of the future than `view` grants.
-  static void Encode(const ClusterView& view, const MdpSpec& mdp, std::span<const int> candidates,
-                     std::span<const int> visible, const ObservationLayout& layout, std::span<float> out);
 };
-
-// True where the MDP passes over the present decision point and leaves everything as it is: nobody to place,
-// or nothing arrived or completed (MdpSpec::on_change). Training and frozen policies both ask this.
-bool PassesOver(const ClusterView& view, const MdpSpec& mdp);
-
-// The candidates of a decision point in the stated order: active jobs when preemptive, waiting ones
-// otherwise. Both vectors are overwritten; `visible` holds at most `q` (head and tail of the order).
-void SelectCandidates(const ClusterView& view, const MdpSpec& mdp, int q, std::vector<int>& candidates,
-                      std::vector<int>& visible);
 
 }  // namespace berth

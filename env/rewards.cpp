@@ -13,25 +13,16 @@ std::size_t U(int i) {
   return static_cast<std::size_t>(i);
 }
 
-double TotalJct(const Simulator& simulator) {
+double TotalJct(const Simulator& simulator, const RunningSums&) {
   return simulator.JobSeconds();
 }
 
-// Sum over jobs of (time in the system so far) / max(run time alone, 10 s).
-double TotalSlowdown(const Simulator& simulator) {
-  const Scenario& scenario = simulator.scenario();
-  const JobTable& jobs = scenario.data().jobs;
-  double total = 0.0;
-  for (int job = 0; job < simulator.arrived_jobs(); ++job) {
-    const double until = std::min(simulator.now(), simulator.state().completion[U(job)]);
-    const double alone = jobs.total_steps[U(job)] / scenario.BestRate(job);
-    total += (until - jobs.arrival[U(job)]) / std::max(alone, 10.0);
-  }
-  return total;
+double TotalSlowdown(const Simulator&, const RunningSums& sums) {
+  return sums.slowdown();
 }
 
 // The clock while there is work, the last completion afterwards: telescopes to the makespan.
-double TotalMakespan(const Simulator& simulator) {
+double TotalMakespan(const Simulator& simulator, const RunningSums&) {
   if (simulator.jobs_in_system() > 0 || simulator.arrivals_remain()) return simulator.now();
   double last = 0.0;
   for (double done : simulator.state().completion) {
@@ -40,17 +31,11 @@ double TotalMakespan(const Simulator& simulator) {
   return last;
 }
 
-double TotalMisses(const Simulator& simulator) {
-  const std::vector<double>& deadline = simulator.scenario().data().jobs.deadline;
-  double misses = 0.0;
-  for (int job = 0; job < simulator.arrived_jobs() && !deadline.empty(); ++job) {
-    const double until = std::min(simulator.now(), simulator.state().completion[U(job)]);
-    misses += until > deadline[U(job)] ? 1.0 : 0.0;
-  }
-  return misses;
+double TotalMisses(const Simulator&, const RunningSums& sums) {
+  return sums.misses();
 }
 
-double TotalCost(const Simulator& simulator) {
+double TotalCost(const Simulator& simulator, const RunningSums&) {
   double cost = 0.0;
   for (int type = 0; type < simulator.scenario().num_types(); ++type) {
     cost += simulator.BusySeconds(type) / 3600.0 *
@@ -59,7 +44,7 @@ double TotalCost(const Simulator& simulator) {
   return cost;
 }
 
-double TotalEnergy(const Simulator& simulator) {
+double TotalEnergy(const Simulator& simulator, const RunningSums&) {
   double joule = 0.0;
   for (int type = 0; type < simulator.scenario().num_types(); ++type) {
     const GpuType& gpu = simulator.scenario().data().cluster.types[U(type)];
@@ -69,10 +54,10 @@ double TotalEnergy(const Simulator& simulator) {
   return joule / 3.6e6;
 }
 
-double FinalFtf(const Simulator& simulator) {
+double FinalFtf(const Simulator& simulator, const RunningSums&) {
   return Measure(simulator, {}).max_ftf;
 }
-double FinalUtilization(const Simulator& simulator) {
+double FinalUtilization(const Simulator& simulator, const RunningSums&) {
   return -Measure(simulator, {}).utilization;
 }
 
@@ -80,9 +65,10 @@ constexpr RewardInfo kRewards[] = {
     {"jct", "minus the sum of job completion times, s (jobs in system integrated over time)",
      "Little 1961: jobs in system integrated over time is the sum of times in system", TotalJct, false},
     {"slowdown", "minus the sum of JCT / max(run time alone, 10 s)",
-     "Feitelson & Rudolph 1998, bounded at 10 s", TotalSlowdown, false},
+     "Feitelson & Rudolph 1998, bounded at 10 s", TotalSlowdown, false, /*sums=*/true},
     {"makespan", "minus the makespan, s", "Graham 1966", TotalMakespan, false},
-    {"deadline", "minus the number of jobs that miss their deadline", "metrics.hpp", TotalMisses, false},
+    {"deadline", "minus the number of jobs that miss their deadline", "metrics.hpp", TotalMisses, false,
+     /*sums=*/true},
     {"cost", "minus the price of the busy device-hours", "metrics.hpp", TotalCost, false},
     {"energy", "minus the energy of the cluster, kWh", "metrics.hpp", TotalEnergy, false},
     {"ftf", "minus the largest finish-time fairness rho, at the end",
@@ -111,14 +97,23 @@ Reward::Reward(const std::string& spec) {
                        "; expected a sum such as jct+0.5*slowdown"));
     }
     terms_.push_back({weight, &*it});
+    needs_sums_ = needs_sums_ || it->sums;
   }
   if (terms_.empty()) throw Error(Join("reward '", spec, "': expected a sum such as jct+0.5*slowdown"));
+}
+
+void Reward::Begin(const Simulator& simulator) {
+  if (needs_sums_) sums_.Begin(simulator);
+}
+
+void Reward::Observe(const Simulator& simulator) {
+  if (needs_sums_) sums_.Observe(simulator);
 }
 
 double Reward::Running(const Simulator& simulator) const {
   double total = 0.0;
   for (const Term& term : terms_) {
-    if (!term.info->terminal) total += term.weight * term.info->total(simulator);
+    if (!term.info->terminal) total += term.weight * term.info->total(simulator, sums_);
   }
   return total;
 }
@@ -126,7 +121,7 @@ double Reward::Running(const Simulator& simulator) const {
 double Reward::Terminal(const Simulator& simulator) const {
   double total = 0.0;
   for (const Term& term : terms_) {
-    if (term.info->terminal) total += term.weight * term.info->total(simulator);
+    if (term.info->terminal) total += term.weight * term.info->total(simulator, sums_);
   }
   return total;
 }

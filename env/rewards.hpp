@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "env/running_sums.hpp"
 #include "env/simulator.hpp"
 
 namespace berth {
@@ -19,15 +20,18 @@ struct RewardInfo {
   const char* summary;  // the metric whose negative is the return, with unit
   const char* source;   // paper, or the metric's definition
   // Total of the metric so far, exact at simulator.now().
-  double (*total)(const Simulator& simulator);
-  bool terminal;  // paid once, when the episode terminates (maxima, ratios)
+  double (*total)(const Simulator& simulator, const RunningSums& sums);
+  bool terminal;      // paid once, when the episode terminates (maxima, ratios)
+  bool sums = false;  // it reads `sums`
 };
 std::span<const RewardInfo> Rewards();
 
-// A parsed sum. Thread rule: const after construction.
+// A parsed sum, followed along one simulation. Thread rule: one thread at a time.
 class Reward {
  public:
   explicit Reward(const std::string& spec);  // throws Error with the nearest name
+  void Begin(const Simulator& simulator);    // at any moment of it
+  void Observe(const Simulator& simulator);  // after every AdvanceToDecision since
   // Weighted total of the additive terms now; the environment pays the difference, negated.
   double Running(const Simulator& simulator) const;
   // Weighted total of the terminal terms at the end of an episode.
@@ -39,6 +43,8 @@ class Reward {
     const RewardInfo* info;
   };
   std::vector<Term> terms_;
+  bool needs_sums_ = false;
+  RunningSums sums_;
 };
 
 }  // namespace berth

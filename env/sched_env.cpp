@@ -11,6 +11,8 @@ std::size_t U(int i) {
   return static_cast<std::size_t>(i);
 }
 
+constexpr std::size_t kHistory = 1 << 15;  // actions of an episode of the default: room for all of them
+
 }  // namespace
 
 SchedEnv::SchedEnv(std::shared_ptr<const ScenarioSource> source, const SchedEnvOptions& options,
@@ -29,18 +31,18 @@ SchedEnv::SchedEnv(std::shared_ptr<const ScenarioSource> source, const SchedEnvO
     throw Error(Join("the decision process asks for knowledge '", ToString(options_.mdp.knowledge),
                      "', the workload grants '", ToString(probe.data().knowledge), "'"));
   }
-  if (options_.mdp.encoder != kObservationV1) {
-    throw Error(Join("encoder: expected ", kObservationV1, ", found '", options_.mdp.encoder, "'"));
-  }
+  encoder_ = MakeEncoder(options_.mdp);
   if (Commits() && options_.mdp.preemptive)
     throw Error("semantics commit: expected a non-preemptive process");
   if (options_.mdp.commit_backfill && (!Commits() || options_.mdp.knowledge < Knowledge::kEstimate)) {
     throw Error("commit_backfill: expected semantics commit and knowledge estimate or oracle with it");
   }
-  layout_ = ObservationV1::Layout(options_.mdp.visible, probe.num_types());
+  layout_ = EncoderOf(options_.mdp.encoder).Layout(options_.mdp.visible, probe.num_types());
   actions_ = layout_.q * layout_.g + (Commits() ? 0 : 1);
   observation_.resize(U(layout_.size()));
-  mask_.resize(U(actions_));
+  mask_ = ActionMask(layout_.q, layout_.g, !Commits());
+  history_.reserve(kHistory);
+  visible_.reserve(U(layout_.q));
   if (options_.warmup) warmup_ = options_.warmup();
 }
 
@@ -53,11 +55,14 @@ void SchedEnv::Begin(std::uint32_t episode) {
     terminated_ = truncated_ = false;
     return_ = 0.0;
     Draw(key);
+    reward_.Begin(*simulator_);
+    encoder_->Begin(View());
     WarmUp(key);
     done_jct_ = 0.0;
     done_jobs_ = 0;
     if (terminated_) continue;
-    if (PassesOver(simulator_->View(options_.mdp.knowledge), options_.mdp) || !OpenPoint()) RunToChoice();
+    if (PassesOver(View(), options_.mdp) || !OpenPoint()) RunToChoice();
+    paid_ = reward_.Running(*simulator_);
     if (!terminated_ && !truncated_) return;
   }
   throw Error(Join(source_->Describe(), ": a hundred episodes in a row leave nothing to choose (",
@@ -79,7 +84,12 @@ void SchedEnv::Draw(std::uint32_t episode) {
     }
     if (begin > 0 || end < scenario.num_jobs()) scenario = Slice(scenario, begin, end);
   }
-  simulator_.emplace(std::move(scenario));
+  if (!simulator_) {
+    simulator_.emplace(std::move(scenario));
+    return;
+  }
+  const Simulator fresh(std::move(scenario));
+  *simulator_ = fresh;  // a copy goes into the memory that the lists of the last episode have grown to
 }
 
 // Leaves the simulator at a decision point that is still to be decided.
@@ -107,6 +117,7 @@ void SchedEnv::Apply() {
 
 bool SchedEnv::Advance() {
   const bool decide = simulator_->AdvanceToDecision();
+  reward_.Observe(*simulator_);
   const JobTable& jobs = simulator_->scenario().data().jobs;
   for (int job : simulator_->state().completed) {
     done_jct_ += simulator_->state().completion[U(job)] - jobs.arrival[U(job)];
@@ -117,42 +128,26 @@ bool SchedEnv::Advance() {
   return decide;
 }
 
-int SchedEnv::LegalActions() {
-  const ClusterView view = simulator_->View(options_.mdp.knowledge);
-  std::fill(mask_.begin(), mask_.end(), std::uint8_t{0});
-  int legal = 0;
-  for (std::size_t q = 0; q < visible_.size(); ++q) {
-    const int job = visible_[q];
-    if (plan_.Placed(job)) continue;
-    std::uint8_t* row = mask_.data() + q * U(layout_.g);
-    for (int type = 0; type < layout_.g; ++type) {
-      const bool ok = Commits() ? view.Rate(job, type) > 0.0 : plan_.Fits(view, job, type);
-      row[type] = ok ? 1 : 0;
-      legal += ok;
-    }
-  }
-  if (Commits()) return legal;
+bool SchedEnv::OfferDone() {
+  if (Commits()) return false;
   const bool event_follows = simulator_->arrivals_remain() || !plan_.placed().empty() ||
-                             (!plan_.preemptive() && !view.running().empty());
-  mask_[U(Done())] = event_follows && !(options_.mdp.work_conserving && legal > 0) ? 1 : 0;
-  return legal + mask_[U(Done())];
+                             (!plan_.preemptive() && !simulator_->state().running.empty());
+  const bool legal = event_follows && !(options_.mdp.work_conserving && mask_.pairs() > 0);
+  mask_.SetDone(legal);
+  return legal;
 }
 
 // False when `done` is all there is: the point can be closed at once.
 bool SchedEnv::OpenPoint() {
-  const ClusterView view = simulator_->View(options_.mdp.knowledge);
-  SelectCandidates(view, options_.mdp, layout_.q, candidates_, visible_);
+  const ClusterView view = View();
+  const std::span<const int> candidates = candidates_.List(view, options_.mdp);
+  encoder_->Select(view, candidates, layout_.q, visible_);
   plan_.Begin(view, options_.mdp.preemptive);
-  if (options_.mdp.preemptive && visible_.size() < candidates_.size()) {
-    // Running jobs beyond the visible keep their GPUs. Visible lists are short; candidates are walked once.
-    for (int job : candidates_) {
-      const bool seen = std::find(visible_.begin(), visible_.end(), job) != visible_.end();
-      if (!seen && view.IsRunning(job)) plan_.Keep(view, job);
-    }
-  }
-  ObservationV1::Encode(view, options_.mdp, candidates_, visible_, layout_, observation_);
-  const int legal = LegalActions();
-  return legal > 1 || (legal == 1 && (Commits() || mask_[U(Done())] == 0));
+  if (options_.mdp.preemptive) KeepUnseen(view, candidates, visible_, plan_);
+  encoder_->Encode({view, view.free_gpus(), candidates, visible_}, layout_, observation_);
+  mask_.Open(view, visible_, Commits() ? nullptr : &plan_);
+  OfferDone();
+  return mask_.pairs() > 0;
 }
 
 bool SchedEnv::Cut() {
@@ -164,13 +159,13 @@ bool SchedEnv::Cut() {
 void SchedEnv::RunToChoice() {
   for (;;) {
     decision_.Clear();
-    const ClusterView view = simulator_->View(options_.mdp.knowledge);
+    const ClusterView view = View();
     const bool open = !Commits() && !PassesOver(view, options_.mdp);
     if (open) plan_.Emit(view, decision_);
     Apply();
     if (!Advance()) return;
     if (Cut()) return;
-    if (!PassesOver(simulator_->View(options_.mdp.knowledge), options_.mdp) && OpenPoint()) return;
+    if (!PassesOver(View(), options_.mdp) && OpenPoint()) return;
   }
 }
 
@@ -179,7 +174,7 @@ void SchedEnv::Commit(int job, int type) {
   backfill_.Forget();
   for (;;) {
     decision_.Clear();
-    const ClusterView view = simulator_->View(options_.mdp.knowledge);
+    const ClusterView view = View();
     plan_.Begin(view, /*preemptive=*/false);
     if (plan_.Fits(view, job, type)) break;
     if (options_.mdp.commit_backfill) backfill_.Fill(view, view.waiting(), job, type, plan_);
@@ -194,28 +189,34 @@ void SchedEnv::Commit(int job, int type) {
 }
 
 SchedEnv::Outcome SchedEnv::Step(int action) {
-  BERTH_DCHECK(action >= 0 && action < actions_ && mask_[U(action)] != 0, "action ", action, " is masked");
+  BERTH_DCHECK(action >= 0 && action < actions_ && mask()[U(action)] != 0, "action ", action, " is masked");
   history_.push_back(action);
   const double before_time = simulator_->now();
-  const double before_total = reward_.Running(*simulator_);
-  if (Commits()) {
-    Commit(visible_[U(action / layout_.g)], action % layout_.g);
-  } else if (action == Done()) {
+  if (action == Done()) {
     RunToChoice();
-  } else {
-    const ClusterView view = simulator_->View(options_.mdp.knowledge);
-    plan_.Put(view, visible_[U(action / layout_.g)], action % layout_.g);
-    const int legal = LegalActions();
-    if (legal == 1 && mask_[U(Done())] != 0) RunToChoice();
+    return Settle(before_time);
   }
-  return Settle(before_time, before_total);
+  const int row = action / layout_.g, type = action % layout_.g;
+  const int job = visible_[U(row)];
+  if (Commits()) {
+    Commit(job, type);
+    return Settle(before_time);
+  }
+  plan_.Put(View(), job, type);
+  mask_.Put(row, type, plan_.room(type));
+  const bool done = OfferDone();
+  if (mask_.pairs() > 0 || !done) return {};  // the plan grew, nothing happened
+  RunToChoice();
+  return Settle(before_time);
 }
 
-SchedEnv::Outcome SchedEnv::Settle(double before_time, double before_total) {
+SchedEnv::Outcome SchedEnv::Settle(double before_time) {
   Outcome outcome;
   outcome.terminated = terminated_;
   outcome.truncated = truncated_ && !terminated_;
-  outcome.reward = -(reward_.Running(*simulator_) - before_total);
+  const double total = reward_.Running(*simulator_);
+  outcome.reward = -(total - paid_);
+  paid_ = total;
   if (terminated_) outcome.reward -= reward_.Terminal(*simulator_);
   const double elapsed = simulator_->now() - before_time;
   outcome.discount = elapsed > 0.0 ? Exp(-elapsed / options_.mdp.tau_s) : 1.0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 
 #include "env/sched_env.hpp"
 #include "env/thread_team.hpp"
@@ -136,9 +137,11 @@ class VecEnv : public BatchEnv {
   void ForEach(const F& visit) {
     const int n = num_envs();
     const int blocks = std::clamp(n / kEnvsPerBlock, 1, kBlocksPerThread * team_.size());
-    team_.Run(blocks, [&](int block) {
+    const auto visit_block = [&](int block) {
       for (int i = block * n / blocks; i < (block + 1) * n / blocks; ++i) visit(i);
-    });
+    };
+    team_.Run(blocks,
+              std::cref(visit_block));  // by reference: a copy would not fit a std::function without memory
   }
 
   void Write(int i, const StepBuffers& out) const {

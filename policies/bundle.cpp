@@ -6,6 +6,7 @@
 
 #include "data/hdf5_file.hpp"
 #include "env/check.hpp"
+#include "env/encoder.hpp"
 #include "policies/architecture.hpp"
 #include "policies/attributes.hpp"
 #include "policies/mdp_io.hpp"
@@ -36,7 +37,7 @@ void WriteLayout(h5::Writer& out, const ObservationLayout& layout) {
   out.Integer("global_channels", layout.global_channels);
 }
 
-ObservationLayout ReadLayout(const h5::Reader& in) {
+ObservationLayout ReadLayout(const h5::Reader& in, const std::string& encoder) {
   ObservationLayout layout;
   layout.q = Small(in, "queue", 1 << 16);
   layout.g = Small(in, "types", 64);
@@ -48,11 +49,11 @@ ObservationLayout ReadLayout(const h5::Reader& in) {
     throw Error(
         Join(in.path(), ": expected a queue and GPU types, or neither, found ", layout.q, " and ", layout.g));
   }
-  if (layout.q > 0 && layout != ObservationV1::Layout(layout.q, layout.g)) {
-    const ObservationLayout ours = ObservationV1::Layout(layout.q, layout.g);
+  const ObservationLayout ours = EncoderOf(encoder).Layout(layout.q, layout.g);
+  if (layout.q > 0 && layout != ours) {
     throw Error(Join(in.path(), ": the policy reads ", layout.job_channels, "+", layout.pair_channels, "+",
-                     layout.type_channels, "+", layout.global_channels, " channels, ", kObservationV1,
-                     " has ", ours.job_channels, "+", ours.pair_channels, "+", ours.type_channels, "+",
+                     layout.type_channels, "+", layout.global_channels, " channels, ", encoder, " has ",
+                     ours.job_channels, "+", ours.pair_channels, "+", ours.type_channels, "+",
                      ours.global_channels));
   }
   return layout;
@@ -139,7 +140,7 @@ PolicyBundle LoadBundle(const std::string& path) {
   const h5::Reader in(path, "policy", kVersion);
   PolicyBundle bundle;
   bundle.mdp = ReadMdp(in);
-  bundle.layout = ReadLayout(in);
+  bundle.layout = ReadLayout(in, bundle.mdp.encoder);
   const int pairs = bundle.layout.q * bundle.layout.g;
   const std::int64_t low = pairs > 0 ? pairs : 1, high = pairs > 0 ? pairs + 1 : 1 << 20;
   bundle.num_actions = static_cast<int>(BoundedAttribute(in, "num_actions", low, high));

@@ -4,23 +4,39 @@
 #include <cmath>
 #include <cstddef>
 
-#include "env/portable_math.hpp"
+#include "env/batch_math.hpp"
+#include "env/vector_unit.hpp"
 
 namespace berth {
 namespace {
 
-// `kColumns` sums of one row stay in registers while the inputs are walked. Blocking rows as well was
-// measured: GCC 12 spills, four times slower.
-template <std::size_t kColumns>
-void Block(const float* x, std::size_t inputs, const float* w, std::size_t outputs, float* y) {
-  float sum[kColumns];
-  for (std::size_t j = 0; j < kColumns; ++j) sum[j] = y[j];
-  for (std::size_t k = 0; k < inputs; ++k) {
-    const float value = x[k];
-    for (std::size_t j = 0; j < kColumns; ++j) sum[j] += value * w[k * outputs + j];
-  }
-  for (std::size_t j = 0; j < kColumns; ++j) y[j] = sum[j];
-}
+namespace baseline {
+#define BERTH_LANES 4
+#include "policies/dense_kernel.inc"
+#undef BERTH_LANES
+}  // namespace baseline
+
+#if BERTH_HAS_VECTOR_TARGETS
+#pragma GCC push_options
+#pragma GCC target("avx2")
+namespace avx2 {
+#define BERTH_LANES 8
+#include "policies/dense_kernel.inc"
+#undef BERTH_LANES
+}  // namespace avx2
+#pragma GCC pop_options
+#pragma GCC push_options
+#pragma GCC target("avx512f,avx512dq,avx512vl,avx512bw")
+namespace avx512 {
+#define BERTH_LANES 16
+#include "policies/dense_kernel.inc"
+#undef BERTH_LANES
+}  // namespace avx512
+#pragma GCC pop_options
+#else
+namespace avx2 = baseline;
+namespace avx512 = baseline;
+#endif
 
 }  // namespace
 
@@ -33,21 +49,25 @@ void Activate(Activation activation, std::span<float> values) {
     for (float& value : values) value = value < 0.0F ? 0.0F : value;  // NaN stays: a broken policy is noticed
     return;
   }
-  for (float& value : values) {  // through our own Exp: libm's tanh differs between systems
-    const double e = Exp(-2.0 * std::abs(static_cast<double>(value)));
-    const double t = (1.0 - e) / (1.0 + e);
-    value = static_cast<float>(value < 0.0F ? -t : t);
+  double e[64];  // through our own Exp: libm's tanh differs between systems
+  for (std::size_t begin = 0; begin < values.size(); begin += std::size(e)) {
+    const std::span<float> some = values.subspan(begin, std::min(std::size(e), values.size() - begin));
+    for (std::size_t i = 0; i < some.size(); ++i) e[i] = -2.0 * std::abs(static_cast<double>(some[i]));
+    Exps({e, some.size()});
+    for (std::size_t i = 0; i < some.size(); ++i) {
+      const double t = (1.0 - e[i]) / (1.0 + e[i]);
+      some[i] = static_cast<float>(some[i] < 0.0F ? -t : t);
+    }
   }
 }
 
 void MultiplyAdd(const float* x, int rows, int inputs, const float* w, int outputs, float* y) {
-  const auto n = static_cast<std::size_t>(rows), in = static_cast<std::size_t>(inputs);
-  const auto out = static_cast<std::size_t>(outputs);
-  for (std::size_t row = 0; row < n; ++row, x += in, y += out) {
-    std::size_t column = 0;
-    for (; column + 8 <= out; column += 8) Block<8>(x, in, w + column, out, y + column);
-    for (; column < out; ++column) Block<1>(x, in, w + column, out, y + column);
-  }
+  static const VectorUnit unit = BestVectorUnit();
+  static const auto product = unit == VectorUnit::kAvx512 ? avx512::Product
+                              : unit == VectorUnit::kAvx2 ? avx2::Product
+                                                          : baseline::Product;
+  product(x, static_cast<std::size_t>(rows), static_cast<std::size_t>(inputs), w,
+          static_cast<std::size_t>(outputs), y);
 }
 
 void Dense::Forward(const float* x, int rows, float* y) const {

@@ -1,6 +1,6 @@
 #include "policies/mdp_io.hpp"
 
-#include "env/observation.hpp"
+#include "env/encoder.hpp"
 #include "policies/attributes.hpp"
 
 namespace berth {
@@ -21,10 +21,6 @@ void WriteMdp(h5::Writer& out, const MdpSpec& mdp) {
 MdpSpec ReadMdp(const h5::Reader& in) {
   MdpSpec mdp;
   mdp.encoder = in.Text("encoder");
-  if (mdp.encoder != kObservationV1) {
-    throw Error(Join(in.path(), ": the policy was trained with encoder '", mdp.encoder, "', this build has '",
-                     kObservationV1, "'"));
-  }
   mdp.semantics = ParsedAttribute(in, "semantics", ParseSemantics);
   mdp.preemptive = BoundedAttribute(in, "preemptive", 0, 1) != 0;
   mdp.knowledge = ParsedAttribute(in, "knowledge", ParseKnowledge);
@@ -38,6 +34,8 @@ MdpSpec ReadMdp(const h5::Reader& in) {
   mdp.visible = static_cast<int>(BoundedAttribute(in, "visible", 1, 1 << 16));
   mdp.reward = in.Text("reward");
   mdp.tau_s = in.Number("tau_s");
+  ParsedAttribute(in, "encoder",
+                  [&](const std::string&) { return MakeEncoder(mdp); });  // refuses what it is not for
   return mdp;
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "env/check.hpp"
+#include "env/encoder.hpp"
 #include "policies/architecture.hpp"
 
 namespace berth {
@@ -40,10 +41,11 @@ std::vector<std::pair<std::string, std::string>> Metadata(const PolicyBundle& bu
       {"seed", Join(bundle.provenance.seed)},
   };
   if (bundle.layout.q > 0) {
-    metadata.emplace_back("job_channels", ChannelNames(ObservationV1::JobChannels()));
-    metadata.emplace_back("pair_channels", ChannelNames(ObservationV1::PairChannels()));
-    metadata.emplace_back("type_channels", ChannelNames(ObservationV1::TypeChannels()));
-    metadata.emplace_back("global_channels", ChannelNames(ObservationV1::GlobalChannels()));
+    const EncoderInfo& encoder = EncoderOf(bundle.mdp.encoder);
+    metadata.emplace_back("job_channels", ChannelNames(encoder.job));
+    metadata.emplace_back("pair_channels", ChannelNames(encoder.pair));
+    metadata.emplace_back("type_channels", ChannelNames(encoder.type));
+    metadata.emplace_back("global_channels", ChannelNames(encoder.global));
   }
   return metadata;
 }

@@ -14,6 +14,8 @@ std::size_t U(int i) {
   return static_cast<std::size_t>(i);
 }
 
+constexpr std::size_t kBlockFloats = 2048;  // of hidden units at once, twice: half of a first-level cache
+
 constexpr ParamInfo kParams[] = {
     {"width", "32", "units of every hidden layer, 1 to 1024"},
     {"layers", "2", "hidden layers over a (job, type) pair, 1 to 8"},
@@ -24,6 +26,11 @@ std::vector<LayerSpec> Layers(Params& params, const ObservationLayout& layout, i
   const PairScorerOptions options = ReadPairScorerOptions(params);
   if (layout.q <= 0 || layout.g <= 0) {
     throw Error("pair_scorer: expected an observation of jobs and GPU types, found a flat one; use mlp");
+  }
+  if (layout.pair_channels == 0 || layout.type_channels == 0) {
+    throw Error(Join("pair_scorer: expected an observation with blocks of pairs and types such as ",
+                     kObservationV1, ", found one of ", layout.job_channels,
+                     " channels a job alone; use mlp"));
   }
   const int pairs = layout.q * layout.g;
   BERTH_CHECK(num_actions == pairs || num_actions == pairs + 1, num_actions, " actions for ", pairs,
@@ -134,8 +141,7 @@ class FrozenPairScorer : public FrozenNetwork {
 
   void ScorePairs(std::span<const float> observation, const ObservationLayout& layout,
                   std::span<float> scores) {
-    const std::size_t h = U(options_.width), g = U(layout.g), n = rows_.size(),
-                      channels = U(layout.pair_channels);
+    const std::size_t h = U(options_.width), g = U(layout.g), n = rows_.size();
     const Dense& first = pair_.front();
     const int type_inputs = layout.job_channels + layout.pair_channels;
     // What does not depend on the job: bias, type and context. [G, H]
@@ -150,30 +156,46 @@ class FrozenPairScorer : public FrozenNetwork {
     job_part_.assign(n * h, 0.0F);
     MultiplyAdd(job_rows_.data(), static_cast<int>(n), layout.job_channels, first.Inputs(0), options_.width,
                 job_part_.data());
-    hidden_.resize(n * g * h);
-    next_.resize(n * g * h);
-    pair_rows_.resize(n * g * channels);
-    for (std::size_t row = 0; row < n; ++row) {
-      std::copy_n(observation.data() + layout.pairs_offset() + U(rows_[row]) * g * channels, g * channels,
-                  pair_rows_.data() + row * g * channels);
-      for (std::size_t type = 0; type < g; ++type) {
-        float* out = hidden_.data() + (row * g + type) * h;
+    // So many jobs at once that their pairs stay in the nearest cache through all layers.
+    const std::size_t block = std::max<std::size_t>(1, kBlockFloats / (g * h));
+    hidden_.resize(block * g * h);
+    next_.resize(block * g * h);
+    compact_.resize(block * g);
+    for (std::size_t begin = 0; begin < n; begin += block) {
+      ScoreBlock(observation, layout, begin, std::min(n, begin + block), scores);
+    }
+  }
+
+  // The pairs of the present jobs [begin, end).
+  void ScoreBlock(std::span<const float> observation, const ObservationLayout& layout, std::size_t begin,
+                  std::size_t end, std::span<float> scores) {
+    const std::size_t h = U(options_.width), g = U(layout.g), channels = U(layout.pair_channels);
+    const Dense& first = pair_.front();
+    const std::size_t pairs = (end - begin) * g;
+    float* out = hidden_.data();
+    for (std::size_t row = begin; row < end; ++row) {
+      for (std::size_t type = 0; type < g; ++type, out += h) {
         for (std::size_t i = 0; i < h; ++i) out[i] = type_part_[type * h + i] + job_part_[row * h + i];
       }
     }
-    const int pairs = static_cast<int>(n * g);
-    MultiplyAdd(pair_rows_.data(), pairs, layout.pair_channels, first.Inputs(layout.job_channels),
-                options_.width, hidden_.data());
-    Activate(options_.activation, hidden_);
-    for (std::size_t layer = 1; layer < pair_.size(); ++layer) {
-      pair_[layer].Forward(hidden_.data(), pairs, next_.data());
-      std::swap(hidden_, next_);
-      Activate(options_.activation, hidden_);
+    const float* block = observation.data() + layout.pairs_offset();
+    for (std::size_t row = begin; row < end;) {  // rows that stand beside each other in one product
+      std::size_t last = row + 1;
+      while (last < end && rows_[last] == rows_[last - 1] + 1) ++last;
+      MultiplyAdd(block + U(rows_[row]) * g * channels, static_cast<int>((last - row) * g),
+                  layout.pair_channels, first.Inputs(layout.job_channels), options_.width,
+                  hidden_.data() + (row - begin) * g * h);
+      row = last;
     }
-    compact_.resize(n * g);
-    score_.Forward(hidden_.data(), pairs, compact_.data());
-    for (std::size_t row = 0; row < n; ++row) {
-      std::copy_n(compact_.data() + row * g, g, scores.data() + U(rows_[row]) * g);
+    Activate(options_.activation, std::span<float>(hidden_).first(pairs * h));
+    for (std::size_t layer = 1; layer < pair_.size(); ++layer) {
+      pair_[layer].Forward(hidden_.data(), static_cast<int>(pairs), next_.data());
+      Activate(options_.activation, std::span<float>(next_).first(pairs * h));
+      std::swap(hidden_, next_);
+    }
+    score_.Forward(hidden_.data(), static_cast<int>(pairs), compact_.data());
+    for (std::size_t row = begin; row < end; ++row) {
+      std::copy_n(compact_.data() + (row - begin) * g, g, scores.data() + U(rows_[row]) * g);
     }
   }
 
@@ -191,10 +213,10 @@ class FrozenPairScorer : public FrozenNetwork {
   Dense job_, type_, context_, score_, value_hidden_, value_, done_hidden_, done_;
   std::vector<Dense> pair_;
   std::vector<int> rows_;                            // [n] present rows
-  std::vector<float> job_rows_, pair_rows_;          // [n, Fj], [n, G, Fp]
+  std::vector<float> job_rows_;                      // [n, Fj]
   std::vector<float> embedded_, pooled_, c_, head_;  // [max(n, G), H], [Fg + 3H], [H], [H]
-  std::vector<float> type_part_, job_part_, hidden_, next_,
-      compact_;  // [G, H], [n, H], [n, G, H] twice, [n, G]
+  std::vector<float> type_part_, job_part_;          // [G, H], [n, H]
+  std::vector<float> hidden_, next_, compact_;       // of a block of jobs: [G, H] a job twice, [G] a job
 };
 
 std::unique_ptr<FrozenNetwork> MakeFrozen(Params& params, const PolicyBundle& bundle) {

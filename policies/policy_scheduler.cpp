@@ -1,12 +1,15 @@
-// A frozen policy as a Scheduler: all candidates are scored once a decision point, then the plan is filled in
-// score order. The observation does not change while a plan is filled, so this is the policy's own sequence
-// of micro-actions (design.md §5); with `sample` it is a draw from it, since adding Gumbel noise to logits
-// and taking the best again and again samples without replacement (Vieira 2014; Kool et al., ICML 2019).
+// A frozen policy as a Scheduler. Semantics `redecide`: all candidates are scored once a decision point, then
+// the plan is filled in score order. The observation does not change while a plan is filled, so this is the
+// policy's own sequence of micro-actions (design.md §5); with `sample` it is a draw from it, since adding
+// Gumbel noise to logits and taking the best again and again samples without replacement (Vieira 2014; Kool
+// et al., ICML 2019). Semantics `commit`: scored anew after every start, with the room that it leaves, as in
+// training.
 #include <algorithm>
-#include <numeric>
 
+#include "env/candidates.hpp"
 #include "env/check.hpp"
 #include "env/commit_backfill.hpp"
+#include "env/encoder.hpp"
 #include "env/plan.hpp"
 #include "env/portable_math.hpp"
 #include "env/rng.hpp"
@@ -20,10 +23,26 @@ std::size_t U(int i) {
   return static_cast<std::size_t>(i);
 }
 
+// Less is chosen later: higher scores first, of equal ones the first action.
+struct Ranked {
+  float score;
+  int action;
+  bool operator<(const Ranked& other) const {
+    return score != other.score ? score < other.score : action > other.action;
+  }
+};
+
+using Heap = std::vector<Ranked>;  // the best in front
+
 class PolicyScheduler : public Scheduler {
  public:
   PolicyScheduler(PolicyBundle bundle, const std::string& name, bool sample)
-      : bundle_(std::move(bundle)), name_(name), sample_(sample), network_(Freeze(bundle_)) {
+      : bundle_(std::move(bundle)),
+        name_(name),
+        sample_(sample),
+        network_(Freeze(bundle_)),
+        encoder_info_(EncoderOf(bundle_.mdp.encoder)),
+        encoder_(MakeEncoder(bundle_.mdp)) {
     any_size_ = FindArchitecture(ParseSpec(bundle_.network).name).any_size;
     if (bundle_.layout.q == 0) {
       throw Error(Join(name_, ": expected a policy for clusters, found one for a flat environment of ",
@@ -37,6 +56,7 @@ class PolicyScheduler : public Scheduler {
     stream_ = Stream(view.seed(), Purpose::kScheduler);
     pending_job_ = -1;
     backfill_.Forget();
+    encoder_->Begin(view);
     if (any_size_) return;
     if (view.num_types() != bundle_.layout.g) {
       throw Error(Join(name_, ": an mlp runs only on what it was trained on: ", bundle_.layout.g,
@@ -61,43 +81,46 @@ class PolicyScheduler : public Scheduler {
 
  private:
   void Redecide(const ClusterView& view, Decision& decision) {
-    Rank(view);
+    const std::span<const int> candidates = candidates_.List(view, bundle_.mdp);
+    Score(view, candidates, view.free_gpus());
     plan_.Begin(view, bundle_.mdp.preemptive);
-    if (bundle_.mdp.preemptive && visible_.size() < candidates_.size()) KeepUnseen(view);
+    if (bundle_.mdp.preemptive) KeepUnseen(view, candidates, visible_, plan_);
     const bool already = !plan_.placed().empty() || (!plan_.preemptive() && !view.running().empty());
     const int done = layout_.q * layout_.g;
     // Room only shrinks, so one walk in score order is the best legal action again and again. `done` is
     // illegal while no event would follow (passed over then, it is the best action as soon as something is
-    // placed) and, in a work-conserving process, while anything fits.
+    // placed) and, in a work-conserving process, while anything fits. Few of many candidates find room, so
+    // the order is worked out only as far as it is walked, and a type that is full is walked no further.
     bool wants_done = false;
-    for (const int action : order_) {
+    while (Heap* best = Best()) {
       if (wants_done && (already || !plan_.placed().empty())) break;
+      const int action = best->front().action;
+      std::pop_heap(best->begin(), best->end());
+      best->pop_back();
       if (action == done) {
         wants_done = !bundle_.mdp.work_conserving;
         continue;
       }
       const int job = visible_[U(action / layout_.g)], type = action % layout_.g;
       if (plan_.Fits(view, job, type)) plan_.Put(view, job, type);
+      if (plan_.room(type) == 0) best->clear();
     }
     plan_.Emit(view, decision);
   }
 
-  // The chosen job blocks the queue until it fits; meanwhile the published backfill may start others. All
-  // that start at one decision point are chosen by the scores at its beginning.
+  // The chosen job blocks the queue until it fits; meanwhile the published backfill may start others.
   void Commit(const ClusterView& view, Decision& decision) {
     plan_.Begin(view, /*preemptive=*/false);
     if (pending_job_ >= 0) Start(view);
-    if (pending_job_ < 0 && !view.waiting().empty()) {
-      Rank(view);
-      for (const int action : order_) {
-        pending_job_ = visible_[U(action / layout_.g)], pending_type_ = action % layout_.g;
-        if (plan_.Placed(pending_job_)) {
-          pending_job_ = -1;
-          continue;
-        }
-        Start(view);
-        if (pending_job_ >= 0) break;
-      }
+    while (pending_job_ < 0) {
+      const std::span<const int> waiting = candidates_.List(view, bundle_.mdp, &plan_);
+      if (waiting.empty()) break;
+      room_.clear();
+      for (int type = 0; type < view.num_types(); ++type) room_.push_back(plan_.room(type));
+      Score(view, waiting, room_);
+      const int action = Best()->front().action;
+      pending_job_ = visible_[U(action / layout_.g)], pending_type_ = action % layout_.g;
+      Start(view);
     }
     if (pending_job_ >= 0 && bundle_.mdp.commit_backfill) {
       backfill_.Fill(view, view.waiting(), pending_job_, pending_type_, plan_);
@@ -113,37 +136,40 @@ class PolicyScheduler : public Scheduler {
     backfill_.Forget();
   }
 
-  // Fills visible_, layout_ and order_: the actions that any plan could take (done included), best first.
-  void Rank(const ClusterView& view) {
-    const int all = static_cast<int>((bundle_.mdp.preemptive ? view.active() : view.waiting()).size());
-    const int queue = any_size_ ? std::max(all, 1) : bundle_.layout.q;
-    SelectCandidates(view, bundle_.mdp, queue, candidates_, visible_);
-    layout_ = ObservationV1::Layout(queue, view.num_types());
+  // Fills visible_, layout_ and ranked_ with the actions that any plan could take, done included.
+  void Score(const ClusterView& view, std::span<const int> candidates, std::span<const int> room) {
+    const int queue = any_size_ ? std::max(static_cast<int>(candidates.size()), 1) : bundle_.layout.q;
+    encoder_->Select(view, candidates, queue, visible_);
+    layout_ = encoder_info_.Layout(queue, view.num_types());
     observation_.resize(U(layout_.size()));
-    ObservationV1::Encode(view, bundle_.mdp, candidates_, visible_, layout_, observation_);
+    encoder_->Encode({view, room, candidates, visible_}, layout_, observation_);
     const int pairs = layout_.q * layout_.g;
     scores_.resize(U(pairs) + (bundle_.has_done() ? 1 : 0));
     network_->Evaluate(observation_, layout_, scores_);
-    order_.clear();
-    for (int action = 0; action < static_cast<int>(scores_.size()); ++action) {
-      const int row = action / layout_.g;
-      const bool possible = action == pairs || (row < static_cast<int>(visible_.size()) &&
-                                                view.Rate(visible_[U(row)], action % layout_.g) > 0.0);
-      if (!possible) continue;
-      if (sample_) scores_[U(action)] += Gumbel();
-      order_.push_back(action);
+    ranked_.resize(U(layout_.g) + 1);
+    for (Heap& heap : ranked_) heap.clear();
+    int action = 0;
+    const auto rank = [&](std::size_t heap) {
+      ranked_[heap].push_back({sample_ ? scores_[U(action)] + Gumbel() : scores_[U(action)], action});
+    };
+    for (int job : visible_) {
+      const std::span<const double> rates = view.Rates(job);
+      for (std::size_t type = 0; type < rates.size(); ++type, ++action) {
+        if (rates[type] > 0.0) rank(type);
+      }
     }
-    std::sort(order_.begin(), order_.end(), [&](int a, int b) {
-      return scores_[U(a)] != scores_[U(b)] ? scores_[U(a)] > scores_[U(b)] : a < b;
-    });
+    action = pairs;
+    if (bundle_.has_done()) rank(U(layout_.g));
+    for (Heap& heap : ranked_) std::make_heap(heap.begin(), heap.end());
   }
 
-  // Running jobs beyond the visible keep their GPUs, as in training.
-  void KeepUnseen(const ClusterView& view) {
-    for (int job : candidates_) {
-      const bool seen = std::find(visible_.begin(), visible_.end(), job) != visible_.end();
-      if (!seen && view.IsRunning(job)) plan_.Keep(view, job);
+  // The heap with the best action left; null when none is.
+  Heap* Best() {
+    Heap* best = nullptr;
+    for (Heap& heap : ranked_) {
+      if (!heap.empty() && (best == nullptr || best->front() < heap.front())) best = &heap;
     }
+    return best;
   }
 
   float Gumbel() { return static_cast<float>(-Log(-Log(std::max(stream_.Uniform(), 1e-300)))); }
@@ -158,7 +184,11 @@ class PolicyScheduler : public Scheduler {
   CommitBackfill backfill_;
   Plan plan_;
   ObservationLayout layout_;
-  std::vector<int> candidates_, visible_, order_;
+  const EncoderInfo& encoder_info_;
+  std::unique_ptr<Encoder> encoder_;
+  Candidates candidates_;
+  std::vector<int> visible_, room_;
+  std::vector<Heap> ranked_;  // [G + 1] actions of each type, and done
   std::vector<float> observation_, scores_;
 };
 

@@ -91,7 +91,7 @@ TEST_CASE("cli: list names sources, and the reference's name of each objective o
   const std::string fcfs = schedulers.substr(schedulers.find("fcfs:"));
   CHECK(has(fcfs.substr(0, fcfs.find("\npriority:")), "    reference: -\n"));
   // Every row of every list that needs no LibTorch says where it is from: rows start at the margin.
-  for (const char* kind : {"schedulers", "rewards", "formats", "workloads"}) {
+  for (const char* kind : {"schedulers", "encoders", "rewards", "formats", "workloads"}) {
     const std::string rows = Join("\n", Berth(folder, Join("list ", kind)).out);
     CAPTURE(rows);
     int named = 0, sourced = 0;

@@ -142,7 +142,9 @@ TEST_CASE("every reward's return is the metric that it names") {
       SchedEnv env(std::make_shared<ToySource>(Clock{ClockKind::kEvent}), options, 0);
       Stream stream(6, Purpose::kTest);
       env.Begin(0);
-      const double skipped = info.terminal ? 0.0 : info.total(env.simulator());  // before the first choice
+      Reward before(info.name);  // the first choice
+      before.Begin(env.simulator());
+      const double skipped = before.Running(env.simulator());
       double sum = 0.0;
       for (SchedEnv::Outcome outcome; !outcome.terminated;) {
         outcome = env.Step(RandomLegal(env.mask(), stream));

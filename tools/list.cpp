@@ -3,6 +3,7 @@
 #include <iterator>
 
 #include "data/workloads.hpp"
+#include "env/encoder.hpp"
 #include "env/rewards.hpp"
 #include "tools/learn_library.hpp"
 #include "tools/output_file.hpp"
@@ -77,6 +78,28 @@ Json ListRewards() {
   return list;
 }
 
+Json ListEncoders() {
+  Json list = Json::array();
+  for (const EncoderInfo& info : Encoders()) {
+    Json channels = Json::object();
+    for (const auto& [block, of] : {std::pair("jobs", info.job), std::pair("pairs", info.pair),
+                                    std::pair("types", info.type), std::pair("global", info.global)}) {
+      for (const ChannelInfo& channel : of) {
+        channels[block].push_back({{"name", channel.name},
+                                   {"meaning", channel.meaning},
+                                   {"low", channel.low},
+                                   {"high", channel.high}});
+      }
+    }
+    list.push_back({{"name", info.name},
+                    {"summary", info.summary},
+                    {"source", info.source},
+                    {"params", ParamsJson(info.params)},
+                    {"channels", channels}});
+  }
+  return list;
+}
+
 Json ListFormats() {
   Json list = Json::array();
   for (const FormatInfo& info : Formats()) {
@@ -105,7 +128,8 @@ struct Kind {
 };
 constexpr Kind kKinds[] = {
     {"schedulers", ListSchedulers}, {"agents", ListAgents},   {"networks", ListNetworks},
-    {"rewards", ListRewards},       {"formats", ListFormats}, {"workloads", ListWorkloads},
+    {"encoders", ListEncoders},     {"rewards", ListRewards}, {"formats", ListFormats},
+    {"workloads", ListWorkloads},
 };
 
 const Kind& FindKind(const std::string& name) {
@@ -114,19 +138,27 @@ const Kind& FindKind(const std::string& name) {
     if (name == kind.name) return kind;
     names.emplace_back(kind.name);
   }
-  throw Error(Join("kind: expected schedulers, agents, networks, rewards, formats or workloads, found '",
-                   name, "'", DidYouMean(name, names)));
+  throw Error(
+      Join("kind: expected schedulers, agents, networks, encoders, rewards, formats or workloads, found '",
+           name, "'", DidYouMean(name, names)));
 }
 
 void Print(const Json& rows) {
   for (const Json& row : rows) {
     std::cout << row["name"].get<std::string>() << ": " << row["summary"].get<std::string>() << "\n";
     for (const auto& [key, value] : row.items()) {
-      if (key == "name" || key == "summary" || key == "params") continue;
+      if (key == "name" || key == "summary" || key == "params" || key == "channels") continue;
       const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
       // In the reference's command line a scheduler has another name, or there is none like it.
       std::cout << "    " << (key == "reference_name" ? "reference" : key) << ": "
                 << (text == "" ? "-" : text) << "\n";
+    }
+    for (const char* block : {"jobs", "pairs", "types", "global"}) {
+      if (!row.contains("channels") || !row["channels"].contains(block)) continue;
+      for (const Json& channel : row["channels"][block]) {
+        std::cout << "    " << block << "." << channel["name"].get<std::string>() << ": "
+                  << channel["meaning"].get<std::string>() << "\n";
+      }
     }
     if (!row.contains("params")) continue;
     for (const Json& param : row["params"]) {
@@ -139,9 +171,9 @@ void Print(const Json& rows) {
 }  // namespace
 
 int RunList(const std::vector<std::string>& arguments) {
-  Options options("list", "schedulers | agents | networks | rewards | formats | workloads",
+  Options options("list", "schedulers | agents | networks | encoders | rewards | formats | workloads",
                   "lists components with their parameters, defaults and sources");
-  options.Positional("kind", "schedulers, agents, networks, rewards, formats or workloads");
+  options.Positional("kind", "schedulers, agents, networks, encoders, rewards, formats or workloads");
   if (!options.Parse(arguments)) return 0;
   const Kind& kind = FindKind(options.Required("kind"));
   CheckJsonWritable(options);

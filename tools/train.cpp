@@ -5,6 +5,7 @@
 #include <iostream>
 #include <thread>
 
+#include "env/encoder.hpp"
 #include "env/rewards.hpp"
 #include "env/vec_env.hpp"
 #include "tools/interrupt.hpp"
@@ -37,6 +38,7 @@ void AddTrainOptions(Options& options) {
   options.Value("device", "auto", "auto | cpu | cuda");
   options.Value("visible", std::to_string(mdp.visible), "Q: jobs offered at once in training");
   options.Value("order", ToString(mdp.order), "of the candidates: arrival | shortest");
+  options.Value("encoder", mdp.encoder, "what the policy sees: see berth list encoders");
   options.Value("reward", mdp.reward, "sum of terms: see berth list rewards");
   options.Value("tau", Fixed(mdp.tau_s, 0), "seconds: discount = exp(-dt / tau)");
   options.Value("semantics", ToString(mdp.semantics), "redecide | commit");
@@ -69,6 +71,7 @@ MdpSpec ResolveMdp(const Options& options, Knowledge knowledge) {
   mdp.visible = static_cast<int>(options.Integer("visible", 1, 65536));
   mdp.reward = options.Text("reward");
   mdp.tau_s = options.Number("tau", 1e-3, 1e12);
+  mdp.encoder = InOption(options, "encoder", [&] { return ResolveEncoder(options.Text("encoder")); });
   const Reward checked(mdp.reward);  // a misspelt term shows before anything is made
   if (mdp.semantics == Semantics::kCommit && mdp.preemptive) {
     throw Error("--semantics commit: expected --preemptive false with it, found true");
@@ -76,6 +79,7 @@ MdpSpec ResolveMdp(const Options& options, Knowledge knowledge) {
   if (mdp.commit_backfill && (mdp.semantics != Semantics::kCommit || knowledge < Knowledge::kEstimate)) {
     throw Error("--commit-backfill: expected --semantics commit and knowledge estimate or oracle with it");
   }
+  InOption(options, "encoder", [&] { return MakeEncoder(mdp); });  // refuses a process that it is not for
   return mdp;
 }
 

@@ -150,6 +150,8 @@ TEST_CASE("tiresias: queues and thresholds by hand", "[baselines]") {
   CHECK(Ends("tiresias(thresholds=2,promote=3)", busy)[0] == 12.0);
   CHECK_THROWS_WITH(test::MakeBaseline("tiresias(thresholds=4:2)"), Catch::Contains("ascending"));
   CHECK_THROWS_WITH(test::MakeBaseline("tiresias(thresholds=4:x)"), Catch::Contains("thresholds"));
+  CHECK_THROWS_WITH(test::MakeBaseline("tiresias(delta=5)"), Catch::Contains("policy=las does not read it"));
+  CHECK(test::MakeBaseline("tiresias(policy=gittins,delta=5)") != nullptr);
 }
 
 TEST_CASE("preempt_migrate: stops a job exactly when that saves time, whatever it costs", "[baselines]") {

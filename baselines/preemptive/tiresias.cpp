@@ -149,6 +149,13 @@ std::unique_ptr<Scheduler> MakeTiresias(Params& params) {
   if (!std::is_sorted(thresholds.begin(), thresholds.end(), std::less_equal<>())) {
     throw Error(Join(what, ": expected them ascending, found ", params.Text("thresholds")));
   }
+  for (const ParamInfo& param : kParams) {
+    const std::string name = param.name;
+    if (gittins || (name != kServicesParam.name && name != kDeltaParam.name && name != "slice")) continue;
+    if (params.Text(name) == param.default_value) continue;
+    throw Error(Join("tiresias: parameter '", name, "': policy=las does not read it; expected ",
+                     param.default_value, " or policy=gittins, found '", params.Text(name), "'"));
+  }
   const double promote = params.Number("promote", 0.0, 1e12);
   const LearnedServices services(params);
   const double slice = params.Number("slice", 0.0, 1e12);

@@ -27,6 +27,36 @@
   X(Conservative)          \
   X(Srpt)                  \
   X(Las)                   \
+  X(RoundRobin)            \
+  X(WeightedRoundRobin)    \
+  X(GangScheduling)        \
+  X(Tiresias)              \
+  X(Gittins)               \
+  X(PreemptMigrate)        \
+  X(FairShare)             \
+  X(Drf)                   \
+  X(ProportionalFairness)  \
+  X(Edf)                   \
+  X(LeastLaxity)           \
+  X(DeadlineAdmission)     \
+  X(LeastLoaded)           \
+  X(PowerOfTwo)            \
+  X(ShortestQueue)         \
+  X(BestFit)               \
+  X(WorstFit)              \
+  X(Matching)              \
+  X(AssignmentLp)          \
+  X(Milp)                  \
+  X(Genetic)               \
+  X(Annealing)             \
+  X(Admission)             \
+  X(TokenBucket)           \
+  X(CMu)                   \
+  X(MaxWeight)             \
+  X(Hierarchical)          \
+  X(Batch)                 \
+  X(Adaptive)              \
+  X(Predicted)             \
   X(Random)                \
   X(Gavel)                 \
   X(Gandiva)

@@ -7,6 +7,7 @@
 #include "env/check.hpp"
 #include "env/scenario.hpp"
 #include "env/sim_state.hpp"
+#include "env/view_part.hpp"
 
 namespace berth {
 
@@ -15,17 +16,30 @@ class ClusterView {
  public:
   ClusterView(const Scenario& scenario, const SimState& state, Knowledge granted)
       : scenario_(&scenario), state_(&state), granted_(granted) {}
+  // A part of `whole`, for a scheduler inside another. `part` outlives the view. More knowledge than the
+  // whole has only with predictions in place of the truth.
+  ClusterView(const ClusterView& whole, const ViewPart& part, Knowledge granted) : ClusterView(whole) {
+    part_ = &part;
+    if (!part.predicted.empty()) predicted_ = part.predicted.data();
+    granted_ = granted;
+    BERTH_CHECK(granted <= whole.granted_ || (predicted_ != nullptr && granted == Knowledge::kEstimate),
+                "a part is granted '", ToString(granted), "', the whole '", ToString(whole.granted_), "'");
+  }
 
   // -- the cluster and the clock
   double now() const { return state_->now; }  // s
   Clock clock() const { return scenario_->data().clock; }
-  std::span<const GpuType> types() const { return scenario_->data().cluster.types; }
+  std::span<const GpuType> types() const {
+    return part_ != nullptr ? part_->types : scenario_->data().cluster.types;
+  }
   int num_types() const { return scenario_->num_types(); }
-  int num_gpus() const { return scenario_->num_gpus(); }
+  int num_gpus() const { return scenario_->num_gpus(); }  // of the whole cluster
   int first_device(int type) const {
     return scenario_->first_device(type);
-  }                                                                     // devices are numbered type by type
-  std::span<const int> free_gpus() const { return state_->free_gpus; }  // [G] whole idle devices
+  }  // devices are numbered type by type
+  std::span<const int> free_gpus() const {
+    return part_ != nullptr ? part_->free_gpus : state_->free_gpus;
+  }  // [G] whole idle devices
   bool DeviceFree(int device) const { return state_->device_job[Index(device)] < 0; }
   std::span<const Tenant> tenants() const { return scenario_->data().tenants; }
   const ThroughputTable& throughputs() const { return scenario_->data().throughputs; }
@@ -36,15 +50,29 @@ class ClusterView {
   }  // size for per-job arrays; the future's jobs are hidden
 
   // -- who is there, each in arrival order
-  std::span<const int> waiting() const { return state_->waiting; }
-  std::span<const int> running() const { return state_->running; }
-  std::span<const int> active() const { return state_->active; }  // waiting and running
-  int num_waiting() const { return state_->waiting.size(); }      // costs nothing, where the lists are long
-  int num_active() const { return state_->active.size(); }
+  std::span<const int> waiting() const {
+    if (part_ != nullptr) return part_->waiting;
+    return state_->waiting;
+  }
+  std::span<const int> running() const {
+    if (part_ != nullptr) return part_->running;
+    return state_->running;
+  }
+  std::span<const int> active() const {  // waiting and running
+    if (part_ != nullptr) return part_->active;
+    return state_->active;
+  }
+  // Their numbers, which cost nothing where the lists are long.
+  int num_waiting() const {
+    return part_ != nullptr ? static_cast<int>(part_->waiting.size()) : state_->waiting.size();
+  }
+  int num_active() const {
+    return part_ != nullptr ? static_cast<int>(part_->active.size()) : state_->active.size();
+  }
 
   // -- what happened since the previous decision point
-  std::span<const int> arrived() const { return state_->arrived; }
-  std::span<const int> completed() const { return state_->completed; }
+  std::span<const int> arrived() const { return part_ != nullptr ? part_->arrived : state_->arrived; }
+  std::span<const int> completed() const { return part_ != nullptr ? part_->completed : state_->completed; }
   // For a scheduler that keeps what it knows from one decision to the next, instead of looking at everybody:
   //
   //   if (view.Follows(mark_)) for (int job : view.changed()) ...look at that job again...
@@ -53,15 +81,15 @@ class ClusterView {
   // `changed`: who arrived, started, moved, stopped, was packed or parted, or left since the previous
   // decision point, itself included; some more than once. Follows tells whether nothing was missed between
   // the last call with this `mark` (0 at first and after Reset) and now, however the simulation was copied or
-  // driven meanwhile.
+  // driven meanwhile. A part follows nothing: which jobs and GPUs it shows may be others each time.
   std::span<const int> changed() const { return state_->changed; }
   bool Follows(std::uint64_t& mark) const {
-    const bool follows = mark == state_->changed_since && mark != 0;
-    mark = state_->history;
+    const bool follows = part_ == nullptr && mark == state_->changed_since && mark != 0;
+    mark = part_ == nullptr ? state_->history : 0;
     return follows;
   }
   // Clocks with rounds only: what ran in the last round, latest finish first, then by job.
-  std::span<const Segment> segments() const { return state_->segments; }
+  std::span<const Segment> segments() const { return part_ != nullptr ? part_->segments : state_->segments; }
 
   // kReferenceRounds only, where the reference looks: no job of the trace is still to come.
   bool arrivals_over() const { return state_->arrivals_over; }
@@ -108,10 +136,14 @@ class ClusterView {
   }
 
   // Do all jobs have the error factor 1?
-  bool estimates_are_exact() const { return scenario_->EstimatesAreExact(); }
+  bool estimates_are_exact() const { return predicted_ == nullptr && scenario_->EstimatesAreExact(); }
   // -- the future; needs kEstimate or kOracle. An estimate is the true value times the job's error factor.
   double RemainingSteps(int job) const {
     Need(Knowledge::kEstimate);
+    if (predicted_ != nullptr) {
+      const double left = predicted_[Index(job)] - state_->AttainedSteps(job);
+      return left > 0.0 ? left : 0.0;
+    }
     const double left = scenario_->data().jobs.total_steps[Index(job)] - state_->AttainedSteps(job);
     return (left > 0.0 ? left : 0.0) * scenario_->EstimateFactor(job);
   }
@@ -121,6 +153,7 @@ class ClusterView {
   }
   double TotalSteps(int job) const {
     Need(Knowledge::kEstimate);
+    if (predicted_ != nullptr) return predicted_[Index(job)];
     return Seen(job).total_steps[Index(job)] * scenario_->EstimateFactor(job);
   }
 
@@ -144,6 +177,8 @@ class ClusterView {
 
   const Scenario* scenario_;
   const SimState* state_;
+  const ViewPart* part_ = nullptr;     // null = the whole
+  const double* predicted_ = nullptr;  // [J] ViewPart::predicted, this part's or that of one around it
   Knowledge granted_;
 };
 

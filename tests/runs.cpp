@@ -1,5 +1,7 @@
 #include "tests/runs.hpp"
 
+#include <cmath>
+
 #include "baselines/gavel/objective_list.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/check.hpp"
@@ -42,6 +44,28 @@ Log Decisions(const std::string& spec, const Scenario& scenario) {
                        placed ? Join("@", static_cast<int>(event.type)) : ""));
   }
   return log;
+}
+
+std::vector<double> Ends(const std::string& spec, const Scenario& scenario) {
+  std::vector<double> ends(static_cast<std::size_t>(scenario.num_jobs()), kNever);
+  for (const Event& event : RunOf(spec, scenario).events) {
+    if (event.kind == EventKind::kComplete) ends[static_cast<std::size_t>(event.job)] = event.time;
+  }
+  return ends;
+}
+
+Replicated Replicate(int n, const std::function<double(std::uint64_t)>& one) {
+  BERTH_CHECK(n == 20 || n == 30, n, " replications");
+  std::vector<double> values;
+  Replicated result;
+  for (int seed = 1; seed <= n; ++seed) {
+    values.push_back(one(static_cast<std::uint64_t>(seed)));
+    result.mean += values.back() / n;
+  }
+  double squares = 0.0;
+  for (double value : values) squares += (value - result.mean) * (value - result.mean);
+  result.half = (n == 20 ? 2.861 : 2.756) * std::sqrt(squares / (n - 1) / n);
+  return result;
 }
 
 }  // namespace berth::test

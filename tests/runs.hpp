@@ -1,6 +1,8 @@
-// Runs of schedulers in tests: a scheduler from its spec, a run of it, what it decided.
+// Runs of schedulers in tests: a scheduler from its spec, a run of it, what it decided, means over replications.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -22,5 +24,15 @@ RunResult RunOf(const std::string& spec, const Scenario& scenario);
 // What was decided: "10 start 2@0" is job 2 on type 0 at 10 s; "20 reject 3".
 using Log = std::vector<std::string>;
 Log Decisions(const std::string& spec, const Scenario& scenario);
+
+// [J] s, kNever where rejected.
+std::vector<double> Ends(const std::string& spec, const Scenario& scenario);
+
+// Mean of `one(seed)` over seeds 1..n, and half its 99% interval (Student's t for n = 20 and 30
+// replications).
+struct Replicated {
+  double mean = 0.0, half = 0.0;
+};
+Replicated Replicate(int n, const std::function<double(std::uint64_t)>& one);
 
 }  // namespace berth::test

@@ -2,17 +2,12 @@
 // minimum cost matching of jobs to (worker, place from the end of its queue). Single-GPU jobs.
 #pragma once
 
-#include <span>
 #include <vector>
 
+#include "baselines/cheapest_assignment.hpp"
 #include "baselines/gavel/problem.hpp"
 
 namespace berth::gavel {
-
-// The cheapest way to give each of `rows` its own column; cost [rows, columns], rows <= columns. Shortest
-// augmenting paths with potentials (Kuhn 1955, Munkres 1957; Jonker and Volgenant 1987): O(rows^2 columns),
-// exact up to rounding. [rows] column of each row.
-std::vector<int> CheapestAssignment(std::span<const double> cost, int rows, int columns);
 
 // A job in the k-th place from the end of its worker's queue delays itself and the k - 1 behind it, so it
 // costs k remaining/T, and the time since its arrival besides. On each worker the job of the largest k runs

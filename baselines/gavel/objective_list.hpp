@@ -15,7 +15,8 @@
   X(max_sum_throughput, MaxSumThroughputObjective)          \
   X(max_throughput_per_cost, MaxThroughputPerCostObjective) \
   X(allox, AlloxObjective)                                  \
-  X(strategy_proof, StrategyProofObjective)
+  X(strategy_proof, StrategyProofObjective)                 \
+  X(proportional_fairness, ProportionalFairnessObjective)
 
 namespace berth::gavel {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "baselines/preemptive/waiting_order.hpp"
+#include "baselines/ranking.hpp"
 #include "baselines/schedulers.hpp"
-#include "env/plan.hpp"
 
 namespace berth {
 namespace {
@@ -62,17 +62,9 @@ class Las final : public Scheduler {
       } else {
         return;
       }
-      const int type = BestPlace(view, job);
+      const int type = FastestOrHere(view, plan_, job);
       if (type >= 0) plan_.Put(view, job, type);
     }
-  }
-
-  // The fastest type with room; where it runs, if that is as fast.
-  int BestPlace(const ClusterView& view, int job) const {
-    const int best = FastestFit(view, plan_, job);
-    const int here = view.TypeOf(job);
-    if (best < 0 || here < 0 || !plan_.Fits(view, job, here)) return best;
-    return view.Rate(job, here) >= view.Rate(job, best) ? here : best;
   }
 
   double quantum_, slice_;

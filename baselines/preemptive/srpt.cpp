@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "baselines/preemptive/waiting_order.hpp"
+#include "baselines/ranking.hpp"
 #include "baselines/schedulers.hpp"
-#include "env/plan.hpp"
 
 namespace berth {
 namespace {
@@ -70,14 +70,6 @@ class PairSorter {
   std::vector<Pair> scratch_;
   std::vector<std::uint32_t> begin_ = std::vector<std::uint32_t>(kDigits);
 };
-
-// Seconds of no progress that running on `type` next would cost (env: Costs).
-double ChangeSeconds(const ClusterView& view, int job, int type) {
-  const int last = view.LastTypeOf(job);
-  if (last < 0 || view.TypeOf(job) == type) return 0.0;
-  const Costs& costs = view.costs();
-  return costs.checkpoint_s + costs.restore_s + (last != type ? costs.migration_s : 0.0);
-}
 
 // `steps`: what remains of the job.
 double Seconds(const ClusterView& view, int job, int type, double steps) {

@@ -1,0 +1,106 @@
+#include "baselines/composition/inner.hpp"
+
+#include <algorithm>
+
+#include "baselines/schedulers.hpp"
+#include "env/check.hpp"
+
+namespace berth {
+namespace {
+
+std::size_t U(int i) {
+  return static_cast<std::size_t>(i);
+}
+
+}  // namespace
+
+Inner::Inner(const std::string& what, const std::string& spec) {
+  const SchedulerTable tables[] = {BaselineSchedulers()};
+  try {
+    scheduler_ = MakeScheduler(spec, tables);
+  } catch (const Error& error) {
+    throw Error(Join(what, ": ", error.what()));
+  }
+}
+
+void Inner::Reset(const ClusterView& view) {
+  shown_.assign(U(view.num_jobs()), 0);
+  before_.clear(), unreported_.clear();
+  Begin(view);
+  scheduler_->Reset(Part(view));
+}
+
+void Inner::Begin(const ClusterView& view) {
+  part_.types.assign(view.types().begin(), view.types().end());
+  part_.free_gpus.assign(view.free_gpus().begin(), view.free_gpus().end());
+  for (auto* list : {&part_.waiting, &part_.running, &part_.active, &part_.arrived, &part_.completed}) {
+    list->clear();
+  }
+  part_.completed = unreported_;
+  for (int job : view.completed()) {
+    if (shown_[U(job)] != 0) part_.completed.push_back(job);
+  }
+  part_.segments.clear();
+  for (const Segment& segment : view.segments()) {
+    if (shown_[U(segment.job)] != 0) part_.segments.push_back(segment);
+  }
+}
+
+void Inner::Show(const ClusterView& view, int job) {
+  if (shown_[U(job)] == 0) part_.arrived.push_back(job);
+  shown_[U(job)] = 1;
+  part_.active.push_back(job);
+  (view.IsRunning(job) ? part_.running : part_.waiting).push_back(job);
+}
+
+void Inner::Limit(int type, int count, int free) {
+  part_.types[U(type)].count = count;
+  part_.free_gpus[U(type)] = free;
+}
+
+// Whether all that it saw it sees again or has ended, and all else that it sees has arrived for it.
+bool Inner::Continues(const ClusterView& view) const {
+  std::size_t again = 0;
+  auto now = part_.active.begin();
+  for (int job : before_) {
+    now = std::lower_bound(now, part_.active.end(), job);
+    if (now != part_.active.end() && *now == job) {
+      ++again;
+    } else if (!view.IsDone(job)) {
+      return false;
+    }
+  }
+  return again + part_.arrived.size() == part_.active.size();
+}
+
+void Inner::Decide(const ClusterView& view, Decision& decision) {
+  const bool continues = Continues(view);
+  before_ = part_.active;
+  if (!continues) Forget(view);
+  if (part_.active.empty()) {
+    unreported_ = part_.completed;
+    return;
+  }
+  unreported_.clear();
+  own_.Clear();
+  scheduler_->Decide(Part(view), own_);
+  const int offset = static_cast<int>(decision.devices.size());
+  decision.devices.insert(decision.devices.end(), own_.devices.begin(), own_.devices.end());
+  for (Command command : own_.commands) {
+    command.devices_begin += offset;
+    decision.commands.push_back(command);
+  }
+  decision.wake_at = std::min(decision.wake_at, own_.wake_at);
+}
+
+void Inner::DecideAll(const ClusterView& view, Decision& decision) {
+  Begin(view);
+  for (int job : view.active()) Show(view, job);
+  Decide(view, decision);
+}
+
+void Inner::Forget(const ClusterView& view) {
+  scheduler_->Reset(Part(view));
+}
+
+}  // namespace berth

@@ -1,0 +1,57 @@
+// A scheduler inside another one: made from a spec string, shown some of the jobs and GPUs
+// (env/view_part.hpp).
+//
+//   Inner inner("hierarchical: parameter 'inner'", "srpt");
+//   inner.Reset(view);
+//   inner.Begin(view);                              // all GPUs, no jobs
+//   for (int job : view.active()) if (...) inner.Show(view, job);
+//   inner.Decide(view, decision);                   // appends its commands
+//
+// What it is shown for the first time has just arrived, for it. Where a job that it was shown is hidden
+// before it ends, or shown again, it starts afresh from what it now sees: schedulers follow arrivals, and
+// jobs that come and go are none. It is not asked while there is nothing to see; what completed meanwhile it
+// is told later.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "env/scheduler.hpp"
+#include "env/view_part.hpp"
+
+namespace berth {
+
+class Inner {
+ public:
+  // A classical scheduler by its spec. Throws Error naming `what` before what is wrong with it.
+  Inner(const std::string& what, const std::string& spec);
+  Knowledge knowledge() const { return scheduler_->knowledge(); }
+
+  void Reset(const ClusterView& view);
+  void Begin(const ClusterView& view);
+  void Show(const ClusterView& view, int job);
+  // May hold at most `count` GPUs of the type, and take `free` idle ones now.
+  void Limit(int type, int count, int free);
+  // Total steps by job that stand for the truth from now on; it may then need estimates whatever is granted.
+  std::vector<double>& predicted() { return part_.predicted; }
+  // Appends to `decision`; the earlier wake-up of the two stays.
+  void Decide(const ClusterView& view, Decision& decision);
+  // Begin, Show for all active jobs, Decide.
+  void DecideAll(const ClusterView& view, Decision& decision);
+  // It forgets what it remembers of jobs: what it last decided was not carried out.
+  void Forget(const ClusterView& view);
+
+ private:
+  ClusterView Part(const ClusterView& view) const { return ClusterView(view, part_, knowledge()); }
+
+  std::unique_ptr<Scheduler> scheduler_;
+  ViewPart part_;
+  bool Continues(const ClusterView& view) const;
+
+  std::vector<char> shown_;      // [J] ever
+  std::vector<int> before_;      // active at the last decision
+  std::vector<int> unreported_;  // completed since it was last asked
+  Decision own_;
+};
+
+}  // namespace berth

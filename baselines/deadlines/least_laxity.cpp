@@ -1,0 +1,57 @@
+// Least laxity first: laxity = deadline - now - seconds left on the fastest type. A running job keeps its
+// place until another's laxity is less by more than a stop, a restart and a move cost together, so that two
+// jobs of equal laxity do not stop each other for ever.
+#include "baselines/ranking.hpp"
+#include "baselines/schedulers.hpp"
+
+namespace berth {
+namespace {
+
+constexpr ParamInfo kParams[] = {
+    {"slice", "360",
+     "s, clocks event and hpc: look again after this long while jobs wait; 0 = only at events"},
+};
+
+class LeastLaxity final : public Scheduler {
+ public:
+  explicit LeastLaxity(double slice) : slice_(slice) {}
+  Knowledge knowledge() const override { return Knowledge::kEstimate; }
+
+  void Decide(const ClusterView& view, Decision& decision) override {
+    const Costs& costs = view.costs();
+    const double change = costs.checkpoint_s + costs.restore_s + costs.migration_s;
+    order_.clear();
+    for (int job : view.active()) {
+      const double laxity = view.Deadline(job) - view.now() - view.RemainingSteps(job) / view.BestRate(job);
+      order_.push_back({view.IsRunning(job) ? laxity - change : laxity, job});
+    }
+    plan_.Begin(view, /*preemptive=*/true);
+    FillByRank(view, order_, plan_);
+    plan_.Emit(view, decision);
+    if (slice_ > 0.0 && plan_.placed().size() < order_.size()) decision.wake_at = view.now() + slice_;
+  }
+
+ private:
+  double slice_;
+  Plan plan_;
+  Ranking order_;
+};
+
+}  // namespace
+
+SchedulerInfo LeastLaxityInfo() {
+  return {
+      "least_laxity",
+      "preemptive: least time to spare until the deadline first, on the fastest type with room; O(n log n)",
+      "Mok 1983; Dertouzos & Mok 1989",
+      "",
+      Knowledge::kEstimate,
+      /*preemptive=*/true,
+      kParams,
+      [](Params& params) -> std::unique_ptr<Scheduler> {
+        return std::make_unique<LeastLaxity>(params.Number("slice", 0.0, 1e12));
+      },
+      /*claims=*/{.types = true}};
+}
+
+}  // namespace berth

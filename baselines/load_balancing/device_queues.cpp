@@ -1,0 +1,57 @@
+#include "baselines/load_balancing/device_queues.hpp"
+
+#include <algorithm>
+
+#include "env/check.hpp"
+
+namespace berth {
+namespace {
+
+std::size_t U(int i) {
+  return static_cast<std::size_t>(i);
+}
+
+}  // namespace
+
+int TypeOfDevice(const ClusterView& view, int device) {
+  int type = view.num_types() - 1;
+  while (view.first_device(type) > device) --type;
+  return type;
+}
+
+void DeviceQueues::Reset(const ClusterView& view) {
+  dispatcher_->Reset(view);
+  queue_.assign(U(view.num_gpus()), {});
+  devices_.assign(U(view.num_jobs()), {});
+  jobs_.clear();
+}
+
+void DeviceQueues::Decide(const ClusterView& view, Decision& decision) {
+  std::erase_if(jobs_, [&](int job) {
+    if (!view.IsDone(job)) return false;
+    for (int device : devices_[U(job)]) std::erase(queue_[U(device)], job);
+    return true;
+  });
+  for (int job : view.active()) {
+    auto& devices = devices_[U(job)];
+    if (!devices.empty()) continue;
+    dispatcher_->Choose(view, *this, job, devices);
+    BERTH_CHECK(static_cast<int>(devices.size()) == view.Gang(job), devices.size(), " devices, gang ",
+                view.Gang(job));
+    for (int device : devices) queue_[U(device)].push_back(job);
+    jobs_.push_back(job);
+  }
+  for (int job : view.waiting()) {
+    if (!HeadsAll(job)) continue;
+    const int type = TypeOfDevice(view, devices_[U(job)].front());
+    decision.Start(job, type, devices_[U(job)]);
+  }
+}
+
+bool DeviceQueues::HeadsAll(int job) const {
+  const auto& devices = devices_[U(job)];
+  return std::all_of(devices.begin(), devices.end(),
+                     [&](int device) { return queue_[U(device)].front() == job; });
+}
+
+}  // namespace berth

@@ -1,0 +1,81 @@
+// Power of two choices: an arrival looks at a few GPUs drawn at random and joins the one with the shortest
+// queue (Mitzenmacher 1996; Vvedenskaya, Dobrushin & Karpelevich 1996). A gang of k draws aligned blocks of k
+// GPUs of one type, as long as their longest queue. Draws are with replacement, from all GPUs on which it can
+// run; they come from the scenario's seed. Blind to speed and size.
+#include <algorithm>
+#include <optional>
+
+#include "baselines/load_balancing/device_queues.hpp"
+#include "baselines/schedulers.hpp"
+#include "env/check.hpp"
+#include "env/rng.hpp"
+
+namespace berth {
+namespace {
+
+std::size_t U(int i) {
+  return static_cast<std::size_t>(i);
+}
+
+constexpr ParamInfo kParams[] = {
+    {"choices", "2", "GPUs drawn, from 1 (then dispatch is at random)"},
+};
+
+class PowerOfTwo final : public Dispatcher {
+ public:
+  explicit PowerOfTwo(int choices) : choices_(choices) {}
+  Knowledge knowledge() const override { return Knowledge::kNone; }
+  void Reset(const ClusterView& view) override { stream_.emplace(view.seed(), Purpose::kScheduler); }
+
+  void Choose(const ClusterView& view, const DeviceQueues& queues, int job,
+              std::vector<int>& devices) override {
+    BERTH_CHECK(stream_.has_value(), "Reset comes before Decide");
+    int eligible = 0;
+    for (int type = 0; type < view.num_types(); ++type) {
+      if (view.Rate(job, type) > 0.0) eligible += view.types()[U(type)].count;
+    }
+    std::size_t shortest = 0;
+    int best = -1;
+    for (int draw = 0; draw < choices_; ++draw) {
+      const int block =
+          Block(view, job, static_cast<int>(stream_->Below(static_cast<std::uint32_t>(eligible))));
+      std::size_t length = 0;
+      for (int i = 0; i < view.Gang(job); ++i) length = std::max(length, queues.Queue(block + i).size());
+      if (best < 0 || length < shortest) shortest = length, best = block;
+    }
+    for (int i = 0; i < view.Gang(job); ++i) devices.push_back(best + i);
+  }
+
+ private:
+  // The first GPU of the block that holds the n-th GPU on which the job can run.
+  static int Block(const ClusterView& view, int job, int n) {
+    for (int type = 0;; ++type) {
+      if (view.Rate(job, type) <= 0.0) continue;
+      const int count = view.types()[U(type)].count, gang = view.Gang(job);
+      if (n < count) return view.first_device(type) + std::min(n / gang * gang, count - gang);
+      n -= count;
+    }
+  }
+
+  int choices_;
+  std::optional<Stream> stream_;
+};
+
+}  // namespace
+
+SchedulerInfo PowerOfTwoInfo() {
+  return {"power_of_two",
+          "dispatch on arrival to the shortest of two queues drawn at random; O(choices) an arrival",
+          "Mitzenmacher 1996; Vvedenskaya, Dobrushin & Karpelevich 1996",
+          "",
+          Knowledge::kNone,
+          /*preemptive=*/false,
+          kParams,
+          [](Params& params) -> std::unique_ptr<Scheduler> {
+            const auto choices = static_cast<int>(params.Integer("choices", 1, 1000000));
+            return std::make_unique<DeviceQueues>(std::make_unique<PowerOfTwo>(choices));
+          },
+          /*claims=*/{.times = true}};
+}
+
+}  // namespace berth

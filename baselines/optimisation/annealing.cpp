@@ -1,0 +1,100 @@
+// Simulated annealing (Kirkpatrick, Gelatt & Vecchi 1983) over the order of jobs and the type of each. A step
+// moves a job in the order, swaps two, or, half of the time, changes a type. The temperature falls
+// geometrically from 10% of the greedy plan's makespan, or mean weighted completion, to a thousandth of that.
+// Starts from the greedy plan and returns the best seen, so it is never worse; anytime: more iterations only
+// help. Draws come from the scenario's seed.
+#include <algorithm>
+#include <optional>
+
+#include "baselines/optimisation/planned.hpp"
+#include "baselines/schedulers.hpp"
+#include "env/portable_math.hpp"
+#include "env/rng.hpp"
+
+namespace berth {
+namespace {
+
+std::size_t U(int i) {
+  return static_cast<std::size_t>(i);
+}
+
+constexpr ParamInfo kParams[] = {
+    kTargetParam,
+    {"iterations", "1000", "steps a plan"},
+    kHorizonParam,
+    kReportParam,
+};
+
+class Annealing final : public Solver {
+ public:
+  Annealing(Target target, int iterations) : target_(target), iterations_(iterations) {}
+  void Reset(std::uint64_t seed) override { stream_.emplace(seed, Purpose::kScheduler); }
+
+  Solution Solve(const Instance& instance, bool bounded) override {
+    Solution best;
+    best.assignment = Greedy(instance, target_, best.value);
+    if (bounded) best.bound = QuickBound(instance, target_);
+    Assignment now = best.assignment, next;
+    double value = best.value;
+    double temperature = target_ == Target::kMakespan ? 0.3 * value : 0.1 * value / instance.jobs();
+    const double cooling = Pow(1e-3, 1.0 / iterations_);
+    for (int step = 0; step < iterations_; ++step, temperature *= cooling) {
+      next = now;
+      Change(instance, next);
+      const double its = schedule_.Value(instance, next, target_);
+      if (its > value && stream_->Uniform() >= Exp((value - its) / temperature)) continue;
+      std::swap(now, next);
+      value = its;
+      if (value < best.value) best.value = value, best.assignment = now;
+    }
+    return best;
+  }
+
+ private:
+  int Draw(int n) { return static_cast<int>(stream_->Below(static_cast<std::uint32_t>(n))); }
+
+  void Change(const Instance& instance, Assignment& assignment) {
+    const int n = instance.jobs();
+    const int a = Draw(n), kind = Draw(4);
+    if (kind < 2) {
+      const int type = Draw(instance.types());
+      if (instance.at(a, type) < kNever) assignment.type[U(a)] = type;
+      return;
+    }
+    const int b = Draw(n);
+    auto& order = assignment.order;
+    if (kind == 2) {
+      std::swap(order[U(a)], order[U(b)]);
+    } else {
+      const int moved = order[U(a)];
+      order.erase(order.begin() + a);
+      order.insert(order.begin() + b, moved);
+    }
+  }
+
+  Target target_;
+  int iterations_;
+  std::optional<Stream> stream_;
+  ListSchedule schedule_;
+};
+
+}  // namespace
+
+SchedulerInfo AnnealingInfo() {
+  return {"annealing",
+          "plans by simulated annealing over orders and types; O(iterations n GPUs) an arrival",
+          "Kirkpatrick, Gelatt & Vecchi 1983",
+          "",
+          Knowledge::kEstimate,
+          /*preemptive=*/false,
+          kParams,
+          [](Params& params) -> std::unique_ptr<Scheduler> {
+            const Target target = ReadTarget(params);
+            const auto iterations = static_cast<int>(params.Integer("iterations", 1, 1000000000));
+            const auto horizon = static_cast<int>(params.Integer(kHorizonParam.name, 1, 1000000));
+            return std::make_unique<Planned>("annealing", std::make_unique<Annealing>(target, iterations),
+                                             horizon, ReadReport(params));
+          }};
+}
+
+}  // namespace berth

@@ -1,0 +1,145 @@
+#include "baselines/optimisation/assignment_lp.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "baselines/cheapest_assignment.hpp"
+#include "baselines/optimisation/planned.hpp"
+#include "baselines/optimisation/type_load.hpp"
+#include "baselines/schedulers.hpp"
+
+namespace berth {
+namespace {
+
+std::size_t U(int i) {
+  return static_cast<std::size_t>(i);
+}
+
+constexpr double kRounding = 1e-7;  // of a share; the LP's tolerance is 1e-9
+
+struct Relaxed {
+  LoadModel model;
+  LpSolution solution;
+  double makespan = kNever;  // kNever = infeasible
+  double Share(int i, int type) const {
+    const int column = model.column[U(i)][U(type)];
+    return column < 0 ? 0.0 : solution.x[U(column)];
+  }
+};
+
+Relaxed Relax(const Instance& instance, double longest, LpSolver& solver) {
+  Relaxed relaxed{MakespanModel(instance, longest), {}, kNever};
+  if (solver.Solve(relaxed.model.lp, LpMethod::kSimplex, relaxed.solution) == LpStatus::kOptimal) {
+    relaxed.makespan = relaxed.solution.x[0];
+  }
+  return relaxed;
+}
+
+// Whether the LP's answer uses only pairs that take at most its makespan: then pruning changes nothing.
+bool UsesShortPairs(const Instance& instance, const Relaxed& relaxed) {
+  for (int i = 0; i < instance.jobs(); ++i) {
+    for (int type = 0; type < instance.types(); ++type) {
+      if (relaxed.Share(i, type) > kRounding && instance.at(i, type) > relaxed.makespan * (1.0 + 1e-9))
+        return false;
+    }
+  }
+  return true;
+}
+
+// The LP at the least T, which becomes its makespan.
+Relaxed LeastT(const Instance& instance, LpSolver& solver) {
+  Relaxed whole = Relax(instance, kNever, solver);
+  if (whole.makespan == kNever || UsesShortPairs(instance, whole)) return whole;
+  // T in [v_k, v_{k+1}) allows the same pairs; more pairs never make the LP's makespan longer.
+  std::vector<double> values;
+  for (double seconds : instance.seconds) {
+    if (seconds < kNever) values.push_back(seconds);
+  }
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  values.push_back(kNever);
+  std::size_t low = 0, high = values.size() - 2;  // the last value allows all pairs
+  Relaxed best = std::move(whole);
+  while (low < high) {
+    const std::size_t middle = (low + high) / 2;
+    Relaxed relaxed = Relax(instance, values[middle], solver);
+    if (relaxed.makespan < values[middle + 1]) {
+      high = middle;
+      best = std::move(relaxed);
+    } else {
+      low = middle + 1;
+    }
+  }
+  best.makespan = std::max(best.makespan, values[high]);
+  return best;
+}
+
+class AssignmentLp final : public Solver {
+ public:
+  Solution Solve(const Instance& instance, bool) override {
+    RoundedAssignment rounded = RoundAssignmentLp(instance, solver_);
+    const double value = ListSchedule().Value(instance, rounded.assignment, Target::kMakespan);
+    return {std::move(rounded.assignment), value, rounded.bound};
+  }
+
+ private:
+  LpSolver solver_;
+};
+
+constexpr ParamInfo kParams[] = {kHorizonParam, kReportParam};
+
+}  // namespace
+
+RoundedAssignment RoundAssignmentLp(const Instance& instance, LpSolver& solver) {
+  RoundedAssignment result;
+  std::vector<int> order(instance.job.size());
+  std::iota(order.begin(), order.end(), 0);
+  const Relaxed relaxed = LeastT(instance, solver);
+  if (relaxed.makespan == kNever) {  // the solver failed: the LP always has an answer
+    result.assignment = EarliestFinish(instance, order);
+    return result;
+  }
+  result.bound = relaxed.makespan;
+  result.assignment = {order, std::vector<int>(instance.job.size(), -1)};
+  std::vector<int> split;
+  for (int i : order) {
+    int most = -1;
+    for (int type = 0; type < instance.types(); ++type) {
+      if (relaxed.model.column[U(i)][U(type)] < 0) continue;
+      if (most < 0 || relaxed.Share(i, type) > relaxed.Share(i, most)) most = type;
+    }
+    result.assignment.type[U(i)] = most;  // stays where rounding errors split more than there are types
+    if (relaxed.Share(i, most) < 1.0 - kRounding) split.push_back(i);
+  }
+  const int rows = static_cast<int>(split.size());
+  if (rows == 0 || rows > instance.types()) return result;
+  std::vector<double> cost;
+  for (int i : split) {
+    for (int type = 0; type < instance.types(); ++type)
+      cost.push_back(relaxed.Share(i, type) > kRounding ? 0.0 : 1.0);
+  }
+  const std::vector<int> own = CheapestAssignment(cost, rows, instance.types());
+  for (int r = 0; r < rows; ++r) {
+    if (cost[U(r) * instance.free_at.size() + U(own[U(r)])] == 0.0)
+      result.assignment.type[U(split[U(r)])] = own[U(r)];
+  }
+  return result;
+}
+
+SchedulerInfo AssignmentLpInfo() {
+  return {
+      "assignment_lp",
+      "plans by the assignment LP of R||Cmax, rounded; arrival order on each type; an LP or a few an arrival",
+      "Lenstra, Shmoys & Tardos, Mathematical Programming 46, 1990",
+      "",
+      Knowledge::kEstimate,
+      /*preemptive=*/false,
+      kParams,
+      [](Params& params) -> std::unique_ptr<Scheduler> {
+        const auto horizon = static_cast<int>(params.Integer(kHorizonParam.name, 1, 1000000));
+        return std::make_unique<Planned>("assignment_lp", std::make_unique<AssignmentLp>(), horizon,
+                                         ReadReport(params));
+      }};
+}
+
+}  // namespace berth

@@ -1,0 +1,152 @@
+// Maximum-weight matching of jobs to GPUs, anew at every decision point: the weight of a job on a GPU is its
+// speed there over its remaining work, 1 / seconds left with what a change costs, so that what is about to
+// end ends first, each job where it is fast. Exact for jobs of one GPU. A gang of k enters as k members of a
+// k-th of its weight each; it goes to the type of most of its members, and if there is no room left, or they
+// were matched nowhere, it waits. GPUs that are then left go by weight per GPU. On equal GPUs it is srpt.
+#include <algorithm>
+
+#include "baselines/cheapest_assignment.hpp"
+#include "baselines/ranking.hpp"
+#include "baselines/schedulers.hpp"
+
+namespace berth {
+namespace {
+
+std::size_t U(int i) {
+  return static_cast<std::size_t>(i);
+}
+
+constexpr double kStay = 1e-9;  // relative: of equal weights a running job keeps its type
+
+class Matching final : public Scheduler {
+ public:
+  Knowledge knowledge() const override { return Knowledge::kEstimate; }
+
+  void Decide(const ClusterView& view, Decision& decision) override {
+    Weigh(view);
+    Match(view);
+    plan_.Begin(view, /*preemptive=*/true);
+    Fill(view);
+    plan_.Emit(view, decision);
+  }
+
+ private:
+  double Weight(int i, int type) const { return weight_[U(i) * types_ + U(type)]; }
+
+  // [m, G] weight per GPU of the jobs that any matching of the greatest weight needs: on each type those of
+  // the greatest weights that fill all GPUs, for anyone else could give way to one of them that is not
+  // placed.
+  void Weigh(const ClusterView& view) {
+    types_ = U(view.num_types());
+    int gpus = 0;
+    for (const GpuType& type : view.types()) gpus += type.count;
+    const auto active = view.active();
+    all_.clear();
+    for (int job : active) {
+      for (int type = 0; type < view.num_types(); ++type) {
+        const double left = view.RemainingSeconds(job, type) + ChangeSeconds(view, job, type);
+        const double stay = view.TypeOf(job) == type ? 1.0 + kStay : 1.0;
+        all_.push_back(left < kNever ? stay / (std::max(left, 1e-9) * view.Gang(job)) : 0.0);
+      }
+    }
+    needed_.assign(active.size(), 0);
+    for (std::size_t type = 0; type < types_; ++type) {
+      order_.clear();
+      for (std::size_t i = 0; i < active.size(); ++i) {
+        if (all_[i * types_ + type] > 0.0) order_.push_back({-all_[i * types_ + type], static_cast<int>(i)});
+      }
+      std::sort(order_.begin(), order_.end());
+      int members = 0;
+      for (const auto& [negative, i] : order_) {
+        if (members >= gpus) break;
+        needed_[U(i)] = 1;
+        members += view.Gang(active[U(i)]);
+      }
+    }
+    jobs_.clear(), weight_.clear();
+    for (std::size_t i = 0; i < active.size(); ++i) {
+      if (needed_[i] == 0) continue;
+      jobs_.push_back(active[i]);
+      weight_.insert(weight_.end(), all_.begin() + static_cast<std::ptrdiff_t>(i * types_),
+                     all_.begin() + static_cast<std::ptrdiff_t>((i + 1) * types_));
+    }
+  }
+
+  // members_[i, G]: how many of job i's members are matched to GPUs of each type.
+  void Match(const ClusterView& view) {
+    slots_.clear(), rows_.clear();
+    for (int type = 0; type < view.num_types(); ++type) {
+      slots_.insert(slots_.end(), U(std::max(0, view.types()[U(type)].count)), type);
+    }
+    for (std::size_t i = 0; i < jobs_.size(); ++i) {
+      rows_.insert(rows_.end(), U(view.Gang(jobs_[i])), static_cast<int>(i));
+    }
+    members_.assign(jobs_.size() * types_, 0);
+    if (rows_.empty() || slots_.empty()) return;
+    const bool by_member = rows_.size() <= slots_.size();  // the shorter side has the rows
+    const std::vector<int>& a = by_member ? rows_ : slots_;
+    const std::vector<int>& b = by_member ? slots_ : rows_;
+    cost_.clear();
+    for (int x : a) {
+      for (int y : b) cost_.push_back(by_member ? -Weight(x, y) : -Weight(y, x));
+    }
+    const std::vector<int> chosen =
+        CheapestAssignment(cost_, static_cast<int>(a.size()), static_cast<int>(b.size()));
+    for (std::size_t r = 0; r < a.size(); ++r) {
+      const int job = by_member ? a[r] : b[U(chosen[r])], type = by_member ? b[U(chosen[r])] : a[r];
+      if (Weight(job, type) > 0.0) ++members_[U(job) * types_ + U(type)];
+    }
+  }
+
+  void Fill(const ClusterView& view) {
+    order_.clear();
+    for (std::size_t i = 0; i < jobs_.size(); ++i) {
+      const auto begin = members_.begin() + static_cast<std::ptrdiff_t>(i * types_);
+      const auto most = std::max_element(begin, begin + static_cast<std::ptrdiff_t>(types_));
+      const int type = static_cast<int>(most - begin);
+      if (*most > 0)
+        order_.push_back({-Weight(static_cast<int>(i), type), static_cast<int>(i * types_) + type});
+    }
+    Take(view);
+    order_.clear();  // what is left, by weight per GPU
+    for (std::size_t k = 0; k < weight_.size(); ++k) {
+      if (weight_[k] > 0.0) order_.push_back({-weight_[k], static_cast<int>(k)});
+    }
+    Take(view);
+  }
+
+  // Puts the (job, type) pairs of `order_` that fit, the greatest weight first.
+  void Take(const ClusterView& view) {
+    std::sort(order_.begin(), order_.end());
+    for (const auto& [negative, pair] : order_) {
+      const int job = jobs_[U(pair) / types_], type = static_cast<int>(U(pair) % types_);
+      if (plan_.Fits(view, job, type)) plan_.Put(view, job, type);
+    }
+  }
+
+  std::size_t types_ = 0;
+  std::vector<double> all_;                    // [active, G]
+  std::vector<char> needed_;                   // [active]
+  std::vector<int> jobs_;                      // [m]
+  std::vector<double> weight_;                 // [m, G] per GPU; 0 = cannot run
+  std::vector<int> slots_, rows_;              // type of each GPU; job of each member
+  std::vector<double> cost_;                   // [rows, columns]
+  std::vector<int> members_;                   // [m, G]
+  std::vector<std::pair<double, int>> order_;  // (-weight, what)
+  Plan plan_;
+};
+
+}  // namespace
+
+SchedulerInfo MatchingInfo() {
+  return {"matching",
+          "preemptive maximum-weight matching of jobs to GPUs by speed over remaining work; O(GPUs^2 n)",
+          "Kuhn 1955 (assignment); MaxWeight matching by remaining work: srpt on unrelated machines",
+          "",
+          Knowledge::kEstimate,
+          /*preemptive=*/true,
+          {},
+          [](Params&) -> std::unique_ptr<Scheduler> { return std::make_unique<Matching>(); }};
+}
+
+}  // namespace berth

@@ -1,0 +1,101 @@
+#include "baselines/optimisation/planned.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <numeric>
+
+#include "env/check.hpp"
+
+namespace berth {
+namespace {
+
+std::size_t U(int i) {
+  return static_cast<std::size_t>(i);
+}
+
+// The first `n` jobs alone.
+Instance Head(const Instance& whole, int n) {
+  Instance head = whole;
+  head.job.resize(U(n)), head.gang.resize(U(n)), head.weight.resize(U(n));
+  head.seconds.resize(U(n) * whole.free_at.size());
+  return head;
+}
+
+// Jobs beyond the horizon follow in arrival order, each where it ends soonest.
+void Append(const Instance& whole, Assignment& assignment) {
+  std::vector<int> order = assignment.order;
+  Instance rest = whole;
+  for (std::size_t i = 0; i < assignment.type.size();
+       ++i) {  // the plan's types are the only ones it may take
+    for (int type = 0; type < whole.types(); ++type) {
+      if (type != assignment.type[i]) rest.seconds[i * whole.free_at.size() + U(type)] = kNever;
+    }
+  }
+  for (int i = static_cast<int>(assignment.order.size()); i < whole.jobs(); ++i) order.push_back(i);
+  assignment = EarliestFinish(rest, order);
+}
+
+}  // namespace
+
+Target ReadTarget(Params& params) {
+  return params.Choice(kTargetParam.name, {"completion", "makespan"}) == 1 ? Target::kMakespan
+                                                                           : Target::kWeightedCompletion;
+}
+
+bool ReadReport(Params& params) {
+  return params.Choice(kReportParam.name, {"none", "stderr"}) == 1;
+}
+
+std::string DescribeGap(double value, double bound) {
+  return Join("value ", value, ", bound ", bound, ", gap ",
+              value > 0.0 ? 100.0 * std::max(0.0, value - bound) / value : 0.0, "%");
+}
+
+void Planned::Reset(const ClusterView& view) {
+  solver_->Reset(view.seed());
+  queue_.assign(U(view.num_types()), {});
+}
+
+void Planned::Plan(const ClusterView& view) {
+  Describe(view, instance_);
+  for (auto& queue : queue_) queue.clear();
+  if (instance_.jobs() == 0) return;
+  Solution solution;
+  std::vector<int> all(U(std::min(instance_.jobs(), horizon_)));
+  std::iota(all.begin(), all.end(), 0);
+  if (all.size() == 1) {
+    solution.assignment = EarliestFinish(instance_, all);
+  } else if (instance_.jobs() > horizon_) {
+    solution = solver_->Solve(Head(instance_, horizon_), report_);
+  } else {
+    solution = solver_->Solve(instance_, report_);
+  }
+  if (report_ && all.size() > 1) {
+    std::fprintf(stderr, "%s at %.17g s: %zu jobs, %s\n", name_.c_str(), view.now(), all.size(),
+                 DescribeGap(solution.value, solution.bound).c_str());
+  }
+  if (instance_.jobs() > static_cast<int>(all.size())) Append(instance_, solution.assignment);
+  for (int i : solution.assignment.order) {
+    queue_[U(solution.assignment.type[U(i)])].push_back(instance_.job[U(i)]);
+  }
+}
+
+void Planned::Decide(const ClusterView& view, Decision& decision) {
+  // Those that started, here or otherwise, have left; who arrived, or was stopped, asks for a new plan.
+  std::size_t queued = 0;
+  for (auto& queue : queue_) {
+    std::erase_if(queue, [&](int job) { return !view.IsWaiting(job); });
+    queued += queue.size();
+  }
+  if (queued != view.waiting().size()) Plan(view);
+  for (int type = 0; type < view.num_types(); ++type) {
+    int room = view.free_gpus()[U(type)];
+    for (int job : queue_[U(type)]) {
+      if (view.Gang(job) > room) break;
+      room -= view.Gang(job);
+      decision.Start(job, type);
+    }
+  }
+}
+
+}  // namespace berth

@@ -1,0 +1,61 @@
+// Schedulers that plan ahead: when jobs have arrived a plan for all that wait is made, and carried out in its
+// order, type by type, until others arrive. Running jobs are never disturbed.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "baselines/optimisation/instance.hpp"
+#include "env/scheduler.hpp"
+#include "env/spec.hpp"
+
+namespace berth {
+
+struct Solution {
+  Assignment assignment;
+  double value = 0.0;  // of the list schedule that the assignment is
+  double bound = 0.0;  // no assignment has less; 0 = not computed
+};
+
+class Solver {
+ public:
+  virtual ~Solver() = default;
+  virtual void Reset(std::uint64_t seed) { (void)seed; }
+  // REQUIRES: at least two jobs. The bound only where `bounded`.
+  virtual Solution Solve(const Instance& instance, bool bounded) = 0;
+};
+
+inline constexpr ParamInfo kTargetParam = {
+    "objective", "completion", "completion: sum of weight x completion time | makespan: the last completion"};
+inline constexpr ParamInfo kHorizonParam = {
+    "horizon", "64",
+    "jobs planned at once, the earliest; later ones follow, each where it ends soonest; from 1"};
+inline constexpr ParamInfo kReportParam = {
+    "report", "none", "none | stderr: a line for every plan, with its value, bound and gap"};
+Target ReadTarget(Params& params);
+bool ReadReport(Params& params);
+
+class Planned final : public Scheduler {
+ public:
+  // `name` stands in reports.
+  Planned(std::string name, std::unique_ptr<Solver> solver, int horizon, bool report)
+      : name_(std::move(name)), solver_(std::move(solver)), horizon_(horizon), report_(report) {}
+  Knowledge knowledge() const override { return Knowledge::kEstimate; }
+  void Reset(const ClusterView& view) override;
+  void Decide(const ClusterView& view, Decision& decision) override;
+
+ private:
+  void Plan(const ClusterView& view);
+
+  std::string name_;
+  std::unique_ptr<Solver> solver_;
+  int horizon_;
+  bool report_;
+  Instance instance_;
+  std::vector<std::vector<int>> queue_;  // [G] jobs in the order in which they are to start
+};
+
+// "value 10, bound 8, gap 20%": the gap is (value - bound) / value.
+std::string DescribeGap(double value, double bound);
+
+}  // namespace berth

@@ -1,0 +1,30 @@
+#include "baselines/ranking.hpp"
+
+#include <algorithm>
+
+namespace berth {
+
+int FastestOrHere(const ClusterView& view, const Plan& plan, int job) {
+  const int best = FastestFit(view, plan, job);
+  const int here = view.TypeOf(job);
+  if (best < 0 || here < 0 || !plan.Fits(view, job, here)) return best;
+  return view.Rate(job, here) >= view.Rate(job, best) ? here : best;
+}
+
+void FillByRank(const ClusterView& view, Ranking& ranking, Plan& plan) {
+  std::sort(ranking.begin(), ranking.end());
+  for (const auto& [rank, job] : ranking) {
+    if (plan.total_room() == 0) return;
+    const int type = FastestOrHere(view, plan, job);
+    if (type >= 0) plan.Put(view, job, type);
+  }
+}
+
+double ChangeSeconds(const ClusterView& view, int job, int type) {
+  const int last = view.LastTypeOf(job);
+  if (last < 0 || view.TypeOf(job) == type) return 0.0;
+  const Costs& costs = view.costs();
+  return costs.checkpoint_s + costs.restore_s + (last != type ? costs.migration_s : 0.0);
+}
+
+}  // namespace berth

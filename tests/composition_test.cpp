@@ -1,0 +1,192 @@
+// Schedulers inside schedulers: what composition must leave as it is, and what it changes, by hand.
+#include <algorithm>
+#include <cmath>
+
+#include "baselines/composition/ucb1.hpp"
+#include "env/rng.hpp"
+#include "tests/audit.hpp"
+#include "tests/catch.hpp"
+#include "tests/runs.hpp"
+#include "tests/tiny.hpp"
+#include "tests/toy_scenarios.hpp"
+
+namespace berth {
+namespace {
+
+using Log = std::vector<std::string>;
+using test::Decisions;
+using test::Ends;
+using test::RandomScenario;
+using test::Tiny;
+using test::TinyData;
+
+// A RandomScenario whose jobs belong to three tenants of weights 1, 2 and 3.
+Scenario Tenants(std::uint64_t seed, int jobs, Clock clock) {
+  ScenarioData data = RandomScenario(seed, jobs, clock).data();
+  data.tenants = {{"x", 1.0}, {"y", 2.0}, {"z", 3.0}};
+  Stream stream(seed, Purpose::kTest, Split::kEvaluate);
+  for (int i = 0; i < jobs; ++i) data.jobs.tenant.push_back(static_cast<int>(stream.Below(3)));
+  return Scenario(std::move(data));
+}
+
+std::uint64_t Signature(const Scenario& scenario, const std::string& spec) {
+  return test::RunOf(spec, scenario).signature;
+}
+
+}  // namespace
+
+TEST_CASE("composition: wrappers that have nothing to do change nothing", "[composition]") {
+  for (const Clock& clock : test::AllClocks()) {
+    for (const char* inner : {"fcfs", "easy", "conservative", "srpt", "las", "random", "round_robin", "gavel",
+                              "gavel(packed=true)", "least_loaded", "annealing", "tiresias"}) {
+      CAPTURE(clock.ToString(), inner);
+      const Scenario scenario = RandomScenario(41, 30, clock);
+      const std::uint64_t alone = Signature(scenario, inner);
+      CHECK(Signature(scenario, Join("batch(window=0,inner=", inner, ")")) == alone);
+      CHECK(Signature(scenario, Join("admission(inner=", inner, ")")) == alone);
+      CHECK(Signature(scenario, Join("token_bucket(rate_per_h=1e12,burst=1000,inner=", inner, ")")) == alone);
+      CHECK(Signature(scenario, Join("adaptive(arms=", inner, ")")) == alone);
+    }
+  }
+}
+
+TEST_CASE("hierarchical: with one tenant and the same scheduler on both levels it is that scheduler",
+          "[composition]") {
+  for (const char* inner : {"fcfs", "sjf", "srpt", "edf"}) {
+    CAPTURE(inner);
+    const Scenario scenario = RandomScenario(42, 40, {ClockKind::kEvent});
+    CHECK(Ends(Join("hierarchical(outer=", inner, ",inner=", inner, ")"), scenario) == Ends(inner, scenario));
+  }
+}
+
+TEST_CASE("hierarchical: the outer scheduler sizes the parts, the inner one uses them", "[composition]") {
+  // One GPU. Outer fcfs gives it to x from 0 on, as long as x has something running: srpt runs 0 (10 s), from
+  // 2 to 7 the shorter 2, then 0 again. At 15 it is y's: 3 (2 s) before 1 (9 s).
+  ScenarioData data = TinyData({{"a", 1}}, {{1.0}}, {{0, 10}, {1, 9}, {2, 5}, {3, 2}});
+  data.tenants = {{"x"}, {"y"}};
+  data.jobs.tenant = {0, 1, 0, 1};
+  CHECK(Decisions("hierarchical(outer=fcfs,inner=srpt)", Scenario(data)) ==
+        Log{"0 start 0@0", "2 stop 0", "2 start 2@0", "7 start 0@0", "15 start 3@0", "17 start 1@0"});
+  // Dominant resource fairness over shortest job first: y holds less, so it comes first each time.
+  ScenarioData two = TinyData({{"a", 2}}, {{1.0}}, {{0, 50}, {1, 9}, {2, 5}, {3, 2}, {3, 4}});
+  two.tenants = {{"x"}, {"y"}};
+  two.jobs.tenant = {0, 1, 0, 1, 1};
+  CHECK(Decisions("hierarchical(outer=drf,inner=sjf)", Scenario(two)) ==
+        Log{"0 start 0@0", "1 start 1@0", "10 start 3@0", "12 start 4@0", "16 start 2@0"});
+}
+
+TEST_CASE("hierarchical: any two schedulers, under every clock, legally and to the end", "[composition]") {
+  const char* const kSpecs[] = {"hierarchical(outer=fair_share,inner=srpt)",
+                                "hierarchical(outer=drf,inner=easy)",
+                                "hierarchical(outer=srpt,inner=fcfs)",
+                                "hierarchical(outer=random,inner=conservative)",
+                                "hierarchical(outer=gavel,inner=las)",
+                                "hierarchical(outer=fcfs,inner=gavel)",
+                                "hierarchical(outer=round_robin,inner=annealing)",
+                                "hierarchical(outer=las,inner=shortest_queue)",
+                                "hierarchical(outer=fair_share,inner=least_loaded)",
+                                "hierarchical(outer=matching,inner=gang_scheduling)",
+                                "hierarchical(outer=hierarchical(outer=drf,inner=sjf),inner=tiresias)",
+                                "hierarchical(outer=edf,inner=predicted(inner=srpt))",
+                                "hierarchical(outer=genetic,inner=max_weight)",
+                                "adaptive(arms=fcfs|srpt|hierarchical|predicted,epoch=100)",
+                                "batch(window=45,inner=hierarchical(outer=drf,inner=srpt))",
+                                "token_bucket(rate_per_h=120,burst=2,inner=hierarchical)",
+                                "predicted(inner=easy)",
+                                "predicted(inner=conservative)",
+                                "predicted(inner=annealing)"};
+  for (const char* spec : kSpecs) {
+    for (const Clock& clock : test::AllClocks()) {
+      CAPTURE(spec, clock.ToString());
+      const Scenario scenario = Tenants(43, 30, clock);
+      Simulator simulator(scenario);
+      const auto scheduler = test::Make(spec);
+      scheduler->Reset(simulator.View(scheduler->knowledge()));
+      Auditor auditor;
+      Decision decision;
+      int decisions = 0;
+      while (simulator.AdvanceToDecision()) {
+        decision.Clear();
+        scheduler->Decide(simulator.View(scheduler->knowledge()), decision);
+        const ApplyResult applied = simulator.Apply(decision);
+        INFO(Explain(applied, decision, simulator));
+        REQUIRE(applied.ok());
+        REQUIRE(test::Observe(auditor, simulator) == "");
+        REQUIRE(++decisions < 100000);
+      }
+      REQUIRE_FALSE(simulator.stalled());
+      for (double done : simulator.state().completion) CHECK(done < kNever);
+    }
+  }
+  CHECK_THROWS_WITH(test::Make("hierarchical(inner=srtp)"), Catch::Contains("did you mean 'srpt'"));
+  CHECK_THROWS_WITH(test::Make("hierarchical(outer=las(quantm=1))"), Catch::Contains("quantum"));
+}
+
+TEST_CASE("batch: waits for the window, then chooses among all", "[composition]") {
+  // One GPU, windows of 10: 0 (8 s) comes at 1, 1 (2 s) at 4: at 10 the shorter is first; 2 comes at 10
+  // sharp.
+  CHECK(Decisions("batch(window=10)", Tiny({{"a", 1}}, {{1.0}}, {{1, 8}, {4, 2}, {10, 1}})) ==
+        Log{"10 start 2@0", "11 start 1@0", "13 start 0@0"});
+}
+
+TEST_CASE("predicted: with every size seen it is srpt on the truth", "[composition]") {
+  // Job types of one size each: 10, 40 and 90 steps. Once one of each has completed, predictions are exact.
+  Stream stream(6, Purpose::kTest);
+  std::vector<test::TinyJob> jobs = {{0, 10, 0}, {0, 40, 1}, {0, 90, 2}};
+  double now = 1000.0;
+  for (int i = 0; i < 60; ++i) {
+    now += stream.Exponential(12.0);
+    const int type = static_cast<int>(stream.Below(3));
+    jobs.push_back({now, jobs[static_cast<std::size_t>(type)].steps, type});
+  }
+  const Scenario scenario = Tiny({{"a", 3}}, {{1.0}, {1.0}, {1.0}}, jobs);
+  CHECK(Ends("predicted", scenario) == Ends("srpt", scenario));
+  CHECK(Ends("predicted(inner=sjf)", scenario) == Ends("sjf", scenario));
+  CHECK(Ends("las", scenario) != Ends("srpt", scenario));
+}
+
+TEST_CASE("predicted: the mean of the sizes seen above what a job has done", "[composition]") {
+  // One GPU, one job type; 4 and 10 s have been seen when 2 (7 s) has run for 0 s: predicted 7. 3 comes 5 s
+  // later: predicted 7 for it and E[S | S > 5] - 5 = 5 s for 2, which goes on; at 107 it ends.
+  const Scenario scenario = Tiny({{"a", 1}}, {{1.0}}, {{0, 4}, {10, 10}, {100, 7}, {105, 4}});
+  CHECK(Decisions("predicted", scenario) ==
+        Log{"0 start 0@0", "10 start 1@0", "100 start 2@0", "107 start 3@0"});
+  // Had it run for 11 s, more than any seen, it would be expected to need 11 more: 3 (7 s) goes first.
+  CHECK(Decisions("predicted", Tiny({{"a", 1}}, {{1.0}}, {{0, 4}, {10, 10}, {100, 30}, {111, 4}})) ==
+        Log{"0 start 0@0", "10 start 1@0", "100 start 2@0", "111 stop 2", "111 start 3@0", "115 start 2@0"});
+}
+
+TEST_CASE("adaptive: UCB1 by its formula, and it settles on the better arm", "[composition]") {
+  // Auer et al. 2002: each arm once; then mean + sqrt(2 ln n / n_i). Rewards 0.9 and 0.1 are constant: by
+  // hand after 0, 1: 0.9 + sqrt(2 ln 2 / 1) > 0.1 + the same: 0. Then n = 3: 0.9 + sqrt(2 ln 3 / 2) = 1.948
+  // against 0.1 + sqrt(2 ln 3) = 1.582: 0. n = 4: 0.9 + sqrt(2 ln 4 / 3) = 1.861, 0.1 + sqrt(2 ln 4) = 1.765:
+  // 0. n = 5: 0.9 + sqrt(2 ln 5 / 4) = 1.797, 0.1 + sqrt(2 ln 5) = 1.894: 1.
+  Ucb1 bandit(2);
+  std::vector<int> chosen;
+  for (int play = 0; play < 1000; ++play) {
+    chosen.push_back(bandit.Choose());
+    bandit.Reward(chosen.back(), chosen.back() == 0 ? 0.9 : 0.1);
+  }
+  CHECK(std::vector<int>(chosen.begin(), chosen.begin() + 6) == std::vector<int>{0, 1, 0, 0, 0, 1});
+  // Theorem 1: the worse arm is played at most 8 ln n / gap^2 + 1 + pi^2 / 3 times in expectation.
+  CHECK(bandit.plays(1) <= 8.0 * std::log(1000.0) / 0.64 + 1.0 + 3.29);
+  // Overloaded, shortest first beats longest wait by far; the mixture ends between them, nearer the better.
+  std::vector<test::TinyJob> jobs;
+  Stream stream(7, Purpose::kTest);
+  double now = 0.0;
+  for (int i = 0; i < 1500; ++i) {
+    now += stream.Exponential(1.0);
+    jobs.push_back({now, stream.Below(5) == 0 ? 8.0 : 0.3});
+  }
+  const Scenario scenario = Tiny({{"a", 2}}, {{1.0}}, jobs);
+  const auto mean = [&](const char* spec) {
+    return Run(scenario, *test::Make(spec), spec, {}).metrics.mean_jct_s;
+  };
+  const double bad = mean("fcfs"), good = mean("srpt"), mixed = mean("adaptive(arms=fcfs|srpt,epoch=20)");
+  CAPTURE(bad, good, mixed);
+  CHECK(good < 0.5 * bad);
+  CHECK(mixed < 0.5 * (bad + good));
+  CHECK_THROWS_WITH(test::Make("adaptive(arms=)"), Catch::Contains("arms"));
+}
+
+}  // namespace berth

@@ -22,6 +22,8 @@
   X(Conservative)          \
   X(Srpt)                  \
   X(Las)                   \
+  X(Tuned)                 \
+  X(TunedBlind)            \
   X(Random)                \
   X(Gavel)                 \
   X(Gandiva)

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "baselines/availability_profile.hpp"
+#include "baselines/queue/availability_profile.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/metrics.hpp"
 #include "tests/catch.hpp"

@@ -17,6 +17,7 @@ namespace berth {
   X("evaluate", RunEvaluate, "compare schedulers on the same workloads, with intervals")           \
   X("export", RunExport, "freeze a trained scheduler as policy.h5 and ONNX")                       \
   X("inspect", RunInspect, "say what a Berth file holds")                                          \
+  X("bench", RunBench, "measure how fast this build is on this machine")                           \
   X("reproduce", RunReproduce, "rerun published experiments, published and measured side by side") \
   X("list", RunList, "list schedulers, agents, networks, rewards, formats or workloads")
 

@@ -1,0 +1,73 @@
+// What is compiled once for every instruction set (isa_*.cpp), and chosen once when the program starts. For
+// gemm.cpp and elementwise.cpp alone; everybody else includes their headers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace berth::kernels {
+
+enum class Epilogue : int { kNone, kRelu, kTanh };
+
+// C [m, n] = A [m, k] B [k, n], row-major C. A has either contiguous rows (a_columns false: element (i, p) at
+// a[i * lda + p]) or contiguous columns (a_columns: a[p * lda + i]). B is cut into panels of `KernelTable::
+// panel` columns: element (p, j) of panel q at b[q * panel_stride + p * ldb + j]; all its columns are
+// readable, those beyond n count for nothing. `bias` [n, rounded up to the panel], where given, is what C
+// starts from; with `add` it is C itself. Every row of C has the same bits whatever m is.
+struct GemmCall {
+  std::ptrdiff_t m, n, k;
+  const float* a;
+  std::ptrdiff_t lda;
+  bool a_columns;
+  const float* b;
+  std::ptrdiff_t ldb, panel_stride;
+  float* c;
+  std::ptrdiff_t ldc;
+  const float* bias;
+  bool add;
+  Epilogue epilogue;
+};
+
+struct AdamCall {
+  float *parameter, *first, *second;
+  const float* gradient;
+  std::size_t size;
+  float scale, step, root_correction, epsilon;  // see elementwise.hpp
+};
+
+struct KernelTable {
+  const char* name;
+  int panel;  // columns of B that are read together
+  void (*gemm)(const GemmCall& call);
+  // [rows, columns] row stride ldx, times w [columns], plus bias: y [rows]
+  void (*dot_rows)(const float* x, std::ptrdiff_t ldx, std::size_t rows, std::size_t columns, const float* w,
+                   float bias, float* y);
+  // y [columns] += the sum over rows of x, or of weight[r] * x where weight is given
+  void (*add_rows)(const float* x, std::ptrdiff_t ldx, std::size_t rows, std::size_t columns,
+                   const float* weight, float* y);
+  void (*relu)(float* x, std::size_t n);
+  void (*tanh)(float* x, std::size_t n);
+  void (*exp)(float* x, std::size_t n);
+  void (*relu_backward)(const float* y, float* dy, std::size_t n);
+  void (*tanh_backward)(const float* y, float* dy, std::size_t n);
+  // See MaskedSoftmax.
+  void (*masked_softmax)(const float* scores, const std::uint8_t* mask, std::size_t n, float* shifted,
+                         float* probability, float* sum, float* entropy_part);
+  // d [n] += p * (c0 + c1 * shifted)
+  void (*softmax_backward)(const float* probability, const float* shifted, std::size_t n, float c0, float c1,
+                           float* d);
+  double (*squared_norm)(const float* x, std::size_t n);
+  void (*adam)(const AdamCall& call);
+};
+
+const KernelTable& BaselineKernels();
+#if defined(__x86_64__)
+const KernelTable& Avx2Kernels();
+const KernelTable& Avx512Kernels();
+#endif
+// Those that this machine runs, the best first; and the best.
+std::span<const KernelTable* const> RunnableKernels();
+const KernelTable& Kernels();
+
+}  // namespace berth::kernels

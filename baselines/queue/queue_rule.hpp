@@ -1,0 +1,81 @@
+// The non-preemptive queue rules: a score orders the queue, and this starts from it. A rule supplies the
+// score (ScoreRule); order, placement, semantics and backfilling are the same for all.
+//
+//   redecide  at every decision point the queue is sorted, and started from its head while that fits
+//             (traces/PROTOCOL.md §4);
+//   commit    the best job is chosen and blocks all others until it starts (PROTOCOL.md §1); under clock
+//             `hpc` this is RLScheduler's simulator.
+#pragma once
+
+#include <memory>
+
+#include "baselines/queue/conservative_backfill.hpp"
+#include "baselines/queue/easy_backfill.hpp"
+#include "baselines/queue/score_queue.hpp"
+#include "baselines/queue/type_choice.hpp"
+#include "env/commit_backfill.hpp"
+#include "env/mdp.hpp"
+#include "env/plan.hpp"
+#include "env/scheduler.hpp"
+
+namespace berth {
+
+enum class Backfill { kNone, kEasy, kConservative };
+
+struct QueueRuleOptions {
+  static constexpr int kNoLimit = -1;
+  TypeChoice place = TypeChoice::kFastest;
+  bool overtake = false;  // a job that does not fit is passed over instead of blocking those behind it
+  Semantics semantics = Semantics::kRedecide;
+  Backfill backfill = Backfill::kNone;
+  bool reserve_by_start = false;  // kConservative
+  int queue_limit = kNoLimit;     // most jobs that wait: the latest arrivals beyond it are rejected
+};
+
+inline constexpr ParamInfo kOvertakeParam = {
+    "overtake", "false", "true: a job that does not fit is passed over; false: it blocks those behind it"};
+inline constexpr ParamInfo kSemanticsParam = {
+    "semantics", "redecide",
+    "redecide: the queue is looked at afresh every time | commit: the chosen job blocks until it fits"};
+inline constexpr ParamInfo kBackfillParam = {
+    "backfill", "none",
+    "none | easy (under commit: the published variant, strict and in arrival order) | conservative"};
+inline constexpr ParamInfo kPublishedBugParam = {
+    "published_bug", "false",
+    "true: the score as RLScheduler's code has it, with -(1 + arrival) for the wait"};
+// What every score rule takes.
+inline constexpr ParamInfo kQueueParams[] = {kPlaceParam, kOvertakeParam, kSemanticsParam, kBackfillParam};
+
+// Throws Error where the parameters contradict each other.
+QueueRuleOptions ReadQueueParams(Params& params);
+
+// Non-preemptive. Allocates only until its arrays have grown to the longest queue.
+class QueueRule final : public Scheduler {
+ public:
+  QueueRule(const ScoreRule& rule, const QueueRuleOptions& options);
+  Knowledge knowledge() const override;
+  void Reset(const ClusterView& view) override;
+  void Decide(const ClusterView& view, Decision& decision) override;
+
+ private:
+  void Redecide(const ClusterView& view);
+  void Commit(const ClusterView& view);
+  void Pass(const ClusterView& view, bool chosen_now);
+  void TurnAway(const ClusterView& view, Decision& decision) const;
+
+  ScoreRule rule_;
+  QueueRuleOptions options_;
+  ScoreQueue queue_;
+  EasyBackfill easy_;
+  ConservativeBackfill conservative_;
+  CommitBackfill published_;
+  int committed_ = -1;
+  std::vector<std::pair<double, int>> by_arrival_;  // (s, rank) while sorting
+  std::vector<int> passing_;                        // whom the published backfill tries, in its order
+  Plan plan_;
+};
+
+// Score, knowledge, and does it change while a job waits: what a rule's file hands over.
+std::unique_ptr<Scheduler> MakeQueueRule(Params& params, const ScoreRule& rule);
+
+}  // namespace berth

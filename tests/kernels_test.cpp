@@ -1,0 +1,248 @@
+// The learners' kernels against plain loops in double precision, for every instruction set of this machine,
+// at sizes that fill no tile.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "agents/kernels/elementwise.hpp"
+#include "agents/kernels/gemm.hpp"
+#include "env/rng.hpp"
+#include "tests/catch.hpp"
+
+namespace berth {
+namespace {
+
+using kernels::AlignedFloats;
+using kernels::Epilogue;
+using kernels::GemmCall;
+using kernels::KernelTable;
+
+constexpr double kUnit = 0x1p-24;  // unit roundoff of float
+
+AlignedFloats Draw(std::ptrdiff_t n, Stream& stream, double low = -1.0, double high = 1.0) {
+  AlignedFloats values(static_cast<std::size_t>(n));
+  for (float& x : values) x = static_cast<float>(stream.Uniform(low, high));
+  return values;
+}
+
+// A sum of n float products in any order errs by at most (n + 2) u times the sum of their magnitudes (Higham
+// 2002, §3.1), the starting value being one more term.
+struct Dot {
+  double value = 0.0, magnitude = 0.0;
+  void Add(double x) {
+    value += x;
+    magnitude += std::abs(x);
+  }
+  double Bound(std::ptrdiff_t n) const { return static_cast<double>(n + 3) * kUnit * magnitude; }
+};
+
+struct Size {
+  std::ptrdiff_t m, n, k;
+};
+constexpr Size kSizes[] = {{1, 1, 1},   {1, 32, 5},  {5, 3, 7},    {12, 32, 64}, {13, 33, 17},
+                           {31, 64, 1}, {8, 65, 64}, {37, 16, 10}, {64, 97, 31}, {100, 47, 130}};
+
+}  // namespace
+
+TEST_CASE("kernels: products against double precision, every instruction set, ragged sizes") {
+  Stream stream(1, Purpose::kTest);
+  for (const KernelTable* table : kernels::RunnableKernels()) {
+    for (const auto& [m, n, k] : kSizes) {
+      for (const bool columns : {false, true}) {
+        for (const bool add : {false, true}) {
+          CAPTURE(table->name, m, n, k, columns, add);
+          const std::ptrdiff_t panel = table->panel, panels = (n + panel - 1) / panel,
+                               lda = 3 + (columns ? m : k), ldc = n + 2;
+          const AlignedFloats a = Draw(lda * (columns ? k : m), stream), b = Draw(panels * panel * k, stream),
+                              bias = Draw(panels * panel, stream), before = Draw(ldc * m, stream);
+          AlignedFloats c = before;
+          table->gemm({m, n, k, a.data(), lda, columns, b.data(), panel, panel * k, c.data(), ldc,
+                       bias.data(), add, Epilogue::kNone});
+          for (std::ptrdiff_t i = 0; i < m; ++i) {
+            for (std::ptrdiff_t j = 0; j < ldc; ++j) {
+              const auto at = static_cast<std::size_t>(i * ldc + j);
+              if (j >= n) {
+                REQUIRE(c[at] == before[at]);  // what lies between the rows
+                continue;
+              }
+              Dot dot;
+              dot.Add(add ? before[at] : bias[static_cast<std::size_t>(j)]);
+              for (std::ptrdiff_t p = 0; p < k; ++p) {
+                dot.Add(
+                    static_cast<double>(a[static_cast<std::size_t>(columns ? p * lda + i : i * lda + p)]) *
+                    b[static_cast<std::size_t>(j / panel * panel * k + p * panel + j % panel)]);
+              }
+              REQUIRE(std::abs(c[at] - dot.value) <= dot.Bound(k));
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("kernels: the three products of a dense layer") {
+  Stream stream(2, Purpose::kTest);
+  for (const auto& [rows, outputs, inputs] : kSizes) {
+    CAPTURE(rows, outputs, inputs);
+    const AlignedFloats x = Draw(rows * inputs, stream), w = Draw(outputs * inputs, stream),
+                        bias = Draw(outputs, stream), dy = Draw(rows * outputs, stream);
+    const auto at = [](const AlignedFloats& v, std::ptrdiff_t i) -> double {
+      return v[static_cast<std::size_t>(i)];
+    };
+    kernels::PackedDense layer(static_cast<int>(inputs), static_cast<int>(outputs));
+    layer.Pack(w.data(), inputs, bias.data(), true);
+    AlignedFloats y(dy.size()), dx = Draw(rows * inputs, stream), dw = Draw(outputs * inputs, stream),
+                                db = Draw(outputs, stream);
+    const AlignedFloats dx_before = dx, dw_before = dw, db_before = db;
+    layer.Forward(x.data(), inputs, rows, y.data(), outputs);
+    layer.BackwardInput(dy.data(), outputs, rows, dx.data(), inputs, true);
+    kernels::BackwardWeight(x.data(), inputs, inputs, dy.data(), outputs, outputs, rows, dw.data(), inputs);
+    kernels::AddColumnSums(dy.data(), outputs, rows, outputs, db.data());
+    for (std::ptrdiff_t r = 0; r < rows; ++r) {
+      for (std::ptrdiff_t o = 0; o < outputs; ++o) {
+        Dot dot;
+        dot.Add(at(bias, o));
+        for (std::ptrdiff_t i = 0; i < inputs; ++i) dot.Add(at(x, r * inputs + i) * at(w, o * inputs + i));
+        REQUIRE(std::abs(at(y, r * outputs + o) - dot.value) <= dot.Bound(inputs));
+      }
+      for (std::ptrdiff_t i = 0; i < inputs; ++i) {
+        Dot dot;
+        dot.Add(at(dx_before, r * inputs + i));
+        for (std::ptrdiff_t o = 0; o < outputs; ++o) dot.Add(at(dy, r * outputs + o) * at(w, o * inputs + i));
+        REQUIRE(std::abs(at(dx, r * inputs + i) - dot.value) <= dot.Bound(outputs));
+      }
+    }
+    for (std::ptrdiff_t o = 0; o < outputs; ++o) {
+      Dot sum;
+      sum.Add(at(db_before, o));
+      for (std::ptrdiff_t r = 0; r < rows; ++r) sum.Add(at(dy, r * outputs + o));
+      REQUIRE(std::abs(at(db, o) - sum.value) <= sum.Bound(rows));
+      for (std::ptrdiff_t i = 0; i < inputs; ++i) {
+        Dot dot;
+        dot.Add(at(dw_before, o * inputs + i));
+        for (std::ptrdiff_t r = 0; r < rows; ++r) dot.Add(at(dy, r * outputs + o) * at(x, r * inputs + i));
+        REQUIRE(std::abs(at(dw, o * inputs + i) - dot.value) <= dot.Bound(rows));
+      }
+    }
+    // A row has the same bits alone and among others: what acting computes is what learning computes.
+    AlignedFloats alone(static_cast<std::size_t>(outputs));
+    layer.Forward(x.data() + (rows - 1) * inputs, inputs, 1, alone.data(), outputs);
+    CHECK(std::equal(alone.begin(), alone.end(), y.end() - outputs));
+    // One output.
+    AlignedFloats scores(static_cast<std::size_t>(rows)), sums(static_cast<std::size_t>(inputs));
+    kernels::ForwardOne(x.data(), inputs, rows, inputs, w.data(), 0.5F, scores.data());
+    kernels::BackwardOne(x.data(), inputs, rows, inputs, dy.data(), sums.data());
+    for (std::ptrdiff_t r = 0; r < rows; ++r) {
+      Dot dot;
+      dot.Add(0.5);
+      for (std::ptrdiff_t i = 0; i < inputs; ++i) dot.Add(at(x, r * inputs + i) * at(w, i));
+      REQUIRE(std::abs(at(scores, r) - dot.value) <= dot.Bound(inputs));
+    }
+    for (std::ptrdiff_t i = 0; i < inputs; ++i) {
+      Dot dot;
+      for (std::ptrdiff_t r = 0; r < rows; ++r) dot.Add(at(x, r * inputs + i) * at(dy, r));
+      REQUIRE(std::abs(at(sums, i) - dot.value) <= dot.Bound(rows));
+    }
+  }
+}
+
+TEST_CASE("kernels: tanh and exp within their stated errors, and NaN stays NaN") {
+  for (const KernelTable* table : kernels::RunnableKernels()) {
+    CAPTURE(table->name);
+    std::vector<float> x;
+    for (int i = -90000; i <= 90000; ++i) x.push_back(static_cast<float>(i) * 0.00097F);
+    std::vector<float> t = x, e = x;
+    table->tanh(t.data(), t.size());
+    table->exp(e.data(), e.size());
+    double tanh_error = 0.0, exp_error = 0.0;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      tanh_error = std::max(tanh_error, std::abs(t[i] - std::tanh(static_cast<double>(x[i]))));
+      const double exact = std::exp(static_cast<double>(x[i]));
+      exp_error = std::max(exp_error, std::abs(e[i] - exact) / exact);
+    }
+    CHECK(tanh_error < 4e-7);
+    CHECK(exp_error < 2e-7);
+    for (const auto function : {table->tanh, table->exp, table->relu}) {
+      float values[] = {0.5F, std::nanf(""), -1.0F};
+      function(values, 3);
+      CHECK(std::isnan(values[1]));
+      CHECK(std::isfinite(values[2]));
+    }
+    std::vector<float> y = {0.5F, 0.0F, -0.25F, 2.0F, 1.0F}, dy(5, 3.0F), dz(5, 3.0F);
+    table->tanh_backward(y.data(), dy.data(), 5);
+    CHECK(dy == std::vector<float>{2.25F, 3.0F, 2.8125F, -9.0F, 0.0F});  // 3 (1 - y^2)
+    table->relu_backward(y.data(), dz.data(), 5);
+    CHECK(dz == std::vector<float>{3.0F, 0.0F, 0.0F, 3.0F, 3.0F});
+  }
+}
+
+TEST_CASE("kernels: masked softmax, its entropy and its gradient") {
+  Stream stream(3, Purpose::kTest);
+  for (const std::size_t n : {1UL, 2UL, 15UL, 16UL, 33UL, 97UL}) {
+    for (int repeat = 0; repeat < 5; ++repeat) {
+      CAPTURE(n, repeat);
+      const AlignedFloats scores = Draw(static_cast<std::ptrdiff_t>(n), stream, -5.0, 5.0);
+      std::vector<std::uint8_t> mask(n);
+      for (auto& m : mask) m = stream.Below(2) != 0;
+      const std::size_t action = stream.Below(static_cast<std::uint32_t>(n));
+      mask[action] = 1;
+      std::vector<float> z(n, 9.0F), p(n, 9.0F), d(n, 0.0F);
+      const kernels::SoftmaxRow row = kernels::MaskedSoftmax(scores, mask, z, p);
+      double sum = 0.0, entropy = 0.0;
+      for (std::size_t j = 0; j < n; ++j) sum += mask[j] ? std::exp(static_cast<double>(scores[j])) : 0.0;
+      const auto log_p = [&](std::size_t j) { return scores[j] - std::log(sum); };
+      for (std::size_t j = 0; j < n; ++j) {
+        if (mask[j]) entropy -= std::exp(log_p(j)) * log_p(j);
+      }
+      const double g = stream.Uniform(-2.0, 2.0), h = stream.Uniform(-1.0, 1.0);
+      kernels::MaskedSoftmaxBackward(z, p, row, action, static_cast<float>(g), static_cast<float>(h), d);
+      // Some roundings of values of order log n + 10 each.
+      CHECK(row.entropy == Approx(entropy).margin(2e-6));
+      CHECK(z[action] - row.log_sum == Approx(log_p(action)).margin(2e-6));
+      for (std::size_t j = 0; j < n; ++j) {
+        if (!mask[j]) {
+          CHECK((p[j] == 0.0F && z[j] == 0.0F && d[j] == 0.0F));
+          continue;
+        }
+        const double probability = std::exp(log_p(j));
+        CHECK(p[j] == Approx(probability).epsilon(2e-6));
+        const double exact =
+            g * ((j == action ? 1.0 : 0.0) - probability) - h * probability * (log_p(j) + entropy);
+        CHECK(d[j] == Approx(exact).margin(4e-6));
+      }
+    }
+  }
+}
+
+TEST_CASE("kernels: Adam and the norm against double precision") {
+  constexpr std::size_t kSize = 103;
+  for (const KernelTable* table : kernels::RunnableKernels()) {
+    Stream stream(4, Purpose::kTest);
+    CAPTURE(table->name);
+    AlignedFloats p = Draw(kSize, stream), m(kSize), v(kSize);
+    std::vector<double> ep(p.begin(), p.end()), em(kSize), ev(kSize);
+    for (int t = 1; t <= 20; ++t) {
+      const AlignedFloats g = Draw(kSize, stream);
+      const double scale = 0.7, lr = 0.01, epsilon = 1e-5, first = 1.0 - std::pow(0.9, t),
+                   second = 1.0 - std::pow(0.999, t);
+      double norm = 0.0;
+      for (std::size_t i = 0; i < kSize; ++i) {
+        const double gradient = g[i] * scale;
+        norm += static_cast<double>(g[i]) * g[i];
+        em[i] = 0.9 * em[i] + 0.1 * gradient;
+        ev[i] = 0.999 * ev[i] + 0.001 * gradient * gradient;
+        ep[i] -= lr / first * em[i] / (std::sqrt(ev[i] / second) + epsilon);
+      }
+      CHECK(table->squared_norm(g.data(), kSize) == Approx(norm).epsilon(1e-6));
+      table->adam({p.data(), m.data(), v.data(), g.data(), kSize, static_cast<float>(scale),
+                   static_cast<float>(lr / first), static_cast<float>(1.0 / std::sqrt(second)),
+                   static_cast<float>(epsilon)});
+    }
+    // 20 steps of at most 0.01 each, some roundings of 6e-8 a step.
+    for (std::size_t i = 0; i < kSize; ++i) CHECK(std::abs(p[i] - ep[i]) < 2e-6);
+  }
+}
+
+}  // namespace berth

@@ -1,0 +1,63 @@
+// Environments: decisions per CPU-second on one thread, with the whole observation and mask written.
+#include <cstring>
+#include <filesystem>
+
+#include "data/workloads.hpp"
+#include "env/rng.hpp"
+#include "env/vec_env.hpp"
+#include "tools/bench/bench_rows.hpp"
+#include "tools/bench/env_work.hpp"
+#include "tools/bench/measure.hpp"
+
+namespace berth::bench {
+namespace {
+
+constexpr int kEnvs = 16;  // as `berth train`
+
+Measured StepsOf(BatchEnv& env, const BenchSetup& setup) {
+  RandomActor actor(env);
+  Measured measured;
+  measured.values = RatesPerCpuSecond(setup.seconds, setup.repeats, [&] { return actor.Step(256); });
+  measured.detail = {{"envs", env.num_envs()},
+                     {"observation_floats", env.layout().size()},
+                     {"actions", env.num_actions()},
+                     {"episodes", env.TakeStats().episodes}};
+  return measured;
+}
+
+Measured Default(const BenchSetup& setup) {
+  return StepsOf(*DefaultEnv(kEnvs, /*threads=*/1), setup);
+}
+
+Measured Commit(const BenchSetup& setup) {
+  const std::string log = setup.traces + "/rlscheduler-lublin/lublin_256.swf.gz";
+  if (!std::filesystem::exists(log)) throw CannotRun("needs " + log + " (--traces)");
+  SchedEnvOptions options;
+  options.mdp.semantics = Semantics::kCommit;
+  options.mdp.preemptive = false;
+  options.mdp.work_conserving = false;
+  options.mdp.visible = 128;
+  options.episode_jobs = 256;
+  Scenario scenario = WithClock(FindFormat("swf").read(log, {}), {ClockKind::kHpc});
+  const auto env = MakeVecEnv(FixedSource(std::move(scenario), log), options, kEnvs, /*threads=*/1);
+  Measured measured = StepsOf(*env, setup);
+  measured.note = Join("observation ", options.mdp.encoder, ", not the published 128 x 8");
+  return measured;
+}
+
+constexpr BenchRow kRows[] = {
+    {"env/steps",
+     "VecEnv on the default workload, Q=32, G=3, observation and mask written, random legal actions",
+     "steps/CPU-s", Bound::kAtLeast, 1e6, 0, Default},
+    {"env/commit_steps",
+     "semantics commit on Lublin-1, 128 jobs visible, sequences of 256 jobs, random legal actions",
+     "steps/CPU-s", Bound::kAtLeast, 2e5, 0, Commit},
+};
+
+}  // namespace
+
+std::span<const BenchRow> EnvRows() {
+  return kRows;
+}
+
+}  // namespace berth::bench

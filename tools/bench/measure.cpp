@@ -1,0 +1,84 @@
+#include "tools/bench/measure.hpp"
+
+#include <time.h>
+
+#include <algorithm>
+#include <fstream>
+#include <string>
+
+#include "env/check.hpp"
+#include "env/metrics.hpp"
+
+namespace berth::bench {
+namespace {
+
+double Read(clockid_t clock) {
+  timespec time{};
+  clock_gettime(clock, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+}  // namespace
+
+// What getrusage counts, but to the nanosecond.
+double CpuSeconds() {
+  return Read(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+double WallSeconds() {
+  return Read(CLOCK_MONOTONIC);
+}
+
+// Not ru_maxrss: a child inherits its parent's there.
+double PeakMemoryBytes() {
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;) {
+    if (word != "VmHWM:") continue;
+    double kib = 0.0;
+    status >> kib;
+    return 1024.0 * kib;
+  }
+  return 0.0;
+}
+
+void ForgetPeakMemory() {
+  std::ofstream("/proc/self/clear_refs") << 5;
+}
+
+Spread SpreadOf(std::span<const double> values) {
+  BERTH_CHECK(!values.empty(), "no values");
+  std::vector<double> sorted(values.begin(), values.end());
+  std::sort(sorted.begin(), sorted.end());
+  Spread spread{Quantile(sorted, 0.5), sorted.front(), sorted.back(), 0.0};
+  if (spread.median != 0.0) spread.relative = (spread.high - spread.low) / spread.median;
+  return spread;
+}
+
+std::vector<double> RatesPerCpuSecond(double seconds, int repeats,
+                                      const std::function<std::int64_t()>& work) {
+  work();
+  std::vector<double> rates;
+  for (int repeat = 0; repeat < repeats; ++repeat) {
+    const double begin = CpuSeconds();
+    double spent = 0.0;
+    std::int64_t units = 0;
+    do {
+      units += work();
+      spent = CpuSeconds() - begin;
+    } while (spent < seconds);
+    rates.push_back(static_cast<double>(units) / spent);
+  }
+  return rates;
+}
+
+std::vector<double> CpuSecondsOf(int repeats, const std::function<void()>& work) {
+  std::vector<double> seconds;
+  for (int repeat = 0; repeat < repeats; ++repeat) {
+    const double begin = CpuSeconds();
+    work();
+    seconds.push_back(CpuSeconds() - begin);
+  }
+  return seconds;
+}
+
+}  // namespace berth::bench

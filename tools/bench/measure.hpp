@@ -1,0 +1,31 @@
+// How rows are measured: CPU time, which stands on a shared machine as wall time does not; several repeats;
+// the median with what lies around it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+namespace berth::bench {
+
+double CpuSeconds();       // user and system time of this process so far, all threads, those that ended too
+double WallSeconds();      // monotonic
+double PeakMemoryBytes();  // resident set of this process at its largest (VmHWM), 0 where not stated
+void ForgetPeakMemory();   // counts the peak from now on, where the kernel lets us
+
+struct Spread {
+  double median = 0, low = 0, high = 0;
+  // (high - low) / median: 0.1 means that the repeats lie within 10% of one another. 0 of a single value.
+  double relative = 0;
+};
+Spread SpreadOf(std::span<const double> values);  // REQUIRES: not empty
+
+// Calls `work`, which says how many units it did, again and again for `seconds` of CPU time: units per
+// CPU-second, one value a repeat. One call comes before, untimed.
+std::vector<double> RatesPerCpuSecond(double seconds, int repeats, const std::function<std::int64_t()>& work);
+
+// CPU-seconds of each of `repeats` calls.
+std::vector<double> CpuSecondsOf(int repeats, const std::function<void()>& work);
+
+}  // namespace berth::bench

@@ -1,0 +1,32 @@
+// How costs grow: time and memory against jobs, queue, GPUs, types, environments and threads, each with the
+// exponent of the power law through its points.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tools/bench/power_law.hpp"
+#include "tools/json.hpp"
+
+namespace berth::bench {
+
+struct ScalingPoint {
+  double x = 0;
+  double cpu_s = 0, wall_s = 0;  // of the work alone
+  double peak_bytes = 0;         // of its process, preparation included
+};
+struct ScalingReport {
+  std::string name, what, axis;
+  std::string expected;              // exponent of CPU time that the method has on paper
+  std::vector<ScalingPoint> points;  // as many as were measured
+  std::string failure;               // why later ones are missing, or ""
+  PowerLaw time, memory;             // through the points; of threads `time` is of wall time
+  bool fitted = false;               // two points or more
+};
+
+// `limit_s`: wall time after which a point, and with it the rest of its sweep, is given up.
+std::vector<ScalingReport> MeasureScaling(double limit_s);
+std::string TableOf(const std::vector<ScalingReport>& reports);
+Json JsonOf(const std::vector<ScalingReport>& reports);
+
+}  // namespace berth::bench

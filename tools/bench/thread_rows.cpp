@@ -1,0 +1,91 @@
+// Two threads against one, by wall time: it stands only where nothing else runs, and says so.
+#include <stdlib.h>
+
+#include <thread>
+
+#include "tools/bench/bench_rows.hpp"
+#include "tools/bench/env_work.hpp"
+#include "tools/bench/measure.hpp"
+#include "tools/bench/simulation_work.hpp"
+#include "tools/evaluation.hpp"
+#include "tools/scenario_options.hpp"
+
+namespace berth::bench {
+namespace {
+
+struct Cost {
+  double wall_s, cpu_s;
+};
+
+template <class F>
+Cost CostOf(const F& work) {
+  const double wall = WallSeconds(), cpu = CpuSeconds();
+  work();
+  return {WallSeconds() - wall, CpuSeconds() - cpu};
+}
+
+// `work(threads)` in turn on one and on two threads.
+template <class F>
+Measured TwoAgainstOne(const BenchSetup& setup, const F& work) {
+  if (std::thread::hardware_concurrency() < 2) throw CannotRun("needs two cores");
+  Measured measured;
+  std::vector<double> overhead, given;
+  for (int repeat = 0; repeat < setup.repeats; ++repeat) {
+    const Cost one = work(1), two = work(2);
+    measured.values.push_back(one.wall_s / two.wall_s);
+    overhead.push_back(two.cpu_s / one.cpu_s);
+    given.push_back(two.cpu_s / two.wall_s);
+  }
+  const double cores = SpreadOf(given).median;
+  measured.detail = {{"cpu_s_two_over_one", SpreadOf(overhead).median}, {"cores_given_to_two", cores}};
+  if (cores < 1.9) {
+    measured.note = Join("the two threads had ", Json(cores).dump().substr(0, 4),
+                         " cores: the machine was busy with other work, so this says little; CPU time of two "
+                         "over one thread ",
+                         Json(SpreadOf(overhead).median).dump().substr(0, 4));
+  }
+  return measured;
+}
+
+Measured Environments(const BenchSetup& setup) {
+  constexpr int kEnvs = 256, kSteps = 1024;
+  const auto one = DefaultEnv(kEnvs, 1), two = DefaultEnv(kEnvs, 2);
+  RandomActor first(*one), second(*two);
+  first.Step(kSteps);
+  second.Step(kSteps);
+  return TwoAgainstOne(
+      setup, [&](int threads) { return CostOf([&] { (threads == 1 ? first : second).Step(kSteps); }); });
+}
+
+Measured EvaluationRuns(const BenchSetup& setup) {
+  EvaluationPlan plan;
+  plan.schedulers = {"fcfs", "srpt", "las", "sjf"};
+  for (int seed = 1000; seed < 1016; ++seed) {
+    ScenarioSettings settings;
+    settings.cluster = ParseCluster(kDefaultCluster);
+    settings.clock = {ClockKind::kRounds, 360.0};
+    plan.workloads.push_back(
+        EvaluationScenario(*MakeWorkload(kDefaultWorkload, settings), static_cast<std::uint64_t>(seed)));
+    plan.seeds.push_back(seed);
+  }
+  plan.window = {0, plan.workloads[0].num_jobs()};
+  return TwoAgainstOne(setup, [&](int threads) {
+    plan.threads = threads;
+    return CostOf([&] { Evaluate(plan); });
+  });
+}
+
+constexpr BenchRow kRows[] = {
+    {"threads/env", "VecEnv of 256 environments on two threads against one, wall time", "times",
+     Bound::kAtLeast, 1.8, 0, Environments},
+    {"threads/evaluate", "64 evaluation runs on two threads against one, wall time", "times", Bound::kAtLeast,
+     1.8, 0, EvaluationRuns},
+};
+
+}  // namespace
+
+std::span<const BenchRow> ThreadRows() {
+  return kRows;
+}
+
+}  // namespace berth::bench

@@ -1,6 +1,7 @@
 // berth tune: a scheduler's numeric parameters, by default the weights of the tuned rule, searched by CMA-ES
 // on training workloads.
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <iostream>
 #include <thread>
@@ -126,10 +127,10 @@ int RunTune(const std::vector<std::string>& arguments) {
   Tuned tuned;
   {
     Progress progress("tune");
-    using Clock = std::chrono::steady_clock;
-    const Clock::time_point begin = Clock::now();
+    using Wall = std::chrono::steady_clock;
+    const Wall::time_point begin = Wall::now();
     tuning.on_generation = [&](int generation, double best, double step) {
-      const double elapsed = std::chrono::duration<double>(Clock::now() - begin).count();
+      const double elapsed = std::chrono::duration<double>(Wall::now() - begin).count();
       double share = tuning.generations > 0 ? static_cast<double>(generation) / tuning.generations : 0.0;
       if (tuning.seconds > 0.0) share = std::max(share, elapsed / tuning.seconds);
       progress.Update(std::min(1.0, share), Join("generation ", generation, ", best ", Fixed(best, 3), " of ",

@@ -81,15 +81,15 @@ Spec WithParameters(const Spec& spec, const std::vector<std::string>& names,
 }
 
 Tuned Tune(const Tuning& tuning) {
-  using Clock = std::chrono::steady_clock;
-  const Clock::time_point begin = Clock::now();
+  using Wall = std::chrono::steady_clock;
+  const Wall::time_point begin = Wall::now();
   ThreadTeam team(tuning.threads);
   Runs run(tuning, team);
   CmaEs search(tuning.start, tuning.scales, tuning.seed, tuning.population);
   Tuned found{tuning.scheduler, tuning.start, 0};
   const auto stopped = [&] { return tuning.interrupted && *tuning.interrupted; };
   while (tuning.generations == 0 || search.generation() < tuning.generations) {
-    const double elapsed = std::chrono::duration<double>(Clock::now() - begin).count();
+    const double elapsed = std::chrono::duration<double>(Wall::now() - begin).count();
     if (stopped() || (tuning.seconds > 0.0 && elapsed >= tuning.seconds)) break;
     std::vector<std::string> schedulers{tuning.reference};
     for (const std::vector<double>& point : search.Ask()) {

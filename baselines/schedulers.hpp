@@ -27,6 +27,8 @@
   X(Conservative)          \
   X(Srpt)                  \
   X(Las)                   \
+  X(Tuned)                 \
+  X(TunedBlind)            \
   X(RoundRobin)            \
   X(WeightedRoundRobin)    \
   X(GangScheduling)        \

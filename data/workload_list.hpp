@@ -6,6 +6,7 @@
 #define BERTH_WORKLOADS(X) \
   X(SyntheticInfo)         \
   X(QueueingInfo)          \
+  X(MixInfo)               \
   X(ToyInfo)
 
 #define BERTH_FORMATS(X) \

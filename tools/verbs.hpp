@@ -13,6 +13,7 @@ namespace berth {
   X("convert", RunConvert, "make a scenario file from a public trace")                             \
   X("simulate", RunSimulate, "run one scheduler over one scenario")                                \
   X("train", RunTrain, "train a scheduler by reinforcement learning, or continue")                 \
+  X("tune", RunTune, "search a scheduler's numeric parameters on training workloads")              \
   X("evaluate", RunEvaluate, "compare schedulers on the same workloads, with intervals")           \
   X("export", RunExport, "freeze a trained scheduler as policy.h5 and ONNX")                       \
   X("inspect", RunInspect, "say what a Berth file holds")                                          \

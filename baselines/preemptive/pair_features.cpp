@@ -1,0 +1,68 @@
+#include "baselines/preemptive/pair_features.hpp"
+
+#include <algorithm>
+
+#include "env/portable_math.hpp"
+
+namespace berth::tuned {
+namespace {
+
+constexpr double kHour = 3600.0;
+constexpr double kMinute = 60.0;  // what a job has attained counts from here, so that its logarithm is finite
+
+}  // namespace
+
+void PairFeatures::Begin(const ClusterView& view) {
+  if (known_.empty()) {
+    known_.assign(Index(view.num_jobs()), false);
+    speeds_.resize(Index(view.num_jobs()) * Index(view.num_types()));
+  }
+  int asked = 0;
+  for (int job : view.active()) asked += view.Gang(job);
+  load_ = Log(std::max(1, asked) / static_cast<double>(std::max(1, view.num_gpus())));
+}
+
+void PairFeatures::BeginJob(const ClusterView& view, int job) {
+  if (!known_[Index(job)]) Learn(view, job);
+  job_ = job;
+  const double steps = blind_ ? view.AttainedSteps(job) : view.RemainingSteps(job);
+  const double seconds = steps / view.BestRate(job);
+  size_ = Log((blind_ ? seconds + kMinute : std::max(seconds, 1e-3)) / kHour);
+  gang_ = Log(static_cast<double>(view.Gang(job)));
+  age_ = Log(1.0 + (view.now() - view.Arrival(job)) / kHour);
+}
+
+Features PairFeatures::Pair(const ClusterView& view, int type) const {
+  const Speeds& speeds = speeds_[Index(job_) * Index(view.num_types()) + Index(type)];
+  const double single = view.Gang(job_) == 1 ? 1.0 : 0.0;
+  Features features;
+  features[kSize] = size_;
+  features[kGang] = gang_;
+  features[kSlow] = speeds.slow;
+  features[kContrast] = speeds.contrast;
+  features[kSlowSingle] = single * speeds.slow;
+  features[kContrastSingle] = single * speeds.contrast;
+  features[kSlowLoad] = load_ * speeds.slow;
+  features[kContrastLoad] = load_ * speeds.contrast;
+  features[kAge] = age_;
+  features[kStay] = view.TypeOf(job_) == type ? 1.0 : 0.0;
+  return features;
+}
+
+void PairFeatures::Learn(const ClusterView& view, int job) {
+  double sum = 0.0;
+  int types = 0;
+  for (const double rate : view.Rates(job)) {
+    sum += rate;
+    types += rate > 0.0 ? 1 : 0;
+  }
+  const double best = view.BestRate(job), mean = sum / types;
+  for (int type = 0; type < view.num_types(); ++type) {
+    const double rate = view.Rate(job, type);
+    if (rate <= 0.0) continue;
+    speeds_[Index(job) * Index(view.num_types()) + Index(type)] = {Log(best / rate), Log(mean / rate)};
+  }
+  known_[Index(job)] = true;
+}
+
+}  // namespace berth::tuned

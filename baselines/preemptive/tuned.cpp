@@ -1,0 +1,143 @@
+// The tuned rule: a linear score of (job, type) features, lowest first, whose weights `berth tune` finds by
+// an evolution strategy on training workloads. It is what a learned policy must beat to have learned more
+// than ten numbers say. With weights size=1, slow=1 and nothing else it is `srpt`.
+#include <algorithm>
+
+#include "baselines/schedulers.hpp"
+#include "baselines/preemptive/pair_features.hpp"
+#include "env/plan.hpp"
+
+namespace berth {
+namespace {
+
+using tuned::Features;
+using tuned::kNumFeatures;
+
+// In the order of tuned::Feature; the weights were found by `berth tune` as baselines/README.md says.
+// In the order of tuned::Feature.
+constexpr const char* kHelp[kNumFeatures] = {
+    "weight of ln(hours of work left on the fastest type)",
+    "weight of ln(gang size)",
+    "weight of ln(fastest rate / rate here)",
+    "weight of ln(mean rate over types / rate here): comparative advantage, negated",
+    "weight of slow, added for jobs of one GPU",
+    "weight of contrast, added for jobs of one GPU",
+    "weight of slow x ln(GPUs asked for / GPUs), added",
+    "weight of contrast x ln(GPUs asked for / GPUs), added",
+    "weight of ln(1 + hours since arrival)",
+    "weight of 1 where the job runs already",
+};
+
+// Found by `berth tune` as baselines/README.md says.
+constexpr ParamInfo kRemaining[] = {
+    {"size", "1", kHelp[0]},      {"gang", "0", kHelp[1]},          {"slow", "1", kHelp[2]},
+    {"contrast", "0", kHelp[3]},  {"slow_single", "0", kHelp[4]},   {"contrast_single", "0", kHelp[5]},
+    {"slow_load", "0", kHelp[6]}, {"contrast_load", "0", kHelp[7]}, {"age", "0", kHelp[8]},
+    {"stay", "0", kHelp[9]},
+};
+constexpr ParamInfo kAttained[] = {
+    {"size", "1", "weight of ln(hours attained on the fastest type + 1 min)"},
+    {"gang", "1", kHelp[1]},
+    {"slow", "1", kHelp[2]},
+    {"contrast", "0", kHelp[3]},
+    {"slow_single", "0", kHelp[4]},
+    {"contrast_single", "0", kHelp[5]},
+    {"slow_load", "0", kHelp[6]},
+    {"contrast_load", "0", kHelp[7]},
+    {"age", "0", kHelp[8]},
+    {"stay", "0", kHelp[9]},
+    {"slice", "360",
+     "s, clocks event and hpc: look again after this long while jobs wait; 0 = only at events"},
+};
+
+struct Choice {
+  double score;
+  int job, type;
+};
+
+// Ties in arrival order, then in cluster order.
+bool Before(const Choice& a, const Choice& b) {
+  if (a.score != b.score) return a.score < b.score;
+  return a.job != b.job ? a.job < b.job : a.type < b.type;
+}
+
+class Tuned final : public Scheduler {
+ public:
+  Tuned(const Features& weights, bool blind, double slice)
+      : weights_(weights), blind_(blind), slice_(slice), features_(blind) {}
+  Knowledge knowledge() const override { return blind_ ? Knowledge::kBlind : Knowledge::kEstimate; }
+  void Reset(const ClusterView&) override { features_.Forget(); }
+
+  void Decide(const ClusterView& view, Decision& decision) override {
+    features_.Begin(view);
+    choices_.clear();
+    for (int job : view.active()) {
+      features_.BeginJob(view, job);
+      for (int type = 0; type < view.num_types(); ++type) {
+        if (view.Rate(job, type) > 0.0) choices_.push_back({Score(features_.Pair(view, type)), job, type});
+      }
+    }
+    std::sort(choices_.begin(), choices_.end(), Before);
+    plan_.Begin(view, /*preemptive=*/true);
+    for (const Choice& choice : choices_) {
+      if (plan_.total_room() == 0) break;
+      if (plan_.Fits(view, choice.job, choice.type)) plan_.Put(view, choice.job, choice.type);
+    }
+    plan_.Emit(view, decision);
+    const bool all_run = plan_.placed().size() == view.active().size();
+    if (slice_ > 0.0 && !all_run) decision.wake_at = view.now() + slice_;
+  }
+
+ private:
+  double Score(const Features& features) const {
+    double score = 0.0;
+    for (std::size_t i = 0; i < kNumFeatures; ++i) score += weights_[i] * features[i];
+    return score;
+  }
+
+  Features weights_;
+  bool blind_;
+  double slice_;
+  tuned::PairFeatures features_;
+  Plan plan_;
+  std::vector<Choice> choices_;
+};
+
+Features Weights(Params& params) {
+  Features weights;
+  for (std::size_t i = 0; i < kNumFeatures; ++i) weights[i] = params.Number(kRemaining[i].name, -1e6, 1e6);
+  return weights;
+}
+
+}  // namespace
+
+SchedulerInfo TunedInfo() {
+  return {"tuned",
+          "preemptive, lowest linear score of (job, type) features, weights found by berth tune",
+          "Berth; searched by CMA-ES, Hansen 2016, arXiv:1604.00772",
+          "",
+          Knowledge::kEstimate,
+          /*preemptive=*/true,
+          kRemaining,
+          [](Params& params) -> std::unique_ptr<Scheduler> {
+            return std::make_unique<Tuned>(Weights(params), /*blind=*/false, /*slice=*/0.0);
+          },
+          /*claims=*/{.types = true, .jobs = true}};
+}
+
+SchedulerInfo TunedBlindInfo() {
+  return {"tuned_blind",
+          "the tuned rule over attained service instead of work left",
+          "Berth; searched by CMA-ES, Hansen 2016, arXiv:1604.00772",
+          "",
+          Knowledge::kBlind,
+          /*preemptive=*/true,
+          kAttained,
+          [](Params& params) -> std::unique_ptr<Scheduler> {
+            const Features weights = Weights(params);
+            return std::make_unique<Tuned>(weights, /*blind=*/true, params.Number("slice", 0.0, 1e12));
+          },
+          /*claims=*/{.types = true}};
+}
+
+}  // namespace berth

@@ -1,0 +1,118 @@
+// The tuned rule against what it must be with known weights, and `berth tune` itself.
+#include "data/workloads.hpp"
+#include "tests/catch.hpp"
+#include "tools/results.hpp"
+#include "tools/tune/tuning.hpp"
+
+namespace berth {
+namespace {
+
+constexpr const char* kAsSrpt =
+    "tuned(size=1,gang=0,slow=1,contrast=0,slow_single=0,contrast_single=0,slow_load=0,contrast_load=0,age=0,"
+    "stay=0)";
+
+std::shared_ptr<const ScenarioSource> Source(const std::string& spec, const std::string& cluster) {
+  ScenarioSettings settings;
+  settings.cluster = ParseCluster(cluster);
+  settings.clock = {ClockKind::kRounds, 360.0};
+  return MakeWorkload(spec, settings);
+}
+
+RunResult RunSpec(const Scenario& scenario, const std::string& spec) {
+  const std::unique_ptr<Scheduler> scheduler = MakeScheduler(spec, AllSchedulers());
+  return Run(scenario, *scheduler, spec, {});
+}
+
+Tuning SmallTuning() {
+  Tuning tuning;
+  tuning.scheduler = ParseSpec(kAsSrpt);
+  tuning.parameters = {"slow", "contrast"};
+  tuning.start = {1.0, 0.0};
+  tuning.scales = {0.3, 0.3};
+  tuning.reference = "srpt";
+  tuning.source = Source("synthetic(rate=0.9)", "v100=4,p100=4,k80=4");
+  tuning.workloads = 2;
+  tuning.jobs = 60;
+  tuning.window = {10, 50};
+  tuning.generations = 3;
+  tuning.seed = 5;
+  return tuning;
+}
+
+}  // namespace
+
+TEST_CASE("the tuned rule with the weights of SRPT is SRPT") {
+  for (const char* workload : {"synthetic(rate=2)", "synthetic(rate=1,gangs=multi)"}) {
+    const auto source = Source(workload, kDefaultCluster);
+    for (std::uint64_t seed = 0; seed < 3; ++seed) {
+      CAPTURE(workload, seed);
+      const Scenario scenario = source->Make(seed, Split::kEvaluate, 0, 0, 150);
+      CHECK(RunSpec(scenario, kAsSrpt).jct_s == RunSpec(scenario, "srpt").jct_s);
+    }
+  }
+}
+
+// Two jobs of equal length and two GPUs; the first job runs twice as fast on a, the second a hundred times.
+// Fastest first gives a to whoever comes first; by comparative advantage it goes to the second job.
+TEST_CASE("the tuned rule weighs comparative advantage") {
+  ScenarioData data;
+  data.cluster.types.resize(2);
+  data.cluster.types[0] = {.name = "a", .count = 1};
+  data.cluster.types[1] = {.name = "b", .count = 1};
+  data.throughputs.job_types = {"flexible", "picky"};
+  data.throughputs.gang_sizes = {1};
+  data.throughputs.alone = {2.0, 1.0, 1.0, 0.01};  // steps/s [job type, gang, GPU type]
+  data.knowledge = Knowledge::kOracle;
+  data.clock = {ClockKind::kEvent};
+  for (int i = 0; i < 2; ++i) {
+    data.jobs.id.push_back(i);
+    data.jobs.arrival.push_back(0.0);
+    data.jobs.job_type.push_back(i);
+    data.jobs.gang.push_back(1);
+    data.jobs.total_steps.push_back(i == 0 ? 200.0 : 100.0);  // 100 s each where they are fastest
+  }
+  const Scenario scenario(std::move(data));
+  // The second job does 1 of its 100 steps on b meanwhile.
+  CHECK(RunSpec(scenario, kAsSrpt).jct_s == std::vector<double>{100.0, 199.0});
+  for (const std::string weights : {"tuned(size=1,gang=0,slow=0,contrast=1,slow_single=0,contrast_single=0,"
+                                    "slow_load=0,contrast_load=0,age=0,stay=0)",
+                                    "tuned_blind(size=1,gang=0,slow=0,contrast=1,slow_single=0,"
+                                    "contrast_single=0,slow_load=0,contrast_load=0,age=0,stay=0)"}) {
+    CAPTURE(weights);
+    // The first job does half its work on b in 100 s, the other half on a in 50 s.
+    CHECK(RunSpec(scenario, weights).jct_s == std::vector<double>{150.0, 100.0});
+  }
+}
+
+TEST_CASE("tune: the same answer on any number of threads, better than its start on what it saw") {
+  Tuning tuning = SmallTuning();
+  std::vector<double> best;
+  tuning.on_generation = [&](int, double value, double) { best.push_back(value); };
+  const Tuned one = Tune(tuning);
+  tuning.threads = 3;
+  const Tuned three = Tune(tuning);
+  CHECK(one.values == three.values);
+  CHECK(one.generations == 3);
+  CHECK(one.scheduler.ToString() == three.scheduler.ToString());
+  REQUIRE(best.size() == 6);
+  CHECK(*std::min_element(best.begin(), best.end()) < 1.0);
+  const auto jct = Validate(tuning, {"srpt", kAsSrpt}, 3);
+  CHECK(jct[0] == jct[1]);
+}
+
+TEST_CASE("tune: candidates out of their bounds lose, and nothing else happens") {
+  Tuning tuning = SmallTuning();
+  tuning.scheduler = ParseSpec("las");
+  tuning.parameters = {"quantum"};
+  tuning.start = {1.0};
+  tuning.scales = {1e6};  // half of the candidates are below 0, which las refuses
+  tuning.reference = "las";
+  CHECK(Tune(tuning).values[0] > 0.0);
+}
+
+TEST_CASE("tune: found values take the place of given ones") {
+  const Spec spec = WithParameters(ParseSpec("las(quantum=5)"), {"slice", "quantum"}, {0.00012346, 1234.56});
+  CHECK(spec.ToString() == "las(quantum=1235,slice=0.0001235)");
+}
+
+}  // namespace berth

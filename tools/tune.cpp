@@ -1,0 +1,176 @@
+// berth tune: a scheduler's numeric parameters, by default the weights of the tuned rule, searched by CMA-ES
+// on training workloads.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <iostream>
+#include <thread>
+
+#include "env/statistics.hpp"
+#include "tools/interrupt.hpp"
+#include "tools/output_file.hpp"
+#include "tools/progress.hpp"
+#include "tools/results.hpp"
+#include "tools/scenario_options.hpp"
+#include "tools/table.hpp"
+#include "tools/tune/tuning.hpp"
+#include "tools/verbs.hpp"
+
+namespace berth {
+namespace {
+
+void AddTuneOptions(Options& options) {
+  options.Value("scheduler", "tuned", "spec whose parameters are the start: see berth list schedulers");
+  options.Value("parameters",
+                "size,gang,slow,contrast,slow_single,contrast_single,slow_load,contrast_load,age,stay",
+                "numeric parameters to search, separated by commas");
+  options.Value("step", "0.3", "first standard deviation of a parameter: this times max(1, |start|)");
+  options.Value("reference", "srpt", "scheduler that mean JCTs are divided by");
+  AddScenarioOptions(options);
+  options.Value("workloads", "8", "new training workloads a generation, the same for all candidates");
+  options.Value("jobs", "400", "arrivals of a workload");
+  options.Value("window", "100:300", "measure only jobs A:B of a workload; later jobs compete meanwhile");
+  options.Value("population", "0", "candidates a generation; 0 = 4 + 3 ln(parameters)");
+  options.Value("seconds", "80", "stop after this long; 0 = no limit");
+  options.Value("generations", "0", "stop after so many; 0 = no limit");
+  options.Value("validate", "20",
+                "training workloads, drawn by no generation, on which the answer is measured");
+  options.Value("seed", "0", "of workloads and search");
+  options.Value("threads", std::to_string(std::max(1U, std::thread::hardware_concurrency())),
+                "runs at once; with --generations instead of --seconds the answer does not depend on it");
+  options.Output("out", "write the answer to this file, as `berth evaluate --config` reads it");
+}
+
+const SchedulerInfo& FindScheduler(const Spec& spec) {
+  for (const SchedulerTable& table : AllSchedulers()) {
+    for (const SchedulerInfo& info : table) {
+      if (spec.name == info.name) return info;
+    }
+  }
+  BERTH_CHECK(false, "made before");
+  std::abort();
+}
+
+// Where the search starts: what the spec says, else the parameter's default.
+double Start(const Options& options, const Spec& spec, const std::string& name) {
+  const SchedulerInfo& info = FindScheduler(spec);
+  std::vector<std::string> names;
+  for (const ParamInfo& param : info.params) names.push_back(param.name);
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) {
+    throw Error(Join(options.Where("parameters"), ": expected parameters of ", spec.name, ", found '", name,
+                     "'", DidYouMean(name, names)));
+  }
+  std::string text = info.params[static_cast<std::size_t>(found - names.begin())].default_value;
+  for (const auto& [key, value] : spec.params) {
+    if (key == name) text = value;
+  }
+  return ParseNumber(text, Join(options.Where("parameters"), ": ", spec.name, "'s '", name, "'"));
+}
+
+Tuning MakeTuning(Options& options) {
+  Tuning tuning;
+  const std::string text = options.Text("scheduler");
+  InOption(options, "scheduler", [&] { return MakeScheduler(text, AllSchedulers()); });
+  tuning.scheduler = ParseSpec(text);
+  tuning.parameters = SplitOutsideParentheses(options.Text("parameters"), ',');
+  if (tuning.parameters.empty())
+    throw Error(Join(options.Where("parameters"), ": expected names, found none"));
+  const double step = options.Number("step", 1e-9, 1e9);
+  for (const std::string& name : tuning.parameters) {
+    if (std::count(tuning.parameters.begin(), tuning.parameters.end(), name) > 1) {
+      throw Error(Join(options.Where("parameters"), ": expected each name once, found '", name, "' again"));
+    }
+    tuning.start.push_back(Start(options, tuning.scheduler, name));
+    tuning.scales.push_back(step * std::max(1.0, std::abs(tuning.start.back())));
+  }
+  tuning.reference = options.Text("reference");
+  tuning.source = ResolveWorkload(options).source;
+  if (tuning.source->fixed()) {
+    throw Error(Join("--scenario: expected a generator (--workload), found ", tuning.source->Describe(),
+                     ", one fixed workload"));
+  }
+  tuning.workloads = static_cast<int>(options.Integer("workloads", 1, 100000));
+  tuning.jobs = static_cast<int>(options.Integer("jobs", 1, 100000000));
+  tuning.window = ResolveWindow(options, tuning.jobs);
+  tuning.population = static_cast<int>(options.Integer("population", 0, 100000));
+  tuning.seconds = options.Number("seconds", 0.0, 1e9);
+  tuning.generations = static_cast<int>(options.Integer("generations", 0, 1000000000));
+  if (tuning.seconds == 0.0 && tuning.generations == 0) {
+    throw Error("--seconds, --generations: expected at least one limit above 0");
+  }
+  tuning.seed = static_cast<std::uint64_t>(options.Integer("seed", 0, INT64_MAX));
+  tuning.threads = static_cast<int>(options.Integer("threads", 1, 4096));
+  const Scenario sample = tuning.source->Make(tuning.seed, Split::kTrain, 0, 0, /*jobs=*/1);
+  for (const std::string& spec : {text, tuning.reference}) {
+    const std::unique_ptr<Scheduler> scheduler = MakeScheduler(spec, AllSchedulers());
+    CheckRunnable(sample, *scheduler, spec);
+  }
+  return tuning;
+}
+
+}  // namespace
+
+int RunTune(const std::vector<std::string>& arguments) {
+  Options options(
+      "tune", "[--scheduler SPEC] [--parameters NAME,...] [--workload SPEC --cluster CLUSTER] [--seconds S]",
+      "searches a scheduler's numeric parameters on training workloads");
+  AddTuneOptions(options);
+  if (!options.Parse(arguments)) return 0;
+  const std::string out = options.Text("out");
+  CheckWritable(out, options.Where("out"));
+  CheckJsonWritable(options);
+  Tuning tuning = MakeTuning(options);
+  const int validate = static_cast<int>(options.Integer("validate", 1, 100000));
+  tuning.interrupted = &WatchInterrupts();
+
+  Tuned tuned;
+  {
+    Progress progress("tune");
+    using Wall = std::chrono::steady_clock;
+    const Wall::time_point begin = Wall::now();
+    tuning.on_generation = [&](int generation, double best, double step) {
+      const double elapsed = std::chrono::duration<double>(Wall::now() - begin).count();
+      double share = tuning.generations > 0 ? static_cast<double>(generation) / tuning.generations : 0.0;
+      if (tuning.seconds > 0.0) share = std::max(share, elapsed / tuning.seconds);
+      progress.Update(std::min(1.0, share), Join("generation ", generation, ", best ", Fixed(best, 3), " of ",
+                                                 tuning.reference, ", step ", Fixed(step, 3)));
+    };
+    tuned = Tune(tuning);
+  }
+  const bool interrupted = *tuning.interrupted;
+  tuning.interrupted = nullptr;  // what was found is still measured
+
+  const std::string start = options.Text("scheduler"), found = tuned.scheduler.ToString();
+  const std::vector<std::string> rows{tuning.reference, start, found};
+  const auto jct = Validate(tuning, rows, validate);
+  std::cout << tuned.generations << " generations on " << tuning.source->Describe() << "\n\n";
+  Table table({"scheduler", "mean JCT h", "ratio [95%]"});
+  Json list = Json::array();
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    const Interval mean = BootstrapMean(jct[k], 0), ratio = BootstrapRatio(jct[k], jct[0], 0);
+    const char* role = k == 0 ? "reference" : k == 1 ? "start" : "found";
+    table.AddRow({role, Hours(mean.mean),
+                  Join(Fixed(ratio.mean, 3), " [", Fixed(ratio.low, 3), ", ", Fixed(ratio.high, 3), "]")});
+    list.push_back({{"role", role},
+                    {"scheduler", rows[k]},
+                    {"mean_jct_s", mean.mean},
+                    {"jct_ratio", {{"mean", ratio.mean}, {"low", ratio.low}, {"high", ratio.high}}}});
+  }
+  std::cout << table.ToString() << "\nfound: " << found << "\n";
+  if (!out.empty()) {
+    WriteTextFile(out, Join("# found by berth tune in ", tuned.generations, " generations on ",
+                            tuning.source->Describe(), "\nschedulers=", tuning.reference, ";", found, "\n"));
+  }
+  Json json;
+  json["workload"] = tuning.source->Describe();
+  json["generations"] = tuned.generations;
+  json["found"] = found;
+  json["interrupted"] = interrupted;
+  json["schedulers"] = list;
+  json["config"] = ConfigJson(options);
+  WriteJson(options, json);
+  return interrupted ? kExitInterrupted : 0;
+}
+
+}  // namespace berth

@@ -1,0 +1,47 @@
+// CMA-ES: the (mu/mu_w, lambda) evolution strategy with covariance matrix adaptation, as in Hansen, "The CMA
+// Evolution Strategy: A Tutorial", arXiv:1604.00772, Figure 6, with its default settings (Table 1, positive
+// weights). Minimises; only the order of the values matters.
+//
+//   CmaEs search(start, scales, /*seed=*/0);
+//   while (...) { search.Ask(points); values = ...; search.Tell(values); }
+//   search.mean();
+#pragma once
+
+#include <Eigen/Dense>
+#include <span>
+#include <vector>
+
+#include "env/rng.hpp"
+
+namespace berth {
+
+class CmaEs {
+ public:
+  // Coordinate i starts at start[i] with standard deviation scales[i] > 0. population 0 = 4 + 3 ln n.
+  CmaEs(std::span<const double> start, std::span<const double> scales, std::uint64_t seed,
+        int population = 0);
+
+  int population() const { return static_cast<int>(sample_.cols()); }
+  // The next population: [population][n].
+  const std::vector<std::vector<double>>& Ask();
+  // values[k] is of the k-th point of the last Ask; NaN counts as the worst.
+  void Tell(std::span<const double> values);
+
+  std::vector<double> mean() const;        // [n] where the search is; under noise the answer
+  double sigma() const { return sigma_; }  // overall step size, in units of `scales`
+  int generation() const { return generation_; }
+
+ private:
+  using Vector = Eigen::VectorXd;
+  using Matrix = Eigen::MatrixXd;
+  void Decompose();
+
+  Vector scales_, mean_, path_c_, path_sigma_, weights_, axis_;  // axis_: square roots of C's eigenvalues
+  Matrix covariance_, basis_, sample_;  // basis_: eigenvectors; sample_: y_k, by column
+  double sigma_ = 1.0, mu_eff_, c_c_, c_sigma_, c_1_, c_mu_, damping_, expected_norm_;
+  int generation_ = 0;
+  Stream stream_;
+  std::vector<std::vector<double>> points_;
+};
+
+}  // namespace berth

@@ -1,5 +1,5 @@
-// What is compiled once for every instruction set (isa_*.cpp), and chosen once when the program starts. For
-// gemm.cpp and elementwise.cpp alone; everybody else includes their headers.
+// What is compiled once for every instruction set (isa_*.cpp), and chosen once when the program starts.
+// Layers and activations are better called by gemm.hpp and elementwise.hpp; the rest is called here.
 #pragma once
 
 #include <cstddef>

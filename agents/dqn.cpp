@@ -5,9 +5,9 @@
 #include <cmath>
 #include <optional>
 
+#include "agents/adam.hpp"
 #include "agents/agent.hpp"
 #include "agents/cached_scores.hpp"
-#include "agents/flat_adam.hpp"
 #include "agents/flat_parameters.hpp"
 #include "agents/masked_categorical.hpp"
 #include "agents/priorities.hpp"
@@ -110,7 +110,7 @@ class Dqn final : public Agent {
         parameters_(Flatten(*network_)),
         target_parameters_(Flatten(*target_)),
         learner_(MakeLearner(options, setup, *network_, *target_)),
-        adam_(parameters_, options.adam_eps),
+        adam_({parameters_}, options.adam_eps),
         scores_(setup.num_envs, setup.num_actions),
         replay_(Capacity(options, setup.num_envs), options.n_step, setup.num_envs, setup.layout.size(),
                 setup.num_actions),
@@ -253,7 +253,9 @@ class Dqn final : public Agent {
     for (std::int64_t g = 0; g < options_.gradient_steps; ++g) {
       FillBatch(fraction);
       const TdFigures figures = learner_->Gradient(batch_, error_);
-      adam_.Step(learner_->gradient(), options_.lr.At(fraction), options_.max_grad_norm);
+      gradients_[0] = learner_->gradient();
+      adam_.Step(gradients_, options_.lr.At(fraction),
+                 ClipScale(GradientNorm(gradients_), options_.max_grad_norm));
       learner_->OnlineChanged();
       if (priorities_) priorities_->Update(step_, error_);
       sum_.loss += figures.loss;
@@ -299,7 +301,8 @@ class Dqn final : public Agent {
   std::shared_ptr<Network> network_, target_;
   torch::Tensor parameters_, target_parameters_;  // [P]
   std::unique_ptr<QLearner> learner_;
-  FlatAdam adam_;
+  Adam adam_;
+  std::vector<torch::Tensor> gradients_{1};  // all in one row
   CachedScores scores_;
   Replay replay_;
   TdBatch batch_;

@@ -302,7 +302,7 @@ class Dqn final : public Agent {
   torch::Tensor parameters_, target_parameters_;  // [P]
   std::unique_ptr<QLearner> learner_;
   Adam adam_;
-  std::vector<torch::Tensor> gradients_{1};  // all in one row
+  std::vector<torch::Tensor> gradients_ = std::vector<torch::Tensor>(1);  // all in one row
   CachedScores scores_;
   Replay replay_;
   TdBatch batch_;

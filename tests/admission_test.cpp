@@ -76,6 +76,11 @@ TEST_CASE("token_bucket: by hand, and never more than burst + rate t in t second
         Log{"0 start 0@0", "0 start 1@0", "10 start 2@0", "20 start 3@0"});
   CHECK(Decisions("token_bucket(rate_per_h=360,burst=2,action=reject)", scenario) ==
         Log{"0 reject 2", "0 start 0@0", "0 start 1@0", "5 reject 3"});
+  // Without a token there is no way in, also where these are the last: 2 and 3 come with 0 and 1.
+  const Scenario last = Tiny({{"a", 4}}, {{1.0}}, {{0, 100}, {0, 100}, {0, 100}, {0, 100}},
+                             {ClockKind::kReferenceRounds, 60.0});
+  const std::vector<double> ends = Ends("token_bucket(rate_per_h=1,burst=2,action=reject)", last);
+  CHECK(std::count(ends.begin(), ends.end(), kNever) == 2);
   const Scenario busy = Tiny({{"a", 50}}, {{1.0}}, Poisson(4, 600, 2.0));
   std::vector<double> entered;
   for (const Event& event : test::RunOf("token_bucket(rate_per_h=3600,burst=5)", busy).events) {

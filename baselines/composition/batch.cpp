@@ -35,6 +35,7 @@ class Batch final : public Scheduler {
     double next = kNever;
     for (int job : view.active()) {
       double& release = release_[U(job)];
+      if (view.LastTypeOf(job) >= 0) release = 0.0;  // it has run: released before Reset
       if (release < 0.0) release = window_ > 0.0 ? std::ceil(view.now() / window_) * window_ : view.now();
       if (all || release <= view.now()) {
         release = 0.0;

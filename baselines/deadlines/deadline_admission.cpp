@@ -28,6 +28,7 @@ class DeadlineAdmission final : public Scheduler {
   void Decide(const ClusterView& view, Decision& decision) override {
     admitted_.clear();
     for (int job : view.active()) {
+      if (view.LastTypeOf(job) >= 0) seen_[U(job)] = 1;  // it has run: admitted before Reset
       if (seen_[U(job)] != 0) admitted_.push_back({view.Deadline(job), job});
     }
     std::sort(admitted_.begin(), admitted_.end());

@@ -39,11 +39,12 @@ void QueueRule::Decide(const ClusterView& view, Decision& decision) {
 }
 
 // Once what fits has started, the latest arrivals beyond the limit are rejected: under clock `event` those
-// that found the queue full.
+// that found the queue full. Who has run, under a scheduler whose place this one has taken, was admitted.
 void QueueRule::TurnAway(const ClusterView& view, Decision& decision) const {
   int waiting = 0;
   for (int job : view.waiting()) {
-    if (!plan_.Placed(job) && ++waiting > options_.queue_limit) decision.Reject(job);
+    if (plan_.Placed(job) || ++waiting <= options_.queue_limit) continue;
+    if (view.LastTypeOf(job) < 0) decision.Reject(job);
   }
 }
 

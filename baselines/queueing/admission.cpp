@@ -39,6 +39,7 @@ class Admission final : public Scheduler {
     for (const GpuType& type : view.types()) gpus += type.count;
     double found = 0.0;  // jobs, or seconds
     for (int job : view.active()) {
+      if (view.LastTypeOf(job) >= 0) admitted_[U(job)] = 1;  // it has run: admitted before Reset
       if (admitted_[U(job)] != 0) found += Adds(view, job, gpus);
     }
     for (int job : view.active()) {

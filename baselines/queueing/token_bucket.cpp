@@ -40,10 +40,11 @@ class TokenBucket final : public Scheduler {
     tokens_ = std::min(burst_, tokens_ + rate_ * (view.now() - seen_));
     seen_ = view.now();
     // Clock reference_rounds has no wake-ups: held jobs must not be all that is left.
-    const bool all = view.arrivals_over() && view.running().empty();
+    const bool all = !rejects_ && view.arrivals_over() && view.running().empty();
     inner_.Begin(view);
     bool held = false;
     for (int job : view.active()) {
+      if (view.LastTypeOf(job) >= 0) entered_[U(job)] = 1;  // it has run: entered before Reset
       if (entered_[U(job)] == 0) {
         if (tokens_ < 1.0 - kRounding && !all) {
           if (rejects_) decision.Reject(job);

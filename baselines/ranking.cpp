@@ -20,6 +20,10 @@ void FillByRank(const ClusterView& view, Ranking& ranking, Plan& plan) {
   }
 }
 
+bool CanRun(const ClusterView& view, int job, int type) {
+  return view.Rate(job, type) > 0.0 && view.Gang(job) <= view.types()[static_cast<std::size_t>(type)].count;
+}
+
 double ChangeSeconds(const ClusterView& view, int job, int type) {
   const int last = view.LastTypeOf(job);
   if (last < 0 || view.TypeOf(job) == type) return 0.0;

@@ -1,4 +1,5 @@
-// What preemptive rules share: jobs sorted by a rank fill an empty cluster from the first to the last.
+// What schedulers of several families share: where a job can run and what a change costs; jobs sorted by a
+// rank that fill an empty cluster from the first to the last.
 #pragma once
 
 #include <utility>
@@ -17,6 +18,10 @@ int FastestOrHere(const ClusterView& view, const Plan& plan, int job);
 // Sorts `ranking` and puts its jobs into `plan` (already begun), each on FastestOrHere; a job that does not
 // fit is passed over.
 void FillByRank(const ClusterView& view, Ranking& ranking, Plan& plan);
+
+// Sooner or later: it has a rate there, and the type as many GPUs as its gang, which those of a part of a
+// cluster (env/view_part.hpp) need not have.
+bool CanRun(const ClusterView& view, int job, int type);
 
 // Seconds without progress that running on `type` next would cost (env/scenario.hpp: Costs); 0 where it runs
 // there already or never ran.

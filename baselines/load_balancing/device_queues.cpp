@@ -32,20 +32,28 @@ void DeviceQueues::Decide(const ClusterView& view, Decision& decision) {
     for (int device : devices_[U(job)]) std::erase(queue_[U(device)], job);
     return true;
   });
-  for (int job : view.active()) {
-    auto& devices = devices_[U(job)];
-    if (!devices.empty()) continue;
-    dispatcher_->Choose(view, *this, job, devices);
-    BERTH_CHECK(static_cast<int>(devices.size()) == view.Gang(job), devices.size(), " devices, gang ",
-                view.Gang(job));
-    for (int device : devices) queue_[U(device)].push_back(job);
-    jobs_.push_back(job);
+  for (int job : view.running()) {  // unknown after a Reset: it heads the queues of its GPUs
+    if (!devices_[U(job)].empty()) continue;
+    devices_[U(job)].assign(view.Devices(job).begin(), view.Devices(job).end());
+    Join(job);
+  }
+  for (int job : view.waiting()) {
+    if (!devices_[U(job)].empty()) continue;
+    dispatcher_->Choose(view, *this, job, devices_[U(job)]);
+    BERTH_CHECK(static_cast<int>(devices_[U(job)].size()) == view.Gang(job), devices_[U(job)].size(),
+                " devices, gang ", view.Gang(job));
+    Join(job);
   }
   for (int job : view.waiting()) {
     if (!HeadsAll(job)) continue;
     const int type = TypeOfDevice(view, devices_[U(job)].front());
     decision.Start(job, type, devices_[U(job)]);
   }
+}
+
+void DeviceQueues::Join(int job) {
+  for (int device : devices_[U(job)]) queue_[U(device)].push_back(job);
+  jobs_.push_back(job);
 }
 
 bool DeviceQueues::HeadsAll(int job) const {

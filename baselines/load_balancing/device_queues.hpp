@@ -39,6 +39,7 @@ class DeviceQueues final : public Scheduler {
   std::span<const int> Devices(int job) const { return devices_[static_cast<std::size_t>(job)]; }
 
  private:
+  void Join(int job);  // the queues of its devices
   bool HeadsAll(int job) const;
 
   std::unique_ptr<Dispatcher> dispatcher_;

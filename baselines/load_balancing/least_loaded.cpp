@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "baselines/load_balancing/device_queues.hpp"
+#include "baselines/ranking.hpp"
 #include "baselines/schedulers.hpp"
 
 namespace berth {
@@ -31,7 +32,7 @@ class LeastLoaded final : public Dispatcher {
     for (int type = 0; type < view.num_types(); ++type) {
       const int first = view.first_device(type), count = view.types()[U(type)].count, gang = view.Gang(job);
       const double rate = view.Rate(job, type);
-      if (rate <= 0.0 || gang > count) continue;
+      if (!CanRun(view, job, type)) continue;
       order_.clear();
       for (int device = first; device < first + count; ++device) order_.push_back({free_[U(device)], device});
       std::partial_sort(order_.begin(), order_.begin() + gang, order_.end());

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "baselines/load_balancing/device_queues.hpp"
+#include "baselines/ranking.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/check.hpp"
 #include "env/rng.hpp"
@@ -32,7 +33,7 @@ class PowerOfTwo final : public Dispatcher {
     BERTH_CHECK(stream_.has_value(), "Reset comes before Decide");
     int eligible = 0;
     for (int type = 0; type < view.num_types(); ++type) {
-      if (view.Rate(job, type) > 0.0) eligible += view.types()[U(type)].count;
+      if (CanRun(view, job, type)) eligible += view.types()[U(type)].count;
     }
     std::size_t shortest = 0;
     int best = -1;
@@ -50,7 +51,7 @@ class PowerOfTwo final : public Dispatcher {
   // The first GPU of the block that holds the n-th GPU on which the job can run.
   static int Block(const ClusterView& view, int job, int n) {
     for (int type = 0;; ++type) {
-      if (view.Rate(job, type) <= 0.0) continue;
+      if (!CanRun(view, job, type)) continue;
       const int count = view.types()[U(type)].count, gang = view.Gang(job);
       if (n < count) return view.first_device(type) + std::min(n / gang * gang, count - gang);
       n -= count;

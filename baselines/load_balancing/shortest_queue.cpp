@@ -3,6 +3,7 @@
 // there. Blind to speed and size otherwise.
 #include <algorithm>
 
+#include "baselines/ranking.hpp"
 #include "baselines/schedulers.hpp"
 
 namespace berth {
@@ -26,11 +27,11 @@ class ShortestQueue final : public Scheduler {
       if (view.IsDone(job)) length_[U(type_[U(job)])] -= view.Gang(job);
       return view.IsDone(job);
     });
-    for (int job : view.active()) {
-      if (type_[U(job)] >= 0) continue;
-      type_[U(job)] = Choose(view, job);
-      length_[U(type_[U(job)])] += view.Gang(job);
-      jobs_.push_back(job);
+    for (int job : view.running()) {  // unknown after a Reset
+      if (type_[U(job)] < 0) Join(view, job, view.TypeOf(job));
+    }
+    for (int job : view.waiting()) {
+      if (type_[U(job)] < 0) Join(view, job, Choose(view, job));
     }
     room_.assign(view.free_gpus().begin(), view.free_gpus().end());
     for (int job : view.waiting()) {
@@ -45,11 +46,17 @@ class ShortestQueue final : public Scheduler {
   }
 
  private:
+  void Join(const ClusterView& view, int job, int type) {
+    type_[U(job)] = type;
+    length_[U(type)] += view.Gang(job);
+    jobs_.push_back(job);
+  }
+
   int Choose(const ClusterView& view, int job) const {
     int best = -1;
     double shortest = kNever;
     for (int type = 0; type < view.num_types(); ++type) {
-      if (view.Rate(job, type) <= 0.0) continue;
+      if (!CanRun(view, job, type)) continue;
       const double length = length_[U(type)] / view.types()[U(type)].count;
       if (length > shortest) continue;
       if (length == shortest && view.Rate(job, type) <= view.Rate(job, best)) continue;

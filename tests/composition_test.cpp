@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "baselines/composition/ucb1.hpp"
+#include "baselines/schedulers.hpp"
 #include "env/rng.hpp"
 #include "tests/audit.hpp"
 #include "tests/catch.hpp"
@@ -27,6 +28,36 @@ Scenario Tenants(std::uint64_t seed, int jobs, Clock clock) {
   Stream stream(seed, Purpose::kTest, Split::kEvaluate);
   for (int i = 0; i < jobs; ++i) data.jobs.tenant.push_back(static_cast<int>(stream.Below(3)));
   return Scenario(std::move(data));
+}
+
+// To the end, every rule checked after every decision. A job is rejected only where the scheduler may, and
+// only before it has run.
+void RunLegally(const std::string& spec, const Scenario& scenario, bool rejects) {
+  Simulator simulator(scenario);
+  const auto scheduler = test::Make(spec);
+  scheduler->Reset(simulator.View(scheduler->knowledge()));
+  Auditor auditor;
+  Decision decision;
+  int decisions = 0;
+  while (simulator.AdvanceToDecision()) {
+    decision.Clear();
+    scheduler->Decide(simulator.View(scheduler->knowledge()), decision);
+    const ApplyResult applied = simulator.Apply(decision);
+    INFO(Explain(applied, decision, simulator));
+    REQUIRE(applied.ok());
+    REQUIRE(test::Observe(auditor, simulator) == "");
+    REQUIRE(++decisions < 100000);
+  }
+  REQUIRE_FALSE(simulator.stalled());
+  const SimState& state = simulator.state();
+  for (std::size_t job = 0; job < state.phase.size(); ++job) {
+    CAPTURE(job);
+    if (rejects && state.phase[job] == JobPhase::kRejected) {
+      CHECK(state.last_type[job] == -1);
+    } else {
+      CHECK(state.completion[job] < kNever);
+    }
+  }
 }
 
 std::uint64_t Signature(const Scenario& scenario, const std::string& spec) {
@@ -99,27 +130,43 @@ TEST_CASE("hierarchical: any two schedulers, under every clock, legally and to t
     for (const Clock& clock : test::AllClocks()) {
       CAPTURE(spec, clock.ToString());
       const Scenario scenario = Tenants(43, 30, clock);
-      Simulator simulator(scenario);
-      const auto scheduler = test::Make(spec);
-      scheduler->Reset(simulator.View(scheduler->knowledge()));
-      Auditor auditor;
-      Decision decision;
-      int decisions = 0;
-      while (simulator.AdvanceToDecision()) {
-        decision.Clear();
-        scheduler->Decide(simulator.View(scheduler->knowledge()), decision);
-        const ApplyResult applied = simulator.Apply(decision);
-        INFO(Explain(applied, decision, simulator));
-        REQUIRE(applied.ok());
-        REQUIRE(test::Observe(auditor, simulator) == "");
-        REQUIRE(++decisions < 100000);
-      }
-      REQUIRE_FALSE(simulator.stalled());
-      for (double done : simulator.state().completion) CHECK(done < kNever);
+      RunLegally(spec, scenario, /*rejects=*/false);
     }
   }
   CHECK_THROWS_WITH(test::Make("hierarchical(inner=srtp)"), Catch::Contains("did you mean 'srpt'"));
   CHECK_THROWS_WITH(test::Make("hierarchical(outer=las(quantm=1))"), Catch::Contains("quantum"));
+}
+
+// Inside hierarchical a scheduler has GPUs of which others take some away and give them back; inside adaptive
+// it begins anew in the middle of a run.
+TEST_CASE("composition: every scheduler shares a cluster, and takes over from another", "[composition]") {
+  struct Row {
+    std::string spec;
+    bool rejects;
+  };
+  std::vector<Row> rows = {{"admission(limit=4)", true},
+                           {"admission(by=wait,limit=60)", true},
+                           {"token_bucket(rate_per_h=90,burst=2)", false},
+                           {"token_bucket(rate_per_h=90,burst=2,action=reject)", true},
+                           {"fcfs(queue_limit=3)", true},
+                           {"batch(window=45,inner=srpt)", false}};
+  for (const SchedulerInfo& info : BaselineSchedulers()) {
+    rows.push_back({info.name, std::string(info.name) == "deadline_admission"});
+  }
+  for (const auto& [spec, rejects] : rows) {
+    for (const Clock& clock : {Clock{ClockKind::kEvent}, Clock{ClockKind::kRounds, 60.0}}) {
+      CAPTURE(spec, clock.ToString());
+      ScenarioData data = Tenants(44, 30, clock).data();
+      for (std::size_t job = 0; job < 30; ++job) {  // some can be met
+        data.jobs.deadline.push_back(data.jobs.arrival[job] + 150.0 * static_cast<double>(1 + job % 4));
+      }
+      const Scenario scenario(std::move(data));
+      RunLegally(Join("adaptive(arms=fcfs|", spec, ",epoch=50)"), scenario, rejects);
+      RunLegally(Join("adaptive(arms=srpt|", spec, ",epoch=50)"), scenario, rejects);
+      if (spec == "gandiva") continue;  // packs two on a GPU, which hierarchical refuses
+      RunLegally(Join("hierarchical(inner=", spec, ")"), scenario, rejects);
+    }
+  }
 }
 
 TEST_CASE("batch: waits for the window, then chooses among all", "[composition]") {
@@ -154,6 +201,17 @@ TEST_CASE("predicted: the mean of the sizes seen above what a job has done", "[c
   // Had it run for 11 s, more than any seen, it would be expected to need 11 more: 3 (7 s) goes first.
   CHECK(Decisions("predicted", Tiny({{"a", 1}}, {{1.0}}, {{0, 4}, {10, 10}, {100, 30}, {111, 4}})) ==
         Log{"0 start 0@0", "10 start 1@0", "100 start 2@0", "111 stop 2", "111 start 3@0", "115 start 2@0"});
+}
+
+TEST_CASE("predicted: what users requested is not told in place of predictions", "[composition]") {
+  const std::vector<test::TinyJob> jobs = {{0, 10}, {0, 40}, {0, 90}, {5, 20}, {6, 70}, {7, 30}};
+  ScenarioData data = TinyData({{"a", 1}}, {{1.0}}, jobs);
+  const Scenario without(data);
+  data.jobs.requested_s = {600.0, 500.0, 400.0, 300.0, 200.0, 100.0};
+  const Scenario with(data);
+  CHECK(Ends("sjf", with) != Ends("sjf", without));
+  CHECK(Ends("predicted(inner=sjf)", with) == Ends("predicted(inner=sjf)", without));
+  CHECK(Ends("predicted(inner=easy)", with) == Ends("predicted(inner=easy)", without));
 }
 
 TEST_CASE("adaptive: UCB1 by its formula, and it settles on the better arm", "[composition]") {

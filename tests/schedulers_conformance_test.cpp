@@ -1,4 +1,5 @@
 // Every registered scheduler, walked from its table: a new row is tested because it exists.
+#include <algorithm>
 #include <map>
 #include <memory>
 
@@ -79,8 +80,8 @@ struct Trace {
   std::vector<Decision> decisions;
 };
 
-// One run with every rule checked after every decision.
-Trace RunChecked(const Scenario& scenario, Scheduler& scheduler) {
+// One run with every rule checked after every decision. Nobody is rejected unless the scheduler `rejects`.
+Trace RunChecked(const Scenario& scenario, Scheduler& scheduler, bool rejects = false) {
   Simulator simulator(scenario, {.keep_events = true});
   scheduler.Reset(simulator.View(scheduler.knowledge()));
   Trace trace;
@@ -98,7 +99,11 @@ Trace RunChecked(const Scenario& scenario, Scheduler& scheduler) {
   }
   REQUIRE(test::Observe(auditor, simulator) == "");  // what completed last
   REQUIRE_FALSE(simulator.stalled());
-  for (double done : simulator.state().completion) REQUIRE(done < kNever);
+  const SimState& state = simulator.state();
+  for (std::size_t job = 0; job < state.phase.size(); ++job) {
+    const bool rejected = state.phase[job] == JobPhase::kRejected && state.last_type[job] == -1;
+    REQUIRE((state.completion[job] < kNever || (rejects && rejected)));
+  }
   trace.signature = simulator.signature();
   trace.events = simulator.events();
   return trace;
@@ -130,6 +135,21 @@ TEST_CASE("schedulers: legal decisions and every job done, under every clock") {
           RunChecked(scenario, *scheduler);
         }
       }
+    }
+  }
+}
+
+TEST_CASE("schedulers: those that reject run the others to their end, under every clock") {
+  for (const char* spec :
+       {"admission(limit=4)", "admission(by=wait,limit=60,inner=srpt)", "fcfs(queue_limit=3)",
+        "token_bucket(rate_per_h=90,burst=2,action=reject)", "deadline_admission"}) {
+    for (const Clock& clock : AllClocks()) {
+      CAPTURE(spec, clock.ToString());
+      ScenarioData data = RandomScenario(11, 40, clock).data();
+      for (double arrival : data.jobs.arrival) data.jobs.deadline.push_back(arrival + 300.0);
+      const Trace trace = RunChecked(Scenario(std::move(data)), *Make(spec), /*rejects=*/true);
+      CHECK(std::any_of(trace.events.begin(), trace.events.end(),
+                        [](const Event& event) { return event.kind == EventKind::kReject; }));
     }
   }
 }

@@ -102,7 +102,9 @@ class ClusterView {
   double Weight(int job) const { return Or(Seen(job).weight, job, 1.0); }
   double Deadline(int job) const { return Or(Seen(job).deadline, job, kNever); }
   int TenantOf(int job) const { return Or(Seen(job).tenant, job, 0); }
-  double Requested(int job) const {  // s, NaN = none
+  // s, NaN = none; none either where predictions stand for what is known of run times
+  double Requested(int job) const {
+    if (predicted_ != nullptr) return std::numeric_limits<double>::quiet_NaN();
     return Or(Seen(job).requested_s, job, std::numeric_limits<double>::quiet_NaN());
   }
   double Rate(int job, int type) const {

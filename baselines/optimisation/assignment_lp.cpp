@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 #include "baselines/cheapest_assignment.hpp"
 #include "baselines/optimisation/planned.hpp"
@@ -18,20 +19,28 @@ std::size_t U(int i) {
 constexpr double kRounding = 1e-7;  // of a share; the LP's tolerance is 1e-9
 
 struct Relaxed {
-  LoadModel model;
-  LpSolution solution;
+  std::vector<std::vector<int>> column;  // [n][G] of "job i on type j", -1 = not allowed
+  std::vector<double> x;
   double makespan = kNever;  // kNever = infeasible
   double Share(int i, int type) const {
-    const int column = model.column[U(i)][U(type)];
-    return column < 0 ? 0.0 : solution.x[U(column)];
+    const int its = column[U(i)][U(type)];
+    return its < 0 ? 0.0 : x[U(its)];
   }
 };
 
-Relaxed Relax(const Instance& instance, double longest, LpSolver& solver) {
-  Relaxed relaxed{MakespanModel(instance, longest), {}, kNever};
-  if (solver.Solve(relaxed.model.lp, LpMethod::kSimplex, relaxed.solution) == LpStatus::kOptimal) {
-    relaxed.makespan = relaxed.solution.x[0];
+// The LP over pairs that take at most `longest`; nothing where its answer does not stand the check. Only a
+// job without a pair makes it infeasible, as the makespan is free.
+std::optional<Relaxed> Relax(const Instance& instance, double longest, CheckedLp& lp) {
+  LoadModel model = MakespanModel(instance, longest);
+  Relaxed relaxed{std::move(model.column), {}, kNever};
+  for (const std::vector<int>& columns : relaxed.column) {
+    if (*std::max_element(columns.begin(), columns.end()) < 0) return relaxed;
   }
+  lp.model() = std::move(model.lp);
+  // No other method: the rounding is of a vertex.
+  if (lp.SolveOnly(LpMethod::kSimplex) != LpStatus::kOptimal) return std::nullopt;
+  relaxed.x = lp.solution().x;
+  relaxed.makespan = relaxed.x[0];
   return relaxed;
 }
 
@@ -46,10 +55,10 @@ bool UsesShortPairs(const Instance& instance, const Relaxed& relaxed) {
   return true;
 }
 
-// The LP at the least T, which becomes its makespan.
-Relaxed LeastT(const Instance& instance, LpSolver& solver) {
-  Relaxed whole = Relax(instance, kNever, solver);
-  if (whole.makespan == kNever || UsesShortPairs(instance, whole)) return whole;
+// The LP at the least T, which becomes its makespan; nothing where one on the way there failed.
+std::optional<Relaxed> LeastT(const Instance& instance, CheckedLp& lp) {
+  std::optional<Relaxed> best = Relax(instance, kNever, lp);
+  if (!best || UsesShortPairs(instance, *best)) return best;
   // T in [v_k, v_{k+1}) allows the same pairs; more pairs never make the LP's makespan longer.
   std::vector<double> values;
   for (double seconds : instance.seconds) {
@@ -59,53 +68,54 @@ Relaxed LeastT(const Instance& instance, LpSolver& solver) {
   values.erase(std::unique(values.begin(), values.end()), values.end());
   values.push_back(kNever);
   std::size_t low = 0, high = values.size() - 2;  // the last value allows all pairs
-  Relaxed best = std::move(whole);
   while (low < high) {
     const std::size_t middle = (low + high) / 2;
-    Relaxed relaxed = Relax(instance, values[middle], solver);
-    if (relaxed.makespan < values[middle + 1]) {
+    std::optional<Relaxed> relaxed = Relax(instance, values[middle], lp);
+    if (!relaxed) return std::nullopt;
+    if (relaxed->makespan < values[middle + 1]) {
       high = middle;
       best = std::move(relaxed);
     } else {
       low = middle + 1;
     }
   }
-  best.makespan = std::max(best.makespan, values[high]);
+  best->makespan = std::max(best->makespan, values[high]);
   return best;
 }
 
 class AssignmentLp final : public Solver {
  public:
   Solution Solve(const Instance& instance, bool) override {
-    RoundedAssignment rounded = RoundAssignmentLp(instance, solver_);
+    RoundedAssignment rounded = RoundAssignmentLp(instance, lp_);
     const double value = ListSchedule().Value(instance, rounded.assignment, Target::kMakespan);
     return {std::move(rounded.assignment), value, rounded.bound};
   }
 
  private:
-  LpSolver solver_;
+  CheckedLp lp_{LpMethod::kSimplex};
 };
 
 constexpr ParamInfo kParams[] = {kHorizonParam, kReportParam};
 
 }  // namespace
 
-RoundedAssignment RoundAssignmentLp(const Instance& instance, LpSolver& solver) {
+RoundedAssignment RoundAssignmentLp(const Instance& instance, CheckedLp& lp) {
   RoundedAssignment result;
   std::vector<int> order(instance.job.size());
   std::iota(order.begin(), order.end(), 0);
-  const Relaxed relaxed = LeastT(instance, solver);
-  if (relaxed.makespan == kNever) {  // the solver failed: the LP always has an answer
+  const std::optional<Relaxed> found = LeastT(instance, lp);
+  if (!found) {
     result.assignment = EarliestFinish(instance, order);
     return result;
   }
-  result.bound = relaxed.makespan;
+  const Relaxed& relaxed = *found;
+  result.bound = std::max(relaxed.makespan, instance.last_free());
   result.assignment = {order, std::vector<int>(instance.job.size(), -1)};
   std::vector<int> split;
   for (int i : order) {
     int most = -1;
     for (int type = 0; type < instance.types(); ++type) {
-      if (relaxed.model.column[U(i)][U(type)] < 0) continue;
+      if (relaxed.column[U(i)][U(type)] < 0) continue;
       if (most < 0 || relaxed.Share(i, type) > relaxed.Share(i, most)) most = type;
     }
     result.assignment.type[U(i)] = most;  // stays where rounding errors split more than there are types

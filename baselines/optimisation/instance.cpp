@@ -29,6 +29,14 @@ double Fastest(const Instance& instance, int i) {
 
 }  // namespace
 
+double Instance::last_free() const {
+  double last = 0.0;
+  for (const auto& type : free_at) {
+    if (!type.empty()) last = std::max(last, type.back());
+  }
+  return last;
+}
+
 void Describe(const ClusterView& view, Instance& instance) {
   instance.job.clear(), instance.gang.clear(), instance.weight.clear(), instance.seconds.clear();
   instance.free_at.resize(U(view.num_types()));
@@ -63,7 +71,7 @@ double ListSchedule::Value(const Instance& instance, const Assignment& assignmen
   free_at_ = instance.free_at;
   ready_.assign(free_at_.size(), 0.0);
   end_.assign(instance.job.size(), 0.0);
-  double latest = 0.0, sum = 0.0;
+  double latest = instance.last_free(), sum = 0.0;
   for (int i : assignment.order) {
     const int type = assignment.type[U(i)];
     const double seconds = instance.at(i, type);
@@ -111,13 +119,16 @@ Assignment Greedy(const Instance& instance, Target target, double& value) {
 }
 
 double QuickBound(const Instance& instance, Target target) {
-  double gpus = 0.0;
-  for (const auto& free_at : instance.free_at) gpus += static_cast<double>(free_at.size());
+  double gpus = 0.0, busy = 0.0;
+  for (const auto& free_at : instance.free_at) {
+    gpus += static_cast<double>(free_at.size());
+    busy += std::accumulate(free_at.begin(), free_at.end(), 0.0);
+  }
   struct Job {
     double area, weight, seconds;
   };
   std::vector<Job> jobs;
-  double longest = 0.0, alone = 0.0;
+  double longest = instance.last_free(), alone = 0.0;
   for (int i = 0; i < instance.jobs(); ++i) {
     const double least = Fastest(instance, i);
     jobs.push_back({least * instance.gang[U(i)], instance.weight[U(i)], least});
@@ -131,7 +142,7 @@ double QuickBound(const Instance& instance, Target target) {
     sum += job.weight * (area / gpus + (job.area / gpus + job.seconds) / 2.0);
     area += job.area;
   }
-  return target == Target::kMakespan ? std::max(longest, area / gpus) : std::max(alone, sum);
+  return target == Target::kMakespan ? std::max(longest, (busy + area) / gpus) : std::max(alone, sum);
 }
 
 }  // namespace berth

@@ -19,6 +19,8 @@ struct Instance {
   std::vector<double> seconds;  // [n, G] on that type, with what its start costs; kNever = cannot
   std::vector<std::vector<double>> free_at;  // [G][count] when each GPU is free, ascending
 
+  double last_free() const;  // when the last running job ends
+
   int jobs() const { return static_cast<int>(job.size()); }
   int types() const { return static_cast<int>(free_at.size()); }
   double at(int i, int type) const {
@@ -37,7 +39,8 @@ struct Assignment {
   std::vector<int> type;   // [n] by job
 };
 
-// The value of an assignment: latest end, or sum of weight x end. O(n GPUs).
+// The value of an assignment: latest end, of jobs that run now too, or sum of weight x end of those assigned.
+// O(n GPUs).
 class ListSchedule {
  public:
   double Value(const Instance& instance, const Assignment& assignment, Target target);
@@ -55,9 +58,9 @@ Assignment EarliestFinish(const Instance& instance, std::span<const int> order);
 // The better of arrival order and (weighted) shortest first, by EarliestFinish.
 Assignment Greedy(const Instance& instance, Target target, double& value);
 
-// A lower bound on every assignment's value, in O(n log n): no job ends before its fastest time; and the
-// GPU-seconds of jobs, each at its least, have to pass through all GPUs (for sums: mean busy times on one
-// machine as fast as all, in Smith's order; Eastman, Even & Isaacs 1964).
+// A lower bound on every assignment's value, in O(n log n): no job ends before its fastest time, or if it
+// runs before its end; and the GPU-seconds of jobs, each at its least, have to pass through all GPUs (for
+// sums: mean busy times on one machine as fast as all, in Smith's order; Eastman, Even & Isaacs 1964).
 double QuickBound(const Instance& instance, Target target);
 
 }  // namespace berth

@@ -15,8 +15,8 @@ struct LoadModel {
   std::vector<std::vector<int>> column;  // [n][G] of "job i on type j", -1 = not allowed
 };
 
-// Jobs only on types where they take at most `longest` seconds. Rows: every job somewhere; every type's load
-// within the makespan.
+// Jobs only on types where they take at most `longest` seconds. Rows: every job somewhere; every type's load,
+// that of running jobs included, within the makespan, which is ListSchedule's: the latest end of all.
 LoadModel MakespanModel(const Instance& instance, double longest);
 
 }  // namespace berth

@@ -118,6 +118,7 @@ TEST_CASE("gavel classes: level programs have the optimum and the point of those
       REQUIRE(classes.Maximize(problem, worth, inside));
       CHECK(inside.level == Approx(vertex.level).epsilon(1e-7));
       CHECK(Level(problem, worth, inside.x) == Approx(vertex.level).epsilon(1e-7));
+      if (shape.types <= 6) CHECK(inside.level <= Level(problem, worth, inside.x) * (1.0 + 1e-12));
       CHECK(classes.failed_checks() == 0);
       LpSolution point;
       REQUIRE(SolveEmbedding(WrittenOut(problem, worth), point) == LpStatus::kOptimal);
@@ -198,6 +199,7 @@ TEST_CASE("gavel classes: least ratios and makespans are those of Newton's metho
       }
       CHECK(LeastRatio(problem, one, zero, WithinBillionth, kLpInfinity, best, bounds) == LpStatus::kOptimal);
       CHECK(bounds.least <= bounds.reached * (1.0 + 1e-12));
+      CHECK(*std::min_element(best.begin(), best.end()) >= 0.0);
     }
   }
 }

@@ -16,6 +16,7 @@ constexpr int kMaxIterations = 80;
 constexpr double kStepBack = 0.995;
 constexpr double kProveBelow = 1e-1;   // of the ratio: the gap from which on bounds are worked out
 constexpr double kRefineBelow = 1e-3;  // likewise, systems solved to the last digits
+constexpr double kRounding = 1e-12;    // of the ratio
 
 std::size_t U(Eigen::Index i) {
   return static_cast<std::size_t>(i);
@@ -163,31 +164,35 @@ class RatioSearch {
     return dx_[shares_] > 0.0 ? std::min(length, 0.9 * room / dx_[shares_]) : length;
   }
 
-  // The iterate made feasible, and what its prices prove.
+  // The iterate made feasible, and what its prices prove. A share may have come out a rounding below 0.
   void Improve(Allocation& best, RatioBounds& bounds) {
+    const Array share = x_.head(shares_).max(0.0);
     std::vector<double> used(U(types_), 0.0);
     Array time = Array::Zero(n_);
-    for (Eigen::Index j = 0; j < types_; ++j) time += x_.segment(j * n_, n_);
+    for (Eigen::Index j = 0; j < types_; ++j) time += share.segment(j * n_, n_);
     time = time.max(1.0);
     for (Eigen::Index j = 0; j < types_; ++j) {
-      for (Eigen::Index i = 0; i < n_; ++i) used[U(j)] += program_.gang[U(i)] * x_[j * n_ + i] / time[i];
+      for (Eigen::Index i = 0; i < n_; ++i) used[U(j)] += program_.gang[U(i)] * share[j * n_ + i] / time[i];
       used[U(j)] = std::max(1.0, used[U(j)] / program_.workers[U(j)]);
     }
     double worst = 0.0;
     for (Eigen::Index i = 0; i < n_; ++i) {
       double speed = 0.0;
       for (Eigen::Index j = 0; j < types_; ++j)
-        speed += program_.worth[U(j * n_ + i)] * x_[j * n_ + i] / used[U(j)];
-      worst = std::max(worst, (since_[U(i)] + time[i] / speed) / alone_[U(i)]);
+        speed += program_.worth[U(j * n_ + i)] * share[j * n_ + i] / used[U(j)];
+      const double ratio = (since_[U(i)] + time[i] / speed) / alone_[U(i)];
+      worst = std::isfinite(ratio) ? std::max(worst, ratio) : kLpInfinity;
     }
     if (worst < bounds.reached) {
       bounds.reached = worst;
       for (Eigen::Index i = 0; i < n_; ++i) {
         for (Eigen::Index j = 0; j < types_; ++j)
-          best[U(i * types_ + j)] = x_[j * n_ + i] / time[i] / used[U(j)];
+          best[U(i * types_ + j)] = share[j * n_ + i] / time[i] / used[U(j)];
       }
     }
-    bounds.least = std::max({bounds.least, floor_, Proven(bounds.reached)});
+    const double proven = std::max(floor_, Proven(bounds.reached));
+    // What contradicts the ratio that is reached proves nothing.
+    if (proven <= bounds.reached * (1.0 + kRounding)) bounds.least = std::max(bounds.least, proven);
   }
 
   // With prices z of jobs and p of types, sum_i z_i need_i(rho) > sum_j workers_j p_j + sum_i max(0, max_j

@@ -36,10 +36,14 @@ LpStatus LevelLp::SolveShares(const Problem& problem, std::span<const double> wo
   const LpStatus status = SolveShareEmbedding(program_, shares_, time_limit_s_);
   failure_ = Explain(status);
   if (status != LpStatus::kOptimal) return status;
+  for (double& share : shares_.x) share = std::clamp(share, 0.0, 1.0);  // what is given is what is proven
   const ShareProof proof = Prove(program_, shares_);
   const bool proven = proof.infeasibility <= kTolerance &&
                       (rise == 0.0 || proof.bound - proof.reached <= kTolerance * proof.bound);
-  if (proven) return status;
+  if (proven) {
+    if (rise > 0.0) shares_.level = proof.reached;  // not what the solver says
+    return status;
+  }
   ++failed_proofs_;
   return LpStatus::kError;
 }

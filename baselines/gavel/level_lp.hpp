@@ -17,7 +17,7 @@
 namespace berth::gavel {
 
 struct LevelAnswer {
-  double level = 0.0;         // c
+  double level = 0.0;         // c, as x reaches it
   Allocation x;               // [m, G], clipped to [0, 1]
   std::vector<double> price;  // [m] >= 0, sum 1: duals of the rows of c
 };

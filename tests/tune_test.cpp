@@ -1,6 +1,11 @@
 // The tuned rule against what it must be with known weights, and `berth tune` itself.
+#include <cmath>
+
+#include "baselines/preemptive/pair_features.hpp"
 #include "data/workloads.hpp"
 #include "tests/catch.hpp"
+#include "tests/tiny.hpp"
+#include "tests/toy_scenarios.hpp"
 #include "tools/results.hpp"
 #include "tools/tune/tuning.hpp"
 
@@ -50,6 +55,40 @@ TEST_CASE("the tuned rule with the weights of SRPT is SRPT") {
       CHECK(RunSpec(scenario, kAsSrpt).jct_s == RunSpec(scenario, "srpt").jct_s);
     }
   }
+}
+
+TEST_CASE("the tuned rule with the weights of SRPT is SRPT to the event, ties included") {
+  for (const Clock& clock : test::AllClocks()) {
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+      CAPTURE(clock.ToString(), seed);
+      const Scenario scenario = test::RandomScenario(seed, 40, clock);
+      CHECK(RunSpec(scenario, kAsSrpt).signature == RunSpec(scenario, "srpt").signature);
+    }
+    for (const auto& [name, scenario] : test::ExtremeScenarios(clock)) {
+      CAPTURE(clock.ToString(), name);
+      CHECK(RunSpec(scenario, kAsSrpt).signature == RunSpec(scenario, "srpt").signature);
+    }
+  }
+}
+
+TEST_CASE("the tuned rule's load is that of the part it is shown") {
+  // Two jobs of one GPU on a part of one GPU of each type, of two: ln(2 / 2) = 0, though there are four GPUs.
+  Simulator simulator(test::Tiny({{"a", 2}, {"b", 2}}, {{2.0, 1.0}}, {{0, 10}, {0, 10}}));
+  REQUIRE(simulator.AdvanceToDecision());
+  const ClusterView whole = simulator.View(Knowledge::kEstimate);
+  ViewPart part;
+  part.active = part.waiting = {0, 1};
+  part.types.assign(whole.types().begin(), whole.types().end());
+  for (GpuType& type : part.types) type.count = 1;
+  part.free_gpus = {1, 1};
+  tuned::PairFeatures features(/*blind=*/false);
+  const auto slow_load = [&](const ClusterView& view) {
+    features.Begin(view);
+    features.BeginJob(view, 0);
+    return features.Pair(view, 1)[tuned::kSlowLoad];
+  };
+  CHECK(slow_load(ClusterView(whole, part, Knowledge::kEstimate)) == 0.0);
+  CHECK(slow_load(whole) == Approx(std::log(0.5) * std::log(2.0)).epsilon(1e-12));
 }
 
 // Two jobs of equal length and two GPUs; the first job runs twice as fast on a, the second a hundred times.

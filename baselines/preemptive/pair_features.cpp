@@ -17,9 +17,10 @@ void PairFeatures::Begin(const ClusterView& view) {
     known_.assign(Index(view.num_jobs()), false);
     speeds_.resize(Index(view.num_jobs()) * Index(view.num_types()));
   }
-  int asked = 0;
+  int asked = 0, gpus = 0;
   for (int job : view.active()) asked += view.Gang(job);
-  load_ = Log(std::max(1, asked) / static_cast<double>(std::max(1, view.num_gpus())));
+  for (const GpuType& type : view.types()) gpus += type.count;  // a part's, inside another scheduler
+  load_ = Log(std::max(1, asked) / static_cast<double>(std::max(1, gpus)));
 }
 
 void PairFeatures::BeginJob(const ClusterView& view, int job) {

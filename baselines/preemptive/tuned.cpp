@@ -1,10 +1,12 @@
-// The tuned rule: a linear score of (job, type) features, lowest first, whose weights `berth tune` finds by
-// an evolution strategy on training workloads. It is what a learned policy must beat to have learned more
-// than ten numbers say. With weights size=1, slow=1 and nothing else it is `srpt`.
+// The tuned rule: a linear score of (job, type) features, lowest first, whose weights are for `berth tune` to
+// find, by an evolution strategy on training workloads. It is what a learned policy must beat to have learned
+// more than ten numbers say. With weights size=1, slow=1 and nothing else it is `srpt`, but that srpt counts
+// what a change costs.
 #include <algorithm>
+#include <cmath>
 
-#include "baselines/schedulers.hpp"
 #include "baselines/preemptive/pair_features.hpp"
+#include "baselines/schedulers.hpp"
 #include "env/plan.hpp"
 
 namespace berth {
@@ -13,7 +15,6 @@ namespace {
 using tuned::Features;
 using tuned::kNumFeatures;
 
-// In the order of tuned::Feature; the weights were found by `berth tune` as baselines/README.md says.
 // In the order of tuned::Feature.
 constexpr const char* kHelp[kNumFeatures] = {
     "weight of ln(hours of work left on the fastest type)",
@@ -28,13 +29,14 @@ constexpr const char* kHelp[kNumFeatures] = {
     "weight of 1 where the job runs already",
 };
 
-// Found by `berth tune` as baselines/README.md says.
+// Not searched: those of srpt.
 constexpr ParamInfo kRemaining[] = {
     {"size", "1", kHelp[0]},      {"gang", "0", kHelp[1]},          {"slow", "1", kHelp[2]},
     {"contrast", "0", kHelp[3]},  {"slow_single", "0", kHelp[4]},   {"contrast_single", "0", kHelp[5]},
     {"slow_load", "0", kHelp[6]}, {"contrast_load", "0", kHelp[7]}, {"age", "0", kHelp[8]},
     {"stay", "0", kHelp[9]},
 };
+// Not searched: GPU-time attained, on each type by how slow it is there.
 constexpr ParamInfo kAttained[] = {
     {"size", "1", "weight of ln(hours attained on the fastest type + 1 min)"},
     {"gang", "1", kHelp[1]},
@@ -50,14 +52,19 @@ constexpr ParamInfo kAttained[] = {
      "s, clocks event and hpc: look again after this long while jobs wait; 0 = only at events"},
 };
 
+// Scores count in multiples of this: logarithms of equal products differ by their rounding.
+constexpr double kTie = 0x1p-40;
+
 struct Choice {
-  double score;
+  double score;  // whole
+  bool moves;    // the job does not run on this type already
   int job, type;
 };
 
-// Ties in arrival order, then in cluster order.
+// Ties: stay where you are, then arrival order, then cluster order; as srpt.
 bool Before(const Choice& a, const Choice& b) {
   if (a.score != b.score) return a.score < b.score;
+  if (a.moves != b.moves) return b.moves;
   return a.job != b.job ? a.job < b.job : a.type < b.type;
 }
 
@@ -74,7 +81,8 @@ class Tuned final : public Scheduler {
     for (int job : view.active()) {
       features_.BeginJob(view, job);
       for (int type = 0; type < view.num_types(); ++type) {
-        if (view.Rate(job, type) > 0.0) choices_.push_back({Score(features_.Pair(view, type)), job, type});
+        if (view.Rate(job, type) <= 0.0) continue;
+        choices_.push_back({Score(features_.Pair(view, type)), view.TypeOf(job) != type, job, type});
       }
     }
     std::sort(choices_.begin(), choices_.end(), Before);
@@ -92,7 +100,7 @@ class Tuned final : public Scheduler {
   double Score(const Features& features) const {
     double score = 0.0;
     for (std::size_t i = 0; i < kNumFeatures; ++i) score += weights_[i] * features[i];
-    return score;
+    return std::nearbyint(score / kTie);
   }
 
   Features weights_;
@@ -112,22 +120,23 @@ Features Weights(Params& params) {
 }  // namespace
 
 SchedulerInfo TunedInfo() {
-  return {"tuned",
-          "preemptive, lowest linear score of (job, type) features, weights found by berth tune",
-          "Berth; searched by CMA-ES, Hansen 2016, arXiv:1604.00772",
-          "",
-          Knowledge::kEstimate,
-          /*preemptive=*/true,
-          kRemaining,
-          [](Params& params) -> std::unique_ptr<Scheduler> {
-            return std::make_unique<Tuned>(Weights(params), /*blind=*/false, /*slice=*/0.0);
-          },
-          /*claims=*/{.types = true, .jobs = true}};
+  return {
+      "tuned",
+      "preemptive, lowest linear score of (job, type) features; weights for berth tune to find, here srpt's",
+      "Berth; searched by CMA-ES, Hansen 2016, arXiv:1604.00772",
+      "",
+      Knowledge::kEstimate,
+      /*preemptive=*/true,
+      kRemaining,
+      [](Params& params) -> std::unique_ptr<Scheduler> {
+        return std::make_unique<Tuned>(Weights(params), /*blind=*/false, /*slice=*/0.0);
+      },
+      /*claims=*/{.types = true, .jobs = true}};
 }
 
 SchedulerInfo TunedBlindInfo() {
   return {"tuned_blind",
-          "the tuned rule over attained service instead of work left",
+          "the tuned rule over attained service instead of work left; weights here: of attained GPU-time",
           "Berth; searched by CMA-ES, Hansen 2016, arXiv:1604.00772",
           "",
           Knowledge::kBlind,

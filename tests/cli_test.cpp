@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,8 @@
 #include "tests/binary.hpp"
 #include "tests/catch.hpp"
 #include "tests/temporary_folder.hpp"
+#include "tools/json.hpp"
+#include "tools/results.hpp"
 
 namespace berth {
 namespace {
@@ -56,6 +59,37 @@ TEST_CASE("cli: generate, simulate, evaluate and inspect agree with one another"
     CAPTURE(file);
     CHECK(Slurp(folder / file).find("\"config\"") != std::string::npos);
   }
+}
+
+TEST_CASE("cli: evaluate all runs what can run, grouped by knowledge, and names the others") {
+  const TemporaryFolder folder;
+  const Outcome ran =
+      Berth(folder,
+            "evaluate --workload 'synthetic(rate=4,jobs=12)' --cluster v100=2,p100=2 --knowledge "
+            "blind --seeds 1:3 --schedulers 'las;all' --json all.json");
+  CAPTURE(ran.error, ran.out);
+  REQUIRE(ran.code == 0);
+  const Json json = Json::parse(Slurp(folder / "all.json"));
+  std::vector<std::string> names, knowledge, refused;
+  for (const Json& row : json["schedulers"]) {
+    names.push_back(row["scheduler"].get<std::string>());
+    knowledge.push_back(row["knowledge"].get<std::string>());
+  }
+  for (const Json& row : json["refused"]) refused.push_back(row["scheduler"].get<std::string>());
+  const auto has = [](const std::vector<std::string>& list, const char* name) {
+    return std::count(list.begin(), list.end(), name) == 1;
+  };
+  CHECK(names.front() == "las");
+  CHECK(std::is_sorted(knowledge.begin() + 1, knowledge.end(), std::greater<>()));  // none, then blind
+  CHECK(knowledge[1] == "none");
+  CHECK(knowledge.back() == "blind");
+  for (const char* name : {"fcfs", "las", "tiresias", "gandiva"}) CHECK(has(names, name));
+  for (const char* name : {"srpt", "milp", "policy"}) CHECK(has(refused, name));
+  std::size_t registered = 0;
+  for (const SchedulerTable& table : AllSchedulers()) registered += table.size();
+  CHECK(names.size() + refused.size() == registered);
+  CHECK(ran.out.find("srpt is left out: scheduler 'srpt' needs knowledge 'estimate', the scenario grants "
+                     "'blind'\n") != std::string::npos);
 }
 
 TEST_CASE("cli: list names sources, and the reference's name of each objective or '-' where it has none") {

@@ -18,7 +18,8 @@ constexpr const char* kDefaultWindow = "300:700";  // of the default workload: s
 
 void AddEvaluateOptions(Options& options) {
   options.Value("schedulers", "fcfs;easy;sjf;srpt;las;gavel(objective=max_min)",
-                "specs separated by ';'; ratios are to the first");
+                "specs separated by ';'; ratios are to the first; all = every other one that can run, those "
+                "that know less first");
   AddScenarioOptions(options);
   options.Value("seeds", "1000:1010", "workloads to draw, of a stream that training cannot draw");
   options.Value("window", "",
@@ -34,6 +35,7 @@ EvaluationPlan MakePlan(Options& options, const WorkloadChoice& workload) {
   plan.schedulers = SplitOutsideParentheses(options.Text("schedulers"), ';');
   if (plan.schedulers.empty()) throw Error(Join(options.Where("schedulers"), ": expected specs, found none"));
   for (const std::string& spec : plan.schedulers) {
+    if (spec == kAllSchedulers) continue;
     InOption(options, "schedulers", [&] { return MakeScheduler(spec, AllSchedulers()); });
   }
   if (workload.source->fixed()) {
@@ -50,6 +52,11 @@ EvaluationPlan MakePlan(Options& options, const WorkloadChoice& workload) {
   for (std::int64_t seed : plan.seeds) {
     plan.workloads.push_back(EvaluationScenario(*workload.source, static_cast<std::uint64_t>(seed)));
   }
+  ExpandAll(plan);
+  std::string resolved;  // not `all`, which another build expands to others
+  for (const std::string& spec : plan.schedulers) resolved += (resolved.empty() ? "" : ";") + spec;
+  options.Assign("schedulers", resolved);
+  if (plan.schedulers.empty()) throw Error(Join(options.Where("schedulers"), ": none can run here"));
   int fewest = plan.workloads[0].num_jobs();
   for (const Scenario& scenario : plan.workloads) fewest = std::min(fewest, scenario.num_jobs());
   if (workload.is_default && !options.Given("window")) options.Assign("window", kDefaultWindow);
@@ -117,6 +124,11 @@ void PrintUnfinished(const std::vector<ResultRow>& rows) {
   }
 }
 
+void PrintRefused(const std::vector<Refusal>& refused) {
+  for (const Refusal& refusal : refused)
+    std::cout << refusal.scheduler << " is left out: " << refusal.reason << "\n";
+}
+
 }  // namespace
 
 int RunEvaluate(const std::vector<std::string>& arguments) {
@@ -145,6 +157,9 @@ int RunEvaluate(const std::vector<std::string>& arguments) {
   json["workload"] = workload.source->Describe();
   json["window"] = {plan.window.begin, plan.window.end};
   json["schedulers"] = EvaluationJson(plan, rows);
+  json["refused"] = Json::array();
+  for (const auto& [scheduler, reason] : plan.refused)
+    json["refused"].push_back({{"scheduler", scheduler}, {"reason", reason}});
   json["config"] = ConfigJson(options);
   WriteJson(options, json);
 
@@ -154,6 +169,7 @@ int RunEvaluate(const std::vector<std::string>& arguments) {
   std::cout << ", measured jobs " << window << "\n\n";
   PrintTable(plan, rows);
   PrintUnfinished(rows);
+  PrintRefused(plan.refused);
   return 0;
 }
 

@@ -16,6 +16,32 @@ constexpr int kEvaluationVersion = 1;
 
 }  // namespace
 
+void ExpandAll(EvaluationPlan& plan) {
+  const auto all = std::find(plan.schedulers.begin(), plan.schedulers.end(), kAllSchedulers);
+  if (all == plan.schedulers.end()) return;
+  const Scenario& scenario = plan.workloads[0];
+  std::vector<std::pair<Knowledge, std::string>> found;
+  for (const SchedulerTable& table : AllSchedulers()) {
+    for (const SchedulerInfo& info : table) {
+      if (std::find(plan.schedulers.begin(), plan.schedulers.end(), info.name) != plan.schedulers.end())
+        continue;
+      try {
+        const std::unique_ptr<Scheduler> scheduler = MakeScheduler(info.name, AllSchedulers());
+        CheckRunnable(scenario, *scheduler, info.name);
+        found.push_back({UsedKnowledge(scheduler->knowledge(), scenario.data().knowledge), info.name});
+      } catch (const Error& error) {
+        plan.refused.push_back({info.name, error.what()});
+      }
+    }
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<std::string> names;
+  for (auto& [knowledge, name] : found) names.push_back(std::move(name));
+  plan.schedulers.insert(plan.schedulers.erase(all), names.begin(), names.end());
+  std::erase(plan.schedulers, kAllSchedulers);  // said twice
+}
+
 std::vector<ResultRow> Evaluate(const EvaluationPlan& plan) {
   const std::size_t num_workloads = plan.workloads.size();
   std::vector<ResultRow> rows;

@@ -13,13 +13,23 @@
 
 namespace berth {
 
+struct Refusal {
+  std::string scheduler, reason;
+};
+
 struct EvaluationPlan {
   std::vector<std::string> schedulers;  // specs, at least one
+  std::vector<Refusal> refused;         // registered schedulers that `all` stands for and that cannot run
   std::vector<Scenario> workloads;      // at least one; one clock for all
   std::vector<std::int64_t> seeds;      // [workloads]
   Window window;
   int threads = 1;
 };
+
+inline constexpr const char* kAllSchedulers = "all";
+// Puts in the place of a spec `all` every registered scheduler, with its default parameters, that can run the
+// plan's first workload and is not named already, those that know less first.
+void ExpandAll(EvaluationPlan& plan);
 
 // One row a scheduler, in the order of the plan. Throws what the first run in that order throws.
 std::vector<ResultRow> Evaluate(const EvaluationPlan& plan);

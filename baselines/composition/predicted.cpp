@@ -21,7 +21,7 @@ constexpr ParamInfo kParams[] = {
     {"inner", "srpt", "the scheduler that is told predictions"},
 };
 
-// Sizes seen, so that the mean of those above a value is a search away.
+// Sizes seen. O(sizes) both to add one and for the mean of those above a value.
 class Sizes {
  public:
   void Add(double size) { sizes_.insert(std::upper_bound(sizes_.begin(), sizes_.end(), size), size); }

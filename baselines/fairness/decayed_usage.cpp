@@ -36,10 +36,10 @@ void DecayedUsage::Reset(const ClusterView& view) {
 
 void DecayedUsage::Observe(const ClusterView& view) {
   const double elapsed = view.now() - seen_;
-  rate_.assign(usage_.size(), 0.0);
+  since_.assign(usage_.size(), 0.0);
   for (int job : held_) {
     const double attained = view.AttainedSeconds(job) * view.Gang(job);
-    rate_[U(view.TenantOf(job))] += attained - attained_[U(job)];
+    since_[U(view.TenantOf(job))] += attained - attained_[U(job)];
     attained_[U(job)] = attained;
   }
   held_.assign(view.active().begin(), view.active().end());
@@ -48,7 +48,7 @@ void DecayedUsage::Observe(const ClusterView& view) {
     const double kept = Exp(-kLn2 * elapsed / half_life_);
     // The mean of 2^(-s/h) over the time that passed; 1 where nothing decays.
     const double part = kept < 1.0 ? (1.0 - kept) * half_life_ / (kLn2 * elapsed) : 1.0;
-    for (std::size_t t = 0; t < usage_.size(); ++t) usage_[t] = usage_[t] * kept + rate_[t] * part;
+    for (std::size_t t = 0; t < usage_.size(); ++t) usage_[t] = usage_[t] * kept + since_[t] * part;
   }
   seen_ = view.now();
 }

@@ -29,8 +29,8 @@ class DecayedUsage {
   std::vector<double> usage_;     // [tenants]
   std::vector<double> factor_;    // [tenants]
   std::vector<double> attained_;  // [J] GPU-seconds at the last look
-  std::vector<double> rate_;      // [tenants] GPUs held on average since
-  std::vector<int> held_;         // jobs in system at the last look
+  std::vector<double> since_;     // [tenants] GPU-seconds attained since
+  std::vector<int> held_;         // jobs in the system at the last look
 };
 
 // At least one: a scenario without tenants has one of weight 1.

@@ -1,8 +1,9 @@
 // Simulated annealing (Kirkpatrick, Gelatt & Vecchi 1983) over the order of jobs and the type of each. A step
 // moves a job in the order, swaps two, or, half of the time, changes a type. The temperature falls
-// geometrically from 10% of the greedy plan's makespan, or mean weighted completion, to a thousandth of that.
-// Starts from the greedy plan and returns the best seen, so it is never worse; anytime: more iterations only
-// help. Draws come from the scenario's seed.
+// geometrically from 30% of the greedy plan's makespan, or 10% of its mean weighted completion, to a
+// thousandth of that. Starts from the greedy plan and returns the best seen, so it is never worse than that;
+// more iterations cool more slowly, which is better on average, not always. Draws come from the scenario's
+// seed.
 #include <algorithm>
 #include <optional>
 

@@ -67,8 +67,8 @@ LoadModel CompletionModel(const Instance& instance) {
   return model;
 }
 
-// The longest first is the better list for the makespan where a type has several GPUs; the order of jobs is
-// the same for all types, so by their fastest time.
+// The longest first is the better list for the makespan where a type has several GPUs; for the sum Smith's
+// rule. Each job by its time on the type that it has been given.
 std::vector<int> OrderFor(const Instance& instance, const std::vector<int>& type, Target target) {
   std::vector<int> order(instance.job.size());
   std::iota(order.begin(), order.end(), 0);

@@ -153,18 +153,18 @@ class PreemptMigrate final : public Scheduler {
 }  // namespace
 
 SchedulerInfo PreemptMigrateInfo() {
-  return {
-      "preempt_migrate",
-      "stops or moves a running job only where the time saved exceeds what it costs; O(n log n + n types)",
-      "exchange argument of Schrage 1968 with checkpoint, restore and migration costs",
-      "",
-      Knowledge::kEstimate,
-      /*preemptive=*/true,
-      kParams,
-      [](Params& params) -> std::unique_ptr<Scheduler> {
-        return std::make_unique<PreemptMigrate>(params.Number("margin", 1.0, 1e6));
-      },
-      /*claims=*/{.types = true, .times = true}};
+  return {"preempt_migrate",
+          "stops or moves a running job only where the time saved exceeds what it costs; O(n log n + n "
+          "types), and O(r (types + log r)) for each that waits on, r running",
+          "exchange argument of Schrage 1968 with checkpoint, restore and migration costs",
+          "",
+          Knowledge::kEstimate,
+          /*preemptive=*/true,
+          kParams,
+          [](Params& params) -> std::unique_ptr<Scheduler> {
+            return std::make_unique<PreemptMigrate>(params.Number("margin", 1.0, 1e6));
+          },
+          /*claims=*/{.types = true, .times = true}};
 }
 
 }  // namespace berth

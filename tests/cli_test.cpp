@@ -94,7 +94,10 @@ TEST_CASE("cli: evaluate all runs what can run, grouped by knowledge, and names 
 
 TEST_CASE("cli: list names sources, and the reference's name of each objective or '-' where it has none") {
   const TemporaryFolder folder;
-  const std::string schedulers = Berth(folder, "list schedulers").out;
+  const std::string brief = Berth(folder, "list schedulers").out;
+  CHECK(std::count(brief.begin(), brief.end(), '\n') < 80);  // a line a scheduler
+  CHECK(Berth(folder, "list schedulers --name easy,srpt").out.rfind("easy: ", 0) == 0);
+  const std::string schedulers = Berth(folder, "list schedulers --full").out;
   CAPTURE(schedulers);
   const auto has = [](const std::string& text, const char* part) {
     return text.find(part) != std::string::npos;
@@ -105,7 +108,7 @@ TEST_CASE("cli: list names sources, and the reference's name of each objective o
   CHECK(has(fcfs.substr(0, fcfs.find("\npriority:")), "    reference: -\n"));
   // Every row of every list that needs no LibTorch says where it is from: rows start at the margin.
   for (const char* kind : {"schedulers", "encoders", "rewards", "formats", "workloads"}) {
-    const std::string rows = Join("\n", Berth(folder, Join("list ", kind)).out);
+    const std::string rows = Join("\n", Berth(folder, Join("list ", kind, " --full")).out);
     CAPTURE(rows);
     int named = 0, sourced = 0;
     for (std::size_t at = rows.find('\n'); at + 1 < rows.size(); at = rows.find('\n', at + 1)) {
@@ -144,6 +147,7 @@ TEST_CASE("cli: a wrong word on the command line ends with one line and code 2")
       {"simulate --scenario s.h5 --scheduler 'policy(file=none.h5)'", "none.h5"},
       {"inspect none.h5", "none.h5"},
       {"list schedulerz", "did you mean 'schedulers'"},
+      {"list schedulers --name strp", "did you mean 'srpt'"},
       {"simulate --config none.ini", "none.ini"},
   };
   for (const auto& [arguments, expected] : cases) {

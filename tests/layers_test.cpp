@@ -27,7 +27,7 @@ const std::map<std::string, std::set<std::string>> kMayInclude = {
 };
 // Outside libraries and the folders that may see them; everything else is the standard library or the system.
 const std::map<std::string, std::set<std::string>> kLibraries = {
-    {"Eigen/", {"baselines", "policies", "tests"}},
+    {"Eigen/", {"baselines", "policies", "tools", "tests"}},
     {"hdf5.h", {"data", "tools", "tests"}},
     {"interfaces/highs_c_api.h", {"baselines"}},
     {"torch/", {"policies/learn", "agents", "tests/learn"}},

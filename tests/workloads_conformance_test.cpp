@@ -113,7 +113,8 @@ TEST_CASE("workload: an unknown name, parameter or value is an error that names 
   for (const WorkloadInfo& info : Workloads()) {
     CAPTURE(info.name);
     const std::string name = info.name;
-    CHECK_THROWS_WITH(Source(name + "(rat=2)"), Catch::Contains("did you mean 'rate'"));
+    const std::string first = info.params[0].name;
+    CHECK_THROWS_WITH(Source(name + "(" + first + "x=2)"), Catch::Contains("did you mean '" + first + "'"));
     for (const char* bad : {"(rate=-1)", "(rate=nan)", "(rate=x)", "(jobs=0)", "(jobs=2.5)"}) {
       CAPTURE(bad);
       CHECK_THROWS_AS(Source(name + bad), Error);

@@ -1,4 +1,5 @@
 // berth list: every table of components, with what their rows say of themselves.
+#include <algorithm>
 #include <iostream>
 #include <iterator>
 
@@ -9,6 +10,7 @@
 #include "tools/output_file.hpp"
 #include "tools/results.hpp"
 #include "tools/verbs.hpp"
+#include "tools/version.hpp"
 
 namespace berth {
 namespace {
@@ -143,7 +145,38 @@ const Kind& FindKind(const std::string& name) {
            name, "'", DidYouMean(name, names)));
 }
 
-void Print(const Json& rows) {
+// A line a row; what one may know of a job's future stands beside a scheduler's name.
+void PrintBrief(const Json& rows, const Kind& kind) {
+  std::size_t width = 0;
+  for (const Json& row : rows) width = std::max(width, row["name"].get<std::string>().size());
+  for (const Json& row : rows) {
+    std::string name = row["name"];
+    name.resize(width, ' ');
+    std::string knowledge = row.value("knowledge", "");
+    if (!knowledge.empty()) knowledge.resize(10, ' ');
+    std::cout << name << "  " << knowledge << row["summary"].get<std::string>() << "\n";
+  }
+  std::cout << "\nparameters, sources: " << CommandName() << " list " << kind.name
+            << " --name NAME,... | --full\n";
+}
+
+// Those of the rows that --name asks for, in that order.
+Json Named(const Json& rows, const Options& options) {
+  std::vector<std::string> known;
+  for (const Json& row : rows) known.push_back(row["name"]);
+  Json named = Json::array();
+  for (const std::string& name : SplitOutsideParentheses(options.Text("name"), ',')) {
+    const auto found = std::find(known.begin(), known.end(), name);
+    if (found == known.end()) {
+      throw Error(Join(options.Where("name"), ": expected names of the list, found '", name, "'",
+                       DidYouMean(name, known)));
+    }
+    named.push_back(rows[static_cast<std::size_t>(found - known.begin())]);
+  }
+  return named;
+}
+
+void PrintFull(const Json& rows) {
   for (const Json& row : rows) {
     std::cout << row["name"].get<std::string>() << ": " << row["summary"].get<std::string>() << "\n";
     for (const auto& [key, value] : row.items()) {
@@ -174,12 +207,20 @@ int RunList(const std::vector<std::string>& arguments) {
   Options options("list", "schedulers | agents | networks | encoders | rewards | formats | workloads",
                   "lists components with their parameters, defaults and sources");
   options.Positional("kind", "schedulers, agents, networks, encoders, rewards, formats or workloads");
+  options.Value("name", "", "only these rows, separated by commas, in full [all, a line each]");
+  options.Switch("full", "parameters, defaults and sources of every row");
   if (!options.Parse(arguments)) return 0;
   const Kind& kind = FindKind(options.Required("kind"));
   CheckJsonWritable(options);
-  const Json rows = kind.list();
+  Json rows = kind.list();
+  const bool named = !options.Text("name").empty();
+  if (named) rows = Named(rows, options);
   WriteJson(options, Json{{kind.name, rows}, {"config", ConfigJson(options)}});
-  Print(rows);
+  if (named || options.Bool("full")) {
+    PrintFull(rows);
+  } else {
+    PrintBrief(rows, kind);
+  }
   return 0;
 }
 

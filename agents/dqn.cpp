@@ -22,6 +22,8 @@
 namespace berth {
 namespace {
 
+constexpr int kFirstVersion = 5;  // of the checkpoints that Load reads
+
 constexpr ParamInfo kParams[] = {
     {"lr", "0.0003", "learning rate of Adam at the start"},
     {"lr_schedule", "constant", "linear (to 0 at the end) | constant"},
@@ -174,6 +176,11 @@ class Dqn final : public Agent {
   }
 
   void Load(const h5::Reader& in) override {
+    if (in.version() < kFirstVersion) {
+      throw Error(Join(in.path(), ": --resume of dqn: expected a checkpoint of format version ",
+                       kFirstVersion, " or later, found ", in.version(),
+                       ", whose replay buffer is laid out otherwise; train anew or export it"));
+    }
     ReadModule(in, "network", *network_);
     ReadModule(in, "target", *target_);
     adam_.Load(in, "adam");

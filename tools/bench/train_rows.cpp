@@ -100,7 +100,7 @@ Measured Neighbours(const BenchSetup& setup) {
   const int threads = 2;
   Learners();
   Measured measured;
-  std::vector<double> shares;
+  std::vector<double> shares, own, overhead;
   for (int repeat = 0; repeat < setup.repeats; ++repeat) {
     const auto seed = static_cast<std::uint64_t>(repeat);
     const BenchTrainOutcome alone = Train(of, of.steps, 1, seed);
@@ -114,9 +114,14 @@ Measured Neighbours(const BenchSetup& setup) {
     const double share = (cpu.at(1) - cpu.at(0)) / ((wall.at(1) - wall.at(0)) * count);
     measured.values.push_back(PerSecond(beside) / (PerCpuSecond(alone) * share * threads));
     shares.push_back(share);
+    own.push_back(beside.cpu_s / (beside.wall_s * threads));
+    overhead.push_back(PerCpuSecond(alone) / PerCpuSecond(beside));
   }
-  measured.detail = {
-      {"threads", threads}, {"neighbours", 4}, {"share_of_a_neighbour", SpreadOf(shares).median}};
+  measured.detail = {{"threads", threads},
+                     {"neighbours", 4},
+                     {"share_of_a_neighbour", SpreadOf(shares).median},
+                     {"share_of_a_thread", SpreadOf(own).median},
+                     {"cpu_s_beside_over_alone", SpreadOf(overhead).median}};
   return measured;
 }
 

@@ -89,13 +89,4 @@ double ClipScale(double norm, double max_norm) {
   return std::min(1.0, max_norm / (norm + 1e-6));
 }
 
-double ClipGradients(std::vector<torch::Tensor>& gradients, double max_norm) {
-  const torch::NoGradGuard no_grad;
-  const double norm = GradientNorm(gradients), scale = ClipScale(norm, max_norm);
-  if (scale < 1.0) {
-    for (torch::Tensor& gradient : gradients) gradient.mul_(scale);
-  }
-  return norm;
-}
-
 }  // namespace berth

@@ -28,10 +28,8 @@ class Adam {
   std::int64_t steps_ = 0;
 };
 
-// Their joint 2-norm, and what brings that down to `max_norm` where it is more.
+// Their joint 2-norm, and the factor that brings it down to `max_norm` where it is more: Step's scale.
 double GradientNorm(const std::vector<torch::Tensor>& gradients);
 double ClipScale(double norm, double max_norm);
-// Scales all gradients so that their joint 2-norm is at most `max_norm`; gives back the norm before.
-double ClipGradients(std::vector<torch::Tensor>& gradients, double max_norm);
 
 }  // namespace berth

@@ -102,6 +102,7 @@ BenchTrainOutcome BenchTraining(const BenchTrainRequest& request) {
   outcome.first_return = MeanReturn(env->TakeStats());
   const std::int64_t steps_before = done, updates_before = agent->updates();
   const double multiply_adds_before = agent->multiply_adds();
+  if (request.on_clock) request.on_clock();
   const double cpu_before = CpuSeconds();
   Stopwatch wall;
   while (done - steps_before < request.steps) {
@@ -112,6 +113,7 @@ BenchTrainOutcome BenchTraining(const BenchTrainRequest& request) {
   }
   outcome.wall_s = wall.Lap();
   outcome.cpu_s = CpuSeconds() - cpu_before;
+  if (request.on_clock) request.on_clock();
   outcome.steps = done - steps_before;
   outcome.updates = agent->updates() - updates_before;
   outcome.last_return = MeanReturn(env->TakeStats());

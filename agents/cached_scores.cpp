@@ -30,6 +30,11 @@ void CachedScores::Evaluate(const Replay& replay, QLearner& learner) {
     rows_.push_back(now.data() + i * width);
   }
   if (rows_.empty()) return;
+  if (!learner.RowsApart()) {
+    // All of them, or what a resumed run computes would differ in the last bits from what is cached here.
+    rows_.clear();
+    for (std::size_t i = 0; i < slot_.size(); ++i) rows_.push_back(now.data() + i * width);
+  }
   if (rows_.size() == slot_.size()) return learner.Scores(rows_, scores_);
   computed_.resize(rows_.size() * actions_);
   learner.Scores(rows_, computed_);

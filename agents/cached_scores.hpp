@@ -14,6 +14,7 @@ namespace berth {
 class CachedScores {
  public:
   CachedScores(int envs, int actions);
+  // At every step, or Invalidate: slots are told apart by number, and a number is given again.
   void Evaluate(const Replay& replay, QLearner& learner);
   void Invalidate();                                 // the parameters changed
   std::span<const float> operator[](int env) const;  // [A]

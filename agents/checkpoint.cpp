@@ -76,13 +76,17 @@ TrainCounters ReadCounters(const h5::Reader& in) {
   return counters;
 }
 
+std::string ResolveNetwork(const std::string& spec) {
+  const Spec network = ParseSpec(spec);
+  return Params(network, FindNetwork(network.name).params).Resolved();
+}
+
 }  // namespace
 
 RunIdentity IdentityOf(const TrainRequest& request) {
   RunIdentity run;
   run.agent = ResolveAgent(request.agent);
-  const Spec network = ParseSpec(request.network);
-  run.network = Params(network, FindNetwork(network.name).params).Resolved();
+  run.network = ResolveNetwork(request.network);
   run.mdp = request.mdp;
   run.layout = request.env->layout();
   run.num_actions = request.env->num_actions();
@@ -116,8 +120,9 @@ void SaveCheckpoint(const std::string& path, const RunIdentity& run, const Train
 TrainCounters LoadCheckpoint(const std::string& path, const RunIdentity& run, Agent& agent, BatchEnv& env) {
   const h5::Reader in(path, kCheckpointKind, kCheckpointVersion);
   const RunIdentity saved = ReadIdentity(in);
-  Agree(path, "--agent", run.agent, saved.agent);
-  Agree(path, "--network", run.network, saved.network);
+  // Resolved anew: parameters that were added since stand at their defaults.
+  Agree(path, "--agent", run.agent, ResolveAgent(saved.agent));
+  Agree(path, "--network", run.network, ResolveNetwork(saved.network));
   Agree(path, "decision process", run.mdp.ToString(), saved.mdp.ToString());
   Agree(path, "observation", LayoutText(run), LayoutText(saved));
   Agree(path, "GPU types", TypesText(run), TypesText(saved));

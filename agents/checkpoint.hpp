@@ -12,7 +12,9 @@
 
 namespace berth {
 
-inline constexpr int kCheckpointVersion = 4;
+// 5: DQN's replay buffer keeps every observation once and its moments lie in one row; its older checkpoints
+// are refused. PPO's of version 4 are read.
+inline constexpr int kCheckpointVersion = 5;
 inline constexpr const char* kCheckpointKind = "checkpoint";
 inline constexpr int kCheckpointExamples = 16;
 

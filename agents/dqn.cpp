@@ -22,13 +22,15 @@
 namespace berth {
 namespace {
 
+constexpr int kFirstVersion = 5;  // of the checkpoints that Load reads
+
 constexpr ParamInfo kParams[] = {
     {"lr", "0.0003", "learning rate of Adam at the start"},
     {"lr_schedule", "constant", "linear (to 0 at the end) | constant"},
     {"buffer", "50000", "environment steps that the replay buffer holds"},
     {"learning_starts", "2000", "environment steps before the first update"},
     {"batch", "128", "transitions an update"},
-    {"train_freq", "64", "environment steps between trainings"},
+    {"train_freq", "64", "environment steps between trainings, of all environments together"},
     {"gradient_steps", "4", "updates a training"},
     {"target_interval", "2000", "environment steps between updates of the target network"},
     {"target_tau", "1", "share of the online network that an update of the target takes; 1 copies it"},
@@ -133,9 +135,8 @@ class Dqn final : public Agent {
 
   Figures figures() const override {
     if (learnt_at_ < 0.0) return {};
-    const auto updates = static_cast<double>(options_.gradient_steps);
-    return {{"losses/td_loss", sum_.loss / updates},
-            {"losses/q_values", sum_.mean_q / updates},
+    return {{"losses/td_loss", mean_.loss},
+            {"losses/q_values", mean_.mean_q},
             {"charts/learning_rate", options_.lr.At(learnt_at_)},
             {"charts/epsilon", Epsilon(learnt_at_)}};
   }
@@ -153,8 +154,6 @@ class Dqn final : public Agent {
     }
     replay_.Advance();
     if (priorities_) Prioritise();
-    steps_ += setup_.num_envs;
-    if (Passed(options_.target_interval)) UpdateTarget();
     played.steps = setup_.num_envs;
     played.learnt = Learn(fraction);
     played.learn_s = watch.Lap();
@@ -174,6 +173,11 @@ class Dqn final : public Agent {
   }
 
   void Load(const h5::Reader& in) override {
+    if (in.version() < kFirstVersion) {
+      throw Error(Join(in.path(), ": --resume of dqn: expected a checkpoint of format version ",
+                       kFirstVersion, " or later, found ", in.version(),
+                       ", whose replay buffer is laid out otherwise; train anew or export it"));
+    }
     ReadModule(in, "network", *network_);
     ReadModule(in, "target", *target_);
     adam_.Load(in, "adam");
@@ -213,11 +217,6 @@ class Dqn final : public Agent {
     return options_.epsilon_start + (options_.epsilon_end - options_.epsilon_start) * std::min(part, 1.0);
   }
 
-  // Did the last step of all environments pass a multiple of `interval`?
-  bool Passed(std::int64_t interval) const {
-    return steps_ / interval != (steps_ - setup_.num_envs) / interval;
-  }
-
   void Act(double fraction) {
     const double epsilon = Epsilon(fraction);
     bool greedy = false;
@@ -227,7 +226,10 @@ class Dqn final : public Agent {
           explores ? UniformMasked(replay_.NowMask(static_cast<std::int32_t>(i)), explore_[i]) : kGreedy;
       greedy = greedy || !explores;
     }
-    if (!greedy) return;
+    if (!greedy) {
+      scores_.Invalidate();  // a slot that nobody looks at may come to hold another observation
+      return;
+    }
     scores_.Evaluate(replay_, *learner_);
     for (int i = 0; i < setup_.num_envs; ++i) {
       // The dueling value and mean are the same for all actions of a row: the best score is the best Q.
@@ -246,10 +248,28 @@ class Dqn final : public Agent {
     }
   }
 
+  // What the steps just made are due, one after the other: many environments may pass an interval more than
+  // once in one step of theirs.
   bool Learn(double fraction) {
-    if (steps_ < options_.learning_starts || !Passed(options_.train_freq)) return false;
-    if (priorities_ ? priorities_->count() == 0 : !replay_.Ready()) return false;
-    sum_ = {};
+    const bool can_train = priorities_ ? priorities_->count() > 0 : replay_.Ready();
+    TdFigures sum;
+    std::int64_t updates = 0;
+    for (int i = 0; i < setup_.num_envs; ++i) {
+      ++steps_;
+      if (steps_ % options_.target_interval == 0) UpdateTarget();
+      if (!can_train || steps_ < options_.learning_starts || steps_ % options_.train_freq != 0) continue;
+      Train(fraction, sum);
+      updates += options_.gradient_steps;
+    }
+    if (updates == 0) return false;
+    scores_.Invalidate();
+    const auto n = static_cast<double>(updates);
+    mean_ = {sum.loss / n, sum.mean_q / n};
+    learnt_at_ = fraction;
+    return true;
+  }
+
+  void Train(double fraction, TdFigures& sum) {
     for (std::int64_t g = 0; g < options_.gradient_steps; ++g) {
       FillBatch(fraction);
       const TdFigures figures = learner_->Gradient(batch_, error_);
@@ -258,12 +278,9 @@ class Dqn final : public Agent {
                  ClipScale(GradientNorm(gradients_), options_.max_grad_norm));
       learner_->OnlineChanged();
       if (priorities_) priorities_->Update(step_, error_);
-      sum_.loss += figures.loss;
-      sum_.mean_q += figures.mean_q;
+      sum.loss += figures.loss;
+      sum.mean_q += figures.mean_q;
     }
-    scores_.Invalidate();
-    learnt_at_ = fraction;
-    return true;
   }
 
   void UpdateTarget() {
@@ -314,7 +331,7 @@ class Dqn final : public Agent {
   Stream draws_;
   std::int64_t steps_ = 0;             // environment steps
   std::vector<std::int32_t> actions_;  // [N]
-  TdFigures sum_;                      // over the last training
+  TdFigures mean_;                     // over the updates of the last Learn that had any
   double learnt_at_ = -1.0;            // the fraction then
 };
 

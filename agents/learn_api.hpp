@@ -1,5 +1,5 @@
-// What `train` and `export` ask of libberth_learn.so, which they open at run time: the one header of the
-// learners that includes no LibTorch. Errors cross as berth::Error.
+// What `train`, `export`, `bench` and `list` ask of libberth_learn.so, which they open at run time: the one
+// header of the learners that includes no LibTorch. Errors cross as berth::Error.
 #pragma once
 
 #include <atomic>
@@ -81,6 +81,7 @@ struct BenchTrainRequest {
   std::int64_t steps = 16384;      // environment steps that are timed; a whole rollout at least
   int threads = 1;
   std::uint64_t seed = 0;
+  std::function<void()> on_clock = nullptr;  // called as the clock starts, and as it stops
 };
 struct BenchTrainOutcome {
   std::int64_t steps = 0, updates = 0;       // timed; optimiser steps
@@ -110,7 +111,7 @@ struct LearnApi {
   std::string (*build)();                            // "LibTorch 2.11.0, CPU only"
   BenchTrainOutcome (*bench_training)(const BenchTrainRequest&);
 };
-inline constexpr int kLearnApiVersion = 4;
+inline constexpr int kLearnApiVersion = 5;
 inline constexpr const char* kLearnApiSymbol = "berth_learn_api";  // extern "C" const LearnApi* ()
 
 }  // namespace berth

@@ -39,7 +39,9 @@ void Priorities::Draw(Stream& stream, double beta, std::span<std::int64_t> step,
 
 void Priorities::Update(std::span<const std::int64_t> step, std::span<const float> error) {
   for (std::size_t b = 0; b < step.size(); ++b) {
-    const double value = std::pow(std::abs(static_cast<double>(error[b])) + kEpsilon, alpha_);
+    double value = std::pow(std::abs(static_cast<double>(error[b])) + kEpsilon, alpha_);
+    // Of a network that diverged: the tree must stay one, so that the trainer can say it.
+    if (!std::isfinite(value)) value = greatest_;
     Set(static_cast<std::size_t>(step[b]), value);
     greatest_ = std::max(greatest_, value);
   }

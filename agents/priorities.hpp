@@ -23,6 +23,7 @@ class Priorities {
   void Remove(std::size_t step);
   // One step of each of step.size() equal parts of the mass, and their weights.
   void Draw(Stream& stream, double beta, std::span<std::int64_t> step, std::span<float> weight) const;
+  // An error that is not finite counts as the greatest so far.
   void Update(std::span<const std::int64_t> step, std::span<const float> error);
 
   double Probability(std::size_t step) const { return tree_[step] / tree_.total(); }

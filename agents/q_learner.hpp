@@ -20,6 +20,8 @@ class QLearner {
   // Rows [D] to scores [rows, A] of the online network: Q, or with dueling heads what differs from Q by one
   // number a row, which no choice needs.
   virtual void Scores(std::span<const float* const> rows, std::span<float> scores) = 0;
+  // Has a row's scores the same bits whatever rows stand beside it? LibTorch's products depend on how many.
+  virtual bool RowsApart() const { return false; }
   // The weighted mean Huber loss of Q(observation, action) against the goals; its gradient is in gradient()
   // until the next call, Q - goal in `error` [B].
   virtual TdFigures Gradient(const TdBatch& batch, std::span<float> error) = 0;

@@ -1,5 +1,7 @@
 // berth bench: what it measures with, not how fast anything is.
+#include <poll.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <cstdlib>
@@ -201,6 +203,34 @@ TEST_CASE("bench: a command gives back what it wrote, its code and the environme
   CHECK(said.exit_code == 3);
   CHECK(said.failure == "");
   CHECK(RunCommand({"/no/such/program"}, 30, true).failure == "cannot start /no/such/program");
+}
+
+TEST_CASE("bench: what runs in a child does not outlive the one that waits for it") {
+  // We start one that waits for a child, and kill it: the last to hold the pipe's other end is then gone,
+  // well before the child would end by itself.
+  int ends[2];
+  REQUIRE(pipe(ends) == 0);
+  const pid_t waiting = fork();
+  REQUIRE(waiting >= 0);
+  if (waiting == 0) {
+    RunInChild(
+        [&]() -> std::string {
+          if (write(ends[1], "x", 1) != 1) _exit(1);
+          std::this_thread::sleep_for(std::chrono::seconds(20));
+          return "";
+        },
+        60.0);
+    _exit(0);
+  }
+  close(ends[1]);
+  char byte = 0;
+  REQUIRE(read(ends[0], &byte, 1) == 1);  // it runs
+  REQUIRE(kill(waiting, SIGKILL) == 0);
+  REQUIRE(waitpid(waiting, nullptr, 0) == waiting);
+  pollfd end{ends[0], POLLIN, 0};
+  REQUIRE(poll(&end, 1, /*ms=*/10000) == 1);
+  CHECK(read(ends[0], &byte, 1) == 0);
+  close(ends[0]);
 }
 
 TEST_CASE("bench: the suite's signature depends on every run, name and clock") {

@@ -149,6 +149,15 @@ TEST_CASE("tune: candidates out of their bounds lose, and nothing else happens")
   CHECK(Tune(tuning).values[0] > 0.0);
 }
 
+TEST_CASE("tune: a reference that leaves jobs unfinished is an error, not a search in the dark") {
+  Tuning tuning = SmallTuning();
+  tuning.reference = "admission(limit=1)";  // rejects whoever finds another
+  CHECK_THROWS_WITH(Tune(tuning), Catch::Contains("--reference: ") &&
+                                      Catch::Contains("left jobs of the window unfinished in 2 of 2"));
+  tuning.reference = "las(quantum=-1)";
+  CHECK_THROWS_WITH(Tune(tuning), Catch::Contains("quantum"));
+}
+
 TEST_CASE("tune: found values take the place of given ones") {
   const Spec spec = WithParameters(ParseSpec("las(quantum=5)"), {"slice", "quantum"}, {0.00012346, 1234.56});
   CHECK(spec.ToString() == "las(quantum=1235,slice=0.0001235)");

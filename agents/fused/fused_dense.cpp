@@ -41,7 +41,7 @@ FusedDense::FusedDense(const std::string& name, std::span<const ParameterView> p
 }
 
 void FusedDense::Refresh(bool backward) {
-  if (outputs_ > 1 || backward) packed_.Pack(weight_, ld_, whole_ ? bias_ : nullptr, backward);
+  packed_.Pack(weight_, ld_, whole_ ? bias_ : nullptr, backward);
 }
 
 void FusedDense::Forward(const float* x, std::ptrdiff_t rows, float* y, kernels::Epilogue epilogue,

@@ -41,9 +41,10 @@ class FusedNetwork {
   // How many of the first of these rows (at least one) are best computed together.
   virtual std::size_t ChunkOf(std::span<const float* const> rows) const = 0;
   // Each of `rows` is an observation [D]; they must stay until Backward. scores [rows, A] unmasked, values
-  // [rows]; null: not wanted, nor computed.
+  // [rows]; null values: not wanted, nor computed.
   virtual void Forward(std::span<const float* const> rows, float* scores, float* values) = 0;
-  // Of the last Forward; d_scores [rows, A] and d_values [rows] are the loss's gradients there; null: 0.
+  // Of the last Forward; d_scores [rows, A] and d_values [rows] are the loss's gradients there; null
+  // d_values: 0.
   virtual void Backward(const float* d_scores, const float* d_values) = 0;
 
   // In the order of the parameters, one after the other.

@@ -6,15 +6,6 @@
 
 namespace berth::kernels {
 
-void Relu(std::span<float> x) {
-  Kernels().relu(x.data(), x.size());
-}
-void Tanh(std::span<float> x) {
-  Kernels().tanh(x.data(), x.size());
-}
-void Exp(std::span<float> x) {
-  Kernels().exp(x.data(), x.size());
-}
 void ReluBackward(std::span<const float> y, std::span<float> dy) {
   Kernels().relu_backward(y.data(), dy.data(), dy.size());
 }

@@ -1,4 +1,5 @@
-// Activations, softmax over legal actions and Adam on plain arrays, vectorised. Thread rule: pure functions.
+// Gradients of activations, softmax over legal actions and Adam on plain arrays, vectorised. Thread rule:
+// pure functions.
 #pragma once
 
 #include <cstddef>
@@ -7,9 +8,6 @@
 
 namespace berth::kernels {
 
-void Relu(std::span<float> x);                                     // x = max(x, 0)
-void Tanh(std::span<float> x);                                     // absolute error below 4e-7
-void Exp(std::span<float> x);                                      // relative error below 2e-7
 void ReluBackward(std::span<const float> y, std::span<float> dy);  // dy *= y > 0
 void TanhBackward(std::span<const float> y, std::span<float> dy);  // dy *= 1 - y^2
 

@@ -8,9 +8,10 @@
 //   BackwardWeight(x, ldx, inputs, dy, ldy, outputs, rows, dw); // dW += dY^T X
 //   AddColumnSums(dy, ldy, rows, outputs, db);                  // db += column sums of dY
 //
-// Matrices are row-major, `ld` is the distance of rows in floats. Every sum runs in the order of the reduced
-// index on one thread, and a row of Y has the same bits whatever rows stand beside it; other instruction sets
-// round differently (fused multiply-add). Thread rule: const functions from any thread, Pack by one.
+// Matrices are row-major, `ld` is the distance of rows in floats. Every sum has one order on one thread: that
+// of the reduced index, but lane by lane in ForwardOne. A row of Y has the same bits whatever rows stand
+// beside it; other instruction sets round differently (fused multiply-add). Thread rule: const functions from
+// any thread, Pack by one.
 #pragma once
 
 #include <cstddef>

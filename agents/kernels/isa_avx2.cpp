@@ -1,4 +1,4 @@
-// The kernels with 256-bit registers and fused multiply-add (agents/CMakeLists.txt gives the flags).
+// The kernels with 256-bit registers and fused multiply-add (agents/kernels/CMakeLists.txt gives the flags).
 #if defined(__x86_64__)
 #define BERTH_ISA avx2
 #define BERTH_ISA_NAME "avx2"

@@ -1,4 +1,4 @@
-// The kernels with 512-bit registers (agents/CMakeLists.txt gives the flags).
+// The kernels with 512-bit registers (agents/kernels/CMakeLists.txt gives the flags).
 #if defined(__x86_64__)
 #define BERTH_ISA avx512
 #define BERTH_ISA_NAME "avx512"

@@ -3,6 +3,14 @@
 #include <vector>
 
 namespace berth::kernels {
+namespace {
+
+const KernelTable*& InUse() {
+  static const KernelTable* table = RunnableKernels().front();
+  return table;
+}
+
+}  // namespace
 
 std::span<const KernelTable* const> RunnableKernels() {
   static const std::vector<const KernelTable*> tables = [] {
@@ -21,8 +29,11 @@ std::span<const KernelTable* const> RunnableKernels() {
 }
 
 const KernelTable& Kernels() {
-  static const KernelTable& best = *RunnableKernels().front();
-  return best;
+  return *InUse();
+}
+
+void UseKernels(const KernelTable& table) {
+  InUse() = &table;
 }
 
 }  // namespace berth::kernels

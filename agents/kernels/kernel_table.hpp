@@ -1,4 +1,4 @@
-// What is compiled once for every instruction set (isa_*.cpp), and chosen once when the program starts.
+// What is compiled once for every instruction set (isa_*.cpp), and chosen at the first use.
 // Layers and activations are better called by gemm.hpp and elementwise.hpp; the rest is called here.
 #pragma once
 
@@ -84,8 +84,11 @@ const KernelTable& BaselineKernels();
 const KernelTable& Avx2Kernels();
 const KernelTable& Avx512Kernels();
 #endif
-// Those that this machine runs, the best first; and the best.
+// Those that this machine runs, the best first; and the one in use: the best.
 std::span<const KernelTable* const> RunnableKernels();
 const KernelTable& Kernels();
+// Puts another of them in use, for tests. Weights that were packed before are useless. No other thread may be
+// in a kernel.
+void UseKernels(const KernelTable& table);
 
 }  // namespace berth::kernels

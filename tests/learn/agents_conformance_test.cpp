@@ -10,7 +10,6 @@
 #include "agents/learn_api.hpp"
 #include "agents/ppo_loss.hpp"
 #include "agents/trainer.hpp"
-#include "data/workloads.hpp"
 #include "env/check.hpp"
 #include "env/vec_env.hpp"
 #include "policies/bundle.hpp"
@@ -30,25 +29,6 @@ std::string Small(const std::string& agent) {
   if (agent == "dqn")
     return "dqn(buffer=400,learning_starts=16,batch=8,train_freq=8,gradient_steps=1,n_step=2)";
   return agent;
-}
-
-std::unique_ptr<BatchEnv> ToyEnv(const MdpSpec& mdp, int envs, std::uint64_t seed) {
-  ScenarioSettings settings;
-  settings.cluster = ParseCluster("v100=2,k80=1");
-  settings.clock = Clock{ClockKind::kEvent};
-  SchedEnvOptions options;
-  options.mdp = mdp;
-  options.seed = seed;
-  options.episode_jobs = 12;
-  options.warmup_jobs = 0;
-  return MakeVecEnv(MakeWorkload("toy", settings), options, envs, 1);
-}
-
-MdpSpec SmallMdp() {
-  MdpSpec mdp;
-  mdp.visible = 4;
-  mdp.tau_s = 600.0;
-  return mdp;
 }
 
 // A BatchEnv that looks at the actions before the environment does.

@@ -19,6 +19,8 @@ namespace {
 constexpr const char* kPpo = "ppo(n_steps=8,minibatch=16,epochs=2,lr_schedule=linear)";
 constexpr const char* kDqn =
     "dqn(buffer=300,learning_starts=64,batch=8,train_freq=8,gradient_steps=2,target_interval=40,n_step=3)";
+constexpr const char* kAutograd =
+    "dqn(buffer=300,learning_starts=64,batch=8,train_freq=8,gradient_steps=2,target_interval=40,fused=false)";
 constexpr const char* kPrioritised =
     "dqn(buffer=300,learning_starts=64,batch=8,train_freq=8,gradient_steps=2,n_step=2,per_alpha=0.6)";
 
@@ -71,7 +73,7 @@ std::vector<double> Contents(const std::string& path) {
 }  // namespace
 
 TEST_CASE("an interrupted run continues bit for bit") {
-  for (const std::string agent : {kPpo, kDqn, kPrioritised}) {
+  for (const std::string agent : {kPpo, kDqn, kAutograd, kPrioritised}) {
     for (const int threads : {1, 2}) {
       CAPTURE(agent, threads);
       const test::TemporaryFolder folder;
@@ -139,6 +141,49 @@ TEST_CASE("a checkpoint of another run is refused, with both sides") {
   refuse(Request(kPpo, wider, folder / "run", 1), "--envs");
 }
 
+TEST_CASE("a checkpoint from before a parameter was added is resumed with its default") {
+  const test::TemporaryFolder folder;
+  CartPole env(4, 0.98, 5);
+  const TrainRequest request = Request(kPpo, env, folder.path(), 1);
+  RunIdentity older = IdentityOf(request), other = older;
+  const std::string added = ",fused=true";
+  const std::size_t at = older.agent.find(added);
+  REQUIRE(at != std::string::npos);
+  older.agent.erase(at, added.size());
+  auto agent = MakeTestAgent(kPpo, request.network, env, 5);
+  env.Reset(agent->First());
+  TrainOnce(*agent, env, 0.0);
+  SaveCheckpoint(folder / "older.h5", older, {.steps = 32}, *agent, env);
+  auto resumed = MakeTestAgent(kPpo, request.network, env, 5);
+  CHECK(LoadCheckpoint(folder / "older.h5", IdentityOf(request), *resumed, env).steps == 32);
+  CHECK(FlatParameters(*resumed) == FlatParameters(*agent));
+  // Another value than the default is another run still.
+  other.agent.replace(at, added.size(), ",fused=false");
+  CHECK_THROWS_WITH(LoadCheckpoint(folder / "older.h5", other, *resumed, env), Catch::Contains("--agent"));
+}
+
+TEST_CASE("checkpoints of format 4: PPO's are read, DQN's refused in one line") {
+  const test::TemporaryFolder folder;
+  CartPole env(4, 0.98, 5);
+  for (const std::string spec : {kPpo, kDqn}) {
+    auto agent = MakeTestAgent(spec, "mlp(hidden=16)", env, 5),
+         again = MakeTestAgent(spec, "mlp(hidden=16)", env, 6);
+    env.Reset(agent->First());
+    TrainOnce(*agent, env, 0.0);
+    h5::Writer out(folder / "four.h5", kCheckpointKind, 4);
+    agent->Save(out);
+    out.Commit();
+    const h5::Reader in(folder / "four.h5", kCheckpointKind, kCheckpointVersion);
+    if (spec == kPpo) {
+      again->Load(in);
+      CHECK(FlatParameters(*again) == FlatParameters(*agent));
+    } else {
+      CHECK_THROWS_WITH(again->Load(in),
+                        Catch::Contains("expected a checkpoint of format version 5 or later, found 4"));
+    }
+  }
+}
+
 TEST_CASE("a checkpoint keeps the whole decision process") {
   const test::TemporaryFolder folder;
   CartPole env(4, 0.98, 5);
@@ -182,9 +227,12 @@ TEST_CASE("a network that diverged does not replace the last good checkpoint") {
   const std::vector<double> before = Contents(folder / "run/checkpoint.h5");
   Table table = Ring(2, 0.9);
   table.reward[1][0] = std::numeric_limits<float>::quiet_NaN();
-  TableEnv bad(table, 4);
-  CHECK_THROWS_WITH(Train(Request(kPpo, bad, folder / "run", 1)), Catch::Contains("diverged"));
-  CHECK(Contents(folder / "run/checkpoint.h5") == before);
+  for (const std::string agent : {kPpo, kDqn, kAutograd, kPrioritised}) {
+    CAPTURE(agent);
+    TableEnv bad(table, 4);
+    CHECK_THROWS_WITH(Train(Request(agent, bad, folder / "run", 1)), Catch::Contains("a lower lr may help"));
+    CHECK(Contents(folder / "run/checkpoint.h5") == before);
+  }
 }
 
 TEST_CASE("training leaves progress in CSV with CleanRL's names, and continues it") {

@@ -2,7 +2,9 @@
 // CartPole.
 #include <algorithm>
 #include <cmath>
+#include <set>
 
+#include "agents/cached_scores.hpp"
 #include "agents/dqn_loss.hpp"
 #include "agents/trainer.hpp"
 #include "env/check.hpp"
@@ -212,6 +214,94 @@ TEST_CASE("the target network takes its share of the online one every target_int
       copied_every_step = std::max(copied_every_step, std::abs(goal - (1.0 + 0.9 * q)));
     }
     CHECK(copied_every_step > 0.05);  // copying at every step would show
+  }
+}
+
+TEST_CASE("as many trainings as the steps of all environments together make due") {
+  for (const auto& [envs, frequency] : {std::pair{16, 4}, {16, 16}, {16, 24}, {1, 4}}) {
+    CAPTURE(envs, frequency);
+    CartPole env(envs, 0.99, 1);
+    auto agent = MakeTestAgent(
+        Join("dqn(learning_starts=96,batch=2,n_step=1,gradient_steps=3,train_freq=", frequency, ")"),
+        "mlp(hidden=4)", env, 1);
+    env.Reset(agent->First());
+    TrainFor(*agent, env, 480, 0.5);
+    // At 96, 96 + f, ..., 480.
+    CHECK(agent->updates() == 3 * ((480 - 96) / frequency + 1));
+  }
+}
+
+TEST_CASE("a greedy action is that of the observation of now, after steps at random as well") {
+  // Three of the last observations are held, so slots are soon given again; every action leads elsewhere.
+  Table table;
+  for (int s = 0; s < 9; ++s) {
+    table.reward.emplace_back(5, 0.0F);
+    table.mask.emplace_back(5, std::uint8_t{1});
+    table.next.emplace_back();
+    for (int a = 0; a < 5; ++a) table.next.back().push_back((2 * s + a + 1) % 9);
+  }
+  TableEnv env(table, 1);
+  auto agent = MakeTestAgent(
+      "dqn(buffer=2,learning_starts=100000,n_step=1,epsilon_end=0,exploration_fraction=1)", "mlp", env, 1);
+  const StepBuffers now = agent->First();
+  env.Reset(now);
+  const auto state = [&] {
+    return static_cast<int>(std::max_element(now.observation.begin(), now.observation.end()) -
+                            now.observation.begin());
+  };
+  std::set<std::int32_t> chosen;
+  for (int round = 0; round < 400; ++round) {
+    std::int32_t best = -1;
+    agent->Greedy(now.observation, now.action_mask, std::span(&best, 1));
+    const int before = state();
+    agent->Play(env, /*fraction=*/1.0);  // epsilon 0
+    REQUIRE(state() == table.next[static_cast<std::size_t>(before)][static_cast<std::size_t>(best)]);
+    chosen.insert(best);
+    for (int k = 0; k < round % 5; ++k) agent->Play(env, /*fraction=*/0.0);  // epsilon 1
+  }
+  CHECK(chosen.size() > 1);
+}
+
+namespace {
+
+// Scores a row by its number and by how many rows are scored with it.
+class CountsRows final : public QLearner {
+ public:
+  explicit CountsRows(bool apart) : apart_(apart) {}
+  void Scores(std::span<const float* const> rows, std::span<float> scores) override {
+    for (std::size_t r = 0; r < rows.size(); ++r)
+      scores[r] = rows[r][0] + 100.0F * static_cast<float>(rows.size());
+  }
+  bool RowsApart() const override { return apart_; }
+  TdFigures Gradient(const TdBatch&, std::span<float>) override { return {}; }
+  const torch::Tensor& gradient() const override { return none_; }
+
+ private:
+  bool apart_;
+  torch::Tensor none_;
+};
+
+}  // namespace
+
+TEST_CASE("cached scores do not depend on which rows changed, or only those that did are computed") {
+  for (const bool apart : {false, true}) {
+    CAPTURE(apart);
+    CountsRows learner(apart);
+    CachedScores scores(2, 1);
+    Replay replay(3, 1, 2, 1, 1);
+    const StepBuffers now = replay.Now();
+    std::fill(now.action_mask.begin(), now.action_mask.end(), std::uint8_t{1});
+    now.observation[0] = 1.0F;
+    now.observation[1] = 2.0F;
+    const std::vector<std::int32_t> actions(2, 0);
+    for (int step = 0; step < 8; ++step) {
+      replay.Outcome(actions);
+      now.observation[1] += 1.0F;  // that of environment 0 stays
+      replay.Advance();
+      scores.Evaluate(replay, learner);
+      CHECK(scores[0][0] == 201.0F);  // as when both were computed
+      CHECK(scores[1][0] == (apart && step > 0 ? 100.0F : 200.0F) + now.observation[1]);
+    }
   }
 }
 

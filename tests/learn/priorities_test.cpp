@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "tests/catch.hpp"
@@ -86,6 +87,23 @@ TEST_CASE("prioritised replay: probabilities and weights of a case worked out by
   CHECK(priorities.count() == 4);
 }
 
+TEST_CASE("prioritised replay: errors that are not finite leave a tree that can be drawn from") {
+  Priorities priorities(4, 1.0);
+  for (const std::size_t step : {0U, 1U, 2U}) priorities.Add(step);
+  const float infinity = std::numeric_limits<float>::infinity();
+  priorities.Update(std::vector<std::int64_t>{0, 1, 2}, std::vector<float>{3.0F, std::nanf(""), -infinity});
+  // The greatest so far is 3: all three alike.
+  for (const std::size_t step : {0U, 1U, 2U}) CHECK(priorities.Probability(step) == Approx(1.0 / 3.0));
+  CHECK(priorities.count() == 3);
+  priorities.Add(3);
+  CHECK(priorities.Probability(3) == Approx(0.25));
+  Stream draw(5, Purpose::kTest);
+  std::vector<std::int64_t> drawn(4);
+  std::vector<float> weight(4);
+  priorities.Draw(draw, 0.4, drawn, weight);
+  for (const float w : weight) CHECK(w == Approx(1.0));
+}
+
 TEST_CASE("prioritised replay: read back, it draws the same") {
   const test::TemporaryFolder folder;
   Priorities priorities(50, 0.6), other(50, 0.6);
@@ -98,6 +116,9 @@ TEST_CASE("prioritised replay: read back, it draws the same") {
     for (float& e : error) e = static_cast<float>(draw.Normal());
     priorities.Update(drawn, error);
   }
+  priorities.Add(44);
+  priorities.Update(std::vector<std::int64_t>{44, 1}, std::vector<float>{9.0F, 1.0F});
+  priorities.Remove(44);
   {
     h5::Writer out(folder / "p.h5", "test", 1);
     priorities.Save(out, "replay");
@@ -111,6 +132,12 @@ TEST_CASE("prioritised replay: read back, it draws the same") {
   other.Draw(b, 0.4, again, weight_again);
   CHECK(drawn == again);
   CHECK(weight == weight_again);
+  // The greatest so far is restored too: 9^0.6 of step 44, which nobody holds any more.
+  CHECK(other.Probability(44) == 0.0);
+  priorities.Add(45);
+  other.Add(45);
+  CHECK(other.Probability(45) == priorities.Probability(45));
+  CHECK(other.Probability(45) > 2.0 * other.Probability(1));
 }
 
 }  // namespace berth

@@ -257,12 +257,17 @@ TEST_CASE("Adam: two steps against the closed form") {
 }
 
 TEST_CASE("gradients are clipped by their joint norm") {
-  std::vector<torch::Tensor> gradients = {torch::tensor({3.0F}), torch::tensor({0.0F, 4.0F})};
-  CHECK(ClipGradients(gradients, 10.0) == Approx(5.0));
-  CHECK(gradients[0][0].item<double>() == 3.0);
-  CHECK(ClipGradients(gradients, 1.0) == Approx(5.0));
-  CHECK(gradients[0][0].item<double>() == Approx(0.6).epsilon(1e-5));
-  CHECK(gradients[1][1].item<double>() == Approx(0.8).epsilon(1e-5));
+  const double norm = GradientNorm({torch::tensor({3.0F}), torch::tensor({0.0F, 4.0F})});
+  CHECK(norm == Approx(5.0));
+  CHECK(ClipScale(norm, 10.0) == 1.0);
+  CHECK(ClipScale(norm, 1.0) == Approx(0.2).epsilon(1e-5));
+  // A step with the scale is the step with the gradient scaled.
+  torch::Tensor scaled = torch::tensor({1.0F}), other = scaled.clone();
+  Adam a({scaled}, 0.1), b({other}, 0.1);
+  a.Step({torch::tensor({3.0F})}, 0.1, 0.25);
+  b.Step({torch::tensor({0.75F})}, 0.1);
+  CHECK(scaled.equal(other));
+  CHECK(scaled[0].item<double>() == Approx(1.0 - 0.1 * 0.75 / 0.85));
 }
 
 TEST_CASE("the return normaliser finds the deviation of the discounted return and is saved") {

@@ -4,11 +4,14 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <memory>
 #include <utility>
 #include <vector>
 
+#include "data/workloads.hpp"
 #include "env/batch_env.hpp"
 #include "env/check.hpp"
+#include "env/vec_env.hpp"
 
 namespace berth {
 
@@ -155,6 +158,27 @@ inline Table Ring(int states, double gamma) {
   }
   table.gamma = gamma;
   return table;
+}
+
+// Episodes of 12 jobs on three GPUs of two types: several micro-actions, each with a mask of its own, see the
+// same observation.
+inline MdpSpec SmallMdp() {
+  MdpSpec mdp;
+  mdp.visible = 4;
+  mdp.tau_s = 600.0;
+  return mdp;
+}
+
+inline std::unique_ptr<BatchEnv> ToyEnv(const MdpSpec& mdp, int envs, std::uint64_t seed) {
+  ScenarioSettings settings;
+  settings.cluster = ParseCluster("v100=2,k80=1");
+  settings.clock = Clock{ClockKind::kEvent};
+  SchedEnvOptions options;
+  options.mdp = mdp;
+  options.seed = seed;
+  options.episode_jobs = 12;
+  options.warmup_jobs = 0;
+  return MakeVecEnv(MakeWorkload("toy", settings), options, envs, 1);
 }
 
 }  // namespace berth

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -59,14 +60,16 @@ ChildResult Fork(const F& child, double limit_s) {
   std::cout.flush();
   std::fflush(nullptr);
   const double begin = WallSeconds();
-  const pid_t pid = fork();
+  const pid_t parent = getpid(), pid = fork();
   if (pid < 0) {
     close(ends[0]);
     close(ends[1]);
     throw Error(Join("cannot start a process: ", std::strerror(errno)));
   }
   if (pid == 0) {
-    setpgid(0, 0);  // what it starts is killed with it
+    setpgid(0, 0);                      // what it starts is killed with it
+    prctl(PR_SET_PDEATHSIG, SIGKILL);   // in a group of its own Ctrl-C does not reach it: never outlives us
+    if (getppid() != parent) _exit(0);  // it had ended before that
     close(ends[0]);
     child(ends[1]);
   }

@@ -1,4 +1,4 @@
-// Busy neighbours: processes of ours that only burn CPU time.
+// Busy neighbours: processes of ours that only burn CPU time, until the destructor ends them.
 #pragma once
 
 #include <sys/types.h>
@@ -13,12 +13,10 @@ class BusyNeighbours {
   ~BusyNeighbours();
   BusyNeighbours(const BusyNeighbours&) = delete;
   BusyNeighbours& operator=(const BusyNeighbours&) = delete;
-  // Ends them: the mean share of a core that one had since the constructor, [0, 1].
-  double Stop();
+  double CpuSeconds() const;  // of all of them together, so far
 
  private:
   std::vector<pid_t> pids_;
-  double begin_;
 };
 
 }  // namespace berth::bench

@@ -1,5 +1,7 @@
 #include "tools/bench/train_work.hpp"
 
+#include <utility>
+
 #include "tools/bench/bench_row.hpp"
 #include "tools/learn_library.hpp"
 
@@ -68,7 +70,8 @@ const LearnApi& Learners() {
   }
 }
 
-BenchTrainOutcome Train(const TrainCase& of, std::int64_t steps, int threads, std::uint64_t seed) {
+BenchTrainOutcome Train(const TrainCase& of, std::int64_t steps, int threads, std::uint64_t seed,
+                        std::function<void()> on_clock) {
   BenchTrainRequest request;
   request.agent = of.agent;
   request.network = of.network;
@@ -77,6 +80,7 @@ BenchTrainOutcome Train(const TrainCase& of, std::int64_t steps, int threads, st
   request.steps = steps;
   request.threads = threads;
   request.seed = seed;
+  request.on_clock = std::move(on_clock);
   return Learners().bench_training(request);
 }
 

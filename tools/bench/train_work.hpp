@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 
@@ -10,8 +11,8 @@
 
 namespace berth::bench {
 
-// The same work as a program of the peers (peers/README.md): observation, mask, network, optimiser,
-// minibatches, epochs.
+// The same work as a program of the peers (peers/README.md): observation, network, optimiser, minibatches,
+// epochs, and the mask but for DQN, whose peer knows none.
 struct TrainCase {
   const char* name;
   const char* what;
@@ -29,7 +30,8 @@ const TrainCase& FindTrainCase(const std::string& name);
 // Opens libberth_learn.so. Throws CannotRun where this build has none.
 const LearnApi& Learners();
 
-// `env` null: the case's task. The seed is that of the repeat.
-BenchTrainOutcome Train(const TrainCase& of, std::int64_t steps, int threads, std::uint64_t seed);
+// On the case's task; the seed is that of the repeat.
+BenchTrainOutcome Train(const TrainCase& of, std::int64_t steps, int threads, std::uint64_t seed,
+                        std::function<void()> on_clock = nullptr);
 
 }  // namespace berth::bench

@@ -3,7 +3,7 @@
 // weights). Minimises; only the order of the values matters.
 //
 //   CmaEs search(start, scales, /*seed=*/0);
-//   while (...) { search.Ask(points); values = ...; search.Tell(values); }
+//   while (...) { points = search.Ask(); values = ...; search.Tell(values); }
 //   search.mean();
 #pragma once
 

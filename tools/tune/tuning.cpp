@@ -1,5 +1,6 @@
 #include "tools/tune/tuning.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <iomanip>
@@ -62,6 +63,15 @@ class Runs {
   ThreadTeam& team_;
 };
 
+// A reference that does not finish its jobs would leave every candidate without a value.
+void CheckFinished(const std::string& reference, const std::vector<double>& jct) {
+  const auto without = std::count_if(jct.begin(), jct.end(), [](double s) { return std::isnan(s); });
+  if (without == 0) return;
+  throw Error(Join("--reference: expected a scheduler that finishes the window's jobs, found ", reference,
+                   ", which left jobs of the window unfinished in ", without, " of ", jct.size(),
+                   " workloads; another --reference, workload or --window may do"));
+}
+
 }  // namespace
 
 Spec WithParameters(const Spec& spec, const std::vector<std::string>& names,
@@ -83,6 +93,7 @@ Spec WithParameters(const Spec& spec, const std::vector<std::string>& names,
 Tuned Tune(const Tuning& tuning) {
   using Wall = std::chrono::steady_clock;
   const Wall::time_point begin = Wall::now();
+  MakeScheduler(tuning.reference, AllSchedulers());  // a reference out of its parameters' bounds is an error
   ThreadTeam team(tuning.threads);
   Runs run(tuning, team);
   CmaEs search(tuning.start, tuning.scales, tuning.seed, tuning.population);
@@ -97,6 +108,7 @@ Tuned Tune(const Tuning& tuning) {
     }
     const auto jct = run(schedulers, static_cast<std::uint32_t>(search.generation()), tuning.workloads);
     if (stopped()) break;  // the runs were cut short
+    CheckFinished(tuning.reference, jct[0]);
     std::vector<double> values;
     double best = HUGE_VAL;
     for (std::size_t k = 1; k < jct.size(); ++k) {

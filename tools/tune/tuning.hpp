@@ -30,7 +30,7 @@ struct Tuning {
   double seconds = 0.0;  // 0 = no limit
   std::uint64_t seed = 0;
   int threads = 1;
-  std::function<void(int generation, double best, double mean_step)> on_generation = nullptr;
+  std::function<void(int generation, double best, double step)> on_generation = nullptr;
   const std::atomic<bool>* interrupted = nullptr;
 };
 
@@ -41,7 +41,7 @@ struct Tuned {
 };
 
 // Same seed and same number of generations: same result, on any number of threads. Throws Error for what
-// cannot run.
+// cannot run, and where the reference leaves jobs of the window unfinished.
 Tuned Tune(const Tuning& tuning);
 
 // The spec with `names[i]` = `values[i]`, in place where it is given, else at the end.

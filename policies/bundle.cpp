@@ -70,11 +70,6 @@ BundleExamples ReadExamples(const h5::Reader& in, const ObservationLayout& layou
   return examples;
 }
 
-double Difference(float found, float expected) {
-  return std::abs(static_cast<double>(found) - expected) /
-         std::max(1.0, std::abs(static_cast<double>(expected)));
-}
-
 }  // namespace
 
 std::int64_t PolicyBundle::parameters() const {
@@ -99,16 +94,19 @@ double ReplayExamples(const PolicyBundle& bundle) {
               examples.observation.size());
   std::vector<float> scores(actions);
   double most = 0.0;
-  const auto note = [&](float found, float expected) {
-    const double difference = Difference(found, expected);
+  const auto note = [&](float found, float expected, double scale) {
+    const double difference = std::abs(static_cast<double>(found) - expected) / std::max(1.0, scale);
     if (!(difference <= most)) most = difference;  // NaN stays
   };
   for (std::size_t i = 0; i < static_cast<std::size_t>(examples.count) && !std::isnan(most); ++i) {
     const std::span<const float> row = std::span<const float>(examples.observation).subspan(i * size, size);
     const float value = network->Evaluate(row, bundle.layout, scores);
-    for (std::size_t a = 0; a < actions && !std::isnan(most); ++a)
-      note(scores[a], examples.scores[i * actions + a]);
-    if (!std::isnan(most)) note(value, examples.value[i]);
+    const std::span<const float> expected =
+        std::span<const float>(examples.scores).subspan(i * actions, actions);
+    double largest = 0.0;
+    for (const float score : expected) largest = std::max(largest, std::abs(static_cast<double>(score)));
+    for (std::size_t a = 0; a < actions && !std::isnan(most); ++a) note(scores[a], expected[a], largest);
+    if (!std::isnan(most)) note(value, examples.value[i], std::abs(static_cast<double>(examples.value[i])));
   }
   return most;
 }

@@ -54,11 +54,12 @@ struct PolicyBundle {
   const NamedArray& Array(const std::string& name) const;  // BERTH_CHECK: it is there
 };
 
-// |found - expected| <= this * max(1, |expected|) is agreement between two implementations of one network.
+// |found - expected| <= this * max(1, largest |score| of the example) is agreement between two implementations
+// of one network: a score near 0 is a difference of terms as large as the others, with their rounding.
 inline constexpr double kBundleTolerance = 1e-5;
 
 // The greatest difference between the examples' scores and values and those of the torch-free network,
-// relative to max(1, |example|); NaN where a score is not finite.
+// relative as above (values: to max(1, |value|)); NaN where a score is not finite.
 double ReplayExamples(const PolicyBundle& bundle);
 
 // Throws Error: unwritable.

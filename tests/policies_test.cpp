@@ -154,6 +154,24 @@ TEST_CASE("a bundle survives its file") {
   CHECK(ReplayExamples(loaded) == 0.0);
 }
 
+TEST_CASE("examples are compared on the scale of their largest score") {
+  PolicyBundle bundle = PairBundle();
+  std::vector<float>& scores = bundle.examples.scores;
+  const auto first = scores.begin(), last = first + bundle.num_actions;  // of the first example
+  float largest = 1.0F;
+  for (auto it = first; it != last; ++it) largest = std::max(largest, std::abs(*it));
+  const auto least =
+      std::min_element(first, last, [](float a, float b) { return std::abs(a) < std::abs(b); });
+  const float kept = *least;
+  *least = kept + 1e-3F * largest;
+  CHECK(ReplayExamples(bundle) == Approx(1e-3).epsilon(1e-3));
+  // The same error beside a score that is a thousand times as large is within rounding's reach; but that
+  // score itself is then wrong by nearly all of it.
+  *first = 1000.0F * largest;
+  CHECK(ReplayExamples(bundle) > 0.9);
+  CHECK(ReplayExamples(bundle) < 1.1);
+}
+
 TEST_CASE("a bundle that is not what it says is refused in one line that says why") {
   PolicyBundle bundle = PairBundle();
   SECTION("edited weights") {

@@ -30,7 +30,7 @@ constexpr ParamInfo kParams[] = {
     {"epochs", "4", "passes over the rollout"},
     {"gae_lambda", "0.95", "lambda of generalised advantage estimation, where time passes"},
     {"lambda_within_instant", "1", "lambda between micro-actions of one instant"},
-    {"ent_coef", "0", "weight of the entropy bonus"},
+    {"ent_coef", "0.003", "weight of the entropy bonus"},
     {"vf_coef", "0.5", "weight of the value loss"},
     {"value_clip", "0", "clip range of the value, 0 = off"},
     {"max_grad_norm", "0.5", "global gradient norm"},

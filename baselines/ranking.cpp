@@ -20,6 +20,18 @@ void FillByRank(const ClusterView& view, Ranking& ranking, Plan& plan) {
   }
 }
 
+void StartByRank(const ClusterView& view, Ranking& ranking, bool overtake, Plan& plan) {
+  std::sort(ranking.begin(), ranking.end());
+  for (const auto& [rank, job] : ranking) {
+    const int type = FastestFit(view, plan, job);
+    if (type >= 0) {
+      plan.Put(view, job, type);
+    } else if (!overtake) {
+      return;
+    }
+  }
+}
+
 bool CanRun(const ClusterView& view, int job, int type) {
   return view.Rate(job, type) > 0.0 && view.Gang(job) <= view.types()[static_cast<std::size_t>(type)].count;
 }

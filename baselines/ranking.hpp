@@ -1,11 +1,12 @@
 // What schedulers of several families share: where a job can run and what a change costs; jobs sorted by a
-// rank that fill an empty cluster from the first to the last.
+// rank that fill a cluster from the first to the last.
 #pragma once
 
 #include <utility>
 #include <vector>
 
 #include "env/plan.hpp"
+#include "env/spec.hpp"
 
 namespace berth {
 
@@ -18,6 +19,14 @@ int FastestOrHere(const ClusterView& view, const Plan& plan, int job);
 // Sorts `ranking` and puts its jobs into `plan` (already begun), each on FastestOrHere; a job that does not
 // fit is passed over.
 void FillByRank(const ClusterView& view, Ranking& ranking, Plan& plan);
+
+// The parameter of strict rules that may be told to be loose.
+inline constexpr ParamInfo kOvertakeParam = {
+    "overtake", "false", "true: a job that does not fit is passed over; false: it blocks those behind it"};
+
+// Non-preemptive: sorts `ranking` and starts its jobs in `plan` (already begun), each on the fastest type
+// with room. A job that does not fit is passed over with `overtake`, and ends it without.
+void StartByRank(const ClusterView& view, Ranking& ranking, bool overtake, Plan& plan);
 
 // Sooner or later: it has a rate there, and the type as many GPUs as its gang, which those of a part of a
 // cluster (env/view_part.hpp) need not have.

@@ -1,6 +1,5 @@
 // Fair share with decayed usage, as Slurm defines its classic factor: the queue goes by F = 2^(-U/S) of a
 // job's tenant, the largest first, then by arrival. Strict unless overtake=true. With one tenant it is fcfs.
-#include <algorithm>
 #include <limits>
 
 #include "baselines/fairness/decayed_usage.hpp"
@@ -13,7 +12,7 @@ namespace {
 constexpr ParamInfo kParams[] = {
     {"half_life", "604800",
      "s after which usage counts half (Slurm: PriorityDecayHalfLife, 7 days); 0 = never"},
-    {"overtake", "false", "true: a job that does not fit is passed over; false: it blocks those behind it"},
+    kOvertakeParam,
 };
 
 class FairShare final : public Scheduler {
@@ -31,15 +30,7 @@ class FairShare final : public Scheduler {
     for (int job : view.waiting()) {
       order_.push_back({-factors[static_cast<std::size_t>(view.TenantOf(job))], job});
     }
-    std::sort(order_.begin(), order_.end());
-    for (const auto& [factor, job] : order_) {
-      const int type = FastestFit(view, plan_, job);
-      if (type >= 0) {
-        plan_.Put(view, job, type);
-      } else if (!overtake_) {
-        break;
-      }
-    }
+    StartByRank(view, order_, overtake_, plan_);
     plan_.Emit(view, decision);
   }
 

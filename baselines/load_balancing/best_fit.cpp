@@ -1,11 +1,12 @@
 // First come, first served onto the type with the least room that fits.
 #include "baselines/load_balancing/fit.hpp"
+#include "baselines/ranking.hpp"
 #include "baselines/schedulers.hpp"
 
 namespace berth {
 namespace {
 
-constexpr ParamInfo kParams[] = {kFitOvertakeParam};
+constexpr ParamInfo kParams[] = {kOvertakeParam};
 
 }  // namespace
 
@@ -19,7 +20,7 @@ SchedulerInfo BestFitInfo() {
       /*preemptive=*/false,
       kParams,
       [](Params& params) -> std::unique_ptr<Scheduler> {
-        return std::make_unique<Fit>(/*tightest=*/true, params.Bool(kFitOvertakeParam.name));
+        return std::make_unique<Fit>(/*tightest=*/true, params.Bool(kOvertakeParam.name));
       },
       /*claims=*/{.times = true}};
 }

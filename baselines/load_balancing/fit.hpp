@@ -7,9 +7,6 @@
 
 namespace berth {
 
-inline constexpr ParamInfo kFitOvertakeParam = {
-    "overtake", "false", "true: a job that does not fit is passed over; false: it blocks those behind it"};
-
 class Fit final : public Scheduler {
  public:
   Fit(bool tightest, bool overtake) : tightest_(tightest), overtake_(overtake) {}

@@ -14,6 +14,7 @@
 #include "baselines/queue/order.hpp"
 #include "baselines/queue/score_queue.hpp"
 #include "baselines/queue/type_choice.hpp"
+#include "baselines/ranking.hpp"
 #include "env/commit_backfill.hpp"
 #include "env/mdp.hpp"
 #include "env/plan.hpp"
@@ -36,8 +37,6 @@ struct QueueRuleOptions {
   int queue_limit = kNoLimit;  // most jobs that wait: the latest arrivals beyond it are rejected
 };
 
-inline constexpr ParamInfo kOvertakeParam = {
-    "overtake", "false", "true: a job that does not fit is passed over; false: it blocks those behind it"};
 inline constexpr ParamInfo kSemanticsParam = {
     "semantics", "redecide",
     "redecide: the queue is looked at afresh every time | commit: the chosen job blocks until it fits"};

@@ -1,8 +1,6 @@
 // The c-mu rule: among classes (job types) the one of the greatest cost of waiting times rate of service goes
 // first, here weight / (mean GPU-seconds of the class on its fastest type), then arrival order. It minimises
 // the mean weighted wait in M/G/1 among non-preemptive rules that do not know sizes (Cox & Smith 1961).
-#include <algorithm>
-
 #include "baselines/queueing/class_means.hpp"
 #include "baselines/ranking.hpp"
 #include "baselines/schedulers.hpp"
@@ -12,7 +10,7 @@ namespace {
 
 constexpr ParamInfo kParams[] = {
     kMeansParam,
-    {"overtake", "false", "true: a job that does not fit is passed over; false: it blocks those behind it"},
+    kOvertakeParam,
 };
 
 class CMu final : public Scheduler {
@@ -30,15 +28,7 @@ class CMu final : public Scheduler {
       const double seconds = means_.Mean(view.JobType(job)) / view.BestRate(job);
       order_.push_back({-view.Weight(job) / (seconds * view.Gang(job)), job});
     }
-    std::sort(order_.begin(), order_.end());
-    for (const auto& [index, job] : order_) {
-      const int type = FastestFit(view, plan_, job);
-      if (type >= 0) {
-        plan_.Put(view, job, type);
-      } else if (!overtake_) {
-        break;
-      }
-    }
+    StartByRank(view, order_, overtake_, plan_);
     plan_.Emit(view, decision);
   }
 

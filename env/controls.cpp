@@ -1,4 +1,5 @@
 // What a decision sets beside its jobs: each kind belongs to a feature.
+#include "env/features/services.hpp"
 #include "env/simulator.hpp"
 
 namespace berth {
@@ -8,12 +9,15 @@ bool Simulator::ControlAllowed(const Control& control) const {
     case ControlKind::kPartition:
     case ControlKind::kClock:
     case ControlKind::kPowerCap:
-    case ControlKind::kReplicas:
       break;
+    case ControlKind::kReplicas:
+      return ServiceEngine::Allowed(*this, control);
   }
   return false;
 }
 
-void Simulator::CarryOut(const Control&) {}
+void Simulator::CarryOut(const Control& control) {
+  if (control.kind == ControlKind::kReplicas) ServiceEngine::CarryOut(*this, control);
+}
 
 }  // namespace berth

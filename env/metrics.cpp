@@ -128,6 +128,7 @@ Metrics Measure(const Simulator& simulator, Window window) {
     m.utilization = busy_all / (scenario.num_gpus() * m.end_s);
     m.mean_jobs_in_system = simulator.JobSeconds() / m.end_s;
   }
+  MeasureServices(simulator, m);
   MeasureHpc(simulator, window, m);
   return m;
 }

@@ -35,8 +35,13 @@ struct Metrics {
   double energy_kwh = 0;             // busy x peak + idle x idle power over the run
   double preemptions_per_job = 0;
   double interruptions_per_job = 0;  // stops that no decision ordered (env/features/failures.hpp)
-  double mean_jobs_in_system = 0;    // integral of jobs in system / end of the run
-  double end_s = 0;                  // when the run stopped
+  // Of inference services (env/features/services.hpp), all together; 0 without.
+  double service_p50_s = 0, service_p95_s = 0, service_p99_s = 0;  // latency of a request, to 1%
+  double service_goodput_per_s = 0;                                // requests answered in time, of the run
+  double service_attainment = 0;   // of the requests that came, answered in time
+  double service_gpu_hours = 0;    // held by replicas
+  double mean_jobs_in_system = 0;  // integral of jobs in system / end of the run
+  double end_s = 0;                // when the run stopped
   // As RLScheduler's tables have them (traces/PROTOCOL.md §1, hpc_metrics.cpp): n jobs, w wait, p seconds on
   // GPUs.
   double hpc_bounded_slowdown = 0;  // mean of max(1, (w + p) / max(p, 10 s))
@@ -46,6 +51,7 @@ struct Metrics {
   double hpc_utilization = 0;  // GPU-seconds / (GPUs x [first arrival, *start* of the last job to start])
 };
 Metrics Measure(const Simulator& simulator, Window window);
+void MeasureServices(const Simulator& simulator, Metrics& into);            // the service_* alone
 void MeasureHpc(const Simulator& simulator, Window window, Metrics& into);  // the hpc_* alone
 std::vector<double> CompletionTimes(const Simulator& simulator,
                                     Window window);  // JCT, s, NaN where unfinished

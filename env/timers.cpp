@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "env/features/failures.hpp"
+#include "env/features/services.hpp"
+#include "env/features/stages.hpp"
 #include "env/simulator.hpp"
 
 namespace berth {
@@ -25,6 +27,8 @@ void Simulator::StartTimers() {
   for (auto* column : {&s.safe_steps, &s.lost_steps}) column->assign(U(scenario_.num_jobs()), 0.0);
   s.interruptions.assign(U(scenario_.num_jobs()), 0);
   if (scenario_.data().features.failures) FailureEngine::Start(*this);
+  if (scenario_.data().features.services) ServiceEngine::Start(*this);
+  if (scenario_.data().features.stages) StageEngine::Start(*this);
 }
 
 bool Simulator::TimersAlone(double next) {
@@ -52,6 +56,8 @@ bool Simulator::Fire(const Timer& timer) {
       return FailureEngine::OnRepair(*this, timer.index);
     case TimerKind::kFailure:
       return FailureEngine::OnFailure(*this, timer.index);
+    case TimerKind::kServices:
+      return ServiceEngine::OnTimer(*this);
   }
   return false;
 }
@@ -61,6 +67,7 @@ void Simulator::SetService(int device, OutOfService reason, bool out) {
   std::uint8_t& reasons = s.out_of_service[U(device)];
   const bool was_out = reasons != 0;
   reasons = static_cast<std::uint8_t>(out ? reasons | reason : reasons & ~reason);
+  if (out && reason != kServing && s.services) ServiceEngine::Lose(*this, device);
   if ((reasons != 0) == was_out) return;
   const int type = scenario_.TypeOfDevice(device);
   const int change = was_out ? 1 : -1;

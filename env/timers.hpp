@@ -11,6 +11,7 @@ namespace berth {
 enum class TimerKind : std::uint8_t {
   kRepair,   // index: device
   kFailure,  // index: device
+  kServices,
 };
 
 struct Timer {

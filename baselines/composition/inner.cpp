@@ -90,6 +90,7 @@ void Inner::Decide(const ClusterView& view, Decision& decision) {
     command.devices_begin += offset;
     decision.commands.push_back(command);
   }
+  decision.controls.insert(decision.controls.end(), own_.controls.begin(), own_.controls.end());
   decision.wake_at = std::min(decision.wake_at, own_.wake_at);
 }
 

@@ -59,6 +59,9 @@
   X(Batch)                 \
   X(Adaptive)              \
   X(Predicted)             \
+  X(Autoscale)             \
+  X(CriticalPath)          \
+  X(Johnson)               \
   X(Random)                \
   X(Gavel)                 \
   X(Gandiva)

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "env/check.hpp"
+#include "env/features/stages.hpp"
 
 namespace berth {
 namespace {
@@ -82,7 +83,8 @@ std::string Auditor::Elapse(const AuditInput& in) {
     if (phase == JobPhase::kDone && run.phase != JobPhase::kDone && (done < time_ || done > s.now)) {
       return Join(kTime, ": job ", job, " completed at ", done, " between ", time_, " and ", s.now);
     }
-    if (phase != JobPhase::kFuture && !Gone(run.phase)) {
+    const bool blocked = s.stages && s.stages->blocked[U(job)] != 0;
+    if ((phase != JobPhase::kFuture || blocked) && !Gone(run.phase)) {
       const double since = std::max(time_, jobs.arrival[U(job)]);
       const double until = phase == JobPhase::kDone ? done : s.now;
       job_seconds_ += std::max(0.0, until - since);

@@ -40,11 +40,13 @@ class ClusterView {
   }  // devices are numbered type by type
   std::span<const int> free_gpus() const {
     return part_ != nullptr ? part_->free_gpus : state_->free_gpus;
-  }  // [G] whole idle devices
-  bool DeviceFree(int device) const {
-    return state_->device_job[Index(device)] < 0 &&
-           (state_->out_of_service.empty() || state_->out_of_service[Index(device)] == 0);
+  }                                   // [G] whole idle devices
+  bool InService(int device) const {  // it may take a job, now or when its own is gone
+    return state_->out_of_service.empty() || state_->out_of_service[Index(device)] == 0;
   }
+  // Devices left service or came back since the previous decision point; true at the first.
+  bool capacity_changed() const { return state_->changed_since == 0; }
+  bool DeviceFree(int device) const { return state_->device_job[Index(device)] < 0 && InService(device); }
   int NodeOf(int device) const { return scenario_->NodeOf(device); }
   const Features& features() const { return scenario_->data().features; }
   // State of a feature that anybody may see (env/features/NAME.hpp); null where it is off.
@@ -197,7 +199,9 @@ class ClusterView {
     return column.empty() ? otherwise : column[Index(job)];
   }
   const JobTable& Seen(int job) const {  // the view is blind to jobs that have not arrived
-    BERTH_DCHECK(state_->phase[Index(job)] != JobPhase::kFuture, "job ", job, " has not arrived");
+    // With the feature stages a blocked job has arrived and is in no list.
+    BERTH_DCHECK(state_->phase[Index(job)] != JobPhase::kFuture || state_->stages, "job ", job,
+                 " has not arrived");
     (void)job;
     return scenario_->data().jobs;
   }

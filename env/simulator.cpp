@@ -4,6 +4,9 @@
 #include <bit>
 #include <utility>
 
+#include "env/features/services.hpp"
+#include "env/features/stages.hpp"
+
 namespace berth {
 namespace {
 
@@ -88,13 +91,17 @@ void Simulator::Log(double time, EventKind kind, int type, int job, int device) 
   if (options_.keep_events) events_.push_back({time, kind, static_cast<std::int8_t>(type), job, device});
 }
 
+int Simulator::InSystem() const {
+  return state_.active.size() + (state_.stages ? state_.stages->num_blocked : 0);
+}
+
 void Simulator::AdvanceJobSeconds(double time) {
-  job_seconds_ += static_cast<double>(state_.active.size()) * (time - job_seconds_time_);
+  job_seconds_ += static_cast<double>(InSystem()) * (time - job_seconds_time_);
   job_seconds_time_ = time;
 }
 
 double Simulator::JobSeconds() const {
-  return job_seconds_ + static_cast<double>(state_.active.size()) * (state_.now - job_seconds_time_);
+  return job_seconds_ + static_cast<double>(InSystem()) * (state_.now - job_seconds_time_);
 }
 
 double Simulator::BusySeconds(int type) const {
@@ -130,6 +137,11 @@ double Simulator::MoveCost() const {
 void Simulator::Arrive(int job, double time) {
   AdvanceJobSeconds(time);
   job_seconds_at_arrival_[U(job)] = job_seconds_;
+  if (state_.stages && StageEngine::Blocks(*this, job, time)) return;
+  Ready(job, time);
+}
+
+void Simulator::Ready(int job, double time) {
   state_.phase[U(job)] = JobPhase::kWaiting;
   state_.waiting.Insert(job);
   state_.active.Insert(job);
@@ -142,9 +154,10 @@ void Simulator::Leave(int job, double time, JobPhase phase) {
   AdvanceJobSeconds(time);
   job_seconds_at_end_[U(job)] = job_seconds_;
   state_.phase[U(job)] = phase;
-  state_.active.Erase(job);
+  if (state_.active.Contains(job)) state_.active.Erase(job);  // not one that was blocked
   Changed(job);
   if (job >= options_.stop_after_first && job < options_.stop_after_last) --window_left_;
+  if (state_.stages && phase == JobPhase::kRejected) StageEngine::OnLeave(*this, job, time);
 }
 
 void Simulator::EndRun(int job, double time) {
@@ -193,6 +206,7 @@ void Simulator::Complete(int job, double time, bool release_devices) {
   Leave(job, time, JobPhase::kDone);
   s.completed.push_back(job);
   Log(time, EventKind::kComplete, type, job, device);
+  if (s.stages) StageEngine::OnLeave(*this, job, time);
   if (release_devices) Release(job);
 }
 
@@ -305,6 +319,7 @@ ApplyResult Simulator::Apply(const Decision& decision) {
     }
   }
   if (packs) ApplyPacks(decision);
+  if (s.services) ServiceEngine::Claim(*this);
   wake_at_ = decision.wake_at > s.now ? decision.wake_at : kNever;
   BERTH_DCHECK(CheckInvariants(*this).empty(), CheckInvariants(*this));
 #ifdef BERTH_DEBUG_CHECKS

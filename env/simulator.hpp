@@ -150,6 +150,7 @@ class Simulator {
   bool NothingFollows();  // sets stalled_ or finished_; always false
 
   void Arrive(int job, double time);
+  void Ready(int job, double time);  // it waits from now on
   void Complete(int job, double time, bool release_devices);
   void StartRun(int job, int type, double overhead);
   void EndRun(int job, double time);  // accounts the run; devices stay until Release
@@ -193,6 +194,7 @@ class Simulator {
   double FinishTime(int job) const;       // the one place that computes it
   double Overhead(int job, int type) const;
   double MoveCost() const;
+  int InSystem() const;  // jobs: active, or blocked by others (feature stages)
   void AdvanceJobSeconds(double time);
   void Leave(int job, double time, JobPhase phase);
   void Reported();  // what changes from here on is news to whoever saw this decision point

@@ -60,6 +60,7 @@ class ClusterView {
   const ServiceState* services() const { return state_->services.get(); }
   const StageState* stages() const { return state_->stages.get(); }
   const MonitoringState* monitoring() const { return state_->monitoring.get(); }
+  const ClusterSpec& cluster() const { return scenario_->data().cluster; }  // in service or not
   const JobTypeTraits& traits() const { return scenario_->data().traits; }
   int GpuMilli(int job) const { return Or(Seen(job).gpu_milli, job, 1000); }  // of each of its GPUs
   Qos QosOf(int job) const { return static_cast<Qos>(Or(Seen(job).qos, job, 0)); }
@@ -152,6 +153,9 @@ class ClusterView {
   int Width(int job) const { return state_->Width(job); }                       // GPUs held now
   int Partner(int job) const { return state_->partner[Index(job)]; }            // on the same GPU, -1 = none
   double RunStart(int job) const { return state_->run_start[Index(job)]; }      // s, of the current run
+  int Interruptions(int job) const {  // stops that no decision ordered
+    return state_->interruptions.empty() ? 0 : state_->interruptions[Index(job)];
+  }
   int Preemptions(int job) const { return state_->preemptions[Index(job)]; }
 
   // -- attained service; needs kBlind

@@ -141,8 +141,8 @@ class EncoderV1 : public Encoder {
       p[0] = 1.0F;
       p[1] = static_cast<float>(rate / best);
       p[2] = static_cast<float>(std::clamp(Log(rate * able / sum), -3.0, 3.0) / 3.0);
-      p[5] =
-          static_cast<float>(std::min(1.0, static_cast<double>(view.Gang(job)) / view.types()[type].count));
+      p[5] = static_cast<float>(
+          std::min(1.0, static_cast<double>(view.Gang(job)) / view.cluster().types[type].count));
     }
   }
 
@@ -232,7 +232,7 @@ class EncoderV1 : public Encoder {
     const auto count = static_cast<float>(std::max<std::size_t>(input.candidates.size(), 1));
     float* t = out.data() + layout.types_offset();
     for (std::size_t type = 0; type < types_; ++type, t += kT) {
-      const double gpus = view.types()[type].count;
+      const double gpus = std::max(1, view.types()[type].count);  // none in service: as if one, not idle
       idle += input.room[type];
       t[0] = static_cast<float>(Log2(gpus) / 10.0);
       t[1] = static_cast<float>(gpus / view.num_gpus());

@@ -131,7 +131,9 @@ bool SchedEnv::Advance() {
 bool SchedEnv::OfferDone() {
   if (Commits()) return false;
   const bool event_follows = simulator_->arrivals_remain() || !plan_.placed().empty() ||
-                             (!plan_.preemptive() && !simulator_->state().running.empty());
+                             (!plan_.preemptive() && !simulator_->state().running.empty()) ||
+                             // Repairs and the like, unless the policy could do something itself.
+                             (simulator_->timers_remain() && mask_.pairs() == 0);
   const bool legal = event_follows && !(options_.mdp.work_conserving && mask_.pairs() > 0);
   mask_.SetDone(legal);
   return legal;

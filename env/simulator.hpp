@@ -112,6 +112,8 @@ class Simulator {
 
   // Is a job of the scenario still to come? Not for schedulers: the MDP's mask and the drivers ask.
   bool arrivals_remain() const { return ArrivalsRemain(); }
+  // Will the cluster itself change, as by a repair?
+  bool timers_remain() const { return !timers_.empty(); }
 
   const std::vector<Event>& events() const { return events_; }  // empty unless keep_events
   std::uint64_t signature() const { return state_.history; }    // hash of the event log so far

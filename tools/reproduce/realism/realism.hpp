@@ -34,7 +34,7 @@ struct RealismResult {
   std::vector<std::vector<std::string>> rows;
   std::string x_label, y_label;
   std::vector<Curve> curves;
-  bool steps = false, log_x = false;
+  bool steps = false, log_x = false, log_y = false;
   std::string skipped;  // why nothing was measured, or ""
 };
 

@@ -179,6 +179,13 @@ TEST_CASE("autoscaled replicas follow the load and training gives way") {
   }
 }
 
+TEST_CASE("without services autoscale is its inner scheduler") {
+  const auto tables = std::vector<SchedulerTable>{BaselineSchedulers()};
+  const Scenario plain = Served("", "event");
+  const RunResult inner = Run(plain, *MakeScheduler("srpt", tables), "srpt", {});
+  CHECK(Run(plain, *MakeScheduler("autoscale", tables), "autoscale", {}).signature == inner.signature);
+}
+
 TEST_CASE("replicas survive failures of their GPUs") {
   const auto srpt = MakeScheduler("srpt", std::vector<SchedulerTable>{BaselineSchedulers()});
   for (const char* clock : {"event", "rounds(60)"}) {

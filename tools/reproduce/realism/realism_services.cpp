@@ -26,9 +26,9 @@ RealismResult RealismServices(const RealismOptions& options) {
   RealismResult result;
   result.title = "Two inference services (diurnal) beside training (srpt) on 36 GPUs: p99 latency by load";
   result.shows =
-      "Replicas fixed for the mean miss the daily peak, replicas fixed for the peak take GPUs from training "
-      "at "
-      "night; scaled ones give way both ways.";
+      "Few fixed replicas miss the daily peak once the load grows, many take GPUs from training all day; "
+      "scaled ones follow the load and give the rest back.";
+  result.log_y = true;
   result.columns = {"replicas", "requests/s", "p99 s", "in time", "replica GPU h", "training JCT h"};
   result.x_label = "requests per second of each service";
   result.y_label = "99th percentile of latency, s";

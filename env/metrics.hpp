@@ -35,6 +35,9 @@ struct Metrics {
   double energy_kwh = 0;             // busy x peak + idle x idle power over the run
   double preemptions_per_job = 0;
   double interruptions_per_job = 0;  // stops that no decision ordered (env/features/failures.hpp)
+  double fragmentation = 0;          // time average, feature topology (env/features/placement.hpp); so are
+  double spread_starts = 0;          // the share of gangs' starts on more nodes than they need, and
+  double unplaced_orders = 0;        // the number of orders that found devices and no node with the resources
   double mean_jobs_in_system = 0;    // integral of jobs in system / end of the run
   double end_s = 0;                  // when the run stopped
   // As RLScheduler's tables have them (traces/PROTOCOL.md §1, hpc_metrics.cpp): n jobs, w wait, p seconds on

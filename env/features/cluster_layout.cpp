@@ -98,7 +98,8 @@ ClusterLayout MakeLayout(std::span<const GpuType> types, int nodes_per_rack) {
 }
 
 ClusterLayout MakeLayout(const ScenarioData& scenario) {
-  ClusterLayout layout = MakeLayout(scenario.cluster.types, scenario.features.topology->nodes_per_rack);
+  ClusterLayout layout = MakeLayout(
+      scenario.cluster.types, scenario.features.topology ? scenario.features.topology->nodes_per_rack : 0);
   for (std::size_t type = 0; type < layout.capacity.size(); ++type) {
     layout.capacity[type] = CapacityOf(scenario, static_cast<int>(type));
     for (std::int64_t limit : layout.capacity[type]) layout.limited = layout.limited || limit < kNoLimit;

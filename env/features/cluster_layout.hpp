@@ -62,6 +62,6 @@ struct ClusterLayout {
 
 // `nodes_per_rack` 0 = one rack. Without limits on resources.
 ClusterLayout MakeLayout(std::span<const GpuType> types, int nodes_per_rack);
-ClusterLayout MakeLayout(const ScenarioData& scenario);  // as its feature topology says
+ClusterLayout MakeLayout(const ScenarioData& scenario);  // as its feature topology says, if it is on
 
 }  // namespace berth

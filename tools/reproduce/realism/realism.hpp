@@ -10,7 +10,9 @@
 #include "env/statistics.hpp"
 
 // X(name, function)
-#define BERTH_REALISM(X) X("failures", RealismFailures)
+#define BERTH_REALISM(X)         \
+  X("topology", RealismTopology) \
+  X("failures", RealismFailures)
 
 namespace berth {
 

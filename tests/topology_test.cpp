@@ -243,7 +243,7 @@ TEST_CASE("topology: random orders keep the books") {
     const std::size_t columns = 1 + stream.Below(kResourceKinds);
     for (std::size_t k = 0; k < data.jobs.arrival.size() * columns; ++k)
       data.jobs.demand.push_back(0.25 * stream.Below(9));
-    std::string text = Join("topology(placement=", rules[run % 4], ",cpus_per_node=6:7:2,node_memory_gb=8,",
+    std::string text = Join("topology(placement=", rules[run % 4], ",cpus_per_node=3:4:2,node_memory_gb=5,",
                             "further_per_node=9,nodes_per_rack=", stream.Below(3), ")");
     const bool failures = run % 3 == 0;
     if (failures) text += ";failures(mtbf_h=0.5,repair_h=0.05)";

@@ -29,11 +29,11 @@ Measured MeasureWay(const RealismOptions& options, const Way& way, const std::st
   Measured measured;
   std::vector<double> jct;
   for (int seed = 0; seed < options.seeds; ++seed) {
-    Scenario scenario = RealismScenario(
-        "synthetic(rate=1.6,jobs=400,gangs=multi)", "v100=16/4,p100=16/4,k80=16/4", "event",
-        Join("topology(placement=", way.placement, ",", links, ")"), static_cast<std::uint64_t>(seed));
+    Scenario scenario = RealismScenario("synthetic(rate=0.9,jobs=1500,gangs=multi)", "v100=48/4", "event",
+                                        Join("topology(placement=", way.placement, ",", links, ")"),
+                                        static_cast<std::uint64_t>(seed));
     scenario = WithCosts(scenario, {.checkpoint_s = 30.0, .restore_s = 30.0, .migration_s = 30.0});
-    const RunResult run = RealismRun(scenario, way.scheduler, {50, 350});
+    const RunResult run = RealismRun(scenario, way.scheduler, {300, 1200});
     jct.push_back(run.metrics.mean_jct_s / 3600.0);
     measured.spread += run.metrics.spread_starts / options.seeds;
     measured.fragmentation += run.metrics.fragmentation / options.seeds;
@@ -47,7 +47,7 @@ Measured MeasureWay(const RealismOptions& options, const Way& way, const std::st
 RealismResult RealismTopology(const RealismOptions& options) {
   RealismResult result;
   result.title =
-      "Nodes of 4 GPUs: mean JCT by the network between them (ring all-reduce of 0.1 GB a step), by "
+      "Nodes of 4 GPUs: mean JCT by the network between them (ring all-reduce of 0.05 GB a step), by "
       "placement";
   result.shows =
       "The slower the network, the more it matters to have gangs together: by where the cluster places them, "
@@ -65,9 +65,10 @@ RealismResult RealismTopology(const RealismOptions& options) {
   };
   for (const Way& way : kWays) {
     Curve curve{way.name, {}, {}, {}, {}};
-    for (const double network : {0.3125, 1.25, 3.125, 12.0}) {  // 2.5, 10, 25 and nearly 100 Gbit/s
+    for (const double network : {1.25, 2.5, 5.0, 12.0}) {  // 10, 20, 40 and nearly 100 Gbit/s
       const Measured m =
-          MeasureWay(options, way, Join("slowdown=model,network_gb_s=", network, ",rack_gb_s=", network));
+          MeasureWay(options, way,
+                     Join("slowdown=model,gradient_gb=0.05,network_gb_s=", network, ",rack_gb_s=", network));
       curve.x.push_back(network), curve.y.push_back(m.jct_h.mean);
       curve.low.push_back(m.jct_h.low), curve.high.push_back(m.jct_h.high);
       add_row(way, Fixed(network, 2), m);

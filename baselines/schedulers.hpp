@@ -44,6 +44,8 @@
   X(LeastLoaded)           \
   X(PowerOfTwo)            \
   X(ShortestQueue)         \
+  X(DelayScheduling)       \
+  X(Defragment)            \
   X(BestFit)               \
   X(WorstFit)              \
   X(Matching)              \

@@ -1,6 +1,7 @@
 // Validation of a decision as a whole, and the words for what it breaks.
 #include <algorithm>
 
+#include "env/features/placement_engine.hpp"
 #include "env/simulator.hpp"
 
 namespace berth {
@@ -75,6 +76,9 @@ ApplyResult Simulator::Validate(const Decision& decision) {
   }
   for (std::size_t i = 0; i < decision.controls.size(); ++i) {
     if (!ControlAllowed(decision.controls[i])) return {Rule::kControl, static_cast<int>(i)};
+  }
+  if (s.placement) {
+    if (const ApplyResult named = PlacementEngine::Validate(*this, decision); !named.ok()) return named;
   }
   return packs ? ValidatePacks(decision) : ApplyResult{};
 }
@@ -165,6 +169,8 @@ std::string Explain(const ApplyResult& result, const Decision& decision, const S
                   scenario.MinGang(c.job), " to ", scenario.MaxGang(c.job));
     case Rule::kControl:
       break;
+    case Rule::kNodeResources:
+      return Join(job, ": a named device's node has not the CPU cores, memory or further resource left");
     case Rule::kOutOfService:
       return Join(job, ": a named device is out of service");
   }

@@ -2,6 +2,7 @@
 // here, in the order in which they multiply.
 #include "env/features/services.hpp"
 #include "env/features/stages.hpp"
+#include "env/features/placement_engine.hpp"
 #include "env/simulator.hpp"
 
 namespace berth {
@@ -14,6 +15,7 @@ double Simulator::EffectiveRate(int job) const {
       partner < 0 ? scenario_.RateAt(job, type, state_.Width(job)) : scenario_.PairRate(job, partner, type);
   if (state_.services) rate *= ServiceEngine::RateFactor(*this, job);
   if (state_.stages) rate *= StageEngine::RateFactor(*this, job);
+  if (state_.placement) rate *= PlacementEngine::Factor(*this, job);
   return rate;
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "env/check.hpp"
+#include "env/features/placement_engine.hpp"
 #include "env/simulator.hpp"
 
 namespace berth {
@@ -219,6 +220,7 @@ constexpr Invariant kInvariants[] = {
     {"lists", Lists},
     {"sharing", Sharing},
     {"GPU-seconds", GpuSeconds},
+    {"nodes", PlacementViolation},
 };
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "env/features/placement.hpp"
+
 namespace berth {
 namespace {
 
@@ -28,6 +30,13 @@ double IsolatedSeconds(const Simulator& simulator, int job, double jct) {
   }
   if (share > 1.0) rate /= share;
   return scenario.data().jobs.total_steps[U(job)] / rate;
+}
+
+void MeasurePlacement(const PlacementState& placement, Metrics& m) {
+  const auto starts = static_cast<double>(placement.gang_starts);
+  m.fragmentation = placement.MeanFragmentation(m.end_s);
+  m.spread_starts = starts > 0.0 ? static_cast<double>(placement.spread_starts) / starts : 0.0;
+  m.unplaced_orders = static_cast<double>(placement.unplaced_orders);
 }
 
 double Mean(const std::vector<double>& values) {
@@ -129,6 +138,7 @@ Metrics Measure(const Simulator& simulator, Window window) {
     m.mean_jobs_in_system = simulator.JobSeconds() / m.end_s;
   }
   MeasureServices(simulator, m);
+  if (state.placement) MeasurePlacement(*state.placement, m);
   MeasureHpc(simulator, window, m);
   return m;
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "env/check.hpp"
+#include "env/features/topology.hpp"
 #include "env/portable_math.hpp"
 #include "env/rng.hpp"
 #include "env/spec.hpp"
@@ -229,6 +230,7 @@ void FillRates(const ScenarioData& data, int job, const std::string& where, doub
     const bool allowed = data.jobs.allowed.empty() || (data.jobs.allowed[U(job)] >> g & 1) != 0;
     if (types[g].count < gang || !allowed || size == table.gang_sizes.end() || *size != gang) continue;
     const std::size_t s = static_cast<std::size_t>(size - table.gang_sizes.begin());
+    if (data.features.topology && !NodesHold(data, job, static_cast<int>(g))) continue;
     rate[g] = table.alone[(U(job_type) * table.gang_sizes.size() + s) * types.size() + g];
     any = any || rate[g] > 0.0;
   }
@@ -236,6 +238,13 @@ void FillRates(const ScenarioData& data, int job, const std::string& where, doub
   if (gang > largest) {
     throw Error(Join(where, ": a gang of ", gang,
                      " GPUs is larger than every GPU type of the cluster (largest: ", largest, ")"));
+  }
+  for (int g = 0; data.features.topology && g < static_cast<int>(types.size()); ++g) {
+    if (types[U(g)].count >= gang && !NodesHold(data, job, g)) {
+      throw Error(Join(where, ": a gang of ", gang,
+                       " demands more CPU cores, memory or further resource "
+                       "(feature topology) than the nodes of every GPU type that runs it have"));
+    }
   }
   throw Error(Join(where, ": job type '", table.job_types[U(job_type)], "' with a gang of ", gang,
                    " runs on none of the cluster's GPU types"));

@@ -6,6 +6,7 @@
 
 #include "env/features/services.hpp"
 #include "env/features/stages.hpp"
+#include "env/features/placement_engine.hpp"
 
 namespace berth {
 namespace {
@@ -173,6 +174,7 @@ void Simulator::EndRun(int job, double time) {
 void Simulator::Release(int job) {
   SimState& s = state_;
   const auto slot = U(s.slot[U(job)]);
+  if (s.placement) PlacementEngine::Give(*this, job);
   if (s.partner[U(job)] >= 0) {
     s.device_job[U(s.device_slots[slot].front())] = s.partner[U(job)];
     Part(job);
@@ -239,8 +241,9 @@ void Simulator::TakeSlot(int job) {
   s.free_slots.pop_back();
 }
 
-// Gives the job its devices: the explicit ones, or the lowest-numbered free ones of the type.
-void Simulator::Place(int job, const Command& command, const Decision& decision) {
+// Gives the job its devices: the explicit ones, those that the feature topology chooses, or the
+// lowest-numbered free ones of the type.
+bool Simulator::Place(int job, const Command& command, const Decision& decision) {
   SimState& s = state_;
   const int gang = Width(command);
   TakeSlot(job);
@@ -248,6 +251,11 @@ void Simulator::Place(int job, const Command& command, const Decision& decision)
   if (command.devices_count > 0) {
     const auto begin = decision.devices.begin() + command.devices_begin;
     devices.assign(begin, begin + command.devices_count);
+  } else if (s.placement) {
+    if (!PlacementEngine::Choose(*this, command, gang, devices)) {
+      s.free_slots.push_back(std::exchange(s.slot[U(job)], -1));
+      return false;
+    }
   } else {
     for (int d = scenario_.first_device(command.type); static_cast<int>(devices.size()) < gang;) {
       const std::uint64_t word = free_bits_[U(d / 64)] >> (d % 64);
@@ -266,11 +274,14 @@ void Simulator::Place(int job, const Command& command, const Decision& decision)
   }
   s.free_gpus[U(command.type)] -= gang;
   s.on_type[U(job)] = static_cast<std::int8_t>(command.type);
+  if (s.placement) PlacementEngine::Take(*this, job);
+  return true;
 }
 
 void Simulator::Reported() {
   if (!reported_) return;
   reported_ = false;
+  if (state_.placement) PlacementEngine::Count(*this);
   state_.changed_since = state_.history;
   state_.changed.clear();
 }
@@ -311,7 +322,10 @@ ApplyResult Simulator::Apply(const Decision& decision) {
       const bool starts = c.kind == CommandKind::kStart || c.kind == CommandKind::kMove;
       if (!starts || (c.devices_count > 0) != named) continue;
       const bool moves = c.kind == CommandKind::kMove;
-      Place(c.job, c, decision);
+      if (!Place(c.job, c, decision)) {
+        PlacementEngine::LeaveUnplaced(*this, c);
+        continue;
+      }
       StartRun(c.job, c.type, moves ? MoveCost() : Overhead(c.job, c.type));
       if (!moves) s.waiting.Erase(c.job);
       s.running.Insert(c.job);
@@ -321,6 +335,7 @@ ApplyResult Simulator::Apply(const Decision& decision) {
   if (packs) ApplyPacks(decision);
   if (s.services) ServiceEngine::Claim(*this);
   wake_at_ = decision.wake_at > s.now ? decision.wake_at : kNever;
+  if (s.placement) PlacementEngine::Measure(*this);
   BERTH_DCHECK(CheckInvariants(*this).empty(), CheckInvariants(*this));
 #ifdef BERTH_DEBUG_CHECKS
   Audit();

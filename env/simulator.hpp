@@ -76,6 +76,7 @@ enum class Rule : std::uint8_t {
   kWidth,
   kOutOfService,
   kControl,  // ApplyResult::command counts the decision's controls
+  kNodeResources,
 };
 struct [[nodiscard]] ApplyResult {
   Rule rule = Rule::kNone;
@@ -185,7 +186,8 @@ class Simulator {
                              : scenario_.data().jobs.gang[static_cast<std::size_t>(command.job)];
   }
   void TakeSlot(int job);
-  void Place(int job, const Command& command, const Decision& decision);
+  // False, and nothing done, where no node has the resources (feature topology).
+  bool Place(int job, const Command& command, const Decision& decision);
   // sharing.cpp
   void ApplyPacks(const Decision& decision);
   void Share(int job, int host);          // from now on; both are placed

@@ -6,6 +6,7 @@
 #include "env/features/failures.hpp"
 #include "env/features/services.hpp"
 #include "env/features/stages.hpp"
+#include "env/features/placement_engine.hpp"
 #include "env/simulator.hpp"
 
 namespace berth {
@@ -26,6 +27,7 @@ void Simulator::StartTimers() {
   s.out_of_service.assign(U(scenario_.num_gpus()), 0);
   for (auto* column : {&s.safe_steps, &s.lost_steps}) column->assign(U(scenario_.num_jobs()), 0.0);
   s.interruptions.assign(U(scenario_.num_jobs()), 0);
+  if (scenario_.data().features.topology) PlacementEngine::Start(*this);
   if (scenario_.data().features.failures) FailureEngine::Start(*this);
   if (scenario_.data().features.services) ServiceEngine::Start(*this);
   if (scenario_.data().features.stages) StageEngine::Start(*this);
@@ -75,6 +77,7 @@ void Simulator::SetService(int device, OutOfService reason, bool out) {
   if (s.device_job[U(device)] < 0) {
     s.free_gpus[U(type)] += change;
     free_bits_[U(device / 64)] ^= std::uint64_t{1} << (device % 64);
+    if (s.placement) PlacementEngine::Service(*this, device, was_out);
   }
   s.changed_since = 0;  // nobody follows: whoever remembers what fits looks at everything again
   Log(s.now, was_out ? EventKind::kUp : EventKind::kDown, type, -1, device);

@@ -11,6 +11,7 @@
 
 // X(name, function)
 #define BERTH_REALISM(X)         \
+  X("topology", RealismTopology) \
   X("failures", RealismFailures) \
   X("services", RealismServices) \
   X("stages", RealismStages)

@@ -5,6 +5,10 @@
 #include <vector>
 
 #include "env/check.hpp"
+#include "env/features/checkpoints.hpp"
+#include "env/features/elasticity.hpp"
+#include "env/features/failures.hpp"
+#include "env/features/latency.hpp"
 #include "env/simulator.hpp"
 
 namespace berth {
@@ -219,6 +223,10 @@ constexpr Invariant kInvariants[] = {
     {"lists", Lists},
     {"sharing", Sharing},
     {"GPU-seconds", GpuSeconds},
+    {"failures", FailureViolation},
+    {"checkpoints", CheckpointViolation},
+    {"elasticity", ElasticityViolation},
+    {"latency", LatencyViolation},
 };
 
 }  // namespace

@@ -35,6 +35,8 @@ struct Metrics {
   double energy_kwh = 0;             // busy x peak + idle x idle power over the run
   double preemptions_per_job = 0;
   double interruptions_per_job = 0;  // stops that no decision ordered (env/features/failures.hpp)
+  double lost_work_h = 0;            // a job: hours of work lost to them, on its fastest type
+  double dropped_entries = 0;        // of decisions that events overtook (env/features/latency.hpp)
   double mean_jobs_in_system = 0;    // integral of jobs in system / end of the run
   double end_s = 0;                  // when the run stopped
   // As RLScheduler's tables have them (traces/PROTOCOL.md §1, hpc_metrics.cpp): n jobs, w wait, p seconds on

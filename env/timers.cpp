@@ -3,7 +3,10 @@
 
 #include <algorithm>
 
+#include "env/features/checkpoints.hpp"
+#include "env/features/elasticity.hpp"
 #include "env/features/failures.hpp"
+#include "env/features/latency.hpp"
 #include "env/simulator.hpp"
 
 namespace berth {
@@ -24,7 +27,11 @@ void Simulator::StartTimers() {
   s.out_of_service.assign(U(scenario_.num_gpus()), 0);
   for (auto* column : {&s.safe_steps, &s.lost_steps}) column->assign(U(scenario_.num_jobs()), 0.0);
   s.interruptions.assign(U(scenario_.num_jobs()), 0);
-  if (scenario_.data().features.failures) FailureEngine::Start(*this);
+  const Features& features = scenario_.data().features;
+  if (features.failures) FailureEngine::Start(*this);
+  if (features.checkpoints) CheckpointEngine::Start(*this);
+  if (features.elasticity) ElasticityEngine::Start(*this);
+  if (features.latency) LatencyEngine::Start(*this);
 }
 
 bool Simulator::TimersAlone(double next) {
@@ -40,7 +47,9 @@ bool Simulator::FireTimers() {
   while (NextTimer() <= state_.now) {
     const Timer timer = timers_.top();
     timers_.Pop();
-    decide = Fire(timer) || decide;
+    const bool due = Fire(timer);
+    if (due && state_.latency) LatencyEngine::Notice(*this, timer.kind);
+    decide = due || decide;
   }
   return decide;
 }
@@ -52,6 +61,15 @@ bool Simulator::Fire(const Timer& timer) {
       return FailureEngine::OnRepair(*this, timer.index);
     case TimerKind::kFailure:
       return FailureEngine::OnFailure(*this, timer.index);
+    case TimerKind::kNotice:
+      return FailureEngine::OnNotice(*this, timer.index);
+    case TimerKind::kSave:
+      return CheckpointEngine::OnSave(*this, timer.index, timer.version);
+    case TimerKind::kSaved:
+      return CheckpointEngine::OnSaved(*this, timer.index, timer.version);
+    case TimerKind::kEffect:
+    case TimerKind::kCadence:
+      return true;
   }
   return false;
 }

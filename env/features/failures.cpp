@@ -71,13 +71,15 @@ void FailureSettings::Check(const ScenarioData& scenario) const {
 }
 
 // Gamma(z) = Gamma(z + 12) / (z (z+1) ... (z+11)); Stirling's series there (Abramowitz & Stegun 6.1.40) has
-// an error below 1e-16.
+// an error below 1e-14.
 double WeibullMean(double shape) {
   if (shape == 1.0) return 1.0;
   double z = 1.0 + 1.0 / shape, product = 1.0;
   for (int k = 0; k < 12; ++k, z += 1.0) product *= z;
   const double log_gamma = (z - 0.5) * Log(z) - z + 0.91893853320467274178 + 1.0 / (12.0 * z) -
-                           1.0 / (360.0 * z * z * z) + 1.0 / (1260.0 * z * z * z * z * z);
+                           1.0 / (360.0 * z * z * z) + 1.0 / (1260.0 * z * z * z * z * z) -
+                           1.0 / (1680.0 * z * z * z * z * z * z * z) +
+                           1.0 / (1188.0 * z * z * z * z * z * z * z * z * z);
   return Exp(log_gamma) / product;
 }
 

@@ -59,6 +59,10 @@
   X(Batch)                 \
   X(Adaptive)              \
   X(Predicted)             \
+  X(Evacuate)              \
+  X(Optimus)               \
+  X(ElasticSrpt)           \
+  X(EqualShare)            \
   X(Random)                \
   X(Gavel)                 \
   X(Gandiva)

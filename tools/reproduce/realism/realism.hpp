@@ -10,7 +10,12 @@
 #include "env/statistics.hpp"
 
 // X(name, function)
-#define BERTH_REALISM(X) X("failures", RealismFailures)
+#define BERTH_REALISM(X)               \
+  X("failures", RealismFailures)       \
+  X("checkpoints", RealismCheckpoints) \
+  X("elasticity", RealismElasticity)   \
+  X("latency", RealismLatency)         \
+  X("cadence", RealismCadence)
 
 namespace berth {
 

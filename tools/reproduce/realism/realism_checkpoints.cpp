@@ -9,9 +9,9 @@ RealismResult RealismCheckpoints(const RealismOptions& options) {
   RealismResult result;
   result.title = "Checkpoints of 60 GB: mean JCT by interval, GPUs failing every 50 h (srpt)";
   result.shows =
-      "Each curve has a least between paying for saves and losing work; the level line of its storage is "
-      "what "
-      "Daly's interval gives, which is worked out from the failures of the GPUs that a job stands on.";
+      "Saving often costs time, saving seldom loses work; the level line of each storage is what Daly's "
+      "interval "
+      "gives, which is worked out from the failures of the GPUs that a job stands on.";
   result.columns = {"storage GB/s", "interval s", "mean JCT h", "interruptions per job",
                     "lost work h per job"};
   result.x_label = "seconds of progress between checkpoints";

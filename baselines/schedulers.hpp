@@ -64,6 +64,10 @@
   X(Autoscale)             \
   X(CriticalPath)          \
   X(Johnson)               \
+  X(Evacuate)              \
+  X(Optimus)               \
+  X(ElasticSrpt)           \
+  X(EqualShare)            \
   X(Random)                \
   X(Gavel)                 \
   X(Gandiva)

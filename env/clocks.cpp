@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "env/features/latency.hpp"
 #include "env/simulator.hpp"
 
 namespace berth {
@@ -28,23 +29,25 @@ bool Simulator::AdvanceToDecision() {
   if (window_left_ == 0) finished_ = true;
   if (finished_ || stalled_) return false;
   bool decide = false;
-  switch (scenario_.data().clock.kind) {
-    case ClockKind::kEvent:
-      decide = AdvanceEvents(/*one_at_a_time=*/false);
-      break;
-    case ClockKind::kHpc:
-      decide = AdvanceEvents(/*one_at_a_time=*/true);
-      break;
-    case ClockKind::kRounds:
-      decide = AdvanceRounds();
-      break;
-    case ClockKind::kReferenceRounds:
-      decide = AdvanceReferenceRounds();
-      break;
-  }
+  do {
+    switch (scenario_.data().clock.kind) {
+      case ClockKind::kEvent:
+        decide = AdvanceEvents(/*one_at_a_time=*/false);
+        break;
+      case ClockKind::kHpc:
+        decide = AdvanceEvents(/*one_at_a_time=*/true);
+        break;
+      case ClockKind::kRounds:
+        decide = AdvanceRounds();
+        break;
+      case ClockKind::kReferenceRounds:
+        decide = AdvanceReferenceRounds();
+        break;
+    }
 #ifdef BERTH_DEBUG_CHECKS
-  Audit();
+    Audit();
 #endif
+  } while (decide && state_.latency && !LatencyEngine::Due(*this));
   reported_ = true;
   if (window_left_ == 0) {
     finished_ = true;
@@ -85,6 +88,9 @@ bool Simulator::AdvanceEvents(bool one_at_a_time) {
     }
     while (NextArrival() <= s.now) Arrive(next_arrival_++, s.now);
     if (NextTimer() <= s.now) decide = FireTimers() || decide;
+#ifdef BERTH_DEBUG_CHECKS
+    if (!decide) Audit(/*within_round=*/true);  // rates may have changed
+#endif
   }
   wake_at_ = kNever;
   return true;

@@ -55,6 +55,7 @@ class ClusterView {
   const SharingState* sharing() const { return state_->sharing.get(); }
   const ElasticityState* elasticity() const { return state_->elasticity.get(); }
   const CheckpointState* checkpoints() const { return state_->checkpoints.get(); }
+  const FailureState* failures() const { return state_->failures.get(); }
   const LatencyState* latency() const { return state_->latency.get(); }
   const PowerState* power() const { return state_->power.get(); }
   const ServiceState* services() const { return state_->services.get(); }

@@ -51,10 +51,12 @@ ApplyResult Simulator::Validate(const Decision& decision) {
     const Command& c = decision.commands[U(i)];
     if (c.kind != CommandKind::kStart && c.kind != CommandKind::kMove) continue;
     if (c.type < 0 || c.type >= scenario_.num_types()) return {Rule::kUnknownType, i};
-    if (scenario_.Rate(c.job, c.type) <= 0.0) return {Rule::kCannotRun, i};
     const int width = Width(c);
-    if (width != jobs.gang[U(c.job)] && scenario_.RateAt(c.job, c.type, width) <= 0.0)
+    if (width == jobs.gang[U(c.job)]) {
+      if (scenario_.Rate(c.job, c.type) <= 0.0) return {Rule::kCannotRun, i};
+    } else if (scenario_.RateAt(c.job, c.type, width) <= 0.0) {
       return {Rule::kWidth, i};
+    }
     spare_[U(c.type)] -= width;
     if (spare_[U(c.type)] < 0) return {Rule::kNoRoom, i};
     if (c.devices_count == 0) continue;

@@ -1,8 +1,8 @@
 // How fast a job runs where it now stands, when features say more than the throughput table. Every factor is
 // here, in the order in which they multiply.
+#include "env/features/placement_engine.hpp"
 #include "env/features/services.hpp"
 #include "env/features/stages.hpp"
-#include "env/features/placement_engine.hpp"
 #include "env/simulator.hpp"
 
 namespace berth {

@@ -5,6 +5,10 @@
 #include <vector>
 
 #include "env/check.hpp"
+#include "env/features/checkpoints.hpp"
+#include "env/features/elasticity.hpp"
+#include "env/features/failures.hpp"
+#include "env/features/latency.hpp"
 #include "env/features/placement_engine.hpp"
 #include "env/simulator.hpp"
 
@@ -221,6 +225,10 @@ constexpr Invariant kInvariants[] = {
     {"sharing", Sharing},
     {"GPU-seconds", GpuSeconds},
     {"nodes", PlacementViolation},
+    {"failures", FailureViolation},
+    {"checkpoints", CheckpointViolation},
+    {"elasticity", ElasticityViolation},
+    {"latency", LatencyViolation},
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "env/features/latency.hpp"
 #include "env/features/placement.hpp"
 
 namespace berth {
@@ -79,7 +80,7 @@ Metrics Measure(const Simulator& simulator, Window window) {
   m.end_s = simulator.now();
 
   std::vector<double> jct, wait, slowdown, ftf;
-  double inverse = 0.0, inverse_square = 0.0, preemptions = 0.0, interruptions = 0.0;
+  double inverse = 0.0, inverse_square = 0.0, preemptions = 0.0, interruptions = 0.0, lost = 0.0;
   int deadlines = 0, missed = 0;
   for (int job = window.begin; job < end; ++job) {
     const double done = state.completion[U(job)];
@@ -98,7 +99,10 @@ Metrics Measure(const Simulator& simulator, Window window) {
     inverse += 1.0 / slowdown.back();
     inverse_square += 1.0 / (slowdown.back() * slowdown.back());
     preemptions += state.preemptions[U(job)];
-    if (!state.interruptions.empty()) interruptions += state.interruptions[U(job)];
+    if (!state.interruptions.empty()) {
+      interruptions += state.interruptions[U(job)];
+      lost += state.lost_steps[U(job)] / scenario.BestRate(job);
+    }
     m.makespan_s = std::max(m.makespan_s, done);
   }
   m.jobs = static_cast<int>(jct.size());
@@ -122,6 +126,8 @@ Metrics Measure(const Simulator& simulator, Window window) {
   m.deadline_miss_rate = deadlines > 0 ? static_cast<double>(missed) / deadlines : 0.0;
   const double span = m.jobs > 0 ? m.makespan_s - jobs.arrival[U(window.begin)] : 0.0;
   m.throughput_per_h = span > 0.0 ? n / (span / 3600.0) : 0.0;
+  m.lost_work_h = m.jobs > 0 ? lost / 3600.0 / n : 0.0;
+  if (state.latency) m.dropped_entries = static_cast<double>(state.latency->dropped);
   m.interruptions_per_job = m.jobs > 0 ? interruptions / n : 0.0;
   m.preemptions_per_job = m.jobs > 0 ? preemptions / n : 0.0;
 

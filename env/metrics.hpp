@@ -40,11 +40,13 @@ struct Metrics {
   double service_goodput_per_s = 0;                                // requests answered in time, of the run
   double service_attainment = 0;   // of the requests that came, answered in time
   double service_gpu_hours = 0;    // held by replicas
-  double fragmentation = 0;          // time average, feature topology (env/features/placement.hpp); so are
-  double spread_starts = 0;          // the share of gangs' starts on more nodes than they need, and
-  double unplaced_orders = 0;        // the number of orders that found devices and no node with the resources
-  double mean_jobs_in_system = 0;    // integral of jobs in system / end of the run
-  double end_s = 0;                  // when the run stopped
+  double fragmentation = 0;        // time average, feature topology (env/features/placement.hpp); so are
+  double spread_starts = 0;        // the share of gangs' starts on more nodes than they need, and
+  double unplaced_orders = 0;      // the number of orders that found devices and no node with the resources
+  double lost_work_h = 0;          // a job: hours of work lost to them, on its fastest type
+  double dropped_entries = 0;      // of decisions that events overtook (env/features/latency.hpp)
+  double mean_jobs_in_system = 0;  // integral of jobs in system / end of the run
+  double end_s = 0;                // when the run stopped
   // As RLScheduler's tables have them (traces/PROTOCOL.md §1, hpc_metrics.cpp): n jobs, w wait, p seconds on
   // GPUs.
   double hpc_bounded_slowdown = 0;  // mean of max(1, (w + p) / max(p, 10 s))

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "env/check.hpp"
+#include "env/features/elasticity.hpp"
 #include "env/features/topology.hpp"
 #include "env/portable_math.hpp"
 #include "env/rng.hpp"
@@ -358,6 +359,7 @@ Scenario::Scenario(ScenarioData data, const JobLabel& label) {
   }
   CheckFeatures(data.features, data);
   body->plain = !data.features.any();
+  if (data.features.elasticity) body->elastic = std::make_shared<const ElasticRates>(data);
   body->hash = HashOf(data);
   body->data = std::move(data);
   body_ = std::move(body);
@@ -392,14 +394,15 @@ double Scenario::Demand(int job, int resource) const {
 }
 
 int Scenario::MinGang(int job) const {
-  return body_->data.jobs.gang[U(job)];
+  return body_->elastic ? body_->elastic->Min(job) : body_->data.jobs.gang[U(job)];
 }
 
 int Scenario::MaxGang(int job) const {
-  return body_->data.jobs.gang[U(job)];
+  return body_->elastic ? body_->elastic->Max(job) : body_->data.jobs.gang[U(job)];
 }
 
 double Scenario::RateAt(int job, int type, int width) const {
+  if (body_->elastic) return body_->elastic->Rate(job, type, width);
   return width == body_->data.jobs.gang[U(job)] ? Rate(job, type) : 0.0;
 }
 

@@ -146,6 +146,9 @@ struct ScenarioData {
   std::string provenance;  // where it came from: file or generator spec, for people
 };
 
+// Rates of elastic jobs by width (env/features/elasticity.hpp).
+class ElasticRates;
+
 // Names a job in error messages: "IN.trace:17" instead of "job 17".
 using JobLabel = std::function<std::string(int job)>;
 
@@ -192,11 +195,12 @@ class Scenario {
  private:
   struct Body {
     ScenarioData data;
-    std::vector<double> rate;       // [J, G]
-    std::vector<double> best_rate;  // [J]
-    std::vector<double> estimate;   // [J] or empty
-    std::vector<int> first_device;  // [G] devices are numbered type by type
-    std::vector<int> first_node;    // [G]
+    std::vector<double> rate;                     // [J, G]
+    std::vector<double> best_rate;                // [J]
+    std::vector<double> estimate;                 // [J] or empty
+    std::vector<int> first_device;                // [G] devices are numbered type by type
+    std::vector<int> first_node;                  // [G]
+    std::shared_ptr<const ElasticRates> elastic;  // null = off
     int num_gpus = 0, num_nodes = 0;
     bool plain = true;
     std::uint64_t hash = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "env/features/latency.hpp"
 #include "env/portable_math.hpp"
 
 namespace berth {
@@ -30,6 +31,11 @@ SchedEnv::SchedEnv(std::shared_ptr<const ScenarioSource> source, const SchedEnvO
   if (options_.mdp.knowledge > probe.data().knowledge) {
     throw Error(Join("the decision process asks for knowledge '", ToString(options_.mdp.knowledge),
                      "', the workload grants '", ToString(probe.data().knowledge), "'"));
+  }
+  if (const auto& latency = probe.data().features.latency;
+      latency && (latency->seconds > 0.0 || latency->cadence != "events")) {
+    throw Error(
+        "feature 'latency': the decision process expects decisions at events that take effect at once");
   }
   encoder_ = MakeEncoder(options_.mdp);
   if (Commits() && options_.mdp.preemptive)

@@ -4,9 +4,12 @@
 #include <bit>
 #include <utility>
 
+#include "env/features/checkpoints.hpp"
+#include "env/features/elasticity.hpp"
+#include "env/features/latency.hpp"
+#include "env/features/placement_engine.hpp"
 #include "env/features/services.hpp"
 #include "env/features/stages.hpp"
-#include "env/features/placement_engine.hpp"
 
 namespace berth {
 namespace {
@@ -214,6 +217,9 @@ void Simulator::Complete(int job, double time, bool release_devices) {
 
 void Simulator::StartRun(int job, int type, double overhead) {
   SimState& s = state_;
+  const bool resizes = s.elasticity && ElasticityEngine::Resizes(*this, job, type);
+  if (resizes) overhead = scenario_.data().features.elasticity->resize_s;
+  if (s.checkpoints && !resizes) overhead = CheckpointEngine::StartCost(*this, job);
   s.phase[U(job)] = JobPhase::kRunning;
   s.on_type[U(job)] = static_cast<std::int8_t>(type);
   s.last_type[U(job)] = static_cast<std::int8_t>(type);
@@ -221,6 +227,7 @@ void Simulator::StartRun(int job, int type, double overhead) {
   if (!s.safe_steps.empty()) s.safe_steps[U(job)] = s.steps_done[U(job)];
   s.run_start[U(job)] = s.busy_from[U(job)] = s.now;
   s.progress_from[U(job)] = s.now + overhead;
+  if (s.checkpoints) CheckpointEngine::OnStart(*this, job);
   Changed(job);
   s.first_start[U(job)] = std::min(s.first_start[U(job)], s.now);
   const ClockKind clock = scenario_.data().clock.kind;
@@ -288,6 +295,7 @@ void Simulator::Reported() {
 
 ApplyResult Simulator::Apply(const Decision& decision) {
   if (ApplyResult result = Validate(decision); !result.ok()) return result;
+  if (state_.latency && LatencyEngine::Defers(*this, decision)) return {};
   Reported();
   SimState& s = state_;
   bool packs = false;

@@ -3,10 +3,13 @@
 
 #include <algorithm>
 
+#include "env/features/checkpoints.hpp"
+#include "env/features/elasticity.hpp"
 #include "env/features/failures.hpp"
+#include "env/features/latency.hpp"
+#include "env/features/placement_engine.hpp"
 #include "env/features/services.hpp"
 #include "env/features/stages.hpp"
-#include "env/features/placement_engine.hpp"
 #include "env/simulator.hpp"
 
 namespace berth {
@@ -27,10 +30,14 @@ void Simulator::StartTimers() {
   s.out_of_service.assign(U(scenario_.num_gpus()), 0);
   for (auto* column : {&s.safe_steps, &s.lost_steps}) column->assign(U(scenario_.num_jobs()), 0.0);
   s.interruptions.assign(U(scenario_.num_jobs()), 0);
-  if (scenario_.data().features.topology) PlacementEngine::Start(*this);
-  if (scenario_.data().features.failures) FailureEngine::Start(*this);
-  if (scenario_.data().features.services) ServiceEngine::Start(*this);
-  if (scenario_.data().features.stages) StageEngine::Start(*this);
+  const Features& features = scenario_.data().features;
+  if (features.topology) PlacementEngine::Start(*this);
+  if (features.failures) FailureEngine::Start(*this);
+  if (features.checkpoints) CheckpointEngine::Start(*this);
+  if (features.elasticity) ElasticityEngine::Start(*this);
+  if (features.latency) LatencyEngine::Start(*this);
+  if (features.services) ServiceEngine::Start(*this);
+  if (features.stages) StageEngine::Start(*this);
 }
 
 bool Simulator::TimersAlone(double next) {
@@ -46,7 +53,9 @@ bool Simulator::FireTimers() {
   while (NextTimer() <= state_.now) {
     const Timer timer = timers_.top();
     timers_.Pop();
-    decide = Fire(timer) || decide;
+    const bool due = Fire(timer);
+    if (due && state_.latency) LatencyEngine::Notice(*this, timer.kind);
+    decide = due || decide;
   }
   return decide;
 }
@@ -60,6 +69,15 @@ bool Simulator::Fire(const Timer& timer) {
       return FailureEngine::OnFailure(*this, timer.index);
     case TimerKind::kServices:
       return ServiceEngine::OnTimer(*this);
+    case TimerKind::kNotice:
+      return FailureEngine::OnNotice(*this, timer.index);
+    case TimerKind::kSave:
+      return CheckpointEngine::OnSave(*this, timer.index, timer.version);
+    case TimerKind::kSaved:
+      return CheckpointEngine::OnSaved(*this, timer.index, timer.version);
+    case TimerKind::kEffect:
+    case TimerKind::kCadence:
+      return true;
   }
   return false;
 }

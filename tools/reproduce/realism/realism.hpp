@@ -10,11 +10,15 @@
 #include "env/statistics.hpp"
 
 // X(name, function)
-#define BERTH_REALISM(X)         \
-  X("topology", RealismTopology) \
-  X("failures", RealismFailures) \
-  X("services", RealismServices) \
-  X("stages", RealismStages)
+#define BERTH_REALISM(X)               \
+  X("topology", RealismTopology)       \
+  X("failures", RealismFailures)       \
+  X("services", RealismServices)       \
+  X("stages", RealismStages)           \
+  X("checkpoints", RealismCheckpoints) \
+  X("elasticity", RealismElasticity)   \
+  X("latency", RealismLatency)         \
+  X("cadence", RealismCadence)
 
 namespace berth {
 

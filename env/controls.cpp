@@ -1,19 +1,30 @@
 // What a decision sets beside its jobs: each kind belongs to a feature.
+#include "env/features/power.hpp"
 #include "env/simulator.hpp"
 
 namespace berth {
 
 bool Simulator::ControlAllowed(const Control& control) const {
   switch (control.kind) {
-    case ControlKind::kPartition:
     case ControlKind::kClock:
     case ControlKind::kPowerCap:
+      return state_.power && PowerEngine::ControlAllowed(*this, control);
+    case ControlKind::kPartition:
     case ControlKind::kReplicas:
       break;
   }
   return false;
 }
 
-void Simulator::CarryOut(const Control&) {}
+void Simulator::CarryOut(const Control& control) {
+  switch (control.kind) {
+    case ControlKind::kClock:
+    case ControlKind::kPowerCap:
+      return PowerEngine::CarryOut(*this, control);
+    case ControlKind::kPartition:
+    case ControlKind::kReplicas:
+      break;
+  }
+}
 
 }  // namespace berth

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "env/check.hpp"
+#include "env/features/power.hpp"
 #include "env/simulator.hpp"
 
 namespace berth {
@@ -205,6 +206,10 @@ std::string GpuSeconds(const InvariantInput& in) {
   return "";
 }
 
+std::string Power(const InvariantInput& in) {
+  return in.state.power ? PowerViolation(in.scenario, in.state) : "";
+}
+
 constexpr Invariant kInvariants[] = {
     {"capacity", Capacity},
     {"free counts", FreeCounts},
@@ -219,6 +224,7 @@ constexpr Invariant kInvariants[] = {
     {"lists", Lists},
     {"sharing", Sharing},
     {"GPU-seconds", GpuSeconds},
+    {"power", Power},
 };
 
 }  // namespace

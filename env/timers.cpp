@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "env/features/failures.hpp"
+#include "env/features/monitoring.hpp"
+#include "env/features/power.hpp"
 #include "env/simulator.hpp"
 
 namespace berth {
@@ -25,10 +27,12 @@ void Simulator::StartTimers() {
   for (auto* column : {&s.safe_steps, &s.lost_steps}) column->assign(U(scenario_.num_jobs()), 0.0);
   s.interruptions.assign(U(scenario_.num_jobs()), 0);
   if (scenario_.data().features.failures) FailureEngine::Start(*this);
+  if (scenario_.data().features.power) PowerEngine::Start(*this);
+  if (scenario_.data().features.monitoring) MonitoringEngine::Start(*this);
 }
 
 bool Simulator::TimersAlone(double next) {
-  if (!state_.running.empty() || next != NextTimer() || ArrivalsRemain()) {
+  if (!state_.running.empty() || next != NextTimer() || ArrivalsRemain() || wake_at_ != kNever) {
     idle_timers_ = 0;
     return false;
   }
@@ -52,6 +56,10 @@ bool Simulator::Fire(const Timer& timer) {
       return FailureEngine::OnRepair(*this, timer.index);
     case TimerKind::kFailure:
       return FailureEngine::OnFailure(*this, timer.index);
+    case TimerKind::kHeat:
+      return PowerEngine::OnTimer(*this, timer);
+    case TimerKind::kMonitor:
+      return MonitoringEngine::OnTimer(*this);
   }
   return false;
 }

@@ -11,6 +11,8 @@ namespace berth {
 enum class TimerKind : std::uint8_t {
   kRepair,   // index: device
   kFailure,  // index: device
+  kHeat,     // index: device; feature power
+  kMonitor,  // feature monitoring
 };
 
 struct Timer {

@@ -53,6 +53,10 @@
   X(Annealing)             \
   X(Admission)             \
   X(TokenBucket)           \
+  X(EnergyEfficient)       \
+  X(CoolestFirst)          \
+  X(CheapHours)            \
+  X(PowerFeedback)         \
   X(CMu)                   \
   X(MaxWeight)             \
   X(Hierarchical)          \

@@ -31,7 +31,7 @@ double Hottest(const Simulator& sim) {
   if (!s.power || !sim.scenario().data().features.power->heat) return 0.0;
   double hottest = -kNever;
   for (int d = 0; d < sim.scenario().num_gpus(); ++d)
-    hottest = std::max(hottest, TemperatureC(sim.scenario(), *s.power, d, s.now));
+    hottest = std::max(hottest, TemperatureC(*sim.scenario().data().features.power, *s.power, d, s.now));
   return hottest;
 }
 

@@ -145,11 +145,11 @@ double PowerSettings::DynamicShare(int level) const {
   return f == 1.0 ? 1.0 : Pow(f, exponent);
 }
 
-double WattsAt(const Scenario& scenario, const PowerState& power, int device, int level, double duty) {
-  const GpuType& type = scenario.data().cluster.types[power.type[U(device)]];
+double WattsAt(const PowerState& power, int device, int level, double duty) {
+  const std::size_t type = power.type[U(device)];
   const double used = std::min(1.0, static_cast<double>(power.load[U(device)]) * 1e-6);
-  return type.idle_power_w +
-         (type.peak_power_w - type.idle_power_w) * used * (power.dynamic_share[U(level)] * duty);
+  return power.idle_w[type] +
+         (power.peak_w[type] - power.idle_w[type]) * used * (power.dynamic_share[U(level)] * duty);
 }
 
 std::int64_t LoadOf(const ScenarioData& scenario, int job) {
@@ -183,10 +183,9 @@ double ElectricityCost(const PowerSettings& settings, const PowerState& power, d
   return sum;
 }
 
-HeatPath HeatOf(const Scenario& scenario, const PowerState& power, int device) {
-  const PowerSettings& settings = *scenario.data().features.power;
+HeatPath HeatOf(const PowerSettings& settings, const PowerState& power, int device) {
   const int type = power.type[U(device)];
-  const double peak = scenario.data().cluster.types[U(type)].peak_power_w;
+  const double peak = power.peak_w[U(type)];
   const double nodes = static_cast<double>(power.node_cap_w.size());
   const double spot = nodes > 1.0 ? settings.hot_spot_c * power.node[U(device)] / (nodes - 1.0) : 0.0;
   HeatPath path;
@@ -198,8 +197,8 @@ HeatPath HeatOf(const Scenario& scenario, const PowerState& power, int device) {
   return path;
 }
 
-double TemperatureC(const Scenario& scenario, const PowerState& power, int device, double now) {
-  return HeatOf(scenario, power, device).At(now);
+double TemperatureC(const PowerSettings& settings, const PowerState& power, int device, double now) {
+  return HeatOf(settings, power, device).At(now);
 }
 
 }  // namespace berth

@@ -77,12 +77,12 @@ struct PowerSettings {
 
 // What the GPUs do. All of it is measured in a real cluster, so schedulers may read all of it.
 struct PowerState {
-  int types = 0;                      // G
-  std::vector<std::uint8_t> type;     // [D]
-  std::vector<int> node;              // [D]
-  std::vector<int> first_device;      // [N + 1] of each node
-  std::vector<double> speed;          // [T, L] PowerSettings::Speed
-  std::vector<double> dynamic_share;  // [L]
+  std::vector<double> idle_w, peak_w;  // [G]
+  std::vector<std::uint8_t> type;      // [D]
+  std::vector<int> node;               // [D]
+  std::vector<int> first_device;       // [N + 1] of each node
+  std::vector<double> speed;           // [T, L] PowerSettings::Speed
+  std::vector<double> dynamic_share;   // [L]
   std::vector<std::int64_t> load;  // [D] millionths of its peak above idle that its jobs use, may exceed 10^6
   std::vector<std::uint8_t> asked;      // [D] level that a decision set
   std::vector<std::uint8_t> level;      // [D] in effect
@@ -108,13 +108,13 @@ struct PowerState {
 // Exact at `now`; of the state as it stands between two decision points.
 double EnergyJ(const PowerState& power, double now);
 double ElectricityCost(const PowerSettings& settings, const PowerState& power, double now);  // price units
-double TemperatureC(const Scenario& scenario, const PowerState& power, int device, double now);
+double TemperatureC(const PowerSettings& settings, const PowerState& power, int device, double now);
 double TotalWatts(const PowerState& power);
 // Millionths of a GPU's peak above idle that a job uses: its type's utilisation (JobTypeTraits), of the share
 // of the GPU that it needs. Integers, so that what comes and goes leaves nothing behind.
 std::int64_t LoadOf(const ScenarioData& scenario, int job);
 // That a GPU would draw.
-double WattsAt(const Scenario& scenario, const PowerState& power, int device, int level, double duty);
+double WattsAt(const PowerState& power, int device, int level, double duty);
 // The rule of env/invariants.hpp: "" where what the state says of power follows from the rest of it.
 std::string PowerViolation(const Scenario& scenario, const SimState& state);
 
@@ -141,8 +141,8 @@ class PowerEngine {
 };
 
 // Lowers next_level and next_duty of devices [begin, end) until they draw `cap` W together (power_caps.cpp).
-void HoldCap(const Scenario& scenario, PowerState& power, int begin, int end, double cap);
+void HoldCap(const PowerSettings& settings, PowerState& power, int begin, int end, double cap);
 // The temperature of a GPU from `since` on while it draws what it draws.
-HeatPath HeatOf(const Scenario& scenario, const PowerState& power, int device);
+HeatPath HeatOf(const PowerSettings& settings, const PowerState& power, int device);
 
 }  // namespace berth

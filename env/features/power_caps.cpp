@@ -21,11 +21,10 @@ std::size_t U(int i) {
 }
 
 struct Range {
-  const Scenario& scenario;
   PowerState& power;
   int begin, end;
 
-  double Watts(int d, int level) const { return WattsAt(scenario, power, d, level, power.next_duty[U(d)]); }
+  double Watts(int d, int level) const { return WattsAt(power, d, level, power.next_duty[U(d)]); }
   double Sum(int ceiling) const {
     double sum = 0.0;
     for (int d = begin; d < end; ++d) sum += Watts(d, std::min<int>(power.next_level[U(d)], ceiling));
@@ -65,13 +64,13 @@ void HoldHighest(Range range, double cap, double sum) {
 
 }  // namespace
 
-void HoldCap(const Scenario& scenario, PowerState& power, int begin, int end, double cap) {
+void HoldCap(const PowerSettings& settings, PowerState& power, int begin, int end, double cap) {
   if (cap == kNever) return;
   const int top = static_cast<int>(power.dynamic_share.size()) - 1;
-  const Range range{scenario, power, begin, end};
+  const Range range{power, begin, end};
   const double sum = range.Sum(top);
   if (sum <= cap) return;
-  if (scenario.data().features.power->cap_rule == "uniform") {
+  if (settings.cap_rule == "uniform") {
     HoldUniformly(range, cap, top);
   } else {
     HoldHighest(range, cap, sum);
@@ -80,7 +79,7 @@ void HoldCap(const Scenario& scenario, PowerState& power, int begin, int end, do
   if (lowest <= cap) return;
   // At the lowest level, and still too much: clocked part of the time.
   double idle = 0.0;
-  for (int d = begin; d < end; ++d) idle += scenario.data().cluster.types[power.type[U(d)]].idle_power_w;
+  for (int d = begin; d < end; ++d) idle += power.idle_w[power.type[U(d)]];
   const double share = (cap - idle) / (lowest - idle);
   for (int d = begin; d < end; ++d) {
     if (power.load[U(d)] > 0) power.next_duty[U(d)] *= share;

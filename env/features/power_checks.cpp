@@ -19,21 +19,21 @@ std::size_t U(int i) {
 std::string Device(const Scenario& scenario, const SimState& s, int d) {
   const PowerState& p = *s.power;
   const PowerSettings& settings = *scenario.data().features.power;
-  const GpuType& type = scenario.data().cluster.types[p.type[U(d)]];
+  const std::size_t type = p.type[U(d)];
   if (p.level[U(d)] > p.asked[U(d)])
     return Join("device ", d, " runs at level ", int{p.level[U(d)]}, ", asked was ", int{p.asked[U(d)]});
   if (p.throttled[U(d)] != 0 && p.level[U(d)] > settings.throttle_level)
     return Join("device ", d, " throttles at level ", int{p.level[U(d)]});
   if (!(p.duty[U(d)] > 0.0 && p.duty[U(d)] <= 1.0))
     return Join("device ", d, " is clocked ", p.duty[U(d)], " of the time");
-  const double watts = WattsAt(scenario, p, d, p.level[U(d)], p.duty[U(d)]);
+  const double watts = WattsAt(p, d, p.level[U(d)], p.duty[U(d)]);
   if (p.watts[U(d)] != watts)
     return Join("device ", d, " draws ", p.watts[U(d)], " W, its jobs and clock give ", watts);
   const double joules = p.joules[U(d)] + p.watts[U(d)] * (s.now - p.since[U(d)]), slack = 1.0 + 1e-9;
-  if (joules * slack < type.idle_power_w * s.now || joules > type.peak_power_w * s.now * slack)
+  if (joules * slack < p.idle_w[type] * s.now || joules > p.peak_w[type] * s.now * slack)
     return Join("device ", d, " has used ", joules, " J in ", s.now, " s, outside of idle and peak");
   if (!settings.heat) return "";
-  const double t = TemperatureC(scenario, p, d, s.now);
+  const double t = TemperatureC(settings, p, d, s.now);
   const bool throttled = p.throttled[U(d)] != 0;
   if (throttled ? t < settings.throttle_c - settings.hysteresis_c - 2.0 * kThereC
                 : t > settings.throttle_c + 2.0 * kThereC)

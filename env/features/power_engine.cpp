@@ -22,7 +22,10 @@ void PowerEngine::Start(Simulator& sim) {
   const PowerSettings& settings = *data.features.power;
   const auto gpus = U(scenario.num_gpus()), nodes = U(scenario.num_nodes());
   PowerState p;
-  p.types = scenario.num_types();
+  for (const GpuType& type : data.cluster.types) {
+    p.idle_w.push_back(type.idle_power_w);
+    p.peak_w.push_back(type.peak_power_w);
+  }
   for (int d = 0; d < scenario.num_gpus(); ++d) {
     p.type.push_back(static_cast<std::uint8_t>(scenario.TypeOfDevice(d)));
     p.node.push_back(scenario.NodeOf(d));
@@ -49,8 +52,8 @@ void PowerEngine::Start(Simulator& sim) {
   p.dirty.assign(nodes, 0);
   p.cap_w = settings.cap_w > 0.0 ? settings.cap_w : kNever;
   for (int d = 0; d < scenario.num_gpus(); ++d) {
-    p.watts[U(d)] = WattsAt(scenario, p, d, top, 1.0);
-    const HeatPath path = HeatOf(scenario, p, d);
+    p.watts[U(d)] = WattsAt(p, d, top, 1.0);
+    const HeatPath path = HeatOf(settings, p, d);
     p.temperature_c[U(d)] = path.around.At(0.0) + path.rise_c;
   }
   sim.state_.power = Owned<PowerState>::Make(std::move(p));
@@ -91,7 +94,7 @@ void PowerEngine::Propose(Simulator& sim, int node) {
     p.next_level[U(d)] = static_cast<std::uint8_t>(p.throttled[U(d)] != 0 ? std::min(asked, limit) : asked);
     p.next_duty[U(d)] = 1.0;
   }
-  HoldCap(sim.scenario(), p, begin, end, p.node_cap_w[U(node)]);
+  HoldCap(*sim.scenario().data().features.power, p, begin, end, p.node_cap_w[U(node)]);
 }
 
 void PowerEngine::Settle(Simulator& sim) {
@@ -103,7 +106,7 @@ void PowerEngine::Settle(Simulator& sim) {
   for (int node = 0; capped && node < nodes; ++node) Mark(p, node);
   std::sort(p.dirty_nodes.begin(), p.dirty_nodes.end());
   for (int node : p.dirty_nodes) Propose(sim, node);
-  if (capped) HoldCap(sim.scenario(), p, 0, sim.scenario().num_gpus(), p.cap_w);
+  if (capped) HoldCap(*sim.scenario().data().features.power, p, 0, sim.scenario().num_gpus(), p.cap_w);
   for (int node : p.dirty_nodes) {
     for (int d = p.first_device[U(node)]; d < p.first_device[U(node) + 1]; ++d) Adopt(sim, d);
     p.dirty[U(node)] = 0;
@@ -124,7 +127,7 @@ void PowerEngine::Adopt(Simulator& sim, int device) {
   PowerState& p = *sim.state_.power;
   const int level = p.next_level[U(device)];
   const double duty = p.next_duty[U(device)];
-  const double watts = WattsAt(sim.scenario(), p, device, level, duty);
+  const double watts = WattsAt(p, device, level, duty);
   p.level[U(device)] = static_cast<std::uint8_t>(level);
   p.duty[U(device)] = duty;
   if (watts == p.watts[U(device)]) return;
@@ -138,7 +141,7 @@ void PowerEngine::Accrue(Simulator& sim, int device) {
   PowerState& p = *sim.state_.power;
   const double now = sim.now();
   const PowerSettings& settings = *sim.scenario().data().features.power;
-  p.temperature_c[U(device)] = HeatOf(sim.scenario(), p, device).At(now);
+  p.temperature_c[U(device)] = HeatOf(settings, p, device).At(now);
   const double watts = p.watts[U(device)], since = p.since[U(device)];
   p.joules[U(device)] += watts * (now - since);
   const std::vector<double>& hours = settings.electricity_price;
@@ -153,7 +156,7 @@ void PowerEngine::Await(Simulator& sim, int device) {
   PowerState& p = *sim.state_.power;
   const bool rising = p.throttled[U(device)] == 0;
   const double limit = rising ? settings.throttle_c : settings.throttle_c - settings.hysteresis_c;
-  const double time = HeatOf(sim.scenario(), p, device).Crossing(limit, rising);
+  const double time = HeatOf(settings, p, device).Crossing(limit, rising);
   const std::uint32_t version = ++p.timer[U(device)];
   if (time != kNever) sim.timers_.Push({std::max(time, sim.now()), TimerKind::kHeat, device, version});
 }
@@ -190,7 +193,7 @@ bool PowerEngine::ControlAllowed(const Simulator& sim, const Control& control) {
   double idle = 0.0;
   const int begin = all ? 0 : p.first_device[U(control.index)];
   const int end = all ? scenario.num_gpus() : p.first_device[U(control.index) + 1];
-  for (int d = begin; d < end; ++d) idle += scenario.data().cluster.types[p.type[U(d)]].idle_power_w;
+  for (int d = begin; d < end; ++d) idle += p.idle_w[p.type[U(d)]];
   return control.value > idle;
 }
 

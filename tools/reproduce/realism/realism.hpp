@@ -10,7 +10,13 @@
 #include "env/statistics.hpp"
 
 // X(name, function)
-#define BERTH_REALISM(X) X("failures", RealismFailures)
+#define BERTH_REALISM(X)         \
+  X("failures", RealismFailures) \
+  X("power", RealismPower)       \
+  X("clocks", RealismClocks)     \
+  X("prices", RealismPrices)     \
+  X("thermal", RealismThermal)   \
+  X("monitoring", RealismMonitoring)
 
 namespace berth {
 

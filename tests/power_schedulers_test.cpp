@@ -59,9 +59,9 @@ TEST_CASE("energy_efficient: the clock is where the derivative says") {
 }
 
 TEST_CASE("coolest_first: work goes to the coolest GPU, and to a throttled one last") {
-  // Four nodes of one GPU, 20, 22, 24 and 26 C around; job 0 takes GPU 0, job 1 GPU 1. At 1,000 s (10 time
-  // constants) job 0 is done; at 1,010 s GPU 0 is still warm, so job 2 takes GPU 2; at 3,000 s job 3 takes
-  // GPU 0 again.
+  // Four nodes of one GPU, 26, 24, 22 and 20 C around; job 0 takes GPU 3, job 1 GPU 2. At 1,000 s (10 time
+  // constants) job 0 is done; at 1,010 s GPU 3 is still warm, so job 2 takes GPU 1; at 3,000 s job 3 takes
+  // GPU 3 again.
   ScenarioData data = test::TinyData({{"a", 4}}, {{1.0}}, {{0, 1000}, {1, 5000}, {1010, 9000}, {3000, 10}});
   Watts(data.cluster.types[0], 0.0, 300.0);
   data.features = ParseFeatures("power(heat=true,ambient_c=20,hot_spot_c=6,rise_c=50,time_constant_s=100)");
@@ -70,7 +70,7 @@ TEST_CASE("coolest_first: work goes to the coolest GPU, and to a throttled one l
   for (const Event& event : run.events) {
     if (event.kind == EventKind::kStart) devices.push_back(event.device);
   }
-  CHECK(devices == std::vector<int>{0, 1, 2, 0});
+  CHECK(devices == std::vector<int>{3, 2, 1, 3});
   // Without heat it is fcfs.
   const Scenario plain = test::RandomScenario(5, 40, {ClockKind::kEvent});
   CHECK(test::RunOf("coolest_first", plain).signature == test::RunOf("fcfs", plain).signature);

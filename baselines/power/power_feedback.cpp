@@ -5,9 +5,11 @@
 //   error_k = target - (watts_k - idle) / (peak - idle)                       of the whole cluster
 //   x_k = x_{k-1} + kp (error_k - error_{k-1}) + ki error_k, kept in [0, 1]   share of the GPUs let out
 //
-// x_0 = target, which is right if every job draws peak power. Lefurgy, Wang & Ware, "Power capping: a prelude
-// to power shifting", Cluster Computing 2008 (control of measured power); Hellerstein, Diao, Parekh &
-// Tilbury, Feedback Control of Computing Systems, 2004, ch. 9 (PI admission, anti-windup by the limits).
+// A step up counts only where somebody was held back: with an idle cluster x would rise for nothing, and
+// let a burst through. x_0 = target, which is right if every job draws peak power. Lefurgy, Wang & Ware,
+// "Power capping: a prelude to power shifting", Cluster Computing 2008 (control of measured power);
+// Hellerstein, Diao, Parekh & Tilbury, Feedback Control of Computing Systems, 2004, ch. 9 (PI admission,
+// anti-windup by the limits).
 //
 // What was admitted stays so; a job that finds nothing running is admitted, whatever it asks for. Without
 // monitoring everybody is.
@@ -42,6 +44,7 @@ class PowerFeedback final : public Scheduler {
     admitted_.assign(U(view.num_jobs()), 0);
     share_ = target_;
     error_ = 0.0;
+    full_ = false;
     samples_ = view.monitoring() == nullptr ? 0 : view.monitoring()->samples();
   }
 
@@ -55,18 +58,18 @@ class PowerFeedback final : public Scheduler {
       if (view.LastTypeOf(job) >= 0) admitted_[U(job)] = 1;  // it has run
       if (admitted_[U(job)] != 0) used += view.Gang(job);
     }
-    bool full = false;
+    full_ = false;
     for (int job : view.active()) {
       if (admitted_[U(job)] == 0) {
-        full = full || (series != nullptr && used > 0.0 && used + view.Gang(job) > share_ * gpus);
-        if (full) continue;  // in the order of arrival
+        full_ = full_ || (series != nullptr && used > 0.0 && used + view.Gang(job) > share_ * gpus);
+        if (full_) continue;  // in the order of arrival
         admitted_[U(job)] = 1;
         used += view.Gang(job);
       }
       inner_.Show(view, job);
     }
     inner_.Decide(view, decision);
-    if (full) {
+    if (full_) {
       const double last = series->time.empty() ? 0.0 : series->time.back();
       decision.wake_at = std::min(decision.wake_at, last + view.features().monitoring->interval_s);
     }
@@ -82,8 +85,8 @@ class PowerFeedback final : public Scheduler {
     for (; samples_ < series.samples(); ++samples_) {
       if (peak <= idle) continue;  // nothing to control
       const double error = target_ - (series.watts[U(samples_)] - idle) / (peak - idle);
-      share_ += kp_ * (samples_ > 0 ? error - error_ : 0.0) + ki_ * error;
-      share_ = std::clamp(share_, 0.0, 1.0);
+      const double step = kp_ * (samples_ > 0 ? error - error_ : 0.0) + ki_ * error;
+      if (full_ || step < 0.0) share_ = std::clamp(share_ + step, 0.0, 1.0);
       error_ = error;
     }
   }
@@ -92,7 +95,8 @@ class PowerFeedback final : public Scheduler {
   Inner inner_;
   std::vector<char> admitted_;  // [J]
   double share_ = 1.0, error_ = 0.0;
-  int samples_ = 0;  // acted on
+  bool full_ = false;  // somebody was held back at the last decision
+  int samples_ = 0;    // acted on
 };
 
 }  // namespace

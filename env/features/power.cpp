@@ -72,7 +72,7 @@ std::span<const Field<PowerSettings>> PowerSettings::Fields() {
                50.0},
       Field<S>{"hottest_h", &S::hottest_h, "hour of the day; the scenario begins at midnight", 0.0, 24.0},
       Field<S>{"hot_spot_c", &S::hot_spot_c,
-               "K by which it is warmer at the last node than at the first, evenly between", 0.0, 50.0},
+               "K by which it is warmer at the first node than at the last, evenly between", 0.0, 50.0},
       Field<S>{"throttle_c", &S::throttle_c, "C at which a GPU throttles", -50.0, 1000.0},
       Field<S>{"hysteresis_c", &S::hysteresis_c, "K below that at which it stops to", 0.1, 100.0},
       Field<S>{"throttle_level", &S::throttle_level, "the level that it throttles to", 0.0, 254.0},
@@ -187,7 +187,8 @@ HeatPath HeatOf(const PowerSettings& settings, const PowerState& power, int devi
   const int type = power.type[U(device)];
   const double peak = power.peak_w[U(type)];
   const double nodes = static_cast<double>(power.node_cap_w.size());
-  const double spot = nodes > 1.0 ? settings.hot_spot_c * power.node[U(device)] / (nodes - 1.0) : 0.0;
+  const double spot =
+      nodes > 1.0 ? settings.hot_spot_c * (nodes - 1.0 - power.node[U(device)]) / (nodes - 1.0) : 0.0;
   HeatPath path;
   path.around = {settings.ambient_c + spot, settings.ambient_swing_c, settings.hottest_h};
   path.since = power.since[U(device)];

@@ -33,9 +33,9 @@ RealismResult RealismMonitoring(const RealismOptions& options) {
     double jct = 0.0, watts = 0.0, most = 0.0, waiting = 0.0, fairness = 0.0;
     for (int seed = 0; seed < options.seeds; ++seed) {
       const Scenario scenario =
-          RealismScenario("synthetic(rate=1.2,jobs=200)", "v100=12/4,p100=12/4,k80=12/4", "event",
+          RealismScenario("synthetic(rate=1.8,jobs=300)", "v100=12/4,p100=12/4,k80=12/4", "event",
                           "power;monitoring(interval_s=1800)", static_cast<std::uint64_t>(seed));
-      const RunResult run = RealismRun(scenario, scheduler, {0, 200});
+      const RunResult run = RealismRun(scenario, scheduler, {0, 300});
       const MonitoringState& m = *run.monitoring;
       jct += run.metrics.mean_jct_s / 3600.0 / options.seeds;
       watts += Mean(m.watts) / options.seeds;

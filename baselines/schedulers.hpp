@@ -55,6 +55,10 @@
   X(Annealing)             \
   X(Admission)             \
   X(TokenBucket)           \
+  X(EnergyEfficient)       \
+  X(CoolestFirst)          \
+  X(CheapHours)            \
+  X(PowerFeedback)         \
   X(CMu)                   \
   X(MaxWeight)             \
   X(Hierarchical)          \

@@ -5,11 +5,14 @@
 //   job_types/{checkpoint_gb, ...} [T]: optional; features: spec strings, absent when none is on
 //   tenants/{name, weight, inner_policy}; attributes name, clock, knowledge, estimate_sigma, costs, seed,
 //   provenance
+// Event logs: kinds, events/{time, kind, job, type, device}; with the feature monitoring its series too,
+//   monitoring/{time, utilization [S, G], ...}
 #include <algorithm>
 
 #include "data/hdf5_file.hpp"
 #include "data/workloads.hpp"
 #include "env/check.hpp"
+#include "env/features/monitoring.hpp"
 #include "env/simulator.hpp"
 #include "env/spec.hpp"
 
@@ -196,6 +199,13 @@ void WriteEvents(const RunResult& result, const Scenario& scenario, const std::s
   out.Array("events/job", job);
   out.Array("events/type", type);
   out.Array("events/device", device);
+  if (result.monitoring != nullptr) {
+    ForEachSeries(*result.monitoring, [&](const char* name, const std::vector<double>& column, int wide) {
+      std::vector<std::int64_t> shape;
+      if (wide > 1) shape = {Size(column) / wide, wide};
+      out.Array(std::string("monitoring/") + name, column, std::move(shape));
+    });
+  }
   out.Commit();
 }
 

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "env/features/latency.hpp"
+#include "env/features/power.hpp"
 #include "env/simulator.hpp"
 
 namespace berth {
@@ -88,8 +89,9 @@ bool Simulator::AdvanceEvents(bool one_at_a_time) {
     }
     while (NextArrival() <= s.now) Arrive(next_arrival_++, s.now);
     if (NextTimer() <= s.now) decide = FireTimers() || decide;
+    if (s.power) PowerEngine::Settle(*this);
 #ifdef BERTH_DEBUG_CHECKS
-    if (!decide) Audit(/*within_round=*/true);  // rates may have changed
+    if (!decide) Audit(/*within_round=*/true);  // rates may be others from here on
 #endif
   }
   wake_at_ = kNever;
@@ -147,7 +149,7 @@ bool Simulator::AdvanceRounds() {
   wake_at_ = kNever;
   const double begin = s.now;
   const double boundary = static_cast<double>(round_) * length;
-  if (NextTimer() <= boundary) {
+  if (NextTimer() <= boundary || s.power) {
     RunRoundInParts(boundary);
     return true;
   }
@@ -192,12 +194,18 @@ void Simulator::RunRoundInParts(double boundary) {
       if (first == nullptr) break;
       while (NextArrival() < earliest) Arrive(next_arrival_, NextArrival()), ++next_arrival_;
       end_segment(*first, earliest, true);
+      s.now = std::max(s.now, earliest);
       Complete(first->job, earliest, /*release_devices=*/false);
+      if (s.power) PowerEngine::Settle(*this);
+#ifdef BERTH_DEBUG_CHECKS
+      Audit(/*within_round=*/true);
+#endif
     }
     ArriveUntil(until);
     s.now = std::max(s.now, until);
     if (over) break;
     FireTimers();
+    if (s.power) PowerEngine::Settle(*this);
     for (Segment& segment : s.segments) {
       const bool gone = s.phase[U(segment.job)] != JobPhase::kRunning;
       if (gone && segment.finish == kNever) end_segment(segment, s.now, false);

@@ -1,4 +1,5 @@
 // What a decision sets beside its jobs: each kind belongs to a feature.
+#include "env/features/power.hpp"
 #include "env/features/services.hpp"
 #include "env/simulator.hpp"
 
@@ -6,18 +7,27 @@ namespace berth {
 
 bool Simulator::ControlAllowed(const Control& control) const {
   switch (control.kind) {
-    case ControlKind::kPartition:
     case ControlKind::kClock:
     case ControlKind::kPowerCap:
-      break;
+      return state_.power && PowerEngine::ControlAllowed(*this, control);
     case ControlKind::kReplicas:
       return ServiceEngine::Allowed(*this, control);
+    case ControlKind::kPartition:
+      break;
   }
   return false;
 }
 
 void Simulator::CarryOut(const Control& control) {
-  if (control.kind == ControlKind::kReplicas) ServiceEngine::CarryOut(*this, control);
+  switch (control.kind) {
+    case ControlKind::kClock:
+    case ControlKind::kPowerCap:
+      return PowerEngine::CarryOut(*this, control);
+    case ControlKind::kReplicas:
+      return ServiceEngine::CarryOut(*this, control);
+    case ControlKind::kPartition:
+      break;
+  }
 }
 
 }  // namespace berth

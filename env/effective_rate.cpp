@@ -1,6 +1,7 @@
 // How fast a job runs where it now stands, when features say more than the throughput table. Every factor is
 // here, in the order in which they multiply.
 #include "env/features/placement_engine.hpp"
+#include "env/features/power.hpp"
 #include "env/features/services.hpp"
 #include "env/features/stages.hpp"
 #include "env/simulator.hpp"
@@ -16,6 +17,7 @@ double Simulator::EffectiveRate(int job) const {
   if (state_.services) rate *= ServiceEngine::RateFactor(*this, job);
   if (state_.stages) rate *= StageEngine::RateFactor(*this, job);
   if (state_.placement) rate *= PlacementEngine::Factor(*this, job);
+  if (state_.power) rate *= PowerEngine::Speed(*this, job);
   return rate;
 }
 

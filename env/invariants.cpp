@@ -10,6 +10,7 @@
 #include "env/features/failures.hpp"
 #include "env/features/latency.hpp"
 #include "env/features/placement_engine.hpp"
+#include "env/features/power.hpp"
 #include "env/simulator.hpp"
 
 namespace berth {
@@ -210,6 +211,10 @@ std::string GpuSeconds(const InvariantInput& in) {
   return "";
 }
 
+std::string Power(const InvariantInput& in) {
+  return in.state.power ? PowerViolation(in.scenario, in.state) : "";
+}
+
 constexpr Invariant kInvariants[] = {
     {"capacity", Capacity},
     {"free counts", FreeCounts},
@@ -229,6 +234,7 @@ constexpr Invariant kInvariants[] = {
     {"checkpoints", CheckpointViolation},
     {"elasticity", ElasticityViolation},
     {"latency", LatencyViolation},
+    {"power", Power},
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "env/features/latency.hpp"
 #include "env/features/placement.hpp"
+#include "env/features/power.hpp"
 
 namespace berth {
 namespace {
@@ -138,6 +139,11 @@ Metrics Measure(const Simulator& simulator, Window window) {
     busy_all += busy;
     m.cost += busy / 3600.0 * gpu.price_per_hour;
     m.energy_kwh += (busy * gpu.peak_power_w + (gpu.count * m.end_s - busy) * gpu.idle_power_w) / 3.6e6;
+  }
+  if (const PowerState* power = state.power.get(); power != nullptr) {
+    const PowerSettings& settings = *scenario.data().features.power;
+    m.energy_kwh = EnergyJ(*power, m.end_s) / 3.6e6;
+    if (!settings.electricity_price.empty()) m.cost = ElectricityCost(settings, *power, m.end_s);
   }
   if (m.end_s > 0.0) {
     m.utilization = busy_all / (scenario.num_gpus() * m.end_s);

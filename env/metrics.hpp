@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -31,8 +32,8 @@ struct Metrics {
   double jain = 0;                   // Jain index of 1 / slowdown, weights ignored
   double deadline_miss_rate = 0;     // of jobs that have a deadline; 0 when none has
   double throughput_per_h = 0;       // completed jobs / (last completion - first arrival of the window)
-  double cost = 0;                   // busy device-hours x price
-  double energy_kwh = 0;             // busy x peak + idle x idle power over the run
+  double cost = 0;        // busy device-hours x price; of electricity where the feature power has its price
+  double energy_kwh = 0;  // busy x peak + idle x idle power over the run; integral of power with the feature
   double preemptions_per_job = 0;
   double interruptions_per_job = 0;  // stops that no decision ordered (env/features/failures.hpp)
   // Of inference services (env/features/services.hpp), all together; 0 without.
@@ -76,8 +77,9 @@ struct RunResult {
   std::int64_t decisions = 0;
   double decision_us_mean = 0, decision_us_p99 = 0;  // wall time of Scheduler::Decide
   double wall_s = 0;
-  std::vector<double> jct_s;  // [window], NaN where unfinished
-  std::vector<Event> events;  // when kept
+  std::vector<double> jct_s;                          // [window], NaN where unfinished
+  std::vector<Event> events;                          // when kept
+  std::shared_ptr<const MonitoringState> monitoring;  // series; null where the feature is off
 };
 // Throws Error when the scheduler needs more than the scenario grants, decides illegally, or stalls.
 // Throws Error when the scheduler, `name` in messages, cannot run this scenario: it needs more knowledge than

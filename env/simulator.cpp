@@ -8,6 +8,7 @@
 #include "env/features/elasticity.hpp"
 #include "env/features/latency.hpp"
 #include "env/features/placement_engine.hpp"
+#include "env/features/power.hpp"
 #include "env/features/services.hpp"
 #include "env/features/stages.hpp"
 
@@ -172,6 +173,7 @@ void Simulator::EndRun(int job, double time) {
   s.gpu_seconds[U(job)] += s.Width(job) * held;
   busy_seconds_[U(s.on_type[U(job)])] += s.Width(job) * held;
   ++version_[U(job)];
+  if (s.power) PowerEngine::OnEnd(*this, job);
 }
 
 void Simulator::Release(int job) {
@@ -224,6 +226,7 @@ void Simulator::StartRun(int job, int type, double overhead) {
   s.on_type[U(job)] = static_cast<std::int8_t>(type);
   s.last_type[U(job)] = static_cast<std::int8_t>(type);
   s.rate[U(job)] = RunRate(job);
+  if (s.power) PowerEngine::OnStart(*this, job);
   if (!s.safe_steps.empty()) s.safe_steps[U(job)] = s.steps_done[U(job)];
   s.run_start[U(job)] = s.busy_from[U(job)] = s.now;
   s.progress_from[U(job)] = s.now + overhead;
@@ -342,6 +345,7 @@ ApplyResult Simulator::Apply(const Decision& decision) {
   }
   if (packs) ApplyPacks(decision);
   if (s.services) ServiceEngine::Claim(*this);
+  if (s.power) PowerEngine::Settle(*this);
   wake_at_ = decision.wake_at > s.now ? decision.wake_at : kNever;
   if (s.placement) PlacementEngine::Measure(*this);
   BERTH_DCHECK(CheckInvariants(*this).empty(), CheckInvariants(*this));

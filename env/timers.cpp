@@ -7,7 +7,9 @@
 #include "env/features/elasticity.hpp"
 #include "env/features/failures.hpp"
 #include "env/features/latency.hpp"
+#include "env/features/monitoring.hpp"
 #include "env/features/placement_engine.hpp"
+#include "env/features/power.hpp"
 #include "env/features/services.hpp"
 #include "env/features/stages.hpp"
 #include "env/simulator.hpp"
@@ -36,12 +38,14 @@ void Simulator::StartTimers() {
   if (features.checkpoints) CheckpointEngine::Start(*this);
   if (features.elasticity) ElasticityEngine::Start(*this);
   if (features.latency) LatencyEngine::Start(*this);
+  if (features.power) PowerEngine::Start(*this);
   if (features.services) ServiceEngine::Start(*this);
   if (features.stages) StageEngine::Start(*this);
+  if (features.monitoring) MonitoringEngine::Start(*this);
 }
 
 bool Simulator::TimersAlone(double next) {
-  if (!state_.running.empty() || next != NextTimer() || ArrivalsRemain()) {
+  if (!state_.running.empty() || next != NextTimer() || ArrivalsRemain() || wake_at_ != kNever) {
     idle_timers_ = 0;
     return false;
   }
@@ -78,6 +82,10 @@ bool Simulator::Fire(const Timer& timer) {
     case TimerKind::kEffect:
     case TimerKind::kCadence:
       return true;
+    case TimerKind::kHeat:
+      return PowerEngine::OnTimer(*this, timer);
+    case TimerKind::kMonitor:
+      return MonitoringEngine::OnTimer(*this);
   }
   return false;
 }

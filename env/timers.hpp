@@ -17,6 +17,8 @@ enum class TimerKind : std::uint8_t {
   kSaved,    // index: job; what it began to save is safe
   kEffect,   // a decision has been computed
   kCadence,  // a scheduler that decides periodically is due
+  kHeat,     // index: device; feature power
+  kMonitor,  // feature monitoring
 };
 
 struct Timer {

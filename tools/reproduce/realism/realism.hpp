@@ -18,7 +18,12 @@
   X("checkpoints", RealismCheckpoints) \
   X("elasticity", RealismElasticity)   \
   X("latency", RealismLatency)         \
-  X("cadence", RealismCadence)
+  X("cadence", RealismCadence)         \
+  X("power", RealismPower)             \
+  X("clocks", RealismClocks)           \
+  X("prices", RealismPrices)           \
+  X("thermal", RealismThermal)         \
+  X("monitoring", RealismMonitoring)
 
 namespace berth {
 

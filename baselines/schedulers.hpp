@@ -46,6 +46,8 @@
   X(ShortestQueue)         \
   X(BestFit)               \
   X(WorstFit)              \
+  X(GpuShares)             \
+  X(Mig)                   \
   X(Matching)              \
   X(AssignmentLp)          \
   X(Milp)                  \

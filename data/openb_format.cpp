@@ -48,7 +48,8 @@ OpenbCluster ClusterOf(const OpenbNodes& nodes) {
   for (const auto& [key, count] : gpus) {
     const auto& [model, per_node] = key;
     GpuType type;
-    type.name = nodes.models[U(model)] + (shapes[model] > 1 ? "x" + std::to_string(per_node) : "");
+    type.name = nodes.models[U(model)];
+    if (shapes[model] > 1) type.name = Join(type.name, "x", per_node);
     type.count = count;
     type.gpus_per_node = per_node;
     type.memory_gb = MemoryGb(nodes.models[U(model)]);

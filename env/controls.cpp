@@ -1,4 +1,5 @@
 // What a decision sets beside its jobs: each kind belongs to a feature.
+#include "env/features/partitions.hpp"
 #include "env/simulator.hpp"
 
 namespace berth {
@@ -6,6 +7,7 @@ namespace berth {
 bool Simulator::ControlAllowed(const Control& control) const {
   switch (control.kind) {
     case ControlKind::kPartition:
+      return PartitionEngine::Allowed(*this, control);
     case ControlKind::kClock:
     case ControlKind::kPowerCap:
     case ControlKind::kReplicas:
@@ -14,6 +16,8 @@ bool Simulator::ControlAllowed(const Control& control) const {
   return false;
 }
 
-void Simulator::CarryOut(const Control&) {}
+void Simulator::CarryOut(const Control& control) {
+  if (control.kind == ControlKind::kPartition) PartitionEngine::CarryOut(*this, control);
+}
 
 }  // namespace berth

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "env/check.hpp"
+#include "env/features/partitions.hpp"
 #include "env/portable_math.hpp"
 #include "env/rng.hpp"
 #include "env/spec.hpp"
@@ -298,6 +299,7 @@ Scenario::Scenario(ScenarioData data, const JobLabel& label) {
   CheckCluster(data.cluster);
   CheckThroughputs(data.throughputs, data.cluster.types.size());
   CheckColumns(data);
+  if (data.features.partitions) AddSliceTypes(data);
   for (const Tenant& tenant : data.tenants) {
     if (!(tenant.weight > 0.0) || std::isinf(tenant.weight)) {
       throw Error(Join("tenant '", tenant.name, "': weight: expected > 0, found ", tenant.weight));

@@ -4,6 +4,9 @@
 #include <bit>
 #include <utility>
 
+#include "env/features/partitions.hpp"
+#include "env/features/sharing.hpp"
+
 namespace berth {
 namespace {
 
@@ -105,6 +108,7 @@ double Simulator::BusySeconds(int type) const {
     const bool first = state_.partner[U(job)] > job;  // of a pair
     if (first && state_.now > state_.shared_from[U(job)]) shared += state_.now - state_.shared_from[U(job)];
   }
+  if (state_.sharing) shared += SharingEngine::ExtraSeconds(*this, type);
   return busy - shared;
 }
 
@@ -154,6 +158,7 @@ void Simulator::EndRun(int job, double time) {
   s.busy_from[U(job)] = time;
   s.gpu_seconds[U(job)] += s.Width(job) * held;
   busy_seconds_[U(s.on_type[U(job)])] += s.Width(job) * held;
+  if (s.sharing) SharingEngine::Runs(*this, job, time, /*starts=*/false);
   ++version_[U(job)];
 }
 
@@ -163,7 +168,7 @@ void Simulator::Release(int job) {
   if (s.partner[U(job)] >= 0) {
     s.device_job[U(s.device_slots[slot].front())] = s.partner[U(job)];
     Part(job);
-  } else {
+  } else if (!s.sharing || !SharingEngine::Leave(*this, job)) {
     int idle = 0;
     for (int d : s.device_slots[slot]) {
       s.device_job[U(d)] = -1;
@@ -174,6 +179,7 @@ void Simulator::Release(int job) {
     }
     s.free_gpus[U(s.on_type[U(job)])] += idle;
   }
+  if (s.partitions) PartitionEngine::Released(*this, s.device_slots[slot].front());
   s.device_slots[slot].clear();
   s.free_slots.push_back(s.slot[U(job)]);
   s.slot[U(job)] = -1;
@@ -204,6 +210,7 @@ void Simulator::StartRun(int job, int type, double overhead) {
   s.rate[U(job)] = RunRate(job);
   if (!s.safe_steps.empty()) s.safe_steps[U(job)] = s.steps_done[U(job)];
   s.run_start[U(job)] = s.busy_from[U(job)] = s.now;
+  if (s.sharing) SharingEngine::Runs(*this, job, s.now, /*starts=*/true);
   s.progress_from[U(job)] = s.now + overhead;
   Changed(job);
   s.first_start[U(job)] = std::min(s.first_start[U(job)], s.now);
@@ -228,6 +235,8 @@ void Simulator::TakeSlot(int job) {
 // Gives the job its devices: the explicit ones, or the lowest-numbered free ones of the type.
 void Simulator::Place(int job, const Command& command, const Decision& decision) {
   SimState& s = state_;
+  if (s.sharing && SharingEngine::Parts(*this, job))
+    return SharingEngine::Place(*this, job, command, decision);
   const int gang = Width(command);
   TakeSlot(job);
   std::vector<int>& devices = s.device_slots[U(s.slot[U(job)])];

@@ -4,6 +4,9 @@
 #include <algorithm>
 
 #include "env/features/failures.hpp"
+#include "env/features/partition_timer.hpp"
+#include "env/features/partitions.hpp"
+#include "env/features/sharing.hpp"
 #include "env/simulator.hpp"
 
 namespace berth {
@@ -24,6 +27,8 @@ void Simulator::StartTimers() {
   s.out_of_service.assign(U(scenario_.num_gpus()), 0);
   for (auto* column : {&s.safe_steps, &s.lost_steps}) column->assign(U(scenario_.num_jobs()), 0.0);
   s.interruptions.assign(U(scenario_.num_jobs()), 0);
+  if (scenario_.data().features.sharing) SharingEngine::Start(*this);
+  if (scenario_.data().features.partitions) PartitionEngine::Start(*this);
   if (scenario_.data().features.failures) FailureEngine::Start(*this);
 }
 
@@ -47,6 +52,7 @@ bool Simulator::FireTimers() {
 
 // A decision is due where schedulers may want to do something about it.
 bool Simulator::Fire(const Timer& timer) {
+  if (timer.kind == kReconfigured) return PartitionEngine::OnReconfigured(*this, timer.index);
   switch (timer.kind) {
     case TimerKind::kRepair:
       return FailureEngine::OnRepair(*this, timer.index);

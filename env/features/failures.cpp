@@ -5,6 +5,7 @@
 #include <array>
 #include <utility>
 
+#include "env/features/sharing.hpp"
 #include "env/simulator.hpp"
 
 namespace berth {
@@ -48,12 +49,9 @@ void FailureEngine::Await(Simulator& sim, int device) {
 bool FailureEngine::OnFailure(Simulator& sim, int device) {
   const FailureSettings& settings = *sim.scenario().data().features.failures;
   SimState& s = sim.state_;
-  const int job = s.device_job[U(device)];
   sim.SetService(device, kFailed, true);
-  if (job >= 0 && s.phase[U(job)] == JobPhase::kRunning) {
-    const int partner = s.partner[U(job)];
-    sim.Interrupt(job);
-    if (partner >= 0 && s.phase[U(partner)] == JobPhase::kRunning) sim.Interrupt(partner);
+  for (int job : HoldersOf(s, device)) {
+    if (s.phase[U(job)] == JobPhase::kRunning) sim.Interrupt(job);
   }
   const double hours = s.failures->streams[U(device)].Exponential(settings.repair_h);
   sim.timers_.Push({s.now + 3600.0 * hours, TimerKind::kRepair, device});

@@ -68,6 +68,7 @@ void Simulator::SetService(int device, OutOfService reason, bool out) {
   const bool was_out = reasons != 0;
   reasons = static_cast<std::uint8_t>(out ? reasons | reason : reasons & ~reason);
   if ((reasons != 0) == was_out) return;
+  if (s.sharing) s.sharing->closed[U(device)] = reasons != 0;
   const int type = scenario_.TypeOfDevice(device);
   const int change = was_out ? 1 : -1;
   s.types[U(type)].count += change;

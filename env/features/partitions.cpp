@@ -42,8 +42,9 @@ void PartitionSettings::Check(const ScenarioData& scenario) const {
     const MigLayout& initial = group.layouts[U(group.initial)];
     never[U(group.type)] = !initial.empty();
     for (std::size_t p = 0; p < group.slice_type.size(); ++p) {
-      never[U(group.slice_type[p])] = std::none_of(
-          initial.begin(), initial.end(), [&](const MigSlice& s) { return s.profile == static_cast<int>(p); });
+      never[U(group.slice_type[p])] = std::none_of(initial.begin(), initial.end(), [&](const MigSlice& s) {
+        return s.profile == static_cast<int>(p);
+      });
     }
   }
   const ThroughputTable& table = scenario.throughputs;

@@ -64,7 +64,7 @@ int FreeMilli(const ClusterView& view, int device) {
   if (view.DeviceFree(device)) return 1000;
   if (view.sharing() == nullptr) return 0;
   const auto& jobs = view.sharing()->jobs[U(device)];
-  if (jobs.empty()) return 0;
+  if (jobs.empty() || view.sharing()->closed[U(device)] != 0) return 0;
   int free = 1000;
   for (int job : jobs) free -= view.GpuMilli(job);
   return free;
@@ -82,6 +82,7 @@ void SharingEngine::Start(Simulator& sim) {
   state.running_milli.assign(devices, 0);
   state.meters.resize(U(sim.scenario_.num_types()));
   state.room.resize(devices);
+  state.closed.assign(devices, 0);
   sim.state_.sharing = Owned<SharingState>::Make(std::move(state));
 }
 

@@ -50,6 +50,7 @@ struct SharingState {
     std::int64_t extra = 0, spare_milli = 0;
   };
   std::vector<Meter> meters;
+  std::vector<char> closed;        // [D] out of service: nobody new
   std::vector<std::int16_t> room;  // [D] scratch of validation
 };
 
@@ -74,7 +75,7 @@ class SharingEngine {
   static double ExtraSeconds(const Simulator& simulator, int type);           // [beyond a GPU's first job]
   static double Factor(const Simulator& simulator, int job);                  // of its rate on a whole GPU
   // The room for all that starts and moves, in the order in which Apply places them.
-  static ApplyResult ValidateRoom(const Simulator& simulator, const Decision& decision);
+  static ApplyResult ValidateRoom(Simulator& simulator, const Decision& decision);
 };
 
 }  // namespace berth

@@ -14,13 +14,12 @@ std::size_t U(int i) {
 
 }  // namespace
 
-ApplyResult SharingEngine::ValidateRoom(const Simulator& sim, const Decision& decision) {
+ApplyResult SharingEngine::ValidateRoom(Simulator& sim, const Decision& decision) {
   const SimState& s = sim.state_;
   const Scenario& scenario = sim.scenario_;
   const JobTable& jobs = scenario.data().jobs;
   const auto milli = [&](int job) { return jobs.gpu_milli.empty() ? 1000 : jobs.gpu_milli[U(job)]; };
-  // Scratch that belongs to nobody's state; a simulation is used by one thread at a time.
-  std::vector<std::int16_t>& room = const_cast<SharingState&>(*s.sharing).room;
+  std::vector<std::int16_t>& room = sim.state_.sharing->room;
   std::copy(s.device_milli.begin(), s.device_milli.end(), room.begin());
   for (int d = 0; s.partitions && d < scenario.num_gpus(); ++d) {  // PartitionEngine::Withhold
     if (sim.device_stamp_[U(d)] == sim.stamp_) room[U(d)] = -1000;

@@ -48,6 +48,8 @@
   X(Defragment)            \
   X(BestFit)               \
   X(WorstFit)              \
+  X(GpuShares)             \
+  X(Mig)                   \
   X(Matching)              \
   X(AssignmentLp)          \
   X(Milp)                  \

@@ -1,4 +1,5 @@
 // What a decision sets beside its jobs: each kind belongs to a feature.
+#include "env/features/partitions.hpp"
 #include "env/features/power.hpp"
 #include "env/features/services.hpp"
 #include "env/simulator.hpp"
@@ -7,26 +8,26 @@ namespace berth {
 
 bool Simulator::ControlAllowed(const Control& control) const {
   switch (control.kind) {
+    case ControlKind::kPartition:
+      return PartitionEngine::Allowed(*this, control);
     case ControlKind::kClock:
     case ControlKind::kPowerCap:
       return state_.power && PowerEngine::ControlAllowed(*this, control);
     case ControlKind::kReplicas:
       return ServiceEngine::Allowed(*this, control);
-    case ControlKind::kPartition:
-      break;
   }
   return false;
 }
 
 void Simulator::CarryOut(const Control& control) {
   switch (control.kind) {
+    case ControlKind::kPartition:
+      return PartitionEngine::CarryOut(*this, control);
     case ControlKind::kClock:
     case ControlKind::kPowerCap:
       return PowerEngine::CarryOut(*this, control);
     case ControlKind::kReplicas:
       return ServiceEngine::CarryOut(*this, control);
-    case ControlKind::kPartition:
-      break;
   }
 }
 

@@ -3,6 +3,7 @@
 #include "env/features/placement_engine.hpp"
 #include "env/features/power.hpp"
 #include "env/features/services.hpp"
+#include "env/features/sharing.hpp"
 #include "env/features/stages.hpp"
 #include "env/simulator.hpp"
 
@@ -18,6 +19,7 @@ double Simulator::EffectiveRate(int job) const {
   if (state_.stages) rate *= StageEngine::RateFactor(*this, job);
   if (state_.placement) rate *= PlacementEngine::Factor(*this, job);
   if (state_.power) rate *= PowerEngine::Speed(*this, job);
+  if (state_.sharing) rate *= SharingEngine::Factor(*this, job);
   return rate;
 }
 

@@ -9,6 +9,7 @@
 
 #include "env/check.hpp"
 #include "env/features/elasticity.hpp"
+#include "env/features/partitions.hpp"
 #include "env/features/topology.hpp"
 #include "env/portable_math.hpp"
 #include "env/rng.hpp"
@@ -308,6 +309,7 @@ Scenario::Scenario(ScenarioData data, const JobLabel& label) {
   CheckCluster(data.cluster);
   CheckThroughputs(data.throughputs, data.cluster.types.size());
   CheckColumns(data);
+  if (data.features.partitions) AddSliceTypes(data);
   for (const Tenant& tenant : data.tenants) {
     if (!(tenant.weight > 0.0) || std::isinf(tenant.weight)) {
       throw Error(Join("tenant '", tenant.name, "': weight: expected > 0, found ", tenant.weight));

@@ -7,9 +7,11 @@
 #include "env/features/checkpoints.hpp"
 #include "env/features/elasticity.hpp"
 #include "env/features/latency.hpp"
+#include "env/features/partitions.hpp"
 #include "env/features/placement_engine.hpp"
 #include "env/features/power.hpp"
 #include "env/features/services.hpp"
+#include "env/features/sharing.hpp"
 #include "env/features/stages.hpp"
 
 namespace berth {
@@ -117,6 +119,7 @@ double Simulator::BusySeconds(int type) const {
     const bool first = state_.partner[U(job)] > job;  // of a pair
     if (first && state_.now > state_.shared_from[U(job)]) shared += state_.now - state_.shared_from[U(job)];
   }
+  if (state_.sharing) shared += SharingEngine::ExtraSeconds(*this, type);
   return busy - shared;
 }
 
@@ -172,6 +175,7 @@ void Simulator::EndRun(int job, double time) {
   s.busy_from[U(job)] = time;
   s.gpu_seconds[U(job)] += s.Width(job) * held;
   busy_seconds_[U(s.on_type[U(job)])] += s.Width(job) * held;
+  if (s.sharing) SharingEngine::Runs(*this, job, time, /*starts=*/false);
   ++version_[U(job)];
   if (s.power) PowerEngine::OnEnd(*this, job);
 }
@@ -183,7 +187,7 @@ void Simulator::Release(int job) {
   if (s.partner[U(job)] >= 0) {
     s.device_job[U(s.device_slots[slot].front())] = s.partner[U(job)];
     Part(job);
-  } else {
+  } else if (!s.sharing || !SharingEngine::Leave(*this, job)) {
     int idle = 0;
     for (int d : s.device_slots[slot]) {
       s.device_job[U(d)] = -1;
@@ -194,6 +198,7 @@ void Simulator::Release(int job) {
     }
     s.free_gpus[U(s.on_type[U(job)])] += idle;
   }
+  if (s.partitions) PartitionEngine::Released(*this, s.device_slots[slot].front());
   s.device_slots[slot].clear();
   s.free_slots.push_back(s.slot[U(job)]);
   s.slot[U(job)] = -1;
@@ -229,6 +234,7 @@ void Simulator::StartRun(int job, int type, double overhead) {
   if (s.power) PowerEngine::OnStart(*this, job);
   if (!s.safe_steps.empty()) s.safe_steps[U(job)] = s.steps_done[U(job)];
   s.run_start[U(job)] = s.busy_from[U(job)] = s.now;
+  if (s.sharing) SharingEngine::Runs(*this, job, s.now, /*starts=*/true);
   s.progress_from[U(job)] = s.now + overhead;
   if (s.checkpoints) CheckpointEngine::OnStart(*this, job);
   Changed(job);
@@ -255,6 +261,10 @@ void Simulator::TakeSlot(int job) {
 // lowest-numbered free ones of the type.
 bool Simulator::Place(int job, const Command& command, const Decision& decision) {
   SimState& s = state_;
+  if (s.sharing && SharingEngine::Parts(*this, job)) {
+    SharingEngine::Place(*this, job, command, decision);
+    return true;
+  }
   const int gang = Width(command);
   TakeSlot(job);
   std::vector<int>& devices = s.device_slots[U(s.slot[U(job)])];

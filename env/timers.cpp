@@ -8,9 +8,11 @@
 #include "env/features/failures.hpp"
 #include "env/features/latency.hpp"
 #include "env/features/monitoring.hpp"
+#include "env/features/partitions.hpp"
 #include "env/features/placement_engine.hpp"
 #include "env/features/power.hpp"
 #include "env/features/services.hpp"
+#include "env/features/sharing.hpp"
 #include "env/features/stages.hpp"
 #include "env/simulator.hpp"
 
@@ -34,6 +36,8 @@ void Simulator::StartTimers() {
   s.interruptions.assign(U(scenario_.num_jobs()), 0);
   const Features& features = scenario_.data().features;
   if (features.topology) PlacementEngine::Start(*this);
+  if (features.partitions) PartitionEngine::Start(*this);
+  if (features.sharing) SharingEngine::Start(*this);
   if (features.failures) FailureEngine::Start(*this);
   if (features.checkpoints) CheckpointEngine::Start(*this);
   if (features.elasticity) ElasticityEngine::Start(*this);
@@ -84,6 +88,8 @@ bool Simulator::Fire(const Timer& timer) {
       return true;
     case TimerKind::kHeat:
       return PowerEngine::OnTimer(*this, timer);
+    case TimerKind::kReconfigured:
+      return PartitionEngine::OnReconfigured(*this, timer.index);
     case TimerKind::kMonitor:
       return MonitoringEngine::OnTimer(*this);
   }
@@ -97,6 +103,7 @@ void Simulator::SetService(int device, OutOfService reason, bool out) {
   reasons = static_cast<std::uint8_t>(out ? reasons | reason : reasons & ~reason);
   if (out && reason != kServing && s.services) ServiceEngine::Lose(*this, device);
   if ((reasons != 0) == was_out) return;
+  if (s.sharing) s.sharing->closed[U(device)] = reasons != 0;
   const int type = scenario_.TypeOfDevice(device);
   const int change = was_out ? 1 : -1;
   s.types[U(type)].count += change;

@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "env/features/sharing.hpp"
 #include "env/invariants.hpp"
 #include "env/portable_math.hpp"
 #include "env/simulator.hpp"
@@ -176,10 +177,8 @@ bool FailureEngine::OnFailure(Simulator& sim, int domain) {
   ++state.outages_;
   for (int device = d.first; device < d.last; ++device) {
     if (++state.down_[U(device)] == 1) sim.SetService(device, kFailed, true);
-    const int job = s.device_job[U(device)];
-    const int partner = job < 0 ? -1 : s.partner[U(job)];
-    for (int lost : {job, partner}) {  // either may have completed within the round
-      if (lost >= 0 && s.phase[U(lost)] == JobPhase::kRunning) sim.Interrupt(lost);
+    for (int lost : HoldersOf(s, device)) {  // each may have completed within the round
+      if (s.phase[U(lost)] == JobPhase::kRunning) sim.Interrupt(lost);
     }
   }
   if (d.down_at != kNever) {

@@ -49,7 +49,7 @@ struct ServiceSettings {
 };
 
 // A whole replica's GPU takes no training job.
-inline constexpr OutOfService kServing = static_cast<OutOfService>(64);
+inline constexpr OutOfService kServing = static_cast<OutOfService>(16);
 
 struct ServiceState {
   struct Service {

@@ -23,7 +23,9 @@
   X("clocks", RealismClocks)           \
   X("prices", RealismPrices)           \
   X("thermal", RealismThermal)         \
-  X("monitoring", RealismMonitoring)
+  X("monitoring", RealismMonitoring)   \
+  X("partitions", RealismPartitions)   \
+  X("sharing", RealismSharing)
 
 namespace berth {
 

@@ -24,7 +24,9 @@
   X(F4)                    \
   X(Easy)                  \
   X(EasySjf)               \
+  X(EasySjbf)              \
   X(Conservative)          \
+  X(TaskBatching)          \
   X(Srpt)                  \
   X(Las)                   \
   X(Tuned)                 \
@@ -46,16 +48,19 @@
   X(ShortestQueue)         \
   X(BestFit)               \
   X(WorstFit)              \
+  X(VectorFit)             \
   X(Matching)              \
   X(AssignmentLp)          \
   X(Milp)                  \
   X(Genetic)               \
   X(Annealing)             \
+  X(Hybrid)                \
   X(Admission)             \
   X(TokenBucket)           \
   X(CMu)                   \
   X(MaxWeight)             \
   X(Hierarchical)          \
+  X(Pools)                 \
   X(Batch)                 \
   X(Adaptive)              \
   X(Predicted)             \

@@ -29,6 +29,7 @@ constexpr ParamInfo kParams[] = {
 class Annealing final : public Solver {
  public:
   Annealing(Target target, int iterations) : target_(target), iterations_(iterations) {}
+  Target target() const override { return target_; }
   void Reset(std::uint64_t seed) override { stream_.emplace(seed, Purpose::kScheduler); }
 
   Solution Solve(const Instance& instance, bool bounded) override {

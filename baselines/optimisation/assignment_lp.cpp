@@ -85,6 +85,7 @@ std::optional<Relaxed> LeastT(const Instance& instance, CheckedLp& lp) {
 
 class AssignmentLp final : public Solver {
  public:
+  Target target() const override { return Target::kMakespan; }
   Solution Solve(const Instance& instance, bool) override {
     RoundedAssignment rounded = RoundAssignmentLp(instance, lp_);
     const double value = ListSchedule().Value(instance, rounded.assignment, Target::kMakespan);

@@ -34,6 +34,7 @@ class Genetic final : public Solver {
  public:
   Genetic(Target target, int population, int generations)
       : target_(target), population_(population), generations_(generations) {}
+  Target target() const override { return target_; }
   void Reset(std::uint64_t seed) override { stream_.emplace(seed, Purpose::kScheduler); }
 
   Solution Solve(const Instance& instance, bool bounded) override {

@@ -83,6 +83,7 @@ std::vector<int> OrderFor(const Instance& instance, const std::vector<int>& type
 class Milp final : public Solver {
  public:
   Milp(Target target, const MipLimits& limits) : target_(target), limits_(limits) {}
+  Target target() const override { return target_; }
   Solution Solve(const Instance& instance, bool) override { return SolveMilp(instance, target_, limits_); }
 
  private:

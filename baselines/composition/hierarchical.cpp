@@ -11,15 +11,12 @@
 
 #include "baselines/composition/shares.hpp"
 #include "baselines/fairness/decayed_usage.hpp"
+#include "baselines/index.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/check.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 constexpr ParamInfo kParams[] = {
     {"outer", "fair_share", "the scheduler whose decision says how much each tenant has"},

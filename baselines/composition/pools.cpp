@@ -12,16 +12,13 @@
 
 #include "baselines/composition/pool_list.hpp"
 #include "baselines/composition/shares.hpp"
+#include "baselines/index.hpp"
 #include "baselines/queue/score_expression.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/check.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 constexpr ParamInfo kParams[] = {
     {"pools", "types",

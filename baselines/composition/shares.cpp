@@ -2,14 +2,11 @@
 
 #include <algorithm>
 
+#include "baselines/index.hpp"
 #include "env/check.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 // Somewhere in a part of `most` GPUs.
 bool Fits(const ClusterView& view, int job, std::span<const int> most) {

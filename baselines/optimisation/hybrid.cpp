@@ -88,7 +88,7 @@ class Hybrid final : public Scheduler {
   std::vector<double> start_;    // [J] s, as planned; of jobs of the plan
 };
 
-std::unique_ptr<Planned> MakePlanned(const std::string& spec) {
+std::unique_ptr<Planned> ReadPlan(const std::string& spec) {
   const SchedulerTable tables[] = {BaselineSchedulers()};
   std::unique_ptr<Scheduler> made;
   try {
@@ -116,7 +116,7 @@ SchedulerInfo HybridInfo() {
           /*preemptive=*/false,
           kParams,
           [](Params& params) -> std::unique_ptr<Scheduler> {
-            auto planned = MakePlanned(params.Text("plan"));
+            auto planned = ReadPlan(params.Text("plan"));
             Triggers triggers;
             triggers.every_s = params.Number("every_s", 0.0, kNever);
             triggers.drift = params.Number("drift", 0.0, 1.0);

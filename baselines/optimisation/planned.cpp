@@ -4,15 +4,12 @@
 #include <cstdio>
 #include <numeric>
 
+#include "baselines/index.hpp"
 #include "baselines/ranking.hpp"
 #include "env/check.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 // The first `n` jobs alone.
 Instance Head(const Instance& whole, int n) {
@@ -43,8 +40,10 @@ Target ReadTarget(Params& params) {
                                                                            : Target::kWeightedCompletion;
 }
 
-bool ReadReport(Params& params) {
-  return params.Choice(kReportParam.name, {"none", "stderr"}) == 1;
+std::unique_ptr<Scheduler> MakePlanned(const char* name, std::unique_ptr<Solver> solver, Params& params) {
+  const auto horizon = static_cast<int>(params.Integer(kHorizonParam.name, 1, 1000000));
+  const bool report = params.Choice(kReportParam.name, {"none", "stderr"}) == 1;
+  return std::make_unique<Planned>(name, std::move(solver), horizon, report);
 }
 
 std::string DescribeGap(double value, double bound) {

@@ -34,7 +34,6 @@ inline constexpr ParamInfo kHorizonParam = {
 inline constexpr ParamInfo kReportParam = {
     "report", "none", "none | stderr: a line for every plan, with its value, bound and gap"};
 Target ReadTarget(Params& params);
-bool ReadReport(Params& params);
 
 class Planned final : public Scheduler {
  public:
@@ -71,6 +70,9 @@ class Planned final : public Scheduler {
   std::vector<int> repaired_;
   ListSchedule schedule_;
 };
+
+// Reads kHorizonParam and kReportParam.
+std::unique_ptr<Scheduler> MakePlanned(const char* name, std::unique_ptr<Solver> solver, Params& params);
 
 // "value 10, bound 8, gap 20%": the gap is (value - bound) / value.
 std::string DescribeGap(double value, double bound);

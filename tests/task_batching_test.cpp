@@ -28,7 +28,6 @@ ScenarioData Paired(int gpus, const std::vector<std::vector<double>>& beside,
   return data;
 }
 
-// "10 pack 2" as Decisions has it, and "10 pack 2+0" with whom.
 double MeanJct(const std::string& spec, const Scenario& scenario) {
   return test::RunOf(spec, scenario).metrics.mean_jct_s;
 }
@@ -51,7 +50,7 @@ TEST_CASE("task_batching: with whom, and whether, by hand", "[baselines]") {
   const std::vector<double> alone = test::Ends("fcfs", scenario);
   CHECK(test::Ends("task_batching(gain=1.4)", scenario) == alone);
   CHECK(test::Ends("task_batching(small_s=99)", scenario) == alone);
-  CHECK(test::Ends("task_batching(small_s=inf,gain=1.39)", scenario) == ends);
+  CHECK(test::Ends("task_batching(small_s=100,gain=1.39)", scenario) == ends);
   // Beside its own kind (0.4 + 0.4) and beside kind 0 (0.5 + 0.5) it does not gain.
   CHECK(test::Ends("task_batching", Scenario(Paired(1, beside, {{0, 50, 2}, {0, 50, 2}}))) ==
         std::vector<double>{50.0, 100.0});

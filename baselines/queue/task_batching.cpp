@@ -21,7 +21,9 @@ namespace berth {
 namespace {
 
 constexpr ParamInfo kParams[] = {
-    {"small_s", "14400", "s on its fastest type that a small job takes at most; inf = any of one GPU"},
+    {"small_s", "inf",
+     "s on its fastest type that a job of one GPU takes at most to be small; inf = all are, whatever they "
+     "take"},
     {"gain", "1", "the normalised throughput that two on a GPU have to exceed; 2 = as if alone"},
     {"order", "fcfs", "who comes first: an order of queue"},
 };
@@ -108,7 +110,7 @@ SchedulerInfo TaskBatchingInfo() {
           "a queue that puts small jobs two on a GPU where that gains; O(n log n) + O(GPUs) a job that joins",
           "Gandiva's packing, Xiao et al., OSDI 2018, by the pair throughputs of Narayanan et al., OSDI 2020",
           "",
-          Knowledge::kEstimate,
+          Knowledge::kNone,
           /*preemptive=*/false,
           kParams,
           [](Params& params) -> std::unique_ptr<Scheduler> {

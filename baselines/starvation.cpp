@@ -43,6 +43,7 @@ constexpr Row kRows[] = {
     {"annealing", kPutOff},
     {"hybrid", kPutOff},
     {"c_mu", "gangs of a class with little weight or long jobs"},
+    {"hierarchical", "long gangs of a tenant, as the scheduler inside does: srpt starves them"},
     {"batch", "as the scheduler inside does: sjf starves long gangs"},
     {"predicted", "as the scheduler inside does: srpt starves long gangs"},
     {"random", "gangs: jobs that fit pass them, so that GPUs are never idle together"},

@@ -22,13 +22,15 @@ constexpr double kLength = 3600.0, kEvery = kLength / 3.0;  // s
 struct Victim {
   const char* what;
   double seconds, weight;
+  int tenant;  // 1 is that of the stream
 };
-// The stream's jobs have a weight of 1, a deadline and a tenant.
-constexpr Victim kVictims[] = {
-    {"a long gang", 10800.0, 1.0}, {"a short gang", 900.0, 1.0}, {"a light gang", 4050.0, 0.25}};
+// The stream's jobs have a weight of 1 and a deadline.
+constexpr Victim kVictims[] = {{"a long gang", 10800.0, 1.0, 0},
+                               {"a short gang", 900.0, 1.0, 0},
+                               {"a light gang", 4050.0, 0.25, 0},
+                               {"a long gang of the stream's tenant", 10800.0, 1.0, 1}};
 
-// `length` jobs of the stream; the victim is the job that arrives at 5 h sharp, of a tenant of its own and
-// without a deadline.
+// `length` jobs of the stream; the victim is the job that arrives at 5 h sharp, without a deadline.
 Scenario Stream4(const Victim& victim, int length, int* its_index) {
   Stream stream(7, Purpose::kTest);
   std::vector<test::TinyJob> jobs;
@@ -40,7 +42,7 @@ Scenario Stream4(const Victim& victim, int length, int* its_index) {
     if (*its_index < 0 && arrival > 18000.0) {
       *its_index = i;
       jobs.push_back({18000.0, victim.seconds, 0, 4});
-      weight.push_back(victim.weight), deadline.push_back(kNever), tenant.push_back(0);
+      weight.push_back(victim.weight), deadline.push_back(kNever), tenant.push_back(victim.tenant);
     }
     jobs.push_back({arrival, kLength});
     weight.push_back(1.0), deadline.push_back(arrival + 9000.0), tenant.push_back(1);

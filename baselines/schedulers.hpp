@@ -24,7 +24,9 @@
   X(F4)                    \
   X(Easy)                  \
   X(EasySjf)               \
+  X(EasySjbf)              \
   X(Conservative)          \
+  X(TaskBatching)          \
   X(Srpt)                  \
   X(Las)                   \
   X(Tuned)                 \
@@ -50,11 +52,13 @@
   X(WorstFit)              \
   X(GpuShares)             \
   X(Mig)                   \
+  X(VectorFit)             \
   X(Matching)              \
   X(AssignmentLp)          \
   X(Milp)                  \
   X(Genetic)               \
   X(Annealing)             \
+  X(Hybrid)                \
   X(Admission)             \
   X(TokenBucket)           \
   X(EnergyEfficient)       \
@@ -64,6 +68,7 @@
   X(CMu)                   \
   X(MaxWeight)             \
   X(Hierarchical)          \
+  X(Pools)                 \
   X(Batch)                 \
   X(Adaptive)              \
   X(Predicted)             \

@@ -125,7 +125,15 @@ TEST_CASE("hierarchical: any two schedulers, under every clock, legally and to t
                                 "token_bucket(rate_per_h=120,burst=2,inner=hierarchical)",
                                 "predicted(inner=easy)",
                                 "predicted(inner=conservative)",
-                                "predicted(inner=annealing)"};
+                                "predicted(inner=annealing)",
+                                "predicted(inner=hybrid(plan=milp,late_s=10))",
+                                "pools(pools=x:v100/0.5+p100/0.8:hierarchical|y:*:srpt,route=tenant)",
+                                "pools(pools=x:*/0.25:gang_scheduling|y:*:gavel,route=gang,cuts=1)",
+                                "pools(pools=y:*:pools,route=speed)",
+                                "hierarchical(outer=drf,inner=pools)",
+                                "hierarchical(outer=pools,inner=srpt)",
+                                "adaptive(arms=gang_scheduling|pools,epoch=100)",
+                                "adaptive(arms=srpt|pools(pools=x:*/0.25|y:*,inner=srpt),epoch=60)"};
   for (const char* spec : kSpecs) {
     for (const Clock& clock : test::AllClocks()) {
       CAPTURE(spec, clock.ToString());
@@ -163,7 +171,8 @@ TEST_CASE("composition: every scheduler shares a cluster, and takes over from an
       const Scenario scenario(std::move(data));
       RunLegally(Join("adaptive(arms=fcfs|", spec, ",epoch=50)"), scenario, rejects);
       RunLegally(Join("adaptive(arms=srpt|", spec, ",epoch=50)"), scenario, rejects);
-      if (spec == "gandiva") continue;  // packs two on a GPU, which hierarchical refuses
+      if (spec == "gandiva" || spec == "task_batching")
+        continue;  // packs two on a GPU, which hierarchical refuses
       RunLegally(Join("hierarchical(inner=", spec, ")"), scenario, rejects);
     }
   }

@@ -2,18 +2,11 @@
 
 #include <algorithm>
 
+#include "baselines/index.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/check.hpp"
 
 namespace berth {
-namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
-
-}  // namespace
-
 Inner::Inner(const std::string& what, const std::string& spec) {
   const SchedulerTable tables[] = {BaselineSchedulers()};
   try {

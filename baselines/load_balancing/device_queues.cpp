@@ -3,17 +3,10 @@
 #include <algorithm>
 
 #include "baselines/ranking.hpp"
+#include "baselines/index.hpp"
 #include "env/check.hpp"
 
 namespace berth {
-namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
-
-}  // namespace
-
 int TypeOfDevice(const ClusterView& view, int device) {
   int type = view.num_types() - 1;
   while (view.first_device(type) > device) --type;

@@ -4,16 +4,13 @@
 #include <algorithm>
 #include <optional>
 
+#include "baselines/index.hpp"
 #include "baselines/load_balancing/device_queues.hpp"
 #include "baselines/ranking.hpp"
 #include "baselines/schedulers.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 constexpr ParamInfo kParams[] = {
     {"by", "load",

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "baselines/index.hpp"
 #include "baselines/load_balancing/device_queues.hpp"
 #include "baselines/ranking.hpp"
 #include "baselines/schedulers.hpp"
@@ -13,10 +14,6 @@
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 constexpr ParamInfo kParams[] = {
     {"choices", "2", "GPUs drawn, from 1 (then dispatch is at random)"},

@@ -18,7 +18,8 @@
  * untouched unless it returns BERTH_OK. Nothing throws, prints or ends the program.
  *
  * Threads: a berth_policy serves one thread at a time; different ones are independent. Loading may happen on
- * any thread at any time. Same inputs give the same decision, bit for bit, on any machine.
+ * any thread, but not while the program itself is inside libhdf5, which is not thread-safe. Same inputs give
+ * the same decision, bit for bit.
  *
  * ABI: BERTH_ABI_VERSION is the version of this header, berth_abi_version() that of the library, and the
  * number in its soname. Structures say their size, so members are only ever added at their ends without a new

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "data/hdf5_file.hpp"
 #include "env/check.hpp"
 #include "policies/architecture.hpp"
 #include "policies/c_api/berth.h"
@@ -113,6 +114,7 @@ berth_status berth_policy_load(const char* path, berth_policy** policy, char* me
                message_size);
   }
   return Guarded(BERTH_BAD_FILE, message, message_size, [&] {
+    h5::SetSourceCommit("library " BERTH_VERSION);  // who refuses a file says so
     PolicyBundle bundle = LoadBundle(path);
     return Guarded(BERTH_UNSUPPORTED, message, message_size, [&] {
       *policy = new berth_policy(std::move(bundle), path);

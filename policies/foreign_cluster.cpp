@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "env/check.hpp"
+#include "env/simulator.hpp"
 
 namespace berth {
 namespace {
@@ -96,31 +97,16 @@ Scenario MakeScenario(const ForeignCluster& cluster, std::span<const int> order,
   return Scenario(std::move(data), [order](int job) { return Join("job ", order[U(job)]); });
 }
 
-SimState MakeState(const ForeignCluster& cluster, std::span<const int> order) {
-  SimState state;
-  const auto jobs = order.size();
+// A simulator that has just begun has every column that there is; here its jobs are in the middle of it.
+SimState MakeState(const Scenario& scenario, const ForeignCluster& cluster, std::span<const int> order) {
+  SimState state = Simulator(scenario).state();
   state.now = cluster.now_s;
-  for (const GpuType& type : cluster.types) state.free_gpus.push_back(type.count);
-  for (JobList* list : {&state.waiting, &state.running, &state.active}) list->Reset(static_cast<int>(jobs));
-  state.phase.assign(jobs, JobPhase::kWaiting);
-  state.on_type.assign(jobs, -1);
-  state.last_type.assign(jobs, -1);
-  state.partner.assign(jobs, -1);
-  state.rate.assign(jobs, 0.0);
-  state.steps_done.assign(jobs, 0.0);  // total_steps are what is left
-  state.progress_from.assign(jobs, cluster.now_s);
-  state.run_start.assign(jobs, cluster.now_s);
-  state.run_seconds.assign(jobs, 0.0);
-  state.busy_from.assign(jobs, cluster.now_s);
-  state.shared_seconds.assign(jobs, 0.0);
-  state.shared_from.assign(jobs, kNever);
-  state.first_start.assign(jobs, kNever);
-  state.completion.assign(jobs, kNever);
-  state.preemptions.assign(jobs, 0);
-  state.slot.assign(jobs, -1);
-  for (int job = 0; job < static_cast<int>(jobs); ++job) {
+  for (int job = 0; job < static_cast<int>(order.size()); ++job) {
     const ForeignJob& from = cluster.jobs[U(order[U(job)])];
-    state.run_seconds[U(job)] = from.attained_s;
+    state.phase[U(job)] = JobPhase::kWaiting;
+    state.progress_from[U(job)] = state.run_start[U(job)] = state.busy_from[U(job)] = cluster.now_s;
+    state.run_seconds[U(job)] = from.attained_s;  // steps_done stay 0: total_steps are what is left
+    state.gpu_seconds[U(job)] = from.attained_s * from.gang;
     state.active.Insert(job);
     if (from.running_on < 0) {
       state.waiting.Insert(job);
@@ -135,7 +121,7 @@ SimState MakeState(const ForeignCluster& cluster, std::span<const int> order) {
                        "' than the ", type.count, " that there are"));
     }
   }
-  if (cluster.changed && jobs > 0) state.arrived.push_back(0);
+  if (cluster.changed && !order.empty()) state.arrived.push_back(0);
   return state;
 }
 
@@ -144,7 +130,7 @@ SimState MakeState(const ForeignCluster& cluster, std::span<const int> order) {
 ForeignView::ForeignView(const ForeignCluster& cluster, Knowledge granted)
     : order_((CheckState(cluster, granted), ByArrival(cluster.jobs))),
       scenario_(MakeScenario(cluster, order_, granted)),
-      state_(MakeState(cluster, order_)),
+      state_(MakeState(scenario_, cluster, order_)),
       view_(scenario_, state_, granted) {}
 
 }  // namespace berth

@@ -19,7 +19,7 @@ static_assert(sizeof(berth_job) == 56 && sizeof(berth_gpu_type) == 16 && sizeof(
               "part of the ABI: another layout is another BERTH_ABI_VERSION");
 static_assert(BERTH_ORACLE == static_cast<int>(berth::Knowledge::kOracle));
 
-struct berth_policy {
+struct berth_policy {  // NOLINT(readability-identifier-naming): the name is C's
   explicit berth_policy(berth::PolicyBundle bundle, const char* path) : decider(std::move(bundle), path) {}
   berth::ForeignDecider decider;
   std::vector<berth::GpuType> types;  // scratch of one call, kept for its memory

@@ -147,6 +147,7 @@ bool SchedEnv::OfferDone() {
 
 // False when `done` is all there is: the point can be closed at once.
 bool SchedEnv::OpenPoint() {
+  moved_ = true;
   const ClusterView view = View();
   const std::span<const int> candidates = candidates_.List(view, options_.mdp);
   encoder_->Select(view, candidates, layout_.q, visible_);
@@ -201,6 +202,7 @@ SchedEnv::Outcome SchedEnv::Step(int action) {
   BERTH_DCHECK(action >= 0 && action < actions_ && mask()[U(action)] != 0, "action ", action, " is masked");
   history_.push_back(action);
   const double before_time = simulator_->now();
+  moved_ = false;
   if (action == Done()) {
     RunToChoice();
     return Settle(before_time);

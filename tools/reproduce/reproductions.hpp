@@ -10,6 +10,7 @@ namespace berth {
 #define BERTH_REPRODUCTIONS(X)                                                                    \
   X("gavel", ReproduceGavel, "the policies, round mechanism and experiments of Gavel, OSDI 2020") \
   X("hpc", ReproduceHpc, "the published batch-scheduling tables (RLScheduler protocol)")          \
+  X("prediction", ReproducePrediction, "forecasts and predicted run times on public logs")        \
   X("queueing", ReproduceQueueing, "queues with closed forms: theory and simulator side by side")
 
 // Each takes the words after its name and returns the exit code: 0 all held, 1 something was out of its

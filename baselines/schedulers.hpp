@@ -59,6 +59,7 @@
   X(Batch)                 \
   X(Adaptive)              \
   X(Predicted)             \
+  X(Reservation)           \
   X(Random)                \
   X(Gavel)                 \
   X(Gandiva)

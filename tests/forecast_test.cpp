@@ -145,7 +145,7 @@ TEST_CASE("forecasts: every model, before it has seen enough and after", "[forec
 
 TEST_CASE("arrival forecast: bins, the part of a bin that is left, never negative", "[forecast]") {
   ArrivalForecast forecast("last", 10.0);
-  forecast.Reset();
+  forecast.Reset(0.0);
   forecast.Advance(3.0);
   forecast.Count(2.0);
   CHECK(forecast.Expected(100.0) == 0.0);  // no bin has ended
@@ -158,9 +158,15 @@ TEST_CASE("arrival forecast: bins, the part of a bin that is left, never negativ
   forecast.Advance(35.0);  // bins 1 and 2: 1 and 0
   CHECK(std::vector<double>(forecast.bins().begin(), forecast.bins().end()) == std::vector<double>{3, 1, 0});
   CHECK(forecast.Expected(50.0) == 0.0);
-  // 5, 3, 1 on a falling line of season 2 would be -1 next.
+  forecast.Reset(100.0);  // bins begin anew: 100 to 110 is the first
+  forecast.Count(2.0);
+  forecast.Advance(109.0);
+  CHECK(forecast.Expected(1.0) == 0.0);
+  forecast.Advance(110.0);
+  CHECK(forecast.Expected(10.0) == 2.0);
+  // 6, 4, 2, 0 on a falling line would be -2 next.
   ArrivalForecast falling("holt_winters(season=2,alpha=1,beta=0,gamma=0,damping=1)", 1.0, 1000);
-  falling.Reset();
+  falling.Reset(0.0);
   for (int t = 0; t < 4; ++t) {
     falling.Advance(t);
     falling.Count(6.0 - 2.0 * t);

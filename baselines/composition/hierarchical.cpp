@@ -26,6 +26,7 @@ constexpr ParamInfo kParams[] = {
     {"outer", "fair_share", "the scheduler whose decision says how much each tenant has"},
     {"inner", "srpt", "the scheduler that each tenant has for its jobs"},
 };
+constexpr const char* kWho = "hierarchical";
 constexpr const char* kWhatOuter = "hierarchical: parameter 'outer'";
 constexpr const char* kWhatInner = "hierarchical: parameter 'inner'";
 
@@ -81,7 +82,7 @@ class Hierarchical final : public Scheduler {
       if (command.kind == CommandKind::kStart || command.kind == CommandKind::kMove)
         Part(tenant, command.type) += gang;
       if (command.kind == CommandKind::kReject) rejected_.push_back(command.job);
-      RefusePack(command);
+      RefusePack(kWho, command);
     }
   }
 
@@ -100,12 +101,6 @@ class Hierarchical final : public Scheduler {
       if (view.Rate(job, type) > 0.0 && view.Gang(job) <= most_[U(type)]) return true;
     }
     return false;
-  }
-
-  static void RefusePack(const Command& command) {
-    if (command.kind != CommandKind::kPack) return;
-    throw Error(
-        "hierarchical: expected schedulers that give a job GPUs of its own, found one that packs two on one");
   }
 
   // Appends what the tenant's scheduler decides; the change in the number of jobs that run.
@@ -129,34 +124,13 @@ class Hierarchical final : public Scheduler {
         --change;
       }
     }
-    own_.Clear();
-    inner.Decide(view, own_);
-    for (Command& command : own_.commands) {
-      RefusePack(command);
-      command.devices_count = 0;  // it chose devices by the numbers of the whole cluster
-      const int gang = view.Gang(command.job);
-      if (view.IsRunning(command.job)) left_[U(view.TypeOf(command.job))] += gang;
-      change -= command.kind == CommandKind::kStop;
-    }
-    bool dropped = false;
-    std::erase_if(own_.commands, [&](const Command& command) {
-      if (command.kind != CommandKind::kStart && command.kind != CommandKind::kMove) return false;
-      if (left_[U(command.type)] < view.Gang(command.job))
-        return dropped = true;  // it did not keep to its part
-      left_[U(command.type)] -= view.Gang(command.job);
-      change += command.kind == CommandKind::kStart;
-      return command.kind == CommandKind::kMove && command.type == view.TypeOf(command.job);
-    });
-    if (dropped) inner.Forget(view);
-    decision.commands.insert(decision.commands.end(), own_.commands.begin(), own_.commands.end());
-    decision.wake_at = std::min(decision.wake_at, own_.wake_at);
-    return change;
+    return change + inner.DecideWithin(view, kWho, left_, decision);
   }
 
   Inner outer_;
   std::string inner_spec_;
   std::vector<Inner> inner_;  // [tenants]
-  Decision proposed_, own_;
+  Decision proposed_;
   std::vector<int> held_, part_;  // [tenants, G] GPUs
   std::vector<int> left_;         // [G] idle, once those asked so far have theirs
   std::vector<int> most_;         // [G] of the tenant that is asked

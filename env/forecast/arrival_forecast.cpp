@@ -10,8 +10,9 @@ ArrivalForecast::ArrivalForecast(const std::string& forecaster, double bin_s, in
   BERTH_CHECK(bin_s > 0.0 && refit >= 1, bin_s, " ", refit);
 }
 
-void ArrivalForecast::Reset() {
-  now_ = open_ = 0.0;
+void ArrivalForecast::Reset(double now) {
+  begin_ = now_ = now;
+  open_ = 0.0;
   bins_.clear();
   forecaster_->Fit({});
 }
@@ -19,7 +20,7 @@ void ArrivalForecast::Reset() {
 void ArrivalForecast::Advance(double now) {
   BERTH_CHECK(now >= now_, now, " after ", now_);
   now_ = now;
-  while (static_cast<double>(bins_.size() + 1) * bin_s_ <= now) {
+  while (BinEnd() <= now) {
     bins_.push_back(open_);
     open_ = 0.0;
     if (bins_.size() % static_cast<std::size_t>(refit_) == 0) {
@@ -40,7 +41,8 @@ double ArrivalForecast::Expected(double seconds) const {
   double sum = 0.0, from = now_;
   const double end = now_ + seconds;
   for (int steps = 1; from < end; ++steps) {
-    const double bin_end = static_cast<double>(bins_.size() + static_cast<std::size_t>(steps)) * bin_s_;
+    const double bin_end =
+        begin_ + static_cast<double>(bins_.size() + static_cast<std::size_t>(steps)) * bin_s_;
     const double to = std::min(end, bin_end);
     sum += std::max(0.0, forecaster_->Ahead(steps)) * (to - from) / bin_s_;
     from = to;

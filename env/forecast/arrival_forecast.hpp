@@ -2,7 +2,7 @@
 // forecaster on those counts. For schedulers, and for observations.
 //
 //   ArrivalForecast forecast("holt_winters", 3600.0);
-//   in Reset:   forecast.Reset();
+//   in Reset:   forecast.Reset(view.now());
 //   in Decide:  forecast.CountArrivals(view);
 //               double jobs = forecast.Expected(1800.0);      // in the next half hour
 #pragma once
@@ -16,12 +16,12 @@
 
 namespace berth {
 
-// Thread rule: one thread at a time. Bins begin at 0 s; times never go back.
+// Thread rule: one thread at a time. Bins begin at the time of Reset; times never go back.
 class ArrivalForecast {
  public:
   // The model is fitted anew every `refit` bins on all of the past. Throws Error for an unknown forecaster.
   ArrivalForecast(const std::string& forecaster, double bin_s, int refit = 24);
-  void Reset();
+  void Reset(double now);
 
   // Time is `now`; bins that have ended are handed to the model.
   void Advance(double now);
@@ -30,14 +30,16 @@ class ArrivalForecast {
 
   // Of what is counted, expected in (now, now + seconds]. 0 until a bin has ended; never negative.
   double Expected(double seconds) const;
-  double bin_s() const { return bin_s_; }
+  double BinEnd() const {  // s, of the bin that has not ended
+    return begin_ + static_cast<double>(bins_.size() + 1) * bin_s_;
+  }
   std::span<const double> bins() const { return bins_; }  // of those that have ended
 
  private:
   std::unique_ptr<Forecaster> forecaster_;
   double bin_s_;
   int refit_;
-  double now_ = 0.0;
+  double begin_ = 0.0, now_ = 0.0;
   double open_ = 0.0;         // counted in the bin that has not ended
   std::vector<double> bins_;  // of those that have
 };

@@ -2,6 +2,7 @@
 //   cluster/{name, count, gpus_per_node, memory_gb, idle_power_w, peak_power_w, price_per_hour}
 //   throughputs/{job_types, gang_sizes, alone [T, S, G], unconsolidated, pairs}
 //   jobs/{id, arrival, job_type, gang, total_steps, ...}: optional columns are absent
+//   job_types/{checkpoint_gb, ...} [T]: optional; features: spec strings, absent when none is on
 //   tenants/{name, weight, inner_policy}; attributes name, clock, knowledge, estimate_sigma, costs, seed,
 //   provenance
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include "data/workloads.hpp"
 #include "env/check.hpp"
 #include "env/simulator.hpp"
+#include "env/spec.hpp"
 
 namespace berth {
 namespace {
@@ -20,15 +22,6 @@ constexpr const char* kCosts[] = {"checkpoint_s", "restore_s", "migration_s"};
 
 std::int64_t Size(const auto& container) {
   return static_cast<std::int64_t>(container.size());
-}
-
-template <class T>
-void Optional(h5::Writer& out, const std::string& name, const std::vector<T>& column) {
-  if (!column.empty()) out.Array<T>("jobs/" + name, column);
-}
-template <class T>
-std::vector<T> Optional(const h5::Reader& in, const std::string& name, std::int64_t size) {
-  return in.Has("jobs/" + name) ? in.Array<T>("jobs/" + name, size) : std::vector<T>{};
 }
 
 void WriteCluster(h5::Writer& out, const ClusterSpec& cluster) {
@@ -73,18 +66,11 @@ JobTable ReadJobs(const h5::Reader& in) {
   JobTable jobs;
   jobs.arrival = in.Array<double>("jobs/arrival");
   const auto n = Size(jobs.arrival);
-  jobs.id = in.Array<std::int64_t>("jobs/id", n);
-  jobs.job_type = in.Array<std::int32_t>("jobs/job_type", n);
-  jobs.gang = in.Array<std::int32_t>("jobs/gang", n);
-  jobs.total_steps = in.Array<double>("jobs/total_steps", n);
-  jobs.gang_min = Optional<std::int32_t>(in, "gang_min", n);
-  jobs.gang_max = Optional<std::int32_t>(in, "gang_max", n);
-  jobs.weight = Optional<double>(in, "weight", n);
-  jobs.deadline = Optional<double>(in, "deadline", n);
-  jobs.tenant = Optional<std::int32_t>(in, "tenant", n);
-  jobs.requested_s = Optional<double>(in, "requested_s", n);
-  jobs.allowed = Optional<std::uint64_t>(in, "allowed", n);
-  jobs.demand = Optional<double>(in, "demand", -1);
+  ForEachColumn(jobs, [&]<class T>(const char* name, std::vector<T>& column, bool optional) {
+    const std::string path = std::string("jobs/") + name;
+    if (!optional || in.Has(path)) column = in.Array<T>(path, n);
+  });
+  if (in.Has("jobs/demand")) jobs.demand = in.Array<double>("jobs/demand");
   return jobs;
 }
 
@@ -113,19 +99,14 @@ void WriteScenario(const Scenario& scenario, const std::string& path) {
     out.Array("throughputs/unconsolidated", t.unconsolidated, {jobs, sizes, types});
   if (!t.pairs.empty()) out.Array("throughputs/pairs", t.pairs, {jobs, jobs, types, 2});
 
-  out.Array("jobs/id", d.jobs.id);
-  out.Array("jobs/arrival", d.jobs.arrival);
-  out.Array("jobs/job_type", d.jobs.job_type);
-  out.Array("jobs/gang", d.jobs.gang);
-  out.Array("jobs/total_steps", d.jobs.total_steps);
-  Optional(out, "gang_min", d.jobs.gang_min);
-  Optional(out, "gang_max", d.jobs.gang_max);
-  Optional(out, "weight", d.jobs.weight);
-  Optional(out, "deadline", d.jobs.deadline);
-  Optional(out, "tenant", d.jobs.tenant);
-  Optional(out, "requested_s", d.jobs.requested_s);
-  Optional(out, "allowed", d.jobs.allowed);
-  Optional(out, "demand", d.jobs.demand);
+  ForEachColumn(d.jobs, [&](const char* name, const auto& column, bool optional) {
+    if (!optional || !column.empty()) out.Array(std::string("jobs/") + name, column);
+  });
+  if (!d.jobs.demand.empty()) out.Array("jobs/demand", d.jobs.demand);
+  ForEachColumn(d.traits, [&](const char* name, const std::vector<double>& column) {
+    if (!column.empty()) out.Array(std::string("job_types/") + name, column);
+  });
+  if (d.features.any()) out.Strings("features", SplitOutsideParentheses(ToString(d.features), ';'));
 
   if (!d.tenants.empty()) {
     std::vector<std::string> names, inner;
@@ -155,6 +136,10 @@ Scenario ReadScenario(const std::string& path) {
     d.throughputs.unconsolidated = in.Array<double>("throughputs/unconsolidated");
   if (in.Has("throughputs/pairs")) d.throughputs.pairs = in.Array<double>("throughputs/pairs");
   d.jobs = ReadJobs(in);
+  ForEachColumn(d.traits, [&](const char* name, std::vector<double>& column) {
+    const std::string dataset = std::string("job_types/") + name;
+    if (in.Has(dataset)) column = in.Array<double>(dataset, Size(d.throughputs.job_types));
+  });
   if (in.Has("tenants/name")) {
     const std::vector<std::string> names = in.Strings("tenants/name");
     const auto weights = in.Array<double>("tenants/weight", Size(names));
@@ -173,6 +158,11 @@ Scenario ReadScenario(const std::string& path) {
       throw Error(Join(path, ": ", error.what()));
     }
   };
+  if (in.Has("features")) {
+    std::string text;
+    for (const std::string& feature : in.Strings("features")) text += feature + ";";
+    d.features = in_file([&] { return ParseFeatures(text); });
+  }
   d.clock = in_file([&] { return Clock::Parse(in.Text("clock")); });
   d.clock.round_s = in.Number("round_s");
   d.knowledge = in_file([&] { return ParseKnowledge(in.Text("knowledge")); });
@@ -198,7 +188,7 @@ void WriteEvents(const RunResult& result, const Scenario& scenario, const std::s
     device.push_back(event.device);
   }
   std::vector<std::string> kinds;
-  for (int k = 0; k <= static_cast<int>(EventKind::kPack); ++k)
+  for (int k = 0; k <= static_cast<int>(EventKind::kUp); ++k)
     kinds.emplace_back(ToString(static_cast<EventKind>(k)));
   out.Strings("kinds", kinds);  // what the numbers of events/kind mean
   out.Array("events/time", time);

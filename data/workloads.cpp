@@ -34,6 +34,7 @@ ScenarioData BaseScenario(const ScenarioSettings& settings, const std::string& n
   data.knowledge = settings.knowledge;
   data.estimate_sigma = settings.estimate_sigma;
   data.costs = settings.costs;
+  data.features = settings.features;
   return data;
 }
 

@@ -23,6 +23,7 @@ struct ScenarioSettings {
   Knowledge knowledge = Knowledge::kOracle;
   double estimate_sigma = 0.0;
   Costs costs;
+  Features features;  // on top of a file's own
 };
 
 // One row of the table of generators (X-macro list in workloads.cpp).

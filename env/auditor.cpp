@@ -67,7 +67,8 @@ std::string Auditor::Elapse(const AuditInput& in) {
   const JobTable& jobs = in.scenario.data().jobs;
   if (s.now < time_) return Join(kTime, ": it is ", s.now, " s after ", time_);
   const Clock& clock = in.scenario.data().clock;
-  if (clock.kind == ClockKind::kRounds && s.now != std::round(s.now / clock.round_s) * clock.round_s) {
+  if (clock.kind == ClockKind::kRounds && !in.within_round &&
+      s.now != std::round(s.now / clock.round_s) * clock.round_s) {
     return Join(kClock, ": ", s.now, " s is no multiple of the round");
   }
   const bool reference = clock.kind == ClockKind::kReferenceRounds;
@@ -88,8 +89,9 @@ std::string Auditor::Elapse(const AuditInput& in) {
     }
     if (run.type < 0) continue;
     const double end = EndOfRun(in, job);
-    const double rate =
-        run.partner < 0 ? in.scenario.Rate(job, run.type) : in.scenario.PairRate(job, run.partner, run.type);
+    const double rate = !in.scenario.plain() ? run.rate
+                        : run.partner < 0    ? in.scenario.Rate(job, run.type)
+                                             : in.scenario.PairRate(job, run.partner, run.type);
     const double steps = rate * std::max(0.0, end - std::max(time_, run.resumes));
     if (reference) {
       const bool part = phase != JobPhase::kDone && !Same(steps, std::round(steps), s.now);
@@ -99,7 +101,7 @@ std::string Auditor::Elapse(const AuditInput& in) {
     }
     run.steps += steps;
     run.held_s += end - time_;
-    busy_[U(run.type)] += jobs.gang[U(job)] * (end - time_);
+    busy_[U(run.type)] += run.width * (end - time_);
     if (run.partner > job) {  // a GPU that two hold is busy once
       busy_[U(run.type)] -= std::min(end, EndOfRun(in, run.partner)) - time_;
     }
@@ -122,7 +124,7 @@ std::string Auditor::Compare(const AuditInput& in) const {
   const SimState& s = in.state;
   for (int job = 0; job < in.scenario.num_jobs(); ++job) {
     const Run& run = runs_[U(job)];
-    const double steps = s.AttainedSteps(job);
+    const double steps = s.AttainedSteps(job) + (s.lost_steps.empty() ? 0.0 : s.lost_steps[U(job)]);
     if (!Same(steps, run.steps, in.scenario.BestRate(job) * s.now)) {
       return Join(kWork, ": job ", job, " has done ", steps, " steps, its runs give ", run.steps);
     }
@@ -155,7 +157,11 @@ void Auditor::Record(const AuditInput& in) {
     run.completion = s.completion[U(job)];
     const int type = run.phase == JobPhase::kRunning ? s.on_type[U(job)] : -1;
     const bool moved = run.type >= 0 && type >= 0 && s.preemptions[U(job)] != run.preemptions;
-    if (type >= 0 && (run.type < 0 || moved)) {
+    run.width = type < 0 ? 0 : s.Width(job);
+    run.rate = s.rate[U(job)];
+    if (!in.scenario.plain()) {
+      run.resumes = s.progress_from[U(job)];  // what a start costs is the features' own
+    } else if (type >= 0 && (run.type < 0 || moved)) {
       double cost = 0.0;
       if (run.last_type >= 0) {
         const bool migrates = moved || run.last_type != type;

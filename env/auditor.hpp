@@ -24,6 +24,7 @@ struct AuditInput {
   const SimState& state;
   std::span<const double> busy_seconds;  // [G] Simulator::BusySeconds
   double job_seconds;                    // Simulator::JobSeconds
+  bool within_round = false;             // clocks with rounds: between two boundaries
 };
 
 class Auditor {
@@ -38,7 +39,9 @@ class Auditor {
   struct Run {  // of one job; type < 0 = not running
     int type = -1, last_type = -1;
     int partner = -1;  // on the same GPU
-    int preemptions = 0;
+    int preemptions = 0, interruptions = 0;
+    int width = 0;         // GPUs held
+    double rate = 0.0;     // steps/s, where features set it
     double resumes = 0.0;  // s, no progress before: what the start costs
     double steps = 0.0;    // done in all runs
     double held_s = 0.0;   // on GPUs in all runs

@@ -29,8 +29,9 @@ class ClusterView {
   // -- the cluster and the clock
   double now() const { return state_->now; }  // s
   Clock clock() const { return scenario_->data().clock; }
-  std::span<const GpuType> types() const {
-    return part_ != nullptr ? part_->types : scenario_->data().cluster.types;
+  std::span<const GpuType> types() const {  // `count`: devices in service
+    if (part_ != nullptr) return part_->types;
+    return state_->types.empty() ? scenario_->data().cluster.types : state_->types;
   }
   int num_types() const { return scenario_->num_types(); }
   int num_gpus() const { return scenario_->num_gpus(); }  // of the whole cluster
@@ -40,7 +41,27 @@ class ClusterView {
   std::span<const int> free_gpus() const {
     return part_ != nullptr ? part_->free_gpus : state_->free_gpus;
   }  // [G] whole idle devices
-  bool DeviceFree(int device) const { return state_->device_job[Index(device)] < 0; }
+  bool DeviceFree(int device) const {
+    return state_->device_job[Index(device)] < 0 &&
+           (state_->out_of_service.empty() || state_->out_of_service[Index(device)] == 0);
+  }
+  int NodeOf(int device) const { return scenario_->NodeOf(device); }
+  const Features& features() const { return scenario_->data().features; }
+  // State of a feature that anybody may see (env/features/NAME.hpp); null where it is off.
+  const PlacementState* placement() const { return state_->placement.get(); }
+  const PartitionState* partitions() const { return state_->partitions.get(); }
+  const SharingState* sharing() const { return state_->sharing.get(); }
+  const ElasticityState* elasticity() const { return state_->elasticity.get(); }
+  const CheckpointState* checkpoints() const { return state_->checkpoints.get(); }
+  const LatencyState* latency() const { return state_->latency.get(); }
+  const PowerState* power() const { return state_->power.get(); }
+  const ServiceState* services() const { return state_->services.get(); }
+  const StageState* stages() const { return state_->stages.get(); }
+  const MonitoringState* monitoring() const { return state_->monitoring.get(); }
+  const JobTypeTraits& traits() const { return scenario_->data().traits; }
+  int GpuMilli(int job) const { return Or(Seen(job).gpu_milli, job, 1000); }  // of each of its GPUs
+  Qos QosOf(int job) const { return static_cast<Qos>(Or(Seen(job).qos, job, 0)); }
+  double Demand(int job, int resource) const { return scenario_->Demand(job, resource); }
   std::span<const Tenant> tenants() const { return scenario_->data().tenants; }
   const ThroughputTable& throughputs() const { return scenario_->data().throughputs; }
   const Costs& costs() const { return scenario_->data().costs; }
@@ -107,6 +128,9 @@ class ClusterView {
     if (predicted_ != nullptr) return std::numeric_limits<double>::quiet_NaN();
     return Or(Seen(job).requested_s, job, std::numeric_limits<double>::quiet_NaN());
   }
+  int MinGang(int job) const { return scenario_->MinGang(job); }  // GPUs it may run on, feature elasticity
+  int MaxGang(int job) const { return scenario_->MaxGang(job); }
+  double RateAt(int job, int type, int width) const { return scenario_->RateAt(job, type, width); }
   double Rate(int job, int type) const {
     return scenario_->Rate(job, type);
   }  // steps/s of the gang; 0 = cannot run
@@ -123,6 +147,7 @@ class ClusterView {
   int TypeOf(int job) const { return state_->on_type[Index(job)]; }             // -1 when not running
   int LastTypeOf(int job) const { return state_->last_type[Index(job)]; }       // -1 when it never ran
   std::span<const int> Devices(int job) const { return state_->Devices(job); }  // empty when not running
+  int Width(int job) const { return state_->Width(job); }                       // GPUs held now
   int Partner(int job) const { return state_->partner[Index(job)]; }            // on the same GPU, -1 = none
   double RunStart(int job) const { return state_->run_start[Index(job)]; }      // s, of the current run
   int Preemptions(int job) const { return state_->preemptions[Index(job)]; }
@@ -131,6 +156,10 @@ class ClusterView {
   double AttainedSeconds(int job) const {  // wall-clock seconds on GPUs, whole gang counted once
     Need(Knowledge::kBlind);
     return state_->AttainedSeconds(job);
+  }
+  double AttainedGpuSeconds(int job) const {
+    Need(Knowledge::kBlind);
+    return state_->AttainedGpuSeconds(job);
   }
   double AttainedSteps(int job) const {
     Need(Knowledge::kBlind);

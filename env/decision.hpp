@@ -24,6 +24,20 @@ struct Command {
   int devices_begin = 0;  // into Decision::devices; explicit placement when devices_count > 0
   int devices_count = 0;
   int host = -1;  // kPack: the job whose GPU is shared
+  int width = 0;  // kStart, kMove: GPUs, between the job's MinGang and MaxGang; 0 = its gang
+};
+
+// What a decision sets beside its jobs.
+enum class ControlKind : std::uint8_t {
+  kPartition,  // feature partitions: GPU `index` gets layout `value` once it is idle
+  kClock,      // feature power: device `index` runs at clock level `value`
+  kPowerCap,   // feature power: node `index` may draw `value` W
+  kReplicas,   // feature services: service `index` runs `value` replicas
+};
+struct Control {
+  ControlKind kind;
+  int index;
+  double value;
 };
 
 // Stops and moves free their GPUs before starts take any, whatever the order of the commands; packs come
@@ -37,9 +51,17 @@ struct Command {
 // Reused between calls: Clear keeps the memory.
 class Decision {
  public:
-  void Clear() { commands.clear(), devices.clear(), wake_at = kNever; }
+  void Clear() { commands.clear(), devices.clear(), controls.clear(), wake_at = kNever; }
   void Start(int job, int type) { commands.push_back({CommandKind::kStart, job, type}); }
   void Start(int job, int type, std::span<const int> on) { Add(CommandKind::kStart, job, type, on); }
+  // With the feature elasticity: on another number of GPUs than the gang; of a running job, on the same type
+  // too.
+  void StartAt(int job, int type, int width) {
+    commands.push_back({CommandKind::kStart, job, type, 0, 0, -1, width});
+  }
+  void Resize(int job, int type, int width) {
+    commands.push_back({CommandKind::kMove, job, type, 0, 0, -1, width});
+  }
   void Stop(int job) { commands.push_back({CommandKind::kStop, job}); }
   void Move(int job, int type) { commands.push_back({CommandKind::kMove, job, type}); }
   void Move(int job, int type, std::span<const int> on) { Add(CommandKind::kMove, job, type, on); }
@@ -48,6 +70,7 @@ class Decision {
 
   std::vector<Command> commands;
   std::vector<int> devices;
+  std::vector<Control> controls;  // carried out after what frees and before what starts
   double wake_at = kNever;  // also decide at this time if it is later than now; with rounds: if nothing runs
 
  private:

@@ -10,6 +10,14 @@ std::size_t U(int i) {
   return static_cast<std::size_t>(i);
 }
 
+// How many devices the job's leaving gives back.
+int InService(const SimState& s, int job) {
+  if (s.out_of_service.empty()) return s.Width(job);
+  int count = 0;
+  for (int d : s.Devices(job)) count += s.out_of_service[U(d)] == 0;
+  return count;
+}
+
 }  // namespace
 
 ApplyResult Simulator::Validate(const Decision& decision) {
@@ -36,22 +44,26 @@ ApplyResult Simulator::Validate(const Decision& decision) {
     if (!of_running) continue;
     const int partner = s.partner[U(c.job)];  // a shared GPU is free once both leave it
     if (partner < 0 || job_stamp_[U(partner)] == stamp_)
-      spare_[U(s.on_type[U(c.job)])] += jobs.gang[U(c.job)];
+      spare_[U(s.on_type[U(c.job)])] += InService(s, c.job);
   }
   for (int i = 0; i < count; ++i) {
     const Command& c = decision.commands[U(i)];
     if (c.kind != CommandKind::kStart && c.kind != CommandKind::kMove) continue;
     if (c.type < 0 || c.type >= scenario_.num_types()) return {Rule::kUnknownType, i};
     if (scenario_.Rate(c.job, c.type) <= 0.0) return {Rule::kCannotRun, i};
-    spare_[U(c.type)] -= jobs.gang[U(c.job)];
+    const int width = Width(c);
+    if (width != jobs.gang[U(c.job)] && scenario_.RateAt(c.job, c.type, width) <= 0.0)
+      return {Rule::kWidth, i};
+    spare_[U(c.type)] -= width;
     if (spare_[U(c.type)] < 0) return {Rule::kNoRoom, i};
     if (c.devices_count == 0) continue;
-    if (c.devices_count != jobs.gang[U(c.job)]) return {Rule::kWrongDeviceCount, i};
+    if (c.devices_count != width) return {Rule::kWrongDeviceCount, i};
     const int first = scenario_.first_device(c.type);
     const int last = first + scenario_.data().cluster.types[U(c.type)].count;
     for (int k = 0; k < c.devices_count; ++k) {
       const int d = decision.devices[U(c.devices_begin + k)];
       if (d < first || d >= last) return {Rule::kDeviceOfOtherType, i};
+      if (!s.out_of_service.empty() && s.out_of_service[U(d)] != 0) return {Rule::kOutOfService, i};
       const int holder = s.device_job[U(d)];
       // Held by a job that this decision stops or moves is as good as free.
       const int partner = holder < 0 ? -1 : s.partner[U(holder)];
@@ -60,6 +72,9 @@ ApplyResult Simulator::Validate(const Decision& decision) {
       if ((holder >= 0 && !freed) || device_stamp_[U(d)] == stamp_) return {Rule::kDeviceBusy, i};
       device_stamp_[U(d)] = stamp_;
     }
+  }
+  for (std::size_t i = 0; i < decision.controls.size(); ++i) {
+    if (!ControlAllowed(decision.controls[i])) return {Rule::kControl, static_cast<int>(i)};
   }
   return packs ? ValidatePacks(decision) : ApplyResult{};
 }
@@ -71,7 +86,7 @@ ApplyResult Simulator::ValidatePacks(const Decision& decision) {
   const int count = static_cast<int>(decision.commands.size());
   for (int i = 0; i < count; ++i) command_of_[U(decision.commands[U(i)].job)] = i;
   for (int i = 0; i < count; ++i) {
-    const auto& [kind, job, its_type, begin, devices, host] = decision.commands[U(i)];
+    const auto& [kind, job, its_type, begin, devices, host, width] = decision.commands[U(i)];
     if (kind != CommandKind::kPack) continue;
     if (host < 0 || host >= scenario_.num_jobs() || host == job) return {Rule::kPackHost, i};
     int type = s.on_type[U(host)];
@@ -95,6 +110,11 @@ ApplyResult Simulator::ValidatePacks(const Decision& decision) {
 
 std::string Explain(const ApplyResult& result, const Decision& decision, const Simulator& simulator) {
   if (result.ok()) return "legal";
+  if (result.rule == Rule::kControl) {
+    const Control& control = decision.controls[U(result.command)];
+    return Join("control ", result.command, " (kind ", static_cast<int>(control.kind), ") of ", control.index,
+                " to ", control.value, ": the feature is off, or there is no such thing or setting");
+  }
   const Command& c = decision.commands[U(result.command)];
   const Scenario& scenario = simulator.scenario();
   const auto type_name = [&](int type) {
@@ -118,7 +138,8 @@ std::string Explain(const ApplyResult& result, const Decision& decision, const S
     case Rule::kCannotRun:
       return Join(job, " cannot run on ", type_name(c.type));
     case Rule::kNoRoom:
-      return Join(job, " needs ", scenario.data().jobs.gang[U(c.job)], " GPUs of type ", type_name(c.type),
+      return Join(job, " needs ", c.width > 0 ? c.width : scenario.data().jobs.gang[U(c.job)],
+                  " GPUs of type ", type_name(c.type),
                   ", but the decision as a whole asks for more than there are (idle before it: ",
                   simulator.state().free_gpus[U(c.type)], ")");
     case Rule::kDeviceBusy:
@@ -126,8 +147,8 @@ std::string Explain(const ApplyResult& result, const Decision& decision, const S
     case Rule::kDeviceOfOtherType:
       return Join(job, ": a named device is not of type ", type_name(c.type));
     case Rule::kWrongDeviceCount:
-      return Join(job, " needs ", scenario.data().jobs.gang[U(c.job)], " devices, ", c.devices_count,
-                  " are named");
+      return Join(job, " needs ", c.width > 0 ? c.width : scenario.data().jobs.gang[U(c.job)], " devices, ",
+                  c.devices_count, " are named");
     case Rule::kTwice:
       return Join(job, " is named by two commands");
     case Rule::kPackHost:
@@ -139,6 +160,13 @@ std::string Explain(const ApplyResult& result, const Decision& decision, const S
     case Rule::kPackRate:
       return Join(job, " cannot be packed beside job ", c.host,
                   ": on that GPU type one of them cannot run so");
+    case Rule::kWidth:
+      return Join(job, " cannot run on ", c.width, " GPUs of type ", type_name(c.type), ", only on ",
+                  scenario.MinGang(c.job), " to ", scenario.MaxGang(c.job));
+    case Rule::kControl:
+      break;
+    case Rule::kOutOfService:
+      return Join(job, ": a named device is out of service");
   }
   return "unknown rule";
 }

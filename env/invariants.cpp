@@ -32,8 +32,17 @@ std::string Capacity(const InvariantInput& in) {
 
 std::string FreeCounts(const InvariantInput& in) {
   for (int type = 0; type < in.scenario.num_types(); ++type) {
-    const auto first = in.state.device_job.begin() + in.scenario.first_device(type);
-    const auto idle = std::count(first, first + in.scenario.data().cluster.types[U(type)].count, -1);
+    const int first = in.scenario.first_device(type);
+    int idle = 0, in_service = 0;
+    for (int d = first; d < first + in.scenario.data().cluster.types[U(type)].count; ++d) {
+      const bool out = !in.state.out_of_service.empty() && in.state.out_of_service[U(d)] != 0;
+      idle += in.state.device_job[U(d)] < 0 && !out;
+      in_service += !out;
+    }
+    if (!in.state.types.empty() && in.state.types[U(type)].count != in_service) {
+      return Join("type ", type, ": ", in_service, " in service, ", in.state.types[U(type)].count,
+                  " counted");
+    }
     if (idle != in.state.free_gpus[U(type)]) {
       return Join("type ", type, ": ", idle, " idle, ", in.state.free_gpus[U(type)], " counted");
     }
@@ -64,7 +73,9 @@ std::string WholeGangs(const InvariantInput& in) {
   for (int job = 0; job < in.scenario.num_jobs(); ++job) {
     const bool runs = in.state.phase[U(job)] == JobPhase::kRunning;
     const int expected = runs ? in.scenario.data().jobs.gang[U(job)] : 0;
-    if (held[U(job)] != expected) return Join("job ", job, " holds ", held[U(job)], " GPUs, gang ", expected);
+    const bool elastic = runs && in.scenario.RateAt(job, in.state.on_type[U(job)], held[U(job)]) > 0.0;
+    if (held[U(job)] != expected && !elastic)
+      return Join("job ", job, " holds ", held[U(job)], " GPUs, gang ", expected);
   }
   return "";
 }
@@ -170,6 +181,7 @@ std::string Sharing(const InvariantInput& in) {
       return Join("job ", job, " shares with job ", partner, ", not so the other");
     if (partner >= 0 && in.scenario.data().jobs.gang[U(job)] != 1)
       return Join("job ", job, " shares a GPU and is a gang");
+    if (!in.scenario.plain()) continue;  // each feature has its own
     const double rate = partner < 0 ? in.scenario.Rate(job, type) : in.scenario.PairRate(job, partner, type);
     if (s.rate[U(job)] != rate)
       return Join("job ", job, " runs at ", s.rate[U(job)], " steps/s, not at ", rate);
@@ -182,8 +194,10 @@ std::string GpuSeconds(const InvariantInput& in) {
   double busy = 0.0, attained = 0.0;
   for (double seconds : in.busy_seconds) busy += seconds;
   for (int job = 0; job < in.scenario.num_jobs(); ++job) {
-    attained += in.scenario.data().jobs.gang[U(job)] * in.state.AttainedSeconds(job) -
-                0.5 * in.state.SharedSeconds(job);
+    const double held = in.scenario.plain()
+                            ? in.scenario.data().jobs.gang[U(job)] * in.state.AttainedSeconds(job)
+                            : in.state.AttainedGpuSeconds(job);
+    attained += held - 0.5 * in.state.SharedSeconds(job);
   }
   if (std::max(busy, attained) - std::min(busy, attained) > 1e-9 * std::max(1.0, busy)) {
     return Join("types were busy ", busy, " GPU-seconds, jobs held ", attained);

@@ -70,7 +70,7 @@ Metrics Measure(const Simulator& simulator, Window window) {
   m.end_s = simulator.now();
 
   std::vector<double> jct, wait, slowdown, ftf;
-  double inverse = 0.0, inverse_square = 0.0, preemptions = 0.0;
+  double inverse = 0.0, inverse_square = 0.0, preemptions = 0.0, interruptions = 0.0;
   int deadlines = 0, missed = 0;
   for (int job = window.begin; job < end; ++job) {
     const double done = state.completion[U(job)];
@@ -89,6 +89,7 @@ Metrics Measure(const Simulator& simulator, Window window) {
     inverse += 1.0 / slowdown.back();
     inverse_square += 1.0 / (slowdown.back() * slowdown.back());
     preemptions += state.preemptions[U(job)];
+    if (!state.interruptions.empty()) interruptions += state.interruptions[U(job)];
     m.makespan_s = std::max(m.makespan_s, done);
   }
   m.jobs = static_cast<int>(jct.size());
@@ -112,6 +113,7 @@ Metrics Measure(const Simulator& simulator, Window window) {
   m.deadline_miss_rate = deadlines > 0 ? static_cast<double>(missed) / deadlines : 0.0;
   const double span = m.jobs > 0 ? m.makespan_s - jobs.arrival[U(window.begin)] : 0.0;
   m.throughput_per_h = span > 0.0 ? n / (span / 3600.0) : 0.0;
+  m.interruptions_per_job = m.jobs > 0 ? interruptions / n : 0.0;
   m.preemptions_per_job = m.jobs > 0 ? preemptions / n : 0.0;
 
   double busy_all = 0.0;

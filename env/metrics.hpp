@@ -34,8 +34,9 @@ struct Metrics {
   double cost = 0;                   // busy device-hours x price
   double energy_kwh = 0;             // busy x peak + idle x idle power over the run
   double preemptions_per_job = 0;
-  double mean_jobs_in_system = 0;  // integral of jobs in system / end of the run
-  double end_s = 0;                // when the run stopped
+  double interruptions_per_job = 0;  // stops that no decision ordered (env/features/failures.hpp)
+  double mean_jobs_in_system = 0;    // integral of jobs in system / end of the run
+  double end_s = 0;                  // when the run stopped
   // As RLScheduler's tables have them (traces/PROTOCOL.md §1, hpc_metrics.cpp): n jobs, w wait, p seconds on
   // GPUs.
   double hpc_bounded_slowdown = 0;  // mean of max(1, (w + p) / max(p, 10 s))

@@ -64,6 +64,8 @@ std::uint64_t HashOf(const ScenarioData& d) {
   h.Add(j.id), h.Add(j.arrival), h.Add(j.job_type), h.Add(j.gang), h.Add(j.gang_min), h.Add(j.gang_max);
   h.Add(j.total_steps), h.Add(j.weight), h.Add(j.deadline), h.Add(j.tenant), h.Add(j.allowed),
       h.Add(j.demand);
+  if (!j.gpu_milli.empty()) h.Add(std::string_view("gpu_milli")), h.Add(j.gpu_milli);
+  if (!j.qos.empty()) h.Add(std::string_view("qos")), h.Add(j.qos);
   h.Add(static_cast<std::uint64_t>(j.requested_s.size()));
   for (double r : j.requested_s) h.Add(std::isnan(r) ? -1.0 : r);  // one NaN is as good as another
   for (const Tenant& t : d.tenants) {
@@ -72,6 +74,11 @@ std::uint64_t HashOf(const ScenarioData& d) {
   h.Add(static_cast<int>(d.clock.kind)), h.Add(d.clock.round_s), h.Add(static_cast<int>(d.knowledge));
   h.Add(d.estimate_sigma), h.Add(d.costs.checkpoint_s), h.Add(d.costs.restore_s), h.Add(d.costs.migration_s);
   h.Add(d.seed);
+  // Whatever is not there leaves the hash as it was before there was such a thing.
+  ForEachColumn(d.traits, [&](std::string_view name, const std::vector<double>& column) {
+    if (!column.empty()) h.Add(name), h.Add(column);
+  });
+  if (d.features.any()) h.Add(std::string_view(ToString(d.features)));
   return h.value();
 }
 
@@ -133,20 +140,22 @@ void CheckLength(const std::vector<T>& column, const char* name, std::size_t exp
 void CheckColumns(const ScenarioData& data) {
   const JobTable& j = data.jobs;
   const std::size_t n = j.arrival.size();
-  CheckLength(j.id, "id", n, false);
-  CheckLength(j.job_type, "job_type", n, false);
-  CheckLength(j.gang, "gang", n, false);
-  CheckLength(j.total_steps, "total_steps", n, false);
-  CheckLength(j.gang_min, "gang_min", n, true);
-  CheckLength(j.gang_max, "gang_max", n, true);
-  CheckLength(j.weight, "weight", n, true);
-  CheckLength(j.deadline, "deadline", n, true);
-  CheckLength(j.tenant, "tenant", n, true);
-  CheckLength(j.requested_s, "requested_s", n, true);
-  CheckLength(j.allowed, "allowed", n, true);
+  ForEachColumn(j, [&](const char* name, const auto& column, bool optional) {
+    CheckLength(column, name, n, optional);
+  });
   if (n > 0 && j.demand.size() % n != 0) {
     throw Error(Join("jobs: column demand: expected a multiple of ", n, " entries, found ", j.demand.size()));
   }
+  ForEachColumn(data.traits, [&](const char* name, const std::vector<double>& column) {
+    if (!column.empty() && column.size() != data.throughputs.job_types.size()) {
+      throw Error(Join("job types: column ", name, ": expected ", data.throughputs.job_types.size(),
+                       " entries, found ", column.size()));
+    }
+    for (double x : column) {
+      if (!(x >= 0.0) || std::isinf(x))
+        throw Error(Join("job types: column ", name, ": expected GB >= 0, found ", x));
+    }
+  });
   for (double x : j.demand) {
     if (!(x >= 0.0) || std::isinf(x))
       throw Error(Join("jobs: column demand: expected numbers >= 0, found ", x));
@@ -188,6 +197,13 @@ void CheckJob(const ScenarioData& data, int job, const std::string& where) {
   }
   if (!j.deadline.empty() && !(j.deadline[U(job)] >= 0.0)) {
     throw Error(Join(where, ": deadline: expected seconds >= 0 or infinity, found ", j.deadline[U(job)]));
+  }
+  if (!j.gpu_milli.empty() && (j.gpu_milli[U(job)] < 1 || j.gpu_milli[U(job)] > 1000)) {
+    throw Error(Join(where, ": gpu_milli: expected 1 to 1000, found ", j.gpu_milli[U(job)]));
+  }
+  if (!j.qos.empty() && (j.qos[U(job)] < 0 || j.qos[U(job)] > static_cast<int>(Qos::kBestEffort))) {
+    throw Error(Join(where, ": qos: expected 0 (guaranteed), 1 (burstable) or 2 (best effort), found ",
+                     j.qos[U(job)]));
   }
   if (!j.requested_s.empty() && !(std::isnan(j.requested_s[U(job)]) || j.requested_s[U(job)] > 0.0)) {
     throw Error(Join(where, ": requested_s: expected seconds > 0 or NaN, found ", j.requested_s[U(job)]));
@@ -300,7 +316,9 @@ Scenario::Scenario(ScenarioData data, const JobLabel& label) {
   auto body = std::make_shared<Body>();
   for (const GpuType& type : data.cluster.types) {
     body->first_device.push_back(body->num_gpus);
+    body->first_node.push_back(body->num_nodes);
     body->num_gpus += type.count;
+    body->num_nodes += (type.count - 1) / type.gpus_per_node + 1;
   }
   const int jobs = data.jobs.size();
   const std::size_t types = data.cluster.types.size();
@@ -329,6 +347,8 @@ Scenario::Scenario(ScenarioData data, const JobLabel& label) {
     Stream stream(data.seed, Purpose::kEstimate);
     for (int job = 0; job < jobs; ++job) body->estimate.push_back(Exp(data.estimate_sigma * stream.Normal()));
   }
+  CheckFeatures(data.features, data);
+  body->plain = !data.features.any();
   body->hash = HashOf(data);
   body->data = std::move(data);
   body_ = std::move(body);
@@ -343,6 +363,35 @@ double Scenario::PairRate(int job, int other, int type) const {
   const std::size_t types = body_->data.cluster.types.size();
   const double* rates = &table.pairs[((first * table.job_types.size() + second) * types + U(type)) * 2];
   return rates[1] > 0.0 ? rates[0] : 0.0;
+}
+
+int Scenario::TypeOfDevice(int device) const {
+  const auto& first = body_->first_device;
+  return static_cast<int>(std::upper_bound(first.begin(), first.end(), device) - first.begin()) - 1;
+}
+
+int Scenario::NodeOf(int device) const {
+  const int type = TypeOfDevice(device);
+  return body_->first_node[U(type)] +
+         (device - first_device(type)) / body_->data.cluster.types[U(type)].gpus_per_node;
+}
+
+double Scenario::Demand(int job, int resource) const {
+  const JobTable& jobs = body_->data.jobs;
+  const std::size_t resources = jobs.demand.size() / U(jobs.size());
+  return U(resource) < resources ? jobs.demand[U(job) * resources + U(resource)] : 0.0;
+}
+
+int Scenario::MinGang(int job) const {
+  return body_->data.jobs.gang[U(job)];
+}
+
+int Scenario::MaxGang(int job) const {
+  return body_->data.jobs.gang[U(job)];
+}
+
+double Scenario::RateAt(int job, int type, int width) const {
+  return width == body_->data.jobs.gang[U(job)] ? Rate(job, type) : 0.0;
 }
 
 Scenario WithClock(const Scenario& scenario, const Clock& clock) {
@@ -364,6 +413,12 @@ Scenario WithCosts(const Scenario& scenario, const Costs& costs) {
   return Scenario(std::move(data));
 }
 
+Scenario WithFeatures(const Scenario& scenario, const Features& features) {
+  ScenarioData data = scenario.data();
+  data.features = features;
+  return Scenario(std::move(data));
+}
+
 Scenario Slice(const Scenario& scenario, int begin, int end) {
   BERTH_CHECK(0 <= begin && begin < end && end <= scenario.num_jobs(), begin, ":", end);
   ScenarioData data = scenario.data();
@@ -376,9 +431,7 @@ Scenario Slice(const Scenario& scenario, int begin, int end) {
     column.erase(column.begin(), column.begin() + static_cast<std::ptrdiff_t>(U(begin) * width));
   };
   cut(jobs.demand, per_job);
-  cut(jobs.id), cut(jobs.arrival), cut(jobs.job_type), cut(jobs.gang), cut(jobs.gang_min), cut(jobs.gang_max);
-  cut(jobs.total_steps), cut(jobs.weight), cut(jobs.deadline), cut(jobs.tenant), cut(jobs.requested_s);
-  cut(jobs.allowed);
+  ForEachColumn(jobs, [&](const char*, auto& column, bool) { cut(column); });
   for (double& arrival : jobs.arrival) arrival -= origin;
   for (double& deadline : jobs.deadline) deadline -= origin;
   return Scenario(std::move(data));

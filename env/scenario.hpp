@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "env/features/features.hpp"
+
 namespace berth {
 
 inline constexpr double kNever = std::numeric_limits<double>::infinity();
@@ -41,6 +43,10 @@ struct ThroughputTable {
   std::vector<double> pairs;  // [T, T, G, 2] gang size 1: rates of (first, second) on one GPU, or empty
 };
 
+// What a job that shares a GPU is promised (feature sharing): its share always, its share and what is idle,
+// or only what is idle.
+enum class Qos : std::uint8_t { kGuaranteed, kBurstable, kBestEffort };
+
 // Jobs as columns, sorted by arrival. Every column has J entries unless it says that it may be empty.
 struct JobTable {
   std::vector<std::int64_t> id;         // external, unique (line number, trace id)
@@ -54,10 +60,43 @@ struct JobTable {
   std::vector<int> tenant;              // index into tenants; empty = 0
   std::vector<double> requested_s;      // user's run-time request (limit), NaN = none; empty = none
   std::vector<std::uint64_t> allowed;   // bit g: may run on type g; empty = all
-  std::vector<double> demand;           // [J, R] per-member demand of further node resources; empty = none
+  std::vector<int> gpu_milli;  // thousandths of each GPU that it needs, 1..1000; empty = 1000 (sharing)
+  std::vector<int> qos;        // Qos; empty = guaranteed (sharing)
+  std::vector<double> demand;  // [J, R] per-member demand of further node resources; empty = none
 
   int size() const { return static_cast<int>(arrival.size()); }
 };
+
+// Every column of a JobTable but `demand`, which is [J, R]: visit(name, vector, optional). Readers, writers,
+// slices and checks are written once over this list.
+template <class Jobs, class Visit>
+void ForEachColumn(Jobs& jobs, Visit&& visit) {
+  visit("id", jobs.id, false), visit("arrival", jobs.arrival, false);
+  visit("job_type", jobs.job_type, false), visit("gang", jobs.gang, false);
+  visit("total_steps", jobs.total_steps, false);
+  visit("gang_min", jobs.gang_min, true), visit("gang_max", jobs.gang_max, true);
+  visit("weight", jobs.weight, true), visit("deadline", jobs.deadline, true);
+  visit("tenant", jobs.tenant, true), visit("requested_s", jobs.requested_s, true);
+  visit("allowed", jobs.allowed, true);
+  visit("gpu_milli", jobs.gpu_milli, true), visit("qos", jobs.qos, true);
+}
+
+// What is known of a job type beside its speed. Every column has T entries or none.
+struct JobTypeTraits {
+  std::vector<double> checkpoint_gb;  // state to save and load
+  std::vector<double> gradient_gb;    // exchanged by a gang each step
+  std::vector<double> memory_gb;      // of GPU memory, a gang's in all
+  std::vector<double> utilization;    // of a GPU's peak power above idle, 0..1; none = 1
+};
+template <class Traits, class Visit>
+void ForEachColumn(Traits& traits, Visit&& visit) requires requires {
+  traits.checkpoint_gb;
+}
+{
+  visit("checkpoint_gb", traits.checkpoint_gb), visit("gradient_gb", traits.gradient_gb);
+  visit("memory_gb", traits.memory_gb);
+  visit("utilization", traits.utilization);
+}
 
 struct Tenant {
   std::string name;
@@ -95,12 +134,14 @@ struct ScenarioData {
   std::string name;
   ClusterSpec cluster;
   ThroughputTable throughputs;
+  JobTypeTraits traits;
   JobTable jobs;
   std::vector<Tenant> tenants;  // empty = one, "default"
   Clock clock;
   Knowledge knowledge = Knowledge::kOracle;
   double estimate_sigma = 0.0;  // kEstimate: true remaining x lognormal(0, sigma), one factor a job
   Costs costs;
+  Features features;       // all off by default
   std::uint64_t seed = 0;  // of estimates and of schedulers that draw
   std::string provenance;  // where it came from: file or generator spec, for people
 };
@@ -119,6 +160,11 @@ class Scenario {
   int num_jobs() const { return body_->data.jobs.size(); }
   int num_gpus() const { return body_->num_gpus; }
   int first_device(int type) const { return body_->first_device[static_cast<std::size_t>(type)]; }
+  bool plain() const { return body_->plain; }  // no feature is on
+  int TypeOfDevice(int device) const;
+  // Nodes are numbered type by type too.
+  int num_nodes() const { return body_->num_nodes; }
+  int NodeOf(int device) const;
 
   // Derived once. Rate 0 where the type cannot run the gang, is too small, or is not allowed.
   double Rate(int job, int type) const {  // steps/s of the job's whole gang
@@ -129,6 +175,11 @@ class Scenario {
     const std::size_t g = body_->data.cluster.types.size();
     return {body_->rate.data() + static_cast<std::size_t>(job) * g, g};
   }
+  // Steps/s on `width` GPUs, where elasticity lets the job run so; 0 otherwise. Rate where it is the gang.
+  double RateAt(int job, int type, int width) const;
+  int MinGang(int job) const;  // without the feature elasticity: the gang, as MaxGang
+  int MaxGang(int job) const;
+  double Demand(int job, int resource) const;  // per member, of a node's further resource; 0 = none
   // Steps/s of `job` (gang 1) while it shares one GPU with `other`; 0 unless both can run there so.
   double PairRate(int job, int other, int type) const;
   double BestRate(int job) const { return body_->best_rate[static_cast<std::size_t>(job)]; }
@@ -145,16 +196,19 @@ class Scenario {
     std::vector<double> best_rate;  // [J]
     std::vector<double> estimate;   // [J] or empty
     std::vector<int> first_device;  // [G] devices are numbered type by type
-    int num_gpus = 0;
+    std::vector<int> first_node;    // [G]
+    int num_gpus = 0, num_nodes = 0;
+    bool plain = true;
     std::uint64_t hash = 0;
   };
   std::shared_ptr<const Body> body_;
 };
 
-// A copy with another clock, knowledge, sigma or costs; the jobs are the same.
+// A copy with another clock, knowledge, sigma, costs or features; the jobs are the same.
 Scenario WithClock(const Scenario& scenario, const Clock& clock);
 Scenario WithKnowledge(const Scenario& scenario, Knowledge knowledge, double sigma);
 Scenario WithCosts(const Scenario& scenario, const Costs& costs);
+Scenario WithFeatures(const Scenario& scenario, const Features& features);
 // Jobs [begin, end) alone, their times (arrivals, deadlines) counted from the first one's arrival.
 Scenario Slice(const Scenario& scenario, int begin, int end);
 

@@ -22,6 +22,7 @@ void Simulator::ApplyPacks(const Decision& decision) {
     const bool waits = s.phase[U(c.job)] == JobPhase::kWaiting;
     TakeSlot(c.job);
     s.device_slots[U(s.slot[U(c.job)])].assign(1, device);
+    s.on_type[U(c.job)] = static_cast<std::int8_t>(type);
     StartRun(c.job, type, waits ? Overhead(c.job, type) : MoveCost());
     if (waits) s.waiting.Erase(c.job);
     s.running.Insert(c.job);
@@ -32,12 +33,11 @@ void Simulator::ApplyPacks(const Decision& decision) {
 
 void Simulator::Share(int job, int host) {
   SimState& s = state_;
-  const int type = s.on_type[U(host)];
   s.partner[U(job)] = host;
   s.partner[U(host)] = job;
   s.shared_from[U(job)] = s.shared_from[U(host)] = s.now;
-  SetRate(job, scenario_.PairRate(job, host, type));
-  SetRate(host, scenario_.PairRate(host, job, type));
+  SetRate(job, RunRate(job));
+  SetRate(host, RunRate(host));
 }
 
 void Simulator::Part(int job) {
@@ -45,8 +45,7 @@ void Simulator::Part(int job) {
   const int partner = s.partner[U(job)];
   EndSharing(job, s.now);
   s.partner[U(job)] = s.partner[U(partner)] = -1;
-  if (s.phase[U(partner)] == JobPhase::kRunning)
-    SetRate(partner, scenario_.Rate(partner, s.on_type[U(partner)]));
+  if (s.phase[U(partner)] == JobPhase::kRunning) SetRate(partner, RunRate(partner));
 }
 
 void Simulator::EndSharing(int job, double time) {

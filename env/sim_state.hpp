@@ -7,11 +7,31 @@
 #include <vector>
 
 #include "env/job_list.hpp"
+#include "env/owned.hpp"
 #include "env/scenario.hpp"
 
 namespace berth {
 
+// States of features, each defined in the header of its name in env/features/.
+struct PlacementState;
+struct PartitionState;
+struct SharingState;
+struct ElasticityState;
+struct CheckpointState;
+struct FailureState;
+struct LatencyState;
+struct PowerState;
+struct ServiceState;
+struct StageState;
+struct EstimateState;
+struct MonitoringState;
+
 enum class JobPhase : std::uint8_t { kFuture, kWaiting, kRunning, kDone, kRejected };
+
+// Why a device takes no new job. Bits.
+enum OutOfService : std::uint8_t {
+  kFailed = 1,
+};
 
 // One job's share of the last round (clocks with rounds).
 struct Segment {
@@ -55,19 +75,44 @@ struct SimState {
   std::vector<double> first_start;     // s, kNever = never started
   std::vector<double> completion;      // s, kNever = not complete
   std::vector<int> preemptions;
-  std::vector<std::int32_t> slot;  // into device_slots, -1 = not running
+  std::vector<double> gpu_seconds;  // GPUs held x seconds, up to `busy_from`
+  std::vector<std::int32_t> slot;   // into device_slots, -1 = not running
 
   std::vector<std::vector<int>> device_slots;  // devices of running jobs
   std::vector<std::int32_t> free_slots;
+
+  // With features only (Scenario::plain); empty otherwise.
+  std::vector<GpuType> types;                // [G] as in the scenario, `count` = devices in service
+  std::vector<std::uint8_t> out_of_service;  // [D] OutOfService bits: why it takes no job; 0 = in service
+  std::vector<double> safe_steps;            // [J] saved: what a failure leaves of steps_done
+  std::vector<double> lost_steps;            // [J] done and lost again to failures
+  Owned<PlacementState> placement;
+  Owned<PartitionState> partitions;
+  Owned<SharingState> sharing;
+  Owned<ElasticityState> elasticity;
+  Owned<CheckpointState> checkpoints;
+  Owned<FailureState> failures;
+  Owned<LatencyState> latency;
+  Owned<PowerState> power;
+  Owned<ServiceState> services;
+  Owned<StageState> stages;
+  Owned<EstimateState> estimates;
+  Owned<MonitoringState> monitoring;
+  std::vector<int> interruptions;  // [J] stops that no decision ordered
 
   std::span<const int> Devices(int job) const {
     const auto s = slot[static_cast<std::size_t>(job)];
     if (s < 0) return {};
     return device_slots[static_cast<std::size_t>(s)];
   }
+  int Width(int job) const { return static_cast<int>(Devices(job).size()); }  // GPUs held now
   double AttainedSeconds(int job) const {
     const auto j = static_cast<std::size_t>(job);
     return run_seconds[j] + (phase[j] == JobPhase::kRunning ? now - busy_from[j] : 0.0);
+  }
+  double AttainedGpuSeconds(int job) const {
+    const auto j = static_cast<std::size_t>(job);
+    return gpu_seconds[j] + (phase[j] == JobPhase::kRunning ? Width(job) * (now - busy_from[j]) : 0.0);
   }
   double SharedSeconds(int job) const {
     const auto j = static_cast<std::size_t>(job);

@@ -22,7 +22,8 @@ std::uint64_t Mix(std::uint64_t x) {
 }  // namespace
 
 const char* ToString(EventKind kind) {
-  static constexpr const char* kNames[] = {"complete", "arrive", "stop", "move", "start", "reject", "pack"};
+  static constexpr const char* kNames[] = {"complete", "arrive", "stop",      "move", "start",
+                                           "reject",   "pack",   "interrupt", "down", "up"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 
@@ -43,7 +44,7 @@ Simulator::Simulator(Scenario scenario, SimulatorOptions options)
   s.partner.assign(U(jobs), -1);
   s.shared_from.assign(U(jobs), kNever);
   for (auto* column : {&s.rate, &s.steps_done, &s.progress_from, &s.run_start, &s.run_seconds, &s.busy_from,
-                       &s.shared_seconds}) {
+                       &s.shared_seconds, &s.gpu_seconds}) {
     column->assign(U(jobs), 0.0);
   }
   s.first_start.assign(U(jobs), kNever);
@@ -71,6 +72,7 @@ Simulator::Simulator(Scenario scenario, SimulatorOptions options)
               options_.stop_after_first, ", ", options_.stop_after_last, ") of ", jobs, " jobs");
   window_left_ = std::max(0, options_.stop_after_last - options_.stop_after_first);
   finished_ = window_left_ == 0;
+  if (!scenario_.plain()) StartTimers();
 }
 
 double Simulator::NextArrival() const {
@@ -98,8 +100,8 @@ double Simulator::JobSeconds() const {
 double Simulator::BusySeconds(int type) const {
   double busy = busy_seconds_[U(type)], shared = shared_seconds_[U(type)];
   for (int job : state_.running) {
-    if (state_.on_type[U(job)] != type) continue;
-    busy += scenario_.data().jobs.gang[U(job)] * (state_.now - state_.busy_from[U(job)]);
+    if (state_.on_type[U(job)] != type || state_.phase[U(job)] != JobPhase::kRunning) continue;
+    busy += state_.Width(job) * (state_.now - state_.busy_from[U(job)]);
     const bool first = state_.partner[U(job)] > job;  // of a pair
     if (first && state_.now > state_.shared_from[U(job)]) shared += state_.now - state_.shared_from[U(job)];
   }
@@ -150,7 +152,8 @@ void Simulator::EndRun(int job, double time) {
   const double held = time - s.busy_from[U(job)];
   s.run_seconds[U(job)] += held;
   s.busy_from[U(job)] = time;
-  busy_seconds_[U(s.on_type[U(job)])] += scenario_.data().jobs.gang[U(job)] * held;
+  s.gpu_seconds[U(job)] += s.Width(job) * held;
+  busy_seconds_[U(s.on_type[U(job)])] += s.Width(job) * held;
   ++version_[U(job)];
 }
 
@@ -161,12 +164,15 @@ void Simulator::Release(int job) {
     s.device_job[U(s.device_slots[slot].front())] = s.partner[U(job)];
     Part(job);
   } else {
+    int idle = 0;
     for (int d : s.device_slots[slot]) {
       s.device_job[U(d)] = -1;
       s.device_milli[U(d)] = 1000;
+      if (!s.out_of_service.empty() && s.out_of_service[U(d)] != 0) continue;
       free_bits_[U(d / 64)] |= std::uint64_t{1} << (d % 64);
+      ++idle;
     }
-    s.free_gpus[U(s.on_type[U(job)])] += static_cast<int>(s.device_slots[slot].size());
+    s.free_gpus[U(s.on_type[U(job)])] += idle;
   }
   s.device_slots[slot].clear();
   s.free_slots.push_back(s.slot[U(job)]);
@@ -195,7 +201,8 @@ void Simulator::StartRun(int job, int type, double overhead) {
   s.phase[U(job)] = JobPhase::kRunning;
   s.on_type[U(job)] = static_cast<std::int8_t>(type);
   s.last_type[U(job)] = static_cast<std::int8_t>(type);
-  s.rate[U(job)] = scenario_.Rate(job, type);
+  s.rate[U(job)] = RunRate(job);
+  if (!s.safe_steps.empty()) s.safe_steps[U(job)] = s.steps_done[U(job)];
   s.run_start[U(job)] = s.busy_from[U(job)] = s.now;
   s.progress_from[U(job)] = s.now + overhead;
   Changed(job);
@@ -221,7 +228,7 @@ void Simulator::TakeSlot(int job) {
 // Gives the job its devices: the explicit ones, or the lowest-numbered free ones of the type.
 void Simulator::Place(int job, const Command& command, const Decision& decision) {
   SimState& s = state_;
-  const int gang = scenario_.data().jobs.gang[U(job)];
+  const int gang = Width(command);
   TakeSlot(job);
   std::vector<int>& devices = s.device_slots[U(s.slot[U(job)])];
   if (command.devices_count > 0) {
@@ -244,6 +251,7 @@ void Simulator::Place(int job, const Command& command, const Decision& decision)
     free_bits_[U(d / 64)] &= ~(std::uint64_t{1} << (d % 64));
   }
   s.free_gpus[U(command.type)] -= gang;
+  s.on_type[U(job)] = static_cast<std::int8_t>(command.type);
 }
 
 void Simulator::Reported() {
@@ -282,6 +290,7 @@ ApplyResult Simulator::Apply(const Decision& decision) {
       Log(s.now, EventKind::kReject, -1, c.job, -1);
     }
   }
+  for (const Control& control : decision.controls) CarryOut(control);
   // Explicit devices before chosen ones, so that "lowest-numbered free" never takes one that was named.
   for (const bool named : {true, false}) {
     for (const Command& c : decision.commands) {
@@ -305,10 +314,10 @@ ApplyResult Simulator::Apply(const Decision& decision) {
 }
 
 #ifdef BERTH_DEBUG_CHECKS
-void Simulator::Audit() {
+void Simulator::Audit(bool within_round) {
   std::vector<double> busy;
   for (int type = 0; type < scenario_.num_types(); ++type) busy.push_back(BusySeconds(type));
-  const std::string violation = auditor_.Observe({scenario_, state_, busy, JobSeconds()});
+  const std::string violation = auditor_.Observe({scenario_, state_, busy, JobSeconds(), within_round});
   BERTH_CHECK(violation.empty(), violation);
 }
 #endif

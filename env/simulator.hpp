@@ -28,18 +28,30 @@
 #include "env/event_queue.hpp"
 #include "env/scenario.hpp"
 #include "env/sim_state.hpp"
+#include "env/timers.hpp"
 
 namespace berth {
 
 // In the order in which things of one instant happen. Persistent (golden logs): grows at the end.
-enum class EventKind : std::uint8_t { kComplete, kArrive, kStop, kMove, kStart, kReject, kPack };
+enum class EventKind : std::uint8_t {
+  kComplete,
+  kArrive,
+  kStop,
+  kMove,
+  kStart,
+  kReject,
+  kPack,
+  kInterrupt,  // a job stops and no decision ordered it
+  kDown,       // a device leaves service; no job
+  kUp,         // it is back
+};
 const char* ToString(EventKind kind);  // "complete", "arrive", ...
 
 struct Event {
   double time;  // s
   EventKind kind;
   std::int8_t type;  // GPU type, -1 where there is none
-  int job;           // index
+  int job;           // index, -1 where there is none
   int device;        // first device, -1 where there is none
 };
 
@@ -61,6 +73,9 @@ enum class Rule : std::uint8_t {
   kPackGang,
   kPackShared,
   kPackRate,
+  kWidth,
+  kOutOfService,
+  kControl,  // ApplyResult::command counts the decision's controls
 };
 struct [[nodiscard]] ApplyResult {
   Rule rule = Rule::kNone;
@@ -110,10 +125,25 @@ class Simulator {
   int arrived_jobs() const { return next_arrival_; }
 
  private:
+  // The parts of env/features/, each in the files of its name.
+  friend class PlacementEngine;
+  friend class PartitionEngine;
+  friend class SharingEngine;
+  friend class ElasticityEngine;
+  friend class CheckpointEngine;
+  friend class FailureEngine;
+  friend class LatencyEngine;
+  friend class PowerEngine;
+  friend class ServiceEngine;
+  friend class StageEngine;
+  friend class EstimateEngine;
+  friend class MonitoringEngine;
+
   // clocks.cpp: each runs to the next decision point; false when nothing more can happen
   bool AdvanceEvents(bool one_at_a_time);
   bool AdvanceRounds();
   bool AdvanceReferenceRounds();
+  void RunRoundInParts(double boundary);  // a round within which timers fire
   void ArriveUntil(double time);
   void EndRound(double boundary);
   void Drop(int job);
@@ -124,6 +154,33 @@ class Simulator {
   void StartRun(int job, int type, double overhead);
   void EndRun(int job, double time);  // accounts the run; devices stay until Release
   void Release(int job);
+  // events of the cluster itself; timers.cpp
+  double NextTimer() const { return timers_.empty() ? kNever : timers_.top().time; }
+  // Only timers would follow, and have for so long that nothing will come of them.
+  bool TimersAlone(double next);
+  bool FireTimers();  // all of `now`; is a decision due?
+  bool Fire(const Timer& timer);
+  void StartTimers();  // of a fresh simulation
+  void SetService(int device, OutOfService reason, bool out);
+  void Interrupt(int job);          // now, back to its last checkpoint
+  double KeptSteps(int job) const;  // what of steps_done survives an interruption
+  // effective_rate.cpp
+  double RunRate(int job) const {  // steps/s where it now stands
+    if (!scenario_.plain()) return EffectiveRate(job);
+    const int type = state_.on_type[static_cast<std::size_t>(job)];
+    const int partner = state_.partner[static_cast<std::size_t>(job)];
+    return partner < 0 ? scenario_.Rate(job, type) : scenario_.PairRate(job, partner, type);
+  }
+  double EffectiveRate(int job) const;
+  void Rerate(int job) {  // what it depends on has changed
+    if (const double rate = RunRate(job); rate != state_.rate[static_cast<std::size_t>(job)])
+      SetRate(job, rate);
+  }
+
+  int Width(const Command& command) const {  // GPUs that a start or move asks for
+    return command.width > 0 ? command.width
+                             : scenario_.data().jobs.gang[static_cast<std::size_t>(command.job)];
+  }
   void TakeSlot(int job);
   void Place(int job, const Command& command, const Decision& decision);
   // sharing.cpp
@@ -143,12 +200,16 @@ class Simulator {
   void Log(double time, EventKind kind, int type, int job, int device);
   ApplyResult Validate(const Decision& decision);
   ApplyResult ValidatePacks(const Decision& decision);  // the last of Validate
+  bool ControlAllowed(const Control& control) const;    // controls.cpp
+  void CarryOut(const Control& control);
   bool ArrivalsRemain() const { return next_arrival_ < scenario_.num_jobs(); }
   double NextArrival() const;
 
   Scenario scenario_;
   SimulatorOptions options_;
   SimState state_;
+  TimerQueue timers_;
+  int idle_timers_ = 0;                                  // decision points in a row that only timers brought
   EventQueue queue_;                                     // completions; clocks event and hpc
   std::int32_t starts_ = 0;                              // so far; kHpc
   std::vector<std::int32_t> rank_;                       // [J] clock hpc: order of starts, otherwise 0
@@ -174,7 +235,7 @@ class Simulator {
   std::vector<double> job_seconds_at_arrival_, job_seconds_at_end_;  // [J]
   std::vector<Event> events_;
 #ifdef BERTH_DEBUG_CHECKS
-  void Audit();
+  void Audit(bool within_round = false);
   Auditor auditor_;
 #endif
 };

@@ -102,6 +102,18 @@ Json ListEncoders() {
   return list;
 }
 
+Json ListOfFeatures() {
+  Json rows = Json::array();
+  for (const FeatureInfo& feature : ListFeatures()) {
+    Json params = Json::array();
+    for (const auto& setting : feature.settings) {
+      params.push_back({{"name", setting.name}, {"default", setting.default_value}, {"help", setting.help}});
+    }
+    rows.push_back({{"name", feature.name}, {"summary", feature.help}, {"params", params}});
+  }
+  return rows;
+}
+
 Json ListFormats() {
   Json list = Json::array();
   for (const FormatInfo& info : Formats()) {
@@ -129,9 +141,9 @@ struct Kind {
   Json (*list)();
 };
 constexpr Kind kKinds[] = {
-    {"schedulers", ListSchedulers}, {"agents", ListAgents},   {"networks", ListNetworks},
-    {"encoders", ListEncoders},     {"rewards", ListRewards}, {"formats", ListFormats},
-    {"workloads", ListWorkloads},
+    {"schedulers", ListSchedulers}, {"agents", ListAgents},       {"networks", ListNetworks},
+    {"encoders", ListEncoders},     {"features", ListOfFeatures}, {"rewards", ListRewards},
+    {"formats", ListFormats},       {"workloads", ListWorkloads},
 };
 
 const Kind& FindKind(const std::string& name) {
@@ -141,7 +153,8 @@ const Kind& FindKind(const std::string& name) {
     names.emplace_back(kind.name);
   }
   throw Error(
-      Join("kind: expected schedulers, agents, networks, encoders, rewards, formats or workloads, found '",
+      Join("kind: expected schedulers, agents, networks, encoders, rewards, formats, workloads or features, "
+           "found '",
            name, "'", DidYouMean(name, names)));
 }
 
@@ -204,9 +217,11 @@ void PrintFull(const Json& rows) {
 }  // namespace
 
 int RunList(const std::vector<std::string>& arguments) {
-  Options options("list", "schedulers | agents | networks | encoders | rewards | formats | workloads",
+  Options options("list",
+                  "schedulers | agents | networks | encoders | rewards | formats | workloads | features",
                   "lists components with their parameters, defaults and sources");
-  options.Positional("kind", "schedulers, agents, networks, encoders, rewards, formats or workloads");
+  options.Positional("kind",
+                     "schedulers, agents, networks, encoders, rewards, formats, workloads or features");
   options.Value("name", "", "only these rows, separated by commas, in full [all, a line each]");
   options.Switch("full", "parameters, defaults and sources of every row");
   if (!options.Parse(arguments)) return 0;

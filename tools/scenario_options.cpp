@@ -33,6 +33,10 @@ Costs ResolveCosts(const Options& options, Costs costs) {
   return costs;
 }
 
+Features ReadFeatures(const Options& options) {
+  return InOption(options, "features", [&] { return ParseFeatures(options.Text("features")); });
+}
+
 double ResolveSigma(const Options& options, Knowledge knowledge, double otherwise) {
   if (!options.Given("sigma")) return otherwise;
   if (knowledge != Knowledge::kEstimate) {
@@ -52,6 +56,7 @@ ScenarioSettings ResolveSettings(const Options& options, const char* default_clu
   if (options.Given("knowledge")) settings.knowledge = ReadKnowledge(options);
   settings.estimate_sigma = ResolveSigma(options, settings.knowledge, 0.0);
   settings.costs = ResolveCosts(options, {});
+  if (options.Given("features")) settings.features = ReadFeatures(options);
   return settings;
 }
 
@@ -69,6 +74,10 @@ Scenario Override(Scenario scenario, const Options& options) {
         WithKnowledge(scenario, knowledge, ResolveSigma(options, knowledge, scenario.data().estimate_sigma));
   }
   if (AnyCostGiven(options)) scenario = WithCosts(scenario, ResolveCosts(options, scenario.data().costs));
+  if (options.Given("features")) {
+    const Features features = ReadFeatures(options);
+    scenario = InOption(options, "features", [&] { return WithFeatures(scenario, features); });
+  }
   return scenario;
 }
 
@@ -82,6 +91,9 @@ void AddSettingOptions(Options& options, const std::string& cluster, const std::
   options.Value("sigma", "", "of knowledge estimate: true remaining work x lognormal(0, sigma)");
   options.Value("checkpoint-cost", "", "seconds to stop a job [the file's; 0]");
   options.Value("restore-cost", "", "seconds to start a stopped job again [the file's; 0]");
+  options.Value("features", "",
+                "what the cluster has beyond types and counts, such as failures(mtbf_h=500): see berth list "
+                "features [the file's; none]");
   options.Value("migration-cost", "", "seconds on top when it continues elsewhere [the file's; 0]");
 }
 
@@ -104,6 +116,7 @@ WorkloadChoice ResolveWorkload(Options& options) {
   options.Assign("scenario", std::filesystem::absolute(file).lexically_normal().string());
   options.Assign("clock", scenario.data().clock.ToString());
   options.Assign("knowledge", ToString(scenario.data().knowledge));
+  options.Assign("features", ToString(scenario.data().features));
   return {FixedSource(std::move(scenario), options.Text("scenario")), false};
 }
 
@@ -154,6 +167,7 @@ std::string SettingsText(const Scenario& scenario) {
     text += Join(", checkpoint ", data.costs.checkpoint_s, " s, restore ", data.costs.restore_s,
                  " s, migration ", data.costs.migration_s, " s");
   }
+  if (data.features.any()) text += Join(", features ", ToString(data.features));
   return text;
 }
 

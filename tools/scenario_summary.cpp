@@ -53,6 +53,7 @@ Json ScenarioJson(const Scenario& scenario) {
   json["costs"] = {{"checkpoint_s", data.costs.checkpoint_s},
                    {"restore_s", data.costs.restore_s},
                    {"migration_s", data.costs.migration_s}};
+  json["features"] = ToString(data.features);
   json["seed"] = data.seed;
   json["first_arrival_s"] = summary.first_arrival_s;
   json["last_arrival_s"] = summary.last_arrival_s;

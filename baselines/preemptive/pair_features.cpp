@@ -33,10 +33,10 @@ void PairFeatures::BeginJob(const ClusterView& view, int job) {
   age_ = Log(1.0 + (view.now() - view.Arrival(job)) / kHour);
 }
 
-Features PairFeatures::Pair(const ClusterView& view, int type) const {
+PairValues PairFeatures::Pair(const ClusterView& view, int type) const {
   const Speeds& speeds = speeds_[Index(job_) * Index(view.num_types()) + Index(type)];
   const double single = view.Gang(job_) == 1 ? 1.0 : 0.0;
-  Features features;
+  PairValues features;
   features[kSize] = size_;
   features[kGang] = gang_;
   features[kSlow] = speeds.slow;

@@ -25,7 +25,7 @@ enum Feature : std::size_t {
   kNumFeatures
 };
 
-using Features = std::array<double, kNumFeatures>;
+using PairValues = std::array<double, kNumFeatures>;
 
 // Reused between decisions; logarithms of rates are taken once a job.
 class PairFeatures {
@@ -35,7 +35,7 @@ class PairFeatures {
   void Begin(const ClusterView& view);
   // Of the job, whatever the type. Then Pair for each type that can run it.
   void BeginJob(const ClusterView& view, int job);
-  Features Pair(const ClusterView& view, int type) const;
+  PairValues Pair(const ClusterView& view, int type) const;
   void Forget() { known_.clear(); }  // another scenario begins
 
  private:

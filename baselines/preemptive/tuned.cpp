@@ -12,7 +12,7 @@
 namespace berth {
 namespace {
 
-using tuned::Features;
+using tuned::PairValues;
 using tuned::kNumFeatures;
 
 // In the order of tuned::Feature.
@@ -70,7 +70,7 @@ bool Before(const Choice& a, const Choice& b) {
 
 class Tuned final : public Scheduler {
  public:
-  Tuned(const Features& weights, bool blind, double slice)
+  Tuned(const PairValues& weights, bool blind, double slice)
       : weights_(weights), blind_(blind), slice_(slice), features_(blind) {}
   Knowledge knowledge() const override { return blind_ ? Knowledge::kBlind : Knowledge::kEstimate; }
   void Reset(const ClusterView&) override { features_.Forget(); }
@@ -97,13 +97,13 @@ class Tuned final : public Scheduler {
   }
 
  private:
-  double Score(const Features& features) const {
+  double Score(const PairValues& features) const {
     double score = 0.0;
     for (std::size_t i = 0; i < kNumFeatures; ++i) score += weights_[i] * features[i];
     return std::nearbyint(score / kTie);
   }
 
-  Features weights_;
+  PairValues weights_;
   bool blind_;
   double slice_;
   tuned::PairFeatures features_;
@@ -111,8 +111,8 @@ class Tuned final : public Scheduler {
   std::vector<Choice> choices_;
 };
 
-Features Weights(Params& params) {
-  Features weights;
+PairValues Weights(Params& params) {
+  PairValues weights;
   for (std::size_t i = 0; i < kNumFeatures; ++i) weights[i] = params.Number(kRemaining[i].name, -1e6, 1e6);
   return weights;
 }
@@ -143,7 +143,7 @@ SchedulerInfo TunedBlindInfo() {
           /*preemptive=*/true,
           kAttained,
           [](Params& params) -> std::unique_ptr<Scheduler> {
-            const Features weights = Weights(params);
+            const PairValues weights = Weights(params);
             return std::make_unique<Tuned>(weights, /*blind=*/true, params.Number("slice", 0.0, 1e12));
           },
           /*claims=*/{.types = true}};

@@ -1,0 +1,190 @@
+#include "env/features/features.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <type_traits>
+
+#include "env/check.hpp"
+#include "env/features/all_settings.hpp"
+#include "env/scenario.hpp"
+#include "env/spec.hpp"
+
+namespace berth {
+namespace {
+
+// Not inlined: GCC 12 warns of strings that it thinks a settings type without one has.
+[[gnu::noinline]] std::string Text(double x) {  // the shortest that reads back as x
+  std::array<char, 32> text;
+  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), x).ptr};
+}
+[[gnu::noinline]] std::string Text(int x) {
+  return Join(x);
+}
+[[gnu::noinline]] std::string Text(bool x) {
+  return x ? "true" : "false";
+}
+[[gnu::noinline]] std::string Text(const std::string& x) {
+  return x;
+}
+[[gnu::noinline]] std::string Text(const std::vector<double>& list) {
+  std::string text;
+  for (double x : list) {
+    if (!text.empty()) text += ':';
+    text += Text(x);
+  }
+  return text;
+}
+
+void CheckBounds(double x, double lowest, double highest, const std::string& what) {
+  if (x >= lowest && x <= highest) return;
+  const std::string expected = highest < std::numeric_limits<double>::max() ? Join(lowest, " to ", highest)
+                                                                            : Join("at least ", lowest);
+  throw Error(Join(what, ": expected ", expected, ", found ", x));
+}
+
+[[gnu::noinline]] void Parse(std::string_view text, const std::string& what, double& into) {
+  into = ParseNumber(text, what);
+}
+[[gnu::noinline]] void Parse(std::string_view text, const std::string& what, int& into) {
+  const long long value = ParseInteger(text, what);
+  CheckBounds(static_cast<double>(value), -2147483648.0, 2147483647.0, what);
+  into = static_cast<int>(value);
+}
+[[gnu::noinline]] void Parse(std::string_view text, const std::string& what, bool& into) {
+  into = ParseBool(text, what);
+}
+[[gnu::noinline]] void Parse(std::string_view text, const std::string&, std::string& into) {
+  into = text;
+}
+[[gnu::noinline]] void Parse(std::string_view text, const std::string& what, std::vector<double>& into) {
+  into.clear();
+  for (const std::string& part : SplitOutsideParentheses(text, ':')) into.push_back(ParseNumber(part, what));
+}
+
+// Calls visit(name, pointer to settings) for each feature in the order of the table.
+template <class F, class Visit>
+void ForEachFeature(F& features, Visit&& visit) {
+#define BERTH_FEATURE(name, Settings) visit(#name, features.name);
+  BERTH_FEATURES(BERTH_FEATURE)
+#undef BERTH_FEATURE
+}
+
+template <class S>
+S Configure(const Spec& spec) {
+  S settings;
+  std::vector<std::string> names;
+  for (const Field<S>& field : S::Fields()) names.emplace_back(field.name);
+  for (const auto& [key, value] : spec.params) {
+    const auto at = std::find(names.begin(), names.end(), key);
+    if (at == names.end()) {
+      throw Error(Join("feature '", spec.name, "': unknown setting '", key, "'", DidYouMean(key, names)));
+    }
+    if (std::count_if(spec.params.begin(), spec.params.end(), [&](const auto& p) { return p.first == key; }) >
+        1) {
+      throw Error(Join("feature '", spec.name, "': setting '", key, "' is given twice"));
+    }
+    const Field<S>& field = S::Fields()[static_cast<std::size_t>(at - names.begin())];
+    const std::string what = Join("feature '", spec.name, "': ", key);
+    std::visit([&](auto member) { Parse(value, what, settings.*member); }, field.member);
+  }
+  return settings;
+}
+
+// Whatever the way in was: command line, file or program.
+template <class S>
+void CheckFields(const char* name, const S& settings) {
+  for (const Field<S>& field : S::Fields()) {
+    const std::string what = Join("feature '", name, "': ", field.name);
+    std::visit(
+        [&](auto member) {
+          using T = std::decay_t<decltype(settings.*member)>;
+          if constexpr (std::is_same_v<T, double> || std::is_same_v<T, int>) {
+            CheckBounds(settings.*member, field.lowest, field.highest, what);
+          } else if constexpr (std::is_same_v<T, std::vector<double>>) {
+            for (double x : settings.*member) CheckBounds(x, field.lowest, field.highest, what);
+          }
+        },
+        field.member);
+  }
+}
+
+}  // namespace
+
+bool Features::any() const {
+  bool any = false;
+  ForEachFeature(*this, [&](const char*, const auto& settings) { any = any || settings != nullptr; });
+  return any;
+}
+
+Features ParseFeatures(std::string_view text) {
+  Features features;
+  for (const std::string& part : SplitOutsideParentheses(text, ';')) {
+    const Spec spec = ParseSpec(part);
+    std::vector<std::string> names;
+    bool found = false, twice = false;
+    ForEachFeature(features, [&]<class S>(const char* name, std::shared_ptr<const S>& settings) {
+      names.emplace_back(name);
+      if (spec.name != name) return;
+      found = true;
+      twice = settings != nullptr;
+      settings = std::make_shared<const S>(Configure<S>(spec));
+    });
+    if (!found) throw Error(Join("unknown feature '", spec.name, "'", DidYouMean(spec.name, names)));
+    if (twice) throw Error(Join("feature '", spec.name, "' is named twice"));
+  }
+  return features;
+}
+
+std::string ToString(const Features& features) {
+  std::string text;
+  ForEachFeature(features, [&](const char* name, const auto& settings) {
+    if (settings == nullptr) return;
+    Spec spec{name, {}};
+    for (const auto& field : settings->Fields()) {
+      std::visit(
+          [&](auto member) {
+            if (std::string value = Text((*settings).*member); !value.empty())
+              spec.params.emplace_back(field.name, std::move(value));
+          },
+          field.member);
+    }
+    if (!text.empty()) text += ';';
+    text += spec.ToString();
+  });
+  return text;
+}
+
+std::vector<FeatureInfo> ListFeatures() {
+  std::vector<FeatureInfo> list;
+  static const Features kNone;
+  ForEachFeature(kNone, [&]<class S>(const char* name, const std::shared_ptr<const S>&) {
+    const S defaults;
+    FeatureInfo info{name, S::kHelp, {}};
+    for (const Field<S>& field : S::Fields()) {
+      std::visit(
+          [&](auto member) {
+            info.settings.push_back({field.name, Text(defaults.*member), field.help});
+          },
+          field.member);
+    }
+    list.push_back(std::move(info));
+  });
+  return list;
+}
+
+void CheckTimedClock(const char* feature, const Clock& clock) {
+  if (clock.kind == ClockKind::kEvent || clock.kind == ClockKind::kRounds) return;
+  throw Error(
+      Join("feature '", feature, "': expected clock event or rounds(SECONDS), found ", clock.ToString()));
+}
+
+void CheckFeatures(const Features& features, const ScenarioData& scenario) {
+  ForEachFeature(features, [&](const char* name, const auto& settings) {
+    if (settings == nullptr) return;
+    CheckFields(name, *settings);
+    settings->Check(scenario);
+  });
+}
+
+}  // namespace berth

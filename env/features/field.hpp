@@ -1,0 +1,23 @@
+// A feature's settings, each declared once: its name, where it is kept, what it may be, what it means. The
+// command line, scenario files, the scenario's hash, validation and `berth list features` all read this
+// table.
+#pragma once
+
+#include <limits>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace berth {
+
+template <class S>
+struct Field {
+  const char* name;
+  // A list is written a:b:c.
+  std::variant<double S::*, int S::*, bool S::*, std::string S::*, std::vector<double> S::*> member;
+  const char* help;     // meaning and unit
+  double lowest = 0.0;  // of numbers, each of a list's too; inclusive
+  double highest = std::numeric_limits<double>::max();
+};
+
+}  // namespace berth

@@ -1,0 +1,93 @@
+// What happens in the cluster by itself: devices leave service and come back, jobs are interrupted.
+#include "env/timers.hpp"
+
+#include <algorithm>
+
+#include "env/features/failures.hpp"
+#include "env/simulator.hpp"
+
+namespace berth {
+namespace {
+
+std::size_t U(int i) {
+  return static_cast<std::size_t>(i);
+}
+
+// Decision points without anything else before a run counts as stalled.
+constexpr int kIdleTimers = 10'000;
+
+}  // namespace
+
+void Simulator::StartTimers() {
+  SimState& s = state_;
+  s.types = scenario_.data().cluster.types;
+  s.out_of_service.assign(U(scenario_.num_gpus()), 0);
+  for (auto* column : {&s.safe_steps, &s.lost_steps}) column->assign(U(scenario_.num_jobs()), 0.0);
+  s.interruptions.assign(U(scenario_.num_jobs()), 0);
+  if (scenario_.data().features.failures) FailureEngine::Start(*this);
+}
+
+bool Simulator::TimersAlone(double next) {
+  if (!state_.running.empty() || next != NextTimer() || ArrivalsRemain()) {
+    idle_timers_ = 0;
+    return false;
+  }
+  return ++idle_timers_ > kIdleTimers;
+}
+
+bool Simulator::FireTimers() {
+  bool decide = false;
+  while (NextTimer() <= state_.now) {
+    const Timer timer = timers_.top();
+    timers_.Pop();
+    decide = Fire(timer) || decide;
+  }
+  return decide;
+}
+
+// A decision is due where schedulers may want to do something about it.
+bool Simulator::Fire(const Timer& timer) {
+  switch (timer.kind) {
+    case TimerKind::kRepair:
+      return FailureEngine::OnRepair(*this, timer.index);
+    case TimerKind::kFailure:
+      return FailureEngine::OnFailure(*this, timer.index);
+  }
+  return false;
+}
+
+void Simulator::SetService(int device, OutOfService reason, bool out) {
+  SimState& s = state_;
+  std::uint8_t& reasons = s.out_of_service[U(device)];
+  const bool was_out = reasons != 0;
+  reasons = static_cast<std::uint8_t>(out ? reasons | reason : reasons & ~reason);
+  if ((reasons != 0) == was_out) return;
+  const int type = scenario_.TypeOfDevice(device);
+  const int change = was_out ? 1 : -1;
+  s.types[U(type)].count += change;
+  if (s.device_job[U(device)] < 0) {
+    s.free_gpus[U(type)] += change;
+    free_bits_[U(device / 64)] ^= std::uint64_t{1} << (device % 64);
+  }
+  s.changed_since = 0;  // nobody follows: whoever remembers what fits looks at everything again
+  Log(s.now, was_out ? EventKind::kUp : EventKind::kDown, type, -1, device);
+}
+
+double Simulator::KeptSteps(int job) const {
+  return state_.safe_steps[U(job)];
+}
+
+void Simulator::Interrupt(int job) {
+  SimState& s = state_;
+  const double done = s.AttainedSteps(job);
+  s.steps_done[U(job)] = std::min(done, KeptSteps(job));
+  s.lost_steps[U(job)] += done - s.steps_done[U(job)];
+  Log(s.now, EventKind::kInterrupt, s.on_type[U(job)], job, s.Devices(job).front());
+  EndRun(job, s.now);
+  Release(job);
+  ++s.interruptions[U(job)];
+  s.phase[U(job)] = JobPhase::kWaiting;
+  s.waiting.Insert(job);
+}
+
+}  // namespace berth

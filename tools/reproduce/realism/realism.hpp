@@ -1,0 +1,49 @@
+// `berth reproduce realism`: for each feature of a cluster (env/features/) a worked example that shows what
+// it does, measured, as a table and a picture. One file and one line each.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "env/features/features.hpp"
+#include "env/metrics.hpp"
+#include "env/statistics.hpp"
+
+// X(name, function)
+#define BERTH_REALISM(X) X("failures", RealismFailures)
+
+namespace berth {
+
+struct RealismOptions {
+  std::string traces;  // folder of real workloads; "" = none, and an example that needs one says so
+  int seeds = 3;       // workloads, at least 2
+};
+
+struct Curve {
+  std::string name;
+  std::vector<double> x, y;
+  std::vector<double> low, high;  // 95% interval at each point, or empty
+};
+struct RealismResult {
+  std::string title;  // of table and picture
+  std::string shows;  // what to see in it, in a sentence that no figure of this run can make untrue
+  std::vector<std::string> columns;
+  std::vector<std::vector<std::string>> rows;
+  std::string x_label, y_label;
+  std::vector<Curve> curves;
+  bool steps = false, log_x = false;
+  std::string skipped;  // why nothing was measured, or ""
+};
+
+#define BERTH_DECLARE_REALISM(name, function) RealismResult function(const RealismOptions& options);
+BERTH_REALISM(BERTH_DECLARE_REALISM)
+#undef BERTH_DECLARE_REALISM
+
+// The shipped generator's workload `seed` (evaluation stream) on `cluster` with features, as the command line
+// would make it.
+Scenario RealismScenario(const std::string& workload, const std::string& cluster, const std::string& clock,
+                         const std::string& features, std::uint64_t seed);
+// One run of a scheduler by its spec over the window.
+RunResult RealismRun(const Scenario& scenario, const std::string& scheduler, Window window = {});
+
+}  // namespace berth

@@ -1,0 +1,126 @@
+// berth reproduce realism: every example of realism.hpp, as a table and a picture.
+#include <filesystem>
+#include <iostream>
+
+#include "data/workloads.hpp"
+#include "env/check.hpp"
+#include "tools/json.hpp"
+#include "tools/output_file.hpp"
+#include "tools/progress.hpp"
+#include "tools/reproduce/plot_script.hpp"
+#include "tools/reproduce/realism/realism.hpp"
+#include "tools/reproduce/reproductions.hpp"
+#include "tools/results.hpp"
+#include "tools/scenario_options.hpp"
+#include "tools/table.hpp"
+
+namespace berth {
+namespace {
+
+struct Example {
+  const char* name;
+  RealismResult (*run)(const RealismOptions& options);
+};
+#define BERTH_ROW(name, function) {name, function},
+constexpr Example kExamples[] = {BERTH_REALISM(BERTH_ROW)};
+#undef BERTH_ROW
+
+Json ToJson(const std::string& name, const RealismResult& result) {
+  Json curves = Json::array();
+  for (const Curve& curve : result.curves) {
+    curves.push_back(
+        {{"name", curve.name}, {"x", curve.x}, {"y", curve.y}, {"low", curve.low}, {"high", curve.high}});
+  }
+  return {{"name", name},
+          {"title", result.title},
+          {"shows", result.shows},
+          {"columns", result.columns},
+          {"rows", result.rows},
+          {"x_label", result.x_label},
+          {"y_label", result.y_label},
+          {"curves", curves},
+          {"steps", result.steps},
+          {"log_x", result.log_x},
+          {"skipped", result.skipped}};
+}
+
+std::vector<Example> Chosen(const Options& options) {
+  if (options.Text("only").empty()) return {std::begin(kExamples), std::end(kExamples)};
+  std::vector<std::string> known;
+  for (const Example& example : kExamples) known.emplace_back(example.name);
+  std::vector<Example> chosen;
+  for (const std::string& name : SplitOutsideParentheses(options.Text("only"), ',')) {
+    const auto at = std::find(known.begin(), known.end(), name);
+    if (at == known.end()) {
+      throw Error(Join(options.Where("only"), ": unknown example '", name, "'", DidYouMean(name, known)));
+    }
+    chosen.push_back(kExamples[at - known.begin()]);
+  }
+  return chosen;
+}
+
+}  // namespace
+
+Scenario RealismScenario(const std::string& workload, const std::string& cluster, const std::string& clock,
+                         const std::string& features, std::uint64_t seed) {
+  ScenarioSettings settings;
+  settings.cluster = ParseCluster(cluster);
+  settings.clock = Clock::Parse(clock);
+  settings.features = ParseFeatures(features);
+  return EvaluationScenario(*MakeWorkload(workload, settings), seed);
+}
+
+RunResult RealismRun(const Scenario& scenario, const std::string& scheduler, Window window) {
+  const auto made = MakeScheduler(scheduler, AllSchedulers());
+  return Run(scenario, *made, scheduler, {window, false, {}});
+}
+
+int ReproduceRealism(const std::vector<std::string>& arguments) {
+  Options options(
+      "reproduce realism", "[options]",
+      "what each feature of a real cluster does: a measured example of each, as table and picture");
+  options.Value("only", "", "examples, separated by commas [all]");
+  options.Value("seeds", "3", "workloads of each measurement");
+  options.Value("traces", "", "folder of real workloads [../shared/traces where it is]");
+  options.Value("out", "", "folder for realism.json and the pictures [only tables are printed]");
+  options.Switch("no-pictures", "write realism.json alone");
+  if (!options.Parse(arguments)) return 0;
+  RealismOptions realism;
+  realism.seeds = static_cast<int>(options.Integer("seeds", 2, 1000));
+  realism.traces = options.Text("traces");
+  if (realism.traces.empty()) {
+    const std::string shared = BERTH_SOURCE_DIR "/../shared/traces";
+    if (std::filesystem::exists(shared)) realism.traces = shared;
+  }
+  CheckJsonWritable(options);
+  const std::string out = options.Text("out");
+  if (!out.empty()) {
+    std::error_code error;
+    std::filesystem::create_directories(out, error);
+    CheckWritable(out + "/realism.json", options.Where("out"));
+  }
+  const std::vector<Example> chosen = Chosen(options);
+  Json results = Json::array();
+  for (const Example& example : chosen) {
+    const RealismResult result = example.run(realism);
+    results.push_back(ToJson(example.name, result));
+    std::cout << result.title << "\n";
+    if (!result.skipped.empty()) {
+      std::cout << "  skipped: " << result.skipped << "\n\n";
+      continue;
+    }
+    Table table(result.columns);
+    for (const auto& row : result.rows) table.AddRow(row);
+    std::cout << result.shows << "\n\n" << table.ToString() << "\n" << std::flush;
+  }
+  const Json all = {{"config", ConfigJson(options)}, {"examples", results}};
+  WriteJson(options, all);
+  if (out.empty()) return 0;
+  WriteTextFile(out + "/realism.json", all.dump(1) + "\n");
+  std::string failed;
+  if (!options.Bool("no-pictures")) failed = RunPlotScript("reproduce/realism/plot_realism.py", {out});
+  std::cout << (failed.empty() ? "" : failed + "\n") << "results in " << out << "\n";
+  return 0;
+}
+
+}  // namespace berth

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "baselines/estimation/estimator.hpp"
-#include "baselines/estimation/low_rank.hpp"
-#include "baselines/estimation/nearest_reference.hpp"
-#include "baselines/estimation/rate_matrix.hpp"
+#include "env/estimation/estimator.hpp"
+#include "env/estimation/low_rank.hpp"
+#include "env/estimation/nearest_reference.hpp"
+#include "env/estimation/rate_matrix.hpp"
 #include "data/throughputs.hpp"
 #include "data/workloads.hpp"
 #include "env/least_squares.hpp"

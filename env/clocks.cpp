@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "env/features/estimates.hpp"
 #include "env/features/latency.hpp"
 #include "env/features/power.hpp"
 #include "env/simulator.hpp"
@@ -30,6 +31,7 @@ bool Simulator::AdvanceToDecision() {
   if (window_left_ == 0) finished_ = true;
   if (finished_ || stalled_) return false;
   bool decide = false;
+  if (state_.estimates) EstimateEngine::NoteRuns(*this);
   do {
     switch (scenario_.data().clock.kind) {
       case ClockKind::kEvent:
@@ -49,6 +51,7 @@ bool Simulator::AdvanceToDecision() {
     Audit();
 #endif
   } while (decide && state_.latency && !LatencyEngine::Due(*this));
+  if (state_.estimates) EstimateEngine::Learn(*this);
   reported_ = true;
   if (window_left_ == 0) {
     finished_ = true;

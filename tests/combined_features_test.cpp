@@ -23,7 +23,7 @@ const std::vector<std::string> kFeatures = {
     "partitions(reconfig_s=5)",
     "sharing(quantum_s=1,switch_s=0.05)",
     "elasticity(min_factor=0.5,max_factor=2,resize_s=10)",
-    "checkpoints(gb=10,interval_s=600,cold_start_s=5)",
+    "checkpoints(gb=10,interval=600,cold_start_s=5)",
     "power(cap_w=3500,clocks=0.5:0.75:1,heat=true)",
     "estimates",
     "monitoring(interval_s=300)",
@@ -47,7 +47,7 @@ Scenario Combined(std::uint64_t seed, const char* clock, const std::string& feat
     jobs.push_back(
         {at, random.Uniform(200.0, 4000.0), static_cast<int>(random.Below(3)), 1 << random.Below(3)});
   }
-  ScenarioData data = test::TinyData({{"v100", 8}, {"k80", 8}, {"a100-40gb", 2}},
+  ScenarioData data = test::TinyData({{"v100", 8}, {"k80", 8}, {"a100", 2}},
                                      {{2.0, 1.0, 4.0}, {3.0, 0.8, 5.0}, {1.0, 1.0, 1.5}}, jobs);
   for (GpuType& type : data.cluster.types) {
     type.gpus_per_node = 4, type.memory_gb = 40.0;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "env/features/estimates.hpp"
 #include "env/simulator.hpp"
 
 namespace berth {
@@ -28,6 +29,7 @@ bool Simulator::AdvanceToDecision() {
   if (window_left_ == 0) finished_ = true;
   if (finished_ || stalled_) return false;
   bool decide = false;
+  if (state_.estimates) EstimateEngine::NoteRuns(*this);
   switch (scenario_.data().clock.kind) {
     case ClockKind::kEvent:
       decide = AdvanceEvents(/*one_at_a_time=*/false);
@@ -42,6 +44,7 @@ bool Simulator::AdvanceToDecision() {
       decide = AdvanceReferenceRounds();
       break;
   }
+  if (state_.estimates) EstimateEngine::Learn(*this);
 #ifdef BERTH_DEBUG_CHECKS
   Audit();
 #endif

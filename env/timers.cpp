@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "env/features/estimates.hpp"
 #include "env/features/failures.hpp"
 #include "env/simulator.hpp"
 
@@ -25,6 +26,7 @@ void Simulator::StartTimers() {
   for (auto* column : {&s.safe_steps, &s.lost_steps}) column->assign(U(scenario_.num_jobs()), 0.0);
   s.interruptions.assign(U(scenario_.num_jobs()), 0);
   if (scenario_.data().features.failures) FailureEngine::Start(*this);
+  if (scenario_.data().features.estimates) EstimateEngine::Start(*this);
 }
 
 bool Simulator::TimersAlone(double next) {

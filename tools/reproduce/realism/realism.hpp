@@ -10,7 +10,10 @@
 #include "env/statistics.hpp"
 
 // X(name, function)
-#define BERTH_REALISM(X) X("failures", RealismFailures)
+#define BERTH_REALISM(X)             \
+  X("failures", RealismFailures)     \
+  X("estimation", RealismEstimation) \
+  X("estimated_jct", RealismEstimatedJct)
 
 namespace berth {
 

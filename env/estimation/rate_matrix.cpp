@@ -1,4 +1,4 @@
-#include "baselines/estimation/rate_matrix.hpp"
+#include "env/estimation/rate_matrix.hpp"
 
 #include "env/portable_math.hpp"
 

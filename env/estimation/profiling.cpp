@@ -1,9 +1,9 @@
-#include "baselines/estimation/profiling.hpp"
+#include "env/estimation/profiling.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "baselines/estimation/rate_matrix.hpp"
+#include "env/estimation/rate_matrix.hpp"
 #include "env/portable_math.hpp"
 #include "env/rng.hpp"
 

@@ -5,7 +5,7 @@
 // running.
 #pragma once
 
-#include "baselines/estimation/partial_matrix.hpp"
+#include "env/estimation/partial_matrix.hpp"
 #include "env/scenario.hpp"
 
 namespace berth {

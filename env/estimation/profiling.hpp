@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "baselines/estimation/partial_matrix.hpp"
+#include "env/estimation/partial_matrix.hpp"
 #include "env/scenario.hpp"
 
 namespace berth {

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "baselines/estimation/partial_matrix.hpp"
+#include "env/estimation/partial_matrix.hpp"
 
 namespace berth {
 

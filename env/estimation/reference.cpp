@@ -1,9 +1,9 @@
 // Nearest-reference matching as an estimator: every other job type was profiled in full before.
 #include <numeric>
 
-#include "baselines/estimation/estimator.hpp"
-#include "baselines/estimation/nearest_reference.hpp"
 #include "env/check.hpp"
+#include "env/estimation/estimator.hpp"
+#include "env/estimation/nearest_reference.hpp"
 
 namespace berth {
 namespace {

@@ -1,7 +1,7 @@
 // Profiling alone as an estimator: every way of running is measured, for a while. What a run was too short to
 // measure is completed.
-#include "baselines/estimation/estimator.hpp"
-#include "baselines/estimation/low_rank.hpp"
+#include "env/estimation/estimator.hpp"
+#include "env/estimation/low_rank.hpp"
 
 namespace berth {
 namespace {

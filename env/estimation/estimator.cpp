@@ -1,7 +1,7 @@
-#include "baselines/estimation/estimator.hpp"
+#include "env/estimation/estimator.hpp"
 
-#include "baselines/estimation/rate_matrix.hpp"
 #include "env/check.hpp"
+#include "env/estimation/rate_matrix.hpp"
 
 namespace berth {
 namespace {
@@ -34,7 +34,6 @@ RateEstimates::RateEstimates(const std::string& text) {
   plan.seconds = params.Number("seconds", 0.0, 1e9);
   plan.variation = params.Number("variation", 0.0, 10.0);
   plan.seed = static_cast<std::uint64_t>(params.Integer("seed", 0, kLargestSeed));
-  learn_ = params.Bool("learn");
   estimator_ = info.make(params);
   params.CheckAllRead();
   resolved_ = params.Resolved();

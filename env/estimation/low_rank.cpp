@@ -1,4 +1,4 @@
-#include "baselines/estimation/low_rank.hpp"
+#include "env/estimation/low_rank.hpp"
 
 #include "env/least_squares.hpp"
 #include "env/portable_math.hpp"

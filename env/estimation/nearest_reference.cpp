@@ -1,4 +1,4 @@
-#include "baselines/estimation/nearest_reference.hpp"
+#include "env/estimation/nearest_reference.hpp"
 
 #include <algorithm>
 

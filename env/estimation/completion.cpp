@@ -1,6 +1,6 @@
 // Low-rank matrix completion as an estimator: job types by ways of running, in logarithms.
-#include "baselines/estimation/estimator.hpp"
-#include "baselines/estimation/low_rank.hpp"
+#include "env/estimation/estimator.hpp"
+#include "env/estimation/low_rank.hpp"
 
 namespace berth {
 namespace {

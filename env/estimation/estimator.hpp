@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "baselines/estimation/profiling.hpp"
+#include "env/estimation/profiling.hpp"
 #include "env/scenario.hpp"
 #include "env/spec.hpp"
 
@@ -43,16 +43,16 @@ BERTH_ESTIMATORS(BERTH_DECLARE)
 // The table, in the order of the list.
 std::span<const EstimatorInfo> Estimators();
 
-// What all estimators are given: observed, seconds, variation, seed, learn.
+// What all estimators are given.
 #define BERTH_PROFILING_PARAMS(observed, seconds)                                                            \
   {"observed", observed, "probability that a way to run (job type, gang or partner, GPU type) is measured"}, \
       {"seconds", seconds, "of a profiling run; 0 = what is measured is known exactly, at no cost"},         \
-      {"variation", "0.1", "standard deviation of a step's length over its mean"},                           \
-      {"seed", "0", "of what is measured and how wrongly"}, {                                                \
-    "learn", "false", "once a job type runs on a GPU type, its rate there is known"                          \
+      {"variation", "0.1", "standard deviation of a step's length over its mean"}, {                         \
+    "seed", "0", "of what is measured and how wrongly"                                                       \
   }
 
-// An estimator from its spec with its profiling: what a scenario's schedulers come to believe.
+// An estimator from its spec with its profiling: what the schedulers of a scenario with the feature estimates
+// believe.
 class RateEstimates {
  public:
   explicit RateEstimates(const std::string& spec);  // Error names what is wrong and the nearest right name
@@ -62,7 +62,6 @@ class RateEstimates {
     Profile profile;
   };
   Table Estimate(const ThroughputTable& truth, int num_types) const;
-  bool learn() const { return learn_; }
   const std::string& resolved() const { return resolved_; }
 
   ProfilingPlan plan;  // from the spec; experiments vary it
@@ -70,7 +69,6 @@ class RateEstimates {
  private:
   std::unique_ptr<Estimator> estimator_;
   std::string resolved_;
-  bool learn_ = false;
 };
 
 }  // namespace berth

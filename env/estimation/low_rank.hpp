@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "baselines/estimation/partial_matrix.hpp"
+#include "env/estimation/partial_matrix.hpp"
 
 namespace berth {
 

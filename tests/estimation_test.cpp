@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "data/throughputs.hpp"
-#include "data/workloads.hpp"
 #include "env/estimation/estimator.hpp"
 #include "env/estimation/low_rank.hpp"
 #include "env/estimation/nearest_reference.hpp"
 #include "env/estimation/rate_matrix.hpp"
+#include "data/throughputs.hpp"
+#include "data/workloads.hpp"
 #include "env/least_squares.hpp"
 #include "env/rng.hpp"
 #include "tests/catch.hpp"

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "env/features/checkpoints.hpp"
+
 namespace berth {
 
 int FastestOrHere(const ClusterView& view, const Plan& plan, int job) {
@@ -39,6 +41,9 @@ bool CanRun(const ClusterView& view, int job, int type) {
 double ChangeSeconds(const ClusterView& view, int job, int type) {
   const int last = view.LastTypeOf(job);
   if (last < 0 || view.TypeOf(job) == type) return 0.0;
+  if (const CheckpointState* state = view.checkpoints())
+    return state->save_s[static_cast<std::size_t>(job)] + state->restore_s[static_cast<std::size_t>(job)] +
+           view.features().checkpoints->cold_start_s;
   const Costs& costs = view.costs();
   return costs.checkpoint_s + costs.restore_s + (last != type ? costs.migration_s : 0.0);
 }

@@ -32,7 +32,8 @@ void StartByRank(const ClusterView& view, Ranking& ranking, bool overtake, Plan&
 // cluster (env/view_part.hpp) need not have.
 bool CanRun(const ClusterView& view, int job, int type);
 
-// Seconds without progress that running on `type` next would cost (env/scenario.hpp: Costs); 0 where it runs
+// Seconds without progress that running on `type` next would cost (env/scenario.hpp: Costs; feature
+// checkpoints: save, load and cold start, with the storage to itself); 0 where it runs
 // there already or never ran.
 double ChangeSeconds(const ClusterView& view, int job, int type);
 

@@ -46,8 +46,12 @@
   X(LeastLoaded)           \
   X(PowerOfTwo)            \
   X(ShortestQueue)         \
+  X(DelayScheduling)       \
+  X(Defragment)            \
   X(BestFit)               \
   X(WorstFit)              \
+  X(GpuShares)             \
+  X(Mig)                   \
   X(VectorFit)             \
   X(Matching)              \
   X(AssignmentLp)          \
@@ -57,6 +61,10 @@
   X(Hybrid)                \
   X(Admission)             \
   X(TokenBucket)           \
+  X(EnergyEfficient)       \
+  X(CoolestFirst)          \
+  X(CheapHours)            \
+  X(PowerFeedback)         \
   X(CMu)                   \
   X(MaxWeight)             \
   X(Hierarchical)          \
@@ -64,6 +72,14 @@
   X(Batch)                 \
   X(Adaptive)              \
   X(Predicted)             \
+  X(Autoscale)             \
+  X(CriticalPath)          \
+  X(Johnson)               \
+  X(Evacuate)              \
+  X(Optimus)               \
+  X(ElasticSrpt)           \
+  X(EqualShare)            \
+  X(Reservation)           \
   X(Random)                \
   X(Gavel)                 \
   X(Gandiva)

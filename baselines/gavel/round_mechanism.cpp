@@ -105,6 +105,8 @@ void RoundMechanism::UpdateJobs(const ClusterView& view) {
     if (!Rounds(view)) attained_[U(job)] = view.AttainedSeconds(job);
     dirty_ = true;
   }
+  // A job that waited for others (feature stages) comes after jobs that arrived later.
+  if (!std::is_sorted(jobs_.begin(), jobs_.end())) std::sort(jobs_.begin(), jobs_.end());
 }
 
 void RoundMechanism::ResetAllocation(const ClusterView& view, AllocationSource& source) {
@@ -233,7 +235,7 @@ void RoundMechanism::Place(const ClusterView& view, Decision& decision) {
   std::sort(taken_.begin(), taken_.end(), [](const Taken& a, const Taken& b) {
     return a.gang != b.gang ? a.gang > b.gang : a.rank < b.rank;
   });
-  std::fill(taken_device_.begin(), taken_device_.end(), 0);
+  for (int device = 0; device < view.num_gpus(); ++device) taken_device_[U(device)] = !view.InService(device);
   for (int job : jobs_) placed_[U(job)] = 0, ran_on_[U(job)] = -1, ran_as_[U(job)] = job;
   for (int type = 0; type < view.num_types(); ++type) PlaceType(view, type, decision);
   bool left_out = false;
@@ -266,7 +268,9 @@ void RoundMechanism::PlaceType(const ClusterView& view, int type, Decision& deci
       const int job = IsPair(unit) ? PairOf(unit)[0] : unit;
       if (its_type != type || placed_[U(job)] != 0) continue;
       devices_.clear();
-      for (; static_cast<int>(devices_.size()) < gang; ++next) {
+      // With features the cluster says where: devices may be out of service, nodes without cores.
+      const int named = view.features().any() ? 0 : gang;
+      for (; static_cast<int>(devices_.size()) < named; ++next) {
         if (taken_device_[U(next)] != 0) continue;
         taken_device_[U(next)] = 1;
         devices_.push_back(next);

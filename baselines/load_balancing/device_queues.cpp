@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "baselines/ranking.hpp"
 #include "baselines/index.hpp"
 #include "env/check.hpp"
 
@@ -31,14 +32,24 @@ void DeviceQueues::Decide(const ClusterView& view, Decision& decision) {
     Join(job);
   }
   for (int job : view.waiting()) {
+    std::vector<int>& devices = devices_[U(job)];
+    if (std::all_of(devices.begin(), devices.end(), [&](int d) { return view.InService(d); })) continue;
+    for (int device : devices) std::erase(queue_[U(device)], job);  // one is gone: it queues elsewhere
+    std::erase(jobs_, job);
+    devices.clear();
+  }
+  for (int job : view.waiting()) {
     if (!devices_[U(job)].empty()) continue;
+    bool anywhere = false;  // as many GPUs in service as it needs
+    for (int type = 0; type < view.num_types(); ++type) anywhere = anywhere || CanRun(view, job, type);
+    if (!anywhere) continue;
     dispatcher_->Choose(view, *this, job, devices_[U(job)]);
     BERTH_CHECK(static_cast<int>(devices_[U(job)].size()) == view.Gang(job), devices_[U(job)].size(),
                 " devices, gang ", view.Gang(job));
     Join(job);
   }
   for (int job : view.waiting()) {
-    if (!HeadsAll(job)) continue;
+    if (devices_[U(job)].empty() || !HeadsAll(job)) continue;
     const int type = TypeOfDevice(view, devices_[U(job)].front());
     decision.Start(job, type, devices_[U(job)]);
   }

@@ -31,7 +31,11 @@ class LeastLoaded final : public Dispatcher {
       const double rate = view.Rate(job, type);
       if (!CanRun(view, job, type)) continue;
       order_.clear();
-      for (int device = first; device < first + count; ++device) order_.push_back({free_[U(device)], device});
+      for (int device = first, left = count; left > 0; ++device) {
+        if (!view.InService(device)) continue;
+        order_.push_back({free_[U(device)], device});
+        --left;
+      }
       std::partial_sort(order_.begin(), order_.begin() + gang, order_.end());
       const double start = order_[U(gang - 1)].first;
       const double value = by_finish_ ? start + view.RemainingSeconds(job, type) : start;

@@ -184,9 +184,9 @@ void Simulator::RunRoundInParts(double boundary) {
     segment.completed = completed;
   };
   for (bool over = false; !over;) {
-    const double until = std::min(boundary, NextTimer());
-    over = until == boundary && NextTimer() > boundary;
-    for (;;) {  // one at a time: what ends may change how fast others go
+    double until = boundary;
+    for (;;) {  // one at a time: what ends may change how fast others go, and set timers
+      until = std::min(boundary, NextTimer());
       Segment* first = nullptr;
       double earliest = kNever;
       for (Segment& segment : s.segments) {
@@ -206,6 +206,7 @@ void Simulator::RunRoundInParts(double boundary) {
     }
     ArriveUntil(until);
     s.now = std::max(s.now, until);
+    over = NextTimer() > boundary;
     if (over) break;
     FireTimers();
     if (s.power) PowerEngine::Settle(*this);

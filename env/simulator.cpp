@@ -261,10 +261,8 @@ void Simulator::TakeSlot(int job) {
 // lowest-numbered free ones of the type.
 bool Simulator::Place(int job, const Command& command, const Decision& decision) {
   SimState& s = state_;
-  if (s.sharing && SharingEngine::Parts(*this, job)) {
-    SharingEngine::Place(*this, job, command, decision);
-    return true;
-  }
+  if (s.sharing && SharingEngine::Parts(*this, job))
+    return SharingEngine::Place(*this, job, command, decision);
   const int gang = Width(command);
   TakeSlot(job);
   std::vector<int>& devices = s.device_slots[U(s.slot[U(job)])];

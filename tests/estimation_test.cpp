@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "data/throughputs.hpp"
-#include "data/workloads.hpp"
 #include "env/estimation/estimator.hpp"
 #include "env/estimation/low_rank.hpp"
 #include "env/estimation/nearest_reference.hpp"
 #include "env/estimation/rate_matrix.hpp"
+#include "data/throughputs.hpp"
+#include "data/workloads.hpp"
 #include "env/least_squares.hpp"
 #include "env/rng.hpp"
 #include "tests/catch.hpp"
@@ -212,7 +212,7 @@ TEST_CASE("estimates: what was measured stays, what cannot run stays so, all els
   }
 }
 
-TEST_CASE("estimates: bad input is one line", "[estimation]") {
+TEST_CASE("estimators: bad input is one line", "[estimation]") {
   CHECK_THROWS_WITH(RateEstimates("completon"), "unknown estimator 'completon' (did you mean 'completion'?)");
   CHECK_THROWS_WITH(RateEstimates("completion(observed=1.5)"), Catch::Contains("observed"));
   CHECK_THROWS_WITH(RateEstimates("reference(rank=2)"), Catch::Contains("rank"));

@@ -365,6 +365,20 @@ TEST_CASE("mig: three jobs that a whole GPU would idle under, by hand") {
   }
 }
 
+TEST_CASE("mig: a gang that comes to partitioned GPUs gets whole ones, by hand") {
+  // Two GPUs in halves, a job of one GPU over [0, 10) on a half of the first (it can use 3/7), and a gang of
+  // two that comes at 1: the second is made whole at once (4 s), the first from 10 to 14; it runs [14, 24). A
+  // job that comes at 2 does not overtake it.
+  ScenarioData data = Data(2, {{0, 10}, {1, 10, 1, 2}, {2, 5}}, {3.0 / 7.0, 1.0},
+                           "partitions(layout=3g.40gb+3g.40gb,reconfig_s=4)");
+  const SchedulerTable table = BaselineSchedulers();
+  const auto scheduler = MakeScheduler("mig", std::span<const SchedulerTable>(&table, 1));
+  const RunResult result = Run(Scenario(data), *scheduler, "mig", {});
+  CHECK(result.jct_s[0] == Approx(10.0));
+  CHECK(result.jct_s[1] == Approx(23.0));
+  CHECK(result.jct_s[2] >= 24.0 - 2.0 + 5.0 - 1e-9);
+}
+
 TEST_CASE("gpu_shares: fits by hand, and fgd by the formula") {
   // Four GPUs with 1000, 500, 300 and 1000 left; 300 more are asked for.
   const auto device = [](const std::string& spec) {

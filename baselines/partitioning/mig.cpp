@@ -6,7 +6,8 @@
 // al., SoCC 2022, §4.2; layouts are enumerated, the assignment is exact). The present layout is kept unless
 // another one's sum is larger by `gain`, as a change costs time. Slices that are free on GPUs in use are
 // filled before, by jobs that run there at `enough` of their best rate or more, and after, by any. Jobs for
-// which a GPU is being reconfigured are not counted twice. Without the feature: first come, first served on
+// which a GPU is being reconfigured are not counted twice. A gang at the head waits for whole GPUs, and idle
+// ones are made whole for it. Without the feature: first come, first served on
 // the fastest type, jobs that do not fit are passed over.
 #include <algorithm>
 #include <map>
@@ -37,6 +38,7 @@ class Mig final : public Scheduler {
     waiting_.assign(view.waiting().begin(), view.waiting().end());
     const PartitionState* state = view.partitions();
     if (state != nullptr) {
+      if (GangWaits(view, decision)) return;
       Fill(view, decision, enough_, /*in_use_only=*/true);
       for (int gpu = 0; gpu < static_cast<int>(state->gpus.size()); ++gpu) {
         const PartitionState::Gpu& it = state->gpus[U(gpu)];
@@ -54,6 +56,61 @@ class Mig final : public Scheduler {
     double value = 0.0;
     std::vector<std::pair<int, int>> starts;  // (job, index of slice in the layout)
   };
+
+  // Starts gangs at the head of the queue. One that has no room yet is overtaken by nobody: idle GPUs are
+  // made whole for it until it has, or will have, as many as it needs.
+  bool GangWaits(const ClusterView& view, Decision& decision) {
+    const PartitionState& state = *view.partitions();
+    while (!waiting_.empty() && view.Gang(waiting_.front()) > 1) {
+      const int job = waiting_.front(), gang = view.Gang(job);
+      int best = -1;
+      for (int type = 0; type < view.num_types(); ++type) {
+        const bool room = FreeOf(view, type, gang) == gang;
+        if (room && view.Rate(job, type) > (best < 0 ? 0.0 : view.Rate(job, best))) best = type;
+      }
+      if (best >= 0) {
+        FreeOf(view, best, gang);
+        decision.Start(job, best, on_);
+        for (int d : on_) free_[U(d)] = false;
+        waiting_.erase(waiting_.begin());
+        continue;
+      }
+      for (int g = 0; g < static_cast<int>(state.groups.size()); ++g) {
+        if (view.Rate(job, state.groups[U(g)].type) > 0.0 && state.groups[U(g)].count >= gang) {
+          MakeWhole(view, g, gang, decision);
+          return true;
+        }
+      }
+      return true;  // it waits for GPUs of a type that is not partitioned
+    }
+    return false;
+  }
+  void MakeWhole(const ClusterView& view, int group, int gang, Decision& decision) {
+    const PartitionState& state = *view.partitions();
+    const PartitionGroup& its = state.groups[U(group)];
+    const int end = its.first_gpu + its.count;
+    int whole = 0;  // or on the way, busy ones too: they stay whole
+    for (int gpu = its.first_gpu; gpu < end; ++gpu)
+      whole += (state.gpus[U(gpu)].target >= 0 ? state.gpus[U(gpu)].target : state.gpus[U(gpu)].layout) == 0;
+    if (view.features().partitions->fixed) return;
+    for (int gpu = its.first_gpu; gpu < end && whole < gang; ++gpu) {
+      const PartitionState::Gpu& it = state.gpus[U(gpu)];
+      if (it.reconfiguring || it.target >= 0 || it.layout == 0) continue;
+      Slices(view, gpu, it.layout, types_, devices_);
+      if (!std::all_of(devices_.begin(), devices_.end(), [&](int d) { return free_[U(d)] != 0; })) continue;
+      decision.controls.push_back({ControlKind::kPartition, gpu, 0.0});
+      ++whole;
+    }
+  }
+  // The first `most` free devices of a type, into on_; how many there are of them.
+  int FreeOf(const ClusterView& view, int type, int most) {
+    const int last = type + 1 < view.num_types() ? view.first_device(type + 1) : view.num_gpus();
+    on_.clear();
+    for (int d = view.first_device(type); d < last && static_cast<int>(on_.size()) < most; ++d) {
+      if (free_[U(d)]) on_.push_back(d);
+    }
+    return static_cast<int>(on_.size());
+  }
 
   // The devices of a layout and their types, the whole GPU's for layout 0.
   void Slices(const ClusterView& view, int gpu, int layout, std::vector<int>& types,

@@ -47,9 +47,8 @@ std::span<const EstimatorInfo> Estimators();
 #define BERTH_PROFILING_PARAMS(observed, seconds)                                                            \
   {"observed", observed, "probability that a way to run (job type, gang or partner, GPU type) is measured"}, \
       {"seconds", seconds, "of a profiling run; 0 = what is measured is known exactly, at no cost"},         \
-      {"variation", "0.1", "standard deviation of a step's length over its mean"},                           \
-      {"seed", "0", "of what is measured and how wrongly"}, {                                                \
-    "learn", "false", "once a job type runs on a GPU type, its rate there is known"                          \
+      {"variation", "0.1", "standard deviation of a step's length over its mean"}, {                         \
+    "seed", "0", "of what is measured and how wrongly"                                                       \
   }
 
 // An estimator from its spec with its profiling: what the schedulers of a scenario with the feature estimates

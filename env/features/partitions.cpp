@@ -137,7 +137,8 @@ void PartitionEngine::Begin(Simulator& sim, int index) {
   gpu.reconfiguring = true;
   gpu.layout = std::exchange(gpu.target, -1);
   Show(sim, index);  // out of service all the same
-  sim.timers_.Push({sim.now() + sim.scenario_.data().features.partitions->reconfig_s, TimerKind::kReconfigured, index});
+  sim.timers_.Push(
+      {sim.now() + sim.scenario_.data().features.partitions->reconfig_s, TimerKind::kReconfigured, index});
 }
 
 bool PartitionEngine::OnReconfigured(Simulator& sim, int index) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "env/features/sharing.hpp"
 #include "env/invariants.hpp"
 
 namespace berth {
@@ -73,8 +74,8 @@ void PlacementEngine::TakeBeside(Simulator& sim, int job) {
 void PlacementEngine::Give(Simulator& sim, int job) {
   const SimState& s = sim.state_;
   PlacementState& placement = *sim.state_.placement;
-  const bool alone = s.partner[U(job)] < 0;
   for (int d : s.Devices(job)) {
+    const bool alone = HoldersOf(s, d).size() == 1;
     placement.free.Take(placement.layout->NodeOf(d), -1, (*placement.demand)[U(job)],
                         /*devices=*/alone && InService(s, d));
   }

@@ -5,6 +5,7 @@
 #include "env/features/electricity.hpp"
 #include "env/features/heat.hpp"
 #include "env/features/power.hpp"
+#include "env/features/sharing.hpp"
 #include "env/simulator.hpp"
 
 namespace berth {
@@ -113,10 +114,8 @@ void PowerEngine::Settle(Simulator& sim) {
   }
   for (int node : p.dirty_nodes) {  // who runs there has a new pace perhaps
     for (int d = p.first_device[U(node)]; d < p.first_device[U(node) + 1]; ++d) {
-      const int job = s.device_job[U(d)];
-      if (job < 0) continue;
-      for (int one : {job, s.partner[U(job)]}) {
-        if (one >= 0 && s.phase[U(one)] == JobPhase::kRunning) sim.Rerate(one);
+      for (int one : HoldersOf(s, d)) {
+        if (s.phase[U(one)] == JobPhase::kRunning) sim.Rerate(one);
       }
     }
   }

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "env/features/sharing.hpp"
 #include "env/simulator.hpp"
 
 namespace berth {
@@ -96,8 +97,8 @@ void ServiceEngine::CarryOut(Simulator& sim, const Control& control) {
     state.replica_of[U(device)] = -1;
     if (settings.share >= 1.0) {
       sim.SetService(device, kServing, false);
-    } else if (const int job = sim.state_.device_job[U(device)]; job >= 0) {
-      sim.Rerate(job);
+    } else {
+      for (int job : HoldersOf(sim.state_, device)) sim.Rerate(job);
     }
   }
 }
@@ -129,8 +130,10 @@ void ServiceEngine::Claim(Simulator& sim) {
       changed = true;
       if (whole) {
         sim.SetService(best, kServing, true);
-      } else if (!best_idle && s.phase[U(s.device_job[U(best)])] == JobPhase::kRunning) {
-        sim.Rerate(s.device_job[U(best)]);
+      } else {
+        for (int job : HoldersOf(s, best)) {
+          if (s.phase[U(job)] == JobPhase::kRunning) sim.Rerate(job);
+        }
       }
     }
     if (changed) SetReplicas(sim, service);

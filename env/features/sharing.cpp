@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "env/check.hpp"
+#include "env/features/placement.hpp"
+#include "env/features/placement_engine.hpp"
 #include "env/simulator.hpp"
 
 namespace berth {
@@ -13,6 +15,12 @@ namespace {
 
 std::size_t U(int i) {
   return static_cast<std::size_t>(i);
+}
+
+bool NodeHolds(const SimState& s, int device, int job) {
+  if (!s.placement || s.placement->free.left.empty()) return true;
+  const NodeCapacity& left = s.placement->free.left[U(s.placement->layout->NodeOf(device))];
+  return Room(1, left, (*s.placement->demand)[U(job)]) > 0;
 }
 
 int MilliOf(const ScenarioData& data, int job) {
@@ -87,7 +95,7 @@ void SharingEngine::Start(Simulator& sim) {
 }
 
 // As ValidateRoom found it.
-void SharingEngine::Place(Simulator& sim, int job, const Command& command, const Decision& decision) {
+bool SharingEngine::Place(Simulator& sim, int job, const Command& command, const Decision& decision) {
   SimState& s = sim.state_;
   const int milli = MilliOf(sim.scenario_.data(), job);
   const int first = sim.scenario_.first_device(command.type);
@@ -98,11 +106,12 @@ void SharingEngine::Place(Simulator& sim, int job, const Command& command, const
   } else {
     for (int d = first; d < last; ++d) {
       const int room = s.device_milli[U(d)];
-      if (room < milli || s.out_of_service[U(d)] != 0) continue;
+      if (room < milli || s.out_of_service[U(d)] != 0 || !NodeHolds(s, d, job)) continue;
       if (device < 0 || room < s.device_milli[U(device)]) device = d;
     }
   }
-  BERTH_CHECK(device >= 0, "job ", job, ": validated, and no GPU has room");
+  BERTH_CHECK(device >= 0 || s.placement, "job ", job, ": validated, and no GPU has room");
+  if (device < 0) return false;
   sim.TakeSlot(job);
   s.device_slots[U(s.slot[U(job)])].assign(1, device);
   s.on_type[U(job)] = static_cast<std::int8_t>(command.type);
@@ -114,9 +123,11 @@ void SharingEngine::Place(Simulator& sim, int job, const Command& command, const
   }
   jobs.push_back(job);
   s.device_milli[U(device)] = static_cast<std::int16_t>(s.device_milli[U(device)] - milli);
+  if (s.placement) jobs.size() == 1 ? PlacementEngine::Take(sim, job) : PlacementEngine::TakeBeside(sim, job);
   for (int other : jobs) {
     if (other != job && s.phase[U(other)] == JobPhase::kRunning) sim.Rerate(other);
   }
+  return true;
 }
 
 bool SharingEngine::Leave(Simulator& sim, int job) {

@@ -69,7 +69,8 @@ class SharingEngine {
   static void Start(Simulator& simulator);
   // Does the job hold a part of one GPU (and not whole ones)?
   static bool Parts(const Simulator& simulator, int job);
-  static void Place(Simulator& simulator, int job, const Command& command, const Decision& decision);
+  // False, and nothing done, where no GPU with room is on a node with the resources (feature topology).
+  static bool Place(Simulator& simulator, int job, const Command& command, const Decision& decision);
   static bool Leave(Simulator& simulator, int job);                           // do others stay on its device?
   static void Runs(Simulator& simulator, int job, double time, bool starts);  // for the accounts
   static double ExtraSeconds(const Simulator& simulator, int type);           // [beyond a GPU's first job]

@@ -79,6 +79,7 @@
   X(Optimus)               \
   X(ElasticSrpt)           \
   X(EqualShare)            \
+  X(Reservation)           \
   X(Random)                \
   X(Gavel)                 \
   X(Gandiva)

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "env/features/estimates.hpp"
 #include "env/features/latency.hpp"
 #include "env/features/power.hpp"
 #include "env/simulator.hpp"
@@ -30,6 +31,7 @@ bool Simulator::AdvanceToDecision() {
   if (window_left_ == 0) finished_ = true;
   if (finished_ || stalled_) return false;
   bool decide = false;
+  if (state_.estimates) EstimateEngine::NoteRuns(*this);
   do {
     switch (scenario_.data().clock.kind) {
       case ClockKind::kEvent:
@@ -49,6 +51,7 @@ bool Simulator::AdvanceToDecision() {
     Audit();
 #endif
   } while (decide && state_.latency && !LatencyEngine::Due(*this));
+  if (state_.estimates) EstimateEngine::Learn(*this);
   reported_ = true;
   if (window_left_ == 0) {
     finished_ = true;
@@ -181,9 +184,9 @@ void Simulator::RunRoundInParts(double boundary) {
     segment.completed = completed;
   };
   for (bool over = false; !over;) {
-    const double until = std::min(boundary, NextTimer());
-    over = until == boundary && NextTimer() > boundary;
-    for (;;) {  // one at a time: what ends may change how fast others go
+    double until = boundary;
+    for (;;) {  // one at a time: what ends may change how fast others go, and set timers
+      until = std::min(boundary, NextTimer());
       Segment* first = nullptr;
       double earliest = kNever;
       for (Segment& segment : s.segments) {
@@ -203,6 +206,7 @@ void Simulator::RunRoundInParts(double boundary) {
     }
     ArriveUntil(until);
     s.now = std::max(s.now, until);
+    over = NextTimer() > boundary;
     if (over) break;
     FireTimers();
     if (s.power) PowerEngine::Settle(*this);

@@ -5,6 +5,7 @@
 
 #include "env/features/checkpoints.hpp"
 #include "env/features/elasticity.hpp"
+#include "env/features/estimates.hpp"
 #include "env/features/failures.hpp"
 #include "env/features/latency.hpp"
 #include "env/features/monitoring.hpp"
@@ -45,6 +46,7 @@ void Simulator::StartTimers() {
   if (features.power) PowerEngine::Start(*this);
   if (features.services) ServiceEngine::Start(*this);
   if (features.stages) StageEngine::Start(*this);
+  if (features.estimates) EstimateEngine::Start(*this);
   if (features.monitoring) MonitoringEngine::Start(*this);
 }
 

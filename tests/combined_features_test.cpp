@@ -15,9 +15,19 @@ namespace berth {
 namespace {
 
 const std::vector<std::string> kFeatures = {
-    "failures(mtbf_h=20,repair_h=0.5)",
+    "failures(mtbf_h=20,repair_h=0.5,node_mtbf_h=100,node_repair_h=1,spot_types=k80,spot_mtbf_h=30,spot_away_"
+    "h=1)",
     "services(rate_per_s=2:1,replicas=1,pattern=bursty,interval_s=600)",
     "stages(cpu_core_s=0.5,gpu_prep_s=0.3,transfer_s=0.1,cores_per_gpu=2,offload=-1,chain=3)",
+    "topology(placement=consolidate,cpus_per_node=40,nodes_per_rack=2)",
+    "partitions(reconfig_s=5)",
+    "sharing(quantum_s=1,switch_s=0.05)",
+    "elasticity(min_factor=0.5,max_factor=2,resize_s=10)",
+    "checkpoints(gb=10,interval=600,cold_start_s=5)",
+    "power(cap_w=3500,clocks=0.5:0.75:1,heat=true)",
+    "estimates",
+    "monitoring(interval_s=300)",
+    "latency(seconds=30)",
 };
 
 std::string AllFeatures() {
@@ -26,7 +36,8 @@ std::string AllFeatures() {
   return text;
 }
 
-// 40 jobs of four kinds on two types.
+// 40 jobs of three kinds and gangs of 1, 2 and 4 on three types, one of which can be partitioned; small jobs
+// hold parts of GPUs, of every class.
 Scenario Combined(std::uint64_t seed, const char* clock, const std::string& features) {
   Stream random(seed, Purpose::kTest);
   std::vector<test::TinyJob> jobs;
@@ -36,10 +47,20 @@ Scenario Combined(std::uint64_t seed, const char* clock, const std::string& feat
     jobs.push_back(
         {at, random.Uniform(200.0, 4000.0), static_cast<int>(random.Below(3)), 1 << random.Below(3)});
   }
-  ScenarioData data = test::TinyData({{"v100", 8}, {"k80", 8}}, {{2.0, 1.0}, {3.0, 0.8}, {1.0, 1.0}}, jobs);
+  ScenarioData data = test::TinyData({{"v100", 8}, {"k80", 8}, {"a100", 2}},
+                                     {{2.0, 1.0, 4.0}, {3.0, 0.8, 5.0}, {1.0, 1.0, 1.5}}, jobs);
   for (GpuType& type : data.cluster.types) {
-    type.gpus_per_node = 4, type.memory_gb = 16.0;
+    type.gpus_per_node = 4, type.memory_gb = 40.0;
     type.idle_power_w = 50.0, type.peak_power_w = 300.0, type.price_per_hour = 1.0;
+  }
+  data.cluster.types[2].gpus_per_node = 2;
+  data.traits = {{5.0, 10.0, 20.0}, {0.1, 0.5, 1.0}, {4.0, 8.0, 16.0}, {1.0, 0.7, 0.4}};
+  for (const test::TinyJob& job : jobs) {
+    const bool part = job.gang == 1 && random.Below(2) == 0 && features.find("sharing") != std::string::npos;
+    data.jobs.gpu_milli.push_back(part ? 250 * (1 + static_cast<int>(random.Below(3))) : 1000);
+    data.jobs.qos.push_back(static_cast<int>(random.Below(3)));
+    data.jobs.demand.push_back(random.Uniform(1.0, 8.0));  // cores of each member
+    data.jobs.deadline.push_back(job.arrival + random.Uniform(3600.0, 36000.0));
   }
   data.clock = Clock::Parse(clock);
   data.seed = seed;

@@ -43,7 +43,9 @@ ScenarioData PartsData(int gpus, const std::vector<Part>& parts, const std::stri
 void StartAll(Simulator& sim) {
   for (bool any = true; any;) {
     any = false;
-    for (int job : std::vector<int>(sim.state().waiting.begin(), sim.state().waiting.end())) {
+    const std::span<const int> waiting = sim.state().waiting;
+    const std::vector<int> jobs(waiting.begin(), waiting.end());
+    for (int job : jobs) {
       Decision decision;
       decision.Start(job, 0);
       any = sim.Apply(decision).ok() || any;

@@ -165,6 +165,14 @@ TEST_CASE("vector_fit: memory counts beside GPUs, by hand", "[baselines]") {
   // on a (2/33, (60 - 16)/540) and on b (29/33, (480 - 16)/540): it fills a first.
   data.cluster.types[0].count = 3, data.cluster.types[0].memory_gb = 20, data.cluster.types[1].count = 30;
   CHECK(Decisions("vector_fit", Scenario(data)).front() == "0 start 0@0");
+  // 3 GPUs of 27 GB as a and 4 of 16 GB as b, 7 and 145 GB. Thought to need 16 GB a job leaves on a 0.0816 +
+  // (65 / 145)^2 = 0.283, on b 0.184 + (48 / 145)^2 = 0.293. Said to need 4 GB, 0.0816 + (77 / 145)^2 = 0.364
+  // and 0.184
+  // + (60 / 145)^2 = 0.355.
+  data.cluster.types[0].memory_gb = 27, data.cluster.types[1].count = 4;
+  CHECK(Decisions("vector_fit", Scenario(data)).front() == "0 start 0@0");
+  data.traits.memory_gb = {4, 27};
+  CHECK(Decisions("vector_fit", Scenario(data)).front() == "0 start 0@1");
 }
 
 }  // namespace berth

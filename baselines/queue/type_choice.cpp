@@ -18,10 +18,11 @@ double LeftOver(const ClusterView& view, const Plan& plan, int job, int type) {
     if (view.Rate(job, other) > 0.0) need = std::min(need, its.memory_gb);
   }
   const double room = plan.room(type), gang = view.Gang(job);
+  const std::vector<double>& stated = view.traits().memory_gb;
+  const double needs = stated.empty() ? gang * need : stated[static_cast<std::size_t>(view.JobType(job))];
   const double left_gpus = (room - gang) / gpus;
   if (memory <= 0.0) return left_gpus * left_gpus;
-  const double left_memory =
-      (room * view.types()[static_cast<std::size_t>(type)].memory_gb - gang * need) / memory;
+  const double left_memory = (room * view.types()[static_cast<std::size_t>(type)].memory_gb - needs) / memory;
   return left_gpus * left_gpus + left_memory * left_memory;
 }
 

@@ -14,8 +14,8 @@ inline constexpr ParamInfo kPlaceParam = {
 TypeChoice ReadTypeChoice(Params& params, const char* param = kPlaceParam.name);
 
 // What vector_fit makes least: the squared norm of what a type has left once the job is there, GPUs over the
-// cluster's GPUs and GB over the cluster's GB. A job is taken to need the memory of the smallest GPU that it
-// can run on, which is the most that it can need.
+// cluster's GPUs and GB over the cluster's GB. What a job needs is what its type's traits say, otherwise the
+// memory of the smallest GPU that it can run on, which is the most that it can need.
 // Norm-based greedy vector packing: Panigrahy, Talwar, Uyeda & Wieder, Heuristics for Vector Bin Packing,
 // 2011.
 double LeftOver(const ClusterView& view, const Plan& plan, int job, int type);

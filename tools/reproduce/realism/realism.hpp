@@ -10,22 +10,24 @@
 #include "env/statistics.hpp"
 
 // X(name, function)
-#define BERTH_REALISM(X) \
-  X("topology", RealismTopology) \
-  X("failures", RealismFailures) \
-  X("services", RealismServices) \
-  X("stages", RealismStages) \
+#define BERTH_REALISM(X)               \
+  X("topology", RealismTopology)       \
+  X("failures", RealismFailures)       \
+  X("services", RealismServices)       \
+  X("stages", RealismStages)           \
   X("checkpoints", RealismCheckpoints) \
-  X("elasticity", RealismElasticity) \
-  X("latency", RealismLatency) \
-  X("cadence", RealismCadence) \
-  X("power", RealismPower) \
-  X("clocks", RealismClocks) \
-  X("prices", RealismPrices) \
-  X("thermal", RealismThermal) \
-  X("monitoring", RealismMonitoring) \
-  X("partitions", RealismPartitions) \
-  X("sharing", RealismSharing)
+  X("elasticity", RealismElasticity)   \
+  X("latency", RealismLatency)         \
+  X("cadence", RealismCadence)         \
+  X("power", RealismPower)             \
+  X("clocks", RealismClocks)           \
+  X("prices", RealismPrices)           \
+  X("thermal", RealismThermal)         \
+  X("monitoring", RealismMonitoring)   \
+  X("partitions", RealismPartitions)   \
+  X("sharing", RealismSharing)         \
+  X("estimation", RealismEstimation)   \
+  X("estimated_jct", RealismEstimatedJct)
 
 namespace berth {
 

@@ -157,7 +157,8 @@ void Auditor::Record(const AuditInput& in) {
     run.completion = s.completion[U(job)];
     const int type = run.phase == JobPhase::kRunning ? s.on_type[U(job)] : -1;
     const bool moved = run.type >= 0 && type >= 0 && s.preemptions[U(job)] != run.preemptions;
-    run.width = type < 0 ? 0 : s.Width(job);
+    // Without features the scenario says how many GPUs a job holds, not the state that is checked.
+    run.width = type < 0 ? 0 : in.scenario.plain() ? in.scenario.data().jobs.gang[U(job)] : s.Width(job);
     run.rate = s.rate[U(job)];
     if (!in.scenario.plain()) {
       run.resumes = s.progress_from[U(job)];  // what a start costs is the features' own

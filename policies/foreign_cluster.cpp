@@ -122,6 +122,7 @@ SimState MakeState(const Scenario& scenario, const ForeignCluster& cluster, std:
     }
   }
   if (cluster.changed && !order.empty()) state.arrived.push_back(0);
+  state.changed_since = 1;  // not the first decision: its devices are those it had
   return state;
 }
 

@@ -30,6 +30,11 @@ ForeignDecider::ForeignDecider(PolicyBundle bundle, const std::string& name)
                      "', whose chosen job blocks the queue from one decision to the next; Berth's own "
                      "simulator runs it"));
   }
+  if (ParseSpec(bundle_.mdp.encoder).name != kObservationV1) {
+    throw Error(Join(name, ": expected a policy that sees ", kObservationV1, ", found one of ",
+                     bundle_.mdp.encoder,
+                     ", which tells more of nodes and devices than a ForeignCluster says"));
+  }
 }
 
 void ForeignDecider::Decide(const ForeignCluster& cluster, std::span<int> type_of_job) {

@@ -19,8 +19,9 @@ namespace berth {
 // Thread rule: one thread at a time; two instances share nothing.
 class ForeignDecider {
  public:
-  // `name` stands for the bundle in errors. Throws Error: a policy of a flat environment, or of semantics
-  // `commit`, whose chosen job blocks from one decision to the next, which a decision by itself cannot say.
+  // `name` stands for the bundle in errors. Throws Error: a policy of a flat environment, of another encoder
+  // than ObservationV1, which would see zeros where it was trained on something, or of semantics `commit`,
+  // whose chosen job blocks from one decision to the next, which a decision by itself cannot say.
   ForeignDecider(PolicyBundle bundle, const std::string& name);
 
   const PolicyBundle& bundle() const { return bundle_; }

@@ -11,6 +11,7 @@
 #include <tuple>
 
 #include "env/check.hpp"
+#include "env/encoder.hpp"
 #include "env/metrics.hpp"
 #include "env/rng.hpp"
 #include "policies/c_api/berth.h"
@@ -183,6 +184,13 @@ TEST_CASE("c api: what cannot be is a status and one line, and nothing is touche
   SaveBundle(test::RandomBundle("mlp", ObservationV1::Layout(3, 2), 6, 4), folder / "commit.h5");
   CHECK(berth_policy_load((folder / "commit.h5").c_str(), &policy, why, sizeof(why)) == BERTH_UNSUPPORTED);
   CHECK_THAT(why, Contains("'commit'"));
+  // An encoder that sees what a foreign cluster does not say would be shown zeros.
+  const ObservationLayout wide = EncoderOf("ObservationV2").Layout(2, 2);
+  PolicyBundle other = test::RandomBundle("mlp(hidden=4)", wide, 5, 4);
+  other.mdp.encoder = "ObservationV2";
+  SaveBundle(other, folder / "v2.h5");
+  CHECK(berth_policy_load((folder / "v2.h5").c_str(), &policy, why, sizeof(why)) == BERTH_UNSUPPORTED);
+  CHECK_THAT(why, Contains("ObservationV1") && Contains("ObservationV2"));
   CHECK(policy == nullptr);
   // A message is cut to the buffer, whatever its size; none at all is fine.
   std::memset(why, 'x', sizeof(why));

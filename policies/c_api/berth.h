@@ -49,7 +49,7 @@ typedef enum berth_status {
   BERTH_OK = 0,
   BERTH_BAD_ARGUMENT = 1, /* a NULL, a size, or a cluster that cannot be (message says which job) */
   BERTH_BAD_FILE = 2,     /* no policy: missing, damaged, of another version, or not replaying its examples */
-  BERTH_UNSUPPORTED = 3,  /* a policy, but not for this: of a flat environment, or semantics `commit` */
+  BERTH_UNSUPPORTED = 3,  /* a policy, but not for this: flat, semantics `commit`, or another encoder */
   BERTH_BUFFER_TOO_SMALL = 4, /* of berth_policy_decide's output */
   BERTH_OUT_OF_MEMORY = 5,
   BERTH_INTERNAL = 6

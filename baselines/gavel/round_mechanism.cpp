@@ -268,8 +268,8 @@ void RoundMechanism::PlaceType(const ClusterView& view, int type, Decision& deci
       const int job = IsPair(unit) ? PairOf(unit)[0] : unit;
       if (its_type != type || placed_[U(job)] != 0) continue;
       devices_.clear();
-      // With features the cluster says where: devices may be out of service, nodes without cores.
-      const int named = view.features().any() ? 0 : gang;
+      // Where nodes have cores and memory, or GPUs are held in parts, the cluster says where.
+      const int named = view.placement() != nullptr || view.sharing() != nullptr ? 0 : gang;
       for (; static_cast<int>(devices_.size()) < named; ++next) {
         if (taken_device_[U(next)] != 0) continue;
         taken_device_[U(next)] = 1;

@@ -48,10 +48,19 @@ void DeviceQueues::Decide(const ClusterView& view, Decision& decision) {
                 " devices, gang ", view.Gang(job));
     Join(job);
   }
+  // With features devices may be out of service, and nodes without cores: the cluster says where, and a queue
+  // stands for some device of the type.
+  const bool named = !view.features().any();
+  room_.assign(view.free_gpus().begin(), view.free_gpus().end());
   for (int job : view.waiting()) {
     if (devices_[U(job)].empty() || !HeadsAll(job)) continue;
     const int type = TypeOfDevice(view, devices_[U(job)].front());
-    decision.Start(job, type, devices_[U(job)]);
+    if (named) {
+      decision.Start(job, type, devices_[U(job)]);
+    } else if (view.Gang(job) <= room_[U(type)]) {
+      decision.Start(job, type);
+      room_[U(type)] -= view.Gang(job);
+    }
   }
 }
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "baselines/ranking.hpp"
 #include "baselines/index.hpp"
+#include "baselines/ranking.hpp"
 #include "env/check.hpp"
 
 namespace berth {
@@ -48,9 +48,7 @@ void DeviceQueues::Decide(const ClusterView& view, Decision& decision) {
                 " devices, gang ", view.Gang(job));
     Join(job);
   }
-  // With features devices may be out of service, and nodes without cores: the cluster says where, and a queue
-  // stands for some device of the type.
-  const bool named = !view.features().any();
+  const bool named = NamesDevices(view);  // otherwise a queue stands for some device of the type
   room_.assign(view.free_gpus().begin(), view.free_gpus().end());
   for (int job : view.waiting()) {
     if (devices_[U(job)].empty() || !HeadsAll(job)) continue;

@@ -35,9 +35,9 @@ RealismResult RealismPartitions(const RealismOptions& options) {
   result.title =
       "Partitions (MIG): mean JCT by load, 12 A100 80 GB, job types that can use 1/7 to all of one";
   result.shows =
-      "Fixed slices help the small jobs and slow the large ones; layouts that follow the waiting jobs give "
-      "each "
-      "what it can use, as long as a change is short beside a job.";
+      "With few jobs whole GPUs are best, with many slices are; a layout chosen for those who wait moves "
+      "from one "
+      "to the other with the load.";
   result.columns = {"layouts", "jobs/h", "mean JCT h", "utilisation"};
   result.x_label = "jobs an hour";
   result.y_label = "mean JCT, h";

@@ -15,6 +15,8 @@ constexpr const char* kUrgent =
     "jobs without a deadline, or with a late one, while more urgent ones keep coming";
 constexpr const char* kServed = "gangs while jobs that had less service keep coming";
 constexpr const char* kAgeFaster = "long gangs, since the others that wait rise as fast as they do";
+constexpr const char* kInside = "as the scheduler inside does: srpt starves long gangs";
+constexpr const char* kPassed = "gangs: jobs that fit pass them, so that GPUs are never idle together";
 
 constexpr Row kRows[] = {
     {"priority", "light gangs while heavier jobs keep coming"},
@@ -45,8 +47,15 @@ constexpr Row kRows[] = {
     {"c_mu", "gangs of a class with little weight or long jobs"},
     {"hierarchical", "long gangs of a tenant, as the scheduler inside does: srpt starves them"},
     {"batch", "as the scheduler inside does: sjf starves long gangs"},
-    {"predicted", "as the scheduler inside does: srpt starves long gangs"},
-    {"random", "gangs: jobs that fit pass them, so that GPUs are never idle together"},
+    {"predicted", kInside},
+    {"autoscale", kInside},
+    {"evacuate", kInside},
+    {"elastic_srpt", kLong},
+    {"critical_path", "short jobs that nobody waits for while longer ones keep coming"},
+    {"johnson", kPassed},
+    {"cheap_hours", kPassed},
+    {"mig", kPassed},
+    {"random", kPassed},
 };
 
 }  // namespace

@@ -131,7 +131,7 @@ constexpr ParamInfo kParams[] = {
 SchedulerInfo GpuSharesInfo() {
   return {"gpu_shares",
           "first come, first served with parts of GPUs (feature sharing): best, worst or first fit, or least "
-          "fragmentation",
+          "fragmentation; O(GPUs) a start",
           "fgd: Weng et al., USENIX ATC 2023, Algorithm 1",
           "",
           Knowledge::kNone,

@@ -270,7 +270,7 @@ SchedulerInfo MigInfo() {
   return {
       "mig",
       "first come, first served on partitioned GPUs; an idle GPU gets the layout in which the next jobs run "
-      "fastest",
+      "fastest; O(layouts slices^3) an idle GPU",
       "MISO: Li et al., SoCC 2022, §4.2 (system throughput over all layouts)",
       "",
       Knowledge::kNone,

@@ -110,7 +110,7 @@ RealismResult RealismEstimatedJct(const RealismOptions& options) {
                     "on the truth h",
                     "ratio [95%]"};
   result.x_label = "share of the table measured";
-  result.y_label = "mean JCT / mean JCT on the truth";
+  result.y_label = "mean JCT beyond that on the truth, %";
   const auto mean_jct = [](double rate, const std::string& features, int seed) {
     const Scenario scenario =
         RealismScenario(Join("synthetic(rate=", rate, ",jobs=450)"), "v100=12,p100=12,k80=12", "rounds(360)",
@@ -152,8 +152,8 @@ RealismResult RealismEstimatedJct(const RealismOptions& options) {
                                    return Join("estimates(by=", row.by, "(observed=", fraction,
                                                ",seed=", seed, "),learn=", row.learn ? "true)" : "false)");
                                  }));
-      curve.x.push_back(fraction), curve.y.push_back(ratio.mean);
-      curve.low.push_back(ratio.low), curve.high.push_back(ratio.high);
+      curve.x.push_back(fraction), curve.y.push_back(100.0 * (ratio.mean - 1.0));
+      curve.low.push_back(100.0 * (ratio.low - 1.0)), curve.high.push_back(100.0 * (ratio.high - 1.0));
     }
     result.curves.push_back(std::move(curve));
   }

@@ -90,9 +90,13 @@ void EstimateEngine::NoteRuns(Simulator& sim) {
   const int sizes = static_cast<int>(table.gang_sizes.size()), types = sim.scenario().num_types();
   state.runs.clear();
   for (int job : s.running) {
-    const int gang = data.jobs.gang[U(job)];
-    if (s.Width(job) != gang) continue;  // another rate than the gang's
-    const int job_type = data.jobs.job_type[U(job)], type = s.on_type[U(job)], partner = s.partner[U(job)];
+    const int gang = data.jobs.gang[U(job)], type = s.on_type[U(job)], partner = s.partner[U(job)];
+    const Scenario& scenario = sim.scenario();
+    // Another rate than the table's, by width, place, clock, slice or what else features say, teaches
+    // nothing.
+    if (s.rate[U(job)] != (partner < 0 ? scenario.Rate(job, type) : scenario.PairRate(job, partner, type)))
+      continue;
+    const int job_type = data.jobs.job_type[U(job)];
     const int size = static_cast<int>(
         std::lower_bound(table.gang_sizes.begin(), table.gang_sizes.end(), gang) - table.gang_sizes.begin());
     const int beside = partner < 0 ? -1 : data.jobs.job_type[U(partner)];

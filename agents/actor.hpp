@@ -49,9 +49,11 @@ class Actor {
   // outlive it; one thread at a time uses them.
   Actor(const AgentSetup& setup, Network& network, int envs, FusedNetwork* fused = nullptr);
 
-  // observation [envs, D]. Refreshes scores and values of the rows that changed.
-  void Evaluate(std::span<const float> observation);
+  // observation [envs, D], fresh [envs]: 0 where a row is known to be the last one and is not to be read;
+  // empty = none is known to be. Refreshes scores and values of the rows that changed.
+  void Evaluate(std::span<const float> observation, std::span<const std::uint8_t> fresh = {});
   void Invalidate() { valid_ = packed_ = false; }            // the parameters changed
+  std::span<const float> observation(int env) const;         // [D] at the last Evaluate
   std::span<const float> scores(int env) const;              // [A]
   std::span<const float> values() const { return values_; }  // [envs]
   // Did this row change at the last Evaluate? Invalidate makes every row changed.
@@ -64,7 +66,8 @@ class Actor {
               std::span<std::int32_t> actions);
 
  private:
-  void ForwardFused(std::span<const float> observation, std::span<float> scores, std::span<float> values);
+  void ForwardFused(std::span<const float* const> observations, std::span<float> scores,
+                    std::span<float> values);
 
   torch::Device device_;
   Network& network_;
@@ -73,7 +76,7 @@ class Actor {
   std::size_t envs_, size_, actions_;
   bool valid_ = false;
   std::vector<float> observation_, scores_, values_;        // [N, D], [N, A], [N]
-  std::vector<float> batch_, batch_scores_, batch_values_;  // the changed rows
+  std::vector<float> batch_, batch_scores_, batch_values_;  // the changed rows; batch_ where not fused
   std::vector<std::uint8_t> changed_;
   std::vector<int> rows_;
   std::vector<const float*> row_pointers_;

@@ -84,6 +84,7 @@ struct Shard {
 struct Scratch {
   explicit Scratch(std::size_t actions) : rows(actions) {}
   PpoRows rows;
+  std::vector<PpoRow> group;                              // rows of one observation
   std::vector<const float*> heads;                        // [groups] observations
   std::vector<float> scores, d_scores, values, d_values;  // [chunk, A], [chunk]
 };
@@ -292,32 +293,37 @@ class Ppo final : public Agent {
     scratch.d_scores.assign(heads.size() * actions, 0.0F);
     scratch.d_values.assign(heads.size(), 0.0F);
     network.Forward(heads, scratch.scores.data(), scratch.values.data());
+    const std::uint8_t* masks = rollout_.rows().Mask(0).data();
+    const std::int64_t* taken = rollout_.rows().action().data();
     for (std::size_t h = 0; h < heads.size(); ++h, ++group) {
       const auto scores = std::span<const float>(scratch.scores).subspan(h * actions, actions);
       const auto d_scores = std::span<float>(scratch.d_scores).subspan(h * actions, actions);
+      scratch.group.clear();
       for (std::int64_t k = Begin(group); k < Begin(group + 1); ++k) {
         const std::int64_t row = minibatch_rows_[static_cast<std::size_t>(k)];
-        Prefetch(k + 4);
+        Prefetch(masks, actions, k + kAhead);
         const auto r = static_cast<std::size_t>(row);
-        scratch.rows.Add(coefficients,
-                         {.mask = rollout_.rows().Mask(row),
-                          .action = rollout_.rows().action()[r],
-                          .old_log_prob = rollout_.log_prob()[r],
-                          .advantage = minibatch_advantage_[static_cast<std::size_t>(k)],
-                          .returns = returns_[r],
-                          .old_value = rollout_.value()[r]},
-                         scores, scratch.values[h], d_scores, scratch.d_values[h], totals);
+        scratch.group.push_back({.mask = {masks + r * actions, actions},
+                                 .action = taken[r],
+                                 .old_log_prob = rollout_.log_prob()[r],
+                                 .advantage = minibatch_advantage_[static_cast<std::size_t>(k)],
+                                 .returns = returns_[r],
+                                 .old_value = rollout_.value()[r]});
       }
+      scratch.rows.Add(coefficients, scratch.group, scores, scratch.values[h], d_scores, scratch.d_values[h],
+                       totals);
     }
     network.Backward(scratch.d_scores.data(), scratch.d_values.data());
   }
 
-  // Rows come in random order: the mask of the k-th is asked for before it is its turn.
-  void Prefetch(std::int64_t k) const {
+  // Observations come in random order: the mask of the k-th row is asked for before it is its turn.
+  static constexpr std::int64_t kAhead = 16;
+  void Prefetch(const std::uint8_t* masks, std::size_t actions, std::int64_t k) const {
     if (k >= static_cast<std::int64_t>(minibatch_rows_.size())) return;
-    const auto mask = rollout_.rows().Mask(minibatch_rows_[static_cast<std::size_t>(k)]);
-    __builtin_prefetch(mask.data());
-    __builtin_prefetch(mask.data() + mask.size() - 1);
+    const std::uint8_t* mask =
+        masks + static_cast<std::size_t>(minibatch_rows_[static_cast<std::size_t>(k)]) * actions;
+    __builtin_prefetch(mask);
+    __builtin_prefetch(mask + actions - 1);
   }
 
   // Of group g of the minibatch in minibatch_rows_.

@@ -22,6 +22,7 @@ Rollout::Rollout(int n_steps, const AgentSetup& setup, Replicas& replicas, Worke
       rows_(n_steps + 1, setup.num_envs, setup.layout.size(), setup.num_actions, setup.device.is_cuda()),
       last_value_(U(setup.num_envs)),
       starts_(size_),
+      fresh_(U(setup.num_envs)),
       actions_(U(setup.num_envs)) {
   for (std::vector<float>* column : {&value_, &log_prob_, &final_value_}) column->resize(size_);
   const int parts = std::min(replicas.count(), envs_);
@@ -47,8 +48,15 @@ void Rollout::Invalidate() {
   for (Part& part : parts_) part.actor.Invalidate();
 }
 
+// The last row may not have been written: the actors know it.
 void Rollout::Continue() {
-  rows_.CopyObservation(n_steps_, 0);
+  rows_.CopyMasks(n_steps_, 0);
+  for (const Part& part : parts_) {
+    for (int i = part.begin; i < part.end; ++i) {
+      const auto last = part.actor.observation(i - part.begin);
+      std::copy(last.begin(), last.end(), rows_.Observation(0, i).begin());
+    }
+  }
   Invalidate();
 }
 
@@ -57,13 +65,14 @@ void Rollout::Restart() {
   Invalidate();
 }
 
-std::span<const float> Rollout::Observations(int step, const Part& part) const {
-  const std::size_t width = U(rows_.observation_size());
-  return rows_.ObservationRow(step).subspan(U(part.begin) * width, U(part.end - part.begin) * width);
+void Rollout::Evaluate(int step, Part& part) {
+  const std::size_t width = U(rows_.observation_size()), begin = U(part.begin), count = U(part.end) - begin;
+  part.actor.Evaluate(rows_.ObservationRow(step).subspan(begin * width, count * width),
+                      std::span<const std::uint8_t>(fresh_).subspan(begin, count));
 }
 
 void Rollout::Act(int step, Part& part) {
-  part.actor.Evaluate(Observations(step, part));
+  Evaluate(step, part);
   for (int i = part.begin; i < part.end; ++i) {
     const std::size_t k = U(step) * U(envs_) + U(i);
     const MaskedSample sample =
@@ -102,15 +111,18 @@ void Rollout::Play(Part& part, BatchEnv& env) {
   for (int step = 0; step < n_steps_; ++step) {
     Act(step, part);
     part.act_s += watch.Lap();
+    StepBuffers outcome = rows_.Outcome(step, step + 1);
+    std::fill(fresh_.begin() + part.begin, fresh_.begin() + part.end, std::uint8_t{1});
+    outcome.fresh = fresh_;
     if (parts_.size() == 1) {
-      env.Step(actions_, rows_.Outcome(step, step + 1));
+      env.Step(actions_, outcome);
     } else {
-      env.StepRange(part.begin, part.end, actions_, rows_.Outcome(step, step + 1));
+      env.StepRange(part.begin, part.end, actions_, outcome);
     }
     part.env_s += watch.Lap();
     ValueFinals(step, part);
   }
-  part.actor.Evaluate(Observations(n_steps_, part));
+  Evaluate(n_steps_, part);
   std::copy(part.actor.values().begin(), part.actor.values().end(), last_value_.begin() + part.begin);
   part.act_s += watch.Lap();
 }
@@ -127,8 +139,21 @@ Played Rollout::Collect(BatchEnv& env) {
   return played;
 }
 
+// Spread evenly over the steps; the observation of each is that of its instant's first.
 void Rollout::Examples(int rows, std::vector<float>& observation, std::vector<std::uint8_t>& mask) const {
-  rows_.Examples(0, collected_ ? n_steps_ : 1, rows, observation, mask);
+  observation.clear();
+  mask.clear();
+  const std::int64_t all = static_cast<std::int64_t>(collected_ ? n_steps_ : 1) * envs_;
+  const auto count = std::min<std::int64_t>(rows, all);
+  for (std::int64_t k = 0; k < count; ++k) {
+    const std::int64_t row = all * k / count;
+    std::int64_t head = row;
+    while (head >= envs_ && starts_[static_cast<std::size_t>(head)] == 0) head -= envs_;
+    const auto seen = rows_.Observation(head);
+    const auto legal = rows_.Mask(row);
+    observation.insert(observation.end(), seen.begin(), seen.end());
+    mask.insert(mask.end(), legal.begin(), legal.end());
+  }
 }
 
 }  // namespace berth

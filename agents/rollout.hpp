@@ -40,6 +40,7 @@ class Rollout {
   const std::vector<float>& last_value() const { return last_value_; }    // [N]
   // 1 where the observation is another than the one before, in time, of its environment.
   const std::vector<std::uint8_t>& starts() const { return starts_; }
+  // An observation row is meant only where starts() is 1, and at step 0.
   StepRows& rows() { return rows_; }
   const StepRows& rows() const { return rows_; }
 
@@ -59,7 +60,7 @@ class Rollout {
   };
   void Invalidate();
   void Play(Part& part, BatchEnv& env);
-  std::span<const float> Observations(int step, const Part& part) const;
+  void Evaluate(int step, Part& part);
   void Act(int step, Part& part);
   void ValueFinals(int step, Part& part);
 
@@ -70,8 +71,8 @@ class Rollout {
   std::vector<Part> parts_;
   std::vector<Stream> explore_;
   std::vector<float> value_, log_prob_, final_value_, last_value_;
-  std::vector<std::uint8_t> starts_;
-  std::vector<std::int32_t> actions_;  // [N] of the present step
+  std::vector<std::uint8_t> starts_, fresh_;  // [T, N], [N] of the present step
+  std::vector<std::int32_t> actions_;         // [N] of the present step
   bool collected_ = false;
 };
 

@@ -41,28 +41,9 @@ StepBuffers StepRows::First(int row) {
   return out;
 }
 
-void StepRows::CopyObservation(int from, int to) {
-  const StepBuffers source = First(from);
-  const StepBuffers target = First(to);
-  std::copy(source.observation.begin(), source.observation.end(), target.observation.begin());
+void StepRows::CopyMasks(int from, int to) {
+  const StepBuffers source = First(from), target = First(to);
   std::copy(source.action_mask.begin(), source.action_mask.end(), target.action_mask.begin());
-}
-
-void StepRows::Examples(int first, int span, int count, std::vector<float>& observations,
-                        std::vector<std::uint8_t>& masks) const {
-  observations.clear();
-  masks.clear();
-  const std::int64_t all = static_cast<std::int64_t>(span) * envs_;
-  count = static_cast<int>(std::min<std::int64_t>(count, all));
-  for (int k = 0; k < count; ++k) {
-    const std::int64_t flat = all * k / count;
-    const int row = static_cast<int>((first + flat / envs_) % rows_);
-    const int env = static_cast<int>(flat % envs_);
-    const auto observation = Observation(row, env);
-    const auto mask = Mask(row, env);
-    observations.insert(observations.end(), observation.begin(), observation.end());
-    masks.insert(masks.end(), mask.begin(), mask.end());
-  }
 }
 
 std::span<const float> StepRows::ObservationRow(int row) const {
@@ -71,6 +52,11 @@ std::span<const float> StepRows::ObservationRow(int row) const {
 }
 
 std::span<const float> StepRows::Observation(int row, int env) const {
+  const auto d = static_cast<std::size_t>(observation_size_);
+  return Floats(observation_).subspan(Flat(row, env) * d, d);
+}
+
+std::span<float> StepRows::Observation(int row, int env) {
   const auto d = static_cast<std::size_t>(observation_size_);
   return Floats(observation_).subspan(Flat(row, env) * d, d);
 }

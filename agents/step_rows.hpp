@@ -21,10 +21,7 @@ class StepRows {
   StepBuffers Outcome(int row, int next);
   // Only observation and mask of `row`; for Reset.
   StepBuffers First(int row);
-  void CopyObservation(int from, int to);  // and mask
-  // Up to `count` rows spread evenly over `span` rows from `first` (modulo the number of rows).
-  void Examples(int first, int span, int count, std::vector<float>& observations,
-                std::vector<std::uint8_t>& masks) const;
+  void CopyMasks(int from, int to);
 
   int rows() const { return rows_; }
   int envs() const { return envs_; }
@@ -33,6 +30,7 @@ class StepRows {
 
   std::span<const float> ObservationRow(int row) const;        // [N, D]
   std::span<const float> Observation(int row, int env) const;  // [D]
+  std::span<float> Observation(int row, int env);
   std::span<const std::uint8_t> Mask(int row, int env) const;  // [A]
   // By k = row * N + env.
   std::span<const float> Observation(std::int64_t k) const;  // [D]

@@ -19,9 +19,12 @@ struct StepBuffers {
   std::span<std::uint8_t> truncated;    // [N] it was cut: bootstrap from final_observation
   std::span<float> discount;  // [N] of this step: multiplies the value of what follows (gamma included)
   std::span<float> final_observation;  // [N, D] written only where terminated or truncated
-  // [N, A] 1 = legal, for final_observation; written only where truncated. Empty = not wanted. A row may allow
-  // nothing: there would be nothing to choose.
+  // [N, A] 1 = legal, for final_observation; written only where truncated. Empty = not wanted. A row may
+  // allow nothing: there would be nothing to choose.
   std::span<std::uint8_t> final_mask;
+  // [N] 1 on entry. An environment that can tell writes 0 where the observation is that of its step before,
+  // and leaves the row alone: micro-actions of one instant see one observation. Empty = every row is written.
+  std::span<std::uint8_t> fresh;
 };
 
 // Owns the memory of one set of buffers.

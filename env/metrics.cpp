@@ -5,6 +5,9 @@
 #include <limits>
 
 #include "env/features/latency.hpp"
+#include "env/features/partitions.hpp"
+#include "env/features/placement.hpp"
+#include "env/features/power.hpp"
 
 namespace berth {
 namespace {
@@ -24,12 +27,20 @@ double IsolatedSeconds(const Simulator& simulator, int job, double jct) {
   const double m = std::max(1.0, others);
   double share = 0.0, rate = 0.0;
   for (int type = 0; type < scenario.num_types(); ++type) {
+    if (WeightOf(scenario.data(), type).capacity == 0.0) continue;  // a slice of a GPU that is counted
     const double y = scenario.data().cluster.types[U(type)].count / m / gang;
     share += y;
     rate += y * scenario.Rate(job, type);
   }
   if (share > 1.0) rate /= share;
   return scenario.data().jobs.total_steps[U(job)] / rate;
+}
+
+void MeasurePlacement(const PlacementState& placement, Metrics& m) {
+  const auto starts = static_cast<double>(placement.gang_starts);
+  m.fragmentation = placement.MeanFragmentation(m.end_s);
+  m.spread_starts = starts > 0.0 ? static_cast<double>(placement.spread_starts) / starts : 0.0;
+  m.unplaced_orders = static_cast<double>(placement.unplaced_orders);
 }
 
 double Mean(const std::vector<double>& values) {
@@ -123,18 +134,27 @@ Metrics Measure(const Simulator& simulator, Window window) {
   m.interruptions_per_job = m.jobs > 0 ? interruptions / n : 0.0;
   m.preemptions_per_job = m.jobs > 0 ? preemptions / n : 0.0;
 
-  double busy_all = 0.0;
+  double busy_all = 0.0, capacity = 0.0;
   for (int type = 0; type < scenario.num_types(); ++type) {
     const GpuType& gpu = scenario.data().cluster.types[U(type)];
     const double busy = simulator.BusySeconds(type);
-    busy_all += busy;
+    const DeviceWeight weight = WeightOf(scenario.data(), type);
+    busy_all += busy * weight.busy;
+    capacity += gpu.count * weight.capacity;
     m.cost += busy / 3600.0 * gpu.price_per_hour;
     m.energy_kwh += (busy * gpu.peak_power_w + (gpu.count * m.end_s - busy) * gpu.idle_power_w) / 3.6e6;
   }
+  if (const PowerState* power = state.power.get(); power != nullptr) {
+    const PowerSettings& settings = *scenario.data().features.power;
+    m.energy_kwh = EnergyJ(*power, m.end_s) / 3.6e6;
+    if (!settings.electricity_price.empty()) m.cost = ElectricityCost(settings, *power, m.end_s);
+  }
   if (m.end_s > 0.0) {
-    m.utilization = busy_all / (scenario.num_gpus() * m.end_s);
+    m.utilization = busy_all / (capacity * m.end_s);
     m.mean_jobs_in_system = simulator.JobSeconds() / m.end_s;
   }
+  MeasureServices(simulator, m);
+  if (state.placement) MeasurePlacement(*state.placement, m);
   MeasureHpc(simulator, window, m);
   return m;
 }

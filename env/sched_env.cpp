@@ -137,7 +137,9 @@ bool SchedEnv::Advance() {
 bool SchedEnv::OfferDone() {
   if (Commits()) return false;
   const bool event_follows = simulator_->arrivals_remain() || !plan_.placed().empty() ||
-                             (!plan_.preemptive() && !simulator_->state().running.empty());
+                             (!plan_.preemptive() && !simulator_->state().running.empty()) ||
+                             // Repairs and the like, unless the policy could do something itself.
+                             (simulator_->timers_remain() && mask_.pairs() == 0);
   const bool legal = event_follows && !(options_.mdp.work_conserving && mask_.pairs() > 0);
   mask_.SetDone(legal);
   return legal;
@@ -145,6 +147,7 @@ bool SchedEnv::OfferDone() {
 
 // False when `done` is all there is: the point can be closed at once.
 bool SchedEnv::OpenPoint() {
+  moved_ = true;
   const ClusterView view = View();
   const std::span<const int> candidates = candidates_.List(view, options_.mdp);
   encoder_->Select(view, candidates, layout_.q, visible_);
@@ -199,6 +202,7 @@ SchedEnv::Outcome SchedEnv::Step(int action) {
   BERTH_DCHECK(action >= 0 && action < actions_ && mask()[U(action)] != 0, "action ", action, " is masked");
   history_.push_back(action);
   const double before_time = simulator_->now();
+  moved_ = false;
   if (action == Done()) {
     RunToChoice();
     return Settle(before_time);

@@ -39,7 +39,8 @@ class SchedEnv {
 
   ObservationLayout layout() const { return layout_; }
   int num_actions() const { return actions_; }
-  std::span<const float> observation() const { return observation_; }   // [D] of the present decision point
+  std::span<const float> observation() const { return observation_; }  // [D] of the present decision point
+  bool moved() const { return moved_; }  // it was made by the last Step or Begin, not before
   std::span<const std::uint8_t> mask() const { return mask_.bytes(); }  // [A]
   std::uint32_t episode() const { return episode_; }
   std::span<const std::int32_t> history() const { return history_; }  // actions of this episode
@@ -80,7 +81,7 @@ class SchedEnv {
   std::vector<float> observation_;
   ActionMask mask_{0, 0, false};
   std::vector<std::int32_t> history_;
-  bool terminated_ = false, truncated_ = false;
+  bool terminated_ = false, truncated_ = false, moved_ = true;
   int last_arrival_ = 0;  // truncate when this many have arrived
   bool endless_ = true;   // more jobs would come: the episode is cut, it does not drain
   double return_ = 0.0, done_jct_ = 0.0;

@@ -134,7 +134,12 @@ class VecEnv : public BatchEnv {
       s.metric_sum += env.MeanJct();
       env.Begin(env.episode() + 1);
     }
-    Write(i, out);
+    if (!env.moved() && !out.fresh.empty()) {
+      out.fresh[U(i)] = 0;
+      WriteMask(i, out);
+    } else {
+      Write(i, out);
+    }
   }
 
   template <class F>
@@ -150,8 +155,11 @@ class VecEnv : public BatchEnv {
 
   void Write(int i, const StepBuffers& out) const {
     const std::span<const float> observation = envs_[U(i)].observation();
-    const std::span<const std::uint8_t> mask = envs_[U(i)].mask();
     std::copy(observation.begin(), observation.end(), out.observation.begin() + Row(i, observation.size()));
+    WriteMask(i, out);
+  }
+  void WriteMask(int i, const StepBuffers& out) const {
+    const std::span<const std::uint8_t> mask = envs_[U(i)].mask();
     std::copy(mask.begin(), mask.end(), out.action_mask.begin() + Row(i, mask.size()));
   }
 
@@ -173,7 +181,8 @@ StepStorage::StepStorage(int num_envs, int observation_size, int num_actions)
       final_mask(U(num_envs) * U(num_actions)) {}
 
 StepBuffers StepStorage::buffers() {
-  return {observation, action_mask, reward, terminated, truncated, discount, final_observation, final_mask};
+  return {observation, action_mask,       reward,     terminated, truncated,
+          discount,    final_observation, final_mask, {}};
 }
 
 std::unique_ptr<BatchEnv> MakeVecEnv(std::shared_ptr<const ScenarioSource> source,

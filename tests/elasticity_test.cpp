@@ -3,8 +3,8 @@
 
 #include <cmath>
 
-#include "env/rng.hpp"
 #include "env/invariants.hpp"
+#include "env/rng.hpp"
 #include "env/simulator.hpp"
 #include "tests/catch.hpp"
 #include "tests/tiny.hpp"

@@ -350,6 +350,55 @@ TEST_CASE("kernels: masked softmax, its entropy and its gradient, every instruct
   }
 }
 
+TEST_CASE("kernels: a softmax shared by rows of their own masks against double precision") {
+  for (const KernelTable* table : kernels::RunnableKernels()) {
+    Stream stream(9, Purpose::kTest);
+    CAPTURE(table->name);
+    for (const std::size_t n : {1, 5, 16, 97, 103}) {
+      constexpr std::size_t kRows = 4;
+      AlignedFloats scores = Draw(n, stream);
+      for (float& score : scores) score *= 3.0F;
+      std::vector<std::vector<std::uint8_t>> allowed(kRows, std::vector<std::uint8_t>(n));
+      std::vector<const std::uint8_t*> masks;
+      double highest = -1e9;
+      for (std::vector<std::uint8_t>& row : allowed) {
+        row[stream.Below(static_cast<std::uint32_t>(n))] = 1;
+        for (std::size_t j = 0; j < n; ++j) row[j] = row[j] || (j % 3 != 0 && stream.Below(3) == 0);
+        for (std::size_t j = 0; j < n; ++j) highest = row[j] ? std::max<double>(highest, scores[j]) : highest;
+        masks.push_back(row.data());
+      }
+      std::vector<float> z(n, 9.0F), e(n, 9.0F), d(n, 0.5F), sums(kRows), means(kRows), c0, c1;
+      const kernels::SharedRows shared = {scores.data(), masks.data(), kRows, n};
+      table->shared_softmax(shared, z.data(), e.data(), sums.data(), means.data());
+      for (std::size_t r = 0; r < kRows; ++r) {
+        double sum = 0.0, mean = 0.0;
+        for (std::size_t j = 0; j < n; ++j) {
+          if (!allowed[r][j]) continue;
+          sum += std::exp(scores[j] - highest);
+          mean += std::exp(scores[j] - highest) * (scores[j] - highest);
+        }
+        CHECK(sums[r] == Approx(sum).epsilon(4e-6));
+        CHECK(means[r] == Approx(mean).epsilon(4e-6).margin(1e-6));
+        c0.push_back(static_cast<float>(stream.Uniform(-2.0, 2.0)));
+        c1.push_back(static_cast<float>(stream.Uniform(-2.0, 2.0)));
+      }
+      table->shared_softmax_backward(shared, z.data(), e.data(), c0.data(), c1.data(), d.data());
+      for (std::size_t j = 0; j < n; ++j) {
+        double expected = 0.5;
+        bool any = false;
+        for (std::size_t r = 0; r < kRows; ++r) {
+          if (!allowed[r][j]) continue;
+          any = true;
+          const double shifted = scores[j] - highest;
+          expected += std::exp(shifted) * (c0[r] + c1[r] * shifted);
+        }
+        CHECK(d[j] == Approx(expected).epsilon(1e-5).margin(1e-5));
+        if (!any) CHECK((z[j] == 0.0F && e[j] == 0.0F && d[j] == 0.5F));
+      }
+    }
+  }
+}
+
 TEST_CASE("kernels: Adam and the norm against double precision") {
   constexpr std::size_t kSize = 103;
   for (const KernelTable* table : kernels::RunnableKernels()) {

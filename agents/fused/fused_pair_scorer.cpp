@@ -72,6 +72,7 @@ class FusedPairScorer final : public FusedNetwork {
   std::size_t ChunkOf(std::span<const float* const> rows) const override {
     std::ptrdiff_t pairs = 0;
     for (std::size_t r = 0; r < rows.size(); ++r) {
+      if (r + 1 < rows.size()) Prefetch(rows[r + 1]);
       pairs += Present(rows[r]) * layout_.g;
       if (pairs > limit_ && r > 0) return r;
     }
@@ -83,9 +84,9 @@ class FusedPairScorer final : public FusedNetwork {
     Pool();
     ScorePairs();
     std::fill_n(scores, b_ * actions_, 0.0F);
-    for (std::ptrdiff_t i = 0; i < n_; ++i) {
-      std::copy_n(found_.data() + i * layout_.g, layout_.g,
-                  scores + state_[U(i)] * actions_ + queue_[U(i)] * layout_.g);
+    for (const Run& run : runs_) {
+      std::copy_n(found_.data() + run.first * layout_.g, run.count * layout_.g,
+                  scores + run.state * actions_ + run.queue * layout_.g);
     }
     if (has_done_) {
       Head(done_hidden_, done_, done_units_, found_);
@@ -99,8 +100,9 @@ class FusedPairScorer final : public FusedNetwork {
   void Backward(const float* d_scores, const float* d_values) override {
     const std::ptrdiff_t g = layout_.g, h = h_;
     Fit(d_found_, n_ * g + b_);
-    for (std::ptrdiff_t i = 0; i < n_; ++i) {
-      std::copy_n(d_scores + state_[U(i)] * actions_ + queue_[U(i)] * g, g, d_found_.data() + i * g);
+    for (const Run& run : runs_) {
+      std::copy_n(d_scores + run.state * actions_ + run.queue * g, run.count * g,
+                  d_found_.data() + run.first * g);
     }
     BackwardPairs();
     // What reaches the context: from the pairs, then from the heads.
@@ -126,6 +128,13 @@ class FusedPairScorer final : public FusedNetwork {
     return present;
   }
 
+  // Minibatches take observations from all over a rollout: the jobs of the next are asked for in time.
+  void Prefetch(const float* row) const {
+    constexpr int kLine = 16;  // floats
+    const float* jobs = row + layout_.jobs_offset();
+    for (int k = 0; k < layout_.q * layout_.job_channels; k += kLine) __builtin_prefetch(jobs + k);
+  }
+
   static void Fit(AlignedFloats& memory, std::ptrdiff_t size) {
     if (memory.size() < U(size)) memory.resize(U(size));
   }
@@ -135,31 +144,34 @@ class FusedPairScorer final : public FusedNetwork {
     const std::ptrdiff_t fj = layout_.job_channels, pairs = layout_.g * layout_.pair_channels,
                          types = layout_.g * layout_.type_channels, inputs = context_.inputs();
     b_ = static_cast<std::ptrdiff_t>(rows.size());
-    queue_.clear();
-    state_.clear();
+    n_ = 0;
+    runs_.clear();
     begin_.clear();
     Fit(types_, b_ * types);
     Fit(pooled_, b_ * inputs);
     for (std::ptrdiff_t s = 0; s < b_; ++s) {
       const float* row = rows[U(s)];
-      begin_.push_back(static_cast<std::ptrdiff_t>(queue_.size()));
+      begin_.push_back(n_);
       const float* jobs = row + layout_.jobs_offset();
+      bool follows = false;
       for (int q = 0; q < layout_.q; ++q) {
-        if (jobs[q * fj] == 0.0F) continue;
-        queue_.push_back(q);
-        state_.push_back(s);
+        const bool present = jobs[q * fj] != 0.0F;
+        if (present && !follows) runs_.push_back({n_, 0, s, q});
+        if (present) ++runs_.back().count, ++n_;
+        follows = present;
       }
       std::copy_n(row + layout_.types_offset(), types, types_.data() + s * types);
       std::copy_n(row + layout_.global_offset(), layout_.global_channels, pooled_.data() + s * inputs);
     }
-    n_ = static_cast<std::ptrdiff_t>(queue_.size());
     begin_.push_back(n_);
     Fit(jobs_, n_ * fj);
     Fit(pairs_, n_ * pairs);
-    for (std::ptrdiff_t i = 0; i < n_; ++i) {
-      const float* row = rows[U(state_[U(i)])];
-      std::copy_n(row + layout_.jobs_offset() + queue_[U(i)] * fj, fj, jobs_.data() + i * fj);
-      std::copy_n(row + layout_.pairs_offset() + queue_[U(i)] * pairs, pairs, pairs_.data() + i * pairs);
+    for (const Run& run : runs_) {
+      const float* row = rows[U(run.state)];
+      std::copy_n(row + layout_.jobs_offset() + run.queue * fj, run.count * fj,
+                  jobs_.data() + run.first * fj);
+      std::copy_n(row + layout_.pairs_offset() + run.queue * pairs, run.count * pairs,
+                  pairs_.data() + run.first * pairs);
     }
   }
 
@@ -291,9 +303,12 @@ class FusedPairScorer final : public FusedNetwork {
 
   // Of the last Forward: b states, n present jobs in all.
   std::ptrdiff_t b_ = 0, n_ = 0;
-  std::vector<int> queue_;                     // [n] place in the queue
-  std::vector<std::ptrdiff_t> state_, begin_;  // [n] whose job; [b + 1] the first job of each
-  AlignedFloats jobs_, pairs_, types_;         // [n, Fj], [n, G, Fp], [b, G, Ft]
+  struct Run {  // present jobs that stand side by side in the queue of one state
+    std::ptrdiff_t first, count, state, queue;
+  };
+  std::vector<Run> runs_;
+  std::vector<std::ptrdiff_t> begin_;                             // [b + 1] the first job of each state
+  AlignedFloats jobs_, pairs_, types_;                            // [n, Fj], [n, G, Fp], [b, G, Ft]
   AlignedFloats embedded_, type_units_, pooled_, context_units_;  // [n, H], [b, G, H], [b, Fg + 3H], [b, H]
   AlignedFloats job_part_, state_part_, context_part_;            // [n, H], [b, G, H], [b, H]
   std::vector<AlignedFloats> hidden_;                             // [layers][n, G, H]

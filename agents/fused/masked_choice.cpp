@@ -1,6 +1,8 @@
 #include "agents/fused/masked_choice.hpp"
 
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include "agents/kernels/elementwise.hpp"
@@ -19,6 +21,13 @@ MaskedSample SampleMasked(std::span<const float> logits, std::span<const std::ui
   double reached = 0.0;
   std::size_t action = n;
   for (std::size_t a = 0; a < n; ++a) {
+    // Eight at a time where none is legal: they add 0.
+    std::uint64_t eight = 1;
+    if (a + sizeof eight <= n) std::memcpy(&eight, mask.data() + a, sizeof eight);
+    if (eight == 0) {
+      a += sizeof eight - 1;
+      continue;
+    }
     reached += probability[a];
     if (target < reached) {
       action = a;

@@ -1,4 +1,4 @@
-// The loss of proximal policy optimisation (agents/ppo_loss.hpp) and its gradient, a row at a time.
+// The loss of proximal policy optimisation (agents/ppo_loss.hpp) and its gradient, state by state.
 #pragma once
 
 #include <array>
@@ -27,14 +27,21 @@ struct PpoTotals {
 
 class PpoRows {
  public:
-  explicit PpoRows(std::size_t actions) : shifted_(actions), probability_(actions) {}
-  // Adds the row to `totals`, and to d_scores [A] and d_value the gradient of
-  // (policy_loss + vf_coef value_loss - ent_coef entropy) / rows.
-  void Add(const PpoCoefficients& c, const PpoRow& row, std::span<const float> scores, float value,
+  explicit PpoRows(std::size_t actions)
+      : shifted_(actions), power_(actions), alone_(actions), probability_(actions) {}
+  // Adds rows that share scores and value to `totals`, and to d_scores [A] and d_value the gradient of
+  // (policy_loss + vf_coef value_loss - ent_coef entropy) / rows. One exponential a score serves all of them.
+  void Add(const PpoCoefficients& c, std::span<const PpoRow> rows, std::span<const float> scores, float value,
            std::span<float> d_scores, float& d_value, PpoTotals& totals);
 
  private:
-  std::vector<float> shifted_, probability_;  // [A]
+  void AddOne(const PpoCoefficients& c, const PpoRow& row, std::span<const float> scores, float value,
+              std::span<float> d_scores, float& d_value, PpoTotals& totals);
+
+  std::vector<float> shifted_, power_;         // [A] of rows together
+  std::vector<float> alone_, probability_;     // [A] of a row alone
+  std::vector<const std::uint8_t*> masks_;     // [rows]
+  std::vector<float> sums_, means_, c0_, c1_;  // [rows]
 };
 
 }  // namespace berth

@@ -30,6 +30,20 @@ void MaskedSoftmaxBackward(std::span<const float> shifted, std::span<const float
   d[action] += g;
 }
 
+void SharedSoftmax(std::span<const float> scores, std::span<const std::uint8_t* const> masks,
+                   std::span<float> shifted, std::span<float> power, std::span<float> sums,
+                   std::span<float> means) {
+  Kernels().shared_softmax({scores.data(), masks.data(), masks.size(), scores.size()}, shifted.data(),
+                           power.data(), sums.data(), means.data());
+}
+
+void SharedSoftmaxBackward(std::span<const std::uint8_t* const> masks, std::span<const float> shifted,
+                           std::span<const float> power, std::span<const float> c0, std::span<const float> c1,
+                           std::span<float> d) {
+  Kernels().shared_softmax_backward({nullptr, masks.data(), masks.size(), d.size()}, shifted.data(),
+                                    power.data(), c0.data(), c1.data(), d.data());
+}
+
 double SquaredNorm(std::span<const float> x) {
   return Kernels().squared_norm(x.data(), x.size());
 }

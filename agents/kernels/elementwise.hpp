@@ -24,6 +24,18 @@ SoftmaxRow MaskedSoftmax(std::span<const float> scores, std::span<const std::uin
 void MaskedSoftmaxBackward(std::span<const float> shifted, std::span<const float> probability,
                            const SoftmaxRow& row, std::size_t action, float g, float h, std::span<float> d);
 
+// The same of several rows that share their scores. With z = score - the highest that any row allows,
+// `shifted` [n] gets z and `power` [n] e^z, 0 where no row allows it; sums [rows] the sums of e^z over what a
+// row allows, means [rows] those of z e^z. A row whose own highest score is far below the highest has a sum
+// near 0 and few digits: it is better computed alone.
+void SharedSoftmax(std::span<const float> scores, std::span<const std::uint8_t* const> masks,
+                   std::span<float> shifted, std::span<float> power, std::span<float> sums,
+                   std::span<float> means);
+// d[j] += e^z_j times the sum of c0[r] + c1[r] z_j over the rows r that allow j.
+void SharedSoftmaxBackward(std::span<const std::uint8_t* const> masks, std::span<const float> shifted,
+                           std::span<const float> power, std::span<const float> c0, std::span<const float> c1,
+                           std::span<float> d);
+
 double SquaredNorm(std::span<const float> x);
 
 // One step of Adam (Kingma & Ba 2015, algorithm 1) with betas 0.9 and 0.999; `t` >= 1 is its number. The

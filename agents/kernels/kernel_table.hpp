@@ -38,6 +38,13 @@ struct PairShape {
   std::size_t jobs, types, units;
 };
 
+// Rows of one state: scores [actions] that they share, masks [rows][actions] of their own.
+struct SharedRows {
+  const float* scores;
+  const std::uint8_t* const* masks;
+  std::size_t rows, actions;
+};
+
 struct AdamCall {
   float *parameter, *first, *second;
   const float* gradient;
@@ -66,6 +73,11 @@ struct KernelTable {
   // d [n] += p * (c0 + c1 * shifted)
   void (*softmax_backward)(const float* probability, const float* shifted, std::size_t n, float c0, float c1,
                            float* d);
+  // See SharedSoftmax.
+  void (*shared_softmax)(const SharedRows& shared, float* shifted, float* power, float* sums, float* means);
+  // d [actions] += power * the sum over the rows where it is legal of (c0 [rows] + c1 [rows] * shifted)
+  void (*shared_softmax_backward)(const SharedRows& shared, const float* shifted, const float* power,
+                                  const float* c0, const float* c1, float* d);
   // pair [jobs, types, units] = job [jobs, units] + state [types, units]
   void (*spread)(const PairShape& shape, const float* job, const float* state, float* pair);
   // Its gradient: job = the sums over types, state = those over jobs.

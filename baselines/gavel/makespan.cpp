@@ -1,6 +1,7 @@
 // Shortest makespan (OSDI 2020 §4.2; gavel/SPEC.md §2, min_total_duration).
 #include <algorithm>
 
+#include "baselines/gavel/makespan_probe.hpp"
 #include "baselines/gavel/objective_list.hpp"
 #include "baselines/gavel/objectives.hpp"
 #include "baselines/gavel/packed_objective.hpp"
@@ -48,12 +49,51 @@ bool FindMakespan(const Problem& problem, LevelLp& lp, const EnoughRatio& enough
 }
 
 // The last probe of the reference's bisection that is feasible: successful ones only fall.
-double LastFeasible(double exact_seconds) {
+double LastFeasible(const std::vector<Probe>& probes) {
   double last = 0.0;
-  for (const Probe& probe : BisectionSequence(exact_seconds)) {
+  for (const Probe& probe : probes) {
     if (probe.feasible) last = probe.seconds;
   }
   return last;
+}
+
+// feasible(T) for the probes of the reference's bisection, in its order.
+template <class Feasible>
+std::vector<Probe> Bisect(const Feasible& feasible_within) {
+  std::vector<Probe> probes;
+  double low = 100.0, high = 1e6;
+  bool found = false;
+  while (!found) {
+    const double limit = high;
+    while (1.05 * low < high) {
+      const double middle = (low + high) / 2.0;
+      const bool feasible = feasible_within(middle);
+      probes.push_back({middle, feasible});
+      (feasible ? high : low) = middle;
+      found = found || feasible;
+    }
+    if (!found) low = limit, high = 10.0 * limit;
+  }
+  return probes;
+}
+
+// By prices, probe by probe; by bounds on the shortest makespan where a probe comes too near it. 0: neither
+// had an answer.
+double LastFeasibleOf(const Problem& problem, LevelLp& lp) {
+  MakespanProbe prices(problem);
+  bool decided = true;
+  const double last = LastFeasible(Bisect([&](double seconds) {
+    const Verdict verdict = decided ? prices.Try(seconds) : Verdict::kFeasible;
+    decided = decided && verdict != Verdict::kUndecided;
+    return verdict != Verdict::kInfeasible;
+  }));
+  if (decided) return last;
+  const auto apart = [](const RatioBounds& bounds) {
+    return WithinBillionth(bounds) ||
+           LastFeasible(BisectionSequence(bounds.least)) == LastFeasible(BisectionSequence(bounds.reached));
+  };
+  MakespanAnswer exact;
+  return FindMakespan(problem, lp, apart, exact) ? LastFeasible(BisectionSequence(exact.seconds)) : 0.0;
 }
 
 }  // namespace
@@ -65,36 +105,21 @@ bool ExactMakespan(const Problem& problem, LevelLp& lp, MakespanAnswer& answer) 
 
 std::vector<Probe> BisectionSequence(double exact_seconds) {
   BERTH_CHECK(exact_seconds < 1e300, "no makespan");
-  std::vector<Probe> probes;
-  double low = 100.0, high = 1e6;
-  bool found = false;
-  while (!found) {
-    const double limit = high;
-    while (1.05 * low < high) {
-      const double middle = (low + high) / 2.0;
-      const bool feasible = middle >= exact_seconds;
-      probes.push_back({middle, feasible});
-      (feasible ? high : low) = middle;
-      found = found || feasible;
-    }
-    if (!found) low = limit, high = 10.0 * limit;
-  }
-  return probes;
+  return Bisect([exact_seconds](double seconds) { return seconds >= exact_seconds; });
 }
 
-// Bounds are close enough once every probe falls on the same side of both.
 bool BisectedMakespan(const Problem& problem, LevelLp& lp, MakespanAnswer& answer) {
-  const auto decided = [](const RatioBounds& bounds) {
-    return WithinBillionth(bounds) || LastFeasible(bounds.least) == LastFeasible(bounds.reached);
-  };
-  MakespanAnswer exact;
-  if (!FindMakespan(problem, lp, decided, exact)) return false;
-  answer.seconds = LastFeasible(exact.seconds);
-  // What reaches the bound is feasible at any longer time too: it stands in should the feasibility problem
-  // fail.
+  const double seconds = LastFeasibleOf(problem, lp);
+  if (seconds == 0.0) return false;
   std::vector<double> least = problem.remaining;
-  for (double& steps : least) steps /= answer.seconds;
-  if (!lp.Reach(problem, problem.throughput, least, answer.x)) answer.x = std::move(exact.x);
+  for (double& steps : least) steps /= seconds;
+  if (!lp.Reach(problem, problem.throughput, least, answer.x)) {
+    // What reaches the shortest makespan is feasible at any longer time too.
+    MakespanAnswer exact;
+    if (!ExactMakespan(problem, lp, exact)) return false;
+    answer.x = std::move(exact.x);
+  }
+  answer.seconds = seconds;
   return true;
 }
 

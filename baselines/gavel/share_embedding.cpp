@@ -2,9 +2,11 @@
 
 #include <Eigen/Core>
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 
+#include "baselines/gavel/lanes.hpp"
 #include "baselines/gavel/share_system.hpp"
 
 namespace berth::gavel {
@@ -34,23 +36,34 @@ struct Scaling {
     rows = Array::Ones((G + 2) * n + G);
     Array column(columns.size()), row(rows.size());
     for (int round = 0; round < kScalings; ++round) {
-      column.setZero();
-      row.setZero();
-      // An entry of row r and column k of the program as scaled so far.
-      const auto see = [&](Eigen::Index r, Eigen::Index k, double entry) {
-        const double size = entry / (rows[r] * columns[k]);
-        column[k] = std::max(column[k], size);
-        row[r] = std::max(row[r], size);
-      };
-      for (Eigen::Index i = 0; i < n; ++i) {
+      // The entries of the program as scaled so far, class by class.
+      std::array<LaneMost, ShareSystem::kMostTypes> of_type;
+      LaneMost of_c;
+      EachEight(static_cast<std::size_t>(n), [&](std::size_t at, auto lanes) BERTH_INLINE_LAMBDA {
+        using V = typename decltype(lanes)::Vector;
+        const auto i = static_cast<Eigen::Index>(at);
+        const V gang = Load<V>(&program.gang[at]);
+        V time = {}, level = Load<V>(&program.rise[at]) / (Load<V>(&rows[(G + 1) * n + i]) * columns[G * n]);
+        of_c.See(level);
         for (Eigen::Index j = 0; j < G; ++j) {
-          see(j * n + i, j * n + i, 1.0);
-          see(G * n + i, j * n + i, 1.0);
-          see((G + 1) * n + i, j * n + i, program.worth[static_cast<std::size_t>(j * n + i)]);
-          see((G + 2) * n + j, j * n + i, program.gang[static_cast<std::size_t>(i)]);
+          const V scale = Load<V>(&columns[j * n + i]);
+          const V bound = 1.0 / (Load<V>(&rows[j * n + i]) * scale);
+          const V share = 1.0 / (Load<V>(&rows[G * n + i]) * scale);
+          const V worth = Load<V>(&program.worth[static_cast<std::size_t>(j * n + i)]) /
+                          (Load<V>(&rows[(G + 1) * n + i]) * scale);
+          const V used = gang / (rows[(G + 2) * n + j] * scale);
+          Store<V>(&column[j * n + i], Most<V>(Most<V>(bound, share), Most<V>(worth, used)));
+          Store<V>(&row[j * n + i], bound);
+          time = Most<V>(time, share);
+          level = Most<V>(level, worth);
+          of_type[static_cast<std::size_t>(j)].See(used);
         }
-        see((G + 1) * n + i, G * n, program.rise[static_cast<std::size_t>(i)]);
-      }
+        Store<V>(&row[G * n + i], time);
+        Store<V>(&row[(G + 1) * n + i], level);
+      });
+      column[G * n] = of_c.Total();
+      for (Eigen::Index j = 0; j < G; ++j)
+        row[(G + 2) * n + j] = of_type[static_cast<std::size_t>(j)].Total();
       const auto root = [](double largest) { return largest < 1e-6 ? 1.0 : std::sqrt(largest); };
       columns *= column.unaryExpr(root);
       rows *= row.unaryExpr(root);
@@ -71,9 +84,9 @@ void MoveInside(Array& r) {
   if (least <= 0.0) r += 1.0 - least;
 }
 
-double StepLength(const Point& at, const Point& step) {
-  const double most = std::min((step.s / at.s).minCoeff(), (step.z / at.z).minCoeff());
-  double length = most < 0.0 ? -1.0 / most : kLpInfinity;
+// `steepest`: the largest of -ds / s and -dz / z.
+double StepLength(const Point& at, const Point& step, double steepest) {
+  double length = steepest > 0.0 ? 1.0 / steepest : kLpInfinity;
   if (step.tau < 0.0) length = std::min(length, -at.tau / step.tau);
   if (step.kappa < 0.0) length = std::min(length, -at.kappa / step.kappa);
   return std::clamp(length, kLeastStep, kLargestStep);
@@ -92,8 +105,7 @@ class Iteration {
         shares_(program.types() * n_),
         d_(weight_.size()),
         at_(shares_ + 1, d_),
-        affine_(shares_ + 1, d_),
-        step_(shares_ + 1, d_),
+        step_(0, d_),
         h_(Array::Zero(d_)) {
     h_.segment(shares_, n_) = 1.0;
     for (Eigen::Index i = 0; i < n_; ++i) h_[shares_ + n_ + i] = -program.least[static_cast<std::size_t>(i)];
@@ -114,14 +126,7 @@ class Iteration {
     double first_gap = 0.0;
     for (int iteration = 0; iteration < kMaxIterations; ++iteration) {
       if (passed() >= time_limit_s) return LpStatus::kTimeLimit;
-      system_->MultiplyTransposed(at_.z.data(), rx_.data());
-      certificate_ = rx_;
-      rx_[shares_] += at_.tau * cost_;
-      system_->Multiply(at_.x.data(), rz_.data());
-      rz_ += at_.s - at_.tau * h_;
-      hz_ = Dot(h_, at_.z);
-      rt_ = at_.kappa + cost_ * at_.x[shares_] + hz_;
-      gap_ = Dot(at_.s, at_.z);
+      Residuals();
       if (iteration == 0) first_gap = gap_;
       refine_ = gap_ < kRefineBelow * first_gap;
       LpStatus status;
@@ -135,7 +140,41 @@ class Iteration {
   }
 
  private:
-  double Dot(const Array& a, const Array& b) const { return (weight_ * a * b).sum(); }
+  double DotH(const Array& z) const {
+    const double *weight = weight_.data(), *h = h_.data(), *other = z.data();
+    LaneSum sum;
+    EachEight(static_cast<std::size_t>(d_), [&](std::size_t i, auto lanes) BERTH_INLINE_LAMBDA {
+      using V = typename decltype(lanes)::Vector;
+      sum.Add(Load<V>(weight + i) * Load<V>(h + i) * Load<V>(other + i));
+    });
+    return sum.Total();
+  }
+
+  // What the iterate leaves of the equations, and what the next step starts from.
+  void Residuals() {
+    system_->MultiplyTransposed(at_.z.data(), rx_.data());
+    level_price_ = rx_[shares_];
+    rx_[shares_] += at_.tau * cost_;
+    system_->Multiply(at_.x.data(), rz_.data());
+    const double *weight = weight_.data(), *h = h_.data(), *at_s = at_.s.data(), *at_z = at_.z.data();
+    double *rz = rz_.data(), *w2 = w2_.data(), *sz = sz_.data();
+    const double tau = at_.tau;
+    LaneSum gap, hz;
+    EachEight(static_cast<std::size_t>(d_), [&](std::size_t i, auto lanes) BERTH_INLINE_LAMBDA {
+      using V = typename decltype(lanes)::Vector;
+      const V s = Load<V>(at_s + i), z = Load<V>(at_z + i), of_h = Load<V>(h + i);
+      const V product = s * z, members = Load<V>(weight + i);
+      Store<V>(rz + i, Load<V>(rz + i) + (s - tau * of_h));
+      Store<V>(w2 + i, s / z);
+      Store<V>(sz + i, product);
+      gap.Add(members * product);
+      hz.Add(members * of_h * z);
+    });
+    gap_ = gap.Total();
+    hz_ = hz.Total();
+    rt_ = at_.kappa + cost_ * at_.x[shares_] + hz_;
+  }
+
   // Of rows and of columns, in the equilibrated program's norm.
   double RowNorm(const Array& r, const Array& scale) const {
     return std::sqrt((weight_ * (r * scale).square()).sum());
@@ -186,43 +225,81 @@ class Iteration {
     }
     if (!(at_.tau < at_.kappa)) return false;
     status = LpStatus::kInfeasible;  // G' z = 0, h.z < 0 (Farkas); the level itself is bounded
-    return hz_ < 0.0 && ColumnNorm(certificate_, columns.inverse()) < kTolerance * -hz_;
+    Array certificate = rx_;
+    certificate[shares_] = level_price_;
+    return hz_ < 0.0 && ColumnNorm(certificate, columns.inverse()) < kTolerance * -hz_;
   }
 
   bool Step() {
-    w2_ = at_.s / at_.z;
     if (!system_->Factorize(w2_.data(), 0.0)) return false;
     bx_.setZero();
     bx_[shares_] = -cost_;
     system_->Solve(bx_.data(), h_.data(), x1_.data(), z1_.data(), refine_);
     const double mu = (gap_ + at_.kappa * at_.tau) / (all_rows_ + 1.0);
-    down_ = -at_.kappa / at_.tau + cost_ * x1_[shares_] + Dot(h_, z1_);
-    sz_ = at_.s * at_.z;
-    Direction(1.0, at_.tau * at_.kappa, affine_);
-    const double rest = 1.0 - StepLength(at_, affine_);
+    down_ = -at_.kappa / at_.tau + cost_ * x1_[shares_] + DotH(z1_);
+    double tk = at_.tau * at_.kappa;
+    const double rest = 1.0 - Direction(1.0, tk);
     const double centring = std::clamp(rest * rest * rest, kLeastCentring, 1.0);
-    sz_ += affine_.s * affine_.z - centring * mu;
-    Direction(1.0 - centring, at_.tau * at_.kappa + affine_.tau * affine_.kappa - centring * mu, step_);
-    const double length = kStepBack * StepLength(at_, step_);
-    at_.x += length * step_.x;
-    at_.s += length * step_.s;
-    at_.z += length * step_.z;
+    Correct(centring * mu);
+    tk += step_.tau * step_.kappa - centring * mu;
+    const double length = kStepBack * Direction(1.0 - centring, tk);
     at_.tau += length * step_.tau;
     at_.kappa += length * step_.kappa;
-    return std::isfinite(at_.x.sum()) && at_.s.minCoeff() > 0.0 && at_.z.minCoeff() > 0.0 && at_.tau > 0.0 &&
-           at_.kappa > 0.0;
+    return Move(length) && at_.tau > 0.0 && at_.kappa > 0.0;
   }
 
-  // Residuals fall by `part`; s dz + z ds = -sz; tau dkappa + kappa dtau = -tk.
-  void Direction(double part, double tk, Point& step) {
+  // Residuals fall by `part`; s dz + z ds = -sz; tau dkappa + kappa dtau = -tk. Gives back how far it goes.
+  double Direction(double part, double tk) {
     bx_ = -part * rx_;
-    bz_ = sz_ / at_.z - part * rz_;
+    const double *sz = sz_.data(), *rz = rz_.data(), *at_s = at_.s.data(), *at_z = at_.z.data();
+    double* bz = bz_.data();
+    EachEight(static_cast<std::size_t>(d_), [&](std::size_t i, auto lanes) BERTH_INLINE_LAMBDA {
+      using V = typename decltype(lanes)::Vector;
+      Store<V>(bz + i, Load<V>(sz + i) / Load<V>(at_z + i) - part * Load<V>(rz + i));
+    });
     system_->Solve(bx_.data(), bz_.data(), x2_.data(), z2_.data(), refine_);
-    step.tau = (-part * rt_ + tk / at_.tau - cost_ * x2_[shares_] - Dot(h_, z2_)) / down_;
-    step.x = x2_ + step.tau * x1_;
-    step.z = z2_ + step.tau * z1_;
-    step.s = -(sz_ + at_.s * step.z) / at_.z;
-    step.kappa = -(tk + at_.kappa * step.tau) / at_.tau;
+    step_.tau = (-part * rt_ + tk / at_.tau - cost_ * x2_[shares_] - DotH(z2_)) / down_;
+    step_.kappa = -(tk + at_.kappa * step_.tau) / at_.tau;
+    const double tau = step_.tau, *z1 = z1_.data(), *z2 = z2_.data();
+    double *ds = step_.s.data(), *dz = step_.z.data();
+    LaneMost steepest;
+    EachEight(static_cast<std::size_t>(d_), [&](std::size_t i, auto lanes) BERTH_INLINE_LAMBDA {
+      using V = typename decltype(lanes)::Vector;
+      const V s = Load<V>(at_s + i), z = Load<V>(at_z + i);
+      const V of_z = Load<V>(z2 + i) + tau * Load<V>(z1 + i);
+      const V of_s = -(Load<V>(sz + i) + s * of_z) / z;
+      Store<V>(dz + i, of_z);
+      Store<V>(ds + i, of_s);
+      steepest.See(Most<V>(-of_s / s, -of_z / z));
+    });
+    return StepLength(at_, step_, steepest.Total());
+  }
+
+  // Mehrotra's corrector: what the step just found leaves of the products.
+  void Correct(double centre) {
+    const double *ds = step_.s.data(), *dz = step_.z.data();
+    double* sz = sz_.data();
+    EachEight(static_cast<std::size_t>(d_), [&](std::size_t i, auto lanes) BERTH_INLINE_LAMBDA {
+      using V = typename decltype(lanes)::Vector;
+      Store<V>(sz + i, Load<V>(sz + i) + (Load<V>(ds + i) * Load<V>(dz + i) - centre));
+    });
+  }
+
+  // False where that leaves the cone or the range of doubles.
+  bool Move(double length) {
+    at_.x += length * (x2_ + step_.tau * x1_);
+    const double *ds = step_.s.data(), *dz = step_.z.data();
+    double *s = at_.s.data(), *z = at_.z.data();
+    LaneMost below(-kLpInfinity);
+    EachEight(static_cast<std::size_t>(d_), [&](std::size_t i, auto lanes) BERTH_INLINE_LAMBDA {
+      using V = typename decltype(lanes)::Vector;
+      const V of_s = Load<V>(s + i) + length * Load<V>(ds + i),
+              of_z = Load<V>(z + i) + length * Load<V>(dz + i);
+      Store<V>(s + i, of_s);
+      Store<V>(z + i, of_z);
+      below.See(Most<V>(-of_s, -of_z));
+    });
+    return std::isfinite(at_.x.sum()) && below.Total() < 0.0;
   }
 
   void Take(ShareAnswer& answer) const {
@@ -242,11 +319,12 @@ class Iteration {
   Array weight_;  // [rows] members
   Scaling scaling_;
   Eigen::Index n_, shares_, d_;  // classes; G n; rows
-  Point at_, affine_, step_;
-  Array h_, rx_, x1_, x2_, bx_, rz_, z1_, z2_, bz_, sz_, w2_, certificate_;
+  Point at_, step_;              // of the step, x is not kept
+  Array h_, rx_, x1_, x2_, bx_, rz_, z1_, z2_, bz_, sz_, w2_;
   double cost_ = 0.0;      // of c; the other columns cost nothing
   double all_rows_ = 0.0;  // of the program written job by job
   bool refine_ = true;
+  double level_price_ = 0.0;  // G' z of c
   double hz_ = 0.0, rt_ = 0.0, gap_ = 0.0, down_ = 0.0;
 };
 

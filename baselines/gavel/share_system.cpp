@@ -5,42 +5,15 @@
 // differences of worths: little cancels however far the diagonal spreads, so no regularization is needed.
 #include "baselines/gavel/share_system.hpp"
 
-#include <Eigen/Core>
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
 
+#include "baselines/gavel/lanes.hpp"
 #include "env/check.hpp"
 
 namespace berth::gavel {
 namespace {
-
-// Two classes at a time, as wide as every x86-64 and ARMv8 computes; the last one alone.
-typedef double Two __attribute__((vector_size(16)));
-
-template <class V>
-V Load(const double* from) {
-  V value;
-  std::memcpy(&value, from, sizeof value);
-  return value;
-}
-template <class V>
-void Store(double* to, V value) {
-  std::memcpy(to, &value, sizeof value);
-}
-double Sum(double value) {
-  return value;
-}
-double Sum(Two value) {
-  return value[0] + value[1];
-}
-template <class Visit>
-void EachClass(std::size_t n, const Visit& visit) {
-  std::size_t i = 0;
-  for (; i + 2 <= n; i += 2) visit(i, Two{});
-  if (i < n) visit(i, 0.0);
-}
 
 template <int G>
 class TypedSystem final : public ShareSystem {
@@ -60,10 +33,10 @@ class TypedSystem final : public ShareSystem {
   }
 
   void Multiply(const double* in, double* to) const override {
-    std::array<double, G> used = {};
+    std::array<LaneSum, G> used;
     const double c = in[G * n_];
-    EachClass(n_, [&](std::size_t i, auto lanes) {
-      using V = decltype(lanes);
+    EachEight(n_, [&](std::size_t i, auto lanes) BERTH_INLINE_LAMBDA {
+      using V = typename decltype(lanes)::Vector;
       V sum = {}, worth = {};
       const V load = Load<V>(members_ + i) * Load<V>(gang_ + i);
       for (int j = 0; j < G; ++j) {
@@ -71,38 +44,39 @@ class TypedSystem final : public ShareSystem {
         Store<V>(to + U(j) * n_ + i, -share);
         sum += share;
         worth += Load<V>(worth_ + U(j) * n_ + i) * share;
-        used[U(j)] += Sum(load * share);
+        used[U(j)].Add(load * share);
       }
       Store<V>(to + G * n_ + i, sum);
       Store<V>(to + (G + 1) * n_ + i, Load<V>(rise_ + i) * c - worth);
     });
-    for (int j = 0; j < G; ++j) to[(G + 2) * n_ + U(j)] = used[U(j)];
+    for (int j = 0; j < G; ++j) to[(G + 2) * n_ + U(j)] = used[U(j)].Total();
   }
 
   void MultiplyTransposed(const double* in, double* to) const override {
     std::array<double, G> price;
     for (int j = 0; j < G; ++j) price[U(j)] = in[(G + 2) * n_ + U(j)];
-    double c = 0.0;
-    EachClass(n_, [&](std::size_t i, auto lanes) {
-      using V = decltype(lanes);
+    LaneSum c;
+    EachEight(n_, [&](std::size_t i, auto lanes) BERTH_INLINE_LAMBDA {
+      using V = typename decltype(lanes)::Vector;
       const V time = Load<V>(in + G * n_ + i), level = Load<V>(in + (G + 1) * n_ + i),
               gang = Load<V>(gang_ + i);
       for (int j = 0; j < G; ++j) {
         Store<V>(to + U(j) * n_ + i, time - Load<V>(in + U(j) * n_ + i) -
                                          Load<V>(worth_ + U(j) * n_ + i) * level + gang * price[U(j)]);
       }
-      c += Sum(Load<V>(members_ + i) * Load<V>(rise_ + i) * level);
+      c.Add(Load<V>(members_ + i) * Load<V>(rise_ + i) * level);
     });
-    to[G * n_] = c;
+    to[G * n_] = c.Total();
   }
 
   bool Factorize(const double* w2, double corner) override {
     w2_ = w2;
     corner_of_c_ = corner;
-    std::array<double, kPairs> types = {};
-    std::array<double, G> border = {};
-    EachClass(n_, [&](std::size_t i, auto lanes) {
-      using V = decltype(lanes);
+    std::array<LaneSum, kPairs> types;
+    std::array<LaneSum, G> border;
+    LaneSum of_c;
+    EachEight(n_, [&](std::size_t i, auto lanes) BERTH_INLINE_LAMBDA {
+      using V = typename decltype(lanes)::Vector;
       const V r = Load<V>(w2 + G * n_ + i), a = Load<V>(w2 + (G + 1) * n_ + i);
       std::array<V, G> k, w, without;       // without: F less the terms with k_j
       V sum = {}, first = {}, second = {};  // of k, k w, k w^2
@@ -135,7 +109,7 @@ class TypedSystem final : public ShareSystem {
       Store<V>(level_level_.data() + i, level_level);
       const V members = Load<V>(members_ + i), gang = Load<V>(gang_ + i), rise = Load<V>(rise_ + i);
       const V load = members * gang;
-      corner += Sum(members * rise * rise * level_level);
+      of_c.Add(members * rise * rise * level_level);
       int at = 0;
       for (int j = 0; j < G; ++j) {
         V by_time = a, by_level = r * w[U(j)];
@@ -146,7 +120,7 @@ class TypedSystem final : public ShareSystem {
         const V level = k[U(j)] * by_level * over;
         Store<V>(time_[U(j)].data() + i, k[U(j)] * by_time * over);
         Store<V>(level_[U(j)].data() + i, level);
-        border[U(j)] += Sum(load * rise * level);
+        border[U(j)].Add(load * rise * level);
         for (int l = j; l < G; ++l, ++at) {
           V value;
           if (l == j) {
@@ -157,20 +131,19 @@ class TypedSystem final : public ShareSystem {
             value = -k[U(j)] * k[U(l)] * both * over;
           }
           Store<V>(inverse_[U(at)].data() + i, value);
-          types[U(at)] += Sum(load * gang * value);
+          types[U(at)].Add(load * gang * value);
         }
       }
     });
-    return FactorizeBorder(types, border, corner);
+    return FactorizeBorder(Totals(types), Totals(border), corner + of_c.Total());
   }
 
   void SolveOnce(const double* x, const double* z, double* to_x, double* to_z) const override {
     // The classes given no prices of types and no level, summed into the border's right-hand side.
-    std::array<double, G> price;
-    for (int j = 0; j < G; ++j) price[U(j)] = -z[(G + 2) * n_ + U(j)];
-    double c = x[G * n_];
-    EachClass(n_, [&](std::size_t i, auto lanes) {
-      using V = decltype(lanes);
+    std::array<LaneSum, G> used;
+    LaneSum of_c;
+    EachEight(n_, [&](std::size_t i, auto lanes) BERTH_INLINE_LAMBDA {
+      using V = typename decltype(lanes)::Vector;
       const V zr = Load<V>(z + G * n_ + i), za = Load<V>(z + (G + 1) * n_ + i);
       std::array<V, G> t, d;
       V level = -Load<V>(time_level_.data() + i) * zr - Load<V>(level_level_.data() + i) * za;
@@ -181,12 +154,14 @@ class TypedSystem final : public ShareSystem {
       }
       Apply<V>(i, t, zr, za, d);
       const V members = Load<V>(members_ + i), load = members * Load<V>(gang_ + i);
-      for (int j = 0; j < G; ++j) price[U(j)] += Sum(load * d[U(j)]);
-      c -= Sum(members * Load<V>(rise_ + i) * level);
+      for (int j = 0; j < G; ++j) used[U(j)].Add(load * d[U(j)]);
+      of_c.Add(members * Load<V>(rise_ + i) * level);
     });
-    c = SolveBorder(price, c);
-    EachClass(n_, [&](std::size_t i, auto lanes) {
-      using V = decltype(lanes);
+    std::array<double, G> price = Totals(used);
+    for (int j = 0; j < G; ++j) price[U(j)] -= z[(G + 2) * n_ + U(j)];
+    const double c = SolveBorder(price, x[G * n_] - of_c.Total());
+    EachEight(n_, [&](std::size_t i, auto lanes) BERTH_INLINE_LAMBDA {
+      using V = typename decltype(lanes)::Vector;
       const V gang = Load<V>(gang_ + i);
       const V zr = Load<V>(z + G * n_ + i), za = Load<V>(z + (G + 1) * n_ + i) - Load<V>(rise_ + i) * c;
       std::array<V, G> t, d;
@@ -219,10 +194,17 @@ class TypedSystem final : public ShareSystem {
   static constexpr double kLeastPivot = 1e-14;
   static constexpr int kPairs = G * (G + 1) / 2;
   static constexpr std::size_t U(int i) { return static_cast<std::size_t>(i); }
+  template <std::size_t N>
+  static std::array<double, N> Totals(const std::array<LaneSum, N>& sums) {
+    std::array<double, N> totals;
+    for (std::size_t k = 0; k < N; ++k) totals[k] = sums[k].Total();
+    return totals;
+  }
 
   // The shares of class i: the inverse of its block times t, and what its two rows' right-hand sides add.
   template <class V>
-  void Apply(std::size_t i, const std::array<V, G>& t, V zr, V za, std::array<V, G>& d) const {
+  BERTH_INLINE void Apply(std::size_t i, const std::array<V, G>& t, const V& zr, const V& za,
+                          std::array<V, G>& d) const {
     for (int j = 0; j < G; ++j) {
       d[U(j)] = Load<V>(time_[U(j)].data() + i) * zr - Load<V>(level_[U(j)].data() + i) * za;
     }
@@ -296,10 +278,22 @@ std::unique_ptr<ShareSystem> MakeTyped(const ShareProgram& program) {
   return nullptr;
 }
 
-using Map = Eigen::Map<const Eigen::ArrayXd>;
+double LargestSize(const double* from, std::size_t size) {
+  LaneMost most;
+  EachEight(size, [&](std::size_t k, auto lanes) BERTH_INLINE_LAMBDA {
+    using V = typename decltype(lanes)::Vector;
+    const V value = Load<V>(from + k);
+    most.See(Most<V>(value, -value));
+  });
+  return most.Total();
+}
 
-Map View(const double* from, std::size_t size) {
-  return {from, static_cast<Eigen::Index>(size)};
+void AddPart(double part, const std::vector<double>& step, double* to) {
+  const double* from = step.data();
+  EachEight(step.size(), [&](std::size_t k, auto lanes) BERTH_INLINE_LAMBDA {
+    using V = typename decltype(lanes)::Vector;
+    Store<V>(to + k, Load<V>(to + k) + part * Load<V>(from + k));
+  });
 }
 
 }  // namespace
@@ -323,7 +317,7 @@ std::unique_ptr<ShareSystem> ShareSystem::Make(const ShareProgram& program) {
 // In rows of types a GPU counts as one of all there are.
 double ShareSystem::Size(const double* x, const double* z) const {
   const std::size_t classes = weight_.size() - workers_.size();
-  double size = std::max(View(x, columns_).abs().maxCoeff(), View(z, classes).abs().maxCoeff());
+  double size = std::max(LargestSize(x, columns_), LargestSize(z, classes));
   for (std::size_t j = 0; j < workers_.size(); ++j)
     size = std::max(size, std::abs(z[classes + j]) / workers_[j]);
   return size;
@@ -333,9 +327,16 @@ double ShareSystem::Residual(const double* bx, const double* bz, const double* d
   MultiplyTransposed(dz, rx_.data());
   rx_.back() += corner_of_c_ * dx[columns_ - 1];
   Multiply(dx, rz_.data());
-  for (std::size_t k = 0; k < columns_; ++k) rx_[k] = bx[k] - rx_[k];
-  for (std::size_t k = 0; k < rz_.size(); ++k) rz_[k] = bz[k] - rz_[k] + w2_[k] * dz[k];
-  return Size(rx_.data(), rz_.data());
+  double *rx = rx_.data(), *rz = rz_.data();
+  EachEight(columns_, [&](std::size_t k, auto lanes) BERTH_INLINE_LAMBDA {
+    using V = typename decltype(lanes)::Vector;
+    Store<V>(rx + k, Load<V>(bx + k) - Load<V>(rx + k));
+  });
+  EachEight(rz_.size(), [&](std::size_t k, auto lanes) BERTH_INLINE_LAMBDA {
+    using V = typename decltype(lanes)::Vector;
+    Store<V>(rz + k, Load<V>(bz + k) - Load<V>(rz + k) + Load<V>(w2_ + k) * Load<V>(dz + k));
+  });
+  return Size(rx, rz);
 }
 
 void ShareSystem::Solve(const double* bx, const double* bz, double* dx, double* dz, bool refine) {
@@ -347,15 +348,12 @@ void ShareSystem::Solve(const double* bx, const double* bz, double* dx, double* 
   double error = Residual(bx, bz, dx, dz);
   for (int round = 0; round < kRefinements && error > enough; ++round) {
     SolveOnce(rx_.data(), rz_.data(), ex_.data(), ez_.data());
-    const auto add = [](double part, const std::vector<double>& step, double* to) {
-      for (std::size_t k = 0; k < step.size(); ++k) to[k] += part * step[k];
-    };
-    add(1.0, ex_, dx);
-    add(1.0, ez_, dz);
+    AddPart(1.0, ex_, dx);
+    AddPart(1.0, ez_, dz);
     const double next = Residual(bx, bz, dx, dz);
     if (!(next < error)) {
-      add(-1.0, ex_, dx);
-      add(-1.0, ez_, dz);
+      AddPart(-1.0, ex_, dx);
+      AddPart(-1.0, ez_, dz);
       break;
     }
     error = next;

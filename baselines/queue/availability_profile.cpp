@@ -10,6 +10,7 @@ namespace berth {
 void AvailabilityProfile::Reset(double now, int free) {
   steps_.clear();
   steps_.push_back({now, free});
+  first_.clear();
 }
 
 std::size_t AvailabilityProfile::Cut(double time) {
@@ -26,10 +27,21 @@ std::size_t AvailabilityProfile::Cut(double time) {
 void AvailabilityProfile::Release(double time, int gang) {
   if (time == std::numeric_limits<double>::infinity()) return;
   for (std::size_t i = Cut(time); i < steps_.size(); ++i) steps_[i].free += gang;
+  first_.clear();
 }
 
-double AvailabilityProfile::EarliestStart(int gang, double seconds) const {
-  for (std::size_t i = 0; i < steps_.size(); ++i) {
+std::size_t AvailabilityProfile::FirstWith(int gang) {
+  const auto g = static_cast<std::size_t>(gang);
+  if (first_.size() <= g) first_.resize(g + 1, steps_.front().time);
+  const auto from = std::lower_bound(steps_.begin(), steps_.end(), first_[g],
+                                     [](const Step& step, double t) { return step.time < t; });
+  const auto found = std::find_if(from, steps_.end(), [&](const Step& step) { return step.free >= gang; });
+  first_[g] = found == steps_.end() ? std::numeric_limits<double>::infinity() : found->time;
+  return static_cast<std::size_t>(found - steps_.begin());
+}
+
+double AvailabilityProfile::EarliestStart(int gang, double seconds) {
+  for (std::size_t i = FirstWith(gang); i < steps_.size(); ++i) {
     if (steps_[i].free < gang) continue;
     const double start = steps_[i].time;
     std::size_t next = i + 1;

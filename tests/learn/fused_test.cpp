@@ -126,7 +126,7 @@ void Check(const Case& c, std::uint64_t seed) {
                           batch.advantage.data_ptr<float>()[r],
                           batch.returns.data_ptr<float>()[r],
                           batch.old_value.data_ptr<float>()[r]};
-      ppo.Add(coefficients, row, {s + k * actions, actions}, values.data_ptr<float>()[r],
+      ppo.Add(coefficients, std::span(&row, 1), {s + k * actions, actions}, values.data_ptr<float>()[r],
               std::span<float>(d_scores).subspan(k * actions, actions), d_values[k], totals);
     }
     fused.Backward(d_scores.data(), d_values.data());
@@ -182,6 +182,42 @@ TEST_CASE("fused passes: scores, losses and all gradients are autograd's to 1e-5
   };
   for (const Case& c : cases) {
     for (const std::uint64_t seed : {1, 2}) Check(c, seed);
+  }
+}
+
+// One row far below the others is computed alone; one allows a single action.
+TEST_CASE("fused passes: rows of one state together have the losses and gradients of each alone") {
+  constexpr std::size_t kActions = 37, kRows = 9;
+  Stream stream(3, Purpose::kTest);
+  for (const double value_clip : {0.0, 0.3}) {
+    const PpoCoefficients c = {0.2, value_clip, 0.5, 0.02, 20.0};
+    std::vector<float> scores(kActions);
+    for (float& score : scores) score = static_cast<float>(3.0 * stream.Normal());
+    for (std::size_t a = 0; a < 4; ++a) scores[a] -= 40.0F;
+    std::vector<std::vector<std::uint8_t>> masks(kRows, std::vector<std::uint8_t>(kActions));
+    std::vector<PpoRow> rows;
+    for (std::size_t r = 0; r < kRows; ++r) {
+      const std::size_t action = r == 0 ? 2 : stream.Below(kActions);
+      for (std::size_t a = 0; a < kActions; ++a)
+        masks[r][a] = a == action || (r == 0 ? a < 4 : r > 1 && stream.Below(3) == 0);
+      rows.push_back({masks[r], static_cast<std::int64_t>(action),
+                      static_cast<float>(-stream.Uniform(0.1, 3.0)), static_cast<float>(stream.Normal()),
+                      static_cast<float>(stream.Normal()), static_cast<float>(stream.Normal())});
+    }
+    PpoRows ppo(kActions);
+    std::vector<float> together(kActions), alone(kActions);
+    float d_together = 0.0F, d_alone = 0.0F;
+    PpoTotals sum, each;
+    ppo.Add(c, rows, scores, 0.4F, together, d_together, sum);
+    for (const PpoRow& row : rows) ppo.Add(c, std::span(&row, 1), scores, 0.4F, alone, d_alone, each);
+    CHECK(d_together == d_alone);
+    CHECK(sum.policy_loss == Approx(each.policy_loss).epsilon(1e-5));
+    CHECK(sum.value_loss == each.value_loss);
+    CHECK(sum.entropy == Approx(each.entropy).epsilon(1e-5));
+    for (std::size_t f = 0; f < 4; ++f)
+      CHECK(sum.figures[f] == Approx(each.figures[f]).epsilon(1e-5).margin(1e-5));
+    for (std::size_t a = 0; a < kActions; ++a)
+      CHECK(together[a] == Approx(alone[a]).epsilon(1e-5).margin(2e-7));
   }
 }
 

@@ -11,9 +11,11 @@ void Sweep(const RealismOptions& options, const std::string& name, const std::st
            const std::string& features, const std::vector<double>& values, RealismResult& into) {
   Curve curve{name, {}, {}, {}, {}};
   for (const double value : values) {
-    const RealismPoint point = MeasurePoint(options, scheduler, {50, 250}, [&](std::uint64_t seed) {
-      return RealismScenario("synthetic(rate=1.8,jobs=300)", "v100=12,p100=12,k80=12", "event",
-                             Join(features, value, ")"), seed);
+    const RealismPoint point = MeasurePoint(options, scheduler, {100, 300}, [&](std::uint64_t seed) {
+      return RealismScenario(
+          "synthetic(rate=2.4,jobs=400)", "v100=12,p100=12,k80=12", "event",
+          Join("failures(mtbf_h=50,repair_h=1);checkpoints(gb=1,interval=1800);", features, value, ")"),
+          seed);
     });
     AddPoint(curve, value, point);
     into.rows.push_back({name, Fixed(value, 0), Fixed(point.mean_jct_h.mean, 2), Fixed(point.dropped, 1)});
@@ -25,10 +27,10 @@ void Sweep(const RealismOptions& options, const std::string& name, const std::st
 
 RealismResult RealismLatency(const RealismOptions& options) {
   RealismResult result;
-  result.title = "Decision latency: mean JCT by the time that a decision takes to compute";
+  result.title = "Decision latency: mean JCT by the time that a decision takes (GPUs fail every 50 h)";
   result.shows =
       "GPUs that fall idle wait for the decision that is under way and then for the next one; entries that "
-      "completions have overtaken meanwhile are dropped.";
+      "failures and completions have overtaken meanwhile are dropped.";
   result.columns = {"scheduler", "latency s", "mean JCT h", "entries dropped"};
   result.x_label = "seconds from what a decision sees to its effect";
   result.y_label = "mean JCT, h";
@@ -39,7 +41,8 @@ RealismResult RealismLatency(const RealismOptions& options) {
 
 RealismResult RealismCadence(const RealismOptions& options) {
   RealismResult result;
-  result.title = "Recompute cadence: mean JCT by the period of decisions (each takes 60 s)";
+  result.title =
+      "Recompute cadence: mean JCT by the period of decisions (each takes 60 s, GPUs fail every 50 h)";
   result.shows =
       "Decisions at a period alone leave GPUs idle until the next; where events call for them too, the "
       "period "

@@ -15,6 +15,7 @@ constexpr const char* kUrgent =
     "jobs without a deadline, or with a late one, while more urgent ones keep coming";
 constexpr const char* kServed = "gangs while jobs that had less service keep coming";
 constexpr const char* kAgeFaster = "long gangs, since the others that wait rise as fast as they do";
+constexpr const char* kPassed = "gangs: jobs that fit pass them, so that GPUs are never idle together";
 
 constexpr Row kRows[] = {
     {"priority", "light gangs while heavier jobs keep coming"},
@@ -46,7 +47,14 @@ constexpr Row kRows[] = {
     {"hierarchical", "long gangs of a tenant, as the scheduler inside does: srpt starves them"},
     {"batch", "as the scheduler inside does: sjf starves long gangs"},
     {"predicted", "as the scheduler inside does: srpt starves long gangs"},
-    {"random", "gangs: jobs that fit pass them, so that GPUs are never idle together"},
+    {"autoscale", "as the scheduler inside does: srpt starves long gangs"},
+    {"evacuate", "as the scheduler inside does: srpt starves long gangs"},
+    {"elastic_srpt", kLong},
+    {"critical_path", "short gangs while longer jobs keep coming"},
+    {"johnson", kPassed},
+    {"mig", kPassed},
+    {"cheap_hours", kPassed},
+    {"random", kPassed},
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "env/features/checkpoints.hpp"
+#include "env/features/topology.hpp"
 
 namespace berth {
 
@@ -36,6 +37,13 @@ void StartByRank(const ClusterView& view, Ranking& ranking, bool overtake, Plan&
 
 bool CanRun(const ClusterView& view, int job, int type) {
   return view.Rate(job, type) > 0.0 && view.Gang(job) <= view.types()[static_cast<std::size_t>(type)].count;
+}
+
+bool NamesDevices(const ClusterView& view) {
+  const auto& topology = view.features().topology;
+  const bool limited = topology && !(topology->cpus_per_node.empty() && topology->node_memory_gb.empty() &&
+                                     topology->further_per_node.empty());
+  return !limited && view.sharing() == nullptr;
 }
 
 double ChangeSeconds(const ClusterView& view, int job, int type) {

@@ -15,6 +15,7 @@ constexpr const char* kUrgent =
     "jobs without a deadline, or with a late one, while more urgent ones keep coming";
 constexpr const char* kServed = "gangs while jobs that had less service keep coming";
 constexpr const char* kAgeFaster = "long gangs, since the others that wait rise as fast as they do";
+constexpr const char* kInside = "as the scheduler inside does: srpt starves long gangs";
 constexpr const char* kPassed = "gangs: jobs that fit pass them, so that GPUs are never idle together";
 
 constexpr Row kRows[] = {
@@ -46,14 +47,14 @@ constexpr Row kRows[] = {
     {"c_mu", "gangs of a class with little weight or long jobs"},
     {"hierarchical", "long gangs of a tenant, as the scheduler inside does: srpt starves them"},
     {"batch", "as the scheduler inside does: sjf starves long gangs"},
-    {"predicted", "as the scheduler inside does: srpt starves long gangs"},
-    {"autoscale", "as the scheduler inside does: srpt starves long gangs"},
-    {"evacuate", "as the scheduler inside does: srpt starves long gangs"},
+    {"predicted", kInside},
+    {"autoscale", kInside},
+    {"evacuate", kInside},
     {"elastic_srpt", kLong},
-    {"critical_path", "short gangs while longer jobs keep coming"},
+    {"critical_path", "short jobs that nobody waits for while longer ones keep coming"},
     {"johnson", kPassed},
-    {"mig", kPassed},
     {"cheap_hours", kPassed},
+    {"mig", kPassed},
     {"random", kPassed},
 };
 

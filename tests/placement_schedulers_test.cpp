@@ -86,8 +86,10 @@ TEST_CASE("placement schedulers get through random clusters with limits and fail
     data.features =
         ParseFeatures("topology(placement=best_fit,cpus_per_node=5);failures(mtbf_h=5,repair_h=0.02)");
     const Scenario scenario{data};
-    for (const char* spec : {"delay_scheduling", "delay_scheduling(patience=60,overtake=true)", "defragment",
-                             "defragment(inner=srpt)", "fcfs", "easy", "srpt", "tiresias", "conservative"}) {
+    for (const char* spec :
+         {"delay_scheduling", "delay_scheduling(patience=60,overtake=true)", "defragment",
+          "defragment(inner=srpt)", "fcfs", "easy", "srpt", "tiresias", "conservative", "least_loaded",
+          "power_of_two", "shortest_queue", "gavel", "gavel(packed=true)", "gandiva", "milp"}) {
       CAPTURE(seed, spec);
       CHECK(test::RunOf(spec, scenario).metrics.unfinished == 0);
     }

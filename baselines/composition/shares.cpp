@@ -4,6 +4,7 @@
 
 #include "baselines/index.hpp"
 #include "env/check.hpp"
+#include "env/features/sharing.hpp"
 
 namespace berth {
 namespace {
@@ -39,12 +40,13 @@ int Shares::Ask(const ClusterView& view, Inner& inner, std::span<const int> jobs
     inner.Limit(type, most_.back(), std::max(0, most_.back() - held[U(type)]));
   }
   int change = 0;
+  leaving_.clear();
   for (int job : jobs) {
     if (Fits(view, job, most_)) {
       inner.Show(view, job);
     } else if (view.IsRunning(job)) {  // the part has shrunk below it
       decision.Stop(job);
-      left_[U(view.TypeOf(job))] += view.Gang(job);
+      left_[U(view.TypeOf(job))] += Freed(view, job);
       --change;
     }
   }
@@ -60,16 +62,26 @@ int Shares::Ask(const ClusterView& view, Inner& inner, std::span<const int> jobs
   return change;
 }
 
-// Two jobs that somebody before packed on one GPU free it when the second of them leaves.
+// Jobs on one GPU (packed by somebody before, or with a part of it each) free it when the last of them
+// leaves; one out of service is not free then either.
 int Shares::Freed(const ClusterView& view, int job) {
-  if (view.Partner(job) < 0) return view.Gang(job);
   leaving_.push_back(job);
-  return std::find(leaving_.begin(), leaving_.end(), view.Partner(job)) == leaving_.end() ? 0 : 1;
+  const auto leaves = [&](int other) {
+    return std::find(leaving_.begin(), leaving_.end(), other) != leaving_.end();
+  };
+  if (view.Partner(job) >= 0 && !leaves(view.Partner(job))) return 0;
+  int freed = 0;
+  for (int device : view.Devices(job)) {
+    const bool parts = view.sharing() != nullptr && !view.sharing()->jobs[U(device)].empty();
+    const bool last = !parts || std::all_of(view.sharing()->jobs[U(device)].begin(),
+                                            view.sharing()->jobs[U(device)].end(), leaves);
+    freed += last && view.InService(device);
+  }
+  return freed;
 }
 
 bool Shares::KeepTo(const ClusterView& view) {
   before_ = left_;
-  leaving_.clear();
   for (Command& command : own_.commands) {
     RefusePack(command);
     command.devices_count = 0;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "baselines/ranking.hpp"
+
 namespace berth::gavel {
 namespace {
 
@@ -268,8 +270,7 @@ void RoundMechanism::PlaceType(const ClusterView& view, int type, Decision& deci
       const int job = IsPair(unit) ? PairOf(unit)[0] : unit;
       if (its_type != type || placed_[U(job)] != 0) continue;
       devices_.clear();
-      // With features the cluster says where: devices may be out of service, nodes without cores.
-      const int named = view.features().any() ? 0 : gang;
+      const int named = NamesDevices(view) ? gang : 0;
       for (; static_cast<int>(devices_.size()) < named; ++next) {
         if (taken_device_[U(next)] != 0) continue;
         taken_device_[U(next)] = 1;

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "baselines/ranking.hpp"
 #include "baselines/index.hpp"
+#include "baselines/ranking.hpp"
 #include "env/check.hpp"
 
 namespace berth {
@@ -48,10 +48,17 @@ void DeviceQueues::Decide(const ClusterView& view, Decision& decision) {
                 " devices, gang ", view.Gang(job));
     Join(job);
   }
+  const bool named = NamesDevices(view);  // otherwise a queue stands for some device of the type
+  room_.assign(view.free_gpus().begin(), view.free_gpus().end());
   for (int job : view.waiting()) {
     if (devices_[U(job)].empty() || !HeadsAll(job)) continue;
     const int type = TypeOfDevice(view, devices_[U(job)].front());
-    decision.Start(job, type, devices_[U(job)]);
+    if (named) {
+      decision.Start(job, type, devices_[U(job)]);
+    } else if (view.Gang(job) <= room_[U(type)]) {
+      decision.Start(job, type);
+      room_[U(type)] -= view.Gang(job);
+    }
   }
 }
 

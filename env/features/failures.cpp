@@ -7,7 +7,6 @@
 #include <set>
 #include <utility>
 
-#include "env/features/sharing.hpp"
 #include "env/invariants.hpp"
 #include "env/portable_math.hpp"
 #include "env/simulator.hpp"
@@ -177,10 +176,15 @@ bool FailureEngine::OnFailure(Simulator& sim, int domain) {
   ++state.outages_;
   for (int device = d.first; device < d.last; ++device) {
     if (++state.down_[U(device)] == 1) sim.SetService(device, kFailed, true);
-    for (int lost : HoldersOf(s, device)) {  // each may have completed within the round
-      if (s.phase[U(lost)] == JobPhase::kRunning) sim.Interrupt(lost);
-    }
   }
+  // Whoever holds a part of it, however GPUs are shared; within a round some have completed already.
+  std::vector<int> lost;
+  for (int job : s.running) {
+    const std::span<const int> on = s.Devices(job);
+    const bool hit = std::any_of(on.begin(), on.end(), [&](int x) { return x >= d.first && x < d.last; });
+    if (hit && s.phase[U(job)] == JobPhase::kRunning) lost.push_back(job);
+  }
+  for (int job : lost) sim.Interrupt(job);
   if (d.down_at != kNever) {
     d.down_at = kNever;
     --state.announced_;

@@ -44,7 +44,7 @@ RealismResult RealismMonitoring(const RealismOptions& options) {
       fairness += Mean(m.fairness) / options.seeds;
       if (seed > 0) continue;
       Curve curve{scheduler, {}, {}, {}, {}};
-      for (std::size_t i = 0; i < m.time.size(); ++i) {
+      for (std::size_t i = 0; i < m.time.size() && m.time[i] <= 15.0 * 86400.0; ++i) {
         curve.x.push_back(m.time[i] / 3600.0);
         curve.y.push_back(m.watts[i] / 1000.0);
       }

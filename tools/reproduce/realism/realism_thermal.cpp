@@ -25,7 +25,7 @@ RealismResult RealismThermal(const RealismOptions& options) {
     double jct = 0.0, hottest = 0.0, hot = 0.0;
     for (int seed = 0; seed < options.seeds; ++seed) {
       const Scenario scenario = RealismScenario(
-          "synthetic(rate=2.4,jobs=300)", "v100=48/4", "event",
+          "synthetic(rate=1.6,jobs=300)", "v100=48/4", "event",
           "monitoring(interval_s=600);power(heat=true,ambient_c=22,ambient_swing_c=3,hot_spot_c=14,rise_c=50,"
           "time_constant_s=120)",
           static_cast<std::uint64_t>(seed));

@@ -3,14 +3,11 @@
 #include <algorithm>
 #include <limits>
 
+#include "baselines/index.hpp"
 #include "env/check.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 

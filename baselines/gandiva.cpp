@@ -17,7 +17,7 @@ constexpr ParamInfo kParams[] = {
 SchedulerInfo GandivaInfo() {
   return {
       "gandiva",
-      "pairs jobs on a GPU at random when there are more jobs than GPUs, and drops pairs that gain nothing",
+      "pairs jobs at random when there are more than GPUs, drops pairs that gain nothing; O(n types) a round",
       "Xiao et al., OSDI 2018, in the form of Narayanan et al., OSDI 2020",
       "gandiva",
       Knowledge::kBlind,

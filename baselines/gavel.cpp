@@ -142,7 +142,7 @@ std::unique_ptr<Scheduler> MakeGavel(Params& params) {
 
 SchedulerInfo GavelInfo() {
   return {"gavel",
-          "LP heterogeneity-aware allocation, run in rounds",
+          "LP heterogeneity-aware allocation, run in rounds; an LP an allocation, O(n types) a round",
           "Narayanan et al., OSDI 2020",
           ReferenceNames(),
           Knowledge::kBlind,

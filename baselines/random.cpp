@@ -41,7 +41,7 @@ class Random final : public Scheduler {
 
 SchedulerInfo RandomInfo() {
   return {"random",
-          "waiting jobs in random order on random types with room; seeded by the scenario",
+          "waiting jobs in random order on random types with room; seeded by the scenario; O(n types)",
           "Berth: the floor that every other scheduler must beat",
           "",
           Knowledge::kNone,

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "env/features/checkpoints.hpp"
+#include "env/features/topology.hpp"
+
 namespace berth {
 
 int FastestOrHere(const ClusterView& view, const Plan& plan, int job) {
@@ -36,9 +39,19 @@ bool CanRun(const ClusterView& view, int job, int type) {
   return view.Rate(job, type) > 0.0 && view.Gang(job) <= view.types()[static_cast<std::size_t>(type)].count;
 }
 
+bool NamesDevices(const ClusterView& view) {
+  const auto& topology = view.features().topology;
+  const bool limited = topology && !(topology->cpus_per_node.empty() && topology->node_memory_gb.empty() &&
+                                     topology->further_per_node.empty());
+  return !limited && view.sharing() == nullptr;
+}
+
 double ChangeSeconds(const ClusterView& view, int job, int type) {
   const int last = view.LastTypeOf(job);
   if (last < 0 || view.TypeOf(job) == type) return 0.0;
+  if (const CheckpointState* state = view.checkpoints())
+    return state->save_s[static_cast<std::size_t>(job)] + state->restore_s[static_cast<std::size_t>(job)] +
+           view.features().checkpoints->cold_start_s;
   const Costs& costs = view.costs();
   return costs.checkpoint_s + costs.restore_s + (last != type ? costs.migration_s : 0.0);
 }

@@ -32,7 +32,12 @@ void StartByRank(const ClusterView& view, Ranking& ranking, bool overtake, Plan&
 // cluster (env/view_part.hpp) need not have.
 bool CanRun(const ClusterView& view, int job, int type);
 
-// Seconds without progress that running on `type` next would cost (env/scenario.hpp: Costs); 0 where it runs
+// May a scheduler say on which devices jobs run? Where nodes have limited cores and memory, or GPUs are held
+// in parts, it leaves that to the cluster, which knows what goes where.
+bool NamesDevices(const ClusterView& view);
+
+// Seconds without progress that running on `type` next would cost (env/scenario.hpp: Costs; feature
+// checkpoints: save, load and cold start, with the storage to itself); 0 where it runs
 // there already or never ran.
 double ChangeSeconds(const ClusterView& view, int job, int type);
 

@@ -24,7 +24,9 @@
   X(F4)                    \
   X(Easy)                  \
   X(EasySjf)               \
+  X(EasySjbf)              \
   X(Conservative)          \
+  X(TaskBatching)          \
   X(Srpt)                  \
   X(Las)                   \
   X(Tuned)                 \
@@ -44,21 +46,40 @@
   X(LeastLoaded)           \
   X(PowerOfTwo)            \
   X(ShortestQueue)         \
+  X(DelayScheduling)       \
+  X(Defragment)            \
   X(BestFit)               \
   X(WorstFit)              \
+  X(GpuShares)             \
+  X(Mig)                   \
+  X(VectorFit)             \
   X(Matching)              \
   X(AssignmentLp)          \
   X(Milp)                  \
   X(Genetic)               \
   X(Annealing)             \
+  X(Hybrid)                \
   X(Admission)             \
   X(TokenBucket)           \
+  X(EnergyEfficient)       \
+  X(CoolestFirst)          \
+  X(CheapHours)            \
+  X(PowerFeedback)         \
   X(CMu)                   \
   X(MaxWeight)             \
   X(Hierarchical)          \
+  X(Pools)                 \
   X(Batch)                 \
   X(Adaptive)              \
   X(Predicted)             \
+  X(Autoscale)             \
+  X(CriticalPath)          \
+  X(Johnson)               \
+  X(Evacuate)              \
+  X(Optimus)               \
+  X(ElasticSrpt)           \
+  X(EqualShare)            \
+  X(Reservation)           \
   X(Random)                \
   X(Gavel)                 \
   X(Gandiva)

@@ -259,9 +259,14 @@ Reader::Reader(const std::string& path, const std::string& kind, int newest_vers
   const std::string found = KindOfOpen(file_, path_);
   if (found != kind) throw Error(Join(path_, ": expected a file of kind '", kind, "', found '", found, "'"));
   version_ = static_cast<int>(Integer(kVersion));
-  if (version_ > newest_version) {
-    throw Error(Join(path_, ": format version ", version_, " of '", kind, "' is newer than this Berth's ",
-                     newest_version));
+  const auto versions = [&] {
+    const std::string wrote =
+        H5Aexists(file_, kCommit) > 0 ? ReadText(file_, path_, kCommit) : std::string("unknown");
+    return Join("format version ", version_, " of '", kind, "', written by Berth ", wrote, "; this Berth, ",
+                berth::h5::Commit(), ", reads versions 1 to ", newest_version);
+  };
+  if (version_ < 1 || version_ > newest_version) {
+    throw Error(Join(path_, ": expected a version that this Berth knows, found ", versions()));
   }
   std::uint64_t stored = 0, hash = 0;
   ReadAttribute(file_, path_, kHash, H5T_NATIVE_UINT64, &stored);
@@ -301,8 +306,10 @@ Reader::Reader(const std::string& path, const std::string& kind, int newest_vers
     }
     hash += HashItem(name, raw.data(), bytes);
   }
-  if (hash != stored)
-    throw Error(Join(path_, ": the content does not match its hash: the file was changed or damaged"));
+  if (hash != stored) {
+    throw Error(Join(path_, ": the content does not match its hash: the file was changed or damaged (",
+                     versions(), ")"));
+  }
   H5Iinc_ref(file_);  // the checks passed: keep it open
 }
 

@@ -1,15 +1,19 @@
 // Scenarios and event logs as HDF5.
 //   cluster/{name, count, gpus_per_node, memory_gb, idle_power_w, peak_power_w, price_per_hour}
-//   throughputs/{job_types, gang_sizes, alone [T, S, G], unconsolidated, pairs}
+//   throughputs/{job_types, gang_sizes, alone [T, S, G], unconsolidated, pairs}, and optional ones that
+//   schedulers believe: throughputs/{believed_alone, believed_pairs}
 //   jobs/{id, arrival, job_type, gang, total_steps, ...}: optional columns are absent
 //   job_types/{checkpoint_gb, ...} [T]: optional; features: spec strings, absent when none is on
 //   tenants/{name, weight, inner_policy}; attributes name, clock, knowledge, estimate_sigma, costs, seed,
 //   provenance
+// Event logs: kinds, events/{time, kind, job, type, device}; with the feature monitoring its series too,
+//   monitoring/{time, utilization [S, G], ...}
 #include <algorithm>
 
 #include "data/hdf5_file.hpp"
 #include "data/workloads.hpp"
 #include "env/check.hpp"
+#include "env/features/monitoring.hpp"
 #include "env/simulator.hpp"
 #include "env/spec.hpp"
 
@@ -98,6 +102,10 @@ void WriteScenario(const Scenario& scenario, const std::string& path) {
   if (!t.unconsolidated.empty())
     out.Array("throughputs/unconsolidated", t.unconsolidated, {jobs, sizes, types});
   if (!t.pairs.empty()) out.Array("throughputs/pairs", t.pairs, {jobs, jobs, types, 2});
+  if (!d.believed.alone.empty())
+    out.Array("throughputs/believed_alone", d.believed.alone, {jobs, sizes, types});
+  if (!d.believed.pairs.empty())
+    out.Array("throughputs/believed_pairs", d.believed.pairs, {jobs, jobs, types, 2});
 
   ForEachColumn(d.jobs, [&](const char* name, const auto& column, bool optional) {
     if (!optional || !column.empty()) out.Array(std::string("jobs/") + name, column);
@@ -135,6 +143,8 @@ Scenario ReadScenario(const std::string& path) {
   if (in.Has("throughputs/unconsolidated"))
     d.throughputs.unconsolidated = in.Array<double>("throughputs/unconsolidated");
   if (in.Has("throughputs/pairs")) d.throughputs.pairs = in.Array<double>("throughputs/pairs");
+  if (in.Has("throughputs/believed_alone")) d.believed.alone = in.Array<double>("throughputs/believed_alone");
+  if (in.Has("throughputs/believed_pairs")) d.believed.pairs = in.Array<double>("throughputs/believed_pairs");
   d.jobs = ReadJobs(in);
   ForEachColumn(d.traits, [&](const char* name, std::vector<double>& column) {
     const std::string dataset = std::string("job_types/") + name;
@@ -196,6 +206,13 @@ void WriteEvents(const RunResult& result, const Scenario& scenario, const std::s
   out.Array("events/job", job);
   out.Array("events/type", type);
   out.Array("events/device", device);
+  if (result.monitoring != nullptr) {
+    ForEachSeries(*result.monitoring, [&](const char* name, const std::vector<double>& column, int wide) {
+      std::vector<std::int64_t> shape;
+      if (wide > 1) shape = {Size(column) / wide, wide};
+      out.Array(std::string("monitoring/") + name, column, std::move(shape));
+    });
+  }
   out.Commit();
 }
 

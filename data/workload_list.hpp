@@ -13,7 +13,8 @@
   X(GavelFormatInfo)     \
   X(SwfFormatInfo)       \
   X(PhillyFormatInfo)    \
-  X(ItpFormatInfo)
+  X(ItpFormatInfo)       \
+  X(OpenbFormatInfo)
 
 namespace berth {
 

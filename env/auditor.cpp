@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "env/check.hpp"
+#include "env/features/stages.hpp"
 
 namespace berth {
 namespace {
@@ -20,6 +22,9 @@ constexpr const char* kHeld = "held seconds";
 constexpr const char* kBusy = "GPU-seconds";
 constexpr const char* kJobSeconds = "job-seconds";
 constexpr const char* kRules[] = {kTime, kClock, kPhases, kWork, kHeld, kBusy, kJobSeconds};
+
+// Run::partner of a job that holds a part of device d (feature sharing) is kPartOf - d.
+constexpr int kPartOf = -2;
 
 // Two books add the same terms in another order, and differences of times lose what the times' size costs.
 bool Same(double a, double b, double scale) {
@@ -72,6 +77,7 @@ std::string Auditor::Elapse(const AuditInput& in) {
     return Join(kClock, ": ", s.now, " s is no multiple of the round");
   }
   const bool reference = clock.kind == ClockKind::kReferenceRounds;
+  std::map<int, double> ends;  // of GPUs held in parts: when the last job so far ended
   for (int job = 0; job < in.scenario.num_jobs(); ++job) {
     Run& run = runs_[U(job)];
     const JobPhase phase = s.phase[U(job)];
@@ -82,7 +88,8 @@ std::string Auditor::Elapse(const AuditInput& in) {
     if (phase == JobPhase::kDone && run.phase != JobPhase::kDone && (done < time_ || done > s.now)) {
       return Join(kTime, ": job ", job, " completed at ", done, " between ", time_, " and ", s.now);
     }
-    if (phase != JobPhase::kFuture && !Gone(run.phase)) {
+    const bool blocked = s.stages && s.stages->blocked[U(job)] != 0;
+    if ((phase != JobPhase::kFuture || blocked) && !Gone(run.phase)) {
       const double since = std::max(time_, jobs.arrival[U(job)]);
       const double until = phase == JobPhase::kDone ? done : s.now;
       job_seconds_ += std::max(0.0, until - since);
@@ -104,6 +111,11 @@ std::string Auditor::Elapse(const AuditInput& in) {
     busy_[U(run.type)] += run.width * (end - time_);
     if (run.partner > job) {  // a GPU that two hold is busy once
       busy_[U(run.type)] -= std::min(end, EndOfRun(in, run.partner)) - time_;
+    }
+    if (run.partner <= kPartOf) {  // so is one that more hold: until the last of them ends
+      double& longest = ends.try_emplace(run.partner, time_).first->second;
+      busy_[U(run.type)] -= std::min(end, longest) - time_;
+      longest = std::max(longest, end);
     }
   }
   return "";
@@ -173,6 +185,9 @@ void Auditor::Record(const AuditInput& in) {
     }
     run.type = type;
     run.partner = type < 0 ? -1 : s.partner[U(job)];
+    const std::vector<int>& milli = in.scenario.data().jobs.gpu_milli;
+    if (type >= 0 && s.sharing && !milli.empty() && milli[U(job)] < 1000)
+      run.partner = kPartOf - s.Devices(job).front();
     run.preemptions = s.preemptions[U(job)];
   }
   time_ = s.now;

@@ -6,7 +6,7 @@ namespace berth {
 
 bool PassesOver(const ClusterView& view, const MdpSpec& mdp) {
   if ((mdp.preemptive ? view.active() : view.waiting()).empty()) return true;
-  return mdp.on_change && view.arrived().empty() && view.completed().empty();
+  return mdp.on_change && !view.capacity_changed() && view.arrived().empty() && view.completed().empty();
 }
 
 std::span<const int> Candidates::List(const ClusterView& view, const MdpSpec& mdp, const Plan* placed) {

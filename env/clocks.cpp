@@ -2,6 +2,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "env/features/estimates.hpp"
+#include "env/features/latency.hpp"
+#include "env/features/power.hpp"
 #include "env/simulator.hpp"
 
 namespace berth {
@@ -28,23 +31,27 @@ bool Simulator::AdvanceToDecision() {
   if (window_left_ == 0) finished_ = true;
   if (finished_ || stalled_) return false;
   bool decide = false;
-  switch (scenario_.data().clock.kind) {
-    case ClockKind::kEvent:
-      decide = AdvanceEvents(/*one_at_a_time=*/false);
-      break;
-    case ClockKind::kHpc:
-      decide = AdvanceEvents(/*one_at_a_time=*/true);
-      break;
-    case ClockKind::kRounds:
-      decide = AdvanceRounds();
-      break;
-    case ClockKind::kReferenceRounds:
-      decide = AdvanceReferenceRounds();
-      break;
-  }
+  if (state_.estimates) EstimateEngine::NoteRuns(*this);
+  do {
+    switch (scenario_.data().clock.kind) {
+      case ClockKind::kEvent:
+        decide = AdvanceEvents(/*one_at_a_time=*/false);
+        break;
+      case ClockKind::kHpc:
+        decide = AdvanceEvents(/*one_at_a_time=*/true);
+        break;
+      case ClockKind::kRounds:
+        decide = AdvanceRounds();
+        break;
+      case ClockKind::kReferenceRounds:
+        decide = AdvanceReferenceRounds();
+        break;
+    }
 #ifdef BERTH_DEBUG_CHECKS
-  Audit();
+    Audit();
 #endif
+  } while (decide && state_.latency && !LatencyEngine::Due(*this));
+  if (state_.estimates) EstimateEngine::Learn(*this);
   reported_ = true;
   if (window_left_ == 0) {
     finished_ = true;
@@ -85,6 +92,10 @@ bool Simulator::AdvanceEvents(bool one_at_a_time) {
     }
     while (NextArrival() <= s.now) Arrive(next_arrival_++, s.now);
     if (NextTimer() <= s.now) decide = FireTimers() || decide;
+    if (s.power) PowerEngine::Settle(*this);
+#ifdef BERTH_DEBUG_CHECKS
+    if (!decide) Audit(/*within_round=*/true);  // rates may be others from here on
+#endif
   }
   wake_at_ = kNever;
   return true;
@@ -141,7 +152,7 @@ bool Simulator::AdvanceRounds() {
   wake_at_ = kNever;
   const double begin = s.now;
   const double boundary = static_cast<double>(round_) * length;
-  if (NextTimer() <= boundary) {
+  if (NextTimer() <= boundary || s.power) {
     RunRoundInParts(boundary);
     return true;
   }
@@ -173,9 +184,9 @@ void Simulator::RunRoundInParts(double boundary) {
     segment.completed = completed;
   };
   for (bool over = false; !over;) {
-    const double until = std::min(boundary, NextTimer());
-    over = until == boundary && NextTimer() > boundary;
-    for (;;) {  // one at a time: what ends may change how fast others go
+    double until = boundary;
+    for (;;) {  // one at a time: what ends may change how fast others go, and set timers
+      until = std::min(boundary, NextTimer());
       Segment* first = nullptr;
       double earliest = kNever;
       for (Segment& segment : s.segments) {
@@ -186,12 +197,19 @@ void Simulator::RunRoundInParts(double boundary) {
       if (first == nullptr) break;
       while (NextArrival() < earliest) Arrive(next_arrival_, NextArrival()), ++next_arrival_;
       end_segment(*first, earliest, true);
+      s.now = std::max(s.now, earliest);
       Complete(first->job, earliest, /*release_devices=*/false);
+      if (s.power) PowerEngine::Settle(*this);
+#ifdef BERTH_DEBUG_CHECKS
+      Audit(/*within_round=*/true);
+#endif
     }
     ArriveUntil(until);
     s.now = std::max(s.now, until);
+    over = NextTimer() > boundary;
     if (over) break;
     FireTimers();
+    if (s.power) PowerEngine::Settle(*this);
     for (Segment& segment : s.segments) {
       const bool gone = s.phase[U(segment.job)] != JobPhase::kRunning;
       if (gone && segment.finish == kNever) end_segment(segment, s.now, false);

@@ -15,7 +15,13 @@ namespace berth {
 class ClusterView {
  public:
   ClusterView(const Scenario& scenario, const SimState& state, Knowledge granted)
-      : scenario_(&scenario), state_(&state), granted_(granted) {}
+      : scenario_(&scenario),
+        state_(&state),
+        rates_(scenario.told_rates()),
+        best_rates_(scenario.told_best_rates()),
+        granted_(granted) {
+    if (state.estimates) ReadEstimates();
+  }
   // A part of `whole`, for a scheduler inside another. `part` outlives the view. More knowledge than the
   // whole has only with predictions in place of the truth.
   ClusterView(const ClusterView& whole, const ViewPart& part, Knowledge granted) : ClusterView(whole) {
@@ -40,11 +46,13 @@ class ClusterView {
   }  // devices are numbered type by type
   std::span<const int> free_gpus() const {
     return part_ != nullptr ? part_->free_gpus : state_->free_gpus;
-  }  // [G] whole idle devices
-  bool DeviceFree(int device) const {
-    return state_->device_job[Index(device)] < 0 &&
-           (state_->out_of_service.empty() || state_->out_of_service[Index(device)] == 0);
+  }                                   // [G] whole idle devices
+  bool InService(int device) const {  // it may take a job, now or when its own is gone
+    return state_->out_of_service.empty() || state_->out_of_service[Index(device)] == 0;
   }
+  // Devices left service or came back since the previous decision point; true at the first.
+  bool capacity_changed() const { return state_->changed_since == 0; }
+  bool DeviceFree(int device) const { return state_->device_job[Index(device)] < 0 && InService(device); }
   int NodeOf(int device) const { return scenario_->NodeOf(device); }
   const Features& features() const { return scenario_->data().features; }
   // State of a feature that anybody may see (env/features/NAME.hpp); null where it is off.
@@ -53,16 +61,19 @@ class ClusterView {
   const SharingState* sharing() const { return state_->sharing.get(); }
   const ElasticityState* elasticity() const { return state_->elasticity.get(); }
   const CheckpointState* checkpoints() const { return state_->checkpoints.get(); }
+  const FailureState* failures() const { return state_->failures.get(); }
   const LatencyState* latency() const { return state_->latency.get(); }
   const PowerState* power() const { return state_->power.get(); }
   const ServiceState* services() const { return state_->services.get(); }
   const StageState* stages() const { return state_->stages.get(); }
   const MonitoringState* monitoring() const { return state_->monitoring.get(); }
+  const ClusterSpec& cluster() const { return scenario_->data().cluster; }  // in service or not
   const JobTypeTraits& traits() const { return scenario_->data().traits; }
   int GpuMilli(int job) const { return Or(Seen(job).gpu_milli, job, 1000); }  // of each of its GPUs
   Qos QosOf(int job) const { return static_cast<Qos>(Or(Seen(job).qos, job, 0)); }
   double Demand(int job, int resource) const { return scenario_->Demand(job, resource); }
   std::span<const Tenant> tenants() const { return scenario_->data().tenants; }
+  // The truth: what there is, not how fast schedulers think it is (Rate).
   const ThroughputTable& throughputs() const { return scenario_->data().throughputs; }
   const Costs& costs() const { return scenario_->data().costs; }
   std::uint64_t seed() const { return scenario_->data().seed; }
@@ -130,15 +141,28 @@ class ClusterView {
   }
   int MinGang(int job) const { return scenario_->MinGang(job); }  // GPUs it may run on, feature elasticity
   int MaxGang(int job) const { return scenario_->MaxGang(job); }
-  double RateAt(int job, int type, int width) const { return scenario_->RateAt(job, type, width); }
-  double Rate(int job, int type) const {
-    return scenario_->Rate(job, type);
-  }  // steps/s of the gang; 0 = cannot run
-  std::span<const double> Rates(int job) const { return scenario_->Rates(job); }  // [G]
+  // Rates are estimates where the feature `estimates` is on (0 only where the truth is 0), and may change
+  // while jobs run where it learns: `rates_version` is another number then, and nobody Follows.
+  bool rates_are_exact() const { return !estimated_; }
+  std::uint64_t rates_version() const { return rates_version_; }
+  double RateAt(int job, int type, int width) const {
+    const double rate = scenario_->RateAt(job, type, width);
+    if (!estimated_ || scenario_->Rate(job, type) <= 0.0) return rate;
+    return rate * (Rate(job, type) / scenario_->Rate(job, type));  // the curve is known, its height is not
+  }
+  double Rate(int job, int type) const {  // steps/s of the gang; 0 = cannot run
+    return rates_[Index(job) * Index(num_types()) + Index(type)];
+  }
+  std::span<const double> Rates(int job) const {  // [G]
+    return {rates_ + Index(job) * Index(num_types()), Index(num_types())};
+  }
   // steps/s of `job` while it shares one GPU with `other`; 0 = the two cannot share one
-  double PairRate(int job, int other, int type) const { return scenario_->PairRate(job, other, type); }
+  double PairRate(int job, int other, int type) const {
+    if (estimated_) return scenario_->PairRate(job, other, type, *told_pairs_);
+    return scenario_->PairRate(job, other, type);
+  }
   bool has_pairs() const { return !throughputs().pairs.empty(); }
-  double BestRate(int job) const { return scenario_->BestRate(job); }
+  double BestRate(int job) const { return best_rates_[Index(job)]; }
 
   // -- its state
   bool IsWaiting(int job) const { return state_->phase[Index(job)] == JobPhase::kWaiting; }
@@ -150,6 +174,9 @@ class ClusterView {
   int Width(int job) const { return state_->Width(job); }                       // GPUs held now
   int Partner(int job) const { return state_->partner[Index(job)]; }            // on the same GPU, -1 = none
   double RunStart(int job) const { return state_->run_start[Index(job)]; }      // s, of the current run
+  int Interruptions(int job) const {  // stops that no decision ordered
+    return state_->interruptions.empty() ? 0 : state_->interruptions[Index(job)];
+  }
   int Preemptions(int job) const { return state_->preemptions[Index(job)]; }
 
   // -- attained service; needs kBlind
@@ -197,7 +224,9 @@ class ClusterView {
     return column.empty() ? otherwise : column[Index(job)];
   }
   const JobTable& Seen(int job) const {  // the view is blind to jobs that have not arrived
-    BERTH_DCHECK(state_->phase[Index(job)] != JobPhase::kFuture, "job ", job, " has not arrived");
+    // With the feature stages a blocked job has arrived and is in no list.
+    BERTH_DCHECK(state_->phase[Index(job)] != JobPhase::kFuture || state_->stages, "job ", job,
+                 " has not arrived");
     (void)job;
     return scenario_->data().jobs;
   }
@@ -206,8 +235,15 @@ class ClusterView {
                 ToString(granted_), "'");
   }
 
+  void ReadEstimates();  // env/features/estimates.cpp
+
   const Scenario* scenario_;
   const SimState* state_;
+  const double* rates_;       // [J, G]
+  const double* best_rates_;  // [J]
+  const std::vector<double>* told_pairs_ = nullptr;
+  std::uint64_t rates_version_ = 0;
+  bool estimated_ = false;
   const ViewPart* part_ = nullptr;     // null = the whole
   const double* predicted_ = nullptr;  // [J] ViewPart::predicted, this part's or that of one around it
   Knowledge granted_;

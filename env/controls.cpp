@@ -1,4 +1,7 @@
 // What a decision sets beside its jobs: each kind belongs to a feature.
+#include "env/features/partitions.hpp"
+#include "env/features/power.hpp"
+#include "env/features/services.hpp"
 #include "env/simulator.hpp"
 
 namespace berth {
@@ -6,14 +9,26 @@ namespace berth {
 bool Simulator::ControlAllowed(const Control& control) const {
   switch (control.kind) {
     case ControlKind::kPartition:
+      return PartitionEngine::Allowed(*this, control);
     case ControlKind::kClock:
     case ControlKind::kPowerCap:
+      return state_.power && PowerEngine::ControlAllowed(*this, control);
     case ControlKind::kReplicas:
-      break;
+      return ServiceEngine::Allowed(*this, control);
   }
   return false;
 }
 
-void Simulator::CarryOut(const Control&) {}
+void Simulator::CarryOut(const Control& control) {
+  switch (control.kind) {
+    case ControlKind::kPartition:
+      return PartitionEngine::CarryOut(*this, control);
+    case ControlKind::kClock:
+    case ControlKind::kPowerCap:
+      return PowerEngine::CarryOut(*this, control);
+    case ControlKind::kReplicas:
+      return ServiceEngine::CarryOut(*this, control);
+  }
+}
 
 }  // namespace berth

@@ -1,6 +1,9 @@
 // Validation of a decision as a whole, and the words for what it breaks.
 #include <algorithm>
 
+#include "env/features/partitions.hpp"
+#include "env/features/placement_engine.hpp"
+#include "env/features/sharing.hpp"
 #include "env/simulator.hpp"
 
 namespace berth {
@@ -46,14 +49,18 @@ ApplyResult Simulator::Validate(const Decision& decision) {
     if (partner < 0 || job_stamp_[U(partner)] == stamp_)
       spare_[U(s.on_type[U(c.job)])] += InService(s, c.job);
   }
+  if (s.partitions) PartitionEngine::Withhold(*this, decision);
   for (int i = 0; i < count; ++i) {
     const Command& c = decision.commands[U(i)];
     if (c.kind != CommandKind::kStart && c.kind != CommandKind::kMove) continue;
     if (c.type < 0 || c.type >= scenario_.num_types()) return {Rule::kUnknownType, i};
-    if (scenario_.Rate(c.job, c.type) <= 0.0) return {Rule::kCannotRun, i};
     const int width = Width(c);
-    if (width != jobs.gang[U(c.job)] && scenario_.RateAt(c.job, c.type, width) <= 0.0)
+    if (width == jobs.gang[U(c.job)]) {
+      if (scenario_.Rate(c.job, c.type) <= 0.0) return {Rule::kCannotRun, i};
+    } else if (scenario_.RateAt(c.job, c.type, width) <= 0.0) {
       return {Rule::kWidth, i};
+    }
+    if (s.sharing) continue;  // ValidateRoom
     spare_[U(c.type)] -= width;
     if (spare_[U(c.type)] < 0) return {Rule::kNoRoom, i};
     if (c.devices_count == 0) continue;
@@ -73,8 +80,14 @@ ApplyResult Simulator::Validate(const Decision& decision) {
       device_stamp_[U(d)] = stamp_;
     }
   }
+  if (s.sharing) {
+    if (ApplyResult result = SharingEngine::ValidateRoom(*this, decision); !result.ok()) return result;
+  }
   for (std::size_t i = 0; i < decision.controls.size(); ++i) {
     if (!ControlAllowed(decision.controls[i])) return {Rule::kControl, static_cast<int>(i)};
+  }
+  if (s.placement) {
+    if (const ApplyResult named = PlacementEngine::Validate(*this, decision); !named.ok()) return named;
   }
   return packs ? ValidatePacks(decision) : ApplyResult{};
 }
@@ -103,6 +116,8 @@ ApplyResult Simulator::ValidatePacks(const Decision& decision) {
     if (host_stamp_[U(host)] == stamp_) return {Rule::kPackShared, i};
     host_stamp_[U(host)] = stamp_;
     if (jobs.gang[U(job)] != 1 || jobs.gang[U(host)] != 1) return {Rule::kPackGang, i};
+    if (s.sharing && (SharingEngine::Parts(*this, job) || SharingEngine::Parts(*this, host)))
+      return {Rule::kPackShared, i};
     if (scenario_.PairRate(job, host, type) <= 0.0) return {Rule::kPackRate, i};
   }
   return {};
@@ -165,6 +180,8 @@ std::string Explain(const ApplyResult& result, const Decision& decision, const S
                   scenario.MinGang(c.job), " to ", scenario.MaxGang(c.job));
     case Rule::kControl:
       break;
+    case Rule::kNodeResources:
+      return Join(job, ": a named device's node has not the CPU cores, memory or further resource left");
     case Rule::kOutOfService:
       return Join(job, ": a named device is out of service");
   }

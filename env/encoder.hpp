@@ -59,6 +59,7 @@ struct EncoderInfo {
 // The one list: X(function that gives the EncoderInfo, defined in the encoder's own file).
 #define BERTH_ENCODERS(X) \
   X(ObservationV1Info)    \
+  X(ObservationV2Info)    \
   X(RlSchedulerInfo)
 
 #define BERTH_DECLARE(function) EncoderInfo function();

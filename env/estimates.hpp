@@ -25,7 +25,8 @@ double EstimatedRelease(const ClusterView& view, int job, int type, double start
 
 // Does EstimatedRelease of this running job stay as it is, but for rounding, until the job changes or its
 // time has come? Not where the estimate is off (its error shrinks as the job runs), where the job's rate is
-// not that of its type alone, while a start is being paid for, and in rounds of whole steps.
+// not that of its type alone, while a start is being paid for, in rounds of whole steps, and where
+// features change rates, saves or starts.
 bool ReleaseIsSteady(const ClusterView& view, int job);
 
 }  // namespace berth

@@ -1,10 +1,16 @@
 #include "env/invariants.hpp"
 
 #include <algorithm>
-#include <array>
 #include <vector>
 
 #include "env/check.hpp"
+#include "env/features/checkpoints.hpp"
+#include "env/features/elasticity.hpp"
+#include "env/features/failures.hpp"
+#include "env/features/latency.hpp"
+#include "env/features/placement_engine.hpp"
+#include "env/features/power.hpp"
+#include "env/features/sharing.hpp"
 #include "env/simulator.hpp"
 
 namespace berth {
@@ -14,16 +20,15 @@ std::size_t U(int i) {
   return static_cast<std::size_t>(i);
 }
 
-// The jobs on a device, -1 = nobody: its holder and whom that one shares it with.
-std::array<int, 2> Holders(const SimState& state, int device) {
-  const int job = state.device_job[U(device)];
-  return {job, job < 0 ? -1 : state.partner[U(job)]};
-}
-
 // No device gives more than it has, and none is lost.
 std::string Capacity(const InvariantInput& in) {
   for (int d = 0; d < in.scenario.num_gpus(); ++d) {
-    if (in.state.device_milli[U(d)] != (in.state.device_job[U(d)] < 0 ? 1000 : 0)) {
+    int free = in.state.device_job[U(d)] < 0 ? 1000 : 0;
+    if (in.state.sharing && !in.state.sharing->jobs[U(d)].empty()) {
+      free = 1000;
+      for (int job : in.state.sharing->jobs[U(d)]) free -= in.scenario.data().jobs.gpu_milli[U(job)];
+    }
+    if (in.state.device_milli[U(d)] != free || free < 0) {
       return Join("device ", d, ": capacity and holder disagree");
     }
   }
@@ -54,8 +59,8 @@ std::string DeviceTypes(const InvariantInput& in) {
   for (int type = 0; type < in.scenario.num_types(); ++type) {
     const int first = in.scenario.first_device(type);
     for (int d = first; d < first + in.scenario.data().cluster.types[U(type)].count; ++d) {
-      for (int job : Holders(in.state, d)) {
-        if (job >= 0 && in.state.on_type[U(job)] != type)
+      for (int job : HoldersOf(in.state, d)) {
+        if (in.state.on_type[U(job)] != type)
           return Join("job ", job, " holds device ", d, " of another type");
       }
     }
@@ -66,9 +71,7 @@ std::string DeviceTypes(const InvariantInput& in) {
 std::string WholeGangs(const InvariantInput& in) {
   std::vector<int> held(U(in.scenario.num_jobs()), 0);
   for (int d = 0; d < in.scenario.num_gpus(); ++d) {
-    for (int job : Holders(in.state, d)) {
-      if (job >= 0) ++held[U(job)];
-    }
+    for (int job : HoldersOf(in.state, d)) ++held[U(job)];
   }
   for (int job = 0; job < in.scenario.num_jobs(); ++job) {
     const bool runs = in.state.phase[U(job)] == JobPhase::kRunning;
@@ -84,16 +87,14 @@ std::string DeviceLists(const InvariantInput& in) {
   std::size_t listed = 0;
   for (int job = 0; job < in.scenario.num_jobs(); ++job) {
     for (int d : in.state.Devices(job)) {
-      const auto holders = Holders(in.state, d);
-      if (holders[0] != job && holders[1] != job)
+      const std::vector<int> holders = HoldersOf(in.state, d);
+      if (std::find(holders.begin(), holders.end(), job) == holders.end())
         return Join("job ", job, " lists device ", d, ", which it does not hold");
       ++listed;
     }
   }
   std::size_t held = 0;
-  for (int d = 0; d < in.scenario.num_gpus(); ++d) {
-    for (int job : Holders(in.state, d)) held += job >= 0;
-  }
+  for (int d = 0; d < in.scenario.num_gpus(); ++d) held += HoldersOf(in.state, d).size();
   return listed == held ? "" : Join(listed, " devices are listed, ", held, " are held");
 }
 
@@ -168,6 +169,23 @@ std::string Lists(const InvariantInput& in) {
   return same ? "" : "lists and phases disagree";
 }
 
+// Nobody who holds a part of a GPU runs slower than what he is promised of his rate there alone. What else
+// slows jobs slows this one too, so the sum is checked where nothing else is on.
+std::string Promises(const InvariantInput& in) {
+  const SimState& s = in.state;
+  if (!s.sharing) return "";
+  const Features& f = in.scenario.data().features;
+  const bool alone = !f.topology && !f.power && !f.stages && !f.services && !f.elasticity;
+  for (int job : s.running) {
+    const int device = s.Devices(job).empty() ? -1 : s.Devices(job).front();
+    if (!alone || device < 0 || s.phase[U(job)] != JobPhase::kRunning) continue;
+    const double least = PromisedFraction(in.scenario, s, job) * in.scenario.Rate(job, s.on_type[U(job)]);
+    if (s.rate[U(job)] < least * (1.0 - 1e-12))
+      return Join("job ", job, " runs at ", s.rate[U(job)], " steps/s and is promised ", least);
+  }
+  return "";
+}
+
 // Who shares a GPU with whom, and how fast everybody runs.
 std::string Sharing(const InvariantInput& in) {
   const SimState& s = in.state;
@@ -186,7 +204,7 @@ std::string Sharing(const InvariantInput& in) {
     if (s.rate[U(job)] != rate)
       return Join("job ", job, " runs at ", s.rate[U(job)], " steps/s, not at ", rate);
   }
-  return "";
+  return Promises(in);
 }
 
 // What the types were busy is what the jobs held, a second that two shared counted once.
@@ -199,10 +217,18 @@ std::string GpuSeconds(const InvariantInput& in) {
                             : in.state.AttainedGpuSeconds(job);
     attained += held - 0.5 * in.state.SharedSeconds(job);
   }
+  if (in.state.sharing) {
+    for (const SharingState::Meter& m : in.state.sharing->meters)
+      attained -= m.extra_s + static_cast<double>(m.extra) * (in.state.now - m.since);
+  }
   if (std::max(busy, attained) - std::min(busy, attained) > 1e-9 * std::max(1.0, busy)) {
     return Join("types were busy ", busy, " GPU-seconds, jobs held ", attained);
   }
   return "";
+}
+
+std::string Power(const InvariantInput& in) {
+  return in.state.power ? PowerViolation(in.scenario, in.state) : "";
 }
 
 constexpr Invariant kInvariants[] = {
@@ -219,6 +245,12 @@ constexpr Invariant kInvariants[] = {
     {"lists", Lists},
     {"sharing", Sharing},
     {"GPU-seconds", GpuSeconds},
+    {"nodes", PlacementViolation},
+    {"failures", FailureViolation},
+    {"checkpoints", CheckpointViolation},
+    {"elasticity", ElasticityViolation},
+    {"latency", LatencyViolation},
+    {"power", Power},
 };
 
 }  // namespace

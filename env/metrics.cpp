@@ -4,6 +4,11 @@
 #include <cmath>
 #include <limits>
 
+#include "env/features/latency.hpp"
+#include "env/features/partitions.hpp"
+#include "env/features/placement.hpp"
+#include "env/features/power.hpp"
+
 namespace berth {
 namespace {
 
@@ -22,12 +27,20 @@ double IsolatedSeconds(const Simulator& simulator, int job, double jct) {
   const double m = std::max(1.0, others);
   double share = 0.0, rate = 0.0;
   for (int type = 0; type < scenario.num_types(); ++type) {
+    if (WeightOf(scenario.data(), type).capacity == 0.0) continue;  // a slice of a GPU that is counted
     const double y = scenario.data().cluster.types[U(type)].count / m / gang;
     share += y;
     rate += y * scenario.Rate(job, type);
   }
   if (share > 1.0) rate /= share;
   return scenario.data().jobs.total_steps[U(job)] / rate;
+}
+
+void MeasurePlacement(const PlacementState& placement, Metrics& m) {
+  const auto starts = static_cast<double>(placement.gang_starts);
+  m.fragmentation = placement.MeanFragmentation(m.end_s);
+  m.spread_starts = starts > 0.0 ? static_cast<double>(placement.spread_starts) / starts : 0.0;
+  m.unplaced_orders = static_cast<double>(placement.unplaced_orders);
 }
 
 double Mean(const std::vector<double>& values) {
@@ -70,7 +83,7 @@ Metrics Measure(const Simulator& simulator, Window window) {
   m.end_s = simulator.now();
 
   std::vector<double> jct, wait, slowdown, ftf;
-  double inverse = 0.0, inverse_square = 0.0, preemptions = 0.0, interruptions = 0.0;
+  double inverse = 0.0, inverse_square = 0.0, preemptions = 0.0, interruptions = 0.0, lost = 0.0;
   int deadlines = 0, missed = 0;
   for (int job = window.begin; job < end; ++job) {
     const double done = state.completion[U(job)];
@@ -89,7 +102,10 @@ Metrics Measure(const Simulator& simulator, Window window) {
     inverse += 1.0 / slowdown.back();
     inverse_square += 1.0 / (slowdown.back() * slowdown.back());
     preemptions += state.preemptions[U(job)];
-    if (!state.interruptions.empty()) interruptions += state.interruptions[U(job)];
+    if (!state.interruptions.empty()) {
+      interruptions += state.interruptions[U(job)];
+      lost += state.lost_steps[U(job)] / scenario.BestRate(job);
+    }
     m.makespan_s = std::max(m.makespan_s, done);
   }
   m.jobs = static_cast<int>(jct.size());
@@ -113,21 +129,32 @@ Metrics Measure(const Simulator& simulator, Window window) {
   m.deadline_miss_rate = deadlines > 0 ? static_cast<double>(missed) / deadlines : 0.0;
   const double span = m.jobs > 0 ? m.makespan_s - jobs.arrival[U(window.begin)] : 0.0;
   m.throughput_per_h = span > 0.0 ? n / (span / 3600.0) : 0.0;
+  m.lost_work_h = m.jobs > 0 ? lost / 3600.0 / n : 0.0;
+  if (state.latency) m.dropped_entries = static_cast<double>(state.latency->dropped);
   m.interruptions_per_job = m.jobs > 0 ? interruptions / n : 0.0;
   m.preemptions_per_job = m.jobs > 0 ? preemptions / n : 0.0;
 
-  double busy_all = 0.0;
+  double busy_all = 0.0, capacity = 0.0;
   for (int type = 0; type < scenario.num_types(); ++type) {
     const GpuType& gpu = scenario.data().cluster.types[U(type)];
     const double busy = simulator.BusySeconds(type);
-    busy_all += busy;
+    const DeviceWeight weight = WeightOf(scenario.data(), type);
+    busy_all += busy * weight.busy;
+    capacity += gpu.count * weight.capacity;
     m.cost += busy / 3600.0 * gpu.price_per_hour;
     m.energy_kwh += (busy * gpu.peak_power_w + (gpu.count * m.end_s - busy) * gpu.idle_power_w) / 3.6e6;
   }
+  if (const PowerState* power = state.power.get(); power != nullptr) {
+    const PowerSettings& settings = *scenario.data().features.power;
+    m.energy_kwh = EnergyJ(*power, m.end_s) / 3.6e6;
+    if (!settings.electricity_price.empty()) m.cost = ElectricityCost(settings, *power, m.end_s);
+  }
   if (m.end_s > 0.0) {
-    m.utilization = busy_all / (scenario.num_gpus() * m.end_s);
+    m.utilization = busy_all / (capacity * m.end_s);
     m.mean_jobs_in_system = simulator.JobSeconds() / m.end_s;
   }
+  MeasureServices(simulator, m);
+  if (state.placement) MeasurePlacement(*state.placement, m);
   MeasureHpc(simulator, window, m);
   return m;
 }

@@ -92,6 +92,7 @@ class EncoderV1 : public Encoder {
     types_ = U(view.num_types());
     stride_ = U(kJ) + types_ * U(kP);
     memo_.assign(U(view.num_jobs()), {});
+    rates_version_ = view.rates_version();
     rows_.assign(U(view.num_jobs()) * stride_, 0.0F);
     wanted_.assign(types_, 0.0F);
     speed_.assign(types_, 0.0F);
@@ -103,6 +104,11 @@ class EncoderV1 : public Encoder {
         static_cast<int>(out.size()) == layout.size() && static_cast<int>(input.visible.size()) <= layout.q &&
             layout.g == view.num_types() && types_ == U(layout.g) && memo_.size() == U(view.num_jobs()),
         out.size(), " floats, ", input.visible.size(), " jobs, layout of ", layout.q, " x ", layout.g);
+    if (rates_version_ != view.rates_version()) {  // what was thought of every job may be otherwise
+      rates_version_ = view.rates_version();
+      std::fill(rows_.begin(), rows_.end(), 0.0F);
+      std::fill(memo_.begin(), memo_.end(), Memo{});
+    }
     for (int job : input.candidates) {
       if (Row(job)[0] == 0.0F) Meet(view, job);
     }
@@ -141,8 +147,8 @@ class EncoderV1 : public Encoder {
       p[0] = 1.0F;
       p[1] = static_cast<float>(rate / best);
       p[2] = static_cast<float>(std::clamp(Log(rate * able / sum), -3.0, 3.0) / 3.0);
-      p[5] =
-          static_cast<float>(std::min(1.0, static_cast<double>(view.Gang(job)) / view.types()[type].count));
+      p[5] = static_cast<float>(
+          std::min(1.0, static_cast<double>(view.Gang(job)) / view.cluster().types[type].count));
     }
   }
 
@@ -232,7 +238,7 @@ class EncoderV1 : public Encoder {
     const auto count = static_cast<float>(std::max<std::size_t>(input.candidates.size(), 1));
     float* t = out.data() + layout.types_offset();
     for (std::size_t type = 0; type < types_; ++type, t += kT) {
-      const double gpus = view.types()[type].count;
+      const double gpus = std::max(1, view.types()[type].count);  // none in service: as if one, not idle
       idle += input.room[type];
       t[0] = static_cast<float>(Log2(gpus) / 10.0);
       t[1] = static_cast<float>(gpus / view.num_gpus());
@@ -255,8 +261,9 @@ class EncoderV1 : public Encoder {
 
   bool sighted_, attains_;
   std::size_t types_ = 0, stride_ = 0;
-  std::vector<Memo> memo_;   // [J]
-  std::vector<float> rows_;  // [J, Fj + G Fp]
+  std::uint64_t rates_version_ = 0;  // ClusterView's, of what is remembered
+  std::vector<Memo> memo_;           // [J]
+  std::vector<float> rows_;          // [J, Fj + G Fp]
   std::vector<double> arguments_;
   std::vector<float*> targets_;         // of the logarithms of arguments_
   std::vector<float> wanted_, speed_;   // [G]

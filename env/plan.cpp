@@ -27,8 +27,22 @@ void Plan::Begin(const ClusterView& view, bool preemptive) {
 
 void Plan::Put(const ClusterView& view, int job, int type) {
   BERTH_DCHECK(Fits(view, job, type), "job ", job, " on type ", type);
-  room_[Index(type)] -= view.Gang(job);
-  total_room_ -= view.Gang(job);
+  Place(job, type, view.Gang(job));
+}
+
+// It holds what it holds, a GPU that takes no new job (env/features/failures.hpp) on top of the room.
+void Plan::Keep(const ClusterView& view, int job) {
+  int held = view.Gang(job);
+  if (view.features().any()) {
+    held = 0;
+    for (int device : view.Devices(job)) held += view.InService(device);
+  }
+  Place(job, view.TypeOf(job), held);
+}
+
+void Plan::Place(int job, int type, int gpus) {
+  room_[Index(type)] -= gpus;
+  total_room_ -= gpus;
   stamp_[Index(job)] = epoch_;
   type_[Index(job)] = static_cast<std::int8_t>(type);
   placed_.push_back(job);

@@ -28,7 +28,7 @@ class Plan {
   }
   void Put(const ClusterView& view, int job, int type);
   // Places a running job where it is.
-  void Keep(const ClusterView& view, int job) { Put(view, job, view.TypeOf(job)); }
+  void Keep(const ClusterView& view, int job);
 
   bool Placed(int job) const { return stamp_[Index(job)] == epoch_; }
   int TypeOf(int job) const { return Placed(job) ? type_[Index(job)] : -1; }
@@ -40,6 +40,7 @@ class Plan {
   void Emit(const ClusterView& view, Decision& decision) const;
 
  private:
+  void Place(int job, int type, int gpus);
   static std::size_t Index(int i) { return static_cast<std::size_t>(i); }
   bool preemptive_ = true;
   int total_room_ = 0;

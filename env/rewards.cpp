@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "env/features/power.hpp"
 #include "env/metrics.hpp"
 #include "env/spec.hpp"
 
@@ -36,6 +37,10 @@ double TotalMisses(const Simulator&, const RunningSums& sums) {
 }
 
 double TotalCost(const Simulator& simulator, const RunningSums&) {
+  const PowerState* power = simulator.state().power.get();
+  const auto& settings = simulator.scenario().data().features.power;
+  if (power != nullptr && !settings->electricity_price.empty())
+    return ElectricityCost(*settings, *power, simulator.now());
   double cost = 0.0;
   for (int type = 0; type < simulator.scenario().num_types(); ++type) {
     cost += simulator.BusySeconds(type) / 3600.0 *
@@ -45,6 +50,8 @@ double TotalCost(const Simulator& simulator, const RunningSums&) {
 }
 
 double TotalEnergy(const Simulator& simulator, const RunningSums&) {
+  if (const PowerState* power = simulator.state().power.get(); power != nullptr)
+    return EnergyJ(*power, simulator.now()) / 3.6e6;
   double joule = 0.0;
   for (int type = 0; type < simulator.scenario().num_types(); ++type) {
     const GpuType& gpu = simulator.scenario().data().cluster.types[U(type)];

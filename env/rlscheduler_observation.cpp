@@ -16,6 +16,7 @@
 #include "env/check.hpp"
 #include "env/encoder.hpp"
 #include "env/estimates.hpp"
+#include "env/features/estimates.hpp"
 #include "env/spec.hpp"
 
 namespace berth {
@@ -59,6 +60,9 @@ class RlSchedulerEncoder : public Encoder {
   void Begin(const ClusterView& view) override {
     if (view.num_types() != 1) {
       throw Error(Join("encoder RLScheduler: expected a cluster of one GPU type, found ", view.num_types()));
+    }
+    if (view.features().estimates && view.features().estimates->learn) {  // what it remembers would be old
+      throw Error("encoder RLScheduler: expected throughputs that stay, found estimates(learn=true)");
     }
     const std::size_t jobs = U(view.num_jobs());
     run_.assign(jobs, 0.0F);

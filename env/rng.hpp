@@ -26,6 +26,7 @@ enum class Purpose : std::uint8_t {
   kTest,
   kReplay,
   kFailures,
+  kRequests,
 };
 
 // Training and evaluation never share a stream, whatever their seeds.

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "env/features/monitoring.hpp"
 #include "env/metrics.hpp"
 
 namespace berth {
@@ -63,6 +64,8 @@ RunResult Run(const Scenario& scenario, Scheduler& scheduler, const std::string&
   result.jct_s = CompletionTimes(simulator, {options.window.begin, last});
   result.signature = simulator.signature();
   result.events = simulator.events();
+  if (simulator.state().monitoring)
+    result.monitoring = std::make_shared<const MonitoringState>(*simulator.state().monitoring);
   if (!decide_us.empty()) {
     double sum = 0.0;
     for (float us : decide_us) sum += us;

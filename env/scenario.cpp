@@ -8,6 +8,10 @@
 #include <utility>
 
 #include "env/check.hpp"
+#include "env/features/elasticity.hpp"
+#include "env/features/estimates.hpp"
+#include "env/features/partitions.hpp"
+#include "env/features/topology.hpp"
 #include "env/portable_math.hpp"
 #include "env/rng.hpp"
 #include "env/spec.hpp"
@@ -79,6 +83,8 @@ std::uint64_t HashOf(const ScenarioData& d) {
     if (!column.empty()) h.Add(name), h.Add(column);
   });
   if (d.features.any()) h.Add(std::string_view(ToString(d.features)));
+  if (!d.believed.alone.empty()) h.Add(std::string_view("believed")), h.Add(d.believed.alone);
+  if (!d.believed.pairs.empty()) h.Add(std::string_view("believed pairs")), h.Add(d.believed.pairs);
   return h.value();
 }
 
@@ -214,12 +220,21 @@ void CheckJob(const ScenarioData& data, int job, const std::string& where) {
   }
 }
 
+// Where in [T, S, G] the rates of a job's type and gang begin; the gang is one of gang_sizes.
+std::size_t AloneRow(const ScenarioData& data, int job) {
+  const std::vector<int>& sizes = data.throughputs.gang_sizes;
+  const auto size = std::lower_bound(sizes.begin(), sizes.end(), data.jobs.gang[U(job)]);
+  return (U(data.jobs.job_type[U(job)]) * sizes.size() + static_cast<std::size_t>(size - sizes.begin())) *
+         data.cluster.types.size();
+}
+
 // Fills rate[0..G) and says why the job can run nowhere, if so.
 void FillRates(const ScenarioData& data, int job, const std::string& where, double* rate) {
   const auto& types = data.cluster.types;
   const ThroughputTable& table = data.throughputs;
   const int gang = data.jobs.gang[U(job)];
   const int job_type = data.jobs.job_type[U(job)];
+  const std::size_t row = AloneRow(data, job);
   const auto size = std::lower_bound(table.gang_sizes.begin(), table.gang_sizes.end(), gang);
   int largest = 0;
   bool any = false;
@@ -228,14 +243,21 @@ void FillRates(const ScenarioData& data, int job, const std::string& where, doub
     rate[g] = 0.0;
     const bool allowed = data.jobs.allowed.empty() || (data.jobs.allowed[U(job)] >> g & 1) != 0;
     if (types[g].count < gang || !allowed || size == table.gang_sizes.end() || *size != gang) continue;
-    const std::size_t s = static_cast<std::size_t>(size - table.gang_sizes.begin());
-    rate[g] = table.alone[(U(job_type) * table.gang_sizes.size() + s) * types.size() + g];
+    if (data.features.topology && !NodesHold(data, job, static_cast<int>(g))) continue;
+    rate[g] = table.alone[row + g];
     any = any || rate[g] > 0.0;
   }
   if (any) return;
   if (gang > largest) {
     throw Error(Join(where, ": a gang of ", gang,
                      " GPUs is larger than every GPU type of the cluster (largest: ", largest, ")"));
+  }
+  for (int g = 0; data.features.topology && g < static_cast<int>(types.size()); ++g) {
+    if (types[U(g)].count >= gang && !NodesHold(data, job, g)) {
+      throw Error(Join(where, ": a gang of ", gang,
+                       " demands more CPU cores, memory or further resource "
+                       "(feature topology) than the nodes of every GPU type that runs it have"));
+    }
   }
   throw Error(Join(where, ": job type '", table.job_types[U(job_type)], "' with a gang of ", gang,
                    " runs on none of the cluster's GPU types"));
@@ -298,6 +320,7 @@ Scenario::Scenario(ScenarioData data, const JobLabel& label) {
   CheckCluster(data.cluster);
   CheckThroughputs(data.throughputs, data.cluster.types.size());
   CheckColumns(data);
+  if (data.features.partitions) AddSliceTypes(data);
   for (const Tenant& tenant : data.tenants) {
     if (!(tenant.weight > 0.0) || std::isinf(tenant.weight)) {
       throw Error(Join("tenant '", tenant.name, "': weight: expected > 0, found ", tenant.weight));
@@ -349,19 +372,36 @@ Scenario::Scenario(ScenarioData data, const JobLabel& label) {
   }
   CheckFeatures(data.features, data);
   body->plain = !data.features.any();
+  if (data.features.elasticity) body->elastic = std::make_shared<const ElasticRates>(data);
+  if (data.features.estimates) {
+    body->believed = EstimatedRates(data);
+    for (int job = 0; job < jobs; ++job) {
+      const double* rates = body->rate.data() + U(job) * types;
+      const double* told = body->believed.alone.data() + AloneRow(data, job);
+      body->told_best_rate.push_back(0.0);
+      for (std::size_t g = 0; g < types; ++g) {
+        body->told_rate.push_back(rates[g] > 0.0 ? told[g] : 0.0);
+        body->told_best_rate.back() = std::max(body->told_best_rate.back(), body->told_rate.back());
+      }
+    }
+  }
   body->hash = HashOf(data);
   body->data = std::move(data);
   body_ = std::move(body);
 }
 
 double Scenario::PairRate(int job, int other, int type) const {
+  return PairRate(job, other, type, body_->data.throughputs.pairs);
+}
+
+double Scenario::PairRate(int job, int other, int type, const std::vector<double>& pairs) const {
   const ThroughputTable& table = body_->data.throughputs;
   const JobTable& jobs = body_->data.jobs;
-  if (table.pairs.empty() || jobs.gang[U(job)] != 1 || jobs.gang[U(other)] != 1) return 0.0;
+  if (pairs.empty() || jobs.gang[U(job)] != 1 || jobs.gang[U(other)] != 1) return 0.0;
   if (Rate(job, type) <= 0.0 || Rate(other, type) <= 0.0) return 0.0;  // not allowed there at all
   const std::size_t first = U(jobs.job_type[U(job)]), second = U(jobs.job_type[U(other)]);
   const std::size_t types = body_->data.cluster.types.size();
-  const double* rates = &table.pairs[((first * table.job_types.size() + second) * types + U(type)) * 2];
+  const double* rates = &pairs[((first * table.job_types.size() + second) * types + U(type)) * 2];
   return rates[1] > 0.0 ? rates[0] : 0.0;
 }
 
@@ -383,14 +423,15 @@ double Scenario::Demand(int job, int resource) const {
 }
 
 int Scenario::MinGang(int job) const {
-  return body_->data.jobs.gang[U(job)];
+  return body_->elastic ? body_->elastic->Min(job) : body_->data.jobs.gang[U(job)];
 }
 
 int Scenario::MaxGang(int job) const {
-  return body_->data.jobs.gang[U(job)];
+  return body_->elastic ? body_->elastic->Max(job) : body_->data.jobs.gang[U(job)];
 }
 
 double Scenario::RateAt(int job, int type, int width) const {
+  if (body_->elastic) return body_->elastic->Rate(job, type, width);
   return width == body_->data.jobs.gang[U(job)] ? Rate(job, type) : 0.0;
 }
 

@@ -43,6 +43,12 @@ struct ThroughputTable {
   std::vector<double> pairs;  // [T, T, G, 2] gang size 1: rates of (first, second) on one GPU, or empty
 };
 
+// What schedulers are told of a ThroughputTable instead (feature estimates): 0 where that is 0.
+struct BelievedRates {
+  std::vector<double> alone;  // [T, S, G]
+  std::vector<double> pairs;  // [T, T, G, 2], or empty as the table's
+};
+
 // What a job that shares a GPU is promised (feature sharing): its share always, its share and what is idle,
 // or only what is idle.
 enum class Qos : std::uint8_t { kGuaranteed, kBurstable, kBestEffort };
@@ -134,6 +140,7 @@ struct ScenarioData {
   std::string name;
   ClusterSpec cluster;
   ThroughputTable throughputs;
+  BelievedRates believed;  // read with the feature estimates(by=table) alone
   JobTypeTraits traits;
   JobTable jobs;
   std::vector<Tenant> tenants;  // empty = one, "default"
@@ -145,6 +152,9 @@ struct ScenarioData {
   std::uint64_t seed = 0;  // of estimates and of schedulers that draw
   std::string provenance;  // where it came from: file or generator spec, for people
 };
+
+// Rates of elastic jobs by width (env/features/elasticity.hpp).
+class ElasticRates;
 
 // Names a job in error messages: "IN.trace:17" instead of "job 17".
 using JobLabel = std::function<std::string(int job)>;
@@ -182,6 +192,16 @@ class Scenario {
   double Demand(int job, int resource) const;  // per member, of a node's further resource; 0 = none
   // Steps/s of `job` (gang 1) while it shares one GPU with `other`; 0 unless both can run there so.
   double PairRate(int job, int other, int type) const;
+  // The same from another table of pairs.
+  double PairRate(int job, int other, int type, const std::vector<double>& pairs) const;
+  // What schedulers are told at first: estimates where the feature is on, otherwise the truth.
+  const double* told_rates() const {  // [J, G]
+    return (body_->told_rate.empty() ? body_->rate : body_->told_rate).data();
+  }
+  const double* told_best_rates() const {  // [J]
+    return (body_->told_rate.empty() ? body_->best_rate : body_->told_best_rate).data();
+  }
+  const BelievedRates& believed() const { return body_->believed; }  // empty where the feature is off
   double BestRate(int job) const { return body_->best_rate[static_cast<std::size_t>(job)]; }
   double EstimateFactor(int job) const {  // 1 unless knowledge is kEstimate
     return body_->estimate.empty() ? 1.0 : body_->estimate[static_cast<std::size_t>(job)];
@@ -192,11 +212,14 @@ class Scenario {
  private:
   struct Body {
     ScenarioData data;
-    std::vector<double> rate;       // [J, G]
-    std::vector<double> best_rate;  // [J]
-    std::vector<double> estimate;   // [J] or empty
-    std::vector<int> first_device;  // [G] devices are numbered type by type
-    std::vector<int> first_node;    // [G]
+    std::vector<double> rate;                       // [J, G]
+    std::vector<double> best_rate;                  // [J]
+    std::vector<double> told_rate, told_best_rate;  // [J, G], [J], empty = the truth
+    BelievedRates believed;
+    std::vector<double> estimate;                 // [J] or empty
+    std::vector<int> first_device;                // [G] devices are numbered type by type
+    std::vector<int> first_node;                  // [G]
+    std::shared_ptr<const ElasticRates> elastic;  // null = off
     int num_gpus = 0, num_nodes = 0;
     bool plain = true;
     std::uint64_t hash = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "env/features/latency.hpp"
 #include "env/portable_math.hpp"
 
 namespace berth {
@@ -30,6 +31,11 @@ SchedEnv::SchedEnv(std::shared_ptr<const ScenarioSource> source, const SchedEnvO
   if (options_.mdp.knowledge > probe.data().knowledge) {
     throw Error(Join("the decision process asks for knowledge '", ToString(options_.mdp.knowledge),
                      "', the workload grants '", ToString(probe.data().knowledge), "'"));
+  }
+  if (const auto& latency = probe.data().features.latency;
+      latency && (latency->seconds > 0.0 || latency->cadence != "events")) {
+    throw Error(
+        "feature 'latency': the decision process expects decisions at events that take effect at once");
   }
   encoder_ = MakeEncoder(options_.mdp);
   if (Commits() && options_.mdp.preemptive)
@@ -131,7 +137,9 @@ bool SchedEnv::Advance() {
 bool SchedEnv::OfferDone() {
   if (Commits()) return false;
   const bool event_follows = simulator_->arrivals_remain() || !plan_.placed().empty() ||
-                             (!plan_.preemptive() && !simulator_->state().running.empty());
+                             (!plan_.preemptive() && !simulator_->state().running.empty()) ||
+                             // Repairs and the like, unless the policy could do something itself.
+                             (simulator_->timers_remain() && mask_.pairs() == 0);
   const bool legal = event_follows && !(options_.mdp.work_conserving && mask_.pairs() > 0);
   mask_.SetDone(legal);
   return legal;

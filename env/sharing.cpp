@@ -1,6 +1,7 @@
 // Two jobs on one GPU: how a pair forms, parts and is accounted (the rules stand in simulator.hpp).
 #include <algorithm>
 
+#include "env/features/placement_engine.hpp"
 #include "env/simulator.hpp"
 
 namespace berth {
@@ -17,11 +18,13 @@ void Simulator::ApplyPacks(const Decision& decision) {
   SimState& s = state_;
   for (const Command& c : decision.commands) {
     if (c.kind != CommandKind::kPack) continue;
+    if (s.placement && !PlacementEngine::PlacePack(*this, c)) continue;
     const int type = s.on_type[U(c.host)];
     const int device = s.Devices(c.host).front();
     const bool waits = s.phase[U(c.job)] == JobPhase::kWaiting;
     TakeSlot(c.job);
     s.device_slots[U(s.slot[U(c.job)])].assign(1, device);
+    if (s.placement) PlacementEngine::TakeBeside(*this, c.job);
     s.on_type[U(c.job)] = static_cast<std::int8_t>(type);
     StartRun(c.job, type, waits ? Overhead(c.job, type) : MoveCost());
     if (waits) s.waiting.Erase(c.job);

@@ -31,6 +31,7 @@ enum class JobPhase : std::uint8_t { kFuture, kWaiting, kRunning, kDone, kReject
 // Why a device takes no new job. Bits.
 enum OutOfService : std::uint8_t {
   kFailed = 1,
+  kDraining = 2,  // announced to leave; what runs there runs on
 };
 
 // One job's share of the last round (clocks with rounds).

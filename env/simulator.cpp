@@ -4,6 +4,16 @@
 #include <bit>
 #include <utility>
 
+#include "env/features/checkpoints.hpp"
+#include "env/features/elasticity.hpp"
+#include "env/features/latency.hpp"
+#include "env/features/partitions.hpp"
+#include "env/features/placement_engine.hpp"
+#include "env/features/power.hpp"
+#include "env/features/services.hpp"
+#include "env/features/sharing.hpp"
+#include "env/features/stages.hpp"
+
 namespace berth {
 namespace {
 
@@ -88,13 +98,17 @@ void Simulator::Log(double time, EventKind kind, int type, int job, int device) 
   if (options_.keep_events) events_.push_back({time, kind, static_cast<std::int8_t>(type), job, device});
 }
 
+int Simulator::InSystem() const {
+  return state_.active.size() + (state_.stages ? state_.stages->num_blocked : 0);
+}
+
 void Simulator::AdvanceJobSeconds(double time) {
-  job_seconds_ += static_cast<double>(state_.active.size()) * (time - job_seconds_time_);
+  job_seconds_ += static_cast<double>(InSystem()) * (time - job_seconds_time_);
   job_seconds_time_ = time;
 }
 
 double Simulator::JobSeconds() const {
-  return job_seconds_ + static_cast<double>(state_.active.size()) * (state_.now - job_seconds_time_);
+  return job_seconds_ + static_cast<double>(InSystem()) * (state_.now - job_seconds_time_);
 }
 
 double Simulator::BusySeconds(int type) const {
@@ -105,6 +119,7 @@ double Simulator::BusySeconds(int type) const {
     const bool first = state_.partner[U(job)] > job;  // of a pair
     if (first && state_.now > state_.shared_from[U(job)]) shared += state_.now - state_.shared_from[U(job)];
   }
+  if (state_.sharing) shared += SharingEngine::ExtraSeconds(*this, type);
   return busy - shared;
 }
 
@@ -130,6 +145,11 @@ double Simulator::MoveCost() const {
 void Simulator::Arrive(int job, double time) {
   AdvanceJobSeconds(time);
   job_seconds_at_arrival_[U(job)] = job_seconds_;
+  if (state_.stages && StageEngine::Blocks(*this, job, time)) return;
+  Ready(job, time);
+}
+
+void Simulator::Ready(int job, double time) {
   state_.phase[U(job)] = JobPhase::kWaiting;
   state_.waiting.Insert(job);
   state_.active.Insert(job);
@@ -142,9 +162,10 @@ void Simulator::Leave(int job, double time, JobPhase phase) {
   AdvanceJobSeconds(time);
   job_seconds_at_end_[U(job)] = job_seconds_;
   state_.phase[U(job)] = phase;
-  state_.active.Erase(job);
+  if (state_.active.Contains(job)) state_.active.Erase(job);  // not one that was blocked
   Changed(job);
   if (job >= options_.stop_after_first && job < options_.stop_after_last) --window_left_;
+  if (state_.stages && phase == JobPhase::kRejected) StageEngine::OnLeave(*this, job, time);
 }
 
 void Simulator::EndRun(int job, double time) {
@@ -154,16 +175,19 @@ void Simulator::EndRun(int job, double time) {
   s.busy_from[U(job)] = time;
   s.gpu_seconds[U(job)] += s.Width(job) * held;
   busy_seconds_[U(s.on_type[U(job)])] += s.Width(job) * held;
+  if (s.sharing) SharingEngine::Runs(*this, job, time, /*starts=*/false);
   ++version_[U(job)];
+  if (s.power) PowerEngine::OnEnd(*this, job);
 }
 
 void Simulator::Release(int job) {
   SimState& s = state_;
   const auto slot = U(s.slot[U(job)]);
+  if (s.placement) PlacementEngine::Give(*this, job);
   if (s.partner[U(job)] >= 0) {
     s.device_job[U(s.device_slots[slot].front())] = s.partner[U(job)];
     Part(job);
-  } else {
+  } else if (!s.sharing || !SharingEngine::Leave(*this, job)) {
     int idle = 0;
     for (int d : s.device_slots[slot]) {
       s.device_job[U(d)] = -1;
@@ -174,6 +198,7 @@ void Simulator::Release(int job) {
     }
     s.free_gpus[U(s.on_type[U(job)])] += idle;
   }
+  if (s.partitions) PartitionEngine::Released(*this, s.device_slots[slot].front());
   s.device_slots[slot].clear();
   s.free_slots.push_back(s.slot[U(job)]);
   s.slot[U(job)] = -1;
@@ -193,18 +218,25 @@ void Simulator::Complete(int job, double time, bool release_devices) {
   Leave(job, time, JobPhase::kDone);
   s.completed.push_back(job);
   Log(time, EventKind::kComplete, type, job, device);
+  if (s.stages) StageEngine::OnLeave(*this, job, time);
   if (release_devices) Release(job);
 }
 
 void Simulator::StartRun(int job, int type, double overhead) {
   SimState& s = state_;
+  const bool resizes = s.elasticity && ElasticityEngine::Resizes(*this, job, type);
+  if (resizes) overhead = scenario_.data().features.elasticity->resize_s;
+  if (s.checkpoints && !resizes) overhead = CheckpointEngine::StartCost(*this, job);
   s.phase[U(job)] = JobPhase::kRunning;
   s.on_type[U(job)] = static_cast<std::int8_t>(type);
   s.last_type[U(job)] = static_cast<std::int8_t>(type);
   s.rate[U(job)] = RunRate(job);
+  if (s.power) PowerEngine::OnStart(*this, job);
   if (!s.safe_steps.empty()) s.safe_steps[U(job)] = s.steps_done[U(job)];
   s.run_start[U(job)] = s.busy_from[U(job)] = s.now;
+  if (s.sharing) SharingEngine::Runs(*this, job, s.now, /*starts=*/true);
   s.progress_from[U(job)] = s.now + overhead;
+  if (s.checkpoints) CheckpointEngine::OnStart(*this, job);
   Changed(job);
   s.first_start[U(job)] = std::min(s.first_start[U(job)], s.now);
   const ClockKind clock = scenario_.data().clock.kind;
@@ -225,15 +257,23 @@ void Simulator::TakeSlot(int job) {
   s.free_slots.pop_back();
 }
 
-// Gives the job its devices: the explicit ones, or the lowest-numbered free ones of the type.
-void Simulator::Place(int job, const Command& command, const Decision& decision) {
+// Gives the job its devices: the explicit ones, those that the feature topology chooses, or the
+// lowest-numbered free ones of the type.
+bool Simulator::Place(int job, const Command& command, const Decision& decision) {
   SimState& s = state_;
+  if (s.sharing && SharingEngine::Parts(*this, job))
+    return SharingEngine::Place(*this, job, command, decision);
   const int gang = Width(command);
   TakeSlot(job);
   std::vector<int>& devices = s.device_slots[U(s.slot[U(job)])];
   if (command.devices_count > 0) {
     const auto begin = decision.devices.begin() + command.devices_begin;
     devices.assign(begin, begin + command.devices_count);
+  } else if (s.placement) {
+    if (!PlacementEngine::Choose(*this, command, gang, devices)) {
+      s.free_slots.push_back(std::exchange(s.slot[U(job)], -1));
+      return false;
+    }
   } else {
     for (int d = scenario_.first_device(command.type); static_cast<int>(devices.size()) < gang;) {
       const std::uint64_t word = free_bits_[U(d / 64)] >> (d % 64);
@@ -252,17 +292,21 @@ void Simulator::Place(int job, const Command& command, const Decision& decision)
   }
   s.free_gpus[U(command.type)] -= gang;
   s.on_type[U(job)] = static_cast<std::int8_t>(command.type);
+  if (s.placement) PlacementEngine::Take(*this, job);
+  return true;
 }
 
 void Simulator::Reported() {
   if (!reported_) return;
   reported_ = false;
+  if (state_.placement) PlacementEngine::Count(*this);
   state_.changed_since = state_.history;
   state_.changed.clear();
 }
 
 ApplyResult Simulator::Apply(const Decision& decision) {
   if (ApplyResult result = Validate(decision); !result.ok()) return result;
+  if (state_.latency && LatencyEngine::Defers(*this, decision)) return {};
   Reported();
   SimState& s = state_;
   bool packs = false;
@@ -297,7 +341,10 @@ ApplyResult Simulator::Apply(const Decision& decision) {
       const bool starts = c.kind == CommandKind::kStart || c.kind == CommandKind::kMove;
       if (!starts || (c.devices_count > 0) != named) continue;
       const bool moves = c.kind == CommandKind::kMove;
-      Place(c.job, c, decision);
+      if (!Place(c.job, c, decision)) {
+        PlacementEngine::LeaveUnplaced(*this, c);
+        continue;
+      }
       StartRun(c.job, c.type, moves ? MoveCost() : Overhead(c.job, c.type));
       if (!moves) s.waiting.Erase(c.job);
       s.running.Insert(c.job);
@@ -305,7 +352,10 @@ ApplyResult Simulator::Apply(const Decision& decision) {
     }
   }
   if (packs) ApplyPacks(decision);
+  if (s.services) ServiceEngine::Claim(*this);
+  if (s.power) PowerEngine::Settle(*this);
   wake_at_ = decision.wake_at > s.now ? decision.wake_at : kNever;
+  if (s.placement) PlacementEngine::Measure(*this);
   BERTH_DCHECK(CheckInvariants(*this).empty(), CheckInvariants(*this));
 #ifdef BERTH_DEBUG_CHECKS
   Audit();

@@ -76,6 +76,7 @@ enum class Rule : std::uint8_t {
   kWidth,
   kOutOfService,
   kControl,  // ApplyResult::command counts the decision's controls
+  kNodeResources,
 };
 struct [[nodiscard]] ApplyResult {
   Rule rule = Rule::kNone;
@@ -112,6 +113,8 @@ class Simulator {
 
   // Is a job of the scenario still to come? Not for schedulers: the MDP's mask and the drivers ask.
   bool arrivals_remain() const { return ArrivalsRemain(); }
+  // Will the cluster itself change, as by a repair?
+  bool timers_remain() const { return !timers_.empty(); }
 
   const std::vector<Event>& events() const { return events_; }  // empty unless keep_events
   std::uint64_t signature() const { return state_.history; }    // hash of the event log so far
@@ -150,6 +153,7 @@ class Simulator {
   bool NothingFollows();  // sets stalled_ or finished_; always false
 
   void Arrive(int job, double time);
+  void Ready(int job, double time);  // it waits from now on
   void Complete(int job, double time, bool release_devices);
   void StartRun(int job, int type, double overhead);
   void EndRun(int job, double time);  // accounts the run; devices stay until Release
@@ -182,7 +186,8 @@ class Simulator {
                              : scenario_.data().jobs.gang[static_cast<std::size_t>(command.job)];
   }
   void TakeSlot(int job);
-  void Place(int job, const Command& command, const Decision& decision);
+  // False, and nothing done, where no node has the resources (feature topology).
+  bool Place(int job, const Command& command, const Decision& decision);
   // sharing.cpp
   void ApplyPacks(const Decision& decision);
   void Share(int job, int host);          // from now on; both are placed
@@ -193,6 +198,7 @@ class Simulator {
   double FinishTime(int job) const;       // the one place that computes it
   double Overhead(int job, int type) const;
   double MoveCost() const;
+  int InSystem() const;  // jobs: active, or blocked by others (feature stages)
   void AdvanceJobSeconds(double time);
   void Leave(int job, double time, JobPhase phase);
   void Reported();  // what changes from here on is news to whoever saw this decision point

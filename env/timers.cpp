@@ -3,7 +3,18 @@
 
 #include <algorithm>
 
+#include "env/features/checkpoints.hpp"
+#include "env/features/elasticity.hpp"
+#include "env/features/estimates.hpp"
 #include "env/features/failures.hpp"
+#include "env/features/latency.hpp"
+#include "env/features/monitoring.hpp"
+#include "env/features/partitions.hpp"
+#include "env/features/placement_engine.hpp"
+#include "env/features/power.hpp"
+#include "env/features/services.hpp"
+#include "env/features/sharing.hpp"
+#include "env/features/stages.hpp"
 #include "env/simulator.hpp"
 
 namespace berth {
@@ -24,11 +35,23 @@ void Simulator::StartTimers() {
   s.out_of_service.assign(U(scenario_.num_gpus()), 0);
   for (auto* column : {&s.safe_steps, &s.lost_steps}) column->assign(U(scenario_.num_jobs()), 0.0);
   s.interruptions.assign(U(scenario_.num_jobs()), 0);
-  if (scenario_.data().features.failures) FailureEngine::Start(*this);
+  const Features& features = scenario_.data().features;
+  if (features.topology) PlacementEngine::Start(*this);
+  if (features.partitions) PartitionEngine::Start(*this);
+  if (features.sharing) SharingEngine::Start(*this);
+  if (features.failures) FailureEngine::Start(*this);
+  if (features.checkpoints) CheckpointEngine::Start(*this);
+  if (features.elasticity) ElasticityEngine::Start(*this);
+  if (features.latency) LatencyEngine::Start(*this);
+  if (features.power) PowerEngine::Start(*this);
+  if (features.services) ServiceEngine::Start(*this);
+  if (features.stages) StageEngine::Start(*this);
+  if (features.estimates) EstimateEngine::Start(*this);
+  if (features.monitoring) MonitoringEngine::Start(*this);
 }
 
 bool Simulator::TimersAlone(double next) {
-  if (!state_.running.empty() || next != NextTimer() || ArrivalsRemain()) {
+  if (!state_.running.empty() || next != NextTimer() || ArrivalsRemain() || wake_at_ != kNever) {
     idle_timers_ = 0;
     return false;
   }
@@ -40,7 +63,9 @@ bool Simulator::FireTimers() {
   while (NextTimer() <= state_.now) {
     const Timer timer = timers_.top();
     timers_.Pop();
-    decide = Fire(timer) || decide;
+    const bool due = Fire(timer);
+    if (due && state_.latency) LatencyEngine::Notice(*this, timer.kind);
+    decide = due || decide;
   }
   return decide;
 }
@@ -52,6 +77,23 @@ bool Simulator::Fire(const Timer& timer) {
       return FailureEngine::OnRepair(*this, timer.index);
     case TimerKind::kFailure:
       return FailureEngine::OnFailure(*this, timer.index);
+    case TimerKind::kServices:
+      return ServiceEngine::OnTimer(*this);
+    case TimerKind::kNotice:
+      return FailureEngine::OnNotice(*this, timer.index);
+    case TimerKind::kSave:
+      return CheckpointEngine::OnSave(*this, timer.index, timer.version);
+    case TimerKind::kSaved:
+      return CheckpointEngine::OnSaved(*this, timer.index, timer.version);
+    case TimerKind::kEffect:
+    case TimerKind::kCadence:
+      return true;
+    case TimerKind::kHeat:
+      return PowerEngine::OnTimer(*this, timer);
+    case TimerKind::kReconfigured:
+      return PartitionEngine::OnReconfigured(*this, timer.index);
+    case TimerKind::kMonitor:
+      return MonitoringEngine::OnTimer(*this);
   }
   return false;
 }
@@ -61,13 +103,16 @@ void Simulator::SetService(int device, OutOfService reason, bool out) {
   std::uint8_t& reasons = s.out_of_service[U(device)];
   const bool was_out = reasons != 0;
   reasons = static_cast<std::uint8_t>(out ? reasons | reason : reasons & ~reason);
+  if (out && reason != kServing && s.services) ServiceEngine::Lose(*this, device);
   if ((reasons != 0) == was_out) return;
+  if (s.sharing) s.sharing->closed[U(device)] = reasons != 0;
   const int type = scenario_.TypeOfDevice(device);
   const int change = was_out ? 1 : -1;
   s.types[U(type)].count += change;
   if (s.device_job[U(device)] < 0) {
     s.free_gpus[U(type)] += change;
     free_bits_[U(device / 64)] ^= std::uint64_t{1} << (device % 64);
+    if (s.placement) PlacementEngine::Service(*this, device, was_out);
   }
   s.changed_since = 0;  // nobody follows: whoever remembers what fits looks at everything again
   Log(s.now, was_out ? EventKind::kUp : EventKind::kDown, type, -1, device);

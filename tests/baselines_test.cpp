@@ -36,10 +36,11 @@ TEST_CASE("fcfs: nobody overtakes the head of the queue", "[baselines]") {
 }
 
 TEST_CASE("fcfs: where a job goes among the types with room", "[baselines]") {
-  // Type a: 1 GPU at 1 step/s, b: 1 at 3, c: 2 at 2. Fastest b, then c; the roomiest is c; the first is a.
+  // Type a: 1 GPU at 1 step/s, b: 1 at 3, c: 2 at 2. Fastest b, then c; the roomiest is c, then on a tie
+  // the faster b; the first is a.
   const auto scenario = Tiny({{"a", 1}, {"b", 1}, {"c", 2}}, {{1.0, 3.0, 2.0}}, {{0, 600}, {1, 600}});
   CHECK(Decisions("fcfs", scenario) == Log{"0 start 0@1", "1 start 1@2"});
-  CHECK(Decisions("fcfs(place=roomiest)", scenario) == Log{"0 start 0@2", "1 start 1@0"});
+  CHECK(Decisions("fcfs(place=roomiest)", scenario) == Log{"0 start 0@2", "1 start 1@1"});
   CHECK(Decisions("fcfs(place=first)", scenario) == Log{"0 start 0@0", "1 start 1@1"});
 }
 

@@ -125,7 +125,15 @@ TEST_CASE("hierarchical: any two schedulers, under every clock, legally and to t
                                 "token_bucket(rate_per_h=120,burst=2,inner=hierarchical)",
                                 "predicted(inner=easy)",
                                 "predicted(inner=conservative)",
-                                "predicted(inner=annealing)"};
+                                "predicted(inner=annealing)",
+                                "predicted(inner=hybrid(plan=milp,late_s=10))",
+                                "pools(pools=x:v100/0.5+p100/0.8:hierarchical|y:*:srpt,route=tenant)",
+                                "pools(pools=x:*/0.25:gang_scheduling|y:*:gavel,route=gang,cuts=1)",
+                                "pools(pools=y:*:pools,route=speed)",
+                                "hierarchical(outer=drf,inner=pools)",
+                                "hierarchical(outer=pools,inner=srpt)",
+                                "adaptive(arms=gang_scheduling|pools,epoch=100)",
+                                "adaptive(arms=srpt|pools(pools=x:*/0.25|y:*,inner=srpt),epoch=60)"};
   for (const char* spec : kSpecs) {
     for (const Clock& clock : test::AllClocks()) {
       CAPTURE(spec, clock.ToString());
@@ -163,7 +171,8 @@ TEST_CASE("composition: every scheduler shares a cluster, and takes over from an
       const Scenario scenario(std::move(data));
       RunLegally(Join("adaptive(arms=fcfs|", spec, ",epoch=50)"), scenario, rejects);
       RunLegally(Join("adaptive(arms=srpt|", spec, ",epoch=50)"), scenario, rejects);
-      if (spec == "gandiva") continue;  // packs two on a GPU, which hierarchical refuses
+      if (spec == "gandiva" || spec == "task_batching")
+        continue;  // packs two on a GPU, which hierarchical refuses
       RunLegally(Join("hierarchical(inner=", spec, ")"), scenario, rejects);
     }
   }
@@ -174,6 +183,49 @@ TEST_CASE("batch: waits for the window, then chooses among all", "[composition]"
   // sharp.
   CHECK(Decisions("batch(window=10)", Tiny({{"a", 1}}, {{1.0}}, {{1, 8}, {4, 2}, {10, 1}})) ==
         Log{"10 start 2@0", "11 start 1@0", "13 start 0@0"});
+}
+
+TEST_CASE("reservation: GPUs are held back while short jobs are expected", "[composition]") {
+  // Two GPUs, bins of 10 s; of at most 10 s is short. In bin 0 short jobs bring 5 GPU-seconds, so from 10 on
+  // ceil(0.5) = 1 GPU is reserved: the long job 2 waits, the short job 3 runs at once. Bin 1 brought 5 again;
+  // in bin 2 nothing comes, so at 30 nothing is reserved any longer.
+  const Scenario scenario = Tiny({{"a", 2}}, {{1.0}}, {{0, 5}, {1, 100}, {12, 100}, {13, 5}});
+  const std::string rule = "reservation(short=10,bin=10,horizon=10,forecaster=last,safety=0";
+  CHECK(Decisions(rule + ")", scenario) == Log{"0 start 0@0", "1 start 1@0", "13 start 3@0", "30 start 2@0"});
+  // At 18 the long job has waited 6 s, and a GPU is idle.
+  CHECK(Decisions(rule + ",patience=6)", scenario) ==
+        Log{"0 start 0@0", "1 start 1@0", "13 start 3@0", "18 start 2@0"});
+  // Nothing may be reserved: the long job takes the GPU, the short one waits until 101.
+  CHECK(Decisions(rule + ",most=0)", scenario) ==
+        Log{"0 start 0@0", "1 start 1@0", "12 start 2@0", "101 start 3@0"});
+  // All are urgent: favoured jobs take what they like.
+  CHECK(Decisions(rule + ",urgent=1)", scenario) == Decisions("fcfs", scenario));
+}
+
+TEST_CASE("reservation: on the type that favoured jobs are fastest on, by the square root rule",
+          "[composition]") {
+  // Type b is twice as fast, so a short job of 10 steps takes 5 s there. Four in bin 0 bring 20 GPU-seconds:
+  // a load of 2, and 2 + sqrt(2) = 3.4 reserve 4 of the 5 GPUs of b. The long jobs take the fifth and those
+  // of a; with safety=0 three of b.
+  std::vector<test::TinyJob> jobs = {{0, 10}, {0, 10}, {0, 10}, {0, 10}};
+  for (int i = 0; i < 5; ++i) jobs.push_back({11, 1000});
+  const Scenario scenario = Tiny({{"a", 2}, {"b", 5}}, {{1.0, 2.0}}, jobs);
+  const std::string rule = "reservation(short=10,bin=10,horizon=10,forecaster=last,most=1";
+  const Log four = Decisions(rule + ")", scenario), three = Decisions(rule + ",safety=0)", scenario);
+  CHECK(Log(four.begin() + 4, four.begin() + 7) == Log{"11 start 4@1", "11 start 5@0", "11 start 6@0"});
+  CHECK(Log(three.begin() + 4, three.begin() + 9) ==
+        Log{"11 start 4@1", "11 start 5@1", "11 start 6@1", "11 start 7@0", "11 start 8@0"});
+}
+
+TEST_CASE("reservation: bad parameters are one line", "[composition]") {
+  CHECK_THROWS_WITH(test::Make("reservation(forecaster=holtwinters)"),
+                    "reservation: parameter 'forecaster': unknown forecaster 'holtwinters' (did you mean "
+                    "'holt_winters'?)");
+  CHECK_THROWS_WITH(test::Make("reservation(inner=fcsf)"), Catch::Contains("did you mean 'fcfs'"));
+  CHECK_THROWS_WITH(test::Make("reservation(most=2)"), Catch::Contains("most"));
+  CHECK_THROWS_WITH(
+      test::RunOf("reservation(inner=gandiva)", RandomScenario(5, 20, {ClockKind::kRounds, 60.0})),
+      Catch::Contains("packs two on one"));
 }
 
 TEST_CASE("predicted: with every size seen it is srpt on the truth", "[composition]") {

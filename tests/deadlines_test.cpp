@@ -75,7 +75,7 @@ TEST_CASE("edf: jobs without a deadline come last, and without preemption nobody
   ScenarioData data = TinyData({{"a", 1}}, {{1.0}}, {{0, 10}, {1, 5}, {2, 5}});
   data.jobs.deadline = {kNever, 30.0, 9.0};
   CHECK(Decisions("edf", Scenario(data)) == Log{"0 start 0@0", "1 stop 0", "1 start 1@0", "2 stop 1",
-                                                  "2 start 2@0", "7 start 1@0", "11 start 0@0"});
+                                                "2 start 2@0", "7 start 1@0", "11 start 0@0"});
   CHECK(Decisions("edf(preemptive=false)", Scenario(data)) ==
         Log{"0 start 0@0", "10 start 2@0", "15 start 1@0"});
 }

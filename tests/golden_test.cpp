@@ -14,10 +14,10 @@
 namespace berth {
 namespace {
 
-std::string Log(const SchedulerInfo& info) {
+std::string Log(const SchedulerInfo& info, Scenario (*scenario)(const Clock&)) {
   std::ostringstream out;
   for (const Clock& clock : bench::GoldenClocks()) {
-    const RunResult result = bench::GoldenRun(info.name, clock);
+    const RunResult result = bench::GoldenRun(info.name, scenario(clock));
     out << "clock " << clock.ToString() << "\n";
     for (const Event& event : result.events) {
       char line[96];
@@ -29,22 +29,34 @@ std::string Log(const SchedulerInfo& info) {
   return out.str();
 }
 
+// Under tests/golden/; written first where logs are to be updated.
+void CheckLog(const std::string& name, const std::string& log) {
+  const std::filesystem::path path = BERTH_SOURCE_DIR "/tests/golden/" + name + ".txt";
+  if (test::UpdateGolden()) {
+    std::filesystem::create_directories(path.parent_path());
+    std::ofstream(path) << log;
+  }
+  std::ifstream file(path);
+  INFO("no golden log? run: berth_tests --update-golden, and read the diff");
+  REQUIRE(file.good());
+  const std::string golden(std::istreambuf_iterator<char>(file), {});
+  CHECK(log == golden);
+}
+
 }  // namespace
 
 TEST_CASE("every scheduler has its golden log, and gives it") {
   for (const SchedulerInfo& info : BaselineSchedulers()) {
     DYNAMIC_SECTION(info.name) {
-      const std::string path = std::string(BERTH_SOURCE_DIR "/tests/golden/") + info.name + ".txt";
-      const std::string log = Log(info);
-      if (test::UpdateGolden()) {
-        std::filesystem::create_directories(BERTH_SOURCE_DIR "/tests/golden");
-        std::ofstream(path) << log;
-      }
-      std::ifstream file(path);
-      INFO("no golden log? run: berth_tests --update-golden, and read the diff");
-      REQUIRE(file.good());
-      const std::string golden(std::istreambuf_iterator<char>(file), {});
-      CHECK(log == golden);
+      CheckLog(info.name, Log(info, bench::GoldenScenario));
+    }
+  }
+}
+
+TEST_CASE("every scheduler has its golden log with tenants and deadlines, and gives it") {
+  for (const SchedulerInfo& info : BaselineSchedulers()) {
+    DYNAMIC_SECTION(info.name) {
+      CheckLog(std::string("tenants/") + info.name, Log(info, bench::GoldenTenantScenario));
     }
   }
 }

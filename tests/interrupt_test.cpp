@@ -1,9 +1,6 @@
 // Ctrl-C in `berth train`, through the binary: exit code 130, a checkpoint, the words how to go on, and that
 // they work.
-#include <fcntl.h>
 #include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <cstdlib>
@@ -16,6 +13,7 @@
 
 #include "tests/binary.hpp"
 #include "tests/catch.hpp"
+#include "tests/child.hpp"
 #include "tests/skip.hpp"
 #include "tests/temporary_folder.hpp"
 
@@ -23,50 +21,17 @@ namespace berth {
 namespace {
 
 namespace fs = std::filesystem;
+using test::Ended;
 using test::Slurp;
+using test::Start;
 using test::TemporaryFolder;
+using test::Wait;
 
 // Where the binary looks for the learners.
 bool HaveLearners() {
   const char* given = std::getenv("BERTH_LEARN_LIBRARY");
   if (given != nullptr && *given != '\0') return fs::exists(given);
   return fs::exists(fs::path(BERTH_BINARY).parent_path() / "libberth_learn.so");
-}
-
-// A child without a shell between, so that the signal reaches the binary itself. Output goes to out.txt,
-// error.txt.
-pid_t Start(const TemporaryFolder& folder, std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), BERTH_BINARY);
-  std::vector<char*> argv;
-  for (std::string& argument : arguments) argv.push_back(argument.data());
-  argv.push_back(nullptr);
-  const std::string out = folder / "out.txt", error = folder / "error.txt", in = folder.path();
-  const pid_t child = fork();
-  if (child != 0) return child;
-  const int out_file = open(out.c_str(), O_CREAT | O_WRONLY | O_TRUNC, 0600);
-  const int error_file = open(error.c_str(), O_CREAT | O_WRONLY | O_TRUNC, 0600);
-  if (dup2(out_file, STDOUT_FILENO) >= 0 && dup2(error_file, STDERR_FILENO) >= 0 && chdir(in.c_str()) == 0) {
-    execv(argv[0], argv.data());
-  }
-  _exit(127);
-}
-
-// The exit code; -1 when it was killed by a signal, or had to be after a minute and a half.
-int Wait(pid_t child) {
-  int status = 0;
-  for (int tenths = 0; tenths < 900; ++tenths) {
-    if (waitpid(child, &status, WNOHANG) == child) return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
-  }
-  kill(child, SIGKILL);
-  waitpid(child, &status, 0);
-  return -1;
-}
-
-// Whether it has ended; Wait can still be called.
-bool Ended(pid_t child) {
-  siginfo_t info = {};
-  return waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0;
 }
 
 }  // namespace

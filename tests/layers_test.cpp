@@ -34,6 +34,7 @@ const std::map<std::string, std::set<std::string>> kLibraries = {
     {"ATen/", {"policies/learn", "agents", "tests/learn"}},
     {"c10/", {"policies/learn", "agents", "tests/learn"}},
     {"boost/", {"tools"}},
+    {"httplib.h", {"tools/serve"}},
     {"nlohmann/", {"tools", "tests"}},
     {"catch2/", {"tests"}},
 };

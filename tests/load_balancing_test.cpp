@@ -7,6 +7,7 @@
 #include "tests/catch.hpp"
 #include "tests/runs.hpp"
 #include "tests/tiny.hpp"
+#include "tests/toy_scenarios.hpp"
 
 namespace berth {
 namespace {
@@ -15,6 +16,7 @@ using Log = std::vector<std::string>;
 using test::Decisions;
 using test::Ends;
 using test::Tiny;
+using test::TinyData;
 
 // Poisson arrivals at `rate` a second, exponential sizes of mean 1 s, on these GPU types at 1 step/s.
 Scenario Markovian(std::uint64_t seed, int jobs, double rate,
@@ -132,8 +134,45 @@ TEST_CASE("best_fit and worst_fit: by hand", "[baselines]") {
   CHECK(Decisions("best_fit", scenario) == Log{"0 start 0@1", "0 start 1@0", "10 start 2@1"});
   CHECK(Decisions("worst_fit", scenario) == Log{"0 start 0@0", "10 start 1@0", "10 start 2@1"});
   // 2 behind the waiting gang may overtake it: a has 2 left like b, the first of equals.
-  CHECK(Decisions("worst_fit(overtake=true)", scenario) ==
-        Log{"0 start 0@0", "0 start 2@0", "10 start 1@0"});
+  CHECK(Decisions("worst_fit(overtake=true)", scenario) == Log{"0 start 0@0", "0 start 2@0", "10 start 1@0"});
+}
+
+TEST_CASE("best_fit, worst_fit and vector_fit are compositions of queue", "[baselines]") {
+  for (std::uint64_t seed : {1, 2, 3}) {
+    const Scenario scenario = test::RandomScenario(seed, 80, {});
+    const auto signature = [&](const char* spec) { return test::RunOf(spec, scenario).signature; };
+    CHECK(signature("best_fit") == signature("queue(placement=best_fit)"));
+    CHECK(signature("worst_fit(overtake=true)") == signature("queue(placement=roomiest,overtake=true)"));
+    CHECK(signature("vector_fit") == signature("queue(placement=vector_fit)"));
+    CHECK(signature("best_fit") != signature("worst_fit"));
+    // RandomScenario states no memory: then GPUs are all that counts.
+    CHECK(signature("vector_fit") == signature("best_fit"));
+  }
+}
+
+TEST_CASE("vector_fit: memory counts beside GPUs, by hand", "[baselines]") {
+  // a: 2 GPUs of 80 GB, b: 3 of 16 GB; 5 GPUs and 208 GB in all. Kind 0 runs on both, so needs at most 16 GB;
+  // kind 1 on a alone. A job of kind 0 leaves on a (1/5, (160 - 16)/208): 0.04 + 0.479 = 0.519, on b (2/5,
+  // (48
+  // - 16)/208): 0.16 + 0.024 = 0.184: it goes to b, and the two of kind 1 have a. By GPUs alone it takes a.
+  ScenarioData data =
+      TinyData({{"a", 2}, {"b", 3}}, {{2.0, 1.0}, {1.0, 0.0}}, {{0, 10, 0}, {0, 10, 1}, {0, 10, 1}});
+  data.cluster.types[0].memory_gb = 80, data.cluster.types[1].memory_gb = 16;
+  const Scenario scenario(data);
+  CHECK(Decisions("vector_fit", scenario) == Log{"0 start 0@1", "0 start 1@0", "0 start 2@0"});
+  CHECK(Decisions("best_fit", scenario) == Log{"0 start 0@0", "0 start 1@0", "5 start 2@0"});
+  // Memory alone does not decide: with 3 GPUs of 20 GB as a and 30 of 16 GB as b, 33 and 540 GB, a job leaves
+  // on a (2/33, (60 - 16)/540) and on b (29/33, (480 - 16)/540): it fills a first.
+  data.cluster.types[0].count = 3, data.cluster.types[0].memory_gb = 20, data.cluster.types[1].count = 30;
+  CHECK(Decisions("vector_fit", Scenario(data)).front() == "0 start 0@0");
+  // 3 GPUs of 27 GB as a and 4 of 16 GB as b, 7 and 145 GB. Thought to need 16 GB a job leaves on a 0.0816 +
+  // (65 / 145)^2 = 0.283, on b 0.184 + (48 / 145)^2 = 0.293. Said to need 4 GB, 0.0816 + (77 / 145)^2 = 0.364
+  // and 0.184
+  // + (60 / 145)^2 = 0.355.
+  data.cluster.types[0].memory_gb = 27, data.cluster.types[1].count = 4;
+  CHECK(Decisions("vector_fit", Scenario(data)).front() == "0 start 0@0");
+  data.traits.memory_gb = {4, 27};
+  CHECK(Decisions("vector_fit", Scenario(data)).front() == "0 start 0@1");
 }
 
 }  // namespace berth

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <set>
 
 #include "data/hdf5_file.hpp"
@@ -216,6 +217,40 @@ TEST_CASE("a bundle that is not what it says is refused in one line that says wh
     out.Commit();
     CHECK_THAT(LoadError(file.path), Contains("'policy'") && Contains("'scenario'"));
   }
+}
+
+TEST_CASE("a bundle of another version, or with changed bytes, is refused with both versions named") {
+  const ScratchFile file("version.h5");
+  h5::SetSourceCommit("abc123");
+  SECTION("newer, or of no version that there was") {
+    const int version = GENERATE(2, 0, -1);
+    h5::Writer out(file.path, "policy", version);
+    out.Commit();
+    h5::SetSourceCommit("def456");
+    CHECK_THAT(LoadError(file.path), Contains(Join("version ", version, " of 'policy'")) &&
+                                         Contains("written by Berth abc123") &&
+                                         Contains("this Berth, def456, reads versions 1 to 1"));
+  }
+  SECTION("one bit of one weight") {
+    const PolicyBundle bundle = PairBundle();
+    SaveBundle(bundle, file.path);
+    h5::SetSourceCommit("def456");
+    const std::vector<float>& weights = bundle.arrays[6].values;
+    std::fstream bytes(file.path, std::ios::in | std::ios::out | std::ios::binary);
+    const std::string content{std::istreambuf_iterator<char>(bytes), {}};
+    const std::size_t at =
+        content.find(std::string(reinterpret_cast<const char*>(weights.data()), 4 * weights.size()));
+    REQUIRE(at != std::string::npos);
+    bytes.clear();
+    bytes.seekp(static_cast<std::streamoff>(at));
+    bytes.put(static_cast<char>(content[at] ^ 1));
+    bytes.close();
+    CHECK_THAT(LoadError(file.path), Contains("does not match its hash") &&
+                                         Contains("format version 1 of 'policy'") &&
+                                         Contains("written by Berth abc123") &&
+                                         Contains("this Berth, def456, reads versions 1 to 1"));
+  }
+  h5::SetSourceCommit("unknown");
 }
 
 TEST_CASE("a frozen policy finishes every job, the same way twice, on clusters it was not trained on") {

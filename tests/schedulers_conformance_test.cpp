@@ -134,6 +134,8 @@ TEST_CASE("schedulers: legal decisions and every job done, under every clock") {
           const auto scheduler = Make(spec);
           RunChecked(scenario, *scheduler);
         }
+        const auto scheduler = Make(spec);  // tenants, weights, deadlines: some can be met
+        RunChecked(bench::TenantScenario(12, 40, clock), *scheduler, spec == "deadline_admission");
       }
     }
   }
@@ -240,6 +242,8 @@ TEST_CASE("schedulers: rows say what is true of them") {
     DYNAMIC_SECTION(info.name) {
       CHECK(++names[info.name] == 1);
       CHECK(std::string(info.summary).size() > 5);
+      // What a decision costs closes the summary: an order of growth, or that of what is inside.
+      CHECK_THAT(info.summary, Catch::Matches(".*; [^;]*(O\\(|cost|LP|exponential)[^;]*"));
       CHECK(std::string(info.source).size() > 5);
       CHECK(Make(info.name)->knowledge() == info.knowledge);
       for (const ParamInfo& param : info.params) CHECK(std::string(param.help).size() > 3);

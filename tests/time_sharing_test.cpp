@@ -66,7 +66,7 @@ TEST_CASE("round_robin: quanta by hand", "[baselines]") {
   // 0-2: 0 and 1. At 2 their turns end and the gang has 2-4, then again they.
   CHECK(
       Decisions("round_robin(quantum=2)",
-                  Tiny({{"a", 2}}, {{1.0}}, {{0, 3, 0, 1}, {0, 3, 0, 1}, {1, 2, 0, 2}})) ==
+                Tiny({{"a", 2}}, {{1.0}}, {{0, 3, 0, 1}, {0, 3, 0, 1}, {1, 2, 0, 2}})) ==
       Log{"0 start 0@0", "0 start 1@0", "2 stop 0", "2 stop 1", "2 start 2@0", "4 start 0@0", "4 start 1@0"});
 }
 
@@ -132,16 +132,15 @@ TEST_CASE("gang_scheduling: Ousterhout's matrix by hand", "[baselines]") {
   // 4 GPUs, slice 10. Rows: {0: all 4}, {1: 2, 2: 2}, {3: 4}. Each job needs 15 s.
   // 0-10 row 0; 10-20 row 1; 20-30 row 2; 30-35 row 0 ends; its slice is over, so 35-40 row 1 ends both;
   // 40-45.
-  CHECK(
-      Decisions("gang_scheduling(slice=10)",
+  CHECK(Decisions("gang_scheduling(slice=10)",
                   Tiny({{"a", 4}}, {{1.0}}, {{0, 15, 0, 4}, {0, 15, 0, 2}, {0, 15, 0, 2}, {0, 15, 0, 4}})) ==
-      Log{"0 start 0@0", "10 stop 0", "10 start 1@0", "10 start 2@0", "20 stop 1", "20 stop 2",
-          "20 start 3@0", "30 stop 3", "30 start 0@0", "35 start 1@0", "35 start 2@0", "40 start 3@0"});
+        Log{"0 start 0@0", "10 stop 0", "10 start 1@0", "10 start 2@0", "20 stop 1", "20 stop 2",
+            "20 start 3@0", "30 stop 3", "30 start 0@0", "35 start 1@0", "35 start 2@0", "40 start 3@0"});
   // Alternative selection: 2 GPUs, rows {0: 1 GPU, 1: 1}, {2: 1}. While row 1 is on, 0 runs on the other GPU.
   // 0-10: 0, 1. 10-20: 2 and, selected, 0, which has 20 s of 25 then. 20-25: 0 ends; row 2 is unified into
   // row 1.
   CHECK(Decisions("gang_scheduling(slice=10)",
-                    Tiny({{"a", 2}}, {{1.0}}, {{0, 25, 0, 1}, {0, 25, 0, 1}, {0, 25, 0, 1}})) ==
+                  Tiny({{"a", 2}}, {{1.0}}, {{0, 25, 0, 1}, {0, 25, 0, 1}, {0, 25, 0, 1}})) ==
         Log{"0 start 0@0", "0 start 1@0", "10 stop 1", "10 start 2@0", "20 stop 2", "20 start 1@0",
             "25 start 2@0"});
 }

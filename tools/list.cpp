@@ -3,6 +3,7 @@
 #include <iostream>
 #include <iterator>
 
+#include "baselines/starvation.hpp"
 #include "data/workloads.hpp"
 #include "env/encoder.hpp"
 #include "env/rewards.hpp"
@@ -45,6 +46,7 @@ Json ListSchedulers() {
                       {"knowledge", ToString(info.knowledge)},
                       {"preemptive", info.preemptive},
                       {"claims", ClaimsText(info.claims)},
+                      {"starves", Starves(info.name)},
                       {"params", ParamsJson(info.params)}});
     }
   }

@@ -16,6 +16,7 @@ namespace berth {
   X("tune", RunTune, "search a scheduler's numeric parameters on training workloads")              \
   X("evaluate", RunEvaluate, "compare schedulers on the same workloads, with intervals")           \
   X("export", RunExport, "freeze a trained scheduler as policy.h5 and ONNX")                       \
+  X("serve", RunServe, "answer Kubernetes' scheduler with a frozen policy")                        \
   X("inspect", RunInspect, "say what a Berth file holds")                                          \
   X("bench", RunBench, "measure how fast this build is on this machine")                           \
   X("reproduce", RunReproduce, "rerun published experiments, published and measured side by side") \

@@ -4,14 +4,11 @@
 #include <cmath>
 
 #include "baselines/composition/inner.hpp"
+#include "baselines/index.hpp"
 #include "baselines/schedulers.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 constexpr ParamInfo kParams[] = {
     {"window", "60", "s between releases; clocks with rounds release at the boundary after; 0 = at once"},

@@ -4,23 +4,19 @@
 // fairness between tenants and shortest remaining time within each.
 //
 // An inner scheduler that does not preempt may hold more than its tenant's part until jobs end; the others
-// then have less. It is not shown jobs too large for the part; one that runs is stopped. Where nothing at all
-// would run, since no inner one has use for its part, the outer decision stands: the cluster never idles
-// while the outer one would run something.
+// then have less (shares.hpp). Where nothing at all would run, since no inner one has use for its part, the
+// outer decision stands: the cluster never idles while the outer one would run something.
 #include <algorithm>
 #include <numeric>
 
-#include "baselines/composition/inner.hpp"
+#include "baselines/composition/shares.hpp"
 #include "baselines/fairness/decayed_usage.hpp"
+#include "baselines/index.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/check.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 constexpr ParamInfo kParams[] = {
     {"outer", "fair_share", "the scheduler whose decision says how much each tenant has"},
@@ -50,11 +46,15 @@ class Hierarchical final : public Scheduler {
     outer_.DecideAll(view, proposed_);
     CountParts(view);
     std::iota(order_.begin(), order_.end(), 0);
-    std::stable_sort(order_.begin(), order_.end(),
-                     [&](int a, int b) { return Excess(view, a) > Excess(view, b); });
-    for (int type = 0; type < view.num_types(); ++type) left_[U(type)] = view.free_gpus()[U(type)];
+    std::stable_sort(order_.begin(), order_.end(), [&](int a, int b) {
+      return Excess(held_[U(a)], part_[U(a)]) > Excess(held_[U(b)], part_[U(b)]);
+    });
+    shares_.Begin(view);
     int running = static_cast<int>(view.running().size());
-    for (int tenant : order_) running += Ask(view, tenant, decision);
+    for (int tenant : order_) {
+      running += shares_.Ask(view, inner_[U(tenant)], jobs_[U(tenant)], held_[U(tenant)], part_[U(tenant)],
+                             decision);
+    }
     decision.wake_at = std::min(decision.wake_at, proposed_.wake_at);
     for (const Command& command : proposed_.commands) {
       if (command.kind == CommandKind::kReject) decision.commands.push_back(command);
@@ -65,101 +65,35 @@ class Hierarchical final : public Scheduler {
   }
 
  private:
-  int& Held(int tenant, int type) { return held_[U(tenant) * left_.size() + U(type)]; }
-  int& Part(int tenant, int type) { return part_[U(tenant) * left_.size() + U(type)]; }
-
-  // What tenants hold, and what they would hold after the outer decision.
+  // What tenants hold, what they would hold after the outer decision, and whose jobs are left to them.
   void CountParts(const ClusterView& view) {
-    left_.resize(U(view.num_types()));
-    held_.assign(inner_.size() * left_.size(), 0);
-    for (int job : view.running()) Held(view.TenantOf(job), view.TypeOf(job)) += view.Gang(job);
+    held_.assign(inner_.size(), std::vector<int>(U(view.num_types()), 0));
+    jobs_.assign(inner_.size(), {});
+    for (int job : view.running()) held_[U(view.TenantOf(job))][U(view.TypeOf(job))] += view.Gang(job);
     part_ = held_;
     rejected_.clear();
     for (const Command& command : proposed_.commands) {
-      const int tenant = view.TenantOf(command.job), gang = view.Gang(command.job);
-      if (view.IsRunning(command.job)) Part(tenant, view.TypeOf(command.job)) -= gang;
-      if (command.kind == CommandKind::kStart || command.kind == CommandKind::kMove)
-        Part(tenant, command.type) += gang;
-      if (command.kind == CommandKind::kReject) rejected_.push_back(command.job);
-      RefusePack(command);
-    }
-  }
-
-  // GPUs that a tenant holds beyond its part: who has to give is asked first.
-  int Excess(const ClusterView& view, int tenant) {
-    int excess = 0;
-    for (int type = 0; type < view.num_types(); ++type) {
-      excess += std::max(0, Held(tenant, type) - Part(tenant, type));
-    }
-    return excess;
-  }
-
-  // Somewhere in the part of `most_` GPUs.
-  bool CanRun(const ClusterView& view, int job) const {
-    for (int type = 0; type < view.num_types(); ++type) {
-      if (view.Rate(job, type) > 0.0 && view.Gang(job) <= most_[U(type)]) return true;
-    }
-    return false;
-  }
-
-  static void RefusePack(const Command& command) {
-    if (command.kind != CommandKind::kPack) return;
-    throw Error(
-        "hierarchical: expected schedulers that give a job GPUs of its own, found one that packs two on one");
-  }
-
-  // Appends what the tenant's scheduler decides; the change in the number of jobs that run.
-  int Ask(const ClusterView& view, int tenant, Decision& decision) {
-    Inner& inner = inner_[U(tenant)];
-    inner.Begin(view);
-    most_.clear();
-    for (int type = 0; type < view.num_types(); ++type) {
-      const int held = Held(tenant, type);
-      most_.push_back(std::min(Part(tenant, type), held + left_[U(type)]));
-      inner.Limit(type, most_.back(), std::max(0, most_.back() - held));
-    }
-    int change = 0;
-    for (int job : view.active()) {
-      if (view.TenantOf(job) != tenant) continue;
-      if (CanRun(view, job)) {
-        if (std::find(rejected_.begin(), rejected_.end(), job) == rejected_.end()) inner.Show(view, job);
-      } else if (view.IsRunning(job)) {  // the part has shrunk below it
-        decision.Stop(job);
-        left_[U(view.TypeOf(job))] += view.Gang(job);
-        --change;
-      }
-    }
-    own_.Clear();
-    inner.Decide(view, own_);
-    for (Command& command : own_.commands) {
-      RefusePack(command);
-      command.devices_count = 0;  // it chose devices by the numbers of the whole cluster
+      auto& part = part_[U(view.TenantOf(command.job))];
       const int gang = view.Gang(command.job);
-      if (view.IsRunning(command.job)) left_[U(view.TypeOf(command.job))] += gang;
-      change -= command.kind == CommandKind::kStop;
+      if (view.IsRunning(command.job)) part[U(view.TypeOf(command.job))] -= gang;
+      if (command.kind == CommandKind::kStart || command.kind == CommandKind::kMove)
+        part[U(command.type)] += gang;
+      if (command.kind == CommandKind::kReject) rejected_.push_back(command.job);
+      shares_.RefusePack(command);
     }
-    bool dropped = false;
-    std::erase_if(own_.commands, [&](const Command& command) {
-      if (command.kind != CommandKind::kStart && command.kind != CommandKind::kMove) return false;
-      if (left_[U(command.type)] < view.Gang(command.job))
-        return dropped = true;  // it did not keep to its part
-      left_[U(command.type)] -= view.Gang(command.job);
-      change += command.kind == CommandKind::kStart;
-      return command.kind == CommandKind::kMove && command.type == view.TypeOf(command.job);
-    });
-    if (dropped) inner.Forget(view);
-    decision.commands.insert(decision.commands.end(), own_.commands.begin(), own_.commands.end());
-    decision.wake_at = std::min(decision.wake_at, own_.wake_at);
-    return change;
+    for (int job : view.active()) {
+      if (std::find(rejected_.begin(), rejected_.end(), job) == rejected_.end())
+        jobs_[U(view.TenantOf(job))].push_back(job);
+    }
   }
 
   Inner outer_;
   std::string inner_spec_;
   std::vector<Inner> inner_;  // [tenants]
-  Decision proposed_, own_;
-  std::vector<int> held_, part_;  // [tenants, G] GPUs
-  std::vector<int> left_;         // [G] idle, once those asked so far have theirs
-  std::vector<int> most_;         // [G] of the tenant that is asked
+  Shares shares_{"hierarchical"};
+  Decision proposed_;
+  std::vector<std::vector<int>> held_, part_;  // [tenants, G] GPUs
+  std::vector<std::vector<int>> jobs_;         // [tenants] there, and not rejected
   std::vector<int> order_, rejected_;
 };
 

@@ -2,18 +2,11 @@
 
 #include <algorithm>
 
+#include "baselines/index.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/check.hpp"
 
 namespace berth {
-namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
-
-}  // namespace
-
 Inner::Inner(const std::string& what, const std::string& spec) {
   const SchedulerTable tables[] = {BaselineSchedulers()};
   try {
@@ -90,7 +83,39 @@ void Inner::Decide(const ClusterView& view, Decision& decision) {
     command.devices_begin += offset;
     decision.commands.push_back(command);
   }
+  decision.controls.insert(decision.controls.end(), own_.controls.begin(), own_.controls.end());
   decision.wake_at = std::min(decision.wake_at, own_.wake_at);
+}
+
+int Inner::DecideWithin(const ClusterView& view, const char* who, std::vector<int>& left,
+                        Decision& decision) {
+  within_.Clear();
+  Decide(view, within_);
+  int change = 0;
+  for (Command& command : within_.commands) {
+    RefusePack(who, command);
+    command.devices_count = 0;
+    if (view.IsRunning(command.job)) left[U(view.TypeOf(command.job))] += view.Gang(command.job);
+    change -= command.kind == CommandKind::kStop;
+  }
+  bool dropped = false;
+  std::erase_if(within_.commands, [&](const Command& command) {
+    if (command.kind != CommandKind::kStart && command.kind != CommandKind::kMove) return false;
+    if (left[U(command.type)] < view.Gang(command.job)) return dropped = true;  // it did not keep to its part
+    left[U(command.type)] -= view.Gang(command.job);
+    change += command.kind == CommandKind::kStart;
+    return command.kind == CommandKind::kMove && command.type == view.TypeOf(command.job);
+  });
+  if (dropped) Forget(view);
+  decision.commands.insert(decision.commands.end(), within_.commands.begin(), within_.commands.end());
+  decision.wake_at = std::min(decision.wake_at, within_.wake_at);
+  return change;
+}
+
+void RefusePack(const char* who, const Command& command) {
+  if (command.kind != CommandKind::kPack) return;
+  throw Error(
+      Join(who, ": expected schedulers that give a job GPUs of its own, found one that packs two on one"));
 }
 
 void Inner::DecideAll(const ClusterView& view, Decision& decision) {

@@ -1,14 +1,12 @@
-// Any rule on predicted remaining time: total steps are predicted from the jobs of the same job type and gang
-// that have completed, else of the same job type, of the same tenant, else of all: the mean of those sizes
-// that exceed what the job has done, E[S | S > a]. Who outran all that was seen is expected to do as much
-// again. Blind: the inner scheduler is told these in place of remaining work.
+// Any rule on predicted remaining time: the whole size of each job is predicted from the jobs that have
+// completed, by any row of baselines/prediction/size_predictor.hpp. Blind: the inner scheduler is told these
+// in place of remaining work.
 #include <algorithm>
-#include <array>
-#include <map>
-#include <tuple>
 
 #include "baselines/composition/inner.hpp"
+#include "baselines/prediction/size_predictor.hpp"
 #include "baselines/schedulers.hpp"
+#include "env/check.hpp"
 
 namespace berth {
 namespace {
@@ -19,63 +17,47 @@ std::size_t U(int i) {
 
 constexpr ParamInfo kParams[] = {
     {"inner", "srpt", "the scheduler that is told predictions"},
+    {"predictor", "residual", "of sizes: residual | recent(statistic,window,least,q) | request(adjust,...)"},
 };
 
-// Sizes seen. O(sizes) both to add one and for the mean of those above a value.
-class Sizes {
- public:
-  void Add(double size) { sizes_.insert(std::upper_bound(sizes_.begin(), sizes_.end(), size), size); }
-  // Mean of the sizes above `attained`; 0 where there is none.
-  double MeanAbove(double attained) const {
-    const auto first = std::upper_bound(sizes_.begin(), sizes_.end(), attained);
-    double sum = 0.0;
-    for (auto it = first; it != sizes_.end(); ++it) sum += *it;
-    return first == sizes_.end() ? 0.0 : sum / static_cast<double>(sizes_.end() - first);
+std::unique_ptr<SizePredictor> PredictorOf(const std::string& spec) {
+  try {
+    return MakeSizePredictor(spec);
+  } catch (const Error& error) {
+    throw Error(Join("predicted: parameter 'predictor': ", error.what()));
   }
-
- private:
-  std::vector<double> sizes_;  // ascending
-};
+}
 
 class Predicted final : public Scheduler {
  public:
-  explicit Predicted(Inner inner) : inner_(std::move(inner)) {}
+  Predicted(Inner inner, std::unique_ptr<SizePredictor> predictor)
+      : inner_(std::move(inner)), predictor_(std::move(predictor)) {}
   Knowledge knowledge() const override { return Knowledge::kBlind; }
 
   void Reset(const ClusterView& view) override {
-    seen_.clear();
+    predictor_->Forget();
     inner_.predicted().assign(U(std::max(1, view.num_jobs())), 1.0);  // never empty: empty is the truth
     inner_.Reset(view);
   }
 
   void Decide(const ClusterView& view, Decision& decision) override {
-    for (int job : view.completed()) {
-      for (const Key& key : Keys(view, job)) seen_[key].Add(view.AttainedSteps(job));
-    }
+    for (int job : view.completed()) predictor_->Add(Kind(view, job), view.AttainedSteps(job));
     for (int job : view.active()) inner_.predicted()[U(job)] = Predict(view, job);
     inner_.DecideAll(view, decision);
   }
 
  private:
-  using Key = std::tuple<int, int, int>;  // what is compared, and up to two values of it
-
-  static std::array<Key, 4> Keys(const ClusterView& view, int job) {
-    return {Key{0, view.JobType(job), view.Gang(job)}, Key{1, view.JobType(job), 0},
-            Key{2, view.TenantOf(job), 0}, Key{3, 0, 0}};
+  static JobKind Kind(const ClusterView& view, int job) {
+    return {view.JobType(job), view.Gang(job), view.TenantOf(job),
+            view.Requested(job) * view.BestRate(job)};  // steps; NaN stays
   }
-
   double Predict(const ClusterView& view, int job) const {
-    const double attained = view.AttainedSteps(job);
-    for (const Key& key : Keys(view, job)) {
-      const auto sizes = seen_.find(key);
-      const double mean = sizes == seen_.end() ? 0.0 : sizes->second.MeanAbove(attained);
-      if (mean > 0.0) return mean;
-    }
-    return attained > 0.0 ? 2.0 * attained : view.BestRate(job);  // new, and nothing is known: a second
+    const double size = predictor_->Predict(Kind(view, job), view.AttainedSteps(job));
+    return size > 0.0 ? size : view.BestRate(job);  // new, and nothing is known: a second
   }
 
   Inner inner_;
-  std::map<Key, Sizes> seen_;
+  std::unique_ptr<SizePredictor> predictor_;
 };
 
 }  // namespace
@@ -90,7 +72,8 @@ SchedulerInfo PredictedInfo() {
       /*preemptive=*/true,
       kParams,
       [](Params& params) -> std::unique_ptr<Scheduler> {
-        return std::make_unique<Predicted>(Inner("predicted: parameter 'inner'", params.Text("inner")));
+        Inner inner("predicted: parameter 'inner'", params.Text("inner"));
+        return std::make_unique<Predicted>(std::move(inner), PredictorOf(params.Text("predictor")));
       },
       /*claims=*/{.types = true, .times = false}};
 }

@@ -5,15 +5,12 @@
 // On one GPU without costs the forecast is exact, so nobody is rejected in vain (Dertouzos 1974).
 #include <algorithm>
 
+#include "baselines/index.hpp"
 #include "baselines/ranking.hpp"
 #include "baselines/schedulers.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 constexpr double kRounding = 1e-9;  // of the time: ends that rounding alone puts behind the deadline
 

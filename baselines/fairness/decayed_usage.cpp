@@ -2,14 +2,11 @@
 
 #include <algorithm>
 
+#include "baselines/index.hpp"
 #include "env/portable_math.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 constexpr double kLn2 = 0.69314718055994530942;
 

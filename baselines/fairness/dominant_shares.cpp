@@ -3,17 +3,10 @@
 #include <algorithm>
 #include <numeric>
 
+#include "baselines/index.hpp"
 #include "env/check.hpp"
 
 namespace berth {
-namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
-
-}  // namespace
-
 DominantShares::DominantShares(std::vector<double> capacity, std::vector<double> weight)
     : capacity_(std::move(capacity)), left_(capacity_), weight_(std::move(weight)) {
   held_.assign(capacity_.size() * weight_.size(), 0.0);

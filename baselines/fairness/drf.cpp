@@ -6,15 +6,12 @@
 
 #include "baselines/fairness/decayed_usage.hpp"
 #include "baselines/fairness/dominant_shares.hpp"
+#include "baselines/index.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/plan.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 constexpr ParamInfo kParams[] = {
     {"overtake", "false", "true: a tenant whose next job does not fit is passed over; false: filling ends"},

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "baselines/ranking.hpp"
+
 namespace berth::gavel {
 namespace {
 
@@ -105,6 +107,8 @@ void RoundMechanism::UpdateJobs(const ClusterView& view) {
     if (!Rounds(view)) attained_[U(job)] = view.AttainedSeconds(job);
     dirty_ = true;
   }
+  // A job that waited for others (feature stages) comes after jobs that arrived later.
+  if (!std::is_sorted(jobs_.begin(), jobs_.end())) std::sort(jobs_.begin(), jobs_.end());
 }
 
 void RoundMechanism::ResetAllocation(const ClusterView& view, AllocationSource& source) {
@@ -233,7 +237,7 @@ void RoundMechanism::Place(const ClusterView& view, Decision& decision) {
   std::sort(taken_.begin(), taken_.end(), [](const Taken& a, const Taken& b) {
     return a.gang != b.gang ? a.gang > b.gang : a.rank < b.rank;
   });
-  std::fill(taken_device_.begin(), taken_device_.end(), 0);
+  for (int device = 0; device < view.num_gpus(); ++device) taken_device_[U(device)] = !view.InService(device);
   for (int job : jobs_) placed_[U(job)] = 0, ran_on_[U(job)] = -1, ran_as_[U(job)] = job;
   for (int type = 0; type < view.num_types(); ++type) PlaceType(view, type, decision);
   bool left_out = false;
@@ -266,7 +270,8 @@ void RoundMechanism::PlaceType(const ClusterView& view, int type, Decision& deci
       const int job = IsPair(unit) ? PairOf(unit)[0] : unit;
       if (its_type != type || placed_[U(job)] != 0) continue;
       devices_.clear();
-      for (; static_cast<int>(devices_.size()) < gang; ++next) {
+      const int named = NamesDevices(view) ? gang : 0;
+      for (; static_cast<int>(devices_.size()) < named; ++next) {
         if (taken_device_[U(next)] != 0) continue;
         taken_device_[U(next)] = 1;
         devices_.push_back(next);

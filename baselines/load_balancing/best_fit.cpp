@@ -1,6 +1,7 @@
-// First come, first served onto the type with the least room that fits.
-#include "baselines/load_balancing/fit.hpp"
-#include "baselines/ranking.hpp"
+// First come, first served onto the type with the least room that fits, which keeps large holes for large
+// gangs: `queue(order=fcfs,placement=best_fit)`
+// by its usual name.
+#include "baselines/queue/named_rule.hpp"
 #include "baselines/schedulers.hpp"
 
 namespace berth {
@@ -11,18 +12,20 @@ constexpr ParamInfo kParams[] = {kOvertakeParam};
 }  // namespace
 
 SchedulerInfo BestFitInfo() {
-  return {
-      "best_fit",
-      "first come, first served onto the type with the least room that fits, the faster on ties; O(n types)",
-      "bin packing: Johnson, Demers, Ullman, Garey & Graham 1974",
-      "",
-      Knowledge::kNone,
-      /*preemptive=*/false,
-      kParams,
-      [](Params& params) -> std::unique_ptr<Scheduler> {
-        return std::make_unique<Fit>(/*tightest=*/true, params.Bool(kOvertakeParam.name));
-      },
-      /*claims=*/{.times = true}};
+  SchedulerInfo info = NamedRule<FcfsOrder>();
+  info.name = "best_fit";
+  info.summary =
+      "first come, first served onto the type with the least room that fits, the faster on ties; O(n types)";
+  info.source = "bin packing: Johnson, Demers, Ullman, Garey & Graham 1974";
+  info.params = kParams;
+  info.claims = {.times = true};
+  info.make = [](Params& params) {
+    QueueRuleOptions options;
+    options.place = TypeChoice::kBestFit;
+    options.overtake = params.Bool(kOvertakeParam.name);
+    return MakeQueue(FcfsOrder().rule(), options);
+  };
+  return info;
 }
 
 }  // namespace berth

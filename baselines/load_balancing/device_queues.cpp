@@ -2,17 +2,11 @@
 
 #include <algorithm>
 
+#include "baselines/index.hpp"
+#include "baselines/ranking.hpp"
 #include "env/check.hpp"
 
 namespace berth {
-namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
-
-}  // namespace
-
 int TypeOfDevice(const ClusterView& view, int device) {
   int type = view.num_types() - 1;
   while (view.first_device(type) > device) --type;
@@ -38,16 +32,33 @@ void DeviceQueues::Decide(const ClusterView& view, Decision& decision) {
     Join(job);
   }
   for (int job : view.waiting()) {
+    std::vector<int>& devices = devices_[U(job)];
+    if (std::all_of(devices.begin(), devices.end(), [&](int d) { return view.InService(d); })) continue;
+    for (int device : devices) std::erase(queue_[U(device)], job);  // one is gone: it queues elsewhere
+    std::erase(jobs_, job);
+    devices.clear();
+  }
+  for (int job : view.waiting()) {
     if (!devices_[U(job)].empty()) continue;
+    bool anywhere = false;  // as many GPUs in service as it needs
+    for (int type = 0; type < view.num_types(); ++type) anywhere = anywhere || CanRun(view, job, type);
+    if (!anywhere) continue;
     dispatcher_->Choose(view, *this, job, devices_[U(job)]);
     BERTH_CHECK(static_cast<int>(devices_[U(job)].size()) == view.Gang(job), devices_[U(job)].size(),
                 " devices, gang ", view.Gang(job));
     Join(job);
   }
+  const bool named = NamesDevices(view);  // otherwise a queue stands for some device of the type
+  room_.assign(view.free_gpus().begin(), view.free_gpus().end());
   for (int job : view.waiting()) {
-    if (!HeadsAll(job)) continue;
+    if (devices_[U(job)].empty() || !HeadsAll(job)) continue;
     const int type = TypeOfDevice(view, devices_[U(job)].front());
-    decision.Start(job, type, devices_[U(job)]);
+    if (named) {
+      decision.Start(job, type, devices_[U(job)]);
+    } else if (view.Gang(job) <= room_[U(type)]) {
+      decision.Start(job, type);
+      room_[U(type)] -= view.Gang(job);
+    }
   }
 }
 

@@ -46,6 +46,7 @@ class DeviceQueues final : public Scheduler {
   std::vector<std::vector<int>> queue_;    // [D]
   std::vector<std::vector<int>> devices_;  // [J]
   std::vector<int> jobs_;
+  std::vector<int> room_;  // [G] idle GPUs not yet given away, with features
 };
 
 // The type of a device.

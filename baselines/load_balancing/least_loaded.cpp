@@ -4,16 +4,13 @@
 #include <algorithm>
 #include <optional>
 
+#include "baselines/index.hpp"
 #include "baselines/load_balancing/device_queues.hpp"
 #include "baselines/ranking.hpp"
 #include "baselines/schedulers.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 constexpr ParamInfo kParams[] = {
     {"by", "load",
@@ -34,7 +31,11 @@ class LeastLoaded final : public Dispatcher {
       const double rate = view.Rate(job, type);
       if (!CanRun(view, job, type)) continue;
       order_.clear();
-      for (int device = first; device < first + count; ++device) order_.push_back({free_[U(device)], device});
+      for (int device = first, left = count; left > 0; ++device) {
+        if (!view.InService(device)) continue;
+        order_.push_back({free_[U(device)], device});
+        --left;
+      }
       std::partial_sort(order_.begin(), order_.begin() + gang, order_.end());
       const double start = order_[U(gang - 1)].first;
       const double value = by_finish_ ? start + view.RemainingSeconds(job, type) : start;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "baselines/index.hpp"
 #include "baselines/load_balancing/device_queues.hpp"
 #include "baselines/ranking.hpp"
 #include "baselines/schedulers.hpp"
@@ -13,10 +14,6 @@
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 constexpr ParamInfo kParams[] = {
     {"choices", "2", "GPUs drawn, from 1 (then dispatch is at random)"},
@@ -36,29 +33,38 @@ class PowerOfTwo final : public Dispatcher {
       if (CanRun(view, job, type)) eligible += view.types()[U(type)].count;
     }
     std::size_t shortest = 0;
-    int best = -1;
     for (int draw = 0; draw < choices_; ++draw) {
       const int block =
           Block(view, job, static_cast<int>(stream_->Below(static_cast<std::uint32_t>(eligible))));
       std::size_t length = 0;
-      for (int i = 0; i < view.Gang(job); ++i) length = std::max(length, queues.Queue(block + i).size());
-      if (best < 0 || length < shortest) shortest = length, best = block;
+      block_.clear();
+      for (int device = block; static_cast<int>(block_.size()) < view.Gang(job); ++device) {
+        if (view.InService(device)) block_.push_back(device);
+      }
+      for (int device : block_) length = std::max(length, queues.Queue(device).size());
+      if (devices.empty() || length < shortest) shortest = length, devices = block_;
     }
-    for (int i = 0; i < view.Gang(job); ++i) devices.push_back(best + i);
   }
 
  private:
-  // The first GPU of the block that holds the n-th GPU on which the job can run.
+  // Of the GPUs in service, the first of the block that holds the n-th GPU on which the job can run.
   static int Block(const ClusterView& view, int job, int n) {
     for (int type = 0;; ++type) {
       if (!CanRun(view, job, type)) continue;
       const int count = view.types()[U(type)].count, gang = view.Gang(job);
-      if (n < count) return view.first_device(type) + std::min(n / gang * gang, count - gang);
-      n -= count;
+      if (n >= count) {
+        n -= count;
+        continue;
+      }
+      int device = view.first_device(type);
+      for (int before = std::min(n / gang * gang, count - gang);; ++device) {
+        if (view.InService(device) && before-- == 0) return device;
+      }
     }
   }
 
   int choices_;
+  std::vector<int> block_;
   std::optional<Stream> stream_;
 };
 

@@ -3,15 +3,12 @@
 // there. Blind to speed and size otherwise.
 #include <algorithm>
 
+#include "baselines/index.hpp"
 #include "baselines/ranking.hpp"
 #include "baselines/schedulers.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 class ShortestQueue final : public Scheduler {
  public:

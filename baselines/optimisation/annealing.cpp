@@ -5,19 +5,14 @@
 // more iterations cool more slowly, which is better on average, not always. Draws come from the scenario's
 // seed.
 #include <algorithm>
-#include <optional>
 
-#include "baselines/optimisation/planned.hpp"
+#include "baselines/index.hpp"
+#include "baselines/optimisation/seeded_solver.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/portable_math.hpp"
-#include "env/rng.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 constexpr ParamInfo kParams[] = {
     kTargetParam,
@@ -26,10 +21,9 @@ constexpr ParamInfo kParams[] = {
     kReportParam,
 };
 
-class Annealing final : public Solver {
+class Annealing final : public SeededSolver {
  public:
-  Annealing(Target target, int iterations) : target_(target), iterations_(iterations) {}
-  void Reset(std::uint64_t seed) override { stream_.emplace(seed, Purpose::kScheduler); }
+  Annealing(Target target, int iterations) : SeededSolver(target), iterations_(iterations) {}
 
   Solution Solve(const Instance& instance, bool bounded) override {
     Solution best;
@@ -43,7 +37,7 @@ class Annealing final : public Solver {
       next = now;
       Change(instance, next);
       const double its = schedule_.Value(instance, next, target_);
-      if (its > value && stream_->Uniform() >= Exp((value - its) / temperature)) continue;
+      if (its > value && Uniform() >= Exp((value - its) / temperature)) continue;
       std::swap(now, next);
       value = its;
       if (value < best.value) best.value = value, best.assignment = now;
@@ -52,8 +46,6 @@ class Annealing final : public Solver {
   }
 
  private:
-  int Draw(int n) { return static_cast<int>(stream_->Below(static_cast<std::uint32_t>(n))); }
-
   void Change(const Instance& instance, Assignment& assignment) {
     const int n = instance.jobs();
     const int a = Draw(n), kind = Draw(4);
@@ -73,10 +65,7 @@ class Annealing final : public Solver {
     }
   }
 
-  Target target_;
   int iterations_;
-  std::optional<Stream> stream_;
-  ListSchedule schedule_;
 };
 
 }  // namespace
@@ -92,9 +81,7 @@ SchedulerInfo AnnealingInfo() {
           [](Params& params) -> std::unique_ptr<Scheduler> {
             const Target target = ReadTarget(params);
             const auto iterations = static_cast<int>(params.Integer("iterations", 1, 1000000000));
-            const auto horizon = static_cast<int>(params.Integer(kHorizonParam.name, 1, 1000000));
-            return std::make_unique<Planned>("annealing", std::make_unique<Annealing>(target, iterations),
-                                             horizon, ReadReport(params));
+            return MakePlanned("annealing", std::make_unique<Annealing>(target, iterations), params);
           }};
 }
 

@@ -5,16 +5,13 @@
 #include <optional>
 
 #include "baselines/cheapest_assignment.hpp"
+#include "baselines/index.hpp"
 #include "baselines/optimisation/planned.hpp"
 #include "baselines/optimisation/type_load.hpp"
 #include "baselines/schedulers.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 constexpr double kRounding = 1e-7;  // of a share; the LP's tolerance is 1e-9
 
@@ -85,6 +82,7 @@ std::optional<Relaxed> LeastT(const Instance& instance, CheckedLp& lp) {
 
 class AssignmentLp final : public Solver {
  public:
+  Target target() const override { return Target::kMakespan; }
   Solution Solve(const Instance& instance, bool) override {
     RoundedAssignment rounded = RoundAssignmentLp(instance, lp_);
     const double value = ListSchedule().Value(instance, rounded.assignment, Target::kMakespan);
@@ -146,9 +144,7 @@ SchedulerInfo AssignmentLpInfo() {
       /*preemptive=*/false,
       kParams,
       [](Params& params) -> std::unique_ptr<Scheduler> {
-        const auto horizon = static_cast<int>(params.Integer(kHorizonParam.name, 1, 1000000));
-        return std::make_unique<Planned>("assignment_lp", std::make_unique<AssignmentLp>(), horizon,
-                                         ReadReport(params));
+        return MakePlanned("assignment_lp", std::make_unique<AssignmentLp>(), params);
       }};
 }
 

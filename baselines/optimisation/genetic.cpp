@@ -4,18 +4,13 @@
 // generations only help. Draws come from the scenario's seed.
 #include <algorithm>
 #include <numeric>
-#include <optional>
 
-#include "baselines/optimisation/planned.hpp"
+#include "baselines/index.hpp"
+#include "baselines/optimisation/seeded_solver.hpp"
 #include "baselines/schedulers.hpp"
-#include "env/rng.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 constexpr ParamInfo kParams[] = {
     kTargetParam,
@@ -30,11 +25,10 @@ struct Individual {
   double value = 0.0;
 };
 
-class Genetic final : public Solver {
+class Genetic final : public SeededSolver {
  public:
   Genetic(Target target, int population, int generations)
-      : target_(target), population_(population), generations_(generations) {}
-  void Reset(std::uint64_t seed) override { stream_.emplace(seed, Purpose::kScheduler); }
+      : SeededSolver(target), population_(population), generations_(generations) {}
 
   Solution Solve(const Instance& instance, bool bounded) override {
     std::vector<Individual> now(U(population_)), next(U(population_));
@@ -59,8 +53,6 @@ class Genetic final : public Solver {
   }
 
  private:
-  int Draw(int n) { return static_cast<int>(stream_->Below(static_cast<std::uint32_t>(n))); }
-
   static std::vector<Individual>::const_iterator Best(const std::vector<Individual>& all) {
     return std::min_element(all.begin(), all.end(),
                             [](const Individual& a, const Individual& b) { return a.value < b.value; });
@@ -102,10 +94,7 @@ class Genetic final : public Solver {
     }
   }
 
-  Target target_;
   int population_, generations_;
-  std::optional<Stream> stream_;
-  ListSchedule schedule_;
   std::vector<char> taken_;
 };
 
@@ -123,10 +112,7 @@ SchedulerInfo GeneticInfo() {
             const Target target = ReadTarget(params);
             const auto population = static_cast<int>(params.Integer("population", 2, 1000000));
             const auto generations = static_cast<int>(params.Integer("generations", 0, 1000000000));
-            const auto horizon = static_cast<int>(params.Integer(kHorizonParam.name, 1, 1000000));
-            return std::make_unique<Planned>("genetic",
-                                             std::make_unique<Genetic>(target, population, generations),
-                                             horizon, ReadReport(params));
+            return MakePlanned("genetic", std::make_unique<Genetic>(target, population, generations), params);
           }};
 }
 

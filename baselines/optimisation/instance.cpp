@@ -3,14 +3,11 @@
 #include <algorithm>
 #include <numeric>
 
+#include "baselines/index.hpp"
 #include "baselines/ranking.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 // Starts a gang of k on GPUs that free at these times (ascending), not before `ready`; when it starts.
 double Occupy(std::vector<double>& free_at, int k, double ready, double seconds) {

@@ -6,15 +6,12 @@
 #include <algorithm>
 
 #include "baselines/cheapest_assignment.hpp"
+#include "baselines/index.hpp"
 #include "baselines/ranking.hpp"
 #include "baselines/schedulers.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 constexpr double kStay = 1e-9;  // relative: of equal weights a running job keeps its type
 

@@ -3,15 +3,12 @@
 #include <algorithm>
 #include <numeric>
 
+#include "baselines/index.hpp"
 #include "baselines/optimisation/type_load.hpp"
 #include "baselines/schedulers.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 // Smith's rule on a type: most weight for a GPU-second first, which is the best order on one machine.
 std::vector<int> SmithOrder(const Instance& instance, int type) {
@@ -83,6 +80,7 @@ std::vector<int> OrderFor(const Instance& instance, const std::vector<int>& type
 class Milp final : public Solver {
  public:
   Milp(Target target, const MipLimits& limits) : target_(target), limits_(limits) {}
+  Target target() const override { return target_; }
   Solution Solve(const Instance& instance, bool) override { return SolveMilp(instance, target_, limits_); }
 
  private:
@@ -149,9 +147,7 @@ SchedulerInfo MilpInfo() {
             limits.gap = params.Number("gap", 0.0, 1.0);
             limits.nodes = static_cast<int>(params.Integer("nodes", 0, 2000000000));
             limits.time_s = params.Number("time_limit_s", 0.0, kNever);
-            const auto horizon = static_cast<int>(params.Integer(kHorizonParam.name, 1, 1000000));
-            return std::make_unique<Planned>("milp", std::make_unique<Milp>(target, limits), horizon,
-                                             ReadReport(params));
+            return MakePlanned("milp", std::make_unique<Milp>(target, limits), params);
           }};
 }
 

@@ -20,6 +20,7 @@ struct Solution {
 class Solver {
  public:
   virtual ~Solver() = default;
+  virtual Target target() const = 0;
   virtual void Reset(std::uint64_t seed) { (void)seed; }
   // REQUIRES: at least two jobs. The bound only where `bounded`.
   virtual Solution Solve(const Instance& instance, bool bounded) = 0;
@@ -33,7 +34,6 @@ inline constexpr ParamInfo kHorizonParam = {
 inline constexpr ParamInfo kReportParam = {
     "report", "none", "none | stderr: a line for every plan, with its value, bound and gap"};
 Target ReadTarget(Params& params);
-bool ReadReport(Params& params);
 
 class Planned final : public Scheduler {
  public:
@@ -44,8 +44,22 @@ class Planned final : public Scheduler {
   void Reset(const ClusterView& view) override;
   void Decide(const ClusterView& view, Decision& decision) override;
 
+  // Its steps, for a scheduler that keeps a plan longer (hybrid.cpp). Those that wait no more leave the plan,
+  // and those that a part of a cluster has become too small for; how many are left in it.
+  std::size_t Forget(const ClusterView& view);
+  void Plan(const ClusterView& view);  // anew, for all that wait
+  // Puts each waiting job that the plan lacks where it does the objective least harm, the others keeping
+  // their order: on any type, before one of its next `horizon` jobs or behind all. Those that it put, in
+  // arrival order. O(n GPUs) for each place tried.
+  const std::vector<int>& Repair(const ClusterView& view);
+  void CarryOut(const ClusterView& view, Decision& decision) const;
+  std::span<const std::vector<int>> queues() const { return queue_; }  // [G] jobs, the next to start first
+  // When each queued job is to start, s, by [J]; others have no meaning. As of now, by what is known now.
+  void Expect(const ClusterView& view, std::vector<double>& start);
+
  private:
-  void Plan(const ClusterView& view);
+  void Insert(int i, Assignment& plan);
+  Assignment Queued() const;
 
   std::string name_;
   std::unique_ptr<Solver> solver_;
@@ -53,7 +67,12 @@ class Planned final : public Scheduler {
   bool report_;
   Instance instance_;
   std::vector<std::vector<int>> queue_;  // [G] jobs in the order in which they are to start
+  std::vector<int> repaired_;
+  ListSchedule schedule_;
 };
+
+// Reads kHorizonParam and kReportParam.
+std::unique_ptr<Scheduler> MakePlanned(const char* name, std::unique_ptr<Solver> solver, Params& params);
 
 // "value 10, bound 8, gap 20%": the gap is (value - bound) / value.
 std::string DescribeGap(double value, double bound);

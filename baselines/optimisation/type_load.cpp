@@ -2,15 +2,9 @@
 
 #include <numeric>
 
+#include "baselines/index.hpp"
+
 namespace berth {
-namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
-
-}  // namespace
-
 LoadModel MakespanModel(const Instance& instance, double longest) {
   LoadModel model;
   LpModel& lp = model.lp;

@@ -77,7 +77,7 @@ class Las final : public Scheduler {
 
 SchedulerInfo LasInfo() {
   return {"las",
-          "preemptive least attained service, normalised by the fastest type",
+          "preemptive least attained service, normalised by the fastest type; O(r log r), r running",
           "foreground-background queueing, Kleinrock 1976; GPU form: Tiresias, Gu et al., NSDI 2019",
           "",
           Knowledge::kBlind,

@@ -11,15 +11,12 @@
 // is what makes the sum of their completion times smaller.
 #include <algorithm>
 
+#include "baselines/index.hpp"
 #include "baselines/ranking.hpp"
 #include "baselines/schedulers.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 constexpr ParamInfo kParams[] = {
     {"margin", "1", "how many times its costs a stop or a move must gain, from 1"},

@@ -187,7 +187,7 @@ class Srpt final : public Scheduler {
 
 SchedulerInfo SrptInfo() {
   return {"srpt",
-          "preemptive shortest remaining time over (job, type) pairs",
+          "preemptive shortest remaining time over (job, type) pairs; O(r types log r), r running",
           "SRPT, Schrage 1968; greedy over unrelated machines",
           "",
           Knowledge::kEstimate,

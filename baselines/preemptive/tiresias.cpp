@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "baselines/index.hpp"
 #include "baselines/preemptive/learned_services.hpp"
 #include "baselines/ranking.hpp"
 #include "baselines/schedulers.hpp"
@@ -13,10 +14,6 @@
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 constexpr ParamInfo kParams[] = {
     {"policy", "las", "order within a queue: las (first come, first served) | gittins"},

@@ -120,23 +120,24 @@ PairValues Weights(Params& params) {
 }  // namespace
 
 SchedulerInfo TunedInfo() {
-  return {
-      "tuned",
-      "preemptive, lowest linear score of (job, type) features; weights for berth tune to find, here srpt's",
-      "Berth; searched by CMA-ES, Hansen 2016, arXiv:1604.00772",
-      "",
-      Knowledge::kEstimate,
-      /*preemptive=*/true,
-      kRemaining,
-      [](Params& params) -> std::unique_ptr<Scheduler> {
-        return std::make_unique<Tuned>(Weights(params), /*blind=*/false, /*slice=*/0.0);
-      },
-      /*claims=*/{.types = true, .jobs = true}};
+  return {"tuned",
+          "preemptive, lowest linear score of (job, type) features; weights to tune, here srpt's; O(n types "
+          "log n)",
+          "Berth; searched by CMA-ES, Hansen 2016, arXiv:1604.00772",
+          "",
+          Knowledge::kEstimate,
+          /*preemptive=*/true,
+          kRemaining,
+          [](Params& params) -> std::unique_ptr<Scheduler> {
+            return std::make_unique<Tuned>(Weights(params), /*blind=*/false, /*slice=*/0.0);
+          },
+          /*claims=*/{.types = true, .jobs = true}};
 }
 
 SchedulerInfo TunedBlindInfo() {
   return {"tuned_blind",
-          "the tuned rule over attained service instead of work left; weights here: of attained GPU-time",
+          "the tuned rule over attained service instead of work left; weights here: of attained GPU-time; "
+          "O(n types log n)",
           "Berth; searched by CMA-ES, Hansen 2016, arXiv:1604.00772",
           "",
           Knowledge::kBlind,

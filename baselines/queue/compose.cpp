@@ -24,6 +24,10 @@ void CheckOptions(const QueueRuleOptions& options) {
   Refuse(options.overtake && fills, overtake, backfill, "backfilling decides who may overtake");
   Refuse(commits && options.backfill == Backfill::kConservative, commit, backfill,
          "one job at a time is committed to");
+  Refuse(options.backfill_order && options.backfill != Backfill::kEasy, "backfill_order", backfill,
+         "only EASY tries those behind the head in an order");
+  Refuse(options.backfill_order && commits, "backfill_order", commit,
+         "the published variant tries them in order of arrival");
   Refuse(options.reserve_by_start && options.backfill != Backfill::kConservative, start, backfill,
          "only conservative backfilling reserves for every job");
   Refuse(preempts && commits, preempt, commit, "every decision plans anew");

@@ -12,7 +12,7 @@ constexpr ParamInfo kParams[] = {kReserveParam};
 SchedulerInfo ConservativeInfo() {
   SchedulerInfo info = NamedRule<FcfsOrder>();
   info.name = "conservative";
-  info.summary = "backfilling with a reservation for every queued job";
+  info.summary = "backfilling with a reservation for every queued job; O(n^2 types) a decision";
   info.source = "Mu'alem and Feitelson, IEEE TPDS 12(6), 2001";
   info.knowledge = Knowledge::kEstimate;
   info.params = kParams;

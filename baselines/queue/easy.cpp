@@ -12,7 +12,8 @@ constexpr ParamInfo kParams[] = {kPlaceParam};
 SchedulerInfo EasyInfo() {
   SchedulerInfo info = NamedRule<FcfsOrder>();
   info.name = "easy";
-  info.summary = "first come, first served with EASY backfilling; the head of the queue holds a reservation";
+  info.summary =
+      "first come, first served with EASY backfilling; the head holds a reservation; O(types log n) a start";
   info.source = "Lifka, JSSPP 1995";
   info.knowledge = Knowledge::kEstimate;
   info.params = kParams;

@@ -30,6 +30,7 @@ void EasyBackfill::Fill(const ClusterView& view, int head, ScoreQueue& queue, Pl
   if (queue.NoneFits(plan)) return;
   opening.reservation = Reserve(view, head, plan);
   for (int job = queue.Next(opening); job >= 0; job = queue.Next(opening)) {
+    if (plan.Placed(job)) continue;  // before the head, in another order than this queue's
     int best = -1;
     bool best_spare = false;
     for (int type = 0; type < view.num_types(); ++type) {

@@ -17,7 +17,7 @@ class EasyBackfill {
   explicit EasyBackfill(TypeChoice place) : place_(place) {}
   void Reset() { releases_.Reset(); }
   void Track(const ClusterView& view, bool follows) { releases_.Track(view, follows); }  // at every decision
-  // `head`, which `queue` returned last, does not fit `plan`; puts those behind it that may start now.
+  // `head` does not fit `plan`; puts those that `queue` returns from now on and that may start now.
   void Fill(const ClusterView& view, int head, ScoreQueue& queue, Plan& plan);
 
  private:

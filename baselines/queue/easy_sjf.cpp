@@ -13,7 +13,8 @@ constexpr ParamInfo kParams[] = {kPlaceParam};
 SchedulerInfo EasySjfInfo() {
   SchedulerInfo info = NamedRule<SjfOrder>();
   info.name = "easy_sjf";
-  info.summary = "shortest job first with EASY backfilling; the head of the queue holds a reservation";
+  info.summary =
+      "shortest job first with EASY backfilling; the head holds a reservation; O(types log n) a start";
   info.source =
       "Carastan-Santos et al., CCGrid 2019 (EASY with another order of the queue); traces/PROTOCOL.md §4";
   info.knowledge = Knowledge::kEstimate;

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <span>
+#include <string>
 
 #include "env/scheduler.hpp"
 
@@ -53,5 +54,8 @@ BERTH_QUEUE_ORDERS(BERTH_DECLARE)
 
 // The table, in the order of the list.
 std::span<const OrderInfo> QueueOrders();
+
+// The order of that name; `others` (may be null) is what else `what` may be. Throws Error.
+ScoreRule FindOrder(const char* what, const std::string& name, const char* others = nullptr);
 
 }  // namespace berth

@@ -7,18 +7,22 @@ namespace berth {
 QueueRule::QueueRule(const ScoreRule& rule, const QueueRuleOptions& options)
     : rule_(rule),
       options_(options),
-      queue_(rule, /*timed=*/options.backfill == Backfill::kEasy),
+      queue_(rule, /*timed=*/options.backfill == Backfill::kEasy && !options.backfill_order),
       easy_(options.place),
-      conservative_(options.reserve_by_start) {}
+      conservative_(options.reserve_by_start) {
+  if (options.backfill_order) behind_.emplace(*options.backfill_order, /*timed=*/true);
+}
 
 Knowledge QueueRule::knowledge() const {
-  return options_.backfill == Backfill::kNone ? rule_.knowledge
-                                              : std::max(rule_.knowledge, Knowledge::kEstimate);
+  if (options_.backfill == Backfill::kNone) return rule_.knowledge;
+  const Knowledge behind = options_.backfill_order ? options_.backfill_order->knowledge : Knowledge::kNone;
+  return std::max({rule_.knowledge, behind, Knowledge::kEstimate});
 }
 
 void QueueRule::Reset(const ClusterView&) {
   mark_ = 0;
   queue_.Reset();
+  if (behind_) behind_->Reset();
   easy_.Reset();
   published_.Forget();
   committed_ = -1;
@@ -27,6 +31,7 @@ void QueueRule::Reset(const ClusterView&) {
 void QueueRule::Decide(const ClusterView& view, Decision& decision) {
   const bool follows = view.Follows(mark_);
   queue_.Track(view, follows);
+  if (behind_) behind_->Track(view, follows);
   easy_.Track(view, follows);
   plan_.Begin(view, /*preemptive=*/false);
   if (options_.semantics == Semantics::kCommit) {
@@ -60,8 +65,9 @@ void QueueRule::Redecide(const ClusterView& view) {
       plan_.Put(view, job, type);
       continue;
     }
-    if (options_.backfill == Backfill::kEasy) easy_.Fill(view, job, queue_, plan_);
-    return;
+    if (options_.backfill != Backfill::kEasy) return;
+    if (behind_) behind_->Rewind(view);
+    return easy_.Fill(view, job, behind_ ? *behind_ : queue_, plan_);
   }
 }
 

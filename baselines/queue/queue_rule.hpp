@@ -8,6 +8,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "baselines/queue/conservative_backfill.hpp"
 #include "baselines/queue/easy_backfill.hpp"
@@ -32,6 +33,8 @@ struct QueueRuleOptions {
   Semantics semantics = Semantics::kRedecide;
   Backfill backfill = Backfill::kNone;
   bool reserve_by_start = false;  // kConservative
+  std::optional<ScoreRule>
+      backfill_order;  // kEasy: in which those behind the head are tried; none = the rule's
   Preemption preemption = Preemption::kNone;
   const char* preemption_text = "preemption=order";  // as the user wrote it
   int queue_limit = kNoLimit;  // most jobs that wait: the latest arrivals beyond it are rejected
@@ -43,6 +46,9 @@ inline constexpr ParamInfo kSemanticsParam = {
 inline constexpr ParamInfo kBackfillParam = {
     "backfill", "none",
     "none | easy (under commit: the published variant, strict and in arrival order) | conservative"};
+inline constexpr ParamInfo kBackfillOrderParam = {
+    "backfill_order", "same",
+    "backfill=easy: in which order those behind the head are tried: same (as order) | fcfs | sjf | ..."};
 inline constexpr ParamInfo kReserveParam = {
     "reserve", "finish", "a job reserves the type on which it would finish | start earliest"};
 inline constexpr ParamInfo kQueueLimitParam = {
@@ -78,6 +84,7 @@ class QueueRule final : public Scheduler {
   ScoreRule rule_;
   QueueRuleOptions options_;
   ScoreQueue queue_;
+  std::optional<ScoreQueue> behind_;  // the waiting jobs in an order of backfilling of their own
   EasyBackfill easy_;
   ConservativeBackfill conservative_;
   CommitBackfill published_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "baselines/index.hpp"
 #include "env/estimates.hpp"
 
 namespace berth {
@@ -12,10 +13,6 @@ namespace {
 // products of times of this size: some 1e-15 of it.
 constexpr double kRounding = 1e-13;
 constexpr std::size_t kMostPending = 4096;  // beyond it, looking at all that runs is as cheap
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 }  // namespace
 

@@ -2,12 +2,10 @@
 
 #include <algorithm>
 
+#include "baselines/index.hpp"
+
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 // For std heaps, which keep the greatest at the front.
 bool Later(const JobTree::Entry& a, const JobTree::Entry& b) {

@@ -5,14 +5,11 @@
 #include <algorithm>
 
 #include "baselines/composition/inner.hpp"
+#include "baselines/index.hpp"
 #include "baselines/schedulers.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 constexpr ParamInfo kParams[] = {
     {"by", "jobs", "what is limited: jobs (in the system) | wait (predicted, s)"},

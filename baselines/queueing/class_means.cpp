@@ -1,17 +1,10 @@
 #include "baselines/queueing/class_means.hpp"
 
+#include "baselines/index.hpp"
 #include "baselines/preemptive/service_distribution.hpp"
 #include "env/check.hpp"
 
 namespace berth {
-namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
-
-}  // namespace
-
 ClassMeans::ClassMeans(Params& params, const std::string& component) : component_(component) {
   const std::string means = params.Text(kMeansParam.name);
   if (means != "learned")

@@ -4,16 +4,13 @@
 // The chosen head blocks the GPU type until it fits, so gangs get their turn.
 #include <algorithm>
 
+#include "baselines/index.hpp"
 #include "baselines/queueing/class_means.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/plan.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 constexpr ParamInfo kParams[] = {kMeansParam};
 

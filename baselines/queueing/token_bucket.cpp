@@ -6,14 +6,11 @@
 #include <cmath>
 
 #include "baselines/composition/inner.hpp"
+#include "baselines/index.hpp"
 #include "baselines/schedulers.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 constexpr ParamInfo kParams[] = {
     {"rate_per_h", "60", "tokens an hour, above 0"},

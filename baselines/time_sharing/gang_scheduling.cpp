@@ -3,15 +3,12 @@
 // current row leaves idle go to gangs of the rows behind it that fit (alternative selection).
 #include <algorithm>
 
+#include "baselines/index.hpp"
 #include "baselines/ranking.hpp"
 #include "baselines/schedulers.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 constexpr ParamInfo kParams[] = {
     {"slice", "360", "s that a row of the matrix has; clocks with rounds look at it at boundaries only"},

@@ -1,7 +1,11 @@
-// Gangs may run on more or fewer GPUs than they ask for.
+// Gangs that may run on more or fewer GPUs than they ask for: how fast, how few, how many, at what cost.
 #pragma once
 
+#include <cstdint>
+#include <memory>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "env/features/field.hpp"
 
@@ -9,10 +13,85 @@ namespace berth {
 
 struct ScenarioData;
 
+// Rate of a job on w GPUs of a type: what the throughput table measured for its job type on w, linear between
+// measured sizes; beyond them, or with measured=false, the rate at the nearest (or the gang) times S(w) /
+// S(of that). S is a model-parallel group's speed times the data-parallel speed-up over groups:
+//   groups of t p GPUs hold a job of `memory_gb` (JobTypeTraits) that one GPU does not: t tensor-parallel
+//   within each of p pipeline stages; a group's speed is t / (1 + 2 c (t - 1)) times p m / (m + p - 1).
+// Tensor: each GPU computes 1/t and moves 2 (t - 1) / t of the activations (ring all-reduce, Patarasuk & Yuan
+// 2009; Shoeybi et al., Megatron-LM, 2019), c the seconds of that for a second of computing. Pipeline: m
+// micro-batches through p stages leave a bubble of (p - 1) / (m + p - 1) (Huang et al., GPipe, 2019).
 struct ElasticitySettings {
+  double min_factor = 0.5, max_factor = 2.0;  // of the gang, where a job has no gang_min or gang_max
+  bool measured = true;
+  std::string scaling = "data_parallel";
+  double parallel = 0.95;
+  std::vector<double> curve;
+  int tensor = 8;
+  double tensor_traffic = 0.02;
+  int micro_batches = 8;
+  double resize_s = 30.0;
+
   static constexpr const char* kHelp = "gangs may run on more or fewer GPUs than they ask for";
   static std::span<const Field<ElasticitySettings>> Fields();
   void Check(const ScenarioData& scenario) const;
 };
+
+// Data-parallel speed-up on `replicas` over one; 0 beyond what a curve states.
+//   linear; amdahl: 1 / (1 - f + f / n), f = `parallel`
+//   data_parallel: 1.7, 3.5 and 6.2 on 2, 4 and 8 GPUs, linear between, no further
+//   imagenet_256: n^0.972, through 29 h on 8 and 1 h on 256 GPUs (Goyal et al. 2017, ResNet-50)
+//   large_512: n^0.923, through 46.5 times 8 GPUs on 512
+//   curve: the given points at 1, 2, 4, 8, ..., linear between, no further
+double DataParallelSpeedup(const ElasticitySettings& settings, double replicas);
+struct ModelParallel {
+  int tensor = 1, stages = 1;
+  double speed = 1.0;  // of the group over one GPU that could hold the whole
+  int gpus() const { return tensor * stages; }
+};
+// The group that a job of `gpus` times one GPU's memory needs at least.
+ModelParallel ModelParallelGroup(const ElasticitySettings& settings, int gpus);
+
+// Steps/s of every job on every width, worked out once a scenario.
+class ElasticRates {
+ public:
+  explicit ElasticRates(const ScenarioData& scenario);
+  double Rate(int job, int type, int width) const {
+    const Class& c = classes_[class_of_[static_cast<std::size_t>(job)]];
+    if (width < c.low || width > c.high) return 0.0;
+    return rates_[c.begin + static_cast<std::size_t>(type) * static_cast<std::size_t>(c.high - c.low + 1) +
+                  static_cast<std::size_t>(width - c.low)];
+  }
+  int Min(int job) const { return classes_[class_of_[static_cast<std::size_t>(job)]].low; }
+  int Max(int job) const { return classes_[class_of_[static_cast<std::size_t>(job)]].high; }
+
+ private:
+  struct Class {  // jobs alike in type, gang, bounds and allowed GPUs
+    int low, high;
+    std::size_t begin;
+  };
+  std::vector<std::size_t> class_of_;  // [J]
+  std::vector<Class> classes_;
+  std::vector<double> rates_;  // of each class [G, high - low + 1]
+};
+
+struct ElasticityState {
+  std::vector<int> width;  // [J] GPUs of the current or last run; 0 = never ran
+  std::int64_t resizes = 0;
+};
+
+class Simulator;
+struct InvariantInput;
+
+class ElasticityEngine {
+ public:
+  static void Start(Simulator& simulator);
+  // Is this run, of which devices are taken and nothing else is set yet, one of a running job on more or
+  // fewer GPUs of the type that it ran on? It costs resize_s then, and no save or restore.
+  static bool Resizes(Simulator& simulator, int job, int type);
+};
+
+// Who runs, runs on a width that it can run on.
+std::string ElasticityViolation(const InvariantInput& input);
 
 }  // namespace berth

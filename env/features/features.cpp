@@ -88,6 +88,7 @@ S Configure(const Spec& spec) {
     const std::string what = Join("feature '", spec.name, "': ", key);
     std::visit([&](auto member) { Parse(value, what, settings.*member); }, field.member);
   }
+  if constexpr (requires { settings.Load(); }) settings.Load();  // files that it names
   return settings;
 }
 

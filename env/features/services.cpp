@@ -1,11 +1,175 @@
 #include "env/features/services.hpp"
 
-namespace berth {
+#include <algorithm>
+#include <array>
+#include <utility>
 
-std::span<const Field<ServiceSettings>> ServiceSettings::Fields() {
-  return {};
+#include "env/features/sharing.hpp"
+#include "env/simulator.hpp"
+
+namespace berth {
+namespace {
+
+std::size_t U(int i) {
+  return static_cast<std::size_t>(i);
 }
 
-void ServiceSettings::Check(const ScenarioData&) const {}
+constexpr std::array<const char*, 3> kPatterns = {"poisson", "diurnal", "bursty"};
+
+double SpeedOf(const ServiceSettings& settings, int type) {
+  return settings.speed.empty() ? 1.0 : settings.speed[U(type)];
+}
+
+RequestStream StreamOf(const ServiceSettings& settings, int service, std::uint64_t seed) {
+  RequestStream::Settings stream;
+  stream.rate = ServiceSettings::Of(settings.rate_per_s, service);
+  const auto at = std::find(kPatterns.begin(), kPatterns.end(), settings.pattern);
+  stream.pattern = static_cast<RequestStream::Pattern>(at - kPatterns.begin());
+  stream.amplitude = settings.amplitude;
+  stream.period_s = settings.period_s;
+  // Mean rate = share x burst rate + (1 - share) x calm rate, and the two phases last in that ratio.
+  stream.burst_rate = settings.burst * stream.rate;
+  stream.calm_rate =
+      stream.rate * (1.0 - settings.burst_share * settings.burst) / (1.0 - settings.burst_share);
+  stream.burst_s = settings.burst_s;
+  stream.calm_s = settings.burst_s * (1.0 - settings.burst_share) / settings.burst_share;
+  const auto env = static_cast<std::uint32_t>(service);
+  return {stream, Stream(seed, Purpose::kRequests, Split::kTrain, env, /*episode=*/0)};
+}
+
+}  // namespace
+
+void ServiceEngine::Start(Simulator& sim) {
+  const ScenarioData& data = sim.scenario().data();
+  const ServiceSettings& settings = *data.features.services;
+  ServiceState state;
+  state.replica_of.assign(U(sim.scenario().num_gpus()), -1);
+  for (int service = 0; service < settings.count(); ++service) {
+    const RequestQueue::Settings queue = {ServiceSettings::Of(settings.base_s, service),
+                                          ServiceSettings::Of(settings.item_s, service),
+                                          ServiceSettings::Of(settings.slo_s, service), settings.max_batch};
+    const auto env = static_cast<std::uint32_t>(service);
+    state.services.push_back(
+        {RequestQueue(queue, StreamOf(settings, service, data.seed),
+                      Stream(data.seed, Purpose::kRequests, Split::kTrain, env, /*episode=*/1)),
+         static_cast<int>(ServiceSettings::Of(settings.replicas, service)),
+         {}});
+  }
+  sim.state_.services = Owned<ServiceState>::Make(std::move(state));
+  Claim(sim);
+  sim.timers_.Push({sim.now() + settings.interval_s, TimerKind::kServices, 0});
+}
+
+bool ServiceEngine::OnTimer(Simulator& sim) {
+  Play(sim);
+  sim.timers_.Push(
+      {sim.now() + sim.scenario().data().features.services->interval_s, TimerKind::kServices, 0});
+  return true;
+}
+
+void ServiceEngine::Play(Simulator& sim) {
+  for (ServiceState::Service& service : sim.state_.services->services) service.queue.PlayUntil(sim.now());
+}
+
+bool ServiceEngine::Allowed(const Simulator& sim, const Control& control) {
+  if (!sim.state_.services) return false;
+  const int services = static_cast<int>(sim.state_.services->services.size());
+  return control.index >= 0 && control.index < services && control.value >= 0.0 &&
+         control.value <= sim.scenario().num_gpus() &&
+         control.value == static_cast<double>(static_cast<int>(control.value));
+}
+
+void ServiceEngine::CarryOut(Simulator& sim, const Control& control) {
+  ServiceState& state = *sim.state_.services;
+  ServiceState::Service& service = state.services[U(control.index)];
+  service.wanted = static_cast<int>(control.value);
+  if (static_cast<int>(service.devices.size()) <= service.wanted) return;
+  // Slowest type first, highest device first: the reverse of how they came.
+  const ServiceSettings& settings = *sim.scenario().data().features.services;
+  const auto speed = [&](int d) { return SpeedOf(settings, sim.scenario().TypeOfDevice(d)); };
+  std::stable_sort(service.devices.begin(), service.devices.end(),
+                   [&](int a, int b) { return speed(a) > speed(b); });
+  std::vector<int> gone(service.devices.begin() + service.wanted, service.devices.end());
+  service.devices.resize(U(service.wanted));
+  std::sort(service.devices.begin(), service.devices.end());
+  SetReplicas(sim, control.index);
+  for (int device : gone) {
+    state.replica_of[U(device)] = -1;
+    if (settings.share >= 1.0) {
+      sim.SetService(device, kServing, false);
+    } else {
+      for (int job : HoldersOf(sim.state_, device)) sim.Rerate(job);
+    }
+  }
+}
+
+void ServiceEngine::Claim(Simulator& sim) {
+  SimState& s = sim.state_;
+  ServiceState& state = *s.services;
+  const ServiceSettings& settings = *sim.scenario().data().features.services;
+  const bool whole = settings.share >= 1.0;
+  for (int service = 0; service < settings.count(); ++service) {
+    ServiceState::Service& own = state.services[U(service)];
+    bool changed = false;
+    while (static_cast<int>(own.devices.size()) < own.wanted) {
+      int best = -1;
+      double best_speed = 0.0;
+      bool best_idle = false;
+      for (int d = 0; d < sim.scenario().num_gpus(); ++d) {
+        if (s.out_of_service[U(d)] != 0 || state.replica_of[U(d)] >= 0) continue;
+        const bool idle = s.device_job[U(d)] < 0;
+        if (whole && !idle) continue;
+        const double speed = SpeedOf(settings, sim.scenario().TypeOfDevice(d));
+        if (speed <= 0.0 || (best >= 0 && std::pair(idle, speed) <= std::pair(best_idle, best_speed)))
+          continue;
+        best = d, best_speed = speed, best_idle = idle;
+      }
+      if (best < 0) break;
+      own.devices.insert(std::upper_bound(own.devices.begin(), own.devices.end(), best), best);
+      state.replica_of[U(best)] = service;
+      changed = true;
+      if (whole) {
+        sim.SetService(best, kServing, true);
+      } else {
+        for (int job : HoldersOf(s, best)) {
+          if (s.phase[U(job)] == JobPhase::kRunning) sim.Rerate(job);
+        }
+      }
+    }
+    if (changed) SetReplicas(sim, service);
+  }
+}
+
+void ServiceEngine::Lose(Simulator& sim, int device) {
+  ServiceState& state = *sim.state_.services;
+  const int service = state.replica_of[U(device)];
+  if (service < 0) return;
+  std::vector<int>& devices = state.services[U(service)].devices;
+  devices.erase(std::find(devices.begin(), devices.end(), device));
+  state.replica_of[U(device)] = -1;
+  SetReplicas(sim, service);
+  sim.state_.out_of_service[U(device)] &= static_cast<std::uint8_t>(~kServing);  // other reasons remain
+}
+
+void ServiceEngine::SetReplicas(Simulator& sim, int service) {
+  const ServiceSettings& settings = *sim.scenario().data().features.services;
+  ServiceState::Service& own = sim.state_.services->services[U(service)];
+  std::vector<double> speeds;
+  for (int device : own.devices)
+    speeds.push_back(settings.share * SpeedOf(settings, sim.scenario().TypeOfDevice(device)));
+  const double before = own.queue.replicas();
+  own.replica_seconds += before * (sim.now() - own.since);
+  own.since = sim.now();
+  own.queue.SetReplicas(sim.now(), own.devices, speeds);
+}
+
+double ServiceEngine::RateFactor(const Simulator& sim, int job) {
+  const ServiceSettings& settings = *sim.scenario().data().features.services;
+  if (settings.share >= 1.0) return 1.0;
+  for (int device : sim.state().Devices(job)) {
+    if (sim.state().services->replica_of[U(device)] >= 0) return 1.0 - settings.share;
+  }
+  return 1.0;
+}
 
 }  // namespace berth

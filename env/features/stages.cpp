@@ -1,11 +1,107 @@
 #include "env/features/stages.hpp"
 
-namespace berth {
+#include <array>
+#include <utility>
 
-std::span<const Field<StageSettings>> StageSettings::Fields() {
-  return {};
+#include "env/features/dependencies.hpp"
+#include "env/features/stage_times.hpp"
+#include "env/simulator.hpp"
+
+namespace berth {
+namespace {
+
+std::size_t U(int i) {
+  return static_cast<std::size_t>(i);
 }
 
-void StageSettings::Check(const ScenarioData&) const {}
+double OfType(const std::vector<double>& list, int job_type) {
+  return list[list.size() == 1 ? 0 : U(job_type)];
+}
+
+}  // namespace
+
+std::span<const Field<StageSettings>> StageSettings::Fields() {
+  using S = StageSettings;
+  static const std::array kFields = {
+      Field<S>{"cpu_core_s", &S::cpu_core_s,
+               "core-seconds of preprocessing a step, of each job type or of all"},
+      Field<S>{"gpu_prep_s", &S::gpu_prep_s, "seconds that all of it takes on the job's GPUs instead"},
+      Field<S>{"transfer_s", &S::transfer_s, "seconds of transfers a step"},
+      Field<S>{"cores_per_gpu", &S::cores_per_gpu, "CPU cores that come with each GPU held", 1e-3},
+      Field<S>{"overlap", &S::overlap, "stages overlap: the longest paces a step; false = their sum"},
+      Field<S>{"offload", &S::offload, "part of the preprocessing done on the GPU; -1 = the best part", -1.0,
+               1.0},
+      Field<S>{"after", &S::after, "who waits for whom: child>parent:child>parent, job ids"},
+      Field<S>{"chain", &S::chain, "every so many jobs by arrival form a chain, each after the one before", 0,
+               1e9},
+  };
+  return kFields;
+}
+
+void StageEngine::Start(Simulator& sim) {
+  StageState state;
+  state.parents = Parents(sim.scenario().data());
+  state.children.resize(state.parents.size());
+  for (std::size_t job = 0; job < state.parents.size(); ++job) {
+    state.open_parents.push_back(static_cast<int>(state.parents[job].size()));
+    for (int parent : state.parents[job]) state.children[U(parent)].push_back(static_cast<int>(job));
+  }
+  state.blocked.assign(state.parents.size(), 0);
+  state.doomed.assign(state.parents.size(), 0);
+  sim.state_.stages = Owned<StageState>::Make(std::move(state));
+}
+
+bool StageEngine::Blocks(Simulator& sim, int job, double time) {
+  StageState& state = *sim.state_.stages;
+  if (state.doomed[U(job)] != 0) {
+    sim.Leave(job, time, JobPhase::kRejected);
+    sim.Log(time, EventKind::kReject, -1, job, -1);
+    return true;
+  }
+  if (state.open_parents[U(job)] == 0) return false;
+  state.blocked[U(job)] = 1;
+  ++state.num_blocked;
+  return true;
+}
+
+void StageEngine::OnLeave(Simulator& sim, int job, double time) {
+  StageState& state = *sim.state_.stages;
+  const bool done = sim.state_.phase[U(job)] == JobPhase::kDone;
+  for (int child : state.children[U(job)]) {
+    const bool was_blocked = state.blocked[U(child)] != 0;
+    if (done) {
+      if (--state.open_parents[U(child)] > 0 || !was_blocked) continue;
+    } else {
+      if (state.doomed[U(child)] != 0) continue;
+      state.doomed[U(child)] = 1;
+      if (!was_blocked) continue;  // it is to come
+    }
+    state.blocked[U(child)] = 0;
+    sim.AdvanceJobSeconds(time);
+    --state.num_blocked;
+    if (done) {
+      sim.Ready(child, time);
+    } else {
+      sim.Leave(child, time, JobPhase::kRejected);
+      sim.Log(time, EventKind::kReject, -1, child, -1);
+    }
+  }
+}
+
+double StageEngine::RateFactor(const Simulator& sim, int job) {
+  const StageSettings& settings = *sim.scenario().data().features.stages;
+  const SimState& s = sim.state();
+  const int type = s.on_type[U(job)], width = s.Width(job);
+  const double rate = sim.scenario().RateAt(job, type, width);
+  if (rate <= 0.0) return 1.0;
+  const int job_type = sim.scenario().data().jobs.job_type[U(job)];
+  StageTimes times;
+  times.gpu = 1.0 / rate;
+  times.cpu = OfType(settings.cpu_core_s, job_type) / (settings.cores_per_gpu * width);
+  times.gpu_prep = OfType(settings.gpu_prep_s, job_type);
+  times.transfer = OfType(settings.transfer_s, job_type);
+  const double offload = settings.offload < 0.0 ? BestOffload(times, settings.overlap) : settings.offload;
+  return times.gpu / StepSeconds(times, settings.overlap, offload);
+}
 
 }  // namespace berth

@@ -13,6 +13,7 @@
 #include "policies/onnx_writer.hpp"
 #include "tests/catch.hpp"
 #include "tests/policies_support.hpp"
+#include "tests/python.hpp"
 #include "tests/skip.hpp"
 
 namespace berth {
@@ -138,16 +139,6 @@ void WriteOnnxCase(std::ostream& out, const PolicyBundle& bundle, const Observat
   out << '}';
 }
 
-std::string Python() {
-  for (const char* python : {BERTH_SOURCE_DIR "/.venv/bin/python", "python3"}) {
-    if (std::system(Join("'", python, "' -c 'import numpy, onnx, onnxruntime' >/dev/null 2>&1").c_str()) ==
-        0) {
-      return python;
-    }
-  }
-  return "";
-}
-
 }  // namespace
 
 TEST_CASE("LibTorch and the torch-free network agree to 1e-5, argmax included") {
@@ -200,7 +191,7 @@ TEST_CASE("weights that are not finite are not exported") {
 }
 
 TEST_CASE("ONNX Runtime agrees with the bundle at every batch, queue and cluster size") {
-  const std::string python = Python();
+  const std::string python = test::Python(BERTH_SOURCE_DIR, "numpy, onnx, onnxruntime");
   if (python.empty()) return test::Skip("needs Python with numpy, onnx and onnxruntime (tools/setup)");
   const ScratchFolder folder;
   for (const Case& c : Cases()) {

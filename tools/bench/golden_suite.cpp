@@ -1,5 +1,7 @@
 #include "tools/bench/golden_suite.hpp"
 
+#include <algorithm>
+
 #include "baselines/schedulers.hpp"
 #include "env/rng.hpp"
 #include "tools/results.hpp"
@@ -73,6 +75,20 @@ Scenario RandomScenario(std::uint64_t seed, int jobs, const Clock& clock) {
   return Scenario(std::move(data));
 }
 
+Scenario TenantScenario(std::uint64_t seed, int jobs, const Clock& clock) {
+  ScenarioData data = RandomScenario(seed, jobs, clock).data();
+  data.tenants = {{"x", 1.0}, {"y", 2.0}, {"z", 3.0}};
+  Stream stream(seed, Purpose::kTest, Split::kEvaluate);
+  constexpr double kTimes[] = {kNever, 0.5, 1.5, 4.0};  // the time that a job takes alone, at best
+  for (std::size_t job = 0; job < data.jobs.arrival.size(); ++job) {
+    const auto& rates = kRates[static_cast<std::size_t>(data.jobs.job_type[job])];
+    const double alone = data.jobs.total_steps[job] / *std::max_element(rates.begin(), rates.end());
+    data.jobs.tenant.push_back(static_cast<int>(stream.Below(3)));
+    data.jobs.deadline.push_back(data.jobs.arrival[job] + kTimes[stream.Below(4)] * alone);
+  }
+  return Scenario(std::move(data));
+}
+
 std::vector<Clock> GoldenClocks() {
   return {{ClockKind::kEvent}, {ClockKind::kRounds, 60.0}};
 }
@@ -81,18 +97,22 @@ Scenario GoldenScenario(const Clock& clock) {
   return RandomScenario(kSeed, kJobs, clock);
 }
 
-RunResult GoldenRun(const std::string& scheduler, const Clock& clock) {
+Scenario GoldenTenantScenario(const Clock& clock) {
+  return TenantScenario(kSeed, kJobs, clock);
+}
+
+RunResult GoldenRun(const std::string& scheduler, const Scenario& scenario) {
   const auto decider = MakeScheduler(scheduler, AllSchedulers());
   RunOptions options;
   options.keep_events = true;
-  return Run(GoldenScenario(clock), *decider, scheduler, options);
+  return Run(scenario, *decider, scheduler, options);
 }
 
 std::vector<GoldenSignature> GoldenSignatures() {
   std::vector<GoldenSignature> list;
   for (const SchedulerInfo& info : BaselineSchedulers()) {
     for (const Clock& clock : GoldenClocks()) {
-      list.push_back({info.name, clock.ToString(), GoldenRun(info.name, clock).signature});
+      list.push_back({info.name, clock.ToString(), GoldenRun(info.name, GoldenScenario(clock)).signature});
     }
   }
   return list;

@@ -1,6 +1,7 @@
 // Exported policies, torch-free: one whole decision, from the view to the commands (encode, score, fill).
 #include "data/workloads.hpp"
 #include "env/simulator.hpp"
+#include "policies/foreign_decider.hpp"
 #include "policies/schedulers.hpp"
 #include "tools/bench/bench_rows.hpp"
 #include "tools/bench/measure.hpp"
@@ -63,11 +64,52 @@ Measured Decide(const BenchSetup& setup, int jobs) {
   return measured;
 }
 
+// The same decision as a program that is not ours asks for it (libberth.so, `berth serve`): nothing is
+// remembered, and the cluster comes as arrays. All jobs wait, as at the start of the run above.
+Measured DecideForeign(const BenchSetup& setup, int jobs) {
+  ScenarioSettings settings;
+  settings.cluster = ParseCluster(kDefaultCluster);
+  const Scenario scenario = MakeWorkload(Join("synthetic(rate=0,jobs=", jobs, ")"), settings)
+                                ->Make(/*seed=*/1000, Split::kEvaluate, 0, 0);
+  const ObservationLayout layout = ObservationV1::Layout(32, scenario.num_types());
+  Stream weights(/*seed=*/1, Purpose::kTest);
+  ForeignDecider decider(RandomPolicy("pair_scorer", layout, layout.q * layout.g + 1, weights), "bench");
+  std::vector<ForeignJob> list;
+  std::vector<double> rates;
+  for (int job = 0; job < scenario.num_jobs(); ++job) {
+    const JobTable& table = scenario.data().jobs;
+    ForeignJob row;
+    row.remaining_steps = table.total_steps[static_cast<std::size_t>(job)];
+    row.gang = table.gang[static_cast<std::size_t>(job)];
+    list.push_back(row);
+    rates.insert(rates.end(), scenario.Rates(job).begin(), scenario.Rates(job).end());
+  }
+  ForeignCluster cluster{0.0, scenario.data().cluster.types, list, rates, true};
+  std::vector<int> runs_on(list.size());
+  Measured measured;
+  for (const double rate : RatesPerCpuSecond(setup.seconds, setup.repeats, [&] {
+         constexpr int kTimes = 16;
+         for (int i = 0; i < kTimes; ++i) {
+           cluster.now_s += 1.0;
+           decider.Decide(cluster, runs_on);
+         }
+         return std::int64_t{kTimes};
+       })) {
+    measured.values.push_back(1e6 / rate);
+  }
+  measured.detail = {{"jobs", jobs}, {"types", scenario.num_types()}};
+  return measured;
+}
+
 constexpr BenchRow kRows[] = {
     {"policy/decide_32x3", "one decision of an exported pair-scoring policy, 32 jobs x 3 types", "us CPU",
      Bound::kAtMost, 20, 0, [](const BenchSetup& setup) { return Decide(setup, 32); }},
     {"policy/decide_1000x3", "the same with 1,000 jobs", "us CPU", Bound::kAtMost, 400, 0,
      [](const BenchSetup& setup) { return Decide(setup, 1000); }},
+    {"policy/foreign_32x3", "the same for a program that is not ours (C API), 32 jobs x 3 types", "us CPU",
+     Bound::kNone, 0, 0, [](const BenchSetup& setup) { return DecideForeign(setup, 32); }},
+    {"policy/foreign_1000x3", "the same with 1,000 jobs", "us CPU", Bound::kNone, 0, 0,
+     [](const BenchSetup& setup) { return DecideForeign(setup, 1000); }},
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-"""Draws the pictures of `berth reproduce gavel` from the .csv files that it wrote.
+"""Draws the pictures of `berth reproduce` from the .csv files that it wrote.
 
 usage: plot_reproduction.py FOLDER
 """
@@ -178,12 +178,44 @@ def draw_cost(folder, rows):
     save(figure, folder / "cost.png")
 
 
+def draw_ratios(axes, rows, value):
+    """A bar a log and model: its error over that of the best naive model of the log; below 1 beats it."""
+    logs, names = groups(rows, "log"), [m for m, own in groups(rows, "model").items() if own[0]["naive"] == "0"]
+    for k, name in enumerate(names):
+        ratios = []
+        for own in logs.values():
+            naive = min(float(r[value]) for r in own if r["naive"] == "1")
+            ratios.append(next((float(r[value]) / naive for r in own if r["model"] == name), np.nan))
+        x = np.arange(len(logs)) * (len(names) + 1.5) + k
+        axes.bar(x, ratios, color=COLOURS[k % 6], hatch="//" if k >= 6 else None, edgecolor="white", linewidth=0.4, label=name)
+    axes.axhline(1.0, color="#444444", linewidth=1)
+    axes.set_ylim(0, 2)
+    axes.set_xticks(np.arange(len(logs)) * (len(names) + 1.5) + (len(names) - 1) / 2, list(logs), fontsize=8)
+    axes.grid(True, axis="y", color="#e4e4e4", linewidth=0.7)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False, fontsize=7, loc="center left", bbox_to_anchor=(1.0, 0.5))
+
+
+def draw_prediction(folder, rows):
+    """Three rows of bars: arrivals and demand one hour ahead, run times."""
+    figure, (first, second, third) = plt.subplots(3, 1, figsize=(9.6, 8.4), layout="constrained")
+    for axes, series in ((first, "arrivals"), (second, "demand")):
+        draw_ratios(axes, [r for r in rows if r["series"] == series and r["ahead_h"] == "1"], "mae")
+        axes.set_title(f"{series}, 1 hour ahead: mean absolute error over the best naive one's", loc="left", fontsize=10)
+    sizes = folder / "run_time_errors.csv"
+    draw_ratios(third, read(sizes), "median_factor")
+    third.set_title("run times: median factor over the best naive one's", loc="left", fontsize=10)
+    save(figure, folder / "prediction.png")
+
+
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__.strip())
     folder = pathlib.Path(sys.argv[1])
     drawings = {"load.csv": draw_load, "load_ftf.csv": draw_load, "makespan.csv": draw_makespan, "priorities.csv": draw_priorities,
-                "jct_cdf.csv": draw_cdf, "hierarchy.csv": draw_hierarchy, "cost.csv": draw_cost}
+                "jct_cdf.csv": draw_cdf, "hierarchy.csv": draw_hierarchy, "cost.csv": draw_cost,
+                "forecast_errors.csv": draw_prediction}
     for name, draw in drawings.items():
         path = folder / name
         rows = read(path) if path.exists() else []

@@ -16,7 +16,7 @@ double Score(const ClusterView& view, int job) {
 
 OrderInfo AgeingOrder() {
   return {"ageing",
-          "priority with ageing: weight x wait, greatest first; non-preemptive",
+          "priority with ageing: weight x wait, greatest first; non-preemptive; O(n types) a decision",
           "delay-dependent priorities, Kleinrock, Naval Research Logistics Quarterly 11, 1964",
           Score,
           Knowledge::kNone,

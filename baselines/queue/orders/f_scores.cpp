@@ -41,16 +41,16 @@ OrderInfo Order(const char* name, const char* summary, double (*score)(const Clu
 }  // namespace
 
 OrderInfo F1Order() {
-  return Order("f1", "least log10(r) n + 870 log10(s) first; non-preemptive", F1);
+  return Order("f1", "least log10(r) n + 870 log10(s) first; non-preemptive; O(types log n) a start", F1);
 }
 OrderInfo F2Order() {
-  return Order("f2", "least sqrt(r) n + 25600 log10(s) first; non-preemptive", F2);
+  return Order("f2", "least sqrt(r) n + 25600 log10(s) first; non-preemptive; O(types log n) a start", F2);
 }
 OrderInfo F3Order() {
-  return Order("f3", "least r n + 6860000 log10(s) first; non-preemptive", F3);
+  return Order("f3", "least r n + 6860000 log10(s) first; non-preemptive; O(types log n) a start", F3);
 }
 OrderInfo F4Order() {
-  return Order("f4", "least r sqrt(n) + 530000 log10(s) first; non-preemptive", F4);
+  return Order("f4", "least r sqrt(n) + 530000 log10(s) first; non-preemptive; O(types log n) a start", F4);
 }
 SchedulerInfo F1Info() {
   return NamedRule<F1Order>();

@@ -17,7 +17,7 @@ double Score(const ClusterView& view, int job) {
 
 OrderInfo FcfsOrder() {
   return {"fcfs",
-          "first come, first served; strict order, no overtaking",
+          "first come, first served; strict order, no overtaking; O(types log n) a start",
           "queueing textbook",
           Score,
           Knowledge::kNone,

@@ -13,7 +13,7 @@ double Score(const ClusterView& view, int job) {
 
 OrderInfo LargestOrder() {
   return {"largest",
-          "largest gang first, then arrival; non-preemptive",
+          "largest gang first, then arrival; non-preemptive; O(types log n) a start",
           "the decreasing order of bin packing, Johnson et al., SIAM J. Comput. 3(4), 1974",
           Score,
           Knowledge::kNone,

@@ -15,7 +15,8 @@ double Score(const ClusterView& view, int job) {
 
 OrderInfo LjfOrder() {
   return {"ljf",
-          "longest job first, by request or remaining time on its fastest type; non-preemptive",
+          "longest job first, by request or remaining time on its fastest type; non-preemptive; O(types log "
+          "n) a start",
           "longest-processing-time rule, Graham, SIAM J. Appl. Math. 17(2), 1969",
           Score,
           Knowledge::kEstimate,

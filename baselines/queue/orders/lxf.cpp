@@ -15,7 +15,7 @@ double Score(const ClusterView& view, int job) {
 
 OrderInfo LxfOrder() {
   return {"lxf",
-          "largest expansion factor (wait + request) / request first; non-preemptive",
+          "largest expansion factor (wait + request) / request first; non-preemptive; O(n types) a decision",
           "Chiang, Arpaci-Dusseau and Vernon, JSSPP 2002; traces/PROTOCOL.md §4",
           Score,
           Knowledge::kEstimate,

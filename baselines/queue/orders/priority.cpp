@@ -20,7 +20,7 @@ double Score(const ClusterView& view, int job) {
 
 OrderInfo PriorityOrder() {
   return {"priority",
-          "heaviest weight first, then arrival; non-preemptive unless told otherwise",
+          "heaviest weight first, then arrival; non-preemptive unless told otherwise; O(types log n) a start",
           "static-priority (head-of-line) queueing, Cobham 1954; preemptive resume, White & Christie 1958",
           Score,
           Knowledge::kNone,

@@ -14,7 +14,7 @@ double Score(const ClusterView& view, int job) {
 
 OrderInfo SafOrder() {
   return {"saf",
-          "smallest area (request x GPUs) first; non-preemptive",
+          "smallest area (request x GPUs) first; non-preemptive; O(types log n) a start",
           "Carastan-Santos et al., CCGrid 2019; traces/PROTOCOL.md §2",
           Score,
           Knowledge::kEstimate,

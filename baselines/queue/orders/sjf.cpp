@@ -15,7 +15,8 @@ double Score(const ClusterView& view, int job) {
 
 OrderInfo SjfOrder() {
   return {"sjf",
-          "shortest job first, by request or remaining time on its fastest type; non-preemptive",
+          "shortest job first, by request or remaining time on its fastest type; non-preemptive; O(types log "
+          "n) a start",
           "shortest-processing-time rule, Smith 1956",
           Score,
           Knowledge::kEstimate,

@@ -13,7 +13,7 @@ double Score(const ClusterView& view, int job) {
 
 OrderInfo SmallestOrder() {
   return {"smallest",
-          "smallest gang first, then arrival; non-preemptive",
+          "smallest gang first, then arrival; non-preemptive; O(types log n) a start",
           "Majumdar, Eager and Bunt, SIGMETRICS 1988; traces/PROTOCOL.md §2",
           Score,
           Knowledge::kNone,

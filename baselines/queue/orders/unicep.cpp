@@ -41,7 +41,7 @@ constexpr ParamInfo kParams[] = {
 
 OrderInfo UnicepOrder() {
   return {"unicep",
-          "UNICEP, wait / (log2(GPUs) x request), largest first; non-preemptive",
+          "UNICEP, wait / (log2(GPUs) x request), largest first; non-preemptive; O(n types) a decision",
           "Tang et al., CLUSTER 2009; traces/PROTOCOL.md §2 and §4",
           Score,
           Knowledge::kEstimate,

@@ -26,7 +26,8 @@ constexpr ParamInfo kParams[] = {kPlaceParam, kOvertakeParam, kSemanticsParam, k
 
 OrderInfo Wfp3Order() {
   return {"wfp3",
-          "WFP3 of the Cobalt scheduler, (wait / request)^3 x GPUs, largest first; non-preemptive",
+          "WFP3 of the Cobalt scheduler, (wait / request)^3 x GPUs, largest first; non-preemptive; O(n "
+          "types) a decision",
           "Tang et al., CLUSTER 2009; traces/PROTOCOL.md §2",
           Score,
           Knowledge::kEstimate,

@@ -35,7 +35,10 @@ def draw(example, path):
             axes.fill_between(curve["x"], curve["low"], curve["high"], color=colour, alpha=0.15, linewidth=0)
     if example["log_x"]:
         axes.set_xscale("log")
-    axes.set_ylim(bottom=min(0, axes.get_ylim()[0]))
+    if example["log_y"]:
+        axes.set_yscale("log")
+    else:
+        axes.set_ylim(bottom=min(0, axes.get_ylim()[0]))
     axes.legend(fontsize=8, frameon=False)
     figure.savefig(path, dpi=110)
     plt.close(figure)

@@ -10,7 +10,24 @@
 #include "env/statistics.hpp"
 
 // X(name, function)
-#define BERTH_REALISM(X) X("failures", RealismFailures)
+#define BERTH_REALISM(X)               \
+  X("topology", RealismTopology)       \
+  X("failures", RealismFailures)       \
+  X("services", RealismServices)       \
+  X("stages", RealismStages)           \
+  X("checkpoints", RealismCheckpoints) \
+  X("elasticity", RealismElasticity)   \
+  X("latency", RealismLatency)         \
+  X("cadence", RealismCadence)         \
+  X("power", RealismPower)             \
+  X("clocks", RealismClocks)           \
+  X("prices", RealismPrices)           \
+  X("thermal", RealismThermal)         \
+  X("monitoring", RealismMonitoring)   \
+  X("partitions", RealismPartitions)   \
+  X("sharing", RealismSharing)         \
+  X("estimation", RealismEstimation)   \
+  X("estimated_jct", RealismEstimatedJct)
 
 namespace berth {
 
@@ -31,7 +48,7 @@ struct RealismResult {
   std::vector<std::vector<std::string>> rows;
   std::string x_label, y_label;
   std::vector<Curve> curves;
-  bool steps = false, log_x = false;
+  bool steps = false, log_x = false, log_y = false;
   std::string skipped;  // why nothing was measured, or ""
 };
 

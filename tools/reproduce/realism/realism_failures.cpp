@@ -1,36 +1,44 @@
-// Failures: what they cost by how often they come, under a rule that knows remaining time and one that does
-// not.
+// Failures: what they cost by how often they come, whether they take one GPU or a node of four, with and
+// without checkpoints.
 #include "env/check.hpp"
-#include "tools/reproduce/realism/realism.hpp"
+#include "tools/reproduce/realism/realism_points.hpp"
 #include "tools/table.hpp"
 
 namespace berth {
 
 RealismResult RealismFailures(const RealismOptions& options) {
   RealismResult result;
-  result.title = "Failures of GPUs: mean JCT by mean time between failures of one GPU (repairs take 2 h)";
-  result.shows = "A job that fails starts again from its last stop, so long jobs suffer most.";
-  result.columns = {"scheduler", "MTBF h", "mean JCT h", "interruptions per job"};
+  result.title = "Failures: mean JCT by mean time between failures of a GPU (repairs take 2 h)";
+  result.shows =
+      "A job that fails starts again from its last stop or checkpoint, so long jobs suffer most; nodes of "
+      "four "
+      "GPUs that fail as often as their GPUs would together take more jobs down at once.";
+  result.columns = {"scheduler and failures", "MTBF h", "mean JCT h", "interruptions per job",
+                    "lost work h per job"};
   result.x_label = "mean time between failures of one GPU, h";
   result.y_label = "mean JCT, h";
   result.log_x = true;
-  for (const char* scheduler : {"fcfs", "srpt"}) {
-    Curve curve{scheduler, {}, {}, {}, {}};
+  const struct {
+    const char *name, *scheduler;
+    bool nodes, saves;
+  } kCases[] = {{"fcfs", "fcfs", false, false},
+                {"srpt", "srpt", false, false},
+                {"srpt, nodes of four", "srpt", true, false},
+                {"srpt, saved every half hour", "srpt", false, true}};
+  for (const auto& c : kCases) {
+    Curve curve{c.name, {}, {}, {}, {}};
     for (const double mtbf_h : {100.0, 300.0, 1000.0, 3000.0}) {
-      std::vector<double> jct;
-      double interruptions = 0.0;
-      for (int seed = 0; seed < options.seeds; ++seed) {
-        const Scenario scenario = RealismScenario(
-            "synthetic(rate=1.2,jobs=300)", "v100=12,p100=12,k80=12", "rounds(360)",
-            Join("failures(mtbf_h=", mtbf_h, ",repair_h=2)"), static_cast<std::uint64_t>(seed));
-        const RunResult run = RealismRun(scenario, scheduler, {50, 250});
-        jct.push_back(run.metrics.mean_jct_s / 3600.0);
-        interruptions += run.metrics.interruptions_per_job / options.seeds;
-      }
-      const Interval mean = BootstrapMean(jct, 1);
-      curve.x.push_back(mtbf_h), curve.y.push_back(mean.mean);
-      curve.low.push_back(mean.low), curve.high.push_back(mean.high);
-      result.rows.push_back({scheduler, Fixed(mtbf_h, 0), Fixed(mean.mean, 2), Fixed(interruptions, 2)});
+      const std::string failures =
+          c.nodes ? Join("failures(mtbf_h=0,node_mtbf_h=", mtbf_h / 4.0, ",node_repair_h=2)")
+                  : Join("failures(mtbf_h=", mtbf_h, ",repair_h=2)");
+      const std::string features = failures + (c.saves ? ";checkpoints(gb=5,interval=1800)" : "");
+      const RealismPoint point = MeasurePoint(options, c.scheduler, {50, 250}, [&](std::uint64_t seed) {
+        return RealismScenario("synthetic(rate=1.2,jobs=300)", "v100=12/4,p100=12/4,k80=12/4", "rounds(360)",
+                               features, seed);
+      });
+      AddPoint(curve, mtbf_h, point);
+      result.rows.push_back({c.name, Fixed(mtbf_h, 0), Fixed(point.mean_jct_h.mean, 2),
+                             Fixed(point.interruptions, 2), Fixed(point.lost_h, 2)});
     }
     result.curves.push_back(std::move(curve));
   }

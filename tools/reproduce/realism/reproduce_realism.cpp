@@ -41,6 +41,7 @@ Json ToJson(const std::string& name, const RealismResult& result) {
           {"curves", curves},
           {"steps", result.steps},
           {"log_x", result.log_x},
+          {"log_y", result.log_y},
           {"skipped", result.skipped}};
 }
 

@@ -1,0 +1,46 @@
+// Several schedulers that share out one cluster: each is asked in turn, is shown its jobs and at most so many
+// GPUs of every type, and what it orders is kept to that.
+//
+//   shares.Begin(view);                             // all idle GPUs are left
+//   for (...) running += shares.Ask(view, inner, its_jobs, held, part, decision);
+//
+// An inner scheduler is not shown jobs too large for its part, and one of those that runs is stopped. Devices
+// that it chose are forgotten: it counts its part's types, but device numbers are the whole cluster's.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "baselines/composition/inner.hpp"
+#include "env/decision.hpp"
+
+namespace berth {
+
+// Thread rule: one thread at a time.
+class Shares {
+ public:
+  // `owner` stands in the message where an inner scheduler packs two jobs on one GPU, which cannot be shared
+  // out.
+  explicit Shares(std::string owner) : owner_(std::move(owner)) {}
+  void Begin(const ClusterView& view) { left_.assign(view.free_gpus().begin(), view.free_gpus().end()); }
+  // Appends what `inner` decides over `jobs` (ascending, waiting or running), which hold `held` [G] GPUs and
+  // may hold `part` [G]; the change in the number of jobs that run. Throws Error where it packs.
+  int Ask(const ClusterView& view, Inner& inner, std::span<const int> jobs, std::span<const int> held,
+          std::span<const int> part, Decision& decision);
+  void RefusePack(const Command& command) const;
+
+ private:
+  int Freed(const ClusterView& view, int job);  // GPUs, where it stops or moves
+  bool KeepTo(const ClusterView& view);         // its part; false = orders were taken away
+
+  std::string owner_;
+  std::vector<int> left_;  // [G] idle, once those asked so far have theirs
+  std::vector<int> most_, before_, leaving_;
+  Decision own_;
+};
+
+// GPUs held beyond the part: who has to give is asked first.
+int Excess(std::span<const int> held, std::span<const int> part);
+
+}  // namespace berth

@@ -1,0 +1,61 @@
+#include "baselines/elastic/width_plan.hpp"
+
+#include <algorithm>
+
+namespace berth {
+
+void WidthPlan::Begin(const ClusterView& view) {
+  type_.resize(Index(view.num_jobs()), -1);
+  width_.resize(Index(view.num_jobs()), 0);
+  for (int job : placed_) type_[Index(job)] = -1, width_[Index(job)] = 0;
+  placed_.clear();
+  room_.clear();
+  for (const GpuType& type : view.types()) room_.push_back(type.count);
+}
+
+int WidthPlan::Least(const ClusterView& view, int job, int type) {
+  for (int width = view.MinGang(job); width <= view.MaxGang(job); ++width) {
+    if (view.RateAt(job, type, width) > 0.0) return width;
+  }
+  return 0;
+}
+
+bool WidthPlan::Place(const ClusterView& view, int job) {
+  const int here = view.TypeOf(job);
+  int best = -1;
+  double best_rate = 0.0;
+  for (int type = 0; type < view.num_types(); ++type) {
+    const int least = Least(view, job, type);
+    if (least == 0 || least > room(type)) continue;
+    const double rate = type == here ? kNever : view.RateAt(job, type, least);
+    if (rate > best_rate) best = type, best_rate = rate;
+  }
+  if (best >= 0) Put(job, best, Least(view, job, best));
+  return best >= 0;
+}
+
+void WidthPlan::Put(int job, int type, int width) {
+  type_[Index(job)] = type, width_[Index(job)] = width;
+  room_[Index(type)] -= width;
+  placed_.push_back(job);
+}
+
+void WidthPlan::Widen(int job, int width) {
+  room_[Index(TypeOf(job))] -= width - WidthOf(job);
+  width_[Index(job)] = width;
+}
+
+void WidthPlan::Emit(const ClusterView& view, Decision& decision) const {
+  for (int job : view.running()) {
+    if (WidthOf(job) == 0) {
+      decision.Stop(job);
+    } else if (TypeOf(job) != view.TypeOf(job) || WidthOf(job) != view.Width(job)) {
+      decision.Resize(job, TypeOf(job), WidthOf(job));
+    }
+  }
+  for (int job : placed_) {
+    if (view.IsWaiting(job)) decision.StartAt(job, TypeOf(job), WidthOf(job));
+  }
+}
+
+}  // namespace berth

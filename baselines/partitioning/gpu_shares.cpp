@@ -1,0 +1,147 @@
+// First come, first served where jobs hold parts of GPUs (feature sharing): which GPU a part is taken of.
+//   best, worst, first   the GPU with the least or most room that is enough, or the lowest-numbered
+//   fgd                  fragmentation gradient descent: where the GPU that jobs like those seen so far could
+//                        not use grows least (Weng et al., USENIX ATC 2023, Algorithm 1; F_n(M) of §3.2 with
+//                        GPUs as the one resource, every job seen so far being equally typical)
+// Jobs go to the type on which they run fastest that has room. Without the feature every job is whole and
+// all four are first come, first served on the fastest type.
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "baselines/ranking.hpp"
+#include "baselines/schedulers.hpp"
+#include "env/features/sharing.hpp"
+
+namespace berth {
+namespace {
+
+std::size_t U(int i) {
+  return static_cast<std::size_t>(i);
+}
+
+enum Fit { kBest, kWorst, kFirst, kFgd };
+
+class GpuShares final : public Scheduler {
+ public:
+  GpuShares(int fit, bool overtake) : fit_(fit), overtake_(overtake) {}
+  Knowledge knowledge() const override { return Knowledge::kNone; }
+  void Reset(const ClusterView&) override { seen_.clear(), jobs_seen_ = 0; }
+
+  void Decide(const ClusterView& view, Decision& decision) override {
+    for (int job : view.arrived()) ++seen_[{view.Gang(job), Milli(view, job)}], ++jobs_seen_;
+    room_.resize(U(view.num_gpus()));
+    for (int d = 0; d < view.num_gpus(); ++d) room_[U(d)] = FreeMilli(view, d);
+    for (int job : view.waiting()) {
+      if (!Start(view, job, decision) && !overtake_) return;
+    }
+  }
+
+ private:
+  static int Milli(const ClusterView& view, int job) {
+    return view.sharing() == nullptr ? 1000 : view.GpuMilli(job);
+  }
+  static std::pair<int, int> DevicesOf(const ClusterView& view, int type) {
+    const int first = view.first_device(type);
+    return {first, type + 1 < view.num_types() ? view.first_device(type + 1) : view.num_gpus()};
+  }
+
+  bool Start(const ClusterView& view, int job, Decision& decision) {
+    types_.clear();
+    for (int type = 0; type < view.num_types(); ++type) {
+      if (view.Rate(job, type) > 0.0) types_.push_back(type);
+    }
+    std::stable_sort(types_.begin(), types_.end(),
+                     [&](int a, int b) { return view.Rate(job, a) > view.Rate(job, b); });
+    const int milli = Milli(view, job);
+    for (int type : types_) {
+      devices_.clear();
+      if (milli == 1000) {
+        const auto [first, last] = DevicesOf(view, type);
+        for (int d = first; d < last && static_cast<int>(devices_.size()) < view.Gang(job); ++d) {
+          if (room_[U(d)] == 1000) devices_.push_back(d);
+        }
+        if (static_cast<int>(devices_.size()) < view.Gang(job)) continue;
+      } else {
+        const int device = Choose(view, type, milli);
+        if (device < 0) continue;
+        devices_.push_back(device);
+      }
+      for (int d : devices_) room_[U(d)] -= milli;
+      decision.Start(job, type, devices_);
+      return true;
+    }
+    return false;
+  }
+
+  int Choose(const ClusterView& view, int type, int milli) const {
+    const auto [first, last] = DevicesOf(view, type);
+    int best = -1, idle_node = -1;
+    double least = 0.0;
+    for (int d = first; d < last; ++d) {
+      if (room_[U(d)] < milli) continue;
+      double cost = 0.0;
+      if (fit_ == kBest) cost = room_[U(d)];
+      if (fit_ == kWorst) cost = -room_[U(d)];
+      if (fit_ == kFgd) {
+        const int node = view.NodeOf(d);
+        int begin = d, end = d + 1;
+        while (begin > first && view.NodeOf(begin - 1) == node) --begin;
+        while (end < last && view.NodeOf(end) == node) ++end;
+        const bool idle =
+            std::all_of(room_.begin() + begin, room_.begin() + end, [](int r) { return r == 1000; });
+        if (idle && idle_node >= 0) continue;  // as good as the one before
+        if (idle) idle_node = node;
+        cost = Fragmentation(begin, end, d, milli) - Fragmentation(begin, end, d, 0);
+      }
+      if (best < 0 || cost < least) best = d, least = cost;
+    }
+    return best;
+  }
+
+  // Thousandths on [begin, end), `taken` of device d gone, that jobs seen so far cannot use.
+  double Fragmentation(int begin, int end, int d, int taken) const {
+    double sum = 0.0;
+    for (const auto& [shape, count] : seen_) {
+      const auto& [gang, milli] = shape;
+      int enough = 0, small = 0, total = 0;
+      for (int g = begin; g < end; ++g) {
+        const int left = std::max(0, room_[U(g)] - (g == d ? taken : 0));
+        total += left;
+        left >= milli ? void(++enough) : void(small += left);
+      }
+      sum += count * static_cast<double>(enough >= gang ? small : total);
+    }
+    return sum / jobs_seen_;
+  }
+
+  int fit_;
+  bool overtake_;
+  std::map<std::pair<int, int>, int> seen_;  // (gang, thousandths): jobs
+  int jobs_seen_ = 0;
+  std::vector<int> room_;  // [D] thousandths
+  std::vector<int> types_, devices_;
+};
+
+constexpr ParamInfo kParams[] = {
+    {"fit", "best", "the GPU of which a part is taken: best, worst, first or fgd"}, kOvertakeParam};
+
+}  // namespace
+
+SchedulerInfo GpuSharesInfo() {
+  return {"gpu_shares",
+          "first come, first served with parts of GPUs (feature sharing): best, worst or first fit, or least "
+          "fragmentation; O(GPUs) a start",
+          "fgd: Weng et al., USENIX ATC 2023, Algorithm 1",
+          "",
+          Knowledge::kNone,
+          /*preemptive=*/false,
+          kParams,
+          [](Params& params) -> std::unique_ptr<Scheduler> {
+            const int fit = params.Choice("fit", {"best", "worst", "first", "fgd"});
+            return std::make_unique<GpuShares>(fit, params.Bool(kOvertakeParam.name));
+          },
+          /*claims=*/{.times = true}};
+}
+
+}  // namespace berth

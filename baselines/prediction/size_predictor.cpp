@@ -1,0 +1,30 @@
+#include "baselines/prediction/size_predictor.hpp"
+
+#include <vector>
+
+#include "env/check.hpp"
+
+namespace berth {
+
+std::span<const SizePredictorInfo> SizePredictors() {
+#define BERTH_ROW(Name) Name##SizePredictor(),
+  static const SizePredictorInfo table[] = {BERTH_SIZE_PREDICTORS(BERTH_ROW)};
+#undef BERTH_ROW
+  return table;
+}
+
+std::unique_ptr<SizePredictor> MakeSizePredictor(const std::string& text) {
+  const Spec spec = ParseSpec(text);
+  std::vector<std::string> names;
+  for (const SizePredictorInfo& info : SizePredictors()) {
+    names.emplace_back(info.name);
+    if (spec.name != info.name) continue;
+    Params params(spec, info.params);
+    auto predictor = info.make(params);
+    params.CheckAllRead();
+    return predictor;
+  }
+  throw Error(Join("unknown predictor '", spec.name, "'", DidYouMean(spec.name, names)));
+}
+
+}  // namespace berth

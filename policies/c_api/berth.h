@@ -1,0 +1,127 @@
+/* Berth's learned schedulers for other people's programs: load a policy that `berth export` wrote, describe
+ * the cluster, be told which job runs on which type of GPU. Plain C, no LibTorch, nothing of C++ in the
+ * interface.
+ *
+ *   char why[256];
+ *   berth_policy* policy;
+ *   if (berth_policy_load("policy.h5", &policy, why, sizeof why) != BERTH_OK) { fputs(why, stderr); ... }
+ *   berth_cluster cluster = BERTH_CLUSTER_INIT;         // then: now_s, types, jobs, rates
+ *   int32_t runs_on[64];                                // one for each job
+ *   berth_policy_decide(policy, &cluster, runs_on, 64, why, sizeof why);
+ *   berth_policy_free(policy);
+ *
+ * When to call: whenever a job has arrived or completed; the policy remembers nothing between calls. Times
+ * are seconds from any origin of the caller's, the same for all. Jobs that are done are no longer named.
+ *
+ * Errors: every function that can fail returns a berth_status and, in `message` (may be NULL), one line that
+ * says what was expected and what was found, cut to message_size bytes with its closing zero. Outputs are
+ * untouched unless it returns BERTH_OK. Nothing throws, prints or ends the program.
+ *
+ * Threads: a berth_policy serves one thread at a time; different ones are independent. Loading may happen on
+ * any thread, but not while the program itself is inside libhdf5, which is not thread-safe. Same inputs give
+ * the same decision, bit for bit.
+ *
+ * ABI: BERTH_ABI_VERSION is the version of this header, berth_abi_version() that of the library, and the
+ * number in its soname. Structures say their size, so members are only ever added at their ends without a new
+ * one.
+ */
+#ifndef BERTH_H_
+#define BERTH_H_
+
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define BERTH_ABI_VERSION 1
+
+#if defined(__GNUC__)
+#define BERTH_API __attribute__((visibility("default")))
+#else
+#define BERTH_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Numbers are for ever. */
+typedef enum berth_status {
+  BERTH_OK = 0,
+  BERTH_BAD_ARGUMENT = 1, /* a NULL, a size, or a cluster that cannot be (message says which job) */
+  BERTH_BAD_FILE = 2,     /* no policy: missing, damaged, of another version, or not replaying its examples */
+  BERTH_UNSUPPORTED = 3,  /* a policy, but not for this: of a flat environment, or semantics `commit` */
+  BERTH_BUFFER_TOO_SMALL = 4, /* of berth_policy_decide's output */
+  BERTH_OUT_OF_MEMORY = 5,
+  BERTH_INTERNAL = 6
+} berth_status;
+
+typedef struct berth_policy berth_policy;
+
+/* What a policy reads of a job's future; more is ignored. */
+typedef enum berth_knowledge {
+  BERTH_NONE = 0,
+  BERTH_BLIND = 1,    /* attained_s */
+  BERTH_ESTIMATE = 2, /* and remaining_steps, as good as you know it */
+  BERTH_ORACLE = 3    /* and remaining_steps exactly */
+} berth_knowledge;
+
+typedef struct berth_policy_info {
+  size_t struct_size;  /* in: sizeof(berth_policy_info) */
+  int32_t knowledge;   /* berth_knowledge */
+  int32_t preemptive;  /* 1 = it also stops and moves running jobs */
+  int32_t any_cluster; /* 1 = any GPU types; 0 = only num_types of them, as in training and in that order */
+  int32_t num_types;   /* in training */
+} berth_policy_info;
+
+typedef struct berth_gpu_type {
+  const char* name; /* unique */
+  int32_t count;    /* GPUs in working order, >= 1 */
+} berth_gpu_type;
+
+typedef struct berth_job {
+  double arrival_s;       /* <= now_s */
+  double remaining_steps; /* > 0; read where knowledge is BERTH_ESTIMATE or more */
+  double attained_s;      /* seconds on GPUs so far, a gang's counted once; read from BERTH_BLIND on */
+  double weight;          /* > 0 */
+  double deadline_s;      /* INFINITY = none */
+  double requested_s;     /* run time that its user asked for; NAN = none */
+  int32_t gang;           /* GPUs that it needs at once, all of one type */
+  int32_t running_on;     /* index of a GPU type, -1 = it waits */
+} berth_job;
+#define BERTH_JOB_INIT \
+  { 0.0, 1.0, 0.0, 1.0, INFINITY, NAN, 1, -1 }
+
+typedef struct berth_cluster {
+  size_t struct_size; /* sizeof(berth_cluster) */
+  size_t job_size;    /* sizeof(berth_job) */
+  double now_s;       /* >= 0 */
+  const berth_gpu_type* types;
+  size_t num_types; /* 1 to 64 */
+  const berth_job* jobs;
+  size_t num_jobs;     /* in any order; of equal arrivals the first named came first */
+  const double* rates; /* [num_jobs][num_types] steps/s of the whole gang; 0 = cannot run there */
+  int32_t changed;     /* 0 = nobody came or went since the last call: most policies leave all as is */
+} berth_cluster;
+#define BERTH_CLUSTER_INIT \
+  { sizeof(berth_cluster), sizeof(berth_job), 0.0, NULL, 0, NULL, 0, NULL, 1 }
+
+BERTH_API uint32_t berth_abi_version(void);
+BERTH_API const char* berth_version(void); /* "0.1.0"; static */
+
+/* Reads the file, checks it as Berth does, and replays its examples. */
+BERTH_API berth_status berth_policy_load(const char* path, berth_policy** policy, char* message,
+                                         size_t message_size);
+BERTH_API berth_status berth_policy_get_info(const berth_policy* policy, berth_policy_info* info,
+                                             char* message, size_t message_size);
+/* runs_on[i] becomes the index of the GPU type on which job i runs from now on, or -1: it waits, or stops. A
+ * job that already runs there simply goes on. `capacity` is the length of runs_on, at least num_jobs. */
+BERTH_API berth_status berth_policy_decide(berth_policy* policy, const berth_cluster* cluster,
+                                           int32_t* runs_on, size_t capacity, char* message,
+                                           size_t message_size);
+BERTH_API void berth_policy_free(berth_policy* policy); /* NULL is fine */
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* BERTH_H_ */

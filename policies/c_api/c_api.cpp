@@ -1,0 +1,167 @@
+// The C API (berth.h) over ForeignDecider: sizes and pointers are checked here, exceptions end here.
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <new>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "data/hdf5_file.hpp"
+#include "env/check.hpp"
+#include "policies/architecture.hpp"
+#include "policies/c_api/berth.h"
+#include "policies/foreign_decider.hpp"
+
+static_assert(sizeof(berth_job) == 56 && sizeof(berth_gpu_type) == 16 && sizeof(berth_cluster) == 72 &&
+                  sizeof(berth_policy_info) == 24,
+              "part of the ABI: another layout is another BERTH_ABI_VERSION");
+static_assert(BERTH_ORACLE == static_cast<int>(berth::Knowledge::kOracle));
+
+struct berth_policy {  // NOLINT(readability-identifier-naming): the name is C's
+  explicit berth_policy(berth::PolicyBundle bundle, const char* path) : decider(std::move(bundle), path) {}
+  berth::ForeignDecider decider;
+  std::vector<berth::GpuType> types;  // scratch of one call, kept for its memory
+  std::vector<berth::ForeignJob> jobs;
+  std::vector<int> decided;
+};
+
+namespace berth {
+namespace {
+
+berth_status Say(berth_status status, const std::string& what, char* message, std::size_t size) {
+  if (message != nullptr && size > 0) {
+    const std::size_t n = std::min(what.size(), size - 1);
+    std::memcpy(message, what.data(), n);
+    message[n] = '\0';
+  }
+  return status;
+}
+
+// The status for an Error of `body`; everything else has its own.
+template <class F>
+berth_status Guarded(berth_status on_error, char* message, std::size_t size, const F& body) {
+  try {
+    return body();
+  } catch (const Error& error) {
+    return Say(on_error, error.what(), message, size);
+  } catch (const std::bad_alloc&) {
+    return Say(BERTH_OUT_OF_MEMORY, "out of memory", message, size);
+  } catch (const std::exception& error) {
+    return Say(BERTH_INTERNAL, error.what(), message, size);
+  } catch (...) {
+    return Say(BERTH_INTERNAL, "an unknown error", message, size);
+  }
+}
+
+void CheckSize(const char* name, std::size_t expected, std::size_t found) {
+  if (found != expected) {
+    throw Error(Join(name, ": expected ", expected, " bytes (ABI version ", BERTH_ABI_VERSION, "), found ",
+                     found, ": was the caller compiled with another berth.h?"));
+  }
+}
+
+void CheckArray(const char* name, const void* array, std::size_t size, std::size_t most) {
+  if (array == nullptr && size > 0) throw Error(Join(name, ": expected an array of ", size, ", found NULL"));
+  if (size > most) throw Error(Join(name, ": expected at most ", most, ", found ", size));
+}
+
+// What the policy decides for `cluster`, in policy.decided.
+void Decide(berth_policy& policy, const berth_cluster& cluster) {
+  CheckSize("berth_cluster.struct_size", sizeof(berth_cluster), cluster.struct_size);
+  CheckSize("berth_cluster.job_size", sizeof(berth_job), cluster.job_size);
+  CheckArray("types", cluster.types, cluster.num_types, 64);
+  CheckArray("jobs", cluster.jobs, cluster.num_jobs, std::size_t{1} << 24);
+  CheckArray("rates", cluster.rates, cluster.num_jobs * cluster.num_types, std::size_t{1} << 30);
+  policy.types.resize(cluster.num_types);
+  for (std::size_t i = 0; i < cluster.num_types; ++i) {
+    if (cluster.types[i].name == nullptr) throw Error(Join("type ", i, ": expected a name, found NULL"));
+    policy.types[i].name = cluster.types[i].name;
+    policy.types[i].count = cluster.types[i].count;
+  }
+  policy.jobs.resize(cluster.num_jobs);
+  for (std::size_t i = 0; i < cluster.num_jobs; ++i) {
+    const berth_job& from = cluster.jobs[i];
+    policy.jobs[i] = {from.arrival_s,  from.remaining_steps, from.attained_s, from.weight,
+                      from.deadline_s, from.requested_s,     from.gang,       from.running_on};
+  }
+  policy.decided.resize(cluster.num_jobs);
+  policy.decider.Decide({cluster.now_s,
+                         policy.types,
+                         policy.jobs,
+                         {cluster.rates, cluster.num_jobs * cluster.num_types},
+                         cluster.changed != 0},
+                        policy.decided);
+}
+
+}  // namespace
+}  // namespace berth
+
+uint32_t berth_abi_version(void) {
+  return BERTH_ABI_VERSION;
+}
+
+const char* berth_version(void) {
+  return BERTH_VERSION;
+}
+
+berth_status berth_policy_load(const char* path, berth_policy** policy, char* message, size_t message_size) {
+  using namespace berth;
+  if (path == nullptr || policy == nullptr) {
+    return Say(BERTH_BAD_ARGUMENT,
+               "berth_policy_load: expected a path and where to put the policy, found NULL", message,
+               message_size);
+  }
+  return Guarded(BERTH_BAD_FILE, message, message_size, [&] {
+    h5::SetSourceCommit("library " BERTH_VERSION);  // who refuses a file says so
+    PolicyBundle bundle = LoadBundle(path);
+    return Guarded(BERTH_UNSUPPORTED, message, message_size, [&] {
+      *policy = new berth_policy(std::move(bundle), path);
+      return BERTH_OK;
+    });
+  });
+}
+
+berth_status berth_policy_get_info(const berth_policy* policy, berth_policy_info* info, char* message,
+                                   size_t message_size) {
+  using namespace berth;
+  if (policy == nullptr || info == nullptr) {
+    return Say(BERTH_BAD_ARGUMENT,
+               "berth_policy_get_info: expected a policy and a berth_policy_info, found NULL", message,
+               message_size);
+  }
+  return Guarded(BERTH_BAD_ARGUMENT, message, message_size, [&] {
+    CheckSize("berth_policy_info.struct_size", sizeof(berth_policy_info), info->struct_size);
+    const PolicyBundle& bundle = policy->decider.bundle();
+    info->knowledge = static_cast<int32_t>(bundle.mdp.knowledge);
+    info->preemptive = bundle.mdp.preemptive ? 1 : 0;
+    info->any_cluster = FindArchitecture(ParseSpec(bundle.network).name).any_size ? 1 : 0;
+    info->num_types = bundle.layout.g;
+    return BERTH_OK;
+  });
+}
+
+berth_status berth_policy_decide(berth_policy* policy, const berth_cluster* cluster, int32_t* runs_on,
+                                 size_t capacity, char* message, size_t message_size) {
+  using namespace berth;
+  if (policy == nullptr || cluster == nullptr || (runs_on == nullptr && capacity > 0)) {
+    return Say(BERTH_BAD_ARGUMENT,
+               "berth_policy_decide: expected a policy, a cluster and an output, found NULL", message,
+               message_size);
+  }
+  return Guarded(BERTH_BAD_ARGUMENT, message, message_size, [&] {
+    if (capacity < cluster->num_jobs) {
+      return Say(BERTH_BUFFER_TOO_SMALL,
+                 Join("runs_on: expected room for ", cluster->num_jobs, " jobs, found ", capacity), message,
+                 message_size);
+    }
+    Decide(*policy, *cluster);
+    std::copy(policy->decided.begin(), policy->decided.end(), runs_on);
+    return BERTH_OK;
+  });
+}
+
+void berth_policy_free(berth_policy* policy) {
+  delete policy;
+}

@@ -1,0 +1,62 @@
+// A cluster as somebody else's simulator, scheduler or script describes it at one moment, made into the view
+// that schedulers of ours are shown. What the C API and `berth serve` are made of.
+//
+//   ForeignCluster cluster;  ... now_s, types, jobs, rates ...
+//   ForeignView foreign(cluster, Knowledge::kOracle);   // throws Error on the first rule broken
+//   scheduler.Reset(foreign.view()), scheduler.Decide(foreign.view(), decision);
+//
+// Nothing is remembered from one moment to the next: who calls holds the state.
+#pragma once
+
+#include <limits>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "env/cluster_view.hpp"
+#include "env/scenario.hpp"
+#include "env/sim_state.hpp"
+
+namespace berth {
+
+// A job that has arrived and is not done.
+struct ForeignJob {
+  double arrival_s = 0.0;        // [0, now_s], same origin as now_s
+  double remaining_steps = 1.0;  // > 0; only read where the scheduler uses estimate or oracle
+  double attained_s = 0.0;     // seconds on GPUs so far, the gang counted once; only read from blind upwards
+  double weight = 1.0;         // > 0
+  double deadline_s = kNever;  // absolute; kNever = none
+  double requested_s = std::numeric_limits<double>::quiet_NaN();  // > 0; NaN = no request
+  int gang = 1;                                                   // GPUs needed at once
+  int running_on = -1;                                            // GPU type, -1 = it waits
+};
+
+// Spans are the caller's and need to live only during the call.
+struct ForeignCluster {
+  double now_s = 0.0;
+  std::span<const GpuType> types;    // [G] `count` of those that work; name and count are read
+  std::span<const ForeignJob> jobs;  // [J] in any order; of equal arrivals the first named is the first come
+  std::span<const double> rates;     // [J, G] steps/s of the whole gang, 0 = cannot run there
+  bool changed = true;               // did a job arrive or complete since the previous decision?
+};
+
+// Copies what it needs. Thread rule: one thread at a time.
+class ForeignView {
+ public:
+  // `granted`: the most that the scheduler uses of a job's future. Throws Error naming the job or type.
+  ForeignView(const ForeignCluster& cluster, Knowledge granted);
+  ForeignView(const ForeignView&) = delete;
+  ForeignView& operator=(const ForeignView&) = delete;
+
+  const ClusterView& view() const { return view_; }
+  // The caller's position of the view's job: the view has them in order of arrival.
+  int Position(int job) const { return order_[static_cast<std::size_t>(job)]; }
+
+ private:
+  std::vector<int> order_;  // [J] position by job of the view
+  Scenario scenario_;
+  SimState state_;
+  ClusterView view_;
+};
+
+}  // namespace berth

@@ -1,0 +1,76 @@
+#include "policies/foreign_decider.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "env/candidates.hpp"
+#include "env/check.hpp"
+#include "policies/architecture.hpp"
+#include "policies/schedulers.hpp"
+
+namespace berth {
+namespace {
+
+std::size_t U(int i) {
+  return static_cast<std::size_t>(i);
+}
+
+}  // namespace
+
+ForeignDecider::ForeignDecider(PolicyBundle bundle, const std::string& name)
+    : bundle_(std::move(bundle)),
+      scheduler_(MakePolicyScheduler(bundle_, name, /*sample=*/false)),
+      encoder_(MakeEncoder(bundle_.mdp)),
+      network_(Freeze(bundle_)),
+      any_size_(FindArchitecture(ParseSpec(bundle_.network).name).any_size) {
+  if (bundle_.mdp.semantics != Semantics::kRedecide) {
+    throw Error(Join(name, ": expected a policy of semantics 'redecide', found '",
+                     ToString(bundle_.mdp.semantics),
+                     "', whose chosen job blocks the queue from one decision to the next; Berth's own "
+                     "simulator runs it"));
+  }
+}
+
+void ForeignDecider::Decide(const ForeignCluster& cluster, std::span<int> type_of_job) {
+  BERTH_CHECK(type_of_job.size() == cluster.jobs.size(), type_of_job.size(), " for ", cluster.jobs.size());
+  const ForeignView foreign(cluster, bundle_.mdp.knowledge);
+  decision_.Clear();
+  scheduler_->Reset(foreign.view());
+  scheduler_->Decide(foreign.view(), decision_);
+  for (std::size_t i = 0; i < cluster.jobs.size(); ++i) type_of_job[i] = cluster.jobs[i].running_on;
+  for (const Command& command : decision_.commands) {
+    BERTH_CHECK(command.kind == CommandKind::kStart || command.kind == CommandKind::kMove ||
+                    command.kind == CommandKind::kStop,
+                "command ", static_cast<int>(command.kind));
+    type_of_job[U(foreign.Position(command.job))] = command.kind == CommandKind::kStop ? -1 : command.type;
+  }
+}
+
+void ForeignDecider::Score(const ForeignCluster& cluster, std::span<float> scores) {
+  const std::size_t types = cluster.types.size();
+  BERTH_CHECK(scores.size() == cluster.jobs.size() * types, scores.size(), " scores");
+  std::fill(scores.begin(), scores.end(), -std::numeric_limits<float>::infinity());
+  const ForeignView foreign(cluster, bundle_.mdp.knowledge);
+  const ClusterView& view = foreign.view();
+  scheduler_->Reset(view);  // refuses a cluster that the network is not for
+  Candidates list;
+  const std::span<const int> candidates = list.List(view, bundle_.mdp);
+  const int queue = any_size_ ? std::max(static_cast<int>(candidates.size()), 1) : bundle_.layout.q;
+  std::vector<int> visible;
+  encoder_->Begin(view);
+  encoder_->Select(view, candidates, queue, visible);
+  const ObservationLayout layout = EncoderOf(bundle_.mdp.encoder).Layout(queue, view.num_types());
+  observation_.resize(U(layout.size()));
+  encoder_->Encode({view, view.free_gpus(), candidates, visible}, layout, observation_);
+  raw_.resize(U(layout.q * layout.g) + (bundle_.has_done() ? 1 : 0));
+  network_->Evaluate(observation_, layout, raw_);
+  for (std::size_t row = 0; row < visible.size(); ++row) {
+    for (std::size_t type = 0; type < types; ++type) {
+      if (view.Rate(visible[row], static_cast<int>(type)) <= 0.0) continue;
+      scores[U(foreign.Position(visible[row])) * types + type] = raw_[row * types + type];
+    }
+  }
+}
+
+}  // namespace berth

@@ -1,0 +1,45 @@
+#include "tests/child.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <thread>
+
+namespace berth::test {
+
+pid_t Start(const TemporaryFolder& folder, std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), BERTH_BINARY);
+  std::vector<char*> argv;
+  for (std::string& argument : arguments) argv.push_back(argument.data());
+  argv.push_back(nullptr);
+  const std::string out = folder / "out.txt", error = folder / "error.txt", in = folder.path();
+  const pid_t child = fork();
+  if (child != 0) return child;
+  const int out_file = open(out.c_str(), O_CREAT | O_WRONLY | O_TRUNC, 0600);
+  const int error_file = open(error.c_str(), O_CREAT | O_WRONLY | O_TRUNC, 0600);
+  if (dup2(out_file, STDOUT_FILENO) >= 0 && dup2(error_file, STDERR_FILENO) >= 0 && chdir(in.c_str()) == 0) {
+    execv(argv[0], argv.data());
+  }
+  _exit(127);
+}
+
+int Wait(pid_t child) {
+  int status = 0;
+  for (int tenths = 0; tenths < 900; ++tenths) {
+    if (waitpid(child, &status, WNOHANG) == child) return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  kill(child, SIGKILL);
+  waitpid(child, &status, 0);
+  return -1;
+}
+
+bool Ended(pid_t child) {
+  siginfo_t info = {};
+  return waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0;
+}
+
+}  // namespace berth::test

@@ -1,0 +1,173 @@
+// All features of a cluster at once: random decisions break no invariant, and every scheduler gets through.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "baselines/schedulers.hpp"
+#include "env/features/services.hpp"
+#include "env/metrics.hpp"
+#include "env/rng.hpp"
+#include "env/simulator.hpp"
+#include "tests/catch.hpp"
+#include "tests/tiny.hpp"
+
+namespace berth {
+namespace {
+
+const std::vector<std::string> kFeatures = {
+    "failures(mtbf_h=20,repair_h=0.5,node_mtbf_h=100,node_repair_h=1,spot_types=k80,spot_mtbf_h=30,spot_away_"
+    "h=1)",
+    "services(rate_per_s=2:1,replicas=1,pattern=bursty,interval_s=600)",
+    "stages(cpu_core_s=0.5,gpu_prep_s=0.3,transfer_s=0.1,cores_per_gpu=2,offload=-1,chain=3)",
+    "topology(placement=consolidate,cpus_per_node=40,nodes_per_rack=2)",
+    "partitions(reconfig_s=5)",
+    "sharing(quantum_s=1,switch_s=0.05)",
+    "elasticity(min_factor=0.5,max_factor=2,resize_s=10)",
+    "checkpoints(gb=10,interval=600,cold_start_s=5)",
+    "power(cap_w=3500,clocks=0.5:0.75:1,heat=true)",
+    "estimates",
+    "monitoring(interval_s=300)",
+    "latency(seconds=30)",
+};
+
+std::string AllFeatures() {
+  std::string text;
+  for (const std::string& feature : kFeatures) text += feature + ";";
+  return text;
+}
+
+// 40 jobs of three kinds and gangs of 1, 2 and 4 on three types, one of which can be partitioned; small jobs
+// hold parts of GPUs, of every class.
+Scenario Combined(std::uint64_t seed, const char* clock, const std::string& features) {
+  Stream random(seed, Purpose::kTest);
+  std::vector<test::TinyJob> jobs;
+  double at = 0.0;
+  for (int i = 0; i < 40; ++i) {
+    at += random.Exponential(300.0);
+    jobs.push_back(
+        {at, random.Uniform(200.0, 4000.0), static_cast<int>(random.Below(3)), 1 << random.Below(3)});
+  }
+  ScenarioData data = test::TinyData({{"v100", 8}, {"k80", 8}, {"a100", 2}},
+                                     {{2.0, 1.0, 4.0}, {3.0, 0.8, 5.0}, {1.0, 1.0, 1.5}}, jobs);
+  for (GpuType& type : data.cluster.types) {
+    type.gpus_per_node = 4, type.memory_gb = 40.0;
+    type.idle_power_w = 50.0, type.peak_power_w = 300.0, type.price_per_hour = 1.0;
+  }
+  data.cluster.types[2].gpus_per_node = 2;
+  data.traits = {{5.0, 10.0, 20.0}, {0.1, 0.5, 1.0}, {4.0, 8.0, 16.0}, {1.0, 0.7, 0.4}};
+  for (const test::TinyJob& job : jobs) {
+    const bool part = job.gang == 1 && random.Below(2) == 0 && features.find("sharing") != std::string::npos;
+    data.jobs.gpu_milli.push_back(part ? 250 * (1 + static_cast<int>(random.Below(3))) : 1000);
+    data.jobs.qos.push_back(static_cast<int>(random.Below(3)));
+    data.jobs.demand.push_back(random.Uniform(1.0, 8.0));  // cores of each member
+    data.jobs.deadline.push_back(job.arrival + random.Uniform(3600.0, 36000.0));
+  }
+  data.clock = Clock::Parse(clock);
+  data.seed = seed;
+  data.features = ParseFeatures(features);
+  return Scenario(std::move(data));
+}
+
+// Commands that may or may not be legal.
+void Propose(const Simulator& sim, Stream& random, Decision& decision) {
+  const Scenario& scenario = sim.scenario();
+  decision.Clear();
+  const auto pick = [&](const JobList& list) {
+    return list[random.Below(static_cast<std::uint32_t>(list.size()))];
+  };
+  const auto type = [&] {
+    return static_cast<int>(random.Below(static_cast<std::uint32_t>(scenario.num_types())));
+  };
+  for (std::uint32_t n = random.Below(6); n > 0; --n) {
+    const SimState& s = sim.state();
+    const std::uint32_t kind = random.Below(10);
+    if (kind < 6 && !s.waiting.empty()) {
+      decision.Start(pick(s.waiting), type());
+    } else if (kind == 6 && !s.running.empty()) {
+      decision.Stop(pick(s.running));
+    } else if (kind == 7 && !s.running.empty()) {
+      decision.Move(pick(s.running), type());
+    } else if (kind == 8 && !s.waiting.empty()) {
+      const int job = pick(s.waiting);
+      const int width = 1 + static_cast<int>(random.Below(8));
+      decision.StartAt(job, type(), width);
+    } else if (kind == 9) {
+      const auto control = static_cast<ControlKind>(random.Below(4));
+      decision.controls.push_back(
+          {control, static_cast<int>(random.Below(16)), static_cast<double>(random.Below(5))});
+    }
+  }
+}
+
+// Drops what is illegal, one by one, and checks that a refused decision changes nothing.
+int ApplyLegalPart(Simulator& sim, Decision& decision) {
+  for (int dropped = 0;; ++dropped) {
+    const std::uint64_t before = sim.signature();
+    const ApplyResult result = sim.Apply(decision);
+    if (result.ok()) return dropped;
+    REQUIRE(sim.signature() == before);
+    REQUIRE_FALSE(Explain(result, decision, sim).empty());
+    if (result.rule == Rule::kControl) {
+      decision.controls.erase(decision.controls.begin() + result.command);
+    } else {
+      decision.commands.erase(decision.commands.begin() + result.command);
+    }
+  }
+}
+
+// Every job is somewhere, once.
+void CheckConservation(const Simulator& sim) {
+  for (int job = 0; job < sim.scenario().num_jobs(); ++job) {
+    const auto j = static_cast<std::size_t>(job);
+    const JobPhase phase = sim.state().phase[j];
+    if (phase == JobPhase::kDone) {
+      REQUIRE(sim.state().steps_done[j] == sim.scenario().data().jobs.total_steps[j]);
+    }
+    REQUIRE(sim.state().waiting.Contains(job) == (phase == JobPhase::kWaiting));
+    REQUIRE(sim.state().running.Contains(job) == (phase == JobPhase::kRunning));
+  }
+}
+
+TEST_CASE("features combined: 10,000 random decisions break nothing", "[features]") {
+  int decisions = 0, dropped = 0, finished = 0;
+  for (std::uint64_t seed = 1; decisions < 10000; ++seed) {
+    const char* clock = seed % 2 == 0 ? "event" : "rounds(120)";
+    Simulator sim(Combined(seed, clock, AllFeatures()));
+    Stream random(seed, Purpose::kTest, Split::kEvaluate);
+    Decision decision;
+    while (sim.AdvanceToDecision() && decisions < 10000) {
+      const std::string before = CheckInvariants(sim);
+      INFO("seed " << seed << ", " << sim.now() << " s");
+      REQUIRE(before == "");
+      Propose(sim, random, decision);
+      dropped += ApplyLegalPart(sim, decision);
+      REQUIRE(CheckInvariants(sim) == "");
+      CheckConservation(sim);
+      ++decisions;
+    }
+    finished += sim.finished();
+    REQUIRE_FALSE(sim.stalled());
+  }
+  CHECK(dropped > 100);  // the proposals do reach what is illegal
+  CHECK(finished > 0);
+}
+
+TEST_CASE("features combined: every scheduler runs each and all of them to the end", "[features]") {
+  std::vector<std::string> texts = kFeatures;
+  texts.push_back(AllFeatures());
+  for (const SchedulerInfo& info : BaselineSchedulers()) {
+    for (const std::string& text : texts) {
+      for (const char* clock : {"event", "rounds(120)"}) {
+        INFO(info.name << " with " << text << " under " << clock);
+        const auto scheduler = MakeScheduler(info.name, std::vector<SchedulerTable>{BaselineSchedulers()});
+        const Scenario scenario = Combined(3, clock, text);
+        RunResult run;
+        CHECK_NOTHROW(run = Run(scenario, *scheduler, info.name, {}));
+        if (run.decisions > 0) CHECK(run.metrics.jobs + run.metrics.unfinished == scenario.num_jobs());
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace berth

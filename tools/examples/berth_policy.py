@@ -1,0 +1,159 @@
+"""A policy that `berth export --onnx` wrote, for simulators and schedulers in Python: NumPy and ONNX Runtime.
+
+    policy = Policy("policy.onnx")
+    runs_on = policy.decide(now, counts=[12, 12], jobs=[Job(arrival=0.0, gang=1, rates=[40.0, 11.0], ...), ...])
+
+Copy this file. It writes the observation ObservationV1 and fills the plan in score order, as Berth does
+(policies/FORMAT.md; env/observation_v1.cpp is what it has to equal). Times are seconds from any origin.
+"""
+import dataclasses
+import math
+
+import numpy as np
+import onnxruntime
+
+
+@dataclasses.dataclass
+class Job:
+    """A job that has arrived and is not done."""
+
+    arrival: float
+    gang: int  # GPUs that it needs at once, all of one type
+    rates: list  # steps/s of the whole gang on each GPU type; 0 = cannot run there
+    remaining_steps: float = 1.0  # read where the policy's knowledge is estimate or oracle
+    attained: float = 0.0  # seconds on GPUs so far; read from blind on
+    running_on: int = -1  # index of a GPU type, -1 = it waits
+    weight: float = 1.0
+    deadline: float = math.inf
+    requested: float = math.nan  # seconds that its user asked for
+
+
+def _log(seconds):
+    return np.log(1.0 + np.maximum(seconds, 0.0) / 60.0) / 10.0
+
+
+def rates_of(jobs, counts):
+    """[Q, G] steps/s; 0 where a type has fewer GPUs than the gang needs."""
+    rates = np.array([job.rates for job in jobs], float)
+    return np.where(np.array([[job.gang] for job in jobs]) <= np.array(counts), rates, 0.0)
+
+
+def observe(now, counts, idle, jobs, knowledge):
+    """ObservationV1 of the candidates `jobs`, each a row: the four blocks as float32, with a batch of 1.
+
+    counts, idle [G]: GPUs of each type, and how many of them nobody holds before the decision.
+    """
+    counts, idle = np.array(counts, float), np.array(idle, float)
+    q, g = len(jobs), len(counts)
+    rates = rates_of(jobs, counts)
+    gangs = np.array([job.gang for job in jobs], float)
+    left = np.array([job.remaining_steps for job in jobs])
+    can, best, able = rates > 0.0, rates.max(1), (rates > 0.0).sum(1)
+    sighted, attains = knowledge in ("estimate", "oracle"), knowledge != "none"
+
+    rows = np.zeros((q, 11), np.float32)
+    rows[:, 0] = 1.0
+    rows[:, 1] = [job.running_on >= 0 for job in jobs]
+    if sighted:
+        rows[:, 2] = _log(left / best)
+    if attains:
+        rows[:, 3] = _log([job.attained for job in jobs])
+    rows[:, 4] = _log([now - job.arrival for job in jobs])
+    rows[:, 5] = np.log2(gangs) / 5.0
+    rows[:, 6] = np.log([job.weight for job in jobs]) / 3.0
+    rows[:, 7] = [job.deadline < math.inf for job in jobs]
+    rows[:, 8] = [math.tanh((job.deadline - now) / 86400.0) for job in jobs]  # 1 without a deadline
+    rows[:, 9] = able / g
+    rows[:, 10] = [0.0 if math.isnan(job.requested) else _log(job.requested) for job in jobs]
+
+    pairs = np.zeros((q, g, 6), np.float32)
+    some = np.where(can, rates, 1.0)
+    advantage = np.log(some * able[:, None] / rates.sum(1)[:, None])
+    pairs[..., 0] = can
+    pairs[..., 1] = rates / best[:, None]
+    pairs[..., 2] = np.where(can, np.clip(advantage, -3.0, 3.0) / 3.0, 0.0)
+    if sighted:
+        pairs[..., 3] = np.where(can, _log(left[:, None] / some), 0.0)
+    for row, job in enumerate(jobs):
+        if job.running_on >= 0:
+            pairs[row, job.running_on, 4] = 1.0
+    pairs[..., 5] = np.where(can, np.minimum(1.0, gangs[:, None] / counts), 0.0)
+
+    types = np.zeros((g, 5), np.float32)
+    types[:, 0] = np.log2(counts) / 10.0
+    types[:, 1] = counts / counts.sum()
+    types[:, 2] = idle / counts
+    types[:, 3] = np.log(1.0 + np.bincount(rates.argmax(1), weights=gangs, minlength=g) / counts)
+    # Summed job by job in float32, as Berth does.
+    types[:, 4] = np.add.accumulate(pairs[..., 1], axis=0, dtype=np.float32)[-1] / np.float32(q)
+
+    rest = np.zeros(7, np.float32)  # 2 and 3 are about candidates without a row: here all have one
+    rest[0] = math.log(1.0 + q) / 5.0
+    rest[1] = math.log(1.0 + gangs.sum() / counts.sum())
+    rest[4] = idle.sum() / counts.sum()
+    rest[5] = rows[:, 2].sum(dtype=float) / q
+    rest[6] = rows[:, 4].sum(dtype=float) / q
+    return {"jobs": rows[None], "pairs": pairs[None], "types": types[None], "global": rest[None]}
+
+
+class Policy:
+    """Decides as `policy(file=policy.h5)` does in Berth, up to the last bits of ONNX Runtime's arithmetic."""
+
+    def __init__(self, path):
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 1  # small products: threads only cost
+        self._session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+        metadata = self._session.get_modelmeta().custom_metadata_map
+        mdp = metadata.get("mdp", "").split()  # "ObservationV1 redecide preemptive oracle order=arrival ..."
+        if mdp[:2] != ["ObservationV1", "redecide"]:
+            raise ValueError(f"{path}: expected ObservationV1 and semantics redecide, found {' '.join(mdp)!r}")
+        if "jobs" not in {entry.name for entry in self._session.get_inputs()}:
+            raise ValueError(f"{path}: expected a pair_scorer, found {metadata.get('network')}")
+        self.preemptive = "preemptive" in mdp  # it also stops and moves running jobs
+        self.on_change = "on_change" in mdp  # call decide only when a job arrived or completed
+        self.knowledge = mdp[3]  # what it reads of a job's future: none, blind, estimate, oracle
+        self._work_conserving = "work_conserving" in mdp
+        self._shortest_first = "order=shortest" in mdp
+
+    def scores(self, now, counts, idle, candidates):
+        """Logits [Q, G] of putting each candidate on each GPU type, and that of `done`; higher is better."""
+        feed = observe(now, counts, idle, candidates, self.knowledge)
+        feed["action_mask"] = np.ones((1, len(candidates) * len(counts) + 1), bool)
+        (scores,) = self._session.run(["scores"], feed)
+        return scores[0, :-1].reshape(len(candidates), len(counts)), scores[0, -1]
+
+    def decide(self, now, counts, jobs):
+        """The GPU type that each of `jobs` runs on from now on, -1 = it waits or stops.
+
+        jobs are in order of arrival; counts [G] are the GPUs of each type.
+        """
+        runs_on = [job.running_on for job in jobs]
+        idle = list(counts)
+        for job in jobs:
+            if job.running_on >= 0:
+                idle[job.running_on] -= job.gang
+        listed = [i for i in range(len(jobs)) if self.preemptive or runs_on[i] < 0]
+        if not listed:
+            return runs_on
+        if self._shortest_first:
+            listed.sort(key=lambda i: self._length(jobs[i], counts))
+        candidates = [jobs[i] for i in listed]
+        scores, done = self.scores(now, counts, idle, candidates)
+        can = rates_of(candidates, counts) > 0.0
+        room, plan = list(counts if self.preemptive else idle), {}
+        others_run = not self.preemptive and len(listed) < len(jobs)
+        for action in np.argsort(-scores.ravel(), kind="stable"):  # of equal scores the first
+            row, kind = divmod(int(action), len(counts))
+            if not self._work_conserving and scores[row, kind] < done and (others_run or plan):
+                break
+            if row not in plan and can[row, kind] and candidates[row].gang <= room[kind]:
+                plan[row] = kind
+                room[kind] -= candidates[row].gang
+        for row, i in enumerate(listed):
+            runs_on[i] = plan.get(row, -1)
+        return runs_on
+
+    def _length(self, job, counts):
+        if self.knowledge in ("estimate", "oracle"):
+            return job.remaining_steps / rates_of([job], counts).max()
+        return job.attained if self.knowledge == "blind" else job.arrival

@@ -1,0 +1,60 @@
+// The scheduler's own time: mean JCT by how long a decision takes, and by how often there is one.
+#include "env/check.hpp"
+#include "tools/reproduce/realism/realism_points.hpp"
+#include "tools/table.hpp"
+
+namespace berth {
+namespace {
+
+// Mean JCT of `scheduler` under each of `values` of a setting, the others as in `features`.
+void Sweep(const RealismOptions& options, const std::string& name, const std::string& scheduler,
+           const std::string& features, const std::vector<double>& values, RealismResult& into) {
+  Curve curve{name, {}, {}, {}, {}};
+  for (const double value : values) {
+    const RealismPoint point = MeasurePoint(options, scheduler, {50, 250}, [&](std::uint64_t seed) {
+      return RealismScenario("synthetic(rate=1.8,jobs=300)", "v100=12,p100=12,k80=12", "event",
+                             Join(features, value, ")"), seed);
+    });
+    AddPoint(curve, value, point);
+    into.rows.push_back({name, Fixed(value, 0), Fixed(point.mean_jct_h.mean, 2), Fixed(point.dropped, 1)});
+  }
+  into.curves.push_back(std::move(curve));
+}
+
+}  // namespace
+
+RealismResult RealismLatency(const RealismOptions& options) {
+  RealismResult result;
+  result.title = "Decision latency: mean JCT by the time that a decision takes to compute";
+  result.shows =
+      "GPUs that fall idle wait for the decision that is under way and then for the next one; entries that "
+      "completions have overtaken meanwhile are dropped.";
+  result.columns = {"scheduler", "latency s", "mean JCT h", "entries dropped"};
+  result.x_label = "seconds from what a decision sees to its effect";
+  result.y_label = "mean JCT, h";
+  for (const char* scheduler : {"fcfs", "srpt", "las"})
+    Sweep(options, scheduler, scheduler, "latency(seconds=", {0, 60, 300, 900, 1800}, result);
+  return result;
+}
+
+RealismResult RealismCadence(const RealismOptions& options) {
+  RealismResult result;
+  result.title = "Recompute cadence: mean JCT by the period of decisions (each takes 60 s)";
+  result.shows =
+      "Decisions at a period alone leave GPUs idle until the next; where events call for them too, the "
+      "period "
+      "adds only what a second look is worth.";
+  result.columns = {"scheduler and cadence", "period s", "mean JCT h", "entries dropped"};
+  result.x_label = "seconds between periodic decisions";
+  result.y_label = "mean JCT, h";
+  result.log_x = true;
+  for (const char* scheduler : {"srpt", "las"}) {
+    for (const char* cadence : {"periodic", "both"}) {
+      Sweep(options, Join(scheduler, ", ", cadence), scheduler,
+            Join("latency(seconds=60,cadence=", cadence, ",period_s="), {120, 360, 1080, 3240}, result);
+    }
+  }
+  return result;
+}
+
+}  // namespace berth

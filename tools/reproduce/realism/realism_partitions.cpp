@@ -1,0 +1,74 @@
+// Partitions: layouts that stay and layouts that follow the waiting jobs, by load and by what a change takes.
+#include "data/gpu_types.hpp"
+#include "env/check.hpp"
+#include "env/features/partitions.hpp"
+#include "env/rng.hpp"
+#include "tools/reproduce/realism/realism.hpp"
+#include "tools/table.hpp"
+
+namespace berth {
+namespace {
+
+// The shipped workload on 12 A100 of 80 GB with the rates of its V100s (ratios are what matters here); what
+// of a GPU a job type can use is drawn for each, from a seventh to all of it.
+Scenario Partitioned(double rate, std::uint64_t seed, const std::string& features) {
+  ScenarioData data =
+      RealismScenario(Join("synthetic(rate=", rate, ",jobs=300)"), "v100=12", "event", "", seed).data();
+  for (const GpuType& type : ShippedGpuTypes()) {
+    if (type.name != "a100") continue;
+    const int count = data.cluster.types[0].count;
+    data.cluster.types[0] = type;
+    data.cluster.types[0].count = count;
+  }
+  Stream random(7, Purpose::kTest, Split::kEvaluate);
+  for (std::size_t type = 0; type < data.throughputs.job_types.size(); ++type)
+    data.traits.utilization.push_back((1.0 + random.Below(7)) / 7.0);
+  data.throughputs.pairs.clear();
+  data.features = ParseFeatures(features);
+  return Scenario(std::move(data));
+}
+
+}  // namespace
+
+RealismResult RealismPartitions(const RealismOptions& options) {
+  RealismResult result;
+  result.title =
+      "Partitions (MIG): mean JCT by load, 12 A100 80 GB, job types that can use 1/7 to all of one";
+  result.shows =
+      "Fixed slices help the small jobs and slow the large ones; layouts that follow the waiting jobs give "
+      "each "
+      "what it can use, as long as a change is short beside a job.";
+  result.columns = {"layouts", "jobs/h", "mean JCT h", "utilisation"};
+  result.x_label = "jobs an hour";
+  result.y_label = "mean JCT, h";
+  struct Way {
+    const char *name, *scheduler, *features;
+  };
+  constexpr Way kWays[] = {
+      {"whole GPUs", "mig(repartition=false)", "partitions"},
+      {"fixed 3g+3g", "mig(repartition=false)", "partitions(layout=3g.40gb+3g.40gb)"},
+      {"fixed 4g+2g+1g", "mig(repartition=false)", "partitions(layout=4g.40gb+2g.20gb+1g.10gb)"},
+      {"chosen, 5 s a change", "mig", "partitions(reconfig_s=5)"},
+      {"chosen, 1 h a change", "mig", "partitions(reconfig_s=3600)"}};
+  for (const Way& way : kWays) {
+    Curve curve{way.name, {}, {}, {}, {}};
+    for (const double rate : {0.3, 0.6, 0.9, 1.2}) {
+      std::vector<double> jct;
+      double used = 0.0;
+      for (int seed = 0; seed < options.seeds; ++seed) {
+        const RunResult run = RealismRun(Partitioned(rate, static_cast<std::uint64_t>(seed), way.features),
+                                         way.scheduler, {50, 250});
+        jct.push_back(run.metrics.mean_jct_s / 3600.0);
+        used += run.metrics.utilization / options.seeds;
+      }
+      const Interval mean = BootstrapMean(jct, 1);
+      curve.x.push_back(rate), curve.y.push_back(mean.mean);
+      curve.low.push_back(mean.low), curve.high.push_back(mean.high);
+      result.rows.push_back({way.name, Fixed(rate, 1), Fixed(mean.mean, 2), Fixed(used, 3)});
+    }
+    result.curves.push_back(std::move(curve));
+  }
+  return result;
+}
+
+}  // namespace berth

@@ -1,0 +1,60 @@
+// Inference services beside training on one cluster: replicas fixed for the mean, fixed for the peak, and
+// scaled with the load of the day.
+#include "env/check.hpp"
+#include "tools/reproduce/realism/realism.hpp"
+#include "tools/table.hpp"
+
+namespace berth {
+namespace {
+
+struct Way {
+  const char* name;
+  const char* scheduler;
+  int replicas;
+};
+
+// 2 services of 20 ms a request: the mean load is worth 0.02 x rate replicas each.
+std::string FeatureText(double rate, int replicas) {
+  return Join("services(rate_per_s=", rate, ":", rate,
+              ",pattern=diurnal,base_s=0.02,item_s=0.02,max_batch=8,",
+              "slo_s=0.25,interval_s=360,replicas=", replicas, ")");
+}
+
+}  // namespace
+
+RealismResult RealismServices(const RealismOptions& options) {
+  RealismResult result;
+  result.title = "Two inference services (diurnal) beside training (srpt) on 36 GPUs: p99 latency by load";
+  result.shows =
+      "Few fixed replicas miss the daily peak once the load grows, many take GPUs from training all day; "
+      "scaled ones follow the load and give the rest back.";
+  result.log_y = true;
+  result.columns = {"replicas", "requests/s", "p99 s", "in time", "replica GPU h", "training JCT h"};
+  result.x_label = "requests per second of each service";
+  result.y_label = "99th percentile of latency, s";
+  for (const Way& way : {Way{"fixed: 2 each", "srpt", 2}, Way{"fixed: 6 each", "srpt", 6},
+                         Way{"scaled", "autoscale(inner=srpt)", 2}}) {
+    Curve curve{way.name, {}, {}, {}, {}};
+    for (const double rate : {20.0, 40.0, 60.0, 80.0}) {
+      std::vector<double> p99, jct;
+      double in_time = 0.0, hours = 0.0;
+      for (int seed = 0; seed < options.seeds; ++seed) {
+        const Scenario scenario =
+            RealismScenario("synthetic(rate=1.2,jobs=60)", "v100=12,p100=12,k80=12", "rounds(360)",
+                            FeatureText(rate, way.replicas), static_cast<std::uint64_t>(seed));
+        const Metrics m = RealismRun(scenario, way.scheduler, {10, 50}).metrics;
+        p99.push_back(m.service_p99_s), jct.push_back(m.mean_jct_s / 3600.0);
+        in_time += m.service_attainment / options.seeds, hours += m.service_gpu_hours / options.seeds;
+      }
+      const Interval mean = BootstrapMean(p99, 1);
+      curve.x.push_back(rate), curve.y.push_back(mean.mean);
+      curve.low.push_back(mean.low), curve.high.push_back(mean.high);
+      result.rows.push_back({way.name, Fixed(rate, 0), Fixed(mean.mean, 3), Fixed(in_time, 4),
+                             Fixed(hours, 0), Fixed(BootstrapMean(jct, 1).mean, 2)});
+    }
+    result.curves.push_back(std::move(curve));
+  }
+  return result;
+}
+
+}  // namespace berth

@@ -1,0 +1,90 @@
+// Sharing: what parts of GPUs are worth to jobs that cannot fill one, by load and by where the parts are
+// taken.
+#include "env/check.hpp"
+#include "env/features/sharing.hpp"
+#include "env/rng.hpp"
+#include "env/simulator.hpp"
+#include "tools/reproduce/realism/realism.hpp"
+#include "tools/results.hpp"
+#include "tools/table.hpp"
+
+namespace berth {
+namespace {
+
+// The shipped workload, of which every job can use a share drawn from an eighth to all of a GPU: its rate in
+// the table is what that share gives. `whole`: it holds the GPU alone all the same.
+Scenario Shared(double rate, std::uint64_t seed, bool whole) {
+  ScenarioData data =
+      RealismScenario(Join("synthetic(rate=", rate, ",jobs=300)"), "v100=12", "rounds(360)", "", seed).data();
+  Stream random(seed, Purpose::kTest, Split::kEvaluate);
+  for (int job = 0; job < data.jobs.size(); ++job) {
+    const int eighths = 1 + static_cast<int>(random.Below(8));
+    data.jobs.gpu_milli.push_back(whole ? 1000 : 125 * eighths);
+  }
+  data.features = ParseFeatures("sharing(share_suffices=true)");
+  return Scenario(std::move(data));
+}
+
+struct Outcome {
+  double jct_s, used, held;  // held: by the parts of GPUs, of all of them
+};
+
+Outcome RunOnce(const Scenario& scenario, const std::string& spec) {
+  constexpr int kFirst = 50, kLast = 250;
+  Simulator sim(scenario, {.stop_after_first = kFirst, .stop_after_last = kLast});
+  const auto scheduler = MakeScheduler(spec, AllSchedulers());
+  scheduler->Reset(sim.View(scheduler->knowledge()));
+  Decision decision;
+  while (sim.AdvanceToDecision()) {
+    decision.Clear();
+    scheduler->Decide(sim.View(scheduler->knowledge()), decision);
+    const ApplyResult applied = sim.Apply(decision);
+    BERTH_CHECK(applied.ok(), Explain(applied, decision, sim));
+  }
+  const Metrics metrics = Measure(sim, {kFirst, kLast});
+  return {metrics.mean_jct_s, metrics.utilization, ShareSeconds(sim, 0) / (scenario.num_gpus() * sim.now())};
+}
+
+}  // namespace
+
+RealismResult RealismSharing(const RealismOptions& options) {
+  RealismResult result;
+  result.title = "Parts of GPUs: mean JCT by load, 12 V100, jobs that can use an eighth to all of one";
+  result.shows =
+      "Whole GPUs are full long before their compute is: jobs that hold the part they use wait at higher "
+      "loads "
+      "only. Where parts are taken decides how many large ones still fit.";
+  result.columns = {"scheduler", "jobs/h", "mean JCT h", "GPUs in use", "and held by parts"};
+  result.x_label = "jobs an hour";
+  result.y_label = "mean JCT, h";
+  struct Way {
+    const char *name, *scheduler;
+    bool whole;
+  };
+  constexpr Way kWays[] = {{"whole GPUs", "gpu_shares(overtake=true)", true},
+                           {"parts, best fit", "gpu_shares(overtake=true)", false},
+                           {"parts, worst fit", "gpu_shares(fit=worst,overtake=true)", false},
+                           {"parts, fgd", "gpu_shares(fit=fgd,overtake=true)", false}};
+  for (const Way& way : kWays) {
+    Curve curve{way.name, {}, {}, {}, {}};
+    for (const double rate : {0.3, 0.6, 0.9, 1.2, 1.5}) {
+      std::vector<double> jct;
+      double used = 0.0, held = 0.0;
+      for (int seed = 0; seed < options.seeds; ++seed) {
+        const Scenario scenario = Shared(rate, static_cast<std::uint64_t>(seed), way.whole);
+        const Outcome run = RunOnce(scenario, way.scheduler);
+        jct.push_back(run.jct_s / 3600.0);
+        used += run.used / options.seeds;
+        held += run.held / options.seeds;
+      }
+      const Interval mean = BootstrapMean(jct, 1);
+      curve.x.push_back(rate), curve.y.push_back(mean.mean);
+      curve.low.push_back(mean.low), curve.high.push_back(mean.high);
+      result.rows.push_back({way.name, Fixed(rate, 1), Fixed(mean.mean, 2), Fixed(used, 3), Fixed(held, 3)});
+    }
+    result.curves.push_back(std::move(curve));
+  }
+  return result;
+}
+
+}  // namespace berth

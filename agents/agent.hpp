@@ -41,6 +41,8 @@ struct Played {
   std::int64_t steps = 0;  // of all environments together
   bool learnt = false;
   double act_s = 0.0, env_s = 0.0, learn_s = 0.0;  // wall clock
+  // Parts of learn_s, 0 where the agent does not tell them apart; means over threads.
+  double passes_s = 0.0, loss_s = 0.0, optimise_s = 0.0;
 };
 
 class Agent {

@@ -110,6 +110,9 @@ BenchTrainOutcome BenchTraining(const BenchTrainRequest& request) {
     outcome.env_s += played.env_s;
     outcome.act_s += played.act_s;
     outcome.learn_s += played.learn_s;
+    outcome.passes_s += played.passes_s;
+    outcome.loss_s += played.loss_s;
+    outcome.optimise_s += played.optimise_s;
   }
   outcome.wall_s = wall.Lap();
   outcome.cpu_s = CpuSeconds() - cpu_before;

@@ -87,6 +87,8 @@ struct BenchTrainOutcome {
   std::int64_t steps = 0, updates = 0;       // timed; optimiser steps
   double cpu_s = 0, wall_s = 0;              // CPU of all threads of the process
   double env_s = 0, act_s = 0, learn_s = 0;  // wall clock, means over threads where they play apart
+  // Of learn_s: the network's passes, loss and its gradient row by row, optimiser; 0 = not told apart.
+  double passes_s = 0, loss_s = 0, optimise_s = 0;
   double multiply_adds_per_step = 0;         // of the network's layers, both passes; 0 = not counted
   double gemm_gflops = 0;                    // one thread's rate in large products now
   double bound_steps_per_cpu_s = 0;          // what gemm_gflops alone allows; 0 = not counted
@@ -111,7 +113,7 @@ struct LearnApi {
   std::string (*build)();                            // "LibTorch 2.11.0, CPU only"
   BenchTrainOutcome (*bench_training)(const BenchTrainRequest&);
 };
-inline constexpr int kLearnApiVersion = 5;
+inline constexpr int kLearnApiVersion = 6;
 inline constexpr const char* kLearnApiSymbol = "berth_learn_api";  // extern "C" const LearnApi* ()
 
 }  // namespace berth

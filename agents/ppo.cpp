@@ -87,6 +87,7 @@ struct Scratch {
   std::vector<PpoRow> group;                              // rows of one observation
   std::vector<const float*> heads;                        // [groups] observations
   std::vector<float> scores, d_scores, values, d_values;  // [chunk, A], [chunk]
+  double passes_s = 0.0, loss_s = 0.0;                    // wall clock of the present update
 };
 
 class Ppo final : public Agent {
@@ -118,6 +119,8 @@ class Ppo final : public Agent {
   Played Play(BatchEnv& env, double fraction) override {
     Played played = rollout_.Collect(env);
     Stopwatch watch;
+    optimise_s_ = 0.0;
+    for (Scratch& scratch : scratch_) scratch.passes_s = scratch.loss_s = 0.0;
     if (options_.normalize_reward) NormalizeRewards();
     Gae({.steps = options_.n_steps,
          .envs = setup_.num_envs,
@@ -133,6 +136,11 @@ class Ppo final : public Agent {
     rollout_.Continue();
     played.learnt = true;
     played.learn_s = watch.Lap();
+    played.optimise_s = optimise_s_;
+    for (const Scratch& scratch : scratch_) {
+      played.passes_s += scratch.passes_s / static_cast<double>(scratch_.size());
+      played.loss_s += scratch.loss_s / static_cast<double>(scratch_.size());
+    }
     return played;
   }
 
@@ -204,6 +212,7 @@ class Ppo final : public Agent {
         const auto part = std::span(order).subspan(static_cast<std::size_t>(cuts[m]),
                                                    static_cast<std::size_t>(cuts[m + 1] - cuts[m]));
         const std::int64_t rows = RunMinibatch(groups, part, clip);
+        Stopwatch watch;
         Shard total = Reduce();
         const double kl = total.totals.figures[0] / static_cast<double>(rows);
         if (minibatches == 0.0) first_ratio_error = total.totals.figures[3];
@@ -216,6 +225,7 @@ class Ppo final : public Agent {
         }
         gradient_norm = GradientNorm(total.gradients);
         adam_.Step(total.gradients, lr, ClipScale(gradient_norm, options_.max_grad_norm));
+        optimise_s_ += watch.Lap();
       }
     }
     figures_ = {{"losses/policy_loss", sums.policy_loss / rows_seen},
@@ -265,7 +275,9 @@ class Ppo final : public Agent {
     Shard& shard = shards_[static_cast<std::size_t>(part)];
     Scratch& scratch = scratch_[static_cast<std::size_t>(part)];
     shard.gradients = replicas_.fused_gradients(part);
+    Stopwatch watch;
     network.Refresh();
+    scratch.passes_s += watch.Lap();
     const std::span<float> gradient = network.gradient();
     std::fill(gradient.begin(), gradient.end(), 0.0F);
     scratch.heads.clear();
@@ -292,7 +304,9 @@ class Ppo final : public Agent {
     scratch.values.resize(heads.size());
     scratch.d_scores.assign(heads.size() * actions, 0.0F);
     scratch.d_values.assign(heads.size(), 0.0F);
+    Stopwatch watch;
     network.Forward(heads, scratch.scores.data(), scratch.values.data());
+    scratch.passes_s += watch.Lap();
     const std::uint8_t* masks = rollout_.rows().Mask(0).data();
     const std::int64_t* taken = rollout_.rows().action().data();
     for (std::size_t h = 0; h < heads.size(); ++h, ++group) {
@@ -313,7 +327,9 @@ class Ppo final : public Agent {
       scratch.rows.Add(coefficients, scratch.group, scores, scratch.values[h], d_scores, scratch.d_values[h],
                        totals);
     }
+    scratch.loss_s += watch.Lap();
     network.Backward(scratch.d_scores.data(), scratch.d_values.data());
+    scratch.passes_s += watch.Lap();
   }
 
   // Observations come in random order: the mask of the k-th row is asked for before it is its turn.
@@ -427,6 +443,7 @@ class Ppo final : public Agent {
   std::vector<float> minibatch_advantage_;
   std::vector<Shard> shards_;
   std::vector<Scratch> scratch_;  // [parts]
+  double optimise_s_ = 0.0;       // wall clock of the present update
   Figures figures_;
 };
 

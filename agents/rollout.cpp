@@ -73,12 +73,15 @@ void Rollout::Evaluate(int step, Part& part) {
 
 void Rollout::Act(int step, Part& part) {
   Evaluate(step, part);
+  const std::size_t width = U(rows_.actions());
+  const std::uint8_t* masks = rows_.Mask(step, 0).data();
+  const std::span<std::int64_t> taken = rows_.action();
   for (int i = part.begin; i < part.end; ++i) {
     const std::size_t k = U(step) * U(envs_) + U(i);
     const MaskedSample sample =
-        SampleMasked(part.actor.scores(i - part.begin), rows_.Mask(step, i), explore_[U(i)]);
+        SampleMasked(part.actor.scores(i - part.begin), {masks + U(i) * width, width}, explore_[U(i)]);
     actions_[U(i)] = sample.action;
-    rows_.action()[k] = sample.action;
+    taken[k] = sample.action;
     log_prob_[k] = sample.log_prob;
     value_[k] = part.actor.values()[U(i - part.begin)];
     starts_[k] = part.actor.changed(i - part.begin);

@@ -122,12 +122,15 @@ int RunBench(const std::vector<std::string>& arguments) {
   options.Switch("scaling", "time and memory against jobs, GPUs, types, environments and threads; likewise");
   options.Switch("optimality", "how far schedulers are from the best schedule of small instances; likewise");
   options.Value("sweeps", "", "of --scaling, sweeps or groups by commas: 'jobs/easy,queue' [all]");
-  options.Value("peers", "", "folder of the peers' programs (bench_sb3.py), run in turn with ours; likewise");
+  options.Value("peers", "",
+                "folder of the peers' programs (bench_sb3.py, ...), run in turn with ours; likewise");
   options.Value("peers-venv", "",
                 "their Python environment, made where it is not [peers, beside the binary]");
-  options.Value("peers-only", "",
-                "of --peers, by commas: ppo_a, ppo_b, ppo_c, ppo_d, dqn_cartpole, dqn_synthetic [all]");
-  options.Value("peers-share", "1", "of --peers: part of each case's steps, of both sides");
+  options.Value(
+      "peers-only", "",
+      "of --peers, by commas: ppo_a, ppo_b, ppo_c, ppo_d, dqn_cartpole, dqn_synthetic, env_cartpole, "
+      "env_scheduling [all]");
+  options.Value("peers-share", "1", "of --peers: part of each training case's steps, of both sides");
   options.Value("schedulers", "all", "of --optimality, by ';': specs, or all that are registered");
   options.Value("instances", "200", "of --optimality");
   options.Switch("strict", "exit with 1 where a row misses its target too");

@@ -2,12 +2,14 @@
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <sstream>
 
 #include "tools/bench/bench_row.hpp"
 #include "tools/bench/child.hpp"
 #include "tools/bench/choose.hpp"
+#include "tools/bench/peer_environments.hpp"
 #include "tools/bench/runner.hpp"
 #include "tools/bench/train_work.hpp"
 #include "tools/output_file.hpp"
@@ -17,6 +19,7 @@
 namespace berth::bench {
 namespace {
 
+constexpr const char* kTrainer = "bench_sb3.py";
 constexpr double kInstallLimit = 3600.0, kRunLimit = 1800.0;  // s of wall time
 
 std::string Slurp(const std::string& path) {
@@ -46,64 +49,98 @@ void Install(const PeersSetup& setup) {
   WriteTextFile(stamp, wanted);
 }
 
-double Theirs(const PeersSetup& setup, const TrainCase& of, std::int64_t steps, int repeat) {
-  std::vector<std::string> command = {setup.venv + "/bin/python", setup.programs + "/bench_sb3.py"};
+// One program of the peers; its standard output.
+std::string RunPeer(const PeersSetup& setup, const std::string& program,
+                    const std::vector<std::string>& arguments) {
+  std::vector<std::string> command = {setup.venv + "/bin/python", setup.programs + "/" + program};
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  const ChildResult result =
+      RunCommand(command, kRunLimit, /*quiet=*/false,
+                 {{"OMP_NUM_THREADS", "1"}, {"PYTHONDONTWRITEBYTECODE", "1"}, {"JAX_PLATFORMS", "cpu"}});
+  if (!result.failure.empty() || result.exit_code != 0) {
+    throw Error(Join(program, ": ",
+                     result.failure.empty() ? Join("ended with code ", result.exit_code) : result.failure));
+  }
+  return result.text;
+}
+
+double TrainTheirs(const PeersSetup& setup, const TrainCase& of, std::int64_t steps, int repeat) {
   std::istringstream words(of.peer);
-  command.insert(command.end(), std::istream_iterator<std::string>(words), {});
+  std::vector<std::string> arguments(std::istream_iterator<std::string>(words), {});
   for (const std::string& word :
        {std::string("--steps"), std::to_string(steps), std::string("--threads"), std::string("1"),
         std::string("--repeats"), std::string("1"), std::string("--seed"), std::to_string(repeat)})
-    command.push_back(word);
-  const ChildResult result = RunCommand(command, kRunLimit, /*quiet=*/false,
-                                        {{"OMP_NUM_THREADS", "1"}, {"PYTHONDONTWRITEBYTECODE", "1"}});
-  if (!result.failure.empty() || result.exit_code != 0) {
-    throw Error(Join("bench_sb3.py: ",
-                     result.failure.empty() ? Join("ended with code ", result.exit_code) : result.failure));
-  }
-  const Json json = Json::parse(result.text.substr(0, result.text.find('\n')), nullptr, false);
+    arguments.push_back(word);
+  const std::string text = RunPeer(setup, kTrainer, arguments);
+  const Json json = Json::parse(text.substr(0, text.find('\n')), nullptr, false);
   if (!json.is_object() || !json.contains("sps_cpu"))
-    throw Error(Join("bench_sb3.py: expected a line of JSON with sps_cpu, found '", result.text, "'"));
+    throw Error(Join(kTrainer, ": expected a line of JSON with sps_cpu, found '", text, "'"));
   return json.at("sps_cpu");
 }
 
-double Ours(const TrainCase& of, std::int64_t steps, int repeat) {
-  const ChildResult result = RunInChild(
-      [&] {
-        const BenchTrainOutcome outcome = Train(of, steps, 1, static_cast<std::uint64_t>(repeat));
-        return Json(static_cast<double>(outcome.steps) / outcome.cpu_s).dump();
-      },
-      kRunLimit);
+double Ours(const std::function<double()>& measure) {
+  const ChildResult result = RunInChild([&] { return Json(measure()).dump(); }, kRunLimit);
   if (!result.failure.empty()) throw Error(Join("ours: ", result.failure));
   return Json::parse(result.text);
 }
 
-std::vector<TrainCase> Chosen(const std::string& only) {
+// What is measured in turn.
+struct PeerCase {
+  std::string name, what, unit, program;
+  double target;
+  std::function<double(int repeat)> ours, theirs;
+};
+
+std::vector<PeerCase> AllCases(const PeersSetup& setup) {
+  std::vector<PeerCase> cases;
+  for (const TrainCase& of : TrainCases()) {
+    const auto steps =
+        std::max<std::int64_t>(1, static_cast<std::int64_t>(static_cast<double>(of.steps) * setup.share));
+    cases.push_back({of.name, of.what, "steps/CPU-s", kTrainer, of.peer_target,
+                     [&of, steps](int repeat) {
+                       const BenchTrainOutcome outcome =
+                           Train(of, steps, 1, static_cast<std::uint64_t>(repeat));
+                       return static_cast<double>(outcome.steps) / outcome.cpu_s;
+                     },
+                     [&of, &setup, steps](int repeat) { return TrainTheirs(setup, of, steps, repeat); }});
+  }
+  for (const PeerEnvironment& of : PeerEnvironments()) {
+    cases.push_back({of.name, of.what, of.unit, of.program, /*target=*/0.0, of.ours,
+                     [&of, &setup](int) { return of.theirs(RunPeer(setup, of.program, {})); }});
+  }
+  return cases;
+}
+
+std::vector<PeerCase> Chosen(const PeersSetup& setup) {
+  const std::vector<PeerCase> cases = AllCases(setup);
   std::vector<std::string> names;
-  for (const TrainCase& of : TrainCases()) names.emplace_back(of.name);
-  std::vector<TrainCase> chosen;
-  for (const std::size_t i : Choose(names, only, "--peers-only")) chosen.push_back(TrainCases()[i]);
+  for (const PeerCase& of : cases) names.push_back(of.name);
+  std::vector<PeerCase> chosen;
+  for (const std::size_t i : Choose(names, setup.only, "--peers-only")) chosen.push_back(cases[i]);
+  for (const PeerCase& of : chosen) {
+    if (!std::filesystem::exists(setup.programs + "/" + of.program))
+      throw Error(
+          Join("--peers: expected a folder that holds ", of.program, ", found '", setup.programs, "'"));
+  }
   return chosen;
 }
 
 }  // namespace
 
 std::vector<PeerReport> MeasurePeers(const PeersSetup& setup) {
-  if (!std::filesystem::exists(setup.programs + "/bench_sb3.py"))
-    throw Error(Join("--peers: expected a folder that holds bench_sb3.py, found '", setup.programs, "'"));
-  const std::vector<TrainCase> cases = Chosen(setup.only);
+  const std::vector<PeerCase> cases = Chosen(setup);
   Install(setup);
   std::vector<PeerReport> reports;
   Progress progress("peers");
   const double all = static_cast<double>(cases.size()) * setup.repeats;
-  for (const TrainCase& of : cases) {
-    PeerReport report{of.name, of.what, of.peer_target, {}, {}, {}, ""};
-    const auto steps =
-        std::max<std::int64_t>(1, static_cast<std::int64_t>(static_cast<double>(of.steps) * setup.share));
+  for (const PeerCase& of : cases) {
+    PeerReport report{of.name, of.what, of.unit, of.target, {}, {}, {}, ""};
     try {
       for (int repeat = 0; repeat < setup.repeats; ++repeat) {
         progress.Update((static_cast<double>(reports.size()) * setup.repeats + repeat) / all, of.name);
-        report.ours.push_back(Ours(of, steps, repeat));  // first: where it cannot run, it says so at once
-        report.theirs.push_back(Theirs(setup, of, steps, repeat));
+        // First: where it cannot run, it says so at once.
+        report.ours.push_back(Ours([&] { return of.ours(repeat); }));
+        report.theirs.push_back(of.theirs(repeat));
         report.ratios.push_back(report.ours.back() / report.theirs.back());
       }
     } catch (const Error& error) {
@@ -115,16 +152,16 @@ std::vector<PeerReport> MeasurePeers(const PeersSetup& setup) {
 }
 
 std::string TableOf(const std::vector<PeerReport>& reports) {
-  Table table({"case", "ours, steps/CPU-s", "peer", "ratio", "low", "high", "target", "met"});
+  Table table({"case", "unit", "ours", "peer", "ratio", "low", "high", "target", "met"});
   std::string below;
   for (const PeerReport& report : reports) {
     below += Join(report.name, ": ", report.what,
                   report.failure.empty() ? "" : Join("; FAILED: ", report.failure), "\n");
     if (report.ratios.empty()) continue;
     const Spread ratio = SpreadOf(report.ratios);
-    table.AddRow({report.name, Figure(SpreadOf(report.ours).median), Figure(SpreadOf(report.theirs).median),
-                  Figure(ratio.median), Figure(ratio.low), Figure(ratio.high),
-                  report.target > 0 ? Join(">= ", report.target) : "-",
+    table.AddRow({report.name, report.unit, Figure(SpreadOf(report.ours).median),
+                  Figure(SpreadOf(report.theirs).median), Figure(ratio.median), Figure(ratio.low),
+                  Figure(ratio.high), report.target > 0 ? Join(">= ", report.target) : "-",
                   report.target > 0 ? (ratio.median >= report.target ? "yes" : "NO") : "-"});
   }
   return table.ToString() + "\n" + below;
@@ -137,7 +174,7 @@ Json JsonOf(const std::vector<PeerReport>& reports) {
     const Spread ratio = measured ? SpreadOf(report.ratios) : Spread{};
     list.push_back({{"name", report.name},
                     {"what", report.what},
-                    {"unit", "steps/CPU-s"},
+                    {"unit", report.unit},
                     {"ours", report.ours},
                     {"theirs", report.theirs},
                     {"ratio", measured ? Json(ratio.median) : Json(nullptr)},

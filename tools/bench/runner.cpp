@@ -1,5 +1,6 @@
 #include "tools/bench/runner.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "tools/bench/child.hpp"
@@ -76,6 +77,34 @@ std::string Figure(double value) {
   return Fixed(value, size == 0.0 || before > 0 ? 3 - std::min(before, 3) + (before == 3 ? 1 : 0) : 4);
 }
 
+namespace {
+
+// Where rows say how their time is spent: a column for each stage that one of them has.
+std::string StagesOf(const std::vector<RowReport>& reports) {
+  std::vector<std::string> stages;
+  for (const RowReport& report : reports) {
+    if (!report.measured.detail.contains("stages")) continue;
+    for (const auto& [stage, share] : report.measured.detail["stages"].items()) {
+      if (std::find(stages.begin(), stages.end(), stage) == stages.end()) stages.push_back(stage);
+    }
+  }
+  if (stages.empty()) return "";
+  std::vector<std::string> header = {"share of the time, %"};
+  header.insert(header.end(), stages.begin(), stages.end());
+  Table table(header);
+  for (const RowReport& report : reports) {
+    if (!report.measured.detail.contains("stages")) continue;
+    const Json& shares = report.measured.detail["stages"];
+    std::vector<std::string> line = {report.row.name};
+    for (const std::string& stage : stages)
+      line.push_back(shares.contains(stage) ? Fixed(100.0 * shares[stage].get<double>(), 1) : "-");
+    table.AddRow(line);
+  }
+  return "\n" + table.ToString();
+}
+
+}  // namespace
+
 std::string TableOf(const std::vector<RowReport>& reports) {
   Table table({"row", "value", "unit", "target", "met", "spread", "repeats", "CPU s", "wall s", "peak MiB"});
   std::string below;
@@ -96,7 +125,7 @@ std::string TableOf(const std::vector<RowReport>& reports) {
                   Fixed(report.cpu_s, 1), Fixed(report.wall_s, 1), Fixed(report.peak_bytes / kMib, 0)});
     if (!report.measured.note.empty()) below += Join(row.name, ": ", report.measured.note, "\n");
   }
-  return table.ToString() + (below.empty() ? "" : "\n" + below);
+  return table.ToString() + (below.empty() ? "" : "\n" + below) + StagesOf(reports);
 }
 
 Json JsonOf(const RowReport& report) {

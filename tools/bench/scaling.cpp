@@ -1,5 +1,6 @@
 #include "tools/bench/scaling.hpp"
 
+#include "tools/bench/bench_row.hpp"
 #include "tools/bench/child.hpp"
 #include "tools/bench/choose.hpp"
 #include "tools/bench/measure.hpp"
@@ -15,23 +16,32 @@ constexpr double kMib = 1024.0 * 1024.0;
 constexpr double kShort =
     1.0;  // s of CPU time: a point below it is measured three times, and the median taken
 
-ScalingPoint Once(const Sweep& sweep, int x, double limit_s, std::string& failure) {
+ScalingPoint Once(const Sweep& sweep, int x, double limit_s, ScalingReport& report) {
   const ChildResult child = RunInChild(
       [&] {
-        const SweepCost cost = sweep.measure(x);
-        return Json{{"cpu_s", cost.cpu_s}, {"wall_s", cost.wall_s}, {"peak_bytes", PeakMemoryBytes()}}.dump();
+        try {
+          const SweepCost cost = sweep.measure(x);
+          return Json{{"cpu_s", cost.cpu_s}, {"wall_s", cost.wall_s}, {"peak_bytes", PeakMemoryBytes()}}
+              .dump();
+        } catch (const CannotRun& reason) {
+          return Json{{"not_run", reason.what()}}.dump();
+        }
       },
       limit_s);
-  failure = child.failure;
-  if (!failure.empty()) return {};
+  report.failure = child.failure;
+  if (!report.failure.empty()) return {};
   const Json json = Json::parse(child.text);
+  if (json.contains("not_run")) {
+    report.not_run = json.at("not_run");
+    return {};
+  }
   return {static_cast<double>(x), json.at("cpu_s"), json.at("wall_s"), json.at("peak_bytes")};
 }
 
-ScalingPoint Point(const Sweep& sweep, int x, double limit_s, std::string& failure) {
-  std::vector<ScalingPoint> tries = {Once(sweep, x, limit_s, failure)};
-  while (failure.empty() && tries.size() < 3 && tries[0].cpu_s < kShort)
-    tries.push_back(Once(sweep, x, limit_s, failure));
+ScalingPoint Point(const Sweep& sweep, int x, double limit_s, ScalingReport& report) {
+  std::vector<ScalingPoint> tries = {Once(sweep, x, limit_s, report)};
+  while (report.failure.empty() && report.not_run.empty() && tries.size() < 3 && tries[0].cpu_s < kShort)
+    tries.push_back(Once(sweep, x, limit_s, report));
   std::vector<double> cpu, wall;
   for (const ScalingPoint& one : tries) cpu.push_back(one.cpu_s), wall.push_back(one.wall_s);
   ScalingPoint point = tries[0];
@@ -71,8 +81,8 @@ std::vector<ScalingReport> MeasureScaling(const std::string& only, double limit_
     report.axis = sweep.axis;
     report.expected = sweep.expected;
     for (const int x : sweep.points) {
-      const ScalingPoint point = Point(sweep, x, limit_s, report.failure);
-      if (!report.failure.empty()) break;
+      const ScalingPoint point = Point(sweep, x, limit_s, report);
+      if (!report.failure.empty() || !report.not_run.empty()) break;
       report.points.push_back(point);
     }
     Fit(sweep, report);
@@ -87,7 +97,8 @@ std::string TableOf(const std::vector<ScalingReport>& reports) {
   std::string below;
   for (const ScalingReport& report : reports) {
     below += Join(report.name, ": ", report.what,
-                  report.failure.empty() ? "" : Join("; GIVEN UP: ", report.failure), "\n");
+                  report.failure.empty() ? "" : Join("; GIVEN UP: ", report.failure),
+                  report.not_run.empty() ? "" : Join("; not measured: ", report.not_run), "\n");
     if (!report.fitted) continue;
     const ScalingPoint &first = report.points.front(), &last = report.points.back();
     table.AddRow({report.name, report.axis, Thousands(first.x), Thousands(last.x), Figure(first.cpu_s),
@@ -112,6 +123,7 @@ Json JsonOf(const std::vector<ScalingReport>& reports) {
     json["residual"] = report.fitted ? Json(report.time.residual) : Json(nullptr);
     json["expected"] = report.expected;
     json["memory_exponent"] = report.fitted ? Json(report.memory.exponent) : Json(nullptr);
+    json["not_run"] = report.not_run.empty() ? Json(nullptr) : Json(report.not_run);
     json["failure"] = report.failure.empty() ? Json(nullptr) : Json(report.failure);
     list.push_back(std::move(json));
   }

@@ -20,6 +20,7 @@ struct ScalingReport {
   std::string expected;              // exponent of CPU time that the method has on paper
   std::vector<ScalingPoint> points;  // as many as were measured
   std::string failure;               // why later ones are missing, or ""
+  std::string not_run;               // why it cannot be measured here, or ""
   PowerLaw time, memory;             // through the points; of threads `time` is of wall time
   bool fitted = false;               // two points or more
 };

@@ -28,4 +28,20 @@ std::vector<SimulationCost> Simulate(const Scenario& scenario, const std::string
   return costs;
 }
 
+EvaluationPlan EvaluationRuns(int threads) {
+  EvaluationPlan plan;
+  plan.schedulers = {"fcfs", "srpt", "las", "sjf"};
+  for (int seed = 1000; seed < 1016; ++seed) {
+    ScenarioSettings settings;
+    settings.cluster = ParseCluster(kDefaultCluster);
+    settings.clock = {ClockKind::kRounds, 360.0};
+    plan.workloads.push_back(
+        EvaluationScenario(*MakeWorkload(kDefaultWorkload, settings), static_cast<std::uint64_t>(seed)));
+    plan.seeds.push_back(seed);
+  }
+  plan.window = {0, plan.workloads[0].num_jobs()};
+  plan.threads = threads;
+  return plan;
+}
+
 }  // namespace berth::bench

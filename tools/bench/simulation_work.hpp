@@ -7,6 +7,7 @@
 
 #include "env/metrics.hpp"
 #include "env/scenario.hpp"
+#include "tools/evaluation.hpp"
 
 namespace berth::bench {
 
@@ -21,5 +22,8 @@ struct SimulationCost {
 // One a repeat; each by a scheduler of its own.
 std::vector<SimulationCost> Simulate(const Scenario& scenario, const std::string& scheduler, Window window,
                                      int repeats);
+
+// 64 runs: four schedulers on 16 workloads of the default.
+EvaluationPlan EvaluationRuns(int threads);
 
 }  // namespace berth::bench

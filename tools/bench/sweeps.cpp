@@ -8,6 +8,7 @@
 #include "tools/bench/measure.hpp"
 #include "tools/bench/simulation_work.hpp"
 #include "tools/bench/solve_work.hpp"
+#include "tools/bench/train_work.hpp"
 
 namespace berth::bench {
 namespace {
@@ -86,6 +87,17 @@ SweepCost Threads(int threads) {
   return CostOf([&] { actor.Step(1024); });
 }
 
+SweepCost TrainingThreads(int threads) {
+  const TrainCase& of = FindTrainCase("ppo_b");
+  const BenchTrainOutcome outcome = Train(of, of.steps, threads, /*seed=*/0);
+  return {outcome.cpu_s, outcome.wall_s};
+}
+
+SweepCost EvaluationThreads(int threads) {
+  const EvaluationPlan plan = EvaluationRuns(threads);
+  return CostOf([&] { Evaluate(plan); });
+}
+
 std::vector<int> ThreadCounts() {
   const int most = static_cast<int>(std::max(2U, std::thread::hardware_concurrency()));
   std::vector<int> counts;
@@ -142,6 +154,12 @@ std::span<const Sweep> Sweeps() {
        "1, logs",
        {2000, 4000, 8000, 16000},
        [](int x) { return Queue(x, "srpt", kEvent); }},
+      {"queue/conservative",
+       "the same, conservative: every waiting job is planned afresh at every event until none can start",
+       "jobs in queue",
+       "1 to 2",
+       {1000, 2000, 4000, 8000, 16000},
+       [](int x) { return Queue(x, "conservative", kEvent); }},
       {"gpus/easy",
        "10,000 jobs at the same load, clock event, easy",
        "GPUs",
@@ -183,6 +201,10 @@ std::span<const Sweep> Sweeps() {
        Environments},
       {"threads/step", "1,024 steps of a VecEnv of 256 environments, wall time", "threads", "-1 where idle",
        ThreadCounts(), Threads, true},
+      {"threads/train", "PPO end to end, case ppo_b, wall time", "threads", "-1 where idle", ThreadCounts(),
+       TrainingThreads, true},
+      {"threads/evaluate", "64 evaluation runs, wall time", "threads", "-1 where idle", ThreadCounts(),
+       EvaluationThreads, true},
   };
   return sweeps;
 }

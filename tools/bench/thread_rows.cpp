@@ -5,8 +5,6 @@
 #include "tools/bench/env_work.hpp"
 #include "tools/bench/measure.hpp"
 #include "tools/bench/simulation_work.hpp"
-#include "tools/evaluation.hpp"
-#include "tools/scenario_options.hpp"
 
 namespace berth::bench {
 namespace {
@@ -50,18 +48,8 @@ Measured Environments(const BenchSetup& setup) {
       setup, [&](int threads) { return CostOf([&] { (threads == 1 ? first : second).Step(kSteps); }); });
 }
 
-Measured EvaluationRuns(const BenchSetup& setup) {
-  EvaluationPlan plan;
-  plan.schedulers = {"fcfs", "srpt", "las", "sjf"};
-  for (int seed = 1000; seed < 1016; ++seed) {
-    ScenarioSettings settings;
-    settings.cluster = ParseCluster(kDefaultCluster);
-    settings.clock = {ClockKind::kRounds, 360.0};
-    plan.workloads.push_back(
-        EvaluationScenario(*MakeWorkload(kDefaultWorkload, settings), static_cast<std::uint64_t>(seed)));
-    plan.seeds.push_back(seed);
-  }
-  plan.window = {0, plan.workloads[0].num_jobs()};
+Measured Evaluation(const BenchSetup& setup) {
+  EvaluationPlan plan = EvaluationRuns(1);
   return TwoAgainstOne(setup, [&](int threads) {
     plan.threads = threads;
     return CostOf([&] { Evaluate(plan); });
@@ -72,7 +60,7 @@ constexpr BenchRow kRows[] = {
     {"threads/env", "VecEnv of 256 environments on two threads against one, wall time", "times",
      Bound::kAtLeast, 1.8, 0, Environments},
     {"threads/evaluate", "64 evaluation runs on two threads against one, wall time", "times", Bound::kAtLeast,
-     1.8, 0, EvaluationRuns},
+     1.8, 0, Evaluation},
 };
 
 }  // namespace

@@ -19,15 +19,23 @@ double PerSecond(const BenchTrainOutcome& outcome) {
   return static_cast<double>(outcome.steps) / outcome.wall_s;
 }
 
-// Shares of the stages by wall time, and what the multiply-adds alone allow.
+// Shares of the stages by wall time (runner prints them), and what the multiply-adds alone allow.
 Json DetailOf(const BenchTrainOutcome& outcome) {
   const double stages = outcome.env_s + outcome.act_s + outcome.learn_s;
   const auto share = [&](double s) { return stages > 0.0 ? s / stages : 0.0; };
+  const double apart = outcome.passes_s + outcome.loss_s + outcome.optimise_s;
+  Json stage = {{"environment", share(outcome.env_s)}, {"acting", share(outcome.act_s)}};
+  if (apart > 0.0) {
+    stage["passes"] = share(outcome.passes_s);
+    stage["loss"] = share(outcome.loss_s);
+    stage["optimiser"] = share(outcome.optimise_s);
+    stage["rest of learning"] = share(outcome.learn_s - apart);
+  } else {
+    stage["learning"] = share(outcome.learn_s);
+  }
   return {{"steps", outcome.steps},
           {"updates", outcome.updates},
-          {"env_share", share(outcome.env_s)},
-          {"act_share", share(outcome.act_s)},
-          {"learn_share", share(outcome.learn_s)},
+          {"stages", stage},
           {"multiply_adds_per_step", outcome.multiply_adds_per_step},
           {"gemm_gflops", outcome.gemm_gflops},
           {"bound_steps_per_cpu_s", outcome.bound_steps_per_cpu_s},

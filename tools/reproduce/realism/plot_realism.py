@@ -37,7 +37,7 @@ def draw(example, path):
         axes.set_xscale("log")
     if example["log_y"]:
         axes.set_yscale("log")
-    else:
+    elif any(len(curve["x"]) > 1 for curve in example["curves"]):  # lines: from 0; single points: where they lie
         axes.set_ylim(bottom=min(0, axes.get_ylim()[0]))
     axes.legend(fontsize=8, frameon=False)
     figure.savefig(path, dpi=110)

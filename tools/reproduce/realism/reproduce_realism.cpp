@@ -45,6 +45,30 @@ Json ToJson(const std::string& name, const RealismResult& result) {
           {"skipped", result.skipped}};
 }
 
+// The same for reading in a repository: beside the pictures.
+std::string Page(const Json& examples, const std::string& command) {
+  std::string page =
+      Join("# What each feature of a real cluster does\n\nMade by `", command,
+           "`. Lines and points are means over workloads, bands 95% bootstrap intervals of them.\n");
+  const auto line = [](const Json& cells) {
+    std::string text = "|";
+    for (const Json& cell : cells) text += " " + cell.get<std::string>() + " |";
+    return text + "\n";
+  };
+  for (const Json& example : examples) {
+    const std::string name = example["name"], skipped = example["skipped"];
+    page += Join("\n## ", name, "\n\n", example["title"].get<std::string>(), ". ",
+                 skipped.empty() ? example["shows"].get<std::string>() : "Skipped: " + skipped, "\n\n");
+    if (!skipped.empty()) continue;
+    if (!example["curves"].empty()) page += Join("![", name, "](", name, ".png)\n\n");
+    page += line(example["columns"]) + "|";
+    for (std::size_t i = 0; i < example["columns"].size(); ++i) page += "---|";
+    page += "\n";
+    for (const Json& row : example["rows"]) page += line(row);
+  }
+  return page;
+}
+
 std::vector<Example> Chosen(const Options& options) {
   if (options.Text("only").empty()) return {std::begin(kExamples), std::end(kExamples)};
   std::vector<std::string> known;
@@ -83,7 +107,8 @@ int ReproduceRealism(const std::vector<std::string>& arguments) {
   options.Value("only", "", "examples, separated by commas [all]");
   options.Value("seeds", "3", "workloads of each measurement");
   options.Value("traces", "", "folder of real workloads [../shared/traces where it is]");
-  options.Value("out", "", "folder for realism.json and the pictures [only tables are printed]");
+  options.Value("out", "",
+                "folder for the page realism.md, its pictures and realism.json [only tables are printed]");
   options.Switch("no-pictures", "write realism.json alone");
   if (!options.Parse(arguments)) return 0;
   RealismOptions realism;
@@ -118,6 +143,9 @@ int ReproduceRealism(const std::vector<std::string>& arguments) {
   WriteJson(options, all);
   if (out.empty()) return 0;
   WriteTextFile(out + "/realism.json", all.dump(1) + "\n");
+  const std::string only = options.Text("only").empty() ? "" : " --only " + options.Text("only");
+  WriteTextFile(out + "/realism.md",
+                Page(results, Join("berth reproduce realism --seeds ", realism.seeds, only, " --out DIR")));
   std::string failed;
   if (!options.Bool("no-pictures")) failed = RunPlotScript("reproduce/realism/plot_realism.py", {out});
   std::cout << (failed.empty() ? "" : failed + "\n") << "results in " << out << "\n";

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "env/check.hpp"
+#include "env/features/dependencies.hpp"
 #include "env/features/elasticity.hpp"
 #include "env/features/estimates.hpp"
 #include "env/features/partitions.hpp"
@@ -475,6 +476,7 @@ Scenario Slice(const Scenario& scenario, int begin, int end) {
   ForEachColumn(jobs, [&](const char*, auto& column, bool) { cut(column); });
   for (double& arrival : jobs.arrival) arrival -= origin;
   for (double& deadline : jobs.deadline) deadline -= origin;
+  if (data.features.stages) data.features.stages = OfJobs(*data.features.stages, jobs);
   return Scenario(std::move(data));
 }
 

@@ -38,6 +38,8 @@ constexpr Field kFields[] = {
     {"energy_kwh", &Metrics::energy_kwh, false},
     {"preemptions_per_job", &Metrics::preemptions_per_job, false},
     {"interruptions_per_job", &Metrics::interruptions_per_job, false},
+    {"lost_work_h", &Metrics::lost_work_h, false},
+    {"dropped_entries", &Metrics::dropped_entries, false},
     {"service_p50_s", &Metrics::service_p50_s, false},
     {"service_p95_s", &Metrics::service_p95_s, false},
     {"service_p99_s", &Metrics::service_p99_s, false},

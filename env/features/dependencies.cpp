@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
+#include <utility>
 
 #include "env/check.hpp"
 #include "env/features/features.hpp"
@@ -72,6 +74,19 @@ std::vector<std::vector<int>> Parents(const ScenarioData& scenario) {
   }
   CheckAcyclic(parents, jobs);
   return parents;
+}
+
+std::shared_ptr<const StageSettings> OfJobs(const StageSettings& settings, const JobTable& jobs) {
+  const std::set<long long> ids(jobs.id.begin(), jobs.id.end());
+  StageSettings kept = settings;
+  kept.after.clear();
+  for (const std::string& pair : SplitOutsideParentheses(settings.after, ':')) {
+    const std::size_t sign = pair.find('>');
+    const bool both = ids.count(ParseInteger(pair.substr(0, sign), "after")) > 0 &&
+                      ids.count(ParseInteger(pair.substr(sign + 1), "after")) > 0;
+    if (both) kept.after += (kept.after.empty() ? "" : ":") + pair;
+  }
+  return std::make_shared<const StageSettings>(std::move(kept));
 }
 
 void StageSettings::Check(const ScenarioData& scenario) const {

@@ -1,5 +1,6 @@
 // ObservationV2: ObservationV1's blocks, each followed by channels of what features add to a cluster
-// (env/features/). A channel of a feature that is off has the value that holds without it.
+// (env/features/), and what a forecast expects to arrive. A channel of a feature that is off has the value
+// that holds without it.
 #include <algorithm>
 #include <cmath>
 
@@ -13,6 +14,7 @@
 #include "env/features/services.hpp"
 #include "env/features/sharing.hpp"
 #include "env/features/stages.hpp"
+#include "env/forecast/arrival_forecast.hpp"
 #include "env/portable_math.hpp"
 
 namespace berth {
@@ -52,6 +54,8 @@ constexpr ChannelInfo kGlobalExtra[] = {
     {"price", "price of electricity now over its mean, less 1; 0 without prices", -1, 10},
     {"fragmentation", "idle devices of no use to the gangs that wait (feature topology)", 0, 1},
     {"utilization", "of all devices at the latest sample (feature monitoring)", 0, 1},
+    {"arrivals_ahead", "ln(1 + jobs expected to arrive in the next hour) / 5, by exponential smoothing", 0,
+     4},
 };
 
 constexpr int kJ = static_cast<int>(std::size(kJobExtra));
@@ -89,6 +93,9 @@ class EncoderV2 final : public Encoder {
 
   void Begin(const ClusterView& view) override {
     v1_->Begin(view);
+    forecast_.Reset(view.now());
+    met_.assign(U(view.num_jobs()), 0);
+    for (int job : view.active()) met_[U(job)] = 1;
     total_.clear();
     for (const GpuType& type : view.cluster().types) total_.push_back(type.count);
   }
@@ -124,6 +131,12 @@ class EncoderV2 final : public Encoder {
     float* global = out.data() + layout.global_offset();
     std::copy_n(scratch_.data() + inner.global_offset(), inner.global_channels, global);
     WriteGlobal(input.view, global + inner.global_channels);
+    forecast_.Advance(input.view.now());
+    for (int job : input.candidates) {  // each is one when it has just arrived
+      if (met_[U(job)] == 0) forecast_.Count(1.0);
+      met_[U(job)] = 1;
+    }
+    global[inner.global_channels + kG - 1] = static_cast<float>(Log(1.0 + forecast_.Expected(3600.0)) / 5.0);
   }
 
  private:
@@ -218,6 +231,8 @@ class EncoderV2 final : public Encoder {
   }
 
   std::unique_ptr<Encoder> v1_;
+  ArrivalForecast forecast_{"exponential", 3600.0};
+  std::vector<char> met_;       // [J] counted as an arrival, or there from the start
   std::vector<int> total_;      // [G] devices, in service or not
   std::vector<float> scratch_;  // ObservationV1's
 };

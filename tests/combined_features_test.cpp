@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "baselines/schedulers.hpp"
+#include "env/encoder.hpp"
 #include "env/features/services.hpp"
 #include "env/metrics.hpp"
 #include "env/rng.hpp"
@@ -150,6 +151,50 @@ TEST_CASE("features combined: 10,000 random decisions break nothing", "[features
   }
   CHECK(dropped > 100);  // the proposals do reach what is illegal
   CHECK(finished > 0);
+}
+
+// The gym on all features but latency, which it refuses: observations stay within what their channels say.
+TEST_CASE("features combined: ObservationV2 stays within its ranges over random steps", "[features]") {
+  std::string text;
+  for (const std::string& feature : kFeatures) {
+    if (feature.rfind("latency", 0) != 0) text += feature + ";";
+  }
+  for (const char* clock : {"event", "rounds(120)"}) {
+    const Scenario scenario = Combined(5, clock, text);
+    const EncoderInfo& info = EncoderOf("ObservationV2");
+    MdpSpec mdp;
+    mdp.encoder = "ObservationV2";
+    mdp.visible = 12;
+    const std::unique_ptr<Encoder> encoder = MakeEncoder(mdp);
+    const ObservationLayout layout = info.Layout(12, scenario.num_types());
+    std::vector<float> out(static_cast<std::size_t>(layout.size()));
+    Simulator sim(scenario);
+    Stream random(5, Purpose::kTest, Split::kEvaluate);
+    Decision decision;
+    std::vector<int> visible;
+    encoder->Begin(sim.View(Knowledge::kOracle));
+    const auto check = [&](std::span<const ChannelInfo> channels, const float* row) {
+      for (const ChannelInfo& channel : channels) {
+        CAPTURE(channel.name, clock, sim.now());
+        const float value = *row++;
+        REQUIRE(value >= channel.low - 1e-6F);
+        REQUIRE(value <= channel.high + 1e-6F);
+      }
+    };
+    while (sim.AdvanceToDecision()) {
+      const ClusterView view = sim.View(Knowledge::kOracle);
+      encoder->Select(view, view.active(), 12, visible);
+      encoder->Encode({view, view.free_gpus(), view.active(), visible}, layout, out);
+      for (int row = 0; row < 12; ++row) check(info.job, out.data() + row * layout.job_channels);
+      for (int pair = 0; pair < 12 * layout.g; ++pair)
+        check(info.pair, out.data() + layout.pairs_offset() + pair * layout.pair_channels);
+      for (int type = 0; type < layout.g; ++type)
+        check(info.type, out.data() + layout.types_offset() + type * layout.type_channels);
+      check(info.global, out.data() + layout.global_offset());
+      Propose(sim, random, decision);
+      ApplyLegalPart(sim, decision);
+    }
+  }
 }
 
 TEST_CASE("features combined: every scheduler runs each and all of them to the end", "[features]") {

@@ -113,6 +113,10 @@ ApplyResult Simulator::ValidatePacks(const Decision& decision) {
       const int partner = s.partner[U(host)];
       if (partner >= 0 && job_stamp_[U(partner)] != stamp_) return {Rule::kPackShared, i};
     }
+    if (job_stamp_[U(host)] != stamp_ && !s.out_of_service.empty() &&
+        s.out_of_service[U(s.Devices(host).front())] != 0) {
+      return {Rule::kOutOfService, i};  // who is there may stay, nobody new comes
+    }
     if (host_stamp_[U(host)] == stamp_) return {Rule::kPackShared, i};
     host_stamp_[U(host)] = stamp_;
     if (jobs.gang[U(job)] != 1 || jobs.gang[U(host)] != 1) return {Rule::kPackGang, i};
@@ -183,7 +187,7 @@ std::string Explain(const ApplyResult& result, const Decision& decision, const S
     case Rule::kNodeResources:
       return Join(job, ": a named device's node has not the CPU cores, memory or further resource left");
     case Rule::kOutOfService:
-      return Join(job, ": a named device is out of service");
+      return Join(job, ": a device that it would take is out of service");
   }
   return "unknown rule";
 }

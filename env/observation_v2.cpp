@@ -224,9 +224,7 @@ class EncoderV2 final : public Encoder {
     }
     if (view.placement() != nullptr) f[5] = static_cast<float>(view.placement()->fragmentation);
     if (const MonitoringState* seen = view.monitoring(); seen != nullptr && seen->samples() > 0) {
-      std::vector<int> counts;
-      for (const GpuType& type : view.types()) counts.push_back(type.count);
-      f[6] = static_cast<float>(seen->MeanUtilization(counts));
+      f[6] = static_cast<float>(seen->MeanUtilization());
     }
   }
 

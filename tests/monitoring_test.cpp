@@ -50,8 +50,8 @@ TEST_CASE("monitoring: a series worked out by hand") {
     CHECK(m.fairness[0] == Approx(2.0 / 3.0).epsilon(1e-12));
     CHECK(m.fairness[1] == 1.0);
     CHECK(m.temperature_c == std::vector<double>{0.0, 0.0});
-    CHECK(m.MeanUtilization(std::vector<int>{2, 1}) == Approx(2.1 / 3.0));
-    CHECK(m.MeanUtilization(std::vector<int>{2, 1}, 1) == Approx(2.6 / 3.0));
+    CHECK(m.MeanUtilization() == Approx(2.1 / 3.0));
+    CHECK(m.MeanUtilization(1) == Approx(2.6 / 3.0));
   }
 }
 

@@ -208,6 +208,31 @@ TEST_CASE("replicas survive failures of their GPUs") {
   }
 }
 
+TEST_CASE("a job that outlives the replica beside it has its whole GPU again") {
+  // Half the GPU until the drain begins at 400 s: 200 of 1000 steps; then all of it: done at 1200 s.
+  ScenarioData data = test::TinyData({{"a", 1}}, {{1.0}}, {{0, 1000}});
+  data.features = ParseFeatures(
+      "services(rate_per_s=1,replicas=1,share=0.5,interval_s=100000);"
+      "failures(mtbf_h=0,events=5000:6000:gpu:a/0:4600)");
+  const auto fcfs = MakeScheduler("fcfs", std::vector<SchedulerTable>{BaselineSchedulers()});
+  CHECK(Run(Scenario(std::move(data)), *fcfs, "fcfs", {}).jct_s[0] == Approx(1200.0));
+}
+
+TEST_CASE("nobody is packed beside a job on a GPU that drains") {
+  ScenarioData data = test::TinyData({{"a", 1}}, {{1.0}}, {{0, 1000}, {200, 1000}});
+  data.throughputs.pairs = {0.6, 0.6};
+  data.features = ParseFeatures("failures(mtbf_h=0,events=700:800:gpu:a/0:600)");
+  Simulator sim(Scenario(std::move(data)));
+  Decision decision;
+  REQUIRE(sim.AdvanceToDecision());
+  decision.Start(0, 0);
+  REQUIRE(sim.Apply(decision).ok());
+  while (sim.now() < 200.0) REQUIRE(sim.AdvanceToDecision());
+  decision.Clear();
+  decision.Pack(1, 0);
+  CHECK(sim.Apply(decision).rule == Rule::kOutOfService);
+}
+
 TEST_CASE("wrong services are one line") {
   const auto message = [](const std::string& features) -> std::string {
     try {

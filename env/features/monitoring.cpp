@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "env/features/partitions.hpp"
 #include "env/features/power.hpp"
 #include "env/simulator.hpp"
 
@@ -63,19 +64,25 @@ void MonitoringSettings::Check(const ScenarioData& scenario) const {
   CheckTimedClock("monitoring", scenario.clock);
 }
 
-double MonitoringState::MeanUtilization(std::span<const int> counts, int back) const {
+double MonitoringState::MeanUtilization(int back) const {
   const std::size_t row = U((samples() - 1 - back) * types);
-  double held = 0.0, all = 0.0;
+  double busy = 0.0, all = 0.0;
   for (std::size_t g = 0; g < U(types); ++g) {
-    held += utilization[row + g] * counts[g];
-    all += counts[g];
+    busy += utilization[row + g] * held[g];
+    all += capacity[g];
   }
-  return held / all;
+  return busy / all;
 }
 
 void MonitoringEngine::Start(Simulator& sim) {
   MonitoringState m;
   m.types = sim.scenario().num_types();
+  for (int g = 0; g < m.types; ++g) {
+    const DeviceWeight weight = WeightOf(sim.scenario().data(), g);
+    const double count = sim.scenario().data().cluster.types[U(g)].count;
+    m.held.push_back(count * weight.busy);
+    m.capacity.push_back(count * weight.capacity);
+  }
   m.busy_s.assign(U(m.types), 0.0);
   sim.state_.monitoring = Owned<MonitoringState>::Make(std::move(m));
   sim.timers_.Push({sim.scenario().data().features.monitoring->interval_s, TimerKind::kMonitor, 0});

@@ -22,7 +22,9 @@ struct MonitoringSettings {
 
 // One sample an interval, the latest at the end. Watching changes nothing: no sample brings a decision point.
 struct MonitoringState {
-  int types = 0;                      // G
+  int types = 0;  // G
+  std::vector<double> held,
+      capacity;                       // [G] GPUs that all devices of the type are when busy, and in all (MIG)
   std::vector<double> time;           // [S] s
   std::vector<double> utilization;    // [S, G] share of the type's GPU-seconds held since the sample before
   std::vector<double> memory_gb;      // [S, G] that running jobs hold (JobTypeTraits::memory_gb)
@@ -39,7 +41,7 @@ struct MonitoringState {
 
   int samples() const { return static_cast<int>(time.size()); }
   // Share of all GPU-seconds held, of the `back`-th sample from the end (0 = the latest).
-  double MeanUtilization(std::span<const int> counts, int back = 0) const;
+  double MeanUtilization(int back = 0) const;
 };
 
 // visit(name, column, columns a sample): for files.

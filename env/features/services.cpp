@@ -149,6 +149,10 @@ void ServiceEngine::Lose(Simulator& sim, int device) {
   state.replica_of[U(device)] = -1;
   SetReplicas(sim, service);
   sim.state_.out_of_service[U(device)] &= static_cast<std::uint8_t>(~kServing);  // other reasons remain
+  if (sim.scenario().data().features.services->share >= 1.0) return;
+  for (int job : HoldersOf(sim.state_, device)) {  // a draining device keeps them
+    if (sim.state_.phase[U(job)] == JobPhase::kRunning) sim.Rerate(job);
+  }
 }
 
 void ServiceEngine::SetReplicas(Simulator& sim, int service) {

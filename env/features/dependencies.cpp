@@ -38,8 +38,8 @@ void CheckAcyclic(const std::vector<std::vector<int>>& parents, const JobTable& 
   }
   if (done == parents.size()) return;
   const auto at = std::find_if(open.begin(), open.end(), [](int left) { return left > 0; });
-  throw Error(Join("feature 'stages': after: job ", jobs.id[static_cast<std::size_t>(at - open.begin())],
-                   " waits in a circle of jobs"));
+  throw Error(Join("feature 'stages': after and chain: job ",
+                   jobs.id[static_cast<std::size_t>(at - open.begin())], " waits in a circle of jobs"));
 }
 
 }  // namespace

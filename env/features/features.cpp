@@ -13,6 +13,8 @@
 namespace berth {
 namespace {
 
+constexpr double kLongestSeconds = 1e8, kLargest = 1e12;
+
 // Not inlined: GCC 12 warns of strings that it thinks a settings type without one has.
 [[gnu::noinline]] std::string Text(double x) {  // the shortest that reads back as x
   std::array<char, 32> text;
@@ -36,11 +38,12 @@ namespace {
   return text;
 }
 
-void CheckBounds(double x, double lowest, double highest, const std::string& what) {
+// `own` upper bound, or one that holds for all settings and is said only where it is passed.
+void CheckBounds(double x, double lowest, double highest, bool own, const std::string& what) {
   if (x >= lowest && x <= highest) return;
-  const std::string expected = highest < std::numeric_limits<double>::max() ? Join(lowest, " to ", highest)
-                                                                            : Join("at least ", lowest);
-  throw Error(Join(what, ": expected ", expected, ", found ", x));
+  const std::string expected =
+      own || x > highest ? Join(Text(lowest), " to ", Text(highest)) : Join("at least ", Text(lowest));
+  throw Error(Join(what, ": expected ", expected, ", found ", Text(x)));
 }
 
 [[gnu::noinline]] void Parse(std::string_view text, const std::string& what, double& into) {
@@ -48,7 +51,7 @@ void CheckBounds(double x, double lowest, double highest, const std::string& wha
 }
 [[gnu::noinline]] void Parse(std::string_view text, const std::string& what, int& into) {
   const long long value = ParseInteger(text, what);
-  CheckBounds(static_cast<double>(value), -2147483648.0, 2147483647.0, what);
+  CheckBounds(static_cast<double>(value), -2147483648.0, 2147483647.0, true, what);
   into = static_cast<int>(value);
 }
 [[gnu::noinline]] void Parse(std::string_view text, const std::string& what, bool& into) {
@@ -97,13 +100,17 @@ template <class S>
 void CheckFields(const char* name, const S& settings) {
   for (const Field<S>& field : S::Fields()) {
     const std::string what = Join("feature '", name, "': ", field.name);
+    // Nothing lasts longer than years, so that no run is one of rounds without end.
+    const bool seconds = std::string_view(field.name).ends_with("_s");
+    const bool own = field.highest < std::numeric_limits<double>::max();
+    const double highest = std::min(field.highest, seconds ? kLongestSeconds : kLargest);
     std::visit(
         [&](auto member) {
           using T = std::decay_t<decltype(settings.*member)>;
           if constexpr (std::is_same_v<T, double> || std::is_same_v<T, int>) {
-            CheckBounds(settings.*member, field.lowest, field.highest, what);
+            CheckBounds(settings.*member, field.lowest, highest, own, what);
           } else if constexpr (std::is_same_v<T, std::vector<double>>) {
-            for (double x : settings.*member) CheckBounds(x, field.lowest, field.highest, what);
+            for (double x : settings.*member) CheckBounds(x, field.lowest, highest, own, what);
           }
         },
         field.member);
@@ -131,7 +138,12 @@ Features ParseFeatures(std::string_view text) {
       twice = settings != nullptr;
       settings = std::make_shared<const S>(Configure<S>(spec));
     });
-    if (!found) throw Error(Join("unknown feature '", spec.name, "'", DidYouMean(spec.name, names)));
+    if (!found) {
+      std::string known;
+      for (const std::string& name : names) known += Join(known.empty() ? "" : ", ", name);
+      throw Error(Join("unknown feature '", spec.name, "'", DidYouMean(spec.name, names),
+                       ": expected one of ", known));
+    }
     if (twice) throw Error(Join("feature '", spec.name, "' is named twice"));
   }
   return features;

@@ -50,6 +50,13 @@ void ServiceSettings::Check(const ScenarioData& scenario) const {
     if (count != static_cast<double>(static_cast<int>(count)))
       throw Error(Join("feature 'services': replicas: expected whole numbers, found ", count));
   }
+  double gpus = 0.0, taken = 0.0;
+  for (const GpuType& type : scenario.cluster.types) gpus += type.count;
+  for (int service = 0; service < count(); ++service) taken += Of(replicas, service);
+  if (share >= 1.0 && taken >= gpus && scenario.jobs.size() > 0) {
+    throw Error(Join("feature 'services': replicas: ", taken, " at the start leave none of the ", gpus,
+                     " GPUs to the jobs"));
+  }
   if (!speed.empty() && speed.size() != scenario.cluster.types.size()) {
     throw Error(Join("feature 'services': speed: expected ", scenario.cluster.types.size(),
                      " entries, one a GPU type, found ", speed.size()));

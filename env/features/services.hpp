@@ -21,7 +21,7 @@ struct ScenarioData;
 
 // One service each entry of the lists; a list of one entry holds for all, and `rate_per_s` says how many.
 struct ServiceSettings {
-  std::vector<double> rate_per_s = {5.0};  // mean requests/s
+  std::vector<double> rate_per_s = {1.0};  // mean requests/s
   std::string pattern = "poisson";         // poisson | diurnal | bursty
   double amplitude = 0.8;                  // diurnal: rate x (1 + amplitude sin(2 pi t / period))
   double period_s = 86400.0;               // diurnal

@@ -24,9 +24,10 @@ std::span<const Field<StageSettings>> StageSettings::Fields() {
   using S = StageSettings;
   static const std::array kFields = {
       Field<S>{"cpu_core_s", &S::cpu_core_s,
-               "core-seconds of preprocessing a step, of each job type or of all"},
-      Field<S>{"gpu_prep_s", &S::gpu_prep_s, "seconds that all of it takes on the job's GPUs instead"},
-      Field<S>{"transfer_s", &S::transfer_s, "seconds of transfers a step"},
+               "core-seconds of preprocessing a step, of each job type or of all", 0.0, 1e4},
+      Field<S>{"gpu_prep_s", &S::gpu_prep_s, "seconds that all of it takes on the job's GPUs instead", 0.0,
+               1e4},
+      Field<S>{"transfer_s", &S::transfer_s, "seconds of transfers a step", 0.0, 1e4},
       Field<S>{"cores_per_gpu", &S::cores_per_gpu, "CPU cores that come with each GPU held", 1e-3},
       Field<S>{"overlap", &S::overlap, "stages overlap: the longest paces a step; false = their sum"},
       Field<S>{"offload", &S::offload, "part of the preprocessing done on the GPU; -1 = the best part", -1.0,

@@ -40,6 +40,11 @@ struct Curve {
   std::string name;
   std::vector<double> x, y;
   std::vector<double> low, high;  // 95% interval at each point, or empty
+
+  void Add(double at, const Interval& value) {
+    x.push_back(at), y.push_back(value.mean);
+    low.push_back(value.low), high.push_back(value.high);
+  }
 };
 struct RealismResult {
   std::string title;  // of table and picture

@@ -31,7 +31,7 @@ RealismResult RealismCheckpoints(const RealismOptions& options) {
       return point;
     };
     Curve curve{Join(Fixed(storage, 2), " GB/s"), {}, {}, {}, {}};
-    for (const double interval : intervals) AddPoint(curve, interval, measure(Join(interval)));
+    for (const double interval : intervals) curve.Add(interval, measure(Join(interval)).mean_jct_h);
     const RealismPoint optimal = measure("optimal");
     Curve level{Join(Fixed(storage, 2), " GB/s, Daly's interval"), {}, {}, {}, {}};
     for (const double x : {intervals.front(), intervals.back()})

@@ -22,7 +22,7 @@ RealismResult RealismElasticity(const RealismOptions& options) {
         return RealismScenario(Join("synthetic(rate=", rate, ",jobs=250,gangs=multi)"), "v100=24,p100=24",
                                "rounds(360)", "elasticity(min_factor=0,max_factor=4,measured=false)", seed);
       });
-      AddPoint(curve, rate, point);
+      curve.Add(rate, point.mean_jct_h);
       result.rows.push_back({curve.name, Fixed(rate, 1), Fixed(point.mean_jct_h.mean, 2)});
     }
     result.curves.push_back(std::move(curve));

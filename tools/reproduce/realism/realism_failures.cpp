@@ -36,7 +36,7 @@ RealismResult RealismFailures(const RealismOptions& options) {
         return RealismScenario("synthetic(rate=1.2,jobs=300)", "v100=12/4,p100=12/4,k80=12/4", "rounds(360)",
                                features, seed);
       });
-      AddPoint(curve, mtbf_h, point);
+      curve.Add(mtbf_h, point.mean_jct_h);
       result.rows.push_back({c.name, Fixed(mtbf_h, 0), Fixed(point.mean_jct_h.mean, 2),
                              Fixed(point.interruptions, 2), Fixed(point.lost_h, 2)});
     }

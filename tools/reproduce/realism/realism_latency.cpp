@@ -17,7 +17,7 @@ void Sweep(const RealismOptions& options, const std::string& name, const std::st
           Join("failures(mtbf_h=50,repair_h=1);checkpoints(gb=1,interval=1800);", features, value, ")"),
           seed);
     });
-    AddPoint(curve, value, point);
+    curve.Add(value, point.mean_jct_h);
     into.rows.push_back({name, Fixed(value, 0), Fixed(point.mean_jct_h.mean, 2), Fixed(point.dropped, 1)});
   }
   into.curves.push_back(std::move(curve));

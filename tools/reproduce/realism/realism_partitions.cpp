@@ -62,8 +62,7 @@ RealismResult RealismPartitions(const RealismOptions& options) {
         used += run.metrics.utilization / options.seeds;
       }
       const Interval mean = BootstrapMean(jct, 1);
-      curve.x.push_back(rate), curve.y.push_back(mean.mean);
-      curve.low.push_back(mean.low), curve.high.push_back(mean.high);
+      curve.Add(rate, mean);
       result.rows.push_back({way.name, Fixed(rate, 1), Fixed(mean.mean, 2), Fixed(used, 3)});
     }
     result.curves.push_back(std::move(curve));

@@ -17,9 +17,4 @@ RealismPoint MeasurePoint(const RealismOptions& options, const std::string& sche
   return point;
 }
 
-void AddPoint(Curve& curve, double x, const RealismPoint& point) {
-  curve.x.push_back(x), curve.y.push_back(point.mean_jct_h.mean);
-  curve.low.push_back(point.mean_jct_h.low), curve.high.push_back(point.mean_jct_h.high);
-}
-
 }  // namespace berth

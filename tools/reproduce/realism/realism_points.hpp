@@ -16,7 +16,5 @@ struct RealismPoint {
 // Runs `scheduler` on scenario(seed) for every seed.
 RealismPoint MeasurePoint(const RealismOptions& options, const std::string& scheduler, Window window,
                           const std::function<Scenario(std::uint64_t seed)>& scenario);
-// Adds its mean JCT to a curve.
-void AddPoint(Curve& curve, double x, const RealismPoint& point);
 
 }  // namespace berth

@@ -47,8 +47,7 @@ RealismResult RealismServices(const RealismOptions& options) {
         in_time += m.service_attainment / options.seeds, hours += m.service_gpu_hours / options.seeds;
       }
       const Interval mean = BootstrapMean(p99, 1);
-      curve.x.push_back(rate), curve.y.push_back(mean.mean);
-      curve.low.push_back(mean.low), curve.high.push_back(mean.high);
+      curve.Add(rate, mean);
       result.rows.push_back({way.name, Fixed(rate, 1), Fixed(mean.mean, 3), Fixed(in_time, 4),
                              Fixed(hours, 0), Fixed(BootstrapMean(jct, 1).mean, 2)});
     }

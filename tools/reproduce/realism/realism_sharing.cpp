@@ -78,8 +78,7 @@ RealismResult RealismSharing(const RealismOptions& options) {
         held += run.held / options.seeds;
       }
       const Interval mean = BootstrapMean(jct, 1);
-      curve.x.push_back(rate), curve.y.push_back(mean.mean);
-      curve.low.push_back(mean.low), curve.high.push_back(mean.high);
+      curve.Add(rate, mean);
       result.rows.push_back({way.name, Fixed(rate, 1), Fixed(mean.mean, 2), Fixed(used, 3), Fixed(held, 3)});
     }
     result.curves.push_back(std::move(curve));

@@ -61,8 +61,7 @@ RealismResult RealismStages(const RealismOptions& options) {
         jct.push_back(RealismRun(scenario, "srpt", {30, 170}).metrics.mean_jct_s / 3600.0);
       }
       const Interval mean = BootstrapMean(jct, 1);
-      curve.x.push_back(cores), curve.y.push_back(mean.mean);
-      curve.low.push_back(mean.low), curve.high.push_back(mean.high);
+      curve.Add(cores, mean);
       result.rows.push_back({way.name, Fixed(cores, 0), Fixed(mean.mean, 2), "-"});
     }
     result.curves.push_back(std::move(curve));

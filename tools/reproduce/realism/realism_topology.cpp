@@ -69,8 +69,7 @@ RealismResult RealismTopology(const RealismOptions& options) {
       const Measured m =
           MeasureWay(options, way,
                      Join("slowdown=model,gradient_gb=0.05,network_gb_s=", network, ",rack_gb_s=", network));
-      curve.x.push_back(network), curve.y.push_back(m.jct_h.mean);
-      curve.low.push_back(m.jct_h.low), curve.high.push_back(m.jct_h.high);
+      curve.Add(network, m.jct_h);
       add_row(way, Fixed(network, 2), m);
     }
     result.curves.push_back(std::move(curve));

@@ -4,16 +4,9 @@
 
 #include "agents/masked_categorical.hpp"
 #include "agents/stopwatch.hpp"
+#include "env/index.hpp"
 
 namespace berth {
-namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
-
-}  // namespace
-
 Rollout::Rollout(int n_steps, const AgentSetup& setup, Replicas& replicas, Workers& workers)
     : n_steps_(n_steps),
       envs_(setup.num_envs),

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "baselines/index.hpp"
 #include "env/check.hpp"
+#include "env/index.hpp"
 
 namespace berth {
 namespace {

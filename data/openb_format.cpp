@@ -12,13 +12,10 @@
 #include "data/openb.hpp"
 #include "data/workload_list.hpp"
 #include "env/check.hpp"
+#include "env/index.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 struct OpenbCluster {
   ClusterSpec spec;

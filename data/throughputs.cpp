@@ -5,14 +5,11 @@
 #include <string_view>
 
 #include "env/check.hpp"
+#include "env/index.hpp"
 #include "env/spec.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 std::vector<std::string_view> Split(std::string_view line, char separator) {
   std::vector<std::string_view> fields;

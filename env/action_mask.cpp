@@ -2,15 +2,9 @@
 
 #include <algorithm>
 
+#include "env/index.hpp"
+
 namespace berth {
-namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
-
-}  // namespace
-
 ActionMask::ActionMask(int q, int g, bool has_done)
     : g_(U(g)), gang_(U(q)), bytes_(U(q) * U(g) + (has_done ? 1 : 0)) {}
 

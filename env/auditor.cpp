@@ -6,13 +6,10 @@
 
 #include "env/check.hpp"
 #include "env/features/stages.hpp"
+#include "env/index.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 constexpr const char* kTime = "time";
 constexpr const char* kClock = "clock";

@@ -5,14 +5,11 @@
 #include "env/features/estimates.hpp"
 #include "env/features/latency.hpp"
 #include "env/features/power.hpp"
+#include "env/index.hpp"
 #include "env/simulator.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 constexpr std::uint8_t kFailuresToDrop = 5;
 

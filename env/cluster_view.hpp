@@ -54,6 +54,7 @@ class ClusterView {
   bool capacity_changed() const { return state_->changed_since == 0; }
   bool DeviceFree(int device) const { return state_->device_job[Index(device)] < 0 && InService(device); }
   int NodeOf(int device) const { return scenario_->NodeOf(device); }
+  bool plain() const { return scenario_->plain(); }  // no feature is on
   const Features& features() const { return scenario_->data().features; }
   // State of a feature that anybody may see (env/features/NAME.hpp); null where it is off.
   const PlacementState* placement() const { return state_->placement.get(); }

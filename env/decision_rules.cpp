@@ -4,14 +4,11 @@
 #include "env/features/partitions.hpp"
 #include "env/features/placement_engine.hpp"
 #include "env/features/sharing.hpp"
+#include "env/index.hpp"
 #include "env/simulator.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 // How many devices the job's leaving gives back.
 int InService(const SimState& s, int job) {

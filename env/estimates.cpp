@@ -48,7 +48,7 @@ bool ReleaseIsSteady(const ClusterView& view, int job) {
   const bool pays =
       view.Preemptions(job) > 0 && costs.checkpoint_s + costs.restore_s + costs.migration_s > 0.0;
   return view.estimates_are_exact() && view.rates_are_exact() && view.Partner(job) < 0 && !pays &&
-         view.clock().kind != ClockKind::kReferenceRounds && !view.features().any();
+         view.clock().kind != ClockKind::kReferenceRounds && view.plain();
 }
 
 }  // namespace berth

@@ -3,17 +3,10 @@
 // out, and may push it above 1.
 #include <algorithm>
 
+#include "env/index.hpp"
 #include "env/metrics.hpp"
 
 namespace berth {
-namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
-
-}  // namespace
-
 void MeasureHpc(const Simulator& simulator, Window window, Metrics& into) {
   const SimState& state = simulator.state();
   const JobTable& jobs = simulator.scenario().data().jobs;

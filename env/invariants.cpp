@@ -11,14 +11,11 @@
 #include "env/features/placement_engine.hpp"
 #include "env/features/power.hpp"
 #include "env/features/sharing.hpp"
+#include "env/index.hpp"
 #include "env/simulator.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 // No device gives more than it has, and none is lost.
 std::string Capacity(const InvariantInput& in) {

@@ -4,13 +4,10 @@
 #include <cmath>
 
 #include "env/check.hpp"
+#include "env/index.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 // A pivot this much smaller than its diagonal was is rounding: the unknown is determined by the others.
 constexpr double kSingular = 1e-13;

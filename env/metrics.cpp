@@ -8,13 +8,10 @@
 #include "env/features/partitions.hpp"
 #include "env/features/placement.hpp"
 #include "env/features/power.hpp"
+#include "env/index.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 constexpr double kSlowdownFloor = 10.0;  // s: bounded slowdown, Feitelson & Rudolph 1998
 

@@ -8,14 +8,11 @@
 #include "env/batch_math.hpp"
 #include "env/check.hpp"
 #include "env/encoder.hpp"
+#include "env/index.hpp"
 #include "env/portable_math.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 constexpr ChannelInfo kJobChannels[] = {
     {"present", "1 = this row is a job", 0, 1},

@@ -15,14 +15,11 @@
 #include "env/features/sharing.hpp"
 #include "env/features/stages.hpp"
 #include "env/forecast/arrival_forecast.hpp"
+#include "env/index.hpp"
 #include "env/portable_math.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 constexpr ChannelInfo kJobExtra[] = {
     {"width", "GPUs it holds over its gang; 0 = it does not run", 0, 64},
@@ -96,8 +93,6 @@ class EncoderV2 final : public Encoder {
     forecast_.Reset(view.now());
     met_.assign(U(view.num_jobs()), 0);
     for (int job : view.active()) met_[U(job)] = 1;
-    total_.clear();
-    for (const GpuType& type : view.cluster().types) total_.push_back(type.count);
   }
 
   void Encode(const EncoderInput& input, const ObservationLayout& layout, std::span<float> out) override {
@@ -171,20 +166,17 @@ class EncoderV2 final : public Encoder {
                                                                                                       : 0.0F;
   }
 
-  void WriteType(const ClusterView& view, int type, float* f) const {
-    const auto total = static_cast<float>(total_[U(type)]);
+  static void WriteType(const ClusterView& view, int type, float* f) {
+    const int count = view.cluster().types[U(type)].count;  // in service or not
+    const auto total = static_cast<float>(count);
     f[0] = static_cast<float>(view.types()[U(type)].count) / total;
-    int replicas = 0;
-    if (view.services() != nullptr) {
-      const int begin = view.first_device(type);
-      for (int d = begin; d < begin + total_[U(type)]; ++d)
-        replicas += view.services()->replica_of[U(d)] >= 0;
-    }
-    f[1] = static_cast<float>(replicas) / total;
+    std::fill_n(f + 1, kT - 1, 0.0F);
+    if (view.services() == nullptr && view.power() == nullptr && view.sharing() == nullptr) return;
     double watts = 0.0, peak = 0.0;
-    int throttled = 0, milli = 0;
+    int replicas = 0, throttled = 0, milli = 0;
     const int first = view.first_device(type);
-    for (int d = first; d < first + total_[U(type)]; ++d) {
+    for (int d = first; d < first + count; ++d) {
+      if (view.services() != nullptr) replicas += view.services()->replica_of[U(d)] >= 0;
       if (view.power() != nullptr) {
         watts += view.power()->watts[U(d)];
         peak += view.power()->peak_w[U(type)];
@@ -192,6 +184,7 @@ class EncoderV2 final : public Encoder {
       }
       if (view.sharing() != nullptr && !view.DeviceFree(d)) milli += FreeMilli(view, d);
     }
+    f[1] = static_cast<float>(replicas) / total;
     f[2] = peak > 0.0 ? static_cast<float>(watts / peak) : 0.0F;
     f[3] = static_cast<float>(throttled) / total;
     f[4] = static_cast<float>(milli) / 1000.0F / total;
@@ -231,7 +224,6 @@ class EncoderV2 final : public Encoder {
   std::unique_ptr<Encoder> v1_;
   ArrivalForecast forecast_{"exponential", 3600.0};
   std::vector<char> met_;       // [J] counted as an arrival, or there from the start
-  std::vector<int> total_;      // [G] devices, in service or not
   std::vector<float> scratch_;  // ObservationV1's
 };
 

@@ -33,7 +33,7 @@ void Plan::Put(const ClusterView& view, int job, int type) {
 // It holds what it holds, a GPU that takes no new job (env/features/failures.hpp) on top of the room.
 void Plan::Keep(const ClusterView& view, int job) {
   int held = view.Gang(job);
-  if (view.features().any()) {
+  if (!view.plain()) {
     held = 0;
     for (int device : view.Devices(job)) held += view.InService(device);
   }

@@ -4,15 +4,12 @@
 #include <iterator>
 
 #include "env/features/power.hpp"
+#include "env/index.hpp"
 #include "env/metrics.hpp"
 #include "env/spec.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 double TotalJct(const Simulator& simulator, const RunningSums&) {
   return simulator.JobSeconds();

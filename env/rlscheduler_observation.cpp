@@ -17,14 +17,11 @@
 #include "env/encoder.hpp"
 #include "env/estimates.hpp"
 #include "env/features/estimates.hpp"
+#include "env/index.hpp"
 #include "env/spec.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 constexpr double kLongestWait = 43200.0;  // s, MAX_WAIT_TIME
 constexpr double kMost = 1.0 - 1e-5;      // of every scaled value

@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <functional>
 
+#include "env/index.hpp"
+
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 // What a second in the system adds to the job's slowdown, bounded at 10 s.
 double PerSecond(const Scenario& scenario, int job) {

@@ -13,6 +13,7 @@
 #include "env/features/estimates.hpp"
 #include "env/features/partitions.hpp"
 #include "env/features/topology.hpp"
+#include "env/index.hpp"
 #include "env/portable_math.hpp"
 #include "env/rng.hpp"
 #include "env/spec.hpp"
@@ -23,10 +24,6 @@ namespace {
 // So that boundaries, multiples of the round, are whole numbers that 64 bits and a double hold.
 constexpr double kShortestRound = 1e-3, kLongestTime = 1e12;  // s
 constexpr std::int64_t kMostGpus = 10'000'000;
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 // FNV-1a over 64-bit words, finished by a multiplication-free fold: enough to tell contents apart, not to
 // resist.

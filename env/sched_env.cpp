@@ -3,14 +3,11 @@
 #include <algorithm>
 
 #include "env/features/latency.hpp"
+#include "env/index.hpp"
 #include "env/portable_math.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 constexpr std::size_t kHistory = 1 << 15;  // actions of an episode of the default: room for all of them
 

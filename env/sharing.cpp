@@ -2,17 +2,10 @@
 #include <algorithm>
 
 #include "env/features/placement_engine.hpp"
+#include "env/index.hpp"
 #include "env/simulator.hpp"
 
 namespace berth {
-namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
-
-}  // namespace
-
 // After everything else of the decision: hosts are where they will be.
 void Simulator::ApplyPacks(const Decision& decision) {
   SimState& s = state_;

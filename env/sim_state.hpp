@@ -31,7 +31,10 @@ enum class JobPhase : std::uint8_t { kFuture, kWaiting, kRunning, kDone, kReject
 // Why a device takes no new job. Bits.
 enum OutOfService : std::uint8_t {
   kFailed = 1,
-  kDraining = 2,  // announced to leave; what runs there runs on
+  kDraining = 2,        // announced to leave; what runs there runs on
+  kServing = 16,        // a whole replica of a service holds it
+  kReconfiguring = 32,  // its GPU changes its layout, or waits to
+  kNotInLayout = 64,    // a slice that its GPU's layout does not have, or a GPU in slices
 };
 
 // One job's share of the last round (clocks with rounds).

@@ -13,13 +13,10 @@
 #include "env/features/services.hpp"
 #include "env/features/sharing.hpp"
 #include "env/features/stages.hpp"
+#include "env/index.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 // splitmix64's finaliser (Steele et al. 2014): spreads every input bit over the word.
 std::uint64_t Mix(std::uint64_t x) {

@@ -15,14 +15,11 @@
 #include "env/features/services.hpp"
 #include "env/features/sharing.hpp"
 #include "env/features/stages.hpp"
+#include "env/index.hpp"
 #include "env/simulator.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 // Decision points without anything else before a run counts as stalled.
 constexpr int kIdleTimers = 10'000;
@@ -105,7 +102,6 @@ void Simulator::SetService(int device, OutOfService reason, bool out) {
   reasons = static_cast<std::uint8_t>(out ? reasons | reason : reasons & ~reason);
   if (out && reason != kServing && s.services) ServiceEngine::Lose(*this, device);
   if ((reasons != 0) == was_out) return;
-  if (s.sharing) s.sharing->closed[U(device)] = reasons != 0;
   const int type = scenario_.TypeOfDevice(device);
   const int change = was_out ? 1 : -1;
   s.types[U(type)].count += change;

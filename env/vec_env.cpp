@@ -4,6 +4,7 @@
 #include <cstring>
 #include <functional>
 
+#include "env/index.hpp"
 #include "env/sched_env.hpp"
 #include "env/thread_team.hpp"
 
@@ -12,10 +13,6 @@ namespace {
 
 constexpr int kEnvsPerBlock = 8;     // fewer are not worth waking a thread
 constexpr int kBlocksPerThread = 4;  // so that a thread that is kept off its core holds up little
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 template <class T>
 void Append(std::vector<std::uint8_t>& bytes, const T& value) {

@@ -5,14 +5,11 @@
 #include <numeric>
 
 #include "env/check.hpp"
+#include "env/index.hpp"
 #include "env/simulator.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 // What Scenario does not look at: where jobs run, and times against the clock.
 void CheckState(const ForeignCluster& cluster, Knowledge granted) {

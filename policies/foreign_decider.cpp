@@ -6,18 +6,11 @@
 
 #include "env/candidates.hpp"
 #include "env/check.hpp"
+#include "env/index.hpp"
 #include "policies/architecture.hpp"
 #include "policies/schedulers.hpp"
 
 namespace berth {
-namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
-
-}  // namespace
-
 ForeignDecider::ForeignDecider(PolicyBundle bundle, const std::string& name)
     : bundle_(std::move(bundle)),
       scheduler_(MakePolicyScheduler(bundle_, name, /*sample=*/false)),

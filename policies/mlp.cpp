@@ -3,15 +3,12 @@
 #include <cmath>
 
 #include "env/check.hpp"
+#include "env/index.hpp"
 #include "policies/architecture.hpp"
 #include "policies/onnx_layers.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 constexpr ParamInfo kParams[] = {
     {"hidden", "64x64", "units of the hidden layers, 1 to 4096 each, at most 8 layers"},

@@ -4,15 +4,12 @@
 #include <cmath>
 
 #include "env/check.hpp"
+#include "env/index.hpp"
 #include "policies/architecture.hpp"
 #include "policies/onnx_layers.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 constexpr std::size_t kBlockFloats = 2048;  // of hidden units at once, twice: half of a first-level cache
 

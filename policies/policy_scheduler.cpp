@@ -10,6 +10,7 @@
 #include "env/check.hpp"
 #include "env/commit_backfill.hpp"
 #include "env/encoder.hpp"
+#include "env/index.hpp"
 #include "env/plan.hpp"
 #include "env/portable_math.hpp"
 #include "env/rng.hpp"
@@ -18,10 +19,6 @@
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 // Less is chosen later: higher scores first, of equal ones the first action.
 struct Ranked {

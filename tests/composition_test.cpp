@@ -33,21 +33,7 @@ Scenario Tenants(std::uint64_t seed, int jobs, Clock clock) {
 // To the end, every rule checked after every decision. A job is rejected only where the scheduler may, and
 // only before it has run.
 void RunLegally(const std::string& spec, const Scenario& scenario, bool rejects) {
-  Simulator simulator(scenario);
-  const auto scheduler = test::Make(spec);
-  scheduler->Reset(simulator.View(scheduler->knowledge()));
-  Auditor auditor;
-  Decision decision;
-  int decisions = 0;
-  while (simulator.AdvanceToDecision()) {
-    decision.Clear();
-    scheduler->Decide(simulator.View(scheduler->knowledge()), decision);
-    const ApplyResult applied = simulator.Apply(decision);
-    INFO(Explain(applied, decision, simulator));
-    REQUIRE(applied.ok());
-    REQUIRE(test::Observe(auditor, simulator) == "");
-    REQUIRE(++decisions < 100000);
-  }
+  const Simulator simulator = test::RunAudited(spec, scenario);
   REQUIRE_FALSE(simulator.stalled());
   const SimState& state = simulator.state();
   for (std::size_t job = 0; job < state.phase.size(); ++job) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "baselines/schedulers.hpp"
+#include "env/index.hpp"
 #include "env/metrics.hpp"
 #include "env/rng.hpp"
 #include "tests/catch.hpp"
@@ -14,10 +15,6 @@
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 struct Job {
   int arrival, gang, weight;

@@ -6,6 +6,7 @@
 #include "data/sequence.hpp"
 #include "data/workloads.hpp"
 #include "env/check.hpp"
+#include "env/index.hpp"
 #include "env/metrics.hpp"
 #include "env/sched_env.hpp"
 #include "tests/catch.hpp"
@@ -15,10 +16,6 @@
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 // Gangs of 1, 2 and 4 on three types, not all of which run everything; weights, deadlines, requests. Some
 // jobs arrive together.

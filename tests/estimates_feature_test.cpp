@@ -128,22 +128,7 @@ TEST_CASE("estimates: every scheduler runs on wrong ones, legally and to the end
       const Scenario scenario(WithEstimates(test::RandomScenario(72, 25, clock).data(), settings));
       for (const SchedulerInfo& info : BaselineSchedulers()) {
         CAPTURE(info.name, settings, clock.ToString());
-        Simulator simulator(scenario);
-        const auto scheduler = test::Make(info.name);
-        scheduler->Reset(simulator.View(scheduler->knowledge()));
-        Auditor auditor;
-        Decision decision;
-        int decisions = 0;
-        while (simulator.AdvanceToDecision()) {
-          decision.Clear();
-          scheduler->Decide(simulator.View(scheduler->knowledge()), decision);
-          const ApplyResult applied = simulator.Apply(decision);
-          INFO(Explain(applied, decision, simulator));
-          REQUIRE(applied.ok());
-          REQUIRE(test::Observe(auditor, simulator) == "");
-          REQUIRE(++decisions < 100000);
-        }
-        CHECK(simulator.finished());
+        CHECK(test::RunAudited(info.name, scenario).finished());
       }
     }
   }

@@ -6,15 +6,12 @@
 
 #include "baselines/gavel/packed_objectives.hpp"
 #include "baselines/gavel/water_filling.hpp"
+#include "env/index.hpp"
 #include "env/rng.hpp"
 #include "tests/catch.hpp"
 
 namespace berth::gavel {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 PackedProblem Make(std::vector<int> workers, std::vector<int> gang, std::vector<double> throughput) {
   PackedProblem problem;

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "env/features/sharing.hpp"
+#include "env/index.hpp"
 #include "env/metrics.hpp"
 #include "env/rng.hpp"
 #include "env/simulator.hpp"
@@ -14,10 +15,6 @@
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 struct Part {
   double arrival, steps;

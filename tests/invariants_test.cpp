@@ -7,6 +7,7 @@
 
 #include "baselines/schedulers.hpp"
 #include "env/features/placement_engine.hpp"
+#include "env/index.hpp"
 #include "tests/audit.hpp"
 #include "tests/catch.hpp"
 #include "tests/tiny.hpp"
@@ -15,10 +16,6 @@ namespace berth {
 namespace {
 
 using test::Frame;
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 // At 40 s: job 0 is done; jobs 1 (gang 2, devices 0 and 1 of type a) and 2 (device 4 of type b) run; job 3
 // (gang 4) waits; job 4 is to come; devices 2 and 3 of a and 5 of b are idle.

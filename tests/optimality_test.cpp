@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "baselines/schedulers.hpp"
+#include "env/index.hpp"
 #include "env/metrics.hpp"
 #include "env/rng.hpp"
 #include "tests/catch.hpp"
@@ -15,10 +16,6 @@
 
 namespace berth::bench {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 // All whole-second starts of every job on every type, checked second by second: knows nothing of sequences.
 // Where times are whole seconds, so are the starts of some best schedule.

@@ -4,13 +4,10 @@
 #include <cmath>
 
 #include "env/check.hpp"
+#include "env/index.hpp"
 
 namespace berth::test {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 struct Job {
   double left;  // steps

@@ -7,6 +7,7 @@
 #include "baselines/schedulers.hpp"
 #include "env/features/partitions.hpp"
 #include "env/features/sharing.hpp"
+#include "env/index.hpp"
 #include "env/metrics.hpp"
 #include "env/rng.hpp"
 #include "env/simulator.hpp"
@@ -16,10 +17,6 @@
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 const MigProduct& ProductNamed(const std::string& name) {
   for (const MigProduct& product : MigProducts()) {

@@ -9,16 +9,13 @@
 #include <vector>
 
 #include "env/check.hpp"
+#include "env/index.hpp"
 #include "env/rng.hpp"
 #include "env/scenario.hpp"
 #include "tests/catch.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 // One type of nodes with `size` devices, of which so many are idle.
 FreeNodes Nodes(int size, const std::vector<int>& idle, int nodes_per_rack = 0) {

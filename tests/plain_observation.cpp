@@ -4,16 +4,13 @@
 #include <cmath>
 
 #include "env/estimates.hpp"
+#include "env/index.hpp"
 #include "env/portable_math.hpp"
 
 namespace berth::test {
 namespace {
 
 constexpr int kJ = 11, kP = 6, kT = 5;
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 float LogMinutes(double seconds) {
   return static_cast<float>(Log(1.0 + std::max(seconds, 0.0) / 60.0) / 10.0);

@@ -5,6 +5,8 @@
 #include "baselines/gavel/objective_list.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/check.hpp"
+#include "tests/audit.hpp"
+#include "tests/catch.hpp"
 
 namespace berth::test {
 
@@ -33,6 +35,25 @@ std::vector<std::string> GavelSpecs() {
 
 RunResult RunOf(const std::string& spec, const Scenario& scenario) {
   return Run(scenario, *Make(spec), spec, {.window = {}, .keep_events = true, .progress = {}});
+}
+
+Simulator RunAudited(const std::string& spec, const Scenario& scenario) {
+  Simulator simulator(scenario);
+  const auto scheduler = Make(spec);
+  scheduler->Reset(simulator.View(scheduler->knowledge()));
+  Auditor auditor;
+  Decision decision;
+  int decisions = 0;
+  while (simulator.AdvanceToDecision()) {
+    decision.Clear();
+    scheduler->Decide(simulator.View(scheduler->knowledge()), decision);
+    const ApplyResult applied = simulator.Apply(decision);
+    INFO(Explain(applied, decision, simulator));
+    REQUIRE(applied.ok());
+    REQUIRE(Observe(auditor, simulator) == "");
+    REQUIRE(++decisions < 100000);
+  }
+  return simulator;
 }
 
 Log Decisions(const std::string& spec, const Scenario& scenario) {

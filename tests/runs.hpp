@@ -1,4 +1,5 @@
-// Runs of schedulers in tests: a scheduler from its spec, a run of it, what it decided, means over replications.
+// Runs of schedulers in tests: a scheduler from its spec, a run of it, what it decided, means over
+// replications.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +21,10 @@ std::vector<std::string> GavelSpecs();
 
 // All jobs, events kept.
 RunResult RunOf(const std::string& spec, const Scenario& scenario);
+
+// To the end with every rule of both checkers (tests/audit.hpp) required after every decision; the simulator
+// as it then stands.
+Simulator RunAudited(const std::string& spec, const Scenario& scenario);
 
 // What was decided: "10 start 2@0" is job 2 on type 0 at 10 s; "20 reject 3".
 using Log = std::vector<std::string>;

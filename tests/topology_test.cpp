@@ -7,6 +7,7 @@
 #include "data/throughputs.hpp"
 #include "data/workloads.hpp"
 #include "env/features/placement_engine.hpp"
+#include "env/index.hpp"
 #include "env/rng.hpp"
 #include "tests/audit.hpp"
 #include "tests/catch.hpp"
@@ -16,10 +17,6 @@
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 using Types = std::vector<std::pair<std::string, int>>;
 

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "baselines/composition/inner.hpp"
-#include "baselines/index.hpp"
 #include "baselines/schedulers.hpp"
+#include "env/index.hpp"
 
 namespace berth {
 namespace {

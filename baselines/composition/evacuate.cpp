@@ -9,13 +9,10 @@
 #include "baselines/composition/inner.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/features/failures.hpp"
+#include "env/index.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 constexpr ParamInfo kParams[] = {
     {"inner", "srpt", "the scheduler that decides all else"},

@@ -11,9 +11,9 @@
 
 #include "baselines/composition/shares.hpp"
 #include "baselines/fairness/decayed_usage.hpp"
-#include "baselines/index.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/check.hpp"
+#include "env/index.hpp"
 
 namespace berth {
 namespace {

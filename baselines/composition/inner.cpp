@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "baselines/index.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/check.hpp"
+#include "env/index.hpp"
 
 namespace berth {
 Inner::Inner(const std::string& what, const std::string& spec) {

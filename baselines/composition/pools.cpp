@@ -12,10 +12,10 @@
 
 #include "baselines/composition/pool_list.hpp"
 #include "baselines/composition/shares.hpp"
-#include "baselines/index.hpp"
 #include "baselines/queue/score_expression.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/check.hpp"
+#include "env/index.hpp"
 
 namespace berth {
 namespace {
@@ -77,7 +77,7 @@ class Pools final : public Scheduler {
       if (pool >= 0 && CanRun(view, job, pool)) continue;
       if (pool >= 0) wanted_[U(pool)] -= view.Gang(job);
       pool = Choose(view, job);
-      if (pool < 0) continue;  // in a part of a cluster that is too small for now
+      if (pool < 0) continue;  // the cluster is short of it at present; it may grow back
       wanted_[U(pool)] += view.Gang(job);
     }
     Ask(view, decision);

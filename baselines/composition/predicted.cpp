@@ -7,13 +7,10 @@
 #include "baselines/prediction/size_predictor.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/check.hpp"
+#include "env/index.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 constexpr ParamInfo kParams[] = {
     {"inner", "srpt", "the scheduler that is told predictions"},

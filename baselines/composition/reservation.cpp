@@ -17,13 +17,10 @@
 #include "env/check.hpp"
 #include "env/estimates.hpp"
 #include "env/forecast/arrival_forecast.hpp"
+#include "env/index.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 constexpr const char* kWho = "reservation";
 constexpr ParamInfo kParams[] = {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "baselines/index.hpp"
 #include "env/check.hpp"
 #include "env/features/sharing.hpp"
+#include "env/index.hpp"
 
 namespace berth {
 namespace {

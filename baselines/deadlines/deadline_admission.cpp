@@ -5,9 +5,9 @@
 // On one GPU without costs the forecast is exact, so nobody is rejected in vain (Dertouzos 1974).
 #include <algorithm>
 
-#include "baselines/index.hpp"
 #include "baselines/ranking.hpp"
 #include "baselines/schedulers.hpp"
+#include "env/index.hpp"
 
 namespace berth {
 namespace {

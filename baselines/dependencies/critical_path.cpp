@@ -5,14 +5,11 @@
 
 #include "baselines/dependencies/dependents.hpp"
 #include "baselines/schedulers.hpp"
+#include "env/index.hpp"
 #include "env/plan.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 class CriticalPath final : public Scheduler {
  public:

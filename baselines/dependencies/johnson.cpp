@@ -9,13 +9,10 @@
 #include "baselines/ranking.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/features/stages.hpp"
+#include "env/index.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 class Johnson final : public Scheduler {
  public:

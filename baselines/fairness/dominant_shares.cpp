@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "baselines/index.hpp"
 #include "env/check.hpp"
+#include "env/index.hpp"
 
 namespace berth {
 DominantShares::DominantShares(std::vector<double> capacity, std::vector<double> weight)

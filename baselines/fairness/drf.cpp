@@ -6,8 +6,8 @@
 
 #include "baselines/fairness/decayed_usage.hpp"
 #include "baselines/fairness/dominant_shares.hpp"
-#include "baselines/index.hpp"
 #include "baselines/schedulers.hpp"
+#include "env/index.hpp"
 #include "env/plan.hpp"
 
 namespace berth {

@@ -4,13 +4,10 @@
 
 #include "baselines/gavel/objective_list.hpp"
 #include "env/check.hpp"
+#include "env/index.hpp"
 
 namespace berth::gavel {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 struct Place {
   int type;

@@ -2,15 +2,9 @@
 
 #include <algorithm>
 
+#include "env/index.hpp"
+
 namespace berth::gavel {
-namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
-
-}  // namespace
-
 void AddShares(const Problem& problem, std::span<const double> cost, LpModel& model,
                std::span<const double> members) {
   for (std::size_t k = 0; k < problem.throughput.size(); ++k) {

@@ -2,12 +2,10 @@
 
 #include <algorithm>
 
+#include "env/index.hpp"
+
 namespace berth::gavel {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 std::vector<Combo> Combos(const PackedProblem& problem, bool dominated_too) {
   const Problem& base = problem.base;

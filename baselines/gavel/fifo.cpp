@@ -5,13 +5,10 @@
 #include "baselines/gavel/objectives.hpp"
 #include "baselines/gavel/packed_objective.hpp"
 #include "env/check.hpp"
+#include "env/index.hpp"
 
 namespace berth::gavel {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 class Fifo final : public Objective {
  public:

@@ -4,13 +4,10 @@
 #include <numeric>
 
 #include "env/check.hpp"
+#include "env/index.hpp"
 
 namespace berth::gavel {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 constexpr double kLeastGain = 1.0;  // over all types together, as the reference sums it
 

@@ -4,12 +4,10 @@
 #include <cstdint>
 #include <cstring>
 
+#include "env/index.hpp"
+
 namespace berth::gavel {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 // FNV-1a over words: a hash decides only where to look, never what is equal or what comes first.
 struct Hash {

@@ -5,13 +5,10 @@
 #include "baselines/gavel/base_constraints.hpp"
 #include "baselines/gavel/share_embedding.hpp"
 #include "env/check.hpp"
+#include "env/index.hpp"
 
 namespace berth::gavel {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 constexpr double kTolerance = 1e-7;  // relative, as in checked_lp.cpp
 

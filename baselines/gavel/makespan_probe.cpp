@@ -7,6 +7,7 @@
 #include "baselines/gavel/lanes.hpp"
 #include "baselines/lp.hpp"
 #include "env/check.hpp"
+#include "env/index.hpp"
 
 namespace berth::gavel {
 namespace {
@@ -15,10 +16,6 @@ constexpr int kMostTypes = 6;
 constexpr int kMostQuestions = 60;  // of a probe
 constexpr double kMargin = 1e-9;
 constexpr double kSmoothing = 0.5;  // part of the best prices known
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 // What is read of every job, and what is found; arrays as MakespanProbe has them.
 struct Jobs {

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "baselines/gavel/objective_list.hpp"
+#include "env/index.hpp"
 #include "env/portable_math.hpp"
 
 namespace berth::gavel {
@@ -18,10 +19,6 @@ using Real = long double;
 using Matrix = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic>;
 using Vector = Eigen::Matrix<Real, Eigen::Dynamic, 1>;
 using Sparse = Eigen::SparseMatrix<Real>;
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 constexpr double kCentring = 0.1;    // of the mean complementarity, the next target
 constexpr double kStepBack = 0.995;  // of the way to the boundary

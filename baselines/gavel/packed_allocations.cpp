@@ -3,15 +3,9 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "env/index.hpp"
+
 namespace berth::gavel {
-namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
-
-}  // namespace
-
 void PackedAllocations::Reset(const ClusterView& view) {
   objective_->Reset(view.seed());
   pairs_ = {};

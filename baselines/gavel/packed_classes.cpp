@@ -1,14 +1,8 @@
 #include "baselines/gavel/packed_classes.hpp"
 
+#include "env/index.hpp"
+
 namespace berth::gavel {
-namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
-
-}  // namespace
-
 PackedClasses ClassesOf(const PackedProblem& problem) {
   const Problem& base = problem.base;
   PackedClasses classes;

@@ -3,13 +3,10 @@
 
 #include "baselines/gavel/packed_objective.hpp"
 #include "baselines/gavel/packed_objectives.hpp"
+#include "env/index.hpp"
 
 namespace berth::gavel {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 constexpr double kLeastGain = 1.5;
 

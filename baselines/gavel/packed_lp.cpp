@@ -3,16 +3,9 @@
 #include <algorithm>
 
 #include "env/check.hpp"
+#include "env/index.hpp"
 
 namespace berth::gavel {
-namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
-
-}  // namespace
-
 void PackedLp::Begin(const PackedProblem& problem, std::span<const Combo> combos,
                      std::span<const double> value) {
   const Problem& base = problem.base;

@@ -5,13 +5,10 @@
 
 #include "baselines/gavel/packed_objective.hpp"
 #include "baselines/gavel/packed_objectives.hpp"
+#include "env/index.hpp"
 
 namespace berth::gavel {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 // As water_filling.cpp: floors give way by the first of these parts with which the LP is feasible; a price
 // beyond kPrice proves a bottleneck, a rise beyond kRise of the level proves none.

@@ -4,16 +4,9 @@
 #include <cstdio>
 
 #include "env/check.hpp"
+#include "env/index.hpp"
 
 namespace berth::gavel {
-namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
-
-}  // namespace
-
 void PolicyAllocations::Reset(const ClusterView& view) {
   objective_->Reset(view.seed());
   previous_.assign(U(view.num_jobs()) * U(view.num_types()), 0.0);

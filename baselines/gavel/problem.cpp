@@ -3,15 +3,9 @@
 #include <algorithm>
 #include <numeric>
 
+#include "env/index.hpp"
+
 namespace berth::gavel {
-namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
-
-}  // namespace
-
 void Problem::Clear() {
   for (auto* column : {&workers, &key, &gang, &tenant}) column->clear();
   for (auto* column : {&weight, &throughput, &remaining, &since, &left, &price}) column->clear();

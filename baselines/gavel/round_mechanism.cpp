@@ -4,16 +4,9 @@
 #include <numeric>
 
 #include "baselines/ranking.hpp"
+#include "env/index.hpp"
 
 namespace berth::gavel {
-namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
-
-}  // namespace
-
 // Ties go to single jobs, then by arrival or by the order of the pairs.
 bool RoundMechanism::Before(const Queued& a, const Queued& b) {
   if (a.priority != b.priority) return a.priority > b.priority;

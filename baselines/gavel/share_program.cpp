@@ -3,15 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "env/index.hpp"
+
 namespace berth::gavel {
-namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
-
-}  // namespace
-
 bool ShareProgram::rises() const {
   return std::any_of(rise.begin(), rise.end(), [](double r) { return r > 0.0; });
 }

@@ -7,13 +7,10 @@
 #include "baselines/gavel/objective_list.hpp"
 #include "baselines/gavel/packed_objective.hpp"
 #include "env/check.hpp"
+#include "env/index.hpp"
 
 namespace berth::gavel {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 // Floors are lowered by the first of these parts with which the LP is feasible, so that what one LP found to
 // within the solver's tolerance the next one can hold.

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "baselines/index.hpp"
 #include "baselines/ranking.hpp"
 #include "env/check.hpp"
+#include "env/index.hpp"
 
 namespace berth {
 int TypeOfDevice(const ClusterView& view, int device) {

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <optional>
 
-#include "baselines/index.hpp"
 #include "baselines/load_balancing/device_queues.hpp"
 #include "baselines/ranking.hpp"
 #include "baselines/schedulers.hpp"
+#include "env/index.hpp"
 
 namespace berth {
 namespace {

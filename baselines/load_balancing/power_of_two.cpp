@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <optional>
 
-#include "baselines/index.hpp"
 #include "baselines/load_balancing/device_queues.hpp"
 #include "baselines/ranking.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/check.hpp"
+#include "env/index.hpp"
 #include "env/rng.hpp"
 
 namespace berth {

@@ -3,9 +3,9 @@
 // there. Blind to speed and size otherwise.
 #include <algorithm>
 
-#include "baselines/index.hpp"
 #include "baselines/ranking.hpp"
 #include "baselines/schedulers.hpp"
+#include "env/index.hpp"
 
 namespace berth {
 namespace {

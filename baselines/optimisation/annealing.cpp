@@ -6,9 +6,9 @@
 // seed.
 #include <algorithm>
 
-#include "baselines/index.hpp"
 #include "baselines/optimisation/seeded_solver.hpp"
 #include "baselines/schedulers.hpp"
+#include "env/index.hpp"
 #include "env/portable_math.hpp"
 
 namespace berth {

@@ -5,10 +5,10 @@
 #include <optional>
 
 #include "baselines/cheapest_assignment.hpp"
-#include "baselines/index.hpp"
 #include "baselines/optimisation/planned.hpp"
 #include "baselines/optimisation/type_load.hpp"
 #include "baselines/schedulers.hpp"
+#include "env/index.hpp"
 
 namespace berth {
 namespace {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <numeric>
 
-#include "baselines/index.hpp"
 #include "baselines/optimisation/seeded_solver.hpp"
 #include "baselines/schedulers.hpp"
+#include "env/index.hpp"
 
 namespace berth {
 namespace {

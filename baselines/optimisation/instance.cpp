@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "baselines/index.hpp"
 #include "baselines/ranking.hpp"
+#include "env/index.hpp"
 
 namespace berth {
 namespace {

@@ -6,9 +6,9 @@
 #include <algorithm>
 
 #include "baselines/cheapest_assignment.hpp"
-#include "baselines/index.hpp"
 #include "baselines/ranking.hpp"
 #include "baselines/schedulers.hpp"
+#include "env/index.hpp"
 
 namespace berth {
 namespace {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <numeric>
 
-#include "baselines/index.hpp"
 #include "baselines/optimisation/type_load.hpp"
 #include "baselines/schedulers.hpp"
+#include "env/index.hpp"
 
 namespace berth {
 namespace {

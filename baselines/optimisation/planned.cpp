@@ -4,9 +4,9 @@
 #include <cstdio>
 #include <numeric>
 
-#include "baselines/index.hpp"
 #include "baselines/ranking.hpp"
 #include "env/check.hpp"
+#include "env/index.hpp"
 
 namespace berth {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <numeric>
 
-#include "baselines/index.hpp"
+#include "env/index.hpp"
 
 namespace berth {
 LoadModel MakespanModel(const Instance& instance, double longest) {

@@ -12,13 +12,10 @@
 #include "baselines/ranking.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/features/sharing.hpp"
+#include "env/index.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 enum Fit { kBest, kWorst, kFirst, kFgd };
 

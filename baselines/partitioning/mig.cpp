@@ -17,13 +17,10 @@
 #include "baselines/cheapest_assignment.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/features/partitions.hpp"
+#include "env/index.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 class Mig final : public Scheduler {
  public:

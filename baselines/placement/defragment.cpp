@@ -11,13 +11,10 @@
 #include "baselines/placement/node_planner.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/features/placement.hpp"
+#include "env/index.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 constexpr ParamInfo kParams[] = {
     {"inner", "fcfs", "the scheduler that decides who runs, on which type"},

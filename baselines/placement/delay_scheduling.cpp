@@ -9,13 +9,10 @@
 #include "baselines/placement/node_planner.hpp"
 #include "baselines/ranking.hpp"
 #include "baselines/schedulers.hpp"
+#include "env/index.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 constexpr ParamInfo kParams[] = {
     {"patience", "600", "s that a gang gives up its turn for, from the first time it could only be spread"},

@@ -3,13 +3,10 @@
 #include <algorithm>
 
 #include "env/features/placement.hpp"
+#include "env/index.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 constexpr NodeDemand kNothing{};
 

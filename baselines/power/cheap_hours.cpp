@@ -14,13 +14,10 @@
 #include "baselines/schedulers.hpp"
 #include "env/features/electricity.hpp"
 #include "env/features/power.hpp"
+#include "env/index.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 constexpr ParamInfo kParams[] = {
     {"margin", "0.25", "part of its run time that a job keeps free before its deadline, for waiting GPUs"},

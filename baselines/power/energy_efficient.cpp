@@ -11,13 +11,10 @@
 #include "baselines/ranking.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/features/power.hpp"
+#include "env/index.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 constexpr ParamInfo kParams[] = {
     {"slowdown", "1.5", "the most that a job may run slower than on its fastest type at full clock, from 1"},

@@ -18,13 +18,10 @@
 #include "baselines/composition/inner.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/features/monitoring.hpp"
+#include "env/index.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 constexpr ParamInfo kParams[] = {
     {"target", "0.7", "share of the span from idle to peak power that the cluster is to draw, 0 to 1"},

@@ -11,9 +11,9 @@
 // is what makes the sum of their completion times smaller.
 #include <algorithm>
 
-#include "baselines/index.hpp"
 #include "baselines/ranking.hpp"
 #include "baselines/schedulers.hpp"
+#include "env/index.hpp"
 
 namespace berth {
 namespace {

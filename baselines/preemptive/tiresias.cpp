@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "baselines/index.hpp"
 #include "baselines/preemptive/learned_services.hpp"
 #include "baselines/ranking.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/check.hpp"
+#include "env/index.hpp"
 
 namespace berth {
 namespace {

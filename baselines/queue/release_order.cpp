@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "baselines/index.hpp"
 #include "env/estimates.hpp"
+#include "env/index.hpp"
 
 namespace berth {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "baselines/index.hpp"
+#include "env/index.hpp"
 
 namespace berth {
 namespace {

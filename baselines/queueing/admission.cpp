@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "baselines/composition/inner.hpp"
-#include "baselines/index.hpp"
 #include "baselines/schedulers.hpp"
+#include "env/index.hpp"
 
 namespace berth {
 namespace {

@@ -4,9 +4,9 @@
 // The chosen head blocks the GPU type until it fits, so gangs get their turn.
 #include <algorithm>
 
-#include "baselines/index.hpp"
 #include "baselines/queueing/class_means.hpp"
 #include "baselines/schedulers.hpp"
+#include "env/index.hpp"
 #include "env/plan.hpp"
 
 namespace berth {

@@ -3,9 +3,9 @@
 // current row leaves idle go to gangs of the rows behind it that fit (alternative selection).
 #include <algorithm>
 
-#include "baselines/index.hpp"
 #include "baselines/ranking.hpp"
 #include "baselines/schedulers.hpp"
+#include "env/index.hpp"
 
 namespace berth {
 namespace {

@@ -1,15 +1,12 @@
 #include "env/estimation/low_rank.hpp"
 
+#include "env/index.hpp"
 #include "env/least_squares.hpp"
 #include "env/portable_math.hpp"
 #include "env/rng.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 constexpr std::uint32_t kStart = 3;  // of the streams of Purpose::kEstimate
 constexpr double kStartDeviation = 0.1;

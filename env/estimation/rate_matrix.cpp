@@ -1,13 +1,10 @@
 #include "env/estimation/rate_matrix.hpp"
 
+#include "env/index.hpp"
 #include "env/portable_math.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 // Calls visit(row, column, rate) for every entry: `rate` belongs to `table`, of its constness. A pair's rates
 // stand twice in a table, once from each side; a visit is of the side that comes first.

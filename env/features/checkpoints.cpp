@@ -6,16 +6,13 @@
 
 #include "env/check.hpp"
 #include "env/features/failures.hpp"
+#include "env/index.hpp"
 #include "env/invariants.hpp"
 #include "env/simulator.hpp"
 #include "env/spec.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 constexpr double kShortestInterval = 1.0;  // s
 

@@ -3,14 +3,11 @@
 #include <cmath>
 
 #include "env/features/topology.hpp"
+#include "env/index.hpp"
 #include "env/scenario.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 std::int64_t Thousandths(double x) {
   return x >= 0.0 && x < 1e15 ? std::llround(1000.0 * x) : kNoLimit;

@@ -5,13 +5,10 @@
 #include "env/cluster_view.hpp"
 #include "env/features/placement.hpp"
 #include "env/features/topology.hpp"
+#include "env/index.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 // Of the slowest link in a ring through all members.
 double SlowestLink(const TopologySettings& settings, Extent extent) {

@@ -9,15 +9,12 @@
 #include "env/check.hpp"
 #include "env/features/features.hpp"
 #include "env/features/stages.hpp"
+#include "env/index.hpp"
 #include "env/scenario.hpp"
 #include "env/spec.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 // Kahn's algorithm: what is left when no job without open parents remains waits in a circle.
 void CheckAcyclic(const std::vector<std::vector<int>>& parents, const JobTable& jobs) {

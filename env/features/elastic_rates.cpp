@@ -6,15 +6,12 @@
 
 #include "env/check.hpp"
 #include "env/features/elasticity.hpp"
+#include "env/index.hpp"
 #include "env/portable_math.hpp"
 #include "env/scenario.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 // Points at 1, 2, 4, ..., linear between.
 double OnCurve(std::span<const double> points, double n) {

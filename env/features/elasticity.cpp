@@ -4,19 +4,12 @@
 #include <array>
 
 #include "env/check.hpp"
+#include "env/index.hpp"
 #include "env/invariants.hpp"
 #include "env/simulator.hpp"
 #include "env/spec.hpp"
 
 namespace berth {
-namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
-
-}  // namespace
-
 std::span<const Field<ElasticitySettings>> ElasticitySettings::Fields() {
   using S = ElasticitySettings;
   static const std::array kFields = {

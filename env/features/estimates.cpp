@@ -8,14 +8,11 @@
 
 #include "env/check.hpp"
 #include "env/estimation/estimator.hpp"
+#include "env/index.hpp"
 #include "env/simulator.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 constexpr const char* kTable = "table";
 

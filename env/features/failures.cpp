@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "env/index.hpp"
 #include "env/invariants.hpp"
 #include "env/portable_math.hpp"
 #include "env/simulator.hpp"
@@ -14,10 +15,6 @@
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 // Of each kind of domain the streams are episodes of their own; those of GPUs came first.
 enum StreamOf : std::uint32_t { kGpu, kNode, kRack, kSpot };

@@ -20,4 +20,9 @@ struct Field {
   double highest = std::numeric_limits<double>::max();
 };
 
+// Of a setting with one entry for each of several, or one for all.
+inline double EntryFor(const std::vector<double>& list, int i) {
+  return list[list.size() == 1 ? 0 : static_cast<std::size_t>(i)];
+}
+
 }  // namespace berth

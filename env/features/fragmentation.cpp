@@ -2,13 +2,10 @@
 #include <algorithm>
 
 #include "env/features/placement_engine.hpp"
+#include "env/index.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 // Idle devices of the type that cannot hold a gang consolidated. One larger than a node takes whole nodes and
 // what is left of it one more; where those are not there, nothing is of use to it.

@@ -4,13 +4,10 @@
 #include <array>
 
 #include "env/check.hpp"
+#include "env/index.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 // A100 and later: 7 compute and 8 memory slices; names carry the memory of an eighth, a quarter and a half.
 MigProduct OfSeven(const char* name, const char* type, double gb, const std::array<const char*, 5>& names,

@@ -5,14 +5,11 @@
 
 #include "env/features/partitions.hpp"
 #include "env/features/power.hpp"
+#include "env/index.hpp"
 #include "env/simulator.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 // J since the start; with `power` its own, otherwise as metrics count it: held at peak, else idle.
 double Joules(const Simulator& sim) {

@@ -5,16 +5,9 @@
 #include <utility>
 
 #include "env/check.hpp"
+#include "env/index.hpp"
 
 namespace berth {
-namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
-
-}  // namespace
-
 NodeRooms::NodeRooms(std::shared_ptr<const ClusterLayout> layout)
     : layout_(std::move(layout)), idle_(U(layout_->num_nodes()), 0) {
   for (std::size_t type = 0; type < layout_->gpus_per_node.size(); ++type) {

@@ -9,17 +9,10 @@
 #include "env/check.hpp"
 #include "env/features/partition_groups.hpp"
 #include "env/features/sharing.hpp"
+#include "env/index.hpp"
 #include "env/simulator.hpp"
 
 namespace berth {
-namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
-
-}  // namespace
-
 std::span<const Field<PartitionSettings>> PartitionSettings::Fields() {
   using S = PartitionSettings;
   static const std::array kFields = {

@@ -31,10 +31,6 @@ class Scenario;
 struct ScenarioData;
 class Simulator;
 
-// Bits of SimState::out_of_service.
-inline constexpr auto kNotInLayout = static_cast<OutOfService>(64);
-inline constexpr auto kReconfiguring = static_cast<OutOfService>(32);  // waits for it too
-
 struct PartitionSettings {
   std::string type;         // GPU types, joined by '+'; "" = every type that has profiles
   std::string layout;       // at the start, of every GPU: "3g.40gb+3g.40gb", "" = whole

@@ -4,14 +4,11 @@
 #include <algorithm>
 
 #include "env/features/sharing.hpp"
+#include "env/index.hpp"
 #include "env/invariants.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 bool InService(const SimState& s, int device) {
   return s.out_of_service.empty() || s.out_of_service[U(device)] == 0;

@@ -2,12 +2,10 @@
 
 #include <algorithm>
 
+#include "env/index.hpp"
+
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 using Shares = std::vector<NodeShare>;
 

@@ -7,16 +7,13 @@
 #include "env/check.hpp"
 #include "env/features/electricity.hpp"
 #include "env/features/heat.hpp"
+#include "env/index.hpp"
 #include "env/portable_math.hpp"
 #include "env/scenario.hpp"
 #include "env/spec.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 [[noreturn]] void Refuse(const std::string& what) {
   throw Error(Join("feature 'power': ", what));

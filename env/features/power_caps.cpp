@@ -11,14 +11,11 @@
 #include <vector>
 
 #include "env/features/power.hpp"
+#include "env/index.hpp"
 #include "env/scenario.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 struct Range {
   PowerState& power;

@@ -6,15 +6,12 @@
 #include "env/check.hpp"
 #include "env/features/heat.hpp"
 #include "env/features/power.hpp"
+#include "env/index.hpp"
 #include "env/scenario.hpp"
 #include "env/sim_state.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 std::string Device(const Scenario& scenario, const SimState& s, int d) {
   const PowerState& p = *s.power;

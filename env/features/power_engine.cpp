@@ -6,17 +6,10 @@
 #include "env/features/heat.hpp"
 #include "env/features/power.hpp"
 #include "env/features/sharing.hpp"
+#include "env/index.hpp"
 #include "env/simulator.hpp"
 
 namespace berth {
-namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
-
-}  // namespace
-
 void PowerEngine::Start(Simulator& sim) {
   const Scenario& scenario = sim.scenario();
   const ScenarioData& data = scenario.data();

@@ -52,7 +52,7 @@ void ServiceSettings::Check(const ScenarioData& scenario) const {
   }
   double gpus = 0.0, taken = 0.0;
   for (const GpuType& type : scenario.cluster.types) gpus += type.count;
-  for (int service = 0; service < count(); ++service) taken += Of(replicas, service);
+  for (int service = 0; service < count(); ++service) taken += EntryFor(replicas, service);
   if (share >= 1.0 && taken >= gpus && scenario.jobs.size() > 0) {
     throw Error(Join("feature 'services': replicas: ", taken, " at the start leave none of the ", gpus,
                      " GPUs to the jobs"));

@@ -5,14 +5,11 @@
 #include <utility>
 
 #include "env/features/sharing.hpp"
+#include "env/index.hpp"
 #include "env/simulator.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 constexpr std::array<const char*, 3> kPatterns = {"poisson", "diurnal", "bursty"};
 
@@ -22,7 +19,7 @@ double SpeedOf(const ServiceSettings& settings, int type) {
 
 RequestStream StreamOf(const ServiceSettings& settings, int service, std::uint64_t seed) {
   RequestStream::Settings stream;
-  stream.rate = ServiceSettings::Of(settings.rate_per_s, service);
+  stream.rate = EntryFor(settings.rate_per_s, service);
   const auto at = std::find(kPatterns.begin(), kPatterns.end(), settings.pattern);
   stream.pattern = static_cast<RequestStream::Pattern>(at - kPatterns.begin());
   stream.amplitude = settings.amplitude;
@@ -45,14 +42,14 @@ void ServiceEngine::Start(Simulator& sim) {
   ServiceState state;
   state.replica_of.assign(U(sim.scenario().num_gpus()), -1);
   for (int service = 0; service < settings.count(); ++service) {
-    const RequestQueue::Settings queue = {ServiceSettings::Of(settings.base_s, service),
-                                          ServiceSettings::Of(settings.item_s, service),
-                                          ServiceSettings::Of(settings.slo_s, service), settings.max_batch};
+    const RequestQueue::Settings queue = {EntryFor(settings.base_s, service),
+                                          EntryFor(settings.item_s, service),
+                                          EntryFor(settings.slo_s, service), settings.max_batch};
     const auto env = static_cast<std::uint32_t>(service);
     state.services.push_back(
         {RequestQueue(queue, StreamOf(settings, service, data.seed),
                       Stream(data.seed, Purpose::kRequests, Split::kTrain, env, /*episode=*/1)),
-         static_cast<int>(ServiceSettings::Of(settings.replicas, service)),
+         static_cast<int>(EntryFor(settings.replicas, service)),
          {}});
   }
   sim.state_.services = Owned<ServiceState>::Make(std::move(state));

@@ -43,13 +43,7 @@ struct ServiceSettings {
   void Check(const ScenarioData& scenario) const;
 
   int count() const { return static_cast<int>(rate_per_s.size()); }
-  static double Of(const std::vector<double>& list, int service) {
-    return list[list.size() == 1 ? 0 : static_cast<std::size_t>(service)];
-  }
 };
-
-// A whole replica's GPU takes no training job.
-inline constexpr OutOfService kServing = static_cast<OutOfService>(16);
 
 struct ServiceState {
   struct Service {

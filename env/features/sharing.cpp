@@ -8,14 +8,11 @@
 #include "env/check.hpp"
 #include "env/features/placement.hpp"
 #include "env/features/placement_engine.hpp"
+#include "env/index.hpp"
 #include "env/simulator.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 bool NodeHolds(const SimState& s, int device, int job) {
   if (!s.placement || s.placement->free.left.empty()) return true;
@@ -72,7 +69,7 @@ int FreeMilli(const ClusterView& view, int device) {
   if (view.DeviceFree(device)) return 1000;
   if (view.sharing() == nullptr) return 0;
   const auto& jobs = view.sharing()->jobs[U(device)];
-  if (jobs.empty() || view.sharing()->closed[U(device)] != 0) return 0;
+  if (jobs.empty() || !view.InService(device)) return 0;
   int free = 1000;
   for (int job : jobs) free -= view.GpuMilli(job);
   return free;
@@ -90,7 +87,6 @@ void SharingEngine::Start(Simulator& sim) {
   state.running_milli.assign(devices, 0);
   state.meters.resize(U(sim.scenario_.num_types()));
   state.room.resize(devices);
-  state.closed.assign(devices, 0);
   sim.state_.sharing = Owned<SharingState>::Make(std::move(state));
 }
 

@@ -50,7 +50,6 @@ struct SharingState {
     std::int64_t extra = 0, spare_milli = 0;
   };
   std::vector<Meter> meters;
-  std::vector<char> closed;        // [D] out of service: nobody new
   std::vector<std::int16_t> room;  // [D] scratch of validation
 };
 

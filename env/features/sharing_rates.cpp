@@ -18,14 +18,11 @@
 #include <vector>
 
 #include "env/features/sharing.hpp"
+#include "env/index.hpp"
 #include "env/simulator.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 double Share(const JobTable& jobs, int job) {
   return jobs.gpu_milli.empty() ? 1.0 : jobs.gpu_milli[U(job)] / 1000.0;

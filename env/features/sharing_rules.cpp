@@ -3,17 +3,10 @@
 #include <algorithm>
 
 #include "env/features/sharing.hpp"
+#include "env/index.hpp"
 #include "env/simulator.hpp"
 
 namespace berth {
-namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
-
-}  // namespace
-
 ApplyResult SharingEngine::ValidateRoom(Simulator& sim, const Decision& decision) {
   const SimState& s = sim.state_;
   const Scenario& scenario = sim.scenario_;

@@ -5,15 +5,12 @@
 #include "env/check.hpp"
 #include "env/features/partition_groups.hpp"
 #include "env/features/partitions.hpp"
+#include "env/index.hpp"
 #include "env/scenario.hpp"
 #include "env/spec.hpp"
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 constexpr const char* kFeature = "feature 'partitions': ";
 

@@ -5,21 +5,10 @@
 
 #include "env/features/dependencies.hpp"
 #include "env/features/stage_times.hpp"
+#include "env/index.hpp"
 #include "env/simulator.hpp"
 
 namespace berth {
-namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
-
-double OfType(const std::vector<double>& list, int job_type) {
-  return list[list.size() == 1 ? 0 : U(job_type)];
-}
-
-}  // namespace
-
 std::span<const Field<StageSettings>> StageSettings::Fields() {
   using S = StageSettings;
   static const std::array kFields = {
@@ -98,9 +87,9 @@ double StageEngine::RateFactor(const Simulator& sim, int job) {
   const int job_type = sim.scenario().data().jobs.job_type[U(job)];
   StageTimes times;
   times.gpu = 1.0 / rate;
-  times.cpu = OfType(settings.cpu_core_s, job_type) / (settings.cores_per_gpu * width);
-  times.gpu_prep = OfType(settings.gpu_prep_s, job_type);
-  times.transfer = OfType(settings.transfer_s, job_type);
+  times.cpu = EntryFor(settings.cpu_core_s, job_type) / (settings.cores_per_gpu * width);
+  times.gpu_prep = EntryFor(settings.gpu_prep_s, job_type);
+  times.transfer = EntryFor(settings.transfer_s, job_type);
   const double offload = settings.offload < 0.0 ? BestOffload(times, settings.overlap) : settings.offload;
   return times.gpu / StepSeconds(times, settings.overlap, offload);
 }

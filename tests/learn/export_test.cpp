@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "env/check.hpp"
+#include "env/index.hpp"
 #include "policies/inference.hpp"
 #include "policies/onnx_writer.hpp"
 #include "tests/catch.hpp"
@@ -18,10 +19,6 @@
 
 namespace berth {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 struct ScratchFolder {
   ScratchFolder() : path(std::filesystem::temp_directory_path() / Join("berth-export-", ::getpid())) {

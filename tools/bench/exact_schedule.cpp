@@ -5,15 +5,12 @@
 #include <numeric>
 
 #include "env/check.hpp"
+#include "env/index.hpp"
 
 namespace berth::bench {
 namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 // Both aims are regular: no job ever gains by starting later than it could. So some optimal schedule starts
 // every job as early as the jobs that start before it allow, and the search is over sequences of (job, type)

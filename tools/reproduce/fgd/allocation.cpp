@@ -5,13 +5,10 @@
 #include <tuple>
 
 #include "env/check.hpp"
+#include "env/index.hpp"
 
 namespace berth::fgd {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 constexpr double kCovered = 0.95;  // of all pods by the typical ones (the authors' podPopularityThreshold)
 

@@ -3,14 +3,11 @@
 #include <algorithm>
 #include <numeric>
 
+#include "env/index.hpp"
 #include "env/portable_math.hpp"
 
 namespace berth::fgd {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 constexpr int kMost = 100;              // score
 constexpr double kMostCpu = 128'000.0;  // milli, of the largest node; likewise GPUs

@@ -6,14 +6,11 @@
 #include <tuple>
 #include <utility>
 
+#include "env/index.hpp"
 #include "env/rng.hpp"
 
 namespace berth::fgd {
 namespace {
-
-std::size_t U(int i) {
-  return static_cast<std::size_t>(i);
-}
 
 constexpr std::uint32_t kOrder = 0, kChoices = 1, kNames = 2, kTypical = 3;  // streams
 

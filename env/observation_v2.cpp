@@ -178,9 +178,10 @@ class EncoderV2 final : public Encoder {
     for (int d = first; d < first + count; ++d) {
       if (view.services() != nullptr) replicas += view.services()->replica_of[U(d)] >= 0;
       if (view.power() != nullptr) {
-        watts += view.power()->watts[U(d)];
-        peak += view.power()->peak_w[U(type)];
-        throttled += view.power()->throttled[U(d)] != 0;
+        const int gpu = view.power()->GpuOf(d);  // of a slice: its GPU's
+        watts += view.power()->watts[U(gpu)];
+        peak += view.power()->peak_w[view.power()->type[U(gpu)]];
+        throttled += view.power()->throttled[U(gpu)] != 0;
       }
       if (view.sharing() != nullptr && !view.DeviceFree(d)) milli += FreeMilli(view, d);
     }

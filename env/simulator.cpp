@@ -173,6 +173,8 @@ void Simulator::EndRun(int job, double time) {
   s.gpu_seconds[U(job)] += s.Width(job) * held;
   busy_seconds_[U(s.on_type[U(job)])] += s.Width(job) * held;
   if (s.sharing) SharingEngine::Runs(*this, job, time, /*starts=*/false);
+  if (s.services) ServiceEngine::OnRun(*this, job, time, /*starts=*/false);
+  if (s.partitions) PartitionEngine::OnEnd(*this, job, held);
   ++version_[U(job)];
   if (s.power) PowerEngine::OnEnd(*this, job);
 }
@@ -233,8 +235,9 @@ void Simulator::StartRun(int job, int type, double overhead) {
   if (!s.safe_steps.empty() && !resizes) s.safe_steps[U(job)] = s.steps_done[U(job)];
   s.run_start[U(job)] = s.busy_from[U(job)] = s.now;
   if (s.sharing) SharingEngine::Runs(*this, job, s.now, /*starts=*/true);
+  if (s.services) ServiceEngine::OnRun(*this, job, s.now, /*starts=*/true);
   s.progress_from[U(job)] = s.now + overhead;
-  if (s.checkpoints) CheckpointEngine::OnStart(*this, job);
+  if (s.checkpoints) CheckpointEngine::OnStart(*this, job, resizes);
   Changed(job);
   s.first_start[U(job)] = std::min(s.first_start[U(job)], s.now);
   const ClockKind clock = scenario_.data().clock.kind;

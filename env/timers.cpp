@@ -45,6 +45,7 @@ void Simulator::StartTimers() {
   if (features.stages) StageEngine::Start(*this);
   if (features.estimates) EstimateEngine::Start(*this);
   if (features.monitoring) MonitoringEngine::Start(*this);
+  if (s.power) PowerEngine::Settle(*this);  // what services began with
 }
 
 bool Simulator::TimersAlone(double next) {

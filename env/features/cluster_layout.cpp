@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "env/features/physical_gpus.hpp"
 #include "env/features/topology.hpp"
 #include "env/index.hpp"
 #include "env/scenario.hpp"
@@ -13,9 +14,10 @@ std::int64_t Thousandths(double x) {
   return x >= 0.0 && x < 1e15 ? std::llround(1000.0 * x) : kNoLimit;
 }
 
-std::int64_t OfType(const std::vector<double>& list, int type, std::size_t types) {
+std::int64_t OfType(const std::vector<double>& list, const ScenarioData& scenario, int type) {
   if (list.size() == 1) return Thousandths(list.front());
-  return list.size() == types ? Thousandths(list[U(type)]) : kNoLimit;
+  if (list.empty() || list.size() != NumWholeTypes(scenario)) return kNoLimit;
+  return Thousandths(list[EntryOfType(scenario, list.size(), type)]);
 }
 
 // Different values of `group` among the devices. Those of a placement come node by node, so nearly every
@@ -40,10 +42,9 @@ NodeCapacity CapacityOf(const ScenarioData& scenario, int type) {
   capacity.fill(kNoLimit);
   if (!scenario.features.topology) return capacity;
   const TopologySettings& settings = *scenario.features.topology;
-  const std::size_t types = scenario.cluster.types.size();
-  capacity[0] = OfType(settings.cpus_per_node, type, types);
-  capacity[1] = OfType(settings.node_memory_gb, type, types);
-  capacity[2] = OfType(settings.further_per_node, type, types);
+  capacity[0] = OfType(settings.cpus_per_node, scenario, type);
+  capacity[1] = OfType(settings.node_memory_gb, scenario, type);
+  capacity[2] = OfType(settings.further_per_node, scenario, type);
   return capacity;
 }
 
@@ -86,6 +87,7 @@ ClusterLayout MakeLayout(std::span<const GpuType> types, int nodes_per_rack) {
       if (nodes_per_rack > 0 && in_type % nodes_per_rack == 0) ++layout.num_racks;
       if (nodes_per_rack == 0) layout.num_racks = 1;
       layout.rack_of.push_back(layout.num_racks - 1);
+      layout.host.push_back(node);
       for (int k = std::min(left, type.gpus_per_node); k > 0; --k, ++device) layout.node_of.push_back(node);
     }
   }
@@ -95,12 +97,23 @@ ClusterLayout MakeLayout(std::span<const GpuType> types, int nodes_per_rack) {
 }
 
 ClusterLayout MakeLayout(const ScenarioData& scenario) {
-  ClusterLayout layout = MakeLayout(
-      scenario.cluster.types, scenario.features.topology ? scenario.features.topology->nodes_per_rack : 0);
-  for (std::size_t type = 0; type < layout.capacity.size(); ++type) {
-    layout.capacity[type] = CapacityOf(scenario, static_cast<int>(type));
-    for (std::int64_t limit : layout.capacity[type]) layout.limited = layout.limited || limit < kNoLimit;
+  const int nodes_per_rack = scenario.features.topology ? scenario.features.topology->nodes_per_rack : 0;
+  ClusterLayout layout = MakeLayout(scenario.cluster.types, nodes_per_rack);
+  int racks = 0;  // of GPUs alone
+  for (int type = 0; type < static_cast<int>(layout.capacity.size()); ++type) {
+    layout.capacity[U(type)] = CapacityOf(scenario, type);
+    for (std::int64_t limit : layout.capacity[U(type)]) layout.limited = layout.limited || limit < kNoLimit;
+    const int whole = PartOf(scenario, type).whole, first = layout.first_node[U(type)];
+    for (int node = first; node < layout.first_node[U(type) + 1]; ++node) {
+      layout.host[U(node)] = layout.first_node[U(whole)] + (node - first);
+      if (whole != type || nodes_per_rack == 0) continue;
+      racks += (node - first) % nodes_per_rack == 0;
+      layout.rack_of[U(node)] = racks - 1;
+    }
   }
+  for (int node = 0; node < layout.num_nodes(); ++node)
+    layout.rack_of[U(node)] = layout.rack_of[U(layout.host[U(node)])];
+  if (nodes_per_rack > 0) layout.num_racks = racks;
   return layout;
 }
 

@@ -26,7 +26,7 @@ struct MonitoringState {
   std::vector<double> held,
       capacity;                       // [G] GPUs that all devices of the type are when busy, and in all (MIG)
   std::vector<double> time;           // [S] s
-  std::vector<double> utilization;    // [S, G] share of the type's GPU-seconds held since the sample before
+  std::vector<double> utilization;    // [S, G] share of the type's GPU-seconds that jobs and replicas held since
   std::vector<double> memory_gb;      // [S, G] that running jobs hold (JobTypeTraits::memory_gb)
   std::vector<double> watts;          // [S] mean since the sample before; at peak where held without `power`
   std::vector<double> temperature_c;  // [S] of the hottest GPU; 0 without heat

@@ -80,10 +80,9 @@ double PromisedFraction(const Scenario& scenario, const SimState& s, int job) {
          Efficiency(*data.features.sharing, s.sharing->jobs[U(s.Devices(job).front())].size());
 }
 
-double SharingEngine::Factor(const Simulator& sim, int job) {
-  if (!Parts(sim, job)) return 1.0;
-  const ScenarioData& data = sim.scenario_.data();
-  const SimState& s = sim.state_;
+double SharingEngine::Factor(const Scenario& scenario, const SimState& s, int job) {
+  const ScenarioData& data = scenario.data();
+  if (Share(data.jobs, job) == 1.0) return 1.0;
   const SharingSettings& settings = *data.features.sharing;
   const std::vector<int>& jobs = s.sharing->jobs[U(s.Devices(job).front())];
   const double efficiency = Efficiency(settings, jobs.size());
@@ -92,9 +91,9 @@ double SharingEngine::Factor(const Simulator& sim, int job) {
   if (jobs.size() == 2 && qos != Qos::kGuaranteed) {
     const int other = jobs[0] == job ? jobs[1] : jobs[0];
     const int type = s.on_type[U(job)];
-    const double measured = sim.scenario_.PairRate(job, other, type);
+    const double measured = scenario.PairRate(job, other, type);
     if (measured > 0.0 && QosOf(data.jobs, other) == qos)
-      return efficiency * std::max(measured / sim.scenario_.Rate(job, type), promised / usable);
+      return efficiency * std::max(measured / scenario.Rate(job, type), promised / usable);
   }
   double left = 1.0, extra = 0.0;
   for (int other : jobs) left -= Promised(data, other);

@@ -78,17 +78,15 @@ void StageEngine::OnLeave(Simulator& sim, int job, double time) {
   }
 }
 
-double StageEngine::RateFactor(const Simulator& sim, int job) {
-  const StageSettings& settings = *sim.scenario().data().features.stages;
-  const SimState& s = sim.state();
-  const int type = s.on_type[U(job)], width = s.Width(job);
-  const double rate = sim.scenario().RateAt(job, type, width);
+double StageEngine::RateFactor(const Scenario& scenario, const SimState& s, int job, double rate,
+                               double pace) {
+  const StageSettings& settings = *scenario.data().features.stages;
   if (rate <= 0.0) return 1.0;
-  const int job_type = sim.scenario().data().jobs.job_type[U(job)];
+  const int job_type = scenario.data().jobs.job_type[U(job)];
   StageTimes times;
   times.gpu = 1.0 / rate;
-  times.cpu = EntryFor(settings.cpu_core_s, job_type) / (settings.cores_per_gpu * width);
-  times.gpu_prep = EntryFor(settings.gpu_prep_s, job_type);
+  times.cpu = EntryFor(settings.cpu_core_s, job_type) / (settings.cores_per_gpu * s.Width(job));
+  times.gpu_prep = EntryFor(settings.gpu_prep_s, job_type) / pace;
   times.transfer = EntryFor(settings.transfer_s, job_type);
   const double offload = settings.offload < 0.0 ? BestOffload(times, settings.overlap) : settings.offload;
   return times.gpu / StepSeconds(times, settings.overlap, offload);

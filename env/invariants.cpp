@@ -261,8 +261,8 @@ constexpr Invariant kInvariants[] = {
     {"checkpoints", CheckpointViolation},
     {"elasticity", ElasticityViolation},
     {"latency", LatencyViolation},
-    {"power", Power},
     {"services", ServiceViolation},
+    {"power", Power},
 };
 
 }  // namespace

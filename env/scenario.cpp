@@ -401,6 +401,10 @@ double Scenario::PairRate(int job, int other, int type, const std::vector<double
   const ThroughputTable& table = body_->data.throughputs;
   const JobTable& jobs = body_->data.jobs;
   if (pairs.empty() || jobs.gang[U(job)] != 1 || jobs.gang[U(other)] != 1) return 0.0;
+  // Who holds a part of a GPU shares it by feature sharing.
+  if (body_->data.features.sharing && !jobs.gpu_milli.empty() &&
+      (jobs.gpu_milli[U(job)] < 1000 || jobs.gpu_milli[U(other)] < 1000))
+    return 0.0;
   if (Rate(job, type) <= 0.0 || Rate(other, type) <= 0.0) return 0.0;  // not allowed there at all
   const std::size_t first = U(jobs.job_type[U(job)]), second = U(jobs.job_type[U(other)]);
   const std::size_t types = body_->data.cluster.types.size();

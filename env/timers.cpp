@@ -48,8 +48,10 @@ void Simulator::StartTimers() {
   if (s.power) PowerEngine::Settle(*this);  // what services began with
 }
 
+// A scheduler that wakes itself again and again is no better than timers that do: jobs that can never run
+// would keep the run going for ever.
 bool Simulator::TimersAlone(double next) {
-  if (!state_.running.empty() || next != NextTimer() || ArrivalsRemain() || wake_at_ != kNever) {
+  if (!state_.running.empty() || ArrivalsRemain() || next == kNever) {
     idle_timers_ = 0;
     return false;
   }

@@ -30,9 +30,8 @@ std::vector<std::string> SpotTypes(const FailureSettings& settings) {
 
 // Is one of the devices on, or a slice of, one of GPUs [first, last)?
 bool StandsIn(const PhysicalGpus& gpus, std::span<const int> devices, int first, int last) {
-  return std::any_of(devices.begin(), devices.end(), [&](int d) {
-    return gpus.gpu_of[U(d)] >= first && gpus.gpu_of[U(d)] < last;
-  });
+  return std::any_of(devices.begin(), devices.end(),
+                     [&](int d) { return gpus.gpu_of[U(d)] >= first && gpus.gpu_of[U(d)] < last; });
 }
 
 }  // namespace
@@ -210,7 +209,8 @@ bool FailureEngine::OnFailure(Simulator& sim, int domain) {
   // Whoever holds a part of it, however GPUs are shared; within a round some have completed already.
   std::vector<int> lost;
   for (int job : s.running) {
-    if (StandsIn(*state.gpus_, s.Devices(job), d.first, d.last) && s.phase[U(job)] == JobPhase::kRunning) lost.push_back(job);
+    if (StandsIn(*state.gpus_, s.Devices(job), d.first, d.last) && s.phase[U(job)] == JobPhase::kRunning)
+      lost.push_back(job);
   }
   for (int job : lost) sim.Interrupt(job);
   if (d.down_at != kNever) {

@@ -19,9 +19,9 @@ struct ScenarioData;
 
 // Every GPU, node, rack and spot node fails on its own after a time in service drawn from a Weibull
 // distribution (shape 1: exponential) and is back after an exponential time; what fails takes its jobs down:
-// they wait, from their last checkpoint. What fails is GPUs: where a GPU is in slices (feature partitions) all
-// of them go with it. Racks are those of the feature topology where it says some, otherwise groups of nodes of
-// one type, in the order of their numbers.
+// they wait, from their last checkpoint. What fails is GPUs: where a GPU is in slices (feature partitions)
+// all of them go with it. Racks are those of the feature topology where it says some, otherwise groups of
+// nodes of one type, in the order of their numbers.
 struct FailureSettings {
   double mtbf_h = 1000.0, repair_h = 1.0;  // of a GPU; 0 = never
   double node_mtbf_h = 0.0, node_repair_h = 4.0;

@@ -28,8 +28,8 @@ class PlacementEngine {
   // Orders that name devices, against the resources of the devices' nodes.
   static ApplyResult Validate(const Simulator& simulator, const Decision& decision);
   static double Factor(const Scenario& scenario, const SimState& state, int job);  // where it now is
-  static void Count(Simulator& simulator);                    // whoever changed since the last time
-  static void Measure(Simulator& simulator);                  // fragmentation, after a decision
+  static void Count(Simulator& simulator);    // whoever changed since the last time
+  static void Measure(Simulator& simulator);  // fragmentation, after a decision
 };
 
 std::string PlacementViolation(const InvariantInput& input);  // env/invariants.hpp

@@ -1,7 +1,7 @@
 // Power, clocks, caps, heat and the price of electricity.
 //
-// Everything here is of GPUs (physical_gpus.hpp): one that is in MIG slices has one clock, one temperature and
-// one draw, to which what runs on its slices adds.
+// Everything here is of GPUs (physical_gpus.hpp): one that is in MIG slices has one clock, one temperature
+// and one draw, to which what runs on its slices adds.
 //
 // A GPU of which jobs use the share u draws idle + (peak - idle) u (f / f_max)^exponent duty watts, in or out
 // of service. It runs at one of the levels of `clocks`: at the one that was last asked for
@@ -11,9 +11,9 @@
 //
 // A job uses what its type can (JobTypeTraits::utilization) of the thousandths that it holds, on a slice no
 // more than the slice has. A replica of a service uses the part of the GPU that it holds for the share of the
-// time that it is busy, rho = min(1, rate x (base_s + item_s) / speeds of all replicas): the utilisation of an
-// M/D/1 queue, at full clocks and without batches (with them it works for longer at a time and no more than
-// always).
+// time that it is busy, rho = min(1, rate x (base_s + item_s) / speeds of all replicas): the utilisation of
+// an M/D/1 queue, at full clocks and without batches (with them it works for longer at a time and no more
+// than always).
 //
 // A job runs at the pace of its slowest GPU. At a level of relative speed s it makes 1 / (beta (1/s - 1) + 1)
 // of its steps/s: beta = 1, bound by the clock; beta = 0, by what the clock does not change (Hsu & Feng, SC
@@ -95,7 +95,7 @@ struct PowerState {
   std::vector<int> first_gpu;          // [N + 1] of each node
   std::vector<double> speed;           // [T, L] PowerSettings::Speed
   std::vector<double> dynamic_share;   // [L]
-  std::vector<std::int64_t> load;      // [P] kLoadUnit ths of its peak above idle in use, may exceed all of it
+  std::vector<std::int64_t> load;  // [P] kLoadUnit ths of its peak above idle in use, may exceed all of it
   std::vector<std::int64_t> replica_load;  // [D] of that, by a replica there
   std::vector<std::uint8_t> asked;         // [P] level that a decision set
   std::vector<std::uint8_t> level;         // [P] in effect

@@ -22,7 +22,7 @@ class RequestStream {
     double burst_rate = 1.0, calm_rate = 1.0, burst_s = 1.0, calm_s = 1.0;  // kBursty: a two-state MMPP
   };
   RequestStream(const Settings& settings, Stream random);
-  double Next();  // s, ascending: the arrival after the one given last
+  double Next();                // s, ascending: the arrival after the one given last
   double Rate(double t) const;  // mean requests/s: of a diurnal stream at t s
 
  private:

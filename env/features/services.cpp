@@ -62,7 +62,9 @@ void ServiceEngine::Start(Simulator& sim) {
   state.meters.resize(U(sim.scenario().num_types()));
   for (int type = 0; type < sim.scenario().num_types(); ++type) {
     const double whole =
-        settings.speed.empty() ? 1.0 : EntryFor(settings.speed, static_cast<int>(EntryOfType(data, settings.speed.size(), type)));
+        settings.speed.empty()
+            ? 1.0
+            : EntryFor(settings.speed, static_cast<int>(EntryOfType(data, settings.speed.size(), type)));
     state.type_speed.push_back(whole * PartOf(data, type).fraction());
   }
   for (int service = 0; service < settings.count(); ++service) {
@@ -184,6 +186,11 @@ void ServiceEngine::Remove(Simulator& sim, int device) {
 }
 
 void ServiceEngine::SetReplicas(Simulator& sim, int service) {
+  SetSpeeds(sim, service);
+  SetLoads(sim, service);
+}
+
+void ServiceEngine::SetSpeeds(Simulator& sim, int service) {
   const ServiceSettings& settings = *sim.scenario().data().features.services;
   ServiceState& state = *sim.state_.services;
   ServiceState::Service& own = state.services[U(service)];
@@ -198,7 +205,6 @@ void ServiceEngine::SetReplicas(Simulator& sim, int service) {
   own.replica_seconds += before * (sim.now() - own.since);
   own.since = sim.now();
   own.queue.SetReplicas(sim.now(), own.devices, speeds);
-  SetLoads(sim, service);
 }
 
 void ServiceEngine::SetLoads(Simulator& sim, int service) {
@@ -244,7 +250,7 @@ void ServiceEngine::OnClocks(Simulator& sim, const std::vector<int>& gpus) {
     const bool any = std::any_of(devices.begin(), devices.end(), [&](int d) {
       return std::binary_search(gpus.begin(), gpus.end(), sim.state_.power->GpuOf(d));
     });
-    if (any) SetReplicas(sim, service);
+    if (any) SetSpeeds(sim, service);
   }
 }
 
@@ -293,8 +299,10 @@ std::string ServiceViolation(const InvariantInput& in) {
     const int out = in.state.out_of_service[d];
     if (out != (listed[d] >= 0 && whole ? out | kServing : out & ~kServing))
       return Join("device ", d, ": whether a replica holds it and its service disagree");
-    if (listed[d] >= 0 && (out & ~kServing) != 0) return Join("device ", d, ": a replica, and out of service");
-    if (beside[d] != state.beside[d]) return Join("device ", d, ": ", beside[d], " jobs run there, ", state.beside[d], " are counted");
+    if (listed[d] >= 0 && (out & ~kServing) != 0)
+      return Join("device ", d, ": a replica, and out of service");
+    if (beside[d] != state.beside[d])
+      return Join("device ", d, ": ", beside[d], " jobs run there, ", state.beside[d], " are counted");
   }
   return "";
 }

@@ -36,9 +36,9 @@ struct ServiceSettings {
   std::vector<double> base_s = {0.02};  // latency of a batch of b: base_s + b x item_s, on the fastest type
   std::vector<double> item_s = {0.01};
   int max_batch = 8;
-  std::vector<double> slo_s = {0.2};     // what a request's latency shall not exceed
-  std::vector<double> speed;  // of each type, slices not counted, over the fastest; empty = 1 for all
-  double interval_s = 60.0;              // decision points come at least this often
+  std::vector<double> slo_s = {0.2};  // what a request's latency shall not exceed
+  std::vector<double> speed;          // of each type, slices not counted, over the fastest; empty = 1 for all
+  double interval_s = 60.0;           // decision points come at least this often
   std::vector<double> replicas = {1.0};  // at the start
   double share = 1.0;  // of a GPU that a replica takes; below 1 a training job runs beside it at 1 - share
 
@@ -103,6 +103,7 @@ class ServiceEngine {
 
  private:
   static void SetReplicas(Simulator& simulator, int service);
+  static void SetSpeeds(Simulator& simulator, int service);
   static void SetLoads(Simulator& simulator, int service);
   static void Remove(Simulator& simulator, int device);  // of the replica that is there
   static void Count(Simulator& simulator, double time);  // the meters, from `time` on

@@ -58,7 +58,8 @@ class StageEngine {
   static void OnLeave(Simulator& simulator, int job, double time);  // done or turned away
   // What its other stages leave of `rate`, the steps/s of compute on its GPUs as they now are. `pace` is how
   // fast other work on them goes, 1 = as the settings say.
-  static double RateFactor(const Scenario& scenario, const SimState& state, int job, double rate, double pace);
+  static double RateFactor(const Scenario& scenario, const SimState& state, int job, double rate,
+                           double pace);
 };
 
 }  // namespace berth

@@ -113,6 +113,7 @@ class Proposer {
 
   void Propose(Decision& decision) {
     decision.Clear();
+    decision.wake_at = sim_.now() + 1000.0;  // whatever is drawn, it goes on
     for (std::uint32_t n = random_.Below(6); n > 0; --n) Add(decision);
   }
 

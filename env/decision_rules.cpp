@@ -100,7 +100,7 @@ ApplyResult Simulator::ValidatePacks(const Decision& decision) {
     if (kind != CommandKind::kPack) continue;
     if (host < 0 || host >= scenario_.num_jobs() || host == job) return {Rule::kPackHost, i};
     int type = s.on_type[U(host)], holds = s.Width(host);  // GPUs
-    if (job_stamp_[U(host)] == stamp_) {  // the decision says what becomes of it
+    if (job_stamp_[U(host)] == stamp_) {                   // the decision says what becomes of it
       const Command& own = decision.commands[U(command_of_[U(host)])];
       if (own.kind == CommandKind::kPack) return {Rule::kPackShared, i};
       if (own.kind == CommandKind::kStop || own.kind == CommandKind::kReject) return {Rule::kPackHost, i};

@@ -160,6 +160,18 @@ TEST_CASE("stages: a slow GPU slows the GPU part of a step") {
   CHECK(seconds("offload=-1", "power(clocks=0.5:1)") == Approx(200.0));
 }
 
+// 7 cores come with a GPU, so 3 with a slice of 3/7: 21 core-seconds take 7 s, more than the 7/3 s of
+// compute. Half of a GPU by thousandths has 3.5 cores: 6 s, against 2 s of compute there.
+TEST_CASE("stages: a part of a GPU comes with its part of the cores") {
+  const std::string stages = "stages(cpu_core_s=21,cores_per_gpu=7);";
+  const Simulator slice =
+      Finish(A100s(1, {{0, 10}}, {1.0}, stages + "partitions(layout=3g.40gb+3g.40gb,fixed=true)"));
+  CHECK(slice.now() == Approx(70.0));
+  ScenarioData half = V100s(1, {{0, 10}}, stages + "sharing");
+  half.jobs.gpu_milli = {500};
+  CHECK(Finish(half).now() == Approx(60.0));
+}
+
 // Seven slices of 1/7, seven jobs of 10 steps at 1/7 step/s: 70 s of the whole GPU. An eighth starts at 70
 // and needs 7 s of 1/7: 70 + 1 GPU-seconds over the 70 s to the last start.
 TEST_CASE("hpc_utilization counts GPU-seconds: of slices their part, of a shared GPU each once") {

@@ -71,21 +71,23 @@ int ClusterLayout::RacksOf(std::span<const int> devices) const {
   return Different(devices, [this](int d) { return rack_of[U(NodeOf(d))]; });
 }
 
-ClusterLayout MakeLayout(std::span<const GpuType> types, int nodes_per_rack) {
+ClusterLayout MakeLayout(std::span<const GpuType> types, int nodes_per_rack, std::span<const int> whole) {
   ClusterLayout layout;
   int device = 0, node = 0;
   NodeCapacity unlimited;
   unlimited.fill(kNoLimit);
-  for (const GpuType& type : types) {
+  if (nodes_per_rack == 0) layout.num_racks = 1;
+  for (std::size_t g = 0; g < types.size(); ++g) {
+    const GpuType& type = types[g];
+    const bool slices = !whole.empty() && U(whole[g]) != g;
     layout.gpus_per_node.push_back(type.gpus_per_node);
     layout.first_node.push_back(node);
     layout.capacity.push_back(unlimited);
     for (int left = type.count; left > 0; left -= type.gpus_per_node, ++node) {
       layout.first_device.push_back(device);
-      layout.type_of.push_back(static_cast<int>(layout.gpus_per_node.size()) - 1);
+      layout.type_of.push_back(static_cast<int>(g));
       const int in_type = node - layout.first_node.back();
-      if (nodes_per_rack > 0 && in_type % nodes_per_rack == 0) ++layout.num_racks;
-      if (nodes_per_rack == 0) layout.num_racks = 1;
+      if (!slices && nodes_per_rack > 0 && in_type % nodes_per_rack == 0) ++layout.num_racks;
       layout.rack_of.push_back(layout.num_racks - 1);
       layout.host.push_back(node);
       for (int k = std::min(left, type.gpus_per_node); k > 0; --k, ++device) layout.node_of.push_back(node);
@@ -93,27 +95,25 @@ ClusterLayout MakeLayout(std::span<const GpuType> types, int nodes_per_rack) {
   }
   layout.first_node.push_back(node);
   layout.first_device.push_back(device);
+  for (int n = 0; !whole.empty() && n < node; ++n) {
+    const std::size_t g = U(layout.type_of[U(n)]);
+    layout.host[U(n)] = layout.first_node[U(whole[g])] + (n - layout.first_node[g]);
+    layout.rack_of[U(n)] = layout.rack_of[U(layout.host[U(n)])];
+  }
   return layout;
 }
 
 ClusterLayout MakeLayout(const ScenarioData& scenario) {
-  const int nodes_per_rack = scenario.features.topology ? scenario.features.topology->nodes_per_rack : 0;
-  ClusterLayout layout = MakeLayout(scenario.cluster.types, nodes_per_rack);
-  int racks = 0;  // of GPUs alone
-  for (int type = 0; type < static_cast<int>(layout.capacity.size()); ++type) {
-    layout.capacity[U(type)] = CapacityOf(scenario, type);
-    for (std::int64_t limit : layout.capacity[U(type)]) layout.limited = layout.limited || limit < kNoLimit;
-    const int whole = PartOf(scenario, type).whole, first = layout.first_node[U(type)];
-    for (int node = first; node < layout.first_node[U(type) + 1]; ++node) {
-      layout.host[U(node)] = layout.first_node[U(whole)] + (node - first);
-      if (whole != type || nodes_per_rack == 0) continue;
-      racks += (node - first) % nodes_per_rack == 0;
-      layout.rack_of[U(node)] = racks - 1;
-    }
+  std::vector<int> whole;
+  for (int g = 0; g < static_cast<int>(scenario.cluster.types.size()); ++g)
+    whole.push_back(PartOf(scenario, g).whole);
+  ClusterLayout layout =
+      MakeLayout(scenario.cluster.types,
+                 scenario.features.topology ? scenario.features.topology->nodes_per_rack : 0, whole);
+  for (std::size_t type = 0; type < layout.capacity.size(); ++type) {
+    layout.capacity[type] = CapacityOf(scenario, static_cast<int>(type));
+    for (std::int64_t limit : layout.capacity[type]) layout.limited = layout.limited || limit < kNoLimit;
   }
-  for (int node = 0; node < layout.num_nodes(); ++node)
-    layout.rack_of[U(node)] = layout.rack_of[U(layout.host[U(node)])];
-  if (nodes_per_rack > 0) layout.num_racks = racks;
   return layout;
 }
 

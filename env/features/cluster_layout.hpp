@@ -64,8 +64,9 @@ struct ClusterLayout {
   int RacksOf(std::span<const int> devices) const;
 };
 
-// `nodes_per_rack` 0 = one rack. Without limits on resources.
-ClusterLayout MakeLayout(std::span<const GpuType> types, int nodes_per_rack);
+// `nodes_per_rack` 0 = one rack. `whole`: [G] the type of the GPUs that a type's devices are, or are slices
+// of; empty = there are no slices. Without limits on resources.
+ClusterLayout MakeLayout(std::span<const GpuType> types, int nodes_per_rack, std::span<const int> whole = {});
 ClusterLayout MakeLayout(const ScenarioData& scenario);  // as its feature topology says, if it is on
 
 }  // namespace berth

@@ -74,6 +74,9 @@ struct ServiceState {
 };
 
 struct SimState;
+// The share of the time that a service's replicas work at `now`: the utilisation of an M/D/1 queue of which
+// they all together are the server, 1 at most.
+double BusyShare(const Scenario& scenario, const ServiceState& state, int service, double now);
 // Exact at `now`: since = now.
 ServiceState::Meter ServedOn(const SimState& state, int type);
 // What the replica on a device uses of its GPU, in kLoadUnit ths (power.hpp); 0 = there is none.

@@ -27,7 +27,7 @@ struct StageSettings {
   std::vector<double> cpu_core_s = {0.0};  // core-seconds of preprocessing a step
   std::vector<double> gpu_prep_s = {0.0};  // seconds all of that takes on its GPUs instead
   std::vector<double> transfer_s = {0.0};  // seconds of transfers a step
-  double cores_per_gpu = 8.0;              // of the node, for each GPU held
+  double cores_per_gpu = 8.0;  // of the node, for each GPU held; of a slice or thousandths their part
   bool overlap = true;
   double offload = 0.0;  // part of the preprocessing done on the GPU; -1 = the best
   std::string after;     // "child>parent:child>parent", job ids

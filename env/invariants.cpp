@@ -7,6 +7,7 @@
 #include "env/features/checkpoints.hpp"
 #include "env/features/elasticity.hpp"
 #include "env/features/failures.hpp"
+#include "env/features/forecast.hpp"
 #include "env/features/latency.hpp"
 #include "env/features/placement_engine.hpp"
 #include "env/features/power.hpp"
@@ -247,6 +248,7 @@ constexpr Invariant kInvariants[] = {
     {"checkpoints", CheckpointViolation},
     {"elasticity", ElasticityViolation},
     {"latency", LatencyViolation},
+    {"forecast", ForecastViolation},
     {"power", Power},
 };
 

@@ -91,7 +91,7 @@ TEST_CASE("forecast: a copy of a simulation expects the same and goes its own wa
   const ScenarioData data =
       test::TinyData({{"v100", 8}}, {{1.0}}, {{0, 4}, {5, 6}, {12, 50}, {25, 1}, {31, 1}});
   for (const char* model : {"last", "mean", "seasonal_naive(season=2)", "exponential",
-                            "holt_winters(season=2)", "autoregression(order=1)"}) {
+                            "holt_winters(season=2)", "ar(order=1)"}) {
     for (const char* sizes : {"residual", "recent", "request"}) {
       Simulator sim(With(data, Join("forecast(bin_s=5,model=", model, ",sizes=", sizes, ")")));
       RunTo(sim, 12.0);

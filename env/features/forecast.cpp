@@ -26,7 +26,7 @@ std::span<const Field<ForecastSettings>> ForecastSettings::Fields() {
   using S = ForecastSettings;
   static const std::array kFields = {
       Field<S>{"model", &S::model,
-               "of arrivals: last, mean, seasonal_naive, exponential, holt_winters, autoregression"},
+               "of arrivals: last, mean, seasonal_naive, exponential, holt_winters, ar"},
       Field<S>{"bin_s", &S::bin_s, "s, steps of the series of arrivals", 1.0},
       Field<S>{"horizon_s", &S::horizon_s, "s ahead that observations show", 1.0},
       Field<S>{"sizes", &S::sizes, "of run times, from jobs that ended: residual, recent, request"},

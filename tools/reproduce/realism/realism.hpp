@@ -32,6 +32,7 @@
   X("sharing", RealismSharing)              \
   X("switching", RealismSwitching)          \
   X("classes", RealismClasses)              \
+  X("forecast", RealismForecast)            \
   X("estimation", RealismEstimation)        \
   X("estimated_jct", RealismEstimatedJct)
 

@@ -35,10 +35,7 @@ RealismResult RealismSwitching(const RealismOptions& options) {
       "Time slices on 12 V100: mean JCT by what a switch between jobs costs, by length of the slice";
   result.shows =
       "Of a GPU with two jobs or more a switch of s seconds leaves q / (q + s) at slices of q: long slices "
-      "hide "
-      "what short ones pay in full. What is lost is waited for by those who queue, so it grows faster than "
-      "the "
-      "fraction itself.";
+      "hide what short ones pay in full. Who is alone on a GPU pays nothing.";
   result.columns = {"slice s", "switch s", "left of a GPU", "mean JCT h", "95%"};
   result.x_label = "seconds of a switch";
   result.y_label = "mean JCT, h";

@@ -21,8 +21,8 @@ RealismResult RealismDrains(const RealismOptions& options) {
   result.title = "Maintenance: every 4 h one of 9 nodes of four GPUs is away for 2 h; mean JCT by notice";
   result.shows =
       "A node takes no new job from the notice on. Long notice lets short jobs end and idles GPUs meanwhile; "
-      "what "
-      "still runs when the node goes is lost, unless it leaves in time (evacuate) or is saved now and then.";
+      "what still runs when the node goes is lost, unless it leaves in time (evacuate, which decides once in "
+      "a round of 360 s, so that a minute's notice is none) or is saved now and then.";
   result.columns = {"scheduler",          "notice s", "mean JCT h", "95%", "interruptions per job",
                     "lost work h per job"};
   result.x_label = "seconds of notice";
@@ -60,15 +60,13 @@ RealismResult RealismSpot(const RealismOptions& options) {
   result.title =
       "Spot nodes: 12 V100 of one's own and 24 GPUs that are reclaimed; mean JCT by how long they stay";
   result.shows =
-      "GPUs that are taken back often cost the work of whoever is on them; with two minutes' notice and a "
-      "scheduler that leaves in time they are worth having at any rate of reclamation. The level line has "
-      "the 12 "
-      "V100 alone.";
+      "GPUs that are taken back cost the work of whoever is on them, without notice perhaps more than they "
+      "give; a scheduler that leaves in time keeps what they give. The level line has the 12 V100 alone.";
   result.columns = {"scheduler", "hours until reclaimed", "mean JCT h",
                     "95%",       "interruptions per job", "lost work h per job"};
   result.x_label = "mean hours until a node is reclaimed (away for 1 h)";
   result.y_label = "mean JCT, h";
-  result.log_x = true;
+  result.log_x = result.log_y = true;
   const std::vector<double> hours = {1.0, 3.0, 10.0, 30.0, 100.0};
   const struct {
     const char *name, *scheduler;

@@ -8,6 +8,7 @@
 #include "env/features/checkpoints.hpp"
 #include "env/features/elasticity.hpp"
 #include "env/features/failures.hpp"
+#include "env/features/forecast.hpp"
 #include "env/features/latency.hpp"
 #include "env/features/placement_engine.hpp"
 #include "env/features/power.hpp"
@@ -262,6 +263,7 @@ constexpr Invariant kInvariants[] = {
     {"elasticity", ElasticityViolation},
     {"latency", LatencyViolation},
     {"services", ServiceViolation},
+    {"forecast", ForecastViolation},
     {"power", Power},
 };
 

@@ -29,12 +29,12 @@ SchedEnv::SchedEnv(std::shared_ptr<const ScenarioSource> source, const SchedEnvO
     throw Error(Join("the decision process asks for knowledge '", ToString(options_.mdp.knowledge),
                      "', the workload grants '", ToString(probe.data().knowledge), "'"));
   }
-  if (const auto& latency = probe.data().features.latency;
-      latency && (latency->seconds > 0.0 || latency->cadence != "events")) {
-    throw Error(
-        "feature 'latency': the decision process expects decisions at events that take effect at once");
-  }
   encoder_ = MakeEncoder(options_.mdp);
+  // A commitment is carried out at once: the next one of the same instant is chosen on what it leaves.
+  if (const auto& latency = probe.data().features.latency; Commits() && latency && latency->seconds > 0.0) {
+    throw Error(Join("semantics commit: expected decisions that take effect at once, found latency(seconds=",
+                     latency->seconds, "); semantics redecide has them late"));
+  }
   if (Commits() && options_.mdp.preemptive)
     throw Error("semantics commit: expected a non-preemptive process");
   if (options_.mdp.commit_backfill && (!Commits() || options_.mdp.knowledge < Knowledge::kEstimate)) {

@@ -6,6 +6,7 @@
 
 #include "env/features/checkpoints.hpp"
 #include "env/features/elasticity.hpp"
+#include "env/features/forecast.hpp"
 #include "env/features/latency.hpp"
 #include "env/features/partitions.hpp"
 #include "env/features/placement_engine.hpp"
@@ -152,6 +153,7 @@ void Simulator::Ready(int job, double time) {
   state_.active.Insert(job);
   state_.arrived.push_back(job);
   Changed(job);
+  if (state_.forecast) ForecastEngine::OnReady(*this, job, time);
   Log(time, EventKind::kArrive, -1, job, -1);
 }
 
@@ -217,6 +219,7 @@ void Simulator::Complete(int job, double time, bool release_devices) {
   Leave(job, time, JobPhase::kDone);
   s.completed.push_back(job);
   Log(time, EventKind::kComplete, type, job, device);
+  if (s.forecast) ForecastEngine::OnComplete(*this, job);
   if (s.stages) StageEngine::OnLeave(*this, job, time);
   if (release_devices) Release(job);
 }

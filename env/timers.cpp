@@ -7,6 +7,7 @@
 #include "env/features/elasticity.hpp"
 #include "env/features/estimates.hpp"
 #include "env/features/failures.hpp"
+#include "env/features/forecast.hpp"
 #include "env/features/latency.hpp"
 #include "env/features/monitoring.hpp"
 #include "env/features/partitions.hpp"
@@ -45,6 +46,7 @@ void Simulator::StartTimers() {
   if (features.stages) StageEngine::Start(*this);
   if (features.estimates) EstimateEngine::Start(*this);
   if (features.monitoring) MonitoringEngine::Start(*this);
+  if (features.forecast) ForecastEngine::Start(*this);
   if (s.power) PowerEngine::Settle(*this);  // what services began with
 }
 

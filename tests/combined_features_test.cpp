@@ -5,10 +5,12 @@
 #include <vector>
 
 #include "baselines/schedulers.hpp"
+#include "data/workloads.hpp"
 #include "env/encoder.hpp"
 #include "env/features/services.hpp"
 #include "env/metrics.hpp"
 #include "env/rng.hpp"
+#include "env/sched_env.hpp"
 #include "env/simulator.hpp"
 #include "tests/catch.hpp"
 #include "tests/tiny.hpp"
@@ -30,6 +32,7 @@ const std::vector<std::string> kFeatures = {
     "estimates",
     "monitoring(interval_s=300)",
     "latency(seconds=30)",
+    "forecast(model=exponential,bin_s=600)",
 };
 
 // Others of the same, of which some are drawn: with planned outages of GPUs and racks, caps of nodes,
@@ -265,14 +268,10 @@ TEST_CASE("features combined: 10,000 random decisions break nothing", "[features
   CHECK(seen.resized > 50);
 }
 
-// The gym on all features but latency, which it refuses: observations stay within what their channels say.
+// Observations stay within what their channels say.
 TEST_CASE("features combined: ObservationV2 stays within its ranges over random steps", "[features]") {
-  std::string text;
-  for (const std::string& feature : kFeatures) {
-    if (feature.rfind("latency", 0) != 0) text += feature + ";";
-  }
   for (const char* clock : {"event", "rounds(120)"}) {
-    const Scenario scenario = Combined(5, clock, text);
+    const Scenario scenario = Combined(5, clock, AllFeatures());
     const EncoderInfo& info = EncoderOf("ObservationV2");
     MdpSpec mdp;
     mdp.encoder = "ObservationV2";
@@ -305,6 +304,35 @@ TEST_CASE("features combined: ObservationV2 stays within its ranges over random 
       check(info.global, out.data() + layout.global_offset());
       Propose(sim, random, decision);
       ApplyLegalPart(sim, decision);
+    }
+  }
+}
+
+// The decision process on all of them at random: the return is minus the time that jobs were in the system.
+TEST_CASE("features combined: the decision process goes through an episode", "[features]") {
+  for (const char* clock : {"event", "rounds(120)"}) {
+    for (const bool preemptive : {true, false}) {
+      SchedEnvOptions options;
+      options.mdp.encoder = "ObservationV2";
+      options.mdp.visible = 12;
+      options.mdp.preemptive = preemptive;
+      options.warmup_jobs = 0;
+      options.episode_jobs = 40;
+      SchedEnv env(FixedSource(Combined(7, clock, AllFeatures()), "combined"), options, 0);
+      env.Begin(0);
+      const double before = env.simulator().JobSeconds();
+      Stream random(7, Purpose::kTest, Split::kEvaluate);
+      for (SchedEnv::Outcome outcome; !outcome.terminated;) {
+        std::vector<int> legal;
+        for (int a = 0; a < env.num_actions(); ++a) {
+          if (env.mask()[static_cast<std::size_t>(a)] != 0) legal.push_back(a);
+        }
+        REQUIRE_FALSE(legal.empty());
+        outcome = env.Step(legal[random.Below(static_cast<std::uint32_t>(legal.size()))]);
+        const std::string violation = CheckInvariants(env.simulator());
+        REQUIRE(violation == "");
+      }
+      CHECK(env.episode_return() == Approx(before - env.simulator().JobSeconds()).epsilon(1e-9));
     }
   }
 }

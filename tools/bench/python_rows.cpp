@@ -13,14 +13,14 @@ namespace {
 
 constexpr int kEnvs = 256;
 constexpr double kLimit = 300.0;  // s of wall time, of one repeat
-constexpr const char* kScript = BERTH_SOURCE_DIR "/python/bench.py";
+constexpr const char* kScript = BERTH_SOURCE_DIR "/tools/bench/python_steps.py";
 
 double InPython(const std::string& python, double seconds) {
   const ChildResult result =
       RunCommand({python, kScript, std::to_string(kEnvs), std::to_string(seconds)}, kLimit, /*quiet=*/false,
                  {{"OMP_NUM_THREADS", "1"}, {"PYTHONDONTWRITEBYTECODE", "1"}});
   if (!result.failure.empty() || result.exit_code != 0) {
-    throw Error(Join("python/bench.py: ",
+    throw Error(Join("python_steps.py: ",
                      result.failure.empty() ? Join("ended with code ", result.exit_code) : result.failure));
   }
   return std::strtod(result.text.c_str(), nullptr);

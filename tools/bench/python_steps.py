@@ -1,7 +1,7 @@
 """Steps per CPU-second of the Python package, for `berth bench`: random actions, of which illegal ones make way for the next legal
 one, as the C++ side plays them.
 
-usage: bench.py NUM_ENVS SECONDS      -> one line: the rate
+usage: python_steps.py NUM_ENVS SECONDS      -> one line: the rate
 """
 
 import sys

@@ -18,7 +18,7 @@ def mean_jct(e):
         axes.plot(mean, k, "o", color=colour(k, specs))
         axes.annotate(f"{mean:.2f} h", (np.nanmax([mean, high[k]]), k), xytext=(8, 0), textcoords="offset points", va="center")
     axes.set_yticks(range(len(specs)), labels(specs))
-    axes.invert_yaxis()
+    axes.set_ylim(len(specs) - 0.5, -0.5)
     axes.set_xlim(0, 1.15 * np.nanmax([means.max(), np.nanmax(np.append(high, 0))]))
     axes.grid(axis="y", visible=False)
     axes.set_xlabel("mean job completion time (hours); bars: 95% bootstrap over workloads")

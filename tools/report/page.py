@@ -26,10 +26,11 @@ def with_interval(mean, low, high, digits):
 
 def table(e):
     """Rows of (text, is it the best of its column)."""
-    means = e["mean_jct_s"].mean(axis=1)
-    columns = [("mean JCT h [95%]", [with_interval(m / 3600, *(ci / 3600), 2) for m, ci in zip(means, e["mean_jct_ci95_s"])], means.argmin())]
-    ratios = e["jct_ratio"] if len(e["seeds"]) > 1 else np.stack([means / means[0], *np.full((2, len(means)), np.nan)], axis=1)
-    columns.append(("ratio [95%]", [with_interval(*r, 3) for r in ratios], None))
+    means, several = e["mean_jct_s"].mean(axis=1), len(e["seeds"]) > 1
+    suffix = " [95%]" if several else ""
+    columns = [("mean JCT h" + suffix, [with_interval(m / 3600, *(ci / 3600), 2) for m, ci in zip(means, e["mean_jct_ci95_s"])], means.argmin())]
+    ratios = e["jct_ratio"] if several else np.stack([means / means[0], *np.full((2, len(means)), np.nan)], axis=1)
+    columns.append(("ratio" + suffix, [with_interval(*r, 3) for r in ratios], None))
     for key, name, factor, digits, smaller in COLUMNS:
         values = e.metric(key) * factor
         best = None if smaller is None or np.ptp(values) == 0 else (values.argmin() if smaller else values.argmax())
@@ -88,14 +89,15 @@ def write(e, figures, charts, gantt, folder):
                     [("table", "table"), *([("gantt-chart", "who held which GPU")] if gantt else []),
                      *((f.name, f.title.lower()) for f in figures), ("config", "configuration")])
     seeds = e["seeds"]
+    averaged = (f"Means over {len(seeds)} workloads; maxima over all. Brackets are 95% bootstrap intervals over workloads, which ratios pair. A"
+                if len(seeds) > 1 else "Of one workload, so without intervals. A")
     drawn = f", seeds {seeds[0]}:{seeds[-1] + 1}" if len(seeds) > 1 else ""
     body = f"""<h1>{len(e.schedulers)} schedulers on the same workloads</h1>
 <p>{html.escape(about["workload"])}{drawn}; measured jobs {about["window"]}. {html.escape(about["scenario"])}, semantics
 {html.escape(about["semantics"])}.</p>
 <nav>{links}</nav>
 {table(e)}
-<p class="note">Means over {len(seeds)} workload{"s" if len(seeds) > 1 else ""}; maxima over all. Brackets are 95% bootstrap intervals over
-workloads; a ratio is of mean job completion times to the first row, paired by workload. Bold: the best of a column. <em>knowledge</em> is
+<p class="note">{averaged} ratio is of mean job completion times to the first row. Bold: the best of a column. <em>knowledge</em> is
 what a scheduler uses of a job's future: compare rows of the same knowledge. Every figure is defined in env/metrics.hpp.</p>
 {lost(e)}{chart(gantt, charts) if gantt else ""}
 {"".join(picture(f, folder) for f in figures)}

@@ -15,8 +15,9 @@ def slowdown(e):
     for k in range(len(specs)):
         means = [np.nanmean(v) if np.isfinite(v).any() else np.nan for v in (values[k][:, group] for group in groups)]
         axes.plot(hours, means, marker="." if len(groups) < 3 else None, **line(k, specs))
-    axes.set_yscale("log")
-    plain_numbers(axes.yaxis)
+    if axes.get_ylim()[1] > 10:
+        axes.set_yscale("log")
+        plain_numbers(axes.yaxis)
     axes.set_xlabel(f"arrival (hours); a point is the mean of {len(groups[0])} successive jobs in each workload")
     axes.set_ylabel("mean bounded slowdown")
     legend_below(figure, specs)

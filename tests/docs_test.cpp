@@ -133,6 +133,10 @@ TEST_CASE("docs: a page a verb is what its --help says") {
   for (const std::string& verb : Verbs())
     CheckCurrent(kRoot / "tools/verbs" / (verb + ".md"), VerbPage(verb, Help(folder, verb)));
   CheckCurrent(kRoot / "tools/verbs/README.md", VerbsPage());
+  for (const std::string& verb : Verbs()) {
+    INFO(verb << " has no example: tools/docs/examples.hpp");
+    CHECK(Slurp((kRoot / "tools/verbs" / (verb + ".md")).string()).find("```sh\n") != std::string::npos);
+  }
 }
 
 TEST_CASE("docs: the reference of observations, actions and rewards is what the code says") {

@@ -7,6 +7,7 @@
 #include "env/encoder.hpp"
 #include "env/mdp.hpp"
 #include "env/rewards.hpp"
+#include "tools/docs/examples.hpp"
 #include "tools/verbs.hpp"
 
 namespace berth {
@@ -88,7 +89,14 @@ std::string VerbPage(const std::string& verb, const std::string& help) {
   // The default of --threads is the machine's.
   const std::string text =
       std::regex_replace(help, std::regex("(\n  --threads [^\n]*) \\[\\d+\\]"), "$1 [this machine's cores]");
-  return Join("# berth ", verb, "\n\n", kMade, "```text\n", text, "```\n");
+  std::string page = Join("# berth ", verb, "\n\n", kMade, "```text\n", text, "```\n");
+  for (const VerbExample& example : kVerbExamples) {
+    if (example.verb != verb) continue;
+    page += page.find("## Examples") == std::string::npos ? "\n## Examples\n\n" : "\n";
+    if (*example.marker != '\0') page += Join("<!-- ", example.marker, " -->\n");
+    page += Join("```sh\n", example.commands, "```\n");
+  }
+  return page;
 }
 
 std::string VerbsPage() {

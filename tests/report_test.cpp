@@ -25,6 +25,11 @@ const std::string kWorkload =
     "evaluate --workload 'synthetic(rate=3,jobs=40,gangs=multi)' --cluster v100=8,k80=8 --schedulers "
     "'fcfs;srpt' ";
 
+const std::string kShared =
+    "evaluate --workload 'synthetic(rate=6,jobs=40)' --cluster v100=2,k80=2 --schedulers "
+    "'gavel(packed=true);srpt' "
+    "--seeds 0:1 --features 'failures(mtbf_h=20)' ";
+
 bool CanDraw() {
   return !test::Python(BERTH_SOURCE_DIR, "h5py, matplotlib").empty();
 }
@@ -135,6 +140,19 @@ TEST_CASE("report: the result file has what it says, equal to the JSON") {
     const auto counts = in.Array<std::int64_t>("decision_us/counts");
     for (std::size_t i = 0; i < counts.size() / 2; ++i) decisions += counts[k * counts.size() / 2 + i];
     CHECK(decisions == row["decisions"].get<std::int64_t>());
+  }
+  const std::string python = test::Python(BERTH_SOURCE_DIR, "h5py, matplotlib");
+  if (!python.empty()) {
+    // What is drawn from it comes to the figures; jobs that share GPUs too.
+    REQUIRE(Berth(folder, kShared + "--out shared.h5 --timeline t.json").code == 0);
+    for (const char* file : {"e.h5", "shared.h5"}) {
+      const int checked =
+          std::system(Join("cd '", folder.path(), "' && '", python,
+                           "' '" BERTH_SOURCE_DIR "/tests/check_report.py' ", file, " 2>error.txt")
+                          .c_str());
+      CAPTURE(Slurp(folder / "error.txt"));
+      CHECK(checked == 0);
+    }
   }
   const auto begin = in.Array<std::int32_t>("recording/spans/devices_begin"),
              count = in.Array<std::int32_t>("recording/spans/devices_count"),

@@ -17,6 +17,8 @@ class Progress {
   Progress(std::string label, std::FILE* out, bool terminal);
   ~Progress();  // wipes the bar, so that an error message starts on a clean line
 
+  bool terminal() const { return terminal_; }
+
   // `done` in [0, 1]; `detail` such as "1,234 steps/s, return -12.3". Shown at most ten times a second on a
   // terminal, every few seconds elsewhere.
   void Update(double done, const std::string& detail) { Update(done, detail, {}); }

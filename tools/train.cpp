@@ -235,7 +235,9 @@ int RunTrain(const std::vector<std::string>& arguments) {
       view.Add(now);
       const double by_steps = static_cast<double>(now.steps) / static_cast<double>(now.total_steps);
       const double by_time = request.seconds > 0.0 ? now.wall_s / request.seconds : 0.0;
-      progress.Update(std::max(by_steps, by_time), Detail(now, metric), view.Lines());
+      const std::string steps = Thousands(static_cast<double>(now.steps)) + " steps";
+      progress.Update(std::max(by_steps, by_time), progress.terminal() ? steps : Detail(now, metric),
+                      view.Lines());
     };
     request.interrupted = &WatchInterrupts();
     outcome = learners.train(request);

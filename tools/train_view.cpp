@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kHistory = 3600;  // an hour of seconds
 constexpr std::size_t kSparkWidth = 32;
-constexpr std::size_t kMostLosses = 5;  // that fit on a line
+constexpr std::size_t kMostLosses = 4;  // that fit on a line
 constexpr std::size_t kStageWidth = 10;
 
 void Keep(std::vector<double>& values, double value) {

@@ -1,5 +1,6 @@
 """Who held which GPU when, of the first workload: data for the page, and figures."""
 import numpy as np
+from matplotlib.collections import PolyCollection
 from style import labels, plt
 
 MOST_SPANS = 200_000  # on one page, of all schedulers: about 6 MB
@@ -83,7 +84,9 @@ def figure(e, k, begin_s, end_s):
         hue = (job * GOLDEN % 360) / 360
         colours = plt.matplotlib.colors.hsv_to_rgb(np.stack([hue, np.full_like(hue, 0.45), np.full_like(hue, 0.86)], axis=1))
         colours[job < 0] = 0.25
-        axes.barh(device + (lane + 0.5) / of, (end - begin) / 3600, 0.94 / of, begin / 3600, color=colours, linewidth=0, rasterized=True)
+        left, right, top, bottom = begin / 3600, end / 3600, device + (lane + 0.03) / of, device + (lane + 0.97) / of
+        corners = np.stack([left, top, right, top, right, bottom, left, bottom], axis=1).reshape(-1, 4, 2)
+        axes.add_collection(PolyCollection(corners, facecolors=colours, linewidths=0, rasterized=True))
     axes.set_xlim(begin_s / 3600, end_s / 3600)
     axes.set_ylim(gpus, 0)
     edges = np.concatenate([[0], np.cumsum(counts)])

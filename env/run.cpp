@@ -54,7 +54,8 @@ RunResult Run(const Scenario& scenario, Scheduler& scheduler, const std::string&
                        " s: ", Explain(applied, decision, simulator)));
     }
     ++result.decisions;
-    if (options.progress && result.decisions % 64 == 0 && !options.progress(simulator)) break;
+    const bool show = options.keep_events || result.decisions % 64 == 0;
+    if (options.progress && show && !options.progress(simulator)) break;
   }
   if (simulator.stalled()) {
     throw Error(Join("scheduler '", name, "' stalls at ", simulator.now(), " s: ",

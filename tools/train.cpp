@@ -13,6 +13,7 @@
 #include "tools/progress.hpp"
 #include "tools/results.hpp"
 #include "tools/table.hpp"
+#include "tools/train_view.hpp"
 #include "tools/verbs.hpp"
 #include "tools/version.hpp"
 
@@ -34,7 +35,8 @@ void AddTrainOptions(Options& options) {
   options.Value("device", "auto", "auto | cpu | cuda");
   AddProcessOptions(options);
   AddEpisodeOptions(options);
-  options.Value("out", "", "folder of the run: checkpoint.h5, config.ini, progress.csv");
+  options.Value("out", "",
+                "folder of the run: checkpoint.h5, config.ini, progress.csv, TensorBoard's events");
   options.Switch("resume", "continue the run in --out; options not given are those of its config.ini");
 }
 
@@ -50,13 +52,6 @@ void CheckFolder(const std::string& folder, bool resume) {
     throw Error(Join("--out: ", folder, " already holds a run; continue it with '", CommandName(),
                      " train --resume --out ", folder, "' or choose another folder"));
   }
-}
-
-void MakeFolder(const std::string& folder) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) throw Error(Join("--out: cannot make the folder ", folder, ": ", error.message()));
-  CheckWritable(folder + "/config.ini", "--out");
 }
 
 std::string ResolveDevice(const Options& options) {
@@ -149,7 +144,7 @@ int RunTrain(const std::vector<std::string>& arguments) {
   request.env = env.get();
 
   const LearnApi& learners = OpenLearnLibrary();
-  MakeFolder(out);
+  MakeFolder(out, "--out");
   request.config = ConfigOfRun(options);
   // Of a run that is continued, only once its checkpoint was accepted: refused options must not stay.
   bool config_written = false;
@@ -167,11 +162,15 @@ int RunTrain(const std::vector<std::string>& arguments) {
   TrainOutcome outcome;
   {
     Progress progress("train");
+    TrainView view(metric);
     request.on_progress = [&](const TrainProgress& now) {
       write_config();
+      view.Add(now);
       const double by_steps = static_cast<double>(now.steps) / static_cast<double>(now.total_steps);
       const double by_time = request.seconds > 0.0 ? now.wall_s / request.seconds : 0.0;
-      progress.Update(std::max(by_steps, by_time), Detail(now, metric));
+      const std::string steps = Thousands(static_cast<double>(now.steps)) + " steps";
+      progress.Update(std::max(by_steps, by_time), progress.terminal() ? steps : Detail(now, metric),
+                      view.Lines());
     };
     request.interrupted = &WatchInterrupts();
     outcome = learners.train(request);

@@ -8,6 +8,7 @@
 #include "baselines/gavel/objectives.hpp"
 #include "baselines/gavel/packed_objectives.hpp"
 #include "baselines/gavel/share_embedding.hpp"
+#include "baselines/gavel/share_system.hpp"
 #include "baselines/gavel/water_filling.hpp"
 #include "env/portable_math.hpp"
 #include "env/rng.hpp"
@@ -97,9 +98,9 @@ double Level(const Problem& problem, const std::vector<double>& worth, const All
   return level;
 }
 
-constexpr Shape kShapes[] = {{1, 0, 1},  {1, 0, 3},  {2, 0, 3},  {3, 1, 2},   {12, 0, 1},
-                             {12, 3, 3}, {30, 0, 2}, {40, 5, 3}, {60, 26, 3}, {60, 0, 3},
-                             {25, 0, 6}, {25, 4, 6}, {20, 0, 7}};
+constexpr Shape kShapes[] = {{1, 0, 1},  {1, 0, 3},   {2, 0, 3},   {3, 1, 2},  {12, 0, 1}, {12, 3, 3},
+                             {30, 0, 2}, {40, 5, 3},  {60, 26, 3}, {60, 0, 3}, {25, 0, 6}, {25, 4, 6},
+                             {20, 0, 7}, {40, 0, 12}, {60, 9, 24}, {20, 0, 25}};
 
 }  // namespace
 
@@ -118,7 +119,8 @@ TEST_CASE("gavel classes: level programs have the optimum and the point of those
       REQUIRE(classes.Maximize(problem, worth, inside));
       CHECK(inside.level == Approx(vertex.level).epsilon(1e-7));
       CHECK(Level(problem, worth, inside.x) == Approx(vertex.level).epsilon(1e-7));
-      if (shape.types <= 6) CHECK(inside.level <= Level(problem, worth, inside.x) * (1.0 + 1e-12));
+      if (shape.types <= ShareSystem::kMostTypes)
+        CHECK(inside.level <= Level(problem, worth, inside.x) * (1.0 + 1e-12));
       CHECK(classes.failed_checks() == 0);
       LpSolution point;
       REQUIRE(SolveEmbedding(WrittenOut(problem, worth), point) == LpStatus::kOptimal);
@@ -189,7 +191,7 @@ TEST_CASE("gavel classes: least ratios and makespans are those of Newton's metho
       REQUIRE(ExactMakespan(problem, simplex, vertex));
       REQUIRE(ExactMakespan(problem, search, inside));
       CHECK(inside.seconds == Approx(vertex.seconds).epsilon(1e-7));
-      if (shape.types > 6) continue;  // beyond, Newton's method stands in
+      if (shape.types > ShareSystem::kMostTypes) continue;  // beyond, Newton's method stands in
       const std::vector<double> one(problem.key.size(), 1.0), zero(problem.key.size(), 0.0);
       Allocation best = IsolatedAllocation(problem);
       RatioBounds bounds;

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <type_traits>
 
 #include "baselines/gavel/lanes.hpp"
 #include "env/check.hpp"
@@ -15,7 +16,10 @@
 namespace berth::gavel {
 namespace {
 
-template <int G>
+constexpr int kUnrolled = 6;
+
+// kTypes: the number of types up to kUnrolled, so that loops over them are unrolled; 0 = any to kMostTypes.
+template <int kTypes>
 class TypedSystem final : public ShareSystem {
  public:
   explicit TypedSystem(const ShareProgram& program)
@@ -24,16 +28,21 @@ class TypedSystem final : public ShareSystem {
         worth_(program.worth.data()),
         members_(program.members.data()),
         gang_(program.gang.data()),
-        rise_(program.rise.data()) {
-    for (auto& array : inverse_) array.resize(n_);
-    for (auto& array : time_) array.resize(n_);
-    for (auto& array : level_) array.resize(n_);
+        rise_(program.rise.data()),
+        types_(program.types()) {
+    const Count G = types();
+    for (int at = 0; at < G * (G + 1) / 2; ++at) inverse_[U(at)].resize(n_);
+    for (int j = 0; j < G; ++j) {
+      time_[U(j)].resize(n_);
+      level_[U(j)].resize(n_);
+    }
     for (auto* array : {&time_time_, &time_level_, &level_level_}) array->resize(n_);
     rises_ = program.rises();
   }
 
   void Multiply(const double* in, double* to) const override {
-    std::array<LaneSum, G> used;
+    const Count G = types();
+    std::array<LaneSum, kMost> used;
     const double c = in[G * n_];
     EachEight(n_, [&](std::size_t i, auto lanes) BERTH_INLINE_LAMBDA {
       using V = typename decltype(lanes)::Vector;
@@ -53,7 +62,8 @@ class TypedSystem final : public ShareSystem {
   }
 
   void MultiplyTransposed(const double* in, double* to) const override {
-    std::array<double, G> price;
+    const Count G = types();
+    std::array<double, kMost> price;
     for (int j = 0; j < G; ++j) price[U(j)] = in[(G + 2) * n_ + U(j)];
     LaneSum c;
     EachEight(n_, [&](std::size_t i, auto lanes) BERTH_INLINE_LAMBDA {
@@ -70,15 +80,16 @@ class TypedSystem final : public ShareSystem {
   }
 
   bool Factorize(const double* w2, double corner) override {
+    const Count G = types();
     w2_ = w2;
     corner_of_c_ = corner;
-    std::array<LaneSum, kPairs> types;
-    std::array<LaneSum, G> border;
+    std::array<LaneSum, kPairs> loads;
+    std::array<LaneSum, kMost> border;
     LaneSum of_c;
     EachEight(n_, [&](std::size_t i, auto lanes) BERTH_INLINE_LAMBDA {
       using V = typename decltype(lanes)::Vector;
       const V r = Load<V>(w2 + G * n_ + i), a = Load<V>(w2 + (G + 1) * n_ + i);
-      std::array<V, G> k, w, without;       // without: F less the terms with k_j
+      std::array<V, kMost> k, w, without;   // without: F less the terms with k_j
       V sum = {}, first = {}, second = {};  // of k, k w, k w^2
       for (int j = 0; j < G; ++j) {
         k[U(j)] = Load<V>(w2 + U(j) * n_ + i);
@@ -131,21 +142,22 @@ class TypedSystem final : public ShareSystem {
             value = -k[U(j)] * k[U(l)] * both * over;
           }
           Store<V>(inverse_[U(at)].data() + i, value);
-          types[U(at)].Add(load * gang * value);
+          loads[U(at)].Add(load * gang * value);
         }
       }
     });
-    return FactorizeBorder(Totals(types), Totals(border), corner + of_c.Total());
+    return FactorizeBorder(Totals(loads), Totals(border), corner + of_c.Total());
   }
 
   void SolveOnce(const double* x, const double* z, double* to_x, double* to_z) const override {
+    const Count G = types();
     // The classes given no prices of types and no level, summed into the border's right-hand side.
-    std::array<LaneSum, G> used;
+    std::array<LaneSum, kMost> used;
     LaneSum of_c;
     EachEight(n_, [&](std::size_t i, auto lanes) BERTH_INLINE_LAMBDA {
       using V = typename decltype(lanes)::Vector;
       const V zr = Load<V>(z + G * n_ + i), za = Load<V>(z + (G + 1) * n_ + i);
-      std::array<V, G> t, d;
+      std::array<V, kMost> t = {}, d = {};
       V level = -Load<V>(time_level_.data() + i) * zr - Load<V>(level_level_.data() + i) * za;
       for (int j = 0; j < G; ++j) {
         t[U(j)] = Load<V>(x + U(j) * n_ + i) - Load<V>(z + U(j) * n_ + i) / Load<V>(w2_ + U(j) * n_ + i);
@@ -157,14 +169,14 @@ class TypedSystem final : public ShareSystem {
       for (int j = 0; j < G; ++j) used[U(j)].Add(load * d[U(j)]);
       of_c.Add(members * Load<V>(rise_ + i) * level);
     });
-    std::array<double, G> price = Totals(used);
+    std::array<double, kMost> price = Totals(used);
     for (int j = 0; j < G; ++j) price[U(j)] -= z[(G + 2) * n_ + U(j)];
     const double c = SolveBorder(price, x[G * n_] - of_c.Total());
     EachEight(n_, [&](std::size_t i, auto lanes) BERTH_INLINE_LAMBDA {
       using V = typename decltype(lanes)::Vector;
       const V gang = Load<V>(gang_ + i);
       const V zr = Load<V>(z + G * n_ + i), za = Load<V>(z + (G + 1) * n_ + i) - Load<V>(rise_ + i) * c;
-      std::array<V, G> t, d;
+      std::array<V, kMost> t = {}, d = {};
       const V time_level = Load<V>(time_level_.data() + i);
       V time = -Load<V>(time_time_.data() + i) * zr - time_level * za;
       V level = -time_level * zr - Load<V>(level_level_.data() + i) * za;
@@ -192,8 +204,16 @@ class TypedSystem final : public ShareSystem {
 
  private:
   static constexpr double kLeastPivot = 1e-14;
-  static constexpr int kPairs = G * (G + 1) / 2;
+  static constexpr int kMost = kTypes > 0 ? kTypes : kMostTypes;
+  static constexpr int kPairs = kMost * (kMost + 1) / 2;
   static constexpr std::size_t U(int i) { return static_cast<std::size_t>(i); }
+  using Count = std::conditional_t<(kTypes > 0), std::integral_constant<int, kTypes>, int>;
+  Count types() const {
+    if constexpr (kTypes > 0)
+      return {};
+    else
+      return types_;
+  }
   template <std::size_t N>
   static std::array<double, N> Totals(const std::array<LaneSum, N>& sums) {
     std::array<double, N> totals;
@@ -203,8 +223,9 @@ class TypedSystem final : public ShareSystem {
 
   // The shares of class i: the inverse of its block times t, and what its two rows' right-hand sides add.
   template <class V>
-  BERTH_INLINE void Apply(std::size_t i, const std::array<V, G>& t, const V& zr, const V& za,
-                          std::array<V, G>& d) const {
+  BERTH_INLINE void Apply(std::size_t i, const std::array<V, kMost>& t, const V& zr, const V& za,
+                          std::array<V, kMost>& d) const {
+    const Count G = types();
     for (int j = 0; j < G; ++j) {
       d[U(j)] = Load<V>(time_[U(j)].data() + i) * zr - Load<V>(level_[U(j)].data() + i) * za;
     }
@@ -220,12 +241,13 @@ class TypedSystem final : public ShareSystem {
   }
 
   // Types: S price - v c = right, level: v . price + corner c = right_c; S is the sum of classes plus W^2.
-  bool FactorizeBorder(const std::array<double, kPairs>& types, const std::array<double, G>& border,
+  bool FactorizeBorder(const std::array<double, kPairs>& loads, const std::array<double, kMost>& border,
                        double corner) {
+    const Count G = types();
     int at = 0;
     for (int j = 0; j < G; ++j) {  // Cholesky, row by row of the upper half
       for (int l = j; l < G; ++l, ++at) {
-        double value = types[U(at)] + (l == j ? w2_[(G + 2) * n_ + U(j)] : 0.0);
+        double value = loads[U(at)] + (l == j ? w2_[(G + 2) * n_ + U(j)] : 0.0);
         const double least = kLeastPivot * value;
         for (int o = 0; o < j; ++o) value -= root_[U(o)][U(j)] * root_[U(o)][U(l)];
         if (l == j) value = std::max(value, least);  // what is below is rounding; refinement makes up for it
@@ -238,7 +260,8 @@ class TypedSystem final : public ShareSystem {
     for (int j = 0; j < G; ++j) corner_ += border_[U(j)] * by_border_[U(j)];
     return std::isfinite(corner_) && (!rises_ || corner_ > 0.0);
   }
-  void SolveTypes(std::array<double, G>& right) const {
+  void SolveTypes(std::array<double, kMost>& right) const {
+    const Count G = types();
     for (int j = 0; j < G; ++j) {
       for (int o = 0; o < j; ++o) right[U(j)] -= root_[U(o)][U(j)] * right[U(o)];
       right[U(j)] /= root_[U(j)][U(j)];
@@ -249,7 +272,8 @@ class TypedSystem final : public ShareSystem {
     }
   }
   // Makes prices of the right-hand side; returns c.
-  double SolveBorder(std::array<double, G>& right, double right_c) const {
+  double SolveBorder(std::array<double, kMost>& right, double right_c) const {
+    const Count G = types();
     SolveTypes(right);
     if (!rises_) return 0.0;
     for (int j = 0; j < G; ++j) right_c -= border_[U(j)] * right[U(j)];
@@ -260,22 +284,23 @@ class TypedSystem final : public ShareSystem {
 
   std::size_t n_;
   const double *worth_, *members_, *gang_, *rise_;
+  int types_;
   bool rises_ = false;
   // Of every class: the inverse of its block, upper half by rows; what its time and worth row add to its
   // shares; the inverse of the two rows' own equations.
   std::array<std::vector<double>, kPairs> inverse_;
-  std::array<std::vector<double>, G> time_, level_;
+  std::array<std::vector<double>, kMost> time_, level_;
   std::vector<double> time_time_, time_level_, level_level_;
-  std::array<std::array<double, G>, G> root_ = {};
-  std::array<double, G> border_, by_border_;
+  std::array<std::array<double, kMost>, kMost> root_ = {};
+  std::array<double, kMost> border_, by_border_;
   double corner_ = 0.0;
 };
 
-template <int G>
+template <int kTypes>
 std::unique_ptr<ShareSystem> MakeTyped(const ShareProgram& program) {
-  if (program.types() == G) return std::make_unique<TypedSystem<G>>(program);
-  if constexpr (G < ShareSystem::kMostTypes) return MakeTyped<G + 1>(program);
-  return nullptr;
+  if (program.types() == kTypes) return std::make_unique<TypedSystem<kTypes>>(program);
+  if constexpr (kTypes < kUnrolled) return MakeTyped<kTypes + 1>(program);
+  return std::make_unique<TypedSystem<0>>(program);
 }
 
 double LargestSize(const double* from, std::size_t size) {

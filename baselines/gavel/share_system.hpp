@@ -19,7 +19,7 @@ namespace berth::gavel {
 class ShareSystem {
  public:
   virtual ~ShareSystem() = default;
-  static constexpr int kMostTypes = 6;
+  static constexpr int kMostTypes = 24;
   static std::unique_ptr<ShareSystem> Make(const ShareProgram& program);  // REQUIRES: 1 to kMostTypes types
 
   std::size_t rows() const { return weight_.size(); }

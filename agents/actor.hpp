@@ -1,6 +1,4 @@
-// The forward pass while acting, on the learner's device, for a range of the environments. Rows whose
-// observation did not change since the last call are not computed again: within one instant Berth's
-// micro-actions change only the mask, so most steps need no forward pass at all.
+// The forward pass while acting, on the learner's device, for a range of the environments.
 #pragma once
 
 #include <torch/torch.h>
@@ -10,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "agents/acting_cache.hpp"
 #include "agents/agent.hpp"
 #include "agents/fused/fused_network.hpp"
 
@@ -43,22 +42,14 @@ class Replicas {
   std::vector<std::unique_ptr<FusedNetwork>> fused_;
 };
 
-class Actor {
+// Acts by a network on its device.
+class Actor final : public ActingCache {
  public:
   // For `envs` environments. `network`, and `fused`, which computes in its place where it is given, must
   // outlive it; one thread at a time uses them.
   Actor(const AgentSetup& setup, Network& network, int envs, FusedNetwork* fused = nullptr);
 
-  // observation [envs, D], fresh [envs]: 0 where a row is known to be the last one and is not to be read;
-  // empty = none is known to be. Refreshes scores and values of the rows that changed.
-  void Evaluate(std::span<const float> observation, std::span<const std::uint8_t> fresh = {});
-  void Invalidate() { valid_ = packed_ = false; }            // the parameters changed
-  std::span<const float> observation(int env) const;         // [D] at the last Evaluate
-  std::span<const float> scores(int env) const;              // [A]
-  std::span<const float> values() const { return values_; }  // [envs]
-  // Did this row change at the last Evaluate? Invalidate makes every row changed.
-  bool changed(int env) const { return changed_[static_cast<std::size_t>(env)] != 0; }
-
+  void Invalidate() override;
   // Not cached: rows [B, D] to scores [B, A] and values [B].
   void Forward(std::span<const float> observation, std::span<float> scores, std::span<float> values);
   // Best actions for rows [B, D] and [B, A], not cached.
@@ -66,19 +57,14 @@ class Actor {
               std::span<std::int32_t> actions);
 
  private:
-  void ForwardFused(std::span<const float* const> observations, std::span<float> scores,
-                    std::span<float> values);
+  void Compute(std::span<const float* const> rows, std::span<float> scores, std::span<float> values) override;
 
   torch::Device device_;
   Network& network_;
   FusedNetwork* fused_;
   bool packed_ = false;  // fused_ knows the present parameters
-  std::size_t envs_, size_, actions_;
-  bool valid_ = false;
-  std::vector<float> observation_, scores_, values_;        // [N, D], [N, A], [N]
-  std::vector<float> batch_, batch_scores_, batch_values_;  // the changed rows; batch_ where not fused
-  std::vector<std::uint8_t> changed_;
-  std::vector<int> rows_;
+  std::size_t size_, actions_;
+  std::vector<float> batch_;  // rows together, where not fused
   std::vector<const float*> row_pointers_;
 };
 

@@ -80,7 +80,8 @@ struct AgentInfo {
 // The one list: X(function that gives the AgentInfo, defined in the agent's own file).
 #define BERTH_AGENTS(X) \
   X(PpoInfo)            \
-  X(DqnInfo)
+  X(DqnInfo)            \
+  X(ReinforceInfo)
 
 #define BERTH_DECLARE(function) AgentInfo function();
 BERTH_AGENTS(BERTH_DECLARE)

@@ -1,13 +1,14 @@
 // Deep Q-learning (Mnih et al. 2015) with double targets (van Hasselt et al. 2016), dueling heads (Wang et
-// al. 2016) and n-step returns, as in Rainbow (Hessel et al. 2018). Illegal actions are masked in all three
+// al. 2016) and n-step returns, as in Rainbow (Hessel et al. 2018); with `quantiles` its distributional form
+// by quantile regression (Dabney et al. 2018). Illegal actions are masked in all three
 // places: the random choice, the greedy choice and the target's maximum.
 #include <algorithm>
 #include <cmath>
 #include <optional>
 
+#include "agents/acting_cache.hpp"
 #include "agents/adam.hpp"
 #include "agents/agent.hpp"
-#include "agents/cached_scores.hpp"
 #include "agents/flat_parameters.hpp"
 #include "agents/masked_categorical.hpp"
 #include "agents/priorities.hpp"
@@ -37,6 +38,7 @@ constexpr ParamInfo kParams[] = {
     {"n_step", "3", "steps of the return before the bootstrap"},
     {"double", "true", "the online network chooses the target's action"},
     {"dueling", "true", "Q = value + score - mean allowed score"},
+    {"quantiles", "0", "quantiles of an action's return that are learned (QR-DQN); 0 learns its mean alone"},
     {"per_alpha", "0", "prioritised replay: exponent of the priorities; 0 draws uniformly"},
     {"per_beta", "0.4", "... exponent of the importance weights at first, rising linearly to 1 at the end"},
     {"epsilon_start", "1", "random share of the actions at first"},
@@ -51,7 +53,7 @@ constexpr ParamInfo kParams[] = {
 struct Options {
   Schedule lr;
   std::int64_t buffer, learning_starts, batch, train_freq, gradient_steps, target_interval;
-  int n_step;
+  int n_step, quantiles;
   double target_tau, per_alpha, per_beta, epsilon_start, epsilon_end, exploration_fraction, max_grad_norm,
       adam_eps;
   bool double_q, dueling, normalize_reward, fused;
@@ -71,6 +73,7 @@ Options ReadOptions(Params& params) {
   o.target_interval = params.Integer("target_interval", 1, kMany);
   o.n_step = static_cast<int>(params.Integer("n_step", 1, 1000));
   o.target_tau = params.Number("target_tau", 0.0, 1.0);
+  o.quantiles = static_cast<int>(params.Integer("quantiles", 0, 1000));
   o.per_alpha = params.Number("per_alpha", 0.0, 10.0);
   o.per_beta = params.Number("per_beta", 0.0, 1.0);
   o.epsilon_start = params.Number("epsilon_start", 0.0, 1.0);
@@ -89,31 +92,46 @@ int Capacity(const Options& options, int envs) {
   return static_cast<int>(std::max<std::int64_t>(options.buffer / envs, options.n_step + 1));
 }
 
-std::shared_ptr<Network> NetworkOnDevice(const AgentSetup& setup) {
-  auto network = MakeNetwork(setup.network, setup.layout, setup.num_actions, setup.seed);
+std::shared_ptr<Network> NetworkOnDevice(const AgentSetup& setup, int quantiles) {
+  auto network =
+      MakeNetwork(setup.network, setup.layout, setup.num_actions, setup.seed, std::max(quantiles, 1));
   network->to(setup.device);
   return network;
 }
 
 std::unique_ptr<QLearner> MakeLearner(const Options& options, const AgentSetup& setup, Network& online,
                                       Network& target) {
-  const TdOptions td = {options.double_q, options.dueling};
+  const TdOptions td = {options.double_q, options.dueling, options.quantiles};
   std::unique_ptr<QLearner> fused = options.fused ? MakeFusedQ(setup, online, target, td) : nullptr;
   return fused ? std::move(fused) : MakeAutogradQ(setup, online, target, td);
 }
+
+class QActor final : public ActingCache {
+ public:
+  QActor(const AgentSetup& setup, QLearner& learner)
+      : ActingCache(setup.num_envs, setup.layout.size(), setup.num_actions, learner.RowsApart()),
+        learner_(learner) {}
+
+ private:
+  void Compute(std::span<const float* const> rows, std::span<float> scores, std::span<float>) override {
+    learner_.Scores(rows, scores);
+  }
+  QLearner& learner_;
+};
 
 class Dqn final : public Agent {
  public:
   Dqn(const Options& options, const AgentSetup& setup)
       : options_(options),
         setup_(setup),
-        network_(NetworkOnDevice(setup)),
-        target_(NetworkOnDevice(setup)),
+        network_(NetworkOnDevice(setup, options.quantiles)),
+        target_(NetworkOnDevice(setup, options.quantiles)),
+        mean_network_(options.quantiles > 0 ? NetworkOnDevice(setup, 0) : nullptr),
         parameters_(Flatten(*network_)),
         target_parameters_(Flatten(*target_)),
         learner_(MakeLearner(options, setup, *network_, *target_)),
         adam_({parameters_}, options.adam_eps),
-        scores_(setup.num_envs, setup.num_actions),
+        actor_(setup, *learner_),
         replay_(Capacity(options, setup.num_envs), options.n_step, setup.num_envs, setup.layout.size(),
                 setup.num_actions),
         batch_(static_cast<std::size_t>(options.batch)),
@@ -129,7 +147,7 @@ class Dqn final : public Agent {
   }
 
   StepBuffers First() override { return replay_.Now(); }
-  Network& network() override { return *network_; }
+  Network& network() override { return Mean(); }
   std::int64_t updates() const override { return adam_.steps(); }
   double multiply_adds() const override { return learner_->multiply_adds(); }
 
@@ -161,7 +179,8 @@ class Dqn final : public Agent {
   }
 
   void Save(h5::Writer& out) const override {
-    WriteModule(out, "network", *network_);
+    WriteModule(out, "network", Mean());
+    if (mean_network_) WriteModule(out, "quantiles", *network_);
     WriteModule(out, "target", *target_);
     adam_.Save(out, "adam");
     normalizer_.Save(out, "return_normalizer");
@@ -178,7 +197,7 @@ class Dqn final : public Agent {
                        kFirstVersion, " or later, found ", in.version(),
                        ", whose replay buffer is laid out otherwise; train anew or export it"));
     }
-    ReadModule(in, "network", *network_);
+    ReadModule(in, mean_network_ ? "quantiles" : "network", *network_);
     ReadModule(in, "target", *target_);
     adam_.Load(in, "adam");
     normalizer_.Load(in, "return_normalizer");
@@ -189,7 +208,7 @@ class Dqn final : public Agent {
     steps_ = in.Array<std::int64_t>("counters/agent_steps", 1)[0];
     learner_->OnlineChanged();
     learner_->TargetChanged();
-    scores_.Invalidate();
+    actor_.Invalidate();
   }
 
   void Greedy(std::span<const float> observation, std::span<const std::uint8_t> mask,
@@ -212,6 +231,13 @@ class Dqn final : public Agent {
   }
 
  private:
+  // What is exported: the network, or that of its quantiles' means.
+  Network& Mean() const {
+    if (!mean_network_) return *network_;
+    CopyMeanOutputs(*network_, *mean_network_);
+    return *mean_network_;
+  }
+
   double Epsilon(double fraction) const {
     const double part = options_.exploration_fraction > 0.0 ? fraction / options_.exploration_fraction : 1.0;
     return options_.epsilon_start + (options_.epsilon_end - options_.epsilon_start) * std::min(part, 1.0);
@@ -226,15 +252,12 @@ class Dqn final : public Agent {
           explores ? UniformMasked(replay_.NowMask(static_cast<std::int32_t>(i)), explore_[i]) : kGreedy;
       greedy = greedy || !explores;
     }
-    if (!greedy) {
-      scores_.Invalidate();  // a slot that nobody looks at may come to hold another observation
-      return;
-    }
-    scores_.Evaluate(replay_, *learner_);
+    if (!greedy) return;
+    actor_.Evaluate(replay_.NowObservation());
     for (int i = 0; i < setup_.num_envs; ++i) {
       // The dueling value and mean are the same for all actions of a row: the best score is the best Q.
       std::int32_t& action = actions_[static_cast<std::size_t>(i)];
-      if (action == kGreedy) action = ArgmaxMasked(scores_[i], replay_.NowMask(i));
+      if (action == kGreedy) action = ArgmaxMasked(actor_.scores(i), replay_.NowMask(i));
     }
   }
 
@@ -262,7 +285,7 @@ class Dqn final : public Agent {
       updates += options_.gradient_steps;
     }
     if (updates == 0) return false;
-    scores_.Invalidate();
+    actor_.Invalidate();
     const auto n = static_cast<double>(updates);
     mean_ = {sum.loss / n, sum.mean_q / n};
     learnt_at_ = fraction;
@@ -316,11 +339,12 @@ class Dqn final : public Agent {
   Options options_;
   AgentSetup setup_;
   std::shared_ptr<Network> network_, target_;
+  std::shared_ptr<Network> mean_network_;         // null without quantiles; Mean() brings it up to date
   torch::Tensor parameters_, target_parameters_;  // [P]
   std::unique_ptr<QLearner> learner_;
   Adam adam_;
   std::vector<torch::Tensor> gradients_ = std::vector<torch::Tensor>(1);  // all in one row
-  CachedScores scores_;
+  QActor actor_;
   Replay replay_;
   TdBatch batch_;
   std::optional<Priorities> priorities_;
@@ -338,11 +362,12 @@ class Dqn final : public Agent {
 }  // namespace
 
 AgentInfo DqnInfo() {
-  return {"dqn", "deep Q-learning, masked: replay, target network, double, dueling, n-step",
-          "Mnih et al. 2015; van Hasselt et al. 2016; Wang et al. 2016; Hessel et al. 2018", kParams,
-          [](Params& params, const AgentSetup& setup) -> std::unique_ptr<Agent> {
-            return std::make_unique<Dqn>(ReadOptions(params), setup);
-          }};
+  return {
+      "dqn", "deep Q-learning, masked: replay, target network, double, dueling, n-step, distributional",
+      "Mnih et al. 2015; van Hasselt et al. 2016; Wang et al. 2016; Dabney et al. 2018; Hessel et al. 2018",
+      kParams, [](Params& params, const AgentSetup& setup) -> std::unique_ptr<Agent> {
+        return std::make_unique<Dqn>(ReadOptions(params), setup);
+      }};
 }
 
 }  // namespace berth

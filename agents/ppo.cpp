@@ -1,17 +1,17 @@
 // Proximal policy optimisation (Schulman et al. 2017) with the details of Huang et al. 2022, "The 37
 // implementation details of PPO", and invalid action masking (Huang & Ontanon 2020).
+#include "agents/ppo.hpp"
+
 #include <algorithm>
 #include <array>
 
 #include "agents/adam.hpp"
-#include "agents/agent.hpp"
 #include "agents/fused/ppo_rows.hpp"
 #include "agents/minibatches.hpp"
 #include "agents/ppo_loss.hpp"
 #include "agents/return_normalizer.hpp"
 #include "agents/returns.hpp"
 #include "agents/rollout.hpp"
-#include "agents/schedule.hpp"
 #include "agents/stopwatch.hpp"
 #include "agents/tensor_io.hpp"
 #include "agents/workers.hpp"
@@ -41,36 +41,13 @@ constexpr ParamInfo kParams[] = {
     {"fused", "true", "written-out passes where the network has them and runs on the CPU; false: autograd"},
 };
 
-struct Options {
-  Schedule lr, clip;
-  int n_steps, epochs;
-  std::int64_t minibatch;
-  double gae_lambda, lambda_within_instant, ent_coef, vf_coef, value_clip, max_grad_norm, target_kl, adam_eps;
-  bool normalize_advantage, normalize_reward, fused;
-};
-
-ScheduleKind ReadKind(Params& params, std::string_view name) {
-  return params.Choice(name, {"linear", "constant"}) == 0 ? ScheduleKind::kLinear : ScheduleKind::kConstant;
-}
-
-Options ReadOptions(Params& params) {
-  Options o;
-  o.lr = {params.Number("lr", 0.0, 10.0), ReadKind(params, "lr_schedule")};
-  o.clip = {params.Number("clip", 0.0, 10.0), ReadKind(params, "clip_schedule")};
-  o.n_steps = static_cast<int>(params.Integer("n_steps", 1, 1 << 20));
+PpoOptions ReadOptions(Params& params) {
+  PpoOptions o = ReadRolloutOptions(params);
+  o.clip = {params.Number("clip", 0.0, 10.0), ReadScheduleKind(params, "clip_schedule")};
   o.minibatch = params.Integer("minibatch", 1, 1LL << 40);
   o.epochs = static_cast<int>(params.Integer("epochs", 1, 10000));
-  o.gae_lambda = params.Number("gae_lambda", 0.0, 1.0);
-  o.lambda_within_instant = params.Number("lambda_within_instant", 0.0, 1.0);
-  o.ent_coef = params.Number("ent_coef", 0.0, 1e3);
-  o.vf_coef = params.Number("vf_coef", 0.0, 1e3);
   o.value_clip = params.Number("value_clip", 0.0, 1e9);
-  o.max_grad_norm = params.Number("max_grad_norm", 1e-9, 1e9);
   o.target_kl = params.Number("target_kl", 0.0, 1e3);
-  o.normalize_advantage = params.Bool("normalize_advantage");
-  o.normalize_reward = params.Bool("normalize_reward");
-  o.adam_eps = params.Number("adam_eps", 0.0, 1.0);
-  o.fused = params.Bool("fused");
   return o;
 }
 
@@ -92,7 +69,7 @@ struct Scratch {
 
 class Ppo final : public Agent {
  public:
-  Ppo(const Options& options, const AgentSetup& setup)
+  Ppo(const PpoOptions& options, const AgentSetup& setup)
       : options_(options),
         setup_(setup),
         workers_(setup.threads),
@@ -428,7 +405,7 @@ class Ppo final : public Agent {
     return total;
   }
 
-  Options options_;
+  PpoOptions options_;
   AgentSetup setup_;
   Workers workers_;
   Replicas replicas_;
@@ -449,11 +426,35 @@ class Ppo final : public Agent {
 
 }  // namespace
 
+ScheduleKind ReadScheduleKind(Params& params, std::string_view name) {
+  return params.Choice(name, {"linear", "constant"}) == 0 ? ScheduleKind::kLinear : ScheduleKind::kConstant;
+}
+
+PpoOptions ReadRolloutOptions(Params& params) {
+  PpoOptions o;
+  o.lr = {params.Number("lr", 0.0, 10.0), ReadScheduleKind(params, "lr_schedule")};
+  o.n_steps = static_cast<int>(params.Integer("n_steps", 1, 1 << 20));
+  o.gae_lambda = params.Number("gae_lambda", 0.0, 1.0);
+  o.lambda_within_instant = params.Number("lambda_within_instant", 0.0, 1.0);
+  o.ent_coef = params.Number("ent_coef", 0.0, 1e3);
+  o.vf_coef = params.Number("vf_coef", 0.0, 1e3);
+  o.max_grad_norm = params.Number("max_grad_norm", 1e-9, 1e9);
+  o.normalize_advantage = params.Bool("normalize_advantage");
+  o.normalize_reward = params.Bool("normalize_reward");
+  o.adam_eps = params.Number("adam_eps", 0.0, 1.0);
+  o.fused = params.Bool("fused");
+  return o;
+}
+
+std::unique_ptr<Agent> MakePpo(const PpoOptions& options, const AgentSetup& setup) {
+  return std::make_unique<Ppo>(options, setup);
+}
+
 AgentInfo PpoInfo() {
   return {"ppo", "proximal policy optimisation, masked, generalised advantages",
           "Schulman et al. 2017; Huang et al. 2022; Huang & Ontanon 2020", kParams,
           [](Params& params, const AgentSetup& setup) -> std::unique_ptr<Agent> {
-            return std::make_unique<Ppo>(ReadOptions(params), setup);
+            return MakePpo(ReadOptions(params), setup);
           }};
 }
 

@@ -1,6 +1,8 @@
-#include "agents/actor.hpp"
+#include <algorithm>
+
 #include "agents/dqn_loss.hpp"
 #include "agents/q_learner.hpp"
+#include "env/check.hpp"
 
 namespace berth {
 namespace {
@@ -9,17 +11,19 @@ class AutogradQ final : public QLearner {
  public:
   AutogradQ(const AgentSetup& setup, Network& online, Network& target, const TdOptions& options)
       : options_(options),
+        outputs_(std::max(options.quantiles, 1)),
         device_(setup.device),
         size_(static_cast<std::size_t>(setup.layout.size())),
         actions_(static_cast<std::size_t>(setup.num_actions)),
         online_(online),
-        target_(target),
-        actor_(setup, online, setup.num_envs) {}
+        target_(target) {}
 
   void Scores(std::span<const float* const> rows, std::span<float> scores) override {
-    values_.resize(rows.size());
-    Gather(rows, size_, floats_);
-    actor_.Forward(floats_, scores, values_);
+    const c10::InferenceMode inference;
+    const torch::Tensor all = online_.Forward(Rows<float>(rows, size_, floats_)).scores;
+    const torch::Tensor host = Means(all).to(torch::kCPU).contiguous();
+    BERTH_CHECK(host.numel() == static_cast<std::int64_t>(scores.size()), host.sizes(), " ", scores.size());
+    std::copy_n(host.data_ptr<float>(), scores.size(), scores.data());
   }
 
   TdFigures Gradient(const TdBatch& batch, std::span<float> error) override {
@@ -28,18 +32,19 @@ class AutogradQ final : public QLearner {
       const torch::NoGradGuard no_grad;
       const torch::Tensor next = Rows<float>(batch.next_observation, size_, floats_);
       const torch::Tensor mask = Rows<std::uint8_t>(batch.next_mask, actions_, bytes_);
-      const torch::Tensor target = QValues(target_.Forward(next), mask, options_.dueling);
-      const torch::Tensor value =
-          options_.double_q ? NextValue(target, mask, online_.Forward(next).scores) : NextValue(target, mask);
-      goal = Column(batch.reward) + Column(batch.discount) * value;
+      const torch::Tensor target = Returns(target_.Forward(next), mask);
+      const torch::Tensor chooser = options_.double_q ? Means(online_.Forward(next).scores) : target.mean(2);
+      goal = Column(batch.reward).unsqueeze(1) +
+             Column(batch.discount).unsqueeze(1) * NextReturn(target, mask, chooser);
     }
     const NetworkOutput out = online_.Forward(Rows<float>(batch.observation, size_, floats_));
     const torch::Tensor mask = Rows<std::uint8_t>(batch.mask, actions_, bytes_);
-    const torch::Tensor q = QValues(out, mask, options_.dueling)
-                                .gather(1, Column(batch.action).to(torch::kInt64).unsqueeze(1))
-                                .squeeze(1);
-    const torch::Tensor loss =
-        (Column(batch.weight) * torch::smooth_l1_loss(q, goal, at::Reduction::None)).mean();
+    const torch::Tensor action =
+        Column(batch.action).to(torch::kInt64).view({-1, 1, 1}).expand({-1, 1, outputs_});
+    const torch::Tensor found = Returns(out, mask).gather(1, action).squeeze(1);  // [B, N], as goal
+    const torch::Tensor of_rows = options_.quantiles > 0 ? QuantileHuberLoss(found, goal)
+                                                         : HuberLoss(found.squeeze(1), goal.squeeze(1));
+    const torch::Tensor loss = (Column(batch.weight) * of_rows).mean();
     const std::vector<torch::Tensor> parameters = online_.parameters();
     std::vector<torch::Tensor> gradients =
         torch::autograd::grad({loss}, parameters, {}, std::nullopt, false, /*allow_unused=*/true);
@@ -49,7 +54,8 @@ class AutogradQ final : public QLearner {
           gradients[k].defined() ? gradients[k].flatten() : torch::zeros_like(parameters[k]).flatten();
     }
     gradient_ = torch::cat(gradients);
-    const torch::Tensor difference = (q - goal).to(torch::kCPU).contiguous();
+    const torch::Tensor q = found.mean(1);
+    const torch::Tensor difference = (q - goal.mean(1)).to(torch::kCPU).contiguous();
     std::copy_n(difference.data_ptr<float>(), error.size(), error.data());
     return {loss.item<double>(), q.mean().item<double>()};
   }
@@ -57,15 +63,18 @@ class AutogradQ final : public QLearner {
   const torch::Tensor& gradient() const override { return gradient_; }
 
  private:
-  template <class T>
-  static void Gather(std::span<const T* const> rows, std::size_t width, std::vector<T>& to) {
-    to.clear();
-    for (const T* row : rows) to.insert(to.end(), row, row + width);
+  // [B, A] of [B, A * N].
+  torch::Tensor Means(const torch::Tensor& scores) const {
+    return outputs_ == 1 ? scores : scores.view({scores.size(0), -1, outputs_}).mean(2);
+  }
+  torch::Tensor Returns(const NetworkOutput& out, const torch::Tensor& mask) const {
+    return ReturnQuantiles(out, mask, options_.dueling, outputs_);
   }
   // [B, width] on the device, a copy of its own.
   template <class T>
-  torch::Tensor Rows(const std::vector<const T*>& rows, std::size_t width, std::vector<T>& memory) const {
-    Gather<T>(rows, width, memory);
+  torch::Tensor Rows(std::span<const T* const> rows, std::size_t width, std::vector<T>& memory) const {
+    memory.clear();
+    for (const T* row : rows) memory.insert(memory.end(), row, row + width);
     const torch::Tensor host = torch::from_blob(
         memory.data(), {static_cast<std::int64_t>(rows.size()), static_cast<std::int64_t>(width)},
         c10::CppTypeToScalarType<T>::value);
@@ -79,12 +88,12 @@ class AutogradQ final : public QLearner {
   }
 
   TdOptions options_;
+  std::int64_t outputs_;  // N
   torch::Device device_;
   std::size_t size_, actions_;
   Network &online_, &target_;
-  Actor actor_;
   torch::Tensor gradient_;
-  std::vector<float> floats_, values_;
+  std::vector<float> floats_;
   std::vector<std::uint8_t> bytes_;
 };
 

@@ -43,7 +43,7 @@ class FusedLearner final : public QLearner {
 
 std::unique_ptr<QLearner> MakeFusedQ(const AgentSetup& setup, Network& online, Network& target,
                                      const TdOptions& options) {
-  if (!setup.device.is_cpu()) return nullptr;
+  if (!setup.device.is_cpu() || options.quantiles > 0) return nullptr;
   auto fused = FusedOf(setup, online), fused_target = FusedOf(setup, target);
   if (fused == nullptr) return nullptr;
   return std::make_unique<FusedLearner>(std::move(fused), std::move(fused_target), setup.num_actions,

@@ -49,9 +49,6 @@ class Replay {
     return std::span(now_.action_mask)
         .subspan(static_cast<std::size_t>(env) * masks_.width(), masks_.width());
   }
-  // The slot of the observation of now, the same as that of the step before where they are equal; -1 before
-  // the first Outcome.
-  std::int32_t NowSlot(std::int32_t env) const { return observation_[Flat(current_, env)]; }
 
   const float* Observation(std::int64_t step) const {
     return observations_[observation_[static_cast<std::size_t>(step)]];
@@ -78,6 +75,10 @@ class Replay {
   }
   void Keep(std::int32_t row, std::int32_t before);  // the observations of now, in place of what `row` held
   void Drop(std::size_t flat);
+  // visit(name in checkpoints, the column, what its numbers name), for Save and Load alike.
+  enum class Slots { kNone, kObservations, kMasks };
+  template <class Self, class Visit>
+  static void ForEachColumn(Self& self, const Visit& visit);
   std::vector<std::int64_t> HeldRows() const;  // flat, oldest first, those of now last
 
   int n_step_;

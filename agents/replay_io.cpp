@@ -1,6 +1,6 @@
 // The replay buffer to and from checkpoints: slots are numbered anew in the order in which the steps name
 // them, so that only what is held is written and the bytes do not depend on the pools' past.
-#include <algorithm>
+#include <type_traits>
 #include <unordered_map>
 
 #include "agents/replay.hpp"
@@ -63,7 +63,29 @@ class Restoring {
   std::vector<std::int32_t> slot_;
 };
 
+// A slot between the buffer's numbering and the file's; anything else is itself.
+template <class T, class Observations, class Masks>
+T Renamed(T value, bool of_observations, bool of_masks, Observations& observations, Masks& masks) {
+  if constexpr (std::is_same_v<T, std::int32_t>) {
+    if (of_observations) return observations(value);
+    if (of_masks) return masks(value);
+  }
+  return value;
+}
+
 }  // namespace
+
+template <class Self, class Visit>
+void Replay::ForEachColumn(Self& self, const Visit& visit) {
+  visit("observation_row", self.observation_, Slots::kObservations);
+  visit("mask_row", self.mask_, Slots::kMasks);
+  visit("final_observation_row", self.final_observation_, Slots::kObservations);
+  visit("final_mask_row", self.final_mask_, Slots::kMasks);
+  visit("action", self.action_, Slots::kNone);
+  visit("reward", self.reward_, Slots::kNone);
+  visit("discount", self.discount_, Slots::kNone);
+  visit("end", self.end_, Slots::kNone);
+}
 
 void Replay::Save(h5::Writer& out, const std::string& group) const {
   const std::vector<std::int64_t> held = HeldRows();
@@ -73,23 +95,15 @@ void Replay::Save(h5::Writer& out, const std::string& group) const {
   if (held.empty()) return;
   Numbering<float> observations(observations_);
   Numbering<std::uint8_t> masks(masks_);
-  const auto column = [&](const char* name, const auto& values, auto map) {
-    std::vector<std::decay_t<decltype(values[0])>> held_values;
-    held_values.reserve(held.size());
-    for (const std::int64_t flat : held) held_values.push_back(map(values[static_cast<std::size_t>(flat)]));
-    out.Array(group + "/" + name, held_values);
-  };
-  const auto observation = [&](std::int32_t slot) { return observations(slot); };
-  const auto mask = [&](std::int32_t slot) { return masks(slot); };
-  const auto same = [](auto value) { return value; };
-  column("observation_row", observation_, observation);
-  column("mask_row", mask_, mask);
-  column("final_observation_row", final_observation_, observation);
-  column("final_mask_row", final_mask_, mask);
-  column("action", action_, same);
-  column("reward", reward_, same);
-  column("discount", discount_, same);
-  column("end", end_, same);
+  ForEachColumn(*this, [&](const char* name, const auto& values, Slots slots) {
+    std::decay_t<decltype(values)> of_held;
+    of_held.reserve(held.size());
+    for (const std::int64_t flat : held) {
+      of_held.push_back(Renamed(values[static_cast<std::size_t>(flat)], slots == Slots::kObservations,
+                                slots == Slots::kMasks, observations, masks));
+    }
+    out.Array(group + "/" + name, of_held);
+  });
   observations.Write(out, group + "/observation");
   masks.Write(out, group + "/mask");
 }
@@ -110,21 +124,13 @@ void Replay::Load(const h5::Reader& in, const std::string& group) {
   Restoring<float> observations(in, group + "/observation", observations_);
   Restoring<std::uint8_t> masks(in, group + "/mask", masks_);
   const std::size_t first = Flat(Oldest(), 0), size = Flat(rows_, 0);
-  const auto column = [&](const char* name, auto& values, auto map) {
+  ForEachColumn(*this, [&](const char* name, auto& values, Slots slots) {
     const auto held = in.Array<std::decay_t<decltype(values[0])>>(group + "/" + name, position[2]);
-    for (std::size_t k = 0; k < held.size(); ++k) values[(first + k) % size] = map(held[k]);
-  };
-  const auto observation = [&](std::int32_t number) { return observations(number); };
-  const auto mask = [&](std::int32_t number) { return masks(number); };
-  const auto same = [](auto value) { return value; };
-  column("observation_row", observation_, observation);
-  column("mask_row", mask_, mask);
-  column("final_observation_row", final_observation_, observation);
-  column("final_mask_row", final_mask_, mask);
-  column("action", action_, same);
-  column("reward", reward_, same);
-  column("discount", discount_, same);
-  column("end", end_, same);
+    for (std::size_t k = 0; k < held.size(); ++k) {
+      values[(first + k) % size] =
+          Renamed(held[k], slots == Slots::kObservations, slots == Slots::kMasks, observations, masks);
+    }
+  });
 }
 
 }  // namespace berth

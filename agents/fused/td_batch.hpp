@@ -9,6 +9,7 @@ namespace berth {
 
 struct TdOptions {
   bool double_q, dueling;
+  int quantiles = 0;  // of the return of an action that are estimated; 0 = its mean alone
 };
 
 // Of one minibatch.

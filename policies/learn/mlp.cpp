@@ -34,9 +34,10 @@ class Mlp : public LayeredNetwork {
 }  // namespace
 
 std::shared_ptr<Network> MakeMlp(Params& params, const ObservationLayout& layout, int num_actions,
-                                 std::uint64_t seed) {
+                                 std::uint64_t seed, int outputs) {
   const MlpOptions options = ReadMlpOptions(params);
-  return std::make_shared<Mlp>(options, MlpArchitecture().layers(params, layout, num_actions), seed);
+  const std::vector<LayerSpec> layers = MlpArchitecture().layers(params, layout, num_actions);
+  return std::make_shared<Mlp>(options, WithOutputs(layers, {"actor_head"}, outputs), seed);
 }
 
 }  // namespace berth

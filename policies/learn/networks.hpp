@@ -13,8 +13,10 @@
 namespace berth {
 
 struct NetworkOutput {
-  torch::Tensor scores;  // [B, A] unmasked: logits for PPO, advantages or Q for DQN
-  torch::Tensor value;   // [B]
+  // [B, A * outputs] unmasked, those of one action together: logits for PPO, advantages or Q for DQN, or as
+  // many quantiles of it.
+  torch::Tensor scores;
+  torch::Tensor value;  // [B]
 };
 
 // Thread rule: one thread at a time. Deterministic on CPU.
@@ -33,12 +35,16 @@ struct NetworkInfo {
   // Initial weights are drawn from Stream(seed, Purpose::kInit) only: orthogonal, gain sqrt(2) hidden, 0.01
   // scores, 1 value, zero biases (learners.md §2 row 8).
   std::shared_ptr<Network> (*make)(Params& params, const ObservationLayout& layout, int num_actions,
-                                   std::uint64_t seed);
+                                   std::uint64_t seed, int outputs);
 };
 std::span<const NetworkInfo> Networks();
-// Throws Error with the nearest name.
+// Throws Error with the nearest name. `outputs` numbers an action: more than 1 where a learner estimates a
+// distribution; what is exported has one.
 std::shared_ptr<Network> MakeNetwork(const std::string& spec, const ObservationLayout& layout,
-                                     int num_actions, std::uint64_t seed);
+                                     int num_actions, std::uint64_t seed, int outputs = 1);
+// Into `mean`, made from the same spec with one output an action, the parameters with which its scores are
+// the means over the outputs of `wide`: the last layer is linear, so they are means too.
+void CopyMeanOutputs(Network& wide, Network& mean);
 const NetworkInfo& FindNetwork(const std::string& name);
 
 }  // namespace berth

@@ -12,9 +12,10 @@ namespace {
 class PairScorer : public LayeredNetwork {
  public:
   PairScorer(const PairScorerOptions& options, const ObservationLayout& layout, int num_actions,
-             const std::vector<LayerSpec>& layers, std::uint64_t seed)
+             const std::vector<LayerSpec>& layers, std::uint64_t seed, int outputs)
       : LayeredNetwork(layers, seed),
         layout_(layout),
+        outputs_(outputs),
         activation_(options.activation),
         job_(Layer("job")),
         type_(Layer("type")),
@@ -57,9 +58,10 @@ class PairScorer : public LayeredNetwork {
         first.Part(types, fj + fp) + (first.Part(c, fj + fp + ft) + first.bias).unsqueeze(1);
     torch::Tensor h = Activate(activation_, of_job + of_pair + of_state.index_select(0, batch));
     for (std::size_t i = 1; i < pair_.size(); ++i) h = Activate(activation_, pair_[i]->Forward(h));
-    const torch::Tensor found = score_.Forward(h).squeeze(-1);  // [n, G]
-    torch::Tensor scores =
-        torch::zeros({b * q, g}, found.options()).index_copy(0, rows, found).reshape({b, q * g});
+    const torch::Tensor found = score_.Forward(h).flatten(1);  // [n, G * outputs]
+    torch::Tensor scores = torch::zeros({b * q, g * outputs_}, found.options())
+                               .index_copy(0, rows, found)
+                               .reshape({b, q * g * outputs_});
     if (done_ != nullptr) {
       scores = torch::cat({scores, done_->Forward(Activate(activation_, done_hidden_->Forward(c)))}, 1);
     }
@@ -68,6 +70,7 @@ class PairScorer : public LayeredNetwork {
 
  private:
   ObservationLayout layout_;
+  std::int64_t outputs_;
   Activation activation_;
   const DenseModule &job_, &type_, &context_, &score_, &value_hidden_, &value_;
   const DenseModule *done_hidden_ = nullptr, *done_ = nullptr;
@@ -77,10 +80,11 @@ class PairScorer : public LayeredNetwork {
 }  // namespace
 
 std::shared_ptr<Network> MakePairScorer(Params& params, const ObservationLayout& layout, int num_actions,
-                                        std::uint64_t seed) {
+                                        std::uint64_t seed, int outputs) {
   const PairScorerOptions options = ReadPairScorerOptions(params);
-  const std::vector<LayerSpec> layers = PairScorerArchitecture().layers(params, layout, num_actions);
-  return std::make_shared<PairScorer>(options, layout, num_actions, layers, seed);
+  const std::vector<LayerSpec> layers =
+      WithOutputs(PairScorerArchitecture().layers(params, layout, num_actions), {"score", "done"}, outputs);
+  return std::make_shared<PairScorer>(options, layout, num_actions, layers, seed, outputs);
 }
 
 }  // namespace berth

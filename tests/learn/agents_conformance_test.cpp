@@ -26,6 +26,7 @@ namespace {
 // Small settings under which every agent learns within a few steps; a new agent runs with its defaults.
 std::string Small(const std::string& agent) {
   if (agent == "ppo") return "ppo(n_steps=8,minibatch=16,epochs=2)";
+  if (agent == "reinforce") return "reinforce(n_steps=8)";
   if (agent == "dqn")
     return "dqn(buffer=400,learning_starts=16,batch=8,train_freq=8,gradient_steps=1,n_step=2)";
   return agent;
@@ -76,6 +77,11 @@ void ForEveryPair(const F& check) {
       CAPTURE(agent.name, network.name);
       check(Small(agent.name), std::string(network.name));
     }
+  }
+  for (const NetworkInfo& network : Networks()) {
+    CAPTURE(network.name);
+    check("dqn(quantiles=3,buffer=400,learning_starts=16,batch=8,train_freq=8,gradient_steps=1,n_step=2)",
+          std::string(network.name));
   }
 }
 
@@ -222,7 +228,7 @@ TEST_CASE("bench_training: every agent is timed on every task, and on a given en
       CAPTURE(agent.name, task);
       auto env = ToyEnv(SmallMdp(), 4, 1);
       const BenchTrainOutcome outcome = ask(Small(agent.name), task, *task == '\0' ? env.get() : nullptr,
-                                            agent.name == std::string("ppo") ? 2 : 1);
+                                            agent.name == std::string("dqn") ? 1 : 2);
       CHECK(outcome.steps >= 600);
       CHECK(outcome.steps < 600 + 64);  // a rollout more at most
       CHECK(outcome.updates > 0);
@@ -343,6 +349,7 @@ TEST_CASE("agents: every one reaches 4 of 4 on two states and two types within 8
   // A new agent runs with its defaults.
   const auto learning = [](const std::string& agent) {
     if (agent == "ppo") return std::string("ppo(lr=0.003,n_steps=16,minibatch=64,epochs=4)");
+    if (agent == "reinforce") return std::string("reinforce(lr=0.01,n_steps=16,normalize_advantage=true)");
     if (agent == "dqn") {
       return std::string(
           "dqn(lr=0.003,buffer=2000,learning_starts=200,batch=32,train_freq=32,gradient_steps=4,"

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <set>
 
-#include "agents/cached_scores.hpp"
+#include "agents/acting_cache.hpp"
 #include "agents/dqn_loss.hpp"
 #include "agents/trainer.hpp"
 #include "env/check.hpp"
@@ -32,9 +32,12 @@ torch::Tensor TableQ(Agent& agent, int states, const torch::Tensor& mask, bool d
 TEST_CASE("the target takes its maximum over allowed actions, online choice under double Q-learning") {
   const torch::Tensor target = torch::tensor({{1.0F, 5.0F, 3.0F}, {-4.0F, -2.0F, -3.0F}});
   const torch::Tensor mask = torch::tensor({{1, 0, 1}, {1, 0, 1}}, torch::kUInt8);
-  CHECK(NextValue(target, mask).equal(torch::tensor({3.0F, -3.0F})));
+  const auto next = [&](const torch::Tensor& chooser) {
+    return NextReturn(target.unsqueeze(2), mask, chooser).squeeze(1);
+  };
+  CHECK(next(target).equal(torch::tensor({3.0F, -3.0F})));
   const torch::Tensor online = torch::tensor({{2.0F, 9.0F, 1.0F}, {8.0F, 9.0F, 7.0F}});
-  CHECK(NextValue(target, mask, online).equal(torch::tensor({1.0F, -4.0F})));
+  CHECK(next(online).equal(torch::tensor({1.0F, -4.0F})));
 }
 
 TEST_CASE("dueling subtracts the mean over allowed actions alone") {
@@ -75,7 +78,8 @@ TEST_CASE("DQN finds Q* of a table, with masks where they matter") {
   for (const std::string variant :
        {"double=true,dueling=true", "double=false,dueling=false", "double=false,dueling=true",
         "double=true,dueling=false", "double=true,dueling=true,fused=false",
-        "double=false,dueling=true,per_alpha=0.6"}) {
+        "double=false,dueling=true,per_alpha=0.6", "quantiles=4,double=true,dueling=true",
+        "quantiles=4,double=false,dueling=false,per_alpha=0.6"}) {
     CAPTURE(variant);
     TableEnv env(table, 4);
     auto agent = MakeTestAgent(
@@ -265,20 +269,18 @@ TEST_CASE("a greedy action is that of the observation of now, after steps at ran
 namespace {
 
 // Scores a row by its number and by how many rows are scored with it.
-class CountsRows final : public QLearner {
+class CountsRows final : public ActingCache {
  public:
-  explicit CountsRows(bool apart) : apart_(apart) {}
-  void Scores(std::span<const float* const> rows, std::span<float> scores) override {
-    for (std::size_t r = 0; r < rows.size(); ++r)
-      scores[r] = rows[r][0] + 100.0F * static_cast<float>(rows.size());
-  }
-  bool RowsApart() const override { return apart_; }
-  TdFigures Gradient(const TdBatch&, std::span<float>) override { return {}; }
-  const torch::Tensor& gradient() const override { return none_; }
+  CountsRows(int envs, bool apart) : ActingCache(envs, 1, 1, apart) {}
 
  private:
-  bool apart_;
-  torch::Tensor none_;
+  void Compute(std::span<const float* const> rows, std::span<float> scores,
+               std::span<float> values) override {
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      scores[r] = rows[r][0] + 100.0F * static_cast<float>(rows.size());
+      values[r] = -rows[r][0];
+    }
+  }
 };
 
 }  // namespace
@@ -286,22 +288,26 @@ class CountsRows final : public QLearner {
 TEST_CASE("cached scores do not depend on which rows changed, or only those that did are computed") {
   for (const bool apart : {false, true}) {
     CAPTURE(apart);
-    CountsRows learner(apart);
-    CachedScores scores(2, 1);
-    Replay replay(3, 1, 2, 1, 1);
-    const StepBuffers now = replay.Now();
-    std::fill(now.action_mask.begin(), now.action_mask.end(), std::uint8_t{1});
-    now.observation[0] = 1.0F;
-    now.observation[1] = 2.0F;
-    const std::vector<std::int32_t> actions(2, 0);
+    CountsRows cache(2, apart);
+    std::vector<float> now = {1.0F, 2.0F};
     for (int step = 0; step < 8; ++step) {
-      replay.Outcome(actions);
-      now.observation[1] += 1.0F;  // that of environment 0 stays
-      replay.Advance();
-      scores.Evaluate(replay, learner);
-      CHECK(scores[0][0] == 201.0F);  // as when both were computed
-      CHECK(scores[1][0] == (apart && step > 0 ? 100.0F : 200.0F) + now.observation[1]);
+      now[1] += 1.0F;  // that of environment 0 stays
+      cache.Evaluate(now);
+      CHECK(cache.scores(0)[0] == 201.0F);  // as when both were computed
+      CHECK(cache.scores(1)[0] == (apart && step > 0 ? 100.0F : 200.0F) + now[1]);
+      CHECK(cache.values()[1] == -now[1]);
+      CHECK(cache.changed(0) == (step == 0));
+      CHECK(cache.changed(1));
     }
+    // A row that is said not to be fresh is not read; one that is said to be is compared.
+    cache.Evaluate(std::vector<float>{50.0F, now[1]}, std::vector<std::uint8_t>{0, 1});
+    CHECK(!cache.changed(0));
+    CHECK(!cache.changed(1));
+    CHECK(cache.observation(0)[0] == 1.0F);
+    cache.Invalidate();
+    cache.Evaluate(now, std::vector<std::uint8_t>{0, 0});
+    CHECK(cache.changed(0));
+    CHECK(cache.scores(1)[0] == 200.0F + now[1]);
   }
 }
 

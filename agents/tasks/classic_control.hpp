@@ -1,0 +1,154 @@
+// Classic control tasks of Gymnasium as BatchEnvs: the learners are checked against published results on
+// them. What differs from task to task is its Dynamics:
+//
+//   struct Dynamics {
+//     using State = std::array<double, n>;
+//     static constexpr int kObservation, kActions, kTimeLimit;        // truncated after kTimeLimit steps
+//     static State Start(Stream& stream);
+//     static Transition Step(State& state, int action);               // moves the state
+//     static void Observe(const State& state, float* row);            // [kObservation]
+//   };
+//
+// Every action is legal. Episode e of environment i starts from Stream(seed, kTest, split, i, e).
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <type_traits>
+#include <vector>
+
+#include "env/batch_env.hpp"
+#include "env/check.hpp"
+#include "env/rng.hpp"
+
+namespace berth {
+
+struct Transition {
+  float reward;
+  bool terminated;
+};
+
+template <class Dynamics>
+class ClassicControl final : public BatchEnv {
+ public:
+  static constexpr int kTimeLimit = Dynamics::kTimeLimit;
+  ClassicControl(int num_envs, double gamma, std::uint64_t seed, Split split = Split::kTrain)
+      : gamma_(gamma),
+        seed_(seed),
+        split_(split),
+        bodies_(static_cast<std::size_t>(num_envs)),
+        ended_(bodies_.size()) {}
+  int num_envs() const override { return static_cast<int>(bodies_.size()); }
+  int num_actions() const override { return Dynamics::kActions; }
+  ObservationLayout layout() const override { return {.global_channels = Dynamics::kObservation}; }
+  void Reset(const StepBuffers& out) override;
+  void StepRange(int begin, int end, std::span<const std::int32_t> actions, const StepBuffers& out) override;
+  EpisodeStats TakeStats() override;
+  std::vector<std::uint8_t> SaveState() const override;
+  void LoadState(std::span<const std::uint8_t> state, const StepBuffers& out) override;
+
+  // Called after every step of environment 0 with the number of them so far, on the thread that took it.
+  std::function<void(std::int64_t)> on_step;
+
+ private:
+  struct Body {
+    typename Dynamics::State state;
+    double episode_return;
+    std::int32_t step;
+    std::uint32_t episode;
+  };
+  static_assert(std::is_trivially_copyable_v<Body>);
+  void Begin(std::size_t i);
+  void Write(int begin, int end, const StepBuffers& out) const;
+
+  double gamma_;
+  std::uint64_t seed_;
+  Split split_;
+  std::vector<Body> bodies_;
+  std::vector<EpisodeStats> ended_;  // [N] since the last TakeStats
+  std::int64_t steps_ = 0;
+};
+
+template <class Dynamics>
+void ClassicControl<Dynamics>::Begin(std::size_t i) {
+  Body& body = bodies_[i];
+  Stream stream(seed_, Purpose::kTest, split_, static_cast<std::uint32_t>(i), body.episode);
+  body.state = Dynamics::Start(stream);
+  body.episode_return = 0.0;
+  body.step = 0;
+}
+
+template <class Dynamics>
+void ClassicControl<Dynamics>::Reset(const StepBuffers& out) {
+  for (std::size_t i = 0; i < bodies_.size(); ++i) {
+    bodies_[i].episode = 0;
+    Begin(i);
+  }
+  Write(0, num_envs(), out);
+}
+
+template <class Dynamics>
+void ClassicControl<Dynamics>::Write(int begin, int end, const StepBuffers& out) const {
+  for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
+    Dynamics::Observe(bodies_[i].state, out.observation.data() + i * Dynamics::kObservation);
+    std::fill_n(out.action_mask.data() + i * Dynamics::kActions, Dynamics::kActions, std::uint8_t{1});
+  }
+}
+
+template <class Dynamics>
+void ClassicControl<Dynamics>::StepRange(int begin, int end, std::span<const std::int32_t> actions,
+                                         const StepBuffers& out) {
+  for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
+    Body& body = bodies_[i];
+    const Transition transition = Dynamics::Step(body.state, actions[i]);
+    body.episode_return += transition.reward;
+    out.reward[i] = transition.reward;
+    out.discount[i] = static_cast<float>(gamma_);
+    out.terminated[i] = transition.terminated;
+    out.truncated[i] = ++body.step >= kTimeLimit;
+    if (!out.terminated[i] && !out.truncated[i]) continue;
+    Dynamics::Observe(body.state, out.final_observation.data() + i * Dynamics::kObservation);
+    if (!out.final_mask.empty())
+      std::fill_n(out.final_mask.data() + i * Dynamics::kActions, Dynamics::kActions, std::uint8_t{1});
+    ++ended_[i].episodes;
+    ended_[i].return_sum += body.episode_return;
+    ++body.episode;
+    Begin(i);
+  }
+  Write(begin, end, out);
+  if (begin > 0) return;
+  ++steps_;
+  if (on_step) on_step(steps_);
+}
+
+template <class Dynamics>
+EpisodeStats ClassicControl<Dynamics>::TakeStats() {
+  EpisodeStats stats;
+  for (EpisodeStats& ended : ended_) {
+    stats.episodes += ended.episodes;
+    stats.return_sum += ended.return_sum;
+    ended = {};
+  }
+  stats.metric_sum = stats.return_sum;
+  return stats;
+}
+
+template <class Dynamics>
+std::vector<std::uint8_t> ClassicControl<Dynamics>::SaveState() const {
+  std::vector<std::uint8_t> bytes(bodies_.size() * sizeof(Body));
+  std::memcpy(bytes.data(), bodies_.data(), bytes.size());
+  return bytes;
+}
+
+template <class Dynamics>
+void ClassicControl<Dynamics>::LoadState(std::span<const std::uint8_t> state, const StepBuffers& out) {
+  if (state.size() != bodies_.size() * sizeof(Body)) {
+    throw Error(Join("classic control: expected a state of ", bodies_.size() * sizeof(Body), " bytes, found ",
+                     state.size()));
+  }
+  std::memcpy(bodies_.data(), state.data(), state.size());
+  Write(0, num_envs(), out);
+}
+
+}  // namespace berth

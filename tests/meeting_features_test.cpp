@@ -73,6 +73,11 @@ TEST_CASE("services: replicas hold GPUs, cost and draw power") {
     CHECK(m.utilization == Approx(1.0));
     CHECK(m.cost == Approx(2.0));
     CHECK(m.service_gpu_hours == Approx(1000.0 / 3600.0));
+    // The requests themselves: some 5,000 come, give or take 1.4%.
+    ServiceState played = *sim.state().services;
+    played.services[0].queue.PlayUntil(1000.0);
+    CHECK(played.services[0].busy == 0.5);
+    CHECK(played.services[0].queue.BusySeconds(1000.0) == Approx(500.0).epsilon(0.05));
   }
 }
 

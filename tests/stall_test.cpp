@@ -26,7 +26,7 @@ TEST_CASE("stalls: with GPUs gone for good every scheduler says that it stalls")
       std::string what;
       int decisions = 0;
       RunOptions options;
-      options.progress = [&](const Simulator&) {  // after every 64 decisions
+      options.progress = [&](const Simulator&) {  // every 64 decisions or half a second
         most = std::max(most, decisions += 64);
         return decisions < 100'000;
       };

@@ -147,8 +147,16 @@ TEST_CASE("environments by name: every one plays, repeats and is named in what i
       CHECK(ended);
       env.Reset(0);
       CHECK(env.storage(env.turn()).observation == first);
-      env.Reset({});
-      CHECK(env.storage(env.turn()).observation != first);
+      // When the clock stands after five actions says which workload it is.
+      const auto clock = [&](std::optional<std::uint64_t> seed) {
+        env.Reset(seed);
+        for (int step = 0; step < 5; ++step) env.Step(std::vector<std::int64_t>(4));
+        return std::vector<double>{env.now(0), env.now(1), env.now(2), env.now(3)};
+      };
+      const std::vector<double> first_episode = clock(0);
+      CHECK(clock({}) != first_episode);
+      CHECK(clock(0) == first_episode);
+      CHECK(clock(1) != first_episode);
       CHECK_THROWS_WITH(env.Step(std::vector<std::int64_t>(4, env.num_actions())),
                         Catch::Contains("actions"));
       CHECK_THROWS_WITH(VectorEnvironment(info.name, {{"workloda", "x"}}, 4, 1, "error"),

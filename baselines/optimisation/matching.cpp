@@ -5,7 +5,7 @@
 // were matched nowhere, it waits. GPUs that are then left go by weight per GPU. On equal GPUs it is srpt.
 #include <algorithm>
 
-#include "baselines/cheapest_assignment.hpp"
+#include "baselines/grouped_assignment.hpp"
 #include "baselines/ranking.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/index.hpp"
@@ -71,27 +71,23 @@ class Matching final : public Scheduler {
 
   // members_[i, G]: how many of job i's members are matched to GPUs of each type.
   void Match(const ClusterView& view) {
-    slots_.clear(), rows_.clear();
-    for (int type = 0; type < view.num_types(); ++type) {
-      slots_.insert(slots_.end(), U(std::max(0, view.types()[U(type)].count)), type);
-    }
+    room_.clear(), rows_.clear(), cost_.clear();
+    for (const GpuType& type : view.types()) room_.push_back(std::max(0, type.count));
     for (std::size_t i = 0; i < jobs_.size(); ++i) {
       rows_.insert(rows_.end(), U(view.Gang(jobs_[i])), static_cast<int>(i));
     }
-    members_.assign(jobs_.size() * types_, 0);
-    if (rows_.empty() || slots_.empty()) return;
-    const bool by_member = rows_.size() <= slots_.size();  // the shorter side has the rows
-    const std::vector<int>& a = by_member ? rows_ : slots_;
-    const std::vector<int>& b = by_member ? slots_ : rows_;
-    cost_.clear();
-    for (int x : a) {
-      for (int y : b) cost_.push_back(by_member ? -Weight(x, y) : -Weight(y, x));
+    room_.push_back(static_cast<int>(rows_.size()));  // matched nowhere
+    for (int i : rows_) {
+      for (std::size_t type = 0; type < types_; ++type) {
+        const double weight = Weight(i, static_cast<int>(type));
+        cost_.push_back(weight > 0.0 ? -weight : kNever);
+      }
+      cost_.push_back(0.0);
     }
-    const std::vector<int> chosen =
-        CheapestAssignment(cost_, static_cast<int>(a.size()), static_cast<int>(b.size()));
-    for (std::size_t r = 0; r < a.size(); ++r) {
-      const int job = by_member ? a[r] : b[U(chosen[r])], type = by_member ? b[U(chosen[r])] : a[r];
-      if (Weight(job, type) > 0.0) ++members_[U(job) * types_ + U(type)];
+    members_.assign(jobs_.size() * types_, 0);
+    const std::vector<int> chosen = GroupedAssignment(cost_, room_);
+    for (std::size_t r = 0; r < rows_.size(); ++r) {
+      if (U(chosen[r]) < types_) ++members_[U(rows_[r]) * types_ + U(chosen[r])];
     }
   }
 
@@ -126,8 +122,8 @@ class Matching final : public Scheduler {
   std::vector<char> needed_;                   // [active]
   std::vector<int> jobs_;                      // [m]
   std::vector<double> weight_;                 // [m, G] per GPU; 0 = cannot run
-  std::vector<int> slots_, rows_;              // type of each GPU; job of each member
-  std::vector<double> cost_;                   // [rows, columns]
+  std::vector<int> rows_, room_;               // job of each member; GPUs of each type, and nowhere
+  std::vector<double> cost_;                   // [members, G + 1]
   std::vector<int> members_;                   // [m, G]
   std::vector<std::pair<double, int>> order_;  // (-weight, what)
   Plan plan_;
@@ -137,8 +133,10 @@ class Matching final : public Scheduler {
 
 SchedulerInfo MatchingInfo() {
   return {"matching",
-          "preemptive maximum-weight matching of jobs to GPUs by speed over remaining work; O(GPUs^2 n)",
-          "Kuhn 1955 (assignment); MaxWeight matching by remaining work: srpt on unrelated machines",
+          "preemptive maximum-weight matching of jobs to GPUs by speed over remaining work; O(n log n + GPUs "
+          "G (G^2 + log GPUs))",
+          "Ahuja, Magnanti and Orlin 1993 (assignment by successive shortest paths); MaxWeight matching by "
+          "remaining work: srpt on unrelated machines",
           "",
           Knowledge::kEstimate,
           /*preemptive=*/true,

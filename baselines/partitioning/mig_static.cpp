@@ -1,9 +1,9 @@
 // Layouts chosen once for an expected mix of jobs, and kept: the static partition that dynamic ones are
 // compared with (the "optimal static partition" of MISO: Li et al., SoCC 2022; abstract: MISO's mean JCT is
 // 16% below it). The layouts are those that can serve the mix at the highest rate (static_layouts.hpp); the
-// mix is that of the first `jobs` arrivals, which GPUs serve as they are. Jobs are then given to what there
-// is as by mig(repartition=false). Gangs are spread over whole GPUs: enough of those are kept for the largest
-// that is in the mix.
+// mix is that of the first `jobs` arrivals, which GPUs serve as they are; each changes when it is idle next.
+// Jobs are then given to what there is as by mig(repartition=false). Gangs are spread over whole GPUs: enough
+// of those are kept for the largest that is in the mix.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -28,22 +28,20 @@ class MigStatic final : public Scheduler {
   Knowledge knowledge() const override { return Knowledge::kNone; }
   void Reset(const ClusterView& view) override {
     inner_.Reset(view);
-    seen_.clear();
+    seen_.clear(), meant_.clear();
     chosen_ = false;
   }
 
   void Decide(const ClusterView& view, Decision& decision) override {
     const PartitionState* state = view.partitions();
-    if (state != nullptr && !chosen_ && !view.features().partitions->fixed) {
-      seen_.insert(seen_.end(), view.arrived().begin(), view.arrived().end());
-      if (seen_.size() >= jobs_) {
-        Choose(view, *state, decision);
-        chosen_ = true;
-        // The idle GPUs change now; the jobs that wait are served from the next decision on.
-        if (!decision.controls.empty()) {
-          decision.wake_at = view.now() + view.features().partitions->reconfig_s;
-          return;
-        }
+    if (state != nullptr && !view.features().partitions->fixed) {
+      if (!chosen_) seen_.insert(seen_.end(), view.arrived().begin(), view.arrived().end());
+      if (!chosen_ && seen_.size() >= jobs_) Choose(view, *state);
+      Change(view, *state, decision);
+      // The jobs that wait are served from the next decision on: who is inside does not know what is taken.
+      if (!decision.controls.empty()) {
+        decision.wake_at = view.now() + view.features().partitions->reconfig_s;
+        return;
       }
     }
     inner_.DecideAll(view, decision);
@@ -66,7 +64,30 @@ class MigStatic final : public Scheduler {
     return mix;
   }
 
-  void Choose(const ClusterView& view, const PartitionState& state, Decision& decision) const {
+  // Gives each idle GPU the layout that is meant for it, once: a gang may want it whole later.
+  void Change(const ClusterView& view, const PartitionState& state, Decision& decision) {
+    for (int gpu = 0; gpu < static_cast<int>(meant_.size()); ++gpu) {
+      const PartitionState::Gpu& it = state.gpus[U(gpu)];
+      if (meant_[U(gpu)] < 0 || it.reconfiguring || it.target >= 0 || !Idle(view, state, it, gpu)) continue;
+      if (meant_[U(gpu)] != it.layout)
+        decision.controls.push_back({ControlKind::kPartition, gpu, static_cast<double>(meant_[U(gpu)])});
+      meant_[U(gpu)] = -1;
+    }
+  }
+  static bool Idle(const ClusterView& view, const PartitionState& state, const PartitionState::Gpu& it,
+                   int gpu) {
+    const PartitionGroup& group = state.groups[U(it.group)];
+    if (group.layouts[U(it.layout)].empty()) return view.DeviceFree(it.device);
+    for (const MigSlice& slice : group.layouts[U(it.layout)]) {
+      const auto starts = static_cast<int>(group.product->profiles[U(slice.profile)].starts.size());
+      const int first = view.first_device(group.slice_type[U(slice.profile)]);
+      if (!view.DeviceFree(first + (gpu - group.first_gpu) * starts + slice.start)) return false;
+    }
+    return true;
+  }
+
+  void Choose(const ClusterView& view, const PartitionState& state) {
+    chosen_ = true;
     const auto types = U(view.num_types());
     std::vector<int> fixed(types);
     for (std::size_t k = 0; k < types; ++k) fixed[k] = view.cluster().types[k].count;
@@ -91,19 +112,15 @@ class MigStatic final : public Scheduler {
     const StaticLayouts chosen = ChooseLayouts(products, fixed, Mix(view));
     if (!chosen.found) return;
     for (std::size_t g = 0; g < products.size(); ++g) {
-      int gpu = state.groups[g].first_gpu;
-      for (std::size_t c = 0; c < layout_of[g].size(); ++c) {
-        for (int n = chosen.count[g][c]; n > 0; --n, ++gpu) {
-          if (state.gpus[U(gpu)].layout != layout_of[g][c])
-            decision.controls.push_back({ControlKind::kPartition, gpu, static_cast<double>(layout_of[g][c])});
-        }
-      }
+      for (std::size_t c = 0; c < layout_of[g].size(); ++c)
+        meant_.insert(meant_.end(), U(chosen.count[g][c]), layout_of[g][c]);
     }
   }
 
   std::size_t jobs_;
   Inner inner_;
-  std::vector<int> seen_;  // jobs
+  std::vector<int> seen_;   // jobs
+  std::vector<int> meant_;  // [GPUs] layout to come, -1 = it came
   bool chosen_ = false;
 };
 

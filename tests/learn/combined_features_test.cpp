@@ -92,7 +92,7 @@ std::vector<double> Train(const std::string& agent) {
     }
   }
   CHECK(env.infinite == 0);
-  CHECK(env.late > 100);
+  CHECK(env.late > 50);
   for (const auto& item : learner->network().named_parameters())
     CHECK(torch::isfinite(item.value()).all().item<bool>());
   return figures;

@@ -63,14 +63,12 @@ RealismResult RealismClasses(const RealismOptions& options) {
   RealismResult result;
   result.title = "Classes of service on 12 V100: slow-down while running, by class and load";
   result.shows =
-      "A guaranteed job runs at its share of the GPU whatever others do; a burstable one takes what is idle "
-      "and is "
-      "down to its share when GPUs fill; best effort has only what the others leave, and is the first to "
-      "lose "
-      "it. Seconds on the GPU over those of a whole one, geometric means over jobs.";
+      "A guaranteed job runs at its share of the GPU whatever others do; a burstable one takes of what is "
+      "idle beyond its share; best effort has only what the others leave, which is less the more there are. "
+      "Seconds on the GPU over those of a whole one, geometric means over jobs.";
   result.columns = {"class", "jobs/h", "slow-down while running", "95%", "mean JCT h"};
   result.x_label = "jobs an hour";
-  result.y_label = "seconds on the GPU over those alone on a whole one";
+  result.y_label = "seconds on the GPU over those alone";
   const char* const kClasses[] = {"guaranteed", "burstable", "best effort"};
   std::vector<Curve> curves;
   for (const char* name : kClasses) curves.push_back({name, {}, {}, {}, {}});

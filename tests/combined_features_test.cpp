@@ -52,10 +52,12 @@ const std::vector<std::string> kVariants = {
     "estimates(learn=true)",
     "monitoring(interval_s=77)",
     "latency(cadence=both,period_s=500)",
+    "forecast(model=mean,bin_s=900)",
 };
 
 // Each feature with probability 3 / 4, in one of its two variants.
 std::string RandomFeatures(Stream& random) {
+  REQUIRE(kVariants.size() == kFeatures.size());
   std::string text;
   for (std::size_t f = 0; f < kFeatures.size(); ++f) {
     if (random.Below(4) > 0) text += (random.Below(2) == 0 ? kFeatures : kVariants)[f] + ";";

@@ -129,7 +129,7 @@ class MigStatic final : public Scheduler {
 SchedulerInfo MigStaticInfo() {
   return {"mig_static",
           "first come, first served on GPUs in the layouts that serve the expected mix at the highest rate, "
-          "chosen once; a mixed-integer program, then as mig",
+          "chosen once; exponential at worst, once (a mixed-integer program), then as mig",
           "the optimal static partition of MISO: Li et al., SoCC 2022; Tassiulas & Ephremides, IEEE TAC 1992",
           "",
           Knowledge::kNone,

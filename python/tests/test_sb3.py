@@ -101,7 +101,7 @@ class StableBaselines3(unittest.TestCase):
     def test_the_example_of_the_readme_runs(self):
         example = re.search(r"```python\n(# Train.*?)```", README.read_text(), re.DOTALL)[1]
         steps = re.search(r"total_timesteps=([\d_]+)", example)[1]
-        example = example.replace(f"total_timesteps={steps}", "total_timesteps=512").replace("n_steps=256", "n_steps=32").replace("steps=2000", "steps=600")
+        example = example.replace(f"total_timesteps={steps}", "total_timesteps=512").replace("n_steps=64", "n_steps=16")
         space = {}
         exec(compile(example, str(README), "exec"), space)
-        self.assertTrue(0.1 < space["mean_jct_h"](600) < 1000.0)
+        self.assertTrue(0.1 < space["mean_jct_h"]() < 1000.0)

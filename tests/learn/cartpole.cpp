@@ -2,24 +2,29 @@
 
 namespace berth {
 
-double EvaluateCartPole(Agent& agent, int episodes, std::uint64_t seed) {
-  CartPole env(episodes, 1.0, seed, Split::kEvaluate);
-  StepStorage storage(episodes, 4, 2);
+double MeanGreedyReturn(Agent& agent, BatchEnv& env) {
+  const auto n = static_cast<std::size_t>(env.num_envs());
+  StepStorage storage(env.num_envs(), env.layout().size(), env.num_actions());
   env.Reset(storage.buffers());
-  std::vector<std::int32_t> actions(static_cast<std::size_t>(episodes));
-  std::vector<double> length(actions.size(), 0.0);  // of the first episode of each
-  std::vector<bool> done(actions.size(), false);
-  for (int t = 0; t < CartPole::kTimeLimit; ++t) {
+  std::vector<std::int32_t> actions(n);
+  std::vector<bool> done(n, false);  // the first episode of each counts
+  double sum = 0.0;
+  for (std::size_t left = n; left > 0;) {
     agent.Greedy(storage.observation, storage.action_mask, actions);
     env.Step(actions, storage.buffers());
-    for (std::size_t i = 0; i < done.size(); ++i) {
-      if (!done[i]) length[i] += 1.0;
-      done[i] = done[i] || storage.terminated[i] || storage.truncated[i];
+    for (std::size_t i = 0; i < n; ++i) {
+      if (done[i]) continue;
+      sum += static_cast<double>(storage.reward[i]);
+      done[i] = storage.terminated[i] || storage.truncated[i];
+      left -= done[i];
     }
   }
-  double sum = 0.0;
-  for (const double l : length) sum += l;
-  return sum / episodes;
+  return sum / static_cast<double>(n);
+}
+
+double EvaluateCartPole(Agent& agent, int episodes, std::uint64_t seed) {
+  CartPole env(episodes, 1.0, seed, Split::kEvaluate);
+  return MeanGreedyReturn(agent, env);
 }
 
 std::unique_ptr<Agent> MakeTestAgent(const std::string& agent, const std::string& network,

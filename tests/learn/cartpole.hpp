@@ -10,7 +10,9 @@
 
 namespace berth {
 
-// Mean return of `episodes` greedy episodes, side by side, on starts that training cannot draw.
+// Mean undiscounted return of the first greedy episode of each copy.
+double MeanGreedyReturn(Agent& agent, BatchEnv& env);
+// The same of `episodes` episodes of CartPole, on starts that training cannot draw.
 double EvaluateCartPole(Agent& agent, int episodes, std::uint64_t seed);
 
 // An agent for `env`.

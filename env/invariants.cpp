@@ -10,6 +10,7 @@
 #include "env/features/failures.hpp"
 #include "env/features/forecast.hpp"
 #include "env/features/latency.hpp"
+#include "env/features/partitions.hpp"
 #include "env/features/placement_engine.hpp"
 #include "env/features/power.hpp"
 #include "env/features/services.hpp"
@@ -264,6 +265,7 @@ constexpr Invariant kInvariants[] = {
     {"latency", LatencyViolation},
     {"services", ServiceViolation},
     {"forecast", ForecastViolation},
+    {"partitions", PartitionViolation},
     {"power", Power},
 };
 

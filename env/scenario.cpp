@@ -242,7 +242,7 @@ void FillRates(const ScenarioData& data, int job, const std::string& where, doub
     rate[g] = 0.0;
     const bool allowed = data.jobs.allowed.empty() || (data.jobs.allowed[U(job)] >> g & 1) != 0;
     if (types[g].count < gang || !allowed || size == table.gang_sizes.end() || *size != gang) continue;
-    if (data.features.topology && !NodesHold(data, job, static_cast<int>(g))) continue;
+    if (data.features.topology && LargestGang(data, job, static_cast<int>(g)) < gang) continue;
     rate[g] = table.alone[row + g];
     any = any || rate[g] > 0.0;
   }
@@ -252,7 +252,7 @@ void FillRates(const ScenarioData& data, int job, const std::string& where, doub
                      " GPUs is larger than every GPU type of the cluster (largest: ", largest, ")"));
   }
   for (int g = 0; data.features.topology && g < static_cast<int>(types.size()); ++g) {
-    if (types[U(g)].count >= gang && !NodesHold(data, job, g)) {
+    if (types[U(g)].count >= gang && LargestGang(data, job, g) < gang) {
       throw Error(Join(where, ": a gang of ", gang,
                        " demands more CPU cores, memory or further resource "
                        "(feature topology) than the nodes of every GPU type that runs it have"));

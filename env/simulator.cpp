@@ -199,7 +199,9 @@ void Simulator::Release(int job) {
     }
     s.free_gpus[U(s.on_type[U(job)])] += idle;
   }
-  if (s.partitions) PartitionEngine::Released(*this, s.device_slots[slot].front());
+  if (s.partitions) {
+    for (int d : s.device_slots[slot]) PartitionEngine::Released(*this, d);
+  }
   s.device_slots[slot].clear();
   s.free_slots.push_back(s.slot[U(job)]);
   s.slot[U(job)] = -1;
@@ -227,7 +229,13 @@ void Simulator::Complete(int job, double time, bool release_devices) {
 void Simulator::StartRun(int job, int type, double overhead) {
   SimState& s = state_;
   const bool resizes = s.elasticity && ElasticityEngine::Resizes(*this, job, type);
-  if (resizes) overhead = scenario_.data().features.elasticity->resize_s;
+  // What the start before still owed it owes; a save under way is broken off.
+  double from = s.now;
+  if (resizes) {
+    overhead = scenario_.data().features.elasticity->resize_s;
+    const bool saves = s.checkpoints && s.checkpoints->due[U(job)] <= s.now;
+    if (!saves) from = std::max(from, s.progress_from[U(job)]);
+  }
   if (s.checkpoints && !resizes) overhead = CheckpointEngine::StartCost(*this, job);
   s.phase[U(job)] = JobPhase::kRunning;
   s.on_type[U(job)] = static_cast<std::int8_t>(type);
@@ -239,7 +247,7 @@ void Simulator::StartRun(int job, int type, double overhead) {
   s.run_start[U(job)] = s.busy_from[U(job)] = s.now;
   if (s.sharing) SharingEngine::Runs(*this, job, s.now, /*starts=*/true);
   if (s.services) ServiceEngine::OnRun(*this, job, s.now, /*starts=*/true);
-  s.progress_from[U(job)] = s.now + overhead;
+  s.progress_from[U(job)] = from + overhead;
   if (s.checkpoints) CheckpointEngine::OnStart(*this, job, resizes);
   Changed(job);
   s.first_start[U(job)] = std::min(s.first_start[U(job)], s.now);

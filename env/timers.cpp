@@ -105,7 +105,8 @@ void Simulator::SetService(int device, OutOfService reason, bool out) {
   std::uint8_t& reasons = s.out_of_service[U(device)];
   const bool was_out = reasons != 0;
   reasons = static_cast<std::uint8_t>(out ? reasons | reason : reasons & ~reason);
-  if (out && reason != kServing && s.services) ServiceEngine::Lose(*this, device);
+  const bool stays = reason == kServing || reason == kReconfiguring;  // what works there works on
+  if (out && !stays && s.services) ServiceEngine::Lose(*this, device);
   if ((reasons != 0) == was_out) return;
   const int type = scenario_.TypeOfDevice(device);
   const int change = was_out ? 1 : -1;

@@ -6,6 +6,8 @@
 
 #include "env/check.hpp"
 #include "env/features/elasticity.hpp"
+#include "env/features/physical_gpus.hpp"
+#include "env/features/topology.hpp"
 #include "env/index.hpp"
 #include "env/portable_math.hpp"
 #include "env/scenario.hpp"
@@ -28,7 +30,12 @@ double OnCurve(std::span<const double> points, double n) {
 class WidthRates {
  public:
   WidthRates(const ScenarioData& d, int job_type, int gang, std::size_t type)
-      : d_(d), settings_(*d.features.elasticity), job_type_(U(job_type)), gang_(gang), type_(type) {
+      : d_(d),
+        settings_(*d.features.elasticity),
+        job_type_(U(job_type)),
+        gang_(gang),
+        type_(type),
+        slice_(PartOf(d, static_cast<int>(type)).whole != static_cast<int>(type)) {
     const double memory = d.traits.memory_gb.empty() ? 0.0 : d.traits.memory_gb[job_type_];
     const double gpu = d.cluster.types[type].memory_gb;
     group_ = ModelParallelGroup(settings_,
@@ -37,6 +44,7 @@ class WidthRates {
 
   double At(int width) const {
     if (width == gang_ || (settings_.measured && Table(width) > 0.0)) return Table(width);
+    if (slice_ && width > 1) return 0.0;  // partitions.hpp: instances cannot talk to each other
     if (width % group_.gpus() != 0) return 0.0;
     int below = 0, above = 0;  // measured
     for (int size : d_.throughputs.gang_sizes) {
@@ -71,6 +79,7 @@ class WidthRates {
   std::size_t job_type_;
   int gang_;
   std::size_t type_;
+  bool slice_;
   ModelParallel group_;
 };
 
@@ -80,7 +89,8 @@ double DataParallelSpeedup(const ElasticitySettings& settings, double n) {
   if (!settings.curve.empty()) return OnCurve(settings.curve, n);
   if (settings.scaling == "linear") return n;
   if (settings.scaling == "amdahl") return 1.0 / (1.0 - settings.parallel + settings.parallel / n);
-  // 29 h to 1 h: NVIDIA's news of the paper, 2017; its abstract has ~90% of linear from 8 to 256 (29/32 = 91%).
+  // 29 h to 1 h: NVIDIA's news of the paper, 2017; its abstract has ~90% of linear from 8 to 256 (29/32 =
+  // 91%).
   if (settings.scaling == "imagenet_256") return Pow(n, Log(29.0) / Log(256.0 / 8.0));
   if (settings.scaling == "large_512") return Pow(n, Log(46.5) / Log(512.0 / 8.0));
   static constexpr double kDataParallel[] = {1.0, 1.7, 3.5, 6.2};
@@ -101,7 +111,8 @@ ElasticRates::ElasticRates(const ScenarioData& d) {
   const JobTable& jobs = d.jobs;
   int largest = 0;
   for (const GpuType& type : d.cluster.types) largest = std::max(largest, type.count);
-  std::map<std::tuple<int, int, std::uint64_t, int, int>, std::size_t> known;
+  std::vector<int> room(d.cluster.types.size());  // the largest gang of the job on each type
+  std::map<std::tuple<int, int, std::uint64_t, int, int, std::vector<int>>, std::size_t> known;
   for (int job = 0; job < jobs.size(); ++job) {
     const int gang = jobs.gang[U(job)], job_type = jobs.job_type[U(job)];
     const std::uint64_t allowed = jobs.allowed.empty() ? ~std::uint64_t{0} : jobs.allowed[U(job)];
@@ -112,7 +123,13 @@ ElasticRates::ElasticRates(const ScenarioData& d) {
                                      : jobs.gang_max[U(job)];
     high = std::max(gang, std::min(high, largest));
     low = std::min(low, gang);
-    const auto [entry, fresh] = known.try_emplace({job_type, gang, allowed, low, high}, classes_.size());
+    if (d.features.sharing && !jobs.gpu_milli.empty() && jobs.gpu_milli[U(job)] < 1000) low = high = gang;
+    for (std::size_t g = 0; g < room.size(); ++g) {
+      const int count = d.cluster.types[g].count;
+      room[g] = std::min(high, d.features.topology ? LargestGang(d, job, static_cast<int>(g)) : count);
+    }
+    const auto [entry, fresh] =
+        known.try_emplace({job_type, gang, allowed, low, high, room}, classes_.size());
     class_of_.push_back(entry->second);
     if (!fresh) continue;
     // Bounds are those of the widths that some type can run.
@@ -121,7 +138,7 @@ ElasticRates::ElasticRates(const ScenarioData& d) {
     for (std::size_t g = 0; g < rates.size(); ++g) {
       const WidthRates at(d, job_type, gang, g);
       for (int width = low; width <= high; ++width) {
-        const bool can = (allowed >> g & 1) != 0 && width <= d.cluster.types[g].count;
+        const bool can = (allowed >> g & 1) != 0 && width <= room[g];
         rates[g].push_back(can ? at.At(width) : 0.0);
         if (rates[g].back() > 0.0) least = std::min(least, width), most = std::max(most, width);
       }

@@ -9,11 +9,24 @@
 #include "env/check.hpp"
 #include "env/features/partition_groups.hpp"
 #include "env/features/physical_gpus.hpp"
+#include "env/features/services.hpp"
 #include "env/features/sharing.hpp"
 #include "env/index.hpp"
+#include "env/invariants.hpp"
 #include "env/simulator.hpp"
 
 namespace berth {
+namespace {
+
+bool Idle(const Scenario& scenario, const SimState& s, int gpu) {
+  const std::vector<int> devices = DevicesOfGpu(scenario, *s.partitions, gpu);
+  return std::all_of(devices.begin(), devices.end(), [&](int d) {
+    return s.device_job[U(d)] < 0 && (!s.services || s.services->replica_of[U(d)] < 0);
+  });
+}
+
+}  // namespace
+
 std::span<const Field<PartitionSettings>> PartitionSettings::Fields() {
   using S = PartitionSettings;
   static const std::array kFields = {
@@ -98,13 +111,6 @@ void PartitionEngine::Show(Simulator& sim, int gpu) {
     sim.SetService(d, kNotInLayout, std::find(shown.begin(), shown.end(), d) == shown.end());
 }
 
-bool PartitionEngine::Idle(const Simulator& sim, int gpu) {
-  for (int d : DevicesOfGpu(sim.scenario_, *sim.state_.partitions, gpu)) {
-    if (sim.state_.device_job[U(d)] >= 0) return false;
-  }
-  return true;
-}
-
 bool PartitionEngine::Allowed(const Simulator& sim, const Control& control) {
   const auto& state = sim.state_.partitions;
   if (!state || sim.scenario_.data().features.partitions->fixed) return false;
@@ -124,7 +130,7 @@ void PartitionEngine::CarryOut(Simulator& sim, const Control& control) {
   gpu.target = wanted == gpu.layout ? -1 : wanted;
   for (int d : DevicesOfGpu(sim.scenario_, *sim.state_.partitions, control.index))
     sim.SetService(d, kReconfiguring, gpu.target >= 0);
-  if (gpu.target >= 0 && Idle(sim, control.index)) Begin(sim, control.index);
+  if (gpu.target >= 0 && Idle(sim.scenario_, sim.state_, control.index)) Begin(sim, control.index);
 }
 
 void PartitionEngine::Begin(Simulator& sim, int index) {
@@ -154,8 +160,21 @@ void PartitionEngine::Released(Simulator& sim, int device) {
   PartitionState& state = *sim.state_.partitions;
   for (int index = 0; index < static_cast<int>(state.gpus.size()); ++index) {
     PartitionState::Gpu& gpu = state.gpus[U(index)];
-    if (gpu.target >= 0 && !gpu.reconfiguring && Idle(sim, index)) Begin(sim, index);
+    if (gpu.target >= 0 && !gpu.reconfiguring && Idle(sim.scenario_, sim.state_, index)) Begin(sim, index);
   }
+}
+
+std::string PartitionViolation(const InvariantInput& in) {
+  if (!in.state.partitions) return "";
+  const PartitionState& state = *in.state.partitions;
+  for (int index = 0; index < static_cast<int>(state.gpus.size()); ++index) {
+    const PartitionState::Gpu& gpu = state.gpus[U(index)];
+    if (gpu.target >= 0 && !gpu.reconfiguring && Idle(in.scenario, in.state, index))
+      return Join("GPU ", index, " is idle and waits for layout ", gpu.target);
+    if (gpu.reconfiguring && !Idle(in.scenario, in.state, index))
+      return Join("GPU ", index, " changes its layout and is not idle");
+  }
+  return "";
 }
 
 void PartitionEngine::OnEnd(Simulator& sim, int job, double held_s) {

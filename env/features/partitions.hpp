@@ -4,7 +4,8 @@
 // layout. So schedulers see slices as types, with counts and rates of their own.
 //
 // ControlKind::kPartition gives GPU `index` (of PartitionState::gpus) layout `value` (of its group's). Only
-// an idle GPU is reconfigured: a busy one takes no new jobs from then on and waits for those it has.
+// an idle GPU is reconfigured: a busy one takes no new jobs from then on and waits for those it has; a
+// replica of a service (services.hpp) leaves it once another GPU takes it, or when fewer are wanted.
 // Meanwhile, and for reconfig_s after, none of its devices is in service. Asking for the layout that it has
 // calls off what waits. Slices share nothing, so jobs on one GPU do not slow each other.
 //
@@ -27,6 +28,7 @@ namespace berth {
 
 struct Control;
 class Decision;
+struct InvariantInput;
 class Scenario;
 struct ScenarioData;
 class Simulator;
@@ -84,7 +86,7 @@ class PartitionEngine {
   static bool Allowed(const Simulator& simulator, const Control& control);
   static void CarryOut(Simulator& simulator, const Control& control);
   static bool OnReconfigured(Simulator& simulator, int gpu);
-  static void Released(Simulator& simulator, int device);
+  static void Released(Simulator& simulator, int device);           // by its last user
   static void OnEnd(Simulator& simulator, int job, double held_s);  // of a run; it still has its devices
   // Devices that the decision's controls take out of service are no room for its starts.
   static void Withhold(Simulator& simulator, const Decision& decision);
@@ -92,7 +94,9 @@ class PartitionEngine {
  private:
   static void Begin(Simulator& simulator, int gpu);
   static void Show(Simulator& simulator, int gpu);  // the layout's devices alone
-  static bool Idle(const Simulator& simulator, int gpu);
 };
+
+// A GPU with nobody on it does not go on waiting for its layout, and one with somebody does not change it.
+std::string PartitionViolation(const InvariantInput& input);
 
 }  // namespace berth

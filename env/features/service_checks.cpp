@@ -29,7 +29,7 @@ std::string ServiceViolation(const InvariantInput& in) {
     const int out = in.state.out_of_service[d];
     if (out != (listed[d] >= 0 && whole ? out | kServing : out & ~kServing))
       return Join("device ", d, ": whether a replica holds it and its service disagree");
-    if (listed[d] >= 0 && (out & ~kServing) != 0)
+    if (listed[d] >= 0 && (out & ~(kServing | kReconfiguring)) != 0)
       return Join("device ", d, ": a replica, and out of service");
     if (beside[d] != state.beside[d])
       return Join("device ", d, ": ", beside[d], " jobs run there, ", state.beside[d], " are counted");

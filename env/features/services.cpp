@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "env/features/partitions.hpp"
 #include "env/features/physical_gpus.hpp"
 #include "env/features/power.hpp"
 #include "env/features/sharing.hpp"
@@ -106,6 +107,7 @@ void ServiceEngine::CarryOut(Simulator& sim, const Control& control) {
     } else {
       for (int job : HoldersOf(sim.state_, device)) sim.Rerate(job);
     }
+    if (sim.state_.partitions) PartitionEngine::Released(sim, device);
   }
 }
 
@@ -117,7 +119,13 @@ void ServiceEngine::Claim(Simulator& sim) {
   for (int service = 0; service < settings.count(); ++service) {
     ServiceState::Service& own = state.services[U(service)];
     bool changed = false;
-    while (static_cast<int>(own.devices.size()) < own.wanted) {
+    while (true) {
+      const auto leaving = std::find_if(own.devices.begin(), own.devices.end(), [&](int d) {
+        return (s.out_of_service[U(d)] & kReconfiguring) != 0;
+      });
+      const int left = leaving != own.devices.end() ? *leaving : -1;
+      const bool lacks = static_cast<int>(own.devices.size()) < own.wanted;
+      if (!lacks && left < 0) break;
       int best = -1;
       double best_speed = 0.0;
       bool best_idle = false;
@@ -141,6 +149,7 @@ void ServiceEngine::Claim(Simulator& sim) {
           if (s.phase[U(job)] == JobPhase::kRunning) sim.Rerate(job);
         }
       }
+      if (!lacks) Lose(sim, left);  // it goes on at the new one
     }
     if (changed) SetReplicas(sim, service);
   }
@@ -155,10 +164,12 @@ void ServiceEngine::Lose(Simulator& sim, int device) {
   Remove(sim, device);
   SetReplicas(sim, service);
   sim.state_.out_of_service[U(device)] &= static_cast<std::uint8_t>(~kServing);  // other reasons remain
-  if (sim.scenario().data().features.services->share >= 1.0) return;
-  for (int job : HoldersOf(sim.state_, device)) {  // a draining device keeps them
-    if (sim.state_.phase[U(job)] == JobPhase::kRunning) sim.Rerate(job);
+  if (sim.scenario().data().features.services->share < 1.0) {
+    for (int job : HoldersOf(sim.state_, device)) {  // a draining device keeps them
+      if (sim.state_.phase[U(job)] == JobPhase::kRunning) sim.Rerate(job);
+    }
   }
+  if (sim.state_.partitions) PartitionEngine::Released(sim, device);
 }
 
 void ServiceEngine::Remove(Simulator& sim, int device) {

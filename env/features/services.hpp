@@ -92,7 +92,8 @@ class ServiceEngine {
   static bool OnTimer(Simulator& simulator);  // plays requests up to now; a decision is due
   static bool Allowed(const Simulator& simulator, const Control& control);
   static void CarryOut(Simulator& simulator, const Control& control);
-  // Gives idle GPUs to replicas that wait for one: fastest type first, lowest device first.
+  // Gives idle GPUs to replicas that wait for one, or whose GPU waits to change its layout (partitions.hpp):
+  // fastest type first, lowest device first.
   static void Claim(Simulator& simulator);
   // The device failed or left: its replica is gone and waits for another GPU.
   static void Lose(Simulator& simulator, int device);
@@ -113,7 +114,8 @@ class ServiceEngine {
 };
 
 struct InvariantInput;
-// Replicas stand where their services list them, on devices that are in service but for them.
+// Replicas stand where their services list them, on devices that are in service but for them and for a change
+// of layout that waits.
 std::string ServiceViolation(const InvariantInput& input);
 
 }  // namespace berth

@@ -82,15 +82,14 @@ void TopologySettings::Check(const ScenarioData& scenario) const {
   }
 }
 
-bool NodesHold(const ScenarioData& scenario, int job, int type) {
+int LargestGang(const ScenarioData& scenario, int job, int type) {
   const NodeCapacity capacity = CapacityOf(scenario, type);
   const NodeDemand demand = DemandOf(scenario, job);
   const GpuType& gpus = scenario.cluster.types[static_cast<std::size_t>(type)];
-  const int gang = scenario.jobs.gang[static_cast<std::size_t>(job)];
   const int whole = gpus.count / gpus.gpus_per_node, rest = gpus.count % gpus.gpus_per_node;
   const auto room = [&](int devices) { return Room(devices, capacity, demand); };
-  // 64 bits: 10 million devices of one node each fit, their product with a node's does not.
-  return static_cast<std::int64_t>(whole) * room(gpus.gpus_per_node) + room(rest) >= gang;
+  // At most as many as devices, so it fits.
+  return whole * room(gpus.gpus_per_node) + room(rest);
 }
 
 }  // namespace berth

@@ -42,8 +42,8 @@ struct TopologySettings {
   void Check(const ScenarioData& scenario) const;
 };
 
-// Whether the nodes of a type, all idle, hold the job's gang with what each member demands. Needs no checked
-// settings: a list of the wrong length limits nothing here.
-bool NodesHold(const ScenarioData& scenario, int job, int type);
+// The largest gang that the nodes of a type, all idle, hold with what each of the job's members demands.
+// Needs no checked settings: a list of the wrong length limits nothing here.
+int LargestGang(const ScenarioData& scenario, int job, int type);
 
 }  // namespace berth

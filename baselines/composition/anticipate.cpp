@@ -117,7 +117,7 @@ class Anticipate final : public Scheduler {
       if (view.IsRunning(c.job) && c.kind != CommandKind::kReject)
         room_[U(view.TypeOf(c.job))] += Held(view, c.job);
       if (c.kind == CommandKind::kStart || c.kind == CommandKind::kMove)
-        room_[U(c.type)] -= c.width > 0 ? c.width : view.Gang(c.job);
+        room_[U(c.type)] -= WidthOf(view, c);
     }
     for (const auto& [end, job] : leaving_) {
       int& room = room_[U(view.TypeOf(job))];
@@ -133,7 +133,7 @@ class Anticipate final : public Scheduler {
     for (const Command& c : decision.commands) {
       if (c.kind != CommandKind::kStart) continue;
       ++starts;
-      const double rate = view.RateAt(c.job, c.type, c.width > 0 ? c.width : view.Gang(c.job));
+      const double rate = view.RateAt(c.job, c.type, WidthOf(view, c));
       if (rate > 0.0)
         next_end_ = std::min(next_end_,
                              effect + ChangeSeconds(view, c.job, c.type) + view.RemainingSteps(c.job) / rate);

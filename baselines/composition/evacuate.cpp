@@ -35,7 +35,7 @@ class Evacuate final : public Scheduler {
       named_[U(c.job)] = 1;
       if (c.kind == CommandKind::kPack && c.host >= 0) named_[U(c.host)] = 1;
       if (c.kind == CommandKind::kStart || c.kind == CommandKind::kMove)
-        room_[U(c.type)] -= c.width > 0 ? c.width : view.Gang(c.job);
+        room_[U(c.type)] -= WidthOf(view, c);
     }
     const Clock clock = view.clock();
     const double next = clock.kind == ClockKind::kEvent ? view.now() : view.now() + clock.round_s;

@@ -69,15 +69,14 @@ class Hierarchical final : public Scheduler {
   void CountParts(const ClusterView& view) {
     held_.assign(inner_.size(), std::vector<int>(U(view.num_types()), 0));
     jobs_.assign(inner_.size(), {});
-    for (int job : view.running()) held_[U(view.TenantOf(job))][U(view.TypeOf(job))] += view.Gang(job);
+    for (int job : view.running()) held_[U(view.TenantOf(job))][U(view.TypeOf(job))] += view.Width(job);
     part_ = held_;
     rejected_.clear();
     for (const Command& command : proposed_.commands) {
       auto& part = part_[U(view.TenantOf(command.job))];
-      const int gang = view.Gang(command.job);
-      if (view.IsRunning(command.job)) part[U(view.TypeOf(command.job))] -= gang;
+      if (view.IsRunning(command.job)) part[U(view.TypeOf(command.job))] -= view.Width(command.job);
       if (command.kind == CommandKind::kStart || command.kind == CommandKind::kMove)
-        part[U(command.type)] += gang;
+        part[U(command.type)] += WidthOf(view, command);
       if (command.kind == CommandKind::kReject) rejected_.push_back(command.job);
       shares_.RefusePack(command);
     }

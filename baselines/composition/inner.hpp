@@ -59,6 +59,9 @@ class Inner {
   Decision own_, within_;
 };
 
+// GPUs that a start or move asks for.
+int WidthOf(const ClusterView& view, const Command& command);
+
 // Throws Error, `who` first, where the command packs: not all who compose schedulers can share out half GPUs.
 void RefusePack(const char* who, const Command& command);
 

@@ -104,7 +104,7 @@ class Pools final : public Scheduler {
       const int type = view.TypeOf(job);
       int& pool = pool_[U(job)];
       if (pool < 0) pool = PoolOfDevice(type, view.Devices(job).front() - view.first_device(type));
-      held_[U(pool)][U(type)] += view.Gang(job);
+      held_[U(pool)][U(type)] += view.Width(job);
     }
     for (int job : view.active()) {
       if (pool_[U(job)] >= 0) wanted_[U(pool_[U(job)])] += view.Gang(job);
@@ -202,7 +202,7 @@ class Pools final : public Scheduler {
       const int first = view.first_device(type);
       const int next = U(type) + 1 < view.types().size() ? view.first_device(type + 1) : view.num_gpus();
       command.devices_begin = static_cast<int>(decision.devices.size());
-      command.devices_count = view.Gang(command.job);
+      command.devices_count = WidthOf(view, command);
       int left = command.devices_count;
       const auto take = [&](int from, int to) {
         for (int device = from; device < to && left > 0; ++device) {

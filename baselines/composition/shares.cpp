@@ -90,11 +90,12 @@ bool Shares::KeepTo(const ClusterView& view) {
   bool moves_fit = true;
   const auto beyond = std::erase_if(own_.commands, [&](const Command& command) {
     if (command.kind != CommandKind::kStart && command.kind != CommandKind::kMove) return false;
-    if (left_[U(command.type)] < view.Gang(command.job)) {
+    const int width = WidthOf(view, command);
+    if (left_[U(command.type)] < width) {
       moves_fit = moves_fit && command.kind == CommandKind::kStart;
       return true;
     }
-    left_[U(command.type)] -= view.Gang(command.job);
+    left_[U(command.type)] -= width;
     return false;
   });
   if (!moves_fit) {  // others may count on the GPUs of a job that stays after all
@@ -102,7 +103,8 @@ bool Shares::KeepTo(const ClusterView& view) {
     own_.commands.clear();
   }
   std::erase_if(own_.commands, [&](const Command& command) {
-    return command.kind == CommandKind::kMove && command.type == view.TypeOf(command.job);
+    return command.kind == CommandKind::kMove && command.type == view.TypeOf(command.job) &&
+           WidthOf(view, command) == view.Width(command.job);
   });
   return beyond == 0;
 }

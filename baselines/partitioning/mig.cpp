@@ -17,6 +17,7 @@
 #include "baselines/cheapest_assignment.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/features/partitions.hpp"
+#include "env/features/services.hpp"
 #include "env/index.hpp"
 
 namespace berth {
@@ -174,7 +175,9 @@ class Mig final : public Scheduler {
     const double present = Best(view, types_).value;
     int chosen = it.layout;
     double most = present * (1.0 + gain_);
-    const bool may = repartition_ && !view.features().partitions->fixed;
+    // A GPU with a replica of a service waits until that has gone elsewhere: only if its layout is of no use.
+    const bool may =
+        repartition_ && !view.features().partitions->fixed && (present == 0.0 || !HasReplica(view, devices_));
     for (int layout : may ? Different(state, it.group) : std::vector<int>{}) {
       Slices(view, gpu, layout, types_, devices_);
       const double value = Best(view, types_).value;
@@ -185,6 +188,12 @@ class Mig final : public Scheduler {
     Slices(view, gpu, it.layout, types_, devices_);
     for (int d : devices_) free_[U(d)] = false;
     Serve(view, gpu, chosen, nullptr);
+  }
+
+  static bool HasReplica(const ClusterView& view, const std::vector<int>& devices) {
+    return view.services() != nullptr && std::any_of(devices.begin(), devices.end(), [&](int d) {
+             return view.services()->replica_of[U(d)] >= 0;
+           });
   }
 
   // One layout of each set of profiles: where on the GPU they lie does not matter to jobs.

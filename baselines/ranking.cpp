@@ -46,14 +46,19 @@ bool NamesDevices(const ClusterView& view) {
   return !limited && view.sharing() == nullptr;
 }
 
-double ChangeSeconds(const ClusterView& view, int job, int type) {
-  const int last = view.LastTypeOf(job);
-  if (last < 0 || view.TypeOf(job) == type) return 0.0;
-  if (const CheckpointState* state = view.checkpoints())
-    return state->save_s[static_cast<std::size_t>(job)] + state->restore_s[static_cast<std::size_t>(job)] +
-           view.features().checkpoints->cold_start_s;
+double StartSeconds(const ClusterView& view, int job, int last, int type) {
+  if (const CheckpointState* state = view.checkpoints()) {
+    const auto j = static_cast<std::size_t>(job);
+    return view.features().checkpoints->cold_start_s +
+           (last < 0 ? 0.0 : state->save_s[j] + state->restore_s[j]);
+  }
   const Costs& costs = view.costs();
+  if (last < 0) return 0.0;
   return costs.checkpoint_s + costs.restore_s + (last != type ? costs.migration_s : 0.0);
+}
+
+double ChangeSeconds(const ClusterView& view, int job, int type) {
+  return view.TypeOf(job) == type ? 0.0 : StartSeconds(view, job, view.LastTypeOf(job), type);
 }
 
 }  // namespace berth

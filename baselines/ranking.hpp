@@ -36,9 +36,11 @@ bool CanRun(const ClusterView& view, int job, int type);
 // in parts, it leaves that to the cluster, which knows what goes where.
 bool NamesDevices(const ClusterView& view);
 
-// Seconds without progress that running on `type` next would cost (env/scenario.hpp: Costs; feature
-// checkpoints: save, load and cold start, with the storage to itself); 0 where it runs
-// there already or never ran.
+// Seconds without progress of a start on `type` by a job that was last on type `last` (-1: nowhere yet) and
+// is stopped there first if it still runs (env/scenario.hpp: Costs; feature checkpoints: save, load and cold
+// start, by the job's size, with the storage to itself).
+double StartSeconds(const ClusterView& view, int job, int last, int type);
+// The same for running on `type` next; 0 where it runs there already.
 double ChangeSeconds(const ClusterView& view, int job, int type);
 
 }  // namespace berth

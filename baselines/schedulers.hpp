@@ -52,6 +52,7 @@
   X(WorstFit)              \
   X(GpuShares)             \
   X(Mig)                   \
+  X(MigStatic)             \
   X(VectorFit)             \
   X(Matching)              \
   X(AssignmentLp)          \
@@ -76,6 +77,7 @@
   X(CriticalPath)          \
   X(Johnson)               \
   X(Evacuate)              \
+  X(Anticipate)            \
   X(Optimus)               \
   X(ElasticSrpt)           \
   X(EqualShare)            \

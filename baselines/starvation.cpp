@@ -50,11 +50,13 @@ constexpr Row kRows[] = {
     {"predicted", kInside},
     {"autoscale", kInside},
     {"evacuate", kInside},
+    {"anticipate", kInside},
     {"elastic_srpt", kLong},
     {"critical_path", "short jobs that nobody waits for while longer ones keep coming"},
     {"johnson", kPassed},
     {"cheap_hours", kPassed},
     {"mig", kPassed},
+    {"mig_static", kPassed},
     {"random", kPassed},
 };
 

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "env/features/estimates.hpp"
+#include "env/features/forecast.hpp"
 #include "env/features/latency.hpp"
 #include "env/features/power.hpp"
 #include "env/index.hpp"
@@ -49,6 +50,7 @@ bool Simulator::AdvanceToDecision() {
 #endif
   } while (decide && state_.latency && !LatencyEngine::Due(*this));
   if (state_.estimates) EstimateEngine::Learn(*this);
+  if (state_.forecast) ForecastEngine::Advance(*this);
   reported_ = true;
   if (window_left_ == 0) {
     finished_ = true;

@@ -68,6 +68,7 @@ class ClusterView {
   const ServiceState* services() const { return state_->services.get(); }
   const StageState* stages() const { return state_->stages.get(); }
   const MonitoringState* monitoring() const { return state_->monitoring.get(); }
+  const ForecastState* forecast() const { return state_->forecast.get(); }
   const ClusterSpec& cluster() const { return scenario_->data().cluster; }  // in service or not
   const JobTypeTraits& traits() const { return scenario_->data().traits; }
   int GpuMilli(int job) const { return Or(Seen(job).gpu_milli, job, 1000); }  // of each of its GPUs

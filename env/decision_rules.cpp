@@ -99,12 +99,12 @@ ApplyResult Simulator::ValidatePacks(const Decision& decision) {
     const auto& [kind, job, its_type, begin, devices, host, width] = decision.commands[U(i)];
     if (kind != CommandKind::kPack) continue;
     if (host < 0 || host >= scenario_.num_jobs() || host == job) return {Rule::kPackHost, i};
-    int type = s.on_type[U(host)];
-    if (job_stamp_[U(host)] == stamp_) {  // the decision says what becomes of it
+    int type = s.on_type[U(host)], holds = s.Width(host);  // GPUs
+    if (job_stamp_[U(host)] == stamp_) {                   // the decision says what becomes of it
       const Command& own = decision.commands[U(command_of_[U(host)])];
       if (own.kind == CommandKind::kPack) return {Rule::kPackShared, i};
       if (own.kind == CommandKind::kStop || own.kind == CommandKind::kReject) return {Rule::kPackHost, i};
-      type = own.type;
+      type = own.type, holds = Width(own);
     } else {
       if (s.phase[U(host)] != JobPhase::kRunning) return {Rule::kPackHost, i};
       const int partner = s.partner[U(host)];
@@ -116,7 +116,7 @@ ApplyResult Simulator::ValidatePacks(const Decision& decision) {
     }
     if (host_stamp_[U(host)] == stamp_) return {Rule::kPackShared, i};
     host_stamp_[U(host)] = stamp_;
-    if (jobs.gang[U(job)] != 1 || jobs.gang[U(host)] != 1) return {Rule::kPackGang, i};
+    if (jobs.gang[U(job)] != 1 || jobs.gang[U(host)] != 1 || holds != 1) return {Rule::kPackGang, i};
     if (s.sharing && (SharingEngine::Parts(*this, job) || SharingEngine::Parts(*this, host)))
       return {Rule::kPackShared, i};
     if (scenario_.PairRate(job, host, type) <= 0.0) return {Rule::kPackRate, i};

@@ -3,10 +3,35 @@
 // out, and may push it above 1.
 #include <algorithm>
 
+#include "env/features/partitions.hpp"
 #include "env/index.hpp"
 #include "env/metrics.hpp"
 
 namespace berth {
+namespace {
+
+// GPU-seconds of a completed job, each GPU's once whoever shares it: of two that were packed half each, of
+// those who hold thousandths theirs, of a MIG slice its part of the GPU.
+double GpuSeconds(const Simulator& simulator, int job) {
+  const SimState& s = simulator.state();
+  const JobTable& jobs = simulator.scenario().data().jobs;
+  double seconds = s.run_seconds[U(job)] * jobs.gang[U(job)];
+  if (!simulator.scenario().plain()) {
+    seconds = s.gpu_seconds[U(job)] - (s.partitions ? s.partitions->beyond_gpu_s[U(job)] : 0.0);
+    if (s.sharing && !jobs.gpu_milli.empty()) seconds *= jobs.gpu_milli[U(job)] / 1000.0;
+  }
+  return seconds - 0.5 * s.shared_seconds[U(job)];
+}
+
+double NumGpus(const ScenarioData& data) {
+  double gpus = 0.0;
+  for (int type = 0; type < static_cast<int>(data.cluster.types.size()); ++type)
+    gpus += data.cluster.types[U(type)].count * WeightOf(data, type).capacity;
+  return gpus;
+}
+
+}  // namespace
+
 void MeasureHpc(const Simulator& simulator, Window window, Metrics& into) {
   const SimState& state = simulator.state();
   const JobTable& jobs = simulator.scenario().data().jobs;
@@ -21,7 +46,7 @@ void MeasureHpc(const Simulator& simulator, Window window, Metrics& into) {
     wait_sum += wait;
     turnaround += wait + ran;
     slowdown += (wait + ran) / ran;
-    area += ran * jobs.gang[U(job)];
+    area += GpuSeconds(simulator, job);
     last_start = std::max(last_start, state.first_start[U(job)]);
     ++n;
   }
@@ -31,7 +56,7 @@ void MeasureHpc(const Simulator& simulator, Window window, Metrics& into) {
   into.hpc_turnaround_s = turnaround / n;
   into.hpc_slowdown = slowdown / n;
   const double span = last_start - jobs.arrival[U(window.begin)];
-  into.hpc_utilization = span > 0.0 ? area / (span * simulator.scenario().num_gpus()) : 0.0;
+  into.hpc_utilization = span > 0.0 ? area / (span * NumGpus(simulator.scenario().data())) : 0.0;
 }
 
 }  // namespace berth

@@ -4,12 +4,15 @@
 #include <vector>
 
 #include "env/check.hpp"
+#include "env/effective_rate.hpp"
 #include "env/features/checkpoints.hpp"
 #include "env/features/elasticity.hpp"
 #include "env/features/failures.hpp"
+#include "env/features/forecast.hpp"
 #include "env/features/latency.hpp"
 #include "env/features/placement_engine.hpp"
 #include "env/features/power.hpp"
+#include "env/features/services.hpp"
 #include "env/features/sharing.hpp"
 #include "env/index.hpp"
 #include "env/simulator.hpp"
@@ -183,7 +186,22 @@ std::string Promises(const InvariantInput& in) {
   return "";
 }
 
-// Who shares a GPU with whom, and how fast everybody runs.
+// Everybody runs as fast as where and beside whom he stands says: no change was missed.
+std::string Rates(const InvariantInput& in) {
+  const SimState& s = in.state;
+  for (int job = 0; job < in.scenario.num_jobs(); ++job) {
+    const int partner = s.partner[U(job)], type = s.on_type[U(job)];
+    if (s.phase[U(job)] != JobPhase::kRunning || type < 0) continue;
+    const double rate = !in.scenario.plain() ? EffectiveRate(in.scenario, s, job)
+                        : partner < 0        ? in.scenario.Rate(job, type)
+                                             : in.scenario.PairRate(job, partner, type);
+    if (s.rate[U(job)] != rate)
+      return Join("job ", job, " runs at ", s.rate[U(job)], " steps/s, not at ", rate);
+  }
+  return "";
+}
+
+// Who shares a GPU with whom.
 std::string Sharing(const InvariantInput& in) {
   const SimState& s = in.state;
   for (int job = 0; job < in.scenario.num_jobs(); ++job) {
@@ -196,10 +214,6 @@ std::string Sharing(const InvariantInput& in) {
       return Join("job ", job, " shares with job ", partner, ", not so the other");
     if (partner >= 0 && in.scenario.data().jobs.gang[U(job)] != 1)
       return Join("job ", job, " shares a GPU and is a gang");
-    if (!in.scenario.plain()) continue;  // each feature has its own
-    const double rate = partner < 0 ? in.scenario.Rate(job, type) : in.scenario.PairRate(job, partner, type);
-    if (s.rate[U(job)] != rate)
-      return Join("job ", job, " runs at ", s.rate[U(job)], " steps/s, not at ", rate);
   }
   return Promises(in);
 }
@@ -241,12 +255,15 @@ constexpr Invariant kInvariants[] = {
     {"completions", Completions},
     {"lists", Lists},
     {"sharing", Sharing},
+    {"rates", Rates},
     {"GPU-seconds", GpuSeconds},
     {"nodes", PlacementViolation},
     {"failures", FailureViolation},
     {"checkpoints", CheckpointViolation},
     {"elasticity", ElasticityViolation},
     {"latency", LatencyViolation},
+    {"services", ServiceViolation},
+    {"forecast", ForecastViolation},
     {"power", Power},
 };
 

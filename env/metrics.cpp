@@ -4,10 +4,10 @@
 #include <cmath>
 #include <limits>
 
+#include "env/accounts.hpp"
 #include "env/features/latency.hpp"
 #include "env/features/partitions.hpp"
 #include "env/features/placement.hpp"
-#include "env/features/power.hpp"
 #include "env/index.hpp"
 
 namespace berth {
@@ -134,18 +134,12 @@ Metrics Measure(const Simulator& simulator, Window window) {
   double busy_all = 0.0, capacity = 0.0;
   for (int type = 0; type < scenario.num_types(); ++type) {
     const GpuType& gpu = scenario.data().cluster.types[U(type)];
-    const double busy = simulator.BusySeconds(type);
     const DeviceWeight weight = WeightOf(scenario.data(), type);
-    busy_all += busy * weight.busy;
+    busy_all += HeldSeconds(simulator, type) * weight.busy;
     capacity += gpu.count * weight.capacity;
-    m.cost += busy / 3600.0 * gpu.price_per_hour;
-    m.energy_kwh += (busy * gpu.peak_power_w + (gpu.count * m.end_s - busy) * gpu.idle_power_w) / 3.6e6;
   }
-  if (const PowerState* power = state.power.get(); power != nullptr) {
-    const PowerSettings& settings = *scenario.data().features.power;
-    m.energy_kwh = EnergyJ(*power, m.end_s) / 3.6e6;
-    if (!settings.electricity_price.empty()) m.cost = ElectricityCost(settings, *power, m.end_s);
-  }
+  m.cost = UsedCost(simulator);
+  m.energy_kwh = UsedEnergyJ(simulator) / 3.6e6;
   if (m.end_s > 0.0) {
     m.utilization = busy_all / (capacity * m.end_s);
     m.mean_jobs_in_system = simulator.JobSeconds() / m.end_s;

@@ -69,7 +69,7 @@ double Quantile(std::span<const double> sorted, double q);
 struct RunOptions {
   Window window;
   bool keep_events = false;
-  std::function<bool(const Simulator&)> progress;  // called now and then; false stops the run
+  std::function<bool(const Simulator&)> progress;  // now and then (keep_events: each decision); false stops
 };
 struct RunResult {
   Metrics metrics;

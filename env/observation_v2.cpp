@@ -6,9 +6,13 @@
 
 #include "env/check.hpp"
 #include "env/encoder.hpp"
+#include "env/features/checkpoints.hpp"
 #include "env/features/electricity.hpp"
 #include "env/features/failures.hpp"
+#include "env/features/forecast.hpp"
+#include "env/features/latency.hpp"
 #include "env/features/monitoring.hpp"
+#include "env/features/partitions.hpp"
 #include "env/features/placement.hpp"
 #include "env/features/power.hpp"
 #include "env/features/services.hpp"
@@ -32,6 +36,10 @@ constexpr ChannelInfo kJobExtra[] = {
     {"behind", "ln(1 + jobs that wait for it) / 3", 0, 6},
     {"spread", "1 = it runs on more nodes than it needs", 0, 1},
     {"leaves", "1 = a GPU of its is announced to leave service", 0, 1},
+    {"unsaved", "ln(1 + seconds that it ran since its state was last safe / 60 s) / 10", 0, 2},
+    {"saving", "ln(1 + seconds to save and to load its state / 60 s) / 10 (feature checkpoints)", 0, 2},
+    {"predicted",
+     "ln(1 + its whole run time on its fastest type, as predicted / 60 s) / 10 (feature forecast)", 0, 3},
 };
 constexpr ChannelInfo kPairExtra[] = {
     {"consolidated", "1 = a start now would take as few nodes as the gang needs", 0, 1},
@@ -42,6 +50,9 @@ constexpr ChannelInfo kTypeExtra[] = {
     {"power", "watts of the type's devices over their peak", 0, 1},
     {"throttled", "share of the type's devices that are throttled by heat", 0, 1},
     {"parts", "thousandths free on devices in partial use, over the type's devices", 0, 1},
+    {"sliced", "share of its GPUs in slices; of a slice's type, with such a slice (feature partitions)", 0,
+     1},
+    {"reconfiguring", "share of its GPUs that change their layout or wait to", 0, 1},
 };
 constexpr ChannelInfo kGlobalExtra[] = {
     {"in_service", "share of all devices in service", 0, 1},
@@ -53,7 +64,14 @@ constexpr ChannelInfo kGlobalExtra[] = {
     {"utilization", "of all devices at the latest sample (feature monitoring)", 0, 1},
     {"arrivals_ahead", "ln(1 + jobs expected to arrive in the next hour) / 5, by exponential smoothing", 0,
      4},
+    {"latency", "ln(1 + seconds from a decision to its effect / 60 s) / 10", 0, 2},
+    {"decision_age", "ln(1 + seconds since the decision in effect was made / 60 s) / 10 (feature latency)", 0,
+     2},
+    {"overtaken", "share of that decision's entries that events had overtaken", 0, 1},
+    {"jobs_ahead", "ln(1 + jobs expected within the horizon) / 5 (feature forecast)", 0, 4},
+    {"gpus_ahead", "ln(1 + GPUs that they ask for / GPUs) (feature forecast)", 0, 10},
 };
+constexpr std::size_t kArrivalsAhead = 7;  // of kGlobalExtra
 
 constexpr int kJ = static_cast<int>(std::size(kJobExtra));
 constexpr int kP = static_cast<int>(std::size(kPairExtra));
@@ -131,10 +149,14 @@ class EncoderV2 final : public Encoder {
       if (met_[U(job)] == 0) forecast_.Count(1.0);
       met_[U(job)] = 1;
     }
-    global[inner.global_channels + kG - 1] = static_cast<float>(Log(1.0 + forecast_.Expected(3600.0)) / 5.0);
+    global[U(inner.global_channels) + kArrivalsAhead] =
+        static_cast<float>(Log(1.0 + forecast_.Expected(3600.0)) / 5.0);
   }
 
  private:
+  static float LogMinutes(double seconds) {
+    return static_cast<float>(Log(1.0 + std::max(seconds, 0.0) / 60.0) / 10.0);
+  }
   static float Log2Of5(int gpus) { return static_cast<float>(Log2(gpus) / 5.0); }
 
   static void WriteJob(const ClusterView& view, int job, float* f) {
@@ -150,7 +172,17 @@ class EncoderV2 final : public Encoder {
       for (int child : view.stages()->children[U(job)]) behind += view.stages()->blocked[U(child)] != 0;
     }
     f[7] = static_cast<float>(Log(1.0 + behind) / 3.0);
+    const CheckpointState* checkpoints = view.checkpoints();
+    if (checkpoints != nullptr)
+      f[11] = LogMinutes(checkpoints->save_s[U(job)] + checkpoints->restore_s[U(job)]);
+    if (view.forecast() != nullptr) f[12] = LogMinutes(view.forecast()->PredictedSeconds(view, job));
     if (!view.IsRunning(job)) return;
+    if (checkpoints != nullptr || view.failures() != nullptr) {
+      double safe = view.RunStart(job);
+      if (checkpoints != nullptr && checkpoints->saved_at[U(job)] < kNever)
+        safe = std::max(safe, checkpoints->saved_at[U(job)]);
+      f[10] = LogMinutes(view.now() - safe);
+    }
     const std::span<const int> devices = view.Devices(job);
     if (view.placement() != nullptr)
       f[8] = view.placement()->Consolidated(view.TypeOf(job), devices) ? 0.0F : 1.0F;
@@ -171,6 +203,7 @@ class EncoderV2 final : public Encoder {
     const auto total = static_cast<float>(count);
     f[0] = static_cast<float>(view.types()[U(type)].count) / total;
     std::fill_n(f + 1, kT - 1, 0.0F);
+    if (view.partitions() != nullptr) WriteSlices(*view.partitions(), type, f + 5);
     if (view.services() == nullptr && view.power() == nullptr && view.sharing() == nullptr) return;
     double watts = 0.0, peak = 0.0;
     int replicas = 0, throttled = 0, milli = 0;
@@ -178,9 +211,10 @@ class EncoderV2 final : public Encoder {
     for (int d = first; d < first + count; ++d) {
       if (view.services() != nullptr) replicas += view.services()->replica_of[U(d)] >= 0;
       if (view.power() != nullptr) {
-        watts += view.power()->watts[U(d)];
-        peak += view.power()->peak_w[U(type)];
-        throttled += view.power()->throttled[U(d)] != 0;
+        const int gpu = view.power()->GpuOf(d);  // of a slice: its GPU's
+        watts += view.power()->watts[U(gpu)];
+        peak += view.power()->peak_w[view.power()->type[U(gpu)]];
+        throttled += view.power()->throttled[U(gpu)] != 0;
       }
       if (view.sharing() != nullptr && !view.DeviceFree(d)) milli += FreeMilli(view, d);
     }
@@ -188,6 +222,25 @@ class EncoderV2 final : public Encoder {
     f[2] = peak > 0.0 ? static_cast<float>(watts / peak) : 0.0F;
     f[3] = static_cast<float>(throttled) / total;
     f[4] = static_cast<float>(milli) / 1000.0F / total;
+  }
+
+  // Of the GPUs that have devices of this type: the share in slices (of the slice's profile), and in change.
+  static void WriteSlices(const PartitionState& state, int type, float* f) {
+    for (const PartitionGroup& group : state.groups) {
+      const auto slice = std::find(group.slice_type.begin(), group.slice_type.end(), type);
+      if (group.type != type && slice == group.slice_type.end()) continue;
+      const auto profile = static_cast<int>(slice - group.slice_type.begin());
+      int sliced = 0, changing = 0;
+      for (int gpu = group.first_gpu; gpu < group.first_gpu + group.count; ++gpu) {
+        const PartitionState::Gpu& it = state.gpus[U(gpu)];
+        const MigLayout& layout = group.layouts[U(it.layout)];
+        const auto such = [&](const MigSlice& s) { return group.type == type || s.profile == profile; };
+        sliced += std::any_of(layout.begin(), layout.end(), such);
+        changing += it.reconfiguring || it.target >= 0;
+      }
+      f[0] = static_cast<float>(sliced) / static_cast<float>(group.count);
+      f[1] = static_cast<float>(changing) / static_cast<float>(group.count);
+    }
   }
 
   static void WriteGlobal(const ClusterView& view, float* f) {
@@ -203,7 +256,7 @@ class EncoderV2 final : public Encoder {
     f[0] = static_cast<float>(in_service) / gpus;
     f[1] = std::min(1.0F, static_cast<float>(missing) / gpus);
     f[2] = static_cast<float>(Log(1.0 + waiting) / 10.0);
-    std::fill_n(f + 3, 4, 0.0F);
+    std::fill_n(f + 3, kG - 3, 0.0F);
     if (const PowerState* power = view.power(); power != nullptr) {
       double peak = 0.0;
       for (std::uint8_t type : power->type) peak += power->peak_w[type];
@@ -218,6 +271,17 @@ class EncoderV2 final : public Encoder {
     if (view.placement() != nullptr) f[5] = static_cast<float>(view.placement()->fragmentation);
     if (const MonitoringState* seen = view.monitoring(); seen != nullptr && seen->samples() > 0) {
       f[6] = static_cast<float>(seen->MeanUtilization());
+    }
+    if (const LatencyState* latency = view.latency(); latency != nullptr) {
+      f[8] = LogMinutes(view.features().latency->seconds);
+      if (latency->decided_at < kNever) f[9] = LogMinutes(view.now() - latency->decided_at);
+      if (latency->entries > 0)
+        f[10] = static_cast<float>(latency->overtaken) / static_cast<float>(latency->entries);
+    }
+    if (const ForecastState* forecast = view.forecast(); forecast != nullptr) {
+      const double horizon_s = view.features().forecast->horizon_s;
+      f[11] = static_cast<float>(Log(1.0 + forecast->ExpectedJobs(horizon_s)) / 5.0);
+      f[12] = static_cast<float>(Log(1.0 + forecast->ExpectedGpus(horizon_s) / view.num_gpus()));
     }
   }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "env/features/power.hpp"
+#include "env/accounts.hpp"
 #include "env/index.hpp"
 #include "env/metrics.hpp"
 #include "env/spec.hpp"
@@ -34,28 +34,11 @@ double TotalMisses(const Simulator&, const RunningSums& sums) {
 }
 
 double TotalCost(const Simulator& simulator, const RunningSums&) {
-  const PowerState* power = simulator.state().power.get();
-  const auto& settings = simulator.scenario().data().features.power;
-  if (power != nullptr && !settings->electricity_price.empty())
-    return ElectricityCost(*settings, *power, simulator.now());
-  double cost = 0.0;
-  for (int type = 0; type < simulator.scenario().num_types(); ++type) {
-    cost += simulator.BusySeconds(type) / 3600.0 *
-            simulator.scenario().data().cluster.types[U(type)].price_per_hour;
-  }
-  return cost;
+  return UsedCost(simulator);
 }
 
 double TotalEnergy(const Simulator& simulator, const RunningSums&) {
-  if (const PowerState* power = simulator.state().power.get(); power != nullptr)
-    return EnergyJ(*power, simulator.now()) / 3.6e6;
-  double joule = 0.0;
-  for (int type = 0; type < simulator.scenario().num_types(); ++type) {
-    const GpuType& gpu = simulator.scenario().data().cluster.types[U(type)];
-    const double busy = simulator.BusySeconds(type);
-    joule += busy * gpu.peak_power_w + (gpu.count * simulator.now() - busy) * gpu.idle_power_w;
-  }
-  return joule / 3.6e6;
+  return UsedEnergyJ(simulator) / 3.6e6;
 }
 
 double FinalFtf(const Simulator& simulator, const RunningSums&) {

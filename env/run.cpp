@@ -9,6 +9,8 @@ namespace berth {
 
 namespace {
 
+constexpr std::chrono::milliseconds kTellEvery{500};
+
 void CheckKnowledge(const Scenario& scenario, const Scheduler& scheduler, const std::string& name) {
   if (scheduler.knowledge() > scenario.data().knowledge) {
     throw Error(Join("scheduler '", name, "' needs knowledge '", ToString(scheduler.knowledge()),
@@ -44,6 +46,7 @@ RunResult Run(const Scenario& scenario, Scheduler& scheduler, const std::string&
   Decision decision;
   RunResult result;
   std::vector<float> decide_us;
+  Wall::time_point told = begin;
   while (simulator.AdvanceToDecision()) {
     decision.Clear();
     const auto before = Wall::now();
@@ -54,7 +57,12 @@ RunResult Run(const Scenario& scenario, Scheduler& scheduler, const std::string&
                        " s: ", Explain(applied, decision, simulator)));
     }
     ++result.decisions;
-    if (options.progress && result.decisions % 64 == 0 && !options.progress(simulator)) break;
+    // Of decisions that take seconds each one counts: whoever waits for the run to stop does not wait for 64.
+    if (options.progress &&
+        (options.keep_events || result.decisions % 64 == 0 || before - told > kTellEvery)) {
+      told = before;
+      if (!options.progress(simulator)) break;
+    }
   }
   if (simulator.stalled()) {
     throw Error(Join("scheduler '", name, "' stalls at ", simulator.now(), " s: ",

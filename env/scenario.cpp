@@ -12,6 +12,7 @@
 #include "env/features/elasticity.hpp"
 #include "env/features/estimates.hpp"
 #include "env/features/partitions.hpp"
+#include "env/features/physical_gpus.hpp"
 #include "env/features/topology.hpp"
 #include "env/index.hpp"
 #include "env/portable_math.hpp"
@@ -335,12 +336,16 @@ Scenario::Scenario(ScenarioData data, const JobLabel& label) {
   }
 
   auto body = std::make_shared<Body>();
-  for (const GpuType& type : data.cluster.types) {
+  std::vector<int> whole;  // slices stand in the nodes of their GPUs
+  for (int g = 0; g < static_cast<int>(data.cluster.types.size()); ++g) {
+    const GpuType& type = data.cluster.types[U(g)];
+    whole.push_back(PartOf(data, g).whole);
     body->first_device.push_back(body->num_gpus);
     body->first_node.push_back(body->num_nodes);
     body->num_gpus += type.count;
-    body->num_nodes += (type.count - 1) / type.gpus_per_node + 1;
+    if (whole.back() == g) body->num_nodes += (type.count - 1) / type.gpus_per_node + 1;
   }
+  for (std::size_t g = 0; g < whole.size(); ++g) body->first_node[g] = body->first_node[U(whole[g])];
   const int jobs = data.jobs.size();
   const std::size_t types = data.cluster.types.size();
   body->rate.resize(U(jobs) * types);
@@ -396,6 +401,10 @@ double Scenario::PairRate(int job, int other, int type, const std::vector<double
   const ThroughputTable& table = body_->data.throughputs;
   const JobTable& jobs = body_->data.jobs;
   if (pairs.empty() || jobs.gang[U(job)] != 1 || jobs.gang[U(other)] != 1) return 0.0;
+  // Who holds a part of a GPU shares it by feature sharing.
+  if (body_->data.features.sharing && !jobs.gpu_milli.empty() &&
+      (jobs.gpu_milli[U(job)] < 1000 || jobs.gpu_milli[U(other)] < 1000))
+    return 0.0;
   if (Rate(job, type) <= 0.0 || Rate(other, type) <= 0.0) return 0.0;  // not allowed there at all
   const std::size_t first = U(jobs.job_type[U(job)]), second = U(jobs.job_type[U(other)]);
   const std::size_t types = body_->data.cluster.types.size();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "env/episode_draw.hpp"
 #include "env/features/latency.hpp"
 #include "env/index.hpp"
 #include "env/portable_math.hpp"
@@ -17,24 +18,17 @@ SchedEnv::SchedEnv(std::shared_ptr<const ScenarioSource> source, const SchedEnvO
                    std::uint32_t index)
     : source_(std::move(source)), options_(options), index_(index), reward_(options.mdp.reward) {
   const Scenario probe = source_->Make(options_.seed, options_.split, index_, 0, 1);
-  const int last = options_.jobs.end < 0 ? probe.num_jobs() : options_.jobs.end;
-  if (source_->fixed() &&
-      (options_.jobs.begin < 0 || options_.jobs.begin >= last || last > probe.num_jobs())) {
-    throw Error(Join("jobs to train on: expected a range within the scenario's ", probe.num_jobs(),
-                     ", found ", options_.jobs.begin, ":", last));
-  }
-  if (probe.num_jobs() == 0)
-    throw Error(Join(source_->Describe(), ": expected at least one job, found none"));
+  CheckJobs(*source_, options_.jobs, probe);
   if (options_.mdp.knowledge > probe.data().knowledge) {
     throw Error(Join("the decision process asks for knowledge '", ToString(options_.mdp.knowledge),
                      "', the workload grants '", ToString(probe.data().knowledge), "'"));
   }
-  if (const auto& latency = probe.data().features.latency;
-      latency && (latency->seconds > 0.0 || latency->cadence != "events")) {
-    throw Error(
-        "feature 'latency': the decision process expects decisions at events that take effect at once");
-  }
   encoder_ = MakeEncoder(options_.mdp);
+  // A commitment is carried out at once: the next one of the same instant is chosen on what it leaves.
+  if (const auto& latency = probe.data().features.latency; Commits() && latency && latency->seconds > 0.0) {
+    throw Error(Join("semantics commit: expected decisions that take effect at once, found latency(seconds=",
+                     latency->seconds, "); semantics redecide has them late"));
+  }
   if (Commits() && options_.mdp.preemptive)
     throw Error("semantics commit: expected a non-preemptive process");
   if (options_.mdp.commit_backfill && (!Commits() || options_.mdp.knowledge < Knowledge::kEstimate)) {
@@ -74,24 +68,14 @@ void SchedEnv::Begin(std::uint32_t episode) {
 
 void SchedEnv::Draw(std::uint32_t episode) {
   const int wanted = options_.warmup_jobs + options_.episode_jobs;
-  Scenario scenario = source_->Make(options_.seed, options_.split, index_, episode, wanted);
-  endless_ = !source_->fixed();
-  if (source_->fixed()) {
-    const int last = options_.jobs.end < 0 ? scenario.num_jobs() : options_.jobs.end;
-    int begin = options_.jobs.begin, end = last;
-    if (end - begin > wanted) {
-      Stream stream(options_.seed, Purpose::kReplay, options_.split, index_, episode);
-      begin += static_cast<int>(stream.Below(static_cast<std::uint32_t>(end - begin - wanted) + 1));
-      end = begin + wanted;
-      endless_ = true;
-    }
-    if (begin > 0 || end < scenario.num_jobs()) scenario = Slice(scenario, begin, end);
-  }
+  EpisodeDraw draw =
+      DrawEpisode(*source_, options_.jobs, options_.seed, options_.split, index_, episode, wanted);
+  endless_ = draw.endless;
   if (!simulator_) {
-    simulator_.emplace(std::move(scenario));
+    simulator_.emplace(std::move(draw.scenario));
     return;
   }
-  const Simulator fresh(std::move(scenario));
+  const Simulator fresh(std::move(draw.scenario));
   *simulator_ = fresh;  // a copy goes into the memory that the lists of the last episode have grown to
 }
 

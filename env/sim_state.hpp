@@ -25,6 +25,7 @@ struct ServiceState;
 struct StageState;
 struct EstimateState;
 struct MonitoringState;
+class ForecastState;
 
 enum class JobPhase : std::uint8_t { kFuture, kWaiting, kRunning, kDone, kRejected };
 
@@ -102,6 +103,7 @@ struct SimState {
   Owned<StageState> stages;
   Owned<EstimateState> estimates;
   Owned<MonitoringState> monitoring;
+  Owned<ForecastState> forecast;
   std::vector<int> interruptions;  // [J] stops that no decision ordered
 
   std::span<const int> Devices(int job) const {

@@ -6,6 +6,7 @@
 
 #include "env/features/checkpoints.hpp"
 #include "env/features/elasticity.hpp"
+#include "env/features/forecast.hpp"
 #include "env/features/latency.hpp"
 #include "env/features/partitions.hpp"
 #include "env/features/placement_engine.hpp"
@@ -152,6 +153,7 @@ void Simulator::Ready(int job, double time) {
   state_.active.Insert(job);
   state_.arrived.push_back(job);
   Changed(job);
+  if (state_.forecast) ForecastEngine::OnReady(*this, job, time);
   Log(time, EventKind::kArrive, -1, job, -1);
 }
 
@@ -173,6 +175,8 @@ void Simulator::EndRun(int job, double time) {
   s.gpu_seconds[U(job)] += s.Width(job) * held;
   busy_seconds_[U(s.on_type[U(job)])] += s.Width(job) * held;
   if (s.sharing) SharingEngine::Runs(*this, job, time, /*starts=*/false);
+  if (s.services) ServiceEngine::OnRun(*this, job, time, /*starts=*/false);
+  if (s.partitions) PartitionEngine::OnEnd(*this, job, held);
   ++version_[U(job)];
   if (s.power) PowerEngine::OnEnd(*this, job);
 }
@@ -215,6 +219,7 @@ void Simulator::Complete(int job, double time, bool release_devices) {
   Leave(job, time, JobPhase::kDone);
   s.completed.push_back(job);
   Log(time, EventKind::kComplete, type, job, device);
+  if (s.forecast) ForecastEngine::OnComplete(*this, job);
   if (s.stages) StageEngine::OnLeave(*this, job, time);
   if (release_devices) Release(job);
 }
@@ -233,8 +238,9 @@ void Simulator::StartRun(int job, int type, double overhead) {
   if (!s.safe_steps.empty() && !resizes) s.safe_steps[U(job)] = s.steps_done[U(job)];
   s.run_start[U(job)] = s.busy_from[U(job)] = s.now;
   if (s.sharing) SharingEngine::Runs(*this, job, s.now, /*starts=*/true);
+  if (s.services) ServiceEngine::OnRun(*this, job, s.now, /*starts=*/true);
   s.progress_from[U(job)] = s.now + overhead;
-  if (s.checkpoints) CheckpointEngine::OnStart(*this, job);
+  if (s.checkpoints) CheckpointEngine::OnStart(*this, job, resizes);
   Changed(job);
   s.first_start[U(job)] = std::min(s.first_start[U(job)], s.now);
   const ClockKind clock = scenario_.data().clock.kind;

@@ -141,6 +141,7 @@ class Simulator {
   friend class StageEngine;
   friend class EstimateEngine;
   friend class MonitoringEngine;
+  friend class ForecastEngine;
 
   // clocks.cpp: each runs to the next decision point; false when nothing more can happen
   bool AdvanceEvents(bool one_at_a_time);

@@ -7,6 +7,7 @@
 #include "env/features/elasticity.hpp"
 #include "env/features/estimates.hpp"
 #include "env/features/failures.hpp"
+#include "env/features/forecast.hpp"
 #include "env/features/latency.hpp"
 #include "env/features/monitoring.hpp"
 #include "env/features/partitions.hpp"
@@ -45,10 +46,14 @@ void Simulator::StartTimers() {
   if (features.stages) StageEngine::Start(*this);
   if (features.estimates) EstimateEngine::Start(*this);
   if (features.monitoring) MonitoringEngine::Start(*this);
+  if (features.forecast) ForecastEngine::Start(*this);
+  if (s.power) PowerEngine::Settle(*this);  // what services began with
 }
 
+// A scheduler that wakes itself again and again is no better than timers that do: jobs that can never run
+// would keep the run going for ever.
 bool Simulator::TimersAlone(double next) {
-  if (!state_.running.empty() || next != NextTimer() || ArrivalsRemain() || wake_at_ != kNever) {
+  if (!state_.running.empty() || ArrivalsRemain() || next == kNever) {
     idle_timers_ = 0;
     return false;
   }

@@ -9,6 +9,7 @@
 #include "env/metrics.hpp"
 #include "env/scenario_source.hpp"
 #include "env/scheduler.hpp"
+#include "env/simulator.hpp"
 
 namespace berth {
 
@@ -25,8 +26,16 @@ struct SchedEnvOptions {
   std::function<std::unique_ptr<Scheduler>()> warmup;  // ... decided by this scheduler; none = no warm-up
 };
 
+// N environments, each with a simulator of its own.
+class VecEnv : public BatchEnv {
+ public:
+  // As Reset, but each environment goes on with the episode after its present one.
+  virtual void NextEpisodes(const StepBuffers& out) = 0;
+  virtual const Simulator& simulator(int env) const = 0;  // at its present decision point
+};
+
 // N environments on `threads` workers. The same bits on any number of threads.
-std::unique_ptr<BatchEnv> MakeVecEnv(std::shared_ptr<const ScenarioSource> source,
-                                     const SchedEnvOptions& options, int num_envs, int threads);
+std::unique_ptr<VecEnv> MakeVecEnv(std::shared_ptr<const ScenarioSource> source,
+                                   const SchedEnvOptions& options, int num_envs, int threads);
 
 }  // namespace berth

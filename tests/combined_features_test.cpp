@@ -1,13 +1,16 @@
 // All features of a cluster at once: random decisions break no invariant, and every scheduler gets through.
 #include <algorithm>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "baselines/schedulers.hpp"
+#include "data/workloads.hpp"
 #include "env/encoder.hpp"
 #include "env/features/services.hpp"
 #include "env/metrics.hpp"
 #include "env/rng.hpp"
+#include "env/sched_env.hpp"
 #include "env/simulator.hpp"
 #include "tests/catch.hpp"
 #include "tests/tiny.hpp"
@@ -29,7 +32,38 @@ const std::vector<std::string> kFeatures = {
     "estimates",
     "monitoring(interval_s=300)",
     "latency(seconds=30)",
+    "forecast(model=exponential,bin_s=600)",
 };
+
+// Others of the same, of which some are drawn: with planned outages of GPUs and racks, caps of nodes,
+// replicas beside training, layouts from the start.
+const std::vector<std::string> kVariants = {
+    "failures(mtbf_h=50,events=900:2000:gpu:a100/0|2500:4000:rack:v100/0:300|3000:3500:node:k80/"
+    "1,rack_mtbf_h="
+    "60)",
+    "services(rate_per_s=3:1:8,replicas=1:2:1,pattern=diurnal,period_s=4000,interval_s=300,share=0.3)",
+    "stages(cpu_core_s=1,cores_per_gpu=3,overlap=false)",
+    "topology(placement=best_fit,cpus_per_node=30:20:24,cpus_per_gpu=2,slowdown=model,nodes_per_rack=1)",
+    "partitions(layout=3g.20gb+2g.10gb+1g.5gb,reconfig_s=30)",
+    "sharing(interference=0.3)",
+    "elasticity(min_factor=0.25,resize_s=0)",
+    "checkpoints(gb=4,interval=optimal,mtbf_h=2,shared=true)",
+    "power(node_cap_w=900:700:500,cap_rule=highest,clocks=0.4:0.6:0.8:1,heat=true,rise_c=70,throttle_c=75)",
+    "estimates(learn=true)",
+    "monitoring(interval_s=77)",
+    "latency(cadence=both,period_s=500)",
+    "forecast(model=mean,bin_s=900)",
+};
+
+// Each feature with probability 3 / 4, in one of its two variants.
+std::string RandomFeatures(Stream& random) {
+  REQUIRE(kVariants.size() == kFeatures.size());
+  std::string text;
+  for (std::size_t f = 0; f < kFeatures.size(); ++f) {
+    if (random.Below(4) > 0) text += (random.Below(2) == 0 ? kFeatures : kVariants)[f] + ";";
+  }
+  return text;
+}
 
 std::string AllFeatures() {
   std::string text;
@@ -55,6 +89,14 @@ Scenario Combined(std::uint64_t seed, const char* clock, const std::string& feat
     type.idle_power_w = 50.0, type.peak_power_w = 300.0, type.price_per_hour = 1.0;
   }
   data.cluster.types[2].gpus_per_node = 2;
+  for (int pair = 0; pair < 9; ++pair) {  // of job types
+    for (int type = 0; type < 3; ++type) {
+      const std::size_t first = static_cast<std::size_t>(pair / 3 * 9 + type);
+      const std::size_t second = static_cast<std::size_t>(pair % 3 * 9 + type);
+      for (std::size_t row : {first, second})
+        data.throughputs.pairs.push_back(0.6 * data.throughputs.alone[row]);
+    }
+  }
   data.traits = {{5.0, 10.0, 20.0}, {0.1, 0.5, 1.0}, {4.0, 8.0, 16.0}, {1.0, 0.7, 0.4}};
   for (const test::TinyJob& job : jobs) {
     const bool part = job.gang == 1 && random.Below(2) == 0 && features.find("sharing") != std::string::npos;
@@ -69,35 +111,78 @@ Scenario Combined(std::uint64_t seed, const char* clock, const std::string& feat
   return Scenario(std::move(data));
 }
 
-// Commands that may or may not be legal.
-void Propose(const Simulator& sim, Stream& random, Decision& decision) {
-  const Scenario& scenario = sim.scenario();
-  decision.Clear();
-  const auto pick = [&](const JobList& list) {
-    return list[random.Below(static_cast<std::uint32_t>(list.size()))];
-  };
-  const auto type = [&] {
-    return static_cast<int>(random.Below(static_cast<std::uint32_t>(scenario.num_types())));
-  };
-  for (std::uint32_t n = random.Below(6); n > 0; --n) {
-    const SimState& s = sim.state();
-    const std::uint32_t kind = random.Below(10);
-    if (kind < 6 && !s.waiting.empty()) {
-      decision.Start(pick(s.waiting), type());
-    } else if (kind == 6 && !s.running.empty()) {
-      decision.Stop(pick(s.running));
-    } else if (kind == 7 && !s.running.empty()) {
-      decision.Move(pick(s.running), type());
-    } else if (kind == 8 && !s.waiting.empty()) {
-      const int job = pick(s.waiting);
-      const int width = 1 + static_cast<int>(random.Below(8));
-      decision.StartAt(job, type(), width);
-    } else if (kind == 9) {
-      const auto control = static_cast<ControlKind>(random.Below(4));
-      decision.controls.push_back(
-          {control, static_cast<int>(random.Below(16)), static_cast<double>(random.Below(5))});
+// Commands and controls that may or may not be legal.
+class Proposer {
+ public:
+  Proposer(const Simulator& sim, Stream& random) : sim_(sim), random_(random) {}
+
+  void Propose(Decision& decision) {
+    decision.Clear();
+    decision.wake_at = sim_.now() + 1000.0;  // whatever is drawn, it goes on
+    for (std::uint32_t n = random_.Below(6); n > 0; --n) Add(decision);
+  }
+
+ private:
+  int Below(int n) { return static_cast<int>(random_.Below(static_cast<std::uint32_t>(n))); }
+  int Pick(const JobList& list) { return list[static_cast<std::size_t>(Below(list.size()))]; }
+  int Type() { return Below(sim_.scenario().num_types()); }
+  int Width() { return 1 + Below(8); }
+  // As many of the type's as the job's gang, in a row that begins anywhere.
+  std::vector<int> Devices(int job, int type) {
+    const int count = sim_.scenario().data().cluster.types[static_cast<std::size_t>(type)].count;
+    const int gang = sim_.scenario().data().jobs.gang[static_cast<std::size_t>(job)], from = Below(count);
+    std::vector<int> devices;
+    for (int k = 0; k < gang; ++k) devices.push_back(sim_.scenario().first_device(type) + (from + k) % count);
+    return devices;
+  }
+
+  void Add(Decision& decision) {
+    const JobList& waiting = sim_.state().waiting;
+    const JobList& running = sim_.state().running;
+    const int kind = Below(20);
+    if (kind >= 16) return Control(decision, kind - 16);
+    if (kind < 9 ? waiting.empty() : running.empty()) return;
+    const int type = Type();
+    if (kind < 6) return decision.Start(Pick(waiting), type);
+    if (kind == 6) {
+      const int job = Pick(waiting);
+      return decision.Start(job, type, Devices(job, type));
+    }
+    if (kind == 7) return decision.StartAt(Pick(waiting), type, Width());
+    if (kind == 8) return Below(20) == 0 ? decision.Reject(Pick(waiting)) : Pack(decision, Pick(waiting));
+    const int job = Pick(running);
+    if (kind == 9) return decision.Stop(job);
+    if (kind == 10) return decision.Move(job, type);
+    if (kind == 11) return decision.Move(job, type, Devices(job, type));
+    if (kind == 12) return decision.Resize(job, type, Width());
+    if (kind == 13) return decision.Resize(job, sim_.state().on_type[static_cast<std::size_t>(job)], Width());
+    Pack(decision, job);
+  }
+
+  void Pack(Decision& decision, int job) {
+    if (!sim_.state().running.empty()) decision.Pack(job, Pick(sim_.state().running));
+  }
+
+  void Control(Decision& decision, int which) {
+    const auto kind = static_cast<ControlKind>(which);
+    switch (kind) {
+      case ControlKind::kPartition:
+        return decision.controls.push_back({kind, Below(3), static_cast<double>(Below(20))});
+      case ControlKind::kClock:
+        return decision.controls.push_back({kind, Below(sim_.scenario().num_gpus()), Below(5) * 1.0});
+      case ControlKind::kPowerCap:
+        return decision.controls.push_back({kind, Below(7) - 1, random_.Uniform(150.0, 6000.0)});
+      case ControlKind::kReplicas:
+        return decision.controls.push_back({kind, Below(4), Below(5) * 1.0});
     }
   }
+
+  const Simulator& sim_;
+  Stream& random_;
+};
+
+void Propose(const Simulator& sim, Stream& random, Decision& decision) {
+  Proposer(sim, random).Propose(decision);
 }
 
 // Drops what is illegal, one by one, and checks that a refused decision changes nothing.
@@ -129,38 +214,66 @@ void CheckConservation(const Simulator& sim) {
   }
 }
 
+// Every kind of command and control that was carried out, by features that were on together.
+struct Seen {
+  std::map<int, int> commands, controls;
+  int named = 0, resized = 0;
+
+  void Count(const Decision& decision) {
+    for (const Command& c : decision.commands) {
+      ++commands[static_cast<int>(c.kind)];
+      named += c.devices_count > 0;
+      resized += c.kind == CommandKind::kMove && c.width > 0;
+    }
+    for (const Control& c : decision.controls) ++controls[static_cast<int>(c.kind)];
+  }
+};
+
+// Half of the scenarios have all features, the others a random choice.
 TEST_CASE("features combined: 10,000 random decisions break nothing", "[features]") {
   int decisions = 0, dropped = 0, finished = 0;
+  Seen seen;
   for (std::uint64_t seed = 1; decisions < 10000; ++seed) {
     const char* clock = seed % 2 == 0 ? "event" : "rounds(120)";
-    Simulator sim(Combined(seed, clock, AllFeatures()));
     Stream random(seed, Purpose::kTest, Split::kEvaluate);
+    const std::string features = seed % 4 < 2 ? AllFeatures() : RandomFeatures(random);
+    Simulator sim(Combined(seed, clock, features));
     Decision decision;
-    while (sim.AdvanceToDecision() && decisions < 10000) {
-      const std::string before = CheckInvariants(sim);
-      INFO("seed " << seed << ", " << sim.now() << " s");
-      REQUIRE(before == "");
+    for (int left = 400; left > 0 && sim.AdvanceToDecision() && decisions < 10000; --left, ++decisions) {
+      INFO("seed " << seed << ", " << sim.now() << " s, " << clock << ", " << features);
+      REQUIRE(CheckInvariants(sim) == "");
       Propose(sim, random, decision);
       dropped += ApplyLegalPart(sim, decision);
       REQUIRE(CheckInvariants(sim) == "");
+      seen.Count(decision);
       CheckConservation(sim);
-      ++decisions;
     }
+    const Metrics m = Measure(sim, {});
+    INFO("seed " << seed << ", " << clock << ", " << features);
+    CHECK(m.utilization <= 1.0 + 1e-9);
     finished += sim.finished();
     REQUIRE_FALSE(sim.stalled());
   }
   CHECK(dropped > 100);  // the proposals do reach what is illegal
   CHECK(finished > 0);
+  for (CommandKind kind : {CommandKind::kStart, CommandKind::kStop, CommandKind::kMove, CommandKind::kReject,
+                           CommandKind::kPack}) {
+    CAPTURE(static_cast<int>(kind));
+    CHECK(seen.commands[static_cast<int>(kind)] > 20);
+  }
+  for (ControlKind kind :
+       {ControlKind::kPartition, ControlKind::kClock, ControlKind::kPowerCap, ControlKind::kReplicas}) {
+    CAPTURE(static_cast<int>(kind));
+    CHECK(seen.controls[static_cast<int>(kind)] > 100);
+  }
+  CHECK(seen.named > 100);
+  CHECK(seen.resized > 50);
 }
 
-// The gym on all features but latency, which it refuses: observations stay within what their channels say.
+// Observations stay within what their channels say.
 TEST_CASE("features combined: ObservationV2 stays within its ranges over random steps", "[features]") {
-  std::string text;
-  for (const std::string& feature : kFeatures) {
-    if (feature.rfind("latency", 0) != 0) text += feature + ";";
-  }
   for (const char* clock : {"event", "rounds(120)"}) {
-    const Scenario scenario = Combined(5, clock, text);
+    const Scenario scenario = Combined(5, clock, AllFeatures());
     const EncoderInfo& info = EncoderOf("ObservationV2");
     MdpSpec mdp;
     mdp.encoder = "ObservationV2";
@@ -193,6 +306,35 @@ TEST_CASE("features combined: ObservationV2 stays within its ranges over random 
       check(info.global, out.data() + layout.global_offset());
       Propose(sim, random, decision);
       ApplyLegalPart(sim, decision);
+    }
+  }
+}
+
+// The decision process on all of them at random: the return is minus the time that jobs were in the system.
+TEST_CASE("features combined: the decision process goes through an episode", "[features]") {
+  for (const char* clock : {"event", "rounds(120)"}) {
+    for (const bool preemptive : {true, false}) {
+      SchedEnvOptions options;
+      options.mdp.encoder = "ObservationV2";
+      options.mdp.visible = 12;
+      options.mdp.preemptive = preemptive;
+      options.warmup_jobs = 0;
+      options.episode_jobs = 40;
+      SchedEnv env(FixedSource(Combined(7, clock, AllFeatures()), "combined"), options, 0);
+      env.Begin(0);
+      const double before = env.simulator().JobSeconds();
+      Stream random(7, Purpose::kTest, Split::kEvaluate);
+      for (SchedEnv::Outcome outcome; !outcome.terminated;) {
+        std::vector<int> legal;
+        for (int a = 0; a < env.num_actions(); ++a) {
+          if (env.mask()[static_cast<std::size_t>(a)] != 0) legal.push_back(a);
+        }
+        REQUIRE_FALSE(legal.empty());
+        outcome = env.Step(legal[random.Below(static_cast<std::uint32_t>(legal.size()))]);
+        const std::string violation = CheckInvariants(env.simulator());
+        REQUIRE(violation == "");
+      }
+      CHECK(env.episode_return() == Approx(before - env.simulator().JobSeconds()).epsilon(1e-9));
     }
   }
 }

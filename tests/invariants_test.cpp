@@ -79,7 +79,7 @@ const std::vector<Bug>& Bugs() {
       {"lists", "a waiting job is forgotten", [](Frame& f) { f.state.waiting.Reset(5); }},
       {"lists", "a waiting job is listed as running", [](Frame& f) { f.state.running.Insert(3); }},
       {"lists", "a done job is still active", [](Frame& f) { f.state.active.Insert(0); }},
-      {"sharing", "a job keeps the rate of a pair", [](Frame& f) { f.state.rate[2] = 0.5; }},
+      {"rates", "a job keeps the rate of a pair", [](Frame& f) { f.state.rate[2] = 0.5; }},
       {"sharing", "a job that left is still somebody's partner", [](Frame& f) { f.state.partner[0] = 2; }},
       {"GPU-seconds", "a job's time on GPUs is not charged", [](Frame& f) { f.state.run_seconds[0] = 0.0; }},
       {"GPU-seconds", "a type's time is charged twice", [](Frame& f) { f.busy_seconds[0] *= 2.0; }},

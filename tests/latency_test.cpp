@@ -4,7 +4,6 @@
 
 #include "env/invariants.hpp"
 #include "env/rng.hpp"
-#include "env/sched_env.hpp"
 #include "env/simulator.hpp"
 #include "tests/catch.hpp"
 #include "tests/tiny.hpp"
@@ -167,28 +166,6 @@ TEST_CASE(
   CHECK(LatencyViolation({sim.scenario(), state, busy}).empty());
   state.latency->effect_at = -1.0;
   CHECK_FALSE(LatencyViolation({sim.scenario(), state, busy}).empty());
-}
-
-TEST_CASE("latency: the decision process refuses decisions that take effect late, in one line") {
-  class Fixed : public ScenarioSource {
-   public:
-    explicit Fixed(Scenario scenario) : scenario_(std::move(scenario)) {}
-    Scenario Make(std::uint64_t, Split, std::uint32_t, std::uint32_t, int) const override {
-      return scenario_;
-    }
-    bool fixed() const override { return true; }
-    std::string Describe() const override { return "fixed"; }
-
-   private:
-    Scenario scenario_;
-  };
-  const ScenarioData data = test::TinyData({{"v100", 1}}, {{1.0}}, {{0, 20}, {5, 20}});
-  const auto make = [&](const std::string& features) {
-    SchedEnv(std::make_shared<Fixed>(With(data, features)), SchedEnvOptions{}, 0);
-  };
-  CHECK_NOTHROW(make("latency"));
-  CHECK_THROWS_WITH(make("latency(seconds=1)"), Catch::Contains("feature 'latency'"));
-  CHECK_THROWS_WITH(make("latency(cadence=periodic)"), Catch::Contains("feature 'latency'"));
 }
 
 }  // namespace berth

@@ -23,7 +23,8 @@ const std::map<std::string, std::set<std::string>> kMayInclude = {
     {"policies", {"env", "data"}},
     {"agents", {"env", "data", "policies"}},
     {"tools", {"env", "data", "baselines", "policies", "agents"}},
-    {"tests", {"env", "data", "baselines", "policies", "agents", "tools"}},
+    {"python", {"env", "data", "tools"}},
+    {"tests", {"env", "data", "baselines", "policies", "agents", "tools", "python"}},
 };
 // Outside libraries and the folders that may see them; everything else is the standard library or the system.
 const std::map<std::string, std::set<std::string>> kLibraries = {
@@ -36,6 +37,7 @@ const std::map<std::string, std::set<std::string>> kLibraries = {
     {"boost/", {"tools"}},
     {"httplib.h", {"tools/serve"}},
     {"nlohmann/", {"tools", "tests"}},
+    {"nanobind/", {"python"}},
     {"catch2/", {"tests"}},
 };
 

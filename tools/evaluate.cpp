@@ -4,9 +4,10 @@
 #include <iostream>
 #include <thread>
 
-#include "tools/evaluation.hpp"
+#include "tools/evaluation_file.hpp"
 #include "tools/output_file.hpp"
 #include "tools/policy_semantics.hpp"
+#include "tools/report/report.hpp"
 #include "tools/scenario_options.hpp"
 #include "tools/table.hpp"
 #include "tools/verbs.hpp"
@@ -28,6 +29,7 @@ void AddEvaluateOptions(Options& options) {
   options.Value("threads", std::to_string(std::max(1U, std::thread::hardware_concurrency())),
                 "runs at once; the results do not depend on it, decision times may");
   options.Output("out", "write every job's completion time to this file (.h5)");
+  AddReportOptions(options);
 }
 
 EvaluationPlan MakePlan(Options& options, const WorkloadChoice& workload) {
@@ -134,7 +136,7 @@ void PrintRefused(const std::vector<Refusal>& refused) {
 int RunEvaluate(const std::vector<std::string>& arguments) {
   Options options("evaluate",
                   "--schedulers 'SPEC;SPEC;...' [--scenario FILE | --workload SPEC --cluster CLUSTER] "
-                  "[--seeds A:B] [--window A:B] [--json FILE] [--out FILE]",
+                  "[--seeds A:B] [--window A:B] [--json FILE] [--out FILE] [--report DIR]",
                   "compares schedulers on the same workloads");
   AddEvaluateOptions(options);
   if (!options.Parse(arguments)) return 0;
@@ -142,11 +144,14 @@ int RunEvaluate(const std::vector<std::string>& arguments) {
   const std::string out = options.Text("out");
   CheckWritable(out, options.Where("out"));
   CheckJsonWritable(options);
+  const ReportRequest report = ResolveReport(options, arguments);
   const WorkloadChoice workload = ResolveWorkload(options);
   const EvaluationPlan plan = MakePlan(options, workload);
   const std::string semantics = CommonSemantics(plan.schedulers);
-  const std::vector<ResultRow> rows = Evaluate(plan);
-  if (!out.empty()) WriteEvaluation(plan, rows, workload.source->Describe(), semantics, options, out);
+  std::vector<Recording> recordings;
+  const std::vector<ResultRow> rows = Evaluate(plan, report.any() ? &recordings : nullptr);
+  const EvaluationText text{workload.source->Describe(), semantics, report.command};
+  if (!out.empty()) WriteEvaluation(plan, rows, report.any() ? &recordings : nullptr, text, options, out);
 
   const std::string window = Join(plan.window.begin, ":", plan.window.end);
   Json json;
@@ -170,6 +175,7 @@ int RunEvaluate(const std::vector<std::string>& arguments) {
   PrintTable(plan, rows);
   PrintUnfinished(rows);
   PrintRefused(plan.refused);
+  WriteReport(report, plan, rows, recordings, text, options);
   return 0;
 }
 

@@ -2,17 +2,30 @@
 
 #include <algorithm>
 #include <atomic>
+#include <limits>
+#include <optional>
 
-#include "data/hdf5_file.hpp"
+#include "env/index.hpp"
 #include "env/thread_team.hpp"
 #include "tools/progress.hpp"
-#include "tools/scenario_options.hpp"
 
 namespace berth {
 namespace {
 
 constexpr std::uint64_t kBootstrapSeed = 0;
-constexpr int kEvaluationVersion = 1;
+constexpr std::int64_t kShowEvery = 64;  // decisions
+
+// Of the window's jobs, from a log that was kept.
+std::vector<double> Waits(const RunResult& result, const Scenario& scenario, Window window) {
+  const std::vector<double> first = FirstStarts(result.events, scenario.num_jobs());
+  std::vector<double> waits;
+  for (int job = window.begin; job < window.end; ++job) {
+    const double start = first[U(job)];
+    waits.push_back(start == kNever ? std::numeric_limits<double>::quiet_NaN()
+                                    : start - scenario.data().jobs.arrival[U(job)]);
+  }
+  return waits;
+}
 
 }  // namespace
 
@@ -42,7 +55,7 @@ void ExpandAll(EvaluationPlan& plan) {
   std::erase(plan.schedulers, kAllSchedulers);  // said twice
 }
 
-std::vector<ResultRow> Evaluate(const EvaluationPlan& plan) {
+std::vector<ResultRow> Evaluate(const EvaluationPlan& plan, std::vector<Recording>* recordings) {
   const std::size_t num_workloads = plan.workloads.size();
   std::vector<ResultRow> rows;
   for (const std::string& spec : plan.schedulers) {  // what cannot run shows before any work is done
@@ -52,6 +65,10 @@ std::vector<ResultRow> Evaluate(const EvaluationPlan& plan) {
                     std::vector<RunResult>(num_workloads)});
   }
   const std::size_t num_runs = rows.size() * num_workloads;
+  std::vector<DecisionTimes> times(recordings ? num_runs : 0);
+  if (recordings) recordings->assign(rows.size(), {});
+  if (recordings)
+    for (Recording& recording : *recordings) recording.wait_s.resize(num_workloads);
   std::vector<std::atomic<float>> shares(num_runs);
   std::atomic<std::size_t> finished{0};
   std::atomic<bool> failed{false};
@@ -67,20 +84,34 @@ std::vector<ResultRow> Evaluate(const EvaluationPlan& plan) {
     if (failed) return;
     const std::size_t index =
         num_runs - 1 - static_cast<std::size_t>(part);  // a team begins with its last part
+    const std::size_t workload = index % num_workloads;
     ResultRow& row = rows[index / num_workloads];
-    const Scenario& scenario = plan.workloads[index % num_workloads];
+    const Scenario& scenario = plan.workloads[workload];
     try {
-      const std::unique_ptr<Scheduler> scheduler = MakeScheduler(row.scheduler, AllSchedulers());
+      std::unique_ptr<Scheduler> scheduler = MakeScheduler(row.scheduler, AllSchedulers());
+      std::optional<RunRecorder> recorder;
+      if (recordings) scheduler = TimeDecisions(std::move(scheduler), times[index]);
+      if (recordings && workload == 0) recorder.emplace(scenario);
       RunOptions options;
       options.window = plan.window;
+      options.keep_events = recordings != nullptr;
+      std::int64_t calls = 0;
       options.progress = [&](const Simulator& simulator) {
+        if (recorder) recorder->Observe(simulator);
+        if (recordings && ++calls % kShowEvery != 0) return !failed.load();
         const int done = simulator.arrived_jobs() - simulator.jobs_in_system();
         const float share = static_cast<float>(done) / static_cast<float>(std::max(1, plan.window.end));
         shares[index].store(std::min(1.0F, share), std::memory_order_relaxed);
         show();
-        return !failed;
+        return !failed.load();
       };
-      row.runs[index % num_workloads] = Run(scenario, *scheduler, row.scheduler, options);
+      RunResult& result = row.runs[workload] = Run(scenario, *scheduler, row.scheduler, options);
+      if (recordings) {
+        Recording& recording = (*recordings)[index / num_workloads];
+        recording.wait_s[workload] = Waits(result, scenario, plan.window);
+        if (recorder) recording.first_run = recorder->Finish(result);
+        std::vector<Event>().swap(result.events);
+      }
     } catch (...) {
       failed = true;
       throw;
@@ -89,6 +120,8 @@ std::vector<ResultRow> Evaluate(const EvaluationPlan& plan) {
     ++finished;
     show();
   });
+  for (std::size_t index = 0; index < times.size(); ++index)
+    (*recordings)[index / num_workloads].decision_times.Add(times[index]);
   return rows;
 }
 
@@ -98,37 +131,6 @@ Interval MeanJctInterval(const ResultRow& row) {
 
 Interval JctRatio(const ResultRow& row, const ResultRow& reference) {
   return BootstrapRatio(row.MeanJcts(), reference.MeanJcts(), kBootstrapSeed);
-}
-
-void WriteEvaluation(const EvaluationPlan& plan, const std::vector<ResultRow>& rows,
-                     const std::string& workload, const std::string& semantics, const Options& options,
-                     const std::string& path) {
-  const auto num_schedulers = static_cast<std::int64_t>(rows.size());
-  const auto num_workloads = static_cast<std::int64_t>(plan.workloads.size());
-  const std::int64_t width = plan.window.end - plan.window.begin;
-  std::vector<std::string> names;
-  std::vector<double> jct, means;
-  std::vector<std::uint64_t> signatures;
-  for (const ResultRow& row : rows) {
-    names.push_back(row.scheduler);
-    for (const RunResult& run : row.runs) {
-      jct.insert(jct.end(), run.jct_s.begin(), run.jct_s.end());
-      means.push_back(run.metrics.mean_jct_s);
-      signatures.push_back(run.signature);
-    }
-  }
-  h5::Writer out(path, "evaluation", kEvaluationVersion);
-  out.Text("workload", workload);
-  out.Text("scenario", ScenarioText(plan.workloads[0]));
-  out.Text("semantics", semantics);
-  out.Text("window", Join(plan.window.begin, ":", plan.window.end));
-  out.Text("config", options.ResolvedIni());
-  out.Strings("schedulers", names);
-  out.Array<std::int64_t>("seeds", plan.seeds);
-  out.Array<double>("jct_s", jct, {num_schedulers, num_workloads, width});
-  out.Array<double>("mean_jct_s", means, {num_schedulers, num_workloads});
-  out.Array<std::uint64_t>("signatures", signatures, {num_schedulers, num_workloads});
-  out.Commit();
 }
 
 }  // namespace berth

@@ -8,7 +8,7 @@
 
 #include "env/scenario_source.hpp"
 #include "env/statistics.hpp"
-#include "tools/options.hpp"
+#include "tools/report/recording.hpp"
 #include "tools/results.hpp"
 
 namespace berth {
@@ -31,18 +31,12 @@ inline constexpr const char* kAllSchedulers = "all";
 // plan's first workload and is not named already, those that know less first.
 void ExpandAll(EvaluationPlan& plan);
 
-// One row a scheduler, in the order of the plan. Throws what the first run in that order throws.
-std::vector<ResultRow> Evaluate(const EvaluationPlan& plan);
+// One row a scheduler, in the order of the plan. Throws what the first run in that order throws. What
+// `recordings` asks for costs memory and a little time: a recording a row.
+std::vector<ResultRow> Evaluate(const EvaluationPlan& plan, std::vector<Recording>* recordings = nullptr);
 
 // Over two workloads or more; seeded, so that a repetition gives the same interval.
 Interval MeanJctInterval(const ResultRow& row);
 Interval JctRatio(const ResultRow& row, const ResultRow& reference);  // paired, of means
-
-// HDF5 of kind "evaluation", which tools/plot_jct_cdf.py reads:
-//   schedulers [K], seeds [S], jct_s [K, S, W] (NaN = unfinished), mean_jct_s [K, S], signatures [K, S];
-//   attributes workload, scenario, semantics, window, config, source_commit.
-void WriteEvaluation(const EvaluationPlan& plan, const std::vector<ResultRow>& rows,
-                     const std::string& workload, const std::string& semantics, const Options& options,
-                     const std::string& path);
 
 }  // namespace berth

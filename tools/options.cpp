@@ -35,8 +35,9 @@ int LineOf(const std::string& path, const std::string& key) {
 
 }  // namespace
 
-Options::Options(std::string verb, std::string usage, std::string summary)
-    : verb_(std::move(verb)), usage_(std::move(usage)), summary_(std::move(summary)) {
+Options::Options(std::string verb, std::string usage, std::string summary, OptionNames names)
+    : verb_(std::move(verb)), usage_(std::move(usage)), summary_(std::move(summary)), names_(names) {
+  if (names_ == OptionNames::kKeywords) return;
   Switch("help", "show this text");
   Input("config", "INI file of options by their long names");
   Value("set", "", "key=value: sets any option by its long name; may be repeated");
@@ -175,6 +176,18 @@ void Options::SetFromText(const std::string& assignment) {
   option->origin = "--set " + key;
 }
 
+void Options::Give(const std::string& keyword, const std::string& value) {
+  std::vector<std::string> known;
+  for (Option& option : options_) {
+    known.push_back(Called(option.name));
+    if (known.back() != keyword) continue;
+    option.value = value;
+    option.origin = keyword;
+    return;
+  }
+  throw Error(Join(verb_, ": unknown argument '", keyword, "'", DidYouMean(keyword, known)));
+}
+
 void Options::ReadConfig(const std::string& path) {
   CheckReadable(path);
   std::ifstream in(path);
@@ -255,7 +268,14 @@ std::pair<std::int64_t, std::int64_t> Options::Range(const std::string& name) co
 
 std::string Options::Where(const std::string& name) const {
   const Option& option = Find(name);
-  return option.origin.empty() ? "--" + name : option.origin;
+  return option.origin.empty() ? Called(name) : option.origin;
+}
+
+std::string Options::Called(const std::string& name) const {
+  if (names_ == OptionNames::kFlags) return "--" + name;
+  std::string keyword = name;
+  std::replace(keyword.begin(), keyword.end(), '-', '_');
+  return keyword;
 }
 
 std::vector<std::pair<std::string, std::string>> Options::Resolved() const {
@@ -299,17 +319,23 @@ std::vector<std::string> Options::Names() const {
   return names;
 }
 
+std::string Options::Help() const {
+  std::size_t width = 0;
+  for (const Option& option : options_) width = std::max(width, Called(option.name).size());
+  std::string text;
+  for (const Option& option : options_) {
+    const std::string label = option.is_positional ? option.name : Called(option.name);
+    text += "  " + label + std::string(width + 2 - label.size(), ' ') + option.help;
+    if (!option.is_switch && !option.default_value.empty()) text += " [" + option.default_value + "]";
+    text += "\n";
+  }
+  return text;
+}
+
 void Options::PrintHelp() const {
   std::cout << "berth " << verb_ << " " << summary_ << ".\n\nusage: berth " << verb_ << " " << usage_
-            << "\n\n";
-  std::size_t width = 0;
-  for (const Option& option : options_) width = std::max(width, option.name.size());
-  for (const Option& option : options_) {
-    const std::string label = option.is_positional ? option.name : "--" + option.name;
-    std::cout << "  " << label << std::string(width + 4 - label.size(), ' ') << option.help;
-    if (!option.is_switch && !option.default_value.empty()) std::cout << " [" << option.default_value << "]";
-    std::cout << "\n";
-  }
+            << "\n\n"
+            << Help();
 }
 
 }  // namespace berth

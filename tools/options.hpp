@@ -19,10 +19,13 @@
 
 namespace berth {
 
+// How messages name an option: --episode-jobs on a command line, episode_jobs where Python calls.
+enum class OptionNames { kFlags, kKeywords };
+
 class Options {
  public:
-  // Declares --help, --config, --set and --json too.
-  Options(std::string verb, std::string usage, std::string summary);
+  // Declares --help, --config, --set and --json too, where they are flags.
+  Options(std::string verb, std::string usage, std::string summary, OptionNames names = OptionNames::kFlags);
 
   void Value(const std::string& name, const std::string& default_value, const std::string& help);
   // Files that the verb reads and writes. Given, they must be named; what is written must be none of the
@@ -34,6 +37,8 @@ class Options {
 
   // False when --help was asked for and printed.
   bool Parse(const std::vector<std::string>& arguments);
+  // A keyword's value, in place of Parse. Error for a name that is not declared, naming the nearest one.
+  void Give(const std::string& keyword, const std::string& value);
   // Values for whatever is still at its default, as --config gives them. Call after Parse.
   void ReadConfig(const std::string& path);
   // Replaces the value, e.g. a path made absolute before the configuration is recorded.
@@ -47,10 +52,11 @@ class Options {
   bool Bool(const std::string& name) const;
   // "A:B", half open, 0 <= A < B.
   std::pair<std::int64_t, std::int64_t> Range(const std::string& name) const;
-  std::string Where(const std::string& name) const;  // "--steps", or "run.ini:3: steps"
+  std::string Where(const std::string& name) const;  // "--steps", or "run.ini:3: steps", or "steps"
 
   const std::string& verb() const { return verb_; }
   std::vector<std::pair<std::string, std::string>> Resolved() const;  // every value that is set, in order
+  std::string Help() const;                                           // a line an option, with its default
   std::string ResolvedIni() const;                                    // the same as --config reads it
 
  private:
@@ -63,6 +69,7 @@ class Options {
   void Declare(Option option);
   const Option& Find(const std::string& name) const;
   Option* Lookup(const std::string& name);
+  std::string Called(const std::string& name) const;  // as OptionNames says
   std::vector<std::string> Names() const;
   std::vector<std::string> Keys() const;  // of configurations: all but --help, --config, --set and --json
   void CheckPaths() const;
@@ -70,6 +77,7 @@ class Options {
   void PrintHelp() const;
 
   std::string verb_, usage_, summary_;
+  OptionNames names_;
   std::vector<Option> options_;
 };
 

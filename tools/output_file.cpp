@@ -54,6 +54,13 @@ void CheckWritable(const std::string& path, const std::string& what) {
   unlink(temporary.c_str());
 }
 
+void MakeFolder(const std::string& folder, const std::string& what) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) throw Error(Join(what, ": cannot make the folder ", folder, ": ", error.message()));
+  CheckWritable(folder + "/berth", what);
+}
+
 bool IsSpecialFile(const std::string& path) {
   std::error_code ignored;
   return std::filesystem::is_other(path, ignored);

@@ -9,6 +9,9 @@ namespace berth {
 // device. Leaves what is there untouched. An empty path is fine: nothing was asked for.
 void CheckWritable(const std::string& path, const std::string& what);
 
+// Makes the folder of an output and those above it; Error when a file cannot be written there.
+void MakeFolder(const std::string& folder, const std::string& what);
+
 // A device or pipe (/dev/stdout), into which text is written directly: a rename would replace it.
 bool IsSpecialFile(const std::string& path);
 

@@ -3,36 +3,15 @@
 usage: plot_jct_cdf.py EVALUATION.h5 --out PICTURE.png [--label SPEC=TEXT ...]
 """
 import argparse
+import pathlib
 import sys
 import textwrap
 
-import h5py
-import matplotlib
+import numpy as np
 
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt  # noqa: E402  (the backend must be chosen first)
-import numpy as np  # noqa: E402
-
-# Okabe and Ito's palette, which colour-blind readers can tell apart; line styles repeat the distinction.
-COLOURS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#999999", "#F0E442"]
-STYLES = ["-", "--", "-.", ":"]
-
-
-def text(value):
-    return value.decode() if isinstance(value, bytes) else str(value)
-
-
-def read(path):
-    try:
-        file = h5py.File(path)
-    except OSError as error:
-        sys.exit(f"{path}: cannot read: {error}")
-    with file:
-        if text(file.attrs.get("berth_kind", "")) != "evaluation":
-            sys.exit(f"{path}: expected an evaluation file (berth evaluate --out)")
-        attributes = {name: text(value) for name, value in file.attrs.items()}
-        names = text(file["schedulers"][()].tobytes()).split("\0")[:-1]  # each ends with a zero byte
-        return names, file["jct_s"][()], attributes
+sys.path.insert(0, str(pathlib.Path(__file__).parent / "report"))
+from evaluation_file import Evaluation  # noqa: E402  (it stands beside the report's other parts)
+from style import COLOURS, STYLES, plain_numbers, plt  # noqa: E402
 
 
 def draw(names, jct_s, attributes, labels, out):
@@ -50,7 +29,7 @@ def draw(names, jct_s, attributes, labels, out):
     axes.set_xscale("log")
     axes.set_xlim(max(0.02, np.nanmin(jct_s) / 3600), np.nanquantile(jct_s, 0.9995) / 3600)
     axes.set_ylim(0, 1)
-    axes.xaxis.set_major_formatter(matplotlib.ticker.FuncFormatter(lambda value, _: f"{value:g}"))
+    plain_numbers(axes.xaxis)
     axes.set_xlabel("job completion time (hours, log scale)")
     axes.set_ylabel("fraction of jobs completed within it")
     about = [f"{attributes['workload']}, jobs {attributes['window']}, {jct_s.shape[1]} workloads", attributes["scenario"]]
@@ -72,8 +51,8 @@ def main():
     parser.add_argument("--label", action="append", default=[], metavar="SPEC=TEXT", help="legend text of a scheduler")
     arguments = parser.parse_args()
     labels = dict(label.rsplit("=", 1) for label in arguments.label)
-    names, jct_s, attributes = read(arguments.evaluation)
-    draw(names, jct_s, attributes, labels, arguments.out)
+    e = Evaluation(arguments.evaluation)
+    draw(e.schedulers, e["jct_s"], e.about, labels, arguments.out)
 
 
 if __name__ == "__main__":

@@ -20,6 +20,16 @@ std::size_t TerminalWidth() {
   return size.ws_col;
 }
 
+// The first `width` characters, of UTF-8.
+std::string Cut(const std::string& text, std::size_t width) {
+  std::size_t characters = 0, end = 0;
+  for (; end < text.size(); ++end) {
+    const bool begins = (static_cast<unsigned char>(text[end]) & 0xc0U) != 0x80U;
+    if (begins && characters++ == width) break;
+  }
+  return text.substr(0, end);
+}
+
 std::string Percent(double done) {
   char text[8];
   std::snprintf(text, sizeof text, "%3.0f%%", 100.0 * done);
@@ -28,14 +38,16 @@ std::string Percent(double done) {
 
 }  // namespace
 
-Progress::Progress(std::string label)
-    : label_(std::move(label)), terminal_(isatty(STDERR_FILENO) != 0), begin_(Clock::now()), shown_(begin_) {}
+Progress::Progress(std::string label) : Progress(std::move(label), stderr, isatty(STDERR_FILENO) != 0) {}
+
+Progress::Progress(std::string label, std::FILE* out, bool terminal)
+    : label_(std::move(label)), out_(out), terminal_(terminal), begin_(Clock::now()), shown_(begin_) {}
 
 Progress::~Progress() {
   Wipe();
 }
 
-void Progress::Update(double done, const std::string& detail) {
+void Progress::Update(double done, const std::string& detail, const std::vector<std::string>& panel) {
   const std::lock_guard lock(mutex_);
   const auto now = Clock::now();
   if (first_done_ < 0.0) first_done_ = done;
@@ -55,16 +67,21 @@ void Progress::Update(double done, const std::string& detail) {
     line.append(", ").append(Duration(elapsed * (1.0 - done) / (done - first_done_))).append(" left");
   }
   if (terminal_) {
-    std::fprintf(stderr, "\r\033[K%s", line.substr(0, TerminalWidth() - 1).c_str());
+    Wipe();
+    const std::size_t width = TerminalWidth() - 1;
+    for (const std::string& above : panel) std::fprintf(out_, "%s\n", Cut(above, width).c_str());
+    std::fprintf(out_, "%s", Cut(line, width).c_str());
+    lines_above_ = panel.size();
     bar_visible_ = true;
   } else {
-    std::fprintf(stderr, "%s\n", line.c_str());
+    std::fprintf(out_, "%s\n", line.c_str());
   }
-  std::fflush(stderr);
+  std::fflush(out_);
 }
 
 void Progress::Wipe() {
-  if (bar_visible_) std::fprintf(stderr, "\r\033[K");
+  if (bar_visible_) std::fprintf(out_, "\r\033[K");
+  for (; lines_above_ > 0; --lines_above_) std::fprintf(out_, "\033[A\033[K");
   bar_visible_ = false;
 }
 

@@ -105,6 +105,12 @@ std::vector<double> ResultRow::MeanJcts() const {
   return means;
 }
 
+std::vector<std::pair<const char*, double>> Figures(const Metrics& metrics) {
+  std::vector<std::pair<const char*, double>> figures;
+  for (const Field& field : kFields) figures.emplace_back(field.key, metrics.*field.member);
+  return figures;
+}
+
 Json RowJson(const ResultRow& row) {
   const Metrics metrics = row.Combined();
   Json json;
@@ -112,7 +118,7 @@ Json RowJson(const ResultRow& row) {
   json["knowledge"] = ToString(row.knowledge);
   json["jobs"] = metrics.jobs;
   json["unfinished"] = metrics.unfinished;
-  for (const Field& field : kFields) json[field.key] = metrics.*field.member;
+  for (const auto& [key, value] : Figures(metrics)) json[key] = value;
   std::int64_t decisions = 0;
   double p99 = 0.0, wall = 0.0;
   for (const RunResult& run : row.runs) {

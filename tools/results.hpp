@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "env/metrics.hpp"
@@ -28,6 +29,9 @@ struct ResultRow {
   std::uint64_t Signature() const;       // of one run: its own; of several: a hash of theirs in order
   std::vector<double> MeanJcts() const;  // [workloads] s
 };
+
+// Every figure of a run under its key (tools/README.md), in the order of the keys.
+std::vector<std::pair<const char*, double>> Figures(const Metrics& metrics);
 
 // The keys of one row.
 Json RowJson(const ResultRow& row);

@@ -107,12 +107,20 @@ void AddScenarioOptions(Options& options) {
 WorkloadChoice ResolveWorkload(Options& options) {
   const std::string file = options.Text("scenario");
   if (file.empty()) {
-    if (options.Given("format")) throw Error("--format: expected --scenario TRACE with it, found none");
+    if (options.Given("format")) {
+      throw Error(Join(options.Where("format"), ": expected ", options.Where("scenario"),
+                       " with it, the trace, found none"));
+    }
     return {ResolveGenerator(options), !options.Given("workload")};
   }
-  if (options.Given("workload")) throw Error("expected --scenario or --workload, found both");
-  Scenario scenario = options.Given("format") ? ReadTrace(file, options.Text("format"), options)
-                                              : Override(ReadScenario(file), options);
+  if (options.Given("workload")) {
+    throw Error(
+        Join("expected ", options.Where("scenario"), " or ", options.Where("workload"), ", found both"));
+  }
+  Scenario scenario =
+      options.Given("format")
+          ? ReadTrace(file, options.Text("format"), options)
+          : Override(InOption(options, "scenario", [&] { return ReadScenario(file); }), options);
   options.Assign("scenario", std::filesystem::absolute(file).lexically_normal().string());
   options.Assign("clock", scenario.data().clock.ToString());
   options.Assign("knowledge", ToString(scenario.data().knowledge));

@@ -1,9 +1,11 @@
 // berth simulate: one scheduler over one scenario.
 #include <iostream>
+#include <optional>
 
 #include "data/workloads.hpp"
 #include "tools/output_file.hpp"
 #include "tools/progress.hpp"
+#include "tools/report/timeline.hpp"
 #include "tools/results.hpp"
 #include "tools/scenario_options.hpp"
 #include "tools/table.hpp"
@@ -27,16 +29,18 @@ void PrintTable(const ResultRow& row) {
 }  // namespace
 
 int RunSimulate(const std::vector<std::string>& arguments) {
-  Options options("simulate", "--scenario FILE --scheduler SPEC [--events FILE] [--json FILE]",
+  Options options("simulate",
+                  "--scenario FILE --scheduler SPEC [--events FILE] [--timeline FILE] [--json FILE]",
                   "runs one scheduler over one scenario");
   options.Value("scheduler", "fcfs", "scheduler spec: see berth list schedulers");
   AddScenarioOptions(options);
   options.Value("seed", "1000", "of the generated workload, where no --scenario is given");
   options.Value("window", "", "measure only jobs A:B; later jobs compete meanwhile [all]");
   options.Output("events", "write the event log to this file (.h5)");
+  options.Output("timeline", kTimelineHelp);
   if (!options.Parse(arguments)) return 0;
 
-  CheckWritable(options.Text("events"), "--events");
+  for (const char* name : {"events", "timeline"}) CheckWritable(options.Text(name), options.Where(name));
   CheckJsonWritable(options);
   const std::string name = options.Text("scheduler");
   const std::unique_ptr<Scheduler> scheduler =
@@ -54,11 +58,14 @@ int RunSimulate(const std::vector<std::string>& arguments) {
 
   RunOptions run;
   run.window = ResolveWindow(options, scenario.num_jobs());
-  run.keep_events = !options.Text("events").empty();
+  std::optional<RunRecorder> recorder;
+  if (!options.Text("timeline").empty()) recorder.emplace(scenario);
+  run.keep_events = recorder || !options.Text("events").empty();
   ResultRow row{name, UsedKnowledge(scheduler->knowledge(), scenario.data().knowledge), {}};
   {
     Progress progress("simulate");
     run.progress = [&](const Simulator& simulator) {
+      if (recorder) recorder->Observe(simulator);
       const int left = simulator.jobs_in_system();
       const int done = simulator.arrived_jobs() - left;
       progress.Update(static_cast<double>(done) / run.window.end,
@@ -67,7 +74,11 @@ int RunSimulate(const std::vector<std::string>& arguments) {
     };
     row.runs.push_back(Run(scenario, *scheduler, name, run));
   }
-  if (run.keep_events) WriteEvents(row.runs[0], scenario, name, options.Text("events"));
+  if (!options.Text("events").empty()) WriteEvents(row.runs[0], scenario, name, options.Text("events"));
+  if (recorder) {
+    const RunRecord record = recorder->Finish(row.runs[0]);
+    WriteTimeline(options.Text("timeline"), scenario, {{name, &record}});
+  }
 
   Json json = RowJson(row);
   json["window"] = {run.window.begin, run.window.end};

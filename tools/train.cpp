@@ -5,16 +5,15 @@
 #include <iostream>
 #include <thread>
 
-#include "env/encoder.hpp"
-#include "env/rewards.hpp"
 #include "env/vec_env.hpp"
+#include "tools/environment_options.hpp"
 #include "tools/interrupt.hpp"
 #include "tools/learn_library.hpp"
 #include "tools/output_file.hpp"
 #include "tools/progress.hpp"
 #include "tools/results.hpp"
-#include "tools/scenario_options.hpp"
 #include "tools/table.hpp"
+#include "tools/train_view.hpp"
 #include "tools/verbs.hpp"
 #include "tools/version.hpp"
 
@@ -24,8 +23,6 @@ namespace {
 constexpr std::int64_t kMany = 1'000'000'000'000;
 
 void AddTrainOptions(Options& options) {
-  const MdpSpec mdp;
-  const SchedEnvOptions env;
   options.Value("agent", "ppo", "learner spec: see berth list agents");
   options.Value("network", "pair_scorer", "network spec: see berth list networks");
   AddScenarioOptions(options);
@@ -36,57 +33,11 @@ void AddTrainOptions(Options& options) {
                 "worker threads");
   options.Value("seed", "0", "of workloads, weights and exploration");
   options.Value("device", "auto", "auto | cpu | cuda");
-  options.Value("visible", std::to_string(mdp.visible), "Q: jobs offered at once in training");
-  options.Value("order", ToString(mdp.order), "of the candidates: arrival | shortest");
-  options.Value("encoder", mdp.encoder, "what the policy sees: see berth list encoders");
-  options.Value("reward", mdp.reward, "sum of terms: see berth list rewards");
-  options.Value("tau", Fixed(mdp.tau_s, 0), "seconds: discount = exp(-dt / tau)");
-  options.Value("semantics", ToString(mdp.semantics), "redecide | commit");
-  options.Value("commit-backfill", mdp.commit_backfill ? "true" : "false",
-                "semantics commit: others may pass the chosen job by the published rule");
-  options.Value("preemptive", mdp.preemptive ? "true" : "false", "may running jobs be stopped or moved");
-  options.Value("on-change", mdp.on_change ? "true" : "false",
-                "pass over decision points at which nothing changed");
-  options.Value("work-conserving", "auto",
-                "no GPU idles that a job could use: auto (as --preemptive) | true | false");
-  options.Value("episode-jobs", std::to_string(env.episode_jobs),
-                "arrivals in an episode before it is truncated");
-  options.Value("jobs", "",
-                "of a fixed scenario: train on pieces of jobs A:B alone, so that the rest can test [all]");
-  options.Value("warmup-jobs", std::to_string(env.warmup_jobs), "it starts after up to this many arrivals");
-  options.Value("out", "", "folder of the run: checkpoint.h5, config.ini, progress.csv");
+  AddProcessOptions(options);
+  AddEpisodeOptions(options);
+  options.Value("out", "",
+                "folder of the run: checkpoint.h5, config.ini, progress.csv, TensorBoard's events");
   options.Switch("resume", "continue the run in --out; options not given are those of its config.ini");
-}
-
-MdpSpec ResolveMdp(const Options& options, Knowledge knowledge) {
-  MdpSpec mdp;
-  mdp.semantics = ParseSemantics(options.Text("semantics"));
-  mdp.commit_backfill = options.Bool("commit-backfill");
-  mdp.preemptive = options.Bool("preemptive");
-  mdp.knowledge = knowledge;
-  mdp.order = ParseQueueOrder(options.Text("order"));
-  mdp.on_change = options.Bool("on-change");
-  mdp.work_conserving =
-      options.Text("work-conserving") == "auto" ? mdp.preemptive : options.Bool("work-conserving");
-  mdp.visible = static_cast<int>(options.Integer("visible", 1, 65536));
-  mdp.reward = options.Text("reward");
-  mdp.tau_s = options.Number("tau", 1e-3, 1e12);
-  mdp.encoder = InOption(options, "encoder", [&] { return ResolveEncoder(options.Text("encoder")); });
-  const Reward checked(mdp.reward);  // a misspelt term shows before anything is made
-  if (mdp.semantics == Semantics::kCommit && mdp.preemptive) {
-    throw Error("--semantics commit: expected --preemptive false with it, found true");
-  }
-  if (mdp.commit_backfill && (mdp.semantics != Semantics::kCommit || knowledge < Knowledge::kEstimate)) {
-    throw Error("--commit-backfill: expected --semantics commit and knowledge estimate or oracle with it");
-  }
-  InOption(options, "encoder", [&] { return MakeEncoder(mdp); });  // refuses a process that it is not for
-  return mdp;
-}
-
-// A cluster as a sensible scheduler would have filled it, from what the learner may know too.
-std::string WarmupScheduler(const MdpSpec& mdp) {
-  if (!mdp.preemptive || mdp.knowledge == Knowledge::kNone) return "fcfs";
-  return mdp.knowledge == Knowledge::kOracle ? "srpt" : "las";
 }
 
 // A run is continued where one is, with its options, and begun where none is.
@@ -101,13 +52,6 @@ void CheckFolder(const std::string& folder, bool resume) {
     throw Error(Join("--out: ", folder, " already holds a run; continue it with '", CommandName(),
                      " train --resume --out ", folder, "' or choose another folder"));
   }
-}
-
-void MakeFolder(const std::string& folder) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) throw Error(Join("--out: cannot make the folder ", folder, ": ", error.message()));
-  CheckWritable(folder + "/config.ini", "--out");
 }
 
 std::string ResolveDevice(const Options& options) {
@@ -184,39 +128,23 @@ int RunTrain(const std::vector<std::string>& arguments) {
   request.resume = resume;
   request.commit = SourceCommit();
 
-  const WorkloadChoice workload = ResolveWorkload(options);
-  const Scenario sample =
-      workload.source->Make(request.seed, Split::kTrain, /*env=*/0, /*episode=*/0, /*jobs=*/1);
-  request.mdp = ResolveMdp(options, sample.data().knowledge);
+  const EnvironmentChoice choice = ResolveEnvironment(options, request.seed);
+  const Scenario& sample = choice.sample;
+  request.mdp = choice.env.mdp;
   for (const GpuType& type : sample.data().cluster.types) request.gpu_types.push_back(type.name);
-  request.workload = workload.source->Describe();
-
-  SchedEnvOptions env_options;
-  env_options.mdp = request.mdp;
-  env_options.seed = request.seed;
-  env_options.split = Split::kTrain;
-  env_options.episode_jobs = static_cast<int>(options.Integer("episode-jobs", 1, 1'000'000'000));
-  env_options.warmup_jobs = static_cast<int>(options.Integer("warmup-jobs", 0, 1'000'000'000));
-  if (!options.Text("jobs").empty()) {
-    if (!workload.source->fixed()) {
-      throw Error("--jobs: expected with it a fixed scenario (--scenario), found a generator");
-    }
-    const auto [begin, end] = options.Range("jobs");
-    env_options.jobs = {static_cast<int>(begin), static_cast<int>(end)};
-  }
-  request.environment = Join(SettingsText(sample), "; episodes of ", env_options.episode_jobs,
-                             " jobs after up to ", env_options.warmup_jobs, " of warm-up");
-  if (workload.source->fixed()) {
+  request.workload = choice.source->Describe();
+  request.environment = Join(SettingsText(sample), "; episodes of ", choice.env.episode_jobs,
+                             " jobs after up to ", choice.env.warmup_jobs, " of warm-up");
+  if (choice.source->fixed()) {
     request.environment += Join("; jobs ", options.Text("jobs").empty() ? "all" : options.Text("jobs"),
                                 " of scenario ", sample.Hash());
   }
-  env_options.warmup = [spec = WarmupScheduler(request.mdp)] { return MakeScheduler(spec, AllSchedulers()); };
   const auto num_envs = static_cast<int>(options.Integer("envs", 1, 65536));
-  const std::unique_ptr<BatchEnv> env = MakeVecEnv(workload.source, env_options, num_envs, request.threads);
+  const std::unique_ptr<BatchEnv> env = MakeVecEnv(choice.source, choice.env, num_envs, request.threads);
   request.env = env.get();
 
   const LearnApi& learners = OpenLearnLibrary();
-  MakeFolder(out);
+  MakeFolder(out, "--out");
   request.config = ConfigOfRun(options);
   // Of a run that is continued, only once its checkpoint was accepted: refused options must not stay.
   bool config_written = false;
@@ -234,11 +162,15 @@ int RunTrain(const std::vector<std::string>& arguments) {
   TrainOutcome outcome;
   {
     Progress progress("train");
+    TrainView view(metric);
     request.on_progress = [&](const TrainProgress& now) {
       write_config();
+      view.Add(now);
       const double by_steps = static_cast<double>(now.steps) / static_cast<double>(now.total_steps);
       const double by_time = request.seconds > 0.0 ? now.wall_s / request.seconds : 0.0;
-      progress.Update(std::max(by_steps, by_time), Detail(now, metric));
+      const std::string steps = Thousands(static_cast<double>(now.steps)) + " steps";
+      progress.Update(std::max(by_steps, by_time), progress.terminal() ? steps : Detail(now, metric),
+                      view.Lines());
     };
     request.interrupted = &WatchInterrupts();
     outcome = learners.train(request);

@@ -1,13 +1,13 @@
 // Any rule on predicted remaining time: the whole size of each job is predicted from the jobs that have
-// completed, by any row of baselines/prediction/size_predictor.hpp. Blind: the inner scheduler is told these
+// completed, by any row of env/prediction/size_predictor.hpp. Blind: the inner scheduler is told these
 // in place of remaining work.
 #include <algorithm>
 
 #include "baselines/composition/inner.hpp"
-#include "baselines/prediction/size_predictor.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/check.hpp"
 #include "env/index.hpp"
+#include "env/prediction/size_predictor.hpp"
 
 namespace berth {
 namespace {
@@ -38,18 +38,14 @@ class Predicted final : public Scheduler {
   }
 
   void Decide(const ClusterView& view, Decision& decision) override {
-    for (int job : view.completed()) predictor_->Add(Kind(view, job), view.AttainedSteps(job));
+    for (int job : view.completed()) predictor_->Add(KindOf(view, job), view.AttainedSteps(job));
     for (int job : view.active()) inner_.predicted()[U(job)] = Predict(view, job);
     inner_.DecideAll(view, decision);
   }
 
  private:
-  static JobKind Kind(const ClusterView& view, int job) {
-    return {view.JobType(job), view.Gang(job), view.TenantOf(job),
-            view.Requested(job) * view.BestRate(job)};  // steps; NaN stays
-  }
   double Predict(const ClusterView& view, int job) const {
-    const double size = predictor_->Predict(Kind(view, job), view.AttainedSteps(job));
+    const double size = predictor_->Predict(KindOf(view, job), view.AttainedSteps(job));
     return size > 0.0 ? size : view.BestRate(job);  // new, and nothing is known: a second
   }
 

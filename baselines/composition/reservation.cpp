@@ -4,7 +4,9 @@
 //   ceil(a + safety sqrt(a))
 // GPUs: square-root staffing (Halfin & Whitt, Operations Research 1981, eq. 2.2). The reservation lies on the
 // types that favoured jobs run fastest on, within the share `most` of each; favoured jobs that run use it up.
-// Favoured jobs may take any idle GPU, the others only those beyond what is still reserved.
+// Favoured jobs may take any idle GPU, the others only those beyond what is still reserved. Where the cluster
+// forecasts its arrivals itself (env/features/forecast.hpp), those are counted on, each with what arrivals
+// have brought of favoured work so far on average.
 //
 // A job that has waited `patience` is favoured too, and a reservation leaves room for the largest gang among
 // the others, so nobody waits for ever.
@@ -16,6 +18,7 @@
 #include "baselines/schedulers.hpp"
 #include "env/check.hpp"
 #include "env/estimates.hpp"
+#include "env/features/forecast.hpp"
 #include "env/forecast/arrival_forecast.hpp"
 #include "env/index.hpp"
 
@@ -51,6 +54,7 @@ class Reservation final : public Scheduler {
 
   void Reset(const ClusterView& view) override {
     forecast_.Reset(view.now());
+    arrivals_ = work_ = 0.0;
     class_.assign(U(view.num_jobs()), Class::kUnknown);
     speed_.assign(U(view.num_types()), 0.0);
     favoured_inner_.Reset(view);
@@ -75,7 +79,8 @@ class Reservation final : public Scheduler {
     Ask(view, other_inner_, false, decision);
     if (first_waiting_ == kNever || held_back == 0) return;
     // When a bin ends less may be expected; when patience ends the job is favoured.
-    const double bin_over = forecast_.BinEnd(), patience_over = first_waiting_ + options_.patience_s;
+    const double bin_over = view.forecast() != nullptr ? view.forecast()->BinEnd() : forecast_.BinEnd();
+    const double patience_over = first_waiting_ + options_.patience_s;
     decision.wake_at = std::min({decision.wake_at, bin_over, patience_over});
   }
 
@@ -92,8 +97,11 @@ class Reservation final : public Scheduler {
     forecast_.Advance(view.now());
     for (int job : view.arrived()) {
       Classify(view, job);
+      ++arrivals_;
       if (!Favoured(job)) continue;
-      forecast_.Count(view.Gang(job) * RequestedSeconds(view, job));
+      const double brings = view.Gang(job) * RequestedSeconds(view, job);
+      work_ += brings;
+      forecast_.Count(brings);
       for (int type = 0; type < view.num_types(); ++type)
         speed_[U(type)] += view.Rate(job, type) / view.BestRate(job);
     }
@@ -120,9 +128,15 @@ class Reservation final : public Scheduler {
     }
   }
 
+  // GPU-seconds that favoured jobs will bring within the horizon.
+  double Expected(const ClusterView& view) const {
+    if (view.forecast() == nullptr) return forecast_.Expected(options_.horizon_s);
+    return arrivals_ > 0.0 ? view.forecast()->ExpectedJobs(options_.horizon_s) * work_ / arrivals_ : 0.0;
+  }
+
   void Reserve(const ClusterView& view) {
     reserved_.assign(U(view.num_types()), 0);
-    const double load = forecast_.Expected(options_.horizon_s) / options_.horizon_s;
+    const double load = Expected(view) / options_.horizon_s;
     if (load <= 0.0) return;
     double wanted = std::ceil(load + options_.safety * std::sqrt(load));
     order_.resize(U(view.num_types()));
@@ -155,12 +169,13 @@ class Reservation final : public Scheduler {
   ReservationOptions options_;
   ArrivalForecast forecast_;
   Inner favoured_inner_, other_inner_;
-  std::vector<Class> class_;          // [J]
-  std::vector<double> speed_;         // [G] of favoured jobs so far, of their fastest type
-  std::vector<int> held_, reserved_;  // [G] GPUs
-  std::vector<int> left_, largest_;   // [G] GPUs; the largest gang of the others
-  std::vector<int> order_;            // scratch
-  double first_waiting_ = kNever;     // s, earliest arrival of the others that wait
+  std::vector<Class> class_;            // [J]
+  std::vector<double> speed_;           // [G] of favoured jobs so far, of their fastest type
+  std::vector<int> held_, reserved_;    // [G] GPUs
+  std::vector<int> left_, largest_;     // [G] GPUs; the largest gang of the others
+  std::vector<int> order_;              // scratch
+  double arrivals_ = 0.0, work_ = 0.0;  // jobs so far, and GPU-seconds of the favoured among them
+  double first_waiting_ = kNever;       // s, earliest arrival of the others that wait
 };
 
 }  // namespace

@@ -104,7 +104,6 @@ class DeadlineAdmission final : public Scheduler {
   void Place(const ClusterView& view) {
     room_.clear();
     for (const GpuType& type : view.types()) room_.push_back(type.count);
-    const Costs& costs = view.costs();
     for (std::size_t i = 0; i < runners_.size(); ++i) {
       Runner& its = runners_[i];
       if (its.steps < 0.0) continue;
@@ -115,9 +114,7 @@ class DeadlineAdmission final : public Scheduler {
         const bool faster = best < 0 || view.Rate(job, type) > view.Rate(job, best);
         if (faster || (type == its.type && view.Rate(job, type) >= view.Rate(job, best))) best = type;
       }
-      if (best >= 0 && best != its.type && its.last >= 0) {
-        its.stalled = costs.checkpoint_s + costs.restore_s + (its.last != best ? costs.migration_s : 0.0);
-      }
+      if (best >= 0 && best != its.type) its.stalled = StartSeconds(view, job, its.last, best);
       its.type = best;
       if (best < 0) continue;
       its.last = best;

@@ -18,12 +18,11 @@ class LeastLaxity final : public Scheduler {
   Knowledge knowledge() const override { return Knowledge::kEstimate; }
 
   void Decide(const ClusterView& view, Decision& decision) override {
-    const Costs& costs = view.costs();
-    const double change = costs.checkpoint_s + costs.restore_s + costs.migration_s;
     order_.clear();
     for (int job : view.active()) {
       const double laxity = view.Deadline(job) - view.now() - view.RemainingSteps(job) / view.BestRate(job);
-      order_.push_back({view.IsRunning(job) ? laxity - change : laxity, job});
+      order_.push_back(
+          {laxity - (view.IsRunning(job) ? StartSeconds(view, job, view.TypeOf(job), -1) : 0.0), job});
     }
     plan_.Begin(view, /*preemptive=*/true);
     FillByRank(view, order_, plan_);

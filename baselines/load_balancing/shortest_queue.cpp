@@ -28,10 +28,13 @@ class ShortestQueue final : public Scheduler {
       if (type_[U(job)] < 0) Join(view, job, view.TypeOf(job));
     }
     for (int job : view.waiting()) {
-      if (type_[U(job)] < 0) Join(view, job, Choose(view, job));
+      if (type_[U(job)] >= 0) continue;
+      const int type = Choose(view, job);
+      if (type >= 0) Join(view, job, type);  // else no type has as many GPUs in service: it joins later
     }
     room_.assign(view.free_gpus().begin(), view.free_gpus().end());
     for (int job : view.waiting()) {
+      if (type_[U(job)] < 0) continue;
       int& room = room_[U(type_[U(job)])];
       if (view.Gang(job) > room) {
         room = 0;  // it blocks those behind it

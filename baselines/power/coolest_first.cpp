@@ -48,8 +48,9 @@ class CoolestFirst final : public Scheduler {
     const int end = type + 1 < view.num_types() ? view.first_device(type + 1) : view.num_gpus();
     for (int d = view.first_device(type); d < end; ++d) {
       if (!view.DeviceFree(d)) continue;
-      const double t = TemperatureC(*view.features().power, *view.power(), d, view.now());
-      free.emplace_back(view.power()->throttled[U(d)] != 0 ? kNever : t, d);
+      const int gpu = view.power()->GpuOf(d);
+      const double t = TemperatureC(*view.features().power, *view.power(), gpu, view.now());
+      free.emplace_back(view.power()->throttled[U(gpu)] != 0 ? kNever : t, d);
     }
     std::sort(free.begin(), free.end(), std::greater<>());
     return free;

@@ -127,12 +127,11 @@ class PreemptMigrate final : public Scheduler {
       break;
     }
     if (wait == kNever) return 0.0;  // jobs that start now are in the way: they are shorter
-    const double cost = margin_ * (view.costs().checkpoint_s + view.costs().restore_s);
     double gain = wait;
     room = room_[U(type)];
     for (auto entry = here_.rbegin(); entry != here_.rend() && room < view.Gang(job); ++entry) {
       room += view.Gang(entry->second);
-      gain -= run + cost;
+      gain -= run + margin_ * StartSeconds(view, entry->second, type, type);
       victims.push_back(entry->second);
     }
     return gain;

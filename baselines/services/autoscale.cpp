@@ -84,13 +84,11 @@ class Autoscale final : public Scheduler {
   void Leave(const ClusterView& view, int missing) {
     if (missing == 0 || view.features().services->share < 1.0) return;
     std::vector<int> order;
-    const std::vector<double>& speed = view.features().services->speed;
+    const std::vector<double>& speed = view.services()->type_speed;
     for (int type = 0; type < view.num_types(); ++type) {
-      if (speed.empty() || speed[U(type)] > 0.0) order.push_back(type);
+      if (speed[U(type)] > 0.0) order.push_back(type);
     }
-    if (!speed.empty()) {
-      std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return speed[U(a)] < speed[U(b)]; });
-    }
+    std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return speed[U(a)] < speed[U(b)]; });
     std::vector<int> taken(U(view.num_types()), 0);
     for (const bool idle : {true, false}) {
       for (int type : order) {

@@ -6,6 +6,7 @@
 #include "env/features/elasticity.hpp"   // IWYU pragma: export
 #include "env/features/estimates.hpp"    // IWYU pragma: export
 #include "env/features/failures.hpp"     // IWYU pragma: export
+#include "env/features/forecast.hpp"     // IWYU pragma: export
 #include "env/features/latency.hpp"      // IWYU pragma: export
 #include "env/features/monitoring.hpp"   // IWYU pragma: export
 #include "env/features/partitions.hpp"   // IWYU pragma: export

@@ -81,6 +81,7 @@ void CheckpointEngine::Start(Simulator& sim) {
   state.saved_at.assign(state.save_s.size(), kNever);
   state.run.assign(state.save_s.size(), 0);
   state.interval_s.assign(state.save_s.size(), 0.0);
+  state.due.assign(state.save_s.size(), kNever);
   sim.state_.checkpoints = Owned<CheckpointState>::Make(std::move(state));
 }
 
@@ -118,12 +119,15 @@ double CheckpointEngine::Interval(const Simulator& sim, int job) {
   return std::max(interval, kShortestInterval);
 }
 
-void CheckpointEngine::OnStart(Simulator& sim, int job) {
+void CheckpointEngine::OnStart(Simulator& sim, int job, bool resizes) {
   CheckpointState& state = *sim.state_.checkpoints;
   const std::uint32_t run = ++state.run[U(job)];
   const double interval = state.interval_s[U(job)] = Interval(sim, job);
-  if (interval != kNever)
-    sim.timers_.Push({sim.state_.progress_from[U(job)] + interval, TimerKind::kSave, job, run});
+  if (interval == kNever) return;
+  // One that a resize breaks off begins anew.
+  const double left = resizes ? std::clamp(state.due[U(job)] - sim.now(), 0.0, interval) : interval;
+  state.due[U(job)] = sim.state_.progress_from[U(job)] + left;
+  sim.timers_.Push({state.due[U(job)], TimerKind::kSave, job, run});
 }
 
 bool CheckpointEngine::OnSave(Simulator& sim, int job, std::uint32_t run) {
@@ -144,7 +148,8 @@ bool CheckpointEngine::OnSaved(Simulator& sim, int job, std::uint32_t run) {
   s.safe_steps[U(job)] = s.steps_done[U(job)];
   state.saved_at[U(job)] = s.now;
   ++state.saves;
-  sim.timers_.Push({s.now + state.interval_s[U(job)], TimerKind::kSave, job, run});
+  state.due[U(job)] = s.now + state.interval_s[U(job)];
+  sim.timers_.Push({state.due[U(job)], TimerKind::kSave, job, run});
   return false;
 }
 

@@ -38,6 +38,7 @@ struct CheckpointState {
 
   std::vector<std::uint32_t> run;  // [J] starts so far: timers of earlier ones are forgotten
   std::vector<double> interval_s;  // [J] of progress, of the current run
+  std::vector<double> due;         // [J] s, when the next periodic one begins, or one that is under way began
 };
 
 class Simulator;
@@ -48,7 +49,8 @@ class CheckpointEngine {
   static void Start(Simulator& simulator);
   // What a start or move of `job` costs, s; before its phase and type are set. The storage is taken.
   static double StartCost(Simulator& simulator, int job);
-  static void OnStart(Simulator& simulator, int job);  // it progresses from progress_from on
+  // It progresses from progress_from on. A resize saves nothing, so what was due stays due.
+  static void OnStart(Simulator& simulator, int job, bool resizes);
   static bool OnSave(Simulator& simulator, int job, std::uint32_t run);
   static bool OnSaved(Simulator& simulator, int job, std::uint32_t run);
 

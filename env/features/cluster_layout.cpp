@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "env/features/physical_gpus.hpp"
 #include "env/features/topology.hpp"
 #include "env/index.hpp"
 #include "env/scenario.hpp"
@@ -13,9 +14,10 @@ std::int64_t Thousandths(double x) {
   return x >= 0.0 && x < 1e15 ? std::llround(1000.0 * x) : kNoLimit;
 }
 
-std::int64_t OfType(const std::vector<double>& list, int type, std::size_t types) {
+std::int64_t OfType(const std::vector<double>& list, const ScenarioData& scenario, int type) {
   if (list.size() == 1) return Thousandths(list.front());
-  return list.size() == types ? Thousandths(list[U(type)]) : kNoLimit;
+  if (list.empty() || list.size() != NumWholeTypes(scenario)) return kNoLimit;
+  return Thousandths(list[EntryOfType(scenario, list.size(), type)]);
 }
 
 // Different values of `group` among the devices. Those of a placement come node by node, so nearly every
@@ -40,10 +42,9 @@ NodeCapacity CapacityOf(const ScenarioData& scenario, int type) {
   capacity.fill(kNoLimit);
   if (!scenario.features.topology) return capacity;
   const TopologySettings& settings = *scenario.features.topology;
-  const std::size_t types = scenario.cluster.types.size();
-  capacity[0] = OfType(settings.cpus_per_node, type, types);
-  capacity[1] = OfType(settings.node_memory_gb, type, types);
-  capacity[2] = OfType(settings.further_per_node, type, types);
+  capacity[0] = OfType(settings.cpus_per_node, scenario, type);
+  capacity[1] = OfType(settings.node_memory_gb, scenario, type);
+  capacity[2] = OfType(settings.further_per_node, scenario, type);
   return capacity;
 }
 
@@ -70,33 +71,45 @@ int ClusterLayout::RacksOf(std::span<const int> devices) const {
   return Different(devices, [this](int d) { return rack_of[U(NodeOf(d))]; });
 }
 
-ClusterLayout MakeLayout(std::span<const GpuType> types, int nodes_per_rack) {
+ClusterLayout MakeLayout(std::span<const GpuType> types, int nodes_per_rack, std::span<const int> whole) {
   ClusterLayout layout;
   int device = 0, node = 0;
   NodeCapacity unlimited;
   unlimited.fill(kNoLimit);
-  for (const GpuType& type : types) {
+  if (nodes_per_rack == 0) layout.num_racks = 1;
+  for (std::size_t g = 0; g < types.size(); ++g) {
+    const GpuType& type = types[g];
+    const bool slices = !whole.empty() && U(whole[g]) != g;
     layout.gpus_per_node.push_back(type.gpus_per_node);
     layout.first_node.push_back(node);
     layout.capacity.push_back(unlimited);
     for (int left = type.count; left > 0; left -= type.gpus_per_node, ++node) {
       layout.first_device.push_back(device);
-      layout.type_of.push_back(static_cast<int>(layout.gpus_per_node.size()) - 1);
+      layout.type_of.push_back(static_cast<int>(g));
       const int in_type = node - layout.first_node.back();
-      if (nodes_per_rack > 0 && in_type % nodes_per_rack == 0) ++layout.num_racks;
-      if (nodes_per_rack == 0) layout.num_racks = 1;
+      if (!slices && nodes_per_rack > 0 && in_type % nodes_per_rack == 0) ++layout.num_racks;
       layout.rack_of.push_back(layout.num_racks - 1);
+      layout.host.push_back(node);
       for (int k = std::min(left, type.gpus_per_node); k > 0; --k, ++device) layout.node_of.push_back(node);
     }
   }
   layout.first_node.push_back(node);
   layout.first_device.push_back(device);
+  for (int n = 0; !whole.empty() && n < node; ++n) {
+    const std::size_t g = U(layout.type_of[U(n)]);
+    layout.host[U(n)] = layout.first_node[U(whole[g])] + (n - layout.first_node[g]);
+    layout.rack_of[U(n)] = layout.rack_of[U(layout.host[U(n)])];
+  }
   return layout;
 }
 
 ClusterLayout MakeLayout(const ScenarioData& scenario) {
-  ClusterLayout layout = MakeLayout(
-      scenario.cluster.types, scenario.features.topology ? scenario.features.topology->nodes_per_rack : 0);
+  std::vector<int> whole;
+  for (int g = 0; g < static_cast<int>(scenario.cluster.types.size()); ++g)
+    whole.push_back(PartOf(scenario, g).whole);
+  ClusterLayout layout =
+      MakeLayout(scenario.cluster.types,
+                 scenario.features.topology ? scenario.features.topology->nodes_per_rack : 0, whole);
   for (std::size_t type = 0; type < layout.capacity.size(); ++type) {
     layout.capacity[type] = CapacityOf(scenario, static_cast<int>(type));
     for (std::int64_t limit : layout.capacity[type]) layout.limited = layout.limited || limit < kNoLimit;

@@ -34,7 +34,9 @@ inline int Room(int devices, const NodeCapacity& left, const NodeDemand& demand)
   return static_cast<int>(room);
 }
 
-// Devices are numbered type by type and nodes too, so every range is consecutive.
+// Devices are numbered type by type and nodes too, so every range is consecutive. MIG slices are devices of
+// types of their own (feature partitions): here each such type has nodes of its own for the room that its
+// devices have, and `host` says in which node they really stand, with its rack and its resources.
 struct ClusterLayout {
   std::vector<int> gpus_per_node;  // [G]
   std::vector<int> first_node;     // [G + 1]
@@ -42,6 +44,7 @@ struct ClusterLayout {
   std::vector<int> node_of;        // [D]
   std::vector<int> type_of;        // [N]
   std::vector<int> rack_of;        // [N]
+  std::vector<int> host;           // [N] the node itself but where it holds slices
   int num_racks = 0;
   std::vector<NodeCapacity> capacity;  // [G]
   bool limited = false;                // some resource of some node is
@@ -56,12 +59,14 @@ struct ClusterLayout {
   int FewestNodes(int type, int gang) const {
     return (gang - 1) / gpus_per_node[static_cast<std::size_t>(type)] + 1;
   }
+  int HostOf(int device) const { return host[static_cast<std::size_t>(NodeOf(device))]; }
   int NodesOf(std::span<const int> devices) const;  // how many different ones
   int RacksOf(std::span<const int> devices) const;
 };
 
-// `nodes_per_rack` 0 = one rack. Without limits on resources.
-ClusterLayout MakeLayout(std::span<const GpuType> types, int nodes_per_rack);
+// `nodes_per_rack` 0 = one rack. `whole`: [G] the type of the GPUs that a type's devices are, or are slices
+// of; empty = there are no slices. Without limits on resources.
+ClusterLayout MakeLayout(std::span<const GpuType> types, int nodes_per_rack, std::span<const int> whole = {});
 ClusterLayout MakeLayout(const ScenarioData& scenario);  // as its feature topology says, if it is on
 
 }  // namespace berth

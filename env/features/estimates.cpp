@@ -42,6 +42,11 @@ std::span<const Field<EstimateSettings>> EstimateSettings::Fields() {
 
 void EstimateSettings::Check(const ScenarioData& scenario) const {
   if (by == kTable) {
+    if (scenario.believed.alone.empty()) {
+      throw Error(
+          "feature 'estimates': by: expected a scenario file with believed throughputs for 'table' (or "
+          "completion(...), reference(...), profiled(...)), found none");
+    }
     CheckTable(scenario.believed.alone, scenario.throughputs.alone, "alone");
     CheckTable(scenario.believed.pairs, scenario.throughputs.pairs, "pairs");
     return;

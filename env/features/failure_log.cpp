@@ -1,18 +1,21 @@
-// Planned outages and logs of failures: rows of text to devices (failures.hpp).
+// Planned outages and logs of failures: rows of text to GPUs (failures.hpp).
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 
 #include "env/check.hpp"
 #include "env/features/failures.hpp"
+#include "env/features/physical_gpus.hpp"
+#include "env/index.hpp"
 #include "env/scenario.hpp"
 #include "env/spec.hpp"
 
 namespace berth {
 namespace {
 
-// "v100/3" of `kind` to devices [first, last).
-void FindDevices(const FailureSettings& settings, const ScenarioData& scenario, const std::string& kind,
-                 const std::string& name, const std::string& where, PlannedOutage& into) {
+// "v100/3" of `kind` to GPUs [first, last).
+void FindGpus(const FailureSettings& settings, const ScenarioData& scenario, const std::string& kind,
+              const std::string& name, const std::string& where, PlannedOutage& into) {
   static const std::vector<std::string> kKinds = {"gpu", "node", "rack"};
   if (kind != "gpu" && kind != "node" && kind != "rack") {
     throw Error(
@@ -21,15 +24,23 @@ void FindDevices(const FailureSettings& settings, const ScenarioData& scenario, 
   const std::size_t slash = name.find('/');
   std::vector<std::string> known;
   int first = 0;
-  for (const GpuType& type : scenario.cluster.types) {
+  for (int g = 0; g < static_cast<int>(scenario.cluster.types.size()); ++g) {
+    const GpuType& type = scenario.cluster.types[U(g)];
+    const int whole = PartOf(scenario, g).whole;
+    const bool named = slash != std::string::npos && name.substr(0, slash) == type.name;
+    if (whole != g) {
+      if (!named) continue;
+      const std::string& gpu = scenario.cluster.types[U(whole)].name;
+      throw Error(Join(where, ": '", name, "' is a slice: expected its GPU, ", gpu, "/NUMBER"));
+    }
     known.push_back(type.name);
-    if (slash == std::string::npos || name.substr(0, slash) != type.name) {
+    if (!named) {
       first += type.count;
       continue;
     }
     const int unit = kind == "gpu"    ? 1
                      : kind == "node" ? type.gpus_per_node
-                                      : type.gpus_per_node * settings.nodes_per_rack;
+                                      : GpusPerRack(settings, scenario, g);
     const int units = (type.count - 1) / unit + 1;
     const long long index = ParseInteger(name.substr(slash + 1), where + ": name");
     if (index < 0 || index >= units) {
@@ -48,6 +59,9 @@ void FindDevices(const FailureSettings& settings, const ScenarioData& scenario, 
 
 void FailureSettings::Load() {
   if (log.empty() || !events.empty()) return;
+  std::error_code ignored;
+  if (std::filesystem::is_directory(log, ignored))
+    throw Error(Join("feature 'failures': log: expected a file, found the folder '", log, "'"));
   std::ifstream file(log);
   if (!file) throw Error(Join("feature 'failures': log: cannot read '", log, "'"));
   std::string line;
@@ -90,7 +104,7 @@ std::vector<PlannedOutage> PlannedOutages(const FailureSettings& settings, const
     if (!(outage.notice >= 0.0))
       throw Error(Join(where, ": expected a notice >= 0 s, found ", outage.notice));
     outage.notice = std::min(outage.notice, outage.down);
-    FindDevices(settings, scenario, cells[2], cells[3], where, outage);
+    FindGpus(settings, scenario, cells[2], cells[3], where, outage);
     outages.push_back(outage);
   }
   return outages;

@@ -7,6 +7,8 @@
 #include <set>
 #include <utility>
 
+#include "env/features/physical_gpus.hpp"
+#include "env/features/topology.hpp"
 #include "env/index.hpp"
 #include "env/invariants.hpp"
 #include "env/portable_math.hpp"
@@ -19,9 +21,17 @@ namespace {
 // Of each kind of domain the streams are episodes of their own; those of GPUs came first.
 enum StreamOf : std::uint32_t { kGpu, kNode, kRack, kSpot };
 
+constexpr int kNodesPerRack = 8;  // where nobody says how many
+
 std::vector<std::string> SpotTypes(const FailureSettings& settings) {
   return settings.spot_types.empty() ? std::vector<std::string>{}
                                      : SplitOutsideParentheses(settings.spot_types, ':');
+}
+
+// Is one of the devices on, or a slice of, one of GPUs [first, last)?
+bool StandsIn(const PhysicalGpus& gpus, std::span<const int> devices, int first, int last) {
+  return std::any_of(devices.begin(), devices.end(),
+                     [&](int d) { return gpus.gpu_of[U(d)] >= first && gpus.gpu_of[U(d)] < last; });
 }
 
 }  // namespace
@@ -35,7 +45,8 @@ std::span<const Field<FailureSettings>> FailureSettings::Fields() {
       Field<S>{"node_repair_h", &S::node_repair_h, "mean hours of its repair", 1e-3},
       Field<S>{"rack_mtbf_h", &S::rack_mtbf_h, "the same of a rack; 0 = never"},
       Field<S>{"rack_repair_h", &S::rack_repair_h, "mean hours of its repair", 1e-3},
-      Field<S>{"nodes_per_rack", &S::nodes_per_rack, "nodes of one type in a rack", 1},
+      Field<S>{"nodes_per_rack", &S::nodes_per_rack,
+               "nodes of one type in a rack; 0 = as the feature topology says, 8 where it says nothing"},
       Field<S>{"shape", &S::shape, "Weibull shape of times to failure, the mean kept; 1 = exponential", 0.2,
                20},
       Field<S>{"spot_types", &S::spot_types, "GPU types whose nodes may be reclaimed, a:b"},
@@ -58,13 +69,28 @@ void FailureSettings::Check(const ScenarioData& scenario) const {
                mtbf));
   }
   std::vector<std::string> known;
-  for (const GpuType& type : scenario.cluster.types) known.push_back(type.name);
+  for (int g = 0; g < static_cast<int>(scenario.cluster.types.size()); ++g) {
+    if (PartOf(scenario, g).whole == g) known.push_back(scenario.cluster.types[U(g)].name);
+  }
   for (const std::string& name : SpotTypes(*this)) {
     if (std::find(known.begin(), known.end(), name) == known.end())
       throw Error(
           Join("feature 'failures': spot_types: unknown GPU type '", name, "'", DidYouMean(name, known)));
   }
+  const int racks = scenario.features.topology ? scenario.features.topology->nodes_per_rack : 0;
+  if (nodes_per_rack > 0 && racks > 0 && nodes_per_rack != racks) {
+    throw Error(Join("feature 'failures': nodes_per_rack: expected ", racks,
+                     " as the feature topology says (or 0 for that), found ", nodes_per_rack));
+  }
   PlannedOutages(*this, scenario);
+}
+
+int GpusPerRack(const FailureSettings& settings, const ScenarioData& scenario, int type) {
+  std::int64_t nodes = settings.nodes_per_rack;
+  if (nodes == 0 && scenario.features.topology) nodes = scenario.features.topology->nodes_per_rack;
+  if (nodes == 0) nodes = kNodesPerRack;
+  const GpuType& gpus = scenario.cluster.types[U(type)];
+  return static_cast<int>(std::min<std::int64_t>(nodes * gpus.gpus_per_node, gpus.count));
 }
 
 // Gamma(z) = Gamma(z + 12) / (z (z+1) ... (z+11)); Stirling's series there (Abramowitz & Stegun 6.1.40) has
@@ -84,29 +110,34 @@ void FailureEngine::Start(Simulator& sim) {
   const ScenarioData& data = sim.scenario().data();
   const FailureSettings& settings = *data.features.failures;
   FailureState state;
+  state.gpus_ = std::make_shared<const PhysicalGpus>(MakePhysicalGpus(data));
+  const PhysicalGpus& gpus = *state.gpus_;
   const auto add = [&](int first, int last, double up_h, double repair_h, double notice_s, StreamOf kind,
-                       int index) {
-    const Stream stream(data.seed, Purpose::kFailures, Split::kTrain, static_cast<std::uint32_t>(index),
+                       int number) {
+    const Stream stream(data.seed, Purpose::kFailures, Split::kTrain, static_cast<std::uint32_t>(number),
                         kind);
     state.domains_.push_back({first, last, up_h, repair_h, notice_s, stream});
   };
-  for (int d = 0; d < sim.scenario().num_gpus(); ++d)
-    add(d, d + 1, settings.mtbf_h, settings.repair_h, 0.0, kGpu, d);
+  for (int gpu = 0; gpu < gpus.count(); ++gpu)
+    add(gpu, gpu + 1, settings.mtbf_h, settings.repair_h, 0.0, kGpu, gpu);
   const std::vector<std::string> spot = SpotTypes(settings);
-  int first = 0, nodes = 0, racks = 0;
-  for (const GpuType& type : data.cluster.types) {
-    const int last = first + type.count, node = type.gpus_per_node, rack = node * settings.nodes_per_rack;
+  int nodes = 0, racks = 0;
+  for (int g = 0; g < sim.scenario().num_types(); ++g) {
+    if (gpus.parts[U(g)].whole != g) continue;
+    const GpuType& type = data.cluster.types[U(g)];
+    const int first = gpus.first_of_type[U(g)], last = first + type.count;
     const bool reclaimed = std::find(spot.begin(), spot.end(), type.name) != spot.end();
-    for (int d = first; d < last; d += node, ++nodes) {
-      const int end = std::min(d + node, last);
+    for (int gpu = first; gpu < last; gpu += type.gpus_per_node, ++nodes) {
+      const int end = std::min(gpu + type.gpus_per_node, last);
       if (settings.node_mtbf_h > 0.0)
-        add(d, end, settings.node_mtbf_h, settings.node_repair_h, 0.0, kNode, nodes);
+        add(gpu, end, settings.node_mtbf_h, settings.node_repair_h, 0.0, kNode, nodes);
       if (reclaimed)
-        add(d, end, settings.spot_mtbf_h, settings.spot_away_h, settings.spot_notice_s, kSpot, nodes);
+        add(gpu, end, settings.spot_mtbf_h, settings.spot_away_h, settings.spot_notice_s, kSpot, nodes);
     }
-    for (int d = first; settings.rack_mtbf_h > 0.0 && d < last; d += rack, ++racks)
-      add(d, std::min(d + rack, last), settings.rack_mtbf_h, settings.rack_repair_h, 0.0, kRack, racks);
-    first = last;
+    const int rack = GpusPerRack(settings, data, g);
+    for (int gpu = first; settings.rack_mtbf_h > 0.0 && gpu < last; gpu += rack, ++racks) {
+      add(gpu, std::min(gpu + rack, last), settings.rack_mtbf_h, settings.rack_repair_h, 0.0, kRack, racks);
+    }
   }
   const int drawn = static_cast<int>(state.domains_.size());
   for (const PlannedOutage& outage : PlannedOutages(settings, data)) {
@@ -145,10 +176,11 @@ void FailureEngine::Await(Simulator& sim, int domain) {
 void FailureEngine::FindDownAt(Simulator& sim, int domain) {
   FailureState& state = *sim.state_.failures;
   const FailureState::Domain& changed = state.domains_[U(domain)];
-  for (int d = changed.first; d < changed.last; ++d) state.down_at_[U(d)] = kNever;
+  for (int d : state.gpus_->Devices(changed.first, changed.last)) state.down_at_[U(d)] = kNever;
   for (const FailureState::Domain& other : state.domains_) {
-    if (other.down_at == kNever) continue;
-    for (int d = std::max(other.first, changed.first); d < std::min(other.last, changed.last); ++d)
+    const int first = std::max(other.first, changed.first), last = std::min(other.last, changed.last);
+    if (other.down_at == kNever || first >= last) continue;
+    for (int d : state.gpus_->Devices(first, last))
       state.down_at_[U(d)] = std::min(state.down_at_[U(d)], other.down_at);
   }
 }
@@ -158,7 +190,7 @@ bool FailureEngine::OnNotice(Simulator& sim, int domain) {
   FailureState::Domain& d = state.domains_[U(domain)];
   d.down_at = sim.now() + d.notice_s;
   ++state.announced_;
-  for (int device = d.first; device < d.last; ++device) {
+  for (int device : state.gpus_->Devices(d.first, d.last)) {
     if (++state.announced_on_[U(device)] == 1) sim.SetService(device, kDraining, true);
   }
   FindDownAt(sim, domain);
@@ -171,15 +203,14 @@ bool FailureEngine::OnFailure(Simulator& sim, int domain) {
   FailureState& state = *s.failures;
   FailureState::Domain& d = state.domains_[U(domain)];
   ++state.outages_;
-  for (int device = d.first; device < d.last; ++device) {
+  for (int device : state.gpus_->Devices(d.first, d.last)) {
     if (++state.down_[U(device)] == 1) sim.SetService(device, kFailed, true);
   }
   // Whoever holds a part of it, however GPUs are shared; within a round some have completed already.
   std::vector<int> lost;
   for (int job : s.running) {
-    const std::span<const int> on = s.Devices(job);
-    const bool hit = std::any_of(on.begin(), on.end(), [&](int x) { return x >= d.first && x < d.last; });
-    if (hit && s.phase[U(job)] == JobPhase::kRunning) lost.push_back(job);
+    if (StandsIn(*state.gpus_, s.Devices(job), d.first, d.last) && s.phase[U(job)] == JobPhase::kRunning)
+      lost.push_back(job);
   }
   for (int job : lost) sim.Interrupt(job);
   if (d.down_at != kNever) {
@@ -195,7 +226,7 @@ bool FailureEngine::OnFailure(Simulator& sim, int domain) {
 bool FailureEngine::OnRepair(Simulator& sim, int domain) {
   FailureState& state = *sim.state_.failures;
   const FailureState::Domain& d = state.domains_[U(domain)];
-  for (int device = d.first; device < d.last; ++device) {
+  for (int device : state.gpus_->Devices(d.first, d.last)) {
     if (--state.down_[U(device)] == 0) sim.SetService(device, kFailed, false);
     if (d.notice_s > 0.0 && --state.announced_on_[U(device)] == 0) sim.SetService(device, kDraining, false);
   }
@@ -208,9 +239,7 @@ double FailureEngine::RateOf(const Simulator& sim, int job) {
   const std::span<const int> devices = sim.state_.Devices(job);
   for (const FailureState::Domain& d : sim.state_.failures->domains_) {
     if (d.up_h <= 0.0) continue;
-    const bool stands = std::any_of(devices.begin(), devices.end(),
-                                    [&](int device) { return device >= d.first && device < d.last; });
-    if (stands) rate += 1.0 / (3600.0 * d.up_h);
+    if (StandsIn(*sim.state_.failures->gpus_, devices, d.first, d.last)) rate += 1.0 / (3600.0 * d.up_h);
   }
   return rate;
 }

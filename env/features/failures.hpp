@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,17 +14,19 @@
 
 namespace berth {
 
+struct PhysicalGpus;
 struct ScenarioData;
 
 // Every GPU, node, rack and spot node fails on its own after a time in service drawn from a Weibull
 // distribution (shape 1: exponential) and is back after an exponential time; what fails takes its jobs down:
-// they wait, from their last checkpoint. Racks are groups of nodes of one type, in the order of their
-// numbers.
+// they wait, from their last checkpoint. What fails is GPUs: where a GPU is in slices (feature partitions)
+// all of them go with it. Racks are those of the feature topology where it says some, otherwise groups of
+// nodes of one type, in the order of their numbers.
 struct FailureSettings {
   double mtbf_h = 1000.0, repair_h = 1.0;  // of a GPU; 0 = never
   double node_mtbf_h = 0.0, node_repair_h = 4.0;
   double rack_mtbf_h = 0.0, rack_repair_h = 8.0;
-  int nodes_per_rack = 8;
+  int nodes_per_rack = 0;
   double shape = 1.0;
   std::string spot_types;  // names, a:b
   double spot_mtbf_h = 24.0, spot_away_h = 1.0, spot_notice_s = 120.0;
@@ -38,7 +41,10 @@ struct FailureSettings {
   void Check(const ScenarioData& scenario) const;
 };
 
-// One row of a log: devices [first, last) are out of service in [down, up).
+// GPUs of a whole rack of the type.
+int GpusPerRack(const FailureSettings& settings, const ScenarioData& scenario, int type);
+
+// One row of a log: GPUs [first, last) are out of service in [down, up).
 struct PlannedOutage {
   double down = 0.0, up = 0.0, notice = 0.0;  // s; up may be infinite; notice before `down`
   int first = 0, last = 0;
@@ -58,7 +64,7 @@ class FailureState {
  private:
   friend class FailureEngine;
   friend struct FailureInvariant;
-  // What fails as one: devices [first, last).
+  // What fails as one: GPUs [first, last), each with all its devices.
   struct Domain {
     int first, last;
     double up_h, repair_h, notice_s;  // means; up_h 0 = planned
@@ -66,7 +72,8 @@ class FailureState {
     double down_at = std::numeric_limits<double>::infinity();  // announced
     double repair_s = 0.0;                                     // of a planned outage
   };
-  std::vector<Domain> domains_;              // GPUs first, so that their indices are those of the devices
+  std::shared_ptr<const PhysicalGpus> gpus_;
+  std::vector<Domain> domains_;              // single GPUs first
   std::vector<std::uint16_t> down_;          // [D] domains that are down
   std::vector<std::uint16_t> announced_on_;  // [D] that will be, or are after notice
   std::vector<double> down_at_;              // [D]

@@ -23,7 +23,8 @@
   X(services, ServiceSettings)       \
   X(stages, StageSettings)           \
   X(estimates, EstimateSettings)     \
-  X(monitoring, MonitoringSettings)
+  X(monitoring, MonitoringSettings)  \
+  X(forecast, ForecastSettings)
 
 namespace berth {
 

@@ -39,7 +39,15 @@ void LatencyEngine::Start(Simulator& sim) {
 bool LatencyEngine::Defers(Simulator& sim, const Decision& decision) {
   LatencyState& state = *sim.state_.latency;
   const double seconds = sim.scenario().data().features.latency->seconds;
-  if (state.applying || seconds <= 0.0) {
+  if (state.applying) {
+    state.wake_at = decision.wake_at;
+    return false;
+  }
+  BERTH_CHECK(state.effect_at == kNever, "a decision is under way until ", state.effect_at);
+  state.decided_at = sim.now();
+  state.entries = static_cast<int>(decision.commands.size() + decision.controls.size());
+  state.overtaken = 0;
+  if (seconds <= 0.0) {
     state.wake_at = decision.wake_at;
     return false;
   }
@@ -60,7 +68,7 @@ void LatencyEngine::TakeEffect(Simulator& sim) {
   for (;;) {
     const ApplyResult result = sim.Validate(state.pending);
     if (result.ok()) break;
-    ++state.dropped;
+    ++state.dropped, ++state.overtaken;
     if (result.rule == Rule::kControl) {
       state.pending.controls.erase(state.pending.controls.begin() + result.command);
     } else {
@@ -71,7 +79,8 @@ void LatencyEngine::TakeEffect(Simulator& sim) {
   const ApplyResult applied = sim.Apply(state.pending);
   state.applying = false;
   BERTH_CHECK(applied.ok(), Explain(applied, state.pending, sim));
-  sim.state_.changed_since = 0;  // not everything went as decided: who follows looks at all again
+  // Not everything went as decided: who follows looks at all again, unless nothing was decided.
+  if (state.entries > 0) sim.state_.changed_since = 0;
 }
 
 bool LatencyEngine::Due(Simulator& sim) {

@@ -28,8 +28,11 @@ struct LatencySettings {
 
 struct LatencyState {
   // For schedulers.
-  std::int64_t dropped = 0;  // entries so far: commands and controls
-  std::int64_t effects = 0;  // decisions that took effect late
+  std::int64_t dropped = 0;    // entries so far: commands and controls
+  std::int64_t effects = 0;    // decisions that took effect late
+  double decided_at = kNever;  // s, when the decision that is in effect was made; kNever = none is
+  int entries = 0;             // commands and controls of it
+  int overtaken = 0;           // of those, dropped
 
   // Of the engine.
   Decision pending;           // as decided

@@ -10,6 +10,10 @@ namespace berth {
 namespace {
 
 // A100 and later: 7 compute and 8 memory slices; names carry the memory of an eighth, a quarter and a half.
+// Looked up again in 2026: the guide's page "Supported MIG Profiles" for A30 (1g.6gb x 4, 2g.12gb x 2) and the
+// names of A100 80 GB; `nvidia-smi mig -lgip` of an H100 for how many of each there can be (7, 4, 3, 2, 1) and
+// `-lgipp` of A100 and H100 for where ({0..6}:1, {0,2,4,6}:2, {0,2,4}:2, {0,4}:4, {0}:4); names of A100 40 GB
+// and H200 as cloud providers list them. `-lgip` prints up to 2.5% less memory than the name says.
 MigProduct OfSeven(const char* name, const char* type, double gb, const std::array<const char*, 5>& names,
                    const std::array<double, 3>& memory) {
   return {name,

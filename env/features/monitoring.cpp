@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "env/accounts.hpp"
 #include "env/features/partitions.hpp"
 #include "env/features/power.hpp"
 #include "env/index.hpp"
@@ -11,25 +12,12 @@
 namespace berth {
 namespace {
 
-// J since the start; with `power` its own, otherwise as metrics count it: held at peak, else idle.
-double Joules(const Simulator& sim) {
-  const SimState& s = sim.state();
-  if (s.power) return EnergyJ(*s.power, s.now);
-  double joules = 0.0;
-  for (int g = 0; g < sim.scenario().num_types(); ++g) {
-    const GpuType& type = sim.scenario().data().cluster.types[U(g)];
-    const double busy = sim.BusySeconds(g);
-    joules += busy * type.peak_power_w + (type.count * s.now - busy) * type.idle_power_w;
-  }
-  return joules;
-}
-
 double Hottest(const Simulator& sim) {
   const SimState& s = sim.state();
   if (!s.power || !sim.scenario().data().features.power->heat) return 0.0;
   double hottest = -kNever;
-  for (int d = 0; d < sim.scenario().num_gpus(); ++d)
-    hottest = std::max(hottest, TemperatureC(*sim.scenario().data().features.power, *s.power, d, s.now));
+  for (int gpu = 0; gpu < s.power->gpus->count(); ++gpu)
+    hottest = std::max(hottest, TemperatureC(*sim.scenario().data().features.power, *s.power, gpu, s.now));
   return hottest;
 }
 
@@ -93,7 +81,7 @@ bool MonitoringEngine::OnTimer(Simulator& sim) {
   const double since = m.time.empty() ? 0.0 : m.time.back();
   m.time.push_back(s.now);
   for (int g = 0; g < m.types; ++g) {
-    const double busy = sim.BusySeconds(g);
+    const double busy = HeldSeconds(sim, g);
     const double all = data.cluster.types[U(g)].count * (s.now - since);
     m.utilization.push_back((busy - m.busy_s[U(g)]) / all);
     m.busy_s[U(g)] = busy;
@@ -108,7 +96,7 @@ bool MonitoringEngine::OnTimer(Simulator& sim) {
       memory[s.on_type[U(job)]] += data.traits.memory_gb[U(data.jobs.job_type[U(job)])];
   }
   for (int job : s.waiting) waiting_gpus += data.jobs.gang[U(job)];
-  const double joules = Joules(sim);
+  const double joules = UsedEnergyJ(sim);
   m.watts.push_back((joules - m.joules) / (s.now - since));
   m.joules = joules;
   m.temperature_c.push_back(Hottest(sim));

@@ -24,11 +24,12 @@ struct MonitoringSettings {
 struct MonitoringState {
   int types = 0;  // G
   std::vector<double> held,
-      capacity;                       // [G] GPUs that all devices of the type are when busy, and in all (MIG)
-  std::vector<double> time;           // [S] s
-  std::vector<double> utilization;    // [S, G] share of the type's GPU-seconds held since the sample before
-  std::vector<double> memory_gb;      // [S, G] that running jobs hold (JobTypeTraits::memory_gb)
-  std::vector<double> watts;          // [S] mean since the sample before; at peak where held without `power`
+      capacity;              // [G] GPUs that all devices of the type are when busy, and in all (MIG)
+  std::vector<double> time;  // [S] s
+  std::vector<double>
+      utilization;                // [S, G] share of the type's GPU-seconds that jobs and replicas held since
+  std::vector<double> memory_gb;  // [S, G] that running jobs hold (JobTypeTraits::memory_gb)
+  std::vector<double> watts;      // [S] mean since the sample before; at peak where held without `power`
   std::vector<double> temperature_c;  // [S] of the hottest GPU; 0 without heat
   std::vector<double> waiting;        // [S] jobs
   std::vector<double> waiting_gpus;   // [S] that they ask for

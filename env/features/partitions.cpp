@@ -8,6 +8,7 @@
 
 #include "env/check.hpp"
 #include "env/features/partition_groups.hpp"
+#include "env/features/physical_gpus.hpp"
 #include "env/features/sharing.hpp"
 #include "env/index.hpp"
 #include "env/simulator.hpp"
@@ -81,6 +82,7 @@ void PartitionEngine::Start(Simulator& sim) {
     for (int i = 0; i < group.count; ++i)
       state.gpus.push_back({g, sim.scenario_.first_device(group.type) + i, group.initial});
   }
+  state.beyond_gpu_s.assign(U(sim.scenario_.num_jobs()), 0.0);
   sim.state_.partitions = Owned<PartitionState>::Make(std::move(state));
   for (int gpu = 0; gpu < static_cast<int>(sim.state_.partitions->gpus.size()); ++gpu) Show(sim, gpu);
 }
@@ -154,6 +156,11 @@ void PartitionEngine::Released(Simulator& sim, int device) {
     PartitionState::Gpu& gpu = state.gpus[U(index)];
     if (gpu.target >= 0 && !gpu.reconfiguring && Idle(sim, index)) Begin(sim, index);
   }
+}
+
+void PartitionEngine::OnEnd(Simulator& sim, int job, double held_s) {
+  const double part = PartOf(sim.scenario_.data(), sim.state_.on_type[U(job)]).fraction();
+  sim.state_.partitions->beyond_gpu_s[U(job)] += sim.state_.Width(job) * held_s * (1.0 - part);
 }
 
 void PartitionEngine::Withhold(Simulator& sim, const Decision& decision) {

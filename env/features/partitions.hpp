@@ -60,6 +60,9 @@ struct PartitionState {
     bool reconfiguring = false;
   };
   std::vector<Gpu> gpus;
+  // [J] device-seconds of slices held in finished runs that are no GPU-seconds: of a slice of 1/7, six of
+  // seven.
+  std::vector<double> beyond_gpu_s;
 };
 
 // The types and columns that the settings ask for and the scenario lacks. Throws Error.
@@ -82,6 +85,7 @@ class PartitionEngine {
   static void CarryOut(Simulator& simulator, const Control& control);
   static bool OnReconfigured(Simulator& simulator, int gpu);
   static void Released(Simulator& simulator, int device);
+  static void OnEnd(Simulator& simulator, int job, double held_s);  // of a run; it still has its devices
   // Devices that the decision's controls take out of service are no room for its starts.
   static void Withhold(Simulator& simulator, const Decision& decision);
 

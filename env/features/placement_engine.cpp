@@ -100,7 +100,7 @@ bool PlacementEngine::PlacePack(Simulator& sim, const Command& command) {
   if (s.phase[U(command.host)] == JobPhase::kRunning) {
     const int node = placement.layout->NodeOf(s.Devices(command.host).front());
     const NodeDemand& demand = (*placement.demand)[U(command.job)];
-    if (placement.free.left.empty() || Room(1, placement.free.left[U(node)], demand) > 0) return true;
+    if (placement.free.left.empty() || Room(1, placement.free.Left(node), demand) > 0) return true;
   }
   LeaveUnplaced(sim, command);
   return false;
@@ -116,7 +116,7 @@ ApplyResult PlacementEngine::Validate(const Simulator& sim, const Decision& deci
     return {};
   std::vector<NodeCapacity> left = placement.free.left;
   const auto take = [&](int job, int device, int members) {
-    NodeCapacity& own = left[U(placement.layout->NodeOf(device))];
+    NodeCapacity& own = left[U(placement.layout->HostOf(device))];
     bool enough = true;
     for (std::size_t r = 0; r < own.size(); ++r) {
       own[r] -= members * (*placement.demand)[U(job)][r];
@@ -139,11 +139,10 @@ ApplyResult PlacementEngine::Validate(const Simulator& sim, const Decision& deci
   return {};
 }
 
-double PlacementEngine::Factor(const Simulator& sim, int job) {
-  const SimState& s = sim.state_;
+double PlacementEngine::Factor(const Scenario& scenario, const SimState& s, int job) {
   const auto devices = s.Devices(job);
   if (devices.size() <= 1) return 1.0;
-  return SpreadFactor(sim.scenario_, *s.placement->layout, job, s.on_type[U(job)],
+  return SpreadFactor(scenario, *s.placement->layout, job, s.on_type[U(job)],
                       static_cast<int>(devices.size()), s.placement->ExtentOf(devices));
 }
 
@@ -166,7 +165,7 @@ std::string PlacementViolation(const InvariantInput& in) {
   for (int job = 0; job < in.scenario.num_jobs(); ++job) {
     for (int d : in.state.Devices(job)) {
       for (std::size_t r = 0; r < left.front().size(); ++r)
-        left[U(layout.NodeOf(d))][r] -= (*placement.demand)[U(job)][r];
+        left[U(layout.HostOf(d))][r] -= (*placement.demand)[U(job)][r];
     }
   }
   for (int node = 0; node < layout.num_nodes(); ++node) {

@@ -27,9 +27,9 @@ class PlacementEngine {
   static bool PlacePack(Simulator& simulator, const Command& command);
   // Orders that name devices, against the resources of the devices' nodes.
   static ApplyResult Validate(const Simulator& simulator, const Decision& decision);
-  static double Factor(const Simulator& simulator, int job);  // where it now is
-  static void Count(Simulator& simulator);                    // whoever changed since the last time
-  static void Measure(Simulator& simulator);                  // fragmentation, after a decision
+  static double Factor(const Scenario& scenario, const SimState& state, int job);  // where it now is
+  static void Count(Simulator& simulator);    // whoever changed since the last time
+  static void Measure(Simulator& simulator);  // fragmentation, after a decision
 };
 
 std::string PlacementViolation(const InvariantInput& input);  // env/invariants.hpp

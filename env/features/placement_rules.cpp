@@ -143,7 +143,8 @@ class Chooser {
 void FreeNodes::Take(int node, int members, const NodeDemand& demand, bool devices) {
   if (devices) rooms.Add(node, -members);
   if (left.empty()) return;
-  for (std::size_t r = 0; r < demand.size(); ++r) left[U(node)][r] -= members * demand[r];
+  NodeCapacity& own = left[U(rooms.layout().host[U(node)])];
+  for (std::size_t r = 0; r < demand.size(); ++r) own[r] -= members * demand[r];
 }
 
 bool ChooseNodes(PlacementRule rule, const FreeNodes& free, int type, int gang, const NodeDemand& demand,

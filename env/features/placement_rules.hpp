@@ -15,11 +15,16 @@ namespace berth {
 // What is idle: devices by node and, where the cluster's nodes have limits, the rest of their resources.
 struct FreeNodes {
   NodeRooms rooms;
-  std::vector<NodeCapacity> left;  // [N]; empty = no limits
+  // [N] of nodes that stand for themselves (ClusterLayout::host), whose slices draw on it too; empty = no
+  // limits
+  std::vector<NodeCapacity> left;
 
+  const NodeCapacity& Left(int node) const {
+    return left[static_cast<std::size_t>(rooms.layout().host[static_cast<std::size_t>(node)])];
+  }
   int Room(int node, const NodeDemand& demand) const {  // for how many members
     const int idle = rooms.Idle(node);
-    return left.empty() ? idle : berth::Room(idle, left[static_cast<std::size_t>(node)], demand);
+    return left.empty() ? idle : berth::Room(idle, Left(node), demand);
   }
   // A member comes onto the node (devices 1) or leaves it (-1), taking a device or beside another on its own.
   void Take(int node, int members, const NodeDemand& demand, bool devices = true);

@@ -100,24 +100,28 @@ void PowerSettings::Check(const ScenarioData& scenario) const {
   if (rise_c.empty() || time_constant_s.empty()) Refuse("rise_c and time_constant_s: expected a number");
   const std::vector<GpuType>& types = scenario.cluster.types;
   CheckLength("sensitivity", sensitivity, scenario.throughputs.job_types.size(), "job type");
-  CheckLength("node_cap_w", node_cap_w, types.size(), "GPU type");
-  CheckLength("rise_c", rise_c, types.size(), "GPU type");
-  CheckLength("time_constant_s", time_constant_s, types.size(), "GPU type");
+  const std::size_t kinds = NumWholeTypes(scenario);
+  CheckLength("node_cap_w", node_cap_w, kinds, "GPU type");
+  CheckLength("rise_c", rise_c, kinds, "GPU type");
+  CheckLength("time_constant_s", time_constant_s, kinds, "GPU type");
   double idle = 0.0;
+  int kind = -1;
   for (int g = 0; g < static_cast<int>(types.size()); ++g) {
+    if (PartOf(scenario, g).whole != g) continue;
+    ++kind;
     const GpuType& type = types[U(g)];
     if (type.peak_power_w < type.idle_power_w) {
       Refuse(Join("GPU type '", type.name, "': expected a peak of at least the idle ", type.idle_power_w,
                   " W, found ", type.peak_power_w));
     }
     idle += type.count * type.idle_power_w;
-    if (const double cap = NodeCap(g); cap != kNever) {
+    if (const double cap = NodeCap(kind); cap != kNever) {
       CheckCap(Join("node_cap_w of ", type.name), cap,
                std::min(type.count, type.gpus_per_node) * type.idle_power_w);
     }
     if (!heat || type.peak_power_w <= 0.0) continue;
     const double resting =
-        ambient_c + ambient_swing_c + hot_spot_c + Rise(g) * type.idle_power_w / type.peak_power_w;
+        ambient_c + ambient_swing_c + hot_spot_c + Rise(kind) * type.idle_power_w / type.peak_power_w;
     if (resting >= throttle_c - hysteresis_c) {
       Refuse(Join("throttle_c: an idle ", type.name, " may be at ", resting,
                   " C and would throttle for ever; expected throttle_c - hysteresis_c above that, found ",
@@ -142,19 +146,22 @@ double PowerSettings::DynamicShare(int level) const {
   return f == 1.0 ? 1.0 : Pow(f, exponent);
 }
 
-double WattsAt(const PowerState& power, int device, int level, double duty) {
-  const std::size_t type = power.type[U(device)];
-  const double used = std::min(1.0, static_cast<double>(power.load[U(device)]) * 1e-6);
+double WattsAt(const PowerState& power, int gpu, int level, double duty) {
+  const std::size_t type = power.type[U(gpu)];
+  const double millionths = static_cast<double>(power.load[U(gpu)]) / static_cast<double>(kLoadParts);
+  const double used = std::min(1.0, millionths * 1e-6);
   return power.idle_w[type] +
          (power.peak_w[type] - power.idle_w[type]) * used * (power.dynamic_share[U(level)] * duty);
 }
 
-std::int64_t LoadOf(const ScenarioData& scenario, int job) {
+std::int64_t LoadOf(const ScenarioData& scenario, const PhysicalGpus& gpus, int job, int type) {
   const JobTable& jobs = scenario.jobs;
   const std::vector<double>& utilization = scenario.traits.utilization;
   const double used = utilization.empty() ? 1.0 : utilization[U(jobs.job_type[U(job)])];
   const int milli = jobs.gpu_milli.empty() ? 1000 : jobs.gpu_milli[U(job)];
-  return static_cast<std::int64_t>(used * 1e3 * milli + 0.5);
+  const TypePart& part = gpus.parts[U(type)];
+  const std::int64_t wanted = static_cast<std::int64_t>(used * 1e3 * milli + 0.5) * kLoadParts;
+  return std::min(wanted, kLoadUnit / 1000 * milli * part.compute / part.of);
 }
 
 double TotalWatts(const PowerState& power) {
@@ -165,8 +172,8 @@ double TotalWatts(const PowerState& power) {
 
 double EnergyJ(const PowerState& power, double now) {
   double sum = 0.0;
-  for (std::size_t d = 0; d < power.watts.size(); ++d)
-    sum += power.joules[d] + power.watts[d] * (now - power.since[d]);
+  for (std::size_t p = 0; p < power.watts.size(); ++p)
+    sum += power.joules[p] + power.watts[p] * (now - power.since[p]);
   return sum;
 }
 
@@ -174,29 +181,29 @@ double ElectricityCost(const PowerSettings& settings, const PowerState& power, d
   const std::vector<double>& hours = settings.electricity_price;
   const double until = PriceIntegral(hours, now);
   double sum = 0.0;
-  for (std::size_t d = 0; d < power.watts.size(); ++d) {
-    sum += power.cost[d] + power.watts[d] * (until - PriceIntegral(hours, power.since[d])) / 3.6e6;
+  for (std::size_t p = 0; p < power.watts.size(); ++p) {
+    sum += power.cost[p] + power.watts[p] * (until - PriceIntegral(hours, power.since[p])) / 3.6e6;
   }
   return sum;
 }
 
-HeatPath HeatOf(const PowerSettings& settings, const PowerState& power, int device) {
-  const int type = power.type[U(device)];
+HeatPath HeatOf(const PowerSettings& settings, const PowerState& power, int gpu) {
+  const int type = power.type[U(gpu)], kind = power.kind[U(type)];
   const double peak = power.peak_w[U(type)];
   const double nodes = static_cast<double>(power.node_cap_w.size());
   const double spot =
-      nodes > 1.0 ? settings.hot_spot_c * (nodes - 1.0 - power.node[U(device)]) / (nodes - 1.0) : 0.0;
+      nodes > 1.0 ? settings.hot_spot_c * (nodes - 1.0 - power.node[U(gpu)]) / (nodes - 1.0) : 0.0;
   HeatPath path;
   path.around = {settings.ambient_c + spot, settings.ambient_swing_c, settings.hottest_h};
-  path.since = power.since[U(device)];
-  path.start_c = power.temperature_c[U(device)];
-  path.rise_c = peak > 0.0 ? settings.Rise(type) * power.watts[U(device)] / peak : 0.0;
-  path.tau_s = settings.TimeConstant(type);
+  path.since = power.since[U(gpu)];
+  path.start_c = power.temperature_c[U(gpu)];
+  path.rise_c = peak > 0.0 ? settings.Rise(kind) * power.watts[U(gpu)] / peak : 0.0;
+  path.tau_s = settings.TimeConstant(kind);
   return path;
 }
 
-double TemperatureC(const PowerSettings& settings, const PowerState& power, int device, double now) {
-  return HeatOf(settings, power, device).At(now);
+double TemperatureC(const PowerSettings& settings, const PowerState& power, int gpu, double now) {
+  return HeatOf(settings, power, gpu).At(now);
 }
 
 }  // namespace berth

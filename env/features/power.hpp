@@ -1,10 +1,19 @@
 // Power, clocks, caps, heat and the price of electricity.
 //
+// Everything here is of GPUs (physical_gpus.hpp): one that is in MIG slices has one clock, one temperature
+// and one draw, to which what runs on its slices adds.
+//
 // A GPU of which jobs use the share u draws idle + (peak - idle) u (f / f_max)^exponent duty watts, in or out
 // of service. It runs at one of the levels of `clocks`: at the one that was last asked for
 // (ControlKind::kClock, of an idle GPU too; the highest at first), or lower while it throttles or a cap
 // binds. Where even the lowest level of all draws more than a cap allows, its GPUs are clocked part of the
 // time only (`duty`), as hardware does below its lowest level; so a cap above idle always holds.
+//
+// A job uses what its type can (JobTypeTraits::utilization) of the thousandths that it holds, on a slice no
+// more than the slice has. A replica of a service uses the part of the GPU that it holds for the share of the
+// time that it is busy, rho = min(1, rate x (base_s + item_s) / speeds of all replicas): the utilisation of
+// an M/D/1 queue, at full clocks and without batches (with them it works for longer at a time and no more
+// than always).
 //
 // A job runs at the pace of its slowest GPU. At a level of relative speed s it makes 1 / (beta (1/s - 1) + 1)
 // of its steps/s: beta = 1, bound by the clock; beta = 0, by what the clock does not change (Hsu & Feng, SC
@@ -19,11 +28,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "env/features/field.hpp"
+#include "env/features/physical_gpus.hpp"
 
 namespace berth {
 
@@ -60,13 +71,12 @@ struct PowerSettings {
   void Check(const ScenarioData& scenario) const;
 
   int levels() const { return static_cast<int>(clocks.size()); }
-  double Rise(int type) const { return rise_c[rise_c.size() > 1 ? static_cast<std::size_t>(type) : 0]; }
-  double TimeConstant(int type) const {
-    return time_constant_s[time_constant_s.size() > 1 ? static_cast<std::size_t>(type) : 0];
-  }
-  double NodeCap(int type) const {  // kNever = none
+  // Of the k-th GPU type, slices not counted.
+  double Rise(int k) const { return EntryFor(rise_c, k); }
+  double TimeConstant(int k) const { return EntryFor(time_constant_s, k); }
+  double NodeCap(int k) const {  // kNever = none
     if (node_cap_w.empty()) return std::numeric_limits<double>::infinity();
-    const double cap = node_cap_w[node_cap_w.size() > 1 ? static_cast<std::size_t>(type) : 0];
+    const double cap = EntryFor(node_cap_w, k);
     return cap > 0.0 ? cap : std::numeric_limits<double>::infinity();
   }
   // Of a job of this type at a level, to its speed at the highest.
@@ -77,26 +87,31 @@ struct PowerSettings {
 
 // What the GPUs do. All of it is measured in a real cluster, so schedulers may read all of it.
 struct PowerState {
+  std::shared_ptr<const PhysicalGpus> gpus;
   std::vector<double> idle_w, peak_w;  // [G]
-  std::vector<std::uint8_t> type;      // [D]
-  std::vector<int> node;               // [D]
-  std::vector<int> first_device;       // [N + 1] of each node
+  std::vector<int> kind;               // [G] which of the types that are not slices
+  std::vector<std::uint8_t> type;      // [P] of each GPU
+  std::vector<int> node;               // [P]
+  std::vector<int> first_gpu;          // [N + 1] of each node
   std::vector<double> speed;           // [T, L] PowerSettings::Speed
   std::vector<double> dynamic_share;   // [L]
-  std::vector<std::int64_t> load;  // [D] millionths of its peak above idle that its jobs use, may exceed 10^6
-  std::vector<std::uint8_t> asked;      // [D] level that a decision set
-  std::vector<std::uint8_t> level;      // [D] in effect
-  std::vector<double> duty;             // [D] share of the time clocked, (0, 1]
-  std::vector<double> watts;            // [D] now
-  std::vector<double> joules;           // [D] up to `since`
-  std::vector<double> cost;             // [D] of those
-  std::vector<double> temperature_c;    // [D] at `since`
-  std::vector<double> since;            // [D] s
-  std::vector<std::uint8_t> throttled;  // [D]
-  std::vector<int> throttles;           // [D] times that it began to
-  std::vector<std::uint32_t> timer;     // [D] version of the timer that stands
-  double cap_w = 0.0;                   // of the cluster, kNever = none
-  std::vector<double> node_cap_w;       // [N]
+  std::vector<std::int64_t> load;  // [P] kLoadUnit ths of its peak above idle in use, may exceed all of it
+  std::vector<std::int64_t> replica_load;  // [D] of that, by a replica there
+  std::vector<std::uint8_t> asked;         // [P] level that a decision set
+  std::vector<std::uint8_t> level;         // [P] in effect
+  std::vector<double> duty;                // [P] share of the time clocked, (0, 1]
+  std::vector<double> watts;               // [P] now
+  std::vector<double> joules;              // [P] up to `since`
+  std::vector<double> cost;                // [P] of those
+  std::vector<double> temperature_c;       // [P] at `since`
+  std::vector<double> since;               // [P] s
+  std::vector<std::uint8_t> throttled;     // [P]
+  std::vector<int> throttles;              // [P] times that it began to
+  std::vector<std::uint32_t> timer;        // [P] version of the timer that stands
+  double cap_w = 0.0;                      // of the cluster, kNever = none
+  std::vector<double> node_cap_w;          // [N]
+
+  int GpuOf(int device) const { return gpus->gpu_of[static_cast<std::size_t>(device)]; }
 
   // Between a change and the moment that it takes effect.
   std::vector<int> dirty_nodes;
@@ -108,13 +123,15 @@ struct PowerState {
 // Exact at `now`; of the state as it stands between two decision points.
 double EnergyJ(const PowerState& power, double now);
 double ElectricityCost(const PowerSettings& settings, const PowerState& power, double now);  // price units
-double TemperatureC(const PowerSettings& settings, const PowerState& power, int device, double now);
+double TemperatureC(const PowerSettings& settings, const PowerState& power, int gpu, double now);
 double TotalWatts(const PowerState& power);
-// Millionths of a GPU's peak above idle that a job uses: its type's utilisation (JobTypeTraits), of the share
-// of the GPU that it needs. Integers, so that what comes and goes leaves nothing behind.
-std::int64_t LoadOf(const ScenarioData& scenario, int job);
+// Parts of a GPU's peak above idle: whole numbers, so that what comes and goes leaves nothing behind, of
+// millionths, each of 28 so that slices of sevenths and quarters are whole too.
+inline constexpr std::int64_t kLoadParts = 28, kLoadUnit = 1'000'000 * kLoadParts;
+// What a job uses of the GPU of each device of `type` that it holds.
+std::int64_t LoadOf(const ScenarioData& scenario, const PhysicalGpus& gpus, int job, int type);
 // That a GPU would draw.
-double WattsAt(const PowerState& power, int device, int level, double duty);
+double WattsAt(const PowerState& power, int gpu, int level, double duty);
 // The rule of env/invariants.hpp: "" where what the state says of power follows from the rest of it.
 std::string PowerViolation(const Scenario& scenario, const SimState& state);
 
@@ -129,20 +146,25 @@ class PowerEngine {
   static bool OnTimer(Simulator& simulator, const Timer& timer);  // is a decision due?
   static bool ControlAllowed(const Simulator& simulator, const Control& control);
   static void CarryOut(Simulator& simulator, const Control& control);
-  static double Speed(const Simulator& simulator, int job);  // of its rate at the highest level
+  // Of the rate of GPU work at the highest level.
+  static double Speed(const Scenario& scenario, const SimState& state, int job);
+  // Of work that its clock bounds.
+  static double ClockSpeed(const PowerSettings& settings, const PowerState& power, int device);
+  // A replica there now uses this much, in kLoadUnit ths of its GPU; 0 = there is none.
+  static void SetReplicaLoad(Simulator& simulator, int device, std::int64_t load);
 
  private:
   static void AddLoad(Simulator& simulator, int job, int sign);
   static void Mark(PowerState& power, int node);
   static void Propose(Simulator& simulator, int node);
-  static void Adopt(Simulator& simulator, int device);
-  static void Accrue(Simulator& simulator, int device);
-  static void Await(Simulator& simulator, int device);
+  static bool Adopt(Simulator& simulator, int gpu);  // has its clock changed?
+  static void Accrue(Simulator& simulator, int gpu);
+  static void Await(Simulator& simulator, int gpu);
 };
 
-// Lowers next_level and next_duty of devices [begin, end) until they draw `cap` W together (power_caps.cpp).
+// Lowers next_level and next_duty of GPUs [begin, end) until they draw `cap` W together (power_caps.cpp).
 void HoldCap(const PowerSettings& settings, PowerState& power, int begin, int end, double cap);
 // The temperature of a GPU from `since` on while it draws what it draws.
-HeatPath HeatOf(const PowerSettings& settings, const PowerState& power, int device);
+HeatPath HeatOf(const PowerSettings& settings, const PowerState& power, int gpu);
 
 }  // namespace berth

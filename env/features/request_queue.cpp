@@ -30,6 +30,11 @@ RequestStream::RequestStream(const Settings& settings, Stream random)
   if (settings_.pattern == Pattern::kBursty) phase_ends_ = random_.Exponential(settings_.calm_s);
 }
 
+double RequestStream::Rate(double t) const {
+  if (settings_.pattern != Pattern::kDiurnal) return settings_.rate;
+  return settings_.rate * (1.0 + settings_.amplitude * Sine(t / settings_.period_s));
+}
+
 double RequestStream::Next() {
   switch (settings_.pattern) {
     case Pattern::kPoisson:
@@ -38,8 +43,7 @@ double RequestStream::Next() {
       const double highest = settings_.rate * (1.0 + settings_.amplitude);
       for (;;) {
         const double at = NextPoisson(highest);
-        const double rate = settings_.rate * (1.0 + settings_.amplitude * Sine(at / settings_.period_s));
-        if (random_.Uniform() * highest < rate) return at;
+        if (random_.Uniform() * highest < Rate(at)) return at;
       }
     }
     case Pattern::kBursty:
@@ -95,6 +99,10 @@ void RequestQueue::SetReplicas(double now, const std::vector<int>& ids, const st
     if (old != replicas_.end()) {
       next.push_back(std::move(*old));
       replicas_.erase(old);
+      Replica& stays = next.back();
+      if (stays.speed == speeds[i]) continue;
+      if (!stays.batch.empty()) stays.free_at = now + (stays.free_at - now) * (stays.speed / speeds[i]);
+      stays.speed = speeds[i];
     } else {
       next.push_back({ids[i], speeds[i], now, now, {}});
     }

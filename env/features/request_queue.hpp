@@ -22,7 +22,8 @@ class RequestStream {
     double burst_rate = 1.0, calm_rate = 1.0, burst_s = 1.0, calm_s = 1.0;  // kBursty: a two-state MMPP
   };
   RequestStream(const Settings& settings, Stream random);
-  double Next();  // s, ascending: the arrival after the one given last
+  double Next();                // s, ascending: the arrival after the one given last
+  double Rate(double t) const;  // mean requests/s: of a diurnal stream at t s
 
  private:
   double NextPoisson(double rate) { return now_ += random_.Exponential(1.0 / rate); }
@@ -64,7 +65,8 @@ class RequestQueue {
   RequestQueue(const Settings& settings, const RequestStream& stream, Stream random);
 
   // The replicas from `now` on, by their speeds. A batch at work is finished by its replica where that one
-  // stays (replicas are told apart by `ids`); otherwise its requests wait again, first in line.
+  // stays (replicas are told apart by `ids`), at its new speed; otherwise its requests wait again, first in
+  // line.
   void SetReplicas(double now, const std::vector<int>& ids, const std::vector<double>& speeds);
   void PlayUntil(double now);
 
@@ -81,6 +83,7 @@ class RequestQueue {
   int max_batch() const { return settings_.max_batch; }
   // Mean seconds of work a request is at the given batch size on the fastest type.
   double WorkPerRequest(int batch) const { return settings_.base_s / batch + settings_.item_s; }
+  double Rate(double t) const { return stream_.Rate(t); }
   double latency_sum() const { return latency_s_; }
   const LatencyHistogram& latencies() const { return latencies_; }
 

@@ -1,3 +1,4 @@
+#include "env/features/partitions.hpp"
 #include "env/features/services.hpp"
 #include "env/metrics.hpp"
 
@@ -6,7 +7,6 @@ namespace berth {
 void MeasureServices(const Simulator& simulator, Metrics& into) {
   if (!simulator.state().services) return;
   ServiceState played = *simulator.state().services;  // up to now, the simulation itself stays where it is
-  const double share = simulator.scenario().data().features.services->share;
   LatencyHistogram all;
   double arrived = 0.0, in_time = 0.0;
   for (ServiceState::Service& service : played.services) {
@@ -14,9 +14,11 @@ void MeasureServices(const Simulator& simulator, Metrics& into) {
     all.Add(service.queue.latencies());
     arrived += static_cast<double>(service.queue.arrived());
     in_time += static_cast<double>(service.queue.within_slo());
-    const double held = service.replica_seconds +
-                        static_cast<double>(service.devices.size()) * (simulator.now() - service.since);
-    into.service_gpu_hours += share * held / 3600.0;
+  }
+  const Scenario& scenario = simulator.scenario();
+  for (int type = 0; type < scenario.num_types(); ++type) {
+    const double held = ServedOn(simulator.state(), type).held_s;
+    into.service_gpu_hours += held * WeightOf(scenario.data(), type).busy / 3600.0;
   }
   into.service_p50_s = all.Quantile(0.50);
   into.service_p95_s = all.Quantile(0.95);

@@ -4,6 +4,7 @@
 
 #include "env/check.hpp"
 #include "env/features/features.hpp"
+#include "env/features/physical_gpus.hpp"
 #include "env/features/services.hpp"
 #include "env/scenario.hpp"
 #include "env/spec.hpp"
@@ -57,8 +58,8 @@ void ServiceSettings::Check(const ScenarioData& scenario) const {
     throw Error(Join("feature 'services': replicas: ", taken, " at the start leave none of the ", gpus,
                      " GPUs to the jobs"));
   }
-  if (!speed.empty() && speed.size() != scenario.cluster.types.size()) {
-    throw Error(Join("feature 'services': speed: expected ", scenario.cluster.types.size(),
+  if (!speed.empty() && speed.size() != NumWholeTypes(scenario)) {
+    throw Error(Join("feature 'services': speed: expected ", NumWholeTypes(scenario),
                      " entries, one a GPU type, found ", speed.size()));
   }
   if (!speed.empty() && std::all_of(speed.begin(), speed.end(), [](double x) { return x == 0.0; }))

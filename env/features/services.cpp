@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "env/features/physical_gpus.hpp"
+#include "env/features/power.hpp"
 #include "env/features/sharing.hpp"
 #include "env/index.hpp"
 #include "env/simulator.hpp"
@@ -12,10 +14,6 @@ namespace berth {
 namespace {
 
 constexpr std::array<const char*, 3> kPatterns = {"poisson", "diurnal", "bursty"};
-
-double SpeedOf(const ServiceSettings& settings, int type) {
-  return settings.speed.empty() ? 1.0 : settings.speed[U(type)];
-}
 
 RequestStream StreamOf(const ServiceSettings& settings, int service, std::uint64_t seed) {
   RequestStream::Settings stream;
@@ -41,6 +39,15 @@ void ServiceEngine::Start(Simulator& sim) {
   const ServiceSettings& settings = *data.features.services;
   ServiceState state;
   state.replica_of.assign(U(sim.scenario().num_gpus()), -1);
+  state.beside.assign(U(sim.scenario().num_gpus()), 0);
+  state.meters.resize(U(sim.scenario().num_types()));
+  for (int type = 0; type < sim.scenario().num_types(); ++type) {
+    const double whole =
+        settings.speed.empty()
+            ? 1.0
+            : EntryFor(settings.speed, static_cast<int>(EntryOfType(data, settings.speed.size(), type)));
+    state.type_speed.push_back(whole * PartOf(data, type).fraction());
+  }
   for (int service = 0; service < settings.count(); ++service) {
     const RequestQueue::Settings queue = {EntryFor(settings.base_s, service),
                                           EntryFor(settings.item_s, service),
@@ -59,8 +66,10 @@ void ServiceEngine::Start(Simulator& sim) {
 
 bool ServiceEngine::OnTimer(Simulator& sim) {
   Play(sim);
-  sim.timers_.Push(
-      {sim.now() + sim.scenario().data().features.services->interval_s, TimerKind::kServices, 0});
+  const ServiceSettings& settings = *sim.scenario().data().features.services;
+  for (int service = 0; settings.pattern == "diurnal" && service < settings.count(); ++service)
+    SetLoads(sim, service);
+  sim.timers_.Push({sim.now() + settings.interval_s, TimerKind::kServices, 0});
   return true;
 }
 
@@ -83,15 +92,15 @@ void ServiceEngine::CarryOut(Simulator& sim, const Control& control) {
   if (static_cast<int>(service.devices.size()) <= service.wanted) return;
   // Slowest type first, highest device first: the reverse of how they came.
   const ServiceSettings& settings = *sim.scenario().data().features.services;
-  const auto speed = [&](int d) { return SpeedOf(settings, sim.scenario().TypeOfDevice(d)); };
+  const auto speed = [&](int d) { return state.type_speed[U(sim.scenario().TypeOfDevice(d))]; };
   std::stable_sort(service.devices.begin(), service.devices.end(),
                    [&](int a, int b) { return speed(a) > speed(b); });
   std::vector<int> gone(service.devices.begin() + service.wanted, service.devices.end());
   service.devices.resize(U(service.wanted));
   std::sort(service.devices.begin(), service.devices.end());
+  for (int device : gone) Remove(sim, device);
   SetReplicas(sim, control.index);
   for (int device : gone) {
-    state.replica_of[U(device)] = -1;
     if (settings.share >= 1.0) {
       sim.SetService(device, kServing, false);
     } else {
@@ -116,7 +125,7 @@ void ServiceEngine::Claim(Simulator& sim) {
         if (s.out_of_service[U(d)] != 0 || state.replica_of[U(d)] >= 0) continue;
         const bool idle = s.device_job[U(d)] < 0;
         if (whole && !idle) continue;
-        const double speed = SpeedOf(settings, sim.scenario().TypeOfDevice(d));
+        const double speed = state.type_speed[U(sim.scenario().TypeOfDevice(d))];
         if (speed <= 0.0 || (best >= 0 && std::pair(idle, speed) <= std::pair(best_idle, best_speed)))
           continue;
         best = d, best_speed = speed, best_idle = idle;
@@ -143,7 +152,7 @@ void ServiceEngine::Lose(Simulator& sim, int device) {
   if (service < 0) return;
   std::vector<int>& devices = state.services[U(service)].devices;
   devices.erase(std::find(devices.begin(), devices.end(), device));
-  state.replica_of[U(device)] = -1;
+  Remove(sim, device);
   SetReplicas(sim, service);
   sim.state_.out_of_service[U(device)] &= static_cast<std::uint8_t>(~kServing);  // other reasons remain
   if (sim.scenario().data().features.services->share >= 1.0) return;
@@ -152,23 +161,21 @@ void ServiceEngine::Lose(Simulator& sim, int device) {
   }
 }
 
-void ServiceEngine::SetReplicas(Simulator& sim, int service) {
-  const ServiceSettings& settings = *sim.scenario().data().features.services;
-  ServiceState::Service& own = sim.state_.services->services[U(service)];
-  std::vector<double> speeds;
-  for (int device : own.devices)
-    speeds.push_back(settings.share * SpeedOf(settings, sim.scenario().TypeOfDevice(device)));
-  const double before = own.queue.replicas();
-  own.replica_seconds += before * (sim.now() - own.since);
-  own.since = sim.now();
-  own.queue.SetReplicas(sim.now(), own.devices, speeds);
+void ServiceEngine::Remove(Simulator& sim, int device) {
+  sim.state_.services->replica_of[U(device)] = -1;
+  if (sim.state_.power) PowerEngine::SetReplicaLoad(sim, device, 0);
 }
 
-double ServiceEngine::RateFactor(const Simulator& sim, int job) {
-  const ServiceSettings& settings = *sim.scenario().data().features.services;
+void ServiceEngine::SetReplicas(Simulator& sim, int service) {
+  SetSpeeds(sim, service);
+  SetLoads(sim, service);
+}
+
+double ServiceEngine::RateFactor(const Scenario& scenario, const SimState& s, int job) {
+  const ServiceSettings& settings = *scenario.data().features.services;
   if (settings.share >= 1.0) return 1.0;
-  for (int device : sim.state().Devices(job)) {
-    if (sim.state().services->replica_of[U(device)] >= 0) return 1.0 - settings.share;
+  for (int device : s.Devices(job)) {
+    if (s.services->replica_of[U(device)] >= 0) return 1.0 - settings.share;
   }
   return 1.0;
 }

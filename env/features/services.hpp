@@ -5,6 +5,10 @@
 // Requests are simulated one by one, first come first served, exactly, but not as events of the cluster:
 // between two changes of the replicas nothing else matters to them, so each stretch is played when it is
 // over (env/features/request_queue.hpp).
+//
+// A replica is as fast as the part of a GPU that it has: of its type's speed its share, on a MIG slice the
+// slice's part of that (feature partitions), at the GPU's present clock (feature power). What it draws:
+// power.hpp.
 #pragma once
 
 #include <span>
@@ -17,6 +21,7 @@
 
 namespace berth {
 
+class Scenario;
 struct ScenarioData;
 
 // One service each entry of the lists; a list of one entry holds for all, and `rate_per_s` says how many.
@@ -31,9 +36,9 @@ struct ServiceSettings {
   std::vector<double> base_s = {0.02};  // latency of a batch of b: base_s + b x item_s, on the fastest type
   std::vector<double> item_s = {0.01};
   int max_batch = 8;
-  std::vector<double> slo_s = {0.2};     // what a request's latency shall not exceed
-  std::vector<double> speed;             // [G] of a type over the fastest; empty = 1 for all
-  double interval_s = 60.0;              // decision points come at least this often
+  std::vector<double> slo_s = {0.2};  // what a request's latency shall not exceed
+  std::vector<double> speed;          // of each type, slices not counted, over the fastest; empty = 1 for all
+  double interval_s = 60.0;           // decision points come at least this often
   std::vector<double> replicas = {1.0};  // at the start
   double share = 1.0;  // of a GPU that a replica takes; below 1 a training job runs beside it at 1 - share
 
@@ -51,10 +56,31 @@ struct ServiceState {
     int wanted = 0;                             // replicas ordered
     std::vector<int> devices;                   // of the replicas that run, ascending
     double replica_seconds = 0.0, since = 0.0;  // replicas x seconds up to `since`
+    double busy = 0.0;  // share of the time that they work, as M/D/1 at full clocks (power.hpp)
   };
   std::vector<Service> services;
-  std::vector<int> replica_of;  // [D] service with a replica there, -1 = none
+  std::vector<int> replica_of;     // [D] service with a replica there, -1 = none
+  std::vector<double> type_speed;  // [G] of a whole device at full clock, over the fastest type
+
+  // Replicas' device-seconds of a type up to `since`, each times its share of the device, and what they grow
+  // by: all, those where no job runs, and of these the part that they work.
+  struct Meter {
+    double since = 0.0;
+    double held_s = 0.0, alone_s = 0.0, busy_s = 0.0;
+    double held = 0.0, alone = 0.0, busy = 0.0;
+  };
+  std::vector<Meter> meters;         // [G]
+  std::vector<std::int16_t> beside;  // [D] jobs that run there
 };
+
+struct SimState;
+// The share of the time that a service's replicas work at `now`: the utilisation of an M/D/1 queue of which
+// they all together are the server, 1 at most.
+double BusyShare(const Scenario& scenario, const ServiceState& state, int service, double now);
+// Exact at `now`: since = now.
+ServiceState::Meter ServedOn(const SimState& state, int type);
+// What the replica on a device uses of its GPU, in kLoadUnit ths (power.hpp); 0 = there is none.
+std::int64_t ReplicaLoad(const Scenario& scenario, const SimState& state, int device);
 
 class Simulator;
 struct Control;
@@ -71,11 +97,23 @@ class ServiceEngine {
   // The device failed or left: its replica is gone and waits for another GPU.
   static void Lose(Simulator& simulator, int device);
   // Training's part of the GPUs: 1, or less beside replicas.
-  static double RateFactor(const Simulator& simulator, int job);  // of a job beside replicas
-  static void Play(Simulator& simulator);                         // all requests up to now
+  static double RateFactor(const Scenario& scenario, const SimState& state, int job);
+  static void Play(Simulator& simulator);  // all requests up to now
+  // A job's run begins or ends at `time`; it has its devices.
+  static void OnRun(Simulator& simulator, int job, double time, bool starts);
+  // These GPUs, ascending, have other clocks from now on.
+  static void OnClocks(Simulator& simulator, const std::vector<int>& gpus);
 
  private:
   static void SetReplicas(Simulator& simulator, int service);
+  static void SetSpeeds(Simulator& simulator, int service);
+  static void SetLoads(Simulator& simulator, int service);
+  static void Remove(Simulator& simulator, int device);  // of the replica that is there
+  static void Count(Simulator& simulator, double time);  // the meters, from `time` on
 };
+
+struct InvariantInput;
+// Replicas stand where their services list them, on devices that are in service but for them.
+std::string ServiceViolation(const InvariantInput& input);
 
 }  // namespace berth

@@ -16,7 +16,7 @@ namespace {
 
 bool NodeHolds(const SimState& s, int device, int job) {
   if (!s.placement || s.placement->free.left.empty()) return true;
-  const NodeCapacity& left = s.placement->free.left[U(s.placement->layout->NodeOf(device))];
+  const NodeCapacity& left = s.placement->free.Left(s.placement->layout->NodeOf(device));
   return Room(1, left, (*s.placement->demand)[U(job)]) > 0;
 }
 

@@ -73,7 +73,8 @@ class SharingEngine {
   static bool Leave(Simulator& simulator, int job);                           // do others stay on its device?
   static void Runs(Simulator& simulator, int job, double time, bool starts);  // for the accounts
   static double ExtraSeconds(const Simulator& simulator, int type);           // [beyond a GPU's first job]
-  static double Factor(const Simulator& simulator, int job);                  // of its rate on a whole GPU
+  static double Factor(const Scenario& scenario, const SimState& state,
+                       int job);  // of its rate on a whole GPU
   // The room for all that starts and moves, in the order in which Apply places them.
   static ApplyResult ValidateRoom(Simulator& simulator, const Decision& decision);
 };

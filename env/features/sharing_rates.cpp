@@ -44,6 +44,18 @@ double Efficiency(const SharingSettings& settings, std::size_t jobs) {
   return settings.quantum_s / (settings.quantum_s + settings.switch_s);
 }
 
+// What the table has measured of a job beside another, over its rate alone; 0 = nothing.
+double Measured(const Scenario& scenario, int job, int other, int type) {
+  const ThroughputTable& table = scenario.data().throughputs;
+  const double alone = scenario.Rate(job, type);
+  if (table.pairs.empty() || alone <= 0.0) return 0.0;
+  const std::size_t first = U(scenario.data().jobs.job_type[U(job)]);
+  const std::size_t second = U(scenario.data().jobs.job_type[U(other)]);
+  const std::size_t row = first * table.job_types.size() + second;
+  const double* rates = &table.pairs[(row * scenario.data().cluster.types.size() + U(type)) * 2];
+  return rates[1] > 0.0 ? rates[0] / alone : 0.0;
+}
+
 // Gives `left` to those of a class in proportion to their shares, nobody more than he can use (water
 // filling); what job gets of it. Reduces `left` by what all of them get.
 double Fill(const ScenarioData& data, const std::vector<int>& jobs, Qos qos, int job, double& left) {
@@ -80,10 +92,9 @@ double PromisedFraction(const Scenario& scenario, const SimState& s, int job) {
          Efficiency(*data.features.sharing, s.sharing->jobs[U(s.Devices(job).front())].size());
 }
 
-double SharingEngine::Factor(const Simulator& sim, int job) {
-  if (!Parts(sim, job)) return 1.0;
-  const ScenarioData& data = sim.scenario_.data();
-  const SimState& s = sim.state_;
+double SharingEngine::Factor(const Scenario& scenario, const SimState& s, int job) {
+  const ScenarioData& data = scenario.data();
+  if (Share(data.jobs, job) == 1.0) return 1.0;
   const SharingSettings& settings = *data.features.sharing;
   const std::vector<int>& jobs = s.sharing->jobs[U(s.Devices(job).front())];
   const double efficiency = Efficiency(settings, jobs.size());
@@ -92,9 +103,9 @@ double SharingEngine::Factor(const Simulator& sim, int job) {
   if (jobs.size() == 2 && qos != Qos::kGuaranteed) {
     const int other = jobs[0] == job ? jobs[1] : jobs[0];
     const int type = s.on_type[U(job)];
-    const double measured = sim.scenario_.PairRate(job, other, type);
+    const double measured = Measured(scenario, job, other, type);
     if (measured > 0.0 && QosOf(data.jobs, other) == qos)
-      return efficiency * std::max(measured / sim.scenario_.Rate(job, type), promised / usable);
+      return efficiency * std::max(measured, promised / usable);
   }
   double left = 1.0, extra = 0.0;
   for (int other : jobs) left -= Promised(data, other);

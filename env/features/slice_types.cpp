@@ -1,10 +1,12 @@
 // The types, rates and layouts of a partitioned cluster (partitions.hpp).
 #include <algorithm>
 #include <array>
+#include <string_view>
 
 #include "env/check.hpp"
 #include "env/features/partition_groups.hpp"
 #include "env/features/partitions.hpp"
+#include "env/features/physical_gpus.hpp"
 #include "env/index.hpp"
 #include "env/scenario.hpp"
 #include "env/spec.hpp"
@@ -31,6 +33,18 @@ int FindType(const ScenarioData& data, const std::string& name) {
     if (data.cluster.types[g].name == name) return static_cast<int>(g);
   }
   return -1;
+}
+
+// Of a type that can be partitioned: do the settings ask for it?
+bool IsChosen(const PartitionSettings& settings, std::string_view name) {
+  if (settings.type.empty()) return true;
+  std::string_view left = settings.type;
+  for (;;) {
+    const std::size_t end = left.find('+');
+    if (left.substr(0, end) == name) return true;
+    if (end == std::string_view::npos) return false;
+    left.remove_prefix(end + 1);
+  }
 }
 
 // Indices of the types to partition.
@@ -146,6 +160,7 @@ void AddSliceTypes(ScenarioData& data) {
                            slice.count * starts, " devices, ", starts, " of each GPU, found ",
                            data.cluster.types[U(there)].count));
         }
+        data.cluster.types[U(there)].gpus_per_node = slice.gpus_per_node * starts;  // beside its GPU
         continue;
       }
       const double fraction = static_cast<double>(profile.compute) / product.compute;
@@ -191,17 +206,26 @@ std::vector<PartitionGroup> PartitionGroups(const ScenarioData& data) {
   return groups;
 }
 
-DeviceWeight WeightOf(const ScenarioData& data, int type) {
-  if (!data.features.partitions) return {};
-  const std::string& name = data.cluster.types[U(type)].name;
-  for (int whole : Chosen(data)) {
-    const MigProduct& product = *ProductOf(data.cluster.types[U(whole)]);
-    for (const MigProfile& profile : product.profiles) {
-      if (name == SliceName(data.cluster.types[U(whole)], profile))
-        return {0.0, static_cast<double>(profile.compute) / product.compute};
+// Asked of every job, so nothing is made here: names are compared in place.
+TypePart PartOf(const ScenarioData& data, int type) {
+  if (!data.features.partitions) return {type};
+  const std::string_view name = data.cluster.types[U(type)].name;
+  for (int whole = 0; whole < static_cast<int>(data.cluster.types.size()); ++whole) {
+    const GpuType& gpu = data.cluster.types[U(whole)];
+    if (name.size() <= gpu.name.size() + 1 || !name.starts_with(gpu.name) || name[gpu.name.size()] != '.')
+      continue;
+    const MigProduct* product = ProductOf(gpu);
+    if (product == nullptr || !IsChosen(*data.features.partitions, gpu.name)) continue;
+    for (const MigProfile& profile : product->profiles) {
+      if (name.substr(gpu.name.size() + 1) == profile.name) return {whole, profile.compute, product->compute};
     }
   }
-  return {};
+  return {type};
+}
+
+DeviceWeight WeightOf(const ScenarioData& data, int type) {
+  const TypePart part = PartOf(data, type);
+  return part.whole == type ? DeviceWeight{} : DeviceWeight{0.0, part.fraction()};
 }
 
 }  // namespace berth

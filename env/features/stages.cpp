@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "env/features/dependencies.hpp"
+#include "env/features/physical_gpus.hpp"
 #include "env/features/stage_times.hpp"
 #include "env/index.hpp"
 #include "env/simulator.hpp"
@@ -17,7 +18,8 @@ std::span<const Field<StageSettings>> StageSettings::Fields() {
       Field<S>{"gpu_prep_s", &S::gpu_prep_s, "seconds that all of it takes on the job's GPUs instead", 0.0,
                1e4},
       Field<S>{"transfer_s", &S::transfer_s, "seconds of transfers a step", 0.0, 1e4},
-      Field<S>{"cores_per_gpu", &S::cores_per_gpu, "CPU cores that come with each GPU held", 1e-3},
+      Field<S>{"cores_per_gpu", &S::cores_per_gpu,
+               "CPU cores that come with each GPU held, of a part of one their part", 1e-3},
       Field<S>{"overlap", &S::overlap, "stages overlap: the longest paces a step; false = their sum"},
       Field<S>{"offload", &S::offload, "part of the preprocessing done on the GPU; -1 = the best part", -1.0,
                1.0},
@@ -78,17 +80,18 @@ void StageEngine::OnLeave(Simulator& sim, int job, double time) {
   }
 }
 
-double StageEngine::RateFactor(const Simulator& sim, int job) {
-  const StageSettings& settings = *sim.scenario().data().features.stages;
-  const SimState& s = sim.state();
-  const int type = s.on_type[U(job)], width = s.Width(job);
-  const double rate = sim.scenario().RateAt(job, type, width);
+double StageEngine::RateFactor(const Scenario& scenario, const SimState& s, int job, double rate,
+                               double pace) {
+  const StageSettings& settings = *scenario.data().features.stages;
   if (rate <= 0.0) return 1.0;
-  const int job_type = sim.scenario().data().jobs.job_type[U(job)];
+  const int job_type = scenario.data().jobs.job_type[U(job)];
   StageTimes times;
   times.gpu = 1.0 / rate;
-  times.cpu = EntryFor(settings.cpu_core_s, job_type) / (settings.cores_per_gpu * width);
-  times.gpu_prep = EntryFor(settings.gpu_prep_s, job_type);
+  const std::vector<int>& milli = scenario.data().jobs.gpu_milli;
+  double gpus = s.Width(job) * PartOf(scenario.data(), s.on_type[U(job)]).fraction();
+  if (s.sharing && !milli.empty()) gpus *= milli[U(job)] / 1000.0;
+  times.cpu = EntryFor(settings.cpu_core_s, job_type) / (settings.cores_per_gpu * gpus);
+  times.gpu_prep = EntryFor(settings.gpu_prep_s, job_type) / pace;
   times.transfer = EntryFor(settings.transfer_s, job_type);
   const double offload = settings.offload < 0.0 ? BestOffload(times, settings.overlap) : settings.offload;
   return times.gpu / StepSeconds(times, settings.overlap, offload);

@@ -2,7 +2,8 @@
 //
 // A step of a job is preprocessing on CPU cores, compute on its GPUs and transfers. Overlapped (a pipeline),
 // the longest of the three paces it, otherwise their sum. A part of the preprocessing may be done on the GPU
-// instead (task offloading); the best part has a closed form (stage_times.hpp).
+// instead (task offloading); the best part has a closed form (stage_times.hpp). Clocks, replicas and whoever
+// else shares the GPUs slow what is done there, and not the rest.
 //
 // A job may depend on others: it is blocked from its arrival until they are done, and turned away when one of
 // them was. Its JCT counts from its arrival, its time blocked included; schedulers see it among the waiting
@@ -17,14 +18,16 @@
 
 namespace berth {
 
+class Scenario;
 struct ScenarioData;
+struct SimState;
 
 struct StageSettings {
   // One entry a job type, or one for all.
   std::vector<double> cpu_core_s = {0.0};  // core-seconds of preprocessing a step
   std::vector<double> gpu_prep_s = {0.0};  // seconds all of that takes on its GPUs instead
   std::vector<double> transfer_s = {0.0};  // seconds of transfers a step
-  double cores_per_gpu = 8.0;              // of the node, for each GPU held
+  double cores_per_gpu = 8.0;  // of the node, for each GPU held; of a slice or thousandths their part
   bool overlap = true;
   double offload = 0.0;  // part of the preprocessing done on the GPU; -1 = the best
   std::string after;     // "child>parent:child>parent", job ids
@@ -53,7 +56,10 @@ class StageEngine {
   static void Start(Simulator& simulator);
   static bool Blocks(Simulator& simulator, int job, double time);   // at its arrival
   static void OnLeave(Simulator& simulator, int job, double time);  // done or turned away
-  static double RateFactor(const Simulator& simulator, int job);    // of the rate of compute alone
+  // What its other stages leave of `rate`, the steps/s of compute on its GPUs as they now are. `pace` is how
+  // fast other work on them goes, 1 = as the settings say.
+  static double RateFactor(const Scenario& scenario, const SimState& state, int job, double rate,
+                           double pace);
 };
 
 }  // namespace berth

@@ -5,6 +5,7 @@
 
 #include "env/check.hpp"
 #include "env/features/cluster_layout.hpp"
+#include "env/features/physical_gpus.hpp"
 #include "env/scenario.hpp"
 #include "env/spec.hpp"
 
@@ -70,7 +71,7 @@ void TopologySettings::Check(const ScenarioData& scenario) const {
     throw Error(Join("feature 'topology': expected node_gb_s >= network_gb_s >= rack_gb_s, found ", node_gb_s,
                      ", ", network_gb_s, ", ", rack_gb_s));
   }
-  const std::size_t types = scenario.cluster.types.size();
+  const std::size_t types = NumWholeTypes(scenario);
   CheckList("cpus_per_node", cpus_per_node.size(), types);
   CheckList("node_memory_gb", node_memory_gb.size(), types);
   CheckList("further_per_node", further_per_node.size(), types);

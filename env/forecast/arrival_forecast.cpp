@@ -10,6 +10,15 @@ ArrivalForecast::ArrivalForecast(const std::string& forecaster, double bin_s, in
   BERTH_CHECK(bin_s > 0.0 && refit >= 1, bin_s, " ", refit);
 }
 
+ArrivalForecast::ArrivalForecast(const ArrivalForecast& other)
+    : forecaster_(other.forecaster_->Clone()),
+      bin_s_(other.bin_s_),
+      refit_(other.refit_),
+      begin_(other.begin_),
+      now_(other.now_),
+      open_(other.open_),
+      bins_(other.bins_) {}
+
 void ArrivalForecast::Reset(double now) {
   begin_ = now_ = now;
   open_ = 0.0;

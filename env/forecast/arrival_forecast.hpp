@@ -21,6 +21,8 @@ class ArrivalForecast {
  public:
   // The model is fitted anew every `refit` bins on all of the past. Throws Error for an unknown forecaster.
   ArrivalForecast(const std::string& forecaster, double bin_s, int refit = 24);
+  ArrivalForecast(const ArrivalForecast& other);
+  ArrivalForecast& operator=(const ArrivalForecast&) = delete;
   void Reset(double now);
 
   // Time is `now`; bins that have ended are handed to the model.

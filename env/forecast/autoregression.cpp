@@ -61,6 +61,7 @@ class Autoregression final : public Forecaster {
     }
     return values.back();
   }
+  std::unique_ptr<Forecaster> Clone() const override { return std::make_unique<Autoregression>(*this); }
 
  private:
   std::vector<std::size_t> lags_;     // ascending

@@ -33,6 +33,7 @@ class Exponential final : public Forecaster {
     empty_ = false;
   }
   double Ahead(int) const override { return level_; }
+  std::unique_ptr<Forecaster> Clone() const override { return std::make_unique<Exponential>(*this); }
 
  private:
   double given_, alpha_, level_ = 0.0;

@@ -24,6 +24,7 @@ class Forecaster {
   virtual void Fit(std::span<const double> history) = 0;
   virtual void Add(double value) = 0;
   virtual double Ahead(int steps) const = 0;  // expected value, `steps` >= 1 after the last
+  virtual std::unique_ptr<Forecaster> Clone() const = 0;
 };
 
 struct ForecasterInfo {

@@ -66,6 +66,7 @@ class HoltWinters final : public Forecaster {
     for (int k = 0; k < steps; ++k) damp *= damping_, trend += damp * trend_;
     return level_ + trend + seasonal_[(phase_ + static_cast<std::size_t>(steps) - 1) % season_];
   }
+  std::unique_ptr<Forecaster> Clone() const override { return std::make_unique<HoltWinters>(*this); }
 
  private:
   // Level and trend at the first two seasons' line, seasons as the mean distance to it; then both seasons.

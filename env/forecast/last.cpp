@@ -9,6 +9,7 @@ class Last final : public Forecaster {
   void Fit(std::span<const double> history) override { last_ = history.empty() ? 0.0 : history.back(); }
   void Add(double value) override { last_ = value; }
   double Ahead(int) const override { return last_; }
+  std::unique_ptr<Forecaster> Clone() const override { return std::make_unique<Last>(*this); }
 
  private:
   double last_ = 0.0;

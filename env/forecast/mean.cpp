@@ -13,6 +13,7 @@ class Mean final : public Forecaster {
   }
   void Add(double value) override { mean_.Add(value); }
   double Ahead(int) const override { return mean_.value(); }
+  std::unique_ptr<Forecaster> Clone() const override { return std::make_unique<Mean>(*this); }
 
  private:
   RunningMean mean_;

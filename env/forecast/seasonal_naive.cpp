@@ -25,6 +25,7 @@ class SeasonalNaive final : public Forecaster {
     if (last_.size() < season_) return mean_.value();
     return last_[(seen_ + static_cast<std::size_t>(steps) - 1) % season_];
   }
+  std::unique_ptr<Forecaster> Clone() const override { return std::make_unique<SeasonalNaive>(*this); }
 
  private:
   std::size_t season_, seen_ = 0;

@@ -8,6 +8,7 @@
 
 #define BERTH_BENCH_GROUPS(X) \
   X(EnvRows)                  \
+  X(PythonRows)               \
   X(PolicyRows)               \
   X(StartRows)                \
   X(SimulationRows)           \

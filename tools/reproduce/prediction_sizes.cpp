@@ -4,8 +4,8 @@
 #include <cmath>
 #include <queue>
 
-#include "baselines/prediction/size_predictor.hpp"
 #include "env/metrics.hpp"
+#include "env/prediction/size_predictor.hpp"
 
 namespace berth {
 namespace {

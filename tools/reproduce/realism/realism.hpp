@@ -10,23 +10,30 @@
 #include "env/statistics.hpp"
 
 // X(name, function)
-#define BERTH_REALISM(X)               \
-  X("topology", RealismTopology)       \
-  X("failures", RealismFailures)       \
-  X("services", RealismServices)       \
-  X("stages", RealismStages)           \
-  X("checkpoints", RealismCheckpoints) \
-  X("elasticity", RealismElasticity)   \
-  X("latency", RealismLatency)         \
-  X("cadence", RealismCadence)         \
-  X("power", RealismPower)             \
-  X("clocks", RealismClocks)           \
-  X("prices", RealismPrices)           \
-  X("thermal", RealismThermal)         \
-  X("monitoring", RealismMonitoring)   \
-  X("partitions", RealismPartitions)   \
-  X("sharing", RealismSharing)         \
-  X("estimation", RealismEstimation)   \
+#define BERTH_REALISM(X)                    \
+  X("topology", RealismTopology)            \
+  X("failures", RealismFailures)            \
+  X("drains", RealismDrains)                \
+  X("spot", RealismSpot)                    \
+  X("services", RealismServices)            \
+  X("stages", RealismStages)                \
+  X("checkpoints", RealismCheckpoints)      \
+  X("elasticity", RealismElasticity)        \
+  X("large_scale", RealismLargeScale)       \
+  X("model_parallel", RealismModelParallel) \
+  X("latency", RealismLatency)              \
+  X("cadence", RealismCadence)              \
+  X("power", RealismPower)                  \
+  X("clocks", RealismClocks)                \
+  X("prices", RealismPrices)                \
+  X("thermal", RealismThermal)              \
+  X("monitoring", RealismMonitoring)        \
+  X("partitions", RealismPartitions)        \
+  X("sharing", RealismSharing)              \
+  X("switching", RealismSwitching)          \
+  X("classes", RealismClasses)              \
+  X("forecast", RealismForecast)            \
+  X("estimation", RealismEstimation)        \
   X("estimated_jct", RealismEstimatedJct)
 
 namespace berth {

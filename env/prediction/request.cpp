@@ -4,7 +4,7 @@
 // predicted as by `recent`.
 #include <algorithm>
 
-#include "baselines/prediction/kind_history.hpp"
+#include "env/prediction/kind_history.hpp"
 
 namespace berth {
 namespace {
@@ -27,6 +27,7 @@ class Request final : public SizePredictor {
     const double size = Guess(kind);
     return size > attained ? size : 2.0 * attained;
   }
+  std::unique_ptr<SizePredictor> Clone() const override { return std::make_unique<Request>(*this); }
 
  private:
   static double Median(const std::deque<double>* values, double otherwise) {

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <vector>
 
-#include "baselines/prediction/size_predictor.hpp"
+#include "env/prediction/size_predictor.hpp"
 
 namespace berth {
 namespace {
@@ -42,6 +42,7 @@ class Residual final : public SizePredictor {
     }
     return 2.0 * attained;  // it outran all that was seen
   }
+  std::unique_ptr<SizePredictor> Clone() const override { return std::make_unique<Residual>(*this); }
 
  private:
   using Key = std::tuple<int, int, int>;  // what is compared, and up to two values of it

@@ -1,11 +1,11 @@
-// A statistic of the last few sizes of the same kind (baselines/prediction/kind_history.hpp). window=2 with
+// A statistic of the last few sizes of the same kind (env/prediction/kind_history.hpp). window=2 with
 // the mean is Tsafrir, Etsion & Feitelson's predictor (IEEE TPDS 2007), there by user; window=1 the last
 // size.
 #include <algorithm>
 
-#include "baselines/prediction/kind_history.hpp"
 #include "env/metrics.hpp"
 #include "env/portable_math.hpp"
+#include "env/prediction/kind_history.hpp"
 
 namespace berth {
 
@@ -49,6 +49,7 @@ class Recent final : public SizePredictor {
     const double size = sizes == nullptr ? 0.0 : Statistic({sizes->begin(), sizes->end()}, statistic_, q_);
     return size > attained ? size : 2.0 * attained;  // who outran it will do as much again
   }
+  std::unique_ptr<SizePredictor> Clone() const override { return std::make_unique<Recent>(*this); }
 
  private:
   KindHistory history_;

@@ -1,4 +1,5 @@
-// How large a job is, from the jobs of its kind that have ended: what `predicted` tells the scheduler inside.
+// How large a job is, from the jobs of its kind that have ended: what the scheduler `predicted` tells the one
+// inside it, and what the feature `forecast` offers to all.
 // Adding a predictor is a file with `SizePredictorInfo XSizePredictor()` and a line in the table.
 #pragma once
 
@@ -17,6 +18,9 @@ struct JobKind {
   double requested = std::numeric_limits<double>::quiet_NaN();  // size asked for, NaN = none
 };
 
+class ClusterView;
+JobKind KindOf(const ClusterView& view, int job);  // sizes in steps
+
 // Thread rule: one thread at a time.
 class SizePredictor {
  public:
@@ -25,6 +29,7 @@ class SizePredictor {
   virtual void Add(const JobKind& kind, double size) = 0;  // a job that has ended
   // The whole size of a job that has done `attained` of it; 0 where nothing is known. More than `attained`.
   virtual double Predict(const JobKind& kind, double attained) const = 0;
+  virtual std::unique_ptr<SizePredictor> Clone() const = 0;  // with what it remembers
 };
 
 struct SizePredictorInfo {

@@ -1,10 +1,16 @@
-#include "baselines/prediction/size_predictor.hpp"
+#include "env/prediction/size_predictor.hpp"
 
 #include <vector>
 
 #include "env/check.hpp"
+#include "env/cluster_view.hpp"
 
 namespace berth {
+
+JobKind KindOf(const ClusterView& view, int job) {
+  return {view.JobType(job), view.Gang(job), view.TenantOf(job),
+          view.Requested(job) * view.BestRate(job)};  // NaN stays
+}
 
 std::span<const SizePredictorInfo> SizePredictors() {
 #define BERTH_ROW(Name) Name##SizePredictor(),

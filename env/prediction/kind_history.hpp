@@ -10,7 +10,7 @@
 #include <tuple>
 #include <vector>
 
-#include "baselines/prediction/size_predictor.hpp"
+#include "env/prediction/size_predictor.hpp"
 
 namespace berth {
 

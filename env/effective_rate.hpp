@@ -1,0 +1,12 @@
+// How fast a job runs where it now stands, with all that features say: from the scenario and the state alone,
+// so that invariants can work it out anew.
+#pragma once
+
+namespace berth {
+
+class Scenario;
+struct SimState;
+
+double EffectiveRate(const Scenario& scenario, const SimState& state, int job);  // steps/s of a running job
+
+}  // namespace berth

@@ -1,0 +1,42 @@
+"""Scheduling on heterogeneous GPU clusters as Gymnasium environments.
+
+    import berth
+    env = berth.make("HeteroCluster-v0", cluster="v100=4,p100=4,k80=4", knowledge="oracle", seed=7)
+    envs = berth.make_vec(256, "HeteroCluster-v0", visible=32)
+
+Importing it registers berth/HeteroCluster-v0 and berth/TaskPlacement-v0 with Gymnasium. Keywords are the command line's
+options with _ for -; `help("HeteroCluster-v0")` lists them.
+"""
+
+import gymnasium
+
+from berth import _berth
+from berth.envs import ClusterEnv
+from berth.vector import ClusterVectorEnv
+
+__version__ = _berth.__version__
+__all__ = ["ClusterEnv", "ClusterVectorEnv", "help", "make", "make_vec"]
+
+
+def make(id="HeteroCluster-v0", **keywords) -> gymnasium.Env:
+    """One environment, as gymnasium.make("berth/" + id) gives it; its class is berth.ClusterEnv."""
+    return gymnasium.make(f"berth/{id}", **keywords)
+
+
+def make_vec(num_envs, id="HeteroCluster-v0", **keywords) -> ClusterVectorEnv:
+    """`num_envs` environments stepped together in C++, on `threads` threads (1)."""
+    return ClusterVectorEnv(num_envs, id, **keywords)
+
+
+def help(id="HeteroCluster-v0") -> str:
+    """The keywords of an environment, one a line, each with its default."""
+    return _berth.help(id)
+
+
+for _name in _berth.names():
+    gymnasium.register(
+        id=f"berth/{_name}",
+        entry_point="berth.envs:ClusterEnv",
+        vector_entry_point="berth.vector:ClusterVectorEnv",
+        kwargs={"id": _name},
+    )

@@ -1,0 +1,45 @@
+"""What comes from Python on its way to C++: everything that is wrong raises TypeError or ValueError naming the argument."""
+
+import numbers
+import os
+
+import numpy as np
+
+
+def text_of(keyword, value):
+    """`value` as the command line would write it."""
+    if isinstance(value, (bool, np.bool_)):
+        return "true" if value else "false"
+    if isinstance(value, numbers.Integral):
+        return str(int(value))
+    if isinstance(value, numbers.Real):
+        return repr(float(value))
+    if isinstance(value, (str, os.PathLike)):
+        return os.fspath(value)
+    raise TypeError(f"{keyword}: expected a string, a number or a bool, found {type(value).__name__}")
+
+
+def texts_of(keywords):
+    return {keyword: text_of(keyword, value) for keyword, value in keywords.items() if value is not None}
+
+
+def integer_of(name, value, low, high):
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):
+        raise TypeError(f"{name}: expected an integer, found {type(value).__name__}")
+    if not low <= value <= high:
+        raise ValueError(f"{name}: expected an integer from {low} to {high}, found {value}")
+    return int(value)
+
+
+def actions_of(actions, num_envs):
+    """int64 [num_envs], contiguous; not copied where it is that already."""
+    array = np.asarray(actions)
+    if array.dtype.kind not in "iu":
+        raise TypeError(f"actions: expected integers of shape ({num_envs},), found {array.dtype}")
+    if array.shape != (num_envs,):
+        raise ValueError(f"actions: expected shape ({num_envs},), found {array.shape}")
+    return np.ascontiguousarray(array, np.int64)
+
+
+def seed_of(seed):
+    return None if seed is None else integer_of("seed", seed, 0, 2**63 - 1)

@@ -1,0 +1,21 @@
+"""The blocks of a flat observation, without copying it."""
+
+import math
+
+
+def blocks_of(observation, layout):
+    """Views of observation [..., D]: "jobs" [..., q, job_channels], "pairs" [..., q, g, pair_channels], "types"
+    [..., g, type_channels], "global" [..., global_channels]. Blocks that there are none of are empty."""
+    q, g = layout["q"], layout["g"]
+    shapes = {
+        "jobs": (q, layout["job_channels"]),
+        "pairs": (q, g, layout["pair_channels"]),
+        "types": (g, layout["type_channels"]),
+        "global": (layout["global_channels"],),
+    }
+    views, begin = {}, 0
+    for name, shape in shapes.items():
+        end = begin + math.prod(shape)
+        views[name] = observation[..., begin:end].reshape(*observation.shape[:-1], *shape)
+        begin = end
+    return views

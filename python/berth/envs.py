@@ -1,0 +1,94 @@
+"""One environment, as Gymnasium has them."""
+
+import gymnasium
+import numpy as np
+
+from berth import _berth
+from berth._arguments import integer_of, seed_of, texts_of
+from berth.blocks import blocks_of
+
+
+class ClusterEnv(gymnasium.Env):
+    """HeteroCluster-v0 or TaskPlacement-v0.
+
+    Observation: float32 [D]. Action: 0 .. A-1. `info` of reset and step:
+
+    - "action_mask": int8 [A], 1 = legal; all 0 once an episode has terminated. `action_masks()` is the same as bool;
+    - "discount": float, exp(-dt / tau) of the simulated time that the step took (1 within an instant);
+    - "time": float, simulated seconds; not at an episode's end;
+    - "action": int, what was played: with illegal="next_legal" (the default) an illegal action makes way for the next
+      legal one, the first one after the last. illegal="error" raises ValueError instead.
+
+    `reset(seed=s)` begins episode 0 of seed s; `reset()` goes on with the next episode. `seed` as keyword says which
+    workloads come before any reset with a seed. The other keywords are those of `berth.help(id)`; a wrong one raises
+    ValueError that names it.
+    """
+
+    metadata = {"render_modes": []}
+
+    def __init__(self, id="HeteroCluster-v0", *, illegal="next_legal", render_mode=None, **keywords):
+        if render_mode is not None:
+            raise ValueError(f"render_mode: expected None, found {render_mode!r}")
+        self._core = _berth.VectorEnvironment(id, texts_of(keywords), 1, 1, str(illegal))
+        self._buffers = self._core.buffers(0), self._core.buffers(1)
+        self._over = False
+        self._mask = np.zeros(self._core.num_actions, np.int8)
+        self.observation_space = gymnasium.spaces.Box(
+            np.array(self._core.low, np.float32), np.array(self._core.high, np.float32), dtype=np.float32
+        )
+        self.action_space = gymnasium.spaces.Discrete(self._core.num_actions)
+
+    def reset(self, *, seed=None, options=None):
+        """Returns observation float32 [D] and info."""
+        super().reset(seed=None if seed is None else seed_of(seed))
+        if options:
+            raise ValueError(f"options: expected none, found {sorted(options)}")
+        if seed is not None or not self._over:  # at an episode's end C++ has begun the next one already
+            self._core.reset(seed_of(seed))
+        self._over = False
+        now = self._buffers[self._core.turn]
+        self._mask = now["action_mask"][0].copy()
+        return now["observation"][0].copy(), self._info(1.0)
+
+    def step(self, action):
+        """Returns observation float32 [D], reward float, terminated bool, truncated bool, info."""
+        if self._over:
+            raise RuntimeError("step: expected a reset after the end of an episode, found none")
+        if isinstance(action, np.ndarray) and action.size == 1:
+            action = action.item()
+        action = integer_of("action", action, 0, self._core.num_actions - 1)
+        self._over = self._core.step(np.array([action]))
+        now = self._buffers[self._core.turn]
+        terminated, truncated = bool(now["terminated"][0]), bool(now["truncated"][0])
+        if not self._over:
+            observation, self._mask = now["observation"][0].copy(), now["action_mask"][0].copy()
+        else:
+            observation = now["final_observation"][0].copy()
+            self._mask = now["final_mask"][0].copy() if truncated else np.zeros_like(self._mask)
+        info = self._info(float(now["discount"][0]))
+        info["action"] = self._core.played[0]
+        return observation, float(now["reward"][0]), terminated, truncated, info
+
+    def action_masks(self):
+        """bool [A], True = legal: what sb3-contrib's MaskablePPO asks for."""
+        return self._mask.astype(bool)
+
+    def blocks(self, observation):
+        """Views of observation [..., D] by block; see berth.blocks.blocks_of."""
+        return blocks_of(observation, self._core.layout)
+
+    @property
+    def description(self):
+        """Every keyword as resolved, one "name=value" a line: the command line's --config reads it."""
+        return self._core.description
+
+    @property
+    def signature(self):
+        """Hash of the event log so far (of the next episode's once one has ended)."""
+        return self._core.signature(0)
+
+    def _info(self, discount):
+        info = {"action_mask": self._mask.copy(), "discount": discount}
+        if not self._over:
+            info["time"] = self._core.time(0)
+        return info

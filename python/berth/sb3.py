@@ -1,0 +1,68 @@
+"""berth.ClusterVectorEnv for Stable-Baselines3 and sb3-contrib, whose vector environments have another interface."""
+
+import numpy as np
+from stable_baselines3.common.vec_env.base_vec_env import VecEnv
+
+from berth.vector import ClusterVectorEnv
+
+
+class SB3VecEnv(VecEnv):
+    """`SB3VecEnv(16, visible=32)` in place of `make_vec_env(...)`; action masks for MaskablePPO included.
+
+    Observations float32 [N, D] are views as ClusterVectorEnv's: there until the step after the next one, which is as
+    long as the algorithms need them. infos of an episode's end have "terminal_observation", "TimeLimit.truncated" and
+    "episode" {"r": return, "l": steps}.
+    """
+
+    def __init__(self, num_envs, id="HeteroCluster-v0", **keywords):
+        self.envs = ClusterVectorEnv(num_envs, id, **keywords)
+        super().__init__(num_envs, self.envs.single_observation_space, self.envs.single_action_space)
+        self._seed = None
+        self._actions = None
+        self._returns, self._lengths = np.zeros(num_envs), np.zeros(num_envs, np.int64)
+
+    def seed(self, seed=None):
+        self._seed = seed
+        return [seed] * self.num_envs
+
+    def reset(self):
+        observation, _ = self.envs.reset(seed=self._seed)
+        self._seed = None
+        self._returns[:] = self._lengths[:] = 0
+        return observation
+
+    def step_async(self, actions):
+        self._actions = actions
+
+    def step_wait(self):
+        observation, reward, terminated, truncated, info = self.envs.step(self._actions)
+        done = terminated | truncated
+        self._returns += reward
+        self._lengths += 1
+        infos = [{} for _ in range(self.num_envs)]
+        for i in np.flatnonzero(done):
+            infos[i] = {
+                "terminal_observation": info["final_obs"][i].copy(),
+                "TimeLimit.truncated": bool(truncated[i] and not terminated[i]),
+                "episode": {"r": float(self._returns[i]), "l": int(self._lengths[i])},
+            }
+        self._returns[done] = self._lengths[done] = 0
+        return observation, reward, done, infos
+
+    def close(self):
+        self.envs.close()
+
+    def get_attr(self, attr_name, indices=None):
+        return [getattr(self.envs, attr_name) for _ in self._get_indices(indices)]
+
+    def set_attr(self, attr_name, value, indices=None):
+        raise AttributeError(f"{attr_name}: the environments are in C++, nothing can be set")
+
+    def env_method(self, method_name, *args, indices=None, **kwargs):
+        if method_name != "action_masks":
+            raise AttributeError(f"{method_name}: expected action_masks")
+        masks = self.envs.action_masks()
+        return [masks[i] for i in self._get_indices(indices)]
+
+    def env_is_wrapped(self, wrapper_class, indices=None):
+        return [False for _ in self._get_indices(indices)]

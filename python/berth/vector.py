@@ -1,0 +1,82 @@
+"""Many environments stepped together in C++, as Gymnasium's vector environments."""
+
+import gymnasium
+import numpy as np
+from gymnasium.vector.utils import batch_space
+
+from berth import _berth
+from berth._arguments import actions_of, integer_of, seed_of, texts_of
+from berth.blocks import blocks_of
+
+
+class ClusterVectorEnv(gymnasium.vector.VectorEnv):
+    """N environments; keywords and info as berth.ClusterEnv, on `threads` threads with the same bits on any number.
+
+    Nothing is copied: observation float32 [N, D], reward float32 [N], terminated and truncated bool [N] and
+    info["action_mask"] int8 [N, A], info["discount"] float32 [N] are views of C++ memory. There are two sets of it,
+    used in turn: what a step returned is there until the step after the next one. Copy what is to stay longer.
+
+    An episode that ends is followed by the next one within the same step (AutoresetMode.SAME_STEP). Then info also
+    has "final_obs" float32 [N, D] with "_final_obs" bool [N], which says whose rows were written, and "final_mask"
+    int8 [N, A], of those truncated.
+
+    `reset(seed=s)` gives environment i its own stream of (s, i); it takes no list of seeds.
+    """
+
+    metadata = {"render_modes": [], "autoreset_mode": gymnasium.vector.AutoresetMode.SAME_STEP}
+
+    def __init__(self, num_envs, id="HeteroCluster-v0", *, threads=1, illegal="next_legal", render_mode=None, **keywords):
+        if render_mode is not None:
+            raise ValueError(f"render_mode: expected None, found {render_mode!r}")
+        self.num_envs = integer_of("num_envs", num_envs, 1, 2**20)
+        self._core = _berth.VectorEnvironment(
+            id, texts_of(keywords), self.num_envs, integer_of("threads", threads, 1, 4096), str(illegal)
+        )
+        self.single_observation_space = gymnasium.spaces.Box(
+            np.array(self._core.low, np.float32), np.array(self._core.high, np.float32), dtype=np.float32
+        )
+        self.single_action_space = gymnasium.spaces.Discrete(self._core.num_actions)
+        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+        self.action_space = batch_space(self.single_action_space, self.num_envs)
+        self._buffers = self._core.buffers(0), self._core.buffers(1)
+
+    def reset(self, *, seed=None, options=None):
+        """Returns observation float32 [N, D] and info."""
+        if options:
+            raise ValueError(f"options: expected none, found {sorted(options)}")
+        self._core.reset(seed_of(seed))
+        now = self._buffers[self._core.turn]
+        return now["observation"], {"action_mask": now["action_mask"]}
+
+    def step(self, actions):
+        """actions: integers [N]. Returns observation, reward, terminated, truncated, info."""
+        ended = self._core.step(actions_of(actions, self.num_envs))
+        now = self._buffers[self._core.turn]
+        info = {"action_mask": now["action_mask"], "discount": now["discount"]}
+        if ended:
+            info["final_obs"] = now["final_observation"]
+            info["_final_obs"] = now["terminated"] | now["truncated"]
+            info["final_mask"] = now["final_mask"]
+        return now["observation"], now["reward"], now["terminated"], now["truncated"], info
+
+    def action_masks(self):
+        """bool [N, A], True = legal; a view."""
+        return self._buffers[self._core.turn]["action_mask"].view(bool)
+
+    def blocks(self, observation):
+        """Views of observation [..., D] by block; see berth.blocks.blocks_of."""
+        return blocks_of(observation, self._core.layout)
+
+    def take_stats(self):
+        """Of the episodes that ended since the last call: "episodes", "mean_return" (undiscounted), "mean_jct_s"."""
+        return self._core.take_stats()
+
+    @property
+    def replaced(self):
+        """How many actions of the last step were illegal and made way for the next legal one."""
+        return self._core.replaced
+
+    @property
+    def description(self):
+        """Every keyword as resolved, one "name=value" a line: the command line's --config reads it."""
+        return self._core.description

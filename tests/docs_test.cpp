@@ -1,0 +1,216 @@
+// The documentation is true: pages that are made from the code are current, every command names verbs and
+// options that exist, links lead somewhere, and ```sh blocks run.
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include "env/check.hpp"
+#include "tests/binary.hpp"
+#include "tests/catch.hpp"
+#include "tests/golden.hpp"
+#include "tests/python.hpp"
+#include "tests/skip.hpp"
+#include "tests/temporary_folder.hpp"
+#include "tools/docs/pages.hpp"
+#include "tools/output_file.hpp"
+#include "tools/verbs.hpp"
+
+namespace berth {
+namespace {
+
+namespace fs = std::filesystem;
+using test::Berth;
+using test::Slurp;
+using test::TemporaryFolder;
+
+const fs::path kRoot = BERTH_SOURCE_DIR;
+
+std::vector<std::string> Verbs() {
+  std::vector<std::string> verbs;
+#define BERTH_NAME(verb, function, summary) verbs.emplace_back(verb);
+  BERTH_VERBS(BERTH_NAME)
+#undef BERTH_NAME
+  return verbs;
+}
+
+std::vector<fs::path> Pages() {
+  std::vector<fs::path> pages;
+  for (auto it = fs::recursive_directory_iterator(kRoot); it != fs::recursive_directory_iterator(); ++it) {
+    const std::string name = it->path().filename();
+    const bool theirs = name == "build" || name == "out" || name == "runs" || name[0] == '.';
+    if (it->is_directory() && theirs) it.disable_recursion_pending();
+    if (it->path().extension() == ".md") pages.push_back(it->path());
+  }
+  std::sort(pages.begin(), pages.end());
+  return pages;
+}
+
+struct Block {
+  int line;              // of its fence, from 1
+  std::string language;  // behind the fence
+  std::string marker;    // "slow", "learn", "not run" or "" (of the comment above it)
+  std::string text;
+};
+
+std::vector<Block> Blocks(const fs::path& page) {
+  static const std::regex kMarker("^<!-- (slow|learn|not run): .+ -->$");
+  std::vector<Block> blocks;
+  std::ifstream in(page);
+  std::string above;
+  bool inside = false;
+  int number = 0;
+  for (std::string line; std::getline(in, line);) {
+    ++number;
+    if (line.rfind("```", 0) == 0) {
+      inside = !inside;
+      std::smatch match;
+      if (inside)
+        blocks.push_back(
+            {number, line.substr(3), std::regex_match(above, match, kMarker) ? match[1].str() : "", ""});
+    } else if (inside) {
+      blocks.back().text += line + "\n";
+    }
+    above = line;
+  }
+  return blocks;
+}
+
+void CheckCurrent(const fs::path& page, const std::string& expected) {
+  if (test::UpdateGolden()) {
+    fs::create_directories(page.parent_path());
+    WriteTextFile(page.string(), expected);
+  }
+  INFO(page.string()
+       << " is not what the code says; run: berth_tests --update-golden 'docs*', and read the diff");
+  CHECK(Slurp(page.string()) == expected);
+}
+
+std::string Help(const TemporaryFolder& folder, const std::string& verb) {
+  const test::Outcome outcome = Berth(folder, verb + " --help");
+  REQUIRE(outcome.code == 0);
+  return outcome.out;
+}
+
+// Runs the ```sh blocks of a page that `chosen` picks, one after the other in one folder of their own, with
+// the binary in the place of tools/berth.
+void RunBlocks(const fs::path& page, const std::set<std::string>& chosen) {
+  const TemporaryFolder folder;
+  fs::create_directories(folder / "tools");
+  for (const auto& entry : fs::directory_iterator(kRoot / "tools")) {
+    if (entry.path().filename() != "berth")
+      fs::create_symlink(entry.path(), fs::path(folder / "tools") / entry.path().filename());
+  }
+  std::ofstream(folder / "tools/berth")
+      << "#!/bin/sh\nBERTH_COMMAND=tools/berth exec '" BERTH_BINARY "' \"$@\"\n";
+  fs::permissions(folder / "tools/berth", fs::perms::owner_all);
+  const std::string path = (kRoot / ".venv/bin").string();
+  for (const Block& block : Blocks(page)) {
+    if (block.language != "sh" || chosen.count(block.marker) == 0) continue;
+    INFO(page.string() << ":" << block.line << "\n" << block.text);
+    std::ofstream(folder / "block.sh") << "set -euo pipefail\n" << block.text;
+    const int status = std::system(Join("cd '", folder.path(), "' && PATH='", path,
+                                        "':\"$PATH\" timeout 900 bash block.sh >log.txt 2>&1 </dev/null")
+                                       .c_str());
+    const std::string log = Slurp(folder / "log.txt");
+    CAPTURE(log);
+    CHECK(status == 0);
+  }
+}
+
+bool HasLearners() {
+  return fs::exists(fs::path(BERTH_BINARY).parent_path() / "libberth_learn.so");
+}
+
+}  // namespace
+
+TEST_CASE("docs: a page a verb is what its --help says") {
+  const TemporaryFolder folder;
+  for (const std::string& verb : Verbs())
+    CheckCurrent(kRoot / "tools/verbs" / (verb + ".md"), VerbPage(verb, Help(folder, verb)));
+  CheckCurrent(kRoot / "tools/verbs/README.md", VerbsPage());
+  for (const std::string& verb : Verbs()) {
+    INFO(verb << " has no example: tools/docs/examples.hpp");
+    CHECK(Slurp((kRoot / "tools/verbs" / (verb + ".md")).string()).find("```sh\n") != std::string::npos);
+  }
+}
+
+TEST_CASE("docs: the reference of observations, actions and rewards is what the code says") {
+  CheckCurrent(kRoot / "env/REFERENCE.md", ReferencePage());
+}
+
+TEST_CASE("docs: every command names a verb and options that exist") {
+  const TemporaryFolder folder;
+  std::map<std::string, std::string> help;
+  for (const std::string& verb : Verbs()) help[verb] = Help(folder, verb);
+  // Its own options stand behind the first word of `reproduce`.
+  for (const char* of : {"gavel", "queueing", "hpc", "fgd", "prediction", "realism"})
+    help["reproduce"] += Help(folder, Join("reproduce ", of));
+  static const std::regex kCommand("(?:^|[`\\s(])(?:tools/)?berth ([a-z]+)((?:[^`\\n]|\\\\\\n)*)");
+  static const std::regex kOption("(?:^|\\s)--([a-z][a-z-]*)");
+  int commands = 0;
+  for (const fs::path& page : Pages()) {
+    const std::string text = std::regex_replace(Slurp(page.string()), std::regex("\\\\\n"), " ");
+    for (std::sregex_iterator it(text.begin(), text.end(), kCommand), end; it != end; ++it) {
+      const std::string verb = (*it)[1], rest = (*it)[2];
+      if (rest.find("--") == std::string::npos) continue;  // a word of a sentence, or nothing to check
+      INFO(page.string() << ": berth " << verb << rest);
+      ++commands;
+      if (help.count(verb) == 0) {
+        CHECK(help.count(verb) == 1);
+        continue;
+      }
+      const std::string words = rest.substr(0, rest.find(" # "));
+      for (std::sregex_iterator option(words.begin(), words.end(), kOption); option != end; ++option) {
+        const std::string name = "--" + (*option)[1].str();
+        CAPTURE(name);
+        CHECK(std::regex_search(help[verb], std::regex("\n  " + name + " ")));
+      }
+    }
+  }
+  CHECK(commands > 40);
+}
+
+TEST_CASE("docs: links within the repository lead somewhere") {
+  static const std::regex kLink("\\]\\(([^)#\\s]+)(#[^)\\s]*)?\\)");
+  for (const fs::path& page : Pages()) {
+    const std::string text = Slurp(page.string());
+    for (std::sregex_iterator it(text.begin(), text.end(), kLink), end; it != end; ++it) {
+      const std::string target = (*it)[1];
+      if (target.find("://") != std::string::npos) continue;
+      INFO(page.string() << ": " << target);
+      CHECK(fs::exists(page.parent_path() / target));
+    }
+  }
+}
+
+TEST_CASE("docs: the commands run") {
+  if (test::Python(BERTH_SOURCE_DIR, "h5py, matplotlib").empty())
+    return test::Skip("needs h5py and matplotlib: tools/setup");
+  for (const fs::path& page : Pages()) RunBlocks(page, {""});
+}
+
+TEST_CASE("docs: the commands that train run", "[learn]") {
+  if (!HasLearners()) return test::Skip("needs LibTorch: the preset release");
+  for (const fs::path& page : Pages()) {
+    bool trains = false;
+    for (const Block& block : Blocks(page)) trains = trains || block.marker == "learn";
+    if (trains) RunBlocks(page, {"", "learn"});
+  }
+}
+
+TEST_CASE("docs: the commands that take long run", "[.slow]") {
+  for (const fs::path& page : Pages()) {
+    bool slow = false;
+    for (const Block& block : Blocks(page)) slow = slow || block.marker == "slow";
+    if (slow)
+      RunBlocks(page, HasLearners() ? std::set<std::string>{"", "learn", "slow"}
+                                    : std::set<std::string>{"", "slow"});
+  }
+}
+
+}  // namespace berth

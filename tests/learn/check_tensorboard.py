@@ -1,0 +1,36 @@
+"""Compares the TensorBoard events of a run with its progress.csv: check_tensorboard.py RUN.
+
+Read by TensorBoard's own reader, every scalar must be in the CSV at the same step with the same value, and the other
+way round.
+"""
+import csv
+import sys
+
+import numpy
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+NAMES = ["charts/SPS", "charts/episodic_return", "charts/learning_rate", "losses/policy_loss", "losses/value_loss",
+         "losses/entropy", "losses/approx_kl", "losses/clipfrac", "losses/explained_variance"]
+
+
+def main(run):
+    events = EventAccumulator(run)
+    events.Reload()
+    found = {(tag, scalar.step): numpy.float32(scalar.value) for tag in events.Tags()["scalars"] for scalar in events.Scalars(tag)}
+    with open(f"{run}/progress.csv") as file:
+        rows = list(csv.DictReader(file))
+    wanted = {(tag, int(row["global_step"])): numpy.float32(value)
+              for row in rows for tag, value in row.items() if tag != "global_step" and value != ""}
+    if not rows or set(found) != set(wanted):
+        sys.exit(f"expected the scalars of progress.csv, found other ones: {sorted(set(found) ^ set(wanted))[:5]}")
+    differ = [key for key in wanted if not numpy.isclose(found[key], wanted[key], rtol=1e-6, atol=0, equal_nan=True)]
+    if differ:
+        sys.exit(f"expected the values of progress.csv, found others: {differ[:5]}")
+    missing = [name for name in NAMES if name not in rows[0]]
+    if missing:
+        sys.exit(f"expected CleanRL's names, missing {missing}")
+    print(f"{len(found)} scalars agree")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

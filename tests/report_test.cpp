@@ -1,0 +1,193 @@
+// berth evaluate --report: the page in a real browser, its figures, the result file, bad input.
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+
+#include "data/hdf5_file.hpp"
+#include "env/check.hpp"
+#include "tests/binary.hpp"
+#include "tests/catch.hpp"
+#include "tests/python.hpp"
+#include "tests/skip.hpp"
+#include "tests/temporary_folder.hpp"
+#include "tools/json.hpp"
+
+namespace berth {
+namespace {
+
+using test::Berth;
+using test::CheckOneLine;
+using test::Slurp;
+using test::TemporaryFolder;
+
+const std::string kWorkload =
+    "evaluate --workload 'synthetic(rate=3,jobs=40,gangs=multi)' --cluster v100=8,k80=8 --schedulers "
+    "'fcfs;srpt' ";
+
+const std::string kShared =
+    "evaluate --workload 'synthetic(rate=6,jobs=40)' --cluster v100=2,k80=2 --schedulers "
+    "'gavel(packed=true);srpt' "
+    "--seeds 0:1 --features 'failures(mtbf_h=20)' ";
+
+bool CanDraw() {
+  return !test::Python(BERTH_SOURCE_DIR, "h5py, matplotlib").empty();
+}
+
+// "" where there is none.
+std::string Browser() {
+  for (const char* name : {"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"}) {
+    if (std::system(Join("command -v ", name, " >/dev/null 2>&1").c_str()) == 0) return name;
+  }
+  return "";
+}
+
+// What the browser finds, written into the page's own elements: pictures that it could draw, bars of the
+// chart, and what stands in the tip once the mouse is over one.
+constexpr const char* kProbe = R"(<script>addEventListener("load", () => {
+  const images = [...document.images], canvas = document.getElementById("gantt"), box = canvas.getBoundingClientRect();
+  const said = document.body.dataset, tip = document.getElementById("tip");
+  said.images = images.filter((i) => i.complete && i.naturalWidth > 0).length + " of " + images.length;
+  said.bars = canvas.dataset.drawn;
+  said.schedulers = document.getElementById("who").options.length;
+  for (let x = 70; x < box.width && !said.tip; x += 5) {
+    for (let y = 3; y < box.height && !said.tip; y += 5) {
+      const at = {clientX: box.left + x, clientY: box.top + y, bubbles: true};
+      canvas.dispatchEvent(new MouseEvent("mousemove", at));
+      if (!tip.hidden) said.tip = tip.textContent;
+    }
+  }
+  const all = document.getElementById("all");
+  all.click();
+  said.afterwards = canvas.dataset.drawn;
+});</script>)";
+
+std::string Said(const std::string& dom, const std::string& name) {
+  std::smatch match;
+  return std::regex_search(dom, match, std::regex("data-" + name + "=\"([^\"]*)\"")) ? match[1].str() : "";
+}
+
+int Pictures(const std::string& folder, const std::string& extension) {
+  int count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    count += entry.path().extension() == extension && entry.file_size() > 1000;
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("report: a page that needs no network, and opens in a browser without errors") {
+  if (!CanDraw()) return test::Skip("needs h5py and matplotlib: tools/setup");
+  const TemporaryFolder folder;
+  REQUIRE(Berth(folder, kWorkload + "--seeds 7:8 --out low.h5").code == 0);
+  const test::Outcome ran = Berth(folder, kWorkload + "--seeds 0:2 --report page --report-with low.h5");
+  CAPTURE(ran.error, ran.out);
+  REQUIRE(ran.code == 0);
+  const std::string page = Slurp(folder / "page/index.html");
+  // Nothing is fetched: every src is data, and links go within the page or to files beside it.
+  static const std::regex kOutside(
+      R"re((src|href)="(?!data:|#|[a-z0-9_]+\.(svg|png|h5)")|url\(|@import|<link rel="style)re");
+  CHECK_FALSE(std::regex_search(page, kOutside));
+  // Nine figures, one of them of the two loads, and a chart a scheduler; each as SVG and PNG.
+  CHECK(Pictures(folder / "page", ".svg") == 11);
+  CHECK(Pictures(folder / "page", ".png") == 11);
+  CHECK(page.find("--seeds 0:2 --report page --report-with low.h5") != std::string::npos);
+  CHECK(page.find("schedulers=fcfs;srpt") != std::string::npos);
+
+  const std::string browser = Browser();
+  if (browser.empty()) return test::Skip("needs chromium");
+  std::ofstream(folder / "page/probe.html")
+      << std::regex_replace(page, std::regex("</body>"), std::string(kProbe) + "</body>");
+  const std::string command = Join("cd '", folder.path(), "' && timeout 60 ", browser,
+                                   " --headless --no-sandbox --disable-gpu --enable-logging=stderr "
+                                   "--window-size=1200,900 --dump-dom 'file://",
+                                   folder / "page/probe.html", "' >dom.html 2>console.txt");
+  REQUIRE(std::system(command.c_str()) == 0);
+  const std::string dom = Slurp(folder / "dom.html"), console = Slurp(folder / "console.txt");
+  CAPTURE(console);
+  CHECK(console.find("CONSOLE") == std::string::npos);  // neither errors nor anything else
+  CHECK(Said(dom, "images") == "9 of 9");
+  CHECK(Said(dom, "schedulers") == "2");
+  CHECK(std::atoi(Said(dom, "bars").c_str()) > 10);
+  CHECK(std::atoi(Said(dom, "afterwards").c_str()) >= std::atoi(Said(dom, "bars").c_str()));
+  CHECK(std::regex_search(Said(dom, "tip"),
+                          std::regex("^job \\d+: .*GPU.*\\n(v100|k80) \\d: .* to .*\\narrived")));
+}
+
+TEST_CASE("report: the result file has what it says, equal to the JSON") {
+  const TemporaryFolder folder;
+  REQUIRE(Berth(folder, kWorkload + "--seeds 0:2 --out e.h5 --timeline t.json --json e.json").code == 0);
+  const h5::Reader in(folder / "e.h5", "evaluation", 1);
+  const Json json = ReadJson(folder / "e.json");
+  const auto slowdown = in.Array<double>("metrics/mean_slowdown", 4);
+  const auto ratios = in.Array<double>("jct_ratio", 6);
+  const auto jct = in.Array<double>("jct_s"), waits = in.Array<double>("wait_s", 2 * 2 * 40),
+             alone = in.Array<double>("alone_s", 2 * 40);
+  for (std::size_t k = 0; k < 2; ++k) {
+    const Json& row = json["schedulers"][k];
+    CHECK((slowdown[2 * k] + slowdown[2 * k + 1]) / 2 ==
+          Approx(row["mean_slowdown"].get<double>()).epsilon(1e-14));
+    CHECK(ratios[3 * k] == row["jct_ratio"]["mean"].get<double>());
+    // The means of the columns are the figures: waits, and slowdowns from their definition.
+    double wait = 0.0, slow = 0.0;
+    for (std::size_t i = 0; i < 80; ++i) {
+      wait += waits[80 * k + i] / 80;
+      slow += std::max(1.0, jct[80 * k + i] / std::max(alone[i], 10.0)) / 80;
+    }
+    CHECK(wait == Approx(row["mean_wait_s"].get<double>()).margin(1e-6));
+    CHECK(slow == Approx(row["mean_slowdown"].get<double>()).epsilon(1e-12));
+    std::int64_t decisions = 0;
+    const auto counts = in.Array<std::int64_t>("decision_us/counts");
+    for (std::size_t i = 0; i < counts.size() / 2; ++i) decisions += counts[k * counts.size() / 2 + i];
+    CHECK(decisions == row["decisions"].get<std::int64_t>());
+  }
+  const std::string python = test::Python(BERTH_SOURCE_DIR, "h5py, matplotlib");
+  if (!python.empty()) {
+    // What is drawn from it comes to the figures; jobs that share GPUs too.
+    REQUIRE(Berth(folder, kShared + "--out shared.h5 --timeline t.json").code == 0);
+    for (const char* file : {"e.h5", "shared.h5"}) {
+      const int checked =
+          std::system(Join("cd '", folder.path(), "' && '", python,
+                           "' '" BERTH_SOURCE_DIR "/tests/check_report.py' ", file, " 2>error.txt")
+                          .c_str());
+      CAPTURE(Slurp(folder / "error.txt"));
+      CHECK(checked == 0);
+    }
+  }
+  const auto begin = in.Array<std::int32_t>("recording/spans/devices_begin"),
+             count = in.Array<std::int32_t>("recording/spans/devices_count"),
+             job = in.Array<std::int32_t>("recording/spans/job");
+  const auto gang = in.Array<std::int32_t>("recording/jobs/gang");
+  const auto devices = in.Array<std::int32_t>("recording/devices");
+  std::int32_t next = 0;
+  for (std::size_t i = 0; i < begin.size(); ++i) {
+    REQUIRE(begin[i] == next);
+    REQUIRE(count[i] == gang[static_cast<std::size_t>(job[i])]);
+    next += count[i];
+  }
+  CHECK(next == static_cast<std::int32_t>(devices.size()));
+  REQUIRE(Berth(folder, kWorkload + "--seeds 0:2 --out plain.h5").code == 0);
+  CHECK_FALSE(h5::Reader(folder / "plain.h5", "evaluation", 1).Has("wait_s"));
+}
+
+TEST_CASE("report: bad input is one line") {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "file") << "text";
+  CheckOneLine(Berth(folder, "evaluate --report file"), "--report: cannot make the folder file");
+  CheckOneLine(Berth(folder, "evaluate --report ''"), "--report: expected a folder, found nothing");
+  CheckOneLine(Berth(folder, "evaluate --report-with file"), "--report-with: expected --report DIR with it");
+  CheckOneLine(Berth(folder, "evaluate --report d --report-with file"), "--report-with: file: ");
+  CheckOneLine(Berth(folder, "evaluate --report d --report-with none.h5"), "none.h5");
+  if (!CanDraw()) return test::Skip("needs h5py and matplotlib: tools/setup");
+  const std::string python = test::Python(BERTH_SOURCE_DIR, "h5py, matplotlib");
+  REQUIRE(Berth(folder, "generate --workload toy --out s.h5").code == 0);
+  const int status =
+      std::system(Join("cd '", folder.path(), "' && '", python,
+                       "' '" BERTH_SOURCE_DIR "/tools/report/report.py' s.h5 --out d 2>error.txt")
+                      .c_str());
+  CHECK(status != 0);
+  CAPTURE(Slurp(folder / "error.txt"));
+  CHECK(Slurp(folder / "error.txt").find("s.h5: expected an evaluation file") == 0);
+}
+
+}  // namespace berth

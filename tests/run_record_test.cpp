@@ -1,0 +1,182 @@
+// Who held which GPUs when (tools/report/run_record.hpp): by hand, and against the simulator's own accounts
+// for every scheduler.
+#include "tools/report/run_record.hpp"
+
+#include <algorithm>
+
+#include "baselines/schedulers.hpp"
+#include "env/index.hpp"
+#include "tests/catch.hpp"
+#include "tests/runs.hpp"
+#include "tests/tiny.hpp"
+#include "tests/toy_scenarios.hpp"
+#include "tools/report/decision_times.hpp"
+#include "tools/report/lanes.hpp"
+
+namespace berth {
+namespace {
+
+using test::Tiny;
+
+struct Recorded {
+  RunResult result;
+  RunRecord record;
+};
+
+Recorded Record(const std::string& spec, const Scenario& scenario) {
+  RunRecorder recorder(scenario);
+  RunOptions options;
+  options.keep_events = true;
+  options.progress = [&](const Simulator& simulator) { return recorder.Observe(simulator), true; };
+  Recorded recorded{Run(scenario, *test::Make(spec), spec, options), {}};
+  recorded.record = recorder.Finish(recorded.result);
+  return recorded;
+}
+
+// "0: 0-150 on 0,1 completed", a line a span.
+std::vector<std::string> Lines(const RunRecord& record) {
+  std::vector<std::string> lines;
+  for (const RunRecord::Span& span : record.spans) {
+    std::string devices;
+    for (const std::int32_t device : record.Devices(span))
+      devices += Join(devices.empty() ? "" : ",", device);
+    lines.push_back(
+        Join(span.job, ": ", span.begin_s, "-", span.end_s, " on ", devices, " ", ToString(span.end)));
+  }
+  return lines;
+}
+
+// GPU-seconds held, what several jobs hold at once counted once.
+double HeldSeconds(const Scenario& scenario, const RunRecord& record) {
+  std::vector<std::vector<std::pair<double, double>>> held(U(scenario.num_gpus()));
+  for (const RunRecord::Span& span : record.spans) {
+    for (const std::int32_t device : record.Devices(span))
+      held[U(device)].push_back({span.begin_s, span.end_s});
+  }
+  double sum = 0.0;
+  for (auto& spans : held) {
+    std::sort(spans.begin(), spans.end());
+    double covered = 0.0;
+    for (const auto& [begin, end] : spans) {
+      sum += std::max(0.0, end - std::max(begin, covered));
+      covered = std::max(covered, end);
+    }
+  }
+  return sum;
+}
+
+}  // namespace
+
+TEST_CASE("run record: gangs that wait for each other, by hand") {
+  // Two GPUs of type a, one of type b. Job 0 (gang 2) takes 150 s on a; job 1 (from 40 s) 70 s on b; job 2
+  // (gang 2, from 60 s) waits for a until 150 s, then takes 100 s.
+  const Scenario scenario =
+      Tiny({{"a", 2}, {"b", 1}}, {{1.0, 0.0}, {0.0, 1.0}}, {{0, 150, 0, 2}, {40, 70, 1, 1}, {60, 100, 0, 2}});
+  const RunRecord record = Record("fcfs(overtake=true)", scenario).record;
+  CHECK(Lines(record) == std::vector<std::string>{"0: 0-150 on 0,1 completed", "1: 40-110 on 2 completed",
+                                                  "2: 150-250 on 0,1 completed"});
+  CHECK(record.arrive_s == std::vector<double>{0, 40, 60});
+  CHECK(record.left_s == std::vector<double>{150, 110, 250});
+  CHECK(record.end_s == 250.0);
+  CHECK(record.unseen_gangs == 0);
+  CHECK(record.outages.empty());
+}
+
+TEST_CASE("run record: a job that is stopped, by hand") {
+  // One GPU. Job 0 has 100 s to do; job 1 comes at 20 s with 10 s and goes first by srpt.
+  const Scenario scenario = Tiny({{"a", 1}}, {{1.0}}, {{0, 100}, {20, 10}});
+  CHECK(Lines(Record("srpt", scenario).record) == std::vector<std::string>{"0: 0-20 on 0 stopped",
+                                                                           "1: 20-30 on 0 completed",
+                                                                           "0: 30-110 on 0 completed"});
+}
+
+TEST_CASE("run record: a window ends the run while jobs still run") {
+  // Job 0 alone is measured and ends at 10 s; job 1 runs on its own GPU until then.
+  const Scenario scenario = Tiny({{"a", 2}}, {{1.0}}, {{0, 10}, {0, 100}});
+  RunRecorder recorder(scenario);
+  RunOptions options;
+  options.window = {0, 1}, options.keep_events = true;
+  options.progress = [&](const Simulator& simulator) { return recorder.Observe(simulator), true; };
+  const RunResult result = Run(scenario, *test::Make("fcfs"), "fcfs", options);
+  CHECK(Lines(recorder.Finish(result)) ==
+        std::vector<std::string>{"0: 0-10 on 0 completed", "1: 0-10 on 1 still running"});
+}
+
+TEST_CASE("run record: an outage interrupts, by hand") {
+  // A node of two GPUs is away from 50 s to 75 s; job 0 (100 s) then starts anew, as nothing was saved.
+  ScenarioData data = test::TinyData({{"a", 2}}, {{1.0}}, {{0, 100, 0, 2}});
+  data.cluster.types[0].gpus_per_node = 2;
+  data.features = ParseFeatures("failures(events=50:75:node:a/0)");
+  const RunRecord record = Record("fcfs", Scenario(std::move(data))).record;
+  CHECK(Lines(record) ==
+        std::vector<std::string>{"0: 0-50 on 0,1 interrupted", "0: 75-175 on 0,1 completed"});
+  REQUIRE(record.outages.size() == 2);
+  for (int device = 0; device < 2; ++device) {
+    CHECK(record.outages[U(device)].device == device);
+    CHECK(record.outages[U(device)].begin_s == 50.0);
+    CHECK(record.outages[U(device)].end_s == 75.0);
+  }
+}
+
+TEST_CASE("run record: the GPU-seconds are the simulator's, for every scheduler") {
+  for (const SchedulerInfo& info : BaselineSchedulers()) {
+    for (const Clock& clock : {Clock{ClockKind::kEvent}, Clock{ClockKind::kRounds, 60.0}}) {
+      CAPTURE(info.name, clock.ToString());
+      const Scenario scenario = test::RandomScenario(/*seed=*/11, /*jobs=*/14, clock);
+      Recorded recorded;
+      try {
+        recorded = Record(info.name, scenario);
+      } catch (const Error&) {
+        continue;  // it needs a feature that this scenario lacks; what may be refused is tested elsewhere
+      }
+      const Metrics& metrics = recorded.result.metrics;
+      const double busy = metrics.utilization * scenario.num_gpus() * metrics.end_s;
+      CHECK(HeldSeconds(scenario, recorded.record) == Approx(busy).epsilon(1e-9));
+      CHECK(recorded.record.unseen_gangs == 0);
+      for (const RunRecord::Span& span : recorded.record.spans) {
+        REQUIRE(span.begin_s <= span.end_s);
+        REQUIRE(span.devices_count >= 1);
+      }
+      const std::vector<double> first = FirstStarts(recorded.result.events, scenario.num_jobs());
+      double waits = 0.0;
+      for (int job = 0; job < scenario.num_jobs(); ++job) {
+        if (recorded.result.jct_s[U(job)] == recorded.result.jct_s[U(job)])
+          waits += first[U(job)] - scenario.data().jobs.arrival[U(job)];
+      }
+      CHECK(waits == Approx(metrics.mean_wait_s * metrics.jobs).margin(1e-9));
+    }
+  }
+}
+
+TEST_CASE("lanes: what overlaps stands apart, what does not shares") {
+  Lanes lanes;
+  CHECK(lanes.Take(0, 10) == 0);
+  CHECK(lanes.Take(5, 8) == 1);
+  CHECK(lanes.Take(8, 12) == 1);
+  CHECK(lanes.Take(10, 11) == 0);
+  CHECK(lanes.Take(10.5, 13) == 2);
+  CHECK(lanes.count() == 3);
+}
+
+TEST_CASE("decision times: every value falls between its edges") {
+  const std::vector<double> edges = DecisionTimes::EdgesUs();
+  CHECK(edges.front() == 0.01);
+  CHECK(edges.back() == Approx(1e8).epsilon(1e-9));  // 100 s
+  for (const double us : {0.0123, 0.5, 3.3, 1234.5, 9.9e7}) {
+    DecisionTimes times, sum;
+    times.Add(us);
+    sum.Add(times);
+    const auto bin = static_cast<std::size_t>(std::find(sum.counts().begin(), sum.counts().end(), 1) -
+                                              sum.counts().begin());
+    CAPTURE(us, bin);
+    REQUIRE(bin < sum.counts().size());
+    CHECK(edges[bin] <= us);
+    CHECK(us < edges[bin + 1]);
+  }
+  DecisionTimes times;  // beyond both ends: the first and the last
+  times.Add(0.0), times.Add(1e12);
+  CHECK(times.counts().front() == 1);
+  CHECK(times.counts().back() == 1);
+}
+
+}  // namespace berth

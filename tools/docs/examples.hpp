@@ -1,0 +1,58 @@
+// A block of commands a verb, for its page; tests/docs_test.cpp runs them, one page in one folder.
+#pragma once
+
+namespace berth {
+
+struct VerbExample {
+  const char* verb;
+  const char* marker;  // of the block, such as "learn: needs LibTorch"; "" = always run
+  const char* commands;
+};
+
+inline constexpr VerbExample kVerbExamples[] = {
+    {"generate", "",
+     "tools/berth generate --workload 'synthetic(rate=4.8,jobs=200,gangs=multi)' --cluster "
+     "v100=36,p100=36,k80=36 --seed 7 --out s.h5\n"
+     "tools/berth generate --workload toy --out toy.h5 --json toy.json\n"},
+    {"convert", "",
+     "printf 'LM (batch size 10)\\t-\\t-\\t-\\t1\\t1000\\t1\\t1\\t-1.0\\t0.0\\nResNet-18 (batch size "
+     "32)\\t-\\t-\\t-\\t1\\t5000\\t2\\t1\\t-1.0\\t60.0\\n' > t.trace\n"
+     "tools/berth convert --format gavel t.trace --cluster v100=4,k80=4 --out t.h5\n"},
+    {"simulate", "",
+     "tools/berth simulate --scheduler 'queue(order=sjf,backfill=easy)' --window 300:400 --json r.json "
+     "--events e.h5\n"
+     "tools/berth simulate --workload 'synthetic(rate=0.5,jobs=50)' --features 'failures(mtbf_h=50)' "
+     "--scheduler srpt --timeline t.json\n"},
+    {"train", "learn: needs LibTorch",
+     "tools/berth train --agent ppo --steps 4000 --envs 4 --threads 1 --visible 16 --episode-jobs 40 --out "
+     "runs/a\n"
+     "tools/berth train --resume --out runs/a --steps 8000     # Ctrl-C saves, too\n"},
+    {"tune", "",
+     "tools/berth tune --scheduler tuned --generations 1 --workloads 2 --jobs 60 --window 20:40 --validate 2 "
+     "--out tuned.ini\n"
+     "tools/berth evaluate --config tuned.ini --seeds 1000:1001\n"},
+    {"evaluate", "",
+     "tools/berth evaluate --schedulers 'fcfs;srpt' --seeds 1000:1002 --json table.json --out evaluation.h5\n"
+     "tools/berth evaluate --schedulers 'fcfs;all' --workload 'synthetic(rate=1,jobs=20)' --cluster "
+     "v100=4,k80=4 --seeds 0:1\n"},
+    {"export", "learn: needs LibTorch",
+     "tools/berth train --steps 2000 --envs 4 --threads 1 --visible 16 --episode-jobs 40 --out run\n"
+     "tools/berth export run --out policy.h5 --onnx policy.onnx\n"
+     "tools/berth simulate --scheduler 'policy(file=policy.h5)' --window 0:50\n"},
+    {"serve", "not run: it serves until it is stopped",
+     "tools/berth serve --extender --policy policy.h5 --table tools/examples/extender.json\n"},
+    {"inspect", "",
+     "tools/berth generate --workload toy --out toy.h5\n"
+     "tools/berth inspect toy.h5\n"},
+    {"bench", "",
+     "tools/berth bench --list\n"
+     "tools/berth bench --only start --repeats 1 --seconds 0.1\n"},
+    {"reproduce", "", "tools/berth reproduce queueing --replications 5 --jobs 2000 --only srpt\n"},
+    {"reproduce", "slow: minutes", "tools/berth reproduce queueing --replications 20\n"},
+    {"list", "",
+     "tools/berth list schedulers\n"
+     "tools/berth list schedulers --name srpt,queue\n"
+     "tools/berth list features --full\n"},
+};
+
+}  // namespace berth

@@ -1,0 +1,112 @@
+#include "tools/docs/pages.hpp"
+
+#include <regex>
+#include <span>
+#include <utility>
+
+#include "env/encoder.hpp"
+#include "env/mdp.hpp"
+#include "env/rewards.hpp"
+#include "tools/docs/examples.hpp"
+#include "tools/verbs.hpp"
+
+namespace berth {
+namespace {
+
+constexpr const char* kMade = "<!-- made by berth_tests --update-golden 'docs*'; do not edit -->\n\n";
+
+// A cell of a table: a bar would end it.
+std::string Cell(const std::string& text) {
+  return std::regex_replace(text, std::regex("\\|"), "\\|");
+}
+
+std::string Channels(const char* block, const char* shape, std::span<const ChannelInfo> channels) {
+  if (channels.empty()) return "";
+  std::string text = Join("\n`", block, "` ", shape, "\n\n| channel | meaning | range |\n|---|---|---|\n");
+  for (const ChannelInfo& channel : channels) {
+    text += Join("| `", channel.name, "` | ", Cell(channel.meaning), " | ", channel.low, " to ", channel.high,
+                 " |\n");
+  }
+  return text;
+}
+
+std::string Observations() {
+  std::string text;
+  for (const EncoderInfo& info : Encoders()) {
+    text += Join("\n### `", info.name, "`\n\n", info.summary, ". Source: ", info.source, ".\n");
+    for (const ParamInfo& param : info.params)
+      text += Join("- `", param.name, "=", param.default_value, "`: ", Cell(param.help), "\n");
+    text += Channels("jobs", "[Q, channels], a row a visible job", info.job);
+    text += Channels("pairs", "[Q, G, channels], a job on a GPU type", info.pair);
+    text += Channels("types", "[G, channels], a row a GPU type", info.type);
+    text += Channels("global", "[channels]", info.global);
+  }
+  return text;
+}
+
+std::string RewardTerms() {
+  std::string text = "\n| term | the return of an episode is | paid | source |\n|---|---|---|---|\n";
+  for (const RewardInfo& info : Rewards()) {
+    text += Join("| `", info.name, "` | ", Cell(info.summary), " | ",
+                 info.terminal ? "at the end" : "every step", " | ", Cell(info.source), " |\n");
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string ReferencePage() {
+  const MdpSpec mdp;
+  return Join(
+      "# Observation, action, reward\n\n", kMade,
+      "What `berth train` offers a learner, as the code declares it. The default process is `",
+      mdp.ToString(),
+      "`: options `--encoder`, `--semantics`, `--preemptive`, `--knowledge`, `--order`, `--visible`, "
+      "`--reward` and "
+      "`--tau` change it. Q = visible jobs (",
+      mdp.visible,
+      "), G = GPU types of the cluster.\n\n"
+      "## Observation\n\nfloat32 blocks, one after the other in one row of the batch. An encoder is never "
+      "edited: a "
+      "change is a new one (`env/encoder.hpp`).\n",
+      Observations(),
+      "\n## Action\n\n`Discrete(Q * G + 1)`, without the last under semantics `commit`. Action `q * G + g` "
+      "puts visible "
+      "job `q` on GPU type `g`; the last, `done`, ends the decision point and lets time pass. Illegal "
+      "actions are masked "
+      "(`env/action_mask.hpp`) and at least one is legal. Under `redecide` a decision point is a sequence of "
+      "actions until "
+      "`done`; under `commit` one action picks the job that starts next and waits until it fits.\n\n"
+      "Time passes at `done` alone, so `discount = exp(-dt / tau)` is 1 within an instant; tau is ",
+      mdp.tau_s,
+      " s unless `--tau` says otherwise. An episode terminates when its jobs are done and is truncated after "
+      "`--episode-jobs` arrivals; truncation bootstraps from the final observation.\n\n"
+      "## Reward\n\nA sum of named terms with weights, `jct+0.5*slowdown`; the default is `",
+      mdp.reward, "`.\n", RewardTerms());
+}
+
+std::string VerbPage(const std::string& verb, const std::string& help) {
+  // The default of --threads is the machine's.
+  const std::string text =
+      std::regex_replace(help, std::regex("(\n  --threads [^\n]*) \\[\\d+\\]"), "$1 [this machine's cores]");
+  std::string page = Join("# berth ", verb, "\n\n", kMade, "```text\n", text, "```\n");
+  for (const VerbExample& example : kVerbExamples) {
+    if (example.verb != verb) continue;
+    page += page.find("## Examples") == std::string::npos ? "\n## Examples\n\n" : "\n";
+    if (*example.marker != '\0') page += Join("<!-- ", example.marker, " -->\n");
+    page += Join("```sh\n", example.commands, "```\n");
+  }
+  return page;
+}
+
+std::string VerbsPage() {
+  std::string text = Join("# The verbs of berth\n\n", kMade,
+                          "A page a verb: what `berth VERB --help` prints. What they write is documented in "
+                          "[tools/README.md](../README.md).\n\n| verb | what it does |\n|---|---|\n");
+#define BERTH_ROW(verb, function, summary) text += Join("| [", verb, "](", verb, ".md) | ", summary, " |\n");
+  BERTH_VERBS(BERTH_ROW)
+#undef BERTH_ROW
+  return text;
+}
+
+}  // namespace berth

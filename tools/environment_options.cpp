@@ -1,0 +1,103 @@
+#include "tools/environment_options.hpp"
+
+#include "env/encoder.hpp"
+#include "env/rewards.hpp"
+#include "tools/results.hpp"
+#include "tools/table.hpp"
+
+namespace berth {
+namespace {
+
+constexpr std::int64_t kManyJobs = 1'000'000'000;
+
+MdpSpec ResolveProcess(const Options& options, Knowledge knowledge) {
+  MdpSpec mdp;
+  mdp.semantics = InOption(options, "semantics", [&] { return ParseSemantics(options.Text("semantics")); });
+  mdp.commit_backfill = options.Bool("commit-backfill");
+  mdp.preemptive = options.Bool("preemptive");
+  mdp.knowledge = knowledge;
+  mdp.order = InOption(options, "order", [&] { return ParseQueueOrder(options.Text("order")); });
+  mdp.on_change = options.Bool("on-change");
+  mdp.work_conserving =
+      options.Text("work-conserving") == "auto" ? mdp.preemptive : options.Bool("work-conserving");
+  mdp.visible = static_cast<int>(options.Integer("visible", 1, 65536));
+  mdp.reward = options.Text("reward");
+  mdp.tau_s = options.Number("tau", 1e-3, 1e12);
+  mdp.encoder = InOption(options, "encoder", [&] { return ResolveEncoder(options.Text("encoder")); });
+  const Reward checked(mdp.reward);  // a misspelt term shows before anything is made
+  if (mdp.semantics == Semantics::kCommit && mdp.preemptive) {
+    throw Error(Join(options.Where("semantics"), " commit: expected ", options.Where("preemptive"),
+                     " false with it, found true"));
+  }
+  if (mdp.commit_backfill && (mdp.semantics != Semantics::kCommit || knowledge < Knowledge::kEstimate)) {
+    throw Error(Join(options.Where("commit-backfill"), ": expected ", options.Where("semantics"),
+                     " commit and knowledge estimate or oracle with it"));
+  }
+  InOption(options, "encoder", [&] { return MakeEncoder(mdp); });  // refuses a process that it is not for
+  return mdp;
+}
+
+// A cluster as a sensible scheduler would have filled it, from what the learner may know too.
+std::string WarmupScheduler(const MdpSpec& mdp) {
+  if (!mdp.preemptive || mdp.knowledge == Knowledge::kNone) return "fcfs";
+  return mdp.knowledge == Knowledge::kOracle ? "srpt" : "las";
+}
+
+}  // namespace
+
+void AddProcessOptions(Options& options) {
+  const MdpSpec mdp;
+  options.Value("visible", std::to_string(mdp.visible), "Q: jobs offered at once in training");
+  options.Value("order", ToString(mdp.order), "of the candidates: arrival | shortest");
+  options.Value("encoder", mdp.encoder, "what the policy sees: see berth list encoders");
+  options.Value("reward", mdp.reward, "sum of terms: see berth list rewards");
+  options.Value("tau", Fixed(mdp.tau_s, 0), "seconds: discount = exp(-dt / tau)");
+  options.Value("semantics", ToString(mdp.semantics), "redecide | commit");
+  options.Value("commit-backfill", mdp.commit_backfill ? "true" : "false",
+                "semantics commit: others may pass the chosen job by the published rule");
+  options.Value("preemptive", mdp.preemptive ? "true" : "false", "may running jobs be stopped or moved");
+  options.Value("on-change", mdp.on_change ? "true" : "false",
+                "pass over decision points at which nothing changed");
+  options.Value("work-conserving", "auto",
+                "no GPU idles that a job could use: auto (as --preemptive) | true | false");
+}
+
+void AddEpisodeOptions(Options& options, bool warmup) {
+  const SchedEnvOptions env;
+  options.Value("episode-jobs", std::to_string(env.episode_jobs),
+                "arrivals in an episode before it is truncated");
+  options.Value("jobs", "",
+                "of a fixed scenario: train on pieces of jobs A:B alone, so that the rest can test [all]");
+  if (!warmup) return;
+  options.Value("warmup-jobs", std::to_string(env.warmup_jobs), "it starts after up to this many arrivals");
+}
+
+int ResolveEpisodeJobs(const Options& options) {
+  return static_cast<int>(options.Integer("episode-jobs", 1, kManyJobs));
+}
+
+Window ResolveJobs(const Options& options, const ScenarioSource& source) {
+  if (options.Text("jobs").empty()) return {};
+  if (!source.fixed()) {
+    throw Error(Join(options.Where("jobs"), ": expected with it a fixed scenario (",
+                     options.Where("scenario"), "), found a generator"));
+  }
+  const auto [begin, end] = options.Range("jobs");
+  return {static_cast<int>(begin), static_cast<int>(end)};
+}
+
+EnvironmentChoice ResolveEnvironment(Options& options, std::uint64_t seed) {
+  const std::shared_ptr<const ScenarioSource> source = ResolveWorkload(options).source;
+  Scenario sample = source->Make(seed, Split::kTrain, /*env=*/0, /*episode=*/0, /*jobs=*/1);
+  SchedEnvOptions env;
+  env.mdp = ResolveProcess(options, sample.data().knowledge);
+  env.seed = seed;
+  env.split = Split::kTrain;
+  env.episode_jobs = ResolveEpisodeJobs(options);
+  env.warmup_jobs = static_cast<int>(options.Integer("warmup-jobs", 0, kManyJobs));
+  env.jobs = ResolveJobs(options, *source);
+  env.warmup = [spec = WarmupScheduler(env.mdp)] { return MakeScheduler(spec, AllSchedulers()); };
+  return {source, std::move(sample), std::move(env)};
+}
+
+}  // namespace berth

@@ -1,0 +1,30 @@
+// The options that say what an environment is, beside the workload: `berth train` and the Python package
+// declare the same ones, so that what one of them trains in the other can name.
+#pragma once
+
+#include <memory>
+
+#include "env/vec_env.hpp"
+#include "tools/scenario_options.hpp"
+
+namespace berth {
+
+// --visible, --order, --encoder, --reward, --tau, --semantics, --commit-backfill, --preemptive, --on-change,
+// --work-conserving: MdpSpec.
+void AddProcessOptions(Options& options);
+// --episode-jobs, --jobs; --warmup-jobs too where `warmup`.
+void AddEpisodeOptions(Options& options, bool warmup = true);
+
+struct EnvironmentChoice {
+  std::shared_ptr<const ScenarioSource> source;
+  Scenario sample;  // of one job
+  SchedEnvOptions env;
+};
+// Of the options above and those of AddScenarioOptions. Throws Error naming the option.
+EnvironmentChoice ResolveEnvironment(Options& options, std::uint64_t seed);
+
+// --episode-jobs and --jobs alone.
+int ResolveEpisodeJobs(const Options& options);
+Window ResolveJobs(const Options& options, const ScenarioSource& source);
+
+}  // namespace berth

@@ -1,0 +1,141 @@
+// The Gantt chart of the page: wheel zooms, dragging moves, hovering says what it is. State is in the address (#k=0&from=0&to=48), so a
+// view can be bookmarked. `GANTT` is what gantt.py's page_data made.
+(() => {
+  const $ = (id) => document.getElementById(id);
+  const canvas = $("gantt"), tip = $("tip"), left = 64, bottom = 26;
+  const gpus = GANTT.counts.reduce((a, b) => a + b, 0);
+  const firsts = GANTT.counts.map((_, g) => GANTT.counts.slice(0, g).reduce((a, b) => a + b, 0));
+  const height = Math.min(900, Math.max(160, gpus * 11)) + bottom;
+  let k = 0, from = 0, to = 1, width = 100;
+
+  GANTT.schedulers.forEach((name, i) => $("who").add(new Option(name, i)));
+
+  const clock = (s) => {
+    const h = Math.floor(s / 3600), m = Math.floor(s / 60) % 60;
+    return `${h} h ${String(m).padStart(2, "0")} min`;
+  };
+  const x = (s) => left + (s - from) / (to - from) * (width - left);
+  const y = (row) => row / gpus * (height - bottom);
+
+  function ticks() {
+    const steps = [1 / 60, 5 / 60, 0.25, 0.5, 1, 2, 3, 6, 12, 24, 48, 120, 240, 480, 1200, 2400, 6000, 12000];
+    const hours = (to - from) / 3600, step = steps.find((s) => hours / s <= 12) || hours / 8;
+    const marks = [];
+    for (let i = Math.ceil(from / 3600 / step); i * step <= to / 3600; ++i) marks.push(i * step);
+    return marks;
+  }
+
+  function draw() {
+    const ratio = window.devicePixelRatio || 1;
+    width = canvas.parentElement.clientWidth;
+    canvas.width = width * ratio;
+    canvas.height = height * ratio;
+    canvas.style.width = width + "px";
+    canvas.style.height = height + "px";
+    const c = canvas.getContext("2d");
+    c.setTransform(ratio, 0, 0, ratio, 0, 0);
+    c.fillStyle = "#fff";
+    c.fillRect(0, 0, width, height);
+    c.font = "12px system-ui, sans-serif";
+    c.fillStyle = "#555";
+    for (const h of ticks()) {
+      c.fillStyle = "#e4e4e4";
+      c.fillRect(x(h * 3600), 0, 1, height - bottom);
+      c.fillStyle = "#555";
+      c.textAlign = "center";
+      c.fillText(`${+h.toFixed(2)} h`, Math.min(x(h * 3600), width - 18), height - 9);
+    }
+    let drawn = 0;
+    const row = y(1);
+    c.save();
+    c.beginPath();
+    c.rect(left, 0, width - left, height - bottom);
+    c.clip();
+    for (const [device, begin, end, job, , lane = 0, of = 1] of GANTT.runs[k]) {
+      if (end < from || begin > to) continue;
+      c.fillStyle = job < 0 ? "#444" : `hsl(${job * 137.508 % 360} 52% 66%)`;
+      const gap = row > 4 ? 0.6 : 0;
+      c.fillRect(x(begin), y(device + lane / of) + gap / 2, Math.max(x(end) - x(begin), 0.5), row / of - gap);
+      ++drawn;
+    }
+    c.restore();
+    c.textAlign = "left";
+    GANTT.types.forEach((name, g) => {
+      c.fillStyle = "#222";
+      c.fillText(name, 4, y(firsts[g] + GANTT.counts[g] / 2) + 4, left - 8);
+      if (g > 0) c.fillRect(0, y(firsts[g]), width, 1);
+    });
+    c.fillStyle = "#222";
+    c.fillRect(left, height - bottom, width - left, 1);
+    canvas.dataset.drawn = drawn;
+    $("from").value = +(from / 3600).toFixed(2);
+    $("to").value = +(to / 3600).toFixed(2);
+    $("who").value = k;
+    const address = `#k=${k}&from=${$("from").value}&to=${$("to").value}`;
+    if (location.hash !== address) history.replaceState(null, "", address);
+  }
+
+  function show(a, b) {
+    const end = Math.max(...GANTT.end), span = Math.min(Math.max(b - a, 1), end);
+    from = Math.min(Math.max(a, 0), Math.max(end - span, 0));
+    to = from + span;
+    tip.hidden = true;
+    draw();
+  }
+
+  function at(event) {
+    const box = canvas.getBoundingClientRect();
+    return [from + (event.clientX - box.left - left) / (width - left) * (to - from), (event.clientY - box.top) / (height - bottom) * gpus];
+  }
+
+  function hover(event) {
+    const [time, place] = at(event), device = Math.floor(place), slack = (to - from) / width;
+    const hit = place < gpus && time >= from && GANTT.runs[k].find(([d, begin, end, , , lane = 0, of = 1]) =>
+      d === device && Math.floor((place - device) * of) === lane && time >= begin - slack && time <= end + slack);
+    tip.hidden = !hit;
+    if (!hit) return;
+    const [, begin, end, job, how] = hit;
+    const g = firsts.filter((first) => first <= device).length - 1;
+    const lines = [`${GANTT.types[g]} ${device - firsts[g]}: ${clock(begin)} to ${clock(end)}`];
+    if (job < 0) {
+      lines.unshift("out of service");
+    } else {
+      const [id, kind, arrived, gang] = GANTT.jobs[job];
+      lines.unshift(`job ${id}: ${kind}, ${gang} GPU${gang > 1 ? "s" : ""}`);
+      lines.push(`arrived ${clock(arrived)}; here for ${clock(end - begin)}, then ${GANTT.ends[how]}`);
+    }
+    tip.textContent = lines.join("\n");
+    tip.style.left = Math.min(event.clientX + 14, window.innerWidth - tip.offsetWidth - 8) + "px";
+    tip.style.top = Math.min(event.clientY + 14, window.innerHeight - tip.offsetHeight - 8) + "px";
+  }
+
+  let grip = null;
+  canvas.addEventListener("mousedown", (event) => { grip = [event.clientX, from, to]; });
+  window.addEventListener("mouseup", () => { grip = null; });
+  window.addEventListener("mousemove", (event) => {
+    if (!grip) return event.target === canvas ? hover(event) : void (tip.hidden = true);
+    const shift = (grip[0] - event.clientX) / (width - left) * (grip[2] - grip[1]);
+    show(grip[1] + shift, grip[2] + shift);
+  });
+  canvas.addEventListener("wheel", (event) => {
+    event.preventDefault();
+    const [time] = at(event), by = Math.exp(event.deltaY * 0.0015);
+    show(time - (time - from) * by, time + (to - time) * by);
+  }, {passive: false});
+  $("who").addEventListener("change", (event) => { k = +event.target.value; draw(); });
+  for (const id of ["from", "to"]) {
+    $(id).addEventListener("change", () => show($("from").value * 3600, Math.max($("to").value, +$("from").value + 0.01) * 3600));
+  }
+  $("all").addEventListener("click", () => show(0, Math.max(...GANTT.end)));
+  $("measured").addEventListener("click", () => show(...GANTT.measured));
+  window.addEventListener("resize", draw);
+
+  function read() {
+    const asked = new URLSearchParams(location.hash.slice(1));
+    k = Math.min(Math.max(Math.trunc(+asked.get("k")) || 0, 0), GANTT.runs.length - 1);
+    if (asked.has("from") && asked.has("to")) show(asked.get("from") * 3600, asked.get("to") * 3600);
+    else show(...GANTT.shown);
+  }
+  window.addEventListener("hashchange", read);
+  read();
+})();

@@ -1,0 +1,100 @@
+"""Who held which GPU when, of the first workload: data for the page, and figures."""
+import numpy as np
+from matplotlib.collections import PolyCollection
+from style import labels, plt
+
+MOST_SPANS = 200_000  # on one page, of all schedulers: about 6 MB
+GOLDEN = 137.508  # degrees: successive jobs get hues far apart
+
+
+def lanes(devices, begin, end):
+    """Lane of each interval among those that overlap it on its device, and lanes of each device. Sorted by device, begin."""
+    lane, most, free = np.zeros(len(devices), int), {}, []
+    for i, device in enumerate(devices):
+        if i == 0 or device != devices[i - 1]:
+            free = []
+        slot = next((s for s, until in enumerate(free) if until <= begin[i]), len(free))
+        free[slot:slot + 1] = [end[i]]
+        lane[i] = slot
+        most[device] = max(most.get(device, 1), slot + 1)
+    return lane, most
+
+
+def rectangles(e, k, begin_s=0.0, end_s=np.inf, most=MOST_SPANS):
+    """Bars of scheduler k: (device, lane, lanes of the device, begin, end, job, how it ended); -1 = out of service."""
+    spans = {name: e["recording/spans/" + name] for name in ("scheduler", "job", "begin_s", "end_s", "devices_begin", "devices_count", "end")}
+    chosen = np.flatnonzero((spans["scheduler"] == k) & (spans["end_s"] > begin_s) & (spans["begin_s"] < end_s))
+    cut = len(chosen) > most
+    chosen = chosen[:most]
+    rows = []
+    for i in chosen:
+        first = spans["devices_begin"][i]
+        for device in e["recording/devices"][first:first + spans["devices_count"][i]]:
+            rows.append((int(device), float(spans["begin_s"][i]), float(spans["end_s"][i]), int(spans["job"][i]), int(spans["end"][i])))
+    out = {name: e["recording/outages/" + name] for name in ("scheduler", "device", "begin_s", "end_s")}
+    for i in np.flatnonzero((out["scheduler"] == k) & (out["end_s"] > begin_s) & (out["begin_s"] < end_s)):
+        rows.append((int(out["device"][i]), float(out["begin_s"][i]), float(out["end_s"][i]), -1, 0))
+    rows.sort()
+    lane, most_lanes = lanes([r[0] for r in rows], [r[1] for r in rows], [r[2] for r in rows])
+    bars = [(r[0], int(lane[i]), most_lanes[r[0]], *r[1:]) for i, r in enumerate(rows)]
+    return bars, cut
+
+
+def tenths(seconds):
+    """Seconds to a tenth, as short as JSON can say it."""
+    rounded = round(seconds, 1)
+    return int(rounded) if rounded == int(rounded) else rounded
+
+
+def page_data(e, begin_s, end_s):
+    """What gantt.js draws."""
+    runs, cut = [], False
+    fits = len(e["recording/spans/job"]) <= MOST_SPANS
+    for k in range(len(e.schedulers)):
+        bars, more = rectangles(e, k, begin_s, end_s, MOST_SPANS if fits else MOST_SPANS // len(e.schedulers))
+        cut = cut or more
+        # The lane, and how many there are, only where jobs share a GPU.
+        runs.append([[device, tenths(begin), tenths(end), job, how, *((lane, of) if of > 1 else ())]
+                     for device, lane, of, begin, end, job, how in bars])
+    seen = sorted({bar[3] for run in runs for bar in run if bar[3] >= 0})
+    jobs = {job: [int(e["recording/jobs/id"][job]), e["recording/job_types"][e["recording/jobs/job_type"][job]],
+                  round(float(e["recording/jobs/arrival_s"][job]), 1), int(e["recording/jobs/gang"][job])] for job in seen}
+    first, last = e["arrival_s"][0][[0, -1]] if e["arrival_s"].size else (0.0, 0.0)
+    return {"schedulers": labels(e.schedulers), "runs": runs, "jobs": jobs, "ends": e["recording/ends"],
+            "types": e["recording/types"], "counts": [int(n) for n in e["recording/type_counts"]],
+            "end": [float(x) for x in e["recording/end_s"]], "measured": [float(first), float(last)],
+            "unseen": [int(n) for n in e["recording/unseen_gangs"]], "cut": cut}
+
+
+def default_range(e):
+    """Two days from where the measured jobs begin to arrive, or the run where it is shorter."""
+    begin = float(e["arrival_s"][0][0]) if e["arrival_s"].size else 0.0
+    end = min(begin + 48 * 3600.0, float(e["recording/end_s"].max()))
+    return (begin, end) if end > begin else (0.0, float(e["recording/end_s"].max()))
+
+
+def figure(e, k, begin_s, end_s):
+    """The chart of scheduler k over a range."""
+    counts = e["recording/type_counts"]
+    gpus = int(counts.sum())
+    chart, axes = plt.subplots(figsize=(9.2, float(np.clip(0.9 + 0.11 * gpus, 2.2, 9))), layout="constrained")
+    bars, _ = rectangles(e, k, begin_s, end_s)
+    if bars:
+        device, lane, of, begin, end, job, _ = (np.array(column, float) for column in zip(*bars))
+        hue = (job * GOLDEN % 360) / 360
+        colours = plt.matplotlib.colors.hsv_to_rgb(np.stack([hue, np.full_like(hue, 0.45), np.full_like(hue, 0.86)], axis=1))
+        colours[job < 0] = 0.25
+        left, right, top, bottom = begin / 3600, end / 3600, device + (lane + 0.03) / of, device + (lane + 0.97) / of
+        corners = np.stack([left, top, right, top, right, bottom, left, bottom], axis=1).reshape(-1, 4, 2)
+        axes.add_collection(PolyCollection(corners, facecolors=colours, linewidths=0, rasterized=True))
+    axes.set_xlim(begin_s / 3600, end_s / 3600)
+    axes.set_ylim(gpus, 0)
+    edges = np.concatenate([[0], np.cumsum(counts)])
+    for edge in edges[1:-1]:
+        axes.axhline(edge, color="black", linewidth=0.8)
+    axes.set_yticks((edges[:-1] + edges[1:]) / 2, e["recording/types"])
+    axes.tick_params(axis="y", length=0)
+    axes.grid(visible=False)
+    axes.set_xlabel("time (hours); a row a GPU, a colour a job, dark = out of service")
+    axes.set_title(labels(e.schedulers)[k])
+    return chart

@@ -1,0 +1,117 @@
+"""The page: one file that needs no network. Figures stand in it as data, so that it can be sent around alone."""
+import base64
+import html
+import json
+import pathlib
+
+import numpy as np
+from style import labels
+
+HERE = pathlib.Path(__file__).parent
+
+# Key of metrics/, heading, factor, digits, and whether the smaller is the better one.
+COLUMNS = [
+    ("p50_jct_s", "p50 h", 1 / 3600, 2, True), ("p99_jct_s", "p99 h", 1 / 3600, 2, True),
+    ("mean_slowdown", "slowdown", 1, 2, True), ("p99_wait_s", "p99 wait h", 1 / 3600, 2, True),
+    ("max_wait_s", "max wait h", 1 / 3600, 2, True), ("utilization", "util %", 100, 1, None),
+    ("makespan_s", "makespan h", 1 / 3600, 2, True), ("max_ftf", "max ρ", 1, 2, True), ("jain", "Jain", 1, 3, False),
+    ("preemptions_per_job", "preemptions a job", 1, 2, None), ("cost", "cost", 1, 0, None), ("energy_kwh", "kWh", 1, 0, None),
+]
+
+
+def with_interval(mean, low, high, digits):
+    shown = f"{mean:.{digits}f}"
+    return shown if not np.isfinite(low) else f"{shown} [{low:.{digits}f}, {high:.{digits}f}]"
+
+
+def table(e):
+    """Rows of (text, is it the best of its column)."""
+    means, several = e["mean_jct_s"].mean(axis=1), len(e["seeds"]) > 1
+    suffix = " [95%]" if several else ""
+    columns = [("mean JCT h" + suffix, [with_interval(m / 3600, *(ci / 3600), 2) for m, ci in zip(means, e["mean_jct_ci95_s"])], means.argmin())]
+    ratios = e["jct_ratio"] if several else np.stack([means / means[0], *np.full((2, len(means)), np.nan)], axis=1)
+    columns.append(("ratio" + suffix, [with_interval(*r, 3) for r in ratios], None))
+    for key, name, factor, digits, smaller in COLUMNS:
+        values = e.metric(key) * factor
+        best = None if smaller is None or np.ptp(values) == 0 else (values.argmin() if smaller else values.argmax())
+        columns.append((name, [f"{v:.{digits}f}" for v in values], best))
+    if "decision_us/mean" in e:
+        columns.append(("decision µs", [f"{v:.2f}" for v in e["decision_us/mean"]], None))
+    head = "".join(f"<th>{html.escape(name)}</th>" for name, _, _ in [("scheduler",) * 3, ("knowledge",) * 3, *columns])
+    rows = ""
+    for k, spec in enumerate(e.schedulers):
+        cells = f'<td title="{html.escape(spec)}">{html.escape(labels(e.schedulers)[k])}</td><td>{e["knowledge"][k]}</td>'
+        cells += "".join(f'<td{" class=best" if best == k else ""}>{values[k]}</td>' for _, values, best in columns)
+        rows += f"<tr>{cells}</tr>\n"
+    return f'<div class="wide"><table id="table"><thead><tr>{head}</tr></thead>\n<tbody>{rows}</tbody></table></div>'
+
+
+def lost(e):
+    """Jobs that did not finish: means are over the others."""
+    unfinished = np.isnan(e["jct_s"]).sum(axis=(1, 2))
+    total = e["jct_s"][0].size
+    return "".join(f"<p>{html.escape(spec)}: {n} of {total} measured jobs did not finish; its figures are over the others.</p>"
+                   for spec, n in zip(e.schedulers, unfinished) if n)
+
+
+def picture(figure, folder):
+    svg = base64.b64encode((folder / f"{figure.name}.svg").read_bytes()).decode()
+    files = " ".join(f'<a href="{figure.name}.{kind}">{kind}</a>' for kind in ("svg", "png"))
+    return (f'<h2 id="{figure.name}">{html.escape(figure.title)}</h2>\n<p>{html.escape(figure.about)}</p>\n<figure>'
+            f'<img alt="{html.escape(figure.title)}" src="data:image/svg+xml;base64,{svg}"><figcaption>{files}</figcaption></figure>\n')
+
+
+def chart(data, figures):
+    notes = []
+    if data["cut"]:
+        notes.append("What does not fit on the page is cut: tools/report/report.py --hours A:B draws another part.")
+    if any(data["unseen"]):
+        notes.append(f"Of {sum(data['unseen'])} gangs that ran between two decisions only the first GPU is known.")
+    links = ", ".join(f'{html.escape(f.title)} <a href="{f.name}.svg">svg</a> <a href="{f.name}.png">png</a>' for f in figures)
+    script = (HERE / "gantt.js").read_text()
+    blob = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
+    return f"""<h2 id="gantt-chart">Who held which GPU</h2>
+<p>The first workload: a row a GPU, a colour a job, dark where a GPU is out of service. The wheel zooms, dragging moves, hovering says
+what a bar is. {" ".join(notes)}</p>
+<div class="controls"><select id="who" aria-label="scheduler"></select> from <input id="from" type="number" step="any" aria-label="from, hours">
+to <input id="to" type="number" step="any" aria-label="to, hours"> hours <button id="measured">arrivals of the measured jobs</button>
+<button id="all">whole run</button></div>
+<div><canvas id="gantt"></canvas></div><div id="tip" hidden></div>
+<p class="note">As figures: {links}.</p>
+<script>const GANTT = {blob};
+{script}</script>
+"""
+
+
+def write(e, figures, charts, gantt, folder):
+    about = e.about
+    links = "".join(f'<a href="#{name}">{html.escape(title)}</a>' for name, title in
+                    [("table", "table"), *([("gantt-chart", "who held which GPU")] if gantt else []),
+                     *((f.name, f.title.lower()) for f in figures), ("config", "configuration")])
+    seeds = e["seeds"]
+    averaged = (f"Means over {len(seeds)} workloads; maxima over all. Brackets are 95% bootstrap intervals over workloads, which ratios pair. A"
+                if len(seeds) > 1 else "Of one workload, so without intervals. A")
+    drawn = f", seeds {seeds[0]}:{seeds[-1] + 1}" if len(seeds) > 1 else ""
+    body = f"""<h1>{len(e.schedulers)} schedulers on the same workloads</h1>
+<p>{html.escape(about["workload"])}{drawn}; measured jobs {about["window"]}. {html.escape(about["scenario"])}, semantics
+{html.escape(about["semantics"])}.</p>
+<nav>{links}</nav>
+{table(e)}
+<p class="note">{averaged} ratio is of mean job completion times to the first row. Bold: the best of a column. <em>knowledge</em> is
+what a scheduler uses of a job's future: compare rows of the same knowledge. Every figure is defined in env/metrics.hpp.</p>
+{lost(e)}{chart(gantt, charts) if gantt else ""}
+{"".join(picture(f, folder) for f in figures)}
+<h2 id="config">Configuration</h2>
+<p>Made by berth, commit {html.escape(about["source_commit"])}:</p>
+<pre id="command">{html.escape(about["command"])}</pre>
+<p>Resolved, as <code>berth evaluate --config</code> reads it:</p>
+<pre>{html.escape(about["config"])}</pre>
+<p>Redraw from the <a href="evaluation.h5">result file</a>, or with your own script (its layout: tools/evaluation_file.hpp):</p>
+<pre>.venv/bin/python tools/report/report.py evaluation.h5 --out .</pre>
+"""
+    (folder / "index.html").write_text(f"""<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>berth evaluate</title>
+<link rel="icon" href="data:,"><style>{(HERE / "page.css").read_text()}</style></head>
+<body>
+{body}</body></html>
+""")

@@ -1,0 +1,17 @@
+// What evaluate keeps of a scheduler's runs beside their figures when a report or a timeline is asked for.
+#pragma once
+
+#include <vector>
+
+#include "tools/report/decision_times.hpp"
+#include "tools/report/run_record.hpp"
+
+namespace berth {
+
+struct Recording {
+  RunRecord first_run;                      // on the first workload
+  std::vector<std::vector<double>> wait_s;  // [workloads][window] first start - arrival; NaN = never started
+  DecisionTimes decision_times;             // over all workloads
+};
+
+}  // namespace berth

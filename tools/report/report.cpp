@@ -1,0 +1,81 @@
+#include "tools/report/report.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <iostream>
+
+#include "data/hdf5_file.hpp"
+#include "env/spec.hpp"
+#include "tools/output_file.hpp"
+#include "tools/report/timeline.hpp"
+#include "tools/reproduce/plot_script.hpp"
+#include "tools/version.hpp"
+
+namespace berth {
+namespace {
+
+// As a shell would take it.
+std::string Quoted(const std::string& word) {
+  const auto plain = [](unsigned char c) {
+    return std::isalnum(c) != 0 ||
+           std::string_view("-_./:=,+@%").find(static_cast<char>(c)) != std::string_view::npos;
+  };
+  if (!word.empty() && std::all_of(word.begin(), word.end(), plain)) return word;
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
+}  // namespace
+
+void AddReportOptions(Options& options) {
+  options.Value("report", "", "write a page to this folder (index.html), its figures and its result file");
+  options.Value("report-with", "",
+                "evaluation files at other loads, separated by ';', for the page's JCT against load");
+  options.Output("timeline", Join(kTimelineHelp, "; of the first workload"));
+}
+
+ReportRequest ResolveReport(const Options& options, const std::vector<std::string>& arguments) {
+  ReportRequest request;
+  request.folder = options.Text("report");
+  request.timeline = options.Text("timeline");
+  request.with = SplitOutsideParentheses(options.Text("report-with"), ';');
+  request.command = CommandName() + " evaluate";
+  for (const std::string& word : arguments) request.command += " " + Quoted(word);
+  if (request.folder.empty() && options.Given("report"))
+    throw Error(Join(options.Where("report"), ": expected a folder, found nothing"));
+  if (request.folder.empty() && !request.with.empty())
+    throw Error(Join(options.Where("report-with"), ": expected --report DIR with it, found none"));
+  for (const std::string& file : request.with) {
+    try {
+      const h5::Reader in(file, "evaluation", kEvaluationVersion);
+    } catch (const Error& error) {
+      throw Error(Join(options.Where("report-with"), ": ", error.what()));
+    }
+  }
+  CheckWritable(request.timeline, options.Where("timeline"));
+  if (!request.folder.empty()) MakeFolder(request.folder, options.Where("report"));
+  return request;
+}
+
+void WriteReport(const ReportRequest& request, const EvaluationPlan& plan, const std::vector<ResultRow>& rows,
+                 const std::vector<Recording>& recordings, const EvaluationText& text,
+                 const Options& options) {
+  if (!request.timeline.empty()) {
+    std::vector<TimelineRun> runs;
+    for (std::size_t k = 0; k < rows.size(); ++k)
+      runs.push_back({rows[k].scheduler, &recordings[k].first_run});
+    WriteTimeline(request.timeline, plan.workloads[0], runs);
+    std::cout << "timeline: " << request.timeline << ", for ui.perfetto.dev\n";
+  }
+  if (request.folder.empty()) return;
+  const std::string file = request.folder + "/evaluation.h5";
+  WriteEvaluation(plan, rows, &recordings, text, options, file);
+  std::vector<std::string> words = {file, "--out", request.folder};
+  for (const std::string& with : request.with) words.insert(words.end(), {"--with", with});
+  if (const std::string failed = RunPlotScript("report/report.py", words); !failed.empty())
+    throw Error(failed);
+  std::cout << "report: " << request.folder << "/index.html\n";
+}
+
+}  // namespace berth

@@ -1,0 +1,28 @@
+// What berth evaluate leaves to look at: --report DIR (a page, its figures, its result file) and --timeline.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tools/evaluation_file.hpp"
+
+namespace berth {
+
+struct ReportRequest {
+  std::string folder;             // "" = no page
+  std::string timeline;           // "" = none
+  std::vector<std::string> with;  // evaluation files at other loads
+  std::string command;            // as typed, for the page
+  bool any() const { return !folder.empty() || !timeline.empty(); }
+};
+
+void AddReportOptions(Options& options);
+// Error before the work where the outputs cannot be written or the other files not be read.
+ReportRequest ResolveReport(const Options& options, const std::vector<std::string>& arguments);
+// DIR/evaluation.h5, then DIR/index.html and the figures by tools/report/report.py; says what was written.
+// Error where they could not be drawn.
+void WriteReport(const ReportRequest& request, const EvaluationPlan& plan, const std::vector<ResultRow>& rows,
+                 const std::vector<Recording>& recordings, const EvaluationText& text,
+                 const Options& options);
+
+}  // namespace berth

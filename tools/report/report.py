@@ -1,0 +1,99 @@
+"""Draws the report of a berth evaluation: index.html, and every figure as SVG and PNG.
+
+usage: report.py EVALUATION.h5 --out DIR [--with OTHER.h5 ...] [--hours A:B]
+"""
+import argparse
+import dataclasses
+import pathlib
+import sys
+
+import distributions
+import gantt
+import page
+import series
+from evaluation_file import Evaluation
+from style import labels, plt
+
+
+@dataclasses.dataclass
+class Figure:
+    name: str  # of the files
+    title: str
+    about: str
+    draw: object  # () -> matplotlib figure
+
+
+def figures(e, others):
+    n = len(e["seeds"])
+    yield Figure("mean_jct", "Mean job completion time", f"Over {n} workload{'s' if n > 1 else ''}.", lambda: distributions.mean_jct(e))
+    yield Figure("jct_cdf", "Job completion times", "Of all measured jobs of all workloads.", lambda: distributions.jct_cdf(e))
+    if others:
+        yield Figure("jct_load", "Completion time against load", "A point an evaluation; bands are 95% intervals.",
+                     lambda: distributions.jct_load([e, *others]))
+    yield Figure("tails", "Tails", "The share of jobs that fare at least as badly: whom a scheduler starves shows to the right.",
+                 lambda: distributions.tails(e))
+    yield Figure("fairness", "Fairness", "ρ is a job's completion time over what an isolated equal share would give it; a dot a workload.",
+                 lambda: distributions.fairness(e))
+    yield Figure("slowdown", "Slowdown over time", "Of the measured jobs by when they arrive, all workloads.", lambda: series.slowdown(e))
+    if e.recorded:
+        yield Figure("queue", "Queue over time", "The first workload.", lambda: series.queue(e))
+        yield Figure("utilisation", "Utilisation by type", "The first workload: GPUs that jobs hold, one that several share counted once.",
+                     lambda: series.utilisation(e))
+        yield Figure("decision_times", "Decision times", "Wall clock of every decision of all workloads, on the machine that ran them.",
+                     lambda: distributions.decision_times(e))
+
+
+def charts(e, begin_s, end_s):
+    for k, name in enumerate(labels(e.schedulers)):
+        yield Figure(f"gantt_{k}", name, "", lambda k=k: gantt.figure(e, k, begin_s, end_s))
+
+
+def save(figure, folder):
+    drawn = figure.draw()
+    drawn.draw_without_rendering()  # lays it out, which is a third of the work: once for both files
+    drawn.set_layout_engine("none")
+    for kind, metadata in (("svg", {"Date": None}), ("png", {})):
+        try:
+            drawn.savefig(folder / f"{figure.name}.{kind}", metadata=metadata)
+        except OSError as error:
+            sys.exit(f"{folder}: cannot write: {error}")
+    plt.close(drawn)
+
+
+def hours(text):
+    try:
+        begin, end = (float(part) * 3600 for part in text.split(":"))
+        if not 0 <= begin < end:
+            raise ValueError
+    except ValueError:
+        sys.exit(f"--hours: expected A:B with 0 <= A < B, found {text!r}")
+    return begin, end
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("evaluation")
+    parser.add_argument("--out", required=True, help="folder of the page and the figures")
+    parser.add_argument("--with", dest="others", action="append", default=[], help="an evaluation at another load; may be repeated")
+    parser.add_argument("--hours", help="A:B, the part of the first workload in the Gantt charts")
+    arguments = parser.parse_args()
+    e, others = Evaluation(arguments.evaluation), [Evaluation(path) for path in arguments.others]
+    folder = pathlib.Path(arguments.out)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        sys.exit(f"{folder}: cannot make the folder: {error}")
+    data, drawn_charts = None, []
+    if e.recorded:
+        shown = hours(arguments.hours) if arguments.hours else gantt.default_range(e)
+        data = gantt.page_data(e, *(shown if arguments.hours else (0.0, float("inf"))))
+        data["shown"] = list(shown)
+        drawn_charts = list(charts(e, *shown))
+    drawn = list(figures(e, others))
+    for figure in [*drawn, *drawn_charts]:
+        save(figure, folder)
+    page.write(e, drawn, drawn_charts, data, folder)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,79 @@
+// Who held which GPUs when, in one run: what the Gantt chart, the timeline and the series over time are drawn
+// from. The event log names a gang's first GPU alone, so the recorder also looks at the simulator, after
+// every decision.
+//
+//   RunRecorder recorder(scenario);
+//   options.keep_events = true;
+//   options.progress = [&](const Simulator& simulator) { return recorder.Observe(simulator), true; };
+//   RunResult result = Run(scenario, scheduler, name, options);
+//   RunRecord record = recorder.Finish(result);
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "env/metrics.hpp"
+
+namespace berth {
+
+// How a job came to leave its GPUs. Persistent (evaluation files): grows at the end.
+enum class SpanEnd : std::uint8_t { kCompleted, kStopped, kMoved, kInterrupted, kStillRunning };
+const char* ToString(SpanEnd end);  // "completed", "stopped", ...
+inline constexpr int kNumSpanEnds = 5;
+
+struct RunRecord {
+  // A job on its GPUs, unchanged from begin to end.
+  struct Span {
+    int job;
+    double begin_s, end_s;  // from the scenario's origin
+    std::int32_t devices_begin, devices_count;
+    SpanEnd end;
+  };
+  struct Outage {  // a device out of service: failed, draining, changing its layout
+    int device;
+    double begin_s, end_s;
+  };
+  std::vector<Span> spans;               // by begin, as logged
+  std::vector<std::int32_t> devices;     // of the spans
+  std::vector<Outage> outages;           // by end
+  std::vector<double> arrive_s, left_s;  // [J] s; left: completed or rejected; kNever = not by the end
+  double end_s = 0.0;                    // of the run
+  // Gangs that ran between two decisions and are gone by the second (feature latency alone): the record has
+  // their first GPU only.
+  int unseen_gangs = 0;
+
+  std::span<const std::int32_t> Devices(const Span& span) const {
+    return std::span(devices).subspan(static_cast<std::size_t>(span.devices_begin),
+                                      static_cast<std::size_t>(span.devices_count));
+  }
+};
+
+// Thread rule: one recorder a run.
+class RunRecorder {
+ public:
+  explicit RunRecorder(const Scenario& scenario);
+  void Observe(const Simulator& simulator);   // after every decision
+  RunRecord Finish(const RunResult& result);  // of the same run, its events kept
+
+ private:
+  void Read(std::span<const Event> events);  // those that were not read yet
+  void Begin(const Event& event);
+  void End(int job, double time, SpanEnd end);
+  void Hold(int span, std::span<const int> devices);
+
+  struct Fresh {
+    int span, first_device;
+  };
+  std::vector<int> gang_;          // [J]
+  std::vector<int> open_;          // [J] index of the span that runs, -1 = none
+  std::vector<Fresh> fresh_;       // spans begun since the last look
+  std::vector<double> down_from_;  // [D] kNever = in service
+  std::size_t read_ = 0;
+  RunRecord record_;
+};
+
+// [J] s, when each job first had GPUs; kNever = not by the end. From the log alone.
+std::vector<double> FirstStarts(std::span<const Event> events, int jobs);
+
+}  // namespace berth

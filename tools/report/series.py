@@ -1,0 +1,108 @@
+"""Figures over simulated time: slowdown by arrival, queue and utilisation of the first workload."""
+import numpy as np
+from style import labels, legend_below, line, plain_numbers, plt
+
+BINS = 160
+
+
+def slowdown(e):
+    """Mean bounded slowdown of the jobs that arrive together, over all workloads."""
+    specs, values = e.schedulers, e.slowdown()
+    jobs = values.shape[2]
+    groups = np.array_split(np.arange(jobs), min(40, max(1, jobs // 8)))
+    hours = np.array([e["arrival_s"][:, group].mean() for group in groups]) / 3600
+    figure, axes = plt.subplots(figsize=(9.2, 3.2), layout="constrained")
+    for k in range(len(specs)):
+        means = [np.nanmean(v) if np.isfinite(v).any() else np.nan for v in (values[k][:, group] for group in groups)]
+        axes.plot(hours, means, marker="." if len(groups) < 3 else None, **line(k, specs))
+    if axes.get_ylim()[1] > 10:
+        axes.set_yscale("log")
+        plain_numbers(axes.yaxis)
+    axes.set_xlabel(f"arrival (hours); a point is the mean of {len(groups[0])} successive jobs in each workload")
+    axes.set_ylabel("mean bounded slowdown")
+    legend_below(figure, specs)
+    return figure
+
+
+def steps(times, changes):
+    """Times, and the sum of the changes from each on."""
+    order = np.argsort(times, kind="stable")
+    return times[order], np.cumsum(changes[order])
+
+
+def queue(e):
+    """Jobs that wait, and jobs that run, of the first workload."""
+    specs = e.schedulers
+    figure, (waiting_axes, running_axes) = plt.subplots(2, 1, figsize=(9.2, 4.6), layout="constrained", sharex=True)
+    of, begin, end = (e["recording/spans/" + name] for name in ("scheduler", "begin_s", "end_s"))
+    for k in range(len(specs)):
+        mine = of == k
+        time, running = steps(np.concatenate([begin[mine], end[mine]]), np.concatenate([np.ones(mine.sum()), -np.ones(mine.sum())]))
+        here = e["recording/jobs_in_system/scheduler"] == k
+        system_time, system = steps(e["recording/jobs_in_system/time_s"][here], e["recording/jobs_in_system/change"][here])
+        grid = np.linspace(0, e["recording/end_s"][k], 4 * BINS)
+        at = lambda t, n: np.concatenate([[0], n])[np.searchsorted(t, grid, side="right")]  # noqa: E731
+        waiting_axes.plot(grid / 3600, at(system_time, system) - at(time, running), drawstyle="steps-post", **line(k, specs))
+        running_axes.plot(grid / 3600, at(time, running), drawstyle="steps-post", **line(k, specs))
+    waiting_axes.set_ylabel("jobs waiting")
+    running_axes.set_ylabel("jobs running")
+    running_axes.set_xlabel("time (hours)")
+    for axes in (waiting_axes, running_axes):
+        axes.set_ylim(bottom=0)
+        axes.set_xlim(0, e["recording/end_s"].max() / 3600)
+    legend_below(figure, specs)
+    return figure
+
+
+def held(begin, end, edges):
+    """Seconds that the intervals cover of each bin between `edges`."""
+    time, open_ = steps(np.concatenate([begin, end]), np.concatenate([np.ones(len(begin)), -np.ones(len(end))]))
+    covered = np.concatenate([[0.0], np.cumsum(open_[:-1] * np.diff(time))]) if len(time) else np.zeros(1)
+    return np.diff(np.interp(edges, time if len(time) else [0.0], covered))
+
+
+def busy_by_type(e, k, edges):
+    """[G, bins] share of each type's GPU-seconds that jobs hold; what several jobs share counts once."""
+    counts = e["recording/type_counts"]
+    first = np.concatenate([[0], np.cumsum(counts)])
+    mine = np.flatnonzero(e["recording/spans/scheduler"] == k)
+    starts, sizes = e["recording/spans/devices_begin"][mine], e["recording/spans/devices_count"][mine]
+    span = np.repeat(mine, sizes)
+    device = e["recording/devices"][np.concatenate([np.arange(s, s + n) for s, n in zip(starts, sizes)])] if len(mine) else np.zeros(0, int)
+    begin, end = e["recording/spans/begin_s"][span], e["recording/spans/end_s"][span]
+    order = np.lexsort((begin, device))
+    device, begin, end = device[order], begin[order], end[order].copy()
+    for i in range(1, len(device)):  # the union of what overlaps on a device
+        if device[i] == device[i - 1] and begin[i] < end[i - 1]:
+            begin[i] = end[i - 1]
+            end[i] = max(end[i], begin[i])
+    shares = []
+    for g, count in enumerate(counts):
+        on = (device >= first[g]) & (device < first[g + 1])
+        shares.append(held(begin[on], end[on], edges) / (np.diff(edges) * max(count, 1)))
+    return np.array(shares)
+
+
+def utilisation(e):
+    """Share of each type's GPUs that jobs hold, of the first workload."""
+    specs, types, ends = e.schedulers, e["recording/types"], e["recording/end_s"]
+    figure, all_axes = plt.subplots(len(types), 2, figsize=(9.2, 0.7 + 1.7 * len(types)), layout="constrained", squeeze=False,
+                                    sharex="col", width_ratios=[4, 1])
+    for k in range(len(specs)):
+        edges = np.linspace(0, max(ends[k], 1e-9), BINS + 1)
+        for g, shares in enumerate(busy_by_type(e, k, edges)):
+            all_axes[g, 0].stairs(100 * shares, edges / 3600, baseline=None, **line(k, specs))
+            all_axes[g, 1].barh(k, 100 * shares.mean(), color=line(k, specs)["color"], alpha=0.6)
+            all_axes[g, 1].annotate(f"{100 * shares.mean():.0f}%", (2, k), va="center", fontsize=7.5)
+    for g, (axes, mean_axes) in enumerate(all_axes):
+        axes.set_ylim(0, 104)
+        axes.set_xlim(0, ends.max() / 3600)
+        axes.set_ylabel(f"{types[g]}: % held")
+        mean_axes.set_xlim(0, 100)
+        mean_axes.set_yticks([])
+        mean_axes.invert_yaxis()
+        mean_axes.grid(axis="y", visible=False)
+    all_axes[-1, 0].set_xlabel("time (hours)")
+    all_axes[-1, 1].set_xlabel("mean of the run (%)")
+    legend_below(figure, specs, labels(specs))
+    return figure

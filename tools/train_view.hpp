@@ -1,0 +1,27 @@
+// What berth train shows on a terminal while it runs: returns, the cluster's metric, losses, steps a second,
+// and which stage takes the time; a line each, redrawn in place above the bar (tools/progress.hpp).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "agents/learn_api.hpp"
+
+namespace berth {
+
+// "▁▃█": the last `width` values between the smallest and the largest of them; NaN is a blank.
+std::string Sparkline(const std::vector<double>& values, std::size_t width);
+
+class TrainView {
+ public:
+  explicit TrainView(std::string metric) : metric_(std::move(metric)) {}
+  void Add(const TrainProgress& now);      // about once a second
+  std::vector<std::string> Lines() const;  // none before the first Add
+
+ private:
+  std::string metric_;  // BatchEnv::metric_name
+  TrainProgress last_;
+  std::vector<double> returns_, metrics_, rates_;  // the latest kHistory of each
+};
+
+}  // namespace berth

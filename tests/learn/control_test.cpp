@@ -108,8 +108,8 @@ constexpr double kNone = -1e9;
 }  // namespace
 
 TEST_CASE("PPO on Acrobot reaches the published return on 5 of 5 seeds", "[learn]") {
-  // Settings after rl-zoo3's; CleanRL's mean, and Gymnasium's threshold on further episodes. Measured: -82.8 to
-  // -85.9 within 53 k to 102 k steps, -83 to -88 on the further episodes.
+  // Settings after rl-zoo3's; CleanRL's mean, and Gymnasium's threshold on further episodes. Measured: -82.8
+  // to -85.9 within 53 k to 102 k steps, -83 to -88 on the further episodes.
   CheckReached({MakeAcrobot,
                 "ppo(lr=0.0003,lr_schedule=constant,n_steps=256,minibatch=64,epochs=4,gae_lambda=0.94,"
                 "ent_coef=0,vf_coef=1,target_kl=0)",
@@ -118,8 +118,8 @@ TEST_CASE("PPO on Acrobot reaches the published return on 5 of 5 seeds", "[learn
 }
 
 TEST_CASE("PPO on MountainCar reaches the published return on 5 of 5 seeds", "[learn]") {
-  // Settings after rl-zoo3's, and its mean (its observations are normalised too; CleanRL and openai/baselines stay at
-  // -200). Measured: -106 to -108 within 300 k to 800 k steps, and the same on the further episodes.
+  // Settings after rl-zoo3's, and its mean (its observations are normalised too; CleanRL and openai/baselines
+  // stay at -200). Measured: -106 to -108 within 300 k to 800 k steps, and the same on the further episodes.
   CheckReached({MakeMountainCar,
                 "ppo(lr=0.0003,lr_schedule=constant,n_steps=16,minibatch=64,epochs=4,gae_lambda=0.98,"
                 "ent_coef=0,vf_coef=1,target_kl=0)",

@@ -356,5 +356,31 @@ TEST_CASE("features combined: every scheduler runs each and all of them to the e
   }
 }
 
+// Other scenarios, each with features drawn anew; the invariants hold all the way.
+TEST_CASE("features combined: every scheduler runs random ones of them", "[features]") {
+  std::uint64_t seed = 100;
+  for (const SchedulerInfo& info : BaselineSchedulers()) {
+    for (const char* clock : {"event", "rounds(120)"}) {
+      Stream random(++seed, Purpose::kTest, Split::kEvaluate);
+      const std::string text = RandomFeatures(random);
+      INFO(info.name << ", seed " << seed << ", " << clock << ", " << text);
+      const auto scheduler = MakeScheduler(info.name, std::vector<SchedulerTable>{BaselineSchedulers()});
+      Simulator sim(Combined(seed, clock, text));
+      scheduler->Reset(sim.View(scheduler->knowledge()));
+      Decision decision;
+      for (int decisions = 0; sim.AdvanceToDecision(); ++decisions) {
+        decision.Clear();
+        scheduler->Decide(sim.View(scheduler->knowledge()), decision);
+        const ApplyResult applied = sim.Apply(decision);
+        INFO(Explain(applied, decision, sim));
+        REQUIRE(applied.ok());
+        if (decisions % 16 == 0) REQUIRE(CheckInvariants(sim) == "");
+      }
+      CHECK_FALSE(sim.stalled());
+      CheckConservation(sim);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace berth

@@ -9,9 +9,11 @@
 #include <cmath>
 #include <numeric>
 #include <optional>
+#include <span>
 
 #include "baselines/composition/pool_list.hpp"
 #include "baselines/composition/shares.hpp"
+#include "baselines/placement/node_limits.hpp"
 #include "baselines/queue/score_expression.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/check.hpp"
@@ -187,12 +189,15 @@ class Pools final : public Scheduler {
     }
   }
 
-  // Every start and move onto idle devices of the pool, or any where those do not suffice.
+  // Every start and move onto idle devices of the pool, or any where those do not suffice, of nodes that hold
+  // the job.
   void ChooseDevices(const ClusterView& view, Decision& decision) {
     free_.resize(U(view.num_gpus()));
     for (int device = 0; device < view.num_gpus(); ++device) free_[U(device)] = view.DeviceFree(device);
+    limits_.Begin(view);
     for (const Command& command : decision.commands) {
       if (command.kind != CommandKind::kStop && command.kind != CommandKind::kMove) continue;
+      limits_.Give(command.job, view.Devices(command.job));
       if (view.Partner(command.job) >= 0) continue;
       for (int device : view.Devices(command.job)) free_[U(device)] = true;
     }
@@ -206,7 +211,7 @@ class Pools final : public Scheduler {
       int left = command.devices_count;
       const auto take = [&](int from, int to) {
         for (int device = from; device < to && left > 0; ++device) {
-          if (!free_[U(device)]) continue;
+          if (!free_[U(device)] || !limits_.Take(command.job, device)) continue;
           free_[U(device)] = false;
           decision.devices.push_back(device);
           --left;
@@ -214,7 +219,13 @@ class Pools final : public Scheduler {
       };
       take(first + bounds_[U(pool)][U(type)], first + bounds_[U(pool) + 1][U(type)]);
       take(first, next);
-      if (left > 0) command.devices_count = 0;  // in a part others may free some for it, whoever is around it
+      if (left == 0) continue;
+      // In a part others may free some for it, whoever is around it, and the cluster finds it a node.
+      const auto found = std::span<const int>(decision.devices).subspan(U(command.devices_begin));
+      limits_.Give(command.job, found);
+      for (int device : found) free_[U(device)] = true;
+      decision.devices.resize(U(command.devices_begin));
+      command.devices_count = 0;
     }
   }
 
@@ -230,6 +241,7 @@ class Pools final : public Scheduler {
   std::vector<int> pool_;                      // [J] -1 = not routed
   std::vector<int> order_;
   std::vector<bool> free_;  // [D]
+  NodeLimits limits_;
 };
 
 Rule ReadRule(Params& params, std::size_t pools) {

@@ -9,6 +9,7 @@
 #include <map>
 #include <vector>
 
+#include "baselines/placement/node_limits.hpp"
 #include "baselines/ranking.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/features/sharing.hpp"
@@ -29,6 +30,7 @@ class GpuShares final : public Scheduler {
     for (int job : view.arrived()) ++seen_[{view.Gang(job), Milli(view, job)}], ++jobs_seen_;
     room_.resize(U(view.num_gpus()));
     for (int d = 0; d < view.num_gpus(); ++d) room_[U(d)] = FreeMilli(view, d);
+    limits_.Begin(view);
     for (int job : view.waiting()) {
       if (!Start(view, job, decision) && !overtake_) return;
     }
@@ -56,12 +58,16 @@ class GpuShares final : public Scheduler {
       if (milli == 1000) {
         const auto [first, last] = DevicesOf(view, type);
         for (int d = first; d < last && static_cast<int>(devices_.size()) < view.Gang(job); ++d) {
-          if (room_[U(d)] == 1000) devices_.push_back(d);
+          if (room_[U(d)] == 1000 && limits_.Take(job, d)) devices_.push_back(d);
         }
-        if (static_cast<int>(devices_.size()) < view.Gang(job)) continue;
+        if (static_cast<int>(devices_.size()) < view.Gang(job)) {
+          limits_.Give(job, devices_);
+          continue;
+        }
       } else {
-        const int device = Choose(view, type, milli);
+        const int device = Choose(view, job, type, milli);
         if (device < 0) continue;
+        limits_.Take(job, device);
         devices_.push_back(device);
       }
       for (int d : devices_) room_[U(d)] -= milli;
@@ -71,12 +77,12 @@ class GpuShares final : public Scheduler {
     return false;
   }
 
-  int Choose(const ClusterView& view, int type, int milli) const {
+  int Choose(const ClusterView& view, int job, int type, int milli) const {
     const auto [first, last] = DevicesOf(view, type);
     int best = -1, idle_node = -1;
     double least = 0.0;
     for (int d = first; d < last; ++d) {
-      if (room_[U(d)] < milli) continue;
+      if (room_[U(d)] < milli || !limits_.Holds(job, d)) continue;
       double cost = 0.0;
       if (fit_ == kBest) cost = room_[U(d)];
       if (fit_ == kWorst) cost = -room_[U(d)];
@@ -117,6 +123,7 @@ class GpuShares final : public Scheduler {
   std::map<std::pair<int, int>, int> seen_;  // (gang, thousandths): jobs
   int jobs_seen_ = 0;
   std::vector<int> room_;  // [D] thousandths
+  NodeLimits limits_;
   std::vector<int> types_, devices_;
 };
 

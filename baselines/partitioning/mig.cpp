@@ -15,7 +15,9 @@
 #include <vector>
 
 #include "baselines/cheapest_assignment.hpp"
+#include "baselines/placement/node_limits.hpp"
 #include "baselines/schedulers.hpp"
+#include "env/check.hpp"
 #include "env/features/partitions.hpp"
 #include "env/features/services.hpp"
 #include "env/index.hpp"
@@ -33,6 +35,7 @@ class Mig final : public Scheduler {
   void Decide(const ClusterView& view, Decision& decision) override {
     free_.assign(U(view.num_gpus()), false);
     for (int d = 0; d < view.num_gpus(); ++d) free_[U(d)] = view.DeviceFree(d);
+    limits_.Begin(view);
     waiting_.assign(view.waiting().begin(), view.waiting().end());
     const PartitionState* state = view.partitions();
     if (state != nullptr) {
@@ -63,11 +66,12 @@ class Mig final : public Scheduler {
       const int job = waiting_.front(), gang = view.Gang(job);
       int best = -1;
       for (int type = 0; type < view.num_types(); ++type) {
-        const bool room = FreeOf(view, type, gang) == gang;
+        const bool room = Take(view, job, type, /*in_use_only=*/false);
+        if (room) limits_.Give(job, on_);
         if (room && view.Rate(job, type) > (best < 0 ? 0.0 : view.Rate(job, best))) best = type;
       }
       if (best >= 0) {
-        FreeOf(view, best, gang);
+        Take(view, job, best, /*in_use_only=*/false);
         decision.Start(job, best, on_);
         for (int d : on_) free_[U(d)] = false;
         waiting_.erase(waiting_.begin());
@@ -100,14 +104,24 @@ class Mig final : public Scheduler {
       ++whole;
     }
   }
-  // The first `most` free devices of a type, into on_; how many there are of them.
-  int FreeOf(const ClusterView& view, int type, int most) {
+  // The first usable devices of a type for the gang, on nodes that hold it, into on_; false, and nothing
+  // done, where there are too few.
+  bool Take(const ClusterView& view, int job, int type, bool in_use_only) {
     const int last = type + 1 < view.num_types() ? view.first_device(type + 1) : view.num_gpus();
+    const int gang = view.Gang(job);
     on_.clear();
-    for (int d = view.first_device(type); d < last && static_cast<int>(on_.size()) < most; ++d) {
-      if (free_[U(d)]) on_.push_back(d);
+    for (int d = view.first_device(type); d < last && static_cast<int>(on_.size()) < gang; ++d) {
+      if (Usable(d, in_use_only) && limits_.Take(job, d)) on_.push_back(d);
     }
-    return static_cast<int>(on_.size());
+    if (static_cast<int>(on_.size()) == gang) return true;
+    limits_.Give(job, on_);
+    return false;
+  }
+  bool NodesHold(const ClusterView& view, int job, int type, bool in_use_only) {
+    if (!limits_.limited()) return true;
+    if (!Take(view, job, type, in_use_only)) return false;
+    limits_.Give(job, on_);
+    return true;
   }
 
   // The devices of a layout and their types, the whole GPU's for layout 0.
@@ -153,10 +167,12 @@ class Mig final : public Scheduler {
     return answer;
   }
 
-  // Takes from the waiting whom the GPU's layout serves best; starts them where a decision is given.
+  // Takes from the waiting whom the GPU's layout serves best; starts them where a decision is given, and the
+  // node has the cores for one more.
   void Serve(const ClusterView& view, int gpu, int layout, Decision* decision) {
     Slices(view, gpu, layout, types_, devices_);
     for (const auto& [job, slice] : Best(view, types_).starts) {
+      if (decision != nullptr && !limits_.Take(job, devices_[U(slice)])) continue;
       std::erase(waiting_, job);
       if (decision == nullptr) continue;
       decision->Start(job, types_[U(slice)], std::span<const int>(&devices_[U(slice)], 1));
@@ -225,16 +241,15 @@ class Mig final : public Scheduler {
       for (int type = 0; type < view.num_types(); ++type) {
         const double rate = view.Rate(job, type);
         if (rate <= 0.0 || room_[U(type)] < view.Gang(job) || rate < enough * view.BestRate(job)) continue;
+        if (!NodesHold(view, job, type, in_use_only)) continue;
         const double than = best < 0 ? 0.0 : view.Rate(job, best);
         const bool smaller =
             best >= 0 && rate == than && view.types()[U(type)].memory_gb < view.types()[U(best)].memory_gb;
         if (rate > than || smaller) best = type;
       }
       if (best < 0) return false;
-      on_.clear();
-      for (int d = view.first_device(best); static_cast<int>(on_.size()) < view.Gang(job); ++d) {
-        if (Usable(d, in_use_only)) on_.push_back(d), free_[U(d)] = false;
-      }
+      BERTH_CHECK(Take(view, job, best, in_use_only), "job ", job, ": counted, and there is no room");
+      for (int d : on_) free_[U(d)] = false;
       room_[U(best)] -= view.Gang(job);
       decision.Start(job, best, on_);
       return true;
@@ -261,6 +276,7 @@ class Mig final : public Scheduler {
   std::vector<char> free_, in_use_;          // [D]
   std::vector<int> waiting_, candidates_, types_, devices_, room_, on_;
   std::vector<double> cost_;
+  NodeLimits limits_;
 };
 
 constexpr ParamInfo kParams[] = {

@@ -1,9 +1,10 @@
-// Layouts chosen once for an expected mix of jobs, and kept: the static partition that dynamic ones are
-// compared with (the "optimal static partition" of MISO: Li et al., SoCC 2022; abstract: MISO's mean JCT is
-// 16% below it). The layouts are those that can serve the mix at the highest rate (static_layouts.hpp); the
-// mix is that of the first `jobs` arrivals, which GPUs serve as they are; each changes when it is idle next.
-// Jobs are then given to what there is as by mig(repartition=false). Gangs are spread over whole GPUs: enough
-// of those are kept for the largest that is in the mix.
+// Layouts chosen once for an expected mix of jobs, and kept: a static partition, such as dynamic ones are
+// compared with. It is not the "optimal static partition" of MISO (Li et al., SoCC 2022; abstract: MISO's
+// mean JCT is 16% below that), which is the best for completion times: here the layouts are those that can
+// serve the mix at the highest rate (the capacity of Tassiulas & Ephremides 1992 by a mixed-integer program,
+// static_layouts.hpp). The mix is that of the first `jobs` arrivals, which GPUs serve as they are; each changes
+// when it is idle next. Jobs are then given to what there is as by mig(repartition=false). Gangs are spread
+// over whole GPUs: enough of those are kept for the largest that is in the mix.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -127,18 +128,20 @@ class MigStatic final : public Scheduler {
 }  // namespace
 
 SchedulerInfo MigStaticInfo() {
-  return {"mig_static",
-          "first come, first served on GPUs in the layouts that serve the expected mix at the highest rate, "
-          "chosen once; exponential at worst, once (a mixed-integer program), then as mig",
-          "the optimal static partition of MISO: Li et al., SoCC 2022; Tassiulas & Ephremides, IEEE TAC 1992",
-          "",
-          Knowledge::kNone,
-          /*preemptive=*/false,
-          kParams,
-          [](Params& params) -> std::unique_ptr<Scheduler> {
-            return std::make_unique<MigStatic>(static_cast<int>(params.Integer("jobs", 1, 1000000)));
-          },
-          /*claims=*/{.times = true}};
+  return {
+      "mig_static",
+      "first come, first served on GPUs in the layouts that serve the expected mix at the highest rate, "
+      "chosen once; exponential at worst, once (a mixed-integer program), then as mig",
+      "highest service rate of a fixed configuration: Tassiulas & Ephremides, IEEE TAC 1992; in the place "
+      "of MISO's optimal static partition, which it is not",
+      "",
+      Knowledge::kNone,
+      /*preemptive=*/false,
+      kParams,
+      [](Params& params) -> std::unique_ptr<Scheduler> {
+        return std::make_unique<MigStatic>(static_cast<int>(params.Integer("jobs", 1, 1000000)));
+      },
+      /*claims=*/{.times = true}};
 }
 
 }  // namespace berth

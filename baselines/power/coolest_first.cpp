@@ -1,11 +1,12 @@
 // Thermal-aware placement: first come, first served on the fastest type with room, there on the coolest free
-// GPUs that do not throttle. Moore, Chase, Ranganathan & Sharma, "Making scheduling 'cool'", USENIX ATC 2005,
-// §3.1 (coolest inlet): work goes where the air is cold. Without the feature power, or without heat, it is
-// fcfs.
+// GPUs that do not throttle, of nodes that hold the job. Moore, Chase, Ranganathan & Sharma, "Making
+// scheduling 'cool'", USENIX ATC 2005, §3.1 (coolest inlet): work goes where the air is cold. Without the
+// feature power, or without heat, it is fcfs.
 #include <algorithm>
 #include <functional>
 #include <utility>
 
+#include "baselines/placement/node_limits.hpp"
 #include "baselines/ranking.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/features/power.hpp"
@@ -28,16 +29,16 @@ class CoolestFirst final : public Scheduler {
     StartByRank(view, order_, overtake_, plan_);
     if (view.power() == nullptr || !view.features().power->heat) return plan_.Emit(view, decision);
     cold_.assign(U(view.num_types()), {});
+    known_.assign(U(view.num_types()), false);
+    limits_.Begin(view);
     for (int job : plan_.placed()) {
       const int type = plan_.TypeOf(job);
-      std::vector<std::pair<double, int>>& cold = cold_[U(type)];
-      if (cold.empty()) cold = Coldest(view, type);
-      devices_.clear();
-      for (int k = 0; k < view.Gang(job); ++k) {
-        devices_.push_back(cold.back().second);
-        cold.pop_back();
+      if (!known_[U(type)]) cold_[U(type)] = Coldest(view, type), known_[U(type)] = true;
+      if (TakeColdest(job, view.Gang(job), cold_[U(type)])) {
+        decision.Start(job, type, devices_);
+      } else if (!overtake_) {  // its nodes have the GPUs and not the cores
+        return;
       }
-      decision.Start(job, type, devices_);
     }
   }
 
@@ -56,10 +57,28 @@ class CoolestFirst final : public Scheduler {
     return free;
   }
 
+  // The coolest GPUs for the gang, out of `cold` and into devices_; false, and nothing done: too few.
+  bool TakeColdest(int job, int gang, std::vector<std::pair<double, int>>& cold) {
+    devices_.clear();
+    for (auto it = cold.rbegin(); it != cold.rend() && static_cast<int>(devices_.size()) < gang; ++it) {
+      if (limits_.Take(job, it->second)) devices_.push_back(it->second);
+    }
+    if (static_cast<int>(devices_.size()) < gang) {
+      limits_.Give(job, devices_);
+      return false;
+    }
+    std::erase_if(cold, [this](const auto& gpu) {
+      return std::find(devices_.begin(), devices_.end(), gpu.second) != devices_.end();
+    });
+    return true;
+  }
+
   bool overtake_;
   Plan plan_;
+  NodeLimits limits_;
   Ranking order_;
   std::vector<std::vector<std::pair<double, int>>> cold_;  // [G]
+  std::vector<char> known_;                                // [G] is it in cold_?
   std::vector<int> devices_;
 };
 

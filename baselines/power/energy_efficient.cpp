@@ -8,8 +8,10 @@
 // systems", e-Energy 2017; the bound on slow-down: Hsu & Feng, SC 2005.
 #include <algorithm>
 
+#include "baselines/placement/node_limits.hpp"
 #include "baselines/ranking.hpp"
 #include "baselines/schedulers.hpp"
+#include "env/check.hpp"
 #include "env/features/power.hpp"
 #include "env/index.hpp"
 
@@ -31,6 +33,7 @@ class EnergyEfficient final : public Scheduler {
   void Decide(const ClusterView& view, Decision& decision) override {
     plan_.Begin(view, /*preemptive=*/false);
     taken_.assign(view.power() != nullptr ? U(view.num_gpus()) : 0, 0);
+    limits_.Begin(view);
     for (int job : view.waiting()) {
       if (plan_.total_room() == 0) return;
       const Choice choice = Best(view, job);
@@ -49,7 +52,7 @@ class EnergyEfficient final : public Scheduler {
     double joules = kNever, rate = 0.0;  // of a step
   };
 
-  Choice Best(const ClusterView& view, int job) const {
+  Choice Best(const ClusterView& view, int job) {
     const PowerState* power = view.power();
     const int levels = power == nullptr ? 1 : static_cast<int>(power->dynamic_share.size());
     const std::vector<double>& used = view.traits().utilization;
@@ -60,7 +63,7 @@ class EnergyEfficient final : public Scheduler {
     }
     Choice best;
     for (int type = 0; type < view.num_types(); ++type) {
-      if (!plan_.Fits(view, job, type)) continue;
+      if (!plan_.Fits(view, job, type) || !NodesHold(view, job, type)) continue;
       const GpuType& gpu = view.types()[U(type)];
       for (int level = levels - 1; level >= 0; --level) {
         const double speed = power == nullptr ? 1.0 : power->speed[U(view.JobType(job) * levels + level)];
@@ -80,19 +83,38 @@ class EnergyEfficient final : public Scheduler {
   // With clocks to set the GPUs must be named: the lowest-numbered free ones.
   void Start(const ClusterView& view, int job, const Choice& choice, Decision& decision) {
     if (view.power() == nullptr) return decision.Start(job, choice.type);
-    devices_.clear();
-    for (int d = view.first_device(choice.type); static_cast<int>(devices_.size()) < view.Gang(job); ++d) {
-      if (!view.DeviceFree(d) || taken_[U(d)] != 0) continue;
+    BERTH_CHECK(Take(view, job, choice.type), "job ", job, ": Fits and NodesHold, and there is no room");
+    for (int d : devices_) {
       taken_[U(d)] = 1;
-      devices_.push_back(d);
       decision.controls.push_back({ControlKind::kClock, d, static_cast<double>(choice.level)});
     }
     decision.Start(job, choice.type, devices_);
   }
 
+  // Devices for the gang, on nodes that hold it, into devices_; false, and nothing done, where too few are
+  // left.
+  bool Take(const ClusterView& view, int job, int type) {
+    const int end = type + 1 < view.num_types() ? view.first_device(type + 1) : view.num_gpus();
+    devices_.clear();
+    for (int d = view.first_device(type); d < end && static_cast<int>(devices_.size()) < view.Gang(job);
+         ++d) {
+      if (view.DeviceFree(d) && taken_[U(d)] == 0 && limits_.Take(job, d)) devices_.push_back(d);
+    }
+    if (static_cast<int>(devices_.size()) == view.Gang(job)) return true;
+    limits_.Give(job, devices_);
+    return false;
+  }
+  bool NodesHold(const ClusterView& view, int job, int type) {
+    if (view.power() == nullptr || !limits_.limited()) return true;
+    if (!Take(view, job, type)) return false;
+    limits_.Give(job, devices_);
+    return true;
+  }
+
   double slowdown_;
   bool idle_, overtake_;
   Plan plan_;
+  NodeLimits limits_;
   std::vector<char> taken_;  // [D] by this decision
   std::vector<int> devices_;
 };

@@ -170,19 +170,23 @@ std::string Lists(const InvariantInput& in) {
   return same ? "" : "lists and phases disagree";
 }
 
-// Nobody who holds a part of a GPU runs slower than what he is promised of his rate there alone. What else
-// slows jobs slows this one too, so the sum is checked where nothing else is on.
+// Nobody who holds a part of a GPU is given less of it than he is promised, whatever else slows him; and what
+// is promised, with a replica there, is not more than the GPU.
 std::string Promises(const InvariantInput& in) {
   const SimState& s = in.state;
   if (!s.sharing) return "";
-  const Features& f = in.scenario.data().features;
-  const bool alone = !f.topology && !f.power && !f.stages && !f.services && !f.elasticity;
   for (int job : s.running) {
-    const int device = s.Devices(job).empty() ? -1 : s.Devices(job).front();
-    if (!alone || device < 0 || s.phase[U(job)] != JobPhase::kRunning) continue;
-    const double least = PromisedFraction(in.scenario, s, job) * in.scenario.Rate(job, s.on_type[U(job)]);
-    if (s.rate[U(job)] < least * (1.0 - 1e-12))
-      return Join("job ", job, " runs at ", s.rate[U(job)], " steps/s and is promised ", least);
+    if (s.Devices(job).empty() || s.phase[U(job)] != JobPhase::kRunning) continue;
+    const int device = s.Devices(job).front();
+    const double least = PromisedFraction(in.scenario, s, job);
+    if (least == 0.0) continue;
+    const double factor = SharingEngine::Factor(in.scenario, s, job);
+    if (factor < least * (1.0 - 1e-12))
+      return Join("job ", job, " is given ", factor, " of its rate alone and is promised ", least);
+    const double promised = PromisedOn(in.scenario, s, device);
+    const double replica = s.services ? ReplicaShare(in.scenario, s, device) : 0.0;
+    if (promised + replica > 1.0 + 1e-9)
+      return Join("device ", device, ": ", promised, " of it is promised, and a replica has ", replica);
   }
   return "";
 }

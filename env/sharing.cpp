@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "env/features/placement_engine.hpp"
+#include "env/features/power.hpp"
 #include "env/index.hpp"
 #include "env/simulator.hpp"
 
@@ -79,6 +80,7 @@ void Simulator::SetRate(int job, double rate) {
     s.progress_from[U(job)] = s.now;
   }
   s.rate[U(job)] = rate;
+  if (s.power) PowerEngine::OnRate(*this, job);
   const ClockKind clock = scenario_.data().clock.kind;
   if (clock != ClockKind::kEvent && clock != ClockKind::kHpc) return;
   if (finish <= s.now) return;  // it ends at this very instant: what is queued stands

@@ -241,7 +241,7 @@ void Simulator::StartRun(int job, int type, double overhead) {
   s.on_type[U(job)] = static_cast<std::int8_t>(type);
   s.last_type[U(job)] = static_cast<std::int8_t>(type);
   s.rate[U(job)] = RunRate(job);
-  if (s.power) PowerEngine::OnStart(*this, job);
+  if (s.power) PowerEngine::OnRate(*this, job);
   // A start is from what was saved; a resize saves nothing.
   if (!s.safe_steps.empty() && !resizes) s.safe_steps[U(job)] = s.steps_done[U(job)];
   s.run_start[U(job)] = s.busy_from[U(job)] = s.now;

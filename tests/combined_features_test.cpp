@@ -342,6 +342,11 @@ TEST_CASE("features combined: the decision process goes through an episode", "[f
 TEST_CASE("features combined: every scheduler runs each and all of them to the end", "[features]") {
   std::vector<std::string> texts = kFeatures;
   texts.push_back(AllFeatures());
+  // Nodes with cores for few of the jobs that their GPUs could take (they want 1 to 8 for each), alone and
+  // with what makes schedulers name devices.
+  const std::string cores = "topology(placement=best_fit,cpus_per_node=16:12:10)";
+  texts.push_back(cores);
+  texts.push_back(cores + ";sharing;partitions(reconfig_s=5);power(clocks=0.5:1,heat=true)");
   for (const SchedulerInfo& info : BaselineSchedulers()) {
     for (const std::string& text : texts) {
       for (const char* clock : {"event", "rounds(120)"}) {

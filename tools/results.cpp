@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
+#include <string_view>
 
 #include "baselines/schedulers.hpp"
+#include "env/check.hpp"
+#include "env/features/request_queue.hpp"
 #include "policies/schedulers.hpp"
 
 namespace berth {
@@ -118,7 +122,14 @@ Json RowJson(const ResultRow& row) {
   json["knowledge"] = ToString(row.knowledge);
   json["jobs"] = metrics.jobs;
   json["unfinished"] = metrics.unfinished;
-  for (const auto& [key, value] : Figures(metrics)) json[key] = value;
+  for (const auto& [key, value] : Figures(metrics)) {
+    // A latency beyond what is told apart, which numbers of JSON cannot say.
+    if (std::isinf(value) && std::string_view(key).starts_with("service_p")) {
+      json[key] = Join(">", static_cast<int>(kLongestLatency));
+    } else {
+      json[key] = value;
+    }
+  }
   std::int64_t decisions = 0;
   double p99 = 0.0, wall = 0.0;
   for (const RunResult& run : row.runs) {

@@ -5,11 +5,14 @@
 #include <array>
 
 #include "env/check.hpp"
+#include "env/effective_rate.hpp"
 #include "env/features/electricity.hpp"
 #include "env/features/heat.hpp"
+#include "env/features/sharing.hpp"
 #include "env/index.hpp"
 #include "env/portable_math.hpp"
 #include "env/scenario.hpp"
+#include "env/sim_state.hpp"
 #include "env/spec.hpp"
 
 namespace berth {
@@ -154,14 +157,16 @@ double WattsAt(const PowerState& power, int gpu, int level, double duty) {
          (power.peak_w[type] - power.idle_w[type]) * used * (power.dynamic_share[U(level)] * duty);
 }
 
-std::int64_t LoadOf(const ScenarioData& scenario, const PhysicalGpus& gpus, int job, int type) {
-  const JobTable& jobs = scenario.jobs;
-  const std::vector<double>& utilization = scenario.traits.utilization;
-  const double used = utilization.empty() ? 1.0 : utilization[U(jobs.job_type[U(job)])];
-  const int milli = jobs.gpu_milli.empty() ? 1000 : jobs.gpu_milli[U(job)];
-  const TypePart& part = gpus.parts[U(type)];
-  const std::int64_t wanted = static_cast<std::int64_t>(used * 1e3 * milli + 0.5) * kLoadParts;
-  return std::min(wanted, kLoadUnit / 1000 * milli * part.compute / part.of);
+std::int64_t LoadOf(const Scenario& scenario, const SimState& s, int job) {
+  const std::vector<double>& utilization = scenario.data().traits.utilization;
+  const double used = utilization.empty() ? 1.0 : utilization[U(scenario.data().jobs.job_type[U(job)])];
+  const double given = s.sharing ? SharingEngine::Given(scenario, s, job) : 1.0;
+  const TypePart& part = s.power->gpus->parts[U(s.on_type[U(job)])];
+  const std::int64_t wanted = static_cast<std::int64_t>(used * 1e6 * given + 0.5) * kLoadParts;
+  const std::int64_t whole = static_cast<std::int64_t>(1e6 * given + 0.5) * kLoadParts;
+  const std::int64_t load = std::min(wanted, whole * part.compute / part.of);
+  const double busy = GpuBusyShare(scenario, s, job);
+  return busy < 1.0 ? static_cast<std::int64_t>(busy * static_cast<double>(load) + 0.5) : load;
 }
 
 double TotalWatts(const PowerState& power) {

@@ -9,11 +9,13 @@
 // binds. Where even the lowest level of all draws more than a cap allows, its GPUs are clocked part of the
 // time only (`duty`), as hardware does below its lowest level; so a cap above idle always holds.
 //
-// A job uses what its type can (JobTypeTraits::utilization) of the thousandths that it holds, on a slice no
-// more than the slice has. A replica of a service uses the part of the GPU that it holds for the share of the
-// time that it is busy, rho = min(1, rate x (base_s + item_s) / speeds of all replicas): the utilisation of
-// an M/D/1 queue, at full clocks and without batches (with them it works for longer at a time and no more
-// than always).
+// A job uses what its type can (JobTypeTraits::utilization) of the compute that it is given where it shares a
+// GPU (sharing_rates.cpp), on a slice no more than the slice has, for the share of a step's time that its
+// GPUs work (feature stages; at full clocks, so that what it uses does not depend on what it draws). An
+// exchange of gradients counts as work, and so do restores and saves: frameworks keep GPUs clocked for them.
+// A replica of a service uses the part of the GPU that it holds for the share of the time that it is busy,
+// rho = min(1, rate x (base_s + item_s) / speeds of all replicas): the utilisation of an M/D/1 queue, at full
+// clocks and without batches (with them it works for longer at a time and no more than always).
 //
 // A job runs at the pace of its slowest GPU. At a level of relative speed s it makes 1 / (beta (1/s - 1) + 1)
 // of its steps/s: beta = 1, bound by the clock; beta = 0, by what the clock does not change (Hsu & Feng, SC
@@ -96,7 +98,8 @@ struct PowerState {
   std::vector<double> speed;           // [T, L] PowerSettings::Speed
   std::vector<double> dynamic_share;   // [L]
   std::vector<std::int64_t> load;  // [P] kLoadUnit ths of its peak above idle in use, may exceed all of it
-  std::vector<std::int64_t> replica_load;  // [D] of that, by a replica there
+  std::vector<std::int64_t> job_load;      // [J] of that, by a running job on each of its devices
+  std::vector<std::int64_t> replica_load;  // [D] by a replica there
   std::vector<std::uint8_t> asked;         // [P] level that a decision set
   std::vector<std::uint8_t> level;         // [P] in effect
   std::vector<double> duty;                // [P] share of the time clocked, (0, 1]
@@ -128,8 +131,8 @@ double TotalWatts(const PowerState& power);
 // Parts of a GPU's peak above idle: whole numbers, so that what comes and goes leaves nothing behind, of
 // millionths, each of 28 so that slices of sevenths and quarters are whole too.
 inline constexpr std::int64_t kLoadParts = 28, kLoadUnit = 1'000'000 * kLoadParts;
-// What a job uses of the GPU of each device of `type` that it holds.
-std::int64_t LoadOf(const ScenarioData& scenario, const PhysicalGpus& gpus, int job, int type);
+// What a running job uses of the GPU of each device that it holds.
+std::int64_t LoadOf(const Scenario& scenario, const SimState& state, int job);
 // That a GPU would draw.
 double WattsAt(const PowerState& power, int gpu, int level, double duty);
 // The rule of env/invariants.hpp: "" where what the state says of power follows from the rest of it.
@@ -140,8 +143,8 @@ std::string PowerViolation(const Scenario& scenario, const SimState& state);
 class PowerEngine {
  public:
   static void Start(Simulator& simulator);
-  static void OnStart(Simulator& simulator, int job);  // it has its devices
-  static void OnEnd(Simulator& simulator, int job);    // it still has them
+  static void OnRate(Simulator& simulator, int job);  // a running job, with its devices, has this rate now
+  static void OnEnd(Simulator& simulator, int job);   // it still has them
   static void Settle(Simulator& simulator);
   static bool OnTimer(Simulator& simulator, const Timer& timer);  // is a decision due?
   static bool ControlAllowed(const Simulator& simulator, const Control& control);
@@ -154,7 +157,7 @@ class PowerEngine {
   static void SetReplicaLoad(Simulator& simulator, int device, std::int64_t load);
 
  private:
-  static void AddLoad(Simulator& simulator, int job, int sign);
+  static void SetJobLoad(Simulator& simulator, int job, std::int64_t load);
   static void Mark(PowerState& power, int node);
   static void Propose(Simulator& simulator, int node);
   static bool Adopt(Simulator& simulator, int gpu);  // has its clock changed?

@@ -53,8 +53,8 @@ std::string PowerViolation(const Scenario& scenario, const SimState& s) {
   }
   for (int job = 0; job < scenario.num_jobs(); ++job) {
     if (s.phase[U(job)] != JobPhase::kRunning) continue;
-    for (int d : s.Devices(job))
-      load[U(p.GpuOf(d))] += LoadOf(scenario.data(), *p.gpus, job, s.on_type[U(job)]);
+    const std::int64_t own = LoadOf(scenario, s, job);
+    for (int d : s.Devices(job)) load[U(p.GpuOf(d))] += own;
   }
   double total = 0.0;
   for (int node = 0; node < scenario.num_nodes(); ++node) {

@@ -46,6 +46,7 @@ void PowerEngine::Start(Simulator& sim) {
   for (auto* shares : {&p.duty, &p.next_duty}) shares->assign(gpus, 1.0);
   for (auto* sums : {&p.joules, &p.cost, &p.since, &p.watts, &p.temperature_c}) sums->assign(gpus, 0.0);
   p.load.assign(gpus, 0);
+  p.job_load.assign(U(scenario.num_jobs()), 0);
   p.replica_load.assign(U(scenario.num_gpus()), 0);
   p.throttled.assign(gpus, 0);
   p.throttles.assign(gpus, 0);
@@ -68,22 +69,22 @@ void PowerEngine::Mark(PowerState& p, int node) {
   p.dirty_nodes.push_back(node);
 }
 
-void PowerEngine::AddLoad(Simulator& sim, int job, int sign) {
-  const ScenarioData& data = sim.scenario().data();
+void PowerEngine::SetJobLoad(Simulator& sim, int job, std::int64_t load) {
   PowerState& p = *sim.state_.power;
-  const std::int64_t load = LoadOf(data, *p.gpus, job, sim.state_.on_type[U(job)]);
+  const std::int64_t more = load - std::exchange(p.job_load[U(job)], load);
+  if (more == 0) return;
   for (int d : sim.state_.Devices(job)) {
-    p.load[U(p.GpuOf(d))] += sign * load;
+    p.load[U(p.GpuOf(d))] += more;
     Mark(p, p.node[U(p.GpuOf(d))]);
   }
 }
 
-void PowerEngine::OnStart(Simulator& sim, int job) {
-  AddLoad(sim, job, 1);
+void PowerEngine::OnRate(Simulator& sim, int job) {
+  SetJobLoad(sim, job, LoadOf(sim.scenario(), sim.state_, job));
 }
 
 void PowerEngine::OnEnd(Simulator& sim, int job) {
-  AddLoad(sim, job, -1);
+  SetJobLoad(sim, job, 0);
 }
 
 void PowerEngine::SetReplicaLoad(Simulator& sim, int device, std::int64_t load) {

@@ -64,11 +64,12 @@ double RequestStream::NextBursty() {
   }
 }
 
-void LatencyHistogram::Add(double seconds) {
+void LatencyHistogram::Add(double seconds, std::int64_t requests) {
+  count_ += requests;
+  if (seconds > kLongestLatency) return;  // in no bin: beyond all of them
   static const double kPerLog = 1.0 / Log(kStep);
   const double bin = seconds <= kShortest ? 0.0 : std::floor(Log(seconds / kShortest) * kPerLog) + 1.0;
-  ++bins_[static_cast<std::size_t>(std::min(bin, static_cast<double>(kBins - 1)))];
-  ++count_;
+  bins_[static_cast<std::size_t>(std::min(bin, static_cast<double>(kBins - 1)))] += requests;
 }
 
 void LatencyHistogram::Add(const LatencyHistogram& other) {

@@ -36,18 +36,20 @@ class RequestStream {
   double phase_ends_ = 0.0;  // kBursty
 };
 
-// Latencies by size, in bins 1% apart from 0.1 ms to 10,000 s: percentiles are good to 1%.
+// Latencies by size, in bins 1% apart from 0.1 ms to 10,000 s: percentiles are good to 1%. Longer ones are
+// kNeverAnswered, as those of requests without an answer are.
 inline constexpr double kNeverAnswered = std::numeric_limits<double>::infinity();
+inline constexpr double kLongestLatency = 1e4;  // s that percentiles tell apart
 
 class LatencyHistogram {
  public:
-  void Add(double seconds);
+  void Add(double seconds, std::int64_t requests = 1);
   void Add(const LatencyHistogram& other);
-  double Quantile(double q) const;  // s, upper edge of the bin; 0 when empty
+  double Quantile(double q) const;  // s, upper edge of the bin; kNeverAnswered beyond all; 0 when empty
   std::int64_t count() const { return count_; }
 
  private:
-  static constexpr int kBins = 1860;
+  static constexpr int kBins = 1853;  // up to 1e-4 x 1.01^1852 s, which is 10,080
   std::vector<std::int64_t> bins_ = std::vector<std::int64_t>(kBins, 0);
   std::int64_t count_ = 0;
 };

@@ -12,6 +12,7 @@ void MeasureServices(const Simulator& simulator, Metrics& into) {
   for (ServiceState::Service& service : played.services) {
     service.queue.PlayUntil(simulator.now());
     all.Add(service.queue.latencies());
+    all.Add(kNeverAnswered, service.queue.arrived() - service.queue.answered());
     arrived += static_cast<double>(service.queue.arrived());
     in_time += static_cast<double>(service.queue.within_slo());
   }

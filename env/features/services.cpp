@@ -33,7 +33,16 @@ RequestStream StreamOf(const ServiceSettings& settings, int service, std::uint64
   return {stream, Stream(seed, Purpose::kRequests, Split::kTrain, env, /*episode=*/0)};
 }
 
+// Is a replica's share left of a GPU of which so much is promised? Thousandths add up to 1e-15 or so.
+bool Leaves(double promised, double share) {
+  return promised + share <= 1.0 + 1e-9;
+}
+
 }  // namespace
+
+double ReplicaShare(const Scenario& scenario, const SimState& s, int device) {
+  return s.services->replica_of[U(device)] >= 0 ? scenario.data().features.services->share : 0.0;
+}
 
 void ServiceEngine::Start(Simulator& sim) {
   const ScenarioData& data = sim.scenario().data();
@@ -105,7 +114,7 @@ void ServiceEngine::CarryOut(Simulator& sim, const Control& control) {
     if (settings.share >= 1.0) {
       sim.SetService(device, kServing, false);
     } else {
-      for (int job : HoldersOf(sim.state_, device)) sim.Rerate(job);
+      SharingEngine::Rerate(sim, device);
     }
     if (sim.state_.partitions) PartitionEngine::Released(sim, device);
   }
@@ -133,6 +142,7 @@ void ServiceEngine::Claim(Simulator& sim) {
         if (s.out_of_service[U(d)] != 0 || state.replica_of[U(d)] >= 0) continue;
         const bool idle = s.device_job[U(d)] < 0;
         if (whole && !idle) continue;
+        if (!Leaves(PromisedOn(sim.scenario(), s, d), settings.share)) continue;
         const double speed = state.type_speed[U(sim.scenario().TypeOfDevice(d))];
         if (speed <= 0.0 || (best >= 0 && std::pair(idle, speed) <= std::pair(best_idle, best_speed)))
           continue;
@@ -145,9 +155,7 @@ void ServiceEngine::Claim(Simulator& sim) {
       if (whole) {
         sim.SetService(best, kServing, true);
       } else {
-        for (int job : HoldersOf(s, best)) {
-          if (s.phase[U(job)] == JobPhase::kRunning) sim.Rerate(job);
-        }
+        SharingEngine::Rerate(sim, best);
       }
       if (!lacks) Lose(sim, left);  // it goes on at the new one
     }
@@ -164,12 +172,15 @@ void ServiceEngine::Lose(Simulator& sim, int device) {
   Remove(sim, device);
   SetReplicas(sim, service);
   sim.state_.out_of_service[U(device)] &= static_cast<std::uint8_t>(~kServing);  // other reasons remain
-  if (sim.scenario().data().features.services->share < 1.0) {
-    for (int job : HoldersOf(sim.state_, device)) {  // a draining device keeps them
-      if (sim.state_.phase[U(job)] == JobPhase::kRunning) sim.Rerate(job);
-    }
-  }
+  // A draining device keeps its jobs.
+  if (sim.scenario().data().features.services->share < 1.0) SharingEngine::Rerate(sim, device);
   if (sim.state_.partitions) PartitionEngine::Released(sim, device);
+}
+
+void ServiceEngine::MakeRoom(Simulator& sim, int device, double promised) {
+  if (promised <= 0.0 || sim.state_.services->replica_of[U(device)] < 0) return;
+  const double all = PromisedOn(sim.scenario(), sim.state_, device) + promised;
+  if (!Leaves(all, sim.scenario().data().features.services->share)) Lose(sim, device);
 }
 
 void ServiceEngine::Remove(Simulator& sim, int device) {
@@ -185,6 +196,8 @@ void ServiceEngine::SetReplicas(Simulator& sim, int service) {
 double ServiceEngine::RateFactor(const Scenario& scenario, const SimState& s, int job) {
   const ServiceSettings& settings = *scenario.data().features.services;
   if (settings.share >= 1.0) return 1.0;
+  const std::vector<int>& milli = scenario.data().jobs.gpu_milli;
+  if (s.sharing && !milli.empty() && milli[U(job)] < 1000) return 1.0;
   for (int device : s.Devices(job)) {
     if (s.services->replica_of[U(device)] >= 0) return 1.0 - settings.share;
   }

@@ -8,7 +8,7 @@
 //
 // A replica is as fast as the part of a GPU that it has: of its type's speed its share, on a MIG slice the
 // slice's part of that (feature partitions), at the GPU's present clock (feature power). What it draws:
-// power.hpp.
+// power.hpp. Where it has a share of one, what is promised to jobs there goes first (sharing.hpp).
 #pragma once
 
 #include <span>
@@ -82,6 +82,9 @@ ServiceState::Meter ServedOn(const SimState& state, int type);
 // What the replica on a device uses of its GPU, in kLoadUnit ths (power.hpp); 0 = there is none.
 std::int64_t ReplicaLoad(const Scenario& scenario, const SimState& state, int device);
 
+// Of a GPU, that a replica on the device takes; 0 = there is none.
+double ReplicaShare(const Scenario& scenario, const SimState& state, int device);
+
 class Simulator;
 struct Control;
 
@@ -97,7 +100,10 @@ class ServiceEngine {
   static void Claim(Simulator& simulator);
   // The device failed or left: its replica is gone and waits for another GPU.
   static void Lose(Simulator& simulator, int device);
-  // Training's part of the GPUs: 1, or less beside replicas.
+  // A job comes to the device that is promised so much of it: a replica in its way waits for another GPU.
+  static void MakeRoom(Simulator& simulator, int device, double promised);
+  // What replicas leave a job that holds whole GPUs of them: 1, or less. What they leave those with parts of
+  // one stands in sharing_rates.cpp.
   static double RateFactor(const Scenario& scenario, const SimState& state, int job);
   static void Play(Simulator& simulator);  // all requests up to now
   // A job's run begins or ends at `time`; it has its devices.

@@ -8,6 +8,8 @@
 #include "env/check.hpp"
 #include "env/features/placement.hpp"
 #include "env/features/placement_engine.hpp"
+#include "env/features/power.hpp"
+#include "env/features/services.hpp"
 #include "env/index.hpp"
 #include "env/simulator.hpp"
 
@@ -108,6 +110,7 @@ bool SharingEngine::Place(Simulator& sim, int job, const Command& command, const
   }
   BERTH_CHECK(device >= 0 || s.placement, "job ", job, ": validated, and no GPU has room");
   if (device < 0) return false;
+  if (s.services) ServiceEngine::MakeRoom(sim, device, PromisedPart(sim.scenario_, job));
   sim.TakeSlot(job);
   s.device_slots[U(s.slot[U(job)])].assign(1, device);
   s.on_type[U(job)] = static_cast<std::int8_t>(command.type);
@@ -120,10 +123,18 @@ bool SharingEngine::Place(Simulator& sim, int job, const Command& command, const
   jobs.push_back(job);
   s.device_milli[U(device)] = static_cast<std::int16_t>(s.device_milli[U(device)] - milli);
   if (s.placement) jobs.size() == 1 ? PlacementEngine::Take(sim, job) : PlacementEngine::TakeBeside(sim, job);
-  for (int other : jobs) {
-    if (other != job && s.phase[U(other)] == JobPhase::kRunning) sim.Rerate(other);
-  }
+  Rerate(sim, device, /*but=*/job);  // its own run begins later
   return true;
+}
+
+// A rate may stay the same where other stages pace the job, and what it uses of the GPU not.
+void SharingEngine::Rerate(Simulator& sim, int device, int but) {
+  const SimState& s = sim.state_;
+  for (int job : HoldersOf(s, device)) {
+    if (job == but || s.phase[U(job)] != JobPhase::kRunning) continue;
+    sim.Rerate(job);
+    if (s.power) PowerEngine::OnRate(sim, job);
+  }
 }
 
 bool SharingEngine::Leave(Simulator& sim, int job) {
@@ -136,9 +147,7 @@ bool SharingEngine::Leave(Simulator& sim, int job) {
   s.device_milli[U(device)] =
       static_cast<std::int16_t>(s.device_milli[U(device)] + MilliOf(sim.scenario_.data(), job));
   s.device_job[U(device)] = jobs.front();
-  for (int other : jobs) {
-    if (s.phase[U(other)] == JobPhase::kRunning) sim.Rerate(other);
-  }
+  Rerate(sim, device);
   return true;
 }
 

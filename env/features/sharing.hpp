@@ -5,6 +5,10 @@
 // the GPU of the type in partial use with the least sufficient room, the lowest-numbered of equals, else to
 // the lowest-numbered idle one; several jobs may name the same device where their parts fit. Jobs that ask
 // for whole GPUs need idle ones, as ever, and may be packed in pairs (Decision::Pack); parts may not.
+//
+// Promises go before replicas of services (feature services) that take a share of a GPU: they come only where
+// what is promised leaves their share, and one in the way of a promise goes elsewhere. Whole jobs are
+// promised nothing: a partner or a replica beside them takes what it takes.
 #pragma once
 
 #include <cstdint>
@@ -60,6 +64,9 @@ std::vector<int> HoldersOf(const SimState& state, int device);
 // Compute that the job is promised where it stands, as a fraction of its rate alone on a whole GPU: its share
 // (the whole where share_suffices), in time slices what switches leave of it; 0 for best effort.
 double PromisedFraction(const Scenario& scenario, const SimState& state, int job);
+double PromisedPart(const Scenario& scenario, int job);  // the same of a GPU's compute, wherever it stands
+// What jobs that hold parts of the device are promised of it together, of 1.
+double PromisedOn(const Scenario& scenario, const SimState& state, int device);
 // GPU-seconds of a type by the thousandths held, where Simulator::BusySeconds counts a GPU in use as a whole.
 double ShareSeconds(const Simulator& simulator, int type);
 
@@ -75,6 +82,9 @@ class SharingEngine {
   static double ExtraSeconds(const Simulator& simulator, int type);           // [beyond a GPU's first job]
   static double Factor(const Scenario& scenario, const SimState& state,
                        int job);  // of its rate on a whole GPU
+  static double Given(const Scenario& scenario, const SimState& state, int job);  // compute, of its device's
+  // Who runs on the device, all but one, has another rate or uses another part of it.
+  static void Rerate(Simulator& simulator, int device, int but = -1);
   // The room for all that starts and moves, in the order in which Apply places them.
   static ApplyResult ValidateRoom(Simulator& simulator, const Decision& decision);
 };

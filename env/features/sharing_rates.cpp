@@ -5,8 +5,9 @@
 // With s_j the share of job j and u_j the compute that it can use (1, or s_j where share_suffices):
 //
 //   promised  g_j = min(s_j, u_j), best effort 0
-//   given     a_j = g_j + what burstable jobs fill up to u_j of 1 - sum g, in proportion to s, then best
-//   effort rate      R_j e (g_j + f (a_j - g_j)) / u_j
+//   given     a_j = g_j + what burstable jobs fill up to u_j of 1 - sum g - what a replica of a service has
+//             there, in proportion to s, then best effort
+//   rate      R_j e (g_j + f (a_j - g_j)) / u_j
 //
 // R_j is the rate alone on the GPU. f = 1 / (1 + interference (n - 1)) slows what is not promised: contention
 // beyond quotas grows about linearly with co-located jobs (Xu et al., iGniter, TPDS 2023, §3.1, fit it per
@@ -17,6 +18,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "env/features/services.hpp"
 #include "env/features/sharing.hpp"
 #include "env/index.hpp"
 #include "env/simulator.hpp"
@@ -86,35 +88,69 @@ double Fill(const ScenarioData& data, const std::vector<int>& jobs, Qos qos, int
 
 double PromisedFraction(const Scenario& scenario, const SimState& s, int job) {
   const ScenarioData& data = scenario.data();
-  if (Share(data.jobs, job) == 1.0)
-    return 0.0;  // it shares with nobody but by a pack, which promises nothing
+  if (Share(data.jobs, job) == 1.0) return 0.0;  // it shares with a pack or a replica, which promise nothing
   return Promised(data, job) / Usable(data, job) *
          Efficiency(*data.features.sharing, s.sharing->jobs[U(s.Devices(job).front())].size());
 }
 
-double SharingEngine::Factor(const Scenario& scenario, const SimState& s, int job) {
+double PromisedPart(const Scenario& scenario, int job) {
+  return Share(scenario.data().jobs, job) == 1.0 ? 0.0 : Promised(scenario.data(), job);
+}
+
+double PromisedOn(const Scenario& scenario, const SimState& s, int device) {
+  double promised = 0.0;
+  if (!s.sharing) return promised;
+  for (int job : s.sharing->jobs[U(device)]) promised += Promised(scenario.data(), job);
+  return promised;
+}
+
+namespace {
+
+struct Compute {  // of its device, as a fraction; of a job that holds a part
+  double promised, extra, usable;
+  double efficiency;      // of time slices
+  double measured = 0.0;  // rate beside its one neighbour over its rate alone; 0 = by the model
+};
+
+Compute Divide(const Scenario& scenario, const SimState& s, int job) {
   const ScenarioData& data = scenario.data();
-  if (Share(data.jobs, job) == 1.0) return 1.0;
-  const SharingSettings& settings = *data.features.sharing;
-  const std::vector<int>& jobs = s.sharing->jobs[U(s.Devices(job).front())];
-  const double efficiency = Efficiency(settings, jobs.size());
-  const double promised = Promised(data, job), usable = Usable(data, job);
+  const int device = s.Devices(job).front();
+  const std::vector<int>& jobs = s.sharing->jobs[U(device)];
+  const double replica = s.services ? ReplicaShare(scenario, s, device) : 0.0;
+  Compute own{Promised(data, job), 0.0, Usable(data, job), Efficiency(*data.features.sharing, jobs.size())};
   const Qos qos = QosOf(data.jobs, job);
   if (jobs.size() == 2 && qos != Qos::kGuaranteed) {
     const int other = jobs[0] == job ? jobs[1] : jobs[0];
-    const int type = s.on_type[U(job)];
-    const double measured = Measured(scenario, job, other, type);
-    if (measured > 0.0 && QosOf(data.jobs, other) == qos)
-      return efficiency * std::max(measured, promised / usable);
+    if (QosOf(data.jobs, other) == qos)
+      own.measured = (1.0 - replica) * Measured(scenario, job, other, s.on_type[U(job)]);
+    if (own.measured > 0.0) return own;
   }
-  double left = 1.0, extra = 0.0;
-  for (int other : jobs) left -= Promised(data, other);
-  left = std::max(left, 0.0);
+  double left = std::max(1.0 - replica - PromisedOn(scenario, s, device), 0.0);
   const double burst = Fill(data, jobs, Qos::kBurstable, job, left);
-  if (qos == Qos::kBurstable) extra = burst;
-  if (qos == Qos::kBestEffort) extra = Fill(data, jobs, Qos::kBestEffort, job, left);
-  const double slowed = extra / (1.0 + settings.interference * static_cast<double>(jobs.size() - 1));
-  return efficiency * (promised + slowed) / usable;
+  if (qos == Qos::kBurstable) own.extra = burst;
+  if (qos == Qos::kBestEffort) own.extra = Fill(data, jobs, Qos::kBestEffort, job, left);
+  return own;
+}
+
+}  // namespace
+
+double SharingEngine::Factor(const Scenario& scenario, const SimState& s, int job) {
+  const ScenarioData& data = scenario.data();
+  if (Share(data.jobs, job) == 1.0) return 1.0;
+  const Compute own = Divide(scenario, s, job);
+  if (own.measured > 0.0) return own.efficiency * std::max(own.measured, own.promised / own.usable);
+  const std::size_t jobs = s.sharing->jobs[U(s.Devices(job).front())].size();
+  const double slowed =
+      own.extra / (1.0 + data.features.sharing->interference * static_cast<double>(jobs - 1));
+  return own.efficiency * (own.promised + slowed) / own.usable;
+}
+
+double SharingEngine::Given(const Scenario& scenario, const SimState& s, int job) {
+  if (Share(scenario.data().jobs, job) == 1.0) return 1.0;
+  const Compute own = Divide(scenario, s, job);
+  const double given =
+      own.measured > 0.0 ? std::max(own.measured * own.usable, own.promised) : own.promised + own.extra;
+  return std::min(1.0, own.efficiency * given);
 }
 
 }  // namespace berth

@@ -15,8 +15,8 @@ std::span<const Field<StageSettings>> StageSettings::Fields() {
   static const std::array kFields = {
       Field<S>{"cpu_core_s", &S::cpu_core_s,
                "core-seconds of preprocessing a step, of each job type or of all", 0.0, 1e4},
-      Field<S>{"gpu_prep_s", &S::gpu_prep_s, "seconds that all of it takes on the job's GPUs instead", 0.0,
-               1e4},
+      Field<S>{"gpu_prep_s", &S::gpu_prep_s, "seconds that all of it takes on the job's gang of GPUs instead",
+               0.0, 1e4},
       Field<S>{"transfer_s", &S::transfer_s, "seconds of transfers a step", 0.0, 1e4},
       Field<S>{"cores_per_gpu", &S::cores_per_gpu,
                "CPU cores that come with each GPU held, of a part of one their part", 1e-3},
@@ -80,21 +80,46 @@ void StageEngine::OnLeave(Simulator& sim, int job, double time) {
   }
 }
 
+namespace {
+
+struct Step {
+  StageTimes times;
+  double offload = 0.0, seconds = 0.0;
+};
+
+Step StepOf(const Scenario& scenario, const SimState& s, int job, double rate, double pace) {
+  const ScenarioData& data = scenario.data();
+  const StageSettings& settings = *data.features.stages;
+  const int job_type = data.jobs.job_type[U(job)];
+  Step step;
+  StageTimes& times = step.times;
+  times.gpu = 1.0 / rate;
+  const std::vector<int>& milli = data.jobs.gpu_milli;
+  const double gpus = s.Width(job) * PartOf(data, s.on_type[U(job)]).fraction();
+  double with_cores = s.partner[U(job)] < 0 ? gpus : 0.5 * gpus;
+  if (s.sharing && !milli.empty()) with_cores *= milli[U(job)] / 1000.0;
+  times.cpu = EntryFor(settings.cpu_core_s, job_type) / (settings.cores_per_gpu * with_cores);
+  times.gpu_prep = EntryFor(settings.gpu_prep_s, job_type) * (data.jobs.gang[U(job)] / gpus) / pace;
+  times.transfer = EntryFor(settings.transfer_s, job_type);
+  step.offload = settings.offload < 0.0 ? BestOffload(times, settings.overlap) : settings.offload;
+  step.seconds = StepSeconds(times, settings.overlap, step.offload);
+  return step;
+}
+
+}  // namespace
+
 double StageEngine::RateFactor(const Scenario& scenario, const SimState& s, int job, double rate,
                                double pace) {
-  const StageSettings& settings = *scenario.data().features.stages;
   if (rate <= 0.0) return 1.0;
-  const int job_type = scenario.data().jobs.job_type[U(job)];
-  StageTimes times;
-  times.gpu = 1.0 / rate;
-  const std::vector<int>& milli = scenario.data().jobs.gpu_milli;
-  double gpus = s.Width(job) * PartOf(scenario.data(), s.on_type[U(job)]).fraction();
-  if (s.sharing && !milli.empty()) gpus *= milli[U(job)] / 1000.0;
-  times.cpu = EntryFor(settings.cpu_core_s, job_type) / (settings.cores_per_gpu * gpus);
-  times.gpu_prep = EntryFor(settings.gpu_prep_s, job_type) / pace;
-  times.transfer = EntryFor(settings.transfer_s, job_type);
-  const double offload = settings.offload < 0.0 ? BestOffload(times, settings.overlap) : settings.offload;
-  return times.gpu / StepSeconds(times, settings.overlap, offload);
+  const Step step = StepOf(scenario, s, job, rate, pace);
+  return step.times.gpu / step.seconds;
+}
+
+double StageEngine::BusyShare(const Scenario& scenario, const SimState& s, int job, double rate,
+                              double pace) {
+  if (rate <= 0.0) return 1.0;
+  const Step step = StepOf(scenario, s, job, rate, pace);
+  return (step.times.gpu + step.offload * step.times.gpu_prep) / step.seconds;
 }
 
 }  // namespace berth

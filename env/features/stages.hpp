@@ -25,9 +25,12 @@ struct SimState;
 struct StageSettings {
   // One entry a job type, or one for all.
   std::vector<double> cpu_core_s = {0.0};  // core-seconds of preprocessing a step
-  std::vector<double> gpu_prep_s = {0.0};  // seconds all of that takes on its GPUs instead
+  // Seconds that all of it takes on its gang of whole GPUs instead; on more of them (feature elasticity) or
+  // on slices in inverse proportion to what the job has.
+  std::vector<double> gpu_prep_s = {0.0};
   std::vector<double> transfer_s = {0.0};  // seconds of transfers a step
-  double cores_per_gpu = 8.0;  // of the node, for each GPU held; of a slice or thousandths their part
+  // Of the node, for each GPU held; of a slice or thousandths their part, of a GPU that two jobs share half.
+  double cores_per_gpu = 8.0;
   bool overlap = true;
   double offload = 0.0;  // part of the preprocessing done on the GPU; -1 = the best
   std::string after;     // "child>parent:child>parent", job ids
@@ -60,6 +63,8 @@ class StageEngine {
   // fast other work on them goes, 1 = as the settings say.
   static double RateFactor(const Scenario& scenario, const SimState& state, int job, double rate,
                            double pace);
+  // In what share of the time the GPUs work.
+  static double BusyShare(const Scenario& scenario, const SimState& state, int job, double rate, double pace);
 };
 
 }  // namespace berth

@@ -1,5 +1,7 @@
 #include "tests/learn/cartpole.hpp"
 
+#include "tests/catch.hpp"
+
 namespace berth {
 
 double MeanGreedyReturn(Agent& agent, BatchEnv& env) {
@@ -54,6 +56,14 @@ void TrainFor(Agent& agent, BatchEnv& env, std::int64_t steps) {
 
 void TrainFor(Agent& agent, BatchEnv& env, std::int64_t steps, double fraction) {
   for (std::int64_t done = 0; done < steps;) done += agent.Play(env, fraction).steps;
+}
+
+double Figure(const Agent& agent, const std::string& name) {
+  for (const auto& [key, value] : agent.figures()) {
+    if (key == name) return value;
+  }
+  FAIL("no figure " << name);
+  return 0.0;
 }
 
 std::vector<float> FlatParameters(Agent& agent) {

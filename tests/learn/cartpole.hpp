@@ -24,6 +24,8 @@ void TrainOnce(Agent& agent, BatchEnv& env, double fraction);
 // Plays `steps` steps of all environments together, the fraction rising from 0 to 1 or standing still.
 void TrainFor(Agent& agent, BatchEnv& env, std::int64_t steps);
 void TrainFor(Agent& agent, BatchEnv& env, std::int64_t steps, double fraction);
+// The figure of this name of the last update; a failure where there is none.
+double Figure(const Agent& agent, const std::string& name);
 // All parameters in one row.
 std::vector<float> FlatParameters(Agent& agent);
 

@@ -108,8 +108,8 @@ constexpr double kNone = -1e9;
 }  // namespace
 
 TEST_CASE("PPO on Acrobot reaches the published return on 5 of 5 seeds", "[learn]") {
-  // rl-zoo3's settings; CleanRL's mean, and Gymnasium's threshold on further episodes. Measured: -82.8 to
-  // -85.9 within 53 k to 102 k steps, -83 to -88 on the further episodes.
+  // Settings after rl-zoo3's; CleanRL's mean, and Gymnasium's threshold on further episodes. Measured: -82.8
+  // to -85.9 within 53 k to 102 k steps, -83 to -88 on the further episodes.
   CheckReached({MakeAcrobot,
                 "ppo(lr=0.0003,lr_schedule=constant,n_steps=256,minibatch=64,epochs=4,gae_lambda=0.94,"
                 "ent_coef=0,vf_coef=1,target_kl=0)",
@@ -118,8 +118,8 @@ TEST_CASE("PPO on Acrobot reaches the published return on 5 of 5 seeds", "[learn
 }
 
 TEST_CASE("PPO on MountainCar reaches the published return on 5 of 5 seeds", "[learn]") {
-  // rl-zoo3's settings and mean (its observations are normalised too; CleanRL and openai/baselines stay at
-  // -200). Measured: -106 to -108 within 300 k to 800 k steps, and the same on the further episodes.
+  // Settings after rl-zoo3's, and its mean (its observations are normalised too; CleanRL and openai/baselines
+  // stay at -200). Measured: -106 to -108 within 300 k to 800 k steps, and the same on the further episodes.
   CheckReached({MakeMountainCar,
                 "ppo(lr=0.0003,lr_schedule=constant,n_steps=16,minibatch=64,epochs=4,gae_lambda=0.98,"
                 "ent_coef=0,vf_coef=1,target_kl=0)",
@@ -128,7 +128,7 @@ TEST_CASE("PPO on MountainCar reaches the published return on 5 of 5 seeds", "[l
 }
 
 TEST_CASE("double DQN on Acrobot reaches the published return on 5 of 5 seeds", "[learn]") {
-  // rl-zoo3's settings but for the width of the layers (256) and the double target; CleanRL's mean. Measured:
+  // Settings after rl-zoo3's, but smaller batches and layers and the double target; CleanRL's mean. Measured:
   // -81 to -91.5 within 20 k to 50 k steps. Without the double target 4 of 5.
   CheckReached({MakeAcrobot,
                 "dqn(lr=0.00063,buffer=50000,learning_starts=128,batch=128,train_freq=4,gradient_steps=4,"

@@ -151,14 +151,6 @@ TEST_CASE("exploration falls linearly over its part of the training") {
 
 namespace {
 
-double Figure(const Agent& agent, const std::string& name) {
-  for (const auto& [key, value] : agent.figures()) {
-    if (key == name) return value;
-  }
-  FAIL("no figure " << name);
-  return 0.0;
-}
-
 double HuberLoss(double error) {
   return std::abs(error) < 1.0 ? 0.5 * error * error : std::abs(error) - 0.5;
 }

@@ -19,14 +19,6 @@ constexpr const char* kZooPpo =
     "lambda=0.8,"
     "ent_coef=0,vf_coef=0.5,target_kl=0,normalize_reward=false)";
 
-double Figure(const Agent& agent, const std::string& name) {
-  for (const auto& [key, value] : agent.figures()) {
-    if (key == name) return value;
-  }
-  FAIL("no figure " << name);
-  return 0.0;
-}
-
 // One row: two actions, chosen the first, old probability 1/2, ratio = 2 sigmoid(logit difference).
 PpoSums OneRow(double logit, double advantage, double clip, bool gradient, torch::Tensor* leaf = nullptr) {
   torch::Tensor scores = torch::tensor({{static_cast<float>(logit), 0.0F}}).set_requires_grad(gradient);

@@ -55,12 +55,13 @@ bool VectorEnvironment::Step(std::span<const std::int64_t> actions) {
   const std::span<const std::uint8_t> masks = storage(turn_).action_mask;
   replaced_ = 0;
   for (std::size_t i = 0; i < actions.size(); ++i) {
-    if (actions[i] < 0 || actions[i] >= num_actions()) {
-      throw Error(Join("actions: expected numbers from 0 to ", num_actions() - 1, ", found ", actions[i],
+    const std::int64_t asked = actions[i];  // read once: it is the caller's, who may have other threads
+    if (asked < 0 || asked >= num_actions()) {
+      throw Error(Join("actions: expected numbers from 0 to ", num_actions() - 1, ", found ", asked,
                        " for environment ", i));
     }
     const std::span<const std::uint8_t> mask = masks.subspan(i * width, width);
-    auto action = static_cast<std::size_t>(actions[i]);
+    auto action = static_cast<std::size_t>(asked);
     if (mask[action] == 0) {
       if (illegal_ == IllegalAction::kError) {
         throw Error(Join("actions: expected legal ones, found ", action, " for environment ", i,

@@ -114,13 +114,17 @@ std::span<const NamedEnvironmentInfo> NamedEnvironments() {
   return kRows;
 }
 
-NamedEnvironment ResolveEnvironment(const std::string& name, const Keywords& keywords) {
+const NamedEnvironmentInfo& FindEnvironment(const std::string& name) {
   std::vector<std::string> names;
   for (const NamedEnvironmentInfo& info : kRows) {
-    if (name == info.name) return info.resolve(keywords);
+    if (name == info.name) return info;
     names.emplace_back(info.name);
   }
   throw Error(Join("unknown environment '", name, "'", DidYouMean(name, names)));
+}
+
+NamedEnvironment ResolveEnvironment(const std::string& name, const Keywords& keywords) {
+  return FindEnvironment(name).resolve(keywords);
 }
 
 }  // namespace berth

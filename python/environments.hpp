@@ -29,7 +29,10 @@ struct NamedEnvironmentInfo {
 };
 std::span<const NamedEnvironmentInfo> NamedEnvironments();
 
-// Throws Error that names the keyword, or for an unknown environment the nearest name.
+// Throws Error with the nearest name.
+const NamedEnvironmentInfo& FindEnvironment(const std::string& name);
+
+// Throws Error that names the keyword, or as FindEnvironment.
 NamedEnvironment ResolveEnvironment(const std::string& name,
                                     const std::map<std::string, std::string>& keywords);
 

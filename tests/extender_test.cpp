@@ -239,6 +239,13 @@ TEST_CASE("extender: what is not the published schema gets 4xx and a reason") {
     return R"({"Pod":{"metadata":{"name":"p","creationTimestamp":)" + time + "}," + gpu +
            R"(},"NodeNames":["gpu-a"]})";
   };
+  const auto wanting = [](const std::string& resources) {
+    return R"({"Pod":{"metadata":{"name":"p"},"spec":{"containers":[{"resources":)" + resources +
+           R"(}]}},"NodeNames":["gpu-a"]})";
+  };
+  const auto node = [&](const std::string& status) {
+    return pod + R"("Nodes":{"items":[{"metadata":{"name":"n"},"status":)" + status + "}]}}";
+  };
   struct Case {
     std::string body;
     int status;
@@ -281,6 +288,13 @@ TEST_CASE("extender: what is not the published schema gets 4xx and a reason") {
            R"("Nodes":{"items":[{"metadata":{"name":"n"},"status":{"allocatable":{"nvidia.com/gpu":"many"}}}]}})",
        400, "status.allocatable: nvidia.com/gpu: expected a whole number"},
       {pod + R"("NodeNames":["gpu-a","gpu-z"]})", 404, "unknown node 'gpu-z'"},
+      {node("\"bad\""), 400, "Nodes.items: status: expected an object, found string"},
+      {node(R"({"allocatable":[8]})"), 400,
+       "Nodes.items: status: allocatable: expected an object, found array"},
+      {wanting("\"x\""), 400, "Pod.spec.containers: resources: expected an object, found string"},
+      {wanting(R"({"limits":[1]})"), 400, "resources: limits: expected an object, found array"},
+      {wanting(R"({"requests":"1"})"), 400, "resources: requests: expected an object, found string"},
+      {wanting(R"({"limits":{"nvidia.com/gpu":1},"requests":7})"), 400, "requests: expected an object"},
       {asking("\"1.5\""), 400, "expected a whole number of GPUs"},
       {asking("-1"), 400, "expected a whole number of GPUs"},
       {asking("\"99999999999\""), 400, "expected a whole number of GPUs"},

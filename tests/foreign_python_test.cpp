@@ -189,6 +189,18 @@ TEST_CASE("foreign: a SimPy cluster with ONNX Runtime takes Berth's decisions") 
   }
 }
 
+TEST_CASE("foreign: a job that cannot be is refused by name, as the C API does") {
+  const std::string python = Python(BERTH_SOURCE_DIR, "numpy, onnxruntime");
+  if (python.empty()) return test::Skip("needs Python with numpy and onnxruntime (tools/setup)");
+  const TemporaryFolder folder;
+  WriteOnnx(Bundle("pair_scorer(width=16)", 7), folder / "policy.onnx");
+  const int code = RunPython(folder, python, "tests/check_policy_arguments.py", "policy.onnx");
+  const std::string log = Slurp(folder / "log.txt");
+  CAPTURE(log);
+  CHECK(code == 0);
+  CHECK(log == "26 refused\n");
+}
+
 TEST_CASE("foreign: Gavel's scheduler asks a policy of Berth's as one of its own") {
   const std::string python = Python(BERTH_SOURCE_DIR, "numpy, onnxruntime");
   if (python.empty()) return test::Skip("needs Python with numpy and onnxruntime (tools/setup)");

@@ -8,6 +8,8 @@ Importing it registers berth/HeteroCluster-v0 and berth/TaskPlacement-v0 with Gy
 options with _ for -; `help("HeteroCluster-v0")` lists them.
 """
 
+from typing import Any
+
 import gymnasium
 
 from berth import _berth
@@ -18,17 +20,18 @@ __version__ = _berth.__version__
 __all__ = ["ClusterEnv", "ClusterVectorEnv", "help", "make", "make_vec"]
 
 
-def make(id="HeteroCluster-v0", **keywords) -> gymnasium.Env:
+def make(id: str = "HeteroCluster-v0", **keywords: Any) -> gymnasium.Env:
     """One environment, as gymnasium.make("berth/" + id) gives it; its class is berth.ClusterEnv."""
+    _berth.help(id)  # ValueError with the nearest name, where Gymnasium has an exception of its own
     return gymnasium.make(f"berth/{id}", **keywords)
 
 
-def make_vec(num_envs, id="HeteroCluster-v0", **keywords) -> ClusterVectorEnv:
+def make_vec(num_envs: int, id: str = "HeteroCluster-v0", **keywords: Any) -> ClusterVectorEnv:
     """`num_envs` environments stepped together in C++, on `threads` threads (1)."""
     return ClusterVectorEnv(num_envs, id, **keywords)
 
 
-def help(id="HeteroCluster-v0") -> str:
+def help(id: str = "HeteroCluster-v0") -> str:
     """The keywords of an environment, one a line, each with its default."""
     return _berth.help(id)
 
@@ -38,5 +41,5 @@ for _name in _berth.names():
         id=f"berth/{_name}",
         entry_point="berth.envs:ClusterEnv",
         vector_entry_point="berth.vector:ClusterVectorEnv",
-        kwargs={"id": _name},
+        kwargs={"name": _name},  # not `id`: gymnasium.make_vec hands these to gymnasium.make, which has one
     )

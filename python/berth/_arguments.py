@@ -41,5 +41,10 @@ def actions_of(actions, num_envs):
     return np.ascontiguousarray(array, np.int64)
 
 
+def no_render_mode(render_mode):
+    if render_mode is not None:  # the error on which Stable-Baselines3's make_vec_env tries without
+        raise TypeError(f"render_mode: expected None, found {render_mode!r}")
+
+
 def seed_of(seed):
     return None if seed is None else integer_of("seed", seed, 0, 2**63 - 1)

@@ -1,10 +1,13 @@
 """One environment, as Gymnasium has them."""
 
+from typing import Any
+
 import gymnasium
 import numpy as np
+from numpy.typing import NDArray
 
 from berth import _berth
-from berth._arguments import integer_of, seed_of, texts_of
+from berth._arguments import integer_of, no_render_mode, seed_of, texts_of
 from berth.blocks import blocks_of
 
 
@@ -26,10 +29,16 @@ class ClusterEnv(gymnasium.Env):
 
     metadata = {"render_modes": []}
 
-    def __init__(self, id="HeteroCluster-v0", *, illegal="next_legal", render_mode=None, **keywords):
-        if render_mode is not None:
-            raise ValueError(f"render_mode: expected None, found {render_mode!r}")
-        self._core = _berth.VectorEnvironment(id, texts_of(keywords), 1, 1, str(illegal))
+    def __init__(
+        self,
+        name: str = "HeteroCluster-v0",
+        *,
+        illegal: str = "next_legal",
+        render_mode: None = None,
+        **keywords: Any,
+    ) -> None:
+        no_render_mode(render_mode)
+        self._core = _berth.VectorEnvironment(name, texts_of(keywords), 1, 1, str(illegal))
         self._buffers = self._core.buffers(0), self._core.buffers(1)
         self._over = False
         self._mask = np.zeros(self._core.num_actions, np.int8)
@@ -38,7 +47,9 @@ class ClusterEnv(gymnasium.Env):
         )
         self.action_space = gymnasium.spaces.Discrete(self._core.num_actions)
 
-    def reset(self, *, seed=None, options=None):
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[NDArray[np.float32], dict[str, Any]]:
         """Returns observation float32 [D] and info."""
         super().reset(seed=None if seed is None else seed_of(seed))
         if options:
@@ -50,7 +61,7 @@ class ClusterEnv(gymnasium.Env):
         self._mask = now["action_mask"][0].copy()
         return now["observation"][0].copy(), self._info(1.0)
 
-    def step(self, action):
+    def step(self, action: int) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
         """Returns observation float32 [D], reward float, terminated bool, truncated bool, info."""
         if self._over:
             raise RuntimeError("step: expected a reset after the end of an episode, found none")
@@ -69,21 +80,21 @@ class ClusterEnv(gymnasium.Env):
         info["action"] = self._core.played[0]
         return observation, float(now["reward"][0]), terminated, truncated, info
 
-    def action_masks(self):
+    def action_masks(self) -> NDArray[np.bool_]:
         """bool [A], True = legal: what sb3-contrib's MaskablePPO asks for."""
         return self._mask.astype(bool)
 
-    def blocks(self, observation):
+    def blocks(self, observation: NDArray[np.float32]) -> dict[str, NDArray[np.float32]]:
         """Views of observation [..., D] by block; see berth.blocks.blocks_of."""
         return blocks_of(observation, self._core.layout)
 
     @property
-    def description(self):
+    def description(self) -> str:
         """Every keyword as resolved, one "name=value" a line: the command line's --config reads it."""
         return self._core.description
 
     @property
-    def signature(self):
+    def signature(self) -> int:
         """Hash of the event log so far (of the next episode's once one has ended)."""
         return self._core.signature(0)
 

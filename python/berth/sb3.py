@@ -1,5 +1,7 @@
 """berth.ClusterVectorEnv for Stable-Baselines3 and sb3-contrib, whose vector environments have another interface."""
 
+from typing import Any
+
 import numpy as np
 from stable_baselines3.common.vec_env.base_vec_env import VecEnv
 
@@ -14,8 +16,8 @@ class SB3VecEnv(VecEnv):
     "episode" {"r": return, "l": steps}.
     """
 
-    def __init__(self, num_envs, id="HeteroCluster-v0", **keywords):
-        self.envs = ClusterVectorEnv(num_envs, id, **keywords)
+    def __init__(self, num_envs: int, name: str = "HeteroCluster-v0", **keywords: Any) -> None:
+        self.envs = ClusterVectorEnv(num_envs, name, **keywords)
         super().__init__(num_envs, self.envs.single_observation_space, self.envs.single_action_space)
         self._seed = None
         self._actions = None

@@ -1,11 +1,14 @@
 """Many environments stepped together in C++, as Gymnasium's vector environments."""
 
+from typing import Any
+
 import gymnasium
 import numpy as np
 from gymnasium.vector.utils import batch_space
+from numpy.typing import ArrayLike, NDArray
 
 from berth import _berth
-from berth._arguments import actions_of, integer_of, seed_of, texts_of
+from berth._arguments import actions_of, integer_of, no_render_mode, seed_of, texts_of
 from berth.blocks import blocks_of
 
 
@@ -14,7 +17,8 @@ class ClusterVectorEnv(gymnasium.vector.VectorEnv):
 
     Nothing is copied: observation float32 [N, D], reward float32 [N], terminated and truncated bool [N] and
     info["action_mask"] int8 [N, A], info["discount"] float32 [N] are views of C++ memory. There are two sets of it,
-    used in turn: what a step returned is there until the step after the next one. Copy what is to stay longer.
+    used in turn: what a step returned is there until the step after the next one. Copy what is to stay longer. Masks
+    are read-only, since the next step believes them. A thread that asks while another one steps gets RuntimeError.
 
     An episode that ends is followed by the next one within the same step (AutoresetMode.SAME_STEP). Then info also
     has "final_obs" float32 [N, D] with "_final_obs" bool [N], which says whose rows were written, and "final_mask"
@@ -25,12 +29,20 @@ class ClusterVectorEnv(gymnasium.vector.VectorEnv):
 
     metadata = {"render_modes": [], "autoreset_mode": gymnasium.vector.AutoresetMode.SAME_STEP}
 
-    def __init__(self, num_envs, id="HeteroCluster-v0", *, threads=1, illegal="next_legal", render_mode=None, **keywords):
-        if render_mode is not None:
-            raise ValueError(f"render_mode: expected None, found {render_mode!r}")
+    def __init__(
+        self,
+        num_envs: int,
+        name: str = "HeteroCluster-v0",
+        *,
+        threads: int = 1,
+        illegal: str = "next_legal",
+        render_mode: None = None,
+        **keywords: Any,
+    ) -> None:
+        no_render_mode(render_mode)
         self.num_envs = integer_of("num_envs", num_envs, 1, 2**20)
         self._core = _berth.VectorEnvironment(
-            id, texts_of(keywords), self.num_envs, integer_of("threads", threads, 1, 4096), str(illegal)
+            name, texts_of(keywords), self.num_envs, integer_of("threads", threads, 1, 4096), str(illegal)
         )
         self.single_observation_space = gymnasium.spaces.Box(
             np.array(self._core.low, np.float32), np.array(self._core.high, np.float32), dtype=np.float32
@@ -40,7 +52,9 @@ class ClusterVectorEnv(gymnasium.vector.VectorEnv):
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self._buffers = self._core.buffers(0), self._core.buffers(1)
 
-    def reset(self, *, seed=None, options=None):
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[NDArray[np.float32], dict[str, Any]]:
         """Returns observation float32 [N, D] and info."""
         if options:
             raise ValueError(f"options: expected none, found {sorted(options)}")
@@ -48,7 +62,9 @@ class ClusterVectorEnv(gymnasium.vector.VectorEnv):
         now = self._buffers[self._core.turn]
         return now["observation"], {"action_mask": now["action_mask"]}
 
-    def step(self, actions):
+    def step(
+        self, actions: ArrayLike
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
         """actions: integers [N]. Returns observation, reward, terminated, truncated, info."""
         ended = self._core.step(actions_of(actions, self.num_envs))
         now = self._buffers[self._core.turn]
@@ -59,24 +75,24 @@ class ClusterVectorEnv(gymnasium.vector.VectorEnv):
             info["final_mask"] = now["final_mask"]
         return now["observation"], now["reward"], now["terminated"], now["truncated"], info
 
-    def action_masks(self):
-        """bool [N, A], True = legal; a view."""
+    def action_masks(self) -> NDArray[np.bool_]:
+        """bool [N, A], True = legal; a view, read-only."""
         return self._buffers[self._core.turn]["action_mask"].view(bool)
 
-    def blocks(self, observation):
+    def blocks(self, observation: NDArray[np.float32]) -> dict[str, NDArray[np.float32]]:
         """Views of observation [..., D] by block; see berth.blocks.blocks_of."""
         return blocks_of(observation, self._core.layout)
 
-    def take_stats(self):
+    def take_stats(self) -> dict[str, Any]:
         """Of the episodes that ended since the last call: "episodes", "mean_return" (undiscounted), "mean_jct_s"."""
         return self._core.take_stats()
 
     @property
-    def replaced(self):
+    def replaced(self) -> int:
         """How many actions of the last step were illegal and made way for the next legal one."""
         return self._core.replaced
 
     @property
-    def description(self):
+    def description(self) -> str:
         """Every keyword as resolved, one "name=value" a line: the command line's --config reads it."""
         return self._core.description

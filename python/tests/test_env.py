@@ -130,7 +130,7 @@ class Env(unittest.TestCase):
             (ValueError, "scenario", dict(scenario="/nowhere.h5", workload=None)),
             (ValueError, "unknown argument 'workloda' .did you mean 'workload'", dict(workloda="toy")),
             (ValueError, "illegal", dict(illegal="ignore")),
-            (ValueError, "render_mode", dict(render_mode="human")),
+            (TypeError, "render_mode", dict(render_mode="human")),
             (TypeError, "cluster: expected a string, a number or a bool, found list", dict(cluster=[1])),
         ]
         for error, message, wrong in bad:
@@ -140,6 +140,9 @@ class Env(unittest.TestCase):
             berth.ClusterEnv("TaskPlacement-v0", features="failures(mtbf_h=30)")
         with self.assertRaisesRegex(ValueError, "HeteroCluster-v0"):
             berth.ClusterEnv("HeteroClusters-v0")
+        for ask in (berth.make, berth.help, lambda id: berth.make_vec(2, id)):
+            with self.assertRaisesRegex(ValueError, "'HeteroClusters-v0' .did you mean 'HeteroCluster-v0'"):
+                ask("HeteroClusters-v0")
         env = berth.ClusterEnv("HeteroCluster-v0", **HETERO)
         with self.assertRaisesRegex(ValueError, "reset"):
             env.step(0)

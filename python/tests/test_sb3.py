@@ -8,9 +8,8 @@ import warnings
 import numpy as np
 
 import berth
-from support import HETERO, SMALL_OF, needs
+from support import HETERO, SMALL_OF
 
-needs_sb3 = needs("stable_baselines3", "sb3_contrib")
 README = pathlib.Path(__file__).parents[1] / "README.md"
 
 
@@ -18,7 +17,6 @@ def parameters(model):
     return np.concatenate([p.detach().numpy().ravel() for p in model.policy.parameters()])
 
 
-@needs_sb3
 class StableBaselines3(unittest.TestCase):
     def setUp(self):
         import torch
@@ -80,6 +78,15 @@ class StableBaselines3(unittest.TestCase):
         self.learned(lambda: MaskablePPO("MlpPolicy", make(illegal="error"), **masked), 512)
         self.learned(lambda: PPO("MlpPolicy", make(), **masked), 256)
         self.learned(lambda: DQN("MlpPolicy", make(), seed=1, learning_starts=64, buffer_size=2000, device="cpu"), 320)
+
+    def test_its_own_helper_makes_them(self):
+        from stable_baselines3 import PPO
+        from stable_baselines3.common.env_util import make_vec_env
+
+        for name, keywords in SMALL_OF.items():  # it asks for render_mode="rgb_array" first
+            with self.subTest(name):
+                envs = make_vec_env(f"berth/{name}", n_envs=2, seed=1, env_kwargs=keywords)
+                PPO("MlpPolicy", envs, n_steps=16, batch_size=32, n_epochs=1, device="cpu").learn(32)
 
     def test_rollouts_hold_what_was_seen_not_what_came_after(self):
         from stable_baselines3 import PPO

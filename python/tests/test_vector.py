@@ -1,5 +1,7 @@
 """Many environments: no copies, the same bits as one and on any number of threads, what is wrong."""
 
+import threading
+import time
 import unittest
 
 import gymnasium
@@ -85,6 +87,56 @@ class Vector(unittest.TestCase):
         returns = [info["episode"]["r"] for info in (recorded.step(envs.action_space.sample())[4] for _ in range(60))
                    if "episode" in info]
         self.assertTrue(returns and (np.array(returns) <= 0.0).all())
+
+    def test_gymnasium_makes_them_of_single_ones_too(self):
+        for name, keywords in SMALL_OF.items():
+            with self.subTest(name):
+                envs = gymnasium.make_vec(f"berth/{name}", num_envs=2, vectorization_mode="sync", **keywords)
+                self.assertIsInstance(envs, gymnasium.vector.SyncVectorEnv)
+                observation, _ = envs.reset(seed=[3, 4])
+                for row, seed in zip(observation, (3, 4)):
+                    np.testing.assert_array_equal(row, berth.make(name, **keywords).reset(seed=seed)[0])
+                envs.step(envs.action_space.sample())
+
+    def test_masks_cannot_be_written_and_rewards_can(self):
+        for illegal in ("next_legal", "error"):
+            envs = berth.make_vec(N, "TaskPlacement-v0", illegal=illegal, **SMALL_OF["TaskPlacement-v0"])
+            _, info = envs.reset()
+            _, reward, _, _, info = envs.step(info["action_mask"].argmax(1))
+            for mask in (info["action_mask"], envs.action_masks(), envs._buffers[0]["final_mask"]):
+                with self.assertRaisesRegex(ValueError, "read-only"):
+                    mask[:] = 0
+                with self.assertRaises(ValueError):
+                    mask.flags.writeable = True
+            reward[0] += 1.0  # as Stable-Baselines3's PPO does where an episode was truncated
+            envs.step(info["action_mask"].argmax(1))
+
+    def test_a_second_thread_is_told_so(self):
+        envs = berth.make_vec(N, "HeteroCluster-v0", **HETERO)
+        envs.reset()
+        told, steps, zeros = [], [], np.zeros(N, int)
+        stop = threading.Event()
+
+        def play():
+            while not stop.is_set():
+                try:
+                    envs.step(zeros)
+                    steps.append(1)
+                except RuntimeError as error:
+                    told.append(str(error))
+
+        threads = [threading.Thread(target=play) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        began = time.monotonic()
+        while not told and time.monotonic() - began < 20.0:  # they meet within milliseconds
+            time.sleep(0.01)
+        stop.set()
+        for thread in threads:
+            thread.join()
+        self.assertIn("one thread at a time", told[0])
+        self.assertTrue(steps)
+        envs.step(zeros)  # and it goes on
 
     def test_wrong_arguments_are_named(self):
         for error, message, keywords in [

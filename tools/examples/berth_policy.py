@@ -96,6 +96,42 @@ def observe(now, counts, idle, jobs, knowledge):
     return {"jobs": rows[None], "pairs": pairs[None], "types": types[None], "global": rest[None]}
 
 
+def check(now, counts, jobs, knowledge):
+    """Raises ValueError that names the first thing that cannot be: scores of it would be NaN, or the plan wrong."""
+
+    def expect(right, where, expected, found):
+        if not right:
+            raise ValueError(f"{where}: expected {expected}, found {found}")
+
+    expect(math.isfinite(now), "now", "seconds", now)
+    expect(len(counts) > 0, "counts", "at least one GPU type", "none")
+    for kind, count in enumerate(counts):
+        expect(count >= 1 and count % 1 == 0, f"counts[{kind}]", "a whole number of GPUs from 1", count)
+    idle = list(counts)
+    for i, job in enumerate(jobs):
+        at, kind = f"job {i}", job.running_on
+        expect(job.gang >= 1 and job.gang % 1 == 0, f"{at}: gang", "a whole number of GPUs from 1", job.gang)
+        expect(len(job.rates) == len(counts), f"{at}: rates", f"{len(counts)} numbers", len(job.rates))
+        for rate in job.rates:
+            expect(0 <= rate < math.inf, f"{at}: rates", "steps/s >= 0", rate)
+        fits = any(rate > 0 and job.gang <= count for rate, count in zip(job.rates, counts))
+        expect(fits, at, f"a type with {job.gang} GPUs on which its rate is above 0", "none")
+        expect(-math.inf < job.arrival <= now, f"{at}: arrival", f"seconds up to now, {now}", job.arrival)
+        if knowledge in ("estimate", "oracle"):
+            steps = job.remaining_steps
+            expect(0 < steps < math.inf, f"{at}: remaining_steps", "a number > 0", steps)
+        expect(0 <= job.attained < math.inf, f"{at}: attained", "seconds >= 0", job.attained)
+        expect(0 < job.weight < math.inf, f"{at}: weight", "a number > 0", job.weight)
+        expect(not math.isnan(job.deadline), f"{at}: deadline", "seconds, or inf for none", job.deadline)
+        right = math.isnan(job.requested) or 0 < job.requested < math.inf
+        expect(right, f"{at}: requested", "seconds > 0, or nan for none", job.requested)
+        expect(kind in range(-1, len(counts)), f"{at}: running_on", f"-1 to {len(counts) - 1}", kind)
+        if kind >= 0:
+            expect(job.rates[kind] > 0, f"{at}: running_on", "a type on which its rate is above 0", kind)
+            idle[kind] -= job.gang
+            expect(idle[kind] >= 0, f"{at}: running_on", f"{counts[kind]} GPUs of type {kind} in all", "more")
+
+
 class Policy:
     """Decides as `policy(file=policy.h5)` does in Berth, up to the last bits of ONNX Runtime's arithmetic."""
 
@@ -125,8 +161,9 @@ class Policy:
     def decide(self, now, counts, jobs):
         """The GPU type that each of `jobs` runs on from now on, -1 = it waits or stops.
 
-        jobs are in order of arrival; counts [G] are the GPUs of each type.
+        jobs are in order of arrival; counts [G] are the GPUs of each type. ValueError names the job that cannot be.
         """
+        check(now, counts, jobs, self.knowledge)
         runs_on = [job.running_on for job in jobs]
         idle = list(counts)
         for job in jobs:

@@ -54,6 +54,11 @@ const Json* Typed(const Json* json, const std::string& where, Json::value_t type
   return json;
 }
 
+// The member, which is an object where it is there.
+const Json* ObjectOf(const Json* json, const std::string& name, const std::string& where) {
+  return Typed(MemberOf(json, name), Join(where, ": ", name), Json::value_t::object, "an object");
+}
+
 std::string TextOf(const Json* json, const std::string& where) {
   Typed(json, where, Json::value_t::string, "a text");
   return json == nullptr ? "" : json->get<std::string>();
@@ -79,9 +84,10 @@ std::vector<int> GpusOf(const Json* containers, const std::string& resource, con
   if (Typed(containers, where, Json::value_t::array, "a list") == nullptr) return gpus;
   for (const Json& container : *containers) {
     Typed(&container, where, Json::value_t::object, "objects");
-    const Json* resources = Member(container, "resources");
-    const Json* asked = MemberOf(MemberOf(resources, "limits"), resource);
-    if (asked == nullptr) asked = MemberOf(MemberOf(resources, "requests"), resource);
+    const Json* resources = ObjectOf(&container, "resources", where);
+    const Json* asked = MemberOf(ObjectOf(resources, "limits", where + ": resources"), resource);
+    const Json* requests = ObjectOf(resources, "requests", where + ": resources");
+    if (asked == nullptr) asked = MemberOf(requests, resource);
     gpus.push_back(asked == nullptr ? 0 : WholeNumber(*asked, Join(where, ": ", resource)));
   }
   return gpus;
@@ -196,10 +202,8 @@ Extender::Pod Extender::ReadPod(const Json& json, double now) const {
 
 Extender::Node Extender::ReadNode(const Json& json) const {
   Typed(&json, "Nodes.items", Json::value_t::object, "objects");
-  const Json* metadata =
-      Typed(Member(json, "metadata"), "Nodes.items: metadata", Json::value_t::object, "an object");
-  const Json* labels =
-      Typed(MemberOf(metadata, "labels"), "Nodes.items: labels", Json::value_t::object, "an object");
+  const Json* metadata = ObjectOf(&json, "metadata", "Nodes.items");
+  const Json* labels = ObjectOf(metadata, "labels", "Nodes.items: metadata");
   Node node;
   node.name = TextOf(MemberOf(metadata, "name"), "Nodes.items: metadata.name");
   if (node.name.empty()) throw Refused{400, "Nodes.items: metadata.name: expected a name, found none"};
@@ -214,7 +218,8 @@ Extender::Node Extender::ReadNode(const Json& json) const {
   } else {
     node.label = label;
   }
-  const Json* gpus = MemberOf(MemberOf(Member(json, "status"), "allocatable"), table_.resource);
+  const Json* status = ObjectOf(&json, "status", "Nodes.items");
+  const Json* gpus = MemberOf(ObjectOf(status, "allocatable", "Nodes.items: status"), table_.resource);
   if (gpus != nullptr)
     node.gpus = WholeNumber(*gpus, Join("Nodes.items: status.allocatable: ", table_.resource));
   return node;

@@ -1,0 +1,85 @@
+// tools/test: what its last line and exit code make of suites that pass, fail, crash or cannot be run. The
+// suites and what installs and builds are stand-ins; the script and lib.sh are the real ones.
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "env/check.hpp"
+#include "tests/binary.hpp"
+#include "tests/catch.hpp"
+#include "tests/temporary_folder.hpp"
+
+namespace berth {
+namespace {
+
+namespace fs = std::filesystem;
+using Catch::Matchers::Contains;
+using Catch::Matchers::EndsWith;
+using test::Slurp;
+using test::TemporaryFolder;
+
+struct Script : TemporaryFolder {
+  Script() {
+    for (const char* file : {"tools/test", "tools/lib.sh"}) {
+      fs::create_directories(fs::path(*this / file).parent_path());
+      fs::copy_file(fs::path(BERTH_SOURCE_DIR) / file, *this / file);
+    }
+    Program("bin/ninja", "");
+    Program("tools/setup", "");
+    Program("build/release/build.ninja", "");
+    Program("build/release/berth_tests", "echo '5 passed, 0 failed, 2 skipped'");
+    Program("build/release/berth_learn_tests", "echo '3 passed, 0 failed'");
+    Program("python/test", "echo '4 passed, 0 failed'");
+  }
+  void Program(const std::string& name, const std::string& body) {
+    fs::create_directories(fs::path(*this / name).parent_path());
+    std::ofstream(*this / name) << "#!/bin/bash\n" << body << "\n";
+    fs::permissions(*this / name, fs::perms::owner_all);
+  }
+  // The exit code; what it said is in `said`.
+  int Run(const std::string& environment = "BERTH_OFFLINE=") {
+    const int status = std::system(Join("cd '", path(), "' && PATH=\"$PWD/bin:$PATH\" ", environment,
+                                        " tools/test >said.txt 2>&1 </dev/null")
+                                       .c_str());
+    said = Slurp(*this / "said.txt");
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+  std::string said;
+};
+
+}  // namespace
+
+TEST_CASE("tools/test: adds up its suites") {
+  Script script;
+  CHECK(script.Run() == 0);
+  CHECK_THAT(script.said, EndsWith("\n12 passed, 0 failed, 2 skipped\n"));
+  script.Program("build/release/berth_learn_tests", "echo '2 passed, 1 failed'; exit 1");
+  CHECK(script.Run() == 1);
+  CHECK_THAT(script.said, EndsWith("\n11 passed, 1 failed, 2 skipped\n"));
+}
+
+TEST_CASE("tools/test: a suite that crashes or runs nothing has failed") {
+  Script script;
+  script.Program("build/release/berth_tests", "kill -SEGV $$");
+  script.Program("build/release/berth_learn_tests", "echo '0 passed, 0 failed'");
+  CHECK(script.Run() == 1);
+  CHECK_THAT(script.said, EndsWith("\n4 passed, 2 failed\n"));
+}
+
+TEST_CASE(
+    "tools/test: without the Python package's packages it fails, unless told that there is no network") {
+  Script script;
+  script.Program("tools/setup", "[ \"${1:-}\" != --python ] || { echo 'a bug of ours' >&2; exit 1; }");
+  script.Program("python/test", "echo '4 passed, 0 failed'; touch ran");
+  CHECK(script.Run() == 1);
+  CHECK_THAT(script.said, Contains("a bug of ours") && Contains("BERTH_OFFLINE=1 tools/test") &&
+                              EndsWith("\n8 passed, 1 failed, 2 skipped\n"));
+  CHECK(script.Run("BERTH_OFFLINE=1") == 0);
+  CHECK_THAT(script.said,
+             Contains("skipped: the Python package") && EndsWith("\n8 passed, 0 failed, 3 skipped\n"));
+  CHECK(!fs::exists(script / "ran"));
+}
+
+}  // namespace berth

@@ -222,6 +222,7 @@ void Simulator::RunRoundInParts(double boundary) {
   }
   std::sort(s.segments.begin(), s.segments.end(), LaterFinish);
   for (int job : s.completed) Release(job);
+  if (s.power) PowerEngine::Settle(*this);  // who stays on a shared GPU may be given more of it
 }
 
 // gavel/SPEC.md §7 steps 1-4 and 9 to the letter, with the reference's §8.4 crash replaced by one more

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "env/features/services.hpp"
 #include "env/features/sharing.hpp"
 #include "env/index.hpp"
 #include "env/metrics.hpp"
@@ -176,10 +177,22 @@ TEST_CASE("gpu shares: what may not be is reported") {
     return found.substr(0, found.find(':'));
   };
   CHECK(rule_of([](SimState&) {}) == "");
-  CHECK(rule_of([](SimState& s) { s.rate[0] *= 0.99; }) == "sharing");
+  CHECK(rule_of([](SimState& s) { s.rate[0] *= 0.99; }) == "rates");
   CHECK(rule_of([](SimState& s) { s.device_milli[0] = 100; }) == "capacity");
   CHECK(rule_of([](SimState& s) { s.sharing->jobs[0].push_back(0); }) == "capacity");
   CHECK(rule_of([](SimState& s) { s.sharing->meters[0].extra_s += 5.0; }) == "GPU-seconds");
+}
+
+// 600 thousandths are promised where a replica would have half of the GPU.
+TEST_CASE("gpu shares: no replica where more is promised than it leaves") {
+  Simulator sim(Scenario(
+      PartsData(1, {{0, 99, 600, Qos::kGuaranteed}}, "sharing;services(rate_per_s=1,replicas=0,share=0.5)")));
+  REQUIRE(sim.AdvanceToDecision());
+  StartAll(sim);
+  test::Frame frame(sim);
+  CHECK(CheckInvariants(frame.Invariant(sim.scenario())) == "");
+  frame.state.services->replica_of[0] = 0;
+  CHECK_THAT(CheckInvariants(frame.Invariant(sim.scenario())), Catch::StartsWith("sharing: "));
 }
 
 namespace {

@@ -116,8 +116,7 @@ class Anticipate final : public Scheduler {
     for (const Command& c : decision.commands) {
       if (view.IsRunning(c.job) && c.kind != CommandKind::kReject)
         room_[U(view.TypeOf(c.job))] += Held(view, c.job);
-      if (c.kind == CommandKind::kStart || c.kind == CommandKind::kMove)
-        room_[U(c.type)] -= WidthOf(view, c);
+      if (c.kind == CommandKind::kStart || c.kind == CommandKind::kMove) room_[U(c.type)] -= WidthOf(view, c);
     }
     for (const auto& [end, job] : leaving_) {
       int& room = room_[U(view.TypeOf(job))];

@@ -34,8 +34,7 @@ class Evacuate final : public Scheduler {
     for (const Command& c : decision.commands) {  // what stops or moves frees is left to the next decision
       named_[U(c.job)] = 1;
       if (c.kind == CommandKind::kPack && c.host >= 0) named_[U(c.host)] = 1;
-      if (c.kind == CommandKind::kStart || c.kind == CommandKind::kMove)
-        room_[U(c.type)] -= WidthOf(view, c);
+      if (c.kind == CommandKind::kStart || c.kind == CommandKind::kMove) room_[U(c.type)] -= WidthOf(view, c);
     }
     const Clock clock = view.clock();
     const double next = clock.kind == ClockKind::kEvent ? view.now() : view.now() + clock.round_s;

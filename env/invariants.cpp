@@ -175,6 +175,9 @@ std::string Lists(const InvariantInput& in) {
 std::string Promises(const InvariantInput& in) {
   const SimState& s = in.state;
   if (!s.sharing) return "";
+  const Features& f = in.scenario.data().features;
+  const bool alone =
+      !f.topology && !f.power && !f.stages && !f.services && !f.elasticity;  // nothing else slows
   for (int job : s.running) {
     if (s.Devices(job).empty() || s.phase[U(job)] != JobPhase::kRunning) continue;
     const int device = s.Devices(job).front();
@@ -183,6 +186,9 @@ std::string Promises(const InvariantInput& in) {
     const double factor = SharingEngine::Factor(in.scenario, s, job);
     if (factor < least * (1.0 - 1e-12))
       return Join("job ", job, " is given ", factor, " of its rate alone and is promised ", least);
+    const double rate = least * in.scenario.Rate(job, s.on_type[U(job)]);
+    if (alone && s.rate[U(job)] < rate * (1.0 - 1e-12))
+      return Join("job ", job, " runs at ", s.rate[U(job)], " steps/s and is promised ", rate);
     const double promised = PromisedOn(in.scenario, s, device);
     const double replica = s.services ? ReplicaShare(in.scenario, s, device) : 0.0;
     if (promised + replica > 1.0 + 1e-9)

@@ -2,9 +2,9 @@
 // compared with. It is not the "optimal static partition" of MISO (Li et al., SoCC 2022; abstract: MISO's
 // mean JCT is 16% below that), which is the best for completion times: here the layouts are those that can
 // serve the mix at the highest rate (the capacity of Tassiulas & Ephremides 1992 by a mixed-integer program,
-// static_layouts.hpp). The mix is that of the first `jobs` arrivals, which GPUs serve as they are; each changes
-// when it is idle next. Jobs are then given to what there is as by mig(repartition=false). Gangs are spread
-// over whole GPUs: enough of those are kept for the largest that is in the mix.
+// static_layouts.hpp). The mix is that of the first `jobs` arrivals, which GPUs serve as they are; each
+// changes when it is idle next. Jobs are then given to what there is as by mig(repartition=false). Gangs are
+// spread over whole GPUs: enough of those are kept for the largest that is in the mix.
 #include <algorithm>
 #include <map>
 #include <set>

@@ -177,7 +177,7 @@ TEST_CASE("gpu shares: what may not be is reported") {
     return found.substr(0, found.find(':'));
   };
   CHECK(rule_of([](SimState&) {}) == "");
-  CHECK(rule_of([](SimState& s) { s.rate[0] *= 0.99; }) == "rates");
+  CHECK(rule_of([](SimState& s) { s.rate[0] *= 0.99; }) == "sharing");
   CHECK(rule_of([](SimState& s) { s.device_milli[0] = 100; }) == "capacity");
   CHECK(rule_of([](SimState& s) { s.sharing->jobs[0].push_back(0); }) == "capacity");
   CHECK(rule_of([](SimState& s) { s.sharing->meters[0].extra_s += 5.0; }) == "GPU-seconds");

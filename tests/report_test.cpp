@@ -170,6 +170,35 @@ TEST_CASE("report: the result file has what it says, equal to the JSON") {
   CHECK_FALSE(h5::Reader(folder / "plain.h5", "evaluation", 1).Has("wait_s"));
 }
 
+// Of two GPUs and 60 jobs at once nobody may wait for the second scheduler, so that no job of the window
+// ends.
+TEST_CASE("report: who finishes no job has no figures, and the page is made all the same") {
+  const TemporaryFolder folder;
+  const std::string ask =
+      "evaluate --schedulers 'srpt;fcfs(queue_limit=0)' --workload 'synthetic(rate=0,jobs=60)' --cluster "
+      "v100=2 "
+      "--seeds 0:2 --window 30:40 --json none.json";
+  const test::Outcome ran = Berth(folder, ask + (CanDraw() ? " --report page" : ""));
+  CAPTURE(ran.error, ran.out);
+  REQUIRE(ran.code == 0);
+  CHECK_THAT(ran.out, Catch::Contains("it has no figures of jobs"));
+  const auto json = Json::parse(Slurp(folder / "none.json"));
+  const auto& row = json.at("schedulers").at(1);
+  CHECK(row.at("jobs") == 0);
+  CHECK(row.at("mean_jct_s").is_null());
+  CHECK(row.at("workloads").at(0).at("mean_jct_s").is_null());
+  CHECK(row.at("jct_ratio").at("mean").is_null());
+  CHECK(json.at("schedulers").at(0).at("mean_jct_s") > 0.0);
+}
+
+// A line joins loads of one setting only.
+TEST_CASE("report: evaluations of another setting are not joined") {
+  const TemporaryFolder folder;
+  REQUIRE(Berth(folder, kWorkload + "--seeds 7:8 --clock event --out other.h5").code == 0);
+  CheckOneLine(Berth(folder, kWorkload + "--seeds 7:8 --report page --report-with other.h5"),
+               "--report-with: other.h5: expected an evaluation at another load and otherwise like this one");
+}
+
 TEST_CASE("report: bad input is one line") {
   const TemporaryFolder folder;
   std::ofstream(folder / "file") << "text";

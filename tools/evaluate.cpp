@@ -1,6 +1,7 @@
 // berth evaluate: schedulers compared on the same workloads, with 95% intervals and paired ratios (design.md
 // §7).
 #include <algorithm>
+#include <cmath>
 #include <iostream>
 #include <thread>
 
@@ -79,11 +80,12 @@ Json EvaluationJson(const EvaluationPlan& plan, const std::vector<ResultRow>& ro
       json["mean_jct_ci95_s"] = {mean.low, mean.high};
       json["jct_ratio"] = {{"mean", ratio.mean}, {"low", ratio.low}, {"high", ratio.high}};
     }
+    const std::vector<double> means = row.MeanJcts();
     Json workloads = Json::array();
     for (std::size_t i = 0; i < row.runs.size(); ++i) {
       workloads.push_back({{"seed", plan.seeds[i]},
                            {"jobs", row.runs[i].metrics.jobs},
-                           {"mean_jct_s", row.runs[i].metrics.mean_jct_s},
+                           {"mean_jct_s", means[i]},
                            {"signature", HexSignature(row.runs[i].signature)}});
     }
     json["workloads"] = workloads;
@@ -93,6 +95,7 @@ Json EvaluationJson(const EvaluationPlan& plan, const std::vector<ResultRow>& ro
 }
 
 std::string WithInterval(const Interval& interval, double unit, int decimals) {
+  if (std::isnan(interval.mean)) return "-";
   return Join(Fixed(interval.mean / unit, decimals), " [", Fixed(interval.low / unit, decimals), ", ",
               Fixed(interval.high / unit, decimals), "]");
 }
@@ -122,7 +125,9 @@ void PrintUnfinished(const std::vector<ResultRow>& rows) {
     const Metrics metrics = row.Combined();
     if (metrics.unfinished == 0) continue;
     std::cout << row.scheduler << ": " << metrics.unfinished << " of " << metrics.jobs + metrics.unfinished
-              << " measured jobs did not finish; its figures are over the others\n";
+              << " measured jobs did not finish; "
+              << (metrics.jobs == 0 ? "it has no figures of jobs" : "its figures are over the others")
+              << "\n";
   }
 }
 
@@ -148,6 +153,7 @@ int RunEvaluate(const std::vector<std::string>& arguments) {
   const WorkloadChoice workload = ResolveWorkload(options);
   const EvaluationPlan plan = MakePlan(options, workload);
   const std::string semantics = CommonSemantics(plan.schedulers);
+  CheckComparable(report, plan.workloads[0], semantics, options);
   std::vector<Recording> recordings;
   const std::vector<ResultRow> rows = Evaluate(plan, report.any() ? &recordings : nullptr);
   const EvaluationText text{workload.source->Describe(), semantics, report.command};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <limits>
 #include <optional>
 
@@ -26,6 +27,15 @@ std::vector<double> Waits(const RunResult& result, const Scenario& scenario, Win
   }
   return waits;
 }
+
+// A workload without a finished job has no mean, so neither has what is drawn from all.
+bool AllMeasured(const std::vector<double>& means) {
+  return std::none_of(means.begin(), means.end(), [](double mean) { return std::isnan(mean); });
+}
+
+constexpr Interval kNoInterval{std::numeric_limits<double>::quiet_NaN(),
+                               std::numeric_limits<double>::quiet_NaN(),
+                               std::numeric_limits<double>::quiet_NaN()};
 
 }  // namespace
 
@@ -126,11 +136,14 @@ std::vector<ResultRow> Evaluate(const EvaluationPlan& plan, std::vector<Recordin
 }
 
 Interval MeanJctInterval(const ResultRow& row) {
-  return BootstrapMean(row.MeanJcts(), kBootstrapSeed);
+  const std::vector<double> means = row.MeanJcts();
+  return AllMeasured(means) ? BootstrapMean(means, kBootstrapSeed) : kNoInterval;
 }
 
 Interval JctRatio(const ResultRow& row, const ResultRow& reference) {
-  return BootstrapRatio(row.MeanJcts(), reference.MeanJcts(), kBootstrapSeed);
+  const std::vector<double> means = row.MeanJcts(), others = reference.MeanJcts();
+  return AllMeasured(means) && AllMeasured(others) ? BootstrapRatio(means, others, kBootstrapSeed)
+                                                   : kNoInterval;
 }
 
 }  // namespace berth

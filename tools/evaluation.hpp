@@ -35,7 +35,8 @@ void ExpandAll(EvaluationPlan& plan);
 // `recordings` asks for costs memory and a little time: a recording a row.
 std::vector<ResultRow> Evaluate(const EvaluationPlan& plan, std::vector<Recording>* recordings = nullptr);
 
-// Over two workloads or more; seeded, so that a repetition gives the same interval.
+// Over two workloads or more; seeded, so that a repetition gives the same interval. NaN where a workload has
+// no finished job.
 Interval MeanJctInterval(const ResultRow& row);
 Interval JctRatio(const ResultRow& row, const ResultRow& reference);  // paired, of means
 

@@ -45,11 +45,12 @@ void WriteFigures(const EvaluationPlan& plan, const std::vector<ResultRow>& rows
     knowledge.push_back(ToString(row.knowledge));
     for (const RunResult& run : row.runs) {
       jct.insert(jct.end(), run.jct_s.begin(), run.jct_s.end());
-      means.push_back(run.metrics.mean_jct_s);
       signatures.push_back(run.signature);
       std::size_t column = 0;
       for (const auto& [key, value] : Figures(run.metrics)) figures[column++].push_back(value);
     }
+    const std::vector<double> of_row = row.MeanJcts();
+    means.insert(means.end(), of_row.begin(), of_row.end());
     const bool one = workloads < 2;
     const Interval mean = one ? Interval{kNaN, kNaN, kNaN} : MeanJctInterval(row);
     const Interval ratio = one ? Interval{kNaN, kNaN, kNaN} : JctRatio(row, rows[0]);

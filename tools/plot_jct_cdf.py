@@ -11,23 +11,23 @@ import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent / "report"))
 from evaluation_file import Evaluation  # noqa: E402  (it stands beside the report's other parts)
-from style import COLOURS, STYLES, plain_numbers, plt  # noqa: E402
+from style import learned, log_limits, look, plain_numbers, plt  # noqa: E402
 
 
 def draw(names, jct_s, attributes, labels, out):
     figure, axes = plt.subplots(figsize=(7.5, 4.6), layout="constrained")
-    mean_h = [np.nanmean(jct) / 3600 for jct in jct_s]
-    for rank, k in enumerate(np.argsort(mean_h)):
+    mean_h = [np.nanmean(jct) / 3600 if np.isfinite(jct).any() else np.nan for jct in jct_s]
+    drawn = {False: 0, True: 0}  # of either look
+    for k in np.argsort(mean_h):
         hours = np.sort(jct_s[k][~np.isnan(jct_s[k])]) / 3600
         done = np.arange(1, hours.size + 1) / jct_s[k].size
-        learned = names[k].startswith("policy")
-        label = labels.get(names[k], "learned policy" if learned else names[k])
-        axes.step(hours, done, where="post", label=f"{label}: {mean_h[k]:.1f} h",
-                  color="black" if learned else COLOURS[rank % len(COLOURS)],
-                  linestyle="-" if learned else STYLES[rank % len(STYLES)],
-                  linewidth=3.2 if learned else 1.5, alpha=0.45 if learned else 1.0, zorder=1.9 if learned else 2)
+        kind = learned(names[k])
+        label = labels.get(names[k], "learned policy" if kind else names[k])
+        mean = f"{mean_h[k]:.1f} h" if hours.size else "no job finished"
+        axes.step(hours, done, where="post", label=f"{label}: {mean}", zorder=1.9 if kind else 2, **look(drawn[kind], kind))
+        drawn[kind] += 1
     axes.set_xscale("log")
-    axes.set_xlim(max(0.02, np.nanmin(jct_s) / 3600), np.nanquantile(jct_s, 0.9995) / 3600)
+    axes.set_xlim(*log_limits(jct_s / 3600, share=0.9995))
     axes.set_ylim(0, 1)
     plain_numbers(axes.xaxis)
     axes.set_xlabel("job completion time (hours, log scale)")

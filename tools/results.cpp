@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 #include <string_view>
 
 #include "baselines/schedulers.hpp"
@@ -14,53 +15,62 @@
 namespace berth {
 namespace {
 
+enum class Over { kJobs, kRun };  // what a figure is of; the jobs that finished have none where none did
+
 struct Field {
   const char* key;
   double Metrics::*member;
   bool maximum;  // combine workloads by their largest value instead of the mean
+  Over over;
 };
 
 constexpr Field kFields[] = {
-    {"mean_jct_s", &Metrics::mean_jct_s, false},
-    {"p50_jct_s", &Metrics::p50_jct_s, false},
-    {"p95_jct_s", &Metrics::p95_jct_s, false},
-    {"p99_jct_s", &Metrics::p99_jct_s, false},
-    {"max_jct_s", &Metrics::max_jct_s, true},
-    {"makespan_s", &Metrics::makespan_s, false},
-    {"utilization", &Metrics::utilization, false},
-    {"mean_slowdown", &Metrics::mean_slowdown, false},
-    {"p99_slowdown", &Metrics::p99_slowdown, false},
-    {"mean_wait_s", &Metrics::mean_wait_s, false},
-    {"p99_wait_s", &Metrics::p99_wait_s, false},
-    {"max_wait_s", &Metrics::max_wait_s, true},
-    {"mean_ftf", &Metrics::mean_ftf, false},
-    {"max_ftf", &Metrics::max_ftf, true},
-    {"jain", &Metrics::jain, false},
-    {"deadline_miss_rate", &Metrics::deadline_miss_rate, false},
-    {"throughput_per_h", &Metrics::throughput_per_h, false},
-    {"cost", &Metrics::cost, false},
-    {"energy_kwh", &Metrics::energy_kwh, false},
-    {"preemptions_per_job", &Metrics::preemptions_per_job, false},
-    {"interruptions_per_job", &Metrics::interruptions_per_job, false},
-    {"lost_work_h", &Metrics::lost_work_h, false},
-    {"dropped_entries", &Metrics::dropped_entries, false},
-    {"service_p50_s", &Metrics::service_p50_s, false},
-    {"service_p95_s", &Metrics::service_p95_s, false},
-    {"service_p99_s", &Metrics::service_p99_s, false},
-    {"service_goodput_per_s", &Metrics::service_goodput_per_s, false},
-    {"service_attainment", &Metrics::service_attainment, false},
-    {"service_gpu_hours", &Metrics::service_gpu_hours, false},
-    {"mean_jobs_in_system", &Metrics::mean_jobs_in_system, false},
-    {"fragmentation", &Metrics::fragmentation, false},
-    {"spread_starts", &Metrics::spread_starts, false},
-    {"unplaced_orders", &Metrics::unplaced_orders, false},
-    {"end_s", &Metrics::end_s, true},
-    {"hpc_bounded_slowdown", &Metrics::hpc_bounded_slowdown, false},
-    {"hpc_wait_s", &Metrics::hpc_wait_s, false},
-    {"hpc_turnaround_s", &Metrics::hpc_turnaround_s, false},
-    {"hpc_slowdown", &Metrics::hpc_slowdown, false},
-    {"hpc_utilization", &Metrics::hpc_utilization, false},
+    {"mean_jct_s", &Metrics::mean_jct_s, false, Over::kJobs},
+    {"p50_jct_s", &Metrics::p50_jct_s, false, Over::kJobs},
+    {"p95_jct_s", &Metrics::p95_jct_s, false, Over::kJobs},
+    {"p99_jct_s", &Metrics::p99_jct_s, false, Over::kJobs},
+    {"max_jct_s", &Metrics::max_jct_s, true, Over::kJobs},
+    {"makespan_s", &Metrics::makespan_s, false, Over::kJobs},
+    {"utilization", &Metrics::utilization, false, Over::kRun},
+    {"mean_slowdown", &Metrics::mean_slowdown, false, Over::kJobs},
+    {"p99_slowdown", &Metrics::p99_slowdown, false, Over::kJobs},
+    {"mean_wait_s", &Metrics::mean_wait_s, false, Over::kJobs},
+    {"p99_wait_s", &Metrics::p99_wait_s, false, Over::kJobs},
+    {"max_wait_s", &Metrics::max_wait_s, true, Over::kJobs},
+    {"mean_ftf", &Metrics::mean_ftf, false, Over::kJobs},
+    {"max_ftf", &Metrics::max_ftf, true, Over::kJobs},
+    {"jain", &Metrics::jain, false, Over::kJobs},
+    {"deadline_miss_rate", &Metrics::deadline_miss_rate, false, Over::kRun},
+    {"throughput_per_h", &Metrics::throughput_per_h, false, Over::kRun},
+    {"cost", &Metrics::cost, false, Over::kRun},
+    {"energy_kwh", &Metrics::energy_kwh, false, Over::kRun},
+    {"preemptions_per_job", &Metrics::preemptions_per_job, false, Over::kJobs},
+    {"interruptions_per_job", &Metrics::interruptions_per_job, false, Over::kJobs},
+    {"lost_work_h", &Metrics::lost_work_h, false, Over::kJobs},
+    {"dropped_entries", &Metrics::dropped_entries, false, Over::kRun},
+    {"service_p50_s", &Metrics::service_p50_s, false, Over::kRun},
+    {"service_p95_s", &Metrics::service_p95_s, false, Over::kRun},
+    {"service_p99_s", &Metrics::service_p99_s, false, Over::kRun},
+    {"service_goodput_per_s", &Metrics::service_goodput_per_s, false, Over::kRun},
+    {"service_attainment", &Metrics::service_attainment, false, Over::kRun},
+    {"service_gpu_hours", &Metrics::service_gpu_hours, false, Over::kRun},
+    {"mean_jobs_in_system", &Metrics::mean_jobs_in_system, false, Over::kRun},
+    {"fragmentation", &Metrics::fragmentation, false, Over::kRun},
+    {"spread_starts", &Metrics::spread_starts, false, Over::kRun},
+    {"unplaced_orders", &Metrics::unplaced_orders, false, Over::kRun},
+    {"end_s", &Metrics::end_s, true, Over::kRun},
+    {"hpc_bounded_slowdown", &Metrics::hpc_bounded_slowdown, false, Over::kJobs},
+    {"hpc_wait_s", &Metrics::hpc_wait_s, false, Over::kJobs},
+    {"hpc_turnaround_s", &Metrics::hpc_turnaround_s, false, Over::kJobs},
+    {"hpc_slowdown", &Metrics::hpc_slowdown, false, Over::kJobs},
+    {"hpc_utilization", &Metrics::hpc_utilization, false, Over::kJobs},
 };
+
+// NaN, not the 0 that Metrics begins with: a scheduler that finishes nothing is not the fastest.
+double Value(const Metrics& metrics, const Field& field) {
+  const bool none = field.over == Over::kJobs && metrics.jobs == 0;
+  return none ? std::numeric_limits<double>::quiet_NaN() : metrics.*field.member;
+}
 
 }  // namespace
 
@@ -76,10 +86,11 @@ Metrics ResultRow::Combined() const {
     combined.unfinished += run.metrics.unfinished;
     for (const Field& field : kFields) {
       double& into = combined.*field.member;
-      const double value = run.metrics.*field.member;
+      const double value = Value(run.metrics, field);  // std::max keeps `into` where it is NaN
       into = field.maximum ? std::max(into, value) : into + value / static_cast<double>(runs.size());
     }
   }
+  for (const Field& field : kFields) combined.*field.member = Value(combined, field);
   return combined;
 }
 
@@ -105,13 +116,13 @@ std::uint64_t ResultRow::Signature() const {
 
 std::vector<double> ResultRow::MeanJcts() const {
   std::vector<double> means;
-  for (const RunResult& run : runs) means.push_back(run.metrics.mean_jct_s);
+  for (const RunResult& run : runs) means.push_back(Value(run.metrics, kFields[0]));
   return means;
 }
 
 std::vector<std::pair<const char*, double>> Figures(const Metrics& metrics) {
   std::vector<std::pair<const char*, double>> figures;
-  for (const Field& field : kFields) figures.emplace_back(field.key, metrics.*field.member);
+  for (const Field& field : kFields) figures.emplace_back(field.key, Value(metrics, field));
   return figures;
 }
 

@@ -24,13 +24,15 @@ struct ResultRow {
   std::vector<RunResult> runs;  // one a workload, in seed order
 
   // Means over workloads, except: jobs and unfinished are sums, maxima (max_*) and end_s are the largest.
+  // Figures of jobs are NaN where a workload has no finished job; the largest are of those that have one.
   Metrics Combined() const;
   double DecisionMicroseconds() const;   // mean over all decisions
   std::uint64_t Signature() const;       // of one run: its own; of several: a hash of theirs in order
-  std::vector<double> MeanJcts() const;  // [workloads] s
+  std::vector<double> MeanJcts() const;  // [workloads] s, NaN where no job finished
 };
 
-// Every figure of a run under its key (tools/README.md), in the order of the keys.
+// Every figure of a run under its key (tools/README.md), in the order of the keys; those of jobs are NaN
+// where none finished.
 std::vector<std::pair<const char*, double>> Figures(const Metrics& metrics);
 
 // The keys of one row.

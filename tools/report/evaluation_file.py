@@ -24,6 +24,9 @@ class Evaluation:
         with file:
             if text(file.attrs.get("berth_kind", "")) != "evaluation":
                 sys.exit(f"{path}: expected an evaluation file (berth evaluate --out), found another")
+            version = int(file.attrs.get("berth_version", 0))
+            if not 1 <= version <= NEWEST:
+                sys.exit(f"{path}: expected an evaluation file of version 1 to {NEWEST}, found version {version}")
             self.path = path
             self.about = {name: text(value) for name, value in file.attrs.items()}
             self.data = {}
@@ -47,15 +50,26 @@ class Evaluation:
     def recorded(self):
         return "recording/end_s" in self.data
 
+    @property
+    def setting(self):
+        """All that was simulated but for the load."""
+        return f"{self.about['scenario'].rpartition(', ')[0]}, semantics {self.about['semantics']}"  # its last part counts the jobs
+
+    @property
+    def unfinished(self):
+        """[K] measured jobs."""
+        return np.isnan(self["jct_s"]).sum(axis=(1, 2))
+
     def slowdown(self):
         """[K, S, W] bounded slowdown, 10 s (env/metrics.hpp)."""
         return np.maximum(1.0, self["jct_s"] / np.maximum(self["alone_s"], 10.0)[None])
 
     def metric(self, key):
-        """[K] over workloads, as berth combines them (tools/results.cpp): maxima by their largest."""
+        """[K] over workloads, as berth combines them (tools/results.cpp): maxima by their largest. NaN = no job finished."""
         values = self["metrics/" + key]
-        return values.max(axis=1) if key in LARGEST else values.mean(axis=1)
+        return np.fmax.reduce(values, axis=1) if key in LARGEST else values.mean(axis=1)
 
 
+NEWEST = 1  # kEvaluationVersion
 TEXTS = {"schedulers", "knowledge", "types", "job_types", "ends"}
 LARGEST = {"max_jct_s", "max_wait_s", "max_ftf", "end_s"}

@@ -6,7 +6,7 @@
   const gpus = GANTT.counts.reduce((a, b) => a + b, 0);
   const firsts = GANTT.counts.map((_, g) => GANTT.counts.slice(0, g).reduce((a, b) => a + b, 0));
   const height = Math.min(900, Math.max(160, gpus * 11)) + bottom;
-  let k = 0, from = 0, to = 1, width = 100;
+  let k = 0, from = 0, to = 1, width = 100, remembering = 0;
 
   GANTT.schedulers.forEach((name, i) => $("who").add(new Option(name, i)));
 
@@ -71,6 +71,11 @@
     $("from").value = +(from / 3600).toFixed(2);
     $("to").value = +(to / 3600).toFixed(2);
     $("who").value = k;
+    clearTimeout(remembering);  // not every frame of a drag: browsers refuse addresses that change too often
+    remembering = setTimeout(remember, 250);
+  }
+
+  function remember() {
     const address = `#k=${k}&from=${$("from").value}&to=${$("to").value}`;
     if (location.hash !== address) history.replaceState(null, "", address);
   }

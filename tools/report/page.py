@@ -19,39 +19,55 @@ COLUMNS = [
 ]
 
 
+# Of the configuration, what a repetition should not write over; --report-with is of no use without --report.
+OUTPUTS = {"out", "report", "report-with", "timeline"}
+
+
+def fixed(value, digits):
+    return f"{value:.{digits}f}" if np.isfinite(value) else "-"
+
+
+def best(values, smaller, complete):
+    """Row of the best value among those of schedulers that finished every job: means over fewer jobs are no contest."""
+    known = np.flatnonzero(complete & np.isfinite(values))
+    if not known.size or np.ptp(values[known]) == 0:
+        return None
+    return known[values[known].argmin() if smaller else values[known].argmax()]
+
+
 def with_interval(mean, low, high, digits):
-    shown = f"{mean:.{digits}f}"
+    shown = fixed(mean, digits)
     return shown if not np.isfinite(low) else f"{shown} [{low:.{digits}f}, {high:.{digits}f}]"
 
 
 def table(e):
     """Rows of (text, is it the best of its column)."""
-    means, several = e["mean_jct_s"].mean(axis=1), len(e["seeds"]) > 1
+    means, several, complete = e["mean_jct_s"].mean(axis=1), len(e["seeds"]) > 1, e.unfinished == 0
     suffix = " [95%]" if several else ""
-    columns = [("mean JCT h" + suffix, [with_interval(m / 3600, *(ci / 3600), 2) for m, ci in zip(means, e["mean_jct_ci95_s"])], means.argmin())]
+    columns = [("mean JCT h" + suffix, [with_interval(m / 3600, *(ci / 3600), 2) for m, ci in zip(means, e["mean_jct_ci95_s"])],
+                best(means, True, complete))]
     ratios = e["jct_ratio"] if several else np.stack([means / means[0], *np.full((2, len(means)), np.nan)], axis=1)
     columns.append(("ratio" + suffix, [with_interval(*r, 3) for r in ratios], None))
     for key, name, factor, digits, smaller in COLUMNS:
         values = e.metric(key) * factor
-        best = None if smaller is None or np.ptp(values) == 0 else (values.argmin() if smaller else values.argmax())
-        columns.append((name, [f"{v:.{digits}f}" for v in values], best))
+        columns.append((name, [fixed(v, digits) for v in values], None if smaller is None else best(values, smaller, complete)))
     if "decision_us/mean" in e:
         columns.append(("decision µs", [f"{v:.2f}" for v in e["decision_us/mean"]], None))
     head = "".join(f"<th>{html.escape(name)}</th>" for name, _, _ in [("scheduler",) * 3, ("knowledge",) * 3, *columns])
     rows = ""
     for k, spec in enumerate(e.schedulers):
         cells = f'<td title="{html.escape(spec)}">{html.escape(labels(e.schedulers)[k])}</td><td>{e["knowledge"][k]}</td>'
-        cells += "".join(f'<td{" class=best" if best == k else ""}>{values[k]}</td>' for _, values, best in columns)
+        cells += "".join(f'<td{" class=best" if winner == k else ""}>{values[k]}</td>' for _, values, winner in columns)
         rows += f"<tr>{cells}</tr>\n"
     return f'<div class="wide"><table id="table"><thead><tr>{head}</tr></thead>\n<tbody>{rows}</tbody></table></div>'
 
 
 def lost(e):
     """Jobs that did not finish: means are over the others."""
-    unfinished = np.isnan(e["jct_s"]).sum(axis=(1, 2))
     total = e["jct_s"][0].size
-    return "".join(f"<p>{html.escape(spec)}: {n} of {total} measured jobs did not finish; its figures are over the others.</p>"
-                   for spec, n in zip(e.schedulers, unfinished) if n)
+    return "".join(f"<p>{html.escape(spec)}: {n} of {total} measured jobs did not finish; "
+                   f"{'its figures are over the others' if n < total else 'it has no figures of jobs'}.</p>"
+                   for spec, n in zip(e.schedulers, e.unfinished) if n)
 
 
 def picture(figure, folder):
@@ -83,7 +99,11 @@ to <input id="to" type="number" step="any" aria-label="to, hours"> hours <button
 """
 
 
-def write(e, figures, charts, gantt, folder):
+def rerunnable(config):
+    return "\n".join(line for line in config.splitlines() if line.split("=")[0] not in OUTPUTS) + "\n"
+
+
+def write(e, figures, charts, gantt, folder, redraw):
     about = e.about
     links = "".join(f'<a href="#{name}">{html.escape(title)}</a>' for name, title in
                     [("table", "table"), *([("gantt-chart", "who held which GPU")] if gantt else []),
@@ -96,18 +116,20 @@ def write(e, figures, charts, gantt, folder):
 <p>{html.escape(about["workload"])}{drawn}; measured jobs {about["window"]}. {html.escape(about["scenario"])}, semantics
 {html.escape(about["semantics"])}.</p>
 <nav>{links}</nav>
+<p class="note">All pictures are part of this page; the links <em>svg</em>, <em>png</em> and <em>result file</em> lead to files beside it, where it was made.</p>
 {table(e)}
-<p class="note">{averaged} ratio is of mean job completion times to the first row. Bold: the best of a column. <em>knowledge</em> is
+<p class="note">{averaged} ratio is of mean job completion times to the first row. Bold: the best of a column
+among those that finished every job. <em>knowledge</em> is
 what a scheduler uses of a job's future: compare rows of the same knowledge. Every figure is defined in env/metrics.hpp.</p>
 {lost(e)}{chart(gantt, charts) if gantt else ""}
 {"".join(picture(f, folder) for f in figures)}
 <h2 id="config">Configuration</h2>
 <p>Made by berth, commit {html.escape(about["source_commit"])}:</p>
 <pre id="command">{html.escape(about["command"])}</pre>
-<p>Resolved, as <code>berth evaluate --config</code> reads it:</p>
-<pre>{html.escape(about["config"])}</pre>
+<p>Resolved, as <code>berth evaluate --config</code> reads it (where it wrote to is left out):</p>
+<pre id="resolved">{html.escape(rerunnable(about["config"]))}</pre>
 <p>Redraw from the <a href="evaluation.h5">result file</a>, or with your own script (its layout: tools/evaluation_file.hpp):</p>
-<pre>.venv/bin/python tools/report/report.py evaluation.h5 --out .</pre>
+<pre id="redraw">{html.escape(redraw)}</pre>
 """
     (folder / "index.html").write_text(f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>berth evaluate</title>

@@ -9,6 +9,7 @@
 #include "tools/output_file.hpp"
 #include "tools/report/timeline.hpp"
 #include "tools/reproduce/plot_script.hpp"
+#include "tools/scenario_options.hpp"
 #include "tools/version.hpp"
 
 namespace berth {
@@ -24,6 +25,33 @@ std::string Quoted(const std::string& word) {
   std::string text = "'";
   for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return text + "'";
+}
+
+// "clock rounds(360), knowledge oracle, cluster v100=4,k80=4" by its commas and blanks.
+std::vector<std::string> Parts(const std::string& text) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(", ", begin), text.size());
+    parts.push_back(text.substr(begin, end - begin));
+    begin = end + 2;
+  }
+  return parts;
+}
+
+// The parts of one setting that the other lacks.
+std::string Beyond(const std::string& setting, const std::string& other) {
+  const std::vector<std::string> known = Parts(other);
+  std::string text;
+  for (const std::string& part : Parts(setting)) {
+    if (std::find(known.begin(), known.end(), part) == known.end()) text += (text.empty() ? "" : ", ") + part;
+  }
+  return text.empty() ? "nothing more" : text;
+}
+
+// What of a setting (SettingsText) an evaluation file says: all but the number of jobs.
+std::string SettingOf(const h5::Reader& in) {
+  const std::string scenario = in.Text("scenario");
+  return Join(scenario.substr(0, scenario.rfind(", ")), ", semantics ", in.Text("semantics"));
 }
 
 }  // namespace
@@ -56,6 +84,18 @@ ReportRequest ResolveReport(const Options& options, const std::vector<std::strin
   CheckWritable(request.timeline, options.Where("timeline"));
   if (!request.folder.empty()) MakeFolder(request.folder, options.Where("report"));
   return request;
+}
+
+void CheckComparable(const ReportRequest& request, const Scenario& first, const std::string& semantics,
+                     const Options& options) {
+  const std::string here = Join(SettingsText(first), ", semantics ", semantics);
+  for (const std::string& file : request.with) {
+    const std::string there = SettingOf(h5::Reader(file, "evaluation", kEvaluationVersion));
+    if (there == here) continue;
+    throw Error(Join(options.Where("report-with"), ": ", file,
+                     ": expected an evaluation at another load and otherwise like this one (",
+                     Beyond(here, there), "), found ", Beyond(there, here)));
+  }
 }
 
 void WriteReport(const ReportRequest& request, const EvaluationPlan& plan, const std::vector<ResultRow>& rows,

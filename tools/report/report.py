@@ -5,6 +5,7 @@ usage: report.py EVALUATION.h5 --out DIR [--with OTHER.h5 ...] [--hours A:B]
 import argparse
 import dataclasses
 import pathlib
+import shlex
 import sys
 
 import distributions
@@ -32,7 +33,8 @@ def figures(e, others):
                      lambda: distributions.jct_load([e, *others]))
     yield Figure("tails", "Tails", "The share of jobs that fare at least as badly: whom a scheduler starves shows to the right.",
                  lambda: distributions.tails(e))
-    yield Figure("fairness", "Fairness", "ρ is a job's completion time over what an isolated equal share would give it; a dot a workload.",
+    yield Figure("fairness", "Fairness", "ρ is a job's completion time over what an isolated equal share would give it; small dots "
+                 "are workloads, large ones what the table says.",
                  lambda: distributions.fairness(e))
     yield Figure("slowdown", "Slowdown over time", "Of the measured jobs by when they arrive, all workloads.", lambda: series.slowdown(e))
     if e.recorded:
@@ -70,6 +72,15 @@ def hours(text):
     return begin, end
 
 
+def redraw(arguments):
+    """What to type to draw this page again, from any folder of this machine."""
+    path = lambda name: str(pathlib.Path(name).resolve())  # noqa: E731
+    words = [sys.executable, path(__file__), path(arguments.evaluation), "--out", path(arguments.out)]
+    for other in arguments.others:
+        words += ["--with", path(other)]
+    return shlex.join(words + (["--hours", arguments.hours] if arguments.hours else []))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("evaluation")
@@ -78,6 +89,9 @@ def main():
     parser.add_argument("--hours", help="A:B, the part of the first workload in the Gantt charts")
     arguments = parser.parse_args()
     e, others = Evaluation(arguments.evaluation), [Evaluation(path) for path in arguments.others]
+    for other in others:
+        if other.setting != e.setting:
+            sys.exit(f"--with {other.path}: expected an evaluation at another load and otherwise like {e.path} ({e.setting}), found {other.setting}")
     folder = pathlib.Path(arguments.out)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -92,7 +106,7 @@ def main():
     drawn = list(figures(e, others))
     for figure in [*drawn, *drawn_charts]:
         save(figure, folder)
-    page.write(e, drawn, drawn_charts, data, folder)
+    page.write(e, drawn, drawn_charts, data, folder, redraw(arguments))
 
 
 if __name__ == "__main__":

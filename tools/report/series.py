@@ -30,26 +30,48 @@ def steps(times, changes):
     return times[order], np.cumsum(changes[order])
 
 
+def thinned(time, values, begin, end, bins=1500):
+    """The steps, or where they are many what a picture of `bins` columns shows of them: of each bin the first, the last, the least
+    and the largest (M4: Jugel, Jerzak, Hackenbroich & Markl, VLDB 2014, §4.2), so that no spike is lost."""
+    if len(time) <= 4 * bins:
+        return time, values
+    bin_of = np.clip(((time - begin) / (end - begin) * bins).astype(int), 0, bins - 1)
+    order = np.lexsort((values, bin_of))  # within a bin from the least to the largest
+    firsts = np.flatnonzero(np.diff(bin_of, prepend=-1))
+    lasts = np.append(firsts[1:], len(time)) - 1
+    keep = np.unique(np.concatenate([firsts, lasts, order[firsts], order[lasts]]))
+    return time[keep], values[keep]
+
+
+def queue_steps(e, k):
+    """Times, and the jobs that wait and that run from each on, of scheduler k in the first workload."""
+    mine, here = e["recording/spans/scheduler"] == k, e["recording/jobs_in_system/scheduler"] == k
+    ended = mine & (e["recording/spans/end"] != e["recording/ends"].index("still running"))
+    begin, end, changes = e["recording/spans/begin_s"][mine], e["recording/spans/end_s"][ended], e["recording/jobs_in_system/change"][here]
+    time, at = np.unique(np.concatenate([[0.0], begin, end, e["recording/jobs_in_system/time_s"][here]]), return_inverse=True)
+    split = np.cumsum([1, len(begin), len(end)])
+    running = np.bincount(at[split[0]:split[1]], minlength=len(time)) - np.bincount(at[split[1]:split[2]], minlength=len(time))
+    system = np.bincount(at[split[2]:], changes, minlength=len(time))
+    running = np.cumsum(running)
+    return time, np.cumsum(system) - running, running
+
+
 def queue(e):
     """Jobs that wait, and jobs that run, of the first workload."""
     specs = e.schedulers
     figure, (waiting_axes, running_axes) = plt.subplots(2, 1, figsize=(9.2, 4.6), layout="constrained", sharex=True)
-    of, begin, end = (e["recording/spans/" + name] for name in ("scheduler", "begin_s", "end_s"))
     for k in range(len(specs)):
-        mine = of == k
-        time, running = steps(np.concatenate([begin[mine], end[mine]]), np.concatenate([np.ones(mine.sum()), -np.ones(mine.sum())]))
-        here = e["recording/jobs_in_system/scheduler"] == k
-        system_time, system = steps(e["recording/jobs_in_system/time_s"][here], e["recording/jobs_in_system/change"][here])
-        grid = np.linspace(0, e["recording/end_s"][k], 4 * BINS)
-        at = lambda t, n: np.concatenate([[0], n])[np.searchsorted(t, grid, side="right")]  # noqa: E731
-        waiting_axes.plot(grid / 3600, at(system_time, system) - at(time, running), drawstyle="steps-post", **line(k, specs))
-        running_axes.plot(grid / 3600, at(time, running), drawstyle="steps-post", **line(k, specs))
+        time, waiting, running = queue_steps(e, k)
+        end = max(e["recording/end_s"][k], time[-1])
+        for axes, jobs in ((waiting_axes, waiting), (running_axes, running)):
+            shown, jobs = thinned(time, jobs, 0.0, end)
+            axes.plot(np.append(shown, end) / 3600, np.append(jobs, jobs[-1]), drawstyle="steps-post", **line(k, specs))
     waiting_axes.set_ylabel("jobs waiting")
     running_axes.set_ylabel("jobs running")
     running_axes.set_xlabel("time (hours)")
     for axes in (waiting_axes, running_axes):
         axes.set_ylim(bottom=0)
-        axes.set_xlim(0, e["recording/end_s"].max() / 3600)
+        axes.set_xlim(0, max(e["recording/end_s"].max(), 1.0) / 3600)
     legend_below(figure, specs)
     return figure
 
@@ -96,7 +118,7 @@ def utilisation(e):
             all_axes[g, 1].annotate(f"{100 * shares.mean():.0f}%", (2, k), va="center", fontsize=7.5)
     for g, (axes, mean_axes) in enumerate(all_axes):
         axes.set_ylim(0, 104)
-        axes.set_xlim(0, ends.max() / 3600)
+        axes.set_xlim(0, max(ends.max(), 1.0) / 3600)
         axes.set_ylabel(f"{types[g]}: % held")
         mean_axes.set_xlim(0, 100)
         mean_axes.set_yticks([])

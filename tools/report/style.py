@@ -1,5 +1,6 @@
 """How the figures look: one palette, one line style a scheduler, the same in every figure."""
 import matplotlib
+import numpy as np
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402  (the backend must be chosen first)
@@ -7,6 +8,7 @@ import matplotlib.pyplot as plt  # noqa: E402  (the backend must be chosen first
 # Okabe and Ito's palette, which colour-blind readers can tell apart; line styles repeat the distinction.
 COLOURS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#999999", "#F0E442"]
 STYLES = ["-", "--", "-.", ":"]
+LEARNED = ["black", "#767676"]
 
 plt.rcParams.update({
     "figure.dpi": 100, "savefig.dpi": 160, "svg.hashsalt": "berth", "font.size": 9.5, "axes.titlesize": 10,
@@ -27,15 +29,52 @@ def labels(specs):
     return names if len(set(names)) == len(names) else list(specs)
 
 
+def learned(spec):
+    return spec.startswith("policy")
+
+
+def look(nth, learned=False):
+    """Of the nth line: 32 classical ones differ from each other, and 8 learned ones, which are black or grey and wide."""
+    if learned:
+        return {"color": LEARNED[nth // len(STYLES) % len(LEARNED)], "linestyle": STYLES[nth % len(STYLES)], "linewidth": 2.6, "alpha": 0.55}
+    # The next round of colours begins one style later, so that it does not repeat the first.
+    return {"color": COLOURS[nth % len(COLOURS)], "linestyle": STYLES[(nth + nth // len(COLOURS)) % len(STYLES)], "linewidth": 1.6}
+
+
 def line(k, specs):
-    """What draws scheduler k: learned ones are black and wide."""
-    if specs[k].startswith("policy"):
-        return {"color": "black", "linestyle": "-", "linewidth": 2.6, "alpha": 0.55}
-    return {"color": COLOURS[k % len(COLOURS)], "linestyle": STYLES[k % len(STYLES)], "linewidth": 1.6}
+    """What draws scheduler k."""
+    kind = learned(specs[k])
+    return look(sum(learned(spec) == kind for spec in specs[:k]), kind)
 
 
 def colour(k, specs):
     return line(k, specs)["color"]
+
+
+def time_unit(seconds):
+    """(name, seconds of it) of times that are shown together: seconds where all are short."""
+    known = seconds[np.isfinite(seconds)]
+    return ("s", 1.0) if known.size and known.max() < 600.0 else ("hours", 3600.0)
+
+
+def log_limits(values, share=1.0):
+    """Of a logarithmic axis: the positive values but for the largest 1 - share; some width even where they are equal."""
+    known = values[np.isfinite(values) & (values > 0)]
+    if not known.size:
+        return 0.1, 10.0
+    low, high = known.min(), np.quantile(known, share)
+    return (low, high) if high > low else (low / 2, low * 2)
+
+
+def say(axes, text):
+    """In the place of what there is not."""
+    axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", va="center", color="#666666")
+
+
+def legend(axes):
+    """Of the lines that there are."""
+    if axes.get_legend_handles_labels()[0]:
+        axes.legend()
 
 
 def plain_numbers(axis):

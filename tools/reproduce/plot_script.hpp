@@ -7,7 +7,7 @@
 namespace berth {
 
 // Runs tools/SCRIPT with the repository's .venv, or python3 on the path. "" when it drew, else why it did not
-// and what to type.
+// (the last line of what it wrote to standard error, which is kept from the terminal) and what to type.
 std::string RunPlotScript(const std::string& script, const std::vector<std::string>& arguments);
 
 }  // namespace berth

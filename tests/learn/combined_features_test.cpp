@@ -44,7 +44,11 @@ class Checked final : public BatchEnv {
       infinite += !std::isfinite(out.reward[i]);
       late += out.discount[i] < 1.0F;
     }
-    for (const float x : out.observation) infinite += !std::isfinite(x);
+    const auto size = static_cast<std::size_t>(layout().size());
+    for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
+      if (!out.fresh.empty() && out.fresh[i] == 0) continue;  // not written: the row before stands
+      for (const float x : out.observation.subspan(i * size, size)) infinite += !std::isfinite(x);
+    }
     mask_.assign(out.action_mask.begin(), out.action_mask.end());
   }
   EpisodeStats TakeStats() override { return env_->TakeStats(); }

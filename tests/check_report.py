@@ -1,7 +1,7 @@
 """Checks what the report draws of a result file against the simulator's own figures: check_report.py EVALUATION.h5.
 
 The GPUs held of each type over time must come to the utilisation, and the jobs in the system to their mean; bars of one
-lane of a GPU may not overlap.
+lane of a GPU may not overlap. And, without the file, the parts that figures share: looks, limits, thinning, the best of a column.
 """
 import pathlib
 import sys
@@ -10,7 +10,9 @@ import numpy
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "tools/report"))
 import gantt  # noqa: E402
+import page  # noqa: E402
 import series  # noqa: E402
+import style  # noqa: E402
 from evaluation_file import Evaluation  # noqa: E402
 
 
@@ -19,7 +21,35 @@ def close(found, expected, what):
         sys.exit(f"{what}: expected {expected}, found {found}")
 
 
+def expect(holds, what):
+    if not holds:
+        sys.exit(what)
+
+
+def check_parts():
+    specs = [f"classical{i}" for i in range(32)] + [f"policy(file={i})" for i in range(8)]
+    looks = {tuple(sorted(style.line(k, specs).items())) for k in range(len(specs))}
+    expect(len(looks) == len(specs), f"looks: expected {len(specs)} different ones, found {len(looks)}")
+    # 20 s is 0.0056 h: the limits of a logarithmic axis are positive and in order, whatever is drawn.
+    for values, limits in (([0.0056, 0.02], (0.0056, 0.02)), ([numpy.nan, 0.0, 2.0], (1.0, 4.0)), ([numpy.nan], (0.1, 10.0))):
+        expect(style.log_limits(numpy.array(values)) == limits, f"limits of {values}: expected {limits}")
+    # 60,000 steps in 1,500 bins: one spike up, one down; every bin keeps its least and its largest.
+    random = numpy.random.default_rng(0)
+    time, jobs = numpy.sort(random.random(60000)), random.integers(0, 50, 60000)
+    jobs[31234], jobs[77] = 999, -5
+    kept_time, kept = series.thinned(time, jobs, 0.0, 1.0)
+    expect(len(kept) <= 4 * 1500 and (numpy.diff(kept_time) >= 0).all(), f"thinned: {len(kept)} steps, or not in order")
+    for b in range(1500):
+        of, kept_of = jobs[(time * 1500).astype(int) == b], kept[(kept_time * 1500).astype(int) == b]
+        expect((of.min(), of.max(), of[0], of[-1]) == (kept_of.min(), kept_of.max(), kept_of[0], kept_of[-1]), f"thinned: bin {b}")
+    # Who left a job unfinished, or has no figure, is never the best.
+    expect(page.best(numpy.array([0.0, 1.0, 2.0]), True, numpy.array([False, True, True])) == 1, "best: of those that finished")
+    expect(page.best(numpy.array([numpy.nan, 3.0, 2.0]), False, numpy.array([True] * 3)) == 1, "best: of known figures")
+    expect(page.best(numpy.array([numpy.nan, 1.0]), True, numpy.array([True, True])) is None, "best: of one alone")
+
+
 def main(path):
+    check_parts()
     e = Evaluation(path)
     counts = e["recording/type_counts"]
     for k, spec in enumerate(e.schedulers):

@@ -9,6 +9,7 @@
 #include "env/rng.hpp"
 #include "tests/catch.hpp"
 #include "tests/tiny.hpp"
+#include "tests/with_features.hpp"
 
 namespace berth {
 namespace {
@@ -19,10 +20,7 @@ std::unique_ptr<Scheduler> Made(const std::string& spec) {
   return MakeScheduler(spec, tables);
 }
 
-Scenario With(ScenarioData data, const std::string& features) {
-  data.features = ParseFeatures(features);
-  return Scenario(std::move(data));
-}
+using test::With;
 
 // Completion times, every decision legal and the state sound after it.
 std::vector<double> Completions(const std::string& spec, const Scenario& scenario) {

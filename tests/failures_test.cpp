@@ -13,6 +13,7 @@
 #include "tests/catch.hpp"
 #include "tests/temporary_folder.hpp"
 #include "tests/tiny.hpp"
+#include "tests/with_features.hpp"
 
 namespace berth {
 namespace {
@@ -21,9 +22,7 @@ Scenario With(const Scenario& scenario, const std::string& features, const std::
               std::uint64_t seed = 0) {
   ScenarioData data = scenario.data();
   data.seed = seed;
-  data.features = ParseFeatures(features);
-  data.clock = Clock::Parse(clock);
-  return Scenario(std::move(data));
+  return test::With(std::move(data), features, clock);
 }
 
 std::string ErrorOf(const Scenario& scenario, const std::string& features) {

@@ -4,39 +4,20 @@
 #include <functional>
 #include <map>
 
-#include "baselines/schedulers.hpp"
 #include "env/metrics.hpp"
 #include "env/rng.hpp"
 #include "tests/catch.hpp"
+#include "tests/runs.hpp"
 #include "tests/tiny.hpp"
 #include "tests/with_features.hpp"
 
 namespace berth {
 namespace {
 
-std::unique_ptr<Scheduler> Made(const std::string& spec) {
-  const SchedulerInfo rows[] = {OptimusInfo(), ElasticSrptInfo(), EqualShareInfo(), EvacuateInfo()};
-  const SchedulerTable tables[] = {rows};
-  return MakeScheduler(spec, tables);
-}
-
 using test::With;
 
-// Completion times, every decision legal and the state sound after it.
 std::vector<double> Completions(const std::string& spec, const Scenario& scenario) {
-  Simulator sim(scenario);
-  const auto scheduler = Made(spec);
-  scheduler->Reset(sim.View(scheduler->knowledge()));
-  Decision decision;
-  while (sim.AdvanceToDecision()) {
-    decision.Clear();
-    scheduler->Decide(sim.View(scheduler->knowledge()), decision);
-    const ApplyResult applied = sim.Apply(decision);
-    INFO(Explain(applied, decision, sim));
-    REQUIRE(applied.ok());
-    const std::string violation = CheckInvariants(sim);
-    REQUIRE(violation.empty());
-  }
+  const Simulator sim = test::RunAudited(spec, scenario);
   REQUIRE(sim.finished());
   return sim.state().completion;
 }
@@ -44,7 +25,7 @@ std::vector<double> Completions(const std::string& spec, const Scenario& scenari
 // Widths after the first decision.
 std::vector<int> Widths(const std::string& spec, const Scenario& scenario) {
   Simulator sim(scenario);
-  const auto scheduler = Made(spec);
+  const auto scheduler = test::Make(spec);
   scheduler->Reset(sim.View(scheduler->knowledge()));
   REQUIRE(sim.AdvanceToDecision());
   Decision decision;
@@ -109,7 +90,7 @@ TEST_CASE("optimus: allocates at its interval") {
       With(test::TinyData({{"v100", 4}}, {{1.0}}, {{0, 10000}, {100, 1000}}),
            "elasticity(min_factor=0,max_factor=8,measured=false,scaling=linear,resize_s=0)");
   Simulator sim(scenario);
-  const auto scheduler = Made("optimus");
+  const auto scheduler = test::Make("optimus");
   scheduler->Reset(sim.View(scheduler->knowledge()));
   Decision decision;
   while (sim.now() < 600.0) {

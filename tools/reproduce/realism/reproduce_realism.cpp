@@ -126,11 +126,7 @@ int ReproduceRealism(const std::vector<std::string>& arguments) {
   }
   CheckJsonWritable(options);
   const std::string out = options.Text("out");
-  if (!out.empty()) {
-    std::error_code error;
-    std::filesystem::create_directories(out, error);
-    CheckWritable(out + "/realism.json", options.Where("out"));
-  }
+  if (!out.empty()) MakeFolder(out, options.Where("out"));
   const std::vector<Example> chosen = Chosen(options);
   Json results = Json::array();
   for (const Example& example : chosen) {

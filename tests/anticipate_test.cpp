@@ -1,13 +1,13 @@
 // The scheduler that decides for the moment at which its decision takes effect.
 #include <numeric>
 
+#include "baselines/schedulers.hpp"
 #include "env/features/latency.hpp"
+#include "env/invariants.hpp"
 #include "env/rng.hpp"
 #include "env/simulator.hpp"
 #include "tests/catch.hpp"
-#include "tests/runs.hpp"
 #include "tests/tiny.hpp"
-#include "tests/with_features.hpp"
 
 namespace berth {
 namespace {
@@ -21,7 +21,21 @@ struct Played {
 
 Played Play(ScenarioData data, const std::string& features, const std::string& clock,
             const std::string& spec) {
-  const Simulator sim = test::RunAudited(spec, test::With(std::move(data), features, clock));
+  data.features = ParseFeatures(features);
+  data.clock = Clock::Parse(clock);
+  const SchedulerTable table = BaselineSchedulers();
+  const auto scheduler = MakeScheduler(spec, std::span<const SchedulerTable>(&table, 1));
+  Simulator sim{Scenario(std::move(data))};
+  scheduler->Reset(sim.View(scheduler->knowledge()));
+  Decision decision;
+  while (sim.AdvanceToDecision()) {
+    decision.Clear();
+    scheduler->Decide(sim.View(scheduler->knowledge()), decision);
+    const ApplyResult applied = sim.Apply(decision);
+    INFO(spec << " at " << sim.now() << ": " << Explain(applied, decision, sim));
+    REQUIRE(applied.ok());
+    REQUIRE(CheckInvariants(sim) == "");
+  }
   REQUIRE(sim.finished());
   const auto& preempted = sim.state().preemptions;
   return {sim.state().completion, sim.state().latency ? sim.state().latency->dropped : 0, sim.signature(),

@@ -1,6 +1,5 @@
 // Physics where features meet: power and heat of GPUs in slices, replicas of services beside training, clocks
 // and the stages of a step, accounts of shared GPUs, saves of jobs that are resized. By hand.
-#include "env/effective_rate.hpp"
 #include "env/features/checkpoints.hpp"
 #include "env/features/heat.hpp"
 #include "env/features/partitions.hpp"
@@ -258,12 +257,6 @@ TEST_CASE("services and rates: the invariants see what is wrong") {
   CHECK(violation([](SimState&) {}) == "");
   CHECK(Says(violation([](SimState& s) { s.rate[1] *= 0.5; }), "rates: job 1 runs at"));
   CHECK(Says(violation([](SimState& s) { s.power->duty[1] = 0.5; }), "rates: job 1 runs at"));
-  // What EffectiveRate itself has wrong: a clock above the highest.
-  const std::string faster = violation([&](SimState& s) {
-    s.power->duty[1] = 2.0;
-    s.rate[1] = EffectiveRate(sim.scenario(), s, 1);
-  });
-  CHECK(Says(faster, "faster than at 1 with no feature"));
   CHECK(Says(violation([](SimState& s) { s.services->replica_of[0] = -1; }), "rates: job 0 runs at"));
   CHECK(Says(violation([](SimState& s) { s.services->replica_of[2] = 0; }), "services: device 2"));
   CHECK(Says(violation([](SimState& s) { s.services->beside[0] = 0; }), "services: device 0: 1 jobs"));

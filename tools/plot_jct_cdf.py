@@ -17,7 +17,7 @@ from style import cumulative, learned, log_limits, looks, plain_numbers, plt  # 
 def draw(names, jct_s, attributes, labels, out):
     figure, axes = plt.subplots(figsize=(7.5, 4.6), layout="constrained")
     mean_h = [np.nanmean(jct) / 3600 if np.isfinite(jct).any() else np.nan for jct in jct_s]
-    order = np.argsort(mean_h)
+    order = np.argsort(mean_h, kind="stable")
     limits = log_limits(jct_s / 3600, share=0.9995)
     for k, look in zip(order, looks([names[k] for k in order], alike(jct_s[order]))):
         label = labels.get(names[k], "learned policy" if learned(names[k]) else names[k])

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "env/check.hpp"
+#include "env/encoder.hpp"
 #include "env/index.hpp"
 #include "env/rng.hpp"
 #include "env/thread_team.hpp"
@@ -180,6 +181,34 @@ std::vector<double> WeightScales(const PolicyBundle& bundle, const std::vector<s
     scales.push_back(!named || ExampleScores(other) == before ? 0.0 : std::max(rms, floor));
   }
   return scales;
+}
+
+PolicyBundle WithLinearStart(const PolicyBundle& bundle, const std::string& weights) {
+  const EncoderInfo& encoder = EncoderOf(bundle.mdp.encoder);
+  std::vector<std::string> channels;
+  for (const ChannelInfo& channel : encoder.job) channels.push_back(Join("job.", channel.name));
+  for (const ChannelInfo& channel : encoder.pair) channels.push_back(Join("pair.", channel.name));
+  for (const ChannelInfo& channel : encoder.type) channels.push_back(Join("type.", channel.name));
+  PolicyBundle with = bundle;
+  const auto skip = std::find_if(with.arrays.begin(), with.arrays.end(),
+                                 [](const NamedArray& array) { return array.name == "skip.weight"; });
+  if (skip == with.arrays.end() || skip->values.size() != channels.size()) {
+    throw Error(Join("--start: expected a network with a layer 'skip', such as pair_scorer(skip=true), found ",
+                     bundle.network));
+  }
+  std::fill(skip->values.begin(), skip->values.end(), 0.0F);
+  for (const std::string& entry : SplitOutsideParentheses(weights, ',')) {
+    const std::size_t equals = entry.find('=');
+    const std::string name = entry.substr(0, equals);
+    const auto channel = std::find(channels.begin(), channels.end(), name);
+    if (equals == std::string::npos || channel == channels.end()) {
+      throw Error(Join("--start: expected channels of ", bundle.mdp.encoder, " with weights, such as ",
+                       channels.front(), "=1, found '", entry, "'", DidYouMean(name, channels)));
+    }
+    skip->values[U(channel - channels.begin())] =
+        static_cast<float>(ParseNumber(entry.substr(equals + 1), Join("--start: ", name)));
+  }
+  return with;
 }
 
 SearchedPolicy SearchPolicy(const PolicySearch& search) {

@@ -48,6 +48,10 @@ struct SearchedPolicy {
 // it or its layer is not named (no `layers`: all are). Error names the layers where one is unknown.
 std::vector<double> WeightScales(const PolicyBundle& bundle, const std::vector<std::string>& layers = {});
 
+// The bundle with its layer `skip` set to a rule to start from: channels of the encoder with their weights, such
+// as "job.size=-1,pair.regret=-4"; the others' are 0. Error where the network has no such layer, or for names.
+PolicyBundle WithLinearStart(const PolicyBundle& bundle, const std::string& weights);
+
 // Same seed and same number of generations: same result, on any number of threads. Throws Error for what
 // cannot run. A policy that leaves jobs of the window unfinished counts as one that is as bad as its mirror.
 SearchedPolicy SearchPolicy(const PolicySearch& search);

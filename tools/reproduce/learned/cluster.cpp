@@ -4,9 +4,7 @@
 #include <cmath>
 
 #include "env/check.hpp"
-#include "tools/reproduce/learned/experiments.hpp"
-#include "tools/reproduce/learned/load_grid.hpp"
-#include "tools/reproduce/learned/opponents.hpp"
+#include "tools/reproduce/learned/cluster_part.hpp"
 #include "tools/table.hpp"
 
 namespace berth {
@@ -14,13 +12,6 @@ namespace {
 
 using Cells = ReproductionPage::Cells;
 
-struct Part {
-  const char* name;
-  const char* policy;  // PolicyShelf's
-  Knowledge knowledge;
-};
-constexpr Part kParts[] = {{"oracle", "hetero_oracle", Knowledge::kOracle},
-                           {"blind", "hetero_blind", Knowledge::kBlind}};
 constexpr double kCurveRate = 5.6;  // single-GPU jobs/h of the distributions
 constexpr int kCurvePoints = 200;   // of each distribution in the file behind the picture
 
@@ -33,70 +24,13 @@ LoadGrid GridOf(const LearnedSettings& settings) {
   return grid;
 }
 
-std::vector<std::size_t> Where(const LoadGrid& grid, bool singles, bool gangs) {
-  std::vector<std::size_t> loads;
-  for (std::size_t i = 0; i < grid.loads.size(); ++i) {
-    if (grid.loads[i].gangs ? gangs : singles) loads.push_back(i);
-  }
-  return loads;
-}
-
-// One scheduler beside the learned policies.
-struct Row {
-  Opponent opponent;
-  std::vector<LoadResult> at;  // [loads]
-  Comparison all, singles, gangs;
-};
-
-struct PartResult {
-  std::vector<std::string> specs;  // of the policies
-  std::vector<Grid> policies;
-  std::vector<Row> rows;  // the best first, by the ratio; those without one last
-  const Row* Find(const std::string& spec) const {
-    for (const Row& row : rows) {
-      if (row.opponent.spec == spec) return &row;
-    }
-    return nullptr;
-  }
-};
-
-PartResult Measure(const Part& part, const LearnedSettings& settings, const LoadGrid& grid,
-                   const Opponents& opponents, const ReproductionRuns& runs) {
-  PartResult result;
-  result.specs = settings.policies.Specs(part.policy);
-  result.policies = Grids(grid, runs, result.specs);
-  for (const Opponent& opponent : opponents.run) {
-    if (opponent.knowledge > part.knowledge) continue;
-    Row row{opponent, {}, {}, {}, {}};
-    for (std::size_t load = 0; load < grid.loads.size(); ++load)
-      row.at.push_back(ResultAt(grid, runs, load, opponent.spec));
-    if (!result.policies.empty()) {
-      const Grid other = grid.MeanJcts(runs, opponent.spec);
-      row.all = CompareAt(result.policies, other, Where(grid, true, true));
-      row.singles = CompareAt(result.policies, other, Where(grid, true, false));
-      row.gangs = CompareAt(result.policies, other, Where(grid, false, true));
-    }
-    result.rows.push_back(std::move(row));
-  }
-  // Without policies by the mean JCT, which orders alike where all ran at every load.
-  const auto key = [&](const Row& row) {
-    if (!result.policies.empty()) return std::isnan(row.all.overall.mean) ? -1.0 : row.all.overall.mean;
-    double sum = 0.0;
-    for (const LoadResult& at : row.at) sum += std::isnan(at.jct_s.mean) ? 1e12 : at.jct_s.mean;
-    return -sum;
-  };
-  std::stable_sort(result.rows.begin(), result.rows.end(),
-                   [&](const Row& a, const Row& b) { return key(a) > key(b); });
-  return result;
-}
-
-void WriteLearnedRows(const PartResult& result, const LearnedSettings& settings, const Part& part,
+void WriteLearnedRows(const ClusterResult& result, const LearnedSettings& settings, const ClusterPart& part,
                       const LoadGrid& grid, const ReproductionRuns& runs, std::vector<Cells>& rows) {
   if (result.policies.empty()) return;
   const auto policies = settings.policies.Find(part.policy);
   Cells mean = {Join("**learned**, mean of ", policies.size()), part.name};
   for (std::size_t load = 0; load < grid.loads.size(); ++load)
-    mean.push_back(Join("**", Fixed(LearnedMean(result.policies, load).mean / 3600.0, 2), "**"));
+    mean.push_back(WithInterval(LearnedMean(result.policies, load), 2, 3600.0));
   mean.insert(mean.end(), {"1", std::to_string(grid.seeds.size()), "", "", ""});
   rows.push_back(mean);
   for (std::size_t k = 0; k < policies.size(); ++k) {
@@ -114,7 +48,7 @@ void WriteLearnedRows(const PartResult& result, const LearnedSettings& settings,
   }
 }
 
-void WriteTable(const PartResult& result, const LearnedSettings& settings, const Part& part,
+void WriteTable(const ClusterResult& result, const LearnedSettings& settings, const ClusterPart& part,
                 const LoadGrid& grid, const ReproductionRuns& runs, ReproductionPage& page) {
   Cells header = {"scheduler", "knows"};
   for (const Load& load : grid.loads) header.push_back(load.Name());
@@ -122,7 +56,7 @@ void WriteTable(const PartResult& result, const LearnedSettings& settings, const
                 {"learned / it, all loads [95%]", "n", "p99 wait h", "max wait h", "CPU s a run"});
   std::vector<Cells> rows;
   WriteLearnedRows(result, settings, part, grid, runs, rows);
-  for (const Row& row : result.rows) {
+  for (const ClusterRow& row : result.rows) {
     Cells cells = {Join("`", row.opponent.spec, "`"), ToString(row.opponent.knowledge)};
     double wait = 0.0, longest = 0.0, cpu = 0.0;
     int measured = 0, most = 0;
@@ -147,7 +81,7 @@ void WriteTable(const PartResult& result, const LearnedSettings& settings, const
 }
 
 // The learned policies over those who matter most, load by load.
-void WriteRatios(const PartResult& result, const std::vector<std::string>& specs, const LoadGrid& grid,
+void WriteRatios(const ClusterResult& result, const std::vector<std::string>& specs, const LoadGrid& grid,
                  ReproductionPage& page) {
   if (result.policies.empty()) return;
   Cells header = {"learned / it [95%]"};
@@ -155,7 +89,7 @@ void WriteRatios(const PartResult& result, const std::vector<std::string>& specs
   header.insert(header.end(), {"single", "gangs"});
   std::vector<Cells> rows;
   for (const std::string& spec : specs) {
-    const Row* row = result.Find(spec);
+    const ClusterRow* row = result.Find(spec);
     if (row == nullptr) continue;
     Cells cells = {Join("`", spec, "`")};
     for (const Interval& each : row->all.each) cells.push_back(WithInterval(each, 3));
@@ -165,73 +99,7 @@ void WriteRatios(const PartResult& result, const std::vector<std::string>& specs
   page.Rows(header, rows);
 }
 
-// Below every other scheduler, the interval apart from 1: the nearest one decides.
-Target BelowAll(const Part& part, const PartResult& result, const std::string& except) {
-  const std::string row = Join("1, ", part.name),
-                    asked = Join("below every other ", part.name, " baseline, the interval apart from 1");
-  if (result.policies.empty()) return NotMeasured(row, asked, "no policies");
-  const Row* nearest = nullptr;
-  std::string unmeasured;
-  for (const Row& other : result.rows) {
-    if (other.opponent.spec == except) continue;
-    if (std::isnan(other.all.overall.mean)) {
-      unmeasured += Join(unmeasured.empty() ? "" : ", ", other.opponent.spec);
-    } else if (nearest == nullptr || other.all.overall.high > nearest->all.overall.high) {
-      nearest = &other;
-    }
-  }
-  if (nearest == nullptr) return NotMeasured(row, asked, "no runs");
-  Target target = RatioTarget(row, asked, nearest->all.overall, 1.0, /*surely=*/true);
-  target.measured += Join(" to the nearest, `", nearest->opponent.spec, "`");
-  if (!unmeasured.empty()) target.measured += Join("; without a figure: ", unmeasured);
-  return target;
-}
-
-// 1.4 times better than the aware max-min LP at each load that it sustains.
-Target BeatsLp(const PartResult& result, const LoadGrid& grid) {
-  const std::string
-      name = "1, oracle",
-      asked = "1.4 times below the aware max-min LP (`gavel`) where it is stable: ratio at most 0.714";
-  const Row* gavel = result.Find("gavel");
-  if (gavel == nullptr || result.policies.empty()) return NotMeasured(name, asked, "no runs");
-  std::vector<std::size_t> stable;
-  for (std::size_t load = 0; load < grid.loads.size(); ++load) {
-    if (gavel->at[load].why.empty() && !gavel->at[load].unstable) stable.push_back(load);
-  }
-  if (stable.empty()) return NotMeasured(name, asked, "it is stable at no load");
-  Target worst;
-  double largest = -1.0;
-  for (const std::size_t load : stable) {
-    const Interval& ratio = gavel->all.each[load];
-    if (std::isnan(ratio.mean) || ratio.mean <= largest) continue;
-    largest = ratio.mean;
-    worst = RatioTarget(name, asked, ratio, 1.0 / 1.4, false);
-    worst.measured += Join(" at ", grid.loads[load].Name(), ", the least of ", stable.size(), " loads");
-  }
-  return largest < 0.0 ? NotMeasured(name, asked, "no common runs") : worst;
-}
-
-void AddTargets(const Part& part, const PartResult& result, const LoadGrid& grid,
-                std::vector<Target>& targets) {
-  const auto ratio = [&](const char* asked, const char* spec, Comparison Row::*which, double bound) {
-    const std::string name = Join("1, ", part.name);
-    const Row* row = result.Find(spec);
-    targets.push_back(row == nullptr || result.policies.empty()
-                          ? NotMeasured(name, asked, result.policies.empty() ? "no policies" : "no runs")
-                          : RatioTarget(name, asked, (row->*which).overall, bound, false));
-  };
-  if (part.knowledge == Knowledge::kOracle) {
-    ratio("mean over the loads at least 15% below `srpt`: ratio at most 0.85", "srpt", &Row::all, 0.85);
-    targets.push_back(BelowAll(part, result, "srpt"));
-    targets.push_back(BeatsLp(result, grid));
-  } else {
-    ratio("single GPUs at least 25% below `las`: ratio at most 0.75", "las", &Row::singles, 0.75);
-    ratio("gangs at least 15% below `las`: ratio at most 0.85", "las", &Row::gangs, 0.85);
-    targets.push_back(BelowAll(part, result, "las"));
-  }
-}
-
-void AddPoints(const Part& part, const PartResult& result, const std::vector<std::string>& shown,
+void AddPoints(const ClusterPart& part, const ClusterResult& result, const std::vector<std::string>& shown,
                const LoadGrid& grid, std::vector<Cells>& csv) {
   const auto add = [&](const std::string& name, std::size_t load, const Interval& jct) {
     if (std::isnan(jct.mean)) return;
@@ -241,12 +109,12 @@ void AddPoints(const Part& part, const PartResult& result, const std::vector<std
   };
   for (std::size_t load = 0; load < grid.loads.size(); ++load) {
     if (!result.policies.empty()) add("learned", load, LearnedMean(result.policies, load));
-    for (const Row& row : result.rows) add(row.opponent.spec, load, row.at[load].jct_s);
+    for (const ClusterRow& row : result.rows) add(row.opponent.spec, load, row.at[load].jct_s);
   }
 }
 
 // Distribution of completion times at the middle load of single GPUs, all workloads and training seeds.
-void AddCurve(const Part& part, const std::string& name, const std::vector<std::string>& specs,
+void AddCurve(const ClusterPart& part, const std::string& name, const std::vector<std::string>& specs,
               const LoadGrid& grid, const ReproductionRuns& runs, std::vector<Cells>& csv) {
   const Load load{kCurveRate, false};
   std::vector<double> hours;
@@ -268,7 +136,7 @@ void AddCurve(const Part& part, const std::string& name, const std::vector<std::
 }
 
 // Those that pictures and the table by load show: the classical ones, and the best.
-std::vector<std::string> Shown(const Part& part, const PartResult& result) {
+std::vector<std::string> Shown(const ClusterPart& part, const ClusterResult& result) {
   std::vector<std::string> shown = {"learned", "fcfs", "las", "gavel", "gavel(aware=false)"};
   if (part.knowledge == Knowledge::kOracle) shown.insert(shown.end(), {"easy", "srpt", "tuned"});
   if (part.knowledge == Knowledge::kBlind) shown.emplace_back("tuned_blind");
@@ -285,7 +153,7 @@ void PlanCluster(const LearnedSettings& settings, ReproductionRuns& runs) {
   const LoadGrid grid = GridOf(settings);
   for (const Opponent& opponent : RegisteredOpponents(grid.Sample()).run)
     grid.Plan(runs, opponent.spec, AffordableWorkloads(opponent.spec, grid.seeds.size()));
-  for (const Part& part : kParts) {
+  for (const ClusterPart& part : kClusterParts) {
     for (const std::string& spec : settings.policies.Specs(part.policy)) grid.Plan(runs, spec);
   }
 }
@@ -305,8 +173,8 @@ void ReportCluster(const LearnedSettings& settings, const ReproductionRuns& runs
            "seconds. ",
            LoadMarks()));
   std::vector<Cells> points, curves;
-  for (const Part& part : kParts) {
-    const PartResult result = Measure(part, settings, grid, opponents, runs);
+  for (const ClusterPart& part : kClusterParts) {
+    const ClusterResult result = MeasurePart(part, settings, grid, opponents, runs);
     page.Paragraph(Join("**Knowledge ", part.name, "**: `", part.policy,
                         "` against every registered scheduler that knows no more"));
     if (const std::string missing = settings.policies.Missing(part.policy); !missing.empty())
@@ -314,7 +182,7 @@ void ReportCluster(const LearnedSettings& settings, const ReproductionRuns& runs
     WriteTable(result, settings, part, grid, runs, page);
     const std::vector<std::string> shown = Shown(part, result);
     WriteRatios(result, shown, grid, page);
-    AddTargets(part, result, grid, out.targets);
+    AddClusterTargets(part, result, grid, out.targets);
     AddPoints(part, result, shown, grid, points);
     AddCurve(part, "learned", result.specs, grid, runs, curves);
     for (const std::string& name : shown) AddCurve(part, name, {name}, grid, runs, curves);

@@ -36,7 +36,8 @@ struct LearnedPage {
   X("real", Real, "Microsoft ITP clusters and Philly, split by time")                             \
   X("objectives", Objectives, "makespan, finish-time fairness, cost, a weighted sum")             \
   X("ablations", Ablations, "with and without each ingredient")                                   \
-  X("behaviour", Behaviour, "learning curves, what the policy does with the GPUs, a Gantt strip")
+  X("behaviour", Behaviour, "learning curves, what the policy does with the GPUs, a Gantt strip") \
+  X("policies", Policies, "what is shipped and how it was trained")
 
 #define BERTH_DECLARE_EXPERIMENT(name, Name, summary)                       \
   void Plan##Name(const LearnedSettings& settings, ReproductionRuns& runs); \

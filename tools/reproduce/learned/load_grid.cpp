@@ -115,7 +115,7 @@ LoadResult ResultAt(const LoadGrid& grid, const ReproductionRuns& runs, std::siz
   } else if (!error.empty()) {
     result.why = "failed: " + error;
   } else if (stopped > 0) {
-    result.why = Join("> ", Fixed(limit, 0), " CPU s");
+    result.why = Join("> ", Fixed(limit, limit < 10.0 ? 1 : 0), " CPU s");
   } else if (undone > 0.0) {
     result.why = Join(Fixed(100.0 * undone / jobs, 1), "% undone");
   }

@@ -19,6 +19,7 @@ LoadGrid GridOf(const LearnedSettings& settings) {
   LoadGrid grid;
   grid.loads = {kLoads[1], kLoads[4]};
   grid.seeds = settings.workloads;
+  grid.drawn = settings.drawn;
   grid.seeds.resize(std::min(grid.seeds.size(), kWorkloads));
   return grid;
 }

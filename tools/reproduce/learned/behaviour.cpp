@@ -33,6 +33,7 @@ LoadGrid GridOf(const LearnedSettings& settings) {
   LoadGrid grid;
   grid.loads = {kLoads[1]};
   grid.seeds = settings.workloads;
+  grid.drawn = settings.drawn;
   grid.keep_jct_at = kLoads[1].rate;  // as the experiment cluster keeps them
   return grid;
 }

@@ -20,6 +20,7 @@ LoadGrid GridOf(const LearnedSettings& settings) {
   grid.loads.assign(std::begin(kLoads), std::end(kLoads));
   if (settings.quick) grid.loads = {kLoads[1], kLoads[4]};
   grid.seeds = settings.workloads;
+  grid.drawn = settings.drawn;
   grid.keep_jct_at = kCurveRate;
   return grid;
 }

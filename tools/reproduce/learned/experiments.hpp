@@ -17,6 +17,7 @@ struct LearnedSettings {
   PolicyShelf policies;
   std::string traces;                    // "" = not there
   std::vector<std::uint64_t> workloads;  // seeds of the evaluation stream, at least 2
+  int drawn = 8000;                      // jobs of row 1's workloads; 3000 to 4000 are measured
   bool quick = false;                    // fewer loads, workloads and schedulers
 };
 
@@ -29,6 +30,7 @@ struct LearnedPage {
 // X(name, Name, summary): PlanName and ReportName. In the order of the page.
 #define BERTH_LEARNED_EXPERIMENTS(X)                                                              \
   X("cluster", Cluster, "108 GPUs of three types, six loads, against every registered scheduler") \
+  X("horizon", Horizon, "row 1 by how many jobs go on arriving behind those that are measured")   \
   X("scale", Scale, "the same policies on 108 and 1,080 GPUs")                                    \
   X("learners", Learners, "PPO, DQN and REINFORCE at equal steps")                                \
   X("lublin", Lublin,                                                                             \

@@ -16,27 +16,27 @@ struct Slow {
   std::size_t workloads;
 };
 constexpr Slow kSlow[] = {
-    {"gittins", 3, 20},
-    {"preempt_migrate", 2, 20},
-    {"gavel(aware=false)", 3, 20},
-    {"hybrid", 3, 20},
-    {"gandiva", 6, 10},
-    {"defragment", 5, 5},
-    {"admission", 5, 5},
-    {"token_bucket", 4, 5},
-    {"power_feedback", 5, 5},
-    {"pools", 6, 5},
-    {"predicted", 8, 5},
-    {"critical_path", 5, 5},
-    {"reservation", 4, 5},
-    {"milp", 6, 5},
+    {"gittins", 2.4, 10},
+    {"preempt_migrate", 2, 10},
+    {"gavel(aware=false)", 2.5, 10},
+    {"hybrid", 2.8, 10},
+    {"gandiva", 5, 5},
+    {"defragment", 4, 3},
+    {"admission", 4, 3},
+    {"token_bucket", 2.4, 3},
+    {"power_feedback", 2.4, 3},
+    {"pools", 6, 3},
+    {"predicted", 8, 3},
+    {"critical_path", 5, 3},
+    {"reservation", 4, 3},
+    {"milp", 6, 3},
     {"genetic", 8, 3},
     {"annealing", 9, 3},
     {"assignment_lp", 10, 3},
     {"proportional_fairness", 9, 3},
     {"deadline_admission", 8, 3},
 };
-constexpr double kUsualSeconds = 0.4, kPolicySeconds = 2.0;
+constexpr double kUsualSeconds = 0.25, kPolicySeconds = 2.0;
 
 const Slow* FindSlow(const std::string& spec) {
   const auto slow =

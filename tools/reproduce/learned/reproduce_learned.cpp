@@ -49,6 +49,7 @@ void AddOptions(Options& options) {
   options.Value("policies", "", "folder of the policies NAME_SEED.h5 [data/policies beside the sources]");
   options.Value("training-seeds", "1:6", "of the policies");
   options.Value("seeds", "1000:1020", "workloads, of a stream that training cannot draw");
+  options.Value("drawn", "8000", "jobs of row 1's workloads, of which 3000 to 4000 are measured");
   options.Value("traces", "", "folder of the public traces [../shared/traces beside the sources, if there]");
   options.Value("limit-s", "30", "CPU seconds of one run; what takes longer is shown as that");
   options.Switch("quick", "fewer loads and workloads: a look, not the reproduction");
@@ -86,7 +87,8 @@ std::vector<std::uint64_t> Workloads(const Options& options) {
 LearnedSettings ResolveSettings(const Options& options, const std::string& policies) {
   const auto [begin, end] = options.Range("training-seeds");
   return {PolicyShelf(policies, static_cast<int>(begin), static_cast<int>(end)),
-          FolderOr(options, "traces", kDefaultTraces), Workloads(options), options.Bool("quick")};
+          FolderOr(options, "traces", kDefaultTraces), Workloads(options),
+          static_cast<int>(options.Integer("drawn", 4000, 1000000)), options.Bool("quick")};
 }
 
 std::vector<Experiment> Chosen(const Options& options) {
@@ -121,7 +123,8 @@ TrainingPlan PlanTraining(const Options& options, const std::vector<Experiment>&
 // What repeats the page.
 std::string Command(const Options& options) {
   std::string command = "berth reproduce learned";
-  for (const char* name : {"only", "policies", "training-seeds", "seeds", "traces", "limit-s", "recipes"}) {
+  for (const char* name :
+       {"only", "policies", "training-seeds", "seeds", "drawn", "traces", "limit-s", "recipes"}) {
     if (options.Given(name)) command += Join(" --", name, " ", options.Text(name));
   }
   for (const char* name : {"quick", "any-source", "train"}) {

@@ -60,6 +60,7 @@ struct EncoderInfo {
 #define BERTH_ENCODERS(X) \
   X(ObservationV1Info)    \
   X(ObservationV2Info)    \
+  X(ObservationV3Info)    \
   X(RlSchedulerInfo)
 
 #define BERTH_DECLARE(function) EncoderInfo function();

@@ -5,9 +5,9 @@
 // were matched nowhere, it waits. GPUs that are then left go by weight per GPU. On equal GPUs it is srpt.
 #include <algorithm>
 
-#include "baselines/grouped_assignment.hpp"
 #include "baselines/ranking.hpp"
 #include "baselines/schedulers.hpp"
+#include "env/grouped_assignment.hpp"
 #include "env/index.hpp"
 
 namespace berth {
@@ -85,7 +85,7 @@ class Matching final : public Scheduler {
       cost_.push_back(0.0);
     }
     members_.assign(jobs_.size() * types_, 0);
-    const std::vector<int> chosen = GroupedAssignment(cost_, room_);
+    const std::span<const int> chosen = assignment_.Solve(cost_, room_);
     for (std::size_t r = 0; r < rows_.size(); ++r) {
       if (U(chosen[r]) < types_) ++members_[U(rows_[r]) * types_ + U(chosen[r])];
     }
@@ -126,6 +126,7 @@ class Matching final : public Scheduler {
   std::vector<double> cost_;                   // [members, G + 1]
   std::vector<int> members_;                   // [m, G]
   std::vector<std::pair<double, int>> order_;  // (-weight, what)
+  GroupedAssignment assignment_;
   Plan plan_;
 };
 

@@ -46,17 +46,32 @@ Grid MeanGrid(const std::vector<Grid>& policies) {
 }
 
 // What a recipe sets differently from the full one.
-std::string Difference(const Recipe& recipe, const Recipe& full) {
+std::string Difference(const RecipeOptions& options, const RecipeOptions& full) {
   std::string text;
-  for (const auto& [name, value] : recipe.options) {
-    const bool same = std::any_of(full.options.begin(), full.options.end(),
+  for (const auto& [name, value] : options) {
+    const bool same = std::any_of(full.begin(), full.end(),
                                   [&](const auto& o) { return o.first == name && o.second == value; });
     if (!same) text += Join(text.empty() ? "" : ", ", name, " ", value);
   }
-  for (const auto& [name, value] : full.options) {
-    const bool there = std::any_of(recipe.options.begin(), recipe.options.end(),
-                                   [&](const auto& o) { return o.first == name; });
+  for (const auto& [name, value] : full) {
+    const bool there =
+        std::any_of(options.begin(), options.end(), [&](const auto& o) { return o.first == name; });
     if (!there) text += Join(text.empty() ? "" : ", ", "without ", name, " ", value);
+  }
+  return text;
+}
+std::string Difference(const Recipe& recipe, const Recipe& full) {
+  std::string text;
+  for (std::size_t i = 0; i < std::max(recipe.steps.size(), full.steps.size()); ++i) {
+    std::string step;
+    if (i >= recipe.steps.size()) {
+      step = Join("no ", ToString(full.steps[i].verb));
+    } else if (i >= full.steps.size()) {
+      step = Join(ToString(recipe.steps[i].verb), " too");
+    } else {
+      step = Difference(recipe.steps[i].options, full.steps[i].options);
+    }
+    if (!step.empty()) text += Join(text.empty() ? "" : "; ", step);
   }
   return text.empty() ? "-" : Join("`", text, "`");
 }

@@ -19,13 +19,19 @@ std::string Joined(const std::set<std::string>& values) {
   return text;
 }
 
-std::string TrainCommand(const Recipe& recipe) {
-  std::string command = "berth train";
-  for (const auto& [name, value] : recipe.options) {
-    const bool bare = value.find_first_of(" ();*") == std::string::npos;
-    command += Join(" --", name, " ", bare ? value : Join("'", value, "'"));
+std::string Commands(const Recipe& recipe) {
+  std::string commands;
+  for (const RecipeStep& step : recipe.steps) {
+    const bool trains = step.verb == RecipeStep::Verb::kTrain;
+    std::string command = Join("berth ", ToString(step.verb));
+    for (const auto& [name, value] : step.options) {
+      const bool bare = value.find_first_of(" ();*") == std::string::npos;
+      command += Join(" --", name, " ", bare ? value : Join("'", value, "'"));
+    }
+    command += trains ? " --seed SEED --out RUN" : " --seed SEED --policy BEFORE.h5 --out NEXT.h5";
+    commands += Join(commands.empty() ? "" : ", then ", "`", command, "`");
   }
-  return command + " --seed SEED --out RUN";
+  return commands;
 }
 
 }  // namespace
@@ -53,7 +59,7 @@ void ReportPolicies(const LearnedSettings& settings, const ReproductionRuns&, Le
       parameters = bundle.parameters();
       seeds += Join(seeds.empty() ? "" : ", ", bundle.provenance.seed);
     }
-    commands += Join("- `", recipe.name, "`: `", TrainCommand(recipe), "`\n");
+    commands += Join("- `", recipe.name, "`: ", Commands(recipe), "\n");
     if (seeds.empty()) continue;
     rows.push_back({Join("`", recipe.name, "`"), seeds, Joined(agents),
                     Join(Joined(networks), ", ", parameters, " numbers"), Joined(knowledge), Joined(steps),

@@ -9,19 +9,28 @@
 
 namespace berth {
 
+// Options of a verb in order, without the dashes. {traces} stands for the folder of public traces.
+using RecipeOptions = std::vector<std::pair<std::string, std::string>>;
+
+// One after the other: `train` begins from nothing and exports, `tune` searches on from the policy before it.
+struct RecipeStep {
+  enum class Verb { kTrain, kTune } verb;
+  RecipeOptions options;
+};
+
 struct Recipe {
   const char* name;        // of the policies: NAME_1.h5, ... by training seed
-  const char* experiment;  // that needs it; those of `cluster` serve `scale` and `behaviour` too
+  const char* experiment;  // that needs it; those of `cluster` serve `scale`, `horizon` and `behaviour` too
   int seeds;               // training seeds 1 .. seeds
-  // Options of `berth train` in order, without the dashes. {traces} stands for the folder of public traces.
-  std::vector<std::pair<std::string, std::string>> options;
+  std::vector<RecipeStep> steps;  // the first trains
 
   bool needs_traces() const;
 };
 const std::vector<Recipe>& Recipes();
 
-// The words behind `berth train`.
-std::vector<std::string> TrainArguments(const Recipe& recipe, int seed, const std::string& traces,
-                                        const std::string& out);
+const char* ToString(RecipeStep::Verb verb);  // "train", "tune"
+
+// The step's words behind `berth VERB`, without seed and outputs.
+std::vector<std::string> StepArguments(const RecipeStep& step, const std::string& traces);
 
 }  // namespace berth

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <iterator>
 #include <sstream>
 
 #include "env/check.hpp"
@@ -27,21 +28,73 @@ std::vector<std::string> Split(const std::string& line) {
   return cells;
 }
 
-// False when interrupted.
-bool TrainOne(const Recipe& recipe, int seed, const TrainingPlan& plan) {
-  const std::string name = Join(recipe.name, "_", seed);
-  const std::string run = Join(plan.out, "/training/", name), policy = Join(plan.policies, "/", name, ".h5");
-  if (std::filesystem::exists(policy)) return true;
-  std::cout << "\n== " << name << "\n";
-  std::vector<std::string> arguments = TrainArguments(recipe, seed, plan.traces, run);
-  if (std::filesystem::exists(run + "/checkpoint.h5")) arguments = {"--resume", "--out", run};
-  arguments.insert(arguments.end(), {"--threads", std::to_string(plan.threads)});
+using Words = std::vector<std::string>;
+
+// Trains in `run`, or goes on there, and freezes to `policy`. False when interrupted.
+bool TrainStep(Words arguments, const std::string& run, const std::string& policy) {
+  if (std::filesystem::exists(run + "/checkpoint.h5")) {
+    const auto threads = std::find(arguments.begin(), arguments.end(), "--threads");
+    arguments.erase(arguments.begin(), threads);  // the other options are the run's
+    arguments.emplace_back("--resume");
+  }
+  arguments.insert(arguments.end(), {"--out", run});
   if (RunTrain(arguments) == kExitInterrupted) return false;
-  std::ifstream progress(run + "/progress.csv");
-  const std::string text(std::istreambuf_iterator<char>(progress), {});
-  WriteTextFile(Join(plan.policies, "/", name, ".csv"), LearningCurve(text, kCurveRows));
   RunExport({run, "--out", policy});
   return true;
+}
+
+std::string ReadText(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// False when interrupted.
+bool TrainOne(const Recipe& recipe, int seed, const TrainingPlan& plan) {
+  const std::string name = Join(recipe.name, "_", seed), result = Join(plan.policies, "/", name);
+  if (std::filesystem::exists(result + ".h5")) return true;
+  std::cout << "\n== " << name << "\n";
+  const std::string folder = Join(plan.out, "/training/", name);
+  MakeFolder(folder, "--out");
+  std::string policy;  // of the last step that is done
+  for (std::size_t i = 0; i < recipe.steps.size(); ++i) {
+    const RecipeStep& step = recipe.steps[i];
+    const std::string run = Join(folder, "/run_", i), next = Join(folder, "/step_", i, ".h5");
+    if (!std::filesystem::exists(next)) {
+      Words arguments = StepArguments(step, plan.traces);
+      arguments.insert(arguments.end(),
+                       {"--seed", std::to_string(seed), "--threads", std::to_string(plan.threads)});
+      if (step.verb == RecipeStep::Verb::kTrain) {
+        if (!TrainStep(std::move(arguments), run, next)) return false;
+      } else {
+        arguments.insert(arguments.end(), {"--policy", policy, "--out", next});
+        if (RunTune(arguments) == kExitInterrupted) {
+          std::filesystem::remove(next);  // a search does not go on: it begins again
+          return false;
+        }
+      }
+    }
+    if (step.verb == RecipeStep::Verb::kTrain)
+      WriteTextFile(result + ".csv", LearningCurve(ReadText(run + "/progress.csv"), kCurveRows));
+    policy = next;
+  }
+  std::filesystem::copy_file(policy, result + ".h5");
+  return true;
+}
+
+// Every option of every step is resolved; no policy is read or written.
+void DryRun(const Recipe& recipe, const TrainingPlan& plan) {
+  std::cout << "\n== " << recipe.name << "\n";
+  for (const RecipeStep& step : recipe.steps) {
+    Words arguments = StepArguments(step, plan.traces);
+    arguments.emplace_back("--dry-run");
+    if (step.verb == RecipeStep::Verb::kTrain) {
+      arguments.insert(arguments.end(), {"--out", Join(plan.out, "/training/", recipe.name)});
+      RunTrain(arguments);
+    } else {
+      arguments.insert(arguments.end(), {"--policy", "policy.h5", "--out", "next.h5"});
+      RunTune(arguments);
+    }
+  }
 }
 
 }  // namespace
@@ -80,15 +133,12 @@ bool TrainRecipes(const TrainingPlan& plan, bool dry) {
       std::cout << recipe.name << ": not trained, the public traces are not there\n";
       continue;
     }
+    if (dry) {
+      DryRun(recipe, plan);
+      continue;
+    }
     for (int seed = std::max(plan.begin, 1); seed < plan.end && seed <= recipe.seeds; ++seed) {
-      if (dry) {
-        const std::string run = Join(plan.out, "/training/", recipe.name, "_", seed);
-        std::vector<std::string> arguments = TrainArguments(recipe, seed, plan.traces, run);
-        arguments.emplace_back("--dry-run");
-        RunTrain(arguments);
-      } else if (!TrainOne(recipe, seed, plan)) {
-        return false;
-      }
+      if (!TrainOne(recipe, seed, plan)) return false;
     }
   }
   return true;

@@ -231,8 +231,8 @@ TEST_CASE("learned: a run that takes too long is shown as that, and run again wh
   CAPTURE(ran.out, ran.error);
   CHECK(ran.code == 0);  // it has no targets
   CHECK(Has(Slurp(folder / "o/learned.md"), "Not available: hetero_oracle"));
-  CHECK(Has(Reproduce(folder, common + "--limit-s 0.001 --estimate").out, "6 runs, 6 of them kept"));
-  CHECK(Has(Reproduce(folder, common + "--limit-s 100 --estimate").out, "6 runs, 0 of them kept"));
+  CHECK(Has(Reproduce(folder, common + "--limit-s 0.001 --estimate").out, "8 runs, 8 of them kept"));
+  CHECK(Has(Reproduce(folder, common + "--limit-s 100 --estimate").out, "8 runs, 0 of them kept"));
 }
 
 TEST_CASE("learned: bad words end with one line and code 2") {

@@ -50,8 +50,8 @@ Scenario LoadGrid::Sample() const {
 }
 
 void LoadGrid::Plan(ReproductionRuns& runs, const std::string& spec, std::size_t most) const {
-  // A decision weighs as many jobs more as there are more of them.
-  const double cost = scale * RunSeconds(spec) / kMaxMinSeconds;
+  // A job costs about the same at any scale: decisions weigh ten times the jobs, and ten times as many end.
+  const double cost = RunSeconds(spec) / kMaxMinSeconds;
   for (const Load& load : loads) {
     for (std::size_t w = 0; w < std::min(most, seeds.size()); ++w)
       runs.Plan(Workload(load, seeds[w]), spec, cost);

@@ -36,7 +36,7 @@ constexpr Slow kSlow[] = {
     {"proportional_fairness", 9, 3},
     {"deadline_admission", 8, 3},
 };
-constexpr double kUsualSeconds = 0.25, kPolicySeconds = 2.0;
+constexpr double kUsualSeconds = 0.25, kPolicySeconds = 0.7;
 
 const Slow* FindSlow(const std::string& spec) {
   const auto slow =

@@ -115,7 +115,7 @@ def draw_behaviour(folder, rows):
         axes.set_title(f"busy GPU-hours by the jobs' {way}", loc="left", fontsize=10)
         axes.yaxis.set_major_formatter(matplotlib.ticker.PercentFormatter(100, 0))
         axes.spines[["top", "right"]].set_visible(False)
-        axes.legend(frameon=True, framealpha=0.9, fontsize=8, loc="lower right", title=way, title_fontsize=8)
+        axes.legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0), title=way, title_fontsize=8)
     save(figure, folder / "behaviour.png")
 
 
@@ -133,7 +133,7 @@ def draw_gantt(folder, rows):
             begin, end = float(r["begin_h"]), float(r["end_h"])
             axes.barh(y, end - begin, left=begin, height=0.92, color=colours(float(r["advantage_rank"])), edgecolor="white", linewidth=0.2)
         axes.set_yticks([i * (per_type + 1) + per_type / 2 for i in range(len(types))], types)
-        axes.invert_yaxis()
+        axes.set_ylim(len(types) * (per_type + 1) - 0.5, -1)
         axes.set_xlim(0, max(float(r["end_h"]) for r in rows))
         axes.set_xlabel("hours")
         axes.set_title(scheduler, loc="left", fontsize=10)
@@ -157,6 +157,7 @@ def draw_lublin(folder, rows):
                  color=[LEARNED if n.startswith("learned") else COLOURS[1] for n in names])
         axes.set_xticks(range(len(own)), names, rotation=70, fontsize=7)
         axes.set_title(f"{log}, {semantics}", loc="left", fontsize=9)
+        axes.set_ylabel("mean bounded slowdown", fontsize=8)
         axes.spines[["top", "right"]].set_visible(False)
     save(figure, folder / "lublin.png")
 

@@ -17,10 +17,11 @@ namespace {
 constexpr ChannelInfo kJobExtra[] = {
     {"size", "ln(1/60 + hours left on its fastest type; when blind: that it has attained) / 3", -2, 4},
     {"rank", "GPUs wanted by candidates of at most its size, its own too, over GPUs, at most 4", 0, 4},
-    {"surplus", "least over types of ln slowness + gang x price, at most 10", 0, 10},
+    {"surplus", "least of ln slowness + gang x price over types with room for it, at most 10", 0, 10},
 };
 constexpr ChannelInfo kPairExtra[] = {
-    {"regret", "what this type costs it above that least, at most 10; 10 where it cannot run", 0, 10},
+    {"regret", "what this type costs it above that least, at most 10; 10 where it cannot run or has no room",
+     0, 10},
     {"slowness", "ln(fastest rate / rate here), at most 5; 5 where it cannot run", 0, 5},
     {"keener", "GPUs wanted by candidates with at least its advantage here over the type's, at most 4", 0, 4},
 };

@@ -23,7 +23,7 @@ namespace {
 using Cells = ReproductionPage::Cells;
 
 constexpr const char* kPolicy = "hetero_oracle";
-constexpr const char* kBaselines[] = {"srpt", "tuned", "matching", "hybrid"};
+constexpr const char* kBaselines[] = {"srpt", "tuned", "matching", "nash_welfare"};
 constexpr std::size_t kWorkloads = 10;  // that decide which of them is best
 constexpr const char* kCurves[] = {"hetero_oracle", "hetero_blind", "learner_ppo", "learner_dqn",
                                    "learner_reinforce"};

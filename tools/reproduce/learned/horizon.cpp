@@ -15,7 +15,8 @@ using Cells = ReproductionPage::Cells;
 
 constexpr int kDrawn[] = {4400, 8000, 12000};
 constexpr std::size_t kWorkloads = 5;
-constexpr const char* kOpponents[] = {"srpt", "tuned", "matching", "gavel", "las", "tuned_blind"};
+constexpr const char* kOpponents[] = {"srpt",  "tuned", "matching",   "nash_welfare",
+                                      "gavel", "las",   "tuned_blind"};
 constexpr const char* kPolicies[] = {"hetero_oracle", "hetero_blind"};
 
 LoadGrid GridOf(const LearnedSettings& settings, int drawn) {

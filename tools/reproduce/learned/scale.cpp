@@ -21,7 +21,7 @@ struct Part {
 };
 const std::vector<Part>& Parts() {
   static const std::vector<Part> parts = {
-      {"oracle", "hetero_oracle", {"srpt", "tuned", "matching", "gavel"}},
+      {"oracle", "hetero_oracle", {"srpt", "tuned", "matching", "nash_welfare", "gavel"}},
       {"blind", "hetero_blind", {"las", "tuned_blind", "gavel", "gavel(aware=false)"}}};
   return parts;
 }

@@ -39,7 +39,7 @@ struct Row {
 
 void CheckRow(const test::Shown& shown, int row, const Row& expected) {
   CAPTURE(row);
-  CHECK(shown.Job(row, "size") == Approx(std::log(1.0 / 60.0 + expected.size_hours) / 3.0));
+  CHECK(shown.Job(row, "size") == Approx(std::log(1.0 / 60.0 + expected.size_hours)));
   CHECK(shown.Job(row, "rank") == Approx(expected.rank));
   CHECK(shown.Job(row, "surplus") == Approx(expected.surplus * kLn2).margin(1e-9));
   for (int type : {0, 1}) {
@@ -47,6 +47,9 @@ void CheckRow(const test::Shown& shown, int row, const Row& expected) {
     const double regret = expected.regret[type];
     CHECK(shown.Pair(row, type, "regret") == Approx(regret < 0 ? 10.0 : regret * kLn2).margin(1e-9));
     CHECK(shown.Pair(row, type, "keener") == Approx(expected.keener[type]));
+    const double capped = regret < 0 ? 5.0 : regret * kLn2;
+    CHECK(shown.Pair(row, type, "regret_load") == Approx(capped * shown.Global("load")).margin(1e-6));
+    CHECK(shown.Pair(row, type, "regret_size") == Approx(capped * shown.Job(row, "size")).margin(1e-6));
   }
 }
 constexpr double kNowhere = -1.0;  // a regret of 10
@@ -83,7 +86,13 @@ TEST_CASE("ObservationV3: an empty cluster by hand, preemptive or not", "[mdp]")
     CHECK(shown.Pair(row, 0, "slowness") == 0.0F);
     CHECK(shown.Pair(row, 1, "slowness") == Approx(slowness[row] * kLn2).margin(1e-9));
   }
-  for (const char* name : {"size", "rank", "surplus"}) CHECK(shown.Job(4, name) == 0.0F);  // absent
+  for (int row = 0; row < 4; ++row) {
+    CHECK(shown.Job(row, "members") == Approx(row == 2 ? kLn2 : 0.0).margin(1e-9));
+    CHECK(shown.Job(row, "waited") == 0.0F);
+  }
+  for (const char* name : {"size", "rank", "surplus", "members", "waited"}) {
+    CHECK(shown.Job(4, name) == 0.0F);  // absent
+  }
   for (const char* name : {"regret", "slowness", "keener"}) CHECK(shown.Pair(4, 1, name) == 0.0F);
 }
 
@@ -132,7 +141,7 @@ TEST_CASE("ObservationV3: blind by hand", "[mdp]") {
   CheckRow(shown, 2, {0, 0.75, 1.0, {0, 0}, {2.0, 2.0}});
   CheckRow(shown, 3, {0, 1.0, 0.0, {0.5, 0}, {2.5, 0.5}});
   const test::Shown none(sim, Mdp(true, Knowledge::kNone));
-  for (int row = 0; row < 4; ++row) CHECK(none.Job(row, "size") == Approx(std::log(1.0 / 60.0) / 3.0));
+  for (int row = 0; row < 4; ++row) CHECK(none.Job(row, "size") == Approx(std::log(1.0 / 60.0)));
 }
 
 // Both fast GPUs are out of service from 5 to 25. Four jobs want the 2 slow ones, the last of them in a gang.
@@ -191,7 +200,7 @@ TEST_CASE("ObservationV3: jobs in another order are rows in another order", "[md
   for (int row = 0; row < 5; ++row) {
     const int was = turn[U(row)];
     CAPTURE(row, was);
-    for (const char* name : {"size", "rank", "surplus"})
+    for (const char* name : {"size", "rank", "surplus", "members", "waited"})
       CHECK(other.Job(row, name) == Approx(one.Job(was, name)).margin(1e-9));
     for (int type : {0, 1}) {
       for (const char* name : {"regret", "slowness", "keener"})

@@ -37,6 +37,7 @@ void AddTrainOptions(Options& options) {
   AddEpisodeOptions(options);
   options.Value("out", "",
                 "folder of the run: checkpoint.h5, config.ini, progress.csv, TensorBoard's events");
+  options.Switch("dry-run", "resolve every option, say what would be trained, and stop");
   options.Switch("resume", "continue the run in --out; options not given are those of its config.ini");
 }
 
@@ -68,7 +69,7 @@ std::string ConfigOfRun(const Options& options) {
   std::string text =
       "# the resolved configuration: berth train --config reads it, --resume --out reads it by itself\n";
   for (const auto& [name, value] : options.Resolved()) {
-    if (name != "out" && name != "resume") text += name + "=" + value + "\n";
+    if (name != "out" && name != "resume" && name != "dry-run") text += name + "=" + value + "\n";
   }
   return text;
 }
@@ -140,6 +141,13 @@ int RunTrain(const std::vector<std::string>& arguments) {
                                 " of scenario ", sample.Hash());
   }
   const auto num_envs = static_cast<int>(options.Integer("envs", 1, 65536));
+  if (options.Bool("dry-run")) {
+    std::cout << SettingsText(sample) << "\nmdp " << request.mdp.ToString() << "\nworkload "
+              << request.workload << "\n"
+              << request.environment << "\nagent " << request.agent << ", network " << request.network << ", "
+              << Thousands(static_cast<double>(request.steps)) << " steps, " << num_envs << " environments\n";
+    return 0;
+  }
   const std::unique_ptr<BatchEnv> env = MakeVecEnv(choice.source, choice.env, num_envs, request.threads);
   request.env = env.get();
 

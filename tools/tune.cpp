@@ -53,6 +53,7 @@ void AddTuneOptions(Options& options) {
   options.Value("seed", "0", "of workloads and search");
   options.Value("threads", std::to_string(std::max(1U, std::thread::hardware_concurrency())),
                 "runs at once; with --generations instead of --seconds the answer does not depend on it");
+  options.Switch("dry-run", "with --policy: resolve every option but the policy, and stop");
   options.Output("out",
                  "write the answer to this file: as `berth evaluate --config` reads it, or the policy (.h5)");
 }
@@ -187,9 +188,6 @@ int TunePolicy(Options& options, const std::string& out) {
   const std::string file = options.Text("policy");
   options.Required("out");
   PolicySearch search;
-  search.start = LoadBundle(file);
-  const std::string rule = options.Text("start");
-  if (!rule.empty()) search.start = WithLinearStart(search.start, rule);
   ReadSearch(options, search);
   search.layers = SplitOutsideParentheses(options.Text("layers"), ',');
   search.step = Step(options, 0.1);
@@ -199,6 +197,14 @@ int TunePolicy(Options& options, const std::string& out) {
     throw Error(Join(options.Where("population"),
                      ": expected an even number, pairs of mirrored policies, found ", search.population));
   }
+  if (options.Bool("dry-run")) {
+    std::cout << "tune on " << search.source->Describe() << ", " << search.workloads << " workloads of "
+              << search.jobs << " jobs, population " << search.population << "\n";
+    return 0;
+  }
+  search.start = LoadBundle(file);
+  const std::string rule = options.Text("start");
+  if (!rule.empty()) search.start = WithLinearStart(search.start, rule);
   const std::string start = Join("policy(file=", file, ")"), found = Join("policy(file=", out, ")");
   CheckRunnable(*search.source, search.seed, {start, search.reference});
   search.interrupted = &WatchInterrupts();

@@ -22,11 +22,11 @@ std::vector<const LoadCurve*> Curves(const GavelSettings& settings) {
   return curves;
 }
 
-std::vector<double> PooledHours(const GavelSettings& settings, const GavelRuns& runs,
+std::vector<double> PooledHours(const GavelSettings& settings, const ReproductionRuns& runs,
                                 const LoadCurve& curve) {
   std::vector<double> hours;
   for (const std::uint64_t seed : settings.seeds) {
-    const GavelOutcome* outcome =
+    const PlannedOutcome* outcome =
         runs.Find(ContinuousWorkload(kRate, Gangs::kSingle, false, seed), curve.spec);
     if (outcome == nullptr) continue;
     for (const double jct : outcome->jct_s) {
@@ -39,7 +39,7 @@ std::vector<double> PooledHours(const GavelSettings& settings, const GavelRuns& 
 
 }  // namespace
 
-void PlanCdf(const GavelSettings& settings, GavelRuns& runs) {
+void PlanCdf(const GavelSettings& settings, ReproductionRuns& runs) {
   for (const LoadCurve* curve : Curves(settings)) {
     for (const std::uint64_t seed : settings.seeds) {
       runs.Plan(ContinuousWorkload(kRate, Gangs::kSingle, false, seed), curve->spec, curve->cost);
@@ -47,15 +47,15 @@ void PlanCdf(const GavelSettings& settings, GavelRuns& runs) {
   }
 }
 
-bool ReportCdf(const GavelSettings& settings, const GavelRuns& runs, GavelPage& page) {
+bool ReportCdf(const GavelSettings& settings, const ReproductionRuns& runs, ReproductionPage& page) {
   page.Heading("Distribution of JCTs at 5.6 single-GPU jobs an hour");
   page.Paragraph(
       "Hours, the jobs of all seeds together. The published mean was read off the figure by eye (±2 h).");
-  std::vector<GavelPage::Cells> rows, csv;
+  std::vector<ReproductionPage::Cells> rows, csv;
   for (const LoadCurve* curve : Curves(settings)) {
     const std::vector<double> hours = PooledHours(settings, runs, *curve);
     const auto given = curve->PublishedAt(kRate);
-    GavelPage::Cells row = {curve->label, given ? Range(given->low_h, given->high_h, 0) : "-"};
+    ReproductionPage::Cells row = {curve->label, given ? Range(given->low_h, given->high_h, 0) : "-"};
     if (hours.empty()) {
       row.push_back(MeanJctHours(settings, runs, Gangs::kSingle, *curve, kRate).ToString(1));
       row.insert(row.end(), 5, "-");

@@ -59,8 +59,8 @@ Scenario MakeGeneral(const CostMix& mix, std::uint64_t seed) {
 constexpr CostPolicy kPolicies[] = {kFastest, kCheapest, kCheapestInTime};
 constexpr const char* kCloud = "v100=500,p100=500,k80=500";  // more than there are jobs: instances at will
 
-std::vector<GavelWorkload> Workloads(const GavelSettings& settings, const CostMix& mix) {
-  std::vector<GavelWorkload> workloads;
+std::vector<PlannedWorkload> Workloads(const GavelSettings& settings, const CostMix& mix) {
+  std::vector<PlannedWorkload> workloads;
   for (const std::uint64_t seed : settings.seeds) {
     workloads.push_back(
         {Join("cost: ", mix.name, " seed ", seed), {0, kJobs}, [&mix, seed] { return mix.make(mix, seed); }});
@@ -91,24 +91,24 @@ std::string CostPolicy::Spec(const CostMix& mix) const {
   return Join(mix.strict ? "gavel_strict(" : "gavel(", parameters, ")");
 }
 
-double CostSaving(const GavelSettings& settings, const GavelRuns& runs, const CostMix& mix,
+double CostSaving(const GavelSettings& settings, const ReproductionRuns& runs, const CostMix& mix,
                   const CostPolicy& policy) {
   const auto workloads = Workloads(settings, mix);
-  const SeedValues fast = OverSeeds(runs, workloads, kFastest.Spec(mix), &GavelOutcome::cost, 1.0);
-  const SeedValues own = OverSeeds(runs, workloads, policy.Spec(mix), &GavelOutcome::cost, 1.0);
+  const SeedValues fast = OverSeeds(runs, workloads, kFastest.Spec(mix), &PlannedOutcome::cost, 1.0);
+  const SeedValues own = OverSeeds(runs, workloads, policy.Spec(mix), &PlannedOutcome::cost, 1.0);
   const bool both = !fast.values.empty() && fast.values.size() == own.values.size();
   return both ? fast.mean() / own.mean() : std::numeric_limits<double>::quiet_NaN();
 }
 
-void PlanCost(const GavelSettings& settings, GavelRuns& runs) {
+void PlanCost(const GavelSettings& settings, ReproductionRuns& runs) {
   for (const CostMix& mix : CostMixes()) {
-    for (const GavelWorkload& workload : Workloads(settings, mix)) {
+    for (const PlannedWorkload& workload : Workloads(settings, mix)) {
       for (const CostPolicy& policy : kPolicies) runs.Plan(workload, policy.Spec(mix), 2.0);
     }
   }
 }
 
-bool ReportCost(const GavelSettings& settings, const GavelRuns& runs, GavelPage& page) {
+bool ReportCost(const GavelSettings& settings, const ReproductionRuns& runs, ReproductionPage& page) {
   page.Heading("Cost");
   page.Paragraph(
       Join("GPU-hours held, at the scenario's prices in dollars an hour (", Prices(),
@@ -125,14 +125,15 @@ bool ReportCost(const GavelSettings& settings, const GavelRuns& runs, GavelPage&
            "missed, and 1.23× with none missed under SLOs, is recalled from the paper and not re-checked. "
            "The paper's "
            "prices are a cloud's of its day and not stated with its code: savings depend on them."));
-  std::vector<GavelPage::Cells> rows, csv;
+  std::vector<ReproductionPage::Cells> rows, csv;
   for (const CostMix& mix : CostMixes()) {
     const auto workloads = Workloads(settings, mix);
     for (const CostPolicy& policy : kPolicies) {
-      const SeedValues cost = OverSeeds(runs, workloads, policy.Spec(mix), &GavelOutcome::cost, 1.0);
+      const SeedValues cost = OverSeeds(runs, workloads, policy.Spec(mix), &PlannedOutcome::cost, 1.0);
       const SeedValues missed =
-          OverSeeds(runs, workloads, policy.Spec(mix), &GavelOutcome::deadline_miss_rate, 0.01);
-      const SeedValues jct = OverSeeds(runs, workloads, policy.Spec(mix), &GavelOutcome::mean_jct_s, 3600.0);
+          OverSeeds(runs, workloads, policy.Spec(mix), &PlannedOutcome::deadline_miss_rate, 0.01);
+      const SeedValues jct =
+          OverSeeds(runs, workloads, policy.Spec(mix), &PlannedOutcome::mean_jct_s, 3600.0);
       rows.push_back({mix.title, mix.strict ? "at will" : "36 each", Fixed(mix.rate, 0), policy.label,
                       cost.ToString(0), mix.make == MakePaperMix ? policy.published : "-",
                       Fixed(CostSaving(settings, runs, mix, policy), 2), missed.ToString(1),

@@ -32,7 +32,7 @@ inline constexpr CostPolicy kCheapestInTime = {
     "min cost under SLOs", "objective=max_throughput_per_cost,slo=keep", "1.23 (recalled)"};
 
 // Mean over seeds of the cost under max_sum_throughput over the cost under `policy`; NaN where there is none.
-double CostSaving(const GavelSettings& settings, const GavelRuns& runs, const CostMix& mix,
+double CostSaving(const GavelSettings& settings, const ReproductionRuns& runs, const CostMix& mix,
                   const CostPolicy& policy);
 
 }  // namespace berth

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "tools/reproduce/gavel_page.hpp"
-#include "tools/reproduce/gavel_runs.hpp"
+#include "tools/reproduce/page.hpp"
+#include "tools/reproduce/runs.hpp"
 
 namespace berth {
 
@@ -31,9 +31,9 @@ struct GavelSettings {
   X("hierarchy", Hierarchy, "shares of three tenants and their jobs over time")                          \
   X("cost", Cost, "cost and missed deadlines, with and without SLOs")
 
-#define BERTH_DECLARE_EXPERIMENT(name, Name, summary)              \
-  void Plan##Name(const GavelSettings& settings, GavelRuns& runs); \
-  bool Report##Name(const GavelSettings& settings, const GavelRuns& runs, GavelPage& page);
+#define BERTH_DECLARE_EXPERIMENT(name, Name, summary)                     \
+  void Plan##Name(const GavelSettings& settings, ReproductionRuns& runs); \
+  bool Report##Name(const GavelSettings& settings, const ReproductionRuns& runs, ReproductionPage& page);
 BERTH_GAVEL_EXPERIMENTS(BERTH_DECLARE_EXPERIMENT)
 #undef BERTH_DECLARE_EXPERIMENT
 

@@ -42,7 +42,7 @@ std::string SustainedText(const std::vector<LoadPoint>& agnostic, const std::vec
   return Join(rate(a), " → ", rate(b), " jobs/h: ", ratio);
 }
 
-double MakespanRatio(const GavelSettings& settings, const GavelRuns& runs, const std::string& spec,
+double MakespanRatio(const GavelSettings& settings, const ReproductionRuns& runs, const std::string& spec,
                      int jobs) {
   return MakespanHours(settings, runs, spec, jobs).mean() /
          MakespanHours(settings, runs, MakespanPolicies()[kGavelMakespan].spec, jobs).mean();
@@ -50,15 +50,15 @@ double MakespanRatio(const GavelSettings& settings, const GavelRuns& runs, const
 
 }  // namespace
 
-void PlanHeadline(const GavelSettings& settings, GavelRuns& runs) {
+void PlanHeadline(const GavelSettings& settings, ReproductionRuns& runs) {
   PlanLoad(settings, runs);  // not finish-time fairness: its row stands when `ftf` was chosen too
   PlanMakespan(settings, runs);
   PlanCost(settings, runs);
 }
 
-bool ReportHeadline(const GavelSettings& settings, const GavelRuns& runs, GavelPage& page) {
+bool ReportHeadline(const GavelSettings& settings, const ReproductionRuns& runs, ReproductionPage& page) {
   page.Heading("The published claims");
-  std::vector<GavelPage::Cells> rows;
+  std::vector<ReproductionPage::Cells> rows;
   const auto published_range = [](const char* setting) {
     return std::string(setting) == "las_single" ? "up to 3.5×, at low load 1.4×" : "-";
   };
@@ -95,7 +95,7 @@ bool ReportHeadline(const GavelSettings& settings, const GavelRuns& runs, GavelP
       "the "
       "lowest rate run, linear between the rates that were run. Means over seeds.");
   page.Rows({"what", "claimed", "published", "measured"}, rows);
-  std::vector<GavelPage::Cells> csv = rows;
+  std::vector<ReproductionPage::Cells> csv = rows;
   page.Csv("headline.csv", {"what", "claimed", "published", "measured"}, csv);
   return true;
 }

@@ -116,9 +116,9 @@ std::array<double, kTenants> LastShares(const Progress& progress) {
 
 }  // namespace
 
-void PlanHierarchy(const GavelSettings&, GavelRuns&) {}  // seconds in all: run where it is reported
+void PlanHierarchy(const GavelSettings&, ReproductionRuns&) {}  // seconds in all: run where it is reported
 
-bool ReportHierarchy(const GavelSettings& settings, const GavelRuns&, GavelPage& page) {
+bool ReportHierarchy(const GavelSettings& settings, const ReproductionRuns&, ReproductionPage& page) {
   page.Heading("Hierarchical fairness");
   if (!WhyNotAvailable(kSpec).empty()) {
     page.Paragraph(Join("`", kSpec, "`: not available."));
@@ -130,7 +130,7 @@ bool ReportHierarchy(const GavelSettings& settings, const GavelRuns&, GavelPage&
            " hours, first all of the first tenant. A job's normalised effective "
            "throughput is its progress over that of a proportional share of the cluster; shares are of the "
            "sum, after the last arrival. Published (Figure 11): shares follow the weights."));
-  std::vector<GavelPage::Cells> rows, csv;
+  std::vector<ReproductionPage::Cells> rows, csv;
   for (const char* inner : {"fairness", "fifo"}) {
     for (const std::uint64_t seed : settings.seeds) {
       const Progress progress = Follow(MakeScenario(inner, seed));

@@ -10,8 +10,8 @@
 namespace berth {
 namespace {
 
-std::vector<GavelWorkload> Workloads(const GavelSettings& settings, double rate, Gangs gangs) {
-  std::vector<GavelWorkload> workloads;
+std::vector<PlannedWorkload> Workloads(const GavelSettings& settings, double rate, Gangs gangs) {
+  std::vector<PlannedWorkload> workloads;
   for (const std::uint64_t seed : settings.seeds)
     workloads.push_back(ContinuousWorkload(rate, gangs, false, seed));
   return workloads;
@@ -28,10 +28,10 @@ bool Past(const std::vector<LoadPoint>& curve, double rate) {
   return sustained.reached && rate >= sustained.rate;
 }
 
-void ReportSetting(const GavelSettings& settings, const GavelRuns& runs, const LoadSetting& setting,
-                   GavelPage& page, std::vector<GavelPage::Cells>& csv) {
+void ReportSetting(const GavelSettings& settings, const ReproductionRuns& runs, const LoadSetting& setting,
+                   ReproductionPage& page, std::vector<ReproductionPage::Cells>& csv) {
   std::set<double> rates;
-  GavelPage::Cells header = {"jobs/h"};
+  ReproductionPage::Cells header = {"jobs/h"};
   for (const LoadCurve& curve : setting.curves) {
     header.emplace_back(curve.label);
     for (const double rate : ShownRates(settings, curve)) rates.insert(rate);
@@ -40,9 +40,9 @@ void ReportSetting(const GavelSettings& settings, const GavelRuns& runs, const L
   std::vector<std::vector<LoadPoint>> points;
   for (const LoadCurve& curve : setting.curves)
     points.push_back(MeasuredPoints(settings, runs, setting.gangs, curve));
-  std::vector<GavelPage::Cells> rows;
+  std::vector<ReproductionPage::Cells> rows;
   for (const double rate : rates) {
-    GavelPage::Cells row = {RateText(rate)};
+    ReproductionPage::Cells row = {RateText(rate)};
     std::vector<double> published(2, 0.0), measured(2, 0.0);
     for (std::size_t k = 0; k < setting.curves.size(); ++k) {
       const LoadCurve& curve = setting.curves[k];
@@ -76,18 +76,18 @@ void ReportSetting(const GavelSettings& settings, const GavelRuns& runs, const L
   page.Picture(Join("load_", setting.name, ".png"), Join(setting.title, ": mean JCT against load"));
 }
 
-void PlanSetting(const GavelSettings& settings, const LoadSetting& setting, GavelRuns& runs) {
+void PlanSetting(const GavelSettings& settings, const LoadSetting& setting, ReproductionRuns& runs) {
   for (const LoadCurve& curve : setting.curves) {
     for (const double rate : Rates(settings, curve)) {
-      for (const GavelWorkload& workload : Workloads(settings, rate, setting.gangs)) {
+      for (const PlannedWorkload& workload : Workloads(settings, rate, setting.gangs)) {
         runs.Plan(workload, curve.spec, curve.cost);
       }
     }
   }
 }
 
-void ReportSettings(const GavelSettings& settings, const GavelRuns& runs, bool slow, const char* file,
-                    GavelPage& page) {
+void ReportSettings(const GavelSettings& settings, const ReproductionRuns& runs, bool slow, const char* file,
+                    ReproductionPage& page) {
   page.Heading(slow ? "Mean JCT against load, finish-time fairness" : "Mean JCT against load");
   page.Paragraph(
       "Hours, jobs 4000 to 5000. Each cell: published | measured, mean [lowest, highest] of our seeds. The "
@@ -98,7 +98,7 @@ void ReportSettings(const GavelSettings& settings, const GavelRuns& runs, bool s
       "less crowded. `†`: at least twice the mean at the policy's lowest rate, so beyond the load that it "
       "sustains; such a mean is of a queue that grows or nearly does, and depends on which jobs are "
       "measured.");
-  std::vector<GavelPage::Cells> csv;
+  std::vector<ReproductionPage::Cells> csv;
   for (const LoadSetting& setting : LoadSettings()) {
     if (setting.slow == slow) ReportSetting(settings, runs, setting, page, csv);
   }
@@ -128,13 +128,13 @@ std::vector<double> ShownRates(const GavelSettings& settings, const LoadCurve& c
   return rates;
 }
 
-SeedValues MeanJctHours(const GavelSettings& settings, const GavelRuns& runs, Gangs gangs,
+SeedValues MeanJctHours(const GavelSettings& settings, const ReproductionRuns& runs, Gangs gangs,
                         const LoadCurve& curve, double rate) {
-  return OverSeeds(runs, Workloads(settings, rate, gangs), curve.spec, &GavelOutcome::mean_jct_s, 3600.0);
+  return OverSeeds(runs, Workloads(settings, rate, gangs), curve.spec, &PlannedOutcome::mean_jct_s, 3600.0);
 }
 
-std::vector<LoadPoint> MeasuredPoints(const GavelSettings& settings, const GavelRuns& runs, Gangs gangs,
-                                      const LoadCurve& curve) {
+std::vector<LoadPoint> MeasuredPoints(const GavelSettings& settings, const ReproductionRuns& runs,
+                                      Gangs gangs, const LoadCurve& curve) {
   std::vector<LoadPoint> points;
   for (const double rate : Rates(settings, curve)) {
     const SeedValues hours = MeanJctHours(settings, runs, gangs, curve, rate);
@@ -152,24 +152,24 @@ std::vector<LoadPoint> PublishedPoints(const LoadCurve& curve) {
   return points;
 }
 
-void PlanLoad(const GavelSettings& settings, GavelRuns& runs) {
+void PlanLoad(const GavelSettings& settings, ReproductionRuns& runs) {
   for (const LoadSetting& setting : LoadSettings()) {
     if (!setting.slow) PlanSetting(settings, setting, runs);
   }
 }
 
-void PlanFtf(const GavelSettings& settings, GavelRuns& runs) {
+void PlanFtf(const GavelSettings& settings, ReproductionRuns& runs) {
   for (const LoadSetting& setting : LoadSettings()) {
     if (setting.slow) PlanSetting(settings, setting, runs);
   }
 }
 
-bool ReportLoad(const GavelSettings& settings, const GavelRuns& runs, GavelPage& page) {
+bool ReportLoad(const GavelSettings& settings, const ReproductionRuns& runs, ReproductionPage& page) {
   ReportSettings(settings, runs, /*slow=*/false, "load.csv", page);
   return true;
 }
 
-bool ReportFtf(const GavelSettings& settings, const GavelRuns& runs, GavelPage& page) {
+bool ReportFtf(const GavelSettings& settings, const ReproductionRuns& runs, ReproductionPage& page) {
   ReportSettings(settings, runs, /*slow=*/true, "load_ftf.csv", page);
   return true;
 }

@@ -40,10 +40,10 @@ const std::vector<LoadSetting>& LoadSettings();
 // for.
 std::vector<double> ShownRates(const GavelSettings& settings, const LoadCurve& curve);  // packed ones too
 std::vector<double> Rates(const GavelSettings& settings, const LoadCurve& curve);
-SeedValues MeanJctHours(const GavelSettings& settings, const GavelRuns& runs, Gangs gangs,
+SeedValues MeanJctHours(const GavelSettings& settings, const ReproductionRuns& runs, Gangs gangs,
                         const LoadCurve& curve, double rate);
-std::vector<LoadPoint> MeasuredPoints(const GavelSettings& settings, const GavelRuns& runs, Gangs gangs,
-                                      const LoadCurve& curve);
+std::vector<LoadPoint> MeasuredPoints(const GavelSettings& settings, const ReproductionRuns& runs,
+                                      Gangs gangs, const LoadCurve& curve);
 // Ranges by their middle, plateaus by their lowest and highest rate.
 std::vector<LoadPoint> PublishedPoints(const LoadCurve& curve);
 

@@ -25,14 +25,14 @@ const std::vector<MakespanPolicy>& MakespanPolicies() {
   return policies;
 }
 
-SeedValues MakespanHours(const GavelSettings& settings, const GavelRuns& runs, const std::string& spec,
+SeedValues MakespanHours(const GavelSettings& settings, const ReproductionRuns& runs, const std::string& spec,
                          int jobs) {
-  std::vector<GavelWorkload> workloads;
+  std::vector<PlannedWorkload> workloads;
   for (const std::uint64_t seed : settings.seeds) workloads.push_back(StaticWorkload(jobs, seed));
-  return OverSeeds(runs, workloads, spec, &GavelOutcome::makespan_s, 3600.0);
+  return OverSeeds(runs, workloads, spec, &PlannedOutcome::makespan_s, 3600.0);
 }
 
-void PlanMakespan(const GavelSettings& settings, GavelRuns& runs) {
+void PlanMakespan(const GavelSettings& settings, ReproductionRuns& runs) {
   for (const int jobs : kMakespanJobs) {
     if (settings.quick && jobs % 300 != 100) continue;
     for (const std::uint64_t seed : settings.seeds) {
@@ -44,7 +44,7 @@ void PlanMakespan(const GavelSettings& settings, GavelRuns& runs) {
   }
 }
 
-bool ReportMakespan(const GavelSettings& settings, const GavelRuns& runs, GavelPage& page) {
+bool ReportMakespan(const GavelSettings& settings, const ReproductionRuns& runs, ReproductionPage& page) {
   page.Heading("Makespan");
   page.Paragraph(
       "Hours until the last of the jobs ends; all arrive at time 0, gangs of 1 to 8. Each cell: published "
@@ -56,12 +56,12 @@ bool ReportMakespan(const GavelSettings& settings, const GavelRuns& runs, GavelP
       "FIFO is broken); ours are FIFO on the fastest type with room, as its `fifo_perf`, and FIFO on a "
       "random type "
       "with room, which keeps a long job on a slow GPU to its end.");
-  GavelPage::Cells header = {"jobs"};
+  ReproductionPage::Cells header = {"jobs"};
   for (const MakespanPolicy& policy : MakespanPolicies()) header.emplace_back(policy.label);
-  std::vector<GavelPage::Cells> rows, csv;
+  std::vector<ReproductionPage::Cells> rows, csv;
   for (std::size_t k = 0; k < kMakespanJobs.size(); ++k) {
     const int jobs = kMakespanJobs[k];
-    GavelPage::Cells row = {std::to_string(jobs)};
+    ReproductionPage::Cells row = {std::to_string(jobs)};
     for (const MakespanPolicy& policy : MakespanPolicies()) {
       const SeedValues hours = MakespanHours(settings, runs, policy.spec, jobs);
       const double published = policy.published_h.empty() ? NAN : policy.published_h[k];

@@ -19,7 +19,7 @@ struct MakespanPolicy {
 };
 const std::vector<MakespanPolicy>& MakespanPolicies();
 
-SeedValues MakespanHours(const GavelSettings& settings, const GavelRuns& runs, const std::string& spec,
+SeedValues MakespanHours(const GavelSettings& settings, const ReproductionRuns& runs, const std::string& spec,
                          int jobs);
 
 }  // namespace berth

@@ -32,17 +32,17 @@ struct Column {
 constexpr const char* kLas = "gavel(objective=water_filling,aware=false)";
 constexpr const char* kGavel = "gavel(objective=water_filling)";
 constexpr double kCostAnHour = 15.0;  // of a run beside one of max_min, times jobs/h: an LP a level
-constexpr Column kColumns[] = {{"LAS low", kLas, &Row::las_low, &GavelOutcome::mean_jct_low_s},
-                               {"LAS high", kLas, &Row::las_high, &GavelOutcome::mean_jct_high_s},
-                               {"Gavel low", kGavel, &Row::gavel_low, &GavelOutcome::mean_jct_low_s},
-                               {"Gavel high", kGavel, &Row::gavel_high, &GavelOutcome::mean_jct_high_s}};
+constexpr Column kColumns[] = {{"LAS low", kLas, &Row::las_low, &PlannedOutcome::mean_jct_low_s},
+                               {"LAS high", kLas, &Row::las_high, &PlannedOutcome::mean_jct_high_s},
+                               {"Gavel low", kGavel, &Row::gavel_low, &PlannedOutcome::mean_jct_low_s},
+                               {"Gavel high", kGavel, &Row::gavel_high, &PlannedOutcome::mean_jct_high_s}};
 
 bool Skip(const GavelSettings& settings, const Row& row) {
   return settings.quick && row.rate != 2.4;
 }
 
-std::vector<GavelWorkload> Workloads(const GavelSettings& settings, double rate) {
-  std::vector<GavelWorkload> workloads;
+std::vector<PlannedWorkload> Workloads(const GavelSettings& settings, double rate) {
+  std::vector<PlannedWorkload> workloads;
   for (const std::uint64_t seed : settings.seeds) {
     workloads.push_back(ContinuousWorkload(rate, Gangs::kMulti, /*priorities=*/true, seed));
   }
@@ -51,28 +51,28 @@ std::vector<GavelWorkload> Workloads(const GavelSettings& settings, double rate)
 
 }  // namespace
 
-void PlanPriorities(const GavelSettings& settings, GavelRuns& runs) {
+void PlanPriorities(const GavelSettings& settings, ReproductionRuns& runs) {
   for (const Row& row : kRows) {
     if (Skip(settings, row)) continue;
-    for (const GavelWorkload& workload : Workloads(settings, row.rate)) {
+    for (const PlannedWorkload& workload : Workloads(settings, row.rate)) {
       for (const char* spec : {kLas, kGavel}) runs.Plan(workload, spec, kCostAnHour * row.rate);
     }
   }
 }
 
-bool ReportPriorities(const GavelSettings& settings, const GavelRuns& runs, GavelPage& page) {
+bool ReportPriorities(const GavelSettings& settings, const ReproductionRuns& runs, ReproductionPage& page) {
   page.Heading("Priorities");
   page.Paragraph(
       "Mean JCT in hours of jobs of weight 1 (low) and 5 (high), multi GPU, jobs 4000 to 5000. LAS and Gavel "
       "are "
       "here water filling without and with throughputs, as in the notebook. Each cell: published (one seed, "
       "printed there) | measured, mean [lowest, highest] of our seeds.");
-  GavelPage::Cells header = {"jobs/h"};
+  ReproductionPage::Cells header = {"jobs/h"};
   for (const Column& column : kColumns) header.emplace_back(column.label);
-  std::vector<GavelPage::Cells> rows, csv;
+  std::vector<ReproductionPage::Cells> rows, csv;
   for (const Row& row : kRows) {
     if (Skip(settings, row)) continue;
-    GavelPage::Cells cells = {Fixed(row.rate, 1)};
+    ReproductionPage::Cells cells = {Fixed(row.rate, 1)};
     for (const Column& column : kColumns) {
       const SeedValues hours =
           OverSeeds(runs, Workloads(settings, row.rate), column.spec, column.figure, 3600.0);

@@ -104,7 +104,7 @@ struct Comparison {
 };
 
 // Static traces are held to the makespan, windows to the mean JCT; the other figure is shown.
-std::vector<Comparison> Compare(const ReferenceRun& run, const GavelOutcome& outcome, bool may_hold) {
+std::vector<Comparison> Compare(const ReferenceRun& run, const PlannedOutcome& outcome, bool may_hold) {
   const bool hold = may_hold && run.policy != kBroken;
   return {{"mean JCT", run.mean_jct_s, outcome.mean_jct_s, kJctTolerance, hold && !run.is_static},
           {"makespan", run.makespan_s, outcome.makespan_s, kMakespanTolerance, hold && run.is_static}};
@@ -117,37 +117,37 @@ std::string RatioText(const Comparison& comparison) {
 
 }  // namespace
 
-void PlanSimulations(const GavelSettings& settings, GavelRuns& runs) {
+void PlanSimulations(const GavelSettings& settings, ReproductionRuns& runs) {
   for (const ReferenceRun& run : ReadReferenceRuns(settings)) {
     if (Skip(settings, run)) continue;
     const std::vector<Variant> variants = Variants(run, settings.quick);
     if (variants.empty()) continue;
-    const GavelWorkload workload = TraceWorkload(settings.traces, run.trace, run.window);
+    const PlannedWorkload workload = TraceWorkload(settings.traces, run.trace, run.window);
     for (const Variant& variant : variants) runs.Plan(workload, variant.spec, Cost(run));
   }
 }
 
-bool ReportSimulations(const GavelSettings& settings, const GavelRuns& runs, GavelPage& page) {
+bool ReportSimulations(const GavelSettings& settings, const ReproductionRuns& runs, ReproductionPage& page) {
   page.Heading("The reference's own simulations");
   if (settings.results.empty()) {
     page.Paragraph("Not run: the reference's traces are not here (`--reference DIR`).");
     return true;
   }
-  std::vector<GavelPage::Cells> rows, csv;
+  std::vector<ReproductionPage::Cells> rows, csv;
   int held = 0, out = 0;
   double largest = 0.0;
   for (const ReferenceRun& run : ReadReferenceRuns(settings)) {
     if (Skip(settings, run)) continue;
     const std::vector<Variant> variants = Variants(run, settings.quick);
-    GavelPage::Cells row = {run.trace, "`" + run.policy + "`",
-                            Fixed(run.is_static ? run.makespan_s : run.mean_jct_s, 0)};
+    ReproductionPage::Cells row = {run.trace, "`" + run.policy + "`",
+                                   Fixed(run.is_static ? run.makespan_s : run.mean_jct_s, 0)};
     std::string shown;
     for (const char* solver : kSolvers) {
       std::string cell = variants.empty() ? "not available" : "";
       for (const Variant& variant : variants) {
         if (variant.solver != solver && !(variant.solver == "-" && std::string(solver) == kSolvers[0]))
           continue;
-        const GavelOutcome* outcome =
+        const PlannedOutcome* outcome =
             runs.Find(TraceWorkload(settings.traces, run.trace, run.window), variant.spec);
         if (outcome == nullptr) continue;
         if (!outcome->error.empty()) {

@@ -23,7 +23,7 @@ Scenario Generate(const std::string& spec, std::uint64_t seed) {
   return EvaluationScenario(*MakeWorkload(spec, settings), seed);
 }
 
-GavelWorkload Synthetic(const std::string& spec, Window window, std::uint64_t seed) {
+PlannedWorkload Synthetic(const std::string& spec, Window window, std::uint64_t seed) {
   return {Join(spec, " seed ", seed), window, [spec, seed] { return Generate(spec, seed); }};
 }
 
@@ -36,18 +36,18 @@ std::string Rate(double rate) {  // as one would write it: 4.8, not 4.7999999999
 
 }  // namespace
 
-GavelWorkload ContinuousWorkload(double rate, Gangs gangs, bool priorities, std::uint64_t seed) {
+PlannedWorkload ContinuousWorkload(double rate, Gangs gangs, bool priorities, std::uint64_t seed) {
   std::string spec = Join("synthetic(rate=", Rate(rate), ",jobs=", kJobs);
   if (gangs == Gangs::kMulti) spec += ",gangs=multi";
   if (priorities) spec += ",priorities=true";
   return Synthetic(spec + ")", kPaperWindow, seed);
 }
 
-GavelWorkload StaticWorkload(int jobs, std::uint64_t seed) {
+PlannedWorkload StaticWorkload(int jobs, std::uint64_t seed) {
   return Synthetic(Join("synthetic(rate=0,jobs=", jobs, ",gangs=multi)"), {0, jobs}, seed);
 }
 
-GavelWorkload TraceWorkload(const std::string& folder, const std::string& trace, Window window) {
+PlannedWorkload TraceWorkload(const std::string& folder, const std::string& trace, Window window) {
   const auto make = [path = folder + "/" + trace + ".trace"] {
     const FormatInfo& format = FindFormat("gavel");
     ScenarioSettings settings;
@@ -73,12 +73,12 @@ std::string SeedValues::ToString(int decimals) const {
   return ran_out ? text + "*" : text;
 }
 
-SeedValues OverSeeds(const GavelRuns& runs, const std::vector<GavelWorkload>& workloads,
+SeedValues OverSeeds(const ReproductionRuns& runs, const std::vector<PlannedWorkload>& workloads,
                      const std::string& spec, OutcomeFigure figure, double unit) {
   SeedValues result;
   result.available = WhyNotAvailable(spec).empty();
-  for (const GavelWorkload& workload : workloads) {
-    const GavelOutcome* outcome = runs.Find(workload, spec);
+  for (const PlannedWorkload& workload : workloads) {
+    const PlannedOutcome* outcome = runs.Find(workload, spec);
     if (outcome == nullptr) continue;
     if (!outcome->error.empty()) {
       result.failed = true;

@@ -16,11 +16,11 @@ inline constexpr double kPackedCost = 60.0;
 enum class Gangs { kSingle, kMulti };
 
 // Poisson arrivals, measured jobs 4000:5000. Later jobs compete until those are done.
-GavelWorkload ContinuousWorkload(double rate, Gangs gangs, bool priorities, std::uint64_t seed);
+PlannedWorkload ContinuousWorkload(double rate, Gangs gangs, bool priorities, std::uint64_t seed);
 // All jobs at time 0, all measured; gangs of 1 to 8.
-GavelWorkload StaticWorkload(int jobs, std::uint64_t seed);
+PlannedWorkload StaticWorkload(int jobs, std::uint64_t seed);
 // A trace of the reference and the window that was measured there ({0, -1}: all).
-GavelWorkload TraceWorkload(const std::string& folder, const std::string& trace, Window window);
+PlannedWorkload TraceWorkload(const std::string& folder, const std::string& trace, Window window);
 
 // One figure of an experiment: a value a seed.
 struct SeedValues {
@@ -29,8 +29,8 @@ struct SeedValues {
   double mean() const;
   std::string ToString(int decimals) const;  // "23.9 [22.8, 25.0]": mean and range, or why there is none
 };
-using OutcomeFigure = double GavelOutcome::*;
-SeedValues OverSeeds(const GavelRuns& runs, const std::vector<GavelWorkload>& workloads,
+using OutcomeFigure = double PlannedOutcome::*;
+SeedValues OverSeeds(const ReproductionRuns& runs, const std::vector<PlannedWorkload>& workloads,
                      const std::string& spec, OutcomeFigure figure, double unit);
 
 }  // namespace berth

@@ -12,7 +12,7 @@
 #include "tools/progress.hpp"
 #include "tools/reproduce/fgd/published.hpp"
 #include "tools/reproduce/fgd/run.hpp"
-#include "tools/reproduce/gavel_page.hpp"
+#include "tools/reproduce/page.hpp"
 #include "tools/reproduce/plot_script.hpp"
 #include "tools/reproduce/reproductions.hpp"
 #include "tools/table.hpp"
@@ -35,7 +35,7 @@ struct Cell {  // a policy on a workload
   const fgd::Policy* policy;
   const fgd::Workload* pods;
   std::vector<fgd::RunOutcome> runs;  // [seeds]
-  double cpu_seconds = 0.0;           // of all
+  double cpu_seconds = 0.0;               // of all
 };
 
 double ThreadSeconds() {
@@ -57,8 +57,8 @@ std::vector<std::string> ChosenWorkloads(const Options& options) {
   return chosen;
 }
 
-std::vector<double> At(const std::vector<fgd::RunOutcome>& runs, std::vector<double> fgd::RunOutcome::*curve,
-                       int percent) {
+std::vector<double> At(const std::vector<fgd::RunOutcome>& runs,
+                       std::vector<double> fgd::RunOutcome::*curve, int percent) {
   std::vector<double> values;
   for (const auto& run : runs) values.push_back((run.*curve)[static_cast<std::size_t>(percent)]);
   return values;
@@ -76,10 +76,10 @@ std::string MeanSd(const Spread& spread) {
   return spread.runs == 0 ? "-" : Fixed(spread.mean, 2) + " ± " + Fixed(spread.sd, 2);
 }
 
-void WritePage(const std::string& out, const std::vector<Cell>& cells, const GavelPage::Cells& header,
-               const std::vector<GavelPage::Cells>& rows, const std::vector<fgd::PublishedRun>& allocation,
-               int seeds) {
-  GavelPage page;
+void WritePage(const std::string& out, const std::vector<Cell>& cells, const ReproductionPage::Cells& header,
+               const std::vector<ReproductionPage::Cells>& rows,
+               const std::vector<fgd::PublishedRun>& allocation, int seeds) {
+  ReproductionPage page;
   page.Paragraph("# The allocation experiment of \"Beware of Fragmentation\" (FGD, USENIX ATC 2023)");
   page.Paragraph(Join(
       "Written by `berth reproduce fgd`: 1,213 nodes, 6,212 GPUs; pods in random order, drawn again until "
@@ -94,8 +94,8 @@ void WritePage(const std::string& out, const std::vector<Cell>& cells, const Gav
       "run deals the names anew (the authors' code prefixes them with a random permutation); of a node's "
       "GPUs the first. With names as in the file, clustering and packing come out 0.7 points lower.");
   page.Rows(header, rows);
-  GavelPage::Cells columns = {"workload", "policy", "percent", "measured", "published", "low", "high"};
-  std::vector<GavelPage::Cells> points;
+  ReproductionPage::Cells columns = {"workload", "policy", "percent", "measured", "published", "low", "high"};
+  std::vector<ReproductionPage::Cells> points;
   for (const Cell& cell : cells) {
     for (int percent = 0; percent < fgd::kPercents; ++percent) {
       const Spread measured = fgd::SpreadOf(At(cell.runs, &fgd::RunOutcome::allocated, percent));
@@ -147,8 +147,8 @@ int ReproduceFgd(const std::vector<std::string>& arguments) {
     const std::string path = folder + "/" + kPrefix + name + ".csv.gz";
     workloads.push_back(fgd::WorkloadOf(nodes, ReadOpenbPods(path, nodes)));
     for (const fgd::Policy& policy : fgd::Policies())
-      cells.push_back(
-          {name, &policy, &workloads.back(), std::vector<fgd::RunOutcome>(static_cast<std::size_t>(seeds))});
+      cells.push_back({name, &policy, &workloads.back(),
+                       std::vector<fgd::RunOutcome>(static_cast<std::size_t>(seeds))});
   }
   {
     Progress progress("fgd");
@@ -168,11 +168,11 @@ int ReproduceFgd(const std::vector<std::string>& arguments) {
     }
   }
 
-  const GavelPage::Cells header = {"workload",    "policy",   "published, %",          "range",
-                                   "measured, %", "held",     "fragmented: published", "measured",
-                                   "held",        "CPU s/run"};
+  const ReproductionPage::Cells header = {"workload",    "policy",   "published, %",          "range",
+                                          "measured, %", "held",     "fragmented: published", "measured",
+                                          "held",        "CPU s/run"};
   Table table(header);
-  std::vector<GavelPage::Cells> rows;
+  std::vector<ReproductionPage::Cells> rows;
   Json json = Json::array();
   int compared = 0, outside = 0;
   for (const Cell& cell : cells) {

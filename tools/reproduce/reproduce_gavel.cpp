@@ -1,10 +1,8 @@
 // berth reproduce gavel: the reference's golden answers and recorded rounds, its own simulations, and the
 // published experiments, published and measured side by side.
-#include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <iterator>
-#include <set>
 #include <thread>
 
 #include "env/check.hpp"
@@ -13,6 +11,7 @@
 #include "tools/options.hpp"
 #include "tools/output_file.hpp"
 #include "tools/progress.hpp"
+#include "tools/reproduce/chosen.hpp"
 #include "tools/reproduce/gavel_experiments.hpp"
 #include "tools/reproduce/gavel_golden.hpp"
 #include "tools/reproduce/gavel_mechanism.hpp"
@@ -28,8 +27,8 @@ constexpr const char* kPage = "gavel.md";
 
 struct Experiment {
   const char* name;
-  void (*plan)(const GavelSettings&, GavelRuns&);
-  bool (*report)(const GavelSettings&, const GavelRuns&, GavelPage&);
+  void (*plan)(const GavelSettings&, ReproductionRuns&);
+  bool (*report)(const GavelSettings&, const ReproductionRuns&, ReproductionPage&);
   const char* summary;
 };
 #define BERTH_ROW(name, Name, summary) {name, Plan##Name, Report##Name, summary},
@@ -88,17 +87,9 @@ GavelSettings ResolveSettings(const Options& options) {
 std::vector<Experiment> Chosen(const Options& options) {
   std::vector<std::string> names;
   for (const Experiment& row : kExperiments) names.emplace_back(row.name);
-  std::set<std::string> wanted;
-  for (const std::string& name : SplitOutsideParentheses(options.Text("only"), ',')) {
-    if (std::find(names.begin(), names.end(), name) == names.end()) {
-      throw Error(Join(options.Where("only"), ": unknown experiment '", name, "'", DidYouMean(name, names)));
-    }
-    wanted.insert(name);
-  }
   std::vector<Experiment> chosen;
-  for (const Experiment& row : kExperiments) {
-    if (wanted.empty() || wanted.count(row.name) > 0) chosen.push_back(row);
-  }
+  for (const std::size_t i : ChosenParts(options, "only", names, "experiment"))
+    chosen.push_back(kExperiments[i]);
   return chosen;
 }
 
@@ -126,7 +117,8 @@ int RunExperiments(const Options& options) {
   const GavelSettings settings = ResolveSettings(options);
   const int threads = static_cast<int>(options.Integer("threads", 1, 4096));
   const bool only_estimate = options.Bool("estimate");
-  GavelRuns runs(only_estimate ? options.Text("out") + "/runs" : MakeFolders(options));
+  ReproductionRuns runs("reproduce gavel",
+                        only_estimate ? options.Text("out") + "/runs" : MakeFolders(options));
   for (const Experiment& experiment : chosen) experiment.plan(settings, runs);
   runs.ReadKept();
   if (only_estimate) std::cout << runs.Listing();
@@ -139,7 +131,7 @@ int RunExperiments(const Options& options) {
     std::cerr << "interrupted: the runs that ended are kept, the same command goes on\n";
     return kExitInterrupted;
   }
-  GavelPage page;
+  ReproductionPage page;
   page.Paragraph("# Gavel (Narayanan et al., OSDI 2020): published and measured");
   page.Paragraph(
       Join("Made by `", Command(options), "` from source ", SourceCommit(),

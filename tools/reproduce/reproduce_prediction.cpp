@@ -6,7 +6,7 @@
 #include "env/check.hpp"
 #include "tools/json.hpp"
 #include "tools/output_file.hpp"
-#include "tools/reproduce/gavel_page.hpp"
+#include "tools/reproduce/page.hpp"
 #include "tools/reproduce/plot_script.hpp"
 #include "tools/reproduce/prediction_series.hpp"
 #include "tools/reproduce/prediction_sizes.hpp"
@@ -21,7 +21,7 @@ constexpr const char* kDefaultTraces = BERTH_SOURCE_DIR "/../shared/traces";
 constexpr const char* kPage = "prediction.md";
 constexpr double kTrain = 0.6;  // of the time
 
-using Cells = GavelPage::Cells;
+using Cells = ReproductionPage::Cells;
 
 std::string Percent(double share) {
   return Fixed(100.0 * share, 0) + "%";
@@ -39,7 +39,7 @@ class ErrorTable {
     for (std::vector<double>& cells : errors_) cells.resize(logs_.size(), -1.0);
     errors_[row][column] = error;
   }
-  void Write(GavelPage& page, int decimals) const {
+  void Write(ReproductionPage& page, int decimals) const {
     Cells header = {"model"};
     header.insert(header.end(), logs_.begin(), logs_.end());
     std::vector<Cells> rows;
@@ -85,7 +85,7 @@ struct Series {
 constexpr Series kSeries[] = {{"arrivals", "Jobs that arrive in an hour", ArrivalsAnHour},
                               {"demand", "GPUs asked for, mean over an hour", DemandedGpus}};
 
-void ReportSeries(const std::vector<PredictionLog>& logs, GavelPage& page, Json& json) {
+void ReportSeries(const std::vector<PredictionLog>& logs, ReproductionPage& page, Json& json) {
   std::vector<Cells> csv;
   for (const Series& series : kSeries) {
     for (int ahead : {1, 24}) {
@@ -114,7 +114,7 @@ void ReportSeries(const std::vector<PredictionLog>& logs, GavelPage& page, Json&
   page.Csv("forecast_errors.csv", {"series", "log", "ahead_h", "model", "naive", "mae"}, std::move(csv));
 }
 
-void ReportSizes(const std::vector<PredictionLog>& logs, GavelPage& page, Json& json) {
+void ReportSizes(const std::vector<PredictionLog>& logs, ReproductionPage& page, Json& json) {
   ErrorTable factor, hours;
   std::vector<Cells> csv, shares;
   for (const PredictionLog& log : logs) {
@@ -144,7 +144,7 @@ void ReportSizes(const std::vector<PredictionLog>& logs, GavelPage& page, Json& 
            {"log", "model", "naive", "median_factor", "within_two", "mae_s", "too_long"}, std::move(csv));
 }
 
-void ReportLogs(const std::vector<PredictionLog>& logs, GavelPage& page) {
+void ReportLogs(const std::vector<PredictionLog>& logs, ReproductionPage& page) {
   std::vector<Cells> rows;
   for (const PredictionLog& log : logs) {
     const JobTable& jobs = log.jobs.data().jobs;
@@ -177,7 +177,7 @@ int ReproducePrediction(const std::vector<std::string>& arguments) {
   }
   for (const std::string& line : skipped) std::cout << "skipped: " << line << "\n";
   Json json = {{"config", ConfigJson(options)}, {"skipped", skipped}};
-  GavelPage page;
+  ReproductionPage page;
   page.Paragraph("# Predictions on public logs");
   page.Paragraph(Join(
       "Made by `berth reproduce prediction --out DIR` from source ", SourceCommit(),

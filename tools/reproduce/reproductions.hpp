@@ -7,12 +7,13 @@
 namespace berth {
 
 // X(name, function, summary)
-#define BERTH_REPRODUCTIONS(X)                                                                    \
-  X("fgd", ReproduceFgd, "the GPU allocation experiment of FGD (fragmentation), USENIX ATC 2023") \
-  X("gavel", ReproduceGavel, "the policies, round mechanism and experiments of Gavel, OSDI 2020") \
-  X("hpc", ReproduceHpc, "the published batch-scheduling tables (RLScheduler protocol)")          \
-  X("prediction", ReproducePrediction, "forecasts and predicted run times on public logs")        \
-  X("queueing", ReproduceQueueing, "queues with closed forms: theory and simulator side by side") \
+#define BERTH_REPRODUCTIONS(X)                                                                      \
+  X("fgd", ReproduceFgd, "the GPU allocation experiment of FGD (fragmentation), USENIX ATC 2023")   \
+  X("gavel", ReproduceGavel, "the policies, round mechanism and experiments of Gavel, OSDI 2020")   \
+  X("hpc", ReproduceHpc, "the published batch-scheduling tables (RLScheduler protocol)")            \
+  X("learned", ReproduceLearned, "learned policies against every scheduler, from shipped policies") \
+  X("prediction", ReproducePrediction, "forecasts and predicted run times on public logs")          \
+  X("queueing", ReproduceQueueing, "queues with closed forms: theory and simulator side by side")   \
   X("realism", ReproduceRealism, "what each feature of a real cluster does, measured and drawn")
 
 // Each takes the words after its name and returns the exit code: 0 all held, 1 something was out of its

@@ -7,6 +7,7 @@
 #include "tools/json.hpp"
 #include "tools/output_file.hpp"
 #include "tools/progress.hpp"
+#include "tools/reproduce/chosen.hpp"
 #include "tools/reproduce/plot_script.hpp"
 #include "tools/reproduce/realism/realism.hpp"
 #include "tools/reproduce/reproductions.hpp"
@@ -70,17 +71,10 @@ std::string Page(const Json& examples, const std::string& command) {
 }
 
 std::vector<Example> Chosen(const Options& options) {
-  if (options.Text("only").empty()) return {std::begin(kExamples), std::end(kExamples)};
-  std::vector<std::string> known;
-  for (const Example& example : kExamples) known.emplace_back(example.name);
+  std::vector<std::string> names;
+  for (const Example& example : kExamples) names.emplace_back(example.name);
   std::vector<Example> chosen;
-  for (const std::string& name : SplitOutsideParentheses(options.Text("only"), ',')) {
-    const auto at = std::find(known.begin(), known.end(), name);
-    if (at == known.end()) {
-      throw Error(Join(options.Where("only"), ": unknown example '", name, "'", DidYouMean(name, known)));
-    }
-    chosen.push_back(kExamples[at - known.begin()]);
-  }
+  for (const std::size_t i : ChosenParts(options, "only", names, "example")) chosen.push_back(kExamples[i]);
   return chosen;
 }
 

@@ -7,7 +7,7 @@
 
 namespace berth {
 
-class GavelPage {
+class ReproductionPage {
  public:
   using Cells = std::vector<std::string>;
 
@@ -16,6 +16,8 @@ class GavelPage {
   void Rows(const Cells& header, const std::vector<Cells>& rows);  // one width for all
   void Picture(const std::string& file, const std::string& caption);
   void Csv(const std::string& file, const Cells& header, std::vector<Cells> rows);
+
+  void Append(const ReproductionPage& part);  // its text and its files
 
   const std::string& text() const { return text_; }
   // The page under `name` and its files into `folder`; pictures that are not there stay as links.

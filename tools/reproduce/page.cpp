@@ -1,4 +1,4 @@
-#include "tools/reproduce/gavel_page.hpp"
+#include "tools/reproduce/page.hpp"
 
 #include <cmath>
 
@@ -9,13 +9,13 @@
 namespace berth {
 namespace {
 
-std::string Line(const GavelPage::Cells& cells) {
+std::string Line(const ReproductionPage::Cells& cells) {
   std::string line = "|";
   for (const std::string& cell : cells) line += " " + cell + " |";
   return line + "\n";
 }
 
-std::string CsvLine(const GavelPage::Cells& cells) {
+std::string CsvLine(const ReproductionPage::Cells& cells) {
   std::string line;
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const bool quoted = cells[i].find_first_of(",\"") != std::string::npos;
@@ -27,15 +27,15 @@ std::string CsvLine(const GavelPage::Cells& cells) {
 
 }  // namespace
 
-void GavelPage::Heading(const std::string& text) {
+void ReproductionPage::Heading(const std::string& text) {
   text_ += "## " + text + "\n\n";
 }
 
-void GavelPage::Paragraph(const std::string& text) {
+void ReproductionPage::Paragraph(const std::string& text) {
   text_ += text + "\n\n";
 }
 
-void GavelPage::Rows(const Cells& header, const std::vector<Cells>& rows) {
+void ReproductionPage::Rows(const Cells& header, const std::vector<Cells>& rows) {
   text_ += Line(header) + Line(Cells(header.size(), "---"));
   for (const Cells& row : rows) {
     BERTH_CHECK(row.size() == header.size(), row.size(), " cells under ", header.size(), " headers");
@@ -44,17 +44,22 @@ void GavelPage::Rows(const Cells& header, const std::vector<Cells>& rows) {
   text_ += "\n";
 }
 
-void GavelPage::Picture(const std::string& file, const std::string& caption) {
+void ReproductionPage::Picture(const std::string& file, const std::string& caption) {
   text_ += Join("![", caption, "](", file, ")\n\n");
 }
 
-void GavelPage::Csv(const std::string& file, const Cells& header, std::vector<Cells> rows) {
+void ReproductionPage::Csv(const std::string& file, const Cells& header, std::vector<Cells> rows) {
   std::string content = CsvLine(header);
   for (const Cells& row : rows) content += CsvLine(row);
   files_.emplace_back(file, std::move(content));
 }
 
-void GavelPage::Write(const std::string& folder, const std::string& name) const {
+void ReproductionPage::Append(const ReproductionPage& part) {
+  text_ += part.text_;
+  files_.insert(files_.end(), part.files_.begin(), part.files_.end());
+}
+
+void ReproductionPage::Write(const std::string& folder, const std::string& name) const {
   for (const auto& [file, content] : files_) WriteTextFile(folder + "/" + file, content);
   WriteTextFile(folder + "/" + name, text_);
 }

@@ -1,0 +1,246 @@
+// berth reproduce learned: the arithmetic of its tables on made-up runs worked by hand, what it keeps, its
+// recipes, and that what is not there is said.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "env/check.hpp"
+#include "tests/binary.hpp"
+#include "tests/catch.hpp"
+#include "tests/temporary_folder.hpp"
+#include "tests/tiny.hpp"
+#include "tools/reproduce/learned/comparison.hpp"
+#include "tools/reproduce/learned/policies.hpp"
+#include "tools/reproduce/learned/recipes.hpp"
+#include "tools/reproduce/learned/shares.hpp"
+#include "tools/reproduce/learned/targets.hpp"
+#include "tools/reproduce/learned/training.hpp"
+#include "tools/reproduce/run_cache.hpp"
+#include "tools/reproduce/runs.hpp"
+
+namespace berth {
+namespace {
+
+using test::Outcome;
+using test::Slurp;
+using test::TemporaryFolder;
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+bool Has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+Outcome Reproduce(const TemporaryFolder& folder, const std::string& arguments) {
+  return test::Berth(folder, "reproduce learned " + arguments);
+}
+
+}  // namespace
+
+TEST_CASE("learned: a ratio is the mean over loads of ratios of means, each load weighing the same") {
+  // Load 0: (50 + 150) / (100 + 300) = 0.5; load 1: (1 + 3) / (2 + 2) = 1. Their mean is 0.75; the ratio of
+  // the sums would be 204 / 404 = 0.505.
+  const std::vector<Grid> policy = {{{50, 150}, {1, 3}}};
+  const Comparison c = Compare(policy, {{100, 300}, {2, 2}}, 1);
+  CHECK(c.overall.mean == Approx(0.75).epsilon(1e-12));
+  CHECK(c.each[0].mean == Approx(0.5).epsilon(1e-12));
+  CHECK(c.each[1].mean == Approx(1.0).epsilon(1e-12));
+  CHECK(c.conditions == 2);
+  CHECK(c.workloads == 2);
+  // Load 0 is 0.5 on both workloads, so on every resample. At load 1 workload 0 alone gives 1 / 2, workload 1
+  // alone 3 / 2: with probability 1/4 each, so they are the 2.5% and 97.5% quantiles.
+  CHECK(c.each[0].low == Approx(0.5).epsilon(1e-12));
+  CHECK(c.each[0].high == Approx(0.5).epsilon(1e-12));
+  CHECK(c.each[1].low == Approx(0.5).epsilon(1e-12));
+  CHECK(c.each[1].high == Approx(1.5).epsilon(1e-12));
+  // Both loads draw the same workloads: 0.5 + (0.5 or 1.5), halved.
+  CHECK(c.overall.low == Approx(0.5).epsilon(1e-12));
+  CHECK(c.overall.high == Approx(1.0).epsilon(1e-12));
+}
+
+TEST_CASE("learned: training seeds are drawn too") {
+  // Seed 0 is 0.8 and seed 1 is 1 of the other on every workload: 0.9, and with probability 1/4 each a
+  // resample has one of them alone.
+  const Grid other = {{10, 20, 30}};
+  const std::vector<Grid> policies = {{{8, 16, 24}}, {{10, 20, 30}}};
+  const Comparison c = Compare(policies, other, 1);
+  CHECK(c.overall.mean == Approx(0.9).epsilon(1e-12));
+  CHECK(c.overall.low == Approx(0.8).epsilon(1e-12));
+  CHECK(c.overall.high == Approx(1.0).epsilon(1e-12));
+  const std::vector<std::vector<double>> values = {{1, 1}, {3, 3}};
+  const Interval mean = HierarchicalMean(values, 1);
+  CHECK(mean.mean == 2.0);
+  CHECK(mean.low == 1.0);
+  CHECK(mean.high == 3.0);
+  CHECK(std::isnan(HierarchicalMean(std::vector<std::vector<double>>{{1, kNan}}, 1).mean));
+}
+
+TEST_CASE("learned: only workloads that both have at every load count, and loads with two of them") {
+  const std::vector<Grid> policy = {{{1, 2, 4}, {1, 2, 4}, {1, 2, 4}}};
+  // Load 2 has one workload, so it is left out; workload 2 is missing at load 1, so it is left out of load 0
+  // too: (1 + 2) / (2 + 4) = 0.5 at load 0 and (1 + 2) / (1 + 2) = 1 at load 1.
+  const Comparison c = Compare(policy, {{2, 4, 1}, {1, 2, kNan}, {1, kNan, kNan}}, 1);
+  CHECK(c.conditions == 2);
+  CHECK(c.workloads == 2);
+  CHECK(c.overall.mean == Approx(0.75).epsilon(1e-12));
+  CHECK(std::isnan(c.each[2].mean));
+  CHECK(std::isnan(Compare(policy, {{kNan, kNan, 1}, {kNan, kNan, kNan}, {1, kNan, kNan}}, 1).overall.mean));
+}
+
+TEST_CASE("learned: targets are met by the estimate, or surely by the whole interval") {
+  CHECK(RatioTarget("1", "", {0.85, 0.80, 0.90}, 0.85, false).verdict == Verdict::kMet);
+  CHECK(RatioTarget("1", "", {0.86, 0.80, 0.90}, 0.85, false).verdict == Verdict::kNotMet);
+  CHECK(RatioTarget("1", "", {0.95, 0.91, 0.99}, 1.0, true).verdict == Verdict::kMet);
+  CHECK(RatioTarget("1", "", {0.95, 0.89, 1.01}, 1.0, true).verdict == Verdict::kNotMet);
+  CHECK(RatioTarget("1", "", {kNan, kNan, kNan}, 1.0, true).verdict == Verdict::kNotMeasured);
+  CHECK(ValueTarget("2", "", 53.63, 53.64, 2).verdict == Verdict::kMet);
+  CHECK(ValueTarget("2", "", 53.64, 53.64, 2).verdict == Verdict::kNotMet);
+  CHECK(RatioTarget("1", "", {0.95, 0.891, 1.0}, 1.0, true).measured == "0.950 [0.891, 1.000]");
+}
+
+TEST_CASE("learned: the Gini coefficient of hand-worked values") {
+  CHECK(Gini({2, 2, 2}) == Approx(0.0).margin(1e-15));
+  // One of four has all: 1 - 1/4.
+  CHECK(Gini({0, 8, 0, 0}) == Approx(0.75).epsilon(1e-12));
+  // |1 - 3| x 2 pairs / 4 = 1; over twice the mean 2: 1/4.
+  CHECK(Gini({3, 1}) == Approx(0.25).epsilon(1e-12));
+}
+
+TEST_CASE("learned: jobs in thirds, and whose hours a type's are") {
+  // Types fast x2 and slow x1. Steps/s: kind 0: 4 and 1 (speed-up 4), kind 1: 2 and 1 (2), kind 2: 3 and 3
+  // (1). Alone: 400 / 4 = 100 s, 20 / 2 = 10 s, 3000 / 3 = 1000 s.
+  const Scenario scenario = test::Tiny({{"fast", 2}, {"slow", 1}}, {{4, 1}, {2, 1}, {3, 3}},
+                                       {{0, 400, 0}, {0, 20, 1}, {0, 3000, 2}});
+  const JobClasses classes = ClassifyJobs(scenario);
+  CHECK(classes.advantage == std::vector<int>{2, 1, 0});
+  CHECK(classes.size == std::vector<int>{1, 0, 2});
+  CHECK(classes.advantage_rank == std::vector<double>{1.0, 0.5, 0.0});
+  // Job 0 holds both fast GPUs for 1800 s, job 2 the slow one from 0 until the record ends at 3600 s.
+  RunRecord record;
+  record.devices = {0, 1, 2};
+  record.spans = {{0, 0.0, 1800.0, 0, 2, SpanEnd::kCompleted},
+                  {2, 0.0, kNever, 2, 1, SpanEnd::kStillRunning}};
+  record.end_s = 3600.0;
+  const GpuHours hours = HoursByClass(record, scenario, classes.advantage);
+  CHECK(hours[0] == std::array<double, kJobClasses>{0.0, 0.0, 1.0});
+  CHECK(hours[1] == std::array<double, kJobClasses>{1.0, 0.0, 0.0});
+}
+
+TEST_CASE(
+    "learned: a kept run counts by the policy's bytes, whatever its name, and by what else decides it") {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "a.h5") << "one policy";
+  std::ofstream(folder / "b.h5") << "one policy";
+  std::ofstream(folder / "c.h5") << "another";
+  const auto key = [&](const std::string& file, int end) {
+    return RunKey(7, "policy(file=" + (folder / file) + ",sample=true)", {0, end});
+  };
+  CHECK(key("a.h5", 10) == key("b.h5", 10));
+  CHECK(key("a.h5", 10) != key("c.h5", 10));
+  CHECK(key("a.h5", 10) != key("a.h5", 11));
+  CHECK(Has(key("a.h5", 10), "sample=true"));
+  PlannedOutcome outcome;
+  outcome.mean_jct_s = 12.5, outcome.early_backlog = kNan, outcome.jct_s = {1.0, kNan};
+  WriteOutcome(folder.path(), key("a.h5", 10), "a test", outcome);
+  const auto kept = ReadOutcome(folder.path(), key("b.h5", 10), false);
+  REQUIRE(kept);
+  CHECK(kept->source == RunSource());
+  CHECK(kept->outcome.mean_jct_s == 12.5);
+  CHECK(std::isnan(kept->outcome.early_backlog));
+  CHECK(kept->outcome.jct_s.size() == 2);
+  CHECK_FALSE(ReadOutcome(folder.path(), key("c.h5", 10), true));
+  // Another build's result counts only where that is asked for.
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
+    if (entry.path().extension() != ".json") continue;
+    std::string text = Slurp(entry.path().string());
+    text.replace(text.find(RunSource()), RunSource().size(), "another build");
+    std::ofstream(entry.path()) << text;
+  }
+  CHECK_FALSE(ReadOutcome(folder.path(), key("a.h5", 10), false));
+  CHECK(ReadOutcome(folder.path(), key("a.h5", 10), true)->source == "another build");
+}
+
+TEST_CASE("learned: a learning curve keeps the first and the last row, evenly between") {
+  const std::string csv =
+      "global_step,charts/SPS,charts/metric,time/wall_s\n"
+      "10,5,100,1\n20,5,90,2\n30,5,80,3\n40,5,70,4\n50,5,60,5\n60,5";  // the last row was cut
+  CHECK(LearningCurve(csv, 3) == "global_step,wall_s,metric\n10,1,100\n30,3,80\n50,5,60\n");
+  CHECK(LearningCurve(csv, 99) ==
+        "global_step,wall_s,metric\n10,1,100\n20,2,90\n30,3,80\n40,4,70\n50,5,60\n");
+  CHECK(LearningCurve("global_step,charts/metric,time/wall_s\n", 3) == "global_step,wall_s,metric\n");
+  CHECK_THROWS_AS(LearningCurve("global_step,time/wall_s\n1,2\n", 3), Error);
+}
+
+TEST_CASE("learned: policies are found by name and training seed, and those that are not are named") {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "x_2.h5") << "";
+  const PolicyShelf shelf(folder.path(), 1, 4);
+  REQUIRE(shelf.Find("x").size() == 1);
+  CHECK(shelf.Find("x")[0].seed == 2);
+  CHECK(shelf.Specs("x", true)[0] == "policy(file=" + folder.path() + "/x_2.h5,sample=true)");
+  CHECK(shelf.Missing("x") == "x_1.h5, x_3.h5");
+  CHECK(shelf.Missing("y") == "y_1.h5 to y_3.h5");
+}
+
+TEST_CASE("learned: train accepts the options of every recipe") {
+  std::set<std::string> names;
+  for (const Recipe& recipe : Recipes()) {
+    CHECK(names.insert(recipe.name).second);
+    REQUIRE(!recipe.steps.empty());
+    CHECK(recipe.steps[0].verb == RecipeStep::Verb::kTrain);
+  }
+  const TemporaryFolder folder;
+  const Outcome dry = Reproduce(folder, "--train --dry-run --out o");
+  CAPTURE(dry.out, dry.error);
+  CHECK(dry.code == 0);
+  const auto count = [&](const std::string& what) {
+    std::size_t n = 0;
+    for (std::size_t at = dry.out.find(what); at != std::string::npos; at = dry.out.find(what, at + 1)) ++n;
+    return n;
+  };
+  CHECK(count("\n== ") + count(": not trained, the public traces are not there") == Recipes().size());
+  test::CheckOneLine(Reproduce(folder, "--train --recipes hetero_orcale --out o"), "hetero_oracle");
+}
+
+TEST_CASE("learned: what is not there is named, and is no success") {
+  const TemporaryFolder folder;
+  std::filesystem::create_directories(folder / "none");
+  const Outcome ran =
+      Reproduce(folder, "--only lublin,real --policies none --traces none --no-pictures --out o");
+  CAPTURE(ran.out, ran.error);
+  CHECK(ran.code == 1);
+  const std::string page = Slurp(folder / "o/learned.md");
+  CHECK(Has(page, "Not available: rlscheduler-lublin"));
+  CHECK(Has(page, "philly_sorted.csv.gz"));
+  CHECK(Has(page, "| not measured |"));
+  CHECK(Has(ran.out, "0 targets met, 0 not met"));
+}
+
+TEST_CASE("learned: a run that takes too long is shown as that, and run again when it may take longer") {
+  const TemporaryFolder folder;
+  std::filesystem::create_directories(folder / "none");
+  const std::string common =
+      "--only behaviour --policies none --quick --seeds 0:2 --no-pictures --threads 1 --out o ";
+  const Outcome ran = Reproduce(folder, common + "--limit-s 0.001");
+  CAPTURE(ran.out, ran.error);
+  CHECK(ran.code == 0);  // it has no targets
+  CHECK(Has(Slurp(folder / "o/learned.md"), "Not available: hetero_oracle"));
+  CHECK(Has(Reproduce(folder, common + "--limit-s 0.001 --estimate").out, "8 runs, 8 of them kept"));
+  CHECK(Has(Reproduce(folder, common + "--limit-s 100 --estimate").out, "8 runs, 0 of them kept"));
+}
+
+TEST_CASE("learned: bad words end with one line and code 2") {
+  const TemporaryFolder folder;
+  test::CheckOneLine(Reproduce(folder, "--only clutser --out o"), "did you mean 'cluster'");
+  test::CheckOneLine(Reproduce(folder, "--only cluster"), "--out");
+  test::CheckOneLine(Reproduce(folder, "--policies nowhere --out o"), "expected a folder, found 'nowhere'");
+  test::CheckOneLine(Reproduce(folder, "--only lublin --seeds 3:4 --out o"), "two workloads");
+}
+
+}  // namespace berth

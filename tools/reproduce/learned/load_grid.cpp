@@ -1,0 +1,154 @@
+#include "tools/reproduce/learned/load_grid.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "data/workloads.hpp"
+#include "env/check.hpp"
+#include "tools/reproduce/learned/opponents.hpp"
+#include "tools/scenario_options.hpp"
+#include "tools/table.hpp"
+
+namespace berth {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr std::uint64_t kBootstrapSeed = 8;
+constexpr double kMaxMinSeconds = 6.5;  // of a run as long under what Plan counts as 1 a job
+constexpr double kGrowth = 1.5;         // of the backlog; a queue that grows by the hour: 3.5 / 1.5 = 2.33
+
+std::string Plain(double value) {  // 4.8, not 4.7999999999999998; 56, not 56.0
+  std::string text = Fixed(value, 1);
+  return text.ends_with(".0") ? text.substr(0, text.size() - 2) : text;
+}
+
+}  // namespace
+
+std::string Load::Name() const {
+  return Join(Plain(rate), gangs ? " gangs/h" : " single/h");
+}
+
+PlannedWorkload LoadGrid::Workload(const Load& load, std::uint64_t seed) const {
+  const std::string spec = Join("synthetic(rate=", Plain(load.rate * scale), ",jobs=", drawn * scale,
+                                load.gangs ? ",gangs=multi)" : ")");
+  const std::string cluster = Join("v100=", 36 * scale, ",p100=", 36 * scale, ",k80=", 36 * scale);
+  const auto make = [spec, cluster, seed] {
+    ScenarioSettings settings;
+    settings.cluster = ParseCluster(cluster);
+    settings.clock = {ClockKind::kRounds, 360.0};
+    return EvaluationScenario(*MakeWorkload(spec, settings), seed);
+  };
+  return {Join(spec, " on ", cluster, " seed ", seed),
+          {begin * scale, end * scale},
+          make,
+          !load.gangs && load.rate == keep_jct_at};
+}
+
+Scenario LoadGrid::Sample() const {
+  return Workload(loads[0], seeds[0]).make();
+}
+
+void LoadGrid::Plan(ReproductionRuns& runs, const std::string& spec, std::size_t most) const {
+  // A job costs about the same at any scale: decisions weigh ten times the jobs, and ten times as many end.
+  const double cost = RunSeconds(spec) / kMaxMinSeconds;
+  for (const Load& load : loads) {
+    for (std::size_t w = 0; w < std::min(most, seeds.size()); ++w)
+      runs.Plan(Workload(load, seeds[w]), spec, cost);
+  }
+}
+
+Grid LoadGrid::MeanJcts(const ReproductionRuns& runs, const std::string& spec) const {
+  Grid grid;
+  for (const Load& load : loads) {
+    std::vector<double> row;
+    for (const std::uint64_t seed : seeds) {
+      const PlannedOutcome* run = runs.Find(Workload(load, seed), spec);
+      const bool whole = run != nullptr && run->error.empty() && !run->stopped && run->unfinished == 0;
+      row.push_back(whole ? run->mean_jct_s : kNan);
+    }
+    grid.push_back(std::move(row));
+  }
+  return grid;
+}
+
+std::string LoadResult::Cell() const {
+  if (!why.empty()) return why;
+  return Join(Fixed(jct_s.mean / 3600.0, 2), unstable ? "†" : "", ran_out ? "*" : "");
+}
+
+const char* LoadMarks() {
+  return "†: the queue grew; its backlog while the last quarter of the jobs up to the window's end arrived "
+         "was at least 1.5 times that of the second quarter (steady: 1, growing by the hour: 2.3), so the "
+         "mean depends on which jobs are measured. `*`: a run outlived the last arrival, so that its end was "
+         "less crowded, which flatters it.";
+}
+
+LoadResult ResultAt(const LoadGrid& grid, const ReproductionRuns& runs, std::size_t load,
+                    const std::string& spec) {
+  LoadResult result;
+  result.jct_s = {kNan, kNan, kNan};
+  std::vector<double> means;
+  double early = 0.0, late = 0.0, jobs = 0.0, undone = 0.0;
+  int done = 0, stopped = 0;
+  std::string error;
+  double limit = 0.0;
+  for (const std::uint64_t seed : grid.seeds) {
+    const PlannedOutcome* run = runs.Find(grid.Workload(grid.loads[load], seed), spec);
+    if (run == nullptr) continue;
+    ++done;
+    if (!run->error.empty()) error = run->error;
+    result.cpu_s += run->cpu_s;
+    if (run->stopped) ++stopped, limit = std::max(limit, run->cpu_s);
+    if (run->stopped || !run->error.empty()) continue;
+    jobs += run->jobs + run->unfinished, undone += run->unfinished;
+    if (run->unfinished == 0) means.push_back(run->mean_jct_s);
+    early += run->early_backlog, late += run->late_backlog;
+    result.ran_out = result.ran_out || run->arrivals_ran_out;
+    result.p99_wait_s += run->p99_wait_s;
+    result.max_wait_s = std::max(result.max_wait_s, run->max_wait_s);
+  }
+  result.workloads = static_cast<int>(means.size());
+  if (done > 0) result.cpu_s /= done;
+  if (done == 0) {
+    result.why = "not run";
+  } else if (!error.empty()) {
+    result.why = "failed: " + error;
+  } else if (stopped > 0) {
+    result.why = Join("> ", Fixed(limit, limit < 10.0 ? 1 : 0), " CPU s");
+  } else if (undone > 0.0) {
+    result.why = Join(Fixed(100.0 * undone / jobs, 1), "% undone");
+  }
+  if (!result.why.empty()) return result;
+  result.p99_wait_s /= result.workloads;
+  result.unstable = late >= kGrowth * early;
+  result.jct_s = BootstrapMean(means, kBootstrapSeed);
+  return result;
+}
+
+Interval LearnedMean(const std::vector<Grid>& policies, std::size_t load) {
+  std::vector<std::vector<double>> values;
+  for (const Grid& policy : policies) values.push_back(policy[load]);
+  return HierarchicalMean(values, kBootstrapSeed);
+}
+
+std::vector<Grid> Grids(const LoadGrid& grid, const ReproductionRuns& runs,
+                        const std::vector<std::string>& specs) {
+  std::vector<Grid> grids;
+  for (const std::string& spec : specs) grids.push_back(grid.MeanJcts(runs, spec));
+  return grids;
+}
+
+Comparison CompareAt(const std::vector<Grid>& policies, const Grid& other,
+                     const std::vector<std::size_t>& loads) {
+  const auto part = [&](const Grid& grid) {
+    Grid chosen;
+    for (const std::size_t load : loads) chosen.push_back(grid[load]);
+    return chosen;
+  };
+  std::vector<Grid> parts;
+  for (const Grid& policy : policies) parts.push_back(part(policy));
+  return Compare(parts, part(other), kBootstrapSeed);
+}
+
+}  // namespace berth

@@ -1,0 +1,225 @@
+// berth reproduce learned: what the shipped policies are worth, measured against every scheduler and every
+// published figure; with --train from nothing.
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+#include <thread>
+
+#include "env/check.hpp"
+#include "tools/interrupt.hpp"
+#include "tools/json.hpp"
+#include "tools/options.hpp"
+#include "tools/output_file.hpp"
+#include "tools/progress.hpp"
+#include "tools/reproduce/chosen.hpp"
+#include "tools/reproduce/learned/experiments.hpp"
+#include "tools/reproduce/learned/training.hpp"
+#include "tools/reproduce/plot_script.hpp"
+#include "tools/reproduce/reproductions.hpp"
+#include "tools/table.hpp"
+#include "tools/version.hpp"
+
+namespace berth {
+namespace {
+
+constexpr const char* kDefaultPolicies = BERTH_SOURCE_DIR "/data/policies";
+constexpr const char* kDefaultTraces = BERTH_SOURCE_DIR "/../shared/traces";
+constexpr const char* kPage = "learned.md";
+constexpr std::size_t kQuickWorkloads = 3;
+
+struct Experiment {
+  const char* name;
+  void (*plan)(const LearnedSettings&, ReproductionRuns&);
+  void (*report)(const LearnedSettings&, const ReproductionRuns&, LearnedPage&);
+  const char* summary;
+};
+#define BERTH_ROW(name, Name, summary) {name, Plan##Name, Report##Name, summary},
+constexpr Experiment kExperiments[] = {BERTH_LEARNED_EXPERIMENTS(BERTH_ROW)};
+#undef BERTH_ROW
+
+std::string ExperimentList() {
+  std::string text;
+  for (const Experiment& row : kExperiments)
+    text += Join(text.empty() ? "" : ", ", row.name, " (", row.summary, ")");
+  return text;
+}
+
+void AddOptions(Options& options) {
+  options.Value("only", "", "experiments, separated by commas, of: " + ExperimentList() + " [all]");
+  options.Value("policies", "", "folder of the policies NAME_SEED.h5 [data/policies beside the sources]");
+  options.Value("training-seeds", "1:6", "of the policies");
+  options.Value("seeds", "1000:1020", "workloads, of a stream that training cannot draw");
+  options.Value("drawn", "8000", "jobs of row 1's workloads, of which 3000 to 4000 are measured");
+  options.Value("traces", "", "folder of the public traces [../shared/traces beside the sources, if there]");
+  options.Value("limit-s", "30", "CPU seconds of one run; what takes longer is shown as that");
+  options.Switch("quick", "fewer loads and workloads: a look, not the reproduction");
+  options.Switch("any-source", "kept runs of other builds of Berth count too; the page names their sources");
+  options.Switch("no-pictures", "only the page and the .csv files");
+  options.Switch("estimate", "list the runs and the time they take, and stop");
+  options.Switch("train", "first train the policies of the chosen experiments into OUT/policies: hours");
+  options.Value("recipes", "", "with --train: only these, by name [all of the chosen experiments]");
+  options.Switch("dry-run", "with --train: only resolve the options of every recipe");
+  options.Value("threads", std::to_string(std::max(1U, std::thread::hardware_concurrency())),
+                "runs at once; the page does not depend on it");
+  options.Value("out", "",
+                "folder for the page learned.md, its .csv and .png files, and runs/ (kept results)");
+}
+
+std::string FolderOr(const Options& options, const char* name, const char* otherwise) {
+  const std::string& given = options.Text(name);
+  if (given.empty()) return std::filesystem::is_directory(otherwise) ? otherwise : "";
+  if (!std::filesystem::is_directory(given))
+    throw Error(Join(options.Where(name), ": expected a folder, found '", given, "'"));
+  return given;
+}
+
+std::vector<std::uint64_t> Workloads(const Options& options) {
+  const auto [begin, end] = options.Range("seeds");
+  if (end - begin < 2)
+    throw Error(
+        Join(options.Where("seeds"), ": expected two workloads or more, found ", options.Text("seeds")));
+  std::vector<std::uint64_t> seeds;
+  for (std::int64_t seed = begin; seed < end; ++seed) seeds.push_back(static_cast<std::uint64_t>(seed));
+  if (options.Bool("quick")) seeds.resize(std::min(seeds.size(), kQuickWorkloads));
+  return seeds;
+}
+
+LearnedSettings ResolveSettings(const Options& options, const std::string& policies) {
+  const auto [begin, end] = options.Range("training-seeds");
+  return {PolicyShelf(policies, static_cast<int>(begin), static_cast<int>(end)),
+          FolderOr(options, "traces", kDefaultTraces), Workloads(options),
+          static_cast<int>(options.Integer("drawn", 4000, 1000000)), options.Bool("quick")};
+}
+
+std::vector<Experiment> Chosen(const Options& options) {
+  std::vector<std::string> names;
+  for (const Experiment& row : kExperiments) names.emplace_back(row.name);
+  std::vector<Experiment> chosen;
+  for (const std::size_t i : ChosenParts(options, "only", names, "experiment"))
+    chosen.push_back(kExperiments[i]);
+  return chosen;
+}
+
+TrainingPlan PlanTraining(const Options& options, const std::vector<Experiment>& experiments) {
+  TrainingPlan plan;
+  std::vector<std::string> names;
+  for (const Recipe& recipe : Recipes()) names.emplace_back(recipe.name);
+  for (const std::size_t i : ChosenParts(options, "recipes", names, "recipe")) {
+    const Recipe& recipe = Recipes()[i];
+    const bool wanted = std::any_of(experiments.begin(), experiments.end(), [&](const Experiment& e) {
+      return std::string(recipe.experiment) == e.name;
+    });
+    if (wanted || options.Given("recipes")) plan.recipes.push_back(recipe);
+  }
+  const auto [begin, end] = options.Range("training-seeds");
+  plan.begin = static_cast<int>(begin), plan.end = static_cast<int>(end);
+  plan.traces = FolderOr(options, "traces", kDefaultTraces);
+  plan.out = options.Required("out");
+  plan.policies = plan.out + "/policies";
+  plan.threads = static_cast<int>(options.Integer("threads", 1, 4096));
+  return plan;
+}
+
+// What repeats the page.
+std::string Command(const Options& options) {
+  std::string command = "berth reproduce learned";
+  for (const char* name :
+       {"only", "policies", "training-seeds", "seeds", "drawn", "traces", "limit-s", "recipes"}) {
+    if (options.Given(name)) command += Join(" --", name, " ", options.Text(name));
+  }
+  for (const char* name : {"quick", "any-source", "train"}) {
+    if (options.Bool(name)) command += Join(" --", name);
+  }
+  return command + " --out DIR";
+}
+
+std::string Introduction(const Options& options, const LearnedSettings& settings,
+                         const ReproductionRuns& runs) {
+  std::string sources;
+  for (const std::string& source : runs.sources()) sources += (sources.empty() ? "" : ", ") + source;
+  return Join(
+      "Made by `", Command(options), "` from source ", SourceCommit(),
+      sources.empty() ? "" : Join(", runs made by ", sources), ". ", runs.planned(), " runs, ",
+      Duration(runs.cpu_s()),
+      " of one core. Policies are greedy unless stated; none saw a test workload in training: those of "
+      "the generator come from a stream that training cannot draw, traces are split by time, and the "
+      "Lublin policies are trained on the other trace. A run is stopped after ",
+      options.Text("limit-s"), " CPU seconds.",
+      settings.policies.folder().empty() ? " The folder of policies is not there." : "");
+}
+
+int Report(const Options& options, const std::vector<Experiment>& experiments,
+           const LearnedSettings& settings, const ReproductionRuns& runs) {
+  LearnedPage parts;
+  for (const Experiment& experiment : experiments) experiment.report(settings, runs, parts);
+  ReproductionPage page;
+  page.Paragraph("# Learned schedulers, measured");
+  page.Paragraph(Introduction(options, settings, runs));
+  page.Heading("What was asked and what was measured");
+  WriteTargets(parts.targets, page);
+  page.Append(parts.page);
+  const std::string& out = options.Text("out");
+  page.Write(out, kPage);
+  const std::string why =
+      options.Bool("no-pictures") ? "" : RunPlotScript("reproduce/learned/plot_learned.py", {out});
+  if (!why.empty()) std::cout << why << "\n";
+  int met = 0, missed = 0, unmeasured = 0;
+  Json targets = Json::array();
+  for (const Target& target : parts.targets) {
+    targets.push_back({{"row", target.row},
+                       {"asked", target.asked},
+                       {"measured", target.measured},
+                       {"met", target.verdict == Verdict::kMet},
+                       {"not_measured", target.verdict == Verdict::kNotMeasured}});
+    met += target.verdict == Verdict::kMet, missed += target.verdict == Verdict::kNotMet;
+    unmeasured += target.verdict == Verdict::kNotMeasured;
+  }
+  WriteJson(options, {{"targets", targets}, {"config", ConfigJson(options)}});
+  std::cout << out << "/" << kPage << ": " << met << " targets met, " << missed << " not met, " << unmeasured
+            << " not measured\n";
+  return missed + unmeasured == 0 ? 0 : 1;
+}
+
+}  // namespace
+
+int ReproduceLearned(const std::vector<std::string>& arguments) {
+  Options options("reproduce learned", "[--only NAME,...] [--quick] [--train] --out DIR",
+                  "the shipped policies against every scheduler and published figure");
+  AddOptions(options);
+  if (!options.Parse(arguments)) return 0;
+  CheckJsonWritable(options);
+  const std::vector<Experiment> experiments = Chosen(options);
+  std::string policies = FolderOr(options, "policies", kDefaultPolicies);
+  if (options.Bool("train")) {
+    const TrainingPlan training = PlanTraining(options, experiments);
+    const bool dry = options.Bool("dry-run");
+    if (!TrainRecipes(training, dry)) {
+      std::cerr << "interrupted: what was trained is kept, the same command goes on\n";
+      return kExitInterrupted;
+    }
+    if (dry) return 0;
+    policies = training.policies;
+  }
+  const LearnedSettings settings = ResolveSettings(options, policies);
+  const int threads = static_cast<int>(options.Integer("threads", 1, 4096));
+  const bool only_estimate = options.Bool("estimate");
+  const std::string out = only_estimate ? options.Text("out") : options.Required("out");
+  if (!only_estimate) MakeFolder(out + "/runs", options.Where("out"));
+  ReproductionRuns runs("reproduce learned", out + "/runs",
+                        {options.Number("limit-s", 0.001, 1e9), options.Bool("any-source")});
+  for (const Experiment& experiment : experiments) experiment.plan(settings, runs);
+  runs.ReadKept();
+  if (only_estimate) std::cout << runs.Listing();
+  for (const auto& [spec, why] : runs.missing()) std::cout << "not available: " << why << "\n";
+  std::cout << runs.planned() << " runs, " << runs.planned() - runs.to_do() << " of them kept, about "
+            << Duration(runs.estimate_s()) << " of one core left\n";
+  if (only_estimate) return 0;
+  std::cout.flush();
+  if (!runs.Execute(threads)) {
+    std::cerr << "interrupted: the runs that ended are kept, the same command goes on\n";
+    return kExitInterrupted;
+  }
+  return Report(options, experiments, settings, runs);
+}
+
+}  // namespace berth

@@ -1,0 +1,147 @@
+#include "tools/reproduce/learned/training.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <sstream>
+
+#include "env/check.hpp"
+#include "tools/interrupt.hpp"
+#include "tools/learn_library.hpp"
+#include "tools/output_file.hpp"
+#include "tools/verbs.hpp"
+
+namespace berth {
+namespace {
+
+constexpr std::size_t kCurveRows = 200;
+
+// What the curve keeps, by its name in progress.csv.
+constexpr const char* kColumns[] = {"global_step", "time/wall_s", "charts/metric"};
+
+std::vector<std::string> Split(const std::string& line) {
+  std::vector<std::string> cells;
+  std::istringstream in(line);
+  for (std::string cell; std::getline(in, cell, ',');) cells.push_back(cell);
+  return cells;
+}
+
+using Words = std::vector<std::string>;
+
+// Trains in `run`, or goes on there, and freezes to `policy`. False when interrupted.
+bool TrainStep(Words arguments, const std::string& run, const std::string& policy) {
+  if (std::filesystem::exists(run + "/checkpoint.h5")) {
+    const auto threads = std::find(arguments.begin(), arguments.end(), "--threads");
+    arguments.erase(arguments.begin(), threads);  // the other options are the run's
+    arguments.emplace_back("--resume");
+  }
+  arguments.insert(arguments.end(), {"--out", run});
+  if (RunTrain(arguments) == kExitInterrupted) return false;
+  RunExport({run, "--out", policy});
+  return true;
+}
+
+std::string ReadText(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// False when interrupted.
+bool TrainOne(const Recipe& recipe, int seed, const TrainingPlan& plan) {
+  const std::string name = Join(recipe.name, "_", seed), result = Join(plan.policies, "/", name);
+  if (std::filesystem::exists(result + ".h5")) return true;
+  std::cout << "\n== " << name << "\n";
+  const std::string folder = Join(plan.out, "/training/", name);
+  MakeFolder(folder, "--out");
+  std::string policy;  // of the last step that is done
+  for (std::size_t i = 0; i < recipe.steps.size(); ++i) {
+    const RecipeStep& step = recipe.steps[i];
+    const std::string run = Join(folder, "/run_", i), next = Join(folder, "/step_", i, ".h5");
+    if (!std::filesystem::exists(next)) {
+      Words arguments = StepArguments(step, plan.traces);
+      arguments.insert(arguments.end(),
+                       {"--seed", std::to_string(seed), "--threads", std::to_string(plan.threads)});
+      if (step.verb == RecipeStep::Verb::kTrain) {
+        if (!TrainStep(std::move(arguments), run, next)) return false;
+      } else {
+        arguments.insert(arguments.end(), {"--policy", policy, "--out", next});
+        if (RunTune(arguments) == kExitInterrupted) {
+          std::filesystem::remove(next);  // a search does not go on: it begins again
+          return false;
+        }
+      }
+    }
+    if (step.verb == RecipeStep::Verb::kTrain)
+      WriteTextFile(result + ".csv", LearningCurve(ReadText(run + "/progress.csv"), kCurveRows));
+    policy = next;
+  }
+  std::filesystem::copy_file(policy, result + ".h5");
+  return true;
+}
+
+// Every option of every step is resolved; no policy is read or written.
+void DryRun(const Recipe& recipe, const TrainingPlan& plan) {
+  std::cout << "\n== " << recipe.name << "\n";
+  for (const RecipeStep& step : recipe.steps) {
+    Words arguments = StepArguments(step, plan.traces);
+    arguments.emplace_back("--dry-run");
+    if (step.verb == RecipeStep::Verb::kTrain) {
+      arguments.insert(arguments.end(), {"--out", Join(plan.out, "/training/", recipe.name)});
+      RunTrain(arguments);
+    } else {
+      arguments.insert(arguments.end(), {"--policy", "policy.h5", "--out", "next.h5"});
+      RunTune(arguments);
+    }
+  }
+}
+
+}  // namespace
+
+std::string LearningCurve(const std::string& progress_csv, std::size_t rows) {
+  std::istringstream in(progress_csv);
+  std::string line;
+  std::getline(in, line);
+  const std::vector<std::string> names = Split(line);
+  std::vector<std::size_t> columns;
+  for (const char* column : kColumns) {
+    const auto at = std::find(names.begin(), names.end(), column);
+    if (at == names.end()) throw Error(Join("progress.csv: expected a column ", column, ", found none"));
+    columns.push_back(static_cast<std::size_t>(at - names.begin()));
+  }
+  std::vector<std::string> all;
+  while (std::getline(in, line)) {
+    const std::vector<std::string> cells = Split(line);
+    if (cells.size() != names.size()) continue;  // half a row of a run that was killed
+    all.push_back(Join(cells[columns[0]], ",", cells[columns[1]], ",", cells[columns[2]], "\n"));
+  }
+  std::string text = "global_step,wall_s,metric\n";
+  const std::size_t kept = std::min(rows, all.size());
+  for (std::size_t i = 0; i < kept; ++i)  // evenly, the last one included
+    text += all[kept == 1 ? all.size() - 1 : i * (all.size() - 1) / (kept - 1)];
+  return text;
+}
+
+bool TrainRecipes(const TrainingPlan& plan, bool dry) {
+  if (!dry) {
+    OpenLearnLibrary();  // says in one line that this build has none
+    MakeFolder(plan.policies, "--out");
+  }
+  for (const Recipe& recipe : plan.recipes) {
+    if (recipe.needs_traces() && plan.traces.empty()) {
+      std::cout << recipe.name << ": not trained, the public traces are not there\n";
+      continue;
+    }
+    if (dry) {
+      DryRun(recipe, plan);
+      continue;
+    }
+    for (int seed = std::max(plan.begin, 1); seed < plan.end && seed <= recipe.seeds; ++seed) {
+      if (!TrainOne(recipe, seed, plan)) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace berth

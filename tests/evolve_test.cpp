@@ -1,7 +1,10 @@
 // Policies with reservations against the rules that they are with known weights, and `berth evolve`.
+#include <cmath>
+
 #include "data/sequence.hpp"
 #include "data/workloads.hpp"
 #include "env/metrics.hpp"
+#include "policies/inference.hpp"
 #include "policies/schedulers.hpp"
 #include "tests/catch.hpp"
 #include "tests/runs.hpp"
@@ -13,17 +16,18 @@
 namespace berth {
 namespace {
 
-// Areas (request x gang) that differ by at least 0.2%, far beyond float32's rounding, so that no tie is
-// broken otherwise; no job below 10 s.
+// Areas (request x gang) that differ by at least 0.2%, far beyond float32's rounding, so that no tie decides;
+// no job is below 10 s.
 Scenario Areas(std::uint64_t seed, int jobs, Clock clock) {
   Stream stream(seed, Purpose::kTest);
   std::vector<test::TinyJob> list;
   double now = 0.0;
+  const int shift = static_cast<int>(stream.Below(900));
   for (int i = 0; i < jobs; ++i) {
     now += stream.Below(3) == 0 ? 0.0 : static_cast<double>(stream.Below(40));
     const int gang = 1 << static_cast<int>(stream.Below(3));
-    list.push_back(
-        {now, 12.0 * Pow(1.002, static_cast<double>(stream.Below(900) * 2 + 1)) / gang + 10.0, 0, gang});
+    const double area = 40.0 * std::pow(1.002, (i * 617 + shift) % 900);
+    list.push_back({now, area / gang, 0, gang});
   }
   return test::Tiny({{"a", 7}}, {{1.0}}, list, clock);
 }
@@ -62,8 +66,8 @@ Evolution Small(const Scenario& log) {
   evolution.window = {0, 150};
   evolution.jobs = 60;
   evolution.pieces = 3;
-  evolution.shortest = 0.5;
-  evolution.longest = 1.5;
+  evolution.low = {0.5, 0.5, 0.5};
+  evolution.high = {1.5, 2.0, 2.0};
   evolution.penalty = 1.0;
   evolution.generations = 4;
   evolution.seed = 3;
@@ -105,7 +109,7 @@ TEST_CASE("a bundle keeps its reservations, and only a process that can have the
   for (const Reserve reserve : {Reserve::kNone, Reserve::kHead, Reserve::kEasy}) {
     PolicyBundle bundle = AsSaf(Process(Semantics::kRedecide), reserve);
     AddExamples(scenario, bundle);
-    CHECK(bundle.examples.count == 16);
+    CHECK(bundle.examples.count == 15);  // 120 starts, every eighth
     const test::TemporaryFolder folder;
     SaveBundle(bundle, folder / "p.h5");
     const PolicyBundle loaded = LoadBundle(folder / "p.h5");
@@ -155,7 +159,7 @@ TEST_CASE("evolve: the same policy on any number of threads, and a better one th
   const auto slowdown = [&](const PolicyBundle& bundle) {
     double sum = 0.0;
     for (int begin : {150, 160, 170}) {
-      sum += Run(Piece(log, begin, 30, 0.5), *MakePolicyScheduler(bundle, "t", false), "t", {})
+      sum += Run(Piece(log, begin, 30, {2.0, 1.0, 1.0}), *MakePolicyScheduler(bundle, "t", false), "t", {})
                  .metrics.hpc_bounded_slowdown;
     }
     return sum;
@@ -165,16 +169,27 @@ TEST_CASE("evolve: the same policy on any number of threads, and a better one th
   CHECK(slowdown(found) < slowdown(Evolve(evolution).bundle));
 }
 
-TEST_CASE("evolve: a piece of a log is that sequence, its arrivals further apart") {
+TEST_CASE("evolve: a piece of a log is that sequence, scaled") {
+  // Gangs are 1, 2 or 4, and so is the table: twice as large they are 2, 4 and 4, half as large 1, 1, 2;
+  // thrice as large 3, 6 and 12, of which the table has 2, 4 and 4. Times between arrivals grow by run x gang
+  // / load.
   const Scenario log = Areas(6, 50, {ClockKind::kHpc});
-  const Scenario piece = Piece(log, 10, 20, 1.5), sequence = Sequence(log, 10, 20, log.data().clock);
-  REQUIRE(piece.num_jobs() == 20);
-  for (std::size_t i = 0; i < 20; ++i) {
-    const double first = sequence.data().jobs.arrival[0];
-    CHECK(piece.data().jobs.arrival[i] ==
-          Approx(first + 1.5 * (sequence.data().jobs.arrival[i] - first)).epsilon(1e-12));
-    CHECK(piece.data().jobs.total_steps[i] == sequence.data().jobs.total_steps[i]);
-  }
+  const Scenario sequence = Sequence(log, 10, 20, log.data().clock);
+  const auto check = [&](const Scales& scales, int one, int two, int four, double stretch) {
+    const Scenario piece = Piece(log, 10, 20, scales);
+    REQUIRE(piece.num_jobs() == 20);
+    const JobTable &is = piece.data().jobs, &was = sequence.data().jobs;
+    for (std::size_t i = 0; i < 20; ++i) {
+      CHECK(is.arrival[i] ==
+            Approx(was.arrival[0] + stretch * (was.arrival[i] - was.arrival[0])).epsilon(1e-12));
+      CHECK(is.total_steps[i] == Approx(was.total_steps[i] * scales.run).epsilon(1e-12));
+      CHECK(is.gang[i] == (was.gang[i] == 1 ? one : was.gang[i] == 2 ? two : four));
+    }
+  };
+  check({1.0, 1.0, 1.0}, 1, 2, 4, 1.0);
+  check({0.5, 3.0, 2.0}, 2, 4, 4, 12.0);
+  check({2.0, 0.25, 0.5}, 1, 1, 2, 0.0625);
+  check({1.0, 1.0, 3.0}, 2, 4, 4, 3.0);
 }
 
 TEST_CASE("evolve says which channel it does not know") {

@@ -1,6 +1,7 @@
 // berth evolve: a pair-scoring policy for a log of rigid jobs, its numbers searched by CMA-ES.
 #include <iostream>
 #include <thread>
+#include <tuple>
 
 #include "env/statistics.hpp"
 #include "policies/schedulers.hpp"
@@ -26,8 +27,9 @@ void AddEvolveOptions(Options& options) {
   options.Value("validate", "", "measure the answer on 16 pieces of jobs A:B, evenly spread [no]");
   options.Value("piece", "1024", "jobs of a piece");
   options.Value("pieces", "8", "new pieces a generation, the same for all candidates");
-  options.Value("stretch", "1:1",
-                "the time between arrivals of a piece is LOW:HIGH times the log's, log-uniform");
+  options.Value("load", "1:1", "LOW:HIGH: load of a piece, times the log's, log-uniform");
+  options.Value("run-time", "1:1", "LOW:HIGH: run times of a piece, likewise");
+  options.Value("gang", "1:1", "LOW:HIGH: gangs of a piece, likewise");
   options.Value("reserve", "none",
                 "redecide: whom the best-scored job that does not fit holds back: none | head (all others) | "
                 "easy (who would delay it)");
@@ -46,15 +48,16 @@ void AddEvolveOptions(Options& options) {
 }
 
 // "LOW:HIGH", both above 0.
-std::pair<double, double> ParseStretch(const Options& options) {
-  const std::string& text = options.Text("stretch");
+std::pair<double, double> ParseFactors(const Options& options, const std::string& name) {
+  const std::string& text = options.Text(name);
+  const std::string where = options.Where(name);
   const std::size_t colon = text.find(':');
-  const std::string where = options.Where("stretch");
   if (colon == std::string::npos) throw Error(Join(where, ": expected LOW:HIGH, found '", text, "'"));
   const double low = ParseNumber(text.substr(0, colon), where),
                high = ParseNumber(text.substr(colon + 1), where);
-  if (!(low > 0.0 && low <= high && high < 1e6)) {
-    throw Error(Join(where, ": expected LOW:HIGH with 0 < LOW <= HIGH, found '", text, "'"));
+  if (!(low >= 1e-6 && low <= high && high <= 1e6)) {
+    throw Error(
+        Join(where, ": expected LOW:HIGH with 0.000001 <= LOW <= HIGH <= 1000000, found '", text, "'"));
   }
   return {low, high};
 }
@@ -85,7 +88,7 @@ Json Validate(const Evolution& evolution, const PolicyBundle& found, const Windo
           row.scheduler == "reference"
               ? MakeScheduler(evolution.reference, AllSchedulers())
               : MakePolicyScheduler(row.scheduler == "start" ? before : found, "evolve", false);
-      row.runs.push_back(Run(Piece(*evolution.log, begin, evolution.jobs, 1.0), *scheduler, role, {}));
+      row.runs.push_back(Run(Piece(*evolution.log, begin, evolution.jobs, {}), *scheduler, role, {}));
       slowdowns.push_back(row.runs.back().metrics.hpc_bounded_slowdown);
     }
     const Interval mean = BootstrapMean(slowdowns, 0);
@@ -130,7 +133,9 @@ int RunEvolve(const std::vector<std::string>& arguments) {
   evolution.window = JobsOf(options, "jobs", log);
   evolution.jobs = static_cast<int>(options.Integer("piece", 1, 1'000'000'000));
   evolution.pieces = static_cast<int>(options.Integer("pieces", 1, 100000));
-  std::tie(evolution.shortest, evolution.longest) = ParseStretch(options);
+  std::tie(evolution.low.load, evolution.high.load) = ParseFactors(options, "load");
+  std::tie(evolution.low.run, evolution.high.run) = ParseFactors(options, "run-time");
+  std::tie(evolution.low.gang, evolution.high.gang) = ParseFactors(options, "gang");
   evolution.penalty = options.Number("penalty", 0.0, 1e9);
   evolution.margin = options.Number("margin", 0.0, 1e9);
   evolution.population = static_cast<int>(options.Integer("population", 0, 100000));

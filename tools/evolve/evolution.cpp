@@ -40,9 +40,13 @@ class Plays {
     for (int i = 0; i < evolution_.pieces; ++i) {
       const int begin =
           evolution_.window.begin + static_cast<int>(stream.Below(static_cast<std::uint32_t>(begins)));
-      const double low = Log(evolution_.shortest), high = Log(evolution_.longest);
-      pieces_.push_back(
-          Piece(*evolution_.log, begin, evolution_.jobs, Exp(low + (high - low) * stream.Uniform())));
+      const auto draw = [&](double Scales::*scale) {
+        const double low = Log(evolution_.low.*scale), high = Log(evolution_.high.*scale);
+        return Exp(low + (high - low) * stream.Uniform());
+      };
+      Scales scales;
+      for (double Scales::*scale : {&Scales::load, &Scales::run, &Scales::gang}) scales.*scale = draw(scale);
+      pieces_.push_back(Piece(*evolution_.log, begin, evolution_.jobs, scales));
     }
     reference_.resize(pieces_.size());
     team.Run(evolution_.pieces, [&](int i) {
@@ -92,13 +96,21 @@ class Plays {
 
 }  // namespace
 
-Scenario Piece(const Scenario& log, int begin, int jobs, double stretch) {
+Scenario Piece(const Scenario& log, int begin, int jobs, const Scales& scales) {
   ScenarioData data = Sequence(log, begin, jobs, log.data().clock).data();
-  const double first = data.jobs.arrival.front();
+  const std::vector<int>& sizes = data.throughputs.gang_sizes;  // ascending
+  const double first = data.jobs.arrival.front(), stretch = scales.run * scales.gang / scales.load;
   for (std::size_t i = 0; i < data.jobs.arrival.size(); ++i) {
     const double later = (data.jobs.arrival[i] - first) * (stretch - 1.0);
     data.jobs.arrival[i] += later;
     if (!data.jobs.deadline.empty()) data.jobs.deadline[i] += later;
+    data.jobs.total_steps[i] *= scales.run;
+    if (!data.jobs.requested_s.empty()) data.jobs.requested_s[i] *= scales.run;
+    if (scales.gang == 1.0) continue;
+    const double wanted = data.jobs.gang[i] * scales.gang;
+    const auto above = std::upper_bound(sizes.begin(), sizes.end(), wanted,
+                                        [](double value, int size) { return value < size; });
+    data.jobs.gang[i] = above == sizes.begin() ? *above : *(above - 1);
   }
   return Scenario(std::move(data));
 }
@@ -127,7 +139,7 @@ Evolved Evolve(const Evolution& evolution) {
   }
   found.bundle = scorer.Bundle(search.generation() > 0 ? search.mean() : start);
   found.generations = search.generation();
-  AddExamples(Piece(*evolution.log, evolution.window.begin, evolution.jobs, 1.0), found.bundle);
+  AddExamples(Piece(*evolution.log, evolution.window.begin, evolution.jobs, {}), found.bundle);
   return found;
 }
 

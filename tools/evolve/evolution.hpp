@@ -18,6 +18,11 @@
 
 namespace berth {
 
+// Factors of a log's load, run times and gangs, each 1 = as they are.
+struct Scales {
+  double load = 1.0, run = 1.0, gang = 1.0;
+};
+
 struct Evolution {
   MdpSpec mdp;
   Reserve reserve = Reserve::kNone;
@@ -28,7 +33,7 @@ struct Evolution {
   const Scenario* log = nullptr;
   Window window;  // pieces are cut out of these jobs
   int jobs = 1024, pieces = 8;
-  double shortest = 1.0, longest = 1.0;  // factors of the time between arrivals, log-uniform
+  Scales low, high;  // of each piece log-uniform between them
   double penalty = 0.0, margin = 1.0;
   int population = 0;  // 0 = CMA-ES's own
   int generations = 0;
@@ -47,7 +52,9 @@ struct Evolved {
 // Same seed and generations: same result on any number of threads. Throws Error for what cannot run.
 Evolved Evolve(const Evolution& evolution);
 
-// Jobs [begin, begin + jobs) with their times as in the log, the time between arrivals `stretch` as long.
-Scenario Piece(const Scenario& log, int begin, int jobs, double stretch);
+// Jobs [begin, begin + jobs): run times and requests `run` times as long; gangs `gang` times as large, as
+// near as the log's table of throughputs has them, at most the cluster; time between arrivals such that the
+// load is `load` times the log's but for gangs that were bounded.
+Scenario Piece(const Scenario& log, int begin, int jobs, const Scales& scales);
 
 }  // namespace berth

@@ -7,8 +7,8 @@
 
 namespace berth {
 
-// Plays bundle.mdp on the scenario, the best legal action each time, and records sixteen points, later ones
-// every eighth step so that queues are longer.
+// Plays bundle.mdp on the scenario, the best legal action each time, and records every eighth point, at most
+// sixteen of them.
 void AddExamples(const Scenario& scenario, PolicyBundle& bundle);
 
 }  // namespace berth

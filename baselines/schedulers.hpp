@@ -55,6 +55,7 @@
   X(MigStatic)             \
   X(VectorFit)             \
   X(Matching)              \
+  X(NashWelfare)           \
   X(AssignmentLp)          \
   X(Milp)                  \
   X(Genetic)               \

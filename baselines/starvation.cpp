@@ -40,6 +40,7 @@ constexpr Row kRows[] = {
     {"least_laxity", kUrgent},
     {"deadline_admission", kUrgent},
     {"matching", kLong},
+    {"nash_welfare", kLong},
     {"milp", kPutOff},
     {"genetic", kPutOff},
     {"annealing", kPutOff},

@@ -8,8 +8,9 @@
 //   provenance
 // Event logs: kinds, events/{time, kind, job, type, device}; with the feature monitoring its series too,
 //   monitoring/{time, utilization [S, G], ...}
-#include <algorithm>
+#include <iterator>
 
+#include "data/columns.hpp"
 #include "data/hdf5_file.hpp"
 #include "data/workloads.hpp"
 #include "env/check.hpp"
@@ -24,35 +25,19 @@ constexpr int kScenarioVersion = 1;
 constexpr int kEventsVersion = 1;
 constexpr const char* kCosts[] = {"checkpoint_s", "restore_s", "migration_s"};
 
-std::int64_t Size(const auto& container) {
-  return static_cast<std::int64_t>(container.size());
-}
-
-void WriteCluster(h5::Writer& out, const ClusterSpec& cluster) {
-  std::vector<std::string> names;
-  std::vector<int> count, per_node;
-  std::vector<double> memory, idle, peak, price;
-  for (const GpuType& t : cluster.types) {
-    names.push_back(t.name);
-    count.push_back(t.count);
-    per_node.push_back(t.gpus_per_node);
-    memory.push_back(t.memory_gb);
-    idle.push_back(t.idle_power_w);
-    peak.push_back(t.peak_power_w);
-    price.push_back(t.price_per_hour);
-  }
-  out.Strings("cluster/name", names);
-  out.Array("cluster/count", count);
-  out.Array("cluster/gpus_per_node", per_node);
-  out.Array("cluster/memory_gb", memory);
-  out.Array("cluster/idle_power_w", idle);
-  out.Array("cluster/peak_power_w", peak);
-  out.Array("cluster/price_per_hour", price);
+void WriteCluster(h5::Writer& out, const std::vector<GpuType>& types) {
+  out.Strings("cluster/name", ColumnOf(types, &GpuType::name));
+  out.Array("cluster/count", ColumnOf(types, &GpuType::count));
+  out.Array("cluster/gpus_per_node", ColumnOf(types, &GpuType::gpus_per_node));
+  out.Array("cluster/memory_gb", ColumnOf(types, &GpuType::memory_gb));
+  out.Array("cluster/idle_power_w", ColumnOf(types, &GpuType::idle_power_w));
+  out.Array("cluster/peak_power_w", ColumnOf(types, &GpuType::peak_power_w));
+  out.Array("cluster/price_per_hour", ColumnOf(types, &GpuType::price_per_hour));
 }
 
 ClusterSpec ReadCluster(const h5::Reader& in) {
   const std::vector<std::string> names = in.Strings("cluster/name");
-  const auto n = Size(names);
+  const auto n = std::ssize(names);
   const auto count = in.Array<std::int32_t>("cluster/count", n);
   const auto per_node = in.Array<std::int32_t>("cluster/gpus_per_node", n);
   const auto memory = in.Array<double>("cluster/memory_gb", n);
@@ -69,7 +54,7 @@ ClusterSpec ReadCluster(const h5::Reader& in) {
 JobTable ReadJobs(const h5::Reader& in) {
   JobTable jobs;
   jobs.arrival = in.Array<double>("jobs/arrival");
-  const auto n = Size(jobs.arrival);
+  const auto n = std::ssize(jobs.arrival);
   ForEachColumn(jobs, [&]<class T>(const char* name, std::vector<T>& column, bool optional) {
     const std::string path = std::string("jobs/") + name;
     if (!optional || in.Has(path)) column = in.Array<T>(path, n);
@@ -92,10 +77,11 @@ void WriteScenario(const Scenario& scenario, const std::string& path) {
   const double costs[] = {d.costs.checkpoint_s, d.costs.restore_s, d.costs.migration_s};
   for (std::size_t i = 0; i < 3; ++i) out.Number(kCosts[i], costs[i]);
   out.Integer("seed", static_cast<std::int64_t>(d.seed));
-  WriteCluster(out, d.cluster);
+  WriteCluster(out, d.cluster.types);
 
   const ThroughputTable& t = d.throughputs;
-  const auto types = Size(d.cluster.types), jobs = Size(t.job_types), sizes = Size(t.gang_sizes);
+  const auto types = std::ssize(d.cluster.types), jobs = std::ssize(t.job_types),
+             sizes = std::ssize(t.gang_sizes);
   out.Strings("throughputs/job_types", t.job_types);
   out.Array("throughputs/gang_sizes", t.gang_sizes);
   out.Array("throughputs/alone", t.alone, {jobs, sizes, types});
@@ -117,16 +103,9 @@ void WriteScenario(const Scenario& scenario, const std::string& path) {
   if (d.features.any()) out.Strings("features", SplitOutsideParentheses(ToString(d.features), ';'));
 
   if (!d.tenants.empty()) {
-    std::vector<std::string> names, inner;
-    std::vector<double> weights;
-    for (const Tenant& tenant : d.tenants) {
-      names.push_back(tenant.name);
-      weights.push_back(tenant.weight);
-      inner.push_back(tenant.inner_policy);
-    }
-    out.Strings("tenants/name", names);
-    out.Array("tenants/weight", weights);
-    out.Strings("tenants/inner_policy", inner);
+    out.Strings("tenants/name", ColumnOf(d.tenants, &Tenant::name));
+    out.Array("tenants/weight", ColumnOf(d.tenants, &Tenant::weight));
+    out.Strings("tenants/inner_policy", ColumnOf(d.tenants, &Tenant::inner_policy));
   }
   out.Commit();
 }
@@ -148,11 +127,11 @@ Scenario ReadScenario(const std::string& path) {
   d.jobs = ReadJobs(in);
   ForEachColumn(d.traits, [&](const char* name, std::vector<double>& column) {
     const std::string dataset = std::string("job_types/") + name;
-    if (in.Has(dataset)) column = in.Array<double>(dataset, Size(d.throughputs.job_types));
+    if (in.Has(dataset)) column = in.Array<double>(dataset, std::ssize(d.throughputs.job_types));
   });
   if (in.Has("tenants/name")) {
     const std::vector<std::string> names = in.Strings("tenants/name");
-    const auto weights = in.Array<double>("tenants/weight", Size(names));
+    const auto weights = in.Array<double>("tenants/weight", std::ssize(names));
     const std::vector<std::string> inner = in.Strings("tenants/inner_policy");
     if (inner.size() != names.size())
       throw Error(Join(path, ": tenants/inner_policy: expected ", names.size(), " entries"));
@@ -187,29 +166,21 @@ void WriteEvents(const RunResult& result, const Scenario& scenario, const std::s
   out.Text("clock", scenario.data().clock.ToString());
   out.Integer("scenario_hash", static_cast<std::int64_t>(scenario.Hash()));
   out.Integer("signature", static_cast<std::int64_t>(result.signature));
-  std::vector<double> time;
-  std::vector<std::uint8_t> kind;
-  std::vector<std::int32_t> job, type, device;
-  for (const Event& event : result.events) {
-    time.push_back(event.time);
-    kind.push_back(static_cast<std::uint8_t>(event.kind));
-    job.push_back(event.job);
-    type.push_back(event.type);
-    device.push_back(event.device);
-  }
   std::vector<std::string> kinds;
   for (int k = 0; k <= static_cast<int>(EventKind::kUp); ++k)
     kinds.emplace_back(ToString(static_cast<EventKind>(k)));
   out.Strings("kinds", kinds);  // what the numbers of events/kind mean
-  out.Array("events/time", time);
-  out.Array("events/kind", kind);
-  out.Array("events/job", job);
-  out.Array("events/type", type);
-  out.Array("events/device", device);
+  out.Array("events/time", ColumnOf(result.events, &Event::time));
+  out.Array("events/kind", ColumnOf(result.events, [](const Event& event) {
+              return static_cast<std::uint8_t>(event.kind);
+            }));
+  out.Array("events/job", ColumnOf(result.events, &Event::job));
+  out.Array("events/type", ColumnOf(result.events, [](const Event& event) { return int{event.type}; }));
+  out.Array("events/device", ColumnOf(result.events, &Event::device));
   if (result.monitoring != nullptr) {
     ForEachSeries(*result.monitoring, [&](const char* name, const std::vector<double>& column, int wide) {
       std::vector<std::int64_t> shape;
-      if (wide > 1) shape = {Size(column) / wide, wide};
+      if (wide > 1) shape = {std::ssize(column) / wide, wide};
       out.Array(std::string("monitoring/") + name, column, std::move(shape));
     });
   }

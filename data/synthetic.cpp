@@ -15,7 +15,9 @@ namespace {
 constexpr ParamInfo kParams[] = {
     {"rate", "1.8", "mean arrivals per hour; 0 = all jobs arrive at time 0"},
     {"jobs", "1000", "number of jobs"},
-    {"gangs", "single", "single | multi: 1, 2, 4, 8 GPUs with probability 0.7, 0.1, 0.15, 0.05"},
+    {"gangs", "single",
+     "single | multi: 1, 2, 4, 8 GPUs with probability 0.7, 0.1, 0.15, 0.05 | GPUs:probability/...: "
+     "1:0.8/2:0.2"},
     {"priorities", "false", "a fifth of the jobs get weight 5"},
     {"slo", "false", "deadline at 1.2, 2 or 10 times the run time alone on V100s, a third each"},
     kArrivalsParam,
@@ -25,10 +27,41 @@ constexpr ParamInfo kParams[] = {
 // slo=true changes no job.
 constexpr std::uint64_t kSloDraws = std::uint64_t{1} << 33;
 
+struct GangShare {
+  int gpus;
+  double up_to;  // cumulated probability; of the last one 1
+};
+
+// The paper's two mixes, or "GPUs:probability/...", in which the probabilities add up to 1.
+std::vector<GangShare> ParseGangs(const std::string& text) {
+  if (text == "single") return {{1, 1.0}};
+  if (text == "multi") return {{1, 0.7}, {2, 0.8}, {4, 0.95}, {8, 1.0}};
+  std::vector<GangShare> gangs;
+  double sum = 0.0;
+  const auto expected = [&](const std::string& found) {
+    return Error(Join(
+        "synthetic: gangs: expected single, multi or such as 1:0.8/2:0.2 of 1, 2, 4, 8 GPUs, found ", found));
+  };
+  for (const std::string& part : SplitOutsideParentheses(text, '/')) {
+    const std::size_t colon = part.find(':');
+    if (colon == std::string::npos) throw expected(Join("'", text, "'"));
+    const double gpus = ParseNumber(part.substr(0, colon), "synthetic: gangs");
+    const double share = ParseNumber(part.substr(colon + 1), "synthetic: gangs");
+    if (gpus != 1.0 && gpus != 2.0 && gpus != 4.0 && gpus != 8.0) throw expected(Join("'", part, "'"));
+    if (!(share > 0.0 && share <= 1.0)) throw expected(Join("'", part, "', a probability beyond (0, 1]"));
+    sum += share;
+    gangs.push_back({static_cast<int>(gpus), sum});
+  }
+  if (std::abs(sum - 1.0) > 1e-9) throw expected(Join("'", text, "', probabilities of sum ", sum));
+  gangs.back().up_to = 1.0;
+  return gangs;
+}
+
 struct Options {
   ArrivalModel arrivals;
   int jobs = 0;
-  bool multi = false, priorities = false, slo = false;
+  std::vector<GangShare> gangs;
+  bool priorities = false, slo = false;
 };
 
 // Job types that cannot run on several GPUs in the reference: drawn again for a gang.
@@ -63,7 +96,7 @@ class Synthetic : public ScenarioSource {
   void AddJob(Stream& stream, Stream& slo_stream, double arrival, JobTable& jobs) const {
     const std::vector<std::string>& job_types = base_.throughputs.job_types;
     const double u = stream.Uniform();  // drawn whether or not it is used
-    const int gang = !options_.multi || u < 0.7 ? 1 : u <= 0.8 ? 2 : u <= 0.95 ? 4 : 8;
+    const int gang = Gang(u);
     const bool is_long = stream.Uniform() >= 0.8;
     const double duration = 60.0 * Pow(10.0, is_long ? stream.Uniform(3.0, 4.0) : stream.Uniform(1.5, 3.0));
     int job_type = 0;
@@ -83,6 +116,14 @@ class Synthetic : public ScenarioSource {
     }
   }
 
+  // The reference compares the first bound with <, the others with <=.
+  int Gang(double u) const {
+    const std::vector<GangShare>& gangs = options_.gangs;
+    std::size_t i = 0;
+    while (i + 1 < gangs.size() && !(i == 0 ? u < gangs[i].up_to : u <= gangs[i].up_to)) ++i;
+    return gangs[i].gpus;
+  }
+
   Options options_;
   std::string description_;
   ScenarioData base_;  // all but the jobs
@@ -92,8 +133,7 @@ class Synthetic : public ScenarioSource {
 void CheckDrawable(const Options& options, const ClusterSpec& cluster) {
   const ThroughputTable table = PublishedThroughputs(cluster);
   const int types = static_cast<int>(cluster.types.size());
-  for (int gang : {1, 2, 4, 8}) {
-    if (gang > 1 && !options.multi) break;
+  for (const auto& [gang, up_to] : options.gangs) {
     for (int job_type = 0; job_type < static_cast<int>(table.job_types.size()); ++job_type) {
       const std::string& name = table.job_types[static_cast<std::size_t>(job_type)];
       if (gang > 1 && !Distributed(name)) continue;
@@ -103,8 +143,8 @@ void CheckDrawable(const Options& options, const ClusterSpec& cluster) {
         runs = runs || (fits && AloneRate(table, job_type, gang, g, types) > 0.0);
       }
       if (runs) continue;
-      throw Error(Join("synthetic: gangs=", options.multi ? "multi" : "single", " draws '", name,
-                       "' in gangs of ", gang, ", which no GPU type of --cluster can run"));
+      throw Error(Join("synthetic: gangs draws '", name, "' in gangs of ", gang,
+                       ", which no GPU type of --cluster can run"));
     }
   }
 }
@@ -114,7 +154,7 @@ std::shared_ptr<const ScenarioSource> Make(Params& params, const ScenarioSetting
   const double rate = params.Number("rate", 0.0, 1e9);
   options.arrivals = ArrivalModel::Parse(params.Text(kArrivalsParam.name), rate);
   options.jobs = static_cast<int>(params.Integer("jobs", 1, 100000000));
-  options.multi = params.Choice("gangs", {"single", "multi"}) == 1;
+  options.gangs = ParseGangs(params.Text("gangs"));
   options.priorities = params.Bool("priorities");
   options.slo = params.Bool("slo");
   CheckDrawable(options, settings.cluster);

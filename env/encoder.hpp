@@ -62,6 +62,7 @@ struct EncoderInfo {
 #define BERTH_ENCODERS(X) \
   X(ObservationV1Info)    \
   X(ObservationV2Info)    \
+  X(ObservationV3Info)    \
   X(RlSchedulerInfo)      \
   X(BatchEncoderInfo)
 

@@ -197,7 +197,8 @@ std::string Promises(const InvariantInput& in) {
   return "";
 }
 
-// Everybody runs as fast as where and beside whom he stands says: no change was missed.
+// Everybody runs as fast as where and beside whom he stands says: no change was missed. What features make of
+// a rate is asked of EffectiveRate itself; whether that is right is for their tests, and for Promises.
 std::string Rates(const InvariantInput& in) {
   const SimState& s = in.state;
   for (int job = 0; job < in.scenario.num_jobs(); ++job) {

@@ -9,6 +9,7 @@
 #include "env/index.hpp"
 #include "env/simulator.hpp"
 #include "tests/catch.hpp"
+#include "tests/errors.hpp"
 #include "tests/tiny.hpp"
 
 namespace berth::test {
@@ -53,20 +54,6 @@ inline Simulator Finish(const ScenarioData& data, const Decide& more = {}) {
   }
   REQUIRE(sim.finished());
   return sim;
-}
-
-inline std::string ErrorOf(const ScenarioData& data) {
-  try {
-    Scenario scenario(data);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
-
-inline bool Says(const std::string& error, const std::string& part) {
-  INFO(error);
-  return error.find(part) != std::string::npos && error.find('\n') == std::string::npos;
 }
 
 }  // namespace berth::test

@@ -13,7 +13,7 @@ import gantt  # noqa: E402
 import page  # noqa: E402
 import series  # noqa: E402
 import style  # noqa: E402
-from evaluation_file import Evaluation  # noqa: E402
+from evaluation_file import Evaluation, alike  # noqa: E402
 
 
 def close(found, expected, what):
@@ -26,13 +26,53 @@ def expect(holds, what):
         sys.exit(what)
 
 
+def check_numbers():
+    """A logarithmic axis has three numbers at least: over a decade, across a power of ten or between two."""
+    for limits in ((0.0051, 0.022), (2.1, 7.0), (17.4, 17.6), (5.0, 60.0), (0.3, 700.0)):
+        figure, axes = style.plt.subplots()
+        axes.set_xscale("log")
+        axes.set_xlim(*limits)
+        style.plain_numbers(axes.xaxis)
+        figure.draw_without_rendering()
+        ticks = [*zip(axes.get_xticks(), axes.get_xticklabels()), *zip(axes.get_xticks(minor=True), axes.get_xticklabels(minor=True))]
+        shown = [text.get_text() for at, text in ticks if limits[0] <= at <= limits[1] and text.get_text()]
+        expect(len(shown) >= 3 and all(limits[0] <= float(text) <= limits[1] for text in shown), f"numbers of {limits}: {shown}")
+        style.plt.close(figure)
+
+
+def check_alike():
+    """Curves that are one: each is drawn where the others of the group have gaps, and together without any."""
+    rows = numpy.array([[1.0, numpy.nan], [2.0, 3.0], [1.0, numpy.nan], [2.0, 4.0], [1.0, numpy.nan], [2.0, 3.0], [2.0, 3.0]])
+    groups = alike(rows)
+    expect(groups == [[0, 2, 4], [1, 5, 6]], f"alike: {groups}")
+    specs = ["a", "b", "c", "d", "e", "f", "policy(file=f)"]
+    drawn, plain = style.looks(specs, groups), style.looks(specs)
+    for members in ([0, 2, 4], [1, 5]):  # the policy, wide and pale, lies below
+        at = numpy.arange(0.25, 40.0, 0.5)
+        covers = []
+        for offset, (on, off) in (drawn[k]["linestyle"] for k in members):
+            expect(on + off <= style.PERIOD, f"alike: {on + off} line widths until colours come round")
+            covers.append((at + offset) % (on + off) < on)
+        expect((numpy.sum(covers, axis=0) == 1).all(), f"alike: {members} cover each other, or leave gaps")
+        expect([drawn[k]["color"] for k in members] == [plain[k]["color"] for k in members], "alike: other colours")
+    expect(drawn[3] == plain[3] and drawn[6] == plain[6], "alike: another look of who is not")
+
+
 def check_parts():
     specs = [f"classical{i}" for i in range(32)] + [f"policy(file={i})" for i in range(8)]
-    looks = {tuple(sorted(style.line(k, specs).items())) for k in range(len(specs))}
+    looks = {tuple((name, str(value)) for name, value in sorted(look.items())) for look in style.looks(specs)}
     expect(len(looks) == len(specs), f"looks: expected {len(specs)} different ones, found {len(looks)}")
-    # 20 s is 0.0056 h: the limits of a logarithmic axis are positive and in order, whatever is drawn.
-    for values, limits in (([0.0056, 0.02], (0.0056, 0.02)), ([numpy.nan, 0.0, 2.0], (1.0, 4.0)), ([numpy.nan], (0.1, 10.0))):
-        expect(style.log_limits(numpy.array(values)) == limits, f"limits of {values}: expected {limits}")
+    # 20 s is 0.0056 h: the limits of a logarithmic axis are positive, in order and beyond the values, by 4% of the axis:
+    # 1 to 10 is a decade, 10^0.04 = 1.09648.
+    for values, limits in (([1.0, 10.0], (1 / 1.09648, 10.9648)), ([numpy.nan, 0.0, 2.0], (1.0, 4.0)), ([numpy.nan], (0.1, 10.0))):
+        expect(numpy.allclose(style.log_limits(numpy.array(values)), limits, rtol=1e-5), f"limits of {values}: expected {limits}")
+    low, high = style.log_limits(numpy.array([0.0056, 0.02]))
+    expect(0 < low < 0.0056 and 0.02 < high, "limits of 20 s and 72 s")
+    # A single job of two, of 3 h, on an axis of 1 to 9 h: none until 3 h, then half, to the end of the axis.
+    x, y = style.cumulative(numpy.array([numpy.nan, 3.0]), 2, (1.0, 9.0))
+    expect((x.tolist(), y.tolist()) == ([1.0, 3.0, 9.0], [0.0, 0.5, 0.5]), f"cumulative: {x}, {y}")
+    check_numbers()
+    check_alike()
     # 60,000 steps in 1,500 bins: one spike up, one down; every bin keeps its least and its largest.
     random = numpy.random.default_rng(0)
     time, jobs = numpy.sort(random.random(60000)), random.integers(0, 50, 60000)

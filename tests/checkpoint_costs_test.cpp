@@ -1,10 +1,9 @@
 // Schedulers that weigh what a stop costs, where that goes by the size of a job's state (feature
-// checkpoints).
+// checkpoints); preempt_migrate in preemptive_test.cpp.
 #include <algorithm>
 
 #include "baselines/ranking.hpp"
 #include "env/features/checkpoints.hpp"
-#include "env/rng.hpp"
 #include "env/simulator.hpp"
 #include "tests/catch.hpp"
 #include "tests/runs.hpp"
@@ -36,27 +35,6 @@ TEST_CASE("what a start costs is what the feature checkpoints charges, by hand",
   CHECK(ChangeSeconds(view, 0, 1) == 10.0);
   CHECK(ChangeSeconds(view, 1, 1) == 1.0);
   CHECK(StartSeconds(view, 0, 0, 0) == 10.0);  // stopped and started where it is
-}
-
-// As tests/preemptive_test.cpp has it for Costs: one GPU, v has r s left when w of p s comes. Left alone they
-// end at r and r + p; stopped, at p and p + c + r, c what saving and loading v takes by its size.
-TEST_CASE("preempt_migrate: weighs the state of each job that it would stop", "[baselines]") {
-  int stops = 0;
-  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
-    Stream stream(seed, Purpose::kTest);
-    const double r = stream.Uniform(1.0, 50.0), p = stream.Uniform(1.0, 50.0), gb = stream.Uniform(0.0, 20.0);
-    ScenarioData data = TinyData({{"a", 1}}, {{1.0}, {1.0}}, {{0, 10 + r, 0}, {10, p, 1}});
-    data.traits.checkpoint_gb = {gb, 0.0};  // w has none
-    data.features = ParseFeatures("checkpoints(write_gb_s=2,read_gb_s=4)");
-    const std::vector<double> ends = Ends("preempt_migrate", Scenario(data));
-    const double c = gb / 2.0 + gb / 4.0;
-    const double alone = r + (r + p), stopped = p + (p + c + r);
-    CAPTURE(seed, r, p, c);
-    CHECK(ends[0] - 10 + ends[1] - 10 == Approx(std::min(alone, stopped)).epsilon(1e-12));
-    stops += stopped < alone;
-  }
-  CHECK(stops > 10);
-  CHECK(stops < 50);
 }
 
 // Job 0 (20 s, due at 50) runs; job 1 (20 s, due at 55) comes at 1: laxities 30 and 34. While 0 runs, 1's

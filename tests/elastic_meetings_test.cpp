@@ -1,12 +1,12 @@
 // Elastic gangs where other features are on: parts of GPUs, slices, cores of nodes, starts that are not yet
 // paid for, pools. By hand.
-#include "baselines/schedulers.hpp"
 #include "env/features/partitions.hpp"
 #include "env/features/services.hpp"
 #include "env/index.hpp"
 #include "env/invariants.hpp"
 #include "tests/a100s.hpp"
 #include "tests/audit.hpp"
+#include "tests/runs.hpp"
 
 namespace berth {
 namespace {
@@ -26,18 +26,7 @@ ScenarioData V100s(int gpus, const std::vector<test::TinyJob>& jobs, const std::
 }
 
 std::vector<double> Completions(const std::string& spec, const ScenarioData& data) {
-  Simulator sim{Scenario(data)};
-  const auto scheduler = MakeScheduler(spec, std::vector<SchedulerTable>{BaselineSchedulers()});
-  scheduler->Reset(sim.View(scheduler->knowledge()));
-  Decision decision;
-  while (sim.AdvanceToDecision()) {
-    decision.Clear();
-    scheduler->Decide(sim.View(scheduler->knowledge()), decision);
-    const ApplyResult applied = sim.Apply(decision);
-    INFO(spec << ": " << Explain(applied, decision, sim));
-    REQUIRE(applied.ok());
-    REQUIRE(CheckInvariants(sim) == "");
-  }
+  const Simulator sim = test::RunAudited(spec, Scenario(data));
   REQUIRE(sim.finished());
   return sim.state().completion;
 }

@@ -4,30 +4,23 @@
 #include <functional>
 #include <map>
 
-#include "baselines/schedulers.hpp"
 #include "env/metrics.hpp"
 #include "env/rng.hpp"
 #include "tests/catch.hpp"
+#include "tests/runs.hpp"
 #include "tests/tiny.hpp"
+#include "tests/with_features.hpp"
 
 namespace berth {
 namespace {
 
-std::unique_ptr<Scheduler> Made(const std::string& spec) {
-  const SchedulerInfo rows[] = {OptimusInfo(), ElasticSrptInfo(), EqualShareInfo(), EvacuateInfo()};
-  const SchedulerTable tables[] = {rows};
-  return MakeScheduler(spec, tables);
-}
+using test::With;
 
-Scenario With(ScenarioData data, const std::string& features) {
-  data.features = ParseFeatures(features);
-  return Scenario(std::move(data));
-}
-
-// Completion times, every decision legal and the state sound after it.
+// Completion times, every decision legal and the state sound after it. (The auditor would have to look at
+// every save and failure, not at decisions alone.)
 std::vector<double> Completions(const std::string& spec, const Scenario& scenario) {
   Simulator sim(scenario);
-  const auto scheduler = Made(spec);
+  const auto scheduler = test::Make(spec);
   scheduler->Reset(sim.View(scheduler->knowledge()));
   Decision decision;
   while (sim.AdvanceToDecision()) {
@@ -36,8 +29,7 @@ std::vector<double> Completions(const std::string& spec, const Scenario& scenari
     const ApplyResult applied = sim.Apply(decision);
     INFO(Explain(applied, decision, sim));
     REQUIRE(applied.ok());
-    const std::string violation = CheckInvariants(sim);
-    REQUIRE(violation.empty());
+    REQUIRE(CheckInvariants(sim) == "");
   }
   REQUIRE(sim.finished());
   return sim.state().completion;
@@ -46,7 +38,7 @@ std::vector<double> Completions(const std::string& spec, const Scenario& scenari
 // Widths after the first decision.
 std::vector<int> Widths(const std::string& spec, const Scenario& scenario) {
   Simulator sim(scenario);
-  const auto scheduler = Made(spec);
+  const auto scheduler = test::Make(spec);
   scheduler->Reset(sim.View(scheduler->knowledge()));
   REQUIRE(sim.AdvanceToDecision());
   Decision decision;
@@ -111,7 +103,7 @@ TEST_CASE("optimus: allocates at its interval") {
       With(test::TinyData({{"v100", 4}}, {{1.0}}, {{0, 10000}, {100, 1000}}),
            "elasticity(min_factor=0,max_factor=8,measured=false,scaling=linear,resize_s=0)");
   Simulator sim(scenario);
-  const auto scheduler = Made("optimus");
+  const auto scheduler = test::Make("optimus");
   scheduler->Reset(sim.View(scheduler->knowledge()));
   Decision decision;
   while (sim.now() < 600.0) {

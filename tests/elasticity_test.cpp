@@ -8,14 +8,12 @@
 #include "env/simulator.hpp"
 #include "tests/catch.hpp"
 #include "tests/tiny.hpp"
+#include "tests/with_features.hpp"
 
 namespace berth {
 namespace {
 
-Scenario With(ScenarioData data, const std::string& features) {
-  data.features = ParseFeatures(features);
-  return Scenario(std::move(data));
-}
+using test::With;
 
 std::string ErrorOf(const std::string& features) {
   try {

@@ -11,19 +11,23 @@
 #include "env/invariants.hpp"
 #include "env/simulator.hpp"
 #include "tests/catch.hpp"
+#include "tests/errors.hpp"
+#include "tests/strict_order.hpp"
 #include "tests/temporary_folder.hpp"
 #include "tests/tiny.hpp"
+#include "tests/with_features.hpp"
 
 namespace berth {
 namespace {
+
+using test::Says;
+using test::Strict;
 
 Scenario With(const Scenario& scenario, const std::string& features, const std::string& clock = "event",
               std::uint64_t seed = 0) {
   ScenarioData data = scenario.data();
   data.seed = seed;
-  data.features = ParseFeatures(features);
-  data.clock = Clock::Parse(clock);
-  return Scenario(std::move(data));
+  return test::With(std::move(data), features, clock);
 }
 
 std::string ErrorOf(const Scenario& scenario, const std::string& features) {
@@ -33,22 +37,6 @@ std::string ErrorOf(const Scenario& scenario, const std::string& features) {
     return error.what();
   }
   return "";
-}
-
-bool Says(const std::string& error, const std::string& part) {
-  INFO(error);
-  return error.find(part) != std::string::npos && error.find('\n') == std::string::npos;
-}
-
-// Waiting jobs in order of arrival on type 0 while they fit; the first that does not blocks the rest.
-void Strict(const Simulator& sim, Decision& decision) {
-  int room = sim.state().free_gpus[0];
-  for (int job : sim.state().waiting) {
-    const int gang = sim.scenario().data().jobs.gang[static_cast<std::size_t>(job)];
-    if (gang > room) break;
-    room -= gang;
-    decision.Start(job, 0);
-  }
 }
 
 Simulator RunStrict(const Scenario& scenario) {

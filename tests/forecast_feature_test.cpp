@@ -10,15 +10,12 @@
 #include "env/simulator.hpp"
 #include "tests/catch.hpp"
 #include "tests/tiny.hpp"
+#include "tests/with_features.hpp"
 
 namespace berth {
 namespace {
 
-Scenario With(ScenarioData data, const std::string& features, const std::string& clock = "event") {
-  data.features = ParseFeatures(features);
-  data.clock = Clock::Parse(clock);
-  return Scenario(std::move(data));
-}
+using test::With;
 
 // Runs everybody in order of arrival on type 0 to the first decision point at or after `until`.
 void RunTo(Simulator& sim, double until) {

@@ -201,6 +201,33 @@ TEST_CASE("foreign: a job that cannot be is refused by name, as the C API does")
   CHECK(log == "26 refused\n");
 }
 
+TEST_CASE("foreign: the example of the documentation decides as Berth does") {
+  const std::string python = Python(BERTH_SOURCE_DIR, "numpy, onnxruntime");
+  if (python.empty()) return test::Skip("needs Python with numpy and onnxruntime (tools/setup)");
+  const TemporaryFolder folder;
+  const PolicyBundle bundle = Bundle("pair_scorer(width=16)", 7);
+  WriteOnnx(bundle, folder / "policy.onnx");
+  const std::string page = Slurp(BERTH_SOURCE_DIR "/tools/examples/README.md"), fence = "```python\n";
+  const std::size_t begin = page.find(fence) + fence.size();
+  std::ofstream(folder / "example.py")
+      << page.substr(begin, page.find("```", begin) - begin) << "print(runs_on)\n";
+  const int status = std::system(Join("cd '", folder.path(), "' && PYTHONPATH='", BERTH_SOURCE_DIR,
+                                      "/tools/examples' '", python, "' example.py >log.txt 2>&1")
+                                     .c_str());
+  // What stands there: two jobs that wait, 4 GPUs of one type and 8 of another, at 120 s.
+  std::vector<ForeignJob> jobs(2);
+  jobs[0].arrival_s = 0.0, jobs[0].gang = 1, jobs[0].remaining_steps = 5e5;
+  jobs[1].arrival_s = 60.0, jobs[1].gang = 2, jobs[1].remaining_steps = 2e4;
+  const std::vector<GpuType> types = {{"v100", 4}, {"k80", 8}};
+  const std::vector<double> rates = {40.0, 9.0, 20.0, 16.0};
+  std::vector<int> runs_on(2);
+  ForeignDecider(bundle, "policy.h5").Decide({120.0, types, jobs, rates, true}, runs_on);
+  const std::string log = Slurp(folder / "log.txt");
+  CAPTURE(log);
+  CHECK(status == 0);
+  CHECK(log == Join("[", runs_on[0], ", ", runs_on[1], "]\n"));
+}
+
 TEST_CASE("foreign: Gavel's scheduler asks a policy of Berth's as one of its own") {
   const std::string python = Python(BERTH_SOURCE_DIR, "numpy, onnxruntime");
   if (python.empty()) return test::Skip("needs Python with numpy and onnxruntime (tools/setup)");

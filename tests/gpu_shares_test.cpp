@@ -12,10 +12,13 @@
 #include "env/simulator.hpp"
 #include "tests/audit.hpp"
 #include "tests/catch.hpp"
+#include "tests/errors.hpp"
 #include "tests/tiny.hpp"
 
 namespace berth {
 namespace {
+
+using test::ErrorOf;
 
 struct Part {
   double arrival, steps;
@@ -64,15 +67,6 @@ void RunAll(Simulator& sim) {
     REQUIRE(test::Observe(auditor, sim) == "");
   }
   REQUIRE(sim.finished());
-}
-
-std::string ErrorOf(const ScenarioData& data) {
-  try {
-    Scenario scenario(data);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // The assignment to groups against the plain one with a column for every place.
-#include "baselines/grouped_assignment.hpp"
+#include "env/grouped_assignment.hpp"
 
 #include <limits>
 #include <vector>
@@ -40,6 +40,7 @@ Instance Random(std::uint32_t round) {
 }  // namespace
 
 TEST_CASE("grouped assignment: as cheap as with a column for every place", "[baselines]") {
+  GroupedAssignment solver;
   for (std::uint32_t round = 0; round < 300; ++round) {
     const Instance instance = Random(round);
     const std::size_t groups = instance.room.size();
@@ -57,7 +58,7 @@ TEST_CASE("grouped assignment: as cheap as with a column for every place", "[bas
     const std::vector<int> plain = CheapestAssignment(written, instance.rows, columns);
     for (int row = 0; row < instance.rows; ++row) expected += written[U(row * columns + plain[U(row)])];
 
-    const std::vector<int> found = GroupedAssignment(instance.cost, instance.room);
+    const std::span<const int> found = solver.Solve(instance.cost, instance.room);
     REQUIRE(found.size() == U(instance.rows));
     std::vector<int> used(groups, 0);
     double sum = 0.0;

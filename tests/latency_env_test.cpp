@@ -12,15 +12,12 @@
 #include "env/sched_env.hpp"
 #include "tests/catch.hpp"
 #include "tests/tiny.hpp"
+#include "tests/with_features.hpp"
 
 namespace berth {
 namespace {
 
-Scenario With(ScenarioData data, const std::string& features, const std::string& clock = "event") {
-  data.features = ParseFeatures(features);
-  data.clock = Clock::Parse(clock);
-  return Scenario(std::move(data));
-}
+using test::With;
 
 SchedEnvOptions Options(int jobs) {
   SchedEnvOptions options;

@@ -6,27 +6,15 @@
 #include "env/rng.hpp"
 #include "env/simulator.hpp"
 #include "tests/catch.hpp"
+#include "tests/strict_order.hpp"
 #include "tests/tiny.hpp"
+#include "tests/with_features.hpp"
 
 namespace berth {
 namespace {
 
-Scenario With(ScenarioData data, const std::string& features, const std::string& clock = "event") {
-  data.features = ParseFeatures(features);
-  data.clock = Clock::Parse(clock);
-  return Scenario(std::move(data));
-}
-
-// Strict order of arrival on type 0.
-void Strict(const Simulator& sim, Decision& decision) {
-  int room = sim.state().free_gpus[0];
-  for (int job : sim.state().waiting) {
-    const int gang = sim.scenario().data().jobs.gang[static_cast<std::size_t>(job)];
-    if (gang > room) break;
-    room -= gang;
-    decision.Start(job, 0);
-  }
-}
+using test::Strict;
+using test::With;
 
 struct Played {
   std::vector<double> asked, completion;

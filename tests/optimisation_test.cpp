@@ -265,31 +265,44 @@ TEST_CASE("annealing and genetic: more iterations help, the seed decides", "[opt
   CHECK(value("genetic(horizon=12)") == value("genetic"));
 }
 
-TEST_CASE("matching: the greatest sum of speed over remaining work, by exhaustive search", "[optimisation]") {
+// The best choice of one job on a, two on b out of six, by exhaustive search.
+template <typename Weight>
+double BestOfThree(Weight weight) {
+  double best = -1e300;
+  for (int x = 0; x < 6; ++x) {
+    for (int y = 0; y < 6; ++y) {
+      for (int z = 0; z < 6; ++z) {
+        if (x != y && y != z && x != z) best = std::max(best, weight(x, 0) + weight(y, 1) + weight(z, 1));
+      }
+    }
+  }
+  return best;
+}
+
+TEST_CASE("matching and nash_welfare: the greatest sum of weights, by exhaustive search", "[optimisation]") {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     CAPTURE(seed);
     const Scenario scenario = Draw(seed, 6, {1, 2});
     Simulator simulator(scenario);
     REQUIRE(simulator.AdvanceToDecision());
     const ClusterView view = simulator.View(Knowledge::kOracle);
-    Decision decision;
-    test::Make("matching")->Decide(view, decision);
-    const auto weight = [&](int job, int type) { return view.Rate(job, type) / view.RemainingSteps(job); };
-    double found = 0.0;
-    for (const Command& command : decision.commands) found += weight(command.job, command.type);
-    double best = 0.0;  // one job on a, two on b
-    for (int x = 0; x < 6; ++x) {
-      for (int y = 0; y < 6; ++y) {
-        for (int z = 0; z < 6; ++z) {
-          if (x != y && y != z && x != z) best = std::max(best, weight(x, 0) + weight(y, 1) + weight(z, 1));
-        }
-      }
-    }
-    CHECK(found == Approx(best).epsilon(1e-12));
+    const auto found = [&](const char* name, auto weight) {
+      Decision decision;
+      test::Make(name)->Decide(view, decision);
+      CHECK(decision.commands.size() == 3);
+      double sum = 0.0;
+      for (const Command& command : decision.commands) sum += weight(command.job, command.type);
+      return sum;
+    };
+    const auto rate = [&](int job, int type) { return view.Rate(job, type) / view.RemainingSteps(job); };
+    CHECK(found("matching", rate) == Approx(BestOfThree(rate)).epsilon(1e-12));
+    // ln of the product of 1 / (seconds alone on the fastest type x slowness here).
+    const auto log = [&](int job, int type) { return std::log(rate(job, type)); };
+    CHECK(found("nash_welfare", log) == Approx(BestOfThree(log)).epsilon(1e-9));
   }
 }
 
-TEST_CASE("matching: on equal GPUs it is srpt", "[optimisation]") {
+TEST_CASE("matching and nash_welfare: on equal GPUs they are srpt", "[optimisation]") {
   Stream stream(5, Purpose::kTest);
   std::vector<test::TinyJob> jobs;
   double now = 0.0;
@@ -299,6 +312,7 @@ TEST_CASE("matching: on equal GPUs it is srpt", "[optimisation]") {
   }
   const Scenario scenario = test::Tiny({{"a", 3}}, {{1.0}}, jobs);
   CHECK(Ends("matching", scenario) == Ends("srpt", scenario));
+  CHECK(Ends("nash_welfare", scenario) == Ends("srpt", scenario));
 }
 
 }  // namespace berth

@@ -13,10 +13,13 @@
 #include "env/simulator.hpp"
 #include "tests/audit.hpp"
 #include "tests/catch.hpp"
+#include "tests/errors.hpp"
 #include "tests/tiny.hpp"
 
 namespace berth {
 namespace {
+
+using test::ErrorOf;
 
 const MigProduct& ProductNamed(const std::string& name) {
   for (const MigProduct& product : MigProducts()) {
@@ -38,15 +41,6 @@ ScenarioData Data(int gpus, const std::vector<test::TinyJob>& jobs, const std::v
   data.traits.utilization = utilization;
   data.features = ParseFeatures(features);
   return data;
-}
-
-std::string ErrorOf(const ScenarioData& data) {
-  try {
-    Scenario scenario(data);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
 }
 
 int TypeNamed(const Scenario& scenario, const std::string& name) {

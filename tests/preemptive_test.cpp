@@ -156,21 +156,32 @@ TEST_CASE("tiresias: queues and thresholds by hand", "[baselines]") {
 
 TEST_CASE("preempt_migrate: stops a job exactly when that saves time, whatever it costs", "[baselines]") {
   // One GPU; v runs with r s left when w of p s comes. Left alone v ends at r and w at r + p; stopped, w ends
-  // at p and v at p + c + r, c the checkpoint and restore.
-  int stops = 0;
-  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
-    Stream stream(seed, Purpose::kTest);
-    const double r = stream.Uniform(1.0, 50.0), p = stream.Uniform(1.0, 50.0), c = stream.Uniform(0.0, 20.0);
-    ScenarioData data = TinyData({{"a", 1}}, {{1.0}}, {{0, 10 + r}, {10, p}});
-    data.costs = {0.4 * c, 0.6 * c, 7.0};
-    const std::vector<double> ends = Ends("preempt_migrate", Scenario(data));
-    const double alone = r + (r + p), stopped = p + (p + c + r);
-    CAPTURE(seed, r, p, c);
-    CHECK(ends[0] - 10 + ends[1] - 10 == Approx(std::min(alone, stopped)).epsilon(1e-12));
-    stops += stopped < alone;
-  }
-  CHECK(stops > 10);
-  CHECK(stops < 50);
+  // at p and v at p + c + r, c what stopping and starting v costs: `charge` makes it of a number drawn.
+  const auto check = [](auto charge) {
+    int stops = 0;
+    for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+      Stream stream(seed, Purpose::kTest);
+      const double r = stream.Uniform(1.0, 50.0), p = stream.Uniform(1.0, 50.0);
+      ScenarioData data = TinyData({{"a", 1}}, {{1.0}, {1.0}}, {{0, 10 + r, 0}, {10, p, 1}});
+      const double c = charge(stream.Uniform(0.0, 20.0), data);
+      const std::vector<double> ends = Ends("preempt_migrate", Scenario(data));
+      const double alone = r + (r + p), stopped = p + (p + c + r);
+      CAPTURE(seed, r, p, c);
+      CHECK(ends[0] - 10 + ends[1] - 10 == Approx(std::min(alone, stopped)).epsilon(1e-12));
+      stops += stopped < alone;
+    }
+    CHECK(stops > 10);
+    CHECK(stops < 50);
+  };
+  check([](double s, ScenarioData& data) {
+    data.costs = {0.4 * s, 0.6 * s, 7.0};
+    return s;
+  });
+  check([](double gb, ScenarioData& data) {  // saving and loading v by its size; w has none
+    data.traits.checkpoint_gb = {gb, 0.0};
+    data.features = ParseFeatures("checkpoints(write_gb_s=2,read_gb_s=4)");
+    return gb / 2.0 + gb / 4.0;
+  });
 }
 
 TEST_CASE("preempt_migrate: moves a job exactly when it then ends sooner", "[baselines]") {

@@ -34,8 +34,9 @@ bool CanDraw() {
   return !test::Python(BERTH_SOURCE_DIR, "h5py, matplotlib").empty();
 }
 
-// "" where there is none.
+// BERTH_BROWSER, or one of those that `tools/setup --browser` looks for; "" where there is none.
 std::string Browser() {
+  if (const char* named = std::getenv("BERTH_BROWSER"); named != nullptr && *named != '\0') return named;
   for (const char* name : {"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"}) {
     if (std::system(Join("command -v ", name, " >/dev/null 2>&1").c_str()) == 0) return name;
   }
@@ -43,7 +44,8 @@ std::string Browser() {
 }
 
 // What the browser finds, written into the page's own elements: pictures that it could draw, bars of the
-// chart, and what stands in the tip once the mouse is over one.
+// chart, what stands in the tip once the mouse is over one, how often the address changed while 40 turns of
+// the wheel drew the chart and once they were over, and which files the page gave of itself.
 constexpr const char* kProbe = R"(<script>addEventListener("load", () => {
   const images = [...document.images], canvas = document.getElementById("gantt"), box = canvas.getBoundingClientRect();
   const said = document.body.dataset, tip = document.getElementById("tip");
@@ -60,6 +62,24 @@ constexpr const char* kProbe = R"(<script>addEventListener("load", () => {
   const all = document.getElementById("all");
   all.click();
   said.afterwards = canvas.dataset.drawn;
+
+  let addresses = 0;
+  const replace = history.replaceState.bind(history);
+  history.replaceState = (...address) => { ++addresses; replace(...address); };
+  for (let turn = 0; turn < 40; ++turn) {
+    canvas.dispatchEvent(new WheelEvent("wheel", {clientX: box.left + box.width / 2, deltaY: -20, cancelable: true}));
+  }
+  said.turning = addresses;
+  const saved = [], make = URL.createObjectURL;
+  let blob;
+  URL.createObjectURL = (given) => make.call(URL, blob = given);
+  HTMLAnchorElement.prototype.click = function () { saved.push(`${this.download} ${blob.type} ${blob.size > 1000}`); };
+  for (const button of document.querySelectorAll("[data-save]")) button.click();
+  setTimeout(() => {
+    said.turned = addresses;
+    said.address = location.hash;
+    said.saved = saved.sort().join(", ");
+  }, 3000);
 });</script>)";
 
 std::string Said(const std::string& dom, const std::string& name) {
@@ -84,9 +104,8 @@ TEST_CASE("report: a page that needs no network, and opens in a browser without 
   CAPTURE(ran.error, ran.out);
   REQUIRE(ran.code == 0);
   const std::string page = Slurp(folder / "page/index.html");
-  // Nothing is fetched: every src is data, and links go within the page or to files beside it.
-  static const std::regex kOutside(
-      R"re((src|href)="(?!data:|#|[a-z0-9_]+\.(svg|png|h5)")|url\(|@import|<link rel="style)re");
+  // Nothing is fetched, and nothing leads out of it: every src is data, and links go within the page.
+  static const std::regex kOutside(R"re((src|href)="(?!data:|#)|url\(|@import|<link rel="style)re");
   CHECK_FALSE(std::regex_search(page, kOutside));
   // Nine figures, one of them of the two loads, and a chart a scheduler; each as SVG and PNG.
   CHECK(Pictures(folder / "page", ".svg") == 11);
@@ -95,12 +114,13 @@ TEST_CASE("report: a page that needs no network, and opens in a browser without 
   CHECK(page.find("schedulers=fcfs;srpt") != std::string::npos);
 
   const std::string browser = Browser();
-  if (browser.empty()) return test::Skip("needs chromium");
+  if (browser.empty()) return test::Skip("needs chromium: tools/setup --browser");
   std::ofstream(folder / "page/probe.html")
       << std::regex_replace(page, std::regex("</body>"), std::string(kProbe) + "</body>");
   const std::string command = Join("cd '", folder.path(), "' && timeout 60 ", browser,
-                                   " --headless --no-sandbox --disable-gpu --enable-logging=stderr "
-                                   "--window-size=1200,900 --dump-dom 'file://",
+                                   " --headless --no-sandbox --disable-gpu --disable-dev-shm-usage "
+                                   "--enable-logging=stderr --window-size=1200,900 "
+                                   "--virtual-time-budget=10000 --dump-dom 'file://",
                                    folder / "page/probe.html", "' >dom.html 2>console.txt");
   REQUIRE(std::system(command.c_str()) == 0);
   const std::string dom = Slurp(folder / "dom.html"), console = Slurp(folder / "console.txt");
@@ -112,6 +132,17 @@ TEST_CASE("report: a page that needs no network, and opens in a browser without 
   CHECK(std::atoi(Said(dom, "afterwards").c_str()) >= std::atoi(Said(dom, "bars").c_str()));
   CHECK(std::regex_search(Said(dom, "tip"),
                           std::regex("^job \\d+: .*GPU.*\\n(v100|k80) \\d: .* to .*\\narrived")));
+  // Browsers refuse addresses that change too often: one, when the wheel has come to rest.
+  CHECK(Said(dom, "turning") == "0");
+  CHECK(Said(dom, "turned") == "1");
+  CHECK(std::regex_search(Said(dom, "address"), std::regex("^#k=0&(amp;)?from=[0-9.]+&(amp;)?to=[0-9.]+$")));
+  std::string saved;
+  for (const std::string figure : {"decision_times", "fairness", "gantt", "jct_cdf", "jct_load", "mean_jct",
+                                   "queue", "slowdown", "tails", "utilisation"}) {
+    saved += Join(saved.empty() ? "" : ", ", figure, ".png image/png true");
+    if (figure != "gantt") saved += Join(", ", figure, ".svg image/svg+xml true");
+  }
+  CHECK(Said(dom, "saved") == saved);
 }
 
 TEST_CASE("report: the result file has what it says, equal to the JSON") {

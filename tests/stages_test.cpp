@@ -11,6 +11,7 @@
 #include "env/rng.hpp"
 #include "tests/catch.hpp"
 #include "tests/tiny.hpp"
+#include "tests/with_features.hpp"
 
 namespace berth {
 namespace {
@@ -20,10 +21,7 @@ RunResult RunOf(const Scenario& scenario, const std::string& spec) {
   return Run(scenario, *scheduler, spec, {});
 }
 
-Scenario With(ScenarioData data, const std::string& features) {
-  data.features = ParseFeatures(features);
-  return Scenario(std::move(data));
-}
+using test::With;
 
 TEST_CASE("stages pace a step as worked out by hand") {
   // A step: GPU 1 s, 16 core-seconds on 8 cores = 2 s, transfer 0.5 s. 100 steps.

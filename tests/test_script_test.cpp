@@ -82,4 +82,12 @@ TEST_CASE(
   CHECK(!fs::exists(script / "ran"));
 }
 
+TEST_CASE("tools/test: asks for a browser, and does without") {
+  Script script;
+  script.Program("tools/setup", "echo \"asked ${1:-}\"; [ \"${1:-}\" != --browser ]");
+  CHECK(script.Run() == 0);
+  CHECK_THAT(script.said,
+             Contains("asked --browser\nno browser: ") && EndsWith("\n12 passed, 0 failed, 2 skipped\n"));
+}
+
 }  // namespace berth

@@ -14,6 +14,7 @@
 #include "tests/runs.hpp"
 #include "tests/tiny.hpp"
 #include "tests/toy_scenarios.hpp"
+#include "tests/with_features.hpp"
 
 namespace berth {
 namespace {
@@ -22,8 +23,7 @@ using Types = std::vector<std::pair<std::string, int>>;
 
 Scenario With(ScenarioData data, const std::string& features, int gpus_per_node) {
   for (GpuType& type : data.cluster.types) type.gpus_per_node = gpus_per_node;
-  data.features = ParseFeatures(features);
-  return Scenario(std::move(data));
+  return test::With(std::move(data), features);
 }
 
 std::string ErrorOf(const ScenarioData& data, const std::string& features, int gpus_per_node = 2) {

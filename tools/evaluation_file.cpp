@@ -1,7 +1,9 @@
 #include "tools/evaluation_file.hpp"
 
+#include <iterator>
 #include <limits>
 
+#include "data/columns.hpp"
 #include "data/hdf5_file.hpp"
 #include "env/index.hpp"
 #include "tools/scenario_options.hpp"
@@ -10,10 +12,6 @@ namespace berth {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
-std::int64_t Count(const auto& values) {
-  return static_cast<std::int64_t>(values.size());
-}
 
 void WriteWorkloads(const EvaluationPlan& plan, h5::Writer& out) {
   const Window window = plan.window;
@@ -28,14 +26,14 @@ void WriteWorkloads(const EvaluationPlan& plan, h5::Writer& out) {
     per_hour.push_back(span > 0.0 ? (jobs.size() - 1) / span * 3600.0 : kNaN);
   }
   const std::int64_t width = window.end - window.begin;
-  out.Array<double>("arrival_s", arrival, {Count(plan.workloads), width});
-  out.Array<double>("alone_s", alone, {Count(plan.workloads), width});
+  out.Array<double>("arrival_s", arrival, {std::ssize(plan.workloads), width});
+  out.Array<double>("alone_s", alone, {std::ssize(plan.workloads), width});
   out.Array<double>("arrivals_per_h", per_hour);
 }
 
 void WriteFigures(const EvaluationPlan& plan, const std::vector<ResultRow>& rows, h5::Writer& out) {
   const std::int64_t width = plan.window.end - plan.window.begin;
-  const std::int64_t schedulers = Count(rows), workloads = Count(plan.workloads);
+  const std::int64_t schedulers = std::ssize(rows), workloads = std::ssize(plan.workloads);
   std::vector<std::string> names, knowledge;
   std::vector<double> jct, means, intervals, ratios;
   std::vector<std::uint64_t> signatures;
@@ -129,11 +127,8 @@ void WriteOutagesAndQueue(const std::vector<Recording>& recordings, h5::Writer& 
 
 void WriteFirstScenario(const Scenario& scenario, h5::Writer& out) {
   const ScenarioData& data = scenario.data();
-  std::vector<std::string> types;
-  std::vector<std::int32_t> counts;
-  for (const GpuType& type : data.cluster.types) types.push_back(type.name), counts.push_back(type.count);
-  out.Strings("recording/types", types);
-  out.Array("recording/type_counts", counts);
+  out.Strings("recording/types", ColumnOf(data.cluster.types, &GpuType::name));
+  out.Array("recording/type_counts", ColumnOf(data.cluster.types, &GpuType::count));
   out.Strings("recording/job_types", data.throughputs.job_types);
   out.Array("recording/jobs/id", data.jobs.id);
   out.Array("recording/jobs/arrival_s", data.jobs.arrival);
@@ -143,19 +138,18 @@ void WriteFirstScenario(const Scenario& scenario, h5::Writer& out) {
 
 void WriteRecordings(const EvaluationPlan& plan, const std::vector<ResultRow>& rows,
                      const std::vector<Recording>& recordings, h5::Writer& out) {
-  std::vector<double> waits, means;
-  for (const ResultRow& row : rows) means.push_back(row.DecisionMicroseconds());
+  std::vector<double> waits;
   std::vector<std::int64_t> counts;
   for (const Recording& recording : recordings) {
     for (const std::vector<double>& of : recording.wait_s) waits.insert(waits.end(), of.begin(), of.end());
     const std::vector<std::int64_t>& bins = recording.decision_times.counts();
     counts.insert(counts.end(), bins.begin(), bins.end());
   }
-  const std::int64_t width = plan.window.end - plan.window.begin, schedulers = Count(recordings);
-  out.Array<double>("wait_s", waits, {schedulers, Count(plan.workloads), width});
+  const std::int64_t width = plan.window.end - plan.window.begin, schedulers = std::ssize(recordings);
+  out.Array<double>("wait_s", waits, {schedulers, std::ssize(plan.workloads), width});
   out.Array("decision_us/edges", DecisionTimes::EdgesUs());
-  out.Array("decision_us/mean", means);
-  out.Array("decision_us/counts", counts, {schedulers, Count(counts) / schedulers});
+  out.Array("decision_us/mean", ColumnOf(rows, &ResultRow::DecisionMicroseconds));
+  out.Array("decision_us/counts", counts, {schedulers, std::ssize(counts) / schedulers});
   WriteFirstScenario(plan.workloads[0], out);
   WriteSpans(recordings, out);
   WriteOutagesAndQueue(recordings, out);

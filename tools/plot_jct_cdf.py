@@ -10,24 +10,22 @@ import textwrap
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent / "report"))
-from evaluation_file import Evaluation  # noqa: E402  (it stands beside the report's other parts)
-from style import learned, log_limits, look, plain_numbers, plt  # noqa: E402
+from evaluation_file import Evaluation, alike  # noqa: E402  (it stands beside the report's other parts)
+from style import cumulative, learned, log_limits, looks, plain_numbers, plt  # noqa: E402
 
 
 def draw(names, jct_s, attributes, labels, out):
     figure, axes = plt.subplots(figsize=(7.5, 4.6), layout="constrained")
     mean_h = [np.nanmean(jct) / 3600 if np.isfinite(jct).any() else np.nan for jct in jct_s]
-    drawn = {False: 0, True: 0}  # of either look
-    for k in np.argsort(mean_h):
-        hours = np.sort(jct_s[k][~np.isnan(jct_s[k])]) / 3600
-        done = np.arange(1, hours.size + 1) / jct_s[k].size
-        kind = learned(names[k])
-        label = labels.get(names[k], "learned policy" if kind else names[k])
-        mean = f"{mean_h[k]:.1f} h" if hours.size else "no job finished"
-        axes.step(hours, done, where="post", label=f"{label}: {mean}", zorder=1.9 if kind else 2, **look(drawn[kind], kind))
-        drawn[kind] += 1
+    order = np.argsort(mean_h, kind="stable")
+    limits = log_limits(jct_s / 3600, share=0.9995)
+    for k, look in zip(order, looks([names[k] for k in order], alike(jct_s[order]))):
+        label = labels.get(names[k], "learned policy" if learned(names[k]) else names[k])
+        mean = f"{mean_h[k]:.1f} h" if np.isfinite(mean_h[k]) else "no job finished"
+        end = max(limits[1], np.nanmax(jct_s[k], initial=0.0) / 3600)
+        axes.step(*cumulative(jct_s[k] / 3600, jct_s[k].size, (limits[0], end)), where="post", label=f"{label}: {mean}", **look)
     axes.set_xscale("log")
-    axes.set_xlim(*log_limits(jct_s / 3600, share=0.9995))
+    axes.set_xlim(*limits)
     axes.set_ylim(0, 1)
     plain_numbers(axes.xaxis)
     axes.set_xlabel("job completion time (hours, log scale)")
@@ -37,7 +35,7 @@ def draw(names, jct_s, attributes, labels, out):
     axes.grid(True, which="major", color="#dddddd", linewidth=0.8)
     axes.grid(True, which="minor", color="#f2f2f2", linewidth=0.5)
     axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(title="scheduler: mean", loc="upper left", frameon=False, fontsize=9)
+    axes.legend(title="scheduler: mean", loc="upper left", frameon=False, fontsize=9, handlelength=3)
     try:
         figure.savefig(out, dpi=160)
     except (OSError, ValueError) as error:

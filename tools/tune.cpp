@@ -1,5 +1,5 @@
 // berth tune: a scheduler's numeric parameters, by default the weights of the tuned rule, searched by CMA-ES
-// on training workloads.
+// on training workloads; or the weights of a frozen policy, by an evolution strategy.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -13,6 +13,7 @@
 #include "tools/results.hpp"
 #include "tools/scenario_options.hpp"
 #include "tools/table.hpp"
+#include "tools/tune/policy_search.hpp"
 #include "tools/tune/tuning.hpp"
 #include "tools/verbs.hpp"
 
@@ -24,13 +25,22 @@ void AddTuneOptions(Options& options) {
   options.Value("parameters",
                 "size,gang,slow,contrast,slow_single,contrast_single,slow_load,contrast_load,age,stay",
                 "numeric parameters to search, separated by commas");
-  options.Value("step", "0.3", "first standard deviation of a parameter: this times max(1, |start|)");
+  options.Value(
+      "policy", "",
+      "search the weights of this policy (.h5) instead, by an evolution strategy; --out is the better one");
+  options.Value(
+      "step", "",
+      "first standard deviation of a parameter: this times max(1, |start|) [0.3]; of a policy's weights: "
+      "this times their array's scale [0.1]");
+  options.Value("learning-rate", "0.05",
+                "of a policy's weights, in the same units; falls linearly to a tenth");
   options.Value("reference", "srpt", "scheduler that mean JCTs are divided by");
   AddScenarioOptions(options);
   options.Value("workloads", "8", "new training workloads a generation, the same for all candidates");
   options.Value("jobs", "400", "arrivals of a workload");
   options.Value("window", "100:300", "measure only jobs A:B of a workload; later jobs compete meanwhile");
-  options.Value("population", "0", "candidates a generation; 0 = 4 + 3 ln(parameters)");
+  options.Value("population", "0",
+                "candidates a generation, of policies even; 0 = 4 + 3 ln(parameters), of policies 32");
   options.Value("seconds", "80", "stop after this long; 0 = no limit");
   options.Value("generations", "0", "stop after so many; 0 = no limit");
   options.Value("validate", "20",
@@ -38,7 +48,8 @@ void AddTuneOptions(Options& options) {
   options.Value("seed", "0", "of workloads and search");
   options.Value("threads", std::to_string(std::max(1U, std::thread::hardware_concurrency())),
                 "runs at once; with --generations instead of --seconds the answer does not depend on it");
-  options.Output("out", "write the answer to this file, as `berth evaluate --config` reads it");
+  options.Output("out",
+                 "write the answer to this file: as `berth evaluate --config` reads it, or the policy (.h5)");
 }
 
 const SchedulerInfo& FindScheduler(const Spec& spec) {
@@ -68,6 +79,40 @@ double Start(const Options& options, const Spec& spec, const std::string& name) 
   return ParseNumber(text, Join(options.Where("parameters"), ": ", spec.name, "'s '", name, "'"));
 }
 
+double Step(const Options& options, double otherwise) {
+  return options.Given("step") ? options.Number("step", 1e-9, 1e9) : otherwise;
+}
+
+// What both kinds of search share.
+template <typename Search>
+void ReadSearch(Options& options, Search& search) {
+  search.reference = options.Text("reference");
+  search.source = ResolveWorkload(options).source;
+  if (search.source->fixed()) {
+    throw Error(Join("--scenario: expected a generator (--workload), found ", search.source->Describe(),
+                     ", one fixed workload"));
+  }
+  search.workloads = static_cast<int>(options.Integer("workloads", 1, 100000));
+  search.jobs = static_cast<int>(options.Integer("jobs", 1, 100000000));
+  search.window = ResolveWindow(options, search.jobs);
+  search.population = static_cast<int>(options.Integer("population", 0, 100000));
+  search.seconds = options.Number("seconds", 0.0, 1e9);
+  search.generations = static_cast<int>(options.Integer("generations", 0, 1000000000));
+  if (search.seconds == 0.0 && search.generations == 0) {
+    throw Error("--seconds, --generations: expected at least one limit above 0");
+  }
+  search.seed = static_cast<std::uint64_t>(options.Integer("seed", 0, INT64_MAX));
+  search.threads = static_cast<int>(options.Integer("threads", 1, 4096));
+}
+
+void CheckRunnable(const ScenarioSource& source, std::uint64_t seed, const std::vector<std::string>& specs) {
+  const Scenario sample = source.Make(seed, Split::kTrain, 0, 0, /*jobs=*/1);
+  for (const std::string& spec : specs) {
+    const std::unique_ptr<Scheduler> scheduler = MakeScheduler(spec, AllSchedulers());
+    CheckRunnable(sample, *scheduler, spec);
+  }
+}
+
 Tuning MakeTuning(Options& options) {
   Tuning tuning;
   const std::string text = options.Text("scheduler");
@@ -76,7 +121,7 @@ Tuning MakeTuning(Options& options) {
   tuning.parameters = SplitOutsideParentheses(options.Text("parameters"), ',');
   if (tuning.parameters.empty())
     throw Error(Join(options.Where("parameters"), ": expected names, found none"));
-  const double step = options.Number("step", 1e-9, 1e9);
+  const double step = Step(options, 0.3);
   for (const std::string& name : tuning.parameters) {
     if (std::count(tuning.parameters.begin(), tuning.parameters.end(), name) > 1) {
       throw Error(Join(options.Where("parameters"), ": expected each name once, found '", name, "' again"));
@@ -84,29 +129,100 @@ Tuning MakeTuning(Options& options) {
     tuning.start.push_back(Start(options, tuning.scheduler, name));
     tuning.scales.push_back(step * std::max(1.0, std::abs(tuning.start.back())));
   }
-  tuning.reference = options.Text("reference");
-  tuning.source = ResolveWorkload(options).source;
-  if (tuning.source->fixed()) {
-    throw Error(Join("--scenario: expected a generator (--workload), found ", tuning.source->Describe(),
-                     ", one fixed workload"));
-  }
-  tuning.workloads = static_cast<int>(options.Integer("workloads", 1, 100000));
-  tuning.jobs = static_cast<int>(options.Integer("jobs", 1, 100000000));
-  tuning.window = ResolveWindow(options, tuning.jobs);
-  tuning.population = static_cast<int>(options.Integer("population", 0, 100000));
-  tuning.seconds = options.Number("seconds", 0.0, 1e9);
-  tuning.generations = static_cast<int>(options.Integer("generations", 0, 1000000000));
-  if (tuning.seconds == 0.0 && tuning.generations == 0) {
-    throw Error("--seconds, --generations: expected at least one limit above 0");
-  }
-  tuning.seed = static_cast<std::uint64_t>(options.Integer("seed", 0, INT64_MAX));
-  tuning.threads = static_cast<int>(options.Integer("threads", 1, 4096));
-  const Scenario sample = tuning.source->Make(tuning.seed, Split::kTrain, 0, 0, /*jobs=*/1);
-  for (const std::string& spec : {text, tuning.reference}) {
-    const std::unique_ptr<Scheduler> scheduler = MakeScheduler(spec, AllSchedulers());
-    CheckRunnable(sample, *scheduler, spec);
-  }
+  ReadSearch(options, tuning);
+  CheckRunnable(*tuning.source, tuning.seed, {text, tuning.reference});
   return tuning;
+}
+
+// Prints and gives back how reference, start and answer do on workloads that no generation draws.
+Json Report(const Tuning& tuning, int generations, const std::vector<std::string>& rows, int validate) {
+  const auto jct = Validate(tuning, rows, validate);
+  std::cout << generations << " generations on " << tuning.source->Describe() << "\n\n";
+  Table table({"scheduler", "mean JCT h", "ratio [95%]"});
+  Json list = Json::array();
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    const Interval mean = BootstrapMean(jct[k], 0), ratio = BootstrapRatio(jct[k], jct[0], 0);
+    const char* role = k == 0 ? "reference" : k == 1 ? "start" : "found";
+    table.AddRow({role, Hours(mean.mean),
+                  Join(Fixed(ratio.mean, 3), " [", Fixed(ratio.low, 3), ", ", Fixed(ratio.high, 3), "]")});
+    list.push_back({{"role", role},
+                    {"scheduler", rows[k]},
+                    {"mean_jct_s", mean.mean},
+                    {"jct_ratio", {{"mean", ratio.mean}, {"low", ratio.low}, {"high", ratio.high}}}});
+  }
+  std::cout << table.ToString();
+  return list;
+}
+
+// Progress by generations or by the clock, whichever is nearer its limit.
+class Shown {
+ public:
+  Shown(int generations, double seconds) : generations_(generations), seconds_(seconds) {}
+  void operator()(int generation, const std::string& what) {
+    const double elapsed = std::chrono::duration<double>(Wall::now() - begin_).count();
+    double share = generations_ > 0 ? static_cast<double>(generation) / generations_ : 0.0;
+    if (seconds_ > 0.0) share = std::max(share, elapsed / seconds_);
+    progress_.Update(std::min(1.0, share), Join("generation ", generation, ", ", what));
+  }
+
+ private:
+  using Wall = std::chrono::steady_clock;
+  int generations_;
+  double seconds_;
+  Wall::time_point begin_ = Wall::now();
+  Progress progress_{"tune"};
+};
+
+int TunePolicy(Options& options, const std::string& out) {
+  for (const char* name : {"scheduler", "parameters"}) {
+    if (options.Given(name)) {
+      throw Error(Join("expected ", options.Where("policy"), " or ", options.Where(name), ", found both"));
+    }
+  }
+  const std::string file = options.Text("policy");
+  options.Required("out");
+  PolicySearch search;
+  search.start = LoadBundle(file);
+  ReadSearch(options, search);
+  search.step = Step(options, 0.1);
+  search.learning_rate = options.Number("learning-rate", 1e-9, 1e9);
+  if (search.population == 0) search.population = 32;
+  if (search.population % 2 != 0) {
+    throw Error(Join(options.Where("population"),
+                     ": expected an even number, pairs of mirrored policies, found ", search.population));
+  }
+  const std::string start = Join("policy(file=", file, ")"), found = Join("policy(file=", out, ")");
+  CheckRunnable(*search.source, search.seed, {start, search.reference});
+  search.interrupted = &WatchInterrupts();
+  SearchedPolicy searched;
+  {
+    Shown shown(search.generations, search.seconds);
+    search.on_generation = [&](int generation, double ratio) {
+      shown(generation, Join("mean JCT ", Fixed(ratio, 3), " of ", search.reference));
+    };
+    searched = SearchPolicy(search);
+  }
+  const bool interrupted = *search.interrupted;
+  SaveBundle(searched.bundle, out);
+
+  Tuning measured;  // for its workloads
+  measured.source = search.source;
+  measured.jobs = search.jobs;
+  measured.window = search.window;
+  measured.seed = search.seed;
+  measured.threads = search.threads;
+  const Json list = Report(measured, searched.generations, {search.reference, start, found},
+                           static_cast<int>(options.Integer("validate", 1, 100000)));
+  std::cout << "\nfound: " << found << "\n";
+  Json json;
+  json["workload"] = search.source->Describe();
+  json["generations"] = searched.generations;
+  json["found"] = found;
+  json["interrupted"] = interrupted;
+  json["schedulers"] = list;
+  json["config"] = ConfigJson(options);
+  WriteJson(options, json);
+  return interrupted ? kExitInterrupted : 0;
 }
 
 }  // namespace
@@ -120,21 +236,16 @@ int RunTune(const std::vector<std::string>& arguments) {
   const std::string out = options.Text("out");
   CheckWritable(out, options.Where("out"));
   CheckJsonWritable(options);
+  if (options.Given("policy")) return TunePolicy(options, out);
   Tuning tuning = MakeTuning(options);
   const int validate = static_cast<int>(options.Integer("validate", 1, 100000));
   tuning.interrupted = &WatchInterrupts();
 
   Tuned tuned;
   {
-    Progress progress("tune");
-    using Wall = std::chrono::steady_clock;
-    const Wall::time_point begin = Wall::now();
+    Shown shown(tuning.generations, tuning.seconds);
     tuning.on_generation = [&](int generation, double best, double step) {
-      const double elapsed = std::chrono::duration<double>(Wall::now() - begin).count();
-      double share = tuning.generations > 0 ? static_cast<double>(generation) / tuning.generations : 0.0;
-      if (tuning.seconds > 0.0) share = std::max(share, elapsed / tuning.seconds);
-      progress.Update(std::min(1.0, share), Join("generation ", generation, ", best ", Fixed(best, 3), " of ",
-                                                 tuning.reference, ", step ", Fixed(step, 3)));
+      shown(generation, Join("best ", Fixed(best, 3), " of ", tuning.reference, ", step ", Fixed(step, 3)));
     };
     tuned = Tune(tuning);
   }
@@ -143,21 +254,8 @@ int RunTune(const std::vector<std::string>& arguments) {
 
   const std::string start = options.Text("scheduler"), found = tuned.scheduler.ToString();
   const std::vector<std::string> rows{tuning.reference, start, found};
-  const auto jct = Validate(tuning, rows, validate);
-  std::cout << tuned.generations << " generations on " << tuning.source->Describe() << "\n\n";
-  Table table({"scheduler", "mean JCT h", "ratio [95%]"});
-  Json list = Json::array();
-  for (std::size_t k = 0; k < rows.size(); ++k) {
-    const Interval mean = BootstrapMean(jct[k], 0), ratio = BootstrapRatio(jct[k], jct[0], 0);
-    const char* role = k == 0 ? "reference" : k == 1 ? "start" : "found";
-    table.AddRow({role, Hours(mean.mean),
-                  Join(Fixed(ratio.mean, 3), " [", Fixed(ratio.low, 3), ", ", Fixed(ratio.high, 3), "]")});
-    list.push_back({{"role", role},
-                    {"scheduler", rows[k]},
-                    {"mean_jct_s", mean.mean},
-                    {"jct_ratio", {{"mean", ratio.mean}, {"low", ratio.low}, {"high", ratio.high}}}});
-  }
-  std::cout << table.ToString() << "\nfound: " << found << "\n";
+  const Json list = Report(tuning, tuned.generations, rows, validate);
+  std::cout << "\nfound: " << found << "\n";
   if (!out.empty()) {
     WriteTextFile(out, Join("# found by berth tune in ", tuned.generations, " generations on ",
                             tuning.source->Describe(), "\nschedulers=", tuning.reference, ";", found, "\n"));

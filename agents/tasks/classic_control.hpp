@@ -18,6 +18,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "agents/tasks/ended_episodes.hpp"
 #include "env/batch_env.hpp"
 #include "env/check.hpp"
 #include "env/rng.hpp"
@@ -38,13 +39,13 @@ class ClassicControl final : public BatchEnv {
         seed_(seed),
         split_(split),
         bodies_(static_cast<std::size_t>(num_envs)),
-        ended_(bodies_.size()) {}
+        ended_(num_envs) {}
   int num_envs() const override { return static_cast<int>(bodies_.size()); }
   int num_actions() const override { return Dynamics::kActions; }
   ObservationLayout layout() const override { return {.global_channels = Dynamics::kObservation}; }
   void Reset(const StepBuffers& out) override;
   void StepRange(int begin, int end, std::span<const std::int32_t> actions, const StepBuffers& out) override;
-  EpisodeStats TakeStats() override;
+  EpisodeStats TakeStats() override { return ended_.Take(); }
   std::vector<std::uint8_t> SaveState() const override;
   void LoadState(std::span<const std::uint8_t> state, const StepBuffers& out) override;
 
@@ -66,7 +67,7 @@ class ClassicControl final : public BatchEnv {
   std::uint64_t seed_;
   Split split_;
   std::vector<Body> bodies_;
-  std::vector<EpisodeStats> ended_;  // [N] since the last TakeStats
+  EndedEpisodes ended_;
   std::int64_t steps_ = 0;
 };
 
@@ -111,8 +112,7 @@ void ClassicControl<Dynamics>::StepRange(int begin, int end, std::span<const std
     Dynamics::Observe(body.state, out.final_observation.data() + i * Dynamics::kObservation);
     if (!out.final_mask.empty())
       std::fill_n(out.final_mask.data() + i * Dynamics::kActions, Dynamics::kActions, std::uint8_t{1});
-    ++ended_[i].episodes;
-    ended_[i].return_sum += body.episode_return;
+    ended_.Add(i, body.episode_return);
     ++body.episode;
     Begin(i);
   }
@@ -120,18 +120,6 @@ void ClassicControl<Dynamics>::StepRange(int begin, int end, std::span<const std
   if (begin > 0) return;
   ++steps_;
   if (on_step) on_step(steps_);
-}
-
-template <class Dynamics>
-EpisodeStats ClassicControl<Dynamics>::TakeStats() {
-  EpisodeStats stats;
-  for (EpisodeStats& ended : ended_) {
-    stats.episodes += ended.episodes;
-    stats.return_sum += ended.return_sum;
-    ended = {};
-  }
-  stats.metric_sum = stats.return_sum;
-  return stats;
 }
 
 template <class Dynamics>

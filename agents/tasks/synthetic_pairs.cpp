@@ -7,14 +7,14 @@
 namespace berth {
 
 SyntheticPairs::SyntheticPairs(int num_envs, double gamma, std::uint64_t seed)
-    : layout_(ObservationV1::Layout(kQueue, kTypes)), gamma_(static_cast<float>(gamma)), seed_(seed) {
+    : layout_(ObservationV1::Layout(kQueue, kTypes)),
+      gamma_(static_cast<float>(gamma)),
+      seed_(seed),
+      ended_(num_envs) {
   for (int i = 0; i < num_envs; ++i) {
     envs_.push_back({std::vector<float>(static_cast<std::size_t>(layout_.size())),
                      std::vector<std::uint8_t>(static_cast<std::size_t>(num_actions())),
-                     Stream(seed, Purpose::kTest, Split::kTrain, static_cast<std::uint32_t>(i)),
-                     0.0,
-                     0,
-                     {}});
+                     Stream(seed, Purpose::kTest, Split::kTrain, static_cast<std::uint32_t>(i)), 0.0, 0});
   }
 }
 
@@ -83,22 +83,10 @@ void SyntheticPairs::StepRange(int begin, int end, std::span<const std::int32_t>
     out.truncated[i] = env.step >= kSteps;
     if (!out.truncated[i]) continue;
     std::copy(env.row.begin(), env.row.end(), out.final_observation.data() + i * env.row.size());
-    ++env.ended.episodes;
-    env.ended.return_sum += env.episode_return;
+    ended_.Add(i, env.episode_return);
     Begin(env);
   }
   Write(begin, end, out);
-}
-
-EpisodeStats SyntheticPairs::TakeStats() {
-  EpisodeStats stats;
-  for (Env& env : envs_) {
-    stats.episodes += env.ended.episodes;
-    stats.return_sum += env.ended.return_sum;
-    env.ended = {};
-  }
-  stats.metric_sum = stats.return_sum;
-  return stats;
 }
 
 std::vector<std::uint8_t> SyntheticPairs::SaveState() const {

@@ -8,6 +8,7 @@
 
 #include <vector>
 
+#include "agents/tasks/ended_episodes.hpp"
 #include "env/batch_env.hpp"
 #include "env/rng.hpp"
 
@@ -22,7 +23,7 @@ class SyntheticPairs final : public BatchEnv {
   ObservationLayout layout() const override { return layout_; }
   void Reset(const StepBuffers& out) override;
   void StepRange(int begin, int end, std::span<const std::int32_t> actions, const StepBuffers& out) override;
-  EpisodeStats TakeStats() override;
+  EpisodeStats TakeStats() override { return ended_.Take(); }
   std::vector<std::uint8_t> SaveState() const override;  // not for checkpoints: throws Error
   void LoadState(std::span<const std::uint8_t> state, const StepBuffers& out) override;
 
@@ -33,7 +34,6 @@ class SyntheticPairs final : public BatchEnv {
     Stream stream;
     double episode_return = 0.0;
     int step = 0;
-    EpisodeStats ended;  // since the last TakeStats
   };
   void Begin(Env& env) const;
   void Refill(Env& env, int job) const;
@@ -43,6 +43,7 @@ class SyntheticPairs final : public BatchEnv {
   float gamma_;
   std::uint64_t seed_;
   std::vector<Env> envs_;
+  EndedEpisodes ended_;
 };
 
 }  // namespace berth

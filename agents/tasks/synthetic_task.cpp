@@ -8,12 +8,14 @@
 namespace berth {
 
 SyntheticTask::SyntheticTask(int num_envs, double gamma, std::uint64_t seed)
-    : gamma_(static_cast<float>(gamma)), seed_(seed), envs_(static_cast<std::size_t>(num_envs)) {
+    : gamma_(static_cast<float>(gamma)),
+      seed_(seed),
+      envs_(static_cast<std::size_t>(num_envs)),
+      ended_(num_envs) {
   for (std::size_t i = 0; i < envs_.size(); ++i) {
     envs_[i] = {};
     streams_.emplace_back(seed, Purpose::kTest, Split::kTrain, static_cast<std::uint32_t>(i), 0);
   }
-  ended_.resize(envs_.size());
 }
 
 void SyntheticTask::Refill(std::size_t i, std::size_t slot) {
@@ -92,23 +94,11 @@ void SyntheticTask::StepRange(int begin, int end, std::span<const std::int32_t> 
     if (!out.truncated[i]) continue;
     std::copy(env.row.begin(), env.row.end(), out.final_observation.data() + i * env.row.size());
     if (!out.final_mask.empty()) Legal(env, out.final_mask.data() + i * (kSlots + 1));
-    ++ended_[i].episodes;
-    ended_[i].return_sum += env.episode_return;
+    ended_.Add(i, env.episode_return);
     ++env.episode;
     Begin(i);
   }
   Write(begin, end, out);
-}
-
-EpisodeStats SyntheticTask::TakeStats() {
-  EpisodeStats stats;
-  for (EpisodeStats& ended : ended_) {
-    stats.episodes += ended.episodes;
-    stats.return_sum += ended.return_sum;
-    ended = {};
-  }
-  stats.metric_sum = stats.return_sum;
-  return stats;
 }
 
 std::vector<std::uint8_t> SyntheticTask::SaveState() const {

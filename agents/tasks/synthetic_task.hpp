@@ -11,6 +11,7 @@
 #include <array>
 #include <vector>
 
+#include "agents/tasks/ended_episodes.hpp"
 #include "env/batch_env.hpp"
 #include "env/rng.hpp"
 
@@ -25,7 +26,7 @@ class SyntheticTask final : public BatchEnv {
   ObservationLayout layout() const override { return {.global_channels = 2 * kSlots + 2}; }
   void Reset(const StepBuffers& out) override;
   void StepRange(int begin, int end, std::span<const std::int32_t> actions, const StepBuffers& out) override;
-  EpisodeStats TakeStats() override;
+  EpisodeStats TakeStats() override { return ended_.Take(); }
   std::vector<std::uint8_t> SaveState() const override;
   void LoadState(std::span<const std::uint8_t> state, const StepBuffers& out) override;
 
@@ -49,7 +50,7 @@ class SyntheticTask final : public BatchEnv {
   std::uint64_t seed_;
   std::vector<Env> envs_;
   std::vector<Stream> streams_;
-  std::vector<EpisodeStats> ended_;  // [N] since the last TakeStats
+  EndedEpisodes ended_;
 };
 
 }  // namespace berth

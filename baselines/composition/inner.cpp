@@ -87,41 +87,8 @@ void Inner::Decide(const ClusterView& view, Decision& decision) {
   decision.wake_at = std::min(decision.wake_at, own_.wake_at);
 }
 
-int Inner::DecideWithin(const ClusterView& view, const char* who, std::vector<int>& left,
-                        Decision& decision) {
-  within_.Clear();
-  Decide(view, within_);
-  int change = 0;
-  for (Command& command : within_.commands) {
-    RefusePack(who, command);
-    command.devices_count = 0;
-    if (view.IsRunning(command.job)) left[U(view.TypeOf(command.job))] += view.Width(command.job);
-    change -= command.kind == CommandKind::kStop;
-  }
-  bool dropped = false;
-  std::erase_if(within_.commands, [&](const Command& command) {
-    if (command.kind != CommandKind::kStart && command.kind != CommandKind::kMove) return false;
-    const int width = WidthOf(view, command);
-    if (left[U(command.type)] < width) return dropped = true;  // it did not keep to its part
-    left[U(command.type)] -= width;
-    change += command.kind == CommandKind::kStart;
-    return command.kind == CommandKind::kMove && command.type == view.TypeOf(command.job) &&
-           width == view.Width(command.job);
-  });
-  if (dropped) Forget(view);
-  decision.commands.insert(decision.commands.end(), within_.commands.begin(), within_.commands.end());
-  decision.wake_at = std::min(decision.wake_at, within_.wake_at);
-  return change;
-}
-
 int WidthOf(const ClusterView& view, const Command& command) {
   return command.width > 0 ? command.width : view.Gang(command.job);
-}
-
-void RefusePack(const char* who, const Command& command) {
-  if (command.kind != CommandKind::kPack) return;
-  throw Error(
-      Join(who, ": expected schedulers that give a job GPUs of its own, found one that packs two on one"));
 }
 
 void Inner::DecideAll(const ClusterView& view, Decision& decision) {

@@ -36,11 +36,6 @@ class Inner {
   std::vector<double>& predicted() { return part_.predicted; }
   // Appends to `decision`; the earlier wake-up of the two stays.
   void Decide(const ClusterView& view, Decision& decision);
-  // Decide for a part that shares types with others: of idle GPUs it may take `left` [G], which is brought up
-  // to date. Which devices is the simulator's to choose: it counts by the whole cluster's. Starts and moves
-  // that find no room are dropped, and it forgets. Returns by how many jobs more run. Throws Error, `who`
-  // first, where it packs two jobs on one GPU.
-  int DecideWithin(const ClusterView& view, const char* who, std::vector<int>& left, Decision& decision);
   // Begin, Show for all active jobs, Decide.
   void DecideAll(const ClusterView& view, Decision& decision);
   // It forgets what it remembers of jobs: what it last decided was not carried out.
@@ -56,13 +51,10 @@ class Inner {
   std::vector<char> shown_;      // [J] ever
   std::vector<int> before_;      // active at the last decision
   std::vector<int> unreported_;  // completed since it was last asked
-  Decision own_, within_;
+  Decision own_;
 };
 
 // GPUs that a start or move asks for.
 int WidthOf(const ClusterView& view, const Command& command);
-
-// Throws Error, `who` first, where the command packs: not all who compose schedulers can share out half GPUs.
-void RefusePack(const char* who, const Command& command);
 
 }  // namespace berth

@@ -199,7 +199,7 @@ class Pools final : public Scheduler {
       if (command.kind != CommandKind::kStop && command.kind != CommandKind::kMove) continue;
       limits_.Give(command.job, view.Devices(command.job));
       if (view.Partner(command.job) >= 0) continue;
-      for (int device : view.Devices(command.job)) free_[U(device)] = true;
+      for (int device : view.Devices(command.job)) free_[U(device)] = view.InService(device);
     }
     for (Command& command : decision.commands) {
       if (command.kind != CommandKind::kStart && command.kind != CommandKind::kMove) continue;

@@ -14,7 +14,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "baselines/composition/inner.hpp"
+#include "baselines/composition/shares.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/check.hpp"
 #include "env/estimates.hpp"
@@ -64,16 +64,17 @@ class Reservation final : public Scheduler {
   void Decide(const ClusterView& view, Decision& decision) override {
     CountArrivals(view);
     CountHeld(view);
-    left_.assign(view.free_gpus().begin(), view.free_gpus().end());
+    shares_.Begin(view);
     Ask(view, favoured_inner_, true, decision);
     for (const Command& command : decision.commands) {
-      if (command.kind == CommandKind::kStart) held_[U(command.type)] += view.Gang(command.job);
+      if (command.kind == CommandKind::kStart) held_[U(command.type)] += WidthOf(view, command);
     }
     Reserve(view);
     int held_back = 0;
     for (int type = 0; type < view.num_types(); ++type) {
-      const int back = std::min(left_[U(type)], std::max(0, reserved_[U(type)] - held_[U(type)]));
-      left_[U(type)] -= back;
+      int& left = shares_.left()[U(type)];
+      const int back = std::min(left, std::max(0, reserved_[U(type)] - held_[U(type)]));
+      left -= back;
       held_back += back;
     }
     Ask(view, other_inner_, false, decision);
@@ -118,7 +119,7 @@ class Reservation final : public Scheduler {
       if (view.IsWaiting(job) && view.now() >= view.Arrival(job) + options_.patience_s)
         class_[U(job)] = Class::kFavoured;
       if (Favoured(job)) {
-        if (view.IsRunning(job)) held_[U(view.TypeOf(job))] += view.Gang(job);
+        if (view.IsRunning(job)) held_[U(view.TypeOf(job))] += view.Width(job);
         continue;
       }
       if (view.IsWaiting(job)) first_waiting_ = std::min(first_waiting_, view.Arrival(job));
@@ -154,25 +155,27 @@ class Reservation final : public Scheduler {
   // Shows `inner` its jobs; it may hold what they hold and take what is left.
   void Ask(const ClusterView& view, Inner& inner, bool favoured, Decision& decision) {
     inner.Begin(view);
+    const std::vector<int>& left = shares_.left();
     std::vector<int>& may_hold = order_;  // [G]
-    may_hold = left_;
+    may_hold = left;
     for (int job : view.running()) {
-      if (Favoured(job) == favoured) may_hold[U(view.TypeOf(job))] += view.Gang(job);
+      if (Favoured(job) == favoured) may_hold[U(view.TypeOf(job))] += view.Width(job);
     }
-    for (int type = 0; type < view.num_types(); ++type) inner.Limit(type, may_hold[U(type)], left_[U(type)]);
+    for (int type = 0; type < view.num_types(); ++type) inner.Limit(type, may_hold[U(type)], left[U(type)]);
     for (int job : view.active()) {
       if (Favoured(job) == favoured) inner.Show(view, job);
     }
-    inner.DecideWithin(view, kWho, left_, decision);
+    shares_.Decide(view, inner, decision);
   }
 
   ReservationOptions options_;
   ArrivalForecast forecast_;
   Inner favoured_inner_, other_inner_;
+  Shares shares_{kWho};
   std::vector<Class> class_;            // [J]
   std::vector<double> speed_;           // [G] of favoured jobs so far, of their fastest type
   std::vector<int> held_, reserved_;    // [G] GPUs
-  std::vector<int> left_, largest_;     // [G] GPUs; the largest gang of the others
+  std::vector<int> largest_;            // [G] the largest gang of the others
   std::vector<int> order_;              // scratch
   double arrivals_ = 0.0, work_ = 0.0;  // jobs so far, and GPU-seconds of the favoured among them
   double first_waiting_ = kNever;       // s, earliest arrival of the others that wait

@@ -40,7 +40,6 @@ int Shares::Ask(const ClusterView& view, Inner& inner, std::span<const int> jobs
     inner.Limit(type, most_.back(), std::max(0, most_.back() - held[U(type)]));
   }
   int change = 0;
-  leaving_.clear();
   for (int job : jobs) {
     if (Fits(view, job, most_)) {
       inner.Show(view, job);
@@ -50,9 +49,15 @@ int Shares::Ask(const ClusterView& view, Inner& inner, std::span<const int> jobs
       --change;
     }
   }
+  return change + Decide(view, inner, decision);
+}
+
+int Shares::Decide(const ClusterView& view, Inner& inner, Decision& decision) {
   own_.Clear();
   inner.Decide(view, own_);
   if (!KeepTo(view)) inner.Forget(view);
+  leaving_.clear();
+  int change = 0;
   for (const Command& command : own_.commands) {
     change += command.kind == CommandKind::kStart;
     change -= command.kind == CommandKind::kStop;

@@ -4,8 +4,9 @@
 //   shares.Begin(view);                             // all idle GPUs are left
 //   for (...) running += shares.Ask(view, inner, its_jobs, held, part, decision);
 //
-// An inner scheduler is not shown jobs too large for its part, and one of those that runs is stopped. Devices
-// that it chose are forgotten: it counts its part's types, but device numbers are the whole cluster's.
+// An inner scheduler is not shown jobs too large for its part, and one of those that runs is stopped. Who
+// shows it other jobs (Inner::Begin, Limit, Show) has it Decide. Devices that it chose are forgotten: it
+// counts its part's types, but device numbers are the whole cluster's.
 #pragma once
 
 #include <span>
@@ -24,19 +25,24 @@ class Shares {
   // out.
   explicit Shares(std::string owner) : owner_(std::move(owner)) {}
   void Begin(const ClusterView& view) { left_.assign(view.free_gpus().begin(), view.free_gpus().end()); }
+  // [G] GPUs that whoever is asked next may take; those that are to stay idle are taken off here.
+  std::vector<int>& left() { return left_; }
   // Appends what `inner` decides over `jobs` (ascending, waiting or running), which hold `held` [G] GPUs and
   // may hold `part` [G]; the change in the number of jobs that run. Throws Error where it packs.
   int Ask(const ClusterView& view, Inner& inner, std::span<const int> jobs, std::span<const int> held,
           std::span<const int> part, Decision& decision);
+  // The same over the jobs and GPUs that `inner` has been shown.
+  int Decide(const ClusterView& view, Inner& inner, Decision& decision);
   void RefusePack(const Command& command) const;
 
  private:
   int Freed(const ClusterView& view, int job);  // GPUs, where it stops or moves
-  bool KeepTo(const ClusterView& view);         // its part; false = orders were taken away
+  bool KeepTo(const ClusterView& view);         // what is left; false = orders were taken away
 
   std::string owner_;
-  std::vector<int> left_;  // [G] idle, once those asked so far have theirs
-  std::vector<int> most_, before_, leaving_;
+  std::vector<int> left_;     // [G] idle, once those asked so far have theirs
+  std::vector<int> leaving_;  // jobs of the one that is asked: they stop or move
+  std::vector<int> most_, before_;
   Decision own_;
 };
 

@@ -3,20 +3,32 @@
 // end ends first, each job where it is fast. Exact for jobs of one GPU. A gang of k enters as k members of a
 // k-th of its weight each; it goes to the type of most of its members, and if there is no room left, or they
 // were matched nowhere, it waits. GPUs that are then left go by weight per GPU. On equal GPUs it is srpt.
+//
+// nash_welfare matches the same way for the greatest product of speeds instead, the Nash social welfare of an
+// assignment (Nash 1950; proportional fairness where nobody shares a GPU): everybody goes where his
+// comparative advantage is, whatever is left of him, and while not all fit those who would take the most GPU
+// time wait.
 #include <algorithm>
 
-#include "baselines/grouped_assignment.hpp"
 #include "baselines/ranking.hpp"
 #include "baselines/schedulers.hpp"
+#include "env/grouped_assignment.hpp"
 #include "env/index.hpp"
+#include "env/portable_math.hpp"
 
 namespace berth {
 namespace {
 
 constexpr double kStay = 1e-9;  // relative: of equal weights a running job keeps its type
 
+// What being placed at all is worth, in units of ln: more than any slowness.
+constexpr double kPlaced = 1000.0;
+
+enum class Objective { kRate, kProduct };
+
 class Matching final : public Scheduler {
  public:
+  explicit Matching(Objective objective) : objective_(objective) {}
   Knowledge knowledge() const override { return Knowledge::kEstimate; }
 
   void Decide(const ClusterView& view, Decision& decision) override {
@@ -29,6 +41,14 @@ class Matching final : public Scheduler {
 
  private:
   double Weight(int i, int type) const { return weight_[U(i) * types_ + U(type)]; }
+
+  // Per GPU, of a job that takes `left` seconds there.
+  double MemberWeight(const ClusterView& view, int job, double left) const {
+    const double gang = view.Gang(job);
+    if (objective_ == Objective::kRate) return 1.0 / (left * gang);
+    const double alone = std::max(view.RemainingSteps(job) / view.BestRate(job), 1e-9);
+    return kPlaced - Log(alone * gang) - Log(left / alone) / gang;
+  }
 
   // [m, G] weight per GPU of the jobs that any matching of the greatest weight needs: on each type those of
   // the greatest weights that fill all GPUs, for anyone else could give way to one of them that is not
@@ -43,7 +63,7 @@ class Matching final : public Scheduler {
       for (int type = 0; type < view.num_types(); ++type) {
         const double left = view.RemainingSeconds(job, type) + ChangeSeconds(view, job, type);
         const double stay = view.TypeOf(job) == type ? 1.0 + kStay : 1.0;
-        all_.push_back(left < kNever ? stay / (std::max(left, 1e-9) * view.Gang(job)) : 0.0);
+        all_.push_back(left < kNever ? stay * MemberWeight(view, job, std::max(left, 1e-9)) : 0.0);
       }
     }
     needed_.assign(active.size(), 0);
@@ -85,7 +105,7 @@ class Matching final : public Scheduler {
       cost_.push_back(0.0);
     }
     members_.assign(jobs_.size() * types_, 0);
-    const std::vector<int> chosen = GroupedAssignment(cost_, room_);
+    const std::span<const int> chosen = assignment_.Solve(cost_, room_);
     for (std::size_t r = 0; r < rows_.size(); ++r) {
       if (U(chosen[r]) < types_) ++members_[U(rows_[r]) * types_ + U(chosen[r])];
     }
@@ -117,6 +137,7 @@ class Matching final : public Scheduler {
     }
   }
 
+  Objective objective_;
   std::size_t types_ = 0;
   std::vector<double> all_;                    // [active, G]
   std::vector<char> needed_;                   // [active]
@@ -126,6 +147,7 @@ class Matching final : public Scheduler {
   std::vector<double> cost_;                   // [members, G + 1]
   std::vector<int> members_;                   // [m, G]
   std::vector<std::pair<double, int>> order_;  // (-weight, what)
+  GroupedAssignment assignment_;
   Plan plan_;
 };
 
@@ -141,7 +163,23 @@ SchedulerInfo MatchingInfo() {
           Knowledge::kEstimate,
           /*preemptive=*/true,
           {},
-          [](Params&) -> std::unique_ptr<Scheduler> { return std::make_unique<Matching>(); }};
+          [](Params&) -> std::unique_ptr<Scheduler> { return std::make_unique<Matching>(Objective::kRate); }};
+}
+
+SchedulerInfo NashWelfareInfo() {
+  return {
+      "nash_welfare",
+      "preemptive assignment of jobs to GPUs of the greatest product of speeds, while not all fit without "
+      "those "
+      "of most GPU time; O(n log n + GPUs G (G^2 + log GPUs))",
+      "Nash 1950 and Kelly, Maulloo and Tan 1998 (proportional fairness), over assignments; Ahuja, Magnanti "
+      "and "
+      "Orlin 1993",
+      "",
+      Knowledge::kEstimate,
+      /*preemptive=*/true,
+      {},
+      [](Params&) -> std::unique_ptr<Scheduler> { return std::make_unique<Matching>(Objective::kProduct); }};
 }
 
 }  // namespace berth

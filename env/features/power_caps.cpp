@@ -21,15 +21,16 @@ struct Range {
   PowerState& power;
   int begin, end;
 
-  double Watts(int d, int level) const { return WattsAt(power, d, level, power.next_duty[U(d)]); }
+  double Watts(int gpu, int level) const { return WattsAt(power, gpu, level, power.next_duty[U(gpu)]); }
   double Sum(int ceiling) const {
     double sum = 0.0;
-    for (int d = begin; d < end; ++d) sum += Watts(d, std::min<int>(power.next_level[U(d)], ceiling));
+    for (int gpu = begin; gpu < end; ++gpu)
+      sum += Watts(gpu, std::min<int>(power.next_level[U(gpu)], ceiling));
     return sum;
   }
   void Lower(int ceiling) {
-    for (int d = begin; d < end; ++d)
-      power.next_level[U(d)] = static_cast<std::uint8_t>(std::min<int>(power.next_level[U(d)], ceiling));
+    for (int gpu = begin; gpu < end; ++gpu)
+      power.next_level[U(gpu)] = static_cast<std::uint8_t>(std::min<int>(power.next_level[U(gpu)], ceiling));
   }
 };
 
@@ -40,10 +41,10 @@ void HoldUniformly(Range range, double cap, int top) {
 }
 
 void HoldHighest(Range range, double cap, double sum) {
-  std::vector<std::pair<double, int>> heap;  // (watts, -device): the most first, the lowest-numbered on ties
-  for (int d = range.begin; d < range.end; ++d) {
-    const int level = range.power.next_level[U(d)];
-    if (level > 0 && range.power.load[U(d)] > 0) heap.emplace_back(range.Watts(d, level), -d);
+  std::vector<std::pair<double, int>> heap;  // (watts, -GPU): the most first, the lowest-numbered on ties
+  for (int gpu = range.begin; gpu < range.end; ++gpu) {
+    const int level = range.power.next_level[U(gpu)];
+    if (level > 0 && range.power.load[U(gpu)] > 0) heap.emplace_back(range.Watts(gpu, level), -gpu);
   }
   std::make_heap(heap.begin(), heap.end());
   while (sum > cap && !heap.empty()) {
@@ -76,10 +77,10 @@ void HoldCap(const PowerSettings& settings, PowerState& power, int begin, int en
   if (lowest <= cap) return;
   // At the lowest level, and still too much: clocked part of the time.
   double idle = 0.0;
-  for (int d = begin; d < end; ++d) idle += power.idle_w[power.type[U(d)]];
+  for (int gpu = begin; gpu < end; ++gpu) idle += power.idle_w[power.type[U(gpu)]];
   const double share = (cap - idle) / (lowest - idle);
-  for (int d = begin; d < end; ++d) {
-    if (power.load[U(d)] > 0) power.next_duty[U(d)] *= share;
+  for (int gpu = begin; gpu < end; ++gpu) {
+    if (power.load[U(gpu)] > 0) power.next_duty[U(gpu)] *= share;
   }
 }
 

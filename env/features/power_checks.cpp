@@ -14,28 +14,28 @@
 namespace berth {
 namespace {
 
-std::string OfGpu(const Scenario& scenario, const SimState& s, int d) {
+std::string OfGpu(const Scenario& scenario, const SimState& s, int gpu) {
   const PowerState& p = *s.power;
   const PowerSettings& settings = *scenario.data().features.power;
-  const std::size_t type = p.type[U(d)];
-  if (p.level[U(d)] > p.asked[U(d)])
-    return Join("GPU ", d, " runs at level ", int{p.level[U(d)]}, ", asked was ", int{p.asked[U(d)]});
-  if (p.throttled[U(d)] != 0 && p.level[U(d)] > settings.throttle_level)
-    return Join("GPU ", d, " throttles at level ", int{p.level[U(d)]});
-  if (!(p.duty[U(d)] > 0.0 && p.duty[U(d)] <= 1.0))
-    return Join("GPU ", d, " is clocked ", p.duty[U(d)], " of the time");
-  const double watts = WattsAt(p, d, p.level[U(d)], p.duty[U(d)]);
-  if (p.watts[U(d)] != watts)
-    return Join("GPU ", d, " draws ", p.watts[U(d)], " W, its jobs and clock give ", watts);
-  const double joules = p.joules[U(d)] + p.watts[U(d)] * (s.now - p.since[U(d)]), slack = 1.0 + 1e-9;
+  const std::size_t type = p.type[U(gpu)];
+  if (p.level[U(gpu)] > p.asked[U(gpu)])
+    return Join("GPU ", gpu, " runs at level ", int{p.level[U(gpu)]}, ", asked was ", int{p.asked[U(gpu)]});
+  if (p.throttled[U(gpu)] != 0 && p.level[U(gpu)] > settings.throttle_level)
+    return Join("GPU ", gpu, " throttles at level ", int{p.level[U(gpu)]});
+  if (!(p.duty[U(gpu)] > 0.0 && p.duty[U(gpu)] <= 1.0))
+    return Join("GPU ", gpu, " is clocked ", p.duty[U(gpu)], " of the time");
+  const double watts = WattsAt(p, gpu, p.level[U(gpu)], p.duty[U(gpu)]);
+  if (p.watts[U(gpu)] != watts)
+    return Join("GPU ", gpu, " draws ", p.watts[U(gpu)], " W, its jobs and clock give ", watts);
+  const double joules = p.joules[U(gpu)] + p.watts[U(gpu)] * (s.now - p.since[U(gpu)]), slack = 1.0 + 1e-9;
   if (joules * slack < p.idle_w[type] * s.now || joules > p.peak_w[type] * s.now * slack)
-    return Join("GPU ", d, " has used ", joules, " J in ", s.now, " s, outside of idle and peak");
+    return Join("GPU ", gpu, " has used ", joules, " J in ", s.now, " s, outside of idle and peak");
   if (!settings.heat) return "";
-  const double t = TemperatureC(settings, p, d, s.now);
-  const bool throttled = p.throttled[U(d)] != 0;
+  const double t = TemperatureC(settings, p, gpu, s.now);
+  const bool throttled = p.throttled[U(gpu)] != 0;
   if (throttled ? t < settings.throttle_c - settings.hysteresis_c - 2.0 * kThereC
                 : t > settings.throttle_c + 2.0 * kThereC)
-    return Join("GPU ", d, throttled ? " throttles at " : " does not throttle at ", t, " C");
+    return Join("GPU ", gpu, throttled ? " throttles at " : " does not throttle at ", t, " C");
   return "";
 }
 
@@ -59,11 +59,11 @@ std::string PowerViolation(const Scenario& scenario, const SimState& s) {
   double total = 0.0;
   for (int node = 0; node < scenario.num_nodes(); ++node) {
     double sum = 0.0;
-    for (int d = p.first_gpu[U(node)]; d < p.first_gpu[U(node) + 1]; ++d) {
-      if (load[U(d)] != p.load[U(d)])
-        return Join("GPU ", d, ": jobs use ", load[U(d)], " parts, counted are ", p.load[U(d)]);
-      if (const std::string violation = OfGpu(scenario, s, d); !violation.empty()) return violation;
-      sum += p.watts[U(d)];
+    for (int gpu = p.first_gpu[U(node)]; gpu < p.first_gpu[U(node) + 1]; ++gpu) {
+      if (load[U(gpu)] != p.load[U(gpu)])
+        return Join("GPU ", gpu, ": jobs use ", load[U(gpu)], " parts, counted are ", p.load[U(gpu)]);
+      if (const std::string violation = OfGpu(scenario, s, gpu); !violation.empty()) return violation;
+      sum += p.watts[U(gpu)];
     }
     if (sum > p.node_cap_w[U(node)] * (1.0 + 1e-9))
       return Join("node ", node, " draws ", sum, " W, its cap is ", p.node_cap_w[U(node)]);

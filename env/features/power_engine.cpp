@@ -179,20 +179,20 @@ void PowerEngine::Await(Simulator& sim, int gpu) {
 
 bool PowerEngine::OnTimer(Simulator& sim, const Timer& timer) {
   PowerState& p = *sim.state_.power;
-  const int d = timer.index;
-  if (timer.version != p.timer[U(d)]) return false;
+  const int gpu = timer.index;
+  if (timer.version != p.timer[U(gpu)]) return false;
   const PowerSettings& settings = *sim.scenario().data().features.power;
-  Accrue(sim, d);
-  const double t = p.temperature_c[U(d)];
-  const bool throttled = p.throttled[U(d)] != 0;
+  Accrue(sim, gpu);
+  const double t = p.temperature_c[U(gpu)];
+  const bool throttled = p.throttled[U(gpu)] != 0;
   const bool there = throttled ? t <= settings.throttle_c - settings.hysteresis_c + kThereC
                                : t >= settings.throttle_c - kThereC;
   if (there) {
-    p.throttled[U(d)] = throttled ? 0 : 1;
-    p.throttles[U(d)] += throttled ? 0 : 1;
-    Mark(p, p.node[U(d)]);
+    p.throttled[U(gpu)] = throttled ? 0 : 1;
+    p.throttles[U(gpu)] += throttled ? 0 : 1;
+    Mark(p, p.node[U(gpu)]);
   }
-  Await(sim, d);
+  Await(sim, gpu);
   return there;
 }
 

@@ -1,5 +1,9 @@
 """One environment: Gymnasium's own checker, seeds, ends, what is wrong."""
 
+import contextlib
+import io
+import pathlib
+import re
 import unittest
 import warnings
 
@@ -9,6 +13,9 @@ from gymnasium.utils.env_checker import check_env
 
 import berth
 from support import HETERO, SMALL, SMALL_OF
+
+
+README = pathlib.Path(__file__).parents[1] / "README.md"
 
 
 def play(env, actions, seed=None):
@@ -159,6 +166,16 @@ class Env(unittest.TestCase):
         for wrong in (0.5, "0", None, np.array([0.0]), [0]):
             with self.assertRaisesRegex(TypeError, "action: expected an integer"):
                 env.step(wrong)
+
+    def test_the_environments_of_the_readme_are_made(self):
+        example = re.search(r"```python\n(import berth.*?)```", README.read_text(), re.DOTALL)[1]
+        space, said = {}, io.StringIO()
+        with contextlib.redirect_stdout(said):
+            exec(compile(example, str(README), "exec"), space)
+        self.assertRegex(said.getvalue(), r"\n  cluster  .*\[v100=12,p100=12,k80=12\]")
+        self.assertEqual((space["envs"].num_envs, space["envs"].action_space.shape), (256, (256,)))
+        for env in (space["env"], space["same"]):
+            self.assertIn(env.reset(seed=1)[0], env.observation_space)
 
     def test_help_lists_the_keywords(self):
         for name in SMALL_OF:

@@ -16,6 +16,7 @@
 #include "tests/catch.hpp"
 #include "tests/learn/cartpole.hpp"
 #include "tests/learn/toy_envs.hpp"
+#include "tests/learn/wrapped_env.hpp"
 #include "tests/temporary_folder.hpp"
 
 extern "C" const berth::LearnApi* berth_learn_api();
@@ -31,42 +32,6 @@ std::string Small(const std::string& agent) {
     return "dqn(buffer=400,learning_starts=16,batch=8,train_freq=8,gradient_steps=1,n_step=2)";
   return agent;
 }
-
-// A BatchEnv that looks at the actions before the environment does.
-class Watched final : public BatchEnv {
- public:
-  explicit Watched(std::unique_ptr<BatchEnv> env) : env_(std::move(env)) {}
-  int num_envs() const override { return env_->num_envs(); }
-  int num_actions() const override { return env_->num_actions(); }
-  ObservationLayout layout() const override { return env_->layout(); }
-  void Reset(const StepBuffers& out) override {
-    env_->Reset(out);
-    mask_.assign(out.action_mask.begin(), out.action_mask.end());
-  }
-  void StepRange(int begin, int end, std::span<const std::int32_t> actions, const StepBuffers& out) override {
-    for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
-      illegal +=
-          mask_[i * static_cast<std::size_t>(num_actions()) + static_cast<std::size_t>(actions[i])] == 0;
-      ++chosen;
-    }
-    REQUIRE(illegal == 0);
-    env_->StepRange(begin, end, actions, out);
-    mask_.assign(out.action_mask.begin(), out.action_mask.end());
-    if (on_step) on_step();
-  }
-  EpisodeStats TakeStats() override { return env_->TakeStats(); }
-  std::vector<std::uint8_t> SaveState() const override { return env_->SaveState(); }
-  void LoadState(std::span<const std::uint8_t> state, const StepBuffers& out) override {
-    env_->LoadState(state, out);
-    mask_.assign(out.action_mask.begin(), out.action_mask.end());
-  }
-  int illegal = 0, chosen = 0;
-  std::function<void()> on_step;
-
- private:
-  std::unique_ptr<BatchEnv> env_;
-  std::vector<std::uint8_t> mask_;
-};
 
 template <class F>
 void ForEveryPair(const F& check) {
@@ -103,7 +68,7 @@ std::vector<double> FirstLosses(const std::string& agent_spec, const std::string
 
 TEST_CASE("agents: no masked action is ever chosen, and parameters stay finite") {
   ForEveryPair([](const std::string& spec, const std::string& network) {
-    Watched env(ToyEnv(SmallMdp(), 3, 1));
+    WatchedEnv env(ToyEnv(SmallMdp(), 3, 1));
     auto agent = MakeTestAgent(spec, network, env, 1);
     env.Reset(agent->First());
     TrainFor(*agent, env, 600);
@@ -153,7 +118,7 @@ TEST_CASE("agents: save, load, continue is the uninterrupted run, and the checkp
   ForEveryPair([](const std::string& spec, const std::string& network) {
     const test::TemporaryFolder folder;
     const auto run = [&](const std::string& out, int interrupt_at, bool resume) {
-      Watched env(ToyEnv(SmallMdp(), 2, 3));
+      WatchedEnv env(ToyEnv(SmallMdp(), 2, 3));
       TrainRequest request;
       request.agent = spec;
       request.network = network;

@@ -7,6 +7,7 @@
 #include "env/check.hpp"
 #include "env/vec_env.hpp"
 #include "tests/catch.hpp"
+#include "tests/learn/wrapped_env.hpp"
 
 namespace berth {
 namespace {
@@ -23,47 +24,6 @@ constexpr const char* kFeatures =
     "checkpoints(gb=10,interval=600,cold_start_s=5);power(cap_w=3500,clocks=0.5:0.75:1,heat=true);"
     "estimates;monitoring(interval_s=300);latency(seconds=10);forecast(bin_s=60,horizon_s=60)";
 
-// Checks actions against the masks that it gave out, observations and rewards as they come.
-class Checked final : public BatchEnv {
- public:
-  explicit Checked(std::unique_ptr<BatchEnv> env) : env_(std::move(env)) {}
-  int num_envs() const override { return env_->num_envs(); }
-  int num_actions() const override { return env_->num_actions(); }
-  ObservationLayout layout() const override { return env_->layout(); }
-  void Reset(const StepBuffers& out) override {
-    env_->Reset(out);
-    mask_.assign(out.action_mask.begin(), out.action_mask.end());
-  }
-  void StepRange(int begin, int end, std::span<const std::int32_t> actions, const StepBuffers& out) override {
-    for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i)
-      illegal +=
-          mask_[i * static_cast<std::size_t>(num_actions()) + static_cast<std::size_t>(actions[i])] == 0;
-    REQUIRE(illegal == 0);
-    env_->StepRange(begin, end, actions, out);
-    for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
-      infinite += !std::isfinite(out.reward[i]);
-      late += out.discount[i] < 1.0F;
-    }
-    const auto size = static_cast<std::size_t>(layout().size());
-    for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
-      if (!out.fresh.empty() && out.fresh[i] == 0) continue;  // not written: the row before stands
-      for (const float x : out.observation.subspan(i * size, size)) infinite += !std::isfinite(x);
-    }
-    mask_.assign(out.action_mask.begin(), out.action_mask.end());
-  }
-  EpisodeStats TakeStats() override { return env_->TakeStats(); }
-  std::vector<std::uint8_t> SaveState() const override { return env_->SaveState(); }
-  void LoadState(std::span<const std::uint8_t> state, const StepBuffers& out) override {
-    env_->LoadState(state, out);
-  }
-  int illegal = 0, infinite = 0;
-  int late = 0;  // steps after which time had moved on
-
- private:
-  std::unique_ptr<BatchEnv> env_;
-  std::vector<std::uint8_t> mask_;
-};
-
 std::unique_ptr<BatchEnv> Combined(std::uint64_t seed) {
   ScenarioSettings settings;
   settings.cluster = ParseCluster("a100=4/4,v100=8/4,k80=8/4");
@@ -79,7 +39,7 @@ std::unique_ptr<BatchEnv> Combined(std::uint64_t seed) {
 
 // All figures of all updates, one after another.
 std::vector<double> Train(const std::string& agent) {
-  Checked env(Combined(5));
+  WatchedEnv env(Combined(5));
   const AgentSetup setup = {
       "pair_scorer(width=16)", env.layout(), env.num_actions(), kEnvs, 5, torch::kCPU, 1};
   const std::unique_ptr<Agent> learner = MakeAgent(agent, setup);

@@ -6,35 +6,31 @@
 #include "agents/tasks/mountain_car.hpp"
 #include "tests/catch.hpp"
 #include "tests/learn/cartpole.hpp"
+#include "tests/learn/wrapped_env.hpp"
 
 namespace berth {
 namespace {
 
 // Observations as they were, but each channel moved and scaled: what Stable-Baselines3's VecNormalize does,
 // with numbers that are known beforehand.
-class Rescaled final : public BatchEnv {
+class Rescaled final : public WrappedEnv {
  public:
   Rescaled(std::unique_ptr<BatchEnv> env, std::vector<float> centre, std::vector<float> scale)
-      : env_(std::move(env)), centre_(std::move(centre)), scale_(std::move(scale)) {}
-  int num_envs() const override { return env_->num_envs(); }
-  int num_actions() const override { return env_->num_actions(); }
-  ObservationLayout layout() const override { return env_->layout(); }
+      : WrappedEnv(std::move(env)), centre_(std::move(centre)), scale_(std::move(scale)) {}
   void Reset(const StepBuffers& out) override {
-    env_->Reset(out);
+    WrappedEnv::Reset(out);
     Rescale(out.observation, 0, num_envs());
   }
   void StepRange(int begin, int end, std::span<const std::int32_t> actions, const StepBuffers& out) override {
-    env_->StepRange(begin, end, actions, out);
+    WrappedEnv::StepRange(begin, end, actions, out);
     Rescale(out.observation, begin, end);
     for (int i = begin; i < end; ++i) {
       const auto k = static_cast<std::size_t>(i);
       if (out.terminated[k] || out.truncated[k]) Rescale(out.final_observation, i, i + 1);
     }
   }
-  EpisodeStats TakeStats() override { return env_->TakeStats(); }
-  std::vector<std::uint8_t> SaveState() const override { return env_->SaveState(); }
   void LoadState(std::span<const std::uint8_t> state, const StepBuffers& out) override {
-    env_->LoadState(state, out);
+    WrappedEnv::LoadState(state, out);
     Rescale(out.observation, 0, num_envs());
   }
 
@@ -46,7 +42,6 @@ class Rescaled final : public BatchEnv {
         rows[i * width + c] = (rows[i * width + c] - centre_[c]) * scale_[c];
     }
   }
-  std::unique_ptr<BatchEnv> env_;
   std::vector<float> centre_, scale_;
 };
 

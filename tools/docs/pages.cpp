@@ -7,6 +7,7 @@
 #include "env/encoder.hpp"
 #include "env/mdp.hpp"
 #include "env/rewards.hpp"
+#include "env/task_placement.hpp"
 #include "tools/docs/examples.hpp"
 #include "tools/verbs.hpp"
 
@@ -53,6 +54,26 @@ std::string RewardTerms() {
   return text;
 }
 
+std::string TaskPlacementSection() {
+  const TaskPlacementOptions defaults;
+  const ChannelInfo channels[] = {TaskPlacement::Channel(0, defaults.episode_jobs),
+                                  TaskPlacement::Channel(1, defaults.episode_jobs)};
+  return Join(
+      "\n## `TaskPlacement-v0`\n\nThe environment of the textbooks, for [Python](../python/README.md) ",
+      "(`env/task_placement.hpp`): one task at a time, the one that has waited longest; where no GPU can ",
+      "take it, time passes until one can. Tasks run to their ends, on a cluster without features. ",
+      "N = GPUs of the cluster.\n\nObservation float32 `[1 + N]`: `", channels[0].name, "`, then `",
+      channels[1].name, "` of each GPU in the order of the cluster.\n",
+      Channels("global", "[1 + N]", channels),
+      "\nAction `Discrete(N)`: the GPU that takes the task at hand; a gang also takes the lowest-numbered ",
+      "other idle GPUs of the type. Masked are GPUs that are not idle, and those of types that cannot run ",
+      "the task or lack room for its gang.\n\nReward, every step: `", defaults.reward,
+      "` (the default), minus the mean of the utilisations that the step's observation shows; or a sum of ",
+      "the terms above. `discount = exp(-dt / tau)`, tau ", defaults.tau_s,
+      " s; an episode terminates when its tasks are done and is truncated after ", defaults.episode_jobs,
+      " arrivals, both unless a keyword says otherwise.\n");
+}
+
 }  // namespace
 
 std::string ReferencePage() {
@@ -65,7 +86,8 @@ std::string ReferencePage() {
       "`--reward` and "
       "`--tau` change it. Q = visible jobs (",
       mdp.visible,
-      "), G = GPU types of the cluster.\n\n"
+      "), G = GPU types of the cluster. The environment of the textbooks, `TaskPlacement-v0`, stands at the "
+      "end.\n\n"
       "## Observation\n\nfloat32 blocks, one after the other in one row of the batch. An encoder is never "
       "edited: a "
       "change is a new one (`env/encoder.hpp`).\n",
@@ -82,7 +104,7 @@ std::string ReferencePage() {
       " s unless `--tau` says otherwise. An episode terminates when its jobs are done and is truncated after "
       "`--episode-jobs` arrivals; truncation bootstraps from the final observation.\n\n"
       "## Reward\n\nA sum of named terms with weights, `jct+0.5*slowdown`; the default is `",
-      mdp.reward, "`.\n", RewardTerms());
+      mdp.reward, "`.\n", RewardTerms(), TaskPlacementSection());
 }
 
 std::string VerbPage(const std::string& verb, const std::string& help) {

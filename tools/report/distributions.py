@@ -1,6 +1,7 @@
 """Figures of how jobs fared: means, distributions, tails, fairness, decision times, load."""
 import numpy as np
-from style import colour, labels, legend, legend_below, line, log_limits, plain_numbers, plt, say, time_unit
+from evaluation_file import alike
+from style import cumulative, labels, legend, legend_below, log_limits, looks, plain_numbers, plt, say, time_unit
 
 
 def finite(values):
@@ -16,6 +17,7 @@ def mean_jct(e):
     ends = np.stack([means, e["mean_jct_ci95_s"][:, 1]])
     unit, factor = time_unit(ends)
     means, (low, high) = means / factor, e["mean_jct_ci95_s"].T / factor
+    drawn = looks(specs, e.alike)
     figure, axes = plt.subplots(figsize=(7.5, 0.9 + 0.38 * len(specs)), layout="constrained")
     for k, mean in enumerate(means):
         if not np.isfinite(mean):
@@ -23,8 +25,8 @@ def mean_jct(e):
                           textcoords="offset points", va="center", color="#666666")
             continue
         if np.isfinite(low[k]):
-            axes.plot([low[k], high[k]], [k, k], color=colour(k, specs), linewidth=5, alpha=0.35, solid_capstyle="butt")
-        axes.plot(mean, k, "o", color=colour(k, specs))
+            axes.plot([low[k], high[k]], [k, k], color=drawn[k]["color"], linewidth=5, alpha=0.35, solid_capstyle="butt")
+        axes.plot(mean, k, "o", color=drawn[k]["color"])
         axes.annotate(f"{mean:.2f} {unit[0]}", (np.nanmax([mean, high[k]]), k), xytext=(8, 0), textcoords="offset points", va="center")
     axes.set_yticks(range(len(specs)), labels(specs))
     axes.set_ylim(len(specs) - 0.5, -0.5)
@@ -39,15 +41,14 @@ def jct_cdf(e):
     specs, (unit, factor) = e.schedulers, time_unit(e["jct_s"])
     jct = e["jct_s"] / factor
     figure, axes = plt.subplots(figsize=(7.5, 4.4), layout="constrained")
-    names = labels(specs)
+    names, drawn, limits = labels(specs), looks(specs, e.alike), log_limits(jct)
     for k in range(len(specs)):
-        times = finite(jct[k])
-        if times.size:
-            axes.step(times, np.arange(1, times.size + 1) / jct[k].size, where="post", label=names[k], **line(k, specs))
+        if np.isfinite(jct[k]).any():
+            axes.step(*cumulative(jct[k], jct[k].size, limits), where="post", label=names[k], **drawn[k])
     if not np.isfinite(jct).any():
         say(axes, NONE)
     axes.set_xscale("log")
-    axes.set_xlim(*log_limits(jct))
+    axes.set_xlim(*limits)
     axes.set_ylim(0, 1)
     plain_numbers(axes.xaxis)
     axes.set_xlabel(f"job completion time ({unit}, log scale)")
@@ -58,41 +59,45 @@ def jct_cdf(e):
 
 def tails(e):
     """Share of jobs that fare worse than a value: slowdown, and wait where it was recorded."""
-    specs = e.schedulers
+    specs, drawn = e.schedulers, looks(e.schedulers, e.alike)
     panels = [("bounded slowdown", e.slowdown(), 1.0)]
     if "wait_s" in e:
         unit, factor = time_unit(e["wait_s"])
         panels.append((f"wait until the first GPU ({unit})", e["wait_s"] / factor, 0.01 if unit == "hours" else 0.1))
     figure, all_axes = plt.subplots(1, len(panels), figsize=(3.9 * len(panels), 3.9), layout="constrained", squeeze=False)
     for axes, (name, values, lowest) in zip(all_axes[0], panels):
-        highest = lowest
+        highest, floor = lowest, 0.7 / max(np.isfinite(values).sum(axis=(1, 2)).max(), 1)
         for k in range(len(specs)):
             v = np.maximum(finite(values[k]), lowest)
             if v.size:
-                axes.step(v, 1 - np.arange(v.size) / v.size, where="post", **line(k, specs))
+                # Between two values as many are at or above as at the larger one; beyond the largest none, which is below the axis.
+                at_or_above = np.concatenate([[1.0], 1 - np.arange(v.size) / v.size, [0.1 * floor]])
+                axes.step(np.concatenate([[lowest], v, [v[-1]]]), at_or_above, where="pre", **drawn[k])
                 highest = max(highest, v[-1])
         if not np.isfinite(values).any():
             say(axes, "no values")
         axes.set_xscale("log")
         axes.set_yscale("log")
         axes.set_xlim(lowest, max(highest * 1.1, lowest * 10))
+        axes.set_ylim(floor, 1.1)
         plain_numbers(axes.xaxis)
         plain_numbers(axes.yaxis)
         axes.set_xlabel(name)
         axes.set_ylabel("share of jobs at or above")
-    legend_below(figure, specs)
+    legend_below(figure, specs, drawn)
     return figure
 
 
 def fairness(e):
     """Finish-time fairness and Jain's index: a small dot a workload, a large one what the table says."""
     specs, panels = e.schedulers, [("mean_ftf", "mean finish-time fairness ρ"), ("max_ftf", "largest ρ"), ("jain", "Jain index of 1 / slowdown")]
+    drawn = looks(specs, e.alike)
     figure, all_axes = plt.subplots(1, 3, figsize=(9.2, 0.9 + 0.34 * len(specs)), layout="constrained", sharey=True)
     for axes, (key, name) in zip(all_axes, panels):
         values, combined = e["metrics/" + key], e.metric(key)
         for k in range(len(specs)):
-            axes.plot(values[k], np.full(values.shape[1], k), "o", color=colour(k, specs), markersize=3, alpha=0.6)
-            axes.plot(combined[k], k, "o", color=colour(k, specs), markersize=8)
+            axes.plot(values[k], np.full(values.shape[1], k), "o", color=drawn[k]["color"], markersize=3, alpha=0.6)
+            axes.plot(combined[k], k, "o", color=drawn[k]["color"], markersize=8)
         known = values[np.isfinite(values) & (values > 0)]
         if key == "jain":
             axes.set_xlim(0, 1.03)
@@ -114,11 +119,11 @@ def decision_times(e):
     """How long a decision takes, wall clock."""
     specs, edges, counts = e.schedulers, e["decision_us/edges"], e["decision_us/counts"]
     figure, axes = plt.subplots(figsize=(7.5, 3.4), layout="constrained")
-    names = labels(specs)
+    names, drawn = labels(specs), looks(specs)  # who decides alike does not take equally long
     for k in range(len(specs)):
         if counts[k].sum():
             mean = e["decision_us/mean"][k]
-            axes.stairs(counts[k] / counts[k].sum(), edges, label=f"{names[k]}: mean {mean:.3g} µs", **line(k, specs))
+            axes.stairs(counts[k] / counts[k].sum(), edges, label=f"{names[k]}: mean {mean:.3g} µs", **drawn[k])
     seen = np.flatnonzero(counts.sum(axis=0))
     axes.set_xscale("log")
     if seen.size:
@@ -139,17 +144,19 @@ def jct_load(evaluations):
     names = labels(specs)
     figure, axes = plt.subplots(figsize=(7.5, 4.0), layout="constrained")
     unit, factor = time_unit(np.concatenate([e["mean_jct_s"].mean(axis=1) for e in evaluations]))
-    for k, spec in enumerate(specs):
+    curves = []
+    for spec in specs:
         points = []
         for e in evaluations:
             if spec in e.schedulers:
                 row = e.schedulers.index(spec)
                 low, high = e["mean_jct_ci95_s"][row]
                 points.append((np.nanmean(e["arrivals_per_h"]), e["mean_jct_s"][row].mean(), low, high))
-        x, y, low, high = np.array(sorted(points)).T
-        axes.plot(x, y / factor, marker="o", markersize=4, label=names[k], **line(k, specs))
+        curves.append(np.array(sorted(points)).T)
+    for (x, y, low, high), name, look in zip(curves, names, looks(specs, alike(curves))):
+        axes.plot(x, y / factor, marker="o", markersize=4, label=name, **look)
         if np.isfinite(low).all():
-            axes.fill_between(x, low / factor, high / factor, color=colour(k, specs), alpha=0.15, linewidth=0)
+            axes.fill_between(x, low / factor, high / factor, color=look["color"], alpha=0.15, linewidth=0)
     axes.set_ylim(bottom=0)
     axes.set_xlabel("arrivals (jobs an hour)")
     axes.set_ylabel(f"mean job completion time ({unit})")

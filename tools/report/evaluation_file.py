@@ -13,6 +13,14 @@ def strings(dataset):
     return text(dataset[()].tobytes()).split("\0")[:-1]  # each ends with a zero byte
 
 
+def alike(rows):
+    """Those of the rows that are equal, as lists of two and more of their indices."""
+    groups = {}
+    for k, row in enumerate(rows):
+        groups.setdefault(np.nan_to_num(np.asarray(row, float), nan=-1.0).tobytes(), []).append(k)
+    return [group for group in groups.values() if len(group) > 1]
+
+
 class Evaluation:
     """Attributes as `about`, datasets by their paths; hours and seconds as in the file."""
 
@@ -59,6 +67,11 @@ class Evaluation:
     def unfinished(self):
         """[K] measured jobs."""
         return np.isnan(self["jct_s"]).sum(axis=(1, 2))
+
+    @property
+    def alike(self):
+        """Lists of schedulers under which every measured job fares the same."""
+        return alike(self["jct_s"])
 
     def slowdown(self):
         """[K, S, W] bounded slowdown, 10 s (env/metrics.hpp)."""

@@ -1,4 +1,4 @@
-"""The page: one file that needs no network. Figures stand in it as data, so that it can be sent around alone."""
+"""The page: one file that needs no network. Figures stand in it as data, so that it can be sent around alone: nothing leads out of it."""
 import base64
 import html
 import json
@@ -70,11 +70,21 @@ def lost(e):
                    for spec, n in zip(e.schedulers, e.unfinished) if n)
 
 
+def alike(e):
+    """Whose curves are one."""
+    return "".join(f"<p class=\"note\">{html.escape(', '.join(labels(e.schedulers)[k] for k in group))}: every measured job fares the "
+                   "same, and their curves are one line of alternating colours.</p>" for group in e.alike)
+
+
+def save(name, kind):
+    return f'<button data-save="{name}.{kind}">{kind}</button>'
+
+
 def picture(figure, folder):
     svg = base64.b64encode((folder / f"{figure.name}.svg").read_bytes()).decode()
-    files = " ".join(f'<a href="{figure.name}.{kind}">{kind}</a>' for kind in ("svg", "png"))
     return (f'<h2 id="{figure.name}">{html.escape(figure.title)}</h2>\n<p>{html.escape(figure.about)}</p>\n<figure>'
-            f'<img alt="{html.escape(figure.title)}" src="data:image/svg+xml;base64,{svg}"><figcaption>{files}</figcaption></figure>\n')
+            f'<img id="picture-{figure.name}" alt="{html.escape(figure.title)}" src="data:image/svg+xml;base64,{svg}">'
+            f'<figcaption>save as {save(figure.name, "svg")} {save(figure.name, "png")}</figcaption></figure>\n')
 
 
 def chart(data, figures):
@@ -83,7 +93,7 @@ def chart(data, figures):
         notes.append("What does not fit on the page is cut: tools/report/report.py --hours A:B draws another part.")
     if any(data["unseen"]):
         notes.append(f"Of {sum(data['unseen'])} gangs that ran between two decisions only the first GPU is known.")
-    links = ", ".join(f'{html.escape(f.title)} <a href="{f.name}.svg">svg</a> <a href="{f.name}.png">png</a>' for f in figures)
+    names = ", ".join(f"{f.name} is {html.escape(f.title)}" for f in figures)
     script = (HERE / "gantt.js").read_text()
     blob = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
     return f"""<h2 id="gantt-chart">Who held which GPU</h2>
@@ -91,9 +101,9 @@ def chart(data, figures):
 what a bar is. {" ".join(notes)}</p>
 <div class="controls"><select id="who" aria-label="scheduler"></select> from <input id="from" type="number" step="any" aria-label="from, hours">
 to <input id="to" type="number" step="any" aria-label="to, hours"> hours <button id="measured">arrivals of the measured jobs</button>
-<button id="all">whole run</button></div>
+<button id="all">whole run</button> save as {save("gantt", "png")}</div>
 <div><canvas id="gantt"></canvas></div><div id="tip" hidden></div>
-<p class="note">As figures: {links}.</p>
+<p class="note">Of the files beside the page, where it was made: {names}.</p>
 <script>const GANTT = {blob};
 {script}</script>
 """
@@ -116,24 +126,26 @@ def write(e, figures, charts, gantt, folder, redraw):
 <p>{html.escape(about["workload"])}{drawn}; measured jobs {about["window"]}. {html.escape(about["scenario"])}, semantics
 {html.escape(about["semantics"])}.</p>
 <nav>{links}</nav>
-<p class="note">All pictures are part of this page; the links <em>svg</em>, <em>png</em> and <em>result file</em> lead to files beside it, where it was made.</p>
+<p class="note">All pictures are part of this page, and are saved from it; where it was made each lies beside it as .svg and .png, and so does
+the result file, evaluation.h5.</p>
 {table(e)}
 <p class="note">{averaged} ratio is of mean job completion times to the first row. Bold: the best of a column
 among those that finished every job. <em>knowledge</em> is
 what a scheduler uses of a job's future: compare rows of the same knowledge. Every figure is defined in env/metrics.hpp.</p>
-{lost(e)}{chart(gantt, charts) if gantt else ""}
+{lost(e)}{alike(e)}{chart(gantt, charts) if gantt else ""}
 {"".join(picture(f, folder) for f in figures)}
 <h2 id="config">Configuration</h2>
 <p>Made by berth, commit {html.escape(about["source_commit"])}:</p>
 <pre id="command">{html.escape(about["command"])}</pre>
 <p>Resolved, as <code>berth evaluate --config</code> reads it (where it wrote to is left out):</p>
 <pre id="resolved">{html.escape(rerunnable(about["config"]))}</pre>
-<p>Redraw from the <a href="evaluation.h5">result file</a>, or with your own script (its layout: tools/evaluation_file.hpp):</p>
+<p>Redraw from the result file, or with your own script (its layout: tools/evaluation_file.hpp):</p>
 <pre id="redraw">{html.escape(redraw)}</pre>
 """
     (folder / "index.html").write_text(f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>berth evaluate</title>
 <link rel="icon" href="data:,"><style>{(HERE / "page.css").read_text()}</style></head>
 <body>
-{body}</body></html>
+{body}<script>{(HERE / "save.js").read_text()}</script>
+</body></html>
 """)

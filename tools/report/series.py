@@ -1,26 +1,26 @@
 """Figures over simulated time: slowdown by arrival, queue and utilisation of the first workload."""
 import numpy as np
-from style import labels, legend_below, line, plain_numbers, plt
+from style import legend_below, looks, plain_numbers, plt
 
 BINS = 160
 
 
 def slowdown(e):
     """Mean bounded slowdown of the jobs that arrive together, over all workloads."""
-    specs, values = e.schedulers, e.slowdown()
+    specs, values, drawn = e.schedulers, e.slowdown(), looks(e.schedulers, e.alike)
     jobs = values.shape[2]
     groups = np.array_split(np.arange(jobs), min(40, max(1, jobs // 8)))
     hours = np.array([e["arrival_s"][:, group].mean() for group in groups]) / 3600
     figure, axes = plt.subplots(figsize=(9.2, 3.2), layout="constrained")
     for k in range(len(specs)):
         means = [np.nanmean(v) if np.isfinite(v).any() else np.nan for v in (values[k][:, group] for group in groups)]
-        axes.plot(hours, means, marker="." if len(groups) < 3 else None, **line(k, specs))
+        axes.plot(hours, means, marker="." if len(groups) < 3 else None, **drawn[k])
     if axes.get_ylim()[1] > 10:
         axes.set_yscale("log")
         plain_numbers(axes.yaxis)
     axes.set_xlabel(f"arrival (hours); a point is the mean of {len(groups[0])} successive jobs in each workload")
     axes.set_ylabel("mean bounded slowdown")
-    legend_below(figure, specs)
+    legend_below(figure, specs, drawn)
     return figure
 
 
@@ -58,21 +58,21 @@ def queue_steps(e, k):
 
 def queue(e):
     """Jobs that wait, and jobs that run, of the first workload."""
-    specs = e.schedulers
+    specs, drawn = e.schedulers, looks(e.schedulers, e.alike)
     figure, (waiting_axes, running_axes) = plt.subplots(2, 1, figsize=(9.2, 4.6), layout="constrained", sharex=True)
     for k in range(len(specs)):
         time, waiting, running = queue_steps(e, k)
         end = max(e["recording/end_s"][k], time[-1])
         for axes, jobs in ((waiting_axes, waiting), (running_axes, running)):
             shown, jobs = thinned(time, jobs, 0.0, end)
-            axes.plot(np.append(shown, end) / 3600, np.append(jobs, jobs[-1]), drawstyle="steps-post", **line(k, specs))
+            axes.plot(np.append(shown, end) / 3600, np.append(jobs, jobs[-1]), drawstyle="steps-post", **drawn[k])
     waiting_axes.set_ylabel("jobs waiting")
     running_axes.set_ylabel("jobs running")
     running_axes.set_xlabel("time (hours)")
     for axes in (waiting_axes, running_axes):
         axes.set_ylim(bottom=0)
         axes.set_xlim(0, max(e["recording/end_s"].max(), 1.0) / 3600)
-    legend_below(figure, specs)
+    legend_below(figure, specs, drawn)
     return figure
 
 
@@ -108,13 +108,14 @@ def busy_by_type(e, k, edges):
 def utilisation(e):
     """Share of each type's GPUs that jobs hold, of the first workload."""
     specs, types, ends = e.schedulers, e["recording/types"], e["recording/end_s"]
+    drawn = looks(specs, e.alike)
     figure, all_axes = plt.subplots(len(types), 2, figsize=(9.2, 0.7 + 1.7 * len(types)), layout="constrained", squeeze=False,
                                     sharex="col", width_ratios=[4, 1])
     for k in range(len(specs)):
         edges = np.linspace(0, max(ends[k], 1e-9), BINS + 1)
         for g, shares in enumerate(busy_by_type(e, k, edges)):
-            all_axes[g, 0].stairs(100 * shares, edges / 3600, baseline=None, **line(k, specs))
-            all_axes[g, 1].barh(k, 100 * shares.mean(), color=line(k, specs)["color"], alpha=0.6)
+            all_axes[g, 0].stairs(100 * shares, edges / 3600, baseline=None, **drawn[k])
+            all_axes[g, 1].barh(k, 100 * shares.mean(), color=drawn[k]["color"], alpha=0.6)
             all_axes[g, 1].annotate(f"{100 * shares.mean():.0f}%", (2, k), va="center", fontsize=7.5)
     for g, (axes, mean_axes) in enumerate(all_axes):
         axes.set_ylim(0, 104)
@@ -126,5 +127,5 @@ def utilisation(e):
         mean_axes.grid(axis="y", visible=False)
     all_axes[-1, 0].set_xlabel("time (hours)")
     all_axes[-1, 1].set_xlabel("mean of the run (%)")
-    legend_below(figure, specs, labels(specs))
+    legend_below(figure, specs, drawn)
     return figure

@@ -9,6 +9,7 @@ import matplotlib.pyplot as plt  # noqa: E402  (the backend must be chosen first
 COLOURS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#999999", "#F0E442"]
 STYLES = ["-", "--", "-.", ":"]
 LEARNED = ["black", "#767676"]
+PERIOD = 16  # line widths: alternating colours come round within what a legend shows of a line
 
 plt.rcParams.update({
     "figure.dpi": 100, "savefig.dpi": 160, "svg.hashsalt": "berth", "font.size": 9.5, "axes.titlesize": 10,
@@ -41,14 +42,21 @@ def look(nth, learned=False):
     return {"color": COLOURS[nth % len(COLOURS)], "linestyle": STYLES[(nth + nth // len(COLOURS)) % len(STYLES)], "linewidth": 1.6}
 
 
-def line(k, specs):
-    """What draws scheduler k."""
-    kind = learned(specs[k])
-    return look(sum(learned(spec) == kind for spec in specs[:k]), kind)
-
-
-def colour(k, specs):
-    return line(k, specs)["color"]
+def looks(specs, groups=()):
+    """What draws each scheduler. Those of a group (`alike`) would hide each other: they are one line of alternating colours."""
+    drawn = []
+    for k, spec in enumerate(specs):
+        kind = learned(spec)
+        drawn.append(look(sum(learned(other) == kind for other in specs[:k]), kind))
+        # Where curves only meet, what has gaps lies above what has none.
+        drawn[k]["zorder"] = (1.9 if kind else 2) + 0.02 * STYLES.index(drawn[k]["linestyle"])
+    for group in groups:
+        for kind in (False, True):  # a learned one, wide and pale, is seen below a classical one as it is
+            members = [k for k in group if learned(specs[k]) == kind]
+            length = min(4, PERIOD / max(len(members), 1))
+            for i, k in enumerate(members if len(members) > 1 else ()):
+                drawn[k]["linestyle"] = (length * (len(members) - i), (length, length * (len(members) - 1)))
+    return drawn
 
 
 def time_unit(seconds):
@@ -58,12 +66,20 @@ def time_unit(seconds):
 
 
 def log_limits(values, share=1.0):
-    """Of a logarithmic axis: the positive values but for the largest 1 - share; some width even where they are equal."""
+    """Of a logarithmic axis: the positive values but for the largest 1 - share, with a margin, so that first and last steps are seen;
+    some width even where they are equal."""
     known = values[np.isfinite(values) & (values > 0)]
     if not known.size:
         return 0.1, 10.0
     low, high = known.min(), np.quantile(known, share)
-    return (low, high) if high > low else (low / 2, low * 2)
+    margin = (high / low) ** 0.04 if high > low else 2.0
+    return low / margin, high * margin
+
+
+def cumulative(values, total, limits):
+    """Steps (x, y) of the share of `total` that is at most x, from one limit of the axis to the other: of a single value, too."""
+    known = np.sort(values[np.isfinite(values)])
+    return np.concatenate([[limits[0]], known, [limits[1]]]), np.concatenate([np.arange(known.size + 1), [known.size]]) / total
 
 
 def say(axes, text):
@@ -74,18 +90,29 @@ def say(axes, text):
 def legend(axes):
     """Of the lines that there are."""
     if axes.get_legend_handles_labels()[0]:
-        axes.legend()
+        axes.legend(handlelength=3)
 
 
 def plain_numbers(axis):
-    """1000 instead of 10^3, at the major ticks alone."""
-    axis.set_major_formatter(matplotlib.ticker.FuncFormatter(lambda value, _: f"{value:g}"))
-    axis.set_minor_formatter(matplotlib.ticker.NullFormatter())
+    """1000 instead of 10^3, of a logarithmic axis whose limits are set: at the powers of ten, between them too where there are few,
+    and where there may be none, evenly."""
+    low, high = axis.get_view_interval()
+    decades = np.log10(high / low)
+    plain = matplotlib.ticker.FuncFormatter(lambda value, _: f"{value:g}")
+    axis.set_major_formatter(plain)
+    if decades < 0.7:
+        axis.set_major_locator(matplotlib.ticker.MaxNLocator(6))
+        axis.set_minor_locator(matplotlib.ticker.NullLocator())
+    elif decades < 2.5:
+        axis.set_minor_locator(matplotlib.ticker.LogLocator(subs=(2, 5)))
+        axis.set_minor_formatter(plain)
+    else:
+        axis.set_minor_formatter(matplotlib.ticker.NullFormatter())
 
 
-def legend_below(figure, specs, shown=None):
+def legend_below(figure, specs, drawn):
     """One legend for all panels, below them."""
-    handles = [plt.Line2D([], [], **line(k, specs)) for k in range(len(specs))]
-    names = shown or labels(specs)
+    handles = [plt.Line2D([], [], **look) for look in drawn]
+    names = labels(specs)
     figure.legend(handles, names, loc="outside lower center", handlelength=3,
                   ncols=max(1, min(len(specs), int(110 / (max(map(len, names)) + 6)))))

@@ -8,7 +8,7 @@
 #include "baselines/schedulers.hpp"
 #include "data/workloads.hpp"
 #include "env/check.hpp"
-#include "env/simulator.hpp"
+#include "tools/reproduce/finished_run.hpp"
 #include "tools/reproduce/queueing_theory.hpp"
 
 namespace berth {
@@ -21,15 +21,7 @@ std::vector<double> Replicate(const QueueingSystem& system, const QueueingPlan& 
   const Scenario scenario = source.Make(seed, Split::kEvaluate, system.stream, 0, last + plan.tail);
   const SchedulerTable tables[] = {BaselineSchedulers()};
   const auto scheduler = MakeScheduler(system.scheduler, tables);
-  Simulator simulator(scenario, {.keep_events = false, .stop_after_first = 0, .stop_after_last = last});
-  scheduler->Reset(simulator.View(scheduler->knowledge()));
-  Decision decision;
-  while (simulator.AdvanceToDecision()) {
-    decision.Clear();
-    scheduler->Decide(simulator.View(scheduler->knowledge()), decision);
-    const ApplyResult applied = simulator.Apply(decision);
-    BERTH_CHECK(applied.ok(), Explain(applied, decision, simulator));
-  }
+  const Simulator simulator = FinishedRun(scenario, *scheduler, {0, last});
   if (!simulator.arrivals_remain()) {
     throw Error(Join(system.name, ": expected arrivals until the last measured job leaves, but a tail of ",
                      plan.tail, " jobs ran out"));

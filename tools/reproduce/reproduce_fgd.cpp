@@ -1,7 +1,6 @@
 // berth reproduce fgd: the allocation experiment of "Beware of Fragmentation" (Weng et al., USENIX ATC 2023;
 // traces/PROTOCOL.md §6), published and measured side by side.
 #include <ctime>
-#include <filesystem>
 #include <iostream>
 #include <thread>
 
@@ -131,11 +130,7 @@ int ReproduceFgd(const std::vector<std::string>& arguments) {
   const int seeds = static_cast<int>(options.Integer("seeds", 2, 10000));
   CheckJsonWritable(options);
   const std::string out = options.Text("out");
-  if (!out.empty()) {
-    std::error_code error;
-    std::filesystem::create_directories(out, error);
-    CheckWritable(out + "/fgd.md", options.Where("out"));
-  }
+  if (!out.empty()) MakeFolder(out, options.Where("out"));
   const std::string folder =
       (options.Text("traces").empty() ? BERTH_SOURCE_DIR "/../shared/traces" : options.Text("traces")) +
       kFolder;

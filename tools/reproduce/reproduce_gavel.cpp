@@ -116,10 +116,7 @@ std::string Command(const Options& options) {
 std::string MakeFolders(const Options& options) {
   const std::string& out = options.Required("out");
   const std::string runs = out + "/runs";
-  std::error_code error;
-  std::filesystem::create_directories(runs, error);
-  if (error)
-    throw Error(Join(options.Where("out"), ": cannot make the folder ", runs, ": ", error.message()));
+  MakeFolder(runs, options.Where("out"));
   CheckWritable(out + "/" + kPage, options.Where("out"));
   return runs;
 }

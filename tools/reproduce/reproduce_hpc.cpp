@@ -134,11 +134,7 @@ int ReproduceHpc(const std::vector<std::string>& arguments) {
                      traces, "'"));
   }
   const std::string out = options.Text("out");
-  if (!out.empty()) {
-    std::error_code failed;
-    std::filesystem::create_directories(out, failed);
-    CheckWritable(out + "/hpc.md", options.Where("out"));
-  }
+  if (!out.empty()) MakeFolder(out, options.Where("out"));
 
   Report report;
   Json json;

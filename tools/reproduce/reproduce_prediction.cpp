@@ -1,7 +1,6 @@
 // berth reproduce prediction: forecasts of arrivals and load, and predictions of run times, on public logs
 // split by time, beside the naive ones that they should beat.
 #include <algorithm>
-#include <filesystem>
 #include <iostream>
 
 #include "env/check.hpp"
@@ -166,11 +165,7 @@ int ReproducePrediction(const std::vector<std::string>& arguments) {
   if (!options.Parse(arguments)) return 0;
   CheckJsonWritable(options);
   const std::string& out = options.Text("out");
-  if (!out.empty()) {
-    std::error_code error;
-    std::filesystem::create_directories(out, error);
-    CheckWritable(out + "/" + kPage, options.Where("out"));
-  }
+  if (!out.empty()) MakeFolder(out, options.Where("out"));
   const std::string folder = options.Given("traces") ? options.Text("traces") : kDefaultTraces;
   std::vector<std::string> skipped;
   const std::vector<PredictionLog> logs = PredictionLogs(folder, kTrain, skipped);

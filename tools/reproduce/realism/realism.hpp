@@ -2,6 +2,7 @@
 // it does, measured, as a table and a picture. One file and one line each.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -45,11 +46,12 @@ struct RealismOptions {
 
 struct Curve {
   std::string name;
-  std::vector<double> x, y;
-  std::vector<double> low, high;  // 95% interval at each point, or empty
+  std::vector<double> x = {}, y = {};
+  std::vector<double> low = {}, high = {};  // 95% interval at each point, or empty
 
+  void Add(double at, double value) { x.push_back(at), y.push_back(value); }
   void Add(double at, const Interval& value) {
-    x.push_back(at), y.push_back(value.mean);
+    Add(at, value.mean);
     low.push_back(value.low), high.push_back(value.high);
   }
 };
@@ -69,9 +71,10 @@ BERTH_REALISM(BERTH_DECLARE_REALISM)
 #undef BERTH_DECLARE_REALISM
 
 // The shipped generator's workload `seed` (evaluation stream) on `cluster` with features, as the command line
-// would make it.
+// would make it; or with `change` made to its data first, which the features then see.
 Scenario RealismScenario(const std::string& workload, const std::string& cluster, const std::string& clock,
-                         const std::string& features, std::uint64_t seed);
+                         const std::string& features, std::uint64_t seed,
+                         const std::function<void(ScenarioData&)>& change = {});
 // One run of a scheduler by its spec over the window.
 RunResult RealismRun(const Scenario& scenario, const std::string& scheduler, Window window = {});
 

@@ -1,6 +1,6 @@
 // Checkpoints: saving often costs time, saving seldom costs work, and Daly's interval weighs the two.
 #include "env/check.hpp"
-#include "tools/reproduce/realism/realism_points.hpp"
+#include "tools/reproduce/realism/realism_runs.hpp"
 #include "tools/table.hpp"
 
 namespace berth {
@@ -20,22 +20,23 @@ RealismResult RealismCheckpoints(const RealismOptions& options) {
   const std::vector<double> intervals = {300, 900, 2700, 8100, 24300};
   for (const double storage : {0.05, 0.2, 1.0}) {
     const auto measure = [&](const std::string& interval) {
-      const RealismPoint point = MeasurePoint(options, "srpt", {50, 200}, [&](std::uint64_t seed) {
+      const RealismRuns runs(options.seeds, "srpt", {50, 200}, [&](std::uint64_t seed) {
         return RealismScenario("synthetic(rate=1.0,jobs=250)", "v100=12,p100=12,k80=12", "rounds(360)",
                                Join("failures(mtbf_h=50,repair_h=1);checkpoints(gb=60,write_gb_s=", storage,
                                     ",read_gb_s=", storage, ",interval=", interval, ")"),
                                seed);
       });
-      result.rows.push_back({Fixed(storage, 2), interval, Fixed(point.mean_jct_h.mean, 2),
-                             Fixed(point.interruptions, 2), Fixed(point.lost_h, 2)});
-      return point;
+      const Interval jct_h = runs.JctHours();
+      result.rows.push_back({Fixed(storage, 2), interval, Fixed(jct_h.mean, 2),
+                             Fixed(runs.Mean(&Metrics::interruptions_per_job), 2),
+                             Fixed(runs.Mean(&Metrics::lost_work_h), 2)});
+      return jct_h;
     };
-    Curve curve{Join(Fixed(storage, 2), " GB/s"), {}, {}, {}, {}};
-    for (const double interval : intervals) curve.Add(interval, measure(Join(interval)).mean_jct_h);
-    const RealismPoint optimal = measure("optimal");
-    Curve level{Join(Fixed(storage, 2), " GB/s, Daly's interval"), {}, {}, {}, {}};
-    for (const double x : {intervals.front(), intervals.back()})
-      level.x.push_back(x), level.y.push_back(optimal.mean_jct_h.mean);
+    Curve curve{Join(Fixed(storage, 2), " GB/s")};
+    for (const double interval : intervals) curve.Add(interval, measure(Join(interval)));
+    const Interval optimal = measure("optimal");
+    Curve level{Join(Fixed(storage, 2), " GB/s, Daly's interval")};
+    for (const double x : {intervals.front(), intervals.back()}) level.Add(x, optimal.mean);
     result.curves.push_back(std::move(curve));
     result.curves.push_back(std::move(level));
   }

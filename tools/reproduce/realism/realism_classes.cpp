@@ -4,8 +4,8 @@
 #include "env/check.hpp"
 #include "env/index.hpp"
 #include "env/rng.hpp"
-#include "env/simulator.hpp"
-#include "tools/reproduce/realism/realism_points.hpp"
+#include "tools/reproduce/finished_run.hpp"
+#include "tools/reproduce/realism/realism_runs.hpp"
 #include "tools/results.hpp"
 #include "tools/table.hpp"
 
@@ -16,15 +16,15 @@ constexpr Window kWindow = {50, 250};
 
 // The shipped workload, every job of a quarter or half of a GPU, of a class drawn evenly.
 Scenario Parts(double rate, std::uint64_t seed, const std::string& sharing) {
-  ScenarioData data =
-      RealismScenario(Join("synthetic(rate=", rate, ",jobs=300)"), "v100=12", "rounds(360)", "", seed).data();
-  Stream random(seed, Purpose::kTest, Split::kEvaluate);
-  for (int job = 0; job < data.jobs.size(); ++job) {
-    data.jobs.gpu_milli.push_back(250 * (1 + static_cast<int>(random.Below(2))));
-    data.jobs.qos.push_back(static_cast<int>(random.Below(3)));
-  }
-  data.features = ParseFeatures(sharing);
-  return Scenario(std::move(data));
+  const auto draw = [&](ScenarioData& data) {
+    Stream random(seed, Purpose::kTest, Split::kEvaluate);
+    for (int job = 0; job < data.jobs.size(); ++job) {
+      data.jobs.gpu_milli.push_back(250 * (1 + static_cast<int>(random.Below(2))));
+      data.jobs.qos.push_back(static_cast<int>(random.Below(3)));
+    }
+  };
+  return RealismScenario(Join("synthetic(rate=", rate, ",jobs=300)"), "v100=12", "rounds(360)", sharing, seed,
+                         draw);
 }
 
 }  // namespace
@@ -40,19 +40,16 @@ RealismResult RealismSwitching(const RealismOptions& options) {
   result.x_label = "seconds of a switch";
   result.y_label = "mean JCT, h";
   for (const double quantum : {0.5, 2.0, 10.0}) {
-    Curve curve{Join("slices of ", quantum, " s"), {}, {}, {}, {}};
+    Curve curve{Join("slices of ", quantum, " s")};
     for (const double switch_s : {0.0, 0.05, 0.1, 0.2, 0.4}) {
-      const RealismPoint point =
-          MeasurePoint(options, "gpu_shares(overtake=true)", kWindow, [&](std::uint64_t seed) {
-            return Parts(
-                1.0, seed,
-                Join("sharing(share_suffices=true,quantum_s=", quantum, ",switch_s=", switch_s, ")"));
-          });
-      curve.Add(switch_s, point.mean_jct_h);
-      result.rows.push_back(
-          {Fixed(quantum, 1), Fixed(switch_s, 2), Fixed(quantum / (quantum + switch_s), 3),
-           Fixed(point.mean_jct_h.mean, 2),
-           Join("[", Fixed(point.mean_jct_h.low, 2), ", ", Fixed(point.mean_jct_h.high, 2), "]")});
+      const RealismRuns runs(options.seeds, "gpu_shares(overtake=true)", kWindow, [&](std::uint64_t seed) {
+        return Parts(1.0, seed,
+                     Join("sharing(share_suffices=true,quantum_s=", quantum, ",switch_s=", switch_s, ")"));
+      });
+      const Interval jct_h = runs.JctHours();
+      curve.Add(switch_s, jct_h);
+      result.rows.push_back({Fixed(quantum, 1), Fixed(switch_s, 2), Fixed(quantum / (quantum + switch_s), 3),
+                             Fixed(jct_h.mean, 2), Brackets(jct_h, 2)});
     }
     result.curves.push_back(std::move(curve));
   }
@@ -71,24 +68,18 @@ RealismResult RealismClasses(const RealismOptions& options) {
   result.y_label = "seconds on the GPU over those alone";
   const char* const kClasses[] = {"guaranteed", "burstable", "best effort"};
   std::vector<Curve> curves;
-  for (const char* name : kClasses) curves.push_back({name, {}, {}, {}, {}});
+  for (const char* name : kClasses) curves.push_back({name});
   for (const double rate : {0.2, 0.4, 0.7, 1.0}) {
     std::vector<double> slow[3], jct[3];  // a workload each
     for (int seed = 0; seed < options.seeds; ++seed) {
-      const Scenario scenario = Parts(rate, static_cast<std::uint64_t>(seed), "sharing(interference=0.1)");
       const auto scheduler = MakeScheduler("gpu_shares(overtake=true)", AllSchedulers());
-      Simulator sim(scenario, {.stop_after_first = kWindow.begin, .stop_after_last = kWindow.end});
-      scheduler->Reset(sim.View(scheduler->knowledge()));
-      for (Decision decision; sim.AdvanceToDecision(); decision.Clear()) {
-        scheduler->Decide(sim.View(scheduler->knowledge()), decision);
-        const ApplyResult applied = sim.Apply(decision);
-        BERTH_CHECK(applied.ok(), Explain(applied, decision, sim));
-      }
+      const Simulator sim = FinishedRun(
+          Parts(rate, static_cast<std::uint64_t>(seed), "sharing(interference=0.1)"), *scheduler, kWindow);
       double logs[3] = {}, hours[3] = {}, count[3] = {};
-      const JobTable& jobs = scenario.data().jobs;
+      const JobTable& jobs = sim.scenario().data().jobs;
       for (int job = kWindow.begin; job < kWindow.end; ++job) {
         const std::size_t c = U(jobs.qos[U(job)]);
-        const double alone = jobs.total_steps[U(job)] / scenario.BestRate(job);
+        const double alone = jobs.total_steps[U(job)] / sim.scenario().BestRate(job);
         logs[c] += std::log(sim.state().AttainedSeconds(job) / alone);
         hours[c] += (sim.state().completion[U(job)] - jobs.arrival[U(job)]) / 3600.0;
         ++count[c];
@@ -101,8 +92,7 @@ RealismResult RealismClasses(const RealismOptions& options) {
     for (std::size_t c = 0; c < 3; ++c) {
       const Interval mean = BootstrapMean(slow[c], 1);
       curves[c].Add(rate, mean);
-      result.rows.push_back({kClasses[c], Fixed(rate, 1), Fixed(mean.mean, 3),
-                             Join("[", Fixed(mean.low, 3), ", ", Fixed(mean.high, 3), "]"),
+      result.rows.push_back({kClasses[c], Fixed(rate, 1), Fixed(mean.mean, 3), Brackets(mean, 3),
                              Fixed(BootstrapMean(jct[c], 1).mean, 2)});
     }
   }

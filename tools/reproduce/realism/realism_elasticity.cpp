@@ -1,6 +1,6 @@
 // Elastic gangs: schedulers that choose widths against one that takes gangs as they are.
 #include "env/check.hpp"
-#include "tools/reproduce/realism/realism_points.hpp"
+#include "tools/reproduce/realism/realism_runs.hpp"
 #include "tools/table.hpp"
 
 namespace berth {
@@ -16,14 +16,15 @@ RealismResult RealismElasticity(const RealismOptions& options) {
   result.x_label = "load, jobs per hour";
   result.y_label = "mean JCT, h";
   for (const char* scheduler : {"srpt", "equal_share", "optimus", "elastic_srpt"}) {
-    Curve curve{Join(scheduler, scheduler == std::string("srpt") ? ", rigid gangs" : ""), {}, {}, {}, {}};
+    Curve curve{Join(scheduler, scheduler == std::string("srpt") ? ", rigid gangs" : "")};
     for (const double rate : {0.2, 0.4, 0.8, 1.2}) {
-      const RealismPoint point = MeasurePoint(options, scheduler, {50, 200}, [&](std::uint64_t seed) {
+      const RealismRuns runs(options.seeds, scheduler, {50, 200}, [&](std::uint64_t seed) {
         return RealismScenario(Join("synthetic(rate=", rate, ",jobs=250,gangs=multi)"), "v100=24,p100=24",
                                "rounds(360)", "elasticity(min_factor=0,max_factor=4,measured=false)", seed);
       });
-      curve.Add(rate, point.mean_jct_h);
-      result.rows.push_back({curve.name, Fixed(rate, 1), Fixed(point.mean_jct_h.mean, 2)});
+      const Interval jct_h = runs.JctHours();
+      curve.Add(rate, jct_h);
+      result.rows.push_back({curve.name, Fixed(rate, 1), Fixed(jct_h.mean, 2)});
     }
     result.curves.push_back(std::move(curve));
   }

@@ -76,12 +76,12 @@ RealismResult RealismEstimation(const RealismOptions&) {
   double gpu_hours = 0.0;
   for (const char* method : {"completion", "reference", "completion(rank=0,observed="}) {
     const bool offsets = std::string(method).find('(') != std::string::npos;
-    Curve all{offsets ? "offsets alone (rank 0)" : method, {}, {}, {}, {}};
+    Curve all{offsets ? "offsets alone (rank 0)" : method};
     for (const double fraction : kFractions) {
       const std::string spec =
           offsets ? Join(method, fraction, ")") : Join(method, "(observed=", fraction, ")");
       const Errors errors = ErrorsOf(spec, truth, types, false, gpu_hours);
-      all.x.push_back(fraction), all.y.push_back(100.0 * errors.all);
+      all.Add(fraction, 100.0 * errors.all);
       result.rows.push_back(
           {all.name, Fixed(100.0 * fraction, 0) + "%", Percent(errors.all), Percent(errors.alone), "-"});
     }
@@ -146,14 +146,14 @@ RealismResult RealismEstimatedJct(const RealismOptions& options) {
         Believed{"completion, learn", "completion", 2.4, true},
         Believed{"reference", "reference", 2.4, false}}) {
     truth = mean_jcts(row.rate, [](int) { return ""; });
-    Curve curve{Join(row.name, ", ", Fixed(row.rate, 1), " jobs/h"), {}, {}, {}, {}};
+    Curve curve{Join(row.name, ", ", Fixed(row.rate, 1), " jobs/h")};
     for (const double fraction : {0.1, 0.3, 0.5, 0.9}) {
       const Interval ratio = add(row, fraction, mean_jcts(row.rate, [&](int seed) {
                                    return Join("estimates(by=", row.by, "(observed=", fraction,
                                                ",seed=", seed, "),learn=", row.learn ? "true)" : "false)");
                                  }));
-      curve.x.push_back(fraction), curve.y.push_back(100.0 * (ratio.mean - 1.0));
-      curve.low.push_back(100.0 * (ratio.low - 1.0)), curve.high.push_back(100.0 * (ratio.high - 1.0));
+      curve.Add(fraction,
+                Interval{100.0 * (ratio.mean - 1.0), 100.0 * (ratio.low - 1.0), 100.0 * (ratio.high - 1.0)});
     }
     result.curves.push_back(std::move(curve));
   }

@@ -1,7 +1,7 @@
 // Failures: what they cost by how often they come, whether they take one GPU or a node of four, with and
 // without checkpoints.
 #include "env/check.hpp"
-#include "tools/reproduce/realism/realism_points.hpp"
+#include "tools/reproduce/realism/realism_runs.hpp"
 #include "tools/table.hpp"
 
 namespace berth {
@@ -26,19 +26,21 @@ RealismResult RealismFailures(const RealismOptions& options) {
                 {"srpt, nodes of four", "srpt", true, false},
                 {"srpt, saved every half hour", "srpt", false, true}};
   for (const auto& c : kCases) {
-    Curve curve{c.name, {}, {}, {}, {}};
+    Curve curve{c.name};
     for (const double mtbf_h : {100.0, 300.0, 1000.0, 3000.0}) {
       const std::string failures =
           c.nodes ? Join("failures(mtbf_h=0,node_mtbf_h=", mtbf_h / 4.0, ",node_repair_h=2)")
                   : Join("failures(mtbf_h=", mtbf_h, ",repair_h=2)");
       const std::string features = failures + (c.saves ? ";checkpoints(gb=5,interval=1800)" : "");
-      const RealismPoint point = MeasurePoint(options, c.scheduler, {50, 250}, [&](std::uint64_t seed) {
+      const RealismRuns runs(options.seeds, c.scheduler, {50, 250}, [&](std::uint64_t seed) {
         return RealismScenario("synthetic(rate=1.2,jobs=300)", "v100=12/4,p100=12/4,k80=12/4", "rounds(360)",
                                features, seed);
       });
-      curve.Add(mtbf_h, point.mean_jct_h);
-      result.rows.push_back({c.name, Fixed(mtbf_h, 0), Fixed(point.mean_jct_h.mean, 2),
-                             Fixed(point.interruptions, 2), Fixed(point.lost_h, 2)});
+      const Interval jct_h = runs.JctHours();
+      curve.Add(mtbf_h, jct_h);
+      result.rows.push_back({c.name, Fixed(mtbf_h, 0), Fixed(jct_h.mean, 2),
+                             Fixed(runs.Mean(&Metrics::interruptions_per_job), 2),
+                             Fixed(runs.Mean(&Metrics::lost_work_h), 2)});
     }
     result.curves.push_back(std::move(curve));
   }

@@ -1,6 +1,6 @@
 // The scheduler's own time: mean JCT by how long a decision takes, and by how often there is one.
 #include "env/check.hpp"
-#include "tools/reproduce/realism/realism_points.hpp"
+#include "tools/reproduce/realism/realism_runs.hpp"
 #include "tools/table.hpp"
 
 namespace berth {
@@ -9,16 +9,18 @@ namespace {
 // Mean JCT of `scheduler` under each of `values` of a setting, the others as in `features`.
 void Sweep(const RealismOptions& options, const std::string& name, const std::string& scheduler,
            const std::string& features, const std::vector<double>& values, RealismResult& into) {
-  Curve curve{name, {}, {}, {}, {}};
+  Curve curve{name};
   for (const double value : values) {
-    const RealismPoint point = MeasurePoint(options, scheduler, {100, 300}, [&](std::uint64_t seed) {
+    const RealismRuns runs(options.seeds, scheduler, {100, 300}, [&](std::uint64_t seed) {
       return RealismScenario(
           "synthetic(rate=2.4,jobs=400)", "v100=12,p100=12,k80=12", "event",
           Join("failures(mtbf_h=50,repair_h=1);checkpoints(gb=1,interval=1800);", features, value, ")"),
           seed);
     });
-    curve.Add(value, point.mean_jct_h);
-    into.rows.push_back({name, Fixed(value, 0), Fixed(point.mean_jct_h.mean, 2), Fixed(point.dropped, 1)});
+    const Interval jct_h = runs.JctHours();
+    curve.Add(value, jct_h);
+    into.rows.push_back(
+        {name, Fixed(value, 0), Fixed(jct_h.mean, 2), Fixed(runs.Mean(&Metrics::dropped_entries), 1)});
   }
   into.curves.push_back(std::move(curve));
 }

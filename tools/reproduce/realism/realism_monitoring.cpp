@@ -2,7 +2,7 @@
 // measures.
 #include "env/check.hpp"
 #include "env/features/monitoring.hpp"
-#include "tools/reproduce/realism/realism.hpp"
+#include "tools/reproduce/realism/realism_runs.hpp"
 #include "tools/table.hpp"
 
 namespace berth {
@@ -30,28 +30,26 @@ RealismResult RealismMonitoring(const RealismOptions& options) {
   result.steps = true;
   for (const char* scheduler :
        {"fcfs", "srpt", "power_feedback(target=0.5)", "power_feedback(target=0.5,inner=srpt)"}) {
-    double jct = 0.0, watts = 0.0, most = 0.0, waiting = 0.0, fairness = 0.0;
-    for (int seed = 0; seed < options.seeds; ++seed) {
-      const Scenario scenario =
-          RealismScenario("synthetic(rate=1.8,jobs=300)", "v100=12/4,p100=12/4,k80=12/4", "event",
-                          "power;monitoring(interval_s=1800)", static_cast<std::uint64_t>(seed));
-      const RunResult run = RealismRun(scenario, scheduler, {0, 300});
+    const RealismRuns runs(options.seeds, scheduler, {0, 300}, [](std::uint64_t seed) {
+      return RealismScenario("synthetic(rate=1.8,jobs=300)", "v100=12/4,p100=12/4,k80=12/4", "event",
+                             "power;monitoring(interval_s=1800)", seed);
+    });
+    double watts = 0.0, most = 0.0, waiting = 0.0, fairness = 0.0;
+    for (const RunResult& run : runs.runs()) {
       const MonitoringState& m = *run.monitoring;
-      jct += run.metrics.mean_jct_s / 3600.0 / options.seeds;
       watts += Mean(m.watts) / options.seeds;
       for (double w : m.watts) most = std::max(most, w);
       waiting += Mean(m.waiting) / options.seeds;
       fairness += Mean(m.fairness) / options.seeds;
-      if (seed > 0) continue;
-      Curve curve{scheduler, {}, {}, {}, {}};
-      for (std::size_t i = 0; i < m.time.size() && m.time[i] <= 15.0 * 86400.0; ++i) {
-        curve.x.push_back(m.time[i] / 3600.0);
-        curve.y.push_back(m.watts[i] / 1000.0);
-      }
-      result.curves.push_back(std::move(curve));
     }
-    result.rows.push_back({scheduler, Fixed(jct, 2), Fixed(watts / 1000.0, 2), Fixed(most / 1000.0, 2),
-                           Fixed(waiting, 1), Fixed(fairness, 3)});
+    const MonitoringState& first = *runs.runs().front().monitoring;
+    Curve curve{scheduler};
+    for (std::size_t i = 0; i < first.time.size() && first.time[i] <= 15.0 * 86400.0; ++i)
+      curve.Add(first.time[i] / 3600.0, first.watts[i] / 1000.0);
+    result.curves.push_back(std::move(curve));
+    result.rows.push_back({scheduler, Fixed(runs.Mean(&Metrics::mean_jct_s, 3600.0), 2),
+                           Fixed(watts / 1000.0, 2), Fixed(most / 1000.0, 2), Fixed(waiting, 1),
+                           Fixed(fairness, 3)});
   }
   return result;
 }

@@ -1,6 +1,6 @@
 // Outages that are announced: maintenance that goes through a cluster node by node, and spot nodes.
 #include "env/check.hpp"
-#include "tools/reproduce/realism/realism_points.hpp"
+#include "tools/reproduce/realism/realism_runs.hpp"
 #include "tools/table.hpp"
 
 namespace berth {
@@ -8,10 +8,13 @@ namespace {
 
 constexpr const char* kWorkload = "synthetic(rate=1.2,jobs=300)";
 
-void AddRow(const RealismPoint& point, const std::string& name, double at, int digits, RealismResult& into) {
-  into.rows.push_back({name, Fixed(at, digits), Fixed(point.mean_jct_h.mean, 2),
-                       Join("[", Fixed(point.mean_jct_h.low, 2), ", ", Fixed(point.mean_jct_h.high, 2), "]"),
-                       Fixed(point.interruptions, 2), Fixed(point.lost_h, 2)});
+// A point of the curve and its row.
+void Add(double at, const RealismRuns& runs, Curve& curve, RealismResult& into) {
+  const Interval jct_h = runs.JctHours();
+  curve.Add(at, jct_h);
+  into.rows.push_back({curve.name, Fixed(at, 0), Fixed(jct_h.mean, 2), Brackets(jct_h, 2),
+                       Fixed(runs.Mean(&Metrics::interruptions_per_job), 2),
+                       Fixed(runs.Mean(&Metrics::lost_work_h), 2)});
 }
 
 }  // namespace
@@ -35,7 +38,7 @@ RealismResult RealismDrains(const RealismOptions& options) {
                {"srpt, saved every half hour", "srpt", ";checkpoints(gb=5,interval=1800)"},
                {"evacuate(srpt)", "evacuate(inner=srpt)", ";checkpoints(gb=5)"}};
   for (const auto& way : kWays) {
-    Curve curve{way.name, {}, {}, {}, {}};
+    Curve curve{way.name};
     for (const double notice : {60.0, 600.0, 3600.0, 14000.0}) {
       std::string events;
       for (int k = 0; k < 240; ++k) {  // 40 days
@@ -43,12 +46,11 @@ RealismResult RealismDrains(const RealismOptions& options) {
         events += Join(events.empty() ? "" : "|", down, ":", down + 7200.0, ":node:", kTypes[k % 3], "/",
                        k / 3 % 3, ":", notice);
       }
-      const RealismPoint point = MeasurePoint(options, way.scheduler, {50, 250}, [&](std::uint64_t seed) {
+      const RealismRuns runs(options.seeds, way.scheduler, {50, 250}, [&](std::uint64_t seed) {
         return RealismScenario(kWorkload, "v100=12/4,p100=12/4,k80=12/4", "rounds(360)",
                                Join("failures(mtbf_h=0,events=", events, ")", way.features), seed);
       });
-      curve.Add(notice, point.mean_jct_h);
-      AddRow(point, way.name, notice, 0, result);
+      Add(notice, runs, curve, result);
     }
     result.curves.push_back(std::move(curve));
   }
@@ -75,26 +77,25 @@ RealismResult RealismSpot(const RealismOptions& options) {
                {"srpt, two minutes' notice", "srpt", 120.0},
                {"evacuate(srpt), two minutes' notice", "evacuate(inner=srpt)", 120.0}};
   for (const auto& way : kWays) {
-    Curve curve{way.name, {}, {}, {}, {}};
+    Curve curve{way.name};
     for (const double stay : hours) {
-      const RealismPoint point = MeasurePoint(options, way.scheduler, {50, 250}, [&](std::uint64_t seed) {
+      const RealismRuns runs(options.seeds, way.scheduler, {50, 250}, [&](std::uint64_t seed) {
         return RealismScenario(kWorkload, "v100=12/4,p100=12/4,k80=12/4", "event",
                                Join("failures(mtbf_h=0,spot_types=p100:k80,spot_mtbf_h=", stay,
                                     ",spot_away_h=1,spot_notice_s=", way.notice_s, ");checkpoints(gb=5)"),
                                seed);
       });
-      curve.Add(stay, point.mean_jct_h);
-      AddRow(point, way.name, stay, 0, result);
+      Add(stay, runs, curve, result);
     }
     result.curves.push_back(std::move(curve));
   }
-  const RealismPoint alone = MeasurePoint(options, "srpt", {50, 250}, [&](std::uint64_t seed) {
+  const RealismRuns alone(options.seeds, "srpt", {50, 250}, [&](std::uint64_t seed) {
     return RealismScenario(kWorkload, "v100=12/4", "event", "", seed);
   });
-  Curve level{"srpt, 12 V100 alone", {}, {}, {}, {}};
-  for (const double stay : {hours.front(), hours.back()}) level.Add(stay, alone.mean_jct_h);
-  AddRow(alone, level.name, 0.0, 0, result);
+  Curve level{"srpt, 12 V100 alone"};
+  Add(hours.front(), alone, level, result);
   result.rows.back()[1] = "-";
+  level.Add(hours.back(), alone.JctHours());
   result.curves.push_back(std::move(level));
   return result;
 }

@@ -3,7 +3,7 @@
 #include "env/check.hpp"
 #include "env/features/partitions.hpp"
 #include "env/rng.hpp"
-#include "tools/reproduce/realism/realism.hpp"
+#include "tools/reproduce/realism/realism_runs.hpp"
 #include "tools/table.hpp"
 
 namespace berth {
@@ -12,20 +12,20 @@ namespace {
 // The shipped workload on 12 A100 of 80 GB with the rates of its V100s (ratios are what matters here); what
 // of a GPU a job type can use is drawn for each, from a seventh to all of it.
 Scenario Partitioned(double rate, std::uint64_t seed, const std::string& features) {
-  ScenarioData data =
-      RealismScenario(Join("synthetic(rate=", rate, ",jobs=300)"), "v100=12", "event", "", seed).data();
-  for (const GpuType& type : ShippedGpuTypes()) {
-    if (type.name != "a100") continue;
-    const int count = data.cluster.types[0].count;
-    data.cluster.types[0] = type;
-    data.cluster.types[0].count = count;
-  }
-  Stream random(7, Purpose::kTest, Split::kEvaluate);
-  for (std::size_t type = 0; type < data.throughputs.job_types.size(); ++type)
-    data.traits.utilization.push_back((1.0 + random.Below(7)) / 7.0);
-  data.throughputs.pairs.clear();
-  data.features = ParseFeatures(features);
-  return Scenario(std::move(data));
+  const auto on_a100s = [](ScenarioData& data) {
+    for (const GpuType& type : ShippedGpuTypes()) {
+      if (type.name != "a100") continue;
+      const int count = data.cluster.types[0].count;
+      data.cluster.types[0] = type;
+      data.cluster.types[0].count = count;
+    }
+    Stream random(7, Purpose::kTest, Split::kEvaluate);
+    for (std::size_t type = 0; type < data.throughputs.job_types.size(); ++type)
+      data.traits.utilization.push_back((1.0 + random.Below(7)) / 7.0);
+    data.throughputs.pairs.clear();
+  };
+  return RealismScenario(Join("synthetic(rate=", rate, ",jobs=300)"), "v100=12", "event", features, seed,
+                         on_a100s);
 }
 
 }  // namespace
@@ -52,19 +52,14 @@ RealismResult RealismPartitions(const RealismOptions& options) {
       {"chosen, 5 s a change", "mig", "partitions(reconfig_s=5)"},
       {"chosen, 1 h a change", "mig", "partitions(reconfig_s=3600)"}};
   for (const Way& way : kWays) {
-    Curve curve{way.name, {}, {}, {}, {}};
+    Curve curve{way.name};
     for (const double rate : {0.3, 0.6, 0.9, 1.2}) {
-      std::vector<double> jct;
-      double used = 0.0;
-      for (int seed = 0; seed < options.seeds; ++seed) {
-        const RunResult run = RealismRun(Partitioned(rate, static_cast<std::uint64_t>(seed), way.features),
-                                         way.scheduler, {50, 250});
-        jct.push_back(run.metrics.mean_jct_s / 3600.0);
-        used += run.metrics.utilization / options.seeds;
-      }
-      const Interval mean = BootstrapMean(jct, 1);
-      curve.Add(rate, mean);
-      result.rows.push_back({way.name, Fixed(rate, 1), Fixed(mean.mean, 2), Fixed(used, 3)});
+      const RealismRuns runs(options.seeds, way.scheduler, {50, 250},
+                             [&](std::uint64_t seed) { return Partitioned(rate, seed, way.features); });
+      const Interval jct_h = runs.JctHours();
+      curve.Add(rate, jct_h);
+      result.rows.push_back(
+          {way.name, Fixed(rate, 1), Fixed(jct_h.mean, 2), Fixed(runs.Mean(&Metrics::utilization), 3)});
     }
     result.curves.push_back(std::move(curve));
   }

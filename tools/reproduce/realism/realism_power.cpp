@@ -1,7 +1,7 @@
 // Power: what a cap on the whole cluster costs in time, by the rule that lowers the clocks, and what lower
 // clocks and other types save within a bound on slow-down.
 #include "env/check.hpp"
-#include "tools/reproduce/realism/realism.hpp"
+#include "tools/reproduce/realism/realism_runs.hpp"
 #include "tools/table.hpp"
 
 namespace berth {
@@ -21,17 +21,12 @@ struct Measured {
 
 // Means over the workloads.
 Measured Measure(const RealismOptions& options, const std::string& power, const std::string& scheduler) {
-  Measured mean;
-  for (int seed = 0; seed < options.seeds; ++seed) {
-    const Scenario scenario =
-        RealismScenario(kWorkload, kCluster, "event", Join("power(electricity_price=", kPrices, power, ")"),
-                        static_cast<std::uint64_t>(seed));
-    const Metrics m = RealismRun(scenario, scheduler, kWindow).metrics;
-    mean.jct_h += m.mean_jct_s / 3600.0 / options.seeds;
-    mean.energy_kwh += m.energy_kwh / options.seeds;
-    mean.cost += m.cost / options.seeds;
-  }
-  return mean;
+  const RealismRuns runs(options.seeds, scheduler, kWindow, [&](std::uint64_t seed) {
+    return RealismScenario(kWorkload, kCluster, "event",
+                           Join("power(electricity_price=", kPrices, power, ")"), seed);
+  });
+  return {runs.Mean(&Metrics::mean_jct_s, 3600.0), runs.Mean(&Metrics::energy_kwh),
+          runs.Mean(&Metrics::cost)};
 }
 
 std::vector<std::string> Row(const std::string& what, double setting, int decimals, const Measured& m) {
@@ -53,13 +48,12 @@ RealismResult RealismPower(const RealismOptions& options) {
   const Measured free = Measure(options, "", "fcfs");
   result.rows.push_back(Row("never (no cap)", 8.4, 1, free));
   for (const char* rule : {"uniform", "highest"}) {
-    Curve jct{Join("mean JCT, ", rule), {}, {}, {}, {}}, energy{Join("energy, ", rule), {}, {}, {}, {}};
+    Curve jct{Join("mean JCT, ", rule)}, energy{Join("energy, ", rule)};
     for (const double cap_w : {3000.0, 3600.0, 4400.0, 5400.0, 6400.0, 7400.0}) {
       const Measured m = Measure(options, Join(",cap_w=", cap_w, ",cap_rule=", rule), "fcfs");
       result.rows.push_back(Row(rule, cap_w / 1000.0, 1, m));
-      for (Curve* curve : {&jct, &energy}) curve->x.push_back(cap_w / 1000.0);
-      jct.y.push_back(m.jct_h / free.jct_h);
-      energy.y.push_back(m.energy_kwh / free.energy_kwh);
+      jct.Add(cap_w / 1000.0, m.jct_h / free.jct_h);
+      energy.Add(cap_w / 1000.0, m.energy_kwh / free.energy_kwh);
     }
     result.curves.push_back(std::move(jct));
     result.curves.push_back(std::move(energy));
@@ -79,16 +73,15 @@ RealismResult RealismClocks(const RealismOptions& options) {
   result.y_label = "relative to a bound of 1";
   for (const bool idle : {true, false}) {
     const char* counted = idle ? "all" : "above idle";
-    Curve jct{Join("mean JCT, ", counted), {}, {}, {}, {}}, energy{Join("energy, ", counted), {}, {}, {}, {}};
+    Curve jct{Join("mean JCT, ", counted)}, energy{Join("energy, ", counted)};
     Measured first;
     for (const double bound : {1.0, 1.15, 1.3, 1.5, 2.0, 3.0}) {
       const Measured m = Measure(
           options, "", Join("energy_efficient(slowdown=", bound, ",idle=", idle ? "true" : "false", ")"));
       if (bound == 1.0) first = m;
       result.rows.push_back(Row(counted, bound, 2, m));
-      for (Curve* curve : {&jct, &energy}) curve->x.push_back(bound);
-      jct.y.push_back(m.jct_h / first.jct_h);
-      energy.y.push_back(m.energy_kwh / first.energy_kwh);
+      jct.Add(bound, m.jct_h / first.jct_h);
+      energy.Add(bound, m.energy_kwh / first.energy_kwh);
     }
     result.curves.push_back(std::move(jct));
     result.curves.push_back(std::move(energy));
@@ -108,18 +101,14 @@ RealismResult RealismPrices(const RealismOptions& options) {
   result.y_label = "mean JCT, h";
   for (const char* scheduler : {"edf(preemptive=false)", "cheap_hours(margin=0)", "cheap_hours(margin=0.25)",
                                 "cheap_hours(margin=1)", "cheap_hours(margin=3)"}) {
-    double cost = 0.0, energy = 0.0, jct = 0.0, missed = 0.0;
-    for (int seed = 0; seed < options.seeds; ++seed) {
-      const Scenario scenario =
-          RealismScenario("synthetic(rate=1.2,jobs=500,slo=true)", "v100=36", "event",
-                          Join("power(electricity_price=", kPrices, ")"), static_cast<std::uint64_t>(seed));
-      const Metrics m = RealismRun(scenario, scheduler, kWindow).metrics;
-      cost += m.cost / options.seeds, energy += m.energy_kwh / options.seeds;
-      jct += m.mean_jct_s / 3600.0 / options.seeds, missed += m.deadline_miss_rate / options.seeds;
-    }
-    result.rows.push_back(
-        {scheduler, Fixed(cost, 2), Fixed(energy, 1), Fixed(jct, 2), Fixed(100.0 * missed, 1) + "%"});
-    result.curves.push_back({scheduler, {cost}, {jct}, {}, {}});
+    const RealismRuns runs(options.seeds, scheduler, kWindow, [](std::uint64_t seed) {
+      return RealismScenario("synthetic(rate=1.2,jobs=500,slo=true)", "v100=36", "event",
+                             Join("power(electricity_price=", kPrices, ")"), seed);
+    });
+    const double cost = runs.Mean(&Metrics::cost), jct_h = runs.Mean(&Metrics::mean_jct_s, 3600.0);
+    result.rows.push_back({scheduler, Fixed(cost, 2), Fixed(runs.Mean(&Metrics::energy_kwh), 1),
+                           Fixed(jct_h, 2), Fixed(100.0 * runs.Mean(&Metrics::deadline_miss_rate), 1) + "%"});
+    result.curves.push_back({scheduler, {cost}, {jct_h}});
   }
   return result;
 }

@@ -3,7 +3,7 @@
 #include "env/check.hpp"
 #include "env/features/elasticity.hpp"
 #include "env/rng.hpp"
-#include "tools/reproduce/realism/realism_points.hpp"
+#include "tools/reproduce/realism/realism_runs.hpp"
 #include "tools/table.hpp"
 
 namespace berth {
@@ -59,19 +59,18 @@ RealismResult RealismLargeScale(const RealismOptions& options) {
       {"elastic_srpt, imagenet_256 (29 h to 1 h)", "elastic_srpt", "scaling=imagenet_256"},
   };
   for (const auto& way : kWays) {
-    Curve curve{way.name, {}, {}, {}, {}};
+    Curve curve{way.name};
     for (const double per_day : {2.0, 6.0, 12.0, 18.0, 24.0}) {
       const std::string features =
           *way.features == '\0'
               ? ""
               : Join("elasticity(min_factor=1,max_factor=32,measured=false,", way.features, ")");
-      const RealismPoint point = MeasurePoint(options, way.scheduler, {20, 100}, [&](std::uint64_t seed) {
+      const RealismRuns runs(options.seeds, way.scheduler, {20, 100}, [&](std::uint64_t seed) {
         return Trainings(256, per_day, 1.0, features, seed);
       });
-      curve.Add(per_day, point.mean_jct_h);
-      result.rows.push_back(
-          {way.name, Fixed(per_day, 0), Fixed(point.mean_jct_h.mean, 2),
-           Join("[", Fixed(point.mean_jct_h.low, 2), ", ", Fixed(point.mean_jct_h.high, 2), "]")});
+      const Interval jct_h = runs.JctHours();
+      curve.Add(per_day, jct_h);
+      result.rows.push_back({way.name, Fixed(per_day, 0), Fixed(jct_h.mean, 2), Brackets(jct_h, 2)});
     }
     result.curves.push_back(std::move(curve));
   }
@@ -93,18 +92,17 @@ RealismResult RealismModelParallel(const RealismOptions& options) {
   result.y_label = "mean JCT, h";
   result.log_x = true;
   for (const int tensor : {1, 2, 4, 8}) {
-    Curve curve{Join(tensor, " tensor x ", 8 / tensor, " stages"), {}, {}, {}, {}};
+    Curve curve{Join(tensor, " tensor x ", 8 / tensor, " stages")};
     for (const int micro_batches : {4, 8, 16, 32, 64, 128}) {
       ElasticitySettings settings;
       settings.tensor = tensor, settings.micro_batches = micro_batches;
       const double speed = ModelParallelGroup(settings, 8).speed;
-      const RealismPoint point = MeasurePoint(options, "srpt", {20, 100}, [&](std::uint64_t seed) {
-        return Trainings(64, 3.0, speed / 8.0, "", seed);
-      });
-      curve.Add(micro_batches, point.mean_jct_h);
+      const RealismRuns runs(options.seeds, "srpt", {20, 100},
+                             [&](std::uint64_t seed) { return Trainings(64, 3.0, speed / 8.0, "", seed); });
+      const Interval jct_h = runs.JctHours();
+      curve.Add(micro_batches, jct_h);
       result.rows.push_back(
-          {curve.name, Join(micro_batches), Fixed(speed, 2), Fixed(point.mean_jct_h.mean, 2),
-           Join("[", Fixed(point.mean_jct_h.low, 2), ", ", Fixed(point.mean_jct_h.high, 2), "]")});
+          {curve.name, Join(micro_batches), Fixed(speed, 2), Fixed(jct_h.mean, 2), Brackets(jct_h, 2)});
     }
     result.curves.push_back(std::move(curve));
   }

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "env/check.hpp"
-#include "tools/reproduce/realism/realism.hpp"
+#include "tools/reproduce/realism/realism_runs.hpp"
 #include "tools/table.hpp"
 
 namespace berth {
@@ -38,23 +38,21 @@ RealismResult RealismServices(const RealismOptions& options) {
   result.y_label = "99th percentile of latency, s";
   for (const Way& way : {Way{"fixed: 2 each", "srpt", 2}, Way{"fixed: 6 each", "srpt", 6},
                          Way{"scaled", "autoscale(inner=srpt)", 2}}) {
-    Curve curve{way.name, {}, {}, {}, {}};
+    Curve curve{way.name};
     for (const double rate : {2.5, 5.0, 7.5, 10.0}) {
-      std::vector<double> p99, jct;
-      double in_time = 0.0, hours = 0.0;
-      for (int seed = 0; seed < options.seeds; ++seed) {
-        const Scenario scenario =
-            RealismScenario("synthetic(rate=1.2,jobs=60)", "v100=12,p100=12,k80=12", "rounds(360)",
-                            FeatureText(rate, way.replicas), static_cast<std::uint64_t>(seed));
-        const Metrics m = RealismRun(scenario, way.scheduler, {10, 50}).metrics;
-        p99.push_back(m.service_p99_s), jct.push_back(m.mean_jct_s / 3600.0);
-        in_time += m.service_attainment / options.seeds, hours += m.service_gpu_hours / options.seeds;
-      }
-      const bool overloaded = std::any_of(p99.begin(), p99.end(), [](double s) { return std::isinf(s); });
-      const Interval mean = overloaded ? Interval{} : BootstrapMean(p99, 1);
-      if (!overloaded) curve.Add(rate, mean);
-      result.rows.push_back({way.name, Fixed(rate, 1), overloaded ? ">10,000" : Fixed(mean.mean, 3),
-                             Fixed(in_time, 4), Fixed(hours, 0), Fixed(BootstrapMean(jct, 1).mean, 2)});
+      const RealismRuns runs(options.seeds, way.scheduler, {10, 50}, [&](std::uint64_t seed) {
+        return RealismScenario("synthetic(rate=1.2,jobs=60)", "v100=12,p100=12,k80=12", "rounds(360)",
+                               FeatureText(rate, way.replicas), seed);
+      });
+      const bool overloaded = std::any_of(runs.runs().begin(), runs.runs().end(), [](const RunResult& run) {
+        return std::isinf(run.metrics.service_p99_s);
+      });
+      const Interval p99 = overloaded ? Interval{} : runs.Estimate(&Metrics::service_p99_s);
+      if (!overloaded) curve.Add(rate, p99);
+      result.rows.push_back({way.name, Fixed(rate, 1), overloaded ? ">10,000" : Fixed(p99.mean, 3),
+                             Fixed(runs.Mean(&Metrics::service_attainment), 4),
+                             Fixed(runs.Mean(&Metrics::service_gpu_hours), 0),
+                             Fixed(runs.JctHours().mean, 2)});
     }
     result.curves.push_back(std::move(curve));
   }

@@ -3,7 +3,7 @@
 #include "env/check.hpp"
 #include "env/features/sharing.hpp"
 #include "env/rng.hpp"
-#include "env/simulator.hpp"
+#include "tools/reproduce/finished_run.hpp"
 #include "tools/reproduce/realism/realism.hpp"
 #include "tools/results.hpp"
 #include "tools/table.hpp"
@@ -11,38 +11,20 @@
 namespace berth {
 namespace {
 
+constexpr Window kWindow = {50, 250};
+
 // The shipped workload, of which every job can use a share drawn from an eighth to all of a GPU: its rate in
 // the table is what that share gives. `whole`: it holds the GPU alone all the same.
 Scenario Shared(double rate, std::uint64_t seed, bool whole) {
-  ScenarioData data =
-      RealismScenario(Join("synthetic(rate=", rate, ",jobs=300)"), "v100=12", "rounds(360)", "", seed).data();
-  Stream random(seed, Purpose::kTest, Split::kEvaluate);
-  for (int job = 0; job < data.jobs.size(); ++job) {
-    const int eighths = 1 + static_cast<int>(random.Below(8));
-    data.jobs.gpu_milli.push_back(whole ? 1000 : 125 * eighths);
-  }
-  data.features = ParseFeatures("sharing(share_suffices=true)");
-  return Scenario(std::move(data));
-}
-
-struct Outcome {
-  double jct_s, used, held;  // held: by the parts of GPUs, of all of them
-};
-
-Outcome RunOnce(const Scenario& scenario, const std::string& spec) {
-  constexpr int kFirst = 50, kLast = 250;
-  Simulator sim(scenario, {.stop_after_first = kFirst, .stop_after_last = kLast});
-  const auto scheduler = MakeScheduler(spec, AllSchedulers());
-  scheduler->Reset(sim.View(scheduler->knowledge()));
-  Decision decision;
-  while (sim.AdvanceToDecision()) {
-    decision.Clear();
-    scheduler->Decide(sim.View(scheduler->knowledge()), decision);
-    const ApplyResult applied = sim.Apply(decision);
-    BERTH_CHECK(applied.ok(), Explain(applied, decision, sim));
-  }
-  const Metrics metrics = Measure(sim, {kFirst, kLast});
-  return {metrics.mean_jct_s, metrics.utilization, ShareSeconds(sim, 0) / (scenario.num_gpus() * sim.now())};
+  const auto parts = [&](ScenarioData& data) {
+    Stream random(seed, Purpose::kTest, Split::kEvaluate);
+    for (int job = 0; job < data.jobs.size(); ++job) {
+      const int eighths = 1 + static_cast<int>(random.Below(8));
+      data.jobs.gpu_milli.push_back(whole ? 1000 : 125 * eighths);
+    }
+  };
+  return RealismScenario(Join("synthetic(rate=", rate, ",jobs=300)"), "v100=12", "rounds(360)",
+                         "sharing(share_suffices=true)", seed, parts);
 }
 
 }  // namespace
@@ -66,16 +48,18 @@ RealismResult RealismSharing(const RealismOptions& options) {
                            {"parts, worst fit", "gpu_shares(fit=worst,overtake=true)", false},
                            {"parts, fgd", "gpu_shares(fit=fgd,overtake=true)", false}};
   for (const Way& way : kWays) {
-    Curve curve{way.name, {}, {}, {}, {}};
+    Curve curve{way.name};
     for (const double rate : {0.3, 0.6, 0.9, 1.2, 1.5}) {
       std::vector<double> jct;
-      double used = 0.0, held = 0.0;
+      double used = 0.0, held = 0.0;  // held: by the parts of GPUs, of all of them
       for (int seed = 0; seed < options.seeds; ++seed) {
-        const Scenario scenario = Shared(rate, static_cast<std::uint64_t>(seed), way.whole);
-        const Outcome run = RunOnce(scenario, way.scheduler);
-        jct.push_back(run.jct_s / 3600.0);
-        used += run.used / options.seeds;
-        held += run.held / options.seeds;
+        const auto scheduler = MakeScheduler(way.scheduler, AllSchedulers());
+        const Simulator sim =
+            FinishedRun(Shared(rate, static_cast<std::uint64_t>(seed), way.whole), *scheduler, kWindow);
+        const Metrics metrics = Measure(sim, kWindow);
+        jct.push_back(metrics.mean_jct_s / 3600.0);
+        used += metrics.utilization / options.seeds;
+        held += ShareSeconds(sim, 0) / (sim.scenario().num_gpus() * sim.now()) / options.seeds;
       }
       const Interval mean = BootstrapMean(jct, 1);
       curve.Add(rate, mean);

@@ -2,7 +2,7 @@
 // dependent jobs in a pipeline of CPUs and GPUs.
 #include "env/check.hpp"
 #include "env/rng.hpp"
-#include "tools/reproduce/realism/realism.hpp"
+#include "tools/reproduce/realism/realism_runs.hpp"
 #include "tools/table.hpp"
 
 namespace berth {
@@ -49,31 +49,27 @@ RealismResult RealismStages(const RealismOptions& options) {
   };
   for (const Way& way : {Way{"one after the other", "overlap=false"}, Way{"overlapped", "overlap=true"},
                          Way{"overlapped, best part on the GPU", "overlap=true,offload=-1"}}) {
-    Curve curve{way.name, {}, {}, {}, {}};
+    Curve curve{way.name};
     for (const double cores : {1.0, 2.0, 4.0, 8.0, 16.0}) {
-      std::vector<double> jct;
-      for (int seed = 0; seed < options.seeds; ++seed) {
-        const std::string features =
-            Join("stages(cpu_core_s=0.2,gpu_prep_s=0.05,transfer_s=0.01,cores_per_gpu=", cores, ",",
-                 way.settings, ")");
-        const Scenario scenario = RealismScenario("synthetic(rate=0.8,jobs=200)", "v100=12,p100=12,k80=12",
-                                                  "rounds(360)", features, static_cast<std::uint64_t>(seed));
-        jct.push_back(RealismRun(scenario, "srpt", {30, 170}).metrics.mean_jct_s / 3600.0);
-      }
-      const Interval mean = BootstrapMean(jct, 1);
-      curve.Add(cores, mean);
-      result.rows.push_back({way.name, Fixed(cores, 0), Fixed(mean.mean, 2), "-"});
+      const std::string features =
+          Join("stages(cpu_core_s=0.2,gpu_prep_s=0.05,transfer_s=0.01,cores_per_gpu=", cores, ",",
+               way.settings, ")");
+      const RealismRuns runs(options.seeds, "srpt", {30, 170}, [&](std::uint64_t seed) {
+        return RealismScenario("synthetic(rate=0.8,jobs=200)", "v100=12,p100=12,k80=12", "rounds(360)",
+                               features, seed);
+      });
+      const Interval jct_h = runs.JctHours();
+      curve.Add(cores, jct_h);
+      result.rows.push_back({way.name, Fixed(cores, 0), Fixed(jct_h.mean, 2), "-"});
     }
     result.curves.push_back(std::move(curve));
   }
   for (const char* scheduler : {"fcfs", "sjf", "critical_path", "johnson"}) {
-    std::vector<double> makespan, jct;
-    for (int seed = 0; seed < 10 * options.seeds; ++seed) {
-      const Metrics m = RealismRun(Pipeline(20, static_cast<std::uint64_t>(seed)), scheduler).metrics;
-      makespan.push_back(m.makespan_s / 3600.0), jct.push_back(m.mean_jct_s / 3600.0);
-    }
+    const RealismRuns runs(10 * options.seeds, scheduler, {},
+                           [](std::uint64_t seed) { return Pipeline(20, seed); });
     result.rows.push_back({Join("20 dependent pairs, 2 CPUs, 2 GPUs: ", scheduler), "-",
-                           Fixed(BootstrapMean(jct, 1).mean, 2), Fixed(BootstrapMean(makespan, 1).mean, 2)});
+                           Fixed(runs.JctHours().mean, 2),
+                           Fixed(runs.Mean(&Metrics::makespan_s, 3600.0), 2)});
   }
   return result;
 }

@@ -1,11 +1,10 @@
 // Heat: the hottest GPU over a week under a policy that takes the lowest-numbered GPUs and one that takes the
-// coolest, where the nodes numbered first stand at the warm end
-// of the room.
+// coolest, where the nodes numbered first stand at the warm end of the room.
 #include <algorithm>
 
 #include "env/check.hpp"
 #include "env/features/monitoring.hpp"
-#include "tools/reproduce/realism/realism.hpp"
+#include "tools/reproduce/realism/realism_runs.hpp"
 #include "tools/table.hpp"
 
 namespace berth {
@@ -22,29 +21,28 @@ RealismResult RealismThermal(const RealismOptions& options) {
   result.y_label = "temperature of the hottest GPU, C";
   result.steps = true;
   for (const char* scheduler : {"fcfs", "coolest_first"}) {
-    double jct = 0.0, hottest = 0.0, hot = 0.0;
-    for (int seed = 0; seed < options.seeds; ++seed) {
-      const Scenario scenario = RealismScenario(
+    const RealismRuns runs(options.seeds, scheduler, {0, 300}, [](std::uint64_t seed) {
+      return RealismScenario(
           "synthetic(rate=1.6,jobs=300)", "v100=48/4", "event",
           "monitoring(interval_s=600);power(heat=true,ambient_c=22,ambient_swing_c=3,hot_spot_c=14,rise_c=50,"
           "time_constant_s=120)",
-          static_cast<std::uint64_t>(seed));
-      const RunResult run = RealismRun(scenario, scheduler, {0, 300});
+          seed);
+    });
+    double hottest = 0.0, hot = 0.0;
+    for (const RunResult& run : runs.runs()) {
       const std::vector<double>& c = run.monitoring->temperature_c;
-      jct += run.metrics.mean_jct_s / 3600.0 / options.seeds;
       hottest = std::max(hottest, *std::max_element(c.begin(), c.end()));
       const double above =
           static_cast<double>(std::count_if(c.begin(), c.end(), [](double x) { return x >= 82.0; }));
       hot += above / static_cast<double>(c.size()) / options.seeds;
-      if (seed > 0) continue;
-      Curve curve{scheduler, {}, {}, {}, {}};
-      for (std::size_t i = 0; i < c.size() && run.monitoring->time[i] <= 7.0 * 86400.0; ++i) {
-        curve.x.push_back(run.monitoring->time[i] / 3600.0);
-        curve.y.push_back(c[i]);
-      }
-      result.curves.push_back(std::move(curve));
     }
-    result.rows.push_back({scheduler, Fixed(jct, 2), Fixed(hottest, 1), Fixed(100.0 * hot, 1) + "%"});
+    const MonitoringState& first = *runs.runs().front().monitoring;
+    Curve curve{scheduler};
+    for (std::size_t i = 0; i < first.time.size() && first.time[i] <= 7.0 * 86400.0; ++i)
+      curve.Add(first.time[i] / 3600.0, first.temperature_c[i]);
+    result.curves.push_back(std::move(curve));
+    result.rows.push_back({scheduler, Fixed(runs.Mean(&Metrics::mean_jct_s, 3600.0), 2), Fixed(hottest, 1),
+                           Fixed(100.0 * hot, 1) + "%"});
   }
   return result;
 }

@@ -87,12 +87,18 @@ std::vector<Example> Chosen(const Options& options) {
 }  // namespace
 
 Scenario RealismScenario(const std::string& workload, const std::string& cluster, const std::string& clock,
-                         const std::string& features, std::uint64_t seed) {
+                         const std::string& features, std::uint64_t seed,
+                         const std::function<void(ScenarioData&)>& change) {
   ScenarioSettings settings;
   settings.cluster = ParseCluster(cluster);
   settings.clock = Clock::Parse(clock);
-  settings.features = ParseFeatures(features);
-  return EvaluationScenario(*MakeWorkload(workload, settings), seed);
+  if (!change) settings.features = ParseFeatures(features);
+  const Scenario made = EvaluationScenario(*MakeWorkload(workload, settings), seed);
+  if (!change) return made;
+  ScenarioData data = made.data();
+  change(data);
+  data.features = ParseFeatures(features);
+  return Scenario(std::move(data));
 }
 
 RunResult RealismRun(const Scenario& scenario, const std::string& scheduler, Window window) {
@@ -120,11 +126,7 @@ int ReproduceRealism(const std::vector<std::string>& arguments) {
   }
   CheckJsonWritable(options);
   const std::string out = options.Text("out");
-  if (!out.empty()) {
-    std::error_code error;
-    std::filesystem::create_directories(out, error);
-    CheckWritable(out + "/realism.json", options.Where("out"));
-  }
+  if (!out.empty()) MakeFolder(out, options.Where("out"));
   const std::vector<Example> chosen = Chosen(options);
   Json results = Json::array();
   for (const Example& example : chosen) {

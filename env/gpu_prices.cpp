@@ -1,0 +1,81 @@
+#include "env/gpu_prices.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "env/check.hpp"
+#include "env/index.hpp"
+#include "env/portable_math.hpp"
+
+namespace berth {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+// What staying out costs, less ln(GPU time): more than any slowness, so that whoever fits is in.
+constexpr double kOut = 1000.0;
+
+}  // namespace
+
+void GpuPrices::Begin(const ClusterView& view) {
+  types_ = U(view.num_types());
+  met_.assign(U(view.num_jobs()), 0);
+  known_.resize(met_.size() * types_);
+  rates_version_ = view.rates_version();
+}
+
+void GpuPrices::Meet(const ClusterView& view, int job) {
+  const std::span<const double> rates = view.Rates(job);
+  const double best = view.BestRate(job);
+  for (std::size_t type = 0; type < types_; ++type) {
+    known_[U(job) * types_ + type] = rates[type] > 0.0 ? Log(best / rates[type]) : kInfinity;
+  }
+  met_[U(job)] = 1;
+}
+
+void GpuPrices::Update(const ClusterView& view, std::span<const int> jobs, std::span<const double> sizes,
+                       std::span<const int> room) {
+  BERTH_CHECK(types_ == room.size() && jobs.size() == sizes.size(), types_, " types, room of ", room.size());
+  if (rates_version_ != view.rates_version()) {
+    rates_version_ = view.rates_version();
+    std::fill(met_.begin(), met_.end(), 0);
+  }
+  slowness_.resize(jobs.size() * types_);
+  regret_.resize(jobs.size() * types_);
+  surplus_.resize(jobs.size());
+  cost_.clear();
+  int members = 0;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    const int job = jobs[i], gang = view.Gang(job);
+    if (met_[U(job)] == 0) Meet(view, job);
+    const double* slowness = known_.data() + U(job) * types_;
+    std::copy_n(slowness, types_, slowness_.data() + i * types_);
+    const double out = kOut - sizes[i] - Log(static_cast<double>(gang));
+    for (int k = 0; k < gang; ++k) {
+      for (std::size_t type = 0; type < types_; ++type) {
+        cost_.push_back(gang <= room[type] ? slowness[type] / gang : kInfinity);
+      }
+      cost_.push_back(out);
+    }
+    members += gang;
+  }
+  room_.assign(room.begin(), room.end());
+  for (int& gpus : room_) gpus = std::max(0, gpus);
+  room_.push_back(members);
+  assignment_.Solve(cost_, room_);
+  const std::span<const double> prices = assignment_.Prices(cost_).first(types_);
+  prices_.assign(prices.begin(), prices.end());
+  const double least = *std::min_element(prices_.begin(), prices_.end());
+  for (double& price : prices_) price -= least;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    const double gang = view.Gang(jobs[i]);
+    double surplus = kInfinity;
+    for (std::size_t type = 0; type < types_; ++type) {
+      regret_[i * types_ + type] = slowness_[i * types_ + type] + gang * prices_[type];
+      surplus = std::min(surplus, regret_[i * types_ + type]);
+    }
+    surplus_[i] = surplus < kInfinity ? surplus : 0.0;
+    for (std::size_t type = 0; type < types_; ++type) regret_[i * types_ + type] -= surplus_[i];
+  }
+}
+
+}  // namespace berth

@@ -1,0 +1,55 @@
+// What a GPU of each type is worth to the jobs that want one now, so that each job can tell by itself where
+// it belongs.
+//
+// Jobs go where the product of their slownesses is least, which is where comparative advantage puts them: the
+// assignment of least total ln(fastest rate / rate), a gang's spread over its members, with room for as many
+// GPUs as there are. Who would take the most GPU time stays out while all do not fit. The dual prices of that
+// program (env/grouped_assignment.hpp) say what taking a GPU costs the others: proportional fairness's prices
+// (Kelly, Maulloo and Tan, J. Oper. Res. Soc. 1998) where nobody shares a GPU. A job belongs on the type of
+// least ln slowness + gang x price; what another type costs more is its regret there.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "env/cluster_view.hpp"
+#include "env/grouped_assignment.hpp"
+
+namespace berth {
+
+// Thread rule: one thread at a time. Allocates in Begin alone, and where a list outgrows all before it.
+class GpuPrices {
+ public:
+  void Begin(const ClusterView& view);  // another episode: forget every job
+  // Of `jobs` among `room` GPUs [G]; sizes[i] = ln(a time) of jobs[i], by which, gang included, some stay
+  // out.
+  void Update(const ClusterView& view, std::span<const int> jobs, std::span<const double> sizes,
+              std::span<const int> room);
+
+  // Of the last Update; i counts its jobs.
+  std::span<const double> prices() const { return prices_; }  // [G] a GPU; the cheapest type's is 0
+  // ln(the job's fastest rate / its rate on the type); infinite where it cannot run.
+  double Slowness(int i, int type) const { return slowness_[At(i, type)]; }
+  // The least over types of slowness + gang x price; 0 where it can run nowhere.
+  double Surplus(int i) const { return surplus_[static_cast<std::size_t>(i)]; }
+  // Slowness + gang x price, less Surplus: 0 where it belongs; infinite where it cannot run.
+  double Regret(int i, int type) const { return regret_[At(i, type)]; }
+
+ private:
+  std::size_t At(int i, int type) const {
+    return static_cast<std::size_t>(i) * types_ + static_cast<std::size_t>(type);
+  }
+  void Meet(const ClusterView& view, int job);
+
+  std::size_t types_ = 0;
+  std::uint64_t rates_version_ = 0;        // of what is remembered
+  std::vector<char> met_;                  // [J]
+  std::vector<double> known_;              // [J, G] slowness
+  std::vector<double> slowness_, regret_;  // [n, G]
+  std::vector<double> surplus_, prices_;   // [n], [G]
+  std::vector<double> cost_;               // [members, G + 1]
+  std::vector<int> room_;                  // [G + 1]
+  GroupedAssignment assignment_;
+};
+
+}  // namespace berth

@@ -1,0 +1,44 @@
+// The assignment problem with few kinds of columns: minimum cost where every row goes to one of some groups,
+// each with room for so many.
+#pragma once
+
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace berth {
+
+// Thread rule: one thread at a time. Memory is kept from one solve to the next.
+class GroupedAssignment {
+ public:
+  // The cheapest way to give each of `rows` a group; cost [rows, groups], infinite where a row cannot go;
+  // room [groups] of sum >= rows. Rows come one after the other, each by a shortest path of moves between
+  // groups (successive shortest paths: Ahuja, Magnanti and Orlin 1993, section 9.7), exact up to rounding:
+  // O(rows groups (groups^2 + log rows)). Equal costs: what came first stays. [rows] group of each row,
+  // valid until the next solve.
+  std::span<const int> Solve(std::span<const double> cost, std::span<const int> room);
+
+  // After Solve with the same `cost`: what a place in each group costs others, the dual prices of its room
+  // (the same book, section 9.4): p >= 0, p = 0 where room is left, and cost + p of a row's group is the
+  // least over groups. Of all such prices, the middle between the lowest and the highest of each group;
+  // the lowest where nothing bounds it. [groups], valid until the next solve.
+  std::span<const double> Prices(std::span<const double> cost);
+
+ private:
+  using Gain = std::pair<double, int>;  // what the move costs, who
+  double Cost(int row, std::size_t group) const;
+  void Add(int row);
+  bool Passes(std::size_t from, std::size_t to) const;
+  Gain Cheapest(std::size_t from, std::size_t to);
+  void Move(int row, std::size_t to);
+
+  std::span<const double> cost_;  // during Solve
+  std::size_t groups_ = 0;
+  std::vector<int> room_, group_of_;      // [groups], [rows]
+  std::vector<std::vector<Gain>> moves_;  // [from, to] heaps, the cheapest first
+  std::vector<double> least_;             // [groups] of the row that is being added
+  std::vector<int> before_;               // [groups] on its path; -1 = the row itself
+  std::vector<double> gap_, low_, high_;  // [from, to], [groups] twice: of Prices
+};
+
+}  // namespace berth

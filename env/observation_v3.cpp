@@ -1,0 +1,214 @@
+// ObservationV3: ObservationV1's blocks, each followed by what a score of (job, GPU type) pairs needs of the
+// others: where every job belongs under the prices of GPUs (env/gpu_prices.hpp), and who comes before it.
+// Logarithms are plain here, not a tenth of them, so that a network need not grow large weights first.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "env/check.hpp"
+#include "env/encoder.hpp"
+#include "env/gpu_prices.hpp"
+#include "env/index.hpp"
+#include "env/portable_math.hpp"
+
+namespace berth {
+namespace {
+
+constexpr ChannelInfo kJobExtra[] = {
+    {"size", "ln(1/60 + hours left on its fastest type; when blind: that it has attained) / 3", -2, 4},
+    {"rank", "GPUs wanted by candidates of at most its size, its own too, over GPUs, at most 4", 0, 4},
+    {"surplus", "least over types of ln slowness + gang x price, at most 10", 0, 10},
+};
+constexpr ChannelInfo kPairExtra[] = {
+    {"regret", "what this type costs it above that least, at most 10; 10 where it cannot run", 0, 10},
+    {"slowness", "ln(fastest rate / rate here), at most 5; 5 where it cannot run", 0, 5},
+    {"keener", "GPUs wanted by candidates with at least its advantage here over the type's, at most 4", 0, 4},
+};
+constexpr ChannelInfo kTypeExtra[] = {
+    {"price", "of a GPU, least total ln slowness; the cheapest type's is 0; at most 5", 0, 5},
+};
+constexpr ChannelInfo kGlobalExtra[] = {
+    {"load", "ln(GPUs wanted by the candidates / GPUs), within [-3, 3]", -3, 3},
+};
+
+constexpr int kJ = static_cast<int>(std::size(kJobExtra));
+constexpr int kP = static_cast<int>(std::size(kPairExtra));
+constexpr int kT = static_cast<int>(std::size(kTypeExtra));
+constexpr int kG = static_cast<int>(std::size(kGlobalExtra));
+constexpr double kMostRank = 4.0;
+
+// V1's channels, then these.
+template <std::size_t N>
+std::vector<ChannelInfo> After(std::span<const ChannelInfo> first, const ChannelInfo (&extra)[N]) {
+  std::vector<ChannelInfo> all(first.begin(), first.end());
+  all.insert(all.end(), std::begin(extra), std::end(extra));
+  return all;
+}
+const std::vector<ChannelInfo>& JobChannels() {
+  static const auto kAll = After(ObservationV1::JobChannels(), kJobExtra);
+  return kAll;
+}
+const std::vector<ChannelInfo>& PairChannels() {
+  static const auto kAll = After(ObservationV1::PairChannels(), kPairExtra);
+  return kAll;
+}
+const std::vector<ChannelInfo>& TypeChannels() {
+  static const auto kAll = After(ObservationV1::TypeChannels(), kTypeExtra);
+  return kAll;
+}
+const std::vector<ChannelInfo>& GlobalChannels() {
+  static const auto kAll = After(ObservationV1::GlobalChannels(), kGlobalExtra);
+  return kAll;
+}
+
+class EncoderV3 final : public Encoder {
+ public:
+  EncoderV3(std::unique_ptr<Encoder> v1, const MdpSpec& mdp)
+      : v1_(std::move(v1)),
+        sighted_(mdp.knowledge >= Knowledge::kEstimate),
+        attains_(mdp.knowledge >= Knowledge::kBlind),
+        preemptive_(mdp.preemptive) {}
+
+  void Begin(const ClusterView& view) override {
+    v1_->Begin(view);
+    prices_.Begin(view);
+    place_.assign(U(view.num_jobs()), -1);
+  }
+
+  void Encode(const EncoderInput& input, const ObservationLayout& layout, std::span<float> out) override {
+    BERTH_CHECK(static_cast<int>(out.size()) == layout.size(), out.size(), " floats for ", layout.size());
+    const ObservationLayout inner = ObservationV1::Layout(layout.q, layout.g);
+    scratch_.resize(U(inner.size()));
+    v1_->Encode(input, inner, scratch_);
+    Compare(input);
+
+    float* jobs = out.data() + layout.jobs_offset();
+    for (int row = 0; row < layout.q; ++row, jobs += layout.job_channels) {
+      std::copy_n(scratch_.data() + row * inner.job_channels, inner.job_channels, jobs);
+      WriteJob(input, row, jobs + inner.job_channels);
+    }
+    float* pairs = out.data() + layout.pairs_offset();
+    for (int pair = 0; pair < layout.q * layout.g; ++pair, pairs += layout.pair_channels) {
+      std::copy_n(scratch_.data() + inner.pairs_offset() + pair * inner.pair_channels, inner.pair_channels,
+                  pairs);
+      WritePair(input, pair / layout.g, pair % layout.g, pairs + inner.pair_channels);
+    }
+    float* types = out.data() + layout.types_offset();
+    for (int type = 0; type < layout.g; ++type, types += layout.type_channels) {
+      std::copy_n(scratch_.data() + inner.types_offset() + type * inner.type_channels, inner.type_channels,
+                  types);
+      types[inner.type_channels] = static_cast<float>(std::min(prices_.prices()[U(type)], 5.0));
+    }
+    float* global = out.data() + layout.global_offset();
+    std::copy_n(scratch_.data() + inner.global_offset(), inner.global_channels, global);
+    global[inner.global_channels] =
+        static_cast<float>(std::clamp(Log(std::max(1.0, asked_) / offered_), -3.0, 3.0));
+  }
+
+ private:
+  // Everything that a channel needs of the other candidates.
+  void Compare(const EncoderInput& input) {
+    const ClusterView& view = input.view;
+    const std::size_t n = input.candidates.size(), types = input.room.size();
+    room_.assign(input.room.begin(), input.room.end());
+    if (preemptive_) {
+      for (std::size_t type = 0; type < types; ++type) room_[type] = view.types()[type].count;
+    }
+    offered_ = std::max(1, std::accumulate(room_.begin(), room_.end(), 0));
+    asked_ = 0.0;
+    sizes_.resize(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      const int job = input.candidates[i];
+      const double steps = sighted_ ? view.RemainingSteps(job) : attains_ ? view.AttainedSteps(job) : 0.0;
+      sizes_[i] = Log(1.0 / 60.0 + std::max(steps, 0.0) / view.BestRate(job) / 3600.0);
+      asked_ += view.Gang(job);
+      place_[U(job)] = static_cast<int>(i);
+    }
+    prices_.Update(view, input.candidates, sizes_, room_);
+    rank_.resize(n);
+    Accumulate(
+        view, input.candidates, [&](int i) { return sizes_[U(i)]; }, offered_,
+        [&](int i) -> double& { return rank_[U(i)]; });
+    keener_.resize(n * types);
+    for (std::size_t type = 0; type < types; ++type) {
+      Accumulate(
+          view, input.candidates, [&](int i) { return Behind(i, types, type); }, std::max(1, room_[type]),
+          [&](int i) -> double& { return keener_[U(i) * types + type]; });
+    }
+  }
+
+  // How much slower the job is here than on (geometric) average: least where it is at home.
+  double Behind(int i, std::size_t types, std::size_t type) const {
+    double sum = 0.0;
+    int able = 0;
+    for (std::size_t t = 0; t < types; ++t) {
+      const double slowness = prices_.Slowness(i, static_cast<int>(t));
+      if (slowness > 1e300) continue;
+      sum += slowness;
+      ++able;
+    }
+    return prices_.Slowness(i, static_cast<int>(type)) - sum / std::max(1, able);
+  }
+
+  // result(i) = GPUs wanted by the candidates of at most i's key, in that order, over `gpus`.
+  template <typename Key, typename Result>
+  void Accumulate(const ClusterView& view, std::span<const int> candidates, Key key, double gpus,
+                  Result result) {
+    order_.clear();
+    for (int i = 0; i < static_cast<int>(candidates.size()); ++i) order_.emplace_back(key(i), i);
+    std::sort(order_.begin(), order_.end());
+    double wanted = 0.0;
+    for (const auto& [value, i] : order_) {
+      wanted += view.Gang(candidates[U(i)]);
+      result(i) = std::min(wanted / gpus, kMostRank);
+    }
+  }
+
+  void WriteJob(const EncoderInput& input, int row, float* f) const {
+    std::fill_n(f, kJ, 0.0F);
+    if (row >= static_cast<int>(input.visible.size())) return;
+    const int i = place_[U(input.visible[U(row)])];
+    f[0] = static_cast<float>(std::clamp(sizes_[U(i)] / 3.0, -2.0, 4.0));
+    f[1] = static_cast<float>(rank_[U(i)]);
+    f[2] = static_cast<float>(std::min(prices_.Surplus(i), 10.0));
+  }
+
+  void WritePair(const EncoderInput& input, int row, int type, float* f) const {
+    std::fill_n(f, kP, 0.0F);
+    if (row >= static_cast<int>(input.visible.size())) return;
+    const int i = place_[U(input.visible[U(row)])];
+    f[0] = static_cast<float>(std::min(prices_.Regret(i, type), 10.0));
+    f[1] = static_cast<float>(std::min(prices_.Slowness(i, type), 5.0));
+    f[2] = static_cast<float>(keener_[U(i) * input.room.size() + U(type)]);
+  }
+
+  std::unique_ptr<Encoder> v1_;
+  bool sighted_, attains_, preemptive_;
+  GpuPrices prices_;
+  double asked_ = 0.0, offered_ = 1.0;         // GPUs
+  std::vector<int> place_;                     // [J] among the candidates; others: as it was
+  std::vector<int> room_;                      // [G]
+  std::vector<double> sizes_, rank_, keener_;  // [n], [n], [n, G]
+  std::vector<std::pair<double, int>> order_;
+  std::vector<float> scratch_;  // ObservationV1's
+};
+
+std::unique_ptr<Encoder> Make(Params& params, const MdpSpec& mdp) {
+  return std::make_unique<EncoderV3>(ObservationV1Info().make(params, mdp), mdp);
+}
+
+}  // namespace
+
+EncoderInfo ObservationV3Info() {
+  return {"ObservationV3",
+          "ObservationV1 and where each job belongs: prices of GPU types, regret, ranks",
+          "Berth; prices: env/gpu_prices.hpp",
+          {},
+          JobChannels(),
+          PairChannels(),
+          TypeChannels(),
+          GlobalChannels(),
+          Make};
+}
+
+}  // namespace berth

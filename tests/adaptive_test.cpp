@@ -1,0 +1,27 @@
+// What `adaptive` does to the memory of the schedulers that it switches between, by hand.
+#include "tests/catch.hpp"
+#include "tests/runs.hpp"
+#include "tests/tiny.hpp"
+
+namespace berth {
+
+// Two long jobs on one GPU, turns of 10 s: alone, round_robin changes them at 10, 20, 30, ... Under adaptive
+// with the same scheduler as both arms a choice is due every 15 s, and each is a switch: at 15 the second arm
+// has not been tried; at 30 the means are equal (two jobs in the system in every epoch), and so are the
+// counts, so the first. Who is switched to begins afresh, with the jobs in order of arrival: job 0's turn
+// begins at 15 and at 30, when job 1 has had 5 s of its own.
+TEST_CASE("adaptive: an arm that is switched to knows the jobs, not its own past", "[composition]") {
+  const Scenario scenario = test::Tiny({{"a", 1}}, {{1.0}}, {{0, 1000}, {0, 1000}});
+  const auto first = [&](const char* spec) {
+    const test::Log log = test::Decisions(spec, scenario);
+    return test::Log(log.begin(), log.begin() + 9);
+  };
+  CHECK(first("round_robin(quantum=10)") == test::Log{"0 start 0@0", "10 stop 0", "10 start 1@0", "20 stop 1",
+                                                      "20 start 0@0", "30 stop 0", "30 start 1@0",
+                                                      "40 stop 1", "40 start 0@0"});
+  CHECK(first("adaptive(arms=round_robin(quantum=10)|round_robin(quantum=10),epoch=15)") ==
+        test::Log{"0 start 0@0", "10 stop 0", "10 start 1@0", "15 stop 1", "15 start 0@0", "25 stop 0",
+                  "25 start 1@0", "30 stop 1", "30 start 0@0"});
+}
+
+}  // namespace berth

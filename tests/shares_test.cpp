@@ -1,0 +1,50 @@
+// Schedulers that share out one cluster where GPUs leave with notice and gangs are resized: what stops or
+// moves does not free every GPU that it held, nor as many as its gang.
+#include "env/check.hpp"
+#include "env/rng.hpp"
+#include "tests/catch.hpp"
+#include "tests/runs.hpp"
+#include "tests/tiny.hpp"
+#include "tests/with_features.hpp"
+
+namespace berth {
+namespace {
+
+// 30 jobs of 1 to 4 GPUs within ten minutes on two types of 8 in nodes of 4; those of b come and go.
+Scenario Leaving(std::uint64_t seed, const char* more, const char* clock) {
+  Stream draw(seed, Purpose::kTest);
+  std::vector<test::TinyJob> jobs;
+  double now = 0.0;
+  for (int job = 0; job < 30; ++job) {
+    now += 20.0 * draw.Uniform();
+    jobs.push_back({now, draw.Uniform(20.0, 300.0), 0, 1 << draw.Below(3)});
+  }
+  ScenarioData data = test::TinyData({{"a", 8}, {"b", 8}}, {{2.0, 1.0}}, jobs);
+  for (GpuType& type : data.cluster.types) type.gpus_per_node = 4;
+  data.seed = seed;
+  return test::With(
+      std::move(data),
+      Join("failures(mtbf_h=0,spot_types=b,spot_mtbf_h=0.05,spot_away_h=0.02,spot_notice_s=60)", more),
+      clock);
+}
+
+}  // namespace
+
+TEST_CASE("composition: GPUs that leave and gangs that are resized are shared out legally", "[composition]") {
+  for (const char* outer : {"reservation(safety=0,inner=", "pools(pools=x:*/0.5|y:*,route=load,inner=",
+                            "hierarchical(outer=fcfs,inner="}) {
+    for (const char* inner : {"srpt", "las", "preempt_migrate", "elastic_srpt", "equal_share"}) {
+      for (const char* more : {"", ";elasticity(min_factor=0.5,max_factor=4,measured=false)"}) {
+        for (const char* clock : {"event", "rounds(15)"}) {
+          const std::string spec = Join(outer, inner, ")");
+          for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+            CAPTURE(spec, more, clock, seed);
+            CHECK(test::RunOf(spec, Leaving(seed, more, clock)).metrics.unfinished == 0);
+          }
+        }
+      }
+    }
+  }
+}
+
+}  // namespace berth

@@ -30,7 +30,7 @@ std::vector<double> HingeScorer::Start(const std::string& text, Stream& stream) 
   for (const auto& [name, value] : spec.params) {
     const auto found = std::find(names.begin(), names.end(), name);
     if (found == names.end()) {
-      throw Error(Join("expected channels of jobs or pairs of ", mdp_.encoder, ", found '", name, "'",
+      throw Error(Join("start: expected channels of jobs or pairs of ", mdp_.encoder, ", found '", name, "'",
                        DidYouMean(name, names)));
     }
     numbers[U(static_cast<int>(found - names.begin()))] = ParseNumber(value, name);

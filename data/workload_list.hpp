@@ -7,6 +7,7 @@
   X(SyntheticInfo)         \
   X(QueueingInfo)          \
   X(MixInfo)               \
+  X(OnInfo)                \
   X(ToyInfo)
 
 #define BERTH_FORMATS(X) \

@@ -39,6 +39,7 @@ void GpuPrices::Update(const ClusterView& view, std::span<const int> jobs, std::
     rates_version_ = view.rates_version();
     std::fill(met_.begin(), met_.end(), 0);
   }
+  sought_.assign(types_, 0);
   slowness_.resize(jobs.size() * types_);
   regret_.resize(jobs.size() * types_);
   surplus_.resize(jobs.size());
@@ -49,6 +50,9 @@ void GpuPrices::Update(const ClusterView& view, std::span<const int> jobs, std::
     if (met_[U(job)] == 0) Meet(view, job);
     const double* slowness = known_.data() + U(job) * types_;
     std::copy_n(slowness, types_, slowness_.data() + i * types_);
+    for (std::size_t type = 0; type < types_; ++type) {
+      if (gang <= room[type] && slowness[type] < kInfinity) sought_[type] = 1;
+    }
     const double out = kOut - sizes[i] - Log(static_cast<double>(gang));
     for (int k = 0; k < gang; ++k) {
       for (std::size_t type = 0; type < types_; ++type) {
@@ -64,14 +68,21 @@ void GpuPrices::Update(const ClusterView& view, std::span<const int> jobs, std::
   assignment_.Solve(cost_, room_);
   const std::span<const double> prices = assignment_.Prices(cost_).first(types_);
   prices_.assign(prices.begin(), prices.end());
-  const double least = *std::min_element(prices_.begin(), prices_.end());
-  for (double& price : prices_) price -= least;
+  // What nobody could have costs nobody anything: it is no measure of the others.
+  double least = kInfinity;
+  for (std::size_t type = 0; type < types_; ++type) {
+    if (sought_[type] != 0) least = std::min(least, prices_[type]);
+  }
+  for (std::size_t type = 0; type < types_; ++type) {
+    prices_[type] = sought_[type] != 0 ? prices_[type] - least : 0.0;
+  }
   for (std::size_t i = 0; i < jobs.size(); ++i) {
-    const double gang = view.Gang(jobs[i]);
+    const int gang = view.Gang(jobs[i]);
     double surplus = kInfinity;
     for (std::size_t type = 0; type < types_; ++type) {
-      regret_[i * types_ + type] = slowness_[i * types_ + type] + gang * prices_[type];
-      surplus = std::min(surplus, regret_[i * types_ + type]);
+      double& here = regret_[i * types_ + type];
+      here = gang <= room[type] ? slowness_[i * types_ + type] + gang * prices_[type] : kInfinity;
+      surplus = std::min(surplus, here);
     }
     surplus_[i] = surplus < kInfinity ? surplus : 0.0;
     for (std::size_t type = 0; type < types_; ++type) regret_[i * types_ + type] -= surplus_[i];

@@ -27,12 +27,13 @@ class GpuPrices {
               std::span<const int> room);
 
   // Of the last Update; i counts its jobs.
-  std::span<const double> prices() const { return prices_; }  // [G] a GPU; the cheapest type's is 0
+  // [G] a GPU; 0 of the cheapest type that somebody could have, and of those that nobody could.
+  std::span<const double> prices() const { return prices_; }
   // ln(the job's fastest rate / its rate on the type); infinite where it cannot run.
   double Slowness(int i, int type) const { return slowness_[At(i, type)]; }
-  // The least over types of slowness + gang x price; 0 where it can run nowhere.
+  // The least of slowness + gang x price over types with room for it; 0 where there is none.
   double Surplus(int i) const { return surplus_[static_cast<std::size_t>(i)]; }
-  // Slowness + gang x price, less Surplus: 0 where it belongs; infinite where it cannot run.
+  // Slowness + gang x price, less Surplus: 0 where it belongs; infinite where it cannot run or has no room.
   double Regret(int i, int type) const { return regret_[At(i, type)]; }
 
  private:
@@ -47,6 +48,7 @@ class GpuPrices {
   std::vector<double> known_;              // [J, G] slowness
   std::vector<double> slowness_, regret_;  // [n, G]
   std::vector<double> surplus_, prices_;   // [n], [G]
+  std::vector<char> sought_;               // [G] somebody could have one
   std::vector<double> cost_;               // [members, G + 1]
   std::vector<int> room_;                  // [G + 1]
   GroupedAssignment assignment_;

@@ -45,20 +45,38 @@ std::span<const double> GroupedAssignment::Prices(std::span<const double> cost) 
   low_.assign(groups_, 0.0);
   high_.resize(groups_);
   for (std::size_t g = 0; g < groups_; ++g) high_[g] = room_[g] > 0 ? 0.0 : kInfinity;
-  for (std::size_t pass = 0; pass < groups_; ++pass) {  // Bellman and Ford
+  Raise();
+  for (std::size_t pass = 0; pass < groups_; ++pass) {
     for (std::size_t from = 0; from < groups_; ++from) {
       for (std::size_t to = 0; to < groups_; ++to) {
         const double gap = gap_[from * groups_ + to];
-        if (gap == kInfinity) continue;
-        high_[from] = std::min(high_[from], gap + high_[to]);
-        low_[to] = std::max(low_[to], low_[from] - gap);
+        if (gap < kInfinity) high_[from] = std::min(high_[from], gap + high_[to]);
       }
     }
   }
+  bool unbounded = false;
   for (std::size_t g = 0; g < groups_; ++g) {
-    if (high_[g] < kInfinity) low_[g] = std::max(0.0, 0.5 * (low_[g] + high_[g]));
+    if (high_[g] < kInfinity) {
+      low_[g] = std::max(0.0, 0.5 * (low_[g] + high_[g]));
+    } else {
+      unbounded = true;
+    }
   }
+  // Where nothing bounds a price it follows those that have risen to their middle, which it cannot bound.
+  if (unbounded) Raise();
   return low_;
+}
+
+// The least prices of at least `low_`: Bellman and Ford.
+void GroupedAssignment::Raise() {
+  for (std::size_t pass = 0; pass < groups_; ++pass) {
+    for (std::size_t from = 0; from < groups_; ++from) {
+      for (std::size_t to = 0; to < groups_; ++to) {
+        const double gap = gap_[from * groups_ + to];
+        if (gap < kInfinity) low_[to] = std::max(low_[to], low_[from] - gap);
+      }
+    }
+  }
 }
 
 double GroupedAssignment::Cost(int row, std::size_t group) const {

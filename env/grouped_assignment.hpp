@@ -21,13 +21,14 @@ class GroupedAssignment {
   // After Solve with the same `cost`: what a place in each group costs others, the dual prices of its room
   // (the same book, section 9.4): p >= 0, p = 0 where room is left, and cost + p of a row's group is the
   // least over groups. Of all such prices, the middle between the lowest and the highest of each group;
-  // the lowest where nothing bounds it. [groups], valid until the next solve.
+  // where nothing bounds it, the lowest beside the others' middles. [groups], valid until the next solve.
   std::span<const double> Prices(std::span<const double> cost);
 
  private:
   using Gain = std::pair<double, int>;  // what the move costs, who
   double Cost(int row, std::size_t group) const;
   void Add(int row);
+  void Raise();
   bool Passes(std::size_t from, std::size_t to) const;
   Gain Cheapest(std::size_t from, std::size_t to);
   void Move(int row, std::size_t to);

@@ -15,14 +15,19 @@ namespace berth {
 namespace {
 
 constexpr ChannelInfo kJobExtra[] = {
-    {"size", "ln(1/60 + hours left on its fastest type; when blind: that it has attained) / 3", -2, 4},
+    {"size", "ln(1/60 + hours left on its fastest type; when blind: that it has attained)", -5, 12},
     {"rank", "GPUs wanted by candidates of at most its size, its own too, over GPUs, at most 4", 0, 4},
-    {"surplus", "least over types of ln slowness + gang x price, at most 10", 0, 10},
+    {"surplus", "least of ln slowness + gang x price over types with room for it, at most 10", 0, 10},
+    {"members", "ln(gang size)", 0, 10},
+    {"waited", "ln(1 + hours since arrival)", 0, 12},
 };
 constexpr ChannelInfo kPairExtra[] = {
-    {"regret", "what this type costs it above that least, at most 10; 10 where it cannot run", 0, 10},
+    {"regret", "what this type costs it above that least, at most 10; 10 where it cannot run or has no room",
+     0, 10},
     {"slowness", "ln(fastest rate / rate here), at most 5; 5 where it cannot run", 0, 5},
     {"keener", "GPUs wanted by candidates with at least its advantage here over the type's, at most 4", 0, 4},
+    {"regret_load", "regret, at most 5, x load", -15, 15},
+    {"regret_size", "regret, at most 5, x size", -25, 60},
 };
 constexpr ChannelInfo kTypeExtra[] = {
     {"price", "of a GPU, least total ln slowness; the cheapest type's is 0; at most 5", 0, 5},
@@ -101,8 +106,7 @@ class EncoderV3 final : public Encoder {
     }
     float* global = out.data() + layout.global_offset();
     std::copy_n(scratch_.data() + inner.global_offset(), inner.global_channels, global);
-    global[inner.global_channels] =
-        static_cast<float>(std::clamp(Log(std::max(1.0, asked_) / offered_), -3.0, 3.0));
+    global[inner.global_channels] = static_cast<float>(load_);
   }
 
  private:
@@ -124,6 +128,7 @@ class EncoderV3 final : public Encoder {
       asked_ += view.Gang(job);
       place_[U(job)] = static_cast<int>(i);
     }
+    load_ = std::clamp(Log(std::max(1.0, asked_) / offered_), -3.0, 3.0);
     prices_.Update(view, input.candidates, sizes_, room_);
     rank_.resize(n);
     Accumulate(
@@ -168,9 +173,13 @@ class EncoderV3 final : public Encoder {
     std::fill_n(f, kJ, 0.0F);
     if (row >= static_cast<int>(input.visible.size())) return;
     const int i = place_[U(input.visible[U(row)])];
-    f[0] = static_cast<float>(std::clamp(sizes_[U(i)] / 3.0, -2.0, 4.0));
+    f[0] = static_cast<float>(std::clamp(sizes_[U(i)], -5.0, 12.0));
     f[1] = static_cast<float>(rank_[U(i)]);
     f[2] = static_cast<float>(std::min(prices_.Surplus(i), 10.0));
+    const int job = input.visible[U(row)];
+    f[3] = static_cast<float>(Log(static_cast<double>(input.view.Gang(job))));
+    const double waited = std::max(input.view.now() - input.view.Arrival(job), 0.0);
+    f[4] = static_cast<float>(std::min(Log(1.0 + waited / 3600.0), 12.0));
   }
 
   void WritePair(const EncoderInput& input, int row, int type, float* f) const {
@@ -180,12 +189,17 @@ class EncoderV3 final : public Encoder {
     f[0] = static_cast<float>(std::min(prices_.Regret(i, type), 10.0));
     f[1] = static_cast<float>(std::min(prices_.Slowness(i, type), 5.0));
     f[2] = static_cast<float>(keener_[U(i) * input.room.size() + U(type)]);
+    // What being in the wrong place costs depends on who waits and for how long it lasts.
+    const double regret = std::min(prices_.Regret(i, type), 5.0);
+    f[3] = static_cast<float>(regret * load_);
+    f[4] = static_cast<float>(regret * std::clamp(sizes_[U(i)], -5.0, 12.0));
   }
 
   std::unique_ptr<Encoder> v1_;
   bool sighted_, attains_, preemptive_;
   GpuPrices prices_;
   double asked_ = 0.0, offered_ = 1.0;         // GPUs
+  double load_ = 0.0;                          // as the channel
   std::vector<int> place_;                     // [J] among the candidates; others: as it was
   std::vector<int> room_;                      // [G]
   std::vector<double> sizes_, rank_, keener_;  // [n], [n], [n, G]

@@ -17,7 +17,8 @@ constexpr std::size_t kHistory = 1 << 15;  // actions of an episode of the defau
 SchedEnv::SchedEnv(std::shared_ptr<const ScenarioSource> source, const SchedEnvOptions& options,
                    std::uint32_t index)
     : source_(std::move(source)), options_(options), index_(index), reward_(options.mdp.reward) {
-  const Scenario probe = source_->Make(options_.seed, options_.split, index_, 0, 1);
+  // Of all environments' first: they share one layout, so all must have as many GPU types (Draw).
+  const Scenario probe = source_->Make(options_.seed, options_.split, 0, 0, 1);
   CheckJobs(*source_, options_.jobs, probe);
   if (options_.mdp.knowledge > probe.data().knowledge) {
     throw Error(Join("the decision process asks for knowledge '", ToString(options_.mdp.knowledge),
@@ -70,6 +71,11 @@ void SchedEnv::Draw(std::uint32_t episode) {
   const int wanted = options_.warmup_jobs + options_.episode_jobs;
   EpisodeDraw draw =
       DrawEpisode(*source_, options_.jobs, options_.seed, options_.split, index_, episode, wanted);
+  if (const int types = draw.scenario.num_types(); types != layout_.g) {
+    throw Error(Join("the decision process: expected workloads of as many GPU types as the first one's ",
+                     layout_.g, ", which an observation is laid out for, found ", types, " in episode ",
+                     episode_, " of environment ", index_, " of ", source_->Describe()));
+  }
   endless_ = draw.endless;
   if (!simulator_) {
     simulator_.emplace(std::move(draw.scenario));

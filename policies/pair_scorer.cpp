@@ -17,6 +17,7 @@ constexpr ParamInfo kParams[] = {
     {"width", "32", "units of every hidden layer, 1 to 1024"},
     {"layers", "2", "hidden layers over a (job, type) pair, 1 to 8"},
     {"activation", "relu", "relu or tanh"},
+    {"skip", "false", "true adds a linear term of the pair's own inputs to its score"},
 };
 
 std::vector<LayerSpec> Layers(Params& params, const ObservationLayout& layout, int num_actions) {
@@ -48,6 +49,10 @@ std::vector<LayerSpec> Layers(Params& params, const ObservationLayout& layout, i
   }
   layers.push_back({"value_hidden", h, h, hidden});
   layers.push_back({"value", h, 1, 1.0});
+  // Last, so that the other layers draw the same initial weights with it as without.
+  if (options.skip) {
+    layers.push_back({"skip", layout.job_channels + layout.pair_channels + layout.type_channels, 1, 0.01});
+  }
   return layers;
 }
 
@@ -68,6 +73,7 @@ class FrozenPairScorer : public FrozenNetwork {
       done_hidden_ = LoadDense(bundle, "done_hidden");
       done_ = LoadDense(bundle, "done");
     }
+    if (options.skip) skip_ = LoadDense(bundle, "skip");
     c_.resize(U(options.width));
     head_.resize(U(options.width));
     pooled_.resize(U(context_.inputs));
@@ -153,6 +159,7 @@ class FrozenPairScorer : public FrozenNetwork {
     job_part_.assign(n * h, 0.0F);
     MultiplyAdd(job_rows_.data(), static_cast<int>(n), layout.job_channels, first.Inputs(0), options_.width,
                 job_part_.data());
+    if (options_.skip) SkipParts(observation, layout);
     // So many jobs at once that their pairs stay in the nearest cache through all layers.
     const std::size_t block = std::max<std::size_t>(1, kBlockFloats / (g * h));
     hidden_.resize(block * g * h);
@@ -161,6 +168,23 @@ class FrozenPairScorer : public FrozenNetwork {
     for (std::size_t begin = 0; begin < n; begin += block) {
       ScoreBlock(observation, layout, begin, std::min(n, begin + block), scores);
     }
+  }
+
+  // The linear term's shares of jobs and types.
+  void SkipParts(std::span<const float> observation, const ObservationLayout& layout) {
+    const int n = static_cast<int>(rows_.size()), type_inputs = layout.job_channels + layout.pair_channels;
+    job_skip_.assign(rows_.size(), skip_.bias.front());
+    MultiplyAdd(job_rows_.data(), n, layout.job_channels, skip_.Inputs(0), 1, job_skip_.data());
+    type_skip_.assign(U(layout.g), 0.0F);
+    MultiplyAdd(observation.data() + layout.types_offset(), layout.g, layout.type_channels,
+                skip_.Inputs(type_inputs), 1, type_skip_.data());
+  }
+
+  // One past the last of those from `begin` on that stand side by side in the queue, as their pairs then do.
+  std::size_t RunEnd(std::size_t begin, std::size_t end) const {
+    std::size_t last = begin + 1;
+    while (last < end && rows_[last] == rows_[last - 1] + 1) ++last;
+    return last;
   }
 
   // The pairs of the present jobs [begin, end).
@@ -177,8 +201,7 @@ class FrozenPairScorer : public FrozenNetwork {
     }
     const float* block = observation.data() + layout.pairs_offset();
     for (std::size_t row = begin; row < end;) {  // rows that stand beside each other in one product
-      std::size_t last = row + 1;
-      while (last < end && rows_[last] == rows_[last - 1] + 1) ++last;
+      const std::size_t last = RunEnd(row, end);
       MultiplyAdd(block + U(rows_[row]) * g * channels, static_cast<int>((last - row) * g),
                   layout.pair_channels, first.Inputs(layout.job_channels), options_.width,
                   hidden_.data() + (row - begin) * g * h);
@@ -191,9 +214,29 @@ class FrozenPairScorer : public FrozenNetwork {
       std::swap(hidden_, next_);
     }
     score_.Forward(hidden_.data(), static_cast<int>(pairs), compact_.data());
+    if (options_.skip) AddSkip(block, layout, begin, end);
     for (std::size_t row = begin; row < end; ++row) {
       std::copy_n(compact_.data() + (row - begin) * g, g, scores.data() + U(rows_[row]) * g);
     }
+  }
+
+  // The linear term of the pairs of the present jobs [begin, end), whose scores compact_ holds.
+  void AddSkip(const float* pairs, const ObservationLayout& layout, std::size_t begin, std::size_t end) {
+    const std::size_t g = U(layout.g);
+    skip_scores_.resize((end - begin) * g);
+    for (std::size_t row = begin; row < end; ++row) {
+      for (std::size_t type = 0; type < g; ++type) {
+        skip_scores_[(row - begin) * g + type] = type_skip_[type] + job_skip_[row];
+      }
+    }
+    for (std::size_t row = begin; row < end;) {
+      const std::size_t last = RunEnd(row, end);
+      MultiplyAdd(pairs + U(rows_[row]) * g * U(layout.pair_channels), static_cast<int>((last - row) * g),
+                  layout.pair_channels, skip_.Inputs(layout.job_channels), 1,
+                  skip_scores_.data() + (row - begin) * g);
+      row = last;
+    }
+    for (std::size_t i = 0; i < skip_scores_.size(); ++i) compact_[i] += skip_scores_[i];
   }
 
   float Head(const Dense& hidden, const Dense& out) {
@@ -207,13 +250,14 @@ class FrozenPairScorer : public FrozenNetwork {
   PairScorerOptions options_;
   ObservationLayout trained_;
   bool has_done_;
-  Dense job_, type_, context_, score_, value_hidden_, value_, done_hidden_, done_;
+  Dense job_, type_, context_, score_, value_hidden_, value_, done_hidden_, done_, skip_;
   std::vector<Dense> pair_;
   std::vector<int> rows_;                            // [n] present rows
   std::vector<float> job_rows_;                      // [n, Fj]
   std::vector<float> embedded_, pooled_, c_, head_;  // [max(n, G), H], [Fg + 3H], [H], [H]
   std::vector<float> type_part_, job_part_;          // [G, H], [n, H]
   std::vector<float> hidden_, next_, compact_;       // of a block of jobs: [G, H] a job twice, [G] a job
+  std::vector<float> job_skip_, type_skip_, skip_scores_;  // [n], [G], [G] a job of a block
 };
 
 std::unique_ptr<FrozenNetwork> MakeFrozen(Params& params, const PolicyBundle& bundle) {
@@ -250,18 +294,27 @@ void Onnx(Params& params, const PolicyBundle& bundle, OnnxGraph& graph) {
   const std::string pooled = graph.Node("Concat", {"global", mean, most, types}, {{"axis", {1}}});
   const std::string c = layers.Hidden("context", pooled);
 
-  const auto part = [&](const std::string& input, std::int64_t first, std::int64_t count_of,
-                        std::vector<std::int64_t> axes) {
-    const std::string product = graph.Node("MatMul", {input, layers.Weight("pair_0", first, count_of)});
+  const auto part = [&](const char* layer, const std::string& input, std::int64_t first,
+                        std::int64_t count_of, std::vector<std::int64_t> axes) {
+    const std::string product = graph.Node("MatMul", {input, layers.Weight(layer, first, count_of)});
     return axes.empty() ? product : graph.Node("Unsqueeze", {product, graph.Integers(std::move(axes))});
   };
-  std::string h = graph.Node("Add", {part("jobs", 0, fj, {2}), part("pairs", fj, fp, {})});
-  h = graph.Node("Add", {h, part("types", fj + fp, ft, {1})});
-  h = graph.Node("Add", {h, part(c, fj + fp + ft, options.width, {1, 2})});
+  // [B, Q, G, outputs]: what the layer makes of job ++ pair ++ type, without its bias.
+  const auto of_inputs = [&](const char* layer) {
+    const std::string sum =
+        graph.Node("Add", {part(layer, "jobs", 0, fj, {2}), part(layer, "pairs", fj, fp, {})});
+    return graph.Node("Add", {sum, part(layer, "types", fj + fp, ft, {1})});
+  };
+  std::string h =
+      graph.Node("Add", {of_inputs("pair_0"), part("pair_0", c, fj + fp + ft, options.width, {1, 2})});
   h = layers.Activate(graph.Node("Add", {h, layers.Bias("pair_0")}));
   for (int i = 1; i < options.layers; ++i) h = layers.Hidden(Join("pair_", i), h);
+  std::string score = layers.Linear("score", h);
+  if (options.skip) {
+    score = graph.Node("Add", {score, graph.Node("Add", {of_inputs("skip"), layers.Bias("skip")})});
+  }
   // [B, Q, G, 1] to [B, Q G]: 0 keeps the batch.
-  std::string scores = graph.Node("Reshape", {layers.Linear("score", h), graph.Integers({0, -1})});
+  std::string scores = graph.Node("Reshape", {score, graph.Integers({0, -1})});
   if (bundle.has_done()) {
     const std::string done = layers.Linear("done", layers.Hidden("done_hidden", c));
     scores = graph.Node("Concat", {scores, done}, {{"axis", {1}}});
@@ -277,6 +330,7 @@ PairScorerOptions ReadPairScorerOptions(Params& params) {
   options.layers = static_cast<int>(params.Integer("layers", 1, 8));
   options.activation =
       params.Choice("activation", {"relu", "tanh"}) == 0 ? Activation::kRelu : Activation::kTanh;
+  options.skip = params.Bool("skip");
   return options;
 }
 

@@ -147,7 +147,8 @@ void MustShell(const TemporaryFolder& folder, const std::string& command) {
 
 TEST_CASE("c api: decides what Berth's simulator decides") {
   const TemporaryFolder folder;
-  PolicyBundle bundle = Bundle(GENERATE("pair_scorer(width=8)", "mlp(hidden=8)"), 5);
+  PolicyBundle bundle =
+      Bundle(GENERATE("pair_scorer(width=8)", "pair_scorer(width=8,skip=true)", "mlp(hidden=8)"), 5);
   bundle.mdp.preemptive = GENERATE(true, false);
   bundle.mdp.knowledge =
       GENERATE(Knowledge::kNone, Knowledge::kBlind, Knowledge::kEstimate, Knowledge::kOracle);

@@ -92,6 +92,24 @@ TEST_CASE("cli: evaluate all runs what can run, grouped by knowledge, and names 
                      "'blind'\n") != std::string::npos);
 }
 
+TEST_CASE("cli: workloads may take turns of clusters of any number of GPU types") {
+  const TemporaryFolder folder;
+  const std::string mixed =
+      "--workload 'mix(of=on(cluster=v100=2+p100=2,of=synthetic(rate=0.5,jobs=20));"
+      "on(cluster=v100=4,of=synthetic(rate=0.5,jobs=20,gangs=1:0.8/2:0.2)))' ";
+  const Outcome ran =
+      Berth(folder, Join("evaluate ", mixed, "--schedulers 'fcfs;srpt' --seeds 1:4 --json e.json"));
+  CAPTURE(ran.error, ran.out);
+  REQUIRE(ran.code == 0);
+  CHECK(Json::parse(Slurp(folder / "e.json"))["schedulers"].size() == 2);
+  const Outcome tuned =
+      Berth(folder, Join("tune ", mixed,
+                         "--scheduler tuned --parameters slow --generations 1 --workloads 2 "
+                         "--jobs 30 --window 5:25 --validate 2 --out t.ini"));
+  CAPTURE(tuned.error, tuned.out);
+  CHECK(tuned.code == 0);
+}
+
 TEST_CASE("cli: list names sources, and the reference's name of each objective or '-' where it has none") {
   const TemporaryFolder folder;
   const std::string brief = Berth(folder, "list schedulers").out;
@@ -137,6 +155,11 @@ TEST_CASE("cli: a wrong word on the command line ends with one line and code 2")
       {"simulate --scenario s.h5 --scheduler srpt --knowledge none", "knowledge"},
       {"evaluate --scenario s.h5 --schedulers fcfs --window 5:99", "window"},
       {"evaluate --schedulers fcfs --workload 'synthetic(rate=-1)'", "rate"},
+      {"evaluate --schedulers fcfs --workload 'synthetic(gangs=1:0.8/2)'", "found '1:0.8/2'"},
+      {"evaluate --schedulers fcfs --workload 'synthetic(gangs=1:0.8/3:0.2)'", "found '3:0.2'"},
+      {"evaluate --schedulers fcfs --workload 'synthetic(gangs=1:0.8/2:0.1)'", "probabilities of sum 0.9"},
+      {"evaluate --schedulers fcfs --workload 'synthetic(gangs=1:-0.5/2:1)'", "found '1:-0.5'"},
+      {"evaluate --schedulers fcfs --workload 'on(cluster=v10=4)'", "did you mean 'v100'"},
       {"evaluate --schedulers fcfs --seeds 5:2", "seeds"},
       {"evaluate --scenario s.h5 --schedulers 'sjf(semantics=commit);saf(semantics=redecide)'",
        "one decision semantics"},

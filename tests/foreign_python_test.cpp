@@ -107,8 +107,9 @@ TEST_CASE("foreign: sixty lines of h5py and NumPy read a policy by its format an
   if (python.empty()) return test::Skip("needs Python with h5py and numpy (tools/setup)");
   CHECK(std::ranges::count(Slurp(BERTH_SOURCE_DIR "/tests/read_policy.py"), '\n') <= 60);
   const TemporaryFolder folder;
-  for (const char* network : {"pair_scorer(width=16)", "pair_scorer(width=8,layers=3,activation=tanh)",
-                              "mlp(hidden=32x16)", "mlp(hidden=8,activation=relu)"}) {
+  for (const char* network :
+       {"pair_scorer(width=16)", "pair_scorer(width=8,layers=3,activation=tanh)",
+        "pair_scorer(width=8,skip=true)", "mlp(hidden=32x16)", "mlp(hidden=8,activation=relu)"}) {
     CAPTURE(network);
     const PolicyBundle bundle = Bundle(network, 4);
     SaveBundle(bundle, folder / "policy.h5");

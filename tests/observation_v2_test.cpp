@@ -1,56 +1,22 @@
 // ObservationV2's channels of latency, partitions and checkpoints, by hand; forecasts: forecast_feature_test.
 #include "env/check.hpp"
-#include "env/encoder.hpp"
 #include "env/features/partitions.hpp"
 #include "env/index.hpp"
 #include "env/portable_math.hpp"
 #include "env/simulator.hpp"
 #include "tests/catch.hpp"
+#include "tests/shown.hpp"
 #include "tests/tiny.hpp"
 
 namespace berth {
 namespace {
 
-constexpr int kVisible = 4;
-
-// What the encoder shows of a simulation, by name.
-class Shown {
- public:
-  explicit Shown(const Simulator& sim) : info_(EncoderOf("ObservationV2")) {
-    MdpSpec mdp;
-    mdp.encoder = "ObservationV2";
-    mdp.visible = kVisible;
-    layout_ = info_.Layout(kVisible, sim.scenario().num_types());
-    out_.resize(U(layout_.size()));
-    const auto encoder = MakeEncoder(mdp);
-    const ClusterView view = sim.View(Knowledge::kOracle);
-    std::vector<int> visible;
-    encoder->Begin(view);
-    encoder->Select(view, view.active(), kVisible, visible);
-    encoder->Encode({view, view.free_gpus(), view.active(), visible}, layout_, out_);
-  }
-  float Job(int row, const std::string& name) const {
-    return out_[U(row * layout_.job_channels + At(info_.job, name))];
-  }
-  float Type(int type, const std::string& name) const {
-    return out_[U(layout_.types_offset() + type * layout_.type_channels + At(info_.type, name))];
-  }
-  float Global(const std::string& name) const {
-    return out_[U(layout_.global_offset() + At(info_.global, name))];
-  }
-
- private:
-  static int At(std::span<const ChannelInfo> channels, const std::string& name) {
-    for (std::size_t c = 0; c < channels.size(); ++c) {
-      if (name == channels[c].name) return static_cast<int>(c);
-    }
-    FAIL("no channel " << name);
-    return -1;
-  }
-  const EncoderInfo& info_;
-  ObservationLayout layout_;
-  std::vector<float> out_;
-};
+test::Shown Shown(const Simulator& sim) {
+  MdpSpec mdp;
+  mdp.encoder = "ObservationV2";
+  mdp.visible = 4;
+  return test::Shown(sim, mdp);
+}
 
 float Minutes(double seconds) {
   return static_cast<float>(Log(1.0 + seconds / 60.0) / 10.0);
@@ -68,7 +34,7 @@ TEST_CASE("ObservationV2: latency, age and what was overtaken, by hand", "[mdp]"
   Decision decision;
   REQUIRE(sim.AdvanceToDecision());
   {
-    const Shown shown(sim);
+    const test::Shown shown = Shown(sim);
     CHECK(shown.Global("latency") == Minutes(10.0));
     CHECK(shown.Global("decision_age") == 0.0F);  // none was made yet
     CHECK(shown.Global("overtaken") == 0.0F);
@@ -99,7 +65,7 @@ TEST_CASE("ObservationV2: unsaved work and what saving takes, by hand", "[mdp]")
   REQUIRE(sim.Apply(decision).ok());
   REQUIRE(sim.AdvanceToDecision());
   REQUIRE(sim.now() == 150.0);
-  const Shown shown(sim);
+  const test::Shown shown = Shown(sim);
   CHECK(shown.Job(0, "unsaved") == Approx(Minutes(46.0)));
   CHECK(shown.Job(0, "saving") == Approx(Minutes(8.0)));
   CHECK(shown.Job(1, "unsaved") == 0.0F);
@@ -132,7 +98,7 @@ TEST_CASE("ObservationV2: layouts of partitioned GPUs and their changes, by hand
                        {ControlKind::kPartition, 2, static_cast<double>(layout)}};
   REQUIRE(sim.Apply(decision).ok());
   {
-    const Shown shown(sim);  // GPU 0 changes, GPU 2 waits for its job
+    const test::Shown shown = Shown(sim);  // GPU 0 changes, GPU 2 waits for its job
     CHECK(shown.Type(0, "reconfiguring") == 0.5F);
     CHECK(shown.Type(group.slice_type[U(profile)], "reconfiguring") == 0.5F);
   }
@@ -140,7 +106,7 @@ TEST_CASE("ObservationV2: layouts of partitioned GPUs and their changes, by hand
     decision.Clear();
     REQUIRE(sim.Apply(decision).ok());
   }
-  const Shown shown(sim);  // GPU 0 has its slices since 5
+  const test::Shown shown = Shown(sim);  // GPU 0 has its slices since 5
   CHECK(shown.Type(0, "sliced") == 0.25F);
   CHECK(shown.Type(0, "reconfiguring") == 0.25F);
   CHECK(shown.Type(group.slice_type[U(profile)], "sliced") == 0.25F);

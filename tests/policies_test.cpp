@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -45,9 +46,8 @@ std::string SaveAndLoadError(const PolicyBundle& bundle) {
 }
 
 constexpr int kQueue = 6, kTypes = 3;
-PolicyBundle PairBundle(std::uint64_t seed = 1) {
-  return test::RandomBundle("pair_scorer(width=8)", ObservationV1::Layout(kQueue, kTypes),
-                            kQueue * kTypes + 1, seed);
+PolicyBundle PairBundle(std::uint64_t seed = 1, const std::string& network = "pair_scorer(width=8)") {
+  return test::RandomBundle(network, ObservationV1::Layout(kQueue, kTypes), kQueue * kTypes + 1, seed);
 }
 
 // Poisson arrivals over two types, each the better one for half of the jobs.
@@ -113,28 +113,50 @@ TEST_CASE("tanh activations agree with libm") {
 }
 
 TEST_CASE("the frozen pair scorer ignores padding and takes any queue and cluster") {
-  const auto network = Freeze(PairBundle());
+  const std::string spec = GENERATE("pair_scorer(width=8)", "pair_scorer(width=8,skip=true)");
+  // The rows of the four jobs among nine: the first, and with gaps.
+  const auto places = GENERATE(std::array{0, 1, 2, 3}, std::array{1, 2, 5, 8});
+  CAPTURE(spec, places);
+  const auto network = Freeze(PairBundle(1, spec));
   Stream stream(2, Purpose::kTest);
   const ObservationLayout narrow = ObservationV1::Layout(4, 2), wide = ObservationV1::Layout(9, 2);
   const std::vector<float> row = test::RandomObservation(narrow, 4, stream);
-  std::vector<float> padded(static_cast<std::size_t>(wide.size()), 0.0F);
-  std::copy_n(row.begin(), narrow.pairs_offset(), padded.begin());
-  std::copy(row.begin() + narrow.pairs_offset(), row.begin() + narrow.types_offset(),
-            padded.begin() + wide.pairs_offset());
-  std::copy(row.begin() + narrow.types_offset(), row.end(), padded.begin() + wide.types_offset());
-  std::vector<float> scores(9), padded_scores(19);
+  std::vector<float> padded(static_cast<std::size_t>(wide.size()), 0.0F), scores(9), padded_scores(19);
   const float value = network->Evaluate(row, narrow, scores);
+  std::vector<float> expected(18, 0.0F);
+  const auto place = [&](const float* from, int width, float* to) {
+    for (int q = 0; q < 4; ++q)
+      std::copy_n(from + q * width, width, to + places[static_cast<std::size_t>(q)] * width);
+  };
+  place(row.data(), narrow.job_channels, padded.data());
+  place(row.data() + narrow.pairs_offset(), 2 * narrow.pair_channels, padded.data() + wide.pairs_offset());
+  place(scores.data(), 2, expected.data());
+  std::copy(row.begin() + narrow.types_offset(), row.end(), padded.begin() + wide.types_offset());
   CHECK(network->Evaluate(padded, wide, padded_scores) == value);
-  CHECK(std::equal(scores.begin(), scores.begin() + 8, padded_scores.begin()));
-  CHECK(std::all_of(padded_scores.begin() + 8, padded_scores.end() - 1, [](float s) { return s == 0.0F; }));
+  CHECK(std::equal(expected.begin(), expected.end(), padded_scores.begin()));
   CHECK(padded_scores.back() == scores.back());
   CHECK(std::set<float>(scores.begin(), scores.end()).size() == scores.size());
+}
+
+TEST_CASE("a bundle of before pair_scorer had a linear term reads as it did") {
+  const ScratchFile file("old.h5");
+  PolicyBundle bundle = PairBundle();
+  REQUIRE(bundle.network == "pair_scorer(width=8,layers=2,activation=relu,skip=false)");
+  bundle.network = "pair_scorer(width=8,layers=2,activation=relu)";
+  SaveBundle(bundle, file.path);
+  CHECK(ReplayExamples(LoadBundle(file.path)) == 0.0);
+  bundle.network = "pair_scorer(width=8,layers=2,activation=relu,skip=maybe)";
+  CHECK_THAT(SaveAndLoadError(bundle), Contains("skip") && Contains("maybe"));
+  // Weights without the linear term, named as if they had one.
+  bundle.network = "pair_scorer(width=8,layers=2,activation=relu,skip=true)";
+  CHECK_THAT(SaveAndLoadError(bundle), Contains("skip/weight"));
 }
 
 TEST_CASE("a bundle survives its file") {
   const ScratchFile file("bundle.h5");
   const PolicyBundle bundle =
-      GENERATE(PairBundle(), test::RandomBundle("mlp", {0, 0, 0, 0, 0, 4}, 2, 3),
+      GENERATE(PairBundle(), PairBundle(5, "pair_scorer(width=8,skip=true)"),
+               test::RandomBundle("mlp", {0, 0, 0, 0, 0, 4}, 2, 3),
                test::RandomBundle("mlp(hidden=16,activation=relu)", ObservationV1::Layout(3, 2), 6, 4));
   SaveBundle(bundle, file.path);
   const PolicyBundle loaded = LoadBundle(file.path);

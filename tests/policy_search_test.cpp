@@ -67,6 +67,10 @@ TEST_CASE("policy search: weights that decide nothing are left as they are") {
     const bool value = name.rfind("value", 0) == 0, done = name.rfind("done", 0) == 0;
     CHECK((scales[i] > 0.0) == !(value || done));
   }
+  const std::vector<double> score_alone = WeightScales(bundle, {"score"});
+  for (std::size_t i = 0; i < scales.size(); ++i) {
+    CHECK((score_alone[i] > 0.0) == (bundle.arrays[i].name.rfind("score", 0) == 0));
+  }
   bundle.mdp.work_conserving = false;
   const std::vector<double> with_done = WeightScales(bundle);
   for (std::size_t i = 0; i < scales.size(); ++i) {
@@ -125,6 +129,8 @@ TEST_CASE("tune --policy: one line for what cannot be") {
                     Catch::Contains("--policy") && Catch::Contains("--scheduler"));
   CHECK_THROWS_WITH(RunTune(with({"--out", out, "--population", "5"})),
                     Catch::Contains("--population") && Catch::Contains("even"));
+  CHECK_THROWS_WITH(RunTune(with({"--out", out, "--layers", "scor"})),
+                    Catch::Contains("'scor'") && Catch::Contains("score"));
   CHECK_THROWS_AS(RunTune({"--policy", folder / "none.h5", "--out", out}), Error);
 }
 

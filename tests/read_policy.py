@@ -44,7 +44,8 @@ class Policy:
         h = self.hidden("pair_0", np.concatenate(wide, -1))
         for i in range(1, int(self.options["layers"])):
             h = self.hidden(f"pair_{i}", h)
-        scores = (self.linear("score", h)[..., 0] * present).ravel()
+        skip = self.linear("skip", np.concatenate(wide[:3], -1)) if self.options.get("skip") == "true" else 0
+        scores = ((self.linear("score", h) + skip)[..., 0] * present).ravel()
         return np.append(scores, self.linear("done", self.hidden("done_hidden", c))) if self.done else scores
 
     def plan(self, row, gangs, rates, room):

@@ -1,6 +1,7 @@
 // What every workload is tested for, by being listed: a pure function of (seed, split, env, episode) whose
 // training and evaluation streams never meet, valid, and safe to call from any thread.
 #include <cmath>
+#include <map>
 #include <memory>
 #include <set>
 #include <thread>
@@ -8,6 +9,8 @@
 
 #include "data/workloads.hpp"
 #include "env/check.hpp"
+#include "env/sched_env.hpp"
+#include "env/vec_env.hpp"
 #include "tests/catch.hpp"
 
 namespace berth {
@@ -167,6 +170,125 @@ TEST_CASE("synthetic draws the reference's distributions (gavel/SPEC.md §10)") 
     REQUIRE(jobs.total_steps[j] >= 1.0);
     REQUIRE(jobs.total_steps[j] == std::floor(jobs.total_steps[j]));
   }
+}
+
+// Shares of 5 standard errors at most; whatever the list says, other draws stay where they were.
+TEST_CASE("synthetic: gangs in any stated shares") {
+  const auto jobs = [](const std::string& gangs, int count) {
+    return Source("synthetic(gangs=" + gangs + ")")->Make(3, Split::kEvaluate, 0, 0, count).data().jobs;
+  };
+  constexpr int kJobs = 20000;
+  for (const auto& [text, shares] : std::vector<std::pair<std::string, std::map<int, double>>>{
+           {"1:0.8/2:0.2", {{1, 0.8}, {2, 0.2}}},
+           {"8:0.25/1:0.5/4:0.25", {{1, 0.5}, {4, 0.25}, {8, 0.25}}},
+           {"1:0.1/2:0.2/4:0.3/8:0.4", {{1, 0.1}, {2, 0.2}, {4, 0.3}, {8, 0.4}}}}) {
+    CAPTURE(text);
+    std::map<int, int> drawn;
+    for (int gang : jobs(text, kJobs).gang) ++drawn[gang];
+    CHECK(drawn.size() == shares.size());
+    for (const auto& [gang, share] : shares) {
+      CAPTURE(gang, drawn[gang]);
+      CHECK(std::abs(drawn[gang] - share * kJobs) < 5 * std::sqrt(share * (1 - share) * kJobs));
+    }
+  }
+  // The names are lists that somebody named.
+  for (const auto& [name, list] :
+       {std::pair("single", "1:1"), std::pair("multi", "1:0.7/2:0.1/4:0.15/8:0.05")}) {
+    const JobTable named = jobs(name, 2000), listed = jobs(list, 2000);
+    CHECK(named.gang == listed.gang);
+    CHECK(named.job_type == listed.job_type);
+    CHECK(named.total_steps == listed.total_steps);
+    CHECK(named.arrival == listed.arrival);
+  }
+}
+
+TEST_CASE("synthetic: a list of gangs that is none is an error that says what one looks like") {
+  const char* expected = "gangs: expected single, multi or such as 1:0.8/2:0.2 of 1, 2, 4, 8 GPUs, found ";
+  for (const auto& [text, found] : std::vector<std::pair<std::string, std::string>>{
+           {"mulit", "'mulit'"},
+           {"", "''"},
+           {"1:0.8/2", "'1:0.8/2'"},
+           {"1:0.8/3:0.2", "'3:0.2'"},
+           {"1:0.8/2:0.1", "'1:0.8/2:0.1', probabilities of sum 0.9"},
+           {"1:1.2/2:-0.2", "'1:1.2', a probability beyond (0, 1]"},
+           {"2:-0.2/1:1", "'2:-0.2', a probability beyond (0, 1]"},
+           {"1:0.8/2:0.2/4:0", "'4:0', a probability beyond (0, 1]"}}) {
+    CAPTURE(text);
+    CHECK_THROWS_WITH(Source("synthetic(gangs=" + text + ")"), Catch::Contains(expected + found));
+  }
+  for (const char* text : {"1:x", "x:1", "1:", ":1", "1:nan"}) {
+    CAPTURE(text);
+    CHECK_THROWS_WITH(Source(std::string("synthetic(gangs=") + text + ")"),
+                      Catch::Contains("synthetic: gangs"));
+  }
+}
+
+TEST_CASE("on: another cluster for the same jobs") {
+  ScenarioSettings settings = DefaultSettings();
+  settings.costs.restore_s = 3.0;
+  const auto source =
+      MakeWorkload("on(cluster=v100=6/2+p100=4,of=synthetic(rate=0.7,gangs=1:0.8/2:0.2))", settings);
+  CHECK(source->Describe().starts_with(
+      "on(cluster=v100=6/2+p100=4,of=synthetic(rate=0.7,jobs=1000,gangs=1:0.8/2:0.2"));
+  const Scenario scenario = source->Make(4, Split::kTrain, 1, 2, 30);
+  const std::vector<GpuType>& types = scenario.data().cluster.types;
+  REQUIRE(types.size() == 2);
+  CHECK((types[0].name == "v100" && types[0].count == 6 && types[0].gpus_per_node == 2));
+  CHECK((types[1].name == "p100" && types[1].count == 4));
+  CHECK(scenario.data().clock.ToString() == "rounds(360)");
+  CHECK(scenario.data().costs.restore_s == 3.0);
+  // As if --cluster had said so.
+  settings.cluster = ParseCluster("v100=6/2,p100=4");
+  const auto plain = MakeWorkload("synthetic(rate=0.7,gangs=1:0.8/2:0.2)", settings);
+  CHECK(plain->Make(4, Split::kTrain, 1, 2, 30).Hash() == scenario.Hash());
+}
+
+TEST_CASE("on: a mix takes turns of clusters") {
+  const auto source = Source(
+      "mix(of=on(cluster=v100=4+p100=4,of=toy);toy;on(cluster=k80=2,of=mix(of=toy(rate=1);toy(rate=2))))");
+  std::vector<int> gpus;
+  for (std::uint64_t seed = 0; seed < 6; ++seed)
+    gpus.push_back(source->Make(seed, Split::kEvaluate, 0, 0, 5).num_gpus());
+  CHECK(gpus == std::vector<int>{8, 36, 2, 8, 36, 2});
+  CHECK(Source(source->Describe())->Make(2, Split::kTrain, 0, 0, 5).Hash() ==
+        source->Make(2, Split::kTrain, 0, 0, 5).Hash());
+}
+
+TEST_CASE("on: what is no cluster or no workload is an error that says so") {
+  for (const auto& [spec, found] : std::vector<std::pair<std::string, std::string>>{
+           {"on(cluster=v10=12)",
+            "on: parameter 'cluster', with '+' for ',': cluster: unknown GPU type 'v10'"},
+           {"on(cluster=v100=12+p100)", "expected TYPE=COUNT or TYPE=COUNT/GPUS_PER_NODE, found 'p100'"},
+           {"on(cluster=)", "found nothing"},
+           {"on(cluster=v100=12,p100=12)", "on"},
+           {"on(of=syntetic)", "did you mean 'synthetic'"},
+           {"on(cluster=v100=4,of=synthetic(gangs=multi))", "in gangs of 8, which no GPU type"}}) {
+    CAPTURE(spec);
+    CHECK_THROWS_WITH(Source(spec), Catch::Contains(found));
+  }
+}
+
+// An observation has so many types: environments whose workloads have others say so, at whichever episode of
+// whichever environment they meet one.
+TEST_CASE("on: the decision process wants one number of GPU types") {
+  SchedEnvOptions options;
+  options.warmup_jobs = 0;
+  options.episode_jobs = 5;
+  const auto mixed = Source("mix(of=on(cluster=v100=4+k80=4,of=toy);on(cluster=v100=8,of=toy))");
+  SchedEnv alone(mixed, options, 0);
+  alone.Begin(0);
+  CHECK_THROWS_WITH(alone.Begin(1), Catch::Contains("as many GPU types as the first one's 2") &&
+                                        Catch::Contains("found 1 in episode 1 of environment 0 of mix("));
+  const auto several = MakeVecEnv(mixed, options, 3, 2);
+  StepStorage storage(3, several->layout().size(), several->num_actions());
+  CHECK_THROWS_WITH(several->Reset(storage.buffers()),
+                    Catch::Contains("found 1 in episode 0 of environment 1"));
+  // Other counts of as many types are fine, other types too.
+  const auto alike = MakeVecEnv(
+      Source("mix(of=on(cluster=v100=4+k80=4,of=toy);on(cluster=p100=2+v100=8,of=toy))"), options, 3, 2);
+  CHECK_NOTHROW(alike->Reset(storage.buffers()));
+  CHECK(alike->simulator(0).scenario().num_gpus() == 8);
+  CHECK(alike->simulator(1).scenario().num_gpus() == 10);
 }
 
 TEST_CASE("synthetic: an option moves no other option's draws") {

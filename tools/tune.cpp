@@ -32,6 +32,8 @@ void AddTuneOptions(Options& options) {
       "step", "",
       "first standard deviation of a parameter: this times max(1, |start|) [0.3]; of a policy's weights: "
       "this times their array's scale [0.1]");
+  options.Value("layers", "",
+                "of a policy: search only the weights of these layers, separated by commas [all]");
   options.Value("learning-rate", "0.05",
                 "of a policy's weights, in the same units; falls linearly to a tenth");
   options.Value("reference", "srpt", "scheduler that mean JCTs are divided by");
@@ -184,6 +186,7 @@ int TunePolicy(Options& options, const std::string& out) {
   PolicySearch search;
   search.start = LoadBundle(file);
   ReadSearch(options, search);
+  search.layers = SplitOutsideParentheses(options.Text("layers"), ',');
   search.step = Step(options, 0.1);
   search.learning_rate = options.Number("learning-rate", 1e-9, 1e9);
   if (search.population == 0) search.population = 32;

@@ -52,8 +52,8 @@ void FusedDense::Forward(const float* x, std::ptrdiff_t rows, float* y, kernels:
 void FusedDense::Forward(const float* x, std::ptrdiff_t ldx, std::ptrdiff_t rows, float* y,
                          std::ptrdiff_t ldy, kernels::Epilogue epilogue, bool add) {
   Count(rows);
-  if (outputs_ == 1 && whole_ && !add && epilogue == kernels::Epilogue::kNone && ldy == 1) {
-    kernels::ForwardOne(x, ldx, rows, inputs_, weight_, *bias_, y);
+  if (outputs_ == 1 && !add && epilogue == kernels::Epilogue::kNone && ldy == 1) {
+    kernels::ForwardOne(x, ldx, rows, inputs_, weight_, whole_ ? *bias_ : 0.0F, y);
   } else {
     packed_.Forward(x, ldx, rows, y, ldy, epilogue, add);
   }

@@ -27,7 +27,8 @@ class FusedPairScorer final : public FusedNetwork {
         layout_(layout),
         h_(options.width),
         actions_(num_actions),
-        has_done_(num_actions > layout.q * layout.g) {
+        has_done_(num_actions > layout.q * layout.g),
+        skip_(options.skip) {
     std::size_t size = 0;
     for (const ParameterView& parameter : parameters) size += parameter.size;
     gradient_.resize(size);
@@ -52,6 +53,12 @@ class FusedPairScorer final : public FusedNetwork {
     }
     value_hidden_ = layer("value_hidden", h_, h_);
     value_ = layer("value", h_, 1);
+    if (skip_) {
+      const int inputs = fj + fp + ft;
+      skip_job_ = layer("skip", inputs, 1, 0, fj);
+      skip_pair_ = layer("skip", inputs, 1, fj, fp);
+      skip_type_ = layer("skip", inputs, 1, fj + fp, ft);
+    }
     hidden_.resize(U(options.layers));
     // Hidden layers, their gradient and what is made of it should stay in the second-level cache.
     limit_ = std::max<std::ptrdiff_t>(160000 / (h_ * (options.layers + 2)), layout.g);
@@ -64,6 +71,9 @@ class FusedPairScorer final : public FusedNetwork {
       layer->Refresh(true);
     }
     for (FusedDense& layer : pair_) layer.Refresh(true);
+    if (skip_) {
+      for (FusedDense* layer : {&skip_job_, &skip_pair_, &skip_type_}) layer->Refresh(false);
+    }
     if (!has_done_) return;
     done_hidden_.Refresh(true);
     done_.Refresh(true);
@@ -222,6 +232,48 @@ class FusedPairScorer final : public FusedNetwork {
       pair_[i].Forward(hidden_[i].data(), n_ * g, hidden_[i + 1].data(), EpilogueOf(activation_));
     }
     score_.Forward(hidden_.back().data(), n_ * g, found_.data(), Epilogue::kNone);
+    if (skip_) AddSkip();
+  }
+
+  // The linear term of the pairs, onto found_.
+  void AddSkip() {
+    const std::ptrdiff_t g = layout_.g;
+    Fit(of_jobs_, n_);
+    Fit(of_pairs_, n_ * g);
+    Fit(of_types_, b_ * g);
+    skip_job_.Forward(jobs_.data(), n_, of_jobs_.data(), Epilogue::kNone);
+    skip_pair_.Forward(pairs_.data(), n_ * g, of_pairs_.data(), Epilogue::kNone);
+    skip_type_.Forward(types_.data(), b_ * g, of_types_.data(), Epilogue::kNone);
+    const float bias = *skip_job_.bias();
+    for (std::ptrdiff_t s = 0; s < b_; ++s) {
+      for (std::ptrdiff_t job = begin_[U(s)]; job < begin_[U(s) + 1]; ++job) {
+        const float of_job = of_jobs_[U(job)] + bias;
+        for (std::ptrdiff_t t = 0; t < g; ++t) {
+          found_[U(job * g + t)] += of_pairs_[U(job * g + t)] + (of_job + of_types_[U(s * g + t)]);
+        }
+      }
+    }
+  }
+
+  // From d_found_ to the linear term's weights; nothing lies below them.
+  void BackwardSkip() {
+    const std::ptrdiff_t g = layout_.g;
+    Fit(of_jobs_, n_);
+    Fit(of_types_, b_ * g);
+    std::fill_n(of_jobs_.data(), n_, 0.0F);
+    std::fill_n(of_types_.data(), b_ * g, 0.0F);
+    for (std::ptrdiff_t s = 0; s < b_; ++s) {
+      for (std::ptrdiff_t job = begin_[U(s)]; job < begin_[U(s) + 1]; ++job) {
+        for (std::ptrdiff_t t = 0; t < g; ++t) {
+          of_jobs_[U(job)] += d_found_[U(job * g + t)];
+          of_types_[U(s * g + t)] += d_found_[U(job * g + t)];
+        }
+      }
+    }
+    skip_job_.Backward(jobs_.data(), skip_job_.inputs(), of_jobs_.data(), 1, n_);
+    skip_pair_.Backward(pairs_.data(), skip_pair_.inputs(), d_found_.data(), 1, n_ * g);
+    skip_type_.Backward(types_.data(), skip_type_.inputs(), of_types_.data(), 1, b_ * g);
+    skip_job_.BackwardBias(of_jobs_.data(), 1, n_);
   }
 
   void Head(FusedDense& hidden, FusedDense& out, AlignedFloats& units, AlignedFloats& result) {
@@ -245,6 +297,7 @@ class FusedPairScorer final : public FusedNetwork {
     const std::ptrdiff_t h = h_, g = layout_.g, pairs = n_ * g;
     Fit(d_, pairs * h);
     Fit(d_next_, pairs * h);
+    if (skip_) BackwardSkip();
     score_.Backward(hidden_.back().data(), h, d_found_.data(), 1, pairs);
     score_.BackwardInput(d_found_.data(), 1, pairs, d_.data(), h, false, hidden_.back().data(),
                          EpilogueOf(activation_));
@@ -296,9 +349,9 @@ class FusedPairScorer final : public FusedNetwork {
   Activation activation_;
   ObservationLayout layout_;
   std::ptrdiff_t h_, actions_, limit_ = 0;  // limit_: pairs of a chunk
-  bool has_done_;
+  bool has_done_, skip_;
   FusedDense job_, type_, context_, pooled_part_, of_job_, of_pair_, of_type_, of_context_, score_,
-      done_hidden_, done_, value_hidden_, value_;
+      done_hidden_, done_, value_hidden_, value_, skip_job_, skip_pair_, skip_type_;
   std::vector<FusedDense> pair_;  // from pair_1 on
 
   // Of the last Forward: b states, n present jobs in all.
@@ -313,6 +366,8 @@ class FusedPairScorer final : public FusedNetwork {
   AlignedFloats job_part_, state_part_, context_part_;            // [n, H], [b, G, H], [b, H]
   std::vector<AlignedFloats> hidden_;                             // [layers][n, G, H]
   AlignedFloats found_, done_units_, value_units_;                // [n, G], [b, H] twice
+  // Of the linear term, and of its gradient where it is summed: [n], [n, G], [b, G]
+  AlignedFloats of_jobs_, of_pairs_, of_types_;
   AlignedFloats d_found_, d_, d_next_, d_job_, d_state_, d_of_context_, d_context_, d_head_, d_pooled_;
 };
 

@@ -28,6 +28,7 @@ class PairScorer : public LayeredNetwork {
       done_hidden_ = &Layer("done_hidden");
       done_ = &Layer("done");
     }
+    if (options.skip) skip_ = &Layer("skip");
   }
 
   NetworkOutput Forward(const torch::Tensor& observation) override {
@@ -50,17 +51,25 @@ class PairScorer : public LayeredNetwork {
 
     const torch::Tensor rows = present.flatten().nonzero().squeeze(1);  // [n] of B * Q
     const torch::Tensor batch = rows.div(q, "floor");
+    const torch::Tensor present_jobs = jobs.reshape({b * q, fj}).index_select(0, rows);  // [n, Fj]
+    const torch::Tensor present_pairs = pairs.index_select(0, rows);                     // [n, G, Fp]
+    // What a layer makes of job ++ pair: [n, 1, outputs] + [n, G, outputs].
+    const auto of_job_and_pair = [&](const DenseModule& layer) {
+      return layer.Part(present_jobs, 0).unsqueeze(1) + layer.Part(present_pairs, fj);
+    };
     const DenseModule& first = *pair_.front();
-    // [n, 1, H] + [n, G, H] + [n, G, H]
-    const torch::Tensor of_job = first.Part(jobs.reshape({b * q, fj}).index_select(0, rows), 0).unsqueeze(1);
-    const torch::Tensor of_pair = first.Part(pairs.index_select(0, rows), fj);
+    torch::Tensor h = of_job_and_pair(first);
     const torch::Tensor of_state =
         first.Part(types, fj + fp) + (first.Part(c, fj + fp + ft) + first.bias).unsqueeze(1);
-    torch::Tensor h = Activate(activation_, of_job + of_pair + of_state.index_select(0, batch));
+    h = Activate(activation_, h + of_state.index_select(0, batch));
     for (std::size_t i = 1; i < pair_.size(); ++i) h = Activate(activation_, pair_[i]->Forward(h));
-    const torch::Tensor found = score_.Forward(h).flatten(1);  // [n, G * outputs]
+    torch::Tensor found = score_.Forward(h);  // [n, G, outputs]
+    if (skip_ != nullptr) {
+      const torch::Tensor of_type = skip_->Part(types, fj + fp) + skip_->bias;
+      found = found + of_job_and_pair(*skip_) + of_type.index_select(0, batch);
+    }
     torch::Tensor scores = torch::zeros({b * q, g * outputs_}, found.options())
-                               .index_copy(0, rows, found)
+                               .index_copy(0, rows, found.flatten(1))
                                .reshape({b, q * g * outputs_});
     if (done_ != nullptr) {
       scores = torch::cat({scores, done_->Forward(Activate(activation_, done_hidden_->Forward(c)))}, 1);
@@ -73,7 +82,7 @@ class PairScorer : public LayeredNetwork {
   std::int64_t outputs_;
   Activation activation_;
   const DenseModule &job_, &type_, &context_, &score_, &value_hidden_, &value_;
-  const DenseModule *done_hidden_ = nullptr, *done_ = nullptr;
+  const DenseModule *done_hidden_ = nullptr, *done_ = nullptr, *skip_ = nullptr;
   std::vector<const DenseModule*> pair_;
 };
 
@@ -82,8 +91,8 @@ class PairScorer : public LayeredNetwork {
 std::shared_ptr<Network> MakePairScorer(Params& params, const ObservationLayout& layout, int num_actions,
                                         std::uint64_t seed, int outputs) {
   const PairScorerOptions options = ReadPairScorerOptions(params);
-  const std::vector<LayerSpec> layers =
-      WithOutputs(PairScorerArchitecture().layers(params, layout, num_actions), {"score", "done"}, outputs);
+  const std::vector<LayerSpec> layers = WithOutputs(
+      PairScorerArchitecture().layers(params, layout, num_actions), {"score", "done", "skip"}, outputs);
   return std::make_shared<PairScorer>(options, layout, num_actions, layers, seed, outputs);
 }
 

@@ -43,6 +43,8 @@ std::vector<Case> Cases() {
     cases.push_back({info.name, ObservationV1::Layout(6, 3), 18});
     if (!info.any_size) cases.push_back({info.name, {0, 0, 0, 0, 0, 4}, 2});
   }
+  cases.push_back({"pair_scorer(skip=true)", ObservationV1::Layout(6, 3), 18});
+  cases.push_back({"pair_scorer(width=24,activation=tanh,skip=true)", ObservationV1::Layout(9, 2), 19});
   cases.push_back({"pair_scorer(width=24,layers=3,activation=tanh)", ObservationV1::Layout(9, 2), 19});
   cases.push_back({"mlp(hidden=32x16x8,activation=relu)", ObservationV1::Layout(4, 2), 9});
   return cases;
@@ -172,7 +174,7 @@ TEST_CASE("an exported bundle survives its file and keeps the training side as i
   const PolicyBundle bundle = BundleOf(c, *network);
   CHECK(torch::equal(before, network->parameters()[0]));
   CHECK(network->parameters()[0].requires_grad());
-  CHECK(bundle.network == "pair_scorer(width=32,layers=2,activation=relu)");
+  CHECK(bundle.network == "pair_scorer(width=32,layers=2,activation=relu,skip=false)");
   SaveBundle(bundle, folder / "policy.h5");
   CHECK(LoadBundle(folder / "policy.h5").examples.scores == bundle.examples.scores);
 }

@@ -87,7 +87,8 @@ TEST_CASE("written-out Q-learning: loss, errors and gradient are autograd's") {
                                                  {"mlp(hidden=24x16)", flat, 5},
                                                  {"mlp(hidden=7)", flat, 5},
                                                  {"mlp(hidden=33x8x20)", flat, 5},
-                                                 {"pair_scorer(width=16,layers=2)", cluster, 9}}) {
+                                                 {"pair_scorer(width=16,layers=2)", cluster, 9},
+                                                 {"pair_scorer(width=16,skip=true)", cluster, 9}}) {
     const AgentSetup setup = Setup(network, layout, actions);
     for (const TdOptions options : {TdOptions{false, false}, {true, false}, {false, true}, {true, true}}) {
       CAPTURE(network, options.double_q, options.dueling);

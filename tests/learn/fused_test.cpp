@@ -179,6 +179,9 @@ TEST_CASE("fused passes: scores, losses and all gradients are autograd's to 1e-5
       {"pair_scorer(width=17,layers=1,activation=tanh)", kCluster, 16, 40, 0.3, 0.01},
       {"pair_scorer(width=40,layers=3)", kOneType, 8, 50, 0.0, 0.01},
       {"pair_scorer(width=1,activation=tanh)", kCluster, 16, 40, 0.0, 0.01},
+      {"pair_scorer(skip=true)", kCluster, 16, 64, 0.0, 0.01},
+      {"pair_scorer(width=17,layers=1,activation=tanh,skip=true)", kCluster, 15, 40, 0.3, 0.01},
+      {"pair_scorer(width=8,skip=true)", kOneType, 8, 50, 0.0, 0.01},
   };
   for (const Case& c : cases) {
     for (const std::uint64_t seed : {1, 2}) Check(c, seed);
@@ -228,7 +231,10 @@ TEST_CASE("fused training and training by autograd part by rounding alone at fir
     const char* network;
     bool cluster;
   };
-  for (const Setting setting : {Setting{"mlp", false}, {"mlp(hidden=16)", true}, {"pair_scorer", true}}) {
+  for (const Setting setting : {Setting{"mlp", false},
+                                {"mlp(hidden=16)", true},
+                                {"pair_scorer", true},
+                                {"pair_scorer(skip=true)", true}}) {
     for (const int threads : {1, 2}) {
       CAPTURE(setting.network, setting.cluster, threads);
       const auto train = [&](const std::string& fused) {

@@ -33,8 +33,8 @@ double MaxDifference(const torch::Tensor& a, const torch::Tensor& b) {
 std::vector<std::string> Specs() {
   std::vector<std::string> specs;
   for (const NetworkInfo& info : Networks()) specs.emplace_back(info.name);
-  specs.insert(specs.end(),
-               {"pair_scorer(width=16,layers=3,activation=tanh)", "mlp(hidden=24,activation=relu)"});
+  specs.insert(specs.end(), {"pair_scorer(width=16,layers=3,activation=tanh)",
+                             "pair_scorer(width=8,skip=true)", "mlp(hidden=24,activation=relu)"});
   return specs;
 }
 
@@ -143,16 +143,16 @@ TEST_CASE("permuting jobs and types permutes the scores and leaves the value") {
     // The scores tell the pairs apart: the comparison above is not of constants.
     CHECK((table.narrow(0, 0, present).max() - table.narrow(0, 0, present).min()).item<double>() > 1e-5);
   }
-  CHECK(walked >= 2);
+  CHECK(walked >= 3);
 }
 
 TEST_CASE("networks of any size have the same weights at every size and ignore absent rows") {
   const ObservationLayout small = ObservationV1::Layout(3, 2), large = ObservationV1::Layout(8, 2);
-  for (const NetworkInfo& info : Networks()) {
-    if (!info.any_size) continue;
-    INFO(info.name);
+  for (const std::string& spec : Specs()) {
+    if (!FindNetwork(ParseSpec(spec).name).any_size) continue;
+    INFO(spec);
     const torch::NoGradGuard no_grad;
-    const auto a = MakeNetwork(info.name, small, 7, 3), b = MakeNetwork(info.name, large, 17, 3);
+    const auto a = MakeNetwork(spec, small, 7, 3), b = MakeNetwork(spec, large, 17, 3);
     const auto p = a->parameters(), q = b->parameters();
     for (std::size_t i = 0; i < p.size(); ++i) CHECK(torch::equal(p[i], q[i]));
     const torch::Tensor row = Rows(small, 1, 3, 8);
@@ -168,6 +168,40 @@ TEST_CASE("networks of any size have the same weights at every size and ignore a
     CHECK(MaxDifference(x.scores.narrow(1, 6, 1), y.scores.narrow(1, 16, 1)) < 1e-6);
     CHECK(y.scores.narrow(1, 6, 10).abs().max().item<float>() == 0.0F);
     CHECK(MaxDifference(x.value, y.value) < 1e-6);
+  }
+}
+
+TEST_CASE("pair_scorer(skip=true): with the head's weights at 0 the score is linear in the pair's inputs") {
+  const ObservationLayout layout = ObservationV1::Layout(kQueue, kTypes);
+  const int fj = layout.job_channels, fp = layout.pair_channels, ft = layout.type_channels;
+  const torch::NoGradGuard no_grad;
+  const auto plain = MakeNetwork("pair_scorer", layout, kActions, 7),
+             network = MakeNetwork("pair_scorer(skip=true)", layout, kActions, 7);
+  auto parameters = network->named_parameters();
+  // What both have begins alike, so that runs with and without it can be compared.
+  for (const auto& item : plain->named_parameters())
+    CHECK(torch::equal(item.value(), parameters[item.key()]));
+  CHECK(parameters.size() == plain->named_parameters().size() + 2);
+  parameters["score.weight"].zero_();
+  parameters["skip.bias"].fill_(0.25F);
+  const torch::Tensor weights = parameters["skip.weight"].copy_(torch::linspace(-1.0, 1.0, fj + fp + ft));
+  constexpr int kPresent = 4;
+  const torch::Tensor row = Rows(layout, 1, kPresent, 6), scores = network->Forward(row).scores;
+  const float* x = row.data_ptr<float>();
+  const float* w = weights.data_ptr<float>();
+  for (int q = 0; q < kQueue; ++q) {
+    for (int g = 0; g < kTypes; ++g) {
+      const float* blocks[] = {x + layout.jobs_offset() + q * fj,
+                               x + layout.pairs_offset() + (q * kTypes + g) * fp,
+                               x + layout.types_offset() + g * ft};
+      double expected = 0.25;
+      int k = 0;
+      for (const auto& [block, channels] : {std::pair(blocks[0], fj), {blocks[1], fp}, {blocks[2], ft}}) {
+        for (int i = 0; i < channels; ++i) expected += static_cast<double>(block[i]) * w[k++];
+      }
+      if (q >= kPresent) expected = 0.0;
+      CHECK(scores[0][q * kTypes + g].item<double>() == Approx(expected).margin(1e-5));
+    }
   }
 }
 

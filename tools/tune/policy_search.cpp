@@ -29,6 +29,11 @@ std::vector<float> ExampleScores(const PolicyBundle& bundle) {
   return scores;
 }
 
+// "score" of "score.weight".
+std::string LayerName(const NamedArray& array) {
+  return array.name.substr(0, array.name.rfind('.'));
+}
+
 double MeanJct(const Scenario& scenario, Scheduler& scheduler, const std::string& name,
                const PolicySearch& search) {
   RunOptions options;
@@ -41,7 +46,8 @@ double MeanJct(const Scenario& scenario, Scheduler& scheduler, const std::string
 // The weights in units of their scales, and Adam's moments.
 class Weights {
  public:
-  explicit Weights(const PolicyBundle& bundle) : bundle_(bundle), scales_(WeightScales(bundle)) {
+  Weights(const PolicyBundle& bundle, const std::vector<std::string>& layers)
+      : bundle_(bundle), scales_(WeightScales(bundle, layers)) {
     for (std::size_t array = 0; array < scales_.size(); ++array) {
       if (scales_[array] == 0.0) continue;
       for (float value : bundle.arrays[array].values) center_.push_back(value / scales_[array]);
@@ -84,6 +90,12 @@ class Weights {
   std::vector<double> center_, mean_, square_;  // [weights]
   int steps_ = 0;
 };
+
+std::string LayersText(const std::vector<std::string>& layers) {
+  std::string text;
+  for (const std::string& layer : layers) text += Join(text.empty() ? ",layers=" : "+", layer);
+  return text;
+}
 
 // The result of one generation: ln(mean JCT) of both policies of each pair, and how the centre does.
 struct Generation {
@@ -141,7 +153,15 @@ std::vector<double> Gradient(const std::vector<double>& difference,
 
 }  // namespace
 
-std::vector<double> WeightScales(const PolicyBundle& bundle) {
+std::vector<double> WeightScales(const PolicyBundle& bundle, const std::vector<std::string>& layers) {
+  std::vector<std::string> names;
+  for (const NamedArray& array : bundle.arrays) names.push_back(LayerName(array));
+  for (const std::string& layer : layers) {
+    if (std::find(names.begin(), names.end(), layer) == names.end()) {
+      throw Error(Join("--layers: expected layers of ", bundle.network, ", found '", layer, "'",
+                       DidYouMean(layer, names)));
+    }
+  }
   const std::vector<float> before = ExampleScores(bundle);
   Stream stream(0, Purpose::kInit);
   std::vector<double> scales;
@@ -155,7 +175,9 @@ std::vector<double> WeightScales(const PolicyBundle& bundle) {
         std::sqrt(square / static_cast<double>(std::max<std::size_t>(1, weights.values.size())));
     PolicyBundle other = bundle;
     for (float& value : other.arrays[array].values) value += static_cast<float>(stream.Normal());
-    scales.push_back(ExampleScores(other) == before ? 0.0 : std::max(rms, floor));
+    const bool named =
+        layers.empty() || std::find(layers.begin(), layers.end(), names[array]) != layers.end();
+    scales.push_back(!named || ExampleScores(other) == before ? 0.0 : std::max(rms, floor));
   }
   return scales;
 }
@@ -165,7 +187,7 @@ SearchedPolicy SearchPolicy(const PolicySearch& search) {
   const Wall::time_point begin = Wall::now();
   BERTH_CHECK(search.population >= 2 && search.population % 2 == 0, "a population of ", search.population);
   ThreadTeam team(search.threads);
-  Weights weights(search.start);
+  Weights weights(search.start, search.layers);
   Stream stream(search.seed, Purpose::kExplore);
   int generation = 0;
   const auto stopped = [&] { return search.interrupted && *search.interrupted; };
@@ -195,10 +217,11 @@ SearchedPolicy SearchPolicy(const PolicySearch& search) {
         std::span<float>(examples.scores).subspan(row * actions, actions));
   }
   Provenance& from = found.bundle.provenance;
-  from.agent += Join(" then evolution(step=", search.step, ",learning_rate=", search.learning_rate,
-                     ",population=", search.population, ",generations=", generation, ",seed=", search.seed,
-                     ",workloads=", search.workloads, ",jobs=", search.jobs, ",window=", search.window.begin,
-                     ":", search.window.end, ",of=", search.source->Describe(), ")");
+  from.agent +=
+      Join(" then evolution(step=", search.step, ",learning_rate=", search.learning_rate,
+           ",population=", search.population, ",generations=", generation, ",seed=", search.seed,
+           LayersText(search.layers), ",workloads=", search.workloads, ",jobs=", search.jobs,
+           ",window=", search.window.begin, ":", search.window.end, ",of=", search.source->Describe(), ")");
   return found;
 }
 

@@ -21,7 +21,8 @@ namespace berth {
 
 struct PolicySearch {
   PolicyBundle start;
-  std::string reference;  // scheduler spec; only progress is told as a ratio to it
+  std::vector<std::string> layers;  // whose weights are searched; empty = all
+  std::string reference;            // scheduler spec; only progress is told as a ratio to it
   std::shared_ptr<const ScenarioSource> source;
   int workloads = 8;            // a generation
   int jobs = 0;                 // a workload; 0 = the source's own number
@@ -43,8 +44,9 @@ struct SearchedPolicy {
 };
 
 // The scale of each of the bundle's arrays: the root mean square of its values, at least 1 / sqrt(inputs) of
-// a matrix and 0.1 of a bias; 0 = not searched, because no score that decides depends on it.
-std::vector<double> WeightScales(const PolicyBundle& bundle);
+// a matrix and 0.1 of a bias; 0 = not searched, because no score that decides depends on
+// it or its layer is not named (no `layers`: all are). Error names the layers where one is unknown.
+std::vector<double> WeightScales(const PolicyBundle& bundle, const std::vector<std::string>& layers = {});
 
 // Same seed and same number of generations: same result, on any number of threads. Throws Error for what
 // cannot run. A policy that leaves jobs of the window unfinished counts as one that is as bad as its mirror.

@@ -11,22 +11,8 @@ double CommitBackfill::Shadow(const ClusterView& view, int committed, int type, 
   double earliest = kNever;
   for (int g = 0; g < view.num_types(); ++g) {
     if ((type >= 0 && g != type) || view.Rate(committed, g) <= 0.0) continue;
-    releases_.clear();
-    for (int job : view.running()) {
-      if (view.TypeOf(job) == g) releases_.push_back({EstimatedRelease(view, job), view.Gang(job)});
-    }
-    for (int job : plan.placed()) {
-      if (plan.TypeOf(job) == g)
-        releases_.push_back({EstimatedRelease(view, job, g, view.now()), view.Gang(job)});
-    }
-    std::sort(releases_.begin(), releases_.end());
-    int free = plan.room(g);
-    for (const auto& [time, gang] : releases_) {
-      free += gang;
-      if (free < view.Gang(committed)) continue;
-      earliest = std::min(earliest, time);
-      break;
-    }
+    releases_.Collect(view, g, plan.room(g), &plan);
+    earliest = std::min(earliest, releases_.When(view.Gang(committed)).time);
   }
   return earliest;
 }

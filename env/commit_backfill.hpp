@@ -7,10 +7,9 @@
 #pragma once
 
 #include <span>
-#include <utility>
-#include <vector>
 
 #include "env/plan.hpp"
+#include "env/releases.hpp"
 
 namespace berth {
 
@@ -30,7 +29,7 @@ class CommitBackfill {
 
   bool known_ = false;
   double shadow_ = 0.0;
-  std::vector<std::pair<double, int>> releases_;  // (time, GPUs)
+  Releases releases_;
 };
 
 }  // namespace berth

@@ -18,6 +18,7 @@
 #include "env/cluster_view.hpp"
 #include "env/mdp.hpp"
 #include "env/observation.hpp"
+#include "env/plan.hpp"
 #include "env/spec.hpp"
 
 namespace berth {
@@ -30,6 +31,7 @@ struct EncoderInput {
   std::span<const int> room;        // [G] idle GPUs
   std::span<const int> candidates;  // in the stated order
   std::span<const int> visible;     // at most layout.q of them, row by row
+  const Plan* started = nullptr;    // who was started since, where the simulator does not know yet
 };
 
 // Thread rule: one thread at a time. Allocates in Begin alone, and where a list outgrows all before it.
@@ -61,7 +63,8 @@ struct EncoderInfo {
   X(ObservationV1Info)    \
   X(ObservationV2Info)    \
   X(ObservationV3Info)    \
-  X(RlSchedulerInfo)
+  X(RlSchedulerInfo)      \
+  X(BatchEncoderInfo)
 
 #define BERTH_DECLARE(function) EncoderInfo function();
 BERTH_ENCODERS(BERTH_DECLARE)

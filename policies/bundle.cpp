@@ -7,6 +7,7 @@
 #include "data/hdf5_file.hpp"
 #include "env/check.hpp"
 #include "env/encoder.hpp"
+#include "env/spec.hpp"
 #include "policies/architecture.hpp"
 #include "policies/attributes.hpp"
 #include "policies/mdp_io.hpp"
@@ -72,6 +73,19 @@ BundleExamples ReadExamples(const h5::Reader& in, const ObservationLayout& layou
 
 }  // namespace
 
+const char* ToString(Reserve reserve) {
+  constexpr const char* kNames[] = {"none", "head", "easy"};
+  return kNames[static_cast<int>(reserve)];
+}
+
+Reserve ParseReserve(const std::string& text) {
+  for (const Reserve reserve : {Reserve::kNone, Reserve::kHead, Reserve::kEasy}) {
+    if (text == ToString(reserve)) return reserve;
+  }
+  throw Error(Join("reserve: expected none, head or easy, found '", text, "'",
+                   DidYouMean(text, std::vector<std::string>{"none", "head", "easy"})));
+}
+
 std::int64_t PolicyBundle::parameters() const {
   std::int64_t count = 0;
   for (const NamedArray& array : arrays) count += static_cast<std::int64_t>(array.values.size());
@@ -117,6 +131,7 @@ void SaveBundle(const PolicyBundle& bundle, const std::string& path) {
   out.Integer("num_actions", bundle.num_actions);
   WriteLayout(out, bundle.layout);
   WriteMdp(out, bundle.mdp);
+  if (bundle.reserve != Reserve::kNone) out.Text("reserve", ToString(bundle.reserve));
   out.Text("agent", bundle.provenance.agent);
   out.Text("workload", bundle.provenance.workload);
   out.Text("trained_commit", bundle.provenance.commit);
@@ -138,6 +153,8 @@ PolicyBundle LoadBundle(const std::string& path) {
   const h5::Reader in(path, "policy", kVersion);
   PolicyBundle bundle;
   bundle.mdp = ReadMdp(in);
+  // Files of before the attribute have none of it.
+  if (in.HasAttribute("reserve")) bundle.reserve = ParsedAttribute(in, "reserve", ParseReserve);
   bundle.layout = ReadLayout(in, bundle.mdp.encoder);
   const int pairs = bundle.layout.q * bundle.layout.g;
   const std::int64_t low = pairs > 0 ? pairs : 1, high = pairs > 0 ? pairs + 1 : 1 << 20;

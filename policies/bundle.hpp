@@ -29,6 +29,14 @@ struct Provenance {
   std::uint64_t seed = 0;
 };
 
+// What the best-scored job does on a type that has no room for it (semantics redecide, non-preemptive):
+// nothing, hold all others back from the type until it starts (the strict order of a queue), or those only
+// that would delay it (EASY, Lifka 1995: one reservation a type, worked out at every decision, others in
+// score order).
+enum class Reserve : std::uint8_t { kNone, kHead, kEasy };
+const char* ToString(Reserve reserve);
+Reserve ParseReserve(const std::string& text);  // throws Error
+
 // What the network answered when it was exported. n rows.
 struct BundleExamples {
   int count = 0;
@@ -43,6 +51,7 @@ struct PolicyBundle {
   ObservationLayout layout;  // as in training; a flat environment has q = g = 0
   int num_actions = 0;       // as in training
   MdpSpec mdp;
+  Reserve reserve = Reserve::kNone;
   std::vector<std::string> gpu_types;  // names of the G columns in training; empty for flat environments
   std::vector<NamedArray> arrays;      // in the order of the architecture's layers: weight, bias, weight, ...
   Provenance provenance;
@@ -54,8 +63,9 @@ struct PolicyBundle {
   const NamedArray& Array(const std::string& name) const;  // BERTH_CHECK: it is there
 };
 
-// |found - expected| <= this * max(1, largest |score| of the example) is agreement between two implementations
-// of one network: a score near 0 is a difference of terms as large as the others, with their rounding.
+// |found - expected| <= this * max(1, largest |score| of the example) is agreement between two
+// implementations of one network: a score near 0 is a difference of terms as large as the others, with their
+// rounding.
 inline constexpr double kBundleTolerance = 1e-5;
 
 // The greatest difference between the examples' scores and values and those of the torch-free network,

@@ -10,9 +10,11 @@
 #include "env/check.hpp"
 #include "env/commit_backfill.hpp"
 #include "env/encoder.hpp"
+#include "env/estimates.hpp"
 #include "env/index.hpp"
 #include "env/plan.hpp"
 #include "env/portable_math.hpp"
+#include "env/releases.hpp"
 #include "env/rng.hpp"
 #include "policies/architecture.hpp"
 #include "policies/schedulers.hpp"
@@ -44,6 +46,12 @@ class PolicyScheduler : public Scheduler {
     if (bundle_.layout.q == 0) {
       throw Error(Join(name_, ": expected a policy for clusters, found one for a flat environment of ",
                        bundle_.layout.size(), " observations"));
+    }
+    if (bundle_.reserve != Reserve::kNone &&
+        (bundle_.mdp.preemptive || bundle_.mdp.semantics != Semantics::kRedecide)) {
+      throw Error(Join(name_,
+                       ": reserve: expected a non-preemptive policy of semantics redecide with it, found ",
+                       bundle_.mdp.ToString()));
     }
   }
 
@@ -79,8 +87,9 @@ class PolicyScheduler : public Scheduler {
  private:
   void Redecide(const ClusterView& view, Decision& decision) {
     const std::span<const int> candidates = candidates_.List(view, bundle_.mdp);
-    Score(view, candidates, view.free_gpus());
+    Score(view, candidates, view.free_gpus(), nullptr);
     plan_.Begin(view, bundle_.mdp.preemptive);
+    reserved_.assign(U(view.num_types()), {});
     if (bundle_.mdp.preemptive) KeepUnseen(view, candidates, visible_, plan_);
     const bool already = !plan_.placed().empty() || (!plan_.preemptive() && !view.running().empty());
     const int done = layout_.q * layout_.g;
@@ -99,10 +108,33 @@ class PolicyScheduler : public Scheduler {
         continue;
       }
       const int job = visible_[U(action / layout_.g)], type = action % layout_.g;
-      if (plan_.Fits(view, job, type)) plan_.Put(view, job, type);
+      if (plan_.Placed(job)) continue;
+      if (!plan_.Fits(view, job, type)) {
+        HoldBack(view, job, type, *best);
+      } else if (Passes(view, job, type)) {
+        plan_.Put(view, job, type);
+      }
       if (plan_.room(type) == 0) best->clear();
     }
     plan_.Emit(view, decision);
+  }
+
+  // The best-scored job for which `type` has no room.
+  void HoldBack(const ClusterView& view, int job, int type, Heap& others) {
+    if (bundle_.reserve == Reserve::kHead) others.clear();
+    Reservation& reserved = reserved_[U(type)];
+    if (bundle_.reserve != Reserve::kEasy || reserved.held) return;
+    releases_.Collect(view, type, plan_.room(type), &plan_);
+    reserved = {true, releases_.When(view.Gang(job))};
+  }
+
+  // Would a start now leave the reservation of the type as it is? Takes the spare GPUs that it needs.
+  bool Passes(const ClusterView& view, int job, int type) {
+    Reservation& reserved = reserved_[U(type)];
+    if (!reserved.held || EstimatedRelease(view, job, type, view.now()) <= reserved.vacancy.time) return true;
+    if (view.Gang(job) > reserved.vacancy.spare) return false;
+    reserved.vacancy.spare -= view.Gang(job);
+    return true;
   }
 
   // The chosen job blocks the queue until it fits; meanwhile the published backfill may start others.
@@ -114,7 +146,7 @@ class PolicyScheduler : public Scheduler {
       if (waiting.empty()) break;
       room_.clear();
       for (int type = 0; type < view.num_types(); ++type) room_.push_back(plan_.room(type));
-      Score(view, waiting, room_);
+      Score(view, waiting, room_, &plan_);
       const int action = Best()->front().action;
       pending_job_ = visible_[U(action / layout_.g)], pending_type_ = action % layout_.g;
       Start(view);
@@ -134,12 +166,13 @@ class PolicyScheduler : public Scheduler {
   }
 
   // Fills visible_, layout_ and ranked_ with the actions that any plan could take, done included.
-  void Score(const ClusterView& view, std::span<const int> candidates, std::span<const int> room) {
+  void Score(const ClusterView& view, std::span<const int> candidates, std::span<const int> room,
+             const Plan* started) {
     const int queue = any_size_ ? std::max(static_cast<int>(candidates.size()), 1) : bundle_.layout.q;
     encoder_->Select(view, candidates, queue, visible_);
     layout_ = encoder_info_.Layout(queue, view.num_types());
     observation_.resize(U(layout_.size()));
-    encoder_->Encode({view, room, candidates, visible_}, layout_, observation_);
+    encoder_->Encode({view, room, candidates, visible_, started}, layout_, observation_);
     const int pairs = layout_.q * layout_.g;
     scores_.resize(U(pairs) + (bundle_.has_done() ? 1 : 0));
     network_->Evaluate(observation_, layout_, scores_);
@@ -174,12 +207,18 @@ class PolicyScheduler : public Scheduler {
   PolicyBundle bundle_;
   std::string name_;
   bool sample_;
+  struct Reservation {
+    bool held = false;
+    Vacancy vacancy{};
+  };
   std::unique_ptr<FrozenNetwork> network_;
   bool any_size_ = false;
   Stream stream_{0, Purpose::kScheduler};
   int pending_job_ = -1, pending_type_ = -1;  // semantics commit: blocks until it fits
   CommitBackfill backfill_;
   Plan plan_;
+  Releases releases_;
+  std::vector<Reservation> reserved_;  // [G]
   ObservationLayout layout_;
   const EncoderInfo& encoder_info_;
   std::unique_ptr<Encoder> encoder_;

@@ -63,18 +63,24 @@ TEST_CASE("commit: a frozen policy does what the same policy does in its environ
   const bool backfill = GENERATE(false, true);
   const std::uint64_t seed = GENERATE(1, 2, 3);
   CAPTURE(clock.ToString(), backfill, seed);
-  for (const bool published : {false, true}) {
-    const Scenario scenario = Bursts(published ? 1 : 2, clock);
-    PolicyBundle bundle =
-        published
-            ? test::RandomBundle("mlp(hidden=16)", EncoderOf("RLScheduler").Layout(12, 1), 12, seed)
-            : test::RandomBundle("pair_scorer(width=8)", ObservationV1::Layout(kJobs, 2), 2 * kJobs, seed);
+  struct Case {
+    const char* network;
+    const char* encoder;
+    int types, visible;
+  };
+  for (const Case& c :
+       {Case{"pair_scorer(width=8)", kObservationV1, 2, kJobs},
+        Case{"pair_scorer(width=8)", "Batch", 2, kJobs},  // asks who was started at this instant
+        Case{"mlp(hidden=16)", "RLScheduler(longest_run_s=300)", 1, 12}}) {
+    CAPTURE(c.encoder);
+    const Scenario scenario = Bursts(c.types, clock);
+    PolicyBundle bundle = test::RandomBundle(c.network, EncoderOf(c.encoder).Layout(c.visible, c.types),
+                                             c.types * c.visible, seed);
+    bundle.mdp.encoder = ResolveEncoder(c.encoder);
     bundle.mdp.commit_backfill = backfill;
-    bundle.mdp.visible = bundle.layout.q;
-    if (published) {
-      bundle.mdp.encoder = ResolveEncoder("RLScheduler(longest_run_s=300)");
-      bundle.gpu_types = {"a"};
-    }
+    bundle.mdp.visible = c.visible;
+    bundle.gpu_types = {"a", "b"};
+    bundle.gpu_types.resize(static_cast<std::size_t>(c.types));
     CHECK(AsScheduler(bundle, scenario) == InEnvironment(bundle, scenario));
   }
 }

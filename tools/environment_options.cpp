@@ -10,6 +10,14 @@ namespace {
 
 constexpr std::int64_t kManyJobs = 1'000'000'000;
 
+// A cluster as a sensible scheduler would have filled it, from what the learner may know too.
+std::string WarmupScheduler(const MdpSpec& mdp) {
+  if (!mdp.preemptive || mdp.knowledge == Knowledge::kNone) return "fcfs";
+  return mdp.knowledge == Knowledge::kOracle ? "srpt" : "las";
+}
+
+}  // namespace
+
 MdpSpec ResolveProcess(const Options& options, Knowledge knowledge) {
   MdpSpec mdp;
   mdp.semantics = InOption(options, "semantics", [&] { return ParseSemantics(options.Text("semantics")); });
@@ -36,14 +44,6 @@ MdpSpec ResolveProcess(const Options& options, Knowledge knowledge) {
   InOption(options, "encoder", [&] { return MakeEncoder(mdp); });  // refuses a process that it is not for
   return mdp;
 }
-
-// A cluster as a sensible scheduler would have filled it, from what the learner may know too.
-std::string WarmupScheduler(const MdpSpec& mdp) {
-  if (!mdp.preemptive || mdp.knowledge == Knowledge::kNone) return "fcfs";
-  return mdp.knowledge == Knowledge::kOracle ? "srpt" : "las";
-}
-
-}  // namespace
 
 void AddProcessOptions(Options& options) {
   const MdpSpec mdp;

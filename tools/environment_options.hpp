@@ -12,6 +12,8 @@ namespace berth {
 // --visible, --order, --encoder, --reward, --tau, --semantics, --commit-backfill, --preemptive, --on-change,
 // --work-conserving: MdpSpec.
 void AddProcessOptions(Options& options);
+// Of those options. Throws Error naming the option.
+MdpSpec ResolveProcess(const Options& options, Knowledge knowledge);
 // --episode-jobs, --jobs; --warmup-jobs too where `warmup`.
 void AddEpisodeOptions(Options& options, bool warmup = true);
 

@@ -14,6 +14,7 @@ namespace berth {
   X("simulate", RunSimulate, "run one scheduler over one scenario")                                \
   X("train", RunTrain, "train a scheduler by reinforcement learning, or continue")                 \
   X("tune", RunTune, "search a scheduler's numeric parameters on training workloads")              \
+  X("evolve", RunEvolve, "search the numbers of a policy for batch logs, without gradients")       \
   X("evaluate", RunEvaluate, "compare schedulers on the same workloads, with intervals")           \
   X("export", RunExport, "freeze a trained scheduler as policy.h5 and ONNX")                       \
   X("serve", RunServe, "answer Kubernetes' scheduler with a frozen policy")                        \

@@ -31,6 +31,11 @@ inline constexpr VerbExample kVerbExamples[] = {
      "tools/berth tune --scheduler tuned --generations 1 --workloads 2 --jobs 60 --window 20:40 --validate 2 "
      "--out tuned.ini\n"
      "tools/berth evaluate --config tuned.ini --seeds 1000:1001\n"},
+    {"evolve", "",
+     "tools/berth generate --workload 'toy' --out log.h5\n"
+     "tools/berth evolve --scenario log.h5 --encoder Batch --preemptive false --work-conserving true --reserve "
+     "easy --reference 'saf(backfill=easy)' --piece 20 --pieces 2 --generations 2 --out policy.h5\n"
+     "tools/berth simulate --scenario log.h5 --scheduler 'policy(file=policy.h5)'\n"},
     {"evaluate", "",
      "tools/berth evaluate --schedulers 'fcfs;srpt' --seeds 1000:1002 --json table.json --out evaluation.h5\n"
      "tools/berth evaluate --schedulers 'fcfs;all' --workload 'synthetic(rate=1,jobs=20)' --cluster "

@@ -34,9 +34,10 @@ void AddTuneOptions(Options& options) {
       "this times their array's scale [0.1]");
   options.Value("layers", "",
                 "of a policy: search only the weights of these layers, separated by commas [all]");
-  options.Value("start", "",
-                "of a policy with a layer 'skip': begin from this linear rule over the encoder's channels, such as "
-                "job.size=-1,pair.regret=-4; the other weights of that layer are 0");
+  options.Value(
+      "start", "",
+      "of a policy with a layer 'skip': begin from this linear rule over the encoder's channels, such as "
+      "job.size=-1,pair.regret=-4; the other weights of that layer are 0");
   options.Value("learning-rate", "0.05",
                 "of a policy's weights, in the same units; falls linearly to a tenth");
   options.Value("reference", "srpt", "scheduler that mean JCTs are divided by");

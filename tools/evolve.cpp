@@ -44,6 +44,7 @@ void AddEvolveOptions(Options& options) {
   options.Value("seed", "0", "of pieces and search");
   options.Value("threads", std::to_string(std::max(1U, std::thread::hardware_concurrency())),
                 "runs at once; the answer does not depend on it");
+  options.Switch("dry-run", "resolve every option, and stop");
   options.Output("out", "write the policy to this file (.h5)");
 }
 
@@ -142,6 +143,11 @@ int RunEvolve(const std::vector<std::string>& arguments) {
   evolution.generations = static_cast<int>(options.Integer("generations", 1, 1'000'000'000));
   evolution.seed = static_cast<std::uint64_t>(options.Integer("seed", 0, INT64_MAX));
   evolution.threads = static_cast<int>(options.Integer("threads", 1, 4096));
+  if (options.Bool("dry-run")) {
+    std::cout << "evolve on " << workload.source->Describe() << ", " << evolution.generations
+              << " generations of " << evolution.pieces << " pieces\n";
+    return 0;
+  }
   evolution.interrupted = &WatchInterrupts();
 
   Evolved found;

@@ -61,20 +61,44 @@ std::vector<RecipeStep> Search(const Options& knowledge, const char* reference) 
           {RecipeStep::Verb::kTune, search}};
 }
 
-Options Lublin(const std::string& log, const Options& process) {
-  const Options base = {{"scenario", Join(kPlace, "/rlscheduler-lublin/", log)},
-                        {"format", "swf"},
-                        {"preemptive", "false"},
-                        {"reward", "slowdown"},
-                        {"episode-jobs", "256"},
-                        {"steps", "2000000"}};
-  return base + process;
+// Rows 2 and 3: tools/evolve/README.md says how these were chosen. Loads: half to 1.1 times what the cluster
+// can do, which is another factor for each log.
+enum class Log { kLublin1, kLublin2 };
+std::vector<RecipeStep> Lublin(Log log, const Options& process) {
+  const bool first = log == Log::kLublin1;
+  const char* const file = first ? "lublin_256.swf.gz" : "lublin_256_new2.swf.gz";
+  Options options = {{"scenario", Join(kPlace, "/rlscheduler-lublin/", file)},
+                     {"format", "swf"},
+                     {"encoder", "Batch"},
+                     {"preemptive", "false"},
+                     {"load", first ? "0.5:1.1" : "0.8:1.7"},
+                     {"run-time", "0.1:10"},
+                     {"gang", "0.25:2"},
+                     {"jobs", "0:7500"},
+                     {"validate", "7500:10000"}};
+  options = options + process;
+  for (auto& [name, value] : options) {
+    if (name == "penalty" && value == "log's") value = first ? "0.5" : "2";
+  }
+  return {{RecipeStep::Verb::kEvolve, options}};
 }
-constexpr const char* kLublin1 = "lublin_256.swf.gz";
-constexpr const char* kLublin2 = "lublin_256_new2.swf.gz";
-const Options kCommit = {{"semantics", "commit"}, {"clock", "hpc"}};
-const Options kCommitEasy = kCommit + Options{{"commit-backfill", "true"}};
-const Options kRedecide = {{"semantics", "redecide"}, {"clock", "event"}};
+const Options kCommit = {{"semantics", "commit"}, {"clock", "hpc"}, {"reference", "saf(semantics=commit)"},
+                         {"generations", "30"},   {"pieces", "10"}, {"step", "0.2"}};
+const Options kCommitEasy = {{"semantics", "commit"},
+                             {"clock", "hpc"},
+                             {"commit-backfill", "true"},
+                             {"reference", "saf(semantics=commit,backfill=easy)"},
+                             {"generations", "40"},
+                             {"pieces", "20"},
+                             {"step", "0.2"}};
+const Options kRedecide = {
+    {"clock", "event"},   {"work-conserving", "true"}, {"reserve", "head"}, {"reference", "saf"},
+    {"penalty", "log's"}, {"generations", "30"},       {"pieces", "10"},    {"step", "0.2"}};
+const Options kRedecideEasy = {{"clock", "event"},    {"work-conserving", "true"},
+                               {"reserve", "easy"},   {"reference", "f3(backfill=easy)"},
+                               {"penalty", "0.5"},    {"margin", "1.05"},
+                               {"generations", "30"}, {"pieces", "20"},
+                               {"step", "0.1"},       {"start", "request=1,gang=0.8,overdue=-0.5"}};
 
 // Row 4: the first 70% of the jobs (real.cpp tests on the rest), on as many GPUs as it does.
 Options Itp(const std::string& cluster, const std::string& gpus, const std::string& jobs) {
@@ -120,14 +144,14 @@ std::vector<Recipe> Table() {
       {"learner_ppo", "learners", 5, Learner(kPpo, {})},
       {"learner_dqn", "learners", 5, Learner("dqn", {})},
       {"learner_reinforce", "learners", 5, Learner("reinforce", {})},
-      {"lublin1_commit", "lublin", 5, Train(Lublin(kLublin1, kCommit))},
-      {"lublin1_commit_easy", "lublin", 5, Train(Lublin(kLublin1, kCommitEasy))},
-      {"lublin1_redecide", "lublin", 5, Train(Lublin(kLublin1, kRedecide))},
-      {"lublin1_redecide_easy", "lublin", 5, Train(Lublin(kLublin1, kRedecide))},
-      {"lublin2_commit", "lublin", 5, Train(Lublin(kLublin2, kCommit))},
-      {"lublin2_commit_easy", "lublin", 5, Train(Lublin(kLublin2, kCommitEasy))},
-      {"lublin2_redecide", "lublin", 5, Train(Lublin(kLublin2, kRedecide))},
-      {"lublin2_redecide_easy", "lublin", 5, Train(Lublin(kLublin2, kRedecide))},
+      {"lublin1_commit", "lublin", 5, Lublin(Log::kLublin1, kCommit)},
+      {"lublin1_commit_easy", "lublin", 5, Lublin(Log::kLublin1, kCommitEasy)},
+      {"lublin1_redecide", "lublin", 5, Lublin(Log::kLublin1, kRedecide)},
+      {"lublin1_redecide_easy", "lublin", 5, Lublin(Log::kLublin1, kRedecideEasy)},
+      {"lublin2_commit", "lublin", 5, Lublin(Log::kLublin2, kCommit)},
+      {"lublin2_commit_easy", "lublin", 5, Lublin(Log::kLublin2, kCommitEasy)},
+      {"lublin2_redecide", "lublin", 5, Lublin(Log::kLublin2, kRedecide)},
+      {"lublin2_redecide_easy", "lublin", 5, Lublin(Log::kLublin2, kRedecideEasy)},
       {"itp02", "real", 5, Train(Itp("cluster02", "112", "4044"))},
       {"itp03", "real", 5, Train(Itp("cluster03", "176", "2107"))},
       {"itp06", "real", 5, Train(Itp("cluster06", "112", "1677"))},
@@ -161,7 +185,15 @@ const std::vector<Recipe>& Recipes() {
 }
 
 const char* ToString(RecipeStep::Verb verb) {
-  return verb == RecipeStep::Verb::kTrain ? "train" : "tune";
+  switch (verb) {
+    case RecipeStep::Verb::kTrain:
+      return "train";
+    case RecipeStep::Verb::kTune:
+      return "tune";
+    case RecipeStep::Verb::kEvolve:
+      return "evolve";
+  }
+  return "";
 }
 
 std::vector<std::string> StepArguments(const RecipeStep& step, const std::string& traces) {

@@ -12,9 +12,10 @@ namespace berth {
 // Options of a verb in order, without the dashes. {traces} stands for the folder of public traces.
 using RecipeOptions = std::vector<std::pair<std::string, std::string>>;
 
-// One after the other: `train` begins from nothing and exports, `tune` searches on from the policy before it.
+// One after the other: `train` begins from nothing and exports, `evolve` from nothing too; `tune` searches on
+// from the policy before it.
 struct RecipeStep {
-  enum class Verb { kTrain, kTune } verb;
+  enum class Verb { kTrain, kTune, kEvolve } verb;
   RecipeOptions options;
 };
 
@@ -22,13 +23,13 @@ struct Recipe {
   const char* name;        // of the policies: NAME_1.h5, ... by training seed
   const char* experiment;  // that needs it; those of `cluster` serve `scale`, `horizon` and `behaviour` too
   int seeds;               // training seeds 1 .. seeds
-  std::vector<RecipeStep> steps;  // the first trains
+  std::vector<RecipeStep> steps;  // the first is no `tune`
 
   bool needs_traces() const;
 };
 const std::vector<Recipe>& Recipes();
 
-const char* ToString(RecipeStep::Verb verb);  // "train", "tune"
+const char* ToString(RecipeStep::Verb verb);  // "train", "tune", "evolve"
 
 // The step's words behind `berth VERB`, without seed and outputs.
 std::vector<std::string> StepArguments(const RecipeStep& step, const std::string& traces);

@@ -66,8 +66,10 @@ bool TrainOne(const Recipe& recipe, int seed, const TrainingPlan& plan) {
       if (step.verb == RecipeStep::Verb::kTrain) {
         if (!TrainStep(std::move(arguments), run, next)) return false;
       } else {
-        arguments.insert(arguments.end(), {"--policy", policy, "--out", next});
-        if (RunTune(arguments) == kExitInterrupted) {
+        const bool tunes = step.verb == RecipeStep::Verb::kTune;
+        if (tunes) arguments.insert(arguments.end(), {"--policy", policy});
+        arguments.insert(arguments.end(), {"--out", next});
+        if ((tunes ? RunTune : RunEvolve)(arguments) == kExitInterrupted) {
           std::filesystem::remove(next);  // a search does not go on: it begins again
           return false;
         }
@@ -90,9 +92,12 @@ void DryRun(const Recipe& recipe, const TrainingPlan& plan) {
     if (step.verb == RecipeStep::Verb::kTrain) {
       arguments.insert(arguments.end(), {"--out", Join(plan.out, "/training/", recipe.name)});
       RunTrain(arguments);
-    } else {
+    } else if (step.verb == RecipeStep::Verb::kTune) {
       arguments.insert(arguments.end(), {"--policy", "policy.h5", "--out", "next.h5"});
       RunTune(arguments);
+    } else {
+      arguments.insert(arguments.end(), {"--out", "next.h5"});
+      RunEvolve(arguments);
     }
   }
 }

@@ -30,6 +30,7 @@ struct LearnedPage {
 // X(name, Name, summary): PlanName and ReportName. In the order of the page.
 #define BERTH_LEARNED_EXPERIMENTS(X)                                                              \
   X("cluster", Cluster, "108 GPUs of three types, six loads, against every registered scheduler") \
+  X("bound", Bound, "the least mean JCT that any scheduler can have at row 1's loads")            \
   X("horizon", Horizon, "row 1 by how many jobs go on arriving behind those that are measured")   \
   X("scale", Scale, "the same policies on 108 and 1,080 GPUs")                                    \
   X("learners", Learners, "PPO, DQN and REINFORCE at equal steps")                                \

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "env/added_channels.hpp"
 #include "env/check.hpp"
 #include "env/encoder.hpp"
 #include "env/features/checkpoints.hpp"
@@ -78,27 +79,8 @@ constexpr int kP = static_cast<int>(std::size(kPairExtra));
 constexpr int kT = static_cast<int>(std::size(kTypeExtra));
 constexpr int kG = static_cast<int>(std::size(kGlobalExtra));
 
-// V1's channels, then these.
-template <std::size_t N>
-std::vector<ChannelInfo> After(std::span<const ChannelInfo> first, const ChannelInfo (&extra)[N]) {
-  std::vector<ChannelInfo> all(first.begin(), first.end());
-  all.insert(all.end(), std::begin(extra), std::end(extra));
-  return all;
-}
-const std::vector<ChannelInfo>& JobChannels() {
-  static const auto kAll = After(ObservationV1::JobChannels(), kJobExtra);
-  return kAll;
-}
-const std::vector<ChannelInfo>& PairChannels() {
-  static const auto kAll = After(ObservationV1::PairChannels(), kPairExtra);
-  return kAll;
-}
-const std::vector<ChannelInfo>& TypeChannels() {
-  static const auto kAll = After(ObservationV1::TypeChannels(), kTypeExtra);
-  return kAll;
-}
-const std::vector<ChannelInfo>& GlobalChannels() {
-  static const auto kAll = After(ObservationV1::GlobalChannels(), kGlobalExtra);
+const AddedChannels& Channels() {
+  static const AddedChannels kAll(kJobExtra, kPairExtra, kTypeExtra, kGlobalExtra);
   return kAll;
 }
 
@@ -302,10 +284,10 @@ EncoderInfo ObservationV2Info() {
           "ObservationV1 and what features add: widths, shares, nodes, failures, power, services, ...",
           "design.md §5",
           {},
-          JobChannels(),
-          PairChannels(),
-          TypeChannels(),
-          GlobalChannels(),
+          Channels().job,
+          Channels().pair,
+          Channels().type,
+          Channels().global,
           Make};
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "env/added_channels.hpp"
 #include "env/check.hpp"
 #include "env/encoder.hpp"
 #include "env/gpu_prices.hpp"
@@ -42,27 +43,8 @@ constexpr int kT = static_cast<int>(std::size(kTypeExtra));
 constexpr int kG = static_cast<int>(std::size(kGlobalExtra));
 constexpr double kMostRank = 4.0;
 
-// V1's channels, then these.
-template <std::size_t N>
-std::vector<ChannelInfo> After(std::span<const ChannelInfo> first, const ChannelInfo (&extra)[N]) {
-  std::vector<ChannelInfo> all(first.begin(), first.end());
-  all.insert(all.end(), std::begin(extra), std::end(extra));
-  return all;
-}
-const std::vector<ChannelInfo>& JobChannels() {
-  static const auto kAll = After(ObservationV1::JobChannels(), kJobExtra);
-  return kAll;
-}
-const std::vector<ChannelInfo>& PairChannels() {
-  static const auto kAll = After(ObservationV1::PairChannels(), kPairExtra);
-  return kAll;
-}
-const std::vector<ChannelInfo>& TypeChannels() {
-  static const auto kAll = After(ObservationV1::TypeChannels(), kTypeExtra);
-  return kAll;
-}
-const std::vector<ChannelInfo>& GlobalChannels() {
-  static const auto kAll = After(ObservationV1::GlobalChannels(), kGlobalExtra);
+const AddedChannels& Channels() {
+  static const AddedChannels kAll(kJobExtra, kPairExtra, kTypeExtra, kGlobalExtra);
   return kAll;
 }
 
@@ -218,10 +200,10 @@ EncoderInfo ObservationV3Info() {
           "ObservationV1 and where each job belongs: prices of GPU types, regret, ranks",
           "Berth; prices: env/gpu_prices.hpp",
           {},
-          JobChannels(),
-          PairChannels(),
-          TypeChannels(),
-          GlobalChannels(),
+          Channels().job,
+          Channels().pair,
+          Channels().type,
+          Channels().global,
           Make};
 }
 

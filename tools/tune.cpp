@@ -180,6 +180,20 @@ class Shown {
   Progress progress_{"tune"};
 };
 
+// Writes the JSON; the exit code.
+int Finish(const Options& options, const ScenarioSource& source, int generations, const std::string& found,
+           bool interrupted, const Json& list) {
+  Json json;
+  json["workload"] = source.Describe();
+  json["generations"] = generations;
+  json["found"] = found;
+  json["interrupted"] = interrupted;
+  json["schedulers"] = list;
+  json["config"] = ConfigJson(options);
+  WriteJson(options, json);
+  return interrupted ? kExitInterrupted : 0;
+}
+
 int TunePolicy(Options& options, const std::string& out) {
   for (const char* name : {"scheduler", "parameters"}) {
     if (options.Given(name)) {
@@ -229,15 +243,7 @@ int TunePolicy(Options& options, const std::string& out) {
   const Json list = Report(measured, searched.generations, {search.reference, start, found},
                            static_cast<int>(options.Integer("validate", 1, 100000)));
   std::cout << "\nfound: " << found << "\n";
-  Json json;
-  json["workload"] = search.source->Describe();
-  json["generations"] = searched.generations;
-  json["found"] = found;
-  json["interrupted"] = interrupted;
-  json["schedulers"] = list;
-  json["config"] = ConfigJson(options);
-  WriteJson(options, json);
-  return interrupted ? kExitInterrupted : 0;
+  return Finish(options, *search.source, searched.generations, found, interrupted, list);
 }
 
 }  // namespace
@@ -275,15 +281,7 @@ int RunTune(const std::vector<std::string>& arguments) {
     WriteTextFile(out, Join("# found by berth tune in ", tuned.generations, " generations on ",
                             tuning.source->Describe(), "\nschedulers=", tuning.reference, ";", found, "\n"));
   }
-  Json json;
-  json["workload"] = tuning.source->Describe();
-  json["generations"] = tuned.generations;
-  json["found"] = found;
-  json["interrupted"] = interrupted;
-  json["schedulers"] = list;
-  json["config"] = ConfigJson(options);
-  WriteJson(options, json);
-  return interrupted ? kExitInterrupted : 0;
+  return Finish(options, *tuning.source, tuned.generations, found, interrupted, list);
 }
 
 }  // namespace berth

@@ -126,7 +126,7 @@ class Env(unittest.TestCase):
             (ValueError, "knowledge", dict(knowledge="orakel")),
             (ValueError, "features", dict(features="failures(mtbf=3)")),
             (ValueError, "reward", dict(reward="jtc")),
-            (ValueError, "encoder", dict(encoder="ObservationV3")),
+            (ValueError, "encoder", dict(encoder="ObservationV99")),
             (ValueError, "visible", dict(visible=0)),
             (ValueError, "visible", dict(visible=1.5)),
             (ValueError, "preemptive", dict(preemptive="perhaps")),

@@ -35,13 +35,6 @@ struct Experiment {
 constexpr Experiment kExperiments[] = {BERTH_GAVEL_EXPERIMENTS(BERTH_ROW)};
 #undef BERTH_ROW
 
-std::string ExperimentList() {
-  std::string text;
-  for (const Experiment& row : kExperiments)
-    text += Join(text.empty() ? "" : ", ", row.name, " (", row.summary, ")");
-  return text;
-}
-
 void AddOptions(Options& options) {
   options.Value("golden", "", "check the policies against a file of golden vectors (.json), nothing else");
   options.Value("mechanism", "", "replay a folder of recorded rounds, nothing else");
@@ -49,7 +42,8 @@ void AddOptions(Options& options) {
                 "folder of the reference's records [../shared/gavel beside the sources, if there]");
   options.Value("traces", "", "folder of the traces to rerun [REFERENCE/sim/traces_public]");
   options.Value("results", "", "the reference's results on them (.csv) [REFERENCE/sim/results_public.csv]");
-  options.Value("only", "", "experiments, separated by commas, of: " + ExperimentList() + " [all]");
+  options.Value("only", "",
+                "experiments, separated by commas, of: " + ExperimentList(kExperiments) + " [all]");
   options.Value("seeds", "0:3", "of generated workloads; the paper has three");
   options.Switch("packed", "also the policies that share GPUs by an LP over pairs of jobs: hours");
   options.Switch("quick", "fewer points and only the default solver: a look, not the reproduction");
@@ -84,15 +78,6 @@ GavelSettings ResolveSettings(const Options& options) {
   return settings;
 }
 
-std::vector<Experiment> Chosen(const Options& options) {
-  std::vector<std::string> names;
-  for (const Experiment& row : kExperiments) names.emplace_back(row.name);
-  std::vector<Experiment> chosen;
-  for (const std::size_t i : ChosenParts(options, "only", names, "experiment"))
-    chosen.push_back(kExperiments[i]);
-  return chosen;
-}
-
 // What repeats the page: the options that decide it.
 std::string Command(const Options& options) {
   std::string command = "berth reproduce gavel";
@@ -113,7 +98,7 @@ std::string MakeFolders(const Options& options) {
 }
 
 int RunExperiments(const Options& options) {
-  const std::vector<Experiment> chosen = Chosen(options);
+  const std::vector<Experiment> chosen = ChosenExperiments(options, kExperiments);
   const GavelSettings settings = ResolveSettings(options);
   const int threads = static_cast<int>(options.Integer("threads", 1, 4096));
   const bool only_estimate = options.Bool("estimate");

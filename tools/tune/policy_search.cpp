@@ -12,20 +12,30 @@
 #include "policies/inference.hpp"
 #include "policies/schedulers.hpp"
 #include "tools/results.hpp"
+#include "tools/tune/window_mean.hpp"
 
 namespace berth {
 namespace {
 
-// Scores [n, A] of the examples; `done` of a work-conserving policy decides nothing and is 0.
-std::vector<float> ExampleScores(const PolicyBundle& bundle) {
+// Answers the bundle's examples by its own network.
+void AnswerExamples(PolicyBundle& bundle) {
   const std::unique_ptr<FrozenNetwork> network = Freeze(bundle);
+  BundleExamples& examples = bundle.examples;
   const std::size_t size = U(bundle.layout.size()), actions = U(bundle.num_actions);
-  std::vector<float> scores(U(bundle.examples.count) * actions);
-  for (std::size_t row = 0; row < U(bundle.examples.count); ++row) {
-    const std::span<float> out = std::span<float>(scores).subspan(row * actions, actions);
-    network->Evaluate(std::span<const float>(bundle.examples.observation).subspan(row * size, size),
-                      bundle.layout, out);
-    if (bundle.has_done() && bundle.mdp.work_conserving) out.back() = 0.0F;
+  for (std::size_t row = 0; row < U(examples.count); ++row) {
+    examples.value[row] =
+        network->Evaluate(std::span<const float>(examples.observation).subspan(row * size, size),
+                          bundle.layout, std::span<float>(examples.scores).subspan(row * actions, actions));
+  }
+}
+
+// Scores [n, A] of the examples; `done` of a work-conserving policy decides nothing and is 0.
+std::vector<float> ExampleScores(PolicyBundle bundle) {
+  AnswerExamples(bundle);
+  const std::size_t actions = U(bundle.num_actions);
+  std::vector<float> scores = std::move(bundle.examples.scores);
+  if (bundle.has_done() && bundle.mdp.work_conserving) {
+    for (std::size_t done = actions - 1; done < scores.size(); done += actions) scores[done] = 0.0F;
   }
   return scores;
 }
@@ -33,15 +43,6 @@ std::vector<float> ExampleScores(const PolicyBundle& bundle) {
 // "score" of "score.weight".
 std::string LayerName(const NamedArray& array) {
   return array.name.substr(0, array.name.rfind('.'));
-}
-
-double MeanJct(const Scenario& scenario, Scheduler& scheduler, const std::string& name,
-               const PolicySearch& search) {
-  RunOptions options;
-  options.window = search.window;
-  options.progress = [&](const Simulator&) { return !(search.interrupted && *search.interrupted); };
-  const Metrics metrics = Run(scenario, scheduler, name, options).metrics;
-  return metrics.unfinished > 0 ? std::nan("") : metrics.mean_jct_s;
 }
 
 // The weights in units of their scales, and Adam's moments.
@@ -123,7 +124,8 @@ Generation Measure(const PolicySearch& search, const Weights& weights,
             ? MakePolicyScheduler(weights.At({}, 0.0), name, /*sample=*/false)
             : MakePolicyScheduler(weights.At(noise[pair], k % 2 == 0 ? search.step : -search.step), name,
                                   /*sample=*/false);
-    for (std::size_t i = 0; i < n; ++i) jct[k * n + i] = MeanJct(scenarios[i], *scheduler, name, search);
+    for (std::size_t i = 0; i < n; ++i)
+      jct[k * n + i] = WindowMeanJct(scenarios[i], *scheduler, name, search);
   });
   Generation result{std::vector<double>(pairs), 0.0};
   for (std::size_t pair = 0; pair < pairs; ++pair) {
@@ -193,8 +195,9 @@ PolicyBundle WithLinearStart(const PolicyBundle& bundle, const std::string& weig
   const auto skip = std::find_if(with.arrays.begin(), with.arrays.end(),
                                  [](const NamedArray& array) { return array.name == "skip.weight"; });
   if (skip == with.arrays.end() || skip->values.size() != channels.size()) {
-    throw Error(Join("--start: expected a network with a layer 'skip', such as pair_scorer(skip=true), found ",
-                     bundle.network));
+    throw Error(
+        Join("--start: expected a network with a layer 'skip', such as pair_scorer(skip=true), found ",
+             bundle.network));
   }
   std::fill(skip->values.begin(), skip->values.end(), 0.0F);
   for (const std::string& entry : SplitOutsideParentheses(weights, ',')) {
@@ -237,14 +240,7 @@ SearchedPolicy SearchPolicy(const PolicySearch& search) {
     if (search.on_generation) search.on_generation(generation, measured.ratio);
   }
   SearchedPolicy found{weights.At({}, 0.0), generation};
-  const std::unique_ptr<FrozenNetwork> network = Freeze(found.bundle);
-  BundleExamples& examples = found.bundle.examples;
-  const std::size_t size = U(found.bundle.layout.size()), actions = U(found.bundle.num_actions);
-  for (std::size_t row = 0; row < U(examples.count); ++row) {
-    examples.value[row] = network->Evaluate(
-        std::span<const float>(examples.observation).subspan(row * size, size), found.bundle.layout,
-        std::span<float>(examples.scores).subspan(row * actions, actions));
-  }
+  AnswerExamples(found.bundle);
   Provenance& from = found.bundle.provenance;
   from.agent +=
       Join(" then evolution(step=", search.step, ",learning_rate=", search.learning_rate,

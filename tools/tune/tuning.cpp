@@ -10,6 +10,7 @@
 #include "env/thread_team.hpp"
 #include "tools/results.hpp"
 #include "tools/tune/cma_es.hpp"
+#include "tools/tune/window_mean.hpp"
 
 namespace berth {
 namespace {
@@ -52,11 +53,7 @@ class Runs {
     } catch (const Error&) {  // a candidate out of its parameters' bounds
       return std::nan("");
     }
-    RunOptions options;
-    options.window = tuning_.window;
-    options.progress = [&](const Simulator&) { return !(tuning_.interrupted && *tuning_.interrupted); };
-    const Metrics metrics = Run(scenario, *scheduler, spec, options).metrics;
-    return metrics.unfinished > 0 ? std::nan("") : metrics.mean_jct_s;
+    return WindowMeanJct(scenario, *scheduler, spec, tuning_);
   }
 
   const Tuning& tuning_;

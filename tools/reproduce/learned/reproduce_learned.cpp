@@ -37,15 +37,9 @@ struct Experiment {
 constexpr Experiment kExperiments[] = {BERTH_LEARNED_EXPERIMENTS(BERTH_ROW)};
 #undef BERTH_ROW
 
-std::string ExperimentList() {
-  std::string text;
-  for (const Experiment& row : kExperiments)
-    text += Join(text.empty() ? "" : ", ", row.name, " (", row.summary, ")");
-  return text;
-}
-
 void AddOptions(Options& options) {
-  options.Value("only", "", "experiments, separated by commas, of: " + ExperimentList() + " [all]");
+  options.Value("only", "",
+                "experiments, separated by commas, of: " + ExperimentList(kExperiments) + " [all]");
   options.Value("policies", "", "folder of the policies NAME_SEED.h5 [data/policies beside the sources]");
   options.Value("training-seeds", "1:6", "of the policies");
   options.Value("seeds", "1000:1020", "workloads, of a stream that training cannot draw");
@@ -89,15 +83,6 @@ LearnedSettings ResolveSettings(const Options& options, const std::string& polic
   return {PolicyShelf(policies, static_cast<int>(begin), static_cast<int>(end)),
           FolderOr(options, "traces", kDefaultTraces), Workloads(options),
           static_cast<int>(options.Integer("drawn", 4000, 1000000)), options.Bool("quick")};
-}
-
-std::vector<Experiment> Chosen(const Options& options) {
-  std::vector<std::string> names;
-  for (const Experiment& row : kExperiments) names.emplace_back(row.name);
-  std::vector<Experiment> chosen;
-  for (const std::size_t i : ChosenParts(options, "only", names, "experiment"))
-    chosen.push_back(kExperiments[i]);
-  return chosen;
 }
 
 TrainingPlan PlanTraining(const Options& options, const std::vector<Experiment>& experiments) {
@@ -188,7 +173,7 @@ int ReproduceLearned(const std::vector<std::string>& arguments) {
   AddOptions(options);
   if (!options.Parse(arguments)) return 0;
   CheckJsonWritable(options);
-  const std::vector<Experiment> experiments = Chosen(options);
+  const std::vector<Experiment> experiments = ChosenExperiments(options, kExperiments);
   std::string policies = FolderOr(options, "policies", kDefaultPolicies);
   if (options.Bool("train")) {
     const TrainingPlan training = PlanTraining(options, experiments);

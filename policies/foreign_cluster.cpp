@@ -43,6 +43,9 @@ void CheckState(const ForeignCluster& cluster, Knowledge granted) {
     if (!(job.attained_s >= 0.0) || std::isinf(job.attained_s)) {
       throw Error(Join("job ", i, ": attained_s: expected seconds >= 0, found ", job.attained_s));
     }
+    if (job.attained_steps < 0.0 || std::isinf(job.attained_steps)) {
+      throw Error(Join("job ", i, ": attained_steps: expected steps >= 0, found ", job.attained_steps));
+    }
     if (job.running_on < -1 || job.running_on >= types) {
       throw Error(
           Join("job ", i, ": running_on: expected -1 or a type below ", types, ", found ", job.running_on));
@@ -95,14 +98,19 @@ Scenario MakeScenario(const ForeignCluster& cluster, std::span<const int> order,
 }
 
 // A simulator that has just begun has every column that there is; here its jobs are in the middle of it.
-SimState MakeState(const Scenario& scenario, const ForeignCluster& cluster, std::span<const int> order) {
+SimState MakeState(const Scenario& scenario, const ForeignCluster& cluster, std::span<const int> order,
+                   Knowledge granted) {
   SimState state = Simulator(scenario).state();
   state.now = cluster.now_s;
   for (int job = 0; job < static_cast<int>(order.size()); ++job) {
     const ForeignJob& from = cluster.jobs[U(order[U(job)])];
     state.phase[U(job)] = JobPhase::kWaiting;
     state.progress_from[U(job)] = state.run_start[U(job)] = state.busy_from[U(job)] = cluster.now_s;
-    state.run_seconds[U(job)] = from.attained_s;  // steps_done stay 0: total_steps are what is left
+    state.run_seconds[U(job)] = from.attained_s;
+    // Of the sighted, total_steps are what is left, and nothing is done.
+    if (granted == Knowledge::kBlind && from.attained_steps > 0.0) {
+      state.steps_done[U(job)] = from.attained_steps;
+    }
     state.gpu_seconds[U(job)] = from.attained_s * from.gang;
     state.active.Insert(job);
     if (from.running_on < 0) {
@@ -128,7 +136,7 @@ SimState MakeState(const Scenario& scenario, const ForeignCluster& cluster, std:
 ForeignView::ForeignView(const ForeignCluster& cluster, Knowledge granted)
     : order_((CheckState(cluster, granted), ByArrival(cluster.jobs))),
       scenario_(MakeScenario(cluster, order_, granted)),
-      state_(MakeState(scenario_, cluster, order_)),
+      state_(MakeState(scenario_, cluster, order_, granted)),
       view_(scenario_, state_, granted) {}
 
 }  // namespace berth

@@ -1,6 +1,7 @@
 #include "policies/foreign_decider.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -11,6 +12,28 @@
 #include "policies/schedulers.hpp"
 
 namespace berth {
+namespace {
+
+// Encoders that read of a view what a ForeignCluster says: jobs, and how many GPUs there are and are idle,
+// nothing of nodes, devices and features.
+struct ForeignEncoder {
+  const char* name;
+  bool attained_steps;  // read where the knowledge is blind
+};
+constexpr ForeignEncoder kEncoders[] = {{kObservationV1, false}, {"ObservationV3", true}};
+
+const ForeignEncoder& ForeignEncoderOf(const std::string& spec, const std::string& policy) {
+  std::string able;
+  for (const ForeignEncoder& encoder : kEncoders) {
+    if (ParseSpec(spec).name == encoder.name) return encoder;
+    able += Join(able.empty() ? "" : " or ", encoder.name);
+  }
+  throw Error(Join(policy, ": expected a policy that sees ", able, ", found one of ", spec,
+                   ", which tells more of nodes and devices than a ForeignCluster says"));
+}
+
+}  // namespace
+
 ForeignDecider::ForeignDecider(PolicyBundle bundle, const std::string& name)
     : bundle_(std::move(bundle)),
       scheduler_(MakePolicyScheduler(bundle_, name, /*sample=*/false)),
@@ -23,15 +46,25 @@ ForeignDecider::ForeignDecider(PolicyBundle bundle, const std::string& name)
                      "', whose chosen job blocks the queue from one decision to the next; Berth's own "
                      "simulator runs it"));
   }
-  if (ParseSpec(bundle_.mdp.encoder).name != kObservationV1) {
-    throw Error(Join(name, ": expected a policy that sees ", kObservationV1, ", found one of ",
-                     bundle_.mdp.encoder,
-                     ", which tells more of nodes and devices than a ForeignCluster says"));
+  const ForeignEncoder& encoder = ForeignEncoderOf(bundle_.mdp.encoder, name);
+  reads_steps_ = encoder.attained_steps && bundle_.mdp.knowledge == Knowledge::kBlind;
+}
+
+// Without its steps a job that has run would look to the policy as if it had only come.
+void ForeignDecider::CheckSteps(const ForeignCluster& cluster) const {
+  if (!reads_steps_) return;
+  for (std::size_t i = 0; i < cluster.jobs.size(); ++i) {
+    if (cluster.jobs[i].attained_s > 0.0 && std::isnan(cluster.jobs[i].attained_steps)) {
+      throw Error(Join("job ", i,
+                       ": attained_steps: expected the steps that it has done, which a blind policy of ",
+                       bundle_.mdp.encoder, " reads, found none"));
+    }
   }
 }
 
 void ForeignDecider::Decide(const ForeignCluster& cluster, std::span<int> type_of_job) {
   BERTH_CHECK(type_of_job.size() == cluster.jobs.size(), type_of_job.size(), " for ", cluster.jobs.size());
+  CheckSteps(cluster);
   const ForeignView foreign(cluster, bundle_.mdp.knowledge);
   decision_.Clear();
   scheduler_->Reset(foreign.view());
@@ -49,6 +82,7 @@ void ForeignDecider::Score(const ForeignCluster& cluster, std::span<float> score
   const std::size_t types = cluster.types.size();
   BERTH_CHECK(scores.size() == cluster.jobs.size() * types, scores.size(), " scores");
   std::fill(scores.begin(), scores.end(), -std::numeric_limits<float>::infinity());
+  CheckSteps(cluster);
   const ForeignView foreign(cluster, bundle_.mdp.knowledge);
   const ClusterView& view = foreign.view();
   scheduler_->Reset(view);  // refuses a cluster that the network is not for

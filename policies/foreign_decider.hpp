@@ -20,8 +20,9 @@ namespace berth {
 class ForeignDecider {
  public:
   // `name` stands for the bundle in errors. Throws Error: a policy of a flat environment, of another encoder
-  // than ObservationV1, which would see zeros where it was trained on something, or of semantics `commit`,
-  // whose chosen job blocks from one decision to the next, which a decision by itself cannot say.
+  // than ObservationV1 and V3, which would see zeros where it was trained on something, or of
+  // semantics `commit`, whose chosen job blocks from one decision to the next, which a decision by itself
+  // cannot say.
   ForeignDecider(PolicyBundle bundle, const std::string& name);
 
   const PolicyBundle& bundle() const { return bundle_; }
@@ -33,11 +34,14 @@ class ForeignDecider {
   void Score(const ForeignCluster& cluster, std::span<float> scores);
 
  private:
+  void CheckSteps(const ForeignCluster& cluster) const;
+
   PolicyBundle bundle_;
   std::unique_ptr<Scheduler> scheduler_;
   std::unique_ptr<Encoder> encoder_;
   std::unique_ptr<FrozenNetwork> network_;
   bool any_size_ = false;
+  bool reads_steps_ = false;  // a job's attained_steps
   Decision decision_;
   std::vector<float> observation_, raw_;
 };

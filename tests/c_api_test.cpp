@@ -32,9 +32,11 @@ using test::TemporaryFolder;
 
 constexpr int kQueue = 6, kTypes = 2;
 
-PolicyBundle Bundle(const std::string& network, std::uint64_t seed) {
+PolicyBundle Bundle(const std::string& network, std::uint64_t seed,
+                    const std::string& encoder = kObservationV1) {
   PolicyBundle bundle =
-      test::RandomBundle(network, ObservationV1::Layout(kQueue, kTypes), kQueue * kTypes + 1, seed);
+      test::RandomBundle(network, EncoderOf(encoder).Layout(kQueue, kTypes), kQueue * kTypes + 1, seed);
+  bundle.mdp.encoder = encoder;
   bundle.gpu_types = {"fast", "slow"};
   return bundle;
 }
@@ -66,6 +68,7 @@ class ThroughC : public Scheduler {
       row.arrival_s = view.Arrival(job);
       if (knowledge() >= Knowledge::kEstimate) row.remaining_steps = view.RemainingSteps(job);
       if (knowledge() >= Knowledge::kBlind) row.attained_s = view.AttainedSeconds(job);
+      if (knowledge() >= Knowledge::kBlind) row.attained_steps = view.AttainedSteps(job);
       row.weight = view.Weight(job);
       row.deadline_s = view.Deadline(job);
       row.requested_s = view.Requested(job);
@@ -130,6 +133,24 @@ ScenarioData RandomScenario() {
   return data;
 }
 
+// Runs the policy in Berth and through the library on the random scenario.
+void CheckSameRun(const PolicyBundle& bundle, const std::string& path, Clock clock) {
+  ScenarioData data = RandomScenario();
+  data.clock = clock;
+  data.knowledge = bundle.mdp.knowledge;
+  data.estimate_sigma = bundle.mdp.knowledge == Knowledge::kEstimate ? 0.5 : 0.0;
+  const Scenario scenario(std::move(data));
+  RunOptions options;
+  options.keep_events = true;
+  const auto ours = MakePolicyScheduler(bundle, path, false);
+  ThroughC theirs(path);
+  const RunResult expected = Run(scenario, *ours, "ours", options);
+  const RunResult found = Run(scenario, theirs, "theirs", options);
+  CHECK(expected.metrics.jobs == 50);
+  CHECK(found.jct_s == expected.jct_s);
+  CHECK(WhatHappened(found) == WhatHappened(expected));
+}
+
 // Runs in the folder, through the shell; what it says goes to log.txt, unless it sends it elsewhere.
 int Shell(const TemporaryFolder& folder, const std::string& command) {
   const int status =
@@ -147,27 +168,70 @@ void MustShell(const TemporaryFolder& folder, const std::string& command) {
 
 TEST_CASE("c api: decides what Berth's simulator decides") {
   const TemporaryFolder folder;
-  PolicyBundle bundle =
-      Bundle(GENERATE("pair_scorer(width=8)", "pair_scorer(width=8,skip=true)", "mlp(hidden=8)"), 5);
+  const auto [network, encoder] =
+      GENERATE(table<const char*, const char*>({{"pair_scorer(width=8)", "ObservationV1"},
+                                                {"pair_scorer(width=8,skip=true)", "ObservationV1"},
+                                                {"mlp(hidden=8)", "ObservationV1"},
+                                                {"pair_scorer(width=8,skip=true)", "ObservationV3"}}));
+  PolicyBundle bundle = Bundle(network, 5, encoder);
   bundle.mdp.preemptive = GENERATE(true, false);
   bundle.mdp.knowledge =
       GENERATE(Knowledge::kNone, Knowledge::kBlind, Knowledge::kEstimate, Knowledge::kOracle);
   bundle.mdp.order = GENERATE(QueueOrder::kArrival, QueueOrder::kShortest);
   SaveBundle(bundle, folder / "p.h5");
-  ScenarioData data = RandomScenario();
-  data.clock = GENERATE(Clock{ClockKind::kEvent}, Clock{ClockKind::kRounds, 60.0});
-  data.knowledge = bundle.mdp.knowledge;
-  data.estimate_sigma = bundle.mdp.knowledge == Knowledge::kEstimate ? 0.5 : 0.0;
-  const Scenario scenario(std::move(data));
-  RunOptions options;
-  options.keep_events = true;
-  const auto ours = MakePolicyScheduler(bundle, "p.h5", false);
-  ThroughC theirs(folder / "p.h5");
-  const RunResult expected = Run(scenario, *ours, "ours", options);
-  const RunResult found = Run(scenario, theirs, "theirs", options);
-  CHECK(expected.metrics.jobs == 50);
-  CHECK(found.jct_s == expected.jct_s);
-  CHECK(WhatHappened(found) == WhatHappened(expected));
+  CheckSameRun(bundle, folder / "p.h5", GENERATE(Clock{ClockKind::kEvent}, Clock{ClockKind::kRounds, 60.0}));
+}
+
+TEST_CASE("c api: the shipped policies decide as in Berth's simulator") {
+  const std::string name = GENERATE("hetero_oracle_1.h5", "hetero_blind_1.h5");
+  const std::string path = BERTH_SOURCE_DIR "/data/policies/" + name;
+  const PolicyBundle bundle = LoadBundle(path);
+  CHECK(bundle.mdp.encoder == "ObservationV3");
+  CheckSameRun(bundle, path, Clock{ClockKind::kEvent});
+}
+
+// A program that was compiled before jobs had attained_steps goes on as it was.
+TEST_CASE("c api: jobs of an older header are taken, and steps that are missing are asked for") {
+  const TemporaryFolder folder;
+  const std::string encoder = GENERATE("ObservationV1", "ObservationV3");
+  PolicyBundle bundle = Bundle("pair_scorer(width=8)", 5, encoder);
+  bundle.mdp.knowledge = Knowledge::kBlind;
+  SaveBundle(bundle, folder / "p.h5");
+  berth_policy* policy = nullptr;
+  REQUIRE(berth_policy_load((folder / "p.h5").c_str(), &policy, nullptr, 0) == BERTH_OK);
+  const berth_gpu_type types[] = {{"fast", 2}, {"slow", 3}};
+  berth_job jobs[] = {BERTH_JOB_INIT, BERTH_JOB_INIT, BERTH_JOB_INIT};
+  jobs[1].gang = 2, jobs[2].arrival_s = 4.0;
+  const double rates[] = {1.0, 2.0, 1.0, 3.0, 5.0, 2.0};
+  berth_cluster cluster = BERTH_CLUSTER_INIT;
+  cluster.now_s = 10.0;
+  cluster.types = types, cluster.num_types = 2;
+  cluster.jobs = jobs, cluster.num_jobs = 3;
+  cluster.rates = rates;
+  constexpr std::size_t kOld = 56;
+  char older[3 * kOld];
+  berth_cluster of_older = cluster;
+  of_older.job_size = kOld, of_older.jobs = reinterpret_cast<const berth_job*>(older);
+  int32_t now[3] = {-7, -7, -7}, then[3] = {-7, -7, -7};
+  char why[256] = "";
+  for (const double attained : {0.0, 5.0}) {
+    CAPTURE(encoder, attained, why);
+    jobs[1].attained_s = attained;
+    for (std::size_t i = 0; i < 3; ++i) std::memcpy(older + i * kOld, &jobs[i], kOld);
+    const bool asks = attained > 0.0 && encoder == "ObservationV3";
+    const berth_status expected = asks ? BERTH_BAD_ARGUMENT : BERTH_OK;
+    CHECK(berth_policy_decide(policy, &cluster, now, 3, why, sizeof(why)) == expected);
+    if (asks) CHECK_THAT(why, Contains("job 1: attained_steps: expected the steps that it has done"));
+    CHECK(berth_policy_decide(policy, &of_older, then, 3, why, sizeof(why)) == expected);
+    CHECK(std::equal(now, now + 3, then));
+  }
+  CHECK(*std::max_element(now, now + 3) >= 0);
+  jobs[1].attained_steps = 12.0;
+  CHECK(berth_policy_decide(policy, &cluster, now, 3, why, sizeof(why)) == BERTH_OK);
+  jobs[1].attained_steps = -12.0;
+  CHECK(berth_policy_decide(policy, &cluster, now, 3, why, sizeof(why)) == BERTH_BAD_ARGUMENT);
+  CHECK_THAT(why, Contains("job 1: attained_steps: expected steps >= 0, found -12"));
+  berth_policy_free(policy);
 }
 
 TEST_CASE("c api: what cannot be is a status and one line, and nothing is touched") {
@@ -191,7 +255,7 @@ TEST_CASE("c api: what cannot be is a status and one line, and nothing is touche
   other.mdp.encoder = "ObservationV2";
   SaveBundle(other, folder / "v2.h5");
   CHECK(berth_policy_load((folder / "v2.h5").c_str(), &policy, why, sizeof(why)) == BERTH_UNSUPPORTED);
-  CHECK_THAT(why, Contains("ObservationV1") && Contains("ObservationV2"));
+  CHECK_THAT(why, Contains("ObservationV1 or ObservationV3") && Contains("ObservationV2"));
   CHECK(policy == nullptr);
   // A message is cut to the buffer, whatever its size; none at all is fine.
   std::memset(why, 'x', sizeof(why));

@@ -5,7 +5,7 @@ import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "tools/examples"))
-from berth_policy import Job, Policy
+from berth_policy import Job, Policy, check
 
 NAN, INF = math.nan, math.inf
 GOOD = [Job(arrival=0.0, gang=1, rates=[40.0, 9.0, 2.0], remaining_steps=5e5, attained=30.0, running_on=0),
@@ -25,6 +25,7 @@ BAD = [  # of the second job
     (dict(remaining_steps=-1.0), "job 1: remaining_steps: expected a number > 0, found -1.0"),
     (dict(remaining_steps=0.0), "job 1: remaining_steps"),
     (dict(remaining_steps=NAN), "job 1: remaining_steps"),
+    (dict(attained_steps=-1.0), "job 1: attained_steps: expected the steps that it has done, >= 0, found -1.0"),
     (dict(attained=-1.0), "job 1: attained: expected seconds >= 0, found -1.0"),
     (dict(weight=0.0), "job 1: weight: expected a number > 0, found 0.0"),
     (dict(deadline=NAN), "job 1: deadline"),
@@ -55,4 +56,10 @@ for arguments, why in cases:
         found = str(error)
     if not found.startswith(why):
         sys.exit(f"expected {why!r}, found {found!r}")
-print(f"{len(cases)} refused")
+try:
+    check(120.0, [4, 8, 2], GOOD, "blind", reads_steps=True)
+    sys.exit("expected the steps of a job that has run to be asked for")
+except ValueError as error:
+    if not str(error).startswith("job 0: attained_steps: expected the steps that it has done"):
+        sys.exit(f"found {error}")
+print(f"{len(cases) + 1} refused")

@@ -33,9 +33,11 @@ using test::TemporaryFolder;
 
 constexpr int kQueue = 24, kTypes = 3;
 
-PolicyBundle Bundle(const std::string& network, std::uint64_t seed) {
+PolicyBundle Bundle(const std::string& network, std::uint64_t seed,
+                    const std::string& encoder = kObservationV1) {
   PolicyBundle bundle =
-      test::RandomBundle(network, ObservationV1::Layout(kQueue, kTypes), kQueue * kTypes + 1, seed);
+      test::RandomBundle(network, EncoderOf(encoder).Layout(kQueue, kTypes), kQueue * kTypes + 1, seed);
+  bundle.mdp.encoder = encoder;
   bundle.gpu_types = {"v100", "p100", "k80"};
   return bundle;
 }
@@ -136,7 +138,11 @@ TEST_CASE("foreign: a SimPy cluster with ONNX Runtime takes Berth's decisions") 
   const TemporaryFolder folder;
   PolicyBundle bundle = Bundle("pair_scorer(width=16)", 7);
   SECTION("preemptive, oracle") {}
+  SECTION("what tools/quickstart trains") {
+    bundle = Bundle("pair_scorer(width=8,skip=true)", 7, "ObservationV3");
+  }
   SECTION("not preemptive, blind, shortest first, may idle") {
+    if (GENERATE(false, true)) bundle = Bundle("pair_scorer(width=8,skip=true)", 7, "ObservationV3");
     bundle.mdp.preemptive = bundle.mdp.work_conserving = false;
     bundle.mdp.knowledge = Knowledge::kBlind;
     bundle.mdp.order = QueueOrder::kShortest;
@@ -199,14 +205,38 @@ TEST_CASE("foreign: a job that cannot be is refused by name, as the C API does")
   const std::string log = Slurp(folder / "log.txt");
   CAPTURE(log);
   CHECK(code == 0);
-  CHECK(log == "26 refused\n");
+  CHECK(log == "28 refused\n");
+  // And files that are none are a line.
+  const auto refused = [&](const char* script, const std::string& arguments, const std::string& why) {
+    CAPTURE(script, arguments);
+    CHECK(RunPython(folder, python, Join("tools/examples/", script), arguments) == 2);
+    const std::string said = Slurp(folder / "log.txt");
+    CHECK_THAT(said, Catch::Matchers::Contains(why));
+    CHECK(std::ranges::count(said, '\n') == 1);
+  };
+  const std::string gavel = "--gavel '" BERTH_SOURCE_DIR "/tests/gavel_stub' ";
+  refused("gavel_policy.py", "--gavel /nonexist --policy policy.onnx driver.py",
+          "found no /nonexist/utils.py");
+  refused("gavel_policy.py", gavel + "--policy policy.onnx other.py", "other.py");
+  refused("gavel_policy.py", gavel + "--policy nope.onnx driver.py", "nope.onnx: expected");
+  std::ofstream(folder / "no.onnx") << "no";
+  refused("gavel_policy.py", gavel + "--policy no.onnx driver.py", "no.onnx: expected");
+  WriteOnnx(Bundle("mlp(hidden=4)", 7), folder / "mlp.onnx");
+  refused("gavel_policy.py", gavel + "--policy mlp.onnx driver.py", "mlp.onnx: expected a pair_scorer");
+  PolicyBundle other = Bundle("pair_scorer(width=4)", 7, "ObservationV2");
+  WriteOnnx(other, folder / "v2.onnx");
+  refused("gavel_policy.py", gavel + "--policy v2.onnx driver.py",
+          "v2.onnx: expected ObservationV1 or ObservationV3");
+  if (Python(BERTH_SOURCE_DIR, "h5py, simpy") != python) return;
+  refused("simpy_cluster.py", "--scenario nope.h5 --policy policy.onnx", "nope.h5: expected");
+  refused("simpy_cluster.py", "--scenario policy.onnx --policy policy.onnx", "policy.onnx: expected");
 }
 
 TEST_CASE("foreign: the example of the documentation decides as Berth does") {
   const std::string python = Python(BERTH_SOURCE_DIR, "numpy, onnxruntime");
   if (python.empty()) return test::Skip("needs Python with numpy and onnxruntime (tools/setup)");
   const TemporaryFolder folder;
-  const PolicyBundle bundle = Bundle("pair_scorer(width=16)", 7);
+  const PolicyBundle bundle = Bundle("pair_scorer(width=16)", 7, GENERATE("ObservationV1", "ObservationV3"));
   WriteOnnx(bundle, folder / "policy.onnx");
   const std::string page = Slurp(BERTH_SOURCE_DIR "/tools/examples/README.md"), fence = "```python\n";
   const std::size_t begin = page.find(fence) + fence.size();
@@ -233,7 +263,8 @@ TEST_CASE("foreign: Gavel's scheduler asks a policy of Berth's as one of its own
   const std::string python = Python(BERTH_SOURCE_DIR, "numpy, onnxruntime");
   if (python.empty()) return test::Skip("needs Python with numpy and onnxruntime (tools/setup)");
   const TemporaryFolder folder;
-  const PolicyBundle bundle = Bundle("pair_scorer(width=16)", 9);
+  PolicyBundle bundle = Bundle("pair_scorer(width=16)", 9, GENERATE("ObservationV1", "ObservationV3"));
+  bundle.mdp.knowledge = GENERATE(Knowledge::kOracle, Knowledge::kBlind);
   WriteOnnx(bundle, folder / "policy.onnx");
   // Twelve resets: a job more each time from two on, and the first one gone from the eighth on. What the
   // adapter has to work out is worked out here once more: arrivals from ages, who runs and for how long from
@@ -243,7 +274,7 @@ TEST_CASE("foreign: Gavel's scheduler asks a policy of Berth's as one of its own
   ForeignDecider decider(bundle, "policy.h5");
   Stream stream(2, Purpose::kTest);
   struct Known {
-    double attained = 0.0, age = 0.0;
+    double attained = 0.0, age = 0.0, total = -1.0;
     int on = -1;
     std::vector<double> rates;
   };
@@ -269,6 +300,8 @@ TEST_CASE("foreign: Gavel's scheduler asks a policy of Berth's as one of its own
       row.attained_s = state.attained;
       row.running_on = state.on;
       row.remaining_steps = 50000.0 + 9000.0 * ((7 * job) % 5) - 10.0 * call;
+      if (state.total < 0.0) state.total = row.remaining_steps;  // nothing is done when a job comes
+      row.attained_steps = state.total - row.remaining_steps;
       row.gang = 1 + job % 2;
       row.weight = job % 3 == 0 ? 5.0 : 1.0;
       const std::string key = std::to_string(job);

@@ -16,7 +16,7 @@ int RunExport(const std::vector<std::string>& arguments) {
                   "freezes a trained scheduler for the simulator and for others");
   options.Positional("run", "the folder that berth train wrote");
   options.Output("out", "the policy to write (.h5): policy(file=...) runs it");
-  options.Output("onnx", "the ONNX model to write");
+  options.Output("onnx", "the ONNX model to write: other programs run it, see tools/examples/README.md");
   if (!options.Parse(arguments)) return 0;
 
   ExportRequest request{options.Required("run"), options.Text("out"), options.Text("onnx"), SourceCommit()};

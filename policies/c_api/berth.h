@@ -23,7 +23,7 @@
  *
  * ABI: BERTH_ABI_VERSION is the version of this header, berth_abi_version() that of the library, and the
  * number in its soname. Structures say their size, so members are only ever added at their ends without a new
- * one.
+ * one. Jobs of before attained_steps (56 bytes) are still taken.
  */
 #ifndef BERTH_H_
 #define BERTH_H_
@@ -49,7 +49,8 @@ typedef enum berth_status {
   BERTH_OK = 0,
   BERTH_BAD_ARGUMENT = 1, /* a NULL, a size, or a cluster that cannot be (message says which job) */
   BERTH_BAD_FILE = 2,     /* no policy: missing, damaged, of another version, or not replaying its examples */
-  BERTH_UNSUPPORTED = 3,  /* a policy, but not for this: flat, semantics `commit`, or another encoder */
+  BERTH_UNSUPPORTED = 3,  /* a policy, but not for this: flat, semantics `commit`, or an encoder that is
+                             neither ObservationV1 nor ObservationV3 */
   BERTH_BUFFER_TOO_SMALL = 4, /* of berth_policy_decide's output */
   BERTH_OUT_OF_MEMORY = 5,
   BERTH_INTERNAL = 6
@@ -60,7 +61,7 @@ typedef struct berth_policy berth_policy;
 /* What a policy reads of a job's future; more is ignored. */
 typedef enum berth_knowledge {
   BERTH_NONE = 0,
-  BERTH_BLIND = 1,    /* attained_s */
+  BERTH_BLIND = 1,    /* attained_s; with ObservationV3 also attained_steps */
   BERTH_ESTIMATE = 2, /* and remaining_steps, as good as you know it */
   BERTH_ORACLE = 3    /* and remaining_steps exactly */
 } berth_knowledge;
@@ -87,9 +88,10 @@ typedef struct berth_job {
   double requested_s;     /* run time that its user asked for; NAN = none */
   int32_t gang;           /* GPUs that it needs at once, all of one type */
   int32_t running_on;     /* index of a GPU type, -1 = it waits */
+  double attained_steps;  /* steps done so far; NAN = not told. Read by blind policies of ObservationV3 */
 } berth_job;
 #define BERTH_JOB_INIT \
-  { 0.0, 1.0, 0.0, 1.0, INFINITY, NAN, 1, -1 }
+  { 0.0, 1.0, 0.0, 1.0, INFINITY, NAN, 1, -1, NAN }
 
 typedef struct berth_cluster {
   size_t struct_size; /* sizeof(berth_cluster) */

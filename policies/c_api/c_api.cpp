@@ -1,5 +1,6 @@
 // The C API (berth.h) over ForeignDecider: sizes and pointers are checked here, exceptions end here.
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <exception>
 #include <memory>
@@ -14,7 +15,8 @@
 #include "policies/c_api/berth.h"
 #include "policies/foreign_decider.hpp"
 
-static_assert(sizeof(berth_job) == 56 && sizeof(berth_gpu_type) == 16 && sizeof(berth_cluster) == 72 &&
+static_assert(sizeof(berth_job) == 64 && offsetof(berth_job, attained_steps) == 56 &&
+                  sizeof(berth_gpu_type) == 16 && sizeof(berth_cluster) == 72 &&
                   sizeof(berth_policy_info) == 24,
               "part of the ABI: another layout is another BERTH_ABI_VERSION");
 static_assert(BERTH_ORACLE == static_cast<int>(berth::Knowledge::kOracle));
@@ -70,7 +72,10 @@ void CheckArray(const char* name, const void* array, std::size_t size, std::size
 // What the policy decides for `cluster`, in policy.decided.
 void Decide(berth_policy& policy, const berth_cluster& cluster) {
   CheckSize("berth_cluster.struct_size", sizeof(berth_cluster), cluster.struct_size);
-  CheckSize("berth_cluster.job_size", sizeof(berth_job), cluster.job_size);
+  // Of an older header: without what was added since.
+  if (cluster.job_size != offsetof(berth_job, attained_steps)) {
+    CheckSize("berth_cluster.job_size", sizeof(berth_job), cluster.job_size);
+  }
   CheckArray("types", cluster.types, cluster.num_types, 64);
   CheckArray("jobs", cluster.jobs, cluster.num_jobs, std::size_t{1} << 24);
   CheckArray("rates", cluster.rates, cluster.num_jobs * cluster.num_types, std::size_t{1} << 30);
@@ -82,9 +87,11 @@ void Decide(berth_policy& policy, const berth_cluster& cluster) {
   }
   policy.jobs.resize(cluster.num_jobs);
   for (std::size_t i = 0; i < cluster.num_jobs; ++i) {
-    const berth_job& from = cluster.jobs[i];
-    policy.jobs[i] = {from.arrival_s,  from.remaining_steps, from.attained_s, from.weight,
-                      from.deadline_s, from.requested_s,     from.gang,       from.running_on};
+    berth_job from = BERTH_JOB_INIT;
+    std::memcpy(&from, reinterpret_cast<const char*>(cluster.jobs) + i * cluster.job_size, cluster.job_size);
+    policy.jobs[i] = {from.arrival_s, from.remaining_steps, from.attained_s,
+                      from.weight,    from.deadline_s,      from.requested_s,
+                      from.gang,      from.running_on,      from.attained_steps};
   }
   policy.decided.resize(cluster.num_jobs);
   policy.decider.Decide({cluster.now_s,

@@ -6,7 +6,7 @@
 #define JOBS 12
 #define TYPES 2
 
-static double steps_left[JOBS], attained[JOBS], completion[JOBS];
+static double steps_left[JOBS], steps_done[JOBS], attained[JOBS], completion[JOBS];
 static int32_t on[JOBS];
 
 int main(int argc, char** argv) {
@@ -30,7 +30,9 @@ int main(int argc, char** argv) {
     berth_cluster cluster = BERTH_CLUSTER_INIT;
     for (int i = 0; i < arrived; ++i) {
       if (completion[i] > 0.0) continue;
-      const berth_job job = {25.0 * i, steps_left[i], attained[i], 1.0, INFINITY, NAN, 1 + i % 2, on[i]};
+      berth_job job = BERTH_JOB_INIT;
+      job.arrival_s = 25.0 * i, job.gang = 1 + i % 2, job.running_on = on[i];
+      job.remaining_steps = steps_left[i], job.attained_s = attained[i], job.attained_steps = steps_done[i];
       for (int g = 0; g < TYPES; ++g) rates[cluster.num_jobs][g] = rate[i % 3][g];
       jobs[cluster.num_jobs] = job;
       who[cluster.num_jobs++] = i;
@@ -49,7 +51,8 @@ int main(int argc, char** argv) {
     }
     for (int i = 0; i < arrived; ++i) {
       if (on[i] < 0) continue;
-      steps_left[i] -= (next - now) * rate[i % 3][on[i]], attained[i] += next - now;
+      const double steps = (next - now) * rate[i % 3][on[i]];
+      steps_left[i] -= steps, steps_done[i] += steps, attained[i] += next - now;
       if (steps_left[i] < 1e-9) completion[i] = next, on[i] = -1, ++done;
     }
     now = next;

@@ -3,14 +3,18 @@
     policy = Policy("policy.onnx")
     runs_on = policy.decide(now, counts=[12, 12], jobs=[Job(arrival=0.0, gang=1, rates=[40.0, 11.0], ...), ...])
 
-Copy this file. It writes the observation ObservationV1 and fills the plan in score order, as Berth does
-(policies/FORMAT.md; env/observation_v1.cpp is what it has to equal). Times are seconds from any origin.
+Copy this file and berth_observation_v3.py. It writes the observation, ObservationV1 or ObservationV3, and fills the plan
+in score order, as Berth does (policies/FORMAT.md; env/observation_v1.cpp is what it has to equal). Times are seconds
+from any origin.
 """
 import dataclasses
 import math
+import os
 
 import numpy as np
 import onnxruntime
+
+import berth_observation_v3
 
 
 @dataclasses.dataclass
@@ -26,6 +30,7 @@ class Job:
     weight: float = 1.0
     deadline: float = math.inf
     requested: float = math.nan  # seconds that its user asked for
+    attained_steps: float = math.nan  # steps done so far; read by blind policies of ObservationV3
 
 
 def _log(seconds):
@@ -96,7 +101,7 @@ def observe(now, counts, idle, jobs, knowledge):
     return {"jobs": rows[None], "pairs": pairs[None], "types": types[None], "global": rest[None]}
 
 
-def check(now, counts, jobs, knowledge):
+def check(now, counts, jobs, knowledge, reads_steps=False):
     """Raises ValueError that names the first thing that cannot be: scores of it would be NaN, or the plan wrong."""
 
     def expect(right, where, expected, found):
@@ -121,6 +126,9 @@ def check(now, counts, jobs, knowledge):
             steps = job.remaining_steps
             expect(0 < steps < math.inf, f"{at}: remaining_steps", "a number > 0", steps)
         expect(0 <= job.attained < math.inf, f"{at}: attained", "seconds >= 0", job.attained)
+        done = job.attained_steps
+        told = 0 <= done < math.inf or (math.isnan(done) and not (reads_steps and job.attained > 0))
+        expect(told, f"{at}: attained_steps", "the steps that it has done, >= 0", done)
         expect(0 < job.weight < math.inf, f"{at}: weight", "a number > 0", job.weight)
         expect(not math.isnan(job.deadline), f"{at}: deadline", "seconds, or inf for none", job.deadline)
         right = math.isnan(job.requested) or 0 < job.requested < math.inf
@@ -138,22 +146,39 @@ class Policy:
     def __init__(self, path):
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1  # small products: threads only cost
-        self._session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+        if not os.path.isfile(path):
+            raise ValueError(f"{path}: expected what `berth export --onnx` wrote, found no such file")
+        try:
+            self._session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+        except Exception as error:  # ONNX Runtime's own have no common base
+            why = str(error).splitlines()[0]
+            raise ValueError(f"{path}: expected what `berth export --onnx` wrote: {why}") from error
         metadata = self._session.get_modelmeta().custom_metadata_map
         mdp = metadata.get("mdp", "").split()  # "ObservationV1 redecide preemptive oracle order=arrival ..."
-        if mdp[:2] != ["ObservationV1", "redecide"]:
-            raise ValueError(f"{path}: expected ObservationV1 and semantics redecide, found {' '.join(mdp)!r}")
+        if mdp[:1] not in (["ObservationV1"], ["ObservationV3"]) or mdp[1:2] != ["redecide"]:
+            expected = "expected ObservationV1 or ObservationV3, and semantics redecide"
+            raise ValueError(f"{path}: {expected}, found {' '.join(mdp)!r}")
         if "jobs" not in {entry.name for entry in self._session.get_inputs()}:
-            raise ValueError(f"{path}: expected a pair_scorer, found {metadata.get('network')}")
+            network = metadata.get("network")
+            raise ValueError(f"{path}: expected a pair_scorer, found {network}, which the C library runs")
+        self._v3 = mdp[0] == "ObservationV3"
         self.preemptive = "preemptive" in mdp  # it also stops and moves running jobs
         self.on_change = "on_change" in mdp  # call decide only when a job arrived or completed
         self.knowledge = mdp[3]  # what it reads of a job's future: none, blind, estimate, oracle
         self._work_conserving = "work_conserving" in mdp
         self._shortest_first = "order=shortest" in mdp
 
+    def observation(self, now, counts, idle, candidates):
+        """What the network sees of the candidates: the four blocks as float32, with a batch of 1."""
+        blocks = observe(now, counts, idle, candidates, self.knowledge)
+        if self._v3:
+            rates, how = rates_of(candidates, counts), (self.knowledge, self.preemptive)
+            blocks = berth_observation_v3.extend(blocks, now, counts, idle, candidates, rates, *how)
+        return blocks
+
     def scores(self, now, counts, idle, candidates):
         """Logits [Q, G] of putting each candidate on each GPU type, and that of `done`; higher is better."""
-        feed = observe(now, counts, idle, candidates, self.knowledge)
+        feed = self.observation(now, counts, idle, candidates)
         feed["action_mask"] = np.ones((1, len(candidates) * len(counts) + 1), bool)
         (scores,) = self._session.run(["scores"], feed)
         return scores[0, :-1].reshape(len(candidates), len(counts)), scores[0, -1]
@@ -163,7 +188,7 @@ class Policy:
 
         jobs are in order of arrival; counts [G] are the GPUs of each type. ValueError names the job that cannot be.
         """
-        check(now, counts, jobs, self.knowledge)
+        check(now, counts, jobs, self.knowledge, reads_steps=self._v3 and self.knowledge == "blind")
         runs_on = [job.running_on for job in jobs]
         idle = list(counts)
         for job in jobs:

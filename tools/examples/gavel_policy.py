@@ -28,6 +28,7 @@ class BerthPolicy:
         self._policy = Policy(path)
         if not self._policy.preemptive:
             raise ValueError(f"{path}: expected a preemptive policy, found one that lets jobs run to their end")
+        self._steps = {}  # of each job, what remained when it was first seen
         self._last = {}  # of each job: (age at the last call, worker type of the plan or None, seconds attained)
 
     def get_allocation(
@@ -46,6 +47,7 @@ class BerthPolicy:
             and num_steps_remaining[job] > 0
         ]
         last, self._last = self._last, {}
+        self._steps = {job: self._steps.get(job, num_steps_remaining[job]) for job in able}
         if not able:
             return allocation
         now = max(times_since_start[job] for job in able)
@@ -61,6 +63,7 @@ class BerthPolicy:
                     rates=[throughputs[job][kind] for kind in kinds],
                     remaining_steps=num_steps_remaining[job],
                     attained=attained,
+                    attained_steps=max(0.0, self._steps[job] - num_steps_remaining[job]),
                     running_on=kinds.index(kind) if kind in kinds else -1,
                     weight=priority_weights[job],
                 )
@@ -79,14 +82,20 @@ def main():
     parser.add_argument("driver", help="the script to run, relative to --gavel")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="what the driver is given")
     options = parser.parse_args()
-    policy = BerthPolicy(options.policy)
+    script = os.path.join(options.gavel, options.driver)
+    try:
+        for path in (os.path.join(options.gavel, "utils.py"), script):
+            if not os.path.isfile(path):
+                raise ValueError(f"--gavel {options.gavel}: expected Gavel's folder scheduler/, found no {path}")
+        policy = BerthPolicy(options.policy)
+    except ValueError as error:
+        parser.exit(2, f"{error}\n")
     sys.path.insert(0, os.path.abspath(options.gavel))
     import utils  # Gavel's: where its drivers look policies up
 
     get_policy, names = utils.get_policy, utils.get_available_policies()
     utils.get_available_policies = lambda: names + ["berth"]
     utils.get_policy = lambda name, *rest, **more: policy if name == "berth" else get_policy(name, *rest, **more)
-    script = os.path.join(options.gavel, options.driver)
     sys.argv = [script] + options.arguments
     runpy.run_path(script, run_name="__main__")
 

@@ -21,7 +21,7 @@ class Workload:
     def __init__(self, path):
         with h5py.File(path) as file:
             if file.attrs["clock"].decode() != "event":
-                raise SystemExit(f"{path}: expected clock event, found {file.attrs['clock'].decode()}")
+                raise ValueError(f"{path}: expected clock event, found {file.attrs['clock'].decode()}")
             self.counts = [int(n) for n in file["cluster/count"]]
             jobs, table = file["jobs"], file["throughputs/alone"][:]
             self.arrival, self.gang = jobs["arrival"][:], jobs["gang"][:]
@@ -98,6 +98,7 @@ class Cluster:
                     weight=w.weight[job],
                     deadline=w.deadline[job],
                     requested=w.requested[job],
+                    attained_steps=steps,
                 )
             )
         return jobs
@@ -141,9 +142,14 @@ def main():
     parser.add_argument("--policy", required=True, help="what `berth export --onnx` wrote")
     parser.add_argument("--log", help="CSV to write: time, event, job, type")
     options = parser.parse_args()
-    workload = Workload(options.scenario)
+    try:
+        workload, policy = Workload(options.scenario), Policy(options.policy)
+    except (KeyError, OSError) as error:  # h5py's, for what is no scenario or no HDF5 file
+        parser.exit(2, f"{options.scenario}: expected what `berth generate` wrote: {error}\n")
+    except ValueError as error:
+        parser.exit(2, f"{error}\n")
     env = simpy.Environment()
-    cluster = Cluster(env, workload, Policy(options.policy))
+    cluster = Cluster(env, workload, policy)
     env.run()
     if options.log:
         with open(options.log, "w", newline="") as file:

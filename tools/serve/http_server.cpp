@@ -23,6 +23,10 @@ double UnixTime() {
 }
 
 const char kJsonType[] = "application/json";
+// A connection holds a thread from its first moment: whoever connects and says nothing must not be in the
+// way of those who do. A thread that waits costs next to nothing.
+constexpr int kThreads = 64;
+constexpr int kSilence = 2;  // s that a connection may be silent before its request
 
 void Fail(httplib::Response& response, int status, const std::string& why) {
   response.status = status;
@@ -35,6 +39,8 @@ void ServeExtender(Extender& extender, ServeMetrics& metrics, const ServeAddress
                    const std::atomic<bool>& stop, const std::function<void(int port)>& ready) {
   httplib::Server server;
   std::mutex one_at_a_time;  // the extender serves one thread
+  server.new_task_queue = [] { return new httplib::ThreadPool(kThreads); };
+  server.set_keep_alive_timeout(kSilence);
   server.set_keep_alive_max_count(1);
   server.set_read_timeout(5);
   server.set_write_timeout(5);

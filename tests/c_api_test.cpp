@@ -182,14 +182,6 @@ TEST_CASE("c api: decides what Berth's simulator decides") {
   CheckSameRun(bundle, folder / "p.h5", GENERATE(Clock{ClockKind::kEvent}, Clock{ClockKind::kRounds, 60.0}));
 }
 
-TEST_CASE("c api: the shipped policies decide as in Berth's simulator") {
-  const std::string name = GENERATE("hetero_oracle_1.h5", "hetero_blind_1.h5");
-  const std::string path = BERTH_SOURCE_DIR "/data/policies/" + name;
-  const PolicyBundle bundle = LoadBundle(path);
-  CHECK(bundle.mdp.encoder == "ObservationV3");
-  CheckSameRun(bundle, path, Clock{ClockKind::kEvent});
-}
-
 // A program that was compiled before jobs had attained_steps goes on as it was.
 TEST_CASE("c api: jobs of an older header are taken, and steps that are missing are asked for") {
   const TemporaryFolder folder;

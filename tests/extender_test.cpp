@@ -17,6 +17,7 @@
 #include <thread>
 
 #include "env/check.hpp"
+#include "env/encoder.hpp"
 #include "env/metrics.hpp"
 #include "env/rng.hpp"
 #include "policies/schedulers.hpp"
@@ -38,9 +39,10 @@ const char kFiles[] = BERTH_SOURCE_DIR "/tests/extender/";
 // 2026-11-21T20:30:00Z: `date -ud 2026-11-21T20:30:00Z +%s`.
 constexpr double kNow = 1795293000.0;
 
-PolicyBundle Bundle() {
+PolicyBundle Bundle(const std::string& encoder = kObservationV1) {
   PolicyBundle bundle =
-      test::RandomBundle("pair_scorer(width=16)", ObservationV1::Layout(8, 3), 8 * 3 + 1, 12);
+      test::RandomBundle("pair_scorer(width=16)", EncoderOf(encoder).Layout(8, 3), 8 * 3 + 1, 12);
+  bundle.mdp.encoder = encoder;
   bundle.gpu_types = {"v100", "p100", "k80"};
   // Sixteen times as sure of itself as it came out: odds that differ from one another, and exactly so.
   for (NamedArray& array : bundle.arrays) {
@@ -202,19 +204,17 @@ TEST_CASE("extender: prioritize is the policy's preference, 0 to 10") {
   }
 }
 
-// The shipped policy sees ObservationV3. Asked about one pod it sees what it sees in a simulation of that job
-// alone, at its arrival: the type on which it starts the job there gets all ten points.
+// Asked about one pod a policy sees what it sees in a simulation of that job alone, at its arrival: the type
+// on which it starts the job there gets all ten points.
 TEST_CASE("extender: a policy of ObservationV3 prefers the type on which Berth's simulator starts the job") {
-  const std::string path = BERTH_SOURCE_DIR "/data/policies/hetero_oracle_1.h5";
-  const PolicyBundle bundle = LoadBundle(path);
-  REQUIRE(bundle.mdp.encoder == "ObservationV3");
+  const PolicyBundle bundle = Bundle("ObservationV3");
   const TemporaryFolder folder;
   const Json table_file = {
       {"gpu_types", {{"v100", {{"count", 8}}}, {"p100", {{"count", 8}}}, {"k80", {{"count", 8}}}}},
       {"nodes", {{"v", "v100"}, {"p", "p100"}, {"k", "k80"}}}};
   std::ofstream(folder / "t.json") << table_file;
   const ExtenderTable table = ReadExtenderTable(folder / "t.json");
-  Extender extender(table, bundle, path);
+  Extender extender(table, bundle, "p.h5");
   int below = 0;
   for (const char* name :
        {"ResNet-50 (batch size 32)", "LM (batch size 20)", "Transformer (batch size 64)"}) {
@@ -227,7 +227,7 @@ TEST_CASE("extender: a policy of ObservationV3 prefers the type on which Berth's
         const Scenario scenario = test::Tiny(types, {rates}, {{0.0, steps, 0, gang}});
         RunOptions options;
         options.keep_events = true;
-        const RunResult run = Run(scenario, *MakePolicyScheduler(bundle, path, false), "policy", options);
+        const RunResult run = Run(scenario, *MakePolicyScheduler(bundle, "p.h5", false), "policy", options);
         const auto start = std::find_if(run.events.begin(), run.events.end(),
                                         [](const Event& event) { return event.kind == EventKind::kStart; });
         REQUIRE(start != run.events.end());
@@ -479,11 +479,11 @@ TEST_CASE("extender: the server answers over HTTP, survives what is not, and end
   (void)Exchange(port, "\r\n\r\n\r\n", true);
   (void)Exchange(port, std::string(20000, 'A'), true);
   (void)Exchange(port, "", true);
-  // Forty who say nothing, and stay: nobody else waits for them. One more try, should they be dropped for
+  // Twelve who say nothing, and stay: nobody else waits for them. One more try, should they be dropped for
   // their silence before a slow machine comes to it.
   bool answered = false;
   for (int tries = 0; tries < 5 && !answered; ++tries) {
-    std::vector<int> silent(40);
+    std::vector<int> silent(12);
     for (int& file : silent) file = Connect(port);
     CHECK(Body(Exchange(port, "GET /healthz HTTP/1.1\r\nHost: berth\r\n\r\n")) == "ok\n");
     answered = true;

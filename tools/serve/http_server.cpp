@@ -26,7 +26,6 @@ const char kJsonType[] = "application/json";
 // A connection holds a thread from its first moment: whoever connects and says nothing must not be in the
 // way of those who do. A thread that waits costs next to nothing.
 constexpr int kThreads = 64;
-constexpr int kSilence = 2;  // s that a connection may be silent before its request
 
 void Fail(httplib::Response& response, int status, const std::string& why) {
   response.status = status;
@@ -40,7 +39,6 @@ void ServeExtender(Extender& extender, ServeMetrics& metrics, const ServeAddress
   httplib::Server server;
   std::mutex one_at_a_time;  // the extender serves one thread
   server.new_task_queue = [] { return new httplib::ThreadPool(kThreads); };
-  server.set_keep_alive_timeout(kSilence);
   server.set_keep_alive_max_count(1);
   server.set_read_timeout(5);
   server.set_write_timeout(5);

@@ -8,6 +8,7 @@
 #include "agents/adam.hpp"
 #include "agents/fused/ppo_rows.hpp"
 #include "agents/minibatches.hpp"
+#include "agents/on_device/device_ppo.hpp"
 #include "agents/ppo_loss.hpp"
 #include "agents/return_normalizer.hpp"
 #include "agents/returns.hpp"
@@ -39,6 +40,9 @@ constexpr ParamInfo kParams[] = {
     {"normalize_reward", "true", "by the running deviation of the discounted return"},
     {"adam_eps", "0.00001", "epsilon of Adam"},
     {"fused", "true", "written-out passes where the network has them and runs on the CPU; false: autograd"},
+    {"learner", "auto", "device: rollout and update on the device, which a GPU gets by auto | host"},
+    {"overlap", "false", "device: play the next rollout during an update, by the policy before it"},
+    {"precision", "float32", "device: products of the network in float32 | tf32 | bf16"},
 };
 
 PpoOptions ReadOptions(Params& params) {
@@ -48,6 +52,11 @@ PpoOptions ReadOptions(Params& params) {
   o.epochs = static_cast<int>(params.Integer("epochs", 1, 10000));
   o.value_clip = params.Number("value_clip", 0.0, 1e9);
   o.target_kl = params.Number("target_kl", 0.0, 1e3);
+  constexpr LearnerPlace kPlaces[] = {LearnerPlace::kAuto, LearnerPlace::kHost, LearnerPlace::kDevice};
+  o.learner = kPlaces[params.Choice("learner", {"auto", "host", "device"})];
+  o.overlap = params.Bool("overlap");
+  constexpr Precision kPrecisions[] = {Precision::kFloat32, Precision::kTf32, Precision::kBf16};
+  o.precision = kPrecisions[params.Choice("precision", {"float32", "tf32", "bf16"})];
   return o;
 }
 
@@ -98,7 +107,10 @@ class Ppo final : public Agent {
     Stopwatch watch;
     optimise_s_ = 0.0;
     for (Scratch& scratch : scratch_) scratch.passes_s = scratch.loss_s = 0.0;
-    if (options_.normalize_reward) NormalizeRewards();
+    if (options_.normalize_reward) {
+      normalizer_.NormalizeSteps(rollout_.reward(), rollout_.discount(), rollout_.terminated(),
+                                 rollout_.truncated());
+    }
     Gae({.steps = options_.n_steps,
          .envs = setup_.num_envs,
          .reward = rollout_.reward(),
@@ -153,17 +165,6 @@ class Ppo final : public Agent {
   torch::Tensor ToDevice(const std::vector<float>& column) const {
     return torch::from_blob(const_cast<float*>(column.data()), {static_cast<std::int64_t>(column.size())})
         .to(setup_.device);
-  }
-
-  // Step by step, as VecNormalize does while it plays: a reward is scaled by what was known at its step.
-  void NormalizeRewards() {
-    const auto n = static_cast<std::size_t>(setup_.num_envs);
-    for (std::size_t begin = 0; begin < advantage_.size(); begin += n) {
-      const auto reward = rollout_.reward().subspan(begin, n);
-      normalizer_.Update(reward, rollout_.discount().subspan(begin, n),
-                         rollout_.terminated().subspan(begin, n), rollout_.truncated().subspan(begin, n));
-      for (float& r : reward) r = normalizer_.Normalize(r);
-    }
   }
 
   void GatherAdvantages(std::span<const std::int64_t> rows) {
@@ -447,6 +448,18 @@ PpoOptions ReadRolloutOptions(Params& params) {
 }
 
 std::unique_ptr<Agent> MakePpo(const PpoOptions& options, const AgentSetup& setup) {
+  const bool wanted = options.learner == LearnerPlace::kDevice ||
+                      (options.learner == LearnerPlace::kAuto && setup.device.is_cuda());
+  std::string why;
+  const std::optional<OnDevice> on = wanted ? MakeOnDevice(setup.device, &why) : std::nullopt;
+  if (on) return MakeDevicePpo(options, setup, *on);
+  const std::string found = wanted ? why : "one on the host";
+  if (options.learner == LearnerPlace::kDevice)
+    throw Error(Join("ppo: learner=device: expected this build's kernels for the GPU, found ", found));
+  if (options.overlap || options.precision != Precision::kFloat32) {
+    throw Error(Join("ppo: ", options.overlap ? "overlap=true" : "precision other than float32",
+                     ": expected a learner on the device (learner=device), found ", found));
+  }
   return std::make_unique<Ppo>(options, setup);
 }
 

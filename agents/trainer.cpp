@@ -93,7 +93,7 @@ class Trainer {
       interrupted = request_.interrupted != nullptr && request_.interrupted->load();
       if (interrupted || (request_.seconds > 0.0 && Wall(now) >= request_.seconds)) break;
       if (now - saved_at_ >= request_.checkpoint_every_s) Save();
-      const Played played = agent_->Play(*request_.env, Fraction(now));
+      const Played played = Play(Fraction(now));
       counters_.steps += played.steps;
       act_s_ += played.act_s;
       env_s_ += played.env_s;
@@ -115,6 +115,24 @@ class Trainer {
 
  private:
   double Wall(double now) const { return wall_before_ + now - started_; }
+
+  Played Play(double fraction) {
+    try {
+      return agent_->Play(*request_.env, fraction);
+    } catch (const OutOfDeviceMemory& error) {
+      throw Error(error.what() + Kept());
+    } catch (const c10::OutOfMemoryError&) {
+      throw Error(
+          "out of memory on the device: expected room for a step of training, found less; fewer "
+          "environments or a smaller batch may fit" +
+          Kept());
+    }
+  }
+
+  // Which checkpoint is left.
+  std::string Kept() const {
+    return !path_.empty() && saved_steps_ > 0 ? Join(" (", path_, " holds step ", saved_steps_, ")") : "";
+  }
 
   // Without a time limit a function of the steps alone, so that runs repeat.
   double Fraction(double now) const {
@@ -172,7 +190,7 @@ class Trainer {
       if (torch::isfinite(item.value()).all().item<bool>()) continue;
       throw Error(Join("training diverged by step ", counters_.steps,
                        ": expected finite parameters, found others in ", item.key(), "; a lower lr may help",
-                       saved_steps_ > 0 ? Join(" (", path_, " holds step ", saved_steps_, ")") : ""));
+                       Kept()));
     }
   }
 

@@ -52,8 +52,7 @@ PpoOptions ReadOptions(Params& params) {
   o.epochs = static_cast<int>(params.Integer("epochs", 1, 10000));
   o.value_clip = params.Number("value_clip", 0.0, 1e9);
   o.target_kl = params.Number("target_kl", 0.0, 1e3);
-  constexpr LearnerPlace kPlaces[] = {LearnerPlace::kAuto, LearnerPlace::kHost, LearnerPlace::kDevice};
-  o.learner = kPlaces[params.Choice("learner", {"auto", "host", "device"})];
+  o.learner = ReadLearnerPlace(params);
   o.overlap = params.Bool("overlap");
   constexpr Precision kPrecisions[] = {Precision::kFloat32, Precision::kTf32, Precision::kBf16};
   o.precision = kPrecisions[params.Choice("precision", {"float32", "tf32", "bf16"})];
@@ -448,14 +447,9 @@ PpoOptions ReadRolloutOptions(Params& params) {
 }
 
 std::unique_ptr<Agent> MakePpo(const PpoOptions& options, const AgentSetup& setup) {
-  const bool wanted = options.learner == LearnerPlace::kDevice ||
-                      (options.learner == LearnerPlace::kAuto && setup.device.is_cuda());
-  std::string why;
-  const std::optional<OnDevice> on = wanted ? MakeOnDevice(setup.device, &why) : std::nullopt;
+  std::string found;
+  const std::optional<OnDevice> on = PlaceLearner(options.learner, setup.device, "ppo", &found);
   if (on) return MakeDevicePpo(options, setup, *on);
-  const std::string found = wanted ? why : "one on the host";
-  if (options.learner == LearnerPlace::kDevice)
-    throw Error(Join("ppo: learner=device: expected this build's kernels for the GPU, found ", found));
   if (options.overlap || options.precision != Precision::kFloat32) {
     throw Error(Join("ppo: ", options.overlap ? "overlap=true" : "precision other than float32",
                      ": expected a learner on the device (learner=device), found ", found));

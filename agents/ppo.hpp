@@ -5,14 +5,11 @@
 #include <memory>
 
 #include "agents/agent.hpp"
+#include "agents/on_device/learner_place.hpp"
 #include "agents/on_device/precision.hpp"
 #include "agents/schedule.hpp"
 
 namespace berth {
-
-// Where the rollout lies and the update is computed: kAuto is kDevice on a GPU for which this build has
-// kernels.
-enum class LearnerPlace { kAuto, kHost, kDevice };
 
 struct PpoOptions {
   // Of every agent that plays rollouts; ReadRolloutOptions reads them.

@@ -21,7 +21,7 @@ std::span<T> All(const torch::Tensor& t) {
 }  // namespace
 
 DeviceRollout::Half::Half(const OnDevice& on, int first, int last_env, int storages)
-    : begin(first), end(last_env), queue(on), acted(on), step(on.Zeros({1}, torch::kInt64)) {
+    : begin(first), end(last_env), queue(on, /*urgent=*/true), acted(on), step(on.Zeros({1}, torch::kInt64)) {
   for (int s = 0; s < storages; ++s) {
     act.emplace_back(on);
     finals.emplace_back(on);

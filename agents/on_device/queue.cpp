@@ -46,11 +46,20 @@ std::int64_t DeviceWaits() {
   return Waits();
 }
 
-Queue::Queue(const OnDevice& on) {
+Queue::Queue(const OnDevice& on, bool urgent) {
   if (on.library == nullptr) return;
   const c10::impl::VirtualGuardImpl guard(on.device.type());
-  stream_ = guard.getStreamFromGlobalPool(on.device);
+  stream_ = guard.getStreamFromGlobalPool(on.device, /*isHighPriority=*/urgent);
   handle_ = guard.getStreamNativeHandle(*stream_);
+}
+
+Queue Queue::Current(const OnDevice& on) {
+  Queue queue;
+  if (on.library == nullptr) return queue;
+  const c10::impl::VirtualGuardImpl guard(on.device.type());
+  queue.stream_ = guard.getStream(on.device);
+  queue.handle_ = guard.getStreamNativeHandle(*queue.stream_);
+  return queue;
 }
 
 Queue::Use::Use(const Queue& queue) {

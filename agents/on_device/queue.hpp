@@ -34,7 +34,9 @@ std::int64_t DeviceWaits();
 
 class Queue {
  public:
-  explicit Queue(const OnDevice& on);
+  // A new one. What is in an urgent one goes first where the device has both to do.
+  explicit Queue(const OnDevice& on, bool urgent = false);
+  static Queue Current(const OnDevice& on);  // that which LibTorch's operations of this thread go to now
   void* handle() const { return handle_; }
 
   // While it lives LibTorch's operations go to this queue.
@@ -47,6 +49,7 @@ class Queue {
   };
 
  private:
+  Queue() = default;
   friend class Mark;
   std::optional<c10::Stream> stream_;  // none on the CPU
   void* handle_ = nullptr;             // cudaStream_t

@@ -23,6 +23,9 @@ constexpr const char* kDqn =
     "dqn(buffer=300,learning_starts=64,batch=8,train_freq=8,gradient_steps=2,target_interval=40,n_step=3)";
 constexpr const char* kAutograd =
     "dqn(buffer=300,learning_starts=64,batch=8,train_freq=8,gradient_steps=2,target_interval=40,fused=false)";
+constexpr const char* kCaptured =
+    "dqn(buffer=300,learning_starts=64,batch=8,train_freq=8,gradient_steps=2,target_interval=40,learner="
+    "device)";
 constexpr const char* kPrioritised =
     "dqn(buffer=300,learning_starts=64,batch=8,train_freq=8,gradient_steps=2,n_step=2,per_alpha=0.6)";
 
@@ -75,7 +78,7 @@ std::vector<double> Contents(const std::string& path) {
 }  // namespace
 
 TEST_CASE("an interrupted run continues bit for bit") {
-  for (const std::string agent : {kPpo, kDevice, kOverlap, kDqn, kAutograd, kPrioritised}) {
+  for (const std::string agent : {kPpo, kDevice, kOverlap, kDqn, kAutograd, kCaptured, kPrioritised}) {
     for (const int threads : {1, 2}) {
       CAPTURE(agent, threads);
       const test::TemporaryFolder folder;

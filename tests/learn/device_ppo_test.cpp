@@ -53,7 +53,41 @@ void CheckSame(const Figures& a, const Figures& b, double tolerance) {
 // Whole rollouts as minibatches, so that the order of rows, in which the two learners differ, means nothing.
 constexpr const char* kWhole = "n_steps=13,epochs=3,minibatch=100000,value_clip=0.1,ent_coef=0.01,lr=0.003";
 
+// A library whose graphs only say what was asked of them.
+std::string asked;
+struct SaidGraph final : cuda::Graph {
+  void Begin() override { asked += "begin "; }
+  void End() override { asked += "end "; }
+  void Replay() override { asked += "replay "; }
+};
+
 }  // namespace
+
+TEST_CASE("captured work is done twice, captured once, and then replayed alone") {
+  const cuda::CudaLibrary library = {
+      cuda::kCudaLibraryVersion, &cuda::HostKernels(),
+      []() -> std::unique_ptr<cuda::Graph> { return std::make_unique<SaidGraph>(); }, nullptr};
+  const OnDevice on = {torch::kCPU, library.kernels, &library};
+  Repeated repeated(on);
+  asked.clear();
+  for (int k = 0; k < 5; ++k) repeated.Run([] { asked += "work "; });
+  CHECK(asked == "work work begin work end replay replay replay ");
+  // What fails while it is captured leaves no open capture, and is tried anew.
+  Repeated failing(on);
+  bool fail = false;
+  const auto work = [&] {
+    if (fail) throw Error("out of something");
+  };
+  failing.Run(work);
+  failing.Run(work);
+  asked.clear();
+  fail = true;
+  CHECK_THROWS_AS(failing.Run(work), Error);
+  CHECK(asked == "begin end ");
+  fail = false;
+  failing.Run(work);
+  CHECK(asked == "begin end begin end replay ");
+}
 
 TEST_CASE("device PPO: losses and figures of the host's autograd to 1e-5") {
   for (const bool cart_pole : {true, false}) {

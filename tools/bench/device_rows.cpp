@@ -18,16 +18,17 @@ struct DeviceCase {
   const char* network;
   const char* task;
   int envs;
+  const char* precision = "float32";
 };
 
-std::string AgentOf(const DeviceCase& of, const char* more) {
+std::string AgentOf(const DeviceCase& of, const std::string& more) {
   return Join("ppo(n_steps=32,minibatch=", 8 * of.envs,
               ",epochs=4,lr=0.0003,lr_schedule=constant,target_kl=0,lambda_within_instant=0.95,normalize_"
               "reward=false",
               more, ")");
 }
 
-BenchTrainOutcome Run(const DeviceCase& of, const char* device, const char* more, std::int64_t steps,
+BenchTrainOutcome Run(const DeviceCase& of, const char* device, const std::string& more, std::int64_t steps,
                       std::uint64_t seed) {
   BenchTrainRequest request;
   request.agent = AgentOf(of, more);
@@ -50,16 +51,18 @@ Measured OnDevice(const DeviceCase& of, const BenchSetup& setup) {
   constexpr std::int64_t kSteps = 1 << 21;
   try {
     Learners().device("cuda");
-  } catch (const Error& error) {
-    throw CannotRun(Join("needs a GPU: ", error.what()));
+  } catch (const Error&) {
+    throw CannotRun("needs a GPU (berth train --device cuda says what is missing)");
   }
+  const std::string precision = Join(",precision=", of.precision);
   Measured measured;
   std::vector<double> in_turn, cpu;
   for (int repeat = 0; repeat < setup.repeats; ++repeat) {
     const auto seed = static_cast<std::uint64_t>(repeat);
-    const BenchTrainOutcome outcome = Run(of, "cuda", ",learner=device,overlap=true", kSteps, seed);
+    const BenchTrainOutcome outcome =
+        Run(of, "cuda", Join(",learner=device,overlap=true", precision), kSteps, seed);
     measured.values.push_back(PerSecond(outcome));
-    in_turn.push_back(PerSecond(Run(of, "cuda", ",learner=device", kSteps, seed)));
+    in_turn.push_back(PerSecond(Run(of, "cuda", Join(",learner=device", precision), kSteps, seed)));
     cpu.push_back(PerSecond(Run(of, "cpu", "", kSteps / 16, seed)));
     const double all = outcome.env_s + outcome.act_s + outcome.learn_s;
     measured.detail = {{"stages",
@@ -87,6 +90,8 @@ constexpr DeviceCase kCases[] = {
     {"mlp(hidden=256x256)", "synthetic", 4096},
     {"pair_scorer", "pairs", 256},
     {"pair_scorer", "pairs", 1024},
+    {"mlp(hidden=256x256)", "synthetic", 4096, "tf32"},
+    {"mlp(hidden=256x256)", "synthetic", 4096, "bf16"},
 };
 
 template <int kCase>
@@ -110,6 +115,8 @@ constexpr BenchRow kRows[] = {
     {"device/pair_scorer", "PPO on a GPU, pair-scoring network, task pairs (Q=32, G=3), 256 environments",
      "steps/s", Bound::kAtLeast, 1e6, 0, CaseOf<6>},
     {"device/pair_scorer_1024", "the same with 1,024 environments", "steps/s", Bound::kNone, 0, 0, CaseOf<7>},
+    {"device/ppo_d_4096_tf32", "ppo_d_4096 with products in TF32", "steps/s", Bound::kNone, 0, 0, CaseOf<8>},
+    {"device/ppo_d_4096_bf16", "... in bf16", "steps/s", Bound::kNone, 0, 0, CaseOf<9>},
 };
 
 }  // namespace

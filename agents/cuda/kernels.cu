@@ -24,7 +24,12 @@ void Launch(const Work& work, void* queue) {
   const int blocks = (warps + kWarpsPerBlock - 1) / kWarpsPerBlock;
   Kernel<<<blocks, kWarpsPerBlock * kLanes, 0, static_cast<cudaStream_t>(queue)>>>(work, warps);
   const cudaError_t status = cudaGetLastError();
-  if (status != cudaSuccess) throw Error(Join("CUDA: cannot launch a kernel: ", cudaGetErrorString(status)));
+  if (status == cudaSuccess) return;
+  const char* hint =
+      status == cudaErrorNoKernelImageForDevice
+          ? "; this build's kernels are for other cards: configure with -DBERTH_CUDA_ARCHITECTURES"
+          : "";
+  throw Error(Join("CUDA: cannot launch a kernel: ", cudaGetErrorString(status), hint));
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ struct AgentSetup {
   int threads = 1;  // own workers on the CPU, each with one intra-op thread
   // Where several processes train together: num_envs are this one's, and what options and figures mean is of
   // all_envs().
-  Ranks ranks;
+  Ranks ranks = {};
   int all_envs() const { return ranks.many() ? ranks.all_envs() : num_envs; }
   int first_env() const { return ranks.many() ? ranks.first_env() : 0; }
 };

@@ -1,5 +1,7 @@
 #include "agents/meeting.hpp"
 
+#include <c10/util/Logging.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <future>
@@ -20,6 +22,16 @@ constexpr double kAnswer = 3.0;                                // s that the sto
 
 std::string FirstLine(const std::string& text) {
   return text.substr(0, text.find('\n'));
+}
+
+// c10d would tell of every failed attempt with a stack; what is wrong is in our errors. Whoever sets
+// TORCH_CPP_LOG_LEVEL sees it.
+void QuietLogs() {
+  if (std::getenv("TORCH_CPP_LOG_LEVEL") != nullptr) {
+    c10::initLogging();
+  } else {
+    FLAGS_caffe2_log_level = c10::GLOG_FATAL;
+  }
 }
 
 // "rank 1", "ranks 1 and 3", "ranks 1, 2 and 5"
@@ -109,6 +121,7 @@ Meeting::~Meeting() {
 }
 
 void Meeting::Connect() {
+  QuietLogs();
   c10d::TCPStoreOptions options;
   options.port = static_cast<std::uint16_t>(world_.port);
   options.isServer = keeps_store();

@@ -112,7 +112,7 @@ class Trainer {
       joint_.Finish();
     } catch (const LostRank& lost) {
       outcome.interrupted = true;
-      outcome.lost = Join(lost.what(), " at step ", counters_.steps,
+      outcome.lost = Join("after step ", counters_.steps, ": ", lost.what(),
                           saved_steps_ > 0 ? Join("; ", path_, " holds step ", saved_steps_)
                                            : std::string("; no checkpoint was written yet"));
     }

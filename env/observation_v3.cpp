@@ -21,6 +21,11 @@ constexpr ChannelInfo kJobExtra[] = {
     {"surplus", "least of ln slowness + gang x price over types with room for it, at most 10", 0, 10},
     {"members", "ln(gang size)", 0, 10},
     {"waited", "ln(1 + hours since arrival)", 0, 12},
+    {"size_1", "what size is above that of 1 hour, else 0", 0, 12},
+    {"size_4", "the same for 4 hours", 0, 11},
+    {"size_16", "the same for 16 hours", 0, 10},
+    {"size_64", "the same for 64 hours", 0, 8},
+    {"surplus_gpu", "surplus by the prices whose weights are gang sizes, as everything with _gpu", 0, 10},
 };
 constexpr ChannelInfo kPairExtra[] = {
     {"regret", "what this type costs it above that least, at most 10; 10 where it cannot run or has no room",
@@ -29,9 +34,15 @@ constexpr ChannelInfo kPairExtra[] = {
     {"keener", "GPUs wanted by candidates with at least its advantage here over the type's, at most 4", 0, 4},
     {"regret_load", "regret, at most 5, x load", -15, 15},
     {"regret_size", "regret, at most 5, x size", -25, 60},
+    {"matched", "the share of its GPUs that the assignment behind the prices takes from this type", 0, 1},
+    {"matched_load", "matched x load", -3, 3},
+    {"regret_gpu", "regret, by weights of gang sizes", 0, 10},
+    {"matched_gpu", "matched, by weights of gang sizes", 0, 1},
+    {"matched_gpu_load", "matched_gpu x load", -3, 3},
 };
 constexpr ChannelInfo kTypeExtra[] = {
     {"price", "of a GPU, least total ln slowness; the cheapest type's is 0; at most 5", 0, 5},
+    {"price_gpu", "price, by weights of gang sizes", 0, 5},
 };
 constexpr ChannelInfo kGlobalExtra[] = {
     {"load", "ln(GPUs wanted by the candidates / GPUs), within [-3, 3]", -3, 3},
@@ -42,6 +53,7 @@ constexpr int kP = static_cast<int>(std::size(kPairExtra));
 constexpr int kT = static_cast<int>(std::size(kTypeExtra));
 constexpr int kG = static_cast<int>(std::size(kGlobalExtra));
 constexpr double kMostRank = 4.0;
+constexpr double kKneeHours[] = {1.0, 4.0, 16.0, 64.0};  // of size_1 to size_64: a linear score bends there
 
 const AddedChannels& Channels() {
   static const AddedChannels kAll(kJobExtra, kPairExtra, kTypeExtra, kGlobalExtra);
@@ -59,6 +71,7 @@ class EncoderV3 final : public Encoder {
   void Begin(const ClusterView& view) override {
     v1_->Begin(view);
     prices_.Begin(view);
+    gpu_prices_.Begin(view);
     place_.assign(U(view.num_jobs()), -1);
   }
 
@@ -85,6 +98,7 @@ class EncoderV3 final : public Encoder {
       std::copy_n(scratch_.data() + inner.types_offset() + type * inner.type_channels, inner.type_channels,
                   types);
       types[inner.type_channels] = static_cast<float>(std::min(prices_.prices()[U(type)], 5.0));
+      types[inner.type_channels + 1] = static_cast<float>(std::min(gpu_prices_.prices()[U(type)], 5.0));
     }
     float* global = out.data() + layout.global_offset();
     std::copy_n(scratch_.data() + inner.global_offset(), inner.global_channels, global);
@@ -112,6 +126,7 @@ class EncoderV3 final : public Encoder {
     }
     load_ = std::clamp(Log(std::max(1.0, asked_) / offered_), -3.0, 3.0);
     prices_.Update(view, input.candidates, sizes_, room_);
+    gpu_prices_.Update(view, input.candidates, sizes_, room_);
     rank_.resize(n);
     Accumulate(
         view, input.candidates, [&](int i) { return sizes_[U(i)]; }, offered_,
@@ -162,6 +177,11 @@ class EncoderV3 final : public Encoder {
     f[3] = static_cast<float>(Log(static_cast<double>(input.view.Gang(job))));
     const double waited = std::max(input.view.now() - input.view.Arrival(job), 0.0);
     f[4] = static_cast<float>(std::min(Log(1.0 + waited / 3600.0), 12.0));
+    for (std::size_t k = 0; k < std::size(kKneeHours); ++k) {
+      const double above = std::min(sizes_[U(i)], 12.0) - Log(1.0 / 60.0 + kKneeHours[k]);
+      f[5 + k] = static_cast<float>(std::max(above, 0.0));
+    }
+    f[9] = static_cast<float>(std::min(gpu_prices_.Surplus(i), 10.0));
   }
 
   void WritePair(const EncoderInput& input, int row, int type, float* f) const {
@@ -175,11 +195,18 @@ class EncoderV3 final : public Encoder {
     const double regret = std::min(prices_.Regret(i, type), 5.0);
     f[3] = static_cast<float>(regret * load_);
     f[4] = static_cast<float>(regret * std::clamp(sizes_[U(i)], -5.0, 12.0));
+    const double matched = std::min(prices_.Matched(i, type), 1.0);
+    const double matched_gpu = std::min(gpu_prices_.Matched(i, type), 1.0);
+    f[5] = static_cast<float>(matched);
+    f[6] = static_cast<float>(matched * load_);
+    f[7] = static_cast<float>(std::min(gpu_prices_.Regret(i, type), 10.0));
+    f[8] = static_cast<float>(matched_gpu);
+    f[9] = static_cast<float>(matched_gpu * load_);
   }
 
   std::unique_ptr<Encoder> v1_;
   bool sighted_, attains_, preemptive_;
-  GpuPrices prices_;
+  GpuPrices prices_{PriceWeight::kJob}, gpu_prices_{PriceWeight::kGpu};
   double asked_ = 0.0, offered_ = 1.0;         // GPUs
   double load_ = 0.0;                          // as the channel
   std::vector<int> place_;                     // [J] among the candidates; others: as it was

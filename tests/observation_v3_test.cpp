@@ -35,11 +35,16 @@ Simulator Four() {
 struct Row {
   double size_hours, rank, surplus;  // surplus and regrets in ln 2
   double regret[2], keener[2];
+  double matched[2];
 };
 
 void CheckRow(const test::Shown& shown, int row, const Row& expected) {
   CAPTURE(row);
   CHECK(shown.Job(row, "size") == Approx(std::log(1.0 / 60.0 + expected.size_hours)));
+  for (const double knee : {1.0, 4.0, 16.0, 64.0}) {
+    const double above = std::log((1.0 / 60.0 + expected.size_hours) / (1.0 / 60.0 + knee));
+    CHECK(shown.Job(row, Join("size_", knee)) == Approx(std::max(above, 0.0)));
+  }
   CHECK(shown.Job(row, "rank") == Approx(expected.rank));
   CHECK(shown.Job(row, "surplus") == Approx(expected.surplus * kLn2).margin(1e-9));
   for (int type : {0, 1}) {
@@ -47,6 +52,11 @@ void CheckRow(const test::Shown& shown, int row, const Row& expected) {
     const double regret = expected.regret[type];
     CHECK(shown.Pair(row, type, "regret") == Approx(regret < 0 ? 10.0 : regret * kLn2).margin(1e-9));
     CHECK(shown.Pair(row, type, "keener") == Approx(expected.keener[type]));
+    CHECK(shown.Pair(row, type, "matched") == Approx(expected.matched[type]));
+    CHECK(shown.Pair(row, type, "matched_load") ==
+          Approx(expected.matched[type] * shown.Global("load")).margin(1e-6));
+    CHECK(shown.Pair(row, type, "matched_gpu_load") ==
+          Approx(shown.Pair(row, type, "matched_gpu") * shown.Global("load")).margin(1e-6));
     const double capped = regret < 0 ? 5.0 : regret * kLn2;
     CHECK(shown.Pair(row, type, "regret_load") == Approx(capped * shown.Global("load")).margin(1e-6));
     CHECK(shown.Pair(row, type, "regret_size") == Approx(capped * shown.Job(row, "size")).margin(1e-6));
@@ -77,10 +87,10 @@ TEST_CASE("ObservationV3: an empty cluster by hand, preemptive or not", "[mdp]")
   CHECK(shown.Type(0, "price") == Approx(0.75 * kLn2));
   CHECK(shown.Type(1, "price") == 0.0F);
   CHECK(shown.Global("load") == Approx(std::log(5.0 / 4.0)));
-  CheckRow(shown, 0, {1, 0.25, 0.75, {0, 1.25}, {0.5, 2.5}});
-  CheckRow(shown, 1, {2, 0.5, 0.75, {0, 0.25}, {1.0, 1.0}});
-  CheckRow(shown, 2, {4, 1.0, 1.0, {0.5, 0}, {2.0, 2.0}});
-  CheckRow(shown, 3, {16, 1.25, 0.0, {0.75, 0}, {2.5, 0.5}});
+  CheckRow(shown, 0, {1, 0.25, 0.75, {0, 1.25}, {0.5, 2.5}, {1, 0}});
+  CheckRow(shown, 1, {2, 0.5, 0.75, {0, 0.25}, {1.0, 1.0}, {1, 0}});
+  CheckRow(shown, 2, {4, 1.0, 1.0, {0.5, 0}, {2.0, 2.0}, {0, 1}});
+  CheckRow(shown, 3, {16, 1.25, 0.0, {0.75, 0}, {2.5, 0.5}, {0, 0}});
   const double slowness[] = {2.0, 1.0, 1.0, 0.0};  // on slow, in ln 2
   for (int row = 0; row < 4; ++row) {
     CHECK(shown.Pair(row, 0, "slowness") == 0.0F);
@@ -90,10 +100,41 @@ TEST_CASE("ObservationV3: an empty cluster by hand, preemptive or not", "[mdp]")
     CHECK(shown.Job(row, "members") == Approx(row == 2 ? kLn2 : 0.0).margin(1e-9));
     CHECK(shown.Job(row, "waited") == 0.0F);
   }
-  for (const char* name : {"size", "rank", "surplus", "members", "waited"}) {
+  for (const char* name : {"size", "rank", "surplus", "members", "waited", "size_1"}) {
     CHECK(shown.Job(4, name) == 0.0F);  // absent
   }
-  for (const char* name : {"regret", "slowness", "keener"}) CHECK(shown.Pair(4, 1, name) == 0.0F);
+  for (const char* name : {"regret", "slowness", "keener", "matched"}) CHECK(shown.Pair(4, 1, name) == 0.0F);
+}
+
+// A gang G of 2 that loses ln 2 on slow and two single jobs that lose 3/4 ln 2 each, on 2 fast and 2 slow
+// GPUs. Job by job G loses less than both others together (1 < 3/2): it gets slow, and fast's price is
+// between what keeps G there (1/2 a GPU) and what A and B would pay (3/4). GPU by GPU it would lose more (2 >
+// 3/2) and gets fast, at a price between 3/4 and 1. Nobody is out, so nothing bounds prices from above: the
+// lowest count. Ln slowness + what is paid, on fast and slow, in ln 2:
+//   by job, the price 1/2: G 1, 1    A, B 1/2, 3/4        by GPU, 3/4: G 3/4, 1    A, B 3/4, 3/4
+TEST_CASE("ObservationV3: gangs weighed as one job and as many GPUs by hand", "[mdp]") {
+  const double slow = std::exp2(-0.75);
+  Simulator sim(test::Tiny({{"v100", 2}, {"k80", 2}}, {{1.0, 0.5}, {1.0, slow}},
+                           {{0.0, 3600.0, 0, 2}, {0.0, 7260.0, 1, 1}, {0.0, 7260.0, 1, 1}}));
+  REQUIRE(sim.AdvanceToDecision());
+  const test::Shown shown(sim, Mdp());
+  CHECK(shown.Type(0, "price") == Approx(0.5 * kLn2));
+  CHECK(shown.Type(0, "price_gpu") == Approx(0.75 * kLn2));
+  const double surplus[] = {1.0, 0.5, 0.5}, surplus_gpu[] = {0.75, 0.75, 0.75};
+  const double regret[][2] = {{0, 0}, {0, 0.25}, {0, 0.25}};
+  const double regret_gpu[][2] = {{0, 0.25}, {0, 0}, {0, 0}};
+  for (int row = 0; row < 3; ++row) {
+    CAPTURE(row);
+    CHECK(shown.Job(row, "surplus") == Approx(surplus[row] * kLn2));
+    CHECK(shown.Job(row, "surplus_gpu") == Approx(surplus_gpu[row] * kLn2));
+    for (int type : {0, 1}) {
+      CHECK(shown.Pair(row, type, "regret") == Approx(regret[row][type] * kLn2).margin(1e-9));
+      CHECK(shown.Pair(row, type, "regret_gpu") == Approx(regret_gpu[row][type] * kLn2).margin(1e-9));
+      const double matched = (row == 0) == (type == 1) ? 1.0 : 0.0;
+      CHECK(shown.Pair(row, type, "matched") == matched);
+      CHECK(shown.Pair(row, type, "matched_gpu") == 1.0 - matched);
+    }
+  }
 }
 
 // C runs on slow. A preemptive policy sees what it saw: C could be moved. To the other one A, B and D remain,
@@ -109,15 +150,15 @@ TEST_CASE("ObservationV3: beside a running gang by hand", "[mdp]") {
     const test::Shown shown(sim, Mdp(/*preemptive=*/true));
     CHECK(shown.Type(0, "price") == Approx(0.75 * kLn2));
     CHECK(shown.Global("load") == Approx(std::log(5.0 / 4.0)));
-    CheckRow(shown, 2, {4, 1.0, 1.0, {0.5, 0}, {2.0, 2.0}});
+    CheckRow(shown, 2, {4, 1.0, 1.0, {0.5, 0}, {2.0, 2.0}, {0, 1}});
   }
   const test::Shown shown(sim, Mdp(/*preemptive=*/false));
   CHECK(shown.Type(0, "price") == 0.0F);
   CHECK(shown.Type(1, "price") == 0.0F);
   CHECK(shown.Global("load") == Approx(std::log(3.0 / 2.0)));
-  CheckRow(shown, 0, {1, 0.5, 0.0, {0, kNowhere}, {0.5, 3.0}});
-  CheckRow(shown, 1, {2, 1.0, 0.0, {0, kNowhere}, {1.0, 2.0}});
-  CheckRow(shown, 2, {16, 1.5, 0.0, {0, kNowhere}, {1.5, 1.0}});  // D
+  CheckRow(shown, 0, {1, 0.5, 0.0, {0, kNowhere}, {0.5, 3.0}, {1, 0}});
+  CheckRow(shown, 1, {2, 1.0, 0.0, {0, kNowhere}, {1.0, 2.0}, {1, 0}});
+  CheckRow(shown, 2, {16, 1.5, 0.0, {0, kNowhere}, {1.5, 1.0}, {0, 0}});  // D
 }
 
 // Who may not see sizes goes by what jobs have attained: after an hour of B on fast that hour, and nothing of
@@ -136,10 +177,10 @@ TEST_CASE("ObservationV3: blind by hand", "[mdp]") {
   const test::Shown shown(sim, Mdp(true, Knowledge::kBlind));
   CHECK(shown.Type(0, "price") == Approx(0.5 * kLn2));
   CHECK(shown.Type(1, "price") == 0.0F);
-  CheckRow(shown, 0, {0, 0.25, 0.5, {0, 1.5}, {0.5, 2.5}});
-  CheckRow(shown, 1, {1, 1.25, 0.5, {0, 0.5}, {1.0, 1.0}});
-  CheckRow(shown, 2, {0, 0.75, 1.0, {0, 0}, {2.0, 2.0}});
-  CheckRow(shown, 3, {0, 1.0, 0.0, {0.5, 0}, {2.5, 0.5}});
+  CheckRow(shown, 0, {0, 0.25, 0.5, {0, 1.5}, {0.5, 2.5}, {1, 0}});
+  CheckRow(shown, 1, {1, 1.25, 0.5, {0, 0.5}, {1.0, 1.0}, {0, 0}});
+  CheckRow(shown, 2, {0, 0.75, 1.0, {0, 0}, {2.0, 2.0}, {0.5, 0.5}});
+  CheckRow(shown, 3, {0, 1.0, 0.0, {0.5, 0}, {2.5, 0.5}, {0, 1}});
   const test::Shown none(sim, Mdp(true, Knowledge::kNone));
   for (int row = 0; row < 4; ++row) CHECK(none.Job(row, "size") == Approx(std::log(1.0 / 60.0)));
 }

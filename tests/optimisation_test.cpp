@@ -302,6 +302,29 @@ TEST_CASE("matching and nash_welfare: the greatest sum of weights, by exhaustive
   }
 }
 
+// A gang of 2 that is half as fast on b, and two single jobs that are 2^0.75 times slower there; two GPUs
+// each. The product of speeds is greatest with the gang on b (1 / 2 against 2^-1.5), with every member
+// counted the other way round (1 / 4).
+TEST_CASE("nash_welfare: a gang counts once, or as often as it takes GPUs", "[optimisation]") {
+  const double slow = std::exp2(-0.75);
+  const Scenario scenario = test::Tiny({{"a", 2}, {"b", 2}}, {{1.0, 0.5}, {1.0, slow}},
+                                       {{0.0, 3600.0, 0, 2}, {0.0, 3600.0, 1, 1}, {0.0, 3600.0, 1, 1}});
+  const auto gang_on = [&](const char* spec) {
+    Simulator simulator(scenario);
+    REQUIRE(simulator.AdvanceToDecision());
+    Decision decision;
+    test::Make(spec)->Decide(simulator.View(Knowledge::kOracle), decision);
+    REQUIRE(decision.commands.size() == 3);
+    int type = -1;
+    for (const Command& command : decision.commands) {
+      if (command.job == 0) type = command.type;
+    }
+    return type;
+  };
+  CHECK(gang_on("nash_welfare") == 1);
+  CHECK(gang_on("nash_welfare(weight=gpu)") == 0);
+}
+
 TEST_CASE("matching and nash_welfare: on equal GPUs they are srpt", "[optimisation]") {
   Stream stream(5, Purpose::kTest);
   std::vector<test::TinyJob> jobs;

@@ -7,7 +7,8 @@
 // nash_welfare matches the same way for the greatest product of speeds instead, the Nash social welfare of an
 // assignment (Nash 1950; proportional fairness where nobody shares a GPU): everybody goes where his
 // comparative advantage is, whatever is left of him, and while not all fit those who would take the most GPU
-// time wait.
+// time wait. With weight=gpu a gang's speed counts as often as it takes GPUs (the asymmetric product, Kalai
+// 1977), which loses less GPU time where gangs crowd.
 #include <algorithm>
 
 #include "baselines/ranking.hpp"
@@ -24,7 +25,11 @@ constexpr double kStay = 1e-9;  // relative: of equal weights a running job keep
 // What being placed at all is worth, in units of ln: more than any slowness.
 constexpr double kPlaced = 1000.0;
 
-enum class Objective { kRate, kProduct };
+constexpr ParamInfo kNashParams[] = {
+    {"weight", "job", "job counts every job's speed once; gpu a gang's as often as it takes GPUs"},
+};
+
+enum class Objective { kRate, kProduct, kProductOfGpus };
 
 class Matching final : public Scheduler {
  public:
@@ -47,7 +52,8 @@ class Matching final : public Scheduler {
     const double gang = view.Gang(job);
     if (objective_ == Objective::kRate) return 1.0 / (left * gang);
     const double alone = std::max(view.RemainingSteps(job) / view.BestRate(job), 1e-9);
-    return kPlaced - Log(alone * gang) - Log(left / alone) / gang;
+    const double weight = objective_ == Objective::kProductOfGpus ? gang : 1.0;
+    return kPlaced - Log(alone * gang) - Log(left / alone) * weight / gang;
   }
 
   // [m, G] weight per GPU of the jobs that any matching of the greatest weight needs: on each type those of
@@ -170,16 +176,17 @@ SchedulerInfo NashWelfareInfo() {
   return {
       "nash_welfare",
       "preemptive assignment of jobs to GPUs of the greatest product of speeds, while not all fit without "
-      "those "
-      "of most GPU time; O(n log n + GPUs G (G^2 + log GPUs))",
-      "Nash 1950 and Kelly, Maulloo and Tan 1998 (proportional fairness), over assignments; Ahuja, Magnanti "
-      "and "
-      "Orlin 1993",
+      "those of most GPU time; O(n log n + GPUs G (G^2 + log GPUs))",
+      "Nash 1950 and Kelly, Maulloo and Tan 1998 (proportional fairness), over assignments; Kalai 1977 "
+      "(weights); Ahuja, Magnanti and Orlin 1993",
       "",
       Knowledge::kEstimate,
       /*preemptive=*/true,
-      {},
-      [](Params&) -> std::unique_ptr<Scheduler> { return std::make_unique<Matching>(Objective::kProduct); }};
+      kNashParams,
+      [](Params& params) -> std::unique_ptr<Scheduler> {
+        return std::make_unique<Matching>(
+            params.Choice("weight", {"job", "gpu"}) == 1 ? Objective::kProductOfGpus : Objective::kProduct);
+      }};
 }
 
 }  // namespace berth

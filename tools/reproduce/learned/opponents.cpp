@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "tools/evaluation.hpp"
 
@@ -51,9 +52,13 @@ Opponents RegisteredOpponents(const Scenario& sample) {
   plan.schedulers = {kAllSchedulers};
   plan.workloads = {sample};
   ExpandAll(plan);
-  // The agnostic form of the reference's LP, which the catalogue has as a parameter.
-  const auto gavel = std::find(plan.schedulers.begin(), plan.schedulers.end(), "gavel");
-  if (gavel != plan.schedulers.end()) plan.schedulers.insert(std::next(gavel), "gavel(aware=false)");
+  // What the catalogue has as a parameter: the agnostic form of the reference's LP, and the weights that suit
+  // gangs, which the policies see too.
+  for (const auto& [name, form] :
+       {std::pair{"gavel", "gavel(aware=false)"}, std::pair{"nash_welfare", "nash_welfare(weight=gpu)"}}) {
+    const auto found = std::find(plan.schedulers.begin(), plan.schedulers.end(), name);
+    if (found != plan.schedulers.end()) plan.schedulers.insert(std::next(found), form);
+  }
   Opponents opponents;
   for (const std::string& spec : plan.schedulers) {
     const Knowledge declared = MakeScheduler(spec, AllSchedulers())->knowledge();

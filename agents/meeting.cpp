@@ -98,7 +98,7 @@ Meeting::Meeting(const World& world, double timeout_s, const SharedSettings& set
       timeout_s_(timeout_s),
       period_s_(std::clamp(timeout_s / 8.0, kShortestPeriod, kLongestPeriod)),
       place_(Join(world.address, ":", world.port)) {
-  const char* restart = std::getenv("TORCHELASTIC_RESTART_COUNT");  // torchrun keeps its store
+  const char* restart = std::getenv("TORCHELASTIC_RESTART_COUNT");
   prefix_ = Join("berth/", restart != nullptr ? restart : "0", "/");
   Connect();
   if (store_->add(Key("taken", world_.rank), 1) > 1) {

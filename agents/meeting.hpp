@@ -24,6 +24,8 @@ class Meeting {
   ~Meeting();
 
   c10::intrusive_ptr<c10d::Store> store() const { return store_; }
+  // Of keys in it: the store of torchrun outlives its restarts.
+  const std::string& prefix() const { return prefix_; }
   // Before every collective call; any number of them a second.
   void Begin() { watch_->operation.fetch_add(1, std::memory_order_relaxed); }
 

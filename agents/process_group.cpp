@@ -30,8 +30,8 @@ class GlooGroup final : public ProcessGroup {
       const auto timeout = std::chrono::milliseconds(static_cast<std::int64_t>(timeout_s * 1000.0));
       auto options = c10d::ProcessGroupGloo::Options::create_default(timeout);
       gloo_ = c10::make_intrusive<c10d::ProcessGroupGloo>(
-          c10::make_intrusive<c10d::PrefixStore>("berth/gloo", meeting_.store()), world.rank, world.size,
-          std::move(options));
+          c10::make_intrusive<c10d::PrefixStore>(meeting_.prefix() + "gloo", meeting_.store()), world.rank,
+          world.size, std::move(options));
     });
   }
 

@@ -3,12 +3,15 @@
 #include "agents/ranks.hpp"
 
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <functional>
 #include <map>
 #include <memory>
 #include <string>
 #include <thread>
+#include <torch/csrc/distributed/c10d/TCPStore.hpp>
 #include <vector>
 
 #include "agents/joined_rollout.hpp"
@@ -337,6 +340,40 @@ TEST_CASE("ranks: a rank that finds nobody, or finds its number taken, says so")
   const std::string& twice = said[1].find("taken") != std::string::npos ? said[1] : said[2];
   CHECK_THAT(twice,
              Catch::Contains("RANK: expected a number of its own for every process, found that 1 was taken"));
+}
+
+TEST_CASE("ranks: the store that torchrun keeps serves one start after the other") {
+  if (!HasGloo()) return test::Skip(kNeedsGloo);
+  const int port = test::FreePort();
+  c10d::TCPStoreOptions options;
+  options.port = static_cast<std::uint16_t>(port);
+  options.isServer = true;
+  options.waitWorkers = false;
+  const auto torchrun = c10::make_intrusive<c10d::TCPStore>("127.0.0.1", options);
+  for (const char* restart : {"0", "1"}) {
+    setenv("TORCHELASTIC_RESTART_COUNT", restart, 1);
+    std::vector<double> sums(2);
+    std::vector<std::thread> threads;
+    for (int rank = 0; rank < 2; ++rank) {
+      threads.emplace_back([&sums, rank, port] {
+        World world;
+        world.rank = rank, world.size = 2, world.address = "127.0.0.1", world.port = port;
+        world.agent_store = true;
+        try {
+          const std::unique_ptr<ProcessGroup> group = JoinProcessGroup(world, 10.0, {});
+          double value = 1.0 + rank;
+          group->Sum(std::span(&value, 1));
+          sums[static_cast<std::size_t>(rank)] = value;
+          group->Finish();
+        } catch (const Error& error) {
+          std::printf("%s\n", error.what());  // and the sum is not there
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    CHECK(sums == std::vector<double>{3.0, 3.0});
+  }
+  unsetenv("TORCHELASTIC_RESTART_COUNT");
 }
 
 TEST_CASE("ranks: sums and gathered blocks") {

@@ -54,6 +54,7 @@ void AddTuneOptions(Options& options) {
   options.Value("seed", "0", "of workloads and search");
   options.Value("threads", std::to_string(std::max(1U, std::thread::hardware_concurrency())),
                 "runs at once; with --generations instead of --seconds the answer does not depend on it");
+  options.Output("curve", "of a policy: write what each generation gave to this .csv file");
   options.Switch("dry-run", "with --policy: resolve every option but the policy, and stop");
   options.Output("out",
                  "write the answer to this file: as `berth evaluate --config` reads it, or the policy (.h5)");
@@ -141,15 +142,16 @@ Tuning MakeTuning(Options& options) {
   return tuning;
 }
 
-// Prints and gives back how reference, start and answer do on workloads that no generation draws.
-Json Report(const Tuning& tuning, int generations, const std::vector<std::string>& rows, int validate) {
+// Prints and gives back how reference, `second` (start) and answer do on workloads that no generation draws.
+Json Report(const Tuning& tuning, int generations, const std::vector<std::string>& rows, int validate,
+            const char* second = "start") {
   const auto jct = Validate(tuning, rows, validate);
   std::cout << generations << " generations on " << tuning.source->Describe() << "\n\n";
   Table table({"scheduler", "mean JCT h", "ratio [95%]"});
   Json list = Json::array();
   for (std::size_t k = 0; k < rows.size(); ++k) {
     const Interval mean = BootstrapMean(jct[k], 0), ratio = BootstrapRatio(jct[k], jct[0], 0);
-    const char* role = k == 0 ? "reference" : k == 1 ? "start" : "found";
+    const char* role = k == 0 ? "reference" : k == 1 ? second : "found";
     table.AddRow({role, Hours(mean.mean),
                   Join(Fixed(ratio.mean, 3), " [", Fixed(ratio.low, 3), ", ", Fixed(ratio.high, 3), "]")});
     list.push_back({{"role", role},
@@ -165,8 +167,9 @@ Json Report(const Tuning& tuning, int generations, const std::vector<std::string
 class Shown {
  public:
   Shown(int generations, double seconds) : generations_(generations), seconds_(seconds) {}
+  double elapsed_s() const { return std::chrono::duration<double>(Wall::now() - begin_).count(); }
   void operator()(int generation, const std::string& what) {
-    const double elapsed = std::chrono::duration<double>(Wall::now() - begin_).count();
+    const double elapsed = elapsed_s();
     double share = generations_ > 0 ? static_cast<double>(generation) / generations_ : 0.0;
     if (seconds_ > 0.0) share = std::max(share, elapsed / seconds_);
     progress_.Update(std::min(1.0, share), Join("generation ", generation, ", ", what));
@@ -224,15 +227,19 @@ int TunePolicy(Options& options, const std::string& out) {
   CheckRunnable(*search.source, search.seed, {start, search.reference});
   search.interrupted = &WatchInterrupts();
   SearchedPolicy searched;
+  std::string curve = "generation,wall_s,ratio\n";
   {
     Shown shown(search.generations, search.seconds);
     search.on_generation = [&](int generation, double ratio) {
+      curve += Join(generation, ",", Fixed(shown.elapsed_s(), 1), ",", Fixed(ratio, 4), "\n");
       shown(generation, Join("mean JCT ", Fixed(ratio, 3), " of ", search.reference));
     };
     searched = SearchPolicy(search);
   }
   const bool interrupted = *search.interrupted;
   SaveBundle(searched.bundle, out);
+  if (const std::string file_of_curve = options.Text("curve"); !file_of_curve.empty())
+    WriteTextFile(file_of_curve, curve);
 
   Tuning measured;  // for its workloads
   measured.source = search.source;
@@ -241,7 +248,8 @@ int TunePolicy(Options& options, const std::string& out) {
   measured.seed = search.seed;
   measured.threads = search.threads;
   const Json list = Report(measured, searched.generations, {search.reference, start, found},
-                           static_cast<int>(options.Integer("validate", 1, 100000)));
+                           static_cast<int>(options.Integer("validate", 1, 100000)),
+                           rule.empty() ? "start" : "file");  // the search started from its rule
   std::cout << "\nfound: " << found << "\n";
   return Finish(options, *search.source, searched.generations, found, interrupted, list);
 }
@@ -257,7 +265,10 @@ int RunTune(const std::vector<std::string>& arguments) {
   const std::string out = options.Text("out");
   CheckWritable(out, options.Where("out"));
   CheckJsonWritable(options);
+  CheckWritable(options.Text("curve"), options.Where("curve"));
   if (options.Given("policy")) return TunePolicy(options, out);
+  if (options.Given("curve"))
+    throw Error(Join(options.Where("curve"), ": expected --policy with it, found none"));
   Tuning tuning = MakeTuning(options);
   const int validate = static_cast<int>(options.Integer("validate", 1, 100000));
   tuning.interrupted = &WatchInterrupts();

@@ -211,6 +211,7 @@ PolicyBundle WithLinearStart(const PolicyBundle& bundle, const std::string& weig
     skip->values[U(channel - channels.begin())] =
         static_cast<float>(ParseNumber(entry.substr(equals + 1), Join("--start: ", name)));
   }
+  with.provenance.agent += Join(" then start(", weights, ")");
   return with;
 }
 

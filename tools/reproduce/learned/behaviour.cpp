@@ -99,31 +99,38 @@ void WriteShares(const std::string& name, const std::array<GpuHours, 2>& hours, 
   }
 }
 
+// Learning curves of agents, and of searches, whose files count generations.
 void ReportCurves(const LearnedSettings& settings, ReproductionPage& page) {
-  std::vector<Cells> csv;
+  std::vector<Cells> learned, searched;
   std::string missing;
   for (const char* name : kCurves) {
-    int found = 0;
+    bool found = false;
     for (const TrainedPolicy& policy : settings.policies.Find(name)) {
       std::ifstream in(std::filesystem::path(policy.file).replace_extension(".csv"));
       std::string line;
-      std::getline(in, line);  // global_step,wall_s,metric
-      for (; std::getline(in, line); ++found) {
+      std::getline(in, line);
+      std::vector<Cells>& rows = line.starts_with("generation") ? searched : learned;
+      for (; std::getline(in, line); found = true) {
         std::istringstream cells(line);
-        std::string step, wall, metric;
-        std::getline(cells, step, ','), std::getline(cells, wall, ','), std::getline(cells, metric, ',');
-        csv.push_back({name, std::to_string(policy.seed), step, wall, metric});
+        std::string at, wall, value;
+        std::getline(cells, at, ','), std::getline(cells, wall, ','), std::getline(cells, value, ',');
+        rows.push_back({name, std::to_string(policy.seed), at, wall, value});
       }
     }
-    if (found == 0) missing += Join(missing.empty() ? "" : ", ", name);
+    if (!found) missing += Join(missing.empty() ? "" : ", ", name);
   }
   page.Heading("Learning curves");
   page.Paragraph(
-      Join("The mean JCT of recent training episodes (on the small training cluster, exploring) against "
-           "environment steps, bands over training seeds.",
+      Join("Of searches: the mean JCT of the policy at each generation's centre over that of the reference "
+           "(`srpt`, "
+           "blind `las`) on the generation's training workloads. Of agents: the mean JCT of recent training "
+           "episodes "
+           "(on the small training cluster, exploring) against environment steps. Bands over training seeds.",
            missing.empty() ? "" : Join(" Not available: ", missing, ".")));
-  page.Csv("learning_curves.csv", {"policy", "seed", "step", "wall_s", "metric"}, csv);
-  if (!csv.empty()) page.Picture("learning_curves.png", "learning curves, bands over training seeds");
+  page.Csv("learning_curves.csv", {"policy", "seed", "step", "wall_s", "metric"}, learned);
+  page.Csv("search_curves.csv", {"policy", "seed", "generation", "wall_s", "ratio"}, searched);
+  if (!searched.empty()) page.Picture("search_curves.png", "search curves, bands over training seeds");
+  if (!learned.empty()) page.Picture("learning_curves.png", "learning curves, bands over training seeds");
 }
 
 }  // namespace

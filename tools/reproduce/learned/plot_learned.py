@@ -77,22 +77,34 @@ def draw_cdf(folder, rows):
     save(figure, folder / "cluster_cdf.png")
 
 
-def draw_curves(folder, rows):
-    """Mean over training seeds of the metric at common steps, the range as a band."""
-    figure, axes = axes_of("Learning curves: training episodes, exploring", "environment steps (millions)", "mean JCT of recent episodes (hours)")
+def draw_bands(axes, rows, x, y):
+    """Mean over training seeds of column y at common points of column x, the range as a band."""
     for k, (policy, own) in enumerate(groups(rows, "policy").items()):
-        curves = [(np.array([float(r["step"]) for r in c]) / 1e6, np.array([float(r["metric"] or "nan") for r in c]) / 3600)
+        curves = [(np.array([float(r[x]) for r in c]), np.array([float(r[y] or "nan") for r in c]))
                   for c in groups(own, "seed").values()]
-        last = min(x[-1] for x, _ in curves)
-        at = np.linspace(max(x[0] for x, _ in curves), last, 200)
-        values = np.array([np.interp(at, x[np.isfinite(y)], y[np.isfinite(y)]) for x, y in curves if np.isfinite(y).any()])
+        at = np.linspace(max(a[0] for a, _ in curves), min(a[-1] for a, _ in curves), 200)
+        values = np.array([np.interp(at, a[np.isfinite(b)], b[np.isfinite(b)]) for a, b in curves if np.isfinite(b).any()])
         if not len(values):
             continue
         axes.plot(at, values.mean(0), color=COLOURS[k % len(COLOURS)], linewidth=1.8, label=f"{policy}, {len(values)} seeds")
         axes.fill_between(at, values.min(0), values.max(0), color=COLOURS[k % len(COLOURS)], alpha=0.18, linewidth=0)
-    axes.set_ylim(0, None)
     axes.legend(frameon=False, fontsize=8)
+
+
+def draw_curves(folder, rows):
+    """Agents: the metric of training episodes."""
+    figure, axes = axes_of("Learning curves: training episodes, exploring", "environment steps (millions)", "mean JCT of recent episodes (hours)")
+    rows = [dict(r, step=float(r["step"]) / 1e6, metric=float(r["metric"] or "nan") / 3600) for r in rows]
+    draw_bands(axes, rows, "step", "metric")
+    axes.set_ylim(0, None)
     save(figure, folder / "learning_curves.png")
+
+
+def draw_searches(folder, rows):
+    """Searches: how the centre of a generation does."""
+    figure, axes = axes_of("Searches on clusters of 24 GPUs, new workloads every generation", "generation", "mean JCT / that of srpt (oracle), las (blind)")
+    draw_bands(axes, rows, "generation", "ratio")
+    save(figure, folder / "search_curves.png")
 
 
 def draw_behaviour(folder, rows):
@@ -167,6 +179,7 @@ def main():
         sys.exit(__doc__.strip())
     folder = pathlib.Path(sys.argv[1])
     drawings = {"cluster.csv": draw_cluster, "cluster_cdf.csv": draw_cdf, "learning_curves.csv": draw_curves,
+                "search_curves.csv": draw_searches,
                 "behaviour.csv": draw_behaviour, "gantt.csv": draw_gantt, "lublin.csv": draw_lublin}
     for name, draw in drawings.items():
         path = folder / name

@@ -67,7 +67,7 @@ bool TrainOne(const Recipe& recipe, int seed, const TrainingPlan& plan) {
         if (!TrainStep(std::move(arguments), run, next)) return false;
       } else {
         const bool tunes = step.verb == RecipeStep::Verb::kTune;
-        if (tunes) arguments.insert(arguments.end(), {"--policy", policy});
+        if (tunes) arguments.insert(arguments.end(), {"--policy", policy, "--curve", result + ".csv"});
         arguments.insert(arguments.end(), {"--out", next});
         if ((tunes ? RunTune : RunEvolve)(arguments) == kExitInterrupted) {
           std::filesystem::remove(next);  // a search does not go on: it begins again

@@ -14,6 +14,8 @@
 #include "agents/gradient_sum.hpp"
 #include "agents/joined_rollout.hpp"
 #include "agents/masked_categorical.hpp"
+#include "agents/on_device/captured_q.hpp"
+#include "agents/on_device/learner_place.hpp"
 #include "agents/priorities.hpp"
 #include "agents/q_learner.hpp"
 #include "agents/replay.hpp"
@@ -51,6 +53,7 @@ constexpr ParamInfo kParams[] = {
     {"normalize_reward", "true", "by the running deviation of the discounted return"},
     {"adam_eps", "0.00000001", "epsilon of Adam"},
     {"fused", "true", "written-out passes on the CPU where the network has them; false: LibTorch's autograd"},
+    {"learner", "auto", "device: captured passes on the device, which a GPU gets by auto | host"},
 };
 
 struct Options {
@@ -60,6 +63,7 @@ struct Options {
   double target_tau, per_alpha, per_beta, epsilon_start, epsilon_end, exploration_fraction, max_grad_norm,
       adam_eps;
   bool double_q, dueling, normalize_reward, fused;
+  LearnerPlace learner;
 };
 
 Options ReadOptions(Params& params) {
@@ -88,6 +92,7 @@ Options ReadOptions(Params& params) {
   o.dueling = params.Bool("dueling");
   o.normalize_reward = params.Bool("normalize_reward");
   o.fused = params.Bool("fused");
+  o.learner = ReadLearnerPlace(params);
   return o;
 }
 
@@ -105,6 +110,11 @@ std::shared_ptr<Network> NetworkOnDevice(const AgentSetup& setup, int quantiles)
 std::unique_ptr<QLearner> MakeLearner(const Options& options, const AgentSetup& setup, Network& online,
                                       Network& target) {
   const TdOptions td = {options.double_q, options.dueling, options.quantiles};
+  if (const std::optional<OnDevice> on = PlaceLearner(options.learner, setup, "dqn")) {
+    online.FixShapes();
+    target.FixShapes();
+    return MakeCapturedQ(setup, *on, online, target, td, options.batch, options.max_grad_norm);
+  }
   std::unique_ptr<QLearner> fused = options.fused ? MakeFusedQ(setup, online, target, td) : nullptr;
   return fused ? std::move(fused) : MakeAutogradQ(setup, online, target, td);
 }
@@ -348,7 +358,7 @@ class Dqn final : public Agent {
       gradients_[0] = learner_->gradient();
       if (setup_.ranks.many()) Average(figures);
       adam_.Step(gradients_, options_.lr.At(fraction),
-                 ClipScale(GradientNorm(gradients_), options_.max_grad_norm));
+                 learner_->Clips() ? 1.0 : ClipScale(GradientNorm(gradients_), options_.max_grad_norm));
       learner_->OnlineChanged();
       if (priorities_) priorities_->Update(step_, error_);
       sum.loss += figures.loss;

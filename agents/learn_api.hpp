@@ -87,6 +87,7 @@ struct BenchTrainRequest {
   std::int64_t warmup_steps = 0;   // environment steps before the clock starts
   std::int64_t steps = 16384;      // environment steps that are timed; a whole rollout at least
   int threads = 1;
+  std::string device = "cpu";  // auto | cpu | cuda
   std::uint64_t seed = 0;
   std::function<void()> on_clock = nullptr;  // called as the clock starts, and as it stops
 };
@@ -120,7 +121,7 @@ struct LearnApi {
   std::string (*build)();                            // "LibTorch 2.11.0, CPU only"
   BenchTrainOutcome (*bench_training)(const BenchTrainRequest&);
 };
-inline constexpr int kLearnApiVersion = 7;
+inline constexpr int kLearnApiVersion = 8;
 inline constexpr const char* kLearnApiSymbol = "berth_learn_api";  // extern "C" const LearnApi* ()
 
 }  // namespace berth

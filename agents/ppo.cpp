@@ -10,6 +10,7 @@
 #include "agents/gradient_sum.hpp"
 #include "agents/joined_rollout.hpp"
 #include "agents/minibatches.hpp"
+#include "agents/on_device/device_ppo.hpp"
 #include "agents/ppo_loss.hpp"
 #include "agents/return_normalizer.hpp"
 #include "agents/returns.hpp"
@@ -41,6 +42,9 @@ constexpr ParamInfo kParams[] = {
     {"normalize_reward", "true", "by the running deviation of the discounted return"},
     {"adam_eps", "0.00001", "epsilon of Adam"},
     {"fused", "true", "written-out passes where the network has them and runs on the CPU; false: autograd"},
+    {"learner", "auto", "device: rollout and update on the device, which a GPU gets by auto | host"},
+    {"overlap", "false", "device: play the next rollout during an update, by the policy before it"},
+    {"precision", "float32", "device: products of the network in float32 | tf32 | bf16"},
 };
 
 PpoOptions ReadOptions(Params& params) {
@@ -50,6 +54,10 @@ PpoOptions ReadOptions(Params& params) {
   o.epochs = static_cast<int>(params.Integer("epochs", 1, 10000));
   o.value_clip = params.Number("value_clip", 0.0, 1e9);
   o.target_kl = params.Number("target_kl", 0.0, 1e3);
+  o.learner = ReadLearnerPlace(params);
+  o.overlap = params.Bool("overlap");
+  constexpr Precision kPrecisions[] = {Precision::kFloat32, Precision::kTf32, Precision::kBf16};
+  o.precision = kPrecisions[params.Choice("precision", {"float32", "tf32", "bf16"})];
   return o;
 }
 
@@ -158,10 +166,15 @@ class Ppo final : public Agent {
         .to(setup_.device);
   }
 
-  // Step by step, as VecNormalize does while it plays: a reward is scaled by what was known at its step.
+  // Of several ranks by the statistics of all their environments.
   void NormalizeRewards() {
-    const JoinedOutcomes all = joined_.Join(
-        setup_.ranks, {rollout_.reward(), rollout_.discount(), rollout_.terminated(), rollout_.truncated()});
+    const JoinedOutcomes outcomes = {rollout_.reward(), rollout_.discount(), rollout_.terminated(),
+                                     rollout_.truncated()};
+    if (!setup_.ranks.many()) {
+      return normalizer_.NormalizeSteps(rollout_.reward(), outcomes.discount, outcomes.terminated,
+                                        outcomes.truncated);
+    }
+    const JoinedOutcomes all = joined_.Join(setup_.ranks, outcomes);
     const auto own = static_cast<std::size_t>(setup_.num_envs),
                n = static_cast<std::size_t>(setup_.all_envs());
     for (std::size_t t = 0; t < static_cast<std::size_t>(options_.n_steps); ++t) {
@@ -480,6 +493,13 @@ PpoOptions ReadRolloutOptions(Params& params) {
 }
 
 std::unique_ptr<Agent> MakePpo(const PpoOptions& options, const AgentSetup& setup) {
+  std::string found;
+  const std::optional<OnDevice> on = PlaceLearner(options.learner, setup, "ppo", &found);
+  if (on) return MakeDevicePpo(options, setup, *on);
+  if (options.overlap || options.precision != Precision::kFloat32) {
+    throw Error(Join("ppo: ", options.overlap ? "overlap=true" : "precision other than float32",
+                     ": expected a learner on the device (learner=device), found ", found));
+  }
   return std::make_unique<Ppo>(options, setup);
 }
 

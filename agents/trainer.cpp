@@ -135,7 +135,7 @@ class Trainer {
       if (turn.interrupted || turn.out_of_time) return turn.interrupted;
       if (turn.report) Report();
       if (turn.save) Save();
-      const Played played = agent_->Play(*request_.env, Fraction(turn.wall_s));
+      const Played played = Play(Fraction(turn.wall_s));
       counters_.steps += played.steps;
       act_s_ += played.act_s;
       env_s_ += played.env_s;
@@ -156,6 +156,24 @@ class Trainer {
   }
 
   double Wall(double now) const { return wall_before_ + now - started_; }
+
+  Played Play(double fraction) {
+    try {
+      return agent_->Play(*request_.env, fraction);
+    } catch (const OutOfDeviceMemory& error) {
+      throw Error(error.what() + Kept());
+    } catch (const c10::OutOfMemoryError&) {
+      throw Error(
+          "out of memory on the device: expected room for a step of training, found less; fewer "
+          "environments or a smaller batch may fit" +
+          Kept());
+    }
+  }
+
+  // Which checkpoint is left.
+  std::string Kept() const {
+    return !path_.empty() && saved_steps_ > 0 ? Join(" (", path_, " holds step ", saved_steps_, ")") : "";
+  }
 
   // Without a time limit a function of the steps alone, so that runs repeat.
   double Fraction(double wall_s) const {
@@ -214,7 +232,7 @@ class Trainer {
       if (torch::isfinite(item.value()).all().item<bool>()) continue;
       throw Error(Join("training diverged by step ", counters_.steps,
                        ": expected finite parameters, found others in ", item.key(), "; a lower lr may help",
-                       saved_steps_ > 0 ? Join(" (", path_, " holds step ", saved_steps_, ")") : ""));
+                       Kept()));
     }
   }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "agents/agent.hpp"
+#include "agents/device.hpp"
 #include "agents/kernels/gemm.hpp"
 #include "agents/stopwatch.hpp"
 #include "agents/tasks/cart_pole.hpp"
@@ -85,6 +86,7 @@ BenchTrainOutcome BenchTraining(const BenchTrainRequest& request) {
   setup.num_envs = env->num_envs();
   setup.seed = request.seed;
   setup.threads = request.threads;
+  setup.device = ChooseDevice(request.device).device;
   const std::unique_ptr<Agent> agent = MakeAgent(request.agent, setup);
   env->Reset(agent->First());
 

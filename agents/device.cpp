@@ -3,24 +3,47 @@
 #include <dlfcn.h>
 
 #include <array>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
+#include "agents/cuda/cuda_library.hpp"
 #include "env/check.hpp"
 #include "env/spec.hpp"
 
 namespace berth {
 namespace {
 
-// We link LibTorch's CPU library alone; its CUDA library registers itself when it is loaded. Only where there
-// is a driver: it takes seconds and a gigabyte.
-void LoadCudaLibrary() {
-  std::error_code ignored;
-  if (!std::filesystem::exists("/proc/driver/nvidia/version", ignored)) return;
+constexpr const char* kDriverVersion = "/proc/driver/nvidia/version";
+
+// "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.95.05 ...", or "".
+std::string Driver() {
+  std::ifstream in(kDriverVersion);
+  std::string line;
+  std::getline(in, line);
+  return line;
+}
+
+std::filesystem::path CudaLibraryOfLibTorch() {
   Dl_info info{};
-  if (dladdr(reinterpret_cast<const void*>(&torch::cuda::is_available), &info) == 0) return;
-  const auto library = std::filesystem::path(info.dli_fname).parent_path() / "libtorch_cuda.so";
-  if (std::filesystem::exists(library, ignored)) dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL);
+  if (dladdr(reinterpret_cast<const void*>(&torch::cuda::is_available), &info) == 0) return {};
+  return std::filesystem::path(info.dli_fname).parent_path() / "libtorch_cuda.so";
+}
+
+// We link LibTorch's CPU library alone; its CUDA library registers itself when it is loaded. Only where there
+// is a driver: it takes seconds and a gigabyte. Gives back "loaded", or why not.
+std::string LoadCudaLibrary() {
+  static const std::string outcome = []() -> std::string {
+    const std::filesystem::path library = CudaLibraryOfLibTorch();
+    std::error_code ignored;
+    if (!std::filesystem::exists(library, ignored))
+      return Join("no libtorch_cuda.so beside ", library.parent_path().string(),
+                  ": a LibTorch for CPUs alone");
+    if (!std::filesystem::exists(kDriverVersion, ignored)) return "there, not loaded without a driver";
+    if (dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL) != nullptr) return "loaded";
+    return Join("does not load: ", dlerror(), " (tools/setup --cuda installs what it needs)");
+  }();
+  return outcome;
 }
 
 // "NVIDIA H200" as the driver names its first GPU, or "".
@@ -50,12 +73,40 @@ ChosenDevice ChooseDevice(const std::string& wanted) {
   LoadCudaLibrary();
   if (torch::cuda::is_available()) {
     const std::string name = GpuName();
-    return {torch::Device(torch::kCUDA, 0), name.empty() ? "cuda:0" : "cuda:0 (" + name + ")"};
+    std::string description = name.empty() ? "cuda:0" : "cuda:0 (" + name + ")";
+    std::string why;
+    if (cuda::OpenCudaLibrary(&why) == nullptr) description += ", LibTorch's operations alone: " + why;
+    return {torch::Device(torch::kCUDA, 0), description};
   }
   if (wanted == "cuda") {
-    throw Error(Join("--device cuda: expected a CUDA GPU, found none (", DescribeLibTorch(), ")"));
+    throw Error(DescribeMissing(LookForCuda()));
   }
   return {torch::kCPU, "cpu (chosen by auto: no CUDA GPU found)"};
+}
+
+CudaFindings LookForCuda() {
+  CudaFindings found;
+  found.driver = Driver();
+  found.libtorch = LoadCudaLibrary();
+  found.gpu = torch::cuda::is_available();
+  if (!cuda::HasCudaLibrary()) {
+    found.kernels = "without CUDA kernels (the preset cuda builds them)";
+  } else {
+    found.kernels = "with CUDA kernels";
+    std::string why;
+    if (found.gpu && cuda::OpenCudaLibrary(&why) == nullptr) found.kernels = why;
+  }
+  return found;
+}
+
+std::string DescribeMissing(const CudaFindings& found) {
+  std::string driver = found.driver.empty() ? Join("none (no ", kDriverVersion, ")") : found.driver;
+  // All is there, and still: hidden, or taken away.
+  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  if (!found.driver.empty() && found.libtorch == "loaded" && !found.gpu)
+    driver += visible != nullptr ? Join(", but no GPU (CUDA_VISIBLE_DEVICES=", visible, ")") : ", but no GPU";
+  return Join("--device cuda: expected a CUDA GPU, found none; driver: ", driver, "; LibTorch ",
+              TORCH_VERSION, "'s CUDA library: ", found.libtorch, "; this build: ", found.kernels);
 }
 
 std::string DescribeLibTorch() {

@@ -5,12 +5,30 @@
 
 #include <string>
 
+#include "env/check.hpp"
+
 namespace berth {
 
 struct ChosenDevice {
   torch::Device device = torch::kCPU;
   std::string description;  // "cpu", "cuda:0 (name)", and why where auto chose the CPU
 };
+// The device has too little memory: says for what, and what would fit.
+struct OutOfDeviceMemory : Error {
+  using Error::Error;
+};
+
+// What `cuda` needs and what was found of it, each as a phrase.
+struct CudaFindings {
+  std::string driver;    // "" = none
+  std::string libtorch;  // LibTorch's CUDA library: "loaded", or why not
+  std::string kernels;   // this build's own: "built", or why not
+  bool gpu = false;      // LibTorch sees one
+};
+CudaFindings LookForCuda();
+// "--device cuda: expected a CUDA GPU, found: driver: none ...": one line that names what is missing.
+std::string DescribeMissing(const CudaFindings& findings);
+
 // `auto` takes the first GPU, or the CPU where there is none. Throws Error for `cuda` without a GPU and for
 // other words.
 ChosenDevice ChooseDevice(const std::string& wanted);

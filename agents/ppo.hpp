@@ -5,6 +5,8 @@
 #include <memory>
 
 #include "agents/agent.hpp"
+#include "agents/on_device/learner_place.hpp"
+#include "agents/on_device/precision.hpp"
 #include "agents/schedule.hpp"
 
 namespace berth {
@@ -16,6 +18,9 @@ struct PpoOptions {
   double gae_lambda = 1.0, lambda_within_instant = 1.0, ent_coef = 0.0, vf_coef = 0.5, max_grad_norm = 0.5,
          adam_eps = 1e-5;
   bool normalize_advantage = false, normalize_reward = false, fused = true;
+  LearnerPlace learner = LearnerPlace::kAuto;
+  bool overlap = false;  // of the learner on the device, as the next
+  Precision precision = Precision::kFloat32;
   // As they stand here one step on the whole rollout, with every ratio 1: the plain policy gradient.
   Schedule clip{1e9};
   int epochs = 1;

@@ -28,6 +28,8 @@ class QLearner {
   virtual TdFigures Gradient(const TdBatch& batch, std::span<float> error) = 0;
   // [P] in the order and on the device of the flat parameters (flat_parameters.hpp).
   virtual const torch::Tensor& gradient() const = 0;
+  // Is gradient() clipped to the options' norm already?
+  virtual bool Clips() const { return false; }
   // The parameters were changed.
   virtual void OnlineChanged() {}
   virtual void TargetChanged() {}

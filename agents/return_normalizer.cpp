@@ -29,6 +29,17 @@ void ReturnNormalizer::Update(std::span<const float> reward, std::span<const flo
   }
 }
 
+void ReturnNormalizer::NormalizeSteps(std::span<float> reward, std::span<const float> discount,
+                                      std::span<const std::uint8_t> terminated,
+                                      std::span<const std::uint8_t> truncated) {
+  const std::size_t n = return_.size();
+  for (std::size_t begin = 0; begin < reward.size(); begin += n) {
+    const auto step = reward.subspan(begin, n);
+    Update(step, discount.subspan(begin, n), terminated.subspan(begin, n), truncated.subspan(begin, n));
+    for (float& r : step) r = Normalize(r);
+  }
+}
+
 double ReturnNormalizer::Scale() const {
   return 1.0 / std::sqrt(variance_ + 1e-8);
 }

@@ -18,6 +18,10 @@ class ReturnNormalizer {
   // One step of every environment, [N] each: moves the statistics.
   void Update(std::span<const float> reward, std::span<const float> discount,
               std::span<const std::uint8_t> terminated, std::span<const std::uint8_t> truncated);
+  // Steps of a rollout, [T, N] each, as VecNormalize does while it plays: a reward is scaled by what was
+  // known at its step.
+  void NormalizeSteps(std::span<float> reward, std::span<const float> discount,
+                      std::span<const std::uint8_t> terminated, std::span<const std::uint8_t> truncated);
   // Multiply a reward by this and clip to +-kClip.
   double Scale() const;
   float Normalize(float reward) const;

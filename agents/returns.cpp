@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <limits>
 
+#include "agents/cuda/backward_scan.hpp"
 #include "env/check.hpp"
 
 namespace berth {
@@ -17,20 +18,25 @@ void Gae(const GaeInput& input, double lambda, double lambda_within_instant, std
                   input.final_value.size() == size && input.last_value.size() == envs &&
                   advantage.size() == size && returns.size() == size,
               "sizes differ from ", size);
-  for (std::size_t i = 0; i < envs; ++i) {
+  const cuda::GaeRule rule = {{.steps = input.steps,
+                               .envs = input.envs,
+                               .reward = input.reward.data(),
+                               .discount = input.discount.data(),
+                               .value = input.value.data(),
+                               .terminated = input.terminated.data(),
+                               .truncated = input.truncated.data(),
+                               .final_value = input.final_value.data(),
+                               .last_value = input.last_value.data(),
+                               .lambda = lambda,
+                               .lambda_within_instant = lambda_within_instant}};
+  for (int i = 0; i < input.envs; ++i) {
     double trace = 0.0;
-    for (std::size_t t = static_cast<std::size_t>(input.steps); t-- > 0;) {
-      const std::size_t k = t * envs + i;
-      const double discount = input.discount[k];
-      double next =
-          t + 1 == static_cast<std::size_t>(input.steps) ? input.last_value[i] : input.value[k + envs];
-      if (input.truncated[k]) next = input.final_value[k];
-      if (input.terminated[k]) next = 0.0;
-      const bool ended = input.terminated[k] || input.truncated[k];
-      const double decay = ended ? 0.0 : discount * (discount < 1.0 ? lambda : lambda_within_instant);
-      trace = input.reward[k] + discount * next - input.value[k] + decay * trace;
-      advantage[k] = static_cast<float>(trace);
-      returns[k] = static_cast<float>(trace + input.value[k]);
+    for (int t = input.steps; t-- > 0;) {
+      const cuda::Affine map = rule.Map(t, i);
+      const double later = trace;
+      trace = map.add + map.multiply * trace;
+      const std::size_t k = static_cast<std::size_t>(t) * envs + static_cast<std::size_t>(i);
+      rule.Write(t, i, later, trace, &advantage[k], &returns[k]);
     }
   }
 }

@@ -2,6 +2,7 @@
 
 #include <bit>
 
+#include "agents/kernels/sum_tree_search.hpp"
 #include "env/check.hpp"
 
 namespace berth {
@@ -19,15 +20,7 @@ void SumTree::Set(std::size_t leaf, double value) {
 
 std::size_t SumTree::Find(double mass) const {
   BERTH_CHECK(total() > 0.0, "nothing to draw");
-  std::size_t at = 1;
-  while (at < first_) {
-    at *= 2;
-    // Rounding may leave a mass beyond the last leaf above 0: never into an empty half.
-    if (mass < node_[at] || !(node_[at + 1] > 0.0)) continue;
-    mass -= node_[at];
-    ++at;
-  }
-  return at - first_;
+  return LeafAt(node_.data(), first_, mass);
 }
 
 }  // namespace berth

@@ -32,6 +32,7 @@ struct Script : TemporaryFolder {
     Program("build/release/berth_tests", "echo '5 passed, 0 failed, 2 skipped'");
     Program("build/release/berth_learn_tests", "echo '3 passed, 0 failed'");
     Program("python/test", "echo '4 passed, 0 failed'");
+    Program("tools/compile_cuda", "echo '1 passed, 0 failed'");
   }
   void Program(const std::string& name, const std::string& body) {
     fs::create_directories(fs::path(*this / name).parent_path());
@@ -54,10 +55,10 @@ struct Script : TemporaryFolder {
 TEST_CASE("tools/test: adds up its suites") {
   Script script;
   CHECK(script.Run() == 0);
-  CHECK_THAT(script.said, EndsWith("\n12 passed, 0 failed, 2 skipped\n"));
+  CHECK_THAT(script.said, EndsWith("\n13 passed, 0 failed, 2 skipped\n"));
   script.Program("build/release/berth_learn_tests", "echo '2 passed, 1 failed'; exit 1");
   CHECK(script.Run() == 1);
-  CHECK_THAT(script.said, EndsWith("\n11 passed, 1 failed, 2 skipped\n"));
+  CHECK_THAT(script.said, EndsWith("\n12 passed, 1 failed, 2 skipped\n"));
 }
 
 TEST_CASE("tools/test: a suite that crashes or runs nothing has failed") {
@@ -65,7 +66,7 @@ TEST_CASE("tools/test: a suite that crashes or runs nothing has failed") {
   script.Program("build/release/berth_tests", "kill -SEGV $$");
   script.Program("build/release/berth_learn_tests", "echo '0 passed, 0 failed'");
   CHECK(script.Run() == 1);
-  CHECK_THAT(script.said, EndsWith("\n4 passed, 2 failed\n"));
+  CHECK_THAT(script.said, EndsWith("\n5 passed, 2 failed\n"));
 }
 
 TEST_CASE(
@@ -75,10 +76,10 @@ TEST_CASE(
   script.Program("python/test", "echo '4 passed, 0 failed'; touch ran");
   CHECK(script.Run() == 1);
   CHECK_THAT(script.said, Contains("a bug of ours") && Contains("BERTH_OFFLINE=1 tools/test") &&
-                              EndsWith("\n8 passed, 1 failed, 2 skipped\n"));
+                              EndsWith("\n9 passed, 1 failed, 2 skipped\n"));
   CHECK(script.Run("BERTH_OFFLINE=1") == 0);
   CHECK_THAT(script.said,
-             Contains("skipped: the Python package") && EndsWith("\n8 passed, 0 failed, 3 skipped\n"));
+             Contains("skipped: the Python package") && EndsWith("\n9 passed, 0 failed, 3 skipped\n"));
   CHECK(!fs::exists(script / "ran"));
 }
 
@@ -87,7 +88,25 @@ TEST_CASE("tools/test: asks for a browser, and does without") {
   script.Program("tools/setup", "echo \"asked ${1:-}\"; [ \"${1:-}\" != --browser ]");
   CHECK(script.Run() == 0);
   CHECK_THAT(script.said,
-             Contains("asked --browser\nno browser: ") && EndsWith("\n12 passed, 0 failed, 2 skipped\n"));
+             Contains("asked --browser\nno browser: ") && EndsWith("\n13 passed, 0 failed, 2 skipped\n"));
+}
+
+TEST_CASE("tools/compile_cuda: where there is no nvcc it says so, where the compiler fails it has failed") {
+  Script script;
+  fs::remove(script / "tools/compile_cuda");
+  fs::copy_file(fs::path(BERTH_SOURCE_DIR) / "tools/compile_cuda", script / "tools/compile_cuda");
+  CHECK(script.Run("CUDACXX=/no/nvcc") == 0);
+  CHECK_THAT(script.said,
+             Contains("cuda: skipped: the preset cuda is not compiled: no nvcc (looked for /no/nvcc)") &&
+                 EndsWith("\n12 passed, 0 failed, 3 skipped\n"));
+  script.Program("bin/nvcc", "");
+  script.Program("bin/cmake", "[ \"$*\" = '--preset cuda' ]");
+  CHECK(script.Run("CUDACXX=$PWD/bin/nvcc") == 0);
+  CHECK_THAT(script.said,
+             Contains("cuda: the preset cuda compiles: ") && EndsWith("\n13 passed, 0 failed, 2 skipped\n"));
+  script.Program("bin/cmake", "exit 1");
+  CHECK(script.Run("CUDACXX=$PWD/bin/nvcc") == 1);
+  CHECK_THAT(script.said, EndsWith("\n12 passed, 1 failed, 2 skipped\n"));
 }
 
 }  // namespace berth

@@ -1,7 +1,8 @@
 # Shared by the scripts of this folder, which source it: where we are, headings, and the one way to build.
 set -euo pipefail
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-build=$top/build/release
+preset=${BERTH_PRESET:-release}  # cuda: with kernels of its own for a GPU
+build=$top/build/$preset
 venv=$top/.venv
 # Scripts that call each other count from the first one's start.
 export BERTH_BEGUN=${BERTH_BEGUN:-$(date +%s)}
@@ -10,9 +11,9 @@ elapsed() { local s=$(($(date +%s) - BERTH_BEGUN)); printf '%d:%02d' $((s / 60))
 stage() { printf '\n== %s (at %s)\n' "$*" "$(elapsed)"; }
 fail() { printf '%s: %s\n' "$(basename "$0")" "$*" >&2; exit 2; }
 
-# configure_once: the preset release; afterwards ninja repeats it by itself when CMake files change.
+# configure_once: the preset; afterwards ninja repeats it by itself when CMake files change.
 configure_once() {
-  [ -f "$build/build.ninja" ] || (cd "$top" && cmake --preset release >"$top/build/configure.log" 2>&1) \
+  [ -f "$build/build.ninja" ] || (cd "$top" && cmake --preset "$preset" >"$top/build/configure.log" 2>&1) \
     || { cat "$top/build/configure.log" >&2; fail "cannot configure; tools/setup installs what is missing"; }
 }
 
@@ -25,5 +26,6 @@ build() {
 build_quietly() {
   mkdir -p "$top/build"
   configure_once
-  ninja -C "$build" -j "$(nproc)" --quiet "$@" >&2
+  # torchrun and srun start several at once: one builds, the others wait and find everything done
+  flock "$top/build/lock" ninja -C "$build" -j "$(nproc)" --quiet "$@" >&2
 }

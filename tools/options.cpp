@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <iterator>
+#include <sstream>
 
 #include "data/text_file.hpp"
 #include "env/check.hpp"
@@ -21,8 +23,8 @@ bool IsMeta(const std::string& name) {
 }
 
 // Boost's reader keeps no line numbers: the line that assigns `key`, for messages.
-int LineOf(const std::string& path, const std::string& key) {
-  std::ifstream in(path);
+int LineOf(const std::string& text, const std::string& key) {
+  std::istringstream in(text);
   std::string line;
   for (int number = 1; std::getline(in, line); ++number) {
     const auto begin = line.find_first_not_of(" \t");
@@ -68,6 +70,12 @@ void Options::Output(const std::string& name, const std::string& help) {
   Declare(std::move(option));
 }
 
+void Options::Inputs(const std::string& name, const std::string& help) {
+  Option option;
+  option.name = name, option.help = help, option.takes_words = true;
+  Declare(std::move(option));
+}
+
 void Options::Switch(const std::string& name, const std::string& help) {
   Option option;
   option.name = name, option.default_value = "false", option.help = help, option.is_switch = true;
@@ -86,6 +94,8 @@ bool Options::Parse(const std::vector<std::string>& arguments) {
   for (const Option& option : options_) {
     if (option.is_switch) {
       description.add_options()(option.name.c_str(), po::value<std::string>()->implicit_value("true"));
+    } else if (option.takes_words) {
+      description.add_options()(option.name.c_str(), po::value<std::vector<std::string>>()->multitoken());
     } else if (option.name == "set") {
       description.add_options()("set", po::value<std::vector<std::string>>());
     } else {
@@ -112,6 +122,7 @@ bool Options::Parse(const std::vector<std::string>& arguments) {
       BERTH_CHECK(option != nullptr, "parsed an undeclared option ", name);
       if (!option->origin.empty()) throw Error(Join("--", name, ": expected once, found twice"));
       option->value = value;
+      if (option->takes_words) option->words = given.value;
       option->origin = option->is_positional ? name : "--" + name;
     }
   } catch (const po::unknown_option& error) {
@@ -191,12 +202,17 @@ void Options::Give(const std::string& keyword, const std::string& value) {
 void Options::ReadConfig(const std::string& path) {
   CheckReadable(path);
   std::ifstream in(path);
+  ReadConfigText(std::string(std::istreambuf_iterator<char>(in), {}), path);
+}
+
+void Options::ReadConfigText(const std::string& text, const std::string& path) {
+  std::istringstream in(text);
   try {
     const po::options_description none;
     const auto parsed = po::parse_config_file(in, none, /*allow_unregistered=*/true);
     for (const po::option& given : parsed.options) {
       const std::string& key = given.string_key;
-      const std::string where = Join(path, ":", LineOf(path, key), ": ", key);
+      const std::string where = Join(path, ":", LineOf(text, key), ": ", key);
       Option* option = Lookup(key);
       if (option == nullptr || IsMeta(key)) {
         throw Error(Join(where, ": unknown option of berth ", verb_, DidYouMean(key, Keys())));
@@ -223,6 +239,12 @@ bool Options::Given(const std::string& name) const {
 
 const std::string& Options::Text(const std::string& name) const {
   return Find(name).value;
+}
+
+std::vector<std::string> Options::Words(const std::string& name) const {
+  const Option& option = Find(name);
+  if (!option.takes_words || option.value.empty()) return {};
+  return option.words.empty() ? std::vector<std::string>{option.value} : option.words;
 }
 
 const std::string& Options::Required(const std::string& name) const {

@@ -32,6 +32,7 @@ class Options {
   // others.
   void Input(const std::string& name, const std::string& help);
   void Output(const std::string& name, const std::string& help);
+  void Inputs(const std::string& name, const std::string& help);      // one or more words behind the flag
   void Switch(const std::string& name, const std::string& help);      // --name alone means true
   void Positional(const std::string& name, const std::string& help);  // the word without a flag
 
@@ -41,11 +42,14 @@ class Options {
   void Give(const std::string& keyword, const std::string& value);
   // Values for whatever is still at its default, as --config gives them. Call after Parse.
   void ReadConfig(const std::string& path);
+  // The same of a text, which messages call `where`.
+  void ReadConfigText(const std::string& text, const std::string& where);
   // Replaces the value, e.g. a path made absolute before the configuration is recorded.
   void Assign(const std::string& name, const std::string& value);
 
   bool Given(const std::string& name) const;  // not at its default
   const std::string& Text(const std::string& name) const;
+  std::vector<std::string> Words(const std::string& name) const;          // of Inputs
   const std::string& Required(const std::string& name) const;             // Error when empty
   double Number(const std::string& name, double low, double high) const;  // inclusive bounds
   std::int64_t Integer(const std::string& name, std::int64_t low, std::int64_t high) const;
@@ -65,6 +69,8 @@ class Options {
     std::string default_value;
     std::string origin;  // empty = default
     bool is_switch = false, is_positional = false, is_input = false, is_output = false;
+    std::vector<std::string> words;
+    bool takes_words = false;
   };
   void Declare(Option option);
   const Option& Find(const std::string& name) const;

@@ -15,32 +15,17 @@ constexpr float kLeastSum = 2e-9F;
 double AddLosses(const PpoCoefficients& c, const PpoRow& row, float log_prob, float entropy, float value,
                  float& d_value, PpoTotals& totals) {
   const float log_ratio = log_prob - row.old_log_prob;
-  const float ratio = std::exp(log_ratio);
-  const float low = static_cast<float>(1.0 - c.clip), high = static_cast<float>(1.0 + c.clip);
-  const float plain = ratio * row.advantage, clipped = std::clamp(ratio, low, high) * row.advantage;
-  totals.policy_loss -= std::min(plain, clipped);
-
-  float error = value - row.returns, squared = error * error;
-  if (c.value_clip > 0.0) {
-    const auto range = static_cast<float>(c.value_clip);
-    const float moved = value - row.old_value;
-    const float clipped_error = row.old_value + std::clamp(moved, -range, range) - row.returns;
-    if (clipped_error * clipped_error > squared) {
-      squared = clipped_error * clipped_error;
-      error = std::abs(moved) > range ? 0.0F : clipped_error;
-    }
-  }
-  totals.value_loss += 0.5 * squared;
-  d_value += static_cast<float>(c.vf_coef * error / c.rows);
-
+  const PpoRowLoss loss =
+      LossOf(c, {row.advantage, row.returns, row.old_value}, log_ratio, std::exp(log_ratio), value);
+  totals.policy_loss += loss.policy_loss;
+  totals.value_loss += loss.value_loss;
+  d_value += loss.d_value;
   totals.entropy += entropy;
-  const float distance = std::abs(ratio - 1.0F);
-  totals.figures[0] += ratio - 1.0F - log_ratio;
+  totals.figures[0] += loss.approx_kl;
   totals.figures[1] -= log_ratio;
-  totals.figures[2] += distance > static_cast<float>(c.clip) ? 1.0 : 0.0;
-  totals.figures[3] = std::max(totals.figures[3], static_cast<double>(distance));
-  // The minimum is a constant exactly where the clipped one is less (Schulman et al. 2017, eq. 7).
-  return clipped < plain ? 0.0 : -static_cast<double>(plain) / c.rows;
+  totals.figures[2] += loss.clipped ? 1.0 : 0.0;
+  totals.figures[3] = std::max(totals.figures[3], static_cast<double>(loss.distance));
+  return loss.d_log_prob;
 }
 
 }  // namespace

@@ -6,12 +6,9 @@
 #include <span>
 #include <vector>
 
-namespace berth {
+#include "agents/fused/ppo_losses.hpp"
 
-struct PpoCoefficients {
-  double clip = 0.2, value_clip = 0.0, vf_coef = 0.5, ent_coef = 0.0;
-  double rows = 1.0;  // of the whole minibatch: what the sums are divided by
-};
+namespace berth {
 
 struct PpoRow {
   std::span<const std::uint8_t> mask;  // [A]

@@ -24,6 +24,9 @@ class Network : public torch::nn::Module {
  public:
   // observation [B, layout.size()] float32 on the module's device.
   virtual NetworkOutput Forward(const torch::Tensor& observation) = 0;
+  // From now on shapes depend on the batch's size alone, not on what is in it: nothing is skipped, nothing is
+  // read back from the device, so that a pass can be captured in a CUDA graph. The same numbers, to rounding.
+  virtual void FixShapes() {}
 };
 
 struct NetworkInfo {

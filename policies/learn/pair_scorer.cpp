@@ -7,8 +7,9 @@
 namespace berth {
 namespace {
 
-// The equations are in policies/pair_scorer.hpp. Pairs of absent rows are not computed: queues are seldom
-// full.
+// The equations are in policies/pair_scorer.hpp. Pairs of absent rows are not computed, queues being seldom
+// full, unless shapes are fixed: then they are computed and their scores set to the 0 that they have
+// otherwise.
 class PairScorer : public LayeredNetwork {
  public:
   PairScorer(const PairScorerOptions& options, const ObservationLayout& layout, int num_actions,
@@ -31,6 +32,8 @@ class PairScorer : public LayeredNetwork {
     if (options.skip) skip_ = &Layer("skip");
   }
 
+  void FixShapes() override { fixed_shapes_ = true; }
+
   NetworkOutput Forward(const torch::Tensor& observation) override {
     const std::int64_t b = observation.size(0), q = layout_.q, g = layout_.g;
     const std::int64_t fj = layout_.job_channels, fp = layout_.pair_channels, ft = layout_.type_channels;
@@ -49,7 +52,9 @@ class PairScorer : public LayeredNetwork {
     const torch::Tensor c =
         Activate(activation_, context_.Forward(torch::cat({global, mean, most, mean_type}, 1)));
 
-    const torch::Tensor rows = present.flatten().nonzero().squeeze(1);  // [n] of B * Q
+    const torch::Tensor rows = fixed_shapes_
+                                   ? torch::arange(b * q, observation.options().dtype(torch::kInt64))
+                                   : present.flatten().nonzero().squeeze(1);  // [n] of B * Q
     const torch::Tensor batch = rows.div(q, "floor");
     const torch::Tensor present_jobs = jobs.reshape({b * q, fj}).index_select(0, rows);  // [n, Fj]
     const torch::Tensor present_pairs = pairs.index_select(0, rows);                     // [n, G, Fp]
@@ -68,6 +73,7 @@ class PairScorer : public LayeredNetwork {
       const torch::Tensor of_type = skip_->Part(types, fj + fp) + skip_->bias;
       found = found + of_job_and_pair(*skip_) + of_type.index_select(0, batch);
     }
+    if (fixed_shapes_) found = found * present.reshape({b * q, 1, 1});
     torch::Tensor scores = torch::zeros({b * q, g * outputs_}, found.options())
                                .index_copy(0, rows, found.flatten(1))
                                .reshape({b, q * g * outputs_});
@@ -80,6 +86,7 @@ class PairScorer : public LayeredNetwork {
  private:
   ObservationLayout layout_;
   std::int64_t outputs_;
+  bool fixed_shapes_ = false;
   Activation activation_;
   const DenseModule &job_, &type_, &context_, &score_, &value_hidden_, &value_;
   const DenseModule *done_hidden_ = nullptr, *done_ = nullptr, *skip_ = nullptr;

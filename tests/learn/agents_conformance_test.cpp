@@ -45,6 +45,7 @@ void ForEveryPair(const F& check) {
   }
   for (const NetworkInfo& network : Networks()) {
     CAPTURE(network.name);
+    check("ppo(learner=device,overlap=true,n_steps=8,minibatch=16,epochs=2)", std::string(network.name));
     check("dqn(quantiles=3,buffer=400,learning_starts=16,batch=8,train_freq=8,gradient_steps=1,n_step=2)",
           std::string(network.name));
   }

@@ -17,10 +17,15 @@ namespace berth {
 namespace {
 
 constexpr const char* kPpo = "ppo(n_steps=8,minibatch=16,epochs=2,lr_schedule=linear)";
+constexpr const char* kDevice = "ppo(learner=device,n_steps=8,minibatch=16,epochs=2,lr_schedule=linear)";
+constexpr const char* kOverlap = "ppo(learner=device,overlap=true,n_steps=8,minibatch=16,epochs=2)";
 constexpr const char* kDqn =
     "dqn(buffer=300,learning_starts=64,batch=8,train_freq=8,gradient_steps=2,target_interval=40,n_step=3)";
 constexpr const char* kAutograd =
     "dqn(buffer=300,learning_starts=64,batch=8,train_freq=8,gradient_steps=2,target_interval=40,fused=false)";
+constexpr const char* kCaptured =
+    "dqn(buffer=300,learning_starts=64,batch=8,train_freq=8,gradient_steps=2,target_interval=40,learner="
+    "device)";
 constexpr const char* kPrioritised =
     "dqn(buffer=300,learning_starts=64,batch=8,train_freq=8,gradient_steps=2,n_step=2,per_alpha=0.6)";
 
@@ -55,8 +60,8 @@ std::vector<double> Contents(const std::string& path) {
       append(in.Array<std::int64_t>(name));
     } else if (is("replay/priority")) {
       append(in.Array<double>(name));
-    } else if (is("network") || is("target") || is("_moment_") || is("examples/observation") ||
-               is("replay/")) {
+    } else if (is("network") || is("target") || is("acting") || is("_moment_") ||
+               is("examples/observation") || is("replay/")) {
       append(in.Array<float>(name));
     } else if (is("return_normalizer")) {
       append(in.Array<double>(name));
@@ -73,7 +78,7 @@ std::vector<double> Contents(const std::string& path) {
 }  // namespace
 
 TEST_CASE("an interrupted run continues bit for bit") {
-  for (const std::string agent : {kPpo, kDqn, kAutograd, kPrioritised}) {
+  for (const std::string agent : {kPpo, kDevice, kOverlap, kDqn, kAutograd, kCaptured, kPrioritised}) {
     for (const int threads : {1, 2}) {
       CAPTURE(agent, threads);
       const test::TemporaryFolder folder;
@@ -171,7 +176,7 @@ TEST_CASE("checkpoints of format 4: PPO's are read, DQN's refused in one line") 
     env.Reset(agent->First());
     TrainOnce(*agent, env, 0.0);
     h5::Writer out(folder / "four.h5", kCheckpointKind, 4);
-    agent->Save(out);
+    agent->Save(&out);
     out.Commit();
     const h5::Reader in(folder / "four.h5", kCheckpointKind, kCheckpointVersion);
     if (spec == kPpo) {

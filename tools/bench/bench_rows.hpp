@@ -15,7 +15,8 @@
   X(SolveRows)                \
   X(ReplayRows)               \
   X(ThreadRows)               \
-  X(TrainRows)
+  X(TrainRows)                \
+  X(DeviceRows)
 
 namespace berth::bench {
 

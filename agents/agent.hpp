@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "agents/ranks.hpp"
 #include "data/hdf5_file.hpp"
 #include "env/batch_env.hpp"
 #include "env/spec.hpp"
@@ -32,13 +33,18 @@ struct AgentSetup {
   std::uint64_t seed = 0;
   torch::Device device = torch::kCPU;
   int threads = 1;  // own workers on the CPU, each with one intra-op thread
+  // Where several processes train together: num_envs are this one's, and what options and figures mean is of
+  // all_envs().
+  Ranks ranks = {};
+  int all_envs() const { return ranks.many() ? ranks.all_envs() : num_envs; }
+  int first_env() const { return ranks.many() ? ranks.first_env() : 0; }
 };
 
 using Figures = std::vector<std::pair<std::string, double>>;  // CleanRL's names: "losses/policy_loss", ...
 
 // What one call of Play did.
 struct Played {
-  std::int64_t steps = 0;  // of all environments together
+  std::int64_t steps = 0;  // of all environments together, those of other ranks included
   bool learnt = false;
   double act_s = 0.0, env_s = 0.0, learn_s = 0.0;  // wall clock
   // Parts of learn_s, 0 where the agent does not tell them apart; means over threads.
@@ -54,7 +60,9 @@ class Agent {
   // environment, or a rollout and the update from it. `fraction` of the training that is done, 0 to 1, moves
   // the schedules.
   virtual Played Play(BatchEnv& env, double fraction) = 0;
-  virtual void Save(h5::Writer& out) const = 0;
+  // With several ranks on each of them: null where the rank only gives what rank 0 writes. Load reads a file
+  // of any number of ranks.
+  virtual void Save(h5::Writer* out) = 0;
   virtual void Load(const h5::Reader& in) = 0;
 
   // Best actions for rows [B, D] and [B, A]; draws nothing, changes nothing.

@@ -2,6 +2,7 @@
 
 #include "agents/tensor_io.hpp"
 #include "env/check.hpp"
+#include "env/vec_env.hpp"
 #include "policies/mdp_io.hpp"
 
 namespace berth {
@@ -90,7 +91,7 @@ RunIdentity IdentityOf(const TrainRequest& request) {
   run.mdp = request.mdp;
   run.layout = request.env->layout();
   run.num_actions = request.env->num_actions();
-  run.num_envs = request.env->num_envs();
+  run.num_envs = request.world.many() ? request.all_envs : request.env->num_envs();
   run.gpu_types = request.gpu_types;
   run.seed = request.seed;
   run.config = request.config;
@@ -101,13 +102,16 @@ RunIdentity IdentityOf(const TrainRequest& request) {
 }
 
 void SaveCheckpoint(const std::string& path, const RunIdentity& run, const TrainCounters& counters,
-                    const Agent& agent, const BatchEnv& env) {
+                    Agent& agent, const BatchEnv& env, const Ranks& ranks) {
+  std::vector<std::uint8_t> state = env.SaveState();
+  if (ranks.many()) state = JoinEnvStates(ranks.JoinBlocks(state));
+  if (ranks.rank() != 0) return agent.Save(nullptr);
   h5::Writer out(path, kCheckpointKind, kCheckpointVersion);
   WriteIdentity(out, run);
   out.Array<std::int64_t>("counters/steps", std::vector<std::int64_t>{counters.steps, counters.best_step});
   out.Array<double>("counters/figures", std::vector<double>{counters.wall_s, counters.best_return});
-  agent.Save(out);
-  out.Array<std::uint8_t>("environment/state", env.SaveState());
+  agent.Save(&out);
+  out.Array<std::uint8_t>("environment/state", state);
   std::vector<float> observation;
   std::vector<std::uint8_t> mask;
   agent.Examples(kCheckpointExamples, observation, mask);

@@ -1,5 +1,6 @@
 // RUN/checkpoint.h5 (kind "checkpoint"): all that is needed to continue bit for bit on the CPU, and all that
-// export needs. Written under a temporary name and renamed, so a kill leaves the old one or the new one.
+// export needs. It is of the whole run, whatever the number of ranks: any other number reads it. Written
+// under a temporary name and renamed, so a kill leaves the old one or the new one.
 #pragma once
 
 #include <cstdint>
@@ -37,8 +38,9 @@ struct RunIdentity {
 };
 RunIdentity IdentityOf(const TrainRequest& request);
 
+// With several ranks on each of them; rank 0 writes.
 void SaveCheckpoint(const std::string& path, const RunIdentity& run, const TrainCounters& counters,
-                    const Agent& agent, const BatchEnv& env);
+                    Agent& agent, const BatchEnv& env, const Ranks& ranks = {});
 
 // Into an agent and an environment made for `run`. Throws Error naming both sides where the file is of
 // another run; only config and commit may differ.

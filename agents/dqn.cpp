@@ -3,6 +3,7 @@
 // by quantile regression (Dabney et al. 2018). Illegal actions are masked in all three
 // places: the random choice, the greedy choice and the target's maximum.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 
@@ -10,6 +11,8 @@
 #include "agents/adam.hpp"
 #include "agents/agent.hpp"
 #include "agents/flat_parameters.hpp"
+#include "agents/gradient_sum.hpp"
+#include "agents/joined_rollout.hpp"
 #include "agents/masked_categorical.hpp"
 #include "agents/on_device/captured_q.hpp"
 #include "agents/on_device/learner_place.hpp"
@@ -107,13 +110,23 @@ std::shared_ptr<Network> NetworkOnDevice(const AgentSetup& setup, int quantiles)
 std::unique_ptr<QLearner> MakeLearner(const Options& options, const AgentSetup& setup, Network& online,
                                       Network& target) {
   const TdOptions td = {options.double_q, options.dueling, options.quantiles};
-  if (const std::optional<OnDevice> on = PlaceLearner(options.learner, setup.device, "dqn")) {
+  if (const std::optional<OnDevice> on = PlaceLearner(options.learner, setup, "dqn")) {
     online.FixShapes();
     target.FixShapes();
     return MakeCapturedQ(setup, *on, online, target, td, options.batch, options.max_grad_norm);
   }
   std::unique_ptr<QLearner> fused = options.fused ? MakeFusedQ(setup, online, target, td) : nullptr;
   return fused ? std::move(fused) : MakeAutogradQ(setup, online, target, td);
+}
+
+// Options are of all ranks together: each keeps and draws its part, from what its own environments did.
+int RowsOfRank(const Options& options, const Ranks& ranks) {
+  if (options.batch < ranks.size()) {
+    throw Error(
+        Join("dqn: batch: expected at least one row a rank (", ranks.size(), "), found ", options.batch));
+  }
+  const auto [begin, end] = PartOfRank(static_cast<int>(options.batch), ranks.rank(), ranks.size());
+  return end - begin;
 }
 
 class QActor final : public ActingCache {
@@ -142,17 +155,18 @@ class Dqn final : public Agent {
         learner_(MakeLearner(options, setup, *network_, *target_)),
         adam_({parameters_}, options.adam_eps),
         actor_(setup, *learner_),
-        replay_(Capacity(options, setup.num_envs), options.n_step, setup.num_envs, setup.layout.size(),
+        replay_(Capacity(options, setup.all_envs()), options.n_step, setup.num_envs, setup.layout.size(),
                 setup.num_actions),
-        batch_(static_cast<std::size_t>(options.batch)),
+        batch_(static_cast<std::size_t>(RowsOfRank(options, setup.ranks))),
         step_(batch_.action.size()),
         error_(batch_.action.size()),
-        normalizer_(setup.num_envs),
-        draws_(setup.seed, Purpose::kReplay),
+        normalizer_(setup.all_envs()),
+        draws_(setup.seed, Purpose::kReplay, Split::kTrain, static_cast<std::uint32_t>(setup.ranks.rank())),
         actions_(static_cast<std::size_t>(setup.num_envs)) {
     if (options.per_alpha > 0.0) priorities_.emplace(replay_.slots(), options.per_alpha);
     for (int i = 0; i < setup.num_envs; ++i) {
-      explore_.emplace_back(setup.seed, Purpose::kExplore, Split::kTrain, static_cast<std::uint32_t>(i));
+      explore_.emplace_back(setup.seed, Purpose::kExplore, Split::kTrain,
+                            static_cast<std::uint32_t>(setup.first_env() + i));
     }
   }
 
@@ -178,27 +192,35 @@ class Dqn final : public Agent {
     env.Step(actions_, outcome);
     played.env_s = watch.Lap();
     if (options_.normalize_reward) {
-      normalizer_.Update(outcome.reward, outcome.discount, outcome.terminated, outcome.truncated);
+      unsettled_.Add(outcome);
+      if (!setup_.ranks.many()) Settle();
     }
     replay_.Advance();
     if (priorities_) Prioritise();
-    played.steps = setup_.num_envs;
+    played.steps = setup_.all_envs();
     played.learnt = Learn(fraction);
     played.learn_s = watch.Lap();
     return played;
   }
 
-  void Save(h5::Writer& out) const override {
-    WriteModule(out, "network", Mean());
-    if (mean_network_) WriteModule(out, "quantiles", *network_);
-    WriteModule(out, "target", *target_);
-    adam_.Save(out, "adam");
-    normalizer_.Save(out, "return_normalizer");
-    replay_.Save(out, "replay");
-    if (priorities_) priorities_->Save(out, "replay");
-    WritePositions(out, "streams/explore", explore_);
-    WritePositions(out, "streams/replay", std::span(&draws_, 1));
-    out.Array<std::int64_t>("counters/agent_steps", std::vector<std::int64_t>{steps_});
+  void Save(h5::Writer* out) override {
+    const Ranks& ranks = setup_.ranks;
+    Settle();
+    replay_.Save(out, "replay", ranks);
+    if (priorities_) priorities_->Save(out, "replay", ranks);
+    const auto explore = ranks.JoinColumns<std::uint64_t>(Positions(explore_));
+    std::vector<std::uint64_t> draws;
+    for (const auto& of_rank : ranks.JoinRows<std::uint64_t>(Positions(std::span(&draws_, 1))))
+      draws.push_back(of_rank[0]);
+    if (out == nullptr) return;
+    WriteModule(*out, "network", Mean());
+    if (mean_network_) WriteModule(*out, "quantiles", *network_);
+    WriteModule(*out, "target", *target_);
+    adam_.Save(*out, "adam");
+    normalizer_.Save(*out, "return_normalizer");
+    out->Array<std::uint64_t>("streams/explore", explore);
+    out->Array<std::uint64_t>("streams/replay", draws);
+    out->Array<std::int64_t>("counters/agent_steps", std::vector<std::int64_t>{steps_});
   }
 
   void Load(const h5::Reader& in) override {
@@ -211,10 +233,16 @@ class Dqn final : public Agent {
     ReadModule(in, "target", *target_);
     adam_.Load(in, "adam");
     normalizer_.Load(in, "return_normalizer");
-    replay_.Load(in, "replay");
-    if (priorities_) priorities_->Load(in, "replay");
-    ReadPositions(in, "streams/explore", explore_);
-    ReadPositions(in, "streams/replay", std::span(&draws_, 1));
+    unsettled_ = {};
+    const Ranks& ranks = setup_.ranks;
+    replay_.Load(in, "replay", ranks);
+    if (priorities_) priorities_->Load(in, "replay", ranks);
+    Seek(explore_,
+         ranks.OwnColumns<std::uint64_t>(in.Array<std::uint64_t>("streams/explore", setup_.all_envs())));
+    // A rank that the saved run had not begins its stream.
+    const auto draws = in.Array<std::uint64_t>("streams/replay");
+    const auto rank = static_cast<std::size_t>(ranks.rank());
+    draws_.Seek(rank < draws.size() ? draws[rank] : 0);
     steps_ = in.Array<std::int64_t>("counters/agent_steps", 1)[0];
     learner_->OnlineChanged();
     learner_->TargetChanged();
@@ -281,16 +309,37 @@ class Dqn final : public Agent {
     }
   }
 
+  // Step by step, as in one process with all environments, though later: the scale is asked for when there is
+  // something to learn.
+  void Settle() {
+    const JoinedOutcomes all = joined_.Join(setup_.ranks, unsettled_.view());
+    const auto n = static_cast<std::size_t>(setup_.all_envs());
+    for (std::size_t k = 0; k < all.reward.size(); k += n) {
+      normalizer_.Update(all.reward.subspan(k, n), all.discount.subspan(k, n), all.terminated.subspan(k, n),
+                         all.truncated.subspan(k, n));
+    }
+    unsettled_.clear();
+  }
+
+  // Whether every rank can; ranks agree on what they do together.
+  bool CanTrain() {
+    const bool own = priorities_ ? priorities_->count() > 0 : replay_.Ready();
+    if (!setup_.ranks.many()) return own;
+    Settle();
+    double ranks = own ? 1.0 : 0.0;
+    setup_.ranks.group().Sum(std::span(&ranks, 1));
+    return ranks == setup_.ranks.size();
+  }
+
   // What the steps just made are due, one after the other: many environments may pass an interval more than
   // once in one step of theirs.
   bool Learn(double fraction) {
-    const bool can_train = priorities_ ? priorities_->count() > 0 : replay_.Ready();
     TdFigures sum;
     std::int64_t updates = 0;
-    for (int i = 0; i < setup_.num_envs; ++i) {
+    for (int i = 0; i < setup_.all_envs(); ++i) {
       ++steps_;
       if (steps_ % options_.target_interval == 0) UpdateTarget();
-      if (!can_train || steps_ < options_.learning_starts || steps_ % options_.train_freq != 0) continue;
+      if (steps_ < options_.learning_starts || steps_ % options_.train_freq != 0 || !CanTrain()) continue;
       Train(fraction, sum);
       updates += options_.gradient_steps;
     }
@@ -305,8 +354,9 @@ class Dqn final : public Agent {
   void Train(double fraction, TdFigures& sum) {
     for (std::int64_t g = 0; g < options_.gradient_steps; ++g) {
       FillBatch(fraction);
-      const TdFigures figures = learner_->Gradient(batch_, error_);
+      TdFigures figures = learner_->Gradient(batch_, error_);
       gradients_[0] = learner_->gradient();
+      if (setup_.ranks.many()) Average(figures);
       adam_.Step(gradients_, options_.lr.At(fraction),
                  learner_->Clips() ? 1.0 : ClipScale(GradientNorm(gradients_), options_.max_grad_norm));
       learner_->OnlineChanged();
@@ -314,6 +364,16 @@ class Dqn final : public Agent {
       sum.loss += figures.loss;
       sum.mean_q += figures.mean_q;
     }
+  }
+
+  // Means over this rank's rows into means over the batch.
+  void Average(TdFigures& figures) {
+    const torch::NoGradGuard no_grad;
+    const double share = static_cast<double>(batch_.rows()) / static_cast<double>(options_.batch);
+    gradients_[0].mul_(share);
+    std::array<double, 2> means = {figures.loss * share, figures.mean_q * share};
+    gradient_sum_.Add(setup_.ranks, gradients_, means);
+    figures.loss = means[0], figures.mean_q = means[1];
   }
 
   void UpdateTarget() {
@@ -361,6 +421,9 @@ class Dqn final : public Agent {
   std::vector<std::int64_t> step_;  // [B] as drawn by priority
   std::vector<float> error_;        // [B]
   ReturnNormalizer normalizer_;
+  OutcomeRows unsettled_;  // what the normalizer has not seen
+  JoinedRollout joined_;
+  GradientSum gradient_sum_;
   std::vector<Stream> explore_;  // [N]
   Stream draws_;
   std::int64_t steps_ = 0;             // environment steps

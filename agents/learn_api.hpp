@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "agents/world/world.hpp"
 #include "env/batch_env.hpp"
 #include "env/mdp.hpp"
 #include "env/spec.hpp"
@@ -49,6 +50,11 @@ struct TrainRequest {
   double checkpoint_every_s = 60;
   std::function<void(const TrainProgress&)> on_progress;  // about once a second, and at the end
   const std::atomic<bool>* interrupted = nullptr;         // set by Ctrl-C: save and return
+  // Several processes, each with this request and `env` made by MakeVecEnv as its part (PartOfRank) of
+  // `all_envs`. Only rank 0 writes, and calls on_progress.
+  World world;
+  int all_envs = 0;             // REQUIRED where world.many()
+  double dist_timeout_s = 300;  // how long ranks wait for each other
 };
 struct TrainOutcome {
   bool interrupted = false;
@@ -57,6 +63,7 @@ struct TrainOutcome {
   double mean_return = 0, mean_metric = 0;  // of the last 100 episodes or fewer
   std::string checkpoint;                   // path
   std::string device;                       // "cpu" or "cuda:0 (name)"
+  std::string lost;  // another rank ended or hung: which one, what was saved; "" = none
 };
 
 struct ExportRequest {
@@ -114,7 +121,7 @@ struct LearnApi {
   std::string (*build)();                            // "LibTorch 2.11.0, CPU only"
   BenchTrainOutcome (*bench_training)(const BenchTrainRequest&);
 };
-inline constexpr int kLearnApiVersion = 7;
+inline constexpr int kLearnApiVersion = 8;
 inline constexpr const char* kLearnApiSymbol = "berth_learn_api";  // extern "C" const LearnApi* ()
 
 }  // namespace berth

@@ -7,6 +7,8 @@
 
 #include "agents/adam.hpp"
 #include "agents/fused/ppo_rows.hpp"
+#include "agents/gradient_sum.hpp"
+#include "agents/joined_rollout.hpp"
 #include "agents/minibatches.hpp"
 #include "agents/on_device/device_ppo.hpp"
 #include "agents/ppo_loss.hpp"
@@ -84,7 +86,7 @@ class Ppo final : public Agent {
         replicas_(setup, setup.device.is_cpu() ? setup.threads : 1, options.fused),
         rollout_(options.n_steps, setup, replicas_, workers_),
         adam_(replicas_.parameters(0), options.adam_eps),
-        normalizer_(setup.num_envs),
+        normalizer_(setup.all_envs()),
         shuffle_(setup.seed, Purpose::kShuffle),
         advantage_(rollout_.value().size()),
         returns_(advantage_.size()),
@@ -106,10 +108,7 @@ class Ppo final : public Agent {
     Stopwatch watch;
     optimise_s_ = 0.0;
     for (Scratch& scratch : scratch_) scratch.passes_s = scratch.loss_s = 0.0;
-    if (options_.normalize_reward) {
-      normalizer_.NormalizeSteps(rollout_.reward(), rollout_.discount(), rollout_.terminated(),
-                                 rollout_.truncated());
-    }
+    if (options_.normalize_reward) NormalizeRewards();
     Gae({.steps = options_.n_steps,
          .envs = setup_.num_envs,
          .reward = rollout_.reward(),
@@ -132,19 +131,22 @@ class Ppo final : public Agent {
     return played;
   }
 
-  void Save(h5::Writer& out) const override {
-    WriteModule(out, "network", *network_ptr());
-    adam_.Save(out, "adam");
-    normalizer_.Save(out, "return_normalizer");
-    WritePositions(out, "streams/explore", rollout_.explore());
-    WritePositions(out, "streams/shuffle", std::span(&shuffle_, 1));
+  void Save(h5::Writer* out) override {
+    const auto explore = setup_.ranks.JoinColumns<std::uint64_t>(Positions(rollout_.explore()));
+    if (out == nullptr) return;
+    WriteModule(*out, "network", replicas_[0]);
+    adam_.Save(*out, "adam");
+    normalizer_.Save(*out, "return_normalizer");
+    out->Array<std::uint64_t>("streams/explore", explore);
+    WritePositions(*out, "streams/shuffle", std::span(&shuffle_, 1));
   }
 
   void Load(const h5::Reader& in) override {
     ReadModule(in, "network", replicas_[0]);
     adam_.Load(in, "adam");
     normalizer_.Load(in, "return_normalizer");
-    ReadPositions(in, "streams/explore", rollout_.explore());
+    Seek(rollout_.explore(), setup_.ranks.OwnColumns<std::uint64_t>(
+                                 in.Array<std::uint64_t>("streams/explore", setup_.all_envs())));
     ReadPositions(in, "streams/shuffle", std::span(&shuffle_, 1));
     rollout_.Restart();
   }
@@ -159,24 +161,41 @@ class Ppo final : public Agent {
   }
 
  private:
-  const Network* network_ptr() const { return &const_cast<Replicas&>(replicas_)[0]; }
-
   torch::Tensor ToDevice(const std::vector<float>& column) const {
     return torch::from_blob(const_cast<float*>(column.data()), {static_cast<std::int64_t>(column.size())})
         .to(setup_.device);
   }
 
-  void GatherAdvantages(std::span<const std::int64_t> rows) {
+  // Of several ranks by the statistics of all their environments.
+  void NormalizeRewards() {
+    const JoinedOutcomes outcomes = {rollout_.reward(), rollout_.discount(), rollout_.terminated(),
+                                     rollout_.truncated()};
+    if (!setup_.ranks.many()) {
+      return normalizer_.NormalizeSteps(rollout_.reward(), outcomes.discount, outcomes.terminated,
+                                        outcomes.truncated);
+    }
+    const JoinedOutcomes all = joined_.Join(setup_.ranks, outcomes);
+    const auto own = static_cast<std::size_t>(setup_.num_envs),
+               n = static_cast<std::size_t>(setup_.all_envs());
+    for (std::size_t t = 0; t < static_cast<std::size_t>(options_.n_steps); ++t) {
+      normalizer_.Update(all.reward.subspan(t * n, n), all.discount.subspan(t * n, n),
+                         all.terminated.subspan(t * n, n), all.truncated.subspan(t * n, n));
+      for (float& r : rollout_.reward().subspan(t * own, own)) r = normalizer_.Normalize(r);
+    }
+  }
+
+  void GatherAdvantages(std::span<const float> advantage) {
     minibatch_advantage_.clear();
-    for (const std::int64_t row : rows)
-      minibatch_advantage_.push_back(advantage_[static_cast<std::size_t>(row)]);
+    for (const std::int64_t row : minibatch_rows_)
+      minibatch_advantage_.push_back(advantage[static_cast<std::size_t>(row)]);
     if (options_.normalize_advantage) Standardize(minibatch_advantage_);
   }
 
   void Update(double fraction) {
-    const RowGroups groups = MakeRowGroups(rollout_.starts(), options_.n_steps, setup_.num_envs);
-    const auto count = static_cast<std::int64_t>(advantage_.size());
-    if (replicas_.fused(0) == nullptr) CopyToDevice(count);
+    const JoinedEstimates all =
+        joined_.Join(setup_.ranks, {advantage_, rollout_.value(), returns_, rollout_.starts()});
+    const RowGroups groups = MakeRowGroups(all.starts, options_.n_steps, setup_.all_envs());
+    if (replicas_.fused(0) == nullptr) CopyToDevice(static_cast<std::int64_t>(advantage_.size()));
     const double lr = options_.lr.At(fraction);
     const double clip = options_.clip.At(fraction);
     PpoTotals sums;
@@ -188,7 +207,7 @@ class Ppo final : public Agent {
       for (std::size_t m = 0; m + 1 < cuts.size() && go_on; ++m) {
         const auto part = std::span(order).subspan(static_cast<std::size_t>(cuts[m]),
                                                    static_cast<std::size_t>(cuts[m + 1] - cuts[m]));
-        const std::int64_t rows = RunMinibatch(groups, part, clip);
+        const std::int64_t rows = RunMinibatch(groups, part, all.advantage, clip);
         Stopwatch watch;
         Shard total = Reduce();
         const double kl = total.totals.figures[0] / static_cast<double>(rows);
@@ -211,7 +230,7 @@ class Ppo final : public Agent {
                 {"losses/approx_kl", sums.figures[0] / rows_seen},
                 {"losses/old_approx_kl", sums.figures[1] / rows_seen},
                 {"losses/clipfrac", sums.figures[2] / rows_seen},
-                {"losses/explained_variance", ExplainedVariance(rollout_.value(), returns_)},
+                {"losses/explained_variance", ExplainedVariance(all.value, all.returns)},
                 {"losses/gradient_norm", gradient_norm},
                 {"losses/first_ratio_error", first_ratio_error},
                 {"losses/minibatches", minibatches},
@@ -219,8 +238,10 @@ class Ppo final : public Agent {
                 {"charts/clip_range", clip}};
   }
 
-  // Gradients and figures of one minibatch into shards_; gives back its number of rows.
-  std::int64_t RunMinibatch(const RowGroups& groups, std::span<const std::int64_t> order, double clip) {
+  // Gradients and figures of one minibatch, of this rank's part of it, into shards_; gives back its number of
+  // rows.
+  std::int64_t RunMinibatch(const RowGroups& groups, std::span<const std::int64_t> order,
+                            std::span<const float> advantage, double clip) {
     minibatch_rows_.clear();
     minibatch_begin_.clear();
     for (const std::int64_t group : order) {
@@ -231,11 +252,15 @@ class Ppo final : public Agent {
       }
     }
     minibatch_begin_.push_back(static_cast<std::int64_t>(minibatch_rows_.size()));
-    GatherAdvantages(minibatch_rows_);
+    GatherAdvantages(advantage);
+    minibatch_size_ = static_cast<std::int64_t>(minibatch_rows_.size());
+    if (setup_.ranks.many())
+      KeepOwnRows(setup_.ranks, minibatch_rows_, minibatch_begin_, minibatch_advantage_);
+    const auto own_groups = static_cast<std::int64_t>(minibatch_begin_.size()) - 1;
     const int parts = replicas_.count();
     workers_.Run(parts, [&](int part) {
       shards_[static_cast<std::size_t>(part)] = {};
-      const PartRange range = PartOf(static_cast<std::int64_t>(order.size()), part, parts);
+      const PartRange range = PartOf(own_groups, part, parts);
       if (range.begin == range.end) return;
       if (replicas_.fused(part) != nullptr) {
         RunFused(part, range, clip);
@@ -243,7 +268,7 @@ class Ppo final : public Agent {
         RunShard(part, range, clip);
       }
     });
-    return static_cast<std::int64_t>(minibatch_rows_.size());
+    return minibatch_size_;
   }
 
   // The groups [begin, end) of the minibatch through the fused network, chunk by chunk.
@@ -263,7 +288,7 @@ class Ppo final : public Agent {
       scratch.heads.push_back(rollout_.rows().Observation(head).data());
     }
     const PpoCoefficients coefficients = {clip, options_.value_clip, options_.vf_coef, options_.ent_coef,
-                                          static_cast<double>(minibatch_rows_.size())};
+                                          static_cast<double>(minibatch_size_)};
     std::int64_t group = groups.begin;
     for (std::span<const float* const> left = scratch.heads; !left.empty();) {
       const auto chunk = left.first(network.ChunkOf(left));
@@ -364,7 +389,7 @@ class Ppo final : public Agent {
         old_value_.index_select(0, rows),
     };
     const PpoSums sums = PpoLoss(out.scores, out.value, batch, clip, options_.value_clip);
-    const auto all = static_cast<double>(minibatch_rows_.size());
+    const auto all = static_cast<double>(minibatch_size_);
     const torch::Tensor loss =
         (sums.policy_loss + options_.vf_coef * sums.value_loss - options_.ent_coef * sums.entropy) / all;
     const std::vector<torch::Tensor>& parameters = replicas_.parameters(part);
@@ -402,7 +427,25 @@ class Ppo final : public Agent {
       for (std::size_t k = 0; k < total.gradients.size(); ++k) total.gradients[k].add_(shard.gradients[k]);
       AddTotals(total.totals, shard.totals);
     }
+    if (setup_.ranks.many()) AddOtherRanks(total);
     return total;
+  }
+
+  // Losses are over the rows of the whole minibatch, so its gradient is the sum of the ranks'.
+  void AddOtherRanks(Shard& total) {
+    if (total.gradients.empty()) {  // none of its rows is this rank's
+      for (const torch::Tensor& parameter : replicas_.parameters(0))
+        total.gradients.push_back(torch::zeros_like(parameter));
+    }
+    PpoTotals& t = total.totals;
+    std::vector<double> figures = {t.policy_loss, t.value_loss, t.entropy,
+                                   t.figures[0],  t.figures[1], t.figures[2]};
+    const std::size_t sums = figures.size();
+    figures.resize(sums + static_cast<std::size_t>(setup_.ranks.size()));  // the maximum of each rank
+    figures[sums + static_cast<std::size_t>(setup_.ranks.rank())] = t.figures[3];
+    gradient_sum_.Add(setup_.ranks, total.gradients, figures);
+    t = {figures[0], figures[1], figures[2], {figures[3], figures[4], figures[5], 0.0}};
+    t.figures[3] = *std::max_element(figures.begin() + static_cast<std::ptrdiff_t>(sums), figures.end());
   }
 
   PpoOptions options_;
@@ -417,8 +460,11 @@ class Ppo final : public Agent {
   torch::Tensor observations_, masks_, actions_, old_log_prob_, old_value_,
       target_;  // [T * N, ...] on the device
   std::vector<std::int64_t> minibatch_rows_, minibatch_begin_;
+  std::int64_t minibatch_size_ = 0;  // rows of all ranks
   std::vector<float> minibatch_advantage_;
   std::vector<Shard> shards_;
+  JoinedRollout joined_;
+  GradientSum gradient_sum_;
   std::vector<Scratch> scratch_;  // [parts]
   double optimise_s_ = 0.0;       // wall clock of the present update
   Figures figures_;
@@ -448,7 +494,7 @@ PpoOptions ReadRolloutOptions(Params& params) {
 
 std::unique_ptr<Agent> MakePpo(const PpoOptions& options, const AgentSetup& setup) {
   std::string found;
-  const std::optional<OnDevice> on = PlaceLearner(options.learner, setup.device, "ppo", &found);
+  const std::optional<OnDevice> on = PlaceLearner(options.learner, setup, "ppo", &found);
   if (on) return MakeDevicePpo(options, setup, *on);
   if (options.overlap || options.precision != Precision::kFloat32) {
     throw Error(Join("ppo: ", options.overlap ? "overlap=true" : "precision other than float32",

@@ -47,16 +47,27 @@ void Priorities::Update(std::span<const std::int64_t> step, std::span<const floa
   }
 }
 
-void Priorities::Save(h5::Writer& out, const std::string& group) const {
-  std::vector<double> values = {greatest_};
-  for (std::size_t k = 0; k < tree_.size(); ++k) values.push_back(tree_[k]);
-  out.Array<double>(group + "/priority", values);
+void Priorities::Save(h5::Writer* out, const std::string& group, const Ranks& ranks) const {
+  double greatest = greatest_;
+  if (ranks.many()) {
+    for (const auto& of_rank : ranks.JoinRows(std::span(&greatest_, 1)))
+      greatest = std::max(greatest, of_rank[0]);
+  }
+  std::vector<double> own;
+  for (std::size_t k = 0; k < tree_.size(); ++k) own.push_back(tree_[k]);
+  std::vector<double> values = ranks.JoinColumns<double>(own);
+  values.insert(values.begin(), greatest);
+  if (out != nullptr) out->Array<double>(group + "/priority", values);
 }
 
-void Priorities::Load(const h5::Reader& in, const std::string& group) {
-  const auto values = in.Array<double>(group + "/priority", static_cast<std::int64_t>(tree_.size()) + 1);
+void Priorities::Load(const h5::Reader& in, const std::string& group, const Ranks& ranks) {
+  const std::size_t steps = ranks.many() ? tree_.size() / static_cast<std::size_t>(ranks.envs()) *
+                                               static_cast<std::size_t>(ranks.all_envs())
+                                         : tree_.size();
+  const auto values = in.Array<double>(group + "/priority", static_cast<std::int64_t>(steps) + 1);
   greatest_ = values[0];
-  for (std::size_t k = 0; k < tree_.size(); ++k) Set(k, values[k + 1]);
+  const std::vector<double> own = ranks.OwnColumns(std::span(values).subspan(1));
+  for (std::size_t k = 0; k < tree_.size(); ++k) Set(k, own[k]);
 }
 
 }  // namespace berth

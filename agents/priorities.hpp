@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "agents/ranks.hpp"
 #include "agents/sum_tree.hpp"
 #include "data/hdf5_file.hpp"
 #include "env/rng.hpp"
@@ -28,8 +29,9 @@ class Priorities {
 
   double Probability(std::size_t step) const { return tree_[step] / tree_.total(); }
   std::int64_t count() const { return count_; }  // N
-  void Save(h5::Writer& out, const std::string& group) const;
-  void Load(const h5::Reader& in, const std::string& group);
+  // As Replay's, whose steps these are.
+  void Save(h5::Writer* out, const std::string& group, const Ranks& ranks = {}) const;
+  void Load(const h5::Reader& in, const std::string& group, const Ranks& ranks = {});
 
  private:
   void Set(std::size_t step, double value);

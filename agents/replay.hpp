@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "agents/ranks.hpp"
 #include "agents/returns.hpp"
 #include "agents/row_pool.hpp"
 #include "data/hdf5_file.hpp"
@@ -62,8 +63,9 @@ class Replay {
   std::int64_t steps() const { return stored_ * envs_; }
   void Examples(int count, std::vector<float>& observation, std::vector<std::uint8_t>& mask) const;
   // Only what is held: no two equal consecutive observations or masks of one environment.
-  void Save(h5::Writer& out, const std::string& group) const;
-  void Load(const h5::Reader& in, const std::string& group);
+  // Files are of all ranks' environments; out is null where the rank does not write.
+  void Save(h5::Writer* out, const std::string& group, const Ranks& ranks = {}) const;
+  void Load(const h5::Reader& in, const std::string& group, const Ranks& ranks = {});
 
  private:
   enum End : std::uint8_t { kNone, kTerminated, kTruncated };

@@ -17,17 +17,30 @@ class Numbering {
     if (slot < 0) return slot;
     const auto [entry, is_new] = number_.try_emplace(slot, static_cast<std::int32_t>(number_.size()));
     if (is_new) rows_.insert(rows_.end(), pool_[slot], pool_[slot] + pool_.width());
-    return entry->second;
+    return base_ + entry->second;
+  }
+  // Once every slot has its number: those of the ranks before come first, all of them follow each other.
+  void Join(const Ranks& ranks) {
+    if (!ranks.many()) return;
+    std::vector<T> all;
+    int rank = 0;
+    for (const std::vector<T>& rows : ranks.JoinRows<T>(rows_)) {
+      if (rank++ == ranks.rank()) base_ = static_cast<std::int32_t>(all.size() / pool_.width());
+      all.insert(all.end(), rows.begin(), rows.end());
+    }
+    rows_ = std::move(all);
   }
   void Write(h5::Writer& out, const std::string& dataset) const {
-    out.Array<T>(dataset, rows_,
-                 {static_cast<std::int64_t>(number_.size()), static_cast<std::int64_t>(pool_.width())});
+    out.Array<T>(
+        dataset, rows_,
+        {static_cast<std::int64_t>(rows_.size() / pool_.width()), static_cast<std::int64_t>(pool_.width())});
   }
 
  private:
   const RowPool<T>& pool_;
   std::unordered_map<std::int32_t, std::int32_t> number_;
   std::vector<T> rows_;  // [numbered, width]
+  std::int32_t base_ = 0;
 };
 
 // Rows of a file, added to a pool once each as they are named.
@@ -87,31 +100,44 @@ void Replay::ForEachColumn(Self& self, const Visit& visit) {
   visit("end", self.end_, Slots::kNone);
 }
 
-void Replay::Save(h5::Writer& out, const std::string& group) const {
+void Replay::Save(h5::Writer* out, const std::string& group, const Ranks& ranks) const {
   const std::vector<std::int64_t> held = HeldRows();
-  out.Array<std::int64_t>(
-      group + "/position",
-      std::vector<std::int64_t>{current_, stored_, static_cast<std::int64_t>(held.size())});
+  const std::int64_t steps =
+      static_cast<std::int64_t>(held.size()) / envs_ * (ranks.many() ? ranks.all_envs() : envs_);
+  if (out != nullptr)
+    out->Array<std::int64_t>(group + "/position", std::vector<std::int64_t>{current_, stored_, steps});
   if (held.empty()) return;
   Numbering<float> observations(observations_);
   Numbering<std::uint8_t> masks(masks_);
-  ForEachColumn(*this, [&](const char* name, const auto& values, Slots slots) {
-    std::decay_t<decltype(values)> of_held;
-    of_held.reserve(held.size());
+  const auto of_held = [&](const auto& values, Slots slots) {
+    std::decay_t<decltype(values)> column;
+    column.reserve(held.size());
     for (const std::int64_t flat : held) {
-      of_held.push_back(Renamed(values[static_cast<std::size_t>(flat)], slots == Slots::kObservations,
-                                slots == Slots::kMasks, observations, masks));
+      column.push_back(Renamed(values[static_cast<std::size_t>(flat)], slots == Slots::kObservations,
+                               slots == Slots::kMasks, observations, masks));
     }
-    out.Array(group + "/" + name, of_held);
+    return column;
+  };
+  ForEachColumn(*this, [&](const char*, const auto& values, Slots slots) {
+    if (slots != Slots::kNone) of_held(values, slots);  // numbers them
   });
-  observations.Write(out, group + "/observation");
-  masks.Write(out, group + "/mask");
+  observations.Join(ranks);
+  masks.Join(ranks);
+  ForEachColumn(*this, [&](const char* name, const auto& values, Slots slots) {
+    using T = typename std::decay_t<decltype(values)>::value_type;
+    const std::vector<T> column = ranks.JoinColumns<T>(of_held(values, slots));
+    if (out != nullptr) out->Array(group + "/" + name, column);
+  });
+  if (out == nullptr) return;
+  observations.Write(*out, group + "/observation");
+  masks.Write(*out, group + "/mask");
 }
 
-void Replay::Load(const h5::Reader& in, const std::string& group) {
+void Replay::Load(const h5::Reader& in, const std::string& group, const Ranks& ranks) {
+  const int all_envs = ranks.many() ? ranks.all_envs() : envs_;
   const auto position = in.Array<std::int64_t>(group + "/position", 3);
   const bool fits = position[0] >= 0 && position[0] < rows_ && position[1] >= 0 && position[1] < rows_ &&
-                    (position[2] == (position[1] + 1) * envs_ || (position[2] == 0 && position[1] == 0));
+                    (position[2] == (position[1] + 1) * all_envs || (position[2] == 0 && position[1] == 0));
   if (!fits) {
     throw Error(Join(in.path(), ": ", group, "/position: expected a row and a count below ", rows_,
                      " and the steps they make, found ", position[0], ", ", position[1], " and ",
@@ -125,7 +151,8 @@ void Replay::Load(const h5::Reader& in, const std::string& group) {
   Restoring<std::uint8_t> masks(in, group + "/mask", masks_);
   const std::size_t first = Flat(Oldest(), 0), size = Flat(rows_, 0);
   ForEachColumn(*this, [&](const char* name, auto& values, Slots slots) {
-    const auto held = in.Array<std::decay_t<decltype(values[0])>>(group + "/" + name, position[2]);
+    using T = typename std::decay_t<decltype(values)>::value_type;
+    const std::vector<T> held = ranks.OwnColumns<T>(in.Array<T>(group + "/" + name, position[2]));
     for (std::size_t k = 0; k < held.size(); ++k) {
       values[(first + k) % size] =
           Renamed(held[k], slots == Slots::kObservations, slots == Slots::kMasks, observations, masks);

@@ -10,6 +10,7 @@ namespace berth {
 Rollout::Rollout(int n_steps, const AgentSetup& setup, Replicas& replicas, Workers& workers)
     : n_steps_(n_steps),
       envs_(setup.num_envs),
+      all_envs_(setup.all_envs()),
       size_(U(n_steps) * U(setup.num_envs)),
       workers_(workers),
       rows_(n_steps + 1, setup.num_envs, setup.layout.size(), setup.num_actions, setup.device.is_cuda()),
@@ -33,7 +34,8 @@ Rollout::Rollout(int n_steps, const AgentSetup& setup, Replicas& replicas, Worke
     parts_.back().final_values.resize(U(count));
   }
   for (int i = 0; i < envs_; ++i) {
-    explore_.emplace_back(setup.seed, Purpose::kExplore, Split::kTrain, static_cast<std::uint32_t>(i));
+    explore_.emplace_back(setup.seed, Purpose::kExplore, Split::kTrain,
+                          static_cast<std::uint32_t>(setup.first_env() + i));
   }
 }
 
@@ -127,7 +129,7 @@ Played Rollout::Collect(BatchEnv& env) {
   workers_.Run(static_cast<int>(parts_.size()), [&](int p) { Play(parts_[U(p)], env); });
   collected_ = true;
   Played played;
-  played.steps = static_cast<std::int64_t>(size_);
+  played.steps = static_cast<std::int64_t>(n_steps_) * all_envs_;
   for (const Part& part : parts_) {
     played.act_s += part.act_s / static_cast<double>(parts_.size());
     played.env_s += part.env_s / static_cast<double>(parts_.size());

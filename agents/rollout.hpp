@@ -64,7 +64,7 @@ class Rollout {
   void Act(int step, Part& part);
   void ValueFinals(int step, Part& part);
 
-  int n_steps_, envs_;
+  int n_steps_, envs_, all_envs_;
   std::size_t size_;  // T * N
   Workers& workers_;
   StepRows rows_;  // T + 1

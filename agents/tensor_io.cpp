@@ -56,15 +56,23 @@ void ReadModule(const h5::Reader& in, const std::string& group, torch::nn::Modul
   }
 }
 
-void WritePositions(h5::Writer& out, const std::string& dataset, std::span<const Stream> streams) {
+std::vector<std::uint64_t> Positions(std::span<const Stream> streams) {
   std::vector<std::uint64_t> positions;
   for (const Stream& stream : streams) positions.push_back(stream.position());
-  out.Array<std::uint64_t>(dataset, positions);
+  return positions;
+}
+
+void Seek(std::span<Stream> streams, std::span<const std::uint64_t> positions) {
+  BERTH_CHECK(streams.size() == positions.size(), streams.size(), " ", positions.size());
+  for (std::size_t i = 0; i < streams.size(); ++i) streams[i].Seek(positions[i]);
+}
+
+void WritePositions(h5::Writer& out, const std::string& dataset, std::span<const Stream> streams) {
+  out.Array<std::uint64_t>(dataset, Positions(streams));
 }
 
 void ReadPositions(const h5::Reader& in, const std::string& dataset, std::span<Stream> streams) {
-  const auto positions = in.Array<std::uint64_t>(dataset, static_cast<std::int64_t>(streams.size()));
-  for (std::size_t i = 0; i < streams.size(); ++i) streams[i].Seek(positions[i]);
+  Seek(streams, in.Array<std::uint64_t>(dataset, static_cast<std::int64_t>(streams.size())));
 }
 
 }  // namespace berth

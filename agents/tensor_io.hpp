@@ -21,6 +21,8 @@ void WriteModule(h5::Writer& out, const std::string& group, const torch::nn::Mod
 void ReadModule(const h5::Reader& in, const std::string& group, torch::nn::Module& module);
 
 // Positions of random streams, which are remade from seed and purpose.
+std::vector<std::uint64_t> Positions(std::span<const Stream> streams);
+void Seek(std::span<Stream> streams, std::span<const std::uint64_t> positions);
 void WritePositions(h5::Writer& out, const std::string& dataset, std::span<const Stream> streams);
 void ReadPositions(const h5::Reader& in, const std::string& dataset, std::span<Stream> streams);
 

@@ -10,6 +10,7 @@
 #include "agents/agent.hpp"
 #include "agents/checkpoint.hpp"
 #include "agents/device.hpp"
+#include "agents/joint_training.hpp"
 #include "agents/progress_log.hpp"
 #include "env/check.hpp"
 
@@ -52,7 +53,7 @@ void CheckRequest(const TrainRequest& request) {
   if (request.steps < 1) throw Error(Join("--steps: expected at least 1, found ", request.steps));
   if (request.threads < 1) throw Error(Join("--threads: expected at least 1, found ", request.threads));
   if (request.resume && request.out_dir.empty()) throw Error("--resume: expected --out RUN, found none");
-  if (request.out_dir.empty()) return;
+  if (request.out_dir.empty() || request.world.rank != 0) return;
   std::error_code error;
   std::filesystem::create_directories(request.out_dir, error);
   if (error) {
@@ -61,16 +62,31 @@ void CheckRequest(const TrainRequest& request) {
   }
 }
 
+// The GPU of this process among those of its machine.
+ChosenDevice DeviceOf(const TrainRequest& request) {
+  ChosenDevice chosen = ChooseDevice(request.device);
+  const int local = request.world.local_rank;
+  if (!chosen.device.is_cuda() || !request.world.many() || local == 0) return chosen;
+  const auto found = static_cast<int>(torch::cuda::device_count());
+  if (local >= found) {
+    throw Error(Join("LOCAL_RANK: expected 0 to ", found - 1, ", since this machine has ", found,
+                     " GPUs, found ", local));
+  }
+  return {torch::Device(torch::kCUDA, static_cast<c10::DeviceIndex>(local)), Join("cuda:", local)};
+}
+
 class Trainer {
  public:
-  explicit Trainer(const TrainRequest& request)
-      : request_(request), device_(ChooseDevice(request.device)), run_(IdentityOf(request)) {
+  Trainer(const TrainRequest& request, const ChosenDevice& device, const RunIdentity& run,
+          JointTraining& joint)
+      : request_(request), device_(device), run_(run), joint_(joint) {
     if (!request.out_dir.empty()) path_ = request.out_dir + "/checkpoint.h5";
     AgentSetup setup;
     setup.network = request.network;
     setup.layout = run_.layout;
     setup.num_actions = run_.num_actions;
-    setup.num_envs = run_.num_envs;
+    setup.num_envs = request.env->num_envs();
+    setup.ranks = joint.ranks();
     setup.seed = request.seed;
     setup.device = device_.device;
     setup.threads = request.threads;
@@ -83,37 +99,62 @@ class Trainer {
     } else {
       request_.env->Reset(agent_->First());
     }
-    if (!path_.empty()) log_.emplace(request_.out_dir, counters_.steps);
+    joint_.CheckSame(agent_->network());
+    if (!path_.empty() && Writes()) log_.emplace(request_.out_dir, counters_.steps);
     started_ = window_started_ = saved_at_ = Seconds();
     wall_before_ = counters_.wall_s;
     window_steps_ = saved_steps_ = counters_.steps;
-    bool interrupted = false;
-    while (counters_.steps < request_.steps) {
-      const double now = Seconds();
-      interrupted = request_.interrupted != nullptr && request_.interrupted->load();
-      if (interrupted || (request_.seconds > 0.0 && Wall(now) >= request_.seconds)) break;
-      if (now - saved_at_ >= request_.checkpoint_every_s) Save();
-      const Played played = Play(Fraction(now));
-      counters_.steps += played.steps;
-      act_s_ += played.act_s;
-      env_s_ += played.env_s;
-      learn_s_ += played.learn_s;
-      if (Seconds() - window_started_ >= kProgressEvery) Report();
-    }
-    Report();
-    if (counters_.steps != saved_steps_ || !request_.resume) Save();
     TrainOutcome outcome;
-    outcome.interrupted = interrupted;
+    try {
+      outcome.interrupted = PlayOn();
+      Report();
+      if (counters_.steps != saved_steps_ || !request_.resume) Save();
+      joint_.Finish();
+    } catch (const LostRank& lost) {
+      outcome.interrupted = true;
+      outcome.lost = Join("after step ", counters_.steps, ": ", lost.what(),
+                          saved_steps_ > 0 ? Join("; ", path_, " holds step ", saved_steps_)
+                                           : std::string("; no checkpoint was written yet"));
+    }
     outcome.steps = counters_.steps;
     outcome.wall_s = Wall(Seconds());
     outcome.mean_return = recent_.Mean(&EpisodeStats::return_sum);
     outcome.mean_metric = recent_.Mean(&EpisodeStats::metric_sum);
-    outcome.checkpoint = path_;
+    outcome.checkpoint = saved_steps_ > 0 ? path_ : "";
     outcome.device = device_.description;
     return outcome;
   }
 
  private:
+  bool Writes() const { return request_.world.rank == 0; }
+
+  // To the end of the steps or the time; true where it was interrupted.
+  bool PlayOn() {
+    while (counters_.steps < request_.steps) {
+      const Turn turn = joint_.Agree(NextTurn(), counters_.steps);
+      if (turn.interrupted || turn.out_of_time) return turn.interrupted;
+      if (turn.report) Report();
+      if (turn.save) Save();
+      const Played played = Play(Fraction(turn.wall_s));
+      counters_.steps += played.steps;
+      act_s_ += played.act_s;
+      env_s_ += played.env_s;
+      learn_s_ += played.learn_s;
+    }
+    return false;
+  }
+
+  Turn NextTurn() const {
+    const double now = Seconds();
+    Turn turn;
+    turn.wall_s = Wall(now);
+    turn.interrupted = request_.interrupted != nullptr && request_.interrupted->load();
+    turn.out_of_time = request_.seconds > 0.0 && turn.wall_s >= request_.seconds;
+    turn.save = now - saved_at_ >= request_.checkpoint_every_s;
+    turn.report = now - window_started_ >= kProgressEvery;
+    return turn;
+  }
+
   double Wall(double now) const { return wall_before_ + now - started_; }
 
   Played Play(double fraction) {
@@ -135,16 +176,16 @@ class Trainer {
   }
 
   // Without a time limit a function of the steps alone, so that runs repeat.
-  double Fraction(double now) const {
+  double Fraction(double wall_s) const {
     double fraction = static_cast<double>(counters_.steps) / static_cast<double>(request_.steps);
-    if (request_.seconds > 0.0) fraction = std::max(fraction, Wall(now) / request_.seconds);
+    if (request_.seconds > 0.0) fraction = std::max(fraction, wall_s / request_.seconds);
     return std::min(fraction, 1.0);
   }
 
   void Report() {
     const double now = Seconds();
     const double window = std::max(now - window_started_, 1e-9);
-    const EpisodeStats stats = request_.env->TakeStats();
+    const EpisodeStats stats = joint_.Sum(request_.env->TakeStats());
     recent_.Add(stats);
     const auto episodes = static_cast<double>(stats.episodes);
     TrainProgress progress;
@@ -169,7 +210,7 @@ class Trainer {
       counters_.best_step = counters_.steps;
     }
     if (log_) log_->Write(progress);
-    if (request_.on_progress) request_.on_progress(progress);
+    if (request_.on_progress && Writes()) request_.on_progress(progress);
     window_started_ = now;
     window_steps_ = counters_.steps;
     env_s_ = act_s_ = learn_s_ = 0.0;
@@ -177,8 +218,9 @@ class Trainer {
 
   void Save() {
     CheckFinite();
+    joint_.CheckSame(agent_->network());
     counters_.wall_s = Wall(Seconds());
-    if (!path_.empty()) SaveCheckpoint(path_, run_, counters_, *agent_, *request_.env);
+    if (!path_.empty()) SaveCheckpoint(path_, run_, counters_, *agent_, *request_.env, joint_.ranks());
     saved_at_ = Seconds();
     saved_steps_ = counters_.steps;
   }
@@ -195,8 +237,9 @@ class Trainer {
   }
 
   const TrainRequest& request_;
-  ChosenDevice device_;
-  RunIdentity run_;
+  const ChosenDevice& device_;
+  const RunIdentity& run_;
+  JointTraining& joint_;
   std::string path_;  // checkpoint, or ""
   std::unique_ptr<Agent> agent_;
   std::optional<ProgressLog> log_;
@@ -212,7 +255,15 @@ class Trainer {
 TrainOutcome Train(const TrainRequest& request) {
   CheckRequest(request);
   at::set_num_threads(1);
-  return Trainer(request).Run();
+  const ChosenDevice device = DeviceOf(request);
+  const RunIdentity run = IdentityOf(request);
+  JointTraining joint(request, run, device.description);
+  try {
+    return Trainer(request, device, run, joint).Run();
+  } catch (const std::exception& error) {
+    joint.Abandon(error.what());
+    throw;
+  }
 }
 
 }  // namespace berth

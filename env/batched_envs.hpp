@@ -42,11 +42,15 @@ void CheckEpisodes(int num_envs, int threads, int episode_jobs, double tau_s);
 template <class Env>
 class BatchedEnvs final : public VecEnv {
  public:
-  // `make(i)` is environment i.
+  // `make(i)` is environment i of all; these are first_env and those after it (SchedEnvOptions).
   template <class Make>
-  BatchedEnvs(int num_envs, int threads, const Make& make)
-      : team_(std::clamp(threads, 1, num_envs)), stats_(U(num_envs)) {
-    for (int i = 0; i < num_envs; ++i) envs_.push_back(make(static_cast<std::uint32_t>(i)));
+  BatchedEnvs(int num_envs, int threads, const Make& make, int first_env = 0, int all_envs = 0)
+      : team_(std::clamp(threads, 1, num_envs)),
+        stats_(U(num_envs)),
+        first_env_(first_env),
+        all_envs_(all_envs > 0 ? all_envs : num_envs) {
+    BERTH_CHECK(first_env_ >= 0 && first_env_ + num_envs <= all_envs_, first_env_, " ", all_envs_);
+    for (int i = 0; i < num_envs; ++i) envs_.push_back(make(static_cast<std::uint32_t>(first_env_ + i)));
   }
 
   int num_envs() const override { return static_cast<int>(envs_.size()); }
@@ -111,9 +115,10 @@ class BatchedEnvs final : public VecEnv {
   }
 
   void LoadState(std::span<const std::uint8_t> state, const StepBuffers& out) override {
-    if (const auto n = internal::Take<std::uint32_t>(state); n != envs_.size()) {
-      throw Error(Join("environment state: expected ", envs_.size(), " environments, found ", n));
+    if (const auto n = internal::Take<std::uint32_t>(state); n != U(all_envs_)) {
+      throw Error(Join("environment state: expected ", all_envs_, " environments, found ", n));
     }
+    for (int i = 0; i < first_env_; ++i) Skip(state);
     for (int i = 0; i < num_envs(); ++i) {
       stats_[U(i)] = internal::Take<EpisodeStats>(state);
       envs_[U(i)].Begin(internal::Take<std::uint32_t>(state));
@@ -131,6 +136,13 @@ class BatchedEnvs final : public VecEnv {
  private:
   static constexpr int kEnvsPerBlock = 8;     // fewer are not worth waking a thread
   static constexpr int kBlocksPerThread = 4;  // so that a thread that is kept off its core holds up little
+
+  static void Skip(std::span<const std::uint8_t>& state) {
+    internal::Take<EpisodeStats>(state);
+    internal::Take<std::uint32_t>(state);
+    for (auto left = internal::Take<std::uint32_t>(state); left > 0; --left)
+      internal::Take<std::int32_t>(state);
+  }
 
   static std::ptrdiff_t Row(int i, std::size_t width) { return static_cast<std::ptrdiff_t>(U(i) * width); }
 
@@ -186,6 +198,7 @@ class BatchedEnvs final : public VecEnv {
   ThreadTeam team_;
   std::vector<Env> envs_;
   std::vector<EpisodeStats> stats_;
+  int first_env_, all_envs_;
 };
 
 }  // namespace berth

@@ -32,7 +32,21 @@ std::unique_ptr<VecEnv> MakeVecEnv(std::shared_ptr<const ScenarioSource> source,
   CheckEpisodes(num_envs, threads, options.episode_jobs, options.mdp.tau_s);
   if (options.mdp.visible < 1) throw Error(Join("visible: expected at least 1, found ", options.mdp.visible));
   return std::make_unique<BatchedEnvs<SchedEnv>>(
-      num_envs, threads, [&](std::uint32_t i) { return SchedEnv(source, options, i); });
+      num_envs, threads, [&](std::uint32_t i) { return SchedEnv(source, options, i); }, options.first_env,
+      options.all_envs);
+}
+
+std::vector<std::uint8_t> JoinEnvStates(std::span<const std::vector<std::uint8_t>> parts) {
+  std::uint32_t envs = 0;
+  std::vector<std::uint8_t> entries;
+  for (std::span<const std::uint8_t> part : parts) {
+    envs += internal::Take<std::uint32_t>(part);
+    entries.insert(entries.end(), part.begin(), part.end());
+  }
+  std::vector<std::uint8_t> bytes;
+  internal::Append(bytes, envs);
+  bytes.insert(bytes.end(), entries.begin(), entries.end());
+  return bytes;
 }
 
 }  // namespace berth

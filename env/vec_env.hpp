@@ -24,6 +24,9 @@ struct SchedEnvOptions {
   Window jobs;            // of a fixed scenario: the jobs to train on, so that the rest can test
   int warmup_jobs = 100;  // it starts after a uniform number of arrivals in [0, warmup_jobs] ...
   std::function<std::unique_ptr<Scheduler>()> warmup;  // ... decided by this scheduler; none = no warm-up
+  // Where several processes share a run's environments: environment i here is first_env + i of all_envs, with
+  // that one's workloads; 0 = these are all. LoadState then takes a state of all of them.
+  int first_env = 0, all_envs = 0;
 };
 
 // N environments, each with a simulator of its own.
@@ -37,5 +40,8 @@ class VecEnv : public BatchEnv {
 // N environments on `threads` workers. The same bits on any number of threads.
 std::unique_ptr<VecEnv> MakeVecEnv(std::shared_ptr<const ScenarioSource> source,
                                    const SchedEnvOptions& options, int num_envs, int threads);
+
+// The state of one VecEnv with the environments of all `parts`, in their order.
+std::vector<std::uint8_t> JoinEnvStates(std::span<const std::vector<std::uint8_t>> parts);
 
 }  // namespace berth

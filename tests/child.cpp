@@ -6,11 +6,19 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdlib>
+#include <filesystem>
 #include <thread>
 
 namespace berth::test {
 
-pid_t Start(const TemporaryFolder& folder, std::vector<std::string> arguments) {
+bool HaveLearners() {
+  const char* given = std::getenv("BERTH_LEARN_LIBRARY");
+  if (given != nullptr && *given != '\0') return std::filesystem::exists(given);
+  return std::filesystem::exists(std::filesystem::path(BERTH_BINARY).parent_path() / "libberth_learn.so");
+}
+
+pid_t Start(const TemporaryFolder& folder, std::vector<std::string> arguments, const Variables& variables) {
   arguments.insert(arguments.begin(), BERTH_BINARY);
   std::vector<char*> argv;
   for (std::string& argument : arguments) argv.push_back(argument.data());
@@ -18,6 +26,7 @@ pid_t Start(const TemporaryFolder& folder, std::vector<std::string> arguments) {
   const std::string out = folder / "out.txt", error = folder / "error.txt", in = folder.path();
   const pid_t child = fork();
   if (child != 0) return child;
+  for (const auto& [name, value] : variables) setenv(name.c_str(), value.c_str(), 1);
   const int out_file = open(out.c_str(), O_CREAT | O_WRONLY | O_TRUNC, 0600);
   const int error_file = open(error.c_str(), O_CREAT | O_WRONLY | O_TRUNC, 0600);
   if (dup2(out_file, STDOUT_FILENO) >= 0 && dup2(error_file, STDERR_FILENO) >= 0 && chdir(in.c_str()) == 0) {

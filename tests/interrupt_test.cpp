@@ -22,17 +22,11 @@ namespace {
 
 namespace fs = std::filesystem;
 using test::Ended;
+using test::HaveLearners;
 using test::Slurp;
 using test::Start;
 using test::TemporaryFolder;
 using test::Wait;
-
-// Where the binary looks for the learners.
-bool HaveLearners() {
-  const char* given = std::getenv("BERTH_LEARN_LIBRARY");
-  if (given != nullptr && *given != '\0') return fs::exists(given);
-  return fs::exists(fs::path(BERTH_BINARY).parent_path() / "libberth_learn.so");
-}
 
 }  // namespace
 

@@ -4,9 +4,11 @@
 #include <cmath>
 #include <filesystem>
 #include <iostream>
+#include <optional>
 #include <thread>
 
 #include "tools/evaluation_file.hpp"
+#include "tools/evaluation_shard.hpp"
 #include "tools/output_file.hpp"
 #include "tools/policy_semantics.hpp"
 #include "tools/report/report.hpp"
@@ -35,6 +37,8 @@ void AddEvaluateOptions(Options& options) {
   options.Value("threads", std::to_string(std::max(1U, std::thread::hardware_concurrency())),
                 "runs at once; the results do not depend on it, decision times may");
   options.Output("out", "write every job's completion time to this file (.h5)");
+  options.Inputs("merge",
+                 "shards that several processes wrote to --out: the evaluation that one would have made");
   AddReportOptions(options);
 }
 
@@ -169,16 +173,59 @@ void PrintRefused(const std::vector<Refusal>& refused) {
     std::cout << refusal.scheduler << " is left out: " << refusal.reason << "\n";
 }
 
+// What was evaluated is in the shards.
+void CheckMergeAlone(const Options& options) {
+  for (const auto& [name, value] : options.Resolved()) {
+    if (!options.Given(name) || name == "merge" || name == "out" || name == "threads") continue;
+    throw Error(Join(
+        "--merge: expected with it only --out, --json and --threads, since the shards say what was run; ",
+        "found ", options.Where(name)));
+  }
+}
+
+// This process's part of the workloads, into a file that --merge reads.
+int EvaluateShard(Options& options, const World& world) {
+  for (const char* whole : {"json", "report", "timeline", "report-with"}) {
+    if (options.Text(whole).empty()) continue;
+    throw Error(Join(options.Where(whole), ": expected only --out with several processes (",
+                     world.size_variable, " is ", world.size, "); --merge then writes the rest"));
+  }
+  const std::string path = ShardPath(options.Required("out"), world), config = ShardConfig(options);
+  CheckWritable(path, options.Where("out"));
+  const WorkloadChoice workload = ResolveWorkload(options);
+  const EvaluationPlan plan = MakePlan(options, workload), shard = ShardOf(plan, world);
+  const std::string who = Join("shard ", world.rank, " of ", world.size, ": ");
+  if (shard.seeds.empty()) {
+    std::cout << who << "nothing to do, since there are " << plan.seeds.size() << " workloads\n";
+    return 0;
+  }
+  CommonSemantics(plan.schedulers);
+  WriteShard(shard, Evaluate(shard), config, world, path);
+  std::cout << Join(who, shard.seeds.size(), " of ", plan.seeds.size(), " workloads in ", path) << "\n";
+  return 0;
+}
+
 }  // namespace
 
 int RunEvaluate(const std::vector<std::string>& arguments) {
   Options options("evaluate",
                   "--schedulers 'SPEC;SPEC;...' [--scenario FILE | --workload SPEC --cluster CLUSTER] "
-                  "[--seeds A:B] [--window A:B] [--json FILE] [--out FILE] [--report DIR]",
+                  "[--seeds A:B] [--window A:B] [--json FILE] [--out FILE] [--report DIR]; or --merge "
+                  "FILE... [--json FILE] [--out FILE]",
                   "compares schedulers on the same workloads");
   AddEvaluateOptions(options);
   if (!options.Parse(arguments)) return 0;
+  const std::vector<std::string> merge = options.Words("merge");
+  const World world = merge.empty() ? ReadWorld() : World();
+  if (world.many()) return EvaluateShard(options, world);
 
+  std::optional<EvaluationShards> shards;
+  if (!merge.empty()) {
+    CheckMergeAlone(options);
+    shards.emplace(merge);
+    options.ReadConfigText(shards->config(), shards->first());
+    options.Assign("merge", "");  // the configuration is that of the run
+  }
   const std::string out = options.Text("out");
   CheckWritable(out, options.Where("out"));
   CheckJsonWritable(options);
@@ -188,7 +235,8 @@ int RunEvaluate(const std::vector<std::string>& arguments) {
   const std::string semantics = CommonSemantics(plan.schedulers);
   CheckComparable(report, plan.workloads[0], semantics, options);
   std::vector<Recording> recordings;
-  const std::vector<ResultRow> rows = Evaluate(plan, report.any() ? &recordings : nullptr);
+  const std::vector<ResultRow> rows =
+      shards ? shards->Rows(plan) : Evaluate(plan, report.any() ? &recordings : nullptr);
   const EvaluationText text{workload.source->Describe(), semantics, report.command};
   if (!out.empty()) WriteEvaluation(plan, rows, report.any() ? &recordings : nullptr, text, options, out);
 

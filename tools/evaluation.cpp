@@ -65,15 +65,20 @@ void ExpandAll(EvaluationPlan& plan) {
   std::erase(plan.schedulers, kAllSchedulers);  // said twice
 }
 
-std::vector<ResultRow> Evaluate(const EvaluationPlan& plan, std::vector<Recording>* recordings) {
-  const std::size_t num_workloads = plan.workloads.size();
+std::vector<ResultRow> EmptyRows(const EvaluationPlan& plan) {
   std::vector<ResultRow> rows;
-  for (const std::string& spec : plan.schedulers) {  // what cannot run shows before any work is done
+  for (const std::string& spec : plan.schedulers) {
     const std::unique_ptr<Scheduler> scheduler = MakeScheduler(spec, AllSchedulers());
     CheckRunnable(plan.workloads[0], *scheduler, spec);
     rows.push_back({spec, UsedKnowledge(scheduler->knowledge(), plan.workloads[0].data().knowledge),
-                    std::vector<RunResult>(num_workloads)});
+                    std::vector<RunResult>(plan.workloads.size())});
   }
+  return rows;
+}
+
+std::vector<ResultRow> Evaluate(const EvaluationPlan& plan, std::vector<Recording>* recordings) {
+  const std::size_t num_workloads = plan.workloads.size();
+  std::vector<ResultRow> rows = EmptyRows(plan);  // what cannot run shows before any work is done
   const std::size_t num_runs = rows.size() * num_workloads;
   std::vector<DecisionTimes> times(recordings ? num_runs : 0);
   if (recordings) recordings->assign(rows.size(), {});

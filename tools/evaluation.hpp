@@ -31,6 +31,9 @@ inline constexpr const char* kAllSchedulers = "all";
 // plan's first workload and is not named already, those that know less first.
 void ExpandAll(EvaluationPlan& plan);
 
+// The rows of the plan before anything has run. Throws Error for a scheduler that cannot run.
+std::vector<ResultRow> EmptyRows(const EvaluationPlan& plan);
+
 // One row a scheduler, in the order of the plan. Throws what the first run in that order throws. What
 // `recordings` asks for costs memory and a little time: a recording a row.
 std::vector<ResultRow> Evaluate(const EvaluationPlan& plan, std::vector<Recording>* recordings = nullptr);

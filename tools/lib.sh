@@ -26,5 +26,6 @@ build() {
 build_quietly() {
   mkdir -p "$top/build"
   configure_once
-  ninja -C "$build" -j "$(nproc)" --quiet "$@" >&2
+  # torchrun and srun start several at once: one builds, the others wait and find everything done
+  flock "$top/build/lock" ninja -C "$build" -j "$(nproc)" --quiet "$@" >&2
 }

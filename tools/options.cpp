@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <iterator>
+#include <sstream>
 
 #include "data/text_file.hpp"
 #include "env/check.hpp"
@@ -22,8 +24,8 @@ bool IsMeta(const std::string& name) {
 }
 
 // Boost's reader keeps no line numbers: the line that assigns `key`, for messages.
-int LineOf(const std::string& path, const std::string& key) {
-  std::ifstream in(path);
+int LineOf(const std::string& text, const std::string& key) {
+  std::istringstream in(text);
   std::string line;
   for (int number = 1; std::getline(in, line); ++number) {
     const auto begin = line.find_first_not_of(" \t");
@@ -63,15 +65,21 @@ void Options::Input(const std::string& name, const std::string& help) {
   Declare(std::move(option));
 }
 
-void Options::Inputs(const std::string& name, const std::string& help) {
+void Options::InputList(const std::string& name, const std::string& help) {
   Option option;
-  option.name = name, option.help = help, option.is_inputs = true;
+  option.name = name, option.help = help, option.is_list = true;
   Declare(std::move(option));
 }
 
 void Options::Output(const std::string& name, const std::string& help) {
   Option option;
   option.name = name, option.help = help, option.is_output = true;
+  Declare(std::move(option));
+}
+
+void Options::Inputs(const std::string& name, const std::string& help) {
+  Option option;
+  option.name = name, option.help = help, option.takes_words = true;
   Declare(std::move(option));
 }
 
@@ -93,6 +101,8 @@ bool Options::Parse(const std::vector<std::string>& arguments) {
   for (const Option& option : options_) {
     if (option.is_switch) {
       description.add_options()(option.name.c_str(), po::value<std::string>()->implicit_value("true"));
+    } else if (option.takes_words) {
+      description.add_options()(option.name.c_str(), po::value<std::vector<std::string>>()->multitoken());
     } else if (option.name == "set") {
       description.add_options()("set", po::value<std::vector<std::string>>());
     } else {
@@ -119,6 +129,7 @@ bool Options::Parse(const std::vector<std::string>& arguments) {
       BERTH_CHECK(option != nullptr, "parsed an undeclared option ", name);
       if (!option->origin.empty()) throw Error(Join("--", name, ": expected once, found twice"));
       option->value = value;
+      if (option->takes_words) option->words = given.value;
       option->origin = option->is_positional ? name : "--" + name;
     }
   } catch (const po::unknown_option& error) {
@@ -145,14 +156,15 @@ bool Options::Parse(const std::vector<std::string>& arguments) {
 }
 
 std::vector<std::string> Options::PathsOf(const Option& option) const {
-  if (option.is_inputs) return SplitOutsideParentheses(option.value, ';');
+  if (option.is_list) return SplitOutsideParentheses(option.value, ';');
+  if (option.takes_words) return Words(option.name);
   const bool one = option.is_input || option.is_output || option.is_positional;
   return one && !option.value.empty() ? std::vector{option.value} : std::vector<std::string>();
 }
 
 void Options::CheckPaths() const {
   for (const Option& option : options_) {
-    if (!option.is_input && !option.is_inputs && !option.is_output) continue;
+    if (!option.is_input && !option.is_list && !option.is_output) continue;
     const std::vector<std::string> paths = PathsOf(option);
     if (paths.empty() && !option.origin.empty()) {
       throw Error(Join(option.origin, ": expected a file's name, found nothing"));
@@ -245,12 +257,17 @@ void Options::Give(const std::string& keyword, const std::string& value) {
 void Options::ReadConfig(const std::string& path) {
   CheckReadable(path);
   std::ifstream in(path);
+  ReadConfigText(std::string(std::istreambuf_iterator<char>(in), {}), path);
+}
+
+void Options::ReadConfigText(const std::string& text, const std::string& path) {
+  std::istringstream in(text);
   try {
     const po::options_description none;
     const auto parsed = po::parse_config_file(in, none, /*allow_unregistered=*/true);
     for (const po::option& given : parsed.options) {
       const std::string& key = given.string_key;
-      const std::string where = Join(path, ":", LineOf(path, key), ": ", key);
+      const std::string where = Join(path, ":", LineOf(text, key), ": ", key);
       Option* option = Lookup(key);
       if (option == nullptr || IsMeta(key)) {
         throw Error(Join(where, ": unknown option of berth ", verb_, DidYouMean(key, Keys())));
@@ -279,6 +296,12 @@ bool Options::Given(const std::string& name) const {
 
 const std::string& Options::Text(const std::string& name) const {
   return Find(name).value;
+}
+
+std::vector<std::string> Options::Words(const std::string& name) const {
+  const Option& option = Find(name);
+  if (!option.takes_words || option.value.empty()) return {};
+  return option.words.empty() ? std::vector<std::string>{option.value} : option.words;
 }
 
 const std::string& Options::Required(const std::string& name) const {

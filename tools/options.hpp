@@ -31,8 +31,9 @@ class Options {
   // Files that the verb reads and writes. Given, they must be named; what is written must be none of the
   // others, nor one that a spec among the values names (policy(file=...)), nor one of AddRead and AddWritten.
   void Input(const std::string& name, const std::string& help);
-  void Inputs(const std::string& name, const std::string& help);  // any number, separated by ';'
+  void InputList(const std::string& name, const std::string& help);  // any number, separated by ';'
   void Output(const std::string& name, const std::string& help);
+  void Inputs(const std::string& name, const std::string& help);      // one or more words behind the flag
   void Switch(const std::string& name, const std::string& help);      // --name alone means true
   void Positional(const std::string& name, const std::string& help);  // the word without a flag
 
@@ -46,11 +47,14 @@ class Options {
   // run. Error where an output is that file or, of one written, an input. Call after Parse.
   void AddRead(const std::string& name, const std::string& path);
   void AddWritten(const std::string& name, const std::string& path);
+  // The same of a text, which messages call `where`.
+  void ReadConfigText(const std::string& text, const std::string& where);
   // Replaces the value, e.g. a path made absolute before the configuration is recorded.
   void Assign(const std::string& name, const std::string& value);
 
   bool Given(const std::string& name) const;  // not at its default
   const std::string& Text(const std::string& name) const;
+  std::vector<std::string> Words(const std::string& name) const;          // of Inputs
   const std::string& Required(const std::string& name) const;             // Error when empty
   double Number(const std::string& name, double low, double high) const;  // inclusive bounds
   std::int64_t Integer(const std::string& name, std::int64_t low, std::int64_t high) const;
@@ -69,7 +73,9 @@ class Options {
     std::string name, value, help;
     std::string default_value;
     std::string origin;  // empty = default
-    bool is_switch = false, is_positional = false, is_input = false, is_inputs = false, is_output = false;
+    bool is_switch = false, is_positional = false, is_input = false, is_list = false, is_output = false;
+    std::vector<std::string> words;
+    bool takes_words = false;
   };
   struct File {
     std::string where, of_it, path;  // how messages name it, and how where another one is the wrong one

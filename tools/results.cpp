@@ -126,6 +126,12 @@ std::vector<std::pair<const char*, double>> Figures(const Metrics& metrics) {
   return figures;
 }
 
+std::vector<MetricKey> MetricKeys() {
+  std::vector<MetricKey> keys;
+  for (const Field& field : kFields) keys.push_back({field.key, field.member});
+  return keys;
+}
+
 Json RowJson(const ResultRow& row) {
   const Metrics metrics = row.Combined();
   Json json;

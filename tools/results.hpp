@@ -35,6 +35,13 @@ struct ResultRow {
 // where none finished.
 std::vector<std::pair<const char*, double>> Figures(const Metrics& metrics);
 
+// The same figures where they stand.
+struct MetricKey {
+  const char* name;
+  double Metrics::*member;
+};
+std::vector<MetricKey> MetricKeys();
+
 // The keys of one row.
 Json RowJson(const ResultRow& row);
 std::string HexSignature(std::uint64_t signature);  // 16 digits

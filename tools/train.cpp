@@ -30,17 +30,28 @@ void AddTrainOptions(Options& options) {
   AddScenarioOptions(options);
   options.Value("steps", "1000000", "environment steps in all, those before --resume included");
   options.Value("seconds", "0", "stop after this much training time; 0 = no limit");
-  options.Value("envs", "16", "environments stepped together");
+  options.Value("envs", "16", "environments stepped together, of all processes where there are several");
   options.Value("threads", std::to_string(std::max(1U, std::thread::hardware_concurrency())),
-                "worker threads");
+                "worker threads of this process");
   options.Value("seed", "0", "of workloads, weights and exploration");
   options.Value("device", "auto", "auto | cpu | cuda");
   AddProcessOptions(options);
   AddEpisodeOptions(options);
   options.Value("out", "",
                 "folder of the run: checkpoint.h5, config.ini, progress.csv, TensorBoard's events");
+  options.Value("dist-timeout", "300", "seconds that processes wait for one that does not come or hangs");
   options.Switch("dry-run", "resolve every option, say what would be trained, and stop");
   options.Switch("resume", "continue the run in --out; options not given are those of its config.ini");
+}
+
+// Of several processes on one machine each takes its part of the cores.
+World ResolveWorld(Options& options) {
+  const World world = ReadWorld();
+  CheckMeetingPoint(world);
+  const int cores = static_cast<int>(std::thread::hardware_concurrency());
+  if (world.many() && world.local_size > 1 && !options.Given("threads"))
+    options.Assign("threads", std::to_string(std::max(1, cores / world.local_size)));
+  return world;
 }
 
 // A run is continued where one is, with its options, and begun where none is.
@@ -118,9 +129,12 @@ int RunTrain(const std::vector<std::string>& arguments) {
   CheckFolder(out, resume);
   if (resume) options.ReadConfig(out + "/config.ini");
   for (const char* file : kRunFiles) options.AddRead("out", out + "/" + file);
-  CheckJsonWritable(options);
-
   TrainRequest request;
+  request.world = ResolveWorld(options);
+  const bool writes = request.world.rank == 0;
+  if (writes) CheckJsonWritable(options);
+
+  request.dist_timeout_s = options.Number("dist-timeout", 0.1, 1e6);
   request.agent = options.Text("agent");
   request.network = options.Text("network");
   request.steps = options.Integer("steps", 1, kMany);
@@ -132,7 +146,7 @@ int RunTrain(const std::vector<std::string>& arguments) {
   request.resume = resume;
   request.commit = SourceCommit();
 
-  const EnvironmentChoice choice = ResolveEnvironment(options, request.seed);
+  EnvironmentChoice choice = ResolveEnvironment(options, request.seed);
   const Scenario& sample = choice.sample;
   request.mdp = choice.env.mdp;
   for (const GpuType& type : sample.data().cluster.types) request.gpu_types.push_back(type.name);
@@ -154,11 +168,18 @@ int RunTrain(const std::vector<std::string>& arguments) {
               << Thousands(static_cast<double>(request.steps)) << " steps, " << num_envs << " environments\n";
     return 0;
   }
-  const std::unique_ptr<BatchEnv> env = MakeVecEnv(choice.source, choice.env, num_envs, request.threads);
+  if (num_envs < request.world.size) {
+    throw Error(Join(options.Where("envs"), ": expected at least one for each of ", request.world.size,
+                     " processes (", request.world.size_variable, "), found ", num_envs));
+  }
+  const auto [first, end] = PartOfRank(num_envs, request.world.rank, request.world.size);
+  choice.env.first_env = first;
+  choice.env.all_envs = request.all_envs = num_envs;
+  const std::unique_ptr<BatchEnv> env = MakeVecEnv(choice.source, choice.env, end - first, request.threads);
   request.env = env.get();
 
   const LearnApi& learners = OpenLearnLibrary();
-  MakeFolder(out, "--out");
+  if (writes) MakeFolder(out, "--out");
   request.config = ConfigOfRun(options);
   // Of a run that is continued, only once its checkpoint was accepted: refused options must not stay.
   bool config_written = false;
@@ -166,15 +187,21 @@ int RunTrain(const std::vector<std::string>& arguments) {
     if (!config_written) WriteTextFile(out + "/config.ini", request.config);
     config_written = true;
   };
-  if (!resume) write_config();
-  std::cout << SettingsText(sample) << "\nmdp " << request.mdp.ToString() << "\nworkload " << request.workload
-            << "\n"
-            << learners.build() << ", device " << learners.device(request.device) << ", run in " << out
-            << std::endl;
+  if (!resume && writes) write_config();
+  if (writes) {
+    std::cout << SettingsText(sample) << "\nmdp " << request.mdp.ToString() << "\nworkload "
+              << request.workload << "\n"
+              << learners.build() << ", device " << learners.device(request.device);
+    if (request.world.many()) std::cout << ", " << request.world.size << " processes";
+    std::cout << ", run in " << out << std::endl;
+  }
 
   const std::string metric = env->metric_name();
   TrainOutcome outcome;
-  {
+  request.interrupted = &WatchInterrupts();
+  if (!writes) {
+    outcome = learners.train(request);
+  } else {
     Progress progress("train");
     TrainView view(metric);
     request.on_progress = [&](const TrainProgress& now) {
@@ -186,9 +213,17 @@ int RunTrain(const std::vector<std::string>& arguments) {
       progress.Update(std::max(by_steps, by_time), progress.terminal() ? steps : Detail(now, metric),
                       view.Lines());
     };
-    request.interrupted = &WatchInterrupts();
     outcome = learners.train(request);
   }
+  if (!outcome.lost.empty()) {
+    std::cerr << "berth train: " << outcome.lost;
+    if (!outcome.checkpoint.empty()) {
+      std::cerr << "; once all are there again: " << CommandName() << " train --resume --out " << out;
+    }
+    std::cerr << std::endl;
+    return kExitInterrupted;
+  }
+  if (!writes) return outcome.interrupted ? kExitInterrupted : 0;
   WriteJson(options, OutcomeJson(outcome, metric, options));
   std::cout << (outcome.interrupted ? "interrupted after " : "trained ")
             << Thousands(static_cast<double>(outcome.steps)) << " steps in " << Duration(outcome.wall_s)

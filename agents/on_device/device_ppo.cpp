@@ -66,7 +66,9 @@ class DevicePpo final : public Agent {
     }
   }
 
-  void Save(h5::Writer& out) const override {
+  void Save(h5::Writer* file) override {
+    BERTH_CHECK(file != nullptr, "several ranks learn on the host");
+    h5::Writer& out = *file;
     on_.Synchronize();
     WriteModule(out, "network", *network_);
     if (options_.overlap) WriteTensor(out, "acting_parameters", acting_parameters_);

@@ -176,7 +176,7 @@ TEST_CASE("checkpoints of format 4: PPO's are read, DQN's refused in one line") 
     env.Reset(agent->First());
     TrainOnce(*agent, env, 0.0);
     h5::Writer out(folder / "four.h5", kCheckpointKind, 4);
-    agent->Save(out);
+    agent->Save(&out);
     out.Commit();
     const h5::Reader in(folder / "four.h5", kCheckpointKind, kCheckpointVersion);
     if (spec == kPpo) {

@@ -121,7 +121,7 @@ TEST_CASE("prioritised replay: read back, it draws the same") {
   priorities.Remove(44);
   {
     h5::Writer out(folder / "p.h5", "test", 1);
-    priorities.Save(out, "replay");
+    priorities.Save(&out, "replay");
     out.Commit();
   }
   other.Add(44);

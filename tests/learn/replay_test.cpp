@@ -135,7 +135,7 @@ TEST_CASE("replay: what is read back draws the same, and another shape is refuse
     const std::string path = folder / "replay.h5";
     {
       h5::Writer out(path, "test", 1);
-      counter.replay.Save(out, "replay");
+      counter.replay.Save(&out, "replay");
       out.Commit();
     }
     const h5::Reader in(path, "test", 1);

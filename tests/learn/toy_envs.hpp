@@ -169,7 +169,9 @@ inline MdpSpec SmallMdp() {
   return mdp;
 }
 
-inline std::unique_ptr<BatchEnv> ToyEnv(const MdpSpec& mdp, int envs, std::uint64_t seed) {
+// Environments first_env and those after it of all_envs (0: these are all).
+inline std::unique_ptr<BatchEnv> ToyEnv(const MdpSpec& mdp, int envs, std::uint64_t seed, int first_env = 0,
+                                        int all_envs = 0) {
   ScenarioSettings settings;
   settings.cluster = ParseCluster("v100=2,k80=1");
   settings.clock = Clock{ClockKind::kEvent};
@@ -178,6 +180,8 @@ inline std::unique_ptr<BatchEnv> ToyEnv(const MdpSpec& mdp, int envs, std::uint6
   options.seed = seed;
   options.episode_jobs = 12;
   options.warmup_jobs = 0;
+  options.first_env = first_env;
+  options.all_envs = all_envs;
   return MakeVecEnv(MakeWorkload("toy", settings), options, envs, 1);
 }
 

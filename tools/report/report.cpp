@@ -62,7 +62,7 @@ std::string SettingOf(const h5::Reader& in) {
 
 void AddReportOptions(Options& options) {
   options.Value("report", "", "write a page to this folder (index.html), its figures and its result file");
-  options.Inputs("report-with",
+  options.InputList("report-with",
                  "evaluation files at other loads, separated by ';', for the page's JCT against load");
   options.Output("timeline", Join(kTimelineHelp, "; of the first workload"));
 }

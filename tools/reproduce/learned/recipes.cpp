@@ -38,7 +38,7 @@ Options Mix() {
 const Options kOracle = Options{{"knowledge", "oracle"}} + kSmall;
 const Options kBlind = Options{{"knowledge", "blind"}} + kSmall;
 const Options kNetwork = {{"encoder", "ObservationV3"}, {"network", "pair_scorer(width=8,skip=true)"}};
-constexpr const char* kSteps = "5000000";
+constexpr const char* kSteps = "500000";  // of every learner
 
 // A network as it is initialised (one update), then its linear part searched from the rule "where the
 // assignments put it, least regret, then least GPU time", which trusts both assignments alike.
@@ -116,7 +116,7 @@ std::vector<RecipeStep> Train(const Options& options) {
 }
 
 // Row 1's network trained by an agent alone; `other` takes the place of options of the same name.
-constexpr const char* kPpo = "ppo(n_steps=1024,minibatch=4096,lr=0.002,ent_coef=0.001)";
+constexpr const char* kPpo = "ppo(n_steps=128,minibatch=1024,lr=0.002,ent_coef=0.001)";
 std::vector<RecipeStep> Learner(const char* agent, const Options& other) {
   Options options = kOracle + Mix() + kNetwork + Options{{"agent", agent}, {"steps", kSteps}};
   for (auto& [name, value] : options) {
@@ -137,7 +137,7 @@ std::vector<Recipe> Table() {
       {"hetero_oracle", "cluster", 5, Search(kOracle, "srpt")},
       {"hetero_blind", "cluster", 5, Search(kBlind, "las")},
       {"learner_ppo", "learners", 5, Learner(kPpo, {})},
-      {"learner_dqn", "learners", 5, Learner("dqn", {})},
+      {"learner_dqn", "learners", 5, Learner("dqn(train_freq=256)", {})},
       {"learner_reinforce", "learners", 5, Learner("reinforce", {})},
       {"lublin1_commit", "lublin", 5, Lublin(Log::kLublin1, kCommit)},
       {"lublin1_commit_easy", "lublin", 5, Lublin(Log::kLublin1, kCommitEasy)},

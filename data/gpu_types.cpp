@@ -42,34 +42,30 @@ ClusterSpec ParseCluster(const std::string& text) {
   for (const std::string& part : SplitOutsideParentheses(text, ',')) {
     const std::size_t equals = part.find('=');
     if (equals == std::string::npos) {
-      throw Error(
-          Join("cluster '", text, "': expected TYPE=COUNT or TYPE=COUNT/GPUS_PER_NODE, found '", part, "'"));
+      throw Error(Join("expected TYPE=COUNT or TYPE=COUNT/GPUS_PER_NODE, found '", part, "'"));
     }
     const std::string name = part.substr(0, equals);
-    const std::string where = Join("cluster: ", name);
     GpuType type;
     for (const GpuType& shipped : ShippedGpuTypes()) {
       if (shipped.name == name) type = shipped;
     }
-    if (type.name.empty())
-      throw Error(Join("cluster: unknown GPU type '", name, "'", DidYouMean(name, names)));
+    if (type.name.empty()) throw Error(Join("unknown GPU type '", name, "'", DidYouMean(name, names)));
     const std::string numbers = part.substr(equals + 1);
     const std::size_t slash = numbers.find('/');
     const auto bounded = [&](const std::string& digits, const char* what) {
-      const long long value = ParseInteger(digits, where);
+      const long long value = ParseInteger(digits, name);
       if (value < 1 || value > 10000000)
-        throw Error(Join(where, ": expected ", what, " of 1 to 10000000, found ", value));
+        throw Error(Join(name, ": expected ", what, " of 1 to 10000000, found ", value));
       return static_cast<int>(value);
     };
     type.count = bounded(numbers.substr(0, slash), "a count");
     if (slash != std::string::npos) type.gpus_per_node = bounded(numbers.substr(slash + 1), "GPUs per node");
     for (const GpuType& other : cluster.types) {
-      if (other.name == name) throw Error(Join("cluster '", text, "': GPU type '", name, "' is named twice"));
+      if (other.name == name) throw Error(Join("GPU type '", name, "' is named twice"));
     }
     cluster.types.push_back(type);
   }
-  if (cluster.types.empty())
-    throw Error(Join("cluster '", text, "': expected TYPE=COUNT,..., found nothing"));
+  if (cluster.types.empty()) throw Error("expected TYPE=COUNT,..., found nothing");
   return cluster;
 }
 

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <limits>
 #include <mutex>
 #include <type_traits>
 
@@ -262,8 +263,11 @@ Reader::Reader(const std::string& path, const std::string& kind, int newest_vers
   const auto versions = [&] {
     const std::string wrote =
         H5Aexists(file_, kCommit) > 0 ? ReadText(file_, path_, kCommit) : std::string("unknown");
+    const std::string known = newest_version == std::numeric_limits<int>::max()
+                                  ? "shows any version"
+                                  : Join("reads versions 1 to ", newest_version);
     return Join("format version ", version_, " of '", kind, "', written by Berth ", wrote, "; this Berth, ",
-                berth::h5::Commit(), ", reads versions 1 to ", newest_version);
+                berth::h5::Commit(), ", ", known);
   };
   if (version_ < 1 || version_ > newest_version) {
     throw Error(Join(path_, ": expected a version that this Berth knows, found ", versions()));

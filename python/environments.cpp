@@ -68,7 +68,9 @@ NamedEnvironment HeteroCluster(const Keywords& keywords) {
   Bound(encoder.type, layout.g, named);
   Bound(encoder.global, 1, named);
   named.description = Description(options);
-  named.make = [source = choice.source, env = choice.env](std::uint64_t seed, int num_envs, int threads) {
+  named.make = [source = choice.source, env = choice.env, size = layout.size()](std::uint64_t seed,
+                                                                                int num_envs, int threads) {
+    CheckObservations(num_envs, size, "visible, num_envs");
     SchedEnvOptions seeded = env;
     seeded.seed = seed;
     return MakeVecEnv(source, seeded, num_envs, threads);
@@ -93,7 +95,8 @@ NamedEnvironment TaskPlacementEnvironment(const Keywords& keywords) {
     Bound({&channel, 1}, 1, named);
   }
   named.description = Description(options);
-  named.make = [source, env](std::uint64_t seed, int num_envs, int threads) {
+  named.make = [source, env, gpus](std::uint64_t seed, int num_envs, int threads) {
+    CheckObservations(num_envs, 1 + std::int64_t{gpus}, "cluster, num_envs");
     TaskPlacementOptions seeded = env;
     seeded.seed = seed;
     return MakeTaskPlacement(source, seeded, num_envs, threads);

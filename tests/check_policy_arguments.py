@@ -33,10 +33,21 @@ BAD = [  # of the second job
     (dict(running_on=3), "job 1: running_on: expected -1 to 2, found 3"),
     (dict(running_on=-2), "job 1: running_on"),
     (dict(running_on=2), "job 1: running_on: expected a type on which its rate is above 0, found 2"),
+    (dict(rates="abc"), "job 1: rates: expected a list of numbers, found str"),
+    (dict(rates=[20.0, "a", 0.0]), "job 1: rates: expected a number, found str"),
+    (dict(rates=None), "job 1: rates: expected a list of numbers, found NoneType"),
+    (dict(gang="1"), "job 1: gang: expected a number, found str"),
+    (dict(deadline=None), "job 1: deadline: expected a number, found NoneType"),
     (dict(running_on=0, gang=4), "job 1: running_on: expected 4 GPUs of type 0 in all, found more"),
 ]
 CALLS = [
     (dict(now=NAN), "now: expected seconds, found nan"),
+    (dict(now="noon"), "now: expected a number, found str"),
+    (dict(counts="ab"), "counts: expected a list of numbers, found str"),
+    (dict(counts=4), "counts: expected a list of numbers, found int"),
+    (dict(counts=[4, "b", 2]), "counts[1]: expected a number, found str"),
+    (dict(jobs=[1]), "job 0: expected a Job, found int without 'arrival'"),
+    (dict(jobs=GOOD[0]), "jobs: expected a list of Job, found Job"),
     (dict(counts=[]), "counts: expected at least one GPU type, found none"),
     (dict(counts=[4, 0, 2]), "counts[1]: expected a whole number of GPUs from 1, found 0"),
     (dict(counts=[4, 8]), "job 0: rates: expected 2 numbers, found 3"),
@@ -52,7 +63,7 @@ cases += [({**call, **wrong}, why) for wrong, why in CALLS]
 for arguments, why in cases:
     try:
         found = f"the plan {policy.decide(**arguments)}"
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         found = str(error)
     if not found.startswith(why):
         sys.exit(f"expected {why!r}, found {found!r}")

@@ -249,11 +249,55 @@ TEST_CASE("cli: an option's text that is wrong is named with its option") {
   CheckOneLine(Berth(folder, "evaluate --schedulers 'fcfs;srtp'"), "--schedulers: unknown scheduler 'srtp'");
   CheckOneLine(Berth(folder, "simulate --clock 'rounds(1e-300)'"),
                "--clock: clock rounds(1e-300): expected a round");
-  CheckOneLine(Berth(folder, "simulate --cluster v100=2147483647"), "expected a count of 1 to");
+  CheckOneLine(Berth(folder, "simulate --cluster v100=2147483647"),
+               "berth simulate: --cluster: v100: expected a count of 1 to");
+  CheckOneLine(Berth(folder, "simulate --cluster ''"), "--cluster: expected TYPE=COUNT,..., found nothing");
+  CheckOneLine(Berth(folder, "simulate --cluster v10=2"), "--cluster: unknown GPU type 'v10'");
+  CheckOneLine(Berth(folder, "simulate --workload toy --json /dev/full"), "--json: /dev/full: cannot write");
   CheckOneLine(Berth(folder, "simulate --knowledge orcale"), "--knowledge: ");
   CheckOneLine(Berth(folder, "simulate extra words"), "found more words");
   CheckOneLine(Berth(folder, "evaluate --knowledge blind --schedulers 'fcfs;srpt' --seeds 0:1"),
                "'srpt' needs knowledge");
+}
+
+// The version alone, of a file whose content is whole: found where the same file of version 2 differs.
+TEST_CASE("cli: inspect of a file whose version was changed names that version and none that there is not") {
+  const TemporaryFolder folder;
+  for (const int version : {1, 2}) {
+    h5::Writer out(folder / Join("v", version, ".h5"), "events", version);
+    out.Text("scheduler", "fcfs");
+    out.Commit();
+  }
+  std::string bytes = Slurp(folder / "v1.h5");
+  const std::string other = Slurp(folder / "v2.h5");
+  REQUIRE(bytes.size() == other.size());
+  std::size_t at = bytes.find("berth_version");
+  while (at < bytes.size() && !(bytes[at] == 1 && other[at] == 2)) ++at;
+  REQUIRE(at < bytes.size());
+  bytes[at] = 2;
+  std::ofstream(folder / "raised.h5", std::ios::binary) << bytes;
+  const Outcome raised = Berth(folder, "inspect raised.h5");
+  CheckOneLine(raised,
+               "raised.h5: the content does not match its hash: the file was changed or damaged (format "
+               "version 2 of 'events', written by Berth ");
+  CHECK(raised.error.find("2147483647") == std::string::npos);
+  CHECK(Berth(folder, "inspect v2.h5").code == 0);  // another version, whole
+}
+
+// Each would take hours and more memory than there is, and say nothing meanwhile.
+TEST_CASE("cli: what no machine can hold is refused before it is made") {
+  const TemporaryFolder folder;
+  CheckOneLine(Berth(folder, "evaluate --seeds 0:99999999999999"),
+               "--seeds: expected at most 10000 workloads, found 99999999999999");
+  CheckOneLine(Berth(folder, "evaluate --seeds 0:9999 --workload 'synthetic(jobs=20000)' --schedulers fcfs"),
+               "--seeds: expected at most 100000000 jobs in all, found 9999 workloads of 20000");
+  CheckOneLine(
+      Berth(folder, "train --visible 65536 --envs 4096 --out run"),
+      "--visible, --envs: expected observations of at most 268435456 numbers in all, found 4096 of ");
+  CHECK_FALSE(std::filesystem::exists(folder / "run"));
+  const Outcome most = Berth(folder, "train --visible 128 --envs 65536 --out run --dry-run");
+  CAPTURE(most.error);
+  CHECK(most.code == 0);
 }
 
 }  // namespace berth

@@ -230,6 +230,58 @@ TEST_CASE("report: evaluations of another setting are not joined") {
                "--report-with: other.h5: expected an evaluation at another load and otherwise like this one");
 }
 
+// What was there is three words; Ctrl-C comes where matplotlib is loaded, or once every figure is drawn.
+TEST_CASE("report: an older one stays whole until the new one is drawn") {
+  const std::string python = test::Python(BERTH_SOURCE_DIR, "h5py, matplotlib");
+  if (python.empty()) return test::Skip("needs h5py and matplotlib: tools/setup");
+  const TemporaryFolder folder;
+  namespace fs = std::filesystem;
+  const std::vector<std::string> files = {"evaluation.h5", "index.html", "mean_jct.svg", "own.txt"};
+  for (const char* created : {"page", "stub"}) fs::create_directory(folder / created);
+  for (const std::string& file : files) std::ofstream(folder / ("page/" + file)) << "older";
+  const auto older = [&] {
+    int count = 0;
+    for (const std::string& file : files) count += Slurp(folder / ("page/" + file)) == "older";
+    return count;
+  };
+  std::ofstream(folder / "stub/matplotlib.py") << "raise KeyboardInterrupt('stopped')\n";
+  const std::string ask =
+      "evaluate --workload 'toy(jobs=5)' --cluster v100=2 --schedulers fcfs --seeds 0:1 --report page";
+  const char* path = std::getenv("PYTHONPATH");
+  const std::string before = path != nullptr ? path : "";
+  setenv("PYTHONPATH", (folder / "stub").c_str(), 1);
+  const test::Outcome stopped = Berth(folder, ask);
+  path != nullptr ? setenv("PYTHONPATH", before.c_str(), 1) : unsetenv("PYTHONPATH");
+  CheckOneLine(stopped, "draw them with: ");
+  CHECK(older() == 4);
+  // Figures are drawn, the page is not.
+  std::ofstream(folder / "stop.py")
+      << "import sys\n"
+         "sys.path.insert(0, '" BERTH_SOURCE_DIR
+         "/tools/report')\n"
+         "import page, report\n"
+         "def stop(*given):\n"
+         "    raise KeyboardInterrupt\n"
+         "page.write = stop\n"
+         "sys.argv = ['report.py', 'page/.new/evaluation.h5', '--out', 'page']\n"
+         "report.main()\n";
+  const std::string in = Join("cd '", folder.path(), "' && ");
+  CHECK(std::system(Join(in, "'", python, "' stop.py 2>error.txt").c_str()) != 0);
+  CAPTURE(Slurp(folder / "error.txt"));
+  CHECK(Slurp(folder / "error.txt").find("KeyboardInterrupt") != std::string::npos);
+  CHECK(older() == 4);
+  // What the error said to type finishes the report, and nothing is left beside it.
+  const std::string command = stopped.error.substr(stopped.error.find("draw them with: ") + 16);
+  CAPTURE(command);
+  CHECK(std::system(Join(in, command.substr(0, command.find('\n')), " 2>error.txt").c_str()) == 0);
+  CHECK(older() == 1);  // own.txt
+  CHECK_FALSE(fs::exists(folder / "page/.new"));
+  CHECK(h5::KindOf(folder / "page/evaluation.h5") == "evaluation");
+  const std::string page = Slurp(folder / "page/index.html");
+  CHECK(page.find("page/evaluation.h5 --out") != std::string::npos);
+  CHECK(page.find(".new") == std::string::npos);
+}
+
 TEST_CASE("report: bad input is one line") {
   const TemporaryFolder folder;
   std::ofstream(folder / "file") << "text";

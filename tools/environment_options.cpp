@@ -9,6 +9,9 @@ namespace berth {
 namespace {
 
 constexpr std::int64_t kManyJobs = 1'000'000'000;
+// Of which there are a handful: the environments' own, those of a step and of episodes' ends. Learners keep a
+// step's for every step of a rollout.
+constexpr std::int64_t kMostNumbers = std::int64_t{1} << 28;
 
 // A cluster as a sensible scheduler would have filled it, from what the learner may know too.
 std::string WarmupScheduler(const MdpSpec& mdp) {
@@ -70,6 +73,12 @@ void AddEpisodeOptions(Options& options, bool warmup) {
                 "of a fixed scenario: train on pieces of jobs A:B alone, so that the rest can test [all]");
   if (!warmup) return;
   options.Value("warmup-jobs", std::to_string(env.warmup_jobs), "it starts after up to this many arrivals");
+}
+
+void CheckObservations(std::int64_t envs, std::int64_t size, const std::string& where) {
+  if (envs * size <= kMostNumbers) return;
+  throw Error(Join(where, ": expected observations of at most ", kMostNumbers, " numbers in all, found ",
+                   envs, " of ", size));
 }
 
 int ResolveEpisodeJobs(const Options& options) {

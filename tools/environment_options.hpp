@@ -25,6 +25,10 @@ struct EnvironmentChoice {
 // Of the options above and those of AddScenarioOptions. Throws Error naming the option.
 EnvironmentChoice ResolveEnvironment(Options& options, std::uint64_t seed);
 
+// Error before they are made where `envs` environments with observations of `size` numbers are more than any
+// machine should hold: at most 2^28 numbers in all. `where` names the options that they come from.
+void CheckObservations(std::int64_t envs, std::int64_t size, const std::string& where);
+
 // --episode-jobs and --jobs alone.
 int ResolveEpisodeJobs(const Options& options);
 Window ResolveJobs(const Options& options, const ScenarioSource& source);

@@ -2,6 +2,7 @@
 // §7).
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <iostream>
 #include <optional>
 #include <thread>
@@ -12,6 +13,7 @@
 #include "tools/policy_semantics.hpp"
 #include "tools/report/report.hpp"
 #include "tools/scenario_options.hpp"
+#include "tools/spec_files.hpp"
 #include "tools/table.hpp"
 #include "tools/verbs.hpp"
 
@@ -19,6 +21,9 @@ namespace berth {
 namespace {
 
 constexpr const char* kDefaultWindow = "300:700";  // of the default workload: steady state
+
+// All workloads are in memory at once, 50 to 100 bytes a job.
+constexpr std::int64_t kMostWorkloads = 10'000, kMostJobs = 100'000'000;
 
 void AddEvaluateOptions(Options& options) {
   options.Value("schedulers", "fcfs;easy;sjf;srpt;las;gavel(objective=max_min)",
@@ -35,6 +40,28 @@ void AddEvaluateOptions(Options& options) {
   options.Inputs("merge",
                  "shards that several processes wrote to --out: the evaluation that one would have made");
   AddReportOptions(options);
+}
+
+// As many workloads as seeds, each as long as the first.
+void CheckJobs(const Options& options, const EvaluationPlan& plan) {
+  const auto workloads = static_cast<std::int64_t>(plan.seeds.size());
+  const std::int64_t jobs = plan.workloads[0].num_jobs();
+  if (workloads * jobs <= kMostJobs) return;
+  throw Error(Join(options.Where("seeds"), ": expected at most ", kMostJobs, " jobs in all, found ",
+                   workloads, " workloads of ", jobs));
+}
+
+// `all` reads what schedulers read untold, of those too that are then left out.
+void AddFilesOfAll(Options& options, const EvaluationPlan& plan) {
+  if (std::find(plan.schedulers.begin(), plan.schedulers.end(), kAllSchedulers) == plan.schedulers.end())
+    return;
+  for (const SchedulerTable& table : AllSchedulers()) {
+    for (const SchedulerInfo& info : table) {
+      for (const SpecFile& file : SpecFiles(info.name)) {
+        if (std::filesystem::exists(file.path)) options.AddRead("schedulers", file.path);
+      }
+    }
+  }
 }
 
 EvaluationPlan MakePlan(Options& options, const WorkloadChoice& workload) {
@@ -54,11 +81,17 @@ EvaluationPlan MakePlan(Options& options, const WorkloadChoice& workload) {
     plan.seeds = {0};
   } else {
     const auto [begin, end] = options.Range("seeds");
+    if (end - begin > kMostWorkloads) {
+      throw Error(Join(options.Where("seeds"), ": expected at most ", kMostWorkloads, " workloads, found ",
+                       end - begin));
+    }
     for (std::int64_t seed = begin; seed < end; ++seed) plan.seeds.push_back(seed);
   }
   for (std::int64_t seed : plan.seeds) {
+    if (plan.workloads.size() == 1) CheckJobs(options, plan);
     plan.workloads.push_back(EvaluationScenario(*workload.source, static_cast<std::uint64_t>(seed)));
   }
+  AddFilesOfAll(options, plan);
   ExpandAll(plan);
   std::string resolved;  // not `all`, which another build expands to others
   for (const std::string& spec : plan.schedulers) resolved += (resolved.empty() ? "" : ";") + spec;

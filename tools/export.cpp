@@ -6,6 +6,7 @@
 #include "tools/learn_library.hpp"
 #include "tools/output_file.hpp"
 #include "tools/progress.hpp"
+#include "tools/run_folder.hpp"
 #include "tools/verbs.hpp"
 #include "tools/version.hpp"
 
@@ -25,6 +26,7 @@ int RunExport(const std::vector<std::string>& arguments) {
   if (!std::filesystem::exists(checkpoint)) {
     throw Error(Join("run: expected ", checkpoint, ", found no such file"));
   }
+  for (const char* file : kRunFiles) options.AddRead("run", request.run_dir + "/" + file);
   CheckWritable(request.policy_path, options.Where("out"));
   CheckWritable(request.onnx_path, options.Where("onnx"));
   CheckJsonWritable(options);

@@ -21,7 +21,8 @@ void CheckJsonWritable(const Options& options) {
 }
 
 void WriteJson(const Options& options, const Json& content) {
-  if (!options.Text("json").empty()) WriteTextFile(options.Text("json"), content.dump(2) + "\n");
+  const std::string& path = options.Text("json");
+  if (!path.empty()) InOption(options, "json", [&] { WriteTextFile(path, content.dump(2) + "\n"); });
 }
 
 }  // namespace berth

@@ -11,6 +11,7 @@
 #include "data/text_file.hpp"
 #include "env/check.hpp"
 #include "env/spec.hpp"
+#include "tools/spec_files.hpp"
 
 namespace po = boost::program_options;
 
@@ -61,6 +62,12 @@ void Options::Value(const std::string& name, const std::string& default_value, c
 void Options::Input(const std::string& name, const std::string& help) {
   Option option;
   option.name = name, option.help = help, option.is_input = true;
+  Declare(std::move(option));
+}
+
+void Options::InputList(const std::string& name, const std::string& help) {
+  Option option;
+  option.name = name, option.help = help, option.is_list = true;
   Declare(std::move(option));
 }
 
@@ -148,30 +155,78 @@ bool Options::Parse(const std::vector<std::string>& arguments) {
   return true;
 }
 
+std::vector<std::string> Options::PathsOf(const Option& option) const {
+  if (option.is_list) return SplitOutsideParentheses(option.value, ';');
+  if (option.takes_words) return Words(option.name);
+  const bool one = option.is_input || option.is_output || option.is_positional;
+  return one && !option.value.empty() ? std::vector{option.value} : std::vector<std::string>();
+}
+
 void Options::CheckPaths() const {
-  namespace fs = std::filesystem;
-  std::error_code ignored;
-  const auto same = [&](const std::string& a, const std::string& b) {
-    return fs::weakly_canonical(a, ignored) == fs::weakly_canonical(b, ignored) ||
-           fs::equivalent(a, b, ignored);
-  };
   for (const Option& option : options_) {
-    if (!option.is_input && !option.is_output) continue;
-    if (option.value.empty()) {
-      if (!option.origin.empty()) throw Error(Join(option.origin, ": expected a file's name, found nothing"));
-      continue;
+    if (!option.is_input && !option.is_list && !option.is_output) continue;
+    const std::vector<std::string> paths = PathsOf(option);
+    if (paths.empty() && !option.origin.empty()) {
+      throw Error(Join(option.origin, ": expected a file's name, found nothing"));
     }
-    if (option.is_input && fs::is_directory(option.value, ignored)) {
-      throw Error(Join(Where(option.name), ": expected a file, found the folder ", option.value));
-    }
-    if (!option.is_output || fs::is_other(option.value, ignored)) continue;  // a device takes any number
-    for (const Option& other : options_) {
-      const bool path = other.is_input || other.is_output || other.is_positional;
-      if (!path || &other == &option || other.value.empty() || !same(option.value, other.value)) continue;
-      throw Error(Join(Where(option.name), ": expected another file than ", Where(other.name), ", found ",
-                       option.value, " for both"));
+    std::error_code ignored;
+    for (const std::string& path : paths) {
+      if (!option.is_output && std::filesystem::is_directory(path, ignored))
+        throw Error(Join(Where(option.name), ": expected a file, found the folder ", path));
     }
   }
+  CheckDistinct();
+}
+
+std::vector<Options::File> Options::Files() const {
+  std::vector<File> files;
+  for (const Option& option : options_) {
+    for (const std::string& path : PathsOf(option))
+      files.push_back({Where(option.name), Where(option.name), path, option.is_output});
+  }
+  files.insert(files.end(), added_.begin(), added_.end());
+  const bool any = std::any_of(files.begin(), files.end(), [](const File& file) { return file.written; });
+  for (const Option& option : options_) {
+    const bool spec = PathsOf(option).empty() && !option.is_switch && !option.value.empty();
+    if (!any || !spec) continue;
+    const std::string where = Where(option.name);
+    for (const SpecFile& file : SpecFiles(option.value))
+      files.push_back(
+          {where, Join(file.said, " of ", where), file.path, /*written=*/false, /*in_spec=*/true});
+  }
+  return files;
+}
+
+// The one place that knows all that is read and written.
+void Options::CheckDistinct() const {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  // What a spec names is a file that is read only where there is one.
+  const auto same = [&](const File& a, const File& b) {
+    if (fs::equivalent(a.path, b.path, ignored)) return true;
+    if (a.in_spec || b.in_spec) return false;
+    const fs::path one = fs::weakly_canonical(a.path, ignored);
+    return !one.empty() && one == fs::weakly_canonical(b.path, ignored);
+  };
+  const std::vector<File> files = Files();
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    if (!files[i].written || fs::is_other(files[i].path, ignored)) continue;  // a device takes any number
+    for (std::size_t k = 0; k < files.size(); ++k) {
+      if (k == i || !same(files[i], files[k])) continue;
+      throw Error(Join(files[i].where, ": expected another file than ", files[k].of_it, ", found ",
+                       files[i].path, " for both"));
+    }
+  }
+}
+
+void Options::AddRead(const std::string& name, const std::string& path) {
+  added_.push_back({Where(name), Join("one of ", Where(name)), path, /*written=*/false});
+  CheckDistinct();
+}
+
+void Options::AddWritten(const std::string& name, const std::string& path) {
+  added_.push_back({Where(name), Join("one of ", Where(name)), path, /*written=*/true});
+  CheckDistinct();
 }
 
 void Options::SetFromText(const std::string& assignment) {
@@ -225,12 +280,14 @@ void Options::ReadConfigText(const std::string& text, const std::string& path) {
   } catch (const po::error& error) {
     throw Error(Join(path, ": ", error.what()));
   }
+  CheckDistinct();
 }
 
 void Options::Assign(const std::string& name, const std::string& value) {
   Option* option = Lookup(name);
   BERTH_CHECK(option != nullptr, "no option --", name);
   option->value = value;
+  CheckDistinct();
 }
 
 bool Options::Given(const std::string& name) const {

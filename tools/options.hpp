@@ -29,8 +29,9 @@ class Options {
 
   void Value(const std::string& name, const std::string& default_value, const std::string& help);
   // Files that the verb reads and writes. Given, they must be named; what is written must be none of the
-  // others.
+  // others, nor one that a spec among the values names (policy(file=...)), nor one of AddRead and AddWritten.
   void Input(const std::string& name, const std::string& help);
+  void InputList(const std::string& name, const std::string& help);  // any number, separated by ';'
   void Output(const std::string& name, const std::string& help);
   void Inputs(const std::string& name, const std::string& help);      // one or more words behind the flag
   void Switch(const std::string& name, const std::string& help);      // --name alone means true
@@ -42,6 +43,10 @@ class Options {
   void Give(const std::string& keyword, const std::string& value);
   // Values for whatever is still at its default, as --config gives them. Call after Parse.
   void ReadConfig(const std::string& path);
+  // A file that the verb reads or writes because of option `name`, such as the checkpoint in the folder of a
+  // run. Error where an output is that file or, of one written, an input. Call after Parse.
+  void AddRead(const std::string& name, const std::string& path);
+  void AddWritten(const std::string& name, const std::string& path);
   // The same of a text, which messages call `where`.
   void ReadConfigText(const std::string& text, const std::string& where);
   // Replaces the value, e.g. a path made absolute before the configuration is recorded.
@@ -68,9 +73,13 @@ class Options {
     std::string name, value, help;
     std::string default_value;
     std::string origin;  // empty = default
-    bool is_switch = false, is_positional = false, is_input = false, is_output = false;
+    bool is_switch = false, is_positional = false, is_input = false, is_list = false, is_output = false;
     std::vector<std::string> words;
     bool takes_words = false;
+  };
+  struct File {
+    std::string where, of_it, path;  // how messages name it, and how where another one is the wrong one
+    bool written = false, in_spec = false;
   };
   void Declare(Option option);
   const Option& Find(const std::string& name) const;
@@ -78,13 +87,17 @@ class Options {
   std::string Called(const std::string& name) const;  // as OptionNames says
   std::vector<std::string> Names() const;
   std::vector<std::string> Keys() const;  // of configurations: all but --help, --config, --set and --json
+  std::vector<std::string> PathsOf(const Option& option) const;
+  std::vector<File> Files() const;  // every one that is read or written, and values of specs that may be one
   void CheckPaths() const;
+  void CheckDistinct() const;
   void SetFromText(const std::string& assignment);
   void PrintHelp() const;
 
   std::string verb_, usage_, summary_;
   OptionNames names_;
   std::vector<Option> options_;
+  std::vector<File> added_;
 };
 
 // What `make` makes of an option's text; its Error says which option it was.

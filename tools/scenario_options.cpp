@@ -50,7 +50,7 @@ ScenarioSettings ResolveSettings(const Options& options, const char* default_clu
                                  const Clock& default_clock) {
   ScenarioSettings settings;
   const std::string cluster = options.Given("cluster") ? options.Text("cluster") : default_cluster;
-  if (!cluster.empty())
+  if (!cluster.empty() || options.Given("cluster"))
     settings.cluster = InOption(options, "cluster", [&] { return ParseCluster(cluster); });
   settings.clock = options.Given("clock") ? ParseClock(options) : default_clock;
   if (options.Given("knowledge")) settings.knowledge = ReadKnowledge(options);

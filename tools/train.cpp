@@ -5,6 +5,7 @@
 #include <iostream>
 #include <thread>
 
+#include "env/encoder.hpp"
 #include "env/vec_env.hpp"
 #include "tools/environment_options.hpp"
 #include "tools/interrupt.hpp"
@@ -12,6 +13,7 @@
 #include "tools/output_file.hpp"
 #include "tools/progress.hpp"
 #include "tools/results.hpp"
+#include "tools/run_folder.hpp"
 #include "tools/table.hpp"
 #include "tools/train_view.hpp"
 #include "tools/verbs.hpp"
@@ -126,6 +128,7 @@ int RunTrain(const std::vector<std::string>& arguments) {
   const bool resume = options.Bool("resume");
   CheckFolder(out, resume);
   if (resume) options.ReadConfig(out + "/config.ini");
+  for (const char* file : kRunFiles) options.AddRead("out", out + "/" + file);
   TrainRequest request;
   request.world = ResolveWorld(options);
   const bool writes = request.world.rank == 0;
@@ -155,6 +158,9 @@ int RunTrain(const std::vector<std::string>& arguments) {
                                 " of scenario ", sample.Hash());
   }
   const auto num_envs = static_cast<int>(options.Integer("envs", 1, 65536));
+  const ObservationLayout layout =
+      EncoderOf(request.mdp.encoder).Layout(request.mdp.visible, sample.num_types());
+  CheckObservations(num_envs, layout.size(), Join(options.Where("visible"), ", ", options.Where("envs")));
   if (options.Bool("dry-run")) {
     std::cout << SettingsText(sample) << "\nmdp " << request.mdp.ToString() << "\nworkload "
               << request.workload << "\n"

@@ -25,8 +25,8 @@ void AddTuneOptions(Options& options) {
   options.Value("parameters",
                 "size,gang,slow,contrast,slow_single,contrast_single,slow_load,contrast_load,age,stay",
                 "numeric parameters to search, separated by commas");
-  options.Value(
-      "policy", "",
+  options.Input(
+      "policy",
       "search the weights of this policy (.h5) instead, by an evolution strategy; --out is the better one");
   options.Value(
       "step", "",

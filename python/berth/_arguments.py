@@ -31,13 +31,17 @@ def integer_of(name, value, low, high):
     return int(value)
 
 
-def actions_of(actions, num_envs):
+def actions_of(actions, num_envs, num_actions):
     """int64 [num_envs], contiguous; not copied where it is that already."""
     array = np.asarray(actions)
     if array.dtype.kind not in "iu":
         raise TypeError(f"actions: expected integers of shape ({num_envs},), found {array.dtype}")
     if array.shape != (num_envs,):
         raise ValueError(f"actions: expected shape ({num_envs},), found {array.shape}")
+    if array.dtype == np.uint64 and (beyond := np.flatnonzero(array > 2**63 - 1)).size:  # as int64 they are negative
+        raise ValueError(
+            f"actions: expected numbers from 0 to {num_actions - 1}, found {array[beyond[0]]} for environment {beyond[0]}"
+        )
     return np.ascontiguousarray(array, np.int64)
 
 
@@ -48,3 +52,15 @@ def no_render_mode(render_mode):
 
 def seed_of(seed):
     return None if seed is None else integer_of("seed", seed, 0, 2**63 - 1)
+
+
+def observation_of(observation, size):
+    """An array or tensor [..., size], as it is."""
+    expected = f"observation: expected an array of numbers of shape (..., {size}), found"
+    if not (hasattr(observation, "shape") and hasattr(observation, "reshape")):
+        raise TypeError(f"{expected} {type(observation).__name__}")
+    if isinstance(observation, np.ndarray) and observation.dtype.kind not in "fiu":
+        raise TypeError(f"{expected} one of {observation.dtype}")
+    if len(observation.shape) == 0 or observation.shape[-1] != size:
+        raise ValueError(f"{expected} shape {tuple(observation.shape)}")
+    return observation

@@ -2,10 +2,13 @@
 
 import math
 
+from berth._arguments import observation_of
+
 
 def blocks_of(observation, layout):
     """Views of observation [..., D]: "jobs" [..., q, job_channels], "pairs" [..., q, g, pair_channels], "types"
-    [..., g, type_channels], "global" [..., global_channels]. Blocks that there are none of are empty."""
+    [..., g, type_channels], "global" [..., global_channels]. Blocks that there are none of are empty. TypeError or
+    ValueError where `observation` is no such array."""
     q, g = layout["q"], layout["g"]
     shapes = {
         "jobs": (q, layout["job_channels"]),
@@ -13,6 +16,7 @@ def blocks_of(observation, layout):
         "types": (g, layout["type_channels"]),
         "global": (layout["global_channels"],),
     }
+    observation = observation_of(observation, sum(math.prod(shape) for shape in shapes.values()))
     views, begin = {}, 0
     for name, shape in shapes.items():
         end = begin + math.prod(shape)

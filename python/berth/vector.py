@@ -66,7 +66,7 @@ class ClusterVectorEnv(gymnasium.vector.VectorEnv):
         self, actions: ArrayLike
     ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
         """actions: integers [N]. Returns observation, reward, terminated, truncated, info."""
-        ended = self._core.step(actions_of(actions, self.num_envs))
+        ended = self._core.step(actions_of(actions, self.num_envs, self._core.num_actions))
         now = self._buffers[self._core.turn]
         info = {"action_mask": now["action_mask"], "discount": now["discount"]}
         if ended:

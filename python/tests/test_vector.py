@@ -166,5 +166,20 @@ class Vector(unittest.TestCase):
                 envs.step(actions)
         for dtype in (np.int8, np.int32, np.uint16):
             envs.step(np.zeros(N, dtype))
+        for found in (2**63, 2**64 - 1):
+            with self.assertRaisesRegex(ValueError, f"from 0 to 12, found {found} for environment 2"):
+                envs.step(np.array([0, 0, found] + [0] * 9, np.uint64))
         with self.assertRaisesRegex(TypeError, "seed: expected an integer, found list"):
             envs.reset(seed=[1] * N)
+        size = envs.single_observation_space.shape[0]
+        one = berth.ClusterEnv("HeteroCluster-v0", **HETERO)
+        for error, message, observation in [
+            (ValueError, rf"observation: expected an array of numbers of shape \(..., {size}\), found shape \(3,\)", np.zeros(3)),
+            (TypeError, "observation: expected an array of numbers of shape .*, found str", "a"),
+            (TypeError, "observation: expected .*, found list", [0.0] * size),
+            (TypeError, "observation: expected .*, found one of <U1", np.full(size, "a")),
+            (ValueError, r"observation: expected .*, found shape \(\)", np.array(1.0)),
+        ]:
+            for asked in (envs, one):
+                with self.subTest(message), self.assertRaisesRegex(error, message):
+                    asked.blocks(observation)

@@ -9,6 +9,7 @@ from any origin.
 """
 import dataclasses
 import math
+import numbers
 import os
 
 import numpy as np
@@ -101,6 +102,36 @@ def observe(now, counts, idle, jobs, knowledge):
     return {"jobs": rows[None], "pairs": pairs[None], "types": types[None], "global": rest[None]}
 
 
+NUMBERS = [field.name for field in dataclasses.fields(Job) if field.name != "rates"]
+
+
+def check_types(now, counts, jobs):
+    """Raises TypeError that names the first thing that is no number, no list or no Job."""
+
+    def expect_number(where, value):
+        if not isinstance(value, numbers.Real):
+            raise TypeError(f"{where}: expected a number, found {type(value).__name__}")
+
+    def expect_list(where, values, of):
+        if isinstance(values, (str, bytes, dict)) or not (hasattr(values, "__len__") and hasattr(values, "__getitem__")):
+            raise TypeError(f"{where}: expected a list of {of}, found {type(values).__name__}")
+
+    expect_number("now", now)
+    expect_list("counts", counts, "numbers")
+    for kind, count in enumerate(counts):
+        expect_number(f"counts[{kind}]", count)
+    expect_list("jobs", jobs, "Job")
+    for i, job in enumerate(jobs):
+        for name in [*NUMBERS, "rates"]:
+            if not hasattr(job, name):
+                raise TypeError(f"job {i}: expected a Job, found {type(job).__name__} without {name!r}")
+        for name in NUMBERS:
+            expect_number(f"job {i}: {name}", getattr(job, name))
+        expect_list(f"job {i}: rates", job.rates, "numbers")
+        for rate in job.rates:
+            expect_number(f"job {i}: rates", rate)
+
+
 def check(now, counts, jobs, knowledge, reads_steps=False):
     """Raises ValueError that names the first thing that cannot be: scores of it would be NaN, or the plan wrong."""
 
@@ -186,8 +217,9 @@ class Policy:
     def decide(self, now, counts, jobs):
         """The GPU type that each of `jobs` runs on from now on, -1 = it waits or stops.
 
-        jobs are in order of arrival; counts [G] are the GPUs of each type. ValueError names the job that cannot be.
+        jobs are in order of arrival; counts [G] are the GPUs of each type. TypeError or ValueError names what cannot be.
         """
+        check_types(now, counts, jobs)
         check(now, counts, jobs, self.knowledge, reads_steps=self._v3 and self.knowledge == "blind")
         runs_on = [job.running_on for job in jobs]
         idle = list(counts)

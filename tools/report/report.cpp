@@ -15,6 +15,10 @@
 namespace berth {
 namespace {
 
+constexpr const char* kResult = "evaluation.h5";
+// Within the page's folder: what is drawn stands there until all of it does, and report.py moves it.
+constexpr const char* kAside = "/.new";
+
 // As a shell would take it.
 std::string Quoted(const std::string& word) {
   const auto plain = [](unsigned char c) {
@@ -58,12 +62,12 @@ std::string SettingOf(const h5::Reader& in) {
 
 void AddReportOptions(Options& options) {
   options.Value("report", "", "write a page to this folder (index.html), its figures and its result file");
-  options.Value("report-with", "",
-                "evaluation files at other loads, separated by ';', for the page's JCT against load");
+  options.InputList("report-with",
+                 "evaluation files at other loads, separated by ';', for the page's JCT against load");
   options.Output("timeline", Join(kTimelineHelp, "; of the first workload"));
 }
 
-ReportRequest ResolveReport(const Options& options, const std::vector<std::string>& arguments) {
+ReportRequest ResolveReport(Options& options, const std::vector<std::string>& arguments) {
   ReportRequest request;
   request.folder = options.Text("report");
   request.timeline = options.Text("timeline");
@@ -82,7 +86,11 @@ ReportRequest ResolveReport(const Options& options, const std::vector<std::strin
     }
   }
   CheckWritable(request.timeline, options.Where("timeline"));
-  if (!request.folder.empty()) MakeFolder(request.folder, options.Where("report"));
+  if (!request.folder.empty()) {
+    for (const char* file : {kResult, "index.html"})
+      options.AddWritten("report", request.folder + "/" + file);
+    MakeFolder(request.folder, options.Where("report"));
+  }
   return request;
 }
 
@@ -109,7 +117,8 @@ void WriteReport(const ReportRequest& request, const EvaluationPlan& plan, const
     std::cout << "timeline: " << request.timeline << ", for ui.perfetto.dev\n";
   }
   if (request.folder.empty()) return;
-  const std::string file = request.folder + "/evaluation.h5";
+  MakeFolder(request.folder + kAside, options.Where("report"));
+  const std::string file = Join(request.folder, kAside, "/", kResult);
   WriteEvaluation(plan, rows, &recordings, text, options, file);
   std::vector<std::string> words = {file, "--out", request.folder};
   for (const std::string& with : request.with) words.insert(words.end(), {"--with", with});

@@ -6,6 +6,8 @@ import argparse
 import dataclasses
 import pathlib
 import shlex
+import shutil
+import signal
 import sys
 
 import distributions
@@ -72,13 +74,31 @@ def hours(text):
     return begin, end
 
 
-def redraw(arguments):
+def redraw(arguments, evaluation):
     """What to type to draw this page again, from any folder of this machine."""
     path = lambda name: str(pathlib.Path(name).resolve())  # noqa: E731
-    words = [sys.executable, path(__file__), path(arguments.evaluation), "--out", path(arguments.out)]
+    words = [sys.executable, path(__file__), path(evaluation), "--out", path(arguments.out)]
     for other in arguments.others:
         words += ["--with", path(other)]
     return shlex.join(words + (["--hours", arguments.hours] if arguments.hours else []))
+
+
+def clean(aside, evaluation):
+    """An empty folder, but for the evaluation where berth evaluate put it there: it becomes part of the report."""
+    aside.mkdir(parents=True, exist_ok=True)
+    for left in aside.iterdir():
+        if left.is_dir():
+            shutil.rmtree(left)
+        elif not left.samefile(evaluation):
+            left.unlink()
+
+
+def publish(aside, folder):
+    """All that was drawn takes its place at once, the page last. Ctrl-C waits: it would leave a mix of two reports."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for file in sorted(aside.iterdir(), key=lambda file: (file.name == "index.html", file.name)):
+        file.replace(folder / file.name)
+    aside.rmdir()
 
 
 def main():
@@ -92,11 +112,14 @@ def main():
     for other in others:
         if other.setting != e.setting:
             sys.exit(f"--with {other.path}: expected an evaluation at another load and otherwise like {e.path} ({e.setting}), found {other.setting}")
-    folder = pathlib.Path(arguments.out)
+    folder, evaluation = pathlib.Path(arguments.out), pathlib.Path(arguments.evaluation)
+    aside = folder / ".new"  # until all is drawn, so that an older report stays whole when this is interrupted
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        clean(aside, evaluation)
     except OSError as error:
         sys.exit(f"{folder}: cannot make the folder: {error}")
+    if aside.samefile(evaluation.parent):
+        evaluation = folder / evaluation.name
     data, drawn_charts = None, []
     if e.recorded:
         shown = hours(arguments.hours) if arguments.hours else gantt.default_range(e)
@@ -105,8 +128,12 @@ def main():
         drawn_charts = list(charts(e, *shown))
     drawn = list(figures(e, others))
     for figure in [*drawn, *drawn_charts]:
-        save(figure, folder)
-    page.write(e, drawn, drawn_charts, data, folder, redraw(arguments))
+        save(figure, aside)
+    page.write(e, drawn, drawn_charts, data, aside, redraw(arguments, evaluation))
+    try:
+        publish(aside, folder)
+    except OSError as error:
+        sys.exit(f"{folder}: cannot write: {error}")
 
 
 if __name__ == "__main__":

@@ -205,7 +205,7 @@ TEST_CASE("foreign: a job that cannot be is refused by name, as the C API does")
   const std::string log = Slurp(folder / "log.txt");
   CAPTURE(log);
   CHECK(code == 0);
-  CHECK(log == "28 refused\n");
+  CHECK(log == "39 refused\n");
   // And files that are none are a line.
   const auto refused = [&](const char* script, const std::string& arguments, const std::string& why) {
     CAPTURE(script, arguments);

@@ -69,8 +69,9 @@ class Agent {
   virtual void Greedy(std::span<const float> observation, std::span<const std::uint8_t> mask,
                       std::span<std::int32_t> actions) = 0;
   virtual Network& network() = 0;
-  virtual Figures figures() const = 0;       // of the last update
-  virtual std::int64_t updates() const = 0;  // optimiser steps so far
+  virtual std::string Place() const { return "on the host"; }  // where it learns
+  virtual Figures figures() const = 0;                         // of the last update
+  virtual std::int64_t updates() const = 0;                    // optimiser steps so far
   // Of the network's layers in all passes so far; 0 where nobody counts (autograd).
   virtual double multiply_adds() const { return 0.0; }
   // Up to `rows` recent observations [rows, D] and their masks [rows, A], for a bundle's examples.

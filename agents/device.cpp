@@ -109,6 +109,12 @@ std::string DescribeMissing(const CudaFindings& found) {
               TORCH_VERSION, "'s CUDA library: ", found.libtorch, "; this build: ", found.kernels);
 }
 
+int CardOf(int local_rank, int found) {
+  if (found == 1 || local_rank < found) return found == 1 ? 0 : local_rank;
+  throw Error(Join("LOCAL_RANK: expected 0 to ", found - 1, ", since this machine has ", found,
+                   " GPUs, found ", local_rank));
+}
+
 std::string DescribeLibTorch() {
   LoadCudaLibrary();  // until then LibTorch knows of no GPU
   return Join("LibTorch ", TORCH_VERSION, torch::cuda::is_available() ? ", CUDA" : ", CPU only");

@@ -33,6 +33,11 @@ std::string DescribeMissing(const CudaFindings& findings);
 // other words.
 ChosenDevice ChooseDevice(const std::string& wanted);
 
+// Which of the `found` GPUs that it sees the process takes that is number `local_rank` of its machine: that
+// number, or the only one (Slurm's --gpus-per-task shows each process its own). Throws Error for a number
+// that none has.
+int CardOf(int local_rank, int found);
+
 // "LibTorch 2.11.0, CPU only" or "LibTorch 2.11.0, CUDA".
 std::string DescribeLibTorch();
 

@@ -107,18 +107,6 @@ std::shared_ptr<Network> NetworkOnDevice(const AgentSetup& setup, int quantiles)
   return network;
 }
 
-std::unique_ptr<QLearner> MakeLearner(const Options& options, const AgentSetup& setup, Network& online,
-                                      Network& target) {
-  const TdOptions td = {options.double_q, options.dueling, options.quantiles};
-  if (const std::optional<OnDevice> on = PlaceLearner(options.learner, setup, "dqn")) {
-    online.FixShapes();
-    target.FixShapes();
-    return MakeCapturedQ(setup, *on, online, target, td, options.batch, options.max_grad_norm);
-  }
-  std::unique_ptr<QLearner> fused = options.fused ? MakeFusedQ(setup, online, target, td) : nullptr;
-  return fused ? std::move(fused) : MakeAutogradQ(setup, online, target, td);
-}
-
 // Options are of all ranks together: each keeps and draws its part, from what its own environments did.
 int RowsOfRank(const Options& options, const Ranks& ranks) {
   if (options.batch < ranks.size()) {
@@ -127,6 +115,18 @@ int RowsOfRank(const Options& options, const Ranks& ranks) {
   }
   const auto [begin, end] = PartOfRank(static_cast<int>(options.batch), ranks.rank(), ranks.size());
   return end - begin;
+}
+
+std::unique_ptr<QLearner> MakeLearner(const Options& options, const AgentSetup& setup, Network& online,
+                                      Network& target, std::int64_t batch) {
+  const TdOptions td = {options.double_q, options.dueling, options.quantiles};
+  if (const std::optional<OnDevice> on = PlaceLearner(options.learner, setup, "dqn")) {
+    online.FixShapes();
+    target.FixShapes();
+    return MakeCapturedQ(setup, *on, online, target, td, batch, options.max_grad_norm);
+  }
+  std::unique_ptr<QLearner> fused = options.fused ? MakeFusedQ(setup, online, target, td) : nullptr;
+  return fused ? std::move(fused) : MakeAutogradQ(setup, online, target, td);
 }
 
 class QActor final : public ActingCache {
@@ -152,7 +152,7 @@ class Dqn final : public Agent {
         mean_network_(options.quantiles > 0 ? NetworkOnDevice(setup, 0) : nullptr),
         parameters_(Flatten(*network_)),
         target_parameters_(Flatten(*target_)),
-        learner_(MakeLearner(options, setup, *network_, *target_)),
+        learner_(MakeLearner(options, setup, *network_, *target_, RowsOfRank(options, setup.ranks))),
         adam_({parameters_}, options.adam_eps),
         actor_(setup, *learner_),
         replay_(Capacity(options, setup.all_envs()), options.n_step, setup.num_envs, setup.layout.size(),
@@ -174,6 +174,7 @@ class Dqn final : public Agent {
   Network& network() override { return Mean(); }
   std::int64_t updates() const override { return adam_.steps(); }
   double multiply_adds() const override { return learner_->multiply_adds(); }
+  std::string Place() const override { return learner_->Place(); }
 
   Figures figures() const override {
     if (learnt_at_ < 0.0) return {};

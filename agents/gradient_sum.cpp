@@ -10,16 +10,14 @@ void GradientSum::Add(const Ranks& ranks, std::span<torch::Tensor> gradients, st
   if (!gradients.empty() && !gradients.front().is_cpu()) {
     std::vector<torch::Tensor> parts;
     for (const torch::Tensor& gradient : gradients) parts.push_back(gradient.flatten());
-    parts.push_back(torch::tensor(std::vector<float>(figures.begin(), figures.end())).to(parts[0].device()));
     const torch::Tensor row = torch::cat(parts);
     ranks.group().SumOnDevice(row.data_ptr<float>(), row.numel());
+    ranks.group().Settle(figures);
     std::int64_t at = 0;
     for (torch::Tensor& gradient : gradients) {
       gradient = row.narrow(0, at, gradient.numel()).view(gradient.sizes());
       at += gradient.numel();
     }
-    const torch::Tensor tail = row.narrow(0, at, static_cast<std::int64_t>(figures.size())).cpu();
-    std::copy_n(tail.data_ptr<float>(), figures.size(), figures.begin());
     return;
   }
   row_.clear();

@@ -58,6 +58,18 @@ JoinedEstimates JoinedRollout::Join(const Ranks& ranks, const JoinedEstimates& o
   return {advantage_, value_, returns_, starts_};
 }
 
+void NormalizeSteps(const Ranks& ranks, const JoinedOutcomes& own, JoinedRollout& joined,
+                    ReturnNormalizer& normalizer, std::span<float> reward) {
+  if (!ranks.many()) return normalizer.NormalizeSteps(reward, own.discount, own.terminated, own.truncated);
+  const JoinedOutcomes all = joined.Join(ranks, own);
+  const auto envs = static_cast<std::size_t>(ranks.envs()), n = static_cast<std::size_t>(ranks.all_envs());
+  for (std::size_t t = 0; t * envs < reward.size(); ++t) {
+    normalizer.Update(all.reward.subspan(t * n, n), all.discount.subspan(t * n, n),
+                      all.terminated.subspan(t * n, n), all.truncated.subspan(t * n, n));
+    for (float& r : reward.subspan(t * envs, envs)) r = normalizer.Normalize(r);
+  }
+}
+
 void KeepOwnRows(const Ranks& ranks, std::vector<std::int64_t>& rows, std::vector<std::int64_t>& begin,
                  std::vector<float>& beside) {
   BERTH_CHECK(beside.size() == rows.size() && !begin.empty(), beside.size(), " ", rows.size());

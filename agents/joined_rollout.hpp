@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "agents/ranks.hpp"
+#include "agents/return_normalizer.hpp"
 #include "env/batch_env.hpp"
 
 namespace berth {
@@ -42,6 +43,11 @@ class JoinedRollout {
   std::vector<float> reward_, discount_, advantage_, value_, returns_;
   std::vector<std::uint8_t> terminated_, truncated_, starts_;
 };
+
+// Scales this rank's rewards, [T, N], by the statistics of all ranks' environments, step by step as one
+// process with all of them. `own` are the outcomes that stand beside `reward`.
+void NormalizeSteps(const Ranks& ranks, const JoinedOutcomes& own, JoinedRollout& joined,
+                    ReturnNormalizer& normalizer, std::span<float> reward);
 
 // Rows of a minibatch, [T, N of all ranks], whose groups begin at `begin`: keeps those of this rank's
 // environments, numbered as its own [T, N], with what stands beside each.

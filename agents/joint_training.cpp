@@ -27,6 +27,7 @@ SharedSettings SettingsOf(const TrainRequest& request, const RunIdentity& run, c
           {"--steps", std::to_string(request.steps)},
           {"--seconds", Join(request.seconds)},
           {"--resume", request.resume ? "true" : "false"},
+          {"--validate", std::to_string(request.validate_every)},  // steps between: ranks save together
           {"--dist-timeout", Join(request.dist_timeout_s)},
           {"device", device.substr(0, device.find_first_of(": ("))},  // "cpu", "cuda"
           {"kernels (instruction set)", kernels::Kernels().name},     // which round differently
@@ -47,10 +48,14 @@ std::uint64_t HashOf(Network& network) {
 
 }  // namespace
 
-JointTraining::JointTraining(const TrainRequest& request, const RunIdentity& run, const std::string& device) {
+JointTraining::JointTraining(const TrainRequest& request, const RunIdentity& run,
+                             const ChosenDevice& device) {
   if (!request.world.many()) return;
   BERTH_CHECK(request.all_envs > 0, request.all_envs);
-  group_ = JoinProcessGroup(request.world, request.dist_timeout_s, SettingsOf(request, run, device));
+  RankCard card;
+  if (device.device.is_cuda()) card = {device.device.index(), cuda::OpenCudaLibrary()};
+  group_ = JoinProcessGroup(request.world, request.dist_timeout_s,
+                            SettingsOf(request, run, device.description), card);
   ranks_ = Ranks(*group_, request.all_envs);
   BERTH_CHECK(request.env->num_envs() == ranks_.envs(), request.env->num_envs(), " ", ranks_.envs());
 }

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "agents/checkpoint.hpp"
+#include "agents/device.hpp"
 #include "agents/ranks.hpp"
 #include "env/batch_env.hpp"
 
@@ -21,7 +22,7 @@ struct Turn {
 class JointTraining {
  public:
   // Meets the other ranks where the request's world has them. Throws as JoinProcessGroup.
-  JointTraining(const TrainRequest& request, const RunIdentity& run, const std::string& device);
+  JointTraining(const TrainRequest& request, const RunIdentity& run, const ChosenDevice& device);
   const Ranks& ranks() const { return ranks_; }
 
   // What all ranks do next: rank 0's turn, and interrupted where any rank is. Ranks with many steps a second

@@ -48,10 +48,16 @@ struct TrainRequest {
   std::string environment;
   std::string commit;  // source commit, recorded
   double checkpoint_every_s = 60;
+  // Every so many environment steps, and at the end, the checkpoint is saved and on_validate told of which
+  // step it is; 0 = never. What that takes is not training time. Rank 0 alone.
+  std::int64_t validate_every = 0;
+  std::function<void(std::int64_t steps)> on_validate = nullptr;
   std::function<void(const TrainProgress&)> on_progress;  // about once a second, and at the end
-  const std::atomic<bool>* interrupted = nullptr;         // set by Ctrl-C: save and return
+  // Where several processes have met, before they begin: how they work together, as a line.
+  std::function<void(const std::string&)> on_joined;
+  const std::atomic<bool>* interrupted = nullptr;  // set by Ctrl-C: save and return
   // Several processes, each with this request and `env` made by MakeVecEnv as its part (PartOfRank) of
-  // `all_envs`. Only rank 0 writes, and calls on_progress.
+  // `all_envs`. Only rank 0 writes, and calls on_progress and on_joined.
   World world;
   int all_envs = 0;             // REQUIRED where world.many()
   double dist_timeout_s = 300;  // how long ranks wait for each other
@@ -121,7 +127,7 @@ struct LearnApi {
   std::string (*build)();                            // "LibTorch 2.11.0, CPU only"
   BenchTrainOutcome (*bench_training)(const BenchTrainRequest&);
 };
-inline constexpr int kLearnApiVersion = 8;
+inline constexpr int kLearnApiVersion = 10;
 inline constexpr const char* kLearnApiSymbol = "berth_learn_api";  // extern "C" const LearnApi* ()
 
 }  // namespace berth

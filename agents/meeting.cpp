@@ -130,6 +130,10 @@ void Meeting::Connect() {
   try {
     store_ = c10::make_intrusive<c10d::TCPStore>(world_.address, options);
   } catch (const std::exception& error) {
+    if (keeps_store() && std::string(error.what()).find("client socket") != std::string::npos) {
+      throw Error(Join("MASTER_ADDR: expected a name of rank 0's machine, found that rank 0 does not reach ",
+                       "itself at ", place_, ": ", FirstLine(error.what())));
+    }
     if (keeps_store()) {
       throw Error(Join("MASTER_PORT: expected a free port for rank 0 to listen at, found that ", world_.port,
                        " cannot be had: ", FirstLine(error.what())));

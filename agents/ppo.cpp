@@ -44,6 +44,7 @@ constexpr ParamInfo kParams[] = {
     {"fused", "true", "written-out passes where the network has them and runs on the CPU; false: autograd"},
     {"learner", "auto", "device: rollout and update on the device, which a GPU gets by auto | host"},
     {"overlap", "false", "device: play the next rollout during an update, by the policy before it"},
+    {"returns", "gae", "gae | vtrace: device: for what a policy older by an update has played (overlap)"},
     {"precision", "float32", "device: products of the network in float32 | tf32 | bf16"},
 };
 
@@ -56,6 +57,7 @@ PpoOptions ReadOptions(Params& params) {
   o.target_kl = params.Number("target_kl", 0.0, 1e3);
   o.learner = ReadLearnerPlace(params);
   o.overlap = params.Bool("overlap");
+  o.v_trace = params.Choice("returns", {"gae", "vtrace"}) == 1;
   constexpr Precision kPrecisions[] = {Precision::kFloat32, Precision::kTf32, Precision::kBf16};
   o.precision = kPrecisions[params.Choice("precision", {"float32", "tf32", "bf16"})];
   return o;
@@ -79,9 +81,11 @@ struct Scratch {
 
 class Ppo final : public Agent {
  public:
-  Ppo(const PpoOptions& options, const AgentSetup& setup)
+  // `place`: what there is in place of a learner on the device.
+  Ppo(const PpoOptions& options, const AgentSetup& setup, const std::string& place)
       : options_(options),
         setup_(setup),
+        place_(place),
         workers_(setup.threads),
         replicas_(setup, setup.device.is_cpu() ? setup.threads : 1, options.fused),
         rollout_(options.n_steps, setup, replicas_, workers_),
@@ -101,6 +105,9 @@ class Ppo final : public Agent {
   Figures figures() const override { return figures_; }
   std::int64_t updates() const override { return adam_.steps(); }
   double multiply_adds() const override { return replicas_.multiply_adds(); }
+  std::string Place() const override {
+    return setup_.device.is_cuda() ? Join("on the host (found ", place_, ")") : "on the host";
+  }
 
   // The schedules stand still during a rollout and its update.
   Played Play(BatchEnv& env, double fraction) override {
@@ -108,7 +115,11 @@ class Ppo final : public Agent {
     Stopwatch watch;
     optimise_s_ = 0.0;
     for (Scratch& scratch : scratch_) scratch.passes_s = scratch.loss_s = 0.0;
-    if (options_.normalize_reward) NormalizeRewards();
+    if (options_.normalize_reward) {
+      NormalizeSteps(setup_.ranks,
+                     {rollout_.reward(), rollout_.discount(), rollout_.terminated(), rollout_.truncated()},
+                     joined_, normalizer_, rollout_.reward());
+    }
     Gae({.steps = options_.n_steps,
          .envs = setup_.num_envs,
          .reward = rollout_.reward(),
@@ -164,24 +175,6 @@ class Ppo final : public Agent {
   torch::Tensor ToDevice(const std::vector<float>& column) const {
     return torch::from_blob(const_cast<float*>(column.data()), {static_cast<std::int64_t>(column.size())})
         .to(setup_.device);
-  }
-
-  // Of several ranks by the statistics of all their environments.
-  void NormalizeRewards() {
-    const JoinedOutcomes outcomes = {rollout_.reward(), rollout_.discount(), rollout_.terminated(),
-                                     rollout_.truncated()};
-    if (!setup_.ranks.many()) {
-      return normalizer_.NormalizeSteps(rollout_.reward(), outcomes.discount, outcomes.terminated,
-                                        outcomes.truncated);
-    }
-    const JoinedOutcomes all = joined_.Join(setup_.ranks, outcomes);
-    const auto own = static_cast<std::size_t>(setup_.num_envs),
-               n = static_cast<std::size_t>(setup_.all_envs());
-    for (std::size_t t = 0; t < static_cast<std::size_t>(options_.n_steps); ++t) {
-      normalizer_.Update(all.reward.subspan(t * n, n), all.discount.subspan(t * n, n),
-                         all.terminated.subspan(t * n, n), all.truncated.subspan(t * n, n));
-      for (float& r : rollout_.reward().subspan(t * own, own)) r = normalizer_.Normalize(r);
-    }
   }
 
   void GatherAdvantages(std::span<const float> advantage) {
@@ -450,6 +443,7 @@ class Ppo final : public Agent {
 
   PpoOptions options_;
   AgentSetup setup_;
+  std::string place_;
   Workers workers_;
   Replicas replicas_;
   Rollout rollout_;
@@ -469,6 +463,16 @@ class Ppo final : public Agent {
   double optimise_s_ = 0.0;       // wall clock of the present update
   Figures figures_;
 };
+
+// The learner on the device has captured its shapes: every rank the same ones.
+std::string WhatDoesNotDivide(const PpoOptions& options, const AgentSetup& setup) {
+  if (!setup.ranks.many()) return "";
+  const std::int64_t ranks = setup.ranks.size(), envs = setup.all_envs();
+  const std::int64_t minibatch = std::min(options.minibatch, envs * options.n_steps);
+  if (envs % ranks != 0) return Join(envs, " environments (--envs), no multiple of ", ranks, " processes");
+  if (minibatch % ranks != 0) return Join("minibatch=", minibatch, ", no multiple of ", ranks, " processes");
+  return "";
+}
 
 }  // namespace
 
@@ -494,13 +498,17 @@ PpoOptions ReadRolloutOptions(Params& params) {
 
 std::unique_ptr<Agent> MakePpo(const PpoOptions& options, const AgentSetup& setup) {
   std::string found;
-  const std::optional<OnDevice> on = PlaceLearner(options.learner, setup, "ppo", &found);
+  const std::optional<OnDevice> on =
+      PlaceLearner(options.learner, setup, "ppo", &found, WhatDoesNotDivide(options, setup));
   if (on) return MakeDevicePpo(options, setup, *on);
-  if (options.overlap || options.precision != Precision::kFloat32) {
-    throw Error(Join("ppo: ", options.overlap ? "overlap=true" : "precision other than float32",
+  if (options.overlap || options.v_trace || options.precision != Precision::kFloat32) {
+    throw Error(Join("ppo: ",
+                     options.overlap   ? "overlap=true"
+                     : options.v_trace ? "returns=vtrace"
+                                       : "precision other than float32",
                      ": expected a learner on the device (learner=device), found ", found));
   }
-  return std::make_unique<Ppo>(options, setup);
+  return std::make_unique<Ppo>(options, setup, found);
 }
 
 AgentInfo PpoInfo() {

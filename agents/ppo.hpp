@@ -19,7 +19,7 @@ struct PpoOptions {
          adam_eps = 1e-5;
   bool normalize_advantage = false, normalize_reward = false, fused = true;
   LearnerPlace learner = LearnerPlace::kAuto;
-  bool overlap = false;  // of the learner on the device, as the next
+  bool overlap = false, v_trace = false;  // of the learner on the device, as the next
   Precision precision = Precision::kFloat32;
   // As they stand here one step on the whole rollout, with every ratio 1: the plain policy gradient.
   Schedule clip{1e9};

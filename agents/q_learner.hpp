@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <span>
+#include <string>
 
 #include "agents/agent.hpp"
 #include "agents/fused/td_batch.hpp"
@@ -30,6 +31,7 @@ class QLearner {
   virtual const torch::Tensor& gradient() const = 0;
   // Is gradient() clipped to the options' norm already?
   virtual bool Clips() const { return false; }
+  virtual std::string Place() const { return "on the host"; }
   // The parameters were changed.
   virtual void OnlineChanged() {}
   virtual void TargetChanged() {}

@@ -1,5 +1,7 @@
 #include "agents/trainer.hpp"
 
+#include <c10/core/impl/VirtualGuardImpl.h>
+
 #include <algorithm>
 #include <chrono>
 #include <deque>
@@ -65,14 +67,12 @@ void CheckRequest(const TrainRequest& request) {
 // The GPU of this process among those of its machine.
 ChosenDevice DeviceOf(const TrainRequest& request) {
   ChosenDevice chosen = ChooseDevice(request.device);
-  const int local = request.world.local_rank;
-  if (!chosen.device.is_cuda() || !request.world.many() || local == 0) return chosen;
-  const auto found = static_cast<int>(torch::cuda::device_count());
-  if (local >= found) {
-    throw Error(Join("LOCAL_RANK: expected 0 to ", found - 1, ", since this machine has ", found,
-                     " GPUs, found ", local));
-  }
-  return {torch::Device(torch::kCUDA, static_cast<c10::DeviceIndex>(local)), Join("cuda:", local)};
+  if (!chosen.device.is_cuda() || !request.world.many()) return chosen;
+  const int card = CardOf(request.world.local_rank, static_cast<int>(torch::cuda::device_count()));
+  if (card == 0) return chosen;
+  const torch::Device device(torch::kCUDA, static_cast<c10::DeviceIndex>(card));
+  c10::impl::VirtualGuardImpl(device.type()).setDevice(device);  // what names no device means this one
+  return {device, Join("cuda:", card)};
 }
 
 class Trainer {
@@ -91,6 +91,10 @@ class Trainer {
     setup.device = device_.device;
     setup.threads = request.threads;
     agent_ = MakeAgent(request.agent, setup);
+    if (joint.ranks().many() && Writes() && request.on_joined) {
+      request.on_joined(Join(request.world.size, " processes have met: gradients by ",
+                             joint.ranks().group().Gradients(), "; learner ", agent_->Place()));
+    }
   }
 
   TrainOutcome Run() {
@@ -109,6 +113,8 @@ class Trainer {
       outcome.interrupted = PlayOn();
       Report();
       if (counters_.steps != saved_steps_ || !request_.resume) Save();
+      if (!outcome.interrupted && request_.validate_every > 0 && validated_steps_ != counters_.steps)
+        Validate();
       joint_.Finish();
     } catch (const LostRank& lost) {
       outcome.interrupted = true;
@@ -140,8 +146,20 @@ class Trainer {
       act_s_ += played.act_s;
       env_s_ += played.env_s;
       learn_s_ += played.learn_s;
+      const std::int64_t every = request_.validate_every;
+      if (every > 0 && counters_.steps / every > (counters_.steps - played.steps) / every) Validate();
     }
     return false;
+  }
+
+  // By steps alone, so that all ranks come here together and a run repeats.
+  void Validate() {
+    const double begun = Seconds();
+    if (saved_steps_ != counters_.steps) Save();
+    if (request_.on_validate && Writes()) request_.on_validate(counters_.steps);
+    validated_steps_ = counters_.steps;
+    const double spent = Seconds() - begun;
+    started_ += spent, window_started_ += spent;
   }
 
   Turn NextTurn() const {
@@ -245,7 +263,7 @@ class Trainer {
   std::optional<ProgressLog> log_;
   Recent recent_;
   TrainCounters counters_;
-  std::int64_t saved_steps_ = 0, window_steps_ = 0;
+  std::int64_t saved_steps_ = 0, window_steps_ = 0, validated_steps_ = -1;
   double started_ = 0, wall_before_ = 0, saved_at_ = 0, window_started_ = 0;
   double env_s_ = 0, act_s_ = 0, learn_s_ = 0;  // of the window
 };
@@ -257,7 +275,7 @@ TrainOutcome Train(const TrainRequest& request) {
   at::set_num_threads(1);
   const ChosenDevice device = DeviceOf(request);
   const RunIdentity run = IdentityOf(request);
-  JointTraining joint(request, run, device.description);
+  JointTraining joint(request, run, device);
   try {
     return Trainer(request, device, run, joint).Run();
   } catch (const std::exception& error) {

@@ -56,7 +56,7 @@ TEST_CASE("scaling: the batch script starts ranks with options that exist, and g
   Program(folder / "bin/scontrol", "printf 'node0\\nnode1\\n'");
   // Two tasks, one after the other, with the variables that srun sets.
   Program(folder / "bin/srun",
-          "shift\n"  // --kill-on-bad-exit=1
+          "while [[ $1 == --* ]]; do echo \"srun $1\"; shift; done\n"
           "for task in 0 1; do\n"
           "  echo \"$MASTER_ADDR $MASTER_PORT\"\n"
           "  SLURM_PROCID=$task SLURM_LOCALID=$task SLURM_STEP_NUM_TASKS=2 \"$@\" || exit\n"
@@ -75,6 +75,7 @@ TEST_CASE("scaling: the batch script starts ranks with options that exist, and g
   const std::regex planned("256 environments\n");
   const auto found = std::sregex_iterator(said.begin(), said.end(), planned);
   CHECK(std::regex_search(said, trained));
+  CHECK_THAT(said, Contains("srun --kill-on-bad-exit=1\n") && Contains("srun --cpus-per-task=2\n"));
   CHECK(std::distance(found, std::sregex_iterator()) == 2);
   // The second time there is a checkpoint, which is not one: --resume says so.
   fs::create_directories(folder / "runs/a");
@@ -136,7 +137,8 @@ TEST_CASE("scaling: the page's variables are those that are read") {
     for (std::sregex_iterator v(cell.begin(), cell.end(), name); v != end; ++v) listed.insert((*v)[1]);
   }
   for (std::sregex_iterator it(code.begin(), code.end(), quoted), end; it != end; ++it) read.insert((*it)[1]);
-  for (const char* of_libtorch : {"GLOO_SOCKET_IFNAME", "TORCH_CPP_LOG_LEVEL"})
+  for (const char* of_libtorch :
+       {"GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME", "NCCL_DEBUG", "TORCH_CPP_LOG_LEVEL"})
     CHECK(listed.erase(of_libtorch) == 1);
   CHECK(read.erase("TORCHELASTIC_USE_AGENT_STORE") == 1);  // in a sentence of the table
   CHECK(listed == read);

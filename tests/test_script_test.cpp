@@ -103,7 +103,14 @@ TEST_CASE("tools/compile_cuda: where there is no nvcc it says so, where the comp
   script.Program("bin/cmake", "[ \"$*\" = '--preset cuda' ]");
   CHECK(script.Run("CUDACXX=$PWD/bin/nvcc") == 0);
   CHECK_THAT(script.said,
-             Contains("cuda: the preset cuda compiles: ") && EndsWith("\n13 passed, 0 failed, 2 skipped\n"));
+             Contains("cuda: the preset cuda compiles: ") &&
+                 Contains("cuda: skipped: NCCL's part of the preset cuda is not compiled: no nccl.h") &&
+                 EndsWith("\n13 passed, 0 failed, 3 skipped\n"));
+  fs::create_directories(script / "build/cuda");
+  std::ofstream(script / "build/cuda/CMakeCache.txt") << "BERTH_NCCL:INTERNAL=ON\n";
+  CHECK(script.Run("CUDACXX=$PWD/bin/nvcc") == 0);
+  CHECK_THAT(script.said, Contains("cuda: the preset cuda compiles, with NCCL: ") &&
+                              EndsWith("\n13 passed, 0 failed, 2 skipped\n"));
   script.Program("bin/cmake", "exit 1");
   CHECK(script.Run("CUDACXX=$PWD/bin/nvcc") == 1);
   CHECK_THAT(script.said, EndsWith("\n12 passed, 1 failed, 2 skipped\n"));

@@ -34,7 +34,7 @@ BERTH_HOST_DEVICE void RunWarp(const SampleWork& work, const Warp& warp, int r) 
   const std::int64_t to = *work.step * work.envs + env;
   const MaskedRow row = {work.scores + from, work.mask + from, work.actions};
   StreamKey stream = work.stream;
-  stream.env = static_cast<std::uint32_t>(env);
+  stream.env += static_cast<std::uint32_t>(env);
   const RowSample sample =
       SampleRow(warp, row, UniformAt(stream, static_cast<std::uint64_t>(work.draws[env])));
   warp.Each([&](int lane) {

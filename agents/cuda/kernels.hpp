@@ -12,11 +12,11 @@
 namespace berth::cuda {
 
 // Acts for `rows` environments from `begin` on at step *step: draws an action a row and writes the step's row
-// of the rollout. Environment i draws as Stream(seed, kExplore, kTrain, i) does at draws[i], which moves on
-// by one Uniform.
+// of the rollout. Environment i draws as Stream(seed, kExplore, kTrain, stream.env + i) does at draws[i],
+// which moves on by one Uniform.
 struct SampleWork {
   int rows = 0, begin = 0, envs = 0, actions = 0;
-  StreamKey stream{};                               // env: 0
+  StreamKey stream{};                               // env: that of the first of all
   const float *scores = nullptr, *value = nullptr;  // [rows, A], [rows]
   const std::uint8_t* mask = nullptr;               // [rows, A]
   const std::int64_t* step = nullptr;               // [1] t

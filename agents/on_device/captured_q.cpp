@@ -37,6 +37,7 @@ class CapturedQ final : public QLearner {
       : options_(options),
         on_(on),
         batch_(batch),
+        clips_(!setup.ranks.many()),
         max_grad_norm_(max_grad_norm),
         size_(setup.layout.size()),
         online_(online),
@@ -97,7 +98,8 @@ class CapturedQ final : public QLearner {
   }
 
   const torch::Tensor& gradient() const override { return gradient_; }
-  bool Clips() const override { return true; }
+  bool Clips() const override { return clips_; }
+  std::string Place() const override { return "on the device"; }
 
   // Optimiser and copies of the target run on the queue of whoever called: what is given to ours from now on
   // waits for them.
@@ -127,7 +129,11 @@ class CapturedQ final : public QLearner {
                 action_.device, reward_.device, discount_.device, weight_.device},
                options_);
     const torch::NoGradGuard no_grad;
-    gradient_.copy_(step.gradient * (max_grad_norm_ / (step.gradient.norm() + 1e-6)).clamp_max(1.0));
+    if (clips_) {
+      gradient_.copy_(step.gradient * (max_grad_norm_ / (step.gradient.norm() + 1e-6)).clamp_max(1.0));
+    } else {
+      gradient_.copy_(step.gradient);
+    }
     error_.device.copy_(step.error);
     figures_.device.copy_(torch::stack({step.loss, step.mean_q}));
     error_.Down();
@@ -147,6 +153,7 @@ class CapturedQ final : public QLearner {
   TdOptions options_;
   OnDevice on_;
   std::int64_t batch_;
+  bool clips_;  // of several ranks it is their sum that is clipped
   double max_grad_norm_;
   std::int64_t size_;
   Network &online_, &target_;

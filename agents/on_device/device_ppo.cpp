@@ -10,6 +10,7 @@
 
 #include "agents/device.hpp"
 #include "agents/flat_parameters.hpp"
+#include "agents/joined_rollout.hpp"
 #include "agents/masked_categorical.hpp"
 #include "agents/on_device/device_rollout.hpp"
 #include "agents/on_device/device_update.hpp"
@@ -43,7 +44,7 @@ class DevicePpo final : public Agent {
         update_(on_, options, setup, Storages(), *network_, options.precision),
         queue_(on_),
         snapshot_(on_),
-        normalizer_(setup.num_envs) {
+        normalizer_(setup.all_envs()) {
     at::globalContext().setAllowTF32CuBLAS(options.precision == Precision::kTf32);
     on_.Synchronize();  // what was set up on the default queue
     snapshot_.Set(queue_);
@@ -52,8 +53,11 @@ class DevicePpo final : public Agent {
   StepBuffers First() override { return rollout_.First(); }
   Figures figures() const override { return figures_; }
   std::int64_t updates() const override { return updates_; }
+  std::string Place() const override { return "on the device"; }
 
+  // Of several ranks on all together, while an update may be under way: as the trainer asks before it saves.
   Network& network() override {
+    if (enqueued_) update_.Settle();
     on_.Synchronize();
     return *network_;
   }
@@ -67,17 +71,19 @@ class DevicePpo final : public Agent {
   }
 
   void Save(h5::Writer* file) override {
-    BERTH_CHECK(file != nullptr, "several ranks learn on the host");
-    h5::Writer& out = *file;
+    if (enqueued_) update_.Settle();
     on_.Synchronize();
-    WriteModule(out, "network", *network_);
-    if (options_.overlap) WriteTensor(out, "acting_parameters", acting_parameters_);
-    update_.Save(out);
-    normalizer_.Save(out, "return_normalizer");
     const torch::Tensor draws = rollout_.draws().to(torch::kCPU);
     std::vector<std::uint64_t> positions;
     for (std::int64_t i = 0; i < draws.numel(); ++i)
       positions.push_back(static_cast<std::uint64_t>(draws.data_ptr<std::int64_t>()[i]));
+    positions = setup_.ranks.JoinColumns<std::uint64_t>(positions);
+    if (file == nullptr) return;
+    h5::Writer& out = *file;
+    WriteModule(out, "network", *network_);
+    if (options_.overlap) WriteTensor(out, "acting_parameters", acting_parameters_);
+    update_.Save(out);
+    normalizer_.Save(out, "return_normalizer");
     out.Array<std::uint64_t>("streams/explore", positions);
   }
 
@@ -90,7 +96,8 @@ class DevicePpo final : public Agent {
       ReadTensor(in, "acting_parameters", acting_parameters_);
     update_.Load(in);
     normalizer_.Load(in, "return_normalizer");
-    const auto positions = in.Array<std::uint64_t>("streams/explore", setup_.num_envs);
+    const auto positions =
+        setup_.ranks.OwnColumns<std::uint64_t>(in.Array<std::uint64_t>("streams/explore", setup_.all_envs()));
     const torch::Tensor draws = torch::empty({setup_.num_envs}, torch::kInt64);
     for (std::size_t i = 0; i < positions.size(); ++i)
       draws.data_ptr<std::int64_t>()[i] = static_cast<std::int64_t>(positions[i]);
@@ -158,6 +165,7 @@ class DevicePpo final : public Agent {
       Snapshot();
       Read();
     }
+    played.steps = static_cast<std::int64_t>(options_.n_steps) * setup_.all_envs();
     played.learnt = true;
     played.learn_s = watch.Lap();
     return played;
@@ -191,10 +199,11 @@ class DevicePpo final : public Agent {
 
   void NormalizeRewards(DeviceRows& rows) {
     const auto size = static_cast<std::size_t>(rows.steps) * static_cast<std::size_t>(rows.envs);
-    normalizer_.NormalizeSteps({rows.host_reward.data_ptr<float>(), size},
-                               {rows.host_discount.data_ptr<float>(), size},
-                               {rows.host_terminated.data_ptr<std::uint8_t>(), size},
-                               {rows.host_truncated.data_ptr<std::uint8_t>(), size});
+    const JoinedOutcomes own = {{rows.host_reward.data_ptr<float>(), size},
+                                {rows.host_discount.data_ptr<float>(), size},
+                                {rows.host_terminated.data_ptr<std::uint8_t>(), size},
+                                {rows.host_truncated.data_ptr<std::uint8_t>(), size}};
+    NormalizeSteps(setup_.ranks, own, joined_, normalizer_, {rows.host_reward.data_ptr<float>(), size});
   }
 
   // Which minibatch would have fitted, found by trying.
@@ -228,6 +237,7 @@ class DevicePpo final : public Agent {
   Queue queue_;    // the learner's
   Mark snapshot_;  // acting_ has the parameters that the next rollout acts by
   ReturnNormalizer normalizer_;
+  JoinedRollout joined_;
   int last_storage_ = 0;
   bool collected_ = false, enqueued_ = false;
   double lr_ = 0.0, clip_ = 0.0;  // of the update that was enqueued last

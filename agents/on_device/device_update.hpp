@@ -4,6 +4,10 @@
 // device, so that a minibatch is one captured piece of work, replayed as often as there are minibatches; a
 // host scalar would be frozen at capture. The network's backward pass is LibTorch's autograd from the
 // gradients at its outputs, which one kernel computes (agents/cuda/kernels.hpp).
+//
+// Several ranks each take their own rows in an order of their own, minibatch / W of them at a time; what is
+// of the whole minibatch (the advantages' moments; gradient, losses and KL) is summed between captured pieces
+// (ProcessGroup::SumOnDevice), so that every rank takes the same step, without the host.
 #pragma once
 
 #include <vector>
@@ -30,6 +34,9 @@ class DeviceUpdate {
   void Enqueue(DeviceRows& rows, int storage, double lr, double clip, const Queue& queue);
   // Waits for the last one. REQUIRES: one was enqueued since.
   PpoUpdateFigures Read();
+  // Of several ranks, all together: until the last one is done, or a rank is lost, which a wait for the
+  // device would not notice. Then any wait is short.
+  void Settle();
 
   const torch::Tensor& parameters() const { return parameters_; }  // [P]
   // The forward and backward pass of `rows` rows that mean nothing, to see whether memory suffices.
@@ -38,8 +45,18 @@ class DeviceUpdate {
   void Load(const h5::Reader& in);
 
  private:
+  // A minibatch: alone one captured piece, of several ranks three.
+  struct Work {
+    explicit Work(const OnDevice& on) : choose(on), learn(on), apply(on) {}
+    Repeated choose, learn, apply;
+  };
   void Prepare(DeviceRows& rows, const Queue& queue);
-  void Minibatch(DeviceRows& rows, std::int64_t count, const Queue& queue);
+  void Reconsider(DeviceRows& rows);
+  void Minibatch(Work& work, DeviceRows& rows, std::int64_t count, const Queue& queue);
+  void Choose(DeviceRows& rows, std::int64_t count, const Queue& queue);
+  void Learn(DeviceRows& rows, std::int64_t count, const Queue& queue);
+  void Apply(std::int64_t count);
+  torch::Tensor Standardized(const torch::Tensor& advantage) const;
   std::vector<torch::Tensor> Gradients(const NetworkOutput& out, const torch::Tensor& d_scores,
                                        const torch::Tensor& d_value);
 
@@ -47,7 +64,8 @@ class DeviceUpdate {
   PpoOptions options_;
   Network& network_;
   Precision precision_;
-  std::int64_t rows_, minibatch_rows_, per_epoch_, actions_, observation_size_;
+  Ranks ranks_;
+  std::int64_t rows_, minibatch_rows_, per_epoch_, actions_, observation_size_;  // rows: this rank's
   cuda::StreamKey shuffle_;
   torch::Tensor parameters_, first_moment_, second_moment_, adam_step_;  // [P], [P], [P], [1]
   std::vector<torch::Tensor> module_parameters_;
@@ -56,8 +74,15 @@ class DeviceUpdate {
   torch::Tensor minibatch_, epoch_;         // [1] int64: of this update; of all so far, when it began
   torch::Tensor stopped_;                   // [1] float: 1 after the KL stop
   torch::Tensor sums_, host_sums_;          // [kSums] double
+  torch::Tensor row_;                       // [minibatch rows] int64: those of the present minibatch
+  torch::Tensor moments_;                   // [2] double: its advantages' sum and sum of squares
+  torch::Tensor losses_;                    // [6 + W] double: its sums, and each rank's largest |ratio - 1|
+  torch::Tensor message_;                   // [P + 6 + W] float: its gradient, and losses_ of several ranks
+  torch::Tensor log_ratio_;                 // V-trace: [T * N]
+  bool settled_ = true;
   Mark done_;
-  std::vector<Repeated> prepare_, minibatch_work_, short_minibatch_work_;  // [storages]
+  std::vector<Repeated> prepare_;  // [storages]
+  std::vector<Work> minibatch_work_, short_minibatch_work_;
 };
 
 }  // namespace berth

@@ -65,8 +65,12 @@ struct SaidGraph final : cuda::Graph {
 
 TEST_CASE("captured work is done twice, captured once, and then replayed alone") {
   const cuda::CudaLibrary library = {
-      cuda::kCudaLibraryVersion, &cuda::HostKernels(),
-      []() -> std::unique_ptr<cuda::Graph> { return std::make_unique<SaidGraph>(); }, nullptr};
+      cuda::kCudaLibraryVersion,
+      &cuda::HostKernels(),
+      []() -> std::unique_ptr<cuda::Graph> { return std::make_unique<SaidGraph>(); },
+      nullptr,
+      nullptr,
+      nullptr};
   const OnDevice on = {torch::kCPU, library.kernels, &library};
   Repeated repeated(on);
   asked.clear();

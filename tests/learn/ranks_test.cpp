@@ -2,6 +2,7 @@
 // process, which meet over TCP and Gloo as processes do (tests/several_processes_test.cpp starts those).
 #include "agents/ranks.hpp"
 
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -9,11 +10,15 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
+#include <stdexcept>
 #include <string>
 #include <thread>
+#include <torch/csrc/distributed/c10d/HashStore.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 #include <vector>
 
+#include "agents/device.hpp"
 #include "agents/joined_rollout.hpp"
 #include "agents/trainer.hpp"
 #include "data/hdf5_file.hpp"
@@ -54,7 +59,7 @@ std::unique_ptr<BatchEnv> SameEverywhere(int envs, int, int) {
 }
 
 struct Plan {
-  std::string agent = kPpo, network = "mlp(hidden=16)", out;
+  std::string agent = kPpo, network = "mlp(hidden=16)", out, device = "cpu";
   std::int64_t steps = 256;
   int envs = 4;
   bool resume = false;
@@ -73,7 +78,7 @@ TrainRequest RequestOf(const Plan& plan, BatchEnv& env, Trained& trained) {
   request.env = &env;
   request.steps = plan.steps;
   request.seed = 5;
-  request.device = "cpu";
+  request.device = plan.device;
   request.out_dir = plan.out;
   request.resume = plan.resume;
   request.on_progress = [&trained](const TrainProgress& now) {
@@ -105,6 +110,7 @@ Trained TrainRanks(const Plan& plan, int ranks) {
         TrainRequest request = RequestOf(plan, *env, trained[r]);
         request.world.rank = rank;
         request.world.size = ranks;
+        request.world.local_rank = rank;
         request.world.address = "127.0.0.1";
         request.world.port = port;
         request.all_envs = plan.envs;
@@ -156,7 +162,175 @@ double LargestDifference(const std::vector<float>& a, const std::vector<float>& 
   return largest;
 }
 
+// What stands in for NCCL: memory of the host, a sum is done when every rank has come to it.
+struct Rounds {
+  struct Round {
+    std::vector<double> sum;
+    int came = 0;
+  };
+  std::mutex mutex;
+  std::vector<Round> rounds;
+  int size = 0, left = 0, aborted = 0;
+  bool fails = false, hangs = false;
+};
+Rounds* rounds = nullptr;
+
+class StandInSums final : public cuda::CardSums {
+ public:
+  void Sum(float* values, std::int64_t count) override { Add(values, count); }
+  void Sum(double* values, std::int64_t count) override { Add(values, count); }
+  bool Done() override {
+    const std::lock_guard lock(rounds->mutex);
+    if (rounds->hangs) return false;
+    while (!pending_.empty() && rounds->rounds[done_].came == rounds->size) {
+      pending_.front()(rounds->rounds[done_++].sum);
+      pending_.erase(pending_.begin());
+    }
+    return pending_.empty();
+  }
+  void Leave() noexcept override {
+    const std::lock_guard lock(rounds->mutex);
+    ++rounds->left;
+  }
+  void Abort() noexcept override {
+    const std::lock_guard lock(rounds->mutex);
+    ++rounds->aborted;
+  }
+
+ private:
+  template <class T>
+  void Add(T* values, std::int64_t count) {
+    const std::lock_guard lock(rounds->mutex);
+    if (rounds->rounds.size() == at_)
+      rounds->rounds.push_back({std::vector<double>(static_cast<std::size_t>(count))});
+    Rounds::Round& round = rounds->rounds[at_++];
+    ++round.came;
+    for (std::size_t k = 0; k < round.sum.size(); ++k) round.sum[k] += static_cast<double>(values[k]);
+    pending_.push_back([values](const std::vector<double>& sum) {
+      for (std::size_t k = 0; k < sum.size(); ++k) values[k] = static_cast<T>(sum[k]);
+    });
+  }
+  std::size_t at_ = 0, done_ = 0;
+  std::vector<std::function<void(const std::vector<double>&)>> pending_;
+};
+
+constexpr cuda::CudaLibrary kStandIn = {
+    cuda::kCudaLibraryVersion,
+    nullptr,
+    nullptr,
+    nullptr,
+    [](int card) { return cuda::CardId{static_cast<std::uint8_t>(card)}; },
+    [](c10d::Store* store, int rank, int, int) -> std::unique_ptr<cuda::CardSums> {
+      store->set("here/" + std::to_string(rank), std::string("1"));
+      if (rounds->fails) throw std::runtime_error("unhandled cuda error\nand a stack");
+      return std::make_unique<StandInSums>();
+    }};
+
+// Two ranks, each with a card; what each says where it fails.
+std::vector<std::string> WithCards(double timeout_s,
+                                   const std::function<void(int rank, ProcessGroup& group)>& run) {
+  const int port = test::FreePort();
+  std::vector<std::string> said(2);
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < 2; ++rank) {
+    threads.emplace_back([&, rank] {
+      World world;
+      world.rank = rank, world.size = 2, world.address = "127.0.0.1", world.port = port;
+      try {
+        const std::unique_ptr<ProcessGroup> group = JoinProcessGroup(world, timeout_s, {}, {rank, &kStandIn});
+        run(rank, *group);
+      } catch (const Error& error) {
+        said[static_cast<std::size_t>(rank)] = error.what();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  return said;
+}
+
+// Two ranks, in one go (FOLDER/straight), and to half of the steps and on (FOLDER/halves); leaves `plan` as
+// that of the last training, which resumes.
+void TrainTwice(Plan& plan, std::int64_t steps, const test::TemporaryFolder& folder) {
+  plan.steps = steps;
+  plan.out = folder / "straight";
+  TrainRanks(plan, 2);
+  plan.out = folder / "halves";
+  plan.steps = steps / 2;
+  TrainRanks(plan, 2);
+  plan.steps = steps;
+  plan.resume = true;
+  TrainRanks(plan, 2);
+}
+
 }  // namespace
+
+TEST_CASE("ranks: what is on GPUs is summed by NCCL where every rank has it and a GPU of its own") {
+  const CardFacts a = {1, {1}}, b = {1, {2}}, without = {0, {3}};
+  CHECK(WhyNotNccl(std::vector<CardFacts>{a, b}) == "");
+  CHECK_THAT(WhyNotNccl(std::vector<CardFacts>{a, without, b}),
+             Catch::Contains("rank 1's build has no NCCL"));
+  CHECK_THAT(WhyNotNccl(std::vector<CardFacts>{a, b, a}), Catch::Contains("ranks 0 and 2 share a GPU"));
+  CHECK(CardOf(0, 4) == 0);
+  CHECK(CardOf(3, 4) == 3);
+  CHECK(CardOf(3, 1) == 0);  // each process is shown its own
+  CHECK_THROWS_WITH(CardOf(4, 4), "LOCAL_RANK: expected 0 to 3, since this machine has 4 GPUs, found 4");
+}
+
+TEST_CASE(
+    "ranks: sums on the device are waited for until a rank is lost, not for ever (NCCL by a stand-in)") {
+  if (!HasGloo()) return test::Skip(kNeedsGloo);
+  {
+    Rounds summed;
+    summed.size = 2, rounds = &summed;
+    const auto said = WithCards(30.0, [](int rank, ProcessGroup& group) {
+      CHECK(group.Gradients() == "NCCL");
+      CHECK(group.SumsInPlace());
+      std::vector<float> gradient = {1.0F + static_cast<float>(rank), 0.5F};
+      std::vector<double> moments = {0.25, 2.0 * rank}, figures = {10.0 + rank};
+      group.SumOnDevice(gradient.data(), 2);
+      group.SumOnDevice(moments.data(), 2);
+      group.Settle(figures);
+      CHECK(gradient == std::vector<float>{3.0F, 1.0F});
+      CHECK(moments == std::vector<double>{0.5, 2.0});
+      CHECK(figures == std::vector<double>{21.0});
+      group.Finish();
+    });
+    CHECK(said == std::vector<std::string>{"", ""});
+    CHECK(summed.left == 2);
+    CHECK(summed.aborted == 0);
+  }
+  {  // NCCL cannot: every rank says what the first one found
+    Rounds failing;
+    failing.size = 2, failing.fails = true, rounds = &failing;
+    for (const std::string& said : WithCards(30.0, [](int, ProcessGroup&) {}))
+      CHECK_THAT(said, Catch::Contains("NCCL: expected to connect 2 GPUs, found: unhandled cuda error"));
+  }
+  {  // a sum that never ends: aborted, and said
+    Rounds hanging;
+    hanging.size = 2, hanging.hangs = true, rounds = &hanging;
+    const auto said = WithCards(1.0, [](int, ProcessGroup& group) {
+      float value = 1.0F;
+      double figure = 1.0;
+      group.SumOnDevice(&value, 1);
+      group.Settle(std::span(&figure, 1));
+    });
+    for (const std::string& line : said) CHECK_THAT(line, Catch::Contains("a sum over the GPUs did not end"));
+    CHECK(hanging.aborted == 2);
+  }
+  {  // rank 1 ends: rank 0 is told by Gloo, though NCCL says nothing
+    Rounds lost;
+    lost.size = 2, rounds = &lost;
+    const auto said = WithCards(30.0, [](int rank, ProcessGroup& group) {
+      if (rank == 1) return group.Abandon("out of memory on the device");
+      float value = 1.0F;
+      double figure = 1.0;
+      group.SumOnDevice(&value, 1);
+      group.Settle(std::span(&figure, 1));
+    });
+    CHECK_THAT(said[0], Catch::Contains("rank 1 ended: out of memory on the device"));
+    CHECK(lost.aborted == 2);
+  }
+}
 
 TEST_CASE("ranks: rows of a minibatch are found again among a rank's own") {
   // Two steps of five environments, of which rank 1 of 2 has 2, 3 and 4: row t * 5 + i is its t * 3 + i - 2.
@@ -168,6 +342,10 @@ TEST_CASE("ranks: rows of a minibatch are found again among a rank's own") {
     void Sum(std::span<float>) override {}
     void Sum(std::span<double>) override {}
     void SumOnDevice(float*, std::int64_t) override {}
+    void SumOnDevice(double*, std::int64_t) override {}
+    void Settle(std::span<double>) override {}
+    bool SumsInPlace() const override { return true; }
+    std::string Gradients() const override { return "none"; }
     std::vector<std::uint8_t> Gather(std::span<const std::uint8_t>) override { return {}; }
     void Finish() override {}
     void Abandon(const std::string&) noexcept override {}
@@ -210,6 +388,83 @@ TEST_CASE("ranks: on-policy training by several ranks is that of one process wit
       }
     }
   }
+}
+
+TEST_CASE("ranks: the learner on the device, run on the CPU, is that of one process with the joined batch") {
+  if (!HasGloo()) return test::Skip(kNeedsGloo);
+  // Whole rollouts as minibatches: ranks shuffle their own rows, one process shuffles all.
+  for (const std::string more :
+       {"", ",target_kl=0.003", ",overlap=true,returns=vtrace,normalize_advantage=false"}) {
+    for (const int ranks : {2, 4}) {
+      CAPTURE(more, ranks);
+      const test::TemporaryFolder folder;
+      Plan plan;
+      plan.agent = "ppo(learner=device,n_steps=16,minibatch=64,epochs=3,lr=0.003" + more + ")";
+      plan.out = folder / "alone";
+      const Trained alone = TrainAlone(plan);
+      plan.out = folder / "ranks";
+      CheckSameFigures(alone, TrainRanks(plan, ranks));
+      const std::vector<float> a = Parameters(folder / "alone/checkpoint.h5");
+      CHECK(LargestDifference(a, Parameters(folder / "ranks/checkpoint.h5")) <= 1e-5);
+    }
+  }
+  // The captured gradient of DQN, whose clipping is of the sum.
+  Plan dqn;
+  dqn.agent = std::string(kDqn);
+  dqn.agent.insert(4, "learner=device,max_grad_norm=0.05,");
+  dqn.env = SameEverywhere;
+  CheckSameFigures(TrainAlone(dqn), TrainRanks(dqn, 2));
+}
+
+TEST_CASE("on GPUs NCCL sums what lies there, and two ranks learn what one process does") {
+  DescribeLibTorch();  // loads LibTorch's CUDA library where there is a driver
+  if (!torch::cuda::is_available()) return test::Skip("needs a CUDA GPU");
+  std::string why;
+  const cuda::CudaLibrary* library = cuda::OpenCudaLibrary(&why);
+  if (library == nullptr || library->join_nccl == nullptr)
+    return test::Skip("needs the preset cuda with NCCL: " + why);
+  {
+    const auto store = c10::make_intrusive<c10d::HashStore>();
+    const std::unique_ptr<cuda::CardSums> alone = library->join_nccl(store.get(), 0, 1, 0);
+    const torch::Tensor values = torch::arange(5, torch::kCUDA).to(torch::kFloat64);
+    alone->Sum(values.data_ptr<double>(), values.numel());
+    while (!alone->Done()) std::this_thread::yield();
+    CHECK(torch::equal(values.cpu(), torch::arange(5).to(torch::kFloat64)));
+    alone->Leave();
+  }
+  if (torch::cuda::device_count() < 2) return test::Skip("needs two CUDA GPUs (one was tried alone)");
+  const test::TemporaryFolder folder;
+  Plan plan;
+  plan.device = "cuda";
+  plan.agent = "ppo(n_steps=16,minibatch=64,epochs=3,lr=0.0003,lr_schedule=constant)";
+  plan.steps = 640;  // ten updates: the first two plainly, then captured and replayed
+  plan.out = folder / "alone";
+  TrainAlone(plan);
+  plan.out = folder / "ranks";
+  TrainRanks(plan, 2);
+  CHECK(LargestDifference(Parameters(folder / "alone/checkpoint.h5"),
+                          Parameters(folder / "ranks/checkpoint.h5")) <= 1e-3);
+}
+
+TEST_CASE("ranks: the learner on the device goes on from its own checkpoint, with any number of ranks") {
+  if (!HasGloo()) return test::Skip(kNeedsGloo);
+  const test::TemporaryFolder folder;
+  Plan plan;
+  plan.agent = "ppo(learner=device,n_steps=16,minibatch=24,epochs=2,lr=0.003,lr_schedule=constant)";
+  TrainTwice(plan, 256, folder);
+  CHECK(LargestDifference(Parameters(folder / "straight/checkpoint.h5"),
+                          Parameters(folder / "halves/checkpoint.h5")) == 0.0);
+  plan.steps = 320;
+  TrainAlone(plan);
+  plan.steps = 384;
+  CHECK(TrainRanks(plan, 4).outcome.steps == 384);
+  // Fixed shapes are the same on every rank.
+  plan.resume = false;
+  plan.out = "";
+  CHECK_THROWS_WITH(TrainRanks(plan, 3),
+                    Catch::Contains("learner=device: expected what every rank has equally "
+                                    "many of, found 4 environments (--envs), no multiple "
+                                    "of 3 processes"));
 }
 
 TEST_CASE("ranks: a checkpoint of any number of ranks is continued by any other") {
@@ -255,17 +510,9 @@ TEST_CASE("ranks: DQN's replays are joined in its checkpoint and dealt out again
     const test::TemporaryFolder folder;
     Plan plan;
     plan.agent = agent;
-    plan.steps = 512;
-    plan.out = folder / "straight";
-    TrainRanks(plan, 2);
-    // To half of it and on: the parameters show that every rank has its own replay and draws again.
+    // The parameters show that every rank has its own replay and draws again.
     // (Priorities of new steps begin at the greatest of all ranks then, where each had its own.)
-    plan.out = folder / "halves";
-    plan.steps = 256;
-    TrainRanks(plan, 2);
-    plan.steps = 512;
-    plan.resume = true;
-    TrainRanks(plan, 2);
+    TrainTwice(plan, 512, folder);
     const std::vector<float> straight = Parameters(folder / "straight/checkpoint.h5");
     CHECK(straight.size() > 100);
     if (std::string(agent) == kDqn)
@@ -340,6 +587,35 @@ TEST_CASE("ranks: a rank that finds nobody, or finds its number taken, says so")
   const std::string& twice = said[1].find("taken") != std::string::npos ? said[1] : said[2];
   CHECK_THAT(twice,
              Catch::Contains("RANK: expected a number of its own for every process, found that 1 was taken"));
+}
+
+TEST_CASE("ranks: a rank that lives and does not come is named; an address that is not there is") {
+  if (!HasGloo()) return test::Skip(kNeedsGloo);
+  const int port = test::FreePort();
+  std::string said;
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < 2; ++rank) {
+    threads.emplace_back([&said, rank, port] {
+      World world;
+      world.rank = rank, world.size = 2, world.address = "127.0.0.1", world.port = port;
+      const std::unique_ptr<ProcessGroup> group = JoinProcessGroup(world, 1.0, {});
+      if (rank == 1) return std::this_thread::sleep_for(std::chrono::seconds(4));  // its pulse goes on
+      double value = 1.0;
+      try {
+        group->Sum(std::span(&value, 1));
+      } catch (const LostRank& lost) {
+        said = lost.what();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK(said == "rank 1 is alive but did not come within 1 s (--dist-timeout)");
+  World world;
+  world.size = 2, world.address = "no-such-host.invalid", world.port = test::FreePort();
+  CHECK_THROWS_WITH(
+      JoinProcessGroup(world, 0.5, {}),
+      Catch::StartsWith("MASTER_ADDR: expected a name of rank 0's machine, found that rank 0 does "
+                        "not reach itself at no-such-host.invalid:"));
 }
 
 TEST_CASE("ranks: the store that torchrun keeps serves one start after the other") {

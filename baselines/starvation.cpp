@@ -31,8 +31,6 @@ constexpr Row kRows[] = {
     {"easy_sjf", kLong},
     {"srpt", kLong},
     {"las", kServed},
-    {"tuned", kLong},
-    {"tuned_blind", kServed},
     {"tiresias", "gangs while jobs that had less service keep coming, unless promote is set"},
     {"gittins", kServed},
     {"preempt_migrate", kLong},

@@ -11,7 +11,7 @@ namespace berth {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-// What staying out costs, less ln(GPU time): more than any slowness, so that whoever fits is in.
+// What staying out costs, less the claim: more than any slowness, so that whoever fits is in.
 constexpr double kOut = 1000.0;
 
 }  // namespace
@@ -32,9 +32,9 @@ void GpuPrices::Meet(const ClusterView& view, int job) {
   met_[U(job)] = 1;
 }
 
-void GpuPrices::Update(const ClusterView& view, std::span<const int> jobs, std::span<const double> sizes,
+void GpuPrices::Update(const ClusterView& view, std::span<const int> jobs, std::span<const double> claims,
                        std::span<const int> room) {
-  BERTH_CHECK(types_ == room.size() && jobs.size() == sizes.size(), types_, " types, room of ", room.size());
+  BERTH_CHECK(types_ == room.size() && jobs.size() == claims.size(), types_, " types, room of ", room.size());
   if (rates_version_ != view.rates_version()) {
     rates_version_ = view.rates_version();
     std::fill(met_.begin(), met_.end(), 0);
@@ -53,8 +53,8 @@ void GpuPrices::Update(const ClusterView& view, std::span<const int> jobs, std::
     for (std::size_t type = 0; type < types_; ++type) {
       if (gang <= room[type] && slowness[type] < kInfinity) sought_[type] = 1;
     }
-    const double each = weight_ == PriceWeight::kGpu ? 1.0 : 1.0 / gang;  // of a member
-    const double out = kOut - sizes[i] - Log(static_cast<double>(gang));
+    const double each = WeightOf(gang) / gang;  // of a member
+    const double out = kOut - claims[i];
     for (int k = 0; k < gang; ++k) {
       for (std::size_t type = 0; type < types_; ++type) {
         cost_.push_back(gang <= room[type] ? slowness[type] * each : kInfinity);
@@ -86,7 +86,7 @@ void GpuPrices::Update(const ClusterView& view, std::span<const int> jobs, std::
   }
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     const int gang = view.Gang(jobs[i]);
-    const double taken = weight_ == PriceWeight::kGpu ? 1.0 : gang;
+    const double taken = gang / WeightOf(gang);
     double surplus = kInfinity;
     for (std::size_t type = 0; type < types_; ++type) {
       double& here = regret_[i * types_ + type];

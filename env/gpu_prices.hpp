@@ -3,7 +3,7 @@
 //
 // Jobs go where the product of their slownesses is least, which is where comparative advantage puts them: the
 // assignment of least total weight x ln(fastest rate / rate), a gang's spread over its members, with room for
-// as many GPUs as there are. Who would take the most GPU time stays out while all do not fit. The dual prices
+// as many GPUs as there are. Whose claim is greatest stays out while all do not fit. The dual prices
 // of that program (env/grouped_assignment.hpp) say what taking a GPU costs the others: proportional
 // fairness's prices (Kelly, Maulloo and Tan, J. Oper. Res. Soc. 1998) where nobody shares a GPU. A job
 // belongs on the type of least ln slowness + gang x price / weight; what another type costs more is its
@@ -29,9 +29,9 @@ class GpuPrices {
  public:
   explicit GpuPrices(PriceWeight weight) : weight_(weight) {}
   void Begin(const ClusterView& view);  // another episode: forget every job
-  // Of `jobs` among `room` GPUs [G]; sizes[i] = ln(a time) of jobs[i], by which, gang included, some stay
-  // out.
-  void Update(const ClusterView& view, std::span<const int> jobs, std::span<const double> sizes,
+  // Of `jobs` among `room` GPUs [G]; where not all fit, claims[i] of jobs[i] weighs against ln slowness in
+  // who stays out: ln(the GPU time that it wants) or less of it.
+  void Update(const ClusterView& view, std::span<const int> jobs, std::span<const double> claims,
               std::span<const int> room);
 
   // Of the last Update; i counts its jobs.
@@ -52,6 +52,7 @@ class GpuPrices {
   std::size_t At(int i, int type) const {
     return static_cast<std::size_t>(i) * types_ + static_cast<std::size_t>(type);
   }
+  double WeightOf(int gang) const { return weight_ == PriceWeight::kGpu ? gang : 1.0; }
   void Meet(const ClusterView& view, int job);
 
   PriceWeight weight_;

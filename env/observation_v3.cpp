@@ -34,7 +34,10 @@ constexpr ChannelInfo kPairExtra[] = {
     {"keener", "GPUs wanted by candidates with at least its advantage here over the type's, at most 4", 0, 4},
     {"regret_load", "regret, at most 5, x load", -15, 15},
     {"regret_size", "regret, at most 5, x size", -25, 60},
-    {"matched", "the share of its GPUs that the assignment behind the prices takes from this type", 0, 1},
+    {"matched",
+     "the share of its GPUs that the assignment behind the prices takes from this type; who is out has most "
+     "GPU time left, or attained",
+     0, 1},
     {"matched_load", "matched x load", -3, 3},
     {"regret_gpu", "regret, by weights of gang sizes", 0, 10},
     {"matched_gpu", "matched, by weights of gang sizes", 0, 1},
@@ -53,6 +56,10 @@ constexpr int kP = static_cast<int>(std::size(kPairExtra));
 constexpr int kT = static_cast<int>(std::size(kTypeExtra));
 constexpr int kG = static_cast<int>(std::size(kGlobalExtra));
 constexpr double kMostRank = 4.0;
+// Who stays out of the assignments is who has most GPU time left, in the scale of slowness: a job twice as
+// long has to be twice as fast. What a job has attained says less of what it has left. Measured blind on row
+// 1 of tools/reproduce/learned, validation workloads: its README has the figures.
+constexpr double kAttained = 0.2;
 constexpr double kKneeHours[] = {1.0, 4.0, 16.0, 64.0};  // of size_1 to size_64: a linear score bends there
 
 const AddedChannels& Channels() {
@@ -98,7 +105,7 @@ class EncoderV3 final : public Encoder {
       std::copy_n(scratch_.data() + inner.types_offset() + type * inner.type_channels, inner.type_channels,
                   types);
       types[inner.type_channels] = static_cast<float>(std::min(prices_.prices()[U(type)], 5.0));
-      types[inner.type_channels + 1] = static_cast<float>(std::min(gpu_prices_.prices()[U(type)], 5.0));
+      types[inner.type_channels + 1] = static_cast<float>(std::min(by_gpu_->prices()[U(type)], 5.0));
     }
     float* global = out.data() + layout.global_offset();
     std::copy_n(scratch_.data() + inner.global_offset(), inner.global_channels, global);
@@ -116,17 +123,22 @@ class EncoderV3 final : public Encoder {
     }
     offered_ = std::max(1, std::accumulate(room_.begin(), room_.end(), 0));
     asked_ = 0.0;
+    bool gangs = false;
     sizes_.resize(n);
+    claims_.resize(n);
     for (std::size_t i = 0; i < n; ++i) {
       const int job = input.candidates[i];
       const double steps = sighted_ ? view.RemainingSteps(job) : attains_ ? view.AttainedSteps(job) : 0.0;
       sizes_[i] = Log(1.0 / 60.0 + std::max(steps, 0.0) / view.BestRate(job) / 3600.0);
+      claims_[i] = (sighted_ ? 1.0 : kAttained) * (sizes_[i] + Log(static_cast<double>(view.Gang(job))));
       asked_ += view.Gang(job);
+      gangs = gangs || view.Gang(job) > 1;
       place_[U(job)] = static_cast<int>(i);
     }
     load_ = std::clamp(Log(std::max(1.0, asked_) / offered_), -3.0, 3.0);
-    prices_.Update(view, input.candidates, sizes_, room_);
-    gpu_prices_.Update(view, input.candidates, sizes_, room_);
+    prices_.Update(view, input.candidates, claims_, room_);
+    by_gpu_ = gangs ? &gpu_prices_ : &prices_;  // without gangs both weights are 1
+    if (gangs) gpu_prices_.Update(view, input.candidates, claims_, room_);
     rank_.resize(n);
     Accumulate(
         view, input.candidates, [&](int i) { return sizes_[U(i)]; }, offered_,
@@ -181,7 +193,7 @@ class EncoderV3 final : public Encoder {
       const double above = std::min(sizes_[U(i)], 12.0) - Log(1.0 / 60.0 + kKneeHours[k]);
       f[5 + k] = static_cast<float>(std::max(above, 0.0));
     }
-    f[9] = static_cast<float>(std::min(gpu_prices_.Surplus(i), 10.0));
+    f[9] = static_cast<float>(std::min(by_gpu_->Surplus(i), 10.0));
   }
 
   void WritePair(const EncoderInput& input, int row, int type, float* f) const {
@@ -196,10 +208,10 @@ class EncoderV3 final : public Encoder {
     f[3] = static_cast<float>(regret * load_);
     f[4] = static_cast<float>(regret * std::clamp(sizes_[U(i)], -5.0, 12.0));
     const double matched = std::min(prices_.Matched(i, type), 1.0);
-    const double matched_gpu = std::min(gpu_prices_.Matched(i, type), 1.0);
+    const double matched_gpu = std::min(by_gpu_->Matched(i, type), 1.0);
     f[5] = static_cast<float>(matched);
     f[6] = static_cast<float>(matched * load_);
-    f[7] = static_cast<float>(std::min(gpu_prices_.Regret(i, type), 10.0));
+    f[7] = static_cast<float>(std::min(by_gpu_->Regret(i, type), 10.0));
     f[8] = static_cast<float>(matched_gpu);
     f[9] = static_cast<float>(matched_gpu * load_);
   }
@@ -207,11 +219,13 @@ class EncoderV3 final : public Encoder {
   std::unique_ptr<Encoder> v1_;
   bool sighted_, attains_, preemptive_;
   GpuPrices prices_{PriceWeight::kJob}, gpu_prices_{PriceWeight::kGpu};
+  const GpuPrices* by_gpu_ = &gpu_prices_;     // of the last Compare
   double asked_ = 0.0, offered_ = 1.0;         // GPUs
   double load_ = 0.0;                          // as the channel
   std::vector<int> place_;                     // [J] among the candidates; others: as it was
   std::vector<int> room_;                      // [G]
   std::vector<double> sizes_, rank_, keener_;  // [n], [n], [n, G]
+  std::vector<double> claims_;                 // [n] of the assignments
   std::vector<std::pair<double, int>> order_;
   std::vector<float> scratch_;  // ObservationV1's
 };

@@ -41,6 +41,30 @@ double TotalEnergy(const Simulator& simulator, const RunningSums&) {
   return UsedEnergyJ(simulator) / 3.6e6;
 }
 
+// Of a finished run: what the totals above are of a whole episode, a job; but the metric's slowdowns are at
+// least 1.
+double JobJct(const Metrics& m) {
+  return m.mean_jct_s;
+}
+double JobSlowdown(const Metrics& m) {
+  return m.mean_slowdown;
+}
+double JobMakespan(const Metrics& m) {
+  return m.makespan_s / m.jobs;
+}
+double JobMisses(const Metrics& m) {
+  return m.deadline_miss_rate;
+}
+double JobCost(const Metrics& m) {
+  return m.cost / m.jobs;
+}
+double JobEnergy(const Metrics& m) {
+  return m.energy_kwh / m.jobs;
+}
+double JobFtf(const Metrics& m) {
+  return m.max_ftf / m.jobs;
+}
+
 double FinalFtf(const Simulator& simulator, const RunningSums&) {
   return Measure(simulator, {}).max_ftf;
 }
@@ -50,17 +74,19 @@ double FinalUtilization(const Simulator& simulator, const RunningSums&) {
 
 constexpr RewardInfo kRewards[] = {
     {"jct", "minus the sum of job completion times, s (jobs in system integrated over time)",
-     "Little 1961: jobs in system integrated over time is the sum of times in system", TotalJct, false},
+     "Little 1961: jobs in system integrated over time is the sum of times in system", TotalJct, JobJct,
+     false},
     {"slowdown", "minus the sum of JCT / max(run time alone, 10 s)",
-     "Feitelson & Rudolph 1998, bounded at 10 s", TotalSlowdown, false, /*sums=*/true},
-    {"makespan", "minus the makespan, s", "Graham 1966", TotalMakespan, false},
-    {"deadline", "minus the number of jobs that miss their deadline", "metrics.hpp", TotalMisses, false,
+     "Feitelson & Rudolph 1998, bounded at 10 s", TotalSlowdown, JobSlowdown, false, /*sums=*/true},
+    {"makespan", "minus the makespan, s", "Graham 1966", TotalMakespan, JobMakespan, false},
+    {"deadline", "minus the number of jobs that miss their deadline", "metrics.hpp", TotalMisses, JobMisses,
+     false,
      /*sums=*/true},
-    {"cost", "minus the price of the busy device-hours", "metrics.hpp", TotalCost, false},
-    {"energy", "minus the energy of the cluster, kWh", "metrics.hpp", TotalEnergy, false},
+    {"cost", "minus the price of the busy device-hours", "metrics.hpp", TotalCost, JobCost, false},
+    {"energy", "minus the energy of the cluster, kWh", "metrics.hpp", TotalEnergy, JobEnergy, false},
     {"ftf", "minus the largest finish-time fairness rho, at the end",
-     "Mahajan et al., NSDI 2020 (Themis), as metrics.cpp states it", FinalFtf, true},
-    {"utilization", "the utilisation, at the end", "metrics.hpp", FinalUtilization, true},
+     "Mahajan et al., NSDI 2020 (Themis), as metrics.cpp states it", FinalFtf, JobFtf, true},
+    {"utilization", "the utilisation, at the end", "metrics.hpp", FinalUtilization, nullptr, true},
 };
 
 }  // namespace
@@ -109,6 +135,17 @@ double Reward::Terminal(const Simulator& simulator) const {
   double total = 0.0;
   for (const Term& term : terms_) {
     if (term.info->terminal) total += term.weight * term.info->total(simulator, sums_);
+  }
+  return total;
+}
+
+double Reward::AJob(const Metrics& metrics) const {
+  double total = 0.0;
+  for (const Term& term : terms_) {
+    if (term.info->a_job == nullptr) {
+      throw Error(Join("reward: expected terms of which less is better, found '", term.info->name, "'"));
+    }
+    total += term.weight * term.info->a_job(metrics);
   }
   return total;
 }

@@ -13,6 +13,8 @@
 
 namespace berth {
 
+struct Metrics;
+
 // One term as a total: the reward of a step is minus its growth, so the return of an episode is minus the
 // metric.
 struct RewardInfo {
@@ -21,6 +23,9 @@ struct RewardInfo {
   const char* source;   // paper, or the metric's definition
   // Total of the metric so far, exact at simulator.now().
   double (*total)(const Simulator& simulator, const RunningSums& sums);
+  // The metric of a finished run's window over its jobs (of deadlines: over those that have one); null where
+  // less is not better.
+  double (*a_job)(const Metrics& metrics);
   bool terminal;      // paid once, when the episode terminates (maxima, ratios)
   bool sums = false;  // it reads `sums`
 };
@@ -36,6 +41,8 @@ class Reward {
   double Running(const Simulator& simulator) const;
   // Weighted total of the terminal terms at the end of an episode.
   double Terminal(const Simulator& simulator) const;
+  // Weighted sum of the terms of a finished run, a job of its window. Throws Error for a term without a_job.
+  double AJob(const Metrics& metrics) const;
 
  private:
   struct Term {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "baselines/gavel/job_classes.hpp"
 #include "baselines/gavel/objective_list.hpp"
 #include "env/index.hpp"
 #include "env/portable_math.hpp"
@@ -26,13 +27,19 @@ constexpr int kMaxSteps = 100;
 constexpr double kRegularization = 1e-15;
 constexpr int kRefinements = 10;
 
+// One job of each class stands for its members: at the optimum all of them have the same utility, which is
+// unique because the logarithm is strictly concave, so sharing alike is optimal. The prices of a class are
+// those of all its members together.
 class InteriorPoint {
  public:
-  explicit InteriorPoint(const Problem& problem)
+  InteriorPoint(const Problem& problem, const JobClasses& classes)
       : problem_(problem), m_(problem.jobs()), types_(problem.types()), worth_(m_, types_), x_(m_, types_) {
     const std::vector<double> proportional = ProportionalThroughput(problem);
-    double gangs = 0.0;
-    for (int i = 0; i < m_; ++i) gangs += problem.gang[U(i)];
+    members_ = Eigen::Map<const Eigen::VectorXd>(classes.members.data(), m_).cast<Real>();
+    gangs_ = Vector(m_);
+    for (int i = 0; i < m_; ++i) gangs_[i] = members_[i] * problem.gang[U(i)];
+    jobs_ = static_cast<double>(members_.sum());
+    const double gangs = static_cast<double>(gangs_.sum());
     time_slack_ = Vector::Ones(m_);
     worker_slack_ = Vector(types_);
     for (int j = 0; j < types_; ++j) worker_slack_[j] = problem.workers[U(j)];
@@ -42,7 +49,7 @@ class InteriorPoint {
         worth_(i, j) = problem.throughput[problem.at(i, j)] * scale;
         x_(i, j) = 0.5 * std::min(1.0 / types_, problem.workers[U(j)] / gangs);
         time_slack_[i] -= x_(i, j);
-        worker_slack_[j] -= problem.gang[U(i)] * x_(i, j);
+        worker_slack_[j] -= gangs_[i] * x_(i, j);
       }
     }
     price_ = x_.cwiseInverse();
@@ -54,16 +61,16 @@ class InteriorPoint {
     answer.gap = Gap();
     const Matrix* best = &x_;
     Matrix kept;
-    for (int step = 0; step < kMaxSteps && answer.gap > kAim * m_; ++step) {
+    for (int step = 0; step < kMaxSteps && answer.gap > kAim * jobs_; ++step) {
       if (!Step()) break;
       const double gap = Gap();
       if (gap < answer.gap) {
         answer.gap = gap, kept = x_, best = &kept;
-      } else if (answer.gap <= kNashGap * m_) {
+      } else if (answer.gap <= kNashGap * jobs_) {
         break;  // as far as the digits go
       }
     }
-    if (!(answer.gap <= kNashGap * m_)) return false;
+    if (!(answer.gap <= kNashGap * jobs_)) return false;
     answer.x.resize(U(m_) * U(types_));
     answer.utility.assign(U(m_), 0.0);
     double sum = 0.0;
@@ -72,9 +79,9 @@ class InteriorPoint {
         answer.x[problem_.at(i, j)] = (*best)(i, j);
         answer.utility[U(i)] += worth_(i, j) * (*best)(i, j);
       }
-      sum += Log(answer.utility[U(i)]);
+      sum += static_cast<double>(members_[i]) * Log(answer.utility[U(i)]);
     }
-    answer.geometric_mean = Exp(sum / m_);
+    answer.geometric_mean = Exp(sum / jobs_);
     return true;
   }
 
@@ -93,7 +100,7 @@ class InteriorPoint {
     if (!Newton(mu, step)) return false;
     for (int i = 0; i < m_; ++i) {
       time_step[i] = -step.row(i).sum();
-      worker_step -= problem_.gang[U(i)] * step.row(i).transpose();
+      worker_step -= gangs_[i] * step.row(i).transpose();
     }
     const auto prices = [mu](const auto& slack, const auto& price, const auto& move) {
       return ((mu - price.array() * move.array()) / slack.array() - price.array()).matrix().eval();
@@ -131,17 +138,16 @@ class InteriorPoint {
     std::vector<Eigen::Triplet<Real>> entries;
     Vector right(size);
     for (int i = 0; i < m_; ++i) {
-      const Real gang = problem_.gang[U(i)];
       const Vector worth = worth_.row(i).transpose() / worth_.row(i).dot(x_.row(i));
       for (int j = 0; j < types_; ++j) {
         const int at = i * types_ + j;
         for (int k = 0; k <= j; ++k) {
           entries.emplace_back(at, i * types_ + k,
-                               worth[j] * worth[k] + (k == j ? price_(i, j) / x_(i, j) : 0.0));
+                               members_[i] * worth[j] * worth[k] + (k == j ? price_(i, j) / x_(i, j) : 0.0));
         }
         entries.emplace_back(shares + i, at, 1.0);
-        entries.emplace_back(shares + m_ + j, at, gang);
-        right[at] = worth[j] + mu / x_(i, j) - time_price_[i] - gang * worker_price_[j];
+        entries.emplace_back(shares + m_ + j, at, gangs_[i]);
+        right[at] = members_[i] * worth[j] + mu / x_(i, j) - time_price_[i] - gangs_[i] * worker_price_[j];
       }
       entries.emplace_back(shares + i, shares + i, -time_slack_[i] / time_price_[i]);
       right[shares + i] = time_slack_[i] - mu / time_price_[i];
@@ -177,16 +183,19 @@ class InteriorPoint {
     for (int i = 0; i < m_; ++i) {
       Real best = 0.0;
       for (int j = 0; j < types_; ++j) {
-        best = std::max<Real>(best, worth_(i, j) / (problem_.gang[U(i)] * worker_price_[j] + time_price_[i]));
+        best = std::max<Real>(
+            best, worth_(i, j) / (problem_.gang[U(i)] * worker_price_[j] + time_price_[i] / members_[i]));
       }
-      bound += time_price_[i] + Log(static_cast<double>(best)) - 1.0;
-      value += Log(static_cast<double>(worth_.row(i).dot(x_.row(i))));
+      bound += time_price_[i] + members_[i] * (Log(static_cast<double>(best)) - 1.0);
+      value += members_[i] * Log(static_cast<double>(worth_.row(i).dot(x_.row(i))));
     }
     return static_cast<double>(bound - value);
   }
 
-  const Problem& problem_;
-  int m_, types_;
+  const Problem& problem_;  // of one job a class
+  int m_, types_;           // classes
+  double jobs_ = 0.0;
+  Vector members_, gangs_;                                        // [m], [m] GPUs of all members
   Matrix worth_, x_, price_;                                      // [m, G]
   Vector time_slack_, time_price_, worker_slack_, worker_price_;  // [m], [m], [G], [G]
   Eigen::SimplicialLDLT<Sparse> solver_;
@@ -209,7 +218,22 @@ Problem Without(const Problem& problem, int job) {
 }  // namespace
 
 bool NashWelfare(const Problem& problem, NashAnswer& answer) {
-  return InteriorPoint(problem).Run(answer);
+  JobClasses classes;
+  Classify(problem, problem.throughput, {problem.weight}, classes);
+  const Problem one = OneOfEach(problem, classes);
+  NashAnswer of_class;
+  if (!InteriorPoint(one, classes).Run(of_class)) return false;
+  const std::size_t types = problem.workers.size();
+  answer.gap = of_class.gap, answer.geometric_mean = of_class.geometric_mean;
+  answer.x.resize(U(problem.jobs()) * types);
+  answer.utility.resize(U(problem.jobs()));
+  for (int i = 0; i < problem.jobs(); ++i) {
+    const int c = classes.of_job[U(i)];
+    answer.utility[U(i)] = of_class.utility[U(c)];
+    std::copy_n(of_class.x.begin() + static_cast<std::ptrdiff_t>(one.at(c, 0)), types,
+                answer.x.begin() + static_cast<std::ptrdiff_t>(problem.at(i, 0)));
+  }
+  return true;
 }
 
 bool StrategyProofDiscounts(const Problem& problem, const NashAnswer& answer, std::vector<double>& discount) {

@@ -8,7 +8,8 @@ import heapq
 
 import numpy as np
 
-OUT = 1000.0  # what staying out costs, less ln(GPU time): more than any slowness
+OUT = 1000.0  # what staying out costs, less the claim: more than any slowness
+ATTAINED = 0.2  # of a claim, where it is of what a job has attained and not of what it has left
 KNEES = 1.0, 4.0, 16.0, 64.0  # hours, of size_1 to size_64
 
 
@@ -97,14 +98,14 @@ def dual_prices(cost, group_of, room):
     return np.array(low)
 
 
-def gpu_prices(slowness, gangs, sizes, room, by_gpu):
+def gpu_prices(slowness, gangs, claims, room, by_gpu):
     """Prices [G] of GPUs, and of each job surplus [Q], regret [Q, G] and the matched share of its GPUs [Q, G]."""
     q, g = slowness.shape
     fits = gangs[:, None] <= room
     each = 1.0 if by_gpu else 1.0 / gangs[:, None]
     cost = np.empty((q, g + 1))
     cost[:, :g] = np.where(fits, slowness * each, np.inf)
-    cost[:, g] = OUT - sizes - log(gangs)
+    cost[:, g] = OUT - claims
     cost = np.repeat(cost, gangs, axis=0)  # a row a member of a gang
     left = [max(0, int(n)) for n in room] + [len(cost)]
     chosen = assign(cost.tolist(), left)
@@ -139,14 +140,15 @@ def extend(blocks, now, counts, idle, jobs, rates, knowledge, preemptive):
     else:
         steps = np.zeros(len(jobs))
     sizes = log(1.0 / 60.0 + np.maximum(steps, 0.0) / best / 3600.0)
+    claims = (1.0 if knowledge in ("estimate", "oracle") else ATTAINED) * (sizes + log(gangs))
     offered = max(1, room.sum())
     load = np.clip(log(max(1.0, float(gangs.sum())) / offered), -3.0, 3.0)
     can = rates > 0.0
     slowness = np.where(can, log(best[:, None] / np.where(can, rates, best[:, None])), np.inf)
     total = np.add.accumulate(np.where(can, slowness, 0.0), axis=1)[:, -1]  # from the first type on, as Berth
     behind = slowness - (total / np.maximum(1, can.sum(1)))[:, None]
-    price, surplus, regret, matched = gpu_prices(slowness, gangs, sizes, room, False)
-    price_gpu, surplus_gpu, regret_gpu, matched_gpu = gpu_prices(slowness, gangs, sizes, room, True)
+    price, surplus, regret, matched = gpu_prices(slowness, gangs, claims, room, False)
+    price_gpu, surplus_gpu, regret_gpu, matched_gpu = gpu_prices(slowness, gangs, claims, room, True)
     keener = [running_share(behind[:, kind], gangs, max(1, n)) for kind, n in enumerate(room)]
     waited = np.array([max(now - job.arrival, 0.0) for job in jobs])
     size = np.clip(sizes, -5.0, 12.0)[:, None]

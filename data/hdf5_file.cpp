@@ -24,6 +24,11 @@ constexpr const char* kKind = "berth_kind";
 constexpr const char* kVersion = "berth_version";
 constexpr const char* kHash = "content_hash";
 constexpr const char* kCommit = "source_commit";
+// Of Compress(): arrays from here on, libhdf5's limit of a chunk, zlib's level; what zlib gains at the very
+// most.
+constexpr std::size_t kCompressed = 4096, kLargestChunk = std::size_t{1} << 32;
+constexpr unsigned kDeflate = 6;
+constexpr std::size_t kMostDeflated = 1032;
 
 std::string& Commit() {
   static std::string commit = "unknown";
@@ -207,8 +212,14 @@ void Writer::Array(const std::string& dataset, std::span<const T> values,
   const Handle space(H5Screate_simple(static_cast<int>(extent.size()), extent.data(), nullptr), H5Sclose);
   const Handle link(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
   H5Pset_create_intermediate_group(link.get(), 1);
+  const Handle layout(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+  if (compress_ && values.size_bytes() >= kCompressed && values.size_bytes() < kLargestChunk) {
+    H5Pset_chunk(layout.get(), static_cast<int>(extent.size()), extent.data());
+    H5Pset_shuffle(layout.get());
+    H5Pset_deflate(layout.get(), kDeflate);
+  }
   const Handle set(
-      H5Dcreate2(file_, dataset.c_str(), TypeOf<T>(), space.get(), link.get(), H5P_DEFAULT, H5P_DEFAULT),
+      H5Dcreate2(file_, dataset.c_str(), TypeOf<T>(), space.get(), link.get(), layout.get(), H5P_DEFAULT),
       H5Dclose);
   if (!set.ok() || (!values.empty() &&
                     H5Dwrite(set.get(), TypeOf<T>(), H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0)) {
@@ -302,7 +313,9 @@ Reader::Reader(const std::string& path, const std::string& kind, int newest_vers
     const Handle space(H5Dget_space(set.get()), H5Sclose);
     const auto points = H5Sget_simple_extent_npoints(space.get());
     const std::size_t bytes = points < 0 ? 0 : static_cast<std::size_t>(points) * H5Tget_size(type.get());
-    if (bytes > H5Dget_storage_size(set.get()))
+    const Handle layout(H5Dget_create_plist(set.get()), H5Pclose);
+    const bool compressed = H5Pget_nfilters(layout.get()) > 0;
+    if (bytes / (compressed ? kMostDeflated : 1) > H5Dget_storage_size(set.get()))
       throw Error(Join(path_, ": dataset '", name, "' is truncated or damaged"));
     std::vector<char> raw(bytes);
     if (bytes > 0 && H5Dread(set.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, raw.data()) < 0) {

@@ -29,6 +29,10 @@ class Writer {
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 
+  // Arrays of 4 KiB and more that follow are stored compressed (shuffle, then deflate): for files that ship
+  // or travel. Readers need nothing for it, and the content hash is that of the values.
+  void Compress() { compress_ = true; }
+
   void Text(const std::string& name, const std::string& value);  // root attributes
   void Number(const std::string& name, double value);
   void Integer(const std::string& name, std::int64_t value);
@@ -47,6 +51,7 @@ class Writer {
   std::int64_t file_ = -1;  // hid_t
   int descriptor_ = -1;     // of the temporary file
   std::uint64_t hash_ = 0;
+  bool compress_ = false;
 };
 
 class Reader {

@@ -127,6 +127,7 @@ double ReplayExamples(const PolicyBundle& bundle) {
 
 void SaveBundle(const PolicyBundle& bundle, const std::string& path) {
   h5::Writer out(path, "policy", kVersion);
+  out.Compress();
   out.Text("network", bundle.network);
   out.Integer("num_actions", bundle.num_actions);
   WriteLayout(out, bundle.layout);

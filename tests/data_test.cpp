@@ -296,6 +296,42 @@ TEST_CASE("damaged and foreign HDF5 files are refused, and nothing already writt
   CHECK(ReadScenario(path).Hash() == scenario.Hash());
 }
 
+TEST_CASE("compressed arrays are the same to a reader, hash included, and damage in them is seen") {
+  const TemporaryFolder folder;
+  std::vector<double> values(3000, 0.0);
+  for (std::size_t i = 0; i < values.size(); i += 7) values[i] = static_cast<double>(i) / 3.0;
+  const auto write = [&](const std::string& path, bool compressed) {
+    h5::Writer out(path, "table", 1);
+    if (compressed) out.Compress();
+    out.Array<double>("a/values", values, {30, 100});
+    out.Array<double>("a/few", std::vector<double>{1, 2, 3});
+    out.Commit();
+  };
+  write(folder / "plain.h5", false);
+  write(folder / "small.h5", true);
+  const std::string plain = Slurp(folder / "plain.h5"), small = Slurp(folder / "small.h5");
+  CHECK(small.size() < plain.size() / 2);
+  const h5::Reader in(folder / "small.h5", "table", 1);
+  std::vector<std::int64_t> shape;
+  CHECK(in.Array<double>("a/values", -1, &shape) == values);
+  CHECK(shape == std::vector<std::int64_t>{30, 100});
+  CHECK(in.Array<double>("a/few") == std::vector<double>{1, 2, 3});
+  // Every byte of the second half, where the array's one chunk ends, is the array's or is not used.
+  int noticed = 0;
+  for (std::size_t at = small.size() / 2; at < small.size(); at += 41) {
+    std::string damaged = small;
+    damaged[at] = static_cast<char>(damaged[at] ^ 0x55);
+    std::ofstream(folder / "damaged.h5", std::ios::binary) << damaged;
+    try {
+      const h5::Reader read(folder / "damaged.h5", "table", 1);
+      CHECK(read.Array<double>("a/values") == values);
+    } catch (const Error&) {
+      ++noticed;
+    }
+  }
+  CHECK(noticed > 0);
+}
+
 TEST_CASE("the reference's traces read as they are") {
   const std::string folder = BERTH_SOURCE_DIR "/../shared/gavel/sim/traces_public/";
   if (!std::filesystem::exists(folder)) return test::Skip("needs ../shared/gavel");

@@ -14,6 +14,8 @@
 #include "env/check.hpp"
 #include "tests/binary.hpp"
 #include "tests/catch.hpp"
+#include "tests/child.hpp"
+#include "tests/skip.hpp"
 #include "tests/temporary_folder.hpp"
 #include "tools/json.hpp"
 #include "tools/results.hpp"
@@ -298,6 +300,17 @@ TEST_CASE("cli: what no machine can hold is refused before it is made") {
   const Outcome most = Berth(folder, "train --visible 128 --envs 65536 --out run --dry-run");
   CAPTURE(most.error);
   CHECK(most.code == 0);
+}
+
+TEST_CASE("cli: a GPU that is asked for and absent is refused before anything is written") {
+  if (!test::HaveLearners())
+    return test::Skip("needs libberth_learn.so beside the binary (target berth_learn)");
+  if (std::filesystem::exists("/proc/driver/nvidia/version")) return test::Skip("there is a driver for GPUs");
+  const TemporaryFolder folder;
+  const Outcome outcome = Berth(folder, "train --visible 8 --device cuda --steps 100 --out run");
+  CheckOneLine(outcome, "--device cuda: expected a CUDA GPU, found none; driver: none");
+  CHECK(outcome.out == "");
+  CHECK_FALSE(std::filesystem::exists(folder / "run"));
 }
 
 }  // namespace berth

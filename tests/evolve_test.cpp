@@ -169,6 +169,48 @@ TEST_CASE("evolve: the same policy on any number of threads, and a better one th
   CHECK(slowdown(found) < slowdown(Evolve(evolution).bundle));
 }
 
+TEST_CASE("evolve: the start is the answer where the search ends behind it") {
+  // From smallest area first, with steps so large and two generations of two candidates so few that the end
+  // is anywhere: mostly behind.
+  const Scenario log = Areas(7, 200, {ClockKind::kEvent});
+  Evolution evolution = Small(log);
+  evolution.start = kArea;
+  evolution.penalty = 0.0;
+  evolution.hinges = 0;
+  evolution.population = 2;
+  evolution.step = 30.0;
+  evolution.jobs = 50;
+  evolution.choose_window = {150, 200};
+  const auto same = [](const PolicyBundle& a, const PolicyBundle& b) {
+    for (std::size_t i = 0; i < a.arrays.size(); ++i) {
+      if (a.arrays[i].values != b.arrays[i].values) return false;
+    }
+    return true;
+  };
+  const auto search = [&](int generations, int choose) {
+    evolution.generations = generations;
+    evolution.choose = choose;
+    return Evolve(evolution);
+  };
+  int starts = 0;
+  for (evolution.seed = 1; evolution.seed <= 6; ++evolution.seed) {
+    CAPTURE(evolution.seed);
+    const Evolved end = search(2, 0), chosen = search(2, 8);
+    CHECK(end.chosen == 2);
+    CHECK(same(chosen.bundle, search(chosen.chosen, 0).bundle));
+    CHECK(same(chosen.bundle, end.bundle) == (chosen.chosen == 2));
+    if (chosen.chosen == 0) ++starts;
+  }
+  CHECK(starts >= 3);
+  // The end is the answer where the start is the worst there is.
+  evolution.start = "request=-5,gang=-1.9459101490553132";
+  evolution.population = 0;
+  evolution.step = 1.0;
+  CHECK(search(8, 8).chosen > 0);
+  evolution.choose_window = {160, 200};
+  CHECK_THROWS_WITH(search(1, 8), Catch::Contains("expected at least 50 jobs to choose on, found 40"));
+}
+
 TEST_CASE("evolve: a piece of a log is that sequence, scaled") {
   // Gangs are 1, 2 or 4, and so is the table: twice as large they are 2, 4 and 4, half as large 1, 1, 2;
   // thrice as large 3, 6 and 12, of which the table has 2, 4 and 4. Times between arrivals grow by run x gang

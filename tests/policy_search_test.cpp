@@ -29,14 +29,18 @@ PolicyBundle Start(std::uint64_t seed) {
   return bundle;
 }
 
-PolicySearch Small(std::uint64_t seed) {
+ScenarioSettings TwoTypes() {
   ScenarioSettings settings;
   settings.cluster = ParseCluster("v100=2,k80=2");
   settings.clock = {ClockKind::kRounds, 360.0};
+  return settings;
+}
+
+PolicySearch Small(std::uint64_t seed) {
   PolicySearch search;
   search.start = Start(seed);
   search.reference = "srpt";
-  search.source = MakeWorkload("synthetic(rate=0.35)", settings);
+  search.source = MakeWorkload("synthetic(rate=0.35)", TwoTypes());
   search.workloads = 4;
   search.jobs = 60;
   search.window = {10, 50};
@@ -114,6 +118,41 @@ TEST_CASE("policy search: a random policy becomes a better one on unseen workloa
   CHECK(mean(found.bundle) < mean(search.start) - 0.02);
 }
 
+// V100s cost more than five times what K80s do, and no job is that much faster there.
+TEST_CASE("policy search: another reward is what gets less") {
+  PolicySearch search = Small(5);
+  search.source = MakeWorkload("synthetic(rate=0.15)", TwoTypes());
+  search.generations = 12;
+  search.learning_rate = 0.1;
+  search.reward = "cost";
+  const SearchedPolicy found = SearchPolicy(search);
+  const auto cost = [&](const PolicyBundle& bundle) {
+    double sum = 0.0;
+    for (std::uint32_t i = 0; i < 12; ++i) {
+      const Scenario scenario = search.source->Make(99, Split::kEvaluate, 0, i, search.jobs);
+      const auto scheduler = MakePolicyScheduler(bundle, "policy", /*sample=*/false);
+      sum += Run(scenario, *scheduler, "policy", {}).metrics.cost;
+    }
+    return sum;
+  };
+  CHECK(cost(found.bundle) < 0.98 * cost(search.start));
+  CHECK(found.bundle.mdp.reward == "cost");
+  CHECK_THAT(found.bundle.provenance.agent, Catch::Contains("reward=cost"));
+}
+
+TEST_CASE("policy search: pieces of a log, and never of the jobs that are kept back") {
+  const Scenario log = MakeWorkload("synthetic(rate=0.35)", TwoTypes())->Make(7, Split::kTrain, 0, 0, 150);
+  PolicySearch search = Small(2);
+  search.source = FixedSource(log, "a log");
+  search.pieces = {0, 100};
+  const std::vector<float> found = Flat(SearchPolicy(search).bundle);
+  CHECK(found != Flat(search.start));
+  search.source = FixedSource(Slice(log, 0, 100), "its first 100 jobs");
+  CHECK(found == Flat(SearchPolicy(search).bundle));
+  search.pieces = {0, 70};
+  CHECK(found != Flat(SearchPolicy(search).bundle));
+}
+
 TEST_CASE("tune --policy: one line for what cannot be") {
   const test::TemporaryFolder folder;
   const std::string policy = folder / "p.h5", out = folder / "q.h5";
@@ -131,6 +170,23 @@ TEST_CASE("tune --policy: one line for what cannot be") {
                     Catch::Contains("--population") && Catch::Contains("even"));
   CHECK_THROWS_WITH(RunTune(with({"--out", out, "--layers", "scor"})),
                     Catch::Contains("'scor'") && Catch::Contains("score"));
+  CHECK_THROWS_WITH(RunTune(with({"--out", out, "--reward", "jct+csot"})),
+                    Catch::Contains("--reward") && Catch::Contains("did you mean 'cost'"));
+  CHECK_THROWS_WITH(RunTune(with({"--out", out, "--reward", "utilization"})),
+                    Catch::Contains("--reward") && Catch::Contains("less is better"));
+  CHECK_THROWS_WITH(RunTune(with({"--out", out, "--pieces", "0:9"})),
+                    Catch::Contains("--pieces") && Catch::Contains("--scenario"));
+  const std::string log = folder / "log.h5";
+  WriteScenario(MakeWorkload("synthetic", TwoTypes())->Make(7, Split::kTrain, 0, 0, 50), log);
+  const auto on_log = [&](const Arguments& more) {
+    Arguments all{"--policy", policy, "--scenario", log, "--out", out, "--window", "0:20", "--jobs", "40"};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  CHECK_THROWS_WITH(RunTune(on_log({"--pieces", "20:60"})),
+                    Catch::Contains("--pieces") && Catch::Contains("50 jobs"));
+  CHECK_THROWS_WITH(RunTune(on_log({"--pieces", "20:50"})),
+                    Catch::Contains("--jobs") && Catch::Contains("at most the 30"));
   CHECK_THROWS_AS(RunTune({"--policy", folder / "none.h5", "--out", out}), Error);
 }
 

@@ -25,6 +25,9 @@ void AddEvolveOptions(Options& options) {
   AddProcessOptions(options);
   options.Value("jobs", "", "train on pieces of jobs A:B alone, so that the rest can test [all]");
   options.Value("validate", "", "measure the answer on 16 pieces of jobs A:B, evenly spread [no]");
+  options.Value("choose", "0",
+                "answer with the best of the start, the search half way and its end on so many pieces of "
+                "--validate; 0 = its end");
   options.Value("piece", "1024", "jobs of a piece");
   options.Value("pieces", "8", "new pieces a generation, the same for all candidates");
   options.Value("load", "1:1", "LOW:HIGH: load of a piece, times the log's, log-uniform");
@@ -76,7 +79,7 @@ Window JobsOf(const Options& options, const std::string& name, const Scenario& l
 // The found policy, the start and the reference on pieces of the validation jobs.
 Json Validate(const Evolution& evolution, const PolicyBundle& found, const Window& window) {
   Evolution start = evolution;
-  start.generations = 0;
+  start.generations = start.choose = 0;
   const PolicyBundle before = Evolve(start).bundle;
   Table table({"scheduler", "bounded slowdown [95%]", "p99 wait h", "max wait h"});
   Json rows = Json::array();
@@ -139,6 +142,17 @@ int RunEvolve(const std::vector<std::string>& arguments) {
   std::tie(evolution.low.gang, evolution.high.gang) = ParseFactors(options, "gang");
   evolution.penalty = options.Number("penalty", 0.0, 1e9);
   evolution.margin = options.Number("margin", 0.0, 1e9);
+  evolution.choose = static_cast<int>(options.Integer("choose", 0, 100000));
+  if (!options.Text("validate").empty()) {
+    evolution.choose_window = JobsOf(options, "validate", log);
+    const int found = evolution.choose_window.end - evolution.choose_window.begin;
+    if (found < evolution.jobs) {
+      throw Error(
+          Join(options.Where("validate"), ": expected at least ", evolution.jobs, " jobs, found ", found));
+    }
+  } else if (evolution.choose > 0) {
+    throw Error(Join(options.Where("choose"), ": expected --validate with it, found none"));
+  }
   evolution.population = static_cast<int>(options.Integer("population", 0, 100000));
   evolution.generations = static_cast<int>(options.Integer("generations", 1, 1'000'000'000));
   evolution.seed = static_cast<std::uint64_t>(options.Integer("seed", 0, INT64_MAX));
@@ -164,19 +178,15 @@ int RunEvolve(const std::vector<std::string>& arguments) {
   found.bundle.provenance = {"cma_es",       options.ResolvedIni(), workload.source->Describe(),
                              SourceCommit(), found.decisions,       evolution.seed};
   SaveBundle(found.bundle, out);
-  std::cout << found.generations << " generations, " << found.decisions << " decisions; wrote " << out
-            << "\n";
+  std::cout << found.generations << " generations, " << found.decisions << " decisions, answer of generation "
+            << found.chosen << "; wrote " << out << "\n";
   Json json;
   json["generations"] = found.generations;
   json["decisions"] = found.decisions;
+  json["chosen"] = found.chosen;
   json["interrupted"] = interrupted;
   if (!options.Text("validate").empty()) {
-    const Window window = JobsOf(options, "validate", log);
-    if (window.end - window.begin < evolution.jobs) {
-      throw Error(Join(options.Where("validate"), ": expected at least ", evolution.jobs, " jobs, found ",
-                       window.begin, ":", window.end));
-    }
-    json["validation"] = Validate(evolution, found.bundle, window);
+    json["validation"] = Validate(evolution, found.bundle, evolution.choose_window);
   }
   json["config"] = ConfigJson(options);
   WriteJson(options, json);

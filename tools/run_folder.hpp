@@ -3,6 +3,6 @@
 
 namespace berth {
 
-inline constexpr const char* kRunFiles[] = {"checkpoint.h5", "config.ini", "progress.csv"};
+inline constexpr const char* kRunFiles[] = {"checkpoint.h5", "config.ini", "progress.csv", "best.h5", "validation.csv"};
 
 }  // namespace berth

@@ -3,9 +3,11 @@
 #include <cmath>
 #include <filesystem>
 #include <iostream>
+#include <optional>
 #include <thread>
 
 #include "env/encoder.hpp"
+#include "env/rewards.hpp"
 #include "env/vec_env.hpp"
 #include "tools/environment_options.hpp"
 #include "tools/interrupt.hpp"
@@ -16,6 +18,7 @@
 #include "tools/run_folder.hpp"
 #include "tools/table.hpp"
 #include "tools/train_view.hpp"
+#include "tools/validation.hpp"
 #include "tools/verbs.hpp"
 #include "tools/version.hpp"
 
@@ -39,6 +42,10 @@ void AddTrainOptions(Options& options) {
   AddEpisodeOptions(options);
   options.Value("out", "",
                 "folder of the run: checkpoint.h5, config.ini, progress.csv, TensorBoard's events");
+  options.Value("validate", "0",
+                "measure the greedy policy on so many workloads that no episode draws, and keep the best one "
+                "as RUN/best.h5; 0 = never");
+  options.Value("validations", "10", "how often, evenly over --steps, the last at the end");
   options.Value("dist-timeout", "300", "seconds that processes wait for one that does not come or hangs");
   options.Switch("dry-run", "resolve every option, say what would be trained, and stop");
   options.Switch("resume", "continue the run in --out; options not given are those of its config.ini");
@@ -99,7 +106,34 @@ std::string Detail(const TrainProgress& now, const std::string& metric) {
   return text;
 }
 
-Json OutcomeJson(const TrainOutcome& outcome, const std::string& metric, const Options& options) {
+// Workloads as episodes see them, and as long again behind the measured jobs, so that starving pays nobody.
+std::optional<Validation> MakeValidation(Options& options, const EnvironmentChoice& choice,
+                                         const TrainRequest& request) {
+  const auto workloads = static_cast<int>(options.Integer("validate", 0, 100000));
+  if (workloads == 0) return std::nullopt;
+  if (request.mdp.semantics != Semantics::kRedecide) {
+    throw Error(Join(options.Where("validate"), ": expected with it --semantics redecide, found ",
+                     ToString(request.mdp.semantics)));
+  }
+  Tuning on;
+  on.source = choice.source;
+  on.reward = request.mdp.reward;
+  InOption(options, "reward", [&] { Reward(on.reward).AJob({}); });  // less must be better
+  on.jobs = choice.env.warmup_jobs + 2 * choice.env.episode_jobs;
+  if (choice.source->fixed()) {
+    on.pieces = choice.env.jobs;
+    if (on.pieces.end < 0) on.pieces = {0, choice.source->Make(0, Split::kTrain, 0, 0).num_jobs()};
+    on.jobs = std::min(on.jobs, on.pieces.end - on.pieces.begin);
+  }
+  const int begin = std::min(choice.env.warmup_jobs, on.jobs / 4);
+  on.window = {begin, begin + std::max(1, (on.jobs - begin) / 2)};
+  on.seed = request.seed;
+  on.threads = request.threads;
+  return Validation(on, workloads, request.out_dir, request.resume);
+}
+
+Json OutcomeJson(const TrainOutcome& outcome, const std::string& metric,
+                 const std::optional<Validation>& validation, const Options& options) {
   Json json;
   json["agent"] = options.Text("agent");
   json["network"] = options.Text("network");
@@ -111,6 +145,10 @@ Json OutcomeJson(const TrainOutcome& outcome, const std::string& metric, const O
   json["device"] = outcome.device;
   json["interrupted"] = outcome.interrupted;
   json["checkpoint"] = outcome.checkpoint;
+  if (validation && validation->any()) {
+    json["best"] = {
+        {"policy", validation->policy()}, {"steps", validation->best_steps()}, {"value", validation->best()}};
+  }
   json["config"] = ConfigJson(options);
   return json;
 }
@@ -178,7 +216,15 @@ int RunTrain(const std::vector<std::string>& arguments) {
   const std::unique_ptr<BatchEnv> env = MakeVecEnv(choice.source, choice.env, end - first, request.threads);
   request.env = env.get();
 
+  std::optional<Validation> validation = MakeValidation(options, choice, request);
+  const std::int64_t validations = options.Integer("validations", 1, 1000000);
+  if (validation) {
+    request.validate_every = std::max<std::int64_t>(1, request.steps / validations);
+    if (writes) request.on_validate = [&](std::int64_t steps) { validation->Measure(steps); };
+  }
+
   const LearnApi& learners = OpenLearnLibrary();
+  const std::string device = learners.device(request.device);  // refused before anything is written
   if (writes) MakeFolder(out, "--out");
   request.config = ConfigOfRun(options);
   // Of a run that is continued, only once its checkpoint was accepted: refused options must not stay.
@@ -191,7 +237,7 @@ int RunTrain(const std::vector<std::string>& arguments) {
   if (writes) {
     std::cout << SettingsText(sample) << "\nmdp " << request.mdp.ToString() << "\nworkload "
               << request.workload << "\n"
-              << learners.build() << ", device " << learners.device(request.device);
+              << learners.build() << ", device " << device;
     if (request.world.many()) std::cout << ", " << request.world.size << " processes";
     std::cout << ", run in " << out << std::endl;
   }
@@ -202,6 +248,7 @@ int RunTrain(const std::vector<std::string>& arguments) {
   if (!writes) {
     outcome = learners.train(request);
   } else {
+    request.on_joined = [](const std::string& how) { std::cout << how << std::endl; };
     Progress progress("train");
     TrainView view(metric);
     request.on_progress = [&](const TrainProgress& now) {
@@ -224,7 +271,7 @@ int RunTrain(const std::vector<std::string>& arguments) {
     return kExitInterrupted;
   }
   if (!writes) return outcome.interrupted ? kExitInterrupted : 0;
-  WriteJson(options, OutcomeJson(outcome, metric, options));
+  WriteJson(options, OutcomeJson(outcome, metric, validation, options));
   std::cout << (outcome.interrupted ? "interrupted after " : "trained ")
             << Thousands(static_cast<double>(outcome.steps)) << " steps in " << Duration(outcome.wall_s)
             << " on " << outcome.device << ": return " << Readable(outcome.mean_return) << ", " << metric
@@ -233,6 +280,12 @@ int RunTrain(const std::vector<std::string>& arguments) {
     std::cout << "saved " << outcome.checkpoint << "; continue with: " << CommandName()
               << " train --resume --out " << out << "\n";
     return kExitInterrupted;
+  }
+  if (validation && validation->any()) {
+    std::cout << "best of " << validations << " validations: after "
+              << Thousands(static_cast<double>(validation->best_steps())) << " steps, "
+              << Readable(validation->best()) << " of " << request.mdp.reward
+              << " a job: " << validation->policy() << "\n";
   }
   std::cout << "saved " << outcome.checkpoint << "; freeze it with: " << CommandName() << " export " << out
             << " --out " << out << "/policy.h5\n";

@@ -6,6 +6,7 @@
 #include <iostream>
 #include <thread>
 
+#include "env/rewards.hpp"
 #include "env/statistics.hpp"
 #include "tools/interrupt.hpp"
 #include "tools/output_file.hpp"
@@ -40,8 +41,12 @@ void AddTuneOptions(Options& options) {
       "job.size=-1,pair.regret=-4; the other weights of that layer are 0");
   options.Value("learning-rate", "0.05",
                 "of a policy's weights, in the same units; falls linearly to a tenth");
-  options.Value("reference", "srpt", "scheduler that mean JCTs are divided by");
+  options.Value("reference", "srpt", "scheduler that mean JCTs, or the sums of --reward, are divided by");
   AddScenarioOptions(options);
+  options.Value("reward", "jct", "what is minimised: the sum of these terms, see berth list rewards");
+  options.Value(
+      "pieces", "",
+      "of a fixed scenario: workloads are pieces of its jobs A:B alone, so that the rest can test [all]");
   options.Value("workloads", "8", "new training workloads a generation, the same for all candidates");
   options.Value("jobs", "400", "arrivals of a workload");
   options.Value("window", "100:300", "measure only jobs A:B of a workload; later jobs compete meanwhile");
@@ -91,17 +96,40 @@ double Step(const Options& options, double otherwise) {
   return options.Given("step") ? options.Number("step", 1e-9, 1e9) : otherwise;
 }
 
+// --pieces of a log that has enough jobs there for a workload of `jobs`.
+Window ResolvePieces(const Options& options, const ScenarioSource& source, int jobs) {
+  const std::string& text = options.Text("pieces");
+  if (!source.fixed()) {
+    if (text.empty()) return {0, -1};
+    throw Error(Join(options.Where("pieces"), ": expected with it a fixed scenario (--scenario), found ",
+                     source.Describe()));
+  }
+  Window pieces{0, source.Make(0, Split::kTrain, 0, 0).num_jobs()};
+  if (!text.empty()) {
+    const auto [begin, end] = options.Range("pieces");
+    if (end > pieces.end) {
+      throw Error(Join(options.Where("pieces"), ": expected a range within the ", pieces.end, " jobs of ",
+                       source.Describe(), ", found '", text, "'"));
+    }
+    pieces = {static_cast<int>(begin), static_cast<int>(end)};
+  }
+  if (pieces.end - pieces.begin < jobs) {
+    throw Error(Join("--jobs: expected at most the ", pieces.end - pieces.begin,
+                     " jobs that pieces are of, found ", jobs));
+  }
+  return pieces;
+}
+
 // What both kinds of search share.
 template <typename Search>
 void ReadSearch(Options& options, Search& search) {
   search.reference = options.Text("reference");
   search.source = ResolveWorkload(options).source;
-  if (search.source->fixed()) {
-    throw Error(Join("--scenario: expected a generator (--workload), found ", search.source->Describe(),
-                     ", one fixed workload"));
-  }
+  search.reward = options.Text("reward");
+  InOption(options, "reward", [&] { return Reward(search.reward).AJob({}); });  // less must be better
   search.workloads = static_cast<int>(options.Integer("workloads", 1, 100000));
   search.jobs = static_cast<int>(options.Integer("jobs", 1, 100000000));
+  search.pieces = ResolvePieces(options, *search.source, search.jobs);
   search.window = ResolveWindow(options, search.jobs);
   search.population = static_cast<int>(options.Integer("population", 0, 100000));
   search.seconds = options.Number("seconds", 0.0, 1e9);
@@ -145,19 +173,21 @@ Tuning MakeTuning(Options& options) {
 // Prints and gives back how reference, `second` (start) and answer do on workloads that no generation draws.
 Json Report(const Tuning& tuning, int generations, const std::vector<std::string>& rows, int validate,
             const char* second = "start") {
-  const auto jct = Validate(tuning, rows, validate);
+  const auto values = Validate(tuning, rows, validate);
+  const bool hours = tuning.reward == "jct";
   std::cout << generations << " generations on " << tuning.source->Describe() << "\n\n";
-  Table table({"scheduler", "mean JCT h", "ratio [95%]"});
+  Table table({"scheduler", hours ? "mean JCT h" : Join(tuning.reward, " a job"), "ratio [95%]"});
   Json list = Json::array();
   for (std::size_t k = 0; k < rows.size(); ++k) {
-    const Interval mean = BootstrapMean(jct[k], 0), ratio = BootstrapRatio(jct[k], jct[0], 0);
+    const Interval mean = BootstrapMean(values[k], 0), ratio = BootstrapRatio(values[k], values[0], 0);
     const char* role = k == 0 ? "reference" : k == 1 ? second : "found";
-    table.AddRow({role, Hours(mean.mean),
+    table.AddRow({role, hours ? Hours(mean.mean) : Readable(mean.mean),
                   Join(Fixed(ratio.mean, 3), " [", Fixed(ratio.low, 3), ", ", Fixed(ratio.high, 3), "]")});
-    list.push_back({{"role", role},
-                    {"scheduler", rows[k]},
-                    {"mean_jct_s", mean.mean},
-                    {"jct_ratio", {{"mean", ratio.mean}, {"low", ratio.low}, {"high", ratio.high}}}});
+    list.push_back(
+        {{"role", role},
+         {"scheduler", rows[k]},
+         {hours ? "mean_jct_s" : "value", mean.mean},
+         {hours ? "jct_ratio" : "ratio", {{"mean", ratio.mean}, {"low", ratio.low}, {"high", ratio.high}}}});
   }
   std::cout << table.ToString();
   return list;
@@ -232,7 +262,8 @@ int TunePolicy(Options& options, const std::string& out) {
     Shown shown(search.generations, search.seconds);
     search.on_generation = [&](int generation, double ratio) {
       curve += Join(generation, ",", Fixed(shown.elapsed_s(), 1), ",", Fixed(ratio, 4), "\n");
-      shown(generation, Join("mean JCT ", Fixed(ratio, 3), " of ", search.reference));
+      shown(generation, Join(search.reward == "jct" ? "mean JCT" : search.reward, " ", Fixed(ratio, 3),
+                             " of ", search.reference));
     };
     searched = SearchPolicy(search);
   }
@@ -245,6 +276,8 @@ int TunePolicy(Options& options, const std::string& out) {
   measured.source = search.source;
   measured.jobs = search.jobs;
   measured.window = search.window;
+  measured.pieces = search.pieces;
+  measured.reward = search.reward;
   measured.seed = search.seed;
   measured.threads = search.threads;
   const Json list = Report(measured, searched.generations, {search.reference, start, found},

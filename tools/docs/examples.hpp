@@ -26,14 +26,18 @@ inline constexpr VerbExample kVerbExamples[] = {
     {"train", "learn: needs LibTorch",
      "tools/berth train --agent ppo --steps 4000 --envs 4 --threads 1 --visible 16 --episode-jobs 40 --out "
      "runs/a\n"
-     "tools/berth train --resume --out runs/a --steps 8000     # Ctrl-C saves, too\n"},
+     "tools/berth train --resume --out runs/a --steps 8000     # Ctrl-C saves, too\n"
+     "tools/berth train --agent 'dqn(learning_starts=500)' --steps 4000 --envs 4 --threads 1 --visible 16 "
+     "--episode-jobs 40 --validate 2 --out runs/b\n"
+     "tools/berth inspect runs/b/best.h5   # the policy that did best, not the last\n"},
     {"tune", "",
      "tools/berth tune --scheduler tuned --generations 1 --workloads 2 --jobs 60 --window 20:40 --validate 2 "
      "--out tuned.ini\n"
      "tools/berth evaluate --config tuned.ini --seeds 1000:1001\n"},
     {"evolve", "",
      "tools/berth generate --workload 'toy' --out log.h5\n"
-     "tools/berth evolve --scenario log.h5 --encoder Batch --preemptive false --work-conserving true --reserve "
+     "tools/berth evolve --scenario log.h5 --encoder Batch --preemptive false --work-conserving true "
+     "--reserve "
      "easy --reference 'saf(backfill=easy)' --piece 20 --pieces 2 --generations 2 --out policy.h5\n"
      "tools/berth simulate --scenario log.h5 --scheduler 'policy(file=policy.h5)'\n"},
     {"evaluate", "",

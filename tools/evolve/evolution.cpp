@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "data/sequence.hpp"
 #include "env/check.hpp"
@@ -16,6 +17,8 @@
 namespace berth {
 namespace {
 
+constexpr double kShort = 60.0;  // s: waits far below are alike
+
 struct Played {
   double slowdown = 0.0, p99_wait = 0.0, max_wait = 0.0;
   std::int64_t decisions = 0;
@@ -23,23 +26,20 @@ struct Played {
 
 class Plays {
  public:
-  explicit Plays(const Evolution& evolution)
-      : evolution_(evolution),
-        end_(evolution.window.end < 0 ? evolution.log->num_jobs() : evolution.window.end) {
-    if (end_ - evolution.window.begin < evolution.jobs) {
-      throw Error(Join("expected at least ", evolution.jobs, " jobs to train on, found ",
-                       end_ - evolution.window.begin));
-    }
-  }
+  explicit Plays(const Evolution& evolution) : evolution_(evolution) {}
 
-  // The pieces of a generation, and what the reference does on them.
-  void Draw(int generation, ThreadTeam& team) {
+  // New pieces of the window, the same for a split and generation, and what the reference does on them.
+  void Draw(const Window& window, int count, Split split, int generation, ThreadTeam& team) {
+    const int end = window.end < 0 ? evolution_.log->num_jobs() : window.end;
+    if (end - window.begin < evolution_.jobs) {
+      throw Error(Join("expected at least ", evolution_.jobs, " jobs to ",
+                       split == Split::kTrain ? "train" : "choose", " on, found ", end - window.begin));
+    }
     pieces_.clear();
-    Stream stream(evolution_.seed, Purpose::kReplay, Split::kTrain, static_cast<std::uint32_t>(generation));
-    const int begins = end_ - evolution_.window.begin - evolution_.jobs + 1;
-    for (int i = 0; i < evolution_.pieces; ++i) {
-      const int begin =
-          evolution_.window.begin + static_cast<int>(stream.Below(static_cast<std::uint32_t>(begins)));
+    Stream stream(evolution_.seed, Purpose::kReplay, split, static_cast<std::uint32_t>(generation));
+    const int begins = end - window.begin - evolution_.jobs + 1;
+    for (int i = 0; i < count; ++i) {
+      const int begin = window.begin + static_cast<int>(stream.Below(static_cast<std::uint32_t>(begins)));
       const auto draw = [&](double Scales::*scale) {
         const double low = Log(evolution_.low.*scale), high = Log(evolution_.high.*scale);
         return Exp(low + (high - low) * stream.Uniform());
@@ -49,7 +49,7 @@ class Plays {
       pieces_.push_back(Piece(*evolution_.log, begin, evolution_.jobs, scales));
     }
     reference_.resize(pieces_.size());
-    team.Run(evolution_.pieces, [&](int i) {
+    team.Run(count, [&](int i) {
       const auto scheduler = MakeScheduler(evolution_.reference, AllSchedulers());
       reference_[U(i)] = Play(pieces_[U(i)], *scheduler, evolution_.reference);
     });
@@ -58,17 +58,17 @@ class Plays {
   // Values of all candidates; adds to `decisions`.
   std::vector<double> operator()(const std::vector<PolicyBundle>& candidates, ThreadTeam& team,
                                  std::int64_t& decisions) {
-    const int pieces = evolution_.pieces, parts = static_cast<int>(candidates.size()) * pieces;
+    const int pieces = static_cast<int>(pieces_.size()), parts = static_cast<int>(candidates.size()) * pieces;
     std::vector<Played> played(U(parts));
     team.Run(parts, [&](int part) {
       const auto scheduler = MakePolicyScheduler(candidates[U(part / pieces)], "evolve", /*sample=*/false);
       played[U(part)] = Play(pieces_[U(part % pieces)], *scheduler, "evolve");
     });
-    std::vector<double> values(candidates.size(), 0.0);
-    for (int part = 0; part < parts; ++part) {
-      decisions += played[U(part)].decisions;
-      values[U(part / pieces)] += Value(played[U(part)], reference_[U(part % pieces)]) / pieces;
+    std::vector<double> values;
+    for (std::size_t k = 0; k < candidates.size(); ++k) {
+      values.push_back(Value(std::span(played).subspan(k * U(pieces), U(pieces))));
     }
+    for (const Played& one : played) decisions += one.decisions;
     return values;
   }
 
@@ -79,17 +79,25 @@ class Plays {
     return {m.hpc_bounded_slowdown, m.p99_wait_s, m.max_wait_s, run.decisions};
   }
 
-  double Value(const Played& found, const Played& reference) const {
-    const auto excess = [&](double wait, double allowed) {
-      return std::max(0.0, wait / std::max(allowed, 1.0) - evolution_.margin);
-    };
-    return found.slowdown / reference.slowdown +
-           evolution_.penalty *
-               (excess(found.p99_wait, reference.p99_wait) + excess(found.max_wait, reference.max_wait));
+  // The penalty is on means over the pieces: of a single piece the waits of two equal policies differ by
+  // tens of per cent, and who pays for the half of the pieces that came out longer learns to wait less than
+  // is asked.
+  double Value(std::span<const Played> found) const {
+    double slowdown = 0.0, p99_wait = 0.0, max_wait = 0.0;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      const auto more = [&](double Played::*wait) {
+        return Log((found[i].*wait + kShort) / (reference_[i].*wait + kShort));
+      };
+      slowdown += found[i].slowdown / reference_[i].slowdown;
+      p99_wait += more(&Played::p99_wait);
+      max_wait += more(&Played::max_wait);
+    }
+    const auto count = static_cast<double>(found.size());
+    const auto excess = [&](double sum) { return std::max(0.0, Exp(sum / count) - evolution_.margin); };
+    return slowdown / count + evolution_.penalty * (excess(p99_wait) + excess(max_wait));
   }
 
   const Evolution& evolution_;
-  int end_;
   std::vector<Scenario> pieces_;
   std::vector<Played> reference_;
 };
@@ -126,18 +134,33 @@ Evolved Evolve(const Evolution& evolution) {
   CmaEs search(start, std::vector<double>(start.size(), evolution.step), evolution.seed,
                evolution.population);
   Evolved found;
+  std::vector<int> generation = {0};  // of the bundles to choose from
+  std::vector<PolicyBundle> bundles = {scorer.Bundle(start)};
+  const auto keep = [&] {
+    generation.push_back(search.generation());
+    bundles.push_back(scorer.Bundle(search.mean()));
+  };
   while (search.generation() < evolution.generations && !(evolution.interrupted && *evolution.interrupted)) {
     std::vector<PolicyBundle> candidates;
     for (const std::vector<double>& point : search.Ask()) candidates.push_back(scorer.Bundle(point));
-    plays.Draw(search.generation(), team);
+    plays.Draw(evolution.window, evolution.pieces, Split::kTrain, search.generation(), team);
     const std::vector<double> values = plays(candidates, team, found.decisions);
     search.Tell(values);
     if (evolution.on_generation) {
       evolution.on_generation(search.generation(), *std::min_element(values.begin(), values.end()),
                               search.sigma());
     }
+    if (search.generation() == evolution.generations / 2) keep();
   }
-  found.bundle = scorer.Bundle(search.generation() > 0 ? search.mean() : start);
+  if (search.generation() > 0) keep();
+  std::size_t best = bundles.size() - 1;
+  if (evolution.choose > 0) {
+    plays.Draw(evolution.choose_window, evolution.choose, Split::kEvaluate, 0, team);
+    const std::vector<double> values = plays(bundles, team, found.decisions);
+    best = U(static_cast<int>(std::min_element(values.begin(), values.end()) - values.begin()));
+  }
+  found.bundle = std::move(bundles[best]);
+  found.chosen = generation[best];
   found.generations = search.generation();
   AddExamples(Piece(*evolution.log, evolution.window.begin, evolution.jobs, {}), found.bundle);
   return found;

@@ -3,9 +3,12 @@
 //
 //   slowdown / reference's + penalty x sum over {p99, maximum} of max(0, wait / reference's - margin),
 //
-// slowdowns as hpc_bounded_slowdown, the reference on the same piece (common random numbers): bounded
-// slowdown alone rewards whoever starves large jobs. Every generation draws new pieces, the same for all
-// candidates, and stretches the time between arrivals of each by a random factor: other loads than the log's.
+// the waits' ratio being the geometric mean over the pieces, slowdowns as hpc_bounded_slowdown, the reference
+// on the same piece (common random numbers): bounded slowdown alone rewards whoever starves large jobs. Every
+// generation draws new pieces, the same for all candidates, and stretches the time between arrivals of each
+// by a random factor: other loads than the log's. The values are noisy, and a search that starts from a good
+// rule can end behind it: with `choose`, the answer is the best of the start, the search half way and its end
+// on pieces that none of them was searched on.
 #pragma once
 
 #include <atomic>
@@ -35,7 +38,9 @@ struct Evolution {
   int jobs = 1024, pieces = 8;
   Scales low, high;  // of each piece log-uniform between them
   double penalty = 0.0, margin = 1.0;
-  int population = 0;  // 0 = CMA-ES's own
+  int choose = 0;        // pieces to choose on, scaled likewise; 0 = the end of the search
+  Window choose_window;  // of these jobs
+  int population = 0;    // 0 = CMA-ES's own
   int generations = 0;
   std::uint64_t seed = 0;
   int threads = 1;
@@ -47,6 +52,7 @@ struct Evolved {
   PolicyBundle bundle;  // with examples of its own
   int generations = 0;
   std::int64_t decisions = 0;  // of all candidates
+  int chosen = 0;              // generation of the answer; 0 = the start
 };
 
 // Same seed and generations: same result on any number of threads. Throws Error for what cannot run.

@@ -6,6 +6,7 @@
 
 #include "env/check.hpp"
 #include "env/encoder.hpp"
+#include "env/episode_draw.hpp"
 #include "env/index.hpp"
 #include "env/rng.hpp"
 #include "env/thread_team.hpp"
@@ -99,22 +100,23 @@ std::string LayersText(const std::vector<std::string>& layers) {
   return text;
 }
 
-// The result of one generation: ln(mean JCT) of both policies of each pair, and how the centre does.
+// The result of one generation: ln(value) of both policies of each pair, and how the centre does.
 struct Generation {
-  std::vector<double> difference;  // [pairs] mean over workloads of ln(JCT with noise / JCT with its mirror)
-  double ratio;                    // mean over workloads of JCT of the centre / of the reference
+  std::vector<double> difference;  // [pairs] mean over workloads of ln(with noise / with its mirror)
+  double ratio;                    // mean over workloads of the centre / of the reference
 };
 
 Generation Measure(const PolicySearch& search, const Weights& weights,
                    const std::vector<std::vector<float>>& noise, int generation, ThreadTeam& team) {
   std::vector<Scenario> scenarios;
   for (int i = 0; i < search.workloads; ++i) {
-    scenarios.push_back(search.source->Make(search.seed, Split::kTrain,
-                                            static_cast<std::uint32_t>(generation),
-                                            static_cast<std::uint32_t>(i), search.jobs));
+    scenarios.push_back(DrawEpisode(*search.source, search.pieces, search.seed, Split::kTrain,
+                                    static_cast<std::uint32_t>(generation), static_cast<std::uint32_t>(i),
+                                    search.jobs)
+                            .scenario);
   }
   const std::size_t n = scenarios.size(), pairs = noise.size();
-  std::vector<double> jct((2 * pairs + 2) * n);
+  std::vector<double> value((2 * pairs + 2) * n);
   team.Run(static_cast<int>(2 * pairs + 2), [&](int part) {
     const std::size_t k = U(part), pair = k / 2;
     const std::string name = k == 2 * pairs + 1 ? search.reference : "policy";
@@ -124,18 +126,17 @@ Generation Measure(const PolicySearch& search, const Weights& weights,
             ? MakePolicyScheduler(weights.At({}, 0.0), name, /*sample=*/false)
             : MakePolicyScheduler(weights.At(noise[pair], k % 2 == 0 ? search.step : -search.step), name,
                                   /*sample=*/false);
-    for (std::size_t i = 0; i < n; ++i)
-      jct[k * n + i] = WindowMeanJct(scenarios[i], *scheduler, name, search);
+    for (std::size_t i = 0; i < n; ++i) value[k * n + i] = WindowMean(scenarios[i], *scheduler, name, search);
   });
   Generation result{std::vector<double>(pairs), 0.0};
   for (std::size_t pair = 0; pair < pairs; ++pair) {
     for (std::size_t i = 0; i < n; ++i) {
-      const double difference = std::log(jct[2 * pair * n + i] / jct[(2 * pair + 1) * n + i]);
+      const double difference = std::log(value[2 * pair * n + i] / value[(2 * pair + 1) * n + i]);
       if (!std::isnan(difference)) result.difference[pair] += difference / static_cast<double>(n);
     }
   }
   for (std::size_t i = 0; i < n; ++i) {
-    result.ratio += jct[2 * pairs * n + i] / jct[(2 * pairs + 1) * n + i] / static_cast<double>(n);
+    result.ratio += value[2 * pairs * n + i] / value[(2 * pairs + 1) * n + i] / static_cast<double>(n);
   }
   return result;
 }
@@ -242,12 +243,16 @@ SearchedPolicy SearchPolicy(const PolicySearch& search) {
   }
   SearchedPolicy found{weights.At({}, 0.0), generation};
   AnswerExamples(found.bundle);
+  found.bundle.mdp.reward = search.reward;
   Provenance& from = found.bundle.provenance;
   from.agent +=
       Join(" then evolution(step=", search.step, ",learning_rate=", search.learning_rate,
            ",population=", search.population, ",generations=", generation, ",seed=", search.seed,
            LayersText(search.layers), ",workloads=", search.workloads, ",jobs=", search.jobs,
-           ",window=", search.window.begin, ":", search.window.end, ",of=", search.source->Describe(), ")");
+           ",window=", search.window.begin, ":", search.window.end,
+           search.reward == "jct" ? "" : Join(",reward=", search.reward),
+           search.pieces.end < 0 ? "" : Join(",pieces=", search.pieces.begin, ":", search.pieces.end),
+           ",of=", search.source->Describe(), ")");
   return found;
 }
 

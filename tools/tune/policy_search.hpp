@@ -1,9 +1,9 @@
 // What `berth tune --policy` does: the weights of a frozen policy searched by an evolution strategy. The
-// gradient of the mean JCT with respect to the weights is estimated from pairs of policies with mirrored
-// noise on all weights (Salimans et al. 2017, arXiv:1703.03864, with their Adam), every policy of a
-// generation on the same training workloads. What a policy gradient loses in the noise of arrivals is the
-// same for all of them and drops out; noise on the weights changes every decision of a run in one direction,
-// while noise on actions averages out over thousands of them.
+// gradient of the mean JCT, or of another reward's sum, with respect to the weights is estimated from pairs
+// of policies with mirrored noise on all weights (Salimans et al. 2017, arXiv:1703.03864, with their Adam),
+// every policy of a generation on the same training workloads. What a policy gradient loses in the noise of
+// arrivals is the same for all of them and drops out; noise on the weights changes every decision of a run in
+// one direction, while noise on actions averages out over thousands of them.
 #pragma once
 
 #include <atomic>
@@ -24,6 +24,8 @@ struct PolicySearch {
   std::vector<std::string> layers;  // whose weights are searched; empty = all
   std::string reference;            // scheduler spec; only progress is told as a ratio to it
   std::shared_ptr<const ScenarioSource> source;
+  Window pieces{0, -1};         // a fixed source: its jobs that workloads are pieces of
+  std::string reward = "jct";   // what is minimised; env/rewards.hpp
   int workloads = 8;            // a generation
   int jobs = 0;                 // a workload; 0 = the source's own number
   Window window;                // measured
@@ -48,8 +50,9 @@ struct SearchedPolicy {
 // it or its layer is not named (no `layers`: all are). Error names the layers where one is unknown.
 std::vector<double> WeightScales(const PolicyBundle& bundle, const std::vector<std::string>& layers = {});
 
-// The bundle with its layer `skip` set to a rule to start from: channels of the encoder with their weights, such
-// as "job.size=-1,pair.regret=-4"; the others' are 0. Error where the network has no such layer, or for names.
+// The bundle with its layer `skip` set to a rule to start from: channels of the encoder with their weights,
+// such as "job.size=-1,pair.regret=-4"; the others' are 0. Error where the network has no such layer, or for
+// names.
 PolicyBundle WithLinearStart(const PolicyBundle& bundle, const std::string& weights);
 
 // Same seed and same number of generations: same result, on any number of threads. Throws Error for what

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "env/check.hpp"
+#include "env/episode_draw.hpp"
 #include "env/thread_team.hpp"
 #include "tools/results.hpp"
 #include "tools/tune/cma_es.hpp"
@@ -23,7 +24,7 @@ std::string FourDigits(double value) {
   return text.str();
 }
 
-// Mean JCT of every scheduler on every workload: [schedulers][workloads]; NaN where jobs of the window did
+// WindowMean of every scheduler on every workload: [schedulers][workloads]; NaN where jobs of the window did
 // not finish or the scheduler refuses its parameters.
 class Runs {
  public:
@@ -35,8 +36,9 @@ class Runs {
                                          std::vector<double>(static_cast<std::size_t>(count)));
     std::vector<Scenario> workloads;
     for (int i = 0; i < count; ++i) {
-      workloads.push_back(tuning_.source->Make(tuning_.seed, Split::kTrain, group,
-                                               static_cast<std::uint32_t>(i), tuning_.jobs));
+      workloads.push_back(DrawEpisode(*tuning_.source, tuning_.pieces, tuning_.seed, Split::kTrain, group,
+                                      static_cast<std::uint32_t>(i), tuning_.jobs)
+                              .scenario);
     }
     team_.Run(static_cast<int>(schedulers.size()) * count, [&](int part) {
       const auto k = static_cast<std::size_t>(part / count), i = static_cast<std::size_t>(part % count);
@@ -53,7 +55,7 @@ class Runs {
     } catch (const Error&) {  // a candidate out of its parameters' bounds
       return std::nan("");
     }
-    return WindowMeanJct(scenario, *scheduler, spec, tuning_);
+    return WindowMean(scenario, *scheduler, spec, tuning_);
   }
 
   const Tuning& tuning_;

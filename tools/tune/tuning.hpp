@@ -1,5 +1,6 @@
 // What `berth tune` does: a scheduler's numeric parameters searched by CMA-ES. A candidate's value is the
-// mean over workloads of ln(mean JCT / mean JCT of the reference scheduler on the same workload); every
+// mean over workloads of ln(mean JCT / mean JCT of the reference scheduler on the same workload), or of
+// another reward's sum instead of the JCT; every
 // generation draws new training workloads, and all candidates of one generation see the same.
 #pragma once
 
@@ -22,10 +23,12 @@ struct Tuning {
   std::vector<double> start, scales;    // [n] scales > 0: first standard deviations
   std::string reference;                // scheduler spec
   std::shared_ptr<const ScenarioSource> source;
-  int workloads = 8;   // a generation
-  int jobs = 0;        // a workload; 0 = the source's own number
-  Window window;       // measured
-  int population = 0;  // 0 = CMA-ES's own
+  Window pieces{0, -1};        // a fixed source: its jobs that workloads are pieces of
+  std::string reward = "jct";  // what is minimised; env/rewards.hpp
+  int workloads = 8;           // a generation
+  int jobs = 0;                // a workload; 0 = the source's own number
+  Window window;               // measured
+  int population = 0;          // 0 = CMA-ES's own
   int generations = 0;
   double seconds = 0.0;  // 0 = no limit
   std::uint64_t seed = 0;
@@ -48,7 +51,8 @@ Tuned Tune(const Tuning& tuning);
 Spec WithParameters(const Spec& spec, const std::vector<std::string>& names,
                     const std::vector<double>& values);
 
-// Mean JCT, s, of each scheduler on `count` training workloads that no generation draws: [schedulers][count].
+// The reward, a job, of each scheduler (of jct: mean JCT, s) on `count` training workloads that no generation
+// draws: [schedulers][count].
 std::vector<std::vector<double>> Validate(const Tuning& tuning, const std::vector<std::string>& schedulers,
                                           int count);
 

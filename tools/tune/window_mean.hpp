@@ -5,21 +5,22 @@
 #include <string>
 
 #include "env/metrics.hpp"
+#include "env/rewards.hpp"
 #include "env/scheduler.hpp"
 #include "tools/results.hpp"
 
 namespace berth {
 
-// Mean JCT, s, of the jobs of `search.window`; NaN where some did not finish, or the search was interrupted
-// before they could.
+// What `search.reward` adds up to, a job of `search.window` (of jct: its mean JCT, s); NaN where some did not
+// finish, or the search was interrupted before they could.
 template <typename Search>
-double WindowMeanJct(const Scenario& scenario, Scheduler& scheduler, const std::string& name,
-                     const Search& search) {
+double WindowMean(const Scenario& scenario, Scheduler& scheduler, const std::string& name,
+                  const Search& search) {
   RunOptions options;
   options.window = search.window;
   options.progress = [&](const Simulator&) { return !(search.interrupted && *search.interrupted); };
   const Metrics metrics = Run(scenario, scheduler, name, options).metrics;
-  return metrics.unfinished > 0 ? std::nan("") : metrics.mean_jct_s;
+  return metrics.unfinished > 0 ? std::nan("") : Reward(search.reward).AJob(metrics);
 }
 
 }  // namespace berth

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <set>
 #include <sstream>
+#include <type_traits>
 
 #include "data/hdf5_file.hpp"
 #include "env/check.hpp"
@@ -13,22 +14,50 @@ namespace berth {
 namespace {
 
 // [K, s] of one figure of the runs.
-template <class T, class Get>
+template <class T, class Field>
 void WriteColumn(h5::Writer& out, const std::string& name, const std::vector<ResultRow>& rows,
-                 const Get& get) {
+                 const Field& field) {
   std::vector<T> values;
   for (const ResultRow& row : rows) {
-    for (const RunResult& run : row.runs) values.push_back(static_cast<T>(get(run)));
+    for (const RunResult& run : row.runs) values.push_back(static_cast<T>(field(run)));
   }
   const std::int64_t schedulers = std::ssize(rows);
   out.Array<T>(name, values, {schedulers, std::ssize(values) / schedulers});
 }
 
-template <class T, class Set>
-void ReadColumn(const h5::Reader& in, const std::string& name, std::vector<ResultRow>& rows, const Set& set) {
+template <class T, class Field>
+void ReadColumn(const h5::Reader& in, const std::string& name, std::vector<ResultRow>& rows,
+                const Field& field) {
   const std::size_t runs = rows.front().runs.size();
   const std::vector<T> values = in.Array<T>(name, static_cast<std::int64_t>(rows.size() * runs));
-  for (std::size_t k = 0; k < values.size(); ++k) set(rows[k / runs].runs[k % runs], values[k]);
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    auto& figure = field(rows[k / runs].runs[k % runs]);
+    figure = static_cast<std::remove_reference_t<decltype(figure)>>(values[k]);
+  }
+}
+
+// Every figure of a run that a shard holds, once for both directions: its name, a value of the type in the
+// file, and where it is in a RunResult.
+template <class Visit>
+void EachColumn(const Visit& visit) {
+  visit(
+      "signatures", std::uint64_t{}, [](auto& run) -> auto& { return run.signature; });
+  visit(
+      "jobs", std::int64_t{}, [](auto& run) -> auto& { return run.metrics.jobs; });
+  visit(
+      "unfinished", std::int64_t{}, [](auto& run) -> auto& { return run.metrics.unfinished; });
+  visit(
+      "decisions", std::int64_t{}, [](auto& run) -> auto& { return run.decisions; });
+  visit(
+      "decision_us_mean", double{}, [](auto& run) -> auto& { return run.decision_us_mean; });
+  visit(
+      "decision_us_p99", double{}, [](auto& run) -> auto& { return run.decision_us_p99; });
+  visit(
+      "wall_s", double{}, [](auto& run) -> auto& { return run.wall_s; });
+  for (const MetricKey& key : MetricKeys()) {
+    visit(
+        Join("metrics/", key.name), double{}, [&](auto& run) -> auto& { return run.metrics.*key.member; });
+  }
 }
 
 std::string WindowText(const Window& window) {
@@ -117,19 +146,9 @@ void WriteShard(const EvaluationPlan& shard, const std::vector<ResultRow>& rows,
   out.Strings("schedulers", shard.schedulers);
   out.Strings("scenario_hashes", hashes);
   out.Array<std::int64_t>("seeds", shard.seeds);
-  WriteColumn<std::uint64_t>(out, "signatures", rows, [](const RunResult& run) { return run.signature; });
-  WriteColumn<std::int64_t>(out, "jobs", rows, [](const RunResult& run) { return run.metrics.jobs; });
-  WriteColumn<std::int64_t>(out, "unfinished", rows,
-                            [](const RunResult& run) { return run.metrics.unfinished; });
-  WriteColumn<std::int64_t>(out, "decisions", rows, [](const RunResult& run) { return run.decisions; });
-  WriteColumn<double>(out, "decision_us_mean", rows,
-                      [](const RunResult& run) { return run.decision_us_mean; });
-  WriteColumn<double>(out, "decision_us_p99", rows, [](const RunResult& run) { return run.decision_us_p99; });
-  WriteColumn<double>(out, "wall_s", rows, [](const RunResult& run) { return run.wall_s; });
-  for (const MetricKey& key : MetricKeys()) {
-    WriteColumn<double>(out, Join("metrics/", key.name), rows,
-                        [&](const RunResult& run) { return run.metrics.*key.member; });
-  }
+  EachColumn([&]<class T>(const std::string& name, T, const auto& field) {
+    WriteColumn<T>(out, name, rows, field);
+  });
   std::vector<double> jct;
   for (const ResultRow& row : rows) {
     for (const RunResult& run : row.runs) jct.insert(jct.end(), run.jct_s.begin(), run.jct_s.end());
@@ -189,24 +208,9 @@ std::vector<ResultRow> EvaluationShards::Rows(const EvaluationPlan& plan) const 
     for (std::size_t k = 0; k < plan.schedulers.size(); ++k)
       expect("schedulers", plan.schedulers[k], k < schedulers.size() ? schedulers[k] : "none");
     std::vector<ResultRow> read = EmptyRows(shard);
-    ReadColumn<std::uint64_t>(in, "signatures", read,
-                              [](RunResult& run, std::uint64_t v) { run.signature = v; });
-    ReadColumn<std::int64_t>(in, "jobs", read,
-                             [](RunResult& run, std::int64_t v) { run.metrics.jobs = static_cast<int>(v); });
-    ReadColumn<std::int64_t>(in, "unfinished", read, [](RunResult& run, std::int64_t v) {
-      run.metrics.unfinished = static_cast<int>(v);
+    EachColumn([&]<class T>(const std::string& name, T, const auto& field) {
+      ReadColumn<T>(in, name, read, field);
     });
-    ReadColumn<std::int64_t>(in, "decisions", read,
-                             [](RunResult& run, std::int64_t v) { run.decisions = v; });
-    ReadColumn<double>(in, "decision_us_mean", read,
-                       [](RunResult& run, double v) { run.decision_us_mean = v; });
-    ReadColumn<double>(in, "decision_us_p99", read,
-                       [](RunResult& run, double v) { run.decision_us_p99 = v; });
-    ReadColumn<double>(in, "wall_s", read, [](RunResult& run, double v) { run.wall_s = v; });
-    for (const MetricKey& key : MetricKeys()) {
-      ReadColumn<double>(in, Join("metrics/", key.name), read,
-                         [&](RunResult& run, double v) { run.metrics.*key.member = v; });
-    }
     const auto width = U(plan.window.end - plan.window.begin), workloads = shard.seeds.size();
     const auto jct = in.Array<double>("jct_s", static_cast<std::int64_t>(read.size() * workloads * width));
     for (std::size_t k = 0; k < read.size(); ++k) {

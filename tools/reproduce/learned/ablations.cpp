@@ -1,4 +1,5 @@
-// With and without each ingredient of the recipe, at the same budget: the recipes named ablation_*.
+// With and without each ingredient, at the same budget: the recipes named ablation_METHOD_*, each beside the
+// method's ablation_METHOD_full.
 #include <algorithm>
 
 #include "env/check.hpp"
@@ -12,7 +13,15 @@ namespace {
 
 using Cells = ReproductionPage::Cells;
 
-constexpr const char* kFull = "ablation_full";
+struct Method {
+  const char* prefix;  // of its recipes' names; PREFIXfull is what the others are beside
+  const char* budget;
+};
+constexpr Method kMethods[] = {
+    {"ablation_ppo_", "PPO alone, as `learner_ppo`: 500,000 environment steps"},
+    {"ablation_search_",
+     "a network as it is initialised, then its linear part searched, as `hetero_oracle`, "
+     "but 15 generations instead of 45"}};
 constexpr std::size_t kWorkloads = 5;
 
 LoadGrid GridOf(const LearnedSettings& settings) {
@@ -24,10 +33,10 @@ LoadGrid GridOf(const LearnedSettings& settings) {
   return grid;
 }
 
-std::vector<const Recipe*> Ablations() {
+std::vector<const Recipe*> Ablations(const std::string& prefix) {
   std::vector<const Recipe*> found;
   for (const Recipe& recipe : Recipes()) {
-    if (std::string(recipe.experiment) == "ablations") found.push_back(&recipe);
+    if (std::string(recipe.name).starts_with(prefix)) found.push_back(&recipe);
   }
   return found;
 }
@@ -76,36 +85,19 @@ std::string Difference(const Recipe& recipe, const Recipe& full) {
   return text.empty() ? "-" : Join("`", text, "`");
 }
 
-}  // namespace
-
-void PlanAblations(const LearnedSettings& settings, ReproductionRuns& runs) {
-  const LoadGrid grid = GridOf(settings);
-  grid.Plan(runs, "srpt");
-  for (const Recipe* recipe : Ablations()) {
-    for (const std::string& spec : settings.policies.Specs(recipe->name)) grid.Plan(runs, spec);
-  }
-}
-
-void ReportAblations(const LearnedSettings& settings, const ReproductionRuns& runs, LearnedPage& out) {
-  const LoadGrid grid = GridOf(settings);
-  ReproductionPage& page = out.page;
-  page.Heading("With and without each ingredient");
-  page.Paragraph(
-      Join("Equal environment steps, three training seeds, 5.6 single-GPU and 2.6 gang jobs an hour, ",
-           grid.seeds.size(),
-           " workloads; mean JCT in hours. Ratios are means over both loads; the first interval is over "
-           "training seeds and workloads, the second over those of the row with the full recipe's mean."));
-  const std::vector<Grid> full = Grids(grid, runs, settings.policies.Specs(kFull));
-  const Recipe* base = nullptr;
-  for (const Recipe* recipe : Ablations()) {
-    if (std::string(recipe->name) == kFull) base = recipe;
-  }
-  BERTH_CHECK(base != nullptr, kFull);
+void WriteMethod(const Method& method, const LoadGrid& grid, const LearnedSettings& settings,
+                 const ReproductionRuns& runs, ReproductionPage& page) {
+  const std::string prefix = method.prefix;
+  const std::vector<const Recipe*> recipes = Ablations(prefix);
+  const auto base = std::find_if(recipes.begin(), recipes.end(),
+                                 [&](const Recipe* r) { return r->name == prefix + "full"; });
+  BERTH_CHECK(base != recipes.end(), prefix);
+  const std::vector<Grid> full = Grids(grid, runs, settings.policies.Specs((*base)->name));
   const Grid srpt = grid.MeanJcts(runs, "srpt");
   std::vector<Cells> rows;
-  for (const Recipe* recipe : Ablations()) {
+  for (const Recipe* recipe : recipes) {
     const std::vector<Grid> policies = Grids(grid, runs, settings.policies.Specs(recipe->name));
-    Cells row = {std::string(recipe->name).substr(9), Difference(*recipe, *base),
+    Cells row = {std::string(recipe->name).substr(prefix.size()), Difference(*recipe, **base),
                  std::to_string(policies.size())};
     if (policies.empty()) {
       row.insert(row.end(), {"not available", "", "", ""});
@@ -118,9 +110,32 @@ void ReportAblations(const LearnedSettings& settings, const ReproductionRuns& ru
     }
     rows.push_back(std::move(row));
   }
+  page.Paragraph(Join("**", method.budget, "**"));
   page.Rows({"recipe", "what it sets differently", "seeds", grid.loads[0].Name(), grid.loads[1].Name(),
              "over `srpt` [95%]", "over full [95%]"},
             rows);
+}
+
+}  // namespace
+
+void PlanAblations(const LearnedSettings& settings, ReproductionRuns& runs) {
+  const LoadGrid grid = GridOf(settings);
+  grid.Plan(runs, "srpt");
+  for (const Method& method : kMethods) {
+    for (const Recipe* recipe : Ablations(method.prefix)) {
+      for (const std::string& spec : settings.policies.Specs(recipe->name)) grid.Plan(runs, spec);
+    }
+  }
+}
+
+void ReportAblations(const LearnedSettings& settings, const ReproductionRuns& runs, LearnedPage& out) {
+  const LoadGrid grid = GridOf(settings);
+  out.page.Heading("With and without each ingredient");
+  out.page.Paragraph(Join(
+      "Oracle knowledge, three training seeds, 5.6 single-GPU and 2.6 gang jobs an hour, ", grid.seeds.size(),
+      " workloads; mean JCT in hours. Ratios are means over both loads; the first interval is over "
+      "training seeds and workloads, the second over those of the row with the full recipe's mean."));
+  for (const Method& method : kMethods) WriteMethod(method, grid, settings, runs, out.page);
 }
 
 }  // namespace berth

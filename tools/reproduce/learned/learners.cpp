@@ -1,4 +1,6 @@
 // Every learner on row 1: PPO, DQN and REINFORCE, five training seeds each at equal environment steps.
+#include <algorithm>
+
 #include "env/check.hpp"
 #include "tools/reproduce/learned/experiments.hpp"
 #include "tools/reproduce/learned/load_grid.hpp"
@@ -12,6 +14,7 @@ using Cells = ReproductionPage::Cells;
 constexpr const char* kLearners[][2] = {
     {"PPO", "learner_ppo"}, {"DQN", "learner_dqn"}, {"REINFORCE", "learner_reinforce"}};
 constexpr const char* kOpponents[] = {"fcfs", "priority", "easy", "las", "srpt", "tuned", "gavel"};
+constexpr std::size_t kWorkloads = 5;
 constexpr const char* kDqnBeats[] = {"fcfs", "easy", "las"};  // issue 8
 
 LoadGrid GridOf(const LearnedSettings& settings) {
@@ -19,6 +22,7 @@ LoadGrid GridOf(const LearnedSettings& settings) {
   grid.loads.assign(std::begin(kLoads), std::end(kLoads));
   if (settings.quick) grid.loads = {kLoads[1], kLoads[4]};
   grid.seeds = settings.workloads;
+  grid.seeds.resize(std::min(grid.seeds.size(), kWorkloads));
   grid.drawn = settings.drawn;
   return grid;
 }

@@ -56,7 +56,7 @@ const std::vector<Objective>& Objectives() {
        Makespan,
        "makespan, h",
        "gavel(objective=makespan)",
-       {"gavel", "srpt", "matching", "fcfs"}},
+       {"gavel(objective=makespan,compat=false)", "gavel", "srpt", "matching", "fcfs"}},
       {"finish-time fairness",
        "objective_ftf",
        kSteady,
@@ -64,7 +64,7 @@ const std::vector<Objective>& Objectives() {
        LargestRho,
        "largest rho",
        "gavel(objective=finish_time_fairness)",
-       {"gavel", "las", "srpt", "fcfs"}},
+       {"gavel", "proportional_fairness", "nash_welfare", "las", "srpt", "fcfs"}},
       {"cost",
        "objective_cost",
        kLight,
@@ -72,7 +72,7 @@ const std::vector<Objective>& Objectives() {
        Cost,
        "price of the busy GPU-hours",
        "gavel(objective=max_throughput_per_cost)",
-       {"energy_efficient", "gavel", "srpt", "fcfs"}},
+       {"energy_efficient", "gavel", "nash_welfare", "srpt", "fcfs"}},
       {"weighted sum: completion times and 1 h for a unit of cost",
        "objective_weighted",
        kLight,
@@ -80,7 +80,8 @@ const std::vector<Objective>& Objectives() {
        Weighted,
        "hours",
        "",
-       {"gavel(objective=max_throughput_per_cost)", "gavel", "matching", "srpt", "las", "fcfs"}},
+       {"gavel(objective=max_throughput_per_cost)", "energy_efficient", "gavel", "nash_welfare", "matching",
+        "srpt", "las", "fcfs"}},
   };
   return objectives;
 }

@@ -34,7 +34,7 @@ constexpr Slow kSlow[] = {
     {"genetic", 8, 3},
     {"annealing", 9, 3},
     {"assignment_lp", 10, 3},
-    {"proportional_fairness", 9, 3},
+    {"proportional_fairness", 4, 20},
     {"deadline_admission", 8, 3},
 };
 constexpr double kUsualSeconds = 0.25, kPolicySeconds = 0.7;

@@ -45,9 +45,19 @@ constexpr Log kLogs[] = {
 };
 constexpr const char* kAnyCluster =
     "p100=100000";  // whole logs have gangs that a small test cluster cannot run
-constexpr const char* kOpponents[] = {"fcfs", "easy",     "sjf",   "srpt",
-                                      "las",  "tiresias", "tuned", "tuned_blind"};
+constexpr const char* kOpponents[] = {
+    "fcfs",     "easy",  "sjf",         "srpt",         "las",
+    "tiresias", "tuned", "tuned_blind", "nash_welfare", "queue(order=saf,preemption=order,overtake=true)"};
 constexpr const char* kForDeadlines[] = {"edf(preemptive=true)", "least_laxity", "deadline_admission"};
+
+// The least share of deadlines missed, and whose it is.
+struct Misses {
+  std::string of;
+  double rate = 2.0;
+  void Add(const std::string& spec, double missed) {
+    if (missed < rate) of = spec, rate = missed;
+  }
+};
 
 std::string FileOf(const Log& log) {
   return log.file[0] == ':' ? Join(kItp, log.file) : log.file;
@@ -137,9 +147,9 @@ void ReportLog(const Log& log, const PlannedWorkload& workload, const LearnedSet
     rows.push_back(cells(name, *run));
     rows.back().emplace_back("");
   }
-  std::string nearest, fewest_of;
+  std::string nearest;
   Comparison nearest_comparison;
-  double fewest = 2.0;
+  Misses all_told, whole;
   for (const std::string& spec : OpponentsOf(log)) {
     const PlannedOutcome* run = Whole(runs, workload, spec);
     if (run == nullptr) {
@@ -147,7 +157,8 @@ void ReportLog(const Log& log, const PlannedWorkload& workload, const LearnedSet
       continue;
     }
     rows.push_back(cells(Join("`", spec, "`"), *run));
-    if (log.deadlines && run->deadline_miss_rate < fewest) fewest = run->deadline_miss_rate, fewest_of = spec;
+    all_told.Add(spec, run->deadline_miss_rate);
+    if (run->unfinished == 0) whole.Add(spec, run->deadline_miss_rate);
     if (learned.empty() || run->unfinished > 0) {
       rows.back().emplace_back("-");
       continue;
@@ -169,11 +180,16 @@ void ReportLog(const Log& log, const PlannedWorkload& workload, const LearnedSet
       RatioTarget(row, "mean JCT below every scheduler of the table", nearest_comparison.overall, 1.0, true);
   target.measured += Join(" to the nearest, `", nearest, "`");
   out.targets.push_back(std::move(target));
-  if (!log.deadlines || fewest_of.empty()) return;
+  if (!log.deadlines || whole.of.empty()) return;
   missed /= static_cast<double>(learned.size());
-  out.targets.push_back(
-      {row, Join("no more deadlines missed than `", fewest_of, "`, ", Fixed(100.0 * fewest, 2), "%"),
-       Join(Fixed(100.0 * missed, 2), "%"), missed <= fewest ? Verdict::kMet : Verdict::kNotMet});
+  const auto fewer = [&](const Misses& than, const char* what) {
+    out.targets.push_back(
+        {row,
+         Join("no more deadlines missed than `", than.of, "`", what, ", ", Fixed(100.0 * than.rate, 2), "%"),
+         Join(Fixed(100.0 * missed, 2), "%"), missed <= than.rate ? Verdict::kMet : Verdict::kNotMet});
+  };
+  fewer(all_told, "");
+  if (whole.of != all_told.of) fewer(whole, ", the best that runs every job");
 }
 
 }  // namespace

@@ -30,7 +30,8 @@ std::vector<std::string> Split(const std::string& line) {
 
 using Words = std::vector<std::string>;
 
-// Trains in `run`, or goes on there, and freezes to `policy`. False when interrupted.
+// Trains in `run`, or goes on there, and freezes to `policy` the best that was validated, else the last.
+// False when interrupted.
 bool TrainStep(Words arguments, const std::string& run, const std::string& policy) {
   if (std::filesystem::exists(run + "/checkpoint.h5")) {
     const auto threads = std::find(arguments.begin(), arguments.end(), "--threads");
@@ -39,7 +40,11 @@ bool TrainStep(Words arguments, const std::string& run, const std::string& polic
   }
   arguments.insert(arguments.end(), {"--out", run});
   if (RunTrain(arguments) == kExitInterrupted) return false;
-  RunExport({run, "--out", policy});
+  if (std::filesystem::exists(run + "/best.h5")) {
+    std::filesystem::copy_file(run + "/best.h5", policy);
+  } else {
+    RunExport({run, "--out", policy});
+  }
   return true;
 }
 

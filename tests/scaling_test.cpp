@@ -53,7 +53,8 @@ void DryBinary(const std::string& path) {
 TEST_CASE("scaling: the batch script starts ranks with options that exist, and goes on where a run is") {
   const TemporaryFolder folder;
   DryBinary(folder / "berth");
-  Program(folder / "bin/scontrol", "printf 'node0\\nnode1\\n'");
+  // More names than a pipe holds: a reader that stops at the first ends scontrol by SIGPIPE, and the script with it.
+  Program(folder / "bin/scontrol", "printf 'node%d\\n' $(seq 0 20000)");
   // Two tasks, one after the other, with the variables that srun sets.
   Program(folder / "bin/srun",
           "while [[ $1 == --* ]]; do echo \"srun $1\"; shift; done\n"

@@ -4,6 +4,8 @@
 // has is in the pairs: when each job would fit at the earliest, if what runs ends as requested.
 //
 // Times are in units of 10 s, the bound of the bounded slowdown (Feitelson & Rudolph 1998). Non-preemptive.
+#include "env/batch_observation.hpp"
+
 #include <algorithm>
 #include <vector>
 
@@ -137,15 +139,21 @@ class BatchEncoder : public Encoder {
 };
 
 std::unique_ptr<Encoder> Make(Params& /*params*/, const MdpSpec& mdp) {
-  if (mdp.preemptive) throw Error("encoder Batch: expected a non-preemptive process, found a preemptive one");
-  if (mdp.knowledge < Knowledge::kEstimate) {
-    throw Error(
-        Join("encoder Batch: expected knowledge estimate or oracle, found ", ToString(mdp.knowledge)));
-  }
+  ExpectRigidJobs("Batch", mdp);
   return std::make_unique<BatchEncoder>();
 }
 
 }  // namespace
+
+void ExpectRigidJobs(const std::string& encoder, const MdpSpec& mdp) {
+  if (mdp.preemptive) {
+    throw Error(Join("encoder ", encoder, ": expected a non-preemptive process, found a preemptive one"));
+  }
+  if (mdp.knowledge < Knowledge::kEstimate) {
+    throw Error(Join("encoder ", encoder, ": expected knowledge estimate or oracle, found ",
+                     ToString(mdp.knowledge)));
+  }
+}
 
 EncoderInfo BatchEncoderInfo() {
   return {

@@ -64,7 +64,8 @@ struct EncoderInfo {
   X(ObservationV2Info)    \
   X(ObservationV3Info)    \
   X(RlSchedulerInfo)      \
-  X(BatchEncoderInfo)
+  X(BatchEncoderInfo)     \
+  X(LookaheadInfo)
 
 #define BERTH_DECLARE(function) EncoderInfo function();
 BERTH_ENCODERS(BERTH_DECLARE)

@@ -5,6 +5,7 @@
 //   const Vacancy vacancy = releases.When(gang);     // the first time at which so many are free
 #pragma once
 
+#include <span>
 #include <tuple>
 #include <vector>
 
@@ -24,6 +25,7 @@ class Releases {
   // Of a plan begun non-preemptively, or of the cluster as it is where `plan` is null. `room` GPUs are free.
   void Collect(const ClusterView& view, int type, int room, const Plan* plan);
   Vacancy When(int gang) const;
+  std::span<const std::tuple<double, int, int>> order() const { return order_; }  // (time, job, GPUs), sorted
 
  private:
   double now_ = 0.0;

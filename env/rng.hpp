@@ -27,6 +27,7 @@ enum class Purpose : std::uint8_t {
   kReplay,
   kFailures,
   kRequests,
+  kLookahead,
 };
 
 // Training and evaluation never share a stream, whatever their seeds.

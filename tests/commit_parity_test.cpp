@@ -71,6 +71,7 @@ TEST_CASE("commit: a frozen policy does what the same policy does in its environ
   for (const Case& c :
        {Case{"pair_scorer(width=8)", kObservationV1, 2, kJobs},
         Case{"pair_scorer(width=8)", "Batch", 2, kJobs},  // asks who was started at this instant
+        Case{"pair_scorer(width=8)", "Lookahead(samples=2,future=4)", 2, kJobs},  // likewise
         Case{"mlp(hidden=16)", "RLScheduler(longest_run_s=300)", 1, 12}}) {
     CAPTURE(c.encoder);
     const Scenario scenario = Bursts(c.types, clock);

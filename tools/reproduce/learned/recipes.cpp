@@ -78,7 +78,6 @@ std::vector<RecipeStep> Lublin(bool first, const Options& process, const Options
   const char* const file = first ? "lublin_256.swf.gz" : "lublin_256_new2.swf.gz";
   const Options options = {{"scenario", Join(kPlace, "/rlscheduler-lublin/", file)},
                            {"format", "swf"},
-                           {"encoder", "Batch"},
                            {"preemptive", "false"},
                            {"load", first ? "0.5:1.1" : "0.8:1.7"},
                            {"run-time", "0.1:10"},
@@ -87,24 +86,27 @@ std::vector<RecipeStep> Lublin(bool first, const Options& process, const Options
                            {"validate", "7500:10000"}};
   return {{RecipeStep::Verb::kEvolve, options + process + log}};
 }
-const Options kCommit = {{"semantics", "commit"}, {"clock", "hpc"}, {"reference", "saf(semantics=commit)"},
-                         {"generations", "15"},   {"pieces", "10"}, {"step", "0.1"}};
+const Options kRules = {{"encoder", "Batch"}};
+const Options kLookahead = {{"encoder", "Lookahead"}};
+const Options kCommit = {
+    {"semantics", "commit"}, {"clock", "hpc"}, {"reference", "saf(semantics=commit)"}, {"step", "0.1"}};
+const Options kLong = {{"generations", "15"}, {"pieces", "10"}};
+const Options kBrief = {{"generations", "8"}, {"pieces", "8"}, {"choose", "32"}};
 const Options kCommitEasy = {{"semantics", "commit"},
                              {"clock", "hpc"},
                              {"commit-backfill", "true"},
                              {"reference", "saf(semantics=commit,backfill=easy)"},
-                             {"generations", "12"},
-                             {"pieces", "10"},
-                             {"step", "0.1"},
-                             {"choose", "32"}};
+                             {"step", "0.1"}};
 const Options kRedecide = {{"clock", "event"},  {"work-conserving", "true"},
                            {"reserve", "head"}, {"reference", "saf"},
                            {"penalty", "1"},    {"pieces", "10"},
                            {"step", "0.1"},     {"choose", "32"}};
 const Options kRedecideEasy = {
     {"clock", "event"}, {"work-conserving", "true"}, {"reserve", "easy"}, {"reference", "f3(backfill=easy)"},
-    {"penalty", "1"},   {"generations", "12"},       {"pieces", "10"},    {"step", "0.1"},
+    {"penalty", "1"},   {"generations", "5"},        {"pieces", "6"},     {"step", "0.1"},
     {"choose", "32"}};
+// What is expected to cost least, where the difference is beyond its standard error.
+constexpr const char* kExpected = "gain=-1,doubt=1,place=0.05";
 Options From(const char* start) {
   return {{"start", start}};
 }
@@ -242,26 +244,21 @@ std::vector<Recipe> Table() {
       {"learner_dqn", "learners", 5, Learner(kDqn, {})},
       {"learner_reinforce", "learners", 5, Learner("reinforce", {})},
       {"lublin1_commit", "lublin", 5,
-       Lublin(true, kCommit, From("request=1,gang=0.5,fits=0.8,drag=1.4,overdue=-0.5"))},
-      {"lublin1_commit_easy", "lublin", 5,
-       Lublin(true, kCommitEasy, From("request=1,gang=1,overdue=-0.5,fits=-0.3,delay=-0.2"))},
+       Lublin(true, kCommit + kRules + kLong, From("request=1,gang=0.5,fits=0.8,drag=1.4,overdue=-0.5"))},
+      {"lublin1_commit_easy", "lublin", 5, Lublin(true, kCommitEasy + kLookahead + kBrief, From(kExpected))},
       {"lublin1_redecide", "lublin", 5,
-       Lublin(true, kRedecide,
+       Lublin(true, kRedecide + kRules,
               From("request=1,gang=0.85,wait=-0.25,overdue=0.15,fits=-0.25,delay=-0.25,drag=0.1,idled=0.1") +
                   Options{{"generations", "10"}, {"margin", "1.1"}})},
-      {"lublin1_redecide_easy", "lublin", 5,
-       Lublin(true, kRedecideEasy, From("request=1,gang=1.1,fits=0.1") + Options{{"margin", "1.15"}})},
+      {"lublin1_redecide_easy", "lublin", 5, Lublin(true, kRedecideEasy + kLookahead, From(kExpected))},
       {"lublin2_commit", "lublin", 5,
-       Lublin(false, kCommit, From("request=1,gang=0.6,fits=0.65,drag=1.1,overdue=-0.3"))},
-      {"lublin2_commit_easy", "lublin", 5,
-       Lublin(false, kCommitEasy,
-              From("request=1,gang=1.2,wait=0.4,stretch=-0.25,overdue=-0.2,fits=-0.15,delay=-0.1"))},
+       Lublin(false, kCommit + kLookahead + kBrief,
+              From("request=1,gang=0.6,fits=0.65,drag=1.1,overdue=-0.3,gain=-5,doubt=5"))},
+      {"lublin2_commit_easy", "lublin", 5, Lublin(false, kCommitEasy + kLookahead + kBrief, From(kExpected))},
       {"lublin2_redecide", "lublin", 5,
-       Lublin(false, kRedecide,
+       Lublin(false, kRedecide + kRules,
               From("request=1,gang=0.75,fits=-0.1,drag=0.45") + Options{{"generations", "15"}})},
-      {"lublin2_redecide_easy", "lublin", 5,
-       Lublin(false, kRedecideEasy,
-              From("request=1,gang=0.5,stretch=-0.6,overdue=-0.5,fits=-0.1,delay=-0.3,drag=-0.2,idled=0.4"))},
+      {"lublin2_redecide_easy", "lublin", 5, Lublin(false, kRedecideEasy + kLookahead, From(kExpected))},
       {"itp02", "real", 5, Itp("cluster02", "112", "4044")},
       {"itp03", "real", 5, Itp("cluster03", "176", "2107")},
       {"itp06", "real", 5, Itp("cluster06", "112", "1677")},

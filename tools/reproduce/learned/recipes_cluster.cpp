@@ -1,0 +1,105 @@
+// Row 1: clusters of 24 GPUs, single jobs at four loads, gangs among many GPUs of a type and among few. A
+// gang of 8 is a third of 20 V100s, as it is of 36, but all of 8.
+#include "tools/reproduce/learned/recipe_tables.hpp"
+
+namespace berth::recipes {
+namespace {
+
+std::string On(const char* cluster, const char* rate) {
+  return Join("on(cluster=", cluster, ",of=synthetic(rate=", rate, ",jobs=650,gangs=multi))");
+}
+std::string Single(const char* rate) {
+  return Join("synthetic(rate=", rate, ",jobs=650)");
+}
+std::string Pairs(const char* rate) {
+  return Join("synthetic(rate=", rate, ",jobs=650,gangs=1:0.7/2:0.3)");
+}
+Options Mix() {
+  const char* const many = "v100=20+p100=2+k80=2";
+  return {{"workload",
+           Join("mix(of=", Single("0.9"), ";", On(many, "0.5"), ";", Single("1.0667"), ";", On(many, "0.6"),
+                ";", Single("1.2444"), ";", On(many, "0.7"), ";", Single("1.4222"), ";",
+                On("v100=12+p100=11+k80=1", "0.7"), ";", Pairs("0.75"), ";", Pairs("0.95"), ")")}};
+}
+const Options kOracle = Options{{"knowledge", "oracle"}} + kSmall;
+const Options kBlind = Options{{"knowledge", "blind"}} + kSmall;
+constexpr const char* kSteps = "500000";  // of every learner
+
+// A network as it is initialised (one update), then its linear part searched from the rule "where the
+// assignments put it, least regret, then least GPU time", which trusts both assignments alike.
+constexpr const char* kStart =
+    "job.size=-1,job.members=-1,pair.regret=-2.5,pair.matched=2.5,pair.regret_gpu=-2.5,pair.matched_gpu=2.5";
+struct Effort {
+  const char *generations, *workloads, *step, *learning_rate;
+};
+constexpr Effort kFar = {"45", "10", "0.25", "0.1"};
+// Blind, every far search wandered elsewhere: by workloads it stays nearer to the rule, and is better.
+constexpr Effort kNear = {"22", "20", "0.15", "0.04"};
+constexpr Effort kShort = {"15", "10", "0.25", "0.1"};
+std::vector<RecipeStep> Search(const Options& knowledge, const char* reference, const Effort& effort,
+                               const char* start = kStart) {
+  const Options search = knowledge + Mix() +
+                         Options{{"reference", reference},
+                                 {"workloads", effort.workloads},
+                                 {"jobs", "650"},
+                                 {"window", "150:280"},
+                                 {"start", start},
+                                 {"layers", "skip"},
+                                 {"step", effort.step},
+                                 {"learning-rate", effort.learning_rate},
+                                 {"generations", effort.generations},
+                                 {"seconds", "0"},
+                                 {"validate", "10"}};
+  return {{RecipeStep::Verb::kTrain,
+           knowledge + Mix() + kNetwork +
+               Options{{"agent", "ppo(n_steps=1024,minibatch=4096)"}, {"steps", "16384"}}},
+          {RecipeStep::Verb::kTune, search}};
+}
+
+// From nothing by one run of `berth train`.
+std::vector<RecipeStep> Train(const Options& options) {
+  return {{RecipeStep::Verb::kTrain, options}};
+}
+
+// Row 1's network trained by an agent alone, of whose ten policies on the way the one that does best on
+// twenty validation workloads is kept; `other` takes the place of options of the same name. An instant is
+// dozens of micro-actions, and nothing is paid before it is over: long returns.
+constexpr const char* kDqn =
+    "dqn(train_freq=256,n_step=64,lr=0.001,gradient_steps=2,target_interval=500,epsilon_end=0.02)";
+constexpr const char* kPpo = "ppo(n_steps=128,minibatch=1024,lr=0.002,ent_coef=0.001)";
+std::vector<RecipeStep> Learner(const char* agent, const Options& other) {
+  Options options =
+      kOracle + Mix() + kNetwork + Options{{"agent", agent}, {"steps", kSteps}, {"validate", "20"}};
+  for (auto& [name, value] : options) {
+    for (const auto& [replaced, with] : other) {
+      if (name == replaced) value = with;
+    }
+  }
+  return Train(options);
+}
+
+}  // namespace
+
+std::vector<Recipe> Cluster() {
+  return {
+      {"hetero_oracle", "cluster", 5, Search(kOracle, "srpt", kFar)},
+      {"hetero_blind", "cluster", 5, Search(kBlind, "las", kNear)},
+      {"learner_ppo", "learners", 5, Learner(kPpo, {})},
+      {"learner_dqn", "learners", 5, Learner(kDqn, {})},
+      {"learner_reinforce", "learners", 5, Learner("reinforce", {})},
+      // What each ingredient is worth, at equal budgets (ablations.cpp); the end of the name is the row of
+      // the table.
+      {"ablation_ppo_full", "ablations", 3, Learner(kPpo, {})},
+      {"ablation_ppo_without_prices", "ablations", 3, Learner(kPpo, {{"encoder", "ObservationV1"}})},
+      {"ablation_ppo_without_skip", "ablations", 3, Learner(kPpo, {{"network", "pair_scorer(width=8)"}})},
+      {"ablation_ppo_with_32_units", "ablations", 3,
+       Learner(kPpo, {{"network", "pair_scorer(width=32,skip=true)"}})},
+      {"ablation_search_full", "ablations", 3, Search(kOracle, "srpt", kShort)},
+      {"ablation_search_start_without_assignments", "ablations", 3,
+       Search(kOracle, "srpt", kShort, "job.size=-1,job.members=-1,pair.regret=-5")},
+      {"ablation_search_start_srpt", "ablations", 3,
+       Search(kOracle, "srpt", kShort, "job.size=-1,pair.slowness=-1")},
+  };
+}
+
+}  // namespace berth::recipes

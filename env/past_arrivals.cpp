@@ -8,6 +8,7 @@ namespace berth {
 // first that is held back are not counted yet.
 void PastArrivals::Update(const ClusterView& view, int most) {
   const auto came = [&](int job) { return view.IsWaiting(job) || view.IsRunning(job) || view.IsDone(job); };
+  while (seen_ > 0 && !came(seen_ - 1)) --seen_;  // an earlier state of the simulation
   while (seen_ < view.num_jobs() && came(seen_)) ++seen_;
   first_ = std::max(0, seen_ - most);
 }

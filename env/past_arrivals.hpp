@@ -9,8 +9,8 @@
 
 namespace berth {
 
-// A pure function of the view: what is remembered is only how far the log has come. Thread rule: one thread
-// at a time.
+// A pure function of the view: what is remembered is only how far the log has come. Of a part of a cluster it
+// draws what comes to the whole. Thread rule: one thread at a time.
 class PastArrivals {
  public:
   void Begin() { seen_ = 0; }

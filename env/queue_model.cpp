@@ -1,6 +1,7 @@
 #include "env/queue_model.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "env/check.hpp"
 #include "env/index.hpp"
@@ -18,18 +19,30 @@ void QueueModel::Reset(int types, double now, std::span<const int> room) {
   types_ = types;
   begin_ = now;
   begin_room_.assign(room.begin(), room.end());
+  all_room_ = begin_room_;
   begin_running_.clear();
+  order_.clear();
   waiting_ = 0;
   NobodyComes();
 }
 
 void QueueModel::Runs(double end, int type, int gpus) {
+  if (end == kNever) return;
+  all_room_[U(type)] += gpus;
   const Running run{end, type, gpus};
   const auto later = [](const Running& a, const Running& b) { return a.end < b.end; };
   begin_running_.insert(std::upper_bound(begin_running_.begin(), begin_running_.end(), run, later), run);
 }
 
+bool QueueModel::EverFits(int gang, std::span<const double> seconds) const {
+  for (std::size_t type = 0; type < all_room_.size(); ++type) {
+    if (seconds[type] < kNever && gang <= all_room_[type]) return true;
+  }
+  return false;
+}
+
 int QueueModel::Add(double arrival, int gang, std::span<const double> seconds) {
+  BERTH_CHECK(seconds.size() == U(types_) && EverFits(gang, seconds), seconds.size(), " types, gang ", gang);
   const double shortest = *std::min_element(seconds.begin(), seconds.end());
   jobs_.push_back({arrival, shortest * gang, shortest, gang});
   seconds_.insert(seconds_.end(), seconds.begin(), seconds.end());
@@ -55,15 +68,17 @@ void QueueModel::NobodyComes() {
 std::span<const int> QueueModel::order() {
   if (order_.empty()) {
     for (int job = 0; job < waiting_; ++job) order_.push_back(job);
-    std::stable_sort(order_.begin(), order_.end(),
-                     [&](int a, int b) { return jobs_[U(a)].area < jobs_[U(b)].area; });
+    std::sort(order_.begin(), order_.end(),
+              [&](int a, int b) { return std::pair(jobs_[U(a)].area, a) < std::pair(jobs_[U(b)].area, b); });
   }
   return order_;
 }
 
 double QueueModel::Play(int first, const QueueRules& rules) {
+  BERTH_CHECK(first >= 0 && first < waiting_, first, " of ", waiting_);
   now_ = begin_;
   cost_ = 0.0;
+  hour_ = rules.hour;
   ended_ = 0;
   come_ = U(waiting_);
   room_ = begin_room_;
@@ -99,7 +114,8 @@ void QueueModel::Start(int job, int type) {
   running_.insert(std::upper_bound(from, running_.end(), run, later), run);
   room_[U(type)] -= it.gang;
   started_[U(job)] = 1;
-  cost_ += std::max(1.0, (now_ - it.arrival + seconds) / std::max(it.shortest, kBound));
+  const double waited = now_ - it.arrival;
+  cost_ += std::max(1.0, (waited + seconds) / std::max(it.shortest, kBound)) + hour_ * waited / 3600.0;
 }
 
 bool QueueModel::NextEnd() {
@@ -115,7 +131,6 @@ void QueueModel::Arrive() {
   const auto from = queue_.begin() + static_cast<std::ptrdiff_t>(std::min(pinned_, queue_.size()));
   const auto less = [&](int a, int b) { return jobs_[U(a)].area < jobs_[U(b)].area; };
   queue_.insert(std::upper_bound(from, queue_.end(), job, less), job);
-  by_arrival_.push_back(job);
 }
 
 QueueModel::Shadow QueueModel::WhenFits(int job) {
@@ -148,42 +163,39 @@ void QueueModel::Fill(int but, double shadow) {
   by_arrival_.resize(kept);
 }
 
+bool QueueModel::NextEvent() {
+  const bool arrives =
+      come_ < jobs_.size() && (ended_ == running_.size() || jobs_[come_].arrival <= running_[ended_].end);
+  if (!arrives) return NextEnd();
+  now_ = std::max(now_, jobs_[come_].arrival);
+  by_arrival_.push_back(static_cast<int>(come_));
+  Arrive();
+  return true;
+}
+
+// pinned_ is where the queue begins: before it all have started or been chosen.
 double QueueModel::PlayCommit(int first, bool backfill) {
   by_arrival_.clear();
   for (int job = 0; job < waiting_; ++job) by_arrival_.push_back(job);
-  queue_.erase(queue_.begin());
-  pinned_ = 0;
-  std::size_t front = 0;  // of queue_: before it all have started or been chosen
-  const auto event = [&] {
-    const bool arrives =
-        come_ < jobs_.size() && (ended_ == running_.size() || jobs_[come_].arrival <= running_[ended_].end);
-    if (!arrives) return NextEnd();
-    now_ = std::max(now_, jobs_[come_].arrival);
-    pinned_ = front;
-    Arrive();
-    return true;
-  };
-  for (int chosen = first;;) {
-    if (chosen < 0) {
-      while (front < queue_.size() && started_[U(queue_[front])] != 0) ++front;
-      if (front < queue_.size()) {
-        chosen = queue_[front++];
-      } else if (come_ == jobs_.size() || !event()) {
+  for (int chosen = first;; chosen = -1) {
+    while (chosen < 0) {
+      while (pinned_ < queue_.size() && started_[U(queue_[pinned_])] != 0) ++pinned_;
+      if (pinned_ < queue_.size()) {
+        chosen = queue_[pinned_++];
+      } else if (come_ == jobs_.size() || !NextEvent()) {
         return cost_;
       }
-      continue;
     }
     int type = FastestFit(chosen);
     if (type < 0) {
       const double shadow = backfill ? WhenFits(chosen).time : 0.0;
       while (type < 0) {
         if (backfill) Fill(chosen, shadow);
-        if (!event()) return cost_;
+        BERTH_CHECK(NextEvent(), "job ", chosen, " never fits");
         type = FastestFit(chosen);
       }
     }
     Start(chosen, type);
-    chosen = -1;
   }
 }
 
@@ -217,7 +229,7 @@ double QueueModel::PlayRedecide(int first, bool easy) {
     const double end = ended_ < running_.size() ? running_[ended_].end : kNever;
     const double comes = come_ < jobs_.size() ? jobs_[come_].arrival : kNever;
     const double time = std::min(end, comes);
-    if (time == kNever) return cost_;
+    BERTH_CHECK(time < kNever, queue_.size(), " jobs never fit");
     now_ = std::max(now_, time);
     while (ended_ < running_.size() && running_[ended_].end <= now_) NextEnd();
     while (come_ < jobs_.size() && jobs_[come_].arrival <= now_) Arrive();

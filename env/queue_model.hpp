@@ -1,14 +1,16 @@
-// A queue of rigid jobs played to its end in a few microseconds, taking requests for the truth: what
-// rollouts (env/lookahead_observation.cpp) compare first choices by.
+// A queue of rigid jobs played to its end, taking requests for the truth: what rollouts
+// (env/lookahead_observation.cpp) compare first choices by.
 //
 //   model.Reset(types, now, room);
-//   model.Runs(end, type, gpus) ...; model.Waits(arrival, gang, seconds) ...
-//   model.Comes(arrival, gang, seconds) ...
-//   const double cost = model.Play(first, rules);    // sum of bounded slowdowns of all who wait or come
+//   model.Runs(end, type, gpus) ...
+//   if (model.EverFits(gang, seconds)) model.Waits(arrival, gang, seconds); ...
+//   if (model.EverFits(gang, seconds)) model.Comes(arrival, gang, seconds); ...
+//   const double cost = model.Play(first, rules);    // of all who wait or come
 //
 // One job goes first, the others least area first (SAF: requested seconds on the fastest type x gang), each
-// on the fastest type with room. The rules are the simulator's (traces/PROTOCOL.md §1, 4; tests/
-// queue_model_test plays both), but that GPUs are freed at the very second, also under clock `rounds`.
+// on the fastest type with room. On one type the rules are the simulator's (traces/PROTOCOL.md §1, 4;
+// tests/queue_model_test plays both), but that GPUs are freed at the very second, also under clock `rounds`.
+// On several, one type is reserved for a job that does not fit: the first to have room.
 #pragma once
 
 #include <span>
@@ -19,6 +21,7 @@ namespace berth {
 struct QueueRules {
   bool commit = false;    // the first of the queue blocks all others until it fits; else as redecided
   bool backfill = false;  // commit: as published with RLScheduler (commit_backfill.hpp); else EASY
+  double hour = 0.0;      // what an hour of waiting costs beside the bounded slowdown
 };
 
 // Thread rule: one thread at a time. Allocates only where there are more jobs than ever before.
@@ -26,15 +29,18 @@ class QueueModel {
  public:
   // Nobody runs, waits or comes. room [G]: idle GPUs.
   void Reset(int types, double now, std::span<const int> room);
-  void Runs(double end, int type, int gpus);  // until `end`, s
-  // seconds [G]: run time on each type, kNever where it cannot run. Returns the job's number, from 0 on.
+  void Runs(double end, int type, int gpus);  // until `end`, s; kNever = they do not come back
+  // seconds [G]: run time on each type, kNever where it cannot run. Does a type get as much room, when all
+  // has ended?
+  bool EverFits(int gang, std::span<const double> seconds) const;
+  // Of jobs that ever fit, or BERTH_CHECK fails. Returns the job's number, from 0 on.
   int Waits(double arrival, int gang, std::span<const double> seconds);  // in order of arrival
   int Comes(double arrival, int gang, std::span<const double> seconds);  // likewise, later than now
   void NobodyComes();                                                    // those who wait stay
 
   // The numbers of those who wait, least area first, of equal ones who came first.
   std::span<const int> order();
-  // `first`: a number of one who waits. Who never fits costs nothing.
+  // `first`: a number of one who waits. The sum over jobs of bounded slowdown + rules.hour x hours waited.
   double Play(int first, const QueueRules& rules);
 
  private:
@@ -60,19 +66,20 @@ class QueueModel {
   Shadow WhenFits(int job);                   // if nobody else starts
   void Fill(int but, double shadow);          // the published backfill
   void FillEasy(std::size_t from, int head);  // EASY behind `head`, who does not fit
+  bool NextEvent();                           // of clock hpc: one arrival or one end
   double PlayCommit(int first, bool backfill);
   double PlayRedecide(int first, bool easy);
 
   int types_ = 0, waiting_ = 0;
   double begin_ = 0.0;
-  std::vector<int> begin_room_;
-  std::vector<Running> begin_running_;  // by end
+  std::vector<int> begin_room_, all_room_;  // [G] idle now; when all has ended
+  std::vector<Running> begin_running_;      // by end
   std::vector<Job> jobs_;
   std::vector<double> seconds_;  // [jobs, G]
   std::vector<int> order_;       // of those who wait; empty = to be sorted
 
   // while playing
-  double now_ = 0.0, cost_ = 0.0;
+  double now_ = 0.0, cost_ = 0.0, hour_ = 0.0;
   std::size_t ended_ = 0;         // of running_
   std::size_t come_ = 0;          // of jobs_
   std::size_t pinned_ = 0;        // of queue_: before whom nobody is put

@@ -97,6 +97,12 @@ TEST_CASE("a step allocates for new device slots alone", "[mdp]") {
     options.mdp.encoder = GENERATE("ObservationV1", "RLScheduler(longest_run_s=600000)");
     Expect(Play(options, "v100=24", "hpc"));
   }
+  SECTION("rollouts") {
+    options.mdp.semantics = GENERATE(Semantics::kCommit, Semantics::kRedecide);
+    options.mdp.preemptive = false;
+    options.mdp.encoder = "Lookahead(samples=2,future=8,tried=4)";
+    Expect(Play(options, "v100=24", "hpc"));
+  }
 }
 
 TEST_CASE("stepping many environments allocates no more than they do", "[mdp]") {

@@ -32,6 +32,29 @@ enum { kA, kB, kC };
 constexpr QueueRules kStrict = {false, false}, kEasy = {false, true}, kBlocks = {true, false},
                      kPublished = {true, true};
 
+// Of seven jobs that came at once, each of less area than the one before it: which are tried.
+std::vector<int> Tried(const std::string& encoder_spec) {
+  std::vector<test::TinyJob> jobs = {{0, 100, 0, 2}};
+  for (int i = 0; i < 7; ++i) jobs.push_back({0, 80.0 - 10.0 * i});
+  ScenarioData data = test::TinyData({{"a", 4}}, {{1.0}}, jobs);
+  Simulator simulator{Scenario(std::move(data))};
+  REQUIRE(simulator.AdvanceToDecision());
+  const ClusterView view = simulator.View(Knowledge::kOracle);
+  MdpSpec mdp;
+  mdp.preemptive = false;
+  mdp.encoder = encoder_spec;
+  const auto encoder = MakeEncoder(mdp);
+  encoder->Begin(view);
+  const std::vector<int> waiting = {1, 2, 3, 4, 5, 6, 7}, room = {2};
+  const ObservationLayout layout = EncoderOf("Lookahead").Layout(7, 1);
+  std::vector<float> out(U(layout.size()));
+  encoder->Encode({view, room, waiting, waiting}, layout, out);
+  std::vector<int> tried;
+  for (int row = 0; row < 7; ++row)
+    tried.push_back(out[U(layout.jobs_offset() + row * layout.job_channels + 7)] > 0);
+  return tried;
+}
+
 ScenarioData RandomLog(std::uint64_t seed, Clock clock) {
   Stream stream(seed, Purpose::kTest);
   std::vector<test::TinyJob> jobs;
@@ -84,6 +107,8 @@ TEST_CASE("queue model: who goes first, by hand") {
   CHECK(model.Play(kA, kPublished) == Approx(2.0 + 1.0 + 2.0));
   CHECK(model.Play(kA, kStrict) == Approx(2.0 + 5.0 + 2.0));  // both start at 200 s
   CHECK(model.Play(kA, kBlocks) == Approx(2.0 + 5.0 + 2.0));
+  // An hour of waiting costs 36: of A and C 100 and 200 s.
+  CHECK(model.Play(kA, {false, true, 36.0}) == Approx(5.0 + 3.0));
   // B at once, C at 50 s, A when C ends at 250 s.
   CHECK(model.Play(kB, kEasy) == Approx(1.0 + 1.25 + 3.5));
   // C at once, B at 100 s, A when C ends at 200 s.
@@ -108,9 +133,13 @@ TEST_CASE("queue model: who comes, several types, and who never fits, by hand") 
   model.Waits(0.0, 1, std::vector<double>{kNever, 70.0});
   // First on the second type, second on the first in 150 s instead of 60, third at 50 s.
   CHECK(model.Play(0, kEasy) == Approx(1.0 + 2.5 + 120.0 / 70.0));
-  // Two GPUs of a type are nowhere.
-  model.Waits(0.0, 2, std::vector<double>{10.0, 10.0});
-  for (const QueueRules& rules : {kStrict, kEasy, kBlocks, kPublished}) CHECK(model.Play(3, rules) < 10.0);
+  // Two GPUs of a type are nowhere; one that does not come back is none.
+  CHECK_FALSE(model.EverFits(2, std::vector<double>{10.0, 10.0}));
+  model.Runs(kNever, 0, 1);
+  CHECK_FALSE(model.EverFits(2, std::vector<double>{10.0, 10.0}));
+  model.Runs(100.0, 0, 1);
+  CHECK(model.EverFits(2, std::vector<double>{10.0, 10.0}));
+  CHECK_FALSE(model.EverFits(2, std::vector<double>{kNever, 10.0}));
 }
 
 TEST_CASE("Lookahead: gains are those of the queue model, by hand", "[mdp]") {
@@ -154,6 +183,15 @@ TEST_CASE("Lookahead: gains are those of the queue model, by hand", "[mdp]") {
   CHECK(shown(0, 1) == 0.0F);
   CHECK(shown(0, 2) == -4.0F);
   CHECK(shown(2, 2) == Approx(10.0 * (of_b - 7.0) / of_b).epsilon(1e-6));
+  // Three have the least area, and one of the rest came first.
+  CHECK(Tried("Lookahead(future=0,tried=3,oldest=1)") == std::vector<int>{1, 0, 0, 0, 1, 1, 1});
+  // One that never fits beside what is there is not played, and changes nothing for the others.
+  const std::vector<int> two_gpus = {2}, one_more = {1, 2, 3};
+  two->Encode({view, two_gpus, one_more, one_more}, layout, out);
+  CHECK(shown(0, 1) == 1.0F);
+  CHECK(shown(1, 1) == 0.0F);
+  CHECK(shown(1, 2) == -4.0F);
+  CHECK(shown(2, 1) == 1.0F);
   // Nobody fits: redeciding, nothing starts whatever is chosen, so nothing is played.
   const std::vector<int> full = {0};
   encoder->Encode({view, full, jobs, jobs, &plan}, layout, out);
@@ -209,7 +247,12 @@ TEST_CASE("Lookahead: what does not suit it is one line", "[mdp]") {
                     "encoder Lookahead: expected knowledge estimate or oracle, found blind");
   mdp.knowledge = Knowledge::kEstimate;
   mdp.encoder = "Lookahead(backfill=all)";
-  CHECK_THROWS_WITH(MakeEncoder(mdp), "encoder Lookahead: backfill: expected easy or none, found 'all'");
+  CHECK_THROWS_WITH(MakeEncoder(mdp),
+                    "encoder Lookahead: backfill: expected auto, easy or none, found 'all'");
+  mdp.encoder = "Lookahead(backfill=none)";
+  mdp.semantics = Semantics::kCommit;
+  CHECK_THROWS_WITH(MakeEncoder(mdp),
+                    "encoder Lookahead: backfill: expected auto under commit, found 'none'");
   mdp.encoder = "Lookahead(samples=1)";
   CHECK_THROWS(MakeEncoder(mdp));
 }

@@ -20,6 +20,8 @@ std::vector<RecipeStep> Evolve(bool first, const Options& process, const Options
 }
 const Options kRules = {{"encoder", "Batch"}};
 const Options kLookahead = {{"encoder", "Lookahead"}};
+// What lies further ahead is what lengthens waits, and the mean slowdown alone does not ask who they are of.
+const Options kPatient = {{"encoder", "Lookahead(future=4,oldest=4,tried=12,hour=30)"}};
 const Options kCommit = {
     {"semantics", "commit"}, {"clock", "hpc"}, {"reference", "saf(semantics=commit)"}, {"step", "0.1"}};
 const Options kLong = {{"generations", "15"}, {"pieces", "10"}};
@@ -54,7 +56,7 @@ std::vector<Recipe> Lublin() {
        Evolve(true, kRedecide + kRules,
               From("request=1,gang=0.85,wait=-0.25,overdue=0.15,fits=-0.25,delay=-0.25,drag=0.1,idled=0.1") +
                   Options{{"generations", "10"}, {"margin", "1.1"}})},
-      {"lublin1_redecide_easy", "lublin", 5, Evolve(true, kRedecideEasy + kLookahead, From(kExpected))},
+      {"lublin1_redecide_easy", "lublin", 5, Evolve(true, kRedecideEasy + kPatient, From(kExpected))},
       {"lublin2_commit", "lublin", 5,
        Evolve(false, kCommit + kLookahead + kBrief,
               From("request=1,gang=0.6,fits=0.65,drag=1.1,overdue=-0.3,gain=-5,doubt=5"))},
@@ -62,7 +64,7 @@ std::vector<Recipe> Lublin() {
       {"lublin2_redecide", "lublin", 5,
        Evolve(false, kRedecide + kRules,
               From("request=1,gang=0.75,fits=-0.1,drag=0.45") + Options{{"generations", "15"}})},
-      {"lublin2_redecide_easy", "lublin", 5, Evolve(false, kRedecideEasy + kLookahead, From(kExpected))},
+      {"lublin2_redecide_easy", "lublin", 5, Evolve(false, kRedecideEasy + kPatient, From(kExpected))},
   };
 }
 

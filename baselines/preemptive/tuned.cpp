@@ -30,7 +30,7 @@ constexpr const char* kHelp[kNumFeatures] = {
 };
 
 // Found by `berth tune --generations 60 --seed 1` on row 1's training mix of 24 GPUs (the workload, window
-// and jobs of recipes.cpp in tools/reproduce/learned): 0.936 of srpt's mean JCT [0.902, 0.971] on 30
+// and jobs of recipes_cluster.cpp in tools/reproduce/learned): 0.936 of srpt's mean JCT [0.902, 0.971] on 30
 // workloads that no generation drew.
 constexpr ParamInfo kRemaining[] = {
     {"size", "2.288", kHelp[0]},         {"gang", "-0.06456", kHelp[1]},

@@ -1,6 +1,7 @@
 #include "agents/meeting.hpp"
 
 #include <c10/util/Logging.h>
+#include <netdb.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -41,6 +42,14 @@ std::string Named(const std::vector<int>& ranks) {
     text += Join(k == 0 ? "" : k + 1 == ranks.size() ? " and " : ", ", ranks[k]);
   }
   return text;
+}
+
+// Asked only when nobody was found: where pods start in any order a name may resolve late.
+bool Resolves(const std::string& address) {
+  addrinfo* found = nullptr;
+  const bool resolves = getaddrinfo(address.c_str(), nullptr, nullptr, &found) == 0;
+  if (resolves) freeaddrinfo(found);
+  return resolves;
 }
 
 WallClock::time_point After(double seconds) {
@@ -132,14 +141,17 @@ void Meeting::Connect() {
   } catch (const std::exception& error) {
     if (keeps_store() && std::string(error.what()).find("client socket") != std::string::npos) {
       throw Error(Join("MASTER_ADDR: expected a name of rank 0's machine, found that rank 0 does not reach ",
-                       "itself at ", place_, ": ", FirstLine(error.what())));
+                       "itself at ", place_, ": ",
+                       Resolves(world_.address) ? FirstLine(error.what()) : "the name does not resolve"));
     }
     if (keeps_store()) {
       throw Error(Join("MASTER_PORT: expected a free port for rank 0 to listen at, found that ", world_.port,
                        " cannot be had: ", FirstLine(error.what())));
     }
-    throw Error(Join("MASTER_ADDR, MASTER_PORT: expected ", world_.agent_store ? "torchrun" : "rank 0",
-                     " to listen at ", place_, " within ", timeout_s_, " s (--dist-timeout), found nobody"));
+    throw Error(
+        Join("MASTER_ADDR, MASTER_PORT: expected ", world_.agent_store ? "torchrun" : "rank 0",
+             " to listen at ", place_, " within ", timeout_s_, " s (--dist-timeout), found ",
+             Resolves(world_.address) ? "nobody" : Join("that ", world_.address, " does not resolve")));
   }
 }
 

@@ -1,5 +1,8 @@
 // Policies with reservations against the rules that they are with known weights, and `berth evolve`.
+#include <atomic>
+#include <chrono>
 #include <cmath>
+#include <thread>
 
 #include "data/sequence.hpp"
 #include "data/workloads.hpp"
@@ -209,6 +212,26 @@ TEST_CASE("evolve: the start is the answer where the search ends behind it") {
   CHECK(search(8, 8).chosen > 0);
   evolution.choose_window = {160, 200};
   CHECK_THROWS_WITH(search(1, 8), Catch::Contains("expected at least 50 jobs to choose on, found 40"));
+}
+
+TEST_CASE("evolve: interrupted within a run, it answers with what it had") {
+  // GPUs fail every 7 s: hardly any job gets through, and no run ends.
+  ScenarioData data = Areas(7, 200, {ClockKind::kEvent}).data();
+  data.features = ParseFeatures("failures(mtbf_h=0.002,repair_h=0.002)");
+  const Scenario log(std::move(data));
+  Evolution evolution = Small(log);
+  evolution.generations = 2;
+  std::atomic<bool> stop{false};
+  evolution.interrupted = &stop;
+  std::thread timer([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    stop = true;
+  });
+  const Evolved found = Evolve(evolution);
+  timer.join();
+  CHECK(found.generations == 0);
+  CHECK(found.chosen == 0);
+  CHECK(found.choices.empty());
 }
 
 TEST_CASE("evolve: a piece of a log is that sequence, scaled") {

@@ -39,7 +39,9 @@ void AddEvolveOptions(Options& options) {
   options.Value("hinges", "0", "units beside the linear part of the score");
   options.Value("start", "request=1,gang=1.1", "cost of channels of jobs and pairs to start from; others 0");
   options.Value("step", "0.3", "first standard deviation of every number");
-  options.Value("reference", "saf", "scheduler that slowdowns and waits are divided by");
+  options.Value(
+      "reference", "auto",
+      "scheduler that slowdowns and waits are divided by; auto: saf with this semantics and backfilling");
   options.Value("penalty", "0", "for p99 and maximum waits beyond --margin times the reference's");
   options.Value("margin", "1", "of the waits, times the reference's");
   options.Value("population", "0", "candidates a generation; 0 = 4 + 3 ln(numbers)");
@@ -49,6 +51,13 @@ void AddEvolveOptions(Options& options) {
                 "runs at once; the answer does not depend on it");
   options.Switch("dry-run", "resolve every option, and stop");
   options.Output("out", "write the policy to this file (.h5)");
+}
+
+// SAF under the rules that the policy is under, so that the two can be compared.
+std::string SafUnder(const MdpSpec& mdp, Reserve reserve) {
+  const bool commit = mdp.semantics == Semantics::kCommit;
+  const bool easy = commit ? mdp.commit_backfill : reserve == Reserve::kEasy;
+  return Join("saf(semantics=", ToString(mdp.semantics), ",backfill=", easy ? "easy" : "none", ")");
 }
 
 // "LOW:HIGH", both above 0.
@@ -97,7 +106,8 @@ Json Validate(const Evolution& evolution, const PolicyBundle& found, const Windo
     }
     const Interval mean = BootstrapMean(slowdowns, 0);
     const Metrics m = row.Combined();
-    table.AddRow({role, Join(Fixed(mean.mean, 2), " [", Fixed(mean.low, 2), ", ", Fixed(mean.high, 2), "]"),
+    table.AddRow({row.scheduler == "reference" ? evolution.reference : role,
+                  Join(Fixed(mean.mean, 2), " [", Fixed(mean.low, 2), ", ", Fixed(mean.high, 2), "]"),
                   Hours(m.p99_wait_s), Hours(m.max_wait_s)});
     rows.push_back(RowJson(row));
   }
@@ -124,15 +134,21 @@ int RunEvolve(const std::vector<std::string>& arguments) {
   const Scenario log = workload.source->Make(0, Split::kTrain, 0, 0);
   evolution.log = &log;
   evolution.mdp = ResolveProcess(options, log.data().knowledge);
+  if (options.Text("work-conserving") == "auto") evolution.mdp.work_conserving = true;
   if (evolution.mdp.semantics == Semantics::kRedecide && !evolution.mdp.work_conserving) {
     throw Error(Join(options.Where("work-conserving"),
                      ": expected true with semantics redecide, for what is searched does not score `done`"));
   }
   evolution.reserve = InOption(options, "reserve", [&] { return ParseReserve(options.Text("reserve")); });
+  if (evolution.reserve != Reserve::kNone && evolution.mdp.semantics == Semantics::kCommit) {
+    throw Error(Join(options.Where("reserve"), ": expected none with semantics commit, found ",
+                     options.Text("reserve")));
+  }
   evolution.hinges = static_cast<int>(options.Integer("hinges", 0, 1000));
   evolution.start = options.Text("start");
   evolution.step = options.Number("step", 1e-9, 1e9);
   evolution.reference = options.Text("reference");
+  if (evolution.reference == "auto") evolution.reference = SafUnder(evolution.mdp, evolution.reserve);
   InOption(options, "reference", [&] { return MakeScheduler(evolution.reference, AllSchedulers()); });
   evolution.window = JobsOf(options, "jobs", log);
   evolution.jobs = static_cast<int>(options.Integer("piece", 1, 1'000'000'000));
@@ -180,6 +196,10 @@ int RunEvolve(const std::vector<std::string>& arguments) {
   SaveBundle(found.bundle, out);
   std::cout << found.generations << " generations, " << found.decisions << " decisions, answer of generation "
             << found.chosen << "; wrote " << out << "\n";
+  for (const auto& [generation, value] : found.choices) {
+    std::cout << "to choose from: generation " << generation << ", " << Fixed(value, 3) << " of "
+              << evolution.reference << " with its penalty, on " << evolution.choose << " pieces\n";
+  }
   Json json;
   json["generations"] = found.generations;
   json["decisions"] = found.decisions;

@@ -27,5 +27,6 @@ build_quietly() {
   mkdir -p "$top/build"
   configure_once
   # torchrun and srun start several at once: one builds, the others wait and find everything done
+  flock -n "$top/build/lock" true || echo "$(basename "$0"): waits for another build in ${build#"$top"/}" >&2
   flock "$top/build/lock" ninja -C "$build" -j "$(nproc)" --quiet "$@" >&2
 }

@@ -73,8 +73,10 @@ class Plays {
   }
 
  private:
-  static Played Play(const Scenario& scenario, Scheduler& scheduler, const std::string& name) {
-    const RunResult run = Run(scenario, scheduler, name, {});
+  Played Play(const Scenario& scenario, Scheduler& scheduler, const std::string& name) const {
+    RunOptions options;
+    options.progress = [this](const Simulator& /*now*/) { return !evolution_.Interrupted(); };
+    const RunResult run = Run(scenario, scheduler, name, options);
     const Metrics& m = run.metrics;
     return {m.hpc_bounded_slowdown, m.p99_wait_s, m.max_wait_s, run.decisions};
   }
@@ -140,11 +142,12 @@ Evolved Evolve(const Evolution& evolution) {
     generation.push_back(search.generation());
     bundles.push_back(scorer.Bundle(search.mean()));
   };
-  while (search.generation() < evolution.generations && !(evolution.interrupted && *evolution.interrupted)) {
+  while (search.generation() < evolution.generations && !evolution.Interrupted()) {
     std::vector<PolicyBundle> candidates;
     for (const std::vector<double>& point : search.Ask()) candidates.push_back(scorer.Bundle(point));
     plays.Draw(evolution.window, evolution.pieces, Split::kTrain, search.generation(), team);
     const std::vector<double> values = plays(candidates, team, found.decisions);
+    if (evolution.Interrupted()) break;  // runs were cut short: they say nothing
     search.Tell(values);
     if (evolution.on_generation) {
       evolution.on_generation(search.generation(), *std::min_element(values.begin(), values.end()),
@@ -154,10 +157,13 @@ Evolved Evolve(const Evolution& evolution) {
   }
   if (search.generation() > 0) keep();
   std::size_t best = bundles.size() - 1;
-  if (evolution.choose > 0) {
+  if (evolution.choose > 0 && !evolution.Interrupted()) {
     plays.Draw(evolution.choose_window, evolution.choose, Split::kEvaluate, 0, team);
     const std::vector<double> values = plays(bundles, team, found.decisions);
-    best = U(static_cast<int>(std::min_element(values.begin(), values.end()) - values.begin()));
+    if (!evolution.Interrupted()) {
+      best = U(static_cast<int>(std::min_element(values.begin(), values.end()) - values.begin()));
+      for (std::size_t i = 0; i < values.size(); ++i) found.choices.emplace_back(generation[i], values[i]);
+    }
   }
   found.bundle = std::move(bundles[best]);
   found.chosen = generation[best];

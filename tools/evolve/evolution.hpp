@@ -14,6 +14,7 @@
 #include <atomic>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "env/metrics.hpp"
@@ -46,13 +47,15 @@ struct Evolution {
   int threads = 1;
   std::function<void(int generation, double best, double step)> on_generation = nullptr;
   const std::atomic<bool>* interrupted = nullptr;
+  bool Interrupted() const { return interrupted != nullptr && *interrupted; }
 };
 
 struct Evolved {
   PolicyBundle bundle;  // with examples of its own
   int generations = 0;
-  std::int64_t decisions = 0;  // of all candidates
-  int chosen = 0;              // generation of the answer; 0 = the start
+  std::int64_t decisions = 0;                   // of all candidates
+  int chosen = 0;                               // generation of the answer; 0 = the start
+  std::vector<std::pair<int, double>> choices;  // where chosen: generation, value on the pieces to choose on
 };
 
 // Same seed and generations: same result on any number of threads. Throws Error for what cannot run.

@@ -106,15 +106,17 @@ std::string Detail(const TrainProgress& now, const std::string& metric) {
   return text;
 }
 
+void ExpectRedecide(const Options& options, const MdpSpec& mdp) {
+  if (mdp.semantics == Semantics::kRedecide) return;
+  throw Error(Join(options.Where("validate"), ": expected with it --semantics redecide, found ",
+                   ToString(mdp.semantics)));
+}
+
 // Workloads as episodes see them, and as long again behind the measured jobs, so that starving pays nobody.
 std::optional<Validation> MakeValidation(Options& options, const EnvironmentChoice& choice,
                                          const TrainRequest& request) {
   const auto workloads = static_cast<int>(options.Integer("validate", 0, 100000));
   if (workloads == 0) return std::nullopt;
-  if (request.mdp.semantics != Semantics::kRedecide) {
-    throw Error(Join(options.Where("validate"), ": expected with it --semantics redecide, found ",
-                     ToString(request.mdp.semantics)));
-  }
   Tuning on;
   on.source = choice.source;
   on.reward = request.mdp.reward;
@@ -199,6 +201,8 @@ int RunTrain(const std::vector<std::string>& arguments) {
   const ObservationLayout layout =
       EncoderOf(request.mdp.encoder).Layout(request.mdp.visible, sample.num_types());
   CheckObservations(num_envs, layout.size(), Join(options.Where("visible"), ", ", options.Where("envs")));
+  const std::int64_t validations = options.Integer("validations", 1, 1000000);
+  if (options.Integer("validate", 0, 100000) > 0) ExpectRedecide(options, request.mdp);
   if (options.Bool("dry-run")) {
     std::cout << SettingsText(sample) << "\nmdp " << request.mdp.ToString() << "\nworkload "
               << request.workload << "\n"
@@ -217,7 +221,6 @@ int RunTrain(const std::vector<std::string>& arguments) {
   request.env = env.get();
 
   std::optional<Validation> validation = MakeValidation(options, choice, request);
-  const std::int64_t validations = options.Integer("validations", 1, 1000000);
   if (validation) {
     request.validate_every = std::max<std::int64_t>(1, request.steps / validations);
     if (writes) request.on_validate = [&](std::int64_t steps) { validation->Measure(steps); };

@@ -57,7 +57,7 @@ bool Fits(const Node& node, const Pod& pod) {
 }
 
 void Place(Node& node, const Pod& pod, int gpu) {
-  BERTH_DCHECK(Fits(node, pod));
+  BERTH_DCHECK(Fits(node, pod), pod.gpus, " GPUs of ", pod.milli);
   node.cpu -= pod.cpu;
   node.memory -= pod.memory;
   ++node.pods_of_affinity[U(AffinityOf(pod))];

@@ -2,9 +2,15 @@
 #define CATCH_CONFIG_RUNNER
 #include <torch/torch.h>
 
+#include <cstdlib>
+
 #include "tests/listener.hpp"
 
 int main(int argc, char** argv) {
+  // c10d notes its operations in one recorder a process, whose map of groups is written without a lock. Tests
+  // run several ranks as threads of one process, and now and then died of it; a rank of berth is a process.
+  setenv("TORCH_FR_BUFFER_SIZE", "0", 1);
+  setenv("TORCH_NCCL_TRACE_BUFFER_SIZE", "0", 1);  // its older name
   at::set_num_threads(1);
   return Catch::Session().run(argc, argv);
 }

@@ -31,14 +31,12 @@ constexpr ChannelInfo kExtra[] = {
     {"place", "ln(1 + candidates before it by area) / 5; area = requested seconds on its fastest type x gang",
      0, 3},
     {"tried",
-     "1 = gain and doubt are known: of `tried` jobs three quarters of least area, the rest who waited "
-     "longest; "
+     "1 = gain and doubt are known: of the `tried` jobs of least area and the `oldest` of the others; "
      "redecide: 0 where nobody fits now",
      0, 1},
     {"gain",
      "10 x what the mean cost of the queue falls by where this job goes first, not the one of least area, "
-     "over "
-     "the latter's, within [-4, 4]; -4 where not tried. Cost: sum of bounded slowdown + `hour` x hours "
+     "over the latter's, within [-4, 4]; -4 where not tried. Cost: sum of bounded slowdown + `hour` x hours "
      "waited",
      -4, 4},
     {"doubt", "10 x the standard error of that mean, over the same, at most 4; 0 where not tried", 0, 4},
@@ -278,8 +276,7 @@ constexpr ParamInfo kParams[] = {
     {"hour", "0", "what an hour of waiting costs, where 1 is a job that does not wait"},
     {"backfill", "auto",
      "behind a job that does not fit: easy (for --reserve easy) | none (for head); auto: easy under "
-     "redecide, "
-     "what the process does under commit"},
+     "redecide, what the process does under commit"},
 };
 
 std::unique_ptr<Encoder> Make(Params& params, const MdpSpec& mdp) {

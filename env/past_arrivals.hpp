@@ -2,8 +2,6 @@
 // between arrivals and jobs independently of each other.
 #pragma once
 
-#include <vector>
-
 #include "env/cluster_view.hpp"
 #include "env/rng.hpp"
 

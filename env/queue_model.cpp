@@ -29,9 +29,14 @@ void QueueModel::Reset(int types, double now, std::span<const int> room) {
 void QueueModel::Runs(double end, int type, int gpus) {
   if (end == kNever) return;
   all_room_[U(type)] += gpus;
-  const Running run{end, type, gpus};
+  Insert({end, type, gpus}, 0, begin_running_);
+}
+
+// Behind those of the same end; before `from` all have ended.
+void QueueModel::Insert(const Running& run, std::size_t from, std::vector<Running>& by_end) {
   const auto later = [](const Running& a, const Running& b) { return a.end < b.end; };
-  begin_running_.insert(std::upper_bound(begin_running_.begin(), begin_running_.end(), run, later), run);
+  const auto begin = by_end.begin() + static_cast<std::ptrdiff_t>(from);
+  by_end.insert(std::upper_bound(begin, by_end.end(), run, later), run);
 }
 
 bool QueueModel::EverFits(int gang, std::span<const double> seconds) const {
@@ -96,22 +101,24 @@ double QueueModel::Seconds(int job, int type) const {
   return seconds_[U(job) * U(types_) + U(type)];
 }
 
-int QueueModel::FastestFit(int job) const {
+template <typename Allowed>
+int QueueModel::FastestFit(int job, Allowed allowed) const {
   int best = -1;
   for (int type = 0; type < types_; ++type) {
-    if (Seconds(job, type) == kNever || jobs_[U(job)].gang > room_[U(type)]) continue;
+    if (Seconds(job, type) == kNever || jobs_[U(job)].gang > room_[U(type)] || !allowed(type)) continue;
     if (best < 0 || Seconds(job, type) < Seconds(job, best)) best = type;
   }
   return best;
 }
 
+int QueueModel::FastestFit(int job) const {
+  return FastestFit(job, [](int /*type*/) { return true; });
+}
+
 void QueueModel::Start(int job, int type) {
   const Job& it = jobs_[U(job)];
   const double seconds = Seconds(job, type);
-  const Running run{now_ + seconds, type, it.gang};
-  const auto from = running_.begin() + static_cast<std::ptrdiff_t>(ended_);
-  const auto later = [](const Running& a, const Running& b) { return a.end < b.end; };
-  running_.insert(std::upper_bound(from, running_.end(), run, later), run);
+  Insert({now_ + seconds, type, it.gang}, ended_, running_);
   room_[U(type)] -= it.gang;
   started_[U(job)] = 1;
   const double waited = now_ - it.arrival;
@@ -149,11 +156,8 @@ void QueueModel::Fill(int but, double shadow) {
   std::size_t kept = 0;
   for (int job : by_arrival_) {
     if (started_[U(job)] != 0) continue;
-    int best = -1;
-    for (int type = 0; type < types_ && job != but; ++type) {
-      if (jobs_[U(job)].gang > room_[U(type)] || !(now_ + Seconds(job, type) < shadow)) continue;
-      if (best < 0 || Seconds(job, type) < Seconds(job, best)) best = type;
-    }
+    const int best =
+        job == but ? -1 : FastestFit(job, [&](int type) { return now_ + Seconds(job, type) < shadow; });
     if (best >= 0) {
       Start(job, best);
     } else {
@@ -204,15 +208,12 @@ void QueueModel::FillEasy(std::size_t from, int head) {
   Shadow shadow = WhenFits(head);
   for (std::size_t i = from; i < queue_.size(); ++i) {
     const int job = queue_[i], gang = jobs_[U(job)].gang;
-    int best = -1;
-    for (int type = 0; type < types_; ++type) {
-      const double seconds = Seconds(job, type);
-      if (seconds == kNever || gang > room_[U(type)]) continue;
-      if (type == shadow.type && now_ + seconds > shadow.time && gang > shadow.spare) continue;
-      if (best < 0 || seconds < Seconds(job, best)) best = type;
-    }
+    const auto delays = [&](int type) {  // unless it takes spare GPUs
+      return type == shadow.type && now_ + Seconds(job, type) > shadow.time;
+    };
+    const int best = FastestFit(job, [&](int type) { return !delays(type) || gang <= shadow.spare; });
     if (best < 0) continue;
-    if (best == shadow.type && now_ + Seconds(job, best) > shadow.time) shadow.spare -= gang;
+    if (delays(best)) shadow.spare -= gang;
     Start(job, best);
   }
 }

@@ -57,8 +57,12 @@ class QueueModel {
     int type, spare;
   };
 
+  static void Insert(const Running& run, std::size_t from, std::vector<Running>& by_end);
   int Add(double arrival, int gang, std::span<const double> seconds);
   double Seconds(int job, int type) const;
+  // The fastest type with room that `allowed(type)`, -1 = none.
+  template <typename Allowed>
+  int FastestFit(int job, Allowed allowed) const;
   int FastestFit(int job) const;
   void Start(int job, int type);
   bool NextEnd();                             // the time of the next end; frees its GPUs

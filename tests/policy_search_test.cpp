@@ -50,6 +50,21 @@ PolicySearch Small(std::uint64_t seed) {
   return search;
 }
 
+// `value` of twelve runs on workloads that no search draws, added up.
+template <typename Value>
+double SumOverUnseen(const PolicySearch& search, const PolicyBundle& bundle, const Window& window,
+                     Value value) {
+  double sum = 0.0;
+  for (std::uint32_t i = 0; i < 12; ++i) {
+    const Scenario scenario = search.source->Make(99, Split::kEvaluate, 0, i, search.jobs);
+    const auto scheduler = MakePolicyScheduler(bundle, "policy", /*sample=*/false);
+    RunOptions options;
+    options.window = window;
+    sum += value(Run(scenario, *scheduler, "policy", options).metrics);
+  }
+  return sum;
+}
+
 std::vector<float> Flat(const PolicyBundle& bundle) {
   std::vector<float> all;
   for (const NamedArray& array : bundle.arrays)
@@ -105,15 +120,9 @@ TEST_CASE("policy search: a random policy becomes a better one on unseen workloa
   search.learning_rate = 0.1;
   const SearchedPolicy found = SearchPolicy(search);
   const auto mean = [&](const PolicyBundle& bundle) {
-    double sum = 0.0;
-    for (std::uint32_t i = 0; i < 12; ++i) {
-      const Scenario scenario = search.source->Make(99, Split::kEvaluate, 0, i, search.jobs);
-      const auto scheduler = MakePolicyScheduler(bundle, "policy", /*sample=*/false);
-      RunOptions options;
-      options.window = search.window;
-      sum += std::log(Run(scenario, *scheduler, "policy", options).metrics.mean_jct_s);
-    }
-    return sum / 12.0;
+    return SumOverUnseen(search, bundle, search.window,
+                         [](const Metrics& metrics) { return std::log(metrics.mean_jct_s); }) /
+           12.0;
   };
   CHECK(mean(found.bundle) < mean(search.start) - 0.02);
 }
@@ -127,13 +136,7 @@ TEST_CASE("policy search: another reward is what gets less") {
   search.reward = "cost";
   const SearchedPolicy found = SearchPolicy(search);
   const auto cost = [&](const PolicyBundle& bundle) {
-    double sum = 0.0;
-    for (std::uint32_t i = 0; i < 12; ++i) {
-      const Scenario scenario = search.source->Make(99, Split::kEvaluate, 0, i, search.jobs);
-      const auto scheduler = MakePolicyScheduler(bundle, "policy", /*sample=*/false);
-      sum += Run(scenario, *scheduler, "policy", {}).metrics.cost;
-    }
-    return sum;
+    return SumOverUnseen(search, bundle, {}, [](const Metrics& metrics) { return metrics.cost; });
   };
   CHECK(cost(found.bundle) < 0.98 * cost(search.start));
   CHECK(found.bundle.mdp.reward == "cost");

@@ -287,8 +287,7 @@ void ReportLublin(const LearnedSettings& settings, const ReproductionRuns& runs,
       "job blocks until it fits, BF is the published backfilling; `redecide`: clock `event`, every event "
       "looks afresh, BF is textbook EASY for the rules. Published: Zhang et al. (RLScheduler), SC 2020, and "
       "reruns of its authors' code (traces/PROTOCOL.md §3-4). The mean alone rewards starving large jobs: "
-      "p99 "
-      "wait is the mean over sequences, the maximum is over all; Gini is of the jobs' bounded slowdowns. "
+      "p99 wait is the mean over sequences, the maximum is over all; Gini is of the jobs' bounded slowdowns. "
       "Weights are searched on the other log alone; what the encoder `Lookahead` shows was designed on "
       "windows of both (tools/evolve/README.md).");
   std::vector<Cells> csv;

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "env/check.hpp"
-#include "env/index.hpp"
+#include "env/base/check.hpp"
+#include "env/base/index.hpp"
 
 namespace berth {
 namespace {

@@ -3,7 +3,7 @@
 #include <interfaces/highs_c_api.h>
 
 #include "baselines/embedding.hpp"
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 
 namespace berth {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "baselines/lp.hpp"
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 
 namespace berth {
 namespace {

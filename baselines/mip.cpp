@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 
 namespace berth {
 

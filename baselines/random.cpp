@@ -3,8 +3,8 @@
 #include <optional>
 
 #include "baselines/schedulers.hpp"
-#include "env/plan.hpp"
-#include "env/rng.hpp"
+#include "env/base/rng.hpp"
+#include "env/sim/plan.hpp"
 
 namespace berth {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "env/features/checkpoints.hpp"
-#include "env/features/topology.hpp"
+#include "env/features/checkpoints/checkpoints.hpp"
+#include "env/features/topology/topology.hpp"
 
 namespace berth {
 

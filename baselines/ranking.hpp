@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "env/plan.hpp"
-#include "env/spec.hpp"
+#include "env/base/spec.hpp"
+#include "env/sim/plan.hpp"
 
 namespace berth {
 
@@ -29,7 +29,7 @@ inline constexpr ParamInfo kOvertakeParam = {
 void StartByRank(const ClusterView& view, Ranking& ranking, bool overtake, Plan& plan);
 
 // Sooner or later: it has a rate there, and the type as many GPUs as its gang, which those of a part of a
-// cluster (env/view_part.hpp) need not have.
+// cluster (env/sim/view_part.hpp) need not have.
 bool CanRun(const ClusterView& view, int job, int type);
 
 // May a scheduler say on which devices jobs run? Where nodes have limited cores and memory, or GPUs are held
@@ -37,8 +37,8 @@ bool CanRun(const ClusterView& view, int job, int type);
 bool NamesDevices(const ClusterView& view);
 
 // Seconds without progress of a start on `type` by a job that was last on type `last` (-1: nowhere yet) and
-// is stopped there first if it still runs (env/scenario.hpp: Costs; feature checkpoints: save, load and cold
-// start, by the job's size, with the storage to itself).
+// is stopped there first if it still runs (env/sim/scenario.hpp: Costs; feature checkpoints: save, load and
+// cold start, by the job's size, with the storage to itself).
 double StartSeconds(const ClusterView& view, int job, int last, int type);
 // The same for running on `type` next; 0 where it runs there already.
 double ChangeSeconds(const ClusterView& view, int job, int type);

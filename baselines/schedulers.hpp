@@ -3,7 +3,7 @@
 // declaration), a line without its file fails to link.
 #pragma once
 
-#include "env/scheduler.hpp"
+#include "env/sim/scheduler.hpp"
 
 #define BERTH_BASELINES(X) \
   X(Queue)                 \

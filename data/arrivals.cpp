@@ -3,7 +3,7 @@
 #include <cmath>
 #include <vector>
 
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 
 namespace berth {
 namespace {

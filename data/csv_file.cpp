@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "env/check.hpp"
-#include "env/spec.hpp"
+#include "env/base/check.hpp"
+#include "env/base/spec.hpp"
 
 namespace berth {
 namespace {

@@ -15,7 +15,7 @@
 #include "data/throughputs.hpp"
 #include "data/workload_list.hpp"
 #include "data/workloads.hpp"
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 
 namespace berth {
 namespace {

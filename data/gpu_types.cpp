@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "data/workloads.hpp"
-#include "env/check.hpp"
-#include "env/spec.hpp"
+#include "env/base/check.hpp"
+#include "env/base/spec.hpp"
 
 namespace berth {
 namespace {

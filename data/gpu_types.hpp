@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "env/scenario.hpp"
+#include "env/sim/scenario.hpp"
 
 namespace berth {
 

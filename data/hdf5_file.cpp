@@ -15,7 +15,7 @@
 #include <type_traits>
 
 #include "data/text_file.hpp"
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 
 namespace berth::h5 {
 namespace {

@@ -5,7 +5,7 @@
 #include "data/csv_file.hpp"
 #include "data/rigid_trace.hpp"
 #include "data/workload_list.hpp"
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 
 namespace berth {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "data/csv_file.hpp"
-#include "env/check.hpp"
-#include "env/spec.hpp"
+#include "env/base/check.hpp"
+#include "env/base/spec.hpp"
 
 namespace berth {
 namespace {

@@ -11,8 +11,8 @@
 
 #include "data/openb.hpp"
 #include "data/workload_list.hpp"
-#include "env/check.hpp"
-#include "env/index.hpp"
+#include "env/base/check.hpp"
+#include "env/base/index.hpp"
 
 namespace berth {
 namespace {

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "data/workload_list.hpp"
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 
 namespace berth {
 

@@ -13,10 +13,10 @@
 #include "data/columns.hpp"
 #include "data/hdf5_file.hpp"
 #include "data/workloads.hpp"
-#include "env/check.hpp"
-#include "env/features/monitoring.hpp"
-#include "env/simulator.hpp"
-#include "env/spec.hpp"
+#include "env/base/check.hpp"
+#include "env/base/spec.hpp"
+#include "env/features/monitoring/monitoring.hpp"
+#include "env/sim/simulator.hpp"
 
 namespace berth {
 namespace {

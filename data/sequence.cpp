@@ -1,6 +1,6 @@
 #include "data/sequence.hpp"
 
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 
 namespace berth {
 

@@ -1,7 +1,7 @@
 // A run of jobs cut out of a log as the published batch-scheduling experiments cut it.
 #pragma once
 
-#include "env/scenario.hpp"
+#include "env/sim/scenario.hpp"
 
 namespace berth {
 

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <vector>
 
-#include "env/check.hpp"
-#include "env/portable_math.hpp"
-#include "env/scenario.hpp"
+#include "env/base/check.hpp"
+#include "env/base/portable_math.hpp"
+#include "env/sim/scenario.hpp"
 
 namespace berth {
 namespace {

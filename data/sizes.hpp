@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <string>
 
-#include "env/rng.hpp"
-#include "env/spec.hpp"
+#include "env/base/rng.hpp"
+#include "env/base/spec.hpp"
 
 namespace berth {
 

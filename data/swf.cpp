@@ -15,7 +15,7 @@
 #include "data/rigid_trace.hpp"
 #include "data/text_file.hpp"
 #include "data/workload_list.hpp"
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 
 namespace berth {
 namespace {

@@ -7,7 +7,7 @@
 #include "data/throughputs.hpp"
 #include "data/workload_list.hpp"
 #include "data/workloads.hpp"
-#include "env/portable_math.hpp"
+#include "env/base/portable_math.hpp"
 
 namespace berth {
 namespace {

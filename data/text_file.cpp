@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "env/check.hpp"
-#include "env/spec.hpp"
+#include "env/base/check.hpp"
+#include "env/base/spec.hpp"
 
 namespace berth {
 namespace {

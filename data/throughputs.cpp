@@ -4,9 +4,9 @@
 #include <map>
 #include <string_view>
 
-#include "env/check.hpp"
-#include "env/index.hpp"
-#include "env/spec.hpp"
+#include "env/base/check.hpp"
+#include "env/base/index.hpp"
+#include "env/base/spec.hpp"
 
 namespace berth {
 namespace {

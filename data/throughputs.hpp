@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "env/scenario.hpp"
+#include "env/sim/scenario.hpp"
 
 namespace berth {
 

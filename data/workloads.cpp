@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "data/workload_list.hpp"
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 
 namespace berth {
 namespace {

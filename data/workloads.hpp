@@ -5,10 +5,10 @@
 #include <span>
 #include <string>
 
-#include "env/metrics.hpp"
-#include "env/scenario.hpp"
-#include "env/scenario_source.hpp"
-#include "env/spec.hpp"
+#include "env/base/spec.hpp"
+#include "env/gym/scenario_source.hpp"
+#include "env/sim/metrics.hpp"
+#include "env/sim/scenario.hpp"
 
 namespace berth {
 

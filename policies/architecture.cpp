@@ -1,6 +1,6 @@
 #include "policies/architecture.hpp"
 
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 
 namespace berth {
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "env/observation.hpp"
-#include "env/spec.hpp"
+#include "env/base/spec.hpp"
+#include "env/gym/observation.hpp"
 #include "policies/bundle.hpp"
 #include "policies/dense.hpp"
 #include "policies/inference.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "data/hdf5_file.hpp"
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 
 namespace berth {
 

@@ -5,9 +5,9 @@
 #include <limits>
 
 #include "data/hdf5_file.hpp"
-#include "env/check.hpp"
-#include "env/encoder.hpp"
-#include "env/spec.hpp"
+#include "env/base/check.hpp"
+#include "env/base/spec.hpp"
+#include "env/gym/encoder.hpp"
 #include "policies/architecture.hpp"
 #include "policies/attributes.hpp"
 #include "policies/mdp_io.hpp"

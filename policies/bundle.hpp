@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "env/mdp.hpp"
-#include "env/observation.hpp"
+#include "env/gym/mdp.hpp"
+#include "env/gym/observation.hpp"
 
 namespace berth {
 

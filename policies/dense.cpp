@@ -4,8 +4,8 @@
 #include <cmath>
 #include <cstddef>
 
-#include "env/batch_math.hpp"
-#include "env/vector_unit.hpp"
+#include "env/base/batch_math.hpp"
+#include "env/base/vector_unit.hpp"
 
 namespace berth {
 namespace {

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <numeric>
 
-#include "env/check.hpp"
-#include "env/index.hpp"
-#include "env/simulator.hpp"
+#include "env/base/check.hpp"
+#include "env/base/index.hpp"
+#include "env/sim/simulator.hpp"
 
 namespace berth {
 namespace {

@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
-#include "env/cluster_view.hpp"
-#include "env/scenario.hpp"
-#include "env/sim_state.hpp"
+#include "env/sim/cluster_view.hpp"
+#include "env/sim/scenario.hpp"
+#include "env/sim/sim_state.hpp"
 
 namespace berth {
 

@@ -5,9 +5,9 @@
 #include <limits>
 #include <utility>
 
-#include "env/candidates.hpp"
-#include "env/check.hpp"
-#include "env/index.hpp"
+#include "env/base/check.hpp"
+#include "env/base/index.hpp"
+#include "env/gym/candidates.hpp"
 #include "policies/architecture.hpp"
 #include "policies/schedulers.hpp"
 

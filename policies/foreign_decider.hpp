@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "env/decision.hpp"
-#include "env/encoder.hpp"
-#include "env/scheduler.hpp"
+#include "env/gym/encoder.hpp"
+#include "env/sim/decision.hpp"
+#include "env/sim/scheduler.hpp"
 #include "policies/bundle.hpp"
 #include "policies/foreign_cluster.hpp"
 #include "policies/inference.hpp"

@@ -1,6 +1,6 @@
 #include "policies/inference.hpp"
 
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 #include "policies/architecture.hpp"
 
 namespace berth {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <span>
 
-#include "env/observation.hpp"
+#include "env/gym/observation.hpp"
 #include "policies/bundle.hpp"
 
 namespace berth {

@@ -1,6 +1,6 @@
 #include "policies/mdp_io.hpp"
 
-#include "env/encoder.hpp"
+#include "env/gym/encoder.hpp"
 #include "policies/attributes.hpp"
 
 namespace berth {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "data/hdf5_file.hpp"
-#include "env/mdp.hpp"
+#include "env/gym/mdp.hpp"
 
 namespace berth {
 

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "env/check.hpp"
-#include "env/index.hpp"
+#include "env/base/check.hpp"
+#include "env/base/index.hpp"
 #include "policies/architecture.hpp"
 #include "policies/onnx_layers.hpp"
 

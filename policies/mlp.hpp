@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "env/spec.hpp"
+#include "env/base/spec.hpp"
 #include "policies/dense.hpp"
 
 namespace berth {

@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstring>
 
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 
 namespace berth {
 namespace {

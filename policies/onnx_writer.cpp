@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "env/check.hpp"
-#include "env/encoder.hpp"
+#include "env/base/check.hpp"
+#include "env/gym/encoder.hpp"
 #include "policies/architecture.hpp"
 
 namespace berth {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "env/check.hpp"
-#include "env/index.hpp"
+#include "env/base/check.hpp"
+#include "env/base/index.hpp"
 #include "policies/architecture.hpp"
 #include "policies/onnx_layers.hpp"
 

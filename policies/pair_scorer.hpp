@@ -21,7 +21,7 @@
 
 #include <span>
 
-#include "env/spec.hpp"
+#include "env/base/spec.hpp"
 #include "policies/dense.hpp"
 
 namespace berth {

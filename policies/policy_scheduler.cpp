@@ -6,16 +6,16 @@
 // training.
 #include <algorithm>
 
-#include "env/candidates.hpp"
-#include "env/check.hpp"
-#include "env/commit_backfill.hpp"
-#include "env/encoder.hpp"
-#include "env/estimates.hpp"
-#include "env/index.hpp"
-#include "env/plan.hpp"
-#include "env/portable_math.hpp"
-#include "env/releases.hpp"
-#include "env/rng.hpp"
+#include "env/base/check.hpp"
+#include "env/base/index.hpp"
+#include "env/base/portable_math.hpp"
+#include "env/base/rng.hpp"
+#include "env/gym/candidates.hpp"
+#include "env/gym/commit_backfill.hpp"
+#include "env/gym/encoder.hpp"
+#include "env/predict/releases.hpp"
+#include "env/predict/run_times.hpp"
+#include "env/sim/plan.hpp"
 #include "policies/architecture.hpp"
 #include "policies/schedulers.hpp"
 

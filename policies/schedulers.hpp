@@ -1,7 +1,7 @@
 // Schedulers of this folder, for `tools` and `tests` to join with the baselines.
 #pragma once
 
-#include "env/scheduler.hpp"
+#include "env/sim/scheduler.hpp"
 #include "policies/bundle.hpp"
 
 namespace berth {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "env/index.hpp"
-#include "env/simulator.hpp"
+#include "env/base/index.hpp"
+#include "env/sim/simulator.hpp"
 #include "tests/catch.hpp"
 #include "tests/errors.hpp"
 #include "tests/tiny.hpp"

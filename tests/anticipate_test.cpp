@@ -2,10 +2,10 @@
 #include <numeric>
 
 #include "baselines/schedulers.hpp"
-#include "env/features/latency.hpp"
-#include "env/invariants.hpp"
-#include "env/rng.hpp"
-#include "env/simulator.hpp"
+#include "env/base/rng.hpp"
+#include "env/features/latency/latency.hpp"
+#include "env/sim/invariants.hpp"
+#include "env/sim/simulator.hpp"
 #include "tests/catch.hpp"
 #include "tests/tiny.hpp"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "data/workloads.hpp"
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 #include "tests/catch.hpp"
 
 namespace berth {

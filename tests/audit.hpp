@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "env/auditor.hpp"
-#include "env/invariants.hpp"
-#include "env/simulator.hpp"
+#include "env/sim/auditor.hpp"
+#include "env/sim/invariants.hpp"
+#include "env/sim/simulator.hpp"
 
 namespace berth::test {
 

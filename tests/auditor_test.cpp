@@ -1,12 +1,12 @@
-// The auditor (env/auditor.hpp) agrees with every scheduler's runs, and finds what it is for: bugs put into
-// what it is shown, and whole simulators that work by another law than the scenario's.
+// The auditor (env/sim/auditor.hpp) agrees with every scheduler's runs, and finds what it is for: bugs put
+// into what it is shown, and whole simulators that work by another law than the scenario's.
 #include <functional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "baselines/schedulers.hpp"
-#include "env/rng.hpp"
+#include "env/base/rng.hpp"
 #include "tests/audit.hpp"
 #include "tests/catch.hpp"
 #include "tests/runs.hpp"

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "env/rng.hpp"
-#include "env/scenario.hpp"
+#include "env/base/rng.hpp"
+#include "env/sim/scenario.hpp"
 #include "tests/catch.hpp"
 
 namespace berth {

@@ -6,7 +6,7 @@
 
 #include "baselines/queue/availability_profile.hpp"
 #include "baselines/schedulers.hpp"
-#include "env/metrics.hpp"
+#include "env/sim/metrics.hpp"
 #include "tests/catch.hpp"
 #include "tests/runs.hpp"
 #include "tests/tiny.hpp"

@@ -3,10 +3,10 @@
 #include <cmath>
 
 #include "data/workloads.hpp"
-#include "env/encoder.hpp"
-#include "env/index.hpp"
-#include "env/releases.hpp"
-#include "env/sched_env.hpp"
+#include "env/base/index.hpp"
+#include "env/gym/encoder.hpp"
+#include "env/gym/sched_env.hpp"
+#include "env/predict/releases.hpp"
 #include "policies/schedulers.hpp"
 #include "tests/catch.hpp"
 #include "tests/tiny.hpp"

@@ -1,13 +1,13 @@
 // Logarithms, exponentials and dense products in vectors give the bits of one at a time.
-#include "env/batch_math.hpp"
+#include "env/base/batch_math.hpp"
 
 #include <bit>
 #include <cmath>
 #include <limits>
 #include <vector>
 
-#include "env/portable_math.hpp"
-#include "env/rng.hpp"
+#include "env/base/portable_math.hpp"
+#include "env/base/rng.hpp"
 #include "policies/dense.hpp"
 #include "tests/catch.hpp"
 

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 #include "nlohmann/json.hpp"
 #include "tests/catch.hpp"
 #include "tests/temporary_folder.hpp"

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 #include "tests/catch.hpp"
 
 namespace berth::test {

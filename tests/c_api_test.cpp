@@ -10,10 +10,10 @@
 #include <sstream>
 #include <tuple>
 
-#include "env/check.hpp"
-#include "env/encoder.hpp"
-#include "env/metrics.hpp"
-#include "env/rng.hpp"
+#include "env/base/check.hpp"
+#include "env/base/rng.hpp"
+#include "env/gym/encoder.hpp"
+#include "env/sim/metrics.hpp"
 #include "policies/c_api/berth.h"
 #include "policies/schedulers.hpp"
 #include "tests/binary.hpp"

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "baselines/ranking.hpp"
-#include "env/features/checkpoints.hpp"
-#include "env/simulator.hpp"
+#include "env/features/checkpoints/checkpoints.hpp"
+#include "env/sim/simulator.hpp"
 #include "tests/catch.hpp"
 #include "tests/runs.hpp"
 #include "tests/tiny.hpp"

@@ -1,4 +1,4 @@
-// The symmetries that rows claim (env/scheduler.hpp: Claims), and what Decide allocates. Arrivals, sizes,
+// The symmetries that rows claim (env/sim/scheduler.hpp: Claims), and what Decide allocates. Arrivals, sizes,
 // weights and rates are drawn so that no two choices tie; completions may differ in the last bits, since sums
 // change their order.
 #include <algorithm>
@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "baselines/schedulers.hpp"
-#include "env/rng.hpp"
-#include "env/simulator.hpp"
+#include "env/base/rng.hpp"
+#include "env/sim/simulator.hpp"
 #include "tests/allocations.hpp"
 #include "tests/catch.hpp"
 #include "tests/runs.hpp"

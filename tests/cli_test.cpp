@@ -11,7 +11,7 @@
 
 #include "data/hdf5_file.hpp"
 #include "data/workloads.hpp"
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 #include "tests/binary.hpp"
 #include "tests/catch.hpp"
 #include "tests/child.hpp"

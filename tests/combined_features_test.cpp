@@ -6,12 +6,12 @@
 
 #include "baselines/schedulers.hpp"
 #include "data/workloads.hpp"
-#include "env/encoder.hpp"
-#include "env/features/services.hpp"
-#include "env/metrics.hpp"
-#include "env/rng.hpp"
-#include "env/sched_env.hpp"
-#include "env/simulator.hpp"
+#include "env/base/rng.hpp"
+#include "env/features/services/services.hpp"
+#include "env/gym/encoder.hpp"
+#include "env/gym/sched_env.hpp"
+#include "env/sim/metrics.hpp"
+#include "env/sim/simulator.hpp"
 #include "tests/catch.hpp"
 #include "tests/tiny.hpp"
 

@@ -1,7 +1,7 @@
 // Semantics `commit`: a frozen policy decides as the same network does in its environment, start by start.
 #include "data/workloads.hpp"
-#include "env/metrics.hpp"
-#include "env/sched_env.hpp"
+#include "env/gym/sched_env.hpp"
+#include "env/sim/metrics.hpp"
 #include "policies/schedulers.hpp"
 #include "tests/catch.hpp"
 #include "tests/policies_support.hpp"

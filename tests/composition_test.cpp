@@ -4,7 +4,7 @@
 
 #include "baselines/composition/ucb1.hpp"
 #include "baselines/schedulers.hpp"
-#include "env/rng.hpp"
+#include "env/base/rng.hpp"
 #include "tests/audit.hpp"
 #include "tests/catch.hpp"
 #include "tests/runs.hpp"

@@ -4,8 +4,8 @@
 #include <set>
 #include <vector>
 
-#include "env/rng.hpp"
-#include "env/simulator.hpp"
+#include "env/base/rng.hpp"
+#include "env/sim/simulator.hpp"
 #include "tests/audit.hpp"
 #include "tests/catch.hpp"
 #include "tests/tiny.hpp"

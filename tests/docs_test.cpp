@@ -9,7 +9,7 @@
 #include <set>
 #include <sstream>
 
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 #include "tests/binary.hpp"
 #include "tests/catch.hpp"
 #include "tests/golden.hpp"

@@ -1,9 +1,9 @@
 // Elastic gangs where other features are on: parts of GPUs, slices, cores of nodes, starts that are not yet
 // paid for, pools. By hand.
-#include "env/features/partitions.hpp"
-#include "env/features/services.hpp"
-#include "env/index.hpp"
-#include "env/invariants.hpp"
+#include "env/base/index.hpp"
+#include "env/features/partitions/partitions.hpp"
+#include "env/features/services/services.hpp"
+#include "env/sim/invariants.hpp"
 #include "tests/a100s.hpp"
 #include "tests/audit.hpp"
 #include "tests/runs.hpp"

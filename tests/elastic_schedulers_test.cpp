@@ -4,8 +4,8 @@
 #include <functional>
 #include <map>
 
-#include "env/metrics.hpp"
-#include "env/rng.hpp"
+#include "env/base/rng.hpp"
+#include "env/sim/metrics.hpp"
 #include "tests/catch.hpp"
 #include "tests/runs.hpp"
 #include "tests/tiny.hpp"

@@ -1,11 +1,11 @@
 // Elastic gangs: rates by width against the formulas that they come from, resizes by hand, bad curves.
-#include "env/features/elasticity.hpp"
+#include "env/features/elasticity/elasticity.hpp"
 
 #include <cmath>
 
-#include "env/invariants.hpp"
-#include "env/rng.hpp"
-#include "env/simulator.hpp"
+#include "env/base/rng.hpp"
+#include "env/sim/invariants.hpp"
+#include "env/sim/simulator.hpp"
 #include "tests/catch.hpp"
 #include "tests/tiny.hpp"
 #include "tests/with_features.hpp"

@@ -4,7 +4,7 @@
 
 #include "baselines/schedulers.hpp"
 #include "data/workloads.hpp"
-#include "env/sched_env.hpp"
+#include "env/gym/sched_env.hpp"
 #include "tests/allocations.hpp"
 #include "tests/catch.hpp"
 

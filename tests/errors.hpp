@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "env/check.hpp"
-#include "env/scenario.hpp"
+#include "env/base/check.hpp"
+#include "env/sim/scenario.hpp"
 #include "tests/catch.hpp"
 
 namespace berth::test {

@@ -5,9 +5,9 @@
 
 #include "baselines/schedulers.hpp"
 #include "data/workloads.hpp"
-#include "env/check.hpp"
-#include "env/encoder.hpp"
-#include "env/features/estimates.hpp"
+#include "env/base/check.hpp"
+#include "env/features/estimates/estimates.hpp"
+#include "env/gym/encoder.hpp"
 #include "tests/audit.hpp"
 #include "tests/binary.hpp"
 #include "tests/catch.hpp"

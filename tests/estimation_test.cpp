@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
-#include "env/estimation/estimator.hpp"
-#include "env/estimation/low_rank.hpp"
-#include "env/estimation/nearest_reference.hpp"
-#include "env/estimation/rate_matrix.hpp"
 #include "data/throughputs.hpp"
 #include "data/workloads.hpp"
-#include "env/least_squares.hpp"
-#include "env/rng.hpp"
+#include "env/base/least_squares.hpp"
+#include "env/base/rng.hpp"
+#include "env/predict/estimation/estimator.hpp"
+#include "env/predict/estimation/low_rank.hpp"
+#include "env/predict/estimation/nearest_reference.hpp"
+#include "env/predict/estimation/rate_matrix.hpp"
 #include "tests/catch.hpp"
 
 namespace berth {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "data/hdf5_file.hpp"
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 #include "tests/binary.hpp"
 #include "tests/catch.hpp"
 #include "tests/child.hpp"
@@ -34,7 +34,7 @@ test::Outcome Evaluate(const TemporaryFolder& folder, const std::vector<std::str
 // fcfs loses nothing; `all` also has some that cannot run, which are named below the table.
 const std::vector<std::string> kRun = {
     "--schedulers", "fcfs;all",     "--knowledge", "none", "--workload", "synthetic(rate=1,jobs=24)",
-    "--cluster",    "v100=2,k80=2", "--window",    "4:20",  "--threads",  "1",
+    "--cluster",    "v100=2,k80=2", "--window",    "4:20", "--threads",  "1",
     "--seeds",      "1000:1004"};
 
 std::vector<std::string> With(std::vector<std::string> words, const std::vector<std::string>& more) {

@@ -6,7 +6,7 @@
 
 #include "data/sequence.hpp"
 #include "data/workloads.hpp"
-#include "env/metrics.hpp"
+#include "env/sim/metrics.hpp"
 #include "policies/inference.hpp"
 #include "policies/schedulers.hpp"
 #include "tests/catch.hpp"

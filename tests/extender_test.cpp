@@ -16,10 +16,10 @@
 #include <sstream>
 #include <thread>
 
-#include "env/check.hpp"
-#include "env/encoder.hpp"
-#include "env/metrics.hpp"
-#include "env/rng.hpp"
+#include "env/base/check.hpp"
+#include "env/base/rng.hpp"
+#include "env/gym/encoder.hpp"
+#include "env/sim/metrics.hpp"
 #include "policies/schedulers.hpp"
 #include "tests/binary.hpp"
 #include "tests/catch.hpp"

@@ -1,15 +1,15 @@
 // Failures, drains and spot nodes by hand, against a second simulator that walks every second, and by closed
 // forms; checkpoints against Daly's expected time.
-#include "env/features/failures.hpp"
+#include "env/features/failures/failures.hpp"
 
 #include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <map>
 
-#include "env/features/checkpoints.hpp"
-#include "env/invariants.hpp"
-#include "env/simulator.hpp"
+#include "env/features/checkpoints/checkpoints.hpp"
+#include "env/sim/invariants.hpp"
+#include "env/sim/simulator.hpp"
 #include "tests/catch.hpp"
 #include "tests/errors.hpp"
 #include "tests/strict_order.hpp"

@@ -6,7 +6,7 @@
 #include "baselines/fairness/dominant_shares.hpp"
 #include "baselines/gavel/nash_welfare.hpp"
 #include "baselines/gavel/objective_list.hpp"
-#include "env/rng.hpp"
+#include "env/base/rng.hpp"
 #include "tests/catch.hpp"
 #include "tests/runs.hpp"
 #include "tests/tiny.hpp"

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <string>
 
-#include "env/features/failures.hpp"
-#include "env/simulator.hpp"
+#include "env/features/failures/failures.hpp"
+#include "env/sim/simulator.hpp"
 #include "tests/catch.hpp"
 #include "tests/tiny.hpp"
 

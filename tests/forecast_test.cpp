@@ -2,8 +2,8 @@
 #include <cmath>
 #include <vector>
 
-#include "env/forecast/arrival_forecast.hpp"
-#include "env/rng.hpp"
+#include "env/base/rng.hpp"
+#include "env/predict/forecast/arrival_forecast.hpp"
 #include "tests/catch.hpp"
 
 namespace berth {

@@ -5,10 +5,10 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "env/candidates.hpp"
-#include "env/encoder.hpp"
-#include "env/index.hpp"
-#include "env/rng.hpp"
+#include "env/base/index.hpp"
+#include "env/base/rng.hpp"
+#include "env/gym/candidates.hpp"
+#include "env/gym/encoder.hpp"
 #include "policies/foreign_cluster.hpp"
 #include "tests/binary.hpp"
 #include "tests/catch.hpp"

@@ -8,11 +8,11 @@
 #include <sstream>
 
 #include "data/workloads.hpp"
-#include "env/candidates.hpp"
-#include "env/check.hpp"
-#include "env/encoder.hpp"
-#include "env/metrics.hpp"
-#include "env/rng.hpp"
+#include "env/base/check.hpp"
+#include "env/base/rng.hpp"
+#include "env/gym/candidates.hpp"
+#include "env/gym/encoder.hpp"
+#include "env/sim/metrics.hpp"
 #include "policies/foreign_decider.hpp"
 #include "policies/onnx_writer.hpp"
 #include "policies/schedulers.hpp"

@@ -5,15 +5,15 @@
 #include <thread>
 #include <vector>
 
-#include "env/check.hpp"
-#include "env/event_queue.hpp"
-#include "env/metrics.hpp"
-#include "env/portable_math.hpp"
-#include "env/rng.hpp"
-#include "env/scenario.hpp"
-#include "env/spec.hpp"
-#include "env/statistics.hpp"
-#include "env/thread_team.hpp"
+#include "env/base/check.hpp"
+#include "env/base/portable_math.hpp"
+#include "env/base/rng.hpp"
+#include "env/base/spec.hpp"
+#include "env/base/thread_team.hpp"
+#include "env/sim/event_queue.hpp"
+#include "env/sim/metrics.hpp"
+#include "env/sim/scenario.hpp"
+#include "env/sim/statistics.hpp"
 #include "tests/catch.hpp"
 
 namespace berth {

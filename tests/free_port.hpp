@@ -5,7 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 
 namespace berth::test {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "baselines/schedulers.hpp"
-#include "env/metrics.hpp"
-#include "env/scheduler.hpp"
+#include "env/sim/metrics.hpp"
+#include "env/sim/scheduler.hpp"
 #include "tests/catch.hpp"
 #include "tests/runs.hpp"
 #include "tests/toy_scenarios.hpp"

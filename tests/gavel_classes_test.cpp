@@ -10,8 +10,8 @@
 #include "baselines/gavel/share_embedding.hpp"
 #include "baselines/gavel/share_system.hpp"
 #include "baselines/gavel/water_filling.hpp"
-#include "env/portable_math.hpp"
-#include "env/rng.hpp"
+#include "env/base/portable_math.hpp"
+#include "env/base/rng.hpp"
 #include "tests/catch.hpp"
 
 namespace berth::gavel {

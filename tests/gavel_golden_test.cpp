@@ -8,7 +8,7 @@
 #include <fstream>
 #include <set>
 
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 #include "tests/catch.hpp"
 #include "tests/skip.hpp"
 #include "tests/temporary_folder.hpp"

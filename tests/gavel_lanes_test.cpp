@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "baselines/gavel/lanes.hpp"
-#include "env/rng.hpp"
+#include "env/base/rng.hpp"
 #include "tests/catch.hpp"
 
 namespace berth::gavel {

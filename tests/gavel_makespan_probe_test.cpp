@@ -6,8 +6,8 @@
 #include "baselines/gavel/mixture.hpp"
 #include "baselines/gavel/objectives.hpp"
 #include "baselines/lp.hpp"
-#include "env/portable_math.hpp"
-#include "env/rng.hpp"
+#include "env/base/portable_math.hpp"
+#include "env/base/rng.hpp"
 #include "tests/catch.hpp"
 
 namespace berth::gavel {

@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "baselines/gavel/python_random.hpp"
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 #include "tests/catch.hpp"
 #include "tests/skip.hpp"
 #include "tests/temporary_folder.hpp"

@@ -6,8 +6,8 @@
 
 #include "baselines/gavel/packed_objectives.hpp"
 #include "baselines/gavel/water_filling.hpp"
-#include "env/index.hpp"
-#include "env/rng.hpp"
+#include "env/base/index.hpp"
+#include "env/base/rng.hpp"
 #include "tests/catch.hpp"
 
 namespace berth::gavel {

@@ -10,8 +10,8 @@
 #include "baselines/gavel/objectives.hpp"
 #include "baselines/gavel/throughput.hpp"
 #include "baselines/gavel/water_filling.hpp"
-#include "env/check.hpp"
-#include "env/rng.hpp"
+#include "env/base/check.hpp"
+#include "env/base/rng.hpp"
 #include "tests/catch.hpp"
 
 namespace berth::gavel {

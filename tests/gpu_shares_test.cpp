@@ -4,12 +4,12 @@
 #include <cmath>
 #include <map>
 
-#include "env/features/services.hpp"
-#include "env/features/sharing.hpp"
-#include "env/index.hpp"
-#include "env/metrics.hpp"
-#include "env/rng.hpp"
-#include "env/simulator.hpp"
+#include "env/base/index.hpp"
+#include "env/base/rng.hpp"
+#include "env/features/services/services.hpp"
+#include "env/features/sharing/sharing.hpp"
+#include "env/sim/metrics.hpp"
+#include "env/sim/simulator.hpp"
 #include "tests/audit.hpp"
 #include "tests/catch.hpp"
 #include "tests/errors.hpp"

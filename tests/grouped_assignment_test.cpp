@@ -1,6 +1,6 @@
 // The assignment to groups against the plain one with a column for every place, its prices
 // against the duals of the linear program.
-#include "env/grouped_assignment.hpp"
+#include "env/base/grouped_assignment.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -8,8 +8,8 @@
 
 #include "baselines/cheapest_assignment.hpp"
 #include "baselines/lp.hpp"
-#include "env/index.hpp"
-#include "env/rng.hpp"
+#include "env/base/index.hpp"
+#include "env/base/rng.hpp"
 #include "tests/catch.hpp"
 
 namespace berth {

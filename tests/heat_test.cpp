@@ -1,9 +1,9 @@
-// Temperatures (env/features/heat.hpp) against the differential equation integrated step by step.
-#include "env/features/heat.hpp"
+// Temperatures (env/features/power/heat.hpp) against the differential equation integrated step by step.
+#include "env/features/power/heat.hpp"
 
 #include <cmath>
 
-#include "env/scenario.hpp"
+#include "env/sim/scenario.hpp"
 #include "tests/catch.hpp"
 
 namespace berth {

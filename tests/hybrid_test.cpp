@@ -1,5 +1,5 @@
 // A plan that is kept and repaired: by hand, and its two ends, at which it is the optimiser itself.
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 #include "tests/catch.hpp"
 #include "tests/runs.hpp"
 #include "tests/tiny.hpp"

@@ -1,13 +1,13 @@
-// A deliberate bug for every rule of env/invariants.cpp: what it would leave in the state is put there, and
-// exactly that rule reports it.
+// A deliberate bug for every rule of env/sim/invariants.cpp: what it would leave in the state is put there,
+// and exactly that rule reports it.
 #include <functional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "baselines/schedulers.hpp"
-#include "env/features/placement_engine.hpp"
-#include "env/index.hpp"
+#include "env/base/index.hpp"
+#include "env/features/topology/placement_engine.hpp"
 #include "tests/audit.hpp"
 #include "tests/catch.hpp"
 #include "tests/tiny.hpp"

@@ -9,9 +9,9 @@
 
 #include "baselines/queue/job_tree.hpp"
 #include "baselines/schedulers.hpp"
-#include "env/job_list.hpp"
-#include "env/metrics.hpp"
-#include "env/rng.hpp"
+#include "env/base/rng.hpp"
+#include "env/sim/job_list.hpp"
+#include "env/sim/metrics.hpp"
 #include "tests/catch.hpp"
 #include "tests/toy_scenarios.hpp"
 

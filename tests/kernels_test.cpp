@@ -5,9 +5,9 @@
 #include <numeric>
 #include <vector>
 
-#include "agents/kernels/elementwise.hpp"
-#include "agents/kernels/gemm.hpp"
-#include "env/rng.hpp"
+#include "agents/nn/kernels/elementwise.hpp"
+#include "agents/nn/kernels/gemm.hpp"
+#include "env/base/rng.hpp"
 #include "tests/catch.hpp"
 
 namespace berth {

@@ -1,10 +1,10 @@
 // Decisions that take effect late, and at a cadence: by hand, against the plain simulator, and what events
 // overtake.
-#include "env/features/latency.hpp"
+#include "env/features/latency/latency.hpp"
 
-#include "env/invariants.hpp"
-#include "env/rng.hpp"
-#include "env/simulator.hpp"
+#include "env/base/rng.hpp"
+#include "env/sim/invariants.hpp"
+#include "env/sim/simulator.hpp"
 #include "tests/catch.hpp"
 #include "tests/strict_order.hpp"
 #include "tests/tiny.hpp"

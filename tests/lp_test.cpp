@@ -2,7 +2,7 @@
 #include "baselines/lp.hpp"
 
 #include "baselines/gavel/level_lp.hpp"
-#include "env/rng.hpp"
+#include "env/base/rng.hpp"
 #include "tests/catch.hpp"
 
 namespace berth {

@@ -1,10 +1,10 @@
 // What GPUs do where features meet, by hand: what is promised beside replicas, what clocks leave alone, what
 // loads a GPU, what comes with a part of one; and that whoever names devices looks at their nodes.
 #include "baselines/schedulers.hpp"
-#include "env/features/power.hpp"
-#include "env/features/services.hpp"
-#include "env/invariants.hpp"
-#include "env/metrics.hpp"
+#include "env/features/power/power.hpp"
+#include "env/features/services/services.hpp"
+#include "env/sim/invariants.hpp"
+#include "env/sim/metrics.hpp"
 #include "tests/a100s.hpp"
 #include "tests/audit.hpp"
 

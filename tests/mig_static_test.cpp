@@ -3,10 +3,10 @@
 #include <functional>
 
 #include "baselines/partitioning/static_layouts.hpp"
-#include "env/features/partitions.hpp"
-#include "env/index.hpp"
-#include "env/rng.hpp"
-#include "env/simulator.hpp"
+#include "env/base/index.hpp"
+#include "env/base/rng.hpp"
+#include "env/features/partitions/partitions.hpp"
+#include "env/sim/simulator.hpp"
 #include "tests/catch.hpp"
 #include "tests/runs.hpp"
 #include "tests/tiny.hpp"
@@ -83,7 +83,8 @@ TEST_CASE("mig_static: its layouts serve the mix at the highest rate, by exhaust
       for (int k = 0; k < types; ++k) devices[U(k)] += chosen.count[0][U(l)] * product.devices[U(l)][U(k)];
     }
     CHECK(gpus == product.gpus);
-    CHECK(BestRate(devices, mix) == Approx(chosen.rate).epsilon(1e-5).margin(1e-6));  // and the layouts do have it
+    CHECK(BestRate(devices, mix) ==
+          Approx(chosen.rate).epsilon(1e-5).margin(1e-6));  // and the layouts do have it
   }
 }
 

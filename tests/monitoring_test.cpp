@@ -1,11 +1,11 @@
-// The feature monitoring (env/features/monitoring.hpp) by hand, and in the event file.
-#include "env/features/monitoring.hpp"
+// The feature monitoring (env/features/monitoring/monitoring.hpp) by hand, and in the event file.
+#include "env/features/monitoring/monitoring.hpp"
 
 #include <string>
 
 #include "data/hdf5_file.hpp"
 #include "data/workloads.hpp"
-#include "env/metrics.hpp"
+#include "env/sim/metrics.hpp"
 #include "tests/catch.hpp"
 #include "tests/runs.hpp"
 #include "tests/temporary_folder.hpp"

@@ -1,9 +1,9 @@
 // ObservationV3's channels by hand.
 #include <cmath>
 
-#include "env/index.hpp"
-#include "env/portable_math.hpp"
-#include "env/simulator.hpp"
+#include "env/base/index.hpp"
+#include "env/base/portable_math.hpp"
+#include "env/sim/simulator.hpp"
 #include "tests/catch.hpp"
 #include "tests/shown.hpp"
 #include "tests/tiny.hpp"

@@ -3,7 +3,7 @@
 #include <fstream>
 
 #include "data/workloads.hpp"
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 #include "tests/catch.hpp"
 #include "tests/skip.hpp"
 #include "tests/temporary_folder.hpp"

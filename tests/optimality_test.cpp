@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "baselines/schedulers.hpp"
-#include "env/index.hpp"
-#include "env/metrics.hpp"
-#include "env/rng.hpp"
+#include "env/base/index.hpp"
+#include "env/base/rng.hpp"
+#include "env/sim/metrics.hpp"
 #include "tests/catch.hpp"
 #include "tools/bench/exact_schedule.hpp"
 #include "tools/results.hpp"

@@ -6,7 +6,7 @@
 
 #include "baselines/optimisation/assignment_lp.hpp"
 #include "baselines/optimisation/milp.hpp"
-#include "env/rng.hpp"
+#include "env/base/rng.hpp"
 #include "tests/catch.hpp"
 #include "tests/runs.hpp"
 #include "tests/tiny.hpp"

@@ -1,13 +1,13 @@
 // A second simulator that knows packing: it walks from instant to instant, takes every job forward by hand
-// and knows nothing of env/simulator.cpp. Rates are powers of two, so both compute exactly and must agree to
-// the bit.
+// and knows nothing of env/sim/simulator.cpp. Rates are powers of two, so both compute exactly and must agree
+// to the bit.
 #pragma once
 
 #include <functional>
 #include <vector>
 
-#include "env/decision.hpp"
-#include "env/scenario.hpp"
+#include "env/sim/decision.hpp"
+#include "env/sim/scenario.hpp"
 
 namespace berth::test {
 

@@ -5,12 +5,12 @@
 #include <set>
 
 #include "baselines/schedulers.hpp"
-#include "env/features/partitions.hpp"
-#include "env/features/sharing.hpp"
-#include "env/index.hpp"
-#include "env/metrics.hpp"
-#include "env/rng.hpp"
-#include "env/simulator.hpp"
+#include "env/base/index.hpp"
+#include "env/base/rng.hpp"
+#include "env/features/partitions/partitions.hpp"
+#include "env/features/sharing/sharing.hpp"
+#include "env/sim/metrics.hpp"
+#include "env/sim/simulator.hpp"
 #include "tests/audit.hpp"
 #include "tests/catch.hpp"
 #include "tests/errors.hpp"

@@ -1,10 +1,10 @@
 // GPUs behind devices: what fails, and whose cores a job takes, where GPUs are in slices. By hand.
-#include "env/features/physical_gpus.hpp"
+#include "env/features/partitions/physical_gpus.hpp"
 
-#include "env/features/failures.hpp"
-#include "env/features/partitions.hpp"
-#include "env/features/placement.hpp"
-#include "env/invariants.hpp"
+#include "env/features/failures/failures.hpp"
+#include "env/features/partitions/partitions.hpp"
+#include "env/features/topology/placement.hpp"
+#include "env/sim/invariants.hpp"
 #include "tests/a100s.hpp"
 
 namespace berth {

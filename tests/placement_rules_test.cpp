@@ -1,5 +1,5 @@
 // On which nodes gangs go: by hand, and against exhaustive search on random clusters.
-#include "env/features/placement_rules.hpp"
+#include "env/features/topology/placement_rules.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "env/check.hpp"
-#include "env/index.hpp"
-#include "env/rng.hpp"
-#include "env/scenario.hpp"
+#include "env/base/check.hpp"
+#include "env/base/index.hpp"
+#include "env/base/rng.hpp"
+#include "env/sim/scenario.hpp"
 #include "tests/catch.hpp"
 
 namespace berth {

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "baselines/placement/node_planner.hpp"
-#include "env/features/placement.hpp"
-#include "env/simulator.hpp"
+#include "env/features/topology/placement.hpp"
+#include "env/sim/simulator.hpp"
 #include "tests/catch.hpp"
 #include "tests/runs.hpp"
 #include "tests/tiny.hpp"

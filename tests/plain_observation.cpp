@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "env/estimates.hpp"
-#include "env/index.hpp"
-#include "env/portable_math.hpp"
+#include "env/base/index.hpp"
+#include "env/base/portable_math.hpp"
+#include "env/predict/run_times.hpp"
 
 namespace berth::test {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "env/encoder.hpp"
-#include "env/mdp.hpp"
+#include "env/gym/encoder.hpp"
+#include "env/gym/mdp.hpp"
 
 namespace berth::test {
 

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "env/check.hpp"
-#include "env/rng.hpp"
+#include "env/base/check.hpp"
+#include "env/base/rng.hpp"
 #include "policies/bundle.hpp"
 #include "policies/inference.hpp"
 #include "tools/bench/random_policy.hpp"

@@ -9,8 +9,8 @@
 #include <set>
 
 #include "data/hdf5_file.hpp"
-#include "env/metrics.hpp"
-#include "env/sched_env.hpp"
+#include "env/gym/sched_env.hpp"
+#include "env/sim/metrics.hpp"
 #include "policies/dense.hpp"
 #include "policies/schedulers.hpp"
 #include "tests/catch.hpp"

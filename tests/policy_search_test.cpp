@@ -5,8 +5,8 @@
 
 #include "data/gpu_types.hpp"
 #include "data/workloads.hpp"
-#include "env/encoder.hpp"
-#include "env/index.hpp"
+#include "env/base/index.hpp"
+#include "env/gym/encoder.hpp"
 #include "policies/bundle.hpp"
 #include "policies/schedulers.hpp"
 #include "tests/catch.hpp"

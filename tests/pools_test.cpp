@@ -4,7 +4,7 @@
 #include <map>
 
 #include "baselines/composition/pool_list.hpp"
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 #include "tests/catch.hpp"
 #include "tests/runs.hpp"
 #include "tests/tiny.hpp"

@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "env/features/electricity.hpp"
-#include "env/features/monitoring.hpp"
-#include "env/features/power.hpp"
-#include "env/rng.hpp"
+#include "env/base/rng.hpp"
+#include "env/features/monitoring/monitoring.hpp"
+#include "env/features/power/electricity.hpp"
+#include "env/features/power/power.hpp"
 #include "tests/catch.hpp"
 #include "tests/runs.hpp"
 #include "tests/tiny.hpp"

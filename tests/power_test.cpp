@@ -1,13 +1,14 @@
-// The feature power (env/features/power.hpp): by hand, against what was published, and on random scenarios.
-#include "env/features/power.hpp"
+// The feature power (env/features/power/power.hpp): by hand, against what was published, and on random
+// scenarios.
+#include "env/features/power/power.hpp"
 
 #include <algorithm>
 #include <functional>
 #include <string>
 
-#include "env/features/electricity.hpp"
-#include "env/metrics.hpp"
-#include "env/rng.hpp"
+#include "env/base/rng.hpp"
+#include "env/features/power/electricity.hpp"
+#include "env/sim/metrics.hpp"
 #include "tests/audit.hpp"
 #include "tests/catch.hpp"
 #include "tests/runs.hpp"

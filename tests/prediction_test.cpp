@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "env/prediction/kind_history.hpp"
+#include "env/predict/prediction/kind_history.hpp"
 #include "tests/binary.hpp"
 #include "tests/catch.hpp"
 #include "tests/runs.hpp"

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "baselines/preemptive/service_distribution.hpp"
-#include "env/rng.hpp"
+#include "env/base/rng.hpp"
 #include "tests/catch.hpp"
 #include "tests/runs.hpp"
 #include "tests/tiny.hpp"

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 
 namespace berth::test {
 

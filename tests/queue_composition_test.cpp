@@ -5,8 +5,8 @@
 
 #include "baselines/queue/score_expression.hpp"
 #include "baselines/schedulers.hpp"
-#include "env/check.hpp"
-#include "env/metrics.hpp"
+#include "env/base/check.hpp"
+#include "env/sim/metrics.hpp"
 #include "tests/catch.hpp"
 #include "tests/tiny.hpp"
 #include "tests/toy_scenarios.hpp"

@@ -1,16 +1,16 @@
 // The queue model of rollouts against the simulator under the score rule that it plays, and by hand; the
 // encoder Lookahead by hand.
-#include "env/queue_model.hpp"
+#include "env/predict/queue_model.hpp"
 
 #include <cmath>
 
 #include "data/workloads.hpp"
-#include "env/encoder.hpp"
-#include "env/index.hpp"
-#include "env/metrics.hpp"
-#include "env/plan.hpp"
-#include "env/rng.hpp"
-#include "env/sched_env.hpp"
+#include "env/base/index.hpp"
+#include "env/base/rng.hpp"
+#include "env/gym/encoder.hpp"
+#include "env/gym/sched_env.hpp"
+#include "env/sim/metrics.hpp"
+#include "env/sim/plan.hpp"
 #include "tests/catch.hpp"
 #include "tests/runs.hpp"
 #include "tests/tiny.hpp"

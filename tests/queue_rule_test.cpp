@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "baselines/schedulers.hpp"
-#include "env/check.hpp"
-#include "env/metrics.hpp"
+#include "env/base/check.hpp"
+#include "env/sim/metrics.hpp"
 #include "tests/catch.hpp"
 #include "tests/runs.hpp"
 #include "tests/tiny.hpp"

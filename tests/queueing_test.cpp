@@ -4,7 +4,7 @@
 // measures the same systems far longer.
 #include <cmath>
 
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 #include "tests/catch.hpp"
 #include "tests/skip.hpp"
 #include "tools/reproduce/queueing_systems.hpp"

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <regex>
 
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 #include "tests/binary.hpp"
 #include "tests/catch.hpp"
 #include "tests/temporary_folder.hpp"

@@ -4,7 +4,7 @@
 
 #include "baselines/schedulers.hpp"
 #include "data/workloads.hpp"
-#include "env/metrics.hpp"
+#include "env/sim/metrics.hpp"
 #include "tests/catch.hpp"
 #include "tests/runs.hpp"
 #include "tests/skip.hpp"

@@ -5,7 +5,7 @@
 #include <regex>
 
 #include "data/hdf5_file.hpp"
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 #include "tests/binary.hpp"
 #include "tests/catch.hpp"
 #include "tests/python.hpp"

@@ -13,7 +13,7 @@
 
 #include "data/throughputs.hpp"
 #include "data/workloads.hpp"
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 #include "tests/binary.hpp"
 #include "tests/catch.hpp"
 #include "tests/temporary_folder.hpp"

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 #include "tests/binary.hpp"
 #include "tests/catch.hpp"
 #include "tests/temporary_folder.hpp"

@@ -1,6 +1,6 @@
 #include "tests/rule_run.hpp"
 
-#include "env/simulator.hpp"
+#include "env/sim/simulator.hpp"
 #include "tests/audit.hpp"
 #include "tests/catch.hpp"
 

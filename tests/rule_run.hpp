@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "env/scenario.hpp"
+#include "env/sim/scenario.hpp"
 #include "tests/tick_simulator.hpp"
 
 namespace berth::test {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "baselines/schedulers.hpp"
-#include "env/index.hpp"
+#include "env/base/index.hpp"
 #include "tests/catch.hpp"
 #include "tests/runs.hpp"
 #include "tests/tiny.hpp"

@@ -4,7 +4,7 @@
 
 #include "baselines/gavel/objective_list.hpp"
 #include "baselines/schedulers.hpp"
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 #include "tests/audit.hpp"
 #include "tests/catch.hpp"
 

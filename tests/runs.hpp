@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "env/metrics.hpp"
-#include "env/scheduler.hpp"
+#include "env/sim/metrics.hpp"
+#include "env/sim/scheduler.hpp"
 
 namespace berth::test {
 

@@ -10,7 +10,7 @@
 #include <set>
 #include <string>
 
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 #include "tests/binary.hpp"
 #include "tests/catch.hpp"
 #include "tests/python.hpp"
@@ -53,7 +53,8 @@ void DryBinary(const std::string& path) {
 TEST_CASE("scaling: the batch script starts ranks with options that exist, and goes on where a run is") {
   const TemporaryFolder folder;
   DryBinary(folder / "berth");
-  // More names than a pipe holds: a reader that stops at the first ends scontrol by SIGPIPE, and the script with it.
+  // More names than a pipe holds: a reader that stops at the first ends scontrol by SIGPIPE, and the script
+  // with it.
   Program(folder / "bin/scontrol", "printf 'node%d\\n' $(seq 0 20000)");
   // Two tasks, one after the other, with the variables that srun sets.
   Program(folder / "bin/srun",
@@ -130,7 +131,7 @@ for replica in replicas.values():
 }
 
 TEST_CASE("scaling: the page's variables are those that are read") {
-  const std::string page = Slurp(kRoot / "agents/SCALING.md"), code = Slurp(kRoot / "agents/world/world.cpp");
+  const std::string page = Slurp(kRoot / "agents/SCALING.md"), code = Slurp(kRoot / "agents/ranks/world.cpp");
   std::set<std::string> listed, read;
   const std::regex row("\n\\| (`[^|]+`) \\|"), name("`([A-Z_]+)`"), quoted("\"([A-Z][A-Z_]+)\"");
   for (std::sregex_iterator it(page.begin(), page.end(), row), end; it != end; ++it) {

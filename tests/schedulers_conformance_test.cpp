@@ -4,10 +4,10 @@
 #include <memory>
 
 #include "baselines/schedulers.hpp"
-#include "env/check.hpp"
-#include "env/metrics.hpp"
-#include "env/observation.hpp"
-#include "env/scheduler.hpp"
+#include "env/base/check.hpp"
+#include "env/gym/observation.hpp"
+#include "env/sim/metrics.hpp"
+#include "env/sim/scheduler.hpp"
 #include "policies/schedulers.hpp"
 #include "tests/audit.hpp"
 #include "tests/catch.hpp"

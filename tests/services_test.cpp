@@ -1,12 +1,12 @@
 // Inference services: request queues against theory and against a plain replay, replicas against training.
-#include "env/features/services.hpp"
+#include "env/features/services/services.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <deque>
 
 #include "baselines/schedulers.hpp"
-#include "env/metrics.hpp"
+#include "env/sim/metrics.hpp"
 #include "tests/catch.hpp"
 #include "tests/tiny.hpp"
 

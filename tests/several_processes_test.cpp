@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 #include "tests/binary.hpp"
 #include "tests/catch.hpp"
 #include "tests/child.hpp"

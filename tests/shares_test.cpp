@@ -1,7 +1,7 @@
 // Schedulers that share out one cluster where GPUs leave with notice and gangs are resized: what stops or
 // moves does not free every GPU that it held, nor as many as its gang.
-#include "env/check.hpp"
-#include "env/rng.hpp"
+#include "env/base/check.hpp"
+#include "env/base/rng.hpp"
 #include "tests/catch.hpp"
 #include "tests/runs.hpp"
 #include "tests/tiny.hpp"

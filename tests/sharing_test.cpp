@@ -2,9 +2,9 @@
 // and a second simulator (tests/pair_model.cpp) on random scenarios.
 #include <vector>
 
-#include "env/metrics.hpp"
-#include "env/rng.hpp"
-#include "env/simulator.hpp"
+#include "env/base/rng.hpp"
+#include "env/sim/metrics.hpp"
+#include "env/sim/simulator.hpp"
 #include "tests/catch.hpp"
 #include "tests/pair_model.hpp"
 #include "tests/tiny.hpp"

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "env/encoder.hpp"
-#include "env/index.hpp"
-#include "env/simulator.hpp"
+#include "env/base/index.hpp"
+#include "env/gym/encoder.hpp"
+#include "env/sim/simulator.hpp"
 #include "tests/catch.hpp"
 
 namespace berth::test {

@@ -1,9 +1,9 @@
 // Hand-worked cases of the simulator: the arithmetic stands above each expectation.
-#include "env/simulator.hpp"
+#include "env/sim/simulator.hpp"
 
 #include <type_traits>
 
-#include "env/metrics.hpp"
+#include "env/sim/metrics.hpp"
 #include "tests/catch.hpp"
 #include "tests/tiny.hpp"
 

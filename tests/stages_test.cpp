@@ -1,14 +1,14 @@
 // Stages of a step against hand-worked optima, dependencies against order, Johnson's rule against every
 // order.
-#include "env/features/stages.hpp"
+#include "env/features/stages/stages.hpp"
 
 #include <algorithm>
 #include <numeric>
 
 #include "baselines/schedulers.hpp"
-#include "env/features/stage_times.hpp"
-#include "env/metrics.hpp"
-#include "env/rng.hpp"
+#include "env/base/rng.hpp"
+#include "env/features/stages/stage_times.hpp"
+#include "env/sim/metrics.hpp"
 #include "tests/catch.hpp"
 #include "tests/tiny.hpp"
 #include "tests/with_features.hpp"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "baselines/schedulers.hpp"
-#include "env/rng.hpp"
+#include "env/base/rng.hpp"
 #include "tests/catch.hpp"
 #include "tests/runs.hpp"
 #include "tests/tiny.hpp"

@@ -2,8 +2,8 @@
 // blocks the rest.
 #pragma once
 
-#include "env/index.hpp"
-#include "env/simulator.hpp"
+#include "env/base/index.hpp"
+#include "env/sim/simulator.hpp"
 
 namespace berth::test {
 

@@ -1,8 +1,8 @@
 // Small jobs two on a GPU: by hand, against every choice of partner, and beside Gandiva's random pairs.
 #include <algorithm>
 
-#include "env/check.hpp"
-#include "env/rng.hpp"
+#include "env/base/check.hpp"
+#include "env/base/rng.hpp"
 #include "tests/catch.hpp"
 #include "tests/runs.hpp"
 #include "tests/tiny.hpp"

@@ -1,14 +1,14 @@
 // The environment of the textbooks: by hand, against metrics worked out from the completions, and as others
 // name it.
-#include "env/task_placement.hpp"
+#include "env/gym/task_placement.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 #include "data/workloads.hpp"
-#include "python/vector_environment.hpp"
 #include "tests/catch.hpp"
 #include "tests/tiny.hpp"
+#include "tools/python/vector_environment.hpp"
 
 namespace berth {
 namespace {

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 #include "tests/binary.hpp"
 #include "tests/catch.hpp"
 #include "tests/temporary_folder.hpp"
@@ -31,7 +31,7 @@ struct Script : TemporaryFolder {
     Program("build/release/build.ninja", "");
     Program("build/release/berth_tests", "echo '5 passed, 0 failed, 2 skipped'");
     Program("build/release/berth_learn_tests", "echo '3 passed, 0 failed'");
-    Program("python/test", "echo '4 passed, 0 failed'");
+    Program("tools/python/test", "echo '4 passed, 0 failed'");
     Program("tools/compile_cuda", "echo '1 passed, 0 failed'");
   }
   void Program(const std::string& name, const std::string& body) {
@@ -73,7 +73,7 @@ TEST_CASE(
     "tools/test: without the Python package's packages it fails, unless told that there is no network") {
   Script script;
   script.Program("tools/setup", "[ \"${1:-}\" != --python ] || { echo 'a bug of ours' >&2; exit 1; }");
-  script.Program("python/test", "echo '4 passed, 0 failed'; touch ran");
+  script.Program("tools/python/test", "echo '4 passed, 0 failed'; touch ran");
   CHECK(script.Run() == 1);
   CHECK_THAT(script.said, Contains("a bug of ours") && Contains("BERTH_OFFLINE=1 tools/test") &&
                               EndsWith("\n9 passed, 1 failed, 2 skipped\n"));

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "env/rng.hpp"
+#include "env/base/rng.hpp"
 #include "tests/audit.hpp"
 #include "tests/catch.hpp"
 #include "tests/rule_run.hpp"

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "env/check.hpp"
-#include "env/rng.hpp"
+#include "env/base/check.hpp"
+#include "env/base/rng.hpp"
 #include "tests/catch.hpp"
 #include "tests/rule_run.hpp"
 #include "tests/tick_simulator.hpp"

@@ -1,11 +1,11 @@
 // A second simulator, made to be obvious rather than fast: it walks every second and knows nothing of
-// env/simulator.cpp. All times must be whole seconds, or it says so.
+// env/sim/simulator.cpp. All times must be whole seconds, or it says so.
 #pragma once
 
 #include <map>
 #include <vector>
 
-#include "env/scenario.hpp"
+#include "env/sim/scenario.hpp"
 
 namespace berth::test {
 

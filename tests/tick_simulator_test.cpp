@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "env/rng.hpp"
+#include "env/base/rng.hpp"
 #include "tests/catch.hpp"
 #include "tests/rule_run.hpp"
 #include "tests/tiny.hpp"

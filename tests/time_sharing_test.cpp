@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "env/rng.hpp"
+#include "env/base/rng.hpp"
 #include "tests/catch.hpp"
 #include "tests/runs.hpp"
 #include "tests/tiny.hpp"

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "env/scenario.hpp"
+#include "env/sim/scenario.hpp"
 
 namespace berth::test {
 

@@ -1,14 +1,14 @@
 // Nodes, racks and their resources: speeds of spread gangs, what does not fit, fragmentation.
-#include "env/features/topology.hpp"
+#include "env/features/topology/topology.hpp"
 
 #include <string>
 #include <vector>
 
 #include "data/throughputs.hpp"
 #include "data/workloads.hpp"
-#include "env/features/placement_engine.hpp"
-#include "env/index.hpp"
-#include "env/rng.hpp"
+#include "env/base/index.hpp"
+#include "env/base/rng.hpp"
+#include "env/features/topology/placement_engine.hpp"
 #include "tests/audit.hpp"
 #include "tests/catch.hpp"
 #include "tests/runs.hpp"

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "env/scenario.hpp"
+#include "env/sim/scenario.hpp"
 #include "tools/bench/golden_suite.hpp"
 
 namespace berth::test {

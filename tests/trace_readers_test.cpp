@@ -13,8 +13,8 @@
 
 #include "data/sequence.hpp"
 #include "data/workloads.hpp"
-#include "env/check.hpp"
-#include "env/rng.hpp"
+#include "env/base/check.hpp"
+#include "env/base/rng.hpp"
 #include "tests/binary.hpp"
 #include "tests/catch.hpp"
 #include "tests/skip.hpp"

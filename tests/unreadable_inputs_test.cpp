@@ -8,7 +8,7 @@
 #include <tuple>
 #include <vector>
 
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 #include "tests/binary.hpp"
 #include "tests/catch.hpp"
 #include "tests/skip.hpp"

@@ -1,10 +1,10 @@
 // The MDP face: rewards, discounts, masks, truncation, and the same bits on any number of threads.
-#include "env/vec_env.hpp"
+#include "env/gym/vec_env.hpp"
 
 #include <cmath>
 
-#include "env/metrics.hpp"
-#include "env/sched_env.hpp"
+#include "env/gym/sched_env.hpp"
+#include "env/sim/metrics.hpp"
 #include "tests/catch.hpp"
 #include "tests/tiny.hpp"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "env/scenario.hpp"
+#include "env/sim/scenario.hpp"
 
 namespace berth::test {
 

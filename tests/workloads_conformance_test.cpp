@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "data/workloads.hpp"
-#include "env/check.hpp"
-#include "env/sched_env.hpp"
-#include "env/vec_env.hpp"
+#include "env/base/check.hpp"
+#include "env/gym/sched_env.hpp"
+#include "env/gym/vec_env.hpp"
 #include "tests/catch.hpp"
 
 namespace berth {
@@ -256,8 +256,7 @@ TEST_CASE("on: a mix takes turns of clusters") {
 
 TEST_CASE("on: what is no cluster or no workload is an error that says so") {
   for (const auto& [spec, found] : std::vector<std::pair<std::string, std::string>>{
-           {"on(cluster=v10=12)",
-            "on: parameter 'cluster', with '+' for ',': unknown GPU type 'v10'"},
+           {"on(cluster=v10=12)", "on: parameter 'cluster', with '+' for ',': unknown GPU type 'v10'"},
            {"on(cluster=v100=12+p100)", "expected TYPE=COUNT or TYPE=COUNT/GPUS_PER_NODE, found 'p100'"},
            {"on(cluster=)", "found nothing"},
            {"on(cluster=v100=12,p100=12)", "on"},

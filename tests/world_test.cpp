@@ -1,10 +1,10 @@
 // Which process this is: what torchrun, Slurm and training operators set (the refusals:
 // several_processes_test.cpp).
-#include "agents/world/world.hpp"
+#include "agents/ranks/world.hpp"
 
 #include <map>
 
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 #include "tests/catch.hpp"
 
 namespace berth {

@@ -1,7 +1,7 @@
 #include "tools/environment_options.hpp"
 
-#include "env/encoder.hpp"
-#include "env/rewards.hpp"
+#include "env/gym/encoder.hpp"
+#include "env/gym/rewards.hpp"
 #include "tools/results.hpp"
 #include "tools/table.hpp"
 

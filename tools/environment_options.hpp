@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "env/vec_env.hpp"
+#include "env/gym/vec_env.hpp"
 #include "tools/scenario_options.hpp"
 
 namespace berth {

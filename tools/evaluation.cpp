@@ -6,8 +6,8 @@
 #include <limits>
 #include <optional>
 
-#include "env/index.hpp"
-#include "env/thread_team.hpp"
+#include "env/base/index.hpp"
+#include "env/base/thread_team.hpp"
 #include "tools/progress.hpp"
 
 namespace berth {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "env/scenario_source.hpp"
-#include "env/statistics.hpp"
+#include "env/gym/scenario_source.hpp"
+#include "env/sim/statistics.hpp"
 #include "tools/report/recording.hpp"
 #include "tools/results.hpp"
 

@@ -5,7 +5,7 @@
 
 #include "data/columns.hpp"
 #include "data/hdf5_file.hpp"
-#include "env/index.hpp"
+#include "env/base/index.hpp"
 #include "tools/scenario_options.hpp"
 
 namespace berth {

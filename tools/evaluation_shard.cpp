@@ -7,8 +7,8 @@
 #include <type_traits>
 
 #include "data/hdf5_file.hpp"
-#include "env/check.hpp"
-#include "env/index.hpp"
+#include "env/base/check.hpp"
+#include "env/base/index.hpp"
 
 namespace berth {
 namespace {

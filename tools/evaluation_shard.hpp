@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "agents/world/world.hpp"
+#include "agents/ranks/world.hpp"
 #include "tools/evaluation.hpp"
 #include "tools/options.hpp"
 

@@ -3,7 +3,7 @@
 #include <thread>
 #include <tuple>
 
-#include "env/statistics.hpp"
+#include "env/sim/statistics.hpp"
 #include "policies/schedulers.hpp"
 #include "tools/environment_options.hpp"
 #include "tools/evolve/evolution.hpp"

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 #include "tools/results.hpp"
 
 namespace berth {

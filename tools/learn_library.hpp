@@ -1,7 +1,7 @@
 // libberth_learn.so, opened when a verb needs the learners: no other verb loads LibTorch.
 #pragma once
 
-#include "agents/learn_api.hpp"
+#include "agents/train/learn_api.hpp"
 
 namespace berth {
 

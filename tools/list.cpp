@@ -5,8 +5,8 @@
 
 #include "baselines/starvation.hpp"
 #include "data/workloads.hpp"
-#include "env/encoder.hpp"
-#include "env/rewards.hpp"
+#include "env/gym/encoder.hpp"
+#include "env/gym/rewards.hpp"
 #include "tools/learn_library.hpp"
 #include "tools/output_file.hpp"
 #include "tools/results.hpp"

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "data/hdf5_file.hpp"
-#include "env/check.hpp"
-#include "env/spec.hpp"
+#include "env/base/check.hpp"
+#include "env/base/spec.hpp"
 #include "tools/verbs.hpp"
 #include "tools/version.hpp"
 

@@ -9,8 +9,8 @@
 #include <sstream>
 
 #include "data/text_file.hpp"
-#include "env/check.hpp"
-#include "env/spec.hpp"
+#include "env/base/check.hpp"
+#include "env/base/spec.hpp"
 #include "tools/spec_files.hpp"
 
 namespace po = boost::program_options;

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 
 namespace berth {
 

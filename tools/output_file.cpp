@@ -8,7 +8,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 
 namespace berth {
 namespace {

@@ -1,7 +1,7 @@
 #include "tools/policy_semantics.hpp"
 
-#include "env/check.hpp"
-#include "env/spec.hpp"
+#include "env/base/check.hpp"
+#include "env/base/spec.hpp"
 #include "policies/bundle.hpp"
 
 namespace berth {

@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "baselines/schedulers.hpp"
-#include "env/check.hpp"
-#include "env/features/request_queue.hpp"
+#include "env/base/check.hpp"
+#include "env/features/services/request_queue.hpp"
 #include "policies/schedulers.hpp"
 
 namespace berth {

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "env/metrics.hpp"
-#include "env/scheduler.hpp"
+#include "env/sim/metrics.hpp"
+#include "env/sim/scheduler.hpp"
 #include "tools/json.hpp"
 
 namespace berth {

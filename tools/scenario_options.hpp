@@ -6,8 +6,8 @@
 #include <string>
 
 #include "data/workloads.hpp"
-#include "env/metrics.hpp"
-#include "env/scenario_source.hpp"
+#include "env/gym/scenario_source.hpp"
+#include "env/sim/metrics.hpp"
 #include "tools/options.hpp"
 
 namespace berth {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "env/scenario.hpp"
+#include "env/sim/scenario.hpp"
 #include "tools/json.hpp"
 
 namespace berth {

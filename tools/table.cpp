@@ -5,7 +5,7 @@
 #include <iomanip>
 #include <sstream>
 
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 
 namespace berth {
 

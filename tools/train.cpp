@@ -6,9 +6,9 @@
 #include <optional>
 #include <thread>
 
-#include "env/encoder.hpp"
-#include "env/rewards.hpp"
-#include "env/vec_env.hpp"
+#include "env/gym/encoder.hpp"
+#include "env/gym/rewards.hpp"
+#include "env/gym/vec_env.hpp"
 #include "tools/environment_options.hpp"
 #include "tools/interrupt.hpp"
 #include "tools/learn_library.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "agents/learn_api.hpp"
+#include "agents/train/learn_api.hpp"
 
 namespace berth {
 

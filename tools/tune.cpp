@@ -6,8 +6,8 @@
 #include <iostream>
 #include <thread>
 
-#include "env/rewards.hpp"
-#include "env/statistics.hpp"
+#include "env/gym/rewards.hpp"
+#include "env/sim/statistics.hpp"
 #include "tools/interrupt.hpp"
 #include "tools/output_file.hpp"
 #include "tools/progress.hpp"

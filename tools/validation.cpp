@@ -6,7 +6,7 @@
 #include <limits>
 #include <sstream>
 
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 #include "tools/learn_library.hpp"
 #include "tools/output_file.hpp"
 #include "tools/version.hpp"

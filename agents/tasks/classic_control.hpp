@@ -19,9 +19,9 @@
 #include <vector>
 
 #include "agents/tasks/ended_episodes.hpp"
-#include "env/batch_env.hpp"
-#include "env/check.hpp"
-#include "env/rng.hpp"
+#include "env/base/check.hpp"
+#include "env/base/rng.hpp"
+#include "env/gym/batch_env.hpp"
 
 namespace berth {
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "env/batch_env.hpp"
+#include "env/gym/batch_env.hpp"
 
 namespace berth {
 

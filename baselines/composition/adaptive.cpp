@@ -7,7 +7,7 @@
 #include "baselines/composition/inner.hpp"
 #include "baselines/composition/ucb1.hpp"
 #include "baselines/schedulers.hpp"
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 
 namespace berth {
 namespace {

@@ -1,7 +1,7 @@
-// Decides for the moment at which its decision takes effect (env/features/latency.hpp), not for the one at
-// which it looks: a running job that will have ended by then is left out and its GPUs are taken as idle; all
-// else an inner scheduler decides. Planning for the state that a model predicts at the end of the delay is
-// Smith's predictor in control and model-based simulation in decision processes with delay.
+// Decides for the moment at which its decision takes effect (env/features/latency/latency.hpp), not for the
+// one at which it looks: a running job that will have ended by then is left out and its GPUs are taken as
+// idle; all else an inner scheduler decides. Planning for the state that a model predicts at the end of the
+// delay is Smith's predictor in control and model-based simulation in decision processes with delay.
 //
 // A start on GPUs that are still held is legal in a decision that also stops their holder. When it takes
 // effect the holder has ended, so the stop is dropped as overtaken (and counted), and the start stands. Where
@@ -17,8 +17,8 @@
 #include "baselines/composition/inner.hpp"
 #include "baselines/ranking.hpp"
 #include "baselines/schedulers.hpp"
-#include "env/features/latency.hpp"
-#include "env/index.hpp"
+#include "env/base/index.hpp"
+#include "env/features/latency/latency.hpp"
 
 namespace berth {
 namespace {

@@ -1,6 +1,6 @@
-// Leaves GPUs before they go (env/features/failures.hpp: maintenance, spot nodes): at the last moment at
-// which a job can still be saved, the jobs on GPUs that are announced to leave move to idle ones of their
-// type, or stop where there are none. All else an inner scheduler decides.
+// Leaves GPUs before they go (env/features/failures/failures.hpp: maintenance, spot nodes): at the last
+// moment at which a job can still be saved, the jobs on GPUs that are announced to leave move to idle ones of
+// their type, or stop where there are none. All else an inner scheduler decides.
 //
 // The last moment is `margin` before the GPU goes; where decisions come once a round, the boundary before.
 #include <algorithm>
@@ -8,8 +8,8 @@
 
 #include "baselines/composition/inner.hpp"
 #include "baselines/schedulers.hpp"
-#include "env/features/failures.hpp"
-#include "env/index.hpp"
+#include "env/base/index.hpp"
+#include "env/features/failures/failures.hpp"
 
 namespace berth {
 namespace {

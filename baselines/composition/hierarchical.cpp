@@ -12,8 +12,8 @@
 #include "baselines/composition/shares.hpp"
 #include "baselines/fairness/decayed_usage.hpp"
 #include "baselines/schedulers.hpp"
-#include "env/check.hpp"
-#include "env/index.hpp"
+#include "env/base/check.hpp"
+#include "env/base/index.hpp"
 
 namespace berth {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "baselines/schedulers.hpp"
-#include "env/check.hpp"
-#include "env/index.hpp"
+#include "env/base/check.hpp"
+#include "env/base/index.hpp"
 
 namespace berth {
 Inner::Inner(const std::string& what, const std::string& spec) {

@@ -1,5 +1,5 @@
 // A scheduler inside another one: made from a spec string, shown some of the jobs and GPUs
-// (env/view_part.hpp).
+// (env/sim/view_part.hpp).
 //
 //   Inner inner("hierarchical: parameter 'inner'", "srpt");
 //   inner.Reset(view);
@@ -16,8 +16,8 @@
 #include <memory>
 #include <string>
 
-#include "env/scheduler.hpp"
-#include "env/view_part.hpp"
+#include "env/sim/scheduler.hpp"
+#include "env/sim/view_part.hpp"
 
 namespace berth {
 

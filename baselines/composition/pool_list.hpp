@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "env/scenario.hpp"
+#include "env/sim/scenario.hpp"
 
 namespace berth {
 

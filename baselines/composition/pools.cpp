@@ -16,8 +16,8 @@
 #include "baselines/placement/node_limits.hpp"
 #include "baselines/queue/score_expression.hpp"
 #include "baselines/schedulers.hpp"
-#include "env/check.hpp"
-#include "env/index.hpp"
+#include "env/base/check.hpp"
+#include "env/base/index.hpp"
 
 namespace berth {
 namespace {

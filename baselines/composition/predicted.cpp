@@ -1,13 +1,13 @@
 // Any rule on predicted remaining time: the whole size of each job is predicted from the jobs that have
-// completed, by any row of env/prediction/size_predictor.hpp. Blind: the inner scheduler is told these
-// in place of remaining work.
+// completed, by any row of env/predict/prediction/size_predictor.hpp. Blind: the inner scheduler is told
+// these in place of remaining work.
 #include <algorithm>
 
 #include "baselines/composition/inner.hpp"
 #include "baselines/schedulers.hpp"
-#include "env/check.hpp"
-#include "env/index.hpp"
-#include "env/prediction/size_predictor.hpp"
+#include "env/base/check.hpp"
+#include "env/base/index.hpp"
+#include "env/predict/prediction/size_predictor.hpp"
 
 namespace berth {
 namespace {

@@ -1,12 +1,12 @@
 // Reservation by forecast: GPUs are held back for favoured jobs, the short and the urgent, that are expected
 // to arrive. What favoured jobs bring, GPU-seconds on their fastest type, is counted and forecast
-// (env/forecast/arrival_forecast.hpp); a forecast of `a` GPUs in use on average reserves
+// (env/predict/forecast/arrival_forecast.hpp); a forecast of `a` GPUs in use on average reserves
 //   ceil(a + safety sqrt(a))
 // GPUs: square-root staffing (Halfin & Whitt, Operations Research 1981, eq. 2.2). The reservation lies on the
 // types that favoured jobs run fastest on, within the share `most` of each; favoured jobs that run use it up.
 // Favoured jobs may take any idle GPU, the others only those beyond what is still reserved. Where the cluster
-// forecasts its arrivals itself (env/features/forecast.hpp), those are counted on, each with what arrivals
-// have brought of favoured work so far on average.
+// forecasts its arrivals itself (env/features/forecast/forecast.hpp), those are counted on, each with what
+// arrivals have brought of favoured work so far on average.
 //
 // A job that has waited `patience` is favoured too, and a reservation leaves room for the largest gang among
 // the others, so nobody waits for ever.
@@ -16,11 +16,11 @@
 
 #include "baselines/composition/shares.hpp"
 #include "baselines/schedulers.hpp"
-#include "env/check.hpp"
-#include "env/estimates.hpp"
-#include "env/features/forecast.hpp"
-#include "env/forecast/arrival_forecast.hpp"
-#include "env/index.hpp"
+#include "env/base/check.hpp"
+#include "env/base/index.hpp"
+#include "env/features/forecast/forecast.hpp"
+#include "env/predict/forecast/arrival_forecast.hpp"
+#include "env/predict/run_times.hpp"
 
 namespace berth {
 namespace {

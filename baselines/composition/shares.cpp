@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "env/check.hpp"
-#include "env/features/sharing.hpp"
-#include "env/index.hpp"
+#include "env/base/check.hpp"
+#include "env/base/index.hpp"
+#include "env/features/sharing/sharing.hpp"
 
 namespace berth {
 namespace {

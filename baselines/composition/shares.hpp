@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "baselines/composition/inner.hpp"
-#include "env/decision.hpp"
+#include "env/sim/decision.hpp"
 
 namespace berth {
 

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "env/check.hpp"
-#include "env/portable_math.hpp"
+#include "env/base/check.hpp"
+#include "env/base/portable_math.hpp"
 
 namespace berth {
 

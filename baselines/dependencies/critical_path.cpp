@@ -5,8 +5,8 @@
 
 #include "baselines/dependencies/dependents.hpp"
 #include "baselines/schedulers.hpp"
-#include "env/index.hpp"
-#include "env/plan.hpp"
+#include "env/base/index.hpp"
+#include "env/sim/plan.hpp"
 
 namespace berth {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "env/features/stages.hpp"
+#include "env/features/stages/stages.hpp"
 
 namespace berth {
 

@@ -1,9 +1,9 @@
-// What schedulers of dependent jobs ask of the blocked ones (env/features/stages.hpp).
+// What schedulers of dependent jobs ask of the blocked ones (env/features/stages/stages.hpp).
 #pragma once
 
 #include <vector>
 
-#include "env/cluster_view.hpp"
+#include "env/sim/cluster_view.hpp"
 
 namespace berth {
 

@@ -8,8 +8,8 @@
 #include "baselines/dependencies/dependents.hpp"
 #include "baselines/ranking.hpp"
 #include "baselines/schedulers.hpp"
-#include "env/features/stages.hpp"
-#include "env/index.hpp"
+#include "env/base/index.hpp"
+#include "env/features/stages/stages.hpp"
 
 namespace berth {
 namespace {

@@ -1,5 +1,5 @@
 // Who runs on how many GPUs of which type after this decision: what schedulers of elastic gangs share
-// (env/features/elasticity.hpp). Without that feature every job has one width, its gang.
+// (env/features/elasticity/elasticity.hpp). Without that feature every job has one width, its gang.
 //
 //   plan.Begin(view);                                     // an empty cluster
 //   plan.Place(view, job);                                // on its least width
@@ -9,8 +9,8 @@
 
 #include <vector>
 
-#include "env/cluster_view.hpp"
-#include "env/decision.hpp"
+#include "env/sim/cluster_view.hpp"
+#include "env/sim/decision.hpp"
 
 namespace berth {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "env/index.hpp"
-#include "env/portable_math.hpp"
+#include "env/base/index.hpp"
+#include "env/base/portable_math.hpp"
 
 namespace berth {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "env/cluster_view.hpp"
+#include "env/sim/cluster_view.hpp"
 
 namespace berth {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "env/check.hpp"
-#include "env/index.hpp"
+#include "env/base/check.hpp"
+#include "env/base/index.hpp"
 
 namespace berth {
 DominantShares::DominantShares(std::vector<double> capacity, std::vector<double> weight)

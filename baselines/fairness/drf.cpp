@@ -7,8 +7,8 @@
 #include "baselines/fairness/decayed_usage.hpp"
 #include "baselines/fairness/dominant_shares.hpp"
 #include "baselines/schedulers.hpp"
-#include "env/index.hpp"
-#include "env/plan.hpp"
+#include "env/base/index.hpp"
+#include "env/sim/plan.hpp"
 
 namespace berth {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "env/index.hpp"
+#include "env/base/index.hpp"
 
 namespace berth::gavel {
 void AddShares(const Problem& problem, std::span<const double> cost, LpModel& model,

@@ -13,8 +13,8 @@
 #include "baselines/gavel/objective_list.hpp"
 #include "baselines/gavel/objectives.hpp"
 #include "baselines/gavel/packed_objective.hpp"
-#include "env/check.hpp"
-#include "env/index.hpp"
+#include "env/base/check.hpp"
+#include "env/base/index.hpp"
 
 namespace berth::gavel {
 namespace {

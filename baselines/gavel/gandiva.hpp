@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "baselines/gavel/packed_objective.hpp"
-#include "env/rng.hpp"
+#include "env/base/rng.hpp"
 
 namespace berth::gavel {
 

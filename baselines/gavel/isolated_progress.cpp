@@ -1,6 +1,6 @@
 #include "baselines/gavel/isolated_progress.hpp"
 
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 
 namespace berth::gavel {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "env/index.hpp"
+#include "env/base/index.hpp"
 
 namespace berth::gavel {
 namespace {

@@ -1,6 +1,6 @@
 // Loops over rows or classes eight at a time, in the vector instructions that the machine has
-// (env/vector_unit.hpp). Eight lanes everywhere, so that the bits are the same for every instruction set:
-// they meet only in the totals below, in one order.
+// (env/base/vector_unit.hpp). Eight lanes everywhere, so that the bits are the same for every instruction
+// set: they meet only in the totals below, in one order.
 //
 //   LaneSum sum;
 //   EachEight(n, [&](std::size_t i, auto lanes) BERTH_INLINE_LAMBDA {
@@ -13,7 +13,7 @@
 
 #include <cstddef>
 
-#include "env/vector_unit.hpp"
+#include "env/base/vector_unit.hpp"
 
 // Vectors wider than the baseline's pass only between functions that are always inlined: no call sees them.
 #pragma GCC diagnostic ignored "-Wpsabi"

@@ -4,8 +4,8 @@
 
 #include "baselines/gavel/base_constraints.hpp"
 #include "baselines/gavel/share_embedding.hpp"
-#include "env/check.hpp"
-#include "env/index.hpp"
+#include "env/base/check.hpp"
+#include "env/base/index.hpp"
 
 namespace berth::gavel {
 namespace {

@@ -5,7 +5,7 @@
 #include "baselines/gavel/objective_list.hpp"
 #include "baselines/gavel/objectives.hpp"
 #include "baselines/gavel/packed_objective.hpp"
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 
 namespace berth::gavel {
 namespace {

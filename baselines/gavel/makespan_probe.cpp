@@ -6,8 +6,8 @@
 
 #include "baselines/gavel/lanes.hpp"
 #include "baselines/lp.hpp"
-#include "env/check.hpp"
-#include "env/index.hpp"
+#include "env/base/check.hpp"
+#include "env/base/index.hpp"
 
 namespace berth::gavel {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "baselines/gavel/job_classes.hpp"
 #include "baselines/gavel/objective_list.hpp"
-#include "env/index.hpp"
-#include "env/portable_math.hpp"
+#include "env/base/index.hpp"
+#include "env/base/portable_math.hpp"
 
 namespace berth::gavel {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "baselines/gavel/problem.hpp"
 #include "baselines/lp.hpp"
-#include "env/spec.hpp"
+#include "env/base/spec.hpp"
 
 namespace berth::gavel {
 

@@ -14,7 +14,7 @@
 #include "baselines/gavel/isolated_progress.hpp"
 #include "baselines/gavel/level_lp.hpp"
 #include "baselines/gavel/problem.hpp"
-#include "env/rng.hpp"
+#include "env/base/rng.hpp"
 
 namespace berth::gavel {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "env/index.hpp"
+#include "env/base/index.hpp"
 
 namespace berth::gavel {
 void PackedAllocations::Reset(const ClusterView& view) {

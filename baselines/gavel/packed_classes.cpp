@@ -1,6 +1,6 @@
 #include "baselines/gavel/packed_classes.hpp"
 
-#include "env/index.hpp"
+#include "env/base/index.hpp"
 
 namespace berth::gavel {
 PackedClasses ClassesOf(const PackedProblem& problem) {

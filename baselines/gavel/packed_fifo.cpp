@@ -3,7 +3,7 @@
 
 #include "baselines/gavel/packed_objective.hpp"
 #include "baselines/gavel/packed_objectives.hpp"
-#include "env/index.hpp"
+#include "env/base/index.hpp"
 
 namespace berth::gavel {
 namespace {

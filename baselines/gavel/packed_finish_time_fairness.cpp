@@ -6,8 +6,8 @@
 #include "baselines/gavel/newton_ratio.hpp"
 #include "baselines/gavel/packed_objective.hpp"
 #include "baselines/gavel/packed_objectives.hpp"
-#include "env/check.hpp"
-#include "env/index.hpp"
+#include "env/base/check.hpp"
+#include "env/base/index.hpp"
 
 namespace berth::gavel {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "env/check.hpp"
-#include "env/index.hpp"
+#include "env/base/check.hpp"
+#include "env/base/index.hpp"
 
 namespace berth::gavel {
 void PackedLp::Begin(const PackedProblem& problem, std::span<const Combo> combos,

@@ -2,7 +2,7 @@
 // combos.
 #include "baselines/gavel/packed_objective.hpp"
 #include "baselines/gavel/packed_objectives.hpp"
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 
 namespace berth::gavel {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 
 namespace berth::gavel {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "baselines/gavel/problem.hpp"
 #include "baselines/gavel/round_mechanism.hpp"
-#include "env/scheduler.hpp"
+#include "env/sim/scheduler.hpp"
 
 namespace berth::gavel {
 

@@ -1,6 +1,6 @@
 // Python's random.Random(seed): MT19937 (Matsumoto and Nishimura 1998) seeded by init_by_array, and its
 // Fisher-Yates shuffle. Only to draw what the reference simulator draws; everything else in Berth uses
-// env/rng.hpp.
+// env/base/rng.hpp.
 #pragma once
 
 #include <array>

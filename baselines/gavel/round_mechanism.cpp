@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "baselines/ranking.hpp"
-#include "env/index.hpp"
+#include "env/base/index.hpp"
 
 namespace berth::gavel {
 // Ties go to single jobs, then by arrival or by the order of the pairs.

@@ -32,8 +32,8 @@
 
 #include "baselines/gavel/problem.hpp"
 #include "baselines/gavel/python_random.hpp"
-#include "env/cluster_view.hpp"
-#include "env/decision.hpp"
+#include "env/sim/cluster_view.hpp"
+#include "env/sim/decision.hpp"
 
 namespace berth::gavel {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "env/index.hpp"
+#include "env/base/index.hpp"
 
 namespace berth::gavel {
 bool ShareProgram::rises() const {

@@ -11,7 +11,7 @@
 #include <type_traits>
 
 #include "baselines/gavel/lanes.hpp"
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 
 namespace berth::gavel {
 namespace {

@@ -6,7 +6,7 @@
 #include "baselines/gavel/base_constraints.hpp"
 #include "baselines/gavel/objective_list.hpp"
 #include "baselines/gavel/packed_objective.hpp"
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 
 namespace berth::gavel {
 

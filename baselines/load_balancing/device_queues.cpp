@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "baselines/ranking.hpp"
-#include "env/check.hpp"
-#include "env/index.hpp"
+#include "env/base/check.hpp"
+#include "env/base/index.hpp"
 
 namespace berth {
 int TypeOfDevice(const ClusterView& view, int device) {

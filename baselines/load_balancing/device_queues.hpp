@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "env/scheduler.hpp"
+#include "env/sim/scheduler.hpp"
 
 namespace berth {
 

@@ -8,9 +8,9 @@
 #include "baselines/load_balancing/device_queues.hpp"
 #include "baselines/ranking.hpp"
 #include "baselines/schedulers.hpp"
-#include "env/check.hpp"
-#include "env/index.hpp"
-#include "env/rng.hpp"
+#include "env/base/check.hpp"
+#include "env/base/index.hpp"
+#include "env/base/rng.hpp"
 
 namespace berth {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "baselines/optimisation/seeded_solver.hpp"
 #include "baselines/schedulers.hpp"
-#include "env/index.hpp"
-#include "env/portable_math.hpp"
+#include "env/base/index.hpp"
+#include "env/base/portable_math.hpp"
 
 namespace berth {
 namespace {

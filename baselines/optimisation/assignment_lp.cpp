@@ -8,7 +8,7 @@
 #include "baselines/optimisation/planned.hpp"
 #include "baselines/optimisation/type_load.hpp"
 #include "baselines/schedulers.hpp"
-#include "env/index.hpp"
+#include "env/base/index.hpp"
 
 namespace berth {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "baselines/optimisation/planned.hpp"
 #include "baselines/schedulers.hpp"
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 
 namespace berth {
 namespace {

@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "baselines/ranking.hpp"
-#include "env/index.hpp"
+#include "env/base/index.hpp"
 
 namespace berth {
 namespace {

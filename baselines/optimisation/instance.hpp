@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "env/cluster_view.hpp"
+#include "env/sim/cluster_view.hpp"
 
 namespace berth {
 

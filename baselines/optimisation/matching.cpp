@@ -13,9 +13,9 @@
 
 #include "baselines/ranking.hpp"
 #include "baselines/schedulers.hpp"
-#include "env/grouped_assignment.hpp"
-#include "env/index.hpp"
-#include "env/portable_math.hpp"
+#include "env/base/grouped_assignment.hpp"
+#include "env/base/index.hpp"
+#include "env/base/portable_math.hpp"
 
 namespace berth {
 namespace {

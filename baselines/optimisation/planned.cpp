@@ -5,8 +5,8 @@
 #include <numeric>
 
 #include "baselines/ranking.hpp"
-#include "env/check.hpp"
-#include "env/index.hpp"
+#include "env/base/check.hpp"
+#include "env/base/index.hpp"
 
 namespace berth {
 namespace {

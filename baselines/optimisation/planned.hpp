@@ -6,8 +6,8 @@
 #include <string>
 
 #include "baselines/optimisation/instance.hpp"
-#include "env/scheduler.hpp"
-#include "env/spec.hpp"
+#include "env/base/spec.hpp"
+#include "env/sim/scheduler.hpp"
 
 namespace berth {
 

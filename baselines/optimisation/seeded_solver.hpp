@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "baselines/optimisation/planned.hpp"
-#include "env/rng.hpp"
+#include "env/base/rng.hpp"
 
 namespace berth {
 

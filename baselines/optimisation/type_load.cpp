@@ -2,7 +2,7 @@
 
 #include <numeric>
 
-#include "env/index.hpp"
+#include "env/base/index.hpp"
 
 namespace berth {
 LoadModel MakespanModel(const Instance& instance, double longest) {

@@ -12,8 +12,8 @@
 #include "baselines/placement/node_limits.hpp"
 #include "baselines/ranking.hpp"
 #include "baselines/schedulers.hpp"
-#include "env/features/sharing.hpp"
-#include "env/index.hpp"
+#include "env/base/index.hpp"
+#include "env/features/sharing/sharing.hpp"
 
 namespace berth {
 namespace {

@@ -17,10 +17,10 @@
 #include "baselines/cheapest_assignment.hpp"
 #include "baselines/placement/node_limits.hpp"
 #include "baselines/schedulers.hpp"
-#include "env/check.hpp"
-#include "env/features/partitions.hpp"
-#include "env/features/services.hpp"
-#include "env/index.hpp"
+#include "env/base/check.hpp"
+#include "env/base/index.hpp"
+#include "env/features/partitions/partitions.hpp"
+#include "env/features/services/services.hpp"
 
 namespace berth {
 namespace {

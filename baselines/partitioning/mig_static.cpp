@@ -13,8 +13,8 @@
 #include "baselines/composition/inner.hpp"
 #include "baselines/partitioning/static_layouts.hpp"
 #include "baselines/schedulers.hpp"
-#include "env/features/partitions.hpp"
-#include "env/index.hpp"
+#include "env/base/index.hpp"
+#include "env/features/partitions/partitions.hpp"
 
 namespace berth {
 namespace {

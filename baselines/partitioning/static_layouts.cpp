@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "baselines/mip.hpp"
-#include "env/index.hpp"
+#include "env/base/index.hpp"
 
 namespace berth {
 namespace {

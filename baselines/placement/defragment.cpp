@@ -10,8 +10,8 @@
 #include "baselines/composition/inner.hpp"
 #include "baselines/placement/node_planner.hpp"
 #include "baselines/schedulers.hpp"
-#include "env/features/placement.hpp"
-#include "env/index.hpp"
+#include "env/base/index.hpp"
+#include "env/features/topology/placement.hpp"
 
 namespace berth {
 namespace {

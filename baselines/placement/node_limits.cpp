@@ -1,7 +1,7 @@
 #include "baselines/placement/node_limits.hpp"
 
-#include "env/features/placement.hpp"
-#include "env/index.hpp"
+#include "env/base/index.hpp"
+#include "env/features/topology/placement.hpp"
 
 namespace berth {
 

@@ -12,8 +12,8 @@
 #include <span>
 #include <vector>
 
-#include "env/cluster_view.hpp"
-#include "env/features/cluster_layout.hpp"
+#include "env/features/topology/cluster_layout.hpp"
+#include "env/sim/cluster_view.hpp"
 
 namespace berth {
 

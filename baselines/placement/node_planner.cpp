@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "env/features/placement.hpp"
-#include "env/index.hpp"
+#include "env/base/index.hpp"
+#include "env/features/topology/placement.hpp"
 
 namespace berth {
 namespace {

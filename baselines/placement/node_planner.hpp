@@ -12,9 +12,9 @@
 #include <span>
 #include <vector>
 
-#include "env/cluster_view.hpp"
-#include "env/features/communication.hpp"
-#include "env/features/placement_rules.hpp"
+#include "env/features/topology/communication.hpp"
+#include "env/features/topology/placement_rules.hpp"
+#include "env/sim/cluster_view.hpp"
 
 namespace berth {
 

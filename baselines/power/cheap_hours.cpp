@@ -12,9 +12,9 @@
 
 #include "baselines/ranking.hpp"
 #include "baselines/schedulers.hpp"
-#include "env/features/electricity.hpp"
-#include "env/features/power.hpp"
-#include "env/index.hpp"
+#include "env/base/index.hpp"
+#include "env/features/power/electricity.hpp"
+#include "env/features/power/power.hpp"
 
 namespace berth {
 namespace {

@@ -9,8 +9,8 @@
 #include "baselines/placement/node_limits.hpp"
 #include "baselines/ranking.hpp"
 #include "baselines/schedulers.hpp"
-#include "env/features/power.hpp"
-#include "env/index.hpp"
+#include "env/base/index.hpp"
+#include "env/features/power/power.hpp"
 
 namespace berth {
 namespace {

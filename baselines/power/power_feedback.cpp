@@ -17,8 +17,8 @@
 
 #include "baselines/composition/inner.hpp"
 #include "baselines/schedulers.hpp"
-#include "env/features/monitoring.hpp"
-#include "env/index.hpp"
+#include "env/base/index.hpp"
+#include "env/features/monitoring/monitoring.hpp"
 
 namespace berth {
 namespace {

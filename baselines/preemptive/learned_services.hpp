@@ -3,8 +3,8 @@
 #pragma once
 
 #include "baselines/preemptive/service_distribution.hpp"
-#include "env/cluster_view.hpp"
-#include "env/spec.hpp"
+#include "env/base/spec.hpp"
+#include "env/sim/cluster_view.hpp"
 
 namespace berth {
 

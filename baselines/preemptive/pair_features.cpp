@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "env/portable_math.hpp"
+#include "env/base/portable_math.hpp"
 
 namespace berth::tuned {
 namespace {

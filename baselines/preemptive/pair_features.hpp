@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "env/cluster_view.hpp"
+#include "env/sim/cluster_view.hpp"
 
 namespace berth::tuned {
 

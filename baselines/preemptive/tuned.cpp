@@ -7,7 +7,7 @@
 
 #include "baselines/preemptive/pair_features.hpp"
 #include "baselines/schedulers.hpp"
-#include "env/plan.hpp"
+#include "env/sim/plan.hpp"
 
 namespace berth {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "baselines/queue/job_tree.hpp"
-#include "env/cluster_view.hpp"
+#include "env/sim/cluster_view.hpp"
 
 namespace berth {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 
 namespace berth {
 

@@ -3,7 +3,7 @@
 
 #include "baselines/queue/preemptive_queue.hpp"
 #include "baselines/queue/queue_rule.hpp"
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 
 namespace berth {
 namespace {

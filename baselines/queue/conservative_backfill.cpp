@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "env/estimates.hpp"
+#include "env/predict/run_times.hpp"
 
 namespace berth {
 

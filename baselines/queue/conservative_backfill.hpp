@@ -7,7 +7,7 @@
 
 #include "baselines/queue/availability_profile.hpp"
 #include "baselines/queue/score_queue.hpp"
-#include "env/plan.hpp"
+#include "env/sim/plan.hpp"
 
 namespace berth {
 

@@ -1,6 +1,6 @@
 #include "baselines/queue/easy_backfill.hpp"
 
-#include "env/estimates.hpp"
+#include "env/predict/run_times.hpp"
 
 namespace berth {
 

@@ -7,7 +7,7 @@
 #include "baselines/queue/release_order.hpp"
 #include "baselines/queue/score_queue.hpp"
 #include "baselines/queue/type_choice.hpp"
-#include "env/plan.hpp"
+#include "env/sim/plan.hpp"
 
 namespace berth {
 

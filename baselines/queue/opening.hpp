@@ -5,8 +5,8 @@
 
 #include <span>
 
-#include "env/estimates.hpp"
-#include "env/plan.hpp"
+#include "env/predict/run_times.hpp"
+#include "env/sim/plan.hpp"
 
 namespace berth {
 

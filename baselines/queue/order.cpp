@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 
 namespace berth {
 

@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "env/scheduler.hpp"
+#include "env/sim/scheduler.hpp"
 
 namespace berth {
 

@@ -9,7 +9,7 @@
 
 #include "baselines/queue/order.hpp"
 #include "baselines/queue/type_choice.hpp"
-#include "env/plan.hpp"
+#include "env/sim/plan.hpp"
 
 namespace berth {
 

@@ -7,7 +7,7 @@
 #include "baselines/queue/queue_rule.hpp"
 #include "baselines/queue/score_expression.hpp"
 #include "baselines/schedulers.hpp"
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 
 namespace berth {
 namespace {

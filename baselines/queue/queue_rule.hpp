@@ -16,10 +16,10 @@
 #include "baselines/queue/score_queue.hpp"
 #include "baselines/queue/type_choice.hpp"
 #include "baselines/ranking.hpp"
-#include "env/commit_backfill.hpp"
-#include "env/mdp.hpp"
-#include "env/plan.hpp"
-#include "env/scheduler.hpp"
+#include "env/gym/commit_backfill.hpp"
+#include "env/gym/mdp.hpp"
+#include "env/sim/plan.hpp"
+#include "env/sim/scheduler.hpp"
 
 namespace berth {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "env/estimates.hpp"
-#include "env/index.hpp"
+#include "env/base/index.hpp"
+#include "env/predict/run_times.hpp"
 
 namespace berth {
 namespace {

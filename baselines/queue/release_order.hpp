@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "baselines/queue/job_tree.hpp"
-#include "env/cluster_view.hpp"
-#include "env/plan.hpp"
+#include "env/sim/cluster_view.hpp"
+#include "env/sim/plan.hpp"
 
 namespace berth {
 

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <memory>
 
-#include "env/check.hpp"
-#include "env/estimates.hpp"
-#include "env/portable_math.hpp"
+#include "env/base/check.hpp"
+#include "env/base/portable_math.hpp"
+#include "env/predict/run_times.hpp"
 
 namespace berth {
 namespace {

@@ -5,7 +5,7 @@
 //   atom    = number | variable | function ( sum {, sum} ) | ( sum )
 //
 // Variables and functions: ScoreVariables() and ScoreFunctions(). A whole power up to 16 is a product, so a
-// cube has the bits of x*x*x; any other power is that of env/portable_math.hpp. Where the value is not a
+// cube has the bits of x*x*x; any other power is that of env/base/portable_math.hpp. Where the value is not a
 // number (0/0, the root of a negative one) the job comes last.
 #pragma once
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "env/index.hpp"
+#include "env/base/index.hpp"
 
 namespace berth {
 namespace {

@@ -15,8 +15,8 @@
 #include "baselines/queue/job_tree.hpp"
 #include "baselines/queue/opening.hpp"
 #include "baselines/queue/order.hpp"
-#include "env/cluster_view.hpp"
-#include "env/plan.hpp"
+#include "env/sim/cluster_view.hpp"
+#include "env/sim/plan.hpp"
 
 namespace berth {
 

@@ -15,7 +15,7 @@
 #include "baselines/queue/type_choice.hpp"
 #include "baselines/ranking.hpp"
 #include "baselines/schedulers.hpp"
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 
 namespace berth {
 namespace {

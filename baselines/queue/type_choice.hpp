@@ -1,8 +1,8 @@
 // Where a non-preemptive rule puts a job among the types with room for its gang on which it can run.
 #pragma once
 
-#include "env/plan.hpp"
-#include "env/spec.hpp"
+#include "env/base/spec.hpp"
+#include "env/sim/plan.hpp"
 
 namespace berth {
 

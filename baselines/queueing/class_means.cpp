@@ -1,8 +1,8 @@
 #include "baselines/queueing/class_means.hpp"
 
 #include "baselines/preemptive/service_distribution.hpp"
-#include "env/check.hpp"
-#include "env/index.hpp"
+#include "env/base/check.hpp"
+#include "env/base/index.hpp"
 
 namespace berth {
 ClassMeans::ClassMeans(Params& params, const std::string& component) : component_(component) {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "env/cluster_view.hpp"
-#include "env/spec.hpp"
+#include "env/base/spec.hpp"
+#include "env/sim/cluster_view.hpp"
 
 namespace berth {
 

@@ -6,8 +6,8 @@
 
 #include "baselines/queueing/class_means.hpp"
 #include "baselines/schedulers.hpp"
-#include "env/index.hpp"
-#include "env/plan.hpp"
+#include "env/base/index.hpp"
+#include "env/sim/plan.hpp"
 
 namespace berth {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "baselines/composition/inner.hpp"
 #include "baselines/schedulers.hpp"
-#include "env/index.hpp"
+#include "env/base/index.hpp"
 
 namespace berth {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "baselines/composition/inner.hpp"
 #include "baselines/schedulers.hpp"
-#include "env/features/services.hpp"
-#include "env/index.hpp"
+#include "env/base/index.hpp"
+#include "env/features/services/services.hpp"
 
 namespace berth {
 namespace {

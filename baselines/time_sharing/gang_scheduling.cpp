@@ -5,7 +5,7 @@
 
 #include "baselines/ranking.hpp"
 #include "baselines/schedulers.hpp"
-#include "env/index.hpp"
+#include "env/base/index.hpp"
 
 namespace berth {
 namespace {

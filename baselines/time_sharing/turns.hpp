@@ -10,8 +10,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "env/plan.hpp"
-#include "env/scheduler.hpp"
+#include "env/sim/plan.hpp"
+#include "env/sim/scheduler.hpp"
 
 namespace berth {
 

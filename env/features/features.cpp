@@ -5,10 +5,10 @@
 #include <charconv>
 #include <type_traits>
 
-#include "env/check.hpp"
+#include "env/base/check.hpp"
+#include "env/base/spec.hpp"
 #include "env/features/all_settings.hpp"
-#include "env/scenario.hpp"
-#include "env/spec.hpp"
+#include "env/sim/scenario.hpp"
 
 namespace berth {
 namespace {

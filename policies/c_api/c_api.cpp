@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "data/hdf5_file.hpp"
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 #include "policies/architecture.hpp"
 #include "policies/c_api/berth.h"
 #include "policies/foreign_decider.hpp"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "env/rng.hpp"
+#include "env/base/rng.hpp"
 #include "policies/dense.hpp"
 
 namespace berth {

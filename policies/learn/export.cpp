@@ -1,6 +1,6 @@
 #include "policies/learn/export.hpp"
 
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 #include "policies/architecture.hpp"
 
 namespace berth {

@@ -1,6 +1,6 @@
 #include "policies/mlp.hpp"
 
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 #include "policies/architecture.hpp"
 #include "policies/learn/network_table.hpp"
 

@@ -7,8 +7,8 @@
 #include <memory>
 #include <span>
 
-#include "env/observation.hpp"
-#include "env/spec.hpp"
+#include "env/base/spec.hpp"
+#include "env/gym/observation.hpp"
 
 namespace berth {
 

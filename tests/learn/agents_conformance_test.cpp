@@ -6,12 +6,12 @@
 #include <functional>
 #include <limits>
 
-#include "agents/agent.hpp"
-#include "agents/learn_api.hpp"
-#include "agents/ppo_loss.hpp"
-#include "agents/trainer.hpp"
-#include "env/check.hpp"
-#include "env/vec_env.hpp"
+#include "agents/learner/agent.hpp"
+#include "agents/ppo/ppo_loss.hpp"
+#include "agents/train/learn_api.hpp"
+#include "agents/train/trainer.hpp"
+#include "env/base/check.hpp"
+#include "env/gym/vec_env.hpp"
 #include "policies/bundle.hpp"
 #include "tests/catch.hpp"
 #include "tests/learn/cartpole.hpp"

@@ -2,10 +2,10 @@
 // there is one.
 #include <cmath>
 
-#include "agents/device.hpp"
-#include "agents/flat_parameters.hpp"
-#include "agents/on_device/queue.hpp"
-#include "env/check.hpp"
+#include "agents/gpu/device.hpp"
+#include "agents/gpu/queue.hpp"
+#include "agents/nn/flat_parameters.hpp"
+#include "env/base/check.hpp"
 #include "tests/catch.hpp"
 #include "tests/learn/cartpole.hpp"
 #include "tests/learn/toy_envs.hpp"

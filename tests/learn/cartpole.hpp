@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "agents/agent.hpp"
+#include "agents/learner/agent.hpp"
 #include "agents/tasks/cart_pole.hpp"
 
 namespace berth {

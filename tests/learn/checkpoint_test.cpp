@@ -1,13 +1,13 @@
 // Checkpoints: N steps straight = N / 2, save, new objects, resume, N / 2, bit for bit; and refusals.
-#include "agents/checkpoint.hpp"
+#include "agents/train/checkpoint.hpp"
 
 #include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <limits>
 
-#include "agents/trainer.hpp"
-#include "env/check.hpp"
+#include "agents/train/trainer.hpp"
+#include "env/base/check.hpp"
 #include "tests/catch.hpp"
 #include "tests/learn/cartpole.hpp"
 #include "tests/learn/toy_envs.hpp"

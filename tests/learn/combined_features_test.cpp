@@ -2,10 +2,10 @@
 // chosen, the same seed gives the same training.
 #include <cmath>
 
-#include "agents/agent.hpp"
+#include "agents/learner/agent.hpp"
 #include "data/workloads.hpp"
-#include "env/check.hpp"
-#include "env/vec_env.hpp"
+#include "env/base/check.hpp"
+#include "env/gym/vec_env.hpp"
 #include "tests/catch.hpp"
 #include "tests/learn/wrapped_env.hpp"
 

@@ -6,14 +6,14 @@
 #include <set>
 #include <vector>
 
-#include "agents/cuda/cuda_library.hpp"
-#include "agents/cuda/shuffle.hpp"
-#include "agents/device.hpp"
-#include "agents/masked_categorical.hpp"
-#include "agents/ppo_loss.hpp"
-#include "agents/priorities.hpp"
-#include "agents/returns.hpp"
-#include "env/check.hpp"
+#include "agents/dqn/priorities.hpp"
+#include "agents/gpu/cuda/cuda_library.hpp"
+#include "agents/gpu/cuda/shuffle.hpp"
+#include "agents/gpu/device.hpp"
+#include "agents/learner/returns.hpp"
+#include "agents/nn/masked_categorical.hpp"
+#include "agents/ppo/ppo_loss.hpp"
+#include "env/base/check.hpp"
 #include "tests/catch.hpp"
 #include "tests/skip.hpp"
 

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "agents/device.hpp"
-#include "env/check.hpp"
+#include "agents/gpu/device.hpp"
+#include "env/base/check.hpp"
 #include "tests/catch.hpp"
 #include "tests/learn/cartpole.hpp"
 #include "tests/learn/toy_envs.hpp"
@@ -38,8 +38,9 @@ TEST_CASE("on a GPU the first updates are those of the CPU to 0.1%") {
   const ChosenDevice chosen = ChooseDevice("auto");
   CHECK(chosen.device.is_cuda());
   CHECK(chosen.description.rfind("cuda:0", 0) == 0);
-  for (const char* spec : {"ppo(learner=host,n_steps=16,minibatch=64,epochs=2)",
-                           "dqn(learner=host,buffer=400,learning_starts=64,batch=32,train_freq=16,gradient_steps=2)"}) {
+  for (const char* spec :
+       {"ppo(learner=host,n_steps=16,minibatch=64,epochs=2)",
+        "dqn(learner=host,buffer=400,learning_starts=64,batch=32,train_freq=16,gradient_steps=2)"}) {
     for (const NetworkInfo& network : Networks()) {
       CAPTURE(spec, network.name);
       const Figures cpu = FirstFigures(spec, network.name, torch::kCPU);

@@ -3,13 +3,13 @@
 #include <cmath>
 #include <filesystem>
 
-#include "agents/device.hpp"
-#include "agents/on_device/fitting_batch.hpp"
-#include "agents/on_device/precision.hpp"
-#include "agents/on_device/queue.hpp"
-#include "agents/trainer.hpp"
-#include "env/check.hpp"
-#include "env/rng.hpp"
+#include "agents/gpu/device.hpp"
+#include "agents/gpu/precision.hpp"
+#include "agents/gpu/queue.hpp"
+#include "agents/ppo/fitting_batch.hpp"
+#include "agents/train/trainer.hpp"
+#include "env/base/check.hpp"
+#include "env/base/rng.hpp"
 #include "tests/catch.hpp"
 #include "tests/learn/cartpole.hpp"
 #include "tests/learn/toy_envs.hpp"

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <set>
 
-#include "agents/acting_cache.hpp"
-#include "agents/dqn_loss.hpp"
-#include "agents/trainer.hpp"
-#include "env/check.hpp"
+#include "agents/dqn/dqn_loss.hpp"
+#include "agents/learner/acting_cache.hpp"
+#include "agents/train/trainer.hpp"
+#include "env/base/check.hpp"
 #include "tests/catch.hpp"
 #include "tests/learn/cartpole.hpp"
 #include "tests/learn/toy_envs.hpp"

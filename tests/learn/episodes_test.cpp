@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "agents/replay.hpp"
-#include "agents/returns.hpp"
-#include "env/check.hpp"
-#include "env/rng.hpp"
+#include "agents/dqn/replay.hpp"
+#include "agents/learner/returns.hpp"
+#include "env/base/check.hpp"
+#include "env/base/rng.hpp"
 #include "tests/catch.hpp"
 #include "tests/learn/cartpole.hpp"
 

@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "env/check.hpp"
-#include "env/index.hpp"
+#include "env/base/check.hpp"
+#include "env/base/index.hpp"
 #include "policies/inference.hpp"
 #include "policies/onnx_writer.hpp"
 #include "tests/catch.hpp"

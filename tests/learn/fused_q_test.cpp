@@ -2,11 +2,11 @@
 #include <cmath>
 #include <tuple>
 
-#include "agents/flat_parameters.hpp"
-#include "agents/fused/fused_network.hpp"
-#include "agents/q_learner.hpp"
-#include "env/check.hpp"
-#include "env/rng.hpp"
+#include "agents/dqn/q_learner.hpp"
+#include "agents/nn/flat_parameters.hpp"
+#include "agents/nn/fused/fused_network.hpp"
+#include "env/base/check.hpp"
+#include "env/base/rng.hpp"
 #include "tests/catch.hpp"
 #include "tests/learn/cartpole.hpp"
 

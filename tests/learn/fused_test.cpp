@@ -3,10 +3,10 @@
 #include <cmath>
 #include <vector>
 
-#include "agents/actor.hpp"
-#include "agents/fused/ppo_rows.hpp"
-#include "agents/ppo_loss.hpp"
-#include "env/check.hpp"
+#include "agents/learner/actor.hpp"
+#include "agents/nn/fused/ppo_rows.hpp"
+#include "agents/ppo/ppo_loss.hpp"
+#include "env/base/check.hpp"
 #include "tests/catch.hpp"
 #include "tests/learn/cartpole.hpp"
 #include "tests/learn/toy_envs.hpp"

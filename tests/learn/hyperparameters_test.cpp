@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 #include "tests/catch.hpp"
 #include "tests/python.hpp"
 #include "tests/skip.hpp"

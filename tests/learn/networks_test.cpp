@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 #include "policies/architecture.hpp"
 #include "tests/catch.hpp"
 #include "tests/policies_support.hpp"

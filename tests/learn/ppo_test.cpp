@@ -4,9 +4,9 @@
 #include <cmath>
 #include <numeric>
 
-#include "agents/minibatches.hpp"
-#include "agents/ppo_loss.hpp"
-#include "env/check.hpp"
+#include "agents/learner/minibatches.hpp"
+#include "agents/ppo/ppo_loss.hpp"
+#include "env/base/check.hpp"
 #include "tests/catch.hpp"
 #include "tests/learn/cartpole.hpp"
 

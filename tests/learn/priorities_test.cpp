@@ -1,5 +1,5 @@
 // Prioritised replay: the sum tree against prefix sums, proportions and weights against hand-worked cases.
-#include "agents/priorities.hpp"
+#include "agents/dqn/priorities.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -2,10 +2,10 @@
 // and the network of the means.
 #include <cmath>
 
-#include "agents/dqn_loss.hpp"
-#include "agents/flat_parameters.hpp"
-#include "agents/q_learner.hpp"
-#include "env/check.hpp"
+#include "agents/dqn/dqn_loss.hpp"
+#include "agents/dqn/q_learner.hpp"
+#include "agents/nn/flat_parameters.hpp"
+#include "env/base/check.hpp"
 #include "tests/catch.hpp"
 #include "tests/learn/cartpole.hpp"
 

@@ -1,6 +1,6 @@
 // Several ranks of one training against one process with all environments. The ranks are threads of this
 // process, which meet over TCP and Gloo as processes do (tests/several_processes_test.cpp starts those).
-#include "agents/ranks.hpp"
+#include "agents/ranks/ranks.hpp"
 
 #include <chrono>
 #include <cmath>
@@ -18,9 +18,9 @@
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 #include <vector>
 
-#include "agents/device.hpp"
-#include "agents/joined_rollout.hpp"
-#include "agents/trainer.hpp"
+#include "agents/gpu/device.hpp"
+#include "agents/learner/joined_rollout.hpp"
+#include "agents/train/trainer.hpp"
 #include "data/hdf5_file.hpp"
 #include "tests/catch.hpp"
 #include "tests/free_port.hpp"

@@ -2,7 +2,7 @@
 // CartPole.
 #include <cmath>
 
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 #include "tests/catch.hpp"
 #include "tests/learn/cartpole.hpp"
 #include "tests/learn/toy_envs.hpp"

@@ -1,11 +1,11 @@
 // The replay buffer: windows, what a cut bootstraps from, memory shared within an instant, files.
-#include "agents/replay.hpp"
+#include "agents/dqn/replay.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <set>
 
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 #include "tests/catch.hpp"
 #include "tests/temporary_folder.hpp"
 

@@ -1,6 +1,6 @@
 // Rows 1 to 3, 9, 10 and 12 of the checklist: returns, the masked categorical, Adam, normalisation; and the
 // event file.
-#include "agents/returns.hpp"
+#include "agents/learner/returns.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,11 +10,11 @@
 #include <fstream>
 #include <iterator>
 
-#include "agents/adam.hpp"
-#include "agents/event_writer.hpp"
-#include "agents/masked_categorical.hpp"
-#include "agents/return_normalizer.hpp"
-#include "env/check.hpp"
+#include "agents/learner/return_normalizer.hpp"
+#include "agents/nn/adam.hpp"
+#include "agents/nn/masked_categorical.hpp"
+#include "agents/train/event_writer.hpp"
+#include "env/base/check.hpp"
 #include "tests/catch.hpp"
 
 namespace berth {

@@ -8,14 +8,14 @@
 #include <map>
 #include <sstream>
 
-#include "agents/flat_parameters.hpp"
-#include "agents/fused/fused_network.hpp"
-#include "agents/fused/ppo_rows.hpp"
-#include "agents/masked_categorical.hpp"
-#include "agents/ppo_loss.hpp"
-#include "agents/q_learner.hpp"
-#include "agents/returns.hpp"
-#include "env/check.hpp"
+#include "agents/dqn/q_learner.hpp"
+#include "agents/learner/returns.hpp"
+#include "agents/nn/flat_parameters.hpp"
+#include "agents/nn/fused/fused_network.hpp"
+#include "agents/nn/fused/ppo_rows.hpp"
+#include "agents/nn/masked_categorical.hpp"
+#include "agents/ppo/ppo_loss.hpp"
+#include "env/base/check.hpp"
 #include "tests/catch.hpp"
 #include "tests/python.hpp"
 #include "tests/skip.hpp"

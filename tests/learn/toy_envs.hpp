@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "data/workloads.hpp"
-#include "env/batch_env.hpp"
-#include "env/check.hpp"
-#include "env/vec_env.hpp"
+#include "env/base/check.hpp"
+#include "env/gym/batch_env.hpp"
+#include "env/gym/vec_env.hpp"
 
 namespace berth {
 

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <vector>
 
-#include "agents/on_device/device_update.hpp"
+#include "agents/ppo/device_update.hpp"
 #include "tests/catch.hpp"
 #include "tests/learn/cartpole.hpp"
 #include "tests/learn/toy_envs.hpp"

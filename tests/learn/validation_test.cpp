@@ -7,7 +7,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 #include "policies/bundle.hpp"
 #include "tests/catch.hpp"
 #include "tests/temporary_folder.hpp"

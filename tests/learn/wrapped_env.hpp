@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "env/batch_env.hpp"
-#include "env/index.hpp"
+#include "env/base/index.hpp"
+#include "env/gym/batch_env.hpp"
 #include "tests/catch.hpp"
 
 namespace berth {

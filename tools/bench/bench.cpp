@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <iostream>
 
-#include "env/spec.hpp"
+#include "env/base/spec.hpp"
 #include "tools/bench/bench_rows.hpp"
 #include "tools/bench/golden_suite.hpp"
 #include "tools/bench/machine.hpp"
@@ -12,8 +12,8 @@
 #include "tools/bench/runner.hpp"
 #include "tools/bench/scaling.hpp"
 #include "tools/results.hpp"
+#include "tools/studies/studies.hpp"
 #include "tools/table.hpp"
-#include "tools/verbs.hpp"
 #include "tools/version.hpp"
 
 namespace berth {
@@ -106,7 +106,7 @@ bool Rows(const Options& options, const std::vector<bench::BenchRow>& rows, cons
 
 }  // namespace
 
-int RunBench(const std::vector<std::string>& arguments) {
+int Bench(const std::vector<std::string>& arguments) {
   Options options("bench", "[--only ROW,...] [--json FILE]",
                   "measures how fast this build is on this machine");
   options.Value("only", "", "rows or groups of rows, by commas: 'env/steps,start' [all]");

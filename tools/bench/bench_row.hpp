@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 #include "tools/json.hpp"
 
 namespace berth::bench {

@@ -14,7 +14,7 @@
 #include <cstring>
 #include <iostream>
 
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 #include "tools/bench/measure.hpp"
 
 namespace berth::bench {

@@ -1,6 +1,6 @@
 // Training with the learner on a GPU and the environments on the CPU's threads, by environments and network;
 // beside each the same without overlap, and on the CPU alone. One command fills the table of
-// agents/cuda/README.md: berth bench --only device.
+// agents/gpu/README.md: berth bench --only device.
 #include <algorithm>
 #include <string>
 #include <thread>

@@ -2,7 +2,7 @@
 #include <filesystem>
 
 #include "data/workloads.hpp"
-#include "env/vec_env.hpp"
+#include "env/gym/vec_env.hpp"
 #include "tools/bench/bench_rows.hpp"
 #include "tools/bench/env_work.hpp"
 #include "tools/bench/measure.hpp"

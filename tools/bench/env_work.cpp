@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "data/workloads.hpp"
-#include "env/vec_env.hpp"
+#include "env/gym/vec_env.hpp"
 #include "tools/results.hpp"
 
 namespace berth::bench {

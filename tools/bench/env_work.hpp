@@ -5,8 +5,8 @@
 #include <memory>
 #include <vector>
 
-#include "env/batch_env.hpp"
-#include "env/rng.hpp"
+#include "env/base/rng.hpp"
+#include "env/gym/batch_env.hpp"
 
 namespace berth::bench {
 

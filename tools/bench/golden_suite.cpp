@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "baselines/schedulers.hpp"
-#include "env/rng.hpp"
+#include "env/base/rng.hpp"
 #include "tools/results.hpp"
 
 namespace berth::bench {

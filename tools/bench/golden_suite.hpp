@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "env/metrics.hpp"
-#include "env/scenario.hpp"
+#include "env/sim/metrics.hpp"
+#include "env/sim/scenario.hpp"
 
 namespace berth::bench {
 
@@ -15,8 +15,8 @@ namespace berth::bench {
 // and rates of powers of two, so that completions are exact. Some job types may share one GPU.
 Scenario RandomScenario(std::uint64_t seed, int jobs, const Clock& clock);
 
-// The same jobs, of three tenants of weights 1, 2 and 3, three of four with a deadline: half, one and a half or
-// four times as long after their arrival as they take alone, so that some cannot be met.
+// The same jobs, of three tenants of weights 1, 2 and 3, three of four with a deadline: half, one and a half
+// or four times as long after their arrival as they take alone, so that some cannot be met.
 Scenario TenantScenario(std::uint64_t seed, int jobs, const Clock& clock);
 
 std::vector<Clock> GoldenClocks();

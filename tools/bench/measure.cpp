@@ -6,8 +6,8 @@
 #include <fstream>
 #include <string>
 
-#include "env/check.hpp"
-#include "env/metrics.hpp"
+#include "env/base/check.hpp"
+#include "env/sim/metrics.hpp"
 #include "tools/table.hpp"
 
 namespace berth::bench {

@@ -9,7 +9,7 @@
 #include <csignal>
 #include <ctime>
 
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 
 namespace berth::bench {
 

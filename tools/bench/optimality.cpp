@@ -4,8 +4,8 @@
 #include <numeric>
 
 #include "baselines/schedulers.hpp"
-#include "env/metrics.hpp"
-#include "env/rng.hpp"
+#include "env/base/rng.hpp"
+#include "env/sim/metrics.hpp"
 #include "tools/progress.hpp"
 #include "tools/results.hpp"
 #include "tools/table.hpp"

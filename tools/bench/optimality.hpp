@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "env/scenario.hpp"
+#include "env/sim/scenario.hpp"
 #include "tools/bench/exact_schedule.hpp"
 #include "tools/json.hpp"
 

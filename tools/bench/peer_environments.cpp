@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "agents/tasks/cart_pole.hpp"
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 #include "tools/bench/env_work.hpp"
 #include "tools/bench/measure.hpp"
 

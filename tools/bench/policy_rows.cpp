@@ -1,6 +1,6 @@
 // Exported policies, torch-free: one whole decision, from the view to the commands (encode, score, fill).
 #include "data/workloads.hpp"
-#include "env/simulator.hpp"
+#include "env/sim/simulator.hpp"
 #include "policies/foreign_decider.hpp"
 #include "policies/schedulers.hpp"
 #include "tools/bench/bench_rows.hpp"

@@ -2,7 +2,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "env/batch_env.hpp"
+#include "env/gym/batch_env.hpp"
 #include "tools/bench/bench_rows.hpp"
 #include "tools/bench/child.hpp"
 #include "tools/bench/env_work.hpp"

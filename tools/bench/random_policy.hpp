@@ -7,8 +7,8 @@
 #include <string>
 #include <utility>
 
-#include "env/check.hpp"
-#include "env/rng.hpp"
+#include "env/base/check.hpp"
+#include "env/base/rng.hpp"
 #include "policies/architecture.hpp"
 #include "policies/bundle.hpp"
 

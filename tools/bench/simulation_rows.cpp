@@ -2,7 +2,7 @@
 #include <filesystem>
 
 #include "data/workloads.hpp"
-#include "env/metrics.hpp"
+#include "env/sim/metrics.hpp"
 #include "tools/bench/bench_rows.hpp"
 #include "tools/bench/measure.hpp"
 #include "tools/bench/simulation_work.hpp"

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "env/metrics.hpp"
-#include "env/scenario.hpp"
+#include "env/sim/metrics.hpp"
+#include "env/sim/scenario.hpp"
 #include "tools/evaluation.hpp"
 
 namespace berth::bench {

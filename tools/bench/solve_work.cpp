@@ -3,7 +3,7 @@
 #include "baselines/gavel/objective_list.hpp"
 #include "baselines/gavel/packed_allocations.hpp"
 #include "baselines/gavel/policy_allocations.hpp"
-#include "env/simulator.hpp"
+#include "env/sim/simulator.hpp"
 #include "tools/bench/measure.hpp"
 #include "tools/bench/simulation_work.hpp"
 

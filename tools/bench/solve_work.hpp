@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "baselines/gavel/objective.hpp"
-#include "env/scenario.hpp"
+#include "env/sim/scenario.hpp"
 
 namespace berth::bench {
 

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <thread>
 
-#include "env/rng.hpp"
+#include "env/base/rng.hpp"
 #include "tools/bench/env_work.hpp"
 #include "tools/bench/measure.hpp"
 #include "tools/bench/simulation_work.hpp"

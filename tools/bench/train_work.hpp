@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "agents/learn_api.hpp"
+#include "agents/train/learn_api.hpp"
 
 namespace berth::bench {
 

@@ -4,10 +4,10 @@
 #include <span>
 #include <utility>
 
-#include "env/encoder.hpp"
-#include "env/mdp.hpp"
-#include "env/rewards.hpp"
-#include "env/task_placement.hpp"
+#include "env/gym/encoder.hpp"
+#include "env/gym/mdp.hpp"
+#include "env/gym/rewards.hpp"
+#include "env/gym/task_placement.hpp"
 #include "tools/docs/examples.hpp"
 #include "tools/verbs.hpp"
 
@@ -60,7 +60,8 @@ std::string TaskPlacementSection() {
                                   TaskPlacement::Channel(1, defaults.episode_jobs)};
   return Join(
       "\n## `TaskPlacement-v0`\n\nThe environment of the textbooks, for [Python](../python/README.md) ",
-      "(`env/task_placement.hpp`): one task at a time, the one that has waited longest; where no GPU can ",
+      "(`env/gym/task_placement.hpp`): one task at a time, the one that has waited longest; where no GPU "
+      "can ",
       "take it, time passes until one can. Tasks run to their ends, on a cluster without features. ",
       "N = GPUs of the cluster.\n\nObservation float32 `[1 + N]`: `", channels[0].name, "`, then `",
       channels[1].name, "` of each GPU in the order of the cluster.\n",
@@ -90,13 +91,14 @@ std::string ReferencePage() {
       "end.\n\n"
       "## Observation\n\nfloat32 blocks, one after the other in one row of the batch. An encoder is never "
       "edited: a "
-      "change is a new one (`env/encoder.hpp`).\n",
+      "change is a new one (`env/gym/encoder.hpp`).\n",
       Observations(),
       "\n## Action\n\n`Discrete(Q * G + 1)`, without the last under semantics `commit`. Action `q * G + g` "
       "puts visible "
       "job `q` on GPU type `g`; the last, `done`, ends the decision point and lets time pass. Illegal "
       "actions are masked "
-      "(`env/action_mask.hpp`) and at least one is legal. Under `redecide` a decision point is a sequence of "
+      "(`env/gym/action_mask.hpp`) and at least one is legal. Under `redecide` a decision point is a "
+      "sequence of "
       "actions until "
       "`done`; under `commit` one action picks the job that starts next and waits until it fits.\n\n"
       "Time passes at `done` alone, so `discount = exp(-dt / tau)` is 1 within an instant; tau is ",

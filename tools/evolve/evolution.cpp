@@ -5,10 +5,10 @@
 #include <span>
 
 #include "data/sequence.hpp"
-#include "env/check.hpp"
-#include "env/index.hpp"
-#include "env/portable_math.hpp"
-#include "env/thread_team.hpp"
+#include "env/base/check.hpp"
+#include "env/base/index.hpp"
+#include "env/base/portable_math.hpp"
+#include "env/base/thread_team.hpp"
 #include "policies/schedulers.hpp"
 #include "tools/evolve/examples.hpp"
 #include "tools/results.hpp"

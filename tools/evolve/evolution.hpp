@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "env/metrics.hpp"
+#include "env/sim/metrics.hpp"
 #include "tools/evolve/hinge_scorer.hpp"
 
 namespace berth {

@@ -1,8 +1,8 @@
 #include "tools/evolve/examples.hpp"
 
 #include "data/workloads.hpp"
-#include "env/index.hpp"
-#include "env/sched_env.hpp"
+#include "env/base/index.hpp"
+#include "env/gym/sched_env.hpp"
 #include "policies/inference.hpp"
 
 namespace berth {

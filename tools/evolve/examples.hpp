@@ -2,7 +2,7 @@
 // of an episode.
 #pragma once
 
-#include "env/scenario.hpp"
+#include "env/sim/scenario.hpp"
 #include "policies/bundle.hpp"
 
 namespace berth {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "env/check.hpp"
-#include "env/index.hpp"
+#include "env/base/check.hpp"
+#include "env/base/index.hpp"
 #include "policies/architecture.hpp"
 #include "tools/results.hpp"
 

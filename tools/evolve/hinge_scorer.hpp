@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "env/encoder.hpp"
-#include "env/rng.hpp"
+#include "env/base/rng.hpp"
+#include "env/gym/encoder.hpp"
 #include "policies/bundle.hpp"
 
 namespace berth {

@@ -1,5 +1,5 @@
 """ObservationV3 in NumPy, for berth_policy.py: ObservationV1's blocks, each followed by where a job belongs under the
-prices of GPUs (env/observation_v3.cpp, env/gpu_prices.cpp and env/grouped_assignment.cpp are what it has to equal).
+prices of GPUs (env/gym/observation_v3.cpp, env/gym/gpu_prices.cpp and env/base/grouped_assignment.cpp are what it has to equal).
 
 Jobs that are equally well off in two places go where the last bit says, so that everything that is compared is worked
 out in Berth's order and by Berth's own logarithm: the channels are the same to the bit.
@@ -14,7 +14,7 @@ KNEES = 1.0, 4.0, 16.0, 64.0  # hours, of size_1 to size_64
 
 
 def log(x):
-    """Berth's natural logarithm (env/log_core.hpp), whose bits no C library changes; x > 0, finite."""
+    """Berth's natural logarithm (env/base/log_core.hpp), whose bits no C library changes; x > 0, finite."""
     half, exponent = np.frexp(np.asarray(x, float))
     low = half < 0.70710678118654752440
     f = np.where(low, half * 2.0, half) - 1.0

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "env/scheduler.hpp"
+#include "env/sim/scheduler.hpp"
 
 namespace berth {
 

@@ -74,7 +74,7 @@ class Evaluation:
         return alike(self["jct_s"])
 
     def slowdown(self):
-        """[K, S, W] bounded slowdown, 10 s (env/metrics.hpp)."""
+        """[K, S, W] bounded slowdown, 10 s (env/sim/metrics.hpp)."""
         return np.maximum(1.0, self["jct_s"] / np.maximum(self["alone_s"], 10.0)[None])
 
     def metric(self, key):

@@ -131,7 +131,7 @@ the result file, evaluation.h5.</p>
 {table(e)}
 <p class="note">{averaged} ratio is of mean job completion times to the first row. Bold: the best of a column
 among those that finished every job. <em>knowledge</em> is
-what a scheduler uses of a job's future: compare rows of the same knowledge. Every figure is defined in env/metrics.hpp.</p>
+what a scheduler uses of a job's future: compare rows of the same knowledge. Every figure is defined in env/sim/metrics.hpp.</p>
 {lost(e)}{alike(e)}{chart(gantt, charts) if gantt else ""}
 {"".join(picture(f, folder) for f in figures)}
 <h2 id="config">Configuration</h2>

@@ -5,10 +5,10 @@
 #include <iostream>
 
 #include "data/hdf5_file.hpp"
-#include "env/spec.hpp"
+#include "env/base/spec.hpp"
 #include "tools/output_file.hpp"
+#include "tools/plot_script.hpp"
 #include "tools/report/timeline.hpp"
-#include "tools/reproduce/plot_script.hpp"
 #include "tools/scenario_options.hpp"
 #include "tools/version.hpp"
 
@@ -63,7 +63,7 @@ std::string SettingOf(const h5::Reader& in) {
 void AddReportOptions(Options& options) {
   options.Value("report", "", "write a page to this folder (index.html), its figures and its result file");
   options.InputList("report-with",
-                 "evaluation files at other loads, separated by ';', for the page's JCT against load");
+                    "evaluation files at other loads, separated by ';', for the page's JCT against load");
   options.Output("timeline", Join(kTimelineHelp, "; of the first workload"));
 }
 

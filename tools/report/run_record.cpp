@@ -1,7 +1,7 @@
 #include "tools/report/run_record.hpp"
 
-#include "env/check.hpp"
-#include "env/index.hpp"
+#include "env/base/check.hpp"
+#include "env/base/index.hpp"
 
 namespace berth {
 

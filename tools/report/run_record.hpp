@@ -13,7 +13,7 @@
 #include <span>
 #include <vector>
 
-#include "env/metrics.hpp"
+#include "env/sim/metrics.hpp"
 
 namespace berth {
 

@@ -5,8 +5,8 @@
 #include <limits>
 #include <tuple>
 
-#include "env/check.hpp"
-#include "env/index.hpp"
+#include "env/base/check.hpp"
+#include "env/base/index.hpp"
 #include "tools/json.hpp"
 #include "tools/output_file.hpp"
 #include "tools/report/lanes.hpp"

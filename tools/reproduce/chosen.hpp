@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 #include "tools/options.hpp"
 
 namespace berth {

@@ -1,6 +1,6 @@
 #include "tools/reproduce/finished_run.hpp"
 
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 
 namespace berth {
 

@@ -1,7 +1,7 @@
 // A run to its end, for what Metrics does not say: the simulator as it then stands.
 #pragma once
 
-#include "env/metrics.hpp"
+#include "env/sim/metrics.hpp"
 
 namespace berth {
 

@@ -9,7 +9,7 @@
 #include "data/throughputs.hpp"
 #include "data/workload_list.hpp"
 #include "data/workloads.hpp"
-#include "env/rng.hpp"
+#include "env/base/rng.hpp"
 #include "tools/scenario_options.hpp"
 #include "tools/table.hpp"
 

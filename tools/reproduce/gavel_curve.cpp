@@ -1,6 +1,6 @@
 #include "tools/reproduce/gavel_curve.hpp"
 
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 
 namespace berth {
 

@@ -6,7 +6,7 @@
 #include <map>
 #include <stdexcept>
 
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 #include "tools/reproduce/gavel_golden_checks.hpp"
 #include "tools/table.hpp"
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 
 namespace berth {
 

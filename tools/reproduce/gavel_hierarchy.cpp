@@ -7,7 +7,7 @@
 #include "data/throughputs.hpp"
 #include "data/workload_list.hpp"
 #include "data/workloads.hpp"
-#include "env/rng.hpp"
+#include "env/base/rng.hpp"
 #include "tools/reproduce/gavel_experiments.hpp"
 #include "tools/reproduce/gavel_workloads.hpp"
 #include "tools/results.hpp"

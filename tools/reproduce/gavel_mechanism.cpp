@@ -9,7 +9,7 @@
 
 #include "baselines/gavel/round_mechanism.hpp"
 #include "data/workloads.hpp"
-#include "env/simulator.hpp"
+#include "env/sim/simulator.hpp"
 #include "tools/json.hpp"
 #include "tools/table.hpp"
 

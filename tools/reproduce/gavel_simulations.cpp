@@ -8,8 +8,8 @@
 
 #include "baselines/schedulers.hpp"
 #include "data/csv_file.hpp"
-#include "env/check.hpp"
-#include "env/spec.hpp"
+#include "env/base/check.hpp"
+#include "env/base/spec.hpp"
 #include "tools/reproduce/gavel_experiments.hpp"
 #include "tools/reproduce/gavel_workloads.hpp"
 #include "tools/table.hpp"

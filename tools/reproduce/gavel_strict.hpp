@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "env/scheduler.hpp"
+#include "env/sim/scheduler.hpp"
 
 namespace berth {
 

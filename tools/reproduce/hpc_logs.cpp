@@ -7,7 +7,7 @@
 #include <span>
 
 #include "data/workloads.hpp"
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 #include "tools/results.hpp"
 #include "tools/scenario_summary.hpp"
 #include "tools/table.hpp"

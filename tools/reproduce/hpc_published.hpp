@@ -6,7 +6,7 @@
 
 #include <span>
 
-#include "env/mdp.hpp"
+#include "env/gym/mdp.hpp"
 
 namespace berth {
 

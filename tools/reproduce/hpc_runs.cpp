@@ -2,7 +2,7 @@
 
 #include "data/sequence.hpp"
 #include "data/workloads.hpp"
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 
 namespace berth {
 

@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "env/mdp.hpp"
+#include "env/gym/mdp.hpp"
 #include "tools/reproduce/hpc_published.hpp"
 #include "tools/results.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 #include "tools/output_file.hpp"
 #include "tools/table.hpp"
 

@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "data/workloads.hpp"
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 
 namespace berth {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "env/scenario.hpp"
+#include "env/sim/scenario.hpp"
 
 namespace berth {
 

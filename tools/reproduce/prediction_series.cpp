@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "env/check.hpp"
-#include "env/forecast/forecaster.hpp"
+#include "env/base/check.hpp"
+#include "env/predict/forecast/forecaster.hpp"
 
 namespace berth {
 namespace {

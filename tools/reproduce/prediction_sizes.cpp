@@ -4,8 +4,8 @@
 #include <cmath>
 #include <queue>
 
-#include "env/metrics.hpp"
-#include "env/prediction/size_predictor.hpp"
+#include "env/predict/prediction/size_predictor.hpp"
+#include "env/sim/metrics.hpp"
 
 namespace berth {
 namespace {

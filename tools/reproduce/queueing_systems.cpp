@@ -7,7 +7,7 @@
 
 #include "baselines/schedulers.hpp"
 #include "data/workloads.hpp"
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 #include "tools/reproduce/finished_run.hpp"
 #include "tools/reproduce/queueing_theory.hpp"
 

@@ -4,8 +4,8 @@
 #include <array>
 #include <cmath>
 
-#include "env/check.hpp"
-#include "env/scenario.hpp"
+#include "env/base/check.hpp"
+#include "env/sim/scenario.hpp"
 
 namespace berth {
 namespace {

@@ -2,10 +2,10 @@
 #include <iostream>
 #include <iterator>
 
-#include "env/check.hpp"
-#include "env/spec.hpp"
+#include "env/base/check.hpp"
+#include "env/base/spec.hpp"
 #include "tools/reproduce/reproductions.hpp"
-#include "tools/verbs.hpp"
+#include "tools/studies/studies.hpp"
 
 namespace berth {
 namespace {
@@ -22,7 +22,7 @@ constexpr Reproduction kReproductions[] = {BERTH_REPRODUCTIONS(BERTH_ROW)};
 
 }  // namespace
 
-int RunReproduce(const std::vector<std::string>& arguments) {
+int Reproduce(const std::vector<std::string>& arguments) {
   const std::string name = arguments.empty() ? "" : arguments[0];
   if (name == "--help" || name == "-h") {
     std::cout << "usage: berth reproduce NAME [options]\n\n"

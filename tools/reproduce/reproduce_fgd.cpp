@@ -4,16 +4,16 @@
 #include <iostream>
 #include <thread>
 
-#include "env/check.hpp"
-#include "env/spec.hpp"
-#include "env/thread_team.hpp"
+#include "env/base/check.hpp"
+#include "env/base/spec.hpp"
+#include "env/base/thread_team.hpp"
 #include "tools/json.hpp"
 #include "tools/output_file.hpp"
+#include "tools/plot_script.hpp"
 #include "tools/progress.hpp"
 #include "tools/reproduce/fgd/published.hpp"
 #include "tools/reproduce/fgd/run.hpp"
 #include "tools/reproduce/page.hpp"
-#include "tools/reproduce/plot_script.hpp"
 #include "tools/reproduce/reproductions.hpp"
 #include "tools/table.hpp"
 
@@ -35,7 +35,7 @@ struct Cell {  // a policy on a workload
   const fgd::Policy* policy;
   const fgd::Workload* pods;
   std::vector<fgd::RunOutcome> runs;  // [seeds]
-  double cpu_seconds = 0.0;               // of all
+  double cpu_seconds = 0.0;           // of all
 };
 
 double ThreadSeconds() {
@@ -57,8 +57,8 @@ std::vector<std::string> ChosenWorkloads(const Options& options) {
   return chosen;
 }
 
-std::vector<double> At(const std::vector<fgd::RunOutcome>& runs,
-                       std::vector<double> fgd::RunOutcome::*curve, int percent) {
+std::vector<double> At(const std::vector<fgd::RunOutcome>& runs, std::vector<double> fgd::RunOutcome::*curve,
+                       int percent) {
   std::vector<double> values;
   for (const auto& run : runs) values.push_back((run.*curve)[static_cast<std::size_t>(percent)]);
   return values;
@@ -147,8 +147,8 @@ int ReproduceFgd(const std::vector<std::string>& arguments) {
     const std::string path = folder + "/" + kPrefix + name + ".csv.gz";
     workloads.push_back(fgd::WorkloadOf(nodes, ReadOpenbPods(path, nodes)));
     for (const fgd::Policy& policy : fgd::Policies())
-      cells.push_back({name, &policy, &workloads.back(),
-                       std::vector<fgd::RunOutcome>(static_cast<std::size_t>(seeds))});
+      cells.push_back(
+          {name, &policy, &workloads.back(), std::vector<fgd::RunOutcome>(static_cast<std::size_t>(seeds))});
   }
   {
     Progress progress("fgd");

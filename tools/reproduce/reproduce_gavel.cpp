@@ -5,17 +5,17 @@
 #include <iterator>
 #include <thread>
 
-#include "env/check.hpp"
-#include "env/spec.hpp"
+#include "env/base/check.hpp"
+#include "env/base/spec.hpp"
 #include "tools/interrupt.hpp"
 #include "tools/options.hpp"
 #include "tools/output_file.hpp"
+#include "tools/plot_script.hpp"
 #include "tools/progress.hpp"
 #include "tools/reproduce/chosen.hpp"
 #include "tools/reproduce/gavel_experiments.hpp"
 #include "tools/reproduce/gavel_golden.hpp"
 #include "tools/reproduce/gavel_mechanism.hpp"
-#include "tools/reproduce/plot_script.hpp"
 #include "tools/reproduce/reproductions.hpp"
 #include "tools/version.hpp"
 

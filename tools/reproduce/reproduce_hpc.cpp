@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <iostream>
 
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 #include "tools/json.hpp"
 #include "tools/output_file.hpp"
 #include "tools/reproduce/hpc_golden.hpp"

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <iostream>
 
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 #include "tools/json.hpp"
 #include "tools/output_file.hpp"
+#include "tools/plot_script.hpp"
 #include "tools/reproduce/page.hpp"
-#include "tools/reproduce/plot_script.hpp"
 #include "tools/reproduce/prediction_series.hpp"
 #include "tools/reproduce/prediction_sizes.hpp"
 #include "tools/reproduce/reproductions.hpp"

@@ -4,7 +4,7 @@
 #include <iostream>
 #include <thread>
 
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 #include "tools/json.hpp"
 #include "tools/progress.hpp"
 #include "tools/reproduce/queueing_systems.hpp"

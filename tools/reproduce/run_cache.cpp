@@ -5,8 +5,8 @@
 #include <iterator>
 #include <limits>
 
-#include "env/check.hpp"
-#include "env/spec.hpp"
+#include "env/base/check.hpp"
+#include "env/base/spec.hpp"
 #include "tools/json.hpp"
 #include "tools/output_file.hpp"
 #include "tools/results.hpp"

@@ -8,8 +8,8 @@
 #include <limits>
 #include <regex>
 
-#include "env/index.hpp"
-#include "env/thread_team.hpp"
+#include "env/base/index.hpp"
+#include "env/base/thread_team.hpp"
 #include "tools/interrupt.hpp"
 #include "tools/progress.hpp"
 #include "tools/reproduce/gavel_strict.hpp"

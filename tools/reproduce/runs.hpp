@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "env/metrics.hpp"
+#include "env/sim/metrics.hpp"
 
 namespace berth {
 
@@ -22,7 +22,7 @@ struct PlannedWorkload {
   bool keep_jct = true;  // PlannedOutcome::jct_s: 20 bytes a job on disk
 };
 
-// What is kept of a run. Times in seconds; of the window's completed jobs, formulas in env/metrics.hpp.
+// What is kept of a run. Times in seconds; of the window's completed jobs, formulas in env/sim/metrics.hpp.
 struct PlannedOutcome {
   std::string error;     // why the run failed, "" when it did not; nothing else is set then
   bool stopped = false;  // at its limit of CPU time: nothing else is set but cpu_s

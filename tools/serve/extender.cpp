@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "env/check.hpp"
-#include "env/portable_math.hpp"
-#include "env/spec.hpp"
+#include "env/base/check.hpp"
+#include "env/base/portable_math.hpp"
+#include "env/base/spec.hpp"
 
 namespace berth {
 namespace {

@@ -4,8 +4,8 @@
 #include <limits>
 
 #include "data/throughputs.hpp"
-#include "env/check.hpp"
-#include "env/spec.hpp"
+#include "env/base/check.hpp"
+#include "env/base/spec.hpp"
 #include "tools/json.hpp"
 
 namespace berth {

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <thread>
 
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 #include "tools/version.hpp"
 
 namespace berth {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 
 namespace berth {
 

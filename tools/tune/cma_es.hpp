@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "env/rng.hpp"
+#include "env/base/rng.hpp"
 
 namespace berth {
 

@@ -4,12 +4,12 @@
 #include <chrono>
 #include <cmath>
 
-#include "env/check.hpp"
-#include "env/encoder.hpp"
-#include "env/episode_draw.hpp"
-#include "env/index.hpp"
-#include "env/rng.hpp"
-#include "env/thread_team.hpp"
+#include "env/base/check.hpp"
+#include "env/base/index.hpp"
+#include "env/base/rng.hpp"
+#include "env/base/thread_team.hpp"
+#include "env/gym/encoder.hpp"
+#include "env/gym/episode_draw.hpp"
 #include "policies/inference.hpp"
 #include "policies/schedulers.hpp"
 #include "tools/results.hpp"

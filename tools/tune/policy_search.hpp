@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "env/metrics.hpp"
-#include "env/scenario_source.hpp"
+#include "env/gym/scenario_source.hpp"
+#include "env/sim/metrics.hpp"
 #include "policies/bundle.hpp"
 
 namespace berth {
@@ -25,7 +25,7 @@ struct PolicySearch {
   std::string reference;            // scheduler spec; only progress is told as a ratio to it
   std::shared_ptr<const ScenarioSource> source;
   Window pieces{0, -1};         // a fixed source: its jobs that workloads are pieces of
-  std::string reward = "jct";   // what is minimised; env/rewards.hpp
+  std::string reward = "jct";   // what is minimised; env/gym/rewards.hpp
   int workloads = 8;            // a generation
   int jobs = 0;                 // a workload; 0 = the source's own number
   Window window;                // measured

@@ -6,9 +6,9 @@
 #include <iomanip>
 #include <sstream>
 
-#include "env/check.hpp"
-#include "env/episode_draw.hpp"
-#include "env/thread_team.hpp"
+#include "env/base/check.hpp"
+#include "env/base/thread_team.hpp"
+#include "env/gym/episode_draw.hpp"
 #include "tools/results.hpp"
 #include "tools/tune/cma_es.hpp"
 #include "tools/tune/window_mean.hpp"

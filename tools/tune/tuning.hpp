@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "env/metrics.hpp"
-#include "env/scenario_source.hpp"
-#include "env/spec.hpp"
+#include "env/base/spec.hpp"
+#include "env/gym/scenario_source.hpp"
+#include "env/sim/metrics.hpp"
 
 namespace berth {
 
@@ -24,7 +24,7 @@ struct Tuning {
   std::string reference;                // scheduler spec
   std::shared_ptr<const ScenarioSource> source;
   Window pieces{0, -1};        // a fixed source: its jobs that workloads are pieces of
-  std::string reward = "jct";  // what is minimised; env/rewards.hpp
+  std::string reward = "jct";  // what is minimised; env/gym/rewards.hpp
   int workloads = 8;           // a generation
   int jobs = 0;                // a workload; 0 = the source's own number
   Window window;               // measured

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <string>
 
-#include "env/metrics.hpp"
-#include "env/rewards.hpp"
-#include "env/scheduler.hpp"
+#include "env/gym/rewards.hpp"
+#include "env/sim/metrics.hpp"
+#include "env/sim/scheduler.hpp"
 #include "tools/results.hpp"
 
 namespace berth {

@@ -6,8 +6,8 @@
 
 #include "baselines/queue/named_rule.hpp"
 #include "baselines/schedulers.hpp"
-#include "env/estimates.hpp"
-#include "env/portable_math.hpp"
+#include "env/base/portable_math.hpp"
+#include "env/predict/run_times.hpp"
 
 namespace berth {
 namespace {

@@ -2,7 +2,7 @@
 // jobs there at the start, its makespan is within 4/3 - 1/(3m) of the best (Graham 1969).
 #include "baselines/queue/named_rule.hpp"
 #include "baselines/schedulers.hpp"
-#include "env/estimates.hpp"
+#include "env/predict/run_times.hpp"
 
 namespace berth {
 namespace {

@@ -1,7 +1,7 @@
 // Largest expansion factor first: -(w + r) / r, with the wait w and the request r.
 #include "baselines/queue/named_rule.hpp"
 #include "baselines/schedulers.hpp"
-#include "env/estimates.hpp"
+#include "env/predict/run_times.hpp"
 
 namespace berth {
 namespace {

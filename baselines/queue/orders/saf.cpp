@@ -1,7 +1,7 @@
 // Smallest area first: requested time times GPUs, r n.
 #include "baselines/queue/named_rule.hpp"
 #include "baselines/schedulers.hpp"
-#include "env/estimates.hpp"
+#include "env/predict/run_times.hpp"
 
 namespace berth {
 namespace {

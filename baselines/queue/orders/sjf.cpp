@@ -2,7 +2,7 @@
 // seconds on its fastest type. Running jobs are never disturbed.
 #include "baselines/queue/named_rule.hpp"
 #include "baselines/schedulers.hpp"
-#include "env/estimates.hpp"
+#include "env/predict/run_times.hpp"
 
 namespace berth {
 namespace {

@@ -1,7 +1,7 @@
 // WFP3: -(w / r)^3 n, with the wait w, the request r and n GPUs.
 #include "baselines/queue/named_rule.hpp"
 #include "baselines/schedulers.hpp"
-#include "env/estimates.hpp"
+#include "env/predict/run_times.hpp"
 
 namespace berth {
 namespace {

@@ -4,8 +4,8 @@
 #include <map>
 #include <tuple>
 
-#include "env/check.hpp"
-#include "env/index.hpp"
+#include "env/base/check.hpp"
+#include "env/base/index.hpp"
 
 namespace berth::fgd {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "data/openb.hpp"
-#include "env/rng.hpp"
+#include "env/base/rng.hpp"
 
 namespace berth::fgd {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "env/index.hpp"
-#include "env/portable_math.hpp"
+#include "env/base/index.hpp"
+#include "env/base/portable_math.hpp"
 
 namespace berth::fgd {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <span>
 
-#include "env/rng.hpp"
+#include "env/base/rng.hpp"
 #include "tools/reproduce/fgd/allocation.hpp"
 
 namespace berth::fgd {

@@ -6,8 +6,8 @@
 #include <tuple>
 #include <utility>
 
-#include "env/index.hpp"
-#include "env/rng.hpp"
+#include "env/base/index.hpp"
+#include "env/base/rng.hpp"
 
 namespace berth::fgd {
 namespace {

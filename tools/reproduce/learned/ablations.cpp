@@ -2,7 +2,7 @@
 // method's ablation_METHOD_full.
 #include <algorithm>
 
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 #include "tools/reproduce/learned/experiments.hpp"
 #include "tools/reproduce/learned/load_grid.hpp"
 #include "tools/reproduce/learned/recipes.hpp"

@@ -8,8 +8,8 @@
 #include <iterator>
 #include <sstream>
 
-#include "env/check.hpp"
-#include "env/index.hpp"
+#include "env/base/check.hpp"
+#include "env/base/index.hpp"
 #include "tools/report/run_record.hpp"
 #include "tools/reproduce/learned/experiments.hpp"
 #include "tools/reproduce/learned/load_grid.hpp"

@@ -8,7 +8,7 @@
 #include <map>
 
 #include "baselines/lp.hpp"
-#include "env/index.hpp"
+#include "env/base/index.hpp"
 #include "tools/reproduce/learned/experiments.hpp"
 #include "tools/reproduce/learned/load_grid.hpp"
 #include "tools/table.hpp"

@@ -7,9 +7,9 @@
 #include <cmath>
 #include <limits>
 
-#include "env/check.hpp"
-#include "env/metrics.hpp"
-#include "env/rng.hpp"
+#include "env/base/check.hpp"
+#include "env/base/rng.hpp"
+#include "env/sim/metrics.hpp"
 
 namespace berth {
 namespace {

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "env/statistics.hpp"
+#include "env/sim/statistics.hpp"
 
 namespace berth {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 #include "tools/reproduce/learned/experiments.hpp"
 #include "tools/reproduce/learned/load_grid.hpp"
 #include "tools/table.hpp"

@@ -1,7 +1,7 @@
 // Every learner on row 1: PPO, DQN and REINFORCE, five training seeds each at equal environment steps.
 #include <algorithm>
 
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 #include "tools/reproduce/learned/experiments.hpp"
 #include "tools/reproduce/learned/load_grid.hpp"
 #include "tools/table.hpp"

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "data/workloads.hpp"
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 #include "tools/reproduce/learned/opponents.hpp"
 #include "tools/scenario_options.hpp"
 #include "tools/table.hpp"

@@ -8,7 +8,7 @@
 
 #include "data/sequence.hpp"
 #include "data/workloads.hpp"
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 #include "tools/reproduce/hpc_published.hpp"
 #include "tools/reproduce/hpc_runs.hpp"
 #include "tools/reproduce/learned/comparison.hpp"

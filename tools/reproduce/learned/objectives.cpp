@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "data/workloads.hpp"
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 #include "tools/reproduce/learned/comparison.hpp"
 #include "tools/reproduce/learned/experiments.hpp"
 #include "tools/scenario_options.hpp"

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "env/scenario.hpp"
-#include "env/scheduler.hpp"
+#include "env/sim/scenario.hpp"
+#include "env/sim/scheduler.hpp"
 
 namespace berth {
 

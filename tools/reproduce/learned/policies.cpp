@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 
 namespace berth {
 

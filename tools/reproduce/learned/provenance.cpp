@@ -2,7 +2,7 @@
 // trains each.
 #include <set>
 
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 #include "policies/bundle.hpp"
 #include "tools/reproduce/learned/experiments.hpp"
 #include "tools/reproduce/learned/recipes.hpp"

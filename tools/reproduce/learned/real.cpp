@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "data/workloads.hpp"
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 #include "tools/reproduce/learned/comparison.hpp"
 #include "tools/reproduce/learned/experiments.hpp"
 #include "tools/table.hpp"

@@ -1,7 +1,7 @@
 // The tables of recipes, a file for each row of the page, and what they share.
 #pragma once
 
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 #include "tools/reproduce/learned/recipes.hpp"
 
 namespace berth::recipes {

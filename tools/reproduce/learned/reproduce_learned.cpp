@@ -5,16 +5,16 @@
 #include <iostream>
 #include <thread>
 
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 #include "tools/interrupt.hpp"
 #include "tools/json.hpp"
 #include "tools/options.hpp"
 #include "tools/output_file.hpp"
+#include "tools/plot_script.hpp"
 #include "tools/progress.hpp"
 #include "tools/reproduce/chosen.hpp"
 #include "tools/reproduce/learned/experiments.hpp"
 #include "tools/reproduce/learned/training.hpp"
-#include "tools/reproduce/plot_script.hpp"
 #include "tools/reproduce/reproductions.hpp"
 #include "tools/table.hpp"
 #include "tools/version.hpp"

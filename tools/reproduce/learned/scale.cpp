@@ -1,7 +1,7 @@
 // Row 1 of issue 8, one policy for all sizes: trained on at most 24 GPUs, used on 108 and on 1,080 unchanged.
 #include <algorithm>
 
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 #include "tools/reproduce/learned/experiments.hpp"
 #include "tools/reproduce/learned/load_grid.hpp"
 #include "tools/table.hpp"

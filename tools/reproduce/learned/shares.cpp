@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "env/index.hpp"
+#include "env/base/index.hpp"
 
 namespace berth {
 namespace {

@@ -5,7 +5,7 @@
 #include <array>
 #include <vector>
 
-#include "env/scenario.hpp"
+#include "env/sim/scenario.hpp"
 #include "tools/report/run_record.hpp"
 
 namespace berth {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "env/statistics.hpp"
+#include "env/sim/statistics.hpp"
 #include "tools/reproduce/page.hpp"
 
 namespace berth {

@@ -7,7 +7,7 @@
 #include <iterator>
 #include <sstream>
 
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 #include "tools/interrupt.hpp"
 #include "tools/learn_library.hpp"
 #include "tools/output_file.hpp"

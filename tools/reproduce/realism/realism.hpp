@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "env/features/features.hpp"
-#include "env/metrics.hpp"
-#include "env/statistics.hpp"
+#include "env/sim/metrics.hpp"
+#include "env/sim/statistics.hpp"
 
 // X(name, function)
 #define BERTH_REALISM(X)                    \

@@ -1,5 +1,5 @@
 // Checkpoints: saving often costs time, saving seldom costs work, and Daly's interval weighs the two.
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 #include "tools/reproduce/realism/realism_runs.hpp"
 #include "tools/table.hpp"
 

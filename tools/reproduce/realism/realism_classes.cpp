@@ -1,9 +1,9 @@
 // Sharing: what switching between slices of time costs, and what the classes of service get.
 #include <cmath>
 
-#include "env/check.hpp"
-#include "env/index.hpp"
-#include "env/rng.hpp"
+#include "env/base/check.hpp"
+#include "env/base/index.hpp"
+#include "env/base/rng.hpp"
 #include "tools/reproduce/finished_run.hpp"
 #include "tools/reproduce/realism/realism_runs.hpp"
 #include "tools/results.hpp"

@@ -1,5 +1,5 @@
 // Elastic gangs: schedulers that choose widths against one that takes gangs as they are.
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 #include "tools/reproduce/realism/realism_runs.hpp"
 #include "tools/table.hpp"
 

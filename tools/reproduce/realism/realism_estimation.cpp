@@ -6,10 +6,10 @@
 
 #include "data/throughputs.hpp"
 #include "data/workloads.hpp"
-#include "env/check.hpp"
-#include "env/estimation/estimator.hpp"
-#include "env/estimation/rate_matrix.hpp"
-#include "env/metrics.hpp"
+#include "env/base/check.hpp"
+#include "env/predict/estimation/estimator.hpp"
+#include "env/predict/estimation/rate_matrix.hpp"
+#include "env/sim/metrics.hpp"
 #include "tools/reproduce/realism/realism.hpp"
 #include "tools/table.hpp"
 

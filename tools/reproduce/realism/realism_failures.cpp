@@ -1,6 +1,6 @@
 // Failures: what they cost by how often they come, whether they take one GPU or a node of four, with and
 // without checkpoints.
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 #include "tools/reproduce/realism/realism_runs.hpp"
 #include "tools/table.hpp"
 

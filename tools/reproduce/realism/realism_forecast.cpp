@@ -1,5 +1,5 @@
 // Forecast arrivals at work: GPUs are kept for short jobs that are expected, by what forecasts them.
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 #include "tools/reproduce/realism/realism_runs.hpp"
 #include "tools/table.hpp"
 

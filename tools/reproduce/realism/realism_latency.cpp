@@ -1,5 +1,5 @@
 // The scheduler's own time: mean JCT by how long a decision takes, and by how often there is one.
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 #include "tools/reproduce/realism/realism_runs.hpp"
 #include "tools/table.hpp"
 

@@ -1,7 +1,7 @@
 // Monitoring: the power of the cluster over time, and a controller that holds it at a target by what it
 // measures.
-#include "env/check.hpp"
-#include "env/features/monitoring.hpp"
+#include "env/base/check.hpp"
+#include "env/features/monitoring/monitoring.hpp"
 #include "tools/reproduce/realism/realism_runs.hpp"
 #include "tools/table.hpp"
 

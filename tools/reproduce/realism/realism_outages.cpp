@@ -1,5 +1,5 @@
 // Outages that are announced: maintenance that goes through a cluster node by node, and spot nodes.
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 #include "tools/reproduce/realism/realism_runs.hpp"
 #include "tools/table.hpp"
 

@@ -1,8 +1,8 @@
 // Partitions: layouts that stay and layouts that follow the waiting jobs, by load and by what a change takes.
 #include "data/gpu_types.hpp"
-#include "env/check.hpp"
-#include "env/features/partitions.hpp"
-#include "env/rng.hpp"
+#include "env/base/check.hpp"
+#include "env/base/rng.hpp"
+#include "env/features/partitions/partitions.hpp"
 #include "tools/reproduce/realism/realism_runs.hpp"
 #include "tools/table.hpp"
 

@@ -1,6 +1,6 @@
 // Power: what a cap on the whole cluster costs in time, by the rule that lowers the clocks, and what lower
 // clocks and other types save within a bound on slow-down.
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 #include "tools/reproduce/realism/realism_runs.hpp"
 #include "tools/table.hpp"
 

@@ -1,6 +1,6 @@
 #include "tools/reproduce/realism/realism_runs.hpp"
 
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 #include "tools/table.hpp"
 
 namespace berth {

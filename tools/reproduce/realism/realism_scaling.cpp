@@ -1,8 +1,8 @@
 // Elasticity far beyond a node: what published scaling of large trainings is worth to a cluster, and what
 // cuts of a model into stages and tensors cost.
-#include "env/check.hpp"
-#include "env/features/elasticity.hpp"
-#include "env/rng.hpp"
+#include "env/base/check.hpp"
+#include "env/base/rng.hpp"
+#include "env/features/elasticity/elasticity.hpp"
 #include "tools/reproduce/realism/realism_runs.hpp"
 #include "tools/table.hpp"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 #include "tools/reproduce/realism/realism_runs.hpp"
 #include "tools/table.hpp"
 

@@ -1,8 +1,8 @@
 // Sharing: what parts of GPUs are worth to jobs that cannot fill one, by load and by where the parts are
 // taken.
-#include "env/check.hpp"
-#include "env/features/sharing.hpp"
-#include "env/rng.hpp"
+#include "env/base/check.hpp"
+#include "env/base/rng.hpp"
+#include "env/features/sharing/sharing.hpp"
 #include "tools/reproduce/finished_run.hpp"
 #include "tools/reproduce/realism/realism.hpp"
 #include "tools/results.hpp"

@@ -1,7 +1,7 @@
 // Stages: preprocessing that starves GPUs, what overlapping and offloading win back; and the order of
 // dependent jobs in a pipeline of CPUs and GPUs.
-#include "env/check.hpp"
-#include "env/rng.hpp"
+#include "env/base/check.hpp"
+#include "env/base/rng.hpp"
 #include "tools/reproduce/realism/realism_runs.hpp"
 #include "tools/table.hpp"
 

@@ -2,8 +2,8 @@
 // coolest, where the nodes numbered first stand at the warm end of the room.
 #include <algorithm>
 
-#include "env/check.hpp"
-#include "env/features/monitoring.hpp"
+#include "env/base/check.hpp"
+#include "env/features/monitoring/monitoring.hpp"
 #include "tools/reproduce/realism/realism_runs.hpp"
 #include "tools/table.hpp"
 

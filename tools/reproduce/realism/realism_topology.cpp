@@ -1,5 +1,5 @@
 // Nodes: what it costs gangs to be spread, by how the cluster places them and how fast its network is.
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 #include "tools/reproduce/realism/realism_runs.hpp"
 #include "tools/table.hpp"
 

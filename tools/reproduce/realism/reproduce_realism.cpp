@@ -3,12 +3,12 @@
 #include <iostream>
 
 #include "data/workloads.hpp"
-#include "env/check.hpp"
+#include "env/base/check.hpp"
 #include "tools/json.hpp"
 #include "tools/output_file.hpp"
+#include "tools/plot_script.hpp"
 #include "tools/progress.hpp"
 #include "tools/reproduce/chosen.hpp"
-#include "tools/reproduce/plot_script.hpp"
 #include "tools/reproduce/realism/realism.hpp"
 #include "tools/reproduce/reproductions.hpp"
 #include "tools/results.hpp"

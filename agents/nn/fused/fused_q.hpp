@@ -1,0 +1,47 @@
+// Deep Q-learning with written-out passes: the loss of Mnih et al. 2015 and its gradient on plain memory,
+// double (van Hasselt et al. 2016, eq. 4) and dueling (Wang et al. 2016, eq. 9) as options. Autograd
+// (agents/dqn/q_autograd.cpp) is its oracle. Thread rule: one thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "agents/nn/fused/fused_network.hpp"
+#include "agents/nn/fused/td_batch.hpp"
+
+namespace berth {
+
+class FusedQ {
+ public:
+  FusedQ(std::unique_ptr<FusedNetwork> online, std::unique_ptr<FusedNetwork> target, int actions,
+         const TdOptions& options);
+
+  void OnlineChanged() { online_->Refresh(); }
+  void TargetChanged() { target_->Refresh(); }
+  // Rows [D] to [rows, A]: Q, or with dueling heads what differs from Q by one number a row.
+  void Scores(std::span<const float* const> rows, float* scores);
+  // The weighted mean Huber loss (threshold 1) of Q(observation, action) against the goals. Its gradient is
+  // in gradient() until the next call, Q - goal in `error` [B].
+  TdFigures Gradient(const TdBatch& batch, std::span<float> error);
+  std::span<float> gradient() { return online_->gradient(); }
+  double multiply_adds() const { return online_->multiply_adds() + target_->multiply_adds(); }
+
+ private:
+  struct Sums {
+    double loss = 0.0, q = 0.0;
+  };
+  float* Values() { return options_.dueling ? value_.data() : nullptr; }
+  void Goals(const TdBatch& batch);
+  // The rows from `begin` on, whose scores and values were computed last: their losses, errors and slopes.
+  Sums Losses(const TdBatch& batch, std::size_t begin, std::size_t rows, std::span<float> error);
+
+  std::unique_ptr<FusedNetwork> online_, target_;
+  std::size_t actions_;
+  TdOptions options_;
+  std::vector<float> goal_;                              // [B]
+  std::vector<float> scores_, other_, value_, d_value_;  // [B, A] twice, [B] twice
+};
+
+}  // namespace berth

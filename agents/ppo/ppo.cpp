@@ -1,0 +1,522 @@
+// Proximal policy optimisation (Schulman et al. 2017) with the details of Huang et al. 2022, "The 37
+// implementation details of PPO", and invalid action masking (Huang & Ontanon 2020).
+#include "agents/ppo/ppo.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "agents/learner/joined_rollout.hpp"
+#include "agents/learner/minibatches.hpp"
+#include "agents/learner/return_normalizer.hpp"
+#include "agents/learner/returns.hpp"
+#include "agents/learner/rollout.hpp"
+#include "agents/learner/stopwatch.hpp"
+#include "agents/learner/workers.hpp"
+#include "agents/nn/adam.hpp"
+#include "agents/nn/fused/ppo_rows.hpp"
+#include "agents/nn/tensor_io.hpp"
+#include "agents/ppo/device_ppo.hpp"
+#include "agents/ppo/ppo_loss.hpp"
+#include "agents/ranks/gradient_sum.hpp"
+#include "env/base/check.hpp"
+
+namespace berth {
+namespace {
+
+constexpr ParamInfo kParams[] = {
+    {"lr", "0.001", "learning rate of Adam at the start"},
+    {"lr_schedule", "linear", "linear (to 0 at the end) | constant"},
+    {"clip", "0.2", "clip range of the probability ratio"},
+    {"clip_schedule", "constant", "linear | constant"},
+    {"n_steps", "256", "steps of each environment between updates"},
+    {"minibatch", "1024", "rows of a minibatch; rows of one observation stay together"},
+    {"epochs", "4", "passes over the rollout"},
+    {"gae_lambda", "0.95", "lambda of generalised advantage estimation, where time passes"},
+    {"lambda_within_instant", "1", "lambda between micro-actions of one instant"},
+    {"ent_coef", "0.003", "weight of the entropy bonus"},
+    {"vf_coef", "0.5", "weight of the value loss"},
+    {"value_clip", "0", "clip range of the value, 0 = off"},
+    {"max_grad_norm", "0.5", "global gradient norm"},
+    {"target_kl", "0.02", "an update stops when approx_kl exceeds 1.5 times this, 0 = off"},
+    {"normalize_advantage", "true", "per minibatch"},
+    {"normalize_reward", "true", "by the running deviation of the discounted return"},
+    {"adam_eps", "0.00001", "epsilon of Adam"},
+    {"fused", "true", "written-out passes where the network has them and runs on the CPU; false: autograd"},
+    {"learner", "auto", "device: rollout and update on the device, which a GPU gets by auto | host"},
+    {"overlap", "false", "device: play the next rollout during an update, by the policy before it"},
+    {"returns", "gae", "gae | vtrace: device: for what a policy older by an update has played (overlap)"},
+    {"precision", "float32", "device: products of the network in float32 | tf32 | bf16"},
+};
+
+PpoOptions ReadOptions(Params& params) {
+  PpoOptions o = ReadRolloutOptions(params);
+  o.clip = {params.Number("clip", 0.0, 10.0), ReadScheduleKind(params, "clip_schedule")};
+  o.minibatch = params.Integer("minibatch", 1, 1LL << 40);
+  o.epochs = static_cast<int>(params.Integer("epochs", 1, 10000));
+  o.value_clip = params.Number("value_clip", 0.0, 1e9);
+  o.target_kl = params.Number("target_kl", 0.0, 1e3);
+  o.learner = ReadLearnerPlace(params);
+  o.overlap = params.Bool("overlap");
+  o.v_trace = params.Choice("returns", {"gae", "vtrace"}) == 1;
+  constexpr Precision kPrecisions[] = {Precision::kFloat32, Precision::kTf32, Precision::kBf16};
+  o.precision = kPrecisions[params.Choice("precision", {"float32", "tf32", "bf16"})];
+  return o;
+}
+
+// What one part of a minibatch gives back.
+struct Shard {
+  std::vector<torch::Tensor> gradients;
+  PpoTotals totals;
+};
+
+// Memory of one part while it is computed without autograd.
+struct Scratch {
+  explicit Scratch(std::size_t actions) : rows(actions) {}
+  PpoRows rows;
+  std::vector<PpoRow> group;                              // rows of one observation
+  std::vector<const float*> heads;                        // [groups] observations
+  std::vector<float> scores, d_scores, values, d_values;  // [chunk, A], [chunk]
+  double passes_s = 0.0, loss_s = 0.0;                    // wall clock of the present update
+};
+
+class Ppo final : public Agent {
+ public:
+  // `place`: what there is in place of a learner on the device.
+  Ppo(const PpoOptions& options, const AgentSetup& setup, const std::string& place)
+      : options_(options),
+        setup_(setup),
+        place_(place),
+        workers_(setup.threads),
+        replicas_(setup, setup.device.is_cpu() ? setup.threads : 1, options.fused),
+        rollout_(options.n_steps, setup, replicas_, workers_),
+        adam_(replicas_.parameters(0), options.adam_eps),
+        normalizer_(setup.all_envs()),
+        shuffle_(setup.seed, Purpose::kShuffle),
+        advantage_(rollout_.value().size()),
+        returns_(advantage_.size()),
+        shards_(static_cast<std::size_t>(replicas_.count())) {
+    for (int part = 0; part < replicas_.count(); ++part) {
+      scratch_.emplace_back(static_cast<std::size_t>(setup.num_actions));
+    }
+  }
+
+  StepBuffers First() override { return rollout_.First(); }
+  Network& network() override { return replicas_[0]; }
+  Figures figures() const override { return figures_; }
+  std::int64_t updates() const override { return adam_.steps(); }
+  double multiply_adds() const override { return replicas_.multiply_adds(); }
+  std::string Place() const override {
+    return setup_.device.is_cuda() ? Join("on the host (found ", place_, ")") : "on the host";
+  }
+
+  // The schedules stand still during a rollout and its update.
+  Played Play(BatchEnv& env, double fraction) override {
+    Played played = rollout_.Collect(env);
+    Stopwatch watch;
+    optimise_s_ = 0.0;
+    for (Scratch& scratch : scratch_) scratch.passes_s = scratch.loss_s = 0.0;
+    if (options_.normalize_reward) {
+      NormalizeSteps(setup_.ranks,
+                     {rollout_.reward(), rollout_.discount(), rollout_.terminated(), rollout_.truncated()},
+                     joined_, normalizer_, rollout_.reward());
+    }
+    Gae({.steps = options_.n_steps,
+         .envs = setup_.num_envs,
+         .reward = rollout_.reward(),
+         .discount = rollout_.discount(),
+         .value = rollout_.value(),
+         .terminated = rollout_.terminated(),
+         .truncated = rollout_.truncated(),
+         .final_value = rollout_.final_value(),
+         .last_value = rollout_.last_value()},
+        options_.gae_lambda, options_.lambda_within_instant, advantage_, returns_);
+    Update(fraction);
+    rollout_.Continue();
+    played.learnt = true;
+    played.learn_s = watch.Lap();
+    played.optimise_s = optimise_s_;
+    for (const Scratch& scratch : scratch_) {
+      played.passes_s += scratch.passes_s / static_cast<double>(scratch_.size());
+      played.loss_s += scratch.loss_s / static_cast<double>(scratch_.size());
+    }
+    return played;
+  }
+
+  void Save(h5::Writer* out) override {
+    const auto explore = setup_.ranks.JoinColumns<std::uint64_t>(Positions(rollout_.explore()));
+    if (out == nullptr) return;
+    WriteModule(*out, "network", replicas_[0]);
+    adam_.Save(*out, "adam");
+    normalizer_.Save(*out, "return_normalizer");
+    out->Array<std::uint64_t>("streams/explore", explore);
+    WritePositions(*out, "streams/shuffle", std::span(&shuffle_, 1));
+  }
+
+  void Load(const h5::Reader& in) override {
+    ReadModule(in, "network", replicas_[0]);
+    adam_.Load(in, "adam");
+    normalizer_.Load(in, "return_normalizer");
+    Seek(rollout_.explore(), setup_.ranks.OwnColumns<std::uint64_t>(
+                                 in.Array<std::uint64_t>("streams/explore", setup_.all_envs())));
+    ReadPositions(in, "streams/shuffle", std::span(&shuffle_, 1));
+    rollout_.Restart();
+  }
+
+  void Greedy(std::span<const float> observation, std::span<const std::uint8_t> mask,
+              std::span<std::int32_t> actions) override {
+    rollout_.actor().Greedy(observation, mask, actions);
+  }
+
+  void Examples(int rows, std::vector<float>& observation, std::vector<std::uint8_t>& mask) const override {
+    rollout_.Examples(rows, observation, mask);
+  }
+
+ private:
+  torch::Tensor ToDevice(const std::vector<float>& column) const {
+    return torch::from_blob(const_cast<float*>(column.data()), {static_cast<std::int64_t>(column.size())})
+        .to(setup_.device);
+  }
+
+  void GatherAdvantages(std::span<const float> advantage) {
+    minibatch_advantage_.clear();
+    for (const std::int64_t row : minibatch_rows_)
+      minibatch_advantage_.push_back(advantage[static_cast<std::size_t>(row)]);
+    if (options_.normalize_advantage) Standardize(minibatch_advantage_);
+  }
+
+  void Update(double fraction) {
+    const JoinedEstimates all =
+        joined_.Join(setup_.ranks, {advantage_, rollout_.value(), returns_, rollout_.starts()});
+    const RowGroups groups = MakeRowGroups(all.starts, options_.n_steps, setup_.all_envs());
+    if (replicas_.fused(0) == nullptr) CopyToDevice(static_cast<std::int64_t>(advantage_.size()));
+    const double lr = options_.lr.At(fraction);
+    const double clip = options_.clip.At(fraction);
+    PpoTotals sums;
+    double minibatches = 0.0, rows_seen = 0.0, first_ratio_error = 0.0, gradient_norm = 0.0;
+    bool go_on = true;
+    for (int epoch = 0; epoch < options_.epochs && go_on; ++epoch) {
+      const std::vector<std::int64_t> order = Permutation(groups.size(), shuffle_);
+      const std::vector<std::int64_t> cuts = CutMinibatches(groups, order, options_.minibatch);
+      for (std::size_t m = 0; m + 1 < cuts.size() && go_on; ++m) {
+        const auto part = std::span(order).subspan(static_cast<std::size_t>(cuts[m]),
+                                                   static_cast<std::size_t>(cuts[m + 1] - cuts[m]));
+        const std::int64_t rows = RunMinibatch(groups, part, all.advantage, clip);
+        Stopwatch watch;
+        Shard total = Reduce();
+        const double kl = total.totals.figures[0] / static_cast<double>(rows);
+        if (minibatches == 0.0) first_ratio_error = total.totals.figures[3];
+        minibatches += 1.0;
+        rows_seen += static_cast<double>(rows);
+        AddTotals(sums, total.totals);
+        if (options_.target_kl > 0.0 && kl > 1.5 * options_.target_kl) {
+          go_on = false;
+          break;
+        }
+        gradient_norm = GradientNorm(total.gradients);
+        adam_.Step(total.gradients, lr, ClipScale(gradient_norm, options_.max_grad_norm));
+        optimise_s_ += watch.Lap();
+      }
+    }
+    figures_ = {{"losses/policy_loss", sums.policy_loss / rows_seen},
+                {"losses/value_loss", sums.value_loss / rows_seen},
+                {"losses/entropy", sums.entropy / rows_seen},
+                {"losses/approx_kl", sums.figures[0] / rows_seen},
+                {"losses/old_approx_kl", sums.figures[1] / rows_seen},
+                {"losses/clipfrac", sums.figures[2] / rows_seen},
+                {"losses/explained_variance", ExplainedVariance(all.value, all.returns)},
+                {"losses/gradient_norm", gradient_norm},
+                {"losses/first_ratio_error", first_ratio_error},
+                {"losses/minibatches", minibatches},
+                {"charts/learning_rate", lr},
+                {"charts/clip_range", clip}};
+  }
+
+  // Gradients and figures of one minibatch, of this rank's part of it, into shards_; gives back its number of
+  // rows.
+  std::int64_t RunMinibatch(const RowGroups& groups, std::span<const std::int64_t> order,
+                            std::span<const float> advantage, double clip) {
+    minibatch_rows_.clear();
+    minibatch_begin_.clear();
+    for (const std::int64_t group : order) {
+      minibatch_begin_.push_back(static_cast<std::int64_t>(minibatch_rows_.size()));
+      const auto g = static_cast<std::size_t>(group);
+      for (std::int64_t k = groups.begin[g]; k < groups.begin[g + 1]; ++k) {
+        minibatch_rows_.push_back(groups.rows[static_cast<std::size_t>(k)]);
+      }
+    }
+    minibatch_begin_.push_back(static_cast<std::int64_t>(minibatch_rows_.size()));
+    GatherAdvantages(advantage);
+    minibatch_size_ = static_cast<std::int64_t>(minibatch_rows_.size());
+    if (setup_.ranks.many())
+      KeepOwnRows(setup_.ranks, minibatch_rows_, minibatch_begin_, minibatch_advantage_);
+    const auto own_groups = static_cast<std::int64_t>(minibatch_begin_.size()) - 1;
+    const int parts = replicas_.count();
+    workers_.Run(parts, [&](int part) {
+      shards_[static_cast<std::size_t>(part)] = {};
+      const PartRange range = PartOf(own_groups, part, parts);
+      if (range.begin == range.end) return;
+      if (replicas_.fused(part) != nullptr) {
+        RunFused(part, range, clip);
+      } else {
+        RunShard(part, range, clip);
+      }
+    });
+    return minibatch_size_;
+  }
+
+  // The groups [begin, end) of the minibatch through the fused network, chunk by chunk.
+  void RunFused(int part, PartRange groups, double clip) {
+    FusedNetwork& network = *replicas_.fused(part);
+    Shard& shard = shards_[static_cast<std::size_t>(part)];
+    Scratch& scratch = scratch_[static_cast<std::size_t>(part)];
+    shard.gradients = replicas_.fused_gradients(part);
+    Stopwatch watch;
+    network.Refresh();
+    scratch.passes_s += watch.Lap();
+    const std::span<float> gradient = network.gradient();
+    std::fill(gradient.begin(), gradient.end(), 0.0F);
+    scratch.heads.clear();
+    for (std::int64_t g = groups.begin; g < groups.end; ++g) {
+      const std::int64_t head = minibatch_rows_[static_cast<std::size_t>(Begin(g))];
+      scratch.heads.push_back(rollout_.rows().Observation(head).data());
+    }
+    const PpoCoefficients coefficients = {clip, options_.value_clip, options_.vf_coef, options_.ent_coef,
+                                          static_cast<double>(minibatch_size_)};
+    std::int64_t group = groups.begin;
+    for (std::span<const float* const> left = scratch.heads; !left.empty();) {
+      const auto chunk = left.first(network.ChunkOf(left));
+      left = left.subspan(chunk.size());
+      RunChunk(network, chunk, group, coefficients, scratch, shard.totals);
+      group += static_cast<std::int64_t>(chunk.size());
+    }
+  }
+
+  // The groups from `group` on whose observations are `heads`.
+  void RunChunk(FusedNetwork& network, std::span<const float* const> heads, std::int64_t group,
+                const PpoCoefficients& coefficients, Scratch& scratch, PpoTotals& totals) {
+    const auto actions = static_cast<std::size_t>(setup_.num_actions);
+    scratch.scores.resize(heads.size() * actions);
+    scratch.values.resize(heads.size());
+    scratch.d_scores.assign(heads.size() * actions, 0.0F);
+    scratch.d_values.assign(heads.size(), 0.0F);
+    Stopwatch watch;
+    network.Forward(heads, scratch.scores.data(), scratch.values.data());
+    scratch.passes_s += watch.Lap();
+    const std::uint8_t* masks = rollout_.rows().Mask(0).data();
+    const std::int64_t* taken = rollout_.rows().action().data();
+    for (std::size_t h = 0; h < heads.size(); ++h, ++group) {
+      const auto scores = std::span<const float>(scratch.scores).subspan(h * actions, actions);
+      const auto d_scores = std::span<float>(scratch.d_scores).subspan(h * actions, actions);
+      scratch.group.clear();
+      for (std::int64_t k = Begin(group); k < Begin(group + 1); ++k) {
+        const std::int64_t row = minibatch_rows_[static_cast<std::size_t>(k)];
+        Prefetch(masks, actions, k + kAhead);
+        const auto r = static_cast<std::size_t>(row);
+        scratch.group.push_back({.mask = {masks + r * actions, actions},
+                                 .action = taken[r],
+                                 .old_log_prob = rollout_.log_prob()[r],
+                                 .advantage = minibatch_advantage_[static_cast<std::size_t>(k)],
+                                 .returns = returns_[r],
+                                 .old_value = rollout_.value()[r]});
+      }
+      scratch.rows.Add(coefficients, scratch.group, scores, scratch.values[h], d_scores, scratch.d_values[h],
+                       totals);
+    }
+    scratch.loss_s += watch.Lap();
+    network.Backward(scratch.d_scores.data(), scratch.d_values.data());
+    scratch.passes_s += watch.Lap();
+  }
+
+  // Observations come in random order: the mask of the k-th row is asked for before it is its turn.
+  static constexpr std::int64_t kAhead = 16;
+  void Prefetch(const std::uint8_t* masks, std::size_t actions, std::int64_t k) const {
+    if (k >= static_cast<std::int64_t>(minibatch_rows_.size())) return;
+    const std::uint8_t* mask =
+        masks + static_cast<std::size_t>(minibatch_rows_[static_cast<std::size_t>(k)]) * actions;
+    __builtin_prefetch(mask);
+    __builtin_prefetch(mask + actions - 1);
+  }
+
+  // Of group g of the minibatch in minibatch_rows_.
+  std::int64_t Begin(std::int64_t g) const { return minibatch_begin_[static_cast<std::size_t>(g)]; }
+
+  void CopyToDevice(std::int64_t count) {
+    observations_ = rollout_.rows().FlatObservations().narrow(0, 0, count).to(setup_.device);
+    masks_ = rollout_.rows().FlatMasks().narrow(0, 0, count).to(setup_.device);
+    actions_ = rollout_.rows().FlatActions().narrow(0, 0, count).to(setup_.device);
+    old_log_prob_ = ToDevice(rollout_.log_prob());
+    old_value_ = ToDevice(rollout_.value());
+    target_ = ToDevice(returns_);
+  }
+
+  // The same by LibTorch's operations and autograd: what the fused passes are checked against.
+  void RunShard(int part, PartRange groups, double clip) {
+    Shard& shard = shards_[static_cast<std::size_t>(part)];
+    const std::int64_t first = minibatch_begin_[static_cast<std::size_t>(groups.begin)];
+    const std::int64_t count = minibatch_begin_[static_cast<std::size_t>(groups.end)] - first;
+    std::vector<std::int64_t> heads, group_of_row;
+    for (std::int64_t g = groups.begin; g < groups.end; ++g) {
+      const std::int64_t begin = minibatch_begin_[static_cast<std::size_t>(g)];
+      heads.push_back(minibatch_rows_[static_cast<std::size_t>(begin)]);
+      group_of_row.insert(group_of_row.end(),
+                          static_cast<std::size_t>(minibatch_begin_[static_cast<std::size_t>(g) + 1] - begin),
+                          g - groups.begin);
+    }
+    const torch::Tensor rows =
+        torch::from_blob(minibatch_rows_.data() + first, {count}, torch::kInt64).to(setup_.device);
+    const torch::Tensor head_rows =
+        torch::from_blob(heads.data(), {groups.end - groups.begin}, torch::kInt64);
+    NetworkOutput out = replicas_[part].Forward(observations_.index_select(0, head_rows.to(setup_.device)));
+    if (count != groups.end - groups.begin) {
+      const torch::Tensor index =
+          torch::from_blob(group_of_row.data(), {count}, torch::kInt64).to(setup_.device);
+      out.scores = out.scores.index_select(0, index);
+      out.value = out.value.index_select(0, index);
+    }
+    const PpoBatch batch = {
+        masks_.index_select(0, rows),
+        actions_.index_select(0, rows),
+        old_log_prob_.index_select(0, rows),
+        torch::from_blob(minibatch_advantage_.data() + first, {count}).to(setup_.device),
+        target_.index_select(0, rows),
+        old_value_.index_select(0, rows),
+    };
+    const PpoSums sums = PpoLoss(out.scores, out.value, batch, clip, options_.value_clip);
+    const auto all = static_cast<double>(minibatch_size_);
+    const torch::Tensor loss =
+        (sums.policy_loss + options_.vf_coef * sums.value_loss - options_.ent_coef * sums.entropy) / all;
+    const std::vector<torch::Tensor>& parameters = replicas_.parameters(part);
+    shard.gradients =
+        torch::autograd::grad({loss}, parameters, {}, std::nullopt, false, /*allow_unused=*/true);
+    for (std::size_t k = 0; k < parameters.size(); ++k) {
+      if (!shard.gradients[k].defined()) shard.gradients[k] = torch::zeros_like(parameters[k]);
+    }
+    shard.totals.policy_loss = sums.policy_loss.item<double>();
+    shard.totals.value_loss = sums.value_loss.item<double>();
+    shard.totals.entropy = sums.entropy.item<double>();
+    const torch::Tensor figures = sums.figures.to(torch::kCPU);
+    for (int f = 0; f < kPpoFigures; ++f)
+      shard.totals.figures[static_cast<std::size_t>(f)] = figures[f].item<double>();
+  }
+
+  static void AddTotals(PpoTotals& sum, const PpoTotals& more) {
+    sum.policy_loss += more.policy_loss;
+    sum.value_loss += more.value_loss;
+    sum.entropy += more.entropy;
+    for (std::size_t f = 0; f < 3; ++f) sum.figures[f] += more.figures[f];
+    sum.figures[3] = std::max(sum.figures[3], more.figures[3]);
+  }
+
+  // Joins the shards in the order of the parts, so that the sum's bits depend on their number alone.
+  Shard Reduce() {
+    Shard total;
+    for (Shard& shard : shards_) {
+      if (shard.gradients.empty()) continue;
+      if (total.gradients.empty()) {
+        total = std::move(shard);
+        continue;
+      }
+      const torch::NoGradGuard no_grad;
+      for (std::size_t k = 0; k < total.gradients.size(); ++k) total.gradients[k].add_(shard.gradients[k]);
+      AddTotals(total.totals, shard.totals);
+    }
+    if (setup_.ranks.many()) AddOtherRanks(total);
+    return total;
+  }
+
+  // Losses are over the rows of the whole minibatch, so its gradient is the sum of the ranks'.
+  void AddOtherRanks(Shard& total) {
+    if (total.gradients.empty()) {  // none of its rows is this rank's
+      for (const torch::Tensor& parameter : replicas_.parameters(0))
+        total.gradients.push_back(torch::zeros_like(parameter));
+    }
+    PpoTotals& t = total.totals;
+    std::vector<double> figures = {t.policy_loss, t.value_loss, t.entropy,
+                                   t.figures[0],  t.figures[1], t.figures[2]};
+    const std::size_t sums = figures.size();
+    figures.resize(sums + static_cast<std::size_t>(setup_.ranks.size()));  // the maximum of each rank
+    figures[sums + static_cast<std::size_t>(setup_.ranks.rank())] = t.figures[3];
+    gradient_sum_.Add(setup_.ranks, total.gradients, figures);
+    t = {figures[0], figures[1], figures[2], {figures[3], figures[4], figures[5], 0.0}};
+    t.figures[3] = *std::max_element(figures.begin() + static_cast<std::ptrdiff_t>(sums), figures.end());
+  }
+
+  PpoOptions options_;
+  AgentSetup setup_;
+  std::string place_;
+  Workers workers_;
+  Replicas replicas_;
+  Rollout rollout_;
+  Adam adam_;
+  ReturnNormalizer normalizer_;
+  Stream shuffle_;
+  std::vector<float> advantage_, returns_;  // [T, N]
+  torch::Tensor observations_, masks_, actions_, old_log_prob_, old_value_,
+      target_;  // [T * N, ...] on the device
+  std::vector<std::int64_t> minibatch_rows_, minibatch_begin_;
+  std::int64_t minibatch_size_ = 0;  // rows of all ranks
+  std::vector<float> minibatch_advantage_;
+  std::vector<Shard> shards_;
+  JoinedRollout joined_;
+  GradientSum gradient_sum_;
+  std::vector<Scratch> scratch_;  // [parts]
+  double optimise_s_ = 0.0;       // wall clock of the present update
+  Figures figures_;
+};
+
+// The learner on the device has captured its shapes: every rank the same ones.
+std::string WhatDoesNotDivide(const PpoOptions& options, const AgentSetup& setup) {
+  if (!setup.ranks.many()) return "";
+  const std::int64_t ranks = setup.ranks.size(), envs = setup.all_envs();
+  const std::int64_t minibatch = std::min(options.minibatch, envs * options.n_steps);
+  if (envs % ranks != 0) return Join(envs, " environments (--envs), no multiple of ", ranks, " processes");
+  if (minibatch % ranks != 0) return Join("minibatch=", minibatch, ", no multiple of ", ranks, " processes");
+  return "";
+}
+
+}  // namespace
+
+ScheduleKind ReadScheduleKind(Params& params, std::string_view name) {
+  return params.Choice(name, {"linear", "constant"}) == 0 ? ScheduleKind::kLinear : ScheduleKind::kConstant;
+}
+
+PpoOptions ReadRolloutOptions(Params& params) {
+  PpoOptions o;
+  o.lr = {params.Number("lr", 0.0, 10.0), ReadScheduleKind(params, "lr_schedule")};
+  o.n_steps = static_cast<int>(params.Integer("n_steps", 1, 1 << 20));
+  o.gae_lambda = params.Number("gae_lambda", 0.0, 1.0);
+  o.lambda_within_instant = params.Number("lambda_within_instant", 0.0, 1.0);
+  o.ent_coef = params.Number("ent_coef", 0.0, 1e3);
+  o.vf_coef = params.Number("vf_coef", 0.0, 1e3);
+  o.max_grad_norm = params.Number("max_grad_norm", 1e-9, 1e9);
+  o.normalize_advantage = params.Bool("normalize_advantage");
+  o.normalize_reward = params.Bool("normalize_reward");
+  o.adam_eps = params.Number("adam_eps", 0.0, 1.0);
+  o.fused = params.Bool("fused");
+  return o;
+}
+
+std::unique_ptr<Agent> MakePpo(const PpoOptions& options, const AgentSetup& setup) {
+  std::string found;
+  const std::optional<OnDevice> on =
+      PlaceLearner(options.learner, setup, "ppo", &found, WhatDoesNotDivide(options, setup));
+  if (on) return MakeDevicePpo(options, setup, *on);
+  if (options.overlap || options.v_trace || options.precision != Precision::kFloat32) {
+    throw Error(Join("ppo: ",
+                     options.overlap   ? "overlap=true"
+                     : options.v_trace ? "returns=vtrace"
+                                       : "precision other than float32",
+                     ": expected a learner on the device (learner=device), found ", found));
+  }
+  return std::make_unique<Ppo>(options, setup, found);
+}
+
+AgentInfo PpoInfo() {
+  return {"ppo", "proximal policy optimisation, masked, generalised advantages",
+          "Schulman et al. 2017; Huang et al. 2022; Huang & Ontanon 2020", kParams,
+          [](Params& params, const AgentSetup& setup) -> std::unique_ptr<Agent> {
+            return MakePpo(ReadOptions(params), setup);
+          }};
+}
+
+}  // namespace berth

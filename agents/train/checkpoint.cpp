@@ -1,0 +1,156 @@
+#include "agents/train/checkpoint.hpp"
+
+#include "agents/nn/tensor_io.hpp"
+#include "env/base/check.hpp"
+#include "env/gym/vec_env.hpp"
+#include "policies/mdp_io.hpp"
+
+namespace berth {
+namespace {
+
+void WriteIdentity(h5::Writer& out, const RunIdentity& run) {
+  out.Text("agent", run.agent);
+  out.Text("network", run.network);
+  WriteMdp(out, run.mdp);
+  out.Array<std::int64_t>(
+      "run/layout",
+      std::vector<std::int64_t>{run.layout.q, run.layout.g, run.layout.job_channels, run.layout.pair_channels,
+                                run.layout.type_channels, run.layout.global_channels});
+  out.Integer("num_actions", run.num_actions);
+  out.Integer("num_envs", run.num_envs);
+  if (!run.gpu_types.empty()) out.Strings("run/gpu_types", run.gpu_types);
+  out.Array<std::uint64_t>("run/seed", std::vector<std::uint64_t>{run.seed});
+  out.Text("run_config", run.config);
+  out.Text("run_workload", run.workload);
+  out.Text("run_environment", run.environment);
+  out.Text("run_commit", run.commit);
+}
+
+RunIdentity ReadIdentity(const h5::Reader& in) {
+  RunIdentity run;
+  run.agent = in.Text("agent");
+  run.network = in.Text("network");
+  run.mdp = ReadMdp(in);
+  const auto layout = in.Array<std::int64_t>("run/layout", 6);
+  for (const std::int64_t part : layout) {
+    if (part < 0 || part > (1 << 24)) {
+      throw Error(Join(in.path(), ": run/layout: expected sizes of 0 to ", 1 << 24, ", found ", part));
+    }
+  }
+  run.layout = {static_cast<int>(layout[0]), static_cast<int>(layout[1]), static_cast<int>(layout[2]),
+                static_cast<int>(layout[3]), static_cast<int>(layout[4]), static_cast<int>(layout[5])};
+  run.num_actions = static_cast<int>(in.Integer("num_actions"));
+  run.num_envs = static_cast<int>(in.Integer("num_envs"));
+  if (in.Has("run/gpu_types")) run.gpu_types = in.Strings("run/gpu_types");
+  run.seed = in.Array<std::uint64_t>("run/seed", 1)[0];
+  run.config = in.Text("run_config");
+  run.workload = in.Text("run_workload");
+  run.environment = in.Text("run_environment");
+  run.commit = in.Text("run_commit");
+  return run;
+}
+
+std::string LayoutText(const RunIdentity& run) {
+  return Join("Q=", run.layout.q, " G=", run.layout.g, " D=", run.layout.size(), " A=", run.num_actions);
+}
+
+std::string TypesText(const RunIdentity& run) {
+  std::string text;
+  for (const std::string& type : run.gpu_types) text += (text.empty() ? "" : ",") + type;
+  return text;
+}
+
+void Agree(const std::string& path, const char* what, const std::string& wanted, const std::string& found) {
+  if (wanted == found) return;
+  throw Error(Join(path, ": --resume continues a run with the same ", what, ": expected ", found,
+                   " as in the checkpoint, found ", wanted));
+}
+
+TrainCounters ReadCounters(const h5::Reader& in) {
+  TrainCounters counters;
+  const auto whole = in.Array<std::int64_t>("counters/steps", 2);
+  const auto real = in.Array<double>("counters/figures", 2);
+  counters.steps = whole[0];
+  counters.best_step = whole[1];
+  counters.wall_s = real[0];
+  counters.best_return = real[1];
+  return counters;
+}
+
+std::string ResolveNetwork(const std::string& spec) {
+  const Spec network = ParseSpec(spec);
+  return Params(network, FindNetwork(network.name).params).Resolved();
+}
+
+}  // namespace
+
+RunIdentity IdentityOf(const TrainRequest& request) {
+  RunIdentity run;
+  run.agent = ResolveAgent(request.agent);
+  run.network = ResolveNetwork(request.network);
+  run.mdp = request.mdp;
+  run.layout = request.env->layout();
+  run.num_actions = request.env->num_actions();
+  run.num_envs = request.world.many() ? request.all_envs : request.env->num_envs();
+  run.gpu_types = request.gpu_types;
+  run.seed = request.seed;
+  run.config = request.config;
+  run.workload = request.workload;
+  run.environment = request.environment;
+  run.commit = request.commit;
+  return run;
+}
+
+void SaveCheckpoint(const std::string& path, const RunIdentity& run, const TrainCounters& counters,
+                    Agent& agent, const BatchEnv& env, const Ranks& ranks) {
+  std::vector<std::uint8_t> state = env.SaveState();
+  if (ranks.many()) state = JoinEnvStates(ranks.JoinBlocks(state));
+  if (ranks.rank() != 0) return agent.Save(nullptr);
+  h5::Writer out(path, kCheckpointKind, kCheckpointVersion);
+  WriteIdentity(out, run);
+  out.Array<std::int64_t>("counters/steps", std::vector<std::int64_t>{counters.steps, counters.best_step});
+  out.Array<double>("counters/figures", std::vector<double>{counters.wall_s, counters.best_return});
+  agent.Save(&out);
+  out.Array<std::uint8_t>("environment/state", state);
+  std::vector<float> observation;
+  std::vector<std::uint8_t> mask;
+  agent.Examples(kCheckpointExamples, observation, mask);
+  const auto rows = static_cast<std::int64_t>(mask.size()) / run.num_actions;
+  out.Array<float>("examples/observation", observation, {rows, run.layout.size()});
+  out.Array<std::uint8_t>("examples/mask", mask, {rows, run.num_actions});
+  out.Commit();
+}
+
+TrainCounters LoadCheckpoint(const std::string& path, const RunIdentity& run, Agent& agent, BatchEnv& env) {
+  const h5::Reader in(path, kCheckpointKind, kCheckpointVersion);
+  const RunIdentity saved = ReadIdentity(in);
+  // Resolved anew: parameters that were added since stand at their defaults.
+  Agree(path, "--agent", run.agent, ResolveAgent(saved.agent));
+  Agree(path, "--network", run.network, ResolveNetwork(saved.network));
+  Agree(path, "decision process", run.mdp.ToString(), saved.mdp.ToString());
+  Agree(path, "observation", LayoutText(run), LayoutText(saved));
+  Agree(path, "GPU types", TypesText(run), TypesText(saved));
+  Agree(path, "--envs", std::to_string(run.num_envs), std::to_string(saved.num_envs));
+  Agree(path, "--seed", std::to_string(run.seed), std::to_string(saved.seed));
+  Agree(path, "workload", run.workload, saved.workload);
+  Agree(path, "environment", run.environment, saved.environment);
+  agent.Load(in);
+  env.LoadState(in.Array<std::uint8_t>("environment/state"), agent.First());
+  return ReadCounters(in);
+}
+
+TrainedNetwork ReadTrainedNetwork(const std::string& path) {
+  const h5::Reader in(path, kCheckpointKind, kCheckpointVersion);
+  TrainedNetwork trained;
+  trained.run = ReadIdentity(in);
+  trained.counters = ReadCounters(in);
+  trained.network =
+      MakeNetwork(trained.run.network, trained.run.layout, trained.run.num_actions, trained.run.seed);
+  ReadModule(in, "network", *trained.network);
+  trained.mask = in.Array<std::uint8_t>("examples/mask");
+  const auto rows = static_cast<std::int64_t>(trained.mask.size()) / trained.run.num_actions;
+  trained.observation = in.Array<float>("examples/observation", rows * trained.run.layout.size());
+  return trained;
+}
+
+}  // namespace berth

@@ -1,0 +1,90 @@
+#include "agents/train/progress_log.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "env/base/check.hpp"
+
+namespace berth {
+namespace {
+
+std::vector<std::pair<std::string, double>> Row(const TrainProgress& p) {
+  std::vector<std::pair<std::string, double>> row = {
+      {"charts/SPS", p.steps_per_s},       {"charts/episodic_return", p.mean_return},
+      {"charts/metric", p.mean_metric},    {"time/wall_s", p.wall_s},
+      {"time/env_share", p.env_share},     {"time/act_share", p.act_share},
+      {"time/learn_share", p.learn_share},
+  };
+  row.insert(row.end(), p.losses.begin(), p.losses.end());
+  return row;
+}
+
+std::string EventPath(const std::string& out_dir) {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return out_dir + "/events.out.tfevents." +
+         std::to_string(std::chrono::duration_cast<std::chrono::seconds>(now).count()) + ".berth";
+}
+
+// The header and the whole rows of steps up to `last`: a killed run may have left half a row at the end.
+std::vector<std::string> OldRows(const std::string& path, std::int64_t last) {
+  std::vector<std::string> rows;
+  const auto fields = [](const std::string& row) { return std::count(row.begin(), row.end(), ','); };
+  std::ifstream in(path);
+  for (std::string line; std::getline(in, line);) {
+    const bool whole = rows.empty() || fields(line) == fields(rows[0]);
+    if (whole && (rows.empty() || std::strtoll(line.c_str(), nullptr, 10) <= last)) rows.push_back(line);
+  }
+  return rows;
+}
+
+// In one step: whoever kills the program meanwhile finds what stood there before, or these lines.
+void Replace(const std::string& path, const std::vector<std::string>& lines) {
+  const std::string part = path + ".part";
+  std::ofstream out(part);
+  for (const std::string& line : lines) out << line << '\n';
+  out.close();
+  if (!out || std::rename(part.c_str(), path.c_str()) != 0) {
+    throw Error(Join(path, ": expected a file that can be written, found ", std::strerror(errno)));
+  }
+}
+
+}  // namespace
+
+ProgressLog::ProgressLog(const std::string& out_dir, std::int64_t from_step)
+    : path_(out_dir + "/progress.csv"), from_step_(from_step), events_(EventPath(out_dir)) {}
+
+void ProgressLog::Write(const TrainProgress& progress) {
+  if (progress.losses.empty()) return;
+  const auto row = Row(progress);
+  if (!csv_.is_open()) {
+    std::string header = "global_step";
+    for (const auto& [name, value] : row) header += "," + name;
+    std::vector<std::string> old;
+    if (from_step_ > 0) old = OldRows(path_, from_step_);
+    if (old.empty() || old[0] != header) old.assign(1, header);
+    Replace(path_, old);
+    csv_.open(path_, std::ios::app);
+    if (!csv_)
+      throw Error(Join(path_, ": expected a file that can be written, found ", std::strerror(errno)));
+    csv_.precision(9);
+  }
+  const std::chrono::duration<double> now = std::chrono::system_clock::now().time_since_epoch();
+  csv_ << progress.steps;
+  for (const auto& [name, value] : row) {
+    csv_ << ',';
+    if (std::isnan(value)) continue;  // an empty field
+    csv_ << value;
+    events_.Scalar(name, progress.steps, now.count(), static_cast<float>(value));
+  }
+  csv_ << std::endl;
+  events_.Flush();
+}
+
+}  // namespace berth

@@ -1,0 +1,287 @@
+#include "agents/train/trainer.hpp"
+
+#include <c10/core/impl/VirtualGuardImpl.h>
+
+#include <algorithm>
+#include <chrono>
+#include <deque>
+#include <filesystem>
+#include <limits>
+#include <optional>
+
+#include "agents/gpu/device.hpp"
+#include "agents/learner/agent.hpp"
+#include "agents/train/checkpoint.hpp"
+#include "agents/train/joint_training.hpp"
+#include "agents/train/progress_log.hpp"
+#include "env/base/check.hpp"
+
+namespace berth {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr std::int64_t kRecentEpisodes = 100;
+constexpr double kProgressEvery = 1.0;  // s
+
+double Seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// Means over the latest windows that together hold 100 episodes, or all there are.
+class Recent {
+ public:
+  void Add(const EpisodeStats& stats) {
+    if (stats.episodes == 0) return;
+    windows_.push_back(stats);
+    episodes_ += stats.episodes;
+    while (episodes_ - windows_.front().episodes >= kRecentEpisodes) {
+      episodes_ -= windows_.front().episodes;
+      windows_.pop_front();
+    }
+  }
+  double Mean(double EpisodeStats::*sum) const {
+    double total = 0.0;
+    for (const EpisodeStats& window : windows_) total += window.*sum;
+    return episodes_ > 0 ? total / static_cast<double>(episodes_) : kNaN;
+  }
+
+ private:
+  std::deque<EpisodeStats> windows_;
+  std::int64_t episodes_ = 0;
+};
+
+void CheckRequest(const TrainRequest& request) {
+  BERTH_CHECK(request.env != nullptr, "no environment");
+  if (request.steps < 1) throw Error(Join("--steps: expected at least 1, found ", request.steps));
+  if (request.threads < 1) throw Error(Join("--threads: expected at least 1, found ", request.threads));
+  if (request.resume && request.out_dir.empty()) throw Error("--resume: expected --out RUN, found none");
+  if (request.out_dir.empty() || request.world.rank != 0) return;
+  std::error_code error;
+  std::filesystem::create_directories(request.out_dir, error);
+  if (error) {
+    throw Error(
+        Join("--out ", request.out_dir, ": expected a folder that can be made, found ", error.message()));
+  }
+}
+
+// The GPU of this process among those of its machine.
+ChosenDevice DeviceOf(const TrainRequest& request) {
+  ChosenDevice chosen = ChooseDevice(request.device);
+  if (!chosen.device.is_cuda() || !request.world.many()) return chosen;
+  const int card = CardOf(request.world.local_rank, static_cast<int>(torch::cuda::device_count()));
+  if (card == 0) return chosen;
+  const torch::Device device(torch::kCUDA, static_cast<c10::DeviceIndex>(card));
+  c10::impl::VirtualGuardImpl(device.type()).setDevice(device);  // what names no device means this one
+  return {device, Join("cuda:", card)};
+}
+
+class Trainer {
+ public:
+  Trainer(const TrainRequest& request, const ChosenDevice& device, const RunIdentity& run,
+          JointTraining& joint)
+      : request_(request), device_(device), run_(run), joint_(joint) {
+    if (!request.out_dir.empty()) path_ = request.out_dir + "/checkpoint.h5";
+    AgentSetup setup;
+    setup.network = request.network;
+    setup.layout = run_.layout;
+    setup.num_actions = run_.num_actions;
+    setup.num_envs = request.env->num_envs();
+    setup.ranks = joint.ranks();
+    setup.seed = request.seed;
+    setup.device = device_.device;
+    setup.threads = request.threads;
+    agent_ = MakeAgent(request.agent, setup);
+    if (joint.ranks().many() && Writes() && request.on_joined) {
+      request.on_joined(Join(request.world.size, " processes have met: gradients by ",
+                             joint.ranks().group().Gradients(), "; learner ", agent_->Place()));
+    }
+  }
+
+  TrainOutcome Run() {
+    if (request_.resume) {
+      counters_ = LoadCheckpoint(path_, run_, *agent_, *request_.env);
+    } else {
+      request_.env->Reset(agent_->First());
+    }
+    joint_.CheckSame(agent_->network());
+    if (!path_.empty() && Writes()) log_.emplace(request_.out_dir, counters_.steps);
+    started_ = window_started_ = saved_at_ = Seconds();
+    wall_before_ = counters_.wall_s;
+    window_steps_ = saved_steps_ = counters_.steps;
+    TrainOutcome outcome;
+    try {
+      outcome.interrupted = PlayOn();
+      Report();
+      if (counters_.steps != saved_steps_ || !request_.resume) Save();
+      if (!outcome.interrupted && request_.validate_every > 0 && validated_steps_ != counters_.steps)
+        Validate();
+      joint_.Finish();
+    } catch (const LostRank& lost) {
+      outcome.interrupted = true;
+      outcome.lost = Join("after step ", counters_.steps, ": ", lost.what(),
+                          saved_steps_ > 0 ? Join("; ", path_, " holds step ", saved_steps_)
+                                           : std::string("; no checkpoint was written yet"));
+    }
+    outcome.steps = counters_.steps;
+    outcome.wall_s = Wall(Seconds());
+    outcome.mean_return = recent_.Mean(&EpisodeStats::return_sum);
+    outcome.mean_metric = recent_.Mean(&EpisodeStats::metric_sum);
+    outcome.checkpoint = saved_steps_ > 0 ? path_ : "";
+    outcome.device = device_.description;
+    return outcome;
+  }
+
+ private:
+  bool Writes() const { return request_.world.rank == 0; }
+
+  // To the end of the steps or the time; true where it was interrupted.
+  bool PlayOn() {
+    while (counters_.steps < request_.steps) {
+      const Turn turn = joint_.Agree(NextTurn(), counters_.steps);
+      if (turn.interrupted || turn.out_of_time) return turn.interrupted;
+      if (turn.report) Report();
+      if (turn.save) Save();
+      const Played played = Play(Fraction(turn.wall_s));
+      counters_.steps += played.steps;
+      act_s_ += played.act_s;
+      env_s_ += played.env_s;
+      learn_s_ += played.learn_s;
+      const std::int64_t every = request_.validate_every;
+      if (every > 0 && counters_.steps / every > (counters_.steps - played.steps) / every) Validate();
+    }
+    return false;
+  }
+
+  // By steps alone, so that all ranks come here together and a run repeats.
+  void Validate() {
+    const double begun = Seconds();
+    if (saved_steps_ != counters_.steps) Save();
+    if (request_.on_validate && Writes()) request_.on_validate(counters_.steps);
+    validated_steps_ = counters_.steps;
+    const double spent = Seconds() - begun;
+    started_ += spent, window_started_ += spent;
+  }
+
+  Turn NextTurn() const {
+    const double now = Seconds();
+    Turn turn;
+    turn.wall_s = Wall(now);
+    turn.interrupted = request_.interrupted != nullptr && request_.interrupted->load();
+    turn.out_of_time = request_.seconds > 0.0 && turn.wall_s >= request_.seconds;
+    turn.save = now - saved_at_ >= request_.checkpoint_every_s;
+    turn.report = now - window_started_ >= kProgressEvery;
+    return turn;
+  }
+
+  double Wall(double now) const { return wall_before_ + now - started_; }
+
+  Played Play(double fraction) {
+    try {
+      return agent_->Play(*request_.env, fraction);
+    } catch (const OutOfDeviceMemory& error) {
+      throw Error(error.what() + Kept());
+    } catch (const c10::OutOfMemoryError&) {
+      throw Error(
+          "out of memory on the device: expected room for a step of training, found less; fewer "
+          "environments or a smaller batch may fit" +
+          Kept());
+    }
+  }
+
+  // Which checkpoint is left.
+  std::string Kept() const {
+    return !path_.empty() && saved_steps_ > 0 ? Join(" (", path_, " holds step ", saved_steps_, ")") : "";
+  }
+
+  // Without a time limit a function of the steps alone, so that runs repeat.
+  double Fraction(double wall_s) const {
+    double fraction = static_cast<double>(counters_.steps) / static_cast<double>(request_.steps);
+    if (request_.seconds > 0.0) fraction = std::max(fraction, wall_s / request_.seconds);
+    return std::min(fraction, 1.0);
+  }
+
+  void Report() {
+    const double now = Seconds();
+    const double window = std::max(now - window_started_, 1e-9);
+    const EpisodeStats stats = joint_.Sum(request_.env->TakeStats());
+    recent_.Add(stats);
+    const auto episodes = static_cast<double>(stats.episodes);
+    TrainProgress progress;
+    progress.steps = counters_.steps;
+    progress.total_steps = request_.steps;
+    progress.wall_s = Wall(now);
+    progress.steps_per_s = static_cast<double>(counters_.steps - window_steps_) / window;
+    progress.mean_return = stats.episodes > 0 ? stats.return_sum / episodes : kNaN;
+    progress.mean_metric = stats.episodes > 0 ? stats.metric_sum / episodes : kNaN;
+    progress.env_share = env_s_ / window;
+    progress.act_share = act_s_ / window;
+    progress.learn_share = learn_s_ / window;
+    progress.losses = agent_->figures();
+    progress.recent_return = recent_.Mean(&EpisodeStats::return_sum);
+    progress.recent_metric = recent_.Mean(&EpisodeStats::metric_sum);
+    const auto running = static_cast<double>(stats.running);
+    progress.running_return = stats.running > 0 ? stats.running_return_sum / running : kNaN;
+    progress.running_metric = stats.running > 0 ? stats.running_metric_sum / running : kNaN;
+    const double mean = progress.recent_return;
+    if (mean > counters_.best_return) {
+      counters_.best_return = mean;
+      counters_.best_step = counters_.steps;
+    }
+    if (log_) log_->Write(progress);
+    if (request_.on_progress && Writes()) request_.on_progress(progress);
+    window_started_ = now;
+    window_steps_ = counters_.steps;
+    env_s_ = act_s_ = learn_s_ = 0.0;
+  }
+
+  void Save() {
+    CheckFinite();
+    joint_.CheckSame(agent_->network());
+    counters_.wall_s = Wall(Seconds());
+    if (!path_.empty()) SaveCheckpoint(path_, run_, counters_, *agent_, *request_.env, joint_.ranks());
+    saved_at_ = Seconds();
+    saved_steps_ = counters_.steps;
+  }
+
+  // A network that diverged must not replace the last good checkpoint.
+  void CheckFinite() {
+    const torch::NoGradGuard no_grad;
+    for (const auto& item : agent_->network().named_parameters()) {
+      if (torch::isfinite(item.value()).all().item<bool>()) continue;
+      throw Error(Join("training diverged by step ", counters_.steps,
+                       ": expected finite parameters, found others in ", item.key(), "; a lower lr may help",
+                       Kept()));
+    }
+  }
+
+  const TrainRequest& request_;
+  const ChosenDevice& device_;
+  const RunIdentity& run_;
+  JointTraining& joint_;
+  std::string path_;  // checkpoint, or ""
+  std::unique_ptr<Agent> agent_;
+  std::optional<ProgressLog> log_;
+  Recent recent_;
+  TrainCounters counters_;
+  std::int64_t saved_steps_ = 0, window_steps_ = 0, validated_steps_ = -1;
+  double started_ = 0, wall_before_ = 0, saved_at_ = 0, window_started_ = 0;
+  double env_s_ = 0, act_s_ = 0, learn_s_ = 0;  // of the window
+};
+
+}  // namespace
+
+TrainOutcome Train(const TrainRequest& request) {
+  CheckRequest(request);
+  at::set_num_threads(1);
+  const ChosenDevice device = DeviceOf(request);
+  const RunIdentity run = IdentityOf(request);
+  JointTraining joint(request, run, device);
+  try {
+    return Trainer(request, device, run, joint).Run();
+  } catch (const std::exception& error) {
+    joint.Abandon(error.what());
+    throw;
+  }
+}
+
+}  // namespace berth

@@ -1,0 +1,231 @@
+// The types, rates and layouts of a partitioned cluster (partitions.hpp).
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "env/base/check.hpp"
+#include "env/base/index.hpp"
+#include "env/base/spec.hpp"
+#include "env/features/partitions/partition_groups.hpp"
+#include "env/features/partitions/partitions.hpp"
+#include "env/features/partitions/physical_gpus.hpp"
+#include "env/sim/scenario.hpp"
+
+namespace berth {
+namespace {
+
+constexpr const char* kFeature = "feature 'partitions': ";
+
+const MigProduct* ProductOf(const GpuType& type) {
+  for (const MigProduct& product : MigProducts()) {
+    if (type.name == product.type && (type.memory_gb == product.memory_gb || type.memory_gb == 0.0))
+      return &product;
+  }
+  return nullptr;
+}
+
+std::string SliceName(const GpuType& whole, const MigProfile& profile) {
+  return Join(whole.name, ".", profile.name);
+}
+
+int FindType(const ScenarioData& data, const std::string& name) {
+  for (std::size_t g = 0; g < data.cluster.types.size(); ++g) {
+    if (data.cluster.types[g].name == name) return static_cast<int>(g);
+  }
+  return -1;
+}
+
+// Of a type that can be partitioned: do the settings ask for it?
+bool IsChosen(const PartitionSettings& settings, std::string_view name) {
+  if (settings.type.empty()) return true;
+  std::string_view left = settings.type;
+  for (;;) {
+    const std::size_t end = left.find('+');
+    if (left.substr(0, end) == name) return true;
+    if (end == std::string_view::npos) return false;
+    left.remove_prefix(end + 1);
+  }
+}
+
+// Indices of the types to partition.
+std::vector<int> Chosen(const ScenarioData& data) {
+  const PartitionSettings& settings = *data.features.partitions;
+  std::vector<int> chosen;
+  std::vector<std::string> able;
+  for (const MigProduct& product : MigProducts()) able.emplace_back(product.type);
+  for (const std::string& name : SplitOutsideParentheses(settings.type, '+')) {
+    const int type = FindType(data, name);
+    if (type < 0) throw Error(Join(kFeature, "type: the cluster has no '", name, "'"));
+    if (ProductOf(data.cluster.types[U(type)]) == nullptr) {
+      throw Error(Join(kFeature, "type: '", name, "' with ", data.cluster.types[U(type)].memory_gb,
+                       " GB has no partitions, expected a30, a100 (40 or 80 GB), h100 or h200",
+                       DidYouMean(name, able)));
+    }
+    chosen.push_back(type);
+  }
+  if (settings.type.empty()) {
+    for (std::size_t g = 0; g < data.cluster.types.size(); ++g) {
+      if (ProductOf(data.cluster.types[g]) != nullptr) chosen.push_back(static_cast<int>(g));
+    }
+  }
+  if (chosen.empty()) throw Error(Join(kFeature, "the cluster has no GPU type that can be partitioned"));
+  return chosen;
+}
+
+// Instances named in any order, each at the first place that lets the others stand too.
+bool PlaceAll(const MigProduct& product, const std::vector<int>& profiles, std::size_t next,
+              MigLayout& layout) {
+  if (next == profiles.size()) return true;
+  const int p = profiles[next];
+  for (int s = 0; s < static_cast<int>(product.profiles[U(p)].starts.size()); ++s) {
+    layout.push_back({p, s});
+    if (LegalLayout(product, layout) && PlaceAll(product, profiles, next + 1, layout)) return true;
+    layout.pop_back();
+  }
+  return false;
+}
+
+MigLayout ParseLayout(const MigProduct& product, const std::string& text) {
+  std::vector<std::string> names;
+  for (const MigProfile& profile : product.profiles) names.emplace_back(profile.name);
+  std::vector<int> profiles;
+  for (const std::string& name : SplitOutsideParentheses(text, '+')) {
+    const auto at = std::find(names.begin(), names.end(), name);
+    if (at == names.end()) {
+      std::string list;
+      for (const std::string& known : names) list += (list.empty() ? "" : ", ") + known;
+      throw Error(Join(kFeature, "layout: ", product.name, " has profiles ", list, ", found '", name, "'",
+                       DidYouMean(name, names)));
+    }
+    profiles.push_back(static_cast<int>(at - names.begin()));
+  }
+  MigLayout layout;
+  if (!PlaceAll(product, profiles, 0, layout)) {
+    throw Error(Join(kFeature, "layout: '", text, "' does not fit on one ", product.name, " (",
+                     product.compute, " compute and ", product.memory, " memory slices)"));
+  }
+  std::sort(layout.begin(), layout.end(), [&](const MigSlice& a, const MigSlice& b) {
+    return product.profiles[U(a.profile)].starts[U(a.start)] <
+           product.profiles[U(b.profile)].starts[U(b.start)];
+  });
+  return layout;
+}
+
+// Rates of every job type and gang on the slices of a type, beside the present columns.
+void AddColumns(ScenarioData& data, int whole, const std::vector<const MigProfile*>& added, int compute) {
+  ThroughputTable& table = data.throughputs;
+  const std::size_t types = data.cluster.types.size(), more = added.size(), sizes = table.gang_sizes.size();
+  const auto widen = [&](std::vector<double>& column, std::size_t rows, std::size_t width, auto&& rate) {
+    if (column.empty()) return;
+    std::vector<double> wide;
+    for (std::size_t row = 0; row < rows; ++row) {
+      const auto begin = column.begin() + static_cast<std::ptrdiff_t>(row * types * width);
+      wide.insert(wide.end(), begin, begin + static_cast<std::ptrdiff_t>(types * width));
+      for (std::size_t k = 0; k < more; ++k) {
+        for (std::size_t w = 0; w < width; ++w) wide.push_back(rate(row, *added[k], begin[whole]));
+      }
+    }
+    column = std::move(wide);
+  };
+  const auto on_slice = [&](std::size_t row, const MigProfile& profile, double rate) {
+    const std::size_t kind = row / sizes;
+    if (table.gang_sizes[row % sizes] != 1) return 0.0;
+    const double needs = data.traits.memory_gb.empty() ? 0.0 : data.traits.memory_gb[kind];
+    const double usable = data.traits.utilization.empty() ? 1.0 : data.traits.utilization[kind];
+    if (needs > profile.memory_gb) return 0.0;
+    const double fraction = static_cast<double>(profile.compute) / compute;
+    return fraction >= usable ? rate : rate * fraction / usable;
+  };
+  const auto none = [](std::size_t, const MigProfile&, double) { return 0.0; };
+  const std::size_t kinds = table.job_types.size();
+  widen(table.alone, kinds * sizes, 1, on_slice);
+  widen(table.unconsolidated, kinds * sizes, 1, none);
+  widen(table.pairs, kinds * kinds, 2, none);
+}
+
+}  // namespace
+
+void AddSliceTypes(ScenarioData& data) {
+  for (int whole : Chosen(data)) {
+    const MigProduct& product = *ProductOf(data.cluster.types[U(whole)]);
+    std::vector<const MigProfile*> added;
+    std::vector<GpuType> types;
+    for (const MigProfile& profile : product.profiles) {
+      GpuType slice = data.cluster.types[U(whole)];
+      const auto starts = static_cast<int>(profile.starts.size());
+      const int there = FindType(data, SliceName(slice, profile));
+      if (there >= 0) {
+        if (data.cluster.types[U(there)].count != slice.count * starts) {
+          throw Error(Join(kFeature, "type '", data.cluster.types[U(there)].name, "': expected ",
+                           slice.count * starts, " devices, ", starts, " of each GPU, found ",
+                           data.cluster.types[U(there)].count));
+        }
+        data.cluster.types[U(there)].gpus_per_node = slice.gpus_per_node * starts;  // beside its GPU
+        continue;
+      }
+      const double fraction = static_cast<double>(profile.compute) / product.compute;
+      slice.name = SliceName(slice, profile);
+      slice.count *= starts;
+      slice.gpus_per_node *= starts;
+      slice.memory_gb = profile.memory_gb;
+      slice.peak_power_w = (slice.peak_power_w - slice.idle_power_w) * fraction;
+      slice.idle_power_w = 0.0;  // the whole GPU's, which is idle meanwhile
+      slice.price_per_hour *= fraction;
+      types.push_back(slice);
+      added.push_back(&profile);
+    }
+    if (!data.jobs.allowed.empty() && data.cluster.types.size() + types.size() > 64)
+      throw Error(Join(kFeature, "expected at most 64 GPU types with slices where jobs name theirs, found ",
+                       data.cluster.types.size() + types.size()));
+    AddColumns(data, whole, added, product.compute);
+    for (std::uint64_t& allowed : data.jobs.allowed) {
+      if ((allowed >> whole & 1) == 0) continue;
+      for (std::size_t k = 0; k < types.size(); ++k)
+        allowed |= std::uint64_t{1} << (data.cluster.types.size() + k);
+    }
+    data.cluster.types.insert(data.cluster.types.end(), types.begin(), types.end());
+  }
+}
+
+std::vector<PartitionGroup> PartitionGroups(const ScenarioData& data) {
+  std::vector<PartitionGroup> groups;
+  int first = 0;
+  for (int type : Chosen(data)) {
+    const GpuType& whole = data.cluster.types[U(type)];
+    PartitionGroup group{ProductOf(whole), type, {}, {}, first, whole.count, 0};
+    for (const MigProfile& profile : group.product->profiles)
+      group.slice_type.push_back(FindType(data, SliceName(whole, profile)));
+    group.layouts = MaximalLayouts(*group.product);
+    const MigLayout initial = ParseLayout(*group.product, data.features.partitions->layout);
+    const auto at = std::find(group.layouts.begin(), group.layouts.end(), initial);
+    group.initial = static_cast<int>(at - group.layouts.begin());
+    if (at == group.layouts.end()) group.layouts.push_back(initial);
+    first += group.count;
+    groups.push_back(std::move(group));
+  }
+  return groups;
+}
+
+// Asked of every job, so nothing is made here: names are compared in place.
+TypePart PartOf(const ScenarioData& data, int type) {
+  if (!data.features.partitions) return {type};
+  const std::string_view name = data.cluster.types[U(type)].name;
+  for (int whole = 0; whole < static_cast<int>(data.cluster.types.size()); ++whole) {
+    const GpuType& gpu = data.cluster.types[U(whole)];
+    if (name.size() <= gpu.name.size() + 1 || !name.starts_with(gpu.name) || name[gpu.name.size()] != '.')
+      continue;
+    const MigProduct* product = ProductOf(gpu);
+    if (product == nullptr || !IsChosen(*data.features.partitions, gpu.name)) continue;
+    for (const MigProfile& profile : product->profiles) {
+      if (name.substr(gpu.name.size() + 1) == profile.name) return {whole, profile.compute, product->compute};
+    }
+  }
+  return {type};
+}
+
+DeviceWeight WeightOf(const ScenarioData& data, int type) {
+  const TypePart part = PartOf(data, type);
+  return part.whole == type ? DeviceWeight{} : DeviceWeight{0.0, part.fraction()};
+}
+
+}  // namespace berth

@@ -1,0 +1,48 @@
+#include "env/gym/action_mask.hpp"
+
+#include <algorithm>
+
+#include "env/base/index.hpp"
+
+namespace berth {
+ActionMask::ActionMask(int q, int g, bool has_done)
+    : g_(U(g)), gang_(U(q)), bytes_(U(q) * U(g) + (has_done ? 1 : 0)) {}
+
+void ActionMask::Clear() {
+  std::fill(bytes_.begin(), bytes_.end(), std::uint8_t{0});
+  rows_ = pairs_ = largest_ = 0;
+}
+
+void ActionMask::Open(const ClusterView& view, std::span<const int> visible, const Plan* plan) {
+  Clear();
+  rows_ = static_cast<int>(visible.size());
+  std::uint8_t* byte = bytes_.data();
+  for (std::size_t row = 0; row < visible.size(); ++row) {
+    const int gang = gang_[row] = view.Gang(visible[row]);
+    largest_ = std::max(largest_, gang);
+    const std::span<const double> rates = view.Rates(visible[row]);
+    for (std::size_t type = 0; type < g_; ++type) {
+      const bool fits = plan == nullptr || gang <= plan->room(static_cast<int>(type));
+      const bool legal = rates[type] > 0.0 && fits;
+      *byte++ = legal ? 1 : 0;
+      pairs_ += legal ? 1 : 0;
+    }
+  }
+}
+
+void ActionMask::Put(int row, int type, int room) {
+  std::uint8_t* byte = bytes_.data() + U(row) * g_;
+  for (std::size_t g = 0; g < g_; ++g) {
+    pairs_ -= byte[g];
+    byte[g] = 0;
+  }
+  if (room >= largest_) return;
+  byte = bytes_.data() + type;
+  for (int other = 0; other < rows_; ++other, byte += g_) {
+    if (gang_[U(other)] <= room) continue;
+    pairs_ -= *byte;
+    *byte = 0;
+  }
+}
+
+}  // namespace berth

@@ -1,0 +1,39 @@
+// The legal (job, type) actions of a decision point, kept true while the plan fills: a placed job's row is
+// cleared, and of a type that lost room only the gangs that no longer fit are looked for.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "env/sim/cluster_view.hpp"
+#include "env/sim/plan.hpp"
+
+namespace berth {
+
+// Actions are row * G + type, then `done` if there is one. Thread rule: one thread at a time. Allocates in
+// the constructor alone.
+class ActionMask {
+ public:
+  ActionMask(int q, int g, bool has_done);
+
+  // The point begins: nobody visible is placed. Without `plan` a job may be put wherever it can run.
+  void Open(const ClusterView& view, std::span<const int> visible, const Plan* plan);
+  // The visible job of `row` was put on `type`, which left `room`.
+  void Put(int row, int type, int room);
+  void SetDone(bool legal) { bytes_.back() = legal ? 1 : 0; }  // only where there is one
+  void Clear();
+
+  int pairs() const { return pairs_; }                            // legal pairs
+  std::span<const std::uint8_t> bytes() const { return bytes_; }  // [Q G (+ 1)] 1 = legal
+
+ private:
+  std::size_t g_;
+  int rows_ = 0;  // with a job
+  int pairs_ = 0;
+  int largest_ = 0;        // gang
+  std::vector<int> gang_;  // [Q] of those rows
+  std::vector<std::uint8_t> bytes_;
+};
+
+}  // namespace berth

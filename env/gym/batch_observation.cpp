@@ -1,0 +1,171 @@
+// Batch: what a scheduler of rigid jobs with requests goes by, in logarithms, so that a job on a cluster k
+// times as fast or as large looks alike but for constants, and products such as request x gang (SAF) or
+// wait / request (WFP3) are linear: a policy trained on one log can be used on another. What no score rule
+// has is in the pairs: when each job would fit at the earliest, if what runs ends as requested.
+//
+// Times are in units of 10 s, the bound of the bounded slowdown (Feitelson & Rudolph 1998). Non-preemptive.
+#include "env/gym/batch_observation.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "env/base/batch_math.hpp"
+#include "env/base/check.hpp"
+#include "env/base/index.hpp"
+#include "env/base/portable_math.hpp"
+#include "env/gym/encoder.hpp"
+#include "env/predict/releases.hpp"
+#include "env/predict/run_times.hpp"
+
+namespace berth {
+namespace {
+
+constexpr double kUnit = 10.0;     // s
+constexpr double kScale = 5.0;     // of every logarithm of a time
+constexpr double kLongest = 1e12;  // s: never, as a number
+
+constexpr ChannelInfo kJobChannels[] = {
+    {"present", "1 = this row is a job", 0, 1},
+    {"request", "ln(max(requested time, 10 s) / 10 s) / 5", 0, 6},
+    {"gang", "ln(gang size) / ln(devices of the cluster)", 0, 1},
+    {"wait", "ln(1 + time since arrival / 10 s) / 5", 0, 6},
+    {"stretch", "ln(1 + time since arrival / max(requested time, 10 s)) / 5", 0, 6},
+    {"overdue", "ln(1 + time since arrival / (max(requested time, 10 s) x gang size)) / 5", 0, 6},
+};
+constexpr ChannelInfo kPairChannels[] = {
+    {"fits", "1 = the gang fits now", 0, 1},
+    {"delay", "ln(1 + time until it would fit / 10 s) / 5, if what runs ends as requested", 0, 6},
+    {"drag", "ln(1 + time until it would fit / max(requested time, 10 s)) / 5", 0, 6},
+    {"idled", "ln(1 + that time x idle share of the type / 10 s) / 5", 0, 6},
+};
+constexpr ChannelInfo kTypeChannels[] = {
+    {"idle", "idle share of the type", 0, 1},
+    {"count", "share of the cluster's devices", 0, 1},
+};
+constexpr ChannelInfo kGlobalChannels[] = {
+    {"waiting", "ln(1 + candidates) / 5", 0, 3},
+    {"backlog", "ln(1 + requested device-seconds of the candidates / devices / 10 s) / 5", 0, 6},
+};
+
+constexpr int kJ = static_cast<int>(std::size(kJobChannels));
+constexpr int kP = static_cast<int>(std::size(kPairChannels));
+constexpr int kT = static_cast<int>(std::size(kTypeChannels));
+constexpr int kG = static_cast<int>(std::size(kGlobalChannels));
+static_assert(kJ == 6 && kP == 4 && kT == 2 && kG == 2, "Batch is never edited: make another");
+
+class BatchEncoder : public Encoder {
+ public:
+  void Begin(const ClusterView& view) override {
+    releases_.resize(U(view.num_types()));
+    log_gpus_ = Log(std::max(2, view.num_gpus()));
+  }
+
+  void Encode(const EncoderInput& input, const ObservationLayout& layout, std::span<float> out) override {
+    const ClusterView& view = input.view;
+    BERTH_CHECK(static_cast<int>(out.size()) == layout.size() && layout.g == view.num_types() &&
+                    static_cast<int>(input.visible.size()) <= layout.q && releases_.size() == U(layout.g),
+                out.size(), " floats, ", input.visible.size(), " jobs, layout of ", layout.q, " x ",
+                layout.g);
+    std::fill(out.begin(), out.end(), 0.0F);
+    arguments_.clear();
+    targets_.clear();
+    for (int g = 0; g < layout.g; ++g) releases_[U(g)].Collect(view, g, input.room[U(g)], input.started);
+    float* jobs = out.data() + layout.jobs_offset();
+    float* pairs = out.data() + layout.pairs_offset();
+    for (int job : input.visible) {
+      Pairs(input, job, pairs);
+      Job(view, job, jobs);
+      jobs += kJ;
+      pairs += layout.g * kP;
+    }
+    double backlog = 0.0;  // GPU-seconds
+    for (int job : input.candidates) backlog += RequestedSeconds(view, job) * view.Gang(job);
+    float* g = out.data() + layout.global_offset();
+    Later(1.0 + static_cast<double>(input.candidates.size()), g);
+    Later(1.0 + std::min(backlog / view.num_gpus(), kLongest) / kUnit, g + 1);
+    Logs(arguments_);
+    for (std::size_t i = 0; i < targets_.size(); ++i)
+      *targets_[i] = static_cast<float>(arguments_[i] / kScale);
+    float* t = out.data() + layout.types_offset();
+    for (std::size_t type = 0; type < U(layout.g); ++type, t += kT) {
+      t[0] = static_cast<float>(static_cast<double>(input.room[type]) / Count(view, type));
+      t[1] = static_cast<float>(static_cast<double>(Count(view, type)) / view.num_gpus());
+    }
+  }
+
+ private:
+  static int Count(const ClusterView& view, std::size_t type) {
+    return std::max(1, view.types()[type].count);  // none in service: as if one, not idle
+  }
+
+  // *target = ln(argument) / 5, all at once in the end.
+  void Later(double argument, float* target) {
+    arguments_.push_back(argument);
+    targets_.push_back(target);
+  }
+
+  void Job(const ClusterView& view, int job, float* f) {
+    const double request = std::clamp(RequestedSeconds(view, job), kUnit, kLongest);
+    const double wait = std::max(0.0, view.now() - view.Arrival(job));
+    f[0] = 1.0F;
+    Later(request / kUnit, f + 1);
+    f[2] = static_cast<float>(Log(view.Gang(job)) / log_gpus_);
+    Later(1.0 + wait / kUnit, f + 3);
+    Later(1.0 + wait / request, f + 4);
+    Later(1.0 + wait / (request * view.Gang(job)), f + 5);
+  }
+
+  void Pairs(const EncoderInput& input, int job, float* f) {
+    const ClusterView& view = input.view;
+    for (std::size_t type = 0; type < releases_.size(); ++type, f += kP) {
+      if (view.Rate(job, static_cast<int>(type)) <= 0.0) continue;
+      const double opens = releases_[type].When(view.Gang(job)).time;
+      const double delay = std::min(opens - view.now(), kLongest);
+      if (delay <= 0.0) {
+        f[0] = 1.0F;
+        continue;
+      }
+      const double request = std::clamp(EstimatedSeconds(view, job, static_cast<int>(type)), kUnit, kLongest);
+      Later(1.0 + delay / kUnit, f + 1);
+      Later(1.0 + delay / request, f + 2);
+      Later(1.0 + delay * input.room[type] / Count(view, type) / kUnit, f + 3);
+    }
+  }
+
+  double log_gpus_ = 1.0;
+  std::vector<Releases> releases_;  // [G]
+  std::vector<double> arguments_;
+  std::vector<float*> targets_;  // of the logarithms of arguments_
+};
+
+std::unique_ptr<Encoder> Make(Params& /*params*/, const MdpSpec& mdp) {
+  ExpectRigidJobs("Batch", mdp);
+  return std::make_unique<BatchEncoder>();
+}
+
+}  // namespace
+
+void ExpectRigidJobs(const std::string& encoder, const MdpSpec& mdp) {
+  if (mdp.preemptive) {
+    throw Error(Join("encoder ", encoder, ": expected a non-preemptive process, found a preemptive one"));
+  }
+  if (mdp.knowledge < Knowledge::kEstimate) {
+    throw Error(Join("encoder ", encoder, ": expected knowledge estimate or oracle, found ",
+                     ToString(mdp.knowledge)));
+  }
+}
+
+EncoderInfo BatchEncoderInfo() {
+  return {
+      "Batch",
+      "rigid jobs with requests in logarithms, and when each would fit; for one log to another",
+      "channels of the published score rules (traces/PROTOCOL.md §2) and of EASY's shadow time (Lifka 1995)",
+      {},
+      kJobChannels,
+      kPairChannels,
+      kTypeChannels,
+      kGlobalChannels,
+      Make};
+}
+
+}  // namespace berth

@@ -1,0 +1,33 @@
+#include "env/gym/episode_draw.hpp"
+
+#include "env/base/check.hpp"
+#include "env/base/rng.hpp"
+
+namespace berth {
+
+EpisodeDraw DrawEpisode(const ScenarioSource& source, Window allowed, std::uint64_t seed, Split split,
+                        std::uint32_t env, std::uint32_t episode, int wanted) {
+  EpisodeDraw draw{source.Make(seed, split, env, episode, wanted), !source.fixed()};
+  if (!source.fixed()) return draw;
+  const int last = allowed.end < 0 ? draw.scenario.num_jobs() : allowed.end;
+  int begin = allowed.begin, end = last;
+  if (end - begin > wanted) {
+    Stream stream(seed, Purpose::kReplay, split, env, episode);
+    begin += static_cast<int>(stream.Below(static_cast<std::uint32_t>(end - begin - wanted) + 1));
+    end = begin + wanted;
+    draw.endless = true;
+  }
+  if (begin > 0 || end < draw.scenario.num_jobs()) draw.scenario = Slice(draw.scenario, begin, end);
+  return draw;
+}
+
+void CheckJobs(const ScenarioSource& source, Window allowed, const Scenario& probe) {
+  const int last = allowed.end < 0 ? probe.num_jobs() : allowed.end;
+  if (source.fixed() && (allowed.begin < 0 || allowed.begin >= last || last > probe.num_jobs())) {
+    throw Error(Join("jobs to train on: expected a range within the scenario's ", probe.num_jobs(),
+                     ", found ", allowed.begin, ":", last));
+  }
+  if (probe.num_jobs() == 0) throw Error(Join(source.Describe(), ": expected at least one job, found none"));
+}
+
+}  // namespace berth

@@ -1,0 +1,101 @@
+#include "env/gym/gpu_prices.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "env/base/check.hpp"
+#include "env/base/index.hpp"
+#include "env/base/portable_math.hpp"
+
+namespace berth {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+// What staying out costs, less the claim: more than any slowness, so that whoever fits is in.
+constexpr double kOut = 1000.0;
+
+}  // namespace
+
+void GpuPrices::Begin(const ClusterView& view) {
+  types_ = U(view.num_types());
+  met_.assign(U(view.num_jobs()), 0);
+  known_.resize(met_.size() * types_);
+  rates_version_ = view.rates_version();
+}
+
+void GpuPrices::Meet(const ClusterView& view, int job) {
+  const std::span<const double> rates = view.Rates(job);
+  const double best = view.BestRate(job);
+  for (std::size_t type = 0; type < types_; ++type) {
+    known_[U(job) * types_ + type] = rates[type] > 0.0 ? Log(best / rates[type]) : kInfinity;
+  }
+  met_[U(job)] = 1;
+}
+
+void GpuPrices::Update(const ClusterView& view, std::span<const int> jobs, std::span<const double> claims,
+                       std::span<const int> room) {
+  BERTH_CHECK(types_ == room.size() && jobs.size() == claims.size(), types_, " types, room of ", room.size());
+  if (rates_version_ != view.rates_version()) {
+    rates_version_ = view.rates_version();
+    std::fill(met_.begin(), met_.end(), 0);
+  }
+  sought_.assign(types_, 0);
+  slowness_.resize(jobs.size() * types_);
+  regret_.resize(jobs.size() * types_);
+  surplus_.resize(jobs.size());
+  cost_.clear();
+  int members = 0;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    const int job = jobs[i], gang = view.Gang(job);
+    if (met_[U(job)] == 0) Meet(view, job);
+    const double* slowness = known_.data() + U(job) * types_;
+    std::copy_n(slowness, types_, slowness_.data() + i * types_);
+    for (std::size_t type = 0; type < types_; ++type) {
+      if (gang <= room[type] && slowness[type] < kInfinity) sought_[type] = 1;
+    }
+    const double each = WeightOf(gang) / gang;  // of a member
+    const double out = kOut - claims[i];
+    for (int k = 0; k < gang; ++k) {
+      for (std::size_t type = 0; type < types_; ++type) {
+        cost_.push_back(gang <= room[type] ? slowness[type] * each : kInfinity);
+      }
+      cost_.push_back(out);
+    }
+    members += gang;
+  }
+  room_.assign(room.begin(), room.end());
+  for (int& gpus : room_) gpus = std::max(0, gpus);
+  room_.push_back(members);
+  const std::span<const int> chosen = assignment_.Solve(cost_, room_);
+  matched_.assign(jobs.size() * types_, 0.0);
+  for (std::size_t i = 0, member = 0; i < jobs.size(); ++i) {
+    const int gang = view.Gang(jobs[i]);
+    for (int k = 0; k < gang; ++k, ++member) {
+      if (U(chosen[member]) < types_) matched_[i * types_ + U(chosen[member])] += 1.0 / gang;
+    }
+  }
+  const std::span<const double> prices = assignment_.Prices(cost_).first(types_);
+  prices_.assign(prices.begin(), prices.end());
+  // What nobody could have costs nobody anything: it is no measure of the others.
+  double least = kInfinity;
+  for (std::size_t type = 0; type < types_; ++type) {
+    if (sought_[type] != 0) least = std::min(least, prices_[type]);
+  }
+  for (std::size_t type = 0; type < types_; ++type) {
+    prices_[type] = sought_[type] != 0 ? prices_[type] - least : 0.0;
+  }
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    const int gang = view.Gang(jobs[i]);
+    const double taken = gang / WeightOf(gang);
+    double surplus = kInfinity;
+    for (std::size_t type = 0; type < types_; ++type) {
+      double& here = regret_[i * types_ + type];
+      here = gang <= room[type] ? slowness_[i * types_ + type] + taken * prices_[type] : kInfinity;
+      surplus = std::min(surplus, here);
+    }
+    surplus_[i] = surplus < kInfinity ? surplus : 0.0;
+    for (std::size_t type = 0; type < types_; ++type) regret_[i * types_ + type] -= surplus_[i];
+  }
+}
+
+}  // namespace berth

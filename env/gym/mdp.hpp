@@ -1,0 +1,48 @@
+// What the decision process is, apart from the workload: recorded in checkpoints and bundles, so that a
+// policy is only ever run the way it was trained.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "env/sim/scenario.hpp"
+
+namespace berth {
+
+// Named, because they matter more than the learner does (traces/PROTOCOL.md §3-4). A table never mixes the
+// two.
+enum class Semantics : std::uint8_t {
+  kRedecide,  // every decision point looks afresh; done is an action
+  kCommit,    // the chosen job blocks until it fits; no done, and the mask does not test fit
+};
+const char* ToString(Semantics semantics);
+Semantics ParseSemantics(const std::string& text);  // throws Error
+
+// Order of the candidates; the visible Q are its first ceil(Q/2) and its last floor(Q/2) when there are more.
+enum class QueueOrder : std::uint8_t { kArrival, kShortest };
+const char* ToString(QueueOrder order);
+QueueOrder ParseQueueOrder(const std::string& text);  // throws Error
+
+struct MdpSpec {
+  std::string encoder = "ObservationV1";
+  Semantics semantics = Semantics::kRedecide;
+  bool preemptive = true;
+  Knowledge knowledge = Knowledge::kOracle;
+  QueueOrder order = QueueOrder::kArrival;
+  // Decision points at which nothing arrived or completed since the last one are passed over, and the plan
+  // stays.
+  bool on_change = true;
+  // redecide: `done` is masked while any job fits anywhere, so no GPU idles that a candidate could use. Where
+  // stopping is free this loses nothing: whoever was put on a slow GPU leaves it as soon as a better one is
+  // there.
+  bool work_conserving = true;
+  // commit: while the chosen job waits, others are started by the published rule (commit_backfill.hpp). Needs
+  // estimates where jobs request nothing.
+  bool commit_backfill = false;
+  int visible = 64;              // Q during training; a frozen policy scores every candidate
+  std::string reward = "jct";    // sum of terms: "jct", "jct+0.5*slowdown", see rewards.hpp
+  double tau_s = 36000.0;        // discount = exp(-dt / tau_s); 1 within an instant
+  std::string ToString() const;  // "ObservationV1 redecide preemptive oracle ..."
+};
+
+}  // namespace berth

@@ -1,0 +1,66 @@
+#include "env/gym/running_sums.hpp"
+
+#include <algorithm>
+#include <functional>
+
+#include "env/base/index.hpp"
+
+namespace berth {
+namespace {
+
+// What a second in the system adds to the job's slowdown, bounded at 10 s.
+double PerSecond(const Scenario& scenario, int job) {
+  return 1.0 / std::max(scenario.data().jobs.total_steps[U(job)] / scenario.BestRate(job), 10.0);
+}
+
+}  // namespace
+
+void RunningSums::Begin(const Simulator& simulator) {
+  time_ = simulator.now();
+  slowdown_ = growth_ = 0.0;
+  in_system_ = misses_ = 0;
+  deadlines_.clear();
+  if (!simulator.scenario().data().jobs.deadline.empty())
+    deadlines_.reserve(U(simulator.scenario().num_jobs()));
+  for (int job = 0; job < simulator.arrived_jobs(); ++job) {
+    Arrive(simulator, job);
+    if (simulator.state().completion[U(job)] != kNever) Complete(simulator, job);
+  }
+  PassDeadlines(simulator);
+}
+
+void RunningSums::Observe(const Simulator& simulator) {
+  slowdown_ += growth_ * (simulator.now() - time_);
+  time_ = simulator.now();
+  for (int job : simulator.state().arrived) Arrive(simulator, job);
+  for (int job : simulator.state().completed) Complete(simulator, job);
+  PassDeadlines(simulator);
+}
+
+void RunningSums::Arrive(const Simulator& simulator, int job) {
+  const JobTable& jobs = simulator.scenario().data().jobs;
+  const double rate = PerSecond(simulator.scenario(), job);
+  slowdown_ += rate * (time_ - jobs.arrival[U(job)]);
+  growth_ += rate;
+  ++in_system_;
+  if (jobs.deadline.empty() || jobs.deadline[U(job)] == kNever) return;
+  deadlines_.emplace_back(jobs.deadline[U(job)], job);
+  std::push_heap(deadlines_.begin(), deadlines_.end(), std::greater<>());
+}
+
+void RunningSums::Complete(const Simulator& simulator, int job) {
+  const double rate = PerSecond(simulator.scenario(), job);
+  slowdown_ -= rate * (time_ - simulator.state().completion[U(job)]);
+  growth_ = --in_system_ == 0 ? 0.0 : growth_ - rate;  // no rounding outlives the jobs
+}
+
+void RunningSums::PassDeadlines(const Simulator& simulator) {
+  while (!deadlines_.empty() && deadlines_.front().first < time_) {
+    const auto [deadline, job] = deadlines_.front();
+    std::pop_heap(deadlines_.begin(), deadlines_.end(), std::greater<>());
+    deadlines_.pop_back();
+    misses_ += simulator.state().completion[U(job)] > deadline ? 1 : 0;
+  }
+}
+
+}  // namespace berth

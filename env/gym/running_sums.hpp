@@ -1,0 +1,37 @@
+// Sums over jobs that rewards are made of, kept true from one decision point to the next without walking the
+// jobs: what changes is who arrived and who completed.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "env/sim/simulator.hpp"
+
+namespace berth {
+
+// Thread rule: one thread at a time. Allocates in Begin alone.
+class RunningSums {
+ public:
+  // The sums as they are now, from the jobs themselves.
+  void Begin(const Simulator& simulator);
+  // After every AdvanceToDecision.
+  void Observe(const Simulator& simulator);
+
+  // Sum over arrived jobs of (time in the system so far) / max(run time alone on the fastest type, 10 s).
+  double slowdown() const { return slowdown_; }
+  // Arrived jobs that were not done by their deadline, which has passed.
+  int misses() const { return misses_; }
+
+ private:
+  void Arrive(const Simulator& simulator, int job);
+  void Complete(const Simulator& simulator, int job);
+  void PassDeadlines(const Simulator& simulator);
+
+  double time_ = 0.0, slowdown_ = 0.0;
+  double growth_ = 0.0;  // of slowdown_ a second, by the jobs in the system
+  int in_system_ = 0;
+  int misses_ = 0;
+  std::vector<std::pair<double, int>> deadlines_;  // heap, earliest first: of arrived jobs, not yet passed
+};
+
+}  // namespace berth

@@ -1,0 +1,225 @@
+#include "env/gym/sched_env.hpp"
+
+#include <algorithm>
+
+#include "env/base/index.hpp"
+#include "env/base/portable_math.hpp"
+#include "env/features/latency/latency.hpp"
+#include "env/gym/episode_draw.hpp"
+
+namespace berth {
+namespace {
+
+constexpr std::size_t kHistory = 1 << 15;  // actions of an episode of the default: room for all of them
+
+}  // namespace
+
+SchedEnv::SchedEnv(std::shared_ptr<const ScenarioSource> source, const SchedEnvOptions& options,
+                   std::uint32_t index)
+    : source_(std::move(source)), options_(options), index_(index), reward_(options.mdp.reward) {
+  // Of all environments' first: they share one layout, so all must have as many GPU types (Draw).
+  const Scenario probe = source_->Make(options_.seed, options_.split, 0, 0, 1);
+  CheckJobs(*source_, options_.jobs, probe);
+  if (options_.mdp.knowledge > probe.data().knowledge) {
+    throw Error(Join("the decision process asks for knowledge '", ToString(options_.mdp.knowledge),
+                     "', the workload grants '", ToString(probe.data().knowledge), "'"));
+  }
+  encoder_ = MakeEncoder(options_.mdp);
+  // A commitment is carried out at once: the next one of the same instant is chosen on what it leaves.
+  if (const auto& latency = probe.data().features.latency; Commits() && latency && latency->seconds > 0.0) {
+    throw Error(Join("semantics commit: expected decisions that take effect at once, found latency(seconds=",
+                     latency->seconds, "); semantics redecide has them late"));
+  }
+  if (Commits() && options_.mdp.preemptive)
+    throw Error("semantics commit: expected a non-preemptive process");
+  if (options_.mdp.commit_backfill && (!Commits() || options_.mdp.knowledge < Knowledge::kEstimate)) {
+    throw Error("commit_backfill: expected semantics commit and knowledge estimate or oracle with it");
+  }
+  layout_ = EncoderOf(options_.mdp.encoder).Layout(options_.mdp.visible, probe.num_types());
+  actions_ = layout_.q * layout_.g + (Commits() ? 0 : 1);
+  observation_.resize(U(layout_.size()));
+  mask_ = ActionMask(layout_.q, layout_.g, !Commits());
+  history_.reserve(kHistory);
+  visible_.reserve(U(layout_.q));
+  if (options_.warmup) warmup_ = options_.warmup();
+}
+
+void SchedEnv::Begin(std::uint32_t episode) {
+  episode_ = episode;
+  history_.clear();
+  // Draws beyond the first have keys that no run reaches by counting episodes.
+  for (std::uint32_t draw = 0; draw < 100; ++draw) {
+    const std::uint32_t key = episode + draw * 0x9E3779B1u;
+    terminated_ = truncated_ = false;
+    return_ = 0.0;
+    Draw(key);
+    reward_.Begin(*simulator_);
+    encoder_->Begin(View());
+    WarmUp(key);
+    done_jct_ = 0.0;
+    done_jobs_ = 0;
+    if (terminated_) continue;
+    if (PassesOver(View(), options_.mdp) || !OpenPoint()) RunToChoice();
+    paid_ = reward_.Running(*simulator_);
+    if (!terminated_ && !truncated_) return;
+  }
+  throw Error(Join(source_->Describe(), ": a hundred episodes in a row leave nothing to choose (",
+                   options_.episode_jobs, " jobs an episode)"));
+}
+
+void SchedEnv::Draw(std::uint32_t episode) {
+  const int wanted = options_.warmup_jobs + options_.episode_jobs;
+  EpisodeDraw draw =
+      DrawEpisode(*source_, options_.jobs, options_.seed, options_.split, index_, episode, wanted);
+  if (const int types = draw.scenario.num_types(); types != layout_.g) {
+    throw Error(Join("the decision process: expected workloads of as many GPU types as the first one's ",
+                     layout_.g, ", which an observation is laid out for, found ", types, " in episode ",
+                     episode_, " of environment ", index_, " of ", source_->Describe()));
+  }
+  endless_ = draw.endless;
+  if (!simulator_) {
+    simulator_.emplace(std::move(draw.scenario));
+    return;
+  }
+  const Simulator fresh(std::move(draw.scenario));
+  *simulator_ = fresh;  // a copy goes into the memory that the lists of the last episode have grown to
+}
+
+// Leaves the simulator at a decision point that is still to be decided.
+void SchedEnv::WarmUp(std::uint32_t episode) {
+  const int jobs = simulator_->scenario().num_jobs();
+  const int most = warmup_ ? std::clamp(jobs - options_.episode_jobs, 0, options_.warmup_jobs) : 0;
+  Stream stream(options_.seed, Purpose::kWarmup, options_.split, index_, episode);
+  const int arrivals = static_cast<int>(stream.Below(static_cast<std::uint32_t>(most) + 1));
+  last_arrival_ = arrivals + options_.episode_jobs;
+  if (!Advance() || arrivals == 0) return;
+  const Knowledge granted = warmup_->knowledge();
+  warmup_->Reset(simulator_->View(granted));
+  while (simulator_->arrived_jobs() < arrivals) {
+    decision_.Clear();
+    warmup_->Decide(simulator_->View(granted), decision_);
+    Apply();
+    if (!Advance()) return;
+  }
+}
+
+void SchedEnv::Apply() {
+  const ApplyResult applied = simulator_->Apply(decision_);
+  BERTH_CHECK(applied.ok(), Explain(applied, decision_, *simulator_));
+}
+
+bool SchedEnv::Advance() {
+  const bool decide = simulator_->AdvanceToDecision();
+  reward_.Observe(*simulator_);
+  const JobTable& jobs = simulator_->scenario().data().jobs;
+  for (int job : simulator_->state().completed) {
+    done_jct_ += simulator_->state().completion[U(job)] - jobs.arrival[U(job)];
+    ++done_jobs_;
+  }
+  BERTH_CHECK(!simulator_->stalled(), "jobs wait, nothing runs, nothing will arrive");
+  terminated_ = !decide;
+  return decide;
+}
+
+bool SchedEnv::OfferDone() {
+  if (Commits()) return false;
+  const bool event_follows = simulator_->arrivals_remain() || !plan_.placed().empty() ||
+                             (!plan_.preemptive() && !simulator_->state().running.empty()) ||
+                             // Repairs and the like, unless the policy could do something itself.
+                             (simulator_->timers_remain() && mask_.pairs() == 0);
+  const bool legal = event_follows && !(options_.mdp.work_conserving && mask_.pairs() > 0);
+  mask_.SetDone(legal);
+  return legal;
+}
+
+// False when `done` is all there is: the point can be closed at once.
+bool SchedEnv::OpenPoint() {
+  moved_ = true;
+  const ClusterView view = View();
+  const std::span<const int> candidates = candidates_.List(view, options_.mdp);
+  encoder_->Select(view, candidates, layout_.q, visible_);
+  plan_.Begin(view, options_.mdp.preemptive);
+  if (options_.mdp.preemptive) KeepUnseen(view, candidates, visible_, plan_);
+  encoder_->Encode({view, view.free_gpus(), candidates, visible_}, layout_, observation_);
+  mask_.Open(view, visible_, Commits() ? nullptr : &plan_);
+  OfferDone();
+  return mask_.pairs() > 0;
+}
+
+bool SchedEnv::Cut() {
+  truncated_ = simulator_->arrived_jobs() >= last_arrival_ && (endless_ || simulator_->arrivals_remain());
+  // More jobs would come, though not in this piece: where nothing can be placed, waiting for them is legal.
+  if (truncated_ && !OpenPoint() && !Commits()) mask_.SetDone(true);
+  return truncated_;
+}
+
+void SchedEnv::RunToChoice() {
+  for (;;) {
+    decision_.Clear();
+    const ClusterView view = View();
+    const bool open = !Commits() && !PassesOver(view, options_.mdp);
+    if (open) plan_.Emit(view, decision_);
+    Apply();
+    if (!Advance()) return;
+    if (Cut()) return;
+    if (!PassesOver(View(), options_.mdp) && OpenPoint()) return;
+  }
+}
+
+// The chosen job blocks the queue until it fits (traces/PROTOCOL.md §1).
+void SchedEnv::Commit(int job, int type) {
+  backfill_.Forget();
+  for (;;) {
+    decision_.Clear();
+    const ClusterView view = View();
+    plan_.Begin(view, /*preemptive=*/false);
+    if (plan_.Fits(view, job, type)) break;
+    if (options_.mdp.commit_backfill) backfill_.Fill(view, view.waiting(), job, type, plan_);
+    plan_.Emit(view, decision_);
+    Apply();
+    if (!Advance()) return;
+  }
+  decision_.Start(job, type);
+  Apply();
+  if (Cut()) return;
+  if (simulator_->state().waiting.empty() || !OpenPoint()) RunToChoice();
+}
+
+SchedEnv::Outcome SchedEnv::Step(int action) {
+  BERTH_DCHECK(action >= 0 && action < actions_ && mask()[U(action)] != 0, "action ", action, " is masked");
+  history_.push_back(action);
+  const double before_time = simulator_->now();
+  moved_ = false;
+  if (action == Done()) {
+    RunToChoice();
+    return Settle(before_time);
+  }
+  const int row = action / layout_.g, type = action % layout_.g;
+  const int job = visible_[U(row)];
+  if (Commits()) {
+    Commit(job, type);
+    return Settle(before_time);
+  }
+  plan_.Put(View(), job, type);
+  mask_.Put(row, type, plan_.room(type));
+  const bool done = OfferDone();
+  if (mask_.pairs() > 0 || !done) return {};  // the plan grew, nothing happened
+  RunToChoice();
+  return Settle(before_time);
+}
+
+SchedEnv::Outcome SchedEnv::Settle(double before_time) {
+  Outcome outcome;
+  outcome.terminated = terminated_;
+  outcome.truncated = truncated_ && !terminated_;
+  const double total = reward_.Running(*simulator_);
+  outcome.reward = -(total - paid_);
+  paid_ = total;
+  if (terminated_) outcome.reward -= reward_.Terminal(*simulator_);
+  const double elapsed = simulator_->now() - before_time;
+  outcome.discount = elapsed > 0.0 ? Exp(-elapsed / options_.mdp.tau_s) : 1.0;
+  return_ += outcome.reward;
+  return outcome;
+}
+
+}  // namespace berth

@@ -1,0 +1,92 @@
+// One environment: a Simulator, the plan of the present decision point, the encoder and the reward (design.md
+// §5).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "env/gym/action_mask.hpp"
+#include "env/gym/candidates.hpp"
+#include "env/gym/commit_backfill.hpp"
+#include "env/gym/encoder.hpp"
+#include "env/gym/rewards.hpp"
+#include "env/gym/vec_env.hpp"
+#include "env/sim/plan.hpp"
+#include "env/sim/simulator.hpp"
+
+namespace berth {
+
+// Micro-actions fill a plan until `done` advances time. Actions: q * G + g puts visible job q on type g; Q *
+// G is done (semantics redecide only). States in which only `done` is legal are played without asking. Thread
+// rule: one thread at a time. Begin allocates, since it makes a scenario; Step does only where a list
+// outgrows all episodes before it, and for the devices of more running jobs, or larger ones, than the episode
+// had yet (tests/env_allocations_test.cpp).
+class SchedEnv {
+ public:
+  SchedEnv(std::shared_ptr<const ScenarioSource> source, const SchedEnvOptions& options, std::uint32_t index);
+
+  struct Outcome {
+    double reward = 0.0, discount = 1.0;
+    bool terminated = false, truncated = false;
+  };
+  // Draws the workload, warms up, goes to the first choice; draws again where there is none. Throws Error
+  // when a hundred draws in a row have no choice.
+  void Begin(std::uint32_t episode);
+  Outcome Step(int action);  // after an end: Begin the next episode before the next Step
+
+  ObservationLayout layout() const { return layout_; }
+  int num_actions() const { return actions_; }
+  std::span<const float> observation() const { return observation_; }  // [D] of the present decision point
+  bool moved() const { return moved_; }  // it was made by the last Step or Begin, not before
+  std::span<const std::uint8_t> mask() const { return mask_.bytes(); }  // [A]
+  std::uint32_t episode() const { return episode_; }
+  std::span<const std::int32_t> history() const { return history_; }  // actions of this episode
+  double MeanJct() const { return done_jobs_ > 0 ? done_jct_ / done_jobs_ : 0.0; }
+  double episode_return() const { return return_; }
+  const Simulator& simulator() const { return *simulator_; }
+
+ private:
+  int Done() const { return layout_.q * layout_.g; }
+  bool Commits() const { return options_.mdp.semantics == Semantics::kCommit; }
+  ClusterView View() const { return simulator_->View(options_.mdp.knowledge); }
+  void Draw(std::uint32_t episode);  // makes simulator_
+  void WarmUp(std::uint32_t episode);
+  void Apply();        // carries out decision_; it is legal by construction
+  bool Advance();      // to the next decision point; false when the episode terminated
+  bool Cut();          // truncates where the episode's last job has arrived
+  bool OpenPoint();    // candidates, plan, observation, mask; false when there is nothing to choose
+  bool OfferDone();    // whether `done` is legal; writes it into the mask
+  void RunToChoice();  // closes points without a choice until there is one, or the episode ends
+  void Commit(int job, int type);
+  Outcome Settle(double before_time);
+
+  std::shared_ptr<const ScenarioSource> source_;
+  SchedEnvOptions options_;
+  std::uint32_t index_, episode_ = 0;
+  Reward reward_;
+  ObservationLayout layout_;
+  int actions_ = 0;
+
+  std::optional<Simulator> simulator_;
+  std::unique_ptr<Scheduler> warmup_;
+  Plan plan_;
+  CommitBackfill backfill_;
+  Decision decision_;
+  Candidates candidates_;
+  std::unique_ptr<Encoder> encoder_;
+  std::vector<int> visible_;
+  std::vector<float> observation_;
+  ActionMask mask_{0, 0, false};
+  std::vector<std::int32_t> history_;
+  bool terminated_ = false, truncated_ = false, moved_ = true;
+  int last_arrival_ = 0;  // truncate when this many have arrived
+  bool endless_ = true;   // more jobs would come: the episode is cut, it does not drain
+  double return_ = 0.0, done_jct_ = 0.0;
+  double paid_ = 0.0;  // running total of the reward at the last step
+  int done_jobs_ = 0;
+};
+
+}  // namespace berth

@@ -1,0 +1,32 @@
+// How long a job is thought to run: what its user requested, where there is such a request, otherwise its
+// remaining work in the quality that the scenario grants. Backfilling and the published score rules plan with
+// these.
+#pragma once
+
+#include "env/sim/cluster_view.hpp"
+
+namespace berth {
+
+// Seconds on its fastest type, from its start: r of the published score rules (traces/PROTOCOL.md §2). Needs
+// kEstimate where nothing is requested.
+double RequestedSeconds(const ClusterView& view, int job);
+
+// Seconds on `type`, from its start: a request holds for any type. kNever where the job cannot run. Needs
+// kEstimate where nothing is requested.
+double EstimatedSeconds(const ClusterView& view, int job, int type);
+
+// When a running job is thought to free its GPUs; later than now. Under clock `rounds` GPUs are freed at
+// boundaries only, so the time is rounded up to one.
+double EstimatedRelease(const ClusterView& view, int job);
+// When GPUs are back that are held for `seconds` from `start` on.
+double ReleaseAfter(const ClusterView& view, double start, double seconds);
+// The same for a job that would start on `type` at `start`.
+double EstimatedRelease(const ClusterView& view, int job, int type, double start);
+
+// Does EstimatedRelease of this running job stay as it is, but for rounding, until the job changes or its
+// time has come? Not where the estimate is off (its error shrinks as the job runs), where the job's rate is
+// not that of its type alone, while a start is being paid for, in rounds of whole steps, and where
+// features change rates, saves or starts.
+bool ReleaseIsSteady(const ClusterView& view, int job);
+
+}  // namespace berth

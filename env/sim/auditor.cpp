@@ -1,0 +1,193 @@
+#include "env/sim/auditor.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "env/base/check.hpp"
+#include "env/base/index.hpp"
+#include "env/features/stages/stages.hpp"
+
+namespace berth {
+namespace {
+
+constexpr const char* kTime = "time";
+constexpr const char* kClock = "clock";
+constexpr const char* kPhases = "phases";
+constexpr const char* kWork = "work";
+constexpr const char* kHeld = "held seconds";
+constexpr const char* kBusy = "GPU-seconds";
+constexpr const char* kJobSeconds = "job-seconds";
+constexpr const char* kRules[] = {kTime, kClock, kPhases, kWork, kHeld, kBusy, kJobSeconds};
+
+// Run::partner of a job that holds a part of device d (feature sharing) is kPartOf - d.
+constexpr int kPartOf = -2;
+
+// Two books add the same terms in another order, and differences of times lose what the times' size costs.
+bool Same(double a, double b, double scale) {
+  return std::max(a, b) - std::min(a, b) <= 1e-9 * std::max({1.0, a, b}) + 1e-13 * scale;
+}
+
+bool MayFollow(JobPhase before, JobPhase after) {
+  if (before == after) return true;
+  switch (before) {
+    case JobPhase::kFuture:
+    case JobPhase::kWaiting:
+    case JobPhase::kRunning:
+      return after != JobPhase::kFuture;
+    case JobPhase::kDone:
+    case JobPhase::kRejected:
+      break;
+  }
+  return false;
+}
+
+bool Gone(JobPhase phase) {
+  return phase == JobPhase::kDone || phase == JobPhase::kRejected;
+}
+
+}  // namespace
+
+std::span<const char* const> Auditor::Rules() {
+  return kRules;
+}
+
+std::string Auditor::Observe(const AuditInput& input) {
+  if (runs_.empty()) {
+    runs_.resize(U(input.scenario.num_jobs()));
+    busy_.resize(U(input.scenario.num_types()));
+  }
+  std::string violation = Elapse(input);
+  if (violation.empty()) violation = Compare(input);
+  Record(input);
+  return violation;
+}
+
+// From the last observation to this one: what ran then ran until now, or until it stopped in between.
+std::string Auditor::Elapse(const AuditInput& in) {
+  const SimState& s = in.state;
+  const JobTable& jobs = in.scenario.data().jobs;
+  if (s.now < time_) return Join(kTime, ": it is ", s.now, " s after ", time_);
+  const Clock& clock = in.scenario.data().clock;
+  if (clock.kind == ClockKind::kRounds && !in.within_round &&
+      s.now != std::round(s.now / clock.round_s) * clock.round_s) {
+    return Join(kClock, ": ", s.now, " s is no multiple of the round");
+  }
+  const bool reference = clock.kind == ClockKind::kReferenceRounds;
+  std::map<int, double> ends;  // of GPUs held in parts: when the last job so far ended
+  for (int job = 0; job < in.scenario.num_jobs(); ++job) {
+    Run& run = runs_[U(job)];
+    const JobPhase phase = s.phase[U(job)];
+    if (!MayFollow(run.phase, phase) || (Gone(run.phase) && s.completion[U(job)] != run.completion)) {
+      return Join(kPhases, ": job ", job, " was gone and is not as it was, or was here and is still to come");
+    }
+    const double done = s.completion[U(job)];
+    if (phase == JobPhase::kDone && run.phase != JobPhase::kDone && (done < time_ || done > s.now)) {
+      return Join(kTime, ": job ", job, " completed at ", done, " between ", time_, " and ", s.now);
+    }
+    const bool blocked = s.stages && s.stages->blocked[U(job)] != 0;
+    if ((phase != JobPhase::kFuture || blocked) && !Gone(run.phase)) {
+      const double since = std::max(time_, jobs.arrival[U(job)]);
+      const double until = phase == JobPhase::kDone ? done : s.now;
+      job_seconds_ += std::max(0.0, until - since);
+    }
+    if (run.type < 0) continue;
+    const double end = EndOfRun(in, job);
+    const double rate = !in.scenario.plain() ? run.rate
+                        : run.partner < 0    ? in.scenario.Rate(job, run.type)
+                                             : in.scenario.PairRate(job, run.partner, run.type);
+    const double steps = rate * std::max(0.0, end - std::max(time_, run.resumes));
+    if (reference) {
+      const bool part = phase != JobPhase::kDone && !Same(steps, std::round(steps), s.now);
+      if (part || end - time_ > clock.round_s * (1.0 + 1e-9)) {
+        return Join(kClock, ": job ", job, " made ", steps, " steps within ", end - time_, " s of a round");
+      }
+    }
+    run.steps += steps;
+    run.held_s += end - time_;
+    busy_[U(run.type)] += run.width * (end - time_);
+    if (run.partner > job) {  // a GPU that two hold is busy once
+      busy_[U(run.type)] -= std::min(end, EndOfRun(in, run.partner)) - time_;
+    }
+    if (run.partner <= kPartOf) {  // so is one that more hold: until the last of them ends
+      double& longest = ends.try_emplace(run.partner, time_).first->second;
+      busy_[U(run.type)] -= std::min(end, longest) - time_;
+      longest = std::max(longest, end);
+    }
+  }
+  return "";
+}
+
+// When what ran at the last observation stopped, now at the latest.
+double Auditor::EndOfRun(const AuditInput& in, int job) const {
+  const SimState& s = in.state;
+  if (in.scenario.data().clock.kind == ClockKind::kReferenceRounds && s.now > time_) {
+    for (const Segment& segment : s.segments) {  // GPUs idle from a job's last whole step to the round's end
+      if (segment.job == job) return segment.finish;
+    }
+  }
+  return s.phase[U(job)] == JobPhase::kDone ? s.completion[U(job)] : s.now;
+}
+
+std::string Auditor::Compare(const AuditInput& in) const {
+  const SimState& s = in.state;
+  for (int job = 0; job < in.scenario.num_jobs(); ++job) {
+    const Run& run = runs_[U(job)];
+    const double steps = s.AttainedSteps(job) + (s.lost_steps.empty() ? 0.0 : s.lost_steps[U(job)]);
+    if (!Same(steps, run.steps, in.scenario.BestRate(job) * s.now)) {
+      return Join(kWork, ": job ", job, " has done ", steps, " steps, its runs give ", run.steps);
+    }
+    const double held = s.AttainedSeconds(job);
+    if (!Same(held, run.held_s, s.now)) {
+      return Join(kHeld, ": job ", job, " held GPUs for ", held, " s, its runs give ", run.held_s);
+    }
+  }
+  for (std::size_t type = 0; type < busy_.size(); ++type) {
+    if (!Same(in.busy_seconds[type], busy_[type], s.now * in.scenario.num_gpus())) {
+      return Join(kBusy, ": type ", type, " was busy ", in.busy_seconds[type], " GPU-seconds, the runs give ",
+                  busy_[type]);
+    }
+  }
+  if (!Same(in.job_seconds, job_seconds_, s.now)) {
+    return Join(kJobSeconds, ": ", in.job_seconds, " counted, the jobs give ", job_seconds_);
+  }
+  return "";
+}
+
+// Who runs where from here on. A start costs nothing the first time, afterwards the checkpoint of the stop
+// before it and the restore, on another type the migration too; a move costs all three (env/sim/scenario.hpp:
+// Costs).
+void Auditor::Record(const AuditInput& in) {
+  const SimState& s = in.state;
+  const Costs& costs = in.scenario.data().costs;
+  for (int job = 0; job < in.scenario.num_jobs(); ++job) {
+    Run& run = runs_[U(job)];
+    run.phase = s.phase[U(job)];
+    run.completion = s.completion[U(job)];
+    const int type = run.phase == JobPhase::kRunning ? s.on_type[U(job)] : -1;
+    const bool moved = run.type >= 0 && type >= 0 && s.preemptions[U(job)] != run.preemptions;
+    // Without features the scenario says how many GPUs a job holds, not the state that is checked.
+    run.width = type < 0 ? 0 : in.scenario.plain() ? in.scenario.data().jobs.gang[U(job)] : s.Width(job);
+    run.rate = s.rate[U(job)];
+    if (!in.scenario.plain()) {
+      run.resumes = s.progress_from[U(job)];  // what a start costs is the features' own
+    } else if (type >= 0 && (run.type < 0 || moved)) {
+      double cost = 0.0;
+      if (run.last_type >= 0) {
+        const bool migrates = moved || run.last_type != type;
+        cost = costs.checkpoint_s + costs.restore_s + (migrates ? costs.migration_s : 0.0);
+      }
+      run.resumes = s.now + cost;
+      run.last_type = type;
+    }
+    run.type = type;
+    run.partner = type < 0 ? -1 : s.partner[U(job)];
+    const std::vector<int>& milli = in.scenario.data().jobs.gpu_milli;
+    if (type >= 0 && s.sharing && !milli.empty() && milli[U(job)] < 1000)
+      run.partner = kPartOf - s.Devices(job).front();
+    run.preemptions = s.preemptions[U(job)];
+  }
+  time_ = s.now;
+}
+
+}  // namespace berth

@@ -1,0 +1,254 @@
+// What a real scheduler could know now: read-only, and no more of the future than was granted.
+// Valid only until the simulator moves on.
+#pragma once
+
+#include <span>
+
+#include "env/base/check.hpp"
+#include "env/sim/scenario.hpp"
+#include "env/sim/sim_state.hpp"
+#include "env/sim/view_part.hpp"
+
+namespace berth {
+
+// Job arguments are job indices (position in the scenario, which is arrival order).
+class ClusterView {
+ public:
+  ClusterView(const Scenario& scenario, const SimState& state, Knowledge granted)
+      : scenario_(&scenario),
+        state_(&state),
+        rates_(scenario.told_rates()),
+        best_rates_(scenario.told_best_rates()),
+        granted_(granted) {
+    if (state.estimates) ReadEstimates();
+  }
+  // A part of `whole`, for a scheduler inside another. `part` outlives the view. More knowledge than the
+  // whole has only with predictions in place of the truth.
+  ClusterView(const ClusterView& whole, const ViewPart& part, Knowledge granted) : ClusterView(whole) {
+    part_ = &part;
+    if (!part.predicted.empty()) predicted_ = part.predicted.data();
+    granted_ = granted;
+    BERTH_CHECK(granted <= whole.granted_ || (predicted_ != nullptr && granted == Knowledge::kEstimate),
+                "a part is granted '", ToString(granted), "', the whole '", ToString(whole.granted_), "'");
+  }
+
+  // -- the cluster and the clock
+  double now() const { return state_->now; }  // s
+  Clock clock() const { return scenario_->data().clock; }
+  std::span<const GpuType> types() const {  // `count`: devices in service
+    if (part_ != nullptr) return part_->types;
+    return state_->types.empty() ? scenario_->data().cluster.types : state_->types;
+  }
+  int num_types() const { return scenario_->num_types(); }
+  int num_gpus() const { return scenario_->num_gpus(); }  // of the whole cluster
+  int first_device(int type) const {
+    return scenario_->first_device(type);
+  }  // devices are numbered type by type
+  std::span<const int> free_gpus() const {
+    return part_ != nullptr ? part_->free_gpus : state_->free_gpus;
+  }                                   // [G] whole idle devices
+  bool InService(int device) const {  // it may take a job, now or when its own is gone
+    return state_->out_of_service.empty() || state_->out_of_service[Index(device)] == 0;
+  }
+  // Devices left service or came back since the previous decision point; true at the first.
+  bool capacity_changed() const { return state_->changed_since == 0; }
+  bool DeviceFree(int device) const { return state_->device_job[Index(device)] < 0 && InService(device); }
+  int NodeOf(int device) const { return scenario_->NodeOf(device); }
+  bool plain() const { return scenario_->plain(); }  // no feature is on
+  const Features& features() const { return scenario_->data().features; }
+  // State of a feature that anybody may see (env/features/NAME.hpp); null where it is off.
+  const PlacementState* placement() const { return state_->placement.get(); }
+  const PartitionState* partitions() const { return state_->partitions.get(); }
+  const SharingState* sharing() const { return state_->sharing.get(); }
+  const ElasticityState* elasticity() const { return state_->elasticity.get(); }
+  const CheckpointState* checkpoints() const { return state_->checkpoints.get(); }
+  const FailureState* failures() const { return state_->failures.get(); }
+  const LatencyState* latency() const { return state_->latency.get(); }
+  const PowerState* power() const { return state_->power.get(); }
+  const ServiceState* services() const { return state_->services.get(); }
+  const StageState* stages() const { return state_->stages.get(); }
+  const MonitoringState* monitoring() const { return state_->monitoring.get(); }
+  const ForecastState* forecast() const { return state_->forecast.get(); }
+  const ClusterSpec& cluster() const { return scenario_->data().cluster; }  // in service or not
+  const JobTypeTraits& traits() const { return scenario_->data().traits; }
+  int GpuMilli(int job) const { return Or(Seen(job).gpu_milli, job, 1000); }  // of each of its GPUs
+  Qos QosOf(int job) const { return static_cast<Qos>(Or(Seen(job).qos, job, 0)); }
+  double Demand(int job, int resource) const { return scenario_->Demand(job, resource); }
+  std::span<const Tenant> tenants() const { return scenario_->data().tenants; }
+  // The truth: what there is, not how fast schedulers think it is (Rate).
+  const ThroughputTable& throughputs() const { return scenario_->data().throughputs; }
+  const Costs& costs() const { return scenario_->data().costs; }
+  std::uint64_t seed() const { return scenario_->data().seed; }
+  int num_jobs() const {
+    return scenario_->num_jobs();
+  }  // size for per-job arrays; the future's jobs are hidden
+
+  // -- who is there, each in arrival order
+  std::span<const int> waiting() const {
+    if (part_ != nullptr) return part_->waiting;
+    return state_->waiting;
+  }
+  std::span<const int> running() const {
+    if (part_ != nullptr) return part_->running;
+    return state_->running;
+  }
+  std::span<const int> active() const {  // waiting and running
+    if (part_ != nullptr) return part_->active;
+    return state_->active;
+  }
+  // Their numbers, which cost nothing where the lists are long.
+  int num_waiting() const {
+    return part_ != nullptr ? static_cast<int>(part_->waiting.size()) : state_->waiting.size();
+  }
+  int num_active() const {
+    return part_ != nullptr ? static_cast<int>(part_->active.size()) : state_->active.size();
+  }
+
+  // -- what happened since the previous decision point
+  std::span<const int> arrived() const { return part_ != nullptr ? part_->arrived : state_->arrived; }
+  std::span<const int> completed() const { return part_ != nullptr ? part_->completed : state_->completed; }
+  // For a scheduler that keeps what it knows from one decision to the next, instead of looking at everybody:
+  //
+  //   if (view.Follows(mark_)) for (int job : view.changed()) ...look at that job again...
+  //   else ...look at all of view.waiting() and view.running()...
+  //
+  // `changed`: who arrived, started, moved, stopped, was packed or parted, or left since the previous
+  // decision point, itself included; some more than once. Follows tells whether nothing was missed between
+  // the last call with this `mark` (0 at first and after Reset) and now, however the simulation was copied or
+  // driven meanwhile. A part follows nothing: which jobs and GPUs it shows may be others each time.
+  std::span<const int> changed() const { return state_->changed; }
+  bool Follows(std::uint64_t& mark) const {
+    const bool follows = part_ == nullptr && mark == state_->changed_since && mark != 0;
+    mark = part_ == nullptr ? state_->history : 0;
+    return follows;
+  }
+  // Clocks with rounds only: what ran in the last round, latest finish first, then by job.
+  std::span<const Segment> segments() const { return part_ != nullptr ? part_->segments : state_->segments; }
+
+  // kReferenceRounds only, where the reference looks: no job of the trace is still to come.
+  bool arrivals_over() const { return state_->arrivals_over; }
+
+  // -- of a job that has arrived; always known
+  double Arrival(int job) const { return Seen(job).arrival[Index(job)]; }
+  std::int64_t Id(int job) const { return Seen(job).id[Index(job)]; }
+  int JobType(int job) const { return Seen(job).job_type[Index(job)]; }
+  int Gang(int job) const { return Seen(job).gang[Index(job)]; }
+  double Weight(int job) const { return Or(Seen(job).weight, job, 1.0); }
+  double Deadline(int job) const { return Or(Seen(job).deadline, job, kNever); }
+  int TenantOf(int job) const { return Or(Seen(job).tenant, job, 0); }
+  // s, NaN = none; none either where predictions stand for what is known of run times
+  double Requested(int job) const {
+    if (predicted_ != nullptr) return std::numeric_limits<double>::quiet_NaN();
+    return Or(Seen(job).requested_s, job, std::numeric_limits<double>::quiet_NaN());
+  }
+  int MinGang(int job) const { return scenario_->MinGang(job); }  // GPUs it may run on, feature elasticity
+  int MaxGang(int job) const { return scenario_->MaxGang(job); }
+  // Rates are estimates where the feature `estimates` is on (0 only where the truth is 0), and may change
+  // while jobs run where it learns: `rates_version` is another number then, and nobody Follows.
+  bool rates_are_exact() const { return !estimated_; }
+  std::uint64_t rates_version() const { return rates_version_; }
+  double RateAt(int job, int type, int width) const {
+    const double rate = scenario_->RateAt(job, type, width);
+    if (!estimated_ || scenario_->Rate(job, type) <= 0.0) return rate;
+    return rate * (Rate(job, type) / scenario_->Rate(job, type));  // the curve is known, its height is not
+  }
+  double Rate(int job, int type) const {  // steps/s of the gang; 0 = cannot run
+    return rates_[Index(job) * Index(num_types()) + Index(type)];
+  }
+  std::span<const double> Rates(int job) const {  // [G]
+    return {rates_ + Index(job) * Index(num_types()), Index(num_types())};
+  }
+  // steps/s of `job` while it shares one GPU with `other`; 0 = the two cannot share one
+  double PairRate(int job, int other, int type) const {
+    if (estimated_) return scenario_->PairRate(job, other, type, *told_pairs_);
+    return scenario_->PairRate(job, other, type);
+  }
+  bool has_pairs() const { return !throughputs().pairs.empty(); }
+  double BestRate(int job) const { return best_rates_[Index(job)]; }
+
+  // -- its state
+  bool IsWaiting(int job) const { return state_->phase[Index(job)] == JobPhase::kWaiting; }
+  bool IsRunning(int job) const { return state_->phase[Index(job)] == JobPhase::kRunning; }
+  bool IsDone(int job) const { return state_->phase[Index(job)] >= JobPhase::kDone; }
+  int TypeOf(int job) const { return state_->on_type[Index(job)]; }             // -1 when not running
+  int LastTypeOf(int job) const { return state_->last_type[Index(job)]; }       // -1 when it never ran
+  std::span<const int> Devices(int job) const { return state_->Devices(job); }  // empty when not running
+  int Width(int job) const { return state_->Width(job); }                       // GPUs held now
+  int Partner(int job) const { return state_->partner[Index(job)]; }            // on the same GPU, -1 = none
+  double RunStart(int job) const { return state_->run_start[Index(job)]; }      // s, of the current run
+  int Interruptions(int job) const {  // stops that no decision ordered
+    return state_->interruptions.empty() ? 0 : state_->interruptions[Index(job)];
+  }
+  int Preemptions(int job) const { return state_->preemptions[Index(job)]; }
+
+  // -- attained service; needs kBlind
+  double AttainedSeconds(int job) const {  // wall-clock seconds on GPUs, whole gang counted once
+    Need(Knowledge::kBlind);
+    return state_->AttainedSeconds(job);
+  }
+  double AttainedGpuSeconds(int job) const {
+    Need(Knowledge::kBlind);
+    return state_->AttainedGpuSeconds(job);
+  }
+  double AttainedSteps(int job) const {
+    Need(Knowledge::kBlind);
+    return state_->AttainedSteps(job);
+  }
+
+  // Do all jobs have the error factor 1?
+  bool estimates_are_exact() const { return predicted_ == nullptr && scenario_->EstimatesAreExact(); }
+  // -- the future; needs kEstimate or kOracle. An estimate is the true value times the job's error factor.
+  double RemainingSteps(int job) const {
+    Need(Knowledge::kEstimate);
+    if (predicted_ != nullptr) {
+      const double left = predicted_[Index(job)] - state_->AttainedSteps(job);
+      return left > 0.0 ? left : 0.0;
+    }
+    const double left = scenario_->data().jobs.total_steps[Index(job)] - state_->AttainedSteps(job);
+    return (left > 0.0 ? left : 0.0) * scenario_->EstimateFactor(job);
+  }
+  double RemainingSeconds(int job, int type) const {  // alone on `type`; kNever where it cannot run
+    const double rate = Rate(job, type);
+    return rate > 0.0 ? RemainingSteps(job) / rate : kNever;
+  }
+  double TotalSteps(int job) const {
+    Need(Knowledge::kEstimate);
+    if (predicted_ != nullptr) return predicted_[Index(job)];
+    return Seen(job).total_steps[Index(job)] * scenario_->EstimateFactor(job);
+  }
+
+  Knowledge granted() const { return granted_; }
+
+ private:
+  static std::size_t Index(int i) { return static_cast<std::size_t>(i); }
+  template <class T>
+  static T Or(const std::vector<T>& column, int job, T otherwise) {
+    return column.empty() ? otherwise : column[Index(job)];
+  }
+  const JobTable& Seen(int job) const {  // the view is blind to jobs that have not arrived
+    // With the feature stages a blocked job has arrived and is in no list.
+    BERTH_DCHECK(state_->phase[Index(job)] != JobPhase::kFuture || state_->stages, "job ", job,
+                 " has not arrived");
+    (void)job;
+    return scenario_->data().jobs;
+  }
+  void Need(Knowledge level) const {
+    BERTH_CHECK(granted_ >= level, "the scheduler reads '", ToString(level), "' but was granted '",
+                ToString(granted_), "'");
+  }
+
+  void ReadEstimates();  // env/features/estimates/estimates.cpp
+
+  const Scenario* scenario_;
+  const SimState* state_;
+  const double* rates_;       // [J, G]
+  const double* best_rates_;  // [J]
+  const std::vector<double>* told_pairs_ = nullptr;
+  std::uint64_t rates_version_ = 0;
+  bool estimated_ = false;
+  const ViewPart* part_ = nullptr;     // null = the whole
+  const double* predicted_ = nullptr;  // [J] ViewPart::predicted, this part's or that of one around it
+  Knowledge granted_;
+};
+
+}  // namespace berth

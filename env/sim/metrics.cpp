@@ -1,0 +1,153 @@
+#include "env/sim/metrics.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "env/base/index.hpp"
+#include "env/features/latency/latency.hpp"
+#include "env/features/partitions/partitions.hpp"
+#include "env/features/topology/placement.hpp"
+#include "env/sim/accounts.hpp"
+
+namespace berth {
+namespace {
+
+constexpr double kSlowdownFloor = 10.0;  // s: bounded slowdown, Feitelson & Rudolph 1998
+
+// Run time on an isolated 1/m share of every type (gavel/SPEC.md §1), m = mean jobs in system during the
+// job's life.
+double IsolatedSeconds(const Simulator& simulator, int job, double jct) {
+  const Scenario& scenario = simulator.scenario();
+  const double gang = scenario.data().jobs.gang[U(job)];
+  const double others = (simulator.JobSecondsAtEnd(job) - simulator.JobSecondsAtArrival(job)) / jct;
+  const double m = std::max(1.0, others);
+  double share = 0.0, rate = 0.0;
+  for (int type = 0; type < scenario.num_types(); ++type) {
+    if (WeightOf(scenario.data(), type).capacity == 0.0) continue;  // a slice of a GPU that is counted
+    const double y = scenario.data().cluster.types[U(type)].count / m / gang;
+    share += y;
+    rate += y * scenario.Rate(job, type);
+  }
+  if (share > 1.0) rate /= share;
+  return scenario.data().jobs.total_steps[U(job)] / rate;
+}
+
+void MeasurePlacement(const PlacementState& placement, Metrics& m) {
+  const auto starts = static_cast<double>(placement.gang_starts);
+  m.fragmentation = placement.MeanFragmentation(m.end_s);
+  m.spread_starts = starts > 0.0 ? static_cast<double>(placement.spread_starts) / starts : 0.0;
+  m.unplaced_orders = static_cast<double>(placement.unplaced_orders);
+}
+
+double Mean(const std::vector<double>& values) {
+  double sum = 0.0;
+  for (double x : values) sum += x;
+  return values.empty() ? 0.0 : sum / static_cast<double>(values.size());
+}
+
+double QuantileOrZero(const std::vector<double>& sorted, double q) {
+  return sorted.empty() ? 0.0 : Quantile(sorted, q);
+}
+
+}  // namespace
+
+double Quantile(std::span<const double> sorted, double q) {
+  BERTH_CHECK(!sorted.empty() && q >= 0.0 && q <= 1.0, sorted.size(), " values, q = ", q);
+  const double at = q * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(at);
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  return sorted[below] + (at - static_cast<double>(below)) * (sorted[above] - sorted[below]);
+}
+
+std::vector<double> CompletionTimes(const Simulator& simulator, Window window) {
+  const JobTable& jobs = simulator.scenario().data().jobs;
+  const int end = window.end < 0 ? jobs.size() : window.end;
+  std::vector<double> jct;
+  for (int job = window.begin; job < end; ++job) {
+    const double done = simulator.state().completion[U(job)];
+    jct.push_back(done == kNever ? std::numeric_limits<double>::quiet_NaN() : done - jobs.arrival[U(job)]);
+  }
+  return jct;
+}
+
+Metrics Measure(const Simulator& simulator, Window window) {
+  const Scenario& scenario = simulator.scenario();
+  const SimState& state = simulator.state();
+  const JobTable& jobs = scenario.data().jobs;
+  const int end = window.end < 0 ? jobs.size() : window.end;
+  Metrics m;
+  m.end_s = simulator.now();
+
+  std::vector<double> jct, wait, slowdown, ftf;
+  double inverse = 0.0, inverse_square = 0.0, preemptions = 0.0, interruptions = 0.0, lost = 0.0;
+  int deadlines = 0, missed = 0;
+  for (int job = window.begin; job < end; ++job) {
+    const double done = state.completion[U(job)];
+    const double deadline = jobs.deadline.empty() ? kNever : jobs.deadline[U(job)];
+    deadlines += deadline != kNever;
+    missed += deadline != kNever && done > deadline;  // a job that never completes misses it
+    if (done == kNever) {
+      ++m.unfinished;
+      continue;
+    }
+    jct.push_back(done - jobs.arrival[U(job)]);
+    wait.push_back(state.first_start[U(job)] - jobs.arrival[U(job)]);
+    const double alone = jobs.total_steps[U(job)] / scenario.BestRate(job);
+    slowdown.push_back(std::max(1.0, jct.back() / std::max(alone, kSlowdownFloor)));
+    ftf.push_back(jct.back() / IsolatedSeconds(simulator, job, jct.back()));
+    inverse += 1.0 / slowdown.back();
+    inverse_square += 1.0 / (slowdown.back() * slowdown.back());
+    preemptions += state.preemptions[U(job)];
+    if (!state.interruptions.empty()) {
+      interruptions += state.interruptions[U(job)];
+      lost += state.lost_steps[U(job)] / scenario.BestRate(job);
+    }
+    m.makespan_s = std::max(m.makespan_s, done);
+  }
+  m.jobs = static_cast<int>(jct.size());
+  const double n = m.jobs;
+  m.mean_jct_s = Mean(jct);
+  m.mean_wait_s = Mean(wait);
+  m.mean_slowdown = Mean(slowdown);
+  m.mean_ftf = Mean(ftf);  // means before sorting: their sums are in the order of the jobs
+  for (std::vector<double>* values : {&jct, &wait, &slowdown, &ftf})
+    std::sort(values->begin(), values->end());
+  m.p50_jct_s = QuantileOrZero(jct, 0.50);
+  m.p95_jct_s = QuantileOrZero(jct, 0.95);
+  m.p99_jct_s = QuantileOrZero(jct, 0.99);
+  m.max_jct_s = QuantileOrZero(jct, 1.0);
+  m.p99_wait_s = QuantileOrZero(wait, 0.99);
+  m.max_wait_s = QuantileOrZero(wait, 1.0);
+  m.p99_slowdown = QuantileOrZero(slowdown, 0.99);
+  m.max_ftf = QuantileOrZero(ftf, 1.0);
+  // Jain, Chiu & Hawe 1984: (sum x)^2 / (n sum x^2).
+  m.jain = inverse_square > 0.0 ? inverse * inverse / (n * inverse_square) : 0.0;
+  m.deadline_miss_rate = deadlines > 0 ? static_cast<double>(missed) / deadlines : 0.0;
+  const double span = m.jobs > 0 ? m.makespan_s - jobs.arrival[U(window.begin)] : 0.0;
+  m.throughput_per_h = span > 0.0 ? n / (span / 3600.0) : 0.0;
+  m.lost_work_h = m.jobs > 0 ? lost / 3600.0 / n : 0.0;
+  if (state.latency) m.dropped_entries = static_cast<double>(state.latency->dropped);
+  m.interruptions_per_job = m.jobs > 0 ? interruptions / n : 0.0;
+  m.preemptions_per_job = m.jobs > 0 ? preemptions / n : 0.0;
+
+  double busy_all = 0.0, capacity = 0.0;
+  for (int type = 0; type < scenario.num_types(); ++type) {
+    const GpuType& gpu = scenario.data().cluster.types[U(type)];
+    const DeviceWeight weight = WeightOf(scenario.data(), type);
+    busy_all += HeldSeconds(simulator, type) * weight.busy;
+    capacity += gpu.count * weight.capacity;
+  }
+  m.cost = UsedCost(simulator);
+  m.energy_kwh = UsedEnergyJ(simulator) / 3.6e6;
+  if (m.end_s > 0.0) {
+    m.utilization = busy_all / (capacity * m.end_s);
+    m.mean_jobs_in_system = simulator.JobSeconds() / m.end_s;
+  }
+  MeasureServices(simulator, m);
+  if (state.placement) MeasurePlacement(*state.placement, m);
+  MeasureHpc(simulator, window, m);
+  return m;
+}
+
+}  // namespace berth

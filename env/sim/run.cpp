@@ -1,0 +1,89 @@
+// One run of a scheduler over a scenario, with its decisions timed.
+#include <algorithm>
+#include <chrono>
+
+#include "env/features/monitoring/monitoring.hpp"
+#include "env/sim/metrics.hpp"
+
+namespace berth {
+
+namespace {
+
+constexpr std::chrono::milliseconds kTellEvery{500};
+
+void CheckKnowledge(const Scenario& scenario, const Scheduler& scheduler, const std::string& name) {
+  if (scheduler.knowledge() > scenario.data().knowledge) {
+    throw Error(Join("scheduler '", name, "' needs knowledge '", ToString(scheduler.knowledge()),
+                     "', the scenario grants '", ToString(scenario.data().knowledge), "'"));
+  }
+}
+
+}  // namespace
+
+void CheckRunnable(const Scenario& scenario, Scheduler& scheduler, const std::string& name) {
+  CheckKnowledge(scenario, scheduler, name);
+  const Simulator simulator(scenario);
+  scheduler.Reset(simulator.View(scheduler.knowledge()));
+}
+
+RunResult Run(const Scenario& scenario, Scheduler& scheduler, const std::string& name,
+              const RunOptions& options) {
+  using Wall = std::chrono::steady_clock;
+  const auto begin = Wall::now();
+  const auto seconds_since = [](Wall::time_point t) {
+    return std::chrono::duration<double>(Wall::now() - t).count();
+  };
+  CheckKnowledge(scenario, scheduler, name);
+  const int jobs = scenario.num_jobs();
+  const int last = options.window.end < 0 ? jobs : options.window.end;
+  if (options.window.begin < 0 || options.window.begin > last || last > jobs) {
+    throw Error(Join("window ", options.window.begin, ":", last, ": expected a range within the scenario's ",
+                     jobs, " jobs"));
+  }
+  Simulator simulator(scenario, {options.keep_events, options.window.begin, last});
+  scheduler.Reset(simulator.View(scheduler.knowledge()));
+
+  Decision decision;
+  RunResult result;
+  std::vector<float> decide_us;
+  Wall::time_point told = begin;
+  while (simulator.AdvanceToDecision()) {
+    decision.Clear();
+    const auto before = Wall::now();
+    scheduler.Decide(simulator.View(scheduler.knowledge()), decision);
+    decide_us.push_back(static_cast<float>(seconds_since(before) * 1e6));
+    if (const ApplyResult applied = simulator.Apply(decision); !applied.ok()) {
+      throw Error(Join("scheduler '", name, "' decides illegally at ", simulator.now(),
+                       " s: ", Explain(applied, decision, simulator)));
+    }
+    ++result.decisions;
+    // Of decisions that take seconds each one counts: whoever waits for the run to stop does not wait for 64.
+    if (options.progress &&
+        (options.keep_events || result.decisions % 64 == 0 || before - told > kTellEvery)) {
+      told = before;
+      if (!options.progress(simulator)) break;
+    }
+  }
+  if (simulator.stalled()) {
+    throw Error(Join("scheduler '", name, "' stalls at ", simulator.now(), " s: ",
+                     simulator.state().waiting.size(), " jobs wait, nothing runs and nothing will arrive"));
+  }
+  result.metrics = Measure(simulator, {options.window.begin, last});
+  result.jct_s = CompletionTimes(simulator, {options.window.begin, last});
+  result.signature = simulator.signature();
+  result.events = simulator.events();
+  if (simulator.state().monitoring)
+    result.monitoring = std::make_shared<const MonitoringState>(*simulator.state().monitoring);
+  if (!decide_us.empty()) {
+    double sum = 0.0;
+    for (float us : decide_us) sum += us;
+    result.decision_us_mean = sum / static_cast<double>(decide_us.size());
+    const auto at = static_cast<std::ptrdiff_t>(0.99 * static_cast<double>(decide_us.size() - 1));
+    std::nth_element(decide_us.begin(), decide_us.begin() + at, decide_us.end());
+    result.decision_us_p99 = decide_us[static_cast<std::size_t>(at)];
+  }
+  result.wall_s = seconds_since(begin);
+  return result;
+}
+
+}  // namespace berth

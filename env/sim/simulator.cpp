@@ -1,0 +1,387 @@
+#include "env/sim/simulator.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "env/base/index.hpp"
+#include "env/features/checkpoints/checkpoints.hpp"
+#include "env/features/elasticity/elasticity.hpp"
+#include "env/features/forecast/forecast.hpp"
+#include "env/features/latency/latency.hpp"
+#include "env/features/partitions/partitions.hpp"
+#include "env/features/power/power.hpp"
+#include "env/features/services/services.hpp"
+#include "env/features/sharing/sharing.hpp"
+#include "env/features/stages/stages.hpp"
+#include "env/features/topology/placement_engine.hpp"
+
+namespace berth {
+namespace {
+
+// splitmix64's finaliser (Steele et al. 2014): spreads every input bit over the word.
+std::uint64_t Mix(std::uint64_t x) {
+  x += 0x9e3779b97f4a7c15ULL;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+  return x ^ (x >> 31);
+}
+
+}  // namespace
+
+const char* ToString(EventKind kind) {
+  static constexpr const char* kNames[] = {"complete", "arrive", "stop",      "move", "start",
+                                           "reject",   "pack",   "interrupt", "down", "up"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+Simulator::Simulator(Scenario scenario, SimulatorOptions options)
+    : scenario_(std::move(scenario)), options_(options) {
+  const int jobs = scenario_.num_jobs();
+  const int types = scenario_.num_types();
+  const int gpus = scenario_.num_gpus();
+  SimState& s = state_;
+  for (const GpuType& type : scenario_.data().cluster.types) s.free_gpus.push_back(type.count);
+  s.device_job.assign(U(gpus), -1);
+  s.device_milli.assign(U(gpus), 1000);
+  for (JobList* list : {&s.waiting, &s.running, &s.active}) list->Reset(jobs);
+  s.changed.reserve(U(4 * gpus));  // all that runs moves, and as many arrive: a step does not allocate
+  s.phase.assign(U(jobs), JobPhase::kFuture);
+  s.on_type.assign(U(jobs), -1);
+  s.last_type.assign(U(jobs), -1);
+  s.partner.assign(U(jobs), -1);
+  s.shared_from.assign(U(jobs), kNever);
+  for (auto* column : {&s.rate, &s.steps_done, &s.progress_from, &s.run_start, &s.run_seconds, &s.busy_from,
+                       &s.shared_seconds, &s.gpu_seconds}) {
+    column->assign(U(jobs), 0.0);
+  }
+  s.first_start.assign(U(jobs), kNever);
+  s.completion.assign(U(jobs), kNever);
+  s.preemptions.assign(U(jobs), 0);
+  s.slot.assign(U(jobs), -1);
+
+  version_.assign(U(jobs), 0);
+  rank_.assign(U(jobs), 0);
+  job_stamp_.assign(U(jobs), 0);
+  device_stamp_.assign(U(gpus), 0);
+  host_stamp_.assign(U(jobs), 0);
+  command_of_.assign(U(jobs), 0);
+  failures_.assign(U(jobs), 0);
+  spare_.assign(U(types), 0);
+  free_bits_.assign(U((gpus + 63) / 64), 0);
+  for (int d = 0; d < gpus; ++d) free_bits_[U(d / 64)] |= std::uint64_t{1} << (d % 64);
+  busy_seconds_.assign(U(types), 0.0);
+  shared_seconds_.assign(U(types), 0.0);
+  job_seconds_at_arrival_.assign(U(jobs), 0.0);
+  job_seconds_at_end_.assign(U(jobs), 0.0);
+
+  if (options_.stop_after_last < 0) options_.stop_after_last = jobs;
+  BERTH_CHECK(options_.stop_after_first >= 0 && options_.stop_after_last <= jobs, "window [",
+              options_.stop_after_first, ", ", options_.stop_after_last, ") of ", jobs, " jobs");
+  window_left_ = std::max(0, options_.stop_after_last - options_.stop_after_first);
+  finished_ = window_left_ == 0;
+  if (!scenario_.plain()) StartTimers();
+}
+
+double Simulator::NextArrival() const {
+  return ArrivalsRemain() ? scenario_.data().jobs.arrival[U(next_arrival_)] : kNever;
+}
+
+void Simulator::Log(double time, EventKind kind, int type, int job, int device) {
+  std::uint64_t h = state_.history;
+  h = Mix(h ^ std::bit_cast<std::uint64_t>(time));
+  h = Mix(h ^ (static_cast<std::uint64_t>(kind) << 56 | static_cast<std::uint64_t>(type & 0xff) << 48 |
+               static_cast<std::uint64_t>(static_cast<std::uint32_t>(job))));
+  state_.history = Mix(h ^ static_cast<std::uint64_t>(static_cast<std::int64_t>(device)));
+  if (options_.keep_events) events_.push_back({time, kind, static_cast<std::int8_t>(type), job, device});
+}
+
+int Simulator::InSystem() const {
+  return state_.active.size() + (state_.stages ? state_.stages->num_blocked : 0);
+}
+
+void Simulator::AdvanceJobSeconds(double time) {
+  job_seconds_ += static_cast<double>(InSystem()) * (time - job_seconds_time_);
+  job_seconds_time_ = time;
+}
+
+double Simulator::JobSeconds() const {
+  return job_seconds_ + static_cast<double>(InSystem()) * (state_.now - job_seconds_time_);
+}
+
+double Simulator::BusySeconds(int type) const {
+  double busy = busy_seconds_[U(type)], shared = shared_seconds_[U(type)];
+  for (int job : state_.running) {
+    if (state_.on_type[U(job)] != type || state_.phase[U(job)] != JobPhase::kRunning) continue;
+    busy += state_.Width(job) * (state_.now - state_.busy_from[U(job)]);
+    const bool first = state_.partner[U(job)] > job;  // of a pair
+    if (first && state_.now > state_.shared_from[U(job)]) shared += state_.now - state_.shared_from[U(job)];
+  }
+  if (state_.sharing) shared += SharingEngine::ExtraSeconds(*this, type);
+  return busy - shared;
+}
+
+double Simulator::FinishTime(int job) const {
+  const double left = scenario_.data().jobs.total_steps[U(job)] - state_.steps_done[U(job)];
+  return state_.progress_from[U(job)] + std::max(left, 0.0) / state_.rate[U(job)];
+}
+
+// What a start costs: nothing the first time; afterwards the checkpoint of the stop before it, the restore,
+// and the migration when the type is another.
+double Simulator::Overhead(int job, int type) const {
+  const int last = state_.last_type[U(job)];
+  if (last < 0) return 0.0;
+  const Costs& costs = scenario_.data().costs;
+  return costs.checkpoint_s + costs.restore_s + (last != type ? costs.migration_s : 0.0);
+}
+
+double Simulator::MoveCost() const {
+  const Costs& costs = scenario_.data().costs;
+  return costs.checkpoint_s + costs.restore_s + costs.migration_s;
+}
+
+void Simulator::Arrive(int job, double time) {
+  AdvanceJobSeconds(time);
+  job_seconds_at_arrival_[U(job)] = job_seconds_;
+  if (state_.stages && StageEngine::Blocks(*this, job, time)) return;
+  Ready(job, time);
+}
+
+void Simulator::Ready(int job, double time) {
+  state_.phase[U(job)] = JobPhase::kWaiting;
+  state_.waiting.Insert(job);
+  state_.active.Insert(job);
+  state_.arrived.push_back(job);
+  Changed(job);
+  if (state_.forecast) ForecastEngine::OnReady(*this, job, time);
+  Log(time, EventKind::kArrive, -1, job, -1);
+}
+
+void Simulator::Leave(int job, double time, JobPhase phase) {
+  AdvanceJobSeconds(time);
+  job_seconds_at_end_[U(job)] = job_seconds_;
+  state_.phase[U(job)] = phase;
+  if (state_.active.Contains(job)) state_.active.Erase(job);  // not one that was blocked
+  Changed(job);
+  if (job >= options_.stop_after_first && job < options_.stop_after_last) --window_left_;
+  if (state_.stages && phase == JobPhase::kRejected) StageEngine::OnLeave(*this, job, time);
+}
+
+void Simulator::EndRun(int job, double time) {
+  SimState& s = state_;
+  const double held = time - s.busy_from[U(job)];
+  s.run_seconds[U(job)] += held;
+  s.busy_from[U(job)] = time;
+  s.gpu_seconds[U(job)] += s.Width(job) * held;
+  busy_seconds_[U(s.on_type[U(job)])] += s.Width(job) * held;
+  if (s.sharing) SharingEngine::Runs(*this, job, time, /*starts=*/false);
+  if (s.services) ServiceEngine::OnRun(*this, job, time, /*starts=*/false);
+  if (s.partitions) PartitionEngine::OnEnd(*this, job, held);
+  ++version_[U(job)];
+  if (s.power) PowerEngine::OnEnd(*this, job);
+}
+
+void Simulator::Release(int job) {
+  SimState& s = state_;
+  const auto slot = U(s.slot[U(job)]);
+  if (s.placement) PlacementEngine::Give(*this, job);
+  if (s.partner[U(job)] >= 0) {
+    s.device_job[U(s.device_slots[slot].front())] = s.partner[U(job)];
+    Part(job);
+  } else if (!s.sharing || !SharingEngine::Leave(*this, job)) {
+    int idle = 0;
+    for (int d : s.device_slots[slot]) {
+      s.device_job[U(d)] = -1;
+      s.device_milli[U(d)] = 1000;
+      if (!s.out_of_service.empty() && s.out_of_service[U(d)] != 0) continue;
+      free_bits_[U(d / 64)] |= std::uint64_t{1} << (d % 64);
+      ++idle;
+    }
+    s.free_gpus[U(s.on_type[U(job)])] += idle;
+  }
+  if (s.partitions) {
+    for (int d : s.device_slots[slot]) PartitionEngine::Released(*this, d);
+  }
+  s.device_slots[slot].clear();
+  s.free_slots.push_back(s.slot[U(job)]);
+  s.slot[U(job)] = -1;
+  s.on_type[U(job)] = -1;
+  s.running.Erase(job);
+  Changed(job);
+}
+
+void Simulator::Complete(int job, double time, bool release_devices) {
+  SimState& s = state_;
+  const int type = s.on_type[U(job)];
+  const int device = s.Devices(job).front();
+  if (s.partner[U(job)] >= 0) EndSharing(job, time);
+  EndRun(job, time);
+  s.steps_done[U(job)] = scenario_.data().jobs.total_steps[U(job)];
+  s.completion[U(job)] = time;
+  Leave(job, time, JobPhase::kDone);
+  s.completed.push_back(job);
+  Log(time, EventKind::kComplete, type, job, device);
+  if (s.forecast) ForecastEngine::OnComplete(*this, job);
+  if (s.stages) StageEngine::OnLeave(*this, job, time);
+  if (release_devices) Release(job);
+}
+
+void Simulator::StartRun(int job, int type, double overhead) {
+  SimState& s = state_;
+  const bool resizes = s.elasticity && ElasticityEngine::Resizes(*this, job, type);
+  // What the start before still owed it owes; a save under way is broken off.
+  double from = s.now;
+  if (resizes) {
+    overhead = scenario_.data().features.elasticity->resize_s;
+    const bool saves = s.checkpoints && s.checkpoints->due[U(job)] <= s.now;
+    if (!saves) from = std::max(from, s.progress_from[U(job)]);
+  }
+  if (s.checkpoints && !resizes) overhead = CheckpointEngine::StartCost(*this, job);
+  s.phase[U(job)] = JobPhase::kRunning;
+  s.on_type[U(job)] = static_cast<std::int8_t>(type);
+  s.last_type[U(job)] = static_cast<std::int8_t>(type);
+  s.rate[U(job)] = RunRate(job);
+  if (s.power) PowerEngine::OnRate(*this, job);
+  // A start is from what was saved; a resize saves nothing.
+  if (!s.safe_steps.empty() && !resizes) s.safe_steps[U(job)] = s.steps_done[U(job)];
+  s.run_start[U(job)] = s.busy_from[U(job)] = s.now;
+  if (s.sharing) SharingEngine::Runs(*this, job, s.now, /*starts=*/true);
+  if (s.services) ServiceEngine::OnRun(*this, job, s.now, /*starts=*/true);
+  s.progress_from[U(job)] = from + overhead;
+  if (s.checkpoints) CheckpointEngine::OnStart(*this, job, resizes);
+  Changed(job);
+  s.first_start[U(job)] = std::min(s.first_start[U(job)], s.now);
+  const ClockKind clock = scenario_.data().clock.kind;
+  if (clock == ClockKind::kEvent || clock == ClockKind::kHpc) {
+    // RLScheduler keeps a list of running jobs that it sorts by finish, stably (traces/PROTOCOL.md §1).
+    if (clock == ClockKind::kHpc) rank_[U(job)] = ++starts_;
+    queue_.Push({FinishTime(job), rank_[U(job)], job, version_[U(job)]});
+  }
+}
+
+void Simulator::TakeSlot(int job) {
+  SimState& s = state_;
+  if (s.free_slots.empty()) {
+    s.free_slots.push_back(static_cast<std::int32_t>(s.device_slots.size()));
+    s.device_slots.emplace_back();
+  }
+  s.slot[U(job)] = s.free_slots.back();
+  s.free_slots.pop_back();
+}
+
+// Gives the job its devices: the explicit ones, those that the feature topology chooses, or the
+// lowest-numbered free ones of the type.
+bool Simulator::Place(int job, const Command& command, const Decision& decision) {
+  SimState& s = state_;
+  if (s.sharing && SharingEngine::Parts(*this, job))
+    return SharingEngine::Place(*this, job, command, decision);
+  const int gang = Width(command);
+  TakeSlot(job);
+  std::vector<int>& devices = s.device_slots[U(s.slot[U(job)])];
+  if (command.devices_count > 0) {
+    const auto begin = decision.devices.begin() + command.devices_begin;
+    devices.assign(begin, begin + command.devices_count);
+  } else if (s.placement) {
+    if (!PlacementEngine::Choose(*this, command, gang, devices)) {
+      s.free_slots.push_back(std::exchange(s.slot[U(job)], -1));
+      return false;
+    }
+  } else {
+    for (int d = scenario_.first_device(command.type); static_cast<int>(devices.size()) < gang;) {
+      const std::uint64_t word = free_bits_[U(d / 64)] >> (d % 64);
+      if (word == 0) {
+        d = (d / 64 + 1) * 64;
+        continue;
+      }
+      d += std::countr_zero(word);
+      devices.push_back(d++);
+    }
+  }
+  for (int d : devices) {
+    s.device_job[U(d)] = job;
+    s.device_milli[U(d)] = 0;
+    free_bits_[U(d / 64)] &= ~(std::uint64_t{1} << (d % 64));
+  }
+  s.free_gpus[U(command.type)] -= gang;
+  s.on_type[U(job)] = static_cast<std::int8_t>(command.type);
+  if (s.placement) PlacementEngine::Take(*this, job);
+  return true;
+}
+
+void Simulator::Reported() {
+  if (!reported_) return;
+  reported_ = false;
+  if (state_.placement) PlacementEngine::Count(*this);
+  state_.changed_since = state_.history;
+  state_.changed.clear();
+}
+
+ApplyResult Simulator::Apply(const Decision& decision) {
+  if (ApplyResult result = Validate(decision); !result.ok()) return result;
+  if (state_.latency && LatencyEngine::Defers(*this, decision)) return {};
+  Reported();
+  SimState& s = state_;
+  bool packs = false;
+  for (const Command& c : decision.commands) {  // all that frees first
+    const bool pack = c.kind == CommandKind::kPack;
+    packs = packs || pack;
+    if (c.kind == CommandKind::kStop || c.kind == CommandKind::kMove ||
+        (pack && s.phase[U(c.job)] == JobPhase::kRunning)) {
+      if (s.now > s.progress_from[U(c.job)]) {
+        s.steps_done[U(c.job)] = s.AttainedSteps(c.job);
+      }
+      if (c.kind == CommandKind::kStop) {
+        Log(s.now, EventKind::kStop, s.on_type[U(c.job)], c.job, s.Devices(c.job).front());
+      }
+      EndRun(c.job, s.now);
+      Release(c.job);
+      ++s.preemptions[U(c.job)];
+      if (c.kind == CommandKind::kStop) {
+        s.phase[U(c.job)] = JobPhase::kWaiting;
+        s.waiting.Insert(c.job);
+      }
+    } else if (c.kind == CommandKind::kReject) {
+      s.waiting.Erase(c.job);
+      Leave(c.job, s.now, JobPhase::kRejected);
+      Log(s.now, EventKind::kReject, -1, c.job, -1);
+    }
+  }
+  for (const Control& control : decision.controls) CarryOut(control);
+  // Explicit devices before chosen ones, so that "lowest-numbered free" never takes one that was named.
+  for (const bool named : {true, false}) {
+    for (const Command& c : decision.commands) {
+      const bool starts = c.kind == CommandKind::kStart || c.kind == CommandKind::kMove;
+      if (!starts || (c.devices_count > 0) != named) continue;
+      const bool moves = c.kind == CommandKind::kMove;
+      if (!Place(c.job, c, decision)) {
+        PlacementEngine::LeaveUnplaced(*this, c);
+        continue;
+      }
+      StartRun(c.job, c.type, moves ? MoveCost() : Overhead(c.job, c.type));
+      if (!moves) s.waiting.Erase(c.job);
+      s.running.Insert(c.job);
+      Log(s.now, moves ? EventKind::kMove : EventKind::kStart, c.type, c.job, s.Devices(c.job).front());
+    }
+  }
+  if (packs) ApplyPacks(decision);
+  if (s.services) ServiceEngine::Claim(*this);
+  if (s.power) PowerEngine::Settle(*this);
+  wake_at_ = decision.wake_at > s.now ? decision.wake_at : kNever;
+  if (s.placement) PlacementEngine::Measure(*this);
+  BERTH_DCHECK(CheckInvariants(*this).empty(), CheckInvariants(*this));
+#ifdef BERTH_DEBUG_CHECKS
+  Audit();
+#endif
+  return {};
+}
+
+#ifdef BERTH_DEBUG_CHECKS
+void Simulator::Audit(bool within_round) {
+  std::vector<double> busy;
+  for (int type = 0; type < scenario_.num_types(); ++type) busy.push_back(BusySeconds(type));
+  const std::string violation = auditor_.Observe({scenario_, state_, busy, JobSeconds(), within_round});
+  BERTH_CHECK(violation.empty(), violation);
+}
+#endif
+
+}  // namespace berth

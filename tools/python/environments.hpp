@@ -1,0 +1,39 @@
+// The environments that have a name outside of C++, made of keywords that mirror the command line's options.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "env/gym/vec_env.hpp"
+#include "tools/options.hpp"
+
+namespace berth {
+
+// Resolved once, made as often as wanted.
+struct NamedEnvironment {
+  std::string description;       // every option as resolved, one a line: "name=value"
+  std::uint64_t seed;            // the option `seed`
+  std::vector<float> low, high;  // [D] bounds of the observation
+  std::function<std::unique_ptr<VecEnv>(std::uint64_t seed, int num_envs, int threads)> make;
+};
+
+struct NamedEnvironmentInfo {
+  const char* name;  // "HeteroCluster-v0"
+  const char* summary;
+  NamedEnvironment (*resolve)(const std::map<std::string, std::string>& keywords);
+  Options (*options)();  // the keywords that there are
+};
+std::span<const NamedEnvironmentInfo> NamedEnvironments();
+
+// Throws Error with the nearest name.
+const NamedEnvironmentInfo& FindEnvironment(const std::string& name);
+
+// Throws Error that names the keyword, or as FindEnvironment.
+NamedEnvironment ResolveEnvironment(const std::string& name,
+                                    const std::map<std::string, std::string>& keywords);
+
+}  // namespace berth

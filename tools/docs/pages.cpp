@@ -59,7 +59,7 @@ std::string TaskPlacementSection() {
   const ChannelInfo channels[] = {TaskPlacement::Channel(0, defaults.episode_jobs),
                                   TaskPlacement::Channel(1, defaults.episode_jobs)};
   return Join(
-      "\n## `TaskPlacement-v0`\n\nThe environment of the textbooks, for [Python](../python/README.md) ",
+      "\n## `TaskPlacement-v0`\n\nThe environment of the textbooks, for [Python](../tools/python/README.md) ",
       "(`env/gym/task_placement.hpp`): one task at a time, the one that has waited longest; where no GPU "
       "can ",
       "take it, time passes until one can. Tasks run to their ends, on a cluster without features. ",

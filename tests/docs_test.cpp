@@ -142,6 +142,14 @@ TEST_CASE("docs: the reference of observations, actions and rewards is what the 
   CheckCurrent(kRoot / "env/REFERENCE.md", ReferencePage());
 }
 
+TEST_CASE("docs: the pictures of the architecture are what the code gives") {
+  const std::string python = test::Python(BERTH_SOURCE_DIR, "pathlib");
+  if (python.empty()) return test::Skip("needs Python 3");
+  CHECK(
+      std::system(Join("'", python, "' '", (kRoot / "tools/docs/draw_architecture.py").string(), "' --check")
+                      .c_str()) == 0);
+}
+
 TEST_CASE("docs: every command names a verb and options that exist") {
   const TemporaryFolder folder;
   std::map<std::string, std::string> help;

@@ -99,6 +99,22 @@ TEST_CASE("no include points upward between the rooms of a folder") {
   }
 }
 
+TEST_CASE("nothing else stands at the top level") {
+  const std::set<std::string> known = {"CMakeLists.txt", "CMakePresets.json",
+                                       "pyproject.toml", "README.md",
+                                       "CHANGELOG.md",   "CONTRIBUTING.md",
+                                       "LICENSE",        "env",
+                                       "data",           "baselines",
+                                       "policies",       "agents",
+                                       "tools",          "tests"};
+  const std::set<std::string> made = {"build", "out", "runs"};  // by scripts and the tutorial
+  for (const fs::directory_entry& entry : fs::directory_iterator(Root())) {
+    const std::string name = entry.path().filename();
+    CAPTURE(name);
+    CHECK((name[0] == '.' || known.count(name) > 0 || made.count(name) > 0));
+  }
+}
+
 TEST_CASE("no include points upward") {
   int files = 0, includes = 0;
   for (const auto& [folder, allowed] : kMayInclude) {

@@ -78,9 +78,10 @@ struct Small {
     on.seed = 3;
   }
   HingeScorer Scorer() const { return {Process(Semantics::kRedecide), Reserve::kEasy, hinges, {"a"}}; }
-  search::Found Search(int generations) const {
+  search::Found Search(int generations) const {  // 0: the start
     const BatchTrials trials(on, terms);
     const HingePolicy policy(Scorer(), start, on.seed, Piece(trials.log(), 0, on.jobs, {}));
+    if (generations == 0) return {.point = policy.Space().start, .choices = {}, .told = {}};
     return test::SearchByCmaEs(policy, trials, generations, step, population);
   }
 };

@@ -1,18 +1,18 @@
 // CMA-ES against what is known of it: the minimum of functions whose minimum is known, and the invariances
 // that define it (Hansen, arXiv:1604.00772, §4).
-#include "tools/tune/cma_es.hpp"
+#include "agents/search/cma_es.hpp"
 
 #include <cmath>
 
 #include "tests/catch.hpp"
 
-namespace berth {
+namespace berth::search {
 namespace {
 
 template <class F>
 std::vector<double> Minimise(const F& f, std::vector<double> start, int generations, std::uint64_t seed = 1) {
   const std::vector<double> scales(start.size(), 0.5);
-  CmaEs search(start, scales, seed);
+  CmaEs search({start, scales}, seed);
   std::vector<double> values;
   for (int i = 0; i < generations; ++i) {
     values.clear();
@@ -60,7 +60,7 @@ TEST_CASE("CMA-ES sees only the order of the values, and repeats by seed", "[tun
 TEST_CASE("CMA-ES scales its coordinates", "[tune]") {
   const auto search = [](double unit) {
     const std::vector<double> start{unit, 2.0}, scales{unit, 0.5};
-    CmaEs es(start, scales, /*seed=*/3);
+    CmaEs es({start, scales}, /*seed=*/3);
     std::vector<double> values;
     for (int i = 0; i < 20; ++i) {
       values.clear();
@@ -74,4 +74,4 @@ TEST_CASE("CMA-ES scales its coordinates", "[tune]") {
 }
 
 }  // namespace
-}  // namespace berth
+}  // namespace berth::search

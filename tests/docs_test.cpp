@@ -161,6 +161,7 @@ TEST_CASE("docs: every command names a verb and options that exist") {
   static const std::regex kOption("(?:^|\\s)--([a-z][a-z-]*)");
   int commands = 0;
   for (const fs::path& page : Pages()) {
+    if (page.filename() == "CHANGELOG.md") continue;  // tells of verbs that were
     const std::string text = std::regex_replace(Slurp(page.string()), std::regex("\\\\\n"), " ");
     for (std::sregex_iterator it(text.begin(), text.end(), kCommand), end; it != end; ++it) {
       const std::string verb = (*it)[1], rest = (*it)[2];

@@ -19,7 +19,7 @@ using test::CheckOneLine;
 using test::Slurp;
 using test::TemporaryFolder;
 
-const std::string kShipped = BERTH_SOURCE_DIR "/data/policies/hetero_oracle_1.h5";
+const std::string kShipped = BERTH_SOURCE_DIR "/data/policies/cluster/hetero_oracle_1.h5";
 
 std::string Paths(const std::string& text) {
   std::string paths;

@@ -1,6 +1,4 @@
 // The search of a policy's weights: what it touches, that it repeats, and that it finds what is there.
-#include "tools/tune/policy_search.hpp"
-
 #include <cmath>
 
 #include "data/gpu_types.hpp"
@@ -11,9 +9,10 @@
 #include "policies/schedulers.hpp"
 #include "tests/catch.hpp"
 #include "tests/policies_support.hpp"
+#include "tests/search_support.hpp"
 #include "tests/temporary_folder.hpp"
 #include "tools/results.hpp"
-#include "tools/tune/tuning.hpp"
+#include "tools/tune/policy_weights.hpp"
 #include "tools/verbs.hpp"
 
 namespace berth {
@@ -36,27 +35,34 @@ ScenarioSettings TwoTypes() {
   return settings;
 }
 
-PolicySearch Small(std::uint64_t seed) {
-  PolicySearch search;
-  search.start = Start(seed);
-  search.reference = "srpt";
-  search.source = MakeWorkload("synthetic(rate=0.35)", TwoTypes());
-  search.workloads = 4;
-  search.jobs = 60;
-  search.window = {10, 50};
-  search.population = 12;
-  search.generations = 2;
-  search.seed = 3;
-  return search;
-}
+struct Small {
+  PolicyBundle start;
+  TrialSettings on;
+  int generations = 2;
+  double learning_rate = 0.05;
+  std::string reward = "jct";
+
+  explicit Small(std::uint64_t seed) : start(Start(seed)) {
+    on.reference = "srpt";
+    on.source = MakeWorkload("synthetic(rate=0.35)", TwoTypes());
+    on.workloads = 4;
+    on.jobs = 60;
+    on.window = {10, 50};
+    on.seed = 3;
+  }
+  PolicyBundle Search() const {
+    const PolicyWeights weights(start, {}, reward);
+    search::MirroredNoise optimiser(weights.Space(), {0.1, learning_rate, 12}, on.seed);
+    return weights.At(test::SearchBy(optimiser, weights, RewardTrials(on, reward), generations).point);
+  }
+};
 
 // `value` of twelve runs on workloads that no search draws, added up.
 template <typename Value>
-double SumOverUnseen(const PolicySearch& search, const PolicyBundle& bundle, const Window& window,
-                     Value value) {
+double SumOverUnseen(const Small& search, const PolicyBundle& bundle, const Window& window, Value value) {
   double sum = 0.0;
   for (std::uint32_t i = 0; i < 12; ++i) {
-    const Scenario scenario = search.source->Make(99, Split::kEvaluate, 0, i, search.jobs);
+    const Scenario scenario = search.on.source->Make(99, Split::kEvaluate, 0, i, search.on.jobs);
     const auto scheduler = MakePolicyScheduler(bundle, "policy", /*sample=*/false);
     RunOptions options;
     options.window = window;
@@ -98,62 +104,64 @@ TEST_CASE("policy search: weights that decide nothing are left as they are") {
 }
 
 TEST_CASE("policy search: the same answer on any number of threads, and a bundle that proves itself") {
-  PolicySearch search = Small(2);
-  const SearchedPolicy one = SearchPolicy(search);
-  search.threads = 3;
-  const SearchedPolicy three = SearchPolicy(search);
-  CHECK(one.generations == 2);
-  CHECK(Flat(one.bundle) == Flat(three.bundle));
-  CHECK(Flat(one.bundle) != Flat(search.start));
-  CHECK(one.bundle.Array("value.weight").values == search.start.Array("value.weight").values);
-  CHECK(ReplayExamples(one.bundle) == 0.0);
-  CHECK_THAT(one.bundle.provenance.agent,
-             Catch::Contains("then evolution(") && Catch::Contains("generations=2"));
-  search.seed = 4;
-  CHECK(Flat(SearchPolicy(search).bundle) != Flat(one.bundle));
+  Small search(2);
+  const PolicyBundle one = search.Search();
+  search.on.threads = 3;
+  CHECK(Flat(one) == Flat(search.Search()));
+  CHECK(Flat(one) != Flat(search.start));
+  CHECK(one.Array("value.weight").values == search.start.Array("value.weight").values);
+  const PolicyWeights weights(search.start, {}, "cost");
+  const test::TemporaryFolder folder;
+  Provenance how;
+  how.agent = "noise(a=1)";
+  weights.Save(weights.Space().start, how, folder / "p.h5");
+  const PolicyBundle saved = LoadBundle(folder / "p.h5");
+  CHECK(Flat(saved) == Flat(search.start));
+  CHECK_THAT(saved.provenance.agent, Catch::Contains(" then noise(a=1)"));
+  CHECK(saved.mdp.reward == "cost");
+  search.on.seed = 4;
+  CHECK(Flat(search.Search()) != Flat(one));
 }
 
 // Random weights know nothing; twenty generations must tell good ones from bad on workloads they never saw.
 TEST_CASE("policy search: a random policy becomes a better one on unseen workloads") {
-  PolicySearch search = Small(5);
+  Small search(5);
   search.generations = 20;
   search.learning_rate = 0.1;
-  const SearchedPolicy found = SearchPolicy(search);
+  const PolicyBundle found = search.Search();
   const auto mean = [&](const PolicyBundle& bundle) {
-    return SumOverUnseen(search, bundle, search.window,
+    return SumOverUnseen(search, bundle, search.on.window,
                          [](const Metrics& metrics) { return std::log(metrics.mean_jct_s); }) /
            12.0;
   };
-  CHECK(mean(found.bundle) < mean(search.start) - 0.02);
+  CHECK(mean(found) < mean(search.start) - 0.02);
 }
 
 // V100s cost more than five times what K80s do, and no job is that much faster there.
 TEST_CASE("policy search: another reward is what gets less") {
-  PolicySearch search = Small(5);
-  search.source = MakeWorkload("synthetic(rate=0.15)", TwoTypes());
+  Small search(5);
+  search.on.source = MakeWorkload("synthetic(rate=0.15)", TwoTypes());
   search.generations = 12;
   search.learning_rate = 0.1;
   search.reward = "cost";
-  const SearchedPolicy found = SearchPolicy(search);
+  const PolicyBundle found = search.Search();
   const auto cost = [&](const PolicyBundle& bundle) {
     return SumOverUnseen(search, bundle, {}, [](const Metrics& metrics) { return metrics.cost; });
   };
-  CHECK(cost(found.bundle) < 0.98 * cost(search.start));
-  CHECK(found.bundle.mdp.reward == "cost");
-  CHECK_THAT(found.bundle.provenance.agent, Catch::Contains("reward=cost"));
+  CHECK(cost(found) < 0.98 * cost(search.start));
 }
 
 TEST_CASE("policy search: pieces of a log, and never of the jobs that are kept back") {
   const Scenario log = MakeWorkload("synthetic(rate=0.35)", TwoTypes())->Make(7, Split::kTrain, 0, 0, 150);
-  PolicySearch search = Small(2);
-  search.source = FixedSource(log, "a log");
-  search.pieces = {0, 100};
-  const std::vector<float> found = Flat(SearchPolicy(search).bundle);
+  Small search(2);
+  search.on.source = FixedSource(log, "a log");
+  search.on.pieces = {0, 100};
+  const std::vector<float> found = Flat(search.Search());
   CHECK(found != Flat(search.start));
-  search.source = FixedSource(Slice(log, 0, 100), "its first 100 jobs");
-  CHECK(found == Flat(SearchPolicy(search).bundle));
-  search.pieces = {0, 70};
-  CHECK(found != Flat(SearchPolicy(search).bundle));
+  search.on.source = FixedSource(Slice(log, 0, 100), "its first 100 jobs");
+  CHECK(found == Flat(search.Search()));
+  search.on.pieces = {0, 70};
+  CHECK(found != Flat(search.Search()));
 }
 
 TEST_CASE("tune --policy: one line for what cannot be") {

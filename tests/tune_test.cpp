@@ -4,10 +4,11 @@
 #include "baselines/preemptive/pair_features.hpp"
 #include "data/workloads.hpp"
 #include "tests/catch.hpp"
+#include "tests/search_support.hpp"
 #include "tests/tiny.hpp"
 #include "tests/toy_scenarios.hpp"
 #include "tools/results.hpp"
-#include "tools/tune/tuning.hpp"
+#include "tools/tune/scheduler_numbers.hpp"
 
 namespace berth {
 namespace {
@@ -28,20 +29,20 @@ RunResult RunSpec(const Scenario& scenario, const std::string& spec) {
   return Run(scenario, *scheduler, spec, {});
 }
 
-Tuning SmallTuning() {
-  Tuning tuning;
-  tuning.scheduler = ParseSpec(kAsSrpt);
-  tuning.parameters = {"slow", "contrast"};
-  tuning.start = {1.0, 0.0};
-  tuning.scales = {0.3, 0.3};
-  tuning.reference = "srpt";
-  tuning.source = Source("synthetic(rate=0.9)", "v100=4,p100=4,k80=4");
-  tuning.workloads = 2;
-  tuning.jobs = 60;
-  tuning.window = {10, 50};
-  tuning.generations = 3;
-  tuning.seed = 5;
-  return tuning;
+TrialSettings SmallTrials() {
+  TrialSettings on;
+  on.reference = "srpt";
+  on.source = Source("synthetic(rate=0.9)", "v100=4,p100=4,k80=4");
+  on.workloads = 2;
+  on.jobs = 60;
+  on.window = {10, 50};
+  on.seed = 5;
+  return on;
+}
+
+search::Found TuneAsSrpt(const TrialSettings& on) {
+  const SchedulerNumbers numbers(ParseSpec(kAsSrpt), {"slow", "contrast"}, on.reference);
+  return test::SearchByCmaEs(numbers, RewardTrials(on, "jct"), /*generations=*/3, /*step=*/0.3);
 }
 
 }  // namespace
@@ -124,42 +125,40 @@ TEST_CASE("the tuned rule weighs comparative advantage") {
 }
 
 TEST_CASE("tune: the same answer on any number of threads, better than its start on what it saw") {
-  Tuning tuning = SmallTuning();
-  std::vector<double> best;
-  tuning.on_generation = [&](int, double value, double) { best.push_back(value); };
-  const Tuned one = Tune(tuning);
-  tuning.threads = 3;
-  const Tuned three = Tune(tuning);
-  CHECK(one.values == three.values);
-  CHECK(one.generations == 3);
-  CHECK(one.scheduler.ToString() == three.scheduler.ToString());
-  REQUIRE(best.size() == 6);
-  CHECK(*std::min_element(best.begin(), best.end()) < 1.0);
-  const auto jct = Validate(tuning, {"srpt", kAsSrpt}, 3);
-  CHECK(jct[0] == jct[1]);
+  TrialSettings on = SmallTrials();
+  const search::Found one = TuneAsSrpt(on);
+  on.threads = 3;
+  const search::Found three = TuneAsSrpt(on);
+  CHECK(one.point == three.point);
+  REQUIRE(one.generations == 3);
+  double best = 1.0;
+  for (const search::Told& told : one.told) best = std::min(best, std::exp(told.value));
+  CHECK(best < 1.0);
+  const auto make = [](const char* spec) { return [spec] { return MakeScheduler(spec, AllSchedulers()); }; };
+  const auto runs = RewardTrials(on, "jct").Validate({make("srpt"), make(kAsSrpt)}, 3);
+  for (std::size_t i = 0; i < 3; ++i) CHECK(runs[0][i].mean_jct_s == runs[1][i].mean_jct_s);
 }
 
 TEST_CASE("tune: candidates out of their bounds lose, and nothing else happens") {
-  Tuning tuning = SmallTuning();
-  tuning.scheduler = ParseSpec("las");
-  tuning.parameters = {"quantum"};
-  tuning.start = {1.0};
-  tuning.scales = {1e6};  // half of the candidates are below 0, which las refuses
-  tuning.reference = "las";
-  CHECK(Tune(tuning).values[0] > 0.0);
+  TrialSettings on = SmallTrials();
+  on.reference = "las";
+  const SchedulerNumbers quantum(ParseSpec("las(quantum=1)"), {"quantum"}, "las");
+  // Steps of a million: half of the candidates are below 0, which las refuses.
+  CHECK(test::SearchByCmaEs(quantum, RewardTrials(on, "jct"), 3, 1e6).point[0] > 0.0);
 }
 
 TEST_CASE("tune: a reference that leaves jobs unfinished is an error, not a search in the dark") {
-  Tuning tuning = SmallTuning();
-  tuning.reference = "admission(limit=1)";  // rejects whoever finds another
-  CHECK_THROWS_WITH(Tune(tuning), Catch::Contains("--reference: ") &&
-                                      Catch::Contains("left jobs of the window unfinished in 2 of 2"));
-  tuning.reference = "las(quantum=-1)";
-  CHECK_THROWS_WITH(Tune(tuning), Catch::Contains("quantum"));
+  TrialSettings on = SmallTrials();
+  on.reference = "admission(limit=1)";  // rejects whoever finds another
+  CHECK_THROWS_WITH(TuneAsSrpt(on), Catch::Contains("--reference: ") &&
+                                        Catch::Contains("left jobs of the window unfinished in 2 of 2"));
+  on.reference = "las(quantum=-1)";
+  CHECK_THROWS_WITH(TuneAsSrpt(on), Catch::Contains("quantum"));
 }
 
 TEST_CASE("tune: found values take the place of given ones") {
-  const Spec spec = WithParameters(ParseSpec("las(quantum=5)"), {"slice", "quantum"}, {0.00012346, 1234.56});
+  const std::vector<double> values{0.00012346, 1234.56};
+  const Spec spec = WithParameters(ParseSpec("las(quantum=5)"), {"slice", "quantum"}, values);
   CHECK(spec.ToString() == "las(quantum=1235,slice=0.0001235)");
 }
 

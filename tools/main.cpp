@@ -43,6 +43,7 @@ int Dispatch(const std::string& name, const std::vector<std::string>& arguments)
   for (const Verb& verb : kVerbs) {
     if (name == verb.name) return verb.run(arguments);
   }
+  if (name == "evolve") RefuseEvolve(arguments);
   std::vector<std::string> names;
   for (const Verb& verb : kVerbs) names.emplace_back(verb.name);
   throw Error(Join("unknown verb", DidYouMean(name, names), "; 'berth --help' lists them"));

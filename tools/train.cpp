@@ -117,10 +117,9 @@ std::optional<Validation> MakeValidation(Options& options, const EnvironmentChoi
                                          const TrainRequest& request) {
   const auto workloads = static_cast<int>(options.Integer("validate", 0, 100000));
   if (workloads == 0) return std::nullopt;
-  Tuning on;
+  InOption(options, "reward", [&] { Reward(request.mdp.reward).AJob({}); });  // less must be better
+  TrialSettings on;
   on.source = choice.source;
-  on.reward = request.mdp.reward;
-  InOption(options, "reward", [&] { Reward(on.reward).AJob({}); });  // less must be better
   on.jobs = choice.env.warmup_jobs + 2 * choice.env.episode_jobs;
   if (choice.source->fixed()) {
     on.pieces = choice.env.jobs;
@@ -131,7 +130,7 @@ std::optional<Validation> MakeValidation(Options& options, const EnvironmentChoi
   on.window = {begin, begin + std::max(1, (on.jobs - begin) / 2)};
   on.seed = request.seed;
   on.threads = request.threads;
-  return Validation(on, workloads, request.out_dir, request.resume);
+  return Validation(RewardTrials(on, request.mdp.reward), workloads, request.out_dir, request.resume);
 }
 
 Json OutcomeJson(const TrainOutcome& outcome, const std::string& metric,

@@ -9,6 +9,7 @@
 #include "env/base/check.hpp"
 #include "tools/learn_library.hpp"
 #include "tools/output_file.hpp"
+#include "tools/results.hpp"
 #include "tools/version.hpp"
 
 namespace berth {
@@ -18,8 +19,8 @@ constexpr const char* kHeader = "global_step,value\n";
 
 }  // namespace
 
-Validation::Validation(const Tuning& on, int workloads, const std::string& run, bool resume)
-    : on_(on), workloads_(workloads), run_(run), rows_(kHeader) {
+Validation::Validation(RewardTrials on, int workloads, const std::string& run, bool resume)
+    : on_(std::move(on)), workloads_(workloads), run_(run), rows_(kHeader) {
   std::ifstream file(run_ + "/validation.csv");
   if (!resume || !file) return;
   std::string line;
@@ -39,11 +40,13 @@ Validation::Validation(const Tuning& on, int workloads, const std::string& run, 
 void Validation::Measure(std::int64_t steps) {
   const std::string candidate = run_ + "/candidate.h5";
   OpenLearnLibrary().export_policy({run_, candidate, "", SourceCommit()});
-  const std::vector<double> values =
-      Validate(on_, {Join("policy(file=", candidate, ")")}, workloads_).front();
+  const auto make = [&] { return MakeScheduler(Join("policy(file=", candidate, ")"), AllSchedulers()); };
   double sum = 0.0;
-  for (const double value : values) sum += std::isnan(value) ? HUGE_VAL : std::log(value);
-  const double mean = std::exp(sum / static_cast<double>(values.size()));
+  for (const Metrics& run : on_.Validate({make}, workloads_).front()) {
+    const double value = on_.Cost(run);
+    sum += std::isnan(value) ? HUGE_VAL : std::log(value);
+  }
+  const double mean = std::exp(sum / workloads_);
   if (!any() || mean < best_) {
     best_ = mean, best_steps_ = steps;
     std::filesystem::rename(candidate, policy());

@@ -5,16 +5,15 @@
 #include <cstdint>
 #include <string>
 
-#include "tools/tune/tuning.hpp"
+#include "tools/tune/trials.hpp"
 
 namespace berth {
 
 class Validation {
  public:
-  // `workloads` of them, and everything that says what they are in `on` (source, pieces, jobs, window,
-  // reward, seed, threads). `run` is the training's folder; where it is continued, its validation.csv says
-  // what was best.
-  Validation(const Tuning& on, int workloads, const std::string& run, bool resume);
+  // On `workloads` of those that no search of `on` draws. `run` is the training's folder; where it is
+  // continued, its validation.csv says what was best.
+  Validation(RewardTrials on, int workloads, const std::string& run, bool resume);
 
   // Measures RUN/checkpoint.h5, which is of `steps` environment steps: a line of RUN/validation.csv; the
   // policy becomes RUN/best.h5 where it is better than all before. The value is the geometric mean over
@@ -28,7 +27,7 @@ class Validation {
   std::string policy() const { return run_ + "/best.h5"; }
 
  private:
-  Tuning on_;
+  RewardTrials on_;
   int workloads_;
   std::string run_, rows_;  // of validation.csv
   std::int64_t best_steps_ = -1;

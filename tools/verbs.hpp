@@ -13,8 +13,7 @@ namespace berth {
   X("convert", RunConvert, "make a scenario file from a public trace")                             \
   X("simulate", RunSimulate, "run one scheduler over one scenario")                                \
   X("train", RunTrain, "train a scheduler by reinforcement learning, or continue")                 \
-  X("tune", RunTune, "search a scheduler's numeric parameters on training workloads")              \
-  X("evolve", RunEvolve, "search the numbers of a policy for batch logs, without gradients")       \
+  X("tune", RunTune, "search a scheduler's numbers or a policy's weights, without gradients")      \
   X("evaluate", RunEvaluate, "compare schedulers on the same workloads, with intervals")           \
   X("export", RunExport, "freeze a trained scheduler as policy.h5 and ONNX")                       \
   X("serve", RunServe, "answer Kubernetes' scheduler with a frozen policy")                        \
@@ -28,5 +27,8 @@ namespace berth {
 #define BERTH_DECLARE_VERB(name, function, summary) int function(const std::vector<std::string>& arguments);
 BERTH_VERBS(BERTH_DECLARE_VERB)
 #undef BERTH_DECLARE_VERB
+
+// `berth evolve` is part of `berth tune`: throws Error with the line to type instead.
+[[noreturn]] void RefuseEvolve(const std::vector<std::string>& arguments);
 
 }  // namespace berth

@@ -33,12 +33,11 @@ inline constexpr VerbExample kVerbExamples[] = {
     {"tune", "",
      "tools/berth tune --scheduler tuned --generations 1 --workloads 2 --jobs 60 --window 20:40 --validate 2 "
      "--out tuned.ini\n"
-     "tools/berth evaluate --config tuned.ini --seeds 1000:1001\n"},
-    {"evolve", "",
+     "tools/berth evaluate --config tuned.ini --seeds 1000:1001\n"
      "tools/berth generate --workload 'toy' --out log.h5\n"
-     "tools/berth evolve --scenario log.h5 --encoder Batch --preemptive false --work-conserving true "
-     "--reserve "
-     "easy --reference 'saf(backfill=easy)' --piece 20 --pieces 2 --generations 2 --out policy.h5\n"
+     "tools/berth tune --hinges 0 --scenario log.h5 --encoder Batch --preemptive false --reserve easy "
+     "--jobs 20 --workloads 2 --generations 1 --state search.h5 --out policy.h5\n"
+     "tools/berth tune --resume --state search.h5 --generations 2     # Ctrl-C keeps the search, too\n"
      "tools/berth simulate --scenario log.h5 --scheduler 'policy(file=policy.h5)'\n"},
     {"evaluate", "",
      "tools/berth evaluate --schedulers 'fcfs;srpt' --seeds 1000:1002 --json table.json --out evaluation.h5\n"

@@ -1,59 +1,38 @@
-// What `berth tune` does: a scheduler's numeric parameters searched by CMA-ES. A candidate's value is the
-// mean over workloads of ln(mean JCT / mean JCT of the reference scheduler on the same workload), or of
-// another reward's sum instead of the JCT; every
-// generation draws new training workloads, and all candidates of one generation see the same.
+// The options of `berth tune`, and what they resolve to: what is searched, by which optimiser, and how a
+// candidate is measured. Any of the three kinds of candidates goes with either optimiser.
 #pragma once
 
-#include <atomic>
-#include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
-#include <vector>
 
-#include "env/base/spec.hpp"
-#include "env/gym/scenario_source.hpp"
-#include "env/sim/metrics.hpp"
+#include "agents/search/search.hpp"
+#include "tools/options.hpp"
+#include "tools/tune/candidates.hpp"
+#include "tools/tune/trials.hpp"
 
 namespace berth {
 
 struct Tuning {
-  Spec scheduler;                       // parameters that are searched are left out or give the start
-  std::vector<std::string> parameters;  // [n] numeric
-  std::vector<double> start, scales;    // [n] scales > 0: first standard deviations
-  std::string reference;                // scheduler spec
-  std::shared_ptr<const ScenarioSource> source;
-  Window pieces{0, -1};        // a fixed source: its jobs that workloads are pieces of
-  std::string reward = "jct";  // what is minimised; env/gym/rewards.hpp
-  int workloads = 8;           // a generation
-  int jobs = 0;                // a workload; 0 = the source's own number
-  Window window;               // measured
-  int population = 0;          // 0 = CMA-ES's own
-  int generations = 0;
-  double seconds = 0.0;  // 0 = no limit
-  std::uint64_t seed = 0;
-  int threads = 1;
-  std::function<void(int generation, double best, double step)> on_generation = nullptr;
-  const std::atomic<bool>* interrupted = nullptr;
+  std::unique_ptr<Trials> trials;
+  std::unique_ptr<Candidates> candidates;        // null in a dry run
+  std::unique_ptr<search::Optimiser> optimiser;  // null in a dry run
+  search::Budget budget;
+  std::string optimiser_name;
+  std::string cost;    // the heading of Trials::Cost
+  bool hours = false;  // a cost is in seconds, and shown in hours
+  int validate = 0;    // workloads that the answer is measured on
 };
 
-struct Tuned {
-  Spec scheduler;  // with what was found, four digits
-  std::vector<double> values;
-  int generations = 0;
-};
+void AddTuneOptions(Options& options);
+// Writes what was resolved back into `options`. `dry`: no policy is read. Throws Error naming the option.
+Tuning ResolveTuning(Options& options, bool dry);
+// The search in words, for those who find its answer.
+std::string SearchText(const Options& options, const Tuning& tuning, int generations);
 
-// Same seed and same number of generations: same result, on any number of threads. Throws Error for what
-// cannot run, and where the reference leaves jobs of the window unfinished.
-Tuned Tune(const Tuning& tuning);
-
-// The spec with `names[i]` = `values[i]`, in place where it is given, else at the end.
-Spec WithParameters(const Spec& spec, const std::vector<std::string>& names,
-                    const std::vector<double>& values);
-
-// The reward, a job, of each scheduler (of jct: mean JCT, s) on `count` training workloads that no generation
-// draws: [schedulers][count].
-std::vector<std::vector<double>> Validate(const Tuning& tuning, const std::vector<std::string>& schedulers,
-                                          int count);
+// What a kept search must agree on to be resumed: the options that were given, but those of its budget and
+// outputs; as an INI text. `all`: with those too, for the file.
+std::string SearchDefinition(const Options& options, bool all);
+// Takes what was not given from the search that --state keeps. Error where what was given is another search.
+void ResumeOptions(Options& options);
 
 }  // namespace berth

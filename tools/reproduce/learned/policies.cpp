@@ -1,8 +1,10 @@
 #include "tools/reproduce/learned/policies.hpp"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "env/base/check.hpp"
+#include "tools/reproduce/learned/recipes.hpp"
 
 namespace berth {
 
@@ -11,7 +13,10 @@ std::string TrainedPolicy::Spec(bool sample) const {
 }
 
 std::string PolicyShelf::Path(const std::string& name, int seed) const {
-  return Join(folder_, "/", name, "_", seed, ".h5");
+  const auto& all = Recipes();
+  const auto recipe = std::find_if(all.begin(), all.end(), [&](const Recipe& r) { return name == r.name; });
+  const std::string room = recipe == all.end() ? "" : Join(recipe->experiment, "/");
+  return Join(folder_, "/", room, name, "_", seed, ".h5");
 }
 
 std::vector<TrainedPolicy> PolicyShelf::Find(const std::string& name) const {

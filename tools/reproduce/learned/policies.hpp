@@ -1,5 +1,5 @@
-// The shipped policies of `reproduce learned`: NAME_1.h5, NAME_2.h5, ... one a training seed
-// (data/policies/README.md).
+// The shipped policies of `reproduce learned`: ROOM/NAME_1.h5, ROOM/NAME_2.h5, ... one a training seed, in
+// the room that is called as the experiment of the recipe NAME (data/policies/README.md).
 #pragma once
 
 #include <string>
@@ -21,7 +21,7 @@ class PolicyShelf {
       : folder_(std::move(folder)), begin_(begin), end_(end) {}
 
   const std::string& folder() const { return folder_; }
-  std::string Path(const std::string& name, int seed) const;  // there or not
+  std::string Path(const std::string& name, int seed) const;  // there or not; without a recipe in no room
   // Those that are there, by seed.
   std::vector<TrainedPolicy> Find(const std::string& name) const;
   // Names of the files that are not, "" when all are.

@@ -22,14 +22,14 @@ std::string Joined(const std::set<std::string>& values) {
 std::string Commands(const Recipe& recipe) {
   std::string commands;
   for (const RecipeStep& step : recipe.steps) {
-    const bool trains = step.verb == RecipeStep::Verb::kTrain, tunes = step.verb == RecipeStep::Verb::kTune;
+    const bool trains = step.verb == RecipeStep::Verb::kTrain, goes_on = !commands.empty();
     std::string command = Join("berth ", ToString(step.verb));
     for (const auto& [name, value] : step.options) {
       const bool bare = value.find_first_of(" ();*") == std::string::npos;
       command += Join(" --", name, " ", bare ? value : Join("'", value, "'"));
     }
     command +=
-        Join(" --seed SEED", tunes ? " --policy BEFORE.h5" : "", " --out ", trains ? "RUN" : "NEXT.h5");
+        Join(" --seed SEED", goes_on ? " --policy BEFORE.h5" : "", " --out ", trains ? "RUN" : "NEXT.h5");
     commands += Join(commands.empty() ? "" : ", then ", "`", command, "`");
   }
   return commands;

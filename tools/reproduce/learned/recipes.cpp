@@ -26,15 +26,7 @@ const std::vector<Recipe>& Recipes() {
 }
 
 const char* ToString(RecipeStep::Verb verb) {
-  switch (verb) {
-    case RecipeStep::Verb::kTrain:
-      return "train";
-    case RecipeStep::Verb::kTune:
-      return "tune";
-    case RecipeStep::Verb::kEvolve:
-      return "evolve";
-  }
-  return "";
+  return verb == RecipeStep::Verb::kTrain ? "train" : "tune";
 }
 
 std::vector<std::string> StepArguments(const RecipeStep& step, const std::string& traces) {

@@ -12,24 +12,25 @@ namespace berth {
 // Options of a verb in order, without the dashes. {traces} stands for the folder of public traces.
 using RecipeOptions = std::vector<std::pair<std::string, std::string>>;
 
-// One after the other: `train` begins from nothing and exports, `evolve` from nothing too; `tune` searches on
-// from the policy before it.
+// One after the other: `train` begins from nothing and exports; `tune` searches on from the policy before it,
+// or, the first, from nothing (--hinges).
 struct RecipeStep {
-  enum class Verb { kTrain, kTune, kEvolve } verb;
+  enum class Verb { kTrain, kTune } verb;
   RecipeOptions options;
 };
 
 struct Recipe {
   const char* name;        // of the policies: NAME_1.h5, ... by training seed
-  const char* experiment;  // that needs it; those of `cluster` serve `scale`, `horizon` and `behaviour` too
+  const char* experiment;  // that needs it, and the room that holds its policies; those of `cluster` serve
+                           // `scale`, `horizon` and `behaviour` too
   int seeds;               // training seeds 1 .. seeds
-  std::vector<RecipeStep> steps;  // the first is no `tune`
+  std::vector<RecipeStep> steps;
 
   bool needs_traces() const;
 };
 const std::vector<Recipe>& Recipes();
 
-const char* ToString(RecipeStep::Verb verb);  // "train", "tune", "evolve"
+const char* ToString(RecipeStep::Verb verb);  // "train", "tune"
 
 // The step's words behind `berth VERB`, without seed and outputs.
 std::vector<std::string> StepArguments(const RecipeStep& step, const std::string& traces);

@@ -1,4 +1,4 @@
-// Rows 2 and 3: tools/evolve/README.md says how these were chosen. Loads: half to 1.1 times what the cluster
+// Rows 2 and 3: tools/tune/README.md says how these were chosen. Loads: half to 1.1 times what the cluster
 // can do, which is another factor for each log. A start is what longer searches on the same log came to,
 // rounded; from the area rule a short search ends in either of two basins.
 #include "tools/reproduce/learned/recipe_tables.hpp"
@@ -6,7 +6,7 @@
 namespace berth::recipes {
 namespace {
 
-std::vector<RecipeStep> Evolve(bool first, const Options& process, const Options& log) {
+std::vector<RecipeStep> Search(bool first, const Options& process, const Options& log) {
   const char* const file = first ? "lublin_256.swf.gz" : "lublin_256_new2.swf.gz";
   const Options options = {{"scenario", Join(kPlace, "/rlscheduler-lublin/", file)},
                            {"format", "swf"},
@@ -14,9 +14,11 @@ std::vector<RecipeStep> Evolve(bool first, const Options& process, const Options
                            {"load", first ? "0.5:1.1" : "0.8:1.7"},
                            {"run-time", "0.1:10"},
                            {"gang", "0.25:2"},
-                           {"jobs", "0:7500"},
-                           {"validate", "7500:10000"}};
-  return {{RecipeStep::Verb::kEvolve, options + process + log}};
+                           {"hinges", "0"},
+                           {"pieces", "0:7500"},
+                           {"held-out", "7500:10000"},
+                           {"seconds", "0"}};
+  return {{RecipeStep::Verb::kTune, options + process + log}};
 }
 const Options kRules = {{"encoder", "Batch"}};
 const Options kLookahead = {{"encoder", "Lookahead"}};
@@ -24,20 +26,19 @@ const Options kLookahead = {{"encoder", "Lookahead"}};
 const Options kPatient = {{"encoder", "Lookahead(future=4,oldest=4,tried=12,hour=30)"}};
 const Options kCommit = {
     {"semantics", "commit"}, {"clock", "hpc"}, {"reference", "saf(semantics=commit)"}, {"step", "0.1"}};
-const Options kLong = {{"generations", "15"}, {"pieces", "10"}};
-const Options kBrief = {{"generations", "8"}, {"pieces", "8"}, {"choose", "32"}};
+const Options kLong = {{"generations", "15"}, {"workloads", "10"}};
+const Options kBrief = {{"generations", "8"}, {"workloads", "8"}, {"choose", "32"}};
 const Options kCommitEasy = {{"semantics", "commit"},
                              {"clock", "hpc"},
                              {"commit-backfill", "true"},
                              {"reference", "saf(semantics=commit,backfill=easy)"},
                              {"step", "0.1"}};
-const Options kRedecide = {{"clock", "event"},  {"work-conserving", "true"},
-                           {"reserve", "head"}, {"reference", "saf"},
-                           {"penalty", "1"},    {"pieces", "10"},
-                           {"step", "0.1"},     {"choose", "32"}};
+const Options kRedecide = {
+    {"clock", "event"}, {"work-conserving", "true"}, {"reserve", "head"}, {"reference", "saf"},
+    {"penalty", "1"},   {"workloads", "10"},         {"step", "0.1"},     {"choose", "32"}};
 const Options kRedecideEasy = {
     {"clock", "event"}, {"work-conserving", "true"}, {"reserve", "easy"}, {"reference", "f3(backfill=easy)"},
-    {"penalty", "1"},   {"generations", "5"},        {"pieces", "6"},     {"step", "0.1"},
+    {"penalty", "1"},   {"generations", "5"},        {"workloads", "6"},  {"step", "0.1"},
     {"choose", "32"}};
 // What is expected to cost least, where the difference is beyond its standard error.
 constexpr const char* kExpected = "gain=-1,doubt=1,place=0.05";
@@ -50,21 +51,21 @@ Options From(const char* start) {
 std::vector<Recipe> Lublin() {
   return {
       {"lublin1_commit", "lublin", 5,
-       Evolve(true, kCommit + kRules + kLong, From("request=1,gang=0.5,fits=0.8,drag=1.4,overdue=-0.5"))},
-      {"lublin1_commit_easy", "lublin", 5, Evolve(true, kCommitEasy + kLookahead + kBrief, From(kExpected))},
+       Search(true, kCommit + kRules + kLong, From("request=1,gang=0.5,fits=0.8,drag=1.4,overdue=-0.5"))},
+      {"lublin1_commit_easy", "lublin", 5, Search(true, kCommitEasy + kLookahead + kBrief, From(kExpected))},
       {"lublin1_redecide", "lublin", 5,
-       Evolve(true, kRedecide + kRules,
+       Search(true, kRedecide + kRules,
               From("request=1,gang=0.85,wait=-0.25,overdue=0.15,fits=-0.25,delay=-0.25,drag=0.1,idled=0.1") +
                   Options{{"generations", "10"}, {"margin", "1.1"}})},
-      {"lublin1_redecide_easy", "lublin", 5, Evolve(true, kRedecideEasy + kPatient, From(kExpected))},
+      {"lublin1_redecide_easy", "lublin", 5, Search(true, kRedecideEasy + kPatient, From(kExpected))},
       {"lublin2_commit", "lublin", 5,
-       Evolve(false, kCommit + kLookahead + kBrief,
+       Search(false, kCommit + kLookahead + kBrief,
               From("request=1,gang=0.6,fits=0.65,drag=1.1,overdue=-0.3,gain=-5,doubt=5"))},
-      {"lublin2_commit_easy", "lublin", 5, Evolve(false, kCommitEasy + kLookahead + kBrief, From(kExpected))},
+      {"lublin2_commit_easy", "lublin", 5, Search(false, kCommitEasy + kLookahead + kBrief, From(kExpected))},
       {"lublin2_redecide", "lublin", 5,
-       Evolve(false, kRedecide + kRules,
+       Search(false, kRedecide + kRules,
               From("request=1,gang=0.75,fits=-0.1,drag=0.45") + Options{{"generations", "15"}})},
-      {"lublin2_redecide_easy", "lublin", 5, Evolve(false, kRedecideEasy + kPatient, From(kExpected))},
+      {"lublin2_redecide_easy", "lublin", 5, Search(false, kRedecideEasy + kPatient, From(kExpected))},
   };
 }
 

@@ -40,7 +40,7 @@ constexpr Experiment kExperiments[] = {BERTH_LEARNED_EXPERIMENTS(BERTH_ROW)};
 void AddOptions(Options& options) {
   options.Value("only", "",
                 "experiments, separated by commas, of: " + ExperimentList(kExperiments) + " [all]");
-  options.Value("policies", "", "folder of the policies NAME_SEED.h5 [data/policies beside the sources]");
+  options.Value("policies", "", "folder of the policies ROOM/NAME_SEED.h5 [data/policies beside the sources]");
   options.Value("training-seeds", "1:6", "of the policies");
   options.Value("seeds", "1000:1020", "workloads, of a stream that training cannot draw");
   options.Value("drawn", "8000", "jobs of row 1's workloads, of which 3000 to 4000 are measured");

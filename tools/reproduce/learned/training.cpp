@@ -11,6 +11,7 @@
 #include "tools/interrupt.hpp"
 #include "tools/learn_library.hpp"
 #include "tools/output_file.hpp"
+#include "tools/reproduce/learned/policies.hpp"
 #include "tools/verbs.hpp"
 
 namespace berth {
@@ -55,8 +56,10 @@ std::string ReadText(const std::string& path) {
 
 // False when interrupted.
 bool TrainOne(const Recipe& recipe, int seed, const TrainingPlan& plan) {
-  const std::string name = Join(recipe.name, "_", seed), result = Join(plan.policies, "/", name);
-  if (std::filesystem::exists(result + ".h5")) return true;
+  const std::filesystem::path result = PolicyShelf(plan.policies, 1, 1).Path(recipe.name, seed);
+  const std::string name = result.stem(), curve = std::filesystem::path(result).replace_extension(".csv");
+  if (std::filesystem::exists(result)) return true;
+  MakeFolder(result.parent_path(), "--out");
   std::cout << "\n== " << name << "\n";
   const std::string folder = Join(plan.out, "/training/", name);
   MakeFolder(folder, "--out");
@@ -71,20 +74,21 @@ bool TrainOne(const Recipe& recipe, int seed, const TrainingPlan& plan) {
       if (step.verb == RecipeStep::Verb::kTrain) {
         if (!TrainStep(std::move(arguments), run, next)) return false;
       } else {
-        const bool tunes = step.verb == RecipeStep::Verb::kTune;
-        if (tunes) arguments.insert(arguments.end(), {"--policy", policy, "--curve", result + ".csv"});
-        arguments.insert(arguments.end(), {"--out", next});
-        if ((tunes ? RunTune : RunEvolve)(arguments) == kExitInterrupted) {
-          std::filesystem::remove(next);  // a search does not go on: it begins again
+        const std::string state = Join(folder, "/search_", i, ".h5");
+        if (!policy.empty()) arguments.insert(arguments.end(), {"--policy", policy});
+        arguments.insert(arguments.end(), {"--curve", curve, "--state", state, "--out", next});
+        if (std::filesystem::exists(state)) arguments.emplace_back("--resume");
+        if (RunTune(arguments) == kExitInterrupted) {
+          std::filesystem::remove(next);  // an answer on the way is none: the search goes on
           return false;
         }
       }
     }
     if (step.verb == RecipeStep::Verb::kTrain)
-      WriteTextFile(result + ".csv", LearningCurve(ReadText(run + "/progress.csv"), kCurveRows));
+      WriteTextFile(curve, LearningCurve(ReadText(run + "/progress.csv"), kCurveRows));
     policy = next;
   }
-  std::filesystem::copy_file(policy, result + ".h5");
+  std::filesystem::copy_file(policy, result);
   return true;
 }
 
@@ -97,12 +101,10 @@ void DryRun(const Recipe& recipe, const TrainingPlan& plan) {
     if (step.verb == RecipeStep::Verb::kTrain) {
       arguments.insert(arguments.end(), {"--out", Join(plan.out, "/training/", recipe.name)});
       RunTrain(arguments);
-    } else if (step.verb == RecipeStep::Verb::kTune) {
-      arguments.insert(arguments.end(), {"--policy", "policy.h5", "--out", "next.h5"});
-      RunTune(arguments);
     } else {
+      if (&step != &recipe.steps.front()) arguments.insert(arguments.end(), {"--policy", "policy.h5"});
       arguments.insert(arguments.end(), {"--out", "next.h5"});
-      RunEvolve(arguments);
+      RunTune(arguments);
     }
   }
 }
@@ -136,7 +138,6 @@ std::string LearningCurve(const std::string& progress_csv, std::size_t rows) {
 bool TrainRecipes(const TrainingPlan& plan, bool dry) {
   if (!dry) {
     OpenLearnLibrary();  // says in one line that this build has none
-    MakeFolder(plan.policies, "--out");
   }
   for (const Recipe& recipe : plan.recipes) {
     if (recipe.needs_traces() && plan.traces.empty()) {

@@ -13,7 +13,7 @@ struct TrainingPlan {
   int begin = 1, end = 6;  // training seeds; a recipe has no more than its own
   std::string traces;      // "" = not there: recipes that need them are passed over and named
   std::string out;         // OUT/training/NAME_SEED holds runs and policies of each step
-  std::string policies;    // folder of what comes out: NAME_SEED.h5 and its learning curve NAME_SEED.csv
+  std::string policies;    // folder of what comes out: PolicyShelf's NAME_SEED.h5, its learning curve .csv
   int threads = 1;
 };
 

@@ -1,4 +1,4 @@
-#include "tools/evolve/examples.hpp"
+#include "tools/tune/examples.hpp"
 
 #include "data/workloads.hpp"
 #include "env/base/index.hpp"

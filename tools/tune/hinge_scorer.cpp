@@ -1,11 +1,12 @@
-#include "tools/evolve/hinge_scorer.hpp"
+#include "tools/tune/hinge_scorer.hpp"
 
 #include <algorithm>
 
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
 #include "policies/architecture.hpp"
-#include "tools/results.hpp"
+#include "policies/schedulers.hpp"
+#include "tools/tune/examples.hpp"
 
 namespace berth {
 
@@ -30,7 +31,7 @@ std::vector<double> HingeScorer::Start(const std::string& text, Stream& stream) 
   for (const auto& [name, value] : spec.params) {
     const auto found = std::find(names.begin(), names.end(), name);
     if (found == names.end()) {
-      throw Error(Join("start: expected channels of jobs or pairs of ", mdp_.encoder, ", found '", name, "'",
+      throw Error(Join("expected channels of jobs or pairs of ", mdp_.encoder, ", found '", name, "'",
                        DidYouMean(name, names)));
     }
     numbers[U(static_cast<int>(found - names.begin()))] = ParseNumber(value, name);
@@ -78,6 +79,23 @@ PolicyBundle HingeScorer::Bundle(std::span<const double> numbers) const {
     bundle.arrays.push_back(std::move(bias));
   }
   return bundle;
+}
+
+HingePolicy::HingePolicy(HingeScorer scorer, const std::string& start, std::uint64_t seed, Scenario example)
+    : scorer_(std::move(scorer)), example_(std::move(example)) {
+  Stream stream(seed, Purpose::kInit);
+  space_ = {scorer_.Start(start, stream), std::vector<double>(U(scorer_.size()), 1.0)};
+}
+
+std::unique_ptr<Scheduler> HingePolicy::Make(std::span<const double> point) const {
+  return MakePolicyScheduler(scorer_.Bundle(point), "policy", /*sample=*/false);
+}
+
+void HingePolicy::Save(std::span<const double> point, const Provenance& how, const std::string& path) const {
+  PolicyBundle bundle = scorer_.Bundle(point);
+  AddExamples(example_, bundle);
+  bundle.provenance = how;
+  SaveBundle(bundle, path);
 }
 
 }  // namespace berth

@@ -12,7 +12,8 @@
 
 #include "env/base/rng.hpp"
 #include "env/gym/encoder.hpp"
-#include "policies/bundle.hpp"
+#include "env/sim/scenario.hpp"
+#include "tools/tune/candidates.hpp"
 
 namespace berth {
 
@@ -36,6 +37,24 @@ class HingeScorer {
   int hinges_, inputs_;
   const EncoderInfo& encoder_;
   std::vector<std::string> types_;
+};
+
+// A new policy for batch logs, for `berth tune --hinges` to search.
+class HingePolicy final : public Candidates {
+ public:
+  // Starts from HingeScorer::Start of `start`, b_h drawn by `seed`; a step of 1 is 1. `example` is what the
+  // answer's examples are played on.
+  HingePolicy(HingeScorer scorer, const std::string& start, std::uint64_t seed, Scenario example);
+
+  search::Space Space() const override { return space_; }
+  std::unique_ptr<Scheduler> Make(std::span<const double> point) const override;
+  std::string SpecOf(std::span<const double> /*point*/) const override { return ""; }
+  void Save(std::span<const double> point, const Provenance& how, const std::string& path) const override;
+
+ private:
+  HingeScorer scorer_;
+  search::Space space_;
+  Scenario example_;
 };
 
 }  // namespace berth

@@ -2,7 +2,7 @@
 // Evolution Strategy: A Tutorial", arXiv:1604.00772, Figure 6, with its default settings (Table 1, positive
 // weights). Minimises; only the order of the values matters.
 //
-//   CmaEs search(start, scales, /*seed=*/0);
+//   CmaEs search({start, scales}, /*seed=*/0);
 //   while (...) { points = search.Ask(); values = ...; search.Tell(values); }
 //   search.mean();
 #pragma once
@@ -11,25 +11,25 @@
 #include <span>
 #include <vector>
 
+#include "agents/search/optimiser.hpp"
 #include "env/base/rng.hpp"
 
-namespace berth {
+namespace berth::search {
 
-class CmaEs {
+class CmaEs final : public Optimiser {
  public:
-  // Coordinate i starts at start[i] with standard deviation scales[i] > 0. population 0 = 4 + 3 ln n.
-  CmaEs(std::span<const double> start, std::span<const double> scales, std::uint64_t seed,
-        int population = 0);
+  // Coordinate i starts at start[i] with standard deviation scales[i]. population 0 = 4 + 3 ln n; at least 4.
+  CmaEs(const Space& space, std::uint64_t seed, int population = 0);
 
-  int population() const { return static_cast<int>(sample_.cols()); }
-  // The next population: [population][n].
-  const std::vector<std::vector<double>>& Ask();
+  const std::vector<std::vector<double>>& Ask() override;
   // values[k] is of the k-th point of the last Ask; NaN counts as the worst.
   void Tell(std::span<const double> values);
+  double Tell(const Costs& costs, double spent) override;  // the best value
 
-  std::vector<double> mean() const;        // [n] where the search is; under noise the answer
-  double sigma() const { return sigma_; }  // overall step size, in units of `scales`
-  int generation() const { return generation_; }
+  std::vector<double> mean() const override;
+  double step() const override { return sigma_; }  // overall, in units of `scales`
+  std::vector<double> State() const override;
+  void Restore(std::span<const double> state) override;
 
  private:
   using Vector = Eigen::VectorXd;
@@ -44,4 +44,4 @@ class CmaEs {
   std::vector<std::vector<double>> points_;
 };
 
-}  // namespace berth
+}  // namespace berth::search

@@ -1,7 +1,8 @@
-// Policies with reservations against the rules that they are with known weights, and `berth evolve`.
+// Policies with reservations against the rules that they are with known weights, and `berth tune --hinges`.
 #include <atomic>
 #include <chrono>
 #include <cmath>
+#include <fstream>
 #include <thread>
 
 #include "data/sequence.hpp"
@@ -9,12 +10,15 @@
 #include "env/sim/metrics.hpp"
 #include "policies/inference.hpp"
 #include "policies/schedulers.hpp"
+#include "tests/binary.hpp"
 #include "tests/catch.hpp"
 #include "tests/runs.hpp"
+#include "tests/search_support.hpp"
 #include "tests/temporary_folder.hpp"
 #include "tests/tiny.hpp"
-#include "tools/evolve/evolution.hpp"
-#include "tools/evolve/examples.hpp"
+#include "tools/tune/batch_trials.hpp"
+#include "tools/tune/examples.hpp"
+#include "tools/tune/hinge_scorer.hpp"
 
 namespace berth {
 namespace {
@@ -58,24 +62,29 @@ std::uint64_t SignatureOf(const PolicyBundle& bundle, const Scenario& scenario) 
   return Run(scenario, *MakePolicyScheduler(bundle, "test", false), "policy", {}).signature;
 }
 
-Evolution Small(const Scenario& log) {
-  Evolution evolution;
-  evolution.mdp = Process(Semantics::kRedecide);
-  evolution.reserve = Reserve::kEasy;
-  evolution.hinges = 1;
-  evolution.start = "gang=1";
-  evolution.reference = "saf(backfill=easy)";
-  evolution.log = &log;
-  evolution.window = {0, 150};
-  evolution.jobs = 60;
-  evolution.pieces = 3;
-  evolution.low = {0.5, 0.5, 0.5};
-  evolution.high = {1.5, 2.0, 2.0};
-  evolution.penalty = 1.0;
-  evolution.generations = 4;
-  evolution.seed = 3;
-  return evolution;
-}
+struct Small {
+  TrialSettings on;
+  BatchTerms terms{{0.5, 0.5, 0.5}, {1.5, 2.0, 2.0}, /*penalty=*/1.0, /*margin=*/1.0};
+  std::string start = "gang=1";
+  int hinges = 1, population = 0;
+  double step = 0.3;
+
+  explicit Small(const Scenario& log) {
+    on.reference = "saf(backfill=easy)";
+    on.source = FixedSource(log, "a log");
+    on.pieces = {0, 150};
+    on.jobs = 60;
+    on.workloads = 3;
+    on.seed = 3;
+  }
+  HingeScorer Scorer() const { return {Process(Semantics::kRedecide), Reserve::kEasy, hinges, {"a"}}; }
+  search::Found Search(int generations) const {  // 0: the start
+    const BatchTrials trials(on, terms);
+    const HingePolicy policy(Scorer(), start, on.seed, Piece(trials.log(), 0, on.jobs, {}));
+    if (generations == 0) return {.point = policy.Space().start, .choices = {}, .told = {}};
+    return test::SearchByCmaEs(policy, trials, generations, step, population);
+  }
+};
 
 }  // namespace
 
@@ -147,19 +156,17 @@ TEST_CASE("a hinge adds v relu(b x + c) to a linear score") {
   CHECK(scores[1] == Approx(-0.5 + 3.0 * 0.3));  // 0.4 - 0.1
 }
 
-TEST_CASE("evolve: the same policy on any number of threads, and a better one than the start") {
+TEST_CASE("tune --hinges: the same policy on any number of threads, and a better one than the start") {
   const Scenario log = Areas(5, 200, {ClockKind::kEvent});
-  Evolution evolution = Small(log);
-  const PolicyBundle one = Evolve(evolution).bundle;
-  evolution.threads = 3;
-  const PolicyBundle three = Evolve(evolution).bundle;
-  for (std::size_t i = 0; i < one.arrays.size(); ++i) CHECK(one.arrays[i].values == three.arrays[i].values);
-  CHECK(ReplayExamples(one) == 0.0);
+  Small search(log);
+  const search::Found one = search.Search(4);
+  search.on.threads = 3;
+  CHECK(one.point == search.Search(4).point);
   // From largest gangs last alone it finds that requests matter, on jobs that no generation saw.
-  evolution.threads = 1;
-  evolution.penalty = 0.0;
-  evolution.generations = 15;
-  const auto slowdown = [&](const PolicyBundle& bundle) {
+  search.on.threads = 1;
+  search.terms.penalty = 0.0;
+  const auto slowdown = [&](const std::vector<double>& point) {
+    const PolicyBundle bundle = search.Scorer().Bundle(point);
     double sum = 0.0;
     for (int begin : {150, 160, 170}) {
       sum += Run(Piece(log, begin, 30, {2.0, 1.0, 1.0}), *MakePolicyScheduler(bundle, "t", false), "t", {})
@@ -167,74 +174,62 @@ TEST_CASE("evolve: the same policy on any number of threads, and a better one th
     }
     return sum;
   };
-  const PolicyBundle found = Evolve(evolution).bundle;
-  evolution.generations = 0;
-  CHECK(slowdown(found) < slowdown(Evolve(evolution).bundle));
+  CHECK(slowdown(search.Search(15).point) < slowdown(search.Search(0).point));
 }
 
-TEST_CASE("evolve: the start is the answer where the search ends behind it") {
-  // From smallest area first, with steps so large and two generations of two candidates so few that the end
+TEST_CASE("tune --hinges: the start is the answer where the search ends behind it") {
+  // From smallest area first, with steps so large and two generations of four candidates so few that the end
   // is anywhere: mostly behind.
-  const Scenario log = Areas(7, 200, {ClockKind::kEvent});
-  Evolution evolution = Small(log);
-  evolution.start = kArea;
-  evolution.penalty = 0.0;
-  evolution.hinges = 0;
-  evolution.population = 2;
-  evolution.step = 30.0;
-  evolution.jobs = 50;
-  evolution.choose_window = {150, 200};
-  const auto same = [](const PolicyBundle& a, const PolicyBundle& b) {
-    for (std::size_t i = 0; i < a.arrays.size(); ++i) {
-      if (a.arrays[i].values != b.arrays[i].values) return false;
-    }
-    return true;
-  };
-  const auto search = [&](int generations, int choose) {
-    evolution.generations = generations;
-    evolution.choose = choose;
-    return Evolve(evolution);
+  Small search(Areas(7, 200, {ClockKind::kEvent}));
+  search.start = kArea;
+  search.terms.penalty = 0.0;
+  search.hinges = 0;
+  search.population = 2;
+  search.step = 30.0;
+  search.on.jobs = 50;
+  search.on.held_out = Window{150, 200};
+  const auto found = [&](int generations, int choices) {
+    search.on.choices = choices;
+    return search.Search(generations);
   };
   int starts = 0;
-  for (evolution.seed = 1; evolution.seed <= 6; ++evolution.seed) {
-    CAPTURE(evolution.seed);
-    const Evolved end = search(2, 0), chosen = search(2, 8);
+  for (search.on.seed = 1; search.on.seed <= 6; ++search.on.seed) {
+    CAPTURE(search.on.seed);
+    const search::Found end = found(2, 0), chosen = found(2, 8);
     CHECK(end.chosen == 2);
-    CHECK(same(chosen.bundle, search(chosen.chosen, 0).bundle));
-    CHECK(same(chosen.bundle, end.bundle) == (chosen.chosen == 2));
+    CHECK(chosen.point == found(chosen.chosen, 0).point);
+    CHECK((chosen.point == end.point) == (chosen.chosen == 2));
     if (chosen.chosen == 0) ++starts;
   }
   CHECK(starts >= 3);
   // The end is the answer where the start is the worst there is.
-  evolution.start = "request=-5,gang=-1.9459101490553132";
-  evolution.population = 0;
-  evolution.step = 1.0;
-  CHECK(search(8, 8).chosen > 0);
-  evolution.choose_window = {160, 200};
-  CHECK_THROWS_WITH(search(1, 8), Catch::Contains("expected at least 50 jobs to choose on, found 40"));
+  search.start = "request=-5,gang=-1.9459101490553132";
+  search.population = 0;
+  search.step = 1.0;
+  CHECK(found(8, 8).chosen > 0);
+  search.on.held_out = Window{160, 200};
+  CHECK_THROWS_WITH(found(1, 8), Catch::Contains("expected at least 50 jobs to choose on, found 40"));
 }
 
-TEST_CASE("evolve: interrupted within a run, it answers with what it had") {
+TEST_CASE("tune --hinges: interrupted within a run, it answers with what it had") {
   // GPUs fail every 7 s: hardly any job gets through, and no run ends.
   ScenarioData data = Areas(7, 200, {ClockKind::kEvent}).data();
   data.features = ParseFeatures("failures(mtbf_h=0.002,repair_h=0.002)");
-  const Scenario log(std::move(data));
-  Evolution evolution = Small(log);
-  evolution.generations = 2;
+  Small search(Scenario(std::move(data)));
   std::atomic<bool> stop{false};
-  evolution.interrupted = &stop;
+  search.on.interrupted = &stop;
   std::thread timer([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
     stop = true;
   });
-  const Evolved found = Evolve(evolution);
+  const search::Found found = search.Search(2);
   timer.join();
   CHECK(found.generations == 0);
   CHECK(found.chosen == 0);
   CHECK(found.choices.empty());
 }
 
-TEST_CASE("evolve: a piece of a log is that sequence, scaled") {
+TEST_CASE("tune --hinges: a piece of a log is that sequence, scaled") {
   // Gangs are 1, 2 or 4, and so is the table: twice as large they are 2, 4 and 4, half as large 1, 1, 2;
   // thrice as large 3, 6 and 12, of which the table has 2, 4 and 4. Times between arrivals grow by run x gang
   // / load.
@@ -257,10 +252,44 @@ TEST_CASE("evolve: a piece of a log is that sequence, scaled") {
   check({1.0, 1.0, 3.0}, 2, 4, 4, 3.0);
 }
 
-TEST_CASE("evolve says which channel it does not know") {
+TEST_CASE("tune --hinges says which channel it does not know") {
   const HingeScorer scorer(Process(Semantics::kCommit), Reserve::kNone, 0, {"a"});
   Stream stream(1, Purpose::kTest);
   CHECK_THROWS_WITH(scorer.Start("reqest=1", stream), Catch::Contains("did you mean 'request'"));
+}
+
+// Trained on a log by the command line: the answer is a policy file that replays, and an interrupted search
+// that goes on writes the same bytes of weights.
+TEST_CASE("tune --hinges --resume: by the command line; and evolve names the line to type") {
+  const test::TemporaryFolder folder;
+  WriteScenario(Areas(5, 200, {ClockKind::kEvent}), folder / "log.h5");
+  const std::string search =
+      "tune --hinges 1 --scenario log.h5 --encoder Batch --preemptive false --reserve easy --pieces 0:150 "
+      "--held-out 150:200 --jobs 40 --workloads 2 --seconds 0 --threads 1 --seed 2 ";
+  const auto whole = test::Berth(folder, search + "--generations 3 --curve c.csv --out a.h5");
+  CAPTURE(whole.out, whole.error);
+  REQUIRE(whole.code == 0);
+  CHECK_THAT(whole.out, Catch::Contains("reference") && Catch::Contains("bounded slowdown"));
+  REQUIRE(test::Berth(folder, search + "--generations 2 --state s.h5 --out b.h5").code == 0);
+  REQUIRE(test::Berth(folder, "tune --resume --state s.h5 --generations 3 --out b.h5").code == 0);
+  const PolicyBundle one = LoadBundle(folder / "a.h5"), two = LoadBundle(folder / "b.h5");
+  for (std::size_t i = 0; i < one.arrays.size(); ++i) CHECK(one.arrays[i].values == two.arrays[i].values);
+  CHECK_THAT(one.provenance.agent, Catch::Contains("cma_es(generations=3"));
+  // Its resolved configuration is one that --config reads.
+  std::ofstream(folder / "c.ini") << one.provenance.config;
+  CHECK(test::Berth(folder, "tune --config c.ini --out d.h5 --dry-run").code == 0);
+  const auto other = test::Berth(folder, "tune --resume --state s.h5 --seed 3 --generations 3");
+  CHECK(other.code == 2);
+  CHECK_THAT(other.error, Catch::Contains("--seed") && Catch::Contains("s.h5"));
+  const auto evolve = test::Berth(
+      folder,
+      "evolve --scenario log.h5 --jobs 0:150 --piece 40 --pieces=2 --set validate=150:200 --out e.h5");
+  CHECK(evolve.code == 2);
+  CHECK_THAT(evolve.error,
+             Catch::Contains("tune --scenario log.h5 --pieces 0:150 --jobs 40 --workloads=2 --set "
+                             "held-out=150:200 --out e.h5 --hinges 0 --generations 60 --seconds 0\n"));
+  CHECK(test::Berth(folder, "tune --hinges 1 --scenario log.h5 --out e.h5 --window 0:9").code == 2);
+  CHECK(test::Berth(folder, "tune --penalty 1 --out e.h5").code == 2);
 }
 
 }  // namespace berth

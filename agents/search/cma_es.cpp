@@ -1,4 +1,4 @@
-#include "tools/tune/cma_es.hpp"
+#include "agents/search/cma_es.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,11 +6,10 @@
 
 #include "env/base/check.hpp"
 
-namespace berth {
+namespace berth::search {
 
-CmaEs::CmaEs(std::span<const double> start, std::span<const double> scales, std::uint64_t seed,
-             int population)
-    : stream_(seed, Purpose::kScheduler) {
+CmaEs::CmaEs(const Space& space, std::uint64_t seed, int population) : stream_(seed, Purpose::kScheduler) {
+  const auto& [start, scales] = space;
   BERTH_CHECK(start.size() == scales.size() && !start.empty(), "start and scales of one size");
   const auto n = static_cast<Eigen::Index>(start.size());
   const double dim = static_cast<double>(n);
@@ -39,7 +38,7 @@ CmaEs::CmaEs(std::span<const double> start, std::span<const double> scales, std:
 
 const std::vector<std::vector<double>>& CmaEs::Ask() {
   Vector z(mean_.size());
-  for (int k = 0; k < population(); ++k) {
+  for (Eigen::Index k = 0; k < sample_.cols(); ++k) {
     for (double& draw : z) draw = stream_.Normal();
     sample_.col(k) = basis_ * axis_.cwiseProduct(z);  // eq. 38, 39
     const Vector point = (mean_ + sigma_ * sample_.col(k)).cwiseProduct(scales_);
@@ -83,6 +82,38 @@ void CmaEs::Tell(std::span<const double> values) {
   Decompose();
 }
 
+double CmaEs::Tell(const Costs& costs, double /*spent*/) {
+  const std::vector<double> values = Values(costs);
+  Tell(values);
+  double best = HUGE_VAL;
+  for (const double value : values) best = value < best ? value : best;
+  return best;
+}
+
+std::vector<double> CmaEs::State() const {
+  std::vector<double> state{sigma_, static_cast<double>(generation_),
+                            static_cast<double>(stream_.position())};
+  for (const Vector* part : {&mean_, &path_c_, &path_sigma_})
+    state.insert(state.end(), part->begin(), part->end());
+  state.insert(state.end(), covariance_.data(), covariance_.data() + covariance_.size());
+  return state;
+}
+
+void CmaEs::Restore(std::span<const double> state) {
+  const Eigen::Index n = mean_.size();
+  BERTH_CHECK(static_cast<Eigen::Index>(state.size()) == 3 + 3 * n + n * n, state.size(), " numbers");
+  sigma_ = state[0];
+  generation_ = static_cast<int>(state[1]);
+  stream_.Seek(static_cast<std::uint64_t>(state[2]));
+  const double* from = state.data() + 3;
+  for (Vector* part : {&mean_, &path_c_, &path_sigma_}) {
+    *part = Eigen::Map<const Vector>(from, n);
+    from += n;
+  }
+  covariance_ = Eigen::Map<const Matrix>(from, n, n);
+  Decompose();
+}
+
 std::vector<double> CmaEs::mean() const {
   const Vector point = mean_.cwiseProduct(scales_);
   return {point.begin(), point.end()};
@@ -95,4 +126,4 @@ void CmaEs::Decompose() {
   axis_ = solver.eigenvalues().cwiseMax(1e-20).cwiseSqrt();
 }
 
-}  // namespace berth
+}  // namespace berth::search

@@ -1,0 +1,90 @@
+#include "agents/search/search.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "agents/search/record.hpp"
+#include "env/base/index.hpp"
+
+namespace berth::search {
+namespace {
+
+using Wall = std::chrono::steady_clock;
+constexpr double kSaveEvery = 1.0;  // s
+
+double Since(Wall::time_point begin) {
+  return std::chrono::duration<double>(Wall::now() - begin).count();
+}
+
+// Which of the points is best on the workloads to choose on; the last one where that cannot be told.
+std::size_t Choose(const std::vector<int>& generations, const std::vector<std::vector<double>>& points,
+                   const Objective& objective, const Budget& budget, Found& found) {
+  const Costs costs = objective(points, kChoice);
+  if (budget.Interrupted()) return points.size() - 1;
+  found.decisions += costs.decisions;
+  std::vector<double> values = Values(costs);
+  for (std::size_t i = 0; i < values.size(); ++i) found.choices.emplace_back(generations[i], values[i]);
+  for (double& value : values) value = std::isnan(value) ? HUGE_VAL : value;
+  return U(static_cast<int>(std::min_element(values.begin(), values.end()) - values.begin()));
+}
+
+}  // namespace
+
+Found Run(Optimiser& optimiser, const std::vector<double>& start, const Objective& objective,
+          const Settings& settings) {
+  const Budget& budget = settings.budget;
+  Record record{settings.definition, optimiser.State(), 0, {0}, {start}, {}};
+  if (settings.resume) {
+    record = ReadRecord(settings.file, record);
+    optimiser.Restore(record.state);
+  }
+  const double before = record.told.empty() ? 0.0 : record.told.back().wall_s;
+  const Wall::time_point begin = Wall::now();
+  Wall::time_point saved = begin;
+  const auto save = [&] {
+    if (!settings.file.empty()) WriteRecord(record, settings.file);
+    saved = Wall::now();
+  };
+  const auto done = [&] { return static_cast<int>(record.told.size()); };
+  while (budget.generations == 0 || done() < budget.generations) {
+    const double elapsed = before + Since(begin);
+    if (budget.Interrupted() || (budget.seconds > 0.0 && elapsed >= budget.seconds)) break;
+    double spent = budget.generations > 0 ? static_cast<double>(done()) / budget.generations : 0.0;
+    if (budget.seconds > 0.0) spent = std::max(spent, elapsed / budget.seconds);
+    const Costs costs = objective(optimiser.Ask(), done());
+    if (budget.Interrupted()) break;  // runs were cut short: they say nothing
+    const double value = optimiser.Tell(costs, spent);
+    record.decisions += costs.decisions;
+    record.told.push_back({done() + 1, before + Since(begin), value, optimiser.step()});
+    record.state = optimiser.State();
+    const bool half = budget.generations > 0 ? done() == budget.generations / 2
+                                             : record.told.back().wall_s >= budget.seconds / 2.0;
+    if (half && record.kept.size() == 1) {
+      record.generations.push_back(done());
+      record.kept.push_back(optimiser.mean());
+    }
+    if (Since(saved) >= kSaveEvery) save();
+    if (settings.on_generation) settings.on_generation(record.told.back());
+  }
+  save();
+
+  std::vector<int> generations = record.generations;
+  std::vector<std::vector<double>> points = record.kept;
+  if (done() > generations.back()) {
+    generations.push_back(done());
+    points.push_back(optimiser.mean());
+  }
+  Found found;
+  found.generations = done();
+  found.decisions = record.decisions;
+  const bool chooses = settings.choose && !budget.Interrupted();
+  const std::size_t best =
+      chooses ? Choose(generations, points, objective, budget, found) : points.size() - 1;
+  found.point = std::move(points[best]);
+  found.chosen = generations[best];
+  found.told = std::move(record.told);
+  return found;
+}
+
+}  // namespace berth::search

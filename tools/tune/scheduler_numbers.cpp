@@ -1,0 +1,89 @@
+#include "tools/tune/scheduler_numbers.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iomanip>
+#include <sstream>
+
+#include "env/base/check.hpp"
+#include "tools/output_file.hpp"
+#include "tools/results.hpp"
+
+namespace berth {
+namespace {
+
+std::string FourDigits(double value) {
+  std::ostringstream text;
+  text << std::setprecision(4) << value;
+  return text.str();
+}
+
+const SchedulerInfo& FindScheduler(const Spec& spec) {
+  for (const SchedulerTable& table : AllSchedulers()) {
+    for (const SchedulerInfo& info : table) {
+      if (spec.name == info.name) return info;
+    }
+  }
+  throw Error(Join("unknown scheduler '", spec.name, "'"));
+}
+
+// What the spec says, else the parameter's default.
+double Start(const Spec& spec, const std::string& name) {
+  const SchedulerInfo& info = FindScheduler(spec);
+  std::vector<std::string> names;
+  for (const ParamInfo& param : info.params) names.push_back(param.name);
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) {
+    throw Error(Join("expected parameters of ", spec.name, ", found '", name, "'", DidYouMean(name, names)));
+  }
+  std::string text = info.params[static_cast<std::size_t>(found - names.begin())].default_value;
+  for (const auto& [key, value] : spec.params) {
+    if (key == name) text = value;
+  }
+  return ParseNumber(text, Join(spec.name, "'s '", name, "'"));
+}
+
+}  // namespace
+
+Spec WithParameters(const Spec& spec, const std::vector<std::string>& names, std::span<const double> values) {
+  Spec with = spec;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const std::string text = FourDigits(values[i]);
+    bool found = false;
+    for (auto& [name, value] : with.params) {
+      if (name != names[i]) continue;
+      value = text;
+      found = true;
+    }
+    if (!found) with.params.emplace_back(names[i], text);
+  }
+  return with;
+}
+
+SchedulerNumbers::SchedulerNumbers(const Spec& scheduler, std::vector<std::string> parameters,
+                                   std::string reference)
+    : scheduler_(scheduler), parameters_(std::move(parameters)), reference_(std::move(reference)) {
+  if (parameters_.empty()) throw Error("expected names, found none");
+  for (const std::string& name : parameters_) {
+    if (std::count(parameters_.begin(), parameters_.end(), name) > 1)
+      throw Error(Join("expected each name once, found '", name, "' again"));
+    space_.start.push_back(Start(scheduler_, name));
+    space_.scales.push_back(std::max(1.0, std::abs(space_.start.back())));
+  }
+}
+
+std::string SchedulerNumbers::SpecOf(std::span<const double> point) const {
+  return WithParameters(scheduler_, parameters_, point).ToString();
+}
+
+std::unique_ptr<Scheduler> SchedulerNumbers::Make(std::span<const double> point) const {
+  return MakeScheduler(SpecOf(point), AllSchedulers());
+}
+
+void SchedulerNumbers::Save(std::span<const double> point, const Provenance& how,
+                            const std::string& path) const {
+  WriteTextFile(path, Join("# found by berth tune: ", how.agent, "\nschedulers=", reference_, ";",
+                           SpecOf(point), "\n"));
+}
+
+}  // namespace berth

@@ -1,6 +1,6 @@
-// The one list of classical schedulers. Adding one is one file and one line here: the file defines
-// `SchedulerInfo XInfo()`, the line says X(X). A file without its line fails to build (no previous
-// declaration), a line without its file fails to link.
+// The one list of classical schedulers. Adding one is one function and one line here: a .cpp of its
+// family defines `SchedulerInfo XInfo()`, the line says X(X). A function without its line fails to build (no
+// previous declaration), a line without its function fails to link. The function is found by its name.
 #pragma once
 
 #include "env/sim/scheduler.hpp"

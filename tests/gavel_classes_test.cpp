@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "baselines/embedding.hpp"
-#include "baselines/gavel/base_constraints.hpp"
 #include "baselines/gavel/level_lp.hpp"
 #include "baselines/gavel/objectives.hpp"
 #include "baselines/gavel/packed_objectives.hpp"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "baselines/gavel/base_constraints.hpp"
 #include "baselines/gavel/share_embedding.hpp"
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"

@@ -1,7 +1,7 @@
 // The Gittins index policy on GPUs: whoever is likeliest to end soonest for the service it would take goes
 // first. Blind: it knows how the sizes of jobs are distributed, not the size of any one. With one GPU and
 // jobs that are all there it is the best blind policy for the mean completion time (Gittins 1979).
-#include "baselines/preemptive/learned_services.hpp"
+#include "baselines/preemptive/service_distribution.hpp"
 #include "baselines/ranking.hpp"
 #include "baselines/schedulers.hpp"
 

@@ -1,8 +1,7 @@
 #include "tools/bench/solve_work.hpp"
 
 #include "baselines/gavel/objective_list.hpp"
-#include "baselines/gavel/packed_allocations.hpp"
-#include "baselines/gavel/policy_allocations.hpp"
+#include "baselines/gavel/policy_source.hpp"
 #include "env/sim/simulator.hpp"
 #include "tools/bench/measure.hpp"
 #include "tools/bench/simulation_work.hpp"

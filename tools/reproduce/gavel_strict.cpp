@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "baselines/gavel/objective_list.hpp"
-#include "baselines/gavel/policy_allocations.hpp"
+#include "baselines/gavel/policy_source.hpp"
 #include "tools/results.hpp"
 
 namespace berth {

@@ -1,6 +1,7 @@
-// The cost experiment's policies and figures, which the headline reads too.
+// What the headline reads of the experiments on cost and makespan.
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -34,5 +35,19 @@ inline constexpr CostPolicy kCheapestInTime = {
 // Mean over seeds of the cost under max_sum_throughput over the cost under `policy`; NaN where there is none.
 double CostSaving(const GavelSettings& settings, const ReproductionRuns& runs, const CostMix& mix,
                   const CostPolicy& policy);
+
+// The makespan experiment's policies and values, which the headline reads too.
+inline constexpr std::array<int, 7> kMakespanJobs = {100, 200, 300, 400, 500, 600, 700};
+
+struct MakespanPolicy {
+  const char* label;
+  const char* spec;
+  double cost;                      // against max-min fairness, a job
+  std::vector<double> published_h;  // [kMakespanJobs] or empty
+};
+const std::vector<MakespanPolicy>& MakespanPolicies();
+
+SeedValues MakespanHours(const GavelSettings& settings, const ReproductionRuns& runs, const std::string& spec,
+                         int jobs);
 
 }  // namespace berth

@@ -1,11 +1,46 @@
-#include "tools/reproduce/learned/targets.hpp"
+#include "tools/reproduce/learned/experiments.hpp"
 
 #include <cmath>
+#include <filesystem>
 
 #include "env/base/check.hpp"
 #include "tools/table.hpp"
 
 namespace berth {
+
+std::string TrainedPolicy::Spec(bool sample) const {
+  return Join("policy(file=", file, sample ? ",sample=true)" : ")");
+}
+
+std::string PolicyShelf::Path(const std::string& name, int seed) const {
+  return Join(folder_, "/", name, "_", seed, ".h5");
+}
+
+std::vector<TrainedPolicy> PolicyShelf::Find(const std::string& name) const {
+  std::vector<TrainedPolicy> found;
+  for (int seed = begin_; seed < end_; ++seed) {
+    const std::string path = Path(name, seed);
+    if (std::filesystem::exists(path)) found.push_back({seed, path});
+  }
+  return found;
+}
+
+std::string PolicyShelf::Missing(const std::string& name) const {
+  if (end_ - begin_ > 1 && Find(name).empty())
+    return Join(name, "_", begin_, ".h5 to ", name, "_", end_ - 1, ".h5");
+  std::string missing;
+  for (int seed = begin_; seed < end_; ++seed) {
+    const std::string file = Join(name, "_", seed, ".h5");
+    if (!std::filesystem::exists(Path(name, seed))) missing += (missing.empty() ? "" : ", ") + file;
+  }
+  return missing;
+}
+
+std::vector<std::string> PolicyShelf::Specs(const std::string& name, bool sample) const {
+  std::vector<std::string> specs;
+  for (const TrainedPolicy& policy : Find(name)) specs.push_back(policy.Spec(sample));
+  return specs;
+}
 
 const char* ToString(Verdict verdict) {
   switch (verdict) {

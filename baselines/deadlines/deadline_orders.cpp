@@ -31,8 +31,7 @@ class Edf final : public Scheduler {
 };
 
 constexpr ParamInfo kLaxityParams[] = {
-    {"slice", "360",
-     "s, clocks event and hpc: look again after this long while jobs wait; 0 = only at events"},
+    kSliceParam,
 };
 
 // Least laxity first: laxity = deadline - now - seconds left on the fastest type. A running job keeps its
@@ -88,7 +87,7 @@ SchedulerInfo LeastLaxityInfo() {
       /*preemptive=*/true,
       kLaxityParams,
       [](Params& params) -> std::unique_ptr<Scheduler> {
-        return std::make_unique<LeastLaxity>(params.Number("slice", 0.0, 1e12));
+        return std::make_unique<LeastLaxity>(ReadSlice(params));
       },
       /*claims=*/{.types = true}};
 }

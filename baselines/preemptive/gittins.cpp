@@ -11,8 +11,7 @@ namespace {
 constexpr ParamInfo kParams[] = {
     kServicesParam,
     kDeltaParam,
-    {"slice", "360",
-     "s, clocks event and hpc: look again after this long while jobs wait; 0 = only at events"},
+    kSliceParam,
 };
 
 class Gittins final : public Scheduler {
@@ -50,7 +49,7 @@ SchedulerInfo GittinsInfo() {
           kParams,
           [](Params& params) -> std::unique_ptr<Scheduler> {
             const LearnedServices services(params);
-            return std::make_unique<Gittins>(services, params.Number("slice", 0.0, 1e12));
+            return std::make_unique<Gittins>(services, ReadSlice(params));
           },
           /*claims=*/{.types = true}};
 }

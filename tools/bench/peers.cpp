@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "agents/tasks/cart_pole.hpp"
+#include "agents/tasks/classic_control.hpp"
 #include "env/base/check.hpp"
 #include "tools/bench/bench_rows.hpp"
 #include "tools/bench/child.hpp"

@@ -1,6 +1,6 @@
-// The one list of classical schedulers. Adding one is one function and one line here: a .cpp of its
-// family defines `SchedulerInfo XInfo()`, the line says X(X). A function without its line fails to build (no
-// previous declaration), a line without its function fails to link. The function is found by its name.
+// The one list of classical schedulers. Adding one is `SchedulerInfo XInfo()` in a .cpp of its family and the
+// line X(X) here. A function without its line fails to build (no previous declaration), a line without its
+// function fails to link.
 #pragma once
 
 #include "env/sim/scheduler.hpp"

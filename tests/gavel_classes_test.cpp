@@ -6,7 +6,7 @@
 #include "baselines/gavel/level_lp.hpp"
 #include "baselines/gavel/objectives.hpp"
 #include "baselines/gavel/packed_objectives.hpp"
-#include "baselines/gavel/share_embedding.hpp"
+#include "baselines/gavel/share_program.hpp"
 #include "baselines/gavel/share_system.hpp"
 #include "baselines/gavel/water_filling.hpp"
 #include "env/base/portable_math.hpp"

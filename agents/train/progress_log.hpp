@@ -11,10 +11,10 @@
 
 namespace berth {
 
-// TensorBoard event files: TFRecord frames of Event messages, written without protobuf.
 // CRC-32C (Castagnoli), as TFRecord uses.
 std::uint32_t Crc32c(std::string_view bytes);
 
+// A TensorBoard event file: TFRecord frames of Event messages, written without protobuf.
 class EventWriter {
  public:
   // Creates `path`; throws Error where it cannot be written.

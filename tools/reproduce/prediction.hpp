@@ -1,5 +1,5 @@
-// The public logs that predictions are tried on, and their split by time: parameters come from the earlier
-// part, errors from the later one.
+// Errors of predictions on public logs, which are split by time: parameters come from the earlier part,
+// errors from the later one.
 #pragma once
 
 #include <string>
@@ -22,8 +22,7 @@ struct PredictionLog {
 std::vector<PredictionLog> PredictionLogs(const std::string& folder, double train,
                                           std::vector<std::string>& skipped);
 
-// Errors of forecasts of what arrives at a cluster, on public logs.
-// Hourly, of a whole log: from the first arrival's hour to the last one's.
+// What arrives at a cluster, hourly, of a whole log: from the first arrival's hour to the last one's.
 std::vector<double> ArrivalsAnHour(const Scenario& jobs);
 // GPUs asked for: the mean over each hour of those of jobs that have arrived and would still run, had each
 // started at once.
@@ -37,7 +36,7 @@ struct ForecastError {
 // `ahead` hours before; parameters from the hours before `split`, which also are all that is fitted.
 std::vector<ForecastError> ForecastErrors(const std::vector<double>& series, std::size_t split, int ahead);
 
-// Errors of predicted run times on public logs: each job of the later part is predicted when it arrives, from
+// Of run times: each job of the later part is predicted when it arrives, from
 // all jobs that have ended by then, had each started at once (the logs do not say when they did).
 struct SizeError {
   std::string predictor;  // spec

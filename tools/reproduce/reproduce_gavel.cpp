@@ -41,6 +41,7 @@ void AddOptions(Options& options) {
   options.Switch("packed", "also the policies that share GPUs by an LP over pairs of jobs: hours");
   options.Switch("quick", "fewer points and only the default solver: a look, not the reproduction");
   AddRunOptions(options);
+  AddThreads(options, "the page does");
   options.Value("out", "", "folder for the page gavel.md, its .csv and .png files, and runs/ (kept results)");
 }
 

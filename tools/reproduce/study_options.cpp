@@ -24,7 +24,6 @@ int Threads(const Options& options) {
 void AddRunOptions(Options& options) {
   options.Switch("no-pictures", "only the page and the .csv files");
   options.Switch("estimate", "list the runs and the time they take, and stop");
-  AddThreads(options, "the page does");
 }
 
 std::vector<std::uint64_t> SeedList(const Options& options, const std::string& option) {

@@ -17,7 +17,7 @@ namespace berth {
 // --threads; `what` is made by them and does not depend on how many there are.
 void AddThreads(Options& options, const char* what);
 int Threads(const Options& options);
-// --no-pictures, --estimate and --threads: of reproductions that make a page out of planned runs.
+// --no-pictures and --estimate: of reproductions that make a page out of planned runs.
 void AddRunOptions(Options& options);
 
 std::vector<std::uint64_t> SeedList(const Options& options, const std::string& option);  // of a range A:B

@@ -45,10 +45,11 @@ void AddOptions(Options& options) {
   options.Value("limit-s", "30", "CPU seconds of one run; what takes longer is shown as that");
   options.Switch("quick", "fewer loads and workloads: a look, not the reproduction");
   options.Switch("any-source", "kept runs of other builds of Berth count too; the page names their sources");
+  AddRunOptions(options);
   options.Switch("train", "first train the policies of the chosen experiments into OUT/policies: hours");
   options.Value("recipes", "", "with --train: only these, by name [all of the chosen experiments]");
   options.Switch("dry-run", "with --train: only resolve the options of every recipe");
-  AddRunOptions(options);
+  AddThreads(options, "the page does");
   options.Value("out", "",
                 "folder for the page learned.md, its .csv and .png files, and runs/ (kept results)");
 }

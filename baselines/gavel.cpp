@@ -1,12 +1,13 @@
-// The heterogeneity-aware scheduler of Gavel: an objective's allocation, run by the round mechanism.
+// The heterogeneity-aware scheduler of Gavel: an objective's allocation, run by the round mechanism; and two
+// schedulers of the same making.
 #include <algorithm>
 #include <iterator>
 #include <string>
 #include <string_view>
 
+#include "baselines/gavel/gandiva.hpp"
 #include "baselines/gavel/objective_list.hpp"
-#include "baselines/gavel/packed_allocations.hpp"
-#include "baselines/gavel/policy_allocations.hpp"
+#include "baselines/gavel/policy_source.hpp"
 #include "baselines/schedulers.hpp"
 
 namespace berth {
@@ -31,6 +32,13 @@ const std::vector<Row>& Objectives() {
 constexpr const char* kObjectiveHelp = "what is optimised:" BERTH_GAVEL_OBJECTIVES(BERTH_NAME);
 #undef BERTH_NAME
 
+constexpr ParamInfo kResetParam = {"reset_s", "1920",
+                                   "s, clocks with rounds: least time between two allocations"};
+constexpr ParamInfo kResetAlone[] = {kResetParam};
+double ReadReset(Params& params) {
+  return params.Number(kResetParam.name, 0.0, 1e9);
+}
+
 constexpr ParamInfo kCommon[] = {
     {"objective", "max_min", kObjectiveHelp},
     {"aware", "true", "whether the objective sees how fast each job runs on each type"},
@@ -39,7 +47,7 @@ constexpr ParamInfo kCommon[] = {
      "where the optimum is a face: reference: the reference's point | ipm: inside it (HiGHS) | simplex: a "
      "vertex"},
     {"compat", "true", "stop where the reference does (makespan: within 5%); false: the optimum"},
-    {"reset_s", "1920", "s, clocks with rounds: least time between two allocations"},
+    kResetParam,
     {"lp_time_limit_s", "1e9", "s a solve may take; beyond it the fall-back stands in, said on stderr"},
 };
 
@@ -81,8 +89,8 @@ const char* ReferenceNames() {
 std::unique_ptr<gavel::PolicySource> MakeSource(const Row& row, bool packed,
                                                 const gavel::ObjectiveOptions& options, Params& params) {
   if (!packed) {
-    return std::make_unique<gavel::PolicyAllocations>(row.name, row.info.fall_back,
-                                                      row.info.make(options, params));
+    return std::make_unique<gavel::PolicyAllocations>(Join("gavel(objective=", row.name, ")"),
+                                                      row.info.fall_back, row.info.make(options, params));
   }
   if (row.info.make_packed == nullptr) {
     std::string packing;
@@ -124,7 +132,7 @@ std::unique_ptr<Scheduler> MakeGavel(Params& params) {
   options.method = kMethods[params.Choice("solver", {"reference", "ipm", "simplex"})];
   options.compat = params.Bool("compat");
   options.lp_time_limit_s = params.Number("lp_time_limit_s", 0.0, 1e9);
-  const double reset_s = params.Number("reset_s", 0.0, 1e9);
+  const double reset_s = ReadReset(params);
   if (row.info.awareness == Awareness::kAwareOnly && !options.aware) {
     throw Error(Join("gavel: objective=", row.name, " has no aware=false form; expected aware=true"));
   }
@@ -149,6 +157,47 @@ SchedulerInfo GavelInfo() {
           /*preemptive=*/true,
           AllParams(),
           MakeGavel};
+}
+
+// `gavel(objective=proportional_fairness)` by its usual name.
+SchedulerInfo ProportionalFairnessInfo() {
+  return {"proportional_fairness",
+          "GPU time by the largest Nash welfare of throughputs, run in rounds; O(n types^2) an iteration",
+          "Kelly, Maulloo & Tan 1998; Eisenberg & Gale 1959; rounds: Narayanan et al., OSDI 2020",
+          "",
+          Knowledge::kBlind,
+          /*preemptive=*/true,
+          kResetAlone,
+          [](Params& params) -> std::unique_ptr<Scheduler> {
+            const gavel::ObjectiveInfo info = gavel::ProportionalFairnessObjective();
+            gavel::MechanismOptions options;
+            options.shuffle_types = false;
+            options.min_reset_s = ReadReset(params);
+            return gavel::RunInRounds(
+                std::make_unique<gavel::PolicyAllocations>("gavel(objective=proportional_fairness)",
+                                                           info.fall_back, info.make({}, params)),
+                options);
+          }};
+}
+
+// Gandiva's random packing: the baseline that Gavel's packed policies are measured against.
+SchedulerInfo GandivaInfo() {
+  return {
+      "gandiva",
+      "pairs jobs at random when there are more than GPUs, drops pairs that gain nothing; O(n types) a round",
+      "Xiao et al., OSDI 2018, in the form of Narayanan et al., OSDI 2020",
+      "gandiva",
+      Knowledge::kBlind,
+      /*preemptive=*/true,
+      kResetAlone,
+      [](Params& params) -> std::unique_ptr<Scheduler> {
+        gavel::MechanismOptions options;
+        options.min_reset_s = ReadReset(params);
+        return gavel::RunInRounds(
+            std::make_unique<gavel::PackedAllocations>("gandiva", gavel::FallBack::kIsolated,
+                                                       std::make_unique<gavel::GandivaPacking>()),
+            options);
+      }};
 }
 
 }  // namespace berth

@@ -35,6 +35,10 @@ void StartByRank(const ClusterView& view, Ranking& ranking, bool overtake, Plan&
   }
 }
 
+double ReadSlice(Params& params) {
+  return params.Number(kSliceParam.name, 0.0, 1e12);
+}
+
 bool CanRun(const ClusterView& view, int job, int type) {
   return view.Rate(job, type) > 0.0 && view.Gang(job) <= view.types()[static_cast<std::size_t>(type)].count;
 }

@@ -24,6 +24,12 @@ void FillByRank(const ClusterView& view, Ranking& ranking, Plan& plan);
 inline constexpr ParamInfo kOvertakeParam = {
     "overtake", "false", "true: a job that does not fit is passed over; false: it blocks those behind it"};
 
+// The parameter of preemptive rules whose order changes as jobs run.
+inline constexpr ParamInfo kSliceParam = {
+    "slice", "360",
+    "s, clocks event and hpc: look again after this long while jobs wait; 0 = only at events"};
+double ReadSlice(Params& params);
+
 // Non-preemptive: sorts `ranking` and starts its jobs in `plan` (already begun), each on the fastest type
 // with room. A job that does not fit is passed over with `overtake`, and ends it without.
 void StartByRank(const ClusterView& view, Ranking& ranking, bool overtake, Plan& plan);

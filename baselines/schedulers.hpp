@@ -1,6 +1,6 @@
-// The one list of classical schedulers. Adding one is one file and one line here: the file defines
-// `SchedulerInfo XInfo()`, the line says X(X). A file without its line fails to build (no previous
-// declaration), a line without its file fails to link.
+// The one list of classical schedulers. Adding one is `SchedulerInfo XInfo()` in a .cpp of its family and the
+// line X(X) here. A function without its line fails to build (no previous declaration), a line without its
+// function fails to link.
 #pragma once
 
 #include "env/sim/scheduler.hpp"

@@ -13,8 +13,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace berth::h5 {
@@ -87,3 +89,19 @@ class Reader {
 std::string KindOf(const std::string& path);
 
 }  // namespace berth::h5
+
+namespace berth {
+
+// Rows as columns: HDF5 holds a dataset for each member of a struct.
+//
+//   out.Array("cluster/count", ColumnOf(cluster.types, &GpuType::count));
+// Of every row a data member, or what a function makes of the row.
+template <class Row, class Member>
+auto ColumnOf(const std::vector<Row>& rows, const Member& member) {
+  std::vector<std::remove_cvref_t<std::invoke_result_t<const Member&, const Row&>>> column;
+  column.reserve(rows.size());
+  for (const Row& row : rows) column.push_back(std::invoke(member, row));
+  return column;
+}
+
+}  // namespace berth

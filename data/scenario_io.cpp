@@ -10,7 +10,6 @@
 //   monitoring/{time, utilization [S, G], ...}
 #include <iterator>
 
-#include "data/columns.hpp"
 #include "data/hdf5_file.hpp"
 #include "data/workloads.hpp"
 #include "env/base/check.hpp"

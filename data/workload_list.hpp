@@ -1,4 +1,4 @@
-// The one list of workloads and of trace formats: X(function that gives the row, defined in its own file).
+// The one list of workloads and of trace formats: X(function that gives the row, found by its name).
 #pragma once
 
 #include "data/workloads.hpp"

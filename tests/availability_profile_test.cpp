@@ -1,5 +1,5 @@
 // The profile of conservative backfilling against one that is looked at second by second.
-#include "baselines/queue/availability_profile.hpp"
+#include "baselines/queue/conservative_backfill.hpp"
 
 #include <vector>
 

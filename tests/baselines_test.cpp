@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "baselines/queue/availability_profile.hpp"
+#include "baselines/queue/conservative_backfill.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/sim/metrics.hpp"
 #include "tests/catch.hpp"

@@ -17,9 +17,8 @@
 #include "tools/bench/bench_rows.hpp"
 #include "tools/bench/child.hpp"
 #include "tools/bench/golden_suite.hpp"
-#include "tools/bench/machine.hpp"
 #include "tools/bench/measure.hpp"
-#include "tools/bench/power_law.hpp"
+#include "tools/bench/scaling.hpp"
 #include "tools/bench/runner.hpp"
 #include "tools/bench/sweeps.hpp"
 

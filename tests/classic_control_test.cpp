@@ -6,9 +6,7 @@
 #include <sstream>
 #include <string>
 
-#include "agents/tasks/acrobot.hpp"
-#include "agents/tasks/cart_pole.hpp"
-#include "agents/tasks/mountain_car.hpp"
+#include "agents/tasks/classic_control.hpp"
 #include "tests/catch.hpp"
 #include "tests/python.hpp"
 #include "tests/skip.hpp"

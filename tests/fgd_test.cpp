@@ -5,7 +5,6 @@
 
 #include "tests/catch.hpp"
 #include "tests/skip.hpp"
-#include "tools/reproduce/fgd/published.hpp"
 #include "tools/reproduce/fgd/run.hpp"
 
 namespace berth::fgd {

@@ -3,11 +3,10 @@
 #include <algorithm>
 
 #include "baselines/embedding.hpp"
-#include "baselines/gavel/base_constraints.hpp"
 #include "baselines/gavel/level_lp.hpp"
 #include "baselines/gavel/objectives.hpp"
 #include "baselines/gavel/packed_objectives.hpp"
-#include "baselines/gavel/share_embedding.hpp"
+#include "baselines/gavel/share_program.hpp"
 #include "baselines/gavel/share_system.hpp"
 #include "baselines/gavel/water_filling.hpp"
 #include "env/base/portable_math.hpp"

@@ -5,10 +5,8 @@
 #include <numeric>
 
 #include "baselines/gavel/allox.hpp"
-#include "baselines/gavel/base_constraints.hpp"
 #include "baselines/gavel/nash_welfare.hpp"
 #include "baselines/gavel/objectives.hpp"
-#include "baselines/gavel/throughput.hpp"
 #include "baselines/gavel/water_filling.hpp"
 #include "env/base/check.hpp"
 #include "env/base/rng.hpp"

@@ -9,7 +9,7 @@
 
 #include "baselines/gavel/level_lp.hpp"
 #include "baselines/gavel/objectives.hpp"
-#include "baselines/gavel/policy_allocations.hpp"
+#include "baselines/gavel/policy_source.hpp"
 #include "env/base/check.hpp"
 #include "env/base/rng.hpp"
 #include "env/sim/simulator.hpp"

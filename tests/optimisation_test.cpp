@@ -4,8 +4,7 @@
 #include <functional>
 #include <numeric>
 
-#include "baselines/optimisation/assignment_lp.hpp"
-#include "baselines/optimisation/milp.hpp"
+#include "baselines/optimisation/programs.hpp"
 #include "env/base/rng.hpp"
 #include "tests/catch.hpp"
 #include "tests/runs.hpp"

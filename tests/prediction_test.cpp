@@ -10,8 +10,7 @@
 #include "tests/skip.hpp"
 #include "tests/temporary_folder.hpp"
 #include "tests/tiny.hpp"
-#include "tools/reproduce/prediction_series.hpp"
-#include "tools/reproduce/prediction_sizes.hpp"
+#include "tools/reproduce/prediction.hpp"
 
 namespace berth {
 namespace {

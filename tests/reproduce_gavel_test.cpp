@@ -17,7 +17,7 @@
 #include "tests/binary.hpp"
 #include "tests/catch.hpp"
 #include "tests/temporary_folder.hpp"
-#include "tools/reproduce/gavel_curve.hpp"
+#include "tools/reproduce/gavel_load.hpp"
 
 namespace berth {
 namespace {

@@ -3,7 +3,6 @@
 #include <iterator>
 #include <limits>
 
-#include "data/columns.hpp"
 #include "data/hdf5_file.hpp"
 #include "env/base/index.hpp"
 #include "tools/scenario_options.hpp"

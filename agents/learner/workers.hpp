@@ -2,6 +2,8 @@
 // (one intra-op thread), so that no OpenMP barrier spins while a partner is descheduled (pytorch #80777).
 #pragma once
 
+#include <ATen/Parallel.h>
+
 #include <cstdint>
 #include <functional>
 
@@ -11,7 +13,8 @@ namespace berth {
 
 class Workers {
  public:
-  explicit Workers(int count);  // count >= 1; the caller is one of them
+  // count >= 1; the caller is one of them. With OpenMP the number of threads is each thread's own.
+  explicit Workers(int count) : team_(count, [] { at::set_num_threads(1); }) {}
   int count() const { return team_.size(); }
   // Runs work(0) .. work(parts - 1), each on whichever worker is free, and waits for all. Rethrows the
   // exception of the lowest that threw.

@@ -1,8 +1,8 @@
-#include "agents/tasks/acrobot.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+
+#include "agents/tasks/classic_control.hpp"
 
 namespace berth {
 namespace {

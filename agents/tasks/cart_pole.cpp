@@ -1,7 +1,7 @@
-#include "agents/tasks/cart_pole.hpp"
-
 #include <cmath>
 #include <numbers>
+
+#include "agents/tasks/classic_control.hpp"
 
 namespace berth {
 namespace {

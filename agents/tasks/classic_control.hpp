@@ -13,6 +13,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <functional>
 #include <type_traits>
@@ -138,5 +139,45 @@ void ClassicControl<Dynamics>::LoadState(std::span<const std::uint8_t> state, co
   std::memcpy(bodies_.data(), state.data(), state.size());
   Write(0, num_envs(), out);
 }
+
+// CartPole-v1 of Gymnasium (Barto, Sutton & Anderson 1983): push a cart left or right so that its pole stays
+// up. Reward 1 a step, terminated when the pole leans more than 12 degrees or the cart leaves [-2.4, 2.4].
+struct CartPoleDynamics {
+  using State = std::array<double, 4>;  // position m, velocity m/s, angle rad, angular velocity rad/s
+  static constexpr int kObservation = 4, kActions = 2, kTimeLimit = 500;
+  static State Start(Stream& stream);  // uniform in [-0.05, 0.05)
+  static Transition Step(State& state, int action);
+  static void Observe(const State& state, float* row);
+};
+
+extern template class ClassicControl<CartPoleDynamics>;
+using CartPole = ClassicControl<CartPoleDynamics>;
+
+// MountainCar-v0 of Gymnasium (Moore 1990; Sutton & Barto 1998): a car too weak for the hill must swing back
+// first. Reward -1 a step, terminated on the hill, so it is never rewarded before it has been there once.
+struct MountainCarDynamics {
+  using State = std::array<double, 2>;  // position in [-1.2, 0.6], velocity in [-0.07, 0.07] a step
+  static constexpr int kObservation = 2, kActions = 3, kTimeLimit = 200;  // left, nothing, right
+  static State Start(Stream& stream);  // position uniform in [-0.6, -0.4), at rest
+  static Transition Step(State& state, int action);
+  static void Observe(const State& state, float* row);
+};
+
+extern template class ClassicControl<MountainCarDynamics>;
+using MountainCar = ClassicControl<MountainCarDynamics>;
+
+// Acrobot-v1 of Gymnasium (Sutton 1996; equations of Sutton & Barto 1998): swing a two-link pendulum that is
+// driven at its elbow until its tip is one link above the shoulder. Reward -1 a step, 0 for the last.
+struct AcrobotDynamics {
+  using State = std::array<double, 4>;  // angles rad of the first link and of the second to it; rad/s of each
+  // cos and sin of the first angle, cos and sin of the second, both velocities; torque -1, 0, 1 N m
+  static constexpr int kObservation = 6, kActions = 3, kTimeLimit = 500;
+  static State Start(Stream& stream);  // uniform in [-0.1, 0.1), rounded to single precision
+  static Transition Step(State& state, int action);
+  static void Observe(const State& state, float* row);
+};
+
+extern template class ClassicControl<AcrobotDynamics>;
+using Acrobot = ClassicControl<AcrobotDynamics>;
 
 }  // namespace berth

@@ -1,7 +1,7 @@
-#include "agents/tasks/mountain_car.hpp"
-
 #include <algorithm>
 #include <cmath>
+
+#include "agents/tasks/classic_control.hpp"
 
 namespace berth {
 namespace {

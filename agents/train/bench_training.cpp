@@ -1,5 +1,3 @@
-#include "agents/train/bench_training.hpp"
-
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <sys/resource.h>
@@ -13,9 +11,10 @@
 #include "agents/learner/agent.hpp"
 #include "agents/learner/stopwatch.hpp"
 #include "agents/nn/kernels/gemm.hpp"
-#include "agents/tasks/cart_pole.hpp"
+#include "agents/tasks/classic_control.hpp"
 #include "agents/tasks/synthetic_pairs.hpp"
 #include "agents/tasks/synthetic_task.hpp"
+#include "agents/train/trainer.hpp"
 #include "env/base/check.hpp"
 
 namespace berth {

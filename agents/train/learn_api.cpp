@@ -5,7 +5,6 @@
 
 #include "agents/gpu/device.hpp"
 #include "agents/learner/agent.hpp"
-#include "agents/train/bench_training.hpp"
 #include "agents/train/checkpoint.hpp"
 #include "agents/train/trainer.hpp"
 #include "data/hdf5_file.hpp"

@@ -1,6 +1,7 @@
 #include "agents/train/progress_log.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cmath>
@@ -13,6 +14,91 @@
 #include "env/base/check.hpp"
 
 namespace berth {
+namespace {
+
+template <class T>
+void AppendFixed(std::string& out, T value) {  // little endian, as this machine is
+  char bytes[sizeof(T)];
+  std::memcpy(bytes, &value, sizeof(T));
+  out.append(bytes, sizeof(T));
+}
+
+void AppendVarint(std::string& out, std::uint64_t value) {
+  for (; value >= 0x80; value >>= 7) out.push_back(static_cast<char>(value | 0x80));
+  out.push_back(static_cast<char>(value));
+}
+
+// Protocol buffers: key = field * 8 + wire type (0 varint, 1 64 bits, 2 bytes, 5 32 bits).
+void AppendKey(std::string& out, int field, int wire) {
+  AppendVarint(out, static_cast<std::uint64_t>(field * 8 + wire));
+}
+
+void AppendBytes(std::string& out, int field, const std::string& bytes) {
+  AppendKey(out, field, 2);
+  AppendVarint(out, bytes.size());
+  out += bytes;
+}
+
+std::string EventAt(double wall_time, std::int64_t step) {
+  std::string event;
+  AppendKey(event, 1, 1);
+  AppendFixed(event, wall_time);
+  AppendKey(event, 2, 0);
+  AppendVarint(event, static_cast<std::uint64_t>(step));
+  return event;
+}
+
+std::uint32_t MaskedCrc(std::string_view bytes) {
+  const std::uint32_t crc = Crc32c(bytes);
+  return ((crc >> 15) | (crc << 17)) + 0xa282ead8U;
+}
+
+}  // namespace
+
+std::uint32_t Crc32c(std::string_view bytes) {
+  static const auto table = [] {
+    std::array<std::uint32_t, 256> rows{};
+    for (std::uint32_t i = 0; i < 256; ++i) {
+      std::uint32_t crc = i;
+      for (int bit = 0; bit < 8; ++bit) crc = (crc & 1U) ? (crc >> 1) ^ 0x82f63b78U : crc >> 1;
+      rows[i] = crc;
+    }
+    return rows;
+  }();
+  std::uint32_t crc = ~0U;
+  for (const char byte : bytes) crc = table[(crc ^ static_cast<unsigned char>(byte)) & 0xffU] ^ (crc >> 8);
+  return ~crc;
+}
+
+EventWriter::EventWriter(const std::string& path) : out_(path, std::ios::binary) {
+  if (!out_) throw Error(Join(path, ": expected a file that can be written, found ", std::strerror(errno)));
+  const std::chrono::duration<double> now = std::chrono::system_clock::now().time_since_epoch();
+  std::string event = EventAt(now.count(), 0);
+  AppendBytes(event, 3, "brain.Event:2");
+  Record(event);
+}
+
+void EventWriter::Scalar(const std::string& tag, std::int64_t step, double wall_time, float value) {
+  std::string entry;
+  AppendBytes(entry, 1, tag);
+  AppendKey(entry, 2, 5);
+  AppendFixed(entry, value);
+  std::string summary;
+  AppendBytes(summary, 1, entry);
+  std::string event = EventAt(wall_time, step);
+  AppendBytes(event, 5, summary);
+  Record(event);
+}
+
+void EventWriter::Record(const std::string& data) {
+  std::string frame;
+  AppendFixed(frame, static_cast<std::uint64_t>(data.size()));
+  AppendFixed(frame, MaskedCrc(frame));
+  frame += data;
+  AppendFixed(frame, MaskedCrc(data));
+  out_.write(frame.data(), static_cast<std::streamsize>(frame.size()));
+}
+
 namespace {
 
 std::vector<std::pair<std::string, double>> Row(const TrainProgress& p) {

@@ -11,4 +11,7 @@ namespace berth {
 // (parameters that are no longer finite).
 TrainOutcome Train(const TrainRequest& request);
 
+// Training timed on fixed work (learn_api.hpp says what is asked and answered).
+BenchTrainOutcome BenchTraining(const BenchTrainRequest& request);
+
 }  // namespace berth

@@ -1,14 +1,25 @@
 // First in, first out (gavel/SPEC.md §2): the reference's fifo_perf, and what its base `fifo` means to be.
 #include <algorithm>
+#include <array>
 
 #include "baselines/gavel/objective_list.hpp"
 #include "baselines/gavel/objectives.hpp"
-#include "baselines/gavel/packed_objective.hpp"
+#include "baselines/gavel/packed_objectives.hpp"
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
 
 namespace berth::gavel {
 namespace {
+
+constexpr double kLeastGain = 1.5;  // of a pair over one of them
+
+// sum r_pair / r_alone of the two on the type; 0 where they cannot share.
+double Gain(const PackedProblem& problem, int a, int b, int type) {
+  const Problem& base = problem.base;
+  const double first = problem.Beside(a, b, type), second = problem.Beside(b, a, type);
+  if (base.gang[U(a)] != 1 || base.gang[U(b)] != 1 || first <= 0.0 || second <= 0.0) return 0.0;
+  return first / base.throughput[base.at(a, type)] + second / base.throughput[base.at(b, type)];
+}
 
 class Fifo final : public Objective {
  public:
@@ -22,6 +33,14 @@ class Fifo final : public Objective {
  private:
   bool aware_;
   QueueInOrder queue_;
+};
+
+class Packed final : public PackedObjective {
+ public:
+  bool Allocate(const PackedProblem& problem, PackedAllocation& x) override {
+    x = PackedFifo(problem, TypesByName(problem.base));
+    return true;
+  }
 };
 
 }  // namespace
@@ -79,6 +98,40 @@ Allocation QueueInOrder::Allocate(const Problem& problem) {
   return x;
 }
 
+PackedAllocation PackedFifo(const PackedProblem& problem, const std::vector<int>& type_order) {
+  const Problem& base = problem.base;
+  PackedAllocation x;
+  x.alone = FifoAllocation(base, type_order);
+  std::vector<int> type_of(base.key.size(), -1);
+  int last = -1;  // behind it nobody was looked at; before it, who is not placed was passed over
+  for (int i = 0; i < base.jobs(); ++i) {
+    for (int j = 0; j < base.types(); ++j) {
+      if (x.alone[base.at(i, j)] > 0.0) type_of[U(i)] = j, last = i;
+    }
+  }
+  std::vector<std::array<int, 3>> pairs;  // first, second, type
+  for (int i = last + 1; i < base.jobs(); ++i) {
+    int best = -1;
+    double best_gain = kLeastGain;
+    for (int k = 0; k <= last; ++k) {
+      if (type_of[U(k)] < 0) continue;  // passed over, or shares already
+      const double gain = Gain(problem, k, i, type_of[U(k)]);
+      if (gain > best_gain) best_gain = gain, best = k;
+    }
+    if (best < 0) break;
+    pairs.push_back({best, i, type_of[U(best)]});
+    x.alone[base.at(best, type_of[U(best)])] = 0.0;
+    type_of[U(best)] = -1;
+  }
+  std::sort(pairs.begin(), pairs.end());
+  x.together.assign(pairs.size() * base.workers.size(), 0.0);
+  for (const auto& [a, b, type] : pairs) {
+    x.together[base.at(static_cast<int>(x.pairs.size()), type)] = 1.0;
+    x.pairs.push_back({a, b});
+  }
+  return x;
+}
+
 ObjectiveInfo FifoObjective() {
   return {.summary = "in order of arrival, each on its fastest type with room; aware=false: on a random one",
           .source = "gavel/SPEC.md §2",
@@ -89,7 +142,9 @@ ObjectiveInfo FifoObjective() {
             return std::make_unique<Fifo>(options.aware);
           },
           .packed_name = "fifo_packed",
-          .make_packed = MakePackedFifo};
+          .make_packed = [](const ObjectiveOptions&, Params&) -> std::unique_ptr<PackedObjective> {
+            return std::make_unique<Packed>();
+          }};
 }
 
 }  // namespace berth::gavel

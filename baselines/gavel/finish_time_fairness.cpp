@@ -12,7 +12,7 @@
 #include "baselines/gavel/newton_ratio.hpp"
 #include "baselines/gavel/objective_list.hpp"
 #include "baselines/gavel/objectives.hpp"
-#include "baselines/gavel/packed_objective.hpp"
+#include "baselines/gavel/packed_objectives.hpp"
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
 
@@ -81,13 +81,75 @@ bool Minimize(const Ratios& ratios, LevelLp& lp, Allocation& best, double& reach
   return true;
 }
 
+// Over combos: the proof above needs of the feasible set of speeds only that it is convex.
+struct PackedRatios {
+  const PackedProblem& problem;
+  const std::vector<double>& alone;  // [m] s, D_i: the finish time alone
+
+  int jobs() const { return problem.base.jobs(); }
+  double Work(int i) const { return problem.base.remaining[U(i)] * problem.base.weight[U(i)]; }
+  double Floor() const {
+    double floor = 0.0;
+    for (int i = 0; i < jobs(); ++i) floor = std::max(floor, problem.base.since[U(i)] / alone[U(i)]);
+    return floor;
+  }
+  double Reached(const PackedAllocation& x) const {
+    const std::vector<double> speed = EffectiveThroughput(problem, x);
+    double worst = 0.0;
+    for (int i = 0; i < jobs(); ++i) {
+      worst = std::max(worst, (problem.base.since[U(i)] + Work(i) / speed[U(i)]) / alone[U(i)]);
+    }
+    return worst;
+  }
+  double Spare(int i, double rho) const { return rho * alone[U(i)] - problem.base.since[U(i)]; }
+  std::vector<double> Scale(double rho) const {
+    std::vector<double> scale(U(jobs()));
+    for (int i = 0; i < jobs(); ++i) scale[U(i)] = Spare(i, rho) / Work(i);
+    return scale;
+  }
+};
+
+bool Minimize(const PackedRatios& ratios, PackedLp& lp, PackedAllocation& best, double& reached) {
+  const std::vector<Combo> combos = UsefulCombos(ratios.problem);
+  best = {IsolatedAllocation(ratios.problem.base), {}, {}};
+  reached = ratios.Reached(best);
+  bool asked = false;
+  PackedLevel answer;
+  const auto solve = [&](double rho, PackedAllocation& x, NewtonStep& step) {
+    asked = true;
+    if (!lp.Maximize(ratios.problem, combos, ratios.Scale(rho), LpMethod::kSimplex, answer)) return false;
+    x = std::move(answer.x);
+    step = {answer.level, answer.price};
+    return true;
+  };
+  if (!NewtonRatio(ratios, solve, best, reached)) return false;
+  if (lp.method() == LpMethod::kSimplex || !asked) return true;
+  // The reference's allocation lies inside the optimal face: once more there, at the ratio just found.
+  if (lp.Maximize(ratios.problem, combos, ratios.Scale(reached), lp.method(), answer)) {
+    const double got = ratios.Reached(answer.x);
+    if (got <= reached * (1.0 + 1e-7)) reached = got, best = std::move(answer.x);
+  }
+  return true;
+}
+
 }  // namespace
 
 bool FinishTimeFairness::Solve(const Problem& problem, LevelLp& lp, Allocation& x, double* rho) {
   const std::vector<double> alone = progress_.Advance(problem);
   double reached = 0.0;
   Allocation best;
-  if (!Minimize({problem, alone}, lp, best, reached)) return false;
+  if (!Minimize(Ratios{problem, alone}, lp, best, reached)) return false;
+  x = std::move(best);
+  if (rho != nullptr) *rho = reached;
+  return true;
+}
+
+bool PackedFinishTimeFairness::Solve(const PackedProblem& problem, PackedLp& lp, PackedAllocation& x,
+                                     double* rho) {
+  const std::vector<double> alone = progress_.Advance(problem.base);
+  double reached = 0.0;
+  PackedAllocation best;
+  if (!Minimize(PackedRatios{problem, alone}, lp, best, reached)) return false;
   x = std::move(best);
   if (rho != nullptr) *rho = reached;
   return true;
@@ -112,6 +174,21 @@ class FinishTimeFairnessPolicy final : public Objective {
   FinishTimeFairness fairness_;
 };
 
+class Packed final : public PackedObjective {
+ public:
+  explicit Packed(const ObjectiveOptions& options) : lp_(options.method, options.lp_time_limit_s) {}
+  bool reads_future() const override { return true; }
+  void Reset(std::uint64_t) override { fairness_.Reset(); }
+  bool Allocate(const PackedProblem& problem, PackedAllocation& x) override {
+    return fairness_.Solve(problem, lp_, x);
+  }
+  const char* failure() const override { return lp_.failure(); }
+
+ private:
+  PackedLp lp_;
+  PackedFinishTimeFairness fairness_;
+};
+
 }  // namespace
 
 ObjectiveInfo FinishTimeFairnessObjective() {
@@ -124,7 +201,9 @@ ObjectiveInfo FinishTimeFairnessObjective() {
             return std::make_unique<FinishTimeFairnessPolicy>(options);
           },
           .packed_name = "finish_time_fairness_packed",
-          .make_packed = MakePackedFinishTimeFairness};
+          .make_packed = [](const ObjectiveOptions& options, Params&) -> std::unique_ptr<PackedObjective> {
+            return std::make_unique<Packed>(options);
+          }};
 }
 
 }  // namespace berth::gavel

@@ -12,7 +12,7 @@
 #include <optional>
 #include <vector>
 
-#include "baselines/gavel/packed_objective.hpp"
+#include "baselines/gavel/objective.hpp"
 #include "env/base/rng.hpp"
 
 namespace berth::gavel {

@@ -2,15 +2,14 @@
 
 #include <algorithm>
 
-#include "baselines/gavel/base_constraints.hpp"
-#include "baselines/gavel/share_embedding.hpp"
+#include "baselines/gavel/share_program.hpp"
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
 
 namespace berth::gavel {
 namespace {
 
-constexpr double kTolerance = 1e-7;  // relative, as in checked_lp.cpp
+constexpr double kTolerance = 1e-7;  // relative, as in lp_check.cpp
 
 // The scale of the level, so that the program's numbers are near 1 whatever the unit of `worth`: no job's
 // level can exceed its best type's worth.

@@ -9,10 +9,10 @@
 
 #include <span>
 
-#include "baselines/checked_lp.hpp"
 #include "baselines/gavel/least_ratio.hpp"
 #include "baselines/gavel/problem.hpp"
 #include "baselines/gavel/share_program.hpp"
+#include "baselines/lp.hpp"
 
 namespace berth::gavel {
 

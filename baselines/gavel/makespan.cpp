@@ -1,10 +1,10 @@
-// Shortest makespan (OSDI 2020 §4.2; gavel/SPEC.md §2, min_total_duration).
+// Shortest makespan (OSDI 2020 §4.2), of jobs alone and of jobs that may share a GPU (§4.4).
 #include <algorithm>
 
 #include "baselines/gavel/makespan_probe.hpp"
 #include "baselines/gavel/objective_list.hpp"
 #include "baselines/gavel/objectives.hpp"
-#include "baselines/gavel/packed_objective.hpp"
+#include "baselines/gavel/packed_objectives.hpp"
 #include "env/base/check.hpp"
 
 namespace berth::gavel {
@@ -123,6 +123,30 @@ bool BisectedMakespan(const Problem& problem, LevelLp& lp, MakespanAnswer& answe
   return true;
 }
 
+bool PackedExactMakespan(const PackedProblem& problem, PackedLp& lp, PackedMakespanAnswer& answer) {
+  std::vector<double> scale;
+  for (double remaining : problem.base.remaining) {
+    BERTH_CHECK(remaining > 0.0, "a job has nothing left to do");
+    scale.push_back(1.0 / remaining);
+  }
+  PackedLevel level;
+  if (!lp.Maximize(problem, UsefulCombos(problem), scale, LpMethod::kSimplex, level)) return false;
+  answer.seconds = 1.0 / level.level;
+  answer.x = std::move(level.x);
+  return true;
+}
+
+bool PackedBisectedMakespan(const PackedProblem& problem, PackedLp& lp, PackedMakespanAnswer& answer) {
+  PackedMakespanAnswer exact;
+  if (!PackedExactMakespan(problem, lp, exact)) return false;
+  answer.seconds = LastFeasible(BisectionSequence(exact.seconds));
+  std::vector<double> least;
+  for (double remaining : problem.base.remaining) least.push_back(remaining / answer.seconds);
+  // The exact optimum is feasible at any longer time too: it stands in should the feasibility problem fail.
+  if (!lp.Reach(problem, UsefulCombos(problem), least, answer.x)) answer.x = std::move(exact.x);
+  return true;
+}
+
 namespace {
 
 class Makespan final : public Objective {
@@ -147,6 +171,25 @@ class Makespan final : public Objective {
   Problem levelled_;
 };
 
+class Packed final : public PackedObjective {
+ public:
+  explicit Packed(const ObjectiveOptions& options)
+      : compat_(options.compat), lp_(options.method, options.lp_time_limit_s) {}
+  bool reads_future() const override { return true; }
+  bool Allocate(const PackedProblem& problem, PackedAllocation& x) override {
+    PackedMakespanAnswer answer;
+    const bool solved =
+        compat_ ? PackedBisectedMakespan(problem, lp_, answer) : PackedExactMakespan(problem, lp_, answer);
+    if (solved) x = std::move(answer.x);
+    return solved;
+  }
+  const char* failure() const override { return lp_.failure(); }
+
+ private:
+  bool compat_;
+  PackedLp lp_;
+};
+
 }  // namespace
 
 ObjectiveInfo MakespanObjective() {
@@ -158,7 +201,9 @@ ObjectiveInfo MakespanObjective() {
             return std::make_unique<Makespan>(options);
           },
           .packed_name = "min_total_duration_packed",
-          .make_packed = MakePackedMakespan};
+          .make_packed = [](const ObjectiveOptions& options, Params&) -> std::unique_ptr<PackedObjective> {
+            return std::make_unique<Packed>(options);
+          }};
 }
 
 }  // namespace berth::gavel

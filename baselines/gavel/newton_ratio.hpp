@@ -1,6 +1,5 @@
 // The search for the least finish-time-fairness ratio, over whatever set of speeds an LP can describe: jobs
-// alone (finish_time_fairness.cpp, where the method is derived) or pairs too
-// (packed_finish_time_fairness.cpp).
+// alone or pairs too (finish_time_fairness.cpp, where the method is derived).
 #pragma once
 
 #include <algorithm>

@@ -1,18 +1,18 @@
-// One objective of the scheduler gavel(...): a source of allocations and the row that describes it. Adding
-// one is one file that defines `ObjectiveInfo XObjective()` and one line in objective_list.hpp.
+// One objective of the scheduler gavel(...): a source of allocations, the same where jobs may share a GPU,
+// and the row that describes it. Adding one is one file that defines `ObjectiveInfo XObjective()` and one
+// line in objective_list.hpp.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <span>
 
+#include "baselines/gavel/combos.hpp"
 #include "baselines/gavel/problem.hpp"
 #include "baselines/lp.hpp"
 #include "env/base/spec.hpp"
 
 namespace berth::gavel {
-
-class PackedObjective;  // packed_objective.hpp
 
 // Thread rule: as Scheduler, one instance serves one simulation at a time.
 class Objective {
@@ -26,6 +26,18 @@ class Objective {
   // back as the row says. REQUIRES: at least one job; jobs keep their key between calls.
   [[nodiscard]] virtual bool Allocate(const Problem& problem, Allocation& x) = 0;
   // Why the last Allocate returned false, for the log.
+  virtual const char* failure() const { return "no answer"; }
+};
+
+// The same over combos, for packed=true.
+class PackedObjective {
+ public:
+  virtual ~PackedObjective() = default;
+  virtual bool reads_future() const { return false; }  // fills Problem::remaining and since
+  virtual void Reset(std::uint64_t seed) { (void)seed; }
+  // False when no solver gives an answer that passes its check; x is then untouched. REQUIRES: at least one
+  // job.
+  [[nodiscard]] virtual bool Allocate(const PackedProblem& problem, PackedAllocation& x) = 0;
   virtual const char* failure() const { return "no answer"; }
 };
 

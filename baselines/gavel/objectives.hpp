@@ -1,5 +1,5 @@
 // Gavel's objectives as functions from a problem to an allocation (Narayanan et al., OSDI 2020, §4; exact
-// statements in gavel/SPEC.md §2). One file an objective. The agnostic forms are the same functions on a
+// statements in gavel/SPEC.md §2). The agnostic forms are the same functions on a
 // problem whose throughputs were levelled (WithUnitThroughput, WithThroughputOf).
 //
 // Each returns false when no solver gives an answer that passes the optimality check; the allocation is then
@@ -9,11 +9,12 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
-#include "baselines/gavel/isolated_progress.hpp"
 #include "baselines/gavel/level_lp.hpp"
 #include "baselines/gavel/problem.hpp"
+#include "baselines/lp.hpp"
 #include "env/base/rng.hpp"
 
 namespace berth::gavel {
@@ -70,5 +71,26 @@ class FinishTimeFairness {
  private:
   IsolatedProgress progress_;
 };
+
+// Most steps per second, or per unit of money:
+// max sum_ij T_ij / price_j x_ij over the base constraints, where `with_deadlines` also
+// T_i . x_i >= remaining_i / left_i for every job with a deadline ahead; if not all of these can be kept,
+// none is (the reference's fall-back). A deadline that has passed asks for nothing.
+class ThroughputSum {
+ public:
+  explicit ThroughputSum(LpMethod method, double time_limit_s = kLpInfinity) : lp_(method, time_limit_s) {}
+
+  // `price` [G] > 0. `feasible` gets whether all deadlines are kept.
+  [[nodiscard]] bool Solve(const Problem& problem, std::span<const double> price, bool with_deadlines,
+                           Allocation& x, bool* feasible = nullptr);
+  const char* failure() const { return lp_.failure(); }
+
+ private:
+  LpStatus SolveWith(const Problem& problem, std::span<const double> value, bool with_deadlines);
+  CheckedLp lp_;
+};
+
+// The types' prices, or all 1 where none is stated. Throws Error where only some are.
+std::vector<double> Prices(const Problem& problem);
 
 }  // namespace berth::gavel

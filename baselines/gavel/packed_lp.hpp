@@ -11,8 +11,8 @@
 
 #include <span>
 
-#include "baselines/checked_lp.hpp"
 #include "baselines/gavel/combos.hpp"
+#include "baselines/lp.hpp"
 
 namespace berth::gavel {
 

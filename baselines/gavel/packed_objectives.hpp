@@ -1,9 +1,10 @@
 // The packed objectives as functions, for schedulers and for checks (gavel/SPEC.md §2-3).
 #pragma once
 
+#include <memory>
 #include <vector>
 
-#include "baselines/gavel/isolated_progress.hpp"
+#include "baselines/gavel/objective.hpp"
 #include "baselines/gavel/objectives.hpp"
 #include "baselines/gavel/packed_lp.hpp"
 
@@ -45,6 +46,7 @@ struct PackedWaterLevels {
   std::vector<double> level;  // [m] net gang / weight at which a job is held
 };
 [[nodiscard]] bool PackedWaterFilling(const PackedProblem& problem, PackedLp& lp, PackedWaterLevels& levels);
+std::unique_ptr<PackedObjective> MakePackedWaterFilling(const ObjectiveOptions& options, Params& params);
 
 // max sum over combos of both members' steps/s over the type's price; deadlines as ThroughputSum.
 [[nodiscard]] bool PackedThroughputPerCost(const PackedProblem& problem, PackedLp& lp,

@@ -3,7 +3,6 @@
 // absolute here.
 #include <algorithm>
 
-#include "baselines/gavel/packed_objective.hpp"
 #include "baselines/gavel/packed_objectives.hpp"
 #include "env/base/index.hpp"
 

@@ -1,8 +1,10 @@
 #include "baselines/gavel/policy_source.hpp"
 
 #include <algorithm>
+#include <cstdio>
 
 #include "env/base/check.hpp"
+#include "env/base/index.hpp"
 
 namespace berth::gavel {
 namespace {
@@ -29,8 +31,7 @@ class InRounds final : public Scheduler {
   RoundMechanism mechanism_;
 };
 
-}  // namespace
-
+// What a policy is asked of these jobs; remaining and since only where it reads the future.
 void DescribeProblem(const ClusterView& view, std::span<const int> jobs, bool reads_future,
                      Problem& problem) {
   problem.Clear();
@@ -63,9 +64,103 @@ void DescribeProblem(const ClusterView& view, std::span<const int> jobs, bool re
   }
 }
 
+}  // namespace
+
 std::unique_ptr<Scheduler> RunInRounds(std::unique_ptr<PolicySource> source,
                                        const MechanismOptions& options) {
   return std::make_unique<InRounds>(std::move(source), options);
+}
+
+void StandIn::Reset(const ClusterView& view) {
+  previous_.assign(U(view.num_jobs()) * U(view.num_types()), 0.0);
+  had_one_.assign(U(view.num_jobs()), 0);
+}
+
+void StandIn::Remember(std::span<const int> jobs, const Allocation& x) {
+  const std::size_t types = jobs.empty() ? 0 : x.size() / jobs.size();
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    had_one_[U(jobs[i])] = 1;
+    std::copy_n(x.begin() + static_cast<std::ptrdiff_t>(i * types), types,
+                previous_.begin() + static_cast<std::ptrdiff_t>(U(jobs[i]) * types));
+  }
+}
+
+void StandIn::Take(const Problem& problem, std::span<const int> jobs, const char* reason, Allocation& x) {
+  if (++count_ == 1) {
+    std::fprintf(stderr, "%s: %s; the %s used (said once)\n", name_.c_str(), reason,
+                 fall_back_ == FallBack::kIsolated ? "isolated split is" : "previous allocation is");
+  }
+  x = IsolatedAllocation(problem);
+  if (fall_back_ == FallBack::kIsolated) return;
+  const std::size_t types = problem.workers.size();
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    if (had_one_[U(jobs[i])] == 0) continue;
+    std::copy_n(previous_.begin() + static_cast<std::ptrdiff_t>(U(jobs[i]) * types), types,
+                x.begin() + static_cast<std::ptrdiff_t>(i * types));
+  }
+}
+
+void PolicyAllocations::Reset(const ClusterView& view) {
+  objective_->Reset(view.seed());
+  stand_in_.Reset(view);
+}
+
+void PolicyAllocations::Allocate(const ClusterView& view, std::span<const int> jobs, Allocation& x) {
+  DescribeProblem(view, jobs, reads_future(), problem_);
+  if (!objective_->Allocate(problem_, x)) stand_in_.Take(problem_, jobs, objective_->failure(), x);
+  stand_in_.Remember(jobs, x);
+}
+
+void PackedAllocations::Reset(const ClusterView& view) {
+  objective_->Reset(view.seed());
+  pairs_ = {};
+  stand_in_.Reset(view);
+}
+
+void PackedAllocations::Allocate(const ClusterView& view, std::span<const int> jobs, Allocation& x) {
+  Describe(view, jobs);
+  if (objective_->Allocate(problem_, answer_)) {
+    pairs_.jobs.clear();
+    for (const auto [a, b] : answer_.pairs) pairs_.jobs.push_back({jobs[U(a)], jobs[U(b)]});
+    pairs_.share = answer_.together;
+  } else {
+    answer_ = {};
+    KeepPairs(view);
+    stand_in_.Take(problem_.base, jobs, objective_->failure(), answer_.alone);
+  }
+  x = answer_.alone;
+  stand_in_.Remember(jobs, x);
+}
+
+void PackedAllocations::Describe(const ClusterView& view, std::span<const int> jobs) {
+  DescribeProblem(view, jobs, reads_future(), problem_.base);
+  problem_.kind.clear();
+  for (int job : jobs) problem_.kind.push_back(view.JobType(job));
+  problem_.beside.assign(jobs.size() * problem_.base.throughput.size(), 0.0);
+  if (!view.has_pairs()) return;
+  const int m = static_cast<int>(jobs.size());
+  for (int i = 0; i < m; ++i) {
+    for (int k = 0; k < m && problem_.base.gang[U(i)] == 1; ++k) {
+      if (k == i || problem_.base.gang[U(k)] != 1) continue;
+      for (int j = 0; j < view.num_types(); ++j) {
+        problem_.beside[problem_.base.at(i * m + k, j)] = view.PairRate(jobs[U(i)], jobs[U(k)], j);
+      }
+    }
+  }
+}
+
+// Those whose two jobs are still here, where what each had stands in.
+void PackedAllocations::KeepPairs(const ClusterView& view) {
+  const std::size_t types = problem_.base.workers.size();
+  std::size_t kept = 0;
+  for (std::size_t p = 0; p < pairs_.jobs.size() && stand_in_.fall_back() == FallBack::kPrevious; ++p) {
+    if (view.IsDone(pairs_.jobs[p][0]) || view.IsDone(pairs_.jobs[p][1])) continue;
+    std::copy_n(pairs_.share.begin() + static_cast<std::ptrdiff_t>(p * types), types,
+                pairs_.share.begin() + static_cast<std::ptrdiff_t>(kept * types));
+    pairs_.jobs[kept++] = pairs_.jobs[p];
+  }
+  pairs_.jobs.resize(kept);
+  pairs_.share.resize(kept * types);
 }
 
 }  // namespace berth::gavel

@@ -1,10 +1,15 @@
-// A policy as the round mechanism's source of allocations, and the scheduler that the two make.
+// An objective as the round mechanism's source of allocations: describes the problem, asks, falls back; and
+// the scheduler that the two make.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
-#include "baselines/gavel/problem.hpp"
+#include "baselines/gavel/objective.hpp"
 #include "baselines/gavel/round_mechanism.hpp"
 #include "env/sim/scheduler.hpp"
 
@@ -16,9 +21,64 @@ class PolicySource : public AllocationSource {
   virtual void Reset(const ClusterView& view) = 0;
 };
 
-// What a policy is asked of these jobs; remaining and since only where it reads the future.
-void DescribeProblem(const ClusterView& view, std::span<const int> jobs, bool reads_future, Problem& problem);
-
 std::unique_ptr<Scheduler> RunInRounds(std::unique_ptr<PolicySource> source, const MechanismOptions& options);
+
+// What stands in where an objective has no answer, as its row says: what each job had, or the isolated split.
+// Counted, and said once on stderr.
+class StandIn {
+ public:
+  StandIn(std::string name, FallBack fall_back) : name_(std::move(name)), fall_back_(fall_back) {}
+  void Reset(const ClusterView& view);
+  void Remember(std::span<const int> jobs, const Allocation& x);
+  void Take(const Problem& problem, std::span<const int> jobs, const char* reason, Allocation& x);
+  FallBack fall_back() const { return fall_back_; }
+  int count() const { return count_; }
+
+ private:
+  std::string name_;  // for people
+  FallBack fall_back_;
+  Allocation previous_;                // [J, G]
+  std::vector<std::uint8_t> had_one_;  // [J]
+  int count_ = 0;
+};
+
+class PolicyAllocations final : public PolicySource {
+ public:
+  PolicyAllocations(std::string name, FallBack fall_back, std::unique_ptr<Objective> objective)
+      : objective_(std::move(objective)), stand_in_(std::move(name), fall_back) {}
+
+  bool reads_future() const override { return objective_->reads_future(); }
+  void Reset(const ClusterView& view) override;
+  void Allocate(const ClusterView& view, std::span<const int> jobs, Allocation& x) override;
+  int fall_backs() const { return stand_in_.count(); }
+
+ private:
+  std::unique_ptr<Objective> objective_;
+  StandIn stand_in_;
+  Problem problem_;
+};
+
+// With pairs: those still here fall back with their jobs.
+class PackedAllocations final : public PolicySource {
+ public:
+  PackedAllocations(std::string name, FallBack fall_back, std::unique_ptr<PackedObjective> objective)
+      : objective_(std::move(objective)), stand_in_(std::move(name), fall_back) {}
+
+  bool reads_future() const override { return objective_->reads_future(); }
+  void Reset(const ClusterView& view) override;
+  void Allocate(const ClusterView& view, std::span<const int> jobs, Allocation& x) override;
+  const PairShares* pairs() const override { return &pairs_; }
+  int fall_backs() const { return stand_in_.count(); }
+
+ private:
+  void Describe(const ClusterView& view, std::span<const int> jobs);
+  void KeepPairs(const ClusterView& view);
+
+  std::unique_ptr<PackedObjective> objective_;
+  StandIn stand_in_;
+  PackedProblem problem_;
+  PackedAllocation answer_;
+  PairShares pairs_;  // by the scenario's job indices
+};
 
 }  // namespace berth::gavel

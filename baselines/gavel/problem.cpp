@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "env/base/check.hpp"
 #include "env/base/index.hpp"
 
 namespace berth::gavel {
@@ -80,6 +81,51 @@ Problem WithThroughputOf(const Problem& problem, int type) {
     for (int j = 0; j < problem.types(); ++j) result.throughput[problem.at(i, j)] = rate;
   }
   return result;
+}
+
+std::vector<double> IsolatedProgress::Advance(const Problem& problem) {
+  const std::vector<double> isolated = EffectiveThroughput(problem, IsolatedAllocation(problem));
+  std::vector<double> alone;
+  for (std::size_t i = 0; i < problem.key.size(); ++i) {
+    const auto key = static_cast<std::size_t>(problem.key[i]);
+    if (key >= memory_.size()) memory_.resize(key + 1);
+    BERTH_CHECK(problem.remaining[i] > 0.0, "job ", key, " has nothing left to do");
+    Memory& memory = memory_[key];
+    if (memory.seen) memory.cumulative += (memory.remaining - problem.remaining[i]) / memory.isolated;
+    memory.remaining = problem.remaining[i];
+    memory.isolated = isolated[i];
+    memory.seen = true;
+    alone.push_back(memory.cumulative + problem.remaining[i] / isolated[i]);
+  }
+  return alone;
+}
+
+void AddShares(const Problem& problem, std::span<const double> cost, LpModel& model,
+               std::span<const double> members) {
+  for (std::size_t k = 0; k < problem.throughput.size(); ++k) {
+    const double its = members.empty() ? 1.0 : members[k / problem.workers.size()];
+    model.AddColumn(cost.empty() ? 0.0 : cost[k], 0.0, kLpInfinity, its);
+  }
+}
+
+void AddBaseRows(const Problem& problem, LpModel& model, std::span<const double> members) {
+  const int m = problem.jobs(), types = problem.types();
+  const auto of = [&members](int i) { return members.empty() ? 1.0 : members[U(i)]; };
+  for (int j = 0; j < types; ++j) {
+    for (int i = 0; i < m; ++i) {
+      model.AddEntry(static_cast<int>(problem.at(i, j)), problem.gang[U(i)] * of(i), of(i));
+    }
+    model.EndRow(-kLpInfinity, problem.workers[U(j)]);
+  }
+  for (int i = 0; i < m; ++i) {
+    for (int j = 0; j < types; ++j) model.AddEntry(static_cast<int>(problem.at(i, j)), 1.0);
+    model.EndRow(-kLpInfinity, 1.0, of(i));
+  }
+}
+
+void TakeShares(const Problem& problem, const LpSolution& solution, Allocation& x) {
+  x.resize(problem.throughput.size());
+  for (std::size_t k = 0; k < x.size(); ++k) x[k] = std::clamp(solution.x[k], 0.0, 1.0);
 }
 
 }  // namespace berth::gavel

@@ -1,11 +1,14 @@
 // What a heterogeneity-aware policy is asked (Narayanan et al., OSDI 2020, §3-4; notation of gavel/SPEC.md
-// §1), and the two allocations that need no solver.
+// §1), the two allocations that need no solver, and the columns and rows
+// that all of Gavel's linear programs share: time shares x_ij and the base constraints.
 #pragma once
 
 #include <cstddef>
 #include <span>
 #include <string>
 #include <vector>
+
+#include "baselines/lp.hpp"
 
 namespace berth::gavel {
 
@@ -63,5 +66,33 @@ Problem WithUnitThroughput(const Problem& problem);
 // Types that all run at the rate of `type` (the reference hard-codes V100); a job that cannot run there is
 // given its fastest type's rate, so that the problem keeps a solution.
 Problem WithThroughputOf(const Problem& problem, int type);
+
+// The denominators of finish-time fairness and what they remember: the time that a job would have taken alone
+// on its isolated share of the cluster, whose size changes with the number of jobs.
+class IsolatedProgress {
+ public:
+  void Reset() { memory_.clear(); }
+  // [m] D_i, s: what the progress up to here is worth on the isolated shares of each call's time, and the
+  // rest on today's. Every job must have steps left.
+  std::vector<double> Advance(const Problem& problem);
+
+ private:
+  struct Memory {             // of a job, by its key
+    double cumulative = 0.0;  // s alone on its isolated share that its progress so far is worth
+    double remaining = 0.0, isolated = 0.0;  // steps and steps/s at the previous call
+    bool seen = false;
+  };
+  std::vector<Memory> memory_;
+};
+
+// Columns x_ij >= 0, in the order of Problem::at, with these costs [m, G] (none: 0). Where a job stands for
+// `members` [m] (none: 1) of a class, shares are those of each.
+void AddShares(const Problem& problem, std::span<const double> cost, LpModel& model,
+               std::span<const double> members = {});
+// Rows sum_i gang_i x_ij <= W_j for every type, then sum_j x_ij <= 1 for every job. The shares are the first
+// columns.
+void AddBaseRows(const Problem& problem, LpModel& model, std::span<const double> members = {});
+// The shares of a solution, clipped to [0, 1].
+void TakeShares(const Problem& problem, const LpSolution& solution, Allocation& x);
 
 }  // namespace berth::gavel

@@ -1,5 +1,3 @@
-#include "baselines/gavel/share_embedding.hpp"
-
 #include <Eigen/Core>
 #include <algorithm>
 #include <array>
@@ -7,6 +5,7 @@
 #include <cmath>
 
 #include "baselines/gavel/lanes.hpp"
+#include "baselines/gavel/share_program.hpp"
 #include "baselines/gavel/share_system.hpp"
 
 namespace berth::gavel {

@@ -1,11 +1,11 @@
-#include "baselines/gavel/throughput.hpp"
-
+// Most steps per second, or per unit of money (OSDI 2020 §4.3), of jobs alone and of jobs that may share a
+// GPU.
 #include <algorithm>
 #include <cmath>
 
-#include "baselines/gavel/base_constraints.hpp"
 #include "baselines/gavel/objective_list.hpp"
-#include "baselines/gavel/packed_objective.hpp"
+#include "baselines/gavel/objectives.hpp"
+#include "baselines/gavel/packed_objectives.hpp"
 #include "env/base/check.hpp"
 
 namespace berth::gavel {
@@ -38,6 +38,25 @@ bool ThroughputSum::Solve(const Problem& problem, std::span<const double> price,
   if (status != LpStatus::kOptimal) return false;
   TakeShares(problem, lp_.solution(), x);
   return true;
+}
+
+bool PackedThroughputPerCost(const PackedProblem& problem, PackedLp& lp, std::span<const double> price,
+                             bool with_deadlines, PackedAllocation& x, bool* feasible) {
+  const Problem& base = problem.base;
+  const std::vector<Combo> combos = UsefulCombos(problem);
+  std::vector<double> value, least;
+  for (const Combo& combo : combos) {
+    value.push_back((combo.rate_first + combo.rate_second) / price[static_cast<std::size_t>(combo.type)]);
+  }
+  for (std::size_t i = 0; with_deadlines && i < base.key.size(); ++i) {
+    const bool ahead = std::isfinite(base.left[i]) && base.left[i] > 0.0;
+    least.push_back(ahead ? base.remaining[i] / base.left[i] : 0.0);
+  }
+  LpStatus status = lp.MaximizeSum(problem, combos, value, least, x);
+  if (feasible != nullptr) *feasible = status == LpStatus::kOptimal;
+  if (status == LpStatus::kInfeasible && with_deadlines)
+    status = lp.MaximizeSum(problem, combos, value, {}, x);
+  return status == LpStatus::kOptimal;
 }
 
 std::vector<double> Prices(const Problem& problem) {
@@ -84,6 +103,25 @@ class MaxThroughputPerCost final : public Objective {
   bool with_deadlines_;
 };
 
+class Packed final : public PackedObjective {
+ public:
+  Packed(const ObjectiveOptions& options, bool with_deadlines)
+      : with_deadlines_(with_deadlines), lp_(options.method, options.lp_time_limit_s) {}
+  bool reads_future() const override { return with_deadlines_; }
+  bool Allocate(const PackedProblem& problem, PackedAllocation& x) override {
+    return PackedThroughputPerCost(problem, lp_, Prices(problem.base), with_deadlines_, x);
+  }
+  const char* failure() const override { return lp_.failure(); }
+
+ private:
+  bool with_deadlines_;
+  PackedLp lp_;
+};
+
+bool ReadKeepsDeadlines(Params& params) {
+  return params.Choice("slo", {"ignore", "keep"}) == 1;
+}
+
 constexpr ParamInfo kPerCostParams[] = {
     {"slo", "ignore",
      "max_throughput_per_cost: ignore | keep: the deadlines bind too, or none does where not all can be "
@@ -112,10 +150,12 @@ ObjectiveInfo MaxThroughputPerCostObjective() {
       .awareness = Awareness::kAwareOnly,
       .params = kPerCostParams,
       .make = [](const ObjectiveOptions& options, Params& params) -> std::unique_ptr<Objective> {
-        return std::make_unique<MaxThroughputPerCost>(options, params.Choice("slo", {"ignore", "keep"}) == 1);
+        return std::make_unique<MaxThroughputPerCost>(options, ReadKeepsDeadlines(params));
       },
       .packed_name = "max_sum_throughput_normalized_by_cost_packed[_SLOs: slo=keep]",
-      .make_packed = MakePackedThroughputPerCost};
+      .make_packed = [](const ObjectiveOptions& options, Params& params) -> std::unique_ptr<PackedObjective> {
+        return std::make_unique<Packed>(options, ReadKeepsDeadlines(params));
+      }};
 }
 
 }  // namespace berth::gavel

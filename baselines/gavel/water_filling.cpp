@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "baselines/gavel/base_constraints.hpp"
 #include "baselines/gavel/objective_list.hpp"
-#include "baselines/gavel/packed_objective.hpp"
+#include "baselines/gavel/packed_objectives.hpp"
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
 

@@ -12,9 +12,9 @@
 
 #include <vector>
 
-#include "baselines/checked_lp.hpp"
 #include "baselines/gavel/job_classes.hpp"
 #include "baselines/gavel/problem.hpp"
+#include "baselines/lp.hpp"
 
 namespace berth::gavel {
 

@@ -6,7 +6,7 @@
 // seed.
 #include <algorithm>
 
-#include "baselines/optimisation/seeded_solver.hpp"
+#include "baselines/optimisation/planned.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/base/index.hpp"
 #include "env/base/portable_math.hpp"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "baselines/optimisation/seeded_solver.hpp"
+#include "baselines/optimisation/planned.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/base/index.hpp"
 

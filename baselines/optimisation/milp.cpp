@@ -1,9 +1,7 @@
-#include "baselines/optimisation/milp.hpp"
-
 #include <algorithm>
 #include <numeric>
 
-#include "baselines/optimisation/type_load.hpp"
+#include "baselines/optimisation/programs.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/base/index.hpp"
 

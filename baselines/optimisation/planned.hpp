@@ -3,9 +3,11 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "baselines/optimisation/instance.hpp"
+#include "env/base/rng.hpp"
 #include "env/base/spec.hpp"
 #include "env/sim/scheduler.hpp"
 
@@ -69,6 +71,25 @@ class Planned final : public Scheduler {
   std::vector<std::vector<int>> queue_;  // [G] jobs in the order in which they are to start
   std::vector<int> repaired_;
   ListSchedule schedule_;
+};
+
+// What solvers that draw have in common: the objective, and draws that come from the scenario's seed.
+class SeededSolver : public Solver {
+ public:
+  explicit SeededSolver(Target target) : target_(target) {}
+  Target target() const override { return target_; }
+  void Reset(std::uint64_t seed) override { stream_.emplace(seed, Purpose::kScheduler); }
+
+ protected:
+  // REQUIRES: Reset before.
+  int Draw(int n) { return static_cast<int>(stream_->Below(static_cast<std::uint32_t>(n))); }  // 0..n-1
+  double Uniform() { return stream_->Uniform(); }
+
+  const Target target_;
+  ListSchedule schedule_;
+
+ private:
+  std::optional<Stream> stream_;
 };
 
 // Reads kHorizonParam and kReportParam.

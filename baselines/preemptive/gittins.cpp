@@ -1,7 +1,7 @@
 // The Gittins index policy on GPUs: whoever is likeliest to end soonest for the service it would take goes
 // first. Blind: it knows how the sizes of jobs are distributed, not the size of any one. With one GPU and
 // jobs that are all there it is the best blind policy for the mean completion time (Gittins 1979).
-#include "baselines/preemptive/learned_services.hpp"
+#include "baselines/preemptive/service_distribution.hpp"
 #include "baselines/ranking.hpp"
 #include "baselines/schedulers.hpp"
 
@@ -11,8 +11,7 @@ namespace {
 constexpr ParamInfo kParams[] = {
     kServicesParam,
     kDeltaParam,
-    {"slice", "360",
-     "s, clocks event and hpc: look again after this long while jobs wait; 0 = only at events"},
+    kSliceParam,
 };
 
 class Gittins final : public Scheduler {
@@ -50,7 +49,7 @@ SchedulerInfo GittinsInfo() {
           kParams,
           [](Params& params) -> std::unique_ptr<Scheduler> {
             const LearnedServices services(params);
-            return std::make_unique<Gittins>(services, params.Number("slice", 0.0, 1e12));
+            return std::make_unique<Gittins>(services, ReadSlice(params));
           },
           /*claims=*/{.types = true}};
 }

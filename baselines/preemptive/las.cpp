@@ -16,8 +16,7 @@ namespace {
 
 constexpr ParamInfo kParams[] = {
     {"quantum", "3600", "GPU-seconds that count as equal service, in arrival order; 0 = none"},
-    {"slice", "360",
-     "s, clocks event and hpc: look again after this long while jobs wait; 0 = only at events"},
+    kSliceParam,
 };
 
 class Las final : public Scheduler {
@@ -85,7 +84,7 @@ SchedulerInfo LasInfo() {
           kParams,
           [](Params& params) -> std::unique_ptr<Scheduler> {
             const double quantum = params.Number("quantum", 0.0, 1e12);
-            return std::make_unique<Las>(quantum, params.Number("slice", 0.0, 1e12));
+            return std::make_unique<Las>(quantum, ReadSlice(params));
           },
           /*claims=*/{.types = true}};
 }

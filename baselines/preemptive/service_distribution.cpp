@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "env/base/check.hpp"
-#include "env/base/spec.hpp"
 
 namespace berth {
 
@@ -41,6 +40,24 @@ double ServiceDistribution::GittinsIndex(double attained, double delta) const {
   }
   if (delta > 0.0 && ended > 0.0) best = ended / (served + (left - ended) * delta);
   return best;
+}
+
+LearnedServices::LearnedServices(Params& params) {
+  const std::string services = params.Text(kServicesParam.name);
+  learns_ = services == "learned";
+  if (!learns_)
+    given_ = ServiceDistribution::Parse(services, "parameter 'services' (learned, or 600:600:7200)");
+  delta_ = params.Number(kDeltaParam.name, 0.0, 1e15);
+  now_ = given_;
+}
+
+void LearnedServices::Reset() {
+  now_ = given_;
+}
+
+void LearnedServices::Learn(const ClusterView& view) {
+  if (!learns_) return;
+  for (int job : view.completed()) now_.Add(AttainedGpuSeconds(view, job));
 }
 
 }  // namespace berth

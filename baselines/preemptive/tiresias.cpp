@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "baselines/preemptive/learned_services.hpp"
+#include "baselines/preemptive/service_distribution.hpp"
 #include "baselines/ranking.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/base/check.hpp"

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "baselines/preemptive/pair_features.hpp"
+#include "baselines/ranking.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/sim/plan.hpp"
 
@@ -51,8 +52,7 @@ constexpr ParamInfo kAttained[] = {
     {"contrast_load", "0.2986", kHelp[7]},
     {"age", "-2.815", kHelp[8]},
     {"stay", "-0.2078", kHelp[9]},
-    {"slice", "360",
-     "s, clocks event and hpc: look again after this long while jobs wait; 0 = only at events"},
+    kSliceParam,
 };
 
 // Scores count in multiples of this: logarithms of equal products differ by their rounding.
@@ -149,7 +149,7 @@ SchedulerInfo TunedBlindInfo() {
       kAttained,
       [](Params& params) -> std::unique_ptr<Scheduler> {
         const PairValues weights = Weights(params);
-        return std::make_unique<Tuned>(weights, /*blind=*/true, params.Number("slice", 0.0, 1e12));
+        return std::make_unique<Tuned>(weights, /*blind=*/true, ReadSlice(params));
       },
       /*claims=*/{.types = true}};
 }

@@ -1,6 +1,7 @@
 // An order of the queue: the first of the four pieces that a queue rule is composed of (order, placement,
-// backfilling, preemption). Adding one is a file in orders/ with `OrderInfo XOrder()` and a line in the
-// table; `queue(order=x)` knows it then, and a row of its own is one line (named_rule.hpp).
+// backfilling, preemption). Adding one is `OrderInfo XOrder()`, in order.cpp or published_orders.cpp, and a
+// line in the table; `queue(order=x)` knows it then, and a row of its own is one line (queue_rule.hpp:
+// NamedRule).
 #pragma once
 
 #include <functional>

@@ -54,18 +54,40 @@ inline constexpr ParamInfo kReserveParam = {
 inline constexpr ParamInfo kQueueLimitParam = {
     "queue_limit", "none",
     "most jobs that wait, from 0: an arrival that finds as many is rejected; none = no limit"};
-inline constexpr ParamInfo kPublishedBugParam = {
-    "published_bug", "false",
-    "true: the score as RLScheduler's code has it, with -(1 + arrival) for the wait"};
 // What every score rule takes.
 inline constexpr ParamInfo kQueueParams[] = {kPlaceParam, kOvertakeParam, kSemanticsParam, kBackfillParam};
 
-// Reads kQueueParams, the placement under the name `place`.
-QueueRuleOptions ReadQueueParams(Params& params, const char* place = kPlaceParam.name);
+// Reads kQueueParams; the second form has the placement under the name `place`.
+QueueRuleOptions ReadQueueParams(Params& params);
+QueueRuleOptions ReadQueueParams(Params& params, const char* place);
+bool ReadReserveByStart(Params& params);  // kReserveParam
 int ReadQueueLimit(Params& params);
 
 // The pieces put together. Throws Error where two of them contradict each other, naming both.
 std::unique_ptr<Scheduler> MakeQueue(const ScoreRule& rule, const QueueRuleOptions& options);
+
+// The row of an order by its name: `sjf(...)` is `queue(order=sjf,...)`. `kRead` makes the options of
+// `params`.
+template <OrderInfo (*kOrder)(), QueueRuleOptions (*kRead)(Params&) = ReadQueueParams>
+SchedulerInfo NamedRule(std::span<const ParamInfo> params = kQueueParams) {
+  const OrderInfo order = kOrder();
+  return {order.name,
+          order.summary,
+          order.source,
+          "",
+          order.knowledge,
+          /*preemptive=*/false,
+          params,
+          [](Params& given) { return MakeQueue(kOrder().rule(), kRead(given)); },
+          order.claims};
+}
+
+// What preemption=order runs: a queue rule that stops running jobs for those before them in its order
+// (preemptive resume). It plans anew from an empty cluster at every decision. A running job stays on its type
+// while there is room for it: it is stopped or moved only by jobs before it, or by earlier ones of its score
+// that it overtook. Where nobody may overtake, a job that does not fit keeps those behind it from starting,
+// not from running on. Every decision scores and sorts all jobs that are there.
+std::unique_ptr<Scheduler> MakePreemptiveQueue(const ScoreRule& rule, TypeChoice place, bool overtake);
 
 // Non-preemptive. Allocates only until its arrays have grown to the longest queue.
 class QueueRule final : public Scheduler {

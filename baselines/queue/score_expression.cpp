@@ -13,25 +13,41 @@
 namespace berth {
 namespace {
 
-constexpr ScoreVariable kVariables[] = {
-    {"wait", "seconds since its arrival",
-     [](const ClusterView& view, int job) { return view.now() - view.Arrival(job); }, Knowledge::kNone, true},
-    {"arrival", "seconds from the scenario's origin",
-     [](const ClusterView& view, int job) { return view.Arrival(job); }, Knowledge::kNone, false},
-    {"request", "seconds that its user requested, or what remains on its fastest type", RequestedSeconds,
-     Knowledge::kEstimate, false},
-    {"remaining", "seconds that remain on its fastest type",
+struct Variable {
+  const char* name;
+  double (*value)(const ClusterView& view, int job);
+  Knowledge knowledge;
+  bool moves;
+};
+constexpr Variable kVariables[] = {
+    // seconds since its arrival
+    {"wait", [](const ClusterView& view, int job) { return view.now() - view.Arrival(job); },
+     Knowledge::kNone, true},
+    // seconds from the scenario's origin
+    {"arrival", [](const ClusterView& view, int job) { return view.Arrival(job); }, Knowledge::kNone, false},
+    // seconds that its user requested, or what remains on its fastest type
+    {"request", RequestedSeconds, Knowledge::kEstimate, false},
+    // seconds that remain on its fastest type
+    {"remaining",
      [](const ClusterView& view, int job) { return view.RemainingSteps(job) / view.BestRate(job); },
      Knowledge::kEstimate, false},
-    {"gang", "GPUs", [](const ClusterView& view, int job) { return double{1} * view.Gang(job); },
-     Knowledge::kNone, false},
-    {"weight", "its weight, 1 unless given",
-     [](const ClusterView& view, int job) { return view.Weight(job); }, Knowledge::kNone, false},
-    {"deadline", "seconds from the scenario's origin, infinite where there is none",
-     [](const ClusterView& view, int job) { return view.Deadline(job); }, Knowledge::kNone, false},
-    {"now", "seconds from the scenario's origin", [](const ClusterView& view, int) { return view.now(); },
-     Knowledge::kNone, true},
+    // GPUs
+    {"gang", [](const ClusterView& view, int job) { return double{1} * view.Gang(job); }, Knowledge::kNone,
+     false},
+    // its weight, 1 unless given
+    {"weight", [](const ClusterView& view, int job) { return view.Weight(job); }, Knowledge::kNone, false},
+    // seconds from the scenario's origin, infinite where there is none
+    {"deadline", [](const ClusterView& view, int job) { return view.Deadline(job); }, Knowledge::kNone,
+     false},
+    // seconds from the scenario's origin
+    {"now", [](const ClusterView& view, int) { return view.now(); }, Knowledge::kNone, true},
 };
+
+std::string List(const auto& table) {
+  std::string list;
+  for (const auto& row : table) list += (list.empty() ? "" : ", ") + std::string(row.name);
+  return list;
+}
 
 struct Function {
   const char* name;
@@ -64,7 +80,7 @@ constexpr Function kPower = {"^", 2, Power};
 // One step of the expression in postfix order: exactly one of the three.
 struct Step {
   double number = 0.0;
-  const ScoreVariable* variable = nullptr;
+  const Variable* variable = nullptr;
   const Function* function = nullptr;
 };
 constexpr int kDeepest = 64;  // values on the stack, and nested parentheses
@@ -176,7 +192,7 @@ class Parser {
     while (end < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[end])) || text_[end] == '_'))
       ++end;
     const std::string name(text_.substr(at_, end - at_));
-    for (const ScoreVariable& variable : kVariables) {
+    for (const Variable& variable : kVariables) {
       if (name != variable.name) continue;
       at_ = end;
       return Push({0.0, &variable, nullptr});
@@ -185,9 +201,9 @@ class Parser {
       if (name == function.name) return Call(function, end);
     }
     std::vector<std::string> known;
-    for (const ScoreVariable& variable : kVariables) known.emplace_back(variable.name);
+    for (const Variable& variable : kVariables) known.emplace_back(variable.name);
     for (const Function& function : kFunctions) known.emplace_back(function.name);
-    throw Fail(Join("one of ", ScoreVariableNames(), " or a function (", ScoreFunctionNames(), ")"),
+    throw Fail(Join("one of ", List(kVariables), " or a function (", List(kFunctions), ")"),
                Join("'", name, "'", DidYouMean(name, known)));
   }
   void Call(const Function& function, std::size_t end) {
@@ -209,23 +225,7 @@ class Parser {
   std::vector<Step> steps_;
 };
 
-std::string List(const auto& table) {
-  std::string list;
-  for (const auto& row : table) list += (list.empty() ? "" : ", ") + std::string(row.name);
-  return list;
-}
-
 }  // namespace
-
-std::span<const ScoreVariable> ScoreVariables() {
-  return kVariables;
-}
-std::string ScoreVariableNames() {
-  return List(kVariables);
-}
-std::string ScoreFunctionNames() {
-  return List(kFunctions);
-}
 
 ScoreRule ParseScore(std::string_view text) {
   const bool quoted = text.size() >= 2 && text.front() == '"' && text.back() == '"';

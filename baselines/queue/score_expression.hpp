@@ -4,29 +4,16 @@
 //   sign    = - sign | power                   power   = atom [ ^ sign ]
 //   atom    = number | variable | function ( sum {, sum} ) | ( sum )
 //
-// Variables and functions: ScoreVariables() and ScoreFunctions(). A whole power up to 16 is a product, so a
+// Variables and functions: the tables in score_expression.cpp. A whole power up to 16 is a product, so a
 // cube has the bits of x*x*x; any other power is that of env/base/portable_math.hpp. Where the value is not a
 // number (0/0, the root of a negative one) the job comes last.
 #pragma once
 
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "baselines/queue/order.hpp"
 
 namespace berth {
-
-struct ScoreVariable {
-  const char* name;
-  const char* meaning;
-  double (*value)(const ClusterView& view, int job);
-  Knowledge knowledge;
-  bool moves;
-};
-std::span<const ScoreVariable> ScoreVariables();
-std::string ScoreVariableNames();  // "wait, request, ..."
-std::string ScoreFunctionNames();  // "min, max, ..."
 
 // Throws Error: "score '(wait': column 6: expected ')', found the end".
 ScoreRule ParseScore(std::string_view text);

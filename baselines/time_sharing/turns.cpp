@@ -1,16 +1,53 @@
-#include "baselines/time_sharing/turns.hpp"
-
+// Jobs take turns of a quantum: those that had least, by a key that is charged when a turn ends, go first,
+// and among equals those whose last turn is longest ago. With all keys equal this is round robin; with
+// service over weight as the key it is stride scheduling.
+//
+// A plan starts from an empty cluster, so a gang that waits comes to the front as others end their turns, and
+// then takes its GPUs whoever is in the middle of a turn: nobody waits for ever. What a stop or a move costs
+// (env: Costs) is added to the turn that pays it: a quantum is a quantum of work.
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <vector>
 
 #include "baselines/ranking.hpp"
+#include "baselines/schedulers.hpp"
 
 namespace berth {
 namespace {
 
+constexpr ParamInfo kParams[] = {{"quantum", "360",
+                                  "s on GPUs that a job has before others that wait come first; "
+                                  "clocks with rounds look at it at boundaries only"}};
 constexpr double kRounding = 1e-9;  // of a quantum: a wake-up may come a rounding error early
 
-}  // namespace
+// O(n log n) a decision for n jobs in system; a decision a turn while jobs wait.
+class Turns final : public Scheduler {
+ public:
+  // Charged: a turn's GPU-seconds over the job's weight are added to its key.
+  Turns(double quantum_s, bool charged) : quantum_(quantum_s), charged_(charged) {}
+  Knowledge knowledge() const override { return Knowledge::kBlind; }
+  void Reset(const ClusterView& view) override;
+  void Decide(const ClusterView& view, Decision& decision) override;
+
+ private:
+  struct Turn {
+    double key = 0.0;
+    std::int64_t since = -1;  // when it queued up, counted; -1 = not seen yet
+    double begin = 0.0;       // attained seconds when the turn began
+    double costs = 0.0;       // s of stops and moves that it pays for
+  };
+  Turn& Of(int job) { return turn_[static_cast<std::size_t>(job)]; }
+  void Admit(const ClusterView& view);
+  void EndTurns(const ClusterView& view);
+
+  double quantum_;
+  bool charged_;
+  std::int64_t queued_ = 0;
+  std::vector<Turn> turn_;  // [J]
+  std::vector<int> order_;
+  Plan plan_;
+};
 
 void Turns::Reset(const ClusterView& view) {
   turn_.assign(static_cast<std::size_t>(view.num_jobs()), {});
@@ -66,6 +103,41 @@ void Turns::Decide(const ClusterView& view, Decision& decision) {
   if (plan_.placed().size() < order_.size()) {
     decision.wake_at = std::max(view.now() + soonest, std::nextafter(view.now(), kNever));
   }
+}
+
+template <bool kCharged>
+std::unique_ptr<Scheduler> MakeTurns(Params& params) {
+  return std::make_unique<Turns>(params.Number("quantum", 1e-3, 1e12), kCharged);
+}
+
+}  // namespace
+
+// Every job has a quantum in turn. Processor sharing is its limit for short quanta.
+SchedulerInfo RoundRobinInfo() {
+  return {"round_robin",
+          "preemptive: every job has a quantum in turn, on the fastest type with room; O(n log n)",
+          "Kleinrock 1964; processor sharing in the limit, Kleinrock 1967",
+          "",
+          Knowledge::kBlind,
+          /*preemptive=*/true,
+          kParams,
+          MakeTurns<false>,
+          /*claims=*/{.types = true}};
+}
+
+// Weighted time slicing by stride scheduling: GPU-seconds in proportion to weights, within a quantum. The
+// deterministic form of lottery scheduling (Waldspurger & Weihl 1994).
+SchedulerInfo WeightedRoundRobinInfo() {
+  return {
+      "weighted_round_robin",
+      "preemptive stride scheduling: GPU-seconds in proportion to weights, a quantum at a time; O(n log n)",
+      "Waldspurger & Weihl, stride scheduling, MIT/LCS/TM-528, 1995",
+      "",
+      Knowledge::kBlind,
+      /*preemptive=*/true,
+      kParams,
+      MakeTurns<true>,
+      /*claims=*/{.types = true}};
 }
 
 }  // namespace berth

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "agents/learner/agent.hpp"
-#include "agents/tasks/cart_pole.hpp"
+#include "agents/tasks/classic_control.hpp"
 
 namespace berth {
 

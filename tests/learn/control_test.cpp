@@ -2,8 +2,7 @@
 // trained agents over evaluation episodes, and CleanRL's over training.
 #include <algorithm>
 
-#include "agents/tasks/acrobot.hpp"
-#include "agents/tasks/mountain_car.hpp"
+#include "agents/tasks/classic_control.hpp"
 #include "tests/catch.hpp"
 #include "tests/learn/cartpole.hpp"
 #include "tests/learn/wrapped_env.hpp"

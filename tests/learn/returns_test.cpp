@@ -13,7 +13,7 @@
 #include "agents/learner/return_normalizer.hpp"
 #include "agents/nn/adam.hpp"
 #include "agents/nn/masked_categorical.hpp"
-#include "agents/train/event_writer.hpp"
+#include "agents/train/progress_log.hpp"
 #include "env/base/check.hpp"
 #include "tests/catch.hpp"
 

@@ -6,7 +6,7 @@
 #include "env/base/spec.hpp"
 #include "tools/bench/bench_rows.hpp"
 #include "tools/bench/golden_suite.hpp"
-#include "tools/bench/machine.hpp"
+#include "tools/bench/measure.hpp"
 #include "tools/bench/optimality.hpp"
 #include "tools/bench/peers.hpp"
 #include "tools/bench/runner.hpp"

@@ -2,6 +2,8 @@
 // does not end takes nothing down with it.
 #pragma once
 
+#include <sys/types.h>
+
 #include <functional>
 #include <string>
 #include <utility>
@@ -24,5 +26,18 @@ ChildResult RunInChild(const std::function<std::string()>& work, double limit_s)
 // error goes where ours goes, or nowhere if `quiet`. `environment`: set beside ours.
 ChildResult RunCommand(const std::vector<std::string>& argv, double limit_s, bool quiet,
                        const std::vector<std::pair<std::string, std::string>>& environment = {});
+
+// Busy neighbours: processes of ours that only burn CPU time, until the destructor ends them.
+class BusyNeighbours {
+ public:
+  explicit BusyNeighbours(int count);
+  ~BusyNeighbours();
+  BusyNeighbours(const BusyNeighbours&) = delete;
+  BusyNeighbours& operator=(const BusyNeighbours&) = delete;
+  double CpuSeconds() const;  // of all of them together, so far
+
+ private:
+  std::vector<pid_t> pids_;
+};
 
 }  // namespace berth::bench

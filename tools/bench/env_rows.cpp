@@ -4,8 +4,8 @@
 #include "data/workloads.hpp"
 #include "env/gym/vec_env.hpp"
 #include "tools/bench/bench_rows.hpp"
-#include "tools/bench/env_work.hpp"
 #include "tools/bench/measure.hpp"
+#include "tools/bench/work.hpp"
 
 namespace berth::bench {
 namespace {

@@ -1,10 +1,14 @@
 #include "tools/bench/measure.hpp"
 
+#include <sys/utsname.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <string>
+#include <thread>
 
 #include "env/base/check.hpp"
 #include "env/sim/metrics.hpp"
@@ -72,22 +76,40 @@ std::vector<double> RatesPerCpuSecond(double seconds, int repeats,
   return rates;
 }
 
-std::vector<double> CpuSecondsOf(int repeats, const std::function<void()>& work) {
-  std::vector<double> seconds;
-  for (int repeat = 0; repeat < repeats; ++repeat) {
-    const double begin = CpuSeconds();
-    work();
-    seconds.push_back(CpuSeconds() - begin);
-  }
-  return seconds;
-}
-
 std::string TwoThreadsNote(double cores_given, double overhead) {
   if (cores_given >= 1.9) return "";
   return Join("the two threads had ", Fixed(cores_given, 2),
               " cores: the machine was busy with other work, so the wall time says little; CPU time of two "
               "threads over one ",
               Fixed(overhead, 2));
+}
+
+namespace {
+
+std::string CpuName() {
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);) {
+    if (line.rfind("model name", 0) == 0 && line.find(": ") != std::string::npos)
+      return line.substr(line.find(": ") + 2);
+  }
+  return "unknown";
+}
+
+}  // namespace
+
+Json MachineJson() {
+  utsname name{};
+  uname(&name);
+  double load[1] = {0.0};
+  if (getloadavg(load, 1) != 1) load[0] = 0.0;
+  return {{"cpu", CpuName()},
+          {"cores", std::thread::hardware_concurrency()},
+          {"memory_bytes",
+           static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE))},
+          {"kernel", std::string(name.sysname) + " " + name.release},
+          {"compiler", "g++ " __VERSION__},
+          {"load_1min", load[0]},  // before the first row: others' work
+          {"host", name.nodename}};
 }
 
 }  // namespace berth::bench

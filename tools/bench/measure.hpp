@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "tools/json.hpp"
+
 namespace berth::bench {
 
 double CpuSeconds();       // user and system time of this process so far, all threads, those that ended too
@@ -26,11 +28,12 @@ Spread SpreadOf(std::span<const double> values);  // REQUIRES: not empty
 // CPU-second, one value a repeat. One call comes before, untimed.
 std::vector<double> RatesPerCpuSecond(double seconds, int repeats, const std::function<std::int64_t()>& work);
 
-// CPU-seconds of each of `repeats` calls.
-std::vector<double> CpuSecondsOf(int repeats, const std::function<void()>& work);
-
 // Of a measurement of two threads by wall time: "" when they had two cores, else that the figure says little.
 // overhead: CPU time of two threads over that of one, for the same work, which stands all the same.
 std::string TwoThreadsNote(double cores_given, double overhead);
+
+// What a figure was measured on. // Keys: cpu, cores, memory_bytes, kernel, compiler, build_type, load_1min,
+// host.
+Json MachineJson();
 
 }  // namespace berth::bench

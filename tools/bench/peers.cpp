@@ -1,23 +1,88 @@
 #include "tools/bench/peers.hpp"
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <iterator>
+#include <span>
 #include <sstream>
+#include <string>
+#include <vector>
 
-#include "tools/bench/bench_row.hpp"
+#include "agents/tasks/classic_control.hpp"
+#include "env/base/check.hpp"
+#include "tools/bench/bench_rows.hpp"
 #include "tools/bench/child.hpp"
-#include "tools/bench/choose.hpp"
-#include "tools/bench/peer_environments.hpp"
+#include "tools/bench/measure.hpp"
 #include "tools/bench/runner.hpp"
 #include "tools/bench/train_work.hpp"
+#include "tools/bench/work.hpp"
 #include "tools/output_file.hpp"
 #include "tools/progress.hpp"
 #include "tools/table.hpp"
 
 namespace berth::bench {
 namespace {
+
+// Environments alone, without a learner, beside the programs that step those of other libraries.
+struct PeerEnvironment {
+  const char* name;
+  const char* what;
+  const char* unit;     // of both sides
+  const char* program;  // in the folder of the peers' programs
+  double (*ours)(int repeat);
+  double (*theirs)(const std::string& output);  // of the program; throws Error where it holds no figure
+};
+
+constexpr double kSeconds = 2.0;  // of one repeat, as bench_envpool.py
+
+// Every number that stands behind `key`.
+std::vector<double> NumbersAfter(const std::string& output, const std::string& key) {
+  std::vector<double> numbers;
+  for (std::size_t at = output.find(key); at != std::string::npos; at = output.find(key, at + 1))
+    numbers.push_back(std::strtod(output.c_str() + at + key.size(), nullptr));
+  if (numbers.empty()) throw Error(Join("expected a line with '", key, "', found '", output, "'"));
+  return numbers;
+}
+
+// EnvPool states wall time alone, so ours is by wall time too.
+double StepCartPole(int repeat) {
+  CartPole env(/*num_envs=*/64, /*gamma=*/0.99, static_cast<std::uint64_t>(repeat));
+  RandomActor actor(env);
+  actor.Step(1000);
+  std::int64_t steps = 0;
+  const double begin = WallSeconds();
+  while (WallSeconds() < begin + kSeconds) steps += actor.Step(1000);
+  return static_cast<double>(steps) / (WallSeconds() - begin);
+}
+
+double EnvPoolRate(const std::string& output) {
+  const std::size_t at = output.find("num_envs=64 batch=64 threads=1:");
+  if (at == std::string::npos)
+    throw Error(Join("expected a line 'num_envs=64 batch=64 threads=1: ...', found '", output, "'"));
+  return NumbersAfter(output.substr(at), "median ").front();
+}
+
+double StepCluster(int) {
+  const auto env = DefaultEnv(/*num_envs=*/256, /*threads=*/1);
+  RandomActor actor(*env);
+  return RatesPerCpuSecond(kSeconds, 1, [&] { return actor.Step(64); }).front();
+}
+
+double JumanjiRate(const std::string& output) {
+  return SpreadOf(NumbersAfter(output, "'steps_per_cpu_s': ")).median;
+}
+
+constexpr PeerEnvironment kEnvironments[] = {
+    {"env_cartpole", "CartPole-v1 alone, 64 environments on one thread, wall time: EnvPool", "steps/s",
+     "bench_envpool.py", StepCartPole, EnvPoolRate},
+    {"env_scheduling",
+     "256 scheduling environments alone, random legal actions: ours on the default workload with Q=32, "
+     "Jumanji's "
+     "JobShop on 20 jobs and 10 machines",
+     "steps/CPU-s", "bench_jumanji.py", StepCluster, JumanjiRate},
+};
 
 constexpr const char* kTrainer = "bench_sb3.py";
 constexpr double kInstallLimit = 3600.0, kRunLimit = 1800.0;  // s of wall time
@@ -104,7 +169,7 @@ std::vector<PeerCase> AllCases(const PeersSetup& setup) {
                      },
                      [&of, &setup, steps](int repeat) { return TrainTheirs(setup, of, steps, repeat); }});
   }
-  for (const PeerEnvironment& of : PeerEnvironments()) {
+  for (const PeerEnvironment& of : kEnvironments) {
     cases.push_back({of.name, of.what, of.unit, of.program, /*target=*/0.0, of.ours,
                      [&of, &setup](int) { return of.theirs(RunPeer(setup, of.program, {})); }});
   }

@@ -5,8 +5,8 @@
 #include "env/gym/batch_env.hpp"
 #include "tools/bench/bench_rows.hpp"
 #include "tools/bench/child.hpp"
-#include "tools/bench/env_work.hpp"
 #include "tools/bench/measure.hpp"
+#include "tools/bench/work.hpp"
 
 namespace berth::bench {
 namespace {

@@ -6,7 +6,7 @@
 #include "data/workloads.hpp"
 #include "tools/bench/bench_rows.hpp"
 #include "tools/bench/measure.hpp"
-#include "tools/bench/simulation_work.hpp"
+#include "tools/bench/work.hpp"
 
 namespace berth::bench {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/bench/bench_row.hpp"
+#include "tools/bench/bench_rows.hpp"
 
 namespace berth::bench {
 

@@ -5,7 +5,7 @@
 #include "env/sim/metrics.hpp"
 #include "tools/bench/bench_rows.hpp"
 #include "tools/bench/measure.hpp"
-#include "tools/bench/simulation_work.hpp"
+#include "tools/bench/work.hpp"
 #include "tools/results.hpp"
 #include "tools/scenario_options.hpp"
 

@@ -2,7 +2,7 @@
 #include "baselines/gavel/objective_list.hpp"
 #include "tools/bench/bench_rows.hpp"
 #include "tools/bench/measure.hpp"
-#include "tools/bench/solve_work.hpp"
+#include "tools/bench/work.hpp"
 
 namespace berth::bench {
 namespace {

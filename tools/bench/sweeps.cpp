@@ -4,11 +4,9 @@
 #include <thread>
 
 #include "env/base/rng.hpp"
-#include "tools/bench/env_work.hpp"
 #include "tools/bench/measure.hpp"
-#include "tools/bench/simulation_work.hpp"
-#include "tools/bench/solve_work.hpp"
 #include "tools/bench/train_work.hpp"
+#include "tools/bench/work.hpp"
 
 namespace berth::bench {
 namespace {

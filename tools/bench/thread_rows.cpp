@@ -2,9 +2,8 @@
 #include <thread>
 
 #include "tools/bench/bench_rows.hpp"
-#include "tools/bench/env_work.hpp"
 #include "tools/bench/measure.hpp"
-#include "tools/bench/simulation_work.hpp"
+#include "tools/bench/work.hpp"
 
 namespace berth::bench {
 namespace {

@@ -4,10 +4,10 @@
 #include <vector>
 
 #include "tools/bench/bench_rows.hpp"
-#include "tools/bench/env_work.hpp"
+#include "tools/bench/child.hpp"
 #include "tools/bench/measure.hpp"
-#include "tools/bench/neighbours.hpp"
 #include "tools/bench/train_work.hpp"
+#include "tools/bench/work.hpp"
 
 namespace berth::bench {
 namespace {

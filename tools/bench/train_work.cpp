@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "tools/bench/bench_row.hpp"
+#include "tools/bench/bench_rows.hpp"
 #include "tools/learn_library.hpp"
 
 namespace berth::bench {

@@ -1,6 +1,4 @@
 // Cost with and without SLOs (Narayanan et al., OSDI 2020, §7.3): GPU-hours at the scenario's price table.
-#include "tools/reproduce/gavel_cost.hpp"
-
 #include <array>
 #include <cmath>
 #include <limits>
@@ -10,6 +8,7 @@
 #include "data/workload_list.hpp"
 #include "data/workloads.hpp"
 #include "env/base/rng.hpp"
+#include "tools/reproduce/gavel_headline.hpp"
 #include "tools/scenario_options.hpp"
 #include "tools/table.hpp"
 

@@ -8,6 +8,7 @@
 
 #include "env/base/check.hpp"
 #include "tools/reproduce/gavel_golden_checks.hpp"
+#include "tools/reproduce/page.hpp"
 #include "tools/table.hpp"
 
 namespace berth {
@@ -20,12 +21,6 @@ const GoldenPolicy* Find(const std::string& name) {
     }
   }
   return nullptr;
-}
-
-std::string Scientific(double value) {
-  char text[32];
-  std::snprintf(text, sizeof(text), "%.1e", value);
-  return text;
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "baselines/gavel/objectives.hpp"
-#include "baselines/gavel/throughput.hpp"
 #include "tools/reproduce/gavel_golden_checks.hpp"
 
 namespace berth {

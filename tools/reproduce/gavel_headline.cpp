@@ -1,11 +1,11 @@
 // The published claims beside what we measured (Narayanan et al., OSDI 2020, abstract and §7).
+#include "tools/reproduce/gavel_headline.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "tools/reproduce/gavel_cost.hpp"
 #include "tools/reproduce/gavel_load.hpp"
-#include "tools/reproduce/gavel_makespan.hpp"
 #include "tools/table.hpp"
 
 namespace berth {

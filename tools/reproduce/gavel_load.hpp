@@ -3,13 +3,27 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "tools/reproduce/gavel_curve.hpp"
 #include "tools/reproduce/gavel_workloads.hpp"
 
 namespace berth {
+
+struct LoadPoint {
+  double rate;   // jobs/h
+  double jct_h;  // mean
+};
+
+// The largest rate at which the mean JCT stays under twice that of the lowest rate, linear between the two
+// points that enclose it. Where no point reaches twice, the highest rate, and `reached` is false: a lower
+// bound.
+struct SustainedLoad {
+  double rate = 0.0;
+  bool reached = false;
+};
+SustainedLoad Sustained(std::span<const LoadPoint> ascending);  // at least one point
 
 // Published mean JCTs from `from` to `to` jobs/h; read off figures by eye, +-2 h, so often a range.
 struct PublishedJct {

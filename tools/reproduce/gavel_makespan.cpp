@@ -1,10 +1,9 @@
 // Makespan of static multi-GPU workloads (Narayanan et al., OSDI 2020, §7.3; values printed in the artefact's
 // makespan.ipynb, seed 1).
-#include "tools/reproduce/gavel_makespan.hpp"
-
 #include <cmath>
 
 #include "tools/reproduce/gavel_experiments.hpp"
+#include "tools/reproduce/gavel_headline.hpp"
 #include "tools/reproduce/gavel_workloads.hpp"
 #include "tools/table.hpp"
 

@@ -11,6 +11,7 @@
 #include "data/workloads.hpp"
 #include "env/sim/simulator.hpp"
 #include "tools/json.hpp"
+#include "tools/reproduce/page.hpp"
 #include "tools/table.hpp"
 
 namespace berth {
@@ -174,12 +175,6 @@ class Replayer : public gavel::AllocationSource {
   std::vector<std::string> types_;
   MechanismReplay replay_;
 };
-
-std::string Scientific(double value) {
-  char text[32];
-  std::snprintf(text, sizeof(text), "%.1e", value);
-  return text;
-}
 
 }  // namespace
 

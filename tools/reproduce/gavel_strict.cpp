@@ -1,36 +1,12 @@
-#include "tools/reproduce/gavel_strict.hpp"
-
 #include <vector>
 
 #include "baselines/gavel/objective_list.hpp"
-#include "baselines/gavel/policy_allocations.hpp"
+#include "baselines/gavel/policy_source.hpp"
+#include "tools/reproduce/runs.hpp"
 #include "tools/results.hpp"
 
 namespace berth {
 namespace {
-
-class GavelStrict final : public Scheduler {
- public:
-  explicit GavelStrict(std::unique_ptr<gavel::Objective> objective)
-      : source_("strict", gavel::FallBack::kPrevious, std::move(objective)) {
-    options_.only_positive = true;
-  }
-  Knowledge knowledge() const override {
-    return source_.reads_future() ? Knowledge::kEstimate : Knowledge::kBlind;
-  }
-  void Reset(const ClusterView& view) override {
-    mechanism_.Reset(view, options_);
-    source_.Reset(view);
-  }
-  void Decide(const ClusterView& view, Decision& decision) override {
-    mechanism_.Decide(view, source_, decision);
-  }
-
- private:
-  gavel::PolicyAllocations source_;
-  gavel::MechanismOptions options_;
-  gavel::RoundMechanism mechanism_;
-};
 
 constexpr ParamInfo kParams[] = {
     {"objective", "max_sum_throughput", "max_sum_throughput | max_throughput_per_cost"},
@@ -48,7 +24,12 @@ const SchedulerInfo kRows[] = {
        gavel::ObjectiveOptions options;
        options.method =
            LpMethod::kSimplex;  // its zeros are zeros: an interior point would give a crumb of each type
-       return std::make_unique<GavelStrict>(row.make(options, params));
+       gavel::MechanismOptions mechanism;
+       mechanism.only_positive = true;
+       return gavel::RunInRounds(
+           std::make_unique<gavel::PolicyAllocations>("gavel(objective=strict)", gavel::FallBack::kPrevious,
+                                                      row.make(options, params)),
+           mechanism);
      }}};
 
 }  // namespace

@@ -1,10 +1,9 @@
-#include "tools/reproduce/hpc_golden.hpp"
-
 #include <algorithm>
 #include <cmath>
 
 #include "env/base/check.hpp"
 #include "tools/json.hpp"
+#include "tools/reproduce/hpc.hpp"
 
 namespace berth {
 namespace {

@@ -1,5 +1,3 @@
-#include "tools/reproduce/hpc_logs.hpp"
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -8,6 +6,7 @@
 
 #include "data/workloads.hpp"
 #include "env/base/check.hpp"
+#include "tools/reproduce/hpc.hpp"
 #include "tools/results.hpp"
 #include "tools/scenario_summary.hpp"
 #include "tools/table.hpp"

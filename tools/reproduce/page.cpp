@@ -1,6 +1,7 @@
 #include "tools/reproduce/page.hpp"
 
 #include <cmath>
+#include <cstdio>
 
 #include "env/base/check.hpp"
 #include "tools/output_file.hpp"
@@ -66,6 +67,12 @@ void ReproductionPage::Write(const std::string& folder, const std::string& name)
 
 std::string Exact(double value) {
   return std::isnan(value) ? "" : Join(value);
+}
+
+std::string Scientific(double value) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.1e", value);
+  return text;
 }
 
 std::string Range(double low, double high, int decimals) {

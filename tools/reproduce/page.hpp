@@ -29,6 +29,7 @@ class ReproductionPage {
 };
 
 std::string Exact(double value);                           // all digits, "" where it is NaN
+std::string Scientific(double value);                      // "1.2e-07"
 std::string Range(double low, double high, int decimals);  // "16–18", or one number
 
 }  // namespace berth

@@ -11,10 +11,10 @@
 #include "tools/output_file.hpp"
 #include "tools/plot_script.hpp"
 #include "tools/progress.hpp"
-#include "tools/reproduce/fgd/published.hpp"
 #include "tools/reproduce/fgd/run.hpp"
 #include "tools/reproduce/page.hpp"
 #include "tools/reproduce/reproductions.hpp"
+#include "tools/reproduce/study_options.hpp"
 #include "tools/table.hpp"
 
 namespace berth {
@@ -123,8 +123,7 @@ int ReproduceFgd(const std::vector<std::string>& arguments) {
   options.Value("workloads", kDefault,
                 "pod lists, separated by commas, or all 17 of which runs are published");
   options.Value("seeds", "10", "runs of each, seeds from 42");
-  options.Value("threads", std::to_string(std::max(1U, std::thread::hardware_concurrency())),
-                "runs at once; the results do not depend on it");
+  AddThreads(options, "the results do");
   options.Value("out", "", "folder for fgd.md, fgd.csv and fgd.png [only the table is printed]");
   if (!options.Parse(arguments)) return 0;
   const int seeds = static_cast<int>(options.Integer("seeds", 2, 10000));
@@ -152,7 +151,7 @@ int ReproduceFgd(const std::vector<std::string>& arguments) {
   }
   {
     Progress progress("fgd");
-    ThreadTeam team(static_cast<int>(options.Integer("threads", 1, 4096)));
+    ThreadTeam team(Threads(options));
     std::size_t done = 0;
     for (Cell& cell : cells) {
       progress.Update(static_cast<double>(done++) / static_cast<double>(cells.size()),

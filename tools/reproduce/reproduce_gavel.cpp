@@ -2,21 +2,15 @@
 // published experiments, published and measured side by side.
 #include <filesystem>
 #include <iostream>
-#include <iterator>
-#include <thread>
 
 #include "env/base/check.hpp"
-#include "env/base/spec.hpp"
-#include "tools/interrupt.hpp"
 #include "tools/options.hpp"
 #include "tools/output_file.hpp"
-#include "tools/plot_script.hpp"
-#include "tools/progress.hpp"
-#include "tools/reproduce/chosen.hpp"
 #include "tools/reproduce/gavel_experiments.hpp"
 #include "tools/reproduce/gavel_golden.hpp"
 #include "tools/reproduce/gavel_mechanism.hpp"
 #include "tools/reproduce/reproductions.hpp"
+#include "tools/reproduce/study_options.hpp"
 #include "tools/version.hpp"
 
 namespace berth {
@@ -42,15 +36,12 @@ void AddOptions(Options& options) {
                 "folder of the reference's records [../shared/gavel beside the sources, if there]");
   options.Value("traces", "", "folder of the traces to rerun [REFERENCE/sim/traces_public]");
   options.Value("results", "", "the reference's results on them (.csv) [REFERENCE/sim/results_public.csv]");
-  options.Value("only", "",
-                "experiments, separated by commas, of: " + ExperimentList(kExperiments) + " [all]");
+  AddOnly(options, kExperiments);
   options.Value("seeds", "0:3", "of generated workloads; the paper has three");
   options.Switch("packed", "also the policies that share GPUs by an LP over pairs of jobs: hours");
   options.Switch("quick", "fewer points and only the default solver: a look, not the reproduction");
-  options.Switch("no-pictures", "only the page and the .csv files");
-  options.Switch("estimate", "list the runs and the time they take, and stop");
-  options.Value("threads", std::to_string(std::max(1U, std::thread::hardware_concurrency())),
-                "runs at once; the page does not depend on it");
+  AddRunOptions(options);
+  AddThreads(options, "the page does");
   options.Value("out", "", "folder for the page gavel.md, its .csv and .png files, and runs/ (kept results)");
 }
 
@@ -70,9 +61,7 @@ GavelSettings ResolveSettings(const Options& options) {
     throw Error(Join("expected traces and the reference's results on them, found only ",
                      settings.traces.empty() ? settings.results : settings.traces));
   }
-  const auto [begin, end] = options.Range("seeds");
-  for (std::int64_t seed = begin; seed < end; ++seed)
-    settings.seeds.push_back(static_cast<std::uint64_t>(seed));
+  settings.seeds = SeedList(options, "seeds");
   settings.quick = options.Bool("quick");
   settings.packed = options.Bool("packed");
   return settings;
@@ -100,22 +89,10 @@ std::string MakeFolders(const Options& options) {
 int RunExperiments(const Options& options) {
   const std::vector<Experiment> chosen = ChosenExperiments(options, kExperiments);
   const GavelSettings settings = ResolveSettings(options);
-  const int threads = static_cast<int>(options.Integer("threads", 1, 4096));
-  const bool only_estimate = options.Bool("estimate");
   ReproductionRuns runs("reproduce gavel",
-                        only_estimate ? options.Text("out") + "/runs" : MakeFolders(options));
+                        options.Bool("estimate") ? options.Text("out") + "/runs" : MakeFolders(options));
   for (const Experiment& experiment : chosen) experiment.plan(settings, runs);
-  runs.ReadKept();
-  if (only_estimate) std::cout << runs.Listing();
-  for (const auto& [spec, why] : runs.missing()) std::cout << "not available: " << why << "\n";
-  std::cout << runs.planned() << " runs, " << runs.planned() - runs.to_do() << " of them kept, about "
-            << Duration(runs.estimate_s()) << " of one core left\n";
-  if (only_estimate) return 0;
-  std::cout.flush();
-  if (!runs.Execute(threads)) {
-    std::cerr << "interrupted: the runs that ended are kept, the same command goes on\n";
-    return kExitInterrupted;
-  }
+  if (const auto ended = MakeRuns(options, runs)) return *ended;
   ReproductionPage page;
   page.Paragraph("# Gavel (Narayanan et al., OSDI 2020): published and measured");
   page.Paragraph(
@@ -128,9 +105,7 @@ int RunExperiments(const Options& options) {
   for (const Experiment& experiment : chosen) held = experiment.report(settings, runs, page) && held;
   const std::string& out = options.Text("out");
   page.Write(out, kPage);
-  const std::string why =
-      options.Bool("no-pictures") ? "" : RunPlotScript("reproduce/plot_reproduction.py", {out});
-  if (!why.empty()) std::cout << why << "\n";
+  DrawPictures(options, "reproduce/plot_reproduction.py", out);
   std::cout << out << "/" << kPage
             << (held ? ": all that is held is within its tolerance\n"
                      : ": something is out of its tolerance, marked OUT or failed\n");

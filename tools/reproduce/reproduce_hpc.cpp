@@ -6,10 +6,7 @@
 #include "env/base/check.hpp"
 #include "tools/json.hpp"
 #include "tools/output_file.hpp"
-#include "tools/reproduce/hpc_golden.hpp"
-#include "tools/reproduce/hpc_logs.hpp"
-#include "tools/reproduce/hpc_published.hpp"
-#include "tools/reproduce/hpc_runs.hpp"
+#include "tools/reproduce/hpc.hpp"
 #include "tools/reproduce/reproductions.hpp"
 #include "tools/table.hpp"
 

@@ -6,11 +6,10 @@
 #include "env/base/check.hpp"
 #include "tools/json.hpp"
 #include "tools/output_file.hpp"
-#include "tools/plot_script.hpp"
 #include "tools/reproduce/page.hpp"
-#include "tools/reproduce/prediction_series.hpp"
-#include "tools/reproduce/prediction_sizes.hpp"
+#include "tools/reproduce/prediction.hpp"
 #include "tools/reproduce/reproductions.hpp"
+#include "tools/reproduce/study_options.hpp"
 #include "tools/table.hpp"
 #include "tools/version.hpp"
 
@@ -197,9 +196,7 @@ int ReproducePrediction(const std::vector<std::string>& arguments) {
     return 0;
   }
   page.Write(out, kPage);
-  const std::string why =
-      options.Bool("no-pictures") ? "" : RunPlotScript("reproduce/plot_reproduction.py", {out});
-  if (!why.empty()) std::cout << why << "\n";
+  DrawPictures(options, "reproduce/plot_reproduction.py", out);
   std::cout << out << "/" << kPage << "\n";
   return 0;
 }

@@ -9,6 +9,7 @@
 #include "tools/progress.hpp"
 #include "tools/reproduce/queueing_systems.hpp"
 #include "tools/reproduce/reproductions.hpp"
+#include "tools/reproduce/study_options.hpp"
 #include "tools/table.hpp"
 
 namespace berth {
@@ -26,15 +27,14 @@ int ReproduceQueueing(const std::vector<std::string>& arguments) {
   options.Value("replications", "100", "independent runs of each system, seeds 1 to this");
   options.Value("jobs", "100000", "jobs measured in each, after a warm-up of a tenth and 1000");
   options.Value("only", "", "only systems whose name contains this text, such as srpt");
-  options.Value("threads", std::to_string(std::max(1U, std::thread::hardware_concurrency())),
-                "runs at once; the results do not depend on it");
+  AddThreads(options, "the results do");
   if (!options.Parse(arguments)) return 0;
   QueueingPlan plan;
   plan.replications = static_cast<int>(options.Integer("replications", 2, 100000));
   plan.jobs = static_cast<int>(options.Integer("jobs", 1, 10000000));
   plan.warmup = plan.jobs / 10 + 1000;
   plan.tail = plan.jobs / 10 + 2000;
-  plan.threads = static_cast<int>(options.Integer("threads", 1, 4096));
+  plan.threads = Threads(options);
   CheckJsonWritable(options);
 
   std::vector<QueueingSystem> systems;

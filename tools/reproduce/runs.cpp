@@ -12,7 +12,6 @@
 #include "env/base/thread_team.hpp"
 #include "tools/interrupt.hpp"
 #include "tools/progress.hpp"
-#include "tools/reproduce/gavel_strict.hpp"
 #include "tools/reproduce/run_cache.hpp"
 #include "tools/results.hpp"
 

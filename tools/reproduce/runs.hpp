@@ -7,10 +7,12 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "env/sim/metrics.hpp"
+#include "env/sim/scheduler.hpp"
 
 namespace berth {
 
@@ -49,6 +51,11 @@ double Gini(std::vector<double> values);
 std::string SpecOfReferencePolicy(const std::string& policy);
 // "" when this binary can run the spec.
 std::string WhyNotAvailable(const std::string& spec);
+
+// AllSchedulers and gavel_strict(objective=...): a cost objective's allocation with nothing on top. The
+// reference's mechanism hands idle GPUs to any job, whatever its allocation (SPEC §7 step 7); where GPUs are
+// rented by the hour, a job runs on the types that it was given, and idle ones are given back.
+std::span<const SchedulerTable> ReproductionSchedulers();
 
 struct RunRules {
   double cpu_limit_s = std::numeric_limits<double>::infinity();  // of one run; it is stopped then

@@ -1,10 +1,9 @@
-#include "tools/reproduce/fgd/policies.hpp"
-
 #include <algorithm>
 #include <numeric>
 
 #include "env/base/index.hpp"
 #include "env/base/portable_math.hpp"
+#include "tools/reproduce/fgd/run.hpp"
 
 namespace berth::fgd {
 namespace {

@@ -6,12 +6,40 @@
 #include <string>
 #include <vector>
 
-#include "tools/reproduce/learned/policies.hpp"
-#include "tools/reproduce/learned/targets.hpp"
+#include "env/sim/statistics.hpp"
 #include "tools/reproduce/page.hpp"
 #include "tools/reproduce/runs.hpp"
 
 namespace berth {
+
+// The shipped policies of `reproduce learned`: ROOM/NAME_1.h5, ROOM/NAME_2.h5, ... one a training seed, in
+// the room that is called as the experiment of the recipe NAME (data/policies/README.md).
+struct TrainedPolicy {
+  int seed;          // of training, as its file is numbered
+  std::string file;  // path
+  std::string Spec(bool sample = false) const;
+};
+
+// Thread rule: any thread at once.
+class PolicyShelf {
+ public:
+  // Training seeds [begin, end).
+  PolicyShelf(std::string folder, int begin, int end)
+      : folder_(std::move(folder)), begin_(begin), end_(end) {}
+
+  const std::string& folder() const { return folder_; }
+  std::string Path(const std::string& name, int seed) const;  // there or not; without a recipe in no room
+  // Those that are there, by seed.
+  std::vector<TrainedPolicy> Find(const std::string& name) const;
+  // Names of the files that are not, "" when all are.
+  std::string Missing(const std::string& name) const;
+  // Specs of all that are there.
+  std::vector<std::string> Specs(const std::string& name, bool sample = false) const;
+
+ private:
+  std::string folder_;
+  int begin_, end_;
+};
 
 struct LearnedSettings {
   PolicyShelf policies;
@@ -20,6 +48,29 @@ struct LearnedSettings {
   int drawn = 8000;                      // jobs of row 1's workloads; 3000 to 4000 are measured
   bool quick = false;                    // fewer loads, workloads and schedulers
 };
+
+// What issue and publications ask of the learned policies, and whether it was met.
+enum class Verdict { kMet, kNotMet, kNotMeasured };
+const char* ToString(Verdict verdict);  // "met", "**not met**", "not measured"
+
+struct Target {
+  std::string row;       // of the issue: "1, oracle"
+  std::string asked;     // "at least 15% below `srpt`"
+  std::string measured;  // "-17.2% [-19.0, -15.4]", or why there is none
+  Verdict verdict = Verdict::kNotMeasured;
+};
+
+// Ratio learned / other at most `bound`: by the estimate, or with the whole interval (`surely`). NaN: not
+// measured.
+Target RatioTarget(std::string row, std::string asked, const Interval& ratio, double bound, bool surely);
+// A mean below a published figure.
+Target ValueTarget(std::string row, std::string asked, double value, double bound, int decimals);
+Target NotMeasured(std::string row, std::string asked, std::string why);
+
+void WriteTargets(const std::vector<Target>& targets, ReproductionPage& page);
+
+// "0.843 [0.821, 0.866]"; "-" where it is NaN.
+std::string WithInterval(const Interval& interval, int decimals, double unit = 1.0);
 
 // What stands behind the whole page: what was measured against what issue and publications ask for.
 struct LearnedPage {

@@ -3,19 +3,17 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
-#include <thread>
 
 #include "env/base/check.hpp"
 #include "tools/interrupt.hpp"
 #include "tools/json.hpp"
 #include "tools/options.hpp"
 #include "tools/output_file.hpp"
-#include "tools/plot_script.hpp"
 #include "tools/progress.hpp"
-#include "tools/reproduce/chosen.hpp"
 #include "tools/reproduce/learned/experiments.hpp"
 #include "tools/reproduce/learned/training.hpp"
 #include "tools/reproduce/reproductions.hpp"
+#include "tools/reproduce/study_options.hpp"
 #include "tools/table.hpp"
 #include "tools/version.hpp"
 
@@ -38,8 +36,7 @@ constexpr Experiment kExperiments[] = {BERTH_LEARNED_EXPERIMENTS(BERTH_ROW)};
 #undef BERTH_ROW
 
 void AddOptions(Options& options) {
-  options.Value("only", "",
-                "experiments, separated by commas, of: " + ExperimentList(kExperiments) + " [all]");
+  AddOnly(options, kExperiments);
   options.Value("policies", "", "folder of the policies ROOM/NAME_SEED.h5 [data/policies beside the sources]");
   options.Value("training-seeds", "1:6", "of the policies");
   options.Value("seeds", "1000:1020", "workloads, of a stream that training cannot draw");
@@ -48,13 +45,11 @@ void AddOptions(Options& options) {
   options.Value("limit-s", "30", "CPU seconds of one run; what takes longer is shown as that");
   options.Switch("quick", "fewer loads and workloads: a look, not the reproduction");
   options.Switch("any-source", "kept runs of other builds of Berth count too; the page names their sources");
-  options.Switch("no-pictures", "only the page and the .csv files");
-  options.Switch("estimate", "list the runs and the time they take, and stop");
+  AddRunOptions(options);
   options.Switch("train", "first train the policies of the chosen experiments into OUT/policies: hours");
   options.Value("recipes", "", "with --train: only these, by name [all of the chosen experiments]");
   options.Switch("dry-run", "with --train: only resolve the options of every recipe");
-  options.Value("threads", std::to_string(std::max(1U, std::thread::hardware_concurrency())),
-                "runs at once; the page does not depend on it");
+  AddThreads(options, "the page does");
   options.Value("out", "",
                 "folder for the page learned.md, its .csv and .png files, and runs/ (kept results)");
 }
@@ -72,8 +67,7 @@ std::vector<std::uint64_t> Workloads(const Options& options) {
   if (end - begin < 2)
     throw Error(
         Join(options.Where("seeds"), ": expected two workloads or more, found ", options.Text("seeds")));
-  std::vector<std::uint64_t> seeds;
-  for (std::int64_t seed = begin; seed < end; ++seed) seeds.push_back(static_cast<std::uint64_t>(seed));
+  std::vector<std::uint64_t> seeds = SeedList(options, "seeds");
   if (options.Bool("quick")) seeds.resize(std::min(seeds.size(), kQuickWorkloads));
   return seeds;
 }
@@ -101,7 +95,7 @@ TrainingPlan PlanTraining(const Options& options, const std::vector<Experiment>&
   plan.traces = FolderOr(options, "traces", kDefaultTraces);
   plan.out = options.Required("out");
   plan.policies = plan.out + "/policies";
-  plan.threads = static_cast<int>(options.Integer("threads", 1, 4096));
+  plan.threads = Threads(options);
   return plan;
 }
 
@@ -145,9 +139,7 @@ int Report(const Options& options, const std::vector<Experiment>& experiments,
   page.Append(parts.page);
   const std::string& out = options.Text("out");
   page.Write(out, kPage);
-  const std::string why =
-      options.Bool("no-pictures") ? "" : RunPlotScript("reproduce/learned/plot_learned.py", {out});
-  if (!why.empty()) std::cout << why << "\n";
+  DrawPictures(options, "reproduce/learned/plot_learned.py", out);
   int met = 0, missed = 0, unmeasured = 0;
   Json targets = Json::array();
   for (const Target& target : parts.targets) {
@@ -186,24 +178,13 @@ int ReproduceLearned(const std::vector<std::string>& arguments) {
     policies = training.policies;
   }
   const LearnedSettings settings = ResolveSettings(options, policies);
-  const int threads = static_cast<int>(options.Integer("threads", 1, 4096));
   const bool only_estimate = options.Bool("estimate");
   const std::string out = only_estimate ? options.Text("out") : options.Required("out");
   if (!only_estimate) MakeFolder(out + "/runs", options.Where("out"));
   ReproductionRuns runs("reproduce learned", out + "/runs",
                         {options.Number("limit-s", 0.001, 1e9), options.Bool("any-source")});
   for (const Experiment& experiment : experiments) experiment.plan(settings, runs);
-  runs.ReadKept();
-  if (only_estimate) std::cout << runs.Listing();
-  for (const auto& [spec, why] : runs.missing()) std::cout << "not available: " << why << "\n";
-  std::cout << runs.planned() << " runs, " << runs.planned() - runs.to_do() << " of them kept, about "
-            << Duration(runs.estimate_s()) << " of one core left\n";
-  if (only_estimate) return 0;
-  std::cout.flush();
-  if (!runs.Execute(threads)) {
-    std::cerr << "interrupted: the runs that ended are kept, the same command goes on\n";
-    return kExitInterrupted;
-  }
+  if (const auto ended = MakeRuns(options, runs)) return *ended;
   return Report(options, experiments, settings, runs);
 }
 

@@ -11,7 +11,7 @@
 #include "tools/interrupt.hpp"
 #include "tools/learn_library.hpp"
 #include "tools/output_file.hpp"
-#include "tools/reproduce/learned/policies.hpp"
+#include "tools/reproduce/learned/experiments.hpp"
 #include "tools/verbs.hpp"
 
 namespace berth {

@@ -17,7 +17,6 @@
 #include "tests/temporary_folder.hpp"
 #include "tests/tiny.hpp"
 #include "tools/tune/batch_trials.hpp"
-#include "tools/tune/examples.hpp"
 #include "tools/tune/hinge_scorer.hpp"
 
 namespace berth {

@@ -52,7 +52,7 @@ Json Report(const Tuning& tuning, const std::vector<double>& start, const std::v
             const std::string& found_name) {
   Json list = Json::array();
   if (tuning.validate == 0) return list;
-  const Candidates& candidates = *tuning.candidates;
+  const Tunable& candidates = *tuning.candidates;
   const std::string& reference = tuning.trials->settings().reference;
   const auto runs = tuning.trials->Validate(
       {[&] { return MakeScheduler(reference, AllSchedulers()); }, [&] { return candidates.Make(start); },

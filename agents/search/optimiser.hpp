@@ -8,6 +8,7 @@
 // Repeats by seed. Thread rule: one thread at a time.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -29,7 +30,15 @@ struct Costs {
 
 // [points] what a search minimises: the mean over workloads of ln(cost / the reference's). NaN where a
 // workload has no cost.
-std::vector<double> Values(const Costs& costs);
+inline std::vector<double> Values(const Costs& costs) {
+  std::vector<double> values;
+  for (const std::vector<double>& cost : costs.of) {
+    double sum = 0.0;
+    for (std::size_t i = 0; i < cost.size(); ++i) sum += std::log(cost[i] / costs.reference[i]);
+    values.push_back(sum / static_cast<double>(cost.size()));
+  }
+  return values;
+}
 
 class Optimiser {
  public:

@@ -13,7 +13,7 @@
 #include "env/base/rng.hpp"
 #include "env/gym/encoder.hpp"
 #include "env/sim/scenario.hpp"
-#include "tools/tune/candidates.hpp"
+#include "tools/tune/tunable.hpp"
 
 namespace berth {
 
@@ -39,8 +39,12 @@ class HingeScorer {
   std::vector<std::string> types_;
 };
 
+// The examples that prove a bundle which no learner made: plays bundle.mdp on the scenario, the best legal
+// action each time, and records every eighth point, at most sixteen of them.
+void AddExamples(const Scenario& scenario, PolicyBundle& bundle);
+
 // A new policy for batch logs, for `berth tune --hinges` to search.
-class HingePolicy final : public Candidates {
+class HingePolicy final : public Tunable {
  public:
   // Starts from HingeScorer::Start of `start`, b_h drawn by `seed`; a step of 1 is 1. `example` is what the
   // answer's examples are played on.

@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "tools/tune/candidates.hpp"
+#include "tools/tune/tunable.hpp"
 
 namespace berth {
 
-class PolicyWeights final : public Candidates {
+class PolicyWeights final : public Tunable {
  public:
   // Only those of the `layers`, where there are any; weights that decide nothing are left as they are.
   // `reward` is what the answer says that it was searched for. Throws Error for an unknown layer.

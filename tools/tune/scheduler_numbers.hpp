@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "env/base/spec.hpp"
-#include "tools/tune/candidates.hpp"
+#include "tools/tune/tunable.hpp"
 
 namespace berth {
 
-class SchedulerNumbers final : public Candidates {
+class SchedulerNumbers final : public Tunable {
  public:
   // Starts from what the spec says, else from the parameters' defaults; a step of 1 is max(1, |start|). What
   // is written names the reference too. Throws Error for names that are no numeric parameters of it.

@@ -82,7 +82,7 @@ search::Costs Trials::Weigh(const std::vector<std::vector<Metrics>>& runs,
   return costs;
 }
 
-search::Objective ObjectiveOf(const Trials& trials, const Candidates& candidates) {
+search::Objective ObjectiveOf(const Trials& trials, const Tunable& candidates) {
   return [&](const std::vector<std::vector<double>>& points, int generation) {
     std::vector<MakeCandidate> makers;
     for (const std::vector<double>& point : points)

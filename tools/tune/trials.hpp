@@ -14,7 +14,7 @@
 #include "agents/search/search.hpp"
 #include "env/gym/scenario_source.hpp"
 #include "env/sim/metrics.hpp"
-#include "tools/tune/candidates.hpp"
+#include "tools/tune/tunable.hpp"
 
 namespace berth {
 
@@ -69,7 +69,7 @@ class Trials {
 };
 
 // What a search minimises: costs of the candidates that points make. Both must outlive it.
-search::Objective ObjectiveOf(const Trials& trials, const Candidates& candidates);
+search::Objective ObjectiveOf(const Trials& trials, const Tunable& candidates);
 
 class RewardTrials final : public Trials {
  public:

@@ -7,14 +7,14 @@
 
 #include "agents/search/search.hpp"
 #include "tools/options.hpp"
-#include "tools/tune/candidates.hpp"
 #include "tools/tune/trials.hpp"
+#include "tools/tune/tunable.hpp"
 
 namespace berth {
 
 struct Tuning {
   std::unique_ptr<Trials> trials;
-  std::unique_ptr<Candidates> candidates;        // null in a dry run
+  std::unique_ptr<Tunable> candidates;           // null in a dry run
   std::unique_ptr<search::Optimiser> optimiser;  // null in a dry run
   search::Budget budget;
   std::string optimiser_name;

@@ -14,9 +14,9 @@
 
 namespace berth {
 
-class Candidates {
+class Tunable {
  public:
-  virtual ~Candidates() = default;
+  virtual ~Tunable() = default;
   // Where the search starts, and what is a step of 1 for each number.
   virtual search::Space Space() const = 0;
   // Throws Error for numbers that the scheduler refuses.

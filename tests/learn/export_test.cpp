@@ -38,7 +38,7 @@ struct Case {
 // Every network of the table, with and without `done`, and the flat layout where it is accepted.
 std::vector<Case> Cases() {
   std::vector<Case> cases;
-  for (const NetworkInfo& info : Networks()) {
+  for (const ArchitectureInfo& info : Architectures()) {
     cases.push_back({info.name, ObservationV1::Layout(6, 3), 19});
     cases.push_back({info.name, ObservationV1::Layout(6, 3), 18});
     if (!info.any_size) cases.push_back({info.name, {0, 0, 0, 0, 0, 4}, 2});
@@ -204,7 +204,7 @@ TEST_CASE("ONNX Runtime agrees with the bundle at every batch, queue and cluster
     WriteOnnxCase(cases, bundle, c.layout, 1, stream);
     cases << ',';
     WriteOnnxCase(cases, bundle, c.layout, 5, stream);
-    if (FindNetwork(ParseSpec(c.network).name).any_size) {
+    if (FindArchitecture(ParseSpec(c.network).name).any_size) {
       for (const auto& [q, g, batch] : {std::tuple(1, 1, 2), std::tuple(40, 5, 3), std::tuple(7, 2, 1)}) {
         cases << ',';
         WriteOnnxCase(cases, bundle, ObservationV1::Layout(q, g), batch, stream);

@@ -13,17 +13,21 @@ namespace {
 constexpr std::size_t kBlockFloats =
     2048;  // of a block's pairs at once, in and out: half of a first-level cache
 
+#define BERTH_FORM(kind) Plain##kind,
+constexpr decltype(&PlainDense) kForms[] = {BERTH_NETWORK_STEPS(BERTH_FORM)};
+#undef BERTH_FORM
+
 }  // namespace
 
-std::size_t PlainRun::Count(Rows rows) const {
+std::size_t PlainRun::Count(RowOf rows) const {
   switch (rows) {
-    case Rows::kState:
+    case RowOf::kState:
       return 1;
-    case Rows::kType:
+    case RowOf::kType:
       return U(layout.g);
-    case Rows::kJob:
+    case RowOf::kJob:
       return jobs.size();
-    case Rows::kPair:
+    case RowOf::kPair:
       return (end - begin) * U(layout.g);
   }
   return 0;
@@ -33,18 +37,8 @@ FrozenNetwork::FrozenNetwork(NetworkDescription net, const PolicyBundle& bundle)
     : net_(std::move(net)),
       any_size_(!net_.Reads(NetworkDescription::observation())),
       over_jobs_(net_.Reads(NetworkDescription::jobs()) || net_.Reads(NetworkDescription::pairs())) {
-  constexpr auto kPlain = [](const NetworkStep& step) {
-    switch (step.kind) {
-#define BERTH_CASE(kind)           \
-  case NetworkStep::Kind::k##kind: \
-    return Plain##kind;
-      BERTH_NETWORK_STEPS(BERTH_CASE)
-#undef BERTH_CASE
-    }
-    return PlainDense;
-  };
   for (const NetworkStep& step : net_.steps()) {
-    steps_.push_back(kPlain(step)(net_, step, bundle));
+    steps_.push_back(kForms[static_cast<int>(step.kind)](net_, step, bundle));
     over_pairs_.push_back(net_.OverPairs(step));
   }
   run_.read.resize(net_.values().size());
@@ -56,9 +50,9 @@ void FrozenNetwork::ShareMemory() {
   memory_of_.resize(net_.values().size());
   std::vector<std::size_t> free_from;  // by memory: the step from which on nobody needs it
   for (std::size_t i = 0; i < steps_.size(); ++i) {
-    const Value output = net_.steps()[i].output;
+    const ValueId output = net_.steps()[i].output;
     std::size_t last = steps_.size(), found = free_from.size();
-    if (net_.values()[U(output)].rows == Rows::kPair) {
+    if (net_.values()[U(output)].rows == RowOf::kPair) {
       widest_ = std::max(widest_, U(net_.values()[U(output)].width));
       for (std::size_t k = i + 1; k < steps_.size(); ++k) {
         const NetworkStep& reader = net_.steps()[k];
@@ -85,7 +79,7 @@ float FrozenNetwork::Evaluate(std::span<const float> observation, const Observat
   run_.read[U(net_.scores())] = run_.write[U(net_.scores())] = scores.data();
   for (std::size_t i = 0; i < steps_.size();) {
     if (!over_pairs_[i]) {
-      steps_[i++]->Run(run_);
+      steps_[i++](run_);
       continue;
     }
     std::size_t last = i;
@@ -107,10 +101,10 @@ void FrozenNetwork::MakeRoom(const ObservationLayout& layout) {
               " x ", layout.g);
   const std::size_t jobs = U(layout.q), types = U(layout.g);
   block_ = std::max<std::size_t>(1, kBlockFloats / std::max<std::size_t>(1, types * widest_));
-  const std::size_t rows[] = {1, types, jobs, block_ * types};  // by Rows
+  const std::size_t rows[] = {1, types, jobs, block_ * types};  // by RowOf
   for (const NetworkStep& step : net_.steps()) {
     const NetworkValue& value = net_.values()[U(step.output)];
-    const bool of_pairs = value.rows == Rows::kPair;
+    const bool of_pairs = value.rows == RowOf::kPair;
     const std::size_t floats = of_pairs ? widest_ : value.Floats(jobs * types);
     std::vector<float>& memory = memory_[memory_of_[U(step.output)]];
     if (memory.size() < rows[static_cast<int>(value.rows)] * floats) {
@@ -142,12 +136,12 @@ void FrozenNetwork::Read(std::span<const float> observation) {
 }
 
 void FrozenNetwork::RunOverPairs(std::size_t first, std::size_t last) {
-  for (std::size_t i = first; i < last; ++i) steps_[i]->Prepare(run_);
-  for (std::size_t begin = 0; begin < run_.jobs.size(); begin += block_) {
-    run_.begin = begin;
-    run_.end = std::min(begin + block_, run_.jobs.size());
-    for (std::size_t i = first; i < last; ++i) steps_[i]->Run(run_);
-  }
+  run_.begin = 0;
+  do {
+    run_.end = std::min(run_.begin + block_, run_.jobs.size());
+    for (std::size_t i = first; i < last; ++i) steps_[i](run_);
+    run_.begin = run_.end;
+  } while (run_.begin < run_.jobs.size());
 }
 
 std::unique_ptr<FrozenNetwork> Freeze(const PolicyBundle& bundle) {

@@ -39,7 +39,7 @@ class FrozenNetwork {
   std::size_t actions_ = 0;
   std::size_t block_ = 1;  // jobs whose pairs are computed together
   PlainRun run_;
-  std::vector<std::unique_ptr<PlainStep>> steps_;
+  std::vector<PlainStep> steps_;
   std::vector<bool> over_pairs_;  // by step
   std::vector<float> jobs_;       // [n, Fj] rows of the present jobs
   // Values over pairs that do not live at the same time share memory, which thereby stays in the cache.

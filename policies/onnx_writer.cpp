@@ -20,6 +20,10 @@ namespace {
 
 constexpr float kMasked = -1e8F;  // not -inf: a softmax over it stays finite
 
+#define BERTH_FORM(kind) Onnx##kind,
+constexpr decltype(&OnnxDense) kForms[] = {BERTH_NETWORK_STEPS(BERTH_FORM)};
+#undef BERTH_FORM
+
 std::string ChannelNames(std::span<const ChannelInfo> channels) {
   std::string names;
   for (const ChannelInfo& channel : channels) {
@@ -56,28 +60,17 @@ std::vector<std::pair<std::string, std::string>> Metadata(const PolicyBundle& bu
 
 // What the network reads, and the mask. Q and G are free where it takes any.
 void AddInputs(const NetworkDescription& net, OnnxGraph& graph) {
-  for (Value v = 0; v < NetworkDescription::kInputs; ++v) {
+  for (ValueId v = 0; v < NetworkDescription::kInputs; ++v) {
     if (!net.Reads(v)) continue;
     const NetworkValue& value = net.values()[static_cast<std::size_t>(v)];
     std::vector<std::string> dimensions = {"batch"};
-    if (value.rows == Rows::kJob || value.rows == Rows::kPair) dimensions.emplace_back("queue");
-    if (value.rows == Rows::kType || value.rows == Rows::kPair) dimensions.emplace_back("types");
+    if (value.rows == RowOf::kJob || value.rows == RowOf::kPair) dimensions.emplace_back("queue");
+    if (value.rows == RowOf::kType || value.rows == RowOf::kPair) dimensions.emplace_back("types");
     dimensions.push_back(Join(value.width));
     graph.Input(value.name, OnnxType::kFloat, dimensions);
   }
   const bool bound = net.Reads(net.observation());
   graph.Input("action_mask", OnnxType::kBool, {"batch", bound ? Join(net.num_actions()) : "actions"});
-}
-
-std::string AddStep(OnnxRun& run, const NetworkStep& step) {
-  switch (step.kind) {
-#define BERTH_CASE(kind)           \
-  case NetworkStep::Kind::k##kind: \
-    return Onnx##kind(run, step);
-    BERTH_NETWORK_STEPS(BERTH_CASE)
-#undef BERTH_CASE
-  }
-  return {};
 }
 
 }  // namespace
@@ -95,7 +88,7 @@ std::string SerializeOnnx(const PolicyBundle& bundle) {
     run.one = graph.Float(1.0F);
   }
   for (const NetworkStep& step : net.steps()) {
-    run.name[static_cast<std::size_t>(step.output)] = AddStep(run, step);
+    run.name[static_cast<std::size_t>(step.output)] = kForms[static_cast<int>(step.kind)](run, step);
   }
   graph.Node("Where", {"action_mask", run.Name(net.scores()), graph.Float(kMasked)}, {}, "scores");
   graph.Node("Squeeze", {run.Name(net.value()), graph.Integers({1})}, {}, "value");

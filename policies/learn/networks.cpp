@@ -7,16 +7,9 @@
 namespace berth {
 namespace {
 
-torch::Tensor RunStep(TorchRun& run, const NetworkStep& step) {
-  switch (step.kind) {
-#define BERTH_CASE(kind)           \
-  case NetworkStep::Kind::k##kind: \
-    return Torch##kind(run, step);
-    BERTH_NETWORK_STEPS(BERTH_CASE)
-#undef BERTH_CASE
-  }
-  return {};
-}
+#define BERTH_FORM(kind) Torch##kind,
+constexpr decltype(&TorchDense) kForms[] = {BERTH_NETWORK_STEPS(BERTH_FORM)};
+#undef BERTH_FORM
 
 }  // namespace
 
@@ -30,7 +23,7 @@ Network::Network(NetworkDescription description, std::uint64_t seed) : descripti
 NetworkOutput Network::Forward(const torch::Tensor& observation) {
   TorchRun run(description_, layers_, observation, fixed_shapes_);
   for (const NetworkStep& step : description_.steps()) {
-    run.values[static_cast<std::size_t>(step.output)] = RunStep(run, step);
+    run.values[static_cast<std::size_t>(step.output)] = kForms[static_cast<int>(step.kind)](run, step);
   }
   return {run.At(description_.scores()), run.At(description_.value()).squeeze(-1)};
 }

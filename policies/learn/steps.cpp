@@ -11,22 +11,22 @@ torch::Tensor Sum(const torch::Tensor& sum, const torch::Tensor& term) {
 
 // A layer over inputs of several kinds of rows, in parts, without its activation.
 torch::Tensor Spread(TorchRun& run, const NetworkStep& step, const DenseModule& layer) {
-  const bool over_pairs = run.About(step.output).rows == Rows::kPair;
+  const bool over_pairs = run.About(step.output).rows == RowOf::kPair;
   torch::Tensor sum, of_types, of_state;  // sum: onto it, and the parts of jobs and pairs
   if (step.onto >= 0) sum = run.At(step.onto);
   torch::Tensor own;
   std::int64_t first = 0;
-  for (const Value input : step.inputs) {
+  for (const ValueId input : step.inputs) {
     const NetworkValue& value = run.About(input);
     torch::Tensor x = run.At(input);
-    if (value.rows == Rows::kJob && over_pairs) x = x.flatten(0, 1).index_select(0, run.rows);
+    if (value.rows == RowOf::kJob && over_pairs) x = x.flatten(0, 1).index_select(0, run.rows);
     const torch::Tensor part = layer.Part(x, first);
-    if (value.rows == Rows::kState) {
+    if (value.rows == RowOf::kState) {
       of_state = Sum(of_state, part);
-    } else if (value.rows == Rows::kType && over_pairs) {
+    } else if (value.rows == RowOf::kType && over_pairs) {
       of_types = Sum(of_types, part);
     } else {
-      own = Sum(own, value.rows == Rows::kJob && over_pairs ? part.unsqueeze(1) : part);
+      own = Sum(own, value.rows == RowOf::kJob && over_pairs ? part.unsqueeze(1) : part);
     }
     first += value.width;
   }
@@ -67,7 +67,7 @@ TorchRun::TorchRun(const NetworkDescription& described,
       observation.narrow(1, layout.global_offset(), layout.global_channels);
 }
 
-torch::Tensor TorchRun::Kept(Value value) {
+torch::Tensor TorchRun::Kept(ValueId value) {
   torch::Tensor& found = kept[static_cast<std::size_t>(value)];
   if (!found.defined()) found = At(value) * present;
   return found;
@@ -77,7 +77,7 @@ torch::Tensor TorchDense(TorchRun& run, const NetworkStep& step) {
   const DenseModule& layer = *run.layers[static_cast<std::size_t>(step.layer)];
   std::vector<torch::Tensor> inputs;
   bool of_one_kind = step.onto < 0;
-  for (const Value input : step.inputs) {
+  for (const ValueId input : step.inputs) {
     inputs.push_back(run.At(input));
     of_one_kind = of_one_kind && run.About(input).rows == run.About(step.output).rows;
   }
@@ -89,8 +89,8 @@ torch::Tensor TorchDense(TorchRun& run, const NetworkStep& step) {
 }
 
 torch::Tensor TorchMean(TorchRun& run, const NetworkStep& step) {
-  const Value x = step.inputs[0];
-  if (run.About(x).rows == Rows::kType) return run.At(x).mean(1);
+  const ValueId x = step.inputs[0];
+  if (run.About(x).rows == RowOf::kType) return run.At(x).mean(1);
   return run.Kept(x).sum(1) / run.present.sum(1).clamp_min(1.0);
 }
 
@@ -110,7 +110,7 @@ torch::Tensor TorchActions(TorchRun& run, const NetworkStep& step) {
 
 torch::Tensor TorchConcat(TorchRun& run, const NetworkStep& step) {
   std::vector<torch::Tensor> inputs;
-  for (const Value input : step.inputs) inputs.push_back(run.At(input));
+  for (const ValueId input : step.inputs) inputs.push_back(run.At(input));
   return torch::cat(inputs, 1);
 }
 

@@ -13,15 +13,15 @@
 
 namespace berth {
 
-// One forward pass under way. Rows of pairs are kept of the present jobs alone [n, G, .], queues being seldom
-// full, unless shapes are fixed: then all are computed, and the actions of absent jobs set to the 0 that they
-// have otherwise.
+// One forward pass under way. RowOf of pairs are kept of the present jobs alone [n, G, .], queues being
+// seldom full, unless shapes are fixed: then all are computed, and the actions of absent jobs set to the 0
+// that they have otherwise.
 struct TorchRun {
   TorchRun(const NetworkDescription& described, const std::vector<std::shared_ptr<DenseModule>>& modules,
            const torch::Tensor& observation, bool fixed_shapes);
-  const torch::Tensor& At(Value value) const { return values[static_cast<std::size_t>(value)]; }
-  const NetworkValue& About(Value value) const { return net.values()[static_cast<std::size_t>(value)]; }
-  torch::Tensor Kept(Value value);  // [B, Q, .] with 0 in rows of absent jobs
+  const torch::Tensor& At(ValueId value) const { return values[static_cast<std::size_t>(value)]; }
+  const NetworkValue& About(ValueId value) const { return net.values()[static_cast<std::size_t>(value)]; }
+  torch::Tensor Kept(ValueId value);  // [B, Q, .] with 0 in rows of absent jobs
 
   const NetworkDescription& net;
   const std::vector<std::shared_ptr<DenseModule>>& layers;  // by layer

@@ -5,57 +5,29 @@
 #include "policies/networks/forms.hpp"
 
 namespace berth {
-namespace {
 
-class ActionsStep final : public PlainStep {
- public:
-  ActionsStep(const NetworkValue& of, const NetworkStep& step)
-      : width_(U(of.width)), input_(step.inputs[0]), output_(step.output) {}
-
-  void Prepare(PlainRun& run) override {
-    std::fill_n(run.write[U(output_)], U(run.layout.q) * U(run.layout.g) * width_, 0.0F);
-  }
-  void Run(PlainRun& run) override {
-    const std::size_t row = U(run.layout.g) * width_;  // of one job
-    const float* from = run.read[U(input_)];
+PlainStep PlainActions(const NetworkDescription& net, const NetworkStep& step, const PolicyBundle&) {
+  return [width = U(net.values()[U(step.inputs[0])].width), input = U(step.inputs[0]),
+          output = U(step.output)](PlainRun& run) {
+    const std::size_t row = U(run.layout.g) * width;  // of one job
+    float* out = run.write[output];
+    if (run.begin == 0) std::fill_n(out, U(run.layout.q) * row, 0.0F);
+    const float* from = run.read[input];
     for (std::size_t job = run.begin; job < run.end; ++job, from += row) {
-      std::copy_n(from, row, run.write[U(output_)] + U(run.jobs[job]) * row);
+      std::copy_n(from, row, out + U(run.jobs[job]) * row);
     }
-  }
-
- private:
-  std::size_t width_;
-  Value input_, output_;
-};
-
-class ConcatStep final : public PlainStep {
- public:
-  ConcatStep(const NetworkDescription& net, const NetworkStep& step) : output_(step.output) {
-    for (const Value input : step.inputs) inputs_.emplace_back(input, net.values()[U(input)]);
-  }
-  void Run(PlainRun& run) override {
-    const std::size_t pairs = U(run.layout.q) * U(run.layout.g);
-    float* out = run.write[U(output_)];
-    for (const auto& [input, value] : inputs_) {
-      out = std::copy_n(run.read[U(input)], value.Floats(pairs), out);
-    }
-  }
-
- private:
-  std::vector<std::pair<Value, NetworkValue>> inputs_;
-  Value output_;
-};
-
-}  // namespace
-
-std::unique_ptr<PlainStep> PlainActions(const NetworkDescription& net, const NetworkStep& step,
-                                        const PolicyBundle&) {
-  return std::make_unique<ActionsStep>(net.values()[U(step.inputs[0])], step);
+  };
 }
 
-std::unique_ptr<PlainStep> PlainConcat(const NetworkDescription& net, const NetworkStep& step,
-                                       const PolicyBundle&) {
-  return std::make_unique<ConcatStep>(net, step);
+PlainStep PlainConcat(const NetworkDescription& net, const NetworkStep& step, const PolicyBundle&) {
+  std::vector<std::pair<std::size_t, NetworkValue>> inputs;
+  for (const ValueId input : step.inputs) inputs.emplace_back(U(input), net.values()[U(input)]);
+  return [inputs, output = U(step.output)](PlainRun& run) {
+    float* out = run.write[output];
+    for (const auto& [input, value] : inputs) {
+      out = std::copy_n(run.read[input], value.Floats(U(run.layout.q) * U(run.layout.g)), out);
+    }
+  };
 }
 
 // [B, Q, G, outputs] to [B, Q G outputs]: 0 keeps the batch.
@@ -65,7 +37,7 @@ std::string OnnxActions(OnnxRun& run, const NetworkStep& step) {
 
 std::string OnnxConcat(OnnxRun& run, const NetworkStep& step) {
   std::vector<std::string> names;
-  for (const Value input : step.inputs) names.push_back(run.Name(input));
+  for (const ValueId input : step.inputs) names.push_back(run.Name(input));
   return run.graph.Node("Concat", names, {{"axis", {1}}});
 }
 

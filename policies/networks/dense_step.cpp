@@ -11,15 +11,15 @@ namespace {
 
 // The share of one input: the layer's inputs first .. first + count - 1.
 struct Part {
-  Value value;
-  Rows rows;
+  ValueId value;
+  RowOf rows;
   int first, count;
 };
 
 std::vector<Part> PartsOf(const NetworkDescription& net, const NetworkStep& step) {
   std::vector<Part> parts;
   int first = 0;
-  for (const Value input : step.inputs) {
+  for (const ValueId input : step.inputs) {
     const NetworkValue& value = net.values()[U(input)];
     parts.push_back({input, value.rows, first, value.width});
     first += value.width;
@@ -46,40 +46,28 @@ Dense LoadDense(const PolicyBundle& bundle, int layer) {
   return dense;
 }
 
-class DenseStep final : public PlainStep {
+class DenseStep {
  public:
   DenseStep(const NetworkDescription& net, const NetworkStep& step, const PolicyBundle& bundle)
       : layer_(LoadDense(bundle, step.layer)),
         parts_(PartsOf(net, step)),
         rows_(net.values()[U(step.output)].rows),
-        spread_(rows_ == Rows::kPair && !OfOneKind(parts_)),
+        spread_(rows_ == RowOf::kPair && !OfOneKind(parts_)),
         output_(step.output),
         onto_(step.onto),
         activation_(step.activation) {
-    for (const Part& part : parts_) of_state_ = of_state_ || part.rows == Rows::kState;
+    for (const Part& part : parts_) of_state_ = of_state_ || part.rows == RowOf::kState;
     base_.resize(layer_.bias.size());
   }
 
-  // What the pairs of a job share, and those of a type. The bias belongs to the state's part, which is the
-  // types'; where nothing of the state is read, to the jobs'.
-  void Prepare(PlainRun& run) override {
-    Base(run, base_.data());
-    if (!spread_) return;
-    const std::size_t h = base_.size(), types = run.Count(Rows::kType), jobs = run.jobs.size();
-    type_part_.assign(types * h, 0.0F);
-    job_part_.assign(jobs * h, 0.0F);
-    Fill(of_state_ ? type_part_ : job_part_);
-    AddParts(run, Rows::kType, types, type_part_.data());
-    AddParts(run, Rows::kJob, jobs, job_part_.data());
-  }
-
-  void Run(PlainRun& run) override {
+  void operator()(PlainRun& run) {
     const std::size_t h = base_.size(), rows = run.Count(rows_);
     float* out = run.write[U(output_)];
     const std::span<float> all(out, rows * h);
-    if (rows_ == Rows::kState) {
+    if (rows_ == RowOf::kState) {
       Base(run, out);
-    } else if (rows_ == Rows::kPair) {
+    } else if (rows_ == RowOf::kPair) {
+      if (run.begin == 0) Share(run);
       spread_ ? Spread(run, out) : Fill(all);
       AddPairs(run, out);
     } else {
@@ -95,17 +83,30 @@ class DenseStep final : public PlainStep {
   }
 
  private:
+  // What the pairs of a job share, and those of a type. The bias belongs to the state's part, which is the
+  // types'; where nothing of the state is read, to the jobs'.
+  void Share(const PlainRun& run) {
+    Base(run, base_.data());
+    if (!spread_) return;
+    const std::size_t h = base_.size(), types = run.Count(RowOf::kType), jobs = run.jobs.size();
+    type_part_.assign(types * h, 0.0F);
+    job_part_.assign(jobs * h, 0.0F);
+    Fill(of_state_ ? type_part_ : job_part_);
+    AddParts(run, RowOf::kType, types, type_part_.data());
+    AddParts(run, RowOf::kJob, jobs, job_part_.data());
+  }
+
   // The bias and the share of the state, one row.
   void Base(const PlainRun& run, float* row) const {
     std::copy(layer_.bias.begin(), layer_.bias.end(), row);
-    if (of_state_) AddParts(run, Rows::kState, 1, row);
+    if (of_state_) AddParts(run, RowOf::kState, 1, row);
   }
   void Fill(std::span<float> rows) const {
     for (std::size_t at = 0; at < rows.size(); at += base_.size()) {
       std::copy(base_.begin(), base_.end(), rows.begin() + static_cast<std::ptrdiff_t>(at));
     }
   }
-  void AddParts(const PlainRun& run, Rows of, std::size_t rows, float* out) const {
+  void AddParts(const PlainRun& run, RowOf of, std::size_t rows, float* out) const {
     for (const Part& part : parts_) {
       if (part.rows == of) Add(part, run.read[U(part.value)], rows, out);
     }
@@ -115,7 +116,7 @@ class DenseStep final : public PlainStep {
   }
 
   void Spread(const PlainRun& run, float* out) const {
-    const std::size_t h = base_.size(), types = run.Count(Rows::kType);
+    const std::size_t h = base_.size(), types = run.Count(RowOf::kType);
     for (std::size_t job = run.begin; job < run.end; ++job) {
       for (std::size_t type = 0; type < types; ++type, out += h) {
         for (std::size_t i = 0; i < h; ++i) out[i] = type_part_[type * h + i] + job_part_[job * h + i];
@@ -125,9 +126,9 @@ class DenseStep final : public PlainStep {
 
   // Jobs that stand side by side in the queue, as their pairs then do in the observation, share a product.
   void AddPairs(const PlainRun& run, float* out) const {
-    const std::size_t types = run.Count(Rows::kType);
+    const std::size_t types = run.Count(RowOf::kType);
     for (const Part& part : parts_) {
-      if (part.rows != Rows::kPair) continue;
+      if (part.rows != RowOf::kPair) continue;
       const float* x = run.read[U(part.value)];
       if (part.value != NetworkDescription::pairs()) {
         Add(part, x, (run.end - run.begin) * types, out);
@@ -145,33 +146,32 @@ class DenseStep final : public PlainStep {
 
   Dense layer_;
   std::vector<Part> parts_;
-  Rows rows_;    // of the output
+  RowOf rows_;   // of the output
   bool spread_;  // it has rows of pairs, and not all inputs have
   bool of_state_ = false;
-  Value output_, onto_;
+  ValueId output_, onto_;
   Activation activation_;
   std::vector<float> base_, type_part_, job_part_;  // [H], [G, H], [n, H]
 };
 
 // The axes that a value lacks beside rows of another kind.
-std::vector<std::int64_t> MissingAxes(Rows from, Rows to) {
+std::vector<std::int64_t> MissingAxes(RowOf from, RowOf to) {
   if (from == to) return {};
-  if (to != Rows::kPair) return {1};
-  if (from == Rows::kState) return {1, 2};
-  return {from == Rows::kJob ? 2 : 1};
+  if (to != RowOf::kPair) return {1};
+  if (from == RowOf::kState) return {1, 2};
+  return {from == RowOf::kJob ? 2 : 1};
 }
 
 }  // namespace
 
-std::unique_ptr<PlainStep> PlainDense(const NetworkDescription& net, const NetworkStep& step,
-                                      const PolicyBundle& bundle) {
-  return std::make_unique<DenseStep>(net, step, bundle);
+PlainStep PlainDense(const NetworkDescription& net, const NetworkStep& step, const PolicyBundle& bundle) {
+  return DenseStep(net, step, bundle);
 }
 
 std::string OnnxDense(OnnxRun& run, const NetworkStep& step) {
   OnnxGraph& graph = run.graph;
   const Dense layer = LoadDense(run.bundle, step.layer);
-  const Rows rows = run.At(step.output).rows;
+  const RowOf rows = run.At(step.output).rows;
   const auto product = [&](const std::string& x, int first, int count) {
     const std::array<std::int64_t, 2> shape = {count, layer.outputs};
     const std::span<const float> weights(layer.Inputs(first), U(count) * U(layer.outputs));
@@ -182,7 +182,7 @@ std::string OnnxDense(OnnxRun& run, const NetworkStep& step) {
   if (OfOneKind(parts)) {
     std::vector<std::string> names;
     for (const Part& part : parts) names.push_back(run.Name(part.value));
-    const std::int64_t last = rows == Rows::kPair ? 3 : rows == Rows::kState ? 1 : 2;
+    const std::int64_t last = rows == RowOf::kPair ? 3 : rows == RowOf::kState ? 1 : 2;
     sum = product(names.size() == 1 ? names[0] : graph.Node("Concat", names, {{"axis", {last}}}), 0,
                   layer.inputs);
   } else {

@@ -9,9 +9,9 @@ namespace berth {
 namespace {
 
 // Of values of both kinds together.
-Rows Joined(Rows a, Rows b) {
-  if (a == b || b == Rows::kState) return a;
-  return a == Rows::kState ? b : Rows::kPair;
+RowOf Joined(RowOf a, RowOf b) {
+  if (a == b || b == RowOf::kState) return a;
+  return a == RowOf::kState ? b : RowOf::kPair;
 }
 
 }  // namespace
@@ -20,27 +20,27 @@ NetworkDescription::NetworkDescription(const ObservationLayout& layout, int num_
     : layout_(layout),
       num_actions_(num_actions),
       outputs_(outputs),
-      values_{{"jobs", Rows::kJob, layout.job_channels},
-              {"pairs", Rows::kPair, layout.pair_channels},
-              {"types", Rows::kType, layout.type_channels},
-              {"global", Rows::kState, layout.global_channels},
-              {"observation", Rows::kState, layout.size()}} {}
+      values_{{"jobs", RowOf::kJob, layout.job_channels},
+              {"pairs", RowOf::kPair, layout.pair_channels},
+              {"types", RowOf::kType, layout.type_channels},
+              {"global", RowOf::kState, layout.global_channels},
+              {"observation", RowOf::kState, layout.size()}} {}
 
-Value NetworkDescription::Add(NetworkStep step, NetworkValue value) {
-  for (const Value input : step.inputs) {
+ValueId NetworkDescription::Add(NetworkStep step, NetworkValue value) {
+  for (const ValueId input : step.inputs) {
     BERTH_CHECK(input >= 0 && U(input) < values_.size(), value.name, " reads value ", input);
   }
-  step.output = static_cast<Value>(values_.size());
+  step.output = static_cast<ValueId>(values_.size());
   steps_.push_back(std::move(step));
   values_.push_back(std::move(value));
   return steps_.back().output;
 }
 
-Value NetworkDescription::Dense(const std::string& layer, const std::vector<Value>& inputs, int units,
-                                double gain, Activation activation) {
+ValueId NetworkDescription::Dense(const std::string& layer, const std::vector<ValueId>& inputs, int units,
+                                  double gain, Activation activation) {
   LayerSpec spec{layer, 0, units, gain};
-  Rows rows = Rows::kState;
-  for (const Value input : inputs) {
+  RowOf rows = RowOf::kState;
+  for (const ValueId input : inputs) {
     const NetworkValue& value = values_[U(input)];
     BERTH_CHECK(value.per_pair == 0, layer, " reads ", value.name, ", as long as there are pairs");
     rows = Joined(rows, value.rows);
@@ -54,42 +54,42 @@ Value NetworkDescription::Dense(const std::string& layer, const std::vector<Valu
              {layer, rows, units});
 }
 
-Value NetworkDescription::AddDense(Value x, const std::string& layer, const std::vector<Value>& inputs,
-                                   double gain) {
-  const Value sum = Dense(layer, inputs, values_[U(x)].width, gain);
+ValueId NetworkDescription::AddDense(ValueId x, const std::string& layer, const std::vector<ValueId>& inputs,
+                                     double gain) {
+  const ValueId sum = Dense(layer, inputs, values_[U(x)].width, gain);
   BERTH_CHECK(values_[U(x)].rows == values_[U(sum)].rows, layer, " onto ", values_[U(x)].name);
   steps_.back().onto = x;
   return sum;
 }
 
-Value NetworkDescription::Mean(Value x) {
+ValueId NetworkDescription::Mean(ValueId x) {
   const NetworkValue& of = values_[U(x)];
-  BERTH_CHECK(of.rows == Rows::kJob || of.rows == Rows::kType, "mean of ", of.name);
+  BERTH_CHECK(of.rows == RowOf::kJob || of.rows == RowOf::kType, "mean of ", of.name);
   return Add({.kind = NetworkStep::Kind::kMean, .inputs = {x}},
-             {Join("mean(", of.name, ")"), Rows::kState, of.width});
+             {Join("mean(", of.name, ")"), RowOf::kState, of.width});
 }
 
-Value NetworkDescription::Max(Value x) {
+ValueId NetworkDescription::Max(ValueId x) {
   const NetworkValue& of = values_[U(x)];
-  BERTH_CHECK(of.rows == Rows::kJob && x >= kInputs, "maximum of ", of.name);
+  BERTH_CHECK(of.rows == RowOf::kJob && x >= kInputs, "maximum of ", of.name);
   const Activation activation = steps_[U(x - kInputs)].activation;
   BERTH_CHECK(activation != Activation::kNone, of.name, " has no least value, which is that of no job");
   return Add({.kind = NetworkStep::Kind::kMax, .inputs = {x}, .activation = activation},
-             {Join("max(", of.name, ")"), Rows::kState, of.width});
+             {Join("max(", of.name, ")"), RowOf::kState, of.width});
 }
 
-Value NetworkDescription::Actions(Value x) {
+ValueId NetworkDescription::Actions(ValueId x) {
   const NetworkValue& of = values_[U(x)];
-  BERTH_CHECK(of.rows == Rows::kPair && x >= kInputs, "actions of ", of.name);
+  BERTH_CHECK(of.rows == RowOf::kPair && x >= kInputs, "actions of ", of.name);
   return Add({.kind = NetworkStep::Kind::kActions, .inputs = {x}},
-             {Join("actions(", of.name, ")"), Rows::kState, 0, of.width});
+             {Join("actions(", of.name, ")"), RowOf::kState, 0, of.width});
 }
 
-Value NetworkDescription::Concat(const std::vector<Value>& inputs) {
-  NetworkValue all{"concat", Rows::kState, 0};
-  for (const Value input : inputs) {
+ValueId NetworkDescription::Concat(const std::vector<ValueId>& inputs) {
+  NetworkValue all{"concat", RowOf::kState, 0};
+  for (const ValueId input : inputs) {
     const NetworkValue& value = values_[U(input)];
-    BERTH_CHECK(value.rows == Rows::kState && (value.per_pair == 0 || input == inputs.front()), value.name,
+    BERTH_CHECK(value.rows == RowOf::kState && (value.per_pair == 0 || input == inputs.front()), value.name,
                 " among rows of states");
     all.width += value.width;
     all.per_pair += value.per_pair;
@@ -97,12 +97,13 @@ Value NetworkDescription::Concat(const std::vector<Value>& inputs) {
   return Add({.kind = NetworkStep::Kind::kConcat, .inputs = inputs}, all);
 }
 
-void NetworkDescription::Answer(Value scores, Value value) {
+void NetworkDescription::Answer(ValueId scores, ValueId value) {
   const NetworkValue& all = values_[U(scores)];
   const std::size_t wanted = U(num_actions_) * U(outputs_);
-  BERTH_CHECK(all.rows == Rows::kState && all.Floats(U(layout_.q) * U(layout_.g)) == wanted, all.name, " as ",
-              wanted, " scores");
-  BERTH_CHECK(values_[U(value)].rows == Rows::kState && values_[U(value)].width == 1, values_[U(value)].name);
+  BERTH_CHECK(all.rows == RowOf::kState && all.Floats(U(layout_.q) * U(layout_.g)) == wanted, all.name,
+              " as ", wanted, " scores");
+  BERTH_CHECK(values_[U(value)].rows == RowOf::kState && values_[U(value)].width == 1,
+              values_[U(value)].name);
   scores_ = scores;
   value_ = value;
 }
@@ -122,7 +123,7 @@ void NetworkDescription::DrawLast(const std::string& layer) {
   }
 }
 
-bool NetworkDescription::Reads(Value value) const {
+bool NetworkDescription::Reads(ValueId value) const {
   return std::any_of(steps_.begin(), steps_.end(), [&](const NetworkStep& step) {
     return std::find(step.inputs.begin(), step.inputs.end(), value) != step.inputs.end();
   });
@@ -133,7 +134,7 @@ bool NetworkDescription::ReadsBlocks() const {
 }
 
 bool NetworkDescription::OverPairs(const NetworkStep& step) const {
-  const auto pairs = [&](Value value) { return values_[U(value)].rows == Rows::kPair; };
+  const auto pairs = [&](ValueId value) { return values_[U(value)].rows == RowOf::kPair; };
   return pairs(step.output) || std::any_of(step.inputs.begin(), step.inputs.end(), pairs);
 }
 

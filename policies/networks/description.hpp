@@ -10,9 +10,9 @@
 //
 //   void DescribeMine(Params& params, NetworkDescription& net) {
 //     const int units = static_cast<int>(params.Integer("units", 1, 1024));
-//     const Value job = net.Dense("job", {net.jobs()}, units, kHiddenGain, Activation::kRelu);
-//     const Value all = net.Mean(job);                                        // over the jobs of a state
-//     const Value score = net.Dense("score", {net.pairs(), job, all}, net.outputs(), kScoreGain);
+//     const ValueId job = net.Dense("job", {net.jobs()}, units, kHiddenGain, Activation::kRelu);
+//     const ValueId all = net.Mean(job);  // over the jobs of a state
+//     const ValueId score = net.Dense("score", {net.pairs(), job, all}, net.outputs(), kScoreGain);
 //     net.Answer(net.Actions(score), net.Dense("value", {all}, 1, kValueGain));
 //   }
 //
@@ -45,14 +45,14 @@ struct LayerSpec {
   double gain = 1.0;  // of the orthogonal initial weights
 };
 
-using Value = int;  // which of NetworkDescription::values()
+using ValueId = int;  // which of NetworkDescription::values()
 
 // What a value has a row for: [B, .], [B, G, .], [B, Q, .], [B, Q, G, .]
-enum class Rows : std::uint8_t { kState, kType, kJob, kPair };
+enum class RowOf : std::uint8_t { kState, kType, kJob, kPair };
 
 struct NetworkValue {
   std::string name;
-  Rows rows = Rows::kState;
+  RowOf rows = RowOf::kState;
   int width = 0;     // floats a row
   int per_pair = 0;  // of a state: floats for each of its Q G pairs, which stand before the others
 
@@ -68,10 +68,10 @@ struct NetworkStep {
   enum class Kind : std::uint8_t { BERTH_NETWORK_STEPS(BERTH_NAME) };
 #undef BERTH_NAME
   Kind kind;
-  std::vector<Value> inputs;
-  Value output = -1;
+  std::vector<ValueId> inputs;
+  ValueId output = -1;
   int layer = -1;                             // kDense: which of layers()
-  Value onto = -1;                            // kDense: the value that it is added to, if any
+  ValueId onto = -1;                          // kDense: the value that it is added to, if any
   Activation activation = Activation::kNone;  // kDense: applied last; kMax: of its input
 };
 
@@ -82,30 +82,30 @@ class NetworkDescription {
 
   // What there is to read: the observation's blocks, or all of it as one row, which binds the network to the
   // Q and G that it was described for.
-  static constexpr Value jobs() { return 0; }
-  static constexpr Value pairs() { return 1; }
-  static constexpr Value types() { return 2; }
-  static constexpr Value global() { return 3; }
-  static constexpr Value observation() { return 4; }
-  static constexpr Value kInputs = 5;  // values from here on are computed
+  static constexpr ValueId jobs() { return 0; }
+  static constexpr ValueId pairs() { return 1; }
+  static constexpr ValueId types() { return 2; }
+  static constexpr ValueId global() { return 3; }
+  static constexpr ValueId observation() { return 4; }
+  static constexpr ValueId kInputs = 5;  // values from here on are computed
 
   // activation(W (inputs side by side) + b). Inputs of several kinds of rows are spread over those of the
   // result, pairs over jobs and types, all over the state; the layer is then computed in its parts, each once
   // a row of its own.
-  Value Dense(const std::string& layer, const std::vector<Value>& inputs, int units, double gain,
-              Activation activation = Activation::kNone);
+  ValueId Dense(const std::string& layer, const std::vector<ValueId>& inputs, int units, double gain,
+                Activation activation = Activation::kNone);
   // x + W (inputs side by side) + b, x of the result's rows and width.
-  Value AddDense(Value x, const std::string& layer, const std::vector<Value>& inputs, double gain);
+  ValueId AddDense(ValueId x, const std::string& layer, const std::vector<ValueId>& inputs, double gain);
   // Over the rows of a state: its jobs or its types. Without jobs: 0.
-  Value Mean(Value x);
+  ValueId Mean(ValueId x);
   // Over the jobs of a state. Without jobs: the least that the activation of x gives.
-  Value Max(Value x);
+  ValueId Max(ValueId x);
   // The numbers of pairs as those of their actions, one row a state.
-  Value Actions(Value x);
-  // Rows of states side by side.
-  Value Concat(const std::vector<Value>& inputs);
+  ValueId Actions(ValueId x);
+  // RowOf of states side by side.
+  ValueId Concat(const std::vector<ValueId>& inputs);
   // The network's answer: all actions' numbers, and the value of the state.
-  void Answer(Value scores, Value value);
+  void Answer(ValueId scores, ValueId value);
   // Its parameters stand behind all others, so that those begin alike with it and without.
   void DrawLast(const std::string& layer);
 
@@ -118,22 +118,22 @@ class NetworkDescription {
   const std::vector<LayerSpec>& layers() const { return layers_; }  // in the order of the parameters
   const std::vector<NetworkValue>& values() const { return values_; }
   const std::vector<NetworkStep>& steps() const { return steps_; }
-  Value scores() const { return scores_; }
-  Value value() const { return value_; }
-  bool Reads(Value value) const;  // some step does
-  bool ReadsBlocks() const;       // of the observation, not only the one row
+  ValueId scores() const { return scores_; }
+  ValueId value() const { return value_; }
+  bool Reads(ValueId value) const;  // some step does
+  bool ReadsBlocks() const;         // of the observation, not only the one row
   // True where a step reads or makes rows of pairs.
   bool OverPairs(const NetworkStep& step) const;
 
  private:
-  Value Add(NetworkStep step, NetworkValue value);
+  ValueId Add(NetworkStep step, NetworkValue value);
 
   ObservationLayout layout_;
   int num_actions_, outputs_;
   std::vector<LayerSpec> layers_;
   std::vector<NetworkValue> values_;
   std::vector<NetworkStep> steps_;
-  Value scores_ = -1, value_ = -1;
+  ValueId scores_ = -1, value_ = -1;
 };
 
 }  // namespace berth

@@ -38,13 +38,13 @@ void Describe(Params& params, NetworkDescription& net) {
   const Activation act =
       params.Choice("activation", {"tanh", "relu"}) == 0 ? Activation::kTanh : Activation::kRelu;
   const auto trunk = [&](const std::string& name, int outputs, double gain) {
-    Value x = net.observation();
+    ValueId x = net.observation();
     for (std::size_t i = 0; i < hidden.size(); ++i) {
       x = net.Dense(Join(name, "_", i), {x}, hidden[i], kHiddenGain, act);
     }
     return net.Dense(name + "_head", {x}, outputs, gain);
   };
-  const Value scores = trunk("actor", net.num_actions() * net.outputs(), kScoreGain);
+  const ValueId scores = trunk("actor", net.num_actions() * net.outputs(), kScoreGain);
   net.Answer(scores, trunk("critic", 1, kValueGain));
 }
 

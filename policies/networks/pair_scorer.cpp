@@ -32,27 +32,27 @@ void Describe(Params& params, NetworkDescription& net) {
       params.Choice("activation", {"relu", "tanh"}) == 0 ? Activation::kRelu : Activation::kTanh;
   const bool skip = params.Bool("skip");
   CheckLayout(net);
-  const auto hidden = [&](const std::string& layer, const std::vector<Value>& inputs) {
+  const auto hidden = [&](const std::string& layer, const std::vector<ValueId>& inputs) {
     return net.Dense(layer, inputs, width, kHiddenGain, act);
   };
 
-  const Value job = hidden("job", {net.jobs()});
-  const Value mean = net.Mean(job), most = net.Max(job);
-  const Value type = net.Mean(hidden("type", {net.types()}));
-  const Value context = hidden("context", {net.global(), mean, most, type});
+  const ValueId job = hidden("job", {net.jobs()});
+  const ValueId mean = net.Mean(job), most = net.Max(job);
+  const ValueId type = net.Mean(hidden("type", {net.types()}));
+  const ValueId context = hidden("context", {net.global(), mean, most, type});
 
-  Value pair = hidden(kPairInputLayer, {net.jobs(), net.pairs(), net.types(), context});
+  ValueId pair = hidden(kPairInputLayer, {net.jobs(), net.pairs(), net.types(), context});
   for (int i = 1; i < layers; ++i) pair = hidden(Join("pair_", i), {pair});
-  Value score = net.Dense(kPairScoreLayer, {pair}, net.outputs(), kScoreGain);
+  ValueId score = net.Dense(kPairScoreLayer, {pair}, net.outputs(), kScoreGain);
   if (skip) {
     score = net.AddDense(score, kPairSkipLayer, {net.jobs(), net.pairs(), net.types()}, kScoreGain);
   }
-  Value scores = net.Actions(score);
+  ValueId scores = net.Actions(score);
   if (net.has_done()) {
-    const Value done = hidden("done_hidden", {context});
+    const ValueId done = hidden("done_hidden", {context});
     scores = net.Concat({scores, net.Dense("done", {done}, net.outputs(), kScoreGain)});
   }
-  const Value value = hidden("value_hidden", {context});
+  const ValueId value = hidden("value_hidden", {context});
   net.Answer(scores, net.Dense("value", {value}, 1, kValueGain));
   if (skip) net.DrawLast(kPairSkipLayer);
 }

@@ -27,42 +27,7 @@ void Fold(const float* x, std::size_t rows, std::size_t width, float start, floa
   }
 }
 
-class MeanStep final : public PlainStep {
- public:
-  MeanStep(const NetworkValue& of, const NetworkStep& step)
-      : rows_(of.rows), width_(U(of.width)), input_(step.inputs[0]), output_(step.output) {}
-
-  void Run(PlainRun& run) override {
-    const std::size_t rows = run.Count(rows_);
-    const auto count = static_cast<float>(std::max<std::size_t>(rows, 1));
-    float* mean = run.write[U(output_)];
-    Fold(run.read[U(input_)], rows, width_, 0.0F, mean, [](float sum, float x) { return sum + x; });
-    for (std::size_t i = 0; i < width_; ++i) mean[i] /= count;
-  }
-
- private:
-  Rows rows_;
-  std::size_t width_;
-  Value input_, output_;
-};
-
-class MaxStep final : public PlainStep {
- public:
-  MaxStep(const NetworkValue& of, const NetworkStep& step)
-      : width_(U(of.width)), floor_(Floor(step.activation)), input_(step.inputs[0]), output_(step.output) {}
-
-  void Run(PlainRun& run) override {
-    Fold(run.read[U(input_)], run.jobs.size(), width_, floor_, run.write[U(output_)],
-         [](float most, float x) { return std::max(most, x); });
-  }
-
- private:
-  std::size_t width_;
-  float floor_;
-  Value input_, output_;
-};
-
-const std::string& Kept(OnnxRun& run, Value value) {
+const std::string& Kept(OnnxRun& run, ValueId value) {
   run.kept.resize(run.name.size());
   std::string& kept = run.kept[U(value)];
   if (kept.empty()) kept = run.graph.Node("Mul", {run.Name(value), run.present});
@@ -75,19 +40,29 @@ std::string SumOverJobs(OnnxRun& run, const std::string& x) {
 
 }  // namespace
 
-std::unique_ptr<PlainStep> PlainMean(const NetworkDescription& net, const NetworkStep& step,
-                                     const PolicyBundle&) {
-  return std::make_unique<MeanStep>(net.values()[U(step.inputs[0])], step);
+PlainStep PlainMean(const NetworkDescription& net, const NetworkStep& step, const PolicyBundle&) {
+  const NetworkValue& of = net.values()[U(step.inputs[0])];
+  return [rows_of = of.rows, width = U(of.width), input = U(step.inputs[0]),
+          output = U(step.output)](PlainRun& run) {
+    const std::size_t rows = run.Count(rows_of);
+    const auto count = static_cast<float>(std::max<std::size_t>(rows, 1));
+    float* mean = run.write[output];
+    Fold(run.read[input], rows, width, 0.0F, mean, [](float sum, float x) { return sum + x; });
+    for (std::size_t i = 0; i < width; ++i) mean[i] /= count;
+  };
 }
 
-std::unique_ptr<PlainStep> PlainMax(const NetworkDescription& net, const NetworkStep& step,
-                                    const PolicyBundle&) {
-  return std::make_unique<MaxStep>(net.values()[U(step.inputs[0])], step);
+PlainStep PlainMax(const NetworkDescription& net, const NetworkStep& step, const PolicyBundle&) {
+  return [width = U(net.values()[U(step.output)].width), floor = Floor(step.activation),
+          input = U(step.inputs[0]), output = U(step.output)](PlainRun& run) {
+    Fold(run.read[input], run.jobs.size(), width, floor, run.write[output],
+         [](float most, float x) { return std::max(most, x); });
+  };
 }
 
 std::string OnnxMean(OnnxRun& run, const NetworkStep& step) {
-  const Value x = step.inputs[0];
-  if (run.At(x).rows == Rows::kType) {
+  const ValueId x = step.inputs[0];
+  if (run.At(x).rows == RowOf::kType) {
     return run.graph.Node("ReduceMean", {run.Name(x)}, {{"axes", {1}, true}, {"keepdims", {0}}});
   }
   const std::string kept = Kept(run, x);

@@ -22,23 +22,23 @@ std::size_t U(std::ptrdiff_t i) {
 
 // How a layer is computed here; null: not at all.
 Make DenseForm(const NetworkDescription& net, const NetworkStep& step) {
-  const auto reads = [&](Rows rows) {
+  const auto reads = [&](RowOf rows) {
     return std::any_of(step.inputs.begin(), step.inputs.end(),
-                       [&](Value input) { return net.values()[U(input)].rows == rows; });
+                       [&](ValueId input) { return net.values()[U(input)].rows == rows; });
   };
   const NetworkValue& output = net.values()[U(step.output)];
   const bool mixed = std::any_of(step.inputs.begin(), step.inputs.end(),
-                                 [&](Value input) { return net.values()[U(input)].rows != output.rows; });
-  if (!mixed) return step.onto < 0 ? FusedRows : nullptr;
-  if (output.rows != Rows::kPair || !reads(Rows::kPair)) return nullptr;
-  if (output.width == 1 && !reads(Rows::kState) && step.activation == Activation::kNone) {
-    return FusedSpreadColumn;
+                                 [&](ValueId input) { return net.values()[U(input)].rows != output.rows; });
+  if (!mixed) return step.onto < 0 ? FusedLayer : nullptr;
+  if (output.rows != RowOf::kPair || !reads(RowOf::kPair)) return nullptr;
+  if (output.width == 1 && !reads(RowOf::kState) && step.activation == Activation::kNone) {
+    return FusedColumn;
   }
-  return step.onto < 0 ? FusedSpread : nullptr;
+  return step.onto < 0 ? FusedLayer : nullptr;
 }
 
 // The values whose numbers stand side by side in the scores.
-std::vector<Value> PiecesOf(const NetworkDescription& net, Value scores) {
+std::vector<ValueId> PiecesOf(const NetworkDescription& net, ValueId scores) {
   for (const NetworkStep& step : net.steps()) {
     if (step.output == scores && step.kind == Kind::kConcat) return step.inputs;
   }
@@ -48,7 +48,7 @@ std::vector<Value> PiecesOf(const NetworkDescription& net, Value scores) {
 }  // namespace
 
 bool FusedNetwork::Takes(const NetworkDescription& net) {
-  const std::vector<Value> pieces = PiecesOf(net, net.scores());
+  const std::vector<ValueId> pieces = PiecesOf(net, net.scores());
   return std::all_of(net.steps().begin(), net.steps().end(), [&](const NetworkStep& step) {
     switch (step.kind) {
       case Kind::kDense:
@@ -81,7 +81,7 @@ FusedNetwork::FusedNetwork(NetworkDescription net, std::span<const ParameterView
   for (const NetworkStep& step : net_.steps()) AddStage(step, views);
   ChooseChunks();
   std::ptrdiff_t first = 0;
-  for (const Value value : PiecesOf(net_, net_.scores())) {
+  for (const ValueId value : PiecesOf(net_, net_.scores())) {
     const auto made = std::find_if(net_.steps().begin(), net_.steps().end(),
                                    [&](const NetworkStep& step) { return step.output == value; });
     const bool of_pairs = made->kind == Kind::kActions;
@@ -101,7 +101,7 @@ void FusedNetwork::AddStage(const NetworkStep& step, const LayerViews& views) {
   for (auto it = net_.steps().rbegin(); it != net_.steps().rend(); ++it) {
     if (it->onto >= 0) for_scores[U(it->onto)] = for_scores[U(it->onto)] || for_scores[U(it->output)];
     readers += it->onto == step.output;
-    for (const Value input : it->inputs) {
+    for (const ValueId input : it->inputs) {
       for_scores[U(input)] = for_scores[U(input)] || for_scores[U(it->output)];
       readers += input == step.output;
       if (input == step.output) alone = it->kind == Kind::kDense && it->inputs.size() == 1;
@@ -114,7 +114,7 @@ void FusedNetwork::AddStage(const NetworkStep& step, const LayerViews& views) {
   };
   if (step.kind == Kind::kDense) {
     add(DenseForm(net_, step)(views, step));
-  } else if (step.kind == Kind::kMean && pass_.At(step.inputs[0]).rows == Rows::kType) {
+  } else if (step.kind == Kind::kMean && pass_.At(step.inputs[0]).rows == RowOf::kType) {
     add(FusedMeanOfTypes(step));
   } else if (step.kind == Kind::kMean || step.kind == Kind::kMax) {
     for (Stage& stage : stages_) {
@@ -185,7 +185,7 @@ void FusedNetwork::Prefetch(const float* row) const {
 void FusedNetwork::Gather(std::span<const float* const> rows) {
   const ObservationLayout& layout = net_.layout();
   pass_.states = static_cast<std::ptrdiff_t>(rows.size());
-  const auto copy = [&](Value value, int offset, std::ptrdiff_t size) {
+  const auto copy = [&](ValueId value, int offset, std::ptrdiff_t size) {
     FusedValue& to = pass_.At(value);
     FusedPass::Fit(to.memory, pass_.states * size);
     to.data = to.memory.data();
@@ -223,6 +223,20 @@ void FusedNetwork::Gather(std::span<const float* const> rows) {
   }
 }
 
+// f(first among the scores, first among the value's numbers, how many stand side by side in both)
+template <class F>
+void FusedNetwork::EachRange(const Piece& piece, const F& f) const {
+  const std::ptrdiff_t actions = net_.num_actions() * net_.outputs();
+  const std::ptrdiff_t width = net_.values()[U(piece.value)].width, job = net_.layout().g * width;
+  if (!piece.of_pairs) {
+    for (std::ptrdiff_t s = 0; s < pass_.states; ++s) f(s * actions + piece.first, s * width, width);
+    return;
+  }
+  for (const Run& run : runs_) {
+    f(run.state * actions + piece.first + run.queue * job, run.first * job, run.count * job);
+  }
+}
+
 void FusedNetwork::Forward(std::span<const float* const> rows, float* scores, float* values) {
   Gather(rows);
   const bool in_place = pieces_.size() == 1 && !pieces_[0].of_pairs;
@@ -232,36 +246,22 @@ void FusedNetwork::Forward(std::span<const float* const> rows, float* scores, fl
     if (stage.for_scores || values != nullptr) stage.step->Forward(pass_);
   }
   if (in_place) return;
-  const std::ptrdiff_t actions = net_.num_actions() * net_.outputs();
-  std::fill_n(scores, pass_.states * actions, 0.0F);
+  std::fill_n(scores, pass_.states * net_.num_actions() * net_.outputs(), 0.0F);
   for (const Piece& piece : pieces_) {
-    const FusedValue& from = pass_.At(piece.value);
-    const std::ptrdiff_t job = net_.layout().g * from.width;
-    for (std::size_t r = 0; piece.of_pairs && r < runs_.size(); ++r) {
-      const Run& run = runs_[r];
-      std::copy_n(from.data + run.first * job, run.count * job,
-                  scores + run.state * actions + piece.first + run.queue * job);
-    }
-    for (std::ptrdiff_t s = 0; !piece.of_pairs && s < pass_.states; ++s) {
-      std::copy_n(from.data + s * from.width, from.width, scores + s * actions + piece.first);
-    }
+    const float* from = pass_.At(piece.value).data;
+    EachRange(piece, [&](std::ptrdiff_t of_scores, std::ptrdiff_t of_value, std::ptrdiff_t count) {
+      std::copy_n(from + of_value, count, scores + of_scores);
+    });
   }
 }
 
 void FusedNetwork::Backward(const float* d_scores, const float* d_values) {
   for (FusedValue& value : pass_.values) value.has_gradient = false;
-  const std::ptrdiff_t actions = net_.num_actions() * net_.outputs();
   for (const Piece& piece : pieces_) {
     float* to = pass_.GradientOf(piece.value);
-    const std::ptrdiff_t width = pass_.At(piece.value).width, job = net_.layout().g * width;
-    for (std::size_t r = 0; piece.of_pairs && r < runs_.size(); ++r) {
-      const Run& run = runs_[r];
-      std::copy_n(d_scores + run.state * actions + piece.first + run.queue * job, run.count * job,
-                  to + run.first * job);
-    }
-    for (std::ptrdiff_t s = 0; !piece.of_pairs && s < pass_.states; ++s) {
-      std::copy_n(d_scores + s * actions + piece.first, width, to + s * width);
-    }
+    EachRange(piece, [&](std::ptrdiff_t of_scores, std::ptrdiff_t of_value, std::ptrdiff_t count) {
+      std::copy_n(d_scores + of_scores, count, to + of_value);
+    });
     pass_.Given(piece.value);
   }
   if (d_values != nullptr) {

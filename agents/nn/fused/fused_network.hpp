@@ -58,7 +58,7 @@ class FusedNetwork {
   };
   // A part of the scores: numbers of pairs, or of the state in columns from `first` on.
   struct Piece {
-    Value value;
+    ValueId value;
     bool of_pairs;
     std::ptrdiff_t first;
   };
@@ -72,6 +72,8 @@ class FusedNetwork {
   int Present(const float* row) const;
   void Prefetch(const float* row) const;
   void Gather(std::span<const float* const> rows);
+  template <class F>
+  void EachRange(const Piece& piece, const F& f) const;
 
   NetworkDescription net_;
   bool over_pairs_;

@@ -12,15 +12,15 @@ std::size_t U(std::ptrdiff_t i) {
 
 }  // namespace
 
-std::ptrdiff_t FusedPass::Count(Rows rows) const {
+std::ptrdiff_t FusedPass::Count(RowOf rows) const {
   switch (rows) {
-    case Rows::kState:
+    case RowOf::kState:
       return states;
-    case Rows::kType:
+    case RowOf::kType:
       return states * types;
-    case Rows::kJob:
+    case RowOf::kJob:
       return jobs;
-    case Rows::kPair:
+    case RowOf::kPair:
       return jobs * types;
   }
   return 0;
@@ -34,7 +34,7 @@ void FusedPass::Fit(AlignedFloats& memory, std::ptrdiff_t size) {
   if (memory.size() < U(size)) memory.resize(U(size));
 }
 
-float* FusedPass::Out(Value value) {
+float* FusedPass::Out(ValueId value) {
   FusedValue& v = At(value);
   if (v.data == nullptr || v.data == v.memory.data()) {
     Fit(v.memory, Count(v.rows) * v.width);
@@ -43,7 +43,7 @@ float* FusedPass::Out(Value value) {
   return v.data;
 }
 
-const float* FusedPass::GradientBefore(Value value) {
+const float* FusedPass::GradientBefore(ValueId value) {
   FusedValue& v = At(value);
   const std::size_t size = U(Count(v.rows) * v.width);
   if (!v.gated && v.activation != Activation::kNone) {
@@ -52,14 +52,14 @@ const float* FusedPass::GradientBefore(Value value) {
   return v.gradient.data();
 }
 
-float* FusedPass::GradientOf(Value value) {
+float* FusedPass::GradientOf(ValueId value) {
   FusedValue& v = At(value);
   AlignedFloats& memory = v.has_gradient ? scratch : v.gradient;
   Fit(memory, Count(v.rows) * v.width);
   return memory.data();
 }
 
-void FusedPass::Given(Value value) {
+void FusedPass::Given(ValueId value) {
   FusedValue& v = At(value);
   const std::size_t size = v.has_gradient ? U(Count(v.rows) * v.width) : 0;
   for (std::size_t i = 0; i < size; ++i) v.gradient[i] += scratch[i];
@@ -82,19 +82,16 @@ void FusedPart::Backward(FusedPass& pass, const float* dy) {
   x.has_gradient = true;
 }
 
-FusedDense LayerViews::Make(const NetworkStep& step, int first, int count) const {
-  const LayerSpec& layer = net_.layers()[U(step.layer)];
-  return FusedDense(layer.name, parameters_, gradient_, multiply_adds_, layer.inputs, layer.outputs, first,
-                    count);
-}
-
 std::vector<FusedPart> LayerViews::Parts(const NetworkStep& step) const {
+  const LayerSpec& layer = net_.layers()[U(step.layer)];
   std::vector<FusedPart> parts;
   int first = 0;
-  for (const Value input : step.inputs) {
+  for (const ValueId input : step.inputs) {
     const NetworkValue& value = net_.values()[U(input)];
-    parts.push_back(
-        {Make(step, first, value.width), input, value.rows, input >= NetworkDescription::kInputs});
+    const int count = step.inputs.size() == 1 ? -1 : value.width;
+    parts.push_back({FusedDense(layer.name, parameters_, gradient_, multiply_adds_, layer.inputs,
+                                layer.outputs, first, count),
+                     input, value.rows, input >= NetworkDescription::kInputs});
     first += value.width;
   }
   return parts;

@@ -13,7 +13,7 @@
 namespace berth {
 
 struct FusedValue {
-  Rows rows = Rows::kState;
+  RowOf rows = RowOf::kState;
   std::ptrdiff_t width = 0;
   Activation activation = Activation::kNone;  // applied last
   bool computed = false;
@@ -30,18 +30,18 @@ struct FusedPass {
   std::vector<FusedValue> values;
   AlignedFloats scratch;
 
-  FusedValue& At(Value value) { return values[static_cast<std::size_t>(value)]; }
-  std::ptrdiff_t Count(Rows rows) const;
+  FusedValue& At(ValueId value) { return values[static_cast<std::size_t>(value)]; }
+  std::ptrdiff_t Count(RowOf rows) const;
   // Of the jobs of a state, for rows of `units` floats.
   kernels::PairShape Shape(std::ptrdiff_t state, std::ptrdiff_t units) const;
   static void Fit(AlignedFloats& memory, std::ptrdiff_t size);
   // Room for the value's rows.
-  float* Out(Value value);
+  float* Out(ValueId value);
   // The gradient at what the step that made the value summed up.
-  const float* GradientBefore(Value value);
+  const float* GradientBefore(ValueId value);
   // Where a gradient of the value is written; then Given, which adds it to what others gave.
-  float* GradientOf(Value value);
-  void Given(Value value);
+  float* GradientOf(ValueId value);
+  void Given(ValueId value);
 };
 
 class FusedStep {
@@ -55,8 +55,8 @@ class FusedStep {
 // A layer's part that reads one value.
 struct FusedPart {
   FusedDense dense;
-  Value value;
-  Rows rows;
+  ValueId value;
+  RowOf rows;
   bool computed;  // it wants a gradient
 
   void Forward(FusedPass& pass, float* y, bool add, kernels::Epilogue epilogue = kernels::Epilogue::kNone);
@@ -71,8 +71,7 @@ class LayerViews {
              double* multiply_adds)
       : net_(net), parameters_(parameters), gradient_(gradient), multiply_adds_(multiply_adds) {}
   const NetworkDescription& net() const { return net_; }
-  FusedDense Whole(const NetworkStep& step) const { return Make(step, 0, -1); }
-  FusedDense Make(const NetworkStep& step, int first, int count) const;
+  // A part an input; an only one has the bias.
   std::vector<FusedPart> Parts(const NetworkStep& step) const;
 
  private:
@@ -82,24 +81,22 @@ class LayerViews {
   double* multiply_adds_;
 };
 
-// A layer over rows of one kind; over rows of several kinds, spread over pairs; the same with one output that
-// reads nothing of the state.
-std::unique_ptr<FusedStep> FusedRows(const LayerViews& views, const NetworkStep& step);
-std::unique_ptr<FusedStep> FusedSpread(const LayerViews& views, const NetworkStep& step);
-std::unique_ptr<FusedStep> FusedSpreadColumn(const LayerViews& views, const NetworkStep& step);
+std::unique_ptr<FusedStep> FusedLayer(const LayerViews& views, const NetworkStep& step);
+// A layer with one output over pairs that reads nothing of the state.
+std::unique_ptr<FusedStep> FusedColumn(const LayerViews& views, const NetworkStep& step);
 std::unique_ptr<FusedStep> FusedMeanOfTypes(const NetworkStep& step);
 
 // Mean and maximum of the same jobs in one walk; a state's network may want either or both.
 class FusedPool final : public FusedStep {
  public:
-  explicit FusedPool(Value input) : input_(input) {}
-  Value input() const { return input_; }
+  explicit FusedPool(ValueId input) : input_(input) {}
+  ValueId input() const { return input_; }
   void Add(const NetworkStep& step);
   void Forward(FusedPass& pass) override;
   void Backward(FusedPass& pass) override;
 
  private:
-  Value input_, mean_ = -1, most_ = -1;
+  ValueId input_, mean_ = -1, most_ = -1;
   float floor_ = 0.0F;
   AlignedFloats unused_, spare_;  // [units] where the mean or the maximum is not wanted
 };

@@ -3,12 +3,27 @@
 #include "env/base/check.hpp"
 
 namespace berth {
+namespace {
+
+std::vector<ArchitectureInfo>& Table() {
+#define BERTH_ROW(function) function(),
+  static std::vector<ArchitectureInfo> table = {BERTH_ARCHITECTURES(BERTH_ROW)};
+#undef BERTH_ROW
+  return table;
+}
+
+}  // namespace
 
 std::span<const ArchitectureInfo> Architectures() {
-#define BERTH_ROW(function) function(),
-  static const ArchitectureInfo kTable[] = {BERTH_ARCHITECTURES(BERTH_ROW)};
-#undef BERTH_ROW
-  return kTable;
+  return Table();
+}
+
+AlsoKnown::AlsoKnown(const ArchitectureInfo& info) {
+  Table().push_back(info);
+}
+
+AlsoKnown::~AlsoKnown() {
+  Table().pop_back();
 }
 
 const ArchitectureInfo& FindArchitecture(const std::string& name) {
@@ -27,13 +42,19 @@ std::string ResolveArchitecture(const std::string& text) {
   return Params(spec, FindArchitecture(spec.name).params).Resolved();
 }
 
-std::vector<LayerSpec> LayersOf(const std::string& text, const ObservationLayout& layout, int num_actions) {
+NetworkDescription Describe(const std::string& text, const ObservationLayout& layout, int num_actions,
+                            int outputs) {
   const Spec spec = ParseSpec(text);
   const ArchitectureInfo& info = FindArchitecture(spec.name);
   Params params(spec, info.params);
-  std::vector<LayerSpec> layers = info.layers(params, layout, num_actions);
+  NetworkDescription net(layout, num_actions, outputs);
+  info.describe(params, net);
   params.CheckAllRead();
-  return layers;
+  return net;
+}
+
+std::vector<LayerSpec> LayersOf(const std::string& spec, const ObservationLayout& layout, int num_actions) {
+  return Describe(spec, layout, num_actions).layers();
 }
 
 }  // namespace berth

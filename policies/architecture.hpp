@@ -1,19 +1,14 @@
-// The architectures that a bundle may name, by spec: `pair_scorer(width=32,layers=2)`, `mlp(hidden=64x64)`.
-// Each is one file here (options, layers, torch-free forward, ONNX graph) and one in policies/learn/ (the
-// LibTorch module).
+// The architectures that a policy may name, by spec: `pair_scorer(width=32,layers=2)`, `mlp(hidden=64x64)`.
+// Each is one file in policies/networks/: its options, and the function that describes the network.
 #pragma once
 
-#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "env/base/spec.hpp"
 #include "env/gym/observation.hpp"
-#include "policies/bundle.hpp"
-#include "policies/dense.hpp"
-#include "policies/inference.hpp"
-#include "policies/onnx_graph.hpp"
+#include "policies/networks/description.hpp"
 
 namespace berth {
 
@@ -21,12 +16,10 @@ struct ArchitectureInfo {
   const char* name;
   const char* summary;
   const char* source;
-  bool any_size;  // accepts other Q and G than it was trained on
+  bool any_size;  // accepts other Q and G than it was made for (permutation-equivariant)
   std::span<const ParamInfo> params;
   // Throws Error where the architecture does not suit the layout.
-  std::vector<LayerSpec> (*layers)(Params& params, const ObservationLayout& layout, int num_actions);
-  std::unique_ptr<FrozenNetwork> (*freeze)(Params& params, const PolicyBundle& bundle);
-  void (*onnx)(Params& params, const PolicyBundle& bundle, OnnxGraph& graph);
+  void (*describe)(Params& params, NetworkDescription& net);
 };
 
 // The one list: X(function that gives the ArchitectureInfo, defined in the architecture's own file).
@@ -42,9 +35,20 @@ std::span<const ArchitectureInfo> Architectures();
 const ArchitectureInfo& FindArchitecture(const std::string& name);  // Error with the nearest name
 // The spec with every parameter, defaults included. Throws Error for unknown names and parameters.
 std::string ResolveArchitecture(const std::string& spec);
+// The network that the spec names. Throws Error for unknown names and parameters, and for layouts that do not
+// suit.
+NetworkDescription Describe(const std::string& spec, const ObservationLayout& layout, int num_actions,
+                            int outputs = 1);
 std::vector<LayerSpec> LayersOf(const std::string& spec, const ObservationLayout& layout, int num_actions);
 
-// The layers of a bundle by name, ready to run. BERTH_CHECK: they are there.
-Dense LoadDense(const PolicyBundle& bundle, const std::string& name);
+// An architecture beside the table's while this lives: of a test, or of a program that links this library.
+// Thread rule: made and destroyed while nobody else asks for architectures.
+class AlsoKnown {
+ public:
+  explicit AlsoKnown(const ArchitectureInfo& info);
+  ~AlsoKnown();
+  AlsoKnown(const AlsoKnown&) = delete;
+  AlsoKnown& operator=(const AlsoKnown&) = delete;
+};
 
 }  // namespace berth

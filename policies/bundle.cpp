@@ -10,6 +10,7 @@
 #include "env/gym/encoder.hpp"
 #include "policies/architecture.hpp"
 #include "policies/attributes.hpp"
+#include "policies/inference.hpp"
 #include "policies/mdp_io.hpp"
 
 namespace berth {

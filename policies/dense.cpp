@@ -40,15 +40,12 @@ namespace avx512 = baseline;
 
 }  // namespace
 
-const char* ToString(Activation activation) {
-  return activation == Activation::kRelu ? "relu" : "tanh";
-}
-
 void Activate(Activation activation, std::span<float> values) {
   if (activation == Activation::kRelu) {
     for (float& value : values) value = value < 0.0F ? 0.0F : value;  // NaN stays: a broken policy is noticed
     return;
   }
+  if (activation == Activation::kNone) return;
   double e[64];  // through our own Exp: libm's tanh differs between systems
   for (std::size_t begin = 0; begin < values.size(); begin += std::size(e)) {
     const std::span<float> some = values.subspan(begin, std::min(std::size(e), values.size() - begin));

@@ -3,14 +3,12 @@
 #pragma once
 
 #include <span>
-#include <string>
 #include <vector>
 
 namespace berth {
 
-enum class Activation { kRelu, kTanh };
-const char* ToString(Activation activation);
-// The greatest lower bound of its values: what stands for "nobody" in a maximum.
+enum class Activation { kNone, kRelu, kTanh };
+// The greatest lower bound of its values (of relu and tanh): what stands for "nobody" in a maximum.
 inline float Floor(Activation activation) {
   return activation == Activation::kRelu ? 0.0F : -1.0F;
 }
@@ -19,13 +17,6 @@ void Activate(Activation activation, std::span<float> values);  // in place
 // y [rows, outputs] += x [rows, inputs] w [inputs, outputs]; all row-major and dense. y must not overlap x or
 // w.
 void MultiplyAdd(const float* x, int rows, int inputs, const float* w, int outputs, float* y);
-
-// One layer y = W x + b of a network, as both sides of the export know it.
-struct LayerSpec {
-  std::string name;  // parameters are "name.weight" [outputs, inputs] and "name.bias" [outputs]
-  int inputs = 0, outputs = 0;
-  double gain = 1.0;  // of the orthogonal initial weights
-};
 
 // A layer ready to run: weights transposed to [inputs, outputs].
 struct Dense {

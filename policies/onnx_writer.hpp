@@ -1,4 +1,5 @@
-// PolicyBundle to an ONNX model (operator set 17) for Python, ONNX Runtime and other simulators.
+// PolicyBundle to an ONNX model (operator set 17) for Python, ONNX Runtime and other simulators. Its inputs
+// are what the network reads: blocks of the observation, or all of it as one row.
 //
 //   pair_scorer: jobs [B, Q, Fj], pairs [B, Q, G, Fp], types [B, G, Ft], global [B, Fg], action_mask [B, A]
 //   bool mlp:         observation [B, D], action_mask [B, A] bool outputs:     scores [B, A] (-1e8 where the

@@ -17,6 +17,7 @@
 #include "env/predict/run_times.hpp"
 #include "env/sim/plan.hpp"
 #include "policies/architecture.hpp"
+#include "policies/inference.hpp"
 #include "policies/schedulers.hpp"
 
 namespace berth {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "env/base/check.hpp"
+#include "policies/architecture.hpp"
 #include "tests/catch.hpp"
 #include "tests/skip.hpp"
 #include "tests/temporary_folder.hpp"
@@ -79,7 +80,31 @@ std::vector<std::string> Includes(const fs::path& path) {
   return found;
 }
 
+std::string TextOf(const fs::path& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
 }  // namespace
+
+TEST_CASE("the layers of a network are named in its description alone") {
+  const std::set<std::string> everyday = {"value", "score", "type", "job", "done"};  // words of others too
+  int names = 0;
+  for (const char* network : {"pair_scorer(layers=3,skip=true)", "mlp"}) {
+    for (const LayerSpec& layer : LayersOf(network, ObservationV1::Layout(4, 2), 9)) {
+      if (everyday.count(layer.name) > 0) continue;
+      ++names;
+      for (const char* folder : {"policies", "agents", "tools"}) {
+        for (const fs::path& path : Sources(folder)) {
+          if (path.parent_path() == Root() / "policies/networks") continue;
+          CAPTURE(path.string(), layer.name);
+          CHECK(TextOf(path).find('"' + layer.name + '"') == std::string::npos);
+        }
+      }
+    }
+  }
+  CHECK(names >= 10);
+}
 
 TEST_CASE("no include points upward between the rooms of a folder") {
   for (const auto& [folder, rooms] : kRooms) {

@@ -77,17 +77,12 @@ TrainCounters ReadCounters(const h5::Reader& in) {
   return counters;
 }
 
-std::string ResolveNetwork(const std::string& spec) {
-  const Spec network = ParseSpec(spec);
-  return Params(network, FindNetwork(network.name).params).Resolved();
-}
-
 }  // namespace
 
 RunIdentity IdentityOf(const TrainRequest& request) {
   RunIdentity run;
   run.agent = ResolveAgent(request.agent);
-  run.network = ResolveNetwork(request.network);
+  run.network = ResolveArchitecture(request.network);
   run.mdp = request.mdp;
   run.layout = request.env->layout();
   run.num_actions = request.env->num_actions();
@@ -126,7 +121,7 @@ TrainCounters LoadCheckpoint(const std::string& path, const RunIdentity& run, Ag
   const RunIdentity saved = ReadIdentity(in);
   // Resolved anew: parameters that were added since stand at their defaults.
   Agree(path, "--agent", run.agent, ResolveAgent(saved.agent));
-  Agree(path, "--network", run.network, ResolveNetwork(saved.network));
+  Agree(path, "--network", run.network, ResolveArchitecture(saved.network));
   Agree(path, "decision process", run.mdp.ToString(), saved.mdp.ToString());
   Agree(path, "observation", LayoutText(run), LayoutText(saved));
   Agree(path, "GPU types", TypesText(run), TypesText(saved));

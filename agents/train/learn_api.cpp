@@ -76,7 +76,7 @@ std::vector<LearnInfo> AgentRows() {
   return Rows(Agents());
 }
 std::vector<LearnInfo> NetworkRows() {
-  return Rows(Networks());
+  return Rows(Architectures());
 }
 
 }  // namespace

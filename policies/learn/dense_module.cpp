@@ -42,8 +42,4 @@ DenseModule::DenseModule(const LayerSpec& spec, Stream& stream) {
   bias = register_parameter("bias", torch::zeros({spec.outputs}));
 }
 
-torch::Tensor Activate(Activation activation, const torch::Tensor& x) {
-  return activation == Activation::kRelu ? torch::relu(x) : torch::tanh(x);
-}
-
 }  // namespace berth

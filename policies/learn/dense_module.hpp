@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "env/base/rng.hpp"
-#include "policies/dense.hpp"
+#include "policies/networks/description.hpp"
 
 namespace berth {
 
-// Orthogonal rows or columns, whichever are fewer, times `gain` (Saxe et al. 2014; learners.md §2 row 8): the
+// Orthogonal rows or columns, whichever are fewer, times `gain` (Saxe et al. 2014): the
 // Q of the QR decomposition of a Gaussian matrix, row-major [outputs, inputs].
 std::vector<float> OrthogonalWeights(int outputs, int inputs, double gain, Stream& stream);
 
@@ -27,7 +27,5 @@ class DenseModule : public torch::nn::Module {
   }
   torch::Tensor weight, bias;  // [outputs, inputs], [outputs]
 };
-
-torch::Tensor Activate(Activation activation, const torch::Tensor& x);
 
 }  // namespace berth

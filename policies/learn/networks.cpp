@@ -1,60 +1,36 @@
 #include "policies/learn/networks.hpp"
 
-#include "env/base/check.hpp"
-#include "policies/architecture.hpp"
-#include "policies/learn/network_table.hpp"
+#include <utility>
+
+#include "policies/learn/steps.hpp"
 
 namespace berth {
+namespace {
 
-LayeredNetwork::LayeredNetwork(const std::vector<LayerSpec>& layers, std::uint64_t seed) {
+#define BERTH_FORM(kind) Torch##kind,
+constexpr decltype(&TorchDense) kForms[] = {BERTH_NETWORK_STEPS(BERTH_FORM)};
+#undef BERTH_FORM
+
+}  // namespace
+
+Network::Network(NetworkDescription description, std::uint64_t seed) : description_(std::move(description)) {
   Stream stream(seed, Purpose::kInit);
-  for (const LayerSpec& layer : layers) {
-    layers_[layer.name] = register_module(layer.name, std::make_shared<DenseModule>(layer, stream));
+  for (const LayerSpec& layer : description_.layers()) {
+    layers_.push_back(register_module(layer.name, std::make_shared<DenseModule>(layer, stream)));
   }
 }
 
-std::vector<LayerSpec> WithOutputs(std::vector<LayerSpec> layers, std::initializer_list<const char*> heads,
-                                   int outputs) {
-  for (LayerSpec& layer : layers) {
-    for (const char* head : heads) {
-      if (layer.name == head) layer.outputs *= outputs;
-    }
+NetworkOutput Network::Forward(const torch::Tensor& observation) {
+  TorchRun run(description_, layers_, observation, fixed_shapes_);
+  for (const NetworkStep& step : description_.steps()) {
+    run.values[static_cast<std::size_t>(step.output)] = kForms[static_cast<int>(step.kind)](run, step);
   }
-  return layers;
+  return {run.At(description_.scores()), run.At(description_.value()).squeeze(-1)};
 }
 
-const DenseModule& LayeredNetwork::Layer(const std::string& name) const {
-  const auto it = layers_.find(name);
-  BERTH_CHECK(it != layers_.end(), "no layer ", name);
-  return *it->second;
-}
-
-std::span<const NetworkInfo> Networks() {
-  const auto row = [](const ArchitectureInfo& info, auto* make) {
-    return NetworkInfo{info.name, info.summary, info.source, info.any_size, info.params, make};
-  };
-#define BERTH_ROW(architecture, factory) row(architecture(), factory),
-  static const NetworkInfo kTable[] = {BERTH_NETWORKS(BERTH_ROW)};
-#undef BERTH_ROW
-  return kTable;
-}
-
-const NetworkInfo& FindNetwork(const std::string& name) {
-  FindArchitecture(name);  // the error with the nearest name
-  for (const NetworkInfo& info : Networks()) {
-    if (name == info.name) return info;
-  }
-  throw Error(Join("network '", name, "' can be run but not trained"));
-}
-
-std::shared_ptr<Network> MakeNetwork(const std::string& text, const ObservationLayout& layout,
+std::shared_ptr<Network> MakeNetwork(const std::string& spec, const ObservationLayout& layout,
                                      int num_actions, std::uint64_t seed, int outputs) {
-  const Spec spec = ParseSpec(text);
-  const NetworkInfo& info = FindNetwork(spec.name);
-  Params params(spec, info.params);
-  std::shared_ptr<Network> network = info.make(params, layout, num_actions, seed, outputs);
-  params.CheckAllRead();
-  return network;
+  return std::make_shared<Network>(Describe(spec, layout, num_actions, outputs), seed);
 }
 
 void CopyMeanOutputs(Network& wide, Network& mean) {

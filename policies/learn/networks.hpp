@@ -1,14 +1,18 @@
-// Networks that agents train, by name: `pair_scorer(width=64,layers=2)`, `mlp(hidden=64x64)`.
+// Networks that agents train: the architectures of policies/architecture.hpp as LibTorch modules.
+//
+//   const std::shared_ptr<Network> network = MakeNetwork("pair_scorer(width=64)", layout, num_actions, seed);
+//   const NetworkOutput out = network->Forward(observation);
 #pragma once
 
 #include <torch/torch.h>
 
 #include <cstdint>
 #include <memory>
-#include <span>
+#include <string>
+#include <vector>
 
-#include "env/base/spec.hpp"
-#include "env/gym/observation.hpp"
+#include "policies/architecture.hpp"
+#include "policies/learn/dense_module.hpp"
 
 namespace berth {
 
@@ -19,28 +23,27 @@ struct NetworkOutput {
   torch::Tensor value;  // [B]
 };
 
-// Thread rule: one thread at a time. Deterministic on CPU.
+// A module of its description's layers, each a sub-module of that name: what is trained is what a bundle
+// holds. Thread rule: one thread at a time. Deterministic on CPU.
 class Network : public torch::nn::Module {
  public:
+  // Initial weights are drawn from Stream(seed, Purpose::kInit) only, layer by layer: orthogonal times the
+  // layer's gain, zero biases.
+  Network(NetworkDescription description, std::uint64_t seed);
+
   // observation [B, layout.size()] float32 on the module's device.
-  virtual NetworkOutput Forward(const torch::Tensor& observation) = 0;
+  NetworkOutput Forward(const torch::Tensor& observation);
   // From now on shapes depend on the batch's size alone, not on what is in it: nothing is skipped, nothing is
   // read back from the device, so that a pass can be captured in a CUDA graph. The same numbers, to rounding.
-  virtual void FixShapes() {}
+  void FixShapes() { fixed_shapes_ = true; }
+  const NetworkDescription& description() const { return description_; }
+
+ private:
+  NetworkDescription description_;
+  bool fixed_shapes_ = false;
+  std::vector<std::shared_ptr<DenseModule>> layers_;
 };
 
-struct NetworkInfo {
-  const char* name;
-  const char* summary;
-  const char* source;
-  bool any_size;  // accepts other Q and G than it was made for (permutation-equivariant)
-  std::span<const ParamInfo> params;
-  // Initial weights are drawn from Stream(seed, Purpose::kInit) only: orthogonal, gain sqrt(2) hidden, 0.01
-  // scores, 1 value, zero biases (learners.md §2 row 8).
-  std::shared_ptr<Network> (*make)(Params& params, const ObservationLayout& layout, int num_actions,
-                                   std::uint64_t seed, int outputs);
-};
-std::span<const NetworkInfo> Networks();
 // Throws Error with the nearest name. `outputs` numbers an action: more than 1 where a learner estimates a
 // distribution; what is exported has one.
 std::shared_ptr<Network> MakeNetwork(const std::string& spec, const ObservationLayout& layout,
@@ -48,6 +51,5 @@ std::shared_ptr<Network> MakeNetwork(const std::string& spec, const ObservationL
 // Into `mean`, made from the same spec with one output an action, the parameters with which its scores are
 // the means over the outputs of `wide`: the last layer is linear, so they are means too.
 void CopyMeanOutputs(Network& wide, Network& mean);
-const NetworkInfo& FindNetwork(const std::string& name);
 
 }  // namespace berth

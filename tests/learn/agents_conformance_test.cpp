@@ -36,14 +36,14 @@ std::string Small(const std::string& agent) {
 template <class F>
 void ForEveryPair(const F& check) {
   REQUIRE(Agents().size() >= 2);
-  REQUIRE(Networks().size() >= 2);
+  REQUIRE(Architectures().size() >= 2);
   for (const AgentInfo& agent : Agents()) {
-    for (const NetworkInfo& network : Networks()) {
+    for (const ArchitectureInfo& network : Architectures()) {
       CAPTURE(agent.name, network.name);
       check(Small(agent.name), std::string(network.name));
     }
   }
-  for (const NetworkInfo& network : Networks()) {
+  for (const ArchitectureInfo& network : Architectures()) {
     CAPTURE(network.name);
     check("ppo(learner=device,overlap=true,n_steps=8,minibatch=16,epochs=2)", std::string(network.name));
     check("dqn(quantiles=3,buffer=400,learning_starts=16,batch=8,train_freq=8,gradient_steps=1,n_step=2)",
@@ -88,7 +88,7 @@ TEST_CASE("agents: the same seed gives the same first three losses, another seed
 }
 
 TEST_CASE("networks: finite gradients where one action alone is legal") {
-  for (const NetworkInfo& info : Networks()) {
+  for (const ArchitectureInfo& info : Architectures()) {
     CAPTURE(info.name);
     auto env = ToyEnv(SmallMdp(), 2, 1);
     auto network = MakeNetwork(info.name, env->layout(), env->num_actions(), 1);
@@ -166,7 +166,7 @@ TEST_CASE("the tables are what the library lists") {
   const LearnApi& api = *berth_learn_api();
   CHECK(api.version == kLearnApiVersion);
   CHECK(api.agents().size() == Agents().size());
-  CHECK(api.networks().size() == Networks().size());
+  CHECK(api.networks().size() == Architectures().size());
   CHECK(api.build().rfind("LibTorch ", 0) == 0);
   for (const LearnInfo& info : api.agents()) {
     CAPTURE(info.name);
@@ -324,7 +324,7 @@ TEST_CASE("agents: every one reaches 4 of 4 on two states and two types within 8
     return agent;
   };
   for (const AgentInfo& info : Agents()) {
-    for (const NetworkInfo& network : Networks()) {
+    for (const ArchitectureInfo& network : Architectures()) {
       for (const std::uint64_t seed : {1, 2}) {
         CAPTURE(info.name, network.name, seed);
         TwoTypes env(8), single(1);

@@ -41,7 +41,7 @@ TEST_CASE("on a GPU the first updates are those of the CPU to 0.1%") {
   for (const char* spec :
        {"ppo(learner=host,n_steps=16,minibatch=64,epochs=2)",
         "dqn(learner=host,buffer=400,learning_starts=64,batch=32,train_freq=16,gradient_steps=2)"}) {
-    for (const NetworkInfo& network : Networks()) {
+    for (const ArchitectureInfo& network : Architectures()) {
       CAPTURE(spec, network.name);
       const Figures cpu = FirstFigures(spec, network.name, torch::kCPU);
       const Figures cuda = FirstFigures(spec, network.name, chosen.device);

@@ -193,7 +193,7 @@ TEST_CASE("device PPO: bf16 products change losses by less than 2%") {
 TEST_CASE("networks: with fixed shapes the same scores, values and gradients") {
   const ObservationLayout layout = {
       .q = 5, .g = 3, .job_channels = 4, .pair_channels = 2, .type_channels = 3, .global_channels = 2};
-  for (const NetworkInfo& info : Networks()) {
+  for (const ArchitectureInfo& info : Architectures()) {
     CAPTURE(info.name);
     auto plain = MakeNetwork(info.name, layout, 16, 1), fixed = MakeNetwork(info.name, layout, 16, 1);
     fixed->FixShapes();

@@ -1,4 +1,4 @@
-// LibTorch, the torch-free network and ONNX Runtime agree on every network of the table (habits.md §5).
+// LibTorch, the torch-free network and ONNX Runtime agree on every network of the table.
 #include "policies/learn/export.hpp"
 
 #include <unistd.h>
@@ -38,7 +38,7 @@ struct Case {
 // Every network of the table, with and without `done`, and the flat layout where it is accepted.
 std::vector<Case> Cases() {
   std::vector<Case> cases;
-  for (const NetworkInfo& info : Networks()) {
+  for (const ArchitectureInfo& info : Architectures()) {
     cases.push_back({info.name, ObservationV1::Layout(6, 3), 19});
     cases.push_back({info.name, ObservationV1::Layout(6, 3), 18});
     if (!info.any_size) cases.push_back({info.name, {0, 0, 0, 0, 0, 4}, 2});
@@ -46,6 +46,7 @@ std::vector<Case> Cases() {
   cases.push_back({"pair_scorer(skip=true)", ObservationV1::Layout(6, 3), 18});
   cases.push_back({"pair_scorer(width=24,activation=tanh,skip=true)", ObservationV1::Layout(9, 2), 19});
   cases.push_back({"pair_scorer(width=24,layers=3,activation=tanh)", ObservationV1::Layout(9, 2), 19});
+  cases.push_back({"toy(units=17,crowd=true)", ObservationV1::Layout(5, 3), 16});
   cases.push_back({"mlp(hidden=32x16x8,activation=relu)", ObservationV1::Layout(4, 2), 9});
   return cases;
 }
@@ -121,7 +122,8 @@ void WriteOnnxCase(std::ostream& out, const PolicyBundle& bundle, const Observat
     }
   }
   out << "{\"inputs\":{";
-  if (bundle.network.rfind("mlp", 0) == 0) {
+  const NetworkDescription net = Describe(bundle.network, bundle.layout, bundle.num_actions);
+  if (net.Reads(net.observation())) {
     WriteInput(out, "observation", {batch, layout.size()}, rows);
   } else {
     WriteInput(out, "jobs", {batch, layout.q, layout.job_channels}, jobs);
@@ -204,7 +206,7 @@ TEST_CASE("ONNX Runtime agrees with the bundle at every batch, queue and cluster
     WriteOnnxCase(cases, bundle, c.layout, 1, stream);
     cases << ',';
     WriteOnnxCase(cases, bundle, c.layout, 5, stream);
-    if (FindNetwork(ParseSpec(c.network).name).any_size) {
+    if (FindArchitecture(ParseSpec(c.network).name).any_size) {
       for (const auto& [q, g, batch] : {std::tuple(1, 1, 2), std::tuple(40, 5, 3), std::tuple(7, 2, 1)}) {
         cases << ',';
         WriteOnnxCase(cases, bundle, ObservationV1::Layout(q, g), batch, stream);

@@ -182,6 +182,9 @@ TEST_CASE("fused passes: scores, losses and all gradients are autograd's to 1e-5
       {"pair_scorer(skip=true)", kCluster, 16, 64, 0.0, 0.01},
       {"pair_scorer(width=17,layers=1,activation=tanh,skip=true)", kCluster, 15, 40, 0.3, 0.01},
       {"pair_scorer(width=8,skip=true)", kOneType, 8, 50, 0.0, 0.01},
+      {"toy", kCluster, 16, 64, 0.0, 0.01},
+      {"toy(units=17)", kCluster, 15, 40, 0.3, 0.01},
+      {"toy(units=1)", kOneType, 8, 50, 0.0, 0.01},
   };
   for (const Case& c : cases) {
     for (const std::uint64_t seed : {1, 2}) Check(c, seed);

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "tests/learn/toy_network.hpp"
 #include "tests/listener.hpp"
 
 int main(int argc, char** argv) {
@@ -12,5 +13,6 @@ int main(int argc, char** argv) {
   setenv("TORCH_FR_BUFFER_SIZE", "0", 1);
   setenv("TORCH_NCCL_TRACE_BUFFER_SIZE", "0", 1);  // its older name
   at::set_num_threads(1);
+  const berth::AlsoKnown toy(berth::test::ToyNetwork());
   return Catch::Session().run(argc, argv);
 }

@@ -133,7 +133,7 @@ TEST_CASE("quantiles of a known distribution are found") {
 TEST_CASE("quantiles: the network of the means has the means of the scores") {
   const ObservationLayout cluster = ObservationV1::Layout(4, 2);
   std::vector<std::string> specs = {"pair_scorer(skip=true)"};
-  for (const NetworkInfo& info : Networks()) specs.emplace_back(info.name);
+  for (const ArchitectureInfo& info : Architectures()) specs.emplace_back(info.name);
   for (const std::string& spec : specs) {
     CAPTURE(spec);
     auto wide = MakeNetwork(spec, cluster, 9, 1, 5), mean = MakeNetwork(spec, cluster, 9, 2);

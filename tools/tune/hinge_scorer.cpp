@@ -8,6 +8,7 @@
 #include "env/gym/sched_env.hpp"
 #include "policies/architecture.hpp"
 #include "policies/inference.hpp"
+#include "policies/networks/pair_scorer.hpp"
 #include "policies/schedulers.hpp"
 
 namespace berth {
@@ -61,7 +62,7 @@ PolicyBundle HingeScorer::Bundle(std::span<const double> numbers) const {
     NamedArray weight{layer.name + ".weight", {layer.outputs, layer.inputs}, {}};
     NamedArray bias{layer.name + ".bias", {layer.outputs}, std::vector<float>(outputs, 0.0F)};
     weight.values.assign(inputs * outputs, 0.0F);
-    if (layer.name == "pair_0") {
+    if (layer.name == kPairInputLayer) {
       for (int unit = 0; unit < width; ++unit) {
         const double* from =
             unit < 2 ? numbers.data() : numbers.data() + inputs_ + (unit - 2) * (inputs_ + 2);
@@ -70,7 +71,7 @@ PolicyBundle HingeScorer::Bundle(std::span<const double> numbers) const {
         for (int i = 0; i < inputs_; ++i) row[i] = static_cast<float>(sign * from[i]);
         if (unit >= 2) bias.values[U(unit)] = static_cast<float>(from[inputs_]);
       }
-    } else if (layer.name == "score") {
+    } else if (layer.name == kPairScoreLayer) {
       weight.values[0] = -1.0F;
       weight.values[1] = 1.0F;
       for (int h = 0; h < hinges_; ++h) {

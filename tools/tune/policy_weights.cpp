@@ -8,6 +8,7 @@
 #include "env/base/rng.hpp"
 #include "env/gym/encoder.hpp"
 #include "policies/inference.hpp"
+#include "policies/networks/pair_scorer.hpp"
 #include "policies/schedulers.hpp"
 
 namespace berth {
@@ -120,7 +121,7 @@ PolicyBundle WithLinearStart(const PolicyBundle& bundle, const std::string& weig
   for (const ChannelInfo& channel : encoder.type) channels.push_back(Join("type.", channel.name));
   PolicyBundle with = bundle;
   const auto skip = std::find_if(with.arrays.begin(), with.arrays.end(),
-                                 [](const NamedArray& array) { return array.name == "skip.weight"; });
+                                 [](const NamedArray& array) { return LayerName(array) == kPairSkipLayer; });
   if (skip == with.arrays.end() || skip->values.size() != channels.size()) {
     throw Error(Join("expected a network with a layer 'skip', such as pair_scorer(skip=true), found ",
                      bundle.network));

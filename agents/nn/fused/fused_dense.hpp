@@ -5,13 +5,19 @@
 #include <string>
 #include <vector>
 
-#include "agents/nn/fused/fused_network.hpp"
 #include "agents/nn/kernels/gemm.hpp"
 #include "policies/dense.hpp"
 
 namespace berth {
 
 using kernels::AlignedFloats;
+
+// One parameter of the trained network: "actor_0.weight", its values (row-major) and their number.
+struct ParameterView {
+  std::string name;
+  float* values;
+  std::size_t size;
+};
 
 class FusedDense {
  public:
@@ -53,7 +59,9 @@ class FusedDense {
 };
 
 inline kernels::Epilogue EpilogueOf(Activation activation) {
-  return activation == Activation::kRelu ? kernels::Epilogue::kRelu : kernels::Epilogue::kTanh;
+  return activation == Activation::kNone   ? kernels::Epilogue::kNone
+         : activation == Activation::kRelu ? kernels::Epilogue::kRelu
+                                           : kernels::Epilogue::kTanh;
 }
 // dy *= the activation's derivative where its value is y.
 void ActivationBackward(Activation activation, std::span<const float> y, std::span<float> dy);

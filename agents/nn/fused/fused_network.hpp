@@ -1,9 +1,10 @@
-// Networks with a forward and a backward pass written out over the kernels, instead of LibTorch's operations
-// and its autograd: the same functions of the same parameters, which stay LibTorch's.
-// tests/learn/fused_test.cpp compares every gradient with autograd.
+// A described network (policies/networks/) with a forward and a backward pass over the kernels, instead of
+// LibTorch's operations and its autograd: the same functions of the same parameters, which stay LibTorch's.
+// It has no structure but the description's steps; tests/learn/fused_test.cpp compares every gradient with
+// autograd.
 //
-//   auto fused = MakeFused("mlp(hidden=64x64)", layout, num_actions, parameters);   // null: not one of these
-//   fused->Refresh();                                     // after every change of the parameters
+//   auto fused = MakeFused("mlp(hidden=64x64)", layout, num_actions, parameters);   // null: a step is
+//   missing fused->Refresh();                                     // after every change of the parameters
 //   while (!rows.empty()) {
 //     const auto chunk = rows.first(fused->ChunkOf(rows));
 //     fused->Forward(chunk, scores, values);
@@ -22,57 +23,71 @@
 #include <string>
 #include <vector>
 
-#include "env/base/spec.hpp"
-#include "env/gym/observation.hpp"
+#include "agents/nn/fused/fused_pass.hpp"
 
 namespace berth {
 
-// One parameter of the trained network: "actor_0.weight", its values (row-major) and their number.
-struct ParameterView {
-  std::string name;
-  float* values;
-  std::size_t size;
-};
-
 class FusedNetwork {
  public:
-  virtual ~FusedNetwork() = default;
-  virtual void Refresh() = 0;
+  // BERTH_CHECK: Takes(net).
+  FusedNetwork(NetworkDescription net, std::span<const ParameterView> parameters);
+  FusedNetwork(const FusedNetwork&) = delete;
+  FusedNetwork& operator=(const FusedNetwork&) = delete;
+  // Every step of it has a form here.
+  static bool Takes(const NetworkDescription& net);
+
+  void Refresh();
   // How many of the first of these rows (at least one) are best computed together.
-  virtual std::size_t ChunkOf(std::span<const float* const> rows) const = 0;
+  std::size_t ChunkOf(std::span<const float* const> rows) const;
   // Each of `rows` is an observation [D]; they must stay until Backward. scores [rows, A] unmasked, values
   // [rows]; null values: not wanted, nor computed.
-  virtual void Forward(std::span<const float* const> rows, float* scores, float* values) = 0;
+  void Forward(std::span<const float* const> rows, float* scores, float* values);
   // Of the last Forward; d_scores [rows, A] and d_values [rows] are the loss's gradients there; null
   // d_values: 0.
-  virtual void Backward(const float* d_scores, const float* d_values) = 0;
+  void Backward(const float* d_scores, const float* d_values);
 
   // In the order of the parameters, one after the other.
   std::span<float> gradient() { return gradient_; }
   // Multiply-adds of all passes so far, the products of layers alone.
   double multiply_adds() const { return multiply_adds_; }
 
- protected:
+ private:
+  struct Stage {
+    std::unique_ptr<FusedStep> step;
+    bool over_pairs, for_scores;  // for_scores: not for the value alone
+  };
+  // A part of the scores: numbers of pairs, or of the state in columns from `first` on.
+  struct Piece {
+    ValueId value;
+    bool of_pairs;
+    std::ptrdiff_t first;
+  };
+  // Present jobs that stand side by side in the queue of one state.
+  struct Run {
+    std::ptrdiff_t first, count, state, queue;
+  };
+
+  void AddStage(const NetworkStep& step, const LayerViews& views);
+  void ChooseChunks();
+  int Present(const float* row) const;
+  void Prefetch(const float* row) const;
+  void Gather(std::span<const float* const> rows);
+  template <class F>
+  void EachRange(const Piece& piece, const F& f) const;
+
+  NetworkDescription net_;
+  bool over_pairs_;
   std::vector<float> gradient_;
   double multiply_adds_ = 0.0;
+  FusedPass pass_;
+  std::vector<Stage> stages_;
+  std::vector<Piece> pieces_;
+  std::size_t limit_ = 0;  // of a chunk: pairs, or rows where there are none
+  std::vector<Run> runs_;  // of the last Forward
 };
 
-// The fused form of the network that this spec names, or null where it has none.
+// The fused form of the network that this spec names, or null where a step of it has none.
 std::unique_ptr<FusedNetwork> MakeFused(const std::string& spec, const ObservationLayout& layout,
                                         int num_actions, std::span<const ParameterView> parameters);
-
-struct FusedInfo {
-  const char* name;  // of the architecture
-  std::unique_ptr<FusedNetwork> (*make)(Params& params, const ObservationLayout& layout, int num_actions,
-                                        std::span<const ParameterView> parameters);
-};
-// The one list: X(function that gives the FusedInfo, defined in the network's own file).
-#define BERTH_FUSED_NETWORKS(X) \
-  X(FusedMlpInfo)               \
-  X(FusedPairScorerInfo)
-
-#define BERTH_DECLARE(function) FusedInfo function();
-BERTH_FUSED_NETWORKS(BERTH_DECLARE)
-#undef BERTH_DECLARE
 
 }  // namespace berth

@@ -1,6 +1,7 @@
 // The default architecture: one small network shared by all (job, GPU type) pairs, plus pooled context.
-// Equivariant to permutations of jobs and of types, so it takes any Q and any G at run time (learners.md
-// §2.2: RLScheduler's kernel network, SC 2020, with Decima-style pooled context and factored machine types).
+// Equivariant to permutations of jobs and of types, so it takes any Q and any G at run time. After
+// RLScheduler's kernel network (Zhang et al., SC 2020), with Decima's pooled context (Mao et al., SIGCOMM
+// 2019) and factored machine types.
 //
 //   e_q   = act(job q)                                                  layer "job"
 //   t_g   = act(type g)                                                 layer "type"
@@ -14,24 +15,12 @@
 // the deep one: Cheng et al., Wide & Deep Learning, DLRS 2016). The best rules found are nearly linear in
 // these channels, and a ReLU network takes long to become linear under noisy gradients. Its bias is that of
 // every layer: like that of "score" it moves all pairs against `done`.
-//
-// Layer pair_0 is computed as a sum of its parts, each once a job, pair, type or state. Scores of absent rows
-// are 0.
 #pragma once
-
-#include <span>
-
-#include "env/base/spec.hpp"
-#include "policies/dense.hpp"
 
 namespace berth {
 
-struct PairScorerOptions {
-  int width = 0;   // H
-  int layers = 0;  // hidden layers over a pair
-  Activation activation = Activation::kRelu;
-  bool skip = false;  // a linear term of the pair's inputs beside its hidden layers
-};
-PairScorerOptions ReadPairScorerOptions(Params& params);
+// The layers that a rule known beforehand is written into: what reads a pair's channels, what makes its score
+// of them, and the linear term.
+inline constexpr const char *kPairInputLayer = "pair_0", *kPairScoreLayer = "score", *kPairSkipLayer = "skip";
 
 }  // namespace berth

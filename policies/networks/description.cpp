@@ -1,0 +1,141 @@
+#include "policies/networks/description.hpp"
+
+#include <algorithm>
+
+#include "env/base/check.hpp"
+#include "env/base/index.hpp"
+
+namespace berth {
+namespace {
+
+// Of values of both kinds together.
+RowOf Joined(RowOf a, RowOf b) {
+  if (a == b || b == RowOf::kState) return a;
+  return a == RowOf::kState ? b : RowOf::kPair;
+}
+
+}  // namespace
+
+NetworkDescription::NetworkDescription(const ObservationLayout& layout, int num_actions, int outputs)
+    : layout_(layout),
+      num_actions_(num_actions),
+      outputs_(outputs),
+      values_{{"jobs", RowOf::kJob, layout.job_channels},
+              {"pairs", RowOf::kPair, layout.pair_channels},
+              {"types", RowOf::kType, layout.type_channels},
+              {"global", RowOf::kState, layout.global_channels},
+              {"observation", RowOf::kState, layout.size()}} {}
+
+ValueId NetworkDescription::Add(NetworkStep step, NetworkValue value) {
+  for (const ValueId input : step.inputs) {
+    BERTH_CHECK(input >= 0 && U(input) < values_.size(), value.name, " reads value ", input);
+  }
+  step.output = static_cast<ValueId>(values_.size());
+  steps_.push_back(std::move(step));
+  values_.push_back(std::move(value));
+  return steps_.back().output;
+}
+
+ValueId NetworkDescription::Dense(const std::string& layer, const std::vector<ValueId>& inputs, int units,
+                                  double gain, Activation activation) {
+  LayerSpec spec{layer, 0, units, gain};
+  RowOf rows = RowOf::kState;
+  for (const ValueId input : inputs) {
+    const NetworkValue& value = values_[U(input)];
+    BERTH_CHECK(value.per_pair == 0, layer, " reads ", value.name, ", as long as there are pairs");
+    rows = Joined(rows, value.rows);
+    spec.inputs += value.width;
+  }
+  layers_.push_back(std::move(spec));
+  return Add({.kind = NetworkStep::Kind::kDense,
+              .inputs = inputs,
+              .layer = static_cast<int>(layers_.size()) - 1,
+              .activation = activation},
+             {layer, rows, units});
+}
+
+ValueId NetworkDescription::AddDense(ValueId x, const std::string& layer, const std::vector<ValueId>& inputs,
+                                     double gain) {
+  const ValueId sum = Dense(layer, inputs, values_[U(x)].width, gain);
+  BERTH_CHECK(values_[U(x)].rows == values_[U(sum)].rows, layer, " onto ", values_[U(x)].name);
+  steps_.back().onto = x;
+  return sum;
+}
+
+ValueId NetworkDescription::Mean(ValueId x) {
+  const NetworkValue& of = values_[U(x)];
+  BERTH_CHECK(of.rows == RowOf::kJob || of.rows == RowOf::kType, "mean of ", of.name);
+  return Add({.kind = NetworkStep::Kind::kMean, .inputs = {x}},
+             {Join("mean(", of.name, ")"), RowOf::kState, of.width});
+}
+
+ValueId NetworkDescription::Max(ValueId x) {
+  const NetworkValue& of = values_[U(x)];
+  BERTH_CHECK(of.rows == RowOf::kJob && x >= kInputs, "maximum of ", of.name);
+  const Activation activation = steps_[U(x - kInputs)].activation;
+  BERTH_CHECK(activation != Activation::kNone, of.name, " has no least value, which is that of no job");
+  return Add({.kind = NetworkStep::Kind::kMax, .inputs = {x}, .activation = activation},
+             {Join("max(", of.name, ")"), RowOf::kState, of.width});
+}
+
+ValueId NetworkDescription::Actions(ValueId x) {
+  const NetworkValue& of = values_[U(x)];
+  BERTH_CHECK(of.rows == RowOf::kPair && x >= kInputs, "actions of ", of.name);
+  return Add({.kind = NetworkStep::Kind::kActions, .inputs = {x}},
+             {Join("actions(", of.name, ")"), RowOf::kState, 0, of.width});
+}
+
+ValueId NetworkDescription::Concat(const std::vector<ValueId>& inputs) {
+  NetworkValue all{"concat", RowOf::kState, 0};
+  for (const ValueId input : inputs) {
+    const NetworkValue& value = values_[U(input)];
+    BERTH_CHECK(value.rows == RowOf::kState && (value.per_pair == 0 || input == inputs.front()), value.name,
+                " among rows of states");
+    all.width += value.width;
+    all.per_pair += value.per_pair;
+  }
+  return Add({.kind = NetworkStep::Kind::kConcat, .inputs = inputs}, all);
+}
+
+void NetworkDescription::Answer(ValueId scores, ValueId value) {
+  const NetworkValue& all = values_[U(scores)];
+  const std::size_t wanted = U(num_actions_) * U(outputs_);
+  BERTH_CHECK(all.rows == RowOf::kState && all.Floats(U(layout_.q) * U(layout_.g)) == wanted, all.name,
+              " as ", wanted, " scores");
+  BERTH_CHECK(values_[U(value)].rows == RowOf::kState && values_[U(value)].width == 1,
+              values_[U(value)].name);
+  scores_ = scores;
+  value_ = value;
+}
+
+void NetworkDescription::DrawLast(const std::string& layer) {
+  const auto is_it = [&](const LayerSpec& spec) { return spec.name == layer; };
+  const auto found = std::find_if(layers_.begin(), layers_.end(), is_it);
+  BERTH_CHECK(found != layers_.end(), "no layer ", layer);
+  const int from = static_cast<int>(found - layers_.begin()), last = static_cast<int>(layers_.size()) - 1;
+  std::rotate(found, found + 1, layers_.end());
+  for (NetworkStep& step : steps_) {
+    if (step.layer == from) {
+      step.layer = last;
+    } else if (step.layer > from) {
+      --step.layer;
+    }
+  }
+}
+
+bool NetworkDescription::Reads(ValueId value) const {
+  return std::any_of(steps_.begin(), steps_.end(), [&](const NetworkStep& step) {
+    return std::find(step.inputs.begin(), step.inputs.end(), value) != step.inputs.end();
+  });
+}
+
+bool NetworkDescription::ReadsBlocks() const {
+  return Reads(jobs()) || Reads(pairs()) || Reads(types()) || Reads(global());
+}
+
+bool NetworkDescription::OverPairs(const NetworkStep& step) const {
+  const auto pairs = [&](ValueId value) { return values_[U(value)].rows == RowOf::kPair; };
+  return pairs(step.output) || std::any_of(step.inputs.begin(), step.inputs.end(), pairs);
+}
+
+}  // namespace berth

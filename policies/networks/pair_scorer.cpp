@@ -1,0 +1,71 @@
+#include "policies/networks/pair_scorer.hpp"
+
+#include "env/base/check.hpp"
+#include "policies/architecture.hpp"
+
+namespace berth {
+namespace {
+
+constexpr ParamInfo kParams[] = {
+    {"width", "32", "units of every hidden layer, 1 to 1024"},
+    {"layers", "2", "hidden layers over a (job, type) pair, 1 to 8"},
+    {"activation", "relu", "relu or tanh"},
+    {"skip", "false", "true adds a linear term of the pair's own inputs to its score"},
+};
+
+void CheckLayout(const NetworkDescription& net) {
+  const ObservationLayout& layout = net.layout();
+  if (layout.q <= 0 || layout.g <= 0) {
+    throw Error("pair_scorer: expected an observation of jobs and GPU types, found a flat one; use mlp");
+  }
+  if (layout.pair_channels == 0 || layout.type_channels == 0) {
+    throw Error(Join("pair_scorer: expected an observation with blocks of pairs and types such as ",
+                     kObservationV1, ", found one of ", layout.job_channels,
+                     " channels a job alone; use mlp"));
+  }
+}
+
+void Describe(Params& params, NetworkDescription& net) {
+  const int width = static_cast<int>(params.Integer("width", 1, 1024));
+  const int layers = static_cast<int>(params.Integer("layers", 1, 8));
+  const Activation act =
+      params.Choice("activation", {"relu", "tanh"}) == 0 ? Activation::kRelu : Activation::kTanh;
+  const bool skip = params.Bool("skip");
+  CheckLayout(net);
+  const auto hidden = [&](const std::string& layer, const std::vector<ValueId>& inputs) {
+    return net.Dense(layer, inputs, width, kHiddenGain, act);
+  };
+
+  const ValueId job = hidden("job", {net.jobs()});
+  const ValueId mean = net.Mean(job), most = net.Max(job);
+  const ValueId type = net.Mean(hidden("type", {net.types()}));
+  const ValueId context = hidden("context", {net.global(), mean, most, type});
+
+  ValueId pair = hidden(kPairInputLayer, {net.jobs(), net.pairs(), net.types(), context});
+  for (int i = 1; i < layers; ++i) pair = hidden(Join("pair_", i), {pair});
+  ValueId score = net.Dense(kPairScoreLayer, {pair}, net.outputs(), kScoreGain);
+  if (skip) {
+    score = net.AddDense(score, kPairSkipLayer, {net.jobs(), net.pairs(), net.types()}, kScoreGain);
+  }
+  ValueId scores = net.Actions(score);
+  if (net.has_done()) {
+    const ValueId done = hidden("done_hidden", {context});
+    scores = net.Concat({scores, net.Dense("done", {done}, net.outputs(), kScoreGain)});
+  }
+  const ValueId value = hidden("value_hidden", {context});
+  net.Answer(scores, net.Dense("value", {value}, 1, kValueGain));
+  if (skip) net.DrawLast(kPairSkipLayer);
+}
+
+}  // namespace
+
+ArchitectureInfo PairScorerArchitecture() {
+  return {"pair_scorer",
+          "one network shared by all (job, type) pairs, plus pooled context; any queue, any cluster",
+          "after RLScheduler's kernel network (Zhang et al., SC 2020) and Decima (Mao et al., SIGCOMM 2019)",
+          /*any_size=*/true,
+          kParams,
+          Describe};
+}
+
+}  // namespace berth

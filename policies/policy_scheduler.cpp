@@ -220,7 +220,7 @@ class PolicyScheduler : public Scheduler {
   Releases releases_;
   std::vector<Reservation> reserved_;  // [G]
   ObservationLayout layout_;
-  const EncoderInfo& encoder_info_;
+  const EncoderInfo encoder_info_;
   std::unique_ptr<Encoder> encoder_;
   Candidates candidates_;
   std::vector<int> visible_, room_;

@@ -28,6 +28,7 @@
 #include <utility>
 #include <vector>
 
+#include "env/base/portable_math.hpp"
 #include "env/base/spec.hpp"
 #include "env/sim/cluster_view.hpp"
 #include "env/sim/plan.hpp"
@@ -39,6 +40,11 @@ struct ChannelInfo {
   const char* meaning;  // with unit and scaling
   float low, high;      // range of values
 };
+
+// The scale of most channels of time: ln(1 + seconds / 60 s) / 10.
+inline float LogMinutes(double seconds) {
+  return static_cast<float>(Log(1.0 + std::max(seconds, 0.0) / 60.0) / 10.0);
+}
 
 // What is shown: the candidates that are still to be placed, and the room that those placed before them
 // leave. At the start of a decision point the room is view.free_gpus(); under semantics `commit` a job that
@@ -139,20 +145,25 @@ struct BlockInfo {
   bool alone = false;
 };
 
+// BlockInfo::make of a block that has no parameters.
+template <class Block>
+std::unique_ptr<ObservationBlock> MakeBlock(Params& /*params*/, const BlockSetup& setup) {
+  return std::make_unique<Block>(setup);
+}
+
 // A block without memory, made of a struct that has kJob, kPair, kType and kGlobal where it fills them, each
 // with its function; rows are 0 before it is called.
 template <class Rows>
 class RowBlock final : public ObservationBlock {
  public:
+  explicit RowBlock(const BlockSetup& /*setup*/) {}
   static BlockInfo Info(const char* name, int version, const char* summary) {
     BlockInfo info{name, version, summary};
     if constexpr (requires { Rows::kJob; }) info.job = Rows::kJob;
     if constexpr (requires { Rows::kPair; }) info.pair = Rows::kPair;
     if constexpr (requires { Rows::kType; }) info.type = Rows::kType;
     if constexpr (requires { Rows::kGlobal; }) info.global = Rows::kGlobal;
-    info.make = [](Params& /*params*/, const BlockSetup& /*setup*/) -> std::unique_ptr<ObservationBlock> {
-      return std::make_unique<RowBlock>();
-    };
+    info.make = MakeBlock<RowBlock>;
     return info;
   }
 

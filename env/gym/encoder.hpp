@@ -50,6 +50,8 @@ struct EncoderInfo {
   ObservationLayout Layout(int q, int g) const;
   bool alone() const { return blocks.front().info->alone; }
   std::string Blocks() const;  // "queue:1+prices:1", without parameters
+  // A line a channel, in the order of the observation: "jobs queue:1 running: 1 = it runs now; 0 to 1".
+  std::vector<std::string> Describe() const;
 };
 
 std::span<const BlockInfo> Blocks();

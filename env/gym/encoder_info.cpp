@@ -126,6 +126,27 @@ std::string EncoderInfo::Blocks() const {
   return text;
 }
 
+std::vector<std::string> EncoderInfo::Describe() const {
+  std::vector<std::string> lines;
+  const auto add = [&](const char* part, const std::vector<ChannelInfo>& channels,
+                       const std::vector<std::size_t>& moved, std::span<const ChannelInfo> BlockInfo::*of) {
+    std::vector<std::string> owner;
+    if (of == &BlockInfo::job && !alone()) owner.emplace_back("encoder");
+    for (const BlockUse& use : blocks) owner.insert(owner.end(), (use.info->*of).size(), use.Name());
+    const std::size_t kept = channels.size() - moved.size();
+    for (std::size_t c = 0; c < channels.size(); ++c) {
+      const ChannelInfo& it = channels[c];
+      lines.push_back(Join(part, " ", owner[c < kept ? c : kept + moved[c - kept]], " ", it.name, ": ",
+                           it.meaning, "; ", it.low, " to ", it.high));
+    }
+  };
+  add("jobs", job, order.job, &BlockInfo::job);
+  add("pairs", pair, order.pair, &BlockInfo::pair);
+  add("types", type, order.type, &BlockInfo::type);
+  add("global", global, order.global, &BlockInfo::global);
+  return lines;
+}
+
 std::span<const BlockInfo> Blocks() {
 #define BERTH_ROW(function) function(),
   static const BlockInfo kTable[] = {BERTH_GYM_BLOCKS(BERTH_ROW) BERTH_FEATURE_BLOCKS(BERTH_ROW)};

@@ -74,19 +74,6 @@ BundleExamples ReadExamples(const h5::Reader& in, const ObservationLayout& layou
 
 }  // namespace
 
-const char* ToString(Reserve reserve) {
-  constexpr const char* kNames[] = {"none", "head", "easy"};
-  return kNames[static_cast<int>(reserve)];
-}
-
-Reserve ParseReserve(const std::string& text) {
-  for (const Reserve reserve : {Reserve::kNone, Reserve::kHead, Reserve::kEasy}) {
-    if (text == ToString(reserve)) return reserve;
-  }
-  throw Error(Join("reserve: expected none, head or easy, found '", text, "'",
-                   DidYouMean(text, std::vector<std::string>{"none", "head", "easy"})));
-}
-
 std::int64_t PolicyBundle::parameters() const {
   std::int64_t count = 0;
   for (const NamedArray& array : arrays) count += static_cast<std::int64_t>(array.values.size());
@@ -133,6 +120,11 @@ void SaveBundle(const PolicyBundle& bundle, const std::string& path) {
   out.Integer("num_actions", bundle.num_actions);
   WriteLayout(out, bundle.layout);
   WriteMdp(out, bundle.mdp);
+  if (bundle.layout.q > 0) {  // for who reads the file without this code
+    const EncoderInfo encoder = EncoderOf(bundle.mdp.encoder);
+    out.Text("blocks", encoder.Blocks());
+    out.Strings("channels", encoder.Describe());
+  }
   if (bundle.reserve != Reserve::kNone) out.Text("reserve", ToString(bundle.reserve));
   out.Text("agent", bundle.provenance.agent);
   out.Text("workload", bundle.provenance.workload);

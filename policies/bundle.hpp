@@ -29,14 +29,6 @@ struct Provenance {
   std::uint64_t seed = 0;
 };
 
-// What the best-scored job does on a type that has no room for it (semantics redecide, non-preemptive):
-// nothing, hold all others back from the type until it starts (the strict order of a queue), or those only
-// that would delay it (EASY, Lifka 1995: one reservation a type, worked out at every decision, others in
-// score order).
-enum class Reserve : std::uint8_t { kNone, kHead, kEasy };
-const char* ToString(Reserve reserve);
-Reserve ParseReserve(const std::string& text);  // throws Error
-
 // What the network answered when it was exported. n rows.
 struct BundleExamples {
   int count = 0;
@@ -72,7 +64,7 @@ inline constexpr double kBundleTolerance = 1e-5;
 // relative as above (values: to max(1, |value|)); NaN where a score is not finite.
 double ReplayExamples(const PolicyBundle& bundle);
 
-// Throws Error: unwritable.
+// Throws Error: unwritable, or an encoder that there is none of.
 void SaveBundle(const PolicyBundle& bundle, const std::string& path);
 // Throws Error: not a bundle, truncated, another encoder or architecture, wrong sizes, or examples that do
 // not replay. Files are treated as hostile.

@@ -29,7 +29,7 @@ struct ForeignJob {
   double requested_s = std::numeric_limits<double>::quiet_NaN();  // > 0; NaN = no request
   int gang = 1;                                                   // GPUs needed at once
   int running_on = -1;                                            // GPU type, -1 = it waits
-  // Steps done so far; only read by blind policies of ObservationV3. NaN = not told.
+  // Steps done so far; only read by blind policies of ObservationV3 and its blocks. NaN = not told.
   double attained_steps = std::numeric_limits<double>::quiet_NaN();
 };
 

@@ -2,30 +2,26 @@
 // decisions as `policy(file=...)` takes in Berth's simulator in the same state (tests/c_api_test.cpp).
 #pragma once
 
-#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "env/gym/encoder.hpp"
 #include "env/sim/decision.hpp"
-#include "env/sim/scheduler.hpp"
-#include "policies/bundle.hpp"
 #include "policies/foreign_cluster.hpp"
-#include "policies/inference.hpp"
+#include "policies/policy_scheduler.hpp"
 
 namespace berth {
 
 // Thread rule: one thread at a time; two instances share nothing.
 class ForeignDecider {
  public:
-  // `name` stands for the bundle in errors. Throws Error: a policy of a flat environment, of another encoder
-  // than ObservationV1 and V3, which would see zeros where it was trained on something, or of
-  // semantics `commit`, whose chosen job blocks from one decision to the next, which a decision by itself
-  // cannot say.
+  // `name` stands for the bundle in errors. Throws Error: a policy of a flat environment, one whose
+  // observation has a block of nodes, devices or features (BlockInfo::foreign), which would see zeros where
+  // it was trained on something, or one of semantics `commit`, whose chosen job blocks from one decision to
+  // the next, which a decision by itself cannot say.
   ForeignDecider(PolicyBundle bundle, const std::string& name);
 
-  const PolicyBundle& bundle() const { return bundle_; }
+  const PolicyBundle& bundle() const { return policy_.bundle(); }
   // type_of_job [J], in the caller's order: the GPU type that each job runs on from now on, -1 = it waits.
   // Throws Error: what ForeignView does not take, or a cluster that the network is not for.
   void Decide(const ForeignCluster& cluster, std::span<int> type_of_job);
@@ -36,14 +32,9 @@ class ForeignDecider {
  private:
   void CheckSteps(const ForeignCluster& cluster) const;
 
-  PolicyBundle bundle_;
-  std::unique_ptr<Scheduler> scheduler_;
-  std::unique_ptr<Encoder> encoder_;
-  std::unique_ptr<FrozenNetwork> network_;
-  bool any_size_ = false;
+  PolicyScheduler policy_;
   bool reads_steps_ = false;  // a job's attained_steps
   Decision decision_;
-  std::vector<float> observation_, raw_;
 };
 
 }  // namespace berth

@@ -49,7 +49,11 @@ std::vector<std::pair<std::string, std::string>> Metadata(const PolicyBundle& bu
       {"seed", Join(bundle.provenance.seed)},
   };
   if (bundle.layout.q > 0) {
-    const EncoderInfo& encoder = EncoderOf(bundle.mdp.encoder);
+    const EncoderInfo encoder = EncoderOf(bundle.mdp.encoder);
+    std::string channels;
+    for (const std::string& line : encoder.Describe()) channels += Join(line, "\n");
+    metadata.emplace_back("blocks", encoder.Blocks());
+    metadata.emplace_back("channels", channels);
     metadata.emplace_back("job_channels", ChannelNames(encoder.job));
     metadata.emplace_back("pair_channels", ChannelNames(encoder.pair));
     metadata.emplace_back("type_channels", ChannelNames(encoder.type));

@@ -19,7 +19,7 @@
 namespace berth {
 namespace {
 
-using Log = std::vector<std::string>;
+using Book = std::vector<std::string>;
 using test::Decisions;
 using test::Ends;
 using test::TinyData;
@@ -43,13 +43,13 @@ TEST_CASE("estimates: schedulers go by what is believed, jobs by the truth, by h
   // fcfs starts on the type thought fastest with room: a (thought 3) before b (thought 1.5). Each runs at the
   // truth: 10 steps at 1 end after 10 s, at 2 after 5.
   const ScenarioData data = Misled({{0, 10}, {20, 10}, {40, 10}});
-  CHECK(Decisions("fcfs", Scenario(data)) == Log{"0 start 0@1", "20 start 1@1", "40 start 2@1"});
+  CHECK(Decisions("fcfs", Scenario(data)) == Book{"0 start 0@1", "20 start 1@1", "40 start 2@1"});
   const Scenario misled(WithEstimates(data, "by=table"));
-  CHECK(Decisions("fcfs", misled) == Log{"0 start 0@0", "20 start 1@0", "40 start 2@0"});
+  CHECK(Decisions("fcfs", misled) == Book{"0 start 0@0", "20 start 1@0", "40 start 2@0"});
   CHECK(Ends("fcfs", misled) == std::vector<double>{10, 30, 50});
   // Once job 0 has run on a, a is known to be 1: job 1 takes b (thought 1.5), which is known to be 2 then.
   const Scenario learning(WithEstimates(data, "by=table,learn=true"));
-  CHECK(Decisions("fcfs", learning) == Log{"0 start 0@0", "20 start 1@1", "40 start 2@1"});
+  CHECK(Decisions("fcfs", learning) == Book{"0 start 0@0", "20 start 1@1", "40 start 2@1"});
   CHECK(Ends("fcfs", learning) == std::vector<double>{10, 25, 45});
 }
 

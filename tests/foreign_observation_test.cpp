@@ -7,8 +7,7 @@
 
 #include "env/base/index.hpp"
 #include "env/base/rng.hpp"
-#include "env/gym/candidates.hpp"
-#include "env/gym/encoder.hpp"
+#include "env/gym/decision_point.hpp"
 #include "policies/foreign_cluster.hpp"
 #include "tests/binary.hpp"
 #include "tests/catch.hpp"
@@ -68,18 +67,14 @@ struct RandomCluster {
 Json Case(const RandomCluster& cluster, const MdpSpec& mdp) {
   const ForeignView foreign({cluster.now, cluster.types, cluster.jobs, cluster.rates, true}, mdp.knowledge);
   const ClusterView& view = foreign.view();
-  Candidates list;
-  const std::span<const int> candidates = list.List(view, mdp);
-  if (candidates.empty()) return nullptr;
-  const ObservationLayout layout =
-      EncoderOf(mdp.encoder).Layout(static_cast<int>(candidates.size()), view.num_types());
-  std::vector<float> row(U(layout.size()));
-  const auto encoder = MakeEncoder(mdp);
-  encoder->Begin(view);
-  encoder->Encode({view, view.free_gpus(), candidates, candidates}, layout, row);
+  DecisionPoint point(mdp);
+  point.Begin(view);
+  point.Start(view);
+  if (!point.Gather(view)) return nullptr;
+  point.Observe(view, /*q=*/0);
   Json counts = Json::array(), jobs = Json::array();
   for (const GpuType& type : cluster.types) counts.push_back(type.count);
-  for (int candidate : candidates) {
+  for (int candidate : point.candidates()) {
     const std::size_t i = U(foreign.Position(candidate)), g = cluster.types.size();
     const ForeignJob& job = cluster.jobs[i];
     jobs.push_back({{"arrival", job.arrival_s},
@@ -96,7 +91,7 @@ Json Case(const RandomCluster& cluster, const MdpSpec& mdp) {
           {"jobs", jobs},
           {"knowledge", ToString(mdp.knowledge)},
           {"preemptive", mdp.preemptive},
-          {"observation", row}};
+          {"observation", std::vector<float>(point.observation().begin(), point.observation().end())}};
 }
 
 }  // namespace

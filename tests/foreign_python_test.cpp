@@ -10,8 +10,7 @@
 #include "data/workloads.hpp"
 #include "env/base/check.hpp"
 #include "env/base/rng.hpp"
-#include "env/gym/candidates.hpp"
-#include "env/gym/encoder.hpp"
+#include "env/gym/decision_point.hpp"
 #include "env/sim/metrics.hpp"
 #include "policies/foreign_decider.hpp"
 #include "policies/onnx_writer.hpp"
@@ -63,24 +62,22 @@ int RunPython(const TemporaryFolder& folder, const std::string& python, const st
 class Recorder : public Scheduler {
  public:
   explicit Recorder(const PolicyBundle& bundle)
-      : bundle_(bundle),
-        inner_(MakePolicyScheduler(bundle, "p.h5", false)),
-        encoder_(MakeEncoder(bundle.mdp)) {}
+      : bundle_(bundle), inner_(MakePolicyScheduler(bundle, "p.h5", false)), point_(bundle.mdp) {}
 
   Knowledge knowledge() const override { return inner_->knowledge(); }
-  void Reset(const ClusterView& view) override { inner_->Reset(view), encoder_->Begin(view); }
+  void Reset(const ClusterView& view) override { inner_->Reset(view), point_.Begin(view); }
   void Decide(const ClusterView& view, Decision& decision) override {
     inner_->Decide(view, decision);
-    const std::span<const int> candidates = list_.List(view, bundle_.mdp);
+    if (point_.PassesOver(view)) return;
+    point_.Start(view);
+    point_.Gather(view);
+    if (static_cast<int>(point_.candidates().size()) > bundle_.layout.q) return;
     const bool flat = bundle_.network.rfind("mlp", 0) == 0;
-    const int n = static_cast<int>(candidates.size());
-    if (PassesOver(view, bundle_.mdp) || n > bundle_.layout.q) return;
-    const ObservationLayout layout = ObservationV1::Layout(flat ? bundle_.layout.q : n, view.num_types());
-    std::vector<float> row(static_cast<std::size_t>(layout.size()));
-    encoder_->Encode({view, view.free_gpus(), candidates, candidates}, layout, row);
+    point_.Observe(view, flat ? bundle_.layout.q : 0);
+    const std::vector<float> row(point_.observation().begin(), point_.observation().end());
     Json gangs = Json::array(), rates = Json::array(), room = Json::array(), runs_on = Json::array();
     for (const GpuType& type : view.types()) room.push_back(type.count);
-    for (int job : candidates) {
+    for (int job : point_.candidates()) {
       gangs.push_back(view.Gang(job));
       rates.push_back(std::vector<double>(view.Rates(job).begin(), view.Rates(job).end()));
       int on = view.TypeOf(job);
@@ -98,8 +95,7 @@ class Recorder : public Scheduler {
  private:
   PolicyBundle bundle_;
   std::unique_ptr<Scheduler> inner_;
-  std::unique_ptr<Encoder> encoder_;
-  Candidates list_;
+  DecisionPoint point_;
 };
 
 }  // namespace

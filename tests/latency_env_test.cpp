@@ -7,7 +7,6 @@
 #include "env/base/index.hpp"
 #include "env/base/rng.hpp"
 #include "env/features/latency/latency.hpp"
-#include "env/gym/candidates.hpp"
 #include "env/gym/sched_env.hpp"
 #include "env/sim/invariants.hpp"
 #include "tests/catch.hpp"
@@ -36,12 +35,13 @@ int FirstLegal(const SchedEnv& env) {
 // Fills an empty plan in order of arrival, each job on the first type with room: what FirstLegal does.
 class FirstFit : public Scheduler {
  public:
-  explicit FirstFit(const MdpSpec& mdp) : mdp_(mdp) {}
+  explicit FirstFit(const MdpSpec& mdp) : point_(mdp) {}
   Knowledge knowledge() const override { return Knowledge::kOracle; }
   void Decide(const ClusterView& view, Decision& decision) override {
-    if (PassesOver(view, mdp_)) return;
-    plan_.Begin(view, mdp_.preemptive);
-    for (int job : mdp_.preemptive ? view.active() : view.waiting()) {
+    if (point_.PassesOver(view)) return;
+    const bool preemptive = point_.mdp().preemptive;
+    plan_.Begin(view, preemptive);
+    for (int job : preemptive ? view.active() : view.waiting()) {
       for (int type = 0; type < view.num_types(); ++type) {
         if (!plan_.Fits(view, job, type)) continue;
         plan_.Put(view, job, type);
@@ -52,7 +52,7 @@ class FirstFit : public Scheduler {
   }
 
  private:
-  MdpSpec mdp_;
+  DecisionPoint point_;
   Plan plan_;
 };
 

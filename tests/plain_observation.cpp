@@ -24,7 +24,7 @@ float Tanh(double x) {
 
 }  // namespace
 
-std::vector<float> PlainObservationV1(const EncoderInput& input, const MdpSpec& mdp,
+std::vector<float> PlainObservationV1(const ObservationInput& input, const MdpSpec& mdp,
                                       const ObservationLayout& layout) {
   const ClusterView& view = input.view;
   std::vector<float> out(U(layout.size()));
@@ -134,7 +134,7 @@ std::vector<int> PlainRlSchedulerVisible(const ClusterView& view, std::vector<in
   return visible;
 }
 
-std::vector<float> PlainRlScheduler(const EncoderInput& input, double longest, int queue) {
+std::vector<float> PlainRlScheduler(const ObservationInput& input, double longest, int queue) {
   std::vector<float> out;
   for (int row = 0; row < queue; ++row) {
     if (row >= static_cast<int>(input.visible.size())) {

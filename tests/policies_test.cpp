@@ -206,6 +206,7 @@ TEST_CASE("a bundle that is not what it says is refused in one line that says wh
     CHECK_THAT(SaveAndLoadError(bundle), Contains("found a difference of nan"));
   }
   SECTION("another encoder") {
+    bundle = test::RandomBundle("mlp", {0, 0, 0, 0, 0, 4}, 2, 3);  // others are not written with it
     bundle.mdp.encoder = "ObservationV9";
     CHECK_THAT(SaveAndLoadError(bundle), Contains("'ObservationV9'") && Contains("'ObservationV1'"));
   }

@@ -240,19 +240,19 @@ TEST_CASE("Lookahead: what does not suit it is one line", "[mdp]") {
   MdpSpec mdp;
   mdp.encoder = "Lookahead";
   CHECK_THROWS_WITH(MakeEncoder(mdp),
-                    "encoder Lookahead: expected a non-preemptive process, found a preemptive one");
+                    "block batch: expected a non-preemptive process, found a preemptive one");
   mdp.preemptive = false;
   mdp.knowledge = Knowledge::kBlind;
   CHECK_THROWS_WITH(MakeEncoder(mdp),
-                    "encoder Lookahead: expected knowledge estimate or oracle, found blind");
+                    "block batch: expected knowledge estimate or oracle, found blind");
   mdp.knowledge = Knowledge::kEstimate;
   mdp.encoder = "Lookahead(backfill=all)";
   CHECK_THROWS_WITH(MakeEncoder(mdp),
-                    "encoder Lookahead: backfill: expected auto, easy or none, found 'all'");
+                    "block lookahead: backfill: expected auto, easy or none, found 'all'");
   mdp.encoder = "Lookahead(backfill=none)";
   mdp.semantics = Semantics::kCommit;
   CHECK_THROWS_WITH(MakeEncoder(mdp),
-                    "encoder Lookahead: backfill: expected auto under commit, found 'none'");
+                    "block lookahead: backfill: expected auto under commit, found 'none'");
   mdp.encoder = "Lookahead(samples=1)";
   CHECK_THROWS(MakeEncoder(mdp));
 }

@@ -48,7 +48,7 @@ class Shown {
     FAIL("no channel " << name);
     return -1;
   }
-  const EncoderInfo& info_;
+  EncoderInfo info_;
   ObservationLayout layout_;
   std::vector<float> out_;
 };

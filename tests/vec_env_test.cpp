@@ -395,8 +395,8 @@ TEST_CASE("a work-conserving process offers done only where nothing fits, and th
 }
 
 TEST_CASE("observation channels stay in their stated ranges") {
-  const auto blocks = {ObservationV1::JobChannels(), ObservationV1::PairChannels(),
-                       ObservationV1::TypeChannels(), ObservationV1::GlobalChannels()};
+  const EncoderInfo encoder = EncoderOf(kObservationV1);
+  const auto parts = {encoder.job, encoder.pair, encoder.type, encoder.global};
   SchedEnvOptions options = Options(true, 4);
   options.episode_jobs = 30;
   SchedEnv env(std::make_shared<ToySource>(Clock{ClockKind::kEvent}), options, 0);
@@ -405,9 +405,9 @@ TEST_CASE("observation channels stay in their stated ranges") {
   const ObservationLayout layout = env.layout();
   const int rows[] = {layout.q, layout.q * layout.g, layout.g, 1};
   for (SchedEnv::Outcome outcome; !outcome.terminated;) {
-    std::size_t at = 0, block = 0;
-    for (const auto& channels : blocks) {
-      for (int row = 0; row < rows[block]; ++row) {
+    std::size_t at = 0, part = 0;
+    for (const auto& channels : parts) {
+      for (int row = 0; row < rows[part]; ++row) {
         for (const ChannelInfo& channel : channels) {
           const float x = env.observation()[at++];
           CAPTURE(channel.name, x);
@@ -415,7 +415,7 @@ TEST_CASE("observation channels stay in their stated ranges") {
           REQUIRE(x <= channel.high);
         }
       }
-      ++block;
+      ++part;
     }
     REQUIRE(at == env.observation().size());
     outcome = env.Step(RandomLegal(env.mask(), stream));

@@ -52,7 +52,9 @@ void AddProcessOptions(Options& options) {
   const MdpSpec mdp;
   options.Value("visible", std::to_string(mdp.visible), "Q: jobs offered at once in training");
   options.Value("order", ToString(mdp.order), "of the candidates: arrival | shortest");
-  options.Value("encoder", mdp.encoder, "what the policy sees: see berth list encoders");
+  options.Value("encoder", mdp.encoder,
+                "what the policy sees: see berth list encoders; of own choice: observation(blocks=...), see "
+                "berth list blocks");
   options.Value("reward", mdp.reward, "sum of terms: see berth list rewards");
   options.Value("tau", Fixed(mdp.tau_s, 0), "seconds: discount = exp(-dt / tau)");
   options.Value("semantics", ToString(mdp.semantics), "redecide | commit");

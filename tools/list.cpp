@@ -82,24 +82,44 @@ Json ListRewards() {
   return list;
 }
 
+// Of an encoder or of a block.
+template <class Info>
+Json ChannelsJson(const Info& info) {
+  Json channels = Json::object();
+  const auto add = [&](const char* part, std::span<const ChannelInfo> of) {
+    for (const ChannelInfo& channel : of) {
+      channels[part].push_back({{"name", channel.name},
+                                {"meaning", channel.meaning},
+                                {"low", channel.low},
+                                {"high", channel.high}});
+    }
+  };
+  add("jobs", info.job), add("pairs", info.pair), add("types", info.type), add("global", info.global);
+  return channels;
+}
+
 Json ListEncoders() {
   Json list = Json::array();
   for (const EncoderInfo& info : Encoders()) {
-    Json channels = Json::object();
-    for (const auto& [block, of] : {std::pair("jobs", info.job), std::pair("pairs", info.pair),
-                                    std::pair("types", info.type), std::pair("global", info.global)}) {
-      for (const ChannelInfo& channel : of) {
-        channels[block].push_back({{"name", channel.name},
-                                   {"meaning", channel.meaning},
-                                   {"low", channel.low},
-                                   {"high", channel.high}});
-      }
-    }
     list.push_back({{"name", info.name},
                     {"summary", info.summary},
                     {"source", info.source},
+                    {"blocks", info.Blocks()},
                     {"params", ParamsJson(info.params)},
-                    {"channels", channels}});
+                    {"channels", ChannelsJson(info)}});
+  }
+  return list;
+}
+
+Json ListBlocks() {
+  Json list = Json::array();
+  for (const BlockInfo& info : Blocks()) {
+    list.push_back({{"name", info.name},
+                    {"version", info.version},
+                    {"summary", info.summary},
+                    {"source", info.source},
+                    {"params", ParamsJson(info.params)},
+                    {"channels", ChannelsJson(info)}});
   }
   return list;
 }
@@ -143,9 +163,9 @@ struct Kind {
   Json (*list)();
 };
 constexpr Kind kKinds[] = {
-    {"schedulers", ListSchedulers}, {"agents", ListAgents},       {"networks", ListNetworks},
-    {"encoders", ListEncoders},     {"features", ListOfFeatures}, {"rewards", ListRewards},
-    {"formats", ListFormats},       {"workloads", ListWorkloads},
+    {"schedulers", ListSchedulers}, {"agents", ListAgents},   {"networks", ListNetworks},
+    {"encoders", ListEncoders},     {"blocks", ListBlocks},   {"features", ListOfFeatures},
+    {"rewards", ListRewards},       {"formats", ListFormats}, {"workloads", ListWorkloads},
 };
 
 const Kind& FindKind(const std::string& name) {
@@ -155,8 +175,8 @@ const Kind& FindKind(const std::string& name) {
     names.emplace_back(kind.name);
   }
   throw Error(
-      Join("kind: expected schedulers, agents, networks, encoders, rewards, formats, workloads or features, "
-           "found '",
+      Join("kind: expected schedulers, agents, networks, encoders, blocks, rewards, formats, workloads or "
+           "features, found '",
            name, "'", DidYouMean(name, names)));
 }
 
@@ -201,10 +221,10 @@ void PrintFull(const Json& rows) {
       std::cout << "    " << (key == "reference_name" ? "reference" : key) << ": "
                 << (text == "" ? "-" : text) << "\n";
     }
-    for (const char* block : {"jobs", "pairs", "types", "global"}) {
-      if (!row.contains("channels") || !row["channels"].contains(block)) continue;
-      for (const Json& channel : row["channels"][block]) {
-        std::cout << "    " << block << "." << channel["name"].get<std::string>() << ": "
+    for (const char* part : {"jobs", "pairs", "types", "global"}) {
+      if (!row.contains("channels") || !row["channels"].contains(part)) continue;
+      for (const Json& channel : row["channels"][part]) {
+        std::cout << "    " << part << "." << channel["name"].get<std::string>() << ": "
                   << channel["meaning"].get<std::string>() << "\n";
       }
     }
@@ -219,11 +239,11 @@ void PrintFull(const Json& rows) {
 }  // namespace
 
 int RunList(const std::vector<std::string>& arguments) {
-  Options options("list",
-                  "schedulers | agents | networks | encoders | rewards | formats | workloads | features",
-                  "lists components with their parameters, defaults and sources");
-  options.Positional("kind",
-                     "schedulers, agents, networks, encoders, rewards, formats, workloads or features");
+  Options options(
+      "list", "schedulers | agents | networks | encoders | blocks | rewards | formats | workloads | features",
+      "lists components with their parameters, defaults and sources");
+  options.Positional(
+      "kind", "schedulers, agents, networks, encoders, blocks, rewards, formats, workloads or features");
   options.Value("name", "", "only these rows, separated by commas, in full [all, a line each]");
   options.Switch("full", "parameters, defaults and sources of every row");
   if (!options.Parse(arguments)) return 0;

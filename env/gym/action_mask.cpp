@@ -5,16 +5,12 @@
 #include "env/base/index.hpp"
 
 namespace berth {
-ActionMask::ActionMask(int q, int g, bool has_done)
-    : g_(U(g)), gang_(U(q)), bytes_(U(q) * U(g) + (has_done ? 1 : 0)) {}
 
-void ActionMask::Clear() {
-  std::fill(bytes_.begin(), bytes_.end(), std::uint8_t{0});
-  rows_ = pairs_ = largest_ = 0;
-}
-
-void ActionMask::Open(const ClusterView& view, std::span<const int> visible, const Plan* plan) {
-  Clear();
+void ActionMask::Open(const ClusterView& view, std::span<const int> visible, int q, const Plan* plan) {
+  g_ = U(view.num_types());
+  gang_.resize(U(q));
+  bytes_.assign(U(q) * g_ + (plan != nullptr ? 1 : 0), 0);
+  pairs_ = largest_ = 0;
   rows_ = static_cast<int>(visible.size());
   std::uint8_t* byte = bytes_.data();
   for (std::size_t row = 0; row < visible.size(); ++row) {

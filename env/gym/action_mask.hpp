@@ -11,24 +11,22 @@
 
 namespace berth {
 
-// Actions are row * G + type, then `done` if there is one. Thread rule: one thread at a time. Allocates in
-// the constructor alone.
+// Actions are row * G + type, then `done` if there is one. Thread rule: one thread at a time. Allocates where
+// a point has more actions than any before it.
 class ActionMask {
  public:
-  ActionMask(int q, int g, bool has_done);
-
-  // The point begins: nobody visible is placed. Without `plan` a job may be put wherever it can run.
-  void Open(const ClusterView& view, std::span<const int> visible, const Plan* plan);
+  // The point begins: nobody visible, of `q` rows, is placed. Without `plan` a job may be put wherever it can
+  // run, and there is no `done`.
+  void Open(const ClusterView& view, std::span<const int> visible, int q, const Plan* plan);
   // The visible job of `row` was put on `type`, which left `room`.
   void Put(int row, int type, int room);
   void SetDone(bool legal) { bytes_.back() = legal ? 1 : 0; }  // only where there is one
-  void Clear();
 
   int pairs() const { return pairs_; }                            // legal pairs
   std::span<const std::uint8_t> bytes() const { return bytes_; }  // [Q G (+ 1)] 1 = legal
 
  private:
-  std::size_t g_;
+  std::size_t g_ = 0;
   int rows_ = 0;  // with a job
   int pairs_ = 0;
   int largest_ = 0;        // gang

@@ -1,13 +1,18 @@
-// What turns a decision point into a policy's observation. Versioned and never edited: a change is a new row.
+// What turns a decision point into a policy's observation: a list of blocks, side by side in one row of
+// floats in the order written.
+//
+//   observation(blocks=queue:1+prices:1+power:1)     any blocks (`berth list blocks`), a version after the
+//   colon observation(blocks=batch:1+lookahead:1(hour=2))  with parameters of a block ObservationV1,
+//   ObservationV3, Batch, ...         a list under a name (`berth list encoders`)
 //
 //   const std::unique_ptr<Encoder> encoder = MakeEncoder(mdp);
 //   encoder->Begin(view);                                      // an episode begins: forget every job
 //   encoder->Select(view, candidates, q, visible);             // who has a row
 //   encoder->Encode({view, room, candidates, visible}, layout, out);
 //
-// An encoder remembers what it worked out of each job, so that only what changed is worked out again; its
-// output is a pure function of its input all the same (tests/plain_observation.hpp is written without
-// memory).
+// A list under a name is never edited: a change is another list, of blocks of another version. Nothing is
+// worked out for a block that is not named. The first channel of a job is `present`, the encoder's own: 1
+// where the row is a job's.
 #pragma once
 
 #include <memory>
@@ -18,63 +23,75 @@
 #include "env/base/spec.hpp"
 #include "env/gym/mdp.hpp"
 #include "env/gym/observation.hpp"
-#include "env/sim/cluster_view.hpp"
-#include "env/sim/plan.hpp"
+#include "env/sim/observation_block.hpp"
 
 namespace berth {
 
-// What is encoded: the candidates that are still to be placed, and the room that those placed before them
-// leave. At the start of a decision point the room is view.free_gpus(); under semantics `commit` a job that
-// was started since is no candidate and has taken its room, whether or not the simulator knows already.
-struct EncoderInput {
-  const ClusterView& view;
-  std::span<const int> room;        // [G] idle GPUs
-  std::span<const int> candidates;  // in the stated order
-  std::span<const int> visible;     // at most layout.q of them, row by row
-  const Plan* started = nullptr;    // who was started since, where the simulator does not know yet
+// A block in the list of an encoder.
+struct BlockUse {
+  const BlockInfo* info;
+  Spec params;
+  std::string Name() const;  // "queue:1"
 };
+
+// What an encoder writes: of which blocks, channel by channel.
+struct EncoderInfo {
+  std::string name;  // of the list, or "observation"
+  std::string summary, source;
+  std::span<const ParamInfo> params;
+  std::vector<BlockUse> blocks;
+  std::vector<ChannelInfo> job, pair, type, global;
+  // Channels of each part from here on stand in another order than the blocks': order[i] is which of those
+  // that the blocks wrote comes i-th.
+  struct Order {
+    std::vector<std::size_t> job, pair, type, global;
+  } order;
+
+  ObservationLayout Layout(int q, int g) const;
+  bool alone() const { return blocks.front().info->alone; }
+  std::string Blocks() const;  // "queue:1+prices:1", without parameters
+  // A line a channel, in the order of the observation: "jobs queue:1 running: 1 = it runs now; 0 to 1".
+  std::vector<std::string> Describe() const;
+};
+
+std::span<const BlockInfo> Blocks();
+// Every list under a name, with its parameters' defaults, and `observation` with its own.
+std::span<const EncoderInfo> Encoders();
+// Of the encoder that a spec names. Throws Error with the nearest name of an encoder or of a block.
+EncoderInfo EncoderOf(const std::string& spec);
+std::string ResolveEncoder(const std::string& spec);  // with every parameter and version
 
 // Thread rule: one thread at a time. Allocates in Begin alone, and where a list outgrows all before it.
 class Encoder {
  public:
-  virtual ~Encoder() = default;
-  virtual void Begin(const ClusterView& view) = 0;
-  // Overwrites `visible` with at most `q` of the candidates: the head and the tail of their order, unless the
-  // encoder says otherwise.
-  virtual void Select(const ClusterView& view, std::span<const int> candidates, int q,
-                      std::vector<int>& visible);
-  // Writes every float of `out` (layout.size()). Reads no more of the future than the view grants.
-  virtual void Encode(const EncoderInput& input, const ObservationLayout& layout, std::span<float> out) = 0;
-};
-
-struct EncoderInfo {
-  const char* name;  // spec name
-  const char* summary;
-  const char* source;
-  std::span<const ParamInfo> params;
-  std::span<const ChannelInfo> job, pair, type, global;
-  // Throws Error where the decision process does not suit it.
-  std::unique_ptr<Encoder> (*make)(Params& params, const MdpSpec& mdp);
+  explicit Encoder(const MdpSpec& mdp);  // throws Error: EncoderOf's, or a process that a block is not for
+  const EncoderInfo& info() const { return info_; }
   ObservationLayout Layout(int q, int g) const;
+
+  void Begin(const ClusterView& view);
+  // Overwrites `visible` with at most `q` of the candidates: the head and the tail of their order, unless a
+  // block says otherwise (of several the first).
+  void Select(const ClusterView& view, std::span<const int> candidates, int q, std::vector<int>& visible);
+  // Writes every float of `out` (layout.size()). Reads no more of the future than the view grants.
+  void Encode(const ObservationInput& input, const ObservationLayout& layout, std::span<float> out);
+
+ private:
+  struct Placed {
+    std::unique_ptr<ObservationBlock> block;
+    std::size_t job, pair, type, global;  // its first channel
+  };
+
+  EncoderInfo info_;
+  ObservationLayout channels_;  // Q = G = 0
+  bool reordered_;
+  SharedWorks shared_;
+  std::vector<Placed> blocks_;
+  ObservationBlock* selector_ = nullptr;
+  std::vector<float> row_;  // of a part that stands in another order
 };
 
-// The one list: X(function that gives the EncoderInfo, defined in the encoder's own file).
-#define BERTH_ENCODERS(X) \
-  X(ObservationV1Info)    \
-  X(ObservationV2Info)    \
-  X(ObservationV3Info)    \
-  X(RlSchedulerInfo)      \
-  X(BatchEncoderInfo)     \
-  X(LookaheadInfo)
-
-#define BERTH_DECLARE(function) EncoderInfo function();
-BERTH_ENCODERS(BERTH_DECLARE)
-#undef BERTH_DECLARE
-
-std::span<const EncoderInfo> Encoders();
-// Of the encoder that a spec such as "RLScheduler(longest_run_s=124707)" names; Error with the nearest name.
-const EncoderInfo& EncoderOf(const std::string& spec);
-std::string ResolveEncoder(const std::string& spec);  // with every parameter
-std::unique_ptr<Encoder> MakeEncoder(const MdpSpec& mdp);
+inline std::unique_ptr<Encoder> MakeEncoder(const MdpSpec& mdp) {
+  return std::make_unique<Encoder>(mdp);
+}
 
 }  // namespace berth

@@ -8,13 +8,14 @@
 namespace berth {
 namespace {
 
-// Index of `text` among two names, or an Error with the nearest one.
-int OneOfTwo(const std::string& text, const char* what, const std::vector<std::string>& names) {
+// Index of `text` among the names, or an Error with the nearest one.
+int OneOf(const std::string& text, const char* what, const std::vector<std::string>& names) {
+  std::string known;
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (names[i] == text) return static_cast<int>(i);
+    known += Join(i == 0 ? "" : i + 1 < names.size() ? ", " : " or ", names[i]);
   }
-  throw Error(
-      Join(what, ": expected ", names[0], " or ", names[1], ", found '", text, "'", DidYouMean(text, names)));
+  throw Error(Join(what, ": expected ", known, ", found '", text, "'", DidYouMean(text, names)));
 }
 
 }  // namespace
@@ -26,11 +27,20 @@ const char* ToString(QueueOrder order) {
   return order == QueueOrder::kShortest ? "shortest" : "arrival";
 }
 
+const char* ToString(Reserve reserve) {
+  constexpr const char* kNames[] = {"none", "head", "easy"};
+  return kNames[static_cast<int>(reserve)];
+}
+
 Semantics ParseSemantics(const std::string& text) {
-  return static_cast<Semantics>(OneOfTwo(text, "semantics", {"redecide", "commit"}));
+  return static_cast<Semantics>(OneOf(text, "semantics", {"redecide", "commit"}));
 }
 QueueOrder ParseQueueOrder(const std::string& text) {
-  return static_cast<QueueOrder>(OneOfTwo(text, "order", {"arrival", "shortest"}));
+  return static_cast<QueueOrder>(OneOf(text, "order", {"arrival", "shortest"}));
+}
+
+Reserve ParseReserve(const std::string& text) {
+  return static_cast<Reserve>(OneOf(text, "reserve", {"none", "head", "easy"}));
 }
 
 std::string MdpSpec::ToString() const {

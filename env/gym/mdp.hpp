@@ -9,8 +9,7 @@
 
 namespace berth {
 
-// Named, because they matter more than the learner does (traces/PROTOCOL.md §3-4). A table never mixes the
-// two.
+// Named, because they matter more than the learner does. A table never mixes the two.
 enum class Semantics : std::uint8_t {
   kRedecide,  // every decision point looks afresh; done is an action
   kCommit,    // the chosen job blocks until it fits; no done, and the mask does not test fit
@@ -22,6 +21,14 @@ Semantics ParseSemantics(const std::string& text);  // throws Error
 enum class QueueOrder : std::uint8_t { kArrival, kShortest };
 const char* ToString(QueueOrder order);
 QueueOrder ParseQueueOrder(const std::string& text);  // throws Error
+
+// What the best-scored job does on a type that has no room for it (semantics redecide, non-preemptive):
+// nothing, hold all others back from the type until it starts (the strict order of a queue), or those only
+// that would delay it (EASY, Lifka 1995: one reservation a type, worked out at every decision, others in
+// score order). A frozen policy's, not the process's in training.
+enum class Reserve : std::uint8_t { kNone, kHead, kEasy };
+const char* ToString(Reserve reserve);
+Reserve ParseReserve(const std::string& text);  // throws Error
 
 struct MdpSpec {
   std::string encoder = "ObservationV1";

@@ -1,27 +1,13 @@
-// ObservationV1: what a policy sees, as named float32 blocks. Versioned and never edited: a change is a V2.
-//
-//   jobs   [Q, Fj]     one row a visible candidate; absent rows are all 0 (channel "present")
-//   pairs  [Q, G, Fp]  of a job on a GPU type
-//   types  [G, Ft]
-//   global [Fg]        clock, load, and what is beyond the visible Q
+// Where the parts of an observation lie in one flat row of `size()` floats: jobs, pairs, types, global
+// (env/sim/observation_block.hpp says what they are). A flat environment has Q = G = 0 and all in `global`.
 //
 // Under semantics `redecide` the observation is taken at the start of a decision point and does not change
 // while micro-actions fill the plan: only the mask does. A frozen policy therefore scores all candidates once
-// and fills greedily (design.md §5). Under `commit` every start is a point of its own.
+// and fills greedily. Under `commit` every start is a point of its own.
 #pragma once
-
-#include <span>
 
 namespace berth {
 
-struct ChannelInfo {
-  const char* name;
-  const char* meaning;  // with unit and scaling
-  float low, high;      // range of values
-};
-
-// Where the blocks lie in one flat row of `size()` floats: jobs, pairs, types, global.
-// A flat environment (no blocks) has Q = G = 0 and everything in `global`.
 struct ObservationLayout {
   int q = 0, g = 0;  // visible candidates, GPU types
   int job_channels = 0, pair_channels = 0, type_channels = 0, global_channels = 0;
@@ -33,14 +19,9 @@ struct ObservationLayout {
   bool operator==(const ObservationLayout&) const = default;
 };
 
-inline constexpr const char* kObservationV1 = "ObservationV1";
+inline constexpr const char* kObservationV1 = "ObservationV1";  // the default encoder (encoder.hpp)
 
-// Channels of ObservationV1 (encoder.hpp has the table of encoders).
 struct ObservationV1 {
-  static std::span<const ChannelInfo> JobChannels();
-  static std::span<const ChannelInfo> PairChannels();
-  static std::span<const ChannelInfo> TypeChannels();
-  static std::span<const ChannelInfo> GlobalChannels();
   static ObservationLayout Layout(int q, int g);
 };
 

@@ -16,7 +16,11 @@ constexpr std::size_t kHistory = 1 << 15;  // actions of an episode of the defau
 
 SchedEnv::SchedEnv(std::shared_ptr<const ScenarioSource> source, const SchedEnvOptions& options,
                    std::uint32_t index)
-    : source_(std::move(source)), options_(options), index_(index), reward_(options.mdp.reward) {
+    : source_(std::move(source)),
+      options_(options),
+      index_(index),
+      reward_(options.mdp.reward),
+      point_(options.mdp) {
   // Of all environments' first: they share one layout, so all must have as many GPU types (Draw).
   const Scenario probe = source_->Make(options_.seed, options_.split, 0, 0, 1);
   CheckJobs(*source_, options_.jobs, probe);
@@ -24,23 +28,20 @@ SchedEnv::SchedEnv(std::shared_ptr<const ScenarioSource> source, const SchedEnvO
     throw Error(Join("the decision process asks for knowledge '", ToString(options_.mdp.knowledge),
                      "', the workload grants '", ToString(probe.data().knowledge), "'"));
   }
-  encoder_ = MakeEncoder(options_.mdp);
   // A commitment is carried out at once: the next one of the same instant is chosen on what it leaves.
-  if (const auto& latency = probe.data().features.latency; Commits() && latency && latency->seconds > 0.0) {
+  if (const auto& latency = probe.data().features.latency;
+      point_.commits() && latency && latency->seconds > 0.0) {
     throw Error(Join("semantics commit: expected decisions that take effect at once, found latency(seconds=",
                      latency->seconds, "); semantics redecide has them late"));
   }
-  if (Commits() && options_.mdp.preemptive)
+  if (point_.commits() && options_.mdp.preemptive)
     throw Error("semantics commit: expected a non-preemptive process");
-  if (options_.mdp.commit_backfill && (!Commits() || options_.mdp.knowledge < Knowledge::kEstimate)) {
+  if (options_.mdp.commit_backfill && (!point_.commits() || options_.mdp.knowledge < Knowledge::kEstimate)) {
     throw Error("commit_backfill: expected semantics commit and knowledge estimate or oracle with it");
   }
-  layout_ = EncoderOf(options_.mdp.encoder).Layout(options_.mdp.visible, probe.num_types());
-  actions_ = layout_.q * layout_.g + (Commits() ? 0 : 1);
-  observation_.resize(U(layout_.size()));
-  mask_ = ActionMask(layout_.q, layout_.g, !Commits());
+  layout_ = point_.Layout(options_.mdp.visible, probe.num_types());
+  actions_ = layout_.q * layout_.g + (point_.commits() ? 0 : 1);
   history_.reserve(kHistory);
-  visible_.reserve(U(layout_.q));
   if (options_.warmup) warmup_ = options_.warmup();
 }
 
@@ -54,12 +55,12 @@ void SchedEnv::Begin(std::uint32_t episode) {
     return_ = 0.0;
     Draw(key);
     reward_.Begin(*simulator_);
-    encoder_->Begin(View());
+    point_.Begin(View());
     WarmUp(key);
     done_jct_ = 0.0;
     done_jobs_ = 0;
     if (terminated_) continue;
-    if (PassesOver(View(), options_.mdp) || !OpenPoint()) RunToChoice();
+    if (point_.PassesOver(View()) || !OpenPoint()) RunToChoice();
     paid_ = reward_.Running(*simulator_);
     if (!terminated_ && !truncated_) return;
   }
@@ -122,34 +123,28 @@ bool SchedEnv::Advance() {
 }
 
 bool SchedEnv::OfferDone() {
-  if (Commits()) return false;
-  const bool event_follows = simulator_->arrivals_remain() || !plan_.placed().empty() ||
-                             (!plan_.preemptive() && !simulator_->state().running.empty()) ||
+  const bool event_follows = simulator_->arrivals_remain() || point_.Runs(View()) ||
                              // Repairs and the like, unless the policy could do something itself.
-                             (simulator_->timers_remain() && mask_.pairs() == 0);
-  const bool legal = event_follows && !(options_.mdp.work_conserving && mask_.pairs() > 0);
-  mask_.SetDone(legal);
-  return legal;
+                             (simulator_->timers_remain() && point_.mask().pairs() == 0);
+  return point_.OfferDone(event_follows);
 }
 
 // False when `done` is all there is: the point can be closed at once.
 bool SchedEnv::OpenPoint() {
   moved_ = true;
   const ClusterView view = View();
-  const std::span<const int> candidates = candidates_.List(view, options_.mdp);
-  encoder_->Select(view, candidates, layout_.q, visible_);
-  plan_.Begin(view, options_.mdp.preemptive);
-  if (options_.mdp.preemptive) KeepUnseen(view, candidates, visible_, plan_);
-  encoder_->Encode({view, view.free_gpus(), candidates, visible_}, layout_, observation_);
-  mask_.Open(view, visible_, Commits() ? nullptr : &plan_);
+  point_.Start(view);
+  point_.Gather(view);
+  point_.Observe(view, layout_.q);
+  point_.OpenMask(view);
   OfferDone();
-  return mask_.pairs() > 0;
+  return point_.mask().pairs() > 0;
 }
 
 bool SchedEnv::Cut() {
   truncated_ = simulator_->arrived_jobs() >= last_arrival_ && (endless_ || simulator_->arrivals_remain());
   // More jobs would come, though not in this piece: where nothing can be placed, waiting for them is legal.
-  if (truncated_ && !OpenPoint() && !Commits()) mask_.SetDone(true);
+  if (truncated_ && !OpenPoint() && !point_.commits()) point_.OfferDone(/*event_follows=*/true);
   return truncated_;
 }
 
@@ -157,30 +152,23 @@ void SchedEnv::RunToChoice() {
   for (;;) {
     decision_.Clear();
     const ClusterView view = View();
-    const bool open = !Commits() && !PassesOver(view, options_.mdp);
-    if (open) plan_.Emit(view, decision_);
+    if (!point_.commits() && !point_.PassesOver(view)) point_.Close(view, decision_);
     Apply();
     if (!Advance()) return;
     if (Cut()) return;
-    if (!PassesOver(View(), options_.mdp) && OpenPoint()) return;
+    if (!point_.PassesOver(View()) && OpenPoint()) return;
   }
 }
 
-// The chosen job blocks the queue until it fits (traces/PROTOCOL.md §1).
-void SchedEnv::Commit(int job, int type) {
-  backfill_.Forget();
-  for (;;) {
+// The chosen job blocks the queue until it fits.
+void SchedEnv::Commit(const Placement& placement) {
+  for (point_.Choose(View(), placement);; point_.Start(View())) {
     decision_.Clear();
-    const ClusterView view = View();
-    plan_.Begin(view, /*preemptive=*/false);
-    if (plan_.Fits(view, job, type)) break;
-    if (options_.mdp.commit_backfill) backfill_.Fill(view, view.waiting(), job, type, plan_);
-    plan_.Emit(view, decision_);
+    point_.Close(View(), decision_);
     Apply();
+    if (!point_.blocked()) break;
     if (!Advance()) return;
   }
-  decision_.Start(job, type);
-  Apply();
   if (Cut()) return;
   if (simulator_->state().waiting.empty() || !OpenPoint()) RunToChoice();
 }
@@ -190,20 +178,18 @@ SchedEnv::Outcome SchedEnv::Step(int action) {
   history_.push_back(action);
   const double before_time = simulator_->now();
   moved_ = false;
-  if (action == Done()) {
+  if (action == point_.done()) {
     RunToChoice();
     return Settle(before_time);
   }
-  const int row = action / layout_.g, type = action % layout_.g;
-  const int job = visible_[U(row)];
-  if (Commits()) {
-    Commit(job, type);
+  const Placement placement = point_.PlacementOf(action);
+  if (point_.commits()) {
+    Commit(placement);
     return Settle(before_time);
   }
-  plan_.Put(View(), job, type);
-  mask_.Put(row, type, plan_.room(type));
+  point_.Put(View(), placement);
   const bool done = OfferDone();
-  if (mask_.pairs() > 0 || !done) return {};  // the plan grew, nothing happened
+  if (point_.mask().pairs() > 0 || !done) return {};  // the plan grew, nothing happened
   RunToChoice();
   return Settle(before_time);
 }

@@ -1,5 +1,4 @@
-// One environment: a Simulator, the plan of the present decision point, the encoder and the reward (design.md
-// §5).
+// One environment: a Simulator, the present decision point, and the reward.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +7,9 @@
 #include <span>
 #include <vector>
 
-#include "env/gym/action_mask.hpp"
-#include "env/gym/candidates.hpp"
-#include "env/gym/commit_backfill.hpp"
-#include "env/gym/encoder.hpp"
+#include "env/gym/decision_point.hpp"
 #include "env/gym/rewards.hpp"
 #include "env/gym/vec_env.hpp"
-#include "env/sim/plan.hpp"
 #include "env/sim/simulator.hpp"
 
 namespace berth {
@@ -39,9 +34,9 @@ class SchedEnv {
 
   ObservationLayout layout() const { return layout_; }
   int num_actions() const { return actions_; }
-  std::span<const float> observation() const { return observation_; }  // [D] of the present decision point
+  std::span<const float> observation() const { return point_.observation(); }  // [D] of the present point
   bool moved() const { return moved_; }  // it was made by the last Step or Begin, not before
-  std::span<const std::uint8_t> mask() const { return mask_.bytes(); }  // [A]
+  std::span<const std::uint8_t> mask() const { return point_.mask().bytes(); }  // [A]
   std::uint32_t episode() const { return episode_; }
   std::span<const std::int32_t> history() const { return history_; }  // actions of this episode
   double MeanJct() const { return done_jobs_ > 0 ? done_jct_ / done_jobs_ : 0.0; }
@@ -49,18 +44,16 @@ class SchedEnv {
   const Simulator& simulator() const { return *simulator_; }
 
  private:
-  int Done() const { return layout_.q * layout_.g; }
-  bool Commits() const { return options_.mdp.semantics == Semantics::kCommit; }
   ClusterView View() const { return simulator_->View(options_.mdp.knowledge); }
   void Draw(std::uint32_t episode);  // makes simulator_
   void WarmUp(std::uint32_t episode);
   void Apply();        // carries out decision_; it is legal by construction
   bool Advance();      // to the next decision point; false when the episode terminated
   bool Cut();          // truncates where the episode's last job has arrived
-  bool OpenPoint();    // candidates, plan, observation, mask; false when there is nothing to choose
-  bool OfferDone();    // whether `done` is legal; writes it into the mask
+  bool OpenPoint();    // false when there is nothing to choose
+  bool OfferDone();    // whether `done` is legal
   void RunToChoice();  // closes points without a choice until there is one, or the episode ends
-  void Commit(int job, int type);
+  void Commit(const Placement& placement);
   Outcome Settle(double before_time);
 
   std::shared_ptr<const ScenarioSource> source_;
@@ -72,14 +65,8 @@ class SchedEnv {
 
   std::optional<Simulator> simulator_;
   std::unique_ptr<Scheduler> warmup_;
-  Plan plan_;
-  CommitBackfill backfill_;
+  DecisionPoint point_;
   Decision decision_;
-  Candidates candidates_;
-  std::unique_ptr<Encoder> encoder_;
-  std::vector<int> visible_;
-  std::vector<float> observation_;
-  ActionMask mask_{0, 0, false};
   std::vector<std::int32_t> history_;
   bool terminated_ = false, truncated_ = false, moved_ = true;
   int last_arrival_ = 0;  // truncate when this many have arrived

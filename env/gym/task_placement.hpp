@@ -21,6 +21,7 @@
 #include "env/gym/rewards.hpp"
 #include "env/gym/vec_env.hpp"
 #include "env/sim/decision.hpp"
+#include "env/sim/observation_block.hpp"
 
 namespace berth {
 

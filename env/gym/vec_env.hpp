@@ -1,4 +1,4 @@
-// The MDP face: N simulators as batched buffers (design.md §5).
+// The MDP face: N simulators as batched buffers.
 #pragma once
 
 #include <functional>

@@ -49,8 +49,8 @@ typedef enum berth_status {
   BERTH_OK = 0,
   BERTH_BAD_ARGUMENT = 1, /* a NULL, a size, or a cluster that cannot be (message says which job) */
   BERTH_BAD_FILE = 2,     /* no policy: missing, damaged, of another version, or not replaying its examples */
-  BERTH_UNSUPPORTED = 3,  /* a policy, but not for this: flat, semantics `commit`, or an encoder that is
-                             neither ObservationV1 nor ObservationV3 */
+  BERTH_UNSUPPORTED = 3,  /* a policy, but not for this: flat, semantics `commit`, or one that sees nodes,
+                             devices or features (ObservationV1 and V3 and their blocks do not) */
   BERTH_BUFFER_TOO_SMALL = 4, /* of berth_policy_decide's output */
   BERTH_OUT_OF_MEMORY = 5,
   BERTH_INTERNAL = 6
@@ -61,7 +61,7 @@ typedef struct berth_policy berth_policy;
 /* What a policy reads of a job's future; more is ignored. */
 typedef enum berth_knowledge {
   BERTH_NONE = 0,
-  BERTH_BLIND = 1,    /* attained_s; with ObservationV3 also attained_steps */
+  BERTH_BLIND = 1,    /* attained_s; with ObservationV3 or blocks of it also attained_steps */
   BERTH_ESTIMATE = 2, /* and remaining_steps, as good as you know it */
   BERTH_ORACLE = 3    /* and remaining_steps exactly */
 } berth_knowledge;

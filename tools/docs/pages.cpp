@@ -31,10 +31,41 @@ std::string Channels(const char* block, const char* shape, std::span<const Chann
   return text;
 }
 
-std::string Observations() {
-  std::string text;
+std::string Lists() {
+  std::string text = "\n| encoder | blocks | what | source |\n|---|---|---|---|\n";
   for (const EncoderInfo& info : Encoders()) {
-    text += Join("\n### `", info.name, "`\n\n", info.summary, ". Source: ", info.source, ".\n");
+    text += Join("| `", info.name, "` | `", info.Blocks(), "` | ", Cell(info.summary), " | ",
+                 Cell(info.source), " |\n");
+  }
+  return text;
+}
+
+// Where a list has them in another order than its blocks.
+std::string Order(const EncoderInfo& info) {
+  std::string text;
+  const auto add = [&](const char* part, bool differs, std::span<const ChannelInfo> channels) {
+    if (!differs) return;
+    text += Join("- `", info.name, "`, `", part, "`:");
+    for (const ChannelInfo& channel : channels) text += Join(" `", channel.name, "`");
+    text += "\n";
+  };
+  add("jobs", !info.order.job.empty(), info.job);
+  add("pairs", !info.order.pair.empty(), info.pair);
+  add("types", !info.order.type.empty(), info.type);
+  add("global", !info.order.global.empty(), info.global);
+  return text;
+}
+
+std::string Observations() {
+  std::string text = Lists();
+  text +=
+      "\nChannels stand in the order of the blocks, the first of a job is `present`, 1 where the row is a "
+      "job's "
+      "(`RLScheduler` has none), but for\n\n";
+  for (const EncoderInfo& info : Encoders()) text += Order(info);
+  for (const BlockInfo& info : Blocks()) {
+    text += Join("\n### `", info.name, ":", info.version, "`\n\n", info.summary, ". Source: ", info.source,
+                 ".\n");
     for (const ParamInfo& param : info.params)
       text += Join("- `", param.name, "=", param.default_value, "`: ", Cell(param.help), "\n");
     text += Channels("jobs", "[Q, channels], a row a visible job", info.job);
@@ -89,9 +120,15 @@ std::string ReferencePage() {
       mdp.visible,
       "), G = GPU types of the cluster. The environment of the textbooks, `TaskPlacement-v0`, stands at the "
       "end.\n\n"
-      "## Observation\n\nfloat32 blocks, one after the other in one row of the batch. An encoder is never "
-      "edited: a "
-      "change is a new one (`env/gym/encoder.hpp`).\n",
+      "## Observation\n\nOne row of float32 a decision: `jobs` [Q, Fj], `pairs` [Q, G, Fp], `types` [G, Ft] "
+      "and "
+      "`global` [Fg], one after the other. An encoder is a list of blocks that lie side by side in them: "
+      "any, "
+      "as "
+      "`--encoder 'observation(blocks=queue:1+prices:1+power:1)'`, with parameters as "
+      "`lookahead:1(hour=2)`, or one that has a name. Blocks are never edited, a change is a new version; "
+      "what is "
+      "not named costs nothing (`env/gym/encoder.hpp`, `env/sim/observation_block.hpp`).\n",
       Observations(),
       "\n## Action\n\n`Discrete(Q * G + 1)`, without the last under semantics `commit`. Action `q * G + g` "
       "puts visible "

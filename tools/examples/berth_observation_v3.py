@@ -1,5 +1,5 @@
 """ObservationV3 in NumPy, for berth_policy.py: ObservationV1's blocks, each followed by where a job belongs under the
-prices of GPUs (env/gym/observation_v3.cpp, env/gym/gpu_prices.cpp and env/base/grouped_assignment.cpp are what it has to equal).
+prices of GPUs (env/gym/blocks/ and env/base/grouped_assignment.cpp are what it has to equal).
 
 Jobs that are equally well off in two places go where the last bit says, so that everything that is compared is worked
 out in Berth's order and by Berth's own logarithm: the channels are the same to the bit.

@@ -4,7 +4,7 @@
     runs_on = policy.decide(now, counts=[12, 12], jobs=[Job(arrival=0.0, gang=1, rates=[40.0, 11.0], ...), ...])
 
 Copy this file and berth_observation_v3.py. It writes the observation, ObservationV1 or ObservationV3, and fills the plan
-in score order, as Berth does (policies/FORMAT.md; env/gym/observation_v1.cpp is what it has to equal). Times are seconds
+in score order, as Berth does (policies/FORMAT.md; env/gym/blocks/queue.cpp is what it has to equal). Times are seconds
 from any origin.
 """
 import dataclasses

@@ -27,7 +27,7 @@ HingeScorer::HingeScorer(const MdpSpec& mdp, Reserve reserve, int hinges, std::v
 
 std::vector<double> HingeScorer::Start(const std::string& text, Stream& stream) const {
   std::vector<std::string> names;
-  for (const ChannelInfo& channel : encoder_.job.subspan(1)) names.emplace_back(channel.name);
+  for (const ChannelInfo& channel : std::span(encoder_.job).subspan(1)) names.emplace_back(channel.name);
   for (const ChannelInfo& channel : encoder_.pair) names.emplace_back(channel.name);
   std::vector<double> numbers(U(size()), 0.0);
   const Spec spec = ParseSpec(Join("start(", text, ")"));

@@ -35,7 +35,7 @@ class HingeScorer {
   MdpSpec mdp_;
   Reserve reserve_;
   int hinges_, inputs_;
-  const EncoderInfo& encoder_;
+  EncoderInfo encoder_;
   std::vector<std::string> types_;
 };
 

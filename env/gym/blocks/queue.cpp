@@ -1,7 +1,7 @@
-// ObservationV1: the default encoder. What does not change of a job (its gang, weight, speeds) is worked out
-// when it is first seen, and a logarithm only where its argument differs from the last one: bit for bit what
-// writing everything afresh gives (tests/plain_observation.cpp).
-
+// queue: the block that every cluster has: jobs, what each type is to them, types and the load. What does not
+// change of a job (its gang, weight, speeds) is worked out when it is first seen, and a logarithm only where
+// its argument differs from the last one: bit for bit what writing everything afresh gives
+// (tests/plain_observation.cpp).
 #include <algorithm>
 #include <cmath>
 
@@ -9,13 +9,12 @@
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
 #include "env/base/portable_math.hpp"
-#include "env/gym/encoder.hpp"
+#include "env/gym/block_table.hpp"
 
 namespace berth {
 namespace {
 
 constexpr ChannelInfo kJobChannels[] = {
-    {"present", "1 = this row is a job", 0, 1},
     {"running", "1 = it runs now", 0, 1},
     {"remaining", "ln(1 + remaining time on its fastest type / 60 s) / 10; 0 when blind", 0, 2},
     {"attained", "ln(1 + attained service / 60 s) / 10", 0, 2},
@@ -56,7 +55,7 @@ constexpr int kJ = static_cast<int>(std::size(kJobChannels));
 constexpr int kP = static_cast<int>(std::size(kPairChannels));
 constexpr int kT = static_cast<int>(std::size(kTypeChannels));
 constexpr int kG = static_cast<int>(std::size(kGlobalChannels));
-static_assert(kJ == 11 && kP == 6 && kT == 5 && kG == 7, "ObservationV1 is never edited: make a V2");
+static_assert(kJ == 10 && kP == 6 && kT == 5 && kG == 7, "never edited: make queue:2");
 
 // ln(1 + seconds / 60) / 10 in two halves, so that many logarithms are taken at once.
 double LogArgument(double seconds) {
@@ -80,14 +79,14 @@ struct Memo {
   double now = std::numeric_limits<double>::quiet_NaN();
 };
 
-class EncoderV1 : public Encoder {
+class Queue final : public ObservationBlock {
  public:
-  explicit EncoderV1(const MdpSpec& mdp)
-      : sighted_(mdp.knowledge >= Knowledge::kEstimate), attains_(mdp.knowledge >= Knowledge::kBlind) {}
+  explicit Queue(const BlockSetup& setup)
+      : sighted_(setup.knowledge >= Knowledge::kEstimate), attains_(setup.knowledge >= Knowledge::kBlind) {}
 
   void Begin(const ClusterView& view) override {
     types_ = U(view.num_types());
-    stride_ = U(kJ) + types_ * U(kP);
+    stride_ = 1 + U(kJ) + types_ * U(kP);
     memo_.assign(U(view.num_jobs()), {});
     rates_version_ = view.rates_version();
     rows_.assign(U(view.num_jobs()) * stride_, 0.0F);
@@ -95,29 +94,27 @@ class EncoderV1 : public Encoder {
     speed_.assign(types_, 0.0F);
   }
 
-  void Encode(const EncoderInput& input, const ObservationLayout& layout, std::span<float> out) override {
+  void Write(const ObservationInput& input, const BlockOutput& out) override {
     const ClusterView& view = input.view;
-    BERTH_CHECK(
-        static_cast<int>(out.size()) == layout.size() && static_cast<int>(input.visible.size()) <= layout.q &&
-            layout.g == view.num_types() && types_ == U(layout.g) && memo_.size() == U(view.num_jobs()),
-        out.size(), " floats, ", input.visible.size(), " jobs, layout of ", layout.q, " x ", layout.g);
+    BERTH_CHECK(types_ == U(view.num_types()) && memo_.size() == U(view.num_jobs()), types_, " types and ",
+                memo_.size(), " jobs, not as the episode began");
     if (rates_version_ != view.rates_version()) {  // what was thought of every job may be otherwise
       rates_version_ = view.rates_version();
       std::fill(rows_.begin(), rows_.end(), 0.0F);
       std::fill(memo_.begin(), memo_.end(), Memo{});
     }
     for (int job : input.candidates) {
-      if (Row(job)[0] == 0.0F) Meet(view, job);
+      if (Row(job)[-1] == 0.0F) Meet(view, job);
     }
     Update(view, input.visible);
-    WriteJobs(input, layout, out);
-    WriteTypes(input, layout, out);
+    WriteJobs(input, out);
+    WriteTypes(input, out);
   }
 
  private:
   // A job's channels as they were last worked out: jobs [Fj], then pairs [G, Fp]. "running" and "here" stay
-  // 0.
-  float* Row(int job) { return rows_.data() + U(job) * stride_; }
+  // 0. Before them: 1 = it was met.
+  float* Row(int job) { return rows_.data() + U(job) * stride_ + 1; }
 
   // What never changes of a job.
   void Meet(const ClusterView& view, int job) {
@@ -130,13 +127,13 @@ class EncoderV1 : public Encoder {
       sum += rate;
     }
     float* f = Row(job);
-    f[0] = 1.0F;
-    f[5] = static_cast<float>(Log2(view.Gang(job)) / 5.0);
-    f[6] = static_cast<float>(Log(view.Weight(job)) / 3.0);
-    f[7] = view.Deadline(job) < kNever ? 1.0F : 0.0F;
-    f[8] = 1.0F;
-    f[9] = static_cast<float>(able) / static_cast<float>(types_);
-    f[10] = std::isnan(view.Requested(job)) ? 0.0F : FromLog(Log(LogArgument(view.Requested(job))));
+    f[-1] = 1.0F;
+    f[4] = static_cast<float>(Log2(view.Gang(job)) / 5.0);
+    f[5] = static_cast<float>(Log(view.Weight(job)) / 3.0);
+    f[6] = view.Deadline(job) < kNever ? 1.0F : 0.0F;
+    f[7] = 1.0F;
+    f[8] = static_cast<float>(able) / static_cast<float>(types_);
+    f[9] = std::isnan(view.Requested(job)) ? 0.0F : FromLog(Log(LogArgument(view.Requested(job))));
     float* p = f + kJ;
     for (std::size_t type = 0; type < types_; ++type, p += kP) {
       const double rate = rates[type];
@@ -165,7 +162,7 @@ class EncoderV1 : public Encoder {
         const double steps = view.RemainingSteps(job);
         if (steps != memo.steps) {
           memo.steps = steps;
-          later(steps / view.BestRate(job), f + 2);
+          later(steps / view.BestRate(job), f + 1);
           const std::span<const double> rates = view.Rates(job);
           for (std::size_t type = 0; type < types_; ++type) {
             if (rates[type] > 0.0) later(steps / rates[type], f + U(kJ) + type * U(kP) + 3);
@@ -176,44 +173,46 @@ class EncoderV1 : public Encoder {
         const double attained = view.AttainedSeconds(job);
         if (attained != memo.attained) {
           memo.attained = attained;
-          later(attained, f + 3);
+          later(attained, f + 2);
         }
       }
       if (now != memo.now) {
         memo.now = now;
-        later(now - view.Arrival(job), f + 4);
-        if (f[7] != 0.0F) f[8] = Tanh((view.Deadline(job) - now) / 86400.0);
+        later(now - view.Arrival(job), f + 3);
+        if (f[6] != 0.0F) f[7] = Tanh((view.Deadline(job) - now) / 86400.0);
       }
     }
     Logs(arguments_);
     for (std::size_t i = 0; i < targets_.size(); ++i) *targets_[i] = FromLog(arguments_[i]);
   }
 
-  void WriteJobs(const EncoderInput& input, const ObservationLayout& layout, std::span<float> out) {
+  void WriteJobs(const ObservationInput& input, const BlockOutput& out) {
     const ClusterView& view = input.view;
-    float* jobs = out.data() + layout.jobs_offset();
-    float* pairs = out.data() + layout.pairs_offset();
-    const std::size_t pair_floats = types_ * U(kP);
     remaining_ = age_ = 0.0;
+    float* jobs = out.jobs.first;
+    float* pairs = out.pairs.first;
     for (int job : input.visible) {
       const float* row = Row(job);
       std::copy_n(row, kJ, jobs);
-      std::copy_n(row + kJ, pair_floats, pairs);
-      if (view.IsRunning(job)) {
-        jobs[1] = 1.0F;
-        pairs[view.TypeOf(job) * kP + 4] = 1.0F;
+      if (out.pairs.stride == U(kP)) {
+        std::copy_n(row + kJ, types_ * U(kP), pairs);
+      } else {
+        for (std::size_t type = 0; type < types_; ++type)
+          std::copy_n(row + U(kJ) + type * U(kP), kP, pairs + type * out.pairs.stride);
       }
-      remaining_ += jobs[2];
-      age_ += jobs[4];
-      jobs += kJ;
-      pairs += pair_floats;
+      if (view.IsRunning(job)) {
+        jobs[0] = 1.0F;
+        pairs[U(view.TypeOf(job)) * out.pairs.stride + 4] = 1.0F;
+      }
+      remaining_ += jobs[1];
+      age_ += jobs[3];
+      jobs += out.jobs.stride;
+      pairs += types_ * out.pairs.stride;
     }
-    std::fill(jobs, out.data() + layout.pairs_offset(), 0.0F);
-    std::fill(pairs, out.data() + layout.types_offset(), 0.0F);
   }
 
   // Of all candidates: what each type is wanted for, and what lies beyond the visible.
-  void WriteTypes(const EncoderInput& input, const ObservationLayout& layout, std::span<float> out) {
+  void WriteTypes(const ObservationInput& input, const BlockOutput& out) {
     const ClusterView& view = input.view;
     std::fill(wanted_.begin(), wanted_.end(), 0.0F);
     std::fill(speed_.begin(), speed_.end(), 0.0F);
@@ -233,8 +232,8 @@ class EncoderV1 : public Encoder {
     for (int job : input.visible) demand_visible += view.Gang(job);
     int idle = 0;
     const auto count = static_cast<float>(std::max<std::size_t>(input.candidates.size(), 1));
-    float* t = out.data() + layout.types_offset();
-    for (std::size_t type = 0; type < types_; ++type, t += kT) {
+    for (std::size_t type = 0; type < types_; ++type) {
+      float* t = out.types[type];
       const double gpus = std::max(1, view.types()[type].count);  // none in service: as if one, not idle
       idle += input.room[type];
       t[0] = static_cast<float>(Log2(gpus) / 10.0);
@@ -243,7 +242,7 @@ class EncoderV1 : public Encoder {
       t[3] = static_cast<float>(Log(1.0 + static_cast<double>(wanted_[type]) / gpus));
       t[4] = speed_[type] / count;
     }
-    float* g = out.data() + layout.global_offset();
+    float* g = out.global;
     const double gpus = view.num_gpus();
     const auto candidates = static_cast<double>(input.candidates.size());
     const auto visible = static_cast<double>(input.visible.size());
@@ -260,46 +259,24 @@ class EncoderV1 : public Encoder {
   std::size_t types_ = 0, stride_ = 0;
   std::uint64_t rates_version_ = 0;  // ClusterView's, of what is remembered
   std::vector<Memo> memo_;           // [J]
-  std::vector<float> rows_;          // [J, Fj + G Fp]
+  std::vector<float> rows_;          // [J, 1 + Fj + G Fp]
   std::vector<double> arguments_;
   std::vector<float*> targets_;         // of the logarithms of arguments_
   std::vector<float> wanted_, speed_;   // [G]
   double remaining_ = 0.0, age_ = 0.0;  // sums of the channels over the visible
 };
 
-std::unique_ptr<Encoder> Make(Params& /*params*/, const MdpSpec& mdp) {
-  return std::make_unique<EncoderV1>(mdp);
-}
-
 }  // namespace
 
-std::span<const ChannelInfo> ObservationV1::JobChannels() {
-  return kJobChannels;
-}
-std::span<const ChannelInfo> ObservationV1::PairChannels() {
-  return kPairChannels;
-}
-std::span<const ChannelInfo> ObservationV1::TypeChannels() {
-  return kTypeChannels;
-}
-std::span<const ChannelInfo> ObservationV1::GlobalChannels() {
-  return kGlobalChannels;
-}
-
-ObservationLayout ObservationV1::Layout(int q, int g) {
-  return {q, g, kJ, kP, kT, kG};
-}
-
-EncoderInfo ObservationV1Info() {
-  return {kObservationV1,
-          "jobs, (job, type) pairs, types and the load as blocks; any queue, any cluster",
-          "design.md §5",
-          {},
-          kJobChannels,
-          kPairChannels,
-          kTypeChannels,
-          kGlobalChannels,
-          Make};
+BlockInfo QueueBlock() {
+  BlockInfo info{"queue", 1, "jobs, (job, type) pairs, types and the load; any queue, any cluster"};
+  info.job = kJobChannels;
+  info.pair = kPairChannels;
+  info.type = kTypeChannels;
+  info.global = kGlobalChannels;
+  info.make = MakeBlock<Queue>;
+  info.foreign = true;
+  return info;
 }
 
 }  // namespace berth

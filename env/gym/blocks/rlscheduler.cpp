@@ -17,7 +17,7 @@
 #include "env/base/index.hpp"
 #include "env/base/spec.hpp"
 #include "env/features/estimates/estimates.hpp"
-#include "env/gym/encoder.hpp"
+#include "env/gym/block_table.hpp"
 #include "env/predict/run_times.hpp"
 
 namespace berth {
@@ -50,16 +50,16 @@ struct Rank {
   auto operator<=>(const Rank&) const = default;
 };
 
-class RlSchedulerEncoder : public Encoder {
+class RlScheduler final : public ObservationBlock {
  public:
-  explicit RlSchedulerEncoder(double longest) : longest_(longest) {}
+  explicit RlScheduler(double longest) : longest_(longest) {}
 
   void Begin(const ClusterView& view) override {
     if (view.num_types() != 1) {
-      throw Error(Join("encoder RLScheduler: expected a cluster of one GPU type, found ", view.num_types()));
+      throw Error(Join("block rlscheduler: expected a cluster of one GPU type, found ", view.num_types()));
     }
     if (view.features().estimates && view.features().estimates->learn) {  // what it remembers would be old
-      throw Error("encoder RLScheduler: expected throughputs that stay, found estimates(learn=true)");
+      throw Error("block rlscheduler: expected throughputs that stay, found estimates(learn=true)");
     }
     const std::size_t jobs = U(view.num_jobs());
     run_.assign(jobs, 0.0F);
@@ -98,15 +98,12 @@ class RlSchedulerEncoder : public Encoder {
     }
   }
 
-  void Encode(const EncoderInput& input, const ObservationLayout& layout, std::span<float> out) override {
+  void Write(const ObservationInput& input, const BlockOutput& out) override {
     const ClusterView& view = input.view;
-    BERTH_CHECK(static_cast<int>(out.size()) == layout.size() && layout.g == 1 &&
-                    static_cast<int>(input.visible.size()) <= layout.q && run_.size() == U(view.num_jobs()),
-                out.size(), " floats, ", input.visible.size(), " jobs, layout of ", layout.q, " x ",
-                layout.g);
+    BERTH_CHECK(run_.size() == U(view.num_jobs()) && out.jobs.stride == kWidth, run_.size(), " jobs");
     const double now = view.now();
     const int room = input.room[0];
-    float* row = out.data();
+    float* row = out.jobs.first;
     for (int job : input.visible) {
       if (run_[U(job)] == 0.0F) Meet(view, job);
       row[0] = static_cast<float>(std::min((now - view.Arrival(job)) / kLongestWait, kMost));
@@ -116,7 +113,7 @@ class RlSchedulerEncoder : public Encoder {
       row[7] = static_cast<float>(view.Gang(job) <= room ? kMost : 1e-5);
       row += kWidth;
     }
-    for (const float* end = out.data() + out.size(); row != end; row += kWidth) {
+    for (const float* end = out.jobs[out.queue]; row != end; row += kWidth) {
       row[0] = row[7] = 0.0F;
       row[1] = row[2] = row[3] = row[4] = row[5] = row[6] = 1.0F;
     }
@@ -152,31 +149,32 @@ class RlSchedulerEncoder : public Encoder {
   std::uint64_t epoch_ = 0;
 };
 
-std::unique_ptr<Encoder> Make(Params& params, const MdpSpec& mdp) {
+std::unique_ptr<ObservationBlock> Make(Params& params, const BlockSetup& setup) {
   const double longest = params.Number("longest_run_s", 1e-6, 1e12);
-  if (mdp.semantics != Semantics::kCommit || mdp.order != QueueOrder::kArrival) {
-    throw Error(Join("encoder RLScheduler: expected semantics commit and order arrival, found ",
-                     ToString(mdp.semantics), " and ", ToString(mdp.order)));
+  if (!setup.commits || !setup.arrival_order) {
+    throw Error(Join("block rlscheduler: expected semantics commit and order arrival, found ",
+                     setup.commits ? "commit" : "redecide", " and ",
+                     setup.arrival_order ? "arrival" : "shortest"));
   }
-  if (mdp.knowledge < Knowledge::kEstimate) {
+  if (setup.knowledge < Knowledge::kEstimate) {
     throw Error(
-        Join("encoder RLScheduler: expected knowledge estimate or oracle, found ", ToString(mdp.knowledge)));
+        Join("block rlscheduler: expected knowledge estimate or oracle, found ", ToString(setup.knowledge)));
   }
-  return std::make_unique<RlSchedulerEncoder>(longest);
+  return std::make_unique<RlScheduler>(longest);
 }
 
 }  // namespace
 
-EncoderInfo RlSchedulerInfo() {
-  return {"RLScheduler",
-          "the published 128 x 8 numbers of RLScheduler, for semantics commit on one type (--visible 128)",
-          "Zhang et al., SC 2020; its HPCSimPickJobs.py, build_observation",
-          kParams,
-          kChannels,
-          {},
-          {},
-          {},
-          Make};
+BlockInfo RlSchedulerBlock() {
+  BlockInfo info{
+      "rlscheduler", 1,
+      "the published 128 x 8 numbers of RLScheduler, for semantics commit on one type (--visible 128)",
+      "Zhang et al., SC 2020; its HPCSimPickJobs.py, build_observation"};
+  info.params = kParams;
+  info.job = kChannels;
+  info.make = Make;
+  info.selects = info.alone = true;
+  return info;
 }
 
 }  // namespace berth

@@ -1,11 +1,10 @@
-#include "env/gym/gpu_prices.hpp"
+#include "env/gym/blocks/gpu_prices.hpp"
 
 #include <algorithm>
 #include <limits>
 
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
-#include "env/base/portable_math.hpp"
 
 namespace berth {
 namespace {
@@ -16,40 +15,19 @@ constexpr double kOut = 1000.0;
 
 }  // namespace
 
-void GpuPrices::Begin(const ClusterView& view) {
-  types_ = U(view.num_types());
-  met_.assign(U(view.num_jobs()), 0);
-  known_.resize(met_.size() * types_);
-  rates_version_ = view.rates_version();
-}
-
-void GpuPrices::Meet(const ClusterView& view, int job) {
-  const std::span<const double> rates = view.Rates(job);
-  const double best = view.BestRate(job);
-  for (std::size_t type = 0; type < types_; ++type) {
-    known_[U(job) * types_ + type] = rates[type] > 0.0 ? Log(best / rates[type]) : kInfinity;
-  }
-  met_[U(job)] = 1;
-}
-
 void GpuPrices::Update(const ClusterView& view, std::span<const int> jobs, std::span<const double> claims,
                        std::span<const int> room) {
-  BERTH_CHECK(types_ == room.size() && jobs.size() == claims.size(), types_, " types, room of ", room.size());
-  if (rates_version_ != view.rates_version()) {
-    rates_version_ = view.rates_version();
-    std::fill(met_.begin(), met_.end(), 0);
-  }
+  BERTH_CHECK(jobs.size() == claims.size(), jobs.size(), " jobs, ", claims.size(), " claims");
+  types_ = room.size();
+  known_.Update(view, jobs);
   sought_.assign(types_, 0);
-  slowness_.resize(jobs.size() * types_);
   regret_.resize(jobs.size() * types_);
   surplus_.resize(jobs.size());
   cost_.clear();
   int members = 0;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     const int job = jobs[i], gang = view.Gang(job);
-    if (met_[U(job)] == 0) Meet(view, job);
-    const double* slowness = known_.data() + U(job) * types_;
-    std::copy_n(slowness, types_, slowness_.data() + i * types_);
+    const std::span<const double> slowness = known_.Of(job);
     for (std::size_t type = 0; type < types_; ++type) {
       if (gang <= room[type] && slowness[type] < kInfinity) sought_[type] = 1;
     }
@@ -86,11 +64,12 @@ void GpuPrices::Update(const ClusterView& view, std::span<const int> jobs, std::
   }
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     const int gang = view.Gang(jobs[i]);
+    const std::span<const double> slowness = known_.Of(jobs[i]);
     const double taken = gang / WeightOf(gang);
     double surplus = kInfinity;
     for (std::size_t type = 0; type < types_; ++type) {
       double& here = regret_[i * types_ + type];
-      here = gang <= room[type] ? slowness_[i * types_ + type] + taken * prices_[type] : kInfinity;
+      here = gang <= room[type] ? slowness[type] + taken * prices_[type] : kInfinity;
       surplus = std::min(surplus, here);
     }
     surplus_[i] = surplus < kInfinity ? surplus : 0.0;

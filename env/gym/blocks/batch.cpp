@@ -1,11 +1,9 @@
-// Batch: what a scheduler of rigid jobs with requests goes by, in logarithms, so that a job on a cluster k
+// batch: what a scheduler of rigid jobs with requests goes by, in logarithms, so that a job on a cluster k
 // times as fast or as large looks alike but for constants, and products such as request x gang (SAF) or
 // wait / request (WFP3) are linear: a policy trained on one log can be used on another. What no score rule
 // has is in the pairs: when each job would fit at the earliest, if what runs ends as requested.
 //
 // Times are in units of 10 s, the bound of the bounded slowdown (Feitelson & Rudolph 1998). Non-preemptive.
-#include "env/gym/batch_observation.hpp"
-
 #include <algorithm>
 #include <vector>
 
@@ -13,7 +11,8 @@
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
 #include "env/base/portable_math.hpp"
-#include "env/gym/encoder.hpp"
+#include "env/gym/block_table.hpp"
+#include "env/gym/blocks/rigid_jobs.hpp"
 #include "env/predict/releases.hpp"
 #include "env/predict/run_times.hpp"
 
@@ -25,7 +24,6 @@ constexpr double kScale = 5.0;     // of every logarithm of a time
 constexpr double kLongest = 1e12;  // s: never, as a number
 
 constexpr ChannelInfo kJobChannels[] = {
-    {"present", "1 = this row is a job", 0, 1},
     {"request", "ln(max(requested time, 10 s) / 10 s) / 5", 0, 6},
     {"gang", "ln(gang size) / ln(devices of the cluster)", 0, 1},
     {"wait", "ln(1 + time since arrival / 10 s) / 5", 0, 6},
@@ -51,43 +49,38 @@ constexpr int kJ = static_cast<int>(std::size(kJobChannels));
 constexpr int kP = static_cast<int>(std::size(kPairChannels));
 constexpr int kT = static_cast<int>(std::size(kTypeChannels));
 constexpr int kG = static_cast<int>(std::size(kGlobalChannels));
-static_assert(kJ == 6 && kP == 4 && kT == 2 && kG == 2, "Batch is never edited: make another");
+static_assert(kJ == 5 && kP == 4 && kT == 2 && kG == 2, "never edited: make batch:2");
 
-class BatchEncoder : public Encoder {
+class Batch final : public ObservationBlock {
  public:
+  explicit Batch(const BlockSetup& setup) { ExpectRigidJobs("batch", setup); }
+
   void Begin(const ClusterView& view) override {
     releases_.resize(U(view.num_types()));
     log_gpus_ = Log(std::max(2, view.num_gpus()));
   }
 
-  void Encode(const EncoderInput& input, const ObservationLayout& layout, std::span<float> out) override {
+  void Write(const ObservationInput& input, const BlockOutput& out) override {
     const ClusterView& view = input.view;
-    BERTH_CHECK(static_cast<int>(out.size()) == layout.size() && layout.g == view.num_types() &&
-                    static_cast<int>(input.visible.size()) <= layout.q && releases_.size() == U(layout.g),
-                out.size(), " floats, ", input.visible.size(), " jobs, layout of ", layout.q, " x ",
-                layout.g);
-    std::fill(out.begin(), out.end(), 0.0F);
+    const std::size_t types = releases_.size();
+    BERTH_CHECK(types == U(view.num_types()), types, " types, not as the episode began");
     arguments_.clear();
     targets_.clear();
-    for (int g = 0; g < layout.g; ++g) releases_[U(g)].Collect(view, g, input.room[U(g)], input.started);
-    float* jobs = out.data() + layout.jobs_offset();
-    float* pairs = out.data() + layout.pairs_offset();
-    for (int job : input.visible) {
-      Pairs(input, job, pairs);
-      Job(view, job, jobs);
-      jobs += kJ;
-      pairs += layout.g * kP;
+    for (std::size_t g = 0; g < types; ++g)
+      releases_[g].Collect(view, static_cast<int>(g), input.room[g], input.started);
+    for (std::size_t row = 0; row < input.visible.size(); ++row) {
+      Pairs(input, input.visible[row], out.pairs[row * types], out.pairs.stride);
+      Job(view, input.visible[row], out.jobs[row]);
     }
     double backlog = 0.0;  // GPU-seconds
     for (int job : input.candidates) backlog += RequestedSeconds(view, job) * view.Gang(job);
-    float* g = out.data() + layout.global_offset();
-    Later(1.0 + static_cast<double>(input.candidates.size()), g);
-    Later(1.0 + std::min(backlog / view.num_gpus(), kLongest) / kUnit, g + 1);
+    Later(1.0 + static_cast<double>(input.candidates.size()), out.global);
+    Later(1.0 + std::min(backlog / view.num_gpus(), kLongest) / kUnit, out.global + 1);
     Logs(arguments_);
     for (std::size_t i = 0; i < targets_.size(); ++i)
       *targets_[i] = static_cast<float>(arguments_[i] / kScale);
-    float* t = out.data() + layout.types_offset();
-    for (std::size_t type = 0; type < U(layout.g); ++type, t += kT) {
+    for (std::size_t type = 0; type < types; ++type) {
+      float* t = out.types[type];
       t[0] = static_cast<float>(static_cast<double>(input.room[type]) / Count(view, type));
       t[1] = static_cast<float>(static_cast<double>(Count(view, type)) / view.num_gpus());
     }
@@ -107,17 +100,17 @@ class BatchEncoder : public Encoder {
   void Job(const ClusterView& view, int job, float* f) {
     const double request = std::clamp(RequestedSeconds(view, job), kUnit, kLongest);
     const double wait = std::max(0.0, view.now() - view.Arrival(job));
-    f[0] = 1.0F;
-    Later(request / kUnit, f + 1);
-    f[2] = static_cast<float>(Log(view.Gang(job)) / log_gpus_);
-    Later(1.0 + wait / kUnit, f + 3);
-    Later(1.0 + wait / request, f + 4);
-    Later(1.0 + wait / (request * view.Gang(job)), f + 5);
+    Later(request / kUnit, f);
+    f[1] = static_cast<float>(Log(view.Gang(job)) / log_gpus_);
+    Later(1.0 + wait / kUnit, f + 2);
+    Later(1.0 + wait / request, f + 3);
+    Later(1.0 + wait / (request * view.Gang(job)), f + 4);
   }
 
-  void Pairs(const EncoderInput& input, int job, float* f) {
+  void Pairs(const ObservationInput& input, int job, float* f, std::size_t stride) {
     const ClusterView& view = input.view;
-    for (std::size_t type = 0; type < releases_.size(); ++type, f += kP) {
+    for (std::size_t type = 0; type < releases_.size(); ++type, f += stride) {
+      std::fill_n(f, kP, 0.0F);
       if (view.Rate(job, static_cast<int>(type)) <= 0.0) continue;
       const double opens = releases_[type].When(view.Gang(job)).time;
       const double delay = std::min(opens - view.now(), kLongest);
@@ -138,34 +131,18 @@ class BatchEncoder : public Encoder {
   std::vector<float*> targets_;  // of the logarithms of arguments_
 };
 
-std::unique_ptr<Encoder> Make(Params& /*params*/, const MdpSpec& mdp) {
-  ExpectRigidJobs("Batch", mdp);
-  return std::make_unique<BatchEncoder>();
-}
-
 }  // namespace
 
-void ExpectRigidJobs(const std::string& encoder, const MdpSpec& mdp) {
-  if (mdp.preemptive) {
-    throw Error(Join("encoder ", encoder, ": expected a non-preemptive process, found a preemptive one"));
-  }
-  if (mdp.knowledge < Knowledge::kEstimate) {
-    throw Error(Join("encoder ", encoder, ": expected knowledge estimate or oracle, found ",
-                     ToString(mdp.knowledge)));
-  }
-}
-
-EncoderInfo BatchEncoderInfo() {
-  return {
-      "Batch",
-      "rigid jobs with requests in logarithms, and when each would fit; for one log to another",
-      "channels of the published score rules (traces/PROTOCOL.md §2) and of EASY's shadow time (Lifka 1995)",
-      {},
-      kJobChannels,
-      kPairChannels,
-      kTypeChannels,
-      kGlobalChannels,
-      Make};
+BlockInfo BatchBlock() {
+  BlockInfo info{"batch", 1,
+                 "rigid jobs with requests in logarithms, and when each would fit; for one log to another",
+                 "channels of the published score rules and of EASY's shadow time (Lifka 1995)"};
+  info.job = kJobChannels;
+  info.pair = kPairChannels;
+  info.type = kTypeChannels;
+  info.global = kGlobalChannels;
+  info.make = MakeBlock<Batch>;
+  return info;
 }
 
 }  // namespace berth

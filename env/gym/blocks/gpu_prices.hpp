@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "env/base/grouped_assignment.hpp"
+#include "env/gym/blocks/slowness.hpp"
 #include "env/sim/cluster_view.hpp"
 
 namespace berth {
@@ -28,7 +29,7 @@ enum class PriceWeight { kJob, kGpu };
 class GpuPrices {
  public:
   explicit GpuPrices(PriceWeight weight) : weight_(weight) {}
-  void Begin(const ClusterView& view);  // another episode: forget every job
+  void Begin(const ClusterView& view) { known_.Begin(view); }  // another episode: forget every job
   // Of `jobs` among `room` GPUs [G]; where not all fit, claims[i] of jobs[i] weighs against ln slowness in
   // who stays out: ln(the GPU time that it wants) or less of it.
   void Update(const ClusterView& view, std::span<const int> jobs, std::span<const double> claims,
@@ -37,8 +38,6 @@ class GpuPrices {
   // Of the last Update; i counts its jobs.
   // [G] a GPU; 0 of the cheapest type that somebody could have, and of those that nobody could.
   std::span<const double> prices() const { return prices_; }
-  // ln(the job's fastest rate / its rate on the type); infinite where it cannot run.
-  double Slowness(int i, int type) const { return slowness_[At(i, type)]; }
   // The least of slowness + gang x price / weight over types with room for it; 0 where there is none.
   double Surplus(int i) const { return surplus_[static_cast<std::size_t>(i)]; }
   // Slowness + gang x price / weight, less Surplus: 0 where it belongs; infinite where it cannot run or has
@@ -53,19 +52,16 @@ class GpuPrices {
     return static_cast<std::size_t>(i) * types_ + static_cast<std::size_t>(type);
   }
   double WeightOf(int gang) const { return weight_ == PriceWeight::kGpu ? gang : 1.0; }
-  void Meet(const ClusterView& view, int job);
 
   PriceWeight weight_;
   std::size_t types_ = 0;
-  std::uint64_t rates_version_ = 0;        // of what is remembered
-  std::vector<char> met_;                  // [J]
-  std::vector<double> known_;              // [J, G] slowness
-  std::vector<double> slowness_, regret_;  // [n, G]
-  std::vector<double> matched_;            // [n, G]
-  std::vector<double> surplus_, prices_;   // [n], [G]
-  std::vector<char> sought_;               // [G] somebody could have one
-  std::vector<double> cost_;               // [members, G + 1]
-  std::vector<int> room_;                  // [G + 1]
+  Slowness known_;
+  std::vector<double> regret_;            // [n, G]
+  std::vector<double> matched_;           // [n, G]
+  std::vector<double> surplus_, prices_;  // [n], [G]
+  std::vector<char> sought_;              // [G] somebody could have one
+  std::vector<double> cost_;              // [members, G + 1]
+  std::vector<int> room_;                 // [G + 1]
   GroupedAssignment assignment_;
 };
 

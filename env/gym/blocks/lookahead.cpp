@@ -1,10 +1,10 @@
-// Lookahead: the encoder `Batch`, and what it is expected to cost to begin with one job rather than another:
-// rollouts (Bertsekas & Castanon, "Rollout algorithms for stochastic scheduling problems", J. Heuristics
-// 1999). For each of the jobs of least area, and of some who waited longest, the queue (of at most 128 jobs)
-// is played to its end with that job first and the others by area (env/predict/queue_model.hpp), while jobs
-// come that are drawn from those that came (env/predict/past_arrivals.hpp; the same draws for every first
-// job, as in hindsight optimisation, Chong, Givan & Chang, CDC 2000). What score rules cannot say is in these
-// differences: that a large job which starts now will keep the small ones waiting that are still to come.
+// lookahead: what it is expected to cost to begin with one job rather than another: rollouts (Bertsekas &
+// Castanon, "Rollout algorithms for stochastic scheduling problems", J. Heuristics 1999). For each of the
+// jobs of least area, and of some who waited longest, the queue (of at most 128 jobs) is played to its end
+// with that job first and the others by area (env/predict/queue_model.hpp), while jobs come that are drawn
+// from those that came (env/predict/past_arrivals.hpp; the same draws for every first job, as in hindsight
+// optimisation, Chong, Givan & Chang, CDC 2000). What score rules cannot say is in these differences: that a
+// large job which starts now will keep the small ones waiting that are still to come.
 //
 // How far to believe a difference of few draws is for the policy to weigh: hence `doubt`.
 #include <algorithm>
@@ -17,8 +17,8 @@
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
 #include "env/base/portable_math.hpp"
-#include "env/gym/batch_observation.hpp"
-#include "env/gym/encoder.hpp"
+#include "env/gym/block_table.hpp"
+#include "env/gym/blocks/rigid_jobs.hpp"
 #include "env/predict/past_arrivals.hpp"
 #include "env/predict/queue_model.hpp"
 #include "env/predict/releases.hpp"
@@ -27,7 +27,7 @@
 namespace berth {
 namespace {
 
-constexpr ChannelInfo kExtra[] = {
+constexpr ChannelInfo kChannels[] = {
     {"place", "ln(1 + candidates before it by area) / 5; area = requested seconds on its fastest type x gang",
      0, 3},
     {"tried",
@@ -50,23 +50,11 @@ struct Settings {
   QueueRules rules;
 };
 
-const std::vector<ChannelInfo>& JobChannels() {
-  static const std::vector<ChannelInfo> kAll = [] {
-    const std::span<const ChannelInfo> batch = BatchEncoderInfo().job;
-    std::vector<ChannelInfo> all(batch.begin(), batch.end());
-    all.insert(all.end(), std::begin(kExtra), std::end(kExtra));
-    return all;
-  }();
-  return kAll;
-}
-
-class LookaheadEncoder final : public Encoder {
+class Lookahead final : public ObservationBlock {
  public:
-  LookaheadEncoder(std::unique_ptr<Encoder> batch, const Settings& settings)
-      : settings_(settings), batch_(std::move(batch)) {}
+  explicit Lookahead(const Settings& settings) : settings_(settings) {}
 
   void Begin(const ClusterView& view) override {
-    batch_->Begin(view);
     past_.Begin();
     releases_.resize(U(view.num_types()));
     seconds_.resize(U(view.num_types()));
@@ -86,22 +74,9 @@ class LookaheadEncoder final : public Encoder {
     std::sort(visible.begin(), visible.end());
   }
 
-  void Encode(const EncoderInput& input, const ObservationLayout& layout, std::span<float> out) override {
-    BERTH_CHECK(static_cast<int>(out.size()) == layout.size() &&
-                    layout.job_channels == static_cast<int>(JobChannels().size()),
-                out.size(), " floats, layout of ", layout.q, " x ", layout.g);
-    const ObservationLayout inner = BatchEncoderInfo().Layout(layout.q, layout.g);
-    scratch_.resize(U(inner.size()));
-    batch_->Encode(input, inner, scratch_);
+  void Write(const ObservationInput& input, const BlockOutput& out) override {
     Compare(input);
-    std::fill_n(out.begin(), layout.pairs_offset(), 0.0F);
-    for (int row = 0; row < layout.q; ++row) {
-      float* job = out.data() + layout.jobs_offset() + row * layout.job_channels;
-      std::copy_n(scratch_.data() + inner.jobs_offset() + row * inner.job_channels, inner.job_channels, job);
-      if (row < static_cast<int>(input.visible.size()))
-        Write(input.visible[U(row)], job + inner.job_channels);
-    }
-    std::copy(scratch_.begin() + inner.pairs_offset(), scratch_.end(), out.begin() + layout.pairs_offset());
+    for (std::size_t row = 0; row < input.visible.size(); ++row) WriteJob(input.visible[row], out.jobs[row]);
   }
 
  private:
@@ -127,7 +102,7 @@ class LookaheadEncoder final : public Encoder {
     for (std::size_t i = 0; i < candidates_.size(); ++i) candidates_[i].place = static_cast<int>(i);
   }
 
-  void Compare(const EncoderInput& input) {
+  void Compare(const ObservationInput& input) {
     Order(input.view, input.candidates);
     past_.Update(input.view, settings_.history);
     tried_.clear();
@@ -139,7 +114,7 @@ class LookaheadEncoder final : public Encoder {
     std::sort(candidates_.begin(), candidates_.end(), ByArrival);
   }
 
-  static bool AnyFits(const EncoderInput& input) {
+  static bool AnyFits(const ObservationInput& input) {
     return std::any_of(input.candidates.begin(), input.candidates.end(), [&](int job) {
       for (std::size_t type = 0; type < input.room.size(); ++type) {
         if (input.view.Gang(job) <= input.room[type] && input.view.Rates(job)[type] > 0.0) return true;
@@ -149,7 +124,7 @@ class LookaheadEncoder final : public Encoder {
   }
 
   // The cluster and who is played into the model: the first by area of those who ever fit.
-  void Load(const EncoderInput& input) {
+  void Load(const ObservationInput& input) {
     const ClusterView& view = input.view;
     model_.Reset(view.num_types(), view.now(), input.room);
     for (int type = 0; type < view.num_types(); ++type) {
@@ -245,7 +220,7 @@ class LookaheadEncoder final : public Encoder {
     }
   }
 
-  void Write(int job, float* f) const {
+  void WriteJob(int job, float* f) const {
     const auto it = std::lower_bound(candidates_.begin(), candidates_.end(), Candidate{job, 0.0}, ByArrival);
     BERTH_CHECK(it != candidates_.end() && it->job == job, "job ", job, " is visible and no candidate");
     f[0] = static_cast<float>(std::min(Log(1.0 + it->place) / 5.0, 3.0));
@@ -255,7 +230,6 @@ class LookaheadEncoder final : public Encoder {
   }
 
   Settings settings_;
-  std::unique_ptr<Encoder> batch_;
   PastArrivals past_;
   QueueModel model_;
   std::vector<Releases> releases_;  // [G]
@@ -264,7 +238,6 @@ class LookaheadEncoder final : public Encoder {
   std::vector<Candidate*> tried_;  // the first: of least area
   std::vector<double> costs_;      // [tried, samples]
   std::vector<double> seconds_;    // [G]
-  std::vector<float> scratch_;
 };
 
 constexpr ParamInfo kParams[] = {
@@ -279,7 +252,7 @@ constexpr ParamInfo kParams[] = {
      "redecide, what the process does under commit"},
 };
 
-std::unique_ptr<Encoder> Make(Params& params, const MdpSpec& mdp) {
+std::unique_ptr<ObservationBlock> Make(Params& params, const BlockSetup& setup) {
   Settings settings{};
   settings.samples = static_cast<int>(params.Integer("samples", 2, 1024));
   settings.future = static_cast<int>(params.Integer("future", 0, 4096));
@@ -288,34 +261,30 @@ std::unique_ptr<Encoder> Make(Params& params, const MdpSpec& mdp) {
   settings.history = static_cast<int>(params.Integer("history", 2, 1'000'000));
   settings.rules.hour = params.Number("hour", 0.0, 1e9);
   const std::string backfill = params.Text("backfill");
-  ExpectRigidJobs("Lookahead", mdp);
-  settings.rules.commit = mdp.semantics == Semantics::kCommit;
+  ExpectRigidJobs("lookahead", setup);
+  settings.rules.commit = setup.commits;
   const bool known =
       backfill == "auto" || (!settings.rules.commit && (backfill == "easy" || backfill == "none"));
   if (!known) {
-    throw Error(Join("encoder Lookahead: backfill: expected ",
+    throw Error(Join("block lookahead: backfill: expected ",
                      settings.rules.commit ? "auto under commit" : "auto, easy or none", ", found '",
                      backfill, "'"));
   }
-  settings.rules.backfill = settings.rules.commit ? mdp.commit_backfill : backfill != "none";
-  MdpSpec batch = mdp;
-  batch.encoder = "Batch";
-  return std::make_unique<LookaheadEncoder>(MakeEncoder(batch), settings);
+  settings.rules.backfill = settings.rules.commit ? setup.commit_backfill : backfill != "none";
+  return std::make_unique<Lookahead>(settings);
 }
 
 }  // namespace
 
-EncoderInfo LookaheadInfo() {
-  const EncoderInfo batch = BatchEncoderInfo();
-  return {"Lookahead",
-          "Batch, and what it is expected to cost to begin with one job rather than another",
-          "rollouts of the least area first over sampled futures (Bertsekas & Castanon, J. Heuristics 1999)",
-          kParams,
-          JobChannels(),
-          batch.pair,
-          batch.type,
-          batch.global,
-          Make};
+BlockInfo LookaheadBlock() {
+  BlockInfo info{
+      "lookahead", 1, "what it is expected to cost to begin with one job rather than another",
+      "rollouts of the least area first over sampled futures (Bertsekas & Castanon, J. Heuristics 1999)"};
+  info.params = kParams;
+  info.job = kChannels;
+  info.make = Make;
+  info.selects = true;
+  return info;
 }
 
 }  // namespace berth

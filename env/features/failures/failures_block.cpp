@@ -1,0 +1,43 @@
+#include "env/base/index.hpp"
+#include "env/features/failures/failures.hpp"
+#include "env/features/feature_blocks.hpp"
+
+namespace berth {
+namespace {
+
+struct Service {
+  static constexpr ChannelInfo kJob[] = {
+      {"interruptions", "ln(1 + stops that no decision ordered) / 3", 0, 4},
+      {"leaves", "1 = a GPU of its is announced to leave service", 0, 1},
+  };
+  static void Job(const ClusterView& view, int job, float* f) {
+    f[0] = static_cast<float>(Log(1.0 + view.Interruptions(job)) / 3.0);
+    if (!view.IsRunning(job) || view.failures() == nullptr || !view.failures()->Announced()) return;
+    for (int device : view.Devices(job)) f[1] = view.failures()->DownAt(device) < kNever ? 1.0F : f[1];
+  }
+
+  static constexpr ChannelInfo kType[] = {
+      {"in_service", "share of the type's devices in service", 0, 1},
+  };
+  static void Type(const ClusterView& view, int type, float* f) {
+    f[0] = static_cast<float>(view.types()[U(type)].count) /
+           static_cast<float>(view.cluster().types[U(type)].count);
+  }
+
+  static constexpr ChannelInfo kGlobal[] = {
+      {"in_service", "share of all devices in service", 0, 1},
+  };
+  static void Global(const ClusterView& view, float* f) {
+    int in_service = 0;
+    for (const GpuType& type : view.types()) in_service += type.count;
+    f[0] = static_cast<float>(in_service) / static_cast<float>(view.num_gpus());
+  }
+};
+
+}  // namespace
+
+BlockInfo FailuresBlock() {
+  return RowBlock<Service>::Info("failures", 1, "what is in service, whom failures stopped and will stop");
+}
+
+}  // namespace berth

@@ -1,0 +1,35 @@
+#include "env/features/feature_blocks.hpp"
+#include "env/features/forecast/forecast.hpp"
+
+namespace berth {
+namespace {
+
+struct Ahead {
+  static constexpr ChannelInfo kJob[] = {
+      {"predicted",
+       "ln(1 + its whole run time on its fastest type, as predicted / 60 s) / 10 (feature forecast)", 0, 3},
+  };
+  static void Job(const ClusterView& view, int job, float* f) {
+    if (view.forecast() != nullptr) f[0] = LogMinutes(view.forecast()->PredictedSeconds(view, job));
+  }
+
+  static constexpr ChannelInfo kGlobal[] = {
+      {"jobs_ahead", "ln(1 + jobs expected within the horizon) / 5 (feature forecast)", 0, 4},
+      {"gpus_ahead", "ln(1 + GPUs that they ask for / GPUs) (feature forecast)", 0, 10},
+  };
+  static void Global(const ClusterView& view, float* f) {
+    const ForecastState* forecast = view.forecast();
+    if (forecast == nullptr) return;
+    const double horizon_s = view.features().forecast->horizon_s;
+    f[0] = static_cast<float>(Log(1.0 + forecast->ExpectedJobs(horizon_s)) / 5.0);
+    f[1] = static_cast<float>(Log(1.0 + forecast->ExpectedGpus(horizon_s) / view.num_gpus()));
+  }
+};
+
+}  // namespace
+
+BlockInfo ForecastBlock() {
+  return RowBlock<Ahead>::Info("forecast", 1, "how long jobs run, and who comes, as predicted");
+}
+
+}  // namespace berth

@@ -1,0 +1,27 @@
+#include "env/base/index.hpp"
+#include "env/features/feature_blocks.hpp"
+#include "env/features/stages/stages.hpp"
+
+namespace berth {
+namespace {
+
+struct Dependants {
+  static constexpr ChannelInfo kJob[] = {
+      {"behind", "ln(1 + jobs that wait for it) / 3", 0, 6},
+  };
+  static void Job(const ClusterView& view, int job, float* f) {
+    int behind = 0;
+    if (view.stages() != nullptr) {
+      for (int child : view.stages()->children[U(job)]) behind += view.stages()->blocked[U(child)] != 0;
+    }
+    f[0] = static_cast<float>(Log(1.0 + behind) / 3.0);
+  }
+};
+
+}  // namespace
+
+BlockInfo StagesBlock() {
+  return RowBlock<Dependants>::Info("stages", 1, "how many jobs wait for a job");
+}
+
+}  // namespace berth

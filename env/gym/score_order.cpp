@@ -1,0 +1,101 @@
+#include "env/gym/score_order.hpp"
+
+#include <algorithm>
+
+#include "env/base/check.hpp"
+#include "env/base/index.hpp"
+#include "env/base/portable_math.hpp"
+#include "env/predict/run_times.hpp"
+
+namespace berth {
+namespace {
+
+float Gumbel(Stream& stream) {
+  return static_cast<float>(-Log(-Log(std::max(stream.Uniform(), 1e-300))));
+}
+
+}  // namespace
+
+void ScoreOrder::Rank(const ClusterView& view, const DecisionPoint& point, std::span<const float> scores,
+                      Stream* noise) {
+  ranked_.resize(U(view.num_types()) + 1);
+  for (Heap& heap : ranked_) heap.clear();
+  int action = 0;
+  const auto rank = [&](Heap& heap) {
+    const float score = scores[U(action)];
+    heap.push_back({noise != nullptr ? score + Gumbel(*noise) : score, action});
+  };
+  for (int job : point.visible()) {
+    const std::span<const double> rates = view.Rates(job);
+    for (std::size_t type = 0; type < rates.size(); ++type, ++action) {
+      if (rates[type] > 0.0) rank(ranked_[type]);
+    }
+  }
+  action = point.done();
+  if (!point.commits()) rank(ranked_.back());
+  for (Heap& heap : ranked_) std::make_heap(heap.begin(), heap.end());
+}
+
+ScoreOrder::Heap* ScoreOrder::Best() {
+  Heap* best = nullptr;
+  for (Heap& heap : ranked_) {
+    if (!heap.empty() && (best == nullptr || best->front() < heap.front())) best = &heap;
+  }
+  return best;
+}
+
+int ScoreOrder::best() {
+  const Heap* best = Best();
+  BERTH_CHECK(best != nullptr, "no action");
+  return best->front().action;
+}
+
+// Room only shrinks, so one walk in score order is the best legal action again and again. `done` is illegal
+// while no event would follow (passed over then, it is the best action as soon as something is placed) and,
+// in a work-conserving process, while anything fits. Few of many candidates find room, so the order is worked
+// out only as far as it is walked, and a type that is full is walked no further.
+void ScoreOrder::Fill(const ClusterView& view, DecisionPoint& point, Reserve reserve) {
+  reserved_.assign(U(view.num_types()), {});
+  bool wants_done = false;
+  while (Heap* best = Best()) {
+    if (wants_done && point.Runs(view)) break;
+    const int action = best->front().action;
+    std::pop_heap(best->begin(), best->end());
+    best->pop_back();
+    if (action == point.done()) {
+      wants_done = !point.mdp().work_conserving;
+      continue;
+    }
+    const Placement placement = point.PlacementOf(action);
+    if (point.plan().Placed(placement.job)) continue;
+    if (!point.plan().Fits(view, placement.job, placement.type)) {
+      HoldBack(view, point.plan(), placement, reserve, *best);
+    } else if (Passes(view, placement)) {
+      point.Put(view, placement);
+    }
+    if (point.plan().room(placement.type) == 0) best->clear();
+  }
+}
+
+// The best-scored job for which its type has no room.
+void ScoreOrder::HoldBack(const ClusterView& view, const Plan& plan, const Placement& placement,
+                          Reserve reserve, Heap& others) {
+  if (reserve == Reserve::kHead) others.clear();
+  Reservation& reserved = reserved_[U(placement.type)];
+  if (reserve != Reserve::kEasy || reserved.held) return;
+  releases_.Collect(view, placement.type, plan.room(placement.type), &plan);
+  reserved = {true, releases_.When(view.Gang(placement.job))};
+}
+
+// Would a start now leave the reservation of the type as it is? Takes the spare GPUs that it needs.
+bool ScoreOrder::Passes(const ClusterView& view, const Placement& placement) {
+  Reservation& reserved = reserved_[U(placement.type)];
+  if (!reserved.held) return true;
+  if (EstimatedRelease(view, placement.job, placement.type, view.now()) <= reserved.vacancy.time) return true;
+  const int gang = view.Gang(placement.job);
+  if (gang > reserved.vacancy.spare) return false;
+  reserved.vacancy.spare -= gang;
+  return true;
+}
+
+}  // namespace berth

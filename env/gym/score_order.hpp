@@ -1,0 +1,57 @@
+// Scores of actions into a plan, for whoever has scores: a frozen network, a search over weights, a rule.
+//
+//   order.Rank(view, point, scores, /*noise=*/nullptr);
+//   order.Fill(view, point, Reserve::kNone);              // redecide: the whole plan
+//   point.Choose(view, point.PlacementOf(order.best()));  // commit: the one that starts next
+//
+// The observation does not change while a plan is filled, so walking the actions of one scoring from the best
+// down is the policy's own sequence of micro-actions; with noise it is a draw from its distribution, since
+// adding Gumbel noise to logits and taking the best again and again samples without replacement (Vieira 2014;
+// Kool et al., ICML 2019).
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "env/base/rng.hpp"
+#include "env/gym/decision_point.hpp"
+#include "env/predict/releases.hpp"
+
+namespace berth {
+
+// Thread rule: one thread at a time. Allocates where a list outgrows all before it.
+class ScoreOrder {
+ public:
+  // The actions of an observed point that any plan could take, `done` included: higher scores first, of equal
+  // ones the first action. `scores` [Q G (+ 1)]. noise: Gumbel's is added to each.
+  void Rank(const ClusterView& view, const DecisionPoint& point, std::span<const float> scores,
+            Stream* noise);
+  int best();  // the action. REQUIRES: there is one
+  // Puts placements in that order while they fit and `done` has not come; uses the order up.
+  void Fill(const ClusterView& view, DecisionPoint& point, Reserve reserve);
+
+ private:
+  // Less is chosen later.
+  struct Ranked {
+    float score;
+    int action;
+    bool operator<(const Ranked& other) const {
+      return score != other.score ? score < other.score : action > other.action;
+    }
+  };
+  using Heap = std::vector<Ranked>;  // the best in front
+  struct Reservation {
+    bool held = false;
+    Vacancy vacancy{};
+  };
+  Heap* Best();  // the heap with the best action left; null when none is
+  void HoldBack(const ClusterView& view, const Plan& plan, const Placement& placement, Reserve reserve,
+                Heap& others);
+  bool Passes(const ClusterView& view, const Placement& placement);
+
+  std::vector<Heap> ranked_;  // [G + 1] actions of each type, and done
+  Releases releases_;
+  std::vector<Reservation> reserved_;  // [G]
+};
+
+}  // namespace berth

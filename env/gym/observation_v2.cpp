@@ -150,34 +150,37 @@ class EncoderV2 final : public Encoder {
     f[5] = view.QosOf(job) == Qos::kBestEffort ? 1.0F : 0.0F;
     f[6] = static_cast<float>(Log(1.0 + view.Interruptions(job)) / 3.0);
     int behind = 0;
-    if (view.stages() != nullptr) {
-      for (int child : view.stages()->children[U(job)]) behind += view.stages()->blocked[U(child)] != 0;
+    if (view.Find<StageState>() != nullptr) {
+      for (int child : view.Find<StageState>()->children[U(job)]) behind += view.IsBlocked(child);
     }
     f[7] = static_cast<float>(Log(1.0 + behind) / 3.0);
-    const CheckpointState* checkpoints = view.checkpoints();
+    const CheckpointState* checkpoints = view.Find<CheckpointState>();
     if (checkpoints != nullptr)
       f[11] = LogMinutes(checkpoints->save_s[U(job)] + checkpoints->restore_s[U(job)]);
-    if (view.forecast() != nullptr) f[12] = LogMinutes(view.forecast()->PredictedSeconds(view, job));
+    if (view.Find<ForecastState>() != nullptr)
+      f[12] = LogMinutes(view.Find<ForecastState>()->PredictedSeconds(view, job));
     if (!view.IsRunning(job)) return;
-    if (checkpoints != nullptr || view.failures() != nullptr) {
+    if (checkpoints != nullptr || view.Find<FailureState>() != nullptr) {
       double safe = view.RunStart(job);
       if (checkpoints != nullptr && checkpoints->saved_at[U(job)] < kNever)
         safe = std::max(safe, checkpoints->saved_at[U(job)]);
       f[10] = LogMinutes(view.now() - safe);
     }
     const std::span<const int> devices = view.Devices(job);
-    if (view.placement() != nullptr)
-      f[8] = view.placement()->Consolidated(view.TypeOf(job), devices) ? 0.0F : 1.0F;
-    if (view.failures() != nullptr && view.failures()->Announced()) {
-      for (int device : devices) f[9] = view.failures()->DownAt(device) < kNever ? 1.0F : f[9];
+    if (view.Find<PlacementState>() != nullptr)
+      f[8] = view.Find<PlacementState>()->Consolidated(view.TypeOf(job), devices) ? 0.0F : 1.0F;
+    if (view.Find<FailureState>() != nullptr && view.Find<FailureState>()->Announced()) {
+      for (int device : devices) f[9] = view.Find<FailureState>()->DownAt(device) < kNever ? 1.0F : f[9];
     }
   }
 
   // Without nodes every start is.
   static float Consolidates(const ClusterView& view, int job, int type) {
     if (view.Rate(job, type) <= 0.0) return 0.0F;
-    return view.placement() == nullptr || view.placement()->CanConsolidate(job, type, view.Gang(job)) ? 1.0F
-                                                                                                      : 0.0F;
+    return view.Find<PlacementState>() == nullptr ||
+                   view.Find<PlacementState>()->CanConsolidate(job, type, view.Gang(job))
+               ? 1.0F
+               : 0.0F;
   }
 
   static void WriteType(const ClusterView& view, int type, float* f) {
@@ -185,20 +188,22 @@ class EncoderV2 final : public Encoder {
     const auto total = static_cast<float>(count);
     f[0] = static_cast<float>(view.types()[U(type)].count) / total;
     std::fill_n(f + 1, kT - 1, 0.0F);
-    if (view.partitions() != nullptr) WriteSlices(*view.partitions(), type, f + 5);
-    if (view.services() == nullptr && view.power() == nullptr && view.sharing() == nullptr) return;
+    if (view.Find<PartitionState>() != nullptr) WriteSlices(*view.Find<PartitionState>(), type, f + 5);
+    if (view.Find<ServiceState>() == nullptr && view.Find<PowerState>() == nullptr &&
+        view.Find<SharingState>() == nullptr)
+      return;
     double watts = 0.0, peak = 0.0;
     int replicas = 0, throttled = 0, milli = 0;
     const int first = view.first_device(type);
     for (int d = first; d < first + count; ++d) {
-      if (view.services() != nullptr) replicas += view.services()->replica_of[U(d)] >= 0;
-      if (view.power() != nullptr) {
-        const int gpu = view.power()->GpuOf(d);  // of a slice: its GPU's
-        watts += view.power()->watts[U(gpu)];
-        peak += view.power()->peak_w[view.power()->type[U(gpu)]];
-        throttled += view.power()->throttled[U(gpu)] != 0;
+      if (view.Find<ServiceState>() != nullptr) replicas += view.Find<ServiceState>()->replica_of[U(d)] >= 0;
+      if (view.Find<PowerState>() != nullptr) {
+        const int gpu = view.Find<PowerState>()->GpuOf(d);  // of a slice: its GPU's
+        watts += view.Find<PowerState>()->watts[U(gpu)];
+        peak += view.Find<PowerState>()->peak_w[view.Find<PowerState>()->type[U(gpu)]];
+        throttled += view.Find<PowerState>()->throttled[U(gpu)] != 0;
       }
-      if (view.sharing() != nullptr && !view.DeviceFree(d)) milli += FreeMilli(view, d);
+      if (view.Find<SharingState>() != nullptr && !view.DeviceFree(d)) milli += FreeMilli(view, d);
     }
     f[1] = static_cast<float>(replicas) / total;
     f[2] = peak > 0.0 ? static_cast<float>(watts / peak) : 0.0F;
@@ -228,8 +233,8 @@ class EncoderV2 final : public Encoder {
   static void WriteGlobal(const ClusterView& view, float* f) {
     int in_service = 0, missing = 0, waiting = 0;
     for (const GpuType& type : view.types()) in_service += type.count;
-    if (view.services() != nullptr) {
-      for (const ServiceState::Service& service : view.services()->services) {
+    if (view.Find<ServiceState>() != nullptr) {
+      for (const ServiceState::Service& service : view.Find<ServiceState>()->services) {
         missing += std::max(0, service.wanted - static_cast<int>(service.devices.size()));
         waiting += service.queue.waiting();
       }
@@ -239,29 +244,30 @@ class EncoderV2 final : public Encoder {
     f[1] = std::min(1.0F, static_cast<float>(missing) / gpus);
     f[2] = static_cast<float>(Log(1.0 + waiting) / 10.0);
     std::fill_n(f + 3, kG - 3, 0.0F);
-    if (const PowerState* power = view.power(); power != nullptr) {
+    if (const PowerState* power = view.Find<PowerState>(); power != nullptr) {
       double peak = 0.0;
       for (std::uint8_t type : power->type) peak += power->peak_w[type];
       f[3] = static_cast<float>(TotalWatts(*power) / std::min(peak, power->cap_w));
-      const std::vector<double>& prices = view.features().power->electricity_price;
+      const std::vector<double>& prices = view.features().Find<PowerSettings>()->electricity_price;
       double sum = 0.0;
       for (double price : prices) sum += price;
       const double mean = sum / std::max(1.0, static_cast<double>(prices.size()));
       if (mean > 0.0)
         f[4] = static_cast<float>(std::clamp(PriceAt(prices, view.now()) / mean - 1.0, -1.0, 10.0));
     }
-    if (view.placement() != nullptr) f[5] = static_cast<float>(view.placement()->fragmentation);
-    if (const MonitoringState* seen = view.monitoring(); seen != nullptr && seen->samples() > 0) {
+    if (view.Find<PlacementState>() != nullptr)
+      f[5] = static_cast<float>(view.Find<PlacementState>()->fragmentation);
+    if (const MonitoringState* seen = view.Find<MonitoringState>(); seen != nullptr && seen->samples() > 0) {
       f[6] = static_cast<float>(seen->MeanUtilization());
     }
-    if (const LatencyState* latency = view.latency(); latency != nullptr) {
-      f[8] = LogMinutes(view.features().latency->seconds);
+    if (const LatencyState* latency = view.Find<LatencyState>(); latency != nullptr) {
+      f[8] = LogMinutes(view.features().Find<LatencySettings>()->seconds);
       if (latency->decided_at < kNever) f[9] = LogMinutes(view.now() - latency->decided_at);
       if (latency->entries > 0)
         f[10] = static_cast<float>(latency->overtaken) / static_cast<float>(latency->entries);
     }
-    if (const ForecastState* forecast = view.forecast(); forecast != nullptr) {
-      const double horizon_s = view.features().forecast->horizon_s;
+    if (const ForecastState* forecast = view.Find<ForecastState>(); forecast != nullptr) {
+      const double horizon_s = view.features().Find<ForecastSettings>()->horizon_s;
       f[11] = static_cast<float>(Log(1.0 + forecast->ExpectedJobs(horizon_s)) / 5.0);
       f[12] = static_cast<float>(Log(1.0 + forecast->ExpectedGpus(horizon_s) / view.num_gpus()));
     }

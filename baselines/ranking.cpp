@@ -44,16 +44,16 @@ bool CanRun(const ClusterView& view, int job, int type) {
 }
 
 bool NamesDevices(const ClusterView& view) {
-  const auto& topology = view.features().topology;
+  const auto* topology = view.features().Find<TopologySettings>();
   const bool limited = topology && !(topology->cpus_per_node.empty() && topology->node_memory_gb.empty() &&
                                      topology->further_per_node.empty());
-  return !limited && view.sharing() == nullptr;
+  return !limited && !view.divides_gpus();
 }
 
 double StartSeconds(const ClusterView& view, int job, int last, int type) {
-  if (const CheckpointState* state = view.checkpoints()) {
+  if (const CheckpointState* state = view.Find<CheckpointState>()) {
     const auto j = static_cast<std::size_t>(job);
-    return view.features().checkpoints->cold_start_s +
+    return view.features().Find<CheckpointSettings>()->cold_start_s +
            (last < 0 ? 0.0 : state->save_s[j] + state->restore_s[j]);
   }
   const Costs& costs = view.costs();

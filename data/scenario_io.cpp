@@ -6,15 +6,15 @@
 //   job_types/{checkpoint_gb, ...} [T]: optional; features: spec strings, absent when none is on
 //   tenants/{name, weight, inner_policy}; attributes name, clock, knowledge, estimate_sigma, costs, seed,
 //   provenance
-// Event logs: kinds, events/{time, kind, job, type, device}; with the feature monitoring its series too,
-//   monitoring/{time, utilization [S, G], ...}
+// Event logs: kinds, events/{time, kind, job, type, device}; with a feature that keeps series those too,
+//   such as monitoring/{time, utilization [S, G], ...}
 #include <iterator>
 
 #include "data/hdf5_file.hpp"
 #include "data/workloads.hpp"
 #include "env/base/check.hpp"
 #include "env/base/spec.hpp"
-#include "env/features/monitoring/monitoring.hpp"
+#include "env/features/table.hpp"
 #include "env/sim/simulator.hpp"
 
 namespace berth {
@@ -176,11 +176,11 @@ void WriteEvents(const RunResult& result, const Scenario& scenario, const std::s
   out.Array("events/job", ColumnOf(result.events, &Event::job));
   out.Array("events/type", ColumnOf(result.events, [](const Event& event) { return int{event.type}; }));
   out.Array("events/device", ColumnOf(result.events, &Event::device));
-  if (result.monitoring != nullptr) {
-    ForEachSeries(*result.monitoring, [&](const char* name, const std::vector<double>& column, int wide) {
+  for (const FeatureStates::Entry& feature : result.series.entries()) {
+    feature.state->EachSeries([&](const char* name, const std::vector<double>& column, int wide) {
       std::vector<std::int64_t> shape;
       if (wide > 1) shape = {std::ssize(column) / wide, wide};
-      out.Array(std::string("monitoring/") + name, column, std::move(shape));
+      out.Array(Join(feature.module->name, "/", name), column, std::move(shape));
     });
   }
   out.Commit();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "env/base/index.hpp"
+#include "env/features/table.hpp"
 #include "env/sim/simulator.hpp"
 #include "tests/catch.hpp"
 #include "tests/errors.hpp"

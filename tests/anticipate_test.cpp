@@ -4,6 +4,7 @@
 #include "baselines/schedulers.hpp"
 #include "env/base/rng.hpp"
 #include "env/features/latency/latency.hpp"
+#include "env/features/table.hpp"
 #include "env/sim/invariants.hpp"
 #include "env/sim/simulator.hpp"
 #include "tests/catch.hpp"
@@ -38,8 +39,9 @@ Played Play(ScenarioData data, const std::string& features, const std::string& c
   }
   REQUIRE(sim.finished());
   const auto& preempted = sim.state().preemptions;
-  return {sim.state().completion, sim.state().latency ? sim.state().latency->dropped : 0, sim.signature(),
-          std::accumulate(preempted.begin(), preempted.end(), 0)};
+  return {sim.state().completion,
+          sim.state().features.Find<LatencyState>() ? sim.state().features.Find<LatencyState>()->dropped : 0,
+          sim.signature(), std::accumulate(preempted.begin(), preempted.end(), 0)};
 }
 
 ScenarioData Random(std::uint32_t seed) {

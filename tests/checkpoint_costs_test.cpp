@@ -4,6 +4,7 @@
 
 #include "baselines/ranking.hpp"
 #include "env/features/checkpoints/checkpoints.hpp"
+#include "env/features/table.hpp"
 #include "env/sim/simulator.hpp"
 #include "tests/catch.hpp"
 #include "tests/runs.hpp"

@@ -7,7 +7,10 @@
 #include "baselines/schedulers.hpp"
 #include "data/workloads.hpp"
 #include "env/base/rng.hpp"
+#include "env/features/partitions/partitions.hpp"
+#include "env/features/power/power.hpp"
 #include "env/features/services/services.hpp"
+#include "env/features/table.hpp"
 #include "env/gym/encoder.hpp"
 #include "env/gym/sched_env.hpp"
 #include "env/sim/metrics.hpp"
@@ -165,16 +168,13 @@ class Proposer {
 
   void Control(Decision& decision, int which) {
     const auto kind = static_cast<ControlKind>(which);
-    switch (kind) {
-      case ControlKind::kPartition:
-        return decision.controls.push_back({kind, Below(3), static_cast<double>(Below(20))});
-      case ControlKind::kClock:
-        return decision.controls.push_back({kind, Below(sim_.scenario().num_gpus()), Below(5) * 1.0});
-      case ControlKind::kPowerCap:
-        return decision.controls.push_back({kind, Below(7) - 1, random_.Uniform(150.0, 6000.0)});
-      case ControlKind::kReplicas:
-        return decision.controls.push_back({kind, Below(4), Below(5) * 1.0});
-    }
+    if (kind == kPartitionControl)
+      decision.controls.push_back({kind, Below(3), static_cast<double>(Below(20))});
+    if (kind == kClockControl)
+      decision.controls.push_back({kind, Below(sim_.scenario().num_gpus()), Below(5) * 1.0});
+    if (kind == kPowerCapControl)
+      decision.controls.push_back({kind, Below(7) - 1, random_.Uniform(150.0, 6000.0)});
+    if (kind == kReplicasControl) decision.controls.push_back({kind, Below(4), Below(5) * 1.0});
   }
 
   const Simulator& sim_;
@@ -261,8 +261,7 @@ TEST_CASE("features combined: 10,000 random decisions break nothing", "[features
     CAPTURE(static_cast<int>(kind));
     CHECK(seen.commands[static_cast<int>(kind)] > 20);
   }
-  for (ControlKind kind :
-       {ControlKind::kPartition, ControlKind::kClock, ControlKind::kPowerCap, ControlKind::kReplicas}) {
+  for (ControlKind kind : {kPartitionControl, kClockControl, kPowerCapControl, kReplicasControl}) {
     CAPTURE(static_cast<int>(kind));
     CHECK(seen.controls[static_cast<int>(kind)] > 100);
   }

@@ -3,6 +3,7 @@
 #include "env/base/index.hpp"
 #include "env/features/partitions/partitions.hpp"
 #include "env/features/services/services.hpp"
+#include "env/features/table.hpp"
 #include "env/sim/invariants.hpp"
 #include "tests/a100s.hpp"
 #include "tests/audit.hpp"
@@ -32,7 +33,7 @@ std::vector<double> Completions(const std::string& spec, const ScenarioData& dat
 }
 
 int Halves(const Simulator& sim) {  // the layout 3g.40gb+3g.40gb
-  const PartitionGroup& group = sim.state().partitions->groups[0];
+  const PartitionGroup& group = sim.state().features.Find<PartitionState>()->groups[0];
   for (int l = 0; l < static_cast<int>(group.layouts.size()); ++l) {
     if (ToString(*group.product, group.layouts[U(l)]) == "3g.40gb@0+3g.40gb@4") return l;
   }
@@ -41,7 +42,7 @@ int Halves(const Simulator& sim) {  // the layout 3g.40gb+3g.40gb
 }
 
 Control Cut(const Simulator& sim, int gpu) {
-  return {ControlKind::kPartition, gpu, static_cast<double>(Halves(sim))};
+  return {kPartitionControl, gpu, static_cast<double>(Halves(sim))};
 }
 
 }  // namespace
@@ -147,7 +148,7 @@ TEST_CASE("elasticity: schedulers in pools resize too") {
 TEST_CASE("partitions: a GPU that waited for a gang begins its layout") {
   const ScenarioData data = A100s(2, {{0, 100, 0, 2}, {200, 1}}, {1.0}, "partitions(reconfig_s=5)");
   const Simulator sim = Finish(data, [&](const Simulator& s, Decision& d) {
-    const auto& second = s.state().partitions->gpus[1];
+    const auto& second = s.state().features.Find<PartitionState>()->gpus[1];
     if (s.now() == 0.0) d.wake_at = 50.0;
     if (s.now() == 50.0) d.controls.push_back(Cut(s, 1));
     if (s.now() == 100.0) CHECK(second.reconfiguring);
@@ -160,13 +161,13 @@ TEST_CASE("partitions: a GPU that waited for a gang begins its layout") {
   // The invariant sees one that waits for nobody.
   test::Frame frame(sim);
   CHECK(CheckInvariants(frame.Invariant(sim.scenario())) == "");
-  frame.state.partitions->gpus[1].target = 0;
+  frame.state.features.Find<PartitionState>()->gpus[1].target = 0;
   CHECK(Says(CheckInvariants(frame.Invariant(sim.scenario())), "partitions: GPU 1 is idle and waits"));
-  frame.state.partitions->gpus[1].target = -1;
-  frame.state.partitions->gpus[1].reconfiguring = true;
+  frame.state.features.Find<PartitionState>()->gpus[1].target = -1;
+  frame.state.features.Find<PartitionState>()->gpus[1].reconfiguring = true;
   frame.state.device_job[0] = frame.state.device_job[1] = 0;
-  CHECK(
-      Says(PartitionViolation(frame.Invariant(sim.scenario())), "GPU 1 changes its layout and is not idle"));
+  CHECK(Says(frame.state.features.Find<PartitionState>()->Violation(frame.Invariant(sim.scenario())),
+             "GPU 1 changes its layout and is not idle"));
 }
 
 // A replica has half of the first GPU, or all of it. Half: the job beside it makes 5 of its 100 steps by 10
@@ -179,16 +180,16 @@ TEST_CASE("partitions: a replica leaves a GPU that is to be cut once it has anot
         Join("partitions(reconfig_s=5);services(rate_per_s=0.01,interval_s=1e5,share=", half ? 0.5 : 1, ")"));
     const double ends = half ? 105.0 : 100.0;
     const Simulator sim = Finish(data, [&](const Simulator& s, Decision& d) {
-      const PartitionState::Gpu& first = s.state().partitions->gpus[0];
+      const PartitionState::Gpu& first = s.state().features.Find<PartitionState>()->gpus[0];
       CAPTURE(half, s.now());
       if (s.now() < 20.0) d.wake_at = s.now() < 10.0 ? 10.0 : 20.0;
       if (s.now() == 10.0) d.controls.push_back(Cut(s, 0));
       if (s.now() == 20.0) {
-        CHECK(s.state().services->services[0].devices == std::vector<int>{half ? 1 : 0});
+        CHECK(s.state().features.Find<ServiceState>()->services[0].devices == std::vector<int>{half ? 1 : 0});
         CHECK(first.target == Halves(s));
       }
       if (s.now() >= ends + 5.0) {
-        CHECK(s.state().services->services[0].devices == std::vector<int>{1});
+        CHECK(s.state().features.Find<ServiceState>()->services[0].devices == std::vector<int>{1});
         CHECK(first.layout == Halves(s));
         CHECK_FALSE(first.reconfiguring);
       }
@@ -204,13 +205,13 @@ TEST_CASE("partitions: a GPU is cut when its replica is not wanted any more") {
             "partitions(reconfig_s=5);services(rate_per_s=0.01,interval_s=1e5,share=0.5)");
   int seen = 0;
   Finish(data, [&](const Simulator& s, Decision& d) {
-    const PartitionState::Gpu& gpu = s.state().partitions->gpus[0];
+    const PartitionState::Gpu& gpu = s.state().features.Find<PartitionState>()->gpus[0];
     if (s.now() < 20.0) d.wake_at = s.now() < 10.0 ? 10.0 : 20.0;
     if (s.now() == 10.0) d.controls.push_back(Cut(s, 0));
     if (s.now() == 20.0) {
-      CHECK(s.state().services->replica_of[0] == 0);
+      CHECK(s.state().features.Find<ServiceState>()->replica_of[0] == 0);
       CHECK_FALSE(gpu.reconfiguring);
-      d.controls.push_back({ControlKind::kReplicas, 0, 0.0});
+      d.controls.push_back({kReplicasControl, 0, 0.0});
     }
     seen += s.now() == 25.0 && gpu.layout == Halves(s);
   });

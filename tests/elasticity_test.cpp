@@ -152,7 +152,7 @@ TEST_CASE("elasticity: a running job is resized, by hand, under both clocks") {
       REQUIRE(CheckInvariants(sim).empty());
     }
     CHECK(sim.state().completion[0] == Approx(515.0));
-    CHECK(sim.state().elasticity->resizes == 2);
+    CHECK(sim.state().features.Find<ElasticityState>()->resizes == 2);
     // 2 x 100 + 4 x 100 + 1 x 315
     CHECK(sim.state().gpu_seconds[0] == Approx(915.0));
   }
@@ -245,11 +245,12 @@ TEST_CASE("elasticity: the invariant sees what is wrong") {
   REQUIRE(sim.Apply(decision).ok());
   SimState state = sim.state();
   const std::vector<double> busy = {0.0};
-  REQUIRE(ElasticityViolation({sim.scenario(), state, busy}).empty());
-  state.elasticity->width[0] = 1;
-  CHECK(ElasticityViolation({sim.scenario(), state, busy}).find("1 are remembered") != std::string::npos);
+  ElasticityState& own = *state.features.Find<ElasticityState>();
+  REQUIRE(own.Violation({sim.scenario(), state, busy}).empty());
+  own.width[0] = 1;
+  CHECK(own.Violation({sim.scenario(), state, busy}).find("1 are remembered") != std::string::npos);
   state.device_slots[0] = {0, 1, 2, 3, 4};
-  CHECK(ElasticityViolation({sim.scenario(), state, busy}).find("not on 1 to 4") != std::string::npos);
+  CHECK(own.Violation({sim.scenario(), state, busy}).find("not on 1 to 4") != std::string::npos);
 }
 
 }  // namespace berth

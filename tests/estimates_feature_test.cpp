@@ -7,6 +7,7 @@
 #include "data/workloads.hpp"
 #include "env/base/check.hpp"
 #include "env/features/estimates/estimates.hpp"
+#include "env/features/table.hpp"
 #include "env/gym/encoder.hpp"
 #include "tests/audit.hpp"
 #include "tests/binary.hpp"

@@ -155,8 +155,8 @@ TEST_CASE("failures: a GPU that is announced to leave takes no new job, and what
   while (seen.AdvanceToDecision()) {
     const ClusterView view = seen.View(Knowledge::kNone);
     const bool now = view.now() >= 60.0 && view.now() < 100.0;
-    CHECK(view.failures()->Announced() == now);
-    CHECK(view.failures()->DownAt(0) == (now ? 100.0 : kNever));
+    CHECK(view.Find<FailureState>()->Announced() == now);
+    CHECK(view.Find<FailureState>()->DownAt(0) == (now ? 100.0 : kNever));
     if (now) {
       told = true;
       CHECK_FALSE(view.DeviceFree(0));
@@ -255,7 +255,7 @@ TEST_CASE("failures: spot nodes go after notice, and only those of the types nam
   Decision decision;
   int outages = 0;
   while (sim.AdvanceToDecision()) {
-    const FailureState& state = *sim.View(Knowledge::kNone).failures();
+    const FailureState& state = *sim.View(Knowledge::kNone).Find<FailureState>();
     for (int d = 0; d < 8; ++d) {
       if (d < 4) CHECK(state.DownAt(d) == kNever);
       if (d >= 4 && state.DownAt(d) != kNever) CHECK(state.DownAt(d) <= sim.now() + 120.0);
@@ -282,7 +282,7 @@ TEST_CASE("failures: a log is read, and what is wrong with it is said in one lin
   CHECK(
       error("down_s,up_s,kind,name,notice_s\n# a comment\n10,20,gpu,v100/3\n30,40,node,v100/0,5\n").empty());
   const Scenario read = With(scenario, "failures(mtbf_h=0,log=" + path + ")");
-  CHECK(read.data().features.failures->events == "10:20:gpu:v100/3|30:40:node:v100/0:5");
+  CHECK(read.data().features.Find<FailureSettings>()->events == "10:20:gpu:v100/3|30:40:node:v100/0:5");
   const std::string text = ToString(read.data().features);
   std::filesystem::remove(path);  // the scenario has it all
   CHECK(ToString(With(scenario, text).data().features) == text);
@@ -345,7 +345,7 @@ TEST_CASE("checkpoints: interrupted jobs pay no save, and a shared storage serve
   const Simulator alone = RunStrict(own);
   CHECK(alone.state().completion == std::vector<double>{164, 164});
   CHECK(alone.state().lost_steps == std::vector<double>{18, 18});
-  CHECK(alone.state().checkpoints->saves == 8);
+  CHECK(alone.state().features.Find<CheckpointState>()->saves == 8);
   // Shared. Both first save at 27: job 0 to 32, job 1 to 37; at 50 job 0 has 20 + 18, job 1 20 + 13 steps.
   // From 60 on: progress from 69 and 71. Saves: job 0 at 89 to 94, job 1 at 91, served from 94 to 99; job 0
   // 94-114, save to 119; job 1 99-119, save to 124; job 0 119-139, save to 144, 144-164. Job 1 124-144, save
@@ -406,7 +406,7 @@ TEST_CASE("checkpoints: the optimal intervals are Young's and Daly's") {
     Decision decision;
     decision.Start(0, 0);
     REQUIRE(sim.Apply(decision).ok());
-    CHECK(sim.state().checkpoints->interval_s[0] == Approx(1999.2308).epsilon(1e-5));
+    CHECK(sim.state().features.Find<CheckpointState>()->interval_s[0] == Approx(1999.2308).epsilon(1e-5));
   }
 }
 
@@ -431,14 +431,15 @@ TEST_CASE("failures and checkpoints: the invariants see what is wrong") {
   const std::vector<double> busy = {0.0};
   REQUIRE(CheckInvariants(sim).empty());
   state.out_of_service[1] = kFailed;
-  CHECK(Says(FailureViolation({scenario, state, busy}), "device 1: 0 failures"));
+  CHECK(
+      Says(state.features.Find<FailureState>()->Violation({scenario, state, busy}), "device 1: 0 failures"));
   state.out_of_service[1] = kDraining;
-  CHECK(Says(FailureViolation({scenario, state, busy}), "device 1: 0 notices"));
+  CHECK(Says(state.features.Find<FailureState>()->Violation({scenario, state, busy}), "device 1: 0 notices"));
   state.out_of_service[1] = 0;
   state.safe_steps[0] = 5.0;
-  CHECK(Says(CheckpointViolation({scenario, state, busy}), "job 0 has 5 steps safe of 0"));
+  CHECK(Says(CheckInvariants({scenario, state, busy}), "job 0 has 5 steps safe of 0"));
   state.safe_steps[0] = 0.0, state.lost_steps[0] = 3.0;
-  CHECK(Says(CheckpointViolation({scenario, state, busy}), "job 0 lost 3 steps in 0 interruptions"));
+  CHECK(Says(CheckInvariants({scenario, state, busy}), "job 0 lost 3 steps in 0 interruptions"));
 }
 
 }  // namespace berth

@@ -1,10 +1,10 @@
 // Features of a cluster: their texts, and failures with what they do to jobs.
-#include "env/features/features.hpp"
-
 #include <algorithm>
 #include <string>
 
 #include "env/features/failures/failures.hpp"
+#include "env/features/power/power.hpp"
+#include "env/features/table.hpp"
 #include "env/sim/simulator.hpp"
 #include "tests/catch.hpp"
 #include "tests/tiny.hpp"
@@ -23,9 +23,9 @@ std::string ErrorOf(const std::string& text) {
 
 TEST_CASE("features are read from their text and written back exactly") {
   const Features features = ParseFeatures("failures(mtbf_h=0.1,repair_h=3)");
-  REQUIRE(features.failures != nullptr);
-  CHECK(features.failures->mtbf_h == 0.1);
-  CHECK(features.power == nullptr);
+  REQUIRE(features.Find<FailureSettings>() != nullptr);
+  CHECK(features.Find<FailureSettings>()->mtbf_h == 0.1);
+  CHECK(features.Find<PowerSettings>() == nullptr);
   const std::string text = ToString(features);
   CHECK(text.starts_with("failures(mtbf_h=0.1,repair_h=3,"));
   CHECK(ToString(ParseFeatures(text)) == text);
@@ -41,7 +41,7 @@ TEST_CASE("a wrong feature is named with the nearest right one") {
 }
 
 TEST_CASE("every feature lists itself with its settings") {
-  for (const FeatureInfo& info : ListFeatures()) {
+  for (const FeatureInfo& info : ListFeatures(ShippedFeatures())) {
     INFO(info.name);
     CHECK_FALSE(info.help.empty());
     CHECK(ParseFeatures(info.name).any());

@@ -58,14 +58,14 @@ TEST_CASE("forecast: what is expected of arrivals and run times, by hand") {
   RunTo(sim, 12.0);
   REQUIRE(sim.now() == 12.0);
   const ClusterView view = sim.View(Knowledge::kNone);
-  REQUIRE(view.forecast() != nullptr);
-  CHECK(view.forecast()->ExpectedJobs(10.0) == Approx(2.0).epsilon(1e-14));
-  CHECK(view.forecast()->ExpectedGpus(10.0) == Approx(3.0).epsilon(1e-14));
-  CHECK(view.forecast()->ExpectedJobs(5.0) == Approx(1.0).epsilon(1e-14));
-  CHECK(view.forecast()->BinEnd() == 20.0);
-  CHECK(view.forecast()->counted() == 3);
-  CHECK(view.forecast()->PredictedSteps(view, 2) == Approx(5.0).epsilon(1e-14));
-  CHECK(view.forecast()->PredictedSeconds(view, 2) == Approx(2.5).epsilon(1e-14));
+  REQUIRE(view.Find<ForecastState>() != nullptr);
+  CHECK(view.Find<ForecastState>()->ExpectedJobs(10.0) == Approx(2.0).epsilon(1e-14));
+  CHECK(view.Find<ForecastState>()->ExpectedGpus(10.0) == Approx(3.0).epsilon(1e-14));
+  CHECK(view.Find<ForecastState>()->ExpectedJobs(5.0) == Approx(1.0).epsilon(1e-14));
+  CHECK(view.Find<ForecastState>()->BinEnd() == 20.0);
+  CHECK(view.Find<ForecastState>()->counted() == 3);
+  CHECK(view.Find<ForecastState>()->PredictedSteps(view, 2) == Approx(5.0).epsilon(1e-14));
+  CHECK(view.Find<ForecastState>()->PredictedSeconds(view, 2) == Approx(2.5).epsilon(1e-14));
 
   // What ObservationV2 shows of it, horizon 3600 s: 2 jobs and 3 GPUs each 10 s are 720 and 1080.
   MdpSpec mdp;
@@ -95,15 +95,16 @@ TEST_CASE("forecast: a copy of a simulation expects the same and goes its own wa
       Simulator sim(With(data, Join("forecast(bin_s=5,model=", model, ",sizes=", sizes, ")")));
       RunTo(sim, 12.0);
       Simulator copy = sim;
-      const double before = copy.state().forecast->ExpectedJobs(100.0);
-      CHECK(before == sim.state().forecast->ExpectedJobs(100.0));
+      const double before = copy.state().features.Find<ForecastState>()->ExpectedJobs(100.0);
+      CHECK(before == sim.state().features.Find<ForecastState>()->ExpectedJobs(100.0));
       RunTo(sim, 31.0);
-      CHECK(copy.state().forecast->ExpectedJobs(100.0) == before);
-      CHECK(copy.state().forecast->counted() == 3);
+      CHECK(copy.state().features.Find<ForecastState>()->ExpectedJobs(100.0) == before);
+      CHECK(copy.state().features.Find<ForecastState>()->counted() == 3);
       RunTo(copy, 31.0);
-      CHECK(copy.state().forecast->ExpectedJobs(100.0) == sim.state().forecast->ExpectedJobs(100.0));
+      CHECK(copy.state().features.Find<ForecastState>()->ExpectedJobs(100.0) ==
+            sim.state().features.Find<ForecastState>()->ExpectedJobs(100.0));
       const ClusterView a = sim.View(Knowledge::kNone), b = copy.View(Knowledge::kNone);
-      CHECK(a.forecast()->PredictedSteps(a, 2) == b.forecast()->PredictedSteps(b, 2));
+      CHECK(a.Find<ForecastState>()->PredictedSteps(a, 2) == b.Find<ForecastState>()->PredictedSteps(b, 2));
     }
   }
 }
@@ -126,10 +127,10 @@ TEST_CASE("forecast: every job is counted once, whatever else happens, and nothi
       RunTo(with, kNever), RunTo(without, kNever);
       REQUIRE(with.finished());
       CHECK(with.signature() == without.signature());
-      CHECK(with.state().forecast->counted() == 20);
+      CHECK(with.state().features.Find<ForecastState>()->counted() == 20);
       SimState broken = with.state();
       broken.phase[3] = JobPhase::kFuture;  // one of those counted is not here
-      CHECK_FALSE(ForecastViolation({with.scenario(), broken, {}}).empty());
+      CHECK_FALSE(broken.features.Find<ForecastState>()->Violation({with.scenario(), broken, {}}).empty());
     }
   }
 }

@@ -8,6 +8,7 @@
 #include "env/base/rng.hpp"
 #include "env/features/services/services.hpp"
 #include "env/features/sharing/sharing.hpp"
+#include "env/features/table.hpp"
 #include "env/sim/metrics.hpp"
 #include "env/sim/simulator.hpp"
 #include "tests/audit.hpp"
@@ -88,7 +89,7 @@ TEST_CASE("gpu shares: classes by hand") {
   CHECK(DoneAt(sim, 2) == Approx(50.0).epsilon(1e-12));
   // The GPU is busy once; by shares 30 x 1 + 10 x 0.5 + 10 x 0.25 GPU-seconds.
   CHECK(sim.BusySeconds(0) == Approx(50.0));
-  CHECK(ShareSeconds(sim, 0) == Approx(37.5));
+  CHECK(ShareSeconds(sim.core(), 0) == Approx(37.5));
 }
 
 TEST_CASE("gpu shares: time slices cost what the scenario says") {
@@ -171,10 +172,14 @@ TEST_CASE("gpu shares: what may not be is reported") {
     return found.substr(0, found.find(':'));
   };
   CHECK(rule_of([](SimState&) {}) == "");
-  CHECK(rule_of([](SimState& s) { s.rate[0] *= 0.99; }) == "sharing");
+  CHECK(rule_of([](SimState& s) { s.rate[0] *= 0.99; }) == "rates");
+  test::Frame slow(sim);
+  slow.state.rate[0] *= 0.99;
+  CHECK_FALSE(slow.state.features.Find<SharingState>()->Violation(slow.Invariant(sim.scenario())).empty());
   CHECK(rule_of([](SimState& s) { s.device_milli[0] = 100; }) == "capacity");
-  CHECK(rule_of([](SimState& s) { s.sharing->jobs[0].push_back(0); }) == "capacity");
-  CHECK(rule_of([](SimState& s) { s.sharing->meters[0].extra_s += 5.0; }) == "GPU-seconds");
+  CHECK(rule_of([](SimState& s) { s.parts[0].push_back(0); }) == "capacity");
+  CHECK(rule_of([](SimState& s) { s.features.Find<SharingState>()->meters[0].extra_s += 5.0; }) ==
+        "GPU-seconds");
 }
 
 // 600 thousandths are promised where a replica would have half of the GPU.
@@ -185,7 +190,7 @@ TEST_CASE("gpu shares: no replica where more is promised than it leaves") {
   StartAll(sim);
   test::Frame frame(sim);
   CHECK(CheckInvariants(frame.Invariant(sim.scenario())) == "");
-  frame.state.services->replica_of[0] = 0;
+  frame.state.features.Find<ServiceState>()->replica_of[0] = 0;
   CHECK_THAT(CheckInvariants(frame.Invariant(sim.scenario())), Catch::StartsWith("sharing: "));
 }
 
@@ -336,7 +341,7 @@ TEST_CASE("gpu shares: books hold under stops, moves, failures and both clocks")
       }
       StartAll(sim);
       REQUIRE(test::Observe(auditor, sim) == "");
-      CHECK(ShareSeconds(sim, 0) <= sim.BusySeconds(0) + 1e-6);
+      CHECK(ShareSeconds(sim.core(), 0) <= sim.BusySeconds(0) + 1e-6);
     }
     CHECK(decisions > 20);
     CHECK(sim.finished());

@@ -7,6 +7,7 @@
 
 #include "data/sequence.hpp"
 #include "data/workloads.hpp"
+#include "env/features/table.hpp"
 #include "env/sim/metrics.hpp"
 #include "policies/inference.hpp"
 #include "policies/schedulers.hpp"

@@ -108,7 +108,7 @@ TEST_CASE("late decisions: what events overtake is dropped, counted and offered 
   env.Begin(0);
   env.Step(0);
   env.Step(1);  // the plan is full: it is decided
-  CHECK(env.simulator().state().latency->dropped == 1);
+  CHECK(env.simulator().state().features.Find<LatencyState>()->dropped == 1);
   CHECK(env.simulator().now() == 25.0);  // no room before the repair
   CHECK(env.simulator().state().waiting.size() == 1);
   CHECK(env.Step(0).terminated);
@@ -158,14 +158,14 @@ TEST_CASE("late decisions: a run is that of a scheduler, and rewards add up to t
         for (SchedEnv::Outcome outcome; !outcome.terminated;) {
           outcome = env.Step(FirstLegal(env));
           REQUIRE(CheckInvariants(env.simulator()) == "");
-          const double effect_at = env.simulator().state().latency->effect_at;
+          const double effect_at = env.simulator().state().features.Find<LatencyState>()->effect_at;
           REQUIRE((outcome.terminated || effect_at == kNever));  // the last one is in effect
         }
         const std::vector<double>& completion = env.simulator().state().completion;
         double total = 0.0;
         for (int job = 0; job < 25; ++job) total += completion[U(job)] - scenario.data().jobs.arrival[U(job)];
         CHECK(env.episode_return() == Approx(-total).epsilon(1e-9));
-        dropped += env.simulator().state().latency->dropped;
+        dropped += env.simulator().state().features.Find<LatencyState>()->dropped;
 
         FirstFit same(options.mdp);
         Simulator sim(scenario);

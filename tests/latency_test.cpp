@@ -36,7 +36,8 @@ Played Play(const Scenario& scenario) {
   REQUIRE(sim.finished());
   played.completion = sim.state().completion;
   played.signature = sim.signature();
-  if (sim.state().latency) played.dropped = sim.state().latency->dropped;
+  if (sim.state().features.Find<LatencyState>())
+    played.dropped = sim.state().features.Find<LatencyState>()->dropped;
   return played;
 }
 
@@ -151,9 +152,10 @@ TEST_CASE(
   REQUIRE(sim.Apply(decision).ok());
   SimState state = sim.state();
   const std::vector<double> busy = {0.0};
-  CHECK(LatencyViolation({sim.scenario(), state, busy}).empty());
-  state.latency->effect_at = -1.0;
-  CHECK_FALSE(LatencyViolation({sim.scenario(), state, busy}).empty());
+  LatencyState& own = *state.features.Find<LatencyState>();
+  CHECK(own.Violation({sim.scenario(), state, busy}).empty());
+  own.effect_at = -1.0;
+  CHECK_FALSE(own.Violation({sim.scenario(), state, busy}).empty());
 }
 
 }  // namespace berth

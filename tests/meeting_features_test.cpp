@@ -5,6 +5,7 @@
 #include "env/features/power/heat.hpp"
 #include "env/features/power/power.hpp"
 #include "env/features/services/services.hpp"
+#include "env/features/table.hpp"
 #include "env/sim/invariants.hpp"
 #include "env/sim/metrics.hpp"
 #include "tests/a100s.hpp"
@@ -29,7 +30,7 @@ ScenarioData V100s(int gpus, const std::vector<test::TinyJob>& jobs, const std::
 }
 
 void SetClock(int device, int level, Decision& decision) {
-  decision.controls.push_back({ControlKind::kClock, device, static_cast<double>(level)});
+  decision.controls.push_back({kClockControl, device, static_cast<double>(level)});
 }
 
 }  // namespace
@@ -45,9 +46,9 @@ TEST_CASE("power: a GPU in slices is one GPU, to which they add") {
                                                "throttle_c=200)"));
   CHECK(both.now() == Approx(700.0));
   CHECK(Measure(both, {}).energy_kwh == Approx(245000.0 / 3.6e6));
-  const PowerState& p = *both.state().power;
+  const PowerState& p = *both.state().features.Find<PowerState>();
   REQUIRE(p.watts.size() == 1);
-  CHECK(TemperatureC(*both.scenario().data().features.power, p, 0, 700.0) == Approx(107.5));
+  CHECK(TemperatureC(*both.scenario().data().features.Find<PowerSettings>(), p, 0, 700.0) == Approx(107.5));
   const Simulator capped = Finish(A100s(1, {{0, 300}, {0, 300}}, {1.0}, halves + "node_cap_w=200)"));
   CHECK(capped.now() == Approx(1400.0));
   CHECK(Measure(capped, {}).energy_kwh == Approx(280000.0 / 3.6e6));
@@ -72,9 +73,9 @@ TEST_CASE("services: replicas hold GPUs, cost and draw power") {
     CHECK(m.energy_kwh == Approx(400000.0 / 3.6e6));
     CHECK(m.utilization == Approx(1.0));
     CHECK(m.cost == Approx(2.0));
-    CHECK(m.service_gpu_hours == Approx(1000.0 / 3600.0));
+    CHECK(m.Of("service_gpu_hours") == Approx(1000.0 / 3600.0));
     // The requests themselves: some 5,000 come, give or take 1.4%.
-    ServiceState played = *sim.state().services;
+    ServiceState played = *sim.state().features.Find<ServiceState>();
     played.services[0].queue.PlayUntil(1000.0);
     CHECK(played.services[0].busy == 0.5);
     CHECK(played.services[0].queue.BusySeconds(1000.0) == Approx(500.0).epsilon(0.05));
@@ -95,7 +96,7 @@ TEST_CASE("services: a GPU that a replica shares is counted once") {
     CHECK(m.energy_kwh == Approx(175000.0 / 3.6e6));
     CHECK(m.utilization == Approx(0.75));
     CHECK(m.cost == Approx(0.75));
-    CHECK(m.service_gpu_hours == Approx(500.0 / 3600.0));
+    CHECK(m.Of("service_gpu_hours") == Approx(500.0 / 3600.0));
   }
 }
 
@@ -106,7 +107,7 @@ TEST_CASE("services: replicas are as fast as their part of a GPU and its clock")
     const Simulator sim = Finish(data, [&](const Simulator& s, Decision& d) {
       if (s.now() == 0.0 && slow) SetClock(0, 0, d);
     });
-    return Measure(sim, {}).service_p50_s;
+    return Measure(sim, {}).Of("service_p50_s");
   };
   const std::string service =
       "services(rate_per_s=0.001,base_s=0,item_s=1,max_batch=1,slo_s=9,interval_s="
@@ -145,7 +146,7 @@ TEST_CASE("stages: a slow GPU slows the GPU part of a step") {
     const std::string text = "stages(cpu_core_s=16,gpu_prep_s=1,cores_per_gpu=8," + stages + ");" + other;
     return Finish(V100s(1, {{0, 100}}, text),
                   [](const Simulator& sim, Decision& d) {
-                    if (sim.state().power && sim.now() == 0.0) SetClock(0, 0, d);
+                    if (sim.state().features.Find<PowerState>() && sim.now() == 0.0) SetClock(0, 0, d);
                   })
         .state()
         .completion[0];
@@ -218,7 +219,7 @@ TEST_CASE("checkpoints: a resize saves nothing and puts nothing off") {
     if (s.now() > 0.0) d.Resize(0, 0, 3 - s.state().Width(0));
     d.wake_at = s.now() + 30.0;
     const double saved = s.now() < 100.0 ? kNever : s.now() < 200.0 ? 100.0 : 200.0;
-    CHECK(s.state().checkpoints->saved_at[0] == saved);
+    CHECK(s.state().features.Find<CheckpointState>()->saved_at[0] == saved);
   });
   CHECK(sim.state().lost_steps[0] == Approx(30.0));
   CHECK(sim.state().completion[0] == Approx(231.0 + 50.0));
@@ -248,7 +249,7 @@ TEST_CASE("services and rates: the invariants see what is wrong") {
   Decision decision;
   decision.Start(0, 0, std::vector<int>{0}), decision.Start(1, 0, std::vector<int>{1});
   REQUIRE(sim.Apply(decision).ok());
-  REQUIRE(sim.state().services->replica_of == std::vector<int>{0, -1, -1});
+  REQUIRE(sim.state().features.Find<ServiceState>()->replica_of == std::vector<int>{0, -1, -1});
   const auto violation = [&](const std::function<void(SimState&)>& spoil) {
     test::Frame frame(sim);
     spoil(frame.state);
@@ -256,12 +257,18 @@ TEST_CASE("services and rates: the invariants see what is wrong") {
   };
   CHECK(violation([](SimState&) {}) == "");
   CHECK(Says(violation([](SimState& s) { s.rate[1] *= 0.5; }), "rates: job 1 runs at"));
-  CHECK(Says(violation([](SimState& s) { s.power->duty[1] = 0.5; }), "rates: job 1 runs at"));
-  CHECK(Says(violation([](SimState& s) { s.services->replica_of[0] = -1; }), "rates: job 0 runs at"));
-  CHECK(Says(violation([](SimState& s) { s.services->replica_of[2] = 0; }), "services: device 2"));
-  CHECK(Says(violation([](SimState& s) { s.services->beside[0] = 0; }), "services: device 0: 1 jobs"));
-  CHECK(Says(violation([](SimState& s) { s.services->services[0].busy = 0.9; }), "is said to work"));
-  CHECK(Says(violation([](SimState& s) { s.power->replica_load[0] = 0; }), "power: device 0: its replica"));
+  CHECK(Says(violation([](SimState& s) { s.features.Find<PowerState>()->duty[1] = 0.5; }),
+             "rates: job 1 runs at"));
+  CHECK(Says(violation([](SimState& s) { s.features.Find<ServiceState>()->replica_of[0] = -1; }),
+             "rates: job 0 runs at"));
+  CHECK(Says(violation([](SimState& s) { s.features.Find<ServiceState>()->replica_of[2] = 0; }),
+             "services: device 2"));
+  CHECK(Says(violation([](SimState& s) { s.features.Find<ServiceState>()->beside[0] = 0; }),
+             "services: device 0: 1 jobs"));
+  CHECK(Says(violation([](SimState& s) { s.features.Find<ServiceState>()->services[0].busy = 0.9; }),
+             "is said to work"));
+  CHECK(Says(violation([](SimState& s) { s.features.Find<PowerState>()->other_load[0] = 0; }),
+             "power: device 0: what is not a job"));
 }
 
 }  // namespace berth

@@ -3,6 +3,7 @@
 #include "baselines/schedulers.hpp"
 #include "env/features/power/power.hpp"
 #include "env/features/services/services.hpp"
+#include "env/features/table.hpp"
 #include "env/sim/invariants.hpp"
 #include "env/sim/metrics.hpp"
 #include "tests/a100s.hpp"
@@ -35,8 +36,10 @@ double Joules(const Simulator& sim) {
 }
 
 void SlowClocks(const Simulator& sim, Decision& d) {
-  for (int device = 0; sim.state().power && sim.now() == 0.0 && device < sim.scenario().num_gpus(); ++device)
-    d.controls.push_back({ControlKind::kClock, device, 0.0});
+  for (int device = 0;
+       sim.state().features.Find<PowerState>() && sim.now() == 0.0 && device < sim.scenario().num_gpus();
+       ++device)
+    d.controls.push_back({kClockControl, device, 0.0});
 }
 
 }  // namespace
@@ -54,11 +57,11 @@ TEST_CASE("services: replicas leave what is promised", "[features]") {
   const std::string both = "sharing;services(rate_per_s=0.001,share=0.5)";
   Simulator two{Scenario(Parts(V100s(2, {{0, 75}}, both), {750}, {Qos::kGuaranteed}))};
   REQUIRE(two.AdvanceToDecision());
-  REQUIRE(two.state().services->replica_of == std::vector<int>{0, -1});
+  REQUIRE(two.state().features.Find<ServiceState>()->replica_of == std::vector<int>{0, -1});
   Decision decision;
   decision.Start(0, 0);
   REQUIRE(two.Apply(decision).ok());
-  CHECK(two.state().services->replica_of == std::vector<int>{-1, 0});
+  CHECK(two.state().features.Find<ServiceState>()->replica_of == std::vector<int>{-1, 0});
   CHECK(CheckInvariants(two) == "");
   const Simulator burst = Finish(Parts(V100s(1, {{0, 50}}, both), {250}, {Qos::kBurstable}));
   CHECK(burst.state().completion[0] == Approx(100.0));
@@ -77,7 +80,7 @@ TEST_CASE("sharing: the invariant sees a promise that cannot be kept", "[feature
   REQUIRE(sim.Apply(decision).ok());
   test::Frame frame(sim);
   CHECK(CheckInvariants(frame.Invariant(sim.scenario())) == "");
-  frame.state.services->replica_of = {0, -1};
+  frame.state.features.Find<ServiceState>()->replica_of = {0, -1};
   CHECK(Says(CheckInvariants(frame.Invariant(sim.scenario())), "sharing: device 0: 0.75 of it is promised"));
 }
 
@@ -175,12 +178,12 @@ TEST_CASE("services: who is not answered is slow for ever", "[features]") {
                    {});
   };
   const Metrics none = measure("rate_per_s=1,replicas=0");
-  CHECK(none.service_p50_s == kNeverAnswered);
-  CHECK(none.service_p99_s == kNeverAnswered);
-  CHECK(none.service_attainment == 0.0);
+  CHECK(none.Of("service_p50_s") == kNeverAnswered);
+  CHECK(none.Of("service_p99_s") == kNeverAnswered);
+  CHECK(none.Of("service_attainment") == 0.0);
   const Metrics late = measure("rate_per_s=100,replicas=1");
-  CHECK(late.service_p50_s == kNeverAnswered);
-  CHECK(measure("rate_per_s=1,replicas=1").service_p99_s < 1.0);
+  CHECK(late.Of("service_p50_s") == kNeverAnswered);
+  CHECK(measure("rate_per_s=1,replicas=1").Of("service_p99_s") < 1.0);
 }
 
 // Two nodes of 2 GPUs and 4 cores; jobs of 3 cores, so one runs on each node: 4 of 100 steps take 200 s, a
@@ -200,7 +203,7 @@ TEST_CASE("schedulers that name devices look at their nodes", "[features]") {
       const RunResult run = Run(Scenario(data), *scheduler, name, {});
       CHECK(run.metrics.unfinished == 0);
       if (std::string(other).find("partitions") != std::string::npos) continue;
-      const bool slow = name == std::string("energy_efficient") && data.features.power;
+      const bool slow = name == std::string("energy_efficient") && data.features.Find<PowerSettings>();
       CHECK(run.metrics.end_s == Approx(slow ? 300.0 / 0.7 : 300.0));
     }
   }

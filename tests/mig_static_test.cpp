@@ -6,6 +6,7 @@
 #include "env/base/index.hpp"
 #include "env/base/rng.hpp"
 #include "env/features/partitions/partitions.hpp"
+#include "env/features/table.hpp"
 #include "env/sim/simulator.hpp"
 #include "tests/catch.hpp"
 #include "tests/runs.hpp"

@@ -5,6 +5,7 @@
 
 #include "data/hdf5_file.hpp"
 #include "data/workloads.hpp"
+#include "env/features/table.hpp"
 #include "env/sim/metrics.hpp"
 #include "tests/catch.hpp"
 #include "tests/runs.hpp"
@@ -32,8 +33,8 @@ TEST_CASE("monitoring: a series worked out by hand") {
   for (const char* features : {"monitoring(interval_s=100)", "monitoring(interval_s=100);power"}) {
     CAPTURE(features);
     const RunResult run = test::RunOf("fcfs(overtake=true)", Three(features));
-    REQUIRE(run.monitoring != nullptr);
-    const MonitoringState& m = *run.monitoring;
+    REQUIRE(run.series.Find<MonitoringState>() != nullptr);
+    const MonitoringState& m = *run.series.Find<MonitoringState>();
     // The run ends at 250 s: samples at 100 s and 200 s.
     CHECK(m.time == std::vector<double>{100.0, 200.0});
     // Type a is held all the time. Type b: 40 s to 110 s, so 60 of the first 100 s and 10 of the second.
@@ -61,7 +62,7 @@ TEST_CASE("monitoring: the hottest GPU is shown") {
   const RunResult run = test::RunOf(
       "fcfs(overtake=true)",
       Three("monitoring(interval_s=100);power(heat=true,ambient_c=20,rise_c=55,time_constant_s=5)"));
-  CHECK(run.monitoring->temperature_c[0] == Approx(75.0).epsilon(1e-8));
+  CHECK(run.series.Find<MonitoringState>()->temperature_c[0] == Approx(75.0).epsilon(1e-8));
 }
 
 TEST_CASE("monitoring: the event file has the series") {
@@ -71,9 +72,10 @@ TEST_CASE("monitoring: the event file has the series") {
   const RunResult run = test::RunOf("fcfs(overtake=true)", scenario);
   WriteEvents(run, scenario, "fcfs", path);
   const h5::Reader in(path, "events", 1);
-  CHECK(in.Array<double>("monitoring/time") == run.monitoring->time);
+  CHECK(in.Array<double>("monitoring/time") == run.series.Find<MonitoringState>()->time);
   std::vector<std::int64_t> shape;
-  CHECK(in.Array<double>("monitoring/utilization", 4, &shape) == run.monitoring->utilization);
+  CHECK(in.Array<double>("monitoring/utilization", 4, &shape) ==
+        run.series.Find<MonitoringState>()->utilization);
   CHECK(shape == std::vector<std::int64_t>{2, 2});
   for (const char* name :
        {"memory_gb", "watts", "temperature_c", "waiting", "waiting_gpus", "running", "fairness"})

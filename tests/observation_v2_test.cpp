@@ -3,6 +3,7 @@
 #include "env/base/index.hpp"
 #include "env/base/portable_math.hpp"
 #include "env/features/partitions/partitions.hpp"
+#include "env/features/table.hpp"
 #include "env/sim/simulator.hpp"
 #include "tests/catch.hpp"
 #include "tests/shown.hpp"
@@ -81,7 +82,7 @@ TEST_CASE("ObservationV2: layouts of partitioned GPUs and their changes, by hand
   Simulator sim{Scenario(data)};
   REQUIRE(sim.AdvanceToDecision());
   CHECK(Shown(sim).Type(0, "sliced") == 0.0F);
-  const PartitionGroup& group = sim.state().partitions->groups[0];
+  const PartitionGroup& group = sim.state().features.Find<PartitionState>()->groups[0];
   int layout = -1, profile = -1;
   for (int l = 0; l < static_cast<int>(group.layouts.size()); ++l) {
     if (ToString(*group.product, group.layouts[U(l)]) == "3g.40gb@0+3g.40gb@4") layout = l;
@@ -94,8 +95,8 @@ TEST_CASE("ObservationV2: layouts of partitioned GPUs and their changes, by hand
   REQUIRE(sim.Apply(decision).ok());
   // Nothing decides until 7, but what is decided in the meantime is seen then: do it at once.
   decision.Clear();
-  decision.controls = {{ControlKind::kPartition, 0, static_cast<double>(layout)},
-                       {ControlKind::kPartition, 2, static_cast<double>(layout)}};
+  decision.controls = {{kPartitionControl, 0, static_cast<double>(layout)},
+                       {kPartitionControl, 2, static_cast<double>(layout)}};
   REQUIRE(sim.Apply(decision).ok());
   {
     const test::Shown shown = Shown(sim);  // GPU 0 changes, GPU 2 waits for its job

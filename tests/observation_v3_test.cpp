@@ -3,6 +3,7 @@
 
 #include "env/base/index.hpp"
 #include "env/base/portable_math.hpp"
+#include "env/features/table.hpp"
 #include "env/sim/simulator.hpp"
 #include "tests/catch.hpp"
 #include "tests/shown.hpp"

@@ -9,7 +9,9 @@
 #include "env/base/rng.hpp"
 #include "env/features/partitions/partitions.hpp"
 #include "env/features/sharing/sharing.hpp"
+#include "env/features/table.hpp"
 #include "env/sim/metrics.hpp"
+#include "env/sim/physical_gpus.hpp"
 #include "env/sim/simulator.hpp"
 #include "tests/audit.hpp"
 #include "tests/catch.hpp"
@@ -52,7 +54,7 @@ int TypeNamed(const Scenario& scenario, const std::string& name) {
 }
 
 int LayoutNamed(const Simulator& sim, const std::string& text) {
-  const PartitionGroup& group = sim.state().partitions->groups[0];
+  const PartitionGroup& group = sim.state().features.Find<PartitionState>()->groups[0];
   for (std::size_t l = 0; l < group.layouts.size(); ++l) {
     if (ToString(*group.product, group.layouts[l]) == text) return static_cast<int>(l);
   }
@@ -169,10 +171,10 @@ TEST_CASE("partitions: a change waits for the GPU to be idle and takes its time"
     REQUIRE(test::Observe(auditor, sim) == "");
   };
   decide(0, [](Decision& d) { d.Start(0, 0); });
-  decide(4, [&](Decision& d) { d.controls.push_back({ControlKind::kPartition, 0, double(layout)}); });
+  decide(4, [&](Decision& d) { d.controls.push_back({kPartitionControl, 0, double(layout)}); });
   CHECK(sim.state().types[0].count == 0);
   decide(10, [](Decision&) {});
-  CHECK(sim.state().partitions->gpus[0].reconfiguring);
+  CHECK(sim.state().features.Find<PartitionState>()->gpus[0].reconfiguring);
   decide(15, [&](Decision& d) { d.Start(1, half), d.Start(2, half); });
   CHECK(sim.state().types[U(half)].count == 2);
   decide(25, [](Decision&) {});
@@ -191,7 +193,7 @@ TEST_CASE("partitions: what a control may not") {
   const auto rule = [&](int gpu, double layout, bool start) {
     Simulator copy = sim;
     Decision decision;
-    decision.controls.push_back({ControlKind::kPartition, gpu, layout});
+    decision.controls.push_back({kPartitionControl, gpu, layout});
     if (start) decision.Start(0, 0, std::vector<int>{0});
     return copy.Apply(decision).rule;
   };
@@ -202,13 +204,13 @@ TEST_CASE("partitions: what a control may not") {
   CHECK(rule(1, 1, true) == Rule::kNone);
   CHECK(rule(0, 1, true) == Rule::kDeviceBusy);  // its GPU is being taken away
   Decision both;  // one of the two GPUs is taken away, and two jobs want one each
-  both.controls.push_back({ControlKind::kPartition, 0, 1.0});
+  both.controls.push_back({kPartitionControl, 0, 1.0});
   both.Start(0, 0), both.Start(1, 0);
   CHECK(sim.Apply(both).rule == Rule::kNoRoom);
   Simulator fixed(Scenario(Data(1, {{0, 10}}, {1.0}, "partitions(fixed=true)")));
   REQUIRE(fixed.AdvanceToDecision());
   Decision decision;
-  decision.controls.push_back({ControlKind::kPartition, 0, 1.0});
+  decision.controls.push_back({kPartitionControl, 0, 1.0});
   CHECK(fixed.Apply(decision).rule == Rule::kControl);
 }
 
@@ -269,11 +271,12 @@ TEST_CASE("partitions: books hold under random changes, with parts of slices too
         }
         if (wild && sim.state().running.size() > 0 && random.Below(20) == 0)
           decision.Stop(pick(sim.state().running));
-        const auto layouts = static_cast<std::uint32_t>(sim.state().partitions->groups[0].layouts.size());
+        const auto layouts =
+            static_cast<std::uint32_t>(sim.state().features.Find<PartitionState>()->groups[0].layouts.size());
         if (random.Below(wild ? 6 : 2) == 0) {
           if (random.Below(2) == 0) decision.Clear();  // beside a start or stop, and alone
           const double layout = wild ? random.Below(layouts) : 0.0;
-          decision.controls.push_back({ControlKind::kPartition, static_cast<int>(random.Below(2)), layout});
+          decision.controls.push_back({kPartitionControl, static_cast<int>(random.Below(2)), layout});
         }
         const bool ok = sim.Apply(decision).ok();
         changes += ok && !decision.controls.empty();
@@ -308,7 +311,7 @@ TEST_CASE("mig: an idle GPU gets the layout in which the waiting jobs run fastes
     Simulator sim{Scenario(data)};
     REQUIRE(sim.AdvanceToDecision());
     // Every way to give jobs to slices, layout by layout.
-    const PartitionGroup& group = sim.state().partitions->groups[0];
+    const PartitionGroup& group = sim.state().features.Find<PartitionState>()->groups[0];
     double best = 0.0, whole = 0.0;
     std::vector<double> value(group.layouts.size(), 0.0);
     for (std::size_t l = 0; l < group.layouts.size(); ++l) {

@@ -1,8 +1,9 @@
 // GPUs behind devices: what fails, and whose cores a job takes, where GPUs are in slices. By hand.
-#include "env/features/partitions/physical_gpus.hpp"
+#include "env/sim/physical_gpus.hpp"
 
 #include "env/features/failures/failures.hpp"
 #include "env/features/partitions/partitions.hpp"
+#include "env/features/table.hpp"
 #include "env/features/topology/placement.hpp"
 #include "env/sim/invariants.hpp"
 #include "tests/a100s.hpp"
@@ -88,7 +89,8 @@ TEST_CASE("failures: whatever fails, all devices of a GPU are down together") {
     REQUIRE(sim.Apply(decision).ok());
     REQUIRE(CheckInvariants(sim) == "");
     // Of one GPU, one node, one spot node, and the one rack of 8 nodes, of which this type has two.
-    if (!sim.state().running.empty()) rate = FailureEngine::RateOf(sim, 0);
+    if (!sim.state().running.empty())
+      rate = sim.state().features.Find<FailureState>()->FailuresPerSecond(sim.state(), 0);
   }
   CHECK(outages > 20);
   CHECK(rate * 3600.0 == Approx(1.0 / 30 + 1.0 / 50 + 1.0 / 100 + 1.0 / 40));
@@ -125,10 +127,10 @@ TEST_CASE("topology: GPUs and slices of a node share its cores") {
   REQUIRE(sim.scenario().data().cluster.types[half].name == "a100.3g.40gb");
   int layout = 0;
   REQUIRE(sim.AdvanceToDecision());
-  const PartitionGroup& group = sim.state().partitions->groups[0];
+  const PartitionGroup& group = sim.state().features.Find<PartitionState>()->groups[0];
   while (ToString(*group.product, group.layouts[U(layout)]) != "3g.40gb@0+3g.40gb@4") ++layout;
   Decision decision;
-  decision.controls.push_back({ControlKind::kPartition, 0, double(layout)});
+  decision.controls.push_back({kPartitionControl, 0, double(layout)});
   decision.Start(0, 0, std::vector<int>{1});
   REQUIRE(sim.Apply(decision).ok());
   REQUIRE(sim.AdvanceToDecision());  // 1 s: job 2; at 5 s the halves are there
@@ -143,14 +145,14 @@ TEST_CASE("topology: GPUs and slices of a node share its cores") {
   decision.Start(1, half), decision.Start(2, half);
   REQUIRE(sim.Apply(decision).ok());
   REQUIRE(CheckInvariants(sim) == "");
-  CHECK(sim.state().placement->unplaced_orders == 1);
+  CHECK(sim.state().features.Find<PlacementState>()->unplaced_orders == 1);
   CHECK(sim.state().running.size() == 2);
   REQUIRE(sim.AdvanceToDecision());
   CHECK(sim.now() == 100.0);
   decision.Clear();
   decision.Start(2, half);
   REQUIRE(sim.Apply(decision).ok());
-  CHECK(sim.state().placement->unplaced_orders == 1);
+  CHECK(sim.state().features.Find<PlacementState>()->unplaced_orders == 1);
   CHECK(Says(ErrorOf([&] {
                data.features = ParseFeatures("partitions;topology(cpus_per_node=7:1:1)");
                return data;

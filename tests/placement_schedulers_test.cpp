@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "baselines/placement/node_planner.hpp"
+#include "env/features/table.hpp"
 #include "env/features/topology/placement.hpp"
 #include "env/sim/simulator.hpp"
 #include "tests/catch.hpp"

@@ -6,6 +6,7 @@
 #include "env/features/monitoring/monitoring.hpp"
 #include "env/features/power/electricity.hpp"
 #include "env/features/power/power.hpp"
+#include "env/features/table.hpp"
 #include "tests/catch.hpp"
 #include "tests/runs.hpp"
 #include "tests/tiny.hpp"
@@ -102,7 +103,7 @@ TEST_CASE("cheap_hours: starts are those of exhaustive search, and deadlines are
     Watts(data.cluster.types[0], 0.0, 100.0);
     data.jobs.deadline = {arrival + run + slack};
     data.features = ParseFeatures(Join("power(electricity_price=", prices, ")"));
-    const std::vector<double>& hours = data.features.power->electricity_price;
+    const std::vector<double>& hours = data.features.Find<PowerSettings>()->electricity_price;
     const RunResult result = test::RunOf("cheap_hours(margin=0)", Scenario(data));
     double least = kNever, when = 0.0;
     for (double start = arrival; start <= arrival + slack; start += 60.0) {
@@ -150,7 +151,7 @@ TEST_CASE("power_feedback: the share let out follows the controller's recurrence
     x += 0.5 * (0.4 - 0.5 * held / 100.0);                              // what is measured is what is held
     CHECK(std::abs(x - (0.8 - 0.4 * std::pow(0.75, k + 1))) <= 0.011);  // a GPU, and half of one by rounding
   }
-  const MonitoringState& series = *sim.state().monitoring;
+  const MonitoringState& series = *sim.state().features.Find<MonitoringState>();
   // Of 2,000 W idle and 10,000 W of span: 0.4 is 6,000 W; whole GPUs of 50 W.
   CHECK(std::abs(series.watts.back() - 6000.0) <= 50.0 * 1.1);
   // Without a queue's series it is its inner scheduler.

@@ -8,6 +8,7 @@
 
 #include "env/base/rng.hpp"
 #include "env/features/power/electricity.hpp"
+#include "env/features/table.hpp"
 #include "env/sim/metrics.hpp"
 #include "tests/audit.hpp"
 #include "tests/catch.hpp"
@@ -76,7 +77,7 @@ TEST_CASE("power: a clock sets speed and draw, and stays until another is set") 
   const ScenarioData data =
       Powered(1, {{0, 1000}, {400, 100}}, "power(clocks=0.5:1,exponent=2,electricity_price=0.36:9)");
   const Simulator sim = Finish(data, [](const Simulator& s, Decision& d) {
-    if (s.now() == 400.0) d.controls.push_back({ControlKind::kClock, 0, 0.0});
+    if (s.now() == 400.0) d.controls.push_back({kClockControl, 0, 0.0});
   });
   CHECK(End(sim, 0) == 1600.0);
   CHECK(End(sim, 1) == 1800.0);
@@ -92,8 +93,8 @@ TEST_CASE("power: a gang runs at its slowest GPU, and sensitivity says how much 
       Powered(4, {{0, 900, 0, 2}, {0, 900, 1, 2}}, "power(clocks=0.5:1,speeds=0.8:1,sensitivity=1:0.5)");
   const Simulator sim = Finish(data, [](const Simulator& s, Decision& d) {
     if (s.now() > 0.0) return;
-    d.controls.push_back({ControlKind::kClock, 1, 0.0});
-    d.controls.push_back({ControlKind::kClock, 2, 0.0});
+    d.controls.push_back({kClockControl, 1, 0.0});
+    d.controls.push_back({kClockControl, 2, 0.0});
   });
   CHECK(End(sim, 0) == Approx(1125.0).epsilon(1e-14));
   CHECK(End(sim, 1) == Approx(1012.5).epsilon(1e-14));
@@ -111,7 +112,8 @@ TEST_CASE("power: a cap lowers clocks uniformly, and lets them rise again") {
     CHECK(End(sim, 1) == Approx(700.0).epsilon(1e-14));
     // 400 s at 400 W, 300 s at 300 W, under rounds idle from 700 s to 1,000 s.
     const double idle = sim.now() - 700.0;
-    CHECK(EnergyJ(*sim.state().power, sim.now()) == Approx(250000.0 + 100.0 * idle).epsilon(1e-14));
+    CHECK(EnergyJ(*sim.state().features.Find<PowerState>(), sim.now()) ==
+          Approx(250000.0 + 100.0 * idle).epsilon(1e-14));
   }
 }
 
@@ -138,9 +140,9 @@ TEST_CASE("power: below the lowest level GPUs are clocked part of the time, so t
     const Simulator sim = Finish(Powered(4, {{0, 100}, {0, 100}, {0, 100}},
                                          Join("power(clocks=0.5:1,exponent=1,cap_rule=", rule, ")")),
                                  [](const Simulator& s, Decision& d) {
-                                   if (s.now() == 0.0)
-                                     d.controls.push_back({ControlKind::kPowerCap, 0, 200.0});
-                                   if (s.now() > 0.0) CHECK(TotalWatts(*s.state().power) <= 600.0);
+                                   if (s.now() == 0.0) d.controls.push_back({kPowerCapControl, 0, 200.0});
+                                   if (s.now() > 0.0)
+                                     CHECK(TotalWatts(*s.state().features.Find<PowerState>()) <= 600.0);
                                  });
     CHECK(End(sim, 0) == Approx(400.0).epsilon(1e-12));
     CHECK(End(sim, 1) == Approx(400.0).epsilon(1e-12));
@@ -154,19 +156,19 @@ TEST_CASE("power: caps of nodes and of the cluster hold together") {
   Decision decision;
   decision.Start(0, 0);
   REQUIRE(sim.Apply(decision).ok());
-  const PowerState& p = *sim.state().power;
+  const PowerState& p = *sim.state().features.Find<PowerState>();
   CHECK(p.watts[0] + p.watts[1] <= 400.0);
   CHECK(TotalWatts(p) <= 620.0);
   decision.Clear();
-  decision.controls.push_back({ControlKind::kPowerCap, -1, kNever});  // the cluster's is lifted
+  decision.controls.push_back({kPowerCapControl, -1, kNever});  // the cluster's is lifted
   REQUIRE(sim.Apply(decision).ok());
   // The highest of six levels with 2 (50 + 200 f^1.7) <= 400 W: f = 0.8 gives 373.7 W, 0.9 gives 434.4 W.
   CHECK(TotalWatts(p) == Approx(2.0 * 373.7).margin(0.1));
-  decision.controls = {{ControlKind::kPowerCap, 0, 99.0}};  // below idle
+  decision.controls = {{kPowerCapControl, 0, 99.0}};  // below idle
   CHECK(sim.Apply(decision).rule == Rule::kControl);
-  decision.controls = {{ControlKind::kClock, 0, 6.0}};  // no such level
+  decision.controls = {{kClockControl, 0, 6.0}};  // no such level
   CHECK(sim.Apply(decision).rule == Rule::kControl);
-  decision.controls = {{ControlKind::kClock, 0, 0.5}};
+  decision.controls = {{kClockControl, 0, 0.5}};
   CHECK(sim.Apply(decision).rule == Rule::kControl);
 }
 
@@ -184,7 +186,7 @@ TEST_CASE("power: a GPU throttles and recovers when the exponentials say") {
   const double t1 = 100.0 * std::log(3.0);
   const Simulator kept = run(0.75);  // 50 + 150 x 0.75 = 162.5 W: towards 85 C, so never below 75 C
   CHECK(End(kept, 0) == Approx(t1 + (1000.0 - t1) / 0.75).epsilon(1e-12));
-  CHECK(kept.state().power->throttles[0] == 1);
+  CHECK(kept.state().features.Find<PowerState>()->throttles[0] == 1);
   // With half the clock 125 W: from 80 towards 70 C, 75 C is met after 100 ln(10 / 5) = 69.3 s; from there
   // towards 100 C, 80 C after 100 ln(25 / 20) = 22.3 s. A cycle makes 69.3 / 2 + 22.3 steps.
   const Simulator cycling = run(0.5);
@@ -193,7 +195,7 @@ TEST_CASE("power: a GPU throttles and recovers when the exponentials say") {
   const double whole = std::floor(left / cycle), rest = left - whole * cycle;
   const double last = rest <= down / 2.0 ? 2.0 * rest : down + (rest - down / 2.0);
   CHECK(End(cycling, 0) == Approx(t1 + whole * (down + up) + last).epsilon(1e-6));
-  CHECK(cycling.state().power->throttles[0] == 1 + static_cast<int>(whole));
+  CHECK(cycling.state().features.Find<PowerState>()->throttles[0] == 1 + static_cast<int>(whole));
 }
 
 TEST_CASE("power: the best clock saves as much energy of training as was measured") {
@@ -256,8 +258,8 @@ TEST_CASE("power: energy is conserved on random scenarios", "[checker]") {
     Stream stream(seed, Purpose::kTest, Split::kTrain, 7);
     Auditor auditor;
     Decision decision;
-    double joules = 0.0, cost = 0.0, time = 0.0, watts = TotalWatts(*sim.state().power);
-    const std::vector<double>& hours = data.features.power->electricity_price;
+    double joules = 0.0, cost = 0.0, time = 0.0, watts = TotalWatts(*sim.state().features.Find<PowerState>());
+    const std::vector<double>& hours = data.features.Find<PowerSettings>()->electricity_price;
     while (sim.AdvanceToDecision()) {
       REQUIRE(test::Observe(auditor, sim) == "");
       joules += watts * (sim.now() - time);
@@ -266,18 +268,18 @@ TEST_CASE("power: energy is conserved on random scenarios", "[checker]") {
       decision.Clear();
       scheduler->Decide(sim.View(scheduler->knowledge()), decision);
       const int device = static_cast<int>(stream.Below(13));
-      decision.controls.push_back({ControlKind::kClock, device, static_cast<double>(stream.Below(6))});
-      decision.controls.push_back({ControlKind::kPowerCap, 0, stream.Uniform(61.0, 500.0)});
+      decision.controls.push_back({kClockControl, device, static_cast<double>(stream.Below(6))});
+      decision.controls.push_back({kPowerCapControl, 0, stream.Uniform(61.0, 500.0)});
       REQUIRE(sim.Apply(decision).ok());
       REQUIRE(test::Observe(auditor, sim) == "");
-      watts = TotalWatts(*sim.state().power);
+      watts = TotalWatts(*sim.state().features.Find<PowerState>());
     }
     REQUIRE(sim.finished());
     joules += watts * (sim.now() - time);
     cost += watts * (PriceIntegral(hours, sim.now()) - PriceIntegral(hours, time)) / 3.6e6;
-    CHECK(EnergyJ(*sim.state().power, sim.now()) == Approx(joules).epsilon(1e-11));
+    CHECK(EnergyJ(*sim.state().features.Find<PowerState>(), sim.now()) == Approx(joules).epsilon(1e-11));
     CHECK(Measure(sim, {}).cost == Approx(cost).epsilon(1e-11));
-    for (int times : sim.state().power->throttles) throttles += times;
+    for (int times : sim.state().features.Find<PowerState>()->throttles) throttles += times;
   }
   CHECK(throttles > 100);  // heat was seen at work
 }
@@ -307,7 +309,7 @@ TEST_CASE("power: under rounds every rule holds", "[checker]") {
     }
     REQUIRE(sim.finished());
     int throttles = 0;
-    for (int times : sim.state().power->throttles) throttles += times;
+    for (int times : sim.state().features.Find<PowerState>()->throttles) throttles += times;
     CHECK(throttles > 0);
   }
 }
@@ -340,7 +342,7 @@ TEST_CASE("power: a deliberate bug in each part of its state is reported", "[che
     CAPTURE(bug.what);
     test::Frame frame(sim);
     REQUIRE(CheckInvariants(frame.Invariant(sim.scenario())) == "");
-    bug.spoil(*frame.state.power);
+    bug.spoil(*frame.state.features.Find<PowerState>());
     CHECK(CheckInvariants(frame.Invariant(sim.scenario())).rfind("power: ", 0) == 0);
   }
 }

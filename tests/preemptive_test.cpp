@@ -7,6 +7,7 @@
 
 #include "baselines/preemptive/service_distribution.hpp"
 #include "env/base/rng.hpp"
+#include "env/features/table.hpp"
 #include "tests/catch.hpp"
 #include "tests/runs.hpp"
 #include "tests/tiny.hpp"

@@ -6,6 +6,7 @@
 
 #include "baselines/schedulers.hpp"
 #include "env/base/index.hpp"
+#include "env/features/table.hpp"
 #include "tests/catch.hpp"
 #include "tests/runs.hpp"
 #include "tests/tiny.hpp"

@@ -6,6 +6,7 @@
 #include <deque>
 
 #include "baselines/schedulers.hpp"
+#include "env/features/table.hpp"
 #include "env/sim/metrics.hpp"
 #include "tests/catch.hpp"
 #include "tests/tiny.hpp"
@@ -144,8 +145,8 @@ TEST_CASE("replicas hold GPUs that training does not get") {
   CHECK(run.jct_s[1] == 5000.0);
   CHECK(run.jct_s[2] == 9980.0);  // starts at 5000
   CHECK(run.jct_s[3] == 5010.0 + 4000.0 - 30.0);
-  CHECK(run.metrics.service_gpu_hours == Approx(2.0 * run.metrics.end_s / 3600.0));
-  CHECK(run.metrics.service_attainment > 0.99);
+  CHECK(run.metrics.Of("service_gpu_hours") == Approx(2.0 * run.metrics.end_s / 3600.0));
+  CHECK(run.metrics.Of("service_attainment") > 0.99);
 }
 
 TEST_CASE("training beside replicas has the rest of each GPU") {
@@ -173,7 +174,8 @@ TEST_CASE("autoscaled replicas follow the load and training gives way") {
       scheduler->Decide(sim.View(Knowledge::kOracle), decision);
       REQUIRE(sim.Apply(decision).ok());
       REQUIRE(CheckInvariants(sim).empty());
-      most = std::max(most, static_cast<int>(sim.state().services->services[0].devices.size()));
+      most = std::max(
+          most, static_cast<int>(sim.state().features.Find<ServiceState>()->services[0].devices.size()));
     }
     CHECK(most >= 3);
   }
@@ -197,10 +199,10 @@ TEST_CASE("replicas survive failures of their GPUs") {
       srpt->Decide(sim.View(Knowledge::kOracle), decision);
       REQUIRE(sim.Apply(decision).ok());
       REQUIRE(CheckInvariants(sim).empty());
-      const ServiceState& state = *sim.state().services;
+      const ServiceState& state = *sim.state().features.Find<ServiceState>();
       for (int d : state.services[0].devices) {
         REQUIRE(state.replica_of[static_cast<std::size_t>(d)] == 0);
-        REQUIRE(sim.state().out_of_service[static_cast<std::size_t>(d)] == kServing);
+        REQUIRE(sim.state().out_of_service[static_cast<std::size_t>(d)] == kHeld);
       }
     }
     CHECK(sim.finished());

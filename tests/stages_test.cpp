@@ -133,8 +133,8 @@ TEST_CASE("a part of the jobs keeps the dependencies among them") {
   const Scenario whole = With(test::TinyData({{"a", 1}}, {{1.0}}, {{0, 10}, {5, 10}, {6, 10}, {7, 10}}),
                               "stages(after=2>0:3>2)");
   const Scenario part = Slice(whole, 1, 4);
-  CHECK(part.data().features.stages->after == "3>2");
-  CHECK(whole.data().features.stages->after == "2>0:3>2");
+  CHECK(part.data().features.Find<StageSettings>()->after == "3>2");
+  CHECK(whole.data().features.Find<StageSettings>()->after == "2>0:3>2");
 }
 
 TEST_CASE("wrong stages are one line") {

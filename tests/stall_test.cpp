@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "baselines/schedulers.hpp"
+#include "env/features/table.hpp"
 #include "env/sim/metrics.hpp"
 #include "tests/catch.hpp"
 #include "tests/tiny.hpp"

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "data/workloads.hpp"
+#include "env/features/table.hpp"
 #include "tests/catch.hpp"
 #include "tests/tiny.hpp"
 #include "tools/python/vector_environment.hpp"

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "env/features/table.hpp"
 #include "tests/binary.hpp"
 #include "tests/catch.hpp"
 #include "tests/runs.hpp"

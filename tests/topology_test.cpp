@@ -8,7 +8,8 @@
 #include "data/workloads.hpp"
 #include "env/base/index.hpp"
 #include "env/base/rng.hpp"
-#include "env/features/topology/placement_engine.hpp"
+#include "env/features/table.hpp"
+#include "env/features/topology/placement.hpp"
 #include "tests/audit.hpp"
 #include "tests/catch.hpp"
 #include "tests/runs.hpp"
@@ -95,8 +96,9 @@ TEST_CASE("topology: a measured spread rate comes before the model") {
   CHECK(EndOn(With(data, "topology(slowdown=model," + links, 2), {0, 2}) == Approx(190.0));
   data.jobs.gang[0] = 4;  // not measured: ring of 4: 2 (3/4) 1 GB: 1.5 s, and 0.15 s inside a node
   const Scenario four = With(data, "topology(" + links, 4);
-  CHECK(SpreadFactor(four, MakeLayout(four.data()), 0, 0, 4, {2, 1}) == Approx(1.0 / (1.0 + 1.35)));
-  CHECK(SpreadFactor(four, MakeLayout(four.data()), 0, 0, 4, {1, 1}) == 1.0);
+  const ClusterLayout layout = MakeLayout(*four.data().features.Find<TopologySettings>(), four.data());
+  CHECK(SpreadFactor(four, layout, 0, 0, 4, {2, 1}) == Approx(1.0 / (1.0 + 1.35)));
+  CHECK(SpreadFactor(four, layout, 0, 0, 4, {1, 1}) == 1.0);
 }
 
 // The authors' own figures (Narayanan et al., OSDI 2020): where they measured a gang spread, that is its
@@ -107,7 +109,8 @@ TEST_CASE("topology: gangs of the published workload run at the published rates"
   settings.features = ParseFeatures("topology");
   const Scenario scenario =
       MakeWorkload("synthetic(jobs=400,gangs=multi)", settings)->Make(1, Split::kTrain, 0, 0, 0);
-  const ClusterLayout layout = MakeLayout(scenario.data());
+  const ClusterLayout layout =
+      MakeLayout(*scenario.data().features.Find<TopologySettings>(), scenario.data());
   const ThroughputTable& table = scenario.data().throughputs;
   int measured = 0;
   for (int job = 0; job < scenario.num_jobs(); ++job) {
@@ -134,7 +137,7 @@ TEST_CASE("topology: an order that finds GPUs and no cores waits on and is count
   Decision decision;
   for (int job : {0, 1, 2}) decision.Start(job, 0);
   REQUIRE(sim.Apply(decision).ok());
-  CHECK(sim.state().placement->unplaced_orders == 1);
+  CHECK(sim.state().features.Find<PlacementState>()->unplaced_orders == 1);
   CHECK(sim.state().phase[2] == JobPhase::kWaiting);
   CHECK(sim.state().free_gpus[0] == 2);
   CHECK(CheckInvariants(sim) == "");
@@ -200,7 +203,7 @@ TEST_CASE("topology: fragmentation by hand") {
   decision.Start(0, 0, std::vector<int>{0}), decision.Start(1, 0, std::vector<int>{4});
   decision.Start(2, 0, std::vector<int>{1, 2, 5, 6});
   REQUIRE(sim.Apply(decision).ok());
-  const PlacementState& placement = *sim.state().placement;
+  const PlacementState& placement = *sim.state().features.Find<PlacementState>();
   CHECK(placement.fragmentation == 1.0);
   CHECK(placement.gang_starts == 1);
   CHECK(placement.spread_starts == 1);
@@ -212,8 +215,8 @@ TEST_CASE("topology: fragmentation by hand") {
   CHECK(placement.spread_starts == 1);
   REQUIRE_FALSE(sim.AdvanceToDecision());
   const Metrics metrics = Measure(sim, {});
-  CHECK(metrics.fragmentation == Approx(0.5));
-  CHECK(metrics.spread_starts == Approx(0.5));
+  CHECK(metrics.Of("fragmentation") == Approx(0.5));
+  CHECK(metrics.Of("spread_starts") == Approx(0.5));
 }
 
 TEST_CASE("topology: without slowdown or limits, placing lowest changes no event") {
@@ -291,7 +294,7 @@ TEST_CASE("topology: random orders keep the books") {
       decision.wake_at = sim.now() + 30.0;
       REQUIRE(sim.Apply(decision).ok());
       REQUIRE(violation() == "");
-      const PlacementState& placement = *sim.state().placement;
+      const PlacementState& placement = *sim.state().features.Find<PlacementState>();
       REQUIRE(placement.fragmentation >= 0.0);
       REQUIRE(placement.fragmentation <= 1.0);
       for (int job : sim.state().running) {
@@ -303,8 +306,8 @@ TEST_CASE("topology: random orders keep the books") {
         REQUIRE((factor == 1.0) == placement.Consolidated(type, devices));
       }
     }
-    unplaced += sim.state().placement->unplaced_orders;
-    spread += sim.state().placement->spread_starts;
+    unplaced += sim.state().features.Find<PlacementState>()->unplaced_orders;
+    spread += sim.state().features.Find<PlacementState>()->spread_starts;
   }
   CHECK(unplaced > 100);
   CHECK(spread > 100);
@@ -313,4 +316,18 @@ TEST_CASE("topology: random orders keep the books") {
 }
 
 }  // namespace
+TEST_CASE("topology: the invariant sees what jobs hold and is idle on its node") {
+  const Scenario scenario = With(test::TinyData({{"v100", 4}}, {{1.0}}, {{0, 700, 0, 2}}), "topology", 2);
+  Simulator sim(scenario);
+  REQUIRE(sim.AdvanceToDecision());
+  Decision decision;
+  decision.Start(0, 0);
+  REQUIRE(sim.Apply(decision).ok());
+  test::Frame frame(sim);
+  REQUIRE(CheckInvariants(frame.Invariant(scenario)) == "");
+  auto& placement = *frame.state.features.Find<PlacementState>();
+  placement.free.rooms.Add(placement.layout->NodeOf(0), 1);
+  CHECK(CheckInvariants(frame.Invariant(scenario)).rfind("topology: node 0", 0) == 0);
+}
+
 }  // namespace berth

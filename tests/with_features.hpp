@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "env/features/table.hpp"
 #include "env/sim/scenario.hpp"
 
 namespace berth::test {

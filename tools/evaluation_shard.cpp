@@ -25,19 +25,15 @@ void WriteColumn(h5::Writer& out, const std::string& name, const std::vector<Res
   out.Array<T>(name, values, {schedulers, std::ssize(values) / schedulers});
 }
 
-template <class T, class Field>
-void ReadColumn(const h5::Reader& in, const std::string& name, std::vector<ResultRow>& rows,
-                const Field& field) {
+template <class T, class Set>
+void ReadColumn(const h5::Reader& in, const std::string& name, std::vector<ResultRow>& rows, const Set& set) {
   const std::size_t runs = rows.front().runs.size();
   const std::vector<T> values = in.Array<T>(name, static_cast<std::int64_t>(rows.size() * runs));
-  for (std::size_t k = 0; k < values.size(); ++k) {
-    auto& figure = field(rows[k / runs].runs[k % runs]);
-    figure = static_cast<std::remove_reference_t<decltype(figure)>>(values[k]);
-  }
+  for (std::size_t k = 0; k < values.size(); ++k) set(rows[k / runs].runs[k % runs], values[k]);
 }
 
-// Every figure of a run that a shard holds, once for both directions: its name, a value of the type in the
-// file, and where it is in a RunResult.
+// What a shard holds of a run beside its metrics, once for both directions: its name, a value of the type in
+// the file, and where it is in a RunResult.
 template <class Visit>
 void EachColumn(const Visit& visit) {
   visit(
@@ -54,10 +50,6 @@ void EachColumn(const Visit& visit) {
       "decision_us_p99", double{}, [](auto& run) -> auto& { return run.decision_us_p99; });
   visit(
       "wall_s", double{}, [](auto& run) -> auto& { return run.wall_s; });
-  for (const MetricKey& key : MetricKeys()) {
-    visit(
-        Join("metrics/", key.name), double{}, [&](auto& run) -> auto& { return run.metrics.*key.member; });
-  }
 }
 
 std::string WindowText(const Window& window) {
@@ -149,6 +141,10 @@ void WriteShard(const EvaluationPlan& shard, const std::vector<ResultRow>& rows,
   EachColumn([&]<class T>(const std::string& name, T, const auto& field) {
     WriteColumn<T>(out, name, rows, field);
   });
+  for (const MetricField& field : MetricFields()) {
+    WriteColumn<double>(out, Join("metrics/", field.key), rows,
+                        [&](const RunResult& run) { return field.Get(run.metrics); });
+  }
   std::vector<double> jct;
   for (const ResultRow& row : rows) {
     for (const RunResult& run : row.runs) jct.insert(jct.end(), run.jct_s.begin(), run.jct_s.end());
@@ -209,8 +205,15 @@ std::vector<ResultRow> EvaluationShards::Rows(const EvaluationPlan& plan) const 
       expect("schedulers", plan.schedulers[k], k < schedulers.size() ? schedulers[k] : "none");
     std::vector<ResultRow> read = EmptyRows(shard);
     EachColumn([&]<class T>(const std::string& name, T, const auto& field) {
-      ReadColumn<T>(in, name, read, field);
+      ReadColumn<T>(in, name, read, [&](RunResult& run, T value) {
+        auto& figure = field(run);
+        figure = static_cast<std::remove_reference_t<decltype(figure)>>(value);
+      });
     });
+    for (const MetricField& field : MetricFields()) {
+      ReadColumn<double>(in, Join("metrics/", field.key), read,
+                         [&](RunResult& run, double value) { field.Set(run.metrics, value); });
+    }
     const auto width = U(plan.window.end - plan.window.begin), workloads = shard.seeds.size();
     const auto jct = in.Array<double>("jct_s", static_cast<std::int64_t>(read.size() * workloads * width));
     for (std::size_t k = 0; k < read.size(); ++k) {

@@ -5,6 +5,7 @@
 
 #include "baselines/starvation.hpp"
 #include "data/workloads.hpp"
+#include "env/features/table.hpp"
 #include "env/gym/encoder.hpp"
 #include "env/gym/rewards.hpp"
 #include "tools/learn_library.hpp"
@@ -126,7 +127,7 @@ Json ListBlocks() {
 
 Json ListOfFeatures() {
   Json rows = Json::array();
-  for (const FeatureInfo& feature : ListFeatures()) {
+  for (const FeatureInfo& feature : ListFeatures(ShippedFeatures())) {
     Json params = Json::array();
     for (const auto& setting : feature.settings) {
       params.push_back({{"name", setting.name}, {"default", setting.default_value}, {"help", setting.help}});

@@ -9,22 +9,14 @@
 
 #include "baselines/schedulers.hpp"
 #include "env/base/check.hpp"
-#include "env/features/services/request_queue.hpp"
+#include "env/features/table.hpp"
 #include "policies/schedulers.hpp"
 
 namespace berth {
 namespace {
 
-enum class Over { kJobs, kRun };  // what a figure is of; the jobs that finished have none where none did
-
-struct Field {
-  const char* key;
-  double Metrics::*member;
-  bool maximum;  // combine workloads by their largest value instead of the mean
-  Over over;
-};
-
-constexpr Field kFields[] = {
+using Over = MetricField::Over;
+constexpr MetricField kJobs[] = {
     {"mean_jct_s", &Metrics::mean_jct_s, false, Over::kJobs},
     {"p50_jct_s", &Metrics::p50_jct_s, false, Over::kJobs},
     {"p95_jct_s", &Metrics::p95_jct_s, false, Over::kJobs},
@@ -47,17 +39,11 @@ constexpr Field kFields[] = {
     {"preemptions_per_job", &Metrics::preemptions_per_job, false, Over::kJobs},
     {"interruptions_per_job", &Metrics::interruptions_per_job, false, Over::kJobs},
     {"lost_work_h", &Metrics::lost_work_h, false, Over::kJobs},
-    {"dropped_entries", &Metrics::dropped_entries, false, Over::kRun},
-    {"service_p50_s", &Metrics::service_p50_s, false, Over::kRun},
-    {"service_p95_s", &Metrics::service_p95_s, false, Over::kRun},
-    {"service_p99_s", &Metrics::service_p99_s, false, Over::kRun},
-    {"service_goodput_per_s", &Metrics::service_goodput_per_s, false, Over::kRun},
-    {"service_attainment", &Metrics::service_attainment, false, Over::kRun},
-    {"service_gpu_hours", &Metrics::service_gpu_hours, false, Over::kRun},
+};
+constexpr MetricField kQueue[] = {
     {"mean_jobs_in_system", &Metrics::mean_jobs_in_system, false, Over::kRun},
-    {"fragmentation", &Metrics::fragmentation, false, Over::kRun},
-    {"spread_starts", &Metrics::spread_starts, false, Over::kRun},
-    {"unplaced_orders", &Metrics::unplaced_orders, false, Over::kRun},
+};
+constexpr MetricField kEnd[] = {
     {"end_s", &Metrics::end_s, true, Over::kRun},
     {"hpc_bounded_slowdown", &Metrics::hpc_bounded_slowdown, false, Over::kJobs},
     {"hpc_wait_s", &Metrics::hpc_wait_s, false, Over::kJobs},
@@ -67,9 +53,9 @@ constexpr Field kFields[] = {
 };
 
 // NaN, not the 0 that Metrics begins with: a scheduler that finishes nothing is not the fastest.
-double Value(const Metrics& metrics, const Field& field) {
+double Value(const Metrics& metrics, const MetricField& field) {
   const bool none = field.over == Over::kJobs && metrics.jobs == 0;
-  return none ? std::numeric_limits<double>::quiet_NaN() : metrics.*field.member;
+  return none ? std::numeric_limits<double>::quiet_NaN() : field.Get(metrics);
 }
 
 }  // namespace
@@ -79,18 +65,42 @@ std::span<const SchedulerTable> AllSchedulers() {
   return tables;
 }
 
+// The figures of this file with those of features between.
+std::vector<MetricField> MetricFieldsOf(FeatureTable features) {
+  std::vector<MetricField> fields;
+  const auto add = [&](std::span<const MetricField> own, MetricInfo::Place place) {
+    fields.insert(fields.end(), own.begin(), own.end());
+    for (const FeatureModule& feature : features) {
+      for (const MetricInfo& metric : feature.metrics) {
+        if (metric.place == place)
+          fields.push_back({metric.key, nullptr, metric.maximum, Over::kRun, metric.most});
+      }
+    }
+  };
+  add(kJobs, MetricInfo::Place::kJobs);
+  add(kQueue, MetricInfo::Place::kQueue);
+  add(kEnd, MetricInfo::Place::kEnd);
+  return fields;
+}
+
+std::span<const MetricField> MetricFields() {
+  static const std::vector<MetricField> kFields = MetricFieldsOf(ShippedFeatures());
+  return kFields;
+}
+
 Metrics ResultRow::Combined() const {
   Metrics combined;
   for (const RunResult& run : runs) {
     combined.jobs += run.metrics.jobs;
     combined.unfinished += run.metrics.unfinished;
-    for (const Field& field : kFields) {
-      double& into = combined.*field.member;
+    for (const MetricField& field : MetricFields()) {
+      const double into = field.Get(combined);
       const double value = Value(run.metrics, field);  // std::max keeps `into` where it is NaN
-      into = field.maximum ? std::max(into, value) : into + value / static_cast<double>(runs.size());
+      field.Set(combined,
+                field.maximum ? std::max(into, value) : into + value / static_cast<double>(runs.size()));
     }
   }
-  for (const Field& field : kFields) combined.*field.member = Value(combined, field);
+  for (const MetricField& field : MetricFields()) field.Set(combined, Value(combined, field));
   return combined;
 }
 
@@ -116,20 +126,14 @@ std::uint64_t ResultRow::Signature() const {
 
 std::vector<double> ResultRow::MeanJcts() const {
   std::vector<double> means;
-  for (const RunResult& run : runs) means.push_back(Value(run.metrics, kFields[0]));
+  for (const RunResult& run : runs) means.push_back(Value(run.metrics, kJobs[0]));
   return means;
 }
 
 std::vector<std::pair<const char*, double>> Figures(const Metrics& metrics) {
   std::vector<std::pair<const char*, double>> figures;
-  for (const Field& field : kFields) figures.emplace_back(field.key, Value(metrics, field));
+  for (const MetricField& field : MetricFields()) figures.emplace_back(field.key, Value(metrics, field));
   return figures;
-}
-
-std::vector<MetricKey> MetricKeys() {
-  std::vector<MetricKey> keys;
-  for (const Field& field : kFields) keys.push_back({field.key, field.member});
-  return keys;
 }
 
 Json RowJson(const ResultRow& row) {
@@ -139,12 +143,12 @@ Json RowJson(const ResultRow& row) {
   json["knowledge"] = ToString(row.knowledge);
   json["jobs"] = metrics.jobs;
   json["unfinished"] = metrics.unfinished;
-  for (const auto& [key, value] : Figures(metrics)) {
-    // A latency beyond what is told apart, which numbers of JSON cannot say.
-    if (std::isinf(value) && std::string_view(key).starts_with("service_p")) {
-      json[key] = Join(">", static_cast<int>(kLongestLatency));
+  for (const MetricField& field : MetricFields()) {
+    const double value = Value(metrics, field);
+    if (std::isinf(value) && field.most > 0.0) {  // which numbers of JSON cannot say
+      json[field.key] = Join(">", static_cast<int>(field.most));
     } else {
-      json[key] = value;
+      json[field.key] = value;
     }
   }
   std::int64_t decisions = 0;

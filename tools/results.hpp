@@ -31,16 +31,26 @@ struct ResultRow {
   std::vector<double> MeanJcts() const;  // [workloads] s, NaN where no job finished
 };
 
-// Every figure of a run under its key (tools/README.md), in the order of the keys; those of jobs are NaN
-// where none finished.
-std::vector<std::pair<const char*, double>> Figures(const Metrics& metrics);
+// A figure of a run: its key (tools/README.md) and where it is. Those of features stand between the others.
+struct MetricField {
+  enum class Over : std::uint8_t { kJobs, kRun };  // of the jobs that finished there is none where none did
 
-// The same figures where they stand.
-struct MetricKey {
-  const char* name;
-  double Metrics::*member;
+  const char* key;
+  double Metrics::*member;  // null = of a feature
+  bool maximum;             // workloads combine to the largest value instead of the mean
+  Over over;
+  double most = 0.0;  // MetricInfo::most
+
+  double Get(const Metrics& metrics) const { return member != nullptr ? metrics.*member : metrics.Of(key); }
+  void Set(Metrics& metrics, double value) const {
+    member != nullptr ? void(metrics.*member = value) : metrics.Set(key, value);
+  }
 };
-std::vector<MetricKey> MetricKeys();
+std::vector<MetricField> MetricFieldsOf(FeatureTable features);
+std::span<const MetricField> MetricFields();  // with the features that ship
+
+// Every figure under its key, in the order of the keys; those of jobs are NaN where none finished.
+std::vector<std::pair<const char*, double>> Figures(const Metrics& metrics);
 
 // The keys of one row.
 Json RowJson(const ResultRow& row);

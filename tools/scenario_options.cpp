@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "env/base/check.hpp"
+#include "env/features/table.hpp"
 
 namespace berth {
 namespace {

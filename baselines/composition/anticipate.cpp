@@ -38,7 +38,7 @@ class Anticipate final : public Scheduler {
   }
 
   void Decide(const ClusterView& view, Decision& decision) override {
-    const auto& latency = view.features().latency;
+    const auto* latency = view.features().Find<LatencySettings>();
     if (!latency || latency->seconds <= 0.0) return inner_.DecideAll(view, decision);
     const double effect = EffectOf(view, latency->seconds);
     Predict(view, effect);

@@ -27,7 +27,7 @@ class Evacuate final : public Scheduler {
 
   void Decide(const ClusterView& view, Decision& decision) override {
     inner_.DecideAll(view, decision);
-    const FailureState* failures = view.failures();
+    const FailureState* failures = view.Find<FailureState>();
     if (failures == nullptr || !failures->Announced()) return;
     room_.assign(view.free_gpus().begin(), view.free_gpus().end());
     named_.assign(U(view.num_jobs()), 0);

@@ -80,7 +80,8 @@ class Reservation final : public Scheduler {
     Ask(view, other_inner_, false, decision);
     if (first_waiting_ == kNever || held_back == 0) return;
     // When a bin ends less may be expected; when patience ends the job is favoured.
-    const double bin_over = view.forecast() != nullptr ? view.forecast()->BinEnd() : forecast_.BinEnd();
+    const auto* told = view.Find<ForecastState>();
+    const double bin_over = told != nullptr ? told->BinEnd() : forecast_.BinEnd();
     const double patience_over = first_waiting_ + options_.patience_s;
     decision.wake_at = std::min({decision.wake_at, bin_over, patience_over});
   }
@@ -131,8 +132,9 @@ class Reservation final : public Scheduler {
 
   // GPU-seconds that favoured jobs will bring within the horizon.
   double Expected(const ClusterView& view) const {
-    if (view.forecast() == nullptr) return forecast_.Expected(options_.horizon_s);
-    return arrivals_ > 0.0 ? view.forecast()->ExpectedJobs(options_.horizon_s) * work_ / arrivals_ : 0.0;
+    const auto* told = view.Find<ForecastState>();
+    if (told == nullptr) return forecast_.Expected(options_.horizon_s);
+    return arrivals_ > 0.0 ? told->ExpectedJobs(options_.horizon_s) * work_ / arrivals_ : 0.0;
   }
 
   void Reserve(const ClusterView& view) {

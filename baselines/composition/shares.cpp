@@ -4,7 +4,6 @@
 
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
-#include "env/features/sharing/sharing.hpp"
 
 namespace berth {
 namespace {
@@ -77,10 +76,8 @@ int Shares::Freed(const ClusterView& view, int job) {
   if (view.Partner(job) >= 0 && !leaves(view.Partner(job))) return 0;
   int freed = 0;
   for (int device : view.Devices(job)) {
-    const bool parts = view.sharing() != nullptr && !view.sharing()->jobs[U(device)].empty();
-    const bool last = !parts || std::all_of(view.sharing()->jobs[U(device)].begin(),
-                                            view.sharing()->jobs[U(device)].end(), leaves);
-    freed += last && view.InService(device);
+    const std::span<const int> parts = view.PartHolders(device);
+    freed += std::all_of(parts.begin(), parts.end(), leaves) && view.InService(device);
   }
   return freed;
 }

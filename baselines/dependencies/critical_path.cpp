@@ -6,6 +6,7 @@
 #include "baselines/dependencies/dependents.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/base/index.hpp"
+#include "env/features/stages/stages.hpp"
 #include "env/sim/plan.hpp"
 
 namespace berth {
@@ -18,8 +19,9 @@ class CriticalPath final : public Scheduler {
   void Decide(const ClusterView& view, Decision& decision) override {
     rank_.assign(U(view.num_jobs()), -1.0);
     order_.clear();
+    const bool depend = view.Find<StageState>() != nullptr;
     for (int job : view.waiting()) {
-      const double rank = view.stages() != nullptr ? UpwardRank(view, job, rank_) : MeanSeconds(view, job);
+      const double rank = depend ? UpwardRank(view, job, rank_) : MeanSeconds(view, job);
       order_.push_back({-rank, job});
     }
     std::sort(order_.begin(), order_.end());

@@ -21,9 +21,8 @@ double UpwardRank(const ClusterView& view, int job, std::vector<double>& rank) {
   double& own = rank[static_cast<std::size_t>(job)];
   if (own >= 0.0) return own;
   double longest = 0.0;
-  for (int child : view.stages()->children[static_cast<std::size_t>(job)]) {
-    if (view.stages()->blocked[static_cast<std::size_t>(child)] != 0)
-      longest = std::max(longest, UpwardRank(view, child, rank));
+  for (int child : view.Find<StageState>()->children[static_cast<std::size_t>(job)]) {
+    if (view.IsBlocked(child)) longest = std::max(longest, UpwardRank(view, child, rank));
   }
   return own = MeanSeconds(view, job) + longest;
 }

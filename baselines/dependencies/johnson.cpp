@@ -40,14 +40,15 @@ class Johnson final : public Scheduler {
     if (std::get<0>(key) != 0) return key;
     const double first = MeanSeconds(view, job);
     double second = 0.0;
-    if (view.stages() != nullptr) {
-      for (int child : view.stages()->children[U(job)]) {
-        if (view.stages()->blocked[U(child)] != 0) second += MeanSeconds(view, child);
+    const auto* stages = view.Find<StageState>();
+    if (stages != nullptr) {
+      for (int child : stages->children[U(job)]) {
+        if (view.IsBlocked(child)) second += MeanSeconds(view, child);
       }
     }
     key = first < second ? Key{1, first} : Key{2, -second};
-    if (view.stages() != nullptr) {
-      for (int child : view.stages()->children[U(job)]) place_[U(child)] = key;
+    if (stages != nullptr) {
+      for (int child : stages->children[U(job)]) place_[U(child)] = key;
     }
     return key;
   }

@@ -38,7 +38,7 @@ class GpuShares final : public Scheduler {
 
  private:
   static int Milli(const ClusterView& view, int job) {
-    return view.sharing() == nullptr ? 1000 : view.GpuMilli(job);
+    return view.divides_gpus() ? view.GpuMilli(job) : 1000;
   }
   static std::pair<int, int> DevicesOf(const ClusterView& view, int type) {
     const int first = view.first_device(type);

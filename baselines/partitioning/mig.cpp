@@ -37,7 +37,7 @@ class Mig final : public Scheduler {
     for (int d = 0; d < view.num_gpus(); ++d) free_[U(d)] = view.DeviceFree(d);
     limits_.Begin(view);
     waiting_.assign(view.waiting().begin(), view.waiting().end());
-    const PartitionState* state = view.partitions();
+    const PartitionState* state = view.Find<PartitionState>();
     if (state != nullptr) {
       if (GangWaits(view, decision)) return;
       Fill(view, decision, enough_, /*in_use_only=*/true);
@@ -61,7 +61,7 @@ class Mig final : public Scheduler {
   // Starts gangs at the head of the queue. One that has no room yet is overtaken by nobody: idle GPUs are
   // made whole for it until it has, or will have, as many as it needs.
   bool GangWaits(const ClusterView& view, Decision& decision) {
-    const PartitionState& state = *view.partitions();
+    const PartitionState& state = *view.Find<PartitionState>();
     while (!waiting_.empty() && view.Gang(waiting_.front()) > 1) {
       const int job = waiting_.front(), gang = view.Gang(job);
       int best = -1;
@@ -88,19 +88,19 @@ class Mig final : public Scheduler {
     return false;
   }
   void MakeWhole(const ClusterView& view, int group, int gang, Decision& decision) {
-    const PartitionState& state = *view.partitions();
+    const PartitionState& state = *view.Find<PartitionState>();
     const PartitionGroup& its = state.groups[U(group)];
     const int end = its.first_gpu + its.count;
     int whole = 0;  // or on the way, busy ones too: they stay whole
     for (int gpu = its.first_gpu; gpu < end; ++gpu)
       whole += (state.gpus[U(gpu)].target >= 0 ? state.gpus[U(gpu)].target : state.gpus[U(gpu)].layout) == 0;
-    if (view.features().partitions->fixed) return;
+    if (view.features().Find<PartitionSettings>()->fixed) return;
     for (int gpu = its.first_gpu; gpu < end && whole < gang; ++gpu) {
       const PartitionState::Gpu& it = state.gpus[U(gpu)];
       if (it.reconfiguring || it.target >= 0 || it.layout == 0) continue;
       Slices(view, gpu, it.layout, types_, devices_);
       if (!std::all_of(devices_.begin(), devices_.end(), [&](int d) { return free_[U(d)] != 0; })) continue;
-      decision.controls.push_back({ControlKind::kPartition, gpu, 0.0});
+      decision.controls.push_back({kPartitionControl, gpu, 0.0});
       ++whole;
     }
   }
@@ -127,7 +127,7 @@ class Mig final : public Scheduler {
   // The devices of a layout and their types, the whole GPU's for layout 0.
   void Slices(const ClusterView& view, int gpu, int layout, std::vector<int>& types,
               std::vector<int>& devices) const {
-    const PartitionState& state = *view.partitions();
+    const PartitionState& state = *view.Find<PartitionState>();
     const PartitionGroup& group = state.groups[U(state.gpus[U(gpu)].group)];
     types.clear(), devices.clear();
     if (group.layouts[U(layout)].empty()) {
@@ -181,7 +181,7 @@ class Mig final : public Scheduler {
   }
 
   void Partition(const ClusterView& view, int gpu, Decision& decision) {
-    const PartitionState& state = *view.partitions();
+    const PartitionState& state = *view.Find<PartitionState>();
     const PartitionState::Gpu& it = state.gpus[U(gpu)];
     if (it.reconfiguring || it.target >= 0) return;
     Slices(view, gpu, it.layout, types_, devices_);
@@ -192,24 +192,24 @@ class Mig final : public Scheduler {
     int chosen = it.layout;
     double most = present * (1.0 + gain_);
     // A GPU with a replica of a service waits until that has gone elsewhere: only if its layout is of no use.
-    const bool may =
-        repartition_ && !view.features().partitions->fixed && (present == 0.0 || !HasReplica(view, devices_));
+    const bool may = repartition_ && !view.features().Find<PartitionSettings>()->fixed &&
+                     (present == 0.0 || !HasReplica(view, devices_));
     for (int layout : may ? Different(state, it.group) : std::vector<int>{}) {
       Slices(view, gpu, layout, types_, devices_);
       const double value = Best(view, types_).value;
       if (value > most + 1e-9) most = value, chosen = layout;
     }
     if (chosen == it.layout) return Serve(view, gpu, it.layout, &decision);
-    decision.controls.push_back({ControlKind::kPartition, gpu, static_cast<double>(chosen)});
+    decision.controls.push_back({kPartitionControl, gpu, static_cast<double>(chosen)});
     Slices(view, gpu, it.layout, types_, devices_);
     for (int d : devices_) free_[U(d)] = false;
     Serve(view, gpu, chosen, nullptr);
   }
 
   static bool HasReplica(const ClusterView& view, const std::vector<int>& devices) {
-    return view.services() != nullptr && std::any_of(devices.begin(), devices.end(), [&](int d) {
-             return view.services()->replica_of[U(d)] >= 0;
-           });
+    const auto* services = view.Find<ServiceState>();
+    return services != nullptr && std::any_of(devices.begin(), devices.end(),
+                                              [&](int d) { return services->replica_of[U(d)] >= 0; });
   }
 
   // One layout of each set of profiles: where on the GPU they lie does not matter to jobs.
@@ -261,7 +261,7 @@ class Mig final : public Scheduler {
   // Devices of GPUs on which something runs, and of types that are not partitioned.
   void MarkInUse(const ClusterView& view) {
     in_use_.assign(U(view.num_gpus()), true);
-    const PartitionState& state = *view.partitions();
+    const PartitionState& state = *view.Find<PartitionState>();
     for (int gpu = 0; gpu < static_cast<int>(state.gpus.size()); ++gpu) {
       Slices(view, gpu, state.gpus[U(gpu)].layout, types_, devices_);
       const bool idle = std::all_of(devices_.begin(), devices_.end(), [&](int d) { return free_[U(d)]; });

@@ -34,14 +34,14 @@ class MigStatic final : public Scheduler {
   }
 
   void Decide(const ClusterView& view, Decision& decision) override {
-    const PartitionState* state = view.partitions();
-    if (state != nullptr && !view.features().partitions->fixed) {
+    const PartitionState* state = view.Find<PartitionState>();
+    if (state != nullptr && !view.features().Find<PartitionSettings>()->fixed) {
       if (!chosen_) seen_.insert(seen_.end(), view.arrived().begin(), view.arrived().end());
       if (!chosen_ && seen_.size() >= jobs_) Choose(view, *state);
       Change(view, *state, decision);
       // The jobs that wait are served from the next decision on: who is inside does not know what is taken.
       if (!decision.controls.empty()) {
-        decision.wake_at = view.now() + view.features().partitions->reconfig_s;
+        decision.wake_at = view.now() + view.features().Find<PartitionSettings>()->reconfig_s;
         return;
       }
     }
@@ -71,7 +71,7 @@ class MigStatic final : public Scheduler {
       const PartitionState::Gpu& it = state.gpus[U(gpu)];
       if (meant_[U(gpu)] < 0 || it.reconfiguring || it.target >= 0 || !Idle(view, state, it, gpu)) continue;
       if (meant_[U(gpu)] != it.layout)
-        decision.controls.push_back({ControlKind::kPartition, gpu, static_cast<double>(meant_[U(gpu)])});
+        decision.controls.push_back({kPartitionControl, gpu, static_cast<double>(meant_[U(gpu)])});
       meant_[U(gpu)] = -1;
     }
   }

@@ -33,7 +33,7 @@ class Defragment final : public Scheduler {
 
   void Decide(const ClusterView& view, Decision& decision) override {
     inner_.DecideAll(view, decision);
-    if (view.placement() == nullptr) return;
+    if (view.Find<PlacementState>() == nullptr) return;
     Candidates(view, decision);
     if (candidates_.empty()) return;
     planner_.Begin(view);
@@ -67,7 +67,7 @@ class Defragment final : public Scheduler {
       if (command.type >= 0) still_[U(command.type)] = 0;
       if (command.kind == CommandKind::kPack) named_[U(command.host)] = 1;
     }
-    const ClusterLayout& layout = *view.placement()->layout;
+    const ClusterLayout& layout = *view.Find<PlacementState>()->layout;
     for (int type = 0; type < view.num_types(); ++type) {
       const auto first = U(layout.first_node[U(type)]), last = U(layout.first_node[U(type) + 1]);
       const int devices = layout.first_device[last] - layout.first_device[first];
@@ -83,7 +83,7 @@ class Defragment final : public Scheduler {
 
   static double FactorHere(const ClusterView& view, int job) {
     return SpreadFactor(view, job, view.TypeOf(job), view.Width(job),
-                        view.placement()->ExtentOf(view.Devices(job)));
+                        view.Find<PlacementState>()->ExtentOf(view.Devices(job)));
   }
 
   // s that it would end sooner, 0 or less = stay.

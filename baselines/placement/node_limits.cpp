@@ -7,7 +7,7 @@ namespace berth {
 
 void NodeLimits::Begin(const ClusterView& view) {
   left_.clear();
-  const PlacementState* placement = view.placement();
+  const PlacementState* placement = view.Find<PlacementState>();
   if (placement == nullptr || placement->free.left.empty()) return;
   layout_ = placement->layout;
   demand_ = placement->demand;

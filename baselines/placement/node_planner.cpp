@@ -14,7 +14,7 @@ constexpr NodeDemand kNothing{};
 
 void NodePlanner::Reset(const ClusterView& view) {
   demand_ = nullptr;
-  if (const PlacementState* placement = view.placement()) {
+  if (const PlacementState* placement = view.Find<PlacementState>()) {
     layout_ = placement->layout;
     demand_ = placement->demand;
   } else {
@@ -31,8 +31,8 @@ void NodePlanner::Reset(const ClusterView& view) {
 void NodePlanner::Begin(const ClusterView& view) {
   taken_.assign(U(view.num_gpus()), 0);
   released_.assign(U(view.num_gpus()), 0);
-  if (view.placement() != nullptr) {
-    free_ = std::make_unique<FreeNodes>(view.placement()->free);
+  if (const auto* placement = view.Find<PlacementState>()) {
+    free_ = std::make_unique<FreeNodes>(placement->free);
     return;
   }
   free_ = std::make_unique<FreeNodes>(FreeNodes{NodeRooms(layout_), {}});
@@ -61,7 +61,7 @@ bool NodePlanner::Choose(const ClusterView& view, int job, int type, PlacementRu
   }
   job_ = job;
   const Extent extent{static_cast<int>(shares_.size()), layout_->RacksOf(chosen_)};
-  factor_ = view.placement() == nullptr ? 1.0 : SpreadFactor(view, job, type, gang, extent);
+  factor_ = view.Find<PlacementState>() == nullptr ? 1.0 : SpreadFactor(view, job, type, gang, extent);
   return true;
 }
 

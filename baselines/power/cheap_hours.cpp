@@ -50,8 +50,8 @@ class CheapHours final : public Scheduler {
  private:
   double Planned(const ClusterView& view, int job) const {
     const double now = view.now(), deadline = view.Deadline(job);
-    if (view.power() == nullptr || deadline == kNever) return now;
-    const std::vector<double>& hours = view.features().power->electricity_price;
+    if (view.Find<PowerState>() == nullptr || deadline == kNever) return now;
+    const std::vector<double>& hours = view.features().Find<PowerSettings>()->electricity_price;
     const double run = view.RemainingSteps(job) / view.BestRate(job);
     // Prices repeat: a later start than one round of them away costs no less.
     const double round = 3600.0 * static_cast<double>(hours.size());

@@ -27,7 +27,9 @@ class CoolestFirst final : public Scheduler {
     for (int job : view.waiting()) order_.push_back({view.Arrival(job), job});
     plan_.Begin(view, /*preemptive=*/false);
     StartByRank(view, order_, overtake_, plan_);
-    if (view.power() == nullptr || !view.features().power->heat) return plan_.Emit(view, decision);
+    const auto* power = view.Find<PowerState>();
+    const auto* settings = view.features().Find<PowerSettings>();
+    if (power == nullptr || !settings->heat) return plan_.Emit(view, decision);
     cold_.assign(U(view.num_types()), {});
     known_.assign(U(view.num_types()), false);
     limits_.Begin(view);
@@ -46,12 +48,14 @@ class CoolestFirst final : public Scheduler {
   // Free GPUs of the type with their temperatures, the coolest last, on ties the lowest-numbered.
   static std::vector<std::pair<double, int>> Coldest(const ClusterView& view, int type) {
     std::vector<std::pair<double, int>> free;
+    const auto& power = *view.Find<PowerState>();
+    const auto& settings = *view.features().Find<PowerSettings>();
     const int end = type + 1 < view.num_types() ? view.first_device(type + 1) : view.num_gpus();
     for (int d = view.first_device(type); d < end; ++d) {
       if (!view.DeviceFree(d)) continue;
-      const int gpu = view.power()->GpuOf(d);
-      const double t = TemperatureC(*view.features().power, *view.power(), gpu, view.now());
-      free.emplace_back(view.power()->throttled[U(gpu)] != 0 ? kNever : t, d);
+      const int gpu = power.GpuOf(d);
+      const double t = TemperatureC(settings, power, gpu, view.now());
+      free.emplace_back(power.throttled[U(gpu)] != 0 ? kNever : t, d);
     }
     std::sort(free.begin(), free.end(), std::greater<>());
     return free;

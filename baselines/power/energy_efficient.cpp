@@ -32,7 +32,7 @@ class EnergyEfficient final : public Scheduler {
 
   void Decide(const ClusterView& view, Decision& decision) override {
     plan_.Begin(view, /*preemptive=*/false);
-    taken_.assign(view.power() != nullptr ? U(view.num_gpus()) : 0, 0);
+    taken_.assign(view.Find<PowerState>() != nullptr ? U(view.num_gpus()) : 0, 0);
     limits_.Begin(view);
     for (int job : view.waiting()) {
       if (plan_.total_room() == 0) return;
@@ -53,7 +53,7 @@ class EnergyEfficient final : public Scheduler {
   };
 
   Choice Best(const ClusterView& view, int job) {
-    const PowerState* power = view.power();
+    const PowerState* power = view.Find<PowerState>();
     const int levels = power == nullptr ? 1 : static_cast<int>(power->dynamic_share.size());
     const std::vector<double>& used = view.traits().utilization;
     const double utilization = used.empty() ? 1.0 : used[U(view.JobType(job))];
@@ -82,11 +82,11 @@ class EnergyEfficient final : public Scheduler {
 
   // With clocks to set the GPUs must be named: the lowest-numbered free ones.
   void Start(const ClusterView& view, int job, const Choice& choice, Decision& decision) {
-    if (view.power() == nullptr) return decision.Start(job, choice.type);
+    if (view.Find<PowerState>() == nullptr) return decision.Start(job, choice.type);
     BERTH_CHECK(Take(view, job, choice.type), "job ", job, ": Fits and NodesHold, and there is no room");
     for (int d : devices_) {
       taken_[U(d)] = 1;
-      decision.controls.push_back({ControlKind::kClock, d, static_cast<double>(choice.level)});
+      decision.controls.push_back({kClockControl, d, static_cast<double>(choice.level)});
     }
     decision.Start(job, choice.type, devices_);
   }
@@ -105,7 +105,7 @@ class EnergyEfficient final : public Scheduler {
     return false;
   }
   bool NodesHold(const ClusterView& view, int job, int type) {
-    if (view.power() == nullptr || !limits_.limited()) return true;
+    if (view.Find<PowerState>() == nullptr || !limits_.limited()) return true;
     if (!Take(view, job, type)) return false;
     limits_.Give(job, devices_);
     return true;

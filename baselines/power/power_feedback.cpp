@@ -42,11 +42,12 @@ class PowerFeedback final : public Scheduler {
     share_ = target_;
     error_ = 0.0;
     full_ = false;
-    samples_ = view.monitoring() == nullptr ? 0 : view.monitoring()->samples();
+    const auto* series = view.Find<MonitoringState>();
+    samples_ = series == nullptr ? 0 : series->samples();
   }
 
   void Decide(const ClusterView& view, Decision& decision) override {
-    const MonitoringState* series = view.monitoring();
+    const MonitoringState* series = view.Find<MonitoringState>();
     if (series != nullptr) Control(view, *series);
     inner_.Begin(view);
     double gpus = 0.0, used = 0.0;
@@ -68,7 +69,8 @@ class PowerFeedback final : public Scheduler {
     inner_.Decide(view, decision);
     if (full_) {
       const double last = series->time.empty() ? 0.0 : series->time.back();
-      decision.wake_at = std::min(decision.wake_at, last + view.features().monitoring->interval_s);
+      decision.wake_at =
+          std::min(decision.wake_at, last + view.features().Find<MonitoringSettings>()->interval_s);
     }
   }
 

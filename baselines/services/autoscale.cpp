@@ -31,23 +31,24 @@ class Autoscale final : public Scheduler {
   void Reset(const ClusterView& view) override {
     inner_.Reset(view);
     records_.clear();
-    if (view.services() == nullptr) return;
-    records_.resize(view.services()->services.size());
+    const auto* services = view.Find<ServiceState>();
+    if (services == nullptr) return;
+    records_.resize(services->services.size());
     for (std::size_t i = 0; i < records_.size(); ++i) records_[i].since = view.now();
   }
 
   void Decide(const ClusterView& view, Decision& decision) override {
     int missing = 0;  // replicas that wait for a GPU
+    const auto* services = view.Find<ServiceState>();
     for (std::size_t i = 0; i < records_.size(); ++i) {
-      const ServiceState::Service& service = view.services()->services[i];
+      const ServiceState::Service& service = services->services[i];
       const int held = static_cast<int>(service.devices.size());
       int wanted = service.wanted;
       Record& record = records_[i];
-      if (view.now() >= record.since + view.features().services->interval_s) {
+      if (view.now() >= record.since + view.features().Find<ServiceSettings>()->interval_s) {
         wanted = Desired(view, service, record);
         if (wanted != service.wanted)
-          decision.controls.push_back(
-              {ControlKind::kReplicas, static_cast<int>(i), static_cast<double>(wanted)});
+          decision.controls.push_back({kReplicasControl, static_cast<int>(i), static_cast<double>(wanted)});
       }
       missing += std::max(0, wanted - held);
     }
@@ -82,9 +83,9 @@ class Autoscale final : public Scheduler {
   // Leaves `missing` GPUs to replicas: idle ones first, then by holding fewer, types that serve slowest
   // first, which training can best spare.
   void Leave(const ClusterView& view, int missing) {
-    if (missing == 0 || view.features().services->share < 1.0) return;
+    if (missing == 0 || view.features().Find<ServiceSettings>()->share < 1.0) return;
     std::vector<int> order;
-    const std::vector<double>& speed = view.services()->type_speed;
+    const std::vector<double>& speed = view.Find<ServiceState>()->type_speed;
     for (int type = 0; type < view.num_types(); ++type) {
       if (speed[U(type)] > 0.0) order.push_back(type);
     }

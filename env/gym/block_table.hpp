@@ -1,5 +1,5 @@
 // The blocks of the decision process itself: X(function that gives the BlockInfo, defined in the block's own
-// file). Those of features: env/features/feature_blocks.hpp; encoder.hpp has them all.
+// file). Those of features stand in their modules (env/features/table.hpp); encoder.hpp has them all.
 #pragma once
 
 #include "env/sim/observation_block.hpp"

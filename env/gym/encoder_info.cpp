@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "env/base/check.hpp"
-#include "env/features/feature_blocks.hpp"
+#include "env/features/table.hpp"
 #include "env/gym/block_table.hpp"
 #include "env/gym/encoder.hpp"
 #include "env/gym/encoder_presets.hpp"
@@ -148,10 +148,16 @@ std::vector<std::string> EncoderInfo::Describe() const {
 }
 
 std::span<const BlockInfo> Blocks() {
+  static const std::vector<BlockInfo> kAll = [] {
 #define BERTH_ROW(function) function(),
-  static const BlockInfo kTable[] = {BERTH_GYM_BLOCKS(BERTH_ROW) BERTH_FEATURE_BLOCKS(BERTH_ROW)};
+    std::vector<BlockInfo> all = {BERTH_GYM_BLOCKS(BERTH_ROW)};
 #undef BERTH_ROW
-  return kTable;
+    for (const FeatureModule& feature : ShippedFeatures()) {
+      for (const auto block : feature.blocks) all.push_back(block());
+    }
+    return all;
+  }();
+  return kAll;
 }
 
 std::span<const EncoderInfo> Encoders() {

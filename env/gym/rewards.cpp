@@ -34,11 +34,11 @@ double TotalMisses(const Simulator&, const RunningSums& sums) {
 }
 
 double TotalCost(const Simulator& simulator, const RunningSums&) {
-  return UsedCost(simulator);
+  return UsedCost(simulator.core());
 }
 
 double TotalEnergy(const Simulator& simulator, const RunningSums&) {
-  return UsedEnergyJ(simulator) / 3.6e6;
+  return UsedEnergyJ(simulator.core()) / 3.6e6;
 }
 
 // Of a finished run: what the totals above are of a whole episode, a job; but the metric's slowdowns are at

@@ -4,7 +4,6 @@
 
 #include "env/base/index.hpp"
 #include "env/base/portable_math.hpp"
-#include "env/features/latency/latency.hpp"
 #include "env/gym/episode_draw.hpp"
 
 namespace berth {
@@ -29,10 +28,11 @@ SchedEnv::SchedEnv(std::shared_ptr<const ScenarioSource> source, const SchedEnvO
                      "', the workload grants '", ToString(probe.data().knowledge), "'"));
   }
   // A commitment is carried out at once: the next one of the same instant is chosen on what it leaves.
-  if (const auto& latency = probe.data().features.latency;
-      point_.commits() && latency && latency->seconds > 0.0) {
-    throw Error(Join("semantics commit: expected decisions that take effect at once, found latency(seconds=",
-                     latency->seconds, "); semantics redecide has them late"));
+  for (const Features::On& on : probe.data().features.on()) {
+    if (const double delay = on.settings->DecisionDelay(); point_.commits() && delay > 0.0) {
+      throw Error(Join("semantics commit: expected decisions that take effect at once, found ",
+                       on.module->name, "(seconds=", delay, "); semantics redecide has them late"));
+    }
   }
   if (point_.commits() && options_.mdp.preemptive)
     throw Error("semantics commit: expected a non-preemptive process");

@@ -1,37 +1,38 @@
 #include "env/sim/accounts.hpp"
 
 #include "env/base/index.hpp"
-#include "env/features/power/power.hpp"
-#include "env/features/services/services.hpp"
-#include "env/sim/simulator.hpp"
+#include "env/sim/core.hpp"
 
 namespace berth {
 
-double HeldSeconds(const Simulator& sim, int type) {
-  const double busy = sim.BusySeconds(type);
-  return sim.state().services ? busy + ServedOn(sim.state(), type).alone_s : busy;
+double HeldSeconds(const SimCore& core, int type) {
+  double held = core.BusySeconds(type);
+  for (const FeatureState& feature : core.state().features) held += feature.Used(core.now(), type).held_s;
+  return held;
 }
 
-double UsedEnergyJ(const Simulator& sim) {
-  const SimState& s = sim.state();
-  if (s.power) return EnergyJ(*s.power, s.now);
+double UsedEnergyJ(const SimCore& core) {
+  const SimState& s = core.state();
+  for (const FeatureState& feature : s.features) {
+    if (const std::optional<double> joules = feature.EnergyJ(s.now)) return *joules;
+  }
   double joules = 0.0;
-  for (int g = 0; g < sim.scenario().num_types(); ++g) {
-    const GpuType& type = sim.scenario().data().cluster.types[U(g)];
-    const double busy = sim.BusySeconds(g) + (s.services ? ServedOn(s, g).busy_s : 0.0);
+  for (int g = 0; g < core.scenario().num_types(); ++g) {
+    const GpuType& type = core.scenario().data().cluster.types[U(g)];
+    double busy = core.BusySeconds(g);
+    for (const FeatureState& feature : s.features) busy += feature.Used(s.now, g).busy_s;
     joules += busy * type.peak_power_w + (type.count * s.now - busy) * type.idle_power_w;
   }
   return joules;
 }
 
-double UsedCost(const Simulator& sim) {
-  const SimState& s = sim.state();
-  const Features& features = sim.scenario().data().features;
-  if (s.power && !features.power->electricity_price.empty())
-    return ElectricityCost(*features.power, *s.power, s.now);
+double UsedCost(const SimCore& core) {
+  for (const FeatureState& feature : core.state().features) {
+    if (const std::optional<double> cost = feature.EnergyCost(core.now())) return *cost;
+  }
   double cost = 0.0;
-  for (int g = 0; g < sim.scenario().num_types(); ++g)
-    cost += HeldSeconds(sim, g) / 3600.0 * sim.scenario().data().cluster.types[U(g)].price_per_hour;
+  for (int g = 0; g < core.scenario().num_types(); ++g)
+    cost += HeldSeconds(core, g) / 3600.0 * core.scenario().data().cluster.types[U(g)].price_per_hour;
   return cost;
 }
 

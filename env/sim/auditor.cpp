@@ -6,7 +6,6 @@
 
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
-#include "env/features/stages/stages.hpp"
 
 namespace berth {
 namespace {
@@ -15,12 +14,12 @@ constexpr const char* kTime = "time";
 constexpr const char* kClock = "clock";
 constexpr const char* kPhases = "phases";
 constexpr const char* kWork = "work";
-constexpr const char* kHeld = "held seconds";
+constexpr const char* kHeldSeconds = "held seconds";
 constexpr const char* kBusy = "GPU-seconds";
 constexpr const char* kJobSeconds = "job-seconds";
-constexpr const char* kRules[] = {kTime, kClock, kPhases, kWork, kHeld, kBusy, kJobSeconds};
+constexpr const char* kRules[] = {kTime, kClock, kPhases, kWork, kHeldSeconds, kBusy, kJobSeconds};
 
-// Run::partner of a job that holds a part of device d (feature sharing) is kPartOf - d.
+// Run::partner of a job that holds a part of device d is kPartOf - d.
 constexpr int kPartOf = -2;
 
 // Two books add the same terms in another order, and differences of times lose what the times' size costs.
@@ -85,7 +84,7 @@ std::string Auditor::Elapse(const AuditInput& in) {
     if (phase == JobPhase::kDone && run.phase != JobPhase::kDone && (done < time_ || done > s.now)) {
       return Join(kTime, ": job ", job, " completed at ", done, " between ", time_, " and ", s.now);
     }
-    const bool blocked = s.stages && s.stages->blocked[U(job)] != 0;
+    const bool blocked = !s.blocked.empty() && s.blocked[U(job)] != 0;
     if ((phase != JobPhase::kFuture || blocked) && !Gone(run.phase)) {
       const double since = std::max(time_, jobs.arrival[U(job)]);
       const double until = phase == JobPhase::kDone ? done : s.now;
@@ -139,7 +138,7 @@ std::string Auditor::Compare(const AuditInput& in) const {
     }
     const double held = s.AttainedSeconds(job);
     if (!Same(held, run.held_s, s.now)) {
-      return Join(kHeld, ": job ", job, " held GPUs for ", held, " s, its runs give ", run.held_s);
+      return Join(kHeldSeconds, ": job ", job, " held GPUs for ", held, " s, its runs give ", run.held_s);
     }
   }
   for (std::size_t type = 0; type < busy_.size(); ++type) {
@@ -182,9 +181,7 @@ void Auditor::Record(const AuditInput& in) {
     }
     run.type = type;
     run.partner = type < 0 ? -1 : s.partner[U(job)];
-    const std::vector<int>& milli = in.scenario.data().jobs.gpu_milli;
-    if (type >= 0 && s.sharing && !milli.empty() && milli[U(job)] < 1000)
-      run.partner = kPartOf - s.Devices(job).front();
+    if (type >= 0 && in.scenario.HoldsPart(job)) run.partner = kPartOf - s.Devices(job).front();
     run.preemptions = s.preemptions[U(job)];
   }
   time_ = s.now;

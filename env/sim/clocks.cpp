@@ -1,13 +1,9 @@
-// How each clock runs to its next decision point (design.md §4).
+// How each clock runs to its next decision point.
 #include <algorithm>
 #include <cmath>
 
 #include "env/base/index.hpp"
-#include "env/features/estimates/estimates.hpp"
-#include "env/features/forecast/forecast.hpp"
-#include "env/features/latency/latency.hpp"
-#include "env/features/power/power.hpp"
-#include "env/sim/simulator.hpp"
+#include "env/sim/core.hpp"
 
 namespace berth {
 namespace {
@@ -21,7 +17,7 @@ bool LaterFinish(const Segment& a, const Segment& b) {
 
 }  // namespace
 
-bool Simulator::AdvanceToDecision() {
+bool SimCore::AdvanceToDecision() {
   Reported();
   state_.arrived.clear();
   state_.completed.clear();
@@ -29,7 +25,7 @@ bool Simulator::AdvanceToDecision() {
   if (window_left_ == 0) finished_ = true;
   if (finished_ || stalled_) return false;
   bool decide = false;
-  if (state_.estimates) EstimateEngine::NoteRuns(*this);
+  for (FeatureState& feature : state_.features) feature.BeforeAdvance(*this);
   do {
     switch (scenario_.data().clock.kind) {
       case ClockKind::kEvent:
@@ -48,9 +44,8 @@ bool Simulator::AdvanceToDecision() {
 #ifdef BERTH_DEBUG_CHECKS
     Audit();
 #endif
-  } while (decide && state_.latency && !LatencyEngine::Due(*this));
-  if (state_.estimates) EstimateEngine::Learn(*this);
-  if (state_.forecast) ForecastEngine::Advance(*this);
+  } while (decide && !Due());
+  for (FeatureState& feature : state_.features) feature.AfterAdvance(*this);
   reported_ = true;
   if (window_left_ == 0) {
     finished_ = true;
@@ -59,12 +54,19 @@ bool Simulator::AdvanceToDecision() {
   return decide;
 }
 
-bool Simulator::NothingFollows() {
+bool SimCore::Due() {
+  for (FeatureState& feature : state_.features) {
+    if (!feature.Due(*this)) return false;
+  }
+  return true;
+}
+
+bool SimCore::NothingFollows() {
   (state_.active.empty() ? finished_ : stalled_) = true;
   return false;
 }
 
-bool Simulator::AdvanceEvents(bool one_at_a_time) {
+bool SimCore::AdvanceEvents(bool one_at_a_time) {
   SimState& s = state_;
   for (bool decide = false; !decide;) {
     while (!queue_.empty() && queue_.top().version != version_[U(queue_.top().job)]) queue_.Pop();
@@ -91,7 +93,7 @@ bool Simulator::AdvanceEvents(bool one_at_a_time) {
     }
     while (NextArrival() <= s.now) Arrive(next_arrival_++, s.now);
     if (NextTimer() <= s.now) decide = FireTimers() || decide;
-    if (s.power) PowerEngine::Settle(*this);
+    Settle();
 #ifdef BERTH_DEBUG_CHECKS
     if (!decide) Audit(/*within_round=*/true);  // rates may be others from here on
 #endif
@@ -100,7 +102,7 @@ bool Simulator::AdvanceEvents(bool one_at_a_time) {
   return true;
 }
 
-void Simulator::ArriveUntil(double time) {
+void SimCore::ArriveUntil(double time) {
   while (NextArrival() <= time) {
     const double at = NextArrival();
     Arrive(next_arrival_++, at);
@@ -109,7 +111,7 @@ void Simulator::ArriveUntil(double time) {
 
 // What a round brought, in order of time: completions first on ties, then by job. Devices wait for the
 // boundary.
-void Simulator::EndRound(double boundary) {
+void SimCore::EndRound(double boundary) {
   std::vector<Segment>& done = round_scratch_;
   done.clear();
   for (const Segment& segment : state_.segments) {
@@ -129,14 +131,14 @@ void Simulator::EndRound(double boundary) {
 }
 
 // kReferenceRounds: the reference gives up on a job whose round allows no whole step five times running.
-void Simulator::Drop(int job) {
+void SimCore::Drop(int job) {
   const int type = state_.on_type[U(job)];
   Release(job);
   Leave(job, state_.now, JobPhase::kRejected);
   Log(state_.now, EventKind::kReject, type, job, -1);
 }
 
-bool Simulator::AdvanceRounds() {
+bool SimCore::AdvanceRounds() {
   SimState& s = state_;
   const double length = scenario_.data().clock.round_s;
   if (!s.running.empty()) {
@@ -151,7 +153,7 @@ bool Simulator::AdvanceRounds() {
   wake_at_ = kNever;
   const double begin = s.now;
   const double boundary = static_cast<double>(round_) * length;
-  if (NextTimer() <= boundary || s.power) {
+  if (NextTimer() <= boundary || in_parts_) {
     RunRoundInParts(boundary);
     return true;
   }
@@ -174,7 +176,7 @@ bool Simulator::AdvanceRounds() {
 }
 
 // The same where the cluster itself changes within the round: from one change to the next.
-void Simulator::RunRoundInParts(double boundary) {
+void SimCore::RunRoundInParts(double boundary) {
   SimState& s = state_;
   for (int job : s.running) s.segments.push_back({job, s.on_type[U(job)], s.now, kNever, false});
   const auto end_segment = [&s](Segment& segment, double finish, bool completed) {
@@ -198,7 +200,7 @@ void Simulator::RunRoundInParts(double boundary) {
       end_segment(*first, earliest, true);
       s.now = std::max(s.now, earliest);
       Complete(first->job, earliest, /*release_devices=*/false);
-      if (s.power) PowerEngine::Settle(*this);
+      Settle();
 #ifdef BERTH_DEBUG_CHECKS
       Audit(/*within_round=*/true);
 #endif
@@ -208,7 +210,7 @@ void Simulator::RunRoundInParts(double boundary) {
     over = NextTimer() > boundary;
     if (over) break;
     FireTimers();
-    if (s.power) PowerEngine::Settle(*this);
+    Settle();
     for (Segment& segment : s.segments) {
       const bool gone = s.phase[U(segment.job)] != JobPhase::kRunning;
       if (gone && segment.finish == kNever) end_segment(segment, s.now, false);
@@ -222,12 +224,12 @@ void Simulator::RunRoundInParts(double boundary) {
   }
   std::sort(s.segments.begin(), s.segments.end(), LaterFinish);
   for (int job : s.completed) Release(job);
-  if (s.power) PowerEngine::Settle(*this);  // who stays on a shared GPU may be given more of it
+  Settle();  // who stays on a shared GPU may be given more of it
 }
 
 // gavel/SPEC.md §7 steps 1-4 and 9 to the letter, with the reference's §8.4 crash replaced by one more
 // decision.
-bool Simulator::AdvanceReferenceRounds() {
+bool SimCore::AdvanceReferenceRounds() {
   SimState& s = state_;
   const double length = scenario_.data().clock.round_s;
   if (s.running.empty()) {

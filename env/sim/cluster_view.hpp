@@ -19,8 +19,9 @@ class ClusterView {
         state_(&state),
         rates_(scenario.told_rates()),
         best_rates_(scenario.told_best_rates()),
+        estimated_(!scenario.believed().alone.empty()),
         granted_(granted) {
-    if (state.estimates) ReadEstimates();
+    if (estimated_) ReadEstimates();
   }
   // A part of `whole`, for a scheduler inside another. `part` outlives the view. More knowledge than the
   // whole has only with predictions in place of the truth.
@@ -46,29 +47,21 @@ class ClusterView {
   }  // devices are numbered type by type
   std::span<const int> free_gpus() const {
     return part_ != nullptr ? part_->free_gpus : state_->free_gpus;
-  }                                   // [G] whole idle devices
-  bool InService(int device) const {  // it may take a job, now or when its own is gone
-    return state_->out_of_service.empty() || state_->out_of_service[Index(device)] == 0;
-  }
+  }  // [G] whole idle devices
+  // It may take a job, now or when its own is gone.
+  bool InService(int device) const { return state_->InService(device); }
   // Devices left service or came back since the previous decision point; true at the first.
   bool capacity_changed() const { return state_->changed_since == 0; }
   bool DeviceFree(int device) const { return state_->device_job[Index(device)] < 0 && InService(device); }
   int NodeOf(int device) const { return scenario_->NodeOf(device); }
   bool plain() const { return scenario_->plain(); }  // no feature is on
   const Features& features() const { return scenario_->data().features; }
-  // State of a feature that anybody may see (env/features/NAME.hpp); null where it is off.
-  const PlacementState* placement() const { return state_->placement.get(); }
-  const PartitionState* partitions() const { return state_->partitions.get(); }
-  const SharingState* sharing() const { return state_->sharing.get(); }
-  const ElasticityState* elasticity() const { return state_->elasticity.get(); }
-  const CheckpointState* checkpoints() const { return state_->checkpoints.get(); }
-  const FailureState* failures() const { return state_->failures.get(); }
-  const LatencyState* latency() const { return state_->latency.get(); }
-  const PowerState* power() const { return state_->power.get(); }
-  const ServiceState* services() const { return state_->services.get(); }
-  const StageState* stages() const { return state_->stages.get(); }
-  const MonitoringState* monitoring() const { return state_->monitoring.get(); }
-  const ForecastState* forecast() const { return state_->forecast.get(); }
+  // State of a feature that anybody may see, by its type (env/features/NAME); null where it is off. Looked up
+  // each time: outside of loops.
+  template <class State>
+  const State* Find() const {
+    return state_->features.Find<State>();
+  }
   const ClusterSpec& cluster() const { return scenario_->data().cluster; }  // in service or not
   const JobTypeTraits& traits() const { return scenario_->data().traits; }
   int GpuMilli(int job) const { return Or(Seen(job).gpu_milli, job, 1000); }  // of each of its GPUs
@@ -141,10 +134,10 @@ class ClusterView {
     if (predicted_ != nullptr) return std::numeric_limits<double>::quiet_NaN();
     return Or(Seen(job).requested_s, job, std::numeric_limits<double>::quiet_NaN());
   }
-  int MinGang(int job) const { return scenario_->MinGang(job); }  // GPUs it may run on, feature elasticity
+  int MinGang(int job) const { return scenario_->MinGang(job); }  // GPUs it may run on
   int MaxGang(int job) const { return scenario_->MaxGang(job); }
-  // Rates are estimates where the feature `estimates` is on (0 only where the truth is 0), and may change
-  // while jobs run where it learns: `rates_version` is another number then, and nobody Follows.
+  // Rates are estimates where a feature has such (0 only where the truth is 0), and may change while jobs
+  // run where it learns: `rates_version` is another number then, and nobody Follows.
   bool rates_are_exact() const { return !estimated_; }
   std::uint64_t rates_version() const { return rates_version_; }
   double RateAt(int job, int type, int width) const {
@@ -174,9 +167,17 @@ class ClusterView {
   int LastTypeOf(int job) const { return state_->last_type[Index(job)]; }       // -1 when it never ran
   std::span<const int> Devices(int job) const { return state_->Devices(job); }  // empty when not running
   int Width(int job) const { return state_->Width(job); }                       // GPUs held now
-  int Partner(int job) const { return state_->partner[Index(job)]; }            // on the same GPU, -1 = none
-  double RunStart(int job) const { return state_->run_start[Index(job)]; }      // s, of the current run
-  int Interruptions(int job) const {  // stops that no decision ordered
+  bool divides_gpus() const { return scenario_->divides_gpus(); }  // may jobs hold parts of them?
+  // Who holds a part of the device; nobody where a whole job does.
+  std::span<const int> PartHolders(int device) const {
+    if (state_->parts.empty()) return {};
+    return state_->parts[Index(device)];
+  }
+  // It has arrived, and is in no list until others are done. Of jobs to come too: false.
+  bool IsBlocked(int job) const { return !state_->blocked.empty() && state_->blocked[Index(job)] != 0; }
+  int Partner(int job) const { return state_->partner[Index(job)]; }        // on the same GPU, -1 = none
+  double RunStart(int job) const { return state_->run_start[Index(job)]; }  // s, of the current run
+  int Interruptions(int job) const {                                        // stops that no decision ordered
     return state_->interruptions.empty() ? 0 : state_->interruptions[Index(job)];
   }
   int Preemptions(int job) const { return state_->preemptions[Index(job)]; }
@@ -226,9 +227,8 @@ class ClusterView {
     return column.empty() ? otherwise : column[Index(job)];
   }
   const JobTable& Seen(int job) const {  // the view is blind to jobs that have not arrived
-    // With the feature stages a blocked job has arrived and is in no list.
-    BERTH_DCHECK(state_->phase[Index(job)] != JobPhase::kFuture || state_->stages, "job ", job,
-                 " has not arrived");
+    BERTH_DCHECK(state_->phase[Index(job)] != JobPhase::kFuture || !plain(), "job ", job,
+                 " has not arrived");  // one that a feature blocks has, and is in no list
     (void)job;
     return scenario_->data().jobs;
   }
@@ -237,15 +237,23 @@ class ClusterView {
                 ToString(granted_), "'");
   }
 
-  void ReadEstimates();  // env/features/estimates/estimates.cpp
+  void ReadEstimates() {
+    const ToldRates& told = state_->told;
+    told_pairs_ = &scenario_->believed().pairs;
+    if (told.rate.empty()) return;
+    rates_ = told.rate.data();
+    best_rates_ = told.best_rate.data();
+    told_pairs_ = &told.pairs;
+    rates_version_ = told.version;
+  }
 
   const Scenario* scenario_;
   const SimState* state_;
   const double* rates_;       // [J, G]
   const double* best_rates_;  // [J]
+  bool estimated_;
   const std::vector<double>* told_pairs_ = nullptr;
   std::uint64_t rates_version_ = 0;
-  bool estimated_ = false;
   const ViewPart* part_ = nullptr;     // null = the whole
   const double* predicted_ = nullptr;  // [J] ViewPart::predicted, this part's or that of one around it
   Knowledge granted_;

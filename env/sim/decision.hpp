@@ -27,13 +27,9 @@ struct Command {
   int width = 0;  // kStart, kMove: GPUs, between the job's MinGang and MaxGang; 0 = its gang
 };
 
-// What a decision sets beside its jobs.
-enum class ControlKind : std::uint8_t {
-  kPartition,  // feature partitions: GPU `index` gets layout `value` once it is idle
-  kClock,      // feature power: device `index` runs at clock level `value`
-  kPowerCap,   // feature power: node `index` may draw `value` W
-  kReplicas,   // feature services: service `index` runs `value` replicas
-};
+// What a decision sets beside its jobs: `index` of what, to which value. Each kind is a feature's own, named
+// in its header: 0 to 3 are taken.
+enum class ControlKind : std::uint8_t {};
 struct Control {
   ControlKind kind;
   int index;
@@ -54,7 +50,7 @@ class Decision {
   void Clear() { commands.clear(), devices.clear(), controls.clear(), wake_at = kNever; }
   void Start(int job, int type) { commands.push_back({CommandKind::kStart, job, type}); }
   void Start(int job, int type, std::span<const int> on) { Add(CommandKind::kStart, job, type, on); }
-  // With the feature elasticity: on another number of GPUs than the gang; of a running job, on the same type
+  // Where a feature lets it: on another number of GPUs than the gang; of a running job, on the same type
   // too.
   void StartAt(int job, int type, int width) {
     commands.push_back({CommandKind::kStart, job, type, 0, 0, -1, width});
@@ -78,6 +74,35 @@ class Decision {
     commands.push_back({kind, job, type, static_cast<int>(devices.size()), static_cast<int>(on.size())});
     devices.insert(devices.end(), on.begin(), on.end());
   }
+};
+
+// The rule that an illegal decision breaks.
+enum class Rule : std::uint8_t {
+  kNone,
+  kUnknownJob,
+  kNotArrived,
+  kNotWaiting,
+  kNotRunning,
+  kUnknownType,
+  kCannotRun,
+  kNoRoom,
+  kDeviceBusy,
+  kDeviceOfOtherType,
+  kWrongDeviceCount,
+  kTwice,
+  kPackHost,
+  kPackGang,
+  kPackShared,
+  kPackRate,
+  kWidth,
+  kOutOfService,
+  kControl,  // ApplyResult::command counts the decision's controls
+  kNodeResources,
+};
+struct [[nodiscard]] ApplyResult {
+  Rule rule = Rule::kNone;
+  int command = -1;  // index of the offending command
+  bool ok() const { return rule == Rule::kNone; }
 };
 
 }  // namespace berth

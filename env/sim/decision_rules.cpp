@@ -2,16 +2,13 @@
 #include <algorithm>
 
 #include "env/base/index.hpp"
-#include "env/features/partitions/partitions.hpp"
-#include "env/features/sharing/sharing.hpp"
-#include "env/features/topology/placement_engine.hpp"
 #include "env/sim/simulator.hpp"
 
 namespace berth {
 namespace {
 
 // How many devices the job's leaving gives back.
-int InService(const SimState& s, int job) {
+int GivesBack(const SimState& s, int job) {
   if (s.out_of_service.empty()) return s.Width(job);
   int count = 0;
   for (int d : s.Devices(job)) count += s.out_of_service[U(d)] == 0;
@@ -20,7 +17,7 @@ int InService(const SimState& s, int job) {
 
 }  // namespace
 
-ApplyResult Simulator::Validate(const Decision& decision) {
+ApplyResult SimCore::Validate(const Decision& decision) {
   const SimState& s = state_;
   const JobTable& jobs = scenario_.data().jobs;
   const int count = static_cast<int>(decision.commands.size());
@@ -44,9 +41,9 @@ ApplyResult Simulator::Validate(const Decision& decision) {
     if (!of_running) continue;
     const int partner = s.partner[U(c.job)];  // a shared GPU is free once both leave it
     if (partner < 0 || job_stamp_[U(partner)] == stamp_)
-      spare_[U(s.on_type[U(c.job)])] += InService(s, c.job);
+      spare_[U(s.on_type[U(c.job)])] += GivesBack(s, c.job);
   }
-  if (s.partitions) PartitionEngine::Withhold(*this, decision);
+  for (FeatureState& feature : state_.features) feature.Withhold(*this, decision);
   for (int i = 0; i < count; ++i) {
     const Command& c = decision.commands[U(i)];
     if (c.kind != CommandKind::kStart && c.kind != CommandKind::kMove) continue;
@@ -57,7 +54,7 @@ ApplyResult Simulator::Validate(const Decision& decision) {
     } else if (scenario_.RateAt(c.job, c.type, width) <= 0.0) {
       return {Rule::kWidth, i};
     }
-    if (s.sharing) continue;  // ValidateRoom
+    if (scenario_.divides_gpus()) continue;  // ValidateRoom
     spare_[U(c.type)] -= width;
     if (spare_[U(c.type)] < 0) return {Rule::kNoRoom, i};
     if (c.devices_count == 0) continue;
@@ -67,7 +64,7 @@ ApplyResult Simulator::Validate(const Decision& decision) {
     for (int k = 0; k < c.devices_count; ++k) {
       const int d = decision.devices[U(c.devices_begin + k)];
       if (d < first || d >= last) return {Rule::kDeviceOfOtherType, i};
-      if (!s.out_of_service.empty() && s.out_of_service[U(d)] != 0) return {Rule::kOutOfService, i};
+      if (!s.InService(d)) return {Rule::kOutOfService, i};
       const int holder = s.device_job[U(d)];
       // Held by a job that this decision stops or moves is as good as free.
       const int partner = holder < 0 ? -1 : s.partner[U(holder)];
@@ -77,20 +74,23 @@ ApplyResult Simulator::Validate(const Decision& decision) {
       device_stamp_[U(d)] = stamp_;
     }
   }
-  if (s.sharing) {
-    if (ApplyResult result = SharingEngine::ValidateRoom(*this, decision); !result.ok()) return result;
+  for (FeatureState& feature : state_.features) {
+    if (const ApplyResult room = feature.ValidateRoom(*this, decision); !room.ok()) return room;
   }
   for (std::size_t i = 0; i < decision.controls.size(); ++i) {
-    if (!ControlAllowed(decision.controls[i])) return {Rule::kControl, static_cast<int>(i)};
+    const Control& control = decision.controls[i];
+    bool allowed = false;
+    for (const FeatureState& feature : s.features) allowed = allowed || feature.Allows(*this, control);
+    if (!allowed) return {Rule::kControl, static_cast<int>(i)};
   }
-  if (s.placement) {
-    if (const ApplyResult named = PlacementEngine::Validate(*this, decision); !named.ok()) return named;
+  for (const FeatureState& feature : s.features) {
+    if (const ApplyResult result = feature.Validate(*this, decision); !result.ok()) return result;
   }
   return packs ? ValidatePacks(decision) : ApplyResult{};
 }
 
 // A job may be packed beside one that will run alone on one GPU once the rest of the decision is carried out.
-ApplyResult Simulator::ValidatePacks(const Decision& decision) {
+ApplyResult SimCore::ValidatePacks(const Decision& decision) {
   const SimState& s = state_;
   const JobTable& jobs = scenario_.data().jobs;
   const int count = static_cast<int>(decision.commands.size());
@@ -110,21 +110,19 @@ ApplyResult Simulator::ValidatePacks(const Decision& decision) {
       const int partner = s.partner[U(host)];
       if (partner >= 0 && job_stamp_[U(partner)] != stamp_) return {Rule::kPackShared, i};
     }
-    if (job_stamp_[U(host)] != stamp_ && !s.out_of_service.empty() &&
-        s.out_of_service[U(s.Devices(host).front())] != 0) {
+    if (job_stamp_[U(host)] != stamp_ && !s.InService(s.Devices(host).front())) {
       return {Rule::kOutOfService, i};  // who is there may stay, nobody new comes
     }
     if (host_stamp_[U(host)] == stamp_) return {Rule::kPackShared, i};
     host_stamp_[U(host)] = stamp_;
     if (jobs.gang[U(job)] != 1 || jobs.gang[U(host)] != 1 || holds != 1) return {Rule::kPackGang, i};
-    if (s.sharing && (SharingEngine::Parts(*this, job) || SharingEngine::Parts(*this, host)))
-      return {Rule::kPackShared, i};
+    if (scenario_.HoldsPart(job) || scenario_.HoldsPart(host)) return {Rule::kPackShared, i};
     if (scenario_.PairRate(job, host, type) <= 0.0) return {Rule::kPackRate, i};
   }
   return {};
 }
 
-std::string Explain(const ApplyResult& result, const Decision& decision, const Simulator& simulator) {
+std::string Explain(const ApplyResult& result, const Decision& decision, const SimCore& core) {
   if (result.ok()) return "legal";
   if (result.rule == Rule::kControl) {
     const Control& control = decision.controls[U(result.command)];
@@ -132,7 +130,7 @@ std::string Explain(const ApplyResult& result, const Decision& decision, const S
                 " to ", control.value, ": the feature is off, or there is no such thing or setting");
   }
   const Command& c = decision.commands[U(result.command)];
-  const Scenario& scenario = simulator.scenario();
+  const Scenario& scenario = core.scenario();
   const auto type_name = [&](int type) {
     return type >= 0 && type < scenario.num_types() ? scenario.data().cluster.types[U(type)].name
                                                     : Join("#", type);
@@ -157,7 +155,7 @@ std::string Explain(const ApplyResult& result, const Decision& decision, const S
       return Join(job, " needs ", c.width > 0 ? c.width : scenario.data().jobs.gang[U(c.job)],
                   " GPUs of type ", type_name(c.type),
                   ", but the decision as a whole asks for more than there are (idle before it: ",
-                  simulator.state().free_gpus[U(c.type)], ")");
+                  core.state().free_gpus[U(c.type)], ")");
     case Rule::kDeviceBusy:
       return Join(job, ": a named device is held by another job");
     case Rule::kDeviceOfOtherType:

@@ -1,19 +1,14 @@
 #include "env/sim/effective_rate.hpp"
 
-#include "env/features/power/power.hpp"
-#include "env/features/services/services.hpp"
-#include "env/features/sharing/sharing.hpp"
-#include "env/features/stages/stages.hpp"
-#include "env/features/topology/placement_engine.hpp"
-#include "env/sim/simulator.hpp"
+#include "env/sim/core.hpp"
 
 namespace berth {
 
 namespace {
 
-// A step is work on GPUs and, with feature stages, work on CPU cores and transfers beside it. What is done to
-// a GPU slows its work alone: whoever shares it, a replica beside, its clock. A spread gang's longer exchange
-// of gradients is time on the network, the same at any clock. Then the stages say what of that is felt.
+// A step is work on GPUs and, where a feature says so, other stages beside it. What is done to a GPU slows
+// its work alone: whoever shares it, its clock. A spread gang's longer exchange of gradients is time on the
+// network, the same at any clock. Then the stages say what of that is felt.
 struct GpuWork {
   double rate;  // steps/s, were there no other stages
   double pace;  // of GPU work that is not the step's own
@@ -24,14 +19,15 @@ GpuWork OnGpus(const Scenario& scenario, const SimState& s, int job, bool full_c
   const int type = s.on_type[j], partner = s.partner[j];
   const double alone = scenario.RateAt(job, type, s.Width(job));
   double rate = partner < 0 ? alone : scenario.PairRate(job, partner, type);
-  double pace = 1.0;
-  const auto slow = [&](double factor) { rate *= factor, pace *= factor; };
-  if (s.stages && partner >= 0 && alone > 0.0) pace = rate / alone;
-  if (s.services) slow(ServiceEngine::RateFactor(scenario, s, job));
-  if (s.power && !full_clocks) slow(PowerEngine::Speed(scenario, s, job));
-  if (s.sharing) slow(SharingEngine::Factor(scenario, s, job));
-  if (!s.placement) return {rate, pace};
-  const double spread = PlacementEngine::Factor(scenario, s, job);
+  double pace = partner >= 0 && alone > 0.0 ? rate / alone : 1.0;
+  // From the last of the table: the order in which factors of more than one feature are rounded is kept.
+  const std::vector<FeatureStates::Entry>& features = s.features.entries();
+  double spread = 1.0;
+  for (auto feature = features.rbegin(); feature != features.rend(); ++feature) {
+    const double factor = feature->state->GpuFactor(scenario, s, job, full_clocks);
+    rate *= factor, pace *= factor;
+    spread *= feature->state->SpreadFactor(scenario, s, job);
+  }
   if (rate == alone) {
     rate *= spread;
   } else if (spread < 1.0) {  // a step alone takes 1 / (alone spread) s, of which this is the longer exchange
@@ -43,18 +39,24 @@ GpuWork OnGpus(const Scenario& scenario, const SimState& s, int job, bool full_c
 }  // namespace
 
 double EffectiveRate(const Scenario& scenario, const SimState& s, int job) {
-  const auto [rate, pace] = OnGpus(scenario, s, job, /*full_clocks=*/false);
-  return s.stages ? rate * StageEngine::RateFactor(scenario, s, job, rate, pace) : rate;
+  auto [rate, pace] = OnGpus(scenario, s, job, /*full_clocks=*/false);
+  for (const FeatureState& feature : s.features) {
+    if (feature.HasStages()) rate *= feature.StepFactor(scenario, s, job, rate, pace);
+  }
+  return rate;
 }
 
 double GpuBusyShare(const Scenario& scenario, const SimState& s, int job) {
-  if (!s.stages) return 1.0;
-  const auto [rate, pace] = OnGpus(scenario, s, job, /*full_clocks=*/true);
-  return StageEngine::BusyShare(scenario, s, job, rate, pace);
+  for (const FeatureState& feature : s.features) {
+    if (!feature.HasStages()) continue;
+    const auto [rate, pace] = OnGpus(scenario, s, job, /*full_clocks=*/true);
+    return feature.BusyShare(scenario, s, job, rate, pace);
+  }
+  return 1.0;
 }
 
-double Simulator::EffectiveRate(int job) const {
-  return berth::EffectiveRate(scenario_, state_, job);
+double SimCore::FeaturedRate(int job) const {
+  return EffectiveRate(scenario_, state_, job);
 }
 
 }  // namespace berth

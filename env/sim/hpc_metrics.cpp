@@ -4,21 +4,22 @@
 #include <algorithm>
 
 #include "env/base/index.hpp"
-#include "env/features/partitions/partitions.hpp"
 #include "env/sim/metrics.hpp"
+#include "env/sim/physical_gpus.hpp"
 
 namespace berth {
 namespace {
 
 // GPU-seconds of a completed job, each GPU's once whoever shares it: of two that were packed half each, of
-// those who hold thousandths theirs, of a MIG slice its part of the GPU.
+// those who hold thousandths theirs, of a slice its part of the GPU.
 double GpuSeconds(const Simulator& simulator, int job) {
   const SimState& s = simulator.state();
   const JobTable& jobs = simulator.scenario().data().jobs;
   double seconds = s.run_seconds[U(job)] * jobs.gang[U(job)];
   if (!simulator.scenario().plain()) {
-    seconds = s.gpu_seconds[U(job)] - (s.partitions ? s.partitions->beyond_gpu_s[U(job)] : 0.0);
-    if (s.sharing && !jobs.gpu_milli.empty()) seconds *= jobs.gpu_milli[U(job)] / 1000.0;
+    seconds = s.gpu_seconds[U(job)];
+    for (const FeatureState& feature : s.features)
+      seconds = feature.GpuSeconds(simulator.scenario(), job, seconds);
   }
   return seconds - 0.5 * s.shared_seconds[U(job)];
 }

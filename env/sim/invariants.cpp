@@ -5,16 +5,7 @@
 
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
-#include "env/features/checkpoints/checkpoints.hpp"
-#include "env/features/elasticity/elasticity.hpp"
-#include "env/features/failures/failures.hpp"
-#include "env/features/forecast/forecast.hpp"
-#include "env/features/latency/latency.hpp"
-#include "env/features/partitions/partitions.hpp"
-#include "env/features/power/power.hpp"
-#include "env/features/services/services.hpp"
-#include "env/features/sharing/sharing.hpp"
-#include "env/features/topology/placement_engine.hpp"
+#include "env/sim/core.hpp"
 #include "env/sim/effective_rate.hpp"
 #include "env/sim/simulator.hpp"
 
@@ -25,9 +16,9 @@ namespace {
 std::string Capacity(const InvariantInput& in) {
   for (int d = 0; d < in.scenario.num_gpus(); ++d) {
     int free = in.state.device_job[U(d)] < 0 ? 1000 : 0;
-    if (in.state.sharing && !in.state.sharing->jobs[U(d)].empty()) {
+    if (!in.state.parts.empty() && !in.state.parts[U(d)].empty()) {
       free = 1000;
-      for (int job : in.state.sharing->jobs[U(d)]) free -= in.scenario.data().jobs.gpu_milli[U(job)];
+      for (int job : in.state.parts[U(d)]) free -= in.scenario.data().jobs.gpu_milli[U(job)];
     }
     if (in.state.device_milli[U(d)] != free || free < 0) {
       return Join("device ", d, ": capacity and holder disagree");
@@ -41,7 +32,7 @@ std::string FreeCounts(const InvariantInput& in) {
     const int first = in.scenario.first_device(type);
     int idle = 0, in_service = 0;
     for (int d = first; d < first + in.scenario.data().cluster.types[U(type)].count; ++d) {
-      const bool out = !in.state.out_of_service.empty() && in.state.out_of_service[U(d)] != 0;
+      const bool out = !in.state.InService(d);
       idle += in.state.device_job[U(d)] < 0 && !out;
       in_service += !out;
     }
@@ -60,7 +51,7 @@ std::string DeviceTypes(const InvariantInput& in) {
   for (int type = 0; type < in.scenario.num_types(); ++type) {
     const int first = in.scenario.first_device(type);
     for (int d = first; d < first + in.scenario.data().cluster.types[U(type)].count; ++d) {
-      for (int job : HoldersOf(in.state, d)) {
+      for (int job : in.state.HoldersOf(d)) {
         if (in.state.on_type[U(job)] != type)
           return Join("job ", job, " holds device ", d, " of another type");
       }
@@ -72,7 +63,7 @@ std::string DeviceTypes(const InvariantInput& in) {
 std::string WholeGangs(const InvariantInput& in) {
   std::vector<int> held(U(in.scenario.num_jobs()), 0);
   for (int d = 0; d < in.scenario.num_gpus(); ++d) {
-    for (int job : HoldersOf(in.state, d)) ++held[U(job)];
+    for (int job : in.state.HoldersOf(d)) ++held[U(job)];
   }
   for (int job = 0; job < in.scenario.num_jobs(); ++job) {
     const bool runs = in.state.phase[U(job)] == JobPhase::kRunning;
@@ -88,14 +79,14 @@ std::string DeviceLists(const InvariantInput& in) {
   std::size_t listed = 0;
   for (int job = 0; job < in.scenario.num_jobs(); ++job) {
     for (int d : in.state.Devices(job)) {
-      const std::vector<int> holders = HoldersOf(in.state, d);
+      const std::vector<int> holders = in.state.HoldersOf(d);
       if (std::find(holders.begin(), holders.end(), job) == holders.end())
         return Join("job ", job, " lists device ", d, ", which it does not hold");
       ++listed;
     }
   }
   std::size_t held = 0;
-  for (int d = 0; d < in.scenario.num_gpus(); ++d) held += HoldersOf(in.state, d).size();
+  for (int d = 0; d < in.scenario.num_gpus(); ++d) held += in.state.HoldersOf(d).size();
   return listed == held ? "" : Join(listed, " devices are listed, ", held, " are held");
 }
 
@@ -170,35 +161,8 @@ std::string Lists(const InvariantInput& in) {
   return same ? "" : "lists and phases disagree";
 }
 
-// Nobody who holds a part of a GPU is given less of it than he is promised, whatever else slows him; and what
-// is promised, with a replica there, is not more than the GPU.
-std::string Promises(const InvariantInput& in) {
-  const SimState& s = in.state;
-  if (!s.sharing) return "";
-  const Features& f = in.scenario.data().features;
-  const bool alone =
-      !f.topology && !f.power && !f.stages && !f.services && !f.elasticity;  // nothing else slows
-  for (int job : s.running) {
-    if (s.Devices(job).empty() || s.phase[U(job)] != JobPhase::kRunning) continue;
-    const int device = s.Devices(job).front();
-    const double least = PromisedFraction(in.scenario, s, job);
-    if (least == 0.0) continue;
-    const double factor = SharingEngine::Factor(in.scenario, s, job);
-    if (factor < least * (1.0 - 1e-12))
-      return Join("job ", job, " is given ", factor, " of its rate alone and is promised ", least);
-    const double rate = least * in.scenario.Rate(job, s.on_type[U(job)]);
-    if (alone && s.rate[U(job)] < rate * (1.0 - 1e-12))
-      return Join("job ", job, " runs at ", s.rate[U(job)], " steps/s and is promised ", rate);
-    const double promised = PromisedOn(in.scenario, s, device);
-    const double replica = s.services ? ReplicaShare(in.scenario, s, device) : 0.0;
-    if (promised + replica > 1.0 + 1e-9)
-      return Join("device ", device, ": ", promised, " of it is promised, and a replica has ", replica);
-  }
-  return "";
-}
-
 // Everybody runs as fast as where and beside whom he stands says: no change was missed. What features make of
-// a rate is asked of EffectiveRate itself; whether that is right is for their tests, and for Promises.
+// a rate is asked of EffectiveRate itself; whether that is right is for their own rules and tests.
 std::string Rates(const InvariantInput& in) {
   const SimState& s = in.state;
   for (int job = 0; job < in.scenario.num_jobs(); ++job) {
@@ -214,7 +178,7 @@ std::string Rates(const InvariantInput& in) {
 }
 
 // Who shares a GPU with whom.
-std::string Sharing(const InvariantInput& in) {
+std::string Pairs(const InvariantInput& in) {
   const SimState& s = in.state;
   for (int job = 0; job < in.scenario.num_jobs(); ++job) {
     const int partner = s.partner[U(job)], type = s.on_type[U(job)];
@@ -227,7 +191,7 @@ std::string Sharing(const InvariantInput& in) {
     if (partner >= 0 && in.scenario.data().jobs.gang[U(job)] != 1)
       return Join("job ", job, " shares a GPU and is a gang");
   }
-  return Promises(in);
+  return "";
 }
 
 // What the types were busy is what the jobs held, a second that two shared counted once.
@@ -240,9 +204,9 @@ std::string GpuSeconds(const InvariantInput& in) {
                             : in.state.AttainedGpuSeconds(job);
     attained += held - 0.5 * in.state.SharedSeconds(job);
   }
-  if (in.state.sharing) {
-    for (const SharingState::Meter& m : in.state.sharing->meters)
-      attained -= m.extra_s + static_cast<double>(m.extra) * (in.state.now - m.since);
+  for (const FeatureState& feature : in.state.features) {
+    for (int type = 0; type < in.scenario.num_types(); ++type)
+      attained -= feature.SharedSeconds(in.state.now, type);
   }
   if (std::max(busy, attained) - std::min(busy, attained) > 1e-9 * std::max(1.0, busy)) {
     return Join("types were busy ", busy, " GPU-seconds, jobs held ", attained);
@@ -250,8 +214,18 @@ std::string GpuSeconds(const InvariantInput& in) {
   return "";
 }
 
-std::string Power(const InvariantInput& in) {
-  return in.state.power ? PowerViolation(in.scenario, in.state) : "";
+// What is saved was done, and what is lost is not negative.
+std::string SavedSteps(const InvariantInput& in) {
+  const SimState& s = in.state;
+  for (std::size_t job = 0; job < s.safe_steps.size(); ++job) {
+    if (s.safe_steps[job] > s.AttainedSteps(static_cast<int>(job)))
+      return Join("job ", job, " has ", s.safe_steps[job], " steps safe of ",
+                  s.AttainedSteps(static_cast<int>(job)));
+    if (s.lost_steps[job] < 0.0 || (s.lost_steps[job] > 0.0 && s.interruptions[job] == 0))
+      return Join("job ", job, " lost ", s.lost_steps[job], " steps in ", s.interruptions[job],
+                  " interruptions");
+  }
+  return "";
 }
 
 constexpr Invariant kInvariants[] = {
@@ -266,18 +240,10 @@ constexpr Invariant kInvariants[] = {
     {"first starts", FirstStarts},
     {"completions", Completions},
     {"lists", Lists},
-    {"sharing", Sharing},
+    {"pairs", Pairs},
     {"rates", Rates},
     {"GPU-seconds", GpuSeconds},
-    {"nodes", PlacementViolation},
-    {"failures", FailureViolation},
-    {"checkpoints", CheckpointViolation},
-    {"elasticity", ElasticityViolation},
-    {"latency", LatencyViolation},
-    {"services", ServiceViolation},
-    {"forecast", ForecastViolation},
-    {"partitions", PartitionViolation},
-    {"power", Power},
+    {"saved steps", SavedSteps},
 };
 
 }  // namespace
@@ -291,14 +257,17 @@ std::string CheckInvariants(const InvariantInput& input) {
     const std::string violation = invariant.violation(input);
     if (!violation.empty()) return Join(invariant.name, ": ", violation);
   }
+  for (const FeatureStates::Entry& feature : input.state.features.entries()) {
+    const std::string violation = feature.state->Violation(input);
+    if (!violation.empty()) return Join(feature.module->name, ": ", violation);
+  }
   return "";
 }
 
-std::string CheckInvariants(const Simulator& simulator) {
+std::string CheckInvariants(const SimCore& core) {
   std::vector<double> busy;
-  for (int type = 0; type < simulator.scenario().num_types(); ++type)
-    busy.push_back(simulator.BusySeconds(type));
-  return CheckInvariants({simulator.scenario(), simulator.state(), busy});
+  for (int type = 0; type < core.scenario().num_types(); ++type) busy.push_back(core.BusySeconds(type));
+  return CheckInvariants({core.scenario(), core.state(), busy});
 }
 
 }  // namespace berth

@@ -21,7 +21,7 @@ struct Invariant {
   const char* name;
   std::string (*violation)(const InvariantInput& input);  // "" when it holds
 };
-std::span<const Invariant> Invariants();
+std::span<const Invariant> Invariants();  // but for those of features, which have their names
 
 // The first rule that is broken, "name: what", or "".
 std::string CheckInvariants(const InvariantInput& input);

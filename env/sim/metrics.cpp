@@ -5,10 +5,8 @@
 #include <limits>
 
 #include "env/base/index.hpp"
-#include "env/features/latency/latency.hpp"
-#include "env/features/partitions/partitions.hpp"
-#include "env/features/topology/placement.hpp"
 #include "env/sim/accounts.hpp"
+#include "env/sim/physical_gpus.hpp"
 
 namespace berth {
 namespace {
@@ -33,13 +31,6 @@ double IsolatedSeconds(const Simulator& simulator, int job, double jct) {
   return scenario.data().jobs.total_steps[U(job)] / rate;
 }
 
-void MeasurePlacement(const PlacementState& placement, Metrics& m) {
-  const auto starts = static_cast<double>(placement.gang_starts);
-  m.fragmentation = placement.MeanFragmentation(m.end_s);
-  m.spread_starts = starts > 0.0 ? static_cast<double>(placement.spread_starts) / starts : 0.0;
-  m.unplaced_orders = static_cast<double>(placement.unplaced_orders);
-}
-
 double Mean(const std::vector<double>& values) {
   double sum = 0.0;
   for (double x : values) sum += x;
@@ -51,6 +42,23 @@ double QuantileOrZero(const std::vector<double>& sorted, double q) {
 }
 
 }  // namespace
+
+double Metrics::Of(std::string_view key) const {
+  for (const auto& [name, value] : of_features) {
+    if (name == key) return value;
+  }
+  return 0.0;
+}
+
+void Metrics::Set(std::string_view key, double value) {
+  for (auto& [name, old] : of_features) {
+    if (name == key) {
+      old = value;
+      return;
+    }
+  }
+  of_features.emplace_back(key, value);
+}
 
 double Quantile(std::span<const double> sorted, double q) {
   BERTH_CHECK(!sorted.empty() && q >= 0.0 && q <= 1.0, sorted.size(), " values, q = ", q);
@@ -127,7 +135,6 @@ Metrics Measure(const Simulator& simulator, Window window) {
   const double span = m.jobs > 0 ? m.makespan_s - jobs.arrival[U(window.begin)] : 0.0;
   m.throughput_per_h = span > 0.0 ? n / (span / 3600.0) : 0.0;
   m.lost_work_h = m.jobs > 0 ? lost / 3600.0 / n : 0.0;
-  if (state.latency) m.dropped_entries = static_cast<double>(state.latency->dropped);
   m.interruptions_per_job = m.jobs > 0 ? interruptions / n : 0.0;
   m.preemptions_per_job = m.jobs > 0 ? preemptions / n : 0.0;
 
@@ -135,17 +142,21 @@ Metrics Measure(const Simulator& simulator, Window window) {
   for (int type = 0; type < scenario.num_types(); ++type) {
     const GpuType& gpu = scenario.data().cluster.types[U(type)];
     const DeviceWeight weight = WeightOf(scenario.data(), type);
-    busy_all += HeldSeconds(simulator, type) * weight.busy;
+    busy_all += HeldSeconds(simulator.core(), type) * weight.busy;
     capacity += gpu.count * weight.capacity;
   }
-  m.cost = UsedCost(simulator);
-  m.energy_kwh = UsedEnergyJ(simulator) / 3.6e6;
+  m.cost = UsedCost(simulator.core());
+  m.energy_kwh = UsedEnergyJ(simulator.core()) / 3.6e6;
   if (m.end_s > 0.0) {
     m.utilization = busy_all / (capacity * m.end_s);
     m.mean_jobs_in_system = simulator.JobSeconds() / m.end_s;
   }
-  MeasureServices(simulator, m);
-  if (state.placement) MeasurePlacement(*state.placement, m);
+  for (const FeatureStates::Entry& entry : state.features.entries()) {
+    std::vector<double> figures(entry.module->metrics.size(), 0.0);
+    entry.state->Measure(simulator.core(), figures);
+    for (std::size_t i = 0; i < figures.size(); ++i)
+      m.of_features.push_back({entry.module->metrics[i].key, figures[i]});
+  }
   MeasureHpc(simulator, window, m);
   return m;
 }

@@ -2,23 +2,24 @@
 #include <algorithm>
 
 #include "env/base/index.hpp"
-#include "env/features/power/power.hpp"
-#include "env/features/topology/placement_engine.hpp"
-#include "env/sim/simulator.hpp"
+#include "env/sim/core.hpp"
 
 namespace berth {
 // After everything else of the decision: hosts are where they will be.
-void Simulator::ApplyPacks(const Decision& decision) {
+void SimCore::ApplyPacks(const Decision& decision) {
   SimState& s = state_;
   for (const Command& c : decision.commands) {
     if (c.kind != CommandKind::kPack) continue;
-    if (s.placement && !PlacementEngine::PlacePack(*this, c)) continue;
+    // A host may have been left unplaced.
+    if (s.phase[U(c.host)] != JobPhase::kRunning || !MayTake(c.job, s.Devices(c.host).front())) {
+      LeaveUnplaced(c);
+      continue;
+    }
     const int type = s.on_type[U(c.host)];
     const int device = s.Devices(c.host).front();
     const bool waits = s.phase[U(c.job)] == JobPhase::kWaiting;
-    TakeSlot(c.job);
-    s.device_slots[U(s.slot[U(c.job)])].assign(1, device);
-    if (s.placement) PlacementEngine::TakeBeside(*this, c.job);
+    TakeSlot(c.job).assign(1, device);
+    for (FeatureState& feature : s.features) feature.OnPlaced(*this, c.job, /*beside=*/true);
     s.on_type[U(c.job)] = static_cast<std::int8_t>(type);
     StartRun(c.job, type, waits ? Overhead(c.job, type) : MoveCost());
     if (waits) s.waiting.Erase(c.job);
@@ -28,7 +29,7 @@ void Simulator::ApplyPacks(const Decision& decision) {
   }
 }
 
-void Simulator::Share(int job, int host) {
+void SimCore::Share(int job, int host) {
   SimState& s = state_;
   s.partner[U(job)] = host;
   s.partner[U(host)] = job;
@@ -37,7 +38,7 @@ void Simulator::Share(int job, int host) {
   SetRate(host, RunRate(host));
 }
 
-void Simulator::Part(int job) {
+void SimCore::Part(int job) {
   SimState& s = state_;
   const int partner = s.partner[U(job)];
   EndSharing(job, s.now);
@@ -45,7 +46,7 @@ void Simulator::Part(int job) {
   if (s.phase[U(partner)] == JobPhase::kRunning) SetRate(partner, RunRate(partner));
 }
 
-void Simulator::EndSharing(int job, double time) {
+void SimCore::EndSharing(int job, double time) {
   SimState& s = state_;
   const int partner = s.partner[U(job)];
   if (time > s.shared_from[U(job)]) {
@@ -59,7 +60,7 @@ void Simulator::EndSharing(int job, double time) {
 
 // Each of a pair has its own finish in a round; they share the GPU up to the earlier one. The segments are
 // still in the order of `running`.
-void Simulator::EndSharedRound(double end) {
+void SimCore::EndSharedRound(double end) {
   SimState& s = state_;
   for (const Segment& segment : s.segments) {
     const int partner = s.partner[U(segment.job)];
@@ -71,7 +72,7 @@ void Simulator::EndSharedRound(double end) {
   }
 }
 
-void Simulator::SetRate(int job, double rate) {
+void SimCore::SetRate(int job, double rate) {
   SimState& s = state_;
   Changed(job);
   const double finish = FinishTime(job);
@@ -80,12 +81,20 @@ void Simulator::SetRate(int job, double rate) {
     s.progress_from[U(job)] = s.now;
   }
   s.rate[U(job)] = rate;
-  if (s.power) PowerEngine::OnRate(*this, job);
+  for (FeatureState& feature : s.features) feature.OnRate(*this, job);
   const ClockKind clock = scenario_.data().clock.kind;
   if (clock != ClockKind::kEvent && clock != ClockKind::kHpc) return;
   if (finish <= s.now) return;  // it ends at this very instant: what is queued stands
   ++version_[U(job)];
   queue_.Push({FinishTime(job), rank_[U(job)], job, version_[U(job)]});
+}
+
+void SimCore::RerateOn(int device, int but) {
+  for (int job : state_.HoldersOf(device)) {
+    if (job == but || state_.phase[U(job)] != JobPhase::kRunning) continue;
+    Rerate(job);
+    for (FeatureState& feature : state_.features) feature.OnRate(*this, job);
+  }
 }
 
 }  // namespace berth

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <chrono>
 
-#include "env/features/monitoring/monitoring.hpp"
 #include "env/sim/metrics.hpp"
 
 namespace berth {
@@ -72,8 +71,10 @@ RunResult Run(const Scenario& scenario, Scheduler& scheduler, const std::string&
   result.jct_s = CompletionTimes(simulator, {options.window.begin, last});
   result.signature = simulator.signature();
   result.events = simulator.events();
-  if (simulator.state().monitoring)
-    result.monitoring = std::make_shared<const MonitoringState>(*simulator.state().monitoring);
+  for (const FeatureStates::Entry& entry : simulator.state().features.entries()) {
+    if (entry.state->HasSeries()) result.series.Add(*entry.module, entry.state->Clone());
+    entry.state->AddLanes(simulator.now(), result.lanes);
+  }
   if (!decide_us.empty()) {
     double sum = 0.0;
     for (float us : decide_us) sum += us;

@@ -12,12 +12,7 @@
 #include "env/base/portable_math.hpp"
 #include "env/base/rng.hpp"
 #include "env/base/spec.hpp"
-#include "env/features/elasticity/elasticity.hpp"
-#include "env/features/estimates/estimates.hpp"
-#include "env/features/partitions/partitions.hpp"
-#include "env/features/partitions/physical_gpus.hpp"
-#include "env/features/stages/dependencies.hpp"
-#include "env/features/topology/topology.hpp"
+#include "env/sim/physical_gpus.hpp"
 
 namespace berth {
 namespace {
@@ -242,7 +237,7 @@ void FillRates(const ScenarioData& data, int job, const std::string& where, doub
     rate[g] = 0.0;
     const bool allowed = data.jobs.allowed.empty() || (data.jobs.allowed[U(job)] >> g & 1) != 0;
     if (types[g].count < gang || !allowed || size == table.gang_sizes.end() || *size != gang) continue;
-    if (data.features.topology && LargestGang(data, job, static_cast<int>(g)) < gang) continue;
+    if (data.features.any() && data.features.LargestGang(data, job, static_cast<int>(g)) < gang) continue;
     rate[g] = table.alone[row + g];
     any = any || rate[g] > 0.0;
   }
@@ -251,11 +246,10 @@ void FillRates(const ScenarioData& data, int job, const std::string& where, doub
     throw Error(Join(where, ": a gang of ", gang,
                      " GPUs is larger than every GPU type of the cluster (largest: ", largest, ")"));
   }
-  for (int g = 0; data.features.topology && g < static_cast<int>(types.size()); ++g) {
-    if (types[U(g)].count >= gang && LargestGang(data, job, g) < gang) {
-      throw Error(Join(where, ": a gang of ", gang,
-                       " demands more CPU cores, memory or further resource "
-                       "(feature topology) than the nodes of every GPU type that runs it have"));
+  for (const Features::On& on : data.features.on()) {
+    for (int g = 0; g < static_cast<int>(types.size()); ++g) {
+      if (types[U(g)].count >= gang && on.settings->LargestGang(data, job, g) < gang)
+        throw Error(Join(where, ": a gang of ", gang, " ", on.settings->WhyTooLarge()));
     }
   }
   throw Error(Join(where, ": job type '", table.job_types[U(job_type)], "' with a gang of ", gang,
@@ -319,7 +313,8 @@ Scenario::Scenario(ScenarioData data, const JobLabel& label) {
   CheckCluster(data.cluster);
   CheckThroughputs(data.throughputs, data.cluster.types.size());
   CheckColumns(data);
-  if (data.features.partitions) AddSliceTypes(data);
+  for (GpuType& type : data.cluster.types) type.part = {};
+  for (const Features::On& on : data.features.on()) on.settings->AddTypes(data);
   for (const Tenant& tenant : data.tenants) {
     if (!(tenant.weight > 0.0) || std::isinf(tenant.weight)) {
       throw Error(Join("tenant '", tenant.name, "': weight: expected > 0, found ", tenant.weight));
@@ -375,9 +370,13 @@ Scenario::Scenario(ScenarioData data, const JobLabel& label) {
   }
   CheckFeatures(data.features, data);
   body->plain = !data.features.any();
-  if (data.features.elasticity) body->elastic = std::make_shared<const ElasticRates>(data);
-  if (data.features.estimates) {
-    body->believed = EstimatedRates(data);
+  body->divides_gpus = data.features.DivideGpus();
+  bool believed = false;
+  for (const Features::On& on : data.features.on()) {
+    if (auto widths = on.settings->Widths(data)) body->widths = std::move(widths);
+    believed = on.settings->Believe(data, body->believed) || believed;
+  }
+  if (believed) {
     for (int job = 0; job < jobs; ++job) {
       const double* rates = body->rate.data() + U(job) * types;
       const double* told = body->believed.alone.data() + AloneRow(data, job);
@@ -401,10 +400,8 @@ double Scenario::PairRate(int job, int other, int type, const std::vector<double
   const ThroughputTable& table = body_->data.throughputs;
   const JobTable& jobs = body_->data.jobs;
   if (pairs.empty() || jobs.gang[U(job)] != 1 || jobs.gang[U(other)] != 1) return 0.0;
-  // Who holds a part of a GPU shares it by feature sharing.
-  if (body_->data.features.sharing && !jobs.gpu_milli.empty() &&
-      (jobs.gpu_milli[U(job)] < 1000 || jobs.gpu_milli[U(other)] < 1000))
-    return 0.0;
+  // Who holds a part of a GPU shares it by the rules of the feature that divides it.
+  if (body_->divides_gpus && (HoldsPart(job) || HoldsPart(other))) return 0.0;
   if (Rate(job, type) <= 0.0 || Rate(other, type) <= 0.0) return 0.0;  // not allowed there at all
   const std::size_t first = U(jobs.job_type[U(job)]), second = U(jobs.job_type[U(other)]);
   const std::size_t types = body_->data.cluster.types.size();
@@ -430,15 +427,15 @@ double Scenario::Demand(int job, int resource) const {
 }
 
 int Scenario::MinGang(int job) const {
-  return body_->elastic ? body_->elastic->Min(job) : body_->data.jobs.gang[U(job)];
+  return body_->widths ? body_->widths->Min(job) : body_->data.jobs.gang[U(job)];
 }
 
 int Scenario::MaxGang(int job) const {
-  return body_->elastic ? body_->elastic->Max(job) : body_->data.jobs.gang[U(job)];
+  return body_->widths ? body_->widths->Max(job) : body_->data.jobs.gang[U(job)];
 }
 
 double Scenario::RateAt(int job, int type, int width) const {
-  if (body_->elastic) return body_->elastic->Rate(job, type, width);
+  if (body_->widths) return body_->widths->Rate(job, type, width);
   return width == body_->data.jobs.gang[U(job)] ? Rate(job, type) : 0.0;
 }
 
@@ -482,7 +479,7 @@ Scenario Slice(const Scenario& scenario, int begin, int end) {
   ForEachColumn(jobs, [&](const char*, auto& column, bool) { cut(column); });
   for (double& arrival : jobs.arrival) arrival -= origin;
   for (double& deadline : jobs.deadline) deadline -= origin;
-  if (data.features.stages) data.features.stages = OfJobs(*data.features.stages, jobs);
+  data.features = data.features.OfJobs(jobs);
   return Scenario(std::move(data));
 }
 

@@ -13,11 +13,20 @@
 #include <string>
 #include <vector>
 
-#include "env/features/features.hpp"
+#include "env/sim/features.hpp"
+#include "env/sim/rates_by_width.hpp"
 
 namespace berth {
 
 inline constexpr double kNever = std::numeric_limits<double>::infinity();
+
+// What the devices of a type are parts of.
+struct TypePart {
+  int whole = -1;           // the type of the GPUs themselves; -1 = they are whole GPUs
+  int compute = 1, of = 1;  // compute slices of the device, and of the GPU
+
+  double fraction() const { return static_cast<double>(compute) / of; }
+};
 
 // One type of accelerator (or CPU: a type like any other). A node has `gpus_per_node` devices of one type.
 struct GpuType {
@@ -28,6 +37,7 @@ struct GpuType {
   double idle_power_w = 0.0;
   double peak_power_w = 0.0;
   double price_per_hour = 0.0;  // currency units per device and hour
+  TypePart part = {};           // set by the feature that slices GPUs
 };
 
 struct ClusterSpec {
@@ -43,13 +53,13 @@ struct ThroughputTable {
   std::vector<double> pairs;  // [T, T, G, 2] gang size 1: rates of (first, second) on one GPU, or empty
 };
 
-// What schedulers are told of a ThroughputTable instead (feature estimates): 0 where that is 0.
+// What schedulers are told of a ThroughputTable instead where a feature says so: 0 where that is 0.
 struct BelievedRates {
   std::vector<double> alone;  // [T, S, G]
   std::vector<double> pairs;  // [T, T, G, 2], or empty as the table's
 };
 
-// What a job that shares a GPU is promised (feature sharing): its share always, its share and what is idle,
+// What a job that holds a part of a GPU is promised: its share always, its share and what is idle,
 // or only what is idle.
 enum class Qos : std::uint8_t { kGuaranteed, kBurstable, kBestEffort };
 
@@ -66,9 +76,9 @@ struct JobTable {
   std::vector<int> tenant;              // index into tenants; empty = 0
   std::vector<double> requested_s;      // user's run-time request (limit), NaN = none; empty = none
   std::vector<std::uint64_t> allowed;   // bit g: may run on type g; empty = all
-  std::vector<int> gpu_milli;  // thousandths of each GPU that it needs, 1..1000; empty = 1000 (sharing)
-  std::vector<int> qos;        // Qos; empty = guaranteed (sharing)
-  std::vector<double> demand;  // [J, R] per-member demand of further node resources; empty = none
+  std::vector<int> gpu_milli;           // thousandths of each GPU that it needs, 1..1000; empty = 1000
+  std::vector<int> qos;                 // Qos; empty = guaranteed
+  std::vector<double> demand;           // [J, R] per-member demand of further node resources; empty = none
 
   int size() const { return static_cast<int>(arrival.size()); }
 };
@@ -110,12 +120,12 @@ struct Tenant {
   std::string inner_policy = "fairness";  // what shares a tenant's part among its jobs
 };
 
-// When decisions are made (design.md §4). Rows of different clocks are never compared.
+// When decisions are made. Rows of different clocks are never compared.
 enum class ClockKind : std::uint8_t {
   kEvent,            // at arrivals and completions; all events of one instant are one decision point
   kRounds,           // at fixed boundaries; a job may end inside a round, its GPUs wait for the boundary
-  kReferenceRounds,  // the reference simulator's rounds to the letter (gavel/SPEC.md §7)
-  kHpc,  // one event at a time; ties: arrivals first, completions in order of start (traces/PROTOCOL.md §1)
+  kReferenceRounds,  // the reference simulator's rounds to the letter (Gavel's)
+  kHpc,              // one event at a time; ties: arrivals first, completions in order of start
 };
 struct Clock {
   ClockKind kind = ClockKind::kEvent;
@@ -124,7 +134,7 @@ struct Clock {
   static Clock Parse(const std::string& text);  // throws Error
 };
 
-// The most that may be known of a job's future (design.md §4), in rising order.
+// The most that may be known of a job's future, in rising order.
 enum class Knowledge : std::uint8_t { kNone, kBlind, kEstimate, kOracle };
 const char* ToString(Knowledge knowledge);
 Knowledge ParseKnowledge(const std::string& text);  // throws Error
@@ -140,7 +150,7 @@ struct ScenarioData {
   std::string name;
   ClusterSpec cluster;
   ThroughputTable throughputs;
-  BelievedRates believed;  // read with the feature estimates(by=table) alone
+  BelievedRates believed;  // read where a feature asks for the table
   JobTypeTraits traits;
   JobTable jobs;
   std::vector<Tenant> tenants;  // empty = one, "default"
@@ -152,9 +162,6 @@ struct ScenarioData {
   std::uint64_t seed = 0;  // of estimates and of schedulers that draw
   std::string provenance;  // where it came from: file or generator spec, for people
 };
-
-// Rates of elastic jobs by width (env/features/elasticity/elasticity.hpp).
-class ElasticRates;
 
 // Names a job in error messages: "IN.trace:17" instead of "job 17".
 using JobLabel = std::function<std::string(int job)>;
@@ -185,23 +192,30 @@ class Scenario {
     const std::size_t g = body_->data.cluster.types.size();
     return {body_->rate.data() + static_cast<std::size_t>(job) * g, g};
   }
-  // Steps/s on `width` GPUs, where elasticity lets the job run so; 0 otherwise. Rate where it is the gang.
+  // Steps/s on `width` GPUs, where a feature lets the job run so; 0 otherwise. Rate where it is the gang.
   double RateAt(int job, int type, int width) const;
-  int MinGang(int job) const;  // without the feature elasticity: the gang, as MaxGang
+  int MinGang(int job) const;  // the gang, as MaxGang, where none does
   int MaxGang(int job) const;
+  // Does a feature divide GPUs, and which part of each of its GPUs does a job hold then, in thousandths?
+  bool divides_gpus() const { return body_->divides_gpus; }
+  int GpuMilli(int job) const {
+    const std::vector<int>& milli = body_->data.jobs.gpu_milli;
+    return !body_->divides_gpus || milli.empty() ? 1000 : milli[static_cast<std::size_t>(job)];
+  }
+  bool HoldsPart(int job) const { return GpuMilli(job) < 1000; }
   double Demand(int job, int resource) const;  // per member, of a node's further resource; 0 = none
   // Steps/s of `job` (gang 1) while it shares one GPU with `other`; 0 unless both can run there so.
   double PairRate(int job, int other, int type) const;
   // The same from another table of pairs.
   double PairRate(int job, int other, int type, const std::vector<double>& pairs) const;
-  // What schedulers are told at first: estimates where the feature is on, otherwise the truth.
+  // What schedulers are told at first: estimates where a feature has such, otherwise the truth.
   const double* told_rates() const {  // [J, G]
     return (body_->told_rate.empty() ? body_->rate : body_->told_rate).data();
   }
   const double* told_best_rates() const {  // [J]
     return (body_->told_rate.empty() ? body_->best_rate : body_->told_best_rate).data();
   }
-  const BelievedRates& believed() const { return body_->believed; }  // empty where the feature is off
+  const BelievedRates& believed() const { return body_->believed; }  // empty = the truth
   double BestRate(int job) const { return body_->best_rate[static_cast<std::size_t>(job)]; }
   double EstimateFactor(int job) const {  // 1 unless knowledge is kEstimate
     return body_->estimate.empty() ? 1.0 : body_->estimate[static_cast<std::size_t>(job)];
@@ -216,12 +230,12 @@ class Scenario {
     std::vector<double> best_rate;                  // [J]
     std::vector<double> told_rate, told_best_rate;  // [J, G], [J], empty = the truth
     BelievedRates believed;
-    std::vector<double> estimate;                 // [J] or empty
-    std::vector<int> first_device;                // [G] devices are numbered type by type
-    std::vector<int> first_node;                  // [G]
-    std::shared_ptr<const ElasticRates> elastic;  // null = off
+    std::vector<double> estimate;                // [J] or empty
+    std::vector<int> first_device;               // [G] devices are numbered type by type
+    std::vector<int> first_node;                 // [G]
+    std::shared_ptr<const RatesByWidth> widths;  // null = gangs alone
     int num_gpus = 0, num_nodes = 0;
-    bool plain = true;
+    bool plain = true, divides_gpus = false;
     std::uint64_t hash = 0;
   };
   std::shared_ptr<const Body> body_;

@@ -6,36 +6,23 @@
 #include <span>
 #include <vector>
 
-#include "env/base/owned.hpp"
+#include "env/sim/feature_states.hpp"
 #include "env/sim/job_list.hpp"
 #include "env/sim/scenario.hpp"
 
 namespace berth {
 
-// States of features, each defined in the header of its name in env/features/.
-struct PlacementState;
-struct PartitionState;
-struct SharingState;
-struct ElasticityState;
-struct CheckpointState;
-struct FailureState;
-struct LatencyState;
-struct PowerState;
-struct ServiceState;
-struct StageState;
-struct EstimateState;
-struct MonitoringState;
-class ForecastState;
-
 enum class JobPhase : std::uint8_t { kFuture, kWaiting, kRunning, kDone, kRejected };
 
-// Why a device takes no new job. Bits.
+// Why a device takes no new job: bits, for as many reasons at once as there are. What is not a job and works
+// there goes with it, but for the two that say so.
 enum OutOfService : std::uint8_t {
   kFailed = 1,
-  kDraining = 2,        // announced to leave; what runs there runs on
-  kServing = 16,        // a whole replica of a service holds it
-  kReconfiguring = 32,  // its GPU changes its layout, or waits to
-  kNotInLayout = 64,    // a slice that its GPU's layout does not have, or a GPU in slices
+  kDraining = 2,   // announced to leave; jobs there run on
+  kClosed = 4,     // for a while, by plan
+  kHeld = 16,      // something that is not a job holds all of it, and works on
+  kVacating = 32,  // wanted empty, or being changed: whoever works there works on, and goes where it can
+  kAbsent = 64,    // not there now: a slice that its GPU does not have, or a GPU that is in slices
 };
 
 // One job's share of the last round (clocks with rounds).
@@ -45,6 +32,15 @@ struct Segment {
   double seconds;  // charged to the job; kReferenceRounds: finish - previous round's end
   double finish;   // s, when it stopped progressing
   bool completed;
+};
+
+// What schedulers are told of rates where that changes while jobs run; otherwise empty, and the scenario's
+// (Scenario::told_rates) holds throughout.
+struct ToldRates {
+  std::vector<double> rate;       // [J, G]
+  std::vector<double> best_rate;  // [J]
+  std::vector<double> pairs;      // [T, T, G, 2]
+  std::uint64_t version = 0;      // how often any has changed
 };
 
 struct SimState {
@@ -91,25 +87,30 @@ struct SimState {
   std::vector<std::uint8_t> out_of_service;  // [D] OutOfService bits: why it takes no job; 0 = in service
   std::vector<double> safe_steps;            // [J] saved: what a failure leaves of steps_done
   std::vector<double> lost_steps;            // [J] done and lost again to failures
-  Owned<PlacementState> placement;
-  Owned<PartitionState> partitions;
-  Owned<SharingState> sharing;
-  Owned<ElasticityState> elasticity;
-  Owned<CheckpointState> checkpoints;
-  Owned<FailureState> failures;
-  Owned<LatencyState> latency;
-  Owned<PowerState> power;
-  Owned<ServiceState> services;
-  Owned<StageState> stages;
-  Owned<EstimateState> estimates;
-  Owned<MonitoringState> monitoring;
-  Owned<ForecastState> forecast;
-  std::vector<int> interruptions;  // [J] stops that no decision ordered
+  std::vector<int> interruptions;            // [J] stops that no decision ordered
+  std::vector<std::vector<int>> parts;       // [D] who holds a part of it, as they came; empty: nobody, or
+                                             // a whole job. No entries where no feature divides GPUs
+  std::vector<std::uint8_t> blocked;         // [J] arrived, and held back until ready
+  int num_blocked = 0;
+  ToldRates told;
+  FeatureStates features;
 
   std::span<const int> Devices(int job) const {
     const auto s = slot[static_cast<std::size_t>(job)];
     if (s < 0) return {};
     return device_slots[static_cast<std::size_t>(s)];
+  }
+  // Everybody on a device: a whole job and its partner, or those who hold parts of it.
+  std::vector<int> HoldersOf(int device) const {
+    if (!parts.empty() && !parts[static_cast<std::size_t>(device)].empty())
+      return parts[static_cast<std::size_t>(device)];
+    const int job = device_job[static_cast<std::size_t>(device)];
+    if (job < 0) return {};
+    const int other = partner[static_cast<std::size_t>(job)];
+    return other < 0 ? std::vector<int>{job} : std::vector<int>{job, other};
+  }
+  bool InService(int device) const {
+    return out_of_service.empty() || out_of_service[static_cast<std::size_t>(device)] == 0;
   }
   int Width(int job) const { return static_cast<int>(Devices(job).size()); }  // GPUs held now
   double AttainedSeconds(int job) const {

@@ -5,6 +5,7 @@
 #include "agents/learner/agent.hpp"
 #include "data/workloads.hpp"
 #include "env/base/check.hpp"
+#include "env/features/table.hpp"
 #include "env/gym/vec_env.hpp"
 #include "tests/catch.hpp"
 #include "tests/learn/wrapped_env.hpp"

@@ -97,6 +97,7 @@ RunRecord RunRecorder::Finish(const RunResult& result) {
   }
   fresh_.clear();
   record_.end_s = result.metrics.end_s;
+  record_.lanes = result.lanes;
   for (RunRecord::Span& span : record_.spans) {
     if (span.end_s == kNever) span.end_s = record_.end_s;
   }

@@ -39,7 +39,8 @@ struct RunRecord {
   std::vector<Outage> outages;           // by end
   std::vector<double> arrive_s, left_s;  // [J] s; left: completed or rejected; kNever = not by the end
   double end_s = 0.0;                    // of the run
-  // Gangs that ran between two decisions and are gone by the second (feature latency alone): the record has
+  std::vector<FeatureLane> lanes;        // what features have to be drawn
+  // Gangs that ran between two decisions and are gone by the second (where decisions take effect late): the record has
   // their first GPU only.
   int unseen_gangs = 0;
 

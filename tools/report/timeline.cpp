@@ -37,6 +37,7 @@ class Timeline {
     }
     Slices(record, base);
     Jobs(record, base);
+    FeatureRows(record, prefix);
   }
 
   std::string Text() const {
@@ -168,6 +169,34 @@ class Timeline {
             {"ts", Microseconds(changes[i].time)},
             {"name", "queue"},
             {"args", {{"waiting", here - running}, {"running", running}}}});
+    }
+  }
+
+  // What features have to show: a process for all, a thread a row.
+  void FeatureRows(const RunRecord& record, const std::string& prefix) {
+    if (record.lanes.empty()) return;
+    const int pid = next_pid_++;
+    Meta(pid, "process_name", {{"name", prefix + "features"}});
+    Meta(pid, "process_sort_index", {{"sort_index", pid}});
+    std::vector<std::string> rows;
+    for (const FeatureLane& lane : record.lanes) {
+      const int tid = static_cast<int>(std::find(rows.begin(), rows.end(), lane.row) - rows.begin()) + 1;
+      if (tid > static_cast<int>(rows.size())) {
+        rows.push_back(lane.row);
+        Emit({{"ph", "M"},
+              {"pid", pid},
+              {"tid", tid},
+              {"name", "thread_name"},
+              {"args", {{"name", lane.row}}}});
+      }
+      const std::int64_t begin = Microseconds(lane.begin_s);
+      Emit({{"name", lane.text},
+            {"cat", "feature"},
+            {"ph", "X"},
+            {"pid", pid},
+            {"tid", tid},
+            {"ts", begin},
+            {"dur", Microseconds(lane.end_s) - begin}});
     }
   }
 

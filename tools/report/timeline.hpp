@@ -3,7 +3,8 @@
 //
 // One process a GPU type (named "SCHEDULER: TYPE" where there are several schedulers), one thread a GPU, one
 // slice ("X") a job that holds it; GPUs that several jobs share have a thread a lane. Arrivals and
-// failures are instants ("i"), waiting and running jobs counters ("C"). Microseconds of simulated time.
+// failures are instants ("i"), waiting and running jobs counters ("C"). What features
+// have to show has rows of its own. Microseconds of simulated time.
 #pragma once
 
 #include <string>

@@ -7,9 +7,8 @@
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
 #include "env/base/spec.hpp"
-#include "env/features/failures/failures.hpp"
-#include "env/sim/invariants.hpp"
-#include "env/sim/simulator.hpp"
+#include "env/features/table.hpp"
+#include "env/sim/core.hpp"
 
 namespace berth {
 namespace {
@@ -40,7 +39,7 @@ void CheckpointSettings::Check(const ScenarioData& scenario) const {
   CheckTimedClock("checkpoints", scenario.clock);
   if (interval == "none") return;
   if (interval == "young" || interval == "optimal") {
-    if (mtbf_h > 0.0 || scenario.features.failures) return;
+    if (mtbf_h > 0.0 || scenario.features.Interrupt()) return;
     throw Error(Join("feature 'checkpoints': interval=", interval,
                      ": expected mtbf_h or the feature failures, found neither"));
   }
@@ -68,102 +67,105 @@ double DalyInterval(double save_s, double mtbf_s) {
   return YoungInterval(save_s, mtbf_s) * (1.0 + std::sqrt(x) / 3.0 + x / 9.0) - save_s;
 }
 
-void CheckpointEngine::Start(Simulator& sim) {
-  const ScenarioData& data = sim.scenario().data();
-  const CheckpointSettings& settings = *data.features.checkpoints;
-  CheckpointState state;
-  for (int job = 0; job < sim.scenario().num_jobs(); ++job) {
+std::unique_ptr<FeatureState> CheckpointSettings::MakeState(const Scenario& scenario) const {
+  return std::make_unique<CheckpointState>(*this, scenario.data());
+}
+
+CheckpointState::CheckpointState(const CheckpointSettings& settings, const ScenarioData& data)
+    : settings_(&settings) {
+  for (int job = 0; job < data.jobs.size(); ++job) {
     const std::vector<double>& sizes = data.traits.checkpoint_gb;
     const double gb = sizes.empty() ? settings.gb : sizes[U(data.jobs.job_type[U(job)])];
-    state.save_s.push_back(gb / settings.write_gb_s);
-    state.restore_s.push_back(gb / settings.read_gb_s);
+    save_s.push_back(gb / settings.write_gb_s);
+    restore_s.push_back(gb / settings.read_gb_s);
   }
-  state.saved_at.assign(state.save_s.size(), kNever);
-  state.run.assign(state.save_s.size(), 0);
-  state.interval_s.assign(state.save_s.size(), 0.0);
-  state.due.assign(state.save_s.size(), kNever);
-  sim.state_.checkpoints = Owned<CheckpointState>::Make(std::move(state));
+  saved_at.assign(save_s.size(), kNever);
+  run_.assign(save_s.size(), 0);
+  interval_s.assign(save_s.size(), 0.0);
+  due_.assign(save_s.size(), kNever);
 }
 
-double CheckpointEngine::Transfer(Simulator& sim, double seconds) {
-  if (!sim.scenario().data().features.checkpoints->shared) return seconds;
-  double& free_at = sim.state_.checkpoints->storage_free_at;
-  free_at = std::max(free_at, sim.now()) + seconds;
-  return free_at - sim.now();
+double CheckpointState::Transfer(const SimCore& core, double seconds) {
+  if (!settings_->shared) return seconds;
+  storage_free_at = std::max(storage_free_at, core.now()) + seconds;
+  return storage_free_at - core.now();
 }
 
-double CheckpointEngine::StartCost(Simulator& sim, int job) {
-  SimState& s = sim.state_;
-  CheckpointState& state = *s.checkpoints;
-  double seconds = sim.scenario().data().features.checkpoints->cold_start_s, transfer = 0.0;
+void CheckpointState::StartCost(SimCore& core, int job, int /*type*/, RunStart& start) {
+  const SimState& s = core.state();
+  if (start.resizes) {
+    start.saving = due_[U(job)] <= s.now;
+    return;
+  }
+  double seconds = settings_->cold_start_s, transfer = 0.0;
   if (s.steps_done[U(job)] > s.safe_steps[U(job)]) {  // by the stop before this start
-    transfer += state.save_s[U(job)];
-    state.saved_at[U(job)] = s.now;
+    transfer += save_s[U(job)];
+    saved_at[U(job)] = s.now;
   }
-  if (s.steps_done[U(job)] > 0.0) transfer += state.restore_s[U(job)];
-  if (transfer > 0.0) seconds += Transfer(sim, transfer);
-  return seconds;
+  if (s.steps_done[U(job)] > 0.0) transfer += restore_s[U(job)];
+  if (transfer > 0.0) seconds += Transfer(core, transfer);
+  start.overhead_s = seconds;
 }
 
-// Of a job where it now stands.
-double CheckpointEngine::Interval(const Simulator& sim, int job) {
-  const CheckpointSettings& settings = *sim.scenario().data().features.checkpoints;
-  if (settings.interval == "none") return kNever;
-  const bool young = settings.interval == "young";
-  if (!young && settings.interval != "optimal") return ParseNumber(settings.interval, "interval");
-  const double rate = settings.mtbf_h > 0.0 ? sim.state().Width(job) / (3600.0 * settings.mtbf_h)
-                                            : FailureEngine::RateOf(sim, job);
+double CheckpointState::Interval(const SimCore& core, int job) const {
+  if (settings_->interval == "none") return kNever;
+  const bool young = settings_->interval == "young";
+  if (!young && settings_->interval != "optimal") return ParseNumber(settings_->interval, "interval");
+  double rate = 0.0;
+  if (settings_->mtbf_h > 0.0) {
+    rate = core.state().Width(job) / (3600.0 * settings_->mtbf_h);
+  } else {
+    for (const FeatureState& feature : core.state().features)
+      rate += feature.FailuresPerSecond(core.state(), job);
+  }
   if (rate <= 0.0) return kNever;
-  const double save_s = sim.state().checkpoints->save_s[U(job)];
-  const double interval = young ? YoungInterval(save_s, 1.0 / rate) : DalyInterval(save_s, 1.0 / rate);
+  const double interval =
+      young ? YoungInterval(save_s[U(job)], 1.0 / rate) : DalyInterval(save_s[U(job)], 1.0 / rate);
   return std::max(interval, kShortestInterval);
 }
 
-void CheckpointEngine::OnStart(Simulator& sim, int job, bool resizes) {
-  CheckpointState& state = *sim.state_.checkpoints;
-  const std::uint32_t run = ++state.run[U(job)];
-  const double interval = state.interval_s[U(job)] = Interval(sim, job);
+void CheckpointState::OnStart(SimCore& core, int job, const RunStart& start) {
+  const std::uint32_t run = ++run_[U(job)];
+  const double interval = interval_s[U(job)] = Interval(core, job);
   if (interval == kNever) return;
   // One that a resize breaks off begins anew.
-  const double left = resizes ? std::clamp(state.due[U(job)] - sim.now(), 0.0, interval) : interval;
-  state.due[U(job)] = sim.state_.progress_from[U(job)] + left;
-  sim.timers_.Push({state.due[U(job)], TimerKind::kSave, job, run});
+  const double left = start.resizes ? std::clamp(due_[U(job)] - core.now(), 0.0, interval) : interval;
+  due_[U(job)] = core.state().progress_from[U(job)] + left;
+  core.SetTimer({due_[U(job)], kSave, job, run});
 }
 
-bool CheckpointEngine::OnSave(Simulator& sim, int job, std::uint32_t run) {
-  SimState& s = sim.state_;
-  if (s.phase[U(job)] != JobPhase::kRunning || s.checkpoints->run[U(job)] != run) return false;
+bool CheckpointState::OnTimer(SimCore& core, const Timer& timer) {
+  const int job = timer.index;
+  if (core.state().phase[U(job)] != JobPhase::kRunning || run_[U(job)] != timer.version) return false;
+  timer.kind == kSave ? BeginSave(core, job, timer.version) : EndSave(core, job, timer.version);
+  return false;
+}
+
+void CheckpointState::BeginSave(SimCore& core, int job, std::uint32_t run) {
+  SimState& s = core.state();
   s.steps_done[U(job)] = s.AttainedSteps(job);
-  const double done = s.now + Transfer(sim, s.checkpoints->save_s[U(job)]);
+  const double done = s.now + Transfer(core, save_s[U(job)]);
   s.progress_from[U(job)] = std::max(s.progress_from[U(job)], done);
-  sim.SetRate(job, s.rate[U(job)]);  // ends later: its completion is queued anew
-  sim.timers_.Push({done, TimerKind::kSaved, job, run});
-  return false;
+  core.SetRate(job, s.rate[U(job)]);  // ends later: its completion is queued anew
+  core.SetTimer({done, kSaved, job, run});
 }
 
-bool CheckpointEngine::OnSaved(Simulator& sim, int job, std::uint32_t run) {
-  SimState& s = sim.state_;
-  CheckpointState& state = *s.checkpoints;
-  if (s.phase[U(job)] != JobPhase::kRunning || state.run[U(job)] != run) return false;
+void CheckpointState::EndSave(SimCore& core, int job, std::uint32_t run) {
+  SimState& s = core.state();
   s.safe_steps[U(job)] = s.steps_done[U(job)];
-  state.saved_at[U(job)] = s.now;
-  ++state.saves;
-  state.due[U(job)] = s.now + state.interval_s[U(job)];
-  sim.timers_.Push({state.due[U(job)], TimerKind::kSave, job, run});
-  return false;
+  saved_at[U(job)] = s.now;
+  ++saves;
+  due_[U(job)] = s.now + interval_s[U(job)];
+  core.SetTimer({due_[U(job)], kSave, job, run});
 }
 
-std::string CheckpointViolation(const InvariantInput& in) {
-  const SimState& s = in.state;
-  for (std::size_t job = 0; job < s.safe_steps.size(); ++job) {
-    if (s.safe_steps[job] > s.AttainedSteps(static_cast<int>(job)))
-      return Join("job ", job, " has ", s.safe_steps[job], " steps safe of ",
-                  s.AttainedSteps(static_cast<int>(job)));
-    if (s.lost_steps[job] < 0.0 || (s.lost_steps[job] > 0.0 && s.interruptions[job] == 0))
-      return Join("job ", job, " lost ", s.lost_steps[job], " steps in ", s.interruptions[job],
-                  " interruptions");
-  }
-  return "";
+FeatureModule CheckpointsFeature() {
+  static constexpr TimerKind kTimers[] = {kSave, kSaved};
+  static constexpr BlockInfo (*kBlocks[])() = {CheckpointsBlock};
+  FeatureModule module = ModuleOf<CheckpointSettings>();
+  module.timers = kTimers;
+  module.blocks = kBlocks;
+  return module;
 }
 
 }  // namespace berth

@@ -6,17 +6,15 @@
 #include <string>
 #include <vector>
 
-#include "env/features/field.hpp"
+#include "env/sim/feature.hpp"
 
 namespace berth {
-
-struct ScenarioData;
 
 // A job's state is `checkpoint_gb` of its type (JobTypeTraits), else `gb`. It is saved when a decision stops
 // or moves the job (charged when it next runs, as Costs are) and every `interval` of progress, during which
 // the job holds its GPUs and waits. It is loaded at every start but the first, after `cold_start_s`. Nothing
 // is saved by whoever is interrupted, and nothing loaded that was never saved.
-struct CheckpointSettings {
+struct CheckpointSettings final : SettingsOf<CheckpointSettings> {
   double gb = 1.0;
   double write_gb_s = 1.0, read_gb_s = 1.0;  // GB/s of storage
   bool shared = false;  // one storage for all, which serves transfers one after another in order of request
@@ -24,46 +22,48 @@ struct CheckpointSettings {
   std::string interval = "none";
   double mtbf_h = 0.0;
 
+  static constexpr const char* kName = "checkpoints";
   static constexpr const char* kHelp = "what saving, restoring and losing work costs, by size and bandwidth";
   static std::span<const Field<CheckpointSettings>> Fields();
-  void Check(const ScenarioData& scenario) const;
+  void Check(const ScenarioData& scenario) const override;
+  std::unique_ptr<FeatureState> MakeState(const Scenario& scenario) const override;
 };
 
-struct CheckpointState {
+inline constexpr TimerKind kSave{4};   // index: job; it begins to save its state
+inline constexpr TimerKind kSaved{5};  // index: job; what it began to save is safe
+
+class CheckpointState final : public StateOf<CheckpointState, CheckpointSettings> {
+ public:
+  CheckpointState(const CheckpointSettings& settings, const ScenarioData& scenario);
+
   // For schedulers. s to write and to read a job's state with the storage to itself.
   std::vector<double> save_s, restore_s;  // [J]
   std::vector<double> saved_at;           // [J] s, when what is safe now was; kNever = nothing is
   std::int64_t saves = 0;                 // periodic ones that ended
   double storage_free_at = 0.0;           // s, of a shared storage
 
-  std::vector<std::uint32_t> run;  // [J] starts so far: timers of earlier ones are forgotten
-  std::vector<double> interval_s;  // [J] of progress, of the current run
-  std::vector<double> due;         // [J] s, when the next periodic one begins, or one that is under way began
-};
+  // A start is charged what it saves and loads; a resize saves nothing, so what was due stays due.
+  void StartCost(SimCore& core, int job, int type, RunStart& start) override;
+  void OnStart(SimCore& core, int job, const RunStart& start) override;
+  bool OnTimer(SimCore& core, const Timer& timer) override;
 
-class Simulator;
-struct InvariantInput;
-
-class CheckpointEngine {
- public:
-  static void Start(Simulator& simulator);
-  // What a start or move of `job` costs, s; before its phase and type are set. The storage is taken.
-  static double StartCost(Simulator& simulator, int job);
-  // It progresses from progress_from on. A resize saves nothing, so what was due stays due.
-  static void OnStart(Simulator& simulator, int job, bool resizes);
-  static bool OnSave(Simulator& simulator, int job, std::uint32_t run);
-  static bool OnSaved(Simulator& simulator, int job, std::uint32_t run);
+  std::vector<double> interval_s;  // [J] s of progress, of the current run
 
  private:
-  static double Transfer(Simulator& simulator, double seconds);  // with what it waits for
-  static double Interval(const Simulator& simulator, int job);
-};
+  double Transfer(const SimCore& core, double seconds);  // with what it waits for
+  double Interval(const SimCore& core, int job) const;   // of a job where it now stands
+  void BeginSave(SimCore& core, int job, std::uint32_t run);
+  void EndSave(SimCore& core, int job, std::uint32_t run);
 
-// What is safe was done, and what is lost is not negative.
-std::string CheckpointViolation(const InvariantInput& input);
+  const CheckpointSettings* settings_;
+  std::vector<std::uint32_t> run_;  // [J] starts so far: timers of earlier ones are forgotten
+  std::vector<double> due_;  // [J] s, when the next periodic one begins, or one that is under way began
+};
 
 // The progress between two checkpoints that loses least, s: `save_s` to save, `mtbf_s` between failures.
 double YoungInterval(double save_s, double mtbf_s);  // Young, CACM 17(9), 1974, eq. 1: sqrt(2 C M)
 double DalyInterval(double save_s, double mtbf_s);   // Daly, FGCS 22, 2006, eq. 37
+
+BlockInfo CheckpointsBlock();  // what observations show of it
 
 }  // namespace berth

@@ -8,8 +8,7 @@
 #include "env/base/index.hpp"
 #include "env/base/portable_math.hpp"
 #include "env/features/elasticity/elasticity.hpp"
-#include "env/features/partitions/physical_gpus.hpp"
-#include "env/features/topology/topology.hpp"
+#include "env/sim/physical_gpus.hpp"
 #include "env/sim/scenario.hpp"
 
 namespace berth {
@@ -29,9 +28,10 @@ double OnCurve(std::span<const double> points, double n) {
 // Rates of one job type with one gang on one GPU type.
 class WidthRates {
  public:
-  WidthRates(const ScenarioData& d, int job_type, int gang, std::size_t type)
+  WidthRates(const ElasticitySettings& settings, const ScenarioData& d, int job_type, int gang,
+             std::size_t type)
       : d_(d),
-        settings_(*d.features.elasticity),
+        settings_(settings),
         job_type_(U(job_type)),
         gang_(gang),
         type_(type),
@@ -44,7 +44,7 @@ class WidthRates {
 
   double At(int width) const {
     if (width == gang_ || (settings_.measured && Table(width) > 0.0)) return Table(width);
-    if (slice_ && width > 1) return 0.0;  // partitions.hpp: instances cannot talk to each other
+    if (slice_ && width > 1) return 0.0;  // instances on slices cannot talk to each other
     if (width % group_.gpus() != 0) return 0.0;
     int below = 0, above = 0;  // measured
     for (int size : d_.throughputs.gang_sizes) {
@@ -106,9 +106,10 @@ ModelParallel ModelParallelGroup(const ElasticitySettings& settings, int gpus) {
   return group;
 }
 
-ElasticRates::ElasticRates(const ScenarioData& d) {
-  const ElasticitySettings& settings = *d.features.elasticity;
+std::shared_ptr<const RatesByWidth> ElasticitySettings::Widths(const ScenarioData& d) const {
+  auto widths = std::make_shared<RatesByWidth>();
   const JobTable& jobs = d.jobs;
+  const bool parts = d.features.DivideGpus() && !jobs.gpu_milli.empty();
   int largest = 0;
   for (const GpuType& type : d.cluster.types) largest = std::max(largest, type.count);
   std::vector<int> room(d.cluster.types.size());  // the largest gang of the job on each type
@@ -117,36 +118,36 @@ ElasticRates::ElasticRates(const ScenarioData& d) {
     const int gang = jobs.gang[U(job)], job_type = jobs.job_type[U(job)];
     const std::uint64_t allowed = jobs.allowed.empty() ? ~std::uint64_t{0} : jobs.allowed[U(job)];
     int low = jobs.gang_min.empty()
-                  ? std::max(1, static_cast<int>(std::ceil(gang * std::min(settings.min_factor, 1.0))))
+                  ? std::max(1, static_cast<int>(std::ceil(gang * std::min(min_factor, 1.0))))
                   : jobs.gang_min[U(job)];
-    int high = jobs.gang_max.empty() ? static_cast<int>(std::min(gang * settings.max_factor, 1e6))
-                                     : jobs.gang_max[U(job)];
+    int high =
+        jobs.gang_max.empty() ? static_cast<int>(std::min(gang * max_factor, 1e6)) : jobs.gang_max[U(job)];
     high = std::max(gang, std::min(high, largest));
     low = std::min(low, gang);
-    if (d.features.sharing && !jobs.gpu_milli.empty() && jobs.gpu_milli[U(job)] < 1000) low = high = gang;
-    for (std::size_t g = 0; g < room.size(); ++g) {
-      const int count = d.cluster.types[g].count;
-      room[g] = std::min(high, d.features.topology ? LargestGang(d, job, static_cast<int>(g)) : count);
-    }
+    if (parts && jobs.gpu_milli[U(job)] < 1000) low = high = gang;
+    for (std::size_t g = 0; g < room.size(); ++g)
+      room[g] = std::min(high, d.features.LargestGang(d, job, static_cast<int>(g)));
     const auto [entry, fresh] =
-        known.try_emplace({job_type, gang, allowed, low, high, room}, classes_.size());
-    class_of_.push_back(entry->second);
+        known.try_emplace({job_type, gang, allowed, low, high, room}, widths->classes.size());
+    widths->class_of.push_back(entry->second);
     if (!fresh) continue;
     // Bounds are those of the widths that some type can run.
     std::vector<std::vector<double>> rates(d.cluster.types.size());
     int least = gang, most = gang;
     for (std::size_t g = 0; g < rates.size(); ++g) {
-      const WidthRates at(d, job_type, gang, g);
+      const WidthRates at(*this, d, job_type, gang, g);
       for (int width = low; width <= high; ++width) {
         const bool can = (allowed >> g & 1) != 0 && width <= room[g];
         rates[g].push_back(can ? at.At(width) : 0.0);
         if (rates[g].back() > 0.0) least = std::min(least, width), most = std::max(most, width);
       }
     }
-    classes_.push_back({least, most, rates_.size()});
+    widths->classes.push_back({least, most, widths->rates.size()});
     for (const std::vector<double>& of_type : rates)
-      rates_.insert(rates_.end(), of_type.begin() + (least - low), of_type.begin() + (most - low + 1));
+      widths->rates.insert(widths->rates.end(), of_type.begin() + (least - low),
+                           of_type.begin() + (most - low + 1));
   }
+  return widths;
 }
 
 }  // namespace berth

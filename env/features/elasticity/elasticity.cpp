@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
 #include "env/base/spec.hpp"
+#include "env/features/table.hpp"
+#include "env/sim/core.hpp"
 #include "env/sim/invariants.hpp"
-#include "env/sim/simulator.hpp"
 
 namespace berth {
 std::span<const Field<ElasticitySettings>> ElasticitySettings::Fields() {
@@ -48,35 +50,39 @@ void ElasticitySettings::Check(const ScenarioData& scenario) const {
   }
 }
 
-void ElasticityEngine::Start(Simulator& sim) {
-  ElasticityState state;
-  state.width.assign(U(sim.scenario().num_jobs()), 0);
-  sim.state_.elasticity = Owned<ElasticityState>::Make(std::move(state));
+std::unique_ptr<FeatureState> ElasticitySettings::MakeState(const Scenario& scenario) const {
+  return std::make_unique<ElasticityState>(*this, scenario.num_jobs());
 }
 
-bool ElasticityEngine::Resizes(Simulator& sim, int job, int type) {
-  const SimState& s = sim.state_;
-  ElasticityState& state = *sim.state_.elasticity;
-  const int before = std::exchange(state.width[U(job)], s.Width(job));
+void ElasticityState::StartCost(SimCore& core, int job, int type, RunStart& start) {
+  const SimState& s = core.state();
+  const int before = std::exchange(width[U(job)], s.Width(job));
   const bool moves = s.phase[U(job)] == JobPhase::kRunning;
-  const bool resizes = moves && s.last_type[U(job)] == type && before != s.Width(job);
-  state.resizes += resizes;
-  return resizes;
+  if (!moves || s.last_type[U(job)] != type || before == s.Width(job)) return;
+  ++resizes;
+  start.resizes = true;
+  start.overhead_s = settings_->resize_s;
 }
 
-std::string ElasticityViolation(const InvariantInput& in) {
+std::string ElasticityState::Violation(const InvariantInput& in) const {
   const SimState& s = in.state;
-  if (!s.elasticity) return "";
   for (int job : s.running) {
     if (s.phase[U(job)] != JobPhase::kRunning) continue;
-    const int width = s.Width(job);
-    if (width < in.scenario.MinGang(job) || width > in.scenario.MaxGang(job))
-      return Join("job ", job, " runs on ", width, " GPUs, not on ", in.scenario.MinGang(job), " to ",
+    const int held = s.Width(job);
+    if (held < in.scenario.MinGang(job) || held > in.scenario.MaxGang(job))
+      return Join("job ", job, " runs on ", held, " GPUs, not on ", in.scenario.MinGang(job), " to ",
                   in.scenario.MaxGang(job));
-    if (s.elasticity->width[U(job)] != width)
-      return Join("job ", job, " runs on ", width, " GPUs, ", s.elasticity->width[U(job)], " are remembered");
+    if (width[U(job)] != held)
+      return Join("job ", job, " runs on ", held, " GPUs, ", width[U(job)], " are remembered");
   }
   return "";
+}
+
+FeatureModule ElasticityFeature() {
+  static constexpr BlockInfo (*kBlocks[])() = {ElasticityBlock};
+  FeatureModule module = ModuleOf<ElasticitySettings>();
+  module.blocks = kBlocks;
+  return module;
 }
 
 }  // namespace berth

@@ -1,17 +1,16 @@
 // Gangs that may run on more or fewer GPUs than they ask for: how fast, how few, how many, at what cost.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "env/features/field.hpp"
+#include "env/sim/feature.hpp"
 
 namespace berth {
-
-struct ScenarioData;
 
 // Rate of a job on w GPUs of a type: what the throughput table measured for its job type on w, linear between
 // measured sizes; beyond them, or with measured=false, the rate at the nearest (or the gang) times S(w) /
@@ -21,7 +20,7 @@ struct ScenarioData;
 // Tensor: each GPU computes 1/t and moves 2 (t - 1) / t of the activations (ring all-reduce, Patarasuk & Yuan
 // 2009; Shoeybi et al., Megatron-LM, 2019), c the seconds of that for a second of computing. Pipeline: m
 // micro-batches through p stages leave a bubble of (p - 1) / (m + p - 1) (Huang et al., GPipe, 2019).
-struct ElasticitySettings {
+struct ElasticitySettings final : SettingsOf<ElasticitySettings> {
   double min_factor = 0.5, max_factor = 2.0;  // of the gang, where a job has no gang_min or gang_max
   bool measured = true;
   std::string scaling = "data_parallel";
@@ -32,9 +31,13 @@ struct ElasticitySettings {
   int micro_batches = 8;
   double resize_s = 30.0;
 
+  static constexpr const char* kName = "elasticity";
   static constexpr const char* kHelp = "gangs may run on more or fewer GPUs than they ask for";
   static std::span<const Field<ElasticitySettings>> Fields();
-  void Check(const ScenarioData& scenario) const;
+  void Check(const ScenarioData& scenario) const override;
+  std::unique_ptr<FeatureState> MakeState(const Scenario& scenario) const override;
+  std::shared_ptr<const RatesByWidth> Widths(
+      const ScenarioData& scenario) const override;  // elastic_rates.cpp
 };
 
 // Data-parallel speed-up on `replicas` over one; 0 beyond what a curve states.
@@ -52,46 +55,23 @@ struct ModelParallel {
 // The group that a job of `gpus` times one GPU's memory needs at least.
 ModelParallel ModelParallelGroup(const ElasticitySettings& settings, int gpus);
 
-// Steps/s of every job on every width, worked out once a scenario.
-class ElasticRates {
+// A start of a running job on more or fewer GPUs of the type that it ran on is a resize: it costs resize_s,
+// and no save or restore.
+class ElasticityState final : public StateOf<ElasticityState, ElasticitySettings> {
  public:
-  explicit ElasticRates(const ScenarioData& scenario);
-  double Rate(int job, int type, int width) const {
-    const Class& c = classes_[class_of_[static_cast<std::size_t>(job)]];
-    if (width < c.low || width > c.high) return 0.0;
-    return rates_[c.begin + static_cast<std::size_t>(type) * static_cast<std::size_t>(c.high - c.low + 1) +
-                  static_cast<std::size_t>(width - c.low)];
-  }
-  int Min(int job) const { return classes_[class_of_[static_cast<std::size_t>(job)]].low; }
-  int Max(int job) const { return classes_[class_of_[static_cast<std::size_t>(job)]].high; }
+  ElasticityState(const ElasticitySettings& settings, int jobs)
+      : width(static_cast<std::size_t>(jobs), 0), settings_(&settings) {}
 
- private:
-  struct Class {  // jobs alike in type, gang, bounds and allowed GPUs
-    int low, high;
-    std::size_t begin;
-  };
-  std::vector<std::size_t> class_of_;  // [J]
-  std::vector<Class> classes_;
-  std::vector<double> rates_;  // of each class [G, high - low + 1]
-};
-
-struct ElasticityState {
   std::vector<int> width;  // [J] GPUs of the current or last run; 0 = never ran
   std::int64_t resizes = 0;
+
+  void StartCost(SimCore& core, int job, int type, RunStart& start) override;
+  std::string Violation(const InvariantInput& input) const override;  // of widths
+
+ private:
+  const ElasticitySettings* settings_;
 };
 
-class Simulator;
-struct InvariantInput;
-
-class ElasticityEngine {
- public:
-  static void Start(Simulator& simulator);
-  // Is this run, of which devices are taken and nothing else is set yet, one of a running job on more or
-  // fewer GPUs of the type that it ran on? It costs resize_s then, and no save or restore.
-  static bool Resizes(Simulator& simulator, int job, int type);
-};
-
-// Who runs, runs on a width that it can run on.
-std::string ElasticityViolation(const InvariantInput& input);
+BlockInfo ElasticityBlock();  // what observations show of it
 
 }  // namespace berth

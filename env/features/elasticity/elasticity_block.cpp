@@ -1,4 +1,5 @@
-#include "env/features/feature_blocks.hpp"
+#include "env/features/elasticity/elasticity.hpp"
+#include "env/sim/observation_block.hpp"
 
 namespace berth {
 namespace {

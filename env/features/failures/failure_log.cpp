@@ -7,7 +7,7 @@
 #include "env/base/index.hpp"
 #include "env/base/spec.hpp"
 #include "env/features/failures/failures.hpp"
-#include "env/features/partitions/physical_gpus.hpp"
+#include "env/sim/physical_gpus.hpp"
 #include "env/sim/scenario.hpp"
 
 namespace berth {

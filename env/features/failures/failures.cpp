@@ -7,13 +7,14 @@
 #include <set>
 #include <utility>
 
+#include "env/base/check.hpp"
 #include "env/base/index.hpp"
 #include "env/base/portable_math.hpp"
 #include "env/base/spec.hpp"
-#include "env/features/partitions/physical_gpus.hpp"
-#include "env/features/topology/topology.hpp"
+#include "env/features/table.hpp"
+#include "env/sim/core.hpp"
 #include "env/sim/invariants.hpp"
-#include "env/sim/simulator.hpp"
+#include "env/sim/physical_gpus.hpp"
 
 namespace berth {
 namespace {
@@ -77,17 +78,21 @@ void FailureSettings::Check(const ScenarioData& scenario) const {
       throw Error(
           Join("feature 'failures': spot_types: unknown GPU type '", name, "'", DidYouMean(name, known)));
   }
-  const int racks = scenario.features.topology ? scenario.features.topology->nodes_per_rack : 0;
-  if (nodes_per_rack > 0 && racks > 0 && nodes_per_rack != racks) {
-    throw Error(Join("feature 'failures': nodes_per_rack: expected ", racks,
-                     " as the feature topology says (or 0 for that), found ", nodes_per_rack));
+  for (const Features::On& on : scenario.features.on()) {
+    const int racks = on.settings->NodesPerRack();
+    if (nodes_per_rack > 0 && racks > 0 && nodes_per_rack != racks) {
+      throw Error(Join("feature 'failures': nodes_per_rack: expected ", racks, " as the feature ",
+                       on.module->name, " says (or 0 for that), found ", nodes_per_rack));
+    }
   }
   PlannedOutages(*this, scenario);
 }
 
 int GpusPerRack(const FailureSettings& settings, const ScenarioData& scenario, int type) {
   std::int64_t nodes = settings.nodes_per_rack;
-  if (nodes == 0 && scenario.features.topology) nodes = scenario.features.topology->nodes_per_rack;
+  for (const Features::On& on : scenario.features.on()) {
+    if (nodes == 0) nodes = on.settings->NodesPerRack();
+  }
   if (nodes == 0) nodes = kNodesPerRack;
   const GpuType& gpus = scenario.cluster.types[U(type)];
   return static_cast<int>(std::min<std::int64_t>(nodes * gpus.gpus_per_node, gpus.count));
@@ -106,23 +111,31 @@ double WeibullMean(double shape) {
   return Exp(log_gamma) / product;
 }
 
-void FailureEngine::Start(Simulator& sim) {
-  const ScenarioData& data = sim.scenario().data();
-  const FailureSettings& settings = *data.features.failures;
-  FailureState state;
-  state.gpus_ = std::make_shared<const PhysicalGpus>(MakePhysicalGpus(data));
-  const PhysicalGpus& gpus = *state.gpus_;
-  const auto add = [&](int first, int last, double up_h, double repair_h, double notice_s, StreamOf kind,
-                       int number) {
-    const Stream stream(data.seed, Purpose::kFailures, Split::kTrain, static_cast<std::uint32_t>(number),
-                        kind);
-    state.domains_.push_back({first, last, up_h, repair_h, notice_s, stream});
-  };
+std::unique_ptr<FeatureState> FailureSettings::MakeState(const Scenario& scenario) const {
+  return std::make_unique<FailureState>(*this, scenario);
+}
+
+void FailureState::Add(const ScenarioData& scenario, int first, int last, double up_h, double repair_h,
+                       double notice_s, std::uint32_t kind, int number) {
+  const Stream stream(scenario.seed, Purpose::kFailures, Split::kTrain, static_cast<std::uint32_t>(number),
+                      kind);
+  domains_.push_back({first, last, up_h, repair_h, notice_s, stream});
+}
+
+FailureState::FailureState(const FailureSettings& settings, const Scenario& scenario)
+    : settings_(&settings),
+      gpus_(std::make_shared<const PhysicalGpus>(MakePhysicalGpus(scenario.data()))),
+      down_(U(scenario.num_gpus()), 0),
+      announced_on_(down_),
+      down_at_(down_.size(), kNever),
+      scale_(1.0 / WeibullMean(settings.shape)) {
+  const ScenarioData& data = scenario.data();
+  const PhysicalGpus& gpus = *gpus_;
   for (int gpu = 0; gpu < gpus.count(); ++gpu)
-    add(gpu, gpu + 1, settings.mtbf_h, settings.repair_h, 0.0, kGpu, gpu);
+    Add(data, gpu, gpu + 1, settings.mtbf_h, settings.repair_h, 0.0, kGpu, gpu);
   const std::vector<std::string> spot = SpotTypes(settings);
   int nodes = 0, racks = 0;
-  for (int g = 0; g < sim.scenario().num_types(); ++g) {
+  for (int g = 0; g < scenario.num_types(); ++g) {
     if (gpus.parts[U(g)].whole != g) continue;
     const GpuType& type = data.cluster.types[U(g)];
     const int first = gpus.first_of_type[U(g)], last = first + type.count;
@@ -130,139 +143,141 @@ void FailureEngine::Start(Simulator& sim) {
     for (int gpu = first; gpu < last; gpu += type.gpus_per_node, ++nodes) {
       const int end = std::min(gpu + type.gpus_per_node, last);
       if (settings.node_mtbf_h > 0.0)
-        add(gpu, end, settings.node_mtbf_h, settings.node_repair_h, 0.0, kNode, nodes);
+        Add(data, gpu, end, settings.node_mtbf_h, settings.node_repair_h, 0.0, kNode, nodes);
       if (reclaimed)
-        add(gpu, end, settings.spot_mtbf_h, settings.spot_away_h, settings.spot_notice_s, kSpot, nodes);
+        Add(data, gpu, end, settings.spot_mtbf_h, settings.spot_away_h, settings.spot_notice_s, kSpot, nodes);
     }
     const int rack = GpusPerRack(settings, data, g);
     for (int gpu = first; settings.rack_mtbf_h > 0.0 && gpu < last; gpu += rack, ++racks) {
-      add(gpu, std::min(gpu + rack, last), settings.rack_mtbf_h, settings.rack_repair_h, 0.0, kRack, racks);
+      Add(data, gpu, std::min(gpu + rack, last), settings.rack_mtbf_h, settings.rack_repair_h, 0.0, kRack,
+          racks);
     }
   }
-  const int drawn = static_cast<int>(state.domains_.size());
-  for (const PlannedOutage& outage : PlannedOutages(settings, data)) {
-    add(outage.first, outage.last, 0.0, 0.0, outage.notice, kGpu, 0);
-    state.domains_.back().repair_s = outage.up - outage.down;
-    const int domain = static_cast<int>(state.domains_.size()) - 1;
-    const double down = outage.down;
+}
+
+void FailureState::Start(SimCore& core) {
+  const ScenarioData& data = core.scenario().data();
+  const int drawn = static_cast<int>(domains_.size());
+  for (const PlannedOutage& outage : PlannedOutages(*settings_, data)) {
+    Add(data, outage.first, outage.last, 0.0, 0.0, outage.notice, kGpu, 0);
+    domains_.back().repair_s = outage.up - outage.down;
+    const int domain = static_cast<int>(domains_.size()) - 1;
     if (outage.notice > 0.0) {
-      sim.timers_.Push({down - outage.notice, TimerKind::kNotice, domain});
+      core.SetTimer({outage.down - outage.notice, kNotice, domain});
     } else {
-      sim.timers_.Push({down, TimerKind::kFailure, domain});
+      core.SetTimer({outage.down, kFailure, domain});
     }
   }
-  state.down_.assign(U(sim.scenario().num_gpus()), 0);
-  state.announced_on_ = state.down_;
-  state.down_at_.assign(state.down_.size(), kNever);
-  state.scale_ = 1.0 / WeibullMean(settings.shape);
-  sim.state_.failures = Owned<FailureState>::Make(std::move(state));
-  for (int domain = 0; domain < drawn; ++domain) Await(sim, domain);
+  for (int domain = 0; domain < drawn; ++domain) Await(core, domain);
 }
 
-void FailureEngine::Await(Simulator& sim, int domain) {
-  FailureState& state = *sim.state_.failures;
-  FailureState::Domain& d = state.domains_[U(domain)];
-  if (d.up_h <= 0.0) return;
-  const double shape = sim.scenario().data().features.failures->shape;
-  const double hours = shape == 1.0 ? d.stream.Exponential(d.up_h)
-                                    : d.up_h * state.scale_ * Pow(d.stream.Exponential(1.0), 1.0 / shape);
-  const double down = sim.now() + 3600.0 * hours;  // with notice: the end of it
-  const bool notice = d.notice_s > 0.0;
-  sim.timers_.Push({notice ? std::max(sim.now(), down - d.notice_s) : down,
-                    notice ? TimerKind::kNotice : TimerKind::kFailure, domain});
-}
-
-// The earliest that is announced, device by device of the domain.
-void FailureEngine::FindDownAt(Simulator& sim, int domain) {
-  FailureState& state = *sim.state_.failures;
-  const FailureState::Domain& changed = state.domains_[U(domain)];
-  for (int d : state.gpus_->Devices(changed.first, changed.last)) state.down_at_[U(d)] = kNever;
-  for (const FailureState::Domain& other : state.domains_) {
-    const int first = std::max(other.first, changed.first), last = std::min(other.last, changed.last);
-    if (other.down_at == kNever || first >= last) continue;
-    for (int d : state.gpus_->Devices(first, last))
-      state.down_at_[U(d)] = std::min(state.down_at_[U(d)], other.down_at);
-  }
-}
-
-bool FailureEngine::OnNotice(Simulator& sim, int domain) {
-  FailureState& state = *sim.state_.failures;
-  FailureState::Domain& d = state.domains_[U(domain)];
-  d.down_at = sim.now() + d.notice_s;
-  ++state.announced_;
-  for (int device : state.gpus_->Devices(d.first, d.last)) {
-    if (++state.announced_on_[U(device)] == 1) sim.SetService(device, kDraining, true);
-  }
-  FindDownAt(sim, domain);
-  sim.timers_.Push({d.down_at, TimerKind::kFailure, domain});
+bool FailureState::OnTimer(SimCore& core, const Timer& timer) {
+  if (timer.kind == kRepair) Repair(core, timer.index);
+  if (timer.kind == kFailure) Fail(core, timer.index);
+  if (timer.kind == kNotice) Announce(core, timer.index);
   return true;
 }
 
-bool FailureEngine::OnFailure(Simulator& sim, int domain) {
-  SimState& s = sim.state_;
-  FailureState& state = *s.failures;
-  FailureState::Domain& d = state.domains_[U(domain)];
-  ++state.outages_;
-  for (int device : state.gpus_->Devices(d.first, d.last)) {
-    if (++state.down_[U(device)] == 1) sim.SetService(device, kFailed, true);
+void FailureState::Await(SimCore& core, int domain) {
+  Domain& d = domains_[U(domain)];
+  if (d.up_h <= 0.0) return;
+  const double shape = settings_->shape;
+  const double hours = shape == 1.0 ? d.stream.Exponential(d.up_h)
+                                    : d.up_h * scale_ * Pow(d.stream.Exponential(1.0), 1.0 / shape);
+  const double down = core.now() + 3600.0 * hours;  // with notice: the end of it
+  if (d.notice_s > 0.0) {
+    core.SetTimer({std::max(core.now(), down - d.notice_s), kNotice, domain});
+  } else {
+    core.SetTimer({down, kFailure, domain});
+  }
+}
+
+// The earliest that is announced, device by device of the domain.
+void FailureState::FindDownAt(int domain) {
+  const Domain& changed = domains_[U(domain)];
+  for (int d : gpus_->Devices(changed.first, changed.last)) down_at_[U(d)] = kNever;
+  for (const Domain& other : domains_) {
+    const int first = std::max(other.first, changed.first), last = std::min(other.last, changed.last);
+    if (other.down_at == kNever || first >= last) continue;
+    for (int d : gpus_->Devices(first, last)) down_at_[U(d)] = std::min(down_at_[U(d)], other.down_at);
+  }
+}
+
+void FailureState::Announce(SimCore& core, int domain) {
+  Domain& d = domains_[U(domain)];
+  d.down_at = core.now() + d.notice_s;
+  ++announced_;
+  for (int device : gpus_->Devices(d.first, d.last)) {
+    if (++announced_on_[U(device)] == 1) core.SetService(device, kDraining, true);
+  }
+  FindDownAt(domain);
+  core.SetTimer({d.down_at, kFailure, domain});
+}
+
+void FailureState::Fail(SimCore& core, int domain) {
+  const SimState& s = core.state();
+  Domain& d = domains_[U(domain)];
+  ++outages_;
+  for (int device : gpus_->Devices(d.first, d.last)) {
+    if (++down_[U(device)] == 1) core.SetService(device, kFailed, true);
   }
   // Whoever holds a part of it, however GPUs are shared; within a round some have completed already.
   std::vector<int> lost;
   for (int job : s.running) {
-    if (StandsIn(*state.gpus_, s.Devices(job), d.first, d.last) && s.phase[U(job)] == JobPhase::kRunning)
+    if (StandsIn(*gpus_, s.Devices(job), d.first, d.last) && s.phase[U(job)] == JobPhase::kRunning)
       lost.push_back(job);
   }
-  for (int job : lost) sim.Interrupt(job);
+  for (int job : lost) core.Interrupt(job);
   if (d.down_at != kNever) {
     d.down_at = kNever;
-    --state.announced_;
-    FindDownAt(sim, domain);
+    --announced_;
+    FindDownAt(domain);
   }
   const double seconds = d.up_h > 0.0 ? 3600.0 * d.stream.Exponential(d.repair_h) : d.repair_s;
-  if (seconds != kNever) sim.timers_.Push({s.now + seconds, TimerKind::kRepair, domain});
-  return true;
+  if (seconds != kNever) core.SetTimer({s.now + seconds, kRepair, domain});
 }
 
-bool FailureEngine::OnRepair(Simulator& sim, int domain) {
-  FailureState& state = *sim.state_.failures;
-  const FailureState::Domain& d = state.domains_[U(domain)];
-  for (int device : state.gpus_->Devices(d.first, d.last)) {
-    if (--state.down_[U(device)] == 0) sim.SetService(device, kFailed, false);
-    if (d.notice_s > 0.0 && --state.announced_on_[U(device)] == 0) sim.SetService(device, kDraining, false);
+void FailureState::Repair(SimCore& core, int domain) {
+  const Domain& d = domains_[U(domain)];
+  for (int device : gpus_->Devices(d.first, d.last)) {
+    if (--down_[U(device)] == 0) core.SetService(device, kFailed, false);
+    if (d.notice_s > 0.0 && --announced_on_[U(device)] == 0) core.SetService(device, kDraining, false);
   }
-  Await(sim, domain);
-  return true;
+  Await(core, domain);
 }
 
-double FailureEngine::RateOf(const Simulator& sim, int job) {
+double FailureState::FailuresPerSecond(const SimState& s, int job) const {
   double rate = 0.0;
-  const std::span<const int> devices = sim.state_.Devices(job);
-  for (const FailureState::Domain& d : sim.state_.failures->domains_) {
+  const std::span<const int> devices = s.Devices(job);
+  for (const Domain& d : domains_) {
     if (d.up_h <= 0.0) continue;
-    if (StandsIn(*sim.state_.failures->gpus_, devices, d.first, d.last)) rate += 1.0 / (3600.0 * d.up_h);
+    if (StandsIn(*gpus_, devices, d.first, d.last)) rate += 1.0 / (3600.0 * d.up_h);
   }
   return rate;
 }
 
-struct FailureInvariant {
-  static std::string Violation(const SimState& s) {
-    const FailureState& state = *s.failures;
-    for (std::size_t d = 0; d < s.device_job.size(); ++d) {
-      if (((s.out_of_service[d] & kFailed) != 0) != (state.down_[d] > 0))
-        return Join("device ", d, ": ", state.down_[d], " failures, and the service disagrees");
-      if (((s.out_of_service[d] & kDraining) != 0) != (state.announced_on_[d] > 0))
-        return Join("device ", d, ": ", state.announced_on_[d], " notices, and the service disagrees");
-      const int job = s.device_job[d];
-      if (job >= 0 && s.phase[U(job)] == JobPhase::kRunning && state.down_[d] > 0)
-        return Join("job ", job, " runs on device ", d, ", which is down");
-      if (state.down_at_[d] < s.now) return Join("device ", d, " should have gone at ", state.down_at_[d]);
-    }
-    return "";
+std::string FailureState::Violation(const InvariantInput& in) const {
+  const SimState& s = in.state;
+  for (std::size_t d = 0; d < s.device_job.size(); ++d) {
+    if (((s.out_of_service[d] & kFailed) != 0) != (down_[d] > 0))
+      return Join("device ", d, ": ", down_[d], " failures, and the service disagrees");
+    if (((s.out_of_service[d] & kDraining) != 0) != (announced_on_[d] > 0))
+      return Join("device ", d, ": ", announced_on_[d], " notices, and the service disagrees");
+    const int job = s.device_job[d];
+    if (job >= 0 && s.phase[U(job)] == JobPhase::kRunning && down_[d] > 0)
+      return Join("job ", job, " runs on device ", d, ", which is down");
+    if (down_at_[d] < s.now) return Join("device ", d, " should have gone at ", down_at_[d]);
   }
-};
+  return "";
+}
 
-std::string FailureViolation(const InvariantInput& input) {
-  return input.state.failures ? FailureInvariant::Violation(input.state) : "";
+FeatureModule FailuresFeature() {
+  static constexpr TimerKind kTimers[] = {kRepair, kFailure, kNotice};
+  static constexpr BlockInfo (*kBlocks[])() = {FailuresBlock};
+  FeatureModule module = ModuleOf<FailureSettings>();
+  module.timers = kTimers;
+  module.blocks = kBlocks;
+  return module;
 }
 
 }  // namespace berth

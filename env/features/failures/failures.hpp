@@ -10,19 +10,18 @@
 #include <vector>
 
 #include "env/base/rng.hpp"
-#include "env/features/field.hpp"
+#include "env/sim/feature.hpp"
 
 namespace berth {
 
 struct PhysicalGpus;
-struct ScenarioData;
 
 // Every GPU, node, rack and spot node fails on its own after a time in service drawn from a Weibull
 // distribution (shape 1: exponential) and is back after an exponential time; what fails takes its jobs down:
-// they wait, from their last checkpoint. What fails is GPUs: where a GPU is in slices (feature partitions)
-// all of them go with it. Racks are those of the feature topology where it says some, otherwise groups of
-// nodes of one type, in the order of their numbers.
-struct FailureSettings {
+// they wait, from their last checkpoint. What fails is GPUs: where a GPU is in slices all of them go
+// with it. Racks are those of the cluster where a feature says some, otherwise groups of nodes of one type,
+// in the order of their numbers.
+struct FailureSettings final : SettingsOf<FailureSettings> {
   double mtbf_h = 1000.0, repair_h = 1.0;  // of a GPU; 0 = never
   double node_mtbf_h = 0.0, node_repair_h = 4.0;
   double rack_mtbf_h = 0.0, rack_repair_h = 8.0;
@@ -33,12 +32,15 @@ struct FailureSettings {
   std::string log;     // CSV file down_s,up_s,kind,name[,notice_s]; read into `events`
   std::string events;  // its rows as down:up:kind:name:notice, joined by |
 
+  static constexpr const char* kName = "failures";
   static constexpr const char* kHelp =
       "GPUs, nodes and racks fail and are repaired, spot nodes are reclaimed, maintenance drains; a job that "
       "loses a GPU starts again";
   static std::span<const Field<FailureSettings>> Fields();
-  void Load();  // `log` into `events`; throws Error naming the line
-  void Check(const ScenarioData& scenario) const;
+  void Load() override;  // `log` into `events`; throws Error naming the line
+  void Check(const ScenarioData& scenario) const override;
+  std::unique_ptr<FeatureState> MakeState(const Scenario& scenario) const override;
+  bool Interrupts() const override { return true; }
 };
 
 // GPUs of a whole rack of the type.
@@ -52,8 +54,13 @@ struct PlannedOutage {
 // The rows of `events` in a scenario. Throws Error naming the row: malformed, or a name that is not there.
 std::vector<PlannedOutage> PlannedOutages(const FailureSettings& settings, const ScenarioData& scenario);
 
-class FailureState {
+inline constexpr TimerKind kRepair{0};   // index: domain, a GPU or what fails as one
+inline constexpr TimerKind kFailure{1};  // index: domain
+inline constexpr TimerKind kNotice{3};   // index: domain that will leave service
+
+class FailureState final : public StateOf<FailureState, FailureSettings> {
  public:
+  FailureState(const FailureSettings& settings, const Scenario& scenario);
   // When a device that runs on will leave service, as announced; infinite = nothing is announced. Such a
   // device takes no new job.
   double DownAt(int device) const { return down_at_[static_cast<std::size_t>(device)]; }
@@ -61,9 +68,14 @@ class FailureState {
   // As drawn or planned, how many outages began so far.
   std::int64_t outages() const { return outages_; }
 
+  void Start(SimCore& core) override;
+  bool OnTimer(SimCore& core, const Timer& timer) override;
+  // Of all the domains that the job stands in; means alone count.
+  double FailuresPerSecond(const SimState& state, int job) const override;
+  // Devices are out of service exactly while a domain of theirs is, and nobody runs on one that is down.
+  std::string Violation(const InvariantInput& input) const override;
+
  private:
-  friend class FailureEngine;
-  friend struct FailureInvariant;
   // What fails as one: GPUs [first, last), each with all its devices.
   struct Domain {
     int first, last;
@@ -72,6 +84,15 @@ class FailureState {
     double down_at = std::numeric_limits<double>::infinity();  // announced
     double repair_s = 0.0;                                     // of a planned outage
   };
+  void Add(const ScenarioData& scenario, int first, int last, double up_h, double repair_h, double notice_s,
+           std::uint32_t kind, int number);
+  void Fail(SimCore& core, int domain);
+  void Announce(SimCore& core, int domain);
+  void Repair(SimCore& core, int domain);
+  void Await(SimCore& core, int domain);
+  void FindDownAt(int domain);
+
+  const FailureSettings* settings_;
   std::shared_ptr<const PhysicalGpus> gpus_;
   std::vector<Domain> domains_;              // single GPUs first
   std::vector<std::uint16_t> down_;          // [D] domains that are down
@@ -82,29 +103,9 @@ class FailureState {
   std::int64_t outages_ = 0;
 };
 
-class Simulator;
-struct Timer;
-struct InvariantInput;
-
-// Its part of the simulator.
-class FailureEngine {
- public:
-  static void Start(Simulator& simulator);
-  static bool OnFailure(Simulator& simulator, int domain);  // is a decision due?
-  static bool OnNotice(Simulator& simulator, int domain);
-  static bool OnRepair(Simulator& simulator, int domain);
-  // Failures per second of a job where it runs, of all the domains that it stands in; means alone count.
-  static double RateOf(const Simulator& simulator, int job);
-
- private:
-  static void Await(Simulator& simulator, int domain);
-  static void FindDownAt(Simulator& simulator, int domain);
-};
-
-// Devices are out of service exactly while a domain of theirs is, and nobody runs on one that is down.
-std::string FailureViolation(const InvariantInput& input);
-
 // Mean of a Weibull time of this shape and scale 1: Gamma(1 + 1/shape), by Stirling's series.
 double WeibullMean(double shape);
+
+BlockInfo FailuresBlock();  // what observations show of it
 
 }  // namespace berth

@@ -1,6 +1,6 @@
 #include "env/base/index.hpp"
 #include "env/features/failures/failures.hpp"
-#include "env/features/feature_blocks.hpp"
+#include "env/sim/observation_block.hpp"
 
 namespace berth {
 namespace {
@@ -12,8 +12,11 @@ struct Service {
   };
   static void Job(const ClusterView& view, int job, float* f) {
     f[0] = static_cast<float>(Log(1.0 + view.Interruptions(job)) / 3.0);
-    if (!view.IsRunning(job) || view.failures() == nullptr || !view.failures()->Announced()) return;
-    for (int device : view.Devices(job)) f[1] = view.failures()->DownAt(device) < kNever ? 1.0F : f[1];
+    if (!view.IsRunning(job) || view.Find<FailureState>() == nullptr ||
+        !view.Find<FailureState>()->Announced())
+      return;
+    for (int device : view.Devices(job))
+      f[1] = view.Find<FailureState>()->DownAt(device) < kNever ? 1.0F : f[1];
   }
 
   static constexpr ChannelInfo kType[] = {

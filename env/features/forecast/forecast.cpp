@@ -4,6 +4,7 @@
 
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
+#include "env/features/table.hpp"
 #include "env/sim/invariants.hpp"
 #include "env/sim/simulator.hpp"
 
@@ -44,7 +45,11 @@ ForecastState::ForecastState(const ForecastSettings& settings)
       sizes_(MakeSizePredictor(settings.sizes)) {}
 
 ForecastState::ForecastState(const ForecastState& other)
-    : jobs_(other.jobs_), gpus_(other.gpus_), sizes_(other.sizes_->Clone()), counted_(other.counted_) {}
+    : StateOf(other),
+      jobs_(other.jobs_),
+      gpus_(other.gpus_),
+      sizes_(other.sizes_->Clone()),
+      counted_(other.counted_) {}
 
 double ForecastState::PredictedSteps(const ClusterView& view, int job) const {
   const double attained = view.granted() >= Knowledge::kBlind ? view.AttainedSteps(job) : 0.0;
@@ -55,40 +60,41 @@ double ForecastState::PredictedSeconds(const ClusterView& view, int job) const {
   return PredictedSteps(view, job) / view.BestRate(job);
 }
 
-void ForecastEngine::Start(Simulator& sim) {
-  const ForecastState state(*sim.scenario().data().features.forecast);
-  sim.state_.forecast = Owned<ForecastState>::Make(state);
+std::unique_ptr<FeatureState> ForecastSettings::MakeState(const Scenario&) const {
+  return std::make_unique<ForecastState>(*this);
 }
 
-void ForecastEngine::OnReady(Simulator& sim, int job, double time) {
-  ForecastState& state = *sim.state_.forecast;
-  state.jobs_.Advance(time), state.gpus_.Advance(time);
-  state.jobs_.Count(1.0);
-  state.gpus_.Count(sim.scenario().data().jobs.gang[U(job)]);
-  ++state.counted_;
+void ForecastState::OnReady(SimCore& core, int job, double time) {
+  jobs_.Advance(time), gpus_.Advance(time);
+  jobs_.Count(1.0);
+  gpus_.Count(core.scenario().data().jobs.gang[U(job)]);
+  ++counted_;
 }
 
-void ForecastEngine::OnComplete(Simulator& sim, int job) {
-  const ClusterView view = sim.View(Knowledge::kNone);
-  sim.state_.forecast->sizes_->Add(KindOf(view, job), sim.state_.steps_done[U(job)]);
+void ForecastState::OnLeave(SimCore& core, int job, double /*time*/) {
+  if (core.state().phase[U(job)] != JobPhase::kDone) return;
+  sizes_->Add(KindOf(core.View(Knowledge::kNone), job), core.state().steps_done[U(job)]);
 }
 
-void ForecastEngine::Advance(Simulator& sim) {
-  ForecastState& state = *sim.state_.forecast;
-  state.jobs_.Advance(sim.now()), state.gpus_.Advance(sim.now());
+void ForecastState::AfterAdvance(SimCore& core) {
+  jobs_.Advance(core.now()), gpus_.Advance(core.now());
 }
 
-std::string ForecastViolation(const InvariantInput& in) {
-  const SimState& s = in.state;
-  if (!s.forecast) return "";
+std::string ForecastState::Violation(const InvariantInput& in) const {
   int here = 0, known = 0;  // who was blocked by a rejected job is known, and never was here
-  for (const JobPhase phase : s.phase) {
+  for (const JobPhase phase : in.state.phase) {
     here += phase == JobPhase::kWaiting || phase == JobPhase::kRunning || phase == JobPhase::kDone;
     known += phase != JobPhase::kFuture;
   }
-  const int counted = s.forecast->counted();
-  if (counted >= here && counted <= known) return "";
-  return Join("the forecast counted ", counted, " jobs of ", here, " to ", known);
+  if (counted_ >= here && counted_ <= known) return "";
+  return Join("the forecast counted ", counted_, " jobs of ", here, " to ", known);
+}
+
+FeatureModule ForecastFeature() {
+  static constexpr BlockInfo (*kBlocks[])() = {ForecastBlock};
+  FeatureModule module = ModuleOf<ForecastSettings>();
+  module.blocks = kBlocks;
+  return module;
 }
 
 }  // namespace berth

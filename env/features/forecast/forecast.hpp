@@ -5,25 +5,27 @@
 #include <span>
 #include <string>
 
-#include "env/features/field.hpp"
 #include "env/predict/forecast/arrival_forecast.hpp"
 #include "env/predict/prediction/size_predictor.hpp"
+#include "env/sim/feature.hpp"
 
 namespace berth {
 
-struct ForecastSettings {
+struct ForecastSettings final : SettingsOf<ForecastSettings> {
   std::string model = "exponential";  // a forecaster's spec (env/predict/forecast/forecaster.hpp)
   double bin_s = 3600.0;              // s, steps of its series
   double horizon_s = 3600.0;          // s ahead that observations show
   std::string sizes = "residual";     // a predictor's spec (env/predict/prediction/size_predictor.hpp)
 
+  static constexpr const char* kName = "forecast";
   static constexpr const char* kHelp = "arrivals are forecast and run times predicted, for all to see";
   static std::span<const Field<ForecastSettings>> Fields();
-  void Check(const ScenarioData& scenario) const;
+  void Check(const ScenarioData& scenario) const override;
+  std::unique_ptr<FeatureState> MakeState(const Scenario& scenario) const override;
 };
 
 // Reads nothing but what has arrived and ended, so anybody may see it. Copies go their own ways.
-class ForecastState {
+class ForecastState final : public StateOf<ForecastState, ForecastSettings> {
  public:
   explicit ForecastState(const ForecastSettings& settings);
   ForecastState(const ForecastState& other);
@@ -40,26 +42,18 @@ class ForecastState {
   double PredictedSeconds(const ClusterView& view, int job) const;
   int counted() const { return counted_; }  // jobs
 
+  void OnReady(SimCore& core, int job, double time) override;
+  void OnLeave(SimCore& core, int job, double time) override;
+  void AfterAdvance(SimCore& core) override;
+  // Every job that became ready is counted, once.
+  std::string Violation(const InvariantInput& input) const override;
+
  private:
-  friend class ForecastEngine;
   ArrivalForecast jobs_, gpus_;
   std::unique_ptr<SizePredictor> sizes_;
   int counted_ = 0;
 };
 
-class Simulator;
-struct InvariantInput;
-
-// Its part of the simulator.
-class ForecastEngine {
- public:
-  static void Start(Simulator& simulator);
-  static void OnReady(Simulator& simulator, int job, double time);
-  static void OnComplete(Simulator& simulator, int job);
-  static void Advance(Simulator& simulator);  // to a decision point
-};
-
-// Every job that became ready is counted, once.
-std::string ForecastViolation(const InvariantInput& input);
+BlockInfo ForecastBlock();  // what observations show of it
 
 }  // namespace berth

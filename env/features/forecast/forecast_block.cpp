@@ -1,5 +1,5 @@
-#include "env/features/feature_blocks.hpp"
 #include "env/features/forecast/forecast.hpp"
+#include "env/sim/observation_block.hpp"
 
 namespace berth {
 namespace {
@@ -10,7 +10,8 @@ struct Ahead {
        "ln(1 + its whole run time on its fastest type, as predicted / 60 s) / 10 (feature forecast)", 0, 3},
   };
   static void Job(const ClusterView& view, int job, float* f) {
-    if (view.forecast() != nullptr) f[0] = LogMinutes(view.forecast()->PredictedSeconds(view, job));
+    if (view.Find<ForecastState>() != nullptr)
+      f[0] = LogMinutes(view.Find<ForecastState>()->PredictedSeconds(view, job));
   }
 
   static constexpr ChannelInfo kGlobal[] = {
@@ -18,9 +19,9 @@ struct Ahead {
       {"gpus_ahead", "ln(1 + GPUs that they ask for / GPUs) (feature forecast)", 0, 10},
   };
   static void Global(const ClusterView& view, float* f) {
-    const ForecastState* forecast = view.forecast();
+    const ForecastState* forecast = view.Find<ForecastState>();
     if (forecast == nullptr) return;
-    const double horizon_s = view.features().forecast->horizon_s;
+    const double horizon_s = view.features().Find<ForecastSettings>()->horizon_s;
     f[0] = static_cast<float>(Log(1.0 + forecast->ExpectedJobs(horizon_s)) / 5.0);
     f[1] = static_cast<float>(Log(1.0 + forecast->ExpectedGpus(horizon_s) / view.num_gpus()));
   }

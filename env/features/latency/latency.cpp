@@ -6,6 +6,8 @@
 
 #include "env/base/check.hpp"
 #include "env/base/spec.hpp"
+#include "env/features/table.hpp"
+#include "env/sim/core.hpp"
 #include "env/sim/invariants.hpp"
 #include "env/sim/simulator.hpp"
 
@@ -30,92 +32,104 @@ void LatencySettings::Check(const ScenarioData& scenario) const {
   }
 }
 
-void LatencyEngine::Start(Simulator& sim) {
-  sim.state_.latency = Owned<LatencyState>::Make({});
-  if (sim.scenario().data().features.latency->cadence != "events")
-    sim.timers_.Push({0.0, TimerKind::kCadence, 0});
+std::unique_ptr<FeatureState> LatencySettings::MakeState(const Scenario&) const {
+  return std::make_unique<LatencyState>(*this);
 }
 
-bool LatencyEngine::Defers(Simulator& sim, const Decision& decision) {
-  LatencyState& state = *sim.state_.latency;
-  const double seconds = sim.scenario().data().features.latency->seconds;
-  if (state.applying) {
-    state.wake_at = decision.wake_at;
+void LatencyState::Start(SimCore& core) {
+  if (settings_->cadence != "events") core.SetTimer({0.0, kCadence, 0});
+}
+
+bool LatencyState::Defers(SimCore& core, const Decision& decision) {
+  if (applying_) {
+    wake_at_ = decision.wake_at;
     return false;
   }
-  BERTH_CHECK(state.effect_at == kNever, "a decision is under way until ", state.effect_at);
-  state.decided_at = sim.now();
-  state.entries = static_cast<int>(decision.commands.size() + decision.controls.size());
-  state.overtaken = 0;
-  if (seconds <= 0.0) {
-    state.wake_at = decision.wake_at;
+  BERTH_CHECK(effect_at == kNever, "a decision is under way until ", effect_at);
+  decided_at = core.now();
+  entries = static_cast<int>(decision.commands.size() + decision.controls.size());
+  overtaken = 0;
+  if (settings_->seconds <= 0.0) {
+    wake_at_ = decision.wake_at;
     return false;
   }
-  state.pending = decision;
-  state.effect_at = sim.now() + seconds;
-  sim.timers_.Push({state.effect_at, TimerKind::kEffect, 0});
+  pending_ = decision;
+  effect_at = core.now() + settings_->seconds;
+  core.SetTimer({effect_at, kEffect, 0});
   return true;
 }
 
-void LatencyEngine::Notice(Simulator& sim, TimerKind kind) {
-  if (kind != TimerKind::kEffect && kind != TimerKind::kCadence) sim.state_.latency->events = true;
+void LatencyState::OnTimerDue(SimCore&, TimerKind kind) {
+  if (kind != kEffect && kind != kCadence) events_ = true;
 }
 
-void LatencyEngine::TakeEffect(Simulator& sim) {
-  LatencyState& state = *sim.state_.latency;
-  state.effect_at = kNever;
-  ++state.effects;
+void LatencyState::TakeEffect(SimCore& core) {
+  effect_at = kNever;
+  ++effects;
   for (;;) {
-    const ApplyResult result = sim.Validate(state.pending);
+    const ApplyResult result = core.Validate(pending_);
     if (result.ok()) break;
-    ++state.dropped, ++state.overtaken;
+    ++dropped, ++overtaken;
     if (result.rule == Rule::kControl) {
-      state.pending.controls.erase(state.pending.controls.begin() + result.command);
+      pending_.controls.erase(pending_.controls.begin() + result.command);
     } else {
-      state.pending.commands.erase(state.pending.commands.begin() + result.command);
+      pending_.commands.erase(pending_.commands.begin() + result.command);
     }
   }
-  state.applying = true;
-  const ApplyResult applied = sim.Apply(state.pending);
-  state.applying = false;
-  BERTH_CHECK(applied.ok(), Explain(applied, state.pending, sim));
+  applying_ = true;
+  const ApplyResult applied = core.Apply(pending_);
+  applying_ = false;
+  BERTH_CHECK(applied.ok(), Explain(applied, pending_, core));
   // Not everything went as decided: who follows looks at all again, unless nothing was decided.
-  if (state.entries > 0) sim.state_.changed_since = 0;
+  if (entries > 0) core.state().changed_since = 0;
 }
 
-bool LatencyEngine::Due(Simulator& sim) {
-  const LatencySettings& settings = *sim.scenario().data().features.latency;
-  SimState& s = sim.state_;
-  LatencyState& state = *s.latency;
-  const bool rounds = sim.scenario().data().clock.kind == ClockKind::kRounds;
+bool LatencyState::Due(SimCore& core) {
+  SimState& s = core.state();
+  const bool rounds = core.scenario().data().clock.kind == ClockKind::kRounds;
   // Under rounds every boundary is the clock's; otherwise what brought us here beside our own timers.
-  state.events = state.events || rounds || !s.arrived.empty() || !s.completed.empty();
-  if (state.effect_at <= s.now) TakeEffect(sim);
-  if (state.wake_at <= s.now) state.events = true, state.wake_at = kNever;  // it asked to be asked by now
-  const bool tick = settings.cadence != "events" && s.now >= state.next_tick;
-  const bool due = state.effect_at == kNever && (tick || (state.events && settings.cadence != "periodic"));
-  if (sim.window_left_ == 0) return true;  // all is over
+  events_ = events_ || rounds || !s.arrived.empty() || !s.completed.empty();
+  if (effect_at <= s.now) TakeEffect(core);
+  if (wake_at_ <= s.now) events_ = true, wake_at_ = kNever;  // it asked to be asked by now
+  const bool tick = settings_->cadence != "events" && s.now >= next_tick_;
+  const bool due = effect_at == kNever && (tick || (events_ && settings_->cadence != "periodic"));
+  if (core.over()) return true;
   if (!due) {
-    state.completed.insert(state.completed.end(), s.completed.begin(), s.completed.end());
-    state.segments.insert(state.segments.end(), s.segments.begin(), s.segments.end());
+    completed_.insert(completed_.end(), s.completed.begin(), s.completed.end());
+    segments_.insert(segments_.end(), s.segments.begin(), s.segments.end());
     s.completed.clear(), s.segments.clear();
     return false;
   }
-  state.events = false;
+  events_ = false;
   if (tick) {
-    state.next_tick = (std::floor(s.now / settings.period_s) + 1.0) * settings.period_s;
-    sim.timers_.Push({state.next_tick, TimerKind::kCadence, 0});
+    next_tick_ = (std::floor(s.now / settings_->period_s) + 1.0) * settings_->period_s;
+    core.SetTimer({next_tick_, kCadence, 0});
   }
-  s.completed.insert(s.completed.begin(), state.completed.begin(), state.completed.end());
-  s.segments.insert(s.segments.begin(), state.segments.begin(), state.segments.end());
-  state.completed.clear(), state.segments.clear();
+  s.completed.insert(s.completed.begin(), completed_.begin(), completed_.end());
+  s.segments.insert(s.segments.begin(), segments_.begin(), segments_.end());
+  completed_.clear(), segments_.clear();
   return true;
 }
 
-std::string LatencyViolation(const InvariantInput& in) {
-  const SimState& s = in.state;
-  if (!s.latency || s.latency->effect_at >= s.now) return "";
-  return Join("a decision should have taken effect at ", s.latency->effect_at);
+std::string LatencyState::Violation(const InvariantInput& in) const {
+  if (effect_at >= in.state.now) return "";
+  return Join("a decision should have taken effect at ", effect_at);
+}
+
+void LatencyState::Measure(const SimCore&, std::span<double> figures) const {
+  figures[0] = static_cast<double>(dropped);
+}
+
+FeatureModule LatencyFeature() {
+  static constexpr TimerKind kTimers[] = {kEffect, kCadence};
+  static constexpr MetricInfo kMetrics[] = {
+      {"dropped_entries", "entries of decisions that events overtook", MetricInfo::Place::kJobs}};
+  static constexpr BlockInfo (*kBlocks[])() = {LatencyBlock};
+  FeatureModule module = ModuleOf<LatencySettings>();
+  module.timers = kTimers;
+  module.metrics = kMetrics;
+  module.blocks = kBlocks;
+  return module;
 }
 
 }  // namespace berth

@@ -6,27 +6,33 @@
 #include <string>
 #include <vector>
 
-#include "env/features/field.hpp"
-#include "env/sim/decision.hpp"
-#include "env/sim/sim_state.hpp"
-#include "env/sim/timers.hpp"
+#include "env/sim/feature.hpp"
 
 namespace berth {
 
 // A decision on what is seen at t takes effect at t + seconds; under rounds at the first boundary then. Until
 // it does the scheduler is busy: the world goes on, and it is asked again after that. Entries that events
 // have overtaken meanwhile (the job is gone or has stopped, its GPUs are) are dropped and counted.
-struct LatencySettings {
+struct LatencySettings final : SettingsOf<LatencySettings> {
   double seconds = 0.0;
   std::string cadence = "events";
   double period_s = 360.0;
 
+  static constexpr const char* kName = "latency";
   static constexpr const char* kHelp = "the scheduler itself takes time, and decides at its own cadence";
   static std::span<const Field<LatencySettings>> Fields();
-  void Check(const ScenarioData& scenario) const;
+  void Check(const ScenarioData& scenario) const override;
+  std::unique_ptr<FeatureState> MakeState(const Scenario& scenario) const override;
+  double DecisionDelay() const override { return seconds; }
 };
 
-struct LatencyState {
+inline constexpr TimerKind kEffect{6};   // a decision has been computed
+inline constexpr TimerKind kCadence{7};  // a scheduler that decides periodically is due
+
+class LatencyState final : public StateOf<LatencyState, LatencySettings> {
+ public:
+  explicit LatencyState(const LatencySettings& settings) : settings_(&settings) {}
+
   // For schedulers.
   std::int64_t dropped = 0;    // entries so far: commands and controls
   std::int64_t effects = 0;    // decisions that took effect late
@@ -34,34 +40,29 @@ struct LatencyState {
   int entries = 0;             // commands and controls of it
   int overtaken = 0;           // of those, dropped
 
-  // Of the engine.
-  Decision pending;           // as decided
-  double effect_at = kNever;  // s, kNever = none is pending
-  bool applying = false;
-  bool events = false;         // since the last decision point
-  double wake_at = kNever;     // s, of the decision last carried out
-  double next_tick = 0.0;      // s, cadences with a period
-  std::vector<int> completed;  // since the last decision point, but for the last advance
-  std::vector<Segment> segments;
-};
+  void Start(SimCore& core) override;
+  bool Defers(SimCore& core, const Decision& decision) override;  // unless it takes effect at once
+  bool OnTimer(SimCore&, const Timer&) override { return true; }
+  void OnTimerDue(SimCore& core, TimerKind kind) override;
+  bool Due(SimCore& core) override;
+  std::string Violation(const InvariantInput& input) const override;  // what is pending is still to come
+  void Measure(const SimCore& core, std::span<double> figures) const override;
 
-class Simulator;
-struct InvariantInput;
-
-class LatencyEngine {
- public:
-  static void Start(Simulator& simulator);
-  // Keeps a legal decision for later, unless it takes effect at once.
-  static bool Defers(Simulator& simulator, const Decision& decision);
-  static void Notice(Simulator& simulator, TimerKind kind);  // a timer calls for a decision
-  // The clock has come to one of its decision points: is the scheduler asked now?
-  static bool Due(Simulator& simulator);
+  double effect_at = kNever;  // s, of the decision that is pending; kNever = none is
 
  private:
-  static void TakeEffect(Simulator& simulator);
+  void TakeEffect(SimCore& core);
+
+  const LatencySettings* settings_;
+  Decision pending_;  // as decided
+  bool applying_ = false;
+  bool events_ = false;         // since the last decision point
+  double wake_at_ = kNever;     // s, of the decision last carried out
+  double next_tick_ = 0.0;      // s, cadences with a period
+  std::vector<int> completed_;  // since the last decision point, but for the last advance
+  std::vector<Segment> segments_;
 };
 
-// What is pending is still to come.
-std::string LatencyViolation(const InvariantInput& input);
+BlockInfo LatencyBlock();  // what observations show of it
 
 }  // namespace berth

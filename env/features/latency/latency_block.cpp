@@ -1,5 +1,5 @@
-#include "env/features/feature_blocks.hpp"
 #include "env/features/latency/latency.hpp"
+#include "env/sim/observation_block.hpp"
 
 namespace berth {
 namespace {
@@ -12,9 +12,9 @@ struct Delays {
       {"overtaken", "share of that decision's entries that events had overtaken", 0, 1},
   };
   static void Global(const ClusterView& view, float* f) {
-    const LatencyState* latency = view.latency();
+    const LatencyState* latency = view.Find<LatencyState>();
     if (latency == nullptr) return;
-    f[0] = LogMinutes(view.features().latency->seconds);
+    f[0] = LogMinutes(view.features().Find<LatencySettings>()->seconds);
     if (latency->decided_at < kNever) f[1] = LogMinutes(view.now() - latency->decided_at);
     if (latency->entries > 0)
       f[2] = static_cast<float>(latency->overtaken) / static_cast<float>(latency->entries);

@@ -4,27 +4,23 @@
 #include <array>
 
 #include "env/base/index.hpp"
-#include "env/features/partitions/partitions.hpp"
-#include "env/features/power/power.hpp"
+#include "env/features/table.hpp"
 #include "env/sim/accounts.hpp"
-#include "env/sim/simulator.hpp"
+#include "env/sim/core.hpp"
+#include "env/sim/physical_gpus.hpp"
 
 namespace berth {
 namespace {
 
-double Hottest(const Simulator& sim) {
-  const SimState& s = sim.state();
-  if (!s.power || !sim.scenario().data().features.power->heat) return 0.0;
-  double hottest = -kNever;
-  for (int gpu = 0; gpu < s.power->gpus->count(); ++gpu)
-    hottest = std::max(hottest, TemperatureC(*sim.scenario().data().features.power, *s.power, gpu, s.now));
-  return hottest;
+double Hottest(const SimState& s) {
+  for (const FeatureState& feature : s.features) {
+    if (const std::optional<double> hottest = feature.HottestC(s.now)) return *hottest;
+  }
+  return 0.0;
 }
 
 // Jain, Chiu & Hawe 1984 over the jobs here: what each has had of the GPUs that it asks for since it came.
-double Fairness(const Simulator& sim) {
-  const SimState& s = sim.state();
-  const JobTable& jobs = sim.scenario().data().jobs;
+double Fairness(const SimState& s, const JobTable& jobs) {
   double sum = 0.0, squares = 0.0, count = 0.0;
   for (int job : s.active) {
     const double age = s.now - jobs.arrival[U(job)];
@@ -59,54 +55,73 @@ double MonitoringState::MeanUtilization(int back) const {
   return busy / all;
 }
 
-void MonitoringEngine::Start(Simulator& sim) {
-  MonitoringState m;
-  m.types = sim.scenario().num_types();
-  for (int g = 0; g < m.types; ++g) {
-    const DeviceWeight weight = WeightOf(sim.scenario().data(), g);
-    const double count = sim.scenario().data().cluster.types[U(g)].count;
-    m.held.push_back(count * weight.busy);
-    m.capacity.push_back(count * weight.capacity);
-  }
-  m.busy_s.assign(U(m.types), 0.0);
-  sim.state_.monitoring = Owned<MonitoringState>::Make(std::move(m));
-  sim.timers_.Push({sim.scenario().data().features.monitoring->interval_s, TimerKind::kMonitor, 0});
+std::unique_ptr<FeatureState> MonitoringSettings::MakeState(const Scenario& scenario) const {
+  return std::make_unique<MonitoringState>(*this, scenario);
 }
 
-bool MonitoringEngine::OnTimer(Simulator& sim) {
-  const double interval = sim.scenario().data().features.monitoring->interval_s;
-  const ScenarioData& data = sim.scenario().data();
-  const SimState& s = sim.state_;
-  MonitoringState& m = *sim.state_.monitoring;
-  const double since = m.time.empty() ? 0.0 : m.time.back();
-  m.time.push_back(s.now);
-  for (int g = 0; g < m.types; ++g) {
-    const double busy = HeldSeconds(sim, g);
-    const double all = data.cluster.types[U(g)].count * (s.now - since);
-    m.utilization.push_back((busy - m.busy_s[U(g)]) / all);
-    m.busy_s[U(g)] = busy;
-    m.memory_gb.push_back(0.0);
+MonitoringState::MonitoringState(const MonitoringSettings& settings, const Scenario& scenario)
+    : types(scenario.num_types()), settings_(&settings), busy_s_(U(scenario.num_types()), 0.0) {
+  for (int g = 0; g < types; ++g) {
+    const DeviceWeight weight = WeightOf(scenario.data(), g);
+    const double count = scenario.data().cluster.types[U(g)].count;
+    held.push_back(count * weight.busy);
+    capacity.push_back(count * weight.capacity);
   }
-  double* memory = m.memory_gb.data() + m.memory_gb.size() - U(m.types);
-  double running = 0.0, waiting_gpus = 0.0;
+}
+
+void MonitoringState::Start(SimCore& core) {
+  core.SetTimer({settings_->interval_s, kMonitor, 0});
+}
+
+bool MonitoringState::OnTimer(SimCore& core, const Timer&) {
+  const ScenarioData& data = core.scenario().data();
+  const SimState& s = core.state();
+  const double since = time.empty() ? 0.0 : time.back();
+  time.push_back(s.now);
+  for (int g = 0; g < types; ++g) {
+    const double busy = HeldSeconds(core, g);
+    const double all = data.cluster.types[U(g)].count * (s.now - since);
+    utilization.push_back((busy - busy_s_[U(g)]) / all);
+    busy_s_[U(g)] = busy;
+    memory_gb.push_back(0.0);
+  }
+  double* memory = memory_gb.data() + memory_gb.size() - U(types);
+  double jobs = 0.0, gpus = 0.0;
   for (int job : s.running) {
     if (s.phase[U(job)] != JobPhase::kRunning) continue;  // it ended within the round
-    running += 1.0;
+    jobs += 1.0;
     if (!data.traits.memory_gb.empty())
       memory[s.on_type[U(job)]] += data.traits.memory_gb[U(data.jobs.job_type[U(job)])];
   }
-  for (int job : s.waiting) waiting_gpus += data.jobs.gang[U(job)];
-  const double joules = UsedEnergyJ(sim);
-  m.watts.push_back((joules - m.joules) / (s.now - since));
-  m.joules = joules;
-  m.temperature_c.push_back(Hottest(sim));
-  m.waiting.push_back(s.waiting.size());
-  m.waiting_gpus.push_back(waiting_gpus);
-  m.running.push_back(running);
-  m.fairness.push_back(Fairness(sim));
+  for (int job : s.waiting) gpus += data.jobs.gang[U(job)];
+  const double used = UsedEnergyJ(core);
+  watts.push_back((used - joules_) / (s.now - since));
+  joules_ = used;
+  temperature_c.push_back(Hottest(s));
+  waiting.push_back(s.waiting.size());
+  waiting_gpus.push_back(gpus);
+  running.push_back(jobs);
+  fairness.push_back(Fairness(s, data.jobs));
   // Counted from the start: no drift.
-  sim.timers_.Push({interval * (m.samples() + 1), TimerKind::kMonitor, 0});
+  core.SetTimer({settings_->interval_s * (samples() + 1), kMonitor, 0});
   return false;
+}
+
+void MonitoringState::EachSeries(const SeriesVisitor& visit) const {
+  visit("time", time, 1), visit("utilization", utilization, types);
+  visit("memory_gb", memory_gb, types), visit("watts", watts, 1);
+  visit("temperature_c", temperature_c, 1), visit("waiting", waiting, 1);
+  visit("waiting_gpus", waiting_gpus, 1), visit("running", running, 1);
+  visit("fairness", fairness, 1);
+}
+
+FeatureModule MonitoringFeature() {
+  static constexpr TimerKind kTimers[] = {kMonitor};
+  static constexpr BlockInfo (*kBlocks[])() = {MonitoringBlock};
+  FeatureModule module = ModuleOf<MonitoringSettings>();
+  module.timers = kTimers;
+  module.blocks = kBlocks;
+  return module;
 }
 
 }  // namespace berth

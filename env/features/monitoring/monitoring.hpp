@@ -4,24 +4,28 @@
 #include <span>
 #include <vector>
 
-#include "env/features/field.hpp"
+#include "env/sim/feature.hpp"
 
 namespace berth {
 
-class Simulator;
-struct ScenarioData;
-
-struct MonitoringSettings {
+struct MonitoringSettings final : SettingsOf<MonitoringSettings> {
   double interval_s = 300.0;
 
+  static constexpr const char* kName = "monitoring";
   static constexpr const char* kHelp =
       "series of utilisation, memory, power, temperature, queue and fairness";
   static std::span<const Field<MonitoringSettings>> Fields();
-  void Check(const ScenarioData& scenario) const;
+  void Check(const ScenarioData& scenario) const override;
+  std::unique_ptr<FeatureState> MakeState(const Scenario& scenario) const override;
 };
 
 // One sample an interval, the latest at the end. Watching changes nothing: no sample brings a decision point.
-struct MonitoringState {
+inline constexpr TimerKind kMonitor{10};
+
+class MonitoringState final : public StateOf<MonitoringState, MonitoringSettings> {
+ public:
+  MonitoringState(const MonitoringSettings& settings, const Scenario& scenario);
+
   int types = 0;  // G
   std::vector<double> held,
       capacity;              // [G] GPUs that all devices of the type are when busy, and in all (MIG)
@@ -29,36 +33,30 @@ struct MonitoringState {
   std::vector<double>
       utilization;                // [S, G] share of the type's GPU-seconds that jobs and replicas held since
   std::vector<double> memory_gb;  // [S, G] that running jobs hold (JobTypeTraits::memory_gb)
-  std::vector<double> watts;      // [S] mean since the sample before; at peak where held without `power`
+  std::vector<double>
+      watts;  // [S] mean since the sample before; at peak where held, unless a feature knows better
   std::vector<double> temperature_c;  // [S] of the hottest GPU; 0 without heat
   std::vector<double> waiting;        // [S] jobs
   std::vector<double> waiting_gpus;   // [S] that they ask for
   std::vector<double> running;        // [S] jobs
   std::vector<double> fairness;       // [S] Jain index of GPU-seconds attained / (gang x age), all jobs here
 
-  // At the sample before.
-  std::vector<double> busy_s;  // [G]
-  double joules = 0.0;
-
   int samples() const { return static_cast<int>(time.size()); }
   // Share of all GPU-seconds held, of the `back`-th sample from the end (0 = the latest).
   double MeanUtilization(int back = 0) const;
+
+  void Start(SimCore& core) override;
+  bool OnTimer(SimCore& core, const Timer& timer) override;
+  bool HasSeries() const override { return true; }
+  void EachSeries(const SeriesVisitor& visit) const override;
+
+ private:
+  const MonitoringSettings* settings_;
+  // At the sample before.
+  std::vector<double> busy_s_;  // [G]
+  double joules_ = 0.0;
 };
 
-// visit(name, column, columns a sample): for files.
-template <class Visit>
-void ForEachSeries(const MonitoringState& m, Visit&& visit) {
-  visit("time", m.time, 1), visit("utilization", m.utilization, m.types);
-  visit("memory_gb", m.memory_gb, m.types), visit("watts", m.watts, 1);
-  visit("temperature_c", m.temperature_c, 1), visit("waiting", m.waiting, 1);
-  visit("waiting_gpus", m.waiting_gpus, 1), visit("running", m.running, 1);
-  visit("fairness", m.fairness, 1);
-}
-
-class MonitoringEngine {
- public:
-  static void Start(Simulator& simulator);
-  static bool OnTimer(Simulator& simulator);
-};
+BlockInfo MonitoringBlock();  // what observations show of it
 
 }  // namespace berth

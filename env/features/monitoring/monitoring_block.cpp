@@ -1,5 +1,5 @@
-#include "env/features/feature_blocks.hpp"
 #include "env/features/monitoring/monitoring.hpp"
+#include "env/sim/observation_block.hpp"
 
 namespace berth {
 namespace {
@@ -9,7 +9,7 @@ struct Samples {
       {"utilization", "of all devices at the latest sample (feature monitoring)", 0, 1},
   };
   static void Global(const ClusterView& view, float* f) {
-    const MonitoringState* seen = view.monitoring();
+    const MonitoringState* seen = view.Find<MonitoringState>();
     if (seen != nullptr && seen->samples() > 0) f[0] = static_cast<float>(seen->MeanUtilization());
   }
 };

@@ -7,6 +7,7 @@
 
 namespace berth {
 
-std::vector<PartitionGroup> PartitionGroups(const ScenarioData& data);  // throws Error
+std::vector<PartitionGroup> PartitionGroups(const PartitionSettings& settings,
+                                            const ScenarioData& data);  // throws Error
 
 }  // namespace berth

@@ -9,24 +9,12 @@
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
 #include "env/features/partitions/partition_groups.hpp"
-#include "env/features/partitions/physical_gpus.hpp"
-#include "env/features/services/services.hpp"
-#include "env/features/sharing/sharing.hpp"
+#include "env/features/table.hpp"
+#include "env/sim/core.hpp"
 #include "env/sim/invariants.hpp"
-#include "env/sim/simulator.hpp"
+#include "env/sim/physical_gpus.hpp"
 
 namespace berth {
-namespace {
-
-bool Idle(const Scenario& scenario, const SimState& s, int gpu) {
-  const std::vector<int> devices = DevicesOfGpu(scenario, *s.partitions, gpu);
-  return std::all_of(devices.begin(), devices.end(), [&](int d) {
-    return s.device_job[U(d)] < 0 && (!s.services || s.services->replica_of[U(d)] < 0);
-  });
-}
-
-}  // namespace
-
 std::span<const Field<PartitionSettings>> PartitionSettings::Fields() {
   using S = PartitionSettings;
   static const std::array kFields = {
@@ -40,7 +28,7 @@ std::span<const Field<PartitionSettings>> PartitionSettings::Fields() {
 
 void PartitionSettings::Check(const ScenarioData& scenario) const {
   CheckTimedClock("partitions", scenario.clock);
-  const std::vector<PartitionGroup> groups = PartitionGroups(scenario);
+  const std::vector<PartitionGroup> groups = PartitionGroups(*this, scenario);
   if (!fixed) return;
   // Types of which no device is ever in service.
   std::vector<bool> never(scenario.cluster.types.size(), false);
@@ -87,88 +75,102 @@ std::vector<int> DevicesOfGpu(const Scenario& scenario, const PartitionState& st
   return devices;
 }
 
-void PartitionEngine::Start(Simulator& sim) {
-  PartitionState state;
-  state.groups = PartitionGroups(sim.scenario_.data());
-  for (int g = 0; g < static_cast<int>(state.groups.size()); ++g) {
-    const PartitionGroup& group = state.groups[U(g)];
-    for (int i = 0; i < group.count; ++i)
-      state.gpus.push_back({g, sim.scenario_.first_device(group.type) + i, group.initial});
-  }
-  state.beyond_gpu_s.assign(U(sim.scenario_.num_jobs()), 0.0);
-  sim.state_.partitions = Owned<PartitionState>::Make(std::move(state));
-  for (int gpu = 0; gpu < static_cast<int>(sim.state_.partitions->gpus.size()); ++gpu) Show(sim, gpu);
+std::unique_ptr<FeatureState> PartitionSettings::MakeState(const Scenario& scenario) const {
+  return std::make_unique<PartitionState>(*this, scenario);
 }
 
-void PartitionEngine::Show(Simulator& sim, int gpu) {
-  const PartitionState& state = *sim.state_.partitions;
-  const PartitionState::Gpu& it = state.gpus[U(gpu)];
-  const MigLayout& layout = state.groups[U(it.group)].layouts[U(it.layout)];
+PartitionState::PartitionState(const PartitionSettings& settings, const Scenario& scenario)
+    : groups(PartitionGroups(settings, scenario.data())),
+      settings_(&settings),
+      beyond_gpu_s_(U(scenario.num_jobs()), 0.0) {
+  for (int g = 0; g < static_cast<int>(groups.size()); ++g) {
+    const PartitionGroup& group = groups[U(g)];
+    for (int i = 0; i < group.count; ++i)
+      gpus.push_back({g, scenario.first_device(group.type) + i, group.initial});
+  }
+}
+
+void PartitionState::Start(SimCore& core) {
+  for (int gpu = 0; gpu < static_cast<int>(gpus.size()); ++gpu) Show(core, gpu);
+}
+
+bool PartitionState::Idle(const Scenario& scenario, const SimState& s, int gpu) const {
+  const std::vector<int> devices = DevicesOfGpu(scenario, *this, gpu);
+  return std::all_of(devices.begin(), devices.end(), [&](int d) {
+    if (s.device_job[U(d)] >= 0) return false;
+    for (const FeatureState& feature : s.features) {
+      if (feature.HeldShare(d) > 0.0) return false;
+    }
+    return true;
+  });
+}
+
+void PartitionState::Show(SimCore& core, int gpu) {
+  const Gpu& it = gpus[U(gpu)];
+  const MigLayout& layout = groups[U(it.group)].layouts[U(it.layout)];
   std::vector<int> shown;
   if (layout.empty()) shown.push_back(it.device);
-  for (const MigSlice& slice : layout) shown.push_back(SliceDevice(sim.scenario_, state, gpu, slice));
-  for (int d : DevicesOfGpu(sim.scenario_, state, gpu))
-    sim.SetService(d, kNotInLayout, std::find(shown.begin(), shown.end(), d) == shown.end());
+  for (const MigSlice& slice : layout) shown.push_back(SliceDevice(core.scenario(), *this, gpu, slice));
+  for (int d : DevicesOfGpu(core.scenario(), *this, gpu))
+    core.SetService(d, kAbsent, std::find(shown.begin(), shown.end(), d) == shown.end());
 }
 
-bool PartitionEngine::Allowed(const Simulator& sim, const Control& control) {
-  const auto& state = sim.state_.partitions;
-  if (!state || sim.scenario_.data().features.partitions->fixed) return false;
-  if (control.index < 0 || U(control.index) >= state->gpus.size()) return false;
-  const auto layouts = state->groups[U(state->gpus[U(control.index)].group)].layouts.size();
+bool PartitionState::Allows(const SimCore&, const Control& control) const {
+  if (control.kind != kPartitionControl || settings_->fixed) return false;
+  if (control.index < 0 || U(control.index) >= gpus.size()) return false;
+  const auto layouts = groups[U(gpus[U(control.index)].group)].layouts.size();
   return control.value >= 0.0 && control.value < static_cast<double>(layouts) &&
          control.value == std::floor(control.value);
 }
 
-void PartitionEngine::CarryOut(Simulator& sim, const Control& control) {
-  PartitionState::Gpu& gpu = sim.state_.partitions->gpus[U(control.index)];
+bool PartitionState::CarryOut(SimCore& core, const Control& control) {
+  if (control.kind != kPartitionControl) return false;
+  Gpu& gpu = gpus[U(control.index)];
   const int wanted = static_cast<int>(control.value);
   if (gpu.reconfiguring) {  // it is too late to call it off: another change follows
     gpu.target = wanted;
-    return;
+    return true;
   }
   gpu.target = wanted == gpu.layout ? -1 : wanted;
-  for (int d : DevicesOfGpu(sim.scenario_, *sim.state_.partitions, control.index))
-    sim.SetService(d, kReconfiguring, gpu.target >= 0);
-  if (gpu.target >= 0 && Idle(sim.scenario_, sim.state_, control.index)) Begin(sim, control.index);
-}
-
-void PartitionEngine::Begin(Simulator& sim, int index) {
-  PartitionState::Gpu& gpu = sim.state_.partitions->gpus[U(index)];
-  gpu.reconfiguring = true;
-  gpu.layout = std::exchange(gpu.target, -1);
-  Show(sim, index);  // out of service all the same
-  sim.timers_.Push(
-      {sim.now() + sim.scenario_.data().features.partitions->reconfig_s, TimerKind::kReconfigured, index});
-}
-
-bool PartitionEngine::OnReconfigured(Simulator& sim, int index) {
-  PartitionState::Gpu& gpu = sim.state_.partitions->gpus[U(index)];
-  gpu.reconfiguring = false;
-  if (gpu.target >= 0 && gpu.target != gpu.layout) {
-    Begin(sim, index);
-    return false;
-  }
-  gpu.target = -1;
-  for (int d : DevicesOfGpu(sim.scenario_, *sim.state_.partitions, index))
-    sim.SetService(d, kReconfiguring, false);
+  for (int d : DevicesOfGpu(core.scenario(), *this, control.index))
+    core.SetService(d, kVacating, gpu.target >= 0);
+  if (gpu.target >= 0 && Idle(core.scenario(), core.state(), control.index)) Begin(core, control.index);
   return true;
 }
 
-void PartitionEngine::Released(Simulator& sim, int device) {
-  if ((sim.state_.out_of_service[U(device)] & kReconfiguring) == 0) return;
-  PartitionState& state = *sim.state_.partitions;
-  for (int index = 0; index < static_cast<int>(state.gpus.size()); ++index) {
-    PartitionState::Gpu& gpu = state.gpus[U(index)];
-    if (gpu.target >= 0 && !gpu.reconfiguring && Idle(sim.scenario_, sim.state_, index)) Begin(sim, index);
+void PartitionState::Begin(SimCore& core, int index) {
+  Gpu& gpu = gpus[U(index)];
+  gpu.reconfiguring = true;
+  gpu.layout = std::exchange(gpu.target, -1);
+  Show(core, index);  // out of service all the same
+  core.SetTimer({core.now() + settings_->reconfig_s, kReconfigured, index});
+}
+
+bool PartitionState::OnTimer(SimCore& core, const Timer& timer) {
+  const int index = timer.index;
+  Gpu& gpu = gpus[U(index)];
+  gpu.reconfiguring = false;
+  if (gpu.target >= 0 && gpu.target != gpu.layout) {
+    Begin(core, index);
+    return false;
+  }
+  gpu.target = -1;
+  for (int d : DevicesOfGpu(core.scenario(), *this, index)) core.SetService(d, kVacating, false);
+  return true;
+}
+
+void PartitionState::AfterRelease(SimCore& core, int device) {
+  if ((core.state().out_of_service[U(device)] & kVacating) == 0) return;
+  for (int index = 0; index < static_cast<int>(gpus.size()); ++index) {
+    const Gpu& gpu = gpus[U(index)];
+    if (gpu.target >= 0 && !gpu.reconfiguring && Idle(core.scenario(), core.state(), index))
+      Begin(core, index);
   }
 }
 
-std::string PartitionViolation(const InvariantInput& in) {
-  if (!in.state.partitions) return "";
-  const PartitionState& state = *in.state.partitions;
-  for (int index = 0; index < static_cast<int>(state.gpus.size()); ++index) {
-    const PartitionState::Gpu& gpu = state.gpus[U(index)];
+std::string PartitionState::Violation(const InvariantInput& in) const {
+  for (int index = 0; index < static_cast<int>(gpus.size()); ++index) {
+    const Gpu& gpu = gpus[U(index)];
     if (gpu.target >= 0 && !gpu.reconfiguring && Idle(in.scenario, in.state, index))
       return Join("GPU ", index, " is idle and waits for layout ", gpu.target);
     if (gpu.reconfiguring && !Idle(in.scenario, in.state, index))
@@ -177,24 +179,39 @@ std::string PartitionViolation(const InvariantInput& in) {
   return "";
 }
 
-void PartitionEngine::OnEnd(Simulator& sim, int job, double held_s) {
-  const double part = PartOf(sim.scenario_.data(), sim.state_.on_type[U(job)]).fraction();
-  sim.state_.partitions->beyond_gpu_s[U(job)] += sim.state_.Width(job) * held_s * (1.0 - part);
+void PartitionState::OnRun(SimCore& core, int job, double /*time*/, double held_s, bool starts) {
+  if (starts) return;
+  const double part = PartOf(core.scenario().data(), core.state().on_type[U(job)]).fraction();
+  beyond_gpu_s_[U(job)] += core.state().Width(job) * held_s * (1.0 - part);
 }
 
-void PartitionEngine::Withhold(Simulator& sim, const Decision& decision) {
-  const SimState& s = sim.state_;
-  const auto leaves = [&](int job) { return job < 0 || sim.job_stamp_[U(job)] == sim.stamp_; };
+double PartitionState::GpuSeconds(const Scenario&, int job, double seconds) const {
+  return seconds - beyond_gpu_s_[U(job)];
+}
+
+void PartitionState::Withhold(SimCore& core, const Decision& decision) {
+  const SimState& s = core.state();
+  const auto leaves = [&](int job) { return job < 0 || core.Named(job); };
   for (const Control& control : decision.controls) {
-    if (control.kind != ControlKind::kPartition || !Allowed(sim, control)) continue;
-    for (int d : DevicesOfGpu(sim.scenario_, *s.partitions, control.index)) {
-      if (sim.device_stamp_[U(d)] == sim.stamp_) continue;
-      sim.device_stamp_[U(d)] = sim.stamp_;
+    if (!Allows(core, control)) continue;
+    for (int d : DevicesOfGpu(core.scenario(), *this, control.index)) {
+      if (core.Marked(d)) continue;
+      core.Mark(d);
       if (s.out_of_service[U(d)] != 0) continue;
-      const auto holders = HoldersOf(s, d);
-      if (std::all_of(holders.begin(), holders.end(), leaves)) --sim.spare_[U(sim.scenario_.TypeOfDevice(d))];
+      const std::vector<int> holders = s.HoldersOf(d);
+      if (std::all_of(holders.begin(), holders.end(), leaves))
+        core.TakeSpare(core.scenario().TypeOfDevice(d));
     }
   }
+}
+
+FeatureModule PartitionsFeature() {
+  static constexpr TimerKind kTimers[] = {kReconfigured};
+  static constexpr BlockInfo (*kBlocks[])() = {PartitionsBlock};
+  FeatureModule module = ModuleOf<PartitionSettings>();
+  module.timers = kTimers;
+  module.blocks = kBlocks;
+  return module;
 }
 
 }  // namespace berth

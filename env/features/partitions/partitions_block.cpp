@@ -1,6 +1,6 @@
 #include "env/base/index.hpp"
-#include "env/features/feature_blocks.hpp"
 #include "env/features/partitions/partitions.hpp"
+#include "env/sim/observation_block.hpp"
 
 namespace berth {
 namespace {
@@ -13,8 +13,8 @@ struct Slices {
       {"reconfiguring", "share of its GPUs that change their layout or wait to", 0, 1},
   };
   static void Type(const ClusterView& view, int type, float* f) {
-    if (view.partitions() == nullptr) return;
-    const PartitionState& state = *view.partitions();
+    if (view.Find<PartitionState>() == nullptr) return;
+    const PartitionState& state = *view.Find<PartitionState>();
     for (const PartitionGroup& group : state.groups) {
       const auto slice = std::find(group.slice_type.begin(), group.slice_type.end(), type);
       if (group.type != type && slice == group.slice_type.end()) continue;

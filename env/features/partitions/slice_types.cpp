@@ -1,14 +1,12 @@
 // The types, rates and layouts of a partitioned cluster (partitions.hpp).
 #include <algorithm>
 #include <array>
-#include <string_view>
 
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
 #include "env/base/spec.hpp"
 #include "env/features/partitions/partition_groups.hpp"
 #include "env/features/partitions/partitions.hpp"
-#include "env/features/partitions/physical_gpus.hpp"
 #include "env/sim/scenario.hpp"
 
 namespace berth {
@@ -35,21 +33,8 @@ int FindType(const ScenarioData& data, const std::string& name) {
   return -1;
 }
 
-// Of a type that can be partitioned: do the settings ask for it?
-bool IsChosen(const PartitionSettings& settings, std::string_view name) {
-  if (settings.type.empty()) return true;
-  std::string_view left = settings.type;
-  for (;;) {
-    const std::size_t end = left.find('+');
-    if (left.substr(0, end) == name) return true;
-    if (end == std::string_view::npos) return false;
-    left.remove_prefix(end + 1);
-  }
-}
-
 // Indices of the types to partition.
-std::vector<int> Chosen(const ScenarioData& data) {
-  const PartitionSettings& settings = *data.features.partitions;
+std::vector<int> Chosen(const PartitionSettings& settings, const ScenarioData& data) {
   std::vector<int> chosen;
   std::vector<std::string> able;
   for (const MigProduct& product : MigProducts()) able.emplace_back(product.type);
@@ -145,8 +130,8 @@ void AddColumns(ScenarioData& data, int whole, const std::vector<const MigProfil
 
 }  // namespace
 
-void AddSliceTypes(ScenarioData& data) {
-  for (int whole : Chosen(data)) {
+void PartitionSettings::AddTypes(ScenarioData& data) const {
+  for (int whole : Chosen(*this, data)) {
     const MigProduct& product = *ProductOf(data.cluster.types[U(whole)]);
     std::vector<const MigProfile*> added;
     std::vector<GpuType> types;
@@ -161,6 +146,7 @@ void AddSliceTypes(ScenarioData& data) {
                            data.cluster.types[U(there)].count));
         }
         data.cluster.types[U(there)].gpus_per_node = slice.gpus_per_node * starts;  // beside its GPU
+        data.cluster.types[U(there)].part = {whole, profile.compute, product.compute};
         continue;
       }
       const double fraction = static_cast<double>(profile.compute) / product.compute;
@@ -171,6 +157,7 @@ void AddSliceTypes(ScenarioData& data) {
       slice.peak_power_w = (slice.peak_power_w - slice.idle_power_w) * fraction;
       slice.idle_power_w = 0.0;  // the whole GPU's, which is idle meanwhile
       slice.price_per_hour *= fraction;
+      slice.part = {whole, profile.compute, product.compute};
       types.push_back(slice);
       added.push_back(&profile);
     }
@@ -187,16 +174,16 @@ void AddSliceTypes(ScenarioData& data) {
   }
 }
 
-std::vector<PartitionGroup> PartitionGroups(const ScenarioData& data) {
+std::vector<PartitionGroup> PartitionGroups(const PartitionSettings& settings, const ScenarioData& data) {
   std::vector<PartitionGroup> groups;
   int first = 0;
-  for (int type : Chosen(data)) {
+  for (int type : Chosen(settings, data)) {
     const GpuType& whole = data.cluster.types[U(type)];
     PartitionGroup group{ProductOf(whole), type, {}, {}, first, whole.count, 0};
     for (const MigProfile& profile : group.product->profiles)
       group.slice_type.push_back(FindType(data, SliceName(whole, profile)));
     group.layouts = MaximalLayouts(*group.product);
-    const MigLayout initial = ParseLayout(*group.product, data.features.partitions->layout);
+    const MigLayout initial = ParseLayout(*group.product, settings.layout);
     const auto at = std::find(group.layouts.begin(), group.layouts.end(), initial);
     group.initial = static_cast<int>(at - group.layouts.begin());
     if (at == group.layouts.end()) group.layouts.push_back(initial);
@@ -204,28 +191,6 @@ std::vector<PartitionGroup> PartitionGroups(const ScenarioData& data) {
     groups.push_back(std::move(group));
   }
   return groups;
-}
-
-// Asked of every job, so nothing is made here: names are compared in place.
-TypePart PartOf(const ScenarioData& data, int type) {
-  if (!data.features.partitions) return {type};
-  const std::string_view name = data.cluster.types[U(type)].name;
-  for (int whole = 0; whole < static_cast<int>(data.cluster.types.size()); ++whole) {
-    const GpuType& gpu = data.cluster.types[U(whole)];
-    if (name.size() <= gpu.name.size() + 1 || !name.starts_with(gpu.name) || name[gpu.name.size()] != '.')
-      continue;
-    const MigProduct* product = ProductOf(gpu);
-    if (product == nullptr || !IsChosen(*data.features.partitions, gpu.name)) continue;
-    for (const MigProfile& profile : product->profiles) {
-      if (name.substr(gpu.name.size() + 1) == profile.name) return {whole, profile.compute, product->compute};
-    }
-  }
-  return {type};
-}
-
-DeviceWeight WeightOf(const ScenarioData& data, int type) {
-  const TypePart part = PartOf(data, type);
-  return part.whole == type ? DeviceWeight{} : DeviceWeight{0.0, part.fraction()};
 }
 
 }  // namespace berth

@@ -10,10 +10,7 @@
 #include "env/base/spec.hpp"
 #include "env/features/power/electricity.hpp"
 #include "env/features/power/heat.hpp"
-#include "env/features/sharing/sharing.hpp"
-#include "env/sim/effective_rate.hpp"
-#include "env/sim/scenario.hpp"
-#include "env/sim/sim_state.hpp"
+#include "env/features/table.hpp"
 
 namespace berth {
 namespace {
@@ -157,18 +154,6 @@ double WattsAt(const PowerState& power, int gpu, int level, double duty) {
          (power.peak_w[type] - power.idle_w[type]) * used * (power.dynamic_share[U(level)] * duty);
 }
 
-std::int64_t LoadOf(const Scenario& scenario, const SimState& s, int job) {
-  const std::vector<double>& utilization = scenario.data().traits.utilization;
-  const double used = utilization.empty() ? 1.0 : utilization[U(scenario.data().jobs.job_type[U(job)])];
-  const double given = s.sharing ? SharingEngine::Given(scenario, s, job) : 1.0;
-  const TypePart& part = s.power->gpus->parts[U(s.on_type[U(job)])];
-  const std::int64_t wanted = static_cast<std::int64_t>(used * 1e6 * given + 0.5) * kLoadParts;
-  const std::int64_t whole = static_cast<std::int64_t>(1e6 * given + 0.5) * kLoadParts;
-  const std::int64_t load = std::min(wanted, whole * part.compute / part.of);
-  const double busy = GpuBusyShare(scenario, s, job);
-  return busy < 1.0 ? static_cast<std::int64_t>(busy * static_cast<double>(load) + 0.5) : load;
-}
-
 double TotalWatts(const PowerState& power) {
   double sum = 0.0;
   for (double watts : power.watts) sum += watts;
@@ -209,6 +194,15 @@ HeatPath HeatOf(const PowerSettings& settings, const PowerState& power, int gpu)
 
 double TemperatureC(const PowerSettings& settings, const PowerState& power, int gpu, double now) {
   return HeatOf(settings, power, gpu).At(now);
+}
+
+FeatureModule PowerFeature() {
+  static constexpr TimerKind kTimers[] = {kHeat};
+  static constexpr BlockInfo (*kBlocks[])() = {PowerBlock};
+  FeatureModule module = ModuleOf<PowerSettings>();
+  module.timers = kTimers;
+  module.blocks = kBlocks;
+  return module;
 }
 
 }  // namespace berth

@@ -1,21 +1,19 @@
 // Power, clocks, caps, heat and the price of electricity.
 //
-// Everything here is of GPUs (physical_gpus.hpp): one that is in MIG slices has one clock, one temperature
-// and one draw, to which what runs on its slices adds.
+// Everything here is of GPUs (env/sim/physical_gpus.hpp): one that is in MIG slices has one clock, one
+// temperature and one draw, to which what runs on its slices adds.
 //
 // A GPU of which jobs use the share u draws idle + (peak - idle) u (f / f_max)^exponent duty watts, in or out
 // of service. It runs at one of the levels of `clocks`: at the one that was last asked for
-// (ControlKind::kClock, of an idle GPU too; the highest at first), or lower while it throttles or a cap
+// (kClockControl, of an idle GPU too; the highest at first), or lower while it throttles or a cap
 // binds. Where even the lowest level of all draws more than a cap allows, its GPUs are clocked part of the
 // time only (`duty`), as hardware does below its lowest level; so a cap above idle always holds.
 //
 // A job uses what its type can (JobTypeTraits::utilization) of the compute that it is given where it shares a
-// GPU (sharing_rates.cpp), on a slice no more than the slice has, for the share of a step's time that its
-// GPUs work (feature stages; at full clocks, so that what it uses does not depend on what it draws). An
+// GPU, on a slice no more than the slice has, for the share of a step's time that its
+// GPUs work (at full clocks, so that what it uses does not depend on what it draws). An
 // exchange of gradients counts as work, and so do restores and saves: frameworks keep GPUs clocked for them.
-// A replica of a service uses the part of the GPU that it holds for the share of the time that it is busy,
-// rho = min(1, rate x (base_s + item_s) / speeds of all replicas): the utilisation of an M/D/1 queue, at full
-// clocks and without batches (with them it works for longer at a time and no more than always).
+// What is not a job uses what its feature says (DeviceLoad).
 //
 // A job runs at the pace of its slowest GPU. At a level of relative speed s it makes 1 / (beta (1/s - 1) + 1)
 // of its steps/s: beta = 1, bound by the clock; beta = 0, by what the clock does not change (Hsu & Feng, SC
@@ -35,20 +33,14 @@
 #include <string>
 #include <vector>
 
-#include "env/features/field.hpp"
-#include "env/features/partitions/physical_gpus.hpp"
+#include "env/sim/feature.hpp"
+#include "env/sim/physical_gpus.hpp"
 
 namespace berth {
 
-struct Control;
 struct HeatPath;
-struct ScenarioData;
-struct SimState;
-struct Timer;
-class Scenario;
-class Simulator;
 
-struct PowerSettings {
+struct PowerSettings final : SettingsOf<PowerSettings> {
   std::vector<double> clocks = {0.5, 0.6, 0.7, 0.8, 0.9, 1.0};
   std::vector<double> speeds;       // of each level; empty = the clocks
   std::vector<double> sensitivity;  // beta, one or [T]; empty = 1
@@ -68,9 +60,11 @@ struct PowerSettings {
   int throttle_level = 0;
   std::vector<double> electricity_price;  // empty = none
 
+  static constexpr const char* kName = "power";
   static constexpr const char* kHelp = "power, clocks, caps, heat and the price of electricity";
   static std::span<const Field<PowerSettings>> Fields();
-  void Check(const ScenarioData& scenario) const;
+  void Check(const ScenarioData& scenario) const override;
+  std::unique_ptr<FeatureState> MakeState(const Scenario& scenario) const override;
 
   int levels() const { return static_cast<int>(clocks.size()); }
   // Of the k-th GPU type, slices not counted.
@@ -87,8 +81,16 @@ struct PowerSettings {
   double DynamicShare(int level) const;
 };
 
-// What the GPUs do. All of it is measured in a real cluster, so schedulers may read all of it.
-struct PowerState {
+inline constexpr ControlKind kClockControl{1};     // device `index` runs at clock level `value`
+inline constexpr ControlKind kPowerCapControl{2};  // node `index` (-1: the cluster) may draw `value` W
+inline constexpr TimerKind kHeat{8};               // index: GPU
+
+// What the GPUs do. All of it is measured in a real cluster, so schedulers may read all of it. What a change
+// of loads, levels or caps does is worked out by Settle.
+class PowerState final : public StateOf<PowerState, PowerSettings> {
+ public:
+  PowerState(const PowerSettings& settings, const Scenario& scenario);
+
   std::shared_ptr<const PhysicalGpus> gpus;
   std::vector<double> idle_w, peak_w;  // [G]
   std::vector<int> kind;               // [G] which of the types that are not slices
@@ -98,21 +100,21 @@ struct PowerState {
   std::vector<double> speed;           // [T, L] PowerSettings::Speed
   std::vector<double> dynamic_share;   // [L]
   std::vector<std::int64_t> load;  // [P] kLoadUnit ths of its peak above idle in use, may exceed all of it
-  std::vector<std::int64_t> job_load;      // [J] of that, by a running job on each of its devices
-  std::vector<std::int64_t> replica_load;  // [D] by a replica there
-  std::vector<std::uint8_t> asked;         // [P] level that a decision set
-  std::vector<std::uint8_t> level;         // [P] in effect
-  std::vector<double> duty;                // [P] share of the time clocked, (0, 1]
-  std::vector<double> watts;               // [P] now
-  std::vector<double> joules;              // [P] up to `since`
-  std::vector<double> cost;                // [P] of those
-  std::vector<double> temperature_c;       // [P] at `since`
-  std::vector<double> since;               // [P] s
-  std::vector<std::uint8_t> throttled;     // [P]
-  std::vector<int> throttles;              // [P] times that it began to
-  std::vector<std::uint32_t> timer;        // [P] version of the timer that stands
-  double cap_w = 0.0;                      // of the cluster, kNever = none
-  std::vector<double> node_cap_w;          // [N]
+  std::vector<std::int64_t> job_load;    // [J] of that, by a running job on each of its devices
+  std::vector<std::int64_t> other_load;  // [D] by what is not a job there
+  std::vector<std::uint8_t> asked;       // [P] level that a decision set
+  std::vector<std::uint8_t> level;       // [P] in effect
+  std::vector<double> duty;              // [P] share of the time clocked, (0, 1]
+  std::vector<double> watts;             // [P] now
+  std::vector<double> joules;            // [P] up to `since`
+  std::vector<double> cost;              // [P] of those
+  std::vector<double> temperature_c;     // [P] at `since`
+  std::vector<double> since;             // [P] s
+  std::vector<std::uint8_t> throttled;   // [P]
+  std::vector<int> throttles;            // [P] times that it began to
+  std::vector<std::uint32_t> timer;      // [P] version of the timer that stands
+  double cap_w = 0.0;                    // of the cluster, kNever = none
+  std::vector<double> node_cap_w;        // [N]
 
   int GpuOf(int device) const { return gpus->gpu_of[static_cast<std::size_t>(device)]; }
 
@@ -121,6 +123,36 @@ struct PowerState {
   std::vector<std::uint8_t> dirty;  // [N]
   std::vector<std::uint8_t> next_level;
   std::vector<double> next_duty;
+
+  void Start(SimCore& core) override;
+  bool OnTimer(SimCore& core, const Timer& timer) override;
+  void Settle(SimCore& core) override;
+  bool InParts() const override { return true; }  // a completion may give others their clocks back
+  bool Allows(const SimCore& core, const Control& control) const override;
+  bool CarryOut(SimCore& core, const Control& control) override;
+  void OnRun(SimCore& core, int job, double time, double held_s, bool starts) override;
+  void OnRate(SimCore& core, int job) override;
+  void OnDeviceLoad(SimCore& core, int device) override;
+  double GpuFactor(const Scenario& scenario, const SimState& state, int job, bool full_clocks) const override;
+  double ClockSpeed(int device) const override;
+  std::optional<double> EnergyJ(double now) const override;
+  std::optional<double> EnergyCost(double now) const override;
+  std::optional<double> HottestC(double now) const override;
+  std::string Violation(const InvariantInput& input) const override;  // power_checks.cpp
+
+ private:
+  // What a running job uses of the GPU of each device that it holds.
+  std::int64_t LoadOf(const Scenario& scenario, const SimState& state, int job) const;
+  std::int64_t OtherLoadOn(const Scenario& scenario, const SimState& state, int device) const;
+  std::string ViolationOf(int gpu, double now) const;
+  void SetJobLoad(SimCore& core, int job, std::int64_t load);
+  void Mark(int node);
+  void Propose(int node);
+  bool Adopt(SimCore& core, int gpu);  // has its clock changed?
+  void Accrue(double now, int gpu);
+  void Await(SimCore& core, int gpu);
+
+  const PowerSettings* settings_;
 };
 
 // Exact at `now`; of the state as it stands between two decision points.
@@ -131,43 +163,13 @@ double TotalWatts(const PowerState& power);
 // Parts of a GPU's peak above idle: whole numbers, so that what comes and goes leaves nothing behind, of
 // millionths, each of 28 so that slices of sevenths and quarters are whole too.
 inline constexpr std::int64_t kLoadParts = 28, kLoadUnit = 1'000'000 * kLoadParts;
-// What a running job uses of the GPU of each device that it holds.
-std::int64_t LoadOf(const Scenario& scenario, const SimState& state, int job);
 // That a GPU would draw.
 double WattsAt(const PowerState& power, int gpu, int level, double duty);
-// The rule of env/sim/invariants.hpp: "" where what the state says of power follows from the rest of it.
-std::string PowerViolation(const Scenario& scenario, const SimState& state);
-
-// Its part of the simulator. What a change of loads, levels or caps does is worked out by Settle, once for
-// all that happens at an instant, and before time moves on.
-class PowerEngine {
- public:
-  static void Start(Simulator& simulator);
-  static void OnRate(Simulator& simulator, int job);  // a running job, with its devices, has this rate now
-  static void OnEnd(Simulator& simulator, int job);   // it still has them
-  static void Settle(Simulator& simulator);
-  static bool OnTimer(Simulator& simulator, const Timer& timer);  // is a decision due?
-  static bool ControlAllowed(const Simulator& simulator, const Control& control);
-  static void CarryOut(Simulator& simulator, const Control& control);
-  // Of the rate of GPU work at the highest level.
-  static double Speed(const Scenario& scenario, const SimState& state, int job);
-  // Of work that its clock bounds.
-  static double ClockSpeed(const PowerSettings& settings, const PowerState& power, int device);
-  // A replica there now uses this much, in kLoadUnit ths of its GPU; 0 = there is none.
-  static void SetReplicaLoad(Simulator& simulator, int device, std::int64_t load);
-
- private:
-  static void SetJobLoad(Simulator& simulator, int job, std::int64_t load);
-  static void Mark(PowerState& power, int node);
-  static void Propose(Simulator& simulator, int node);
-  static bool Adopt(Simulator& simulator, int gpu);  // has its clock changed?
-  static void Accrue(Simulator& simulator, int gpu);
-  static void Await(Simulator& simulator, int gpu);
-};
-
 // Lowers next_level and next_duty of GPUs [begin, end) until they draw `cap` W together (power_caps.cpp).
 void HoldCap(const PowerSettings& settings, PowerState& power, int begin, int end, double cap);
 // The temperature of a GPU from `since` on while it draws what it draws.
 HeatPath HeatOf(const PowerSettings& settings, const PowerState& power, int gpu);
+
+BlockInfo PowerBlock();  // what observations show of it
 
 }  // namespace berth

@@ -1,7 +1,7 @@
 #include "env/base/index.hpp"
-#include "env/features/feature_blocks.hpp"
 #include "env/features/power/electricity.hpp"
 #include "env/features/power/power.hpp"
+#include "env/sim/observation_block.hpp"
 
 namespace berth {
 namespace {
@@ -12,7 +12,7 @@ struct Watts {
       {"throttled", "share of the type's devices that are throttled by heat", 0, 1},
   };
   static void Type(const ClusterView& view, int type, float* f) {
-    const PowerState* power = view.power();
+    const PowerState* power = view.Find<PowerState>();
     if (power == nullptr) return;
     const int count = view.cluster().types[U(type)].count, first = view.first_device(type);
     double watts = 0.0, peak = 0.0;
@@ -32,12 +32,12 @@ struct Watts {
       {"price", "price of electricity now over its mean, less 1; 0 without prices", -1, 10},
   };
   static void Global(const ClusterView& view, float* f) {
-    const PowerState* power = view.power();
+    const PowerState* power = view.Find<PowerState>();
     if (power == nullptr) return;
     double peak = 0.0;
     for (std::uint8_t type : power->type) peak += power->peak_w[type];
     f[0] = static_cast<float>(TotalWatts(*power) / std::min(peak, power->cap_w));
-    const std::vector<double>& prices = view.features().power->electricity_price;
+    const std::vector<double>& prices = view.features().Find<PowerSettings>()->electricity_price;
     double sum = 0.0;
     for (double price : prices) sum += price;
     const double mean = sum / std::max(1.0, static_cast<double>(prices.size()));

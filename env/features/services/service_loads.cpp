@@ -2,10 +2,9 @@
 #include <algorithm>
 
 #include "env/base/index.hpp"
-#include "env/features/partitions/physical_gpus.hpp"
-#include "env/features/power/power.hpp"
 #include "env/features/services/services.hpp"
-#include "env/sim/simulator.hpp"
+#include "env/sim/core.hpp"
+#include "env/sim/physical_gpus.hpp"
 
 namespace berth {
 namespace {
@@ -21,50 +20,44 @@ ServiceState::Meter Grown(ServiceState::Meter meter, double time) {
 
 }  // namespace
 
-double BusyShare(const Scenario& scenario, const ServiceState& state, int service, double now) {
-  const ServiceState::Service& own = state.services[U(service)];
+double ServiceState::BusyShareOf(const Scenario& scenario, int service, double now) const {
+  const Service& own = services[U(service)];
   double speed = 0.0;
-  for (int device : own.devices)
-    speed += scenario.data().features.services->share * state.type_speed[U(scenario.TypeOfDevice(device))];
+  for (int device : own.devices) speed += settings_->share * type_speed[U(scenario.TypeOfDevice(device))];
   return speed > 0.0 ? std::min(1.0, own.queue.Rate(now) * own.queue.WorkPerRequest(1) / speed) : 0.0;
 }
 
-void ServiceEngine::SetSpeeds(Simulator& sim, int service) {
-  const ServiceSettings& settings = *sim.scenario().data().features.services;
-  ServiceState& state = *sim.state_.services;
-  ServiceState::Service& own = state.services[U(service)];
+void ServiceState::SetSpeeds(SimCore& core, int service) {
+  Service& own = services[U(service)];
   std::vector<double> speeds;
   for (int device : own.devices) {
-    double speed = settings.share * state.type_speed[U(sim.scenario().TypeOfDevice(device))];
-    if (sim.state_.power)
-      speed *= PowerEngine::ClockSpeed(*sim.scenario().data().features.power, *sim.state_.power, device);
+    double speed = settings_->share * type_speed[U(core.scenario().TypeOfDevice(device))];
+    for (const FeatureState& feature : core.state().features) speed *= feature.ClockSpeed(device);
     speeds.push_back(speed);
   }
   const double before = own.queue.replicas();
-  own.replica_seconds += before * (sim.now() - own.since);
-  own.since = sim.now();
-  own.queue.SetReplicas(sim.now(), own.devices, speeds);
+  own.replica_seconds += before * (core.now() - own.since);
+  own.since = core.now();
+  own.queue.SetReplicas(core.now(), own.devices, speeds);
 }
 
-void ServiceEngine::SetLoads(Simulator& sim, int service) {
-  ServiceState::Service& own = sim.state_.services->services[U(service)];
-  own.busy = BusyShare(sim.scenario(), *sim.state_.services, service, sim.now());
+void ServiceState::SetLoads(SimCore& core, int service) {
+  Service& own = services[U(service)];
+  own.busy = BusyShareOf(core.scenario(), service, core.now());
   for (int device : own.devices) {
-    if (sim.state_.power)
-      PowerEngine::SetReplicaLoad(sim, device, ReplicaLoad(sim.scenario(), sim.state_, device));
+    for (FeatureState& feature : core.state().features) feature.OnDeviceLoad(core, device);
   }
-  Count(sim, sim.now());
+  Count(core.scenario(), core.now());
 }
 
-void ServiceEngine::Count(Simulator& sim, double time) {
-  ServiceState& state = *sim.state_.services;
-  const double share = sim.scenario().data().features.services->share;
-  for (ServiceState::Meter& meter : state.meters) meter = Grown(meter, time);
-  for (ServiceState::Meter& meter : state.meters) meter.held = meter.alone = meter.busy = 0.0;
-  for (const ServiceState::Service& service : state.services) {
+void ServiceState::Count(const Scenario& scenario, double time) {
+  const double share = settings_->share;
+  for (Meter& meter : meters) meter = Grown(meter, time);
+  for (Meter& meter : meters) meter.held = meter.alone = meter.busy = 0.0;
+  for (const Service& service : services) {
     for (int device : service.devices) {
-      ServiceState::Meter& meter = state.meters[U(sim.scenario().TypeOfDevice(device))];
-      const bool alone = state.beside[U(device)] == 0;
+      Meter& meter = meters[U(scenario.TypeOfDevice(device))];
+      const bool alone = beside[U(device)] == 0;
       meter.held += share;
       meter.alone += alone ? share : 0.0;
       meter.busy += alone ? share * service.busy : 0.0;
@@ -72,38 +65,39 @@ void ServiceEngine::Count(Simulator& sim, double time) {
   }
 }
 
-void ServiceEngine::OnRun(Simulator& sim, int job, double time, bool starts) {
-  ServiceState& state = *sim.state_.services;
+void ServiceState::OnRun(SimCore& core, int job, double time, double /*held_s*/, bool starts) {
   bool serves = false;
-  for (int device : sim.state_.Devices(job)) {
-    state.beside[U(device)] = static_cast<std::int16_t>(state.beside[U(device)] + (starts ? 1 : -1));
-    serves = serves || state.replica_of[U(device)] >= 0;
+  for (int device : core.state().Devices(job)) {
+    beside[U(device)] = static_cast<std::int16_t>(beside[U(device)] + (starts ? 1 : -1));
+    serves = serves || replica_of[U(device)] >= 0;
   }
-  if (serves) Count(sim, time);
+  if (serves) Count(core.scenario(), time);
 }
 
-void ServiceEngine::OnClocks(Simulator& sim, const std::vector<int>& gpus) {
-  const ServiceState& state = *sim.state_.services;
-  for (int service = 0; service < static_cast<int>(state.services.size()); ++service) {
-    const std::vector<int>& devices = state.services[U(service)].devices;
+void ServiceState::OnClocks(SimCore& core, std::span<const int> changed) {
+  for (int service = 0; service < static_cast<int>(services.size()); ++service) {
+    const std::vector<int>& devices = services[U(service)].devices;
     const bool any = std::any_of(devices.begin(), devices.end(), [&](int d) {
-      return std::binary_search(gpus.begin(), gpus.end(), sim.state_.power->GpuOf(d));
+      return std::binary_search(changed.begin(), changed.end(), d);
     });
-    if (any) SetSpeeds(sim, service);
+    if (any) SetSpeeds(core, service);
   }
 }
 
-ServiceState::Meter ServedOn(const SimState& s, int type) {
-  return Grown(s.services->meters[U(type)], s.now);
+ServiceState::Meter ServiceState::MeterAt(double now, int type) const {
+  return Grown(meters[U(type)], now);
 }
 
-std::int64_t ReplicaLoad(const Scenario& scenario, const SimState& s, int device) {
-  const int service = s.services->replica_of[U(device)];
-  if (service < 0) return 0;
-  const double share = scenario.data().features.services->share;
+DeviceUse ServiceState::Used(double now, int type) const {
+  const Meter meter = MeterAt(now, type);
+  return {meter.alone_s, meter.busy_s};
+}
+
+double ServiceState::DeviceLoad(const Scenario& scenario, int device) const {
+  const int service = replica_of[U(device)];
+  if (service < 0) return 0.0;
   const double part = PartOf(scenario.data(), scenario.TypeOfDevice(device)).fraction();
-  const double busy = s.services->services[U(service)].busy;
-  return static_cast<std::int64_t>(share * part * busy * static_cast<double>(kLoadUnit) + 0.5);
+  return settings_->share * part * services[U(service)].busy;
 }
 
 }  // namespace berth

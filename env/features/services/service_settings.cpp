@@ -4,9 +4,8 @@
 
 #include "env/base/check.hpp"
 #include "env/base/spec.hpp"
-#include "env/features/features.hpp"
-#include "env/features/partitions/physical_gpus.hpp"
 #include "env/features/services/services.hpp"
+#include "env/sim/physical_gpus.hpp"
 #include "env/sim/scenario.hpp"
 
 namespace berth {

@@ -5,11 +5,9 @@
 #include <utility>
 
 #include "env/base/index.hpp"
-#include "env/features/partitions/partitions.hpp"
-#include "env/features/partitions/physical_gpus.hpp"
-#include "env/features/power/power.hpp"
-#include "env/features/sharing/sharing.hpp"
-#include "env/sim/simulator.hpp"
+#include "env/features/table.hpp"
+#include "env/sim/core.hpp"
+#include "env/sim/physical_gpus.hpp"
 
 namespace berth {
 namespace {
@@ -38,170 +36,186 @@ bool Leaves(double promised, double share) {
   return promised + share <= 1.0 + 1e-9;
 }
 
-}  // namespace
-
-double ReplicaShare(const Scenario& scenario, const SimState& s, int device) {
-  return s.services->replica_of[U(device)] >= 0 ? scenario.data().features.services->share : 0.0;
+double PromisedOn(const SimCore& core, int device) {
+  double promised = 0.0;
+  for (const FeatureState& feature : core.state().features)
+    promised += feature.Promised(core.scenario(), core.state(), device);
+  return promised;
 }
 
-void ServiceEngine::Start(Simulator& sim) {
-  const ScenarioData& data = sim.scenario().data();
-  const ServiceSettings& settings = *data.features.services;
-  ServiceState state;
-  state.replica_of.assign(U(sim.scenario().num_gpus()), -1);
-  state.beside.assign(U(sim.scenario().num_gpus()), 0);
-  state.meters.resize(U(sim.scenario().num_types()));
-  for (int type = 0; type < sim.scenario().num_types(); ++type) {
+}  // namespace
+
+double ServiceState::HeldShare(int device) const {
+  return replica_of[U(device)] >= 0 ? settings_->share : 0.0;
+}
+
+std::unique_ptr<FeatureState> ServiceSettings::MakeState(const Scenario& scenario) const {
+  return std::make_unique<ServiceState>(*this, scenario);
+}
+
+ServiceState::ServiceState(const ServiceSettings& settings, const Scenario& scenario)
+    : replica_of(U(scenario.num_gpus()), -1),
+      meters(U(scenario.num_types())),
+      beside(U(scenario.num_gpus()), 0),
+      settings_(&settings) {
+  const ScenarioData& data = scenario.data();
+  for (int type = 0; type < scenario.num_types(); ++type) {
     const double whole =
         settings.speed.empty()
             ? 1.0
             : EntryFor(settings.speed, static_cast<int>(EntryOfType(data, settings.speed.size(), type)));
-    state.type_speed.push_back(whole * PartOf(data, type).fraction());
+    type_speed.push_back(whole * PartOf(data, type).fraction());
   }
   for (int service = 0; service < settings.count(); ++service) {
     const RequestQueue::Settings queue = {EntryFor(settings.base_s, service),
                                           EntryFor(settings.item_s, service),
                                           EntryFor(settings.slo_s, service), settings.max_batch};
     const auto env = static_cast<std::uint32_t>(service);
-    state.services.push_back(
+    services.push_back(
         {RequestQueue(queue, StreamOf(settings, service, data.seed),
                       Stream(data.seed, Purpose::kRequests, Split::kTrain, env, /*episode=*/1)),
          static_cast<int>(EntryFor(settings.replicas, service)),
          {}});
   }
-  sim.state_.services = Owned<ServiceState>::Make(std::move(state));
-  Claim(sim);
-  sim.timers_.Push({sim.now() + settings.interval_s, TimerKind::kServices, 0});
 }
 
-bool ServiceEngine::OnTimer(Simulator& sim) {
-  Play(sim);
-  const ServiceSettings& settings = *sim.scenario().data().features.services;
-  for (int service = 0; settings.pattern == "diurnal" && service < settings.count(); ++service)
-    SetLoads(sim, service);
-  sim.timers_.Push({sim.now() + settings.interval_s, TimerKind::kServices, 0});
+void ServiceState::Start(SimCore& core) {
+  Claim(core);
+  core.SetTimer({core.now() + settings_->interval_s, kServices, 0});
+}
+
+bool ServiceState::OnTimer(SimCore& core, const Timer&) {
+  for (Service& service : services) service.queue.PlayUntil(core.now());
+  for (int service = 0; settings_->pattern == "diurnal" && service < settings_->count(); ++service)
+    SetLoads(core, service);
+  core.SetTimer({core.now() + settings_->interval_s, kServices, 0});
   return true;
 }
 
-void ServiceEngine::Play(Simulator& sim) {
-  for (ServiceState::Service& service : sim.state_.services->services) service.queue.PlayUntil(sim.now());
-}
-
-bool ServiceEngine::Allowed(const Simulator& sim, const Control& control) {
-  if (!sim.state_.services) return false;
-  const int services = static_cast<int>(sim.state_.services->services.size());
-  return control.index >= 0 && control.index < services && control.value >= 0.0 &&
-         control.value <= sim.scenario().num_gpus() &&
+bool ServiceState::Allows(const SimCore& core, const Control& control) const {
+  return control.kind == kReplicasControl && control.index >= 0 &&
+         control.index < static_cast<int>(services.size()) && control.value >= 0.0 &&
+         control.value <= core.scenario().num_gpus() &&
          control.value == static_cast<double>(static_cast<int>(control.value));
 }
 
-void ServiceEngine::CarryOut(Simulator& sim, const Control& control) {
-  ServiceState& state = *sim.state_.services;
-  ServiceState::Service& service = state.services[U(control.index)];
+bool ServiceState::CarryOut(SimCore& core, const Control& control) {
+  if (control.kind != kReplicasControl) return false;
+  Service& service = services[U(control.index)];
   service.wanted = static_cast<int>(control.value);
-  if (static_cast<int>(service.devices.size()) <= service.wanted) return;
+  if (static_cast<int>(service.devices.size()) <= service.wanted) return true;
   // Slowest type first, highest device first: the reverse of how they came.
-  const ServiceSettings& settings = *sim.scenario().data().features.services;
-  const auto speed = [&](int d) { return state.type_speed[U(sim.scenario().TypeOfDevice(d))]; };
+  const auto speed = [&](int d) { return type_speed[U(core.scenario().TypeOfDevice(d))]; };
   std::stable_sort(service.devices.begin(), service.devices.end(),
                    [&](int a, int b) { return speed(a) > speed(b); });
   std::vector<int> gone(service.devices.begin() + service.wanted, service.devices.end());
   service.devices.resize(U(service.wanted));
   std::sort(service.devices.begin(), service.devices.end());
-  for (int device : gone) Remove(sim, device);
-  SetReplicas(sim, control.index);
+  for (int device : gone) Remove(core, device);
+  SetReplicas(core, control.index);
   for (int device : gone) {
-    if (settings.share >= 1.0) {
-      sim.SetService(device, kServing, false);
-    } else {
-      SharingEngine::Rerate(sim, device);
-    }
-    if (sim.state_.partitions) PartitionEngine::Released(sim, device);
+    if (settings_->share >= 1.0) core.SetService(device, kHeld, false);
+    AfterReplica(core, device);
   }
+  return true;
 }
 
-void ServiceEngine::Claim(Simulator& sim) {
-  SimState& s = sim.state_;
-  ServiceState& state = *s.services;
-  const ServiceSettings& settings = *sim.scenario().data().features.services;
-  const bool whole = settings.share >= 1.0;
-  for (int service = 0; service < settings.count(); ++service) {
-    ServiceState::Service& own = state.services[U(service)];
+void ServiceState::Claim(SimCore& core) {
+  const SimState& s = core.state();
+  const bool whole = settings_->share >= 1.0;
+  for (int service = 0; service < settings_->count(); ++service) {
+    Service& own = services[U(service)];
     bool changed = false;
     while (true) {
-      const auto leaving = std::find_if(own.devices.begin(), own.devices.end(), [&](int d) {
-        return (s.out_of_service[U(d)] & kReconfiguring) != 0;
-      });
+      const auto leaving = std::find_if(own.devices.begin(), own.devices.end(),
+                                        [&](int d) { return (s.out_of_service[U(d)] & kVacating) != 0; });
       const int left = leaving != own.devices.end() ? *leaving : -1;
       const bool lacks = static_cast<int>(own.devices.size()) < own.wanted;
       if (!lacks && left < 0) break;
       int best = -1;
       double best_speed = 0.0;
       bool best_idle = false;
-      for (int d = 0; d < sim.scenario().num_gpus(); ++d) {
-        if (s.out_of_service[U(d)] != 0 || state.replica_of[U(d)] >= 0) continue;
+      for (int d = 0; d < core.scenario().num_gpus(); ++d) {
+        if (s.out_of_service[U(d)] != 0 || replica_of[U(d)] >= 0) continue;
         const bool idle = s.device_job[U(d)] < 0;
         if (whole && !idle) continue;
-        if (!Leaves(PromisedOn(sim.scenario(), s, d), settings.share)) continue;
-        const double speed = state.type_speed[U(sim.scenario().TypeOfDevice(d))];
+        if (!Leaves(PromisedOn(core, d), settings_->share)) continue;
+        const double speed = type_speed[U(core.scenario().TypeOfDevice(d))];
         if (speed <= 0.0 || (best >= 0 && std::pair(idle, speed) <= std::pair(best_idle, best_speed)))
           continue;
         best = d, best_speed = speed, best_idle = idle;
       }
       if (best < 0) break;
       own.devices.insert(std::upper_bound(own.devices.begin(), own.devices.end(), best), best);
-      state.replica_of[U(best)] = service;
+      replica_of[U(best)] = service;
       changed = true;
       if (whole) {
-        sim.SetService(best, kServing, true);
+        core.SetService(best, kHeld, true);
       } else {
-        SharingEngine::Rerate(sim, best);
+        core.RerateOn(best);
       }
-      if (!lacks) Lose(sim, left);  // it goes on at the new one
+      if (!lacks) OnLost(core, left);  // it goes on at the new one
     }
-    if (changed) SetReplicas(sim, service);
+    if (changed) SetReplicas(core, service);
   }
 }
 
-void ServiceEngine::Lose(Simulator& sim, int device) {
-  ServiceState& state = *sim.state_.services;
-  const int service = state.replica_of[U(device)];
+void ServiceState::OnLost(SimCore& core, int device) {
+  const int service = replica_of[U(device)];
   if (service < 0) return;
-  std::vector<int>& devices = state.services[U(service)].devices;
+  std::vector<int>& devices = services[U(service)].devices;
   devices.erase(std::find(devices.begin(), devices.end(), device));
-  Remove(sim, device);
-  SetReplicas(sim, service);
-  sim.state_.out_of_service[U(device)] &= static_cast<std::uint8_t>(~kServing);  // other reasons remain
-  // A draining device keeps its jobs.
-  if (sim.scenario().data().features.services->share < 1.0) SharingEngine::Rerate(sim, device);
-  if (sim.state_.partitions) PartitionEngine::Released(sim, device);
+  Remove(core, device);
+  SetReplicas(core, service);
+  core.state().out_of_service[U(device)] &= static_cast<std::uint8_t>(~kHeld);  // other reasons remain
+  AfterReplica(core, device);  // a draining device keeps its jobs
 }
 
-void ServiceEngine::MakeRoom(Simulator& sim, int device, double promised) {
-  if (promised <= 0.0 || sim.state_.services->replica_of[U(device)] < 0) return;
-  const double all = PromisedOn(sim.scenario(), sim.state_, device) + promised;
-  if (!Leaves(all, sim.scenario().data().features.services->share)) Lose(sim, device);
+void ServiceState::AfterReplica(SimCore& core, int device) {
+  if (settings_->share < 1.0) core.RerateOn(device);
+  for (FeatureState& feature : core.state().features) feature.AfterRelease(core, device);
 }
 
-void ServiceEngine::Remove(Simulator& sim, int device) {
-  sim.state_.services->replica_of[U(device)] = -1;
-  if (sim.state_.power) PowerEngine::SetReplicaLoad(sim, device, 0);
+void ServiceState::MakeRoom(SimCore& core, int device, double promised) {
+  if (promised <= 0.0 || replica_of[U(device)] < 0) return;
+  if (!Leaves(PromisedOn(core, device) + promised, settings_->share)) OnLost(core, device);
 }
 
-void ServiceEngine::SetReplicas(Simulator& sim, int service) {
-  SetSpeeds(sim, service);
-  SetLoads(sim, service);
+void ServiceState::Remove(SimCore& core, int device) {
+  replica_of[U(device)] = -1;
+  for (FeatureState& feature : core.state().features) feature.OnDeviceLoad(core, device);
 }
 
-double ServiceEngine::RateFactor(const Scenario& scenario, const SimState& s, int job) {
-  const ServiceSettings& settings = *scenario.data().features.services;
-  if (settings.share >= 1.0) return 1.0;
-  const std::vector<int>& milli = scenario.data().jobs.gpu_milli;
-  if (s.sharing && !milli.empty() && milli[U(job)] < 1000) return 1.0;
+void ServiceState::SetReplicas(SimCore& core, int service) {
+  SetSpeeds(core, service);
+  SetLoads(core, service);
+}
+
+double ServiceState::GpuFactor(const Scenario& scenario, const SimState& s, int job,
+                               bool /*full_clocks*/) const {
+  if (settings_->share >= 1.0 || scenario.HoldsPart(job)) return 1.0;
   for (int device : s.Devices(job)) {
-    if (s.services->replica_of[U(device)] >= 0) return 1.0 - settings.share;
+    if (replica_of[U(device)] >= 0) return 1.0 - settings_->share;
   }
   return 1.0;
+}
+
+FeatureModule ServicesFeature() {
+  using enum MetricInfo::Place;
+  static constexpr TimerKind kTimers[] = {kServices};
+  static constexpr MetricInfo kMetrics[] = {
+      {"service_p50_s", "latency of a request, median, to 1%", kJobs, false, kLongestLatency},
+      {"service_p95_s", "the same, 95th percentile", kJobs, false, kLongestLatency},
+      {"service_p99_s", "the same, 99th percentile", kJobs, false, kLongestLatency},
+      {"service_goodput_per_s", "requests answered in time a second of the run", kJobs},
+      {"service_attainment", "requests answered in time, share of those that came", kJobs},
+      {"service_gpu_hours", "GPU-hours held by replicas", kJobs}};
+  static constexpr BlockInfo (*kBlocks[])() = {ServicesBlock};
+  FeatureModule module = ModuleOf<ServiceSettings>();
+  module.timers = kTimers;
+  module.metrics = kMetrics;
+  module.blocks = kBlocks;
+  return module;
 }
 
 }  // namespace berth

@@ -1,31 +1,29 @@
 // Inference services beside training. A service is a stream of requests and a number of replicas, each of
 // which holds one GPU (or a share of one) and answers requests in batches. Replicas are ordered by
-// ControlKind::kReplicas; training jobs fill whatever GPUs are left.
+// kReplicasControl; training jobs fill whatever GPUs are left.
 //
 // Requests are simulated one by one, first come first served, exactly, but not as events of the cluster:
 // between two changes of the replicas nothing else matters to them, so each stretch is played when it is
 // over (env/features/services/request_queue.hpp).
 //
-// A replica is as fast as the part of a GPU that it has: of its type's speed its share, on a MIG slice the
-// slice's part of that (feature partitions), at the GPU's present clock (feature power). What it draws:
-// power.hpp. Where it has a share of one, what is promised to jobs there goes first (sharing.hpp).
+// A replica is as fast as the part of a GPU that it has: of its type's speed its share, on a slice the
+// slice's part of that, at the GPU's present clock. It uses the part that it holds for the share of the time
+// that it is busy, rho = min(1, rate x (base_s + item_s) / speeds of all replicas): the utilisation of an
+// M/D/1 queue, at full clocks and without batches (with them it works for longer at a time and no more than
+// always). Where it has a share of a GPU, what is promised to jobs there goes first.
 #pragma once
 
 #include <span>
 #include <string>
 #include <vector>
 
-#include "env/features/field.hpp"
 #include "env/features/services/request_queue.hpp"
-#include "env/sim/sim_state.hpp"
+#include "env/sim/feature.hpp"
 
 namespace berth {
 
-class Scenario;
-struct ScenarioData;
-
 // One service each entry of the lists; a list of one entry holds for all, and `rate_per_s` says how many.
-struct ServiceSettings {
+struct ServiceSettings final : SettingsOf<ServiceSettings> {
   std::vector<double> rate_per_s = {1.0};  // mean requests/s
   std::string pattern = "poisson";         // poisson | diurnal | bursty
   double amplitude = 0.8;                  // diurnal: rate x (1 + amplitude sin(2 pi t / period))
@@ -42,21 +40,29 @@ struct ServiceSettings {
   std::vector<double> replicas = {1.0};  // at the start
   double share = 1.0;  // of a GPU that a replica takes; below 1 a training job runs beside it at 1 - share
 
+  static constexpr const char* kName = "services";
   static constexpr const char* kHelp =
       "inference services with request streams share the cluster with training";
   static std::span<const Field<ServiceSettings>> Fields();
-  void Check(const ScenarioData& scenario) const;
+  void Check(const ScenarioData& scenario) const override;
+  std::unique_ptr<FeatureState> MakeState(const Scenario& scenario) const override;
 
   int count() const { return static_cast<int>(rate_per_s.size()); }
 };
 
-struct ServiceState {
+inline constexpr ControlKind kReplicasControl{3};  // service `index` runs `value` replicas
+inline constexpr TimerKind kServices{2};
+
+class ServiceState final : public StateOf<ServiceState, ServiceSettings> {
+ public:
+  ServiceState(const ServiceSettings& settings, const Scenario& scenario);
+
   struct Service {
     RequestQueue queue;
     int wanted = 0;                             // replicas ordered
     std::vector<int> devices;                   // of the replicas that run, ascending
     double replica_seconds = 0.0, since = 0.0;  // replicas x seconds up to `since`
-    double busy = 0.0;  // share of the time that they work, as M/D/1 at full clocks (power.hpp)
+    double busy = 0.0;                          // share of the time that they work, as M/D/1 at full clocks
   };
   std::vector<Service> services;
   std::vector<int> replica_of;     // [D] service with a replica there, -1 = none
@@ -71,57 +77,44 @@ struct ServiceState {
   };
   std::vector<Meter> meters;         // [G]
   std::vector<std::int16_t> beside;  // [D] jobs that run there
-};
 
-struct SimState;
-// The share of the time that a service's replicas work at `now`: the utilisation of an M/D/1 queue of which
-// they all together are the server, 1 at most.
-double BusyShare(const Scenario& scenario, const ServiceState& state, int service, double now);
-// Exact at `now`: since = now.
-ServiceState::Meter ServedOn(const SimState& state, int type);
-// What the replica on a device uses of its GPU, in kLoadUnit ths (power.hpp); 0 = there is none.
-std::int64_t ReplicaLoad(const Scenario& scenario, const SimState& state, int device);
+  // The share of the time that a service's replicas work at `now`: the utilisation of an M/D/1 queue of which
+  // they all together are the server, 1 at most.
+  double BusyShareOf(const Scenario& scenario, int service, double now) const;
+  Meter MeterAt(double now, int type) const;  // exact: since = now
 
-// Of a GPU, that a replica on the device takes; 0 = there is none.
-double ReplicaShare(const Scenario& scenario, const SimState& state, int device);
-
-class Simulator;
-struct Control;
-
-// Its part of the simulator.
-class ServiceEngine {
- public:
-  static void Start(Simulator& simulator);
-  static bool OnTimer(Simulator& simulator);  // plays requests up to now; a decision is due
-  static bool Allowed(const Simulator& simulator, const Control& control);
-  static void CarryOut(Simulator& simulator, const Control& control);
-  // Gives idle GPUs to replicas that wait for one, or whose GPU waits to change its layout (partitions.hpp):
-  // fastest type first, lowest device first.
-  static void Claim(Simulator& simulator);
-  // The device failed or left: its replica is gone and waits for another GPU.
-  static void Lose(Simulator& simulator, int device);
-  // A job comes to the device that is promised so much of it: a replica in its way waits for another GPU.
-  static void MakeRoom(Simulator& simulator, int device, double promised);
-  // What replicas leave a job that holds whole GPUs of them: 1, or less. What they leave those with parts of
-  // one stands in sharing_rates.cpp.
-  static double RateFactor(const Scenario& scenario, const SimState& state, int job);
-  static void Play(Simulator& simulator);  // all requests up to now
-  // A job's run begins or ends at `time`; it has its devices.
-  static void OnRun(Simulator& simulator, int job, double time, bool starts);
-  // These GPUs, ascending, have other clocks from now on.
-  static void OnClocks(Simulator& simulator, const std::vector<int>& gpus);
+  void Start(SimCore& core) override;
+  bool OnTimer(SimCore& core, const Timer& timer) override;  // plays requests up to now
+  bool Allows(const SimCore& core, const Control& control) const override;
+  bool CarryOut(SimCore& core, const Control& control) override;
+  // Gives idle GPUs to replicas that wait for one, or whose GPU is wanted empty: fastest type first, lowest
+  // device first.
+  void Claim(SimCore& core) override;
+  void OnLost(SimCore& core, int device) override;  // its replica is gone and waits for another GPU
+  void MakeRoom(SimCore& core, int device, double promised) override;
+  void OnRun(SimCore& core, int job, double time, double held_s, bool starts) override;
+  void OnClocks(SimCore& core, std::span<const int> devices) override;
+  // What replicas leave a job that holds whole GPUs of them: 1, or less.
+  double GpuFactor(const Scenario& scenario, const SimState& state, int job, bool full_clocks) const override;
+  double HeldShare(int device) const override;
+  double DeviceLoad(const Scenario& scenario, int device) const override;
+  DeviceUse Used(double now, int type) const override;
+  // Replicas stand where their services list them, on devices that are in service but for them and for a
+  // change that waits.
+  std::string Violation(const InvariantInput& input) const override;
+  void Measure(const SimCore& core, std::span<double> figures) const override;
 
  private:
-  static void SetReplicas(Simulator& simulator, int service);
-  static void SetSpeeds(Simulator& simulator, int service);
-  static void SetLoads(Simulator& simulator, int service);
-  static void Remove(Simulator& simulator, int device);  // of the replica that is there
-  static void Count(Simulator& simulator, double time);  // the meters, from `time` on
+  void SetReplicas(SimCore& core, int service);
+  void SetSpeeds(SimCore& core, int service);
+  void SetLoads(SimCore& core, int service);
+  void Remove(SimCore& core, int device);        // of the replica that is there
+  void AfterReplica(SimCore& core, int device);  // the jobs there have more of it, and others may take it
+  void Count(const Scenario& scenario, double time);  // the meters, from `time` on
+
+  const ServiceSettings* settings_;
 };
 
-struct InvariantInput;
-// Replicas stand where their services list them, on devices that are in service but for them and for a change
-// of layout that waits.
-std::string ServiceViolation(const InvariantInput& input);
+BlockInfo ServicesBlock();  // what observations show of it
 
 }  // namespace berth

@@ -7,20 +7,12 @@
 
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
-#include "env/features/power/power.hpp"
-#include "env/features/services/services.hpp"
-#include "env/features/topology/placement.hpp"
-#include "env/features/topology/placement_engine.hpp"
-#include "env/sim/simulator.hpp"
+#include "env/features/table.hpp"
+#include "env/sim/cluster_view.hpp"
+#include "env/sim/core.hpp"
 
 namespace berth {
 namespace {
-
-bool NodeHolds(const SimState& s, int device, int job) {
-  if (!s.placement || s.placement->free.left.empty()) return true;
-  const NodeCapacity& left = s.placement->free.Left(s.placement->layout->NodeOf(device));
-  return Room(1, left, (*s.placement->demand)[U(job)]) > 0;
-}
 
 int MilliOf(const ScenarioData& data, int job) {
   return data.jobs.gpu_milli.empty() ? 1000 : data.jobs.gpu_milli[U(job)];
@@ -59,131 +51,125 @@ void SharingSettings::Check(const ScenarioData& scenario) const {
   }
 }
 
-std::vector<int> HoldersOf(const SimState& s, int device) {
-  if (s.sharing && !s.sharing->jobs[U(device)].empty()) return s.sharing->jobs[U(device)];
-  const int job = s.device_job[U(device)];
-  if (job < 0) return {};
-  const int partner = s.partner[U(job)];
-  return partner < 0 ? std::vector<int>{job} : std::vector<int>{job, partner};
-}
-
 int FreeMilli(const ClusterView& view, int device) {
   if (view.DeviceFree(device)) return 1000;
-  if (view.sharing() == nullptr) return 0;
-  const auto& jobs = view.sharing()->jobs[U(device)];
+  const std::span<const int> jobs = view.PartHolders(device);
   if (jobs.empty() || !view.InService(device)) return 0;
   int free = 1000;
   for (int job : jobs) free -= view.GpuMilli(job);
   return free;
 }
 
-bool SharingEngine::Parts(const Simulator& sim, int job) {
-  return MilliOf(sim.scenario_.data(), job) < 1000;
+std::unique_ptr<FeatureState> SharingSettings::MakeState(const Scenario& scenario) const {
+  return std::make_unique<SharingState>(*this, scenario);
 }
 
-void SharingEngine::Start(Simulator& sim) {
-  SharingState state;
-  const std::size_t devices = U(sim.scenario_.num_gpus());
-  state.jobs.resize(devices);
-  state.running.assign(devices, 0);
-  state.running_milli.assign(devices, 0);
-  state.meters.resize(U(sim.scenario_.num_types()));
-  state.room.resize(devices);
-  sim.state_.sharing = Owned<SharingState>::Make(std::move(state));
-}
+SharingState::SharingState(const SharingSettings& settings, const Scenario& scenario)
+    : meters(U(scenario.num_types())),
+      settings_(&settings),
+      running_(U(scenario.num_gpus()), 0),
+      running_milli_(running_),
+      room_(running_) {}
 
 // As ValidateRoom found it.
-bool SharingEngine::Place(Simulator& sim, int job, const Command& command, const Decision& decision) {
-  SimState& s = sim.state_;
-  const int milli = MilliOf(sim.scenario_.data(), job);
-  const int first = sim.scenario_.first_device(command.type);
-  const int last = first + sim.scenario_.data().cluster.types[U(command.type)].count;
+Placing SharingState::Place(SimCore& core, int job, const Command& command, const Decision& decision) {
+  const Scenario& scenario = core.scenario();
+  if (!scenario.HoldsPart(job)) return Placing::kNotMine;
+  SimState& s = core.state();
+  const int milli = scenario.GpuMilli(job);
+  const int first = scenario.first_device(command.type);
+  const int last = first + scenario.data().cluster.types[U(command.type)].count;
   int device = -1;
+  bool refused = false;  // for what is around a device
   if (command.devices_count > 0) {
     device = decision.devices[U(command.devices_begin)];
   } else {
     for (int d = first; d < last; ++d) {
       const int room = s.device_milli[U(d)];
-      if (room < milli || s.out_of_service[U(d)] != 0 || !NodeHolds(s, d, job)) continue;
+      if (room < milli || s.out_of_service[U(d)] != 0) continue;
+      if (!core.MayTake(job, d)) {
+        refused = true;
+        continue;
+      }
       if (device < 0 || room < s.device_milli[U(device)]) device = d;
     }
   }
-  BERTH_CHECK(device >= 0 || s.placement, "job ", job, ": validated, and no GPU has room");
-  if (device < 0) return false;
-  if (s.services) ServiceEngine::MakeRoom(sim, device, PromisedPart(sim.scenario_, job));
-  sim.TakeSlot(job);
-  s.device_slots[U(s.slot[U(job)])].assign(1, device);
+  BERTH_CHECK(device >= 0 || refused, "job ", job, ": validated, and no GPU has room");
+  if (device < 0) return Placing::kNoRoom;
+  for (FeatureState& feature : s.features) feature.MakeRoom(core, device, PromisedTo(scenario, job));
+  core.TakeSlot(job).assign(1, device);
   s.on_type[U(job)] = static_cast<std::int8_t>(command.type);
-  std::vector<int>& jobs = s.sharing->jobs[U(device)];
+  std::vector<int>& jobs = s.parts[U(device)];
   if (jobs.empty()) {
     s.device_job[U(device)] = job;
-    sim.free_bits_[U(device / 64)] &= ~(std::uint64_t{1} << (device % 64));
+    core.Occupy(device);
     --s.free_gpus[U(command.type)];
   }
   jobs.push_back(job);
   s.device_milli[U(device)] = static_cast<std::int16_t>(s.device_milli[U(device)] - milli);
-  if (s.placement) jobs.size() == 1 ? PlacementEngine::Take(sim, job) : PlacementEngine::TakeBeside(sim, job);
-  Rerate(sim, device, /*but=*/job);  // its own run begins later
-  return true;
+  for (FeatureState& feature : s.features) feature.OnPlaced(core, job, /*beside=*/jobs.size() > 1);
+  core.RerateOn(device, /*but=*/job);  // its own run begins later
+  return Placing::kPlaced;
 }
 
-// A rate may stay the same where other stages pace the job, and what it uses of the GPU not.
-void SharingEngine::Rerate(Simulator& sim, int device, int but) {
-  const SimState& s = sim.state_;
-  for (int job : HoldersOf(s, device)) {
-    if (job == but || s.phase[U(job)] != JobPhase::kRunning) continue;
-    sim.Rerate(job);
-    if (s.power) PowerEngine::OnRate(sim, job);
-  }
-}
-
-bool SharingEngine::Leave(Simulator& sim, int job) {
-  SimState& s = sim.state_;
-  if (!Parts(sim, job)) return false;
+bool SharingState::Vacate(SimCore& core, int job) {
+  if (!core.scenario().HoldsPart(job)) return false;
+  SimState& s = core.state();
   const int device = s.Devices(job).front();
-  std::vector<int>& jobs = s.sharing->jobs[U(device)];
+  std::vector<int>& jobs = s.parts[U(device)];
   jobs.erase(std::find(jobs.begin(), jobs.end(), job));
   if (jobs.empty()) return false;
   s.device_milli[U(device)] =
-      static_cast<std::int16_t>(s.device_milli[U(device)] + MilliOf(sim.scenario_.data(), job));
+      static_cast<std::int16_t>(s.device_milli[U(device)] + core.scenario().GpuMilli(job));
   s.device_job[U(device)] = jobs.front();
-  Rerate(sim, device);
+  core.RerateOn(device);
   return true;
 }
 
-void SharingEngine::Runs(Simulator& sim, int job, double time, bool starts) {
-  if (!Parts(sim, job)) return;
-  SimState& s = sim.state_;
-  SharingState& state = *s.sharing;
+void SharingState::OnRun(SimCore& core, int job, double time, double /*held_s*/, bool starts) {
+  if (!core.scenario().HoldsPart(job)) return;
+  const SimState& s = core.state();
   const std::size_t device = U(s.Devices(job).front());
-  SharingState::Meter& meter = state.meters[U(s.on_type[U(job)])];
+  Meter& meter = meters[U(s.on_type[U(job)])];
   meter.extra_s += static_cast<double>(meter.extra) * (time - meter.since);
   meter.spare_milli_s += static_cast<double>(meter.spare_milli) * (time - meter.since);
   meter.since = time;
   const auto count = [&](int sign) {
-    if (state.running[device] == 0) return;
-    meter.extra += sign * (state.running[device] - 1);
-    meter.spare_milli += sign * (1000 - state.running_milli[device]);
+    if (running_[device] == 0) return;
+    meter.extra += sign * (running_[device] - 1);
+    meter.spare_milli += sign * (1000 - running_milli_[device]);
   };
   count(-1);
   const int sign = starts ? 1 : -1;
-  state.running[device] = static_cast<std::int16_t>(state.running[device] + sign);
-  state.running_milli[device] =
-      static_cast<std::int16_t>(state.running_milli[device] + sign * MilliOf(sim.scenario_.data(), job));
+  running_[device] = static_cast<std::int16_t>(running_[device] + sign);
+  running_milli_[device] =
+      static_cast<std::int16_t>(running_milli_[device] + sign * core.scenario().GpuMilli(job));
   count(1);
 }
 
-double SharingEngine::ExtraSeconds(const Simulator& sim, int type) {
-  const SharingState::Meter& meter = sim.state_.sharing->meters[U(type)];
-  return meter.extra_s + static_cast<double>(meter.extra) * (sim.now() - meter.since);
+double SharingState::SharedSeconds(double now, int type) const {
+  const Meter& meter = meters[U(type)];
+  return meter.extra_s + static_cast<double>(meter.extra) * (now - meter.since);
 }
 
-double ShareSeconds(const Simulator& sim, int type) {
-  const double busy = sim.BusySeconds(type);
-  if (!sim.state().sharing) return busy;
-  const SharingState::Meter& meter = sim.state().sharing->meters[U(type)];
+double SharingState::GpuSeconds(const Scenario& scenario, int job, double seconds) const {
+  return seconds * (scenario.GpuMilli(job) / 1000.0);
+}
+
+double ShareSeconds(const SimCore& core, int type) {
+  const double busy = core.BusySeconds(type);
+  const auto* sharing = core.state().features.Find<SharingState>();
+  if (sharing == nullptr) return busy;
+  const SharingState::Meter& meter = sharing->meters[U(type)];
   return busy -
-         (meter.spare_milli_s + static_cast<double>(meter.spare_milli) * (sim.now() - meter.since)) / 1000.0;
+         (meter.spare_milli_s + static_cast<double>(meter.spare_milli) * (core.now() - meter.since)) / 1000.0;
+}
+
+FeatureModule SharingFeature() {
+  static constexpr BlockInfo (*kBlocks[])() = {SharingBlock};
+  FeatureModule module = ModuleOf<SharingSettings>();
+  module.blocks = kBlocks;
+  return module;
 }
 
 }  // namespace berth

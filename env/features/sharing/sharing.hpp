@@ -6,46 +6,41 @@
 // the lowest-numbered idle one; several jobs may name the same device where their parts fit. Jobs that ask
 // for whole GPUs need idle ones, as ever, and may be packed in pairs (Decision::Pack); parts may not.
 //
-// Promises go before replicas of services (feature services) that take a share of a GPU: they come only where
-// what is promised leaves their share, and one in the way of a promise goes elsewhere. Whole jobs are
-// promised nothing: a partner or a replica beside them takes what it takes.
+// Promises go before what is not a job and takes a share of a GPU: that comes only where what is promised
+// leaves its share, and goes elsewhere where it is in the way of a promise. Whole jobs are promised nothing:
+// a partner or what else works beside them takes what it takes.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include "env/features/field.hpp"
+#include "env/sim/feature.hpp"
 
 namespace berth {
 
-struct ApplyResult;
 class ClusterView;
-struct Command;
-class Decision;
-class Scenario;
-struct ScenarioData;
-struct SimState;
-class Simulator;
 
-struct SharingSettings {
+struct SharingSettings final : SettingsOf<SharingSettings> {
   double interference = 0.1;  // a: what is not promised runs 1 + a (n - 1) times slower beside n - 1 others
   double quantum_s = 0.0;     // s, time slice; 0 = all run at once
   double switch_s = 0.0;      // s, of each switch between jobs
   bool share_suffices =
       false;  // a job's rate in the table is what its share gives, not what a whole GPU gives
 
+  static constexpr const char* kName = "sharing";
   static constexpr const char* kHelp =
       "jobs hold thousandths of a GPU and share it by time slices and QoS classes";
   static std::span<const Field<SharingSettings>> Fields();
-  void Check(const ScenarioData& scenario) const;
+  void Check(const ScenarioData& scenario) const override;
+  std::unique_ptr<FeatureState> MakeState(const Scenario& scenario) const override;
+  bool DividesGpus() const override { return true; }
 };
 
-struct SharingState {
-  std::vector<std::vector<int>>
-      jobs;  // [D] who holds a part of it, as they came; empty: nobody, or a whole job
-  // What runs on GPUs in partial use, for accounts: [D] jobs and their thousandths.
-  std::vector<std::int16_t> running, running_milli;
+class SharingState final : public StateOf<SharingState, SharingSettings> {
+ public:
+  SharingState(const SharingSettings& settings, const Scenario& scenario);
+
   // [G] integrals over time up to `since`, and what they grow by: GPU-seconds that jobs beyond a GPU's first
   // hold it, and thousandths x s of GPUs in partial use that nobody holds.
   struct Meter {
@@ -54,39 +49,42 @@ struct SharingState {
     std::int64_t extra = 0, spare_milli = 0;
   };
   std::vector<Meter> meters;
-  std::vector<std::int16_t> room;  // [D] scratch of validation
+
+  ApplyResult ValidateRoom(SimCore& core, const Decision& decision) override;  // sharing_rules.cpp
+  Placing Place(SimCore& core, int job, const Command& command, const Decision& decision) override;
+  bool Vacate(SimCore& core, int job) override;
+  void OnRun(SimCore& core, int job, double time, double held_s, bool starts) override;
+  double SharedSeconds(double now, int type) const override;
+  double GpuSeconds(const Scenario& scenario, int job, double seconds) const override;
+  // sharing_rates.cpp
+  double GpuFactor(const Scenario& scenario, const SimState& state, int job, bool full_clocks) const override;
+  double GpuShare(const Scenario& scenario, const SimState& state, int job) const override;
+  double Promised(const Scenario& scenario, const SimState& state, int device) const override;
+  // Nobody who holds a part of a GPU is given less of it than he is promised, whatever else slows him; and
+  // what is promised, with what is not a job there, is not more than the GPU.
+  std::string Violation(const InvariantInput& input) const override;
+
+ private:
+  struct Compute;
+  Compute Divide(const Scenario& scenario, const SimState& state, int job) const;
+  // Of a GPU's compute, that the job is promised: its share (the whole where share_suffices), 0 for best
+  // effort.
+  double PromisedTo(const Scenario& scenario, int job) const;
+  double Usable(const Scenario& scenario, int job) const;
+  double Fill(const Scenario& scenario, const std::vector<int>& jobs, Qos qos, int job, double& left) const;
+  double Efficiency(std::size_t jobs) const;  // what switches between time slices leave
+
+  const SharingSettings* settings_;
+  // What runs on GPUs in partial use, for accounts: [D] jobs and their thousandths.
+  std::vector<std::int16_t> running_, running_milli_;
+  std::vector<std::int16_t> room_;  // [D] scratch of validation
 };
 
 // What a scheduler sees: thousandths of the device that are free, 0 where it is out of service.
 int FreeMilli(const ClusterView& view, int device);
-// Everybody on a device: a whole job and its partner, or those who hold parts of it.
-std::vector<int> HoldersOf(const SimState& state, int device);
-// Compute that the job is promised where it stands, as a fraction of its rate alone on a whole GPU: its share
-// (the whole where share_suffices), in time slices what switches leave of it; 0 for best effort.
-double PromisedFraction(const Scenario& scenario, const SimState& state, int job);
-double PromisedPart(const Scenario& scenario, int job);  // the same of a GPU's compute, wherever it stands
-// What jobs that hold parts of the device are promised of it together, of 1.
-double PromisedOn(const Scenario& scenario, const SimState& state, int device);
 // GPU-seconds of a type by the thousandths held, where Simulator::BusySeconds counts a GPU in use as a whole.
-double ShareSeconds(const Simulator& simulator, int type);
+double ShareSeconds(const SimCore& core, int type);
 
-class SharingEngine {
- public:
-  static void Start(Simulator& simulator);
-  // Does the job hold a part of one GPU (and not whole ones)?
-  static bool Parts(const Simulator& simulator, int job);
-  // False, and nothing done, where no GPU with room is on a node with the resources (feature topology).
-  static bool Place(Simulator& simulator, int job, const Command& command, const Decision& decision);
-  static bool Leave(Simulator& simulator, int job);                           // do others stay on its device?
-  static void Runs(Simulator& simulator, int job, double time, bool starts);  // for the accounts
-  static double ExtraSeconds(const Simulator& simulator, int type);           // [beyond a GPU's first job]
-  static double Factor(const Scenario& scenario, const SimState& state,
-                       int job);  // of its rate on a whole GPU
-  static double Given(const Scenario& scenario, const SimState& state, int job);  // compute, of its device's
-  // Who runs on the device, all but one, has another rate or uses another part of it.
-  static void Rerate(Simulator& simulator, int device, int but = -1);
-  // The room for all that starts and moves, in the order in which Apply places them.
-  static ApplyResult ValidateRoom(Simulator& simulator, const Decision& decision);
-};
+BlockInfo SharingBlock();  // what observations show of it
 
 }  // namespace berth

@@ -1,5 +1,5 @@
-#include "env/features/feature_blocks.hpp"
 #include "env/features/sharing/sharing.hpp"
+#include "env/sim/observation_block.hpp"
 
 namespace berth {
 namespace {
@@ -20,7 +20,7 @@ struct Shares {
       {"parts", "thousandths free on devices in partial use, over the type's devices", 0, 1},
   };
   static void Type(const ClusterView& view, int type, float* f) {
-    if (view.sharing() == nullptr) return;
+    if (view.Find<SharingState>() == nullptr) return;
     const int count = view.cluster().types[static_cast<std::size_t>(type)].count;
     const int first = view.first_device(type);
     int milli = 0;

@@ -5,8 +5,8 @@
 // With s_j the share of job j and u_j the compute that it can use (1, or s_j where share_suffices):
 //
 //   promised  g_j = min(s_j, u_j), best effort 0
-//   given     a_j = g_j + what burstable jobs fill up to u_j of 1 - sum g - what a replica of a service has
-//             there, in proportion to s, then best effort
+//   given     a_j = g_j + what burstable jobs fill up to u_j of 1 - sum g - what is not a job has there,
+//             in proportion to s, then best effort
 //   rate      R_j e (g_j + f (a_j - g_j)) / u_j
 //
 // R_j is the rate alone on the GPU. f = 1 / (1 + interference (n - 1)) slows what is not promised: contention
@@ -18,10 +18,11 @@
 #include <algorithm>
 #include <vector>
 
+#include "env/base/check.hpp"
 #include "env/base/index.hpp"
-#include "env/features/services/services.hpp"
 #include "env/features/sharing/sharing.hpp"
-#include "env/sim/simulator.hpp"
+#include "env/sim/core.hpp"
+#include "env/sim/invariants.hpp"
 
 namespace berth {
 namespace {
@@ -33,17 +34,11 @@ Qos QosOf(const JobTable& jobs, int job) {
   return jobs.qos.empty() ? Qos::kGuaranteed : static_cast<Qos>(jobs.qos[U(job)]);
 }
 
-double Usable(const ScenarioData& data, int job) {
-  return data.features.sharing->share_suffices ? Share(data.jobs, job) : 1.0;
-}
-double Promised(const ScenarioData& data, int job) {
-  if (QosOf(data.jobs, job) == Qos::kBestEffort) return 0.0;
-  return std::min(Share(data.jobs, job), Usable(data, job));
-}
-
-double Efficiency(const SharingSettings& settings, std::size_t jobs) {
-  if (jobs < 2 || settings.quantum_s == 0.0) return 1.0;
-  return settings.quantum_s / (settings.quantum_s + settings.switch_s);
+// Of a GPU, by what is not a job.
+double HeldShareOf(const SimState& s, int device) {
+  double held = 0.0;
+  for (const FeatureState& feature : s.features) held += feature.HeldShare(device);
+  return held;
 }
 
 // What the table has measured of a job beside another, over its rate alone; 0 = nothing.
@@ -58,18 +53,36 @@ double Measured(const Scenario& scenario, int job, int other, int type) {
   return rates[1] > 0.0 ? rates[0] / alone : 0.0;
 }
 
+}  // namespace
+
+double SharingState::Usable(const Scenario& scenario, int job) const {
+  return settings_->share_suffices ? Share(scenario.data().jobs, job) : 1.0;
+}
+
+double SharingState::PromisedTo(const Scenario& scenario, int job) const {
+  if (QosOf(scenario.data().jobs, job) == Qos::kBestEffort) return 0.0;
+  return std::min(Share(scenario.data().jobs, job), Usable(scenario, job));
+}
+
+double SharingState::Efficiency(std::size_t jobs) const {
+  if (jobs < 2 || settings_->quantum_s == 0.0) return 1.0;
+  return settings_->quantum_s / (settings_->quantum_s + settings_->switch_s);
+}
+
 // Gives `left` to those of a class in proportion to their shares, nobody more than he can use (water
 // filling); what job gets of it. Reduces `left` by what all of them get.
-double Fill(const ScenarioData& data, const std::vector<int>& jobs, Qos qos, int job, double& left) {
+double SharingState::Fill(const Scenario& scenario, const std::vector<int>& jobs, Qos qos, int job,
+                          double& left) const {
   struct Want {
     int job;
     double share, room;
   };
+  const JobTable& table = scenario.data().jobs;
   std::vector<Want> wants;
   double shares = 0.0, mine = 0.0;
   for (int j : jobs) {
-    if (QosOf(data.jobs, j) != qos) continue;
-    wants.push_back({j, Share(data.jobs, j), Usable(data, j) - Promised(data, j)});
+    if (QosOf(table, j) != qos) continue;
+    wants.push_back({j, Share(table, j), Usable(scenario, j) - PromisedTo(scenario, j)});
     shares += wants.back().share;
   }
   // Those who are full first: least room for their share.
@@ -84,73 +97,76 @@ double Fill(const ScenarioData& data, const std::vector<int>& jobs, Qos qos, int
   return mine;
 }
 
-}  // namespace
-
-double PromisedFraction(const Scenario& scenario, const SimState& s, int job) {
-  const ScenarioData& data = scenario.data();
-  if (Share(data.jobs, job) == 1.0) return 0.0;  // it shares with a pack or a replica, which promise nothing
-  return Promised(data, job) / Usable(data, job) *
-         Efficiency(*data.features.sharing, s.sharing->jobs[U(s.Devices(job).front())].size());
-}
-
-double PromisedPart(const Scenario& scenario, int job) {
-  return Share(scenario.data().jobs, job) == 1.0 ? 0.0 : Promised(scenario.data(), job);
-}
-
-double PromisedOn(const Scenario& scenario, const SimState& s, int device) {
+double SharingState::Promised(const Scenario& scenario, const SimState& s, int device) const {
   double promised = 0.0;
-  if (!s.sharing) return promised;
-  for (int job : s.sharing->jobs[U(device)]) promised += Promised(scenario.data(), job);
+  for (int job : s.parts[U(device)]) promised += PromisedTo(scenario, job);
   return promised;
 }
 
-namespace {
-
-struct Compute {  // of its device, as a fraction; of a job that holds a part
+struct SharingState::Compute {  // of its device, as a fraction; of a job that holds a part
   double promised, extra, usable;
   double efficiency;      // of time slices
   double measured = 0.0;  // rate beside its one neighbour over its rate alone; 0 = by the model
 };
 
-Compute Divide(const Scenario& scenario, const SimState& s, int job) {
-  const ScenarioData& data = scenario.data();
+SharingState::Compute SharingState::Divide(const Scenario& scenario, const SimState& s, int job) const {
   const int device = s.Devices(job).front();
-  const std::vector<int>& jobs = s.sharing->jobs[U(device)];
-  const double replica = s.services ? ReplicaShare(scenario, s, device) : 0.0;
-  Compute own{Promised(data, job), 0.0, Usable(data, job), Efficiency(*data.features.sharing, jobs.size())};
-  const Qos qos = QosOf(data.jobs, job);
+  const std::vector<int>& jobs = s.parts[U(device)];
+  const double held = HeldShareOf(s, device);
+  Compute own{PromisedTo(scenario, job), 0.0, Usable(scenario, job), Efficiency(jobs.size())};
+  const Qos qos = QosOf(scenario.data().jobs, job);
   if (jobs.size() == 2 && qos != Qos::kGuaranteed) {
     const int other = jobs[0] == job ? jobs[1] : jobs[0];
-    if (QosOf(data.jobs, other) == qos)
-      own.measured = (1.0 - replica) * Measured(scenario, job, other, s.on_type[U(job)]);
+    if (QosOf(scenario.data().jobs, other) == qos)
+      own.measured = (1.0 - held) * Measured(scenario, job, other, s.on_type[U(job)]);
     if (own.measured > 0.0) return own;
   }
-  double left = std::max(1.0 - replica - PromisedOn(scenario, s, device), 0.0);
-  const double burst = Fill(data, jobs, Qos::kBurstable, job, left);
+  double left = std::max(1.0 - held - Promised(scenario, s, device), 0.0);
+  const double burst = Fill(scenario, jobs, Qos::kBurstable, job, left);
   if (qos == Qos::kBurstable) own.extra = burst;
-  if (qos == Qos::kBestEffort) own.extra = Fill(data, jobs, Qos::kBestEffort, job, left);
+  if (qos == Qos::kBestEffort) own.extra = Fill(scenario, jobs, Qos::kBestEffort, job, left);
   return own;
 }
 
-}  // namespace
-
-double SharingEngine::Factor(const Scenario& scenario, const SimState& s, int job) {
-  const ScenarioData& data = scenario.data();
-  if (Share(data.jobs, job) == 1.0) return 1.0;
+double SharingState::GpuFactor(const Scenario& scenario, const SimState& s, int job,
+                               bool /*full_clocks*/) const {
+  if (Share(scenario.data().jobs, job) == 1.0) return 1.0;
   const Compute own = Divide(scenario, s, job);
   if (own.measured > 0.0) return own.efficiency * std::max(own.measured, own.promised / own.usable);
-  const std::size_t jobs = s.sharing->jobs[U(s.Devices(job).front())].size();
-  const double slowed =
-      own.extra / (1.0 + data.features.sharing->interference * static_cast<double>(jobs - 1));
+  const std::size_t jobs = s.parts[U(s.Devices(job).front())].size();
+  const double slowed = own.extra / (1.0 + settings_->interference * static_cast<double>(jobs - 1));
   return own.efficiency * (own.promised + slowed) / own.usable;
 }
 
-double SharingEngine::Given(const Scenario& scenario, const SimState& s, int job) {
+double SharingState::GpuShare(const Scenario& scenario, const SimState& s, int job) const {
   if (Share(scenario.data().jobs, job) == 1.0) return 1.0;
   const Compute own = Divide(scenario, s, job);
   const double given =
       own.measured > 0.0 ? std::max(own.measured * own.usable, own.promised) : own.promised + own.extra;
   return std::min(1.0, own.efficiency * given);
+}
+
+std::string SharingState::Violation(const InvariantInput& in) const {
+  const SimState& s = in.state;
+  const bool alone = s.features.entries().size() == 1;  // nothing else slows
+  for (int job : s.running) {
+    if (s.Devices(job).empty() || s.phase[U(job)] != JobPhase::kRunning) continue;
+    if (!in.scenario.HoldsPart(job)) continue;  // it shares with a pack, which promises nothing
+    const int device = s.Devices(job).front();
+    const double least =
+        PromisedTo(in.scenario, job) / Usable(in.scenario, job) * Efficiency(s.parts[U(device)].size());
+    if (least == 0.0) continue;
+    const double factor = GpuFactor(in.scenario, s, job, /*full_clocks=*/false);
+    if (factor < least * (1.0 - 1e-12))
+      return Join("job ", job, " is given ", factor, " of its rate alone and is promised ", least);
+    const double rate = least * in.scenario.Rate(job, s.on_type[U(job)]);
+    if (alone && s.rate[U(job)] < rate * (1.0 - 1e-12))
+      return Join("job ", job, " runs at ", s.rate[U(job)], " steps/s and is promised ", rate);
+    const double promised = Promised(in.scenario, s, device), held = HeldShareOf(s, device);
+    if (promised + held > 1.0 + 1e-9)
+      return Join("device ", device, ": ", promised, " of it is promised, and what is not a job has ", held);
+  }
+  return "";
 }
 
 }  // namespace berth

@@ -4,27 +4,25 @@
 
 #include "env/base/index.hpp"
 #include "env/features/sharing/sharing.hpp"
-#include "env/sim/simulator.hpp"
+#include "env/sim/core.hpp"
 
 namespace berth {
-ApplyResult SharingEngine::ValidateRoom(Simulator& sim, const Decision& decision) {
-  const SimState& s = sim.state_;
-  const Scenario& scenario = sim.scenario_;
-  const JobTable& jobs = scenario.data().jobs;
-  const auto milli = [&](int job) { return jobs.gpu_milli.empty() ? 1000 : jobs.gpu_milli[U(job)]; };
-  std::vector<std::int16_t>& room = sim.state_.sharing->room;
+ApplyResult SharingState::ValidateRoom(SimCore& core, const Decision& decision) {
+  const SimState& s = core.state();
+  const Scenario& scenario = core.scenario();
+  std::vector<std::int16_t>& room = room_;
   std::copy(s.device_milli.begin(), s.device_milli.end(), room.begin());
-  for (int d = 0; s.partitions && d < scenario.num_gpus(); ++d) {  // PartitionEngine::Withhold
-    if (sim.device_stamp_[U(d)] == sim.stamp_) room[U(d)] = -1000;
+  for (int d = 0; d < scenario.num_gpus(); ++d) {  // withheld
+    if (core.Marked(d)) room[U(d)] = -1000;
   }
-  const auto leaves = [&](int job) { return sim.job_stamp_[U(job)] == sim.stamp_; };
   for (const Command& c : decision.commands) {
     if (s.phase[U(c.job)] != JobPhase::kRunning) continue;
     const int partner = s.partner[U(c.job)];
-    if (partner >= 0 && !leaves(partner)) continue;
+    if (partner >= 0 && !core.Named(partner)) continue;
     for (int d : s.Devices(c.job)) {
       if (room[U(d)] < 0) continue;
-      const int freed = milli(c.job) < 1000 ? room[U(d)] + milli(c.job) : 1000;
+      const int milli = scenario.GpuMilli(c.job);
+      const int freed = milli < 1000 ? room[U(d)] + milli : 1000;
       room[U(d)] = static_cast<std::int16_t>(freed);
     }
   }
@@ -33,7 +31,7 @@ ApplyResult SharingEngine::ValidateRoom(Simulator& sim, const Decision& decision
       const Command& c = decision.commands[i];
       if (c.kind != CommandKind::kStart && c.kind != CommandKind::kMove) continue;
       if ((c.devices_count > 0) != named) continue;
-      const int index = static_cast<int>(i), width = sim.Width(c), needed = milli(c.job);
+      const int index = static_cast<int>(i), width = core.Width(c), needed = scenario.GpuMilli(c.job);
       const int first = scenario.first_device(c.type);
       const int last = first + scenario.data().cluster.types[U(c.type)].count;
       if (named) {

@@ -9,7 +9,6 @@
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
 #include "env/base/spec.hpp"
-#include "env/features/features.hpp"
 #include "env/features/stages/stages.hpp"
 #include "env/sim/scenario.hpp"
 
@@ -41,8 +40,7 @@ void CheckAcyclic(const std::vector<std::vector<int>>& parents, const JobTable& 
 
 }  // namespace
 
-std::vector<std::vector<int>> Parents(const ScenarioData& scenario) {
-  const StageSettings& settings = *scenario.features.stages;
+std::vector<std::vector<int>> Parents(const StageSettings& settings, const ScenarioData& scenario) {
   const JobTable& jobs = scenario.jobs;
   std::vector<std::vector<int>> parents(U(jobs.size()));
   std::map<long long, int> index;
@@ -73,17 +71,18 @@ std::vector<std::vector<int>> Parents(const ScenarioData& scenario) {
   return parents;
 }
 
-std::shared_ptr<const StageSettings> OfJobs(const StageSettings& settings, const JobTable& jobs) {
+// Who waits for a job that is not among them waits for it no more.
+std::shared_ptr<const FeatureSettings> StageSettings::OfJobs(const JobTable& jobs) const {
   const std::set<long long> ids(jobs.id.begin(), jobs.id.end());
-  StageSettings kept = settings;
-  kept.after.clear();
-  for (const std::string& pair : SplitOutsideParentheses(settings.after, ':')) {
+  auto kept = std::make_shared<StageSettings>(*this);
+  kept->after.clear();
+  for (const std::string& pair : SplitOutsideParentheses(after, ':')) {
     const std::size_t sign = pair.find('>');
     const bool both = ids.count(ParseInteger(pair.substr(0, sign), "after")) > 0 &&
                       ids.count(ParseInteger(pair.substr(sign + 1), "after")) > 0;
-    if (both) kept.after += (kept.after.empty() ? "" : ":") + pair;
+    if (both) kept->after += (kept->after.empty() ? "" : ":") + pair;
   }
-  return std::make_shared<const StageSettings>(std::move(kept));
+  return kept;
 }
 
 void StageSettings::Check(const ScenarioData& scenario) const {
@@ -97,7 +96,7 @@ void StageSettings::Check(const ScenarioData& scenario) const {
   }
   if (offload < 0.0 && offload != -1.0)
     throw Error(Join("feature 'stages': offload: expected 0 to 1, or -1 for the best, found ", offload));
-  Parents(scenario);
+  Parents(*this, scenario);
 }
 
 }  // namespace berth

@@ -4,10 +4,11 @@
 #include <utility>
 
 #include "env/base/index.hpp"
-#include "env/features/partitions/physical_gpus.hpp"
 #include "env/features/stages/dependencies.hpp"
 #include "env/features/stages/stage_times.hpp"
-#include "env/sim/simulator.hpp"
+#include "env/features/table.hpp"
+#include "env/sim/core.hpp"
+#include "env/sim/physical_gpus.hpp"
 
 namespace berth {
 std::span<const Field<StageSettings>> StageSettings::Fields() {
@@ -30,53 +31,44 @@ std::span<const Field<StageSettings>> StageSettings::Fields() {
   return kFields;
 }
 
-void StageEngine::Start(Simulator& sim) {
-  StageState state;
-  state.parents = Parents(sim.scenario().data());
-  state.children.resize(state.parents.size());
-  for (std::size_t job = 0; job < state.parents.size(); ++job) {
-    state.open_parents.push_back(static_cast<int>(state.parents[job].size()));
-    for (int parent : state.parents[job]) state.children[U(parent)].push_back(static_cast<int>(job));
-  }
-  state.blocked.assign(state.parents.size(), 0);
-  state.doomed.assign(state.parents.size(), 0);
-  sim.state_.stages = Owned<StageState>::Make(std::move(state));
+std::unique_ptr<FeatureState> StageSettings::MakeState(const Scenario& scenario) const {
+  return std::make_unique<StageState>(*this, scenario);
 }
 
-bool StageEngine::Blocks(Simulator& sim, int job, double time) {
-  StageState& state = *sim.state_.stages;
-  if (state.doomed[U(job)] != 0) {
-    sim.Leave(job, time, JobPhase::kRejected);
-    sim.Log(time, EventKind::kReject, -1, job, -1);
+StageState::StageState(const StageSettings& settings, const Scenario& scenario)
+    : children(U(scenario.num_jobs())),
+      parents(Parents(settings, scenario.data())),
+      settings_(&settings),
+      doomed_(U(scenario.num_jobs()), 0) {
+  for (std::size_t job = 0; job < parents.size(); ++job) {
+    open_parents.push_back(static_cast<int>(parents[job].size()));
+    for (int parent : parents[job]) children[U(parent)].push_back(static_cast<int>(job));
+  }
+}
+
+bool StageState::Blocks(SimCore& core, int job, double time) {
+  if (doomed_[U(job)] != 0) {
+    core.TurnAway(job, time);
     return true;
   }
-  if (state.open_parents[U(job)] == 0) return false;
-  state.blocked[U(job)] = 1;
-  ++state.num_blocked;
+  if (open_parents[U(job)] == 0) return false;
+  core.Block(job);
   return true;
 }
 
-void StageEngine::OnLeave(Simulator& sim, int job, double time) {
-  StageState& state = *sim.state_.stages;
-  const bool done = sim.state_.phase[U(job)] == JobPhase::kDone;
-  for (int child : state.children[U(job)]) {
-    const bool was_blocked = state.blocked[U(child)] != 0;
+void StageState::OnLeave(SimCore& core, int job, double time) {
+  const bool done = core.state().phase[U(job)] == JobPhase::kDone;
+  for (int child : children[U(job)]) {
+    const bool was_blocked = core.state().blocked[U(child)] != 0;
     if (done) {
-      if (--state.open_parents[U(child)] > 0 || !was_blocked) continue;
+      if (--open_parents[U(child)] > 0 || !was_blocked) continue;
     } else {
-      if (state.doomed[U(child)] != 0) continue;
-      state.doomed[U(child)] = 1;
+      if (doomed_[U(child)] != 0) continue;
+      doomed_[U(child)] = 1;
       if (!was_blocked) continue;  // it is to come
     }
-    state.blocked[U(child)] = 0;
-    sim.AdvanceJobSeconds(time);
-    --state.num_blocked;
-    if (done) {
-      sim.Ready(child, time);
-    } else {
-      sim.Leave(child, time, JobPhase::kRejected);
-      sim.Log(time, EventKind::kReject, -1, child, -1);
-    }
+    core.Unblock(child, time);
+    done ? core.Ready(child, time) : core.TurnAway(child, time);
   }
 }
 
@@ -87,17 +79,16 @@ struct Step {
   double offload = 0.0, seconds = 0.0;
 };
 
-Step StepOf(const Scenario& scenario, const SimState& s, int job, double rate, double pace) {
+Step StepOf(const StageSettings& settings, const Scenario& scenario, const SimState& s, int job, double rate,
+            double pace) {
   const ScenarioData& data = scenario.data();
-  const StageSettings& settings = *data.features.stages;
   const int job_type = data.jobs.job_type[U(job)];
   Step step;
   StageTimes& times = step.times;
   times.gpu = 1.0 / rate;
-  const std::vector<int>& milli = data.jobs.gpu_milli;
   const double gpus = s.Width(job) * PartOf(data, s.on_type[U(job)]).fraction();
   double with_cores = s.partner[U(job)] < 0 ? gpus : 0.5 * gpus;
-  if (s.sharing && !milli.empty()) with_cores *= milli[U(job)] / 1000.0;
+  with_cores *= scenario.GpuMilli(job) / 1000.0;
   times.cpu = EntryFor(settings.cpu_core_s, job_type) / (settings.cores_per_gpu * with_cores);
   times.gpu_prep = EntryFor(settings.gpu_prep_s, job_type) * (data.jobs.gang[U(job)] / gpus) / pace;
   times.transfer = EntryFor(settings.transfer_s, job_type);
@@ -108,18 +99,25 @@ Step StepOf(const Scenario& scenario, const SimState& s, int job, double rate, d
 
 }  // namespace
 
-double StageEngine::RateFactor(const Scenario& scenario, const SimState& s, int job, double rate,
-                               double pace) {
+double StageState::StepFactor(const Scenario& scenario, const SimState& s, int job, double rate,
+                              double pace) const {
   if (rate <= 0.0) return 1.0;
-  const Step step = StepOf(scenario, s, job, rate, pace);
+  const Step step = StepOf(*settings_, scenario, s, job, rate, pace);
   return step.times.gpu / step.seconds;
 }
 
-double StageEngine::BusyShare(const Scenario& scenario, const SimState& s, int job, double rate,
-                              double pace) {
+double StageState::BusyShare(const Scenario& scenario, const SimState& s, int job, double rate,
+                             double pace) const {
   if (rate <= 0.0) return 1.0;
-  const Step step = StepOf(scenario, s, job, rate, pace);
+  const Step step = StepOf(*settings_, scenario, s, job, rate, pace);
   return (step.times.gpu + step.offload * step.times.gpu_prep) / step.seconds;
+}
+
+FeatureModule StagesFeature() {
+  static constexpr BlockInfo (*kBlocks[])() = {StagesBlock};
+  FeatureModule module = ModuleOf<StageSettings>();
+  module.blocks = kBlocks;
+  return module;
 }
 
 }  // namespace berth

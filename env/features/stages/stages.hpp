@@ -14,18 +14,14 @@
 #include <string>
 #include <vector>
 
-#include "env/features/field.hpp"
+#include "env/sim/feature.hpp"
 
 namespace berth {
 
-class Scenario;
-struct ScenarioData;
-struct SimState;
-
-struct StageSettings {
+struct StageSettings final : SettingsOf<StageSettings> {
   // One entry a job type, or one for all.
   std::vector<double> cpu_core_s = {0.0};  // core-seconds of preprocessing a step
-  // Seconds that all of it takes on its gang of whole GPUs instead; on more of them (feature elasticity) or
+  // Seconds that all of it takes on its gang of whole GPUs instead; on more of them or
   // on slices in inverse proportion to what the job has.
   std::vector<double> gpu_prep_s = {0.0};
   std::vector<double> transfer_s = {0.0};  // seconds of transfers a step
@@ -36,35 +32,36 @@ struct StageSettings {
   std::string after;     // "child>parent:child>parent", job ids
   int chain = 0;         // every so many jobs in order of arrival form a chain, each after the one before
 
+  static constexpr const char* kName = "stages";
   static constexpr const char* kHelp =
       "steps of CPU, GPU and transfer stages that overlap or move; jobs that wait for others";
   static std::span<const Field<StageSettings>> Fields();
-  void Check(const ScenarioData& scenario) const;
+  void Check(const ScenarioData& scenario) const override;
+  std::unique_ptr<FeatureState> MakeState(const Scenario& scenario) const override;
+  std::shared_ptr<const FeatureSettings> OfJobs(const JobTable& jobs) const override;  // dependencies.cpp
 };
 
 // Who waits for whom. Known to schedulers for jobs that have arrived, blocked ones too.
-struct StageState {
+class StageState final : public StateOf<StageState, StageSettings> {
+ public:
+  StageState(const StageSettings& settings, const Scenario& scenario);
+
   std::vector<std::vector<int>> children, parents;  // [J] job indices
   std::vector<int> open_parents;                    // [J] not done yet
-  std::vector<char> blocked;                        // [J] arrived and not ready
-  std::vector<char> doomed;                         // [J] one it needs was turned away
-  int num_blocked = 0;
+
+  bool Blocks(SimCore& core, int job, double time) override;
+  void OnLeave(SimCore& core, int job, double time) override;
+  bool HasStages() const override { return true; }
+  double StepFactor(const Scenario& scenario, const SimState& state, int job, double rate,
+                    double pace) const override;
+  double BusyShare(const Scenario& scenario, const SimState& state, int job, double rate,
+                   double pace) const override;
+
+ private:
+  const StageSettings* settings_;
+  std::vector<char> doomed_;  // [J] one it needs was turned away
 };
 
-class Simulator;
-
-// Its part of the simulator.
-class StageEngine {
- public:
-  static void Start(Simulator& simulator);
-  static bool Blocks(Simulator& simulator, int job, double time);   // at its arrival
-  static void OnLeave(Simulator& simulator, int job, double time);  // done or turned away
-  // What its other stages leave of `rate`, the steps/s of compute on its GPUs as they now are. `pace` is how
-  // fast other work on them goes, 1 = as the settings say.
-  static double RateFactor(const Scenario& scenario, const SimState& state, int job, double rate,
-                           double pace);
-  // In what share of the time the GPUs work.
-  static double BusyShare(const Scenario& scenario, const SimState& state, int job, double rate, double pace);
-};
+BlockInfo StagesBlock();  // what observations show of it
 
 }  // namespace berth

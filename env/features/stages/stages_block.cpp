@@ -1,6 +1,6 @@
 #include "env/base/index.hpp"
-#include "env/features/feature_blocks.hpp"
 #include "env/features/stages/stages.hpp"
+#include "env/sim/observation_block.hpp"
 
 namespace berth {
 namespace {
@@ -11,8 +11,8 @@ struct Dependants {
   };
   static void Job(const ClusterView& view, int job, float* f) {
     int behind = 0;
-    if (view.stages() != nullptr) {
-      for (int child : view.stages()->children[U(job)]) behind += view.stages()->blocked[U(child)] != 0;
+    if (view.Find<StageState>() != nullptr) {
+      for (int child : view.Find<StageState>()->children[U(job)]) behind += view.IsBlocked(child);
     }
     f[0] = static_cast<float>(Log(1.0 + behind) / 3.0);
   }

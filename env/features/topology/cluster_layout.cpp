@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "env/base/index.hpp"
-#include "env/features/partitions/physical_gpus.hpp"
 #include "env/features/topology/topology.hpp"
+#include "env/sim/physical_gpus.hpp"
 #include "env/sim/scenario.hpp"
 
 namespace berth {
@@ -37,18 +37,16 @@ int Different(std::span<const int> devices, Group&& group) {
 
 }  // namespace
 
-NodeCapacity CapacityOf(const ScenarioData& scenario, int type) {
+NodeCapacity CapacityOf(const TopologySettings& settings, const ScenarioData& scenario, int type) {
   NodeCapacity capacity;
   capacity.fill(kNoLimit);
-  if (!scenario.features.topology) return capacity;
-  const TopologySettings& settings = *scenario.features.topology;
   capacity[0] = OfType(settings.cpus_per_node, scenario, type);
   capacity[1] = OfType(settings.node_memory_gb, scenario, type);
   capacity[2] = OfType(settings.further_per_node, scenario, type);
   return capacity;
 }
 
-NodeDemand DemandOf(const ScenarioData& scenario, int job) {
+NodeDemand DemandOf(const TopologySettings& settings, const ScenarioData& scenario, int job) {
   NodeDemand demand{};
   const JobTable& jobs = scenario.jobs;
   if (!jobs.demand.empty()) {
@@ -56,9 +54,9 @@ NodeDemand DemandOf(const ScenarioData& scenario, int job) {
     for (std::size_t r = 0; r < std::min<std::size_t>(stated, kResourceKinds); ++r) {
       demand[r] = Thousandths(jobs.demand[U(job) * stated + r]);
     }
-  } else if (scenario.features.topology) {
-    demand[0] = Thousandths(scenario.features.topology->cpus_per_gpu);
-    demand[1] = Thousandths(scenario.features.topology->memory_gb_per_gpu);
+  } else {
+    demand[0] = Thousandths(settings.cpus_per_gpu);
+    demand[1] = Thousandths(settings.memory_gb_per_gpu);
   }
   return demand;
 }
@@ -103,15 +101,13 @@ ClusterLayout MakeLayout(std::span<const GpuType> types, int nodes_per_rack, std
   return layout;
 }
 
-ClusterLayout MakeLayout(const ScenarioData& scenario) {
+ClusterLayout MakeLayout(const TopologySettings& settings, const ScenarioData& scenario) {
   std::vector<int> whole;
   for (int g = 0; g < static_cast<int>(scenario.cluster.types.size()); ++g)
     whole.push_back(PartOf(scenario, g).whole);
-  ClusterLayout layout =
-      MakeLayout(scenario.cluster.types,
-                 scenario.features.topology ? scenario.features.topology->nodes_per_rack : 0, whole);
+  ClusterLayout layout = MakeLayout(scenario.cluster.types, settings.nodes_per_rack, whole);
   for (std::size_t type = 0; type < layout.capacity.size(); ++type) {
-    layout.capacity[type] = CapacityOf(scenario, static_cast<int>(type));
+    layout.capacity[type] = CapacityOf(settings, scenario, static_cast<int>(type));
     for (std::int64_t limit : layout.capacity[type]) layout.limited = layout.limited || limit < kNoLimit;
   }
   return layout;

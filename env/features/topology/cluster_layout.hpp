@@ -21,8 +21,9 @@ using NodeCapacity = std::array<std::int64_t, kResourceKinds>;
 using NodeDemand = std::array<std::int64_t, kResourceKinds>;  // of each member of a gang
 inline constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max() / 4;
 
-NodeCapacity CapacityOf(const ScenarioData& scenario, int type);  // kNoLimit where nothing is stated
-NodeDemand DemandOf(const ScenarioData& scenario, int job);
+// kNoLimit where nothing is stated
+NodeCapacity CapacityOf(const TopologySettings& settings, const ScenarioData& scenario, int type);
+NodeDemand DemandOf(const TopologySettings& settings, const ScenarioData& scenario, int job);
 
 // How many members fit on a node with `devices` idle devices and `left` of its resources.
 inline int Room(int devices, const NodeCapacity& left, const NodeDemand& demand) {
@@ -35,7 +36,7 @@ inline int Room(int devices, const NodeCapacity& left, const NodeDemand& demand)
 }
 
 // Devices are numbered type by type and nodes too, so every range is consecutive. MIG slices are devices of
-// types of their own (feature partitions): here each such type has nodes of its own for the room that its
+// types of their own: here each such type has nodes of its own for the room that its
 // devices have, and `host` says in which node they really stand, with its rack and its resources.
 struct ClusterLayout {
   std::vector<int> gpus_per_node;  // [G]
@@ -67,6 +68,6 @@ struct ClusterLayout {
 // `nodes_per_rack` 0 = one rack. `whole`: [G] the type of the GPUs that a type's devices are, or are slices
 // of; empty = there are no slices. Without limits on resources.
 ClusterLayout MakeLayout(std::span<const GpuType> types, int nodes_per_rack, std::span<const int> whole = {});
-ClusterLayout MakeLayout(const ScenarioData& scenario);  // as its feature topology says, if it is on
+ClusterLayout MakeLayout(const TopologySettings& settings, const ScenarioData& scenario);
 
 }  // namespace berth

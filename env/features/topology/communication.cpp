@@ -59,13 +59,13 @@ double SpreadFactor(const Scenario& scenario, const ClusterLayout& layout, int j
                     Extent extent) {
   const ScenarioData& data = scenario.data();
   const Gang gang = {data.jobs.job_type[U(job)], type, width, scenario.RateAt(job, type, width)};
-  return Factor(*data.features.topology, layout, data.throughputs, data.traits, gang, extent);
+  return Factor(*data.features.Find<TopologySettings>(), layout, data.throughputs, data.traits, gang, extent);
 }
 
 double SpreadFactor(const ClusterView& view, int job, int type, int width, Extent extent) {
   const Gang gang = {view.JobType(job), type, width, view.RateAt(job, type, width)};
-  return Factor(*view.features().topology, *view.placement()->layout, view.throughputs(), view.traits(), gang,
-                extent);
+  return Factor(*view.features().Find<TopologySettings>(), *view.Find<PlacementState>()->layout,
+                view.throughputs(), view.traits(), gang, extent);
 }
 
 }  // namespace berth

@@ -2,7 +2,8 @@
 #include <algorithm>
 
 #include "env/base/index.hpp"
-#include "env/features/topology/placement_engine.hpp"
+#include "env/features/topology/placement.hpp"
+#include "env/sim/core.hpp"
 
 namespace berth {
 namespace {
@@ -23,40 +24,42 @@ int Stranded(const PlacementState& placement, int type, int gang) {
 }  // namespace
 
 // At a report `changed` names everybody who arrived, started, stopped or left since the one before.
-void PlacementEngine::Count(Simulator& sim) {
-  const SimState& s = sim.state_;
-  PlacementState& placement = *sim.state_.placement;
-  const std::vector<int>& sizes = sim.scenario_.data().throughputs.gang_sizes;
+void PlacementState::OnReported(SimCore& core) {
+  Count(core);
+}
+
+void PlacementState::Count(const SimCore& core) {
+  const SimState& s = core.state();
+  const Scenario& scenario = core.scenario();
+  const std::vector<int>& sizes = scenario.data().throughputs.gang_sizes;
   for (int job : s.changed) {
     const char waits = s.phase[U(job)] == JobPhase::kWaiting;
-    if (placement.counted[U(job)] == waits) continue;
-    placement.counted[U(job)] = waits;
-    const int gang = sim.scenario_.data().jobs.gang[U(job)];
+    if (counted_[U(job)] == waits) continue;
+    counted_[U(job)] = waits;
+    const int gang = scenario.data().jobs.gang[U(job)];
     const auto size =
         static_cast<std::size_t>(std::lower_bound(sizes.begin(), sizes.end(), gang) - sizes.begin());
-    for (int type = 0; type < sim.scenario_.num_types(); ++type) {
-      if (sim.scenario_.Rate(job, type) > 0.0)
-        placement.waiting[U(type) * sizes.size() + size] += waits ? 1 : -1;
+    for (int type = 0; type < scenario.num_types(); ++type) {
+      if (scenario.Rate(job, type) > 0.0) waiting_[U(type) * sizes.size() + size] += waits ? 1 : -1;
     }
   }
 }
 
-void PlacementEngine::Measure(Simulator& sim) {
-  Count(sim);
-  PlacementState& placement = *sim.state_.placement;
-  placement.fragmentation_seconds += placement.fragmentation * (sim.now() - placement.measured_at);
-  placement.measured_at = sim.now();
-  const std::vector<int>& sizes = sim.scenario_.data().throughputs.gang_sizes;
+void PlacementState::OnDecided(SimCore& core) {
+  Count(core);
+  fragmentation_seconds += fragmentation * (core.now() - measured_at);
+  measured_at = core.now();
+  const std::vector<int>& sizes = core.scenario().data().throughputs.gang_sizes;
   double idle = 0.0, stranded = 0.0;
-  for (int type = 0; type < sim.scenario_.num_types(); ++type) {
+  for (int type = 0; type < core.scenario().num_types(); ++type) {
     for (std::size_t size = 0; size < sizes.size(); ++size) {
-      const int gangs = placement.waiting[U(type) * sizes.size() + size];
+      const int gangs = waiting_[U(type) * sizes.size() + size];
       if (gangs == 0) continue;
-      idle += static_cast<double>(gangs) * placement.free.rooms.IdleOfType(type);
-      stranded += static_cast<double>(gangs) * Stranded(placement, type, sizes[size]);
+      idle += static_cast<double>(gangs) * free.rooms.IdleOfType(type);
+      stranded += static_cast<double>(gangs) * Stranded(*this, type, sizes[size]);
     }
   }
-  placement.fragmentation = idle > 0.0 ? stranded / idle : 0.0;
+  fragmentation = idle > 0.0 ? stranded / idle : 0.0;
 }
 
 }  // namespace berth

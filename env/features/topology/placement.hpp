@@ -1,5 +1,5 @@
 // Where jobs are and what the nodes have left: the state of the feature topology (settings in topology.hpp,
-// mechanics in placement_engine.hpp).
+// mechanics in placement.cpp).
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,16 @@
 #include "env/features/topology/cluster_layout.hpp"
 #include "env/features/topology/communication.hpp"
 #include "env/features/topology/placement_rules.hpp"
+#include "env/features/topology/topology.hpp"
+#include "env/sim/feature.hpp"
 
 namespace berth {
 
 // Anybody may see it.
-struct PlacementState {
+class PlacementState final : public StateOf<PlacementState, TopologySettings> {
+ public:
+  PlacementState(const TopologySettings& settings, const Scenario& scenario);  // all idle, nobody waits
+
   std::shared_ptr<const ClusterLayout> layout;
   std::shared_ptr<const std::vector<NodeDemand>> demand;  // [J] of each member
   FreeNodes free;                    // devices in service that no job holds, and the rest
@@ -45,9 +50,29 @@ struct PlacementState {
     return berth::CanConsolidate(free, type, width, (*demand)[static_cast<std::size_t>(job)]);
   }
 
+  void OnReported(SimCore& core) override;
+  void OnDecided(SimCore& core) override;
+  // Orders that name devices, against the resources of the devices' nodes.
+  ApplyResult Validate(const SimCore& core, const Decision& decision) const override;
+  Placing Choose(const SimCore& core, const Command& command, int width, std::vector<int>& devices) override;
+  void OnPlaced(SimCore& core, int job, bool beside) override;
+  void OnUnplaced(SimCore&, int) override { ++unplaced_orders; }
+  void BeforeRelease(SimCore& core, int job) override;
+  void OnIdle(SimCore& core, int device, bool idle) override;
+  double SpreadFactor(const Scenario& scenario, const SimState& state, int job) const override;
+  bool MayTake(int job, int device) const override;
+  std::string Violation(const InvariantInput& input) const override;
+  void Measure(const SimCore& core, std::span<double> figures) const override;
+
+ private:
+  void Count(const SimCore& core);  // whoever changed since the last time
+
+  const TopologySettings* settings_;
   // Who waits, kept for `fragmentation`.
-  std::vector<int> waiting;   // [G, S] waiting jobs that can run on the type, by size of gang
-  std::vector<char> counted;  // [J] in `waiting`
+  std::vector<int> waiting_;   // [G, S] waiting jobs that can run on the type, by size of gang
+  std::vector<char> counted_;  // [J] in `waiting_`
 };
+
+BlockInfo TopologyBlock();  // what observations show of it
 
 }  // namespace berth

@@ -5,8 +5,8 @@
 
 #include "env/base/check.hpp"
 #include "env/base/spec.hpp"
-#include "env/features/partitions/physical_gpus.hpp"
 #include "env/features/topology/cluster_layout.hpp"
+#include "env/sim/physical_gpus.hpp"
 #include "env/sim/scenario.hpp"
 
 namespace berth {
@@ -82,9 +82,9 @@ void TopologySettings::Check(const ScenarioData& scenario) const {
   }
 }
 
-int LargestGang(const ScenarioData& scenario, int job, int type) {
-  const NodeCapacity capacity = CapacityOf(scenario, type);
-  const NodeDemand demand = DemandOf(scenario, job);
+int TopologySettings::LargestGang(const ScenarioData& scenario, int job, int type) const {
+  const NodeCapacity capacity = CapacityOf(*this, scenario, type);
+  const NodeDemand demand = DemandOf(*this, scenario, job);
   const GpuType& gpus = scenario.cluster.types[static_cast<std::size_t>(type)];
   const int whole = gpus.count / gpus.gpus_per_node, rest = gpus.count % gpus.gpus_per_node;
   const auto room = [&](int devices) { return Room(devices, capacity, demand); };

@@ -6,12 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "env/features/field.hpp"
+#include "env/sim/feature.hpp"
 
 namespace berth {
-
-struct ScenarioData;
-struct ThroughputTable;
 
 // How the cluster places what a scheduler starts without naming devices.
 enum class PlacementRule {
@@ -23,7 +20,7 @@ enum class PlacementRule {
 
 // Nodes are gpus_per_node devices of one type (`--cluster v100=36/4`); racks are nodes_per_rack consecutive
 // nodes. A list has one entry for all GPU types or one for each, in the cluster's order.
-struct TopologySettings {
+struct TopologySettings final : SettingsOf<TopologySettings> {
   int nodes_per_rack = 0;
   std::string placement = "lowest";
   std::string slowdown = "auto";
@@ -36,14 +33,20 @@ struct TopologySettings {
 
   PlacementRule Rule() const;  // of `placement`, once checked
 
+  static constexpr const char* kName = "topology";
   static constexpr const char* kHelp =
       "GPUs sit in nodes and racks; gangs that are spread run slower; nodes have CPU cores and memory";
   static std::span<const Field<TopologySettings>> Fields();
-  void Check(const ScenarioData& scenario) const;
+  void Check(const ScenarioData& scenario) const override;
+  std::unique_ptr<FeatureState> MakeState(const Scenario& scenario) const override;  // placement.cpp
+  // A list of the wrong length limits nothing here.
+  int LargestGang(const ScenarioData& scenario, int job, int type) const override;
+  const char* WhyTooLarge() const override {
+    return "demands more CPU cores, memory or further resource (feature topology) than the nodes of every "
+           "GPU "
+           "type that runs it have";
+  }
+  int NodesPerRack() const override { return nodes_per_rack; }
 };
-
-// The largest gang that the nodes of a type, all idle, hold with what each of the job's members demands.
-// Needs no checked settings: a list of the wrong length limits nothing here.
-int LargestGang(const ScenarioData& scenario, int job, int type);
 
 }  // namespace berth

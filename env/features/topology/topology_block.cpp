@@ -1,5 +1,5 @@
-#include "env/features/feature_blocks.hpp"
 #include "env/features/topology/placement.hpp"
+#include "env/sim/observation_block.hpp"
 
 namespace berth {
 namespace {
@@ -9,8 +9,8 @@ struct Nodes {
       {"spread", "1 = it runs on more nodes than it needs", 0, 1},
   };
   static void Job(const ClusterView& view, int job, float* f) {
-    if (!view.IsRunning(job) || view.placement() == nullptr) return;
-    f[0] = view.placement()->Consolidated(view.TypeOf(job), view.Devices(job)) ? 0.0F : 1.0F;
+    if (!view.IsRunning(job) || view.Find<PlacementState>() == nullptr) return;
+    f[0] = view.Find<PlacementState>()->Consolidated(view.TypeOf(job), view.Devices(job)) ? 0.0F : 1.0F;
   }
 
   static constexpr ChannelInfo kPair[] = {
@@ -18,7 +18,7 @@ struct Nodes {
   };
   static void Pair(const ClusterView& view, int job, int type, float* f) {
     if (view.Rate(job, type) <= 0.0) return;
-    const PlacementState* nodes = view.placement();  // without nodes every start is
+    const PlacementState* nodes = view.Find<PlacementState>();  // without nodes every start is
     f[0] = nodes == nullptr || nodes->CanConsolidate(job, type, view.Gang(job)) ? 1.0F : 0.0F;
   }
 
@@ -26,7 +26,8 @@ struct Nodes {
       {"fragmentation", "idle devices of no use to the gangs that wait (feature topology)", 0, 1},
   };
   static void Global(const ClusterView& view, float* f) {
-    if (view.placement() != nullptr) f[0] = static_cast<float>(view.placement()->fragmentation);
+    if (view.Find<PlacementState>() != nullptr)
+      f[0] = static_cast<float>(view.Find<PlacementState>()->fragmentation);
   }
 };
 

@@ -16,7 +16,6 @@
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
 #include "env/base/spec.hpp"
-#include "env/features/estimates/estimates.hpp"
 #include "env/gym/block_table.hpp"
 #include "env/predict/run_times.hpp"
 
@@ -58,8 +57,11 @@ class RlScheduler final : public ObservationBlock {
     if (view.num_types() != 1) {
       throw Error(Join("block rlscheduler: expected a cluster of one GPU type, found ", view.num_types()));
     }
-    if (view.features().estimates && view.features().estimates->learn) {  // what it remembers would be old
-      throw Error("block rlscheduler: expected throughputs that stay, found estimates(learn=true)");
+    for (const Features::On& on : view.features().on()) {
+      if (on.settings->LearnsRates()) {  // what it remembers would be old
+        throw Error(Join("block rlscheduler: expected throughputs that stay, found ", on.module->name,
+                         "(learn=true)"));
+      }
     }
     const std::size_t jobs = U(view.num_jobs());
     run_.assign(jobs, 0.0F);

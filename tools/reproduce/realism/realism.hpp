@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "env/features/features.hpp"
+#include "env/features/table.hpp"
 #include "env/sim/metrics.hpp"
 #include "env/sim/statistics.hpp"
 

@@ -20,7 +20,7 @@ void Sweep(const RealismOptions& options, const std::string& name, const std::st
     const Interval jct_h = runs.JctHours();
     curve.Add(value, jct_h);
     into.rows.push_back(
-        {name, Fixed(value, 0), Fixed(jct_h.mean, 2), Fixed(runs.Mean(&Metrics::dropped_entries), 1)});
+        {name, Fixed(value, 0), Fixed(jct_h.mean, 2), Fixed(runs.Mean("dropped_entries"), 1)});
   }
   into.curves.push_back(std::move(curve));
 }

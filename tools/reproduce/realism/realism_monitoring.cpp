@@ -36,13 +36,13 @@ RealismResult RealismMonitoring(const RealismOptions& options) {
     });
     double watts = 0.0, most = 0.0, waiting = 0.0, fairness = 0.0;
     for (const RunResult& run : runs.runs()) {
-      const MonitoringState& m = *run.monitoring;
+      const MonitoringState& m = *run.series.Find<MonitoringState>();
       watts += Mean(m.watts) / options.seeds;
       for (double w : m.watts) most = std::max(most, w);
       waiting += Mean(m.waiting) / options.seeds;
       fairness += Mean(m.fairness) / options.seeds;
     }
-    const MonitoringState& first = *runs.runs().front().monitoring;
+    const MonitoringState& first = *runs.runs().front().series.Find<MonitoringState>();
     Curve curve{scheduler};
     for (std::size_t i = 0; i < first.time.size() && first.time[i] <= 15.0 * 86400.0; ++i)
       curve.Add(first.time[i] / 3600.0, first.watts[i] / 1000.0);

@@ -18,7 +18,9 @@ class RealismRuns {
   const std::vector<RunResult>& runs() const { return runs_; }  // by seed
   // Of metric / unit, over the workloads.
   double Mean(double Metrics::*metric, double unit = 1.0) const;
+  double Mean(const char* of_feature) const;  // Metrics::Of
   Interval Estimate(double Metrics::*metric, double unit = 1.0) const;
+  Interval Estimate(const char* of_feature) const;
   Interval JctHours() const { return Estimate(&Metrics::mean_jct_s, 3600.0); }
 
  private:

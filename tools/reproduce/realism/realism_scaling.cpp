@@ -3,6 +3,7 @@
 #include "env/base/check.hpp"
 #include "env/base/rng.hpp"
 #include "env/features/elasticity/elasticity.hpp"
+#include "env/features/table.hpp"
 #include "tools/reproduce/realism/realism_runs.hpp"
 #include "tools/table.hpp"
 

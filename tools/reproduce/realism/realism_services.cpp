@@ -45,14 +45,13 @@ RealismResult RealismServices(const RealismOptions& options) {
                                FeatureText(rate, way.replicas), seed);
       });
       const bool overloaded = std::any_of(runs.runs().begin(), runs.runs().end(), [](const RunResult& run) {
-        return std::isinf(run.metrics.service_p99_s);
+        return std::isinf(run.metrics.Of("service_p99_s"));
       });
-      const Interval p99 = overloaded ? Interval{} : runs.Estimate(&Metrics::service_p99_s);
+      const Interval p99 = overloaded ? Interval{} : runs.Estimate("service_p99_s");
       if (!overloaded) curve.Add(rate, p99);
       result.rows.push_back({way.name, Fixed(rate, 1), overloaded ? ">10,000" : Fixed(p99.mean, 3),
-                             Fixed(runs.Mean(&Metrics::service_attainment), 4),
-                             Fixed(runs.Mean(&Metrics::service_gpu_hours), 0),
-                             Fixed(runs.JctHours().mean, 2)});
+                             Fixed(runs.Mean("service_attainment"), 4),
+                             Fixed(runs.Mean("service_gpu_hours"), 0), Fixed(runs.JctHours().mean, 2)});
     }
     result.curves.push_back(std::move(curve));
   }

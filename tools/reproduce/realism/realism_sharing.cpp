@@ -59,7 +59,7 @@ RealismResult RealismSharing(const RealismOptions& options) {
         const Metrics metrics = Measure(sim, kWindow);
         jct.push_back(metrics.mean_jct_s / 3600.0);
         used += metrics.utilization / options.seeds;
-        held += ShareSeconds(sim, 0) / (sim.scenario().num_gpus() * sim.now()) / options.seeds;
+        held += ShareSeconds(sim.core(), 0) / (sim.scenario().num_gpus() * sim.now()) / options.seeds;
       }
       const Interval mean = BootstrapMean(jct, 1);
       curve.Add(rate, mean);

@@ -2,6 +2,7 @@
 // dependent jobs in a pipeline of CPUs and GPUs.
 #include "env/base/check.hpp"
 #include "env/base/rng.hpp"
+#include "env/features/table.hpp"
 #include "tools/reproduce/realism/realism_runs.hpp"
 #include "tools/table.hpp"
 

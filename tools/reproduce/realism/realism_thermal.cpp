@@ -30,13 +30,13 @@ RealismResult RealismThermal(const RealismOptions& options) {
     });
     double hottest = 0.0, hot = 0.0;
     for (const RunResult& run : runs.runs()) {
-      const std::vector<double>& c = run.monitoring->temperature_c;
+      const std::vector<double>& c = run.series.Find<MonitoringState>()->temperature_c;
       hottest = std::max(hottest, *std::max_element(c.begin(), c.end()));
       const double above =
           static_cast<double>(std::count_if(c.begin(), c.end(), [](double x) { return x >= 82.0; }));
       hot += above / static_cast<double>(c.size()) / options.seeds;
     }
-    const MonitoringState& first = *runs.runs().front().monitoring;
+    const MonitoringState& first = *runs.runs().front().series.Find<MonitoringState>();
     Curve curve{scheduler};
     for (std::size_t i = 0; i < first.time.size() && first.time[i] <= 7.0 * 86400.0; ++i)
       curve.Add(first.time[i] / 3600.0, first.temperature_c[i]);

@@ -47,8 +47,8 @@ RealismResult RealismTopology(const RealismOptions& options) {
   const auto add_row = [&](const Way& way, const std::string& network, const RealismRuns& runs) {
     const Interval jct_h = runs.JctHours();
     result.rows.push_back({way.name, network, Fixed(jct_h.mean, 2), Brackets(jct_h, 2),
-                           Fixed(100.0 * runs.Mean(&Metrics::spread_starts), 1) + "%",
-                           Fixed(runs.Mean(&Metrics::fragmentation), 3)});
+                           Fixed(100.0 * runs.Mean("spread_starts"), 1) + "%",
+                           Fixed(runs.Mean("fragmentation"), 3)});
     return jct_h;
   };
   for (const Way& way : kWays) {

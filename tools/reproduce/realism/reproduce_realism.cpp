@@ -4,6 +4,7 @@
 
 #include "data/workloads.hpp"
 #include "env/base/check.hpp"
+#include "env/features/table.hpp"
 #include "tools/json.hpp"
 #include "tools/output_file.hpp"
 #include "tools/plot_script.hpp"

@@ -1,20 +1,11 @@
-#include "env/sim/simulator.hpp"
+#include "env/sim/core.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <utility>
 
 #include "env/base/index.hpp"
-#include "env/features/checkpoints/checkpoints.hpp"
-#include "env/features/elasticity/elasticity.hpp"
-#include "env/features/forecast/forecast.hpp"
-#include "env/features/latency/latency.hpp"
-#include "env/features/partitions/partitions.hpp"
-#include "env/features/power/power.hpp"
-#include "env/features/services/services.hpp"
-#include "env/features/sharing/sharing.hpp"
-#include "env/features/stages/stages.hpp"
-#include "env/features/topology/placement_engine.hpp"
+#include "env/sim/simulator.hpp"
 
 namespace berth {
 namespace {
@@ -35,7 +26,7 @@ const char* ToString(EventKind kind) {
   return kNames[static_cast<std::size_t>(kind)];
 }
 
-Simulator::Simulator(Scenario scenario, SimulatorOptions options)
+SimCore::SimCore(Scenario scenario, SimulatorOptions options)
     : scenario_(std::move(scenario)), options_(options) {
   const int jobs = scenario_.num_jobs();
   const int types = scenario_.num_types();
@@ -80,14 +71,14 @@ Simulator::Simulator(Scenario scenario, SimulatorOptions options)
               options_.stop_after_first, ", ", options_.stop_after_last, ") of ", jobs, " jobs");
   window_left_ = std::max(0, options_.stop_after_last - options_.stop_after_first);
   finished_ = window_left_ == 0;
-  if (!scenario_.plain()) StartTimers();
+  if (!scenario_.plain()) StartFeatures();
 }
 
-double Simulator::NextArrival() const {
+double SimCore::NextArrival() const {
   return ArrivalsRemain() ? scenario_.data().jobs.arrival[U(next_arrival_)] : kNever;
 }
 
-void Simulator::Log(double time, EventKind kind, int type, int job, int device) {
+void SimCore::Log(double time, EventKind kind, int type, int job, int device) {
   std::uint64_t h = state_.history;
   h = Mix(h ^ std::bit_cast<std::uint64_t>(time));
   h = Mix(h ^ (static_cast<std::uint64_t>(kind) << 56 | static_cast<std::uint64_t>(type & 0xff) << 48 |
@@ -96,20 +87,16 @@ void Simulator::Log(double time, EventKind kind, int type, int job, int device) 
   if (options_.keep_events) events_.push_back({time, kind, static_cast<std::int8_t>(type), job, device});
 }
 
-int Simulator::InSystem() const {
-  return state_.active.size() + (state_.stages ? state_.stages->num_blocked : 0);
-}
-
-void Simulator::AdvanceJobSeconds(double time) {
+void SimCore::AdvanceJobSeconds(double time) {
   job_seconds_ += static_cast<double>(InSystem()) * (time - job_seconds_time_);
   job_seconds_time_ = time;
 }
 
-double Simulator::JobSeconds() const {
+double SimCore::JobSeconds() const {
   return job_seconds_ + static_cast<double>(InSystem()) * (state_.now - job_seconds_time_);
 }
 
-double Simulator::BusySeconds(int type) const {
+double SimCore::BusySeconds(int type) const {
   double busy = busy_seconds_[U(type)], shared = shared_seconds_[U(type)];
   for (int job : state_.running) {
     if (state_.on_type[U(job)] != type || state_.phase[U(job)] != JobPhase::kRunning) continue;
@@ -117,90 +104,108 @@ double Simulator::BusySeconds(int type) const {
     const bool first = state_.partner[U(job)] > job;  // of a pair
     if (first && state_.now > state_.shared_from[U(job)]) shared += state_.now - state_.shared_from[U(job)];
   }
-  if (state_.sharing) shared += SharingEngine::ExtraSeconds(*this, type);
+  for (const FeatureState& feature : state_.features) shared += feature.SharedSeconds(state_.now, type);
   return busy - shared;
 }
 
-double Simulator::FinishTime(int job) const {
+double SimCore::FinishTime(int job) const {
   const double left = scenario_.data().jobs.total_steps[U(job)] - state_.steps_done[U(job)];
   return state_.progress_from[U(job)] + std::max(left, 0.0) / state_.rate[U(job)];
 }
 
 // What a start costs: nothing the first time; afterwards the checkpoint of the stop before it, the restore,
 // and the migration when the type is another.
-double Simulator::Overhead(int job, int type) const {
+double SimCore::Overhead(int job, int type) const {
   const int last = state_.last_type[U(job)];
   if (last < 0) return 0.0;
   const Costs& costs = scenario_.data().costs;
   return costs.checkpoint_s + costs.restore_s + (last != type ? costs.migration_s : 0.0);
 }
 
-double Simulator::MoveCost() const {
+double SimCore::MoveCost() const {
   const Costs& costs = scenario_.data().costs;
   return costs.checkpoint_s + costs.restore_s + costs.migration_s;
 }
 
-void Simulator::Arrive(int job, double time) {
+void SimCore::Arrive(int job, double time) {
   AdvanceJobSeconds(time);
   job_seconds_at_arrival_[U(job)] = job_seconds_;
-  if (state_.stages && StageEngine::Blocks(*this, job, time)) return;
+  for (FeatureState& feature : state_.features) {
+    if (feature.Blocks(*this, job, time)) return;
+  }
   Ready(job, time);
 }
 
-void Simulator::Ready(int job, double time) {
+void SimCore::Ready(int job, double time) {
   state_.phase[U(job)] = JobPhase::kWaiting;
   state_.waiting.Insert(job);
   state_.active.Insert(job);
   state_.arrived.push_back(job);
   Changed(job);
-  if (state_.forecast) ForecastEngine::OnReady(*this, job, time);
+  for (FeatureState& feature : state_.features) feature.OnReady(*this, job, time);
   Log(time, EventKind::kArrive, -1, job, -1);
 }
 
-void Simulator::Leave(int job, double time, JobPhase phase) {
+void SimCore::Leave(int job, double time, JobPhase phase) {
   AdvanceJobSeconds(time);
   job_seconds_at_end_[U(job)] = job_seconds_;
   state_.phase[U(job)] = phase;
   if (state_.active.Contains(job)) state_.active.Erase(job);  // not one that was blocked
   Changed(job);
   if (job >= options_.stop_after_first && job < options_.stop_after_last) --window_left_;
-  if (state_.stages && phase == JobPhase::kRejected) StageEngine::OnLeave(*this, job, time);
+  if (phase != JobPhase::kRejected) return;
+  for (FeatureState& feature : state_.features) feature.OnLeave(*this, job, time);
 }
 
-void Simulator::EndRun(int job, double time) {
+void SimCore::Block(int job) {
+  state_.blocked[U(job)] = 1;
+  ++state_.num_blocked;
+}
+
+void SimCore::Unblock(int job, double time) {
+  state_.blocked[U(job)] = 0;
+  AdvanceJobSeconds(time);
+  --state_.num_blocked;
+}
+
+void SimCore::TurnAway(int job, double time) {
+  Leave(job, time, JobPhase::kRejected);
+  Log(time, EventKind::kReject, -1, job, -1);
+}
+
+void SimCore::EndRun(int job, double time) {
   SimState& s = state_;
   const double held = time - s.busy_from[U(job)];
   s.run_seconds[U(job)] += held;
   s.busy_from[U(job)] = time;
   s.gpu_seconds[U(job)] += s.Width(job) * held;
   busy_seconds_[U(s.on_type[U(job)])] += s.Width(job) * held;
-  if (s.sharing) SharingEngine::Runs(*this, job, time, /*starts=*/false);
-  if (s.services) ServiceEngine::OnRun(*this, job, time, /*starts=*/false);
-  if (s.partitions) PartitionEngine::OnEnd(*this, job, held);
   ++version_[U(job)];
-  if (s.power) PowerEngine::OnEnd(*this, job);
+  for (FeatureState& feature : s.features) feature.OnRun(*this, job, time, held, /*starts=*/false);
 }
 
-void Simulator::Release(int job) {
+void SimCore::Release(int job) {
   SimState& s = state_;
   const auto slot = U(s.slot[U(job)]);
-  if (s.placement) PlacementEngine::Give(*this, job);
+  bool others_stay = false;
+  for (FeatureState& feature : s.features) feature.BeforeRelease(*this, job);
+  for (FeatureState& feature : s.features) others_stay = others_stay || feature.Vacate(*this, job);
   if (s.partner[U(job)] >= 0) {
     s.device_job[U(s.device_slots[slot].front())] = s.partner[U(job)];
     Part(job);
-  } else if (!s.sharing || !SharingEngine::Leave(*this, job)) {
+  } else if (!others_stay) {
     int idle = 0;
     for (int d : s.device_slots[slot]) {
       s.device_job[U(d)] = -1;
       s.device_milli[U(d)] = 1000;
-      if (!s.out_of_service.empty() && s.out_of_service[U(d)] != 0) continue;
+      if (!s.InService(d)) continue;
       free_bits_[U(d / 64)] |= std::uint64_t{1} << (d % 64);
       ++idle;
     }
     s.free_gpus[U(s.on_type[U(job)])] += idle;
   }
-  if (s.partitions) {
-    for (int d : s.device_slots[slot]) PartitionEngine::Released(*this, d);
+  for (FeatureState& feature : s.features) {
+    for (int d : s.device_slots[slot]) feature.AfterRelease(*this, d);
   }
   s.device_slots[slot].clear();
   s.free_slots.push_back(s.slot[U(job)]);
@@ -210,7 +215,7 @@ void Simulator::Release(int job) {
   Changed(job);
 }
 
-void Simulator::Complete(int job, double time, bool release_devices) {
+void SimCore::Complete(int job, double time, bool release_devices) {
   SimState& s = state_;
   const int type = s.on_type[U(job)];
   const int device = s.Devices(job).front();
@@ -221,34 +226,27 @@ void Simulator::Complete(int job, double time, bool release_devices) {
   Leave(job, time, JobPhase::kDone);
   s.completed.push_back(job);
   Log(time, EventKind::kComplete, type, job, device);
-  if (s.forecast) ForecastEngine::OnComplete(*this, job);
-  if (s.stages) StageEngine::OnLeave(*this, job, time);
+  for (FeatureState& feature : s.features) feature.OnLeave(*this, job, time);
   if (release_devices) Release(job);
 }
 
-void Simulator::StartRun(int job, int type, double overhead) {
+void SimCore::StartRun(int job, int type, double overhead) {
   SimState& s = state_;
-  const bool resizes = s.elasticity && ElasticityEngine::Resizes(*this, job, type);
-  // What the start before still owed it owes; a save under way is broken off.
-  double from = s.now;
-  if (resizes) {
-    overhead = scenario_.data().features.elasticity->resize_s;
-    const bool saves = s.checkpoints && s.checkpoints->due[U(job)] <= s.now;
-    if (!saves) from = std::max(from, s.progress_from[U(job)]);
-  }
-  if (s.checkpoints && !resizes) overhead = CheckpointEngine::StartCost(*this, job);
+  RunStart start{overhead};
+  for (FeatureState& feature : s.features) feature.StartCost(*this, job, type, start);
+  // What the start before still owed, a resize owes; a save under way is broken off.
+  const double from = start.resizes && !start.saving ? std::max(s.now, s.progress_from[U(job)]) : s.now;
   s.phase[U(job)] = JobPhase::kRunning;
   s.on_type[U(job)] = static_cast<std::int8_t>(type);
   s.last_type[U(job)] = static_cast<std::int8_t>(type);
   s.rate[U(job)] = RunRate(job);
-  if (s.power) PowerEngine::OnRate(*this, job);
+  for (FeatureState& feature : s.features) feature.OnRate(*this, job);
   // A start is from what was saved; a resize saves nothing.
-  if (!s.safe_steps.empty() && !resizes) s.safe_steps[U(job)] = s.steps_done[U(job)];
+  if (!s.safe_steps.empty() && !start.resizes) s.safe_steps[U(job)] = s.steps_done[U(job)];
   s.run_start[U(job)] = s.busy_from[U(job)] = s.now;
-  if (s.sharing) SharingEngine::Runs(*this, job, s.now, /*starts=*/true);
-  if (s.services) ServiceEngine::OnRun(*this, job, s.now, /*starts=*/true);
-  s.progress_from[U(job)] = from + overhead;
-  if (s.checkpoints) CheckpointEngine::OnStart(*this, job, resizes);
+  for (FeatureState& feature : s.features) feature.OnRun(*this, job, s.now, /*held_s=*/0.0, /*starts=*/true);
+  s.progress_from[U(job)] = from + start.overhead_s;
+  for (FeatureState& feature : s.features) feature.OnStart(*this, job, start);
   Changed(job);
   s.first_start[U(job)] = std::min(s.first_start[U(job)], s.now);
   const ClockKind clock = scenario_.data().clock.kind;
@@ -259,7 +257,7 @@ void Simulator::StartRun(int job, int type, double overhead) {
   }
 }
 
-void Simulator::TakeSlot(int job) {
+std::vector<int>& SimCore::TakeSlot(int job) {
   SimState& s = state_;
   if (s.free_slots.empty()) {
     s.free_slots.push_back(static_cast<std::int32_t>(s.device_slots.size()));
@@ -267,26 +265,37 @@ void Simulator::TakeSlot(int job) {
   }
   s.slot[U(job)] = s.free_slots.back();
   s.free_slots.pop_back();
+  return s.device_slots[U(s.slot[U(job)])];
 }
 
-// Gives the job its devices: the explicit ones, those that the feature topology chooses, or the
-// lowest-numbered free ones of the type.
-bool Simulator::Place(int job, const Command& command, const Decision& decision) {
+bool SimCore::MayTake(int job, int device) const {
+  for (const FeatureState& feature : state_.features) {
+    if (!feature.MayTake(job, device)) return false;
+  }
+  return true;
+}
+
+// Gives the job its devices: the explicit ones, those that a feature chooses, or the lowest-numbered free
+// ones of the type.
+bool SimCore::Place(int job, const Command& command, const Decision& decision) {
   SimState& s = state_;
-  if (s.sharing && SharingEngine::Parts(*this, job))
-    return SharingEngine::Place(*this, job, command, decision);
+  for (FeatureState& feature : s.features) {
+    const Placing placing = feature.Place(*this, job, command, decision);
+    if (placing != Placing::kNotMine) return placing == Placing::kPlaced;
+  }
   const int gang = Width(command);
-  TakeSlot(job);
-  std::vector<int>& devices = s.device_slots[U(s.slot[U(job)])];
+  std::vector<int>& devices = TakeSlot(job);
   if (command.devices_count > 0) {
     const auto begin = decision.devices.begin() + command.devices_begin;
     devices.assign(begin, begin + command.devices_count);
-  } else if (s.placement) {
-    if (!PlacementEngine::Choose(*this, command, gang, devices)) {
+  } else {
+    for (FeatureState& feature : s.features) {
+      const Placing placing = feature.Choose(*this, command, gang, devices);
+      if (placing == Placing::kPlaced) break;
+      if (placing == Placing::kNotMine) continue;
       s.free_slots.push_back(std::exchange(s.slot[U(job)], -1));
       return false;
     }
-  } else {
     for (int d = scenario_.first_device(command.type); static_cast<int>(devices.size()) < gang;) {
       const std::uint64_t word = free_bits_[U(d / 64)] >> (d % 64);
       if (word == 0) {
@@ -300,25 +309,38 @@ bool Simulator::Place(int job, const Command& command, const Decision& decision)
   for (int d : devices) {
     s.device_job[U(d)] = job;
     s.device_milli[U(d)] = 0;
-    free_bits_[U(d / 64)] &= ~(std::uint64_t{1} << (d % 64));
+    Occupy(d);
   }
   s.free_gpus[U(command.type)] -= gang;
   s.on_type[U(job)] = static_cast<std::int8_t>(command.type);
-  if (s.placement) PlacementEngine::Take(*this, job);
+  for (FeatureState& feature : s.features) feature.OnPlaced(*this, job, /*beside=*/false);
   return true;
 }
 
-void Simulator::Reported() {
+// A move has left its devices by now, and others may have taken them: it is stopped.
+void SimCore::LeaveUnplaced(const Command& command) {
+  SimState& s = state_;
+  for (FeatureState& feature : s.features) feature.OnUnplaced(*this, command.job);
+  Changed(command.job);
+  if (s.phase[U(command.job)] != JobPhase::kRunning) return;
+  Log(s.now, EventKind::kStop, s.last_type[U(command.job)], command.job, -1);
+  s.phase[U(command.job)] = JobPhase::kWaiting;
+  s.waiting.Insert(command.job);
+}
+
+void SimCore::Reported() {
   if (!reported_) return;
   reported_ = false;
-  if (state_.placement) PlacementEngine::Count(*this);
+  for (FeatureState& feature : state_.features) feature.OnReported(*this);
   state_.changed_since = state_.history;
   state_.changed.clear();
 }
 
-ApplyResult Simulator::Apply(const Decision& decision) {
+ApplyResult SimCore::Apply(const Decision& decision) {
   if (ApplyResult result = Validate(decision); !result.ok()) return result;
-  if (state_.latency && LatencyEngine::Defers(*this, decision)) return {};
+  for (FeatureState& feature : state_.features) {
+    if (feature.Defers(*this, decision)) return {};
+  }
   Reported();
   SimState& s = state_;
   bool packs = false;
@@ -346,7 +368,11 @@ ApplyResult Simulator::Apply(const Decision& decision) {
       Log(s.now, EventKind::kReject, -1, c.job, -1);
     }
   }
-  for (const Control& control : decision.controls) CarryOut(control);
+  for (const Control& control : decision.controls) {
+    for (FeatureState& feature : s.features) {
+      if (feature.CarryOut(*this, control)) break;
+    }
+  }
   // Explicit devices before chosen ones, so that "lowest-numbered free" never takes one that was named.
   for (const bool named : {true, false}) {
     for (const Command& c : decision.commands) {
@@ -354,7 +380,7 @@ ApplyResult Simulator::Apply(const Decision& decision) {
       if (!starts || (c.devices_count > 0) != named) continue;
       const bool moves = c.kind == CommandKind::kMove;
       if (!Place(c.job, c, decision)) {
-        PlacementEngine::LeaveUnplaced(*this, c);
+        LeaveUnplaced(c);
         continue;
       }
       StartRun(c.job, c.type, moves ? MoveCost() : Overhead(c.job, c.type));
@@ -364,10 +390,10 @@ ApplyResult Simulator::Apply(const Decision& decision) {
     }
   }
   if (packs) ApplyPacks(decision);
-  if (s.services) ServiceEngine::Claim(*this);
-  if (s.power) PowerEngine::Settle(*this);
+  for (FeatureState& feature : s.features) feature.Claim(*this);
+  Settle();
   wake_at_ = decision.wake_at > s.now ? decision.wake_at : kNever;
-  if (s.placement) PlacementEngine::Measure(*this);
+  for (FeatureState& feature : s.features) feature.OnDecided(*this);
   BERTH_DCHECK(CheckInvariants(*this).empty(), CheckInvariants(*this));
 #ifdef BERTH_DEBUG_CHECKS
   Audit();
@@ -376,7 +402,7 @@ ApplyResult Simulator::Apply(const Decision& decision) {
 }
 
 #ifdef BERTH_DEBUG_CHECKS
-void Simulator::Audit(bool within_round) {
+void SimCore::Audit(bool within_round) {
   std::vector<double> busy;
   for (int type = 0; type < scenario_.num_types(); ++type) busy.push_back(BusySeconds(type));
   const std::string violation = auditor_.Observe({scenario_, state_, busy, JobSeconds(), within_round});

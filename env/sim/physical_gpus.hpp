@@ -1,6 +1,6 @@
-// The GPUs that stand in the nodes, behind the devices that schedulers see. A device is a GPU; where feature
-// partitions has slices of a GPU (MIG), they are devices of types of their own, and that GPU is several
-// devices: the whole and every slice that it could have, of which its layout has some in service.
+// The GPUs that stand in the nodes, behind the devices that schedulers see. A device is a GPU; where a
+// feature has slices of a GPU (MIG), they are devices of types of their own, and that GPU is several devices:
+// the whole and every slice that it could have, of which some are in service.
 //
 // What is true of hardware (that it fails, draws power, warms up, stands in a node) is true of GPUs, so those
 // parts of the simulator count in GPUs. Without slices GPUs and devices have the same numbers.
@@ -10,18 +10,17 @@
 #include <span>
 #include <vector>
 
+#include "env/sim/scenario.hpp"
+
 namespace berth {
 
-struct ScenarioData;
-
-// What the devices of a type are parts of.
-struct TypePart {
-  int whole = 0;            // the type of the GPUs themselves; its own where it is one
-  int compute = 1, of = 1;  // compute slices of the device, and of the GPU
-
-  double fraction() const { return static_cast<double>(compute) / of; }
-};
 TypePart PartOf(const ScenarioData& scenario, int type);
+// What a device of a type counts for: as capacity and, while it is busy, of a GPU. A slice is no capacity of
+// its own and its fraction of the compute slices when busy.
+struct DeviceWeight {
+  double capacity = 1.0, busy = 1.0;
+};
+DeviceWeight WeightOf(const ScenarioData& scenario, int type);
 
 // Of a setting with one entry for all GPU types or one for each, slices not counted: where the entry of a
 // type is, that of a slice its GPU's; and how many there are to be.

@@ -1,9 +1,19 @@
-#include "env/features/partitions/physical_gpus.hpp"
+#include "env/sim/physical_gpus.hpp"
 
 #include "env/base/index.hpp"
-#include "env/sim/scenario.hpp"
 
 namespace berth {
+
+TypePart PartOf(const ScenarioData& scenario, int type) {
+  TypePart part = scenario.cluster.types[U(type)].part;
+  if (part.whole < 0) part.whole = type;
+  return part;
+}
+
+DeviceWeight WeightOf(const ScenarioData& scenario, int type) {
+  const TypePart part = PartOf(scenario, type);
+  return part.whole == type ? DeviceWeight{} : DeviceWeight{0.0, part.fraction()};
+}
 
 std::size_t NumWholeTypes(const ScenarioData& scenario) {
   std::size_t count = 0;

@@ -3,6 +3,7 @@
 // table.
 #pragma once
 
+#include <cstddef>
 #include <limits>
 #include <string>
 #include <variant>
@@ -19,6 +20,14 @@ struct Field {
   double lowest = 0.0;  // of numbers, each of a list's too; inclusive
   double highest = std::numeric_limits<double>::max();
 };
+
+// The same for those who do not know S.
+struct FieldInfo {
+  const char* name;
+  const char* help;
+  double lowest, highest;
+};
+using FieldValue = std::variant<double, int, bool, std::string, std::vector<double>>;
 
 // Of a setting with one entry for each of several, or one for all.
 inline double EntryFor(const std::vector<double>& list, int i) {

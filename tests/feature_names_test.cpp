@@ -1,0 +1,150 @@
+// A feature is a module: nobody outside of its folder names it, but for the table, the schedulers that use
+// it, studies and benchmarks about it, tests and documentation. Counts names in the code of the whole tree
+// (comments aside): includes of its folder, its settings and its state, and its name in a string.
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "env/features/table.hpp"
+#include "tests/catch.hpp"
+
+namespace berth {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Files, or folders that end in '/', that may name these features. Who is listed and names none fails too.
+const std::map<std::string, std::set<std::string>> kMayName = {
+    // the table
+    {"env/features/table.hpp", {"*"}},
+    // schedulers that use them
+    {"baselines/composition/anticipate.cpp", {"latency"}},
+    {"baselines/composition/evacuate.cpp", {"failures"}},
+    {"baselines/composition/reservation.cpp", {"forecast"}},
+    {"baselines/dependencies/", {"stages"}},
+    {"baselines/partitioning/gpu_shares.cpp", {"sharing"}},
+    {"baselines/partitioning/mig.cpp", {"partitions", "services"}},
+    {"baselines/partitioning/mig_static.cpp", {"partitions"}},
+    {"baselines/placement/", {"topology"}},
+    {"baselines/power/", {"power", "monitoring"}},
+    {"baselines/preemptive/learned_services.hpp", {"services"}},  // a parameter of that name
+    {"baselines/ranking.cpp", {"checkpoints", "topology"}},
+    {"baselines/services/", {"services"}},
+    // studies and benchmarks about them
+    {"tools/reproduce/", {"*"}},
+    {"tools/bench/", {"*"}},
+};
+
+struct Feature {
+  std::string name;
+  std::vector<std::regex> traces;
+};
+
+std::string Read(const fs::path& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+bool IsSource(const fs::path& path) {
+  const std::string extension = path.extension().string();
+  return extension == ".hpp" || extension == ".cpp" || extension == ".cu";
+}
+
+// Without comments; strings stay.
+std::string Code(const std::string& text) {
+  std::string code;
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (!quoted && text.compare(i, 2, "//") == 0) {
+      i = std::min(text.find('\n', i), text.size() - 1);
+    } else if (quoted && text[i] == '\\') {
+      code += text[i++];
+    } else if (text[i] == '"') {
+      quoted = !quoted;
+    } else if (text[i] == '\n') {
+      quoted = false;  // of a quote that was a character
+    }
+    code += text[i];
+  }
+  return code;
+}
+
+std::vector<Feature> ShippedTraces(const fs::path& root) {
+  std::vector<Feature> features;
+  for (const FeatureModule& module : ShippedFeatures()) {
+    const std::string name = module.name;
+    Feature feature{name, {}};
+    feature.traces.emplace_back("env/features/" + name + "/");
+    feature.traces.emplace_back("\"" + name + "(\"|\\()");  // alone, or with settings
+    feature.traces.emplace_back("[;:] ?" + name + "\\(");   // among others
+    for (const auto& entry : fs::directory_iterator(root / "env/features" / name)) {
+      if (entry.path().extension() != ".hpp") continue;
+      const std::string text = Read(entry.path());
+      static const std::regex kType(R"(\w+ (\w+) final : (public )?(SettingsOf|StateOf)<)");
+      for (std::sregex_iterator it(text.begin(), text.end(), kType), end; it != end; ++it)
+        feature.traces.emplace_back("\\b" + (*it)[1].str() + "\\b");
+    }
+    features.push_back(std::move(feature));
+  }
+  return features;
+}
+
+}  // namespace
+
+TEST_CASE("features: no file names one that is not its own") {
+  const fs::path root = BERTH_SOURCE_DIR;
+  const std::vector<Feature> features = ShippedTraces(root);
+  std::set<std::string> used;  // of kMayName
+  int found = 0;
+  for (const char* folder : {"env", "data", "baselines", "policies", "agents", "tools"}) {
+    for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
+      if (!IsSource(entry.path())) continue;
+      const std::string path = fs::relative(entry.path(), root).string();
+      const std::string code = Code(Read(entry.path()));
+      for (const Feature& feature : features) {
+        if (path.rfind("env/features/" + feature.name + "/", 0) == 0) continue;
+        const bool names =
+            std::any_of(feature.traces.begin(), feature.traces.end(),
+                        [&](const std::regex& trace) { return std::regex_search(code, trace); });
+        if (!names) continue;
+        ++found;
+        bool may = false;
+        for (const auto& [where, which] : kMayName) {
+          const bool here = where.back() == '/' ? path.rfind(where, 0) == 0 : path == where;
+          if (!here || (which.count("*") == 0 && which.count(feature.name) == 0)) continue;
+          may = true;
+          used.insert(where + " " + feature.name), used.insert(where + " *");
+        }
+        INFO(path << " names the feature " << feature.name);
+        CHECK(may);
+      }
+    }
+  }
+  CHECK(found > 20);  // the schedulers do
+  for (const auto& [where, which] : kMayName) {
+    for (const std::string& feature : which) {
+      INFO(where << " may name " << feature << ", and does not");
+      CHECK((used.count(where + " " + feature) == 1 || where == "env/features/table.hpp" ||
+             where == "tools/bench/"));
+    }
+  }
+}
+
+TEST_CASE("features: nobody is a friend") {
+  const fs::path root = BERTH_SOURCE_DIR;
+  for (const auto& entry : fs::recursive_directory_iterator(root / "env")) {
+    if (!IsSource(entry.path())) continue;
+    INFO(entry.path().string());
+    CHECK(Code(Read(entry.path())).find("friend class") == std::string::npos);
+  }
+}
+
+}  // namespace berth

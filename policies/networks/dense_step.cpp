@@ -102,6 +102,7 @@ class DenseStep {
     if (of_state_) AddParts(run, RowOf::kState, 1, row);
   }
   void Fill(std::span<float> rows) const {
+    if (base_.size() == 1) return std::fill(rows.begin(), rows.end(), base_[0]);  // not a call a float
     for (std::size_t at = 0; at < rows.size(); at += base_.size()) {
       std::copy(base_.begin(), base_.end(), rows.begin() + static_cast<std::ptrdiff_t>(at));
     }

@@ -26,8 +26,8 @@ void DecisionPoint::Start(const ClusterView& view) {
 
 bool DecisionPoint::Gather(const ClusterView& view) {
   const std::span<const int> source = mdp_.preemptive ? view.active() : view.waiting();
-  candidates_.clear();
-  candidates_.insert(candidates_.end(), source.begin(), source.end());  // grows by more than it needs
+  if (candidates_.capacity() < source.size()) candidates_.reserve(2 * source.size());
+  candidates_.assign(source.begin(), source.end());
   if (commits() && !plan_.placed().empty()) {
     std::erase_if(candidates_, [&](int job) { return plan_.Placed(job); });
   }

@@ -24,10 +24,10 @@ namespace {
 
 std::shared_ptr<const ScenarioSource> PoweredNodes() {
   ScenarioSettings settings;
-  settings.cluster = ParseCluster("v100=4/4,p100=4/4,k80=4/4");
+  settings.cluster = ParseCluster("v100=8/4,p100=8/4,k80=8/4");
   settings.clock = {ClockKind::kRounds, 360.0};
   settings.features =
-      ParseFeatures("power(cap_w=2500,heat=true);topology(placement=consolidate);forecast(bin_s=600)");
+      ParseFeatures("power(cap_w=5000,heat=true);topology(placement=consolidate);forecast(bin_s=600)");
   return MakeWorkload("synthetic(rate=4,jobs=60,gangs=multi)", settings);
 }
 

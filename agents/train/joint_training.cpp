@@ -14,7 +14,8 @@ namespace {
 // A message takes some 50 us on one machine and more between several, as long as DQN plays hundreds of steps.
 constexpr std::int64_t kStepsBetweenTurns = 1024;
 
-SharedSettings SettingsOf(const TrainRequest& request, const RunIdentity& run, const std::string& device) {
+SharedSettings SharedSettingsOf(const TrainRequest& request, const RunIdentity& run,
+                                const std::string& device) {
   return {{"--agent", run.agent},
           {"--network", run.network},
           {"decision process", run.mdp.ToString()},
@@ -55,7 +56,7 @@ JointTraining::JointTraining(const TrainRequest& request, const RunIdentity& run
   RankCard card;
   if (device.device.is_cuda()) card = {device.device.index(), cuda::OpenCudaLibrary()};
   group_ = JoinProcessGroup(request.world, request.dist_timeout_s,
-                            SettingsOf(request, run, device.description), card);
+                            SharedSettingsOf(request, run, device.description), card);
   ranks_ = Ranks(*group_, request.all_envs);
   BERTH_CHECK(request.env->num_envs() == ranks_.envs(), request.env->num_envs(), " ", ranks_.envs());
 }

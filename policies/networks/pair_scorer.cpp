@@ -18,8 +18,10 @@ void CheckLayout(const NetworkDescription& net) {
   if (layout.q <= 0 || layout.g <= 0) {
     throw Error("pair_scorer: expected an observation of jobs and GPU types, found a flat one; use mlp");
   }
-  if (layout.pair_channels == 0 || layout.type_channels == 0) {
-    throw Error(Join("pair_scorer: expected an observation with blocks of pairs and types such as ",
+  // Of channels of jobs alone it cannot tell whether the first says that a job is there, as it does in any list
+  // of blocks, or is the published observation's own.
+  if (layout.pair_channels + layout.type_channels + layout.global_channels == 0) {
+    throw Error(Join("pair_scorer: expected an observation that tells of more than jobs, such as ",
                      kObservationV1, ", found one of ", layout.job_channels,
                      " channels a job alone; use mlp"));
   }
@@ -38,8 +40,9 @@ void Describe(Params& params, NetworkDescription& net) {
 
   const ValueId job = hidden("job", {net.jobs()});
   const ValueId mean = net.Mean(job), most = net.Max(job);
-  const ValueId type = net.Mean(hidden("type", {net.types()}));
-  const ValueId context = hidden("context", {net.global(), mean, most, type});
+  std::vector<ValueId> pooled = {net.global(), mean, most};
+  if (net.layout().type_channels > 0) pooled.push_back(net.Mean(hidden("type", {net.types()})));
+  const ValueId context = hidden("context", pooled);
 
   ValueId pair = hidden(kPairInputLayer, {net.jobs(), net.pairs(), net.types(), context});
   for (int i = 1; i < layers; ++i) pair = hidden(Join("pair_", i), {pair});

@@ -96,7 +96,11 @@ nlohmann::json OnnxCase(const PolicyBundle& bundle) {
 TEST_CASE("blocks: any three train, export, run frozen and in ONNX Runtime", "[learn]") {
   const BlocksCase c = GENERATE(BlocksCase{"queue:1+prices:1+power:1", "pair_scorer(width=8,skip=true)"},
                                 BlocksCase{"topology:1+assignment:1+failures:1", "pair_scorer(width=8)"},
-                                BlocksCase{"forecast:1+ranks:1+sizes:1", "mlp(hidden=8)"});
+                                BlocksCase{"forecast:1+ranks:1+sizes:1", "mlp(hidden=8)"},
+                                // no channels of types; none of pairs; of jobs and the state alone
+                                BlocksCase{"stages:1+assignment:1+latency:1", "pair_scorer(width=8)"},
+                                BlocksCase{"power:1+failures:1+monitoring:1", "pair_scorer(width=8,skip=true)"},
+                                BlocksCase{"stages:1+elasticity:1+latency:1", "pair_scorer(width=8)"});
   CAPTURE(c.blocks, c.network);
   const PolicyBundle trained = TrainOnBlocks(c);
   const test::TemporaryFolder folder;

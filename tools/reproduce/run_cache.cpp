@@ -29,11 +29,11 @@ std::string FileBytes(const std::string& path) {
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
-struct Field {
+struct OutcomeField {
   const char* key;
   double PlannedOutcome::*member;
 };
-constexpr Field kFields[] = {
+constexpr OutcomeField kFields[] = {
     {"mean_jct_s", &PlannedOutcome::mean_jct_s},
     {"makespan_s", &PlannedOutcome::makespan_s},
     {"utilization", &PlannedOutcome::utilization},
@@ -105,7 +105,7 @@ std::optional<KeptRun> ReadOutcome(const std::string& folder, const std::string&
     outcome.jobs = json.at("jobs");
     outcome.unfinished = json.at("unfinished");
     outcome.arrivals_ran_out = json.at("arrivals_ran_out");
-    for (const Field& field : kFields) outcome.*field.member = NumberOrNan(json.at(field.key));
+    for (const OutcomeField& field : kFields) outcome.*field.member = NumberOrNan(json.at(field.key));
     for (const Json& value : json.at("jct_s")) outcome.jct_s.push_back(NumberOrNan(value));
     return kept;
   } catch (const Json::exception&) {
@@ -124,7 +124,7 @@ void WriteOutcome(const std::string& folder, const std::string& key, const std::
   json["jobs"] = outcome.jobs;
   json["unfinished"] = outcome.unfinished;
   json["arrivals_ran_out"] = outcome.arrivals_ran_out;
-  for (const Field& field : kFields) json[field.key] = outcome.*field.member;
+  for (const OutcomeField& field : kFields) json[field.key] = outcome.*field.member;
   json["jct_s"] = outcome.jct_s;
   WriteTextFile(Path(folder, key), json.dump() + "\n");
 }

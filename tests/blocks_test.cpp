@@ -7,6 +7,7 @@
 #include "data/workloads.hpp"
 #include "env/base/index.hpp"
 #include "env/base/rng.hpp"
+#include "env/features/table.hpp"
 #include "env/gym/decision_point.hpp"
 #include "env/gym/score_order.hpp"
 #include "env/sim/simulator.hpp"

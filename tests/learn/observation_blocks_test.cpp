@@ -7,6 +7,7 @@
 
 #include "agents/learner/agent.hpp"
 #include "data/workloads.hpp"
+#include "env/features/table.hpp"
 #include "env/gym/encoder.hpp"
 #include "env/gym/vec_env.hpp"
 #include "env/sim/metrics.hpp"

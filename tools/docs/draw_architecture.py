@@ -13,12 +13,12 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 FLOORS = ["env", "data", "baselines", "policies", "agents", "tools"]  # low to high
 ROOMS = {  # as in tests/layers_test.cpp; folders that have no order of rooms are one box
     "env": ["base", "sim", "predict", "features", "gym"],
-    "agents": ["tasks", "nn", "search", "gpu", "ranks", "learner", "ppo", "dqn", "train"],
+    "agents": ["tasks", "search", "nn", "gpu", "ranks", "learner", "ppo", "dqn", "train"],
 }
 # (what happens, file, symbol in it); a list beside another is a fork: one of the ways is taken.
 DECISION = [
     ("time runs to the next decision point", "env/sim/clocks.cpp", "AdvanceToDecision"),
-    ("features' timers fire: failures, saves, layouts, …", "env/sim/timers.cpp", "FireTimers"),
+    ("features' timers fire, hooks in a stated order", "env/sim/feature.hpp", "class FeatureState"),
     ("what a scheduler may know now", "env/sim/cluster_view.hpp", "class ClusterView"),
     [
         [("a rule, an LP, a search", "env/sim/scheduler.hpp", "Decide")],
@@ -26,12 +26,12 @@ DECISION = [
             ("who can be placed, in order; mask", "env/gym/decision_point.hpp", "class DecisionPoint"),
             ("what is seen of them", "env/sim/observation_block.hpp", "class ObservationBlock"),
             ("scores of all candidates", "policies/inference.hpp", "Evaluate"),
-            ("scores to a plan, best first", "env/gym/score_walk.hpp", "class"),
+            ("scores to a plan, best first", "env/gym/score_order.hpp", "class ScoreOrder"),
         ],
     ],
-    ("starts, moves, stops, controls", "env/sim/decision.hpp", "struct Decision"),
+    ("starts, moves, stops, controls", "env/sim/decision.hpp", "class Decision"),
     ("legal as a whole, or one rule is named", "env/sim/decision_rules.cpp", "Validate"),
-    ("carried out; features' hooks; event log", "env/sim/simulator.cpp", "Apply"),
+    ("carried out; features' hooks; event log", "env/sim/core.cpp", "Apply"),
     ("JCT, waits, energy, cost, columns of features", "env/sim/metrics.hpp", "struct Metrics"),
 ]
 INK, PAPER, ROOM, LINE = "#1b1f24", "#ffffff", "#eef3f8", "#5b7690"

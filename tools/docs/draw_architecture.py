@@ -96,8 +96,8 @@ def draw_floors():
             x = 20 + i * each
             svg.box(x, y + 36, each - 8, 52, ROOM)
             svg.text(x + 8, y + 53, room, 13, bold=True, mono=True)
-            svg.text(x + 8, y + 69, "on " + ", ".join(on[:3]) if on else "on no other room", 10)
-            svg.text(x + 8, y + 82, ", ".join(on[3:]), 10)
+            svg.text(x + 8, y + 69, "on " + ", ".join(on[:2]) if on else "on none", 10)
+            svg.text(x + 8, y + 82, ", ".join(on[2:]), 10)
         y += height + gap
     return str(svg)
 

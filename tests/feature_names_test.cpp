@@ -138,6 +138,34 @@ TEST_CASE("features: no file names one that is not its own") {
   }
 }
 
+// The words in `code` quotes of the row "| hooks ...", and those that the feature's state overrides.
+TEST_CASE("features: the page of each names the hooks that it listens to") {
+  const fs::path root = BERTH_SOURCE_DIR;
+  for (const FeatureModule& module : ShippedFeatures()) {
+    CAPTURE(module.name);
+    const fs::path folder = root / "env/features" / module.name;
+    std::set<std::string> overridden, named;
+    for (const auto& entry : fs::directory_iterator(folder)) {
+      if (entry.path().extension() != ".hpp") continue;
+      const std::string text = Read(entry.path());
+      const std::size_t begin = text.find("public StateOf<");
+      if (begin == std::string::npos) continue;
+      const std::string state = text.substr(begin, text.find("\n};", begin) - begin);
+      static const std::regex kOverride(R"((\w+)\([^()]*\)\s*(const )?override)");
+      for (std::sregex_iterator it(state.begin(), state.end(), kOverride), end; it != end; ++it)
+        overridden.insert((*it)[1].str());
+    }
+    const std::string page = Read(folder / "README.md");
+    const std::size_t row = page.find("| hooks (`env/sim/feature.hpp`) |");
+    const std::string hooks =
+        row == std::string::npos ? "" : page.substr(row + 33, page.find('\n', row) - row - 33);
+    static const std::regex kName("`(\\w+)`");
+    for (std::sregex_iterator it(hooks.begin(), hooks.end(), kName), end; it != end; ++it)
+      named.insert((*it)[1].str());
+    CHECK(overridden == named);
+  }
+}
+
 TEST_CASE("features: nobody is a friend") {
   const fs::path root = BERTH_SOURCE_DIR;
   for (const auto& entry : fs::recursive_directory_iterator(root / "env")) {

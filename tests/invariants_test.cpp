@@ -83,6 +83,13 @@ const std::vector<Bug>& Bugs() {
       {"pairs", "a job that left is still somebody's partner", [](Frame& f) { f.state.partner[0] = 2; }},
       {"GPU-seconds", "a job's time on GPUs is not charged", [](Frame& f) { f.state.run_seconds[0] = 0.0; }},
       {"GPU-seconds", "a type's time is charged twice", [](Frame& f) { f.busy_seconds[0] *= 2.0; }},
+      {"saved steps", "more is saved than was done",
+       [](Frame& f) {
+         f.state.lost_steps.assign(f.state.steps_done.size(), 0.0);
+         f.state.interruptions.assign(f.state.steps_done.size(), 0);
+         f.state.safe_steps = f.state.lost_steps;
+         f.state.safe_steps[3] = 1e9;
+       }},
   };
   return kBugs;
 }

@@ -261,12 +261,16 @@ TEST_CASE("services and rates: the invariants see what is wrong") {
              "rates: job 1 runs at"));
   CHECK(Says(violation([](SimState& s) { s.features.Find<ServiceState>()->replica_of[0] = -1; }),
              "rates: job 0 runs at"));
-  CHECK(Says(violation([](SimState& s) { s.features.Find<ServiceState>()->replica_of[2] = 0; }),
-             "services: device 2"));
+  const auto of_services = [&](const std::function<void(ServiceState&)>& spoil) {
+    test::Frame frame(sim);
+    ServiceState& services = *frame.state.features.Find<ServiceState>();
+    spoil(services);
+    return services.Violation(frame.Invariant(sim.scenario()));
+  };
+  CHECK(Says(of_services([](ServiceState& s) { s.replica_of[2] = 0; }), "device 2"));
   CHECK(Says(violation([](SimState& s) { s.features.Find<ServiceState>()->beside[0] = 0; }),
              "services: device 0: 1 jobs"));
-  CHECK(Says(violation([](SimState& s) { s.features.Find<ServiceState>()->services[0].busy = 0.9; }),
-             "is said to work"));
+  CHECK(Says(of_services([](ServiceState& s) { s.services[0].busy = 0.9; }), "is said to work"));
   CHECK(Says(violation([](SimState& s) { s.features.Find<PowerState>()->other_load[0] = 0; }),
              "power: device 0: what is not a job"));
 }

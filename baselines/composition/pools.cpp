@@ -36,7 +36,7 @@ constexpr const char* kWhatInner = "pools: parameter 'pools'";
 
 enum class Route { kLoad, kSpeed, kTenant, kExpression };
 
-struct PoolRule {
+struct Rule {
   Route by = Route::kLoad;
   std::optional<ScoreRule> score;  // kExpression
   std::vector<double> cuts;        // ascending, one less than pools
@@ -45,7 +45,7 @@ struct PoolRule {
 class Pools final : public Scheduler {
  public:
   // No pools: one for each GPU type.
-  Pools(std::vector<PoolSpec> pools, std::string inner, PoolRule rule)
+  Pools(std::vector<PoolSpec> pools, std::string inner, Rule rule)
       : given_(std::move(pools)), inner_spec_(std::move(inner)), rule_(std::move(rule)) {
     for (const PoolSpec& pool : given_) inner_.emplace_back(kWhatInner, pool.scheduler);
     if (given_.empty()) inner_.emplace_back(kWhatInner, inner_spec_);
@@ -231,7 +231,7 @@ class Pools final : public Scheduler {
 
   std::vector<PoolSpec> given_, pools_;
   std::string inner_spec_;
-  PoolRule rule_;
+  Rule rule_;
   std::vector<Inner> inner_;  // [pools]
   Shares shares_{"pools"};
   std::vector<std::vector<int>> bounds_;       // [pools + 1, G] pool_list.hpp
@@ -244,8 +244,8 @@ class Pools final : public Scheduler {
   NodeLimits limits_;
 };
 
-PoolRule ReadRule(Params& params, std::size_t pools) {
-  PoolRule rule;
+Rule ReadRule(Params& params, std::size_t pools) {
+  Rule rule;
   const std::string route = params.Text("route"), cuts = params.Text("cuts");
   const char* const names[] = {"load", "speed", "tenant"};
   const auto named = std::find(std::begin(names), std::end(names), route);
@@ -290,7 +290,7 @@ SchedulerInfo PoolsInfo() {
       [](Params& params) -> std::unique_ptr<Scheduler> {
         const std::string inner = params.Text("inner");
         std::vector<PoolSpec> pools = ParsePools(params.Text("pools"), inner);
-        PoolRule rule = ReadRule(params, pools.size());
+        Rule rule = ReadRule(params, pools.size());
         return std::make_unique<Pools>(std::move(pools), inner, std::move(rule));
       }};
 }

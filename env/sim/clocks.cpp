@@ -25,7 +25,7 @@ bool SimCore::AdvanceToDecision() {
   if (window_left_ == 0) finished_ = true;
   if (finished_ || stalled_) return false;
   bool decide = false;
-  for (FeatureState& feature : state_.features) feature.BeforeAdvance(*this);
+  for (FeatureState& feature : state_.features.Of(Hook::kBeforeAdvance)) feature.BeforeAdvance(*this);
   do {
     switch (scenario_.data().clock.kind) {
       case ClockKind::kEvent:
@@ -45,7 +45,7 @@ bool SimCore::AdvanceToDecision() {
     Audit();
 #endif
   } while (decide && !Due());
-  for (FeatureState& feature : state_.features) feature.AfterAdvance(*this);
+  for (FeatureState& feature : state_.features.Of(Hook::kAfterAdvance)) feature.AfterAdvance(*this);
   reported_ = true;
   if (window_left_ == 0) {
     finished_ = true;
@@ -55,7 +55,7 @@ bool SimCore::AdvanceToDecision() {
 }
 
 bool SimCore::Due() {
-  for (FeatureState& feature : state_.features) {
+  for (FeatureState& feature : state_.features.Of(Hook::kDue)) {
     if (!feature.Due(*this)) return false;
   }
   return true;

@@ -104,7 +104,8 @@ double SimCore::BusySeconds(int type) const {
     const bool first = state_.partner[U(job)] > job;  // of a pair
     if (first && state_.now > state_.shared_from[U(job)]) shared += state_.now - state_.shared_from[U(job)];
   }
-  for (const FeatureState& feature : state_.features) shared += feature.SharedSeconds(state_.now, type);
+  for (const FeatureState& feature : state_.features.Of(Hook::kSharedSeconds))
+    shared += feature.SharedSeconds(state_.now, type);
   return busy - shared;
 }
 
@@ -130,7 +131,7 @@ double SimCore::MoveCost() const {
 void SimCore::Arrive(int job, double time) {
   AdvanceJobSeconds(time);
   job_seconds_at_arrival_[U(job)] = job_seconds_;
-  for (FeatureState& feature : state_.features) {
+  for (FeatureState& feature : state_.features.Of(Hook::kBlocks)) {
     if (feature.Blocks(*this, job, time)) return;
   }
   Ready(job, time);
@@ -142,7 +143,7 @@ void SimCore::Ready(int job, double time) {
   state_.active.Insert(job);
   state_.arrived.push_back(job);
   Changed(job);
-  for (FeatureState& feature : state_.features) feature.OnReady(*this, job, time);
+  for (FeatureState& feature : state_.features.Of(Hook::kOnReady)) feature.OnReady(*this, job, time);
   Log(time, EventKind::kArrive, -1, job, -1);
 }
 
@@ -154,7 +155,7 @@ void SimCore::Leave(int job, double time, JobPhase phase) {
   Changed(job);
   if (job >= options_.stop_after_first && job < options_.stop_after_last) --window_left_;
   if (phase != JobPhase::kRejected) return;
-  for (FeatureState& feature : state_.features) feature.OnLeave(*this, job, time);
+  for (FeatureState& feature : state_.features.Of(Hook::kOnLeave)) feature.OnLeave(*this, job, time);
 }
 
 void SimCore::Block(int job) {
@@ -181,15 +182,17 @@ void SimCore::EndRun(int job, double time) {
   s.gpu_seconds[U(job)] += s.Width(job) * held;
   busy_seconds_[U(s.on_type[U(job)])] += s.Width(job) * held;
   ++version_[U(job)];
-  for (FeatureState& feature : s.features) feature.OnRun(*this, job, time, held, /*starts=*/false);
+  for (FeatureState& feature : s.features.Of(Hook::kOnRun))
+    feature.OnRun(*this, job, time, held, /*starts=*/false);
 }
 
 void SimCore::Release(int job) {
   SimState& s = state_;
   const auto slot = U(s.slot[U(job)]);
   bool others_stay = false;
-  for (FeatureState& feature : s.features) feature.BeforeRelease(*this, job);
-  for (FeatureState& feature : s.features) others_stay = others_stay || feature.Vacate(*this, job);
+  for (FeatureState& feature : s.features.Of(Hook::kBeforeRelease)) feature.BeforeRelease(*this, job);
+  for (FeatureState& feature : s.features.Of(Hook::kVacate))
+    others_stay = others_stay || feature.Vacate(*this, job);
   if (s.partner[U(job)] >= 0) {
     s.device_job[U(s.device_slots[slot].front())] = s.partner[U(job)];
     Part(job);
@@ -204,7 +207,7 @@ void SimCore::Release(int job) {
     }
     s.free_gpus[U(s.on_type[U(job)])] += idle;
   }
-  for (FeatureState& feature : s.features) {
+  for (FeatureState& feature : s.features.Of(Hook::kAfterRelease)) {
     for (int d : s.device_slots[slot]) feature.AfterRelease(*this, d);
   }
   s.device_slots[slot].clear();
@@ -226,27 +229,28 @@ void SimCore::Complete(int job, double time, bool release_devices) {
   Leave(job, time, JobPhase::kDone);
   s.completed.push_back(job);
   Log(time, EventKind::kComplete, type, job, device);
-  for (FeatureState& feature : s.features) feature.OnLeave(*this, job, time);
+  for (FeatureState& feature : s.features.Of(Hook::kOnLeave)) feature.OnLeave(*this, job, time);
   if (release_devices) Release(job);
 }
 
 void SimCore::StartRun(int job, int type, double overhead) {
   SimState& s = state_;
   RunStart start{overhead};
-  for (FeatureState& feature : s.features) feature.StartCost(*this, job, type, start);
+  for (FeatureState& feature : s.features.Of(Hook::kStartCost)) feature.StartCost(*this, job, type, start);
   // What the start before still owed, a resize owes; a save under way is broken off.
   const double from = start.resizes && !start.saving ? std::max(s.now, s.progress_from[U(job)]) : s.now;
   s.phase[U(job)] = JobPhase::kRunning;
   s.on_type[U(job)] = static_cast<std::int8_t>(type);
   s.last_type[U(job)] = static_cast<std::int8_t>(type);
   s.rate[U(job)] = RunRate(job);
-  for (FeatureState& feature : s.features) feature.OnRate(*this, job);
+  for (FeatureState& feature : s.features.Of(Hook::kOnRate)) feature.OnRate(*this, job);
   // A start is from what was saved; a resize saves nothing.
   if (!s.safe_steps.empty() && !start.resizes) s.safe_steps[U(job)] = s.steps_done[U(job)];
   s.run_start[U(job)] = s.busy_from[U(job)] = s.now;
-  for (FeatureState& feature : s.features) feature.OnRun(*this, job, s.now, /*held_s=*/0.0, /*starts=*/true);
+  for (FeatureState& feature : s.features.Of(Hook::kOnRun))
+    feature.OnRun(*this, job, s.now, /*held_s=*/0.0, /*starts=*/true);
   s.progress_from[U(job)] = from + start.overhead_s;
-  for (FeatureState& feature : s.features) feature.OnStart(*this, job, start);
+  for (FeatureState& feature : s.features.Of(Hook::kOnStart)) feature.OnStart(*this, job, start);
   Changed(job);
   s.first_start[U(job)] = std::min(s.first_start[U(job)], s.now);
   const ClockKind clock = scenario_.data().clock.kind;
@@ -269,7 +273,7 @@ std::vector<int>& SimCore::TakeSlot(int job) {
 }
 
 bool SimCore::MayTake(int job, int device) const {
-  for (const FeatureState& feature : state_.features) {
+  for (const FeatureState& feature : state_.features.Of(Hook::kMayTake)) {
     if (!feature.MayTake(job, device)) return false;
   }
   return true;
@@ -279,7 +283,7 @@ bool SimCore::MayTake(int job, int device) const {
 // ones of the type.
 bool SimCore::Place(int job, const Command& command, const Decision& decision) {
   SimState& s = state_;
-  for (FeatureState& feature : s.features) {
+  for (FeatureState& feature : s.features.Of(Hook::kPlace)) {
     const Placing placing = feature.Place(*this, job, command, decision);
     if (placing != Placing::kNotMine) return placing == Placing::kPlaced;
   }
@@ -289,7 +293,7 @@ bool SimCore::Place(int job, const Command& command, const Decision& decision) {
     const auto begin = decision.devices.begin() + command.devices_begin;
     devices.assign(begin, begin + command.devices_count);
   } else {
-    for (FeatureState& feature : s.features) {
+    for (FeatureState& feature : s.features.Of(Hook::kChoose)) {
       const Placing placing = feature.Choose(*this, command, gang, devices);
       if (placing == Placing::kPlaced) break;
       if (placing == Placing::kNotMine) continue;
@@ -313,14 +317,14 @@ bool SimCore::Place(int job, const Command& command, const Decision& decision) {
   }
   s.free_gpus[U(command.type)] -= gang;
   s.on_type[U(job)] = static_cast<std::int8_t>(command.type);
-  for (FeatureState& feature : s.features) feature.OnPlaced(*this, job, /*beside=*/false);
+  for (FeatureState& feature : s.features.Of(Hook::kOnPlaced)) feature.OnPlaced(*this, job, /*beside=*/false);
   return true;
 }
 
 // A move has left its devices by now, and others may have taken them: it is stopped.
 void SimCore::LeaveUnplaced(const Command& command) {
   SimState& s = state_;
-  for (FeatureState& feature : s.features) feature.OnUnplaced(*this, command.job);
+  for (FeatureState& feature : s.features.Of(Hook::kOnUnplaced)) feature.OnUnplaced(*this, command.job);
   Changed(command.job);
   if (s.phase[U(command.job)] != JobPhase::kRunning) return;
   Log(s.now, EventKind::kStop, s.last_type[U(command.job)], command.job, -1);
@@ -331,14 +335,14 @@ void SimCore::LeaveUnplaced(const Command& command) {
 void SimCore::Reported() {
   if (!reported_) return;
   reported_ = false;
-  for (FeatureState& feature : state_.features) feature.OnReported(*this);
+  for (FeatureState& feature : state_.features.Of(Hook::kOnReported)) feature.OnReported(*this);
   state_.changed_since = state_.history;
   state_.changed.clear();
 }
 
 ApplyResult SimCore::Apply(const Decision& decision) {
   if (ApplyResult result = Validate(decision); !result.ok()) return result;
-  for (FeatureState& feature : state_.features) {
+  for (FeatureState& feature : state_.features.Of(Hook::kDefers)) {
     if (feature.Defers(*this, decision)) return {};
   }
   Reported();
@@ -369,7 +373,7 @@ ApplyResult SimCore::Apply(const Decision& decision) {
     }
   }
   for (const Control& control : decision.controls) {
-    for (FeatureState& feature : s.features) {
+    for (FeatureState& feature : s.features.Of(Hook::kCarryOut)) {
       if (feature.CarryOut(*this, control)) break;
     }
   }
@@ -390,10 +394,10 @@ ApplyResult SimCore::Apply(const Decision& decision) {
     }
   }
   if (packs) ApplyPacks(decision);
-  for (FeatureState& feature : s.features) feature.Claim(*this);
+  for (FeatureState& feature : s.features.Of(Hook::kClaim)) feature.Claim(*this);
   Settle();
   wake_at_ = decision.wake_at > s.now ? decision.wake_at : kNever;
-  for (FeatureState& feature : s.features) feature.OnDecided(*this);
+  for (FeatureState& feature : s.features.Of(Hook::kOnDecided)) feature.OnDecided(*this);
   BERTH_DCHECK(CheckInvariants(*this).empty(), CheckInvariants(*this));
 #ifdef BERTH_DEBUG_CHECKS
   Audit();

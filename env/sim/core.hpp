@@ -144,7 +144,7 @@ class SimCore {
   void AdvanceJobSeconds(double time);
   void Reported();  // what changes from here on is news to whoever saw this decision point
   void Settle() {
-    for (FeatureState& feature : state_.features) feature.Settle(*this);
+    for (FeatureState& feature : state_.features.Of(Hook::kSettle)) feature.Settle(*this);
   }
 
   // timers.cpp
@@ -184,7 +184,7 @@ class SimCore {
   SimState state_;
   TimerQueue timers_;
   int idle_timers_ = 0;                                  // decision points in a row that only timers brought
-  bool in_parts_ = false;                                // FeatureState::InParts of any
+  bool in_parts_ = false;                                // somebody listens to Settle
   EventQueue queue_;                                     // completions; clocks event and hpc
   std::int32_t starts_ = 0;                              // so far; kHpc
   std::vector<std::int32_t> rank_;                       // [J] clock hpc: order of starts, otherwise 0

@@ -76,33 +76,4 @@ class Decision {
   }
 };
 
-// The rule that an illegal decision breaks.
-enum class Rule : std::uint8_t {
-  kNone,
-  kUnknownJob,
-  kNotArrived,
-  kNotWaiting,
-  kNotRunning,
-  kUnknownType,
-  kCannotRun,
-  kNoRoom,
-  kDeviceBusy,
-  kDeviceOfOtherType,
-  kWrongDeviceCount,
-  kTwice,
-  kPackHost,
-  kPackGang,
-  kPackShared,
-  kPackRate,
-  kWidth,
-  kOutOfService,
-  kControl,  // ApplyResult::command counts the decision's controls
-  kNodeResources,
-};
-struct [[nodiscard]] ApplyResult {
-  Rule rule = Rule::kNone;
-  int command = -1;  // index of the offending command
-  bool ok() const { return rule == Rule::kNone; }
-};
-
 }  // namespace berth

@@ -43,7 +43,7 @@ ApplyResult SimCore::Validate(const Decision& decision) {
     if (partner < 0 || job_stamp_[U(partner)] == stamp_)
       spare_[U(s.on_type[U(c.job)])] += GivesBack(s, c.job);
   }
-  for (FeatureState& feature : state_.features) feature.Withhold(*this, decision);
+  for (FeatureState& feature : state_.features.Of(Hook::kWithhold)) feature.Withhold(*this, decision);
   for (int i = 0; i < count; ++i) {
     const Command& c = decision.commands[U(i)];
     if (c.kind != CommandKind::kStart && c.kind != CommandKind::kMove) continue;
@@ -74,16 +74,17 @@ ApplyResult SimCore::Validate(const Decision& decision) {
       device_stamp_[U(d)] = stamp_;
     }
   }
-  for (FeatureState& feature : state_.features) {
+  for (FeatureState& feature : state_.features.Of(Hook::kValidateRoom)) {
     if (const ApplyResult room = feature.ValidateRoom(*this, decision); !room.ok()) return room;
   }
   for (std::size_t i = 0; i < decision.controls.size(); ++i) {
     const Control& control = decision.controls[i];
     bool allowed = false;
-    for (const FeatureState& feature : s.features) allowed = allowed || feature.Allows(*this, control);
+    for (const FeatureState& feature : s.features.Of(Hook::kAllows))
+      allowed = allowed || feature.Allows(*this, control);
     if (!allowed) return {Rule::kControl, static_cast<int>(i)};
   }
-  for (const FeatureState& feature : s.features) {
+  for (const FeatureState& feature : s.features.Of(Hook::kValidate)) {
     if (const ApplyResult result = feature.Validate(*this, decision); !result.ok()) return result;
   }
   return packs ? ValidatePacks(decision) : ApplyResult{};

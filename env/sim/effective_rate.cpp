@@ -24,9 +24,12 @@ GpuWork OnGpus(const Scenario& scenario, const SimState& s, int job, bool full_c
   const std::vector<FeatureStates::Entry>& features = s.features.entries();
   double spread = 1.0;
   for (auto feature = features.rbegin(); feature != features.rend(); ++feature) {
-    const double factor = feature->state->GpuFactor(scenario, s, job, full_clocks);
-    rate *= factor, pace *= factor;
-    spread *= feature->state->SpreadFactor(scenario, s, job);
+    if ((feature->listens & BitOf(Hook::kGpuFactor)) != 0) {
+      const double factor = feature->state->GpuFactor(scenario, s, job, full_clocks);
+      rate *= factor, pace *= factor;
+    }
+    if ((feature->listens & BitOf(Hook::kSpreadFactor)) != 0)
+      spread *= feature->state->SpreadFactor(scenario, s, job);
   }
   if (rate == alone) {
     rate *= spread;
@@ -40,15 +43,13 @@ GpuWork OnGpus(const Scenario& scenario, const SimState& s, int job, bool full_c
 
 double EffectiveRate(const Scenario& scenario, const SimState& s, int job) {
   auto [rate, pace] = OnGpus(scenario, s, job, /*full_clocks=*/false);
-  for (const FeatureState& feature : s.features) {
-    if (feature.HasStages()) rate *= feature.StepFactor(scenario, s, job, rate, pace);
-  }
+  for (const FeatureState& feature : s.features.Of(Hook::kStepFactor))
+    rate *= feature.StepFactor(scenario, s, job, rate, pace);
   return rate;
 }
 
 double GpuBusyShare(const Scenario& scenario, const SimState& s, int job) {
-  for (const FeatureState& feature : s.features) {
-    if (!feature.HasStages()) continue;
+  for (const FeatureState& feature : s.features.Of(Hook::kBusyShare)) {
     const auto [rate, pace] = OnGpus(scenario, s, job, /*full_clocks=*/true);
     return feature.BusyShare(scenario, s, job, rate, pace);
   }

@@ -21,8 +21,10 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
+#include "env/sim/apply_result.hpp"
 #include "env/sim/decision.hpp"
 #include "env/sim/features.hpp"
 #include "env/sim/sim_state.hpp"
@@ -59,73 +61,91 @@ class FeatureState {
  public:
   virtual ~FeatureState() = default;
   virtual std::unique_ptr<FeatureState> Clone() const = 0;
+  virtual HookSet Listens() const = 0;  // which of these it overrides
 
-  // -- the run. Start: the states of the features before it in the table are there, those after it are not.
-  virtual void Start(SimCore& /*core*/) {}
-  virtual void BeforeAdvance(SimCore& /*core*/) {}      // time is about to move on
-  virtual bool Due(SimCore& /*core*/) { return true; }  // the clock decides: is the scheduler asked now?
-  virtual void AfterAdvance(SimCore& /*core*/) {}       // at a decision point, or at the end
-  virtual bool OnTimer(SimCore& /*core*/, const Timer& /*timer*/) { return false; }  // is a decision due?
-  virtual void OnTimerDue(SimCore& /*core*/, TimerKind /*kind*/) {
-  }  // a timer of anybody's calls for a decision
-  // What changes at an instant takes effect once, before time moves on and after each decision; and where it
-  // does (InParts), rounds are run from one completion to the next.
-  virtual void Settle(SimCore& /*core*/) {}
-  virtual bool InParts() const { return false; }
+  // -- the run
+  // The states of the features before it in the table are there, those after it are not.
+  virtual void Start(SimCore&) {}
+  // Time is about to move on; and it has, to a decision point or to the end.
+  virtual void BeforeAdvance(SimCore&) {}
+  virtual void AfterAdvance(SimCore&) {}
+  // The clock has come to one of its decision points: is the scheduler asked now?
+  virtual bool Due(SimCore&) { return true; }
+  // One of its own timers: is a decision due? OnTimerDue: anybody's, where one is.
+  virtual bool OnTimer(SimCore&, const Timer&) { return false; }
+  virtual void OnTimerDue(SimCore&, TimerKind) {}
+  // What has changed at an instant takes effect once: before time moves on, and after a decision. Where
+  // anybody listens, rounds are run from one completion to the next.
+  virtual void Settle(SimCore&) {}
 
-  // -- a decision, in this order. Defers: keeps a legal one for later.
-  virtual void Withhold(SimCore& /*core*/, const Decision& /*decision*/) {}  // devices that its controls take
+  // -- a decision: checked and carried out in this order
+  // Devices that its controls take are no room for its starts (SimCore::Mark).
+  virtual void Withhold(SimCore&, const Decision&) {}
   // Of the feature that divides GPUs: is there room for all of it?
-  virtual ApplyResult ValidateRoom(SimCore& /*core*/, const Decision& /*decision*/) { return {}; }
-  virtual bool Allows(const SimCore& /*core*/, const Control& /*control*/) const { return false; }
-  virtual ApplyResult Validate(const SimCore& /*core*/, const Decision& /*decision*/) const { return {}; }
-  virtual bool Defers(SimCore& /*core*/, const Decision& /*decision*/) { return false; }
-  virtual bool CarryOut(SimCore& /*core*/, const Control& /*control*/) { return false; }  // is it its own?
-  virtual void Claim(SimCore& /*core*/) {}       // what is idle now that everything is carried out
-  virtual void OnDecided(SimCore& /*core*/) {}   // after Settle
-  virtual void OnReported(SimCore& /*core*/) {}  // SimState::changed is about to be forgotten
+  virtual ApplyResult ValidateRoom(SimCore&, const Decision&) { return {}; }
+  // Is the control its own, and legal?
+  virtual bool Allows(const SimCore&, const Control&) const { return false; }
+  // What else makes it illegal.
+  virtual ApplyResult Validate(const SimCore&, const Decision&) const { return {}; }
+  // Keeps a legal one for later.
+  virtual bool Defers(SimCore&, const Decision&) { return false; }
+  // Between what frees devices and what takes some: false where the control is not its own.
+  virtual bool CarryOut(SimCore&, const Control&) { return false; }
+  // Everything is carried out, and this is idle; then Settle, then OnDecided.
+  virtual void Claim(SimCore&) {}
+  virtual void OnDecided(SimCore&) {}
+  // SimState::changed is about to be forgotten.
+  virtual void OnReported(SimCore&) {}
 
-  // -- where a job goes. Place: of a job with ways of its own. Choose: devices, where the order names none.
-  virtual Placing Place(SimCore& /*core*/, int /*job*/, const Command&, const Decision&) {
+  // -- where a job goes
+  // A job that is placed in a way of its own; or devices, where the order names none.
+  virtual Placing Place(SimCore&, int /*job*/, const Command&, const Decision&) { return Placing::kNotMine; }
+  virtual Placing Choose(const SimCore&, const Command&, int /*width*/, std::vector<int>& /*devices*/) {
     return Placing::kNotMine;
   }
-  virtual Placing Choose(const SimCore& /*core*/, const Command&, int /*width*/,
-                         std::vector<int>& /*devices*/) {
-    return Placing::kNotMine;
-  }
-  virtual void MakeRoom(SimCore& /*core*/, int /*device*/, double /*promised*/) {
-  }                                                                          // for a job promised so much
-  virtual void OnPlaced(SimCore& /*core*/, int /*job*/, bool /*beside*/) {}  // beside another on its device
-  virtual void OnUnplaced(SimCore& /*core*/, int /*job*/) {}  // devices were there, and nothing around them
-  virtual void BeforeRelease(SimCore& /*core*/, int /*job*/) {}          // it has its devices
-  virtual bool Vacate(SimCore& /*core*/, int /*job*/) { return false; }  // do others stay on its device?
-  virtual void AfterRelease(SimCore& /*core*/, int /*device*/) {}  // a job, or what else worked there, left
+  // For a job that comes to the device and is promised so much of it.
+  virtual void MakeRoom(SimCore&, int /*device*/, double /*promised*/) {}
+  // It has its devices, or is beside another on its own. OnUnplaced: devices were there, what they need
+  // around them was not.
+  virtual void OnPlaced(SimCore&, int /*job*/, bool /*beside*/) {}
+  virtual void OnUnplaced(SimCore&, int /*job*/) {}
+  // It gives its devices back. Vacate: do others stay on its device? AfterRelease: of each; of a device that
+  // something else than a job leaves, too.
+  virtual void BeforeRelease(SimCore&, int /*job*/) {}
+  virtual bool Vacate(SimCore&, int /*job*/) { return false; }
+  virtual void AfterRelease(SimCore&, int /*device*/) {}
 
   // -- a job
-  virtual bool Blocks(SimCore& /*core*/, int /*job*/, double /*time*/) { return false; }  // at its arrival
-  virtual void OnReady(SimCore& /*core*/, int /*job*/, double /*time*/) {}
-  virtual void OnLeave(SimCore& /*core*/, int /*job*/, double /*time*/) {}  // done or turned away (its phase)
-  virtual void StartCost(SimCore& /*core*/, int /*job*/, int /*type*/, RunStart& /*start*/) {}
-  virtual void OnStart(SimCore& /*core*/, int /*job*/, const RunStart& /*start*/) {}  // all of it is set
-  // A run begins or ends at `time`, `held_s` after it began or was last accounted; it has its devices.
-  virtual void OnRun(SimCore& /*core*/, int /*job*/, double /*time*/, double /*held_s*/, bool /*starts*/) {}
-  virtual void OnRate(SimCore& /*core*/, int /*job*/) {}  // a running job's rate, or its part of a device
+  // It arrives: is it held back (SimCore::Block), or turned away?
+  virtual bool Blocks(SimCore&, int /*job*/, double /*time*/) { return false; }
+  virtual void OnReady(SimCore&, int /*job*/, double /*time*/) {}
+  // Done or turned away, as its phase says.
+  virtual void OnLeave(SimCore&, int /*job*/, double /*time*/) {}
+  // It starts, moves or resizes: what that costs, before anything is set but its devices; and all is set.
+  virtual void StartCost(SimCore&, int /*job*/, int /*type*/, RunStart&) {}
+  virtual void OnStart(SimCore&, int /*job*/, const RunStart&) {}
+  // A run begins, or ends after `held_s`, for the accounts; it has its devices.
+  virtual void OnRun(SimCore&, int /*job*/, double /*time*/, double /*held_s*/, bool /*starts*/) {}
+  // A running job has another rate, or another part of its device.
+  virtual void OnRate(SimCore&, int /*job*/) {}
 
   // -- a device
-  virtual void OnLost(SimCore& /*core*/, int /*device*/) {}  // it leaves service with what works there
-  virtual void OnIdle(SimCore& /*core*/, int /*device*/, bool /*idle*/) {}  // one without a job came or went
-  virtual void OnClocks(SimCore& /*core*/, std::span<const int> /*devices*/) {}  // ascending: another pace
-  virtual void OnDeviceLoad(SimCore& /*core*/, int /*device*/) {}                // DeviceLoad is another
+  // It leaves service with what works there; one without a job came or went.
+  virtual void OnLost(SimCore&, int /*device*/) {}
+  virtual void OnIdle(SimCore&, int /*device*/, bool /*idle*/) {}
+  // These, ascending, have another pace; what is not a job there uses another part of its GPU (DeviceLoad).
+  virtual void OnClocks(SimCore&, std::span<const int> /*devices*/) {}
+  virtual void OnDeviceLoad(SimCore&, int /*device*/) {}
 
-  // -- factors of a job's rate (effective_rate.cpp). GpuFactor: of the work on its GPUs, multiplied from the
-  // last feature of the table to the first; without what clocks do where they count as full.
+  // -- factors of a job's rate (effective_rate.cpp)
+  // Of the work on its GPUs, multiplied from the last feature of the table to the first; without what clocks
+  // do where they count as full. SpreadFactor: of a gang over nodes.
   virtual double GpuFactor(const Scenario&, const SimState&, int /*job*/, bool /*full_clocks*/) const {
     return 1.0;
   }
   virtual double SpreadFactor(const Scenario&, const SimState&, int /*job*/) const { return 1.0; }
   // What other stages of a step leave of `rate`, steps/s of its GPUs alone, and in what share of the time the
   // GPUs work. `pace`: of other work on them, 1 = undisturbed.
-  virtual bool HasStages() const { return false; }
   virtual double StepFactor(const Scenario&, const SimState&, int /*job*/, double /*rate*/,
                             double /*pace*/) const {
     return 1.0;
@@ -135,35 +155,42 @@ class FeatureState {
     return 1.0;
   }
 
-  // -- what features give each other
-  virtual double GpuShare(const Scenario&, const SimState&, int /*job*/) const {
-    return 1.0;
-  }  // of its device
-  virtual double Promised(const Scenario&, const SimState&, int /*device*/) const { return 0.0; }  // to jobs
-  virtual double HeldShare(int /*device*/) const { return 0.0; }  // by what is not a job
-  // Of the peak of its GPU, that what is not a job uses there.
+  // -- what features ask of each other
+  // The part of its device's compute that a job is given; what all jobs there are promised of it; what is
+  // held of it by what is not a job.
+  virtual double GpuShare(const Scenario&, const SimState&, int /*job*/) const { return 1.0; }
+  virtual double Promised(const Scenario&, const SimState&, int /*device*/) const { return 0.0; }
+  virtual double HeldShare(int /*device*/) const { return 0.0; }
+  // Of the peak of its GPU, used by what is not a job.
   virtual double DeviceLoad(const Scenario&, int /*device*/) const { return 0.0; }
-  virtual double ClockSpeed(int /*device*/) const { return 1.0; }  // of work that the clock bounds
+  // Of work that the clock bounds, over the highest.
+  virtual double ClockSpeed(int /*device*/) const { return 1.0; }
   // Has the device's node what one more member of the job demands?
   virtual bool MayTake(int /*job*/, int /*device*/) const { return true; }
-  virtual double FailuresPerSecond(const SimState&, int /*job*/) const { return 0.0; }  // where it runs
+  // Of the devices of a running job.
+  virtual double FailuresPerSecond(const SimState&, int /*job*/) const { return 0.0; }
+  // C of the hottest GPU.
   virtual std::optional<double> HottestC(double /*now*/) const { return {}; }
 
   // -- accounts, exact at `now`
   virtual DeviceUse Used(double /*now*/, int /*type*/) const { return {}; }
-  virtual double SharedSeconds(double /*now*/, int /*type*/) const { return 0.0; }  // counted twice by jobs
-  virtual std::optional<double> EnergyJ(double /*now*/) const { return {}; }  // in place of busy and idle W
-  virtual std::optional<double> EnergyCost(double /*now*/) const { return {}; }  // in place of device-hours
+  // Device-seconds of a type that jobs hold together and each counts.
+  virtual double SharedSeconds(double /*now*/, int /*type*/) const { return 0.0; }
+  // In place of busy and idle power, and of device-hours x price.
+  virtual std::optional<double> EnergyJ(double /*now*/) const { return {}; }
+  virtual std::optional<double> EnergyCost(double /*now*/) const { return {}; }
   // Of a completed job's device-seconds, those of whole GPUs.
   virtual double GpuSeconds(const Scenario&, int /*job*/, double seconds) const { return seconds; }
 
   // -- what is checked and shown
-  virtual std::string Violation(const InvariantInput& /*input*/) const { return {}; }  // "" when all holds
-  virtual void Measure(const SimCore& /*core*/, std::span<double> /*figures*/) const {
-  }  // FeatureModule::metrics
-  virtual bool HasSeries() const { return false; }
-  virtual void EachSeries(const SeriesVisitor& /*visit*/) const {}  // rows of `width` columns, for files
-  virtual void AddLanes(double /*now*/, std::vector<FeatureLane>& /*lanes*/) const {}
+  // "" when all holds.
+  virtual std::string Violation(const InvariantInput&) const { return {}; }
+  // Fills FeatureModule::metrics, which are 0.
+  virtual void Measure(const SimCore&, std::span<double> /*figures*/) const {}
+  // Series over time, in rows of `width` columns, for files.
+  virtual void EachSeries(const SeriesVisitor&) const {}
+  // What a timeline shows of it.
+  virtual void AddLanes(double /*now*/, std::vector<FeatureLane>&) const {}
 };
 
 // A state of the feature with settings S.
@@ -173,6 +200,14 @@ class StateOf : public FeatureState {
   using Settings = S;
   std::unique_ptr<FeatureState> Clone() const override {
     return std::make_unique<State>(static_cast<const State&>(*this));
+  }
+  HookSet Listens() const override {
+    HookSet set = 0;
+#define BERTH_HOOK(name) \
+  if (!std::is_same_v<decltype(&State::name), decltype(&FeatureState::name)>) set |= BitOf(Hook::k##name);
+    BERTH_HOOKS(BERTH_HOOK)
+#undef BERTH_HOOK
+    return set;
   }
 };
 

@@ -8,7 +8,8 @@ namespace berth {
 
 FeatureStates::FeatureStates(const FeatureStates& other) {
   all_.reserve(other.all_.size());
-  for (const Entry& entry : other.all_) all_.push_back({entry.tag, entry.module, entry.state->Clone()});
+  for (const Entry& entry : other.all_)
+    all_.push_back({entry.tag, entry.listens, entry.module, entry.state->Clone()});
 }
 
 FeatureStates& FeatureStates::operator=(const FeatureStates& other) {
@@ -19,7 +20,7 @@ FeatureStates& FeatureStates::operator=(const FeatureStates& other) {
 FeatureStates::~FeatureStates() = default;
 
 FeatureState& FeatureStates::Add(const FeatureModule& module, std::unique_ptr<FeatureState> state) {
-  all_.push_back({module.tag, &module, std::move(state)});
+  all_.push_back({module.tag, state->Listens(), &module, std::move(state)});
   return *all_.back().state;
 }
 

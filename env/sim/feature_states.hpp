@@ -2,12 +2,36 @@
 // every state (FeatureState::Clone).
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
 #include "env/sim/features.hpp"
 
+// Every hook of FeatureState (env/sim/feature.hpp), so that who does not listen to one is passed over.
+#define BERTH_HOOKS(X)                                                                                     \
+  X(Start)                                                                                                 \
+  X(BeforeAdvance)                                                                                         \
+  X(AfterAdvance) X(Due) X(OnTimer) X(OnTimerDue) X(Settle) X(Withhold) X(ValidateRoom) X(Allows)          \
+      X(Validate) X(Defers) X(CarryOut) X(Claim) X(OnDecided) X(OnReported) X(Place) X(Choose) X(MakeRoom) \
+          X(OnPlaced) X(OnUnplaced) X(BeforeRelease) X(Vacate) X(AfterRelease) X(Blocks) X(OnReady)        \
+              X(OnLeave) X(StartCost) X(OnStart) X(OnRun) X(OnRate) X(OnLost) X(OnIdle) X(OnClocks)        \
+                  X(OnDeviceLoad) X(GpuFactor) X(SpreadFactor) X(StepFactor) X(BusyShare) X(GpuShare)      \
+                      X(Promised) X(HeldShare) X(DeviceLoad) X(ClockSpeed) X(MayTake) X(FailuresPerSecond) \
+                          X(HottestC) X(Used) X(SharedSeconds) X(EnergyJ) X(EnergyCost) X(GpuSeconds)      \
+                              X(Violation) X(Measure) X(EachSeries) X(AddLanes)
+
 namespace berth {
+
+enum class Hook : std::uint8_t {
+#define BERTH_HOOK(name) k##name,
+  BERTH_HOOKS(BERTH_HOOK)
+#undef BERTH_HOOK
+};
+using HookSet = std::uint64_t;  // bit Hook
+constexpr HookSet BitOf(Hook hook) {
+  return HookSet{1} << static_cast<int>(hook);
+}
 
 class FeatureStates {
  public:
@@ -33,29 +57,46 @@ class FeatureStates {
 
   struct Entry {
     FeatureTag tag;
+    HookSet listens;
     const FeatureModule* module;
     std::unique_ptr<FeatureState> state;
   };
   const std::vector<Entry>& entries() const { return all_; }
 
-  template <class Entries, class State>
-  class Iterator {
+  // Those that listen to a hook: for (FeatureState& feature : states.Of(Hook::kSettle)) feature.Settle(core);
+  template <class EntryAt, class State>
+  class Listeners {
    public:
-    explicit Iterator(Entries at) : at_(at) {}
-    State& operator*() const { return *at_->state; }
-    Iterator& operator++() {
-      ++at_;
-      return *this;
-    }
-    bool operator!=(const Iterator& other) const { return at_ != other.at_; }
+    class Iterator {
+     public:
+      Iterator(EntryAt at, EntryAt end, HookSet bit) : at_(at), end_(end), bit_(bit) { Skip(); }
+      State& operator*() const { return *at_->state; }
+      Iterator& operator++() {
+        ++at_;
+        Skip();
+        return *this;
+      }
+      bool operator!=(const Iterator& other) const { return at_ != other.at_; }
+
+     private:
+      void Skip() {
+        while (at_ != end_ && (at_->listens & bit_) == 0) ++at_;
+      }
+      EntryAt at_, end_;
+      HookSet bit_;
+    };
+    Listeners(EntryAt begin, EntryAt end, Hook hook) : begin_(begin), end_(end), bit_(BitOf(hook)) {}
+    Iterator begin() const { return {begin_, end_, bit_}; }
+    Iterator end() const { return {end_, end_, bit_}; }
 
    private:
-    Entries at_;
+    EntryAt begin_, end_;
+    HookSet bit_;
   };
-  auto begin() { return Iterator<Entry*, FeatureState>(all_.data()); }
-  auto end() { return Iterator<Entry*, FeatureState>(all_.data() + all_.size()); }
-  auto begin() const { return Iterator<const Entry*, const FeatureState>(all_.data()); }
-  auto end() const { return Iterator<const Entry*, const FeatureState>(all_.data() + all_.size()); }
+  Listeners<Entry*, FeatureState> Of(Hook hook) { return {all_.data(), all_.data() + all_.size(), hook}; }
+  Listeners<const Entry*, const FeatureState> Of(Hook hook) const {
+    return {all_.data(), all_.data() + all_.size(), hook};
+  }
 
  private:
   FeatureState* Find(FeatureTag tag) const {

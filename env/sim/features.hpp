@@ -4,8 +4,9 @@
 //   Features features = ParseFeatures("failures(mtbf_h=500,repair_h=2);power(cap_w=9000)", table);
 //   if (const auto* power = features.Find<PowerSettings>()) ... power->cap_w ...      // null = off
 //
-// To add one: a folder with its settings (SettingsOf), its state (StateOf, env/sim/feature.hpp) and a
-// function that returns its FeatureModule; a line in a table (env/features/table.hpp, or one handed in).
+// To add one: a folder with its settings (SettingsOf, env/sim/field.hpp), its state (StateOf,
+// env/sim/feature.hpp) and a function that returns its FeatureModule; a line in a table
+// (env/features/table.hpp, or one handed in).
 //
 // Errors: bad texts and settings are berth::Error, one line. Thread rule: settings never change.
 #pragma once
@@ -16,11 +17,10 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
-#include "env/sim/field.hpp"
 #include "env/sim/timers.hpp"
 
 namespace berth {
@@ -33,6 +33,14 @@ struct JobTable;
 class RatesByWidth;
 class Scenario;
 struct ScenarioData;
+
+// A setting, for those who do not know its feature's type (env/sim/field.hpp).
+struct FieldInfo {
+  const char* name;
+  const char* help;
+  double lowest, highest;
+};
+using FieldValue = std::variant<double, int, bool, std::string, std::vector<double>>;
 
 // The settings of a feature that is on, and what follows from them for the scenario: facts of the cluster and
 // the jobs, asked once when a Scenario is made or a simulation begins. A feature answers what concerns it;
@@ -72,33 +80,6 @@ class FeatureSettings {
   virtual std::shared_ptr<const FeatureSettings> OfJobs(const JobTable& jobs) const;
 };
 
-// Made of a struct S of fields with
-//   static constexpr const char* kName;              // on the command line
-//   static constexpr const char* kHelp;              // one line
-//   static std::span<const Field<S>> Fields();
-template <class S>
-class SettingsOf : public FeatureSettings {
- public:
-  std::vector<FieldInfo> ListFields() const override {
-    std::vector<FieldInfo> list;
-    for (const Field<S>& field : S::Fields())
-      list.push_back({field.name, field.help, field.lowest, field.highest});
-    return list;
-  }
-  FieldValue Get(std::size_t field) const override {
-    return std::visit([this](auto member) { return FieldValue(static_cast<const S&>(*this).*member); },
-                      S::Fields()[field].member);
-  }
-  void Set(std::size_t field, const FieldValue& value) override {
-    std::visit(
-        [&](auto member) {
-          auto& into = static_cast<S&>(*this).*member;
-          into = std::get<std::decay_t<decltype(into)>>(value);
-        },
-        S::Fields()[field].member);
-  }
-};
-
 // A number for a name, the same in every library of a program.
 using FeatureTag = std::uint64_t;
 constexpr FeatureTag TagOf(std::string_view name) {
@@ -128,11 +109,6 @@ struct FeatureModule {
   std::span<const TimerKind> timers = {};       // kinds that are its own
   std::span<BlockInfo (*const)()> blocks = {};  // of observations (env/sim/observation_block.hpp)
 };
-template <class S>
-FeatureModule ModuleOf() {
-  return {S::kName, S::kHelp, TagOf(S::kName),
-          []() -> std::shared_ptr<FeatureSettings> { return std::make_shared<S>(); }};
-}
 
 // Its order is that of texts, of output and, but where feature.hpp says otherwise, of hooks. REQUIRES: it
 // outlives whatever is made with it.

@@ -5,9 +5,13 @@
 
 #include <cstddef>
 #include <limits>
+#include <memory>
 #include <string>
+#include <type_traits>
 #include <variant>
 #include <vector>
+
+#include "env/sim/features.hpp"
 
 namespace berth {
 
@@ -21,17 +25,43 @@ struct Field {
   double highest = std::numeric_limits<double>::max();
 };
 
-// The same for those who do not know S.
-struct FieldInfo {
-  const char* name;
-  const char* help;
-  double lowest, highest;
-};
-using FieldValue = std::variant<double, int, bool, std::string, std::vector<double>>;
-
 // Of a setting with one entry for each of several, or one for all.
 inline double EntryFor(const std::vector<double>& list, int i) {
   return list[list.size() == 1 ? 0 : static_cast<std::size_t>(i)];
+}
+
+// Made of a struct S of fields with
+//   static constexpr const char* kName;              // on the command line
+//   static constexpr const char* kHelp;              // one line
+//   static std::span<const Field<S>> Fields();
+template <class S>
+class SettingsOf : public FeatureSettings {
+ public:
+  std::vector<FieldInfo> ListFields() const override {
+    std::vector<FieldInfo> list;
+    for (const Field<S>& field : S::Fields())
+      list.push_back({field.name, field.help, field.lowest, field.highest});
+    return list;
+  }
+  FieldValue Get(std::size_t field) const override {
+    return std::visit([this](auto member) { return FieldValue(static_cast<const S&>(*this).*member); },
+                      S::Fields()[field].member);
+  }
+  void Set(std::size_t field, const FieldValue& value) override {
+    std::visit(
+        [&](auto member) {
+          auto& into = static_cast<S&>(*this).*member;
+          into = std::get<std::decay_t<decltype(into)>>(value);
+        },
+        S::Fields()[field].member);
+  }
+};
+
+// The row of a table.
+template <class S>
+FeatureModule ModuleOf() {
+  return {S::kName, S::kHelp, TagOf(S::kName),
+          []() -> std::shared_ptr<FeatureSettings> { return std::make_shared<S>(); }};
 }
 
 }  // namespace berth

@@ -18,7 +18,7 @@ double GpuSeconds(const Simulator& simulator, int job) {
   double seconds = s.run_seconds[U(job)] * jobs.gang[U(job)];
   if (!simulator.scenario().plain()) {
     seconds = s.gpu_seconds[U(job)];
-    for (const FeatureState& feature : s.features)
+    for (const FeatureState& feature : s.features.Of(Hook::kGpuSeconds))
       seconds = feature.GpuSeconds(simulator.scenario(), job, seconds);
   }
   return seconds - 0.5 * s.shared_seconds[U(job)];

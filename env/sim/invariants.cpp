@@ -204,7 +204,7 @@ std::string GpuSeconds(const InvariantInput& in) {
                             : in.state.AttainedGpuSeconds(job);
     attained += held - 0.5 * in.state.SharedSeconds(job);
   }
-  for (const FeatureState& feature : in.state.features) {
+  for (const FeatureState& feature : in.state.features.Of(Hook::kSharedSeconds)) {
     for (int type = 0; type < in.scenario.num_types(); ++type)
       attained -= feature.SharedSeconds(in.state.now, type);
   }

@@ -19,7 +19,8 @@ void SimCore::ApplyPacks(const Decision& decision) {
     const int device = s.Devices(c.host).front();
     const bool waits = s.phase[U(c.job)] == JobPhase::kWaiting;
     TakeSlot(c.job).assign(1, device);
-    for (FeatureState& feature : s.features) feature.OnPlaced(*this, c.job, /*beside=*/true);
+    for (FeatureState& feature : s.features.Of(Hook::kOnPlaced))
+      feature.OnPlaced(*this, c.job, /*beside=*/true);
     s.on_type[U(c.job)] = static_cast<std::int8_t>(type);
     StartRun(c.job, type, waits ? Overhead(c.job, type) : MoveCost());
     if (waits) s.waiting.Erase(c.job);
@@ -81,7 +82,7 @@ void SimCore::SetRate(int job, double rate) {
     s.progress_from[U(job)] = s.now;
   }
   s.rate[U(job)] = rate;
-  for (FeatureState& feature : s.features) feature.OnRate(*this, job);
+  for (FeatureState& feature : s.features.Of(Hook::kOnRate)) feature.OnRate(*this, job);
   const ClockKind clock = scenario_.data().clock.kind;
   if (clock != ClockKind::kEvent && clock != ClockKind::kHpc) return;
   if (finish <= s.now) return;  // it ends at this very instant: what is queued stands
@@ -93,7 +94,7 @@ void SimCore::RerateOn(int device, int but) {
   for (int job : state_.HoldersOf(device)) {
     if (job == but || state_.phase[U(job)] != JobPhase::kRunning) continue;
     Rerate(job);
-    for (FeatureState& feature : state_.features) feature.OnRate(*this, job);
+    for (FeatureState& feature : state_.features.Of(Hook::kOnRate)) feature.OnRate(*this, job);
   }
 }
 

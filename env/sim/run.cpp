@@ -72,7 +72,8 @@ RunResult Run(const Scenario& scenario, Scheduler& scheduler, const std::string&
   result.signature = simulator.signature();
   result.events = simulator.events();
   for (const FeatureStates::Entry& entry : simulator.state().features.entries()) {
-    if (entry.state->HasSeries()) result.series.Add(*entry.module, entry.state->Clone());
+    if ((entry.listens & BitOf(Hook::kEachSeries)) != 0)
+      result.series.Add(*entry.module, entry.state->Clone());
     entry.state->AddLanes(simulator.now(), result.lanes);
   }
   if (!decide_us.empty()) {

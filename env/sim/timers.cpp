@@ -24,7 +24,7 @@ void SimCore::StartFeatures() {
   if (scenario_.divides_gpus()) s.parts.resize(U(scenario_.num_gpus()));
   for (const Features::On& on : scenario_.data().features.on()) {
     FeatureState& feature = s.features.Add(*on.module, on.settings->MakeState(scenario_));
-    in_parts_ = in_parts_ || feature.InParts();
+    in_parts_ = in_parts_ || (feature.Listens() & BitOf(Hook::kSettle)) != 0;
     feature.Start(*this);
   }
   Settle();  // what they began with
@@ -48,7 +48,7 @@ bool SimCore::FireTimers() {
     const bool due = Fire(timer);
     if (!due) continue;
     decide = true;
-    for (FeatureState& feature : state_.features) feature.OnTimerDue(*this, timer.kind);
+    for (FeatureState& feature : state_.features.Of(Hook::kOnTimerDue)) feature.OnTimerDue(*this, timer.kind);
   }
   return decide;
 }
@@ -68,7 +68,7 @@ void SimCore::SetService(int device, OutOfService reason, bool out) {
   const bool was_out = reasons != 0;
   reasons = static_cast<std::uint8_t>(out ? reasons | reason : reasons & ~reason);
   if (out && reason != kHeld && reason != kVacating) {
-    for (FeatureState& feature : s.features) feature.OnLost(*this, device);
+    for (FeatureState& feature : s.features.Of(Hook::kOnLost)) feature.OnLost(*this, device);
   }
   if ((reasons != 0) == was_out) return;
   const int type = scenario_.TypeOfDevice(device);
@@ -77,7 +77,7 @@ void SimCore::SetService(int device, OutOfService reason, bool out) {
   if (s.device_job[U(device)] < 0) {
     s.free_gpus[U(type)] += change;
     free_bits_[U(device / 64)] ^= std::uint64_t{1} << (device % 64);
-    for (FeatureState& feature : s.features) feature.OnIdle(*this, device, was_out);
+    for (FeatureState& feature : s.features.Of(Hook::kOnIdle)) feature.OnIdle(*this, device, was_out);
   }
   s.changed_since = 0;  // nobody follows: whoever remembers what fits looks at everything again
   Log(s.now, was_out ? EventKind::kUp : EventKind::kDown, type, -1, device);

@@ -118,7 +118,8 @@ TEST_CASE("maintenance: its column and its lane appear") {
   const std::string path = folder.path() + "/timeline.json";
   WriteTimeline(path, Closed(), {{"fcfs", &record}});
   int lanes = 0;
-  for (const Json& event : ReadJson(path)["traceEvents"]) {
+  const Json timeline = ReadJson(path);
+  for (const Json& event : timeline["traceEvents"]) {
     if (event.value("cat", "") != "feature") continue;
     ++lanes;
     CHECK(event["name"] == "maintenance");

@@ -115,7 +115,7 @@ double CheckpointState::Interval(const SimCore& core, int job) const {
   if (settings_->mtbf_h > 0.0) {
     rate = core.state().Width(job) / (3600.0 * settings_->mtbf_h);
   } else {
-    for (const FeatureState& feature : core.state().features)
+    for (const FeatureState& feature : core.state().features.Of(Hook::kFailuresPerSecond))
       rate += feature.FailuresPerSecond(core.state(), job);
   }
   if (rate <= 0.0) return kNever;

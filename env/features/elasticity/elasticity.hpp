@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "env/sim/feature.hpp"
+#include "env/sim/field.hpp"
 
 namespace berth {
 

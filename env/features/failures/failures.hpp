@@ -11,6 +11,7 @@
 
 #include "env/base/rng.hpp"
 #include "env/sim/feature.hpp"
+#include "env/sim/field.hpp"
 
 namespace berth {
 

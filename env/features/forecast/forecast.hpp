@@ -8,6 +8,7 @@
 #include "env/predict/forecast/arrival_forecast.hpp"
 #include "env/predict/prediction/size_predictor.hpp"
 #include "env/sim/feature.hpp"
+#include "env/sim/field.hpp"
 
 namespace berth {
 

@@ -13,7 +13,7 @@ namespace berth {
 namespace {
 
 double Hottest(const SimState& s) {
-  for (const FeatureState& feature : s.features) {
+  for (const FeatureState& feature : s.features.Of(Hook::kHottestC)) {
     if (const std::optional<double> hottest = feature.HottestC(s.now)) return *hottest;
   }
   return 0.0;

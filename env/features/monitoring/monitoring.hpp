@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "env/sim/feature.hpp"
+#include "env/sim/field.hpp"
 
 namespace berth {
 
@@ -47,7 +48,6 @@ class MonitoringState final : public StateOf<MonitoringState, MonitoringSettings
 
   void Start(SimCore& core) override;
   bool OnTimer(SimCore& core, const Timer& timer) override;
-  bool HasSeries() const override { return true; }
   void EachSeries(const SeriesVisitor& visit) const override;
 
  private:

@@ -98,7 +98,7 @@ bool PartitionState::Idle(const Scenario& scenario, const SimState& s, int gpu) 
   const std::vector<int> devices = DevicesOfGpu(scenario, *this, gpu);
   return std::all_of(devices.begin(), devices.end(), [&](int d) {
     if (s.device_job[U(d)] >= 0) return false;
-    for (const FeatureState& feature : s.features) {
+    for (const FeatureState& feature : s.features.Of(Hook::kHeldShare)) {
       if (feature.HeldShare(d) > 0.0) return false;
     }
     return true;

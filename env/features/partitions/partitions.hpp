@@ -22,6 +22,7 @@
 
 #include "env/features/partitions/mig_profiles.hpp"
 #include "env/sim/feature.hpp"
+#include "env/sim/field.hpp"
 
 namespace berth {
 

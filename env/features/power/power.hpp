@@ -34,6 +34,7 @@
 #include <vector>
 
 #include "env/sim/feature.hpp"
+#include "env/sim/field.hpp"
 #include "env/sim/physical_gpus.hpp"
 
 namespace berth {
@@ -127,7 +128,6 @@ class PowerState final : public StateOf<PowerState, PowerSettings> {
   void Start(SimCore& core) override;
   bool OnTimer(SimCore& core, const Timer& timer) override;
   void Settle(SimCore& core) override;
-  bool InParts() const override { return true; }  // a completion may give others their clocks back
   bool Allows(const SimCore& core, const Control& control) const override;
   bool CarryOut(SimCore& core, const Control& control) override;
   void OnRun(SimCore& core, int job, double time, double held_s, bool starts) override;

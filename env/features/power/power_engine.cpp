@@ -72,7 +72,8 @@ std::int64_t PowerState::LoadOf(const Scenario& scenario, const SimState& s, int
   const std::vector<double>& utilization = scenario.data().traits.utilization;
   const double used = utilization.empty() ? 1.0 : utilization[U(scenario.data().jobs.job_type[U(job)])];
   double given = 1.0;
-  for (const FeatureState& feature : s.features) given *= feature.GpuShare(scenario, s, job);
+  for (const FeatureState& feature : s.features.Of(Hook::kGpuShare))
+    given *= feature.GpuShare(scenario, s, job);
   const TypePart& part = gpus->parts[U(s.on_type[U(job)])];
   const std::int64_t wanted = static_cast<std::int64_t>(used * 1e6 * given + 0.5) * kLoadParts;
   const std::int64_t whole = static_cast<std::int64_t>(1e6 * given + 0.5) * kLoadParts;
@@ -83,7 +84,8 @@ std::int64_t PowerState::LoadOf(const Scenario& scenario, const SimState& s, int
 
 std::int64_t PowerState::OtherLoadOn(const Scenario& scenario, const SimState& s, int device) const {
   double used = 0.0;
-  for (const FeatureState& feature : s.features) used += feature.DeviceLoad(scenario, device);
+  for (const FeatureState& feature : s.features.Of(Hook::kDeviceLoad))
+    used += feature.DeviceLoad(scenario, device);
   return static_cast<std::int64_t>(used * static_cast<double>(kLoadUnit) + 0.5);
 }
 
@@ -149,7 +151,7 @@ void PowerState::Settle(SimCore& core) {
     }
   }
   std::sort(changed.begin(), changed.end());
-  for (FeatureState& feature : core.state().features) feature.OnClocks(core, changed);
+  for (FeatureState& feature : core.state().features.Of(Hook::kOnClocks)) feature.OnClocks(core, changed);
 }
 
 bool PowerState::Adopt(SimCore& core, int gpu) {

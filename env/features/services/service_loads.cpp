@@ -32,7 +32,8 @@ void ServiceState::SetSpeeds(SimCore& core, int service) {
   std::vector<double> speeds;
   for (int device : own.devices) {
     double speed = settings_->share * type_speed[U(core.scenario().TypeOfDevice(device))];
-    for (const FeatureState& feature : core.state().features) speed *= feature.ClockSpeed(device);
+    for (const FeatureState& feature : core.state().features.Of(Hook::kClockSpeed))
+      speed *= feature.ClockSpeed(device);
     speeds.push_back(speed);
   }
   const double before = own.queue.replicas();
@@ -45,7 +46,8 @@ void ServiceState::SetLoads(SimCore& core, int service) {
   Service& own = services[U(service)];
   own.busy = BusyShareOf(core.scenario(), service, core.now());
   for (int device : own.devices) {
-    for (FeatureState& feature : core.state().features) feature.OnDeviceLoad(core, device);
+    for (FeatureState& feature : core.state().features.Of(Hook::kOnDeviceLoad))
+      feature.OnDeviceLoad(core, device);
   }
   Count(core.scenario(), core.now());
 }

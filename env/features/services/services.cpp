@@ -38,7 +38,7 @@ bool Leaves(double promised, double share) {
 
 double PromisedOn(const SimCore& core, int device) {
   double promised = 0.0;
-  for (const FeatureState& feature : core.state().features)
+  for (const FeatureState& feature : core.state().features.Of(Hook::kPromised))
     promised += feature.Promised(core.scenario(), core.state(), device);
   return promised;
 }
@@ -173,7 +173,8 @@ void ServiceState::OnLost(SimCore& core, int device) {
 
 void ServiceState::AfterReplica(SimCore& core, int device) {
   if (settings_->share < 1.0) core.RerateOn(device);
-  for (FeatureState& feature : core.state().features) feature.AfterRelease(core, device);
+  for (FeatureState& feature : core.state().features.Of(Hook::kAfterRelease))
+    feature.AfterRelease(core, device);
 }
 
 void ServiceState::MakeRoom(SimCore& core, int device, double promised) {
@@ -183,7 +184,8 @@ void ServiceState::MakeRoom(SimCore& core, int device, double promised) {
 
 void ServiceState::Remove(SimCore& core, int device) {
   replica_of[U(device)] = -1;
-  for (FeatureState& feature : core.state().features) feature.OnDeviceLoad(core, device);
+  for (FeatureState& feature : core.state().features.Of(Hook::kOnDeviceLoad))
+    feature.OnDeviceLoad(core, device);
 }
 
 void ServiceState::SetReplicas(SimCore& core, int service) {

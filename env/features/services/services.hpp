@@ -19,6 +19,7 @@
 
 #include "env/features/services/request_queue.hpp"
 #include "env/sim/feature.hpp"
+#include "env/sim/field.hpp"
 
 namespace berth {
 

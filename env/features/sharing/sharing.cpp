@@ -96,7 +96,8 @@ Placing SharingState::Place(SimCore& core, int job, const Command& command, cons
   }
   BERTH_CHECK(device >= 0 || refused, "job ", job, ": validated, and no GPU has room");
   if (device < 0) return Placing::kNoRoom;
-  for (FeatureState& feature : s.features) feature.MakeRoom(core, device, PromisedTo(scenario, job));
+  for (FeatureState& feature : s.features.Of(Hook::kMakeRoom))
+    feature.MakeRoom(core, device, PromisedTo(scenario, job));
   core.TakeSlot(job).assign(1, device);
   s.on_type[U(job)] = static_cast<std::int8_t>(command.type);
   std::vector<int>& jobs = s.parts[U(device)];
@@ -107,7 +108,8 @@ Placing SharingState::Place(SimCore& core, int job, const Command& command, cons
   }
   jobs.push_back(job);
   s.device_milli[U(device)] = static_cast<std::int16_t>(s.device_milli[U(device)] - milli);
-  for (FeatureState& feature : s.features) feature.OnPlaced(core, job, /*beside=*/jobs.size() > 1);
+  for (FeatureState& feature : s.features.Of(Hook::kOnPlaced))
+    feature.OnPlaced(core, job, /*beside=*/jobs.size() > 1);
   core.RerateOn(device, /*but=*/job);  // its own run begins later
   return Placing::kPlaced;
 }

@@ -37,7 +37,7 @@ Qos QosOf(const JobTable& jobs, int job) {
 // Of a GPU, by what is not a job.
 double HeldShareOf(const SimState& s, int device) {
   double held = 0.0;
-  for (const FeatureState& feature : s.features) held += feature.HeldShare(device);
+  for (const FeatureState& feature : s.features.Of(Hook::kHeldShare)) held += feature.HeldShare(device);
   return held;
 }
 

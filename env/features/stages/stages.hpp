@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "env/sim/feature.hpp"
+#include "env/sim/field.hpp"
 
 namespace berth {
 
@@ -51,7 +52,6 @@ class StageState final : public StateOf<StageState, StageSettings> {
 
   bool Blocks(SimCore& core, int job, double time) override;
   void OnLeave(SimCore& core, int job, double time) override;
-  bool HasStages() const override { return true; }
   double StepFactor(const Scenario& scenario, const SimState& state, int job, double rate,
                     double pace) const override;
   double BusyShare(const Scenario& scenario, const SimState& state, int job, double rate,

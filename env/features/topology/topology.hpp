@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "env/sim/feature.hpp"
+#include "env/sim/field.hpp"
 
 namespace berth {
 

@@ -33,7 +33,7 @@ const std::map<std::string, std::set<std::string>> kMayName = {
     {"baselines/partitioning/mig_static.cpp", {"partitions"}},
     {"baselines/placement/", {"topology"}},
     {"baselines/power/", {"power", "monitoring"}},
-    {"baselines/preemptive/learned_services.hpp", {"services"}},  // a parameter of that name
+    {"baselines/preemptive/service_distribution.hpp", {"services"}},  // a parameter of that name
     {"baselines/ranking.cpp", {"checkpoints", "topology"}},
     {"baselines/services/", {"services"}},
     // studies and benchmarks about them

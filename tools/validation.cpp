@@ -42,7 +42,8 @@ void Validation::Measure(std::int64_t steps) {
   OpenLearnLibrary().export_policy({run_, candidate, "", SourceCommit()});
   const auto make = [&] { return MakeScheduler(Join("policy(file=", candidate, ")"), AllSchedulers()); };
   double sum = 0.0;
-  for (const Metrics& run : on_.Validate({make}, workloads_).front()) {
+  const std::vector<std::vector<Metrics>> runs = on_.Validate({make}, workloads_);
+  for (const Metrics& run : runs.front()) {
     const double value = on_.Cost(run);
     sum += std::isnan(value) ? HUGE_VAL : std::log(value);
   }

@@ -36,6 +36,10 @@ const std::map<std::string, std::set<std::string>> kMayName = {
     {"baselines/preemptive/service_distribution.hpp", {"services"}},  // a parameter of that name
     {"baselines/ranking.cpp", {"checkpoints", "topology"}},
     {"baselines/services/", {"services"}},
+    // lists of blocks that shipped policies were trained on
+    {"env/gym/encoder_presets.hpp", {"*"}},
+    // documentation: commands of the verbs' pages
+    {"tools/docs/examples.hpp", {"failures"}},
     // studies and benchmarks about them
     {"tools/reproduce/", {"*"}},
     {"tools/bench/", {"*"}},
@@ -83,8 +87,9 @@ std::vector<Feature> ShippedTraces(const fs::path& root) {
     const std::string name = module.name;
     Feature feature{name, {}};
     feature.traces.emplace_back("env/features/" + name + "/");
-    feature.traces.emplace_back("\"" + name + "(\"|\\()");  // alone, or with settings
-    feature.traces.emplace_back("[;:] ?" + name + "\\(");   // among others
+    feature.traces.emplace_back("\"" + name + "(\"|\\()");   // alone, or with settings
+    feature.traces.emplace_back("[;:' ] ?" + name + "\\(");  // among others
+    feature.traces.emplace_back("\\b" + name + ":[0-9]");    // as a block of an observation
     for (const auto& entry : fs::directory_iterator(root / "env/features" / name)) {
       if (entry.path().extension() != ".hpp") continue;
       const std::string text = Read(entry.path());

@@ -1,5 +1,5 @@
 // A second simulator that knows packing: it walks from instant to instant, takes every job forward by hand
-// and knows nothing of env/sim/simulator.cpp. Rates are powers of two, so both compute exactly and must agree
+// and knows nothing of env/sim/core.cpp. Rates are powers of two, so both compute exactly and must agree
 // to the bit.
 #pragma once
 

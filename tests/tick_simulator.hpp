@@ -1,5 +1,5 @@
 // A second simulator, made to be obvious rather than fast: it walks every second and knows nothing of
-// env/sim/simulator.cpp. All times must be whole seconds, or it says so.
+// env/sim/core.cpp. All times must be whole seconds, or it says so.
 #pragma once
 
 #include <map>

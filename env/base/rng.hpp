@@ -12,7 +12,8 @@
 
 namespace berth {
 
-// What a stream is for. Persistent: new purposes are added at the end.
+// What a stream is for. Persistent: new purposes are added at the end. Those of features are in the headers
+// of their modules: numbers of this type that no line here has.
 enum class Purpose : std::uint8_t {
   kArrivals,
   kJobs,
@@ -25,9 +26,7 @@ enum class Purpose : std::uint8_t {
   kBootstrap,
   kTest,
   kReplay,
-  kFailures,
-  kRequests,
-  kLookahead,
+  kLookahead = 13,  // 11 and 12 are features'
 };
 
 // Training and evaluation never share a stream, whatever their seeds.

@@ -5,8 +5,8 @@
 //   DecisionPoint point(mdp);
 //   point.Begin(view);                                  // an episode begins
 //   if (!point.PassesOver(view)) {                      // else everything stays as it is
-//     point.Start(view);                                // an empty plan; `commit`: the chosen job, if it
-//     fits if (point.Gather(view)) point.Observe(view, q);   // candidates, rows, observation
+//     point.Start(view);                                // an empty plan; commit: with the chosen job
+//     if (point.Gather(view)) point.Observe(view, q);   // candidates, rows, observation
 //     ...score point.observation(), point.Put actions...
 //     point.Close(view, decision);                      // the commands that lead there
 //   }

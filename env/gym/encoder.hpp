@@ -1,9 +1,9 @@
 // What turns a decision point into a policy's observation: a list of blocks, side by side in one row of
 // floats in the order written.
 //
-//   observation(blocks=queue:1+prices:1+power:1)     any blocks (`berth list blocks`), a version after the
-//   colon observation(blocks=batch:1+lookahead:1(hour=2))  with parameters of a block ObservationV1,
-//   ObservationV3, Batch, ...         a list under a name (`berth list encoders`)
+//   observation(blocks=queue:1+prices:1+power:1)           any blocks (`berth list blocks`), with versions
+//   observation(blocks=batch:1+lookahead:1(hour=2))        with a block's parameters
+//   ObservationV1, ObservationV3, Batch, ...               a list under a name (`berth list encoders`)
 //
 //   const std::unique_ptr<Encoder> encoder = MakeEncoder(mdp);
 //   encoder->Begin(view);                                      // an episode begins: forget every job
@@ -55,6 +55,19 @@ struct EncoderInfo {
 };
 
 std::span<const BlockInfo> Blocks();
+
+// The blocks of a table's features beside the shipped ones while this lives: of a test, or of a program with
+// features of its own. Thread rule: made and destroyed while nobody else asks for blocks.
+class AlsoKnownBlocks {
+ public:
+  explicit AlsoKnownBlocks(FeatureTable table);
+  ~AlsoKnownBlocks();
+  AlsoKnownBlocks(const AlsoKnownBlocks&) = delete;
+  AlsoKnownBlocks& operator=(const AlsoKnownBlocks&) = delete;
+
+ private:
+  std::size_t before_;  // blocks that were known
+};
 // Every list under a name, with its parameters' defaults, and `observation` with its own.
 std::span<const EncoderInfo> Encoders();
 // Of the encoder that a spec names. Throws Error with the nearest name of an encoder or of a block.

@@ -15,6 +15,34 @@ constexpr ParamInfo kBlocksParam[] = {
 };
 constexpr ChannelInfo kPresent = {"present", "1 = this row is a job", 0, 1};
 
+constexpr std::size_t kMostBlocks = 64;  // encoders point at them, so that they may not move
+
+void AddBlocks(FeatureTable table, std::vector<BlockInfo>& all) {
+  for (const FeatureModule& feature : table) {
+    for (const auto make : feature.blocks) {
+      const BlockInfo block = make();
+      const auto same = [&](const BlockInfo& other) { return std::string_view(other.name) == block.name; };
+      if (std::any_of(all.begin(), all.end(), same)) continue;
+      BERTH_CHECK(all.size() < kMostBlocks, all.size(), " blocks");
+      all.push_back(block);
+    }
+  }
+}
+
+std::vector<BlockInfo>& KnownBlocks() {
+  static std::vector<BlockInfo> all = [] {
+#define BERTH_ROW(function) function(),
+    const BlockInfo own[] = {BERTH_GYM_BLOCKS(BERTH_ROW)};
+#undef BERTH_ROW
+    std::vector<BlockInfo> blocks;
+    blocks.reserve(kMostBlocks);
+    blocks.assign(std::begin(own), std::end(own));
+    AddBlocks(ShippedFeatures(), blocks);
+    return blocks;
+  }();
+  return all;
+}
+
 // "lookahead:1(samples=4)"; without a version: the present one.
 BlockUse ParseBlock(const std::string& text) {
   const std::size_t colon = text.find(':'), open = std::min(text.find('('), text.size());
@@ -148,16 +176,15 @@ std::vector<std::string> EncoderInfo::Describe() const {
 }
 
 std::span<const BlockInfo> Blocks() {
-  static const std::vector<BlockInfo> kAll = [] {
-#define BERTH_ROW(function) function(),
-    std::vector<BlockInfo> all = {BERTH_GYM_BLOCKS(BERTH_ROW)};
-#undef BERTH_ROW
-    for (const FeatureModule& feature : ShippedFeatures()) {
-      for (const auto block : feature.blocks) all.push_back(block());
-    }
-    return all;
-  }();
-  return kAll;
+  return KnownBlocks();
+}
+
+AlsoKnownBlocks::AlsoKnownBlocks(FeatureTable table) : before_(KnownBlocks().size()) {
+  AddBlocks(table, KnownBlocks());
+}
+
+AlsoKnownBlocks::~AlsoKnownBlocks() {
+  KnownBlocks().resize(before_);
 }
 
 std::span<const EncoderInfo> Encoders() {

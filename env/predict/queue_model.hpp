@@ -1,5 +1,5 @@
 // A queue of rigid jobs played to its end, taking requests for the truth: what rollouts
-// (env/gym/lookahead_observation.cpp) compare first choices by.
+// (env/gym/blocks/lookahead.cpp) compare first choices by.
 //
 //   model.Reset(types, now, room);
 //   model.Runs(end, type, gpus) ...

@@ -13,7 +13,8 @@
 //     static constexpr ChannelInfo kType[] = {{"heat", "mean degrees C of its devices / 100", 0, 2}};
 //     static void Type(const ClusterView& view, int type, float* f) { f[0] = ...; }
 //   };
-//   BlockInfo ThermometerBlock() { return RowBlock<Thermometer>::Info("thermometer", 1, "how hot GPUs are");
+//   BlockInfo ThermometerBlock() {
+//     return RowBlock<Thermometer>::Info("thermometer", 1, "how hot GPUs are");
 //   }
 //
 // One that compares candidates, or remembers, derives from ObservationBlock. What it writes is a pure

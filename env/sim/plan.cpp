@@ -30,8 +30,7 @@ void Plan::Put(const ClusterView& view, int job, int type) {
   Place(job, type, view.Gang(job));
 }
 
-// It holds what it holds, a GPU that takes no new job (env/features/failures/failures.hpp) on top of the
-// room.
+// It holds what it holds, a GPU that takes no new job (SimState::out_of_service) on top of the room.
 void Plan::Keep(const ClusterView& view, int job) {
   int held = view.Gang(job);
   if (!view.plain()) {

@@ -24,7 +24,7 @@ int main(int argc, char** argv) {
     berth_cluster cluster = BERTH_CLUSTER_INIT;
     cluster.now_s = (double)(i + 1000), cluster.types = types, cluster.num_types = 2;
     cluster.jobs = jobs, cluster.num_jobs = 2 + (size_t)(i & 1), cluster.rates = &rates[0][0];
-    jobs[1].remaining_steps = 1.0 + (double)(i & 1023), jobs[2].gang = i % 100 == 51 ? -1 : 2;
+    jobs[1].remaining_steps = 1.0 + (double)(i & 1023), jobs[2].gang = (i + 1000) % 100 == 51 ? -1 : 2;
     const berth_status wanted = jobs[2].gang < 0 && cluster.num_jobs == 3 ? BERTH_BAD_ARGUMENT : BERTH_OK;
     if (berth_policy_decide(policy, &cluster, runs_on, 3, why, sizeof why) != wanted) return 1;
   }

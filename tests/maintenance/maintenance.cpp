@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
@@ -45,6 +46,12 @@ void MaintenanceSettings::Check(const ScenarioData& scenario) const {
   if (nodes.size() != start_h.size()) {
     throw Error(Join("feature 'maintenance': start_h: expected ", nodes.size(),
                      " entries, one a node, found ", start_h.size()));
+  }
+  int known = 0;
+  for (const GpuType& type : scenario.cluster.types) known += (type.count - 1) / type.gpus_per_node + 1;
+  for (const double node : nodes) {
+    if (node < 0.0 || node >= known || node != std::floor(node))
+      throw Error(Join("feature 'maintenance': nodes: expected 0 to ", known - 1, ", found ", node));
   }
 }
 

@@ -11,6 +11,7 @@
 
 #include "env/base/index.hpp"
 #include "env/features/table.hpp"
+#include "env/gym/encoder.hpp"
 #include "env/sim/metrics.hpp"
 #include "env/sim/observation_block.hpp"
 #include "tests/audit.hpp"
@@ -77,6 +78,7 @@ TEST_CASE("maintenance: its text is read, written, checked and listed like any o
   CHECK_THAT(RefusalOf("maintenance(node=0)"), Catch::Contains("did you mean 'nodes'"));
   CHECK_THAT(RefusalOf("maintenance(hours=0)"), Catch::Contains("feature 'maintenance': hours: expected"));
   CHECK_THAT(RefusalOf("maintenance(nodes=0)"), Catch::Contains("start_h: expected 1 entries"));
+  CHECK_THAT(RefusalOf("maintenance(nodes=9,start_h=1)"), Catch::Contains("nodes: expected 0 to "));
   CHECK(Closed().Hash() != WithFeatures(Closed(), Features()).Hash());
 }
 
@@ -127,6 +129,28 @@ TEST_CASE("maintenance: its column and its lane appear") {
     CHECK(event["dur"] == 7200000000);
   }
   CHECK(lanes == 1);
+}
+
+TEST_CASE("maintenance: its channel stands in an observation beside any others") {
+  const std::string list = "observation(blocks=queue:1+maintenance:1)";
+  CHECK_THROWS_AS(EncoderOf(list), Error);  // of the shipped table
+  const AlsoKnownBlocks also(Table());
+  MdpSpec mdp;
+  mdp.encoder = list;
+  Encoder encoder(mdp);
+  CHECK(std::string(encoder.info().type.back().name) == "closed");
+  Simulator sim(Closed());
+  REQUIRE(sim.AdvanceToDecision());
+  StartWaiting(sim);
+  REQUIRE(sim.AdvanceToDecision());  // 1 h: node 0 is closed
+  const ClusterView view = sim.View(mdp.knowledge);
+  encoder.Begin(view);
+  std::vector<int> visible;
+  encoder.Select(view, view.active(), 2, visible);
+  const ObservationLayout layout = encoder.Layout(2, 1);
+  std::vector<float> row(U(layout.size()));
+  encoder.Encode({view, view.free_gpus(), view.active(), visible}, layout, row);
+  CHECK(row[U(layout.types_offset() + layout.type_channels - 1)] == 0.5F);
 }
 
 TEST_CASE("maintenance: its channel is written") {

@@ -117,8 +117,7 @@ std::unique_ptr<FeatureState> FailureSettings::MakeState(const Scenario& scenari
 
 void FailureState::Add(const ScenarioData& scenario, int first, int last, double up_h, double repair_h,
                        double notice_s, std::uint32_t kind, int number) {
-  const Stream stream(scenario.seed, Purpose::kFailures, Split::kTrain, static_cast<std::uint32_t>(number),
-                      kind);
+  const Stream stream(scenario.seed, kFailureDraws, Split::kTrain, static_cast<std::uint32_t>(number), kind);
   domains_.push_back({first, last, up_h, repair_h, notice_s, stream});
 }
 

@@ -55,9 +55,10 @@ struct PlannedOutage {
 // The rows of `events` in a scenario. Throws Error naming the row: malformed, or a name that is not there.
 std::vector<PlannedOutage> PlannedOutages(const FailureSettings& settings, const ScenarioData& scenario);
 
-inline constexpr TimerKind kRepair{0};   // index: domain, a GPU or what fails as one
-inline constexpr TimerKind kFailure{1};  // index: domain
-inline constexpr TimerKind kNotice{3};   // index: domain that will leave service
+inline constexpr Purpose kFailureDraws{11};  // when what fails fails, and for how long
+inline constexpr TimerKind kRepair{0};       // index: domain, a GPU or what fails as one
+inline constexpr TimerKind kFailure{1};      // index: domain
+inline constexpr TimerKind kNotice{3};       // index: domain that will leave service
 
 class FailureState final : public StateOf<FailureState, FailureSettings> {
  public:

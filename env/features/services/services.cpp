@@ -28,7 +28,7 @@ RequestStream StreamOf(const ServiceSettings& settings, int service, std::uint64
   stream.burst_s = settings.burst_s;
   stream.calm_s = settings.burst_s * (1.0 - settings.burst_share) / settings.burst_share;
   const auto env = static_cast<std::uint32_t>(service);
-  return {stream, Stream(seed, Purpose::kRequests, Split::kTrain, env, /*episode=*/0)};
+  return {stream, Stream(seed, kRequestDraws, Split::kTrain, env, /*episode=*/0)};
 }
 
 // Is a replica's share left of a GPU of which so much is promised? Thousandths add up to 1e-15 or so.
@@ -73,7 +73,7 @@ ServiceState::ServiceState(const ServiceSettings& settings, const Scenario& scen
     const auto env = static_cast<std::uint32_t>(service);
     services.push_back(
         {RequestQueue(queue, StreamOf(settings, service, data.seed),
-                      Stream(data.seed, Purpose::kRequests, Split::kTrain, env, /*episode=*/1)),
+                      Stream(data.seed, kRequestDraws, Split::kTrain, env, /*episode=*/1)),
          static_cast<int>(EntryFor(settings.replicas, service)),
          {}});
   }

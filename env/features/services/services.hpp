@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "env/base/rng.hpp"
 #include "env/features/services/request_queue.hpp"
 #include "env/sim/feature.hpp"
 #include "env/sim/field.hpp"
@@ -52,6 +53,7 @@ struct ServiceSettings final : SettingsOf<ServiceSettings> {
 };
 
 inline constexpr ControlKind kReplicasControl{3};  // service `index` runs `value` replicas
+inline constexpr Purpose kRequestDraws{12};        // when requests come
 inline constexpr TimerKind kServices{2};
 
 class ServiceState final : public StateOf<ServiceState, ServiceSettings> {

@@ -38,8 +38,9 @@ const std::map<std::string, std::set<std::string>> kMayName = {
     {"baselines/services/", {"services"}},
     // lists of blocks that shipped policies were trained on
     {"env/gym/encoder_presets.hpp", {"*"}},
-    // documentation: commands of the verbs' pages
+    // documentation: the reference of observations, commands of the verbs' pages
     {"tools/docs/examples.hpp", {"failures"}},
+    {"tools/docs/pages.cpp", {"power"}},
     // studies and benchmarks about them
     {"tools/reproduce/", {"*"}},
     {"tools/bench/", {"*"}},
@@ -88,7 +89,7 @@ std::vector<Feature> ShippedTraces(const fs::path& root) {
     Feature feature{name, {}};
     feature.traces.emplace_back("env/features/" + name + "/");
     feature.traces.emplace_back("\"" + name + "(\"|\\()");   // alone, or with settings
-    feature.traces.emplace_back("[;:' ] ?" + name + "\\(");  // among others
+    feature.traces.emplace_back("[;:'] ?" + name + "\\(");  // among others
     feature.traces.emplace_back("\\b" + name + ":[0-9]");    // as a block of an observation
     for (const auto& entry : fs::directory_iterator(root / "env/features" / name)) {
       if (entry.path().extension() != ".hpp") continue;

@@ -11,7 +11,7 @@ namespace {
 constexpr struct {
   const char *was, *is;
 } kRenamed[] = {{"jobs", "pieces"}, {"pieces", "workloads"}, {"piece", "jobs"}, {"validate", "held-out"}};
-// Options that another default holds for now.
+// Options whose default was another one: what `evolve` did without them is spelled out.
 constexpr struct {
   const char *name, *value;
 } kDefaults[] = {{"hinges", "0"}, {"generations", "60"}, {"seconds", "0"}};

@@ -12,11 +12,9 @@ struct Service {
   };
   static void Job(const ClusterView& view, int job, float* f) {
     f[0] = static_cast<float>(Log(1.0 + view.Interruptions(job)) / 3.0);
-    if (!view.IsRunning(job) || view.Find<FailureState>() == nullptr ||
-        !view.Find<FailureState>()->Announced())
-      return;
-    for (int device : view.Devices(job))
-      f[1] = view.Find<FailureState>()->DownAt(device) < kNever ? 1.0F : f[1];
+    const FailureState* failures = view.Find<FailureState>();
+    if (!view.IsRunning(job) || failures == nullptr || !failures->Announced()) return;
+    for (int device : view.Devices(job)) f[1] = failures->DownAt(device) < kNever ? 1.0F : f[1];
   }
 
   static constexpr ChannelInfo kType[] = {

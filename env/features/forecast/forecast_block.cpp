@@ -10,8 +10,8 @@ struct Ahead {
        "ln(1 + its whole run time on its fastest type, as predicted / 60 s) / 10 (feature forecast)", 0, 3},
   };
   static void Job(const ClusterView& view, int job, float* f) {
-    if (view.Find<ForecastState>() != nullptr)
-      f[0] = LogMinutes(view.Find<ForecastState>()->PredictedSeconds(view, job));
+    const ForecastState* forecast = view.Find<ForecastState>();
+    if (forecast != nullptr) f[0] = LogMinutes(forecast->PredictedSeconds(view, job));
   }
 
   static constexpr ChannelInfo kGlobal[] = {

@@ -13,15 +13,15 @@ struct Slices {
       {"reconfiguring", "share of its GPUs that change their layout or wait to", 0, 1},
   };
   static void Type(const ClusterView& view, int type, float* f) {
-    if (view.Find<PartitionState>() == nullptr) return;
-    const PartitionState& state = *view.Find<PartitionState>();
-    for (const PartitionGroup& group : state.groups) {
+    const PartitionState* state = view.Find<PartitionState>();
+    if (state == nullptr) return;
+    for (const PartitionGroup& group : state->groups) {
       const auto slice = std::find(group.slice_type.begin(), group.slice_type.end(), type);
       if (group.type != type && slice == group.slice_type.end()) continue;
       const auto profile = static_cast<int>(slice - group.slice_type.begin());
       int sliced = 0, changing = 0;
       for (int gpu = group.first_gpu; gpu < group.first_gpu + group.count; ++gpu) {
-        const PartitionState::Gpu& it = state.gpus[U(gpu)];
+        const PartitionState::Gpu& it = state->gpus[U(gpu)];
         const MigLayout& layout = group.layouts[U(it.layout)];
         const auto such = [&](const MigSlice& s) { return group.type == type || s.profile == profile; };
         sliced += std::any_of(layout.begin(), layout.end(), such);

@@ -10,10 +10,11 @@ struct Replicas {
       {"replicas", "share of the type's devices that hold replicas of services", 0, 1},
   };
   static void Type(const ClusterView& view, int type, float* f) {
-    if (view.Find<ServiceState>() == nullptr) return;
+    const ServiceState* services = view.Find<ServiceState>();
+    if (services == nullptr) return;
     const int count = view.cluster().types[U(type)].count, first = view.first_device(type);
     int replicas = 0;
-    for (int d = first; d < first + count; ++d) replicas += view.Find<ServiceState>()->replica_of[U(d)] >= 0;
+    for (int d = first; d < first + count; ++d) replicas += services->replica_of[U(d)] >= 0;
     f[0] = static_cast<float>(replicas) / static_cast<float>(count);
   }
 
@@ -22,9 +23,10 @@ struct Replicas {
       {"requests_waiting", "ln(1 + requests that wait) / 10", 0, 2},
   };
   static void Global(const ClusterView& view, float* f) {
-    if (view.Find<ServiceState>() == nullptr) return;
+    const ServiceState* services = view.Find<ServiceState>();
+    if (services == nullptr) return;
     int missing = 0, waiting = 0;
-    for (const ServiceState::Service& service : view.Find<ServiceState>()->services) {
+    for (const ServiceState::Service& service : services->services) {
       missing += std::max(0, service.wanted - static_cast<int>(service.devices.size()));
       waiting += service.queue.waiting();
     }

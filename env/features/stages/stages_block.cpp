@@ -11,8 +11,8 @@ struct Dependants {
   };
   static void Job(const ClusterView& view, int job, float* f) {
     int behind = 0;
-    if (view.Find<StageState>() != nullptr) {
-      for (int child : view.Find<StageState>()->children[U(job)]) behind += view.IsBlocked(child);
+    if (const StageState* stages = view.Find<StageState>(); stages != nullptr) {
+      for (int child : stages->children[U(job)]) behind += view.IsBlocked(child);
     }
     f[0] = static_cast<float>(Log(1.0 + behind) / 3.0);
   }

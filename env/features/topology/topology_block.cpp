@@ -9,8 +9,9 @@ struct Nodes {
       {"spread", "1 = it runs on more nodes than it needs", 0, 1},
   };
   static void Job(const ClusterView& view, int job, float* f) {
-    if (!view.IsRunning(job) || view.Find<PlacementState>() == nullptr) return;
-    f[0] = view.Find<PlacementState>()->Consolidated(view.TypeOf(job), view.Devices(job)) ? 0.0F : 1.0F;
+    const PlacementState* nodes = view.Find<PlacementState>();
+    if (!view.IsRunning(job) || nodes == nullptr) return;
+    f[0] = nodes->Consolidated(view.TypeOf(job), view.Devices(job)) ? 0.0F : 1.0F;
   }
 
   static constexpr ChannelInfo kPair[] = {
@@ -26,8 +27,8 @@ struct Nodes {
       {"fragmentation", "idle devices of no use to the gangs that wait (feature topology)", 0, 1},
   };
   static void Global(const ClusterView& view, float* f) {
-    if (view.Find<PlacementState>() != nullptr)
-      f[0] = static_cast<float>(view.Find<PlacementState>()->fragmentation);
+    const PlacementState* nodes = view.Find<PlacementState>();
+    if (nodes != nullptr) f[0] = static_cast<float>(nodes->fragmentation);
   }
 };
 

@@ -73,6 +73,7 @@
   X(Pools)                 \
   X(Batch)                 \
   X(Adaptive)              \
+  X(Guard)                 \
   X(Predicted)             \
   X(Autoscale)             \
   X(CriticalPath)          \

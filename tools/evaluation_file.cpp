@@ -36,10 +36,12 @@ void WriteFigures(const EvaluationPlan& plan, const std::vector<ResultRow>& rows
   std::vector<std::string> names, knowledge;
   std::vector<double> jct, means, intervals, ratios;
   std::vector<std::uint64_t> signatures;
+  std::vector<std::uint8_t> unstable;
   std::vector<std::vector<double>> figures(Figures({}).size());
   for (const ResultRow& row : rows) {
     names.push_back(row.scheduler);
     knowledge.push_back(ToString(row.knowledge));
+    unstable.push_back(row.Unstable());
     for (const RunResult& run : row.runs) {
       jct.insert(jct.end(), run.jct_s.begin(), run.jct_s.end());
       signatures.push_back(run.signature);
@@ -56,6 +58,7 @@ void WriteFigures(const EvaluationPlan& plan, const std::vector<ResultRow>& rows
   }
   out.Strings("schedulers", names);
   out.Strings("knowledge", knowledge);
+  out.Array("unstable", unstable);
   out.Array<double>("jct_s", jct, {schedulers, workloads, width});
   out.Array<double>("mean_jct_s", means, {schedulers, workloads});
   out.Array<double>("mean_jct_ci95_s", intervals, {schedulers, 2});

@@ -4,6 +4,7 @@
 //   attributes      workload, scenario, semantics, window ("A:B"), config (INI), command, source_commit
 //   schedulers      [K] specs            knowledge     [K] what each uses of a job's future
 //   seeds           [S]                  signatures    [K, S]
+//   unstable        [K] 1 where the cluster does not keep up (ResultRow::Unstable)
 //   jct_s           [K, S, W]            mean_jct_s    [K, S]
 //   mean_jct_ci95_s [K, 2], jct_ratio [K, 3] mean, low, high to the first row; NaN for a single workload
 //   arrival_s, alone_s [S, W] (alone = on the fastest type), arrivals_per_h [S]

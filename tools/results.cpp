@@ -10,6 +10,7 @@
 #include "baselines/schedulers.hpp"
 #include "env/base/check.hpp"
 #include "env/features/table.hpp"
+#include "env/sim/statistics.hpp"
 #include "policies/schedulers.hpp"
 
 namespace berth {
@@ -42,6 +43,11 @@ constexpr MetricField kJobs[] = {
 };
 constexpr MetricField kQueue[] = {
     {"mean_jobs_in_system", &Metrics::mean_jobs_in_system, false, Over::kRun},
+    {"backlog_jobs", &Metrics::backlog_jobs, false, Over::kRun},
+    {"backlog_gpu_h", &Metrics::backlog_gpu_h, false, Over::kRun},
+    {"backlog_growth", &Metrics::backlog_growth, false, Over::kRun},
+    {"open_at_end", &Metrics::open_at_end, false, Over::kRun},
+    {"censored_jct_s", &Metrics::censored_jct_s, false, Over::kRun},
 };
 constexpr MetricField kEnd[] = {
     {"end_s", &Metrics::end_s, true, Over::kRun},
@@ -130,6 +136,24 @@ std::vector<double> ResultRow::MeanJcts() const {
   return means;
 }
 
+bool ResultRow::Unstable() const {
+  std::vector<double> growth;
+  for (const RunResult& run : runs) growth.push_back(run.metrics.backlog_growth);
+  return !KeepsUp(growth);
+}
+
+bool KeepsUp(std::span<const double> growth) {
+  if (growth.size() < 2) return growth.empty() || growth[0] <= kMostGrowthOfOne;
+  const Interval interval = BootstrapMean(growth, /*seed=*/0);
+  return interval.mean <= kMostGrowth || interval.low <= 0.0;
+}
+
+const char* UnstableMark() {
+  return "†: the cluster does not keep up under this scheduler: late work grew by more than 5% of the work "
+         "that "
+         "arrived, so its means depend on which jobs are measured and are not to be averaged or compared";
+}
+
 std::vector<std::pair<const char*, double>> Figures(const Metrics& metrics) {
   std::vector<std::pair<const char*, double>> figures;
   for (const MetricField& field : MetricFields()) figures.emplace_back(field.key, Value(metrics, field));
@@ -143,6 +167,7 @@ Json RowJson(const ResultRow& row) {
   json["knowledge"] = ToString(row.knowledge);
   json["jobs"] = metrics.jobs;
   json["unfinished"] = metrics.unfinished;
+  json["unstable"] = row.Unstable();
   for (const MetricField& field : MetricFields()) {
     const double value = Value(metrics, field);
     if (std::isinf(value) && field.most > 0.0) {  // which numbers of JSON cannot say

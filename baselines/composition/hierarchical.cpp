@@ -27,14 +27,13 @@ constexpr const char* kWhatInner = "hierarchical: parameter 'inner'";
 
 class Hierarchical final : public Scheduler {
  public:
-  Hierarchical(const std::string& outer, std::string inner)
-      : outer_(kWhatOuter, outer), inner_spec_(std::move(inner)) {
-    inner_.emplace_back(kWhatInner, inner_spec_);
+  Hierarchical(const std::string& outer, const std::string& inner) : outer_(kWhatOuter, outer) {
+    inner_.emplace_back(kWhatInner, inner);
   }
   Knowledge knowledge() const override { return std::max(outer_.knowledge(), inner_.front().knowledge()); }
 
   void Reset(const ClusterView& view) override {
-    while (inner_.size() < U(NumTenants(view))) inner_.emplace_back(kWhatInner, inner_spec_);
+    while (inner_.size() < U(NumTenants(view))) inner_.push_back(inner_.front().Another());
     while (inner_.size() > U(NumTenants(view))) inner_.pop_back();
     outer_.Reset(view);
     for (Inner& inner : inner_) inner.Reset(view);
@@ -87,7 +86,6 @@ class Hierarchical final : public Scheduler {
   }
 
   Inner outer_;
-  std::string inner_spec_;
   std::vector<Inner> inner_;  // [tenants]
   Shares shares_{"hierarchical"};
   Decision proposed_;

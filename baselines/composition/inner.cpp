@@ -2,18 +2,24 @@
 
 #include <algorithm>
 
-#include "baselines/schedulers.hpp"
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
 
 namespace berth {
-Inner::Inner(const std::string& what, const std::string& spec) {
-  const SchedulerTable tables[] = {BaselineSchedulers()};
+
+Inner::Inner(const std::string& what, const std::string& spec) : spec_(spec), tables_(TablesInUse()) {
   try {
-    scheduler_ = MakeScheduler(spec, tables);
+    scheduler_ = MakeScheduler(spec_, tables_);
   } catch (const Error& error) {
     throw Error(Join(what, ": ", error.what()));
   }
+}
+
+Inner::Inner(std::string spec, std::vector<SchedulerTable> tables)
+    : spec_(std::move(spec)), tables_(std::move(tables)), scheduler_(MakeScheduler(spec_, tables_)) {}
+
+Inner Inner::Another() const {
+  return Inner(spec_, tables_);
 }
 
 void Inner::Reset(const ClusterView& view) {
@@ -77,14 +83,18 @@ void Inner::Decide(const ClusterView& view, Decision& decision) {
   unreported_.clear();
   own_.Clear();
   scheduler_->Decide(Part(view), own_);
-  const int offset = static_cast<int>(decision.devices.size());
-  decision.devices.insert(decision.devices.end(), own_.devices.begin(), own_.devices.end());
-  for (Command command : own_.commands) {
+  Append(own_, decision);
+}
+
+void Append(const Decision& from, Decision& to) {
+  const int offset = static_cast<int>(to.devices.size());
+  to.devices.insert(to.devices.end(), from.devices.begin(), from.devices.end());
+  for (Command command : from.commands) {
     command.devices_begin += offset;
-    decision.commands.push_back(command);
+    to.commands.push_back(command);
   }
-  decision.controls.insert(decision.controls.end(), own_.controls.begin(), own_.controls.end());
-  decision.wake_at = std::min(decision.wake_at, own_.wake_at);
+  to.controls.insert(to.controls.end(), from.controls.begin(), from.controls.end());
+  to.wake_at = std::min(to.wake_at, from.wake_at);
 }
 
 int WidthOf(const ClusterView& view, const Command& command) {

@@ -21,10 +21,15 @@
 
 namespace berth {
 
+// Adds what `from` commands to `to`; the earlier wake-up of the two stays.
+void Append(const Decision& from, Decision& to);
+
 class Inner {
  public:
-  // A classical scheduler by its spec. Throws Error naming `what` before what is wrong with it.
+  // By its spec, from the tables of the scheduler around it, which is being made: a frozen policy where they
+  // hold such. Throws Error naming `what` before what is wrong with it.
   Inner(const std::string& what, const std::string& spec);
+  Inner Another() const;  // a new one of the same spec, at any time
   Knowledge knowledge() const { return scheduler_->knowledge(); }
 
   void Reset(const ClusterView& view);
@@ -44,6 +49,10 @@ class Inner {
  private:
   ClusterView Part(const ClusterView& view) const { return ClusterView(view, part_, knowledge()); }
 
+  Inner(std::string spec, std::vector<SchedulerTable> tables);
+
+  std::string spec_;
+  std::vector<SchedulerTable> tables_;
   std::unique_ptr<Scheduler> scheduler_;
   ViewPart part_;
   bool Continues(const ClusterView& view) const;

@@ -59,7 +59,7 @@ class Pools final : public Scheduler {
   void Reset(const ClusterView& view) override {
     pools_ = given_.empty() ? PoolPerType(view.types(), inner_spec_) : given_;
     if (given_.empty()) {
-      while (inner_.size() < pools_.size()) inner_.emplace_back(kWhatInner, inner_spec_);
+      while (inner_.size() < pools_.size()) inner_.push_back(inner_.front().Another());
       while (inner_.size() > std::max<std::size_t>(1, pools_.size())) inner_.pop_back();
     }
     if (rule_.by == Route::kExpression && rule_.cuts.size() + 1 != pools_.size()) {

@@ -129,12 +129,28 @@ double SimCore::MoveCost() const {
 }
 
 void SimCore::Arrive(int job, double time) {
+  TakeIn(job, time);
+  const int first = options_.stop_after_first, last = options_.stop_after_last;
+  if (job == first + (last - first) / 2) halfway_ = BacklogAt(time);
+  if (job == last - 1) at_last_ = BacklogAt(time);
+}
+
+void SimCore::TakeIn(int job, double time) {
   AdvanceJobSeconds(time);
   job_seconds_at_arrival_[U(job)] = job_seconds_;
   for (FeatureState& feature : state_.features.Of(Hook::kBlocks)) {
     if (feature.Blocks(*this, job, time)) return;
   }
   Ready(job, time);
+}
+
+Backlog SimCore::BacklogAt(double time) const {
+  Backlog backlog{time, InSystem()};
+  for (int job : state_.active) {
+    const double left = scenario_.data().jobs.total_steps[U(job)] - state_.AttainedSteps(job);
+    backlog.gpu_seconds += scenario_.data().jobs.gang[U(job)] * std::max(left, 0.0) / scenario_.BestRate(job);
+  }
+  return backlog;
 }
 
 void SimCore::Ready(int job, double time) {

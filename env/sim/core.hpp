@@ -55,6 +55,13 @@ struct SimulatorOptions {
   int stop_after_last = -1;  // -1 = all jobs
 };
 
+// What is in the system at one instant.
+struct Backlog {
+  double time = 0.0;  // s
+  int jobs = 0;
+  double gpu_seconds = 0.0;  // of work left, each job's on its fastest type
+};
+
 class SimCore {
  public:
   const Scenario& scenario() const { return scenario_; }
@@ -119,6 +126,9 @@ class SimCore {
   std::uint64_t signature() const { return state_.history; }
   double JobSecondsAtArrival(int job) const { return job_seconds_at_arrival_[static_cast<std::size_t>(job)]; }
   double JobSecondsAtEnd(int job) const { return job_seconds_at_end_[static_cast<std::size_t>(job)]; }
+  // When the window's middle job and when its last one has arrived; zeros before.
+  const Backlog& backlog_halfway() const { return halfway_; }
+  const Backlog& backlog_at_last() const { return at_last_; }
   int jobs_in_system() const { return state_.active.size(); }
   int arrived_jobs() const { return next_arrival_; }
 
@@ -135,6 +145,7 @@ class SimCore {
   bool NothingFollows();  // sets stalled_ or finished_; always false
 
   void Arrive(int job, double time);
+  void TakeIn(int job, double time);
   void Complete(int job, double time, bool release_devices);
   void Leave(int job, double time, JobPhase phase);
   void StartRun(int job, int type, double overhead);
@@ -142,6 +153,7 @@ class SimCore {
   void Release(int job);
   int InSystem() const { return state_.active.size() + state_.num_blocked; }
   void AdvanceJobSeconds(double time);
+  Backlog BacklogAt(double time) const;
   void Reported();  // what changes from here on is news to whoever saw this decision point
   void Settle() {
     for (FeatureState& feature : state_.features.Of(Hook::kSettle)) feature.Settle(*this);
@@ -199,6 +211,7 @@ class SimCore {
   std::vector<Segment> round_scratch_;
   int next_arrival_ = 0;
   int window_left_ = 0;
+  Backlog halfway_, at_last_;
   bool finished_ = false, stalled_ = false, idle_retry_ = false;
   bool reported_ = false;  // nothing changed since the decision point
   double wake_at_ = kNever;

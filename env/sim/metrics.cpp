@@ -158,6 +158,7 @@ Metrics Measure(const Simulator& simulator, Window window) {
       m.of_features.push_back({entry.module->metrics[i].key, figures[i]});
   }
   MeasureHpc(simulator, window, m);
+  MeasureBacklog(simulator, window, m);
   return m;
 }
 

@@ -40,6 +40,13 @@ struct Metrics {
   double lost_work_h = 0;            // a job: hours of work lost to them, on its fastest type
   double mean_jobs_in_system = 0;    // integral of jobs in system / end of the run
   double end_s = 0;                  // when the run stopped
+  // Whether the means are those of a system that keeps up (env/sim/backlog.cpp). Arrivals end with the
+  // scenario's last job; what a scheduler puts off until then looks short.
+  double backlog_jobs = 0;    // in the system when the window's last job has arrived
+  double backlog_gpu_h = 0;   // of work left then, each job's on its fastest type
+  double backlog_growth = 0;  // see MeasureBacklog
+  double open_at_end = 0;     // share of the window's jobs that are not done when arrivals end
+  double censored_jct_s = 0;  // mean over them all of the time in the system until then at most
   // As RLScheduler's tables have them (hpc_metrics.cpp): n jobs, w wait, p seconds on
   // GPUs.
   double hpc_bounded_slowdown = 0;  // mean of max(1, (w + p) / max(p, 10 s))
@@ -55,6 +62,12 @@ struct Metrics {
 };
 Metrics Measure(const Simulator& simulator, Window window);
 void MeasureHpc(const Simulator& simulator, Window window, Metrics& into);  // the hpc_* alone
+// The backlog_*, open_at_end and censored_jct_s. Late work is the work left less what would be left on a
+// cluster without end, where every job runs from its arrival on its fastest type: 0 where nobody waits or is
+// slowed. backlog_growth is the growth of late work from the arrival of the window's middle job to that of
+// its last, as a share of the work that arrives between; 0 where they arrive together. Where it stays above 0
+// however long the window, the scheduler does not keep up.
+void MeasureBacklog(const Simulator& simulator, Window window, Metrics& into);
 std::vector<double> CompletionTimes(const Simulator& simulator,
                                     Window window);  // JCT, s, NaN where unfinished
 

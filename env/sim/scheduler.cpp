@@ -5,6 +5,20 @@
 #include "env/base/check.hpp"
 
 namespace berth {
+namespace {
+
+// The tables of the MakeScheduler under way, since rows are plain functions of their parameters.
+thread_local std::span<const SchedulerTable> making;
+
+struct Making {
+  explicit Making(std::span<const SchedulerTable> tables) : before(making) { making = tables; }
+  ~Making() { making = before; }
+  Making(const Making&) = delete;
+  Making& operator=(const Making&) = delete;
+  std::span<const SchedulerTable> before;
+};
+
+}  // namespace
 
 std::unique_ptr<Scheduler> MakeScheduler(std::string_view text, std::span<const SchedulerTable> tables) {
   const Spec spec = ParseSpec(text);
@@ -12,6 +26,7 @@ std::unique_ptr<Scheduler> MakeScheduler(std::string_view text, std::span<const 
   for (const SchedulerTable& table : tables) {
     for (const SchedulerInfo& info : table) {
       if (spec.name == info.name) {
+        const Making under_way(tables);
         Params params(spec, info.params);
         std::unique_ptr<Scheduler> scheduler = info.make(params);
         params.CheckAllRead();
@@ -22,6 +37,11 @@ std::unique_ptr<Scheduler> MakeScheduler(std::string_view text, std::span<const 
   }
   throw Error(Join("unknown scheduler '", spec.name, "'", DidYouMean(spec.name, names),
                    "; 'berth list schedulers' shows them all"));
+}
+
+std::vector<SchedulerTable> TablesInUse() {
+  BERTH_CHECK(!making.empty(), "no scheduler is being made");
+  return {making.begin(), making.end()};
 }
 
 }  // namespace berth

@@ -66,5 +66,8 @@ using SchedulerTable = std::span<const SchedulerInfo>;
 // Makes a scheduler from its spec string. Throws Error for unknown names or parameters (with the nearest
 // name).
 std::unique_ptr<Scheduler> MakeScheduler(std::string_view spec, std::span<const SchedulerTable> tables);
+// For a row's `make`: the tables that the scheduler is being made from, which has those inside it made from
+// the same. REQUIRES: a MakeScheduler is under way on this thread.
+std::vector<SchedulerTable> TablesInUse();
 
 }  // namespace berth

@@ -54,6 +54,8 @@ class Simulator : private SimCore {
 
   // -- accumulated for metrics and rewards, exact at `now`
   using SimCore::arrived_jobs;
+  using SimCore::backlog_at_last;
+  using SimCore::backlog_halfway;
   using SimCore::BusySeconds;
   using SimCore::jobs_in_system;
   using SimCore::JobSeconds;

@@ -14,7 +14,7 @@ COLUMNS = [
     ("p50_jct_s", "p50 h", 1 / 3600, 2, True), ("p99_jct_s", "p99 h", 1 / 3600, 2, True),
     ("mean_slowdown", "slowdown", 1, 2, True), ("p99_wait_s", "p99 wait h", 1 / 3600, 2, True),
     ("max_wait_s", "max wait h", 1 / 3600, 2, True), ("utilization", "util %", 100, 1, None),
-    ("makespan_s", "makespan h", 1 / 3600, 2, True), ("max_ftf", "max ρ", 1, 2, True), ("jain", "Jain", 1, 3, False),
+    ("makespan_s", "makespan h", 1 / 3600, 2, True), ("backlog_jobs", "backlog", 1, 0, None), ("open_at_end", "open %", 100, 1, None), ("max_ftf", "max ρ", 1, 2, True), ("jain", "Jain", 1, 3, False),
     ("preemptions_per_job", "preemptions a job", 1, 2, None), ("cost", "cost", 1, 0, None), ("energy_kwh", "kWh", 1, 0, None),
 ]
 
@@ -49,8 +49,11 @@ def table(e):
     ratios = e["jct_ratio"] if several else np.stack([means / means[0], *np.full((2, len(means)), np.nan)], axis=1)
     columns.append(("ratio" + suffix, [with_interval(*r, 3) for r in ratios], None))
     for key, name, factor, digits, smaller in COLUMNS:
+        if f"metrics/{key}" not in e:  # of an older file
+            continue
         values = e.metric(key) * factor
-        columns.append((name, [fixed(v, digits) for v in values], None if smaller is None else best(values, smaller, complete)))
+        marks = unstable(e) if key == "backlog_jobs" else [False] * len(values)
+        columns.append((name, [fixed(v, digits) + "†" * m for v, m in zip(values, marks)], None if smaller is None else best(values, smaller, complete)))
     if "decision_us/mean" in e:
         columns.append(("decision µs", [f"{v:.2f}" for v in e["decision_us/mean"]], None))
     head = "".join(f"<th>{html.escape(name)}</th>" for name, _, _ in [("scheduler",) * 3, ("knowledge",) * 3, *columns])
@@ -60,6 +63,16 @@ def table(e):
         cells += "".join(f'<td{" class=best" if winner == k else ""}>{values[k]}</td>' for _, values, winner in columns)
         rows += f"<tr>{cells}</tr>\n"
     return f'<div class="wide"><table id="table"><thead><tr>{head}</tr></thead>\n<tbody>{rows}</tbody></table></div>'
+
+
+def unstable(e):
+    """[K] Does the cluster not keep up?"""
+    return [bool(u) for u in e["unstable"]] if "unstable" in e else [False] * len(e.schedulers)
+
+
+def overloaded(e):
+    return ("<p>†: the cluster does not keep up under this scheduler: late work grew by more than 5% of the work that arrived, so its "
+            "means depend on which jobs are measured and are not to be averaged or compared.</p>" if any(unstable(e)) else "")
 
 
 def lost(e):
@@ -132,7 +145,7 @@ the result file, evaluation.h5.</p>
 <p class="note">{averaged} ratio is of mean job completion times to the first row. Bold: the best of a column
 among those that finished every job. <em>knowledge</em> is
 what a scheduler uses of a job's future: compare rows of the same knowledge. Every figure is defined in env/sim/metrics.hpp.</p>
-{lost(e)}{alike(e)}{chart(gantt, charts) if gantt else ""}
+{overloaded(e)}{lost(e)}{alike(e)}{chart(gantt, charts) if gantt else ""}
 {"".join(picture(f, folder) for f in figures)}
 <h2 id="config">Configuration</h2>
 <p>Made by berth, commit {html.escape(about["source_commit"])}:</p>

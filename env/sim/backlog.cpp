@@ -1,0 +1,54 @@
+// What a run leaves undone while jobs still arrive (declared in env/sim/metrics.hpp).
+#include <algorithm>
+
+#include "env/base/index.hpp"
+#include "env/sim/metrics.hpp"
+
+namespace berth {
+namespace {
+
+// GPU-seconds left at `time` on a cluster without end of jobs [0, count), all of which have arrived.
+double LeftWithoutQueue(const Scenario& scenario, int count, double time) {
+  const JobTable& jobs = scenario.data().jobs;
+  double left = 0.0;
+  for (int job = 0; job < count; ++job) {
+    const double ends = jobs.arrival[U(job)] + jobs.total_steps[U(job)] / scenario.BestRate(job);
+    left += jobs.gang[U(job)] * std::max(0.0, ends - time);
+  }
+  return left;
+}
+
+}  // namespace
+
+void MeasureBacklog(const Simulator& simulator, Window window, Metrics& into) {
+  const Scenario& scenario = simulator.scenario();
+  const JobTable& jobs = scenario.data().jobs;
+  const int end = window.end < 0 ? jobs.size() : window.end;
+  if (window.begin >= end) return;
+  const Backlog &halfway = simulator.backlog_halfway(), &last = simulator.backlog_at_last();
+  into.backlog_jobs = last.jobs;
+  into.backlog_gpu_h = last.gpu_seconds / 3600.0;
+
+  const int middle = window.begin + (end - window.begin) / 2;
+  double arrived = 0.0;  // GPU-seconds
+  for (int job = middle + 1; job < end; ++job)
+    arrived += jobs.gang[U(job)] * jobs.total_steps[U(job)] / scenario.BestRate(job);
+  if (last.time > halfway.time && arrived > 0.0) {
+    const double late_then = halfway.gpu_seconds - LeftWithoutQueue(scenario, middle + 1, halfway.time);
+    const double late_now = last.gpu_seconds - LeftWithoutQueue(scenario, end, last.time);
+    into.backlog_growth = (late_now - late_then) / arrived;
+  }
+
+  const double over = jobs.arrival.back();
+  double open = 0.0, until = 0.0;
+  for (int job = window.begin; job < end; ++job) {
+    const double done = simulator.state().completion[U(job)];
+    open += done > over;
+    until += std::min(done, over) - jobs.arrival[U(job)];
+  }
+  const double n = end - window.begin;
+  into.open_at_end = open / n;
+  into.censored_jct_s = until / n;
+}
+
+}  // namespace berth

@@ -1,0 +1,123 @@
+// What a run leaves undone while jobs arrive, and the rule by which a cluster does not keep up.
+#include <algorithm>
+#include <vector>
+
+#include "env/base/rng.hpp"
+#include "env/sim/metrics.hpp"
+#include "tests/catch.hpp"
+#include "tests/runs.hpp"
+#include "tests/tiny.hpp"
+#include "tools/results.hpp"
+
+namespace berth {
+namespace {
+
+Scenario EveryTen(double apart) {
+  std::vector<test::TinyJob> jobs;
+  for (int i = 0; i < 10; ++i) jobs.push_back({apart * i, 10.0});
+  return test::Tiny({{"a", 1}}, {{1.0}}, jobs);
+}
+
+// One-GPU jobs of about an hour on four GPUs, so many that `load` of them is busy.
+Scenario Poisson(double load, std::uint64_t seed) {
+  Stream stream(seed, Purpose::kTest);
+  std::vector<test::TinyJob> jobs;
+  double now = 0.0;
+  for (int i = 0; i < 1000; ++i) {
+    jobs.push_back({now, stream.Exponential(3600.0) + 1.0});
+    now += stream.Exponential(3600.0 / (4.0 * load));
+  }
+  return test::Tiny({{"a", 4}}, {{1.0}}, jobs);
+}
+
+// As in starvation_test: a stream of one-GPU jobs of an hour, 20 min apart, and every 20 h a gang of four for
+// three hours. Work for 0.9 of four GPUs.
+Scenario Gangs() {
+  std::vector<test::TinyJob> jobs;
+  Stream stream(7, Purpose::kTest);
+  for (int i = 0; i < 1200; ++i) {
+    jobs.push_back({1200.0 * i + stream.Uniform(0.0, 90.0), 3600.0});
+    if (i % 60 == 59) jobs.push_back({1200.0 * i + 100.0, 10800.0, 0, 4});
+  }
+  return test::Tiny({{"a", 4}}, {{1.0}}, jobs);
+}
+
+std::vector<double> Growth(const std::string& scheduler, double load) {
+  std::vector<double> growth;
+  for (std::uint64_t seed = 1; seed <= 8; ++seed)
+    growth.push_back(Run(Poisson(load, seed), *test::Make(scheduler), scheduler,
+                         {.window = {200, 800}, .keep_events = false, .progress = {}})
+                         .metrics.backlog_growth);
+  return growth;
+}
+
+}  // namespace
+
+TEST_CASE("backlog: by hand", "[backlog]") {
+  // Ten jobs of 10 s, 5 s apart, on one GPU: job j ends at 10 (j + 1).
+  const Metrics m = test::RunOf("fcfs", EveryTen(5.0)).metrics;
+  CHECK(m.mean_jct_s == 32.5);  // 10 + 5 j
+  // When the last has come, at 45, jobs 4 to 9 are there, 4 with 5 s left.
+  CHECK(m.backlog_jobs == 6.0);
+  CHECK(m.backlog_gpu_h == 55.0 / 3600.0);
+  // Late work: without a queue 8 had 5 s left at 45, and 9 its 10, so 55 - 15 is late. At 25, when job 5 has
+  // come, 2 has 5 s left, 3 to 5 all; without a queue 4 had 5 and 5 had 10: 35 - 15. Jobs 6 to 9 bring 40.
+  CHECK(m.backlog_growth == Approx((40.0 - 20.0) / 40.0));
+  CHECK(m.open_at_end == 0.6);
+  CHECK(m.censored_jct_s == 14.5);  // 10, 15, 20, 25 of those that are done; 25, 20, 15, 10, 5, 0
+
+  const Metrics idle = test::RunOf("fcfs", EveryTen(20.0)).metrics;  // nobody waits
+  CHECK(idle.backlog_jobs == 1.0);
+  CHECK(idle.backlog_growth == 0.0);
+  CHECK(idle.open_at_end == 0.1);     // the last arrives as arrivals end
+  CHECK(idle.censored_jct_s == 9.0);  // 9 x 10, and 0
+  CHECK(test::RunOf("fcfs", EveryTen(0.0)).metrics.backlog_growth == 0.0);  // all at once: no telling
+}
+
+TEST_CASE("backlog: of the window, while others come before and after", "[backlog]") {
+  const Metrics m = Run(EveryTen(5.0), *test::Make("fcfs"), "fcfs",
+                        {.window = {2, 6}, .keep_events = false, .progress = {}})
+                        .metrics;
+  // When job 5 has come, at 25: 2 to 5. The middle one is 4, at 20, when 0 and 1 have ended: 30 left, of
+  // which without a queue 3 had 5 and 4 had 10; at 25 it is 35 - 15. Job 5 brings 10.
+  CHECK(m.backlog_jobs == 4.0);
+  CHECK(m.backlog_growth == Approx((20.0 - 15.0) / 10.0));
+  // Arrivals end at 45, when 2 and 3 are done (30, 40), 4 and 5 are not: 20, 25, 25, 20.
+  CHECK(m.open_at_end == 0.5);
+  CHECK(m.censored_jct_s == 22.5);
+}
+
+TEST_CASE("backlog: the rule", "[backlog]") {
+  CHECK(KeepsUp({}));
+  CHECK(KeepsUp(std::vector<double>{0.1}));
+  CHECK_FALSE(KeepsUp(std::vector<double>{0.11}));
+  CHECK(KeepsUp(std::vector<double>{0.04, 0.05, 0.05, 0.05}));
+  CHECK_FALSE(KeepsUp(std::vector<double>{0.06, 0.07, 0.08}));
+  CHECK(KeepsUp(std::vector<double>{0.4, -0.2, 0.3, -0.2}));  // 0.075, and as well by chance
+}
+
+TEST_CASE("backlog: a cluster keeps up below its capacity and not above, whoever schedules", "[backlog]") {
+  for (const char* scheduler : {"fcfs", "srpt", "las"}) {
+    CAPTURE(scheduler);
+    CHECK(KeepsUp(Growth(scheduler, 0.6)));
+    CHECK(KeepsUp(Growth(scheduler, 0.85)));
+    CHECK_FALSE(KeepsUp(Growth(scheduler, 1.2)));
+    CHECK_FALSE(KeepsUp(Growth(scheduler, 1.5)));
+  }
+}
+
+TEST_CASE("backlog: who starves gangs does not keep up with a load that others carry", "[backlog]") {
+  const Scenario scenario = Gangs();
+  const Window window{300, scenario.num_jobs()};
+  const Metrics srpt =
+      Run(scenario, *test::Make("srpt"), "srpt", {.window = window, .keep_events = false, .progress = {}})
+          .metrics;
+  const Metrics fcfs =
+      Run(scenario, *test::Make("fcfs"), "fcfs", {.window = window, .keep_events = false, .progress = {}})
+          .metrics;
+  CHECK(srpt.backlog_jobs < 25.0);  // few: what it puts off is large
+  CHECK_FALSE(KeepsUp(std::vector<double>{srpt.backlog_growth}));
+  CHECK(KeepsUp(std::vector<double>{fcfs.backlog_growth}));
+}
+
+}  // namespace berth

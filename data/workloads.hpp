@@ -61,8 +61,8 @@ Scenario ReadScenario(const std::string& path);
 void WriteEvents(const RunResult& result, const Scenario& scenario, const std::string& scheduler,
                  const std::string& path);
 
-// The default of design.md §8: "v100=12,p100=12,k80=12", "synthetic(rate=1.8,jobs=1000)".
+// What a verb runs on that is not told otherwise: gangs, so that who gets which GPUs is a puzzle.
 inline constexpr const char* kDefaultCluster = "v100=12,p100=12,k80=12";
-inline constexpr const char* kDefaultWorkload = "synthetic(rate=1.8,jobs=1000)";
+inline constexpr const char* kDefaultWorkload = "synthetic(rate=0.9,jobs=1000,gangs=multi)";
 
 }  // namespace berth

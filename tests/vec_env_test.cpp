@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "env/base/index.hpp"
 #include "env/gym/sched_env.hpp"
 #include "env/sim/metrics.hpp"
 #include "tests/catch.hpp"
@@ -164,6 +165,55 @@ TEST_CASE("every reward's return is the metric that it names") {
       }
     }
   }
+}
+
+TEST_CASE(
+    "who arrives is counted once, with their work, and episodes say how many jobs they begin and end with") {
+  SchedEnvOptions options = Options(/*preemptive=*/true, 8);
+  options.episode_jobs = 10;
+  options.warmup_jobs = 20;
+  options.warmup = [] { return std::make_unique<Greedy>(); };
+  const auto source = std::make_shared<ToySource>(Clock{ClockKind::kEvent}, /*ends=*/false);
+  SchedEnv alone(source, options, 0);
+  alone.Begin(0);
+  auto env = MakeVecEnv(source, options, 1, 1);
+  StepStorage storage(1, env->layout().size(), env->num_actions());
+  float new_jobs = 0.0F, new_work = 0.0F;
+  StepBuffers out = storage.buffers();
+  out.new_jobs = {&new_jobs, 1}, out.new_work = {&new_work, 1};
+  env->Reset(out);
+  Stream stream(11, Purpose::kTest);
+  double begun = alone.simulator().jobs_in_system(), ended = 0.0, came = 0.0, work = 0.0;
+  for (int episode = 0, before = alone.simulator().arrived_jobs(); episode < 3;) {
+    const std::int32_t action = RandomLegal(alone.mask(), stream);
+    const SchedEnv::Outcome outcome = alone.Step(action);
+    env->Step({&action, 1}, out);
+    came += new_jobs, work += new_work;
+    if (!outcome.terminated && !outcome.truncated) continue;
+    // ToySource: the best rates are 3 and 2 steps a second.
+    const JobTable& jobs = alone.simulator().scenario().data().jobs;
+    double expected = 0.0;
+    for (int job = before; job < alone.simulator().arrived_jobs(); ++job)
+      expected += jobs.gang[U(job)] * jobs.total_steps[U(job)] / (jobs.job_type[U(job)] == 0 ? 3.0 : 2.0);
+    CHECK(came == alone.simulator().arrived_jobs() - before);
+    CHECK(work == Approx(expected));
+    ended += alone.simulator().jobs_in_system();
+    alone.Begin(static_cast<std::uint32_t>(++episode));
+    if (episode < 3) begun += alone.simulator().jobs_in_system();
+    before = alone.simulator().arrived_jobs();
+    came = work = 0.0;
+  }
+  // Saved and loaded with the rest of the environment.
+  const std::vector<std::uint8_t> state = env->SaveState();
+  auto loaded = MakeVecEnv(source, options, 1, 1);
+  loaded->LoadState(state, storage.buffers());
+  for (VecEnv* one : {env.get(), loaded.get()}) {
+    const EpisodeStats stats = one->TakeStats();
+    CHECK(stats.episodes == 3);
+    CHECK(stats.backlog_begin_sum == begun);
+    CHECK(stats.backlog_end_sum == ended);
+  }
+  CHECK(begun > 0.0);
 }
 
 TEST_CASE("an episode of a generator is cut when its jobs have arrived, with the observation of that point") {

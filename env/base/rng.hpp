@@ -27,6 +27,7 @@ enum class Purpose : std::uint8_t {
   kTest,
   kReplay,
   kLookahead = 13,  // 11 and 12 are features'
+  kGuard,
 };
 
 // Training and evaluation never share a stream, whatever their seeds.

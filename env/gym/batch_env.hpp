@@ -25,13 +25,20 @@ struct StepBuffers {
   // [N] 1 on entry. An environment that can tell writes 0 where the observation is that of its step before,
   // and leaves the row alone: micro-actions of one instant see one observation. Empty = every row is written.
   std::span<std::uint8_t> fresh;
+  // [N] what to learn from in place of the reward, where the environment has such (learning_signal.hpp): the
+  // quiet part, and what arrivals were expected to add, to be taken off. An environment that has none leaves
+  // both alone. `signal` is written after `reward`, so both may be one memory. Empty = not wanted.
+  std::span<float> signal, arrivals;
+  // [N] how many jobs arrived during the step, and their work: GPU s, each job alone on its fastest type. 0
+  // within an instant; an environment without arrivals leaves both alone. Empty = not wanted.
+  std::span<float> new_jobs, new_work;
 };
 
 // Owns the memory of one set of buffers.
 struct StepStorage {
   StepStorage(int num_envs, int observation_size, int num_actions);
   StepBuffers buffers();
-  std::vector<float> observation, reward, discount, final_observation;
+  std::vector<float> observation, reward, signal, arrivals, discount, final_observation;
   std::vector<std::uint8_t> action_mask, terminated, truncated, final_mask;
 };
 
@@ -42,6 +49,9 @@ struct EpisodeStats {  // summed over the episodes that ended since the last Tak
   // The same of the episodes under way, so that long first episodes are not dark.
   std::int64_t running = 0;
   double running_return_sum = 0.0, running_metric_sum = 0.0;
+  // Jobs in the system as the episodes that ended began, and as they ended. Ends above begins: more arrives
+  // than is worked off. 0 where there is no queue.
+  double backlog_begin_sum = 0.0, backlog_end_sum = 0.0;
 };
 
 // Thread rule: one caller, but for StepRange; Step may use own workers and gives the same bits on any number.

@@ -47,6 +47,7 @@ class BatchedEnvs final : public VecEnv {
   BatchedEnvs(int num_envs, int threads, const Make& make, int first_env = 0, int all_envs = 0)
       : team_(std::clamp(threads, 1, num_envs)),
         stats_(U(num_envs)),
+        backlog_(U(num_envs)),
         first_env_(first_env),
         all_envs_(all_envs > 0 ? all_envs : num_envs) {
     BERTH_CHECK(first_env_ >= 0 && first_env_ + num_envs <= all_envs_, first_env_, " ", all_envs_);
@@ -60,14 +61,14 @@ class BatchedEnvs final : public VecEnv {
 
   void Reset(const StepBuffers& out) override {
     ForEach([&](int i) {
-      envs_[U(i)].Begin(0);
+      Begin(i, 0);
       Write(i, out);
     });
   }
 
   void NextEpisodes(const StepBuffers& out) override {
     ForEach([&](int i) {
-      envs_[U(i)].Begin(envs_[U(i)].episode() + 1);
+      Begin(i, envs_[U(i)].episode() + 1);
       Write(i, out);
     });
   }
@@ -89,6 +90,8 @@ class BatchedEnvs final : public VecEnv {
       sum.episodes += s.episodes;
       sum.return_sum += s.return_sum;
       sum.metric_sum += s.metric_sum;
+      sum.backlog_begin_sum += s.backlog_begin_sum;
+      sum.backlog_end_sum += s.backlog_end_sum;
       s = {};
     }
     for (const Env& env : envs_) {
@@ -106,7 +109,9 @@ class BatchedEnvs final : public VecEnv {
     std::vector<std::uint8_t> bytes;
     internal::Append(bytes, static_cast<std::uint32_t>(num_envs()));
     for (std::size_t i = 0; i < envs_.size(); ++i) {
-      internal::Append(bytes, stats_[i]);
+      const EpisodeStats& s = stats_[i];
+      internal::Append(bytes, SavedStats{s.episodes, s.return_sum, s.metric_sum, 0, s.backlog_begin_sum,
+                                         s.backlog_end_sum});
       internal::Append(bytes, envs_[i].episode());
       internal::Append(bytes, static_cast<std::uint32_t>(envs_[i].history().size()));
       for (std::int32_t action : envs_[i].history()) internal::Append(bytes, action);
@@ -120,8 +125,10 @@ class BatchedEnvs final : public VecEnv {
     }
     for (int i = 0; i < first_env_; ++i) Skip(state);
     for (int i = 0; i < num_envs(); ++i) {
-      stats_[U(i)] = internal::Take<EpisodeStats>(state);
-      envs_[U(i)].Begin(internal::Take<std::uint32_t>(state));
+      const auto saved = internal::Take<SavedStats>(state);
+      stats_[U(i)] = {saved.episodes,          saved.return_sum,     saved.metric_sum, 0, 0.0, 0.0,
+                      saved.backlog_begin_sum, saved.backlog_end_sum};
+      Begin(i, internal::Take<std::uint32_t>(state));
       for (auto left = internal::Take<std::uint32_t>(state); left > 0; --left) {
         const auto action = internal::Take<std::int32_t>(state);
         if (action < 0 || action >= num_actions() || envs_[U(i)].mask()[U(action)] == 0) {
@@ -137,8 +144,21 @@ class BatchedEnvs final : public VecEnv {
   static constexpr int kEnvsPerBlock = 8;     // fewer are not worth waking a thread
   static constexpr int kBlocksPerThread = 4;  // so that a thread that is kept off its core holds up little
 
+  // As states hold it. States of before there were backlogs have zeros in their place.
+  struct SavedStats {
+    std::int64_t episodes;
+    double return_sum, metric_sum;
+    std::int64_t unused;
+    double backlog_begin_sum, backlog_end_sum;
+  };
+
+  void Begin(int i, std::uint32_t episode) {
+    envs_[U(i)].Begin(episode);
+    backlog_[U(i)] = envs_[U(i)].simulator().jobs_in_system();
+  }
+
   static void Skip(std::span<const std::uint8_t>& state) {
-    internal::Take<EpisodeStats>(state);
+    internal::Take<SavedStats>(state);
     internal::Take<std::uint32_t>(state);
     for (auto left = internal::Take<std::uint32_t>(state); left > 0; --left)
       internal::Take<std::int32_t>(state);
@@ -151,6 +171,14 @@ class BatchedEnvs final : public VecEnv {
     const auto outcome = env.Step(action);
     out.reward[U(i)] = static_cast<float>(outcome.reward);
     out.discount[U(i)] = static_cast<float>(outcome.discount);
+    if constexpr (requires { outcome.signal; }) {
+      if (!out.signal.empty()) out.signal[U(i)] = static_cast<float>(outcome.signal.quiet);
+      if (!out.arrivals.empty()) out.arrivals[U(i)] = static_cast<float>(outcome.signal.arrivals);
+    }
+    if constexpr (requires { outcome.new_jobs; }) {
+      if (!out.new_jobs.empty()) out.new_jobs[U(i)] = static_cast<float>(outcome.new_jobs);
+      if (!out.new_work.empty()) out.new_work[U(i)] = static_cast<float>(outcome.new_work);
+    }
     out.terminated[U(i)] = outcome.terminated;
     out.truncated[U(i)] = outcome.truncated;
     if (outcome.terminated || outcome.truncated) {
@@ -164,7 +192,9 @@ class BatchedEnvs final : public VecEnv {
       ++s.episodes;
       s.return_sum += env.episode_return();
       s.metric_sum += env.MeanJct();
-      env.Begin(env.episode() + 1);
+      s.backlog_begin_sum += backlog_[U(i)];
+      s.backlog_end_sum += env.simulator().jobs_in_system();
+      Begin(i, env.episode() + 1);
     }
     if (!env.moved() && !out.fresh.empty()) {
       out.fresh[U(i)] = 0;
@@ -198,6 +228,7 @@ class BatchedEnvs final : public VecEnv {
   ThreadTeam team_;
   std::vector<Env> envs_;
   std::vector<EpisodeStats> stats_;
+  std::vector<int> backlog_;  // [N] jobs in the system as the present episode began
   int first_env_, all_envs_;
 };
 

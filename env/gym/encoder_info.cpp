@@ -15,6 +15,8 @@ constexpr ParamInfo kBlocksParam[] = {
 };
 constexpr ChannelInfo kPresent = {"present", "1 = this row is a job", 0, 1};
 
+constexpr const char* kRichest = "ObservationV3";
+
 constexpr std::size_t kMostBlocks = 64;  // encoders point at them, so that they may not move
 
 void AddBlocks(FeatureTable table, std::vector<BlockInfo>& all) {
@@ -177,6 +179,20 @@ std::vector<std::string> EncoderInfo::Describe() const {
 
 std::span<const BlockInfo> Blocks() {
   return KnownBlocks();
+}
+
+std::string RichestEncoder(const Features& features) {
+  std::string blocks = EncoderOf(kRichest).Blocks();
+  std::vector<std::string> had;
+  for (const Features::On& on : features.on()) {
+    for (const auto make : on.module->blocks) {
+      const BlockInfo block = make();
+      if (std::find(had.begin(), had.end(), block.name) != had.end()) continue;
+      had.emplace_back(block.name);
+      blocks += Join("+", block.name, ":", block.version);
+    }
+  }
+  return had.empty() ? kRichest : Join("observation(blocks=", blocks, ")");
 }
 
 AlsoKnownBlocks::AlsoKnownBlocks(FeatureTable table) : before_(KnownBlocks().size()) {

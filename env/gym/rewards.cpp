@@ -75,9 +75,10 @@ double FinalUtilization(const Simulator& simulator, const RunningSums&) {
 constexpr RewardInfo kRewards[] = {
     {"jct", "minus the sum of job completion times, s (jobs in system integrated over time)",
      "Little 1961: jobs in system integrated over time is the sum of times in system", TotalJct, JobJct,
-     false},
+     false, /*sums=*/false, [](const Scenario&, int) { return 1.0; }},
     {"slowdown", "minus the sum of JCT / max(run time alone, 10 s)",
-     "Feitelson & Rudolph 1998, bounded at 10 s", TotalSlowdown, JobSlowdown, false, /*sums=*/true},
+     "Feitelson & Rudolph 1998, bounded at 10 s", TotalSlowdown, JobSlowdown, false, /*sums=*/true,
+     SlowdownPerSecond},
     {"makespan", "minus the makespan, s", "Graham 1966", TotalMakespan, JobMakespan, false},
     {"deadline", "minus the number of jobs that miss their deadline", "metrics.hpp", TotalMisses, JobMisses,
      false,
@@ -137,6 +138,19 @@ double Reward::Terminal(const Simulator& simulator) const {
     if (term.info->terminal) total += term.weight * term.info->total(simulator, sums_);
   }
   return total;
+}
+
+double Reward::PerSecond(const Scenario& scenario, int job) const {
+  double sum = 0.0;
+  for (const Term& term : terms_) {
+    if (term.info->a_second != nullptr) sum += term.weight * term.info->a_second(scenario, job);
+  }
+  return sum;
+}
+
+bool Reward::CostsTime() const {
+  return std::any_of(terms_.begin(), terms_.end(),
+                     [](const Term& term) { return term.weight > 0.0 && term.info->a_second != nullptr; });
 }
 
 double Reward::AJob(const Metrics& metrics) const {

@@ -28,6 +28,8 @@ struct RewardInfo {
   double (*a_job)(const Metrics& metrics);
   bool terminal;      // paid once, when the episode terminates (maxima, ratios)
   bool sums = false;  // it reads `sums`
+  // What a job in the system adds to the total a second; null where that is not all that the total is.
+  double (*a_second)(const Scenario& scenario, int job) = nullptr;
 };
 std::span<const RewardInfo> Rewards();
 
@@ -41,6 +43,9 @@ class Reward {
   double Running(const Simulator& simulator) const;
   // Weighted total of the terminal terms at the end of an episode.
   double Terminal(const Simulator& simulator) const;
+  // Weighted sum over the terms that have a_second, and whether there are any.
+  double PerSecond(const Scenario& scenario, int job) const;
+  bool CostsTime() const;
   // Weighted sum of the terms of a finished run, a job of its window. Throws Error for a term without a_job.
   double AJob(const Metrics& metrics) const;
 

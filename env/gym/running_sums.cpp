@@ -6,14 +6,9 @@
 #include "env/base/index.hpp"
 
 namespace berth {
-namespace {
-
-// What a second in the system adds to the job's slowdown, bounded at 10 s.
-double PerSecond(const Scenario& scenario, int job) {
+double SlowdownPerSecond(const Scenario& scenario, int job) {
   return 1.0 / std::max(scenario.data().jobs.total_steps[U(job)] / scenario.BestRate(job), 10.0);
 }
-
-}  // namespace
 
 void RunningSums::Begin(const Simulator& simulator) {
   time_ = simulator.now();
@@ -39,7 +34,7 @@ void RunningSums::Observe(const Simulator& simulator) {
 
 void RunningSums::Arrive(const Simulator& simulator, int job) {
   const JobTable& jobs = simulator.scenario().data().jobs;
-  const double rate = PerSecond(simulator.scenario(), job);
+  const double rate = SlowdownPerSecond(simulator.scenario(), job);
   slowdown_ += rate * (time_ - jobs.arrival[U(job)]);
   growth_ += rate;
   ++in_system_;
@@ -49,7 +44,7 @@ void RunningSums::Arrive(const Simulator& simulator, int job) {
 }
 
 void RunningSums::Complete(const Simulator& simulator, int job) {
-  const double rate = PerSecond(simulator.scenario(), job);
+  const double rate = SlowdownPerSecond(simulator.scenario(), job);
   slowdown_ -= rate * (time_ - simulator.state().completion[U(job)]);
   growth_ = --in_system_ == 0 ? 0.0 : growth_ - rate;  // no rounding outlives the jobs
 }

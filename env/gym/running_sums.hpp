@@ -9,6 +9,9 @@
 
 namespace berth {
 
+// What a second in the system adds to the job's slowdown, bounded at 10 s.
+double SlowdownPerSecond(const Scenario& scenario, int job);
+
 // Thread rule: one thread at a time. Allocates in Begin alone.
 class RunningSums {
  public:

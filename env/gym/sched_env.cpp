@@ -19,6 +19,7 @@ SchedEnv::SchedEnv(std::shared_ptr<const ScenarioSource> source, const SchedEnvO
       options_(options),
       index_(index),
       reward_(options.mdp.reward),
+      signal_(options.signal, options.mdp),
       point_(options.mdp) {
   // Of all environments' first: they share one layout, so all must have as many GPU types (Draw).
   const Scenario probe = source_->Make(options_.seed, options_.split, 0, 0, 1);
@@ -62,6 +63,8 @@ void SchedEnv::Begin(std::uint32_t episode) {
     if (terminated_) continue;
     if (point_.PassesOver(View()) || !OpenPoint()) RunToChoice();
     paid_ = reward_.Running(*simulator_);
+    signal_.Begin(*simulator_);
+    seen_ = simulator_->arrived_jobs();
     if (!terminated_ && !truncated_) return;
   }
   throw Error(Join(source_->Describe(), ": a hundred episodes in a row leave nothing to choose (",
@@ -205,6 +208,11 @@ SchedEnv::Outcome SchedEnv::Settle(double before_time) {
   const double elapsed = simulator_->now() - before_time;
   outcome.discount = elapsed > 0.0 ? Exp(-elapsed / options_.mdp.tau_s) : 1.0;
   return_ += outcome.reward;
+  outcome.signal = signal_.Settle(*simulator_, outcome.reward, elapsed);
+  const Scenario& scenario = simulator_->scenario();
+  const JobTable& jobs = scenario.data().jobs;
+  for (; seen_ < simulator_->arrived_jobs(); ++seen_, ++outcome.new_jobs)
+    outcome.new_work += jobs.gang[U(seen_)] * jobs.total_steps[U(seen_)] / scenario.BestRate(seen_);
   return outcome;
 }
 

@@ -9,6 +9,7 @@
 
 #include "env/gym/decision_point.hpp"
 #include "env/gym/rewards.hpp"
+#include "env/gym/signals/learning_signal.hpp"
 #include "env/gym/vec_env.hpp"
 #include "env/sim/simulator.hpp"
 
@@ -25,6 +26,9 @@ class SchedEnv {
 
   struct Outcome {
     double reward = 0.0, discount = 1.0;
+    LearningSignal::Parts signal;
+    int new_jobs = 0;       // that arrived during the step
+    double new_work = 0.0;  // theirs: GPU s, each alone on its fastest type
     bool terminated = false, truncated = false;
   };
   // Draws the workload, warms up, goes to the first choice; draws again where there is none. Throws Error
@@ -60,6 +64,7 @@ class SchedEnv {
   SchedEnvOptions options_;
   std::uint32_t index_, episode_ = 0;
   Reward reward_;
+  LearningSignal signal_;
   ObservationLayout layout_;
   int actions_ = 0;
 
@@ -72,8 +77,8 @@ class SchedEnv {
   int last_arrival_ = 0;  // truncate when this many have arrived
   bool endless_ = true;   // more jobs would come: the episode is cut, it does not drain
   double return_ = 0.0, done_jct_ = 0.0;
-  double paid_ = 0.0;  // running total of the reward at the last step
-  int done_jobs_ = 0;
+  double paid_ = 0.0;             // running total of the reward at the last step
+  int done_jobs_ = 0, seen_ = 0;  // jobs that had arrived at the last step
 };
 
 }  // namespace berth

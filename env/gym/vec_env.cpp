@@ -8,6 +8,8 @@ namespace berth {
 StepStorage::StepStorage(int num_envs, int observation_size, int num_actions)
     : observation(U(num_envs) * U(observation_size)),
       reward(U(num_envs)),
+      signal(U(num_envs)),
+      arrivals(U(num_envs)),
       discount(U(num_envs)),
       final_observation(U(num_envs) * U(observation_size)),
       action_mask(U(num_envs) * U(num_actions)),
@@ -16,8 +18,8 @@ StepStorage::StepStorage(int num_envs, int observation_size, int num_actions)
       final_mask(U(num_envs) * U(num_actions)) {}
 
 StepBuffers StepStorage::buffers() {
-  return {observation, action_mask,       reward,     terminated, truncated,
-          discount,    final_observation, final_mask, {}};
+  return {observation, action_mask, reward, terminated, truncated, discount, final_observation,
+          final_mask,  {},          signal, arrivals,   {},        {}};
 }
 
 void CheckEpisodes(int num_envs, int threads, int episode_jobs, double tau_s) {

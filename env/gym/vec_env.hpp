@@ -27,6 +27,7 @@ struct SchedEnvOptions {
   // Where several processes share a run's environments: environment i here is first_env + i of all_envs, with
   // that one's workloads; 0 = these are all. LoadState then takes a state of all of them.
   int first_env = 0, all_envs = 0;
+  std::string signal = "reward";  // what StepBuffers::signal holds (signals/learning_signal.hpp)
 };
 
 // N environments, each with a simulator of its own.

@@ -68,6 +68,7 @@ NamedEnvironment HeteroCluster(const Keywords& keywords) {
   Bound(encoder.type, layout.g, named);
   Bound(encoder.global, 1, named);
   named.description = Description(options);
+  named.signal = choice.env.signal != "reward";
   named.make = [source = choice.source, env = choice.env, size = layout.size()](std::uint64_t seed,
                                                                                 int num_envs, int threads) {
     CheckObservations(num_envs, size, "visible, num_envs");
@@ -87,8 +88,9 @@ NamedEnvironment TaskPlacementEnvironment(const Keywords& keywords) {
   TaskPlacementOptions env;
   env.reward = options.Text("reward");
   env.tau_s = options.Number("tau", 1e-3, 1e12);
-  env.episode_jobs = ResolveEpisodeJobs(options);
   env.jobs = ResolveJobs(options, *source);
+  ResolveDefaults(options, NumbersOf(*source, env.jobs), {"episode-jobs"});
+  env.episode_jobs = ResolveEpisodeJobs(options);
   const int gpus = source->Make(named.seed, Split::kTrain, /*env=*/0, /*episode=*/0, /*jobs=*/1).num_gpus();
   for (int i = 0; i <= gpus; ++i) {
     const ChannelInfo channel = TaskPlacement::Channel(i, env.episode_jobs);

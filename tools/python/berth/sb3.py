@@ -16,6 +16,9 @@ class SB3VecEnv(VecEnv):
     Observations float32 [N, D] are views as ClusterVectorEnv's: there until the step after the next one, which is as
     long as the algorithms need them. infos of an episode's end have "terminal_observation", "TimeLimit.truncated" and
     "episode" {"r": return, "l": steps}.
+
+    With the keyword `signal` ("auto", say) the algorithm is paid the learning signal (info["signal"] - info["arrivals"]
+    of ClusterVectorEnv); "r" stays the return of the reward.
     """
 
     def __init__(self, num_envs: int, name: str = "HeteroCluster-v0", **keywords: Any) -> None:
@@ -55,6 +58,8 @@ class SB3VecEnv(VecEnv):
                 "episode": {"r": float(self._returns[i]), "l": int(self._lengths[i])},
             }
         self._returns[done] = self._lengths[done] = 0
+        if "signal" in info:
+            reward = info["signal"] - info["arrivals"]
         return observation, reward, done, infos
 
     def close(self) -> None:

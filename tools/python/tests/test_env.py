@@ -101,6 +101,24 @@ class Env(unittest.TestCase):
         for observation, reward, *_ in play(env, range(6))[1:]:
             self.assertEqual(np.float32(reward), np.float32(-observation[1:].astype(float).mean()))
 
+    def test_the_signal_stands_beside_the_reward(self):
+        plain, paid = (berth.make("HeteroCluster-v0", **HETERO, **more) for more in ({}, {"signal": "auto"}))
+        (_, info), _ = paid.reset(seed=3), plain.reset(seed=3)
+        self.assertNotIn("signal", info)
+        differs = False
+        for _ in range(60):
+            action = int(np.flatnonzero(info["action_mask"])[0])
+            _, reward, terminated, truncated, info = paid.step(action)
+            _, same, *_, without = plain.step(action)
+            self.assertEqual(reward, same)
+            self.assertNotIn("signal", without)
+            self.assertGreaterEqual(info["arrivals"], 0.0)
+            self.assertEqual(info["arrivals"] > 0.0, info["discount"] < 1.0)
+            differs = differs or info["signal"] != reward
+            if terminated or truncated:
+                break
+        self.assertTrue(differs)
+
     def test_time_and_discount_agree(self):
         env = berth.make("TaskPlacement-v0", tau=5000.0, **SMALL)
         steps = play(env, [0] * 100)

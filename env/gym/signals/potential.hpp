@@ -1,0 +1,41 @@
+// Estimates of what the jobs in the system will still cost: what learning_signal.hpp makes a quiet signal of.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "env/base/spec.hpp"
+#include "env/gym/mdp.hpp"
+#include "env/sim/simulator.hpp"
+
+namespace berth {
+
+// In the unit of the reward. A teacher's: it may know of run times what the policy does not.
+class Potential {
+ public:
+  struct Value {
+    double all = 0.0;    // phi of the jobs in the system
+    double known = 0.0;  // phi of those that had arrived by a moment before
+    // D: what arrivals are expected to raise either by, a second.
+    double growth = 0.0, known_growth = 0.0;
+  };
+  virtual ~Potential() = default;
+  virtual void Begin(const Simulator& simulator) = 0;  // of an episode
+  // At the present decision point; those before: jobs [0, known).
+  virtual Value Of(const Simulator& simulator, int known) = 0;
+};
+
+// A row of `berth list signals`. `make` throws Error where the potential is not for the process's reward.
+struct PotentialInfo {
+  const char* name;
+  const char* summary;
+  const char* source;
+  std::span<const ParamInfo> params;
+  bool (*knows)(const MdpSpec& mdp);  // is it for that reward?
+  std::unique_ptr<Potential> (*make)(Params& params, const MdpSpec& mdp);
+};
+PotentialInfo WsptInfo();
+
+std::span<const PotentialInfo> Potentials();
+
+}  // namespace berth

@@ -1,5 +1,7 @@
 #include "policies/policy_scheduler.hpp"
 
+#include <algorithm>
+
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
 #include "policies/architecture.hpp"
@@ -80,12 +82,16 @@ namespace {
 constexpr ParamInfo kParams[] = {
     {"file", "policy.h5", "bundle written by `berth export`"},
     {"sample", "false", "true draws from the policy's distribution, false takes its best action"},
+    {"estimated", "false",
+     "true: one that knows run times takes estimates for them, where there are no better"},
 };
 
 std::unique_ptr<Scheduler> Make(Params& params) {
   const std::string file = params.Text("file");
-  const bool sample = params.Bool("sample");
-  return MakePolicyScheduler(LoadBundle(file), file, sample);
+  const bool sample = params.Bool("sample"), estimated = params.Bool("estimated");
+  PolicyBundle bundle = LoadBundle(file);
+  if (estimated) bundle.mdp.knowledge = std::min(bundle.mdp.knowledge, Knowledge::kEstimate);
+  return MakePolicyScheduler(std::move(bundle), file, sample);
 }
 
 }  // namespace

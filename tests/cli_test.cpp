@@ -165,6 +165,8 @@ TEST_CASE("cli: a wrong word on the command line ends with one line and code 2")
       {"evaluate --schedulers fcfs --seeds 5:2", "seeds"},
       {"evaluate --scenario s.h5 --schedulers 'sjf(semantics=commit);saf(semantics=redecide)'",
        "one decision semantics"},
+      {"evaluate --scenario s.h5 --schedulers 'guard(policy=sjf(semantics=commit));saf(semantics=redecide)'",
+       "one decision semantics"},
       {"generate --workload syntetic --out x.h5", "did you mean 'synthetic'"},
       {"generate --cluster v10=3 --out x.h5", "did you mean 'v100'"},
       {"generate --cluster v100=-3 --out x.h5", "v100"},
@@ -297,7 +299,8 @@ TEST_CASE("cli: what no machine can hold is refused before it is made") {
       Berth(folder, "train --visible 65536 --envs 4096 --out run"),
       "--visible, --envs: expected observations of at most 268435456 numbers in all, found 4096 of ");
   CHECK_FALSE(std::filesystem::exists(folder / "run"));
-  const Outcome most = Berth(folder, "train --visible 128 --envs 65536 --out run --dry-run");
+  const Outcome most =
+      Berth(folder, "train --encoder ObservationV1 --visible 128 --envs 65536 --out run --dry-run");
   CAPTURE(most.error);
   CHECK(most.code == 0);
 }

@@ -26,6 +26,7 @@ const std::map<std::string, std::set<std::string>> kMayName = {
     // schedulers that use them
     {"baselines/composition/anticipate.cpp", {"latency"}},
     {"baselines/composition/evacuate.cpp", {"failures"}},
+    {"baselines/composition/replay.cpp", {"elasticity", "partitions", "services", "sharing", "stages"}},
     {"baselines/composition/reservation.cpp", {"forecast"}},
     {"baselines/dependencies/", {"stages"}},
     {"baselines/partitioning/gpu_shares.cpp", {"sharing"}},

@@ -16,6 +16,7 @@
 #include "tests/catch.hpp"
 #include "tests/policies_support.hpp"
 #include "tests/tiny.hpp"
+#include "tools/bench/golden_suite.hpp"
 
 namespace berth {
 namespace {
@@ -364,6 +365,18 @@ TEST_CASE("policy(file=...) is made from its spec") {
   const std::vector<SchedulerTable> tables = {PolicySchedulers()};
   const auto scheduler = MakeScheduler("policy(file=" + file.path + ",sample=true)", tables);
   CHECK(scheduler->knowledge() == Knowledge::kOracle);
+  // Told to take estimates for the truth, it asks for no more, and where they are the truth it does the same.
+  const std::string estimates = "policy(file=" + file.path + ",estimated=true)",
+                    spec = "policy(file=" + file.path + ")";
+  CHECK(MakeScheduler(estimates, tables)->knowledge() == Knowledge::kEstimate);
+  const Scenario known = bench::RandomScenario(5, 30, {ClockKind::kEvent});
+  const Scenario guessed = WithKnowledge(known, Knowledge::kEstimate, 1.0);
+  const auto run = [&](const Scenario& scenario, const std::string& text) {
+    return Run(scenario, *MakeScheduler(text, tables), text, {}).signature;
+  };
+  CHECK(run(known, estimates) == run(known, spec));
+  CHECK(run(guessed, estimates) != run(known, spec));
+  CHECK_THROWS_WITH(run(guessed, spec), Contains("needs knowledge 'oracle'"));
   CHECK_THROWS_WITH(MakeScheduler("policy(file=/nowhere/p.h5)", tables), Contains("/nowhere/p.h5"));
   CHECK_THROWS_WITH(MakeScheduler("policy(fil=x)", tables), Contains("did you mean 'file'"));
 }

@@ -170,7 +170,8 @@ TEST_CASE("tune --policy: one line for what cannot be") {
   SaveBundle(Start(1), policy);
   using Arguments = std::vector<std::string>;
   const auto with = [&](const Arguments& more) {
-    Arguments all{"--policy", policy, "--cluster", "v100=2,k80=2", "--generations", "1", "--seconds", "0"};
+    Arguments all{"--policy",  policy,          "--cluster", "v100=2,k80=2", "--workload",
+                  "synthetic", "--generations", "1",         "--seconds",    "0"};
     all.insert(all.end(), more.begin(), more.end());
     return all;
   };

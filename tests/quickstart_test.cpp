@@ -44,17 +44,18 @@ struct Script : TemporaryFolder {
     Program("tools/setup", "");
     Program("build/release/build.ninja", "");
     Program("build/release/berth", kBerth);
-    Program(".venv/bin/python", "echo 1");  // the seed that is kept
+    Program(".venv/bin/python", "");
   }
   void Program(const std::string& name, const std::string& body) {
     fs::create_directories(fs::path(*this / name).parent_path());
     std::ofstream(*this / name) << "#!/bin/bash\n" << body << "\n";
     fs::permissions(*this / name, fs::perms::owner_all);
   }
-  int Run(const std::string& environment) {
-    const int status = std::system(Join("cd '", path(), "' && env -u BERTH_PRESET PATH=\"$PWD/bin:$PATH\" ",
-                                        environment, " tools/quickstart >said.txt 2>&1 </dev/null")
-                                       .c_str());
+  int Run(const std::string& environment, const std::string& arguments = "") {
+    const int status =
+        std::system(Join("cd '", path(), "' && env -u BERTH_PRESET PATH=\"$PWD/bin:$PATH\" ", environment,
+                         " tools/quickstart ", arguments, " >said.txt 2>&1 </dev/null")
+                        .c_str());
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }
 };
@@ -76,6 +77,18 @@ TEST_CASE("tools/quickstart: every path in what it leaves is there, so that its 
     }
   }
   CHECK(paths == 6);  // policy, report and table, twice
+}
+
+TEST_CASE(
+    "tools/quickstart: --seed is the training's, and what is no seed is refused before anything is done") {
+  Script script;
+  REQUIRE(script.Run("LABEL=first", "--seed 7") == 0);
+  CHECK(Slurp(script / "said.txt").find("--seed 7") != std::string::npos);
+  for (const char* arguments : {"--seed", "--seed -1", "--seed 1x", "7", "--sed 7"}) {
+    CAPTURE(arguments);
+    CHECK(script.Run("LABEL=second", arguments) == 2);
+    CHECK(Slurp(script / "out/quickstart/policy.h5") == "first\n");
+  }
 }
 
 TEST_CASE("tools/quickstart: a run that fails leaves the earlier result, and the next one begins anew") {

@@ -17,6 +17,7 @@
 #include "tests/tiny.hpp"
 #include "tools/reproduce/learned/comparison.hpp"
 #include "tools/reproduce/learned/experiments.hpp"
+#include "tools/reproduce/learned/load_grid.hpp"
 #include "tools/reproduce/learned/recipes.hpp"
 #include "tools/reproduce/learned/shares.hpp"
 #include "tools/reproduce/learned/training.hpp"
@@ -144,14 +145,19 @@ TEST_CASE(
   CHECK(key("a.h5", 10) != key("c.h5", 10));
   CHECK(key("a.h5", 10) != key("a.h5", 11));
   CHECK(Has(key("a.h5", 10), "sample=true"));
+  const auto guarded = [&](const std::string& file) {
+    return RunKey(7, "guard(policy=policy(file=" + (folder / file) + "),fallback=srpt)", {0, 10});
+  };
+  CHECK(guarded("a.h5") == guarded("b.h5"));
+  CHECK(guarded("a.h5") != guarded("c.h5"));
   PlannedOutcome outcome;
-  outcome.mean_jct_s = 12.5, outcome.early_backlog = kNan, outcome.jct_s = {1.0, kNan};
+  outcome.mean_jct_s = 12.5, outcome.max_ftf = kNan, outcome.jct_s = {1.0, kNan};
   WriteOutcome(folder.path(), key("a.h5", 10), "a test", outcome);
   const auto kept = ReadOutcome(folder.path(), key("b.h5", 10), false);
   REQUIRE(kept);
   CHECK(kept->source == RunSource());
   CHECK(kept->outcome.mean_jct_s == 12.5);
-  CHECK(std::isnan(kept->outcome.early_backlog));
+  CHECK(std::isnan(kept->outcome.max_ftf));
   CHECK(kept->outcome.jct_s.size() == 2);
   CHECK_FALSE(ReadOutcome(folder.path(), key("c.h5", 10), true));
   // Another build's result counts only where that is asked for.
@@ -163,6 +169,40 @@ TEST_CASE(
   }
   CHECK_FALSE(ReadOutcome(folder.path(), key("a.h5", 10), false));
   CHECK(ReadOutcome(folder.path(), key("a.h5", 10), true)->source == "another build");
+}
+
+TEST_CASE("learned: loads that the cluster does not carry under one of two schedulers are in no average") {
+  const TemporaryFolder folder;
+  LoadGrid grid;
+  grid.loads = {kLoads[0], kLoads[1]};
+  grid.seeds = {1000, 1001};
+  grid.drawn = 60, grid.begin = 10, grid.end = 40;
+  // fcfs takes 2 h at both loads, srpt 1 h and 4 h; late work grows under fcfs at the second.
+  const auto keep = [&](const char* spec, std::size_t load, double hours, double growth) {
+    for (const std::uint64_t seed : grid.seeds) {
+      const PlannedWorkload workload = grid.Workload(grid.loads[load], seed);
+      PlannedOutcome outcome;
+      outcome.jobs = 30, outcome.mean_jct_s = 3600.0 * hours, outcome.backlog_growth = growth;
+      WriteOutcome(folder.path(), RunKey(workload.make().Hash(), spec, workload.window), "a test", outcome);
+    }
+  };
+  keep("fcfs", 0, 2.0, 0.01), keep("fcfs", 1, 2.0, 0.2);
+  keep("srpt", 0, 1.0, 0.02), keep("srpt", 1, 4.0, 0.04);
+  ReproductionRuns runs("a test", folder.path());
+  grid.Plan(runs, "fcfs"), grid.Plan(runs, "srpt");
+  runs.ReadKept();
+  REQUIRE(runs.to_do() == 0);
+  CHECK_FALSE(ResultAt(grid, runs, 0, "fcfs").unstable);
+  CHECK(ResultAt(grid, runs, 1, "fcfs").Cell() == "2.00†");
+  CHECK(ResultAt(grid, runs, 1, "srpt").Cell() == "4.00");
+  CHECK(CarriedLoads(grid, runs, {"srpt"}, {0, 1}) == std::vector<std::size_t>{0, 1});
+  const std::vector<std::size_t> both = CarriedLoads(grid, runs, {"srpt", "fcfs"}, {0, 1});
+  CHECK(both == std::vector<std::size_t>{0});
+  const std::vector<Grid> srpt = Grids(grid, runs, {"srpt"});
+  const Grid fcfs = grid.MeanJcts(runs, "fcfs");
+  CHECK(CompareAt(srpt, fcfs, {0, 1}).overall.mean == Approx((0.5 + 2.0) / 2.0));
+  CHECK(CompareAt(srpt, fcfs, both).overall.mean == Approx(0.5));
+  CHECK(std::isnan(CompareAt(srpt, fcfs, {}).overall.mean));
 }
 
 TEST_CASE("learned: a learning curve keeps the first and the last row, evenly between") {

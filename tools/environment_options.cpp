@@ -2,12 +2,14 @@
 
 #include "env/gym/encoder.hpp"
 #include "env/gym/rewards.hpp"
+#include "env/gym/signals/learning_signal.hpp"
 #include "tools/results.hpp"
 #include "tools/table.hpp"
 
 namespace berth {
 namespace {
 
+constexpr const char* kAuto = "auto";
 constexpr std::int64_t kManyJobs = 1'000'000'000;
 // Of which there are a handful: the environments' own, those of a step and of episodes' ends. Learners keep a
 // step's for every step of a rollout.
@@ -48,15 +50,16 @@ MdpSpec ResolveProcess(const Options& options, Knowledge knowledge) {
   return mdp;
 }
 
-void AddProcessOptions(Options& options) {
+void AddProcessOptions(Options& options, const std::string& encoder) {
   const MdpSpec mdp;
   options.Value("visible", std::to_string(mdp.visible), "Q: jobs offered at once in training");
   options.Value("order", ToString(mdp.order), "of the candidates: arrival | shortest");
-  options.Value("encoder", mdp.encoder,
-                "what the policy sees: see berth list encoders; of own choice: observation(blocks=...), see "
+  options.Value("encoder", encoder,
+                "what the policy sees: auto, the richest for the cluster; see berth list encoders; of own "
+                "choice: observation(blocks=...), see "
                 "berth list blocks");
   options.Value("reward", mdp.reward, "sum of terms: see berth list rewards");
-  options.Value("tau", Fixed(mdp.tau_s, 0), "seconds: discount = exp(-dt / tau)");
+  options.Value("tau", kAuto, "seconds: discount = exp(-dt / tau); auto = twice the typical run time");
   options.Value("semantics", ToString(mdp.semantics), "redecide | commit");
   options.Value("commit-backfill", mdp.commit_backfill ? "true" : "false",
                 "semantics commit: others may pass the chosen job by the published rule");
@@ -67,14 +70,18 @@ void AddProcessOptions(Options& options) {
                 "no GPU idles that a job could use: auto (as --preemptive) | true | false");
 }
 
-void AddEpisodeOptions(Options& options, bool warmup) {
-  const SchedEnvOptions env;
-  options.Value("episode-jobs", std::to_string(env.episode_jobs),
-                "arrivals in an episode before it is truncated");
+void AddEpisodeOptions(Options& options, bool warmup, const std::string& signal) {
+  options.Value(
+      "episode-jobs", kAuto,
+      "arrivals in an episode before it is truncated; auto = enough to fill the cluster, 300 at least");
   options.Value("jobs", "",
                 "of a fixed scenario: train on pieces of jobs A:B alone, so that the rest can test [all]");
   if (!warmup) return;
-  options.Value("warmup-jobs", std::to_string(env.warmup_jobs), "it starts after up to this many arrivals");
+  options.Value("signal", signal,
+                "what is learned from, the same in expectation as the reward and quieter: auto | reward | "
+                "see berth list signals");
+  options.Value("warmup-jobs", kAuto,
+                "it starts after up to this many arrivals; auto = a third of --episode-jobs auto");
 }
 
 void CheckObservations(std::int64_t envs, std::int64_t size, const std::string& where) {
@@ -100,15 +107,21 @@ Window ResolveJobs(const Options& options, const ScenarioSource& source) {
 EnvironmentChoice ResolveEnvironment(Options& options, std::uint64_t seed) {
   const std::shared_ptr<const ScenarioSource> source = ResolveWorkload(options).source;
   Scenario sample = source->Make(seed, Split::kTrain, /*env=*/0, /*episode=*/0, /*jobs=*/1);
+  if (options.Text("encoder") == "auto") options.Assign("encoder", RichestEncoder(sample.data().features));
   SchedEnvOptions env;
+  env.jobs = ResolveJobs(options, *source);
+  const WorkloadNumbers numbers = NumbersOf(*source, env.jobs);
+  const std::string chosen = ResolveDefaults(options, numbers, {"tau", "episode-jobs", "warmup-jobs"});
   env.mdp = ResolveProcess(options, sample.data().knowledge);
   env.seed = seed;
   env.split = Split::kTrain;
   env.episode_jobs = ResolveEpisodeJobs(options);
   env.warmup_jobs = static_cast<int>(options.Integer("warmup-jobs", 0, kManyJobs));
-  env.jobs = ResolveJobs(options, *source);
+  env.signal =
+      InOption(options, "signal", [&] { return LearningSignal(options.Text("signal"), env.mdp).ToString(); });
+  options.Assign("signal", env.signal);
   env.warmup = [spec = WarmupScheduler(env.mdp)] { return MakeScheduler(spec, AllSchedulers()); };
-  return {source, std::move(sample), std::move(env)};
+  return {source, std::move(sample), std::move(env), numbers, chosen};
 }
 
 }  // namespace berth

@@ -5,24 +5,28 @@
 #include <memory>
 
 #include "env/gym/vec_env.hpp"
+#include "tools/scenario_defaults.hpp"
 #include "tools/scenario_options.hpp"
 
 namespace berth {
 
 // --visible, --order, --encoder, --reward, --tau, --semantics, --commit-backfill, --preemptive, --on-change,
 // --work-conserving: MdpSpec.
-void AddProcessOptions(Options& options);
-// Of those options. Throws Error naming the option.
+void AddProcessOptions(Options& options, const std::string& encoder = MdpSpec{}.encoder);
+// Of those options, --tau being a number (ResolveDefaults). Throws Error naming the option.
 MdpSpec ResolveProcess(const Options& options, Knowledge knowledge);
-// --episode-jobs, --jobs; --warmup-jobs too where `warmup`.
-void AddEpisodeOptions(Options& options, bool warmup = true);
+// --episode-jobs, --jobs; where `warmup` --warmup-jobs and --signal too.
+void AddEpisodeOptions(Options& options, bool warmup = true, const std::string& signal = "reward");
 
 struct EnvironmentChoice {
   std::shared_ptr<const ScenarioSource> source;
   Scenario sample;  // of one job
   SchedEnvOptions env;
+  WorkloadNumbers numbers;
+  std::string chosen;  // what options that were "auto" have become and why, a line, or ""
 };
-// Of the options above and those of AddScenarioOptions. Throws Error naming the option.
+// Of the options above and those of AddScenarioOptions; what was `auto` has its value afterwards. Throws
+// Error naming the option.
 EnvironmentChoice ResolveEnvironment(Options& options, std::uint64_t seed);
 
 // Error before they are made where `envs` environments with observations of `size` numbers are more than any

@@ -141,7 +141,7 @@ void PrintTable(const EvaluationPlan& plan, const std::vector<ResultRow>& rows) 
   const bool one = plan.workloads.size() < 2;
   Table table({"scheduler", "knowledge", one ? "mean JCT h" : "mean JCT h [95%]",
                one ? "ratio" : "ratio [95%]", "p50 h", "p99 h", "slowdown", "p99 wait h", "max wait h",
-               "util %", "makespan h", "decision us"});
+               "util %", "makespan h", "backlog", "open %", "decision us"});
   for (const ResultRow& row : rows) {
     const Metrics metrics = row.Combined();
     const double reference = rows[0].Combined().mean_jct_s;
@@ -151,9 +151,12 @@ void PrintTable(const EvaluationPlan& plan, const std::vector<ResultRow>& rows) 
          one ? Fixed(metrics.mean_jct_s / reference, 3) : WithInterval(JctRatio(row, rows[0]), 1.0, 3),
          Hours(metrics.p50_jct_s), Hours(metrics.p99_jct_s), Fixed(metrics.mean_slowdown, 2),
          Hours(metrics.p99_wait_s), Hours(metrics.max_wait_s), Fixed(100.0 * metrics.utilization, 1),
-         Hours(metrics.makespan_s), Fixed(row.DecisionMicroseconds(), 2)});
+         Hours(metrics.makespan_s), Join(Fixed(metrics.backlog_jobs, 0), row.Unstable() ? "†" : ""),
+         Fixed(100.0 * metrics.open_at_end, 1), Fixed(row.DecisionMicroseconds(), 2)});
   }
   std::cout << table.ToString();
+  if (std::any_of(rows.begin(), rows.end(), [](const ResultRow& row) { return row.Unstable(); }))
+    std::cout << UnstableMark() << "\n";
 }
 
 // Means are over jobs that finished: a row that lost some is not to be compared without saying so.

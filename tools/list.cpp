@@ -8,6 +8,7 @@
 #include "env/features/table.hpp"
 #include "env/gym/encoder.hpp"
 #include "env/gym/rewards.hpp"
+#include "env/gym/signals/learning_signal.hpp"
 #include "tools/learn_library.hpp"
 #include "tools/output_file.hpp"
 #include "tools/results.hpp"
@@ -79,6 +80,23 @@ Json ListRewards() {
                     {"summary", info.summary},
                     {"source", info.source},
                     {"terminal", info.terminal}});
+  }
+  return list;
+}
+
+Json ListSignals() {
+  Json list = Json::array();
+  list.push_back({{"name", "reward"},
+                  {"summary", "the reward itself"},
+                  {"source", "berth list rewards"},
+                  {"params", Json::array()}});
+  for (const PotentialInfo& info : Potentials()) {
+    std::vector<ParamInfo> params(info.params.begin(), info.params.end());
+    params.push_back(LearningSignal::kArrivals);
+    list.push_back({{"name", info.name},
+                    {"summary", info.summary},
+                    {"source", info.source},
+                    {"params", ParamsJson(params)}});
   }
   return list;
 }
@@ -166,7 +184,8 @@ struct Kind {
 constexpr Kind kKinds[] = {
     {"schedulers", ListSchedulers}, {"agents", ListAgents},   {"networks", ListNetworks},
     {"encoders", ListEncoders},     {"blocks", ListBlocks},   {"features", ListOfFeatures},
-    {"rewards", ListRewards},       {"formats", ListFormats}, {"workloads", ListWorkloads},
+    {"rewards", ListRewards},       {"signals", ListSignals}, {"formats", ListFormats},
+    {"workloads", ListWorkloads},
 };
 
 const Kind& FindKind(const std::string& name) {
@@ -176,8 +195,8 @@ const Kind& FindKind(const std::string& name) {
     names.emplace_back(kind.name);
   }
   throw Error(
-      Join("kind: expected schedulers, agents, networks, encoders, blocks, rewards, formats, workloads or "
-           "features, found '",
+      Join("kind: expected schedulers, agents, networks, encoders, blocks, rewards, signals, formats, "
+           "workloads or features, found '",
            name, "'", DidYouMean(name, names)));
 }
 
@@ -240,11 +259,13 @@ void PrintFull(const Json& rows) {
 }  // namespace
 
 int RunList(const std::vector<std::string>& arguments) {
-  Options options(
-      "list", "schedulers | agents | networks | encoders | blocks | rewards | formats | workloads | features",
-      "lists components with their parameters, defaults and sources");
+  Options options("list",
+                  "schedulers | agents | networks | encoders | blocks | rewards | signals | formats | "
+                  "workloads | features",
+                  "lists components with their parameters, defaults and sources");
   options.Positional(
-      "kind", "schedulers, agents, networks, encoders, blocks, rewards, formats, workloads or features");
+      "kind",
+      "schedulers, agents, networks, encoders, blocks, rewards, signals, formats, workloads or features");
   options.Value("name", "", "only these rows, separated by commas, in full [all, a line each]");
   options.Switch("full", "parameters, defaults and sources of every row");
   if (!options.Parse(arguments)) return 0;

@@ -1,5 +1,6 @@
 #include "tools/scenario_options.hpp"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "env/base/check.hpp"
@@ -129,10 +130,18 @@ WorkloadChoice ResolveWorkload(Options& options) {
   return {FixedSource(std::move(scenario), options.Text("scenario")), false};
 }
 
+// The default's gangs are of up to 8 GPUs of one type; a cluster without as many gets single jobs.
+static std::string DefaultWorkload(const ClusterSpec& cluster) {
+  constexpr int kLargestGang = 8;
+  const bool fits = std::any_of(cluster.types.begin(), cluster.types.end(),
+                                [](const GpuType& type) { return type.count >= kLargestGang; });
+  return fits ? kDefaultWorkload : "synthetic(rate=1.8,jobs=1000)";
+}
+
 std::shared_ptr<const ScenarioSource> ResolveGenerator(Options& options) {
   const ScenarioSettings settings =
       ResolveSettings(options, kDefaultCluster, Clock{ClockKind::kRounds, 360.0});
-  if (!options.Given("workload")) options.Assign("workload", kDefaultWorkload);
+  if (!options.Given("workload")) options.Assign("workload", DefaultWorkload(settings.cluster));
   options.Assign("cluster", ClusterText(settings.cluster));
   options.Assign("clock", settings.clock.ToString());
   options.Assign("knowledge", ToString(settings.knowledge));

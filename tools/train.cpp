@@ -3,13 +3,12 @@
 #include <cmath>
 #include <filesystem>
 #include <iostream>
-#include <optional>
 #include <thread>
 
 #include "env/gym/encoder.hpp"
-#include "env/gym/rewards.hpp"
 #include "env/gym/vec_env.hpp"
 #include "tools/environment_options.hpp"
+#include "tools/from_options.hpp"
 #include "tools/interrupt.hpp"
 #include "tools/learn_library.hpp"
 #include "tools/output_file.hpp"
@@ -17,8 +16,10 @@
 #include "tools/results.hpp"
 #include "tools/run_folder.hpp"
 #include "tools/table.hpp"
+#include "tools/train_recipes.hpp"
+#include "tools/train_validation.hpp"
 #include "tools/train_view.hpp"
-#include "tools/validation.hpp"
+#include "tools/training_words.hpp"
 #include "tools/verbs.hpp"
 #include "tools/version.hpp"
 
@@ -29,23 +30,23 @@ constexpr std::int64_t kMany = 1'000'000'000'000;
 
 void AddTrainOptions(Options& options) {
   options.Value("agent", "ppo", "learner spec: see berth list agents");
-  options.Value("network", "pair_scorer", "network spec: see berth list networks");
+  options.Value("recipe", "default", RecipesHelp());
+  options.Value("network", "pair_scorer(width=8,skip=true)", "network spec: see berth list networks");
   AddScenarioOptions(options);
   options.Value("steps", "1000000", "environment steps in all, those before --resume included");
   options.Value("seconds", "0", "stop after this much training time; 0 = no limit");
-  options.Value("envs", "16", "environments stepped together, of all processes where there are several");
+  options.Value("envs", "32", "environments stepped together, of all processes where there are several");
   options.Value("threads", std::to_string(std::max(1U, std::thread::hardware_concurrency())),
                 "worker threads of this process");
   options.Value("seed", "0", "of workloads, weights and exploration");
   options.Value("device", "auto", "auto | cpu | cuda");
-  AddProcessOptions(options);
-  AddEpisodeOptions(options);
+  AddProcessOptions(options, "auto");
+  AddEpisodeOptions(options, /*warmup=*/true, "auto");
   options.Value("out", "",
                 "folder of the run: checkpoint.h5, config.ini, progress.csv, TensorBoard's events");
-  options.Value("validate", "0",
-                "measure the greedy policy on so many workloads that no episode draws, and keep the best one "
-                "as RUN/best.h5; 0 = never");
-  options.Value("validations", "10", "how often, evenly over --steps, the last at the end");
+  options.Input("from",
+                "begin with the weights of this policy.h5; network, encoder and process not given are its");
+  TrainValidation::AddOptions(options);
   options.Value("dist-timeout", "300", "seconds that processes wait for one that does not come or hangs");
   options.Switch("dry-run", "resolve every option, say what would be trained, and stop");
   options.Switch("resume", "continue the run in --out; options not given are those of its config.ini");
@@ -94,7 +95,8 @@ std::string ConfigOfRun(const Options& options) {
   return text;
 }
 
-std::string Detail(const TrainProgress& now, const std::string& metric) {
+std::string Detail(const TrainProgress& now, const std::string& metric,
+                   const std::vector<std::string>& notes) {
   std::string text =
       Join(Thousands(static_cast<double>(now.steps)), " steps, ", Thousands(now.steps_per_s), " steps/s");
   if (!std::isnan(now.recent_return)) {
@@ -103,38 +105,12 @@ std::string Detail(const TrainProgress& now, const std::string& metric) {
     text += Join(", return ", Readable(now.running_return), ", ", metric, " ", Readable(now.running_metric),
                  " so far in the first episodes");
   }
+  for (const std::string& note : notes) text += "; " + note;
   return text;
 }
 
-void ExpectRedecide(const Options& options, const MdpSpec& mdp) {
-  if (mdp.semantics == Semantics::kRedecide) return;
-  throw Error(Join(options.Where("validate"), ": expected with it --semantics redecide, found ",
-                   ToString(mdp.semantics)));
-}
-
-// Workloads as episodes see them, and as long again behind the measured jobs, so that starving pays nobody.
-std::optional<Validation> MakeValidation(Options& options, const EnvironmentChoice& choice,
-                                         const TrainRequest& request) {
-  const auto workloads = static_cast<int>(options.Integer("validate", 0, 100000));
-  if (workloads == 0) return std::nullopt;
-  InOption(options, "reward", [&] { Reward(request.mdp.reward).AJob({}); });  // less must be better
-  TrialSettings on;
-  on.source = choice.source;
-  on.jobs = choice.env.warmup_jobs + 2 * choice.env.episode_jobs;
-  if (choice.source->fixed()) {
-    on.pieces = choice.env.jobs;
-    if (on.pieces.end < 0) on.pieces = {0, choice.source->Make(0, Split::kTrain, 0, 0).num_jobs()};
-    on.jobs = std::min(on.jobs, on.pieces.end - on.pieces.begin);
-  }
-  const int begin = std::min(choice.env.warmup_jobs, on.jobs / 4);
-  on.window = {begin, begin + std::max(1, (on.jobs - begin) / 2)};
-  on.seed = request.seed;
-  on.threads = request.threads;
-  return Validation(RewardTrials(on, request.mdp.reward), workloads, request.out_dir, request.resume);
-}
-
-Json OutcomeJson(const TrainOutcome& outcome, const std::string& metric,
-                 const std::optional<Validation>& validation, const Options& options) {
+Json OutcomeJson(const TrainOutcome& outcome, const std::string& metric, const TrainValidation* validation,
+                 const Options& options) {
   Json json;
   json["agent"] = options.Text("agent");
   json["network"] = options.Text("network");
@@ -146,12 +122,27 @@ Json OutcomeJson(const TrainOutcome& outcome, const std::string& metric,
   json["device"] = outcome.device;
   json["interrupted"] = outcome.interrupted;
   json["checkpoint"] = outcome.checkpoint;
-  if (validation && validation->any()) {
-    json["best"] = {
-        {"policy", validation->policy()}, {"steps", validation->best_steps()}, {"value", validation->best()}};
+  if (validation != nullptr && validation->validation().any()) {
+    const Validation& found = validation->validation();
+    for (const auto& [name, value] : found.Figures())
+      json["validation"][name.substr(name.find('/') + 1)] = value;
+    json["validation"]["steps"] = found.rows().back().steps;
+    if (validation->keeps_best())
+      json["best"] = {
+          {"policy", found.policy()}, {"steps", found.best()->steps}, {"value", found.best()->greedy}};
   }
   json["config"] = ConfigJson(options);
   return json;
+}
+
+// What was chosen by itself, and how much the workload asks of the cluster.
+std::string ChosenText(const EnvironmentChoice& choice) {
+  return Join(choice.chosen.empty() ? "" : choice.chosen + "; ", "load ", Fixed(choice.numbers.load, 2),
+              " of the cluster at least");
+}
+
+std::vector<Validation::Row> Validations(const TrainValidation* validation) {
+  return validation != nullptr ? validation->validation().rows() : std::vector<Validation::Row>();
 }
 
 }  // namespace
@@ -166,8 +157,13 @@ int RunTrain(const std::vector<std::string>& arguments) {
   const std::string out = options.Required("out");
   const bool resume = options.Bool("resume");
   CheckFolder(out, resume);
+  if (resume && options.Given("from"))
+    throw Error(Join(options.Where("from"),
+                     ": expected without --resume, whose checkpoint has the weights, found both"));
   if (resume) options.ReadConfig(out + "/config.ini");
+  ApplyRecipe(options);
   for (const char* file : kRunFiles) options.AddRead("out", out + "/" + file);
+  if (!resume && options.Given("from")) TakeOptionsOfPolicy(options);
   TrainRequest request;
   request.world = ResolveWorld(options);
   const bool writes = request.world.rank == 0;
@@ -183,6 +179,7 @@ int RunTrain(const std::vector<std::string>& arguments) {
   request.device = ResolveDevice(options);
   request.out_dir = out;
   request.resume = resume;
+  request.from = options.Text("from");
   request.commit = SourceCommit();
 
   EnvironmentChoice choice = ResolveEnvironment(options, request.seed);
@@ -190,8 +187,9 @@ int RunTrain(const std::vector<std::string>& arguments) {
   request.mdp = choice.env.mdp;
   for (const GpuType& type : sample.data().cluster.types) request.gpu_types.push_back(type.name);
   request.workload = choice.source->Describe();
-  request.environment = Join(SettingsText(sample), "; episodes of ", choice.env.episode_jobs,
-                             " jobs after up to ", choice.env.warmup_jobs, " of warm-up");
+  request.environment =
+      Join(SettingsText(sample), "; episodes of ", choice.env.episode_jobs, " jobs after up to ",
+           choice.env.warmup_jobs, " of warm-up; learned from ", choice.env.signal);
   if (choice.source->fixed()) {
     request.environment += Join("; jobs ", options.Text("jobs").empty() ? "all" : options.Text("jobs"),
                                 " of scenario ", sample.Hash());
@@ -200,12 +198,12 @@ int RunTrain(const std::vector<std::string>& arguments) {
   const ObservationLayout layout =
       EncoderOf(request.mdp.encoder).Layout(request.mdp.visible, sample.num_types());
   CheckObservations(num_envs, layout.size(), Join(options.Where("visible"), ", ", options.Where("envs")));
-  const std::int64_t validations = options.Integer("validations", 1, 1000000);
-  if (options.Integer("validate", 0, 100000) > 0) ExpectRedecide(options, request.mdp);
+  const std::unique_ptr<TrainValidation> validation = TrainValidation::Make(options, choice, request);
   if (options.Bool("dry-run")) {
     std::cout << SettingsText(sample) << "\nmdp " << request.mdp.ToString() << "\nworkload "
               << request.workload << "\n"
-              << request.environment << "\nagent " << request.agent << ", network " << request.network << ", "
+              << request.environment << "\n"
+              << ChosenText(choice) << "\nagent " << request.agent << ", network " << request.network << ", "
               << Thousands(static_cast<double>(request.steps)) << " steps, " << num_envs << " environments\n";
     return 0;
   }
@@ -219,11 +217,7 @@ int RunTrain(const std::vector<std::string>& arguments) {
   const std::unique_ptr<BatchEnv> env = MakeVecEnv(choice.source, choice.env, end - first, request.threads);
   request.env = env.get();
 
-  std::optional<Validation> validation = MakeValidation(options, choice, request);
-  if (validation) {
-    request.validate_every = std::max<std::int64_t>(1, request.steps / validations);
-    if (writes) request.on_validate = [&](std::int64_t steps) { validation->Measure(steps); };
-  }
+  if (validation) validation->Attach(request);
 
   const LearnApi& learners = OpenLearnLibrary();
   const std::string device = learners.device(request.device);  // refused before anything is written
@@ -241,12 +235,13 @@ int RunTrain(const std::vector<std::string>& arguments) {
               << request.workload << "\n"
               << learners.build() << ", device " << device;
     if (request.world.many()) std::cout << ", " << request.world.size << " processes";
-    std::cout << ", run in " << out << std::endl;
+    std::cout << ", run in " << out << "\n" << ChosenText(choice) << std::endl;
   }
 
   const std::string metric = env->metric_name();
   TrainOutcome outcome;
   request.interrupted = &WatchInterrupts();
+  TrainingWords words({.load = choice.numbers.load, .signal_is_reward = choice.env.signal == "reward"});
   if (!writes) {
     outcome = learners.train(request);
   } else {
@@ -259,8 +254,12 @@ int RunTrain(const std::vector<std::string>& arguments) {
       const double by_steps = static_cast<double>(now.steps) / static_cast<double>(now.total_steps);
       const double by_time = request.seconds > 0.0 ? now.wall_s / request.seconds : 0.0;
       const std::string steps = Thousands(static_cast<double>(now.steps)) + " steps";
-      progress.Update(std::max(by_steps, by_time), progress.terminal() ? steps : Detail(now, metric),
-                      view.Lines());
+      std::vector<std::string> notes;
+      if (validation && validation->validation().measured()) notes.push_back(validation->Summary());
+      words.Add(now);
+      for (const std::string& word : words.Say(Validations(validation.get()))) notes.push_back(word);
+      progress.Update(std::max(by_steps, by_time), progress.terminal() ? steps : Detail(now, metric, notes),
+                      view.Lines(notes));
     };
     outcome = learners.train(request);
   }
@@ -273,21 +272,28 @@ int RunTrain(const std::vector<std::string>& arguments) {
     return kExitInterrupted;
   }
   if (!writes) return outcome.interrupted ? kExitInterrupted : 0;
-  WriteJson(options, OutcomeJson(outcome, metric, validation, options));
+  const std::vector<std::string> said = words.Say(Validations(validation.get()));
+  Json json = OutcomeJson(outcome, metric, validation.get(), options);
+  json["findings"] = said;
+  WriteJson(options, json);
   std::cout << (outcome.interrupted ? "interrupted after " : "trained ")
             << Thousands(static_cast<double>(outcome.steps)) << " steps in " << Duration(outcome.wall_s)
             << " on " << outcome.device << ": return " << Readable(outcome.mean_return) << ", " << metric
             << " " << Readable(outcome.mean_metric) << "\n";
+  for (const std::string& words_of_it : said) std::cout << "it " << words_of_it << "\n";
   if (outcome.interrupted) {
     std::cout << "saved " << outcome.checkpoint << "; continue with: " << CommandName()
               << " train --resume --out " << out << "\n";
     return kExitInterrupted;
   }
-  if (validation && validation->any()) {
-    std::cout << "best of " << validations << " validations: after "
-              << Thousands(static_cast<double>(validation->best_steps())) << " steps, "
-              << Readable(validation->best()) << " of " << request.mdp.reward
-              << " a job: " << validation->policy() << "\n";
+  if (validation) {
+    std::cout << validation->Summary() << "\n";
+    const Validation& found = validation->validation();
+    if (validation->keeps_best() && found.any())
+      std::cout << "best of " << found.rows().size() << " validations: after "
+                << Thousands(static_cast<double>(found.best()->steps)) << " steps, "
+                << Readable(found.best()->greedy) << " of " << request.mdp.reward
+                << " a job: " << found.policy() << "\n";
   }
   std::cout << "saved " << outcome.checkpoint << "; freeze it with: " << CommandName() << " export " << out
             << " --out " << out << "/policy.h5\n";

@@ -74,7 +74,7 @@ void TrainView::Add(const TrainProgress& now) {
   Keep(rates_, now.steps_per_s);
 }
 
-std::vector<std::string> TrainView::Lines() const {
+std::vector<std::string> TrainView::Lines(const std::vector<std::string>& notes) const {
   if (returns_.empty()) return {};
   const std::string of =
       std::isnan(last_.recent_return) ? "   so far, in the first episodes" : "   of the last 100 episodes";
@@ -85,6 +85,7 @@ std::vector<std::string> TrainView::Lines() const {
   if (!losses.empty()) lines.push_back("losses      " + losses);
   lines.push_back("time        " + Stage("environment", last_.env_share) + "   " +
                   Stage("acting", last_.act_share) + "   " + Stage("learning", last_.learn_share));
+  lines.insert(lines.end(), notes.begin(), notes.end());
   return lines;
 }
 

@@ -15,8 +15,9 @@ std::string Sparkline(const std::vector<double>& values, std::size_t width);
 class TrainView {
  public:
   explicit TrainView(std::string metric) : metric_(std::move(metric)) {}
-  void Add(const TrainProgress& now);      // about once a second
-  std::vector<std::string> Lines() const;  // none before the first Add
+  void Add(const TrainProgress& now);  // about once a second
+  // None before the first Add; `notes` last, a line each.
+  std::vector<std::string> Lines(const std::vector<std::string>& notes = {}) const;
 
  private:
   std::string metric_;  // BatchEnv::metric_name

@@ -1,9 +1,13 @@
 #include "tools/validation.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <numeric>
 #include <sstream>
 
 #include "env/base/check.hpp"
@@ -15,50 +19,163 @@
 namespace berth {
 namespace {
 
-constexpr const char* kHeader = "global_step,value\n";
+constexpr const char* kHeader = "global_step,greedy,sampled,gap";
+
+std::vector<double> Logs(const Trials& on, const std::vector<Metrics>& runs) {
+  std::vector<double> logs;
+  for (const Metrics& run : runs) {
+    const double cost = on.Cost(run);
+    logs.push_back(std::isnan(cost) ? HUGE_VAL : std::log(cost));
+  }
+  return logs;
+}
+
+// Of the ratio, from its logarithms' standard error.
+double StandardError(const std::vector<double>& logs, const std::vector<double>& of) {
+  const auto n = static_cast<double>(logs.size());
+  double sum = 0.0, squares = 0.0;
+  for (std::size_t i = 0; i < logs.size(); ++i) sum += logs[i] - of[i];
+  for (std::size_t i = 0; i < logs.size(); ++i)
+    squares += (logs[i] - of[i] - sum / n) * (logs[i] - of[i] - sum / n);
+  return std::exp(sum / n) * std::sqrt(squares / (n - 1.0) / n);
+}
+
+double GeometricMean(const std::vector<double>& logs) {
+  return std::exp(std::accumulate(logs.begin(), logs.end(), 0.0) / static_cast<double>(logs.size()));
+}
+
+std::string Percent(double share) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f%%", 100.0 * std::abs(share));
+  return text;
+}
+
+std::string Ratio(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3f", value);
+  return text;
+}
 
 }  // namespace
 
-Validation::Validation(RewardTrials on, int workloads, const std::string& run, bool resume)
-    : on_(std::move(on)), workloads_(workloads), run_(run), rows_(kHeader) {
-  std::ifstream file(run_ + "/validation.csv");
-  if (!resume || !file) return;
+std::vector<std::string> DefaultBaselines(const MdpSpec& mdp) {
+  if (!mdp.preemptive)
+    return mdp.knowledge >= Knowledge::kEstimate ? std::vector<std::string>{"sjf", "easy"}
+                                                 : std::vector<std::string>{"fcfs", "best_fit"};
+  if (mdp.knowledge >= Knowledge::kEstimate) return {"srpt", "nash_welfare"};
+  return mdp.knowledge == Knowledge::kBlind ? std::vector<std::string>{"las", "tuned_blind"}
+                                            : std::vector<std::string>{"fcfs", "best_fit"};
+}
+
+Validation::Validation(RewardTrials on, ValidationSettings settings)
+    : on_(std::move(on)), settings_(std::move(settings)) {
+  for (const std::string& spec : settings_.baselines) MakeScheduler(spec, AllSchedulers());
+  if (settings_.resume) ReadRows();
+}
+
+// Rows of before there was more than the greedy value have no others.
+void Validation::ReadRows() {
+  std::ifstream file(settings_.run + "/validation.csv");
   std::string line;
   std::getline(file, line);
   while (std::getline(file, line)) {
     std::istringstream row(line);
-    std::int64_t steps = 0;
-    char comma = 0;
-    std::string value;
-    if (!(row >> steps >> comma >> value)) continue;
-    rows_ += line + "\n";
-    const double found = std::strtod(value.c_str(), nullptr);
-    if (!any() || found < best_) best_ = found, best_steps_ = steps;
+    std::string steps, greedy, sampled;
+    if (!std::getline(row, steps, ',') || !std::getline(row, greedy, ',')) continue;
+    std::getline(row, sampled, ',');
+    const double drawn = sampled.empty() ? std::nan("") : std::strtod(sampled.c_str(), nullptr);
+    rows_.push_back(
+        {std::strtoll(steps.c_str(), nullptr, 10), std::strtod(greedy.c_str(), nullptr), drawn, {}});
   }
 }
 
-void Validation::Measure(std::int64_t steps) {
-  const std::string candidate = run_ + "/candidate.h5";
-  OpenLearnLibrary().export_policy({run_, candidate, "", SourceCommit()});
-  const auto make = [&] { return MakeScheduler(Join("policy(file=", candidate, ")"), AllSchedulers()); };
-  double sum = 0.0;
-  const std::vector<std::vector<Metrics>> runs = on_.Validate({make}, workloads_);
-  for (const Metrics& run : runs.front()) {
-    const double value = on_.Cost(run);
-    sum += std::isnan(value) ? HUGE_VAL : std::log(value);
+void Validation::WriteRows() const {
+  std::ostringstream text;
+  text.precision(std::numeric_limits<double>::max_digits10);
+  text << kHeader << '\n';
+  for (const Row& row : rows_)
+    text << row.steps << ',' << row.greedy << ',' << row.sampled << ',' << row.Gap() << '\n';
+  WriteTextFile(settings_.run + "/validation.csv", text.str());
+}
+
+std::string Validation::Candidate() {
+  const std::string candidate = settings_.run + "/candidate.h5";
+  OpenLearnLibrary().export_policy({settings_.run, candidate, "", SourceCommit()});
+  return candidate;
+}
+
+double Validation::TimeRun() {
+  const std::string candidate = Candidate();
+  const auto begin = std::chrono::steady_clock::now();
+  on_.Validate({[&] { return MakeScheduler(Join("policy(file=", candidate, ")"), AllSchedulers()); }}, 1);
+  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
+  std::filesystem::remove(candidate);
+  return spent.count();
+}
+
+std::vector<std::pair<std::string, double>> Validation::Measure(std::int64_t steps, int workloads) {
+  const std::string candidate = Candidate();
+  std::vector<std::string> specs = {Join("policy(file=", candidate, ")"),
+                                    Join("policy(file=", candidate, ",sample=true)")};
+  if (measured_ != workloads)
+    specs.insert(specs.end(), settings_.baselines.begin(), settings_.baselines.end());
+  std::vector<MakeCandidate> makers;
+  for (const std::string& spec : specs)
+    makers.emplace_back([&spec] { return MakeScheduler(spec, AllSchedulers()); });
+  const std::vector<std::vector<Metrics>> runs = on_.Validate(makers, workloads);
+  Row row;
+  row.steps = steps;
+  row.logs = Logs(on_, runs[0]);
+  row.greedy = GeometricMean(row.logs);
+  row.sampled = GeometricMean(Logs(on_, runs[1]));
+  if (measured_ != workloads) {
+    baseline_logs_.clear();
+    for (std::size_t k = 2; k < runs.size(); ++k) baseline_logs_.push_back(Logs(on_, runs[k]));
+    measured_ = workloads;
   }
-  const double mean = std::exp(sum / workloads_);
-  if (!any() || mean < best_) {
-    best_ = mean, best_steps_ = steps;
+  const Row* before = best();
+  if (settings_.keep_best && (before == nullptr || row.greedy < before->greedy)) {
     std::filesystem::rename(candidate, policy());
   } else {
     std::filesystem::remove(candidate);
   }
-  std::ostringstream value;
-  value.precision(std::numeric_limits<double>::max_digits10);
-  value << mean;
-  rows_ += Join(steps, ",", value.str(), "\n");
-  WriteTextFile(run_ + "/validation.csv", rows_);
+  rows_.push_back(std::move(row));
+  WriteRows();
+  return Figures();
+}
+
+const Validation::Row* Validation::best() const {
+  const auto it = std::min_element(rows_.begin(), rows_.end(),
+                                   [](const Row& a, const Row& b) { return a.greedy < b.greedy; });
+  return it == rows_.end() ? nullptr : &*it;
+}
+
+std::vector<std::pair<std::string, double>> Validation::Figures() const {
+  const Row& row = rows_.back();
+  std::vector<std::pair<std::string, double>> figures = {
+      {"validation/greedy", row.greedy}, {"validation/sampled", row.sampled}, {"validation/gap", row.Gap()}};
+  for (std::size_t k = 0; k < baseline_logs_.size(); ++k) {
+    const std::string& name = settings_.baselines[k];
+    const double cost = GeometricMean(baseline_logs_[k]);
+    figures.emplace_back("validation/greedy_of_" + name, row.greedy / cost);
+    figures.emplace_back("validation/sampled_of_" + name, row.sampled / cost);
+  }
+  return figures;
+}
+
+std::string Validation::Words() const {
+  const Row& row = rows_.back();
+  if (std::isinf(row.greedy)) return "greedy leaves jobs undone";
+  std::string text = "greedy";
+  for (std::size_t k = 0; k < baseline_logs_.size(); ++k) {
+    const std::vector<double>& of = baseline_logs_[k];
+    text += Join(k == 0 ? " " : ", ", Ratio(row.greedy / GeometricMean(of)));
+    if (of.size() > 1) text += Join(" +- ", Ratio(StandardError(row.logs, of)));
+    text += " of " + settings_.baselines[k];
+  }
+  if (std::isinf(row.sampled)) return text + "; sampled leaves jobs undone";
+  const double gap = row.Gap();
+  return text + Join("; sampled ", Percent(gap), gap < 0.0 ? " below" : " above", " greedy");
 }
 
 }  // namespace berth

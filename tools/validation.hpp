@@ -1,37 +1,74 @@
-// What `berth train --validate` does: the policy of now, frozen and greedy, on workloads that no episode of
-// the training draws; the best one so far is kept, since the last one of a training is not.
+// What `berth train --validate` does: the policy of now, frozen, on workloads that no episode of the training
+// draws, beside named schedulers: as it would run (greedy, its best action), and as it was trained (sampled,
+// drawn from its distribution). A gap between the two is a policy that has not made up its mind.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "env/gym/mdp.hpp"
 #include "tools/tune/trials.hpp"
 
 namespace berth {
 
+// Those that a policy of this process is measured beside unless --baselines says otherwise: of what it may
+// know, a rule of thumb and the strongest that needs no tuning. Specs.
+std::vector<std::string> DefaultBaselines(const MdpSpec& mdp);
+
+struct ValidationSettings {
+  std::vector<std::string> baselines;  // scheduler specs
+  std::string run;                     // the training's folder
+  bool keep_best = false;              // the best greedy policy so far is RUN/best.h5
+  bool resume = false;                 // RUN/validation.csv says what there was
+};
+
 class Validation {
  public:
-  // On `workloads` of those that no search of `on` draws. `run` is the training's folder; where it is
-  // continued, its validation.csv says what was best.
-  Validation(RewardTrials on, int workloads, const std::string& run, bool resume);
+  struct Row {
+    std::int64_t steps = 0;
+    // Geometric means over the workloads of what the reward adds up to a job (of jct: the mean JCT, s), less
+    // being better; infinite where jobs of a window were not done.
+    double greedy = 0.0, sampled = 0.0;
+    std::vector<double> logs;  // [workloads] of the greedy costs; of this process's rows alone
+    double Gap() const { return sampled / greedy - 1.0; }
+  };
 
-  // Measures RUN/checkpoint.h5, which is of `steps` environment steps: a line of RUN/validation.csv; the
-  // policy becomes RUN/best.h5 where it is better than all before. The value is the geometric mean over
-  // workloads of what the reward adds up to a job (of jct: its mean JCT, s), less being better; infinite
-  // where jobs of a window were not done. Errors of export, and of files.
-  void Measure(std::int64_t steps);
+  // Throws Error naming the baseline: one that there is none of.
+  Validation(RewardTrials on, ValidationSettings settings);
 
-  bool any() const { return best_steps_ >= 0; }
-  std::int64_t best_steps() const { return best_steps_; }
-  double best() const { return best_; }
-  std::string policy() const { return run_ + "/best.h5"; }
+  // Measures RUN/checkpoint.h5, which is of `steps` environment steps, on `workloads` of those that no search
+  // of `on` draws: a line of RUN/validation.csv, and the figures under TensorBoard's names. Baselines are
+  // measured the first time. Errors of export, and of files.
+  std::vector<std::pair<std::string, double>> Measure(std::int64_t steps, int workloads);
+  // Wall seconds of one greedy run.
+  double TimeRun();
+
+  const std::vector<Row>& rows() const { return rows_; }
+  bool any() const { return !rows_.empty(); }
+  bool measured() const {
+    return measured_ > 0;
+  }                         // by this process; the others are of the run that it continues
+  const Row* best() const;  // of the greedy ones; null before there is one
+  std::string policy() const { return settings_.run + "/best.h5"; }
+  // Of the last row: "greedy 0.85 +- 0.03 of srpt, 0.98 +- 0.02 of nash_welfare; sampled 5.2% above greedy".
+  // Behind
+  // +- the standard error over the workloads, each a pair. REQUIRES: measured().
+  std::string Words() const;
+  // The same as figures: "validation/greedy", "validation/greedy_of_srpt", ...; costs, ratios and the gap.
+  std::vector<std::pair<std::string, double>> Figures() const;
 
  private:
+  std::string Candidate();  // the checkpoint's policy as a file, which is to be removed
+  void ReadRows();
+  void WriteRows() const;
+
   RewardTrials on_;
-  int workloads_;
-  std::string run_, rows_;  // of validation.csv
-  std::int64_t best_steps_ = -1;
-  double best_ = 0.0;
+  ValidationSettings settings_;
+  std::vector<std::vector<double>> baseline_logs_;  // [baselines, workloads] of `measured_`
+  int measured_ = 0;
+  std::vector<Row> rows_;
 };
 
 }  // namespace berth

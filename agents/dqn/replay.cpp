@@ -38,7 +38,9 @@ StepBuffers Replay::Outcome(std::span<const std::int32_t> actions) {
   std::copy(actions.begin(), actions.end(), action_.begin() + static_cast<std::ptrdiff_t>(Flat(current_, 0)));
   // Environments that leave it so do not know what is legal at the end.
   std::fill(now_.final_mask.begin(), now_.final_mask.end(), std::uint8_t{0});
-  return now_.buffers();
+  StepBuffers out = now_.buffers();
+  out.signal = out.reward;
+  return out;
 }
 
 void Replay::Advance() {

@@ -1,12 +1,32 @@
 #include "agents/learner/rollout.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
 
 #include "agents/learner/stopwatch.hpp"
 #include "agents/nn/masked_categorical.hpp"
 #include "env/base/index.hpp"
 
 namespace berth {
+namespace {
+
+// Of bytes that are 0 or 1, eight at a time.
+std::size_t CountOnes(std::span<const std::uint8_t> bytes) {
+  std::size_t ones = 0, k = 0;
+  for (; k + 8 <= bytes.size(); k += 8) {
+    std::uint64_t word;
+    std::memcpy(&word, bytes.data() + k, sizeof word);
+    ones += static_cast<std::size_t>(std::popcount(word));
+  }
+  for (; k < bytes.size(); ++k) ones += bytes[k];
+  return ones;
+}
+
+}  // namespace
+
 Rollout::Rollout(int n_steps, const AgentSetup& setup, Replicas& replicas, Workers& workers)
     : n_steps_(n_steps),
       envs_(setup.num_envs),
@@ -137,7 +157,20 @@ Played Rollout::Collect(BatchEnv& env) {
   return played;
 }
 
-// Spread evenly over the steps; the observation of each is that of its instant's first.
+double Rollout::UniformEntropy(const Ranks& ranks) const {
+  std::vector<std::int64_t> rows_with(U(rows_.actions()) + 1);  // so many legal actions
+  for (std::size_t k = 0; k < size_; ++k) {
+    ++rows_with[CountOnes(rows_.Mask(static_cast<std::int64_t>(k)))];
+  }
+  std::array<double, 2> sum = {0.0, static_cast<double>(size_)};
+  for (std::size_t legal = 2; legal < rows_with.size(); ++legal)
+    sum[0] += static_cast<double>(rows_with[legal]) * std::log(static_cast<double>(legal));
+  if (ranks.many()) ranks.group().Sum(sum);
+  return sum[0] / sum[1];
+}
+
+// Spread evenly over the steps; the observation of each is that of its instant's first. Row 0 holds what the
+// next rollout begins with already (Continue), mask and all.
 void Rollout::Examples(int rows, std::vector<float>& observation, std::vector<std::uint8_t>& mask) const {
   observation.clear();
   mask.clear();
@@ -148,7 +181,7 @@ void Rollout::Examples(int rows, std::vector<float>& observation, std::vector<st
     std::int64_t head = row;
     while (head >= envs_ && starts_[static_cast<std::size_t>(head)] == 0) head -= envs_;
     const auto seen = rows_.Observation(head);
-    const auto legal = rows_.Mask(row);
+    const auto legal = rows_.Mask(head < envs_ ? head : row);
     observation.insert(observation.end(), seen.begin(), seen.end());
     mask.insert(mask.end(), legal.begin(), legal.end());
   }

@@ -31,6 +31,9 @@ class Rollout {
 
   int n_steps() const { return n_steps_; }
   std::span<float> reward() { return rows_.reward().first(size_); }  // [T, N], as the others
+  std::span<const float> arrivals() const { return rows_.arrivals().first(size_); }
+  std::span<const float> new_jobs() const { return rows_.new_jobs().first(size_); }
+  std::span<const float> new_work() const { return rows_.new_work().first(size_); }
   std::span<const float> discount() const { return rows_.discount().first(size_); }
   std::span<const std::uint8_t> terminated() const { return rows_.terminated().first(size_); }
   std::span<const std::uint8_t> truncated() const { return rows_.truncated().first(size_); }
@@ -44,6 +47,8 @@ class Rollout {
   StepRows& rows() { return rows_; }
   const StepRows& rows() const { return rows_; }
 
+  // Mean over the rows of the last rollout of log(legal actions), nats: the entropy of who draws uniformly.
+  double UniformEntropy(const Ranks& ranks) const;
   // Up to `rows` observations and masks of the last rollout, or First's before there is one.
   void Examples(int rows, std::vector<float>& observation, std::vector<std::uint8_t>& mask) const;
   Actor& actor() { return parts_[0].actor; }  // for what is not part of a rollout

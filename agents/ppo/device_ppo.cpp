@@ -62,9 +62,9 @@ class DevicePpo final : public Agent {
     return *network_;
   }
 
-  Played Play(BatchEnv& env, double fraction) override {
+  Played Play(BatchEnv& env, const Course& course) override {
     try {
-      return PlayOnce(env, fraction);
+      return PlayOnce(env, course);
     } catch (const c10::OutOfMemoryError& error) {
       throw OutOfDeviceMemory(Describe(error));
     }
@@ -104,6 +104,12 @@ class DevicePpo final : public Agent {
     rollout_.draws().copy_(draws);
     on_.Synchronize();
     enqueued_ = collected_ = false;
+  }
+
+  void BeginWith(const PolicyBundle& policy) override {
+    Agent::BeginWith(policy);
+    SetParameters(*acting_, policy);
+    on_.Synchronize();
   }
 
   void Greedy(std::span<const float> observation, std::span<const std::uint8_t> mask,
@@ -146,20 +152,24 @@ class DevicePpo final : public Agent {
     mask.assign(first.action_mask.begin(), first.action_mask.begin() + count * setup_.num_actions);
   }
 
-  Played PlayOnce(BatchEnv& env, double fraction) {
+  Played PlayOnce(BatchEnv& env, const Course& course) {
     const int storage = options_.overlap ? 1 - last_storage_ : 0;
     Played played = rollout_.Collect(env, storage, snapshot_);
     Stopwatch watch;
     last_storage_ = storage;
     collected_ = true;
     DeviceRows& rows = rollout_.rows(storage);
+    const auto size = static_cast<std::size_t>(rows.host_reward.numel());
+    TakeOffArrivals(options_.ArrivalsAt(course.steps), {rows.host_arrivals.data_ptr<float>(), size},
+                    {rows.host_reward.data_ptr<float>(), size});
     if (options_.normalize_reward) NormalizeRewards(rows);
     if (enqueued_) Read();  // of the rollout before, which overlapped with this one
     rollout_.Block(queue_);
-    lr_ = options_.lr.At(fraction);
-    clip_ = options_.clip.At(fraction);
+    lr_ = options_.lr.At(course.fraction);
+    clip_ = options_.clip.At(course.fraction);
+    ent_coef_ = options_.ent_coef.At(course.fraction);
     if (options_.overlap) Snapshot();
-    update_.Enqueue(rows, storage, lr_, clip_, queue_);
+    update_.Enqueue(rows, storage, lr_, clip_, ent_coef_, queue_);
     enqueued_ = true;
     if (!options_.overlap) {
       Snapshot();
@@ -194,7 +204,8 @@ class DevicePpo final : public Agent {
                 {"losses/first_ratio_error", f.first_ratio_error},
                 {"losses/minibatches", f.minibatches},
                 {"charts/learning_rate", lr_},
-                {"charts/clip_range", clip_}};
+                {"charts/clip_range", clip_},
+                {"charts/ent_coef", ent_coef_}};
   }
 
   void NormalizeRewards(DeviceRows& rows) {
@@ -240,7 +251,7 @@ class DevicePpo final : public Agent {
   JoinedRollout joined_;
   int last_storage_ = 0;
   bool collected_ = false, enqueued_ = false;
-  double lr_ = 0.0, clip_ = 0.0;  // of the update that was enqueued last
+  double lr_ = 0.0, clip_ = 0.0, ent_coef_ = 0.0;  // of the update that was enqueued last
   std::int64_t updates_ = 0;
   Figures figures_;
 };

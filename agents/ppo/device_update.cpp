@@ -64,8 +64,8 @@ DeviceUpdate::DeviceUpdate(const OnDevice& on, const PpoOptions& options, const 
       second_moment_(torch::zeros_like(parameters_)),
       adam_step_(on.Zeros({1})),
       module_parameters_(network.parameters()),
-      host_controls_(on.HostZeros({2}, torch::kFloat64)),
-      controls_(on.Zeros({2}, torch::kFloat64)),
+      host_controls_(on.HostZeros({3}, torch::kFloat64)),
+      controls_(on.Zeros({3}, torch::kFloat64)),
       lr_(on.Zeros({})),
       minibatch_(on.Zeros({1}, torch::kInt64)),
       epoch_(on.Zeros({1}, torch::kInt64)),
@@ -86,11 +86,13 @@ DeviceUpdate::DeviceUpdate(const OnDevice& on, const PpoOptions& options, const 
   }
 }
 
-void DeviceUpdate::Enqueue(DeviceRows& rows, int storage, double lr, double clip, const Queue& queue) {
+void DeviceUpdate::Enqueue(DeviceRows& rows, int storage, double lr, double clip, double ent_coef,
+                           const Queue& queue) {
   const Queue::Use use(queue);
   const auto s = static_cast<std::size_t>(storage);
   host_controls_.data_ptr<double>()[0] = lr;
   host_controls_.data_ptr<double>()[1] = clip;
+  host_controls_.data_ptr<double>()[2] = ent_coef;
   prepare_[s].Run([&] { Prepare(rows, queue); });
   if (ranks_.many()) ranks_.group().SumOnDevice(sums_.data_ptr<double>() + kError, 4);
   // What is left of an epoch is a minibatch too (learners.md §2 row 14).
@@ -225,9 +227,10 @@ void DeviceUpdate::Learn(DeviceRows& rows, std::int64_t count, const Queue& queu
     const torch::Tensor advantage = Standardized(rows.advantage.flatten().index_select(0, row));
     on_.kernels->ppo({.rows = static_cast<int>(count),
                       .actions = static_cast<int>(actions_),
-                      .coefficients = {0.0, options_.value_clip, options_.vf_coef, options_.ent_coef,
+                      .coefficients = {0.0, options_.value_clip, options_.vf_coef, 0.0,
                                        static_cast<double>(count * ranks_.size())},
                       .clip = controls_.data_ptr<double>() + 1,
+                      .ent_coef = controls_.data_ptr<double>() + 2,
                       .row = row.data_ptr<std::int64_t>(),
                       .scores = scores.data_ptr<float>(),
                       .value = value.data_ptr<float>(),

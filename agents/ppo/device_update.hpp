@@ -1,5 +1,5 @@
 // PPO's update on the device: returns, shuffles, minibatches, gradients, clipping, Adam and the KL stop
-// without the host. What changes from update to update (learning rate, clip range) and from minibatch to
+// without the host. What changes from update to update (learning rate, clip range, weight of the entropy) and from minibatch to
 // minibatch (which one it is, how many steps Adam has made, whether the KL stop came) lies in memory of the
 // device, so that a minibatch is one captured piece of work, replayed as often as there are minibatches; a
 // host scalar would be frozen at capture. The network's backward pass is LibTorch's autograd from the
@@ -31,7 +31,7 @@ class DeviceUpdate {
                Network& network, Precision precision);
 
   // Gives the update from `rows`, which were collected in `storage`, to `queue`.
-  void Enqueue(DeviceRows& rows, int storage, double lr, double clip, const Queue& queue);
+  void Enqueue(DeviceRows& rows, int storage, double lr, double clip, double ent_coef, const Queue& queue);
   // Waits for the last one. REQUIRES: one was enqueued since.
   PpoUpdateFigures Read();
   // Of several ranks, all together: until the last one is done, or a rank is lost, which a wait for the
@@ -69,7 +69,7 @@ class DeviceUpdate {
   cuda::StreamKey shuffle_;
   torch::Tensor parameters_, first_moment_, second_moment_, adam_step_;  // [P], [P], [P], [1]
   std::vector<torch::Tensor> module_parameters_;
-  torch::Tensor host_controls_, controls_;  // [2] double: learning rate, clip range
+  torch::Tensor host_controls_, controls_;  // [3] double: learning rate, clip range, ent_coef
   torch::Tensor lr_;                        // [] float, for Adam
   torch::Tensor minibatch_, epoch_;         // [1] int64: of this update; of all so far, when it began
   torch::Tensor stopped_;                   // [1] float: 1 after the KL stop

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "agents/learner/arrivals_share.hpp"
 #include "agents/learner/joined_rollout.hpp"
 #include "agents/learner/minibatches.hpp"
 #include "agents/learner/return_normalizer.hpp"
@@ -24,16 +25,17 @@ namespace berth {
 namespace {
 
 constexpr ParamInfo kParams[] = {
-    {"lr", "0.001", "learning rate of Adam at the start"},
+    {"lr", "0.002", "learning rate of Adam at the start"},
     {"lr_schedule", "linear", "linear (to 0 at the end) | constant"},
     {"clip", "0.2", "clip range of the probability ratio"},
     {"clip_schedule", "constant", "linear | constant"},
-    {"n_steps", "256", "steps of each environment between updates"},
+    {"n_steps", "128", "steps of each environment between updates"},
     {"minibatch", "1024", "rows of a minibatch; rows of one observation stay together"},
     {"epochs", "4", "passes over the rollout"},
-    {"gae_lambda", "0.95", "lambda of generalised advantage estimation, where time passes"},
+    {"gae_lambda", "0.9", "lambda of generalised advantage estimation, where time passes"},
     {"lambda_within_instant", "1", "lambda between micro-actions of one instant"},
-    {"ent_coef", "0.003", "weight of the entropy bonus"},
+    {"ent_coef", "0.001", "weight of the entropy bonus"},
+    {"ent_schedule", "linear", "linear (to 0 at the end) | constant"},
     {"vf_coef", "0.5", "weight of the value loss"},
     {"value_clip", "0", "clip range of the value, 0 = off"},
     {"max_grad_norm", "0.5", "global gradient norm"},
@@ -41,6 +43,7 @@ constexpr ParamInfo kParams[] = {
     {"normalize_advantage", "true", "per minibatch"},
     {"normalize_reward", "true", "by the running deviation of the discounted return"},
     {"adam_eps", "0.00001", "epsilon of Adam"},
+    kArrivalsSteps,
     {"fused", "true", "written-out passes where the network has them and runs on the CPU; false: autograd"},
     {"learner", "auto", "device: rollout and update on the device, which a GPU gets by auto | host"},
     {"overlap", "false", "device: play the next rollout during an update, by the policy before it"},
@@ -110,27 +113,32 @@ class Ppo final : public Agent {
   }
 
   // The schedules stand still during a rollout and its update.
-  Played Play(BatchEnv& env, double fraction) override {
+  Played Play(BatchEnv& env, const Course& course) override {
     Played played = rollout_.Collect(env);
     Stopwatch watch;
     optimise_s_ = 0.0;
     for (Scratch& scratch : scratch_) scratch.passes_s = scratch.loss_s = 0.0;
+    TakeOffArrivals(options_.ArrivalsAt(course.steps), rollout_.arrivals(), rollout_.reward());
     if (options_.normalize_reward) {
       NormalizeSteps(setup_.ranks,
                      {rollout_.reward(), rollout_.discount(), rollout_.terminated(), rollout_.truncated()},
                      joined_, normalizer_, rollout_.reward());
     }
-    Gae({.steps = options_.n_steps,
-         .envs = setup_.num_envs,
-         .reward = rollout_.reward(),
-         .discount = rollout_.discount(),
-         .value = rollout_.value(),
-         .terminated = rollout_.terminated(),
-         .truncated = rollout_.truncated(),
-         .final_value = rollout_.final_value(),
-         .last_value = rollout_.last_value()},
-        options_.gae_lambda, options_.lambda_within_instant, advantage_, returns_);
-    Update(fraction);
+    const GaeInput input = {.steps = options_.n_steps,
+                            .envs = setup_.num_envs,
+                            .reward = rollout_.reward(),
+                            .discount = rollout_.discount(),
+                            .value = rollout_.value(),
+                            .terminated = rollout_.terminated(),
+                            .truncated = rollout_.truncated(),
+                            .final_value = rollout_.final_value(),
+                            .last_value = rollout_.last_value()};
+    Gae(input, options_.gae_lambda, options_.lambda_within_instant, advantage_, returns_);
+    Update(course.fraction);
+    figures_.emplace_back(
+        "losses/arrivals_share",
+        ArrivalsShare(input, options_.gae_lambda, options_.lambda_within_instant,
+                      {rollout_.new_jobs(), rollout_.new_work()}, advantage_, setup_.ranks));
     rollout_.Continue();
     played.learnt = true;
     played.learn_s = watch.Lap();
@@ -190,7 +198,8 @@ class Ppo final : public Agent {
     const RowGroups groups = MakeRowGroups(all.starts, options_.n_steps, setup_.all_envs());
     if (replicas_.fused(0) == nullptr) CopyToDevice(static_cast<std::int64_t>(advantage_.size()));
     const double lr = options_.lr.At(fraction);
-    const double clip = options_.clip.At(fraction);
+    clip_ = options_.clip.At(fraction);
+    ent_coef_ = options_.ent_coef.At(fraction);
     PpoTotals sums;
     double minibatches = 0.0, rows_seen = 0.0, first_ratio_error = 0.0, gradient_norm = 0.0;
     bool go_on = true;
@@ -200,7 +209,7 @@ class Ppo final : public Agent {
       for (std::size_t m = 0; m + 1 < cuts.size() && go_on; ++m) {
         const auto part = std::span(order).subspan(static_cast<std::size_t>(cuts[m]),
                                                    static_cast<std::size_t>(cuts[m + 1] - cuts[m]));
-        const std::int64_t rows = RunMinibatch(groups, part, all.advantage, clip);
+        const std::int64_t rows = RunMinibatch(groups, part, all.advantage);
         Stopwatch watch;
         Shard total = Reduce();
         const double kl = total.totals.figures[0] / static_cast<double>(rows);
@@ -220,6 +229,7 @@ class Ppo final : public Agent {
     figures_ = {{"losses/policy_loss", sums.policy_loss / rows_seen},
                 {"losses/value_loss", sums.value_loss / rows_seen},
                 {"losses/entropy", sums.entropy / rows_seen},
+                {"losses/entropy_share", sums.entropy / rows_seen / rollout_.UniformEntropy(setup_.ranks)},
                 {"losses/approx_kl", sums.figures[0] / rows_seen},
                 {"losses/old_approx_kl", sums.figures[1] / rows_seen},
                 {"losses/clipfrac", sums.figures[2] / rows_seen},
@@ -228,13 +238,14 @@ class Ppo final : public Agent {
                 {"losses/first_ratio_error", first_ratio_error},
                 {"losses/minibatches", minibatches},
                 {"charts/learning_rate", lr},
-                {"charts/clip_range", clip}};
+                {"charts/clip_range", clip_},
+                {"charts/ent_coef", ent_coef_}};
   }
 
   // Gradients and figures of one minibatch, of this rank's part of it, into shards_; gives back its number of
   // rows.
   std::int64_t RunMinibatch(const RowGroups& groups, std::span<const std::int64_t> order,
-                            std::span<const float> advantage, double clip) {
+                            std::span<const float> advantage) {
     minibatch_rows_.clear();
     minibatch_begin_.clear();
     for (const std::int64_t group : order) {
@@ -256,16 +267,16 @@ class Ppo final : public Agent {
       const PartRange range = PartOf(own_groups, part, parts);
       if (range.begin == range.end) return;
       if (replicas_.fused(part) != nullptr) {
-        RunFused(part, range, clip);
+        RunFused(part, range);
       } else {
-        RunShard(part, range, clip);
+        RunShard(part, range);
       }
     });
     return minibatch_size_;
   }
 
   // The groups [begin, end) of the minibatch through the fused network, chunk by chunk.
-  void RunFused(int part, PartRange groups, double clip) {
+  void RunFused(int part, PartRange groups) {
     FusedNetwork& network = *replicas_.fused(part);
     Shard& shard = shards_[static_cast<std::size_t>(part)];
     Scratch& scratch = scratch_[static_cast<std::size_t>(part)];
@@ -280,7 +291,7 @@ class Ppo final : public Agent {
       const std::int64_t head = minibatch_rows_[static_cast<std::size_t>(Begin(g))];
       scratch.heads.push_back(rollout_.rows().Observation(head).data());
     }
-    const PpoCoefficients coefficients = {clip, options_.value_clip, options_.vf_coef, options_.ent_coef,
+    const PpoCoefficients coefficients = {clip_, options_.value_clip, options_.vf_coef, ent_coef_,
                                           static_cast<double>(minibatch_size_)};
     std::int64_t group = groups.begin;
     for (std::span<const float* const> left = scratch.heads; !left.empty();) {
@@ -350,7 +361,7 @@ class Ppo final : public Agent {
   }
 
   // The same by LibTorch's operations and autograd: what the fused passes are checked against.
-  void RunShard(int part, PartRange groups, double clip) {
+  void RunShard(int part, PartRange groups) {
     Shard& shard = shards_[static_cast<std::size_t>(part)];
     const std::int64_t first = minibatch_begin_[static_cast<std::size_t>(groups.begin)];
     const std::int64_t count = minibatch_begin_[static_cast<std::size_t>(groups.end)] - first;
@@ -381,10 +392,10 @@ class Ppo final : public Agent {
         target_.index_select(0, rows),
         old_value_.index_select(0, rows),
     };
-    const PpoSums sums = PpoLoss(out.scores, out.value, batch, clip, options_.value_clip);
+    const PpoSums sums = PpoLoss(out.scores, out.value, batch, clip_, options_.value_clip);
     const auto all = static_cast<double>(minibatch_size_);
     const torch::Tensor loss =
-        (sums.policy_loss + options_.vf_coef * sums.value_loss - options_.ent_coef * sums.entropy) / all;
+        (sums.policy_loss + options_.vf_coef * sums.value_loss - ent_coef_ * sums.entropy) / all;
     const std::vector<torch::Tensor>& parameters = replicas_.parameters(part);
     shard.gradients =
         torch::autograd::grad({loss}, parameters, {}, std::nullopt, false, /*allow_unused=*/true);
@@ -459,8 +470,9 @@ class Ppo final : public Agent {
   std::vector<Shard> shards_;
   JoinedRollout joined_;
   GradientSum gradient_sum_;
-  std::vector<Scratch> scratch_;  // [parts]
-  double optimise_s_ = 0.0;       // wall clock of the present update
+  std::vector<Scratch> scratch_;        // [parts]
+  double optimise_s_ = 0.0;             // wall clock of the present update
+  double clip_ = 0.0, ent_coef_ = 0.0;  // of the present update
   Figures figures_;
 };
 
@@ -486,7 +498,8 @@ PpoOptions ReadRolloutOptions(Params& params) {
   o.n_steps = static_cast<int>(params.Integer("n_steps", 1, 1 << 20));
   o.gae_lambda = params.Number("gae_lambda", 0.0, 1.0);
   o.lambda_within_instant = params.Number("lambda_within_instant", 0.0, 1.0);
-  o.ent_coef = params.Number("ent_coef", 0.0, 1e3);
+  o.arrivals_steps = params.Integer("arrivals_steps", 0, 1LL << 60);
+  o.ent_coef = {params.Number("ent_coef", 0.0, 1e3), ReadScheduleKind(params, "ent_schedule")};
   o.vf_coef = params.Number("vf_coef", 0.0, 1e3);
   o.max_grad_norm = params.Number("max_grad_norm", 1e-9, 1e9);
   o.normalize_advantage = params.Bool("normalize_advantage");

@@ -7,16 +7,18 @@
 #include "agents/gpu/precision.hpp"
 #include "agents/learner/agent.hpp"
 #include "agents/learner/learner_place.hpp"
+#include "agents/learner/returns.hpp"
 #include "agents/learner/schedule.hpp"
 
 namespace berth {
 
 struct PpoOptions {
   // Of every agent that plays rollouts; ReadRolloutOptions reads them.
-  Schedule lr;
+  Schedule lr, ent_coef{0.0};
   int n_steps = 1;
-  double gae_lambda = 1.0, lambda_within_instant = 1.0, ent_coef = 0.0, vf_coef = 0.5, max_grad_norm = 0.5,
-         adam_eps = 1e-5;
+  std::int64_t arrivals_steps = 0;
+  double ArrivalsAt(std::int64_t steps) const { return ArrivalsWeight(steps, arrivals_steps); }
+  double gae_lambda = 1.0, lambda_within_instant = 1.0, vf_coef = 0.5, max_grad_norm = 0.5, adam_eps = 1e-5;
   bool normalize_advantage = false, normalize_reward = false, fused = true;
   LearnerPlace learner = LearnerPlace::kAuto;
   bool overlap = false, v_trace = false;  // of the learner on the device, as the next

@@ -20,11 +20,13 @@ constexpr ParamInfo kParams[] = {
     {"gae_lambda", "1", "1: n-step returns; less: generalised advantages, where time passes"},
     {"lambda_within_instant", "1", "lambda between micro-actions of one instant"},
     {"ent_coef", "0.003", "weight of the entropy bonus"},
+    {"ent_schedule", "constant", "linear (to 0 at the end) | constant"},
     {"vf_coef", "0.5", "weight of the value loss"},
     {"max_grad_norm", "0.5", "global gradient norm"},
     {"normalize_advantage", "false", "over the rollout"},
     {"normalize_reward", "true", "by the running deviation of the discounted return"},
     {"adam_eps", "0.00001", "epsilon of Adam"},
+    kArrivalsSteps,
     {"fused", "true", "written-out passes where the network has them and runs on the CPU; false: autograd"},
 };
 

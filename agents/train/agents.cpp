@@ -5,6 +5,10 @@
 
 namespace berth {
 
+void Agent::BeginWith(const PolicyBundle& policy) {
+  SetParameters(network(), policy);
+}
+
 std::span<const AgentInfo> Agents() {
 #define BERTH_ROW(function) function(),
   static const std::array table = {BERTH_AGENTS(BERTH_ROW)};

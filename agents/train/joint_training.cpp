@@ -80,12 +80,23 @@ Turn JointTraining::Agree(const Turn& own, std::int64_t steps) {
 
 EpisodeStats JointTraining::Sum(const EpisodeStats& own) const {
   if (!ranks_.many()) return own;
-  std::array<double, 6> sums = {
-      static_cast<double>(own.episodes), own.return_sum,         own.metric_sum,
-      static_cast<double>(own.running),  own.running_return_sum, own.running_metric_sum};
+  std::array<double, 8> sums = {static_cast<double>(own.episodes),
+                                own.return_sum,
+                                own.metric_sum,
+                                static_cast<double>(own.running),
+                                own.running_return_sum,
+                                own.running_metric_sum,
+                                own.backlog_begin_sum,
+                                own.backlog_end_sum};
   group_->Sum(std::span<double>(sums));
-  return {static_cast<std::int64_t>(sums[0]), sums[1], sums[2],
-          static_cast<std::int64_t>(sums[3]), sums[4], sums[5]};
+  return {static_cast<std::int64_t>(sums[0]),
+          sums[1],
+          sums[2],
+          static_cast<std::int64_t>(sums[3]),
+          sums[4],
+          sums[5],
+          sums[6],
+          sums[7]};
 }
 
 void JointTraining::CheckSame(Network& network) const {

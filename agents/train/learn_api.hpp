@@ -21,8 +21,10 @@ struct TrainProgress {
   std::int64_t steps = 0, total_steps = 0;  // environment steps
   double wall_s = 0, steps_per_s = 0;       // rate over the last window
   double mean_return = 0, mean_metric = 0;  // of the episodes that ended in the last window (NaN when none)
-  double recent_return = 0, recent_metric = 0;           // of the last 100 episodes or fewer (NaN when none)
-  double running_return = 0, running_metric = 0;         // so far, of the episodes under way (NaN when none)
+  double recent_return = 0, recent_metric = 0;    // of the last 100 episodes or fewer (NaN when none)
+  double running_return = 0, running_metric = 0;  // so far, of the episodes under way (NaN when none)
+  double backlog_begin = 0,
+         backlog_end = 0;  // jobs in the system as the last 100 episodes began and ended (NaN when none)
   double env_share = 0, act_share = 0, learn_share = 0;  // of wall time, last window
   std::vector<std::pair<std::string, double>> losses;    // "losses/policy_loss", "charts/learning_rate", ...
 };
@@ -40,8 +42,9 @@ struct TrainRequest {
   std::string device = "auto";  // auto | cpu | cuda
   std::string out_dir;          // RUN/: checkpoint.h5, progress.csv
   bool resume = false;          // continue RUN/checkpoint.h5
-  std::string config;           // resolved configuration, recorded
-  std::string workload;         // ScenarioSource::Describe(), recorded
+  std::string from;      // begin with the weights of this policy.h5, unless resumed; "" = with random ones
+  std::string config;    // resolved configuration, recorded
+  std::string workload;  // ScenarioSource::Describe(), recorded
   // Everything else that `env` was made with (clock, cluster, costs, episodes, ...), as one line of text:
   // recorded, and must be the same on resume, since a state that is loaded into another environment would go
   // on silently.
@@ -49,9 +52,14 @@ struct TrainRequest {
   std::string commit;  // source commit, recorded
   double checkpoint_every_s = 60;
   // Every so many environment steps, and at the end, the checkpoint is saved and on_validate told of which
-  // step it is; 0 = never. What that takes is not training time. Rank 0 alone.
+  // step it is, after how many seconds, and of what fraction of the training; 0 = never. The figures that it
+  // gives back go to TensorBoard. What that takes is not training time. Rank 0 alone.
   std::int64_t validate_every = 0;
-  std::function<void(std::int64_t steps)> on_validate = nullptr;
+  // Asked before, where it is set: is it wanted? Several processes must all say the same.
+  std::function<bool(double wall_s, double fraction)> wants_validation = nullptr;
+  std::function<std::vector<std::pair<std::string, double>>(std::int64_t steps, double wall_s,
+                                                            double fraction)>
+      on_validate = nullptr;
   std::function<void(const TrainProgress&)> on_progress;  // about once a second, and at the end
   // Where several processes have met, before they begin: how they work together, as a line.
   std::function<void(const std::string&)> on_joined;
@@ -127,7 +135,7 @@ struct LearnApi {
   std::string (*build)();                            // "LibTorch 2.11.0, CPU only"
   BenchTrainOutcome (*bench_training)(const BenchTrainRequest&);
 };
-inline constexpr int kLearnApiVersion = 10;
+inline constexpr int kLearnApiVersion = 11;
 inline constexpr const char* kLearnApiSymbol = "berth_learn_api";  // extern "C" const LearnApi* ()
 
 }  // namespace berth

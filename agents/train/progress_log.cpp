@@ -103,9 +103,10 @@ namespace {
 
 std::vector<std::pair<std::string, double>> Row(const TrainProgress& p) {
   std::vector<std::pair<std::string, double>> row = {
-      {"charts/SPS", p.steps_per_s},       {"charts/episodic_return", p.mean_return},
-      {"charts/metric", p.mean_metric},    {"time/wall_s", p.wall_s},
-      {"time/env_share", p.env_share},     {"time/act_share", p.act_share},
+      {"charts/SPS", p.steps_per_s},         {"charts/episodic_return", p.mean_return},
+      {"charts/metric", p.mean_metric},      {"charts/backlog_begin", p.backlog_begin},
+      {"charts/backlog_end", p.backlog_end}, {"time/wall_s", p.wall_s},
+      {"time/env_share", p.env_share},       {"time/act_share", p.act_share},
       {"time/learn_share", p.learn_share},
   };
   row.insert(row.end(), p.losses.begin(), p.losses.end());
@@ -145,6 +146,14 @@ void Replace(const std::string& path, const std::vector<std::string>& lines) {
 
 ProgressLog::ProgressLog(const std::string& out_dir, std::int64_t from_step)
     : path_(out_dir + "/progress.csv"), from_step_(from_step), events_(EventPath(out_dir)) {}
+
+void ProgressLog::Note(std::int64_t steps, const std::vector<std::pair<std::string, double>>& figures) {
+  const std::chrono::duration<double> now = std::chrono::system_clock::now().time_since_epoch();
+  for (const auto& [name, value] : figures) {
+    if (!std::isnan(value)) events_.Scalar(name, steps, now.count(), static_cast<float>(value));
+  }
+  events_.Flush();
+}
 
 void ProgressLog::Write(const TrainProgress& progress) {
   if (progress.losses.empty()) return;

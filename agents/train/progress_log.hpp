@@ -35,6 +35,8 @@ class ProgressLog {
   ProgressLog(const std::string& out_dir, std::int64_t from_step);
   // Rows begin with the first update: the columns are known then.
   void Write(const TrainProgress& progress);
+  // Figures of something else than an update, to TensorBoard alone.
+  void Note(std::int64_t steps, const std::vector<std::pair<std::string, double>>& figures);
 
  private:
   std::string path_;

@@ -12,6 +12,7 @@
 #include "agents/gpu/device.hpp"
 #include "agents/learner/agent.hpp"
 #include "agents/train/checkpoint.hpp"
+#include "agents/train/from_policy.hpp"
 #include "agents/train/joint_training.hpp"
 #include "agents/train/progress_log.hpp"
 #include "env/base/check.hpp"
@@ -101,6 +102,7 @@ class Trainer {
     if (request_.resume) {
       counters_ = LoadCheckpoint(path_, run_, *agent_, *request_.env);
     } else {
+      if (!request_.from.empty()) agent_->BeginWith(ReadBeginning(request_.from, run_));
       request_.env->Reset(agent_->First());
     }
     joint_.CheckSame(agent_->network());
@@ -141,7 +143,7 @@ class Trainer {
       if (turn.interrupted || turn.out_of_time) return turn.interrupted;
       if (turn.report) Report();
       if (turn.save) Save();
-      const Played played = Play(Fraction(turn.wall_s));
+      const Played played = Play({Fraction(turn.wall_s), counters_.steps});
       counters_.steps += played.steps;
       act_s_ += played.act_s;
       env_s_ += played.env_s;
@@ -154,9 +156,13 @@ class Trainer {
 
   // By steps alone, so that all ranks come here together and a run repeats.
   void Validate() {
-    const double begun = Seconds();
+    const double begun = Seconds(), wall = Wall(begun), fraction = Fraction(wall);
+    if (request_.wants_validation && !request_.wants_validation(wall, fraction)) return;
     if (saved_steps_ != counters_.steps) Save();
-    if (request_.on_validate && Writes()) request_.on_validate(counters_.steps);
+    if (request_.on_validate && Writes()) {
+      const auto figures = request_.on_validate(counters_.steps, wall, fraction);
+      if (log_) log_->Note(counters_.steps, figures);
+    }
     validated_steps_ = counters_.steps;
     const double spent = Seconds() - begun;
     started_ += spent, window_started_ += spent;
@@ -175,9 +181,9 @@ class Trainer {
 
   double Wall(double now) const { return wall_before_ + now - started_; }
 
-  Played Play(double fraction) {
+  Played Play(const Course& course) {
     try {
-      return agent_->Play(*request_.env, fraction);
+      return agent_->Play(*request_.env, course);
     } catch (const OutOfDeviceMemory& error) {
       throw Error(error.what() + Kept());
     } catch (const c10::OutOfMemoryError&) {
@@ -213,6 +219,8 @@ class Trainer {
     progress.steps_per_s = static_cast<double>(counters_.steps - window_steps_) / window;
     progress.mean_return = stats.episodes > 0 ? stats.return_sum / episodes : kNaN;
     progress.mean_metric = stats.episodes > 0 ? stats.metric_sum / episodes : kNaN;
+    progress.backlog_begin = recent_.Mean(&EpisodeStats::backlog_begin_sum);
+    progress.backlog_end = recent_.Mean(&EpisodeStats::backlog_end_sum);
     progress.env_share = env_s_ / window;
     progress.act_share = act_s_ / window;
     progress.learn_share = learn_s_ / window;

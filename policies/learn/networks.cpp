@@ -33,6 +33,16 @@ std::shared_ptr<Network> MakeNetwork(const std::string& spec, const ObservationL
   return std::make_shared<Network>(Describe(spec, layout, num_actions, outputs), seed);
 }
 
+void SetParameters(Network& network, const PolicyBundle& policy) {
+  const torch::NoGradGuard no_grad;
+  for (auto& item : network.named_parameters()) {
+    const NamedArray& array = policy.Array(item.key());
+    torch::Tensor& parameter = item.value();
+    BERTH_CHECK(parameter.sizes() == torch::IntArrayRef(array.shape), item.key(), parameter.sizes());
+    parameter.copy_(torch::tensor(array.values).view(array.shape));
+  }
+}
+
 void CopyMeanOutputs(Network& wide, Network& mean) {
   const torch::NoGradGuard no_grad;
   const auto from = wide.named_parameters();

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "policies/architecture.hpp"
+#include "policies/bundle.hpp"
 #include "policies/learn/dense_module.hpp"
 
 namespace berth {
@@ -48,6 +49,8 @@ class Network : public torch::nn::Module {
 // distribution; what is exported has one.
 std::shared_ptr<Network> MakeNetwork(const std::string& spec, const ObservationLayout& layout,
                                      int num_actions, std::uint64_t seed, int outputs = 1);
+// The weights of a policy of the same architecture, copied; BERTH_CHECK: as many of each as the network has.
+void SetParameters(Network& network, const PolicyBundle& policy);
 // Into `mean`, made from the same spec with one output an action, the parameters with which its scores are
 // the means over the outputs of `wide`: the last layer is linear, so they are means too.
 void CopyMeanOutputs(Network& wide, Network& mean);

@@ -1,6 +1,6 @@
-"""Compares the TensorBoard events of a run with its progress.csv: check_tensorboard.py RUN.
+"""Compares the TensorBoard events of a run with its progress.csv and validation.csv: check_tensorboard.py RUN.
 
-Read by TensorBoard's own reader, every scalar must be in the CSV at the same step with the same value, and the other
+Read by TensorBoard's own reader, every scalar must be in a CSV at the same step with the same value, and the other
 way round.
 """
 import csv
@@ -21,6 +21,15 @@ def main(run):
         rows = list(csv.DictReader(file))
     wanted = {(tag, int(row["global_step"])): numpy.float32(value)
               for row in rows for tag, value in row.items() if tag != "global_step" and value != ""}
+    with open(f"{run}/validation.csv") as file:
+        validated = {(f"validation/{name}", int(row["global_step"])): numpy.float32(row[name])
+                     for row in csv.DictReader(file) for name in ("greedy", "sampled", "gap")}
+    # Ratios to the baselines stand in the events alone.
+    ratios = {key for key in found if "_of_" in key[0]}
+    if len(ratios) != 4 * len(validated) // 3:
+        sys.exit(f"expected two policies' ratios to two baselines a validation, found {sorted(ratios)[:5]}")
+    found = {key: value for key, value in found.items() if key not in ratios}
+    wanted.update(validated)
     if not rows or set(found) != set(wanted):
         sys.exit(f"expected the scalars of progress.csv, found other ones: {sorted(set(found) ^ set(wanted))[:5]}")
     differ = [key for key in wanted if not numpy.isclose(found[key], wanted[key], rtol=1e-6, atol=0, equal_nan=True)]

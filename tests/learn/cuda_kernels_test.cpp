@@ -194,12 +194,14 @@ Tensors RunPpo(const PpoCase& c, const Place& at) {
                       advantage = at(c.rollout.advantage), mask = at(c.rollout.mask),
                       action = at(c.rollout.action), old = at(c.rollout.old_log_prob),
                       returns = at(c.rollout.returns), old_value = at(c.rollout.old_value),
-                      clip = at(torch::full({1}, c.clip, torch::kFloat64));
+                      clip = at(torch::full({1}, c.clip, torch::kFloat64)),
+                      ent_coef = at(torch::full({1}, 0.01, torch::kFloat64));
   Tensors out = {at.Zeros({c.rows, c.actions}), at.Zeros({c.rows}), at.Zeros({c.rows, cuda::kPpoSums})};
   at.kernels.ppo({.rows = static_cast<int>(c.rows),
                   .actions = static_cast<int>(c.actions),
-                  .coefficients = {9.0, c.value_clip, 0.5, 0.01, static_cast<double>(c.rows)},
+                  .coefficients = {9.0, c.value_clip, 0.5, 9.0, static_cast<double>(c.rows)},
                   .clip = Pointer<double>(clip),
+                  .ent_coef = Pointer<double>(ent_coef),
                   .row = Pointer<std::int64_t>(row),
                   .scores = Pointer<float>(scores),
                   .value = Pointer<float>(value),

@@ -242,9 +242,9 @@ TEST_CASE("PPO standardises the advantages of each minibatch by itself, and leav
   // add up to 0 when they are standardised among themselves; the fifth is alone and counts as it is.
   const auto loss_sum = [](const std::string& settings, std::vector<double>& raw) {
     Episodes env(1);
-    auto agent =
-        MakeTestAgent("ppo(lr=0,n_steps=5,epochs=1,target_kl=0,normalize_reward=false," + settings + ")",
-                      "mlp(hidden=32)", env, 1);
+    auto agent = MakeTestAgent(
+        "ppo(lr=0,n_steps=5,epochs=1,gae_lambda=0.95,target_kl=0,normalize_reward=false," + settings + ")",
+        "mlp(hidden=32)", env, 1);
     env.Reset(agent->First());
     TrainOnce(*agent, env, 0.0);
     for (const float p : FlatParameters(*agent)) REQUIRE(std::isfinite(p));

@@ -11,7 +11,9 @@ TEST_CASE("ranks: the learner on the device goes on from its own checkpoint, wit
   if (!test::HasGloo()) return test::Skip(test::kNeedsGloo);
   const test::TemporaryFolder folder;
   test::Plan plan;
-  plan.agent = "ppo(learner=device,n_steps=16,minibatch=24,epochs=2,lr=0.003,lr_schedule=constant)";
+  plan.agent =
+      "ppo(learner=device,n_steps=16,minibatch=24,epochs=2,lr=0.003,lr_schedule=constant,ent_schedule="
+      "constant)";
   test::TrainTwice(plan, 256, folder);
   CHECK(test::LargestDifference(test::Parameters(folder / "straight/checkpoint.h5"),
                                 test::Parameters(folder / "halves/checkpoint.h5")) == 0.0);
@@ -34,7 +36,7 @@ TEST_CASE("ranks: a checkpoint of any number of ranks is continued by any other"
   test::Plan plan;
   // One update each by 2 ranks, 1, 3 and 2 again. Schedules are constant: a run of fewer steps falls faster.
   const int turns[] = {2, 1, 3, 2};
-  plan.agent = "ppo(n_steps=16,minibatch=20,epochs=3,lr=0.01,lr_schedule=constant)";
+  plan.agent = "ppo(n_steps=16,minibatch=20,epochs=3,lr=0.01,lr_schedule=constant,ent_schedule=constant)";
   plan.out = folder / "turns";
   test::Plan whole = plan;
   whole.out = folder / "constant";

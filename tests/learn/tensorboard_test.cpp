@@ -25,7 +25,7 @@ TEST_CASE("tensorboard: its own reader finds what progress.csv has") {
   const int trained = run("'" BERTH_BINARY
                           "' train --workload 'synthetic(rate=4,jobs=100)' --cluster v100=2,k80=2 --steps "
                           "8000 --envs 4 --threads 1 "
-                          "--visible 8 --episode-jobs 10 --warmup-jobs 0 --out run");
+                          "--visible 8 --episode-jobs 10 --warmup-jobs 0 --validate 2 --out run");
   CAPTURE(said());
   REQUIRE(trained == 0);
   const int agreed = run(Join("'", python, "' '" BERTH_SOURCE_DIR "/tests/learn/check_tensorboard.py' run"));

@@ -69,7 +69,7 @@ TEST_CASE(
   DeviceUpdate update(on, options, setup, 1, *network, Precision::kFloat32);
   {
     const torch::AutoGradMode grad(true);
-    update.Enqueue(rows, 0, /*lr=*/0.0, /*clip=*/0.2, Queue(on));
+    update.Enqueue(rows, 0, /*lr=*/0.0, /*clip=*/0.2, /*ent_coef=*/0.0, Queue(on));
   }
   const PpoUpdateFigures figures = update.Read();
   std::vector<double> target(kSteps + 1, last_value);

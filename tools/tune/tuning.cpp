@@ -125,6 +125,7 @@ void ResolveHinges(Options& options, TrialSettings on, Tuning& tuning) {
     throw Error(Join(options.Where("choose"), ": expected --held-out with it, found none"));
   const Scenario log = on.source->Make(0, Split::kTrain, 0, 0);
   if (options.Text("work-conserving") == "auto") options.Assign("work-conserving", "true");
+  ResolveDefaults(options, NumbersOf(*on.source), {"tau"});
   const MdpSpec mdp = ResolveProcess(options, log.data().knowledge);
   if (mdp.semantics == Semantics::kRedecide && !mdp.work_conserving) {
     throw Error(Join(options.Where("work-conserving"),

@@ -71,6 +71,7 @@ BERTH_HOST_DEVICE void RunWarp(const PpoWork& work, const Warp& warp, int r) {
   const std::int64_t k = work.row[r], actions = work.actions;
   PpoCoefficients c = work.coefficients;
   c.clip = *work.clip;
+  c.ent_coef = *work.ent_coef;
   PpoRowOf(warp, {work.scores + r * actions, work.mask + k * actions, work.actions}, c,
            {work.advantage[r], work.returns[k], work.old_value[k]}, static_cast<int>(work.action[k]),
            work.old_log_prob[k], work.value[r], work.d_scores + r * actions, work.d_value + r,

@@ -47,8 +47,9 @@ struct ShuffleWork {
 // PPO's loss and gradient on rows of a rollout.
 struct PpoWork {
   int rows = 0, actions = 0;
-  PpoCoefficients coefficients;       // its clip is *clip
+  PpoCoefficients coefficients;       // its clip is *clip, its ent_coef *ent_coef
   const double* clip = nullptr;       // [1]
+  const double* ent_coef = nullptr;   // [1]
   const std::int64_t* row = nullptr;  // [rows] of the rollout
   const float *scores = nullptr, *value = nullptr,
               *advantage = nullptr;  // [rows, A], [rows], [rows] normalised

@@ -1,0 +1,113 @@
+// What is said of a training that goes nowhere or drifts: each rule, and runs of which nothing is said.
+#include "tools/training_words.hpp"
+
+#include <cmath>
+
+#include "tests/catch.hpp"
+
+namespace berth {
+namespace {
+
+TrainProgress At(double fraction, double entropy_share, double kl, double arrivals = 0.05,
+                 double backlog = 30.0) {
+  TrainProgress now;
+  now.steps = static_cast<std::int64_t>(1e6 * fraction), now.total_steps = 1000000;
+  now.backlog_end = backlog;
+  now.losses = {
+      {"losses/entropy_share", entropy_share}, {"losses/approx_kl", kl}, {"losses/arrivals_share", arrivals}};
+  return now;
+}
+
+// On four workloads that differ by themselves.
+Validation::Row Row(std::int64_t steps, double greedy, double noise = 0.0) {
+  Validation::Row row;
+  row.steps = steps, row.greedy = greedy, row.sampled = 1.1 * greedy;
+  for (const double off : {-1.0, 1.0, 2.0, -2.0}) row.logs.push_back(std::log(greedy) + off + noise * off);
+  return row;
+}
+
+std::string Said(const TrainingWords& words, const std::vector<Validation::Row>& validations = {}) {
+  std::string text;
+  for (const std::string& line : words.Say(validations)) text += line + "\n";
+  return text;
+}
+
+bool Has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("training words: of one that learns nothing is said, nor before a quarter of it") {
+  TrainingWords words({.load = 0.8});
+  CHECK(Said(words).empty());
+  words.Add(At(0.1, 0.999, 1e-9));
+  CHECK(Said(words).empty());  // too early
+  words.Add(At(0.3, 0.7, 3e-3));
+  words.Add(At(1.0, 0.6, 1e-10));  // at the end the learning rate is 0
+  CHECK(Said(words, {Row(1, 100.0), Row(2, 90.0), Row(3, 91.0)}).empty());
+}
+
+TEST_CASE("training words: goes nowhere, by likely cause") {
+  const auto nowhere = [](const TrainingFacts& facts, double kl, double arrivals) {
+    TrainingWords words(facts);
+    words.Add(At(0.3, 0.985, kl, arrivals));
+    return Said(words);
+  };
+  CHECK(Has(nowhere({.load = 1.25}, 4e-4, 0.4), "goes nowhere"));
+  CHECK(Has(nowhere({.load = 1.25}, 4e-4, 0.4), "the load is 1.25 of what the cluster can work off at best"));
+  CHECK(Has(nowhere({.load = 0.8}, 2e-10, 0.4), "a larger lr of --agent"));
+  CHECK(Has(nowhere({.load = 0.8}, 4e-4, 0.4), "40% or more of the advantage: --signal auto"));
+  CHECK(Has(nowhere({.load = 0.8, .signal_is_reward = false}, 4e-4, 0.4), "more --envs"));
+  CHECK(Has(nowhere({.load = 0.8}, 4e-4, 0.1), "a richer --encoder"));
+  CHECK(Has(nowhere({.load = 0.8}, 4e-4, std::nan("")), "a richer --encoder"));
+  CHECK(nowhere({.load = 0.8}, 2e-3, 0.4).empty());  // it moves
+}
+
+TEST_CASE("training words: near uniform, but the best action has become better") {
+  TrainingWords words({});
+  words.Add(At(0.5, 0.98, 4e-4));
+  CHECK_FALSE(Said(words, {Row(1, 100.0), Row(2, 99.0)}).empty());
+  CHECK(Said(words, {Row(1, 100.0), Row(2, 90.0)}).empty());
+}
+
+TEST_CASE("training words: an agent without these figures is not judged by them") {
+  TrainingWords words({.load = 2.0});
+  TrainProgress now = At(0.9, 1.0, 0.0);
+  now.losses = {{"losses/td_loss", 1.0}};
+  words.Add(now);
+  CHECK(Said(words).empty());
+}
+
+TEST_CASE("training words: drifts, where two validations in a row are worse by more than noise") {
+  TrainingWords words({});
+  words.Add(At(0.5, 0.5, 1e-3));
+  const std::string text =
+      Said(words, {Row(1000, 120.0), Row(2000, 100.0), Row(3000, 110.0), Row(4000, 112.0)});
+  CHECK(Has(text, "drifts: the greedy policy is 12% worse than after 2000 steps, two validations in a row"));
+  CHECK(Has(text, "best.h5"));
+  CHECK(Said(words, {Row(1000, 100.0), Row(2000, 112.0), Row(3000, 101.0)}).empty());  // once
+  CHECK(Said(words, {Row(1000, 100.0), Row(2000, 112.0)}).empty());
+  // Differences of -0.9, 1.1, 2.1 and -1.9 about log(1.12) = 0.11: a standard error of 0.9.
+  CHECK(Said(words, {Row(1000, 100.0), Row(2000, 112.0, 1.0), Row(3000, 112.0, 1.0)}).empty());
+  TrainingWords wild({});
+  wild.Add(At(0.5, 0.5, 0.025));
+  CHECK(Has(Said(wild, {Row(1, 100.0), Row(2, 112.0), Row(3, 112.0)}), "updates are large (KL 0.025)"));
+}
+
+TEST_CASE("training words: a backlog that grows, of too much load or of the policy") {
+  for (const double load : {0.8, 1.3}) {
+    TrainingWords words({.load = load});
+    words.Add(At(0.1, 0.5, 1e-3, 0.05, 30.0));
+    words.Add(At(0.5, 0.5, 1e-3, 0.05, 44.0));
+    CHECK(Said(words).empty());  // 1.47 times
+    words.Add(At(0.9, 0.5, 1e-3, 0.05, 60.0));
+    CHECK(Has(Said(words), "backlog grows: episodes end with 60 jobs in the system, at first with 30; "));
+    CHECK(Has(Said(words), load > 1.0 ? "the load is 1.30" : "the policy leaves jobs behind"));
+  }
+  TrainingWords few({});
+  few.Add(At(0.1, 0.5, 1e-3, 0.05, 2.0)), few.Add(At(0.9, 0.5, 1e-3, 0.05, 5.0));
+  CHECK(Said(few).empty());  // three jobs are nothing
+}
+
+}  // namespace berth

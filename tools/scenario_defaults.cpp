@@ -1,0 +1,155 @@
+#include "tools/scenario_defaults.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <numeric>
+
+#include "env/base/index.hpp"
+#include "tools/table.hpp"
+
+namespace berth {
+namespace {
+
+constexpr int kDraws = 16, kDrawnJobs = 256;
+constexpr double kRunsInTau = 2.0, kRoundsInTau = 10.0, kFills = 2.5;
+constexpr int kFewestWarmupJobs = 100, kEpisodeOverWarmup = 3, kPieces = 8;
+
+constexpr std::size_t kMostJobs = 4096;  // of a log: every k-th
+constexpr int kPriceSteps = 200;
+
+// A job's share of what arrives, GPU s on its fastest type a second, and how fast it is on each type, 0 to 1.
+struct Arriving {
+  double work;
+  std::vector<double> speed;  // [G]
+};
+
+struct Sums {
+  double logs = 0.0, run_s = 0.0, gang_s = 0.0;
+  int jobs = 0;
+  std::vector<double> gpus;  // [G]
+  std::vector<Arriving> arriving;
+};
+
+void Add(const Scenario& scenario, int begin, int end, int draws, Sums& sums) {
+  const JobTable& jobs = scenario.data().jobs;
+  const std::vector<GpuType>& types = scenario.data().cluster.types;
+  const double span = end - begin > 1 ? jobs.arrival[U(end - 1)] - jobs.arrival[U(begin)] : 0.0;
+  const int stride = 1 + (end - begin) / static_cast<int>(kMostJobs);
+  for (int job = begin; job < end; job += stride) {
+    const double run_s = jobs.total_steps[U(job)] / scenario.BestRate(job), gpu_s = jobs.gang[U(job)] * run_s;
+    sums.logs += std::log(run_s);
+    sums.run_s += run_s;
+    sums.gang_s += gpu_s;
+    ++sums.jobs;
+    if (!(span > 0.0)) continue;
+    sums.arriving.push_back({gpu_s * stride / span / draws, {}});
+    for (std::size_t g = 0; g < types.size(); ++g)
+      sums.arriving.back().speed.push_back(scenario.Rate(job, static_cast<int>(g)) / scenario.BestRate(job));
+  }
+  sums.gpus.resize(types.size());
+  for (std::size_t g = 0; g < types.size(); ++g) sums.gpus[g] += static_cast<double>(types[g].count) / draws;
+}
+
+// The least share of the GPUs' time that works off what arrives, jobs being split over types at will: a
+// linear program with a row a type. Any prices of the types, sum gpus price = 1, bound it from below by sum
+// work min price / speed (its dual), so the best that multiplicative weights find in 200 steps is never too
+// much.
+double LeastLoad(const Sums& sums) {
+  std::vector<double> price(sums.gpus.size(), 1.0), used(price.size());
+  double best = 0.0;
+  for (int step = 0; step < kPriceSteps; ++step) {
+    double all = 0.0, value = 0.0;
+    for (std::size_t g = 0; g < price.size(); ++g) all += sums.gpus[g] * price[g];
+    for (double& p : price) p /= all;
+    std::fill(used.begin(), used.end(), 0.0);
+    for (const Arriving& job : sums.arriving) {
+      std::size_t cheapest = 0;
+      double cost = HUGE_VAL;
+      for (std::size_t g = 0; g < price.size(); ++g) {
+        if (job.speed[g] > 0.0 && price[g] / job.speed[g] < cost)
+          cost = price[g] / job.speed[g], cheapest = g;
+      }
+      value += job.work * cost;
+      used[cheapest] += job.work / job.speed[cheapest];
+    }
+    best = std::max(best, value);
+    double most = 0.0;
+    for (std::size_t g = 0; g < price.size(); ++g) most = std::max(most, used[g] /= sums.gpus[g]);
+    for (std::size_t g = 0; g < price.size() && most > 0.0; ++g)
+      price[g] *= std::exp(used[g] / most / std::sqrt(4.0 + step));
+  }
+  return best;
+}
+
+// The nearest, by ratio, of what one would say: 2 min, 90 s, 10 h.
+double Said(double seconds) {
+  constexpr double kSteps[] = {1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0};
+  const double unit = seconds < 120.0 ? 1.0 : seconds < 7200.0 ? 60.0 : seconds < 172800.0 ? 3600.0 : 86400.0;
+  const double decade = std::pow(10.0, std::floor(std::log10(seconds / unit)));
+  const auto off = [&](double step) { return std::abs(std::log(step * decade * unit / seconds)); };
+  return decade * unit * *std::min_element(std::begin(kSteps), std::end(kSteps), [&](double a, double b) {
+           return off(a) < off(b);
+         });
+}
+
+}  // namespace
+
+WorkloadNumbers NumbersOf(const ScenarioSource& source, Window jobs) {
+  Sums sums;
+  WorkloadNumbers numbers;
+  Clock clock;
+  for (int draw = 0; draw < (source.fixed() ? 1 : kDraws); ++draw) {
+    const Scenario scenario = source.Make(/*seed=*/0, Split::kTrain, static_cast<std::uint32_t>(draw),
+                                          /*episode=*/0, source.fixed() ? 0 : kDrawnJobs);
+    const int all = scenario.num_jobs(), end = jobs.end < 0 ? all : std::min(jobs.end, all);
+    Add(scenario, std::min(jobs.begin, end), end, source.fixed() ? 1 : kDraws, sums);
+    if (source.fixed()) numbers.jobs = end - std::min(jobs.begin, end);
+    clock = scenario.data().clock;
+  }
+  if (sums.jobs == 0) return numbers;
+  numbers.typical_run_s = std::exp(sums.logs / sums.jobs);
+  numbers.held_jobs = std::accumulate(sums.gpus.begin(), sums.gpus.end(), 0.0) / (sums.gang_s / sums.run_s);
+  numbers.load = LeastLoad(sums);
+  if (clock.kind == ClockKind::kRounds) numbers.round_s = clock.round_s;
+  return numbers;
+}
+
+double DefaultTau(const WorkloadNumbers& numbers) {
+  return Said(std::max({kRunsInTau * numbers.typical_run_s, kRoundsInTau * numbers.round_s, 1.0}));
+}
+
+int DefaultWarmupJobs(const WorkloadNumbers& numbers) {
+  const int wanted = static_cast<int>(std::min(std::ceil(kFills * numbers.held_jobs), 1e6));
+  const int most = numbers.jobs > 0 ? std::max(kFewestWarmupJobs, numbers.jobs / kPieces) : wanted;
+  return std::max(kFewestWarmupJobs, std::min(wanted, most));
+}
+
+int DefaultEpisodeJobs(const WorkloadNumbers& numbers) {
+  return kEpisodeOverWarmup * DefaultWarmupJobs(numbers);
+}
+
+std::string ResolveDefaults(Options& options, const WorkloadNumbers& numbers,
+                            const std::vector<std::string>& names) {
+  std::string said;
+  const auto say = [&](const std::string& text) { said += (said.empty() ? "" : ", ") + text; };
+  for (const std::string& name : names) {
+    if (options.Text(name) != kAutoValue) continue;
+    if (name == "tau") {
+      const double tau = DefaultTau(numbers);
+      options.Assign(name, Join(tau));
+      say(Join("tau ", tau, " s (", Fixed(tau / numbers.typical_run_s, 1), " typical run times)"));
+    } else if (name == "episode-jobs") {
+      options.Assign(name, std::to_string(DefaultEpisodeJobs(numbers)));
+      say(Join("episodes of ", DefaultEpisodeJobs(numbers), " jobs (the GPUs hold ",
+               Fixed(numbers.held_jobs, 0), ")"));
+    } else {
+      BERTH_CHECK(name == "warmup-jobs", name);
+      options.Assign(name, std::to_string(DefaultWarmupJobs(numbers)));
+      say(Join("up to ", DefaultWarmupJobs(numbers), " jobs of warm-up"));
+    }
+  }
+  return said;
+}
+
+}  // namespace berth

@@ -1,0 +1,15 @@
+// Ways of training that have a name: options of `berth train` together, for --recipe.
+#pragma once
+
+#include "tools/options.hpp"
+
+namespace berth {
+
+// "default | textbook | ...: what they are", for --help.
+std::string RecipesHelp();
+
+// Sets the options of the recipe that --recipe names, but those that were given. Throws Error with the
+// nearest name.
+void ApplyRecipe(Options& options);
+
+}  // namespace berth

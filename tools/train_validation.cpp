@@ -1,0 +1,137 @@
+#include "tools/train_validation.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "env/gym/rewards.hpp"
+#include "tools/results.hpp"
+
+namespace berth {
+namespace {
+
+constexpr const char* kAuto = "auto";
+constexpr std::int64_t kMostWorkloads = 100000;
+
+// Workloads as episodes see them, and as long again behind the measured jobs, so that starving pays nobody:
+// `jobs` of them in all after a warm-up.
+TrialSettings WorkloadsOf(const EnvironmentChoice& choice, const TrainRequest& request, int jobs) {
+  TrialSettings on;
+  on.source = choice.source;
+  on.jobs = choice.env.warmup_jobs + jobs;
+  if (choice.source->fixed()) {
+    on.pieces = choice.env.jobs;
+    if (on.pieces.end < 0) on.pieces = {0, choice.source->Make(0, Split::kTrain, 0, 0).num_jobs()};
+    on.jobs = std::min(on.jobs, on.pieces.end - on.pieces.begin);
+  }
+  const int begin = std::min(choice.env.warmup_jobs, on.jobs / 4);
+  on.window = {begin, begin + std::max(1, (on.jobs - begin) / 2)};
+  on.seed = request.seed;
+  on.threads = request.threads;
+  return on;
+}
+
+std::vector<std::string> Baselines(const Options& options, const MdpSpec& mdp) {
+  if (options.Text("baselines") == kAuto) return DefaultBaselines(mdp);
+  std::vector<std::string> specs = SplitOutsideParentheses(options.Text("baselines"), ';');
+  InOption(options, "baselines", [&] {
+    for (const std::string& spec : specs) {
+      const Knowledge needs = MakeScheduler(spec, AllSchedulers())->knowledge();
+      if (needs > mdp.knowledge)
+        throw Error(Join("expected schedulers that need no more than the workload grants, ",
+                         ToString(mdp.knowledge), ", found ", spec, ", which needs ", ToString(needs)));
+    }
+    return 0;
+  });
+  return specs;
+}
+
+bool Measurable(const std::string& reward) {
+  try {
+    Reward(reward).AJob({});
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+void TrainValidation::AddOptions(Options& options) {
+  options.Value(
+      "validate", kAuto,
+      "measure the policy on so many workloads that no episode draws, and keep the best one as "
+      "RUN/best.h5; 0 = never; auto = as many as a tenth of the training's time affords, keeping none");
+  options.Value(
+      "baselines", kAuto,
+      "schedulers beside it, separated by ';': auto = two that suit what the policy may know and do");
+  options.Value("validations", "10", "how often at most, evenly over --steps, the last at the end");
+}
+
+std::unique_ptr<TrainValidation> TrainValidation::Make(Options& options, const EnvironmentChoice& choice,
+                                                       const TrainRequest& request) {
+  const bool by_itself = options.Text("validate") == kAuto;
+  const int workloads = by_itself ? 0 : static_cast<int>(options.Integer("validate", 0, kMostWorkloads));
+  const std::int64_t times = options.Integer("validations", 1, 1000000);
+  const MdpSpec& mdp = request.mdp;
+  ValidationSettings settings{Baselines(options, mdp), request.out_dir, !by_itself, request.resume};
+  if (by_itself) {
+    if (mdp.semantics != Semantics::kRedecide || !Measurable(mdp.reward) || request.world.many())
+      return nullptr;
+  } else {
+    if (workloads == 0) return nullptr;
+    if (mdp.semantics != Semantics::kRedecide)
+      throw Error(Join(options.Where("validate"), ": expected with it --semantics redecide, found ",
+                       ToString(mdp.semantics)));
+    InOption(options, "reward", [&] { Reward(mdp.reward).AJob({}); });  // less must be better
+  }
+  const int jobs = by_itself ? std::max(2, choice.env.episode_jobs) : 2 * choice.env.episode_jobs;
+  std::optional<ValidationBudget> budget;
+  if (by_itself) budget.emplace(static_cast<int>(settings.baselines.size()));
+  return std::unique_ptr<TrainValidation>(new TrainValidation(
+      Validation(RewardTrials(WorkloadsOf(choice, request, jobs), mdp.reward), std::move(settings)),
+      workloads, budget, std::max<std::int64_t>(1, request.steps / times)));
+}
+
+TrainValidation::TrainValidation(Validation validation, int workloads, std::optional<ValidationBudget> budget,
+                                 std::int64_t every)
+    : validation_(std::move(validation)), workloads_(workloads), budget_(budget), every_(every) {}
+
+void TrainValidation::Attach(TrainRequest& request) {
+  request.validate_every = every_;
+  if (budget_)
+    request.wants_validation = [this](double wall_s, double fraction) { return Wants(wall_s, fraction); };
+  request.on_validate = [this](std::int64_t steps, double wall_s, double fraction) {
+    return Measure(steps, wall_s, fraction);
+  };
+}
+
+bool TrainValidation::Wants(double wall_s, double fraction) const {
+  return budget_->WantsPlan(wall_s, fraction) || budget_->Affords(wall_s, fraction);
+}
+
+std::vector<std::pair<std::string, double>> TrainValidation::Measure(std::int64_t steps, double wall_s,
+                                                                     double fraction) {
+  if (!budget_) return validation_.Measure(steps, workloads_);
+  if (budget_->WantsPlan(wall_s, fraction)) {
+    const double run_s = validation_.TimeRun();
+    budget_->Spend(run_s, /*validation=*/false);
+    budget_->Plan(wall_s, fraction, run_s);
+    if (!budget_->Affords(wall_s, fraction)) return {};
+  }
+  workloads_ = budget_->workloads();
+  const auto begin = std::chrono::steady_clock::now();
+  auto figures = validation_.Measure(steps, workloads_);
+  budget_->Spend(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(),
+                 /*validation=*/true);
+  return figures;
+}
+
+std::string TrainValidation::Summary() const {
+  if (!validation_.measured())
+    return "not validated: it would take more than a tenth of so short a training; --validate 8 does it all "
+           "the same";
+  return Join("validated on ", workloads_, " workloads: ", validation_.Words());
+}
+
+}  // namespace berth

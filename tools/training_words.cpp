@@ -1,0 +1,129 @@
+#include "tools/training_words.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+
+#include "env/base/check.hpp"
+
+namespace berth {
+namespace {
+
+constexpr double kEarly = 0.25;        // of the training: nothing is said of nowhere before
+constexpr double kNearUniform = 0.97;  // of the entropy of who draws uniformly
+constexpr double kStill = 1e-3;        // KL of an update
+constexpr double kFrozen = 1e-8;       // KL of an update that a learning rate is too small for
+constexpr double kMuchChance = 0.2;    // of the advantage's variance: a lower bound (arrivals_share.hpp)
+constexpr double kWild = 0.015;        // KL of an update that is too large a step: ppo's stop is at 0.03
+constexpr double kOverload = 1.2;      // a little above 1 shows only after more jobs than an episode has
+constexpr double kSame = 0.02;         // of a cost
+
+double Figure(const TrainProgress& now, const std::string& name) {
+  for (const auto& [key, value] : now.losses) {
+    if (key == name) return value;
+  }
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+std::string Text(const char* format, double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, format, value);
+  return text;
+}
+std::string Percent(double share) {
+  return Text("%.0f%%", 100.0 * share);
+}
+
+// Is the greedy policy of `now` worse than that of `best`, beyond what the choice of workloads explains?
+bool Worse(const Validation::Row& now, const Validation::Row& best) {
+  if (now.greedy < best.greedy * (1.0 + kSame)) return false;
+  if (now.logs.size() != best.logs.size() || now.logs.size() < 2) return true;
+  const auto n = static_cast<double>(now.logs.size());
+  double sum = 0.0, squares = 0.0;
+  for (std::size_t i = 0; i < now.logs.size(); ++i) sum += now.logs[i] - best.logs[i];
+  for (std::size_t i = 0; i < now.logs.size(); ++i) {
+    const double off = now.logs[i] - best.logs[i] - sum / n;
+    squares += off * off;
+  }
+  return !(sum / n <= 2.0 * std::sqrt(squares / (n - 1.0) / n));  // infinite costs are worse
+}
+
+std::string Overload(double load) {
+  return Join("the load is ", Text("%.2f", load),
+              " of what the cluster can work off at best, so queues grow whatever a policy does: lower the "
+              "rate of arrivals, "
+              "or enlarge the cluster");
+}
+
+}  // namespace
+
+void TrainingWords::Add(const TrainProgress& now) {
+  if (now.losses.empty()) return;
+  const double kl = Figure(now, "losses/approx_kl");
+  any_ = true;
+  fraction_ = static_cast<double>(now.steps) / static_cast<double>(now.total_steps);
+  entropy_share_ = Figure(now, "losses/entropy_share");
+  arrivals_share_ = Figure(now, "losses/arrivals_share");
+  if (kl > most_kl_) most_kl_ = kl;
+  last_kl_ = kl;
+  if (std::isnan(now.backlog_end)) return;
+  if (std::isnan(first_backlog_)) first_backlog_ = now.backlog_end;
+  last_backlog_ = now.backlog_end;
+}
+
+bool TrainingWords::Nowhere(const std::vector<Validation::Row>& validations) const {
+  if (!any_ || fraction_ < kEarly || !(entropy_share_ >= kNearUniform) || !(most_kl_ < kStill)) return false;
+  if (validations.size() < 2) return true;
+  return validations.back().greedy > validations.front().greedy * (1.0 - kSame);
+}
+
+std::string TrainingWords::CauseOfNowhere() const {
+  if (facts_.load >= kOverload) return Overload(facts_.load);
+  if (most_kl_ < kFrozen) return "updates hardly move the policy: a larger lr of --agent";
+  if (arrivals_share_ >= kMuchChance && facts_.signal_is_reward)
+    return Join("who arrives explains ", Percent(arrivals_share_),
+                " or more of the advantage: --signal auto takes arrivals off");
+  if (arrivals_share_ >= kMuchChance)
+    return Join("who arrives explains ", Percent(arrivals_share_),
+                " or more of the advantage: more --envs, or a smaller --tau");
+  return "what it is shown may not tell good choices from bad ones, or it needs longer: a richer --encoder, "
+         "more --steps";
+}
+
+std::vector<std::string> TrainingWords::Say(const std::vector<Validation::Row>& validations) const {
+  std::vector<std::string> words;
+  if (Nowhere(validations)) {
+    words.push_back(Join("goes nowhere: the policy still draws almost uniformly (entropy ",
+                         Percent(entropy_share_), " of a uniform draw's, KL of an update ",
+                         Text("%.0e", most_kl_), " at most); ", CauseOfNowhere()));
+  }
+  if (validations.size() >= 3) {
+    const auto best = std::min_element(validations.begin(), validations.end() - 2,
+                                       [](const auto& a, const auto& b) { return a.greedy < b.greedy; });
+    if (Worse(validations.end()[-1], *best) && Worse(validations.end()[-2], *best)) {
+      const std::string cause =
+          last_kl_ > kWild
+              ? Join("updates are large (KL ", Text("%.2g", last_kl_), "): a smaller lr of --agent")
+          : facts_.load >= kOverload
+              ? Overload(facts_.load)
+              : std::string(
+                    "the sampled policy is what is trained, and this is the greedy one, or the last steps "
+                    "were noise: a smaller lr of --agent, or --validate 8, which keeps the best as best.h5");
+      words.push_back(Join("drifts: the greedy policy is ",
+                           Percent(validations.back().greedy / best->greedy - 1.0), " worse than after ",
+                           best->steps, " steps, two validations in a row; ", cause));
+    }
+  }
+  if (last_backlog_ > 1.5 * first_backlog_ && last_backlog_ > first_backlog_ + 5.0) {
+    words.push_back(Join("backlog grows: episodes end with ", Text("%.0f", last_backlog_),
+                         " jobs in the system, at first with ", Text("%.0f", first_backlog_), "; ",
+                         facts_.load >= kOverload
+                             ? Overload(facts_.load)
+                             : std::string("the policy leaves jobs behind: a smaller lr of --agent, or "
+                                           "--reward with slowdown in it")));
+  }
+  return words;
+}
+
+}  // namespace berth

@@ -14,7 +14,8 @@ namespace berth {
   X("learned", ReproduceLearned, "learned policies against every scheduler, from shipped policies") \
   X("prediction", ReproducePrediction, "forecasts and predicted run times on public logs")          \
   X("queueing", ReproduceQueueing, "queues with closed forms: theory and simulator side by side")   \
-  X("realism", ReproduceRealism, "what each feature of a real cluster does, measured and drawn")
+  X("realism", ReproduceRealism, "what each feature of a real cluster does, measured and drawn")    \
+  X("shift", ReproduceShift, "learned policies where they were not trained, alone and guarded")
 
 // Each takes the words after its name and returns the exit code: 0 all held, 1 something was out of its
 // tolerance. Bad input is thrown as Error.

@@ -6,16 +6,16 @@
 #include <limits>
 
 #include "env/base/check.hpp"
-#include "env/base/spec.hpp"
 #include "tools/json.hpp"
 #include "tools/output_file.hpp"
 #include "tools/results.hpp"
+#include "tools/spec_files.hpp"
 #include "tools/version.hpp"
 
 namespace berth {
 namespace {
 
-constexpr int kVersion = 2;
+constexpr int kVersion = 3;
 
 std::uint64_t Fnv(std::uint64_t hash, const std::string& text) {
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
@@ -48,8 +48,7 @@ constexpr OutcomeField kFields[] = {
     {"max_ftf", &PlannedOutcome::max_ftf},
     {"hpc_bounded_slowdown", &PlannedOutcome::hpc_bounded_slowdown},
     {"gini_slowdown", &PlannedOutcome::gini_slowdown},
-    {"early_backlog", &PlannedOutcome::early_backlog},
-    {"late_backlog", &PlannedOutcome::late_backlog},
+    {"backlog_growth", &PlannedOutcome::backlog_growth},
     {"wall_s", &PlannedOutcome::wall_s},
     {"cpu_s", &PlannedOutcome::cpu_s},
 };
@@ -66,13 +65,11 @@ std::string Path(const std::string& folder, const std::string& key) {
 }  // namespace
 
 std::string RunKey(std::uint64_t scenario_hash, const std::string& spec, Window window) {
-  const Spec parsed = ParseSpec(spec);
   std::string scheduler = spec;
-  for (const auto& [key, value] : parsed.params) {
-    if (parsed.name != "policy" || key != "file") continue;
-    const std::size_t at = scheduler.find(value);
-    BERTH_CHECK(at != std::string::npos, spec);
-    scheduler.replace(at, value.size(), FileHash(value));
+  for (const SpecFile& file : SpecFiles(spec)) {  // of policies, inside another scheduler too
+    const std::size_t at = scheduler.find("(" + file.said);
+    if (file.said.starts_with("file=") && at != std::string::npos)
+      scheduler.replace(at + 1, file.said.size(), "file=" + FileHash(file.path));
   }
   return Join("scenario ", HexSignature(scenario_hash), ", scheduler ", scheduler, ", window ", window.begin,
               ":", window.end);

@@ -59,6 +59,7 @@ PlannedOutcome Summary(const Scenario& scenario, const RunResult& result, Window
   outcome.p99_jct_s = m.p99_jct_s, outcome.p99_wait_s = m.p99_wait_s, outcome.max_wait_s = m.max_wait_s;
   outcome.mean_ftf = m.mean_ftf, outcome.max_ftf = m.max_ftf;
   outcome.hpc_bounded_slowdown = m.hpc_bounded_slowdown;
+  outcome.backlog_growth = m.backlog_growth;
   outcome.gini_slowdown = Gini(Slowdowns(scenario, result, window));
   outcome.arrivals_ran_out =
       window.end < scenario.num_jobs() && m.end_s > scenario.data().jobs.arrival.back();
@@ -71,13 +72,6 @@ double ThreadCpuSeconds() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
-
-// Mean jobs in system between the arrivals of two jobs that both have come.
-double Backlog(const Simulator& simulator, int from, int to) {
-  const std::vector<double>& arrival = simulator.scenario().data().jobs.arrival;
-  const double span = arrival[U(to)] - arrival[U(from)];
-  return span > 0.0 ? (simulator.JobSecondsAtArrival(to) - simulator.JobSecondsAtArrival(from)) / span : kNan;
 }
 
 }  // namespace
@@ -186,14 +180,10 @@ void ReproductionRuns::RunOne(Run& run, const std::function<bool(double share)>&
   const Scenario scenario = run.workload.make();
   const int last = run.workload.window.end;
   const double begin_s = ThreadCpuSeconds();
-  double early = kNan, late = kNan;
   bool goes_on = true, stopped = false;
   RunOptions options;
   options.window = run.workload.window;
   options.progress = [&](const Simulator& simulator) {
-    if (std::isnan(late) && simulator.arrived_jobs() >= last) {
-      early = Backlog(simulator, last / 4, last / 2), late = Backlog(simulator, last / 4 * 3, last - 1);
-    }
     const int done = simulator.arrived_jobs() - simulator.jobs_in_system();
     goes_on = go_on(std::min(1.0, static_cast<double>(done) / last));
     stopped = ThreadCpuSeconds() - begin_s > rules_.cpu_limit_s;
@@ -208,7 +198,6 @@ void ReproductionRuns::RunOne(Run& run, const std::function<bool(double share)>&
       outcome.stopped = true;
     } else {
       outcome = Summary(scenario, result, options.window);
-      outcome.early_backlog = early, outcome.late_backlog = late;
       if (!run.workload.keep_jct) outcome.jct_s = {};
     }
   } catch (const Error& error) {  // said in the page; the other runs go on

@@ -33,10 +33,8 @@ struct PlannedOutcome {
   double mean_jct_low_s = 0, mean_jct_high_s = 0;  // of weight 1, of weight above 1; NaN where there is none
   double p99_jct_s = 0, p99_wait_s = 0, max_wait_s = 0, mean_ftf = 0, max_ftf = 0;
   double hpc_bounded_slowdown = 0;
-  double gini_slowdown = 0;  // of the bounded slowdowns: 0 all alike, towards 1 a few jobs bear it all
-  // Mean jobs in system while the second and the last quarter of the jobs up to the window's end arrived:
-  // alike where the load is sustained, 1.5 : 3.5 where the queue grows by the hour; NaN where nobody arrives.
-  double early_backlog = 0, late_backlog = 0;
+  double gini_slowdown = 0;       // of the bounded slowdowns: 0 all alike, towards 1 a few jobs bear it all
+  double backlog_growth = 0;      // of late work over the window's second half (env/sim/metrics.hpp)
   bool arrivals_ran_out = false;  // the last measured job outlived the last arrival
   std::vector<double> jct_s;      // [window], NaN where unfinished
   double wall_s = 0, cpu_s = 0;   // not part of any page

@@ -53,8 +53,8 @@ void WriteTable(const ClusterResult& result, const LearnedSettings& settings, co
                 const LoadGrid& grid, const ReproductionRuns& runs, ReproductionPage& page) {
   Cells header = {"scheduler", "knows"};
   for (const Load& load : grid.loads) header.push_back(load.Name());
-  header.insert(header.end(),
-                {"learned / it, all loads [95%]", "n", "p99 wait h", "max wait h", "CPU s a run"});
+  header.insert(header.end(), {"learned / it, loads that both carry [95%]", "n", "p99 wait h", "max wait h",
+                               "CPU s a run"});
   std::vector<Cells> rows;
   WriteLearnedRows(result, settings, part, grid, runs, rows);
   for (const ClusterRow& row : result.rows) {
@@ -68,14 +68,15 @@ void WriteTable(const ClusterResult& result, const LearnedSettings& settings, co
       if (!at.why.empty()) continue;
       wait += at.p99_wait_s, longest = std::max(longest, at.max_wait_s), ++measured;
     }
-    std::string ratio = WithInterval(row.all.overall, 3);
-    const bool compared = !result.policies.empty() && row.all.workloads >= 2;
-    if (compared && row.all.overall.high < 1.0) ratio = Join("**", ratio, "**");
-    if (compared && row.all.conditions < static_cast<int>(grid.loads.size()))
-      ratio += Join(" (", row.all.conditions, " of ", grid.loads.size(), " loads)");
-    cells.insert(cells.end(), {compared ? ratio : "-", std::to_string(compared ? row.all.workloads : most),
-                               measured > 0 ? Fixed(wait / measured / 3600.0, 1) : "-",
-                               measured > 0 ? Fixed(longest / 3600.0, 0) : "-", Fixed(cpu, 1)});
+    std::string ratio = WithInterval(row.carried.overall, 3);
+    const bool compared = !result.policies.empty() && row.carried.workloads >= 2;
+    if (compared && row.carried.overall.high < 1.0) ratio = Join("**", ratio, "**");
+    if (compared && row.carried.conditions < static_cast<int>(grid.loads.size()))
+      ratio += Join(" (", row.carried.conditions, " of ", grid.loads.size(), " loads)");
+    cells.insert(cells.end(),
+                 {compared ? ratio : "-", std::to_string(compared ? row.carried.workloads : most),
+                  measured > 0 ? Fixed(wait / measured / 3600.0, 1) : "-",
+                  measured > 0 ? Fixed(longest / 3600.0, 0) : "-", Fixed(cpu, 1)});
     rows.push_back(std::move(cells));
   }
   page.Rows(header, rows);
@@ -168,7 +169,9 @@ void ReportCluster(const LearnedSettings& settings, const ReproductionRuns& runs
       Join("Mean JCT in hours of jobs ", grid.begin, " to ", grid.end, " of ", grid.drawn,
            " of the shipped generator, ", grid.seeds.size(),
            " workloads of the evaluation stream that training cannot draw, clock `rounds(360)`, "
-           "preemptive. `learned / it` is the mean over the loads of the ratio of means; brackets "
+           "preemptive. `learned / it` is the mean, over the loads that the cluster carries under both, of "
+           "the ratio of "
+           "means; brackets "
            "are 95% hierarchical bootstrap intervals over training seeds and workloads, paired; bold "
            "where the interval is below 1. n: workloads that count, fewer where a run takes "
            "seconds. ",

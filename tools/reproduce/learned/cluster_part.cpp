@@ -78,12 +78,16 @@ ClusterResult MeasurePart(const ClusterPart& part, const LearnedSettings& settin
   result.policies = Grids(grid, runs, result.specs);
   for (const Opponent& opponent : opponents.run) {
     if (opponent.knowledge > part.knowledge) continue;
-    ClusterRow row{opponent, {}, {}, {}, {}};
+    ClusterRow row{opponent, {}, {}, {}, {}, {}};
     for (std::size_t load = 0; load < grid.loads.size(); ++load)
       row.at.push_back(ResultAt(grid, runs, load, opponent.spec));
     if (!result.policies.empty()) {
       const Grid other = grid.MeanJcts(runs, opponent.spec);
       row.all = CompareAt(result.policies, other, Where(grid, true, true));
+      std::vector<std::string> both = result.specs;
+      both.push_back(opponent.spec);
+      row.carried =
+          CompareAt(result.policies, other, CarriedLoads(grid, runs, both, Where(grid, true, true)));
       row.singles = CompareAt(result.policies, other, Where(grid, true, false));
       row.gangs = CompareAt(result.policies, other, Where(grid, false, true));
     }

@@ -24,6 +24,7 @@ struct ClusterRow {
   Opponent opponent;
   std::vector<LoadResult> at;      // [loads]
   Comparison all, singles, gangs;  // over all loads, over those of single GPUs, of gangs
+  Comparison carried;              // over CarriedLoads of both
 };
 
 struct ClusterResult {

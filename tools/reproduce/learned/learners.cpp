@@ -50,7 +50,7 @@ void ReportLearners(const LearnedSettings& settings, const ReproductionRuns& run
   page.Paragraph(
       Join("Oracle knowledge, equal environment steps, the cluster and loads of row 1. Mean JCT in hours; of "
            "learners over training seeds and workloads. The last columns: learner over scheduler, mean over "
-           "the loads [95%]. ",
+           "the loads that the cluster carries under both [95%]. ",
            LoadMarks()));
   Cells header = {"scheduler"};
   for (const Load& load : grid.loads) header.push_back(load.Name());
@@ -72,11 +72,13 @@ void ReportLearners(const LearnedSettings& settings, const ReproductionRuns& run
     Cells row = {Join("`", spec, "`")};
     for (std::size_t load = 0; load < grid.loads.size(); ++load)
       row.push_back(ResultAt(grid, runs, load, spec).Cell());
-    for (const std::vector<Grid>& policies : learned) {
-      row.push_back(
-          policies.empty()
-              ? "-"
-              : WithInterval(CompareAt(policies, grid.MeanJcts(runs, spec), AllLoads(grid)).overall, 3));
+    for (std::size_t i = 0; i < learned.size(); ++i) {
+      std::vector<std::string> both = settings.policies.Specs(kLearners[i][1]);
+      both.emplace_back(spec);
+      const std::vector<std::size_t> loads = CarriedLoads(grid, runs, both, AllLoads(grid));
+      row.push_back(learned[i].empty()
+                        ? "-"
+                        : WithInterval(CompareAt(learned[i], grid.MeanJcts(runs, spec), loads).overall, 3));
     }
     rows.push_back(std::move(row));
   }

@@ -7,6 +7,7 @@
 #include "data/workloads.hpp"
 #include "env/base/check.hpp"
 #include "tools/reproduce/learned/opponents.hpp"
+#include "tools/results.hpp"
 #include "tools/scenario_options.hpp"
 #include "tools/table.hpp"
 
@@ -16,7 +17,6 @@ namespace {
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr std::uint64_t kBootstrapSeed = 8;
 constexpr double kMaxMinSeconds = 6.5;  // of a run as long under what Plan counts as 1 a job
-constexpr double kGrowth = 1.5;         // of the backlog; a queue that grows by the hour: 3.5 / 1.5 = 2.33
 
 std::string Plain(double value) {  // 4.8, not 4.7999999999999998; 56, not 56.0
   std::string text = Fixed(value, 1);
@@ -78,10 +78,13 @@ std::string LoadResult::Cell() const {
 }
 
 const char* LoadMarks() {
-  return "†: the queue grew; its backlog while the last quarter of the jobs up to the window's end arrived "
-         "was at least 1.5 times that of the second quarter (steady: 1, growing by the hour: 2.3), so the "
-         "mean depends on which jobs are measured. `*`: a run outlived the last arrival, so that its end was "
-         "less crowded, which flatters it.";
+  return "†: the cluster does not keep up; late work (what is left, less what a cluster without end would "
+         "have "
+         "left) grew over the second half of the measured jobs by more than 5% of the work that arrived, "
+         "with "
+         "a 95% interval over workloads above 0, so the mean depends on which jobs are measured; such cells "
+         "are in no average. `*`: a run outlived the last arrival, so that its end was less crowded, which "
+         "flatters it.";
 }
 
 LoadResult ResultAt(const LoadGrid& grid, const ReproductionRuns& runs, std::size_t load,
@@ -89,7 +92,8 @@ LoadResult ResultAt(const LoadGrid& grid, const ReproductionRuns& runs, std::siz
   LoadResult result;
   result.jct_s = {kNan, kNan, kNan};
   std::vector<double> means;
-  double early = 0.0, late = 0.0, jobs = 0.0, undone = 0.0;
+  std::vector<double> growth;
+  double jobs = 0.0, undone = 0.0;
   int done = 0, stopped = 0;
   std::string error;
   double limit = 0.0;
@@ -103,7 +107,7 @@ LoadResult ResultAt(const LoadGrid& grid, const ReproductionRuns& runs, std::siz
     if (run->stopped || !run->error.empty()) continue;
     jobs += run->jobs + run->unfinished, undone += run->unfinished;
     if (run->unfinished == 0) means.push_back(run->mean_jct_s);
-    early += run->early_backlog, late += run->late_backlog;
+    growth.push_back(run->backlog_growth);
     result.ran_out = result.ran_out || run->arrivals_ran_out;
     result.p99_wait_s += run->p99_wait_s;
     result.max_wait_s = std::max(result.max_wait_s, run->max_wait_s);
@@ -121,7 +125,7 @@ LoadResult ResultAt(const LoadGrid& grid, const ReproductionRuns& runs, std::siz
   }
   if (!result.why.empty()) return result;
   result.p99_wait_s /= result.workloads;
-  result.unstable = late >= kGrowth * early;
+  result.unstable = !KeepsUp(growth);
   result.jct_s = BootstrapMean(means, kBootstrapSeed);
   return result;
 }
@@ -139,8 +143,18 @@ std::vector<Grid> Grids(const LoadGrid& grid, const ReproductionRuns& runs,
   return grids;
 }
 
+std::vector<std::size_t> CarriedLoads(const LoadGrid& grid, const ReproductionRuns& runs,
+                                      const std::vector<std::string>& specs, std::vector<std::size_t> loads) {
+  std::erase_if(loads, [&](std::size_t load) {
+    return std::any_of(specs.begin(), specs.end(),
+                       [&](const std::string& spec) { return ResultAt(grid, runs, load, spec).unstable; });
+  });
+  return loads;
+}
+
 Comparison CompareAt(const std::vector<Grid>& policies, const Grid& other,
                      const std::vector<std::size_t>& loads) {
+  if (loads.empty()) return {{kNan, kNan, kNan}, {}, 0, 0};
   const auto part = [&](const Grid& grid) {
     Grid chosen;
     for (const std::size_t load : loads) chosen.push_back(grid[load]);

@@ -41,7 +41,7 @@ struct LoadResult {
   Interval jct_s;         // NaN mean: none, see why
   std::string why;        // "not run", "> 30 CPU s", "failed: ...", "2.1% undone"
   bool ran_out = false;   // a run outlived its arrivals, so that its end was less crowded
-  bool unstable = false;  // the queue grew: late backlog >= 1.5 x early backlog, means over workloads
+  bool unstable = false;  // KeepsUp (tools/results.hpp) is false
   int workloads = 0;
   double p99_wait_s = 0, max_wait_s = 0;  // mean, largest
   double cpu_s = 0;                       // mean of a run
@@ -56,6 +56,10 @@ const char* LoadMarks();
 Interval LearnedMean(const std::vector<Grid>& policies, std::size_t load);
 std::vector<Grid> Grids(const LoadGrid& grid, const ReproductionRuns& runs,
                         const std::vector<std::string>& specs);
+// Those of the loads that the cluster carries under each of the schedulers: the others are in no average.
+std::vector<std::size_t> CarriedLoads(const LoadGrid& grid, const ReproductionRuns& runs,
+                                      const std::vector<std::string>& specs, std::vector<std::size_t> loads);
+// Over some of the loads; without a value where they are none.
 Comparison CompareAt(const std::vector<Grid>& policies, const Grid& other,
                      const std::vector<std::size_t>& loads);
 

@@ -196,7 +196,7 @@ TEST_CASE("learning signal: with arrivals counted it telescopes") {
     Stream stream(7, Purpose::kExplore, Split::kTrain, 0, 0);
     for (SchedEnv::Outcome outcome; !outcome.truncated && !outcome.terminated;) {
       outcome = env.Step(AnyLegal(env.mask(), stream));
-      paid += outcome.reward, signal += outcome.signal.quiet;
+      paid += outcome.reward, signal += outcome.signal;
     }
     const double last = potential->Of(env.simulator(), 0).all;
     CHECK(signal == Approx(paid + first - last).epsilon(1e-9));
@@ -215,14 +215,14 @@ TEST_CASE("learning signal: what arrivals add has the mean that is put in its pl
     double sum = 0.0;
     for (SchedEnv::Outcome outcome; !outcome.truncated && !outcome.terminated;) {
       outcome = env.Step(AnyLegal(env.mask(), stream));
-      sum += outcome.signal.quiet - outcome.signal.arrivals;
+      sum += outcome.signal;
     }
     return sum;
   };
   constexpr int kEpisodes = 60;
   double sum = 0.0, squares = 0.0;
   for (std::uint32_t episode = 0; episode < kEpisodes; ++episode) {
-    const double difference = play("wspt", episode) - play("wspt(arrivals=counted)", episode);
+    const double difference = play("wspt(arrivals=expected)", episode) - play("wspt(arrivals=counted)", episode);
     sum += difference, squares += difference * difference;
   }
   const double mean = sum / kEpisodes;
@@ -233,7 +233,7 @@ TEST_CASE("learning signal: what arrivals add has the mean that is put in its pl
 
 TEST_CASE("learning signal: auto, and what it refuses") {
   MdpSpec mdp;
-  CHECK(LearningSignal("auto", mdp).ToString() == "wspt(delay=1.5,exponent=1.6,arrivals=apart)");
+  CHECK(LearningSignal("auto", mdp).ToString() == "wspt(delay=1.5,exponent=1.6,arrivals=omitted)");
   CHECK(LearningSignal("reward", mdp).ToString() == "reward");
   mdp.reward = "energy";
   CHECK(LearningSignal("auto", mdp).ToString() == "reward");

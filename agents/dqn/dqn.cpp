@@ -47,7 +47,6 @@ constexpr ParamInfo kParams[] = {
     {"quantiles", "0", "quantiles of an action's return that are learned (QR-DQN); 0 learns its mean alone"},
     {"per_alpha", "0", "prioritised replay: exponent of the priorities; 0 draws uniformly"},
     {"per_beta", "0.4", "... exponent of the importance weights at first, rising linearly to 1 at the end"},
-    kArrivalsSteps,
     {"epsilon_start", "1", "random share of the actions at first"},
     {"epsilon_end", "0.05", "... and at last"},
     {"exploration_fraction", "0.2", "part of the training over which it falls, linearly"},
@@ -60,7 +59,7 @@ constexpr ParamInfo kParams[] = {
 
 struct Options {
   Schedule lr;
-  std::int64_t arrivals_steps, buffer, learning_starts, batch, train_freq, gradient_steps, target_interval;
+  std::int64_t buffer, learning_starts, batch, train_freq, gradient_steps, target_interval;
   int n_step, quantiles;
   double target_tau, per_alpha, per_beta, epsilon_start, epsilon_end, exploration_fraction, max_grad_norm,
       adam_eps;
@@ -81,7 +80,6 @@ Options ReadOptions(Params& params) {
   o.gradient_steps = params.Integer("gradient_steps", 1, kMany);
   o.target_interval = params.Integer("target_interval", 1, kMany);
   o.n_step = static_cast<int>(params.Integer("n_step", 1, 1000));
-  o.arrivals_steps = params.Integer("arrivals_steps", 0, 1LL << 60);
   o.target_tau = params.Number("target_tau", 0.0, 1.0);
   o.quantiles = static_cast<int>(params.Integer("quantiles", 0, 1000));
   o.per_alpha = params.Number("per_alpha", 0.0, 10.0);
@@ -187,8 +185,7 @@ class Dqn final : public Agent {
             {"charts/epsilon", Epsilon(learnt_at_)}};
   }
 
-  Played Play(BatchEnv& env, const Course& course) override {
-    const double fraction = course.fraction;
+  Played Play(BatchEnv& env, double fraction) override {
     Played played;
     Stopwatch watch;
     Act(fraction);
@@ -196,7 +193,6 @@ class Dqn final : public Agent {
     const StepBuffers outcome = replay_.Outcome(actions_);
     env.Step(actions_, outcome);
     played.env_s = watch.Lap();
-    TakeOffArrivals(ArrivalsWeight(course.steps, options_.arrivals_steps), outcome.arrivals, outcome.reward);
     if (options_.normalize_reward) {
       unsettled_.Add(outcome);
       if (!setup_.ranks.many()) Settle();

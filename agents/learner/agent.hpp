@@ -1,7 +1,7 @@
 // A learner: plays in a batch of environments, learns from what follows, saves, loads. The trainer drives it:
 //
 //   env.Reset(agent.First());
-//   while (...) agent.Play(env, course);
+//   while (...) agent.Play(env, fraction);
 //
 // The environment writes straight into the learner's storage. Discounts come with the steps (gamma included):
 // agents have no gamma of their own. Thread rule: one thread at a time; an agent may use its own workers. On
@@ -43,13 +43,6 @@ struct AgentSetup {
 
 using Figures = std::vector<std::pair<std::string, double>>;  // CleanRL's names: "losses/policy_loss", ...
 
-// How far a training is: what moves the schedules.
-struct Course {
-  Course(double done, std::int64_t so_far = 0) : fraction(done), steps(so_far) {}
-  double fraction;     // of the training, 0 to 1
-  std::int64_t steps;  // of all environments together
-};
-
 // What one call of Play did.
 struct Played {
   std::int64_t steps = 0;  // of all environments together, those of other ranks included
@@ -65,8 +58,9 @@ class Agent {
   // Where Reset or LoadState writes observation and mask (the other spans are empty).
   virtual StepBuffers First() = 0;
   // Plays on in `env`, whose observations were written last, to where it may be saved: one step of every
-  // environment, or a rollout and the update from it. `course` stands still meanwhile.
-  virtual Played Play(BatchEnv& env, const Course& course) = 0;
+  // environment, or a rollout and the update from it. `fraction` of the training that is done, 0 to 1, moves
+  // the schedules.
+  virtual Played Play(BatchEnv& env, double fraction) = 0;
   // With several ranks on each of them: null where the rank only gives what rank 0 writes. Load reads a file
   // of any number of ranks.
   virtual void Save(h5::Writer* out) = 0;

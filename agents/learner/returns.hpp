@@ -25,20 +25,6 @@ struct GaeInput {
   std::span<const float> last_value;   // [N] V(s_T)
 };
 
-// The learning signal with as much of its part `arrivals` as is wanted now (env/gym/signals): its quiet part
-// is what short trainings learn from, both together are unbiased. Spans of one size.
-inline void TakeOffArrivals(double weight, std::span<const float> arrivals, std::span<float> signal) {
-  for (std::size_t k = 0; k < signal.size(); ++k)
-    signal[k] = static_cast<float>(signal[k] - weight * arrivals[k]);
-}
-inline constexpr ParamInfo kArrivalsSteps = {
-    "arrivals_steps", "1000000",
-    "environment steps over which expected arrivals come into the learning signal, 0 = at once"};
-// That weight: from 0 to 1 over the first `over` steps of a training.
-inline double ArrivalsWeight(std::int64_t steps, std::int64_t over) {
-  return steps >= over ? 1.0 : static_cast<double>(steps) / static_cast<double>(over);
-}
-
 // Generalised advantage estimation (Schulman et al. 2016, eq. 16), with per-step discounts d_t:
 //   delta_t = r_t + d_t V(s_t+1) - V(s_t),   A_t = delta_t + d_t lambda_t A_t+1,   lambda_t = within where
 //   d_t = 1.

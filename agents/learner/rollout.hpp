@@ -31,7 +31,6 @@ class Rollout {
 
   int n_steps() const { return n_steps_; }
   std::span<float> reward() { return rows_.reward().first(size_); }  // [T, N], as the others
-  std::span<const float> arrivals() const { return rows_.arrivals().first(size_); }
   std::span<const float> new_jobs() const { return rows_.new_jobs().first(size_); }
   std::span<const float> new_work() const { return rows_.new_work().first(size_); }
   std::span<const float> discount() const { return rows_.discount().first(size_); }

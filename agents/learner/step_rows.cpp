@@ -14,7 +14,6 @@ StepRows::StepRows(int rows, int envs, int observation_size, int actions, bool p
   mask_ = torch::empty({rows, envs, actions}, bytes);
   action_ = torch::zeros({rows, envs}, torch::kInt64);
   reward_ = torch::zeros({rows, envs}, torch::kFloat32);
-  arrivals_ = torch::zeros({rows, envs}, torch::kFloat32);
   new_jobs_ = torch::zeros({rows, envs}, torch::kFloat32);
   new_work_ = torch::zeros({rows, envs}, torch::kFloat32);
   discount_ = torch::zeros({rows, envs}, torch::kFloat32);
@@ -28,7 +27,6 @@ StepBuffers StepRows::Outcome(int row, int next) {
   StepBuffers out = First(next);
   out.reward = Floats(reward_).subspan(Flat(row, 0), n);
   out.signal = out.reward;
-  out.arrivals = Floats(arrivals_).subspan(Flat(row, 0), n);
   out.new_jobs = Floats(new_jobs_).subspan(Flat(row, 0), n);
   out.new_work = Floats(new_work_).subspan(Flat(row, 0), n);
   out.discount = Floats(discount_).subspan(Flat(row, 0), n);

@@ -36,7 +36,6 @@ class StepRows {
   std::span<const float> Observation(std::int64_t k) const;  // [D]
   std::span<const std::uint8_t> Mask(std::int64_t k) const;  // [A]
   std::span<float> reward() { return Floats(reward_); }      // [R, N]
-  std::span<const float> arrivals() const { return Floats(arrivals_); }
   std::span<const float> new_jobs() const { return Floats(new_jobs_); }
   std::span<const float> new_work() const { return Floats(new_work_); }
   std::span<const float> discount() const { return Floats(discount_); }
@@ -66,7 +65,7 @@ class StepRows {
   int rows_, envs_, observation_size_, actions_;
   torch::Tensor observation_, mask_;            // [R, N, D] float, [R, N, A] uint8
   torch::Tensor action_;                        // [R, N] int64
-  torch::Tensor reward_, arrivals_, discount_;  // [R, N] float
+  torch::Tensor reward_, discount_;             // [R, N] float
   torch::Tensor new_jobs_, new_work_;           // [R, N] float
   torch::Tensor terminated_, truncated_;        // [R, N] uint8
   torch::Tensor final_observation_;             // [N, D]

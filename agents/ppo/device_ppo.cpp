@@ -62,9 +62,9 @@ class DevicePpo final : public Agent {
     return *network_;
   }
 
-  Played Play(BatchEnv& env, const Course& course) override {
+  Played Play(BatchEnv& env, double fraction) override {
     try {
-      return PlayOnce(env, course);
+      return PlayOnce(env, fraction);
     } catch (const c10::OutOfMemoryError& error) {
       throw OutOfDeviceMemory(Describe(error));
     }
@@ -152,22 +152,19 @@ class DevicePpo final : public Agent {
     mask.assign(first.action_mask.begin(), first.action_mask.begin() + count * setup_.num_actions);
   }
 
-  Played PlayOnce(BatchEnv& env, const Course& course) {
+  Played PlayOnce(BatchEnv& env, double fraction) {
     const int storage = options_.overlap ? 1 - last_storage_ : 0;
     Played played = rollout_.Collect(env, storage, snapshot_);
     Stopwatch watch;
     last_storage_ = storage;
     collected_ = true;
     DeviceRows& rows = rollout_.rows(storage);
-    const auto size = static_cast<std::size_t>(rows.host_reward.numel());
-    TakeOffArrivals(options_.ArrivalsAt(course.steps), {rows.host_arrivals.data_ptr<float>(), size},
-                    {rows.host_reward.data_ptr<float>(), size});
     if (options_.normalize_reward) NormalizeRewards(rows);
     if (enqueued_) Read();  // of the rollout before, which overlapped with this one
     rollout_.Block(queue_);
-    lr_ = options_.lr.At(course.fraction);
-    clip_ = options_.clip.At(course.fraction);
-    ent_coef_ = options_.ent_coef.At(course.fraction);
+    lr_ = options_.lr.At(fraction);
+    clip_ = options_.clip.At(fraction);
+    ent_coef_ = options_.ent_coef.At(fraction);
     if (options_.overlap) Snapshot();
     update_.Enqueue(rows, storage, lr_, clip_, ent_coef_, queue_);
     enqueued_ = true;

@@ -139,7 +139,6 @@ void DeviceRollout::ValueLast(Half& half, int storage) {
 void DeviceRollout::StepHalf(BatchEnv& env, Half& half, DeviceRows& rows, int step) {
   StepBuffers out = First();
   out.reward = out.signal = Row<float>(rows.host_reward, step);
-  out.arrivals = Row<float>(rows.host_arrivals, step);
   out.discount = Row<float>(rows.host_discount, step);
   out.terminated = Row<std::uint8_t>(rows.host_terminated, step);
   out.truncated = Row<std::uint8_t>(rows.host_truncated, step);

@@ -23,9 +23,9 @@ struct DeviceRows {
   // ... computed:
   torch::Tensor advantage, returns;  // [T, N]
   // On the host, pinned for a GPU:
-  torch::Tensor host_reward, host_arrivals, host_discount, host_terminated, host_truncated;
+  torch::Tensor host_reward, host_discount, host_terminated, host_truncated;
 
-  void Upload();  // the host's columns but the arrivals to the device; a queue must be in use
+  void Upload();  // the host's four columns to the device; a queue must be in use
   cuda::ReturnColumns Columns(double lambda, double lambda_within_instant) const;
 };
 

@@ -43,7 +43,6 @@ constexpr ParamInfo kParams[] = {
     {"normalize_advantage", "true", "per minibatch"},
     {"normalize_reward", "true", "by the running deviation of the discounted return"},
     {"adam_eps", "0.00001", "epsilon of Adam"},
-    kArrivalsSteps,
     {"fused", "true", "written-out passes where the network has them and runs on the CPU; false: autograd"},
     {"learner", "auto", "device: rollout and update on the device, which a GPU gets by auto | host"},
     {"overlap", "false", "device: play the next rollout during an update, by the policy before it"},
@@ -113,12 +112,11 @@ class Ppo final : public Agent {
   }
 
   // The schedules stand still during a rollout and its update.
-  Played Play(BatchEnv& env, const Course& course) override {
+  Played Play(BatchEnv& env, double fraction) override {
     Played played = rollout_.Collect(env);
     Stopwatch watch;
     optimise_s_ = 0.0;
     for (Scratch& scratch : scratch_) scratch.passes_s = scratch.loss_s = 0.0;
-    TakeOffArrivals(options_.ArrivalsAt(course.steps), rollout_.arrivals(), rollout_.reward());
     if (options_.normalize_reward) {
       NormalizeSteps(setup_.ranks,
                      {rollout_.reward(), rollout_.discount(), rollout_.terminated(), rollout_.truncated()},
@@ -134,7 +132,7 @@ class Ppo final : public Agent {
                             .final_value = rollout_.final_value(),
                             .last_value = rollout_.last_value()};
     Gae(input, options_.gae_lambda, options_.lambda_within_instant, advantage_, returns_);
-    Update(course.fraction);
+    Update(fraction);
     figures_.emplace_back(
         "losses/arrivals_share",
         ArrivalsShare(input, options_.gae_lambda, options_.lambda_within_instant,
@@ -498,7 +496,6 @@ PpoOptions ReadRolloutOptions(Params& params) {
   o.n_steps = static_cast<int>(params.Integer("n_steps", 1, 1 << 20));
   o.gae_lambda = params.Number("gae_lambda", 0.0, 1.0);
   o.lambda_within_instant = params.Number("lambda_within_instant", 0.0, 1.0);
-  o.arrivals_steps = params.Integer("arrivals_steps", 0, 1LL << 60);
   o.ent_coef = {params.Number("ent_coef", 0.0, 1e3), ReadScheduleKind(params, "ent_schedule")};
   o.vf_coef = params.Number("vf_coef", 0.0, 1e3);
   o.max_grad_norm = params.Number("max_grad_norm", 1e-9, 1e9);

@@ -16,8 +16,6 @@ struct PpoOptions {
   // Of every agent that plays rollouts; ReadRolloutOptions reads them.
   Schedule lr, ent_coef{0.0};
   int n_steps = 1;
-  std::int64_t arrivals_steps = 0;
-  double ArrivalsAt(std::int64_t steps) const { return ArrivalsWeight(steps, arrivals_steps); }
   double gae_lambda = 1.0, lambda_within_instant = 1.0, vf_coef = 0.5, max_grad_norm = 0.5, adam_eps = 1e-5;
   bool normalize_advantage = false, normalize_reward = false, fused = true;
   LearnerPlace learner = LearnerPlace::kAuto;

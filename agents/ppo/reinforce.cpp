@@ -26,7 +26,6 @@ constexpr ParamInfo kParams[] = {
     {"normalize_advantage", "false", "over the rollout"},
     {"normalize_reward", "true", "by the running deviation of the discounted return"},
     {"adam_eps", "0.00001", "epsilon of Adam"},
-    kArrivalsSteps,
     {"fused", "true", "written-out passes where the network has them and runs on the CPU; false: autograd"},
 };
 

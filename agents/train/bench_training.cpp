@@ -95,7 +95,7 @@ BenchTrainOutcome BenchTraining(const BenchTrainRequest& request) {
   const auto total = static_cast<double>(request.warmup_steps + request.steps);
   std::int64_t done = 0;
   const auto play = [&] {
-    const Played played = agent->Play(*env, {std::min(static_cast<double>(done) / total, 1.0), done});
+    const Played played = agent->Play(*env, std::min(static_cast<double>(done) / total, 1.0));
     done += played.steps;
     return played;
   };

@@ -143,7 +143,7 @@ class Trainer {
       if (turn.interrupted || turn.out_of_time) return turn.interrupted;
       if (turn.report) Report();
       if (turn.save) Save();
-      const Played played = Play({Fraction(turn.wall_s), counters_.steps});
+      const Played played = Play(Fraction(turn.wall_s));
       counters_.steps += played.steps;
       act_s_ += played.act_s;
       env_s_ += played.env_s;
@@ -181,9 +181,9 @@ class Trainer {
 
   double Wall(double now) const { return wall_before_ + now - started_; }
 
-  Played Play(const Course& course) {
+  Played Play(double fraction) {
     try {
-      return agent_->Play(*request_.env, course);
+      return agent_->Play(*request_.env, fraction);
     } catch (const OutOfDeviceMemory& error) {
       throw Error(error.what() + Kept());
     } catch (const c10::OutOfMemoryError&) {

@@ -25,10 +25,10 @@ struct StepBuffers {
   // [N] 1 on entry. An environment that can tell writes 0 where the observation is that of its step before,
   // and leaves the row alone: micro-actions of one instant see one observation. Empty = every row is written.
   std::span<std::uint8_t> fresh;
-  // [N] what to learn from in place of the reward, where the environment has such (learning_signal.hpp): the
-  // quiet part, and what arrivals were expected to add, to be taken off. An environment that has none leaves
-  // both alone. `signal` is written after `reward`, so both may be one memory. Empty = not wanted.
-  std::span<float> signal, arrivals;
+  // [N] what to learn from in place of the reward, where the environment has such (learning_signal.hpp).
+  // An environment that has none leaves it alone. Written after `reward`, so both may be one memory. Empty =
+  // not wanted.
+  std::span<float> signal;
   // [N] how many jobs arrived during the step, and their work: GPU s, each job alone on its fastest type. 0
   // within an instant; an environment without arrivals leaves both alone. Empty = not wanted.
   std::span<float> new_jobs, new_work;
@@ -38,7 +38,7 @@ struct StepBuffers {
 struct StepStorage {
   StepStorage(int num_envs, int observation_size, int num_actions);
   StepBuffers buffers();
-  std::vector<float> observation, reward, signal, arrivals, discount, final_observation;
+  std::vector<float> observation, reward, signal, discount, final_observation;
   std::vector<std::uint8_t> action_mask, terminated, truncated, final_mask;
 };
 

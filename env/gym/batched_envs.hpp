@@ -172,8 +172,7 @@ class BatchedEnvs final : public VecEnv {
     out.reward[U(i)] = static_cast<float>(outcome.reward);
     out.discount[U(i)] = static_cast<float>(outcome.discount);
     if constexpr (requires { outcome.signal; }) {
-      if (!out.signal.empty()) out.signal[U(i)] = static_cast<float>(outcome.signal.quiet);
-      if (!out.arrivals.empty()) out.arrivals[U(i)] = static_cast<float>(outcome.signal.arrivals);
+      if (!out.signal.empty()) out.signal[U(i)] = static_cast<float>(outcome.signal);
     }
     if constexpr (requires { outcome.new_jobs; }) {
       if (!out.new_jobs.empty()) out.new_jobs[U(i)] = static_cast<float>(outcome.new_jobs);

@@ -26,7 +26,7 @@ class SchedEnv {
 
   struct Outcome {
     double reward = 0.0, discount = 1.0;
-    LearningSignal::Parts signal;
+    double signal = 0.0;    // what to learn from in its place
     int new_jobs = 0;       // that arrived during the step
     double new_work = 0.0;  // theirs: GPU s, each alone on its fastest type
     bool terminated = false, truncated = false;

@@ -9,7 +9,6 @@ StepStorage::StepStorage(int num_envs, int observation_size, int num_actions)
     : observation(U(num_envs) * U(observation_size)),
       reward(U(num_envs)),
       signal(U(num_envs)),
-      arrivals(U(num_envs)),
       discount(U(num_envs)),
       final_observation(U(num_envs) * U(observation_size)),
       action_mask(U(num_envs) * U(num_actions)),
@@ -19,7 +18,7 @@ StepStorage::StepStorage(int num_envs, int observation_size, int num_actions)
 
 StepBuffers StepStorage::buffers() {
   return {observation, action_mask, reward, terminated, truncated, discount, final_observation,
-          final_mask,  {},          signal, arrivals,   {},        {}};
+          final_mask,  {},          signal,      {},     {}};
 }
 
 void CheckEpisodes(int num_envs, int threads, int episode_jobs, double tau_s) {

@@ -15,7 +15,7 @@ namespace berth {
 
 // Resolved once, made as often as wanted.
 struct NamedEnvironment {
-  bool signal = false;           // StepBuffers::signal and arrivals are written
+  bool signal = false;           // StepBuffers::signal is written
   std::string description;       // every option as resolved, one a line: "name=value"
   std::uint64_t seed;            // the option `seed`
   std::vector<float> low, high;  // [D] bounds of the observation

@@ -66,10 +66,7 @@ nb::dict Buffers(SharedEnvironment& env, int turn) {
   views["terminated"] = View<bool>(storage.terminated, n, 0, self);
   views["truncated"] = View<bool>(storage.truncated, n, 0, self);
   views["discount"] = View<float>(storage.discount, n, 0, self);
-  if (env.named().signal) {
-    views["signal"] = View<float>(storage.signal, n, 0, self);
-    views["arrivals"] = View<float>(storage.arrivals, n, 0, self);
-  }
+  if (env.named().signal) views["signal"] = View<float>(storage.signal, n, 0, self);
   views["final_observation"] = View<float>(storage.final_observation, n, d, self);
   views["final_mask"] = View<const std::int8_t>(storage.final_mask, n, a, self);
   return views;
@@ -155,7 +152,7 @@ NB_MODULE(_berth, module) {
            "int8 [N, A], "
            "reward float32 "
            "[N], terminated bool [N], truncated bool [N], discount float32 [N], with a signal other than the "
-           "reward signal and arrivals float32 [N]; where an episode ended, "
+           "reward signal float32 [N]; where an episode ended, "
            "final_observation float32 [N, D], and where it was truncated final_mask int8 [N, A].")
       .def_prop_ro(
           "turn", [](const SharedEnvironment& env) { return env.turn(); },

@@ -54,7 +54,7 @@ LearningSignal::LearningSignal(const std::string& text, const MdpSpec& mdp) : na
   params.push_back(kArrivals);
   Params read(spec, params);
   potential_ = info->make(read, mdp);
-  counts_arrivals_ = read.Choice("arrivals", {"apart", "counted"}) == 1;
+  arrivals_ = static_cast<Arrivals>(read.Choice("arrivals", {"omitted", "expected", "counted"}));
   read.CheckAllRead();
   name_ = read.Resolved();
 }
@@ -66,14 +66,14 @@ void LearningSignal::Begin(const Simulator& simulator) {
   before_ = potential_->Of(simulator, arrived_);
 }
 
-LearningSignal::Parts LearningSignal::Settle(const Simulator& simulator, double reward, double elapsed) {
-  if (potential_ == nullptr) return {reward, 0.0};
+double LearningSignal::Settle(const Simulator& simulator, double reward, double elapsed) {
+  if (potential_ == nullptr) return reward;
   const Potential::Value now = potential_->Of(simulator, arrived_);
-  Parts parts{reward + before_.all - now.known, elapsed * 0.5 * (before_.growth + now.known_growth)};
-  if (counts_arrivals_) parts = {reward + before_.all - now.all, 0.0};
+  double signal = reward + before_.all - (arrivals_ == Arrivals::kCounted ? now.all : now.known);
+  if (arrivals_ == Arrivals::kExpected) signal -= elapsed * 0.5 * (before_.growth + now.known_growth);
   before_ = now;
   arrived_ = simulator.arrived_jobs();
-  return parts;
+  return signal;
 }
 
 }  // namespace berth

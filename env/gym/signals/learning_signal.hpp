@@ -1,26 +1,25 @@
-// What a learner is paid for an interval between two decision points in place of the reward: the same in
-// expectation, with a fraction of its variance. Who arrives next is nobody's doing, but most of what follows
-// an action is what those cost who arrive.
+// What a learner is paid for an interval between two decision points in place of the reward: what the agent
+// did, without what chance did. Who arrives next is nobody's doing, but most of what follows an action is what
+// those cost who arrive.
 //
-//   F = R + phi(s) - phi(s') + J - dt D(s)      J = phi(s') - phi(s' without those who arrived in it)
+//   F = R + phi(s) - phi(s')
 //
-// R is the reward of the interval, dt its length, phi(s) an estimate of what the jobs in the system will
-// still cost, J what arrivals added to it, D(s) how fast they are expected to. R + phi(s) - phi(s') is
-// shaping by a potential (Ng, Harada & Russell 1999), which leaves the best policy what it is. J - dt D(s) is
-// the sum of the arrivals' jumps less its compensator, a martingale where they are a Poisson process of
-// independent jobs (Bremaud 1981, "Point Processes and Queues", II.2): its mean is 0 under every policy. So
-// it is a control variate, an input-dependent baseline (Mao et al., ICLR 2019) that is written down instead
-// of learned.
+// R is the reward of the interval, phi an estimate of what the jobs in the system will still cost: shaping by a
+// potential (Ng, Harada & Russell 1999). What differs is who counts in phi(s'), the parameter `arrivals`:
 //
-// The environment gives F in two parts, so that a learner may begin with the quiet one and end with both:
+//   omitted   only those who were there at the interval's begin: its end before anybody arrives, a post-decision
+//             state (Powell 2011, "Approximate Dynamic Programming", 4.6). An interval in which everybody
+//             progresses as phi says pays 0, whatever its length: nothing is left but what the decision did. Its
+//             bias: it learns to clear the system as if nobody else came.
+//   expected  the same, and what arrivals are expected to add to phi in the interval is taken off: dt times the
+//             mean of D at its begin and its end, D(s) how fast phi is expected to rise. What arrivals add less
+//             dt D is a martingale where they are a Poisson process of independent jobs (jumps less their
+//             compensator: Bremaud 1981, "Point Processes and Queues", II.2), so the expectation is the reward's
+//             under every policy. But the chance length of intervals is back.
+//   counted   everybody: shaping alone, with all the noise of arrivals.
 //
-//   quiet    = R + phi(s) - phi(s' without those who arrived)
-//   arrivals = dt (D at its begin + D at its end) / 2
-//   F        = quiet - arrivals
-//
-// The quiet part alone learns to clear the system as if nobody else came.
-// The length of an interval is chance as well, so `arrivals` is the noisier part, and leaving it out is a
-// bias: tests/learning_signal_test.cpp measures both on a queue solved exactly.
+// tests/learning_signal_test.cpp has the bias of the gradient and the variance of the return on a queue solved
+// exactly; agents/README.md what each is worth in training.
 #pragma once
 
 #include <memory>
@@ -34,13 +33,9 @@ namespace berth {
 // Thread rule: one thread at a time. Allocates in Begin, and in Settle where a list outgrows all before it.
 class LearningSignal {
  public:
-  struct Parts {
-    double quiet = 0.0, arrivals = 0.0;
-  };
-
   // Of every potential, beside its own.
   static constexpr ParamInfo kArrivals = {
-      "arrivals", "apart", "apart: a part of their own | counted: in the estimate, which is shaping alone"};
+      "arrivals", "omitted", "omitted | expected: what they add on average is taken off | counted"};
 
   // "reward", "auto" or a potential of `berth list signals` with its parameters. "auto" is the potential that
   // is known for `mdp`'s reward, or "reward" where none is. Throws Error with the nearest name.
@@ -48,14 +43,14 @@ class LearningSignal {
 
   void Begin(const Simulator& simulator);  // at the first decision point of an episode
   // Of the interval that ended here, whose `reward` was paid for its `elapsed` s.
-  Parts Settle(const Simulator& simulator, double reward, double elapsed);
+  double Settle(const Simulator& simulator, double reward, double elapsed);
 
   std::string ToString() const { return name_; }  // as resolved: "reward", "wspt(delay=1.5,...)"
 
  private:
   std::string name_;
   std::unique_ptr<Potential> potential_;  // null: the reward
-  bool counts_arrivals_ = false;          // for comparison: shaping alone
+  enum class Arrivals { kOmitted, kExpected, kCounted } arrivals_ = Arrivals::kOmitted;
   Potential::Value before_;               // at the last decision point
   int arrived_ = 0;                       // jobs by then
 };

@@ -18,8 +18,8 @@ class ClusterEnv(gymnasium.Env):
 
     - "action_mask": int8 [A], 1 = legal; all 0 once an episode has terminated. `action_masks()` is the same as bool;
     - "discount": float, exp(-dt / tau) of the simulated time that the step took (1 within an instant);
-    - "signal", "arrivals": float, with the keyword `signal` ("auto", say): their difference is what to learn from in
-      place of the reward, which it equals in expectation with a fraction of the variance. Of steps alone, not of reset;
+    - "signal": float, with the keyword `signal` ("auto", say): what to learn from in place of the reward, with a
+      fraction of its variance (`berth list signals`). Of steps alone, not of reset;
     - "time": float, simulated seconds; not at an episode's end;
     - "action": int, what was played: with illegal="next_legal" (the default) an illegal action makes way for the next
       legal one, the first one after the last. illegal="error" raises ValueError instead.
@@ -81,7 +81,7 @@ class ClusterEnv(gymnasium.Env):
         info = self._info(float(now["discount"][0]))
         info["action"] = self._core.played[0]
         if "signal" in now:
-            info["signal"], info["arrivals"] = float(now["signal"][0]), float(now["arrivals"][0])
+            info["signal"] = float(now["signal"][0])
         return observation, float(now["reward"][0]), terminated, truncated, info
 
     def action_masks(self) -> NDArray[np.bool_]:

@@ -17,7 +17,7 @@ class SB3VecEnv(VecEnv):
     long as the algorithms need them. infos of an episode's end have "terminal_observation", "TimeLimit.truncated" and
     "episode" {"r": return, "l": steps}.
 
-    With the keyword `signal` ("auto", say) the algorithm is paid the learning signal (info["signal"] - info["arrivals"]
+    With the keyword `signal` ("auto", say) the algorithm is paid the learning signal (info["signal"]
     of ClusterVectorEnv); "r" stays the return of the reward.
     """
 
@@ -59,7 +59,7 @@ class SB3VecEnv(VecEnv):
             }
         self._returns[done] = self._lengths[done] = 0
         if "signal" in info:
-            reward = info["signal"] - info["arrivals"]
+            reward = info["signal"]
         return observation, reward, done, infos
 
     def close(self) -> None:

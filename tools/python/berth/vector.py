@@ -20,8 +20,8 @@ class ClusterVectorEnv(gymnasium.vector.VectorEnv):
     used in turn: what a step returned is there until the step after the next one. Copy what is to stay longer. Masks
     are read-only, since the next step believes them. A thread that asks while another one steps gets RuntimeError.
 
-    With the keyword `signal` ("auto", say) info["signal"] and info["arrivals"] float32 [N] are the learning signal:
-    their difference has the reward's expectation and a fraction of its variance. Learn from it, judge by the reward.
+    With the keyword `signal` ("auto", say) info["signal"] float32 [N] is the learning signal: what to learn
+    from in place of the reward, with a fraction of its variance (`berth list signals`). Judge by the reward.
 
     An episode that ends is followed by the next one within the same step (AutoresetMode.SAME_STEP). Then info also
     has "final_obs" float32 [N, D] with "_final_obs" bool [N], which says whose rows were written, and "final_mask"
@@ -73,7 +73,7 @@ class ClusterVectorEnv(gymnasium.vector.VectorEnv):
         now = self._buffers[self._core.turn]
         info = {"action_mask": now["action_mask"], "discount": now["discount"]}
         if "signal" in now:
-            info["signal"], info["arrivals"] = now["signal"], now["arrivals"]
+            info["signal"] = now["signal"]
         if ended:
             info["final_obs"] = now["final_observation"]
             info["_final_obs"] = now["terminated"] | now["truncated"]

@@ -112,8 +112,8 @@ class Env(unittest.TestCase):
             _, same, *_, without = plain.step(action)
             self.assertEqual(reward, same)
             self.assertNotIn("signal", without)
-            self.assertGreaterEqual(info["arrivals"], 0.0)
-            self.assertEqual(info["arrivals"] > 0.0, info["discount"] < 1.0)
+            if info["discount"] == 1.0:
+                self.assertEqual(info["signal"], reward)  # no time passes within an instant
             differs = differs or info["signal"] != reward
             if terminated or truncated:
                 break

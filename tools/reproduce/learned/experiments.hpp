@@ -87,6 +87,7 @@ struct LearnedPage {
   X("learners", Learners, "PPO, DQN and REINFORCE at equal steps")                                \
   X("lublin", Lublin,                                                                             \
     "Lublin-1 and Lublin-2, each with the policies of the other, published figures beside")       \
+  X("headroom", Headroom, "what an order searched knowing the future gains on the Lublin logs")   \
   X("real", Real, "Microsoft ITP clusters and Philly, split by time")                             \
   X("objectives", Objectives, "makespan, finish-time fairness, cost, a weighted sum")             \
   X("ablations", Ablations, "with and without each ingredient")                                   \

@@ -2,16 +2,11 @@
 // published protocol (commit) and the textbook's (redecide); traces/PROTOCOL.md §1, 3, 4, published figures
 // from hpc_published.
 #include <cmath>
-#include <filesystem>
-#include <limits>
 #include <memory>
 
-#include "data/sequence.hpp"
-#include "data/workloads.hpp"
 #include "env/base/check.hpp"
-#include "tools/reproduce/hpc.hpp"
 #include "tools/reproduce/learned/comparison.hpp"
-#include "tools/reproduce/learned/experiments.hpp"
+#include "tools/reproduce/learned/lublin_cases.hpp"
 #include "tools/table.hpp"
 
 namespace berth {
@@ -22,96 +17,17 @@ using Cells = ReproductionPage::Cells;
 constexpr std::uint64_t kBootstrapSeed = 8;
 constexpr double kCost = 0.002;  // of a run, a job, where 1 is one under max-min on 108 GPUs
 
-// One table of the page: a log, semantics, with or without backfilling.
-struct Case {
-  const HpcSetting* setting;
-  Semantics semantics;
-  std::string policy;                 // trained on the other log
-  double bar_official, bar_disjoint;  // issue 8: below these means; NaN = none is set
-  const char* bar_text;
-};
-
-std::vector<Case> Cases() {
-  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-  // The lowest of RL sampled, RL greedy and the best rule of PROTOCOL §3; of §4 for redecide.
-  struct Bars {
-    double official, disjoint;
-    const char* text;
-  };
-  constexpr Bars kCommit[kHpcSettings] = {
-      {250.50, 242.4, "RL sampled 254.67, greedy 250.50, F1 258.37"},
-      {53.64, 60.2, "RL sampled 58.64, greedy 58.44, F4 53.64"},
-      {622.18, 551.9, "RL sampled 724.51, greedy 640.68, smallest 622.18"},
-      {90.72, 74.2, "RL sampled 118.79, greedy 98.88, F3 90.72"}};
-  constexpr Bars kRedecide[kHpcSettings] = {{20.68, kNone, "F4 20.68"},
-                                            {29.66, kNone, "F4 29.66"},
-                                            {46.14, kNone, "SAF 46.14"},
-                                            {65.65, kNone, "F3 65.65"}};
-  std::vector<Case> cases;
-  for (const Semantics semantics : {Semantics::kCommit, Semantics::kRedecide}) {
-    for (int s = 0; s < kHpcSettings; ++s) {
-      const HpcSetting& setting = HpcSettings()[static_cast<std::size_t>(s)];
-      const bool first = std::string(setting.golden_log) == "lublin_256";
-      const Bars& bars = semantics == Semantics::kCommit ? kCommit[s] : kRedecide[s];
-      cases.push_back(
-          {&setting, semantics,
-           Join(first ? "lublin2_" : "lublin1_", ToString(semantics), setting.backfill ? "_easy" : ""),
-           bars.official, bars.disjoint, bars.text});
-    }
-  }
-  return cases;
-}
-
-std::string Folder(const LearnedSettings& settings) {
-  const std::string folder = settings.traces + "/rlscheduler-lublin";
-  return !settings.traces.empty() && std::filesystem::is_directory(folder) ? folder : "";
-}
-
-// A whole log, read once.
-std::shared_ptr<const Scenario> ReadLog(const std::string& folder, const Case& c) {
-  return std::make_shared<const Scenario>(FindFormat("swf").read(Join(folder, "/", c.setting->log), {}));
-}
-
-std::string Name(const Case& c, int start) {
-  return Join(c.setting->golden_log, " from ", start, ", ", ToString(c.semantics));
-}
-
-PlannedWorkload Workload(const std::shared_ptr<const Scenario>& log, const Case& c, int start) {
-  const Clock clock{c.semantics == Semantics::kCommit ? ClockKind::kHpc : ClockKind::kEvent};
-  return {Name(c, start),
-          {0, kHpcJobs},
-          [log, start, clock] { return Sequence(*log, start, kHpcJobs, clock); },
-          /*keep_jct=*/false};
-}
-
-struct ScoreRule {
-  const char* name;
-  const char* spec;
-};
-constexpr ScoreRule kRules[] = {
-    {"FCFS", "fcfs"}, {"SJF", "sjf"},      {"F1", "f1"},   {"F2", "f2"},
-    {"F3", "f3"},     {"F4", "f4"},        {"SAF", "saf"}, {"smallest", "smallest"},
-    {"WFP3", "wfp3"}, {"UNICEP", "unicep"}};
-
-std::string RuleSpec(const ScoreRule& rule, const Case& c) {
-  // The published UNICEP has no floor on log2 n; the textbook's has (PROTOCOL §3, §4).
-  const bool bare = c.semantics == Semantics::kCommit && std::string(rule.spec) == "unicep";
-  const std::string spec = bare ? "unicep(floor=false)" : rule.spec;
-  return WithParams(
-      spec, Join("semantics=", ToString(c.semantics), ",backfill=", c.setting->backfill ? "easy" : "none"));
-}
-
 struct Measured {
   std::vector<double> slowdown;                     // [sequences] mean bounded slowdown; NaN = none
   double p99_wait_s = 0, max_wait_s = 0, gini = 0;  // means, largest, mean
 };
 
-Measured Collect(const ReproductionRuns& runs, const Case& c, std::span<const int> starts,
+Measured Collect(const ReproductionRuns& runs, const LublinCase& c, std::span<const int> starts,
                  const std::string& spec) {
   Measured measured;
   int count = 0;
   for (const int start : starts) {
-    const PlannedOutcome* run = runs.Find({Name(c, start), {}, {}}, spec);
+    const PlannedOutcome* run = runs.Find({SequenceName(c, start), {}, {}}, spec);
     const bool whole = run != nullptr && run->error.empty() && !run->stopped && run->unfinished == 0;
     measured.slowdown.push_back(whole ? run->hpc_bounded_slowdown : std::nan(""));
     if (!whole) continue;
@@ -141,7 +57,7 @@ Cells MeasuredCells(const std::string& name, const std::string& published, const
 }
 
 // What was published of `rule` in this case, as printed; "" where nothing was.
-std::string Published(const Case& c, bool official, const std::string& rule) {
+std::string Published(const LublinCase& c, bool official, const std::string& rule) {
   for (const HpcTable& table : HpcTables()) {
     if (table.semantics != c.semantics || table.official != official) continue;
     if (std::string(table.metric) == "utilisation") continue;
@@ -178,7 +94,7 @@ double LearnedMeanOf(const std::vector<Measured>& all) {
   return Mean(means);
 }
 
-void ReportCase(const LearnedSettings& settings, const ReproductionRuns& runs, const Case& c, bool official,
+void ReportCase(const LearnedSettings& settings, const ReproductionRuns& runs, const LublinCase& c, bool official,
                 LearnedPage& out, std::vector<Cells>& csv) {
   const std::span<const int> starts = official ? HpcOfficialStarts() : HpcDisjointStarts();
   const std::vector<TrainedPolicy> policies = settings.policies.Find(c.policy);
@@ -192,7 +108,7 @@ void ReportCase(const LearnedSettings& settings, const ReproductionRuns& runs, c
   if (!policies.empty()) AddLearnedRows(learned, policies, rows);
   Measured best;
   std::string best_name;
-  for (const ScoreRule& rule : kRules) {
+  for (const ScoreRule& rule : ScoreRules()) {
     const Measured m = Collect(runs, c, starts, RuleSpec(rule, c));
     rows.push_back(MeasuredCells(rule.name, Published(c, official, rule.name), m));
     const double mean = Mean(m.slowdown);
@@ -255,14 +171,14 @@ void ReportCase(const LearnedSettings& settings, const ReproductionRuns& runs, c
 }  // namespace
 
 void PlanLublin(const LearnedSettings& settings, ReproductionRuns& runs) {
-  const std::string folder = Folder(settings);
+  const std::string folder = LublinFolder(settings);
   if (folder.empty()) return;
-  for (const Case& c : Cases()) {
-    const std::shared_ptr<const Scenario> log = ReadLog(folder, c);
+  for (const LublinCase& c : LublinCases()) {
+    const std::shared_ptr<const Scenario> log = ReadLublin(folder, c);
     for (const std::span<const int> starts : {HpcOfficialStarts(), HpcDisjointStarts()}) {
       for (const int start : starts) {
-        const PlannedWorkload workload = Workload(log, c, start);
-        for (const ScoreRule& rule : kRules) runs.Plan(workload, RuleSpec(rule, c), kCost);
+        const PlannedWorkload workload = SequenceWorkload(log, c, start);
+        for (const ScoreRule& rule : ScoreRules()) runs.Plan(workload, RuleSpec(rule, c), kCost);
         for (const TrainedPolicy& policy : settings.policies.Find(c.policy)) {
           runs.Plan(workload, policy.Spec(), 20 * kCost);
           runs.Plan(workload, policy.Spec(true), 20 * kCost);
@@ -275,7 +191,7 @@ void PlanLublin(const LearnedSettings& settings, ReproductionRuns& runs) {
 void ReportLublin(const LearnedSettings& settings, const ReproductionRuns& runs, LearnedPage& out) {
   ReproductionPage& page = out.page;
   page.Heading("Lublin-1 and Lublin-2, each with the policies of the other");
-  if (Folder(settings).empty()) {
+  if (LublinFolder(settings).empty()) {
     page.Paragraph("Not available: rlscheduler-lublin in the folder of public traces (`--traces`).");
     out.targets.push_back(
         NotMeasured("2, 3", "below the published policies and the best rules", "no traces"));
@@ -290,7 +206,7 @@ void ReportLublin(const LearnedSettings& settings, const ReproductionRuns& runs,
       "Weights are searched on the other log alone; what the encoder `Lookahead` shows was designed on "
       "windows of both (tools/tune/README.md).");
   std::vector<Cells> csv;
-  for (const Case& c : Cases()) {
+  for (const LublinCase& c : LublinCases()) {
     for (const bool official : {true, false}) ReportCase(settings, runs, c, official, out, csv);
   }
   page.Csv("lublin.csv", {"log", "semantics", "sequences", "scheduler", "bounded_slowdown"}, csv);

@@ -57,6 +57,7 @@ class CapturedQ final : public QLearner {
         reward_(Make({batch})),
         discount_(Make({batch})),
         weight_(Make({batch})),
+        temperature_(Make({1})),
         error_(Make({batch})),
         figures_(Make({2})) {
     std::int64_t parameters = 0;
@@ -68,7 +69,7 @@ class CapturedQ final : public QLearner {
   void Scores(std::span<const float* const> rows, std::span<float> scores) override {
     const Queue::Use use(queue_);
     const torch::NoGradGuard no_grad;
-    if (static_cast<std::int64_t>(rows.size()) != acted_on_.host.size(0)) return ScoresOf(rows, scores);
+    if (static_cast<std::int64_t>(rows.size()) != acted_on_.host.size(0)) return ScoresOf(rows, scores, {});
     Gather(rows, acted_on_);
     act_.Run([&] {
       const torch::NoGradGuard no_grad_while_captured;
@@ -80,17 +81,27 @@ class CapturedQ final : public QLearner {
     std::copy(scores_.Host<float>().begin(), scores_.Host<float>().end(), scores.begin());
   }
 
+  void ScoresAndValues(std::span<const float* const> rows, std::span<float> scores,
+                       std::span<float> values) override {
+    const Queue::Use use(queue_);
+    const torch::NoGradGuard no_grad;
+    ScoresOf(rows, scores, values);
+  }
+
   TdFigures Gradient(const TdBatch& batch, std::span<float> error) override {
     BERTH_CHECK(static_cast<std::int64_t>(batch.rows()) == batch_, batch.rows(), " ", batch_);
     const Queue::Use use(queue_);
     Gather<float>(batch.observation, observation_);
-    Gather<float>(batch.next_observation, next_observation_);
     Gather<std::uint8_t>(batch.mask, mask_);
-    Gather<std::uint8_t>(batch.next_mask, next_mask_);
+    if (!options_.soft) {
+      Gather<float>(batch.next_observation, next_observation_);
+      Gather<std::uint8_t>(batch.next_mask, next_mask_);
+    }
     Copy(batch.action, action_);
     Copy(batch.reward, reward_);
     Copy(batch.discount, discount_);
     Copy(batch.weight, weight_);
+    temperature_.Host<float>()[0] = batch.temperature;
     learn_.Run([&] { Learn(); });
     Wait();
     std::copy(error_.Host<float>().begin(), error_.Host<float>().end(), error.begin());
@@ -120,14 +131,14 @@ class CapturedQ final : public QLearner {
   }
 
   void Learn() {
-    for (Pair* pair :
-         {&observation_, &next_observation_, &mask_, &next_mask_, &action_, &reward_, &discount_, &weight_})
+    for (Pair* pair : {&observation_, &next_observation_, &mask_, &next_mask_, &action_, &reward_, &discount_,
+                       &weight_, &temperature_})
       pair->Up();
-    const TdStep step =
-        StepOf(online_, target_,
-               {observation_.device, next_observation_.device, mask_.device, next_mask_.device,
-                action_.device, reward_.device, discount_.device, weight_.device},
-               options_);
+    const TdStep step = StepOf(online_, target_,
+                               {observation_.device, next_observation_.device, mask_.device,
+                                next_mask_.device, action_.device, reward_.device, discount_.device,
+                                weight_.device, options_.soft ? temperature_.device : torch::Tensor()},
+                               options_);
     const torch::NoGradGuard no_grad;
     if (clips_) {
       gradient_.copy_(step.gradient * (max_grad_norm_ / (step.gradient.norm() + 1e-6)).clamp_max(1.0));
@@ -141,13 +152,16 @@ class CapturedQ final : public QLearner {
   }
 
   // Of another number of rows than environments: not captured.
-  void ScoresOf(std::span<const float* const> rows, std::span<float> scores) {
+  void ScoresOf(std::span<const float* const> rows, std::span<float> scores, std::span<float> values) {
     torch::Tensor observation = torch::empty({static_cast<std::int64_t>(rows.size()), size_});
     float* out = observation.data_ptr<float>();
     for (const float* row : rows) out = std::copy_n(row, size_, out);
-    const torch::Tensor all = MeanOutputs(online_.Forward(observation.to(on_.device)).scores, options_);
-    const torch::Tensor host = all.to(torch::kCPU).contiguous();
+    const NetworkOutput found = online_.Forward(observation.to(on_.device));
+    const torch::Tensor host = MeanOutputs(found.scores, options_).to(torch::kCPU).contiguous();
     std::copy_n(host.data_ptr<float>(), scores.size(), scores.data());
+    if (values.empty()) return;
+    const torch::Tensor host_values = found.value.to(torch::kCPU).contiguous();
+    std::copy_n(host_values.data_ptr<float>(), values.size(), values.data());
   }
 
   TdOptions options_;
@@ -161,7 +175,7 @@ class CapturedQ final : public QLearner {
   Mark done_, changed_;
   Repeated act_, learn_;
   Pair acted_on_, scores_;  // [N, D], [N, A]
-  Pair observation_, next_observation_, mask_, next_mask_, action_, reward_, discount_, weight_,
+  Pair observation_, next_observation_, mask_, next_mask_, action_, reward_, discount_, weight_, temperature_,
       error_;               // [B, ...]
   Pair figures_;            // loss, mean Q
   torch::Tensor gradient_;  // [P]

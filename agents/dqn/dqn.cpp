@@ -2,12 +2,15 @@
 // al. 2016) and n-step returns, as in Rainbow (Hessel et al. 2018); with `quantiles` its distributional form
 // by quantile regression (Dabney et al. 2018). Illegal actions are masked in all three
 // places: the random choice, the greedy choice and the target's maximum.
+// Without `n_step` it is soft: softmax(Q / temperature) plays, and what the buffer holds is learned from by
+// lambda-returns (lambda_returns.hpp) in place of a target network.
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <optional>
 
 #include "agents/dqn/captured_q.hpp"
+#include "agents/dqn/lambda_returns.hpp"
 #include "agents/dqn/priorities.hpp"
 #include "agents/dqn/q_learner.hpp"
 #include "agents/dqn/replay.hpp"
@@ -32,25 +35,30 @@ namespace {
 constexpr int kFirstVersion = 5;  // of the checkpoints that Load reads
 
 constexpr ParamInfo kParams[] = {
-    {"lr", "0.0003", "learning rate of Adam at the start"},
-    {"lr_schedule", "constant", "linear (to 0 at the end) | constant"},
-    {"buffer", "50000", "environment steps that the replay buffer holds"},
+    {"lr", "0.002", "learning rate of Adam at the start"},
+    {"lr_schedule", "linear", "linear (to 0 at the end) | constant"},
+    {"buffer", "4096", "environment steps that the replay buffer holds"},
     {"learning_starts", "2000", "environment steps before the first update"},
-    {"batch", "128", "transitions an update"},
-    {"train_freq", "64", "environment steps between trainings, of all environments together"},
-    {"gradient_steps", "4", "updates a training"},
-    {"target_interval", "2000", "environment steps between updates of the target network"},
-    {"target_tau", "1", "share of the online network that an update of the target takes; 1 copies it"},
-    {"n_step", "3", "steps of the return before the bootstrap"},
-    {"double", "true", "the online network chooses the target's action"},
-    {"dueling", "true", "Q = value + score - mean allowed score"},
+    {"batch", "1024", "transitions an update; without n_step those of one observation stay together"},
+    {"train_freq", "4096", "environment steps between trainings, of all environments together"},
+    {"gradient_steps", "16", "updates a training"},
+    {"lambda", "0.9", "lambda of the returns, where time passes; within an instant it is 1"},
+    {"temperature", "1", "softmax(Q / temperature) plays, and is what the returns are of; at the start"},
+    {"temperature_end", "0.01", "... and at the end, falling linearly"},
+    {"gap", "1", "share of an action's advantage that is kept beside what an update finds of it"},
+    {"n_step", "0",
+     "steps of the return before a target network's bootstrap, played by epsilon; 0: as above"},
+    {"target_interval", "2000", "with n_step: environment steps between updates of the target network"},
+    {"target_tau", "1", "... share of the online network that an update of the target takes; 1 copies it"},
+    {"double", "true", "... the online network chooses the target's action"},
+    {"epsilon_start", "1", "... random share of the actions at first"},
+    {"epsilon_end", "0.05", "... and at last"},
+    {"exploration_fraction", "0.2", "... part of the training over which it falls, linearly"},
+    {"dueling", "true", "Q = value + score - mean score: the playing policy's, with n_step of the allowed"},
     {"quantiles", "0", "quantiles of an action's return that are learned (QR-DQN); 0 learns its mean alone"},
     {"per_alpha", "0", "prioritised replay: exponent of the priorities; 0 draws uniformly"},
     {"per_beta", "0.4", "... exponent of the importance weights at first, rising linearly to 1 at the end"},
-    {"epsilon_start", "1", "random share of the actions at first"},
-    {"epsilon_end", "0.05", "... and at last"},
-    {"exploration_fraction", "0.2", "part of the training over which it falls, linearly"},
-    {"max_grad_norm", "10", "global gradient norm"},
+    {"max_grad_norm", "0.5", "global gradient norm"},
     {"normalize_reward", "true", "by the running deviation of the discounted return"},
     {"adam_eps", "0.00000001", "epsilon of Adam"},
     {"fused", "true", "written-out passes on the CPU where the network has them; false: LibTorch's autograd"},
@@ -61,10 +69,11 @@ struct Options {
   Schedule lr;
   std::int64_t buffer, learning_starts, batch, train_freq, gradient_steps, target_interval;
   int n_step, quantiles;
-  double target_tau, per_alpha, per_beta, epsilon_start, epsilon_end, exploration_fraction, max_grad_norm,
-      adam_eps;
+  double lambda, temperature, temperature_end, gap, target_tau, per_alpha, per_beta, epsilon_start,
+      epsilon_end, exploration_fraction, max_grad_norm, adam_eps;
   bool double_q, dueling, normalize_reward, fused;
   LearnerPlace learner;
+  bool soft() const { return n_step == 0; }
 };
 
 Options ReadOptions(Params& params) {
@@ -79,7 +88,11 @@ Options ReadOptions(Params& params) {
   o.train_freq = params.Integer("train_freq", 1, kMany);
   o.gradient_steps = params.Integer("gradient_steps", 1, kMany);
   o.target_interval = params.Integer("target_interval", 1, kMany);
-  o.n_step = static_cast<int>(params.Integer("n_step", 1, 1000));
+  o.n_step = static_cast<int>(params.Integer("n_step", 0, 1000));
+  o.lambda = params.Number("lambda", 0.0, 1.0);
+  o.temperature = params.Number("temperature", 1e-9, 1e9);
+  o.temperature_end = params.Number("temperature_end", 1e-9, 1e9);
+  o.gap = params.Number("gap", 0.0, 1.0);
   o.target_tau = params.Number("target_tau", 0.0, 1.0);
   o.quantiles = static_cast<int>(params.Integer("quantiles", 0, 1000));
   o.per_alpha = params.Number("per_alpha", 0.0, 10.0);
@@ -97,8 +110,13 @@ Options ReadOptions(Params& params) {
   return o;
 }
 
+// Steps until the replay buffer knows a return.
+int Window(const Options& options) {
+  return std::max(options.n_step, 1);
+}
+
 int Capacity(const Options& options, int envs) {
-  return static_cast<int>(std::max<std::int64_t>(options.buffer / envs, options.n_step + 1));
+  return static_cast<int>(std::max<std::int64_t>(options.buffer / envs, Window(options) + 1));
 }
 
 std::shared_ptr<Network> NetworkOnDevice(const AgentSetup& setup, int quantiles) {
@@ -120,7 +138,7 @@ int RowsOfRank(const Options& options, const Ranks& ranks) {
 
 std::unique_ptr<QLearner> MakeLearner(const Options& options, const AgentSetup& setup, Network& online,
                                       Network& target, std::int64_t batch) {
-  const TdOptions td = {options.double_q, options.dueling, options.quantiles};
+  const TdOptions td = {options.double_q, options.dueling, options.quantiles, options.soft()};
   if (const std::optional<OnDevice> on = PlaceLearner(options.learner, setup, "dqn")) {
     online.FixShapes();
     target.FixShapes();
@@ -156,11 +174,12 @@ class Dqn final : public Agent {
         learner_(MakeLearner(options, setup, *network_, *target_, RowsOfRank(options, setup.ranks))),
         adam_({parameters_}, options.adam_eps),
         actor_(setup, *learner_),
-        replay_(Capacity(options, setup.all_envs()), options.n_step, setup.num_envs, setup.layout.size(),
+        replay_(Capacity(options, setup.all_envs()), Window(options), setup.num_envs, setup.layout.size(),
                 setup.num_actions),
         batch_(static_cast<std::size_t>(RowsOfRank(options, setup.ranks))),
         step_(batch_.action.size()),
         error_(batch_.action.size()),
+        returns_({options.lambda, options.gap, options.dueling}, setup.num_actions),
         normalizer_(setup.all_envs()),
         draws_(setup.seed, Purpose::kReplay, Split::kTrain, static_cast<std::uint32_t>(setup.ranks.rank())),
         actions_(static_cast<std::size_t>(setup.num_envs)) {
@@ -179,16 +198,22 @@ class Dqn final : public Agent {
 
   Figures figures() const override {
     if (learnt_at_ < 0.0) return {};
-    return {{"losses/td_loss", mean_.loss},
-            {"losses/q_values", mean_.mean_q},
-            {"charts/learning_rate", options_.lr.At(learnt_at_)},
-            {"charts/epsilon", Epsilon(learnt_at_)}};
+    Figures figures = {{"losses/td_loss", mean_.loss},
+                       {"losses/q_values", mean_.mean_q},
+                       {"charts/learning_rate", options_.lr.At(learnt_at_)}};
+    figures.emplace_back(options_.soft() ? "charts/temperature" : "charts/epsilon",
+                         options_.soft() ? Temperature(learnt_at_) : Epsilon(learnt_at_));
+    return figures;
   }
 
   Played Play(BatchEnv& env, double fraction) override {
     Played played;
     Stopwatch watch;
-    Act(fraction);
+    if (options_.soft()) {
+      ActSoftly(fraction);
+    } else {
+      Act(fraction);
+    }
     played.act_s = watch.Lap();
     const StepBuffers outcome = replay_.Outcome(actions_);
     env.Step(actions_, outcome);
@@ -289,6 +314,22 @@ class Dqn final : public Agent {
     return options_.epsilon_start + (options_.epsilon_end - options_.epsilon_start) * std::min(part, 1.0);
   }
 
+  double Temperature(double fraction) const {
+    return options_.temperature + (options_.temperature_end - options_.temperature) * fraction;
+  }
+
+  void ActSoftly(double fraction) {
+    actor_.Evaluate(replay_.NowObservation());
+    const auto scale = static_cast<float>(1.0 / Temperature(fraction));
+    for (int i = 0; i < setup_.num_envs; ++i) {
+      const std::span<const float> scores = actor_.scores(i);
+      logits_.assign(scores.begin(), scores.end());
+      for (float& logit : logits_) logit *= scale;
+      const auto e = static_cast<std::size_t>(i);
+      actions_[e] = SampleMasked(logits_, replay_.NowMask(i), explore_[e]).action;
+    }
+  }
+
   void Act(double fraction) {
     const double epsilon = Epsilon(fraction);
     bool greedy = false;
@@ -346,7 +387,7 @@ class Dqn final : public Agent {
     std::int64_t updates = 0;
     for (int i = 0; i < setup_.all_envs(); ++i) {
       ++steps_;
-      if (steps_ % options_.target_interval == 0) UpdateTarget();
+      if (!options_.soft() && steps_ % options_.target_interval == 0) UpdateTarget();
       if (steps_ < options_.learning_starts || steps_ % options_.train_freq != 0 || !CanTrain()) continue;
       Train(fraction, sum);
       updates += options_.gradient_steps;
@@ -360,8 +401,13 @@ class Dqn final : public Agent {
   }
 
   void Train(double fraction, TdFigures& sum) {
+    const double scale = options_.normalize_reward ? normalizer_.Scale() : 1.0;
+    if (options_.soft()) {
+      batch_.temperature = static_cast<float>(Temperature(fraction));
+      returns_.Work(replay_, *learner_, scale, batch_.temperature);
+    }
     for (std::int64_t g = 0; g < options_.gradient_steps; ++g) {
-      FillBatch(fraction);
+      FillBatch(fraction, scale);
       TdFigures figures = learner_->Gradient(batch_, error_);
       gradients_[0] = learner_->gradient();
       if (setup_.ranks.many()) Average(figures);
@@ -394,13 +440,20 @@ class Dqn final : public Agent {
     learner_->TargetChanged();
   }
 
-  void FillBatch(double fraction) {
+  void FillBatch(double fraction, double scale) {
     if (priorities_) {
       const double beta = options_.per_beta + (1.0 - options_.per_beta) * fraction;
       priorities_->Draw(draws_, beta, step_, batch_.weight);
     }
-    const double scale = options_.normalize_reward ? normalizer_.Scale() : 1.0;
     for (std::size_t b = 0; b < batch_.rows(); ++b) {
+      if (options_.soft()) {
+        const std::int64_t step = priorities_ ? step_[b] : returns_.Next(draws_);
+        batch_.observation[b] = replay_.Observation(step);
+        batch_.mask[b] = replay_.Mask(step);
+        batch_.action[b] = replay_.Action(step);
+        batch_.reward[b] = returns_.Goal(step);
+        continue;
+      }
       const Replay::Draw draw = priorities_ ? replay_.Window(step_[b]) : replay_.Sample(draws_);
       batch_.observation[b] = replay_.Observation(draw.step);
       batch_.next_observation[b] = replay_.OfSlot(draw.to_observation);
@@ -428,6 +481,7 @@ class Dqn final : public Agent {
   std::optional<Priorities> priorities_;
   std::vector<std::int64_t> step_;  // [B] as drawn by priority
   std::vector<float> error_;        // [B]
+  LambdaReturns returns_;           // where soft
   ReturnNormalizer normalizer_;
   OutcomeRows unsettled_;  // what the normalizer has not seen
   JoinedRollout joined_;
@@ -436,6 +490,7 @@ class Dqn final : public Agent {
   Stream draws_;
   std::int64_t steps_ = 0;             // environment steps
   std::vector<std::int32_t> actions_;  // [N]
+  std::vector<float> logits_;          // [A] of the environment that acts
   TdFigures mean_;                     // over the updates of the last Learn that had any
   double learnt_at_ = -1.0;            // the fraction then
 };
@@ -443,12 +498,14 @@ class Dqn final : public Agent {
 }  // namespace
 
 AgentInfo DqnInfo() {
-  return {
-      "dqn", "deep Q-learning, masked: replay, target network, double, dueling, n-step, distributional",
-      "Mnih et al. 2015; van Hasselt et al. 2016; Wang et al. 2016; Dabney et al. 2018; Hessel et al. 2018",
-      kParams, [](Params& params, const AgentSetup& setup) -> std::unique_ptr<Agent> {
-        return std::make_unique<Dqn>(ReadOptions(params), setup);
-      }};
+  return {"dqn",
+          "deep Q-learning, masked: soft by lambda-returns, or by a target network; dueling, distributional",
+          "Mnih et al. 2015; van Hasselt et al. 2016; Wang et al. 2016; Bellemare et al. 2016; Dabney et al. "
+          "2018; "
+          "Gallici et al. 2024",
+          kParams, [](Params& params, const AgentSetup& setup) -> std::unique_ptr<Agent> {
+            return std::make_unique<Dqn>(ReadOptions(params), setup);
+          }};
 }
 
 }  // namespace berth

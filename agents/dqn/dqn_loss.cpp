@@ -5,11 +5,15 @@
 namespace berth {
 
 torch::Tensor ReturnQuantiles(const NetworkOutput& output, const torch::Tensor& mask, bool dueling,
-                              std::int64_t quantiles) {
+                              std::int64_t quantiles, const torch::Tensor& temperature) {
   const torch::Tensor scores = output.scores.view({mask.size(0), mask.size(1), quantiles});
   if (!dueling) return scores;
-  const torch::Tensor allowed = mask.to(torch::kFloat32);
-  const torch::Tensor mean = (scores.mean(2) * allowed).sum(1) / allowed.sum(1).clamp_min(1.0);
+  const torch::Tensor of_actions = scores.mean(2), allowed = mask.to(torch::kFloat32);
+  const torch::Tensor share =
+      temperature.defined()
+          ? MakeMaskedDistribution(of_actions.detach() / temperature, mask).log_prob.exp() * allowed
+          : allowed / allowed.sum(1, /*keepdim=*/true).clamp_min(1.0);
+  const torch::Tensor mean = (share * of_actions).sum(1);
   return output.value.view({-1, 1, 1}) + scores - mean.view({-1, 1, 1});
 }
 

@@ -11,9 +11,10 @@
 namespace berth {
 
 // [B, A, N] of a network with N outputs an action. Dueling (Wang et al. 2016, eq. 9): V + A - mean of A over
-// the allowed actions and their outputs; otherwise the scores themselves.
+// the allowed actions and their outputs, or where `temperature` [1] is defined the mean of A under softmax(A
+// / temperature), whose probabilities are taken as given; otherwise the scores themselves.
 torch::Tensor ReturnQuantiles(const NetworkOutput& output, const torch::Tensor& mask, bool dueling,
-                              std::int64_t quantiles);
+                              std::int64_t quantiles, const torch::Tensor& temperature = {});
 
 // [B, A], N = 1.
 torch::Tensor QValues(const NetworkOutput& output, const torch::Tensor& mask, bool dueling);

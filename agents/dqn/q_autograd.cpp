@@ -18,22 +18,28 @@ class AutogradQ final : public QLearner {
         target_(target) {}
 
   void Scores(std::span<const float* const> rows, std::span<float> scores) override {
+    ScoresAndValues(rows, scores, {});
+  }
+
+  void ScoresAndValues(std::span<const float* const> rows, std::span<float> scores,
+                       std::span<float> values) override {
     const c10::InferenceMode inference;
-    const torch::Tensor all = online_.Forward(Rows<float>(rows, size_, floats_)).scores;
-    const torch::Tensor host = MeanOutputs(all, options_).to(torch::kCPU).contiguous();
-    BERTH_CHECK(host.numel() == static_cast<std::int64_t>(scores.size()), host.sizes(), " ", scores.size());
-    std::copy_n(host.data_ptr<float>(), scores.size(), scores.data());
+    const NetworkOutput out = online_.Forward(Rows<float>(rows, size_, floats_));
+    ToHost(MeanOutputs(out.scores, options_), scores);
+    if (!values.empty()) ToHost(out.value, values);
   }
 
   TdFigures Gradient(const TdBatch& batch, std::span<float> error) override {
+    const bool next = !options_.soft;
     const TdTensors tensors = {Rows<float>(batch.observation, size_, floats_),
-                               Rows<float>(batch.next_observation, size_, floats_),
+                               next ? Rows<float>(batch.next_observation, size_, floats_) : torch::Tensor(),
                                Rows<std::uint8_t>(batch.mask, actions_, bytes_),
-                               Rows<std::uint8_t>(batch.next_mask, actions_, bytes_),
+                               next ? Rows<std::uint8_t>(batch.next_mask, actions_, bytes_) : torch::Tensor(),
                                Column(batch.action),
                                Column(batch.reward),
                                Column(batch.discount),
-                               Column(batch.weight)};
+                               Column(batch.weight),
+                               next ? torch::Tensor() : torch::full({1}, batch.temperature, device_)};
     const TdStep step = StepOf(online_, target_, tensors, options_);
     gradient_ = step.gradient;
     const torch::Tensor difference = step.error.to(torch::kCPU).contiguous();
@@ -44,6 +50,11 @@ class AutogradQ final : public QLearner {
   const torch::Tensor& gradient() const override { return gradient_; }
 
  private:
+  static void ToHost(const torch::Tensor& from, std::span<float> to) {
+    const torch::Tensor host = from.to(torch::kCPU).contiguous();
+    BERTH_CHECK(host.numel() == static_cast<std::int64_t>(to.size()), host.sizes(), " ", to.size());
+    std::copy_n(host.data_ptr<float>(), to.size(), to.data());
+  }
   // [B, width] on the device, a copy of its own.
   template <class T>
   torch::Tensor Rows(std::span<const T* const> rows, std::size_t width, std::vector<T>& memory) const {

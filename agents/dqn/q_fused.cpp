@@ -25,6 +25,10 @@ class FusedLearner final : public QLearner {
   void Scores(std::span<const float* const> rows, std::span<float> scores) override {
     q_.Scores(rows, scores.data());
   }
+  void ScoresAndValues(std::span<const float* const> rows, std::span<float> scores,
+                       std::span<float> values) override {
+    q_.Scores(rows, scores.data(), values.data());
+  }
   bool RowsApart() const override { return true; }
   TdFigures Gradient(const TdBatch& batch, std::span<float> error) override {
     return q_.Gradient(batch, error);

@@ -21,6 +21,9 @@ class QLearner {
   // Rows [D] to scores [rows, A] of the online network: Q (the mean of the quantiles), or with dueling heads
   // what differs from Q by one number a row, which no choice needs.
   virtual void Scores(std::span<const float* const> rows, std::span<float> scores) = 0;
+  // And the value head's values [rows].
+  virtual void ScoresAndValues(std::span<const float* const> rows, std::span<float> scores,
+                               std::span<float> values) = 0;
   // Has a row's scores the same bits whatever rows stand beside it? LibTorch's products depend on how many.
   virtual bool RowsApart() const { return false; }
   // The weighted mean of Huber's loss of Q(observation, action) against the goals, or with quantiles of the

@@ -122,13 +122,16 @@ Replay::Draw Replay::Sample(Stream& stream) const {
     const Draw draw = Window(static_cast<std::int64_t>(Flat(row, env)));
     if (draw.outcome.length > 0) return draw;
   }
-  throw Error(
-      "replay buffer: expected steps that can be learnt from, found only truncated ones that leave nothing "
-      "to "
-      "choose");
+  throw Error(kNothingToLearnFrom);
 }
 
-std::vector<std::int64_t> Replay::HeldRows() const {
+Replay::Step Replay::At(std::int64_t step) const {
+  const auto s = static_cast<std::size_t>(step);
+  return {observation_[s], mask_[s],     final_observation_[s],  final_mask_[s],
+          reward_[s],      discount_[s], end_[s] == kTerminated, end_[s] == kTruncated};
+}
+
+std::vector<std::int64_t> Replay::Held() const {
   std::vector<std::int64_t> rows;
   std::int32_t row = Oldest();
   for (std::int64_t k = 0; k <= stored_; ++k, row = Next(row)) {
@@ -141,7 +144,7 @@ std::vector<std::int64_t> Replay::HeldRows() const {
 void Replay::Examples(int count, std::vector<float>& observation, std::vector<std::uint8_t>& mask) const {
   observation.clear();
   mask.clear();
-  std::vector<std::int64_t> held = HeldRows();
+  std::vector<std::int64_t> held = Held();
   held.resize(static_cast<std::size_t>(steps()));
   if (held.empty()) {
     const auto n = static_cast<std::size_t>(std::min<std::int64_t>(count, envs_));

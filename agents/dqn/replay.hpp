@@ -42,6 +42,10 @@ class Replay {
   }
   std::int64_t Replaced(std::int32_t env) const { return static_cast<std::int64_t>(Flat(current_, env)); }
   std::size_t slots() const { return reward_.size(); }  // greater than every step
+  static constexpr const char* kNothingToLearnFrom =
+      "replay buffer: expected steps that can be learnt from, found only truncated ones that leave nothing "
+      "to "
+      "choose";
   // Uniform over the steps whose n-step return is known. Throws Error where no step can be used.
   Draw Sample(Stream& stream) const;
 
@@ -58,6 +62,18 @@ class Replay {
   std::int32_t Action(std::int64_t step) const { return action_[static_cast<std::size_t>(step)]; }
   const float* OfSlot(std::int32_t slot) const { return observations_[slot]; }
   const std::uint8_t* MaskOfSlot(std::int32_t slot) const { return masks_[slot]; }
+
+  std::int32_t envs() const { return envs_; }
+  // Flat steps, oldest first, N of each vector step; the last N are of now, not yet acted on.
+  std::vector<std::int64_t> Held() const;
+  // A step as it happened. Slots: OfSlot, MaskOfSlot; those of the end are of a truncated step, and -1 where
+  // its final observation leaves nothing to choose.
+  struct Step {
+    std::int32_t observation, mask, final_observation, final_mask;
+    float reward, discount;
+    bool terminated, truncated;
+  };
+  Step At(std::int64_t step) const;
 
   std::int64_t observations() const { return observations_.used(); }  // different ones that are held
   std::int64_t steps() const { return stored_ * envs_; }
@@ -81,7 +97,6 @@ class Replay {
   enum class Slots { kNone, kObservations, kMasks };
   template <class Self, class Visit>
   static void ForEachColumn(Self& self, const Visit& visit);
-  std::vector<std::int64_t> HeldRows() const;  // flat, oldest first, those of now last
 
   int n_step_;
   std::int32_t rows_, envs_;  // rows_ = capacity + 1: the last is of now

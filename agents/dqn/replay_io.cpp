@@ -101,7 +101,7 @@ void Replay::ForEachColumn(Self& self, const Visit& visit) {
 }
 
 void Replay::Save(h5::Writer* out, const std::string& group, const Ranks& ranks) const {
-  const std::vector<std::int64_t> held = HeldRows();
+  const std::vector<std::int64_t> held = Held();
   const std::int64_t steps =
       static_cast<std::int64_t>(held.size()) / envs_ * (ranks.many() ? ranks.all_envs() : envs_);
   if (out != nullptr)

@@ -21,7 +21,9 @@ torch::Tensor MeanOutputs(const torch::Tensor& scores, const TdOptions& options)
 TdStep StepOf(Network& online, Network& target, const TdTensors& batch, const TdOptions& options) {
   const std::int64_t outputs = Outputs(options);
   torch::Tensor goal;
-  {
+  if (options.soft) {
+    goal = batch.reward.unsqueeze(1);
+  } else {
     const torch::NoGradGuard no_grad;
     const torch::Tensor next =
         ReturnQuantiles(target.Forward(batch.next_observation), batch.next_mask, options.dueling, outputs);
@@ -32,7 +34,7 @@ TdStep StepOf(Network& online, Network& target, const TdTensors& batch, const Td
   }
   const NetworkOutput out = online.Forward(batch.observation);
   const torch::Tensor action = batch.action.to(torch::kInt64).view({-1, 1, 1}).expand({-1, 1, outputs});
-  const torch::Tensor found = ReturnQuantiles(out, batch.mask, options.dueling, outputs)
+  const torch::Tensor found = ReturnQuantiles(out, batch.mask, options.dueling, outputs, batch.temperature)
                                   .gather(1, action)
                                   .squeeze(1);  // [B, N], as goal
   const torch::Tensor of_rows =

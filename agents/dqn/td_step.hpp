@@ -15,6 +15,7 @@ struct TdTensors {
   torch::Tensor mask, next_mask;                // [B, A] uint8
   torch::Tensor action;                         // [B] int32
   torch::Tensor reward, discount, weight;       // [B]
+  torch::Tensor temperature;                    // [1], where soft
 };
 
 struct TdStep {

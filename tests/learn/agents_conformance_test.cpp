@@ -28,8 +28,7 @@ namespace {
 std::string Small(const std::string& agent) {
   if (agent == "ppo") return "ppo(n_steps=8,minibatch=16,epochs=2)";
   if (agent == "reinforce") return "reinforce(n_steps=8)";
-  if (agent == "dqn")
-    return "dqn(buffer=400,learning_starts=16,batch=8,train_freq=8,gradient_steps=1,n_step=2)";
+  if (agent == "dqn") return "dqn(buffer=64,learning_starts=16,batch=8,train_freq=8,gradient_steps=1)";
   return agent;
 }
 
@@ -46,6 +45,8 @@ void ForEveryPair(const F& check) {
   for (const ArchitectureInfo& network : Architectures()) {
     CAPTURE(network.name);
     check("ppo(learner=device,overlap=true,n_steps=8,minibatch=16,epochs=2)", std::string(network.name));
+    check("dqn(buffer=400,learning_starts=16,batch=8,train_freq=8,gradient_steps=1,n_step=2)",
+          std::string(network.name));
     check("dqn(quantiles=3,buffer=400,learning_starts=16,batch=8,train_freq=8,gradient_steps=1,n_step=2)",
           std::string(network.name));
   }
@@ -318,8 +319,7 @@ TEST_CASE("agents: every one reaches 4 of 4 on two states and two types within 8
     if (agent == "reinforce") return std::string("reinforce(lr=0.01,n_steps=16,normalize_advantage=true)");
     if (agent == "dqn") {
       return std::string(
-          "dqn(lr=0.003,buffer=2000,learning_starts=200,batch=32,train_freq=32,gradient_steps=4,"
-          "target_interval=160,exploration_fraction=0.5)");
+          "dqn(lr=0.003,buffer=256,learning_starts=0,batch=64,train_freq=256,gradient_steps=16)");
     }
     return agent;
   };

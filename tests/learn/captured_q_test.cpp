@@ -33,8 +33,8 @@ std::vector<float> Trained(const std::string& more, const std::string& network, 
 
 TEST_CASE("device DQN: parameters and losses of autograd's to 1e-5 after a run") {
   for (const std::string network : {"mlp(hidden=16x16)", "pair_scorer(width=8)"}) {
-    for (const std::string more :
-         {"max_grad_norm=10", "max_grad_norm=0.1,double=false,dueling=false", "quantiles=3"}) {
+    for (const std::string more : {"max_grad_norm=10", "max_grad_norm=0.1,double=false,dueling=false",
+                                   "quantiles=3", "n_step=3", "n_step=2,quantiles=3"}) {
       CAPTURE(network, more);
       Figures host_figures, device_figures;
       const std::vector<float> host =

@@ -19,6 +19,7 @@ namespace {
 constexpr const char* kPpo = "ppo(n_steps=8,minibatch=16,epochs=2,lr_schedule=linear)";
 constexpr const char* kDevice = "ppo(learner=device,n_steps=8,minibatch=16,epochs=2,lr_schedule=linear)";
 constexpr const char* kOverlap = "ppo(learner=device,overlap=true,n_steps=8,minibatch=16,epochs=2)";
+constexpr const char* kSoft = "dqn(buffer=300,learning_starts=64,batch=8,train_freq=40,gradient_steps=2)";
 constexpr const char* kDqn =
     "dqn(buffer=300,learning_starts=64,batch=8,train_freq=8,gradient_steps=2,target_interval=40,n_step=3)";
 constexpr const char* kAutograd =
@@ -78,7 +79,7 @@ std::vector<double> Contents(const std::string& path) {
 }  // namespace
 
 TEST_CASE("an interrupted run continues bit for bit") {
-  for (const std::string agent : {kPpo, kDevice, kOverlap, kDqn, kAutograd, kCaptured, kPrioritised}) {
+  for (const std::string agent : {kPpo, kDevice, kOverlap, kSoft, kDqn, kAutograd, kCaptured, kPrioritised}) {
     for (const int threads : {1, 2}) {
       CAPTURE(agent, threads);
       const test::TemporaryFolder folder;
@@ -232,7 +233,7 @@ TEST_CASE("a network that diverged does not replace the last good checkpoint") {
   const std::vector<double> before = Contents(folder / "run/checkpoint.h5");
   Table table = Ring(2, 0.9);
   table.reward[1][0] = std::numeric_limits<float>::quiet_NaN();
-  for (const std::string agent : {kPpo, kDqn, kAutograd, kPrioritised}) {
+  for (const std::string agent : {kPpo, kSoft, kDqn, kAutograd, kPrioritised}) {
     CAPTURE(agent);
     TableEnv bad(table, 4);
     CHECK_THROWS_WITH(Train(Request(agent, bad, folder / "run", 1)), Catch::Contains("a lower lr may help"));

@@ -127,7 +127,7 @@ TEST_CASE("double DQN on Acrobot reaches the published return on 5 of 5 seeds", 
   CheckReached({MakeAcrobot,
                 "dqn(lr=0.00063,buffer=50000,learning_starts=128,batch=128,train_freq=4,gradient_steps=4,"
                 "target_interval=250,n_step=1,double=true,dueling=false,epsilon_end=0.1,"
-                "exploration_fraction=0.12,normalize_reward=false)",
+                "exploration_fraction=0.12,normalize_reward=false,lr_schedule=constant,max_grad_norm=10)",
                 "mlp(hidden=64x64,activation=relu)", 1, 0.99, 100000, 5000, -91.54},
                kNone);
 }
@@ -139,7 +139,7 @@ TEST_CASE("double DQN on MountainCar reaches the published return on 5 of 5 seed
   CheckReached({MakeMountainCar,
                 "dqn(lr=0.004,buffer=10000,learning_starts=1000,batch=128,train_freq=16,gradient_steps=8,"
                 "target_interval=600,n_step=5,double=true,dueling=false,epsilon_end=0.07,"
-                "exploration_fraction=0.1,normalize_reward=false)",
+                "exploration_fraction=0.1,normalize_reward=false,lr_schedule=constant,max_grad_norm=10)",
                 "mlp(hidden=64x64,activation=relu)", 1, 0.98, 240000, 5000, -110.0},
                kNone);
 }

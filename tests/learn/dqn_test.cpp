@@ -19,7 +19,8 @@ namespace {
 constexpr const char* kZooDqn =
     "dqn(lr=0.0023,buffer=100000,learning_starts=1000,batch=64,train_freq=256,gradient_steps=128,target_"
     "interval=10,"
-    "n_step=1,double=false,dueling=false,epsilon_end=0.04,exploration_fraction=0.16,normalize_reward=false)";
+    "n_step=1,double=false,dueling=false,epsilon_end=0.04,exploration_fraction=0.16,normalize_reward=false,"
+    "lr_schedule=constant,max_grad_norm=10)";
 
 // Q of every state of a one-hot table.
 torch::Tensor TableQ(Agent& agent, int states, const torch::Tensor& mask, bool dueling) {
@@ -84,7 +85,8 @@ TEST_CASE("DQN finds Q* of a table, with masks where they matter") {
     TableEnv env(table, 4);
     auto agent = MakeTestAgent(
         "dqn(lr=0.003,buffer=4000,learning_starts=400,batch=64,train_freq=8,gradient_steps=4,"
-        "target_interval=200,n_step=1,epsilon_end=1,normalize_reward=false," +
+        "target_interval=200,n_step=1,epsilon_end=1,normalize_reward=false,lr_schedule=constant,max_grad_"
+        "norm=10," +
             variant + ")",
         "mlp(hidden=32x32)", env, 1);
     env.Reset(agent->First());
@@ -126,7 +128,8 @@ TEST_CASE("a time limit does not end the world: constant reward 1 is worth 1 / (
   for (const std::string n : {"1", "3"}) {
     const std::string dqn =
         "dqn(lr=0.003,buffer=2000,learning_starts=100,batch=32,train_freq=4,gradient_steps=1,"
-        "target_interval=100,normalize_reward=false,dueling=false,n_step=" +
+        "target_interval=100,normalize_reward=false,dueling=false,lr_schedule=constant,max_grad_norm=10,n_"
+        "step=" +
         n + ")";
     CHECK(value(dqn, cut, true) == Approx(5.0).epsilon(0.02));
     CHECK(value(dqn, only_cut, true) == Approx(5.0).epsilon(0.02));

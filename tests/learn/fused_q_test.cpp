@@ -29,7 +29,7 @@ struct Random {
     Stream draw(seed, Purpose::kTest);
     for (float& x : observation) x = static_cast<float>(draw.Normal());
     for (std::size_t b = 0; b < rows; ++b) {
-      batch.observation[b] = observation.data() + b * width;
+      batch.observation[b] = observation.data() + (b % 3 == 1 ? b - 1 : b) * width;  // some share theirs
       batch.next_observation[b] = observation.data() + (rows + b) * width;
       std::uint8_t* legal = mask.data() + b * actions;
       std::uint8_t* next_legal = mask.data() + (rows + b) * actions;
@@ -90,8 +90,13 @@ TEST_CASE("written-out Q-learning: loss, errors and gradient are autograd's") {
                                                  {"pair_scorer(width=16,layers=2)", cluster, 9},
                                                  {"pair_scorer(width=16,skip=true)", cluster, 9}}) {
     const AgentSetup setup = Setup(network, layout, actions);
-    for (const TdOptions options : {TdOptions{false, false}, {true, false}, {false, true}, {true, true}}) {
-      CAPTURE(network, options.double_q, options.dueling);
+    for (const TdOptions options : {TdOptions{false, false},
+                                    {true, false},
+                                    {false, true},
+                                    {true, true},
+                                    {.dueling = true, .soft = true},
+                                    {.dueling = false, .soft = true}}) {
+      CAPTURE(network, options.double_q, options.dueling, options.soft);
       auto online = MakeNetwork(network, layout, actions, 1),
            target = MakeNetwork(network, layout, actions, 2);
       const torch::Tensor parameters = Flatten(*online), other = Flatten(*target);
@@ -106,8 +111,8 @@ TEST_CASE("written-out Q-learning: loss, errors and gradient are autograd's") {
       const auto plain = MakeAutogradQ(setup, *online, *target, options);
       REQUIRE(fused != nullptr);
       for (const std::size_t rows : std::initializer_list<std::size_t>{1, 6, 65, kManyRows}) {
-        const Random random(rows, static_cast<std::size_t>(layout.size()), static_cast<std::size_t>(actions),
-                            rows);
+        Random random(rows, static_cast<std::size_t>(layout.size()), static_cast<std::size_t>(actions), rows);
+        random.batch.temperature = 0.7F;
         if (rows == kManyRows) REQUIRE(ChunkOf(network, layout, actions, *online, random.batch) < rows);
         std::vector<float> error(rows), expected(rows);
         const TdFigures found = fused->Gradient(random.batch, error);
@@ -167,7 +172,7 @@ TEST_CASE("written-out Q-learning: a whole run is autograd's") {
       CartPole env(2, 0.99, 7);
       // All actions at random: what is learnt cannot change what is seen, so rounding stays rounding.
       auto agent = MakeTestAgent(Join("dqn(lr=0.001,buffer=500,learning_starts=64,batch=32,train_freq=4,"
-                                      "target_interval=40,gradient_steps=1,"
+                                      "target_interval=40,gradient_steps=1,n_step=3,"
                                       "epsilon_end=1,fused=",
                                       fused ? "true," : "false,", variant, ")"),
                                  "mlp(hidden=32x32,activation=relu)", env, 7);

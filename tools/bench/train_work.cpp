@@ -14,10 +14,11 @@ namespace {
   "ppo(n_steps=" #steps ",minibatch=" #minibatch                                     \
   ",epochs=4,lr=0.0003,lr_schedule=constant,target_kl=0,lambda_within_instant=0.95," \
   "normalize_reward=false)"
-#define BERTH_DQN(batch, train_freq)                                                              \
-  "dqn(batch=" #batch ",train_freq=" #train_freq                                                  \
-  ",gradient_steps=1,lr=0.0001,buffer=50000,learning_starts=1000,target_interval=10000,n_step=1," \
-  "double=false,dueling=false,exploration_fraction=0.1,normalize_reward=false)"
+#define BERTH_DQN(batch, train_freq)                                                                 \
+  "dqn(batch=" #batch ",train_freq=" #train_freq                                                     \
+  ",gradient_steps=1,lr=0.0001,buffer=50000,learning_starts=1000,target_interval=10000,n_step=1,"    \
+  "double=false,dueling=false,exploration_fraction=0.1,normalize_reward=false,lr_schedule=constant," \
+  "max_grad_norm=10)"
 
 constexpr TrainCase kCases[] = {
     {"ppo_a", "masked PPO, synthetic task, 64x64, 8 environments, minibatches of 256, 4 epochs",

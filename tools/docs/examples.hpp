@@ -27,7 +27,7 @@ inline constexpr VerbExample kVerbExamples[] = {
      "tools/berth train --agent ppo --steps 4000 --envs 4 --threads 1 --visible 16 --episode-jobs 40 --out "
      "runs/a\n"
      "tools/berth train --resume --out runs/a --steps 8000     # Ctrl-C saves, too\n"
-     "tools/berth train --agent 'dqn(learning_starts=500)' --steps 4000 --envs 4 --threads 1 --visible 16 "
+     "tools/berth train --agent 'dqn(train_freq=1000)' --steps 4000 --envs 4 --threads 1 --visible 16 "
      "--episode-jobs 40 --validate 2 --out runs/b\n"
      "tools/berth inspect runs/b/best.h5   # the policy that did best, not the last\n"},
     {"tune", "",

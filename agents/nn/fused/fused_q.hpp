@@ -20,8 +20,9 @@ class FusedQ {
 
   void OnlineChanged() { online_->Refresh(); }
   void TargetChanged() { target_->Refresh(); }
-  // Rows [D] to [rows, A]: Q, or with dueling heads what differs from Q by one number a row.
-  void Scores(std::span<const float* const> rows, float* scores);
+  // Rows [D] to [rows, A]: Q, or with dueling heads what differs from Q by one number a row; and to values
+  // [rows], null: not wanted.
+  void Scores(std::span<const float* const> rows, float* scores, float* values = nullptr);
   // The weighted mean Huber loss (threshold 1) of Q(observation, action) against the goals. Its gradient is
   // in gradient() until the next call, Q - goal in `error` [B].
   TdFigures Gradient(const TdBatch& batch, std::span<float> error);
@@ -34,13 +35,20 @@ class FusedQ {
   };
   float* Values() { return options_.dueling ? value_.data() : nullptr; }
   void Goals(const TdBatch& batch);
-  // The rows from `begin` on, whose scores and values were computed last: their losses, errors and slopes.
-  Sums Losses(const TdBatch& batch, std::size_t begin, std::size_t rows, std::span<float> error);
+  // What dueling takes off a row's scores, and in `share_` [A] how much of it each score is.
+  float Baseline(std::span<const float> scores, std::span<const std::uint8_t> mask);
+  // Of the observations [first, first + count), whose scores and values were computed last: the losses,
+  // errors and slopes of their rows.
+  Sums Losses(const TdBatch& batch, std::size_t first, std::size_t count, std::span<float> error);
 
   std::unique_ptr<FusedNetwork> online_, target_;
   std::size_t actions_;
   TdOptions options_;
+  std::vector<const float*> heads_;                      // the batch's observations, side by side each once
+  std::vector<std::size_t> end_;                         // [heads] the end of its rows
   std::vector<float> goal_;                              // [B]
+  double temperature_ = 1.0;                             // of the batch
+  std::vector<float> share_;                             // [A]
   std::vector<float> scores_, other_, value_, d_value_;  // [B, A] twice, [B] twice
 };
 

@@ -39,6 +39,21 @@ MaskedSample SampleMasked(std::span<const float> logits, std::span<const std::ui
   return {static_cast<int>(action), shifted[action] - row.log_sum};
 }
 
+float SoftMean(std::span<const float> scores, std::span<const std::uint8_t> mask, double temperature,
+               std::span<float> policy) {
+  const std::size_t n = mask.size();
+  thread_local std::vector<float> memory;
+  if (memory.size() < 2 * n) memory.resize(2 * n);
+  const std::span<float> sharp = std::span<float>(memory).first(n),
+                         shifted = std::span<float>(memory).subspan(n, n);
+  const auto scale = static_cast<float>(1.0 / temperature);
+  for (std::size_t a = 0; a < n; ++a) sharp[a] = scale * scores[a];
+  kernels::MaskedSoftmax(sharp, mask, shifted, policy);
+  float mean = 0.0F;
+  for (std::size_t a = 0; a < n; ++a) mean += policy[a] * scores[a];
+  return mean;
+}
+
 int ArgmaxMasked(std::span<const float> scores, std::span<const std::uint8_t> mask) {
   int best = -1;
   for (std::size_t a = 0; a < mask.size(); ++a) {

@@ -8,8 +8,11 @@
 namespace berth {
 
 struct TdOptions {
-  bool double_q, dueling;
+  bool double_q = false, dueling = false;
   int quantiles = 0;  // of the return of an action that are estimated; 0 = its mean alone
+  // A batch's rewards are the goals (dqn/lambda_returns.hpp), nothing is bootstrapped, and what dueling takes
+  // off the scores is their mean under softmax(Q / temperature).
+  bool soft = false;
 };
 
 // Of one minibatch.
@@ -30,11 +33,13 @@ struct TdBatch {
         weight(rows, 1.0F) {}
   std::size_t rows() const { return action.size(); }
 
-  std::vector<const float*> observation, next_observation;  // rows [D]
-  std::vector<const std::uint8_t*> mask, next_mask;         // rows [A], 1 = legal, at least one
-  std::vector<std::int32_t> action;                         // legal
-  std::vector<float> reward, discount;                      // n-step: the goal is reward + discount * V(next)
-  std::vector<float> weight;                                // of the loss
+  // Rows [D]. Those of one observation that stand side by side share a forward pass.
+  std::vector<const float*> observation, next_observation;
+  std::vector<const std::uint8_t*> mask, next_mask;  // rows [A], 1 = legal, at least one
+  std::vector<std::int32_t> action;                  // legal
+  std::vector<float> reward, discount;               // n-step: the goal is reward + discount * V(next)
+  std::vector<float> weight;                         // of the loss
+  float temperature = 1.0F;
 };
 
 }  // namespace berth

@@ -65,7 +65,8 @@ std::vector<RecipeStep> Train(const Options& options) {
 // twenty validation workloads is kept; `other` takes the place of options of the same name. An instant is
 // dozens of micro-actions, and nothing is paid before it is over: long returns.
 constexpr const char* kDqn =
-    "dqn(train_freq=256,n_step=64,lr=0.001,gradient_steps=2,target_interval=500,epsilon_end=0.02)";
+    "dqn(train_freq=256,n_step=64,lr=0.001,lr_schedule=constant,gradient_steps=2,batch=128,buffer=50000,"
+    "target_interval=500,epsilon_end=0.02,max_grad_norm=10)";
 constexpr const char* kPpo = "ppo(n_steps=128,minibatch=1024,lr=0.002,ent_coef=0.001)";
 std::vector<RecipeStep> Learner(const char* agent, const Options& other) {
   Options options =

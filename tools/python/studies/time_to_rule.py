@@ -11,7 +11,7 @@ environment of `berth.sb3`, with the reward and with the learning signal, measur
 time has grown by --every. Both are CPU times of a process from its start. A policy that is good once by chance is not there
 yet: "touches" is the first measurement within the goal, "holds" the first from which on all are until the time has doubled.
 A training of theirs ends when it holds, and at --limit-s unless it may be about to. What is in DIR is kept: the same command
-goes on where it stopped, and prints the tables of README.md.
+goes on where it stopped, and prints the table of README.md.
 """
 import argparse
 import csv
@@ -168,7 +168,7 @@ def theirs(options, rule, name, paid, seed, gamma, template):
     network, linear, rate = settings.pop("network"), settings.pop("linear"), settings.pop("learning_rate")
     settings["gamma"] = settings["gamma"] or gamma
     torch.set_num_threads(1)
-    torch.distributions.Distribution.set_default_validate_args(False)  # a tenth of its time
+    torch.distributions.Distribution.set_default_validate_args(False)  # checks that cost time and find nothing here
     core, envs = their_environments(paid, seed, settings["gamma"])
     own = dict(layout=core._core.layout, width=WIDTH) if network == "pairs" else {}
     model = MaskablePPO(PairScorerPolicy if network == "pairs" else "MlpPolicy", envs, seed=seed, device="cpu",

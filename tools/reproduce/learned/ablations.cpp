@@ -41,19 +41,6 @@ std::vector<const Recipe*> Ablations(const std::string& prefix) {
   return found;
 }
 
-// Mean over training seeds, so that two recipes are compared as one row each.
-Grid MeanGrid(const std::vector<Grid>& policies) {
-  Grid mean = policies[0];
-  for (std::size_t c = 0; c < mean.size(); ++c) {
-    for (std::size_t w = 0; w < mean[c].size(); ++w) {
-      double sum = 0.0;
-      for (const Grid& policy : policies) sum += policy[c][w];
-      mean[c][w] = sum / static_cast<double>(policies.size());
-    }
-  }
-  return mean;
-}
-
 // What a recipe sets differently from the full one.
 std::string Difference(const RecipeOptions& options, const RecipeOptions& full) {
   std::string text;

@@ -17,6 +17,7 @@
 #include "tests/tiny.hpp"
 #include "tools/reproduce/learned/comparison.hpp"
 #include "tools/reproduce/learned/experiments.hpp"
+#include "tools/reproduce/learned/gradient/training_sets.hpp"
 #include "tools/reproduce/learned/load_grid.hpp"
 #include "tools/reproduce/learned/recipes.hpp"
 #include "tools/reproduce/learned/shares.hpp"
@@ -262,7 +263,8 @@ TEST_CASE("learned: train accepts the options of every recipe") {
     for (std::size_t at = dry.out.find(what); at != std::string::npos; at = dry.out.find(what, at + 1)) ++n;
     return n;
   };
-  CHECK(count("\n== ") + count(": not trained, the public traces are not there") == Recipes().size());
+  CHECK(count("\n== ") + count(": not trained, the public traces are not there") ==
+        Recipes().size() + TrainingSets().size());
   test::CheckOneLine(Reproduce(folder, "--train --recipes hetero_orcale --out o"), "hetero_oracle");
 }
 

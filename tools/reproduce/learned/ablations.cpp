@@ -1,9 +1,10 @@
 // With and without each ingredient, at the same budget: the recipes named ablation_METHOD_*, each beside the
-// method's ablation_METHOD_full.
+// method's ablation_METHOD_full; and the gradient's own, by default options (gradient/).
 #include <algorithm>
 
 #include "env/base/check.hpp"
 #include "tools/reproduce/learned/experiments.hpp"
+#include "tools/reproduce/learned/gradient/gradient_ablations.hpp"
 #include "tools/reproduce/learned/load_grid.hpp"
 #include "tools/reproduce/learned/recipes.hpp"
 #include "tools/table.hpp"
@@ -39,19 +40,6 @@ std::vector<const Recipe*> Ablations(const std::string& prefix) {
     if (std::string(recipe.name).starts_with(prefix)) found.push_back(&recipe);
   }
   return found;
-}
-
-// Mean over training seeds, so that two recipes are compared as one row each.
-Grid MeanGrid(const std::vector<Grid>& policies) {
-  Grid mean = policies[0];
-  for (std::size_t c = 0; c < mean.size(); ++c) {
-    for (std::size_t w = 0; w < mean[c].size(); ++w) {
-      double sum = 0.0;
-      for (const Grid& policy : policies) sum += policy[c][w];
-      mean[c][w] = sum / static_cast<double>(policies.size());
-    }
-  }
-  return mean;
 }
 
 // What a recipe sets differently from the full one.
@@ -126,15 +114,19 @@ void PlanAblations(const LearnedSettings& settings, ReproductionRuns& runs) {
       for (const std::string& spec : settings.policies.Specs(recipe->name)) grid.Plan(runs, spec);
     }
   }
+  PlanGradientAblations(settings, runs);
 }
 
 void ReportAblations(const LearnedSettings& settings, const ReproductionRuns& runs, LearnedPage& out) {
   const LoadGrid grid = GridOf(settings);
   out.page.Heading("With and without each ingredient");
-  out.page.Paragraph(Join(
-      "Oracle knowledge, three training seeds, 5.6 single-GPU and 2.6 gang jobs an hour, ", grid.seeds.size(),
-      " workloads; mean JCT in hours. Ratios are means over both loads; the first interval is over "
-      "training seeds and workloads, the second over those of the row with the full recipe's mean."));
+  ReportGradientAblations(settings, runs, out);
+  out.page.Paragraph(
+      Join("Row 1's recipes before the learning signal, and the search of weights: oracle knowledge, three "
+           "training seeds, 5.6 single-GPU and 2.6 gang jobs an hour, ",
+           grid.seeds.size(),
+           " workloads; mean JCT in hours. Ratios are means over both loads; the first interval is over "
+           "training seeds and workloads, the second over those of the row with the full recipe's mean."));
   for (const Method& method : kMethods) WriteMethod(method, grid, settings, runs, out.page);
 }
 

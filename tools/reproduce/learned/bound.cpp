@@ -3,6 +3,8 @@
 // the least fluid allocation of all work to the GPUs: minimise sum over classes c and types t of x_ct tau_ct,
 // with tau_ct the time a mean job of the class takes there and x_ct the share of its work, sum_t x_ct = 1,
 // and for each type  rate sum_c share_c gang_c x_ct tau_ct <= its GPUs. Queueing only adds to it.
+#include "tools/reproduce/learned/bound.hpp"
+
 #include <cmath>
 #include <limits>
 #include <map>
@@ -23,8 +25,8 @@ struct Class {
   int example = 0;
 };
 
-// The least mean JCT, s, over the jobs that the workload draws; NaN where they are more work than there are
-// GPUs for.
+}  // namespace
+
 double LeastMeanJct(const Scenario& scenario, double rate_per_s) {
   std::map<std::pair<int, int>, Class> classes;  // job type, gang
   const JobTable& jobs = scenario.data().jobs;
@@ -56,8 +58,6 @@ double LeastMeanJct(const Scenario& scenario, double rate_per_s) {
   const LpStatus status = LpSolver().Solve(model, LpMethod::kSimplex, solution);
   return status == LpStatus::kOptimal ? solution.objective : std::numeric_limits<double>::quiet_NaN();
 }
-
-}  // namespace
 
 void PlanBound(const LearnedSettings&, ReproductionRuns&) {}
 

@@ -121,6 +121,19 @@ Comparison Compare(std::span<const Grid> policies, const Grid& other, std::uint6
   return result;
 }
 
+Grid MeanGrid(std::span<const Grid> policies) {
+  BERTH_CHECK(!policies.empty(), "no policies");
+  Grid mean = policies[0];
+  for (std::size_t c = 0; c < mean.size(); ++c) {
+    for (std::size_t w = 0; w < mean[c].size(); ++w) {
+      double sum = 0.0;
+      for (const Grid& policy : policies) sum += policy[c][w];
+      mean[c][w] = sum / static_cast<double>(policies.size());
+    }
+  }
+  return mean;
+}
+
 Interval HierarchicalMean(std::span<const std::vector<double>> values, std::uint64_t seed) {
   BERTH_CHECK(!values.empty() && !values[0].empty(), values.size(), " seeds");
   const auto mean = [&](const Picks& seeds, const Picks& workloads) {

@@ -27,6 +27,9 @@ struct Comparison {
 // draws at several loads). One policy: over workloads alone.
 Comparison Compare(std::span<const Grid> policies, const Grid& other, std::uint64_t seed);
 
+// The mean over policies, so that they are one row beside others; all of one shape.
+Grid MeanGrid(std::span<const Grid> policies);
+
 // Mean of one condition over training seeds and workloads, with the same two-fold resampling. NaN where a
 // workload has no value.
 Interval HierarchicalMean(std::span<const std::vector<double>> values, std::uint64_t seed);

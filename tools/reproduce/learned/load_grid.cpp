@@ -58,15 +58,17 @@ void LoadGrid::Plan(ReproductionRuns& runs, const std::string& spec, std::size_t
   }
 }
 
+double WholeMeanJct(const ReproductionRuns& runs, const PlannedWorkload& workload, const std::string& spec) {
+  const PlannedOutcome* run = runs.Find(workload, spec);
+  const bool whole = run != nullptr && run->error.empty() && !run->stopped && run->unfinished == 0;
+  return whole ? run->mean_jct_s : kNan;
+}
+
 Grid LoadGrid::MeanJcts(const ReproductionRuns& runs, const std::string& spec) const {
   Grid grid;
   for (const Load& load : loads) {
     std::vector<double> row;
-    for (const std::uint64_t seed : seeds) {
-      const PlannedOutcome* run = runs.Find(Workload(load, seed), spec);
-      const bool whole = run != nullptr && run->error.empty() && !run->stopped && run->unfinished == 0;
-      row.push_back(whole ? run->mean_jct_s : kNan);
-    }
+    for (const std::uint64_t seed : seeds) row.push_back(WholeMeanJct(runs, Workload(load, seed), spec));
     grid.push_back(std::move(row));
   }
   return grid;

@@ -31,10 +31,13 @@ struct LoadGrid {
   // Runs `spec` on the first `most` workloads of every load.
   void Plan(ReproductionRuns& runs, const std::string& spec, std::size_t most = SIZE_MAX) const;
 
-  // [loads][seeds] mean JCT, s. NaN where it did not run, was stopped, failed, or left measured jobs undone:
-  // a mean over fewer jobs is no contest.
+  // [loads][seeds] WholeMeanJct.
   Grid MeanJcts(const ReproductionRuns& runs, const std::string& spec) const;
 };
+
+// Mean JCT of a run, s; NaN where it was not run, was stopped, failed, or left measured jobs undone: a mean
+// over fewer jobs is no contest.
+double WholeMeanJct(const ReproductionRuns& runs, const PlannedWorkload& workload, const std::string& spec);
 
 // What a cell of the tables says of one scheduler at one load.
 struct LoadResult {

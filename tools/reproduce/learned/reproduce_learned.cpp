@@ -1,5 +1,6 @@
 // berth reproduce learned: what the shipped policies are worth, measured against every scheduler and every
-// published figure; with --train from nothing.
+// published figure; with --train from nothing. What `seeds` and `ablations` say of policies by gradient they
+// train themselves.
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
@@ -11,6 +12,8 @@
 #include "tools/output_file.hpp"
 #include "tools/progress.hpp"
 #include "tools/reproduce/learned/experiments.hpp"
+#include "tools/reproduce/learned/gradient/gradient_task.hpp"
+#include "tools/reproduce/learned/gradient/train_policies.hpp"
 #include "tools/reproduce/learned/training.hpp"
 #include "tools/reproduce/reproductions.hpp"
 #include "tools/reproduce/study_options.hpp"
@@ -37,21 +40,31 @@ constexpr Experiment kExperiments[] = {BERTH_LEARNED_EXPERIMENTS(BERTH_ROW)};
 
 void AddOptions(Options& options) {
   AddOnly(options, kExperiments);
-  options.Value("policies", "", "folder of the policies ROOM/NAME_SEED.h5 [data/policies beside the sources]");
+  options.Value("policies", "",
+                "folder of the policies ROOM/NAME_SEED.h5 [data/policies beside the sources]");
   options.Value("training-seeds", "1:6", "of the policies");
   options.Value("seeds", "1000:1020", "workloads, of a stream that training cannot draw");
   options.Value("drawn", "8000", "jobs of row 1's workloads, of which 3000 to 4000 are measured");
+  options.Value("gradient-seeds", "1:17", "training seeds of what `seeds` and (to 8) `ablations` train");
+  options.Value(
+      "steps-up-to", "2000000",
+      "longer trainings of `seeds` and `ablations` are left out, unless kept: their rows are not measured; "
+      "20000000 = all, 0 = none");
   options.Value("traces", "", "folder of the public traces [../shared/traces beside the sources, if there]");
   options.Value("limit-s", "30", "CPU seconds of one run; what takes longer is shown as that");
-  options.Switch("quick", "fewer loads and workloads: a look, not the reproduction");
-  options.Switch("any-source", "kept runs of other builds of Berth count too; the page names their sources");
+  options.Switch(
+      "quick", "fewer loads and workloads, a fiftieth of the gradient's steps: a look, not the reproduction");
+  options.Switch(
+      "any-source",
+      "kept runs and policies of other builds of Berth count too; the page names the sources of runs");
   AddRunOptions(options);
   options.Switch("train", "first train the policies of the chosen experiments into OUT/policies: hours");
   options.Value("recipes", "", "with --train: only these, by name [all of the chosen experiments]");
-  options.Switch("dry-run", "with --train: only resolve the options of every recipe");
+  options.Switch("dry-run", "only resolve the options of what would be trained, and stop");
   AddThreads(options, "the page does");
   options.Value("out", "",
-                "folder for the page learned.md, its .csv and .png files, and runs/ (kept results)");
+                "folder for the page learned.md, its .csv and .png files, runs/ (kept results) and policies/ "
+                "(trained)");
 }
 
 std::string FolderOr(const Options& options, const char* name, const char* otherwise) {
@@ -72,11 +85,33 @@ std::vector<std::uint64_t> Workloads(const Options& options) {
   return seeds;
 }
 
+GradientChoice Gradient(const Options& options) {
+  const auto [begin, end] = options.Range("gradient-seeds");
+  return {options.Text("out"),   static_cast<int>(begin),
+          static_cast<int>(end), options.Integer("steps-up-to", 0, 1'000'000'000'000),
+          options.Bool("quick"), options.Bool("any-source")};
+}
+
 LearnedSettings ResolveSettings(const Options& options, const std::string& policies) {
   const auto [begin, end] = options.Range("training-seeds");
   return {PolicyShelf(policies, static_cast<int>(begin), static_cast<int>(end)),
-          FolderOr(options, "traces", kDefaultTraces), Workloads(options),
-          static_cast<int>(options.Integer("drawn", 4000, 1000000)), options.Bool("quick")};
+          FolderOr(options, "traces", kDefaultTraces),
+          Workloads(options),
+          static_cast<int>(options.Integer("drawn", 4000, 1000000)),
+          options.Bool("quick"),
+          Gradient(options),
+          "",
+          {}};
+}
+
+// Of the chosen experiments that have any, the short ones first.
+std::vector<Training> GradientTrainings(const GradientChoice& choice,
+                                        const std::vector<Experiment>& experiments) {
+  std::vector<Training> all;
+  for (const Experiment& experiment : experiments) {
+    for (const Training& training : TrainingsOf(choice, experiment.name)) all.push_back(training);
+  }
+  return all;
 }
 
 TrainingPlan PlanTraining(const Options& options, const std::vector<Experiment>& experiments) {
@@ -102,8 +137,8 @@ TrainingPlan PlanTraining(const Options& options, const std::vector<Experiment>&
 // What repeats the page.
 std::string Command(const Options& options) {
   std::string command = "berth reproduce learned";
-  for (const char* name :
-       {"only", "policies", "training-seeds", "seeds", "drawn", "traces", "limit-s", "recipes"}) {
+  for (const char* name : {"only", "policies", "training-seeds", "gradient-seeds", "steps-up-to", "seeds",
+                           "drawn", "traces", "limit-s", "recipes"}) {
     if (options.Given(name)) command += Join(" --", name, " ", options.Text(name));
   }
   for (const char* name : {"quick", "any-source", "train"}) {
@@ -127,6 +162,39 @@ std::string Introduction(const Options& options, const LearnedSettings& settings
       settings.policies.folder().empty() ? " The folder of policies is not there." : "");
 }
 
+int Interrupted() {
+  std::cerr << "interrupted: what was trained is kept, the same command goes on\n";
+  return kExitInterrupted;
+}
+
+// What will be trained, and the runs of those policies, which nobody can plan before they are there.
+void ListGradient(const LearnedSettings& settings, const std::vector<Training>& trainings,
+                  const std::vector<Experiment>& experiments) {
+  const GradientShelf shelf(settings.gradient);
+  std::string left_out;
+  for (const Experiment& experiment : experiments) left_out += LeftOut(shelf, experiment.name);
+  if (trainings.empty() && left_out.empty()) return;
+  std::cout << ListTrainings(shelf, trainings);
+  std::size_t runs = 0;
+  double seconds = 0.0;
+  for (const Training& training : trainings) {
+    if (shelf.Kept(training)) continue;
+    const GradientTask task(training.set->on, settings);
+    runs += task.runs_of_a_policy(training.set->Draws());
+    seconds += task.seconds_of_a_policy(training.set->Draws());
+  }
+  std::cout << left_out << runs << " runs of policies that are not trained yet, about " << Duration(seconds)
+            << " of one core; others:\n";
+}
+
+// False when interrupted.
+bool TrainGradient(LearnedSettings& settings, const std::vector<Training>& trainings, int at_once) {
+  TrainingOutcome outcome = TrainPolicies(GradientShelf(settings.gradient), trainings, at_once);
+  settings.no_learners = std::move(outcome.no_learners);
+  settings.failed_trainings = std::move(outcome.failed);
+  return !outcome.interrupted;
+}
+
 int Report(const Options& options, const std::vector<Experiment>& experiments,
            const LearnedSettings& settings, const ReproductionRuns& runs) {
   LearnedPage parts;
@@ -134,6 +202,12 @@ int Report(const Options& options, const std::vector<Experiment>& experiments,
   ReproductionPage page;
   page.Paragraph("# Learned schedulers, measured");
   page.Paragraph(Introduction(options, settings, runs));
+  if (!settings.failed_trainings.empty()) {
+    std::string failed;
+    for (const auto& [name, why] : settings.failed_trainings)
+      failed += Join(failed.empty() ? "" : "; ", "`", name, "`: ", why);
+    page.Paragraph(Join("Trainings that failed, and are tried again by the same command: ", failed, "."));
+  }
   page.Heading("What was asked and what was measured");
   WriteTargets(parts.targets, page);
   page.Append(parts.page);
@@ -167,20 +241,25 @@ int ReproduceLearned(const std::vector<std::string>& arguments) {
   CheckJsonWritable(options);
   const std::vector<Experiment> experiments = ChosenExperiments(options, kExperiments);
   std::string policies = FolderOr(options, "policies", kDefaultPolicies);
+  const bool dry = options.Bool("dry-run"), only_estimate = options.Bool("estimate");
   if (options.Bool("train")) {
     const TrainingPlan training = PlanTraining(options, experiments);
-    const bool dry = options.Bool("dry-run");
-    if (!TrainRecipes(training, dry)) {
-      std::cerr << "interrupted: what was trained is kept, the same command goes on\n";
-      return kExitInterrupted;
-    }
-    if (dry) return 0;
+    if (!TrainRecipes(training, dry)) return Interrupted();
     policies = training.policies;
   }
-  const LearnedSettings settings = ResolveSettings(options, policies);
-  const bool only_estimate = options.Bool("estimate");
+  if (dry) {
+    for (const Experiment& experiment : experiments) DryRunTrainings(Gradient(options), experiment.name);
+    return 0;
+  }
+  LearnedSettings settings = ResolveSettings(options, policies);
   const std::string out = only_estimate ? options.Text("out") : options.Required("out");
   if (!only_estimate) MakeFolder(out + "/runs", options.Where("out"));
+  const std::vector<Training> trainings = GradientTrainings(settings.gradient, experiments);
+  if (only_estimate) {
+    ListGradient(settings, trainings, experiments);
+  } else if (!TrainGradient(settings, trainings, Threads(options))) {
+    return Interrupted();
+  }
   ReproductionRuns runs("reproduce learned", out + "/runs",
                         {options.Number("limit-s", 0.001, 1e9), options.Bool("any-source")});
   for (const Experiment& experiment : experiments) experiment.plan(settings, runs);

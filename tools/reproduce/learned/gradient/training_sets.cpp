@@ -1,0 +1,153 @@
+#include "tools/reproduce/learned/gradient/training_sets.hpp"
+
+#include <algorithm>
+
+#include "env/base/check.hpp"
+
+namespace berth {
+namespace {
+
+constexpr std::int64_t kM = 1'000'000;
+constexpr int kSeeds = 1000;  // as many as are asked for
+constexpr int kAblationSeeds = 8;
+constexpr double kPpo = 10.0, kMany = 12.0, kDqn = 40.0;  // us a step
+
+TrainingSet Ablation(const char* name, const char* what, RecipeOptions options, double us_a_step = kPpo) {
+  return {name,     "ablations",    what,     MeasuredOn::kGangs, std::move(options),
+          {kM / 2}, kAblationSeeds, us_a_step};
+}
+
+}  // namespace
+
+const std::vector<TrainingSet>& TrainingSets() {
+  static const std::vector<TrainingSet> all = {
+      {"singles",
+       "seeds",
+       "single jobs, PPO",
+       MeasuredOn::kSingles,
+       {{"workload", "synthetic(rate=1.8,jobs=1000)"}},
+       {kM / 2, kM, 10 * kM},
+       kSeeds,
+       kPpo},
+      {"gangs",
+       "seeds",
+       "the default workload, PPO",
+       MeasuredOn::kGangs,
+       {},
+       {kM, 2 * kM, 5 * kM, 10 * kM, 20 * kM},
+       kSeeds,
+       kPpo},
+      {"oracle",
+       "seeds",
+       "many clusters, PPO",
+       MeasuredOn::kLoads,
+       {{"recipe", "many_clusters"}},
+       {2 * kM, 20 * kM},
+       kSeeds,
+       kMany},
+      {"blind",
+       "seeds",
+       "many clusters, blind, PPO",
+       MeasuredOn::kLoads,
+       {{"recipe", "many_clusters"}, {"knowledge", "blind"}},
+       {2 * kM},
+       kSeeds,
+       kMany},
+      {"singles_dqn",
+       "seeds",
+       "single jobs, DQN",
+       MeasuredOn::kSingles,
+       {{"agent", "dqn"}, {"workload", "synthetic(rate=1.8,jobs=1000)"}},
+       {kM / 2},
+       kSeeds,
+       kDqn},
+      {"gangs_dqn",
+       "seeds",
+       "the default workload, DQN",
+       MeasuredOn::kGangs,
+       {{"agent", "dqn"}},
+       {kM},
+       kSeeds,
+       kDqn},
+
+      Ablation("ablation_defaults", "the defaults", {}),
+      Ablation("ablation_counted", "arrivals counted in the estimate: shaping alone",
+               {{"signal", "wspt(arrivals=counted)"}}),
+      Ablation("ablation_left_out", "arrivals left out throughout: never unbiased",
+               {{"agent", "ppo(arrivals_steps=1000000000000)"}}),
+      Ablation("ablation_unbiased", "the unbiased signal from the start",
+               {{"agent", "ppo(arrivals_steps=0)"}}),
+      Ablation("ablation_no_delay", "time left alone, not the work before it", {{"signal", "wspt(delay=0)"}}),
+      Ablation("ablation_exponent", "gangs count as their GPUs", {{"signal", "wspt(exponent=1)"}}),
+      Ablation("ablation_reward", "the reward itself", {{"signal", "reward"}}),
+      Ablation("ablation_entropy", "an entropy bonus that stays", {{"agent", "ppo(ent_schedule=constant)"}}),
+      Ablation("ablation_observation", "the plain observation", {{"encoder", "ObservationV1"}}),
+      Ablation("ablation_no_skip", "no linear path to the scores", {{"network", "pair_scorer(width=8)"}}),
+      Ablation("ablation_16_envs", "half the environments", {{"envs", "16"}}),
+  };
+  return all;
+}
+
+const TrainingSet& SetNamed(const std::string& name) {
+  const auto& all = TrainingSets();
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const TrainingSet& s) { return name == s.name; });
+  BERTH_CHECK(found != all.end(), name);
+  return *found;
+}
+
+// DQN's scores are values, not log-probabilities.
+bool TrainingSet::Draws() const {
+  const bool values = std::any_of(options.begin(), options.end(), [](const auto& option) {
+    return option.first == "agent" && option.second.starts_with("dqn");
+  });
+  return !values && std::string(experiment) == "seeds";
+}
+
+std::string Training::Name() const {
+  return Join(set->name, "_", steps, "_", seed);
+}
+
+// Nothing is kept of validations, and they change nothing of the training; a thread each, since trainings run
+// beside each other.
+std::vector<std::string> Training::Words() const {
+  std::vector<std::string> words;
+  for (const auto& [name, value] : set->options) words.insert(words.end(), {"--" + name, value});
+  words.insert(words.end(), {"--steps", std::to_string(steps), "--seed", std::to_string(seed), "--validate",
+                             "0", "--threads", "1"});
+  return words;
+}
+
+std::string Training::Key() const {
+  std::string key = "berth train";
+  for (const std::string& word : Words()) key += " " + word;
+  return key;
+}
+
+double Training::Seconds() const {
+  constexpr double kStart = 1.0;  // LibTorch is loaded, the policy exported
+  return kStart + 1e-6 * set->us_a_step * static_cast<double>(steps);
+}
+
+std::vector<Training> TrainingsOf(const GradientChoice& choice, const TrainingSet& set, std::int64_t steps) {
+  std::vector<Training> trainings;
+  for (int seed = std::max(1, choice.begin); seed < choice.end && seed <= set.seeds; ++seed)
+    trainings.push_back({&set, choice.quick ? steps / kQuickShare : steps, seed});
+  return trainings;
+}
+
+std::vector<Training> TrainingsOf(const GradientChoice& choice, const std::string& experiment) {
+  std::vector<Training> all;
+  for (const TrainingSet& set : TrainingSets()) {
+    if (experiment != set.experiment) continue;
+    for (const std::int64_t steps : set.steps) {
+      if (steps > choice.steps_up_to) continue;
+      for (const Training& training : TrainingsOf(choice, set, steps)) all.push_back(training);
+    }
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Training& a, const Training& b) { return a.Seconds() < b.Seconds(); });
+  return all;
+}
+
+}  // namespace berth

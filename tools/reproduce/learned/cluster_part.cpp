@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "env/base/check.hpp"
+#include "tools/reproduce/learned/bound.hpp"
 
 namespace berth {
 namespace {
@@ -58,6 +59,11 @@ Target BeatsLp(const ClusterResult& result, const LoadGrid& grid) {
     largest = ratio.mean;
     worst = RatioTarget(name, asked, ratio, 1.0 / 1.4, false);
     worst.measured += Join(" at ", grid.loads[load].Name(), ", the least of ", stable.size(), " loads");
+    double least = 0.0;
+    for (const std::uint64_t seed : grid.seeds)
+      least += LeastMeanJct(grid.Workload(grid.loads[load], seed).make(), grid.loads[load].rate / 3600.0) /
+               static_cast<double>(grid.seeds.size());
+    Bound(worst, least / gavel->at[load].jct_s.mean, 1.0 / 1.4);
   }
   return largest < 0.0 ? NotMeasured(name, asked, "no common runs") : worst;
 }

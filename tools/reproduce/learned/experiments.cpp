@@ -53,6 +53,10 @@ const char* ToString(Verdict verdict) {
       return "met";
     case Verdict::kNotMet:
       return "**not met**";
+    case Verdict::kCannotBe:
+      return "cannot be";
+    case Verdict::kWithdrawn:
+      return "withdrawn";
     case Verdict::kNotMeasured:
       break;
   }
@@ -75,6 +79,12 @@ Target ValueTarget(std::string row, std::string asked, double value, double boun
   if (std::isnan(value)) return NotMeasured(std::move(row), std::move(asked), "no runs");
   return {std::move(row), std::move(asked), Fixed(value, decimals),
           value < bound ? Verdict::kMet : Verdict::kNotMet};
+}
+
+void Bound(Target& target, double least, double asked) {
+  if (std::isnan(least)) return;
+  target.measured += Join("; no scheduler below ", Fixed(least, 3));
+  if (target.verdict == Verdict::kNotMet && least > asked) target.verdict = Verdict::kCannotBe;
 }
 
 Target NotMeasured(std::string row, std::string asked, std::string why) {

@@ -55,8 +55,9 @@ struct LearnedSettings {
 };
 
 // What issue and publications ask of the learned policies, and whether it was met.
-enum class Verdict { kMet, kNotMet, kNotMeasured };
-const char* ToString(Verdict verdict);  // "met", "**not met**", "not measured"
+// kCannotBe: a bound says that no scheduler meets it. kWithdrawn: it compares what cannot be compared.
+enum class Verdict { kMet, kNotMet, kNotMeasured, kCannotBe, kWithdrawn };
+const char* ToString(Verdict verdict);  // "met", "**not met**", "not measured", "cannot be", "withdrawn"
 
 struct Target {
   std::string row;       // of the issue: "1, oracle"
@@ -70,6 +71,8 @@ struct Target {
 Target RatioTarget(std::string row, std::string asked, const Interval& ratio, double bound, bool surely);
 // A mean below a published figure.
 Target ValueTarget(std::string row, std::string asked, double value, double bound, int decimals);
+// No scheduler has a ratio below `least`, so a target that is not met may be one that cannot be.
+void Bound(Target& target, double least, double asked);
 Target NotMeasured(std::string row, std::string asked, std::string why);
 
 void WriteTargets(const std::vector<Target>& targets, ReproductionPage& page);

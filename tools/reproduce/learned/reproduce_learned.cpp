@@ -214,20 +214,22 @@ int Report(const Options& options, const std::vector<Experiment>& experiments,
   const std::string& out = options.Text("out");
   page.Write(out, kPage);
   DrawPictures(options, "reproduce/learned/plot_learned.py", out);
-  int met = 0, missed = 0, unmeasured = 0;
+  int met = 0, missed = 0, unmeasured = 0, no_target = 0;
   Json targets = Json::array();
   for (const Target& target : parts.targets) {
     targets.push_back({{"row", target.row},
                        {"asked", target.asked},
                        {"measured", target.measured},
                        {"met", target.verdict == Verdict::kMet},
+                       {"verdict", ToString(target.verdict)},
                        {"not_measured", target.verdict == Verdict::kNotMeasured}});
     met += target.verdict == Verdict::kMet, missed += target.verdict == Verdict::kNotMet;
     unmeasured += target.verdict == Verdict::kNotMeasured;
+    no_target += target.verdict == Verdict::kCannotBe || target.verdict == Verdict::kWithdrawn;
   }
   WriteJson(options, {{"targets", targets}, {"config", ConfigJson(options)}});
   std::cout << out << "/" << kPage << ": " << met << " targets met, " << missed << " not met, " << unmeasured
-            << " not measured\n";
+            << " not measured, " << no_target << " cannot be or withdrawn\n";
   return missed + unmeasured == 0 ? 0 : 1;
 }
 

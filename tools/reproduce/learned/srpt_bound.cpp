@@ -1,4 +1,4 @@
-#include "tools/reproduce/learned/least_jct.hpp"
+#include "tools/reproduce/learned/srpt_bound.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -10,7 +10,7 @@
 
 namespace berth {
 
-double LeastMeanJct(const Scenario& scenario, Window window) {
+double SrptBound(const Scenario& scenario, Window window) {
   BERTH_CHECK(scenario.num_types() == 1, scenario.num_types());
   const JobTable& jobs = scenario.data().jobs;
   const double gpus = scenario.num_gpus();

@@ -9,6 +9,6 @@ namespace berth {
 // machine as fast as all GPUs on which a job spreads at will and nobody else runs (SRPT is optimal there: Schrage
 // 1968). Every schedule of the cluster is one of that machine's with the same completions, so no scheduler is
 // below it. REQUIRES: one GPU type.
-double LeastMeanJct(const Scenario& scenario, Window window);
+double SrptBound(const Scenario& scenario, Window window);
 
 }  // namespace berth

@@ -1,0 +1,86 @@
+// What `reproduce learned` says is left to gain: the bound of a log's mean JCT, and the searched order.
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+#include "baselines/schedulers.hpp"
+#include "data/workloads.hpp"
+#include "env/base/index.hpp"
+#include "env/sim/metrics.hpp"
+#include "tests/catch.hpp"
+#include "tools/reproduce/finished_run.hpp"
+#include "tools/reproduce/learned/searched_order.hpp"
+#include "tools/reproduce/learned/srpt_bound.hpp"
+#include "tools/reproduce/runs.hpp"
+
+namespace berth {
+namespace {
+
+// Jobs {arrival, seconds alone, gang} on GPUs of one type.
+Scenario OneType(int gpus, const std::vector<std::array<double, 3>>& wanted) {
+  ScenarioSettings settings;
+  settings.cluster = ParseCluster("v100=" + std::to_string(gpus));
+  settings.clock = {ClockKind::kEvent};
+  ScenarioData data =
+      MakeWorkload("synthetic(rate=1)", settings)->Make(1, Split::kTrain, 0, 0, static_cast<int>(wanted.size())).data();
+  const Scenario drawn(data);
+  for (std::size_t job = 0; job < wanted.size(); ++job) {
+    data.jobs.arrival[job] = wanted[job][0];
+    data.jobs.total_steps[job] = wanted[job][1] * drawn.BestRate(static_cast<int>(job));
+  }
+  for (std::size_t job = 0; job < wanted.size(); ++job) {
+    const int gang = static_cast<int>(wanted[job][2]);
+    if (gang == 1) continue;
+    data.jobs.gang[job] = gang;
+    const double rate = Scenario(data).BestRate(static_cast<int>(job));
+    data.jobs.total_steps[job] = wanted[job][1] * rate;
+  }
+  return Scenario(std::move(data));
+}
+
+double MeanOf(const Scenario& scenario, const std::string& spec, double Metrics::*figure) {
+  const auto scheduler = MakeScheduler(spec, ReproductionSchedulers());
+  const Window all{0, scenario.num_jobs()};
+  return Measure(FinishedRun(scenario, *scheduler, all), all).*figure;
+}
+
+}  // namespace
+
+TEST_CASE("headroom: the bound by hand, and no scheduler is below it") {
+  // On one machine of 2 GPUs: 2, 10 and 1 s of work; the second waits for both others.
+  const Scenario three = OneType(2, {{0, 4, 1}, {0, 10, 2}, {1, 1, 2}});
+  CHECK(SrptBound(three, {0, 3}) == Approx((2.0 + 13.0 + 2.0) / 3.0));
+  CHECK(SrptBound(three, {2, 3}) == Approx(1.0));
+  CHECK(SrptBound(OneType(4, {{0, 4, 1}, {0, 10, 1}}), {0, 2}) == Approx(7.0));  // alone: nobody waits
+  Stream stream(3, Purpose::kTest);
+  std::vector<std::array<double, 3>> jobs;
+  for (int job = 0; job < 40; ++job)
+    jobs.push_back({job * 3.0, 5.0 + 60.0 * stream.Uniform(), 1.0 + stream.Below(2)});
+  const Scenario busy = OneType(4, jobs);
+  const double least = SrptBound(busy, {0, 40});
+  for (const char* spec : {"srpt", "fcfs", "las"}) {
+    INFO(spec);
+    CHECK(MeanOf(busy, spec, &Metrics::mean_jct_s) >= least);
+  }
+}
+
+TEST_CASE("headroom: a searched order is no worse than the rules' and the same again") {
+  std::vector<std::array<double, 3>> jobs = {{0, 500, 1}};
+  for (int job = 0; job < 12; ++job) jobs.push_back({0.0, 400.0 - 30.0 * job, 1});
+  const Scenario sequence = OneType(1, jobs);
+  const std::vector<std::string> rules = {"fcfs"};
+  const std::string spec = "priority";
+  const Scenario by_rule = SearchedOrder(sequence, rules, spec, 1, 7);
+  const Scenario searched = SearchedOrder(sequence, rules, spec, 400, 7);
+  const double Metrics::*slowdown = &Metrics::hpc_bounded_slowdown;
+  CHECK(MeanOf(by_rule, spec, slowdown) == Approx(MeanOf(sequence, "fcfs", slowdown)));
+  CHECK(MeanOf(searched, spec, slowdown) < 0.7 * MeanOf(by_rule, spec, slowdown));
+  CHECK(MeanOf(searched, spec, slowdown) >= MeanOf(sequence, "sjf", slowdown) * 0.99);
+  CHECK(SearchedOrder(sequence, rules, spec, 400, 7).data().jobs.weight == searched.data().jobs.weight);
+  std::vector<double> weights = searched.data().jobs.weight;
+  std::sort(weights.begin(), weights.end());
+  for (std::size_t k = 0; k < weights.size(); ++k) CHECK(weights[k] == static_cast<double>(k + 1));
+}
+
+}  // namespace berth

@@ -44,7 +44,7 @@ constexpr ParamInfo kParams[] = {
     {"gradient_steps", "16", "updates a training"},
     {"lambda", "0.9", "lambda of the returns, where time passes; within an instant it is 1"},
     {"temperature", "1", "softmax(Q / temperature) plays, and is what the returns are of; at the start"},
-    {"temperature_end", "0.01", "... and at the end, falling linearly"},
+    {"temperature_end", "0.1", "... and at the end, falling linearly"},
     {"gap", "1", "share of an action's advantage that is kept beside what an update finds of it"},
     {"n_step", "0",
      "steps of the return before a target network's bootstrap, played by epsilon; 0: as above"},

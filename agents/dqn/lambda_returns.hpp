@@ -3,14 +3,14 @@
 // experience replay"; Gallici et al. 2024, "Simplifying deep temporal difference learning").
 //
 //   G_t = r_t + d_t ((1 - lambda_t) V(s_t+1) + lambda_t G_t+1),   lambda_t = 1 within an instant (d_t = 1)
-//   V(s) = sum over a of pi(a | s) Q(s, a),   pi = softmax(Q / temperature)   (expected Sarsa: van Seijen
-//   2009) goal of (s_t, a_t) = G_t + gap (Q(s_t, a_t) - V(s_t))
+//   V(s) = sum over a of pi(a | s) Q(s, a),   pi = softmax(Q / temperature)
+//   goal of (s_t, a_t) = G_t + gap (Q(s_t, a_t) - V(s_t))
 //
-// The last term is advantage learning's (Baird 1999; Bellemare et al. 2016, "Increasing the action gap"):
-// what an update finds of an action's advantage is added to what those before it found, 1 / (1 - gap) of
-// them, so that differences between actions far below the returns' noise are seen. With gap = 1 the scores
-// sum up advantages, as a policy gradient's do. V and G are as without it: the policy's mean of the term is
-// 0.
+// V is expected Sarsa's (van Seijen et al. 2009). The last term is advantage learning's (Baird 1999;
+// Bellemare et al. 2016, "Increasing the action gap"): what a training finds of an action's advantage is
+// added to what those before it found, so that small differences are seen above the returns' noise. With gap
+// = 1 the scores sum up advantages, as a policy gradient's do. The policy's mean of the term is 0: it is no
+// part of V.
 //
 // Thread rule: one thread at a time.
 #pragma once

@@ -25,10 +25,14 @@ inline constexpr const char* kReinforce = "reinforce(n_steps=16,normalize_advant
 // What falls with the share of the steps that is done stands still, so that a run may be cut anywhere.
 inline constexpr const char* kDqn =
     "dqn(buffer=400,learning_starts=48,batch=16,train_freq=8,gradient_steps=2,target_interval=40,n_step=2,"
-    "epsilon_start=0.3,epsilon_end=0.3)";
+    "epsilon_start=0.3,epsilon_end=0.3,lr_schedule=constant)";
+inline constexpr const char* kSoftDqn =
+    "dqn(buffer=400,learning_starts=48,batch=16,train_freq=8,gradient_steps=2,temperature=1,temperature_end="
+    "1,"
+    "lr_schedule=constant)";
 inline constexpr const char* kPrioritised =
     "dqn(buffer=400,learning_starts=48,batch=16,train_freq=8,gradient_steps=2,n_step=2,epsilon_start=0.3,"
-    "epsilon_end=0.3,per_alpha=0.6,per_beta=1)";
+    "epsilon_end=0.3,per_alpha=0.6,per_beta=1,lr_schedule=constant)";
 
 // A small cluster.
 std::unique_ptr<BatchEnv> Cluster(int envs, int first_env, int all_envs);

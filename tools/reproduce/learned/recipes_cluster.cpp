@@ -66,7 +66,7 @@ std::vector<RecipeStep> Train(const Options& options) {
 // dozens of micro-actions, and nothing is paid before it is over: long returns.
 constexpr const char* kDqn =
     "dqn(train_freq=256,n_step=64,lr=0.001,lr_schedule=constant,gradient_steps=2,batch=128,buffer=50000,"
-    "target_interval=500,epsilon_end=0.02,max_grad_norm=10,arrivals_steps=1000000)";
+    "target_interval=500,epsilon_end=0.02,max_grad_norm=10)";
 constexpr const char* kPpo = "ppo(n_steps=128,minibatch=1024,lr=0.002,ent_coef=0.001)";
 std::vector<RecipeStep> Learner(const char* agent, const Options& other) {
   Options options =

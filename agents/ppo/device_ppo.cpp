@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "agents/gpu/device.hpp"
+#include "agents/learner/arrivals_share.hpp"
 #include "agents/learner/joined_rollout.hpp"
 #include "agents/learner/return_normalizer.hpp"
 #include "agents/learner/stopwatch.hpp"
@@ -168,6 +169,7 @@ class DevicePpo final : public Agent {
     if (options_.overlap) Snapshot();
     update_.Enqueue(rows, storage, lr_, clip_, ent_coef_, queue_);
     enqueued_ = true;
+    last_update_ = storage;
     if (!options_.overlap) {
       Snapshot();
       Read();
@@ -193,6 +195,7 @@ class DevicePpo final : public Agent {
     figures_ = {{"losses/policy_loss", f.policy_loss},
                 {"losses/value_loss", f.value_loss},
                 {"losses/entropy", f.entropy},
+                {"losses/entropy_share", f.entropy_share},
                 {"losses/approx_kl", f.approx_kl},
                 {"losses/old_approx_kl", f.old_approx_kl},
                 {"losses/clipfrac", f.clipfrac},
@@ -202,7 +205,25 @@ class DevicePpo final : public Agent {
                 {"losses/minibatches", f.minibatches},
                 {"charts/learning_rate", lr_},
                 {"charts/clip_range", clip_},
-                {"charts/ent_coef", ent_coef_}};
+                {"charts/ent_coef", ent_coef_},
+                {"losses/arrivals_share", ShareOfArrivals()}};
+  }
+
+  // Of the rollout whose update was read last.
+  double ShareOfArrivals() {
+    DeviceRows& rows = rollout_.rows(last_update_);
+    const auto size = static_cast<std::size_t>(rows.host_reward.numel());
+    const auto floats = [&](const torch::Tensor& column) {
+      return std::span<const float>(column.data_ptr<float>(), size);
+    };
+    GaeInput input;  // what sums over steps ask for
+    input.steps = rows.steps, input.envs = rows.envs;
+    input.discount = floats(rows.host_discount);
+    input.terminated = {rows.host_terminated.data_ptr<std::uint8_t>(), size};
+    input.truncated = {rows.host_truncated.data_ptr<std::uint8_t>(), size};
+    return ArrivalsShare(input, options_.gae_lambda, options_.lambda_within_instant,
+                         {floats(rows.host_new_jobs), floats(rows.host_new_work)}, floats(rows.host_advantage),
+                         setup_.ranks);
   }
 
   void NormalizeRewards(DeviceRows& rows) {
@@ -246,7 +267,7 @@ class DevicePpo final : public Agent {
   Mark snapshot_;  // acting_ has the parameters that the next rollout acts by
   ReturnNormalizer normalizer_;
   JoinedRollout joined_;
-  int last_storage_ = 0;
+  int last_storage_ = 0, last_update_ = 0;  // of the rollout played last, of the update enqueued last
   bool collected_ = false, enqueued_ = false;
   double lr_ = 0.0, clip_ = 0.0, ent_coef_ = 0.0;  // of the update that was enqueued last
   std::int64_t updates_ = 0;

@@ -140,6 +140,8 @@ void DeviceRollout::StepHalf(BatchEnv& env, Half& half, DeviceRows& rows, int st
   StepBuffers out = First();
   out.reward = out.signal = Row<float>(rows.host_reward, step);
   out.discount = Row<float>(rows.host_discount, step);
+  out.new_jobs = Row<float>(rows.host_new_jobs, step);
+  out.new_work = Row<float>(rows.host_new_work, step);
   out.terminated = Row<std::uint8_t>(rows.host_terminated, step);
   out.truncated = Row<std::uint8_t>(rows.host_truncated, step);
   out.final_observation = All<float>(host_final_);

@@ -12,7 +12,9 @@ DeviceRows::DeviceRows(const OnDevice& on, int t, const AgentSetup& setup) : ste
   }
   last_value = on.Zeros({envs});
   for (torch::Tensor* column : {&terminated, &truncated}) *column = on.Zeros({steps, envs}, torch::kUInt8);
-  for (torch::Tensor* column : {&host_reward, &host_discount}) *column = on.HostZeros({steps, envs});
+  for (torch::Tensor* column :
+       {&host_reward, &host_discount, &host_new_jobs, &host_new_work, &host_advantage})
+    *column = on.HostZeros({steps, envs});
   for (torch::Tensor* column : {&host_terminated, &host_truncated})
     *column = on.HostZeros({steps, envs}, torch::kUInt8);
 }

@@ -24,8 +24,9 @@ struct DeviceRows {
   torch::Tensor advantage, returns;  // [T, N]
   // On the host, pinned for a GPU:
   torch::Tensor host_reward, host_discount, host_terminated, host_truncated;
+  torch::Tensor host_new_jobs, host_new_work, host_advantage;  // the last: of the device's, by the update
 
-  void Upload();  // the host's four columns to the device; a queue must be in use
+  void Upload();  // the host's columns that returns are made of; a queue must be in use
   cuda::ReturnColumns Columns(double lambda, double lambda_within_instant) const;
 };
 

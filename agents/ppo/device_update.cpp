@@ -16,7 +16,7 @@ namespace {
 
 // sums_: six of the loss kernel's, rows and minibatches that were counted, the first minibatch's largest
 // |ratio - 1|, the last gradient norm, sums and sums of squares (about the mean, alone) of returns - value
-// and of the returns, and Adam's steps.
+// and of the returns, the sum of ln(legal actions) and Adam's steps.
 enum Sum {
   kLosses = 0,
   kRows = 6,
@@ -27,8 +27,9 @@ enum Sum {
   kErrorSquares = 11,
   kReturn = 12,
   kReturnSquares = 13,
-  kSteps = 14,
-  kSums = 15
+  kUniform = 14,
+  kSteps = 15,
+  kSums = 16
 };
 constexpr std::int64_t kLossSums = 6;
 
@@ -94,7 +95,7 @@ void DeviceUpdate::Enqueue(DeviceRows& rows, int storage, double lr, double clip
   host_controls_.data_ptr<double>()[1] = clip;
   host_controls_.data_ptr<double>()[2] = ent_coef;
   prepare_[s].Run([&] { Prepare(rows, queue); });
-  if (ranks_.many()) ranks_.group().SumOnDevice(sums_.data_ptr<double>() + kError, 4);
+  if (ranks_.many()) ranks_.group().SumOnDevice(sums_.data_ptr<double>() + kError, 5);
   // What is left of an epoch is a minibatch too (learners.md §2 row 14).
   const std::int64_t left = rows_ - (per_epoch_ - 1) * minibatch_rows_;
   for (int epoch = 0; epoch < options_.epochs; ++epoch) {
@@ -127,6 +128,9 @@ void DeviceUpdate::Prepare(DeviceRows& rows, const Queue& queue) {
   on_.kernels->returns(
       {columns, options_.v_trace, rows.advantage.data_ptr<float>(), rows.returns.data_ptr<float>()},
       queue.handle());
+  rows.host_advantage.copy_(rows.advantage, /*non_blocking=*/true);
+  const torch::Tensor legal = rows.mask.sum(/*dim=*/2).to(torch::kFloat64);
+  sums_.narrow(0, kUniform, 1).copy_(legal.clamp_min(1.0).log().sum());
   const torch::Tensor returns = rows.returns.to(torch::kFloat64);
   const torch::Tensor errors = returns - rows.value;
   for (const auto& [place, x] : {std::pair(kError, errors), {kReturn, returns}}) {
@@ -303,6 +307,7 @@ PpoUpdateFigures DeviceUpdate::Read() {
   return {.policy_loss = s[0] / rows,
           .value_loss = s[1] / rows,
           .entropy = s[2] / rows,
+          .entropy_share = s[2] / rows / (s[kUniform] / played),
           .approx_kl = s[3] / rows,
           .old_approx_kl = s[4] / rows,
           .clipfrac = s[5] / rows,

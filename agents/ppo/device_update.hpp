@@ -19,7 +19,9 @@
 namespace berth {
 
 struct PpoUpdateFigures {
-  double policy_loss, value_loss, entropy, approx_kl, old_approx_kl, clipfrac;  // means over rows
+  double policy_loss, value_loss, entropy;  // means over rows
+  double entropy_share;  // of what drawing uniformly from the legal actions has
+  double approx_kl, old_approx_kl, clipfrac;
   double minibatches, first_ratio_error, gradient_norm, explained_variance;
   std::int64_t optimiser_steps;  // since the start
 };

@@ -1,5 +1,6 @@
 // PPO's learner on the device, run on the CPU (the same source, where queues and captures do nothing) against
 // the learner on the host; and on a GPU where there is one.
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 
@@ -20,15 +21,31 @@
 namespace berth {
 namespace {
 
+// Now and then jobs arrive, and cost what their work is: something for losses/arrivals_share to find.
+class WithArrivals final : public WrappedEnv {
+ public:
+  explicit WithArrivals(std::unique_ptr<BatchEnv> env)
+      : WrappedEnv(std::move(env)), step_(static_cast<std::size_t>(num_envs())) {}
+  void StepRange(int begin, int end, std::span<const std::int32_t> actions, const StepBuffers& out) override {
+    WrappedEnv::StepRange(begin, end, actions, out);
+    for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
+      const std::size_t key = 7 * step_[i]++ + 3 * i;
+      const float jobs = key % 5 == 0 ? 2.0F : key % 3 == 0 ? 1.0F : 0.0F;
+      const float work = jobs * static_cast<float>(1 + key % 4);
+      out.reward[i] -= 0.1F * work;
+      if (out.new_jobs.empty()) continue;
+      out.new_jobs[i] = jobs, out.new_work[i] = work;
+    }
+  }
+
+ private:
+  std::vector<std::size_t> step_;
+};
+
 std::unique_ptr<BatchEnv> MakeEnv(bool cart_pole) {
   // Lengths that no rollout is a multiple of; CartPole terminates, TwoTypes is truncated.
   if (cart_pole) return std::make_unique<CartPole>(5, 0.98, 3);
-  return std::make_unique<TwoTypes>(5);
-}
-
-// Figures that the learner on the host alone has.
-bool OfHost(const std::string& name) {
-  return name == "losses/entropy_share" || name == "losses/arrivals_share";
+  return std::make_unique<WithArrivals>(std::make_unique<TwoTypes>(5));
 }
 
 // The figures of the first updates, NaN as 0.
@@ -40,9 +57,8 @@ Figures FirstFigures(const std::string& spec, const std::string& network, bool c
   Figures all;
   for (int update = 1; update <= updates; ++update) {
     agent->Play(*env, 0.1 * update);
-    for (const auto& [name, value] : agent->figures()) {
-      if (!OfHost(name)) all.emplace_back(Join(name, " of update ", update), std::isnan(value) ? 0.0 : value);
-    }
+    for (const auto& [name, value] : agent->figures())
+      all.emplace_back(Join(name, " of update ", update), std::isnan(value) ? 0.0 : value);
   }
   return all;
 }
@@ -111,6 +127,11 @@ TEST_CASE("device PPO: losses and figures of the host's autograd to 1e-5") {
         const Figures device =
             FirstFigures(Join("ppo(learner=device,", kWhole, more, ")"), network, cart_pole, 4);
         CheckSame(device, host, 1e-5);
+        const auto share = std::find_if(device.begin(), device.end(), [](const auto& figure) {
+          return figure.first == "losses/arrivals_share of update 1";
+        });
+        REQUIRE(share != device.end());
+        CHECK((share->second > 0.01) != cart_pole);  // nobody arrives there
       }
     }
   }

@@ -18,12 +18,14 @@
 //             under every policy. But the chance length of intervals is back.
 //   counted   everybody: shaping alone, with all the noise of arrivals.
 //
-// tests/learning_signal_test.cpp has the bias of the gradient and the variance of the return on a queue solved
-// exactly; agents/README.md what each is worth in training.
+// Where a job adds as it arrives what it adds whatever is done (work, critical_ratio), D is 0 and to omit is no
+// bias. tests/learning_signal_test.cpp has the bias of the gradient and the variance of the return on a queue
+// solved exactly; agents/README.md and README.md here what each is worth in training.
 #pragma once
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "env/gym/mdp.hpp"
 #include "env/gym/signals/potential.hpp"
@@ -37,22 +39,29 @@ class LearningSignal {
   static constexpr ParamInfo kArrivals = {
       "arrivals", "omitted", "omitted | expected: what they add on average is taken off | counted"};
 
-  // "reward", "auto" or a potential of `berth list signals` with its parameters. "auto" is the potential that
-  // is known for `mdp`'s reward, or "reward" where none is. Throws Error with the nearest name.
+  // "reward", "auto" or a sum of potentials of `berth list signals` with their parameters, as "wspt+work".
+  // "auto" is those that know a term of `mdp`'s reward, or "reward" where none does. Throws Error with the
+  // nearest name.
   LearningSignal(const std::string& spec, const MdpSpec& mdp);
 
   void Begin(const Simulator& simulator);  // at the first decision point of an episode
   // Of the interval that ended here, whose `reward` was paid for its `elapsed` s.
   double Settle(const Simulator& simulator, double reward, double elapsed);
 
-  std::string ToString() const { return name_; }  // as resolved: "reward", "wspt(delay=1.5,...)"
+  std::string ToString() const { return name_; }  // as resolved: "reward", "wspt(delay=1.5,...)+work(...)"
 
  private:
+  enum class Arrivals { kOmitted, kExpected, kCounted };
+  struct Term {
+    std::unique_ptr<Potential> potential;
+    Arrivals arrivals;
+    Potential::Value before = {};  // at the last decision point
+  };
+  void Add(const Spec& spec, const PotentialInfo& info, const MdpSpec& mdp);
+
   std::string name_;
-  std::unique_ptr<Potential> potential_;  // null: the reward
-  enum class Arrivals { kOmitted, kExpected, kCounted } arrivals_ = Arrivals::kOmitted;
-  Potential::Value before_;               // at the last decision point
-  int arrived_ = 0;                       // jobs by then
+  std::vector<Term> terms_;  // none: the reward
+  int arrived_ = 0;          // jobs by the last decision point
 };
 
 }  // namespace berth

@@ -236,7 +236,6 @@ TEST_CASE("learning signal: auto, and what it refuses") {
   CHECK(LearningSignal("auto", mdp).ToString() == "wspt(delay=1.5,exponent=1.6,arrivals=apart)");
   CHECK(LearningSignal("reward", mdp).ToString() == "reward");
   mdp.reward = "energy";
-  CHECK(LearningSignal("auto", mdp).ToString() == "reward");
   CHECK_THROWS_WITH(LearningSignal("wspt", mdp), Catch::Matchers::Contains("energy"));
   CHECK_THROWS_WITH(LearningSignal("wstp", MdpSpec{}), Catch::Matchers::Contains("did you mean 'wspt'"));
   CHECK_THROWS_WITH(LearningSignal("wspt(arrivals=some)", MdpSpec{}), Catch::Matchers::Contains("arrivals"));

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "env/base/index.hpp"
+#include "env/gym/signals/load_prices.hpp"
 #include "tools/table.hpp"
 
 namespace berth {
@@ -16,19 +17,12 @@ constexpr double kRunsInTau = 2.0, kRoundsInTau = 10.0, kFills = 2.5;
 constexpr int kFewestWarmupJobs = 100, kEpisodeOverWarmup = 3, kPieces = 8;
 
 constexpr std::size_t kMostJobs = 4096;  // of a log: every k-th
-constexpr int kPriceSteps = 200;
-
-// A job's share of what arrives, GPU s on its fastest type a second, and how fast it is on each type, 0 to 1.
-struct Arriving {
-  double work;
-  std::vector<double> speed;  // [G]
-};
 
 struct Sums {
   double logs = 0.0, run_s = 0.0, gang_s = 0.0;
   int jobs = 0;
   std::vector<double> gpus;  // [G]
-  std::vector<Arriving> arriving;
+  std::vector<TypedWork> arriving;  // GPU s a second
 };
 
 void Add(const Scenario& scenario, int begin, int end, int draws, Sums& sums) {
@@ -49,37 +43,6 @@ void Add(const Scenario& scenario, int begin, int end, int draws, Sums& sums) {
   }
   sums.gpus.resize(types.size());
   for (std::size_t g = 0; g < types.size(); ++g) sums.gpus[g] += static_cast<double>(types[g].count) / draws;
-}
-
-// The least share of the GPUs' time that works off what arrives, jobs being split over types at will: a
-// linear program with a row a type. Any prices of the types, sum gpus price = 1, bound it from below by sum
-// work min price / speed (its dual), so the best that multiplicative weights find in 200 steps is never too
-// much.
-double LeastLoad(const Sums& sums) {
-  std::vector<double> price(sums.gpus.size(), 1.0), used(price.size());
-  double best = 0.0;
-  for (int step = 0; step < kPriceSteps; ++step) {
-    double all = 0.0, value = 0.0;
-    for (std::size_t g = 0; g < price.size(); ++g) all += sums.gpus[g] * price[g];
-    for (double& p : price) p /= all;
-    std::fill(used.begin(), used.end(), 0.0);
-    for (const Arriving& job : sums.arriving) {
-      std::size_t cheapest = 0;
-      double cost = HUGE_VAL;
-      for (std::size_t g = 0; g < price.size(); ++g) {
-        if (job.speed[g] > 0.0 && price[g] / job.speed[g] < cost)
-          cost = price[g] / job.speed[g], cheapest = g;
-      }
-      value += job.work * cost;
-      used[cheapest] += job.work / job.speed[cheapest];
-    }
-    best = std::max(best, value);
-    double most = 0.0;
-    for (std::size_t g = 0; g < price.size(); ++g) most = std::max(most, used[g] /= sums.gpus[g]);
-    for (std::size_t g = 0; g < price.size() && most > 0.0; ++g)
-      price[g] *= std::exp(used[g] / most / std::sqrt(4.0 + step));
-  }
-  return best;
 }
 
 // The nearest, by ratio, of what one would say: 2 min, 90 s, 10 h.
@@ -110,7 +73,7 @@ WorkloadNumbers NumbersOf(const ScenarioSource& source, Window jobs) {
   if (sums.jobs == 0) return numbers;
   numbers.typical_run_s = std::exp(sums.logs / sums.jobs);
   numbers.held_jobs = std::accumulate(sums.gpus.begin(), sums.gpus.end(), 0.0) / (sums.gang_s / sums.run_s);
-  numbers.load = LeastLoad(sums);
+  numbers.load = FindLoadPrices(sums.arriving, sums.gpus).load;
   if (clock.kind == ClockKind::kRounds) numbers.round_s = clock.round_s;
   return numbers;
 }

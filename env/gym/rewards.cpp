@@ -153,6 +153,12 @@ bool Reward::CostsTime() const {
                      [](const Term& term) { return term.weight > 0.0 && term.info->a_second != nullptr; });
 }
 
+double Reward::WeightOf(std::string_view term) const {
+  double sum = 0.0;
+  for (const Term& one : terms_) sum += one.info->name == term ? one.weight : 0.0;
+  return sum;
+}
+
 double Reward::AJob(const Metrics& metrics) const {
   double total = 0.0;
   for (const Term& term : terms_) {

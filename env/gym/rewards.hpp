@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "env/gym/running_sums.hpp"
@@ -46,6 +47,7 @@ class Reward {
   // Weighted sum over the terms that have a_second, and whether there are any.
   double PerSecond(const Scenario& scenario, int job) const;
   bool CostsTime() const;
+  double WeightOf(std::string_view term) const;  // sum of the term's weights, 0 where it is not there
   // Weighted sum of the terms of a finished run, a job of its window. Throws Error for a term without a_job.
   double AJob(const Metrics& metrics) const;
 

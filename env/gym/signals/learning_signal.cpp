@@ -1,8 +1,9 @@
 #include "env/gym/signals/learning_signal.hpp"
 
 #include <algorithm>
-#include <iterator>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace berth {
@@ -11,67 +12,81 @@ namespace {
 constexpr const char* kReward = "reward";
 constexpr const char* kAuto = "auto";
 
-// What `wanted` comes to; null: the reward.
-const PotentialInfo* Choose(const std::string& wanted, const MdpSpec& mdp) {
+const PotentialInfo& Find(const std::string& wanted, const MdpSpec& mdp) {
   const std::span<const PotentialInfo> known = Potentials();
-  if (wanted == kReward) return nullptr;
-  if (wanted == kAuto) {
-    const auto it =
-        std::find_if(known.begin(), known.end(), [&](const auto& info) { return info.knows(mdp); });
-    return it == known.end() ? nullptr : &*it;
-  }
   const auto it =
       std::find_if(known.begin(), known.end(), [&](const auto& info) { return info.name == wanted; });
   if (it == known.end()) {
     std::vector<std::string> names = {kReward, kAuto};
     for (const PotentialInfo& info : known) names.emplace_back(info.name);
-    throw Error(Join("signal: expected auto, reward or a potential of 'berth list signals', found '", wanted,
-                     "'", DidYouMean(wanted, names)));
+    throw Error(Join("signal: expected auto, reward or a sum of potentials of 'berth list signals', found '",
+                     wanted, "'", DidYouMean(wanted, names)));
   }
   if (!it->knows(mdp)) {
-    throw Error(Join("signal ", wanted, ": expected a reward with jct or slowdown among its terms, found ",
-                     mdp.reward, "; signal=reward learns from that itself"));
+    throw Error(Join("signal ", wanted, ": expected a reward with a term of ", it->terms, ", found ",
+                     mdp.reward, "; signal=auto takes what knows a term of it, or the reward itself"));
   }
-  return &*it;
+  return *it;
+}
+
+// What `text` comes to; none: the reward.
+std::vector<Spec> Choose(const std::string& text, const MdpSpec& mdp) {
+  std::vector<Spec> specs;
+  for (const std::string& part : SplitOutsideParentheses(text, '+')) specs.push_back(ParseSpec(part));
+  if (specs.empty()) Find(text, mdp);  // throws
+  const std::string alone = specs.size() == 1 ? specs[0].name : "";
+  if (alone != kReward && alone != kAuto) return specs;
+  Params(specs[0], {}).CheckAllRead();
+  specs.clear();
+  for (const PotentialInfo& info : Potentials()) {
+    if (alone == kAuto && info.knows(mdp)) specs.push_back({info.name, {}});
+  }
+  return specs;
 }
 
 }  // namespace
 
 std::span<const PotentialInfo> Potentials() {
-  static const PotentialInfo kPotentials[] = {WsptInfo()};
+  static const PotentialInfo kPotentials[] = {WsptInfo(), WorkInfo(), CriticalRatioInfo()};
   return kPotentials;
 }
 
-LearningSignal::LearningSignal(const std::string& text, const MdpSpec& mdp) : name_(kReward) {
-  Spec spec = ParseSpec(text);
-  const PotentialInfo* info = Choose(spec.name, mdp);
-  if (info == nullptr) {
-    Params(spec, {}).CheckAllRead();
-    return;
+LearningSignal::LearningSignal(const std::string& text, const MdpSpec& mdp) {
+  std::set<std::string> seen;
+  for (const Spec& spec : Choose(text, mdp)) {
+    if (!seen.insert(spec.name).second) throw Error(Join("signal ", text, ": ", spec.name, " twice"));
+    Add(spec, Find(spec.name, mdp), mdp);
   }
-  spec.name = info->name;
-  std::vector<ParamInfo> params(info->params.begin(), info->params.end());
+  if (terms_.empty()) name_ = kReward;
+}
+
+void LearningSignal::Add(const Spec& spec, const PotentialInfo& info, const MdpSpec& mdp) {
+  std::vector<ParamInfo> params(info.params.begin(), info.params.end());
   params.push_back(kArrivals);
   Params read(spec, params);
-  potential_ = info->make(read, mdp);
-  counts_arrivals_ = read.Choice("arrivals", {"apart", "counted"}) == 1;
+  std::unique_ptr<Potential> potential = info.make(read, mdp);
+  terms_.push_back({std::move(potential), read.Choice("arrivals", {"apart", "counted"}) == 1});
   read.CheckAllRead();
-  name_ = read.Resolved();
+  if (!name_.empty()) name_ += '+';
+  name_ += read.Resolved();
 }
 
 void LearningSignal::Begin(const Simulator& simulator) {
-  if (potential_ == nullptr) return;
-  potential_->Begin(simulator);
   arrived_ = simulator.arrived_jobs();
-  before_ = potential_->Of(simulator, arrived_);
+  for (Term& term : terms_) {
+    term.potential->Begin(simulator);
+    term.before = term.potential->Of(simulator, arrived_);
+  }
 }
 
 LearningSignal::Parts LearningSignal::Settle(const Simulator& simulator, double reward, double elapsed) {
-  if (potential_ == nullptr) return {reward, 0.0};
-  const Potential::Value now = potential_->Of(simulator, arrived_);
-  Parts parts{reward + before_.all - now.known, elapsed * 0.5 * (before_.growth + now.known_growth)};
-  if (counts_arrivals_) parts = {reward + before_.all - now.all, 0.0};
-  before_ = now;
+  Parts parts{reward, 0.0};
+  for (Term& term : terms_) {
+    const Potential::Value now = term.potential->Of(simulator, arrived_);
+    parts.quiet = parts.quiet + term.before.all - (term.counts_arrivals ? now.all : now.known);
+    if (!term.counts_arrivals) parts.arrivals += elapsed * 0.5 * (term.before.growth + now.known_growth);
+    term.before = now;
+  }
   arrived_ = simulator.arrived_jobs();
   return parts;
 }

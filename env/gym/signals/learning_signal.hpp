@@ -18,13 +18,15 @@
 //   arrivals = dt (D at its begin + D at its end) / 2
 //   F        = quiet - arrivals
 //
-// The quiet part alone learns to clear the system as if nobody else came.
+// The quiet part alone learns to clear the system as if nobody else came. Where a job adds as it arrives what
+// it adds whatever is done (work, critical_ratio), D is 0 and the quiet part is all.
 // The length of an interval is chance as well, so `arrivals` is the noisier part, and leaving it out is a
 // bias: tests/learning_signal_test.cpp measures both on a queue solved exactly.
 #pragma once
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "env/gym/mdp.hpp"
 #include "env/gym/signals/potential.hpp"
@@ -42,22 +44,28 @@ class LearningSignal {
   static constexpr ParamInfo kArrivals = {
       "arrivals", "apart", "apart: a part of their own | counted: in the estimate, which is shaping alone"};
 
-  // "reward", "auto" or a potential of `berth list signals` with its parameters. "auto" is the potential that
-  // is known for `mdp`'s reward, or "reward" where none is. Throws Error with the nearest name.
+  // "reward", "auto" or a sum of potentials of `berth list signals` with their parameters, as "wspt+work".
+  // "auto" is those that know a term of `mdp`'s reward, or "reward" where none does. Throws Error with the
+  // nearest name.
   LearningSignal(const std::string& spec, const MdpSpec& mdp);
 
   void Begin(const Simulator& simulator);  // at the first decision point of an episode
   // Of the interval that ended here, whose `reward` was paid for its `elapsed` s.
   Parts Settle(const Simulator& simulator, double reward, double elapsed);
 
-  std::string ToString() const { return name_; }  // as resolved: "reward", "wspt(delay=1.5,...)"
+  std::string ToString() const { return name_; }  // as resolved: "reward", "wspt(delay=1.5,...)+work(...)"
 
  private:
+  struct Term {
+    std::unique_ptr<Potential> potential;
+    bool counts_arrivals;          // for comparison: shaping alone
+    Potential::Value before = {};  // at the last decision point
+  };
+  void Add(const Spec& spec, const PotentialInfo& info, const MdpSpec& mdp);
+
   std::string name_;
-  std::unique_ptr<Potential> potential_;  // null: the reward
-  bool counts_arrivals_ = false;          // for comparison: shaping alone
-  Potential::Value before_;               // at the last decision point
-  int arrived_ = 0;                       // jobs by then
+  std::vector<Term> terms_;  // none: the reward
+  int arrived_ = 0;          // jobs by the last decision point
 };
 
 }  // namespace berth

@@ -25,16 +25,27 @@ class Potential {
   virtual Value Of(const Simulator& simulator, int known) = 0;
 };
 
+// What a job in the system has left to do: `steps`, and `type`, where it does them because it may not be
+// stopped; -1 = wherever a scheduler likes. It may run there if >= 0.
+struct JobLeft {
+  double steps;
+  int type;
+};
+JobLeft LeftOf(const Simulator& simulator, int job, bool preemptive);
+
 // A row of `berth list signals`. `make` throws Error where the potential is not for the process's reward.
 struct PotentialInfo {
   const char* name;
   const char* summary;
   const char* source;
+  const char* terms;  // of a reward, in words: "jct or slowdown"
   std::span<const ParamInfo> params;
   bool (*knows)(const MdpSpec& mdp);  // is it for that reward?
   std::unique_ptr<Potential> (*make)(Params& params, const MdpSpec& mdp);
 };
 PotentialInfo WsptInfo();
+PotentialInfo WorkInfo();
+PotentialInfo CriticalRatioInfo();
 
 std::span<const PotentialInfo> Potentials();
 

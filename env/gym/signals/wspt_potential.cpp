@@ -77,16 +77,13 @@ class WsptPotential final : public Potential {
 
   void Gather(const Simulator& simulator, int known) {
     const Scenario& scenario = simulator.scenario();
-    const SimState& state = simulator.state();
     const JobTable& jobs = scenario.data().jobs;
     jobs_.clear();
-    for (const int job : state.active) {
+    for (const int job : simulator.state().active) {
       const WsptJob& size = size_[U(job)];
-      const double steps = std::max(jobs.total_steps[U(job)] - state.AttainedSteps(job), 0.0);
-      // Who may not be stopped stays where it is.
-      const int type = preemptive_ ? -1 : state.on_type[U(job)];
+      const auto [steps, type] = LeftOf(simulator, job, preemptive_);
       double left = size.left * (steps / jobs.total_steps[U(job)]);
-      if (type >= 0 && scenario.Rate(job, type) > 0.0) left = steps / scenario.Rate(job, type);
+      if (type >= 0) left = steps / scenario.Rate(job, type);
       jobs_.push_back({size.weight, left, size.work * left, job < known});
     }
     std::sort(jobs_.begin(), jobs_.end(), [](const WsptJob& a, const WsptJob& b) { return a.Before(b); });
@@ -130,6 +127,7 @@ PotentialInfo WsptInfo() {
       "wspt",
       "delays of jobs worked off by weight over work on one machine of all GPUs, and then their time alone",
       "Smith 1956, \"Various optimizers for single-stage production\"; weights of the terms are Berth's",
+      "jct or slowdown",
       kParams,
       [](const MdpSpec& mdp) { return Reward(mdp.reward).CostsTime(); },
       [](Params& params, const MdpSpec& mdp) -> std::unique_ptr<Potential> {

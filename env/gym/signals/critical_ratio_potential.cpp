@@ -1,0 +1,63 @@
+#include "env/gym/signals/critical_ratio_potential.hpp"
+
+#include <algorithm>
+
+#include "env/base/index.hpp"
+#include "env/base/portable_math.hpp"
+#include "env/gym/rewards.hpp"
+#include "env/gym/signals/potential.hpp"
+
+namespace berth {
+namespace {
+
+constexpr ParamInfo kParams[] = {{"power", "2", "of the ratio: higher looks at urgent jobs alone, 0.1 to 100"}};
+
+class CriticalRatioPotential final : public Potential {
+ public:
+  CriticalRatioPotential(double power, const MdpSpec& mdp)
+      : power_(power), preemptive_(mdp.preemptive), weight_(Reward(mdp.reward).WeightOf("deadline")) {}
+
+  void Begin(const Simulator&) override {}
+
+  Value Of(const Simulator& simulator, int known) override {
+    const Scenario& scenario = simulator.scenario();
+    const JobTable& jobs = scenario.data().jobs;
+    Value value;
+    if (jobs.deadline.empty()) return value;
+    for (const int job : simulator.state().active) {
+      if (jobs.deadline[U(job)] == kNever) continue;
+      const auto [steps, type] = LeftOf(simulator, job, preemptive_);
+      const double rate = type >= 0 ? scenario.Rate(job, type) : scenario.BestRate(job);
+      const double miss = MissChance(steps / rate, jobs.deadline[U(job)] - simulator.now(), power_);
+      value.all += weight_ * miss;
+      if (job < known) value.known += weight_ * miss;
+    }
+    return value;
+  }
+
+ private:
+  double power_;
+  bool preemptive_;
+  double weight_;
+};
+
+}  // namespace
+
+double MissChance(double left, double until, double power) {
+  if (until < 0.0) return 0.0;
+  return left < until ? Pow(left / until, power) : 1.0;
+}
+
+PotentialInfo CriticalRatioInfo() {
+  return {"critical_ratio",
+          "deadlines that will be missed, each by how much of the time until it the job has to run",
+          "critical ratio: Conway 1965, \"Priority dispatching and job lateness in a job shop\"",
+          "deadline",
+          kParams,
+          [](const MdpSpec& mdp) { return Reward(mdp.reward).WeightOf("deadline") > 0.0; },
+          [](Params& params, const MdpSpec& mdp) -> std::unique_ptr<Potential> {
+            return std::make_unique<CriticalRatioPotential>(params.Number("power", 0.1, 100.0), mdp);
+          }};
+}
+
+}  // namespace berth

@@ -1,0 +1,64 @@
+#include "env/gym/signals/load_prices.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "env/base/portable_math.hpp"
+
+namespace berth {
+namespace {
+
+constexpr int kSteps = 200;
+
+// So that they are worth 1 in all.
+void Normalize(std::span<const double> gpus, LoadPrices& prices) {
+  double all = 0.0;
+  for (std::size_t g = 0; g < gpus.size(); ++g) all += gpus[g] * prices.price[g];
+  for (const double own : prices.own) all += own;
+  for (double& price : prices.price) price /= all;
+  for (double& own : prices.own) own /= all;
+}
+
+// The type on which the job costs least, and what.
+std::pair<std::size_t, double> Cheapest(const TypedWork& job, std::span<const double> price, double own) {
+  std::pair<std::size_t, double> best = {0, std::numeric_limits<double>::infinity()};
+  for (std::size_t g = 0; g < price.size(); ++g) {
+    const double cost = job.work * price[g] + job.alone * own;
+    if (job.speed[g] > 0.0 && cost / job.speed[g] < best.second) best = {g, cost / job.speed[g]};
+  }
+  return best;
+}
+
+}  // namespace
+
+LoadPrices FindLoadPrices(std::span<const TypedWork> jobs, std::span<const double> gpus) {
+  LoadPrices best, now;
+  now.price.assign(gpus.size(), 1.0);
+  for (const TypedWork& job : jobs)
+    now.own.push_back(job.alone > 0.0 ? 1.0 / static_cast<double>(jobs.size()) : 0.0);
+  std::vector<double> used(gpus.size()), busy(jobs.size());
+  for (int step = 0; step < kSteps; ++step) {
+    Normalize(gpus, now);
+    std::fill(used.begin(), used.end(), 0.0);
+    now.load = 0.0;
+    for (std::size_t k = 0; k < jobs.size(); ++k) {
+      const auto [type, cost] = Cheapest(jobs[k], now.price, now.own[k]);
+      now.load += cost;
+      used[type] += jobs[k].work / jobs[k].speed[type] / gpus[type];
+      busy[k] = jobs[k].alone / jobs[k].speed[type];
+    }
+    if (step == 0 || now.load > best.load) best = now;
+    double most = 0.0;
+    for (const double share : used) most = std::max(most, share);
+    for (const double time : busy) most = std::max(most, time);
+    if (!(most > 0.0)) break;
+    const double rate = 1.0 / most / std::sqrt(4.0 + step);
+    for (std::size_t g = 0; g < used.size(); ++g) now.price[g] *= Exp(rate * used[g]);
+    for (std::size_t k = 0; k < busy.size(); ++k) now.own[k] *= Exp(rate * busy[k]);
+  }
+  return best;
+}
+
+}  // namespace berth

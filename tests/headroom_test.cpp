@@ -73,7 +73,7 @@ TEST_CASE("headroom: a searched order is no worse than the rules' and the same a
   const std::string spec = "priority";
   const Scenario by_rule = SearchedOrder(sequence, rules, spec, 1, 7);
   const Scenario searched = SearchedOrder(sequence, rules, spec, 400, 7);
-  const double Metrics::*slowdown = &Metrics::hpc_bounded_slowdown;
+  double Metrics::*const slowdown = &Metrics::hpc_bounded_slowdown;
   CHECK(MeanOf(by_rule, spec, slowdown) == Approx(MeanOf(sequence, "fcfs", slowdown)));
   CHECK(MeanOf(searched, spec, slowdown) < 0.7 * MeanOf(by_rule, spec, slowdown));
   CHECK(MeanOf(searched, spec, slowdown) >= MeanOf(sequence, "sjf", slowdown) * 0.99);

@@ -20,22 +20,20 @@ namespace {
 // Jobs {arrival, seconds alone, gang} on GPUs of one type.
 Scenario OneType(int gpus, const std::vector<std::array<double, 3>>& wanted) {
   ScenarioSettings settings;
-  settings.cluster = ParseCluster("v100=" + std::to_string(gpus));
+  settings.cluster = ParseCluster("v100=2");
   settings.clock = {ClockKind::kEvent};
-  ScenarioData data =
-      MakeWorkload("synthetic(rate=1)", settings)->Make(1, Split::kTrain, 0, 0, static_cast<int>(wanted.size())).data();
-  const Scenario drawn(data);
-  for (std::size_t job = 0; job < wanted.size(); ++job) {
-    data.jobs.arrival[job] = wanted[job][0];
-    data.jobs.total_steps[job] = wanted[job][1] * drawn.BestRate(static_cast<int>(job));
+  const int count = static_cast<int>(wanted.size());
+  // Types of jobs that run on two GPUs as well as on one.
+  const auto source = MakeWorkload("synthetic(rate=1,gangs=2:1)", settings);
+  ScenarioData data = source->Make(1, Split::kTrain, 0, 0, count).data();
+  for (int job = 0; job < count; ++job) {
+    data.jobs.arrival[U(job)] = wanted[U(job)][0];
+    data.jobs.gang[U(job)] = static_cast<int>(wanted[U(job)][2]);
   }
-  for (std::size_t job = 0; job < wanted.size(); ++job) {
-    const int gang = static_cast<int>(wanted[job][2]);
-    if (gang == 1) continue;
-    data.jobs.gang[job] = gang;
-    const double rate = Scenario(data).BestRate(static_cast<int>(job));
-    data.jobs.total_steps[job] = wanted[job][1] * rate;
-  }
+  data.cluster.types[0].count = gpus;
+  const Scenario rates(data);
+  for (int job = 0; job < count; ++job)
+    data.jobs.total_steps[U(job)] = wanted[U(job)][1] * rates.BestRate(job);
   return Scenario(std::move(data));
 }
 

@@ -35,7 +35,7 @@ constexpr Process kProcesses[] = {
     {"energy+10*cost", "work(arrivals=counted)", true},
     {"deadline", "critical_ratio(arrivals=counted)", true},
     {"deadline", "critical_ratio(arrivals=counted)", false},
-    {"jct+1000*deadline", "wspt(arrivals=counted)+critical_ratio(power=1,arrivals=counted)", true},
+    {"jct+1000*deadline", "wspt(arrivals=counted)+critical_ratio(exponent=1,arrivals=counted)", true},
 };
 
 SchedEnvOptions OptionsOf(const std::string& reward, const std::string& signal, bool preemptive = true) {
@@ -220,7 +220,7 @@ TEST_CASE("potentials: auto takes all that know a term") {
     return LearningSignal("auto", mdp).ToString();
   };
   CHECK(chosen("makespan") == "work(arrivals=omitted)");
-  CHECK(chosen("deadline") == "critical_ratio(power=2,arrivals=omitted)");
+  CHECK(chosen("deadline") == "critical_ratio(exponent=2,arrivals=omitted)");
   CHECK(chosen("jct+100*cost").find("+work(arrivals=omitted)") != std::string::npos);
   CHECK(chosen("utilization") == "reward");
   CHECK(chosen("ftf") == "reward");

@@ -106,9 +106,10 @@ TEST_CASE("train --validate auto measures where a tenth of the time affords it, 
   REQUIRE(berth("train " + task + "--seconds 0.2 --out short") == 0);
   CHECK(berth.log().find("not validated: ") != std::string::npos);
   CHECK_FALSE(std::filesystem::exists(berth / "short/validation.csv"));
-  REQUIRE(berth("train " + task + "--seconds 4 --out long") == 0);
+  REQUIRE(berth("train " + task + "--seconds 8 --out long") == 0);
   CAPTURE(berth.log());
-  CHECK(berth.log().find("validated on 8 workloads: greedy ") != std::string::npos);
+  CHECK(berth.log().find("validated on ") != std::string::npos);  // how many depends on the machine
+  CHECK(berth.log().find(" workloads: greedy ") != std::string::npos);
   CHECK(berth.log().find(" of nash_welfare; sampled ") != std::string::npos);
   CHECK(std::filesystem::exists(berth / "long/validation.csv"));
   CHECK_FALSE(std::filesystem::exists(berth / "long/best.h5"));

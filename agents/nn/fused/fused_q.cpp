@@ -57,7 +57,8 @@ TdFigures FusedQ::Gradient(const TdBatch& batch, std::span<float> error) {
   heads_.clear();
   end_.clear();
   for (std::size_t b = 0; b < batch.rows(); ++b) {
-    if (heads_.empty() || heads_.back() != batch.observation[b]) {
+    // Drawn rows of one observation are neighbours by chance alone: a pass each.
+    if (!options_.soft || heads_.empty() || heads_.back() != batch.observation[b]) {
       heads_.push_back(batch.observation[b]);
       end_.push_back(b);
     }

@@ -10,12 +10,12 @@
 namespace berth {
 namespace {
 
-constexpr ParamInfo kParams[] = {{"power", "2", "of the ratio: higher looks at urgent jobs alone, 0.1 to 100"}};
+constexpr ParamInfo kParams[] = {{"exponent", "2", "of the ratio: higher looks at urgent jobs alone, 0.1 to 100"}};
 
 class CriticalRatioPotential final : public Potential {
  public:
-  CriticalRatioPotential(double power, const MdpSpec& mdp)
-      : power_(power), preemptive_(mdp.preemptive), weight_(Reward(mdp.reward).WeightOf("deadline")) {}
+  CriticalRatioPotential(double exponent, const MdpSpec& mdp)
+      : exponent_(exponent), preemptive_(mdp.preemptive), weight_(Reward(mdp.reward).WeightOf("deadline")) {}
 
   void Begin(const Simulator&) override {}
 
@@ -28,7 +28,7 @@ class CriticalRatioPotential final : public Potential {
       if (jobs.deadline[U(job)] == kNever) continue;
       const auto [steps, type] = LeftOf(simulator, job, preemptive_);
       const double rate = type >= 0 ? scenario.Rate(job, type) : scenario.BestRate(job);
-      const double miss = MissChance(steps / rate, jobs.deadline[U(job)] - simulator.now(), power_);
+      const double miss = MissChance(steps / rate, jobs.deadline[U(job)] - simulator.now(), exponent_);
       value.all += weight_ * miss;
       if (job < known) value.known += weight_ * miss;
     }
@@ -36,16 +36,16 @@ class CriticalRatioPotential final : public Potential {
   }
 
  private:
-  double power_;
+  double exponent_;
   bool preemptive_;
   double weight_;
 };
 
 }  // namespace
 
-double MissChance(double left, double until, double power) {
+double MissChance(double left, double until, double exponent) {
   if (until < 0.0) return 0.0;
-  return left < until ? Pow(left / until, power) : 1.0;
+  return left < until ? Pow(left / until, exponent) : 1.0;
 }
 
 PotentialInfo CriticalRatioInfo() {
@@ -56,7 +56,7 @@ PotentialInfo CriticalRatioInfo() {
           kParams,
           [](const MdpSpec& mdp) { return Reward(mdp.reward).WeightOf("deadline") > 0.0; },
           [](Params& params, const MdpSpec& mdp) -> std::unique_ptr<Potential> {
-            return std::make_unique<CriticalRatioPotential>(params.Number("power", 0.1, 100.0), mdp);
+            return std::make_unique<CriticalRatioPotential>(params.Number("exponent", 0.1, 100.0), mdp);
           }};
 }
 

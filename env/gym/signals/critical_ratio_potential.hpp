@@ -1,7 +1,7 @@
 // How many of the jobs in the system will miss their deadline: each by the share of the time until then that
 // it has to run.
 //
-//   phi(s) = sum over jobs with deadlines not passed of min(1, time left alone / time until the deadline)^power
+//   phi(s) = sum over jobs with deadlines not passed of min(1, time left alone / time until the deadline)^exponent
 //
 // The ratio is 1 over the critical ratio of dispatching rules (Conway 1965). It is 1 from where the deadline
 // can no longer be kept, which so is paid for when it happens and not when the deadline passes, and it
@@ -13,6 +13,6 @@ namespace berth {
 
 // Of one job: `left` s alone on its fastest type, `until` s to the deadline. Once that has passed, until < 0,
 // the miss is paid and 0 is left.
-double MissChance(double left, double until, double power);
+double MissChance(double left, double until, double exponent);
 
 }  // namespace berth

@@ -191,14 +191,14 @@ TEST_CASE("learning signal: with arrivals counted it telescopes") {
     Params params(ParseSpec("wspt"), WsptInfo().params);
     const std::unique_ptr<Potential> potential = WsptInfo().make(params, options.mdp);
     potential->Begin(env.simulator());
-    const double first = potential->Of(env.simulator(), 0).all;
+    const double first = potential->Of(env.simulator(), 0, /*growth=*/false).all;
     double paid = 0.0, signal = 0.0;
     Stream stream(7, Purpose::kExplore, Split::kTrain, 0, 0);
     for (SchedEnv::Outcome outcome; !outcome.truncated && !outcome.terminated;) {
       outcome = env.Step(AnyLegal(env.mask(), stream));
       paid += outcome.reward, signal += outcome.signal;
     }
-    const double last = potential->Of(env.simulator(), 0).all;
+    const double last = potential->Of(env.simulator(), 0, /*growth=*/false).all;
     CHECK(signal == Approx(paid + first - last).epsilon(1e-9));
     CHECK(first < last);
   }

@@ -80,7 +80,7 @@ double PhiOf(const std::string& spec, const MdpSpec& mdp, const Simulator& simul
       Params params(one, info.params);
       const std::unique_ptr<Potential> potential = info.make(params, mdp);
       potential->Begin(simulator);
-      phi += potential->Of(simulator, 0).all;
+      phi += potential->Of(simulator, 0, /*growth=*/false).all;
     }
   }
   return phi;

@@ -78,7 +78,7 @@ void AddEpisodeOptions(Options& options, bool warmup, const std::string& signal)
                 "of a fixed scenario: train on pieces of jobs A:B alone, so that the rest can test [all]");
   if (!warmup) return;
   options.Value("signal", signal,
-                "what is learned from, the same in expectation as the reward and quieter: auto | reward | "
+                "what is learned from, a quieter stand-in for the reward: auto | reward | "
                 "see berth list signals");
   options.Value("warmup-jobs", kAuto,
                 "it starts after up to this many arrivals; auto = a third of --episode-jobs auto");

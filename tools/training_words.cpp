@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "env/base/check.hpp"
+#include "tools/table.hpp"
 
 namespace berth {
 namespace {
@@ -32,25 +33,19 @@ std::string Text(const char* format, double value) {
   return text;
 }
 std::string Percent(double share) {
-  return Text("%.0f%%", 100.0 * share);
+  return Fixed(100.0 * share, 0) + "%";
 }
 
 // Is the greedy policy of `now` worse than that of `best`, beyond what the choice of workloads explains?
 bool Worse(const Validation::Row& now, const Validation::Row& best) {
   if (now.greedy < best.greedy * (1.0 + kSame)) return false;
   if (now.logs.size() != best.logs.size() || now.logs.size() < 2) return true;
-  const auto n = static_cast<double>(now.logs.size());
-  double sum = 0.0, squares = 0.0;
-  for (std::size_t i = 0; i < now.logs.size(); ++i) sum += now.logs[i] - best.logs[i];
-  for (std::size_t i = 0; i < now.logs.size(); ++i) {
-    const double off = now.logs[i] - best.logs[i] - sum / n;
-    squares += off * off;
-  }
-  return !(sum / n <= 2.0 * std::sqrt(squares / (n - 1.0) / n));  // infinite costs are worse
+  const PairedDifference logs = DifferenceOf(now.logs, best.logs);
+  return !(logs.mean <= 2.0 * logs.error);  // infinite costs are worse
 }
 
 std::string Overload(double load) {
-  return Join("the load is ", Text("%.2f", load),
+  return Join("the load is ", Fixed(load, 2),
               " of what the cluster can work off at best, so queues grow whatever a policy does: lower the "
               "rate of arrivals, "
               "or enlarge the cluster");
@@ -116,8 +111,8 @@ std::vector<std::string> TrainingWords::Say(const std::vector<Validation::Row>& 
     }
   }
   if (last_backlog_ > 1.5 * first_backlog_ && last_backlog_ > first_backlog_ + 5.0) {
-    words.push_back(Join("backlog grows: episodes end with ", Text("%.0f", last_backlog_),
-                         " jobs in the system, at first with ", Text("%.0f", first_backlog_), "; ",
+    words.push_back(Join("backlog grows: episodes end with ", Fixed(last_backlog_, 0),
+                         " jobs in the system, at first with ", Fixed(first_backlog_, 0), "; ",
                          facts_.load >= kOverload
                              ? Overload(facts_.load)
                              : std::string("the policy leaves jobs behind: a smaller lr of --agent, or "

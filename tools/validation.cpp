@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <limits>
@@ -14,6 +13,7 @@
 #include "tools/learn_library.hpp"
 #include "tools/output_file.hpp"
 #include "tools/results.hpp"
+#include "tools/table.hpp"
 #include "tools/version.hpp"
 
 namespace berth {
@@ -30,33 +30,22 @@ std::vector<double> Logs(const Trials& on, const std::vector<Metrics>& runs) {
   return logs;
 }
 
-// Of the ratio, from its logarithms' standard error.
-double StandardError(const std::vector<double>& logs, const std::vector<double>& of) {
-  const auto n = static_cast<double>(logs.size());
-  double sum = 0.0, squares = 0.0;
-  for (std::size_t i = 0; i < logs.size(); ++i) sum += logs[i] - of[i];
-  for (std::size_t i = 0; i < logs.size(); ++i)
-    squares += (logs[i] - of[i] - sum / n) * (logs[i] - of[i] - sum / n);
-  return std::exp(sum / n) * std::sqrt(squares / (n - 1.0) / n);
-}
-
 double GeometricMean(const std::vector<double>& logs) {
   return std::exp(std::accumulate(logs.begin(), logs.end(), 0.0) / static_cast<double>(logs.size()));
 }
 
-std::string Percent(double share) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f%%", 100.0 * std::abs(share));
-  return text;
-}
-
-std::string Ratio(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3f", value);
-  return text;
-}
-
 }  // namespace
+
+PairedDifference DifferenceOf(const std::vector<double>& values, const std::vector<double>& others) {
+  const auto n = static_cast<double>(values.size());
+  double sum = 0.0, squares = 0.0;
+  for (std::size_t i = 0; i < values.size(); ++i) sum += values[i] - others[i];
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double off = values[i] - others[i] - sum / n;
+    squares += off * off;
+  }
+  return {sum / n, std::sqrt(squares / (n - 1.0) / n)};
+}
 
 std::vector<std::string> DefaultBaselines(const MdpSpec& mdp) {
   if (!mdp.preemptive)
@@ -169,13 +158,16 @@ std::string Validation::Words() const {
   std::string text = "greedy";
   for (std::size_t k = 0; k < baseline_logs_.size(); ++k) {
     const std::vector<double>& of = baseline_logs_[k];
-    text += Join(k == 0 ? " " : ", ", Ratio(row.greedy / GeometricMean(of)));
-    if (of.size() > 1) text += Join(" +- ", Ratio(StandardError(row.logs, of)));
+    text += Join(k == 0 ? " " : ", ", Fixed(row.greedy / GeometricMean(of), 3));
+    if (of.size() > 1) {  // the ratio's standard error, from that of its logarithm
+      const PairedDifference logs = DifferenceOf(row.logs, of);
+      text += Join(" +- ", Fixed(std::exp(logs.mean) * logs.error, 3));
+    }
     text += " of " + settings_.baselines[k];
   }
   if (std::isinf(row.sampled)) return text + "; sampled leaves jobs undone";
   const double gap = row.Gap();
-  return text + Join("; sampled ", Percent(gap), gap < 0.0 ? " below" : " above", " greedy");
+  return text + Join("; sampled ", Fixed(100.0 * std::abs(gap), 1), "%", gap < 0.0 ? " below" : " above", " greedy");
 }
 
 }  // namespace berth

@@ -17,6 +17,12 @@ namespace berth {
 // know, a rule of thumb and the strongest that needs no tuning. Specs.
 std::vector<std::string> DefaultBaselines(const MdpSpec& mdp);
 
+// The mean of values[i] - others[i], and its standard error; of two pairs or more.
+struct PairedDifference {
+  double mean, error;
+};
+PairedDifference DifferenceOf(const std::vector<double>& values, const std::vector<double>& others);
+
 struct ValidationSettings {
   std::vector<std::string> baselines;  // scheduler specs
   std::string run;                     // the training's folder

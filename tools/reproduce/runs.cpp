@@ -252,4 +252,10 @@ const PlannedOutcome* ReproductionRuns::Find(const PlannedWorkload& workload, co
   return &runs_[it->second].outcome;
 }
 
+const PlannedOutcome* ReproductionRuns::FindWhole(const PlannedWorkload& workload,
+                                                  const std::string& spec) const {
+  const PlannedOutcome* run = Find(workload, spec);
+  return run != nullptr && run->error.empty() && !run->stopped && run->unfinished == 0 ? run : nullptr;
+}
+
 }  // namespace berth

@@ -86,6 +86,8 @@ class ReproductionRuns {
 
   // nullptr when the scheduler is not available, or the run not done.
   const PlannedOutcome* Find(const PlannedWorkload& workload, const std::string& spec) const;
+  // The same; nullptr also where it failed, was stopped, or left jobs of its window undone.
+  const PlannedOutcome* FindWhole(const PlannedWorkload& workload, const std::string& spec) const;
 
  private:
   struct Run {

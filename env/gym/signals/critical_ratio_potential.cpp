@@ -1,6 +1,6 @@
 #include "env/gym/signals/critical_ratio_potential.hpp"
 
-#include <algorithm>
+#include <vector>
 
 #include "env/base/index.hpp"
 #include "env/base/portable_math.hpp"
@@ -19,20 +19,16 @@ class CriticalRatioPotential final : public Potential {
 
   void Begin(const Simulator&) override {}
 
-  Value Of(const Simulator& simulator, int known) override {
+  Value Of(const Simulator& simulator, int known, bool /*growth*/) override {
     const Scenario& scenario = simulator.scenario();
-    const JobTable& jobs = scenario.data().jobs;
-    Value value;
-    if (jobs.deadline.empty()) return value;
-    for (const int job : simulator.state().active) {
-      if (jobs.deadline[U(job)] == kNever) continue;
+    const std::vector<double>& deadline = scenario.data().jobs.deadline;
+    if (deadline.empty()) return {};
+    return SumOverJobs(simulator, known, [&](int job) {
+      if (deadline[U(job)] == kNever) return 0.0;
       const auto [steps, type] = LeftOf(simulator, job, preemptive_);
       const double rate = type >= 0 ? scenario.Rate(job, type) : scenario.BestRate(job);
-      const double miss = MissChance(steps / rate, jobs.deadline[U(job)] - simulator.now(), exponent_);
-      value.all += weight_ * miss;
-      if (job < known) value.known += weight_ * miss;
-    }
-    return value;
+      return weight_ * MissChance(steps / rate, deadline[U(job)] - simulator.now(), exponent_);
+    });
   }
 
  private:

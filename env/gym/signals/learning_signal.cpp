@@ -76,16 +76,17 @@ void LearningSignal::Begin(const Simulator& simulator) {
   arrived_ = simulator.arrived_jobs();
   for (Term& term : terms_) {
     term.potential->Begin(simulator);
-    term.before = term.potential->Of(simulator, arrived_);
+    term.before = term.potential->Of(simulator, arrived_, term.arrivals == Arrivals::kExpected);
   }
 }
 
 double LearningSignal::Settle(const Simulator& simulator, double reward, double elapsed) {
   double signal = reward;
   for (Term& term : terms_) {
-    const Potential::Value now = term.potential->Of(simulator, arrived_);
+    const bool expected = term.arrivals == Arrivals::kExpected;
+    const Potential::Value now = term.potential->Of(simulator, arrived_, expected);
     signal = signal + term.before.all - (term.arrivals == Arrivals::kCounted ? now.all : now.known);
-    if (term.arrivals == Arrivals::kExpected) signal -= elapsed * 0.5 * (term.before.growth + now.known_growth);
+    if (expected) signal -= elapsed * 0.5 * (term.before.growth + now.known_growth);
     term.before = now;
   }
   arrived_ = simulator.arrived_jobs();

@@ -16,14 +16,26 @@ class Potential {
   struct Value {
     double all = 0.0;    // phi of the jobs in the system
     double known = 0.0;  // phi of those that had arrived by a moment before
-    // D: what arrivals are expected to raise either by, a second.
+    // D: what arrivals are expected to raise either by, a second; 0 where nobody asked.
     double growth = 0.0, known_growth = 0.0;
   };
   virtual ~Potential() = default;
   virtual void Begin(const Simulator& simulator) = 0;  // of an episode
-  // At the present decision point; those before: jobs [0, known).
-  virtual Value Of(const Simulator& simulator, int known) = 0;
+  // At the present decision point; those before: jobs [0, known). `growth`: D as well, which costs as much again.
+  virtual Value Of(const Simulator& simulator, int known, bool growth) = 0;
 };
+
+// Of a potential that is a sum of its jobs': `of_job(job)` each, and D = 0.
+template <class OfJob>
+Potential::Value SumOverJobs(const Simulator& simulator, int known, const OfJob& of_job) {
+  Potential::Value value;
+  for (const int job : simulator.state().active) {
+    const double phi = of_job(job);
+    value.all += phi;
+    if (job < known) value.known += phi;
+  }
+  return value;
+}
 
 // What a job in the system has left to do: `steps`, and `type`, where it does them because it may not be
 // stopped; -1 = wherever a scheduler likes. It may run there if >= 0.

@@ -75,18 +75,15 @@ class WorkPotential final : public Potential {
       least_.push_back(LeastPrice(scenario, job, price_, own_[U(job)]));
   }
 
-  Value Of(const Simulator& simulator, int known) override {
+  Value Of(const Simulator& simulator, int known, bool /*growth*/) override {
     const Scenario& scenario = simulator.scenario();
-    Value value;
-    for (const int job : simulator.state().active) {
+    return SumOverJobs(simulator, known, [&](int job) {
       const auto [steps, type] = LeftOf(simulator, job, preemptive_);
       double step = least_[U(job)];
       if (type >= 0)
         step = (scenario.data().jobs.gang[U(job)] * price_[U(type)] + own_[U(job)]) / scenario.Rate(job, type);
-      value.all += steps * step;
-      if (job < known) value.known += steps * step;
-    }
-    return value;
+      return steps * step;
+    });
   }
 
  private:

@@ -39,15 +39,16 @@ class WsptPotential final : public Potential {
     rate_ = span > 0.0 ? (n - 1) / span : 0.0;
   }
 
-  Value Of(const Simulator& simulator, int known) override {
+  Value Of(const Simulator& simulator, int known, bool growth) override {
     Gather(simulator, known);
+    const auto grows = [&] { return growth ? rate_ * WsptGrowth(jobs_, typical_, delay_, gpus_) : 0.0; };
     Value value;
     value.all = WsptCost(jobs_, delay_, gpus_);
-    value.growth = rate_ * WsptGrowth(jobs_, typical_, delay_, gpus_);
+    value.growth = grows();
     value.known = value.all, value.known_growth = value.growth;
     if (std::erase_if(jobs_, [](const WsptJob& job) { return !job.known; }) > 0) {
       value.known = WsptCost(jobs_, delay_, gpus_);
-      value.known_growth = rate_ * WsptGrowth(jobs_, typical_, delay_, gpus_);
+      value.known_growth = grows();
     }
     if (!simulator.arrivals_remain()) value.growth = 0.0;  // of the interval that follows
     return value;

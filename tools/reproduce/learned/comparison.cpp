@@ -80,13 +80,13 @@ void Ratios(std::span<const Grid> policies, const Grid& other, const Common& com
   }
 }
 
+}  // namespace
+
 double Mean(const std::vector<double>& values) {
   double sum = 0.0;
   for (const double value : values) sum += value;
   return sum / static_cast<double>(values.size());
 }
-
-}  // namespace
 
 Comparison Compare(std::span<const Grid> policies, const Grid& other, std::uint64_t seed) {
   BERTH_CHECK(!policies.empty() && !other.empty(), policies.size(), " policies, ", other.size(),

@@ -21,6 +21,8 @@ struct Comparison {
   int workloads = 0;           // of each: those that every grid has in all conditions that count
 };
 
+double Mean(const std::vector<double>& values);  // NaN where there are none, or one is
+
 // Ratio of the mean over `policies` (one a training seed) to `other`; all grids of one shape. 95% intervals
 // by a percentile bootstrap with 10,000 resamples, hierarchical: training seeds are drawn with replacement,
 // then workloads, the same ones for policies, other and all conditions (workloads of one seed may share

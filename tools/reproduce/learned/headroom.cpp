@@ -45,17 +45,10 @@ std::vector<double> Slowdowns(const ReproductionRuns& runs, const std::string& s
                               const std::function<PlannedWorkload(int)>& workload) {
   std::vector<double> slowdown;
   for (const int start : HpcDisjointStarts()) {
-    const PlannedOutcome* run = runs.Find(workload(start), spec);
-    const bool whole = run != nullptr && run->error.empty() && !run->stopped && run->unfinished == 0;
-    slowdown.push_back(whole ? run->hpc_bounded_slowdown : std::nan(""));
+    const PlannedOutcome* run = runs.FindWhole(workload(start), spec);
+    slowdown.push_back(run != nullptr ? run->hpc_bounded_slowdown : std::nan(""));
   }
   return slowdown;
-}
-
-double Mean(const std::vector<double>& values) {
-  double sum = 0.0;
-  for (const double value : values) sum += value / static_cast<double>(values.size());
-  return sum;
 }
 
 }  // namespace
@@ -65,12 +58,12 @@ void PlanHeadroom(const LearnedSettings& settings, ReproductionRuns& runs) {
   if (folder.empty()) return;
   for (const LublinCase& c : LublinCases()) {
     const std::shared_ptr<const Scenario> log = ReadLublin(folder, c);
-    const double cost = 2e-3 * (settings.quick ? kQuickTrials : kTrials);
+    const double cost = kSequenceCost * (settings.quick ? kQuickTrials : kTrials);
     for (const int start : HpcDisjointStarts()) {
       runs.Plan(Searched(log, c, start, settings.quick), InOrderSpec(c), cost);
-      for (const std::string& rule : RuleSpecs(c)) runs.Plan(SequenceWorkload(log, c, start), rule);
+      for (const std::string& rule : RuleSpecs(c)) runs.Plan(SequenceWorkload(log, c, start), rule, kSequenceCost);
       for (const TrainedPolicy& policy : settings.policies.Find(c.policy))
-        runs.Plan(SequenceWorkload(log, c, start), policy.Spec());
+        runs.Plan(SequenceWorkload(log, c, start), policy.Spec(), 20 * kSequenceCost);
     }
   }
 }

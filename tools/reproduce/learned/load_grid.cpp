@@ -59,9 +59,8 @@ void LoadGrid::Plan(ReproductionRuns& runs, const std::string& spec, std::size_t
 }
 
 double WholeMeanJct(const ReproductionRuns& runs, const PlannedWorkload& workload, const std::string& spec) {
-  const PlannedOutcome* run = runs.Find(workload, spec);
-  const bool whole = run != nullptr && run->error.empty() && !run->stopped && run->unfinished == 0;
-  return whole ? run->mean_jct_s : kNan;
+  const PlannedOutcome* run = runs.FindWhole(workload, spec);
+  return run != nullptr ? run->mean_jct_s : kNan;
 }
 
 Grid LoadGrid::MeanJcts(const ReproductionRuns& runs, const std::string& spec) const {

@@ -15,7 +15,6 @@ namespace {
 using Cells = ReproductionPage::Cells;
 
 constexpr std::uint64_t kBootstrapSeed = 8;
-constexpr double kCost = 0.002;  // of a run, a job, where 1 is one under max-min on 108 GPUs
 
 struct Measured {
   std::vector<double> slowdown;                     // [sequences] mean bounded slowdown; NaN = none
@@ -27,22 +26,15 @@ Measured Collect(const ReproductionRuns& runs, const LublinCase& c, std::span<co
   Measured measured;
   int count = 0;
   for (const int start : starts) {
-    const PlannedOutcome* run = runs.Find({SequenceName(c, start), {}, {}}, spec);
-    const bool whole = run != nullptr && run->error.empty() && !run->stopped && run->unfinished == 0;
-    measured.slowdown.push_back(whole ? run->hpc_bounded_slowdown : std::nan(""));
-    if (!whole) continue;
+    const PlannedOutcome* run = runs.FindWhole({SequenceName(c, start), {}, {}}, spec);
+    measured.slowdown.push_back(run != nullptr ? run->hpc_bounded_slowdown : std::nan(""));
+    if (run == nullptr) continue;
     ++count;
     measured.p99_wait_s += run->p99_wait_s, measured.gini += run->gini_slowdown;
     measured.max_wait_s = std::max(measured.max_wait_s, run->max_wait_s);
   }
   if (count > 0) measured.p99_wait_s /= count, measured.gini /= count;
   return measured;
-}
-
-double Mean(const std::vector<double>& values) {
-  double sum = 0.0;
-  for (const double value : values) sum += value;
-  return sum / static_cast<double>(values.size());
 }
 
 Cells MeasuredCells(const std::string& name, const std::string& published, const Measured& m) {
@@ -178,10 +170,10 @@ void PlanLublin(const LearnedSettings& settings, ReproductionRuns& runs) {
     for (const std::span<const int> starts : {HpcOfficialStarts(), HpcDisjointStarts()}) {
       for (const int start : starts) {
         const PlannedWorkload workload = SequenceWorkload(log, c, start);
-        for (const ScoreRule& rule : ScoreRules()) runs.Plan(workload, RuleSpec(rule, c), kCost);
+        for (const ScoreRule& rule : ScoreRules()) runs.Plan(workload, RuleSpec(rule, c), kSequenceCost);
         for (const TrainedPolicy& policy : settings.policies.Find(c.policy)) {
-          runs.Plan(workload, policy.Spec(), 20 * kCost);
-          runs.Plan(workload, policy.Spec(true), 20 * kCost);
+          runs.Plan(workload, policy.Spec(), 20 * kSequenceCost);
+          runs.Plan(workload, policy.Spec(true), 20 * kSequenceCost);
         }
       }
     }

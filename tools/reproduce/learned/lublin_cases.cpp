@@ -19,7 +19,8 @@ constexpr ScoreRule kRules[] = {
 
 std::vector<LublinCase> LublinCases() {
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-  // The lowest of RL sampled, RL greedy and the best rule of PROTOCOL §3; of §4 for redecide.
+  // The lowest of RL sampled, RL greedy and the best rule, as published (Zhang et al., RLScheduler, SC 2020) or
+  // rerun with its authors' code (tools/reproduce/hpc.hpp); for redecide of the textbook rules alone.
   struct Bars {
     double official, disjoint;
     const char* text;
@@ -74,7 +75,7 @@ std::span<const ScoreRule> ScoreRules() {
 }
 
 std::string RuleSpec(const ScoreRule& rule, const LublinCase& c) {
-  // The published UNICEP has no floor on log2 n; the textbook's has (PROTOCOL §3, §4).
+  // UNICEP has no floor on log2 n in RLScheduler's code; the textbook's has.
   const bool bare = c.semantics == Semantics::kCommit && std::string(rule.spec) == "unicep";
   const std::string spec = bare ? "unicep(floor=false)" : rule.spec;
   return WithParams(

@@ -108,9 +108,8 @@ Grid Values(const Objective& objective, const LearnedSettings& settings, const R
             const std::string& spec) {
   std::vector<double> values;
   for (const std::uint64_t seed : settings.workloads) {
-    const PlannedOutcome* run = runs.Find(Workload(objective, seed), spec);
-    const bool whole = run != nullptr && run->error.empty() && !run->stopped && run->unfinished == 0;
-    values.push_back(whole ? objective.measure(*run) : std::nan(""));
+    const PlannedOutcome* run = runs.FindWhole(Workload(objective, seed), spec);
+    values.push_back(run != nullptr ? objective.measure(*run) : std::nan(""));
   }
   return {values};
 }

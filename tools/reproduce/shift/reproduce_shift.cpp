@@ -7,6 +7,7 @@
 #include "env/sim/statistics.hpp"
 #include "tools/output_file.hpp"
 #include "tools/progress.hpp"
+#include "tools/reproduce/learned/comparison.hpp"
 #include "tools/reproduce/learned/experiments.hpp"
 #include "tools/reproduce/page.hpp"
 #include "tools/reproduce/reproductions.hpp"
@@ -103,12 +104,6 @@ Cell CellOf(const ReproductionRuns& runs, const Shift& shift, Knowledge knowledg
   }
   cell.keeps_up = KeepsUp(growth);
   return cell;
-}
-
-double Mean(const std::vector<double>& values) {
-  double sum = 0.0;
-  for (const double value : values) sum += value;
-  return sum / static_cast<double>(values.size());
 }
 
 void WriteTable(const ShiftTable& table, const std::vector<std::uint64_t>& seeds,

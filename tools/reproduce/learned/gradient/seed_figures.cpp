@@ -19,12 +19,6 @@ std::string WorstText(const SeedFigures& figures) {
   return Join("worst ", Fixed(*worst, 3), " (seed ", figures.seeds[index], ")");
 }
 
-double Mean(const std::vector<double>& values) {
-  double sum = 0.0;
-  for (const double value : values) sum += value;
-  return sum / static_cast<double>(values.size());
-}
-
 double FarthestFromOne(const std::vector<double>& values) {
   return *std::max_element(values.begin(), values.end(),
                            [](double a, double b) { return std::abs(a - 1.0) < std::abs(b - 1.0); });

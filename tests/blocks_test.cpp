@@ -184,6 +184,18 @@ TEST_CASE("blocks: a spec is resolved with every version and parameter", "[mdp]"
   CHECK(EncoderOf(resolved).Blocks() == "batch:1+lookahead:1+power:1");
 }
 
+TEST_CASE("blocks: the richest tells of room where choosing a job blocks the queue", "[mdp]") {
+  const auto richest = [](const char* features, Semantics semantics, Knowledge knowledge) {
+    return RichestEncoder(ParseFeatures(features), semantics, knowledge);
+  };
+  CHECK(richest("", Semantics::kRedecide, Knowledge::kOracle) == "ObservationV3");
+  CHECK(richest("", Semantics::kCommit, Knowledge::kBlind) == "ObservationV3");
+  const std::string v3 = EncoderOf("ObservationV3").Blocks();
+  CHECK(richest("", Semantics::kCommit, Knowledge::kEstimate) == SetOf(v3 + "+batch:1"));
+  CHECK(richest("power(cap_w=6000)", Semantics::kCommit, Knowledge::kOracle) == SetOf(v3 + "+batch:1+power:1"));
+  CHECK(richest("power(cap_w=6000)", Semantics::kRedecide, Knowledge::kOracle) == SetOf(v3 + "+power:1"));
+}
+
 TEST_CASE("blocks: what is wrong with a spec is one line", "[mdp]") {
   const auto why = [](const std::string& blocks) -> std::string {
     try {

@@ -55,7 +55,7 @@ void AddProcessOptions(Options& options, const std::string& encoder) {
   options.Value("visible", std::to_string(mdp.visible), "Q: jobs offered at once in training");
   options.Value("order", ToString(mdp.order), "of the candidates: arrival | shortest");
   options.Value("encoder", encoder,
-                "what the policy sees: auto, the richest for the cluster; see berth list encoders; of own "
+                "what the policy sees: auto, the richest for the cluster and the process; see berth list encoders; of own "
                 "choice: observation(blocks=...), see "
                 "berth list blocks");
   options.Value("reward", mdp.reward, "sum of terms: see berth list rewards");
@@ -107,7 +107,12 @@ Window ResolveJobs(const Options& options, const ScenarioSource& source) {
 EnvironmentChoice ResolveEnvironment(Options& options, std::uint64_t seed) {
   const std::shared_ptr<const ScenarioSource> source = ResolveWorkload(options).source;
   Scenario sample = source->Make(seed, Split::kTrain, /*env=*/0, /*episode=*/0, /*jobs=*/1);
-  if (options.Text("encoder") == "auto") options.Assign("encoder", RichestEncoder(sample.data().features));
+  if (options.Text("encoder") == "auto") {
+    const Semantics semantics =
+        InOption(options, "semantics", [&] { return ParseSemantics(options.Text("semantics")); });
+    options.Assign("encoder",
+                   RichestEncoder(sample.data().features, semantics, sample.data().knowledge));
+  }
   SchedEnvOptions env;
   env.jobs = ResolveJobs(options, *source);
   const WorkloadNumbers numbers = NumbersOf(*source, env.jobs);

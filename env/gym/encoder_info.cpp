@@ -181,8 +181,10 @@ std::span<const BlockInfo> Blocks() {
   return KnownBlocks();
 }
 
-std::string RichestEncoder(const Features& features) {
-  std::string blocks = EncoderOf(kRichest).Blocks();
+std::string RichestEncoder(const Features& features, Semantics semantics, Knowledge knowledge) {
+  const std::string richest = EncoderOf(kRichest).Blocks();
+  std::string blocks = richest;
+  if (semantics == Semantics::kCommit && knowledge >= Knowledge::kEstimate) blocks += "+batch:1";
   std::vector<std::string> had;
   for (const Features::On& on : features.on()) {
     for (const auto make : on.module->blocks) {
@@ -192,7 +194,7 @@ std::string RichestEncoder(const Features& features) {
       blocks += Join("+", block.name, ":", block.version);
     }
   }
-  return had.empty() ? kRichest : Join("observation(blocks=", blocks, ")");
+  return blocks == richest ? kRichest : Join("observation(blocks=", blocks, ")");
 }
 
 AlsoKnownBlocks::AlsoKnownBlocks(FeatureTable table) : before_(KnownBlocks().size()) {

@@ -1,5 +1,5 @@
-// With and without each ingredient, at the same budget: the recipes named ablation_METHOD_*, each beside the
-// method's ablation_METHOD_full; and the gradient's own, by default options (gradient/).
+// With and without each ingredient, at the same budget: of the gradient (gradient/), and of the search of
+// weights, the recipes named ablation_search_*, each beside ablation_search_full.
 #include <algorithm>
 
 #include "env/base/check.hpp"
@@ -14,15 +14,7 @@ namespace {
 
 using Cells = ReproductionPage::Cells;
 
-struct Method {
-  const char* prefix;  // of its recipes' names; PREFIXfull is what the others are beside
-  const char* budget;
-};
-constexpr Method kMethods[] = {
-    {"ablation_ppo_", "PPO alone, as `learner_ppo`: 500,000 environment steps"},
-    {"ablation_search_",
-     "a network as it is initialised, then its linear part searched, as `hetero_oracle`, "
-     "but 15 generations instead of 45"}};
+constexpr const char* kPrefix = "ablation_search_";  // of their names; kPrefix + full is what they are beside
 constexpr std::size_t kWorkloads = 5;
 
 LoadGrid GridOf(const LearnedSettings& settings) {
@@ -34,10 +26,10 @@ LoadGrid GridOf(const LearnedSettings& settings) {
   return grid;
 }
 
-std::vector<const Recipe*> Ablations(const std::string& prefix) {
+std::vector<const Recipe*> Ablations() {
   std::vector<const Recipe*> found;
   for (const Recipe& recipe : Recipes()) {
-    if (std::string(recipe.name).starts_with(prefix)) found.push_back(&recipe);
+    if (std::string(recipe.name).starts_with(kPrefix)) found.push_back(&recipe);
   }
   return found;
 }
@@ -73,10 +65,10 @@ std::string Difference(const Recipe& recipe, const Recipe& full) {
   return text.empty() ? "-" : Join("`", text, "`");
 }
 
-void WriteMethod(const Method& method, const LoadGrid& grid, const LearnedSettings& settings,
-                 const ReproductionRuns& runs, ReproductionPage& page) {
-  const std::string prefix = method.prefix;
-  const std::vector<const Recipe*> recipes = Ablations(prefix);
+void WriteSearches(const LoadGrid& grid, const LearnedSettings& settings, const ReproductionRuns& runs,
+                   ReproductionPage& page) {
+  const std::string prefix = kPrefix;
+  const std::vector<const Recipe*> recipes = Ablations();
   const auto base = std::find_if(recipes.begin(), recipes.end(),
                                  [&](const Recipe* r) { return r->name == prefix + "full"; });
   BERTH_CHECK(base != recipes.end(), prefix);
@@ -98,7 +90,6 @@ void WriteMethod(const Method& method, const LoadGrid& grid, const LearnedSettin
     }
     rows.push_back(std::move(row));
   }
-  page.Paragraph(Join("**", method.budget, "**"));
   page.Rows({"recipe", "what it sets differently", "seeds", grid.loads[0].Name(), grid.loads[1].Name(),
              "over `srpt` [95%]", "over full [95%]"},
             rows);
@@ -109,10 +100,8 @@ void WriteMethod(const Method& method, const LoadGrid& grid, const LearnedSettin
 void PlanAblations(const LearnedSettings& settings, ReproductionRuns& runs) {
   const LoadGrid grid = GridOf(settings);
   grid.Plan(runs, "srpt");
-  for (const Method& method : kMethods) {
-    for (const Recipe* recipe : Ablations(method.prefix)) {
-      for (const std::string& spec : settings.policies.Specs(recipe->name)) grid.Plan(runs, spec);
-    }
+  for (const Recipe* recipe : Ablations()) {
+    for (const std::string& spec : settings.policies.Specs(recipe->name)) grid.Plan(runs, spec);
   }
   PlanGradientAblations(settings, runs);
 }
@@ -121,13 +110,15 @@ void ReportAblations(const LearnedSettings& settings, const ReproductionRuns& ru
   const LoadGrid grid = GridOf(settings);
   out.page.Heading("With and without each ingredient");
   ReportGradientAblations(settings, runs, out);
-  out.page.Paragraph(
-      Join("Row 1's recipes before the learning signal, and the search of weights: oracle knowledge, three "
-           "training seeds, 5.6 single-GPU and 2.6 gang jobs an hour, ",
-           grid.seeds.size(),
-           " workloads; mean JCT in hours. Ratios are means over both loads; the first interval is over "
-           "training seeds and workloads, the second over those of the row with the full recipe's mean."));
-  for (const Method& method : kMethods) WriteMethod(method, grid, settings, runs, out.page);
+  out.page.Paragraph(Join(
+      "**The search of weights**: a network as it is initialised, then its linear part searched, as "
+      "`hetero_oracle`, but 15 generations instead of 45: oracle knowledge, three training seeds, 5.6 "
+      "single-GPU "
+      "and 2.6 gang jobs an hour, ",
+      grid.seeds.size(),
+      " workloads; mean JCT in hours. Ratios are means over both loads; the first interval is over training "
+      "seeds and workloads, the second over those of the row with the full recipe's mean."));
+  WriteSearches(grid, settings, runs, out.page);
 }
 
 }  // namespace berth

@@ -1,10 +1,11 @@
-// Row 1 of issue 8: a heterogeneous GPU cluster at six loads, learned policies of oracle and of blind
+// Row 1: a heterogeneous GPU cluster at six loads, learned policies of oracle and of blind
 // knowledge against every registered scheduler that knows no more.
 #include <algorithm>
 #include <cmath>
 
 #include "env/base/check.hpp"
 #include "tools/reproduce/learned/cluster_part.hpp"
+#include "tools/reproduce/learned/two_ways.hpp"
 #include "tools/table.hpp"
 
 namespace berth {
@@ -156,7 +157,7 @@ void PlanCluster(const LearnedSettings& settings, ReproductionRuns& runs) {
   for (const Opponent& opponent : RegisteredOpponents(grid.Sample()).run)
     grid.Plan(runs, opponent.spec, AffordableWorkloads(opponent.spec, grid.seeds.size()));
   for (const ClusterPart& part : kClusterParts) {
-    for (const std::string& spec : settings.policies.Specs(part.policy)) grid.Plan(runs, spec);
+    for (const std::string& spec : settings.policies.SpecsBothWays(part.policy)) grid.Plan(runs, spec);
   }
 }
 
@@ -187,6 +188,13 @@ void ReportCluster(const LearnedSettings& settings, const ReproductionRuns& runs
     const std::vector<std::string> shown = Shown(part, result);
     WriteRatios(result, shown, grid, page);
     AddClusterTargets(part, result, grid, out.targets);
+    if (!result.rows.empty()) {
+      const std::string& best = result.rows.front().opponent.spec;
+      AddTwoWays({Join("1, ", part.name), result.policies,
+                  Grids(grid, runs, settings.policies.Specs(ByGradient(part.policy))), best,
+                  grid.MeanJcts(runs, best)},
+                 out);
+    }
     AddPoints(part, result, shown, grid, points);
     AddCurve(part, "learned", result.specs, grid, runs, curves);
     for (const std::string& name : shown) AddCurve(part, name, {name}, grid, runs, curves);

@@ -6,6 +6,7 @@
 
 #include "env/base/check.hpp"
 #include "tools/reproduce/learned/recipes.hpp"
+#include "tools/reproduce/learned/two_ways.hpp"
 #include "tools/table.hpp"
 
 namespace berth {
@@ -44,6 +45,12 @@ std::string PolicyShelf::Missing(const std::string& name) const {
 std::vector<std::string> PolicyShelf::Specs(const std::string& name, bool sample) const {
   std::vector<std::string> specs;
   for (const TrainedPolicy& policy : Find(name)) specs.push_back(policy.Spec(sample));
+  return specs;
+}
+
+std::vector<std::string> PolicyShelf::SpecsBothWays(const std::string& name) const {
+  std::vector<std::string> specs = Specs(name);
+  for (const std::string& spec : Specs(ByGradient(name))) specs.push_back(spec);
   return specs;
 }
 

@@ -37,6 +37,7 @@ class PolicyShelf {
   std::string Missing(const std::string& name) const;
   // Specs of all that are there.
   std::vector<std::string> Specs(const std::string& name, bool sample = false) const;
+  std::vector<std::string> SpecsBothWays(const std::string& name) const;  // and of those by gradient
 
  private:
   std::string folder_;
@@ -84,6 +85,7 @@ std::string WithInterval(const Interval& interval, int decimals, double unit = 1
 struct LearnedPage {
   ReproductionPage page;
   std::vector<Target> targets;
+  std::vector<ReproductionPage::Cells> two_ways;  // rows (two_ways.hpp)
 };
 
 // X(name, Name, summary): PlanName and ReportName. In the order of the page.

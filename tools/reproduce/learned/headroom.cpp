@@ -61,7 +61,8 @@ void PlanHeadroom(const LearnedSettings& settings, ReproductionRuns& runs) {
     const double cost = kSequenceCost * (settings.quick ? kQuickTrials : kTrials);
     for (const int start : HpcDisjointStarts()) {
       runs.Plan(Searched(log, c, start, settings.quick), InOrderSpec(c), cost);
-      for (const std::string& rule : RuleSpecs(c)) runs.Plan(SequenceWorkload(log, c, start), rule, kSequenceCost);
+      for (const std::string& rule : RuleSpecs(c))
+        runs.Plan(SequenceWorkload(log, c, start), rule, kSequenceCost);
       for (const TrainedPolicy& policy : settings.policies.Find(c.policy))
         runs.Plan(SequenceWorkload(log, c, start), policy.Spec(), 20 * kSequenceCost);
     }
@@ -76,9 +77,11 @@ void ReportHeadroom(const LearnedSettings& settings, const ReproductionRuns& run
     return;
   }
   page.Paragraph(
-      "The eight disjoint windows of each table, mean bounded slowdown. `searched`: who goes first was searched by "
+      "The eight disjoint windows of each table, mean bounded slowdown. `searched`: who goes first was "
+      "searched by "
       "one who knows every arrival and run time (a job moved at a time, thousands of runs a window, from the "
-      "best order that a rule starts them in); it is no bound, a longer search may find better. Ratios to the best rule, 95% over windows. "
+      "best order that a rule starts them in); it is no bound, a longer search may find better. Ratios to "
+      "the best rule, 95% over windows. "
       "Where even the searched order's interval holds 1, eight windows cannot tell.");
   std::vector<Cells> rows;
   for (const LublinCase& c : LublinCases()) {
@@ -100,13 +103,15 @@ void ReportHeadroom(const LearnedSettings& settings, const ReproductionRuns& run
       learned.push_back({Slowdowns(runs, policy.Spec(), plain)});
     for (const Grid& grid : learned) mean += Mean(grid[0]) / static_cast<double>(learned.size());
     const std::vector<Grid> clairvoyant = {{searched}};
-    rows.push_back({Join(c.setting->name, ", `", ToString(c.semantics), "`"), Join(best_name, " ", Fixed(Mean(best), 2)),
+    rows.push_back({Join(c.setting->name, ", `", ToString(c.semantics), "`"),
+                    Join(best_name, " ", Fixed(Mean(best), 2)),
                     learned.empty() ? "not available" : Fixed(mean, 2), Fixed(Mean(searched), 2),
                     learned.empty() ? "-" : WithInterval(Compare(learned, {best}, kBootstrapSeed).overall, 3),
                     WithInterval(Compare(clairvoyant, {best}, kBootstrapSeed).overall, 3)});
   }
-  page.Rows({"sequences", "best rule", "learned", "searched", "learned / rule [95%]", "searched / rule [95%]"},
-            rows);
+  page.Rows(
+      {"sequences", "best rule", "learned", "searched", "learned / rule [95%]", "searched / rule [95%]"},
+      rows);
 }
 
 }  // namespace berth

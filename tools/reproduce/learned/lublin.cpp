@@ -7,6 +7,7 @@
 #include "env/base/check.hpp"
 #include "tools/reproduce/learned/comparison.hpp"
 #include "tools/reproduce/learned/lublin_cases.hpp"
+#include "tools/reproduce/learned/two_ways.hpp"
 #include "tools/table.hpp"
 
 namespace berth {
@@ -86,8 +87,8 @@ double LearnedMeanOf(const std::vector<Measured>& all) {
   return Mean(means);
 }
 
-void ReportCase(const LearnedSettings& settings, const ReproductionRuns& runs, const LublinCase& c, bool official,
-                LearnedPage& out, std::vector<Cells>& csv) {
+void ReportCase(const LearnedSettings& settings, const ReproductionRuns& runs, const LublinCase& c,
+                bool official, LearnedPage& out, std::vector<Cells>& csv) {
   const std::span<const int> starts = official ? HpcOfficialStarts() : HpcDisjointStarts();
   const std::vector<TrainedPolicy> policies = settings.policies.Find(c.policy);
   const std::string where = official ? "ten published sequences" : "eight disjoint windows";
@@ -147,6 +148,10 @@ void ReportCase(const LearnedSettings& settings, const ReproductionRuns& runs, c
     out.targets.push_back(
         RatioTarget(row, Join("below the best rule (", best_name, "), the interval apart from 1"),
                     all.overall, 1.0, true));
+  std::vector<Grid> gradient;
+  for (const std::string& spec : settings.policies.Specs(ByGradient(c.policy)))
+    gradient.push_back({Collect(runs, c, starts, spec).slowdown});
+  AddTwoWays({row, grids, gradient, best_name, {best.slowdown}}, out);
   if (c.semantics == Semantics::kRedecide && official) {
     double p99 = 0.0, longest = 0.0;
     for (const Measured& m : learned.greedy)
@@ -175,6 +180,8 @@ void PlanLublin(const LearnedSettings& settings, ReproductionRuns& runs) {
           runs.Plan(workload, policy.Spec(), 20 * kSequenceCost);
           runs.Plan(workload, policy.Spec(true), 20 * kSequenceCost);
         }
+        for (const std::string& spec : settings.policies.Specs(ByGradient(c.policy)))
+          runs.Plan(workload, spec, 20 * kSequenceCost);
       }
     }
   }

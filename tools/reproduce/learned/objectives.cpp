@@ -6,6 +6,7 @@
 #include "env/base/check.hpp"
 #include "tools/reproduce/learned/comparison.hpp"
 #include "tools/reproduce/learned/experiments.hpp"
+#include "tools/reproduce/learned/two_ways.hpp"
 #include "tools/scenario_options.hpp"
 #include "tools/table.hpp"
 
@@ -97,7 +98,7 @@ PlannedWorkload Workload(const Objective& objective, std::uint64_t seed) {
           /*keep_jct=*/false};
 }
 
-std::vector<std::string> Specs(const Objective& objective) {
+std::vector<std::string> Rules(const Objective& objective) {
   std::vector<std::string> specs;
   if (*objective.made_for_it != '\0') specs.emplace_back(objective.made_for_it);
   specs.insert(specs.end(), objective.others.begin(), objective.others.end());
@@ -114,14 +115,22 @@ Grid Values(const Objective& objective, const LearnedSettings& settings, const R
   return {values};
 }
 
+std::vector<Grid> ValuesOf(const Objective& objective, const LearnedSettings& settings,
+                           const ReproductionRuns& runs, const std::string& policy) {
+  std::vector<Grid> grids;
+  for (const std::string& spec : settings.policies.Specs(policy))
+    grids.push_back(Values(objective, settings, runs, spec));
+  return grids;
+}
+
 }  // namespace
 
 void PlanObjectives(const LearnedSettings& settings, ReproductionRuns& runs) {
   for (const Objective& objective : Objectives()) {
     for (const std::uint64_t seed : settings.workloads) {
       const PlannedWorkload workload = Workload(objective, seed);
-      for (const std::string& spec : Specs(objective)) runs.Plan(workload, spec, kCost);
-      for (const std::string& spec : settings.policies.Specs(objective.policy))
+      for (const std::string& spec : Rules(objective)) runs.Plan(workload, spec, kCost);
+      for (const std::string& spec : settings.policies.SpecsBothWays(objective.policy))
         runs.Plan(workload, spec, kCost);
     }
   }
@@ -135,9 +144,7 @@ void ReportObjectives(const LearnedSettings& settings, const ReproductionRuns& r
            " workloads; less is better everywhere; 95% intervals over workloads, of learned policies over "
            "training seeds too. The scheduler made for the objective stands first."));
   for (const Objective& objective : Objectives()) {
-    std::vector<Grid> learned;
-    for (const std::string& spec : settings.policies.Specs(objective.policy))
-      learned.push_back(Values(objective, settings, runs, spec));
+    const std::vector<Grid> learned = ValuesOf(objective, settings, runs, objective.policy);
     page.Paragraph(Join("**", objective.name, "**: `", objective.workload, "`, jobs ", objective.window.begin,
                         " to ", objective.window.end, "; policies `", objective.policy, "`"));
     if (const std::string missing = settings.policies.Missing(objective.policy); !missing.empty())
@@ -152,7 +159,7 @@ void ReportObjectives(const LearnedSettings& settings, const ReproductionRuns& r
     // Where none is made for it, the nearest of all decides.
     Comparison decides;
     std::string decided_by;
-    for (const std::string& spec : Specs(objective)) {
+    for (const std::string& spec : Rules(objective)) {
       const Grid other = Values(objective, settings, runs, spec);
       Cells row = {Join("`", spec, "`"), mean({other}), "-"};
       if (!learned.empty()) {
@@ -171,6 +178,9 @@ void ReportObjectives(const LearnedSettings& settings, const ReproductionRuns& r
       out.targets.push_back(
           RatioTarget(row, Join("ahead of `", decided_by, "`"), decides.overall, 1.0, true));
     }
+    AddTwoWays({row, learned, ValuesOf(objective, settings, runs, ByGradient(objective.policy)), decided_by,
+                Values(objective, settings, runs, decided_by)},
+               out);
   }
 }
 

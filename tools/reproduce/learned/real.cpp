@@ -11,6 +11,7 @@
 #include "tools/reproduce/learned/comparison.hpp"
 #include "tools/reproduce/learned/experiments.hpp"
 #include "tools/reproduce/learned/srpt_bound.hpp"
+#include "tools/reproduce/learned/two_ways.hpp"
 #include "tools/table.hpp"
 
 namespace berth {
@@ -117,6 +118,17 @@ std::string WhyNot(const ReproductionRuns& runs, const PlannedWorkload& workload
   return run->stopped ? Join("> ", Fixed(run->cpu_s, 0), " CPU s") : "failed: " + run->error;
 }
 
+// Of those that ran to the end.
+std::vector<Grid> Blocks(const ReproductionRuns& runs, const PlannedWorkload& workload,
+                         const std::vector<std::string>& specs) {
+  std::vector<Grid> grids;
+  for (const std::string& spec : specs) {
+    const PlannedOutcome* run = Whole(runs, workload, spec);
+    if (run != nullptr) grids.push_back({BlockMeans(run->jct_s)});
+  }
+  return grids;
+}
+
 void ReportLog(const Log& log, const PlannedWorkload& workload, const LearnedSettings& settings,
                const ReproductionRuns& runs, LearnedPage& out) {
   ReproductionPage& page = out.page;
@@ -185,6 +197,9 @@ void ReportLog(const Log& log, const PlannedWorkload& workload, const LearnedSet
   constexpr double kEqual = 1.0 - 1e-9;  // an idle cluster: every job runs at once
   Bound(target, SrptBound(workload.make(), workload.window) / nearest_jct_s, kEqual);
   out.targets.push_back(std::move(target));
+  AddTwoWays({row, learned, Blocks(runs, workload, settings.policies.Specs(ByGradient(log.policy))), nearest,
+              Blocks(runs, workload, {nearest})[0]},
+             out);
   if (!log.deadlines || whole.of.empty()) return;
   missed /= static_cast<double>(learned.size());
   const auto fewer = [&](const Misses& than, const char* what, const std::string& why, Verdict otherwise) {
@@ -194,7 +209,8 @@ void ReportLog(const Log& log, const PlannedWorkload& workload, const LearnedSet
          Join(Fixed(100.0 * missed, 2), "%", why), missed <= than.rate ? Verdict::kMet : otherwise});
   };
   const bool rejects = whole.of != all_told.of;
-  fewer(all_told, "", rejects ? Join("; it leaves ", all_told.undone, " jobs undone, which the policies run") : "",
+  fewer(all_told, "",
+        rejects ? Join("; it leaves ", all_told.undone, " jobs undone, which the policies run") : "",
         rejects ? Verdict::kWithdrawn : Verdict::kNotMet);
   if (rejects) fewer(whole, ", the best that runs every job", "", Verdict::kNotMet);
 }
@@ -207,7 +223,8 @@ void PlanReal(const LearnedSettings& settings, ReproductionRuns& runs) {
     if (path.empty()) continue;
     const PlannedWorkload workload = TestPart(log, path);
     for (const std::string& spec : OpponentsOf(log)) runs.Plan(workload, spec, 0.1);
-    for (const std::string& spec : settings.policies.Specs(log.policy)) runs.Plan(workload, spec, 0.5);
+    for (const std::string& spec : settings.policies.SpecsBothWays(log.policy))
+      runs.Plan(workload, spec, 0.5);
   }
 }
 

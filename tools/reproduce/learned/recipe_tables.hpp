@@ -22,6 +22,11 @@ inline constexpr const char* kPlace = "{traces}";
 inline const Options kSmall = {{"cluster", "v100=8,p100=8,k80=8"}};
 inline const Options kNetwork = {{"encoder", "ObservationV3"}, {"network", "pair_scorer(width=8,skip=true)"}};
 
+// From nothing by one run of `berth train`.
+inline std::vector<RecipeStep> Train(const Options& options) {
+  return {{RecipeStep::Verb::kTrain, options}};
+}
+
 // Rows 4 and 5: a network as it is initialised, then its linear part searched from a rule. `search` says what
 // differs: reward, rule, workloads, reference.
 std::vector<RecipeStep> SearchRule(const Options& on, const Options& train, const std::string& reward,

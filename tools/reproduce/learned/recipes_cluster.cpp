@@ -23,7 +23,6 @@ Options Mix() {
 }
 const Options kOracle = Options{{"knowledge", "oracle"}} + kSmall;
 const Options kBlind = Options{{"knowledge", "blind"}} + kSmall;
-constexpr const char* kSteps = "500000";  // of every learner
 
 // A network as it is initialised (one update), then its linear part searched from the rule "where the
 // assignments put it, least regret, then least GPU time", which trusts both assignments alike.
@@ -56,27 +55,9 @@ std::vector<RecipeStep> Search(const Options& knowledge, const char* reference, 
           {RecipeStep::Verb::kTune, search}};
 }
 
-// From nothing by one run of `berth train`.
-std::vector<RecipeStep> Train(const Options& options) {
-  return {{RecipeStep::Verb::kTrain, options}};
-}
-
-// Row 1's network trained by an agent alone, of whose ten policies on the way the one that does best on
-// twenty validation workloads is kept; `other` takes the place of options of the same name. An instant is
-// dozens of micro-actions, and nothing is paid before it is over: long returns.
-constexpr const char* kDqn =
-    "dqn(train_freq=256,n_step=64,lr=0.001,lr_schedule=constant,gradient_steps=2,batch=128,buffer=50000,"
-    "target_interval=500,epsilon_end=0.02,max_grad_norm=10)";
-constexpr const char* kPpo = "ppo(n_steps=128,minibatch=1024,lr=0.002,ent_coef=0.001)";
-std::vector<RecipeStep> Learner(const char* agent, const Options& other) {
-  Options options =
-      kOracle + Mix() + kNetwork + Options{{"agent", agent}, {"steps", kSteps}, {"validate", "20"}};
-  for (auto& [name, value] : options) {
-    for (const auto& [replaced, with] : other) {
-      if (name == replaced) value = with;
-    }
-  }
-  return Train(options);
+// The agents' own defaults, at equal steps.
+std::vector<RecipeStep> Learner(const char* agent) {
+  return Train({{"recipe", "many_clusters"}, {"agent", agent}, {"steps", "500000"}});
 }
 
 }  // namespace
@@ -85,16 +66,13 @@ std::vector<Recipe> Cluster() {
   return {
       {"hetero_oracle", "cluster", 5, Search(kOracle, "srpt", kFar)},
       {"hetero_blind", "cluster", 5, Search(kBlind, "las", kNear)},
-      {"learner_ppo", "learners", 5, Learner(kPpo, {})},
-      {"learner_dqn", "learners", 5, Learner(kDqn, {})},
-      {"learner_reinforce", "learners", 5, Learner("reinforce", {})},
+      {"hetero_oracle_gradient", "cluster", 5, Train({{"recipe", "many_clusters"}, {"steps", "20000000"}})},
+      {"hetero_blind_gradient", "cluster", 5, Train({{"recipe", "many_clusters"}, {"knowledge", "blind"}})},
+      {"learner_ppo", "learners", 5, Learner("ppo")},
+      {"learner_dqn", "learners", 5, Learner("dqn")},
+      {"learner_reinforce", "learners", 5, Learner("reinforce")},
       // What each ingredient is worth, at equal budgets (ablations.cpp); the end of the name is the row of
       // the table.
-      {"ablation_ppo_full", "ablations", 3, Learner(kPpo, {})},
-      {"ablation_ppo_without_prices", "ablations", 3, Learner(kPpo, {{"encoder", "ObservationV1"}})},
-      {"ablation_ppo_without_skip", "ablations", 3, Learner(kPpo, {{"network", "pair_scorer(width=8)"}})},
-      {"ablation_ppo_with_32_units", "ablations", 3,
-       Learner(kPpo, {{"network", "pair_scorer(width=32,skip=true)"}})},
       {"ablation_search_full", "ablations", 3, Search(kOracle, "srpt", kShort)},
       {"ablation_search_start_without_assignments", "ablations", 3,
        Search(kOracle, "srpt", kShort, "job.size=-1,job.members=-1,pair.regret=-5")},

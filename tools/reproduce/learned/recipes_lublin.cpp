@@ -6,19 +6,20 @@
 namespace berth::recipes {
 namespace {
 
-std::vector<RecipeStep> Search(bool first, const Options& process, const Options& log) {
+Options LogOf(bool first) {
   const char* const file = first ? "lublin_256.swf.gz" : "lublin_256_new2.swf.gz";
-  const Options options = {{"scenario", Join(kPlace, "/rlscheduler-lublin/", file)},
-                           {"format", "swf"},
-                           {"preemptive", "false"},
-                           {"load", first ? "0.5:1.1" : "0.8:1.7"},
+  return {
+      {"scenario", Join(kPlace, "/rlscheduler-lublin/", file)}, {"format", "swf"}, {"preemptive", "false"}};
+}
+std::vector<RecipeStep> Search(bool first, const Options& process, const Options& log) {
+  const Options options = {{"load", first ? "0.5:1.1" : "0.8:1.7"},
                            {"run-time", "0.1:10"},
                            {"gang", "0.25:2"},
                            {"hinges", "0"},
                            {"pieces", "0:7500"},
                            {"held-out", "7500:10000"},
                            {"seconds", "0"}};
-  return {{RecipeStep::Verb::kTune, options + process + log}};
+  return {{RecipeStep::Verb::kTune, LogOf(first) + options + process + log}};
 }
 const Options kRules = {{"encoder", "Batch"}};
 const Options kLookahead = {{"encoder", "Lookahead"}};
@@ -46,6 +47,15 @@ Options From(const char* start) {
   return {{"start", start}};
 }
 
+// By gradient on the other log as it is, a million steps. There is none with EASY's reservation, which `berth
+// train` does not offer.
+std::vector<RecipeStep> ByGradient(bool first, const Options& process) {
+  return Train(LogOf(first) + process + Options{{"reward", "slowdown"}});
+}
+const Options kPlainCommit = {{"semantics", "commit"}, {"clock", "hpc"}};
+const Options kPlainCommitEasy = kPlainCommit + Options{{"commit-backfill", "true"}};
+const Options kPlainRedecide = {{"clock", "event"}, {"work-conserving", "true"}};
+
 }  // namespace
 
 std::vector<Recipe> Lublin() {
@@ -66,6 +76,12 @@ std::vector<Recipe> Lublin() {
        Search(false, kRedecide + kRules,
               From("request=1,gang=0.75,fits=-0.1,drag=0.45") + Options{{"generations", "15"}})},
       {"lublin2_redecide_easy", "lublin", 5, Search(false, kRedecideEasy + kPatient, From(kExpected))},
+      {"lublin1_commit_gradient", "lublin", 3, ByGradient(true, kPlainCommit)},
+      {"lublin1_commit_easy_gradient", "lublin", 3, ByGradient(true, kPlainCommitEasy)},
+      {"lublin1_redecide_gradient", "lublin", 3, ByGradient(true, kPlainRedecide)},
+      {"lublin2_commit_gradient", "lublin", 3, ByGradient(false, kPlainCommit)},
+      {"lublin2_commit_easy_gradient", "lublin", 3, ByGradient(false, kPlainCommitEasy)},
+      {"lublin2_redecide_gradient", "lublin", 3, ByGradient(false, kPlainRedecide)},
   };
 }
 

@@ -56,6 +56,12 @@ constexpr Objective kWeighted = {"jct+3600*cost", "pair.slowness=-2.5,type.speed
                                  "nash_welfare",  "synthetic(rate=0.8,jobs=200)",
                                  "200",           "0:200"};
 
+// The same by gradient: the agent's defaults on workloads as large as its episodes ask for.
+std::vector<RecipeStep> TrainFor(const char* reward, const char* workload, const Options& cluster) {
+  return Train(Options{{"workload", workload}} + cluster + Options{{"reward", reward}});
+}
+constexpr const char* kLight = "synthetic(rate=0.8,jobs=300)";
+
 }  // namespace
 
 std::vector<Recipe> Objectives() {
@@ -64,6 +70,11 @@ std::vector<Recipe> Objectives() {
       {"objective_ftf", "objectives", 5, SearchFor(kFairness, kSmall)},
       {"objective_cost", "objectives", 5, SearchFor(kCheapest, kSmall)},
       {"objective_weighted", "objectives", 5, SearchFor(kWeighted, kSmall)},
+      {"objective_makespan_gradient", "objectives", 3,
+       TrainFor("makespan", "synthetic(rate=0,jobs=300,gangs=multi)", {})},
+      {"objective_ftf_gradient", "objectives", 3, TrainFor("ftf", "synthetic(rate=1.2)", kSmall)},
+      {"objective_cost_gradient", "objectives", 3, TrainFor("cost", kLight, kSmall)},
+      {"objective_weighted_gradient", "objectives", 3, TrainFor("jct+3600*cost", kLight, kSmall)},
   };
 }
 

@@ -19,13 +19,20 @@ namespace {
 // as five hours of completion time; the rule is the least GPU time first, gangs a little before that, jobs
 // with time to spare before those that are late anyway.
 constexpr const char* kAreaFirst = "queue(order=saf,preemption=order,overtake=true)";
-std::vector<RecipeStep> Itp(const std::string& cluster, const std::string& gpus, const std::string& jobs) {
-  const Options log = {
-      {"scenario", Join(kPlace, "/microsoft-itp-elasticflow/elasticflow-traces.tar.gz:", cluster, ".csv")},
-      {"format", "itp"},
-      {"cluster", Join("p100=", gpus)}};
-  return SearchRule(log, {{"jobs", Join("0:", jobs)}}, "jct+18000*deadline",
-                    {{"pieces", Join("0:", jobs)},
+constexpr const char* kMeanAndDeadlines = "jct+18000*deadline";
+struct Itp {
+  const char *file, *gpus, *jobs;
+  Options Log() const {
+    return {{"scenario", Join(kPlace, "/microsoft-itp-elasticflow/elasticflow-traces.tar.gz:", file, ".csv")},
+            {"format", "itp"},
+            {"cluster", Join("p100=", gpus)}};
+  }
+};
+constexpr Itp kItp02 = {"cluster02", "112", "0:4044"}, kItp03 = {"cluster03", "176", "0:2107"},
+              kItp06 = {"cluster06", "112", "0:1677"};
+std::vector<RecipeStep> Search(const Itp& itp) {
+  return SearchRule(itp.Log(), {{"jobs", itp.jobs}}, kMeanAndDeadlines,
+                    {{"pieces", itp.jobs},
                      {"jobs", "400"},
                      {"window", "80:300"},
                      {"start", "job.size=-2.5,job.members=-2,job.slack=1.5,pair.here=1"},
@@ -35,13 +42,17 @@ std::vector<RecipeStep> Itp(const std::string& cluster, const std::string& gpus,
                      {"workloads", "4"},
                      {"generations", "8"}});
 }
+std::vector<RecipeStep> ByGradient(const Itp& itp) {
+  return Train(itp.Log() + Options{{"jobs", itp.jobs}, {"reward", kMeanAndDeadlines}, {"steps", "2000000"}});
+}
 // Fewer GPUs than real.cpp tests on: a piece begins on an empty cluster and would leave 512 nearly idle.
-std::vector<RecipeStep> Philly() {
-  const Options log = {{"scenario", Join(kPlace, "/philly/philly_sorted.csv.gz")},
-                       {"format", "philly"},
-                       {"cluster", "p100=192/8"}};
-  return SearchRule(log, {{"jobs", "0:57572"}}, "jct",
-                    {{"pieces", "0:57572"},
+const Options kPhilly = {{"scenario", Join(kPlace, "/philly/philly_sorted.csv.gz")},
+                         {"format", "philly"},
+                         {"cluster", "p100=192/8"}};
+constexpr const char* kPhillyJobs = "0:57572";
+std::vector<RecipeStep> SearchPhilly() {
+  return SearchRule(kPhilly, {{"jobs", kPhillyJobs}}, "jct",
+                    {{"pieces", kPhillyJobs},
                      {"jobs", "1000"},
                      {"window", "400:700"},
                      {"start", "job.size=-2.5,job.members=-3.5,pair.here=1.5"},
@@ -56,10 +67,14 @@ std::vector<RecipeStep> Philly() {
 
 std::vector<Recipe> Real() {
   return {
-      {"itp02", "real", 5, Itp("cluster02", "112", "4044")},
-      {"itp03", "real", 5, Itp("cluster03", "176", "2107")},
-      {"itp06", "real", 5, Itp("cluster06", "112", "1677")},
-      {"philly", "real", 5, Philly()},
+      {"itp02", "real", 5, Search(kItp02)},
+      {"itp03", "real", 5, Search(kItp03)},
+      {"itp06", "real", 5, Search(kItp06)},
+      {"philly", "real", 5, SearchPhilly()},
+      {"itp02_gradient", "real", 3, ByGradient(kItp02)},
+      {"itp03_gradient", "real", 3, ByGradient(kItp03)},
+      {"itp06_gradient", "real", 3, ByGradient(kItp06)},
+      {"philly_gradient", "real", 3, Train(kPhilly + Options{{"jobs", kPhillyJobs}, {"steps", "2000000"}})},
   };
 }
 

@@ -15,6 +15,7 @@
 #include "tools/reproduce/learned/gradient/gradient_task.hpp"
 #include "tools/reproduce/learned/gradient/train_policies.hpp"
 #include "tools/reproduce/learned/training.hpp"
+#include "tools/reproduce/learned/two_ways.hpp"
 #include "tools/reproduce/reproductions.hpp"
 #include "tools/reproduce/study_options.hpp"
 #include "tools/table.hpp"
@@ -210,6 +211,7 @@ int Report(const Options& options, const std::vector<Experiment>& experiments,
   }
   page.Heading("What was asked and what was measured");
   WriteTargets(parts.targets, page);
+  WriteTwoWays(parts, page);
   page.Append(parts.page);
   const std::string& out = options.Text("out");
   page.Write(out, kPage);

@@ -30,9 +30,8 @@ struct Played {
 Played PlayedBy(const Scenario& scenario, const std::string& spec) {
   const std::unique_ptr<Scheduler> scheduler = MakeScheduler(spec, ReproductionSchedulers());
   const Simulator simulator = FinishedRun(scenario, *scheduler, {0, scenario.num_jobs()});
-  Played run{Measure(simulator, {0, scenario.num_jobs()}).hpc_bounded_slowdown,
-          simulator.state().first_start,
-          {}};
+  Played run{
+      Measure(simulator, {0, scenario.num_jobs()}).hpc_bounded_slowdown, simulator.state().first_start, {}};
   const std::vector<double>& arrival = scenario.data().jobs.arrival;
   for (int job = 0; job < scenario.num_jobs(); ++job) {
     const double alone = scenario.data().jobs.total_steps[U(job)] / scenario.BestRate(job);
@@ -54,7 +53,8 @@ Scenario SearchedOrder(const Scenario& sequence, std::span<const std::string> ru
     std::stable_sort(by_rule.begin(), by_rule.end(),
                      [&](int a, int b) { return start_s[U(a)] < start_s[U(b)]; });
     Played played = PlayedBy(InOrder(sequence, by_rule), spec);
-    if (order.empty() || played.slowdown < best.slowdown) best = std::move(played), order = std::move(by_rule);
+    if (order.empty() || played.slowdown < best.slowdown)
+      best = std::move(played), order = std::move(by_rule);
   }
   Stream stream(seed, Purpose::kScheduler, Split::kEvaluate);
   const auto count = static_cast<std::uint32_t>(order.size());

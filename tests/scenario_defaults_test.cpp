@@ -11,13 +11,14 @@ namespace {
 
 class Given final : public ScenarioSource {
  public:
-  explicit Given(ScenarioData data) : scenario_(std::move(data)) {}
+  explicit Given(ScenarioData data, bool fixed = true) : scenario_(std::move(data)), fixed_(fixed) {}
   Scenario Make(std::uint64_t, Split, std::uint32_t, std::uint32_t, int) const override { return scenario_; }
-  bool fixed() const override { return true; }
+  bool fixed() const override { return fixed_; }
   std::string Describe() const override { return "given"; }
 
  private:
   Scenario scenario_;
+  bool fixed_;
 };
 
 // Type a runs job type 0 at 1 step a second and job type 1 at 1; type b at 1 and 0.5.
@@ -87,6 +88,9 @@ TEST_CASE("episodes: as measured on small clusters, long enough to fill large on
   CHECK(DefaultWarmupJobs(numbers) == 500);
   numbers.jobs = 200;
   CHECK(DefaultWarmupJobs(numbers) == 100);
+  const Given batch(Two(2, 2, {{0.0, 10.0, 0, 1}, {0.0, 10.0, 0, 1}}), /*fixed=*/false);
+  CHECK(DefaultEpisodeJobs(NumbersOf(batch)) == 2);  // all at once: they are the episode
+  CHECK(DefaultWarmupJobs(NumbersOf(batch)) == 0);
 }
 
 TEST_CASE("defaults: numbers take the place of auto, and of nothing else") {

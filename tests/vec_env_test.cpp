@@ -16,14 +16,15 @@ namespace {
 class ToySource : public ScenarioSource {
  public:
   // `ends`: the episode drains, as a fixed scenario does; otherwise more jobs would come and it is cut.
-  explicit ToySource(Clock clock, bool ends = true) : clock_(clock), ends_(ends) {}
+  explicit ToySource(Clock clock, bool ends = true, double gap_s = 40.0)
+      : clock_(clock), ends_(ends), gap_s_(gap_s) {}
   Scenario Make(std::uint64_t seed, Split split, std::uint32_t env, std::uint32_t episode,
                 int jobs) const override {
     Stream stream(seed, Purpose::kTest, split, env, episode);
     std::vector<test::TinyJob> list;
     double now = 0.0;
     for (int i = 0; i < jobs; ++i) {
-      now += stream.Exponential(40.0);
+      if (gap_s_ > 0.0) now += stream.Exponential(gap_s_);
       list.push_back({now, 1.0 + stream.Uniform(0.0, 200.0), static_cast<int>(stream.Below(2)),
                       1 + static_cast<int>(stream.Below(2))});
     }
@@ -42,6 +43,7 @@ class ToySource : public ScenarioSource {
  private:
   Clock clock_;
   bool ends_;
+  double gap_s_;  // mean time between arrivals; 0 = all come at once
 };
 
 // Starts every waiting job that fits, in order of arrival.
@@ -261,6 +263,24 @@ TEST_CASE("an episode of a generator is cut when its jobs have arrived, with the
   // were known to come.
   if (!preemptive) CHECK(full > 0);
   CHECK(env->TakeStats().episodes == truncated);
+}
+
+TEST_CASE("an episode of jobs that come all at once is worked off to its end") {
+  SchedEnvOptions options = Options(true, 8);
+  options.episode_jobs = 10;
+  const auto source = std::make_shared<ToySource>(Clock{ClockKind::kEvent}, /*ends=*/false, /*gap_s=*/0.0);
+  SchedEnv env(source, options, 0);
+  env.Begin(0);
+  Stream stream(7, Purpose::kTest);
+  SchedEnv::Outcome outcome;
+  double cost = 0.0;
+  while (!outcome.terminated) {
+    outcome = env.Step(RandomLegal(env.mask(), stream));
+    REQUIRE_FALSE(outcome.truncated);
+    cost -= outcome.reward;
+  }
+  CHECK(Measure(env.simulator(), {}).unfinished == 0);
+  CHECK(cost > 0.0);
 }
 
 TEST_CASE("an episode starts from a cluster that the warm-up scheduler has filled") {

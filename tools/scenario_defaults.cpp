@@ -21,7 +21,7 @@ constexpr std::size_t kMostJobs = 4096;  // of a log: every k-th
 struct Sums {
   double logs = 0.0, run_s = 0.0, gang_s = 0.0;
   int jobs = 0;
-  std::vector<double> gpus;  // [G]
+  std::vector<double> gpus;         // [G]
   std::vector<TypedWork> arriving;  // GPU s a second
 };
 
@@ -74,6 +74,10 @@ WorkloadNumbers NumbersOf(const ScenarioSource& source, Window jobs) {
   numbers.typical_run_s = std::exp(sums.logs / sums.jobs);
   numbers.held_jobs = std::accumulate(sums.gpus.begin(), sums.gpus.end(), 0.0) / (sums.gang_s / sums.run_s);
   numbers.load = FindLoadPrices(sums.arriving, sums.gpus).load;
+  if (!source.fixed() && numbers.load == 0.0) {
+    constexpr int kItsOwn = 0;
+    numbers.batch_jobs = source.Make(/*seed=*/0, Split::kTrain, 0, 0, kItsOwn).num_jobs();
+  }
   if (clock.kind == ClockKind::kRounds) numbers.round_s = clock.round_s;
   return numbers;
 }
@@ -83,12 +87,14 @@ double DefaultTau(const WorkloadNumbers& numbers) {
 }
 
 int DefaultWarmupJobs(const WorkloadNumbers& numbers) {
+  if (numbers.batch_jobs > 0) return 0;
   const int wanted = static_cast<int>(std::min(std::ceil(kFills * numbers.held_jobs), 1e6));
   const int most = numbers.jobs > 0 ? std::max(kFewestWarmupJobs, numbers.jobs / kPieces) : wanted;
   return std::max(kFewestWarmupJobs, std::min(wanted, most));
 }
 
 int DefaultEpisodeJobs(const WorkloadNumbers& numbers) {
+  if (numbers.batch_jobs > 0) return numbers.batch_jobs;
   return kEpisodeOverWarmup * DefaultWarmupJobs(numbers);
 }
 

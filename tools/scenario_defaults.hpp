@@ -1,19 +1,16 @@
 // What --tau auto, --episode-jobs auto and --warmup-jobs auto come to: numbers of a training that follow from
 // the workload's own. The one place where the rules stand.
 //
-//   tau           twice the typical run time, and ten rounds at least. What a decision changes shows while
-//   the jobs that
-//                 it was about run; what comes long after it is the doing of other decisions and arrivals,
-//                 and only noise (a smaller discount is a bias that takes variance away: Schulman et al.
-//                 2016, section 3). Typical is the geometric mean, which a few very long jobs do not move.
+//   tau           twice the typical run time, and ten rounds at least. What a decision changes shows while the
+//                 jobs that it was about run; what comes long after it is the doing of other decisions and
+//                 arrivals, and only noise (a smaller discount is a bias that takes variance away: Schulman et
+//                 al. 2016, section 3). Typical is the geometric mean, which a few very long jobs do not move.
 //                 Rounded to what one would say.
-//   warmup-jobs   as many arrivals as 2.5 times the jobs that the GPUs hold at once, and 100 at least:
-//   episodes begin with
-//                 clusters from empty to full.
-//   episode-jobs  three times that, so that most of an episode is played on a full cluster. Of a fixed
-//   scenario both
-//                 are at most 1/8 and 3/8 of its jobs where they are above 100 and 300, so that pieces
-//                 differ.
+//   warmup-jobs   as many arrivals as 2.5 times the jobs that the GPUs hold at once, and 100 at least: episodes
+//                 begin with clusters from empty to full. None where all jobs of a generator come at once.
+//   episode-jobs  three times that, so that most of an episode is played on a full cluster. Of a fixed scenario
+//                 both are at most 1/8 and 3/8 of its jobs where they are above 100 and 300, so that pieces
+//                 differ. Where all jobs of a generator come at once: as many as it says.
 #pragma once
 
 #include <string>
@@ -34,6 +31,7 @@ struct WorkloadNumbers {
                       // it. 0: all jobs come at once
   double round_s = 0.0;  // of the clock; 0 = it has none
   int jobs = 0;          // of a fixed scenario; 0 = a generator
+  int batch_jobs = 0;    // of a generator whose jobs come all at once; 0 = they do not
 };
 // Of what seed 0 draws for sixteen environments, 256 jobs each, whatever the run's seed is; of a fixed source
 // of its jobs in `jobs` ({}: all).

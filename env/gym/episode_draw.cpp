@@ -4,18 +4,30 @@
 #include "env/base/rng.hpp"
 
 namespace berth {
+namespace {
+
+// A batch: when it is done nothing more comes.
+bool AtOnce(const Scenario& scenario) {
+  const std::vector<double>& arrival = scenario.data().jobs.arrival;
+  return !arrival.empty() && arrival.front() == arrival.back();
+}
+
+}  // namespace
 
 EpisodeDraw DrawEpisode(const ScenarioSource& source, Window allowed, std::uint64_t seed, Split split,
                         std::uint32_t env, std::uint32_t episode, int wanted) {
-  EpisodeDraw draw{source.Make(seed, split, env, episode, wanted), !source.fixed()};
-  if (!source.fixed()) return draw;
+  EpisodeDraw draw{source.Make(seed, split, env, episode, wanted), false};
+  if (!source.fixed()) {
+    draw.endless = !AtOnce(draw.scenario);
+    return draw;
+  }
   const int last = allowed.end < 0 ? draw.scenario.num_jobs() : allowed.end;
   int begin = allowed.begin, end = last;
   if (end - begin > wanted) {
     Stream stream(seed, Purpose::kReplay, split, env, episode);
     begin += static_cast<int>(stream.Below(static_cast<std::uint32_t>(end - begin - wanted) + 1));
     end = begin + wanted;
-    draw.endless = true;
+    draw.endless = !AtOnce(draw.scenario);
   }
   if (begin > 0 || end < draw.scenario.num_jobs()) draw.scenario = Slice(draw.scenario, begin, end);
   return draw;

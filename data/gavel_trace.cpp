@@ -1,5 +1,5 @@
-// The reference's trace format (parse_trace in its utils.py) and its two relatives: tab-separated columns, no
-// header, told apart by how many there are.
+// Gavel's trace format (parse_trace in its utils.py) and its two relatives: tab-separated columns, no header,
+// told apart by how many there are.
 //   10, as the reference reads and writes: job_type, command, working_directory, num_steps_arg,
 //       needs_data_dir, total_steps, scale_factor, priority_weight, SLO (-1 = none), arrival_time (s)
 //    7, its traces_msr (drawn from Microsoft's Philly log): job_type, command, num_steps_arg, needs_data_dir,

@@ -1,5 +1,6 @@
-// Row 4 of issue 8: public logs of real GPU clusters, split by time. Microsoft ITP 02, 03 and 06 on as many
-// GPUs as make an offered load of 0.8, deadlines of the derived files (synthetic); Philly on 64 nodes of 8.
+// Row 4 of the page's targets: public logs of real GPU clusters, split by time. Microsoft ITP 02, 03 and 06
+// on as many GPUs as make an offered load of 0.8, deadlines of the derived files (synthetic); Philly on 64
+// nodes of 8.
 #include <algorithm>
 #include <cmath>
 #include <filesystem>

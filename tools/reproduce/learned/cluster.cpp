@@ -1,5 +1,5 @@
-// Row 1 of the page's targets: a heterogeneous GPU cluster at six loads, learned policies of oracle and of
-// blind knowledge against every registered scheduler that knows no more.
+// Row 1: a heterogeneous GPU cluster at six loads, learned policies of oracle and of blind
+// knowledge against every registered scheduler that knows no more.
 #include <algorithm>
 #include <cmath>
 

@@ -138,8 +138,8 @@ std::unique_ptr<Scheduler> MakeGavel(Params& params) {
   }
   RefuseOthers(row, params);
   gavel::MechanismOptions mechanism;
-  // The reference's names of packed policies hold "Packing": their order of types is fixed (SPEC.md §7 step
-  // 7).
+  // Gavel's scheduler.py shuffles types (_schedule_jobs_on_workers) unless a policy's name holds "Perf" or
+  // "Packing", as those of all packed policies do.
   mechanism.shuffle_types = !packed && (row.info.awareness == Awareness::kIndifferent || !options.aware);
   mechanism.only_positive = row.info.only_positive;
   mechanism.min_reset_s = reset_s;

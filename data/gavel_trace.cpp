@@ -1,4 +1,4 @@
-// The reference's trace format (gavel/SPEC.md §11) and its two relatives: tab-separated columns, no header,
+// Gavel's trace format (parse_trace in its utils.py) and its two relatives: tab-separated columns, no header,
 // told apart by how many there are.
 //   10, as the reference reads and writes: job_type, command, working_directory, num_steps_arg,
 //       needs_data_dir, total_steps, scale_factor, priority_weight, SLO (-1 = none), arrival_time (s)

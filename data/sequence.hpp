@@ -7,7 +7,7 @@ namespace berth {
 
 // Jobs [begin, begin + count) alone on an idle cluster, with their times as in the log (Slice counts them
 // from the first job's arrival): the scores F1 to F4 and the published bugs read absolute times
-// (traces/PROTOCOL.md §2). Throws Error where the log has no such jobs.
+// (f1_score in RLScheduler's HPCSimPickJobs.py). Throws Error where the log has no such jobs.
 Scenario Sequence(const Scenario& log, int begin, int count, const Clock& clock);
 
 }  // namespace berth

@@ -1,6 +1,6 @@
 // The Standard Workload Format (Feitelson's Parallel Workloads Archive): 18 blank-separated fields a job,
-// header comments behind ';', -1 for what is not known. Loaded as RLScheduler loads it (traces/PROTOCOL.md
-// §1), so that its published tables can be rerun:
+// header comments behind ';', -1 for what is not known. Loaded as RLScheduler loads it (class Workloads
+// in its job.py), so that its published tables can be rerun:
 //   processors  the larger of fields 5 (allocated) and 8 (requested), rounded up to whole nodes;
 //   run time    field 4; a negative one counts as 10 s, jobs of none are left out;
 //   request     field 9; the run time where it is not stated;

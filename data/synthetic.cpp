@@ -1,5 +1,5 @@
-// The reference's job generator (Narayanan et al., OSDI 2020; gavel/SPEC.md §10): the same distributions in
-// the same order of draws, from our own counter-based streams.
+// Gavel's job generator (Narayanan et al., OSDI 2020; generate_job in its utils.py): the same
+// distributions in the same order of draws, from our own counter-based streams.
 #include <algorithm>
 #include <cmath>
 

@@ -1,6 +1,6 @@
 // Conservative backfilling against a planner that knows nothing of profiles: one array of free devices for
-// every second of the future, filled in queue order, made afresh every second. It has no recorded answers
-// (traces/PROTOCOL.md).
+// every second of the future, filled in queue order, made afresh every second. No recorded answers of
+// others are known.
 #include <algorithm>
 #include <string>
 #include <vector>

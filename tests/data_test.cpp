@@ -334,7 +334,7 @@ TEST_CASE("compressed arrays are the same to a reader, hash included, and damage
 
 TEST_CASE("the reference's traces read as they are") {
   const std::string folder = BERTH_SOURCE_DIR "/../shared/gavel/sim/traces_public/";
-  if (!std::filesystem::exists(folder)) return test::Skip("needs ../shared/gavel");
+  if (!std::filesystem::exists(folder)) return test::Skip("needs records of Gavel's own code (not shipped)");
   const Scenario scenario = FindFormat("gavel").read(folder + "single_r3_s0.trace", Paper());
   CHECK(scenario.num_jobs() == 1500);
   CHECK(scenario.data().jobs.total_steps[0] == 1646636);

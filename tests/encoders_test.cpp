@@ -247,7 +247,7 @@ constexpr Recorded kRecorded[] = {
 
 TEST_CASE("RLScheduler's observation is what its authors' code showed, to the bit", "[hpc][mdp]") {
   const std::string folder = BERTH_SOURCE_DIR "/../shared/traces/rlscheduler-lublin/";
-  if (!std::filesystem::exists(folder)) return test::Skip("needs ../shared/traces/rlscheduler-lublin");
+  if (!std::filesystem::exists(folder)) return test::Skip("needs RLScheduler's Lublin logs (not shipped)");
   const Scenario log = FindFormat("swf").read(folder + "lublin_256.swf.gz", {});
   for (const Recorded& recorded : kRecorded) {
     CAPTURE(recorded.start, recorded.backfill);

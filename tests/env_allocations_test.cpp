@@ -1,5 +1,5 @@
-// What a step allocates (design.md §5 asks for nothing): where no episode ends only the devices of a running
-// job, where the episode had none such in their slot yet; where one ends, the next one's scenario.
+// What a step allocates, which should be nothing: where no episode ends only the devices of a running job,
+// where the episode had none such in their slot yet; where one ends, the next one's scenario.
 #include <algorithm>
 
 #include "baselines/schedulers.hpp"

@@ -185,7 +185,7 @@ TEST_CASE("FGD: kept scores change nothing, and nothing is given twice") {
 
 TEST_CASE("FGD: a run on the published pods lies among the published runs") {
   const std::string folder = BERTH_SOURCE_DIR "/../shared/traces/alibaba-gpu-v2023-openb";
-  if (!std::filesystem::exists(folder)) return test::Skip("needs ../shared/traces/alibaba-gpu-v2023-openb");
+  if (!std::filesystem::exists(folder)) return test::Skip("needs Alibaba's OpenB trace (not shipped)");
   const OpenbNodes nodes = ReadOpenbNodes(folder + "/openb_node_list_gpu_node.csv.gz");
   const Workload workload =
       WorkloadOf(nodes, ReadOpenbPods(folder + "/openb_pod_list_default.csv.gz", nodes));
@@ -200,7 +200,7 @@ TEST_CASE("FGD: a run on the published pods lies among the published runs") {
   }
   const Spread spread = SpreadOf(theirs);
   REQUIRE(spread.runs == 10);
-  CHECK(spread.mean == Approx(95.23).margin(0.005));  // traces/PROTOCOL.md §6
+  CHECK(spread.mean == Approx(95.23).margin(0.005));  // of the ten published runs
   std::vector<double> ours;
   for (std::uint64_t seed = 42; seed < 46; ++seed)
     ours.push_back(RunPolicy(workload, policy, seed).allocated[100]);

@@ -1,4 +1,4 @@
-// Gavel's objectives against the reference's own answers and independent optima (../shared/gavel/golden).
+// Gavel's objectives against the reference's own answers and independent optima.
 // What is compared and how closely stands in tools/reproduce/gavel_golden_*.cpp, which `berth reproduce
 // gavel` runs too.
 #include "tools/reproduce/gavel_golden.hpp"
@@ -18,7 +18,7 @@ namespace berth {
 namespace {
 
 const char* const kGolden = BERTH_SOURCE_DIR "/../shared/gavel/golden/golden_public.json";
-const char* const kNeeds = "needs ../shared/gavel/golden/golden_public.json";
+const char* const kNeeds = "needs records of Gavel's own code (not shipped)";
 
 Json Load() {
   std::ifstream file(kGolden);

@@ -1,5 +1,5 @@
-// The round mechanism against the reference simulator's own rounds (../shared/gavel/mechanism): the recorded
-// allocations are fed in, and every placement, priority, deficit and time must come out. The replay is
+// The round mechanism against the rounds of Gavel's own simulator, recorded: the allocations recorded with
+// them are fed in, and every placement, priority, deficit and time must come out. The replay is
 // tools/reproduce/gavel_mechanism.cpp, which `berth reproduce gavel --mechanism` runs too.
 #include "tools/reproduce/gavel_mechanism.hpp"
 
@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 const fs::path kFolder = BERTH_SOURCE_DIR "/../shared/gavel/mechanism/public";
-const char* const kNeeds = "needs ../shared/gavel/mechanism/public";
+const char* const kNeeds = "needs records of Gavel's own code (not shipped)";
 
 }  // namespace
 

@@ -1,6 +1,6 @@
 // Packed policies where the goldens do not reach: gangs of mixed sizes, on which the reference is wrong
-// (gavel/SPEC.md §8.2), by hand and against a program written out here from the definition; and the thinning
-// of combos, which may cost nothing.
+// (Gavel's policies/policy.py reshapes rows as if all jobs had equally many combos), by hand and against a
+// program written out here from the definition; and the thinning of combos, which may cost nothing.
 #include <algorithm>
 #include <vector>
 

@@ -63,8 +63,8 @@ double Violation(const Problem& problem, const Allocation& x) {
   return worst;
 }
 
-// gavel/SPEC.md §4 to the letter: levels by LP, bottlenecks by the mixed-integer program with its tolerances,
-// without the cap. [m] net.
+// As Gavel's WaterFillingAlgorithm: levels by LP, bottlenecks by the mixed-integer program with its
+// tolerances, without the cap. [m] net.
 std::vector<double> FilledByInteger(const Problem& problem, bool by_tenant) {
   const std::size_t m = problem.key.size();
   const std::vector<double> prop = ProportionalThroughput(problem);

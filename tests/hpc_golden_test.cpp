@@ -1,7 +1,6 @@
-// The score rules under both semantics against what others recorded
-// (../shared/traces/rlscheduler-lublin/golden.json): the answers of RLScheduler's own simulator (`commit`,
-// clock hpc) and of an independent textbook implementation (`redecide`, clock event). traces/PROTOCOL.md
-// §1-4.
+// The score rules under both semantics against recorded answers: of RLScheduler's own simulator (`commit`,
+// clock hpc; Zhang et al., SC 2020, HPCSimPickJobs.py) and of an independent textbook implementation
+// (`redecide`, clock event).
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -25,7 +24,7 @@ namespace {
 using nlohmann::json;
 
 const std::string kFolder = BERTH_SOURCE_DIR "/../shared/traces/rlscheduler-lublin/";
-const char* const kNeeds = "needs ../shared/traces/rlscheduler-lublin";
+const char* const kNeeds = "needs RLScheduler's Lublin logs (not shipped)";
 
 bool Have() {
   return std::filesystem::exists(kFolder + "golden.json");
@@ -158,7 +157,8 @@ TEST_CASE("hpc goldens: redecide semantics with textbook EASY, both sets of sequ
 }
 
 TEST_CASE("hpc goldens: whoever fits starts, in score order", "[hpc][golden]") {
-  // PROTOCOL §4: fcfs 303 and 291, the other rules 36 to 48 on Lublin-1 and 121 to 191 on Lublin-2.
+  // By an independent implementation: fcfs 303 and 291, the other rules 36 to 48 on Lublin-1 and 121 to 191
+  // on Lublin-2.
   if (!Have()) return test::Skip(kNeeds);
   const std::vector<int> starts = Golden()["protocol"]["starts"];
   struct Stated {

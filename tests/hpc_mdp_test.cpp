@@ -70,7 +70,7 @@ struct Choice {
 TEST_CASE("commit: the process driven by a rule's choices is the rule's scheduler, on a published sequence",
           "[hpc][mdp]") {
   const std::string folder = BERTH_SOURCE_DIR "/../shared/traces/rlscheduler-lublin/";
-  if (!std::filesystem::exists(folder)) return test::Skip("needs ../shared/traces/rlscheduler-lublin");
+  if (!std::filesystem::exists(folder)) return test::Skip("needs RLScheduler's Lublin logs (not shipped)");
   const Scenario log = FindFormat("swf").read(folder + "lublin_256.swf.gz", {});
   const Scenario scenario = Sequence(log, 1981, 1024, {ClockKind::kHpc});
   for (const bool backfill : {false, true}) {
@@ -86,7 +86,7 @@ TEST_CASE("commit: the process driven by a rule's choices is the rule's schedule
       CHECK(found.hpc_utilization == expected.metrics.hpc_utilization);
       if (!backfill && name == std::string("sjf"))
         CHECK(found.hpc_bounded_slowdown ==
-              Approx(204.2584534312532).epsilon(1e-13));  // golden.json, first sequence
+              Approx(204.2584534312532).epsilon(1e-13));  // of RLScheduler's code, first sequence
     }
   }
 }

@@ -1,4 +1,4 @@
-// The folders are layers (design.md §1): an include may only point down the list.
+// The folders are layers (env/ARCHITECTURE.md): an include may only point down the list.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>

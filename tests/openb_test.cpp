@@ -75,7 +75,7 @@ TEST_CASE("openb: a wrong line is named") {
 TEST_CASE("openb: the published list with parts of GPUs") {
   const std::string path =
       BERTH_SOURCE_DIR "/../shared/traces/alibaba-gpu-v2023-openb/openb_pod_list_default.csv.gz";
-  if (!std::filesystem::exists(path)) return test::Skip("needs ../shared/traces/alibaba-gpu-v2023-openb");
+  if (!std::filesystem::exists(path)) return test::Skip("needs Alibaba's OpenB trace (not shipped)");
   const Scenario scenario = FindFormat("openb").read(path, {});
   CHECK(scenario.num_gpus() == 6212);
   // 8,152 pods; 1,088 without a GPU. Of the 7,064 others those that were scheduled and ended later.

@@ -138,7 +138,7 @@ TEST_CASE("cli: reproduce prediction names what it lacks, and runs on what is th
   test::CheckOneLine(test::Berth(folder, "reproduce prediction --traces none"),
                      "--traces: expected a folder that holds philly");
   const std::string philly = BERTH_SOURCE_DIR "/../shared/traces/microsoft-itp-elasticflow";
-  if (!std::filesystem::exists(philly)) return test::Skip("needs ../shared/traces/microsoft-itp-elasticflow");
+  if (!std::filesystem::exists(philly)) return test::Skip("needs Microsoft's ITP logs (not shipped)");
   std::filesystem::create_directories(folder / "t");
   std::filesystem::create_symlink(philly, folder / "t/microsoft-itp-elasticflow");
   const test::Outcome run =

@@ -1,5 +1,5 @@
-// End to end on the reference's own trace: reader, clock reference_rounds, LPs, round mechanism and window
-// together give the mean job completion times that the reference measured (shared/gavel/sim, single_r3_s0).
+// End to end on a trace of Gavel's own code: reader, clock reference_rounds, LPs, round mechanism and window
+// together give the mean job completion times that its simulator gives.
 #include <filesystem>
 
 #include "baselines/schedulers.hpp"
@@ -25,7 +25,7 @@ double MeanJct(const Scenario& scenario, const char* spec) {
 
 TEST_CASE("reference trace: mean job completion times are the reference's", "[gavel]") {
   const char* trace = BERTH_SOURCE_DIR "/../shared/gavel/sim/traces_public/single_r3_s0.trace";
-  if (!std::filesystem::exists(trace)) return test::Skip("needs ../shared/gavel/sim/traces_public");
+  if (!std::filesystem::exists(trace)) return test::Skip("needs records of Gavel's own code (not shipped)");
   const FormatInfo& format = FindFormat("gavel");
   REQUIRE(format.default_clock.kind == ClockKind::kReferenceRounds);
   ScenarioSettings settings;
@@ -45,8 +45,8 @@ TEST_CASE("reference trace: mean job completion times are the reference's", "[ga
     INFO(spec);
     CHECK(MeanJct(scenario, spec) == Approx(seconds).epsilon(0.001));
   }
-  // Elsewhere in the optimal face: the reference itself moves by -2.7 to 1.6% with the solver (gavel/SPEC.md
-  // §9).
+  // Elsewhere in the optimal face: the reference itself moves by -2.7 to 1.6% where its solver ECOS is
+  // replaced by GLPK or CLARABEL.
   const double aware = MeanJct(scenario, "gavel(objective=max_min)");
   const double agnostic = MeanJct(scenario, "gavel(objective=max_min,aware=false)");
   CHECK(aware == Approx(48625.69).epsilon(0.03));

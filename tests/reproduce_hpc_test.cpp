@@ -25,7 +25,7 @@ Outcome Reproduce(const test::TemporaryFolder& folder, const std::string& argume
 
 TEST_CASE("reproduce hpc: a changed record is named and ends with code 1, all others hold", "[hpc][cli]") {
   const std::string lublin = BERTH_SOURCE_DIR "/../shared/traces/rlscheduler-lublin";
-  if (!std::filesystem::exists(lublin)) return test::Skip("needs ../shared/traces/rlscheduler-lublin");
+  if (!std::filesystem::exists(lublin)) return test::Skip("needs RLScheduler's Lublin logs (not shipped)");
   const test::TemporaryFolder folder;
   const std::string copy = folder / "traces/rlscheduler-lublin";
   std::filesystem::create_directories(copy);

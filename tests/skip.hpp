@@ -1,4 +1,4 @@
-// Skipping a test case by name: `return test::Skip("needs ../shared/gavel");`. Skipped cases are counted and
+// Skipping a test case by name: `return test::Skip("needs chromium");`. Skipped cases are counted and
 // printed.
 #pragma once
 

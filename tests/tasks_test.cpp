@@ -1,5 +1,5 @@
-// The synthetic task against the statement of peers/synth_sched.py, played by a model that keeps what it
-// says.
+// The synthetic task against its definition (agents/tasks/synthetic_task.hpp), played by a model that keeps
+// what it says.
 #include <algorithm>
 #include <utility>
 #include <vector>

@@ -21,7 +21,7 @@ std::string Key(const std::string& job_type, int gang) {
 
 TEST_CASE("throughputs: every shipped number is the published one") {
   const std::string path = BERTH_SOURCE_DIR "/../shared/gavel/data/simulation_throughputs.json";
-  if (!std::filesystem::exists(path)) return test::Skip("needs ../shared/gavel");
+  if (!std::filesystem::exists(path)) return test::Skip("needs Gavel's simulation_throughputs.json");
   std::ifstream file(path);
   const auto published = nlohmann::json::parse(file);
   const ClusterSpec cluster = ParseCluster("p100=8,k80=8,v100=8");

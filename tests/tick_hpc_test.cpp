@@ -1,5 +1,5 @@
 // Clock hpc against a second simulator that walks every second and takes one event at a time: arrivals first
-// on ties, a decision after each (traces/PROTOCOL.md §1). Non-preemptive, as that protocol is.
+// on ties, a decision after each (RLScheduler, SC 2020). Non-preemptive, as that simulator is.
 #include <algorithm>
 #include <vector>
 

@@ -1,6 +1,6 @@
-// Clock reference_rounds against a second simulator that walks every second (gavel/SPEC.md §7, steps 1-4 and
-// 9): a round's jobs each do as many whole steps as fit into it, the round ends with the last of them, GPUs
-// are given anew only then, and who does no step in five rounds running is dropped.
+// Clock reference_rounds against a second simulator that walks every second (Gavel's Scheduler.simulate,
+// scheduler.py): a round's jobs each do as many whole steps as fit into it, the round ends with the last of
+// them, GPUs are given anew only then, and who does no step in five rounds running is dropped.
 #include <algorithm>
 #include <vector>
 

@@ -80,7 +80,7 @@ const std::string kItp = "job_id,submission_time,duration,num_gpu\n";
 
 }  // namespace
 
-TEST_CASE("swf: the loading rules of traces/PROTOCOL.md §1", "[readers]") {
+TEST_CASE("swf: the loading rules of RLScheduler", "[readers]") {
   const TemporaryFolder folder;
   const Scenario scenario =
       ReadText(folder, "swf",
@@ -324,8 +324,8 @@ TEST_CASE("sequences keep the log's times; slices count from their first job", "
   CHECK_THROWS_WITH(Sequence(log, 2, 2, {}), Catch::Contains("expected 2 jobs from 2 on, found 3 jobs"));
 }
 
-TEST_CASE("the public logs read as their READMEs say", "[readers]") {
-  if (!std::filesystem::exists(kTraces + "philly")) return test::Skip("needs ../shared/traces");
+TEST_CASE("the public logs read with the jobs and GPU-hours that they hold", "[readers]") {
+  if (!std::filesystem::exists(kTraces + "philly")) return test::Skip("needs the public logs (not shipped)");
   const auto gpu_hours = [](const Scenario& s) {
     double sum = 0.0;
     for (std::size_t j = 0; j < s.data().jobs.arrival.size(); ++j)

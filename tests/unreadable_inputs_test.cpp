@@ -74,7 +74,7 @@ TEST_CASE("inputs: a run that lost its options is not continued with others", "[
 
 TEST_CASE("inputs: a golden file with a value that cannot be is one line", "[cli][golden]") {
   const std::string golden = BERTH_SOURCE_DIR "/../shared/gavel/golden/golden_public.json";
-  if (!std::filesystem::exists(golden)) return test::Skip("needs ../shared/gavel");
+  if (!std::filesystem::exists(golden)) return test::Skip("needs records of Gavel's own code (not shipped)");
   const TemporaryFolder folder;
   using Json = nlohmann::json;
   Json one = Json::parse(test::Slurp(golden));

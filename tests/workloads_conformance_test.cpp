@@ -131,7 +131,7 @@ TEST_CASE("workload: an unknown name, parameter or value is an error that names 
                     Catch::Contains("in gangs of 8, which no GPU type"));
 }
 
-TEST_CASE("synthetic draws the reference's distributions (gavel/SPEC.md §10)") {
+TEST_CASE("synthetic draws the distributions of Gavel's generate_job") {
   const Scenario scenario = Source("synthetic(rate=4,gangs=multi,priorities=true,slo=true)")
                                 ->Make(2, Split::kEvaluate, 0, 0, 40000);
   const JobTable& jobs = scenario.data().jobs;

@@ -1,5 +1,4 @@
-// berth evaluate: schedulers compared on the same workloads, with 95% intervals and paired ratios (design.md
-// §7).
+// berth evaluate: schedulers compared on the same workloads, with 95% intervals and paired ratios.
 #include <algorithm>
 #include <cmath>
 #include <filesystem>

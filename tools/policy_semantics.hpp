@@ -1,4 +1,4 @@
-// A table never mixes decision semantics (design.md §5): which one a list of schedulers has.
+// A table never mixes decision semantics (redecide, commit): which one a list of schedulers has.
 #pragma once
 
 #include <span>

@@ -1,5 +1,5 @@
 // The options that say what is scheduled, and what they resolve to: --scenario FILE, or --workload SPEC on
-// --cluster, or the default of design.md §8 when neither is given.
+// --cluster, or the defaults of data/workloads.hpp when neither is given.
 #pragma once
 
 #include <memory>

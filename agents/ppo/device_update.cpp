@@ -96,7 +96,7 @@ void DeviceUpdate::Enqueue(DeviceRows& rows, int storage, double lr, double clip
   host_controls_.data_ptr<double>()[2] = ent_coef;
   prepare_[s].Run([&] { Prepare(rows, queue); });
   if (ranks_.many()) ranks_.group().SumOnDevice(sums_.data_ptr<double>() + kError, 5);
-  // What is left of an epoch is a minibatch too (learners.md §2 row 14).
+  // What is left of an epoch is a minibatch too (so Stable-Baselines3's RolloutBuffer.get).
   const std::int64_t left = rows_ - (per_epoch_ - 1) * minibatch_rows_;
   for (int epoch = 0; epoch < options_.epochs; ++epoch) {
     for (std::int64_t m = 0; m < per_epoch_; ++m) {

@@ -1,6 +1,6 @@
-// A masked scheduling task of fixed cost, to time learners on: the twin of `sched63` in peers/synth_sched.py,
-// which states it (same observation, mask and reward; the random numbers are ours). It measures speed, not
-// learning.
+// A masked scheduling task of fixed cost, to time learners on: the same work as the task `sched63` of
+// the programs that `berth bench --peers` runs (same observation, mask and reward; the random numbers are
+// ours). It measures speed, not learning.
 //
 //   63 job slots, 16 GPUs. Action a < 63 starts job a, action 63 waits. Widths 1, 2, 4 or 8, durations in
 //   [0.05, 1). Observation [128]: durations, widths / 8, free / 16, steps left / 256. A job may start where

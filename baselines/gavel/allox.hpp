@@ -1,4 +1,4 @@
-// AlloX (Le et al., EuroSys 2020; as the reference has it, gavel/SPEC.md §5): mean completion time by a
+// AlloX (Le et al., EuroSys 2020; as in Gavel's policies/allox.py): mean completion time by a
 // minimum cost matching of jobs to (worker, place from the end of its queue). Single-GPU jobs.
 #pragma once
 

@@ -1,6 +1,6 @@
-// Space sharing (OSDI 2020 §3.1 and §4.4; gavel/SPEC.md §3): allocations over combos, a job alone or two jobs
-// of gang 1 that share one GPU. A job of a larger gang is a combo of its own like any other, so mixed gang
-// sizes are right (the reference's rows are not, §8.2).
+// Space sharing (OSDI 2020 §3.1 and §4.4): allocations over combos, a job alone or two jobs of gang 1 that
+// share one GPU. A job of a larger gang is a combo of its own like any other, so mixed gang sizes are right
+// (Gavel's policies/policy.py has rows that are right only where all jobs have equally many combos).
 #pragma once
 
 #include <array>

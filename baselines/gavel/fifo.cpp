@@ -1,4 +1,4 @@
-// First in, first out (gavel/SPEC.md §2): the reference's fifo_perf, and what its base `fifo` means to be.
+// First in, first out (Gavel's policies/fifo.py): its fifo_perf, and what its base `fifo` means to be.
 #include <algorithm>
 #include <array>
 
@@ -134,7 +134,7 @@ PackedAllocation PackedFifo(const PackedProblem& problem, const std::vector<int>
 
 ObjectiveInfo FifoObjective() {
   return {.summary = "in order of arrival, each on its fastest type with room; aware=false: on a random one",
-          .source = "gavel/SPEC.md §2",
+          .source = "OSDI 2020: policies/fifo.py of its code",
           .aware_name = "fifo_perf",
           .agnostic_name = "fifo",
           .only_positive = true,

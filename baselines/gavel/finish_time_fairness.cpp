@@ -1,4 +1,4 @@
-// Finish-time fairness (Mahajan et al., NSDI 2020; in Gavel's form OSDI 2020 §4.2 and gavel/SPEC.md §2).
+// Finish-time fairness (Mahajan et al., NSDI 2020; Gavel's form: OSDI 2020 §4.2, finish_time_fairness.py).
 //
 // The least ratio comes from one convex program (least_ratio.hpp); from Newton's method over LPs where a
 // vertex is asked for, or that does not prove its answer: with D_i the finish time alone and r_i(rho) = (rho

@@ -1,7 +1,7 @@
 // Gandiva's packing by trial (Xiao et al., OSDI 2018 §3.2-3.3) in the form in which Gavel compares with it
-// (gavel/SPEC.md §6): while the cluster has a GPU for everybody, the isolated split; otherwise jobs are
-// paired at random, pairs that gain nothing are dissolved, and the isolated split is over pairs and jobs left
-// alone.
+// (its policies/gandiva.py): while the cluster has a GPU for everybody, the isolated split; otherwise jobs
+// are paired at random, pairs that gain nothing are dissolved, and the isolated split is over pairs and jobs
+// left alone.
 //
 // The reference draws from an unseeded generator: no single draw can be reproduced, only the rule. Here a
 // draw comes from the scenario's seed. Where the reference pairs jobs that cannot share on any type (two

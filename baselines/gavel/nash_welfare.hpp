@@ -1,5 +1,5 @@
 // The strategy-proof policy: Nash welfare and the discounts that make it so (Cole, Gkatzelis and Goel,
-// "Mechanism design for fair division", EC 2013, §3, the partial allocation mechanism; gavel/SPEC.md §2).
+// "Mechanism design for fair division", EC 2013, §3, the partial allocation mechanism).
 #pragma once
 
 #include <vector>

@@ -50,7 +50,7 @@ struct ObjectiveOptions {
 };
 
 // The forms of an objective. The reference shuffles the order of types each round for policies that do not
-// see throughputs (gavel/SPEC.md §7 step 7).
+// see throughputs (_schedule_jobs_on_workers of its scheduler.py).
 enum class Awareness {
   kEither,       // aware=true and aware=false are two policies; the latter shuffles
   kAwareOnly,    // aware=false is an error

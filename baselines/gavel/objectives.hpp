@@ -1,5 +1,5 @@
-// Gavel's objectives as functions from a problem to an allocation (Narayanan et al., OSDI 2020, §4; exact
-// statements in gavel/SPEC.md §2). The agnostic forms are the same functions on a
+// Gavel's objectives as functions from a problem to an allocation (Narayanan et al., OSDI 2020, §4, and the
+// folder policies/ of its code). The agnostic forms are the same functions on a
 // problem whose throughputs were levelled (WithUnitThroughput, WithThroughputOf).
 //
 // Each returns false when no solver gives an answer that passes the optimality check; the allocation is then
@@ -27,9 +27,9 @@ namespace berth::gavel {
 // in `type_order`); the first job that finds none stops the scan.
 Allocation FifoAllocation(const Problem& problem, const std::vector<int>& type_order);
 
-// First in, first out without a look at speeds, as the reference's base `fifo` means it (the shipped one is
-// broken, gavel/SPEC.md §8.1): jobs that have GPUs keep them; the head of the queue takes a random type among
-// those with room on which it can run; the first job that finds none stops the scan.
+// First in, first out without a look at speeds, as the reference's base `fifo` means it (policies/fifo.py
+// draws a type, then takes another): jobs that have GPUs keep them; the head of the queue takes a random
+// type among those with room on which it can run; the first job that finds none stops the scan.
 class QueueInOrder {
  public:
   void Reset(std::uint64_t seed);

@@ -1,4 +1,4 @@
-// The linear programs of packed policies, over shares x_c of combos c = (jobs, type) (gavel/SPEC.md §3):
+// The linear programs of packed policies, over shares x_c of combos c = (jobs, type) (OSDI 2020 §4.4):
 //
 //   sum over combos of type j of gang x_c <= W_j,   sum over combos of job i of x_c <= 1,   x >= 0,
 //

@@ -1,4 +1,4 @@
-// The packed objectives as functions, for schedulers and for checks (gavel/SPEC.md §2-3).
+// The packed objectives as functions, for schedulers and for checks (OSDI 2020 §4.4).
 #pragma once
 
 #include <memory>
@@ -24,8 +24,8 @@ struct PackedMakespanAnswer {
 [[nodiscard]] bool PackedBisectedMakespan(const PackedProblem& problem, PackedLp& lp,
                                           PackedMakespanAnswer& answer);
 
-// min rho, (t_i + remaining_i weight_i / speed_i) / (cum_i + remaining_i / isolated_i) <= rho: the reference
-// divides throughputs by the weight here, and not in isolated_i (gavel/SPEC.md §2). Keeps cum between calls.
+// min rho, (t_i + remaining_i weight_i / speed_i) / (cum_i + remaining_i / isolated_i) <= rho: the authors'
+// FinishTimeFairnessPolicyWithPacking divides by weights here, not in isolated_i. Keeps cum between calls.
 class PackedFinishTimeFairness {
  public:
   void Reset() { progress_.Reset(); }

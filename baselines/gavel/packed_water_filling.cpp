@@ -1,6 +1,6 @@
-// max_min_fairness_water_filling_packed (OSDI 2020 §4.3 with §4.4; gavel/SPEC.md §4; the reference stops it
-// by the number of combos, §8.9). Without tenants all jobs that still rise stand at one level, so levels are
-// absolute here.
+// max_min_fairness_water_filling_packed (OSDI 2020 §4.3 with §4.4; the reference's loop,
+// _run_get_allocation_iterations, ends by the number of combos, this one by that of jobs). Without tenants
+// all jobs that still rise stand at one level, so levels are absolute here.
 #include <algorithm>
 
 #include "baselines/gavel/packed_objectives.hpp"

@@ -1,5 +1,5 @@
-// What a heterogeneity-aware policy is asked (Narayanan et al., OSDI 2020, §3-4; notation of gavel/SPEC.md
-// §1), the two allocations that need no solver, and the columns and rows
+// What a heterogeneity-aware policy is asked (Narayanan et al., OSDI 2020, §3-4) of jobs i on types j of
+// W_j GPUs with throughputs T_ij; the two allocations that need no solver; and the columns and rows
 // that all of Gavel's linear programs share: time shares x_ij and the base constraints.
 #pragma once
 

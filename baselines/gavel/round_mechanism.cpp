@@ -41,7 +41,7 @@ void RoundMechanism::Reset(const ClusterView& view, const MechanismOptions& opti
 }
 
 void RoundMechanism::Decide(const ClusterView& view, AllocationSource& source, Decision& decision) {
-  // The reference's step 1: when nothing ran and no arrival is left, the next reset is due at once.
+  // As the reference's main loop: when nothing ran and no arrival is left, the next reset is due at once.
   const bool idle = view.segments().empty() && view.arrived().empty();
   if (view.clock().kind == ClockKind::kReferenceRounds && idle && view.arrivals_over()) last_reset_ = 0.0;
   AccountTime(view);
@@ -221,7 +221,7 @@ int RoundMechanism::Take(const ClusterView& view, int unit, int type, int free) 
   const int gang = view.Gang(job);
   if (taken_job_[U(job)] != 0 || taken_job_[U(other)] != 0 || gang > free) return 0;
   taken_job_[U(job)] = taken_job_[U(other)] = 1;
-  // A job that arrived after the last reset uses up room but is not run (gavel/SPEC.md §7 step 7).
+  // A job that arrived after the last reset uses up room but is not run, as in the reference.
   if (in_alloc_[U(job)] != 0) taken_.push_back({unit, type, gang, static_cast<int>(taken_.size())});
   return gang;
 }

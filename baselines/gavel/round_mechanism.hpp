@@ -1,4 +1,4 @@
-// Gavel's round-based mechanism (OSDI 2020 §5; to the letter gavel/SPEC.md §7 steps 5-8): it turns an
+// Gavel's round-based mechanism (OSDI 2020 §5; exactly as scheduler.py of its code has it): it turns an
 // allocation, the fraction of time that each job should spend on each type, into what runs where in the
 // coming round.
 //
@@ -9,18 +9,18 @@
 // bits.
 //
 // Clock by clock:
-//   reference_rounds  exact, bugs included (new jobs wait for the next reset; an idle cluster may, §8.5).
+//   reference_rounds  exact, bugs included (new jobs wait for the next reset, also in an idle cluster).
 //   rounds            the same, but a reset also happens when otherwise nothing would run.
 //   event, hpc        no rounds: time received is the difference of the attained seconds, every arrival and
 //   completion
 //                     resets, and while jobs wait the mechanism asks to look again one round later.
 //
 // Packed policies also give pairs. A unit is a job alone or a pair; units queue together, and one is taken
-// only while nobody else has taken a member (step 7). A pair needs both rates above 0, runs for as long as
-// the later of the two, and that long counts once. The reference's own handling of pairs is not recorded
-// anywhere; where gavel/SPEC.md §7 leaves it open: pairs that the allocation does not use do not queue (the
-// reference lists all, at priority 0), ties go to single jobs, then by the order of the pairs, and a job
-// whose pair changes keeps its GPU where it can, so that costs of moving are not charged for nothing.
+// only while nobody else has taken a member. A pair needs both rates above 0, runs for as long as the later
+// of the two, and that long counts once. No rounds of the reference with pairs are recorded. Our choices:
+// pairs that the allocation does not use do not queue (the reference lists all, at priority 0), ties go to
+// single jobs, then by the order of the pairs, and a job whose pair changes keeps its GPU where it can, so
+// that costs of moving are not charged for nothing.
 #pragma once
 
 #include <array>
@@ -92,14 +92,14 @@ class RoundMechanism {
   bool Rounds(const ClusterView& view) const {
     return view.clock().kind == ClockKind::kRounds || view.clock().kind == ClockKind::kReferenceRounds;
   }
-  void AccountTime(const ClusterView& view);                                // step 3
-  void UpdateJobs(const ClusterView& view);                                 // steps 3-4
-  void ResetAllocation(const ClusterView& view, AllocationSource& source);  // step 5
-  void UpdatePriorities(const ClusterView& view);                           // step 6
+  void AccountTime(const ClusterView& view);                                // _done_callback
+  void UpdateJobs(const ClusterView& view);                                 // add_job, remove_job
+  void ResetAllocation(const ClusterView& view, AllocationSource& source);  // _reset_time_run_so_far
+  void UpdatePriorities(const ClusterView& view);                           // _update_priorities
   void TakePairs(const PairShares* pairs);                                  // of the new allocation
-  void Select(const ClusterView& view);                                     // step 7
+  void Select(const ClusterView& view);                                     // _schedule_jobs_on_workers
   int Take(const ClusterView& view, int unit, int type, int free);
-  void Place(const ClusterView& view, Decision& decision);  // step 8
+  void Place(const ClusterView& view, Decision& decision);  // _assign_workers_to_job
   void PlaceType(const ClusterView& view, int type, Decision& decision);
   bool Stays(const ClusterView& view, int unit, int type);
   void StaysInPart(const ClusterView& view, int unit, int type, Decision& decision);

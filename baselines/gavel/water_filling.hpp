@@ -1,5 +1,5 @@
 // Water filling: lexicographic max-min fairness, also over entities with policies of their own (OSDI 2020
-// §4.3 and appendix; step by step gavel/SPEC.md §4).
+// §4.3 and appendix; policies/max_min_fairness_water_filling.py of its code).
 //
 // All unsaturated jobs rise together, by weight, until some can rise no further without lowering another;
 // those are saturated at their level and the rest go on. Which jobs are bottlenecks the reference asks a

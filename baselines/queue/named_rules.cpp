@@ -65,8 +65,8 @@ SchedulerInfo EasySjfInfo() {
   return Named(
       NamedRule<SjfOrder, ReadEasy>(kEasyParams), "easy_sjf",
       "shortest job first with EASY backfilling; the head holds a reservation; O(types log n) a start",
-      "Carastan-Santos et al., CCGrid 2019 (EASY with another order of the queue); traces/PROTOCOL.md §4",
-      Knowledge::kEstimate, {.types = true, .times = true});
+      "Carastan-Santos et al., CCGrid 2019 (EASY with another order of the queue)", Knowledge::kEstimate,
+      {.types = true, .times = true});
 }
 
 // order=fcfs,backfill=easy,backfill_order=sjf: the queue and its head, which holds the reservation, are in

@@ -128,7 +128,7 @@ SchedulerInfo LjfInfo() {
 OrderInfo SmallestOrder() {
   return {"smallest",
           "smallest gang first, then arrival; non-preemptive; O(types log n) a start",
-          "Majumdar, Eager and Bunt, SIGMETRICS 1988; traces/PROTOCOL.md §2",
+          "Majumdar, Eager and Bunt, SIGMETRICS 1988",
           Gang,
           Knowledge::kNone,
           /*moves=*/false,
@@ -155,7 +155,7 @@ SchedulerInfo LargestInfo() {
 OrderInfo SafOrder() {
   return {"saf",
           "smallest area (request x GPUs) first; non-preemptive; O(types log n) a start",
-          "Carastan-Santos et al., CCGrid 2019; traces/PROTOCOL.md §2",
+          "Carastan-Santos et al., CCGrid 2019",
           Area,
           Knowledge::kEstimate,
           /*moves=*/false,

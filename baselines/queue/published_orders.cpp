@@ -86,7 +86,7 @@ double F4(const ClusterView& view, int job) {
 OrderInfo FOrder(const char* name, const char* summary, double (*score)(const ClusterView&, int)) {
   return {name,
           summary,
-          "Carastan-Santos and de Camargo, SC 2017; traces/PROTOCOL.md §2",
+          "Carastan-Santos and de Camargo, SC 2017",
           score,
           Knowledge::kEstimate,
           /*moves=*/false,
@@ -98,7 +98,7 @@ OrderInfo FOrder(const char* name, const char* summary, double (*score)(const Cl
 OrderInfo LxfOrder() {
   return {"lxf",
           "largest expansion factor (wait + request) / request first; non-preemptive; O(n types) a decision",
-          "Chiang, Arpaci-Dusseau and Vernon, JSSPP 2002; traces/PROTOCOL.md §4",
+          "Chiang, Arpaci-Dusseau and Vernon, JSSPP 2002",
           Lxf,
           Knowledge::kEstimate,
           /*moves=*/true,
@@ -112,7 +112,7 @@ OrderInfo Wfp3Order() {
   return {"wfp3",
           "WFP3 of the Cobalt scheduler, (wait / request)^3 x GPUs, largest first; non-preemptive; O(n "
           "types) a decision",
-          "Tang et al., CLUSTER 2009; traces/PROTOCOL.md §2",
+          "Tang et al., CLUSTER 2009",
           Wfp3,
           Knowledge::kEstimate,
           /*moves=*/true,
@@ -131,7 +131,7 @@ SchedulerInfo Wfp3Info() {
 OrderInfo UnicepOrder() {
   return {"unicep",
           "UNICEP, wait / (log2(GPUs) x request), largest first; non-preemptive; O(n types) a decision",
-          "Tang et al., CLUSTER 2009; traces/PROTOCOL.md §2 and §4",
+          "Tang et al., CLUSTER 2009",
           Unicep,
           Knowledge::kEstimate,
           /*moves=*/true,

@@ -2,9 +2,9 @@
 // score (ScoreRule); order, placement, semantics and backfilling are the same for all.
 //
 //   redecide  at every decision point the queue is sorted, and started from its head while that fits
-//             (traces/PROTOCOL.md §4);
-//   commit    the best job is chosen and blocks all others until it starts (PROTOCOL.md §1); under clock
-//             `hpc` this is RLScheduler's simulator.
+//             (as in textbooks);
+//   commit    the best job is chosen and blocks all others until it starts; under clock `hpc` this is
+//             RLScheduler's simulator (Zhang et al., SC 2020; HPCEnv.schedule of its HPCSimPickJobs.py).
 #pragma once
 
 #include <memory>

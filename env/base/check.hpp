@@ -1,5 +1,5 @@
-// Errors of the three kinds (design.md §6): berth::Error for a wrong outside, BERTH_CHECK for our own
-// mistakes.
+// berth::Error where something outside is wrong (a file, an option), BERTH_CHECK where Berth itself is. What
+// is merely unwelcome (no allocation fits) is a [[nodiscard]] value, not an error.
 #pragma once
 
 #include <sstream>

@@ -1,6 +1,6 @@
 // A fixed team of threads for short parallel sections. A section is a number of parts that whoever is awake
 // takes one after the other: a thread that a busy neighbour keeps off its core holds up at most the part it
-// is in, never a part it has not begun (learners.md §0b). Idle threads sleep on a futex after a brief spin.
+// is in, never a part it has not begun. Idle threads sleep on a futex after a brief spin.
 #pragma once
 
 #include <atomic>

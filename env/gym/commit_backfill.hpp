@@ -1,9 +1,9 @@
-// Backfilling under semantics `commit` as published with RLScheduler (traces/PROTOCOL.md §1; Zhang et al., SC
-// 2020). When the committed job is first found not to fit, its shadow time is worked out once: the first time
-// at which enough of the running jobs' GPUs are back, by what those jobs requested. Until it starts, jobs are
-// then tried in arrival order before every event, and one that fits starts if it would end before the shadow.
-// Unlike textbook EASY the comparison is strict, GPUs that the committed job leaves are not used, and the
-// shadow is never worked out afresh.
+// Backfilling under semantics `commit` as in RLScheduler (Zhang et al., SC 2020: HPCSimPickJobs.py,
+// moveforward_for_resources_backfill). When the committed job is first found not to fit, its shadow time is
+// worked out once: the first time at which enough of the running jobs' GPUs are back, by what those jobs
+// requested. Until it starts, jobs are then tried in arrival order before every event, and one that fits
+// starts if it would end before the shadow. Unlike textbook EASY the comparison is strict, GPUs that the
+// committed job leaves are not used, and the shadow is never worked out afresh.
 #pragma once
 
 #include <span>

@@ -8,8 +8,8 @@
 //   const double cost = model.Play(first, rules);    // of all who wait or come
 //
 // One job goes first, the others least area first (SAF: requested seconds on the fastest type x gang), each
-// on the fastest type with room. On one type the rules are the simulator's (traces/PROTOCOL.md §1, 4;
-// tests/queue_model_test plays both), but that GPUs are freed at the very second, also under clock `rounds`.
+// on the fastest type with room. On one type the rules are the simulator's
+// (tests/queue_model_test plays both), but that GPUs are freed at the very second, also under clock `rounds`.
 // On several, one type is reserved for a job that does not fit: the first to have room.
 #pragma once
 

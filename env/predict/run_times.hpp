@@ -7,7 +7,7 @@
 
 namespace berth {
 
-// Seconds on its fastest type, from its start: r of the published score rules (traces/PROTOCOL.md §2). Needs
+// Seconds on its fastest type, from its start: the request that the published score rules read. Needs
 // kEstimate where nothing is requested.
 double RequestedSeconds(const ClusterView& view, int job);
 

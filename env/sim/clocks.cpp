@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint8_t kFailuresToDrop = 5;
 
-// Latest finish first, then by job (gavel/SPEC.md §7 step 3).
+// Latest finish first, then by job: the heap of Gavel's Scheduler.simulate (scheduler.py).
 bool LaterFinish(const Segment& a, const Segment& b) {
   return a.finish != b.finish ? a.finish > b.finish : a.job < b.job;
 }
@@ -227,8 +227,8 @@ void SimCore::RunRoundInParts(double boundary) {
   Settle();  // who stays on a shared GPU may be given more of it
 }
 
-// gavel/SPEC.md §7 steps 1-4 and 9 to the letter, with the reference's §8.4 crash replaced by one more
-// decision.
+// The main loop of Gavel's Scheduler.simulate (scheduler.py), exactly; but where that crashes, since nothing
+// runs and no arrival is left, there is one more decision.
 bool SimCore::AdvanceReferenceRounds() {
   SimState& s = state_;
   const double length = scenario_.data().clock.round_s;

@@ -271,7 +271,7 @@ void SimCore::StartRun(int job, int type, double overhead) {
   s.first_start[U(job)] = std::min(s.first_start[U(job)], s.now);
   const ClockKind clock = scenario_.data().clock.kind;
   if (clock == ClockKind::kEvent || clock == ClockKind::kHpc) {
-    // RLScheduler keeps a list of running jobs that it sorts by finish, stably (traces/PROTOCOL.md §1).
+    // RLScheduler keeps a list of running jobs that it sorts by finish, stably (HPCSimPickJobs.py).
     if (clock == ClockKind::kHpc) rank_[U(job)] = ++starts_;
     queue_.Push({FinishTime(job), rank_[U(job)], job, version_[U(job)]});
   }

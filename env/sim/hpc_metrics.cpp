@@ -1,4 +1,4 @@
-// The metrics of RLScheduler's published tables, which differ from ours (traces/PROTOCOL.md §1): its
+// The metrics of RLScheduler's published tables, which differ from ours (SC 2020; HPCSimPickJobs.py): its
 // utilisation ends when the last job starts, so a long last job counts in full against a span that leaves it
 // out, and may push it above 1.
 #include <algorithm>

@@ -13,8 +13,8 @@ namespace {
 
 constexpr double kSlowdownFloor = 10.0;  // s: bounded slowdown, Feitelson & Rudolph 1998
 
-// Run time on an isolated 1/m share of every type (gavel/SPEC.md §1), m = mean jobs in system during the
-// job's life.
+// Run time on an isolated 1/m share of every type (Gavel's IsolatedPolicy), m = mean jobs in system during
+// the job's life.
 double IsolatedSeconds(const Simulator& simulator, int job, double jct) {
   const Scenario& scenario = simulator.scenario();
   const double gang = scenario.data().jobs.gang[U(job)];

@@ -11,7 +11,7 @@
 // whatever start of one is still being paid for. Under clocks event and hpc, and when a decision parts them,
 // the one that stays has its own rate again at that instant. When one ends inside a round (clocks with
 // rounds), the other keeps the pair rate up to the boundary: what a round runs is fixed at its start. Under
-// reference_rounds each counts its whole steps at its pair rate (gavel/SPEC.md §7 step 9) and has its own
+// reference_rounds each counts its whole steps at its pair rate (Gavel's _get_num_steps) and has its own
 // finish. A shared GPU is busy once: BusySeconds, and so utilisation, cost and energy, count devices, not
 // jobs; each of the two attains every second of its own (AttainedSeconds).
 //

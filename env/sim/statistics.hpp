@@ -1,4 +1,4 @@
-// Intervals over independent workloads (design.md §7).
+// Intervals over independent workloads: 95%, by the bootstrap.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Acrobot and MountainCar against published figures (learners.md §2.1). Those are returns of rl-zoo3's
-// trained agents over evaluation episodes, and CleanRL's over training.
+// Acrobot and MountainCar against published figures: returns of rl-zoo3's trained agents over evaluation
+// episodes, and CleanRL's over training.
 #include <algorithm>
 
 #include "agents/tasks/classic_control.hpp"
@@ -86,8 +86,8 @@ Reached Reach(const Training& t, std::uint64_t seed) {
   return reached;
 }
 
-// On every of five seeds. The last value of DQN is not asked for: it comes and goes (learners.md §2.1, on
-// CartPole).
+// On every of five seeds. The last value of DQN is not asked for: it comes and goes, as that of
+// Stable-Baselines3 does on CartPole.
 void CheckReached(const Training& training, double at_end) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     const Reached reached = Reach(training, seed);

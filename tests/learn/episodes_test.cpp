@@ -1,6 +1,6 @@
-// Where one episode ends and the next begins (rows 2, 3 and 6 of the checklist): what PPO and the replay
-// buffer make of steps whose every observation tells its episode, on networks that do not move (lr = 0), so
-// that all of it is known.
+// Where one episode ends and the next begins (Pardo et al., "Time limits in reinforcement learning", 2018):
+// what PPO and the replay buffer make of steps whose every observation tells its episode, on networks that do
+// not move (lr = 0), so that all of it is known.
 #include <algorithm>
 #include <cmath>
 #include <string>

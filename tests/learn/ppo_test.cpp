@@ -1,4 +1,4 @@
-// Rows 4 to 8, 11 and 14 of the checklist (Huang et al. 2022), and the published result on CartPole.
+// PPO's loss and update (Huang et al., "The 37 implementation details", 2022); its published CartPole result.
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -1,5 +1,5 @@
-// Rows 1 to 3, 9, 10 and 12 of the checklist: returns, the masked categorical, Adam, normalisation; and the
-// event file.
+// What PPO and DQN are made of (Huang et al., "The 37 implementation details of PPO", 2022): returns, the
+// masked categorical, Adam, normalisation; and the event file.
 #include "agents/learner/returns.hpp"
 
 #include <algorithm>

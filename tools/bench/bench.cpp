@@ -114,9 +114,9 @@ int Bench(const std::vector<std::string>& arguments) {
   options.Value("seconds", "1", "CPU time of a repeat, of rows that may choose how long they work");
   options.Value("repeats", "5", "of rows that take seconds; those that take minutes are measured once");
   options.Value("limit", "900", "wall time, s, after which a row is given up");
-  options.Value("traces", "", "folder of the public traces [../shared/traces beside the sources, if there]");
+  options.Value("traces", "", "folder of the public traces, not shipped [one beside the sources, if there]");
   options.Value("reference", "",
-                "folder of the reference's records [../shared/gavel beside the sources, if there]");
+                "folder of records of Gavel's code, not shipped [one beside the sources, if there]");
   options.Switch("signature",
                  "signatures of the golden runs, as a list and one number; no rows unless --only");
   options.Switch("scaling", "time and memory against jobs, GPUs, types, environments and threads; likewise");

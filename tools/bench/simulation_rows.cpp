@@ -14,8 +14,8 @@ namespace {
 
 constexpr const char* kPaperCluster = "v100=36,p100=36,k80=36";
 constexpr const char* kHundredfold = "v100=3600,p100=3600,k80=3600";
-constexpr double kReferenceSeconds = 15.6;  // gavel/README.md: near-idle machine
-// gavel/sim/results_public.csv, single_r4.8_s0_paper: CPU-seconds for 5,000 jobs; its trace is not public
+constexpr double kReferenceSeconds = 15.6;  // of Gavel's own simulator, on a near-idle machine
+// Of Gavel's own simulator: CPU-seconds for 5,000 jobs at 4.8 jobs an hour; its trace is not public.
 constexpr double kReferencePaperSeconds = 128.92;
 
 Measured SpeedUp(double reference_s, const std::vector<SimulationCost>& costs) {

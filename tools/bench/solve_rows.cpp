@@ -7,7 +7,7 @@
 namespace berth::bench {
 namespace {
 
-// `reference_s`: gavel/sim/policy_solve_times.csv, mean CPU time.
+// `reference_s`: mean CPU time of the policy in Gavel's own code.
 Measured Against(double reference_s, const gavel::ObjectiveInfo& objective, bool packed, int jobs,
                  const BenchSetup& setup) {
   const std::vector<double> seconds = SolveTimes(objective, packed, SolveInstance(jobs), setup.repeats);

@@ -11,8 +11,8 @@
 
 namespace berth::bench {
 
-// The same work as a program of the peers (peers/README.md): observation, network, optimiser, minibatches,
-// epochs, and the mask but for DQN, whose peer knows none.
+// The same work as a program that --peers runs: observation, network, optimiser, minibatches, epochs, and the
+// mask but for DQN, whose peer knows none.
 struct TrainCase {
   const char* name;
   const char* what;

@@ -50,7 +50,7 @@ std::vector<SimulationCost> Simulate(const Scenario& scenario, const std::string
 EvaluationPlan EvaluationRuns(int threads);
 
 // N jobs at time 0 on N/4 GPUs of each of 3 types, single GPUs, as the reference's own measurement draws them
-// (Narayanan et al., OSDI 2020, Figure 12; gavel/sim/policy_solve_times.csv).
+// (Narayanan et al., OSDI 2020, Figure 12; scripts/microbenchmarks/sweep_policy_runtimes.py of its code).
 Scenario SolveInstance(int jobs);
 
 // CPU-seconds of one allocation for the jobs at time 0, from the view to the answer, checks included; each

@@ -1,4 +1,4 @@
-// Gavel's policies against recorded answers of the reference (files of the format of golden_public.json).
+// Gavel's policies against recorded answers of the reference (`berth reproduce gavel --golden`).
 #pragma once
 
 #include <map>

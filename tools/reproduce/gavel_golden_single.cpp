@@ -1,6 +1,6 @@
 // Checks of the policies that run one job on a GPU, but for the iterated ones (gavel_golden_iterated.cpp).
-// Tolerances are golden/README.md's: 1e-6 relative on the independent optimum, 1e-7 on constraints, 1e-9 on
-// splits; every LP policy by every method.
+// Tolerances: 1e-6 relative on the independent optimum, 1e-7 on constraints, 1e-9 on splits; every LP policy
+// by every method.
 #include <algorithm>
 #include <cmath>
 
@@ -66,7 +66,7 @@ double Duration(const Problem& problem, const Allocation& x) {
   return longest;
 }
 
-// A probe so near the optimum that the reference's verdict is its solver's rounding (golden/README.md).
+// A probe so near the optimum that the reference's verdict is its solver's rounding.
 bool TooNear(const gavel::Probe& probe, double optimum) {
   return Relative(probe.seconds, optimum) < 1e-7;
 }
@@ -170,7 +170,7 @@ Measures CheckThroughput(const GoldenCase& golden) {
   return measures;
 }
 
-constexpr const char* kBrokenFifo = "records a bug of the reference (gavel/SPEC.md §8.1)";
+constexpr const char* kBrokenFifo = "records a bug of the reference: fifo.py does not take the type it draws";
 
 constexpr GoldenPolicy kPolicies[] = {
     {"isolated", CheckSplit<gavel::IsolatedAllocation>},

@@ -1,4 +1,4 @@
-// What is run and what was published (shared/gavel/PUBLISHED.md: read off the artefact's notebook figures by
+// What is run and what was published (read off the figures in the notebooks of the authors' code by
 // eye, +-2 h, means of 3 seeds, jobs 4000-5000; Figures 8, 9 and 10 of Narayanan et al., OSDI 2020).
 #include "tools/reproduce/gavel_load.hpp"
 

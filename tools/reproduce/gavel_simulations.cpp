@@ -1,7 +1,6 @@
 // The reference's own traces rerun with its policies: mean JCT (static traces: makespan too) beside what its
-// code gave (shared/gavel/sim, measured by running the authors' code unpatched). LP optima are not unique, so
-// a run under an exact solver may differ by a few percent (solver_sensitivity.csv): every solver is shown,
-// the default one is held.
+// code gave when run unpatched (commit c4fa400 of stanford-futuredata/gavel). LP optima are not unique, so a
+// run under an exact solver may differ by a few percent: every solver is shown, the default one is held.
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -17,8 +16,8 @@
 namespace berth {
 namespace {
 
-constexpr double kJctTolerance = 0.03, kMakespanTolerance = 0.01;  // issue: within 3%; static makespan 1%
-constexpr const char* kBroken = "fifo";  // the reference's base FIFO is broken (SPEC §8.1): shown, not held
+constexpr double kJctTolerance = 0.03, kMakespanTolerance = 0.01;  // our own
+constexpr const char* kBroken = "fifo";  // the reference's base FIFO is broken (fifo.py): shown, not held
 constexpr const char* kSolvers[] = {"ipm", "simplex", "reference"};
 
 struct ReferenceRun {
@@ -182,8 +181,8 @@ bool ReportSimulations(const GavelSettings& settings, const ReproductionRuns& ru
            Fixed(100 * kJctTolerance, 0), "% (static makespan ", Fixed(100 * kMakespanTolerance, 0),
            "%): those of the default `solver=", DefaultSolver(),
            "`. LP optima are not unique, and another solver moves the reference itself by -2.7 to +6.8% "
-           "(`solver_sensitivity.csv`). Policies without an LP have one ratio. `fifo` is the reference's "
-           "broken base "
+           "(GLPK or CLARABEL in place of ECOS). Policies without an LP have one ratio. `fifo` is the "
+           "reference's broken base "
            "FIFO beside FIFO as it is meant: shown, not held; so are makespans of windows. ",
            held, " held, ", held - out, " within, largest deviation ", Fixed(100 * largest, 2), "%."));
   page.Rows({"trace", "policy", "reference, s", "ratio, ipm or no LP", "simplex", "reference's point",

@@ -1,5 +1,5 @@
 // The workloads of the paper's experiments on its cluster of 36 V100, 36 P100 and 36 K80, one GPU a server,
-// clock reference_rounds (gavel/SPEC.md §10, §12).
+// clock reference_rounds (run_sweep_continuous.py and run_sweep_static.py of its code).
 #pragma once
 
 #include <cstdint>

@@ -17,8 +17,9 @@ constexpr HpcSetting kSettings[kHpcSettings] = {
 constexpr int kOfficial[] = {1981, 2756, 4299, 8850, 3316, 2714, 5228, 7762, 4022, 7085};
 constexpr int kDisjoint[] = {1024, 2048, 3072, 4096, 5120, 6144, 7168, 8192};
 
-// PROTOCOL §3. WFP3 and UNICEP were published with a bug (-(1 + arrival) for the wait); the corrected figures
-// are reruns of the authors' simulator, as are F2 to F4, SAF and smallest.
+// The README of RLScheduler's code (DIR-LAB/deep-batch-scheduler). WFP3 and UNICEP were published with a bug
+// (-(1 + arrival) for the wait); the corrected figures are reruns of the authors' simulator, as are F2 to F4,
+// SAF and smallest.
 constexpr HpcRow kPublished[] = {
     {"FCFS", "fcfs", {"7273.77", "235.82", "7842.47", "247.61"}},
     {"WFP3 (bug)", "wfp3(published_bug=true)", {"19753.53", "133.87", "9523.18", "318.35"}},
@@ -45,9 +46,9 @@ constexpr HpcRow kUtilization[] = {
     {"RL, sampled", "", {"0.714", "0.850", "0.562", "0.593"}},
 };
 
-// PROTOCOL §3. Four of its values come out only if means are rounded to two decimals first (FCFS and F1 with
-// backfilling on Lublin-2: 161.749 and 113.146; smallest: 298.845 and 168.0499); sequence by sequence all are
-// in golden.json.
+// Means that the authors' simulator gives. Four come out only if means are rounded to two decimals first
+// (FCFS and F1 with backfilling on Lublin-2: 161.749 and 113.146; smallest: 298.845 and 168.0499); sequence
+// by sequence all agree with what was recorded.
 constexpr HpcRow kDisjointRows[] = {
     {"FCFS", "fcfs", {"6477", "214.3", "6027", "161.8"}},
     {"SJF", "sjf", {"307.2", "77.5", "551.9", "83.9"}},
@@ -61,7 +62,7 @@ constexpr HpcRow kDisjointRows[] = {
     {"RL, sampled", "", {"304.9", "60.7", "603.6", "79.0"}},
 };
 
-// PROTOCOL §4; UNICEP with max(1, log2 n).
+// Of an independent implementation of the textbook's rules; UNICEP with max(1, log2 n).
 constexpr HpcRow kTextbook[] = {
     {"FCFS", "fcfs", {"7273.8", "271.4", "7842.5", "222.3"}},
     {"SJF", "sjf", {"47.16", "42.08", "205.9", "82.9"}},

@@ -1,7 +1,7 @@
 // Published batch-scheduling results as they were printed, so that a rerun can be held to every printed
-// digit. RLScheduler: Zhang, Dai, He, Bao and Xie, SC 2020, and its repository's README; what of it was
-// verified by rerunning the authors' code, the disjoint windows and the textbook semantics:
-// traces/PROTOCOL.md §3-4.
+// digit. RLScheduler: Zhang, Dai, He, Bao and Xie, SC 2020, and its repository's README; beside these what
+// reruns of the authors' code gave, on disjoint windows too, and what an independent implementation of the
+// textbook semantics gave.
 #pragma once
 
 #include <map>
@@ -73,8 +73,8 @@ class HpcRuns {
   double seconds_ = 0.0;
 };
 
-// The recorded answers of the authors' simulator and of the textbook rules, sequence by sequence (golden.json
-// beside the Lublin logs), against ours.
+// The recorded answers of the authors' simulator and of the textbook rules, sequence by sequence (a file
+// golden.json beside the Lublin logs), against ours.
 struct HpcGolden {
   int values = 0;                   // compared
   int skipped = 0;                  // recorded for learned policies, which are not rerun

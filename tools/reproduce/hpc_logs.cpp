@@ -14,7 +14,7 @@
 namespace berth {
 namespace {
 
-// Stated figures: the READMEs in traces/philly, microsoft-itp-elasticflow and alcf-theta-mira.
+// Stated figures: worked out from the published files without Berth.
 struct Log {
   const char* name;
   const char* format;

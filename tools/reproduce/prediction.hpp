@@ -17,7 +17,7 @@ struct PredictionLog {
   int first_test;    // job
 };
 
-// Those of `folder` (traces/README.md) that are there; what is not is said in `skipped`, a line each.
+// Those of `folder` (philly, ...: kLogs) that are there; what is not is said in `skipped`, a line each.
 // `train` is the earlier part's share of the time from the first arrival to the last.
 std::vector<PredictionLog> PredictionLogs(const std::string& folder, double train,
                                           std::vector<std::string>& skipped);

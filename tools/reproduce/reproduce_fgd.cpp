@@ -1,5 +1,5 @@
-// berth reproduce fgd: the allocation experiment of "Beware of Fragmentation" (Weng et al., USENIX ATC 2023;
-// traces/PROTOCOL.md §6), published and measured side by side.
+// berth reproduce fgd: the allocation experiment of "Beware of Fragmentation" (Weng et al., USENIX ATC
+// 2023), published and measured side by side.
 #include <ctime>
 #include <iostream>
 #include <thread>
@@ -119,7 +119,7 @@ int ReproduceFgd(const std::vector<std::string>& arguments) {
   Options options("reproduce fgd", "[options]",
                   "the allocation experiment of FGD (ATC 2023): six policies, published and measured; exit "
                   "code 1 when a mean lies outside the published runs");
-  options.Value("traces", "", "folder of the traces [../shared/traces]");
+  options.Value("traces", "", "folder of the public traces, not shipped [one beside the sources, if there]");
   options.Value("workloads", kDefault,
                 "pod lists, separated by commas, or all 17 of which runs are published");
   options.Value("seeds", "10", "runs of each, seeds from 42");

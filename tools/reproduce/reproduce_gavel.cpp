@@ -33,7 +33,7 @@ void AddOptions(Options& options) {
   options.Value("golden", "", "check the policies against a file of golden vectors (.json), nothing else");
   options.Value("mechanism", "", "replay a folder of recorded rounds, nothing else");
   options.Value("reference", "",
-                "folder of the reference's records [../shared/gavel beside the sources, if there]");
+                "folder of records of Gavel's code, not shipped [one beside the sources, if there]");
   options.Value("traces", "", "folder of the traces to rerun [REFERENCE/sim/traces_public]");
   options.Value("results", "", "the reference's results on them (.csv) [REFERENCE/sim/results_public.csv]");
   AddOnly(options, kExperiments);

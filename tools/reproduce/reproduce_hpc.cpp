@@ -1,4 +1,4 @@
-// berth reproduce hpc: the published batch-scheduling tables (traces/PROTOCOL.md §3-4), published and
+// berth reproduce hpc: the published batch-scheduling tables of RLScheduler (SC 2020), published and
 // measured side by side, every recorded value, and whole GPU logs.
 #include <filesystem>
 #include <iostream>
@@ -117,7 +117,7 @@ void AddGolden(const std::string& path, HpcRuns& runs, Report& report, Json& jso
 int ReproduceHpc(const std::vector<std::string>& arguments) {
   Options options("reproduce hpc", "[--traces DIR] [--out DIR] [--json FILE]",
                   "reruns the published batch-scheduling tables and whole GPU logs");
-  options.Value("traces", "", Join("folder of the public traces [", kDefaultTraces, ", where it is there]"));
+  options.Value("traces", "", "folder of the public traces, not shipped [one beside this folder, if there]");
   options.Value("out", "", "folder for the page hpc.md");
   options.Value("logs", "true", "also run the whole Philly, ITP, Theta and Mira logs");
   if (!options.Parse(arguments)) return 0;
@@ -168,7 +168,7 @@ int ReproduceHpc(const std::vector<std::string>& arguments) {
     WriteTextFile(
         out + "/hpc.md",
         Join("# Published batch-scheduling results, rerun\n\n`berth reproduce hpc`; published figures: "
-             "RLScheduler (Zhang et al., SC 2020) and traces/PROTOCOL.md §3-4.\n\n```\n",
+             "RLScheduler (Zhang et al., SC 2020) and reruns of its authors' code.\n\n```\n",
              report.text, "```\n\n", verdict));
   }
   return report.differ == 0 ? 0 : 1;

@@ -158,7 +158,7 @@ void ReportLogs(const std::vector<PredictionLog>& logs, ReproductionPage& page) 
 int ReproducePrediction(const std::vector<std::string>& arguments) {
   Options options("reproduce prediction", "[--traces DIR] [--out DIR]",
                   "forecasts of arrivals and load, predicted run times: errors on public logs");
-  options.Value("traces", "", "folder of the public logs [../shared/traces beside the sources]");
+  options.Value("traces", "", "folder of the public logs, not shipped [one beside the sources, if there]");
   options.Switch("no-pictures", "only the page and the .csv files");
   options.Value("out", "", "folder for the page prediction.md, its .csv and .png files");
   if (!options.Parse(arguments)) return 0;

@@ -51,8 +51,8 @@ std::string SpecOfReferencePolicy(const std::string& policy);
 std::string WhyNotAvailable(const std::string& spec);
 
 // AllSchedulers and gavel_strict(objective=...): a cost objective's allocation with nothing on top. The
-// reference's mechanism hands idle GPUs to any job, whatever its allocation (SPEC §7 step 7); where GPUs are
-// rented by the hour, a job runs on the types that it was given, and idle ones are given back.
+// reference's mechanism hands idle GPUs to any job, whatever its allocation (_schedule_jobs_on_workers);
+// where GPUs are rented by the hour, a job runs on the types that it was given, and idle ones are given back.
 std::span<const SchedulerTable> ReproductionSchedulers();
 
 struct RunRules {

@@ -1,6 +1,6 @@
-// The nodes of the published allocation experiment (Weng et al., "Beware of Fragmentation", ATC 2023;
-// traces/PROTOCOL.md §6): what is left of them, what fits, and how fragmented they are. Pods come and never
-// leave.
+// The nodes of the published allocation experiment (Weng et al., "Beware of Fragmentation", ATC 2023,
+// and its code, kubernetes-scheduler-simulator): what is left of them, what fits, and how fragmented they
+// are. Pods come and never leave.
 #pragma once
 
 #include <array>

@@ -1,8 +1,8 @@
 // One run of the published allocation experiment: pods in random order and drawn again until 130% of the
 // GPUs are asked for, placed one by one, those that fit nowhere dropped. Of nodes that score the same the one
 // whose name sorts first is taken, and names are dealt anew for every run: the authors' code prefixes them
-// with a random permutation (simulator.go, syncClusterResourceList), which traces/PROTOCOL.md §6 does not
-// mention and which moves clustering and packing by 0.7 points.
+// with a random permutation (simulator.go, syncClusterResourceList), which moves clustering and packing by
+// 0.7 points.
 #pragma once
 
 #include <span>

@@ -1,5 +1,5 @@
-// Row 1 for one knowledge: the learned policies beside every scheduler that knows no more, and what issue 8
-// asks of them.
+// Row 1 for one knowledge: the learned policies beside every scheduler that knows no more, and what is
+// asked of them.
 #pragma once
 
 #include <string>

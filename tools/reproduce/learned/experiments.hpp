@@ -55,13 +55,13 @@ struct LearnedSettings {
   std::map<std::string, std::string> failed_trainings;  // name, why
 };
 
-// What issue and publications ask of the learned policies, and whether it was met.
+// What is asked of the learned policies (our own targets and publications), and whether it was met.
 // kCannotBe: a bound says that no scheduler meets it. kWithdrawn: it compares what cannot be compared.
 enum class Verdict { kMet, kNotMet, kNotMeasured, kCannotBe, kWithdrawn };
 const char* ToString(Verdict verdict);  // "met", "**not met**", "not measured", "cannot be", "withdrawn"
 
 struct Target {
-  std::string row;       // of the issue: "1, oracle"
+  std::string row;       // of the page's table of targets: "1, oracle"
   std::string asked;     // "at least 15% below `srpt`"
   std::string measured;  // "-17.2% [-19.0, -15.4]", or why there is none
   Verdict verdict = Verdict::kNotMeasured;
@@ -81,7 +81,7 @@ void WriteTargets(const std::vector<Target>& targets, ReproductionPage& page);
 // "0.843 [0.821, 0.866]"; "-" where it is NaN.
 std::string WithInterval(const Interval& interval, int decimals, double unit = 1.0);
 
-// What stands behind the whole page: what was measured against what issue and publications ask for.
+// What stands behind the whole page: what was measured against what is asked for.
 struct LearnedPage {
   ReproductionPage page;
   std::vector<Target> targets;

@@ -15,7 +15,7 @@ constexpr const char* kLearners[][2] = {
     {"PPO", "learner_ppo"}, {"DQN", "learner_dqn"}, {"REINFORCE", "learner_reinforce"}};
 constexpr const char* kOpponents[] = {"fcfs", "priority", "easy", "las", "srpt", "tuned", "gavel"};
 constexpr std::size_t kWorkloads = 5;
-constexpr const char* kDqnBeats[] = {"fcfs", "easy", "las"};  // issue 8
+constexpr const char* kDqnBeats[] = {"fcfs", "easy", "las"};  // our own target
 
 LoadGrid GridOf(const LearnedSettings& settings) {
   LoadGrid grid;

@@ -1,6 +1,6 @@
-// Rows 2 and 3 of issue 8: Lublin-1 and Lublin-2, each with the policies trained on the other, under the
-// published protocol (commit) and the textbook's (redecide); traces/PROTOCOL.md §1, 3, 4, published figures
-// from hpc_published.
+// Rows 2 and 3 of the page's targets: Lublin-1 and Lublin-2, each with the policies trained on the other,
+// under the published protocol (commit) and the textbook's (redecide); published figures are those
+// of hpc.cpp.
 #include <cmath>
 #include <memory>
 
@@ -200,7 +200,7 @@ void ReportLublin(const LearnedSettings& settings, const ReproductionRuns& runs,
       "Sequences of 1,024 jobs on 256 processors, mean bounded slowdown. `commit`: clock `hpc`, the chosen "
       "job blocks until it fits, BF is the published backfilling; `redecide`: clock `event`, every event "
       "looks afresh, BF is textbook EASY for the rules. Published: Zhang et al. (RLScheduler), SC 2020, and "
-      "reruns of its authors' code (traces/PROTOCOL.md §3-4). The mean alone rewards starving large jobs: "
+      "reruns of its authors' code. The mean alone rewards starving large jobs: "
       "p99 wait is the mean over sequences, the maximum is over all; Gini is of the jobs' bounded slowdowns. "
       "Weights are searched on the other log alone; what the encoder `Lookahead` shows was designed on "
       "windows of both (tools/tune/README.md).");

@@ -1,4 +1,5 @@
-// Row 5 of issue 8: other objectives by changing only the reward, each beside the baseline made for it.
+// Row 5 of the page's targets: other objectives by changing only the reward, each beside the baseline made
+// for it.
 #include <algorithm>
 #include <cmath>
 

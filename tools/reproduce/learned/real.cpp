@@ -1,5 +1,6 @@
-// Row 4 of issue 8: public logs of real GPU clusters, split by time. Microsoft ITP 02, 03 and 06 on as many
-// GPUs as make an offered load of 0.8, deadlines of the derived files (synthetic); Philly on 64 nodes of 8.
+// Row 4 of the page's targets: public logs of real GPU clusters, split by time. Microsoft ITP 02, 03 and 06
+// on as many GPUs as make an offered load of 0.8, deadlines of the derived files (synthetic); Philly on 64
+// nodes of 8.
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -32,8 +33,8 @@ struct Log {
   const char* cluster;
   bool deadlines;
 };
-// GPUs for an offered load of 0.8, rounded up to nodes of 8: of the whole log (demands of the traces' README:
-// 86, 140, 87 GPUs), and of the test part, because load drifts: the part's own demand is 102, 226 and 37, so
+// GPUs for an offered load of 0.8, rounded up to nodes of 8: of the whole log (mean demands: 86, 140 and
+// 87 GPUs), and of the test part, because load drifts: the part's own demand is 102, 226 and 37, so
 // that the first sizes leave cluster 06 nearly idle there and overload cluster 03.
 constexpr const char* kItp = "microsoft-itp-elasticflow/elasticflow-traces.tar.gz";
 constexpr Log kLogs[] = {

@@ -51,7 +51,7 @@ void AddOptions(Options& options) {
       "steps-up-to", "2000000",
       "longer trainings of `seeds` and `ablations` are left out, unless kept: their rows are not measured; "
       "20000000 = all, 0 = none");
-  options.Value("traces", "", "folder of the public traces [../shared/traces beside the sources, if there]");
+  options.Value("traces", "", "folder of the public traces, not shipped [one beside the sources, if there]");
   options.Value("limit-s", "30", "CPU seconds of one run; what takes longer is shown as that");
   options.Switch(
       "quick", "fewer loads and workloads, a fiftieth of the gradient's steps: a look, not the reproduction");

@@ -1,4 +1,5 @@
-// Row 1 of issue 8, one policy for all sizes: trained on at most 24 GPUs, used on 108 and on 1,080 unchanged.
+// Row 1 of the page's targets, one policy for all sizes: trained on at most 24 GPUs, used on 108 and on 1,080
+// unchanged.
 #include <algorithm>
 
 #include "env/base/check.hpp"

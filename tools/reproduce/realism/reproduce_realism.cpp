@@ -107,7 +107,7 @@ int ReproduceRealism(const std::vector<std::string>& arguments) {
       "what each feature of a real cluster does: a measured example of each, as table and picture");
   options.Value("only", "", "examples, separated by commas [all]");
   options.Value("seeds", "3", "workloads of each measurement");
-  options.Value("traces", "", "folder of real workloads [../shared/traces where it is]");
+  options.Value("traces", "", "folder of real workloads, not shipped [one beside the sources, if there]");
   options.Value("out", "",
                 "folder for the page realism.md, its pictures and realism.json [only tables are printed]");
   options.Switch("no-pictures", "write realism.json alone");

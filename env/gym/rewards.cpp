@@ -132,6 +132,10 @@ double Reward::Running(const Simulator& simulator) const {
   return total;
 }
 
+bool Reward::PaidAtEnd() const {
+  return std::any_of(terms_.begin(), terms_.end(), [](const Term& term) { return term.info->terminal; });
+}
+
 double Reward::Terminal(const Simulator& simulator) const {
   double total = 0.0;
   for (const Term& term : terms_) {

@@ -42,8 +42,9 @@ class Reward {
   void Observe(const Simulator& simulator);  // after every AdvanceToDecision since
   // Weighted total of the additive terms now; the environment pays the difference, negated.
   double Running(const Simulator& simulator) const;
-  // Weighted total of the terminal terms at the end of an episode.
+  // Weighted total of the terminal terms at the end of an episode, and whether there are any.
   double Terminal(const Simulator& simulator) const;
+  bool PaidAtEnd() const;
   // Weighted sum over the terms that have a_second, and whether there are any.
   double PerSecond(const Scenario& scenario, int job) const;
   bool CostsTime() const;

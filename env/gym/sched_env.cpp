@@ -145,7 +145,8 @@ bool SchedEnv::OpenPoint() {
 }
 
 bool SchedEnv::Cut() {
-  truncated_ = simulator_->arrived_jobs() >= last_arrival_ && (endless_ || simulator_->arrivals_remain());
+  truncated_ = simulator_->arrived_jobs() >= last_arrival_ && !reward_.PaidAtEnd() &&
+               (endless_ || simulator_->arrivals_remain());
   // More jobs would come, though not in this piece: where nothing can be placed, waiting for them is legal.
   if (truncated_ && !OpenPoint() && !point_.commits()) point_.OfferDone(/*event_follows=*/true);
   return truncated_;

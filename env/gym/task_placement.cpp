@@ -89,8 +89,9 @@ void TaskPlacement::RunToChoice() {
 }
 
 bool TaskPlacement::Cut() {
-  truncated_ =
-      simulator_->arrived_jobs() >= options_.episode_jobs && (endless_ || simulator_->arrivals_remain());
+  const bool at_end = reward_ && reward_->PaidAtEnd();
+  truncated_ = simulator_->arrived_jobs() >= options_.episode_jobs && !at_end &&
+               (endless_ || simulator_->arrivals_remain());
   return truncated_;
 }
 

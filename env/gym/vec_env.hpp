@@ -19,7 +19,7 @@ struct SchedEnvOptions {
   Split split = Split::kTrain;
   // A generator never ends: the episode is truncated when this many more jobs have arrived. A fixed scenario
   // is cut at random into pieces of warmup_jobs + episode_jobs; where it has no more than that, or where all
-  // jobs come at once, of a generator too, the episode runs to its end.
+  // jobs come at once or the reward is paid at the end, of a generator too, the episode runs to its end.
   int episode_jobs = 300;
   Window jobs;            // of a fixed scenario: the jobs to train on, so that the rest can test
   int warmup_jobs = 100;  // it starts after a uniform number of arrivals in [0, warmup_jobs] ...

@@ -141,7 +141,7 @@ std::string ReferencePage() {
       "Time passes at `done` alone, so `discount = exp(-dt / tau)` is 1 within an instant; tau is ",
       mdp.tau_s,
       " s unless `--tau` says otherwise. An episode terminates when its jobs are done and is truncated after "
-      "`--episode-jobs` arrivals where more would come; truncation bootstraps from the final observation.\n\n"
+      "`--episode-jobs` arrivals where more would come, unless the reward is paid at the end; truncation bootstraps from the final observation.\n\n"
       "## Reward\n\nA sum of named terms with weights, `jct+0.5*slowdown`; the default is `",
       mdp.reward, "`.\n", RewardTerms(), TaskPlacementSection());
 }

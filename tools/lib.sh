@@ -17,16 +17,32 @@ configure_once() {
     || { cat "$top/build/configure.log" >&2; fail "cannot configure; tools/setup installs what is missing"; }
 }
 
-# build TARGET...: with progress lines; build_quietly TARGET...: silent unless it fails.
+# build TARGET...: one at a time in a folder (torchrun and srun start several at once: one builds, the others wait and find everything
+# done). On stderr a progress line, and nothing where there is nothing to do.
 build() {
   mkdir -p "$top/build"
-  configure_once
-  NINJA_STATUS='[%f/%t %es] ' ninja -C "$build" -j "$(nproc)" "$@"
+  {
+    flock -n 9 || { echo "$(basename "$0"): waits for another build in ${build#"$top"/}" >&2; flock 9; }
+    configure_once
+    NINJA_STATUS='[%f/%t %e] ' ninja -C "$build" -j "$(nproc)" "$@" 9>&- | show_progress >&2
+  } 9>"$top/build/lock"
 }
-build_quietly() {
-  mkdir -p "$top/build"
-  configure_once
-  # torchrun and srun start several at once: one builds, the others wait and find everything done
-  flock -n "$top/build/lock" true || echo "$(basename "$0"): waits for another build in ${build#"$top"/}" >&2
-  flock "$top/build/lock" ninja -C "$build" -j "$(nproc)" --quiet "$@" >&2
+
+# Ninja's lines as one that is written over, or, where nobody looks, one in 15 seconds; what is no progress goes by whole.
+show_progress() {
+  local line end='\n' every=15 shown=0 open=
+  if [ -t 1 ]; then end='\r' every=1; fi
+  while IFS= read -r line; do
+    if [[ $line =~ ^\[([0-9]+)/([0-9]+)\ ([0-9]+) ]]; then
+      local done=${BASH_REMATCH[1]} all=${BASH_REMATCH[2]} s=${BASH_REMATCH[3]}
+      ((s - shown >= every)) || continue
+      local left=$((s * (all - done) / done))
+      printf "build %3d%%  %d of %d, %d:%02d, about %d:%02d left  $end" $((100 * done / all)) "$done" "$all" \
+        $((s / 60)) $((s % 60)) $((left / 60)) $((left % 60))
+      shown=$s open=$end
+    elif [[ $line != 'ninja: no work to do.' && $line != 'ninja: Entering directory'* && $line != '-- '* ]]; then
+      printf '%s\n' "$line"
+    fi
+  done
+  if [ "$open" = '\r' ]; then printf '\n'; fi
 }

@@ -24,6 +24,7 @@ constexpr const char* kKind = "berth_kind";
 constexpr const char* kVersion = "berth_version";
 constexpr const char* kHash = "content_hash";
 constexpr const char* kCommit = "source_commit";
+constexpr const char* kRelease = "source_version";
 // Of Compress(): arrays from here on, libhdf5's limit of a chunk, zlib's level; what zlib gains at the very
 // most.
 constexpr std::size_t kCompressed = 4096, kLargestChunk = std::size_t{1} << 32;
@@ -173,6 +174,7 @@ Writer::Writer(const std::string& path, const std::string& kind, int version)
   WriteText(file_, path_, kKind, kind);
   Integer(kVersion, version);
   Text(kCommit, berth::h5::Commit());
+  Text(kRelease, BERTH_VERSION);
 }
 
 Writer::~Writer() {

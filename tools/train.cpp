@@ -145,6 +145,24 @@ std::vector<Validation::Row> Validations(const TrainValidation* validation) {
   return validation != nullptr ? validation->validation().rows() : std::vector<Validation::Row>();
 }
 
+std::string NoEpisodeEnded(std::int64_t steps, int num_envs, const SchedEnvOptions& env) {
+  return Join("no episode ended, so there is no return: each of ", num_envs, " environments played ",
+              Thousands(static_cast<double>(steps / num_envs)), " steps, and an episode is ",
+              env.episode_jobs, " jobs; --steps more, --envs fewer or --episode-jobs fewer");
+}
+
+// What the run is of, for the command that evaluates its policy.
+std::string WorkloadWords(const Options& options) {
+  std::string words;
+  for (const char* name : {"scenario", "format", "workload", "cluster", "clock", "features"}) {
+    if (!options.Given(name)) continue;
+    const std::string& value = options.Text(name);
+    const bool bare = value.find_first_of(" ();*'") == std::string::npos;
+    words += Join(" --", name, " ", bare ? value : Join("'", value, "'"));
+  }
+  return words;
+}
+
 }  // namespace
 
 int RunTrain(const std::vector<std::string>& arguments) {
@@ -278,8 +296,11 @@ int RunTrain(const std::vector<std::string>& arguments) {
   WriteJson(options, json);
   std::cout << (outcome.interrupted ? "interrupted after " : "trained ")
             << Thousands(static_cast<double>(outcome.steps)) << " steps in " << Duration(outcome.wall_s)
-            << " on " << outcome.device << ": return " << Readable(outcome.mean_return) << ", " << metric
-            << " " << Readable(outcome.mean_metric) << "\n";
+            << " on " << outcome.device << ": "
+            << (std::isnan(outcome.mean_return) ? NoEpisodeEnded(outcome.steps, num_envs, choice.env)
+                                                : Join("return ", Readable(outcome.mean_return), ", ", metric,
+                                                       " ", Readable(outcome.mean_metric)))
+            << "\n";
   for (const std::string& words_of_it : said) std::cout << "it " << words_of_it << "\n";
   if (outcome.interrupted) {
     std::cout << "saved " << outcome.checkpoint << "; continue with: " << CommandName()
@@ -295,8 +316,12 @@ int RunTrain(const std::vector<std::string>& arguments) {
                 << Readable(found.best()->greedy) << " of " << request.mdp.reward
                 << " a job: " << found.policy() << "\n";
   }
-  std::cout << "saved " << outcome.checkpoint << "; freeze it with: " << CommandName() << " export " << out
-            << " --out " << out << "/policy.h5\n";
+  std::cout << "saved " << outcome.checkpoint
+            << ", from which --resume goes on; next, its policy as a file, and what it is "
+               "worth:\n  "
+            << CommandName() << " export " << out << " --out " << out << "/policy.h5\n  " << CommandName()
+            << " evaluate" << WorkloadWords(options) << " --schedulers 'srpt;policy(file=" << out
+            << "/policy.h5)'\n";
   return 0;
 }
 

@@ -5,7 +5,7 @@
 
 namespace berth {
 
-const char* Version();       // "0.1.0"
+const char* Version();       // "0.2.0"
 const char* SourceCommit();  // "1a2b3c4d5e6f", "-dirty" behind it when the tree had changes, or "unknown"
 
 // What a user typed to run this: "berth", or the script that ran it (tools/berth sets BERTH_COMMAND).

@@ -16,7 +16,7 @@ class ServeMetrics {
   // A request that was answered with `code` after `seconds`; verb: "filter", "prioritize", "other".
   void Count(const std::string& verb, int code, double seconds);
   void CountNodes(std::int64_t passed, std::int64_t failed);
-  // `labels` of berth_build_info: `version="0.1.0",commit="..."`; every metric with its HELP and TYPE.
+  // `labels` of berth_build_info: `version="0.2.0",commit="..."`; every metric with its HELP and TYPE.
   std::string Text(const std::string& labels) const;
 
  private:

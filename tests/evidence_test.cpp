@@ -1,5 +1,5 @@
-// tests/README.md names for every registered scheduler and every objective of gavel the outside evidence that
-// it is right, and tests that exist.
+// tests/EVIDENCE.md names for every registered scheduler and every objective of gavel the outside evidence
+// that it is right, and tests that exist.
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -19,16 +19,14 @@ struct Row {
   std::string evidence, tests;
 };
 
-// The rows of the table under "## Evidence" in `text`, by scheduler.
+// The rows of the page's table, by scheduler.
 std::map<std::string, Row> EvidenceRows(const std::string& text) {
   static const std::regex kRow(R"(^\| `([^`]+)` \|([^|]*)\|([^|]*)\|\s*$)");
   std::map<std::string, Row> rows;
   std::istringstream in(text);
-  bool inside = false;
   std::smatch match;
   for (std::string line; std::getline(in, line);) {
-    if (line.rfind("## ", 0) == 0) inside = line == "## Evidence";
-    if (inside && std::regex_match(line, match, kRow)) rows[match[1]] = {match[2], match[3]};
+    if (std::regex_match(line, match, kRow)) rows[match[1]] = {match[2], match[3]};
   }
   return rows;
 }
@@ -52,7 +50,7 @@ std::set<std::string> Missing(const std::map<std::string, Row>& rows) {
 }  // namespace
 
 TEST_CASE("evidence: every registered scheduler has a row that names tests which exist") {
-  std::ifstream file(BERTH_SOURCE_DIR "/tests/README.md");
+  std::ifstream file(BERTH_SOURCE_DIR "/tests/EVIDENCE.md");
   const std::string text(std::istreambuf_iterator<char>(file), {});
   const auto rows = EvidenceRows(text);
   CHECK(Missing(rows) == std::set<std::string>{});

@@ -152,7 +152,7 @@ TEST_CASE(
 
 TEST_CASE("optimality: annealing, genetic and milp keep to the gaps that are stated of them") {
   // All jobs there at the start, so that nothing but the plan stands between them and the optimum. Mean gaps
-  // over these instances; README.md beside the schedulers states them, rounded up to a quarter percent.
+  // over these instances, rounded up to a quarter percent.
   struct Stated {
     const char* spec;
     Aim aim;

@@ -8,7 +8,7 @@
 //   jct_s           [K, S, W]            mean_jct_s    [K, S]
 //   mean_jct_ci95_s [K, 2], jct_ratio [K, 3] mean, low, high to the first row; NaN for a single workload
 //   arrival_s, alone_s [S, W] (alone = on the fastest type), arrivals_per_h [S]
-//   metrics/KEY     [K, S] the figures of a run, keys as in the JSON (tools/README.md); those of jobs, and
+//   metrics/KEY     [K, S] the figures of a run, keys as in the JSON (tools/FORMATS.md); those of jobs, and
 //                   mean_jct_s, are NaN where no job finished
 // With --report also
 //   wait_s          [K, S, W]

@@ -1,4 +1,4 @@
-// JSON with keys in the order they were set; they are documented in tools/README.md and stable.
+// JSON with keys in the order they were set; they are documented in tools/FORMATS.md and stable.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -1,5 +1,5 @@
 // What simulate and evaluate report of runs: the same figures, names and units in tables and JSON
-// (tools/README.md).
+// (tools/FORMATS.md).
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,7 @@ bool KeepsUp(std::span<const double> growth);
 inline constexpr double kMostGrowth = 0.05, kMostGrowthOfOne = 0.1;  // shares of the work that arrives
 const char* UnstableMark();                                          // legend of † in tables
 
-// A figure of a run: its key (tools/README.md) and where it is. Those of features stand between the others.
+// A figure of a run: its key (tools/FORMATS.md) and where it is. Those of features stand between the others.
 struct MetricField {
   enum class Over : std::uint8_t { kJobs, kRun };  // of the jobs that finished there is none where none did
 

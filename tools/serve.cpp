@@ -16,7 +16,7 @@ int RunServe(const std::vector<std::string>& arguments) {
       "answers kube-scheduler's extender calls (filter, prioritize) with a frozen policy; Ctrl-C ends it");
   options.Switch("extender", "speak k8s.io/kube-scheduler/extender/v1, the one protocol so far");
   options.Input("policy", "the bundle that berth export wrote (.h5); it sees ObservationV1 or ObservationV3");
-  options.Input("table", "what nodes and pods are to the policy (.json): see tools/examples/README.md");
+  options.Input("table", "what nodes and pods are to the policy (.json): see tools/examples/KUBERNETES.md");
   options.Value("host", "127.0.0.1", "address to listen on; there is no login, so beware of others");
   options.Value("port", "8899", "to listen on; 0 = any that is free");
   options.Value("limit", "67108864", "largest body, bytes");

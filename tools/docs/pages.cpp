@@ -163,7 +163,7 @@ std::string VerbPage(const std::string& verb, const std::string& help) {
 std::string VerbsPage() {
   std::string text = Join("# The verbs of berth\n\n", kMade,
                           "A page a verb: what `berth VERB --help` prints. What they write is documented in "
-                          "[tools/README.md](../README.md).\n\n| verb | what it does |\n|---|---|\n");
+                          "[tools/FORMATS.md](../FORMATS.md).\n\n| verb | what it does |\n|---|---|\n");
 #define BERTH_ROW(verb, function, summary) text += Join("| [", verb, "](", verb, ".md) | ", summary, " |\n");
   BERTH_VERBS(BERTH_ROW)
 #undef BERTH_ROW

@@ -18,7 +18,7 @@
 namespace berth {
 namespace {
 
-// Measured on one core of the machine that tools/README.md names: 5,000 jobs on 108 GPUs under max-min.
+// Measured on one core (tools/reproduce/README.md): 5,000 jobs on 108 GPUs under max-min.
 constexpr double kSecondsAJob = 8.2 / 5000.0;
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();

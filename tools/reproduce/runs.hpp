@@ -75,7 +75,7 @@ class ReproductionRuns {
   void ReadKept();
   std::size_t planned() const { return runs_.size(); }
   std::size_t to_do() const;
-  double estimate_s() const;  // of one core, from figures of the machine in tools/README.md
+  double estimate_s() const;  // of one core, by the figure in tools/reproduce/README.md
   const std::map<std::string, std::string>& missing() const { return missing_; }  // spec, why
   std::set<std::string> sources() const;  // that made the runs which are done
   double cpu_s() const;                   // of all that are done

@@ -203,7 +203,7 @@ void ReportLublin(const LearnedSettings& settings, const ReproductionRuns& runs,
       "reruns of its authors' code. The mean alone rewards starving large jobs: "
       "p99 wait is the mean over sequences, the maximum is over all; Gini is of the jobs' bounded slowdowns. "
       "Weights are searched on the other log alone; what the encoder `Lookahead` shows was designed on "
-      "windows of both (tools/tune/README.md).");
+      "windows of both (tools/tune/LUBLIN.md).");
   std::vector<Cells> csv;
   for (const LublinCase& c : LublinCases()) {
     for (const bool official : {true, false}) ReportCase(settings, runs, c, official, out, csv);

@@ -1,4 +1,4 @@
-// Rows 2 and 3: tools/tune/README.md says how these were chosen. Loads: half to 1.1 times what the cluster
+// Rows 2 and 3: tools/tune/LUBLIN.md says how these were chosen. Loads: half to 1.1 times what the cluster
 // can do, which is another factor for each log. A start is what longer searches on the same log came to,
 // rounded; from the area rule a short search ends in either of two basins.
 #include "tools/reproduce/learned/recipe_tables.hpp"

@@ -196,6 +196,10 @@ TEST_CASE("gradient: --dry-run resolves every set, --estimate says what is left 
   const Outcome dry = reproduce("--dry-run --out o");
   CAPTURE(dry.out, dry.error);
   CHECK(dry.code == 0);
+  // A recipe's jobs and cluster are what is trained on, not the defaults of an option not given.
+  const std::string oracle = dry.out.substr(dry.out.find("== oracle"), 1500);
+  CHECK(Has(oracle, "workload mix(of=synthetic(rate=0.9"));
+  CHECK(Has(oracle, "cluster v100=8,p100=8,k80=8"));
   std::size_t sets = 0;
   for (std::size_t at = dry.out.find("\n== "); at != std::string::npos; at = dry.out.find("\n== ", at + 1))
     ++sets;

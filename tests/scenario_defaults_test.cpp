@@ -74,6 +74,9 @@ TEST_CASE("tau: twice the typical run time as one would say it, ten rounds at le
   CHECK(tau(400000.0) == 864000.0);   // 9.3 days: 10
   CHECK(tau(2000.0) == 3600.0);       // 67 min: 60
   CHECK(tau(0.0) == 1.0);
+  WorkloadNumbers batch;
+  batch.typical_run_s = 60.0, batch.batch_s = 2500.0;
+  CHECK(DefaultTau(batch) == 7200.0);  // 2.1 h: 2
 }
 
 TEST_CASE("episodes: as measured on small clusters, long enough to fill large ones") {
@@ -91,6 +94,8 @@ TEST_CASE("episodes: as measured on small clusters, long enough to fill large on
   const Given batch(Two(2, 2, {{0.0, 10.0, 0, 1}, {0.0, 10.0, 0, 1}}), /*fixed=*/false);
   CHECK(DefaultEpisodeJobs(NumbersOf(batch)) == 2);  // all at once: they are the episode
   CHECK(DefaultWarmupJobs(NumbersOf(batch)) == 0);
+  const Given queue(Two(1, 1, {{0.0, 3000.0, 0, 1}, {0.0, 1000.0, 0, 1}, {0.0, 1000.0, 0, 1}}));
+  CHECK(NumbersOf(queue).batch_s == Approx(2500.0));  // 5,000 s on two GPUs
 }
 
 TEST_CASE("defaults: numbers take the place of auto, and of nothing else") {

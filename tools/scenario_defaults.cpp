@@ -13,7 +13,7 @@ namespace berth {
 namespace {
 
 constexpr int kDraws = 16, kDrawnJobs = 256;
-constexpr double kRunsInTau = 2.0, kRoundsInTau = 10.0, kFills = 2.5;
+constexpr double kRunsInTau = 2.0, kRoundsInTau = 10.0, kBatchesInTau = 3.0, kFills = 2.5;
 constexpr int kFewestWarmupJobs = 100, kEpisodeOverWarmup = 3, kPieces = 8;
 
 constexpr std::size_t kMostJobs = 4096;  // of a log: every k-th
@@ -72,18 +72,22 @@ WorkloadNumbers NumbersOf(const ScenarioSource& source, Window jobs) {
   }
   if (sums.jobs == 0) return numbers;
   numbers.typical_run_s = std::exp(sums.logs / sums.jobs);
-  numbers.held_jobs = std::accumulate(sums.gpus.begin(), sums.gpus.end(), 0.0) / (sums.gang_s / sums.run_s);
+  const double gpus = std::accumulate(sums.gpus.begin(), sums.gpus.end(), 0.0);
+  numbers.held_jobs = gpus / (sums.gang_s / sums.run_s);
   numbers.load = FindLoadPrices(sums.arriving, sums.gpus).load;
-  if (!source.fixed() && numbers.load == 0.0) {
+  if (numbers.load == 0.0) {
     constexpr int kItsOwn = 0;
-    numbers.batch_jobs = source.Make(/*seed=*/0, Split::kTrain, 0, 0, kItsOwn).num_jobs();
+    if (!source.fixed())
+      numbers.batch_jobs = source.Make(/*seed=*/0, Split::kTrain, 0, 0, kItsOwn).num_jobs();
+    numbers.batch_s = std::max(numbers.batch_jobs, numbers.jobs) * sums.gang_s / sums.jobs / gpus;
   }
   if (clock.kind == ClockKind::kRounds) numbers.round_s = clock.round_s;
   return numbers;
 }
 
 double DefaultTau(const WorkloadNumbers& numbers) {
-  return Said(std::max({kRunsInTau * numbers.typical_run_s, kRoundsInTau * numbers.round_s, 1.0}));
+  return Said(std::max({kRunsInTau * numbers.typical_run_s, kRoundsInTau * numbers.round_s,
+                        kBatchesInTau * numbers.batch_s, 1.0}));
 }
 
 int DefaultWarmupJobs(const WorkloadNumbers& numbers) {

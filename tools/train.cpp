@@ -20,6 +20,7 @@
 #include "tools/train_validation.hpp"
 #include "tools/train_view.hpp"
 #include "tools/training_words.hpp"
+#include "tools/validation.hpp"
 #include "tools/verbs.hpp"
 #include "tools/version.hpp"
 
@@ -145,22 +146,37 @@ std::vector<Validation::Row> Validations(const TrainValidation* validation) {
   return validation != nullptr ? validation->validation().rows() : std::vector<Validation::Row>();
 }
 
-std::string NoEpisodeEnded(std::int64_t steps, int num_envs, const SchedEnvOptions& env) {
-  return Join("no episode ended, so there is no return: each of ", num_envs, " environments played ",
-              Thousands(static_cast<double>(steps / num_envs)), " steps, and an episode is ",
-              env.episode_jobs, " jobs; --steps more, --envs fewer or --episode-jobs fewer");
+// Of the episodes that ended in this session.
+std::string Returned(const TrainOutcome& outcome, const std::string& metric, const SchedEnvOptions& env) {
+  if (std::isnan(outcome.mean_return)) {
+    return Join("no episode ended, so there is no return (an episode is ", env.episode_jobs,
+                " jobs in each of ", env.all_envs,
+                " environments; more --steps, fewer --envs or --episode-jobs)");
+  }
+  return Join("return ", Readable(outcome.mean_return), ", ", metric, " ", Readable(outcome.mean_metric));
 }
 
-// What the run is of, for the command that evaluates its policy.
-std::string WorkloadWords(const Options& options) {
-  std::string words;
-  for (const char* name : {"scenario", "format", "workload", "cluster", "clock", "features"}) {
-    if (!options.Given(name)) continue;
-    const std::string& value = options.Text(name);
-    const bool bare = value.find_first_of(" ();*'") == std::string::npos;
-    words += Join(" --", name, " ", bare ? value : Join("'", value, "'"));
+std::string ForShell(const std::string& word) {
+  constexpr const char* kBare = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,:/@%";
+  if (!word.empty() && word.find_first_not_of(kBare) == std::string::npos) return word;
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? "'\\''" : std::string(1, c);
+  return quoted + "'";
+}
+
+// The command that compares the policy with a rule that knows no more, on jobs that it was not trained on.
+std::string EvaluateCommand(const Options& options, const MdpSpec& mdp, int num_jobs) {
+  std::string words = CommandName() + " evaluate";
+  for (const char* name : {"scenario", "format", "workload", "cluster", "clock", "knowledge", "sigma",
+                           "checkpoint-cost", "restore-cost", "migration-cost", "features"}) {
+    if (options.Given(name)) words += Join(" --", name, " ", ForShell(options.Text(name)));
   }
-  return words;
+  if (options.Given("jobs") && !options.Text("jobs").empty()) {
+    const auto end = options.Range("jobs").second;
+    if (end < num_jobs) words += Join(" --window ", end, ":", num_jobs);
+  }
+  const std::string policy = Join("policy(file=", options.Text("out"), "/policy.h5)");
+  return Join(words, " --schedulers ", ForShell(Join(DefaultBaselines(mdp).front(), ";", policy)));
 }
 
 }  // namespace
@@ -296,11 +312,7 @@ int RunTrain(const std::vector<std::string>& arguments) {
   WriteJson(options, json);
   std::cout << (outcome.interrupted ? "interrupted after " : "trained ")
             << Thousands(static_cast<double>(outcome.steps)) << " steps in " << Duration(outcome.wall_s)
-            << " on " << outcome.device << ": "
-            << (std::isnan(outcome.mean_return) ? NoEpisodeEnded(outcome.steps, num_envs, choice.env)
-                                                : Join("return ", Readable(outcome.mean_return), ", ", metric,
-                                                       " ", Readable(outcome.mean_metric)))
-            << "\n";
+            << " on " << outcome.device << ": " << Returned(outcome, metric, choice.env) << "\n";
   for (const std::string& words_of_it : said) std::cout << "it " << words_of_it << "\n";
   if (outcome.interrupted) {
     std::cout << "saved " << outcome.checkpoint << "; continue with: " << CommandName()
@@ -317,11 +329,9 @@ int RunTrain(const std::vector<std::string>& arguments) {
                 << " a job: " << found.policy() << "\n";
   }
   std::cout << "saved " << outcome.checkpoint
-            << ", from which --resume goes on; next, its policy as a file, and what it is "
-               "worth:\n  "
-            << CommandName() << " export " << out << " --out " << out << "/policy.h5\n  " << CommandName()
-            << " evaluate" << WorkloadWords(options) << " --schedulers 'srpt;policy(file=" << out
-            << "/policy.h5)'\n";
+            << ", from which --resume goes on; next, its policy as a file, and what it is worth:\n  "
+            << CommandName() << " export " << ForShell(out) << " --out " << ForShell(out + "/policy.h5")
+            << "\n  " << EvaluateCommand(options, request.mdp, sample.num_jobs()) << "\n";
   return 0;
 }
 

@@ -52,13 +52,19 @@ void ApplyRecipe(Options& options) {
   for (const Recipe& recipe : Recipes()) {
     names.emplace_back(recipe.name);
     if (options.Text("recipe") != recipe.name) continue;
+    // As a configuration file: what it says counts as given, and what was given before goes before.
+    std::string text;
     for (const auto& [name, value] : recipe.options) {
-      if (!options.Given(name)) options.Assign(name, value);
+      const bool of_the_jobs = std::string(name) == "workload" || std::string(name) == "cluster";
+      if (!of_the_jobs || !options.Given("scenario")) text += Join(name, "=", value, "\n");
     }
+    options.ReadConfigText(text, Join("--recipe ", recipe.name));
     return;
   }
-  throw Error(Join(options.Where("recipe"), ": expected one of berth train --help, found '",
-                   options.Text("recipe"), "'", DidYouMean(options.Text("recipe"), names)));
+  std::string all;
+  for (const std::string& name : names) all += Join(all.empty() ? "" : ", ", name);
+  throw Error(Join(options.Where("recipe"), ": expected one of ", all, ", found '", options.Text("recipe"),
+                   "'", DidYouMean(options.Text("recipe"), names)));
 }
 
 }  // namespace berth

@@ -283,6 +283,23 @@ TEST_CASE("an episode of jobs that come all at once is worked off to its end") {
   CHECK(cost > 0.0);
 }
 
+TEST_CASE("an episode of a generator is worked off to its end where the reward is paid there") {
+  SchedEnvOptions options = Options(true, 8);
+  options.episode_jobs = 10;
+  options.mdp.reward = "ftf";
+  const auto source = std::make_shared<ToySource>(Clock{ClockKind::kEvent}, /*ends=*/false);
+  SchedEnv env(source, options, 0);
+  env.Begin(0);
+  Stream stream(7, Purpose::kTest);
+  SchedEnv::Outcome outcome;
+  while (!outcome.terminated) {
+    REQUIRE(outcome.reward == 0.0);
+    outcome = env.Step(RandomLegal(env.mask(), stream));
+    REQUIRE_FALSE(outcome.truncated);
+  }
+  CHECK(outcome.reward == Approx(-Measure(env.simulator(), {}).max_ftf).epsilon(1e-12));
+}
+
 TEST_CASE("an episode starts from a cluster that the warm-up scheduler has filled") {
   SchedEnvOptions options = Options(true, 8);
   options.episode_jobs = 10;

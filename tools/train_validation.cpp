@@ -74,7 +74,8 @@ std::unique_ptr<TrainValidation> TrainValidation::Make(Options& options, const E
   const int workloads = by_itself ? 0 : static_cast<int>(options.Integer("validate", 0, kMostWorkloads));
   const std::int64_t times = options.Integer("validations", 1, 1000000);
   const MdpSpec& mdp = request.mdp;
-  ValidationSettings settings{Baselines(options, mdp), request.out_dir, !by_itself, request.resume};
+  ValidationSettings settings{Baselines(options, mdp), request.out_dir, !by_itself, request.resume,
+                              DrawsByScores(request.agent)};
   if (by_itself) {
     if (mdp.semantics != Semantics::kRedecide || !Measurable(mdp.reward) || request.world.many())
       return nullptr;
@@ -99,6 +100,7 @@ TrainValidation::TrainValidation(Validation validation, int workloads, std::opti
 
 void TrainValidation::Attach(TrainRequest& request) {
   request.validate_every = every_;
+  request.validation_figures = validation_.FigureNames();
   if (budget_)
     request.wants_validation = [this](double wall_s, double fraction) { return Wants(wall_s, fraction); };
   request.on_validate = [this](std::int64_t steps, double wall_s, double fraction) {

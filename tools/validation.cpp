@@ -56,6 +56,10 @@ std::vector<std::string> DefaultBaselines(const MdpSpec& mdp) {
                                             : std::vector<std::string>{"fcfs", "best_fit"};
 }
 
+bool DrawsByScores(const std::string& agent) {
+  return !agent.starts_with("dqn");
+}
+
 Validation::Validation(RewardTrials on, ValidationSettings settings)
     : on_(std::move(on)), settings_(std::move(settings)) {
   for (const std::string& spec : settings_.baselines) MakeScheduler(spec, AllSchedulers());
@@ -82,8 +86,13 @@ void Validation::WriteRows() const {
   std::ostringstream text;
   text.precision(std::numeric_limits<double>::max_digits10);
   text << kHeader << '\n';
-  for (const Row& row : rows_)
-    text << row.steps << ',' << row.greedy << ',' << row.sampled << ',' << row.Gap() << '\n';
+  for (const Row& row : rows_) {
+    text << row.steps << ',' << row.greedy << ',';
+    if (!std::isnan(row.sampled)) text << row.sampled;
+    text << ',';
+    if (!std::isnan(row.sampled)) text << row.Gap();
+    text << '\n';
+  }
   WriteTextFile(settings_.run + "/validation.csv", text.str());
 }
 
@@ -104,8 +113,9 @@ double Validation::TimeRun() {
 
 std::vector<std::pair<std::string, double>> Validation::Measure(std::int64_t steps, int workloads) {
   const std::string candidate = Candidate();
-  std::vector<std::string> specs = {Join("policy(file=", candidate, ")"),
-                                    Join("policy(file=", candidate, ",sample=true)")};
+  std::vector<std::string> specs = {Join("policy(file=", candidate, ")")};
+  if (settings_.draws) specs.push_back(Join("policy(file=", candidate, ",sample=true)"));
+  const std::size_t baselines = specs.size();
   if (measured_ != workloads)
     specs.insert(specs.end(), settings_.baselines.begin(), settings_.baselines.end());
   std::vector<MakeCandidate> makers;
@@ -116,10 +126,10 @@ std::vector<std::pair<std::string, double>> Validation::Measure(std::int64_t ste
   row.steps = steps;
   row.logs = Logs(on_, runs[0]);
   row.greedy = GeometricMean(row.logs);
-  row.sampled = GeometricMean(Logs(on_, runs[1]));
+  if (settings_.draws) row.sampled = GeometricMean(Logs(on_, runs[1]));
   if (measured_ != workloads) {
     baseline_logs_.clear();
-    for (std::size_t k = 2; k < runs.size(); ++k) baseline_logs_.push_back(Logs(on_, runs[k]));
+    for (std::size_t k = baselines; k < runs.size(); ++k) baseline_logs_.push_back(Logs(on_, runs[k]));
     measured_ = workloads;
   }
   const Row* before = best();
@@ -139,16 +149,27 @@ const Validation::Row* Validation::best() const {
   return it == rows_.end() ? nullptr : &*it;
 }
 
+std::vector<std::string> Validation::FigureNames() const {
+  std::vector<std::string> names = {"validation/greedy"};
+  if (settings_.draws) names.insert(names.end(), {"validation/sampled", "validation/gap"});
+  for (const std::string& name : settings_.baselines) {
+    names.push_back("validation/greedy_of_" + name);
+    if (settings_.draws) names.push_back("validation/sampled_of_" + name);
+  }
+  return names;
+}
+
 std::vector<std::pair<std::string, double>> Validation::Figures() const {
   const Row& row = rows_.back();
-  std::vector<std::pair<std::string, double>> figures = {
-      {"validation/greedy", row.greedy}, {"validation/sampled", row.sampled}, {"validation/gap", row.Gap()}};
-  for (std::size_t k = 0; k < baseline_logs_.size(); ++k) {
-    const std::string& name = settings_.baselines[k];
-    const double cost = GeometricMean(baseline_logs_[k]);
-    figures.emplace_back("validation/greedy_of_" + name, row.greedy / cost);
-    figures.emplace_back("validation/sampled_of_" + name, row.sampled / cost);
+  std::vector<double> values = {row.greedy};
+  if (settings_.draws) values.insert(values.end(), {row.sampled, row.Gap()});
+  for (const std::vector<double>& logs : baseline_logs_) {
+    values.push_back(row.greedy / GeometricMean(logs));
+    if (settings_.draws) values.push_back(row.sampled / GeometricMean(logs));
   }
+  const std::vector<std::string> names = FigureNames();
+  std::vector<std::pair<std::string, double>> figures;
+  for (std::size_t i = 0; i < values.size(); ++i) figures.emplace_back(names[i], values[i]);
   return figures;
 }
 
@@ -165,9 +186,11 @@ std::string Validation::Words() const {
     }
     text += " of " + settings_.baselines[k];
   }
+  if (!settings_.draws) return text;
   if (std::isinf(row.sampled)) return text + "; sampled leaves jobs undone";
   const double gap = row.Gap();
-  return text + Join("; sampled ", Fixed(100.0 * std::abs(gap), 1), "%", gap < 0.0 ? " below" : " above", " greedy");
+  return text +
+         Join("; sampled ", Fixed(100.0 * std::abs(gap), 1), "%", gap < 0.0 ? " below" : " above", " greedy");
 }
 
 }  // namespace berth

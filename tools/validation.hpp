@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,11 +24,16 @@ struct PairedDifference {
 };
 PairedDifference DifferenceOf(const std::vector<double>& values, const std::vector<double>& others);
 
+// Are an agent's scores the logarithms of what it draws by? Of dqn they are values, and drawing by them is no
+// policy that it ever played.
+bool DrawsByScores(const std::string& agent);
+
 struct ValidationSettings {
   std::vector<std::string> baselines;  // scheduler specs
   std::string run;                     // the training's folder
   bool keep_best = false;              // the best greedy policy so far is RUN/best.h5
   bool resume = false;                 // RUN/validation.csv says what there was
+  bool draws = true;                   // DrawsByScores: else there is nothing sampled
 };
 
 class Validation {
@@ -35,8 +41,8 @@ class Validation {
   struct Row {
     std::int64_t steps = 0;
     // Geometric means over the workloads of what the reward adds up to a job (of jct: the mean JCT, s), less
-    // being better; infinite where jobs of a window were not done.
-    double greedy = 0.0, sampled = 0.0;
+    // being better; infinite where jobs of a window were not done, NaN where nothing is sampled.
+    double greedy = 0.0, sampled = std::numeric_limits<double>::quiet_NaN();
     std::vector<double> logs;  // [workloads] of the greedy costs; of this process's rows alone
     double Gap() const { return sampled / greedy - 1.0; }
   };
@@ -64,6 +70,7 @@ class Validation {
   std::string Words() const;
   // The same as figures: "validation/greedy", "validation/greedy_of_srpt", ...; costs, ratios and the gap.
   std::vector<std::pair<std::string, double>> Figures() const;
+  std::vector<std::string> FigureNames() const;  // before there are any
 
  private:
   std::string Candidate();  // the checkpoint's policy as a file, which is to be removed

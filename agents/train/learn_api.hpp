@@ -53,13 +53,15 @@ struct TrainRequest {
   double checkpoint_every_s = 60;
   // Every so many environment steps, and at the end, the checkpoint is saved and on_validate told of which
   // step it is, after how many seconds, and of what fraction of the training; 0 = never. The figures that it
-  // gives back go to TensorBoard. What that takes is not training time. Rank 0 alone.
+  // gives back go to TensorBoard, and by these names into progress.csv's next row. What that takes is not
+  // training time. Rank 0 alone.
   std::int64_t validate_every = 0;
   // Asked before, where it is set: is it wanted? Several processes must all say the same.
   std::function<bool(double wall_s, double fraction)> wants_validation = nullptr;
   std::function<std::vector<std::pair<std::string, double>>(std::int64_t steps, double wall_s,
                                                             double fraction)>
       on_validate = nullptr;
+  std::vector<std::string> validation_figures;
   std::function<void(const TrainProgress&)> on_progress;  // about once a second, and at the end
   // Where several processes have met, before they begin: how they work together, as a line.
   std::function<void(const std::string&)> on_joined;

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,8 @@
 
 namespace berth {
 namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 template <class T>
 void AppendFixed(std::string& out, T value) {  // little endian, as this machine is
@@ -144,13 +147,18 @@ void Replace(const std::string& path, const std::vector<std::string>& lines) {
 
 }  // namespace
 
-ProgressLog::ProgressLog(const std::string& out_dir, std::int64_t from_step)
-    : path_(out_dir + "/progress.csv"), from_step_(from_step), events_(EventPath(out_dir)) {}
+ProgressLog::ProgressLog(const std::string& out_dir, std::int64_t from_step, std::vector<std::string> noted)
+    : path_(out_dir + "/progress.csv"), from_step_(from_step), events_(EventPath(out_dir)) {
+  for (std::string& name : noted) noted_.emplace_back(std::move(name), kNan);
+}
 
 void ProgressLog::Note(std::int64_t steps, const std::vector<std::pair<std::string, double>>& figures) {
   const std::chrono::duration<double> now = std::chrono::system_clock::now().time_since_epoch();
   for (const auto& [name, value] : figures) {
     if (!std::isnan(value)) events_.Scalar(name, steps, now.count(), static_cast<float>(value));
+    for (auto& column : noted_) {
+      if (column.first == name) column.second = value;
+    }
   }
   events_.Flush();
 }
@@ -161,6 +169,10 @@ void ProgressLog::Write(const TrainProgress& progress) {
   if (!csv_.is_open()) {
     std::string header = "global_step";
     for (const auto& [name, value] : row) header += "," + name;
+    for (auto [name, value] : noted_) {
+      std::replace(name.begin(), name.end(), ',', ';');  // of a baseline's parameters
+      header += "," + name;
+    }
     std::vector<std::string> old;
     if (from_step_ > 0) old = OldRows(path_, from_step_);
     if (old.empty() || old[0] != header) old.assign(1, header);
@@ -177,6 +189,11 @@ void ProgressLog::Write(const TrainProgress& progress) {
     if (std::isnan(value)) continue;  // an empty field
     csv_ << value;
     events_.Scalar(name, progress.steps, now.count(), static_cast<float>(value));
+  }
+  for (auto& [name, value] : noted_) {
+    csv_ << ',';
+    if (!std::isnan(value)) csv_ << value;
+    value = kNan;
   }
   csv_ << std::endl;
   events_.Flush();

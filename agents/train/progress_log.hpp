@@ -6,6 +6,8 @@
 #include <fstream>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "agents/train/learn_api.hpp"
 
@@ -32,15 +34,17 @@ class EventWriter {
 class ProgressLog {
  public:
   // Rows of `out_dir`/progress.csv up to `from_step` are kept when a run is continued (from_step > 0).
-  ProgressLog(const std::string& out_dir, std::int64_t from_step);
+  // `noted`: names of Note's figures that have a column.
+  ProgressLog(const std::string& out_dir, std::int64_t from_step, std::vector<std::string> noted = {});
   // Rows begin with the first update: the columns are known then.
   void Write(const TrainProgress& progress);
-  // Figures of something else than an update, to TensorBoard alone.
+  // Figures of something else than an update: to TensorBoard, and into the next row.
   void Note(std::int64_t steps, const std::vector<std::pair<std::string, double>>& figures);
 
  private:
   std::string path_;
   std::int64_t from_step_;
+  std::vector<std::pair<std::string, double>> noted_;  // NaN: not since the last row
   std::ofstream csv_;
   EventWriter events_;
 };

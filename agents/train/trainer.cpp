@@ -106,17 +106,17 @@ class Trainer {
       request_.env->Reset(agent_->First());
     }
     joint_.CheckSame(agent_->network());
-    if (!path_.empty() && Writes()) log_.emplace(request_.out_dir, counters_.steps);
+    if (!path_.empty() && Writes()) log_.emplace(request_.out_dir, counters_.steps, request_.validation_figures);
     started_ = window_started_ = saved_at_ = Seconds();
     wall_before_ = counters_.wall_s;
     window_steps_ = saved_steps_ = counters_.steps;
     TrainOutcome outcome;
     try {
       outcome.interrupted = PlayOn();
-      Report();
-      if (counters_.steps != saved_steps_ || !request_.resume) Save();
       if (!outcome.interrupted && request_.validate_every > 0 && validated_steps_ != counters_.steps)
         Validate();
+      Report();
+      if (counters_.steps != saved_steps_ || !request_.resume) Save();
       joint_.Finish();
     } catch (const LostRank& lost) {
       outcome.interrupted = true;

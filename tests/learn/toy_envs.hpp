@@ -180,6 +180,7 @@ inline std::unique_ptr<BatchEnv> ToyEnv(const MdpSpec& mdp, int envs, std::uint6
   options.seed = seed;
   options.episode_jobs = 12;
   options.warmup_jobs = 0;
+  options.signal = "auto";  // as berth train
   options.first_env = first_env;
   options.all_envs = all_envs;
   return MakeVecEnv(MakeWorkload("toy", settings), options, envs, 1);

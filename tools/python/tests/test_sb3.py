@@ -79,6 +79,28 @@ class StableBaselines3(unittest.TestCase):
         self.learned(lambda: PPO("MlpPolicy", make(), **masked), 256)
         self.learned(lambda: DQN("MlpPolicy", make(), seed=1, learning_starts=64, buffer_size=2000, device="cpu"), 320)
 
+    def test_the_signal_is_paid_and_the_return_is_of_the_reward(self):
+        from berth.sb3 import SB3VecEnv
+
+        plain, paid = (SB3VecEnv(4, "HeteroCluster-v0", **HETERO, **more) for more in ({}, {"signal": "auto"}))
+        plain.reset(), paid.reset()
+        rng = np.random.default_rng(5)
+        returns, differs, ends = np.zeros(4), False, 0
+        for _ in range(400):
+            actions = rng.integers(0, plain.action_space.n, 4)
+            _, rewards, done, infos = plain.step(actions)
+            _, signals, same, of_paid = paid.step(actions)
+            np.testing.assert_array_equal(done, same)
+            returns += rewards
+            differs = differs or (signals != rewards).any()
+            for i in np.flatnonzero(done):
+                ends += 1
+                self.assertEqual(of_paid[i]["episode"], infos[i]["episode"])
+                self.assertAlmostEqual(of_paid[i]["episode"]["r"], returns[i], delta=1e-3 * abs(returns[i]))
+            returns[done] = 0.0
+        self.assertTrue(differs)
+        self.assertGreater(ends, 0)
+
     def test_its_own_helper_makes_them(self):
         from stable_baselines3 import PPO
         from stable_baselines3.common.env_util import make_vec_env

@@ -32,6 +32,25 @@ class Vector(unittest.TestCase):
             for a, b in zip(one, three):
                 np.testing.assert_array_equal(a, b)
 
+    def test_the_signal_stands_beside_the_rewards(self):
+        keywords = dict(HETERO, signal="auto")
+        one, three = (run(berth.make_vec(N, "HeteroCluster-v0", threads=n, **keywords), 120) for n in (1, 3))
+        for a, b in zip(one, three):
+            np.testing.assert_array_equal(a, b)
+        envs, env = berth.make_vec(N, "HeteroCluster-v0", **keywords), berth.make("HeteroCluster-v0", **keywords)
+        rng = np.random.default_rng(3)
+        envs.reset(), env.reset()
+        differs = False
+        for _ in range(60):
+            actions = rng.integers(0, env.action_space.n, N)
+            _, rewards, _, _, infos = envs.step(actions)
+            *_, over, cut, info = env.step(actions[0])
+            self.assertEqual(infos["signal"][0], np.float32(info["signal"]))
+            differs = differs or (infos["signal"] != rewards).any()
+            if over or cut:
+                env.reset()
+        self.assertTrue(differs)
+
     def test_its_first_environment_is_the_one_alone(self):
         for name, keywords in SMALL_OF.items():
             envs, env = berth.make_vec(N, name, **keywords), berth.make(name, **keywords)

@@ -58,11 +58,12 @@ void ReportGradientAblations(const LearnedSettings& settings, const Reproduction
     const std::string missing = shelf.Missing(*set, steps);
     Cells row = {set->what, OptionsOf(*set), std::to_string(policies.size())};
     if (!figures) {
-      row.insert(row.end(), {"-", "-", "-", settings.no_learners.empty() ? missing : "not measured"});
+      row.insert(row.end(), {"-", "-", "-", "-", settings.no_learners.empty() ? missing : "not measured"});
     } else {
       row.insert(
           row.end(),
           {WithInterval(figures->mean, 3), Fixed(figures->Worst(), 3),
+           task.NotCarried(runs, shelf.Specs(*set, steps)),
            full.empty() ? "-" : WithInterval(Compare(grids, MeanGrid(full), kBootstrapSeed).overall, 3),
            figures->Each() + (missing.empty() ? "" : Join(" (", missing, ")"))});
     }
@@ -78,7 +79,7 @@ void ReportGradientAblations(const LearnedSettings& settings, const Reproduction
            shelf.SourcesText("ablations"),
            settings.no_learners.empty() ? "" : Join(" Not trained: ", settings.no_learners, ".")));
   out.page.Rows({"what is different", "option", "seeds", "over `srpt` [95%]", "worst",
-                 "over the defaults [95%]", "each seed"},
+                 "seeds under which the cluster does not keep up", "over the defaults [95%]", "each seed"},
                 rows);
 }
 

@@ -5,6 +5,7 @@
 
 #include "data/workloads.hpp"
 #include "env/base/check.hpp"
+#include "tools/results.hpp"
 #include "tools/scenario_options.hpp"
 
 namespace berth {
@@ -116,6 +117,26 @@ std::optional<GradientTask::Rule> GradientTask::BestRule(const ReproductionRuns&
   }
   if (best) best->compared = compared;
   return best;
+}
+
+std::string GradientTask::NotCarried(const ReproductionRuns& runs,
+                                     const std::vector<std::string>& specs) const {
+  std::string text;
+  for (std::size_t c = 0; c < cells_.size(); ++c) {
+    int count = 0;
+    for (const std::string& spec : specs) {
+      std::vector<double> growth;
+      for (const PlannedWorkload& workload : cells_[c]) {
+        const PlannedOutcome* run = runs.FindWhole(workload, spec);
+        if (run != nullptr) growth.push_back(run->backlog_growth);
+      }
+      count += !growth.empty() && !KeepsUp(growth);
+    }
+    if (count == 0) continue;
+    if (on_ != MeasuredOn::kLoads) return std::to_string(count);
+    text += Join(text.empty() ? "" : ", ", loads_.loads[c].Name(), " (", count, ")");
+  }
+  return text.empty() ? "0" : text;
 }
 
 std::size_t GradientTask::runs_of_a_policy(bool drawing) const {

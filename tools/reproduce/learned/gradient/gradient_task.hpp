@@ -22,6 +22,10 @@ class GradientTask {
   Grid MeanJcts(const ReproductionRuns& runs, const std::string& spec) const;
   std::vector<Grid> MeanJcts(const ReproductionRuns& runs, const std::vector<std::string>& specs) const;
 
+  // How many of `specs` the cluster does not keep up under (KeepsUp), where there are any: "4", and of row
+  // 1's loads "3 gangs/h (4)".
+  std::string NotCarried(const ReproductionRuns& runs, const std::vector<std::string>& specs) const;
+
   // Every registered scheduler on the defaults, slow ones on fewer workloads; on row 1 the rules that targets
   // name and the blind ones that come next (the experiment `cluster` has all).
   void PlanRules(ReproductionRuns& runs) const;

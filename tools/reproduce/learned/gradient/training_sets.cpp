@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "env/base/check.hpp"
+#include "tools/validation.hpp"
 
 namespace berth {
 namespace {
@@ -94,12 +95,11 @@ const TrainingSet& SetNamed(const std::string& name) {
   return *found;
 }
 
-// DQN's scores are values, not log-probabilities.
 bool TrainingSet::Draws() const {
-  const bool values = std::any_of(options.begin(), options.end(), [](const auto& option) {
-    return option.first == "agent" && option.second.starts_with("dqn");
+  const bool by_scores = std::all_of(options.begin(), options.end(), [](const auto& option) {
+    return option.first != "agent" || DrawsByScores(option.second);
   });
-  return !values && std::string(experiment) == "seeds";
+  return by_scores && std::string(experiment) == "seeds";
 }
 
 std::string Training::Name() const {

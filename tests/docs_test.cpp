@@ -91,7 +91,7 @@ void CheckCurrent(const fs::path& page, const std::string& expected) {
 }
 
 std::string Help(const TemporaryFolder& folder, const std::string& verb) {
-  const test::Outcome outcome = Berth(folder, verb + " --help");
+  const test::Outcome outcome = Berth(folder, verb + " --help-all");
   REQUIRE(outcome.code == 0);
   return outcome.out;
 }
@@ -146,6 +146,26 @@ TEST_CASE("docs: a page a verb is what its --help says") {
     INFO(verb << " has no example: tools/docs/examples.hpp");
     CHECK(Slurp((kRoot / "tools/verbs" / (verb + ".md")).string()).find("```sh\n") != std::string::npos);
   }
+}
+
+TEST_CASE("docs: --help fits a screen, and --help-all has the rest") {
+  constexpr std::size_t kLines = 48, kColumns = 100;
+  const TemporaryFolder folder;
+  for (const std::string& verb : Verbs()) {
+    const test::Outcome shown = Berth(folder, verb + " --help");
+    CAPTURE(verb, shown.out);
+    CHECK(shown.code == 0);
+    std::istringstream lines(shown.out);
+    std::size_t count = 0, widest = 0;
+    for (std::string line; std::getline(lines, line); ++count) widest = std::max(widest, line.size());
+    CHECK(count <= kLines);
+    CHECK(widest <= kColumns);
+  }
+  // What is left out is said to be.
+  const std::string train = Berth(folder, "train --help").out;
+  CHECK(train.find("\n  --tau ") == std::string::npos);
+  CHECK(train.find("berth train --help-all shows every option") != std::string::npos);
+  CHECK(Help(folder, "train").find("\n  --tau ") != std::string::npos);
 }
 
 TEST_CASE("docs: the reference of observations, actions and rewards is what the code says") {

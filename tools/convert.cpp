@@ -8,9 +8,11 @@ namespace berth {
 int RunConvert(const std::vector<std::string>& arguments) {
   Options options("convert", "--format NAME TRACE --cluster CLUSTER --out FILE",
                   "makes a scenario file from a public trace");
+  options.Group("Jobs");
   options.Positional("trace", "the trace to read");
   options.Value("format", "", "a trace format: see berth list formats");
   AddSettingOptions(options, "the trace's own, where it states one", "the format's");
+  options.Group("Result");
   options.Output("out", "the scenario file to write");
   if (!options.Parse(arguments)) return 0;
 

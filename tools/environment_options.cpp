@@ -52,6 +52,7 @@ MdpSpec ResolveProcess(const Options& options, Knowledge knowledge) {
 
 void AddProcessOptions(Options& options, const std::string& encoder) {
   const MdpSpec mdp;
+  options.Group("What the policy sees and may do");
   options.Value("visible", std::to_string(mdp.visible), "Q: jobs offered at once in training");
   options.Value("order", ToString(mdp.order), "of the candidates: arrival | shortest");
   options.Value("encoder", encoder,
@@ -71,6 +72,7 @@ void AddProcessOptions(Options& options, const std::string& encoder) {
 }
 
 void AddEpisodeOptions(Options& options, bool warmup, const std::string& signal) {
+  options.Group("Episodes");
   options.Value(
       "episode-jobs", kAuto,
       "arrivals in an episode before it is truncated; auto = enough to fill the cluster, 300 at least");

@@ -8,6 +8,7 @@
 
 #include "tools/evaluation_file.hpp"
 #include "tools/evaluation_shard.hpp"
+#include "tools/next_steps.hpp"
 #include "tools/output_file.hpp"
 #include "tools/policy_semantics.hpp"
 #include "tools/report/report.hpp"
@@ -25,20 +26,25 @@ constexpr const char* kDefaultWindow = "300:700";  // of the default workload: s
 constexpr std::int64_t kMostWorkloads = 10'000, kMostJobs = 100'000'000;
 
 void AddEvaluateOptions(Options& options) {
+  options.Group("Schedulers");
   options.Value("schedulers", "fcfs;easy;sjf;srpt;las;gavel(objective=max_min)",
                 "specs separated by ';'; ratios are to the first; all = every other one that can run, those "
                 "that know less first");
   AddScenarioOptions(options);
+  options.Group("What is measured");
   options.Value("seeds", "1000:1010", "workloads to draw, of a stream that training cannot draw");
   options.Value("window", "",
                 Join("measure only jobs A:B; later jobs compete meanwhile [the default workload's ",
                      kDefaultWindow, "; all]"));
   options.Value("threads", std::to_string(std::max(1U, std::thread::hardware_concurrency())),
                 "runs at once; the results do not depend on it, decision times may");
+  options.Group("Results");
   options.Output("out", "write every job's completion time to this file (.h5)");
   options.Inputs("merge",
                  "shards that several processes wrote to --out: the evaluation that one would have made");
   AddReportOptions(options);
+  options.Everyday({"schedulers", "scenario", "format", "workload", "cluster", "clock", "knowledge",
+                    "features", "seeds", "window", "threads", "out", "report", "timeline"});
 }
 
 // As many workloads as seeds, each as long as the first.
@@ -175,6 +181,35 @@ void PrintRefused(const std::vector<Refusal>& refused) {
     std::cout << refusal.scheduler << " is left out: " << refusal.reason << "\n";
 }
 
+// The row to look at first: the least mean of those that lost no job.
+void PrintBest(const std::vector<ResultRow>& rows) {
+  const ResultRow* best = nullptr;
+  for (const ResultRow& row : rows) {
+    const Metrics metrics = row.Combined();
+    if (metrics.unfinished > 0 || std::isnan(metrics.mean_jct_s)) continue;
+    if (best == nullptr || metrics.mean_jct_s < best->Combined().mean_jct_s) best = &row;
+  }
+  if (best == nullptr || rows.size() < 2) return;
+  std::cout << "least mean JCT: " << best->scheduler;
+  if (best != &rows[0]) {
+    std::cout << ", " << Fixed(best->Combined().mean_jct_s / rows[0].Combined().mean_jct_s, 3) << " of "
+              << rows[0].scheduler << "'s";
+  }
+  std::cout << (best->Unstable() ? ", under which the cluster does not keep up" : "") << "\n";
+}
+
+// A policy where there is none, and else pictures where there are none.
+std::string NextOf(const EvaluationPlan& plan, const Options& options) {
+  if (!options.Text("merge").empty()) return "";
+  const bool learned = std::any_of(plan.schedulers.begin(), plan.schedulers.end(), [](const std::string& s) {
+    return s.find("policy(") != std::string::npos;
+  });
+  if (!learned) return NextStep("a policy for these jobs", Join("train", SameJobs(options), " --out run"));
+  if (!options.Text("report").empty()) return "";
+  return NextStep("pictures of it", Join("evaluate", SameJobs(options), " --schedulers ",
+                                         ForShell(options.Text("schedulers")), " --report page"));
+}
+
 // What was evaluated is in the shards.
 void CheckMergeAlone(const Options& options) {
   for (const auto& [name, value] : options.Resolved()) {
@@ -264,7 +299,10 @@ int RunEvaluate(const std::vector<std::string>& arguments) {
   PrintTable(plan, rows);
   PrintUnfinished(rows);
   PrintRefused(plan.refused);
+  PrintBest(rows);
+  if (!out.empty()) std::cout << "every job's completion time: " << out << "\n";
   WriteReport(report, plan, rows, recordings, text, options);
+  std::cout << NextOf(plan, options);
   return 0;
 }
 

@@ -4,6 +4,7 @@
 
 #include "tools/json.hpp"
 #include "tools/learn_library.hpp"
+#include "tools/next_steps.hpp"
 #include "tools/output_file.hpp"
 #include "tools/progress.hpp"
 #include "tools/run_folder.hpp"
@@ -45,6 +46,11 @@ int RunExport(const std::vector<std::string>& arguments) {
   }
   std::cout << "written: " << Thousands(static_cast<double>(outcome.parameters))
             << " parameters, torch-free logits within " << outcome.max_difference << " of LibTorch's\n";
+  if (!request.policy_path.empty()) {
+    const std::string schedulers = Join("srpt;policy(file=", request.policy_path, ")");
+    std::cout << NextStep("what it is worth on jobs that it did not see (--scenario for your own)",
+                          Join("evaluate --schedulers ", ForShell(schedulers)));
+  }
   return 0;
 }
 

@@ -9,9 +9,12 @@ namespace berth {
 int RunGenerate(const std::vector<std::string>& arguments) {
   Options options("generate", "--workload SPEC --cluster CLUSTER --seed N --out FILE",
                   "makes a scenario file from a workload generator");
+  options.Group("Jobs");
   options.Value("workload", "", Join("generator spec: see berth list workloads [", kDefaultWorkload, "]"));
   AddSettingOptions(options, kDefaultCluster, "rounds(360)");
+  options.Group("Jobs");
   options.Value("seed", "1000", "of the workload: what berth evaluate draws for this seed");
+  options.Group("Result");
   options.Output("out", "the scenario file to write");
   if (!options.Parse(arguments)) return 0;
 

@@ -1,6 +1,7 @@
 // berth inspect: what any Berth file holds.
 #include <hdf5.h>
 
+#include <filesystem>
 #include <iostream>
 #include <limits>
 #include <utility>
@@ -8,6 +9,7 @@
 #include "data/hdf5_file.hpp"
 #include "data/workloads.hpp"
 #include "env/base/check.hpp"
+#include "tools/next_steps.hpp"
 #include "tools/output_file.hpp"
 #include "tools/results.hpp"
 #include "tools/scenario_summary.hpp"
@@ -156,6 +158,23 @@ void Print(const Json& contents) {
   std::cout << "\n" << table.ToString();
 }
 
+// What one does with such a file, or nothing.
+std::string NextOf(const std::string& kind, const std::string& file) {
+  if (kind == "scenario") {
+    return NextStep("what schedulers make of it",
+                    Join("evaluate --scenario ", ForShell(file), " --schedulers 'fcfs;easy;srpt;las'"));
+  }
+  if (kind == "policy") {
+    return NextStep("what it is worth",
+                    Join("evaluate --schedulers ", ForShell(Join("srpt;policy(file=", file, ")"))));
+  }
+  if (kind == "checkpoint") {
+    const std::string run = std::filesystem::absolute(file).parent_path().string();
+    return NextStep("its policy as a file", Join("export ", ForShell(run), " --out policy.h5"));
+  }
+  return "";
+}
+
 }  // namespace
 
 int RunInspect(const std::vector<std::string>& arguments) {
@@ -178,6 +197,7 @@ int RunInspect(const std::vector<std::string>& arguments) {
   Print(json);
   json["config"] = ConfigJson(options);
   WriteJson(options, json);
+  std::cout << NextOf(kind, file);
   return 0;
 }
 

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <new>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "data/hdf5_file.hpp"
@@ -39,6 +40,24 @@ void PrintHelp() {
                "state saved.\n";
 }
 
+// What a newcomer types first, one after the other.
+void PrintFirstHour() {
+  const std::string berth = CommandName();
+  std::cout << "Berth trains and compares schedulers for heterogeneous GPU clusters. A first hour:\n\n";
+  const std::pair<std::string, const char*> kSteps[] = {
+      {"evaluate", "compare six schedulers on the default cluster and jobs"},
+      {"train --out run", "train a policy there"},
+      {"export run --out policy.h5", "make it a file that any program can run"},
+      {"evaluate --schedulers 'fcfs;srpt;policy(file=policy.h5)' --report page",
+       "what it is worth; page/index.html shows it"},
+      {"convert --format swf log.swf --cluster v100=16 --out mine.h5",
+       "then the same on a log of your own: --scenario mine.h5"},
+  };
+  for (const auto& [words, meaning] : kSteps)
+    std::cout << "  " << berth << " " << words << "\n      " << meaning << "\n";
+  std::cout << "\n'" << berth << " --help' lists every verb, '" << berth << " VERB --help' its options.\n";
+}
+
 int Dispatch(const std::string& name, const std::vector<std::string>& arguments) {
   for (const Verb& verb : kVerbs) {
     if (name == verb.name) return verb.run(arguments);
@@ -50,9 +69,13 @@ int Dispatch(const std::string& name, const std::vector<std::string>& arguments)
 }
 
 int Main(const std::vector<std::string>& words) {
-  if (words.empty() || words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
+  if (words.empty()) {
+    PrintFirstHour();
+    return kBadInput;
+  }
+  if (words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
     PrintHelp();
-    return words.empty() ? kBadInput : 0;
+    return 0;
   }
   if (words[0] == "--version") {
     std::cout << "berth " << Version() << " (" << SourceCommit() << ")\n";

@@ -20,7 +20,7 @@ namespace {
 
 // Not part of a configuration: they say where it comes from or what to do with it.
 bool IsMeta(const std::string& name) {
-  return name == "help" || name == "config" || name == "set" || name == "json";
+  return name == "help" || name == "help-all" || name == "config" || name == "set" || name == "json";
 }
 
 // Boost's reader keeps no line numbers: the line that assigns `key`, for messages.
@@ -41,15 +41,19 @@ int LineOf(const std::string& text, const std::string& key) {
 Options::Options(std::string verb, std::string usage, std::string summary, OptionNames names)
     : verb_(std::move(verb)), usage_(std::move(usage)), summary_(std::move(summary)), names_(names) {
   if (names_ == OptionNames::kKeywords) return;
-  Switch("help", "show this text");
+  Group(kCommon);
+  Switch("help", "the options of every day");
+  Switch("help-all", "every option");
   Input("config", "INI file of options by their long names");
   Value("set", "", "key=value: sets any option by its long name; may be repeated");
   Output("json", "write the result as JSON to this file");
+  Group("Options");
 }
 
 void Options::Declare(Option option) {
   BERTH_CHECK(Lookup(option.name) == nullptr, "--", option.name, " is declared twice");
   option.value = option.default_value;
+  option.group = group_;
   options_.push_back(std::move(option));
 }
 
@@ -145,8 +149,9 @@ bool Options::Parse(const std::vector<std::string>& arguments) {
   } catch (const po::error& error) {
     throw Error(Join(error.what(), "; usage: berth ", verb_, " ", usage_));
   }
-  if (Bool("help")) {
-    PrintHelp();
+  for (const char* asked : {"help-all", "help"}) {
+    if (!Bool(asked)) continue;
+    PrintHelp(asked == std::string("help-all"));
     return false;
   }
   for (const std::string& assignment : assignments) SetFromText(assignment);
@@ -396,25 +401,6 @@ std::vector<std::string> Options::Names() const {
   std::vector<std::string> names;
   for (const Option& option : options_) names.push_back(option.name);
   return names;
-}
-
-std::string Options::Help() const {
-  std::size_t width = 0;
-  for (const Option& option : options_) width = std::max(width, Called(option.name).size());
-  std::string text;
-  for (const Option& option : options_) {
-    const std::string label = option.is_positional ? option.name : Called(option.name);
-    text += "  " + label + std::string(width + 2 - label.size(), ' ') + option.help;
-    if (!option.is_switch && !option.default_value.empty()) text += " [" + option.default_value + "]";
-    text += "\n";
-  }
-  return text;
-}
-
-void Options::PrintHelp() const {
-  std::cout << "berth " << verb_ << " " << summary_ << ".\n\nusage: berth " << verb_ << " " << usage_
-            << "\n\n"
-            << Help();
 }
 
 }  // namespace berth

@@ -2,6 +2,7 @@
 // and the resolved configuration come from the declaration.
 //
 //   Options options("simulate", "--scenario FILE --scheduler SPEC", "runs one scheduler");
+//   options.Group("Scheduler");
 //   options.Value("scheduler", "fcfs", "spec of the scheduler");
 //   if (!options.Parse(arguments)) return 0;   // --help was printed
 //   options.Text("scheduler");
@@ -24,8 +25,13 @@ enum class OptionNames { kFlags, kKeywords };
 
 class Options {
  public:
-  // Declares --help, --config, --set and --json too, where they are flags.
+  // Declares --help, --help-all, --config, --set and --json too, where they are flags.
   Options(std::string verb, std::string usage, std::string summary, OptionNames names = OptionNames::kFlags);
+
+  // The heading in --help of what is declared next, until the next Group.
+  void Group(const std::string& heading) { group_ = heading; }
+  // The options that --help shows, where all of them do not fit a screen; --help-all shows the others too.
+  void Everyday(const std::vector<std::string>& names);
 
   void Value(const std::string& name, const std::string& default_value, const std::string& help);
   // Files that the verb reads and writes. Given, they must be named; what is written must be none of the
@@ -37,7 +43,7 @@ class Options {
   void Switch(const std::string& name, const std::string& help);      // --name alone means true
   void Positional(const std::string& name, const std::string& help);  // the word without a flag
 
-  // False when --help was asked for and printed.
+  // False when --help or --help-all was asked for and printed.
   bool Parse(const std::vector<std::string>& arguments);
   // A keyword's value, in place of Parse. Error for a name that is not declared, naming the nearest one.
   void Give(const std::string& keyword, const std::string& value);
@@ -65,14 +71,16 @@ class Options {
 
   const std::string& verb() const { return verb_; }
   std::vector<std::pair<std::string, std::string>> Resolved() const;  // every value that is set, in order
-  std::string Help() const;                                           // a line an option, with its default
+  std::string Help(bool all = true) const;  // options under their headings, with defaults
   std::string ResolvedIni() const;                                    // the same as --config reads it
 
  private:
+  static constexpr const char* kCommon = "In every verb";  // the constructor's heading
   struct Option {
     std::string name, value, help;
-    std::string default_value;
+    std::string default_value, group;
     std::string origin;  // empty = default
+    bool everyday = false;
     bool is_switch = false, is_positional = false, is_input = false, is_list = false, is_output = false;
     std::vector<std::string> words;
     bool takes_words = false;
@@ -86,15 +94,16 @@ class Options {
   Option* Lookup(const std::string& name);
   std::string Called(const std::string& name) const;  // as OptionNames says
   std::vector<std::string> Names() const;
-  std::vector<std::string> Keys() const;  // of configurations: all but --help, --config, --set and --json
+  std::vector<std::string> Keys() const;  // of configurations: all but the constructor's
   std::vector<std::string> PathsOf(const Option& option) const;
   std::vector<File> Files() const;  // every one that is read or written, and values of specs that may be one
   void CheckPaths() const;
   void CheckDistinct() const;
   void SetFromText(const std::string& assignment);
-  void PrintHelp() const;
+  std::string HelpOf(const Option& option, std::size_t width) const;
+  void PrintHelp(bool all) const;
 
-  std::string verb_, usage_, summary_;
+  std::string verb_, usage_, summary_, group_;
   OptionNames names_;
   std::vector<Option> options_;
   std::vector<File> added_;

@@ -86,6 +86,7 @@ Scenario Override(Scenario scenario, const Options& options) {
 }  // namespace
 
 void AddSettingOptions(Options& options, const std::string& cluster, const std::string& clock) {
+  options.Group("Cluster");
   options.Value("cluster", "", Join("GPU types: name=count[/per node],... [", cluster, "]"));
   options.Value("clock", "", Join("event | rounds(SECONDS) | reference_rounds | hpc [", clock, "]"));
   options.Value("knowledge", "",
@@ -100,6 +101,7 @@ void AddSettingOptions(Options& options, const std::string& cluster, const std::
 }
 
 void AddScenarioOptions(Options& options) {
+  options.Group("Jobs");
   options.Input("scenario", "a scenario file (.h5), or with --format a trace");
   options.Value("format", "", "of --scenario when it is a trace: see berth list formats");
   options.Value("workload", "", Join("generator spec: see berth list workloads [", kDefaultWorkload, "]"));

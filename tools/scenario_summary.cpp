@@ -6,6 +6,7 @@
 
 #include "data/workloads.hpp"
 #include "tools/output_file.hpp"
+#include "tools/next_steps.hpp"
 #include "tools/results.hpp"
 #include "tools/scenario_options.hpp"
 #include "tools/table.hpp"
@@ -90,7 +91,11 @@ void WriteAndReport(const Options& options, const Scenario& scenario) {
   json["file"] = out;
   json["config"] = ConfigJson(options);
   WriteJson(options, json);
-  std::cout << out << ": " << ScenarioReport(scenario);
+  const std::string same = " --scenario " + ForShell(out);
+  std::cout << out << ": " << ScenarioReport(scenario)
+            << NextStep("what schedulers make of it",
+                        Join("evaluate", same, " --schedulers 'fcfs;easy;srpt;las'"))
+            << NextStep("a policy for it", Join("train", same, " --out run"));
 }
 
 }  // namespace berth

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "data/workloads.hpp"
+#include "tools/next_steps.hpp"
 #include "tools/output_file.hpp"
 #include "tools/progress.hpp"
 #include "tools/report/timeline.hpp"
@@ -26,16 +27,26 @@ void PrintTable(const ResultRow& row) {
   std::cout << table.ToString();
 }
 
+void PrintFiles(const Options& options) {
+  if (const std::string& file = options.Text("events"); !file.empty())
+    std::cout << "events: " << file << ", what happened in order\n";
+  if (const std::string& file = options.Text("timeline"); !file.empty())
+    std::cout << "timeline: " << file << ", for ui.perfetto.dev\n";
+}
+
 }  // namespace
 
 int RunSimulate(const std::vector<std::string>& arguments) {
   Options options("simulate",
                   "--scenario FILE --scheduler SPEC [--events FILE] [--timeline FILE] [--json FILE]",
                   "runs one scheduler over one scenario");
+  options.Group("Scheduler");
   options.Value("scheduler", "fcfs", "scheduler spec: see berth list schedulers");
   AddScenarioOptions(options);
+  options.Group("Jobs");
   options.Value("seed", "1000", "of the generated workload, where no --scenario is given");
   options.Value("window", "", "measure only jobs A:B; later jobs compete meanwhile [all]");
+  options.Group("Results");
   options.Output("events", "write the event log to this file (.h5)");
   options.Output("timeline", kTimelineHelp);
   if (!options.Parse(arguments)) return 0;
@@ -91,6 +102,10 @@ int RunSimulate(const std::vector<std::string>& arguments) {
   WriteJson(options, json);
   std::cout << ScenarioText(scenario) << ", measured " << run.window.begin << ":" << run.window.end << "\n";
   PrintTable(row);
+  PrintFiles(options);
+  const std::string schedulers = name == "fcfs" ? "fcfs;srpt" : "fcfs;" + name;
+  std::cout << NextStep("beside another scheduler",
+                        Join("evaluate", SameJobs(options), " --schedulers ", ForShell(schedulers)));
   return 0;
 }
 

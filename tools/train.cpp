@@ -11,6 +11,7 @@
 #include "tools/from_options.hpp"
 #include "tools/interrupt.hpp"
 #include "tools/learn_library.hpp"
+#include "tools/next_steps.hpp"
 #include "tools/output_file.hpp"
 #include "tools/progress.hpp"
 #include "tools/results.hpp"
@@ -30,10 +31,12 @@ namespace {
 constexpr std::int64_t kMany = 1'000'000'000'000;
 
 void AddTrainOptions(Options& options) {
+  options.Group("Learner");
   options.Value("agent", "ppo", "learner spec: see berth list agents");
   options.Value("recipe", "default", RecipesHelp());
   options.Value("network", "pair_scorer(width=8,skip=true)", "network spec: see berth list networks");
   AddScenarioOptions(options);
+  options.Group("Training");
   options.Value("steps", "1000000", "environment steps in all, those before --resume included");
   options.Value("seconds", "0", "stop after this much training time; 0 = no limit");
   options.Value("envs", "32", "environments stepped together, of all processes where there are several");
@@ -43,14 +46,20 @@ void AddTrainOptions(Options& options) {
   options.Value("device", "auto", "auto | cpu | cuda");
   AddProcessOptions(options, "auto");
   AddEpisodeOptions(options, /*warmup=*/true, "auto");
+  options.Group("Run");
   options.Value("out", "",
                 "folder of the run: checkpoint.h5, config.ini, progress.csv, TensorBoard's events");
   options.Input("from",
                 "begin with the weights of this policy.h5; network, encoder and process not given are its");
   TrainValidation::AddOptions(options);
+  options.Group("Training");
   options.Value("dist-timeout", "300", "seconds that processes wait for one that does not come or hangs");
+  options.Group("Run");
   options.Switch("dry-run", "resolve every option, say what would be trained, and stop");
   options.Switch("resume", "continue the run in --out; options not given are those of its config.ini");
+  options.Everyday({"agent", "recipe", "scenario", "format", "workload", "cluster", "knowledge", "features",
+                    "steps", "threads", "seed", "reward", "jobs", "out", "from", "validate", "dry-run",
+                    "resume"});
 }
 
 // Of several processes on one machine each takes its part of the cores.
@@ -156,21 +165,9 @@ std::string Returned(const TrainOutcome& outcome, const std::string& metric, con
   return Join("return ", Readable(outcome.mean_return), ", ", metric, " ", Readable(outcome.mean_metric));
 }
 
-std::string ForShell(const std::string& word) {
-  constexpr const char* kBare = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,:/@%";
-  if (!word.empty() && word.find_first_not_of(kBare) == std::string::npos) return word;
-  std::string quoted = "'";
-  for (const char c : word) quoted += c == '\'' ? "'\\''" : std::string(1, c);
-  return quoted + "'";
-}
-
 // The command that compares the policy with a rule that knows no more, on jobs that it was not trained on.
-std::string EvaluateCommand(const Options& options, const MdpSpec& mdp, int num_jobs) {
-  std::string words = CommandName() + " evaluate";
-  for (const char* name : {"scenario", "format", "workload", "cluster", "clock", "knowledge", "sigma",
-                           "checkpoint-cost", "restore-cost", "migration-cost", "features"}) {
-    if (options.Given(name)) words += Join(" --", name, " ", ForShell(options.Text(name)));
-  }
+std::string EvaluateWords(const Options& options, const MdpSpec& mdp, int num_jobs) {
+  std::string words = "evaluate" + SameJobs(options);
   if (options.Given("jobs") && !options.Text("jobs").empty()) {
     const auto end = options.Range("jobs").second;
     if (end < num_jobs) words += Join(" --window ", end, ":", num_jobs);
@@ -329,9 +326,10 @@ int RunTrain(const std::vector<std::string>& arguments) {
                 << " a job: " << found.policy() << "\n";
   }
   std::cout << "saved " << outcome.checkpoint
-            << ", from which --resume goes on; next, its policy as a file, and what it is worth:\n  "
-            << CommandName() << " export " << ForShell(out) << " --out " << ForShell(out + "/policy.h5")
-            << "\n  " << EvaluateCommand(options, request.mdp, sample.num_jobs()) << "\n";
+            << ", from which --resume goes on\n"
+            << NextStep("its policy as a file",
+                        Join("export ", ForShell(out), " --out ", ForShell(out + "/policy.h5")))
+            << NextStep("what it is worth", EvaluateWords(options, request.mdp, sample.num_jobs()));
   return 0;
 }
 

@@ -58,6 +58,7 @@ bool Measurable(const std::string& reward) {
 }  // namespace
 
 void TrainValidation::AddOptions(Options& options) {
+  options.Group("Measured meanwhile");
   options.Value(
       "validate", kAuto,
       "measure the policy on so many workloads that no episode draws, and keep the best one as "

@@ -7,6 +7,7 @@
 #include "env/sim/statistics.hpp"
 #include "tools/interrupt.hpp"
 #include "tools/json.hpp"
+#include "tools/next_steps.hpp"
 #include "tools/output_file.hpp"
 #include "tools/progress.hpp"
 #include "tools/results.hpp"
@@ -148,6 +149,10 @@ int RunTune(const std::vector<std::string>& arguments) {
   if (interrupted && !options.Text("state").empty())
     std::cout << "go on with: " << CommandName() << " tune --resume --state " << options.Text("state")
               << "\n";
+  const std::string compared = Join(on.reference, ";", name);
+  if (!interrupted && (!spec.empty() || !out.empty()))
+    std::cout << NextStep("what it is worth on workloads that no search draws",
+                          Join("evaluate", SameJobs(options), " --schedulers ", ForShell(compared)));
   return interrupted ? kExitInterrupted : 0;
 }
 

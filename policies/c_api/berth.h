@@ -108,7 +108,7 @@ typedef struct berth_cluster {
   { sizeof(berth_cluster), sizeof(berth_job), 0.0, NULL, 0, NULL, 0, NULL, 1 }
 
 BERTH_API uint32_t berth_abi_version(void);
-BERTH_API const char* berth_version(void); /* "0.1.0"; static */
+BERTH_API const char* berth_version(void); /* "0.2.0"; static */
 
 /* Reads the file, checks it as Berth does, and replays its examples. */
 BERTH_API berth_status berth_policy_load(const char* path, berth_policy** policy, char* message,

@@ -100,7 +100,9 @@ bool Rows(const Options& options, const std::vector<bench::BenchRow>& rows, cons
     failed += !report.failure.empty();
     missed += !report.measured.values.empty() && report.has_target() && !report.Met();
   }
-  std::cout << bench::TableOf(reports);
+  std::cout << bench::TableOf(reports) << "\n"
+            << reports.size() << " rows: " << failed << " could not be measured, " << missed
+            << " missed their target; compare two builds or settings in turn on one quiet machine\n";
   return failed == 0 && (missed == 0 || !options.Bool("strict"));
 }
 
@@ -109,6 +111,7 @@ bool Rows(const Options& options, const std::vector<bench::BenchRow>& rows, cons
 int Bench(const std::vector<std::string>& arguments) {
   Options options("bench", "[--only ROW,...] [--json FILE]",
                   "measures how fast this build is on this machine");
+  options.Group("Rows");
   options.Value("only", "", "rows or groups of rows, by commas: 'env/steps,start' [all]");
   options.Switch("list", "print the rows and stop");
   options.Value("seconds", "1", "CPU time of a repeat, of rows that may choose how long they work");
@@ -117,13 +120,14 @@ int Bench(const std::vector<std::string>& arguments) {
   options.Value("traces", "", "folder of the public traces, not shipped [one beside the sources, if there]");
   options.Value("reference", "",
                 "folder of records of Gavel's code, not shipped [one beside the sources, if there]");
+  options.Group("Other measurements, in place of the rows unless --only");
   options.Switch("signature",
-                 "signatures of the golden runs, as a list and one number; no rows unless --only");
-  options.Switch("scaling", "time and memory against jobs, GPUs, types, environments and threads; likewise");
-  options.Switch("optimality", "how far schedulers are from the best schedule of small instances; likewise");
+                 "signatures of the golden runs, as a list and one number");
+  options.Switch("scaling", "time and memory against jobs, GPUs, types, environments and threads");
+  options.Switch("optimality", "how far schedulers are from the best schedule of small instances");
   options.Value("sweeps", "", "of --scaling, sweeps or groups by commas: 'jobs/easy,queue' [all]");
   options.Value("peers", "",
-                "folder of the peers' programs (bench_sb3.py, ...), run in turn with ours; likewise");
+                "folder of the peers' programs (bench_sb3.py, ...), run in turn with ours");
   options.Value("peers-venv", "",
                 "their Python environment, made where it is not [peers, beside the binary]");
   options.Value(
@@ -133,6 +137,7 @@ int Bench(const std::vector<std::string>& arguments) {
   options.Value("peers-share", "1", "of --peers: part of each training case's steps, of both sides");
   options.Value("schedulers", "all", "of --optimality, by ';': specs, or all that are registered");
   options.Value("instances", "200", "of --optimality");
+  options.Group("Rows");
   options.Switch("strict", "exit with 1 where a row misses its target too");
   if (!options.Parse(arguments)) return 0;
 

@@ -149,7 +149,7 @@ std::string ReferencePage() {
 std::string VerbPage(const std::string& verb, const std::string& help) {
   // The default of --threads is the machine's.
   const std::string text =
-      std::regex_replace(help, std::regex("(\n  --threads [^\n]*) \\[\\d+\\]"), "$1 [this machine's cores]");
+      std::regex_replace(help, std::regex("(\n  --threads [^\\[]*)\\[\\d+\\]"), "$1[this machine's cores]");
   std::string page = Join("# berth ", verb, "\n\n", kMade, "```text\n", text, "```\n");
   for (const VerbExample& example : kVerbExamples) {
     if (example.verb != verb) continue;
@@ -162,7 +162,7 @@ std::string VerbPage(const std::string& verb, const std::string& help) {
 
 std::string VerbsPage() {
   std::string text = Join("# The verbs of berth\n\n", kMade,
-                          "A page a verb: what `berth VERB --help` prints. What they write is documented in "
+                          "A page a verb: what `berth VERB --help-all` prints. What they write is documented in "
                           "[tools/FORMATS.md](../FORMATS.md).\n\n| verb | what it does |\n|---|---|\n");
 #define BERTH_ROW(verb, function, summary) text += Join("| [", verb, "](", verb, ".md) | ", summary, " |\n");
   BERTH_VERBS(BERTH_ROW)

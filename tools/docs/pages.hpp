@@ -8,7 +8,7 @@ namespace berth {
 
 // env/REFERENCE.md: what a policy sees, does and is paid for, from the tables of encoders and rewards.
 std::string ReferencePage();
-// tools/verbs/VERB.md. `help` is what `berth VERB --help` prints.
+// tools/verbs/VERB.md. `help` is what `berth VERB --help-all` prints.
 std::string VerbPage(const std::string& verb, const std::string& help);
 // tools/verbs/README.md: every verb, a line each.
 std::string VerbsPage();

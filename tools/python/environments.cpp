@@ -15,6 +15,7 @@ using Keywords = std::map<std::string, std::string>;
 Options HeteroClusterOptions() {
   Options options("HeteroCluster-v0", "", "", OptionNames::kKeywords);
   AddScenarioOptions(options);
+  options.Group("Jobs");
   options.Value("seed", "0", "of workloads; reset(seed=...) draws others");
   AddProcessOptions(options);
   AddEpisodeOptions(options);
@@ -25,7 +26,9 @@ Options TaskPlacementOptionsOf() {
   const TaskPlacementOptions defaults;
   Options options("TaskPlacement-v0", "", "", OptionNames::kKeywords);
   AddScenarioOptions(options);
+  options.Group("Jobs");
   options.Value("seed", "0", "of workloads; reset(seed=...) draws others");
+  options.Group("What the policy sees and may do");
   options.Value("reward", defaults.reward, "mean_utilization, or a sum of terms: see berth list rewards");
   options.Value("tau", Fixed(defaults.tau_s, 0), "seconds: discount = exp(-dt / tau)");
   AddEpisodeOptions(options, /*warmup=*/false);

@@ -1,11 +1,11 @@
 #include "tools/report/report.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <iostream>
 
 #include "data/hdf5_file.hpp"
 #include "env/base/spec.hpp"
+#include "tools/next_steps.hpp"
 #include "tools/output_file.hpp"
 #include "tools/plot_script.hpp"
 #include "tools/report/timeline.hpp"
@@ -18,18 +18,6 @@ namespace {
 constexpr const char* kResult = "evaluation.h5";
 // Within the page's folder: what is drawn stands there until all of it does, and report.py moves it.
 constexpr const char* kAside = "/.new";
-
-// As a shell would take it.
-std::string Quoted(const std::string& word) {
-  const auto plain = [](unsigned char c) {
-    return std::isalnum(c) != 0 ||
-           std::string_view("-_./:=,+@%").find(static_cast<char>(c)) != std::string_view::npos;
-  };
-  if (!word.empty() && std::all_of(word.begin(), word.end(), plain)) return word;
-  std::string text = "'";
-  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return text + "'";
-}
 
 // "clock rounds(360), knowledge oracle, cluster v100=4,k80=4" by its commas and blanks.
 std::vector<std::string> Parts(const std::string& text) {
@@ -73,7 +61,7 @@ ReportRequest ResolveReport(Options& options, const std::vector<std::string>& ar
   request.timeline = options.Text("timeline");
   request.with = SplitOutsideParentheses(options.Text("report-with"), ';');
   request.command = CommandName() + " evaluate";
-  for (const std::string& word : arguments) request.command += " " + Quoted(word);
+  for (const std::string& word : arguments) request.command += " " + ForShell(word);
   if (request.folder.empty() && options.Given("report"))
     throw Error(Join(options.Where("report"), ": expected a folder, found nothing"));
   if (request.folder.empty() && !request.with.empty())

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "env/base/check.hpp"
+#include "tools/next_steps.hpp"
 #include "tools/verbs.hpp"
 #include "tools/version.hpp"
 
@@ -29,10 +30,6 @@ std::string RenamedAssignment(const std::string& text) {
   return Renamed(text.substr(0, equals)) + text.substr(equals);
 }
 
-std::string Quoted(const std::string& word) {
-  return word.find_first_of(" ();*&|<>$\"#") == std::string::npos && !word.empty() ? word : "'" + word + "'";
-}
-
 }  // namespace
 
 void RefuseEvolve(const std::vector<std::string>& arguments) {
@@ -47,7 +44,7 @@ void RefuseEvolve(const std::vector<std::string>& arguments) {
     assigns = word == "--set";
     config = config || word.rfind("--config", 0) == 0;
     names += (option ? now.substr(2, now.find('=') - 2) : now.substr(0, now.find('='))) + "\n";
-    line += " " + Quoted(now);
+    line += " " + ForShell(now);
   }
   for (const auto& [name, value] : kDefaults) {
     if (names.find(Join("\n", name, "\n")) == std::string::npos) line += Join(" --", name, " ", value);

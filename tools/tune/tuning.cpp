@@ -212,6 +212,7 @@ std::string ResolveOptimiser(Options& options, Kind kind) {
 }  // namespace
 
 void AddTuneOptions(Options& options) {
+  options.Group("What is searched");
   options.Value("scheduler", "tuned", "spec whose parameters are the start: see berth list schedulers");
   options.Value("parameters",
                 "size,gang,slow,contrast,slow_single,contrast_single,slow_load,contrast_load,age,stay",
@@ -220,6 +221,7 @@ void AddTuneOptions(Options& options) {
   options.Value("hinges", "",
                 "search a new policy for a log of batch jobs instead: a linear score of --encoder's channels "
                 "and so many hinges");
+  options.Group("How it is searched");
   options.Value("optimiser", "auto",
                 "cma_es | mirrored_noise; auto: mirrored noise of a policy's weights, else CMA-ES");
   options.Value("step", "",
@@ -234,9 +236,11 @@ void AddTuneOptions(Options& options) {
                 "[request=1,gang=1.1]");
   AddScenarioOptions(options);
   AddProcessOptions(options);
+  options.Group("What the policy sees and may do");
   options.Value("reserve", "none",
                 "of a new policy, redecide: whom the best-scored job that does not fit holds back: none | "
                 "head (all others) | easy (who would delay it)");
+  options.Group("Workloads of the search");
   options.Value("reference", "auto",
                 "scheduler that costs are divided by; auto: srpt, of a new policy saf with its semantics and "
                 "backfilling");
@@ -258,6 +262,7 @@ void AddTuneOptions(Options& options) {
   options.Value("penalty", "0",
                 "of a new policy: for p99 and maximum waits beyond --margin times the reference's");
   options.Value("margin", "1", "of the waits, times the reference's");
+  options.Group("How it is searched");
   options.Value("seconds", "80", "stop after this long; 0 = no limit");
   options.Value("generations", "0", "stop after so many; 0 = no limit");
   options.Value(
@@ -270,12 +275,16 @@ void AddTuneOptions(Options& options) {
   options.Value("seed", "0", "of workloads and search");
   options.Value("threads", std::to_string(std::max(1U, std::thread::hardware_concurrency())),
                 "runs at once; with --generations and --seconds 0 the answer does not depend on it");
+  options.Group("Files");
   options.Output("curve", "write how the search stood after each generation to this .csv file");
   options.Output("state", "keep the search in this file (.h5), so that --resume can go on");
   options.Switch("resume", "go on with the search in --state; options not given are the search's");
   options.Switch("dry-run", "resolve every option but the policy, and stop");
   options.Output("out",
                  "write the answer to this file: as `berth evaluate --config` reads it, or the policy (.h5)");
+  options.Everyday({"scheduler", "parameters", "policy", "hinges", "scenario", "format", "workload", "cluster",
+                    "knowledge", "reward", "reference", "pieces", "held-out", "seconds", "seed", "threads",
+                    "state", "resume", "out"});
 }
 
 Tuning ResolveTuning(Options& options, bool dry) {

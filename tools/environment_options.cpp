@@ -76,9 +76,11 @@ void AddEpisodeOptions(Options& options, bool warmup, const std::string& signal)
   options.Value(
       "episode-jobs", kAuto,
       "arrivals in an episode before it is truncated; auto = enough to fill the cluster, 300 at least");
+  options.Group("Jobs");
   options.Value("jobs", "",
                 "of a fixed scenario: train on pieces of jobs A:B alone, so that the rest can test [all]");
   if (!warmup) return;
+  options.Group("Episodes");
   options.Value("signal", signal,
                 "what is learned from, a quieter stand-in for the reward: auto | reward | "
                 "see berth list signals");

@@ -42,8 +42,8 @@ Options::Options(std::string verb, std::string usage, std::string summary, Optio
     : verb_(std::move(verb)), usage_(std::move(usage)), summary_(std::move(summary)), names_(names) {
   if (names_ == OptionNames::kKeywords) return;
   Group(kCommon);
-  Switch("help", "the options of every day");
-  Switch("help-all", "every option");
+  Switch("help", "show what is used every day");
+  Switch("help-all", "show every option");
   Input("config", "INI file of options by their long names");
   Value("set", "", "key=value: sets any option by its long name; may be repeated");
   Output("json", "write the result as JSON to this file");

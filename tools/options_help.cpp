@@ -10,24 +10,20 @@ namespace {
 
 constexpr std::size_t kColumns = 100;
 
-// Words in lines of kColumns, all but the first indented; a word that is longer stands alone.
-std::string Wrapped(const std::string& first, const std::string& words, std::size_t indent) {
+// `first` and `words` in lines of kColumns, all but the first indented. What has no blank, such as a long
+// spec, is broken behind a comma.
+std::string Wrapped(const std::string& first, std::string words, std::size_t indent) {
   std::string text, line = first;
-  std::size_t begin = 0;
-  bool begun = false;
-  while (begin < words.size()) {
-    const std::size_t end = std::min(words.find(' ', begin), words.size());
-    const std::string word = words.substr(begin, end - begin);
-    if (begun && line.size() + 1 + word.size() > kColumns) {
-      text += line + "\n";
-      line = std::string(indent, ' ');
-      begun = false;
-    }
-    line += (begun ? " " : "") + word;
-    begun = true;
-    begin = end + 1;
+  while (line.size() + words.size() > kColumns) {
+    const std::size_t room = kColumns - line.size();
+    const std::size_t blank = words.rfind(' ', room), comma = words.rfind(',', room - 1);
+    if (blank == std::string::npos && comma == std::string::npos) break;
+    const std::size_t end = blank != std::string::npos ? blank : comma + 1;
+    text += line + words.substr(0, end) + "\n";
+    words.erase(0, blank != std::string::npos ? end + 1 : end);
+    line = std::string(indent, ' ');
   }
-  return text + line + "\n";
+  return text + line + words + "\n";
 }
 
 }  // namespace
@@ -52,7 +48,7 @@ std::string Options::Help(bool all) const {
   const bool choose = !all && std::any_of(options_.begin(), options_.end(),
                                           [](const Option& option) { return option.everyday; });
   const auto shown = [&](const Option& option) {
-    return !choose || option.everyday || option.group == kCommon;
+    return !choose || option.everyday;
   };
   std::size_t width = 0;
   std::vector<std::string> headings;
@@ -76,11 +72,14 @@ std::string Options::Help(bool all) const {
 }
 
 void Options::PrintHelp(bool all) const {
-  std::cout << "berth " << verb_ << " " << summary_ << ".\n\n"
+  std::cout << Wrapped("", "berth " + verb_ + " " + summary_ + ".", 0) << "\n"
             << Wrapped("usage: berth " + verb_ + " ", usage_, 7) << "\n"
             << Help(all);
   const bool more = !all && Help(true).size() > Help(false).size();
-  if (more) std::cout << "\nberth " << verb_ << " --help-all shows every option.\n";
+  if (more) {
+    std::cout << "\nberth " << verb_ << " --help-all shows every option, among them those of every verb: "
+              << "--config FILE,\n--set key=value, --json FILE.\n";
+  }
 }
 
 }  // namespace berth

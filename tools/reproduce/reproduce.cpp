@@ -24,7 +24,7 @@ constexpr Reproduction kReproductions[] = {BERTH_REPRODUCTIONS(BERTH_ROW)};
 
 int Reproduce(const std::vector<std::string>& arguments) {
   const std::string name = arguments.empty() ? "" : arguments[0];
-  if (name == "--help" || name == "-h") {
+  if (name == "--help" || name == "--help-all" || name == "-h") {
     std::cout << "usage: berth reproduce NAME [options]\n\n"
                  "reruns published experiments, published and measured side by side\n\n";
     for (const Reproduction& row : kReproductions)

@@ -22,7 +22,7 @@ using test::TemporaryFolder;
 
 struct Script : TemporaryFolder {
   Script() {
-    for (const char* file : {"tools/test", "tools/lib.sh"}) {
+    for (const char* file : {"tools/test", "tools/sanitize", "tools/lib.sh"}) {
       fs::create_directories(fs::path(*this / file).parent_path());
       fs::copy_file(fs::path(BERTH_SOURCE_DIR) / file, *this / file);
     }
@@ -40,9 +40,9 @@ struct Script : TemporaryFolder {
     fs::permissions(*this / name, fs::perms::owner_all);
   }
   // The exit code; what it said is in `said`.
-  int Run(const std::string& environment = "BERTH_OFFLINE=") {
+  int Run(const std::string& environment = "BERTH_OFFLINE=", const std::string& words = "") {
     const int status = std::system(Join("cd '", path(), "' && PATH=\"$PWD/bin:$PATH\" ", environment,
-                                        " tools/test >said.txt 2>&1 </dev/null")
+                                        " tools/test ", words, " >said.txt 2>&1 </dev/null")
                                        .c_str());
     said = Slurp(*this / "said.txt");
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
@@ -89,6 +89,34 @@ TEST_CASE("tools/test: asks for a browser, and does without") {
   CHECK(script.Run() == 0);
   CHECK_THAT(script.said,
              Contains("asked --browser\nno browser: ") && EndsWith("\n13 passed, 0 failed, 2 skipped\n"));
+}
+
+TEST_CASE("tools/test --sanitize: a build of its own, all of its suites or a part") {
+  Script script;
+  script.Program("bin/cmake", "echo \"$@\" >>asked.txt; mkdir -p build/asan build/tsan; touch build/{a,t}san/build.ninja");
+  script.Program("build/asan/berth_tests", "echo '2 passed, 0 failed, 1 skipped'");
+  script.Program("build/asan/berth_learn_tests", "echo '1 passed, 0 failed'");
+  script.Program("build/tsan/berth_tests", "echo '1 passed, 0 failed'");
+  CHECK(script.Run("", "--sanitize address") == 0);
+  CHECK_THAT(script.said, EndsWith("\n3 passed, 0 failed, 1 skipped\n"));
+  CHECK_THAT(Slurp(script / "asked.txt"), EndsWith("--preset asan -DBERTH_TEST_PART= -DBERTH_LEARN=ON\n"));
+  CHECK(script.Run("", "--sanitize address --part 1/3") == 0);
+  CHECK_THAT(script.said, EndsWith("\n2 passed, 0 failed, 1 skipped\n"));
+  CHECK_THAT(Slurp(script / "asked.txt"), EndsWith("--preset asan -DBERTH_TEST_PART=1/3 -DBERTH_LEARN=OFF\n"));
+  // The fifth of sixteen turns: part 2 of 8, under the other sanitizer.
+  script.Program("bin/git", "echo 0000015b56a0c9cd8f1c9e3a");
+  CHECK(script.Run("", "--sanitize rotate") == 0);
+  CHECK_THAT(Slurp(script / "asked.txt"), EndsWith("--preset tsan -DBERTH_TEST_PART=2/8 -DBERTH_LEARN=OFF\n"));
+  CHECK_THAT(script.said, Contains("under the thread sanitizer, part 2/8") && EndsWith("\n1 passed, 0 failed\n"));
+  script.Program("build/tsan/berth_tests", "echo '1 passed, 0 failed'; exit 66");  // what the sanitizer ends with
+  CHECK(script.Run("", "--sanitize thread") == 1);
+  CHECK_THAT(script.said, EndsWith("\n1 passed, 1 failed\n"));
+  for (const char* words : {"--sanitize", "--sanitize memory", "--sanitise address", "--sanitize rotate --part 0/2",
+                            "--sanitize thread --part 2/2", "--sanitize thread --part x", "address"}) {
+    CAPTURE(words);
+    CHECK(script.Run("", words) == 2);
+    CHECK_THAT(script.said, Contains("test: expected nothing or --sanitize"));
+  }
 }
 
 TEST_CASE("tools/compile_cuda: where there is no nvcc it says so, where the compiler fails it has failed") {

@@ -44,7 +44,7 @@ std::size_t JobRow(const Problem& problem, int id) {
 }
 
 double Worst(const std::vector<double>& values, const std::vector<double>& expected) {
-  double worst = values.size() == expected.size() ? 0.0 : kFailed;
+  double worst = values.size() == expected.size() ? 0.0 : kNoAnswer;
   for (std::size_t i = 0; i < values.size() && i < expected.size(); ++i) {
     worst = std::max(worst, Relative(values[i], expected[i]));
   }
@@ -61,15 +61,15 @@ double Apart(const gavel::Allocation& x, const Json& rows) {
   std::size_t k = 0;
   for (const Json& row : rows) {
     for (const Json& value : row) {
-      if (k == x.size()) return kFailed;
+      if (k == x.size()) return kNoAnswer;
       worst = std::max(worst, std::abs(x[k++] - value.get<double>()));
     }
   }
-  return k == x.size() ? worst : kFailed;
+  return k == x.size() ? worst : kNoAnswer;
 }
 
 Measures Failed() {
-  return {{"objective", kFailed, kObjective}};
+  return {{"objective", kNoAnswer, kObjective}};
 }
 
 void Append(Measures& to, const Measures& more) {
@@ -101,7 +101,7 @@ gavel::Problem ReadGoldenProblem(const Json& instance) {
 }
 
 double BaseViolation(const gavel::Problem& problem, const gavel::Allocation& x) {
-  double worst = x.size() == problem.throughput.size() ? 0.0 : golden::kFailed;
+  double worst = x.size() == problem.throughput.size() ? 0.0 : golden::kNoAnswer;
   for (int i = 0; i < problem.jobs(); ++i) {
     double sum = 0.0;
     for (int j = 0; j < problem.types(); ++j) {

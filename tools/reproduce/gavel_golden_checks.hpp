@@ -50,7 +50,7 @@ using Measures = std::vector<GoldenMeasure>;
 
 inline constexpr double kObjective = 1e-6, kConstraint = 1e-7;
 inline constexpr double kShown = std::numeric_limits<double>::infinity();
-inline constexpr double kFailed = std::numeric_limits<double>::infinity();  // a value: nothing was found
+inline constexpr double kNoAnswer = std::numeric_limits<double>::infinity();  // a value: nothing was found
 inline constexpr LpMethod kMethods[] = {LpMethod::kSimplex, LpMethod::kInteriorPoint, LpMethod::kEmbedding};
 
 double Relative(double value, double expected);

@@ -45,7 +45,7 @@ Measures CheckMaxMin(const GoldenCase& golden) {
     double level = 0.0;
     if (!PackedMaxMin(problem, lp, x, &level)) return Failed();
     const std::vector<double> speed = EffectiveThroughput(problem, x);
-    double reached = kFailed;
+    double reached = kNoAnswer;
     for (std::size_t i = 0; i < speed.size(); ++i) {
       reached = std::min(reached, problem.base.gang[i] * speed[i] / (problem.base.weight[i] * prop[i]));
     }
@@ -144,8 +144,8 @@ Measures CheckFifo(const GoldenCase& golden) {
   const PackedAllocation x = PackedFifo(problem, gavel::TypesByName(base));
   const Json& combos = golden.instance.at("combos");
   const Json& rows = golden.policy.at("allocation_combos");
-  double apart = rows.size() == combos.size() ? 0.0 : kFailed;
-  for (std::size_t c = 0; c < combos.size() && apart < kFailed; ++c) {
+  double apart = rows.size() == combos.size() ? 0.0 : kNoAnswer;
+  for (std::size_t c = 0; c < combos.size() && apart < kNoAnswer; ++c) {
     std::vector<int> jobs;
     for (const Json& id : combos.at(c)) jobs.push_back(static_cast<int>(JobRow(base, id.get<int>())));
     for (int j = 0; j < base.types(); ++j) {

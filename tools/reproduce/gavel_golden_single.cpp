@@ -45,7 +45,7 @@ Measures CheckMaxMin(const GoldenCase& golden) {
     double level = 0.0;
     if (!MaxMinFairness(problem, lp, x, &level)) return Failed();
     const std::vector<double> speed = EffectiveThroughput(problem, x);
-    double reached = kFailed;
+    double reached = kNoAnswer;
     for (std::size_t i = 0; i < speed.size(); ++i) {
       reached = std::min(reached, problem.gang[i] * speed[i] / (problem.weight[i] * prop[i]));
     }

@@ -1,0 +1,12 @@
+// Whether this build is under AddressSanitizer or ThreadSanitizer, where tests that take long do less.
+#pragma once
+
+namespace berth::test {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool kSanitized = true;
+#else
+inline constexpr bool kSanitized = false;
+#endif
+
+}  // namespace berth::test

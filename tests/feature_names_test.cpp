@@ -13,6 +13,8 @@
 
 #include "env/features/table.hpp"
 #include "tests/catch.hpp"
+#include "tests/sanitized.hpp"
+#include "tests/skip.hpp"
 
 namespace berth {
 namespace {
@@ -107,6 +109,7 @@ std::vector<Feature> ShippedTraces(const fs::path& root) {
 }  // namespace
 
 TEST_CASE("features: no file names one that is not its own") {
+  if (test::kSanitized) return test::Skip("reads sources alone, for two minutes: nothing for a sanitizer");
   const fs::path root = BERTH_SOURCE_DIR;
   const std::vector<Feature> features = ShippedTraces(root);
   std::set<std::string> used;  // of kMayName

@@ -9,4 +9,7 @@ inline constexpr bool kSanitized = true;
 inline constexpr bool kSanitized = false;
 #endif
 
+// Of a test that trains to a target.
+inline constexpr int kTrainingSeeds = kSanitized ? 1 : 5;
+
 }  // namespace berth::test

@@ -46,3 +46,28 @@ show_progress() {
   done
   if [ "$open" = '\r' ]; then printf '\n'; fi
 }
+
+# run_suites LOGS SUITE...: side by side, each by the caller's run_suite; lines are shown with the suite's name and kept in LOGS. Adds up passed,
+# failed and skipped.
+run_suites() {
+  local logs=$1 suite good bad left closing
+  shift
+  mkdir -p "$logs"
+  for suite in "$@"; do
+    {
+      set +e
+      run_suite "$suite" 2>&1 | tee "$logs/$suite.log" | sed -u "s/^/${suite#berth_}: /"
+      echo "${PIPESTATUS[0]}" >"$logs/$suite.code"
+    } &
+  done
+  wait
+  # Each suite closes with its own line; one that crashed before it could has failed, and so has one that ran nothing.
+  passed=0 failed=0 skipped=0
+  for suite in "$@"; do
+    closing=$(grep -E '^[0-9]+ passed, [0-9]+ failed' "$logs/$suite.log" | tail -1 || true)
+    read -r good _ bad _ left _ <<<"${closing:-0 passed, 0 failed} 0"
+    if [ "$(cat "$logs/$suite.code")" != 0 ] && [ "$bad" = 0 ]; then bad=1; fi
+    if [ $((good + bad + ${left:-0})) = 0 ]; then bad=1; fi
+    passed=$((passed + good)) failed=$((failed + bad)) skipped=$((skipped + left))
+  done
+}

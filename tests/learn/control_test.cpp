@@ -6,6 +6,7 @@
 #include "tests/catch.hpp"
 #include "tests/learn/cartpole.hpp"
 #include "tests/learn/wrapped_env.hpp"
+#include "tests/sanitized.hpp"
 
 namespace berth {
 namespace {
@@ -89,7 +90,7 @@ Reached Reach(const Training& t, std::uint64_t seed) {
 // On every of five seeds. The last value of DQN is not asked for: it comes and goes, as that of
 // Stable-Baselines3 does on CartPole.
 void CheckReached(const Training& training, double at_end) {
-  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+  for (std::uint64_t seed = 1; seed <= test::kTrainingSeeds; ++seed) {
     const Reached reached = Reach(training, seed);
     CAPTURE(seed, reached.best, reached.at_end, reached.steps);
     CHECK(reached.best >= training.enough);

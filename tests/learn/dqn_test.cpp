@@ -11,6 +11,7 @@
 #include "tests/catch.hpp"
 #include "tests/learn/cartpole.hpp"
 #include "tests/learn/toy_envs.hpp"
+#include "tests/sanitized.hpp"
 
 namespace berth {
 namespace {
@@ -329,7 +330,7 @@ TEST_CASE("exploration follows the steps of all environments together") {
 }
 
 TEST_CASE("DQN on CartPole: 475 at least once by 50 k steps on every seed", "[learn]") {
-  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+  for (std::uint64_t seed = 1; seed <= test::kTrainingSeeds; ++seed) {
     CAPTURE(seed);
     CartPole env(1, 0.99, seed);
     auto agent = MakeTestAgent(kZooDqn, "mlp(hidden=256x256,activation=relu)", env, seed);

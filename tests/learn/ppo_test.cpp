@@ -9,6 +9,7 @@
 #include "env/base/check.hpp"
 #include "tests/catch.hpp"
 #include "tests/learn/cartpole.hpp"
+#include "tests/sanitized.hpp"
 
 namespace berth {
 namespace {
@@ -218,7 +219,7 @@ TEST_CASE("a permutation is uniform") {
 }
 
 TEST_CASE("PPO on CartPole: 475 by 50 k steps and 500 at 100 k on 5 of 5 seeds", "[learn]") {
-  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+  for (std::uint64_t seed = 1; seed <= test::kTrainingSeeds; ++seed) {
     CAPTURE(seed);
     CartPole env(8, 0.98, seed);
     auto agent = MakeTestAgent(kZooPpo, "mlp(hidden=64x64)", env, seed);

@@ -6,6 +6,7 @@
 #include "tests/catch.hpp"
 #include "tests/learn/cartpole.hpp"
 #include "tests/learn/toy_envs.hpp"
+#include "tests/sanitized.hpp"
 
 namespace berth {
 namespace {
@@ -140,7 +141,7 @@ TEST_CASE("policy gradient: n-step returns reach back, a time limit bootstraps, 
 TEST_CASE("policy gradient on CartPole: 475 by 500 k steps on 5 of 5 seeds", "[learn]") {
   // rl-zoo3's settings of A2C (8 environments, 500 k steps, Stable-Baselines3's defaults), but for Adam; its
   // value loss is not halved, so its 0.5 is 1 here.
-  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+  for (std::uint64_t seed = 1; seed <= test::kTrainingSeeds; ++seed) {
     CAPTURE(seed);
     CartPole env(8, 0.99, seed);
     auto agent = MakeTestAgent(

@@ -22,7 +22,7 @@ void Ranks::JoinColumnBytes(std::span<const std::byte> own, std::size_t width, s
     longest = std::max(longest, U(end - begin) * width * rows);
   }
   std::vector<std::uint8_t> block(longest);
-  std::memcpy(block.data(), own.data(), own.size());
+  if (!own.empty()) std::memcpy(block.data(), own.data(), own.size());  // of nothing there is no address
   const std::vector<std::uint8_t> blocks = group_->Gather(block);
   for (int r = 0; r < size(); ++r) {
     const auto [begin, end] = PartOfRank(all_envs_, r, size());

@@ -69,9 +69,21 @@ void AddFilesOfAll(Options& options, const EvaluationPlan& plan) {
   }
 }
 
+// Of the default ones those that need to know no more than is known.
+std::string DefaultSchedulers(const Options& options, const ScenarioSource& source) {
+  const Scenario sample = source.Make(0, Split::kEvaluate, /*env=*/0, /*episode=*/0, /*jobs=*/1);
+  std::string text;
+  for (const std::string& spec : SplitOutsideParentheses(options.Text("schedulers"), ';')) {
+    if (MakeScheduler(spec, AllSchedulers())->knowledge() <= sample.data().knowledge)
+      text += (text.empty() ? "" : ";") + spec;
+  }
+  return text;
+}
+
 EvaluationPlan MakePlan(Options& options, const WorkloadChoice& workload) {
   EvaluationPlan plan;
-  plan.schedulers = SplitOutsideParentheses(options.Text("schedulers"), ';');
+  plan.schedulers = SplitOutsideParentheses(
+      options.Given("schedulers") ? options.Text("schedulers") : DefaultSchedulers(options, *workload.source), ';');
   if (plan.schedulers.empty()) throw Error(Join(options.Where("schedulers"), ": expected specs, found none"));
   for (const std::string& spec : plan.schedulers) {
     if (spec == kAllSchedulers) continue;
@@ -191,11 +203,13 @@ void PrintBest(const std::vector<ResultRow>& rows) {
   }
   if (best == nullptr || rows.size() < 2) return;
   std::cout << "least mean JCT: " << best->scheduler;
-  if (best != &rows[0]) {
+  if (best->Unstable()) {
+    std::cout << ", but the cluster does not keep up: fewer jobs or more GPUs say more";
+  } else if (!rows[0].Unstable() && best != &rows[0]) {
     std::cout << ", " << Fixed(best->Combined().mean_jct_s / rows[0].Combined().mean_jct_s, 3) << " of "
               << rows[0].scheduler << "'s";
   }
-  std::cout << (best->Unstable() ? ", under which the cluster does not keep up" : "") << "\n";
+  std::cout << "\n";
 }
 
 // A policy where there is none, and else pictures where there are none.
@@ -204,10 +218,19 @@ std::string NextOf(const EvaluationPlan& plan, const Options& options) {
   const bool learned = std::any_of(plan.schedulers.begin(), plan.schedulers.end(), [](const std::string& s) {
     return s.find("policy(") != std::string::npos;
   });
-  if (!learned) return NextStep("a policy for these jobs", Join("train", SameJobs(options), " --out run"));
+  if (!learned) {
+    const bool fixed = !options.Text("scenario").empty();
+    return NextStep(fixed ? "a policy for these jobs, which keeps some back to compare on" : "a policy for these jobs",
+                    Join("train", SameJobs(options), fixed ? TrainingPart(plan.workloads[0].num_jobs()) : "",
+                         " --out run"));
+  }
   if (!options.Text("report").empty()) return "";
-  return NextStep("pictures of it", Join("evaluate", SameJobs(options), " --schedulers ",
-                                         ForShell(options.Text("schedulers")), " --report page"));
+  std::string words = Join("evaluate", SameJobs(options));
+  for (const char* name : {"seeds", "window"}) {
+    if (options.Given(name)) words += Join(" --", name, " ", options.Text(name));
+  }
+  return NextStep("pictures of it",
+                  Join(words, " --schedulers ", ForShell(options.Text("schedulers")), " --report page"));
 }
 
 // What was evaluated is in the shards.

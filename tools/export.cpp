@@ -1,6 +1,8 @@
 // berth export: a trained scheduler as a bundle that needs no LibTorch, and as ONNX.
 #include <filesystem>
+#include <fstream>
 #include <iostream>
+#include <iterator>
 
 #include "tools/json.hpp"
 #include "tools/learn_library.hpp"
@@ -12,6 +14,14 @@
 #include "tools/version.hpp"
 
 namespace berth {
+namespace {
+
+std::string ReadText(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+}  // namespace
 
 int RunExport(const std::vector<std::string>& arguments) {
   Options options("export", "RUN --out policy.h5 [--onnx policy.onnx]",
@@ -24,6 +34,9 @@ int RunExport(const std::vector<std::string>& arguments) {
   ExportRequest request{options.Required("run"), options.Text("out"), options.Text("onnx"), SourceCommit()};
   if (request.policy_path.empty() && request.onnx_path.empty()) options.Required("out");
   const std::string checkpoint = request.run_dir + "/checkpoint.h5";
+  if (std::filesystem::is_regular_file(request.run_dir)) {
+    throw Error(Join("run: expected the folder that berth train wrote, found the file ", request.run_dir));
+  }
   if (!std::filesystem::exists(checkpoint)) {
     throw Error(Join("run: expected ", checkpoint, ", found no such file"));
   }
@@ -47,9 +60,10 @@ int RunExport(const std::vector<std::string>& arguments) {
   std::cout << "written: " << Thousands(static_cast<double>(outcome.parameters))
             << " parameters, torch-free logits within " << outcome.max_difference << " of LibTorch's\n";
   if (!request.policy_path.empty()) {
-    const std::string schedulers = Join("srpt;policy(file=", request.policy_path, ")");
-    std::cout << NextStep("what it is worth on jobs that it did not see (--scenario for your own)",
-                          Join("evaluate --schedulers ", ForShell(schedulers)));
+    const std::string schedulers = Join("fcfs;policy(file=", request.policy_path, ")");
+    std::cout << NextStep("what it is worth, on the jobs that it was trained for (of a file: --window for those kept back)",
+                          Join("evaluate", SameJobs(ReadText(request.run_dir + "/config.ini")), " --schedulers ",
+                               ForShell(schedulers)));
   }
   return 0;
 }

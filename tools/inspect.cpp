@@ -9,6 +9,7 @@
 #include "data/hdf5_file.hpp"
 #include "data/workloads.hpp"
 #include "env/base/check.hpp"
+#include "policies/bundle.hpp"
 #include "tools/next_steps.hpp"
 #include "tools/output_file.hpp"
 #include "tools/results.hpp"
@@ -162,11 +163,14 @@ void Print(const Json& contents) {
 std::string NextOf(const std::string& kind, const std::string& file) {
   if (kind == "scenario") {
     return NextStep("what schedulers make of it",
-                    Join("evaluate --scenario ", ForShell(file), " --schedulers 'fcfs;easy;srpt;las'"));
+                    Join("evaluate --scenario ", ForShell(file), " --schedulers ",
+                         ForShell(FirstLook(ReadScenario(file).data().knowledge))));
   }
   if (kind == "policy") {
-    return NextStep("what it is worth",
-                    Join("evaluate --schedulers ", ForShell(Join("srpt;policy(file=", file, ")"))));
+    const std::string schedulers = Join("fcfs;policy(file=", file, ")");
+    return NextStep("what it is worth, on the jobs that it was trained for",
+                    Join("evaluate", SameJobs(LoadBundle(file).provenance.config), " --schedulers ",
+                         ForShell(schedulers)));
   }
   if (kind == "checkpoint") {
     const std::string run = std::filesystem::absolute(file).parent_path().string();

@@ -1,9 +1,35 @@
 #include "tools/next_steps.hpp"
 
+#include <map>
+#include <sstream>
+
+#include "data/workloads.hpp"
 #include "env/base/check.hpp"
 #include "tools/version.hpp"
 
 namespace berth {
+namespace {
+
+using Given = std::map<std::string, std::string>;
+
+// What holds where there is no file and nothing is said.
+bool Default(const std::string& name, const std::string& value) {
+  return (name == "workload" && value == kDefaultWorkload) || (name == "cluster" && value == kDefaultCluster) ||
+         (name == "clock" && value == "rounds(360)") || (name == "knowledge" && value == "oracle");
+}
+
+std::string Words(const Given& given) {
+  std::string words;
+  for (const char* name : {"scenario", "format", "workload", "cluster", "clock", "knowledge", "sigma",
+                           "checkpoint-cost", "restore-cost", "migration-cost", "features"}) {
+    const auto found = given.find(name);
+    if (found == given.end() || (given.count("scenario") == 0 && Default(name, found->second))) continue;
+    words += Join(" --", name, " ", ForShell(found->second));
+  }
+  return words;
+}
+
+}  // namespace
 
 std::string ForShell(const std::string& word) {
   constexpr const char* kBare = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,:/@%";
@@ -14,12 +40,31 @@ std::string ForShell(const std::string& word) {
 }
 
 std::string SameJobs(const Options& options) {
-  std::string words;
-  for (const char* name : {"scenario", "format", "workload", "cluster", "clock", "knowledge", "sigma",
-                           "checkpoint-cost", "restore-cost", "migration-cost", "features"}) {
-    if (options.Given(name)) words += Join(" --", name, " ", ForShell(options.Text(name)));
+  Given given;
+  for (const auto& [name, value] : options.Resolved()) {
+    if (options.Given(name)) given[name] = value;
   }
-  return words;
+  return Words(given);
+}
+
+std::string SameJobs(const std::string& config) {
+  Given given;
+  std::istringstream lines(config);
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t equals = line.find('=');
+    if (equals != std::string::npos) given[line.substr(0, equals)] = line.substr(equals + 1);
+  }
+  return Words(given);
+}
+
+std::string FirstLook(Knowledge knowledge) {
+  if (knowledge >= Knowledge::kEstimate) return "fcfs;easy;srpt;las";
+  return knowledge == Knowledge::kBlind ? "fcfs;las;tuned_blind" : "fcfs;best_fit";
+}
+
+std::string TrainingPart(int num_jobs) {
+  constexpr int kFewest = 10;  // jobs that can be divided at all
+  return num_jobs < kFewest ? "" : Join(" --jobs 0:", num_jobs * 7 / 10);
 }
 
 std::string NextStep(const std::string& meaning, const std::string& words) {

@@ -3,15 +3,24 @@
 
 #include <string>
 
+#include "env/sim/scenario.hpp"
 #include "tools/options.hpp"
 
 namespace berth {
 
 std::string ForShell(const std::string& word);  // in quotes where a shell needs them
 
-// Of options that AddScenarioOptions declared those that were given, as words of a command: " --scenario a.h5
-// --knowledge blind", or nothing.
+// Of options that AddScenarioOptions declared those that were given and are not what holds anyway, as words of
+// a command: " --scenario a.h5 --knowledge blind", or nothing. Of a configuration that a run or a policy keeps,
+// lines name=value, the same.
 std::string SameJobs(const Options& options);
+std::string SameJobs(const std::string& config);
+
+// Schedulers for a first look, the least knowing first, of those that need to know no more.
+std::string FirstLook(Knowledge knowledge);
+
+// " --jobs 0:K", K seven tenths of a fixed scenario's jobs, so that the others can be compared on.
+std::string TrainingPart(int num_jobs);
 
 // "next, MEANING:\n  berth WORDS\n".
 std::string NextStep(const std::string& meaning, const std::string& words);

@@ -312,8 +312,8 @@ std::vector<std::string> Options::Words(const std::string& name) const {
 const std::string& Options::Required(const std::string& name) const {
   const Option& option = Find(name);
   if (option.value.empty()) {
-    throw Error(Join(option.is_positional ? name : "--" + name, ": expected ", option.help,
-                     ", found nothing; usage: berth ", verb_, " ", usage_));
+    throw Error(Join(option.is_positional ? name : "--" + name, ": expected a value (", option.help,
+                     "), found none; usage: berth ", verb_, " ", usage_));
   }
   return option.value;
 }

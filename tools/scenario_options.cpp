@@ -94,10 +94,10 @@ void AddSettingOptions(Options& options, const std::string& cluster, const std::
   options.Value("sigma", "", "of knowledge estimate: true remaining work x lognormal(0, sigma)");
   options.Value("checkpoint-cost", "", "seconds to stop a job [the file's; 0]");
   options.Value("restore-cost", "", "seconds to start a stopped job again [the file's; 0]");
-  options.Value("features", "",
-                "what the cluster has beyond types and counts, as NAME(setting=value);NAME: see berth list "
-                "features [the file's; none]");
   options.Value("migration-cost", "", "seconds on top when it continues elsewhere [the file's; 0]");
+  options.Value("features", "",
+                "what the cluster has beyond types and counts, as 'NAME(setting=value);NAME', by berth list features "
+                "[the file's; none]");
 }
 
 void AddScenarioOptions(Options& options) {

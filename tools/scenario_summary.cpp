@@ -5,9 +5,10 @@
 #include <map>
 
 #include "data/workloads.hpp"
-#include "tools/output_file.hpp"
 #include "tools/next_steps.hpp"
+#include "tools/output_file.hpp"
 #include "tools/results.hpp"
+#include "tools/scenario_defaults.hpp"
 #include "tools/scenario_options.hpp"
 #include "tools/table.hpp"
 
@@ -34,6 +35,14 @@ Summary Summarize(const Scenario& scenario) {
   const double span = summary.last_arrival_s - summary.first_arrival_s;
   if (span > 0.0) summary.rate_per_h = (jobs.size() - 1) / span * 3600.0;
   return summary;
+}
+
+std::string LoadText(const Scenario& scenario) {
+  if (scenario.num_jobs() == 0) return "";
+  const double load = NumbersOf(*FixedSource(scenario, "")).load;
+  if (load == 0.0) return "all jobs come at once\n";
+  return Join("load ", Fixed(load, 2), " of what the cluster can work off at best",
+              load > 1.0 ? ": queues grow under every scheduler, until arrivals end\n" : "\n");
 }
 
 }  // namespace
@@ -92,10 +101,11 @@ void WriteAndReport(const Options& options, const Scenario& scenario) {
   json["config"] = ConfigJson(options);
   WriteJson(options, json);
   const std::string same = " --scenario " + ForShell(out);
-  std::cout << out << ": " << ScenarioReport(scenario)
+  std::cout << out << ": " << ScenarioReport(scenario) << LoadText(scenario)
             << NextStep("what schedulers make of it",
-                        Join("evaluate", same, " --schedulers 'fcfs;easy;srpt;las'"))
-            << NextStep("a policy for it", Join("train", same, " --out run"));
+                        Join("evaluate", same, " --schedulers ", ForShell(FirstLook(scenario.data().knowledge))))
+            << NextStep("a policy for it, which keeps jobs back to compare on",
+                        Join("train", same, TrainingPart(scenario.num_jobs()), " --out run"));
 }
 
 }  // namespace berth

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "data/workloads.hpp"
+#include "env/base/spec.hpp"
 #include "tools/next_steps.hpp"
 #include "tools/output_file.hpp"
 #include "tools/progress.hpp"
@@ -103,9 +104,15 @@ int RunSimulate(const std::vector<std::string>& arguments) {
   std::cout << ScenarioText(scenario) << ", measured " << run.window.begin << ":" << run.window.end << "\n";
   PrintTable(row);
   PrintFiles(options);
-  const std::string schedulers = name == "fcfs" ? "fcfs;srpt" : "fcfs;" + name;
-  std::cout << NextStep("beside another scheduler",
-                        Join("evaluate", SameJobs(options), " --schedulers ", ForShell(schedulers)));
+  std::string schedulers = name;
+  for (const std::string& spec : SplitOutsideParentheses(FirstLook(scenario.data().knowledge), ';')) {
+    if (spec != name) schedulers += ";" + spec;
+  }
+  std::string words = Join("evaluate", SameJobs(options));
+  if (!workload.source->fixed()) words += Join(" --seeds ", seed, ":", seed + 1);
+  if (options.Given("window")) words += " --window " + options.Text("window");
+  std::cout << NextStep("beside other schedulers",
+                        Join(words, " --schedulers ", ForShell(schedulers)));
   return 0;
 }
 

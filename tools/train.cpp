@@ -58,7 +58,7 @@ void AddTrainOptions(Options& options) {
   options.Switch("dry-run", "resolve every option, say what would be trained, and stop");
   options.Switch("resume", "continue the run in --out; options not given are those of its config.ini");
   options.Everyday({"agent", "recipe", "scenario", "format", "workload", "cluster", "knowledge", "features",
-                    "steps", "threads", "seed", "reward", "jobs", "out", "from", "validate", "dry-run",
+                    "steps", "seconds", "threads", "seed", "reward", "jobs", "out", "from", "validate", "dry-run",
                     "resume"});
 }
 
@@ -165,6 +165,15 @@ std::string Returned(const TrainOutcome& outcome, const std::string& metric, con
   return Join("return ", Readable(outcome.mean_return), ", ", metric, " ", Readable(outcome.mean_metric));
 }
 
+void CheckNamed(const Options& options, const char* option, const std::vector<LearnInfo>& known) {
+  std::vector<std::string> names;
+  for (const LearnInfo& info : known) names.push_back(info.name);
+  const std::string name = InOption(options, option, [&] { return ParseSpec(options.Text(option)).name; });
+  if (std::find(names.begin(), names.end(), name) == names.end())
+    throw Error(Join(options.Where(option), ": unknown ", option, " '", name, "'", DidYouMean(name, names), "; '", CommandName(), " list ",
+                     option, "s' has them"));
+}
+
 // The command that compares the policy with a rule that knows no more, on jobs that it was not trained on.
 std::string EvaluateWords(const Options& options, const MdpSpec& mdp, int num_jobs) {
   std::string words = "evaluate" + SameJobs(options);
@@ -252,6 +261,8 @@ int RunTrain(const std::vector<std::string>& arguments) {
 
   const LearnApi& learners = OpenLearnLibrary();
   const std::string device = learners.device(request.device);  // refused before anything is written
+  CheckNamed(options, "agent", learners.agents());
+  CheckNamed(options, "network", learners.networks());
   if (writes) MakeFolder(out, "--out");
   request.config = ConfigOfRun(options);
   // Of a run that is continued, only once its checkpoint was accepted: refused options must not stay.
@@ -307,6 +318,11 @@ int RunTrain(const std::vector<std::string>& arguments) {
   Json json = OutcomeJson(outcome, metric, validation.get(), options);
   json["findings"] = said;
   WriteJson(options, json);
+  if (outcome.steps == outcome.steps_before) {
+    std::cout << "nothing was left to do: " << Thousands(static_cast<double>(outcome.steps))
+              << " steps were trained before; more --steps go on\n";
+    return 0;
+  }
   std::cout << (outcome.interrupted ? "interrupted after " : "trained ")
             << Thousands(static_cast<double>(outcome.steps)) << " steps in " << Duration(outcome.wall_s)
             << " on " << outcome.device << ": " << Returned(outcome, metric, choice.env) << "\n";
@@ -329,7 +345,10 @@ int RunTrain(const std::vector<std::string>& arguments) {
             << ", from which --resume goes on\n"
             << NextStep("its policy as a file",
                         Join("export ", ForShell(out), " --out ", ForShell(out + "/policy.h5")))
-            << NextStep("what it is worth", EvaluateWords(options, request.mdp, sample.num_jobs()));
+            << NextStep(choice.source->fixed() && options.Text("jobs").empty()
+                            ? "what it is worth, though on the jobs that it was trained on (--jobs keeps some back)"
+                            : "what it is worth",
+                        EvaluateWords(options, request.mdp, sample.num_jobs()));
   return 0;
 }
 

@@ -151,7 +151,8 @@ int RunTune(const std::vector<std::string>& arguments) {
               << "\n";
   const std::string compared = Join(on.reference, ";", name);
   if (!interrupted && (!spec.empty() || !out.empty()))
-    std::cout << NextStep("what it is worth on workloads that no search draws",
+    std::cout << NextStep(on.source->fixed() ? "what it is worth (--window for jobs that the search did not see)"
+                                             : "what it is worth on workloads that no search draws",
                           Join("evaluate", SameJobs(options), " --schedulers ", ForShell(compared)));
   return interrupted ? kExitInterrupted : 0;
 }

@@ -20,7 +20,7 @@ namespace berth {
   X("inspect", RunInspect, "say what a Berth file holds")                                          \
   X("bench", RunBench, "measure how fast this build is on this machine")                           \
   X("reproduce", RunReproduce, "rerun published experiments, published and measured side by side") \
-  X("list", RunList, "list schedulers, agents, networks, rewards, formats or workloads")
+  X("list", RunList, "list what can be named: schedulers, agents, signals, features, formats, workloads, ...")
 
 // Each takes the words after the verb and returns the exit code: 0 done, 1 a comparison did not hold, 130
 // interrupted with state saved. Bad input is thrown as Error, which main turns into exit code 2.

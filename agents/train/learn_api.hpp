@@ -74,7 +74,7 @@ struct TrainRequest {
 };
 struct TrainOutcome {
   bool interrupted = false;
-  std::int64_t steps = 0;
+  std::int64_t steps = 0, steps_before = 0;  // in all; of them before this session
   double wall_s = 0;
   double mean_return = 0, mean_metric = 0;  // of the last 100 episodes or fewer
   std::string checkpoint;                   // path
@@ -137,7 +137,7 @@ struct LearnApi {
   std::string (*build)();                            // "LibTorch 2.11.0, CPU only"
   BenchTrainOutcome (*bench_training)(const BenchTrainRequest&);
 };
-inline constexpr int kLearnApiVersion = 11;
+inline constexpr int kLearnApiVersion = 12;
 inline constexpr const char* kLearnApiSymbol = "berth_learn_api";  // extern "C" const LearnApi* ()
 
 }  // namespace berth

@@ -111,6 +111,7 @@ class Trainer {
     wall_before_ = counters_.wall_s;
     window_steps_ = saved_steps_ = counters_.steps;
     TrainOutcome outcome;
+    outcome.steps_before = counters_.steps;
     try {
       outcome.interrupted = PlayOn();
       if (!outcome.interrupted && request_.validate_every > 0 && validated_steps_ != counters_.steps)

@@ -10,6 +10,8 @@
 #include "tests/audit.hpp"
 #include "tests/catch.hpp"
 #include "tests/runs.hpp"
+#include "tests/sanitized.hpp"
+#include "tests/skip.hpp"
 #include "tests/toy_scenarios.hpp"
 
 namespace berth {
@@ -56,6 +58,7 @@ std::string Verdict(const std::vector<Frame>& film, const Scenario& scenario,
 }  // namespace
 
 TEST_CASE("auditor: agrees with every scheduler under every clock", "[checker]") {
+  if (test::kThreadSanitized) return test::Skip(test::kOneThread);
   std::vector<std::string> specs = {"priority(preemptive=true)", "fcfs(queue_limit=2)"};
   for (const SchedulerInfo& info : BaselineSchedulers()) specs.emplace_back(info.name);
   int stops = 0;

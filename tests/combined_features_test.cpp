@@ -17,6 +17,7 @@
 #include "env/sim/simulator.hpp"
 #include "tests/catch.hpp"
 #include "tests/sanitized.hpp"
+#include "tests/skip.hpp"
 #include "tests/tiny.hpp"
 
 namespace berth {
@@ -232,6 +233,7 @@ struct Seen {
 
 // Half of the scenarios have all features, the others a random choice.
 TEST_CASE("features combined: 10,000 random decisions break nothing", "[features]") {
+  if (test::kThreadSanitized) return test::Skip(test::kOneThread);
   int decisions = 0, dropped = 0, finished = 0;
   Seen seen;
   for (std::uint64_t seed = 1; decisions < 10000; ++seed) {
@@ -319,6 +321,7 @@ void WatchRandomRun(const EncoderInfo& info, const MdpSpec& mdp, const Scenario&
 // All but the published one, which asks for one type and jobs that nobody stops: encoders_test has that to
 // the bit.
 TEST_CASE("features combined: observations stay within their ranges over random steps", "[features][mdp]") {
+  if (test::kThreadSanitized) return test::Skip(test::kOneThread);
   std::size_t watched = 0;
   for (const EncoderInfo& info : Encoders()) {
     if (std::string(info.name) == "RLScheduler") continue;
@@ -373,6 +376,7 @@ TEST_CASE("features combined: the decision process goes through an episode", "[f
 }
 
 TEST_CASE("features combined: every scheduler runs each and all of them to the end", "[features]") {
+  if (test::kThreadSanitized) return test::Skip(test::kOneThread);
   std::vector<std::string> texts = kFeatures;
   texts.push_back(AllFeatures());
   // Nodes with cores for few of the jobs that their GPUs could take (they want 1 to 8 for each), alone and
@@ -396,6 +400,7 @@ TEST_CASE("features combined: every scheduler runs each and all of them to the e
 
 // Other scenarios, each with features drawn anew; the invariants hold all the way.
 TEST_CASE("features combined: every scheduler runs random ones of them", "[features]") {
+  if (test::kThreadSanitized) return test::Skip(test::kOneThread);
   std::uint64_t seed = 100;
   for (const SchedulerInfo& info : BaselineSchedulers()) {
     for (const char* clock : {"event", "rounds(120)"}) {

@@ -1,6 +1,7 @@
 #include "tools/serve/http_server.hpp"
 
 #include <httplib.h>
+#include <signal.h>
 
 #include <chrono>
 #include <mutex>
@@ -115,13 +116,19 @@ void ServeExtender(Extender& extender, ServeMetrics& metrics, const ServeAddress
                      ": expected an address of this machine that is free, found one that cannot be had"));
   }
   ready(port);  // connections are queued from here on
-  // One thread waits for the signal: a handler must not stop a server.
+  // One thread waits for the signal: a handler must not stop a server, and one that is blocked in accept need not run any
+  // (under ThreadSanitizer it does not).
   std::atomic<bool> ended{false};
   std::thread watcher([&] {
     while (!stop.load() && !ended.load()) std::this_thread::sleep_for(std::chrono::milliseconds(50));
     server.stop();
   });
+  sigset_t signals, before;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT), sigaddset(&signals, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &signals, &before);  // here, and in the threads that the server starts
   server.listen_after_bind();
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   ended = true;
   watcher.join();
 }

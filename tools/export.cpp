@@ -1,9 +1,8 @@
 // berth export: a trained scheduler as a bundle that needs no LibTorch, and as ONNX.
 #include <filesystem>
-#include <fstream>
 #include <iostream>
-#include <iterator>
 
+#include "policies/bundle.hpp"
 #include "tools/json.hpp"
 #include "tools/learn_library.hpp"
 #include "tools/next_steps.hpp"
@@ -14,14 +13,6 @@
 #include "tools/version.hpp"
 
 namespace berth {
-namespace {
-
-std::string ReadText(const std::string& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-}  // namespace
 
 int RunExport(const std::vector<std::string>& arguments) {
   Options options("export", "RUN --out policy.h5 [--onnx policy.onnx]",
@@ -60,10 +51,7 @@ int RunExport(const std::vector<std::string>& arguments) {
   std::cout << "written: " << Thousands(static_cast<double>(outcome.parameters))
             << " parameters, torch-free logits within " << outcome.max_difference << " of LibTorch's\n";
   if (!request.policy_path.empty()) {
-    const std::string schedulers = Join("fcfs;policy(file=", request.policy_path, ")");
-    std::cout << NextStep("what it is worth, on the jobs that it was trained for (of a file: --window for those kept back)",
-                          Join("evaluate", SameJobs(ReadText(request.run_dir + "/config.ini")), " --schedulers ",
-                               ForShell(schedulers)));
+    std::cout << NextOfPolicy(request.policy_path, LoadBundle(request.policy_path).provenance.config);
   }
   return 0;
 }

@@ -9,7 +9,6 @@
 #include "data/hdf5_file.hpp"
 #include "data/workloads.hpp"
 #include "env/base/check.hpp"
-#include "policies/bundle.hpp"
 #include "tools/next_steps.hpp"
 #include "tools/output_file.hpp"
 #include "tools/results.hpp"
@@ -160,18 +159,8 @@ void Print(const Json& contents) {
 }
 
 // What one does with such a file, or nothing.
-std::string NextOf(const std::string& kind, const std::string& file) {
-  if (kind == "scenario") {
-    return NextStep("what schedulers make of it",
-                    Join("evaluate --scenario ", ForShell(file), " --schedulers ",
-                         ForShell(FirstLook(ReadScenario(file).data().knowledge))));
-  }
-  if (kind == "policy") {
-    const std::string schedulers = Join("fcfs;policy(file=", file, ")");
-    return NextStep("what it is worth, on the jobs that it was trained for",
-                    Join("evaluate", SameJobs(LoadBundle(file).provenance.config), " --schedulers ",
-                         ForShell(schedulers)));
-  }
+std::string NextOf(const std::string& kind, const std::string& file, const Json& attributes) {
+  if (kind == "policy") return NextOfPolicy(file, attributes.value("config", ""));
   if (kind == "checkpoint") {
     const std::string run = std::filesystem::absolute(file).parent_path().string();
     return NextStep("its policy as a file", Join("export ", ForShell(run), " --out policy.h5"));
@@ -193,15 +182,17 @@ int RunInspect(const std::vector<std::string>& arguments) {
   Json json{{"file", file}, {"kind", kind}, {"version", verified.version()}};
   json.update(Hdf5Contents(file));
   std::cout << file << ": " << kind << ", format version " << verified.version() << "\n";
+  std::string next = NextOf(kind, file, json["attributes"]);
   if (kind == "scenario") {
     const Scenario scenario = ReadScenario(file);
+    next = NextOfScenario(file, scenario);
     json["scenario"] = ScenarioJson(scenario);
     std::cout << ScenarioReport(scenario);
   }
   Print(json);
   json["config"] = ConfigJson(options);
   WriteJson(options, json);
-  std::cout << NextOf(kind, file);
+  std::cout << next;
   return 0;
 }
 

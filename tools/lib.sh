@@ -47,10 +47,10 @@ show_progress() {
   if [ "$open" = '\r' ]; then printf '\n'; fi
 }
 
-# run_suites LOGS SUITE...: side by side, each by the caller's run_suite; lines are shown with the suite's name and kept in LOGS. Adds up passed,
-# failed and skipped.
+# run_suites LOGS SUITE...: side by side, each by the caller's run_suite; lines are shown with the suite's name and kept in LOGS. Adds up in
+# failed, and in words in summary.
 run_suites() {
-  local logs=$1 suite good bad left closing
+  local logs=$1 suite good bad left closing passed=0 skipped=0
   shift
   mkdir -p "$logs"
   for suite in "$@"; do
@@ -62,7 +62,7 @@ run_suites() {
   done
   wait
   # Each suite closes with its own line; one that crashed before it could has failed, and so has one that ran nothing.
-  passed=0 failed=0 skipped=0
+  failed=0
   for suite in "$@"; do
     closing=$(grep -E '^[0-9]+ passed, [0-9]+ failed' "$logs/$suite.log" | tail -1 || true)
     read -r good _ bad _ left _ <<<"${closing:-0 passed, 0 failed} 0"
@@ -70,4 +70,6 @@ run_suites() {
     if [ $((good + bad + ${left:-0})) = 0 ]; then bad=1; fi
     passed=$((passed + good)) failed=$((failed + bad)) skipped=$((skipped + left))
   done
+  summary="$passed passed, $failed failed"
+  if [ "$skipped" != 0 ]; then summary+=", $skipped skipped"; fi
 }

@@ -71,4 +71,15 @@ std::string NextStep(const std::string& meaning, const std::string& words) {
   return Join("next, ", meaning, ":\n  ", CommandName(), " ", words, "\n");
 }
 
+std::string NextOfScenario(const std::string& file, const Scenario& scenario) {
+  return NextStep("what schedulers make of it", Join("evaluate --scenario ", ForShell(file), " --schedulers ",
+                                                     ForShell(FirstLook(scenario.data().knowledge))));
+}
+
+std::string NextOfPolicy(const std::string& file, const std::string& config) {
+  return NextStep("what it is worth, on the jobs that it was trained for (of a file: --window for those kept back)",
+                  Join("evaluate", SameJobs(config), " --schedulers ",
+                       ForShell(Join("fcfs;policy(file=", file, ")"))));
+}
+
 }  // namespace berth

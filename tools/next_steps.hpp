@@ -22,6 +22,11 @@ std::string FirstLook(Knowledge knowledge);
 // " --jobs 0:K", K seven tenths of a fixed scenario's jobs, so that the others can be compared on.
 std::string TrainingPart(int num_jobs);
 
+// What schedulers make of a scenario's file; what a policy's is worth on the jobs that it was trained for,
+// by the configuration that it keeps.
+std::string NextOfScenario(const std::string& file, const Scenario& scenario);
+std::string NextOfPolicy(const std::string& file, const std::string& config);
+
 // "next, MEANING:\n  berth WORDS\n".
 std::string NextStep(const std::string& meaning, const std::string& words);
 

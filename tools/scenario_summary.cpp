@@ -102,8 +102,7 @@ void WriteAndReport(const Options& options, const Scenario& scenario) {
   WriteJson(options, json);
   const std::string same = " --scenario " + ForShell(out);
   std::cout << out << ": " << ScenarioReport(scenario) << LoadText(scenario)
-            << NextStep("what schedulers make of it",
-                        Join("evaluate", same, " --schedulers ", ForShell(FirstLook(scenario.data().knowledge))))
+            << NextOfScenario(out, scenario)
             << NextStep("a policy for it, which keeps jobs back to compare on",
                         Join("train", same, TrainingPart(scenario.num_jobs()), " --out run"));
 }

@@ -318,7 +318,7 @@ int RunTrain(const std::vector<std::string>& arguments) {
   Json json = OutcomeJson(outcome, metric, validation.get(), options);
   json["findings"] = said;
   WriteJson(options, json);
-  if (outcome.steps == outcome.steps_before) {
+  if (!outcome.interrupted && outcome.steps == outcome.steps_before) {
     std::cout << "nothing was left to do: " << Thousands(static_cast<double>(outcome.steps))
               << " steps were trained before; more --steps go on\n";
     return 0;

@@ -260,6 +260,16 @@ TEST_CASE("cli: an option's text that is wrong is named with its option") {
   CheckOneLine(Berth(folder, "simulate --workload toy --json /dev/full"), "--json: /dev/full: cannot write");
   CheckOneLine(Berth(folder, "simulate --knowledge orcale"), "--knowledge: ");
   CheckOneLine(Berth(folder, "simulate extra words"), "found more words");
+  CheckOneLine(Berth(folder, "simulate --seed --json x.json"), "--seed: expected a value, found the option --json");
+  CheckOneLine(Berth(folder, "simulate --json"), "--json: expected a value, found none");
+  CheckOneLine(Berth(folder, "train --reward jtc --out run"), "--reward: reward 'jtc': unknown term 'jtc'");
+  std::ofstream(folder / "run.ini") << "steps=1000\n  no assignment\n";
+  CheckOneLine(Berth(folder, "train --config run.ini --out run"),
+               "run.ini:2: expected option=value, found 'no assignment'");
+  std::ofstream(folder / "log.swf") << "; MaxProcs: 4\n";
+  CheckOneLine(Berth(folder, "simulate --scenario log.swf"), "if it is a log: --format");
+  std::ofstream(folder / "a.h5") << "";
+  CheckOneLine(Berth(folder, "inspect ."), "expected a file, found the folder .; in it: ./a.h5");
   CheckOneLine(Berth(folder, "evaluate --knowledge blind --schedulers 'fcfs;srpt' --seeds 0:1"),
                "'srpt' needs knowledge");
 }

@@ -37,7 +37,7 @@ MdpSpec ResolveProcess(const Options& options, Knowledge knowledge) {
   mdp.reward = options.Text("reward");
   mdp.tau_s = options.Number("tau", 1e-3, 1e12);
   mdp.encoder = InOption(options, "encoder", [&] { return ResolveEncoder(options.Text("encoder")); });
-  const Reward checked(mdp.reward);  // a misspelt term shows before anything is made
+  InOption(options, "reward", [&] { return Reward(mdp.reward); });  // a misspelt term shows before anything is made
   if (mdp.semantics == Semantics::kCommit && mdp.preemptive) {
     throw Error(Join(options.Where("semantics"), " commit: expected ", options.Where("preemptive"),
                      " false with it, found true"));

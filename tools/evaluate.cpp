@@ -43,6 +43,11 @@ void AddEvaluateOptions(Options& options) {
   options.Inputs("merge",
                  "shards that several processes wrote to --out: the evaluation that one would have made");
   AddReportOptions(options);
+  options.Note(
+      "Columns: JCT, from a job's arrival to its end; ratio, of the mean JCT to the first scheduler's on the same "
+      "workloads; slowdown, JCT over the run time alone on the fastest type; wait, from arrival to the first "
+      "start; util, share of the GPUs' time in use; backlog, jobs in the system when the last measured one "
+      "arrives; open, those not done when the last job of all arrives. In brackets 95% intervals.");
   options.Everyday({"schedulers", "scenario", "format", "workload", "cluster", "clock", "knowledge",
                     "features", "seeds", "window", "threads", "out", "report", "timeline"});
 }

@@ -1,6 +1,7 @@
 // berth inspect: what any Berth file holds.
 #include <hdf5.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <limits>
@@ -168,6 +169,22 @@ std::string NextOf(const std::string& kind, const std::string& file, const Json&
   return "";
 }
 
+// A folder holds no one thing: which of its files could be meant.
+void CheckNoFolder(const std::string& path) {
+  namespace fs = std::filesystem;
+  if (!fs::is_directory(path)) return;
+  constexpr std::size_t kMost = 5;
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(path, fs::directory_options::skip_permission_denied)) {
+    if (entry.path().extension() == ".h5") names.push_back(entry.path().string());
+  }
+  std::sort(names.begin(), names.end());
+  names.resize(std::min(names.size(), kMost));
+  std::string files;
+  for (const std::string& name : names) files += (files.empty() ? "; in it: " : ", ") + name;
+  throw Error(Join("file: expected a file, found the folder ", path, files));
+}
+
 }  // namespace
 
 int RunInspect(const std::vector<std::string>& arguments) {
@@ -175,6 +192,7 @@ int RunInspect(const std::vector<std::string>& arguments) {
   options.Positional("file", "a scenario, policy, checkpoint, event log or evaluation (.h5)");
   if (!options.Parse(arguments)) return 0;
   const std::string file = options.Required("file");
+  CheckNoFolder(file);
   CheckJsonWritable(options);
 
   const std::string kind = h5::KindOf(file);

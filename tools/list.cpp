@@ -180,12 +180,19 @@ Json ListWorkloads() {
 struct Kind {
   const char* name;
   Json (*list)();
+  const char* use;  // a command, with NAME for a row's name
 };
 constexpr Kind kKinds[] = {
-    {"schedulers", ListSchedulers}, {"agents", ListAgents},   {"networks", ListNetworks},
-    {"encoders", ListEncoders},     {"blocks", ListBlocks},   {"features", ListOfFeatures},
-    {"rewards", ListRewards},       {"signals", ListSignals}, {"formats", ListFormats},
-    {"workloads", ListWorkloads},
+    {"schedulers", ListSchedulers, "evaluate --schedulers 'fcfs;NAME'"},
+    {"agents", ListAgents, "train --agent NAME --out run"},
+    {"networks", ListNetworks, "train --network NAME --out run"},
+    {"encoders", ListEncoders, "train --encoder NAME --out run"},
+    {"blocks", ListBlocks, "train --encoder 'observation(blocks=queue:1+NAME:1)' --out run"},
+    {"features", ListOfFeatures, "evaluate --features NAME"},
+    {"rewards", ListRewards, "train --reward 'jct+0.5*NAME' --out run"},
+    {"signals", ListSignals, "train --signal NAME --out run"},
+    {"formats", ListFormats, "evaluate --scenario LOG --format NAME"},
+    {"workloads", ListWorkloads, "evaluate --workload NAME"},
 };
 
 const Kind& FindKind(const std::string& name) {
@@ -212,7 +219,7 @@ void PrintBrief(const Json& rows, const Kind& kind) {
     std::cout << name << "  " << knowledge << row["summary"].get<std::string>() << "\n";
   }
   std::cout << "\nparameters, sources: " << CommandName() << " list " << kind.name
-            << " --name NAME,... | --full\n";
+            << " --name NAME,... | --full\nin use: " << CommandName() << " " << kind.use << "\n";
 }
 
 // Those of the rows that --name asks for, in that order.

@@ -23,7 +23,22 @@ bool IsMeta(const std::string& name) {
   return name == "help" || name == "help-all" || name == "config" || name == "set" || name == "json";
 }
 
-// Boost's reader keeps no line numbers: the line that assigns `key`, for messages.
+// Boost's reader keeps no line numbers.
+std::string AtLine(const std::string& path, int number) {
+  return number > 0 ? Join(path, ":", number) : path;
+}
+
+// The first line that has `part` in it; 0 = none.
+int LineWith(const std::string& text, const std::string& part) {
+  std::istringstream in(text);
+  std::string line;
+  for (int number = 1; std::getline(in, line); ++number) {
+    if (line.find(part) != std::string::npos) return number;
+  }
+  return 0;
+}
+
+// The line that assigns `key`; 0 = none.
 int LineOf(const std::string& text, const std::string& key) {
   std::istringstream in(text);
   std::string line;
@@ -99,7 +114,22 @@ void Options::Positional(const std::string& name, const std::string& help) {
   Declare(std::move(option));
 }
 
+// Boost takes what follows an option for its value, another option too.
+void Options::CheckValuesFollow(const std::vector<std::string>& arguments) const {
+  const auto declared = [&](const std::string& word) {
+    return std::find_if(options_.begin(), options_.end(), [&](const Option& o) { return "--" + o.name == word; });
+  };
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const auto option = declared(arguments[i]);
+    if (option == options_.end() || option->is_switch) continue;
+    if (i + 1 == arguments.size()) throw Error(Join(arguments[i], ": expected a value, found none"));
+    if (declared(arguments[i + 1]) != options_.end())
+      throw Error(Join(arguments[i], ": expected a value, found the option ", arguments[i + 1]));
+  }
+}
+
 bool Options::Parse(const std::vector<std::string>& arguments) {
+  CheckValuesFollow(arguments);
   po::options_description description;
   po::positional_options_description positional;
   for (const Option& option : options_) {
@@ -272,7 +302,7 @@ void Options::ReadConfigText(const std::string& text, const std::string& path) {
     const auto parsed = po::parse_config_file(in, none, /*allow_unregistered=*/true);
     for (const po::option& given : parsed.options) {
       const std::string& key = given.string_key;
-      const std::string where = Join(path, ":", LineOf(text, key), ": ", key);
+      const std::string where = Join(AtLine(path, LineOf(text, key)), ": ", key);
       Option* option = Lookup(key);
       if (option == nullptr || IsMeta(key)) {
         throw Error(Join(where, ": unknown option of berth ", verb_, DidYouMean(key, Keys())));
@@ -282,6 +312,9 @@ void Options::ReadConfigText(const std::string& text, const std::string& path) {
       option->value = given.value.empty() ? "" : given.value[0];
       option->origin = where;
     }
+  } catch (const po::invalid_config_file_syntax& error) {
+    const std::string line = error.tokens();
+    throw Error(Join(AtLine(path, LineWith(text, line)), ": expected option=value, found '", line, "'"));
   } catch (const po::error& error) {
     throw Error(Join(path, ": ", error.what()));
   }

@@ -32,6 +32,7 @@ class Options {
   void Group(const std::string& heading) { group_ = heading; }
   // The options that --help shows, where all of them do not fit a screen; --help-all shows the others too.
   void Everyday(const std::vector<std::string>& names);
+  void Note(std::string note) { note_ = std::move(note); }  // a paragraph that help ends with
 
   void Value(const std::string& name, const std::string& default_value, const std::string& help);
   // Files that the verb reads and writes. Given, they must be named; what is written must be none of the
@@ -97,13 +98,14 @@ class Options {
   std::vector<std::string> Keys() const;  // of configurations: all but the constructor's
   std::vector<std::string> PathsOf(const Option& option) const;
   std::vector<File> Files() const;  // every one that is read or written, and values of specs that may be one
+  void CheckValuesFollow(const std::vector<std::string>& arguments) const;
   void CheckPaths() const;
   void CheckDistinct() const;
   void SetFromText(const std::string& assignment);
   std::string HelpOf(const Option& option, std::size_t width) const;
   void PrintHelp(bool all) const;
 
-  std::string verb_, usage_, summary_, group_;
+  std::string verb_, usage_, summary_, group_, note_;
   OptionNames names_;
   std::vector<Option> options_;
   std::vector<File> added_;

@@ -75,6 +75,7 @@ void Options::PrintHelp(bool all) const {
   std::cout << Wrapped("", "berth " + verb_ + " " + summary_ + ".", 0) << "\n"
             << Wrapped("usage: berth " + verb_ + " ", usage_, 7) << "\n"
             << Help(all);
+  if (!note_.empty()) std::cout << "\n" << Wrapped("", note_, 0);
   const bool more = !all && Help(true).size() > Help(false).size();
   if (more) {
     std::cout << "\nberth " << verb_ << " --help-all shows every option, among them those of every verb: "

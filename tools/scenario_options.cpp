@@ -5,6 +5,7 @@
 
 #include "env/base/check.hpp"
 #include "env/features/table.hpp"
+#include "tools/version.hpp"
 
 namespace berth {
 namespace {
@@ -83,6 +84,19 @@ Scenario Override(Scenario scenario, const Options& options) {
   return scenario;
 }
 
+// What has another ending may be a log.
+Scenario ReadScenarioOrSayFormat(const std::string& file, const Options& options) {
+  try {
+    return ReadScenario(file);
+  } catch (const Error& error) {
+    const bool log = std::filesystem::is_regular_file(file) && !file.ends_with(".h5");
+    throw Error(Join(options.Where("scenario"), ": ", error.what(),
+                     log ? Join("; if it is a log: ", options.Where("format"), " and the name of its format, of '",
+                                CommandName(), " list formats'")
+                         : ""));
+  }
+}
+
 }  // namespace
 
 void AddSettingOptions(Options& options, const std::string& cluster, const std::string& clock) {
@@ -124,7 +138,7 @@ WorkloadChoice ResolveWorkload(Options& options) {
   Scenario scenario =
       options.Given("format")
           ? ReadTrace(file, options.Text("format"), options)
-          : Override(InOption(options, "scenario", [&] { return ReadScenario(file); }), options);
+          : Override(ReadScenarioOrSayFormat(file, options), options);
   options.Assign("scenario", std::filesystem::absolute(file).lexically_normal().string());
   options.Assign("clock", scenario.data().clock.ToString());
   options.Assign("knowledge", ToString(scenario.data().knowledge));

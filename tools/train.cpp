@@ -105,15 +105,18 @@ std::string ConfigOfRun(const Options& options) {
   return text;
 }
 
-std::string Detail(const TrainProgress& now, const std::string& metric,
-                   const std::vector<std::string>& notes) {
+// Of a cluster's environment, whose metric is the mean JCT in seconds.
+std::string Figures(double metric, double mean_return) {
+  return Join("mean JCT ", Hours(metric), " h (return ", Readable(mean_return), ")");
+}
+
+std::string Detail(const TrainProgress& now, const std::vector<std::string>& notes) {
   std::string text =
       Join(Thousands(static_cast<double>(now.steps)), " steps, ", Thousands(now.steps_per_s), " steps/s");
   if (!std::isnan(now.recent_return)) {
-    text += Join(", return ", Readable(now.recent_return), ", ", metric, " ", Readable(now.recent_metric));
+    text += ", " + Figures(now.recent_metric, now.recent_return);
   } else if (!std::isnan(now.running_return)) {
-    text += Join(", return ", Readable(now.running_return), ", ", metric, " ", Readable(now.running_metric),
-                 " so far in the first episodes");
+    text += Join(", ", Figures(now.running_metric, now.running_return), " so far in the first episodes");
   }
   for (const std::string& note : notes) text += "; " + note;
   return text;
@@ -145,6 +148,14 @@ Json OutcomeJson(const TrainOutcome& outcome, const std::string& metric, const T
   return json;
 }
 
+std::string WordsWithout(const std::string& flag, const std::vector<std::string>& arguments) {
+  std::string words = "train";
+  for (const std::string& word : arguments) {
+    if (word != flag) words += " " + ForShell(word);
+  }
+  return words;
+}
+
 // What was chosen by itself, and how much the workload asks of the cluster.
 std::string ChosenText(const EnvironmentChoice& choice) {
   return Join(choice.chosen.empty() ? "" : choice.chosen + "; ", "load ", Fixed(choice.numbers.load, 2),
@@ -156,13 +167,13 @@ std::vector<Validation::Row> Validations(const TrainValidation* validation) {
 }
 
 // Of the episodes that ended in this session.
-std::string Returned(const TrainOutcome& outcome, const std::string& metric, const SchedEnvOptions& env) {
+std::string Returned(const TrainOutcome& outcome, const SchedEnvOptions& env) {
   if (std::isnan(outcome.mean_return)) {
-    return Join("no episode ended, so there is no return (an episode is ", env.episode_jobs,
+    return Join("no episode ended, so there is no mean JCT yet (an episode is ", env.episode_jobs,
                 " jobs in each of ", env.all_envs,
                 " environments; more --steps, fewer --envs or --episode-jobs)");
   }
-  return Join("return ", Readable(outcome.mean_return), ", ", metric, " ", Readable(outcome.mean_metric));
+  return Join(Figures(outcome.mean_metric, outcome.mean_return), " in its last episodes");
 }
 
 void CheckNamed(const Options& options, const char* option, const std::vector<LearnInfo>& known) {
@@ -244,7 +255,8 @@ int RunTrain(const std::vector<std::string>& arguments) {
               << request.workload << "\n"
               << request.environment << "\n"
               << ChosenText(choice) << "\nagent " << request.agent << ", network " << request.network << ", "
-              << Thousands(static_cast<double>(request.steps)) << " steps, " << num_envs << " environments\n";
+              << Thousands(static_cast<double>(request.steps)) << " steps, " << num_envs << " environments\n"
+              << NextStep("the training itself", WordsWithout("--dry-run", arguments));
     return 0;
   }
   if (num_envs < request.world.size) {
@@ -289,7 +301,7 @@ int RunTrain(const std::vector<std::string>& arguments) {
   } else {
     request.on_joined = [](const std::string& how) { std::cout << how << std::endl; };
     Progress progress("train");
-    TrainView view(metric);
+    TrainView view("mean JCT h", 3600.0);
     request.on_progress = [&](const TrainProgress& now) {
       write_config();
       view.Add(now);
@@ -300,7 +312,7 @@ int RunTrain(const std::vector<std::string>& arguments) {
       if (validation && validation->validation().measured()) notes.push_back(validation->Summary());
       words.Add(now);
       for (const std::string& word : words.Say(Validations(validation.get()))) notes.push_back(word);
-      progress.Update(std::max(by_steps, by_time), progress.terminal() ? steps : Detail(now, metric, notes),
+      progress.Update(std::max(by_steps, by_time), progress.terminal() ? steps : Detail(now, notes),
                       view.Lines(notes));
     };
     outcome = learners.train(request);
@@ -325,7 +337,7 @@ int RunTrain(const std::vector<std::string>& arguments) {
   }
   std::cout << (outcome.interrupted ? "interrupted after " : "trained ")
             << Thousands(static_cast<double>(outcome.steps)) << " steps in " << Duration(outcome.wall_s)
-            << " on " << outcome.device << ": " << Returned(outcome, metric, choice.env) << "\n";
+            << " on " << outcome.device << ": " << Returned(outcome, choice.env) << "\n";
   for (const std::string& words_of_it : said) std::cout << "it " << words_of_it << "\n";
   if (outcome.interrupted) {
     std::cout << "saved " << outcome.checkpoint << "; continue with: " << CommandName()

@@ -70,7 +70,7 @@ void TrainView::Add(const TrainProgress& now) {
   last_ = now;
   const bool ended = !std::isnan(now.recent_return);
   Keep(returns_, ended ? now.recent_return : now.running_return);
-  Keep(metrics_, ended ? now.recent_metric : now.running_metric);
+  Keep(metrics_, (ended ? now.recent_metric : now.running_metric) / unit_);
   Keep(rates_, now.steps_per_s);
 }
 

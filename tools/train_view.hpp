@@ -14,13 +14,15 @@ std::string Sparkline(const std::vector<double>& values, std::size_t width);
 
 class TrainView {
  public:
-  explicit TrainView(std::string metric) : metric_(std::move(metric)) {}
+  // The metric is shown divided by `unit`.
+  explicit TrainView(std::string metric, double unit = 1.0) : metric_(std::move(metric)), unit_(unit) {}
   void Add(const TrainProgress& now);  // about once a second
   // None before the first Add; `notes` last, a line each.
   std::vector<std::string> Lines(const std::vector<std::string>& notes = {}) const;
 
  private:
-  std::string metric_;  // BatchEnv::metric_name
+  std::string metric_;  // what people call BatchEnv's
+  double unit_;
   TrainProgress last_;
   std::vector<double> returns_, metrics_, rates_;  // the latest kHistory of each
 };

@@ -47,6 +47,14 @@ show_progress() {
   if [ "$open" = '\r' ]; then printf '\n'; fi
 }
 
+# run_cases SUITE: a test binary; NAME_0 and NAME_1 are its cases by turns.
+run_cases() {
+  case "$1" in
+    *_[01]) "$build/${1%_*}" --durations yes --shard "${1##*_}/2" ;;
+    *) "$build/$1" --durations yes ;;
+  esac
+}
+
 # run_suites LOGS SUITE...: side by side, each by the caller's run_suite; lines are shown with the suite's name and kept in LOGS. Adds up in
 # failed, and in words in summary.
 run_suites() {

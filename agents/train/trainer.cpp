@@ -24,7 +24,7 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr std::int64_t kRecentEpisodes = 100;
 constexpr double kProgressEvery = 1.0;  // s
 
-double Seconds() {
+double Now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
@@ -107,7 +107,7 @@ class Trainer {
     }
     joint_.CheckSame(agent_->network());
     if (!path_.empty() && Writes()) log_.emplace(request_.out_dir, counters_.steps, request_.validation_figures);
-    started_ = window_started_ = saved_at_ = Seconds();
+    started_ = window_started_ = saved_at_ = Now();
     wall_before_ = counters_.wall_s;
     window_steps_ = saved_steps_ = counters_.steps;
     TrainOutcome outcome;
@@ -126,7 +126,7 @@ class Trainer {
                                            : std::string("; no checkpoint was written yet"));
     }
     outcome.steps = counters_.steps;
-    outcome.wall_s = Wall(Seconds());
+    outcome.wall_s = Wall(Now());
     outcome.mean_return = recent_.Mean(&EpisodeStats::return_sum);
     outcome.mean_metric = recent_.Mean(&EpisodeStats::metric_sum);
     outcome.checkpoint = saved_steps_ > 0 ? path_ : "";
@@ -157,7 +157,7 @@ class Trainer {
 
   // By steps alone, so that all ranks come here together and a run repeats.
   void Validate() {
-    const double begun = Seconds(), wall = Wall(begun), fraction = Fraction(wall);
+    const double begun = Now(), wall = Wall(begun), fraction = Fraction(wall);
     if (request_.wants_validation && !request_.wants_validation(wall, fraction)) return;
     if (saved_steps_ != counters_.steps) Save();
     if (request_.on_validate && Writes()) {
@@ -165,12 +165,12 @@ class Trainer {
       if (log_) log_->Note(counters_.steps, figures);
     }
     validated_steps_ = counters_.steps;
-    const double spent = Seconds() - begun;
+    const double spent = Now() - begun;
     started_ += spent, window_started_ += spent;
   }
 
   Turn NextTurn() const {
-    const double now = Seconds();
+    const double now = Now();
     Turn turn;
     turn.wall_s = Wall(now);
     turn.interrupted = request_.interrupted != nullptr && request_.interrupted->load();
@@ -208,7 +208,7 @@ class Trainer {
   }
 
   void Report() {
-    const double now = Seconds();
+    const double now = Now();
     const double window = std::max(now - window_started_, 1e-9);
     const EpisodeStats stats = joint_.Sum(request_.env->TakeStats());
     recent_.Add(stats);
@@ -246,9 +246,9 @@ class Trainer {
   void Save() {
     CheckFinite();
     joint_.CheckSame(agent_->network());
-    counters_.wall_s = Wall(Seconds());
+    counters_.wall_s = Wall(Now());
     if (!path_.empty()) SaveCheckpoint(path_, run_, counters_, *agent_, *request_.env, joint_.ranks());
-    saved_at_ = Seconds();
+    saved_at_ = Now();
     saved_steps_ = counters_.steps;
   }
 

@@ -19,7 +19,7 @@ constexpr const char* kSettings =
     "lr=0.003";
 
 // Parameters after 50 steps of five environments.
-std::vector<float> Trained(const std::string& more, const std::string& network, torch::Device device,
+std::vector<float> TrainedQ(const std::string& more, const std::string& network, torch::Device device,
                            Figures* figures) {
   TwoTypes env(5);
   auto agent = MakeTestAgent(Join("dqn(", kSettings, ",", more, ")"), network, env, 1, 1, device);
@@ -38,9 +38,9 @@ TEST_CASE("device DQN: parameters and losses of autograd's to 1e-5 after a run")
       CAPTURE(network, more);
       Figures host_figures, device_figures;
       const std::vector<float> host =
-          Trained(more + ",learner=host,fused=false", network, torch::kCPU, &host_figures);
+          TrainedQ(more + ",learner=host,fused=false", network, torch::kCPU, &host_figures);
       const std::vector<float> device =
-          Trained(more + ",learner=device", network, torch::kCPU, &device_figures);
+          TrainedQ(more + ",learner=device", network, torch::kCPU, &device_figures);
       REQUIRE(host.size() == device.size());
       double largest = 0.0;
       for (std::size_t k = 0; k < host.size(); ++k)
@@ -77,9 +77,9 @@ TEST_CASE("on a GPU device DQN gives the CPU's parameters to 1e-3, captured too"
   for (const std::string network : {"mlp(hidden=16x16)", "pair_scorer(width=8)"}) {
     CAPTURE(network);
     Figures ignored;
-    const std::vector<float> cpu = Trained("learner=device", network, torch::kCPU, &ignored);
+    const std::vector<float> cpu = TrainedQ("learner=device", network, torch::kCPU, &ignored);
     const std::vector<float> gpu =
-        Trained("learner=device", network, torch::Device(torch::kCUDA, 0), &ignored);
+        TrainedQ("learner=device", network, torch::Device(torch::kCUDA, 0), &ignored);
     for (std::size_t k = 0; k < cpu.size(); ++k) CHECK(gpu[k] == Approx(cpu[k]).margin(1e-3));
   }
 }

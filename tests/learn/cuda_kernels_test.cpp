@@ -260,7 +260,7 @@ Tensors RunTree(const Place& at) {
   return out;
 }
 
-double MaxDifference(const torch::Tensor& a, const torch::Tensor& b) {
+double LargestGap(const torch::Tensor& a, const torch::Tensor& b) {
   return (a.to(torch::kFloat64) - b.to(torch::kFloat64)).abs().max().item<double>();
 }
 
@@ -404,8 +404,8 @@ TEST_CASE("cuda PPO rows: losses and gradients of autograd to 1e-5") {
                                  c.clip, value_clip);
     ((sums.policy_loss + 0.5 * sums.value_loss - 0.01 * sums.entropy) / static_cast<double>(c.rows))
         .backward();
-    CHECK(MaxDifference(out[0], scores.grad()) < 1e-5 * scores.grad().abs().max().item<double>());
-    CHECK(MaxDifference(out[1], value.grad()) < 1e-5 * value.grad().abs().max().item<double>());
+    CHECK(LargestGap(out[0], scores.grad()) < 1e-5 * scores.grad().abs().max().item<double>());
+    CHECK(LargestGap(out[1], value.grad()) < 1e-5 * value.grad().abs().max().item<double>());
     const torch::Tensor mine = out[2].sum(0);
     CHECK(mine[0].item<float>() == Approx(sums.policy_loss.item<float>()).epsilon(1e-5));
     CHECK(mine[1].item<float>() == Approx(sums.value_loss.item<float>()).epsilon(1e-5));

@@ -14,7 +14,7 @@ namespace berth {
 namespace {
 
 // The figures of the first three updates, NaN as 0.
-Figures FirstFigures(const std::string& spec, const std::string& network, torch::Device device) {
+Figures FiguresOn(const std::string& spec, const std::string& network, torch::Device device) {
   TwoTypes env(8);
   auto agent = MakeTestAgent(spec, network, env, 1, 1, device);
   CHECK(agent->network().parameters().front().device().type() == device.type());
@@ -43,8 +43,8 @@ TEST_CASE("on a GPU the first updates are those of the CPU to 0.1%") {
         "dqn(learner=host,buffer=400,learning_starts=64,batch=32,train_freq=16,gradient_steps=2)"}) {
     for (const ArchitectureInfo& network : Architectures()) {
       CAPTURE(spec, network.name);
-      const Figures cpu = FirstFigures(spec, network.name, torch::kCPU);
-      const Figures cuda = FirstFigures(spec, network.name, chosen.device);
+      const Figures cpu = FiguresOn(spec, network.name, torch::kCPU);
+      const Figures cuda = FiguresOn(spec, network.name, chosen.device);
       REQUIRE(cpu.size() == cuda.size());
       for (std::size_t k = 0; k < cpu.size(); ++k) {
         CAPTURE(cpu[k].first);

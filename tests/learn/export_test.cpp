@@ -29,15 +29,15 @@ struct ScratchFolder {
   std::filesystem::path path;
 };
 
-struct Case {
+struct ExportCase {
   std::string network;
   ObservationLayout layout;
   int num_actions;
 };
 
 // Every network of the table, with and without `done`, and the flat layout where it is accepted.
-std::vector<Case> Cases() {
-  std::vector<Case> cases;
+std::vector<ExportCase> Cases() {
+  std::vector<ExportCase> cases;
   for (const ArchitectureInfo& info : Architectures()) {
     cases.push_back({info.name, ObservationV1::Layout(6, 3), 19});
     cases.push_back({info.name, ObservationV1::Layout(6, 3), 18});
@@ -52,7 +52,7 @@ std::vector<Case> Cases() {
 }
 
 // As after training: weights of an ordinary size, so that scores differ by more than rounding.
-std::shared_ptr<Network> Trained(const Case& c) {
+std::shared_ptr<Network> Trained(const ExportCase& c) {
   const auto network = MakeNetwork(c.network, c.layout, c.num_actions, 11);
   const torch::NoGradGuard no_grad;
   torch::manual_seed(3);
@@ -60,7 +60,7 @@ std::shared_ptr<Network> Trained(const Case& c) {
   return network;
 }
 
-BundleFacts FactsOf(const Case& c) {
+BundleFacts FactsOf(const ExportCase& c) {
   BundleFacts facts;
   facts.network = c.network;
   facts.layout = c.layout;
@@ -73,7 +73,7 @@ BundleFacts FactsOf(const Case& c) {
   return facts;
 }
 
-PolicyBundle BundleOf(const Case& c, Network& network, double* difference = nullptr) {
+PolicyBundle BundleOf(const ExportCase& c, Network& network, double* difference = nullptr) {
   Stream stream(21, Purpose::kTest);
   const BundleExamples examples = test::RandomExamples(c.layout, c.num_actions, stream);
   return MakeBundle(network, FactsOf(c), examples.observation, examples.mask, difference);
@@ -143,7 +143,7 @@ void WriteOnnxCase(std::ostream& out, const PolicyBundle& bundle, const Observat
 }  // namespace
 
 TEST_CASE("LibTorch and the torch-free network agree to 1e-5, argmax included") {
-  for (const Case& c : Cases()) {
+  for (const ExportCase& c : Cases()) {
     INFO(c.network << " " << c.num_actions);
     const auto network = Trained(c);
     double difference = -1.0;
@@ -170,7 +170,7 @@ TEST_CASE("LibTorch and the torch-free network agree to 1e-5, argmax included") 
 
 TEST_CASE("an exported bundle survives its file and keeps the training side as it was") {
   const ScratchFolder folder;
-  const Case c = Cases().front();
+  const ExportCase c = Cases().front();
   const auto network = Trained(c);
   const torch::Tensor before = network->parameters()[0].clone();
   const PolicyBundle bundle = BundleOf(c, *network);
@@ -182,7 +182,7 @@ TEST_CASE("an exported bundle survives its file and keeps the training side as i
 }
 
 TEST_CASE("weights that are not finite are not exported") {
-  const Case c = Cases().front();
+  const ExportCase c = Cases().front();
   const auto network = Trained(c);
   {
     const torch::NoGradGuard no_grad;
@@ -195,7 +195,7 @@ TEST_CASE("ONNX Runtime agrees with the bundle at every batch, queue and cluster
   const std::string python = test::Python(BERTH_SOURCE_DIR, "numpy, onnx, onnxruntime");
   if (python.empty()) return test::Skip("needs Python with numpy, onnx and onnxruntime (tools/setup)");
   const ScratchFolder folder;
-  for (const Case& c : Cases()) {
+  for (const ExportCase& c : Cases()) {
     INFO(c.network << " " << c.num_actions);
     const PolicyBundle bundle = BundleOf(c, *Trained(c));
     WriteOnnx(bundle, folder / "policy.onnx");
@@ -226,7 +226,7 @@ TEST_CASE("ONNX Runtime agrees with the bundle at every batch, queue and cluster
 }
 
 TEST_CASE("an ONNX model that cannot be written is an error with its path") {
-  const Case c = Cases().front();
+  const ExportCase c = Cases().front();
   const PolicyBundle bundle = BundleOf(c, *Trained(c));
   CHECK_THROWS_WITH(WriteOnnx(bundle, "/nowhere/policy.onnx"),
                     Catch::Matchers::Contains("/nowhere/policy.onnx"));

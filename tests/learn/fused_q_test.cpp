@@ -13,7 +13,7 @@
 namespace berth {
 namespace {
 
-AgentSetup Setup(const std::string& network, const ObservationLayout& layout, int actions) {
+AgentSetup QSetup(const std::string& network, const ObservationLayout& layout, int actions) {
   AgentSetup setup;
   setup.network = network;
   setup.layout = layout;
@@ -89,7 +89,7 @@ TEST_CASE("written-out Q-learning: loss, errors and gradient are autograd's") {
                                                  {"mlp(hidden=33x8x20)", flat, 5},
                                                  {"pair_scorer(width=16,layers=2)", cluster, 9},
                                                  {"pair_scorer(width=16,skip=true)", cluster, 9}}) {
-    const AgentSetup setup = Setup(network, layout, actions);
+    const AgentSetup setup = QSetup(network, layout, actions);
     for (const TdOptions options : {TdOptions{false, false},
                                     {true, false},
                                     {false, true},
@@ -133,7 +133,7 @@ TEST_CASE("written-out Q-learning: loss, errors and gradient are autograd's") {
 }
 
 TEST_CASE("written-out Q-learning: the gradient is that of the loss, by finite differences") {
-  const AgentSetup setup = Setup("mlp(hidden=9x6)", {.global_channels = 11}, 5);
+  const AgentSetup setup = QSetup("mlp(hidden=9x6)", {.global_channels = 11}, 5);
   for (const bool dueling : {false, true}) {
     auto online = MakeNetwork(setup.network, setup.layout, 5, 1),
          target = MakeNetwork(setup.network, setup.layout, 5, 2);

@@ -14,7 +14,7 @@
 namespace berth {
 namespace {
 
-struct Case {
+struct LossCase {
   const char* network;
   ObservationLayout layout;
   int actions, rows;
@@ -43,11 +43,11 @@ torch::Tensor DrawObservations(const ObservationLayout& layout, int rows, Stream
   return observation;
 }
 
-double LargestDifference(const torch::Tensor& a, const torch::Tensor& b) {
+double FarthestApart(const torch::Tensor& a, const torch::Tensor& b) {
   return (a - b).abs().max().item<double>();
 }
 
-void Check(const Case& c, std::uint64_t seed) {
+void Check(const LossCase& c, std::uint64_t seed) {
   CAPTURE(c.network, c.layout.q, c.layout.g, c.actions, c.rows, c.value_clip, c.ent_coef, seed);
   AgentSetup setup;
   setup.network = c.network;
@@ -133,8 +133,8 @@ void Check(const Case& c, std::uint64_t seed) {
     begin += count;
   }
   const double size = std::max(1.0, out.scores.abs().max().item<double>());
-  CHECK(LargestDifference(scores, out.scores) < 1e-5 * size);
-  CHECK(LargestDifference(values, out.value) < 1e-5 * std::max(1.0, out.value.abs().max().item<double>()));
+  CHECK(FarthestApart(scores, out.scores) < 1e-5 * size);
+  CHECK(FarthestApart(values, out.value) < 1e-5 * std::max(1.0, out.value.abs().max().item<double>()));
   // A log-probability errs as the scores do, and sums of them cancel.
   const auto close = [&](double value, const torch::Tensor& other) {
     return value == Approx(other.item<double>()).epsilon(1e-5).margin(1e-5 * size);
@@ -156,7 +156,7 @@ void Check(const Case& c, std::uint64_t seed) {
   for (std::size_t k = 0; k < exact.size(); ++k) {
     CAPTURE(names[k].key());
     if (!exact[k].defined()) exact[k] = torch::zeros_like(replicas.parameters(0)[k]);
-    const double difference = LargestDifference(replicas.fused_gradients(0)[k], exact[k]);
+    const double difference = FarthestApart(replicas.fused_gradients(0)[k], exact[k]);
     CHECK(difference < 1e-5 * largest);
     // A tensor whose gradients are small beside the others': its own largest counts. Terms that cancel leave
     // less than they round to, so the bound is wider: 1e-4, and 1e-9 of all where everything cancels.
@@ -168,7 +168,7 @@ void Check(const Case& c, std::uint64_t seed) {
 }  // namespace
 
 TEST_CASE("fused passes: scores, losses and all gradients are autograd's to 1e-5") {
-  const Case cases[] = {
+  const LossCase cases[] = {
       {"mlp(hidden=64x64)", kFlat, 9, 300, 0.0, 0.0},
       {"mlp(hidden=33x17x5,activation=relu)", kFlat, 40, 61, 0.3, 0.01},
       {"mlp(hidden=48)", kCluster, 16, 31, 0.0, 0.1},
@@ -186,7 +186,7 @@ TEST_CASE("fused passes: scores, losses and all gradients are autograd's to 1e-5
       {"toy(units=17)", kCluster, 15, 40, 0.3, 0.01},
       {"toy(units=1)", kOneType, 8, 50, 0.0, 0.01},
   };
-  for (const Case& c : cases) {
+  for (const LossCase& c : cases) {
     for (const std::uint64_t seed : {1, 2}) Check(c, seed);
   }
 }

@@ -15,7 +15,7 @@ using Catch::Matchers::Contains;
 
 constexpr int kQueue = 5, kTypes = 3, kActions = kQueue * kTypes + 1;
 
-torch::Tensor Rows(const ObservationLayout& layout, int rows, int present, std::uint64_t seed) {
+torch::Tensor RandomRows(const ObservationLayout& layout, int rows, int present, std::uint64_t seed) {
   Stream stream(seed, Purpose::kTest);
   std::vector<float> all;
   for (int i = 0; i < rows; ++i) {
@@ -101,7 +101,7 @@ TEST_CASE("initial weights depend on the seed alone and leave LibTorch's generat
 
 TEST_CASE("the initial policy is nearly uniform over the legal actions") {
   const ObservationLayout layout = ObservationV1::Layout(kQueue, kTypes);
-  const torch::Tensor rows = Rows(layout, 32, kQueue, 4);
+  const torch::Tensor rows = RandomRows(layout, 32, kQueue, 4);
   const torch::Tensor mask = torch::arange(kActions).remainder(2).eq(0);  // 8 of 16
   for (const std::string& spec : Specs()) {
     INFO(spec);
@@ -125,7 +125,7 @@ TEST_CASE("permuting jobs and types permutes the scores and leaves the value") {
     ++walked;
     INFO(spec);
     const int present = 4;
-    const torch::Tensor row = Rows(layout, 1, present, 6);
+    const torch::Tensor row = RandomRows(layout, 1, present, 6);
     const torch::NoGradGuard no_grad;
     const auto network = MakeNetwork(spec, layout, kActions, 2);
     const NetworkOutput plain = network->Forward(row);
@@ -150,7 +150,7 @@ TEST_CASE("networks of any size have the same weights at every size and ignore a
     const auto a = MakeNetwork(spec, small, 7, 3), b = MakeNetwork(spec, large, 17, 3);
     const auto p = a->parameters(), q = b->parameters();
     for (std::size_t i = 0; i < p.size(); ++i) CHECK(torch::equal(p[i], q[i]));
-    const torch::Tensor row = Rows(small, 1, 3, 8);
+    const torch::Tensor row = RandomRows(small, 1, 3, 8);
     torch::Tensor padded = torch::zeros({1, large.size()});
     const auto copy = [&](int from, int to, int size) {
       padded.narrow(1, to, size).copy_(row.narrow(1, from, size));
@@ -181,7 +181,7 @@ TEST_CASE("pair_scorer(skip=true): with the head's weights at 0 the score is lin
   parameters["skip.bias"].fill_(0.25F);
   const torch::Tensor weights = parameters["skip.weight"].copy_(torch::linspace(-1.0, 1.0, fj + fp + ft));
   constexpr int kPresent = 4;
-  const torch::Tensor row = Rows(layout, 1, kPresent, 6), scores = network->Forward(row).scores;
+  const torch::Tensor row = RandomRows(layout, 1, kPresent, 6), scores = network->Forward(row).scores;
   const float* x = row.data_ptr<float>();
   const float* w = weights.data_ptr<float>();
   for (int q = 0; q < kQueue; ++q) {
@@ -206,7 +206,7 @@ TEST_CASE("gradients are finite with one legal action, and with no job at all") 
     for (const int present : {kQueue, 0}) {
       INFO(spec << " with " << present << " jobs");
       const auto network = MakeNetwork(spec, layout, kActions, 1);
-      const NetworkOutput out = network->Forward(Rows(layout, 4, present, 5));
+      const NetworkOutput out = network->Forward(RandomRows(layout, 4, present, 5));
       const torch::Tensor mask = torch::arange(kActions).eq(kActions - 1);  // done
       const torch::Tensor log_p = torch::log_softmax(out.scores.masked_fill(mask.logical_not(), -1e8), -1);
       const torch::Tensor entropy = -(log_p.exp() * log_p).sum(-1);

@@ -8,26 +8,65 @@
 namespace berth {
 namespace {
 
-void Split(const std::string& line, std::vector<std::string>& fields) {
-  fields.clear();
-  for (std::size_t begin = 0;;) {
-    const std::size_t end = std::min(line.find(',', begin), line.size());
-    fields.push_back(line.substr(begin, end - begin));
-    if (end == line.size()) return;
-    begin = end + 1;
+constexpr std::string_view kBlanks = " \t";
+
+char MostOf(const std::string& header) {
+  char best = ',';
+  for (const char c : {',', ';', '|', '\t'}) {
+    if (std::count(header.begin(), header.end(), c) > std::count(header.begin(), header.end(), best)) best = c;
   }
+  return best;
 }
 
 }  // namespace
 
-CsvFile::CsvFile(const std::string& path, std::span<const char* const> required) : file_(path) {
+void CsvFile::Split(const std::string& line, std::vector<std::string>& fields) const {
+  fields.clear();
+  for (std::size_t at = 0;;) {
+    std::string field;
+    const std::size_t begin = line.find_first_not_of(separator_ == '\t' ? " " : kBlanks, at);
+    if (begin != std::string::npos && line[begin] == '"') {
+      std::size_t quote = begin;
+      for (std::size_t from = begin + 1;; from = quote + 1) {
+        quote = line.find('"', from);
+        if (quote == std::string::npos)
+          throw Error(Join(Where(), ": expected a quote at the end of a field, found none on this line"));
+        field += line.substr(from, quote - from);
+        if (quote + 1 >= line.size() || line[quote + 1] != '"') break;
+        field += line[quote++];
+      }
+      at = line.find(separator_, quote);
+      const std::size_t behind = line.find_first_not_of(kBlanks, quote + 1);
+      if (behind < std::min(at, line.size()))
+        throw Error(Join(Where(), ": expected nothing behind a field in quotes, found '", line.substr(behind, 20), "'"));
+    } else {
+      const std::size_t end = std::min(line.find(separator_, at), line.size());
+      field = line.substr(at, end - at);
+      field.erase(field.find_last_not_of(kBlanks) + 1);
+      field.erase(0, std::min(field.find_first_not_of(kBlanks), field.size()));
+      at = line.find(separator_, at);
+    }
+    fields.push_back(std::move(field));
+    if (at == std::string::npos) return;
+    ++at;
+  }
+}
+
+CsvFile::CsvFile(const std::string& path, std::span<const char* const> required, Separator separator)
+    : file_(path) {
   std::string line;
   if (!file_.Next(line)) throw Error(Join(path, ": expected a header line, found an empty file"));
+  if (line.rfind("\xEF\xBB\xBF", 0) == 0) line.erase(0, 3);  // byte order mark
+  if (separator == Separator::kGuess) separator_ = MostOf(line);
   Split(line, names_);
   for (const std::string name : required) {
     if (!Has(name))
       throw Error(Join(Where(), ": expected a column '", name, "'", DidYouMean(name, names_), ", found '",
                        line.substr(0, 80), "'"));
+  }
+  for (auto it = names_.begin(); it != names_.end(); ++it) {
+    if (!it->empty() && std::find(it + 1, names_.end(), *it) != names_.end())
+      throw Error(Join(Where(), ": expected each column once, found '", *it, "' twice"));
   }
 }
 
@@ -38,8 +77,8 @@ bool CsvFile::Next() {
   } while (line.empty());
   Split(line, fields_);
   if (fields_.size() != names_.size()) {
-    throw Error(
-        Join(Where(), ": expected ", names_.size(), " comma-separated columns, found ", fields_.size()));
+    const std::string what = separator_ == ',' ? "comma-separated columns" : "columns, as in the header";
+    throw Error(Join(Where(), ": expected ", names_.size(), " ", what, ", found ", fields_.size()));
   }
   return true;
 }
@@ -54,20 +93,24 @@ std::size_t CsvFile::Column(const std::string& name) const {
   return static_cast<std::size_t>(it - names_.begin());
 }
 
-std::string CsvFile::Text(const std::string& name) const {
+const std::string& CsvFile::Text(const std::string& name) const {
   return fields_[Column(name)];
 }
 
 double CsvFile::Number(const std::string& name) const {
-  return ParseNumber(fields_[Column(name)], Join(Where(), ": ", name));
+  return ParseNumber(Text(name), Join(Where(), ": ", name));
 }
 
 int CsvFile::Integer(const std::string& name) const {
-  const long long value = ParseInteger(fields_[Column(name)], Join(Where(), ": ", name));
+  const long long value = ParseInteger(Text(name), Join(Where(), ": ", name));
   if (value < -1000000000 || value > 1000000000) {
     throw Error(Join(Where(), ": ", name, ": expected at most 1000000000 in size, found ", value));
   }
   return static_cast<int>(value);
+}
+
+std::string CsvFile::Where(const std::string& name) const {
+  return Join(Where(), ": column '", name, "'");
 }
 
 }  // namespace berth

@@ -1,4 +1,4 @@
-// Comma-separated files with a header line: columns by name, errors by file and line.
+// Tables as text with a header line: columns by name, errors by file and line.
 #pragma once
 
 #include <span>
@@ -9,22 +9,32 @@
 
 namespace berth {
 
-// No quoting: none of the traces read has it. Thread rule: one thread at a time.
+enum class Separator { kComma, kGuess };  // kGuess: of ',', ';', '|' and tab the one that the header has most of
+
+// A field may stand in quotes, "" inside them for one (RFC 4180), on one line. Spaces around a field that is not
+// in quotes do not count. Thread rule: one thread at a time.
 class CsvFile {
  public:
-  // Throws Error where one of `required` is not in the header.
-  CsvFile(const std::string& path, std::span<const char* const> required);
-  bool Next();                              // the next row that is not empty; false at the end
+  // Throws Error where one of `required` is not in the header, or a name is there twice.
+  explicit CsvFile(const std::string& path, std::span<const char* const> required = {},
+                   Separator separator = Separator::kComma);
+  // The next row that is not empty; false at the end. Error for one with more or fewer fields than the header,
+  // after which the next call goes on with the row behind it.
+  bool Next();
+  const std::vector<std::string>& names() const { return names_; }
   bool Has(const std::string& name) const;  // is there such a column
-  std::string Text(const std::string& name) const;
+  const std::string& Text(const std::string& name) const;
   double Number(const std::string& name) const;
   int Integer(const std::string& name) const;
   int line() const { return file_.number(); }
   std::string Where() const { return file_.Where(); }
+  std::string Where(const std::string& name) const;  // "path:line: column 'name'"
 
  private:
+  void Split(const std::string& line, std::vector<std::string>& fields) const;
   std::size_t Column(const std::string& name) const;
   TextFile file_;
+  char separator_ = ',';
   std::vector<std::string> names_, fields_;
 };
 

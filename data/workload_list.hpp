@@ -11,6 +11,7 @@
   X(ToyInfo)
 
 #define BERTH_FORMATS(X) \
+  X(TableFormatInfo)     \
   X(GavelFormatInfo)     \
   X(SwfFormatInfo)       \
   X(PhillyFormatInfo)    \

@@ -18,7 +18,8 @@ ClusterSpec ParseCluster(const std::string& text);
 
 // What a scenario is given beside its jobs; unset members keep the source's own values.
 struct ScenarioSettings {
-  ClusterSpec cluster;  // empty = the source's own (files)
+  ClusterSpec cluster;          // empty = the source's own (files)
+  std::vector<Tenant> tenants;  // weights of those that the source names
   Clock clock;
   Knowledge knowledge = Knowledge::kOracle;
   double estimate_sigma = 0.0;

@@ -13,12 +13,15 @@
 #include "env/sim/simulator.hpp"
 #include "tests/binary.hpp"
 #include "tests/catch.hpp"
+#include "tests/errors.hpp"
 #include "tests/skip.hpp"
 #include "tests/temporary_folder.hpp"
 #include "tests/tiny.hpp"
 
 namespace berth {
 namespace {
+
+using test::MessageOf;
 
 using test::Slurp;
 using test::TemporaryFolder;
@@ -28,15 +31,6 @@ ScenarioSettings Paper() {
   settings.cluster = ParseCluster("v100=36,p100=36,k80=36");
   settings.clock = {ClockKind::kReferenceRounds};
   return settings;
-}
-
-std::string MessageOf(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "(no error)";
 }
 
 constexpr const char* kGoodLine = "LM (batch size 10)\t-\t-\t-\t1\t1000\t1\t1\t-1.000000\t0.000000\n";

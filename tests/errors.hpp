@@ -1,4 +1,4 @@
-// What wrong scenarios are told.
+// What is said of what is wrong.
 #pragma once
 
 #include <string>
@@ -17,6 +17,17 @@ inline std::string ErrorOf(const ScenarioData& data) {
     return error.what();
   }
   return "";
+}
+
+// Of what `action` throws.
+template <class F>
+std::string MessageOf(const F& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "(no error)";
 }
 
 // In one line.

@@ -17,25 +17,19 @@
 #include "env/base/rng.hpp"
 #include "tests/binary.hpp"
 #include "tests/catch.hpp"
+#include "tests/errors.hpp"
 #include "tests/skip.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace berth {
 namespace {
 
+using test::MessageOf;
+
 using test::Berth;
 using test::TemporaryFolder;
 
 const std::string kTraces = BERTH_SOURCE_DIR "/../shared/traces/";
-
-std::string MessageOf(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "(no error)";
-}
 
 ScenarioSettings On(const char* cluster) {
   ScenarioSettings settings;

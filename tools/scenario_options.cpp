@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "data/tables/cluster_file.hpp"
 #include "env/base/check.hpp"
 #include "env/features/table.hpp"
 #include "tools/version.hpp"
@@ -49,12 +50,17 @@ double ResolveSigma(const Options& options, Knowledge knowledge, double otherwis
   return options.Number("sigma", 0.0, 10.0);
 }
 
-ScenarioSettings ResolveSettings(const Options& options, const char* default_cluster,
-                                 const Clock& default_clock) {
+ScenarioSettings ResolveSettings(Options& options, const char* default_cluster, const Clock& default_clock) {
   ScenarioSettings settings;
   const std::string cluster = options.Given("cluster") ? options.Text("cluster") : default_cluster;
-  if (!cluster.empty() || options.Given("cluster"))
+  if (NamesClusterFile(cluster)) {
+    const ClusterFile file = InOption(options, "cluster", [&] { return ReadClusterFile(cluster); });
+    options.AddRead("cluster", cluster);
+    options.ReadConfigText(file.settings, cluster);
+    settings.cluster = file.cluster, settings.tenants = file.tenants;
+  } else if (!cluster.empty() || options.Given("cluster")) {
     settings.cluster = InOption(options, "cluster", [&] { return ParseCluster(cluster); });
+  }
   settings.clock = options.Given("clock") ? ParseClock(options) : default_clock;
   if (options.Given("knowledge")) settings.knowledge = ReadKnowledge(options);
   settings.estimate_sigma = ResolveSigma(options, settings.knowledge, 0.0);
@@ -101,7 +107,7 @@ Scenario ReadScenarioOrSayFormat(const std::string& file, const Options& options
 
 void AddSettingOptions(Options& options, const std::string& cluster, const std::string& clock) {
   options.Group("Cluster");
-  options.Value("cluster", "", Join("GPU types: name=count[/per node],... [", cluster, "]"));
+  options.Value("cluster", "", Join("GPU types: name=count[/per node],... or a file (.toml) [", cluster, "]"));
   options.Value("clock", "", Join("event | rounds(SECONDS) | reference_rounds | hpc [", clock, "]"));
   options.Value("knowledge", "",
                 "most that may be known: none | blind | estimate | oracle [the file's; oracle]");
@@ -158,15 +164,21 @@ std::shared_ptr<const ScenarioSource> ResolveGenerator(Options& options) {
   const ScenarioSettings settings =
       ResolveSettings(options, kDefaultCluster, Clock{ClockKind::kRounds, 360.0});
   if (!options.Given("workload")) options.Assign("workload", DefaultWorkload(settings.cluster));
-  options.Assign("cluster", ClusterText(settings.cluster));
+  options.Assign("cluster", NamesClusterFile(options.Text("cluster"))
+                                ? std::filesystem::absolute(options.Text("cluster")).lexically_normal().string()
+                                : ClusterText(settings.cluster));
   options.Assign("clock", settings.clock.ToString());
   options.Assign("knowledge", ToString(settings.knowledge));
   return InOption(options, "workload", [&] { return MakeWorkload(options.Text("workload"), settings); });
 }
 
-Scenario ReadTrace(const std::string& path, const std::string& format, const Options& options) {
+ScenarioSettings ResolveTraceSettings(const std::string& format, Options& options) {
   const FormatInfo& info = *InOption(options, "format", [&] { return &FindFormat(format); });
-  return info.read(path, ResolveSettings(options, "", info.default_clock));
+  return ResolveSettings(options, "", info.default_clock);
+}
+
+Scenario ReadTrace(const std::string& path, const std::string& format, Options& options) {
+  return FindFormat(format).read(path, ResolveTraceSettings(format, options));
 }
 
 Scenario EvaluationScenario(const ScenarioSource& source, std::uint64_t seed) {

@@ -28,8 +28,9 @@ WorkloadChoice ResolveWorkload(Options& options);
 
 // A generator with the settings, both given or default.
 std::shared_ptr<const ScenarioSource> ResolveGenerator(Options& options);
-// A trace file with the settings; the clock is the format's unless given.
-Scenario ReadTrace(const std::string& path, const std::string& format, const Options& options);
+// The settings of a trace, the clock the format's unless given; and the trace with them.
+ScenarioSettings ResolveTraceSettings(const std::string& format, Options& options);
+Scenario ReadTrace(const std::string& path, const std::string& format, Options& options);
 
 // The workload of `seed` that no training can draw.
 Scenario EvaluationScenario(const ScenarioSource& source, std::uint64_t seed);

@@ -1,0 +1,147 @@
+#include "data/tables/cluster_file.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <toml++/toml.h>
+
+#include "data/gpu_types.hpp"
+#include "data/text_file.hpp"
+#include "env/base/check.hpp"
+#include "env/base/spec.hpp"
+
+namespace berth {
+namespace {
+
+constexpr double kMostCount = 10'000'000, kMost = 1e9;
+// Keys in the file, and the options that they stand for.
+const std::map<std::string, std::string> kSettings = {
+    {"clock", "clock"},
+    {"knowledge", "knowledge"},
+    {"sigma", "sigma"},
+    {"features", "features"},
+    {"checkpoint_cost", "checkpoint-cost"},
+    {"restore_cost", "restore-cost"},
+    {"migration_cost", "migration-cost"},
+};
+
+// A table of the file, whose keys must all be known.
+class Keys {
+ public:
+  Keys(const std::string& path, const toml::table& table, std::vector<std::string> known)
+      : path_(path), table_(table) {
+    for (const auto& [key, value] : table) {
+      const std::string name(key.str());
+      if (std::find(known.begin(), known.end(), name) == known.end())
+        throw Error(Join(path, ":", key.source().begin.line, ": unknown key '", name, "'", DidYouMean(name, known)));
+    }
+  }
+
+  std::string Where(const char* key) const {
+    const toml::node* node = table_.get(key);
+    return Join(path_, ":", (node != nullptr ? node->source() : table_.source()).begin.line, ": ", key);
+  }
+  std::string Name() const {
+    const auto text = table_["name"].value_exact<std::string>();
+    if (!text || text->empty()) throw Error(Join(Where("name"), ": expected a name in quotes, found none"));
+    if (text->find_first_of("=,;/() \t\n'\"") != std::string::npos)
+      throw Error(Join(Where("name"), ": expected a name without blanks, quotes or any of =,;/(), found '", *text, "'"));
+    return *text;
+  }
+  double Number(const char* key, double otherwise, double low, double high, bool whole = false) const {
+    if (table_.get(key) == nullptr) return otherwise;
+    const auto value = table_.get(key)->is_number() ? table_[key].value<double>() : std::nullopt;
+    if (!value || !(*value >= low && *value <= high) || (whole && *value != std::floor(*value)))
+      throw Error(Join(Where(key), ": expected a ", whole ? "whole " : "", "number from ", low, " to ", high,
+                       ", found ", Found(key)));
+    return *value;
+  }
+  std::string Found(const char* key) const {
+    std::ostringstream text;
+    table_.get(key)->visit([&](const auto& node) { text << node; });
+    return text.str().substr(0, 40);
+  }
+
+ private:
+  const std::string& path_;
+  const toml::table& table_;
+};
+
+// The tables of [[name]].
+std::vector<const toml::table*> Tables(const std::string& path, const toml::table& file, const char* name) {
+  std::vector<const toml::table*> tables;
+  const toml::node* node = file.get(name);
+  if (node == nullptr) return tables;
+  const toml::array* array = node->as_array();
+  for (std::size_t i = 0; array != nullptr && i < array->size(); ++i) tables.push_back(array->get(i)->as_table());
+  if (array == nullptr || std::count(tables.begin(), tables.end(), nullptr) > 0)
+    throw Error(Join(path, ":", node->source().begin.line, ": ", name, ": expected [[", name, "]] and keys below it"));
+  return tables;
+}
+
+GpuType ReadGpu(const std::string& path, const toml::table& table) {
+  const Keys keys(path, table,
+                  {"name", "count", "per_node", "memory_gb", "idle_power_w", "peak_power_w", "price_per_hour"});
+  GpuType type;
+  const std::string name = keys.Name();
+  for (const GpuType& shipped : ShippedGpuTypes()) {
+    if (shipped.name == name) type = shipped;
+  }
+  type.name = name;
+  type.count = static_cast<int>(keys.Number("count", 0.0, 1.0, kMostCount, /*whole=*/true));
+  if (type.count == 0) throw Error(Join(keys.Where("count"), ": expected how many GPUs there are, found none"));
+  type.gpus_per_node = static_cast<int>(keys.Number("per_node", 1.0, 1.0, kMostCount, /*whole=*/true));
+  type.memory_gb = keys.Number("memory_gb", type.memory_gb, 0.0, kMost);
+  type.idle_power_w = keys.Number("idle_power_w", type.idle_power_w, 0.0, kMost);
+  type.peak_power_w = keys.Number("peak_power_w", type.peak_power_w, 0.0, kMost);
+  type.price_per_hour = keys.Number("price_per_hour", type.price_per_hour, 0.0, kMost);
+  return type;
+}
+
+}  // namespace
+
+bool NamesClusterFile(const std::string& text) {
+  return text.ends_with(".toml");
+}
+
+ClusterFile ReadClusterFile(const std::string& path) {
+  const std::string text = ReadText(path);
+  toml::table file;
+  try {
+    file = toml::parse(text);
+  } catch (const toml::parse_error& error) {
+    throw Error(Join(path, ":", error.source().begin.line, ": ", error.description()));
+  }
+  std::vector<std::string> known = {"gpu", "tenant"};
+  for (const auto& [key, option] : kSettings) known.push_back(key);
+  const Keys keys(path, file, known);
+  ClusterFile result;
+  for (const toml::table* table : Tables(path, file, "gpu")) {
+    result.cluster.types.push_back(ReadGpu(path, *table));
+    const std::string& name = result.cluster.types.back().name;
+    const auto same = [&](const GpuType& type) { return type.name == name; };
+    if (std::count_if(result.cluster.types.begin(), result.cluster.types.end(), same) > 1)
+      throw Error(Join(path, ":", table->source().begin.line, ": gpu: expected each name once, found '", name, "' twice"));
+  }
+  if (result.cluster.types.empty()) throw Error(Join(path, ": expected a [[gpu]] with name and count, found none"));
+  for (const toml::table* table : Tables(path, file, "tenant")) {
+    const Keys its(path, *table, {"name", "weight"});
+    result.tenants.push_back({its.Name(), its.Number("weight", 1.0, 1e-9, kMost)});
+  }
+  std::map<std::uint32_t, std::string> lines;
+  for (const auto& [key, option] : kSettings) {
+    const toml::node* node = file.get(key);
+    if (node == nullptr) continue;
+    const std::string value = node->is_string() ? **node->as_string() : keys.Found(key.c_str());
+    if ((!node->is_string() && !node->is_number()) || value.find('\n') != std::string::npos)
+      throw Error(Join(keys.Where(key.c_str()), ": expected a text on one line or a number, found ", keys.Found(key.c_str())));
+    lines[node->source().begin.line] = Join(option, "=", value, "\n");
+  }
+  std::uint32_t line = 1;
+  for (const auto& [at, setting] : lines) {
+    result.settings += std::string(at - line, '\n') + setting;
+    line = at + 1;
+  }
+  return result;
+}
+
+}  // namespace berth

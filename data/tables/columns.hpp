@@ -1,0 +1,41 @@
+// Which column of a table of jobs says what: as the user names them, or by the names that logs usually have.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace berth {
+
+enum class JobField { kId, kArrival, kDuration, kStart, kEnd, kSteps, kGpus, kType, kTenant, kWeight, kDeadline,
+                      kLimit, kRanOn };
+
+struct JobFieldInfo {
+  JobField field;
+  const char* name;
+  const char* meaning;               // with its unit
+  std::vector<const char*> usual;  // column names, the surest first; case and the signs "_- ." do not matter
+};
+std::span<const JobFieldInfo> JobFields();
+
+class JobColumns {
+ public:
+  // `text` is "arrival=submit_ts,gpus=n_gpu", "" = none; "user=" leaves a field out that would be guessed.
+  // Fields that it does not name are guessed from `header`. Error for a field or column that there is not.
+  JobColumns(const std::string& text, const std::vector<std::string>& header);
+
+  bool Has(JobField field) const { return !Of(field).empty(); }
+  const std::string& Of(JobField field) const;  // the column's name, "" = none
+  // "arrival from 'Submit', gpus from 'n_gpu' (as named), ...".
+  std::string Describe() const;
+  std::vector<std::string> Unread(const std::vector<std::string>& header) const;
+
+ private:
+  struct Choice {
+    std::string column;
+    bool named = false;
+  };
+  std::vector<Choice> choices_;  // by JobField
+};
+
+}  // namespace berth

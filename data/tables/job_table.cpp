@@ -1,0 +1,171 @@
+#include "data/tables/job_table.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <set>
+
+#include "data/tables/job_rows.hpp"
+#include "data/throughputs.hpp"
+#include "data/workload_list.hpp"
+#include "env/base/check.hpp"
+#include "env/base/index.hpp"
+
+namespace berth {
+namespace {
+
+// Where nothing is measured: every type alike, so that steps are seconds.
+ThroughputTable AllAlike(const std::vector<std::string>& job_types, const std::vector<JobRow>& rows,
+                         std::size_t types) {
+  std::set<int> sizes;
+  for (const JobRow& row : rows) sizes.insert(row.gang);
+  ThroughputTable table;
+  table.job_types = job_types;
+  table.gang_sizes.assign(sizes.begin(), sizes.end());
+  table.alone.assign(job_types.size() * sizes.size() * types, 1.0);
+  return table;
+}
+
+ThroughputTable Measured(const Speeds& speeds, const std::vector<JobRow>& rows, const ClusterSpec& cluster) {
+  std::set<std::pair<int, int>> used;
+  for (const JobRow& row : rows) used.emplace(row.type, row.gang);
+  return speeds.Table(cluster, std::vector<std::pair<int, int>>(used.begin(), used.end()));
+}
+
+// Steps/s of the fastest type that can run the gang; 0 = none can.
+double Fastest(const JobRow& row, const ThroughputTable& table, const ClusterSpec& cluster) {
+  const int types = static_cast<int>(cluster.types.size());
+  double best = 0.0;
+  for (int type = 0; type < types; ++type) {
+    if (cluster.types[U(type)].count >= row.gang)
+      best = std::max(best, AloneRate(table, row.type, row.gang, type, types));
+  }
+  return best;
+}
+
+// Fills in steps; rows that nothing can run, or that ran where they cannot, are refused.
+std::vector<JobRow> WithSteps(const std::vector<JobRow>& rows, const ThroughputTable& table,
+                              const ClusterSpec& cluster, const std::string& path, JobRows& reader) {
+  std::vector<JobRow> kept;
+  for (JobRow row : rows) {
+    const double fastest = Fastest(row, table, cluster);
+    double measured = fastest;
+    if (row.ran_on >= 0)
+      measured = AloneRate(table, row.type, row.gang, row.ran_on, static_cast<int>(cluster.types.size()));
+    if (std::isnan(row.steps)) row.steps = row.duration * measured;
+    if (fastest > 0.0 && row.steps > 0.0) {
+      kept.push_back(std::move(row));
+      continue;
+    }
+    reader.Refuse(Join(path, ":", row.line, ": expected a speed above 0 of '", reader.job_types()[U(row.type)],
+                       "' with ", row.gang, " GPU", row.gang == 1 ? " " : "s ",
+                       fastest > 0.0 ? "where it ran" : "anywhere", ", found 0"));
+  }
+  return kept;
+}
+
+// The jobs' own numbers where all have different ones; otherwise none.
+std::vector<std::int64_t> OwnIds(const std::vector<JobRow>& rows) {
+  std::vector<std::int64_t> ids;
+  std::set<std::int64_t> seen;
+  for (const JobRow& row : rows) {
+    std::int64_t id = 0;
+    const char* const end = row.id.data() + row.id.size();
+    const auto read = std::from_chars(row.id.data(), end, id);
+    if (row.id.empty() || read.ec != std::errc() || read.ptr != end || id < 0 || !seen.insert(id).second) return {};
+    ids.push_back(id);
+  }
+  return ids;
+}
+
+void FillJobs(const std::vector<JobRow>& rows, ScenarioData& data) {
+  const auto any = [&](auto stated) { return std::any_of(rows.begin(), rows.end(), stated); };
+  const bool weights = any([](const JobRow& row) { return row.weight != 1.0; }),
+             deadlines = any([](const JobRow& row) { return row.deadline != kNever; }),
+             limits = any([](const JobRow& row) { return !std::isnan(row.limit); });
+  const double origin = rows.front().arrival;
+  JobTable& jobs = data.jobs;
+  jobs.id = OwnIds(rows);
+  const bool own = !jobs.id.empty();
+  for (const JobRow& row : rows) {
+    if (!own) jobs.id.push_back(static_cast<std::int64_t>(jobs.id.size()));
+    jobs.arrival.push_back(row.arrival - origin);
+    jobs.job_type.push_back(row.type);
+    jobs.gang.push_back(row.gang);
+    jobs.total_steps.push_back(row.steps);
+    if (weights) jobs.weight.push_back(row.weight);
+    if (deadlines) jobs.deadline.push_back(row.deadline - origin);
+    if (limits) jobs.requested_s.push_back(row.limit);
+    if (!data.tenants.empty()) jobs.tenant.push_back(row.tenant);
+  }
+}
+
+// In the order of the table. One that the settings know and the table does not has no job.
+std::vector<Tenant> TenantsOf(const JobRows& reader, const ScenarioSettings& settings) {
+  std::vector<Tenant> tenants;
+  for (const std::string& name : reader.tenants()) {
+    const auto known = std::find_if(settings.tenants.begin(), settings.tenants.end(),
+                                    [&](const Tenant& tenant) { return tenant.name == name; });
+    tenants.push_back(known != settings.tenants.end() ? *known : Tenant{name});
+  }
+  return tenants;
+}
+
+std::string WorkNote(const JobColumns& columns, bool speeds) {
+  if (columns.Has(JobField::kSteps)) return speeds ? "work: steps as stated" : "work: steps as stated, at 1 step/s on every GPU type, since no speeds are given";
+  if (!speeds) return "work: the duration, on every GPU type alike, since no speeds are given";
+  if (!columns.Has(JobField::kRanOn)) return "work: duration x speed on the fastest type";
+  return Join("work: duration x speed on the type in '", columns.Of(JobField::kRanOn),
+              "', on the fastest where it states none");
+}
+
+std::vector<std::string> NotesOn(const JobRows& reader, bool speeds, bool own_ids) {
+  std::vector<std::string> notes = {"columns: " + reader.columns().Describe()};
+  std::string unread;
+  for (const std::string& name : reader.columns().Unread(reader.names())) unread += Join(unread.empty() ? "" : ", ", "'", name, "'");
+  if (!unread.empty()) notes.push_back("not read: " + unread);
+  notes.push_back(WorkNote(reader.columns(), speeds));
+  if (!own_ids && reader.columns().Has(JobField::kId))
+    notes.emplace_back("jobs are numbered from 0, since their ids are not different numbers");
+  if (reader.steps_of_jobs() > 0)
+    notes.push_back(Join("left out as steps of a job, such as 12.batch: ", reader.steps_of_jobs(), " rows"));
+  return notes;
+}
+
+}  // namespace
+
+JobTableScenario ReadJobTable(const std::string& path, const JobTableRequest& request,
+                              const ScenarioSettings& settings) {
+  const ClusterSpec& cluster = settings.cluster;
+  if (cluster.types.empty()) throw Error(Join(path, ": a table of jobs says nothing of its cluster: give --cluster"));
+  std::optional<Speeds> speeds;
+  if (!request.speeds.empty()) speeds.emplace(request.speeds);
+  JobRows reader(path, request.columns, speeds ? &*speeds : nullptr, cluster, request.skip_bad);
+  std::vector<JobRow> rows = reader.Read();
+  ScenarioData data = BaseScenario(settings, path.substr(path.find_last_of("/:") + 1), path);
+  data.throughputs =
+      speeds ? Measured(*speeds, rows, cluster) : AllAlike(reader.job_types(), rows, cluster.types.size());
+  rows = WithSteps(rows, data.throughputs, cluster, path, reader);
+  if (rows.empty()) throw Error(Join(path, ": expected a job a line, found no jobs"));
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const JobRow& a, const JobRow& b) { return a.arrival < b.arrival; });
+  data.tenants = TenantsOf(reader, settings);
+  FillJobs(rows, data);
+  std::vector<std::string> notes = NotesOn(reader, speeds.has_value(), !OwnIds(rows).empty());
+  return {Scenario(std::move(data), [&](int job) { return Join(path, ":", rows[U(job)].line); }), std::move(notes),
+          reader.refused()};
+}
+
+FormatInfo TableFormatInfo() {
+  return {"table",
+          "any table of jobs with a header line: CSV, or by ';', '|' or tabs, plain or gzip; columns are guessed, or "
+          "named to berth convert",
+          "one's own",
+          {ClockKind::kEvent, 360.0},
+          [](const std::string& path, const ScenarioSettings& settings) {
+            return ReadJobTable(path, {}, settings).scenario;
+          }};
+}
+
+}  // namespace berth

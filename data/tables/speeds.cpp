@@ -1,0 +1,135 @@
+#include "data/tables/speeds.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "data/csv_file.hpp"
+#include "env/base/check.hpp"
+#include "env/base/index.hpp"
+#include "env/base/spec.hpp"
+
+namespace berth {
+namespace {
+
+constexpr double kMost = 1e12;  // steps/s
+constexpr const char* kRequired[] = {"job_type", "gpu_type"};
+constexpr const char* kKnown[] = {"job_type",   "gpu_type",           "gpus", "steps_per_s",
+                                  "s_per_step", "spread_steps_per_s", "with"};
+
+// Steps/s, one of the two columns.
+double Rate(const CsvFile& file) {
+  const bool steps = file.Has("steps_per_s");
+  const char* column = steps ? "steps_per_s" : "s_per_step";
+  const double value = file.Number(column);
+  if (steps ? !(value >= 0.0 && value <= kMost) : !(value >= 1.0 / kMost && value <= kMost))
+    throw Error(Join(file.Where(column), ": expected ", steps ? "0 or more" : "more than 0", ", found ", value));
+  return steps ? value : 1.0 / value;
+}
+
+int IndexOf(const std::string& name, std::vector<std::string>& names) {
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found != names.end()) return static_cast<int>(found - names.begin());
+  names.push_back(name);
+  return static_cast<int>(names.size()) - 1;
+}
+
+std::string Lower(std::string name) {
+  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+  return name;
+}
+
+}  // namespace
+
+Speeds::Speeds(const std::string& path) : path_(path) {
+  CsvFile file(path, kRequired, Separator::kGuess);
+  if (file.Has("steps_per_s") == file.Has("s_per_step"))
+    throw Error(Join(file.Where(), ": expected a column 'steps_per_s' or one 's_per_step', found ",
+                     file.Has("steps_per_s") ? "both" : "neither"));
+  const std::vector<std::string> known(std::begin(kKnown), std::end(kKnown));
+  for (const std::string& name : file.names()) {
+    if (!name.empty() && std::find(known.begin(), known.end(), name) == known.end())
+      throw Error(Join(file.Where(), ": unknown column '", name, "'", DidYouMean(name, known)));
+  }
+  while (file.Next()) {
+    for (const char* column : kRequired) {
+      if (file.Text(column).empty()) throw Error(Join(file.Where(column), ": expected a name, found nothing"));
+    }
+    const int gang = file.Has("gpus") ? file.Integer("gpus") : 1;
+    if (gang < 1) throw Error(Join(file.Where("gpus"), ": expected at least 1, found ", gang));
+    const int type = IndexOf(file.Text("job_type"), job_types_);
+    const std::string gpu = Lower(file.Text("gpu_type"));
+    const double rate = Rate(file);
+    const std::string other = file.Has("with") ? file.Text("with") : "";
+    bool fresh = false;
+    if (other.empty()) {
+      Cell cell{rate, rate};
+      if (file.Has("spread_steps_per_s") && !file.Text("spread_steps_per_s").empty()) {
+        cell.spread = file.Number("spread_steps_per_s"), spread_ = true;
+        if (!(cell.spread >= 0.0 && cell.spread <= kMost))
+          throw Error(Join(file.Where("spread_steps_per_s"), ": expected 0 or more, found ", cell.spread));
+      }
+      fresh = cells_.emplace(Key{type, gang, gpu}, cell).second;
+    } else {
+      if (gang != 1) throw Error(Join(file.Where("with"), ": expected gangs of 1 to share a GPU, found ", gang));
+      fresh = pairs_.emplace(PairKey{type, IndexOf(other, job_types_), gpu}, rate).second;
+    }
+    if (!fresh) throw Error(Join(file.Where(), ": expected each speed once, found it again"));
+  }
+  if (cells_.empty()) throw Error(Join(path, ": expected a speed a line, found none"));
+}
+
+const Speeds::Cell* Speeds::Find(int job_type, int gang, const std::string& gpu_type) const {
+  const auto found = cells_.find({job_type, gang, Lower(gpu_type)});
+  return found == cells_.end() ? nullptr : &found->second;
+}
+
+ThroughputTable Speeds::Table(const ClusterSpec& cluster, std::span<const std::pair<int, int>> used) const {
+  std::set<int> sizes;
+  for (const auto& [type, gang] : used) sizes.insert(gang);
+  if (!pairs_.empty()) sizes.insert(1);
+  ThroughputTable table;
+  table.job_types = job_types_;
+  table.gang_sizes.assign(sizes.begin(), sizes.end());
+  const std::size_t types = cluster.types.size(), jobs = job_types_.size(), count = sizes.size();
+  table.alone.assign(jobs * count * types, 0.0);
+  if (spread_) table.unconsolidated = table.alone;
+  for (std::size_t j = 0; j < jobs; ++j) {
+    for (std::size_t s = 0; s < count; ++s) {
+      for (std::size_t g = 0; g < types; ++g) {
+        const Cell* cell = Find(static_cast<int>(j), table.gang_sizes[s], cluster.types[g].name);
+        if (cell == nullptr) continue;
+        table.alone[(j * count + s) * types + g] = cell->alone;
+        if (spread_) table.unconsolidated[(j * count + s) * types + g] = cell->spread;
+      }
+    }
+  }
+  int missing = 0;
+  std::string first;
+  for (const auto& [type, gang] : used) {
+    for (const GpuType& gpu : cluster.types) {
+      if (gang > gpu.count || Find(type, gang, gpu.name) != nullptr) continue;
+      if (missing++ == 0)
+        first = Join("'", job_types_[U(type)], "' with ", gang, " GPU", gang == 1 ? "" : "s", " on ", gpu.name);
+    }
+  }
+  if (missing > 0)
+    throw Error(Join(path_, ": expected the speeds of all jobs on all types (steps_per_s 0 = cannot run there), "
+                     "found none of ", first, missing > 1 ? Join(" and of ", missing - 1, " more") : ""));
+  if (pairs_.empty()) return table;
+  table.pairs.assign(jobs * jobs * types * 2, 0.0);
+  for (const auto& [key, rate] : pairs_) {
+    const auto& [type, other, gpu] = key;
+    const auto back = pairs_.find({other, type, gpu});
+    if (back == pairs_.end())
+      throw Error(Join(path_, ": expected the speed of '", job_types_[U(other)], "' with '", job_types_[U(type)], "' on ",
+                       gpu, ", found only the other way round"));
+    for (std::size_t g = 0; g < types; ++g) {
+      if (Lower(cluster.types[g].name) != gpu) continue;
+      const std::size_t at = ((U(type) * jobs + U(other)) * types + g) * 2;
+      table.pairs[at] = rate, table.pairs[at + 1] = back->second;
+    }
+  }
+  return table;
+}
+
+}  // namespace berth

@@ -1,0 +1,253 @@
+// Tables of one's own: times as logs write them, columns by their usual names, jobs, speeds and clusters; and what is
+// said of those that cannot be read.
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+
+#include "data/tables/cluster_file.hpp"
+#include "data/tables/columns.hpp"
+#include "data/tables/job_table.hpp"
+#include "data/tables/times.hpp"
+#include "env/base/check.hpp"
+#include "env/base/rng.hpp"
+#include "tests/binary.hpp"
+#include "tests/catch.hpp"
+#include "tests/errors.hpp"
+#include "tests/temporary_folder.hpp"
+
+namespace berth {
+namespace {
+
+using Catch::Matchers::Contains;
+using test::Berth;
+using test::MessageOf;
+using test::TemporaryFolder;
+
+constexpr const char* kJobs =
+    "id,submitted_at,runtime,n_gpu,model,team\n"
+    "7,100,1:00:00,4,resnet,vision\n"
+    "9,40,30m,1,resnet,nlp\n"
+    "8,160,0-01:00:00,8,\"bert, large\",nlp\n";
+constexpr const char* kSpeeds =
+    "job_type,gpu_type,gpus,steps_per_s\n"
+    "resnet,h100,1,10\nresnet,h100,4,36\nresnet,a100,1,4\nresnet,a100,4,12\n"
+    "\"bert, large\",h100,8,20\n\"bert, large\",a100,8,0\n";
+constexpr const char* kCluster =
+    "clock = \"rounds(300)\"\n\n[[gpu]]\nname = \"h100\"\ncount = 8\nper_node = 8\nprice_per_hour = 2.5\n"
+    "[[gpu]]\nname = \"mine\"\ncount = 16\nmemory_gb = 48\n[[tenant]]\nname = \"nlp\"\nweight = 3\n";
+
+struct Tables : TemporaryFolder {
+  std::string Write(const std::string& name, const std::string& text) const {
+    std::ofstream(*this / name) << text;
+    return *this / name;
+  }
+  // `text` as jobs on 8 h100 and 8 a100.
+  JobTableScenario Read(const std::string& text, const JobTableRequest& request = {}) const {
+    ScenarioSettings settings;
+    settings.cluster = ParseCluster("h100=8,a100=8");
+    return ReadJobTable(Write("jobs.csv", text), request, settings);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("tables: moments and spans of time") {
+  CHECK(ParseMoment("12.5", "t") == 12.5);
+  CHECK(ParseMoment("1970-01-02", "t") == 86400.0);
+  CHECK(ParseMoment("2024-03-01T10:00:00", "t") == 1709287200.0);  // date -u -d 2024-03-01T10:00:00 +%s
+  CHECK(ParseMoment("2024-03-01 10:00:00.25Z", "t") == 1709287200.25);
+  CHECK(ParseMoment("2024-03-01T10:00:00+02:00", "t") == 1709280000.0);
+  CHECK(ParseMoment("2024-03-01T10:00-0130", "t") == 1709292600.0);
+  for (const char* bad : {"2024-02-30", "2024-03-01T25:00:00", "2024-03-01T10", "2024-3-1", "2024-03-01T10:00:00X", "x", ""}) {
+    CAPTURE(bad);
+    CHECK_THAT(MessageOf([&] { ParseMoment(bad, "t"); }), Contains("t: expected a "));
+  }
+  const std::pair<const char*, double> spans[] = {
+      {"90", 90.0},        {"1.5", 1.5},          {"2:30", 150.0},       {"02:03:04", 7384.0}, {"1-02:03:04", 93784.0},
+      {"2-00", 172800.0},  {"1-01:30", 91800.0},  {"1h30m", 5400.0},     {"2d", 172800.0},     {"45s", 45.0},
+      {"1d2h3m4.5s", 93784.5}, {"00:00:01.5", 1.5}, {"100:00:00", 360000.0}};
+  for (const auto& [text, seconds] : spans) {
+    CAPTURE(text);
+    CHECK(ParseSpan(text, "d") == seconds);
+  }
+  for (const char* bad : {"1:75", "1:2:3:4", "1m2h", "1h1h", "h", "1-", ":5", "five", ""}) {
+    CAPTURE(bad);
+    CHECK_THAT(MessageOf([&] { ParseSpan(bad, "d"); }), Contains("d: expected "));
+  }
+}
+
+TEST_CASE("tables: columns are known by the names that logs give them") {
+  const auto described = [](std::vector<std::string> header) { return JobColumns("", header).Describe(); };
+  // sacct --parsable2 --format=JobID,User,Account,Submit,Start,End,Elapsed,AllocTRES,Timelimit
+  CHECK(described({"JobID", "User", "Account", "Submit", "Start", "End", "Elapsed", "AllocTRES", "Timelimit"}) ==
+        "id from 'JobID' (guessed), arrival from 'Submit' (guessed), duration from 'Elapsed' (guessed), start from "
+        "'Start' (guessed), end from 'End' (guessed), gpus from 'AllocTRES' (guessed), tenant from 'Account' (guessed), "
+        "limit from 'Timelimit' (guessed)");
+  // Kubernetes, as exporters name what `kubectl get pods -o json` has
+  const JobColumns pods("", {"namespace", "pod", "creationTimestamp", "startTime", "completionTime", "gpus"});
+  CHECK(pods.Of(JobField::kArrival) == "creationTimestamp");
+  CHECK(pods.Of(JobField::kEnd) == "completionTime");
+  CHECK(pods.Of(JobField::kTenant) == "namespace");
+  // Philly (Sia's table), ITP (ElasticFlow's), openb (Alibaba's)
+  CHECK(JobColumns("", {"job_id", "submit_s", "duration_s", "num_gpus", "vc"}).Of(JobField::kTenant) == "vc");
+  CHECK(JobColumns("", {"job_id", "submission_time", "duration", "num_gpu"}).Of(JobField::kGpus) == "num_gpu");
+  CHECK(JobColumns("", {"name", "num_gpu", "gpu_milli", "creation_time"}).Of(JobField::kArrival) == "creation_time");
+  // what is named is not guessed, for no other field either
+  const JobColumns named("gpus=gpu,tenant=", {"gpu", "n_gpu", "user", "t"});
+  CHECK(named.Of(JobField::kGpus) == "gpu");
+  CHECK(!named.Has(JobField::kTenant));
+  CHECK_THAT(MessageOf([] { JobColumns("gpu=x", {"x"}); }), Contains("did you mean 'gpus'"));
+  CHECK_THAT(MessageOf([] { JobColumns("gpus=n_gpus", {"n_gpu"}); }),
+             Contains("gpus: the table has no column 'n_gpus' (did you mean 'n_gpu'?)"));
+}
+
+TEST_CASE("tables: jobs in order of arrival, every type alike where no speeds are given") {
+  const Tables tables;
+  const JobTableScenario read = tables.Read(kJobs);
+  const ScenarioData& data = read.scenario.data();
+  CHECK(data.jobs.id == std::vector<std::int64_t>{9, 7, 8});
+  CHECK(data.jobs.arrival == std::vector<double>{0.0, 60.0, 120.0});  // from the first
+  CHECK(data.jobs.gang == std::vector<int>{1, 4, 8});
+  CHECK(data.jobs.total_steps == std::vector<double>{1800.0, 3600.0, 3600.0});
+  CHECK(data.throughputs.job_types == std::vector<std::string>{"resnet", "bert, large"});
+  for (int job = 0; job < 3; ++job) CHECK((read.scenario.Rate(job, 0) == 1.0 && read.scenario.Rate(job, 1) == 1.0));
+  REQUIRE(data.tenants.size() == 2);
+  CHECK((data.tenants[0].name == "vision" && data.jobs.tenant == std::vector<int>{1, 0, 1}));
+  CHECK(read.refused.empty());
+}
+
+TEST_CASE("tables: work is what the job did on the type that it ran on") {
+  const Tables tables;
+  const JobTableRequest request{"", tables.Write("speeds.csv", kSpeeds), 0};
+  // on the fastest: 30 min x 10, 1 h x 36, 1 h x 20 steps/s
+  CHECK(tables.Read(kJobs, request).scenario.data().jobs.total_steps == std::vector<double>{18000.0, 129600.0, 72000.0});
+  const std::string ran = "arrival,duration,gpus,type,ran_on\n0,100,4,resnet,A100\n1,100,4,resnet,\n";
+  const JobTableScenario read = tables.Read(ran, request);
+  CHECK(read.scenario.data().jobs.total_steps == std::vector<double>{1200.0, 3600.0});
+  CHECK(read.scenario.Rate(0, 0) == 36.0);
+  CHECK(read.scenario.Rate(0, 1) == 12.0);
+  CHECK_THAT(MessageOf([&] { tables.Read("arrival,duration,gpus,type,ran_on\n0,9,8,\"bert, large\",a100\n", request); }),
+             Contains("jobs.csv:2: expected a speed above 0 of 'bert, large' with 8 GPUs where it ran, found 0"));
+  CHECK_THAT(MessageOf([&] { tables.Read("arrival,duration,gpus,type\n0,9,2,resnet\n", request); }),
+             Contains("found none of 'resnet' with 2 GPUs on h100 and of 1 more"));
+}
+
+TEST_CASE("tables: speeds beside another job and over several nodes, in seconds a step too") {
+  const Tables tables;
+  const std::string file = tables.Write("speeds.csv",
+                                        "job_type;gpu_type;gpus;s_per_step;spread_steps_per_s;with\n"
+                                        "a;H100;1;0.5;;\na;h100;2;0.25;3;\nb;h100;1;0.1;;\na;h100;1;1;;b\nb;h100;1;0.2;;a\n");
+  ScenarioSettings settings;
+  settings.cluster = ParseCluster("h100=8/4");
+  const Scenario scenario =
+      ReadJobTable(tables.Write("jobs.csv", "arrival,steps,gpus,type\n0,5,1,a\n0,5,2,a\n0,5,1,b\n"), {"", file, 0}, settings)
+          .scenario;
+  CHECK((scenario.Rate(0, 0) == 2.0 && scenario.Rate(1, 0) == 4.0 && scenario.Rate(2, 0) == 10.0));
+  CHECK((scenario.PairRate(0, 2, 0) == 1.0 && scenario.PairRate(2, 0, 0) == 5.0));
+  CHECK(scenario.data().throughputs.unconsolidated == std::vector<double>{2.0, 3.0, 10.0, 0.0});
+}
+
+TEST_CASE("tables: what Slurm writes") {
+  const Tables tables;
+  const JobTableScenario read = tables.Read(
+      "JobID|Submit|Elapsed|AllocTRES|Timelimit\n"
+      "12|2024-03-01T10:00:00|00:10:00|billing=8,cpu=8,gres/gpu=4,gres/gpu:a100=4,mem=1G|1-00:00:00\n"
+      "12.batch|2024-03-01T10:00:00|00:10:00|cpu=8|\n"
+      "13_1|2024-03-01T10:00:30|00:20:00|gres/gpu=1|UNLIMITED\n");
+  CHECK(read.scenario.data().jobs.gang == std::vector<int>{4, 1});
+  CHECK(read.scenario.data().jobs.arrival == std::vector<double>{0.0, 30.0});
+  CHECK(read.scenario.data().jobs.id == std::vector<std::int64_t>{0, 1});  // 13_1 is no number
+  CHECK(read.scenario.data().jobs.requested_s[0] == 86400.0);
+  CHECK(std::isnan(read.scenario.data().jobs.requested_s[1]));
+  CHECK_THAT(read.notes.back(), Contains("steps of a job") && Contains("1 rows"));
+}
+
+TEST_CASE("tables: rows that cannot be read are named, or left out where so many may be") {
+  const Tables tables;
+  const std::string text = "arrival,duration,gpus\n0,10,1\nx,10,1\n1,-5,1\n2,10,99\n3,10,1,4\n4,10,2\n";
+  CHECK_THAT(MessageOf([&] { tables.Read(text); }), Contains("jobs.csv:3: column 'arrival': expected a number, found 'x'"));
+  const JobTableScenario read = tables.Read(text, {"", "", 4});
+  CHECK(read.scenario.num_jobs() == 2);
+  REQUIRE(read.refused.size() == 4);
+  CHECK_THAT(read.refused[1], Contains(":4: column 'duration': expected more than 0, found '-5'"));
+  CHECK_THAT(read.refused[2], Contains(":5: column 'gpus': expected at most 8, the cluster's most of one type, found 99"));
+  CHECK_THAT(read.refused[3], Contains(":6: expected 3 comma-separated columns, found 4"));
+  CHECK_THAT(MessageOf([&] { tables.Read(text, {"", "", 3}); }),
+             Contains("expected at most 3 rows that cannot be read, found more; the first: ") && Contains(":3: column"));
+}
+
+TEST_CASE("tables: a cluster of one's own") {
+  const Tables tables;
+  const ClusterFile file = ReadClusterFile(tables.Write("c.toml", kCluster));
+  REQUIRE(file.cluster.types.size() == 2);
+  const GpuType &h100 = file.cluster.types[0], &mine = file.cluster.types[1];
+  CHECK((h100.name == "h100" && h100.count == 8 && h100.gpus_per_node == 8 && h100.price_per_hour == 2.5));
+  CHECK((h100.memory_gb == 80.0 && h100.peak_power_w == 700.0));  // what is known of it
+  CHECK((mine.count == 16 && mine.gpus_per_node == 1 && mine.memory_gb == 48.0 && mine.peak_power_w == 0.0));
+  CHECK((file.tenants.size() == 1 && file.tenants[0].weight == 3.0));
+  CHECK(file.settings == "clock=rounds(300)\n");
+}
+
+TEST_CASE("tables: convert makes a scenario of tables, and options stand above the cluster's file", "[cli]") {
+  const Tables tables;
+  tables.Write("jobs.csv", kJobs), tables.Write("c.toml", kCluster);
+  const auto made = Berth(tables, "convert --format table jobs.csv --cluster c.toml --knowledge blind --out s.h5");
+  CHECK(made.code == 0);
+  CHECK_THAT(made.out, Contains("arrival from 'submitted_at' (guessed)") && Contains("clock rounds(300), knowledge blind"));
+  const Scenario scenario = ReadScenario(tables / "s.h5");
+  CHECK(scenario.data().tenants[1].weight == 3.0);  // nlp
+  CHECK_THAT(Berth(tables, "evaluate --scenario s.h5 --schedulers fcfs --clock event").out, Contains("clock event"));
+  CHECK_THAT(Berth(tables, "generate --workload toy --cluster c.toml --out c.toml").error,
+             Contains("--out: expected another file than one of --cluster"));
+  CHECK_THAT(Berth(tables, "convert --format gavel jobs.csv --columns gpus=n_gpu --out s.h5").error,
+             Contains("--columns: expected with it --format table, found gavel"));
+}
+
+// A character changed, a line cut, doubled or mixed up: each is read, or refused in one line.
+TEST_CASE("tables: malformed files are one line and code 2") {
+  const Tables tables;
+  const std::pair<const char*, std::string> files[] = {{"jobs.csv", kJobs}, {"speeds.csv", kSpeeds}, {"c.toml", kCluster}};
+  Stream stream(24, Purpose::kScheduler, Split::kEvaluate);
+  int refused[3] = {};
+  for (int trial = 0; trial < 900; ++trial) {
+    const int which = trial % 3;
+    for (const auto& [name, text] : files) tables.Write(name, text);
+    std::string text = files[which].second;
+    const auto place = [&] { return stream.Below(static_cast<std::uint32_t>(text.size())); };
+    constexpr std::string_view kSigns = "\",;|=[]{}-:.#x0\n\t ";
+    switch (stream.Below(4)) {
+      case 0:
+        text[place()] = kSigns[stream.Below(static_cast<std::uint32_t>(kSigns.size()))];
+        break;
+      case 1:
+        text.erase(place(), 1 + stream.Below(6));
+        break;
+      case 2:
+        text.insert(place(), 1, kSigns[stream.Below(static_cast<std::uint32_t>(kSigns.size()))]);
+        break;
+      default:
+        text.resize(place());
+    }
+    tables.Write(files[which].first, text);
+    CAPTURE(which, text);
+    try {
+      ScenarioSettings settings;
+      settings.cluster = which == 2 ? ReadClusterFile(tables / "c.toml").cluster : ParseCluster("h100=8,a100=8");
+      ReadJobTable(tables / "jobs.csv", {"", which == 2 ? "" : tables / "speeds.csv", 0}, settings);
+    } catch (const Error& error) {
+      ++refused[which];
+      const std::string said = error.what();
+      CHECK(said.find('\n') == std::string::npos);
+      CHECK_THAT(said, Contains(files[which].first) || Contains("jobs.csv:"));  // a row whose speed became 0
+    }
+  }
+  for (const int count : refused) CHECK(count >= 100);
+  for (const char* words : {"--cluster bad.toml", "--cluster h100=8 --throughputs bad.csv", "--cluster h100=8 --columns gpus"}) {
+    tables.Write("bad.toml", "[[gpu]]\nname = 3\n"), tables.Write("bad.csv", "job_type\n"), tables.Write("jobs.csv", kJobs);
+    const auto ended = Berth(tables, Join("convert --format table jobs.csv --out s.h5 ", words));
+    CHECK(ended.code == 2);
+    CHECK(std::count(ended.error.begin(), ended.error.end(), '\n') == 1);
+  }
+}
+
+}  // namespace berth

@@ -70,9 +70,9 @@ ScenarioSettings ResolveSettings(Options& options, const char* default_cluster, 
 }
 
 // A file's scenario with whatever the command line changes of it.
-Scenario Override(Scenario scenario, const Options& options) {
+Scenario Override(Scenario scenario, const std::string& file, const Options& options) {
   if (options.Given("cluster")) {
-    throw Error(Join(options.Where("cluster"), ": expected nothing, because ", options.Text("scenario"),
+    throw Error(Join(options.Where("cluster"), ": expected nothing, because ", file,
                      " holds its own cluster, found '", options.Text("cluster"), "'"));
   }
   if (options.Given("clock")) scenario = WithClock(scenario, ParseClock(options));
@@ -91,12 +91,13 @@ Scenario Override(Scenario scenario, const Options& options) {
 }
 
 // What has another ending may be a log.
-Scenario ReadScenarioOrSayFormat(const std::string& file, const Options& options) {
+Scenario ReadScenarioOrSayFormat(const std::string& option, const Options& options) {
+  const std::string& file = options.Text(option);
   try {
     return ReadScenario(file);
   } catch (const Error& error) {
     const bool log = std::filesystem::is_regular_file(file) && !file.ends_with(".h5");
-    throw Error(Join(options.Where("scenario"), ": ", error.what(),
+    throw Error(Join(options.Where(option), ": ", error.what(),
                      log ? Join("; if it is a log: ", options.Where("format"), " and the name of its format, of '",
                                 CommandName(), " list formats'")
                          : ""));
@@ -144,7 +145,7 @@ WorkloadChoice ResolveWorkload(Options& options) {
   Scenario scenario =
       options.Given("format")
           ? ReadTrace(file, options.Text("format"), options)
-          : Override(ReadScenarioOrSayFormat(file, options), options);
+          : ReadScenarioFile("scenario", options);
   options.Assign("scenario", std::filesystem::absolute(file).lexically_normal().string());
   options.Assign("clock", scenario.data().clock.ToString());
   options.Assign("knowledge", ToString(scenario.data().knowledge));
@@ -170,6 +171,10 @@ std::shared_ptr<const ScenarioSource> ResolveGenerator(Options& options) {
   options.Assign("clock", settings.clock.ToString());
   options.Assign("knowledge", ToString(settings.knowledge));
   return InOption(options, "workload", [&] { return MakeWorkload(options.Text("workload"), settings); });
+}
+
+Scenario ReadScenarioFile(const std::string& option, const Options& options) {
+  return Override(ReadScenarioOrSayFormat(option, options), options.Text(option), options);
 }
 
 ScenarioSettings ResolveTraceSettings(const std::string& format, Options& options) {

@@ -28,6 +28,8 @@ WorkloadChoice ResolveWorkload(Options& options);
 
 // A generator with the settings, both given or default.
 std::shared_ptr<const ScenarioSource> ResolveGenerator(Options& options);
+// The scenario file that `option` names, with the settings that are given; it holds its own cluster.
+Scenario ReadScenarioFile(const std::string& option, const Options& options);
 // The settings of a trace, the clock the format's unless given; and the trace with them.
 ScenarioSettings ResolveTraceSettings(const std::string& format, Options& options);
 Scenario ReadTrace(const std::string& path, const std::string& format, Options& options);

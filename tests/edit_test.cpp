@@ -1,0 +1,117 @@
+// Scenarios made from others, by hand.
+#include "data/edit.hpp"
+
+#include "data/workloads.hpp"
+#include "env/base/check.hpp"
+#include "tests/binary.hpp"
+#include "tests/catch.hpp"
+#include "tests/errors.hpp"
+#include "tests/temporary_folder.hpp"
+#include "tools/scenario_options.hpp"
+
+namespace berth {
+namespace {
+
+using Catch::Matchers::Contains;
+using test::Berth;
+using test::MessageOf;
+
+// Four jobs on 8 a100 in nodes of 4 and 2 h100; a demand of two resources.
+Scenario Sample() {
+  ScenarioData data;
+  data.cluster = ParseCluster("a100=8/4,h100=2");
+  data.throughputs = {{"short", "long"}, {1, 2, 4}, {1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2}, {}, {}};
+  data.jobs.id = {10, 11, 12, 13};
+  data.jobs.arrival = {0, 100, 200, 400};
+  data.jobs.job_type = {0, 1, 0, 1};
+  data.jobs.gang = {1, 4, 2, 1};
+  data.jobs.total_steps = {100, 100, 300, 400};
+  data.jobs.deadline = {1000, kNever, 250, 500};
+  data.jobs.tenant = {0, 1, 1, 0};
+  data.jobs.demand = {1, 10, 2, 20, 3, 30, 4, 40};
+  data.tenants = {{"ann"}, {"bob"}};
+  return Scenario(std::move(data));
+}
+
+const std::vector<std::int64_t>& Ids(const Scenario& scenario) {
+  return scenario.data().jobs.id;
+}
+
+}  // namespace
+
+TEST_CASE("edit: some of the jobs, with all that is theirs, from the first one's arrival") {
+  const Scenario some = TakeJobs(Sample(), std::vector<int>{1, 3});
+  const JobTable& jobs = some.data().jobs;
+  CHECK(jobs.id == std::vector<std::int64_t>{11, 13});
+  CHECK(jobs.arrival == std::vector<double>{0, 300});
+  CHECK(jobs.deadline == std::vector<double>{kNever, 400});
+  CHECK(jobs.demand == std::vector<double>{2, 20, 4, 40});
+  CHECK(TakeJobs(Sample(), std::vector<int>{1, 2, 3}).Hash() == Slice(Sample(), 1, 4).Hash());
+  CHECK(Ids(ArrivingIn(Sample(), 100, 400)) == std::vector<std::int64_t>{11, 12});
+}
+
+TEST_CASE("edit: jobs by conditions") {
+  const std::pair<const char*, std::vector<std::int64_t>> cases[] = {
+      {"gpus<=2", {10, 12, 13}},      {"gpus>1,gpus<4", {12}},      {"type=long", {11, 13}},
+      {"type!=long,gpus>=2", {12}},   {"tenant=bob", {11, 12}},     {"arrival>=100,arrival!=200", {11, 13}},
+      {"weight=1", {10, 11, 12, 13}},
+      {"duration<100", {10}},  // on h100 at 2 steps/s; 11 finds 4 on a100 alone
+      {"duration=100", {11}}};
+  for (const auto& [conditions, ids] : cases) {
+    CAPTURE(conditions);
+    CHECK(Ids(FilterJobs(Sample(), conditions)) == ids);
+  }
+  CHECK_THAT(MessageOf([] { FilterJobs(Sample(), "gpu<=2"); }), Contains("did you mean 'gpus'"));
+  CHECK_THAT(MessageOf([] { FilterJobs(Sample(), "gpus"); }), Contains("expected FIELD<=VALUE"));
+  CHECK_THAT(MessageOf([] { FilterJobs(Sample(), "gpus!2"); }), Contains("expected FIELD<=VALUE"));
+  CHECK_THAT(MessageOf([] { FilterJobs(Sample(), "type<x"); }), Contains("type: expected = or !="));
+  CHECK_THAT(MessageOf([] { FilterJobs(Sample(), "gpus>8"); }), Contains("expected some of the 4 jobs, found none"));
+}
+
+TEST_CASE("edit: load and cluster") {
+  const Scenario twice = ScaleLoad(Sample(), 2.0);
+  CHECK(twice.data().jobs.arrival == std::vector<double>{0, 50, 100, 200});
+  CHECK(twice.data().jobs.deadline == std::vector<double>{1000, kNever, 150, 300});  // 50 and 100 s later, as before
+  CHECK(ClusterText(ScaleCluster(Sample(), 1.6).data().cluster) == "a100=12/4,h100=3");
+  CHECK(ClusterText(ScaleCluster(Sample(), 0.5).data().cluster) == "a100=4/4,h100=1");
+  CHECK(ClusterText(ScaleCluster(Sample(), 0.01).data().cluster) == "a100=4/4,h100=1");
+  CHECK(ClusterText(AddGpus(Sample(), "h100=6").data().cluster) == "a100=8/4,h100=8");
+  CHECK_THAT(MessageOf([] { AddGpus(Sample(), "b200=6"); }), Contains("expected TYPE=COUNT of a type that is there"));
+  CHECK_THAT(MessageOf([] { AddGpus(Sample(), "h100=0"); }), Contains("h100: expected 1 to"));
+}
+
+TEST_CASE("edit: arrivals in another order") {
+  const Scenario shuffled = ShuffleArrivals(Sample(), 3);
+  const JobTable &jobs = shuffled.data().jobs, before = Sample().data().jobs;
+  CHECK(jobs.arrival == before.arrival);
+  CHECK(jobs.id != before.id);
+  for (std::size_t i = 0; i < 4; ++i) {
+    const auto was = static_cast<std::size_t>(jobs.id[i] - 10);
+    CHECK(jobs.gang[i] == before.gang[was]);
+    CHECK(jobs.demand[2 * i + 1] == before.demand[2 * was + 1]);
+    CHECK(jobs.deadline[i] - jobs.arrival[i] == before.deadline[was] - before.arrival[was]);
+  }
+  CHECK(ShuffleArrivals(Sample(), 3).Hash() == shuffled.Hash());
+  CHECK(ShuffleArrivals(Sample(), 4).Hash() != shuffled.Hash());
+}
+
+TEST_CASE("edit: convert changes a scenario", "[cli]") {
+  const test::TemporaryFolder folder;
+  WriteScenario(Sample(), folder / "a.h5");
+  CHECK_THAT(Berth(folder, "convert --format berth a.h5 --out same.h5").out, Contains("4 jobs"));
+  CHECK(ReadScenario(folder / "same.h5").Hash() == Sample().Hash());
+  const auto made = Berth(folder,
+                          "convert --format berth a.h5 --jobs 1:4 --cut 0:300 --filter 'gpus<=4' --scale-cluster 2 --add h100=1 "
+                          "--scale-load 4 --clock event --out b.h5");
+  CHECK(made.code == 0);
+  const Scenario b = ReadScenario(folder / "b.h5");
+  CHECK(Ids(b) == std::vector<std::int64_t>{11, 12});
+  CHECK(b.data().jobs.arrival == std::vector<double>{0, 25});
+  CHECK(ClusterText(b.data().cluster) == "a100=16/4,h100=5");
+  CheckOneLine(Berth(folder, "convert --format berth a.h5 --jobs 0:9 --out c.h5"), "--jobs: expected a range within the 4 jobs");
+  CheckOneLine(Berth(folder, "convert --format berth a.h5 --filter gpus --out c.h5"), "--filter: expected FIELD<=VALUE");
+  CheckOneLine(Berth(folder, "convert --format berth a.h5 --scale-load 0 --out c.h5"), "--scale-load: ");
+  CheckOneLine(Berth(folder, "convert --format berth a.h5 --out a.h5"), "--out: expected another file than trace");
+}
+
+}  // namespace berth

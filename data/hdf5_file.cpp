@@ -121,8 +121,14 @@ std::string ReadText(hid_t file, const std::string& path, const std::string& nam
   const Handle attribute(H5Aopen(file, name.c_str(), H5P_DEFAULT), H5Aclose);
   if (!attribute.ok()) throw Error(Join(path, ": expected attribute '", name, "', found none"));
   const Handle type(H5Aget_type(attribute.get()), H5Tclose);
-  if (H5Tget_class(type.get()) != H5T_STRING || H5Tis_variable_str(type.get()) != 0) {
-    throw Error(Join(path, ": attribute '", name, "': expected a text"));
+  if (H5Tget_class(type.get()) != H5T_STRING) throw Error(Join(path, ": attribute '", name, "': expected a text"));
+  if (H5Tis_variable_str(type.get()) > 0) {  // as h5py writes them
+    char* text = nullptr;
+    if (H5Aread(attribute.get(), type.get(), &text) < 0 || text == nullptr)
+      throw Error(Join(path, ": attribute '", name, "' cannot be read"));
+    const std::string value(text);
+    H5free_memory(text);
+    return value;
   }
   std::string value(H5Tget_size(type.get()), '\0');
   if (H5Aread(attribute.get(), type.get(), value.data()) < 0) {
@@ -266,7 +272,7 @@ void Writer::Commit() {
   descriptor_ = -1;
 }
 
-Reader::Reader(const std::string& path, const std::string& kind, int newest_version) : path_(path) {
+Reader::Reader(const std::string& path, const std::string& kind, int newest_version, bool edited) : path_(path) {
   const Guard guard(Lock());
   file_ = Open(path);
   const Handle file(file_, H5Fclose);  // closes when the checks below throw
@@ -325,7 +331,7 @@ Reader::Reader(const std::string& path, const std::string& kind, int newest_vers
     }
     hash += HashItem(name, raw.data(), bytes);
   }
-  if (hash != stored) {
+  if (hash != stored && !edited) {
     throw Error(Join(path_, ": the content does not match its hash: the file was changed or damaged (",
                      versions(), ")"));
   }

@@ -59,8 +59,8 @@ class Writer {
 class Reader {
  public:
   // Refuses files that are missing, not HDF5, truncated, of another kind, newer than `newest_version`, or
-  // whose content hash differs.
-  Reader(const std::string& path, const std::string& kind, int newest_version);
+  // whose content hash differs, unless another program may have edited them.
+  Reader(const std::string& path, const std::string& kind, int newest_version, bool edited = false);
   ~Reader();
   Reader(const Reader&) = delete;
   Reader& operator=(const Reader&) = delete;

@@ -109,8 +109,10 @@ void WriteScenario(const Scenario& scenario, const std::string& path) {
   out.Commit();
 }
 
-Scenario ReadScenario(const std::string& path) {
-  const h5::Reader in(path, "scenario", kScenarioVersion);
+namespace {
+
+Scenario Read(const h5::Reader& in) {
+  const std::string& path = in.path();
   ScenarioData d;
   d.name = in.Text("name");
   d.provenance = in.Text("provenance");
@@ -155,6 +157,16 @@ Scenario ReadScenario(const std::string& path) {
   d.clock.round_s = in.Number("round_s");
   d.knowledge = in_file([&] { return ParseKnowledge(in.Text("knowledge")); });
   return in_file([&] { return Scenario(std::move(d)); });
+}
+
+}  // namespace
+
+Scenario ReadScenario(const std::string& path) {
+  return Read(h5::Reader(path, "scenario", kScenarioVersion));
+}
+
+Scenario ReadEditedScenario(const std::string& path) {
+  return Read(h5::Reader(path, "scenario", kScenarioVersion, /*edited=*/true));
 }
 
 void WriteEvents(const RunResult& result, const Scenario& scenario, const std::string& scheduler,

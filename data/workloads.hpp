@@ -56,6 +56,8 @@ const FormatInfo& FindFormat(const std::string& name);  // Error with the neares
 // HDF5 scenarios. Writing goes to a temporary name, is flushed and renamed. Reading validates everything.
 void WriteScenario(const Scenario& scenario, const std::string& path);
 Scenario ReadScenario(const std::string& path);
+// The same of a file that another program edited: all but its content hash is checked.
+Scenario ReadEditedScenario(const std::string& path);
 
 // HDF5 event log of one run: /events/{time,kind,job,type,device}, attributes signature, scheduler, scenario
 // hash.

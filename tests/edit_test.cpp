@@ -6,6 +6,8 @@
 #include "tests/binary.hpp"
 #include "tests/catch.hpp"
 #include "tests/errors.hpp"
+#include "tests/python.hpp"
+#include "tests/skip.hpp"
 #include "tests/temporary_folder.hpp"
 #include "tools/scenario_options.hpp"
 
@@ -112,6 +114,26 @@ TEST_CASE("edit: convert changes a scenario", "[cli]") {
   CheckOneLine(Berth(folder, "convert --format berth a.h5 --filter gpus --out c.h5"), "--filter: expected FIELD<=VALUE");
   CheckOneLine(Berth(folder, "convert --format berth a.h5 --scale-load 0 --out c.h5"), "--scale-load: ");
   CheckOneLine(Berth(folder, "convert --format berth a.h5 --out a.h5"), "--out: expected another file than trace");
+}
+
+TEST_CASE("edit: a file that h5py changed is accepted once all of it was checked", "[cli]") {
+  const test::TemporaryFolder folder;
+  WriteScenario(Sample(), folder / "a.h5");
+  const std::string python = test::Python(BERTH_SOURCE_DIR, "h5py");
+  if (python.empty()) return test::Skip("needs .venv with h5py: tools/setup");
+  const auto h5py = [&](const std::string& code) {
+    const std::string program = Join("import h5py; f = h5py.File('", folder / "a.h5", "', 'r+'); ", code, "; f.close()");
+    return std::system(Join("'", python, "' -c \"", program, "\"").c_str()) == 0;
+  };
+  REQUIRE(h5py("f['jobs/arrival'][1] = 150.0; f.attrs['name'] = 'mine'"));
+  CheckOneLine(Berth(folder, "simulate --scenario a.h5"), "the content does not match its hash");
+  const auto accepted = Berth(folder, "inspect a.h5 --rehash");
+  CHECK(accepted.code == 0);
+  CHECK(ReadScenario(folder / "a.h5").data().jobs.arrival[1] == 150.0);
+  CHECK(ReadScenario(folder / "a.h5").data().name == "mine");
+  REQUIRE(h5py("f['jobs/arrival'][1] = 900.0"));  // behind the third
+  CheckOneLine(Berth(folder, "inspect a.h5 --rehash"), "arrival");
+  CheckOneLine(Berth(folder, "simulate --scenario a.h5"), "the content does not match its hash");  // left as it was
 }
 
 }  // namespace berth

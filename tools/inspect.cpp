@@ -188,14 +188,20 @@ void CheckNoFolder(const std::string& path) {
 }  // namespace
 
 int RunInspect(const std::vector<std::string>& arguments) {
-  Options options("inspect", "FILE [--json FILE]", "says what a Berth file holds");
+  Options options("inspect", "FILE [--rehash] [--json FILE]", "says what a Berth file holds");
   options.Positional("file", "a scenario, policy, checkpoint, event log or evaluation (.h5)");
+  options.Switch("rehash", "accept a scenario that another program edited: check all of it, then write its content hash anew");
   if (!options.Parse(arguments)) return 0;
   const std::string file = options.Required("file");
   CheckNoFolder(file);
   CheckJsonWritable(options);
 
   const std::string kind = h5::KindOf(file);
+  if (options.Bool("rehash")) {
+    if (kind != "scenario")
+      throw Error(Join(options.Where("rehash"), ": expected a scenario, found a file of kind '", kind, "': ", file));
+    WriteScenario(ReadEditedScenario(file), file);
+  }
   const h5::Reader verified(file, kind, std::numeric_limits<int>::max());  // whole and unchanged, or an Error
   Json json{{"file", file}, {"kind", kind}, {"version", verified.version()}};
   json.update(Hdf5Contents(file));

@@ -35,6 +35,7 @@ ScenarioData BaseScenario(const ScenarioSettings& settings, const std::string& n
   data.estimate_sigma = settings.estimate_sigma;
   data.costs = settings.costs;
   data.features = settings.features;
+  data.seed = settings.seed;
   return data;
 }
 

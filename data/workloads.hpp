@@ -1,7 +1,9 @@
 // Workloads by spec string, clusters by text, scenarios from and to files.
 #pragma once
 
+#include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -16,10 +18,20 @@ namespace berth {
 // GPU types (memory, power, price); the nearest right name is in the error.
 ClusterSpec ParseCluster(const std::string& text);
 
+// One job type's row of JobTypeTraits.
+struct JobTypeFacts {
+  std::string name;
+  std::map<std::string, double> traits;  // by the columns' names
+};
+
 // What a scenario is given beside its jobs; unset members keep the source's own values.
 struct ScenarioSettings {
   ClusterSpec cluster;          // empty = the source's own (files)
-  std::vector<Tenant> tenants;  // weights of those that the source names
+  // What tables of jobs name, and when their time is 0 (as they write it; the first arrival unless stated).
+  std::vector<Tenant> tenants;
+  std::vector<JobTypeFacts> job_types;
+  std::optional<double> origin_s;
+  std::uint64_t seed = 0;  // of estimates
   Clock clock;
   Knowledge knowledge = Knowledge::kOracle;
   double estimate_sigma = 0.0;

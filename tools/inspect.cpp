@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "data/hdf5_file.hpp"
+#include "data/tables/write_tables.hpp"
 #include "data/workloads.hpp"
 #include "env/base/check.hpp"
 #include "tools/next_steps.hpp"
@@ -185,11 +186,26 @@ void CheckNoFolder(const std::string& path) {
   throw Error(Join("file: expected a file, found the folder ", path, files));
 }
 
+// What to type to read them again.
+std::string WriteTables(const Options& options, const Scenario& scenario) {
+  const std::string folder = options.Required("tables");
+  const ScenarioTables tables = InOption(options, "tables", [&] { return TablesOf(scenario); });
+  MakeFolder(folder, options.Where("tables"));
+  WriteTextFile(folder + "/jobs.csv", tables.jobs);
+  WriteTextFile(folder + "/speeds.csv", tables.speeds);
+  WriteTextFile(folder + "/cluster.toml", tables.cluster);
+  const auto in = [&](const char* name) { return ForShell(folder + "/" + name); };
+  return NextStep("the same scenario, after changes",
+                  Join("convert --format table ", in("jobs.csv"), " --cluster ", in("cluster.toml"), " --throughputs ",
+                       in("speeds.csv"), " --out s.h5"));
+}
+
 }  // namespace
 
 int RunInspect(const std::vector<std::string>& arguments) {
-  Options options("inspect", "FILE [--rehash] [--json FILE]", "says what a Berth file holds");
+  Options options("inspect", "FILE [--tables DIR] [--rehash] [--json FILE]", "says what a Berth file holds");
   options.Positional("file", "a scenario, policy, checkpoint, event log or evaluation (.h5)");
+  options.Value("tables", "", "of a scenario: write jobs.csv, speeds.csv and cluster.toml, which convert reads, to this folder");
   options.Switch("rehash", "accept a scenario that another program edited: check all of it, then write its content hash anew");
   if (!options.Parse(arguments)) return 0;
   const std::string file = options.Required("file");
@@ -197,6 +213,8 @@ int RunInspect(const std::vector<std::string>& arguments) {
   CheckJsonWritable(options);
 
   const std::string kind = h5::KindOf(file);
+  if (options.Given("tables") && kind != "scenario")
+    throw Error(Join(options.Where("tables"), ": expected a scenario, found a file of kind '", kind, "': ", file));
   if (options.Bool("rehash")) {
     if (kind != "scenario")
       throw Error(Join(options.Where("rehash"), ": expected a scenario, found a file of kind '", kind, "': ", file));
@@ -212,6 +230,7 @@ int RunInspect(const std::vector<std::string>& arguments) {
     next = NextOfScenario(file, scenario);
     json["scenario"] = ScenarioJson(scenario);
     std::cout << ScenarioReport(scenario);
+    if (options.Given("tables")) next = WriteTables(options, scenario);
   }
   Print(json);
   json["config"] = ConfigJson(options);

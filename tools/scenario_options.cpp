@@ -57,7 +57,8 @@ ScenarioSettings ResolveSettings(Options& options, const char* default_cluster, 
     const ClusterFile file = InOption(options, "cluster", [&] { return ReadClusterFile(cluster); });
     options.AddRead("cluster", cluster);
     options.ReadConfigText(file.settings, cluster);
-    settings.cluster = file.cluster, settings.tenants = file.tenants;
+    settings.cluster = file.cluster, settings.tenants = file.tenants, settings.job_types = file.job_types;
+    settings.origin_s = file.origin_s, settings.seed = file.seed;
   } else if (!cluster.empty() || options.Given("cluster")) {
     settings.cluster = InOption(options, "cluster", [&] { return ParseCluster(cluster); });
   }

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <toml++/toml.h>
 
 #include "data/gpu_types.hpp"
+#include "data/tables/times.hpp"
 #include "data/text_file.hpp"
 #include "env/base/check.hpp"
 #include "env/base/spec.hpp"
@@ -12,7 +14,7 @@
 namespace berth {
 namespace {
 
-constexpr double kMostCount = 10'000'000, kMost = 1e9;
+constexpr double kMostCount = 10'000'000, kMost = 1e9, kLongest = 1e12;
 // Keys in the file, and the options that they stand for.
 const std::map<std::string, std::string> kSettings = {
     {"clock", "clock"},
@@ -40,12 +42,24 @@ class Keys {
     const toml::node* node = table_.get(key);
     return Join(path_, ":", (node != nullptr ? node->source() : table_.source()).begin.line, ": ", key);
   }
-  std::string Name() const {
-    const auto text = table_["name"].value_exact<std::string>();
-    if (!text || text->empty()) throw Error(Join(Where("name"), ": expected a name in quotes, found none"));
-    if (text->find_first_of("=,;/() \t\n'\"") != std::string::npos)
-      throw Error(Join(Where("name"), ": expected a name without blanks, quotes or any of =,;/(), found '", *text, "'"));
+  bool Has(const char* key) const { return table_.get(key) != nullptr; }
+  std::string Text(const char* key) const {
+    const auto text = table_[key].value_exact<std::string>();
+    if (!text || text->empty()) throw Error(Join(Where(key), ": expected a text in quotes, found ", Has(key) ? Found(key) : "none"));
     return *text;
+  }
+  // Of a type, which options name too.
+  std::string Word(const char* key) const {
+    const std::string text = Text(key);
+    if (text.find_first_of("=,;/+() \t\n'\"") != std::string::npos)
+      throw Error(Join(Where(key), ": expected a name without blanks, quotes or any of =,;/+(), found '", text, "'"));
+    return text;
+  }
+  std::uint64_t Seed() const {
+    if (!Has("seed")) return 0;
+    const auto seed = table_["seed"].value_exact<std::int64_t>();
+    if (!seed || *seed < 0) throw Error(Join(Where("seed"), ": expected a whole number from 0, found ", Found("seed")));
+    return static_cast<std::uint64_t>(*seed);
   }
   double Number(const char* key, double otherwise, double low, double high, bool whole = false) const {
     if (table_.get(key) == nullptr) return otherwise;
@@ -82,7 +96,7 @@ GpuType ReadGpu(const std::string& path, const toml::table& table) {
   const Keys keys(path, table,
                   {"name", "count", "per_node", "memory_gb", "idle_power_w", "peak_power_w", "price_per_hour"});
   GpuType type;
-  const std::string name = keys.Name();
+  const std::string name = keys.Word("name");
   for (const GpuType& shipped : ShippedGpuTypes()) {
     if (shipped.name == name) type = shipped;
   }
@@ -95,6 +109,18 @@ GpuType ReadGpu(const std::string& path, const toml::table& table) {
   type.peak_power_w = keys.Number("peak_power_w", type.peak_power_w, 0.0, kMost);
   type.price_per_hour = keys.Number("price_per_hour", type.price_per_hour, 0.0, kMost);
   return type;
+}
+
+JobTypeFacts ReadJobType(const std::string& path, const toml::table& table) {
+  std::vector<std::string> known = {"name"};
+  JobTypeTraits traits;
+  ForEachColumn(traits, [&](const std::string& name, const auto&) { known.push_back(name); });
+  const Keys keys(path, table, known);
+  JobTypeFacts facts{keys.Text("name"), {}};
+  for (const std::string& name : known) {
+    if (name != "name" && keys.Has(name.c_str())) facts.traits[name] = keys.Number(name.c_str(), 0.0, 0.0, kMost);
+  }
+  return facts;
 }
 
 }  // namespace
@@ -111,7 +137,7 @@ ClusterFile ReadClusterFile(const std::string& path) {
   } catch (const toml::parse_error& error) {
     throw Error(Join(path, ":", error.source().begin.line, ": ", error.description()));
   }
-  std::vector<std::string> known = {"gpu", "tenant"};
+  std::vector<std::string> known = {"gpu", "tenant", "job_type", "origin", "seed"};
   for (const auto& [key, option] : kSettings) known.push_back(key);
   const Keys keys(path, file, known);
   ClusterFile result;
@@ -124,9 +150,15 @@ ClusterFile ReadClusterFile(const std::string& path) {
   }
   if (result.cluster.types.empty()) throw Error(Join(path, ": expected a [[gpu]] with name and count, found none"));
   for (const toml::table* table : Tables(path, file, "tenant")) {
-    const Keys its(path, *table, {"name", "weight"});
-    result.tenants.push_back({its.Name(), its.Number("weight", 1.0, 1e-9, kMost)});
+    const Keys its(path, *table, {"name", "weight", "inner_policy"});
+    result.tenants.push_back({its.Text("name"), its.Number("weight", 1.0, 1e-9, kMost)});
+    if (its.Has("inner_policy")) result.tenants.back().inner_policy = its.Text("inner_policy");
   }
+  for (const toml::table* table : Tables(path, file, "job_type")) result.job_types.push_back(ReadJobType(path, *table));
+  if (keys.Has("origin"))
+    result.origin_s = file.get("origin")->is_string() ? ParseMoment(keys.Text("origin"), keys.Where("origin"))
+                                                      : keys.Number("origin", 0.0, -kLongest, kLongest);
+  result.seed = keys.Seed();
   std::map<std::uint32_t, std::string> lines;
   for (const auto& [key, option] : kSettings) {
     const toml::node* node = file.get(key);

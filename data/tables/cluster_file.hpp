@@ -14,18 +14,28 @@
 //   [[tenant]]
 //   name = "vision"
 //   weight = 2
+//   inner_policy = "fifo"                 # what shares the tenant's part among its jobs; "fairness" unless stated
+//   [[job_type]]
+//   name = "bert"
+//   checkpoint_gb = 1.3                   # and gradient_gb, memory_gb, utilization: see JobTypeTraits
+// And of tables of jobs: origin, the moment at which its time is 0, a number or a date in quotes; seed, of estimates.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "env/sim/scenario.hpp"
+#include "data/workloads.hpp"
 
 namespace berth {
 
 struct ClusterFile {
   ClusterSpec cluster;
   std::vector<Tenant> tenants;
+  std::vector<JobTypeFacts> job_types;
+  std::optional<double> origin_s;
+  std::uint64_t seed = 0;
   // What else holds, as a configuration of options: "clock=rounds(360)", each on the line of the file that says so.
   std::string settings;
 };

@@ -7,8 +7,10 @@
 
 namespace berth {
 
-enum class JobField { kId, kArrival, kDuration, kStart, kEnd, kSteps, kGpus, kType, kTenant, kWeight, kDeadline,
-                      kLimit, kRanOn };
+enum class JobField {
+  kId, kArrival, kDuration, kStart, kEnd, kSteps, kGpus, kGpusMin, kGpusMax, kShare, kQos, kAllowed, kDemand, kType,
+  kTenant, kWeight, kDeadline, kLimit, kRanOn
+};
 
 struct JobFieldInfo {
   JobField field;

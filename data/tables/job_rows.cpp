@@ -22,6 +22,16 @@ bool SameWord(const std::string& a, const std::string& b) {
                     [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
+constexpr double kMostGpus = 1e7;
+
+Qos QosOf(const std::string& text, const std::string& what) {
+  static const std::vector<std::string> names = {"guaranteed", "burstable", "best_effort"};
+  const auto found = std::find(names.begin(), names.end(), text);
+  if (found == names.end())
+    throw Error(Join(what, ": expected guaranteed, burstable or best_effort, found '", text, "'", DidYouMean(text, names)));
+  return static_cast<Qos>(found - names.begin());
+}
+
 // 4, or of "billing=8,cpu=8,gres/gpu=4,gres/gpu:a100=4" and "gpu:a100:4" the number of GPUs.
 int ParseGpus(const std::string& text, const std::string& what) {
   constexpr std::string_view kTrackable = "gres/gpu=";
@@ -35,7 +45,7 @@ int ParseGpus(const std::string& text, const std::string& what) {
     digits.remove_prefix(text.rfind(':') + 1);
   }
   const double value = ParseNumber(digits, what);
-  if (!(value >= 1.0) || value > 1e7 || value != std::floor(value))
+  if (!(value >= 1.0) || value > kMostGpus || value != std::floor(value))
     throw Error(Join(what, ": expected a whole number of GPUs from 1, found '", text, "'"));
   return static_cast<int>(value);
 }
@@ -136,7 +146,19 @@ JobRow JobRows::ReadRow() {
   // "UNLIMITED" and "Partition_Limit" are none.
   if (Stated(JobField::kLimit) && std::isalpha(static_cast<unsigned char>(Text(JobField::kLimit)[0])) == 0)
     row.limit = span(JobField::kLimit);
-  if (Stated(JobField::kRanOn)) row.ran_on = RanOn();
+  const auto whole = [&](JobField field, double low, double high) {
+    const double value = ParseNumber(Text(field), Where(field));
+    if (!(value >= low && value <= high) || value != std::floor(value))
+      throw Error(Join(Where(field), ": expected a whole number from ", low, " to ", high, ", found '", Text(field), "'"));
+    return static_cast<int>(value);
+  };
+  if (Stated(JobField::kGpusMin)) row.gang_min = whole(JobField::kGpusMin, 1, row.gang);
+  if (Stated(JobField::kGpusMax)) row.gang_max = whole(JobField::kGpusMax, row.gang, kMostGpus);
+  if (Stated(JobField::kShare)) row.gpu_milli = whole(JobField::kShare, 1, 1000);
+  if (Stated(JobField::kQos)) row.qos = QosOf(Text(JobField::kQos), Where(JobField::kQos));
+  if (Stated(JobField::kAllowed)) row.allowed = Allowed();
+  if (Has(JobField::kDemand)) row.demand = Demand();
+  if (Stated(JobField::kRanOn)) row.ran_on = GpuTypeOf(Text(JobField::kRanOn), JobField::kRanOn);
   CheckFits(row);
   row.type = Type();
   if (Has(JobField::kTenant)) row.tenant = IndexIn(Text(JobField::kTenant), tenants_);
@@ -154,15 +176,31 @@ int JobRows::Type() {
   return static_cast<int>(found - job_types_.begin());
 }
 
-int JobRows::RanOn() const {
-  const std::string& name = Text(JobField::kRanOn);
+int JobRows::GpuTypeOf(const std::string& name, JobField field) const {
   std::vector<std::string> known;
   for (const GpuType& type : cluster_.types) {
     if (SameWord(type.name, name)) return static_cast<int>(known.size());
     known.push_back(type.name);
   }
-  throw Error(Join(Where(JobField::kRanOn), ": expected a GPU type of the cluster, found '", name, "'",
-                   DidYouMean(name, known)));
+  throw Error(
+      Join(Where(field), ": expected a GPU type of the cluster, found '", name, "'", DidYouMean(name, known)));
+}
+
+std::uint64_t JobRows::Allowed() const {
+  std::uint64_t allowed = 0;
+  for (const std::string& name : SplitOutsideParentheses(Text(JobField::kAllowed), '+'))
+    allowed |= std::uint64_t{1} << GpuTypeOf(name, JobField::kAllowed);
+  return allowed;
+}
+
+std::vector<double> JobRows::Demand() {
+  std::vector<double> demand;
+  for (const std::string& part : SplitOutsideParentheses(Text(JobField::kDemand), '+'))
+    demand.push_back(ParseNumber(part, Where(JobField::kDemand)));
+  if (demand.empty() || demand.size() != resources_.value_or(demand.size()))
+    throw Error(Join(Where(JobField::kDemand), ": expected ", resources_.value_or(1), " numbers, found ", demand.size()));
+  resources_ = demand.size();
+  return demand;
 }
 
 void JobRows::CheckFits(const JobRow& row) const {

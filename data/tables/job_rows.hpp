@@ -1,6 +1,7 @@
 // The rows of a table of jobs, read one by one: what each says, or why it cannot be read.
 #pragma once
 
+#include <cstdint>
 #include <limits>
 #include <optional>
 #include <string>
@@ -22,6 +23,11 @@ struct JobRow {
   double weight = 1.0, deadline = kNever, limit = kUnstated;
   int gang = 1, type = 0, tenant = 0;  // indices into job_types and tenants
   int ran_on = -1;                     // GPU type of the cluster; -1 = not stated
+  int gang_min = 0, gang_max = 0;      // 0 = not stated: the gang
+  int gpu_milli = 1000;
+  Qos qos = Qos::kGuaranteed;
+  std::uint64_t allowed = ~std::uint64_t{0};  // bit g: GPU type g of the cluster
+  std::vector<double> demand;                 // as many for every job
 };
 
 // Thread rule: one thread at a time.
@@ -53,13 +59,16 @@ class JobRows {
   double Moment(JobField field);
   double AboveZero(double value, JobField field) const;
   int Type();
-  int RanOn() const;
+  int GpuTypeOf(const std::string& name, JobField field) const;
+  std::uint64_t Allowed() const;
+  std::vector<double> Demand();
   void CheckFits(const JobRow& row) const;
 
   std::string path_;
   const ClusterSpec& cluster_;
   const Speeds* speeds_;
   int skip_bad_, steps_of_jobs_ = 0;
+  std::optional<std::size_t> resources_;  // numbers of a demand
   CsvFile file_;
   JobColumns columns_;
   std::vector<std::string> job_types_, tenants_, refused_;

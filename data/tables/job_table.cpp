@@ -28,7 +28,7 @@ ThroughputTable AllAlike(const std::vector<std::string>& job_types, const std::v
 }
 
 ThroughputTable Measured(const Speeds& speeds, const std::vector<JobRow>& rows, const ClusterSpec& cluster) {
-  std::set<std::pair<int, int>> used;
+  std::set<std::pair<int, int>> used;  // job type, gang
   for (const JobRow& row : rows) used.emplace(row.type, row.gang);
   return speeds.Table(cluster, std::vector<std::pair<int, int>>(used.begin(), used.end()));
 }
@@ -79,35 +79,59 @@ std::vector<std::int64_t> OwnIds(const std::vector<JobRow>& rows) {
   return ids;
 }
 
-void FillJobs(const std::vector<JobRow>& rows, ScenarioData& data) {
-  const auto any = [&](auto stated) { return std::any_of(rows.begin(), rows.end(), stated); };
-  const bool weights = any([](const JobRow& row) { return row.weight != 1.0; }),
-             deadlines = any([](const JobRow& row) { return row.deadline != kNever; }),
-             limits = any([](const JobRow& row) { return !std::isnan(row.limit); });
-  const double origin = rows.front().arrival;
+// A column that the table has is a column of the scenario.
+void FillJobs(const std::vector<JobRow>& rows, const JobColumns& columns, std::optional<double> origin_s,
+              ScenarioData& data) {
+  const double origin = origin_s.value_or(rows.front().arrival);
   JobTable& jobs = data.jobs;
   jobs.id = OwnIds(rows);
   const bool own = !jobs.id.empty();
+  const auto fill = [&](JobField field, auto& column, const auto& value) {
+    if (!columns.Has(field)) return;
+    for (const JobRow& row : rows) column.push_back(value(row));
+  };
   for (const JobRow& row : rows) {
     if (!own) jobs.id.push_back(static_cast<std::int64_t>(jobs.id.size()));
     jobs.arrival.push_back(row.arrival - origin);
     jobs.job_type.push_back(row.type);
     jobs.gang.push_back(row.gang);
     jobs.total_steps.push_back(row.steps);
-    if (weights) jobs.weight.push_back(row.weight);
-    if (deadlines) jobs.deadline.push_back(row.deadline - origin);
-    if (limits) jobs.requested_s.push_back(row.limit);
-    if (!data.tenants.empty()) jobs.tenant.push_back(row.tenant);
+    jobs.demand.insert(jobs.demand.end(), row.demand.begin(), row.demand.end());
+  }
+  fill(JobField::kWeight, jobs.weight, [](const JobRow& row) { return row.weight; });
+  fill(JobField::kDeadline, jobs.deadline, [&](const JobRow& row) { return row.deadline - origin; });
+  fill(JobField::kLimit, jobs.requested_s, [](const JobRow& row) { return row.limit; });
+  fill(JobField::kTenant, jobs.tenant, [](const JobRow& row) { return row.tenant; });
+  fill(JobField::kGpusMin, jobs.gang_min, [](const JobRow& row) { return row.gang_min > 0 ? row.gang_min : row.gang; });
+  fill(JobField::kGpusMax, jobs.gang_max, [](const JobRow& row) { return row.gang_max > 0 ? row.gang_max : row.gang; });
+  fill(JobField::kShare, jobs.gpu_milli, [](const JobRow& row) { return row.gpu_milli; });
+  fill(JobField::kQos, jobs.qos, [](const JobRow& row) { return static_cast<int>(row.qos); });
+  fill(JobField::kAllowed, jobs.allowed, [](const JobRow& row) { return row.allowed; });
+}
+
+// By job type; a column that no row states stays empty. Error for a type that the jobs and speeds do not name.
+void FillTraits(const std::vector<JobTypeFacts>& facts, ScenarioData& data) {
+  const std::vector<std::string>& names = data.throughputs.job_types;
+  for (const JobTypeFacts& fact : facts) {
+    const auto found = std::find(names.begin(), names.end(), fact.name);
+    if (found == names.end())
+      throw Error(Join("job_type: expected one of the jobs', found '", fact.name, "'", DidYouMean(fact.name, names)));
+    ForEachColumn(data.traits, [&](const std::string& name, std::vector<double>& column) {
+      const auto value = fact.traits.find(name);
+      if (value == fact.traits.end()) return;
+      column.resize(names.size(), name == "utilization" ? 1.0 : 0.0);
+      column[static_cast<std::size_t>(found - names.begin())] = value->second;
+    });
   }
 }
 
-// In the order of the table. One that the settings know and the table does not has no job.
-std::vector<Tenant> TenantsOf(const JobRows& reader, const ScenarioSettings& settings) {
-  std::vector<Tenant> tenants;
+// Those of the settings first, then those that the table alone names; `place[t]` is where the table's t-th is.
+std::vector<Tenant> TenantsOf(const JobRows& reader, const ScenarioSettings& settings, std::vector<int>& place) {
+  std::vector<Tenant> tenants = settings.tenants;
   for (const std::string& name : reader.tenants()) {
-    const auto known = std::find_if(settings.tenants.begin(), settings.tenants.end(),
-                                    [&](const Tenant& tenant) { return tenant.name == name; });
-    tenants.push_back(known != settings.tenants.end() ? *known : Tenant{name});
+    const auto known = std::find_if(tenants.begin(), tenants.end(), [&](const Tenant& t) { return t.name == name; });
+    place.push_back(static_cast<int>(known - tenants.begin()));
+    if (known == tenants.end()) tenants.push_back({name});
   }
   return tenants;
 }
@@ -150,8 +174,13 @@ JobTableScenario ReadJobTable(const std::string& path, const JobTableRequest& re
   if (rows.empty()) throw Error(Join(path, ": expected a job a line, found no jobs"));
   std::stable_sort(rows.begin(), rows.end(),
                    [](const JobRow& a, const JobRow& b) { return a.arrival < b.arrival; });
-  data.tenants = TenantsOf(reader, settings);
-  FillJobs(rows, data);
+  if (reader.columns().Has(JobField::kTenant)) {
+    std::vector<int> place;
+    data.tenants = TenantsOf(reader, settings, place);
+    for (JobRow& row : rows) row.tenant = place[U(row.tenant)];
+  }
+  FillJobs(rows, reader.columns(), settings.origin_s, data);
+  FillTraits(settings.job_types, data);
   std::vector<std::string> notes = NotesOn(reader, speeds.has_value(), !OwnIds(rows).empty());
   return {Scenario(std::move(data), [&](int job) { return Join(path, ":", rows[U(job)].line); }), std::move(notes),
           reader.refused()};

@@ -86,6 +86,7 @@ const Speeds::Cell* Speeds::Find(int job_type, int gang, const std::string& gpu_
 ThroughputTable Speeds::Table(const ClusterSpec& cluster, std::span<const std::pair<int, int>> used) const {
   std::set<int> sizes;
   for (const auto& [type, gang] : used) sizes.insert(gang);
+  for (const auto& [key, cell] : cells_) sizes.insert(std::get<1>(key));
   if (!pairs_.empty()) sizes.insert(1);
   ThroughputTable table;
   table.job_types = job_types_;

@@ -20,8 +20,8 @@ class Speeds {
 
   const std::string& path() const { return path_; }
   const std::vector<std::string>& job_types() const { return job_types_; }  // in order of appearance
-  // The columns of the cluster's types, in its order, and the gang sizes that are asked for. Error naming what was
-  // not measured, of job types and sizes that `used` says occur.
+  // The columns of the cluster's types, in its order; all gang sizes of the file. Error naming what was not measured,
+  // of the job types and sizes that `used` says occur.
   ThroughputTable Table(const ClusterSpec& cluster, std::span<const std::pair<int, int>> used) const;
 
  private:

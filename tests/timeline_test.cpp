@@ -146,6 +146,24 @@ TEST_CASE("timeline: jobs that share a GPU have lanes, outages are slices and in
   CHECK(processes == std::set<std::string>{"fcfs: jobs", "fcfs: a", "again: jobs", "again: a"});
 }
 
+TEST_CASE("timeline: a replica holds its GPU, and leaves it without a failure") {
+  // The service begins on two GPUs, and needs one: half a request a second, 0.03 s each.
+  ScenarioData data = test::TinyData({{"a", 3}}, {{1.0}}, {{0, 5000}, {1000, 5000}});
+  data.features = ParseFeatures("services(rate_per_s=0.5,replicas=2)");
+  const Scenario scenario(std::move(data));
+  const RunRecord record = RecordOf("autoscale(inner=fcfs)", scenario);
+  const TemporaryFolder folder;
+  WriteTimeline(folder / "s.json", scenario, {{"autoscale", &record}});
+  const Json trace = ReadJson(folder / "s.json");
+  CheckFields(trace), CheckTracks(trace);
+  std::map<std::string, int> count;
+  for (const char* kind : {"X", "i"}) {
+    for (const Json& event : Of(trace, kind)) ++count[event["cat"].get<std::string>()];
+  }
+  CHECK(count["service"] >= 2);
+  CHECK(count["failure"] == 0);
+}
+
 TEST_CASE("timeline: simulate and evaluate write it, bad input is one line") {
   const TemporaryFolder folder;
   const std::string what = "--workload 'synthetic(rate=4,jobs=30,gangs=multi)' --cluster v100=8,k80=8 ";

@@ -45,7 +45,8 @@ Scenario Edited(Scenario scenario, const Options& options) {
   };
   edit("jobs", [&] {
     const auto [begin, end] = options.Range("jobs");
-    if (end > scenario.num_jobs()) throw Error(Join("expected a range within the ", scenario.num_jobs(), " jobs, found ", options.Text("jobs")));
+    if (end > scenario.num_jobs())
+      throw Error(Join("expected a range within the ", scenario.num_jobs(), " jobs, found ", options.Text("jobs")));
     return Slice(scenario, static_cast<int>(begin), static_cast<int>(end));
   });
   edit("cut", [&] {

@@ -137,7 +137,8 @@ std::vector<Tenant> TenantsOf(const JobRows& reader, const ScenarioSettings& set
 }
 
 std::string WorkNote(const JobColumns& columns, bool speeds) {
-  if (columns.Has(JobField::kSteps)) return speeds ? "work: steps as stated" : "work: steps as stated, at 1 step/s on every GPU type, since no speeds are given";
+  if (columns.Has(JobField::kSteps))
+    return Join("work: steps as stated", speeds ? "" : ", at 1 step/s on every GPU type, since no speeds are given");
   if (!speeds) return "work: the duration, on every GPU type alike, since no speeds are given";
   if (!columns.Has(JobField::kRanOn)) return "work: duration x speed on the fastest type";
   return Join("work: duration x speed on the type in '", columns.Of(JobField::kRanOn),

@@ -14,7 +14,8 @@ const char* ToString(SpanEnd end) {
 RunRecorder::RunRecorder(const Scenario& scenario)
     : gang_(scenario.data().jobs.gang),
       open_(U(scenario.num_jobs()), -1),
-      down_from_(U(scenario.num_gpus()), kNever) {
+      down_from_(U(scenario.num_gpus()), kNever),
+      held_(U(scenario.num_gpus()), 0) {
   record_.arrive_s.assign(U(scenario.num_jobs()), kNever);
   record_.left_s.assign(U(scenario.num_jobs()), kNever);
 }
@@ -63,9 +64,12 @@ void RunRecorder::Read(std::span<const Event> events) {
         break;
       case EventKind::kDown:
         down_from_[U(event.device)] = event.time;
+        held_[U(event.device)] = 0;
+        went_down_.push_back(event.device);
         break;
       case EventKind::kUp:
-        record_.outages.push_back({event.device, down_from_[U(event.device)], event.time});
+        record_.outages.push_back(
+            {event.device, down_from_[U(event.device)], event.time, held_[U(event.device)] != 0});
         down_from_[U(event.device)] = kNever;
         break;
     }
@@ -87,6 +91,13 @@ void RunRecorder::Observe(const Simulator& simulator) {
     if (!runs && gang_[U(job)] > 1) ++record_.unseen_gangs;
   }
   fresh_.clear();
+  // The log does not say why. Of one that is back by now nobody knows any more.
+  constexpr int kWorksThere = kHeld | kVacating;
+  for (const int device : went_down_) {
+    const int reasons = simulator.state().out_of_service[U(device)];
+    held_[U(device)] = reasons != 0 && (reasons & ~kWorksThere) == 0;
+  }
+  went_down_.clear();
 }
 
 RunRecord RunRecorder::Finish(const RunResult& result) {
@@ -103,7 +114,7 @@ RunRecord RunRecorder::Finish(const RunResult& result) {
   }
   for (int device = 0; device < static_cast<int>(down_from_.size()); ++device) {
     const double from = down_from_[U(device)];
-    if (from != kNever) record_.outages.push_back({device, from, record_.end_s});
+    if (from != kNever) record_.outages.push_back({device, from, record_.end_s, held_[U(device)] != 0});
   }
   return std::move(record_);
 }

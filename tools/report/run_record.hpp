@@ -30,9 +30,10 @@ struct RunRecord {
     std::int32_t devices_begin, devices_count;
     SpanEnd end;
   };
-  struct Outage {  // a device out of service: failed, draining, changing its layout
+  struct Outage {  // a device that takes no job: failed, draining, changing its layout
     int device;
     double begin_s, end_s;
+    bool held = false;  // by what is no job and works there: a service's replica
   };
   std::vector<Span> spans;               // by begin, as logged
   std::vector<std::int32_t> devices;     // of the spans
@@ -70,6 +71,8 @@ class RunRecorder {
   std::vector<int> open_;          // [J] index of the span that runs, -1 = none
   std::vector<Fresh> fresh_;       // spans begun since the last look
   std::vector<double> down_from_;  // [D] kNever = in service
+  std::vector<char> held_;         // [D] of those that are not
+  std::vector<int> went_down_;     // since the last look
   std::size_t read_ = 0;
   RunRecord record_;
 };

@@ -13,7 +13,8 @@ constexpr std::string_view kBlanks = " \t";
 char MostOf(const std::string& header) {
   char best = ',';
   for (const char c : {',', ';', '|', '\t'}) {
-    if (std::count(header.begin(), header.end(), c) > std::count(header.begin(), header.end(), best)) best = c;
+    if (std::count(header.begin(), header.end(), c) > std::count(header.begin(), header.end(), best))
+      best = c;
   }
   return best;
 }
@@ -30,7 +31,8 @@ void CsvFile::Split(const std::string& line, std::vector<std::string>& fields) c
       for (std::size_t from = begin + 1;; from = quote + 1) {
         quote = line.find('"', from);
         if (quote == std::string::npos)
-          throw Error(Join(Where(), ": expected a quote at the end of a field, found none on this line"));
+          throw UnclosedQuote(
+              Join(Where(), ": expected a quote at the end of a field, found none on this line"));
         field += line.substr(from, quote - from);
         if (quote + 1 >= line.size() || line[quote + 1] != '"') break;
         field += line[quote++];
@@ -38,7 +40,8 @@ void CsvFile::Split(const std::string& line, std::vector<std::string>& fields) c
       at = line.find(separator_, quote);
       const std::size_t behind = line.find_first_not_of(kBlanks, quote + 1);
       if (behind < std::min(at, line.size()))
-        throw Error(Join(Where(), ": expected nothing behind a field in quotes, found '", line.substr(behind, 20), "'"));
+        throw Error(Join(Where(), ": expected nothing behind a field in quotes, found '",
+                         line.substr(behind, 20), "'"));
     } else {
       const std::size_t end = std::min(line.find(separator_, at), line.size());
       field = line.substr(at, end - at);
@@ -55,8 +58,16 @@ void CsvFile::Split(const std::string& line, std::vector<std::string>& fields) c
 CsvFile::CsvFile(const std::string& path, std::span<const char* const> required, Separator separator)
     : file_(path) {
   std::string line;
-  if (!file_.Next(line)) throw Error(Join(path, ": expected a header line, found an empty file"));
-  if (line.rfind("\xEF\xBB\xBF", 0) == 0) line.erase(0, 3);  // byte order mark
+  do {
+    if (!file_.Next(line)) throw Error(Join(path, ": expected a header line, found an empty file"));
+    if (line.rfind("\xEF\xBB\xBF", 0) == 0) line.erase(0, 3);  // byte order mark
+  } while (line.empty() || line.rfind("sep=", 0) == 0);
+  const auto control = [](unsigned char c) { return c < 0x20 && c != '\t'; };
+  if (std::any_of(line.begin(), line.end(), control))
+    throw Error(
+        Join(Where(),
+             ": expected a header line of text, found other bytes (UTF-16, a spreadsheet's own format, or "
+             "lines that end with a carriage return alone?)"));
   if (separator == Separator::kGuess) separator_ = MostOf(line);
   Split(line, names_);
   for (const std::string name : required) {

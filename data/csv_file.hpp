@@ -6,20 +6,31 @@
 #include <vector>
 
 #include "data/text_file.hpp"
+#include "env/base/check.hpp"
 
 namespace berth {
 
-enum class Separator { kComma, kGuess };  // kGuess: of ',', ';', '|' and tab the one that the header has most of
+enum class Separator {
+  kComma,
+  kGuess
+};  // kGuess: of ',', ';', '|' and tab the one that the header has most of
 
-// A field may stand in quotes, "" inside them for one (RFC 4180), on one line. Spaces around a field that is not
-// in quotes do not count. Thread rule: one thread at a time.
+// A quote that does not end on its line: what follows may stand inside it, so that nobody can go on.
+class UnclosedQuote : public Error {
+ public:
+  using Error::Error;
+};
+
+// A field may stand in quotes, "" inside them for one (RFC 4180), on one line. Spaces around a field that is
+// not in quotes do not count. Thread rule: one thread at a time.
 class CsvFile {
  public:
-  // Throws Error where one of `required` is not in the header, or a name is there twice.
+  // Throws Error where one of `required` is not in the header, a name is there twice, or it is no text. Empty
+  // lines above the header do not count, nor does the "sep=;" that spreadsheets write.
   explicit CsvFile(const std::string& path, std::span<const char* const> required = {},
                    Separator separator = Separator::kComma);
-  // The next row that is not empty; false at the end. Error for one with more or fewer fields than the header,
-  // after which the next call goes on with the row behind it.
+  // The next row that is not empty; false at the end. Error for one with more or fewer fields than the
+  // header, after which the next call goes on with the row behind it.
   bool Next();
   const std::vector<std::string>& names() const { return names_; }
   bool Has(const std::string& name) const;  // is there such a column

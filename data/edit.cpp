@@ -32,6 +32,11 @@ void Reorder(JobTable& jobs, std::span<const int> indices) {
   ForEachColumn(jobs, [&](const char*, auto& column, bool) { take(column); });
 }
 
+std::string Trim(const std::string& text) {
+  const std::size_t begin = text.find_first_not_of(' ');
+  return begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(' ') + 1 - begin);
+}
+
 struct Condition {
   std::string field, sign, value;
   double number = 0.0;
@@ -42,13 +47,13 @@ Condition ParseCondition(const std::string& text) {
   const std::size_t at = text.find_first_of("<>!=");
   const std::size_t length = at != std::string::npos && at + 1 < text.size() && text[at + 1] == '=' ? 2 : 1;
   Condition condition;
-  condition.field = text.substr(0, at);
+  condition.field = Trim(text.substr(0, at));
   if (at == std::string::npos || (condition.sign = text.substr(at, length)) == "!")
     throw Error(Join("expected FIELD<=VALUE, or another of >= != < > =, found '", text, "'"));
   if (std::find(fields.begin(), fields.end(), condition.field) == fields.end())
-    throw Error(Join("expected gpus, duration, arrival, weight, type or tenant, found '", condition.field, "'",
-                     DidYouMean(condition.field, fields)));
-  condition.value = text.substr(at + length);
+    throw Error(Join("expected gpus, duration, arrival, weight, type or tenant, found '", condition.field,
+                     "'", DidYouMean(condition.field, fields)));
+  condition.value = Trim(text.substr(at + length));
   if (condition.field == "type" || condition.field == "tenant") {
     if (condition.sign != "=" && condition.sign != "!=")
       throw Error(Join(condition.field, ": expected = or != and a name, found '", text, "'"));
@@ -56,6 +61,19 @@ Condition ParseCondition(const std::string& text) {
     condition.number = ParseNumber(condition.value, condition.field);
   }
   return condition;
+}
+
+// A misspelt name would keep all, or none.
+void CheckName(const Condition& condition, const ScenarioData& data) {
+  if (condition.field != "type" && condition.field != "tenant") return;
+  std::vector<std::string> names = data.throughputs.job_types;
+  if (condition.field == "tenant") {
+    names = data.tenants.empty() ? std::vector<std::string>{"default"} : std::vector<std::string>();
+    for (const Tenant& tenant : data.tenants) names.push_back(tenant.name);
+  }
+  if (std::find(names.begin(), names.end(), condition.value) == names.end())
+    throw Error(Join(condition.field, ": the scenario has no '", condition.value, "'",
+                     DidYouMean(condition.value, names)));
 }
 
 bool Compare(double left, const std::string& sign, double right) {
@@ -70,11 +88,14 @@ bool Compare(double left, const std::string& sign, double right) {
 bool Holds(const Condition& condition, const Scenario& scenario, int job) {
   const ScenarioData& data = scenario.data();
   const JobTable& jobs = data.jobs;
-  const auto named = [&](const std::string& name) { return (name == condition.value) == (condition.sign == "="); };
+  const auto named = [&](const std::string& name) {
+    return (name == condition.value) == (condition.sign == "=");
+  };
   const auto number = [&](double value) { return Compare(value, condition.sign, condition.number); };
   if (condition.field == "type") return named(data.throughputs.job_types[U(jobs.job_type[U(job)])]);
   if (condition.field == "tenant")
-    return named(data.tenants.empty() ? "default" : data.tenants[jobs.tenant.empty() ? 0 : U(jobs.tenant[U(job)])].name);
+    return named(data.tenants.empty() ? "default"
+                                      : data.tenants[jobs.tenant.empty() ? 0 : U(jobs.tenant[U(job)])].name);
   if (condition.field == "gpus") return number(jobs.gang[U(job)]);
   if (condition.field == "duration") return number(jobs.total_steps[U(job)] / scenario.BestRate(job));
   if (condition.field == "arrival") return number(jobs.arrival[U(job)]);
@@ -87,7 +108,8 @@ Scenario TakeThose(const Scenario& scenario, const Wanted& wanted, const std::st
   for (int job = 0; job < scenario.num_jobs(); ++job) {
     if (wanted(job)) indices.push_back(job);
   }
-  if (indices.empty()) throw Error(Join(which, ": expected some of the ", scenario.num_jobs(), " jobs, found none"));
+  if (indices.empty())
+    throw Error(Join(which, ": expected some of the ", scenario.num_jobs(), " jobs, found none"));
   return TakeJobs(scenario, indices);
 }
 
@@ -113,11 +135,16 @@ Scenario ArrivingIn(const Scenario& scenario, double begin_s, double end_s) {
 
 Scenario FilterJobs(const Scenario& scenario, const std::string& conditions) {
   std::vector<Condition> all;
-  for (const std::string& text : SplitOutsideParentheses(conditions, ',')) all.push_back(ParseCondition(text));
+  for (const std::string& text : SplitOutsideParentheses(conditions, ',')) {
+    all.push_back(ParseCondition(text));
+    CheckName(all.back(), scenario.data());
+  }
+  if (all.empty()) throw Error("expected conditions such as gpus<=8, found none");
   return TakeThose(
       scenario,
       [&](int job) {
-        return std::all_of(all.begin(), all.end(), [&](const Condition& c) { return Holds(c, scenario, job); });
+        return std::all_of(all.begin(), all.end(),
+                           [&](const Condition& c) { return Holds(c, scenario, job); });
       },
       conditions);
 }
@@ -137,10 +164,11 @@ Scenario ScaleCluster(const Scenario& scenario, double factor) {
   BERTH_CHECK(factor > 0.0, factor);
   ScenarioData data = scenario.data();
   for (GpuType& type : data.cluster.types) {
-    const double nodes = std::max(1.0, std::round(factor * type.count / type.gpus_per_node));
-    if (nodes * type.gpus_per_node > kMostGpus)
-      throw Error(Join(type.name, ": expected at most ", kMostGpus, " GPUs, found ", nodes * type.gpus_per_node));
-    type.count = static_cast<int>(nodes) * type.gpus_per_node;
+    const int unit = type.count % type.gpus_per_node == 0 ? type.gpus_per_node : 1;
+    const double count = unit * std::max(1.0, std::round(factor * type.count / unit));
+    if (count > kMostGpus)
+      throw Error(Join(type.name, ": expected at most ", kMostGpus, " GPUs, found ", count));
+    type.count = static_cast<int>(count);
   }
   return Scenario(std::move(data));
 }
@@ -149,17 +177,21 @@ Scenario AddGpus(const Scenario& scenario, const std::string& text) {
   ScenarioData data = scenario.data();
   std::vector<std::string> known;
   for (const GpuType& type : data.cluster.types) known.push_back(type.name);
-  for (const std::string& part : SplitOutsideParentheses(text, ',')) {
+  const std::vector<std::string> parts = SplitOutsideParentheses(text, ',');
+  if (parts.empty()) throw Error("expected TYPE=COUNT,..., found nothing");
+  for (const std::string& part : parts) {
     const std::size_t equals = part.find('=');
     const std::string name = part.substr(0, equals);
     const auto found = std::find(known.begin(), known.end(), name);
     if (equals == std::string::npos || found == known.end())
-      throw Error(Join("expected TYPE=COUNT of a type that is there, since no other's speeds are known, found '", part,
-                       "'", DidYouMean(name, known)));
+      throw Error(
+          Join("expected TYPE=COUNT of a type that is there, since no other's speeds are known, found '",
+               part, "'", DidYouMean(name, known)));
     const long long count = ParseInteger(part.substr(equals + 1), name);
     int& there = data.cluster.types[static_cast<std::size_t>(found - known.begin())].count;
     if (count < 1 || there + count > static_cast<long long>(kMostGpus))
-      throw Error(Join(name, ": expected 1 to ", static_cast<long long>(kMostGpus) - there, " more GPUs, found ", count));
+      throw Error(Join(name, ": expected 1 to ", static_cast<long long>(kMostGpus) - there,
+                       " more GPUs, found ", count));
     there += static_cast<int>(count);
   }
   return Scenario(std::move(data));
@@ -169,7 +201,7 @@ Scenario ShuffleArrivals(const Scenario& scenario, std::uint64_t seed) {
   ScenarioData data = scenario.data();
   std::vector<int> order(U(scenario.num_jobs()));
   std::iota(order.begin(), order.end(), 0);
-  Stream stream(seed, Purpose::kArrivals, Split::kEvaluate);
+  Stream stream(seed, Purpose::kShuffle, Split::kEvaluate);
   for (std::size_t i = order.size(); i > 1; --i)  // Fisher and Yates
     std::swap(order[i - 1], order[stream.Below(static_cast<std::uint32_t>(i))]);
   const std::vector<double> arrival = data.jobs.arrival;

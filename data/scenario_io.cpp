@@ -8,6 +8,12 @@
 //   provenance
 // Event logs: kinds, events/{time, kind, job, type, device}; with a feature that keeps series those too,
 //   such as monitoring/{time, utilization [S, G], ...}
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <iterator>
 
 #include "data/hdf5_file.hpp"
@@ -165,8 +171,17 @@ Scenario ReadScenario(const std::string& path) {
   return Read(h5::Reader(path, "scenario", kScenarioVersion));
 }
 
-Scenario ReadEditedScenario(const std::string& path) {
-  return Read(h5::Reader(path, "scenario", kScenarioVersion, /*edited=*/true));
+void RehashScenario(const std::string& path) {
+  const h5::Reader edited(path, "scenario", kScenarioVersion, /*edited=*/true);
+  const std::string written = path + ".rehashed" + std::to_string(getpid());
+  WriteScenario(Read(edited), written);
+  const std::vector<std::string> known = h5::Reader(written, "scenario", kScenarioVersion).Datasets();
+  for (const std::string& dataset : edited.Datasets()) {
+    if (std::find(known.begin(), known.end(), dataset) != known.end()) continue;
+    std::remove(written.c_str());
+    throw Error(Join(path, ": a scenario has no dataset '", dataset, "'", DidYouMean(dataset, known)));
+  }
+  if (std::rename(written.c_str(), path.c_str()) != 0) throw Error(Join(path, ": cannot be written: ", std::strerror(errno)));
 }
 
 void WriteEvents(const RunResult& result, const Scenario& scenario, const std::string& scheduler,

@@ -54,10 +54,15 @@ TEST_CASE("edit: some of the jobs, with all that is theirs, from the first one's
 
 TEST_CASE("edit: jobs by conditions") {
   const std::pair<const char*, std::vector<std::int64_t>> cases[] = {
-      {"gpus<=2", {10, 12, 13}},      {"gpus>1,gpus<4", {12}},      {"type=long", {11, 13}},
-      {"type!=long,gpus>=2", {12}},   {"tenant=bob", {11, 12}},     {"arrival>=100,arrival!=200", {11, 13}},
+      {"gpus<=2", {10, 12, 13}},
+      {"gpus>1,gpus<4", {12}},
+      {"type=long", {11, 13}},
+      {"type!=long,gpus>=2", {12}},
+      {"tenant=bob", {11, 12}},
+      {"arrival>=100,arrival!=200", {11, 13}},
       {"weight=1", {10, 11, 12, 13}},
-      {"duration<100", {10}},  // on h100 at 2 steps/s; 11 finds 4 on a100 alone
+      {"duration<100", {10}},  // on h100 at 2 steps/s; 11 finds 4 on a100
+                               // alone
       {"duration=100", {11}}};
   for (const auto& [conditions, ids] : cases) {
     CAPTURE(conditions);
@@ -67,18 +72,28 @@ TEST_CASE("edit: jobs by conditions") {
   CHECK_THAT(MessageOf([] { FilterJobs(Sample(), "gpus"); }), Contains("expected FIELD<=VALUE"));
   CHECK_THAT(MessageOf([] { FilterJobs(Sample(), "gpus!2"); }), Contains("expected FIELD<=VALUE"));
   CHECK_THAT(MessageOf([] { FilterJobs(Sample(), "type<x"); }), Contains("type: expected = or !="));
-  CHECK_THAT(MessageOf([] { FilterJobs(Sample(), "gpus>8"); }), Contains("expected some of the 4 jobs, found none"));
+  CHECK(Ids(FilterJobs(Sample(), "gpus <= 2, type = long")) == std::vector<std::int64_t>{13});
+  CHECK_THAT(MessageOf([] { FilterJobs(Sample(), "type!=lang"); }),
+             Contains("type: the scenario has no 'lang' (did you mean 'long'?)"));
+  CHECK_THAT(MessageOf([] { FilterJobs(Sample(), ""); }), Contains("expected conditions such as"));
+  CHECK_THAT(MessageOf([] { FilterJobs(Sample(), "gpus>8"); }),
+             Contains("expected some of the 4 jobs, found none"));
 }
 
 TEST_CASE("edit: load and cluster") {
   const Scenario twice = ScaleLoad(Sample(), 2.0);
   CHECK(twice.data().jobs.arrival == std::vector<double>{0, 50, 100, 200});
-  CHECK(twice.data().jobs.deadline == std::vector<double>{1000, kNever, 150, 300});  // 50 and 100 s later, as before
+  CHECK(twice.data().jobs.deadline ==
+        std::vector<double>{1000, kNever, 150, 300});  // 50 and 100 s later, as before
   CHECK(ClusterText(ScaleCluster(Sample(), 1.6).data().cluster) == "a100=12/4,h100=3");
+  CHECK(ClusterText(ScaleCluster(AddGpus(Sample(), "a100=1"), 1.0).data().cluster) ==
+        "a100=9/4,h100=2");  // a node in part
   CHECK(ClusterText(ScaleCluster(Sample(), 0.5).data().cluster) == "a100=4/4,h100=1");
   CHECK(ClusterText(ScaleCluster(Sample(), 0.01).data().cluster) == "a100=4/4,h100=1");
   CHECK(ClusterText(AddGpus(Sample(), "h100=6").data().cluster) == "a100=8/4,h100=8");
-  CHECK_THAT(MessageOf([] { AddGpus(Sample(), "b200=6"); }), Contains("expected TYPE=COUNT of a type that is there"));
+  CHECK_THAT(MessageOf([] { AddGpus(Sample(), "b200=6"); }),
+             Contains("expected TYPE=COUNT of a type that is there"));
+  CHECK_THAT(MessageOf([] { AddGpus(Sample(), ""); }), Contains("expected TYPE=COUNT"));
   CHECK_THAT(MessageOf([] { AddGpus(Sample(), "h100=0"); }), Contains("h100: expected 1 to"));
 }
 
@@ -102,18 +117,22 @@ TEST_CASE("edit: convert changes a scenario", "[cli]") {
   WriteScenario(Sample(), folder / "a.h5");
   CHECK_THAT(Berth(folder, "convert --format berth a.h5 --out same.h5").out, Contains("4 jobs"));
   CHECK(ReadScenario(folder / "same.h5").Hash() == Sample().Hash());
-  const auto made = Berth(folder,
-                          "convert --format berth a.h5 --jobs 1:4 --cut 0:300 --filter 'gpus<=4' --scale-cluster 2 --add h100=1 "
-                          "--scale-load 4 --clock event --out b.h5");
+  const auto made = Berth(
+      folder,
+      "convert --format berth a.h5 --jobs 1:4 --cut 0:300 --filter 'gpus<=4' --scale-cluster 2 --add h100=1 "
+      "--scale-load 4 --clock event --out b.h5");
   CHECK(made.code == 0);
   const Scenario b = ReadScenario(folder / "b.h5");
   CHECK(Ids(b) == std::vector<std::int64_t>{11, 12});
   CHECK(b.data().jobs.arrival == std::vector<double>{0, 25});
   CHECK(ClusterText(b.data().cluster) == "a100=16/4,h100=5");
-  CheckOneLine(Berth(folder, "convert --format berth a.h5 --jobs 0:9 --out c.h5"), "--jobs: expected a range within the 4 jobs");
-  CheckOneLine(Berth(folder, "convert --format berth a.h5 --filter gpus --out c.h5"), "--filter: expected FIELD<=VALUE");
+  CheckOneLine(Berth(folder, "convert --format berth a.h5 --jobs 0:9 --out c.h5"),
+               "--jobs: expected a range within the 4 jobs");
+  CheckOneLine(Berth(folder, "convert --format berth a.h5 --filter gpus --out c.h5"),
+               "--filter: expected FIELD<=VALUE");
   CheckOneLine(Berth(folder, "convert --format berth a.h5 --scale-load 0 --out c.h5"), "--scale-load: ");
-  CheckOneLine(Berth(folder, "convert --format berth a.h5 --out a.h5"), "--out: expected another file than trace");
+  CheckOneLine(Berth(folder, "convert --format berth a.h5 --out a.h5"),
+               "--out: expected another file than trace");
 }
 
 TEST_CASE("edit: a file that h5py changed is accepted once all of it was checked", "[cli]") {
@@ -122,7 +141,8 @@ TEST_CASE("edit: a file that h5py changed is accepted once all of it was checked
   const std::string python = test::Python(BERTH_SOURCE_DIR, "h5py");
   if (python.empty()) return test::Skip("needs .venv with h5py: tools/setup");
   const auto h5py = [&](const std::string& code) {
-    const std::string program = Join("import h5py; f = h5py.File('", folder / "a.h5", "', 'r+'); ", code, "; f.close()");
+    const std::string program =
+        Join("import h5py; f = h5py.File('", folder / "a.h5", "', 'r+'); ", code, "; f.close()");
     return std::system(Join("'", python, "' -c \"", program, "\"").c_str()) == 0;
   };
   REQUIRE(h5py("f['jobs/arrival'][1] = 150.0; f.attrs['name'] = 'mine'"));
@@ -131,9 +151,12 @@ TEST_CASE("edit: a file that h5py changed is accepted once all of it was checked
   CHECK(accepted.code == 0);
   CHECK(ReadScenario(folder / "a.h5").data().jobs.arrival[1] == 150.0);
   CHECK(ReadScenario(folder / "a.h5").data().name == "mine");
-  REQUIRE(h5py("f['jobs/arrival'][1] = 900.0"));  // behind the third
+  REQUIRE(h5py("f['jobs/weigth'] = [1.0, 2.0, 3.0, 4.0]"));
+  CheckOneLine(Berth(folder, "inspect a.h5 --rehash"), "a scenario has no dataset 'jobs/weigth'");
+  REQUIRE(h5py("del f['jobs/weigth']; f['jobs/arrival'][1] = 900.0"));  // behind the third
   CheckOneLine(Berth(folder, "inspect a.h5 --rehash"), "arrival");
-  CheckOneLine(Berth(folder, "simulate --scenario a.h5"), "the content does not match its hash");  // left as it was
+  CheckOneLine(Berth(folder, "simulate --scenario a.h5"),
+               "the content does not match its hash");  // left as it was
 }
 
 }  // namespace berth

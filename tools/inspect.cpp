@@ -186,18 +186,36 @@ void CheckNoFolder(const std::string& path) {
   throw Error(Join("file: expected a file, found the folder ", path, files));
 }
 
+constexpr const char* kTables[] = {"jobs.csv", "speeds.csv", "cluster.toml"};
+
+// Before anything is done: a scenario, and a folder in which nothing would be lost.
+void CheckTables(Options& options, const std::string& file, const std::string& kind) {
+  const std::string folder = options.Required("tables");
+  if (kind != "scenario")
+    throw Error(
+        Join(options.Where("tables"), ": expected a scenario, found a file of kind '", kind, "': ", file));
+  for (const char* name : kTables) {
+    if (std::filesystem::exists(folder + "/" + name))
+      throw Error(
+          Join(options.Where("tables"), ": expected a folder without ", name, ", found ", folder, "/", name));
+  }
+  MakeFolder(folder, options.Where("tables"));
+  for (const char* name : kTables) options.AddWritten("tables", folder + "/" + name);
+}
+
 // What to type to read them again.
 std::string WriteTables(const Options& options, const Scenario& scenario) {
-  const std::string folder = options.Required("tables");
+  const std::string folder = options.Text("tables");
   const ScenarioTables tables = InOption(options, "tables", [&] { return TablesOf(scenario); });
-  MakeFolder(folder, options.Where("tables"));
-  WriteTextFile(folder + "/jobs.csv", tables.jobs);
-  WriteTextFile(folder + "/speeds.csv", tables.speeds);
-  WriteTextFile(folder + "/cluster.toml", tables.cluster);
-  const auto in = [&](const char* name) { return ForShell(folder + "/" + name); };
+  const std::string* texts[] = {&tables.jobs, &tables.speeds, &tables.cluster};
+  std::string files[3];
+  for (std::size_t i = 0; i < 3; ++i) {
+    WriteTextFile(folder + "/" + kTables[i], *texts[i]);
+    files[i] = ForShell(folder + "/" + kTables[i]);
+  }
   return NextStep("the same scenario, after changes",
-                  Join("convert --format table ", in("jobs.csv"), " --cluster ", in("cluster.toml"), " --throughputs ",
-                       in("speeds.csv"), " --out s.h5"));
+                  Join("convert --format table ", files[0], " --cluster ", files[2], " --throughputs ",
+                       files[1], " --out s.h5"));
 }
 
 }  // namespace
@@ -205,20 +223,24 @@ std::string WriteTables(const Options& options, const Scenario& scenario) {
 int RunInspect(const std::vector<std::string>& arguments) {
   Options options("inspect", "FILE [--tables DIR] [--rehash] [--json FILE]", "says what a Berth file holds");
   options.Positional("file", "a scenario, policy, checkpoint, event log or evaluation (.h5)");
-  options.Value("tables", "", "of a scenario: write jobs.csv, speeds.csv and cluster.toml, which convert reads, to this folder");
-  options.Switch("rehash", "accept a scenario that another program edited: check all of it, then write its content hash anew");
+  options.Value(
+      "tables", "",
+      "of a scenario: write jobs.csv, speeds.csv and cluster.toml, which convert reads, to this folder");
+  options.Switch(
+      "rehash",
+      "accept a scenario that another program edited: check all of it, then write its content hash anew");
   if (!options.Parse(arguments)) return 0;
   const std::string file = options.Required("file");
   CheckNoFolder(file);
   CheckJsonWritable(options);
 
   const std::string kind = h5::KindOf(file);
-  if (options.Given("tables") && kind != "scenario")
-    throw Error(Join(options.Where("tables"), ": expected a scenario, found a file of kind '", kind, "': ", file));
+  if (options.Given("tables")) CheckTables(options, file, kind);
   if (options.Bool("rehash")) {
     if (kind != "scenario")
-      throw Error(Join(options.Where("rehash"), ": expected a scenario, found a file of kind '", kind, "': ", file));
-    WriteScenario(ReadEditedScenario(file), file);
+      throw Error(
+          Join(options.Where("rehash"), ": expected a scenario, found a file of kind '", kind, "': ", file));
+    RehashScenario(file);
   }
   const h5::Reader verified(file, kind, std::numeric_limits<int>::max());  // whole and unchanged, or an Error
   Json json{{"file", file}, {"kind", kind}, {"version", verified.version()}};

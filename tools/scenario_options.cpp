@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iostream>
 
 #include "data/tables/cluster_file.hpp"
 #include "env/base/check.hpp"
@@ -70,6 +71,18 @@ ScenarioSettings ResolveSettings(Options& options, const char* default_cluster, 
   return settings;
 }
 
+// Other formats and generators have their own tenants and types of jobs, or none.
+void CheckNothingOfTables(const ScenarioSettings& settings, const Options& options) {
+  const char* what = !settings.tenants.empty()     ? "[[tenant]]"
+                     : !settings.job_types.empty() ? "[[job_type]]"
+                     : settings.origin_s           ? "origin"
+                     : settings.seed != 0          ? "seed"
+                                                   : nullptr;
+  if (what != nullptr)
+    throw Error(Join(options.Where("cluster"), ": ", options.Text("cluster"), ": ", what,
+                     ": expected with it a table of jobs (--format ", kTableFormat, "), found none"));
+}
+
 // A file's scenario with whatever the command line changes of it.
 Scenario Override(Scenario scenario, const std::string& file, const Options& options) {
   if (options.Given("cluster")) {
@@ -99,8 +112,8 @@ Scenario ReadScenarioOrSayFormat(const std::string& option, const Options& optio
   } catch (const Error& error) {
     const bool log = std::filesystem::is_regular_file(file) && !file.ends_with(".h5");
     throw Error(Join(options.Where(option), ": ", error.what(),
-                     log ? Join("; if it is a log: ", options.Where("format"), " and the name of its format, of '",
-                                CommandName(), " list formats'")
+                     log ? Join("; if it is a log: ", options.Where("format"),
+                                " and the name of its format, of '", CommandName(), " list formats'")
                          : ""));
   }
 }
@@ -109,7 +122,8 @@ Scenario ReadScenarioOrSayFormat(const std::string& option, const Options& optio
 
 void AddSettingOptions(Options& options, const std::string& cluster, const std::string& clock) {
   options.Group("Cluster");
-  options.Value("cluster", "", Join("GPU types: name=count[/per node],... or a file (.toml) [", cluster, "]"));
+  options.Value("cluster", "",
+                Join("GPU types: name=count[/per node],... or a file (.toml) [", cluster, "]"));
   options.Value("clock", "", Join("event | rounds(SECONDS) | reference_rounds | hpc [", clock, "]"));
   options.Value("knowledge", "",
                 "most that may be known: none | blind | estimate | oracle [the file's; oracle]");
@@ -117,9 +131,10 @@ void AddSettingOptions(Options& options, const std::string& cluster, const std::
   options.Value("checkpoint-cost", "", "seconds to stop a job [the file's; 0]");
   options.Value("restore-cost", "", "seconds to start a stopped job again [the file's; 0]");
   options.Value("migration-cost", "", "seconds on top when it continues elsewhere [the file's; 0]");
-  options.Value("features", "",
-                "what the cluster has beyond types and counts, as 'NAME(setting=value);NAME', by berth list features "
-                "[the file's; none]");
+  options.Value(
+      "features", "",
+      "what the cluster has beyond types and counts, as 'NAME(setting=value);NAME', by berth list features "
+      "[the file's; none]");
 }
 
 void AddScenarioOptions(Options& options) {
@@ -143,10 +158,8 @@ WorkloadChoice ResolveWorkload(Options& options) {
     throw Error(
         Join("expected ", options.Where("scenario"), " or ", options.Where("workload"), ", found both"));
   }
-  Scenario scenario =
-      options.Given("format")
-          ? ReadTrace(file, options.Text("format"), options)
-          : ReadScenarioFile("scenario", options);
+  Scenario scenario = options.Given("format") ? ReadTrace(file, options.Text("format"), options)
+                                              : ReadScenarioFile("scenario", options);
   options.Assign("scenario", std::filesystem::absolute(file).lexically_normal().string());
   options.Assign("clock", scenario.data().clock.ToString());
   options.Assign("knowledge", ToString(scenario.data().knowledge));
@@ -165,10 +178,12 @@ static std::string DefaultWorkload(const ClusterSpec& cluster) {
 std::shared_ptr<const ScenarioSource> ResolveGenerator(Options& options) {
   const ScenarioSettings settings =
       ResolveSettings(options, kDefaultCluster, Clock{ClockKind::kRounds, 360.0});
+  CheckNothingOfTables(settings, options);
   if (!options.Given("workload")) options.Assign("workload", DefaultWorkload(settings.cluster));
-  options.Assign("cluster", NamesClusterFile(options.Text("cluster"))
-                                ? std::filesystem::absolute(options.Text("cluster")).lexically_normal().string()
-                                : ClusterText(settings.cluster));
+  options.Assign("cluster",
+                 NamesClusterFile(options.Text("cluster"))
+                     ? std::filesystem::absolute(options.Text("cluster")).lexically_normal().string()
+                     : ClusterText(settings.cluster));
   options.Assign("clock", settings.clock.ToString());
   options.Assign("knowledge", ToString(settings.knowledge));
   return InOption(options, "workload", [&] { return MakeWorkload(options.Text("workload"), settings); });
@@ -178,13 +193,24 @@ Scenario ReadScenarioFile(const std::string& option, const Options& options) {
   return Override(ReadScenarioOrSayFormat(option, options), options.Text(option), options);
 }
 
-ScenarioSettings ResolveTraceSettings(const std::string& format, Options& options) {
-  const FormatInfo& info = *InOption(options, "format", [&] { return &FindFormat(format); });
-  return ResolveSettings(options, "", info.default_clock);
+Scenario ReadTable(const std::string& path, const JobTableRequest& request, Options& options) {
+  constexpr std::size_t kMostShown = 5;
+  JobTableScenario table =
+      ReadJobTable(path, request, ResolveSettings(options, "", FindFormat(kTableFormat).default_clock));
+  for (const std::string& note : table.notes) std::cout << note << "\n";
+  for (std::size_t i = 0; i < std::min(kMostShown, table.refused.size()); ++i)
+    std::cout << "left out: " << table.refused[i] << "\n";
+  if (table.refused.size() > kMostShown)
+    std::cout << "left out: " << table.refused.size() - kMostShown << " rows more\n";
+  return std::move(table.scenario);
 }
 
 Scenario ReadTrace(const std::string& path, const std::string& format, Options& options) {
-  return FindFormat(format).read(path, ResolveTraceSettings(format, options));
+  if (format == kTableFormat) return ReadTable(path, {}, options);
+  const FormatInfo& info = *InOption(options, "format", [&] { return &FindFormat(format); });
+  const ScenarioSettings settings = ResolveSettings(options, "", info.default_clock);
+  CheckNothingOfTables(settings, options);
+  return info.read(path, settings);
 }
 
 Scenario EvaluationScenario(const ScenarioSource& source, std::uint64_t seed) {

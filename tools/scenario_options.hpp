@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "data/tables/job_table.hpp"
 #include "data/workloads.hpp"
 #include "env/gym/scenario_source.hpp"
 #include "env/sim/metrics.hpp"
@@ -30,8 +31,9 @@ WorkloadChoice ResolveWorkload(Options& options);
 std::shared_ptr<const ScenarioSource> ResolveGenerator(Options& options);
 // The scenario file that `option` names, with the settings that are given; it holds its own cluster.
 Scenario ReadScenarioFile(const std::string& option, const Options& options);
-// The settings of a trace, the clock the format's unless given; and the trace with them.
-ScenarioSettings ResolveTraceSettings(const std::string& format, Options& options);
+// A trace with the settings, the clock the format's unless given. Of a table says how it was understood.
+inline constexpr const char* kTableFormat = "table";
+Scenario ReadTable(const std::string& path, const JobTableRequest& request, Options& options);
 Scenario ReadTrace(const std::string& path, const std::string& format, Options& options);
 
 // The workload of `seed` that no training can draw.

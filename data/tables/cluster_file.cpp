@@ -1,12 +1,15 @@
 #include "data/tables/cluster_file.hpp"
 
+#include <toml++/toml.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <toml++/toml.h>
+#include <set>
 
 #include "data/gpu_types.hpp"
 #include "data/tables/times.hpp"
+#include "data/tables/words.hpp"
 #include "data/text_file.hpp"
 #include "env/base/check.hpp"
 #include "env/base/spec.hpp"
@@ -34,7 +37,8 @@ class Keys {
     for (const auto& [key, value] : table) {
       const std::string name(key.str());
       if (std::find(known.begin(), known.end(), name) == known.end())
-        throw Error(Join(path, ":", key.source().begin.line, ": unknown key '", name, "'", DidYouMean(name, known)));
+        throw Error(
+            Join(path, ":", key.source().begin.line, ": unknown key '", name, "'", DidYouMean(name, known)));
     }
   }
 
@@ -45,20 +49,23 @@ class Keys {
   bool Has(const char* key) const { return table_.get(key) != nullptr; }
   std::string Text(const char* key) const {
     const auto text = table_[key].value_exact<std::string>();
-    if (!text || text->empty()) throw Error(Join(Where(key), ": expected a text in quotes, found ", Has(key) ? Found(key) : "none"));
+    if (!text || text->empty())
+      throw Error(Join(Where(key), ": expected a text in quotes, found ", Has(key) ? Found(key) : "none"));
     return *text;
   }
   // Of a type, which options name too.
   std::string Word(const char* key) const {
     const std::string text = Text(key);
     if (text.find_first_of("=,;/+() \t\n'\"") != std::string::npos)
-      throw Error(Join(Where(key), ": expected a name without blanks, quotes or any of =,;/+(), found '", text, "'"));
+      throw Error(
+          Join(Where(key), ": expected a name without blanks, quotes or any of =,;/+(), found ", Found(key)));
     return text;
   }
   std::uint64_t Seed() const {
     if (!Has("seed")) return 0;
     const auto seed = table_["seed"].value_exact<std::int64_t>();
-    if (!seed || *seed < 0) throw Error(Join(Where("seed"), ": expected a whole number from 0, found ", Found("seed")));
+    if (!seed || *seed < 0)
+      throw Error(Join(Where("seed"), ": expected a whole number from 0, found ", Found("seed")));
     return static_cast<std::uint64_t>(*seed);
   }
   double Number(const char* key, double otherwise, double low, double high, bool whole = false) const {
@@ -69,10 +76,14 @@ class Keys {
                        ", found ", Found(key)));
     return *value;
   }
+  // What stands there, on one line.
   std::string Found(const char* key) const {
-    std::ostringstream text;
-    table_.get(key)->visit([&](const auto& node) { text << node; });
-    return text.str().substr(0, 40);
+    std::ostringstream out;
+    table_.get(key)->visit([&](const auto& node) { out << node; });
+    std::string text = out.str().substr(0, 40);
+    std::replace_if(
+        text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
+    return text;
   }
 
  private:
@@ -86,29 +97,40 @@ std::vector<const toml::table*> Tables(const std::string& path, const toml::tabl
   const toml::node* node = file.get(name);
   if (node == nullptr) return tables;
   const toml::array* array = node->as_array();
-  for (std::size_t i = 0; array != nullptr && i < array->size(); ++i) tables.push_back(array->get(i)->as_table());
+  for (std::size_t i = 0; array != nullptr && i < array->size(); ++i)
+    tables.push_back(array->get(i)->as_table());
   if (array == nullptr || std::count(tables.begin(), tables.end(), nullptr) > 0)
-    throw Error(Join(path, ":", node->source().begin.line, ": ", name, ": expected [[", name, "]] and keys below it"));
+    throw Error(Join(path, ":", node->source().begin.line, ": ", name, ": expected [[", name,
+                     "]] and keys below it"));
   return tables;
 }
 
 GpuType ReadGpu(const std::string& path, const toml::table& table) {
-  const Keys keys(path, table,
-                  {"name", "count", "per_node", "memory_gb", "idle_power_w", "peak_power_w", "price_per_hour"});
+  const Keys keys(
+      path, table,
+      {"name", "count", "per_node", "memory_gb", "idle_power_w", "peak_power_w", "price_per_hour"});
   GpuType type;
   const std::string name = keys.Word("name");
   for (const GpuType& shipped : ShippedGpuTypes()) {
-    if (shipped.name == name) type = shipped;
+    if (SameWord(shipped.name, name)) type = shipped;
   }
   type.name = name;
   type.count = static_cast<int>(keys.Number("count", 0.0, 1.0, kMostCount, /*whole=*/true));
-  if (type.count == 0) throw Error(Join(keys.Where("count"), ": expected how many GPUs there are, found none"));
+  if (type.count == 0)
+    throw Error(Join(keys.Where("count"), ": expected how many GPUs there are, found none"));
   type.gpus_per_node = static_cast<int>(keys.Number("per_node", 1.0, 1.0, kMostCount, /*whole=*/true));
   type.memory_gb = keys.Number("memory_gb", type.memory_gb, 0.0, kMost);
   type.idle_power_w = keys.Number("idle_power_w", type.idle_power_w, 0.0, kMost);
   type.peak_power_w = keys.Number("peak_power_w", type.peak_power_w, 0.0, kMost);
   type.price_per_hour = keys.Number("price_per_hour", type.price_per_hour, 0.0, kMost);
   return type;
+}
+
+void CheckOnce(const std::string& path, const toml::table& table, const char* what, const std::string& name,
+               std::set<std::string>& seen) {
+  if (seen.insert(name).second) return;
+  throw Error(Join(path, ":", table.source().begin.line, ": ", what, ": expected each name once, found '",
+                   name, "' twice"));
 }
 
 JobTypeFacts ReadJobType(const std::string& path, const toml::table& table) {
@@ -118,7 +140,9 @@ JobTypeFacts ReadJobType(const std::string& path, const toml::table& table) {
   const Keys keys(path, table, known);
   JobTypeFacts facts{keys.Text("name"), {}};
   for (const std::string& name : known) {
-    if (name != "name" && keys.Has(name.c_str())) facts.traits[name] = keys.Number(name.c_str(), 0.0, 0.0, kMost);
+    const double most = name == "utilization" ? 1.0 : kMost;
+    if (name != "name" && keys.Has(name.c_str()))
+      facts.traits[name] = keys.Number(name.c_str(), 0.0, 0.0, most);
   }
   return facts;
 }
@@ -141,31 +165,40 @@ ClusterFile ReadClusterFile(const std::string& path) {
   for (const auto& [key, option] : kSettings) known.push_back(key);
   const Keys keys(path, file, known);
   ClusterFile result;
+  std::set<std::string> gpus, tenants, job_types;
   for (const toml::table* table : Tables(path, file, "gpu")) {
     result.cluster.types.push_back(ReadGpu(path, *table));
-    const std::string& name = result.cluster.types.back().name;
-    const auto same = [&](const GpuType& type) { return type.name == name; };
-    if (std::count_if(result.cluster.types.begin(), result.cluster.types.end(), same) > 1)
-      throw Error(Join(path, ":", table->source().begin.line, ": gpu: expected each name once, found '", name, "' twice"));
+    CheckOnce(path, *table, "gpu", Lower(result.cluster.types.back().name), gpus);
   }
-  if (result.cluster.types.empty()) throw Error(Join(path, ": expected a [[gpu]] with name and count, found none"));
+  if (result.cluster.types.empty())
+    throw Error(Join(path, ": expected a [[gpu]] with name and count, found none"));
   for (const toml::table* table : Tables(path, file, "tenant")) {
     const Keys its(path, *table, {"name", "weight", "inner_policy"});
     result.tenants.push_back({its.Text("name"), its.Number("weight", 1.0, 1e-9, kMost)});
     if (its.Has("inner_policy")) result.tenants.back().inner_policy = its.Text("inner_policy");
+    CheckOnce(path, *table, "tenant", result.tenants.back().name, tenants);
   }
-  for (const toml::table* table : Tables(path, file, "job_type")) result.job_types.push_back(ReadJobType(path, *table));
-  if (keys.Has("origin"))
-    result.origin_s = file.get("origin")->is_string() ? ParseMoment(keys.Text("origin"), keys.Where("origin"))
-                                                      : keys.Number("origin", 0.0, -kLongest, kLongest);
+  for (const toml::table* table : Tables(path, file, "job_type")) {
+    result.job_types.push_back(ReadJobType(path, *table));
+    CheckOnce(path, *table, "job_type", result.job_types.back().name, job_types);
+  }
+  if (keys.Has("origin")) {
+    const toml::node& origin = *file.get("origin");
+    const bool date = origin.is_date() || origin.is_date_time();
+    result.origin_s = date                 ? ParseMoment(keys.Found("origin"), keys.Where("origin"))
+                      : origin.is_string() ? ParseMoment(keys.Text("origin"), keys.Where("origin"))
+                                           : keys.Number("origin", 0.0, -kLongest, kLongest);
+  }
   result.seed = keys.Seed();
   std::map<std::uint32_t, std::string> lines;
   for (const auto& [key, option] : kSettings) {
     const toml::node* node = file.get(key);
     if (node == nullptr) continue;
     const std::string value = node->is_string() ? **node->as_string() : keys.Found(key.c_str());
-    if ((!node->is_string() && !node->is_number()) || value.find('\n') != std::string::npos)
-      throw Error(Join(keys.Where(key.c_str()), ": expected a text on one line or a number, found ", keys.Found(key.c_str())));
+    if ((!node->is_string() && !node->is_number()) || value.find_first_of("\n#") != std::string::npos)
+      throw Error(Join(keys.Where(key.c_str()),
+                       ": expected a number, or a text on one line without #, found ",
+                       keys.Found(key.c_str())));
     lines[node->source().begin.line] = Join(option, "=", value, "\n");
   }
   std::uint32_t line = 1;

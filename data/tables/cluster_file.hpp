@@ -2,7 +2,8 @@
 //
 //   clock = "rounds(360)"                 # as --clock; so too knowledge, sigma
 //   features = "topology;power(cap_w=9000)"   # as --features
-//   checkpoint_cost = 30                  # s, as the options of these names; so too restore_cost, migration_cost
+//   checkpoint_cost = 30                  # s, as the options of these names; so too restore_cost,
+//   migration_cost
 //   [[gpu]]
 //   name = "h100"
 //   count = 64
@@ -14,11 +15,12 @@
 //   [[tenant]]
 //   name = "vision"
 //   weight = 2
-//   inner_policy = "fifo"                 # what shares the tenant's part among its jobs; "fairness" unless stated
+//   inner_policy = "fifo"                 # what shares the tenant's part among its jobs; "fairness" unless
+//   stated
 //   [[job_type]]
 //   name = "bert"
 //   checkpoint_gb = 1.3                   # and gradient_gb, memory_gb, utilization: see JobTypeTraits
-// And of tables of jobs: origin, the moment at which its time is 0, a number or a date in quotes; seed, of estimates.
+// And of tables of jobs: origin, the moment at which its time is 0, a number or a date; seed, of estimates.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +38,8 @@ struct ClusterFile {
   std::vector<JobTypeFacts> job_types;
   std::optional<double> origin_s;
   std::uint64_t seed = 0;
-  // What else holds, as a configuration of options: "clock=rounds(360)", each on the line of the file that says so.
+  // What else holds, as a configuration of options: "clock=rounds(360)", each on the line of the file that
+  // says so.
   std::string settings;
 };
 

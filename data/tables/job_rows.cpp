@@ -3,64 +3,56 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <string_view>
 
 #include "data/tables/times.hpp"
 #include "env/base/check.hpp"
+#include "env/base/index.hpp"
 
 namespace berth {
 namespace {
 
-int IndexIn(const std::string& name, std::vector<std::string>& names) {
-  const auto found = std::find(names.begin(), names.end(), name);
-  if (found != names.end()) return static_cast<int>(found - names.begin());
-  names.push_back(name);
-  return static_cast<int>(names.size()) - 1;
-}
-
-bool SameWord(const std::string& a, const std::string& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
-}
-
 constexpr double kMostGpus = 1e7;
+constexpr double kLatest = 1e11;  // s: the year 5138; milliseconds of today are above it
+constexpr const char* kNoLimit[] = {"unlimited", "infinite", "partition_limit", "n/a", "none"};
 
-Qos QosOf(const std::string& text, const std::string& what) {
-  static const std::vector<std::string> names = {"guaranteed", "burstable", "best_effort"};
-  const auto found = std::find(names.begin(), names.end(), text);
-  if (found == names.end())
-    throw Error(Join(what, ": expected guaranteed, burstable or best_effort, found '", text, "'", DidYouMean(text, names)));
-  return static_cast<Qos>(found - names.begin());
+// The numbers behind each `key` of "billing=8,gres/gpu=4", added up; -1 = there is none.
+double SumOf(std::string_view text, std::string_view key, char separator, const std::string& what) {
+  double sum = -1.0;
+  for (std::size_t at = text.find(key); at != std::string_view::npos; at = text.find(key, at + 1)) {
+    const std::string_view item = text.substr(at, text.find(',', at) - at);
+    const std::size_t begin = item.rfind(separator);
+    if (begin == std::string_view::npos || begin + 1 < key.size()) continue;
+    sum = std::max(sum, 0.0) + ParseNumber(item.substr(begin + 1), what);
+  }
+  return sum;
 }
 
-// 4, or of "billing=8,cpu=8,gres/gpu=4,gres/gpu:a100=4" and "gpu:a100:4" the number of GPUs.
-int ParseGpus(const std::string& text, const std::string& what) {
-  constexpr std::string_view kTrackable = "gres/gpu=";
-  std::string_view digits = text;
-  if (const std::size_t at = text.find(kTrackable); at != std::string::npos) {
-    digits.remove_prefix(at + kTrackable.size());
-    digits = digits.substr(0, digits.find(','));
-  } else if (text.find('=') != std::string::npos) {
-    digits = "0";  // trackable resources without a GPU
-  } else if (text.rfind("gpu:", 0) == 0) {
-    digits.remove_prefix(text.rfind(':') + 1);
+// 4; or of Slurm's trackable resources "billing=8,gres/gpu=4,gres/gpu:a100=4" the GPUs in all; or of
+// "gpu:a100:4".
+double GpusOf(const std::string& text, const std::string& what) {
+  if (text.find('=') != std::string::npos) {
+    const double all = SumOf(text, "gres/gpu=", '=', what);
+    return std::max(0.0, all >= 0.0 ? all : SumOf(text, "gres/gpu:", '=', what));
   }
-  const double value = ParseNumber(digits, what);
-  if (!(value >= 1.0) || value > kMostGpus || value != std::floor(value))
-    throw Error(Join(what, ": expected a whole number of GPUs from 1, found '", text, "'"));
-  return static_cast<int>(value);
+  if (text.rfind("gpu:", 0) == 0) return SumOf(text, "gpu:", ':', what);
+  return ParseNumber(text, what);
 }
 
 }  // namespace
 
 JobRows::JobRows(const std::string& path, const std::string& columns, const Speeds* speeds,
-                 const ClusterSpec& cluster, int skip_bad)
-    : path_(path), cluster_(cluster), speeds_(speeds), skip_bad_(skip_bad), file_(path, {}, Separator::kGuess),
+                 const ClusterSpec& cluster)
+    : path_(path),
+      cluster_(cluster),
+      speeds_(speeds),
+      file_(path, {}, Separator::kGuess),
       columns_(columns, file_.names()) {
   CheckColumns();
   if (!Has(JobField::kType)) {
-    job_types_ = {"job"};
+    job_types_.Add("job");
   } else if (speeds_ != nullptr) {
-    job_types_ = speeds_->job_types();
+    job_types_ = NameList(speeds_->job_types());
   }
 }
 
@@ -69,32 +61,35 @@ std::vector<JobRow> JobRows::Read() {
   for (;;) {
     try {
       if (!file_.Next()) return rows;
-      if (IsStep()) {
-        ++steps_of_jobs_;
-      } else {
-        rows.push_back(ReadRow());
+      if (IsJobStep()) {
+        ++job_steps_;
+        continue;
       }
+      row_dates_ = dates_;
+      std::optional<JobRow> row = ReadRow();
+      if (!row.has_value()) {
+        ++without_gpu_;
+        continue;
+      }
+      dates_ = row_dates_;
+      if (Has(JobField::kDemand)) resources_ = row->demand.size();
+      last_id_ = row->id;
+      rows.push_back(std::move(*row));
+    } catch (const UnclosedQuote&) {
+      throw;  // what follows may stand inside the quotes
     } catch (const Error& error) {
       Refuse(error.what());
     }
   }
 }
 
-void JobRows::Refuse(const std::string& why) {
-  refused_.push_back(why);
-  if (static_cast<int>(refused_.size()) <= skip_bad_) return;
-  if (skip_bad_ == 0) throw Error(why);
-  throw Error(Join(path_, ": expected at most ", skip_bad_, " rows that cannot be read, found more; the first: ",
-                   refused_.front()));
-}
-
 void JobRows::CheckColumns() const {
   const auto need = [&](bool there, const char* what) {
     if (there) return;
-    std::string header;
-    for (const std::string& name : names()) header += Join(header.empty() ? "" : ", ", name);
-    throw Error(Join(file_.Where(), ": expected a column of ", what, ", found ", header,
-                     "; FIELD=COLUMN says which it is"));
+    std::string found;
+    for (const std::string& name : header()) found += Join(found.empty() ? "" : ", ", name);
+    throw Error(Join(file_.Where(), ": expected a column of ", what, ", found ", found,
+                     "; berth convert --columns FIELD=COLUMN says which it is"));
   };
   need(Has(JobField::kArrival), "arrival");
   need(Has(JobField::kGpus), "gpus");
@@ -103,20 +98,29 @@ void JobRows::CheckColumns() const {
   if (speeds_ != nullptr) need(Has(JobField::kType), "type, by which speeds are known");
 }
 
-// sacct without -X lists each job's steps too, as 12.batch and 12.0.
-bool JobRows::IsStep() const {
-  return Has(JobField::kId) && SameWord(columns_.Of(JobField::kId), "jobid") &&
-         Text(JobField::kId).find('.') != std::string::npos;
+// sacct without -X lists each job's steps behind it, as 12.batch and 12.0.
+bool JobRows::IsJobStep() const {
+  if (!Has(JobField::kId)) return false;
+  const std::string column = Lower(columns_.Of(JobField::kId));
+  const std::string& id = Text(JobField::kId);
+  const std::size_t dot = id.find('.');
+  if ((column != "jobid" && column != "jobidraw") || dot == std::string::npos) return false;
+  const std::string step = id.substr(dot + 1);
+  return step == "batch" || step == "extern" || step == "interactive" || id.substr(0, dot) == last_id_;
 }
 
 double JobRows::Moment(JobField field) {
   const std::string& text = Text(field);
   if (text.empty()) throw Error(Join(Where(field), ": expected a time, found nothing"));
   const bool date = LooksLikeDate(text);
-  if (dates_.has_value() && *dates_ != date)
-    throw Error(Join(Where(field), ": expected ", *dates_ ? "a date" : "seconds", " as before, found '", text, "'"));
+  if (row_dates_.has_value() && *row_dates_ != date)
+    throw Error(Join(Where(field), ": expected ", *row_dates_ ? "a date" : "seconds", " as before, found '",
+                     text, "'"));
   const double seconds = ParseMoment(text, Where(field));
-  dates_ = date;
+  if (!(std::abs(seconds) < kLatest))
+    throw Error(Join(Where(field), ": expected seconds or a date, found '", text,
+                     "' (milliseconds, or a date without '-'?)"));
+  row_dates_ = date;
   return seconds;
 }
 
@@ -126,54 +130,109 @@ double JobRows::AboveZero(double value, JobField field) const {
   return value;
 }
 
-JobRow JobRows::ReadRow() {
-  const auto number = [&](JobField field) { return AboveZero(ParseNumber(Text(field), Where(field)), field); };
-  const auto span = [&](JobField field) { return AboveZero(ParseSpan(Text(field), Where(field)), field); };
+double JobRows::Number(JobField field) const {
+  return AboveZero(ParseNumber(Text(field), Where(field)), field);
+}
+
+double JobRows::Span(JobField field) const {
+  return AboveZero(ParseSpan(Text(field), Where(field)), field);
+}
+
+int JobRows::Whole(JobField field, double low, double high) const {
+  const double value = ParseNumber(Text(field), Where(field));
+  if (!(value >= low && value <= high) || value != std::floor(value))
+    throw Error(Join(Where(field), ": expected a whole number from ", low, " to ", high, ", found '",
+                     Text(field), "'"));
+  return static_cast<int>(value);
+}
+
+int JobRows::Gpus() const {
+  const std::string& text = Text(JobField::kGpus);
+  const double value = GpusOf(text, Where(JobField::kGpus));
+  if (!(value >= 0.0) || value > kMostGpus || value != std::floor(value))
+    throw Error(Join(Where(JobField::kGpus), ": expected a whole number of GPUs, found '", text, "'"));
+  return static_cast<int>(value);
+}
+
+std::optional<JobRow> JobRows::ReadRow() {
   JobRow row;
   row.line = file_.line();
+  row.gang = Gpus();
+  if (row.gang == 0) return std::nullopt;
   if (Has(JobField::kId)) row.id = Text(JobField::kId);
   row.arrival = Moment(JobField::kArrival);
-  row.gang = ParseGpus(Text(JobField::kGpus), Where(JobField::kGpus));
+  ReadWork(row);
+  if (Stated(JobField::kWeight)) row.weight = Number(JobField::kWeight);
+  if (Stated(JobField::kDeadline)) {
+    row.deadline = Moment(JobField::kDeadline);
+    if (row.deadline < row.arrival)
+      throw Error(Join(Where(JobField::kDeadline), ": expected no earlier than the arrival, found '",
+                       Text(JobField::kDeadline), "'"));
+  }
+  if (Stated(JobField::kLimit)) {
+    const std::string limit = Lower(Text(JobField::kLimit));
+    if (std::find(std::begin(kNoLimit), std::end(kNoLimit), limit) == std::end(kNoLimit))
+      row.limit = Span(JobField::kLimit);
+  }
+  ReadPlace(row);
+  row.type = Type();
+  if (Has(JobField::kTenant)) {
+    const std::string& tenant = Text(JobField::kTenant);
+    row.tenant = tenants_.Add(tenant.empty() ? kNoName : tenant);
+  }
+  return row;
+}
+
+void JobRows::ReadWork(JobRow& row) {
   if (Has(JobField::kSteps)) {
-    row.steps = number(JobField::kSteps);
+    row.steps = Number(JobField::kSteps);
   } else if (Has(JobField::kDuration)) {
-    row.duration = span(JobField::kDuration);
+    row.duration = Span(JobField::kDuration);
   } else {
     row.duration = AboveZero(Moment(JobField::kEnd) - Moment(JobField::kStart), JobField::kEnd);
   }
-  if (Stated(JobField::kWeight)) row.weight = number(JobField::kWeight);
-  if (Stated(JobField::kDeadline)) row.deadline = Moment(JobField::kDeadline);
-  // "UNLIMITED" and "Partition_Limit" are none.
-  if (Stated(JobField::kLimit) && std::isalpha(static_cast<unsigned char>(Text(JobField::kLimit)[0])) == 0)
-    row.limit = span(JobField::kLimit);
-  const auto whole = [&](JobField field, double low, double high) {
-    const double value = ParseNumber(Text(field), Where(field));
-    if (!(value >= low && value <= high) || value != std::floor(value))
-      throw Error(Join(Where(field), ": expected a whole number from ", low, " to ", high, ", found '", Text(field), "'"));
-    return static_cast<int>(value);
-  };
-  if (Stated(JobField::kGpusMin)) row.gang_min = whole(JobField::kGpusMin, 1, row.gang);
-  if (Stated(JobField::kGpusMax)) row.gang_max = whole(JobField::kGpusMax, row.gang, kMostGpus);
-  if (Stated(JobField::kShare)) row.gpu_milli = whole(JobField::kShare, 1, 1000);
-  if (Stated(JobField::kQos)) row.qos = QosOf(Text(JobField::kQos), Where(JobField::kQos));
-  if (Stated(JobField::kAllowed)) row.allowed = Allowed();
-  if (Has(JobField::kDemand)) row.demand = Demand();
+}
+
+// On how many GPUs, and which parts of them, of which types, with what of their nodes.
+void JobRows::ReadPlace(JobRow& row) {
+  if (Stated(JobField::kGpusMin)) row.gang_min = Whole(JobField::kGpusMin, 1, row.gang);
+  if (Stated(JobField::kGpusMax)) row.gang_max = Whole(JobField::kGpusMax, row.gang, kMostGpus);
+  if (Stated(JobField::kShare)) row.gpu_milli = Whole(JobField::kShare, 1, 1000);
+  if (Stated(JobField::kQos)) {
+    const std::vector<std::string> names(kQosNames.begin(), kQosNames.end());
+    const auto found = std::find(names.begin(), names.end(), Text(JobField::kQos));
+    if (found == names.end())
+      throw Error(Join(Where(JobField::kQos), ": expected guaranteed, burstable or best_effort, found '",
+                       Text(JobField::kQos), "'", DidYouMean(Text(JobField::kQos), names)));
+    row.qos = static_cast<Qos>(found - names.begin());
+  }
+  if (Stated(JobField::kAllowed)) {
+    row.allowed = 0;
+    for (const std::string& name : SplitOutsideParentheses(Text(JobField::kAllowed), '+'))
+      row.allowed |= std::uint64_t{1} << GpuTypeOf(name, JobField::kAllowed);
+  }
+  if (Has(JobField::kDemand)) {
+    for (const std::string& part : SplitOutsideParentheses(Text(JobField::kDemand), '+'))
+      row.demand.push_back(ParseNumber(part, Where(JobField::kDemand)));
+    const std::size_t expected = resources_.value_or(std::max<std::size_t>(1, row.demand.size()));
+    if (row.demand.size() != expected)
+      throw Error(Join(Where(JobField::kDemand), ": expected a number for each of ", expected,
+                       expected == 1 ? " resource" : " resources", ", found '", Text(JobField::kDemand),
+                       "'"));
+  }
   if (Stated(JobField::kRanOn)) row.ran_on = GpuTypeOf(Text(JobField::kRanOn), JobField::kRanOn);
   CheckFits(row);
-  row.type = Type();
-  if (Has(JobField::kTenant)) row.tenant = IndexIn(Text(JobField::kTenant), tenants_);
-  return row;
 }
 
 int JobRows::Type() {
   if (!Has(JobField::kType)) return 0;
   const std::string& name = Text(JobField::kType);
-  if (speeds_ == nullptr) return IndexIn(name, job_types_);
-  const auto found = std::find(job_types_.begin(), job_types_.end(), name);
-  if (found == job_types_.end())
-    throw Error(Join(Where(JobField::kType), ": expected a job type of ", speeds_->path(), ", found '", name, "'",
-                     DidYouMean(name, job_types_)));
-  return static_cast<int>(found - job_types_.begin());
+  if (speeds_ == nullptr) return job_types_.Add(name.empty() ? kNoName : name);
+  const int type = job_types_.Find(name);
+  if (type < 0)
+    throw Error(Join(Where(JobField::kType), ": expected a job type of ", speeds_->path(), ", found '", name,
+                     "'", DidYouMean(name, job_types())));
+  return type;
 }
 
 int JobRows::GpuTypeOf(const std::string& name, JobField field) const {
@@ -182,33 +241,18 @@ int JobRows::GpuTypeOf(const std::string& name, JobField field) const {
     if (SameWord(type.name, name)) return static_cast<int>(known.size());
     known.push_back(type.name);
   }
-  throw Error(
-      Join(Where(field), ": expected a GPU type of the cluster, found '", name, "'", DidYouMean(name, known)));
-}
-
-std::uint64_t JobRows::Allowed() const {
-  std::uint64_t allowed = 0;
-  for (const std::string& name : SplitOutsideParentheses(Text(JobField::kAllowed), '+'))
-    allowed |= std::uint64_t{1} << GpuTypeOf(name, JobField::kAllowed);
-  return allowed;
-}
-
-std::vector<double> JobRows::Demand() {
-  std::vector<double> demand;
-  for (const std::string& part : SplitOutsideParentheses(Text(JobField::kDemand), '+'))
-    demand.push_back(ParseNumber(part, Where(JobField::kDemand)));
-  if (demand.empty() || demand.size() != resources_.value_or(demand.size()))
-    throw Error(Join(Where(JobField::kDemand), ": expected ", resources_.value_or(1), " numbers, found ", demand.size()));
-  resources_ = demand.size();
-  return demand;
+  throw Error(Join(Where(field), ": expected a GPU type of the cluster, found '", name, "'",
+                   DidYouMean(name, known)));
 }
 
 void JobRows::CheckFits(const JobRow& row) const {
   int most = 0;
-  for (const GpuType& type : cluster_.types) most = std::max(most, type.count);
+  for (std::size_t g = 0; g < cluster_.types.size(); ++g) {
+    if (row.MayRunOn(g)) most = std::max(most, cluster_.types[g].count);
+  }
   if (row.gang > most)
     throw Error(Join(Where(JobField::kGpus), ": expected at most ", most,
-                     ", the cluster's most of one type, found ", row.gang));
+                     ", the cluster's most of one type that it may run on, found ", row.gang));
 }
 
 }  // namespace berth

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <ctime>
 #include <optional>
 #include <set>
 
@@ -33,13 +34,14 @@ ThroughputTable Measured(const Speeds& speeds, const std::vector<JobRow>& rows, 
   return speeds.Table(cluster, std::vector<std::pair<int, int>>(used.begin(), used.end()));
 }
 
-// Steps/s of the fastest type that can run the gang; 0 = none can.
+// Steps/s of the fastest type that can run the gang, and may; 0 = none.
 double Fastest(const JobRow& row, const ThroughputTable& table, const ClusterSpec& cluster) {
-  const int types = static_cast<int>(cluster.types.size());
+  const std::size_t types = cluster.types.size();
   double best = 0.0;
-  for (int type = 0; type < types; ++type) {
-    if (cluster.types[U(type)].count >= row.gang)
-      best = std::max(best, AloneRate(table, row.type, row.gang, type, types));
+  for (std::size_t type = 0; type < types; ++type) {
+    if (cluster.types[type].count < row.gang || !row.MayRunOn(type)) continue;
+    best =
+        std::max(best, AloneRate(table, row.type, row.gang, static_cast<int>(type), static_cast<int>(types)));
   }
   return best;
 }
@@ -58,11 +60,22 @@ std::vector<JobRow> WithSteps(const std::vector<JobRow>& rows, const ThroughputT
       kept.push_back(std::move(row));
       continue;
     }
-    reader.Refuse(Join(path, ":", row.line, ": expected a speed above 0 of '", reader.job_types()[U(row.type)],
-                       "' with ", row.gang, " GPU", row.gang == 1 ? " " : "s ",
-                       fastest > 0.0 ? "where it ran" : "anywhere", ", found 0"));
+    reader.Refuse(Join(path, ":", row.line, ": expected a speed above 0 of '",
+                       reader.job_types()[U(row.type)], "' with ", row.gang, " GPU",
+                       row.gang == 1 ? " " : "s ",
+                       fastest > 0.0 ? "where it ran" : "anywhere that it may run", ", found 0"));
   }
   return kept;
+}
+
+// The first that cannot be read, where more are than may be left out.
+void CheckRefused(const std::vector<std::string>& refused, int skip_bad) {
+  const int more = static_cast<int>(refused.size()) - 1;
+  if (more < skip_bad || refused.empty()) return;
+  throw Error(Join(refused.front(), more == 0
+                                        ? ""
+                                        : Join("; and ", more, " rows more, which berth convert --skip-bad ",
+                                               more + 1, " leaves out")));
 }
 
 // The jobs' own numbers where all have different ones; otherwise none.
@@ -73,16 +86,15 @@ std::vector<std::int64_t> OwnIds(const std::vector<JobRow>& rows) {
     std::int64_t id = 0;
     const char* const end = row.id.data() + row.id.size();
     const auto read = std::from_chars(row.id.data(), end, id);
-    if (row.id.empty() || read.ec != std::errc() || read.ptr != end || id < 0 || !seen.insert(id).second) return {};
+    if (row.id.empty() || read.ec != std::errc() || read.ptr != end || id < 0 || !seen.insert(id).second)
+      return {};
     ids.push_back(id);
   }
   return ids;
 }
 
-// A column that the table has is a column of the scenario.
-void FillJobs(const std::vector<JobRow>& rows, const JobColumns& columns, std::optional<double> origin_s,
-              ScenarioData& data) {
-  const double origin = origin_s.value_or(rows.front().arrival);
+// A column that the table has is a column of the scenario. Whether the jobs keep their own numbers.
+bool FillJobs(const std::vector<JobRow>& rows, const JobColumns& columns, double origin, ScenarioData& data) {
   JobTable& jobs = data.jobs;
   jobs.id = OwnIds(rows);
   const bool own = !jobs.id.empty();
@@ -102,20 +114,25 @@ void FillJobs(const std::vector<JobRow>& rows, const JobColumns& columns, std::o
   fill(JobField::kDeadline, jobs.deadline, [&](const JobRow& row) { return row.deadline - origin; });
   fill(JobField::kLimit, jobs.requested_s, [](const JobRow& row) { return row.limit; });
   fill(JobField::kTenant, jobs.tenant, [](const JobRow& row) { return row.tenant; });
-  fill(JobField::kGpusMin, jobs.gang_min, [](const JobRow& row) { return row.gang_min > 0 ? row.gang_min : row.gang; });
-  fill(JobField::kGpusMax, jobs.gang_max, [](const JobRow& row) { return row.gang_max > 0 ? row.gang_max : row.gang; });
+  fill(JobField::kGpusMin, jobs.gang_min,
+       [](const JobRow& row) { return row.gang_min > 0 ? row.gang_min : row.gang; });
+  fill(JobField::kGpusMax, jobs.gang_max,
+       [](const JobRow& row) { return row.gang_max > 0 ? row.gang_max : row.gang; });
   fill(JobField::kShare, jobs.gpu_milli, [](const JobRow& row) { return row.gpu_milli; });
   fill(JobField::kQos, jobs.qos, [](const JobRow& row) { return static_cast<int>(row.qos); });
   fill(JobField::kAllowed, jobs.allowed, [](const JobRow& row) { return row.allowed; });
+  return own;
 }
 
-// By job type; a column that no row states stays empty. Error for a type that the jobs and speeds do not name.
+// By job type; a column that no row states stays empty. Error for a type that the jobs and speeds do not
+// name.
 void FillTraits(const std::vector<JobTypeFacts>& facts, ScenarioData& data) {
   const std::vector<std::string>& names = data.throughputs.job_types;
   for (const JobTypeFacts& fact : facts) {
     const auto found = std::find(names.begin(), names.end(), fact.name);
     if (found == names.end())
-      throw Error(Join("job_type: expected one of the jobs', found '", fact.name, "'", DidYouMean(fact.name, names)));
+      throw Error(Join("[[job_type]] of the cluster: no job is of type '", fact.name, "'",
+                       DidYouMean(fact.name, names)));
     ForEachColumn(data.traits, [&](const std::string& name, std::vector<double>& column) {
       const auto value = fact.traits.find(name);
       if (value == fact.traits.end()) return;
@@ -125,11 +142,14 @@ void FillTraits(const std::vector<JobTypeFacts>& facts, ScenarioData& data) {
   }
 }
 
-// Those of the settings first, then those that the table alone names; `place[t]` is where the table's t-th is.
-std::vector<Tenant> TenantsOf(const JobRows& reader, const ScenarioSettings& settings, std::vector<int>& place) {
+// Those of the settings first, then those that the table alone names; `place[t]` is where the table's t-th
+// is.
+std::vector<Tenant> TenantsOf(const JobRows& reader, const ScenarioSettings& settings,
+                              std::vector<int>& place) {
   std::vector<Tenant> tenants = settings.tenants;
   for (const std::string& name : reader.tenants()) {
-    const auto known = std::find_if(tenants.begin(), tenants.end(), [&](const Tenant& t) { return t.name == name; });
+    const auto known =
+        std::find_if(tenants.begin(), tenants.end(), [&](const Tenant& t) { return t.name == name; });
     place.push_back(static_cast<int>(known - tenants.begin()));
     if (known == tenants.end()) tenants.push_back({name});
   }
@@ -138,23 +158,48 @@ std::vector<Tenant> TenantsOf(const JobRows& reader, const ScenarioSettings& set
 
 std::string WorkNote(const JobColumns& columns, bool speeds) {
   if (columns.Has(JobField::kSteps))
-    return Join("work: steps as stated", speeds ? "" : ", at 1 step/s on every GPU type, since no speeds are given");
+    return Join("work: steps as stated",
+                speeds ? "" : ", at 1 step/s on every GPU type, since no speeds are given");
   if (!speeds) return "work: the duration, on every GPU type alike, since no speeds are given";
   if (!columns.Has(JobField::kRanOn)) return "work: duration x speed on the fastest type";
   return Join("work: duration x speed on the type in '", columns.Of(JobField::kRanOn),
               "', on the fastest where it states none");
 }
 
-std::vector<std::string> NotesOn(const JobRows& reader, bool speeds, bool own_ids) {
+// "2024-03-01T10:00:00Z", where the times are epochs or dates.
+std::string DateOf(double seconds) {
+  const std::time_t time = static_cast<std::time_t>(seconds);
+  std::tm parts{};
+  char text[32];
+  gmtime_r(&time, &parts);
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+std::vector<std::string> NotesOn(const JobRows& reader, const std::vector<JobRow>& rows, bool speeds,
+                                 bool own_ids, const std::vector<Tenant>& tenants) {
+  constexpr double kEpoch = 1e9;  // s: nobody counts from 0 for thirty years
   std::vector<std::string> notes = {"columns: " + reader.columns().Describe()};
   std::string unread;
-  for (const std::string& name : reader.columns().Unread(reader.names())) unread += Join(unread.empty() ? "" : ", ", "'", name, "'");
+  for (const std::string& name : reader.columns().Unread(reader.header()))
+    unread += Join(unread.empty() ? "" : ", ", "'", name, "'");
   if (!unread.empty()) notes.push_back("not read: " + unread);
   notes.push_back(WorkNote(reader.columns(), speeds));
+  if (reader.dates() || rows.front().arrival >= kEpoch)
+    notes.push_back(
+        Join("arrivals from ", DateOf(rows.front().arrival), " to ", DateOf(rows.back().arrival)));
   if (!own_ids && reader.columns().Has(JobField::kId))
     notes.emplace_back("jobs are numbered from 0, since their ids are not different numbers");
-  if (reader.steps_of_jobs() > 0)
-    notes.push_back(Join("left out as steps of a job, such as 12.batch: ", reader.steps_of_jobs(), " rows"));
+  if (reader.job_steps() > 0)
+    notes.push_back(Join("left out as steps of a job, such as 12.batch: ", reader.job_steps(), " rows"));
+  if (reader.without_gpu() > 0)
+    notes.push_back(Join("left out, since they have no GPU: ", reader.without_gpu(), " rows"));
+  for (std::size_t t = 0; t < tenants.size(); ++t) {
+    if (std::find(reader.tenants().begin(), reader.tenants().end(), tenants[t].name) ==
+        reader.tenants().end())
+      notes.push_back(
+          Join("tenant '", tenants[t].name, "' has no job", DidYouMean(tenants[t].name, reader.tenants())));
+  }
   return notes;
 }
 
@@ -163,33 +208,41 @@ std::vector<std::string> NotesOn(const JobRows& reader, bool speeds, bool own_id
 JobTableScenario ReadJobTable(const std::string& path, const JobTableRequest& request,
                               const ScenarioSettings& settings) {
   const ClusterSpec& cluster = settings.cluster;
-  if (cluster.types.empty()) throw Error(Join(path, ": a table of jobs says nothing of its cluster: give --cluster"));
+  if (cluster.types.empty())
+    throw Error(Join(path, ": a table of jobs says nothing of its cluster: give --cluster"));
   std::optional<Speeds> speeds;
   if (!request.speeds.empty()) speeds.emplace(request.speeds);
-  JobRows reader(path, request.columns, speeds ? &*speeds : nullptr, cluster, request.skip_bad);
+  JobRows reader(path, request.columns, speeds ? &*speeds : nullptr, cluster);
   std::vector<JobRow> rows = reader.Read();
+  CheckRefused(reader.refused(), request.skip_bad);  // before what they lack is missed
   ScenarioData data = BaseScenario(settings, path.substr(path.find_last_of("/:") + 1), path);
   data.throughputs =
       speeds ? Measured(*speeds, rows, cluster) : AllAlike(reader.job_types(), rows, cluster.types.size());
   rows = WithSteps(rows, data.throughputs, cluster, path, reader);
-  if (rows.empty()) throw Error(Join(path, ": expected a job a line, found no jobs"));
+  CheckRefused(reader.refused(), request.skip_bad);
+  if (rows.empty()) throw Error(Join(path, ": expected a job with a GPU a line, found none"));
   std::stable_sort(rows.begin(), rows.end(),
                    [](const JobRow& a, const JobRow& b) { return a.arrival < b.arrival; });
+  const double first = rows.front().arrival, origin = settings.origin_s.value_or(first);
+  if (origin > first)
+    throw Error(
+        Join(path, ": expected no arrival before the origin, found one ", origin - first, " s before"));
   if (reader.columns().Has(JobField::kTenant)) {
     std::vector<int> place;
     data.tenants = TenantsOf(reader, settings, place);
     for (JobRow& row : rows) row.tenant = place[U(row.tenant)];
   }
-  FillJobs(rows, reader.columns(), settings.origin_s, data);
+  const bool own_ids = FillJobs(rows, reader.columns(), origin, data);
   FillTraits(settings.job_types, data);
-  std::vector<std::string> notes = NotesOn(reader, speeds.has_value(), !OwnIds(rows).empty());
-  return {Scenario(std::move(data), [&](int job) { return Join(path, ":", rows[U(job)].line); }), std::move(notes),
-          reader.refused()};
+  std::vector<std::string> notes = NotesOn(reader, rows, speeds.has_value(), own_ids, data.tenants);
+  return {Scenario(std::move(data), [&](int job) { return Join(path, ":", rows[U(job)].line); }),
+          std::move(notes), reader.refused()};
 }
 
 FormatInfo TableFormatInfo() {
   return {"table",
-          "any table of jobs with a header line: CSV, or by ';', '|' or tabs, plain or gzip; columns are guessed, or "
+          "any table of jobs with a header line: CSV, or by ';', '|' or tabs, plain or gzip; columns are "
+          "guessed, or "
           "named to berth convert",
           "one's own",
           {ClockKind::kEvent, 360.0},

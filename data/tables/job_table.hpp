@@ -1,4 +1,5 @@
-// A table of jobs of any log as a scenario: columns by name or guessed, work as steps or as a measured duration.
+// A table of jobs of any log as a scenario: columns by name or guessed, work as steps or as a measured
+// duration.
 #pragma once
 
 #include <string>
@@ -16,12 +17,14 @@ struct JobTableRequest {
 
 struct JobTableScenario {
   Scenario scenario;
-  std::vector<std::string> notes;    // what was understood, a line each
-  std::vector<std::string> refused;  // rows that are left out, "path:line: column ...: expected ..., found ..."
+  std::vector<std::string> notes;  // what was understood, a line each
+  std::vector<std::string>
+      refused;  // rows that are left out, "path:line: column ...: expected ..., found ..."
 };
 
-// Times are counted from the first arrival. Throws Error for a row too many that is refused, and for what the whole
-// table lacks. `settings.cluster` must have types.
+// Times are counted from the settings' origin, or the first arrival. Throws Error for the first row that
+// cannot be read, where these are more than may be left out, and for what the whole table lacks. REQUIRES: a
+// cluster with types.
 JobTableScenario ReadJobTable(const std::string& path, const JobTableRequest& request,
                               const ScenarioSettings& settings);
 

@@ -22,20 +22,9 @@ double Rate(const CsvFile& file) {
   const char* column = steps ? "steps_per_s" : "s_per_step";
   const double value = file.Number(column);
   if (steps ? !(value >= 0.0 && value <= kMost) : !(value >= 1.0 / kMost && value <= kMost))
-    throw Error(Join(file.Where(column), ": expected ", steps ? "0 or more" : "more than 0", ", found ", value));
+    throw Error(
+        Join(file.Where(column), ": expected ", steps ? "0 or more" : "more than 0", ", found ", value));
   return steps ? value : 1.0 / value;
-}
-
-int IndexOf(const std::string& name, std::vector<std::string>& names) {
-  const auto found = std::find(names.begin(), names.end(), name);
-  if (found != names.end()) return static_cast<int>(found - names.begin());
-  names.push_back(name);
-  return static_cast<int>(names.size()) - 1;
-}
-
-std::string Lower(std::string name) {
-  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
-  return name;
 }
 
 }  // namespace
@@ -52,11 +41,12 @@ Speeds::Speeds(const std::string& path) : path_(path) {
   }
   while (file.Next()) {
     for (const char* column : kRequired) {
-      if (file.Text(column).empty()) throw Error(Join(file.Where(column), ": expected a name, found nothing"));
+      if (file.Text(column).empty())
+        throw Error(Join(file.Where(column), ": expected a name, found nothing"));
     }
     const int gang = file.Has("gpus") ? file.Integer("gpus") : 1;
     if (gang < 1) throw Error(Join(file.Where("gpus"), ": expected at least 1, found ", gang));
-    const int type = IndexOf(file.Text("job_type"), job_types_);
+    const int type = job_types_.Add(file.Text("job_type"));
     const std::string gpu = Lower(file.Text("gpu_type"));
     const double rate = Rate(file);
     const std::string other = file.Has("with") ? file.Text("with") : "";
@@ -70,8 +60,9 @@ Speeds::Speeds(const std::string& path) : path_(path) {
       }
       fresh = cells_.emplace(Key{type, gang, gpu}, cell).second;
     } else {
-      if (gang != 1) throw Error(Join(file.Where("with"), ": expected gangs of 1 to share a GPU, found ", gang));
-      fresh = pairs_.emplace(PairKey{type, IndexOf(other, job_types_), gpu}, rate).second;
+      if (gang != 1)
+        throw Error(Join(file.Where("with"), ": expected gangs of 1 to share a GPU, found ", gang));
+      fresh = pairs_.emplace(PairKey{type, job_types_.Add(other), gpu}, rate).second;
     }
     if (!fresh) throw Error(Join(file.Where(), ": expected each speed once, found it again"));
   }
@@ -89,9 +80,9 @@ ThroughputTable Speeds::Table(const ClusterSpec& cluster, std::span<const std::p
   for (const auto& [key, cell] : cells_) sizes.insert(std::get<1>(key));
   if (!pairs_.empty()) sizes.insert(1);
   ThroughputTable table;
-  table.job_types = job_types_;
+  table.job_types = job_types();
   table.gang_sizes.assign(sizes.begin(), sizes.end());
-  const std::size_t types = cluster.types.size(), jobs = job_types_.size(), count = sizes.size();
+  const std::size_t types = cluster.types.size(), jobs = job_types().size(), count = sizes.size();
   table.alone.assign(jobs * count * types, 0.0);
   if (spread_) table.unconsolidated = table.alone;
   for (std::size_t j = 0; j < jobs; ++j) {
@@ -110,20 +101,23 @@ ThroughputTable Speeds::Table(const ClusterSpec& cluster, std::span<const std::p
     for (const GpuType& gpu : cluster.types) {
       if (gang > gpu.count || Find(type, gang, gpu.name) != nullptr) continue;
       if (missing++ == 0)
-        first = Join("'", job_types_[U(type)], "' with ", gang, " GPU", gang == 1 ? "" : "s", " on ", gpu.name);
+        first =
+            Join("'", job_types()[U(type)], "' with ", gang, " GPU", gang == 1 ? "" : "s", " on ", gpu.name);
     }
   }
   if (missing > 0)
-    throw Error(Join(path_, ": expected the speeds of all jobs on all types (steps_per_s 0 = cannot run there), "
-                     "found none of ", first, missing > 1 ? Join(" and of ", missing - 1, " more") : ""));
+    throw Error(Join(path_,
+                     ": expected the speeds of all jobs on all types (steps_per_s 0 = cannot run there), "
+                     "found none of ",
+                     first, missing > 1 ? Join(" and of ", missing - 1, " more") : ""));
   if (pairs_.empty()) return table;
   table.pairs.assign(jobs * jobs * types * 2, 0.0);
   for (const auto& [key, rate] : pairs_) {
     const auto& [type, other, gpu] = key;
     const auto back = pairs_.find({other, type, gpu});
     if (back == pairs_.end())
-      throw Error(Join(path_, ": expected the speed of '", job_types_[U(other)], "' with '", job_types_[U(type)], "' on ",
-                       gpu, ", found only the other way round"));
+      throw Error(Join(path_, ": expected the speed of '", job_types()[U(other)], "' with '",
+                       job_types()[U(type)], "' on ", gpu, ", found only the other way round"));
     for (std::size_t g = 0; g < types; ++g) {
       if (Lower(cluster.types[g].name) != gpu) continue;
       const std::size_t at = ((U(type) * jobs + U(other)) * types + g) * 2;

@@ -7,32 +7,33 @@
 #include <tuple>
 #include <vector>
 
+#include "data/tables/words.hpp"
 #include "env/sim/scenario.hpp"
 
 namespace berth {
 
-// Columns: job_type; gpu_type; gpus (gang size, 1 where there is no such column); steps_per_s or s_per_step, of the
-// whole gang, 0 steps_per_s = cannot run there. And where wanted: spread_steps_per_s (the gang over several nodes;
-// empty = as together) and with (another job type: the speed beside it on one GPU).
+// Columns: job_type; gpu_type; gpus (gang size, 1 where there is no such column); steps_per_s or s_per_step,
+// of the whole gang, 0 steps_per_s = cannot run there. And where wanted: spread_steps_per_s (the gang over
+// several nodes; empty = as together) and with (another job type: the speed beside it on one GPU).
 class Speeds {
  public:
   explicit Speeds(const std::string& path);  // Error "path:line: ..."
 
   const std::string& path() const { return path_; }
-  const std::vector<std::string>& job_types() const { return job_types_; }  // in order of appearance
-  // The columns of the cluster's types, in its order; all gang sizes of the file. Error naming what was not measured,
-  // of the job types and sizes that `used` says occur.
+  const std::vector<std::string>& job_types() const { return job_types_.names(); }  // in order of appearance
+  // The columns of the cluster's types, in its order; all gang sizes of the file. Error naming what was not
+  // measured, of the job types and sizes that `used` says occur.
   ThroughputTable Table(const ClusterSpec& cluster, std::span<const std::pair<int, int>> used) const;
 
  private:
   struct Cell {
     double alone = 0.0, spread = 0.0;  // steps/s
   };
-  using Key = std::tuple<int, int, std::string>;  // job type, gang size, GPU type
-  using PairKey = std::tuple<int, int, std::string>;  // job type, the other, GPU type
+  using Key = std::tuple<int, int, std::string>;      // job type, gang size, GPU type
+  using PairKey = std::tuple<int, int, std::string>;  // job type, the other, GPU type; lower case
   const Cell* Find(int job_type, int gang, const std::string& gpu_type) const;
   std::string path_;
-  std::vector<std::string> job_types_;
+  NameList job_types_;
   std::map<Key, Cell> cells_;
   std::map<PairKey, double> pairs_;
   bool spread_ = false;  // does a row state it

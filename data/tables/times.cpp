@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <chrono>
+#include <cmath>
 #include <string_view>
 
 #include "env/base/check.hpp"
@@ -36,7 +37,8 @@ class Cursor {
   // A number without sign or exponent, such as 4 or 4.25.
   bool Number(double& value) {
     std::size_t n = 0, dots = 0;
-    while (n < left_.size() && ((left_[n] >= '0' && left_[n] <= '9') || left_[n] == '.')) dots += left_[n++] == '.';
+    while (n < left_.size() && ((left_[n] >= '0' && left_[n] <= '9') || left_[n] == '.'))
+      dots += left_[n++] == '.';
     if (n == 0 || dots > 1 || left_.front() == '.') return false;
     std::from_chars(left_.data(), left_.data() + n, value);
     left_.remove_prefix(n);
@@ -53,9 +55,8 @@ bool TimeOfDay(Cursor& in, double& seconds) {
   double second = 0.0;
   if (!in.Digits(2, hour) || !in.Take(':') || !in.Digits(2, minute)) return false;
   if (in.Take(':') && !in.Number(second)) return false;
-  if (hour > 24 || minute > 59 || second >= 61.0) return false;
   seconds = kHour * hour + kMinute * minute + second;
-  return true;
+  return minute <= 59 && second < 61.0 && (hour <= 23 || seconds == kDay);  // a leap second; 24:00
 }
 
 // "Z", "+01:00", "-0800" or nothing, as seconds to take off.
@@ -68,7 +69,7 @@ bool Zone(Cursor& in, double& seconds) {
   in.Take(':');
   if (!in.done() && !in.Digits(2, minute)) return false;
   seconds = sign * (kHour * hour + kMinute * minute);
-  return in.done();
+  return in.done() && hour <= 14 && minute <= 59;
 }
 
 bool Date(const std::string& text, double& seconds) {
@@ -76,11 +77,13 @@ bool Date(const std::string& text, double& seconds) {
   int year = 0, month = 0, day = 0;
   if (!in.Digits(4, year) || !in.Take('-') || !in.Digits(2, month) || !in.Take('-') || !in.Digits(2, day))
     return false;
-  const std::chrono::year_month_day date(std::chrono::year(year), std::chrono::month(static_cast<unsigned>(month)),
+  const std::chrono::year_month_day date(std::chrono::year(year),
+                                         std::chrono::month(static_cast<unsigned>(month)),
                                          std::chrono::day(static_cast<unsigned>(day)));
   if (!date.ok()) return false;
   double time = 0.0, zone = 0.0;
-  if (!in.done() && (!(in.Take('T') || in.Take(' ')) || !TimeOfDay(in, time) || !Zone(in, zone))) return false;
+  if (!in.done() && (!(in.Take('T') || in.Take(' ')) || !TimeOfDay(in, time) || !Zone(in, zone)))
+    return false;
   seconds = kDay * static_cast<double>(std::chrono::sys_days(date).time_since_epoch().count()) + time - zone;
   return true;
 }
@@ -110,11 +113,15 @@ bool WithColons(Cursor in, double& seconds) {
   do {
     if (count == 3 || !in.Number(parts[count])) return false;
     if (count > 0 && parts[count] >= 60.0) return false;
+    if (count > 0 && parts[count - 1] != std::floor(parts[count - 1]))
+      return false;  // seconds alone have a fraction
     ++count;
   } while (in.Take(':'));
+  if (has_days && count < 3 && parts[count - 1] != std::floor(parts[count - 1])) return false;
   if (!in.done() || (!has_days && count < 2)) return false;
   const double first = has_days || count == 3 ? kHour : kMinute;
-  seconds = (has_days ? kDay * days : 0.0) + first * parts[0] + first / 60.0 * parts[1] + first / 3600.0 * parts[2];
+  seconds =
+      (has_days ? kDay * days : 0.0) + first * parts[0] + first / 60.0 * parts[1] + first / 3600.0 * parts[2];
   return true;
 }
 

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "data/tables/job_rows.hpp"
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
 
@@ -16,7 +17,8 @@ std::string Number(double value) {
 }
 
 std::string Field(const std::string& text) {
-  const bool bare = !text.empty() && text.find_first_of(",\"\t;|") == std::string::npos && text.front() != ' ' && text.back() != ' ';
+  const bool bare = !text.empty() && text.find_first_of(",\"\t;|") == std::string::npos &&
+                    text.front() != ' ' && text.back() != ' ';
   if (bare) return text;
   std::string quoted = "\"";
   for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
@@ -57,7 +59,6 @@ std::string Allowed(std::uint64_t bits, const std::vector<GpuType>& types) {
 
 std::string JobsCsv(const ScenarioData& data) {
   const JobTable& jobs = data.jobs;
-  constexpr const char* kQos[] = {"guaranteed", "burstable", "best_effort"};
   std::vector<std::string> header = {"id", "arrival", "steps", "gpus", "type"};
   const std::size_t per_job = jobs.size() == 0 ? 0 : jobs.demand.size() / U(jobs.size());
   const auto optional = [&](const char* name, bool there) {
@@ -67,22 +68,24 @@ std::string JobsCsv(const ScenarioData& data) {
   optional("weight", !jobs.weight.empty()), optional("deadline", !jobs.deadline.empty());
   optional("tenant", !jobs.tenant.empty()), optional("limit", !jobs.requested_s.empty());
   optional("allowed", !jobs.allowed.empty()), optional("share", !jobs.gpu_milli.empty());
-  optional("qos", !jobs.qos.empty()), optional("demand", per_job > 0);
+  optional("share_qos", !jobs.qos.empty()), optional("demand", per_job > 0);
   std::string text = JoinedBy(',', header) + "\n";
   for (std::size_t j = 0; j < U(jobs.size()); ++j) {
-    std::vector<std::string> row = {std::to_string(jobs.id[j]), Number(jobs.arrival[j]), Number(jobs.total_steps[j]),
-                                    std::to_string(jobs.gang[j]),
+    std::vector<std::string> row = {std::to_string(jobs.id[j]), Number(jobs.arrival[j]),
+                                    Number(jobs.total_steps[j]), std::to_string(jobs.gang[j]),
                                     Field(data.throughputs.job_types[U(jobs.job_type[j])])};
     const auto add = [&](const auto& column, const auto& cell) {
       if (!column.empty()) row.push_back(cell(column[j]));
     };
     const auto whole = [](int value) { return std::to_string(value); };
     const auto unless_none = [](double value) { return std::isfinite(value) ? Number(value) : ""; };
-    add(jobs.gang_min, whole), add(jobs.gang_max, whole), add(jobs.weight, Number), add(jobs.deadline, unless_none);
-    add(jobs.tenant, [&](int tenant) { return Field(data.tenants.empty() ? "default" : data.tenants[U(tenant)].name); });
+    add(jobs.gang_min, whole), add(jobs.gang_max, whole), add(jobs.weight, Number),
+        add(jobs.deadline, unless_none);
+    add(jobs.tenant,
+        [&](int tenant) { return Field(data.tenants.empty() ? "default" : data.tenants[U(tenant)].name); });
     add(jobs.requested_s, unless_none);
     add(jobs.allowed, [&](std::uint64_t bits) { return Allowed(bits, data.cluster.types); });
-    add(jobs.gpu_milli, whole), add(jobs.qos, [&](int qos) { return std::string(kQos[qos]); });
+    add(jobs.gpu_milli, whole), add(jobs.qos, [&](int qos) { return std::string(kQosNames[U(qos)]); });
     if (per_job > 0) {
       std::vector<std::string> parts;
       for (std::size_t r = 0; r < per_job; ++r) parts.push_back(Number(jobs.demand[j * per_job + r]));
@@ -97,15 +100,18 @@ std::string JobsCsv(const ScenarioData& data) {
 
 std::string SpeedsCsv(const ScenarioData& data) {
   const ThroughputTable& table = data.throughputs;
-  const std::size_t types = data.cluster.types.size(), sizes = table.gang_sizes.size(), jobs = table.job_types.size();
+  const std::size_t types = data.cluster.types.size(), sizes = table.gang_sizes.size(),
+                    jobs = table.job_types.size();
   const bool spread = !table.unconsolidated.empty(), pairs = !table.pairs.empty();
-  std::string text = Join("job_type,gpu_type,gpus,steps_per_s", spread ? ",spread_steps_per_s" : "", pairs ? ",with" : "", "\n");
+  std::string text = Join("job_type,gpu_type,gpus,steps_per_s", spread ? ",spread_steps_per_s" : "",
+                          pairs ? ",with" : "", "\n");
   for (std::size_t j = 0; j < jobs; ++j) {
     for (std::size_t s = 0; s < sizes; ++s) {
       for (std::size_t g = 0; g < types; ++g) {
         const std::size_t at = (j * sizes + s) * types + g;
-        text += Join(Field(table.job_types[j]), ",", data.cluster.types[g].name, ",", table.gang_sizes[s], ",",
-                     Number(table.alone[at]), spread ? Join(",", Number(table.unconsolidated[at])) : "", pairs ? "," : "", "\n");
+        text += Join(Field(table.job_types[j]), ",", data.cluster.types[g].name, ",", table.gang_sizes[s],
+                     ",", Number(table.alone[at]), spread ? Join(",", Number(table.unconsolidated[at])) : "",
+                     pairs ? "," : "", "\n");
       }
     }
   }
@@ -126,7 +132,8 @@ std::string SpeedsCsv(const ScenarioData& data) {
 }
 
 std::string ClusterToml(const ScenarioData& data) {
-  std::string text = Join("clock = ", TomlText(data.clock.ToString()), "\nknowledge = ", TomlText(ToString(data.knowledge)), "\n");
+  std::string text = Join("clock = ", TomlText(data.clock.ToString()),
+                          "\nknowledge = ", TomlText(ToString(data.knowledge)), "\n");
   if (data.knowledge == Knowledge::kEstimate) text += Join("sigma = ", Number(data.estimate_sigma), "\n");
   if (data.features.any()) text += Join("features = ", TomlText(ToString(data.features)), "\n");
   const std::pair<const char*, double> costs[] = {{"checkpoint_cost", data.costs.checkpoint_s},
@@ -137,9 +144,11 @@ std::string ClusterToml(const ScenarioData& data) {
   }
   text += Join("origin = 0\n", data.seed != 0 ? Join("seed = ", data.seed, "\n") : "");
   for (const GpuType& type : data.cluster.types)
-    text += Join("\n[[gpu]]\nname = ", TomlText(type.name), "\ncount = ", type.count, "\nper_node = ", type.gpus_per_node,
-                 "\nmemory_gb = ", Number(type.memory_gb), "\nidle_power_w = ", Number(type.idle_power_w),
-                 "\npeak_power_w = ", Number(type.peak_power_w), "\nprice_per_hour = ", Number(type.price_per_hour), "\n");
+    text +=
+        Join("\n[[gpu]]\nname = ", TomlText(type.name), "\ncount = ", type.count,
+             "\nper_node = ", type.gpus_per_node, "\nmemory_gb = ", Number(type.memory_gb),
+             "\nidle_power_w = ", Number(type.idle_power_w), "\npeak_power_w = ", Number(type.peak_power_w),
+             "\nprice_per_hour = ", Number(type.price_per_hour), "\n");
   for (const Tenant& tenant : data.tenants)
     text += Join("\n[[tenant]]\nname = ", TomlText(tenant.name), "\nweight = ", Number(tenant.weight),
                  "\ninner_policy = ", TomlText(tenant.inner_policy), "\n");

@@ -7,12 +7,14 @@
 
 namespace berth {
 
-// The texts of jobs.csv, speeds.csv and cluster.toml, from which ReadJobTable makes the same scenario, to the hash.
+// The texts of jobs.csv, speeds.csv and cluster.toml, from which ReadJobTable makes the same scenario, to the
+// hash.
 struct ScenarioTables {
   std::string jobs, speeds, cluster;
 };
 
-// Error for what tables do not hold: rates that only schedulers believe, a pair of jobs with different speeds each way.
+// Error for what tables do not hold: rates that only schedulers believe, a pair of jobs with different speeds
+// each way.
 ScenarioTables TablesOf(const Scenario& scenario);
 
 }  // namespace berth

@@ -7,7 +7,6 @@
 #include "data/tables/cluster_file.hpp"
 #include "env/base/check.hpp"
 #include "env/features/table.hpp"
-#include "tools/version.hpp"
 
 namespace berth {
 namespace {
@@ -113,7 +112,7 @@ Scenario ReadScenarioOrSayFormat(const std::string& option, const Options& optio
     const bool log = std::filesystem::is_regular_file(file) && !file.ends_with(".h5");
     throw Error(Join(options.Where(option), ": ", error.what(),
                      log ? Join("; if it is a log: ", options.Where("format"),
-                                " and the name of its format, of '", CommandName(), " list formats'")
+                                " and the name of its format, of 'berth list formats'")
                          : ""));
   }
 }

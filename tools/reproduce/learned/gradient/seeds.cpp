@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "env/base/check.hpp"
+#include "tools/reproduce/learned/comparison.hpp"
 #include "tools/reproduce/learned/gradient/seed_results.hpp"
 #include "tools/table.hpp"
 
@@ -44,6 +45,36 @@ void WriteTable(SeedResults& results, ReproductionPage& page) {
              "CPU s each", "each seed"},
             rows);
   page.Csv("seeds.csv", {"set", "steps", "seed", "baseline", "ratio", "sampled_over_greedy"}, csv);
+}
+
+// Row 1 load by load, the searched policies beside: where long training loses.
+void WriteLoads(SeedResults& results, ReproductionPage& page) {
+  constexpr std::uint64_t kBootstrapSeed = 8;
+  const GradientTask& task = results.Task(MeasuredOn::kLoads);
+  std::vector<Cells> rows;
+  const auto add = [&](const std::string& what, const std::string& steps, const std::string& set,
+                       const std::vector<Grid>& policies) {
+    if (policies.empty() || results.Baseline(set).empty()) return;
+    const Comparison over =
+        Compare(policies, task.MeanJcts(results.runs(), results.Baseline(set)), kBootstrapSeed);
+    Cells cells = {what, steps, Join("`", results.Baseline(set), "`")};
+    for (const Interval& load : over.each) cells.push_back(WithInterval(load, 3));
+    rows.push_back(std::move(cells));
+  };
+  for (const SeedRow& row : kSeedRows) {
+    const TrainingSet& set = SetNamed(row.set);
+    if (set.on != MeasuredOn::kLoads) continue;
+    for (const std::int64_t steps : set.steps)
+      add(set.what, StepsText(results.settings().quick ? steps / kQuickShare : steps), row.set,
+          results.Policies(row.set, steps));
+  }
+  add("searched, `hetero_oracle`", "-", "oracle",
+      task.MeanJcts(results.runs(), results.settings().policies.Specs(kSearchedPolicies)));
+  if (rows.empty()) return;
+  page.Paragraph("Row 1 load by load, means over training seeds:");
+  std::vector<std::string> header = {"trained on", "steps", "over"};
+  for (const Load& load : task.loads().loads) header.push_back(load.Name());
+  page.Rows(header, rows);
 }
 
 std::string Trained() {
@@ -108,6 +139,7 @@ void ReportSeeds(const LearnedSettings& settings, const ReproductionRuns& runs, 
                      : "",
       settings.no_learners.empty() ? "" : Join(" Not trained: ", settings.no_learners, ".")));
   WriteTable(results, out.page);
+  WriteLoads(results, out.page);
   AddSeedTargets(results, out.targets);
 }
 

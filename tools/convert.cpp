@@ -33,11 +33,8 @@ Scenario Edited(Scenario scenario, const Options& options) {
   const auto edit = [&](const char* name, const auto& make) { scenario = InOption(options, name, make); };
   const auto factor = [&](const char* name) { return options.Number(name, 1.0 / kMostFactor, kMostFactor); };
   if (options.Given("jobs")) {
-    const auto [begin, end] = options.Range("jobs");
-    if (end > scenario.num_jobs())
-      throw Error(Join(options.Where("jobs"), ": expected a range within the ", scenario.num_jobs(),
-                       " jobs, found ", options.Text("jobs")));
-    scenario = Slice(scenario, static_cast<int>(begin), static_cast<int>(end));
+    const Window jobs = ResolveWindow(options, scenario.num_jobs(), "jobs");
+    scenario = Slice(scenario, jobs.begin, jobs.end);
   }
   if (options.Given("cut")) {
     const std::pair<std::int64_t, std::int64_t> range = options.Range("cut");

@@ -216,12 +216,12 @@ Scenario EvaluationScenario(const ScenarioSource& source, std::uint64_t seed) {
   return source.Make(seed, Split::kEvaluate, /*env=*/0, /*episode=*/0);
 }
 
-Window ResolveWindow(const Options& options, int jobs) {
-  if (options.Text("window").empty()) return {0, jobs};
-  const auto [begin, end] = options.Range("window");
+Window ResolveWindow(const Options& options, int jobs, const std::string& name) {
+  if (options.Text(name).empty()) return {0, jobs};
+  const auto [begin, end] = options.Range(name);
   if (end > jobs) {
-    throw Error(Join(options.Where("window"), ": expected a range within the ", jobs, " jobs, found ",
-                     options.Text("window")));
+    throw Error(Join(options.Where(name), ": expected a range within the ", jobs, " jobs, found ",
+                     options.Text(name)));
   }
   return {static_cast<int>(begin), static_cast<int>(end)};
 }

@@ -39,8 +39,8 @@ Scenario ReadTrace(const std::string& path, const std::string& format, Options& 
 // The workload of `seed` that no training can draw.
 Scenario EvaluationScenario(const ScenarioSource& source, std::uint64_t seed);
 
-// --window A:B against a number of jobs; all jobs when it was not given.
-Window ResolveWindow(const Options& options, int jobs);
+// --window A:B, or another option of a range, against a number of jobs; all jobs when it was not given.
+Window ResolveWindow(const Options& options, int jobs, const std::string& name = "window");
 
 std::string ClusterText(const ClusterSpec& cluster);  // "v100=36/4,p100=36"
 std::string SettingsText(

@@ -47,10 +47,10 @@ double Fastest(const JobRow& row, const ThroughputTable& table, const ClusterSpe
 }
 
 // Fills in steps; rows that nothing can run, or that ran where they cannot, are refused.
-std::vector<JobRow> WithSteps(const std::vector<JobRow>& rows, const ThroughputTable& table,
+std::vector<JobRow> WithSteps(std::vector<JobRow> rows, const ThroughputTable& table,
                               const ClusterSpec& cluster, const std::string& path, JobRows& reader) {
   std::vector<JobRow> kept;
-  for (JobRow row : rows) {
+  for (JobRow& row : rows) {
     const double fastest = Fastest(row, table, cluster);
     double measured = fastest;
     if (row.ran_on >= 0)
@@ -147,11 +147,11 @@ void FillTraits(const std::vector<JobTypeFacts>& facts, ScenarioData& data) {
 std::vector<Tenant> TenantsOf(const JobRows& reader, const ScenarioSettings& settings,
                               std::vector<int>& place) {
   std::vector<Tenant> tenants = settings.tenants;
+  NameList names;
+  for (const Tenant& tenant : tenants) names.Add(tenant.name);
   for (const std::string& name : reader.tenants()) {
-    const auto known =
-        std::find_if(tenants.begin(), tenants.end(), [&](const Tenant& t) { return t.name == name; });
-    place.push_back(static_cast<int>(known - tenants.begin()));
-    if (known == tenants.end()) tenants.push_back({name});
+    place.push_back(names.Add(name));
+    if (names.names().size() > tenants.size()) tenants.push_back({name});
   }
   return tenants;
 }
@@ -194,11 +194,10 @@ std::vector<std::string> NotesOn(const JobRows& reader, const std::vector<JobRow
     notes.push_back(Join("left out as steps of a job, such as 12.batch: ", reader.job_steps(), " rows"));
   if (reader.without_gpu() > 0)
     notes.push_back(Join("left out, since they have no GPU: ", reader.without_gpu(), " rows"));
-  for (std::size_t t = 0; t < tenants.size(); ++t) {
-    if (std::find(reader.tenants().begin(), reader.tenants().end(), tenants[t].name) ==
-        reader.tenants().end())
+  for (const Tenant& tenant : tenants) {
+    if (std::find(reader.tenants().begin(), reader.tenants().end(), tenant.name) == reader.tenants().end())
       notes.push_back(
-          Join("tenant '", tenants[t].name, "' has no job", DidYouMean(tenants[t].name, reader.tenants())));
+          Join("tenant '", tenant.name, "' has no job", DidYouMean(tenant.name, reader.tenants())));
   }
   return notes;
 }
@@ -218,7 +217,7 @@ JobTableScenario ReadJobTable(const std::string& path, const JobTableRequest& re
   ScenarioData data = BaseScenario(settings, path.substr(path.find_last_of("/:") + 1), path);
   data.throughputs =
       speeds ? Measured(*speeds, rows, cluster) : AllAlike(reader.job_types(), rows, cluster.types.size());
-  rows = WithSteps(rows, data.throughputs, cluster, path, reader);
+  rows = WithSteps(std::move(rows), data.throughputs, cluster, path, reader);
   CheckRefused(reader.refused(), request.skip_bad);
   if (rows.empty()) throw Error(Join(path, ": expected a job with a GPU a line, found none"));
   std::stable_sort(rows.begin(), rows.end(),
@@ -234,7 +233,7 @@ JobTableScenario ReadJobTable(const std::string& path, const JobTableRequest& re
   }
   const bool own_ids = FillJobs(rows, reader.columns(), origin, data);
   FillTraits(settings.job_types, data);
-  std::vector<std::string> notes = NotesOn(reader, rows, speeds.has_value(), own_ids, data.tenants);
+  std::vector<std::string> notes = NotesOn(reader, rows, speeds.has_value(), own_ids, settings.tenants);
   return {Scenario(std::move(data), [&](int job) { return Join(path, ":", rows[U(job)].line); }),
           std::move(notes), reader.refused()};
 }

@@ -1,0 +1,40 @@
+// berth train --recipe: what many_clusters makes of --steps, and what is given beside it.
+#include <string>
+
+#include "tests/binary.hpp"
+#include "tests/catch.hpp"
+#include "tests/temporary_folder.hpp"
+
+namespace berth {
+namespace {
+
+using test::Outcome;
+using test::TemporaryFolder;
+
+void CheckSays(const std::string& words, const std::string& part) {
+  const TemporaryFolder folder;
+  const Outcome outcome = test::Berth(folder, "train --recipe many_clusters --dry-run --out r " + words);
+  CAPTURE(words, part, outcome.out, outcome.error);
+  CHECK(outcome.code == 0);
+  CHECK(outcome.out.find(part) != std::string::npos);
+}
+
+}  // namespace
+
+TEST_CASE("recipes: more steps of many_clusters are as many updates of larger rollouts") {
+  CheckSays("--steps 500000", "ppo(n_steps=128,minibatch=1024)");
+  CheckSays("", "2,000,000 steps, 64 environments");
+  CheckSays("--steps 7000000", "ppo(n_steps=128,minibatch=3072)");
+  CheckSays("--steps 7000000", "192 environments");
+  // 2M: 244 updates of 8 minibatches; 20M: 244 of 8 too.
+  CheckSays("--steps 20000000", "ppo(n_steps=320,minibatch=10240)");
+  CheckSays("--steps 20000000", "256 environments");
+}
+
+TEST_CASE("recipes: what is given goes before the recipe, and its signal is for the reward it is made for") {
+  CheckSays("--steps 20000000 --agent 'ppo(lr=0.001)' --envs 8", "agent ppo(lr=0.001)");
+  CheckSays("--steps 20000000 --agent 'ppo(lr=0.001)' --envs 8", "8 environments");
+  CheckSays("--reward energy", "reward=energy");
+}
+
+}  // namespace berth

@@ -1,4 +1,5 @@
-// berth train --recipe: what many_clusters makes of --steps, and what is given beside it.
+// berth train: what --recipe many_clusters makes of --steps and options given, what learners refuse.
+#include <filesystem>
 #include <string>
 
 #include "tests/binary.hpp"
@@ -35,6 +36,14 @@ TEST_CASE("recipes: what is given goes before the recipe, and its signal is for 
   CheckSays("--steps 20000000 --agent 'ppo(lr=0.001)' --envs 8", "agent ppo(lr=0.001)");
   CheckSays("--steps 20000000 --agent 'ppo(lr=0.001)' --envs 8", "8 environments");
   CheckSays("--reward energy", "reward=energy");
+}
+
+TEST_CASE("train: what the agent or the network refuses is named by its flag, and leaves no folder") {
+  const TemporaryFolder folder;
+  const auto train = [&](const std::string& words) { return test::Berth(folder, "train --out r " + words); };
+  test::CheckOneLine(train("--agent 'ppo(lr=-1)'"), "--agent: ppo: parameter 'lr'");
+  test::CheckOneLine(train("--network 'mlp(hidden=0)'"), "--network: mlp");
+  CHECK_FALSE(std::filesystem::exists(folder / "r"));
 }
 
 }  // namespace berth

@@ -58,8 +58,8 @@ void AddTrainOptions(Options& options) {
   options.Switch("dry-run", "resolve every option, say what would be trained, and stop");
   options.Switch("resume", "continue the run in --out; options not given are those of its config.ini");
   options.Everyday({"agent", "recipe", "scenario", "format", "workload", "cluster", "knowledge", "features",
-                    "steps", "seconds", "threads", "seed", "reward", "jobs", "out", "from", "validate", "dry-run",
-                    "resume"});
+                    "steps", "seconds", "threads", "seed", "reward", "jobs", "out", "from", "validate",
+                    "dry-run", "resume"});
 }
 
 // Of several processes on one machine each takes its part of the cores.
@@ -181,8 +181,8 @@ void CheckNamed(const Options& options, const char* option, const std::vector<Le
   for (const LearnInfo& info : known) names.push_back(info.name);
   const std::string name = InOption(options, option, [&] { return ParseSpec(options.Text(option)).name; });
   if (std::find(names.begin(), names.end(), name) == names.end())
-    throw Error(Join(options.Where(option), ": unknown ", option, " '", name, "'", DidYouMean(name, names), "; '", CommandName(), " list ",
-                     option, "s' has them"));
+    throw Error(Join(options.Where(option), ": unknown ", option, " '", name, "'", DidYouMean(name, names),
+                     "; '", CommandName(), " list ", option, "s' has them"));
 }
 
 // The command that compares the policy with a rule that knows no more, on jobs that it was not trained on.
@@ -194,6 +194,27 @@ std::string EvaluateWords(const Options& options, const MdpSpec& mdp, int num_jo
   }
   const std::string policy = Join("policy(file=", options.Text("out"), "/policy.h5)");
   return Join(words, " --schedulers ", ForShell(Join(DefaultBaselines(mdp).front(), ";", policy)));
+}
+
+// What of the agent or the network is refused is so by the learners, once the folder is made: it goes again,
+// and the flag is named.
+TrainOutcome TrainOrClear(const LearnApi& learners, const TrainRequest& request, const Options& options,
+                          bool new_folder) {
+  try {
+    return learners.train(request);
+  } catch (const Error& error) {
+    const std::string said = error.what();
+    std::error_code ignored;
+    if (new_folder && !std::filesystem::exists(request.out_dir + "/checkpoint.h5", ignored)) {
+      std::filesystem::remove(request.out_dir + "/config.ini", ignored);
+      std::filesystem::remove(request.out_dir, ignored);
+    }
+    for (const char* option : {"agent", "network"}) {
+      if (said.starts_with(ParseSpec(options.Text(option)).name + ":"))
+        throw Error(Join(options.Where(option), ": ", said));
+    }
+    throw;
+  }
 }
 
 }  // namespace
@@ -275,6 +296,7 @@ int RunTrain(const std::vector<std::string>& arguments) {
   const std::string device = learners.device(request.device);  // refused before anything is written
   CheckNamed(options, "agent", learners.agents());
   CheckNamed(options, "network", learners.networks());
+  const bool new_folder = writes && !std::filesystem::exists(out);
   if (writes) MakeFolder(out, "--out");
   request.config = ConfigOfRun(options);
   // Of a run that is continued, only once its checkpoint was accepted: refused options must not stay.
@@ -297,7 +319,7 @@ int RunTrain(const std::vector<std::string>& arguments) {
   request.interrupted = &WatchInterrupts();
   TrainingWords words({.load = choice.numbers.load, .signal_is_reward = choice.env.signal == "reward"});
   if (!writes) {
-    outcome = learners.train(request);
+    outcome = TrainOrClear(learners, request, options, new_folder);
   } else {
     request.on_joined = [](const std::string& how) { std::cout << how << std::endl; };
     Progress progress("train");
@@ -315,7 +337,7 @@ int RunTrain(const std::vector<std::string>& arguments) {
       progress.Update(std::max(by_steps, by_time), progress.terminal() ? steps : Detail(now, notes),
                       view.Lines(notes));
     };
-    outcome = learners.train(request);
+    outcome = TrainOrClear(learners, request, options, new_folder);
   }
   if (!outcome.lost.empty()) {
     std::cerr << "berth train: " << outcome.lost;
@@ -353,14 +375,14 @@ int RunTrain(const std::vector<std::string>& arguments) {
                 << Readable(found.best()->greedy) << " of " << request.mdp.reward
                 << " a job: " << found.policy() << "\n";
   }
-  std::cout << "saved " << outcome.checkpoint
-            << ", from which --resume goes on\n"
-            << NextStep("its policy as a file",
-                        Join("export ", ForShell(out), " --out ", ForShell(out + "/policy.h5")))
-            << NextStep(choice.source->fixed() && options.Text("jobs").empty()
-                            ? "what it is worth, though on the jobs that it was trained on (--jobs keeps some back)"
-                            : "what it is worth",
-                        EvaluateWords(options, request.mdp, sample.num_jobs()));
+  std::cout
+      << "saved " << outcome.checkpoint << ", from which --resume goes on\n"
+      << NextStep("its policy as a file",
+                  Join("export ", ForShell(out), " --out ", ForShell(out + "/policy.h5")))
+      << NextStep(choice.source->fixed() && options.Text("jobs").empty()
+                      ? "what it is worth, though on the jobs that it was trained on (--jobs keeps some back)"
+                      : "what it is worth",
+                  EvaluateWords(options, request.mdp, sample.num_jobs()));
   return 0;
 }
 

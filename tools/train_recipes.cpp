@@ -21,7 +21,7 @@ struct Recipe {
 };
 
 // Longer training is as many updates, each on more rows, not more updates of the same noise: on a mix of
-// clusters those end in policies up to a fifth worse (agents/DEFAULTS.md).
+// clusters those end in policies up to an eighth worse (agents/DEFAULTS.md).
 std::string LargerRollouts(std::int64_t steps, std::int64_t steps_a_share) {
   constexpr std::int64_t kEnvs = 64, kSteps = 128, kMinibatch = 1024, kMostShares = 1000, kMostEnvs = 4;
   const std::int64_t shares = std::clamp<std::int64_t>(steps / steps_a_share, 1, kMostShares);

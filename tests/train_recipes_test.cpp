@@ -30,11 +30,16 @@ TEST_CASE("recipes: more steps of many_clusters are as many updates of larger ro
   // 2M: 244 updates of 8 minibatches; 20M: 244 of 8 too.
   CheckSays("--steps 20000000", "ppo(n_steps=320,minibatch=10240)");
   CheckSays("--steps 20000000", "256 environments");
+  CheckSays("", "wspt(delay=1.5,");
+  CheckSays("--steps 8000000", "wspt(delay=2,");
+  CheckSays("--steps 40000000", "wspt(delay=3,");
+  CheckSays("--knowledge blind", "wspt(delay=3,");
 }
 
 TEST_CASE("recipes: what is given goes before the recipe, and its signal is for the reward it is made for") {
   CheckSays("--steps 20000000 --agent 'ppo(lr=0.001)' --envs 8", "agent ppo(lr=0.001)");
   CheckSays("--steps 20000000 --agent 'ppo(lr=0.001)' --envs 8", "8 environments");
+  CheckSays("--steps 20000000 --agent 'ppo(lr=0.001)'", "64 environments");
   CheckSays("--reward energy", "reward=energy");
 }
 

@@ -28,8 +28,6 @@
 namespace berth {
 namespace {
 
-constexpr std::int64_t kMany = 1'000'000'000'000;
-
 void AddTrainOptions(Options& options) {
   options.Group("Learner");
   options.Value("agent", "ppo", "learner spec: see berth list agents");
@@ -196,19 +194,12 @@ std::string EvaluateWords(const Options& options, const MdpSpec& mdp, int num_jo
   return Join(words, " --schedulers ", ForShell(Join(DefaultBaselines(mdp).front(), ";", policy)));
 }
 
-// What of the agent or the network is refused is so by the learners, once the folder is made: it goes again,
-// and the flag is named.
-TrainOutcome TrainOrClear(const LearnApi& learners, const TrainRequest& request, const Options& options,
-                          bool new_folder) {
+// What the learners refuse of the agent or the network is named by its flag.
+TrainOutcome TrainNaming(const Options& options, const LearnApi& learners, const TrainRequest& request) {
   try {
     return learners.train(request);
   } catch (const Error& error) {
     const std::string said = error.what();
-    std::error_code ignored;
-    if (new_folder && !std::filesystem::exists(request.out_dir + "/checkpoint.h5", ignored)) {
-      std::filesystem::remove(request.out_dir + "/config.ini", ignored);
-      std::filesystem::remove(request.out_dir, ignored);
-    }
     for (const char* option : {"agent", "network"}) {
       if (said.starts_with(ParseSpec(options.Text(option)).name + ":"))
         throw Error(Join(options.Where(option), ": ", said));
@@ -244,7 +235,7 @@ int RunTrain(const std::vector<std::string>& arguments) {
   request.dist_timeout_s = options.Number("dist-timeout", 0.1, 1e6);
   request.agent = options.Text("agent");
   request.network = options.Text("network");
-  request.steps = options.Integer("steps", 1, kMany);
+  request.steps = options.Integer("steps", 1, kMostSteps);
   request.seconds = options.Number("seconds", 0.0, 1e9);
   request.threads = static_cast<int>(options.Integer("threads", 1, 4096));
   request.seed = static_cast<std::uint64_t>(options.Integer("seed", 0, INT64_MAX));
@@ -296,16 +287,12 @@ int RunTrain(const std::vector<std::string>& arguments) {
   const std::string device = learners.device(request.device);  // refused before anything is written
   CheckNamed(options, "agent", learners.agents());
   CheckNamed(options, "network", learners.networks());
-  const bool new_folder = writes && !std::filesystem::exists(out);
-  if (writes) MakeFolder(out, "--out");
   request.config = ConfigOfRun(options);
-  // Of a run that is continued, only once its checkpoint was accepted: refused options must not stay.
-  bool config_written = false;
-  const auto write_config = [&] {
-    if (!config_written) WriteTextFile(out + "/config.ini", request.config);
-    config_written = true;
+  // What is refused leaves no folder, and no options in one that is there.
+  request.on_begin = [&request, &out] {
+    MakeFolder(out, "--out");
+    WriteTextFile(out + "/config.ini", request.config);
   };
-  if (!resume && writes) write_config();
   if (writes) {
     std::cout << SettingsText(sample) << "\nmdp " << request.mdp.ToString() << "\nworkload "
               << request.workload << "\n"
@@ -319,13 +306,12 @@ int RunTrain(const std::vector<std::string>& arguments) {
   request.interrupted = &WatchInterrupts();
   TrainingWords words({.load = choice.numbers.load, .signal_is_reward = choice.env.signal == "reward"});
   if (!writes) {
-    outcome = TrainOrClear(learners, request, options, new_folder);
+    outcome = TrainNaming(options, learners, request);
   } else {
     request.on_joined = [](const std::string& how) { std::cout << how << std::endl; };
     Progress progress("train");
     TrainView view("mean JCT h", 3600.0);
     request.on_progress = [&](const TrainProgress& now) {
-      write_config();
       view.Add(now);
       const double by_steps = static_cast<double>(now.steps) / static_cast<double>(now.total_steps);
       const double by_time = request.seconds > 0.0 ? now.wall_s / request.seconds : 0.0;
@@ -337,7 +323,7 @@ int RunTrain(const std::vector<std::string>& arguments) {
       progress.Update(std::max(by_steps, by_time), progress.terminal() ? steps : Detail(now, notes),
                       view.Lines(notes));
     };
-    outcome = TrainOrClear(learners, request, options, new_folder);
+    outcome = TrainNaming(options, learners, request);
   }
   if (!outcome.lost.empty()) {
     std::cerr << "berth train: " << outcome.lost;

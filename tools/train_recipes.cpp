@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <utility>
 #include <vector>
 
@@ -21,13 +20,17 @@ struct Recipe {
 };
 
 // Longer training is as many updates, each on more rows, not more updates of the same noise: on a mix of
-// clusters those end in policies up to an eighth worse (agents/DEFAULTS.md).
-std::string LargerRollouts(std::int64_t steps, std::int64_t steps_a_share) {
+// clusters those end in policies up to an eighth worse. Delays can weigh more where there is less noise, and
+// do where run times are not known (agents/DEFAULTS.md).
+std::string ForManyClusters(std::int64_t steps, std::int64_t steps_a_share, bool blind) {
   constexpr std::int64_t kEnvs = 64, kSteps = 128, kMinibatch = 1024, kMostShares = 1000, kMostEnvs = 4;
+  constexpr double kDelay = 1.5, kMostDelay = 3.0, kSharesOfMost = 10.0;
   const std::int64_t shares = std::clamp<std::int64_t>(steps / steps_a_share, 1, kMostShares);
   const std::int64_t more = std::min(shares, kMostEnvs);
+  const double grown = blind ? 1.0 : std::min(1.0, static_cast<double>(shares - 1) / (kSharesOfMost - 1.0));
   return Join("envs=", kEnvs * more, "\nagent=ppo(n_steps=", kSteps * shares / more,
-              ",minibatch=", kMinibatch * shares, ")\n");
+              ",minibatch=", kMinibatch * shares,
+              ")\nsignal=wspt(delay=", kDelay + (kMostDelay - kDelay) * grown, ")\n");
 }
 
 const std::vector<Recipe>& Recipes() {
@@ -48,7 +51,6 @@ const std::vector<Recipe>& Recipes() {
          "synthetic(rate=1.1);on(cluster=v100=12+p100=11+k80=1,of=synthetic(rate=0.7,gangs=multi));"
          "synthetic(rate=1.4);synthetic(rate=0.85,gangs=1:0.7/2:0.3))"},
         {"cluster", "v100=8,p100=8,k80=8"},
-        {"signal", "wspt(delay=3)"},
         {"steps", "2000000"}},
        2'000'000},
   };
@@ -73,16 +75,17 @@ void ApplyRecipe(Options& options) {
     for (const auto& [name, value] : recipe.options) {
       const std::string option = name;
       const bool of_the_jobs = option == "workload" || option == "cluster";
-      // A signal of completion times is none of another reward.
-      const bool kept =
-          (of_the_jobs && options.Given("scenario")) || (option == "signal" && options.Given("reward"));
-      if (!kept) text += Join(option, "=", value, "\n");
+      if (!(of_the_jobs && options.Given("scenario"))) text += Join(option, "=", value, "\n");
     }
     const std::string where = Join("--recipe ", recipe.name);
     options.ReadConfigText(text, where);
     if (recipe.steps_a_share > 0) {
-      const std::int64_t steps = options.Integer("steps", 1, std::numeric_limits<std::int64_t>::max());
-      options.ReadConfigText(LargerRollouts(steps, recipe.steps_a_share), where);
+      // Another agent has its own rows, which more environments alone would not make larger.
+      const std::int64_t steps = options.Given("agent") ? 0 : options.Integer("steps", 1, kMostSteps);
+      text = ForManyClusters(steps, recipe.steps_a_share, options.Text("knowledge") == "blind");
+      // A signal of completion times is none of another reward.
+      if (options.Given("reward")) text.erase(text.find("signal="));
+      options.ReadConfigText(text, where);
     }
     return;
   }

@@ -1,9 +1,13 @@
 // Ways of training that have a name: options of `berth train` together, for --recipe.
 #pragma once
 
+#include <cstdint>
+
 #include "tools/options.hpp"
 
 namespace berth {
+
+inline constexpr std::int64_t kMostSteps = 1'000'000'000'000;  // of --steps
 
 // "default | textbook | ...: what they are", for --help.
 std::string RecipesHelp();

@@ -63,6 +63,8 @@ struct TrainRequest {
       on_validate = nullptr;
   std::vector<std::string> validation_figures;
   std::function<void(const TrainProgress&)> on_progress;  // about once a second, and at the end
+  // Once, when learner and checkpoint are accepted and nothing is written yet. Rank 0 alone.
+  std::function<void()> on_begin;
   // Where several processes have met, before they begin: how they work together, as a line.
   std::function<void(const std::string&)> on_joined;
   const std::atomic<bool>* interrupted = nullptr;  // set by Ctrl-C: save and return
@@ -137,7 +139,7 @@ struct LearnApi {
   std::string (*build)();                            // "LibTorch 2.11.0, CPU only"
   BenchTrainOutcome (*bench_training)(const BenchTrainRequest&);
 };
-inline constexpr int kLearnApiVersion = 12;
+inline constexpr int kLearnApiVersion = 13;
 inline constexpr const char* kLearnApiSymbol = "berth_learn_api";  // extern "C" const LearnApi* ()
 
 }  // namespace berth

@@ -56,12 +56,13 @@ void CheckRequest(const TrainRequest& request) {
   if (request.steps < 1) throw Error(Join("--steps: expected at least 1, found ", request.steps));
   if (request.threads < 1) throw Error(Join("--threads: expected at least 1, found ", request.threads));
   if (request.resume && request.out_dir.empty()) throw Error("--resume: expected --out RUN, found none");
-  if (request.out_dir.empty() || request.world.rank != 0) return;
+}
+
+void MakeRunFolder(const std::string& folder) {
   std::error_code error;
-  std::filesystem::create_directories(request.out_dir, error);
+  std::filesystem::create_directories(folder, error);
   if (error) {
-    throw Error(
-        Join("--out ", request.out_dir, ": expected a folder that can be made, found ", error.message()));
+    throw Error(Join("--out ", folder, ": expected a folder that can be made, found ", error.message()));
   }
 }
 
@@ -106,7 +107,11 @@ class Trainer {
       request_.env->Reset(agent_->First());
     }
     joint_.CheckSame(agent_->network());
-    if (!path_.empty() && Writes()) log_.emplace(request_.out_dir, counters_.steps, request_.validation_figures);
+    if (Writes() && request_.on_begin) request_.on_begin();
+    if (!path_.empty() && Writes()) {
+      MakeRunFolder(request_.out_dir);
+      log_.emplace(request_.out_dir, counters_.steps, request_.validation_figures);
+    }
     started_ = window_started_ = saved_at_ = Now();
     wall_before_ = counters_.wall_s;
     window_steps_ = saved_steps_ = counters_.steps;

@@ -29,9 +29,11 @@ constexpr Shift kShifts[] = {
 
 constexpr const char* kOracleRules[] = {"srpt", "nash_welfare", "nash_welfare(weight=gpu)", "matching"};
 constexpr const char* kBlindRules[] = {"las", "proportional_fairness", "tuned_blind", "fcfs"};
+constexpr const char* kKnown = "run times known (or estimated, where a shift says so)";
 constexpr ShiftPart kParts[] = {
-    {"run times known (or estimated, where a shift says so)", "hetero_oracle", Knowledge::kOracle,
-     kOracleRules},
+    {kKnown, "hetero_oracle_gradient", Knowledge::kOracle, kOracleRules},
+    {"blind", "hetero_blind_gradient", Knowledge::kBlind, kBlindRules},
+    {kKnown, "hetero_oracle", Knowledge::kOracle, kOracleRules},
     {"blind", "hetero_blind", Knowledge::kBlind, kBlindRules},
 };
 

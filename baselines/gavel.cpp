@@ -47,6 +47,9 @@ constexpr ParamInfo kCommon[] = {
      "where the optimum is a face: reference: the reference's point | ipm: inside it (HiGHS) | simplex: a "
      "vertex"},
     {"compat", "true", "stop where the reference does (makespan: within 5%); false: the optimum"},
+    {"idle", "any",
+     "who gets GPUs that a round leaves idle: any: whoever fits, as in the reference | given: only jobs to "
+     "which the allocation gives that type"},
     kResetParam,
     {"lp_time_limit_s", "1e9", "s a solve may take; beyond it the fall-back stands in, said on stderr"},
 };
@@ -132,6 +135,7 @@ std::unique_ptr<Scheduler> MakeGavel(Params& params) {
   options.method = kMethods[params.Choice("solver", {"reference", "ipm", "simplex"})];
   options.compat = params.Bool("compat");
   options.lp_time_limit_s = params.Number("lp_time_limit_s", 0.0, 1e9);
+  const bool given_alone = params.Choice("idle", {"any", "given"}) == 1;
   const double reset_s = ReadReset(params);
   if (row.info.awareness == Awareness::kAwareOnly && !options.aware) {
     throw Error(Join("gavel: objective=", row.name, " has no aware=false form; expected aware=true"));
@@ -141,7 +145,7 @@ std::unique_ptr<Scheduler> MakeGavel(Params& params) {
   // Gavel's scheduler.py shuffles types (_schedule_jobs_on_workers) unless a policy's name holds "Perf" or
   // "Packing", as those of all packed policies do.
   mechanism.shuffle_types = !packed && (row.info.awareness == Awareness::kIndifferent || !options.aware);
-  mechanism.only_positive = row.info.only_positive;
+  mechanism.only_positive = given_alone || row.info.only_positive;
   mechanism.min_reset_s = reset_s;
   return gavel::RunInRounds(MakeSource(row, packed, options, params), mechanism);
 }

@@ -109,8 +109,9 @@ TEST_CASE("reproduce gavel: every policy of the experiments is one that this bin
   // Three of them, so that an empty plan does not pass.
   CHECK(Has(planned.out, "synthetic(rate=5.6,jobs=12000) seed 0  gavel(objective=max_min,aware=false)"));
   CHECK(Has(planned.out, "synthetic(rate=0,jobs=700,gangs=multi) seed 0  gandiva"));
-  CHECK(
-      Has(planned.out, "cost: A3C, cloud seed 0  gavel_strict(objective=max_throughput_per_cost,slo=keep)"));
+  CHECK(Has(planned.out,
+            "cost: A3C, cloud seed 0  "
+            "gavel(objective=max_throughput_per_cost,slo=keep,idle=given,solver=simplex)"));
 }
 
 TEST_CASE("reproduce gavel: runs are kept by what decides them, and a damaged file is run again") {

@@ -288,18 +288,16 @@ int RunTrain(const std::vector<std::string>& arguments) {
   CheckNamed(options, "agent", learners.agents());
   CheckNamed(options, "network", learners.networks());
   request.config = ConfigOfRun(options);
-  // What is refused leaves no folder, and no options in one that is there.
-  request.on_begin = [&request, &out] {
+  // What is refused leaves no folder, no options in one that is there, and one line.
+  request.on_begin = [&] {
     MakeFolder(out, "--out");
     WriteTextFile(out + "/config.ini", request.config);
-  };
-  if (writes) {
     std::cout << SettingsText(sample) << "\nmdp " << request.mdp.ToString() << "\nworkload "
               << request.workload << "\n"
               << learners.build() << ", device " << device;
     if (request.world.many()) std::cout << ", " << request.world.size << " processes";
     std::cout << ", run in " << out << "\n" << ChosenText(choice) << std::endl;
-  }
+  };
 
   const std::string metric = env->metric_name();
   TrainOutcome outcome;

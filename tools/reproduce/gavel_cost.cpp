@@ -87,7 +87,8 @@ const std::vector<CostMix>& CostMixes() {
 }
 
 std::string CostPolicy::Spec(const CostMix& mix) const {
-  return Join(mix.strict ? "gavel_strict(" : "gavel(", parameters, ")");
+  // An interior point would give a crumb of each type.
+  return Join("gavel(", parameters, mix.strict ? ",idle=given,solver=simplex)" : ")");
 }
 
 double CostSaving(const GavelSettings& settings, const ReproductionRuns& runs, const CostMix& mix,
@@ -117,7 +118,7 @@ bool ReportCost(const GavelSettings& settings, const ReproductionRuns& runs, Rep
            "on a V100. \"At "
            "will\": more GPUs of each type than jobs, as in a cloud, and a job runs only on types that its "
            "allocation gives "
-           "it (`gavel_strict`). In a cluster the reference's mechanism hands idle GPUs to any job, whatever "
+           "it (`idle=given`). In a cluster the reference's mechanism hands idle GPUs to any job, whatever "
            "its allocation, "
            "so that little is left to choose: at low load all run on V100s, at high load all GPUs are busy. "
            "Published: 1.4× without SLOs; that a third of the SLOs are then "

@@ -107,7 +107,7 @@ std::string SpecOfReferencePolicy(const std::string& policy) {
 std::string WhyNotAvailable(const std::string& spec) {
   if (spec.empty()) return "no scheduler stands for it";
   try {
-    MakeScheduler(spec, ReproductionSchedulers());
+    MakeScheduler(spec, AllSchedulers());
     return "";
   } catch (const Error& error) {
     return error.what();
@@ -191,7 +191,7 @@ void ReproductionRuns::RunOne(Run& run, const std::function<bool(double share)>&
   };
   PlannedOutcome outcome;
   try {
-    const std::unique_ptr<Scheduler> scheduler = MakeScheduler(run.spec, ReproductionSchedulers());
+    const std::unique_ptr<Scheduler> scheduler = MakeScheduler(run.spec, AllSchedulers());
     const RunResult result = berth::Run(scenario, *scheduler, run.spec, options);
     if (!goes_on) return;
     if (stopped) {

@@ -50,11 +50,6 @@ std::string SpecOfReferencePolicy(const std::string& policy);
 // "" when this binary can run the spec.
 std::string WhyNotAvailable(const std::string& spec);
 
-// AllSchedulers and gavel_strict(objective=...): a cost objective's allocation with nothing on top. The
-// reference's mechanism hands idle GPUs to any job, whatever its allocation (_schedule_jobs_on_workers);
-// where GPUs are rented by the hour, a job runs on the types that it was given, and idle ones are given back.
-std::span<const SchedulerTable> ReproductionSchedulers();
-
 struct RunRules {
   double cpu_limit_s = std::numeric_limits<double>::infinity();  // of one run; it is stopped then
   bool any_source = false;  // kept runs of other sources of Berth count too: sources() names them

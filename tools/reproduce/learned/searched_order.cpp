@@ -9,7 +9,7 @@
 #include "env/base/rng.hpp"
 #include "env/sim/metrics.hpp"
 #include "tools/reproduce/finished_run.hpp"
-#include "tools/reproduce/runs.hpp"
+#include "tools/results.hpp"
 
 namespace berth {
 namespace {
@@ -28,7 +28,7 @@ struct Played {
 };
 
 Played PlayedBy(const Scenario& scenario, const std::string& spec) {
-  const std::unique_ptr<Scheduler> scheduler = MakeScheduler(spec, ReproductionSchedulers());
+  const std::unique_ptr<Scheduler> scheduler = MakeScheduler(spec, AllSchedulers());
   const Simulator simulator = FinishedRun(scenario, *scheduler, {0, scenario.num_jobs()});
   Played run{
       Measure(simulator, {0, scenario.num_jobs()}).hpc_bounded_slowdown, simulator.state().first_start, {}};

@@ -1,37 +1,52 @@
-// Memory and peak power (board power limit): the vendors' data sheets. Idle power: typical nvidia-smi
-// readings, rounded. Price: on-demand list prices per GPU-hour of large clouds in the types' main years, in
-// US dollars, rounded; they weigh types against each other and are no quotation.
 #include "data/gpu_types.hpp"
 
 #include <string>
 #include <vector>
 
+#include "data/shipped_csv.hpp"
 #include "data/workloads.hpp"
 #include "env/base/check.hpp"
+#include "env/base/index.hpp"
 #include "env/base/spec.hpp"
 
 namespace berth {
 namespace {
 
-GpuType Type(const char* name, double memory_gb, double idle_w, double peak_w, double price) {
-  GpuType type;
-  type.name = name;
-  type.memory_gb = memory_gb;
-  type.idle_power_w = idle_w;
-  type.peak_power_w = peak_w;
-  type.price_per_hour = price;
-  return type;
-}
+// An idle GPU whose draw nobody published takes a tenth of its board's power, about what the others do.
+constexpr double kIdleShare = 0.1;
 
 }  // namespace
 
+std::span<const GpuProduct> GpuProducts() {
+  static const std::vector<GpuProduct> kProducts = [] {
+    const std::vector<ShippedRow> rows = ShippedRows(kGpusCsv);
+    std::vector<GpuProduct> products;
+    for (auto row = rows.begin() + 1; row != rows.end(); ++row) {
+      const auto column = [&](const char* name) { return ShippedColumn(rows.front(), name); };
+      const auto text = [&](const char* name) { return std::string((*row)[U(column(name))]); };
+      const auto number = [&](const char* name) { return ShippedNumber(*row, column(name)); };
+      GpuProduct& product = products.emplace_back();
+      product.type.name = text("name");
+      product.type.memory_gb = number("memory_gb");
+      product.type.peak_power_w = number("board_power_w");
+      product.type.idle_power_w =
+          text("idle_power_w").empty() ? kIdleShare * product.type.peak_power_w : number("idle_power_w");
+      product.type.price_per_hour = number("price_per_hour");
+      product.bandwidth_gb_s = number("bandwidth_gb_s");
+      product.product = text("product");
+      product.spec_source = text("spec_source"), product.price_source = text("price_source");
+    }
+    return products;
+  }();
+  return kProducts;
+}
+
 std::span<const GpuType> ShippedGpuTypes() {
-  static const std::vector<GpuType> kTypes = {
-      Type("k80", 12, 30, 150, 0.45),  // one of the two GPUs of a 24 GB, 300 W board
-      Type("p100", 16, 30, 250, 1.46), Type("v100", 16, 40, 300, 2.48),  Type("t4", 16, 10, 70, 0.35),
-      Type("a10", 24, 20, 150, 1.01),  Type("a30", 24, 30, 165, 1.20),   Type("a100", 80, 55, 400, 3.67),
-      Type("h100", 80, 70, 700, 6.98), Type("h200", 141, 75, 700, 8.00), Type("cpu", 4, 2, 6, 0.04),
-  };
+  static const std::vector<GpuType> kTypes = [] {
+    std::vector<GpuType> types;
+    for (const GpuProduct& product : GpuProducts()) types.push_back(product.type);
+    return types;
+  }();
   return kTypes;
 }
 

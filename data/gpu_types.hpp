@@ -1,12 +1,20 @@
-// GPU types by name, with public figures for memory, power and price.
+// GPU types by name, with published figures for memory, bandwidth, power and price: data/gpus.csv.
 #pragma once
 
 #include <span>
+#include <string>
 
 #include "env/sim/scenario.hpp"
 
 namespace berth {
 
-std::span<const GpuType> ShippedGpuTypes();  // count 0
+struct GpuProduct {
+  GpuType type;  // count 0; 0 = not published
+  std::string product, spec_source, price_source;
+  double bandwidth_gb_s = 0.0;  // of its memory; 0 = not published
+};
+
+std::span<const GpuProduct> GpuProducts();
+std::span<const GpuType> ShippedGpuTypes();  // theirs, in the same order
 
 }  // namespace berth

@@ -18,8 +18,11 @@ constexpr ParamInfo kParams[] = {
     {"gangs", "single",
      "single | multi: 1, 2, 4, 8 GPUs with probability 0.7, 0.1, 0.15, 0.05 | GPUs:probability/...: "
      "1:0.8/2:0.2"},
+    {"table", "gavel",
+     "of throughputs: gavel (k80, p100, v100) | modern (t4 to b200): berth list throughputs"},
     {"priorities", "false", "a fifth of the jobs get weight 5"},
-    {"slo", "false", "deadline at 1.2, 2 or 10 times the run time alone on V100s, a third each"},
+    {"slo", "false",
+     "deadline at 1.2, 2 or 10 times the run time alone on V100s (modern: A100s), a third each"},
     kArrivalsParam,
 };
 
@@ -58,6 +61,7 @@ std::vector<GangShare> ParseGangs(const std::string& text) {
 }
 
 struct Options {
+  const ShippedThroughputs* table = nullptr;
   ArrivalModel arrivals;
   int jobs = 0;
   std::vector<GangShare> gangs;
@@ -74,7 +78,11 @@ class Synthetic : public ScenarioSource {
   Synthetic(const Options& options, const ScenarioSettings& settings, std::string description)
       : options_(options), description_(std::move(description)) {
     base_ = BaseScenario(settings, "synthetic", description_);
-    base_.throughputs = PublishedThroughputs(settings.cluster);
+    base_.throughputs = options.table->Table(settings.cluster);
+    ClusterSpec reference;
+    reference.types.resize(1);
+    reference.types[0].name = options.table->reference;
+    reference_ = options.table->Table(reference);
   }
 
   Scenario Make(std::uint64_t seed, Split split, std::uint32_t env, std::uint32_t episode,
@@ -103,7 +111,7 @@ class Synthetic : public ScenarioSource {
     do {
       job_type = static_cast<int>(stream.Below(static_cast<std::uint32_t>(job_types.size())));
     } while (gang > 1 && !Distributed(job_types[static_cast<std::size_t>(job_type)]));
-    const double rate = V100Rate(job_type, gang);
+    const double rate = AloneRate(reference_, job_type, gang, 0, 1);
     jobs.id.push_back(jobs.size());
     jobs.arrival.push_back(arrival);
     jobs.job_type.push_back(job_type);
@@ -126,12 +134,13 @@ class Synthetic : public ScenarioSource {
 
   Options options_;
   std::string description_;
-  ScenarioData base_;  // all but the jobs
+  ScenarioData base_;          // all but the jobs
+  ThroughputTable reference_;  // of the GPU type on which durations are run times
 };
 
 // Every job that may be drawn must run somewhere on the cluster, or some seed would fail.
 void CheckDrawable(const Options& options, const ClusterSpec& cluster) {
-  const ThroughputTable table = PublishedThroughputs(cluster);
+  const ThroughputTable table = options.table->Table(cluster);
   const int types = static_cast<int>(cluster.types.size());
   for (const auto& [gang, up_to] : options.gangs) {
     for (int job_type = 0; job_type < static_cast<int>(table.job_types.size()); ++job_type) {
@@ -152,6 +161,7 @@ void CheckDrawable(const Options& options, const ClusterSpec& cluster) {
 std::shared_ptr<const ScenarioSource> Make(Params& params, const ScenarioSettings& settings) {
   Options options;
   const double rate = params.Number("rate", 0.0, 1e9);
+  options.table = &FindThroughputs(params.Text("table"));
   options.arrivals = ArrivalModel::Parse(params.Text(kArrivalsParam.name), rate);
   options.jobs = static_cast<int>(params.Integer("jobs", 1, 100000000));
   options.gangs = ParseGangs(params.Text("gangs"));

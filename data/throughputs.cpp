@@ -4,6 +4,7 @@
 #include <map>
 #include <string_view>
 
+#include "data/shipped_csv.hpp"
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
 #include "env/base/spec.hpp"
@@ -11,82 +12,147 @@
 namespace berth {
 namespace {
 
-std::vector<std::string_view> Split(std::string_view line, char separator) {
-  std::vector<std::string_view> fields;
-  for (std::size_t begin = 0;;) {
-    const std::size_t end = line.find(separator, begin);
-    fields.push_back(line.substr(begin, end - begin));
-    if (end == std::string_view::npos) return fields;
-    begin = end + 1;
-  }
-}
+constexpr const char* kWhat = "shipped throughput table";
+constexpr const char* kGavel = "gavel";
 
-// Rows of a shipped table; the first is its header. What is compiled in is well-formed or our mistake.
-std::vector<std::vector<std::string_view>> Rows(const char* csv) {
-  std::vector<std::vector<std::string_view>> rows;
-  for (std::string_view line : Split(csv, '\n')) {
-    if (!line.empty()) rows.push_back(Split(line, ','));
-    BERTH_CHECK(rows.empty() || rows.back().size() == rows.front().size(), line);
-  }
-  return rows;
-}
-
-int ColumnOf(const std::vector<std::string_view>& header, const std::string& name) {
-  const auto it = std::find(header.begin(), header.end(), name);
-  return it == header.end() ? -1 : static_cast<int>(it - header.begin());
-}
-
-double Cell(const std::vector<std::string_view>& row, int column) {
-  return ParseNumber(row[U(column)], "shipped throughput table");
-}
-
-}  // namespace
-
-ThroughputTable PublishedThroughputs(const ClusterSpec& cluster) {
-  const auto alone = Rows(kAloneCsv);
-  const auto pairs = Rows(kPairsCsv);
+// Job types in the order of the rows, rates as the figures say.
+ThroughputTable AloneTable(const std::vector<ThroughputFigure>& figures, const ClusterSpec& cluster) {
   const std::size_t types = cluster.types.size();
-  for (const GpuType& type : cluster.types) {
-    if (ColumnOf(pairs.front(), type.name) < 0) {
-      throw Error(Join("cluster: no measured throughputs for GPU type '", type.name,
-                       "'; there are some for k80, p100 and v100"));
-    }
-  }
   ThroughputTable table;
   table.gang_sizes = {1, 2, 4, 8};
-  std::map<std::string_view, int> index;
-  for (std::size_t r = 1; r < alone.size(); ++r) {
-    if (index.emplace(alone[r][0], static_cast<int>(index.size())).second) {
-      table.job_types.emplace_back(alone[r][0]);
-    }
+  std::map<std::string_view, std::size_t> index, column;
+  for (std::size_t g = 0; g < types; ++g) column.emplace(cluster.types[g].name, g);
+  for (const ThroughputFigure& figure : figures) {
+    if (index.emplace(figure.job_type, index.size()).second) table.job_types.push_back(figure.job_type);
   }
-  const std::size_t jobs = table.job_types.size();
-  table.alone.assign(jobs * 4 * types, 0.0);
+  table.alone.assign(index.size() * 4 * types, 0.0);
+  for (const ThroughputFigure& figure : figures) {
+    const auto at = column.find(figure.gpu_type);
+    if (at == column.end()) continue;
+    const auto size = std::find(table.gang_sizes.begin(), table.gang_sizes.end(), figure.gang);
+    const auto s = static_cast<std::size_t>(size - table.gang_sizes.begin());
+    table.alone[(index.at(figure.job_type) * 4 + s) * types + at->second] = figure.steps_per_s;
+  }
+  return table;
+}
+
+// What "gavel" knows beside: gangs spread over nodes, pairs on one GPU.
+void AddGavelColumns(const ClusterSpec& cluster, ThroughputTable& table) {
+  const auto alone = ShippedRows(kAloneCsv), pairs = ShippedRows(kPairsCsv);
+  const std::size_t types = cluster.types.size(), jobs = table.job_types.size();
+  std::map<std::string_view, int> index;
+  for (std::size_t t = 0; t < jobs; ++t) index.emplace(table.job_types[t], static_cast<int>(t));
   table.unconsolidated.assign(jobs * 4 * types, 0.0);
   table.pairs.assign(jobs * jobs * types * 2, 0.0);
   for (std::size_t r = 1; r < alone.size(); ++r) {
-    const auto gang = ParseInteger(alone[r][1], "shipped throughput table");
+    const auto gang = ParseInteger(alone[r][1], kWhat);
     const auto s = static_cast<std::size_t>(
         std::find(table.gang_sizes.begin(), table.gang_sizes.end(), gang) - table.gang_sizes.begin());
-    for (std::size_t g = 0; g < types; ++g) {
-      const std::size_t at = (U(index.at(alone[r][0])) * 4 + s) * types + g;
-      table.alone[at] = Cell(alone[r], ColumnOf(alone.front(), cluster.types[g].name));
-      table.unconsolidated[at] =
-          Cell(alone[r], ColumnOf(alone.front(), cluster.types[g].name + "_unconsolidated"));
-    }
+    for (std::size_t g = 0; g < types; ++g)
+      table.unconsolidated[(U(index.at(alone[r][0])) * 4 + s) * types + g] =
+          ShippedNumber(alone[r], ShippedColumn(alone.front(), cluster.types[g].name + "_unconsolidated"));
   }
   for (std::size_t r = 1; r < pairs.size(); ++r) {
     const std::size_t a = U(index.at(pairs[r][0])), b = U(index.at(pairs[r][1]));
     for (std::size_t g = 0; g < types; ++g) {
-      const int column = ColumnOf(pairs.front(), cluster.types[g].name);
-      const double first = Cell(pairs[r], column), second = Cell(pairs[r], column + 1);
+      const int column = ShippedColumn(pairs.front(), cluster.types[g].name);
+      const double first = ShippedNumber(pairs[r], column), second = ShippedNumber(pairs[r], column + 1);
       table.pairs[((a * jobs + b) * types + g) * 2] = table.pairs[((b * jobs + a) * types + g) * 2 + 1] =
           first;
       table.pairs[((a * jobs + b) * types + g) * 2 + 1] = table.pairs[((b * jobs + a) * types + g) * 2] =
           second;
     }
   }
+}
+
+std::vector<ThroughputFigure> GavelFigures() {
+  const auto rows = ShippedRows(kAloneCsv);
+  std::vector<ThroughputFigure> figures;
+  for (std::size_t r = 1; r < rows.size(); ++r) {
+    for (const char* type : {"k80", "p100", "v100"})
+      figures.push_back({std::string(rows[r][0]), type, static_cast<int>(ParseInteger(rows[r][1], kWhat)),
+                         ShippedNumber(rows[r], ShippedColumn(rows.front(), type)),
+                         "Narayanan et al., OSDI 2020"});
+  }
+  return figures;
+}
+
+std::vector<ThroughputFigure> ModernFigures() {
+  const auto rows = ShippedRows(kModernCsv);
+  std::vector<ThroughputFigure> figures;
+  for (std::size_t r = 1; r < rows.size(); ++r)
+    figures.push_back({std::string(rows[r][0]), std::string(rows[r][1]),
+                       static_cast<int>(ParseInteger(rows[r][2], kWhat)), ShippedNumber(rows[r], 3),
+                       std::string(rows[r][4])});
+  return figures;
+}
+
+bool Has(const ShippedThroughputs& table, const std::string& gpu_type) {
+  return std::find(table.gpu_types.begin(), table.gpu_types.end(), gpu_type) != table.gpu_types.end();
+}
+
+ShippedThroughputs Shipped(const char* name, const char* summary, const char* source, const char* reference,
+                           std::vector<ThroughputFigure> figures) {
+  ShippedThroughputs table{name, summary, source, reference, {}, std::move(figures)};
+  for (const ThroughputFigure& figure : table.figures) {
+    if (!Has(table, figure.gpu_type)) table.gpu_types.push_back(figure.gpu_type);
+  }
   return table;
+}
+
+}  // namespace
+
+std::span<const ShippedThroughputs> ThroughputTables() {
+  static const std::vector<ShippedThroughputs> kTables = {
+      Shipped(
+          kGavel,
+          "26 job types on K80, P100 and V100, in gangs of 1 to 8, spread over nodes, and in pairs on one "
+          "GPU; all measured",
+          "Narayanan et al., OSDI 2020, simulation_throughputs.json", "v100", GavelFigures()),
+      Shipped(
+          "modern",
+          "14 job types on T4, V100, A10, L4, L40S, RTX A6000, 4090 and 6000 Ada, A100, H100, H200 and B200 "
+          "in gangs of 1 to 8; half measured, the others by a model",
+          "Lambda, github.com/lambdal/deeplearning-benchmark, runs of NVIDIA's Deep Learning Examples; "
+          "model: "
+          "data/throughputs/modern.py",
+          "a100", ModernFigures()),
+  };
+  return kTables;
+}
+
+const ShippedThroughputs& FindThroughputs(const std::string& name) {
+  std::vector<std::string> names;
+  for (const ShippedThroughputs& table : ThroughputTables()) {
+    if (name == table.name) return table;
+    names.emplace_back(table.name);
+  }
+  throw Error(Join("unknown table of throughputs '", name, "'", DidYouMean(name, names)));
+}
+
+ThroughputTable ShippedThroughputs::Table(const ClusterSpec& cluster) const {
+  const auto has_all = [&cluster](const ShippedThroughputs& table) {
+    return std::all_of(cluster.types.begin(), cluster.types.end(),
+                       [&table](const GpuType& type) { return Has(table, type.name); });
+  };
+  for (const GpuType& type : cluster.types) {
+    if (Has(*this, type.name)) continue;
+    std::string all;
+    for (const std::string& known : gpu_types) all += (all.empty() ? "" : ", ") + known;
+    std::string elsewhere;
+    for (const ShippedThroughputs& other : ThroughputTables()) {
+      if (has_all(other)) elsewhere += Join("; table=", other.name, " has those of this cluster");
+    }
+    throw Error(Join("cluster: no throughputs for GPU type '", type.name, "'; table=", name, " has ", all,
+                     elsewhere, elsewhere.empty() ? "; of one's own: berth convert --throughputs" : ""));
+  }
+  ThroughputTable table = AloneTable(figures, cluster);
+  if (name == std::string_view(kGavel)) AddGavelColumns(cluster, table);
+  return table;
+}
+
+ThroughputTable PublishedThroughputs(const ClusterSpec& cluster) {
+  return FindThroughputs(kGavel).Table(cluster);
 }
 
 int JobTypeIndex(const ThroughputTable& table, const std::string& name, const std::string& where) {

@@ -33,7 +33,7 @@ ElasticitySettings Scaling(const std::string& name) {
 }  // namespace
 
 // 1.7, 3.5 and 6.2 on 2, 4, 8; linear between: 3 GPUs 1.7 + 1.8 / 2 = 2.6. Amdahl with 95% on 4: 1 / (0.05 +
-// 0.95 / 4) = 3.478. 29 h on 8 GPUs are 1 h on 256, and 46.5 times as fast as 8 are 512.
+// 0.95 / 4) = 3.478. 29 h on 8 GPUs are 1 h on 256, and 512 are 46.5 times as fast as one.
 TEST_CASE("elasticity: speed-ups are the published points") {
   const ElasticitySettings measured = Scaling("data_parallel");
   CHECK(DataParallelSpeedup(measured, 1) == 1.0);
@@ -46,7 +46,7 @@ TEST_CASE("elasticity: speed-ups are the published points") {
   CHECK(DataParallelSpeedup(Scaling("linear"), 7) == 7.0);
   const ElasticitySettings goyal = Scaling("imagenet_256"), large = Scaling("large_512");
   CHECK(DataParallelSpeedup(goyal, 256) / DataParallelSpeedup(goyal, 8) == Approx(29.0));
-  CHECK(DataParallelSpeedup(large, 512) / DataParallelSpeedup(large, 8) == Approx(46.5));
+  CHECK(DataParallelSpeedup(large, 512) == Approx(46.5));
 }
 
 // 4 stages, 8 micro-batches: of the 4 x 8 slots of a step's 11 ticks in each stage 8 are work: bubble 3 / 11.

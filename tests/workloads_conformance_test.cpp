@@ -125,7 +125,7 @@ TEST_CASE("workload: an unknown name, parameter or value is an error that names 
   }
   ScenarioSettings settings = DefaultSettings();
   settings.cluster = ParseCluster("h100=8");
-  CHECK_THROWS_WITH(MakeWorkload("synthetic", settings), Catch::Contains("k80, p100 and v100"));
+  CHECK_THROWS_WITH(MakeWorkload("synthetic", settings), Catch::Contains("k80, p100, v100"));
   settings.cluster = ParseCluster("v100=4");
   CHECK_THROWS_WITH(MakeWorkload("synthetic(gangs=multi)", settings),
                     Catch::Contains("in gangs of 8, which no GPU type"));

@@ -1,9 +1,12 @@
 // berth list: every table of components, with what their rows say of themselves.
 #include <algorithm>
+#include <cmath>
 #include <iostream>
 #include <iterator>
 
 #include "baselines/starvation.hpp"
+#include "data/gpu_types.hpp"
+#include "data/throughputs.hpp"
 #include "data/workloads.hpp"
 #include "env/features/table.hpp"
 #include "env/gym/encoder.hpp"
@@ -12,6 +15,7 @@
 #include "tools/learn_library.hpp"
 #include "tools/output_file.hpp"
 #include "tools/results.hpp"
+#include "tools/table.hpp"
 #include "tools/verbs.hpp"
 #include "tools/version.hpp"
 
@@ -177,6 +181,49 @@ Json ListWorkloads() {
   return list;
 }
 
+Json ListGpus() {
+  Json list = Json::array();
+  for (const GpuProduct& gpu : GpuProducts()) {
+    const auto stated = [](double value, const char* unit) {
+      return value > 0.0 ? Join(Fixed(value, value == std::floor(value) ? 0 : 2), unit) : std::string("-");
+    };
+    list.push_back(
+        {{"name", gpu.type.name},
+         {"summary", Join(gpu.product, ": ", stated(gpu.type.memory_gb, " GB"), ", ",
+                          stated(gpu.bandwidth_gb_s, " GB/s"), ", ", stated(gpu.type.peak_power_w, " W"),
+                          ", $", stated(gpu.type.price_per_hour, " an hour"))},
+         {"memory_gb", gpu.type.memory_gb},
+         {"bandwidth_gb_s", gpu.bandwidth_gb_s},
+         {"peak_power_w", gpu.type.peak_power_w},
+         {"idle_power_w", gpu.type.idle_power_w},
+         {"price_per_hour", gpu.type.price_per_hour},
+         {"source", gpu.spec_source},
+         {"price_source", gpu.price_source}});
+  }
+  return list;
+}
+
+Json ListThroughputs() {
+  Json list = Json::array();
+  for (const ShippedThroughputs& table : ThroughputTables()) {
+    Json figures = Json::array();
+    for (const ThroughputFigure& figure : table.figures) {
+      figures.push_back({{"job_type", figure.job_type},
+                         {"gpu_type", figure.gpu_type},
+                         {"gpus", figure.gang},
+                         {"steps_per_s", figure.steps_per_s},
+                         {"source", figure.source}});
+    }
+    list.push_back({{"name", table.name},
+                    {"summary", table.summary},
+                    {"source", table.source},
+                    {"durations_on", table.reference},
+                    {"gpu_types", table.gpu_types},
+                    {"figures", figures}});
+  }
+  return list;
+}
+
 struct Kind {
   const char* name;
   Json (*list)();
@@ -193,6 +240,8 @@ constexpr Kind kKinds[] = {
     {"signals", ListSignals, "train --signal NAME --out run"},
     {"formats", ListFormats, "evaluate --scenario LOG --format NAME"},
     {"workloads", ListWorkloads, "evaluate --workload NAME"},
+    {"gpus", ListGpus, "evaluate --cluster NAME=8 --workload toy"},
+    {"throughputs", ListThroughputs, "evaluate --workload 'synthetic(table=NAME)' --cluster TYPE=COUNT,..."},
 };
 
 const Kind& FindKind(const std::string& name) {
@@ -203,7 +252,7 @@ const Kind& FindKind(const std::string& name) {
   }
   throw Error(
       Join("kind: expected schedulers, agents, networks, encoders, blocks, rewards, signals, formats, "
-           "workloads or features, found '",
+           "workloads, gpus, throughputs or features, found '",
            name, "'", DidYouMean(name, names)));
 }
 
@@ -238,11 +287,27 @@ Json Named(const Json& rows, const Options& options) {
   return named;
 }
 
+// Steps/s of gangs of one, a line a job type; "~" marks what a model says.
+void PrintSpeeds(const Json& row) {
+  std::vector<std::string> cells = {"steps/s of one GPU"};
+  for (const Json& type : row["gpu_types"]) cells.push_back(type);
+  Table table(cells);
+  cells.clear();
+  for (const Json& figure : row["figures"]) {
+    if (figure["gpus"] != 1) continue;
+    if (cells.empty()) cells.push_back(figure["job_type"]);
+    cells.push_back(Join(figure["source"] == "model" ? "~" : "", Fixed(figure["steps_per_s"], 2)));
+    if (cells.size() > row["gpu_types"].size()) table.AddRow(std::move(cells)), cells.clear();
+  }
+  std::cout << table.ToString();
+}
+
 void PrintFull(const Json& rows) {
   for (const Json& row : rows) {
     std::cout << row["name"].get<std::string>() << ": " << row["summary"].get<std::string>() << "\n";
     for (const auto& [key, value] : row.items()) {
-      if (key == "name" || key == "summary" || key == "params" || key == "channels") continue;
+      if (key == "name" || key == "summary" || key == "params" || key == "channels" || key == "figures")
+        continue;
       const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
       // In the reference's command line a scheduler has another name, or there is none like it.
       std::cout << "    " << (key == "reference_name" ? "reference" : key) << ": "
@@ -255,6 +320,7 @@ void PrintFull(const Json& rows) {
                   << channel["meaning"].get<std::string>() << "\n";
       }
     }
+    if (row.contains("figures")) PrintSpeeds(row);
     if (!row.contains("params")) continue;
     for (const Json& param : row["params"]) {
       std::cout << "    " << param["name"].get<std::string>() << "=" << param["default"].get<std::string>()
@@ -268,11 +334,12 @@ void PrintFull(const Json& rows) {
 int RunList(const std::vector<std::string>& arguments) {
   Options options("list",
                   "schedulers | agents | networks | encoders | blocks | rewards | signals | formats | "
-                  "workloads | features",
+                  "workloads | gpus | throughputs | features",
                   "lists components with their parameters, defaults and sources");
-  options.Positional(
-      "kind",
-      "schedulers, agents, networks, encoders, blocks, rewards, signals, formats, workloads or features");
+  options.Positional("kind",
+                     "schedulers, agents, networks, encoders, blocks, rewards, signals, formats, workloads, "
+                     "gpus, throughputs "
+                     "or features");
   options.Value("name", "", "only these rows, separated by commas, in full [all, a line each]");
   options.Switch("full", "parameters, defaults and sources of every row");
   if (!options.Parse(arguments)) return 0;

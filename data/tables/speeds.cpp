@@ -14,7 +14,7 @@ namespace {
 constexpr double kMost = 1e12;  // steps/s
 constexpr const char* kRequired[] = {"job_type", "gpu_type"};
 constexpr const char* kKnown[] = {"job_type",   "gpu_type",           "gpus", "steps_per_s",
-                                  "s_per_step", "spread_steps_per_s", "with"};
+                                  "s_per_step", "spread_steps_per_s", "with", "source"};
 
 // Steps/s, one of the two columns.
 double Rate(const CsvFile& file) {

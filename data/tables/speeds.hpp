@@ -14,7 +14,8 @@ namespace berth {
 
 // Columns: job_type; gpu_type; gpus (gang size, 1 where there is no such column); steps_per_s or s_per_step,
 // of the whole gang, 0 steps_per_s = cannot run there. And where wanted: spread_steps_per_s (the gang over
-// several nodes; empty = as together) and with (another job type: the speed beside it on one GPU).
+// several nodes; empty = as together) and with (another job type: the speed beside it on one GPU). A column
+// `source` is for people.
 class Speeds {
  public:
   explicit Speeds(const std::string& path);  // Error "path:line: ..."

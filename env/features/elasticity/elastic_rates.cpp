@@ -92,7 +92,7 @@ double DataParallelSpeedup(const ElasticitySettings& settings, double n) {
   // 29 h to 1 h: NVIDIA's news of the paper, 2017; its abstract has ~90% of linear from 8 to 256 (29/32 =
   // 91%).
   if (settings.scaling == "imagenet_256") return Pow(n, Log(29.0) / Log(256.0 / 8.0));
-  if (settings.scaling == "large_512") return Pow(n, Log(46.5) / Log(512.0 / 8.0));
+  if (settings.scaling == "large_512") return Pow(n, Log(46.5) / Log(512.0));
   static constexpr double kDataParallel[] = {1.0, 1.7, 3.5, 6.2};
   return OnCurve(kDataParallel, n);
 }

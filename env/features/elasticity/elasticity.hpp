@@ -45,7 +45,7 @@ struct ElasticitySettings final : SettingsOf<ElasticitySettings> {
 //   linear; amdahl: 1 / (1 - f + f / n), f = `parallel`
 //   data_parallel: 1.7, 3.5 and 6.2 on 2, 4 and 8 GPUs, linear between, no further
 //   imagenet_256: n^0.972, through 29 h on 8 and 1 h on 256 GPUs (Goyal et al. 2017, ResNet-50)
-//   large_512: n^0.923, through 46.5 times 8 GPUs on 512
+//   large_512: n^0.615, through 46.5 times one GPU on 512
 //   curve: the given points at 1, 2, 4, 8, ..., linear between, no further
 double DataParallelSpeedup(const ElasticitySettings& settings, double replicas);
 struct ModelParallel {

@@ -192,10 +192,13 @@ Scenario ReadScenarioFile(const std::string& option, const Options& options) {
   return Override(ReadScenarioOrSayFormat(option, options), options.Text(option), options);
 }
 
+JobTableScenario ReadTableQuietly(const std::string& path, const JobTableRequest& request, Options& options) {
+  return ReadJobTable(path, request, ResolveSettings(options, "", FindFormat(kTableFormat).default_clock));
+}
+
 Scenario ReadTable(const std::string& path, const JobTableRequest& request, Options& options) {
   constexpr std::size_t kMostShown = 5;
-  JobTableScenario table =
-      ReadJobTable(path, request, ResolveSettings(options, "", FindFormat(kTableFormat).default_clock));
+  JobTableScenario table = ReadTableQuietly(path, request, options);
   for (const std::string& note : table.notes) std::cout << note << "\n";
   for (std::size_t i = 0; i < std::min(kMostShown, table.refused.size()); ++i)
     std::cout << "left out: " << table.refused[i] << "\n";

@@ -34,6 +34,7 @@ Scenario ReadScenarioFile(const std::string& option, const Options& options);
 // A trace with the settings, the clock the format's unless given. Of a table says how it was understood.
 inline constexpr const char* kTableFormat = "table";
 Scenario ReadTable(const std::string& path, const JobTableRequest& request, Options& options);
+JobTableScenario ReadTableQuietly(const std::string& path, const JobTableRequest& request, Options& options);
 Scenario ReadTrace(const std::string& path, const std::string& format, Options& options);
 
 // The workload of `seed` that no training can draw.

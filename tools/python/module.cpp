@@ -12,6 +12,7 @@
 #include "data/hdf5_file.hpp"
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
+#include "tools/python/table_scenario.hpp"
 #include "tools/python/vector_environment.hpp"
 
 namespace nb = nanobind;
@@ -110,6 +111,17 @@ std::string Help(const std::string& name) {
   return Join(info.name, ": ", info.summary, "\n\n", info.options().Help());
 }
 
+nb::dict WriteTable(const std::string& csv, const std::string& out,
+                    const std::map<std::string, std::string>& keywords) {
+  const WrittenScenario written = [&] {
+    const nb::gil_scoped_release release;
+    return WriteTableScenario(csv, out, keywords);
+  }();
+  nb::dict said;
+  said["jobs"] = written.jobs, said["notes"] = written.notes, said["refused"] = written.refused;
+  return said;
+}
+
 int IndexOf(const SharedEnvironment& env, int index) {
   if (index >= 0 && index < env.num_envs()) return index;
   throw Error(Join("index: expected 0 to ", env.num_envs() - 1, ", found ", index));
@@ -134,6 +146,11 @@ NB_MODULE(_berth, module) {
   module.def(
       "help", Help, nb::arg("name"),
       "The keywords of an environment, one a line. ValueError where there is none, with the nearest name.");
+
+  module.def(
+      "write_table", WriteTable, nb::arg("csv"), nb::arg("out"), nb::arg("keywords"),
+      "A CSV of jobs as a scenario file `out`; see berth.Scenario.from_frame. ValueError names the keyword "
+      "or the line.");
 
   nb::class_<SharedEnvironment>(
       module, "VectorEnvironment",

@@ -14,10 +14,11 @@ import gymnasium
 
 from berth import _berth
 from berth.envs import ClusterEnv
+from berth.scenario import Scenario
 from berth.vector import ClusterVectorEnv
 
 __version__ = _berth.__version__
-__all__ = ["ClusterEnv", "ClusterVectorEnv", "help", "make", "make_vec"]
+__all__ = ["ClusterEnv", "ClusterVectorEnv", "Scenario", "help", "make", "make_vec"]
 
 
 def make(id: str = "HeteroCluster-v0", **keywords: Any) -> gymnasium.Env:

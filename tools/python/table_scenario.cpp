@@ -1,0 +1,23 @@
+#include "tools/python/table_scenario.hpp"
+
+#include "data/tables/job_table.hpp"
+#include "tools/scenario_options.hpp"
+
+namespace berth {
+
+WrittenScenario WriteTableScenario(const std::string& csv, const std::string& out,
+                                   const std::map<std::string, std::string>& keywords) {
+  Options options("Scenario.from_frame", "", "", OptionNames::kKeywords);
+  options.Value("columns", "", "FIELD=COLUMN,... [guessed]");
+  options.Value("throughputs", "", "measured speeds, a file");
+  options.Value("skip-bad", "0", "rows that may be left out");
+  AddSettingOptions(options, "", "event");
+  for (const auto& [keyword, value] : keywords) options.Give(keyword, value);
+  const JobTableRequest request{options.Text("columns"), options.Text("throughputs"),
+                                static_cast<int>(options.Integer("skip-bad", 0, 1'000'000'000))};
+  const JobTableScenario table = ReadTableQuietly(csv, request, options);
+  WriteScenario(table.scenario, out);
+  return {table.scenario.num_jobs(), table.notes, table.refused};
+}
+
+}  // namespace berth

@@ -1,0 +1,88 @@
+"""Tables from Python as scenario files."""
+
+import datetime
+import pathlib
+import tempfile
+import unittest
+
+import berth
+
+
+class Frame:
+    """What from_frame asks of Polars: pandas, Polars and pyarrow are not among what the tests install."""
+
+    def __init__(self, text):
+        self.text = text
+
+    def write_csv(self, path):
+        pathlib.Path(path).write_text(self.text)
+
+
+class Table:
+    """What it asks of a pyarrow.Table."""
+
+    def __init__(self, columns):
+        self.columns, self.column_names = columns, list(columns)
+
+    def to_pydict(self):
+        return self.columns
+
+    def to_pylist(self):
+        raise AssertionError("rows are not asked for")
+
+
+START = datetime.datetime(2024, 3, 1, 10, tzinfo=datetime.timezone.utc)
+JOBS = {
+    "submitted": [START + datetime.timedelta(minutes=10 * i) for i in range(40)],
+    "run_s": [datetime.timedelta(seconds=600 + 60 * i) for i in range(40)],
+    "n_gpu": [1 + i % 4 for i in range(40)],
+    "owner": ["ann" if i % 3 else "bob" for i in range(40)],
+}
+COLUMNS = {"arrival": "submitted", "duration": "run_s", "gpus": "n_gpu", "tenant": "owner"}
+CSV = "submit_time,duration,gpus\n0,600,1\n60,1200,2\n120,nan,1\n"
+
+
+class FromFrame(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.out = pathlib.Path(self.folder.name) / "mine.h5"
+
+    def test_a_mapping_or_table_of_dates_and_spans_is_a_scenario_that_environments_play(self):
+        scenario = berth.Scenario.from_frame(JOBS, self.out, cluster="h100=4,l40s=8", columns=COLUMNS)
+        self.assertEqual((scenario.jobs, scenario.refused), (40, []))
+        self.assertTrue(any("submitted" in note for note in scenario.notes), scenario.notes)
+        env = berth.make("HeteroCluster-v0", scenario=scenario, episode_jobs=20, seed=1)
+        env.reset()
+        same = pathlib.Path(self.folder.name) / "same.h5"
+        berth.Scenario.from_frame(Table(JOBS), same, cluster="h100=4,l40s=8", columns="arrival=submitted,duration=run_s,"
+                                  "gpus=n_gpu,tenant=owner")
+        again = berth.make("HeteroCluster-v0", scenario=same, episode_jobs=20, seed=1)
+        self.assertTrue((env.reset(seed=3)[0] == again.reset(seed=3)[0]).all())
+
+    def test_speeds_may_be_a_frame_too(self):
+        speeds = {"job_type": ["a", "a", "b", "b"], "gpu_type": ["fast", "slow"] * 2, "steps_per_s": [2.0, 1.0, 3.0, 1.0]}
+        jobs = {"arrival": [0, 5], "duration": [100, 50], "type": ["a", "b"], "ran_on": ["fast", "slow"], "gpus": [1, 1]}
+        toml = pathlib.Path(self.folder.name) / "cluster.toml"
+        toml.write_text('[[gpu]]\nname = "fast"\ncount = 2\n[[gpu]]\nname = "slow"\ncount = 2\n')
+        scenario = berth.Scenario.from_frame(jobs, self.out, cluster=toml, throughputs=speeds)
+        self.assertEqual(scenario.jobs, 2)
+
+    def test_what_is_wrong_is_named_by_its_row_or_keyword_and_nothing_is_written(self):
+        for wrong, keywords, words in [
+            (Frame(CSV), {}, "frame, row 2: column 'duration'"),
+            (Frame(CSV), {"columns": {"arrival": "when"}}, "when"),
+            (Frame(CSV), {"cluster": "h10=4"}, "cluster"),
+            (Frame(CSV), {"skip_bat": 1}, "skip_bad"),
+            ({"arrival": [0, 1], "duration": [1]}, {}, "one length"),
+        ]:
+            with self.subTest(words), self.assertRaisesRegex(ValueError, words):
+                berth.Scenario.from_frame(wrong, self.out, **{"cluster": "h100=4", **keywords})
+        with self.assertRaisesRegex(TypeError, "frame: expected a data frame"):
+            berth.Scenario.from_frame(7, self.out, cluster="h100=4")
+        self.assertFalse(self.out.exists())
+
+    def test_rows_may_be_left_out(self):
+        scenario = berth.Scenario.from_frame(Frame(CSV), self.out, cluster="h100=4", skip_bad=1)
+        self.assertEqual(scenario.jobs, 2)
+        self.assertIn("frame, row 2: column 'duration'", scenario.refused[0])

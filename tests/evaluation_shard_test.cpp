@@ -132,7 +132,7 @@ TEST_CASE("evaluate: shards that do not belong together, are missing or given tw
                "--merge: expected every shard once, found shard 0 of 2 in both a.0-of-2.h5 and a.0-of-2.h5");
   CheckOneLine(merge({"nothing.h5"}), "nothing.h5");
   CheckOneLine(merge({"a.0-of-2.h5", "--seeds", "0:3"}),
-               "--merge: expected with it only --out, --json and --threads");
+               "--merge: expected with it only --out, --json, --metrics and --threads");
   const test::Variables rank = {{"RANK", "0"}, {"WORLD_SIZE", "2"}};
   CheckOneLine(Evaluate(folder, With(words, {"--out", "d.h5", "--json", "d.json"}), rank),
                "--json: expected only --out with several processes (WORLD_SIZE is 2)");

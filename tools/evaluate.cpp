@@ -8,6 +8,7 @@
 
 #include "tools/evaluation_file.hpp"
 #include "tools/evaluation_shard.hpp"
+#include "tools/metric_columns.hpp"
 #include "tools/next_steps.hpp"
 #include "tools/output_file.hpp"
 #include "tools/policy_semantics.hpp"
@@ -36,6 +37,10 @@ void AddEvaluateOptions(Options& options) {
   options.Value("window", "",
                 Join("measure only jobs A:B; later jobs compete meanwhile [the default workload's ",
                      kDefaultWindow, "; all]"));
+  options.Value(
+      "metrics", "",
+      Join("columns of the table beside the mean JCT and its ratio, separated by commas: ", MetricNames(),
+           ", or any key of --json [nine usual ones, and those of deadlines and features]"));
   options.Value("threads", std::to_string(std::max(1U, std::thread::hardware_concurrency())),
                 "runs at once; the results do not depend on it, decision times may");
   options.Group("Results");
@@ -44,7 +49,8 @@ void AddEvaluateOptions(Options& options) {
                  "shards that several processes wrote to --out: the evaluation that one would have made");
   AddReportOptions(options);
   options.Note(
-      "Columns: JCT, from a job's arrival to its end; ratio, of the mean JCT to the first scheduler's on the same "
+      "Columns: JCT, from a job's arrival to its end; ratio, of the mean JCT to the first scheduler's on the "
+      "same "
       "workloads; slowdown, JCT over the run time alone on the fastest type; wait, from arrival to the first "
       "start; util, share of the GPUs' time in use; backlog, jobs in the system when the last measured one "
       "arrives; open, those not done when the last job of all arrives. In brackets 95% intervals.");
@@ -88,7 +94,8 @@ std::string DefaultSchedulers(const Options& options, const ScenarioSource& sour
 EvaluationPlan MakePlan(Options& options, const WorkloadChoice& workload) {
   EvaluationPlan plan;
   plan.schedulers = SplitOutsideParentheses(
-      options.Given("schedulers") ? options.Text("schedulers") : DefaultSchedulers(options, *workload.source), ';');
+      options.Given("schedulers") ? options.Text("schedulers") : DefaultSchedulers(options, *workload.source),
+      ';');
   if (plan.schedulers.empty()) throw Error(Join(options.Where("schedulers"), ": expected specs, found none"));
   for (const std::string& spec : plan.schedulers) {
     if (spec == kAllSchedulers) continue;
@@ -159,22 +166,25 @@ std::string WithInterval(const Interval& interval, double unit, int decimals) {
               Fixed(interval.high / unit, decimals), "]");
 }
 
-void PrintTable(const EvaluationPlan& plan, const std::vector<ResultRow>& rows) {
+void PrintTable(const EvaluationPlan& plan, const std::vector<ResultRow>& rows,
+                const std::vector<MetricColumn>& columns) {
   const bool one = plan.workloads.size() < 2;
-  Table table({"scheduler", "knowledge", one ? "mean JCT h" : "mean JCT h [95%]",
-               one ? "ratio" : "ratio [95%]", "p50 h", "p99 h", "slowdown", "p99 wait h", "max wait h",
-               "util %", "makespan h", "backlog", "open %", "decision us"});
+  std::vector<std::string> header = {"scheduler", "knowledge", one ? "mean JCT h" : "mean JCT h [95%]",
+                                     one ? "ratio" : "ratio [95%]"};
+  for (const MetricColumn& column : columns) header.push_back(column.title);
+  header.push_back("decision us");
+  Table table(header);
   for (const ResultRow& row : rows) {
     const Metrics metrics = row.Combined();
     const double reference = rows[0].Combined().mean_jct_s;
-    table.AddRow(
-        {row.scheduler, ToString(row.knowledge),
-         one ? Hours(metrics.mean_jct_s) : WithInterval(MeanJctInterval(row), 3600.0, 2),
-         one ? Fixed(metrics.mean_jct_s / reference, 3) : WithInterval(JctRatio(row, rows[0]), 1.0, 3),
-         Hours(metrics.p50_jct_s), Hours(metrics.p99_jct_s), Fixed(metrics.mean_slowdown, 2),
-         Hours(metrics.p99_wait_s), Hours(metrics.max_wait_s), Fixed(100.0 * metrics.utilization, 1),
-         Hours(metrics.makespan_s), Join(Fixed(metrics.backlog_jobs, 0), row.Unstable() ? "†" : ""),
-         Fixed(100.0 * metrics.open_at_end, 1), Fixed(row.DecisionMicroseconds(), 2)});
+    std::vector<std::string> cells = {
+        row.scheduler, ToString(row.knowledge),
+        Join(one ? Hours(metrics.mean_jct_s) : WithInterval(MeanJctInterval(row), 3600.0, 2),
+             row.Unstable() ? "†" : ""),
+        one ? Fixed(metrics.mean_jct_s / reference, 3) : WithInterval(JctRatio(row, rows[0]), 1.0, 3)};
+    for (const MetricColumn& column : columns) cells.push_back(column.Cell(metrics));
+    cells.push_back(Fixed(row.DecisionMicroseconds(), 2));
+    table.AddRow(cells);
   }
   std::cout << table.ToString();
   if (std::any_of(rows.begin(), rows.end(), [](const ResultRow& row) { return row.Unstable(); }))
@@ -225,9 +235,10 @@ std::string NextOf(const EvaluationPlan& plan, const Options& options) {
   });
   if (!learned) {
     const bool fixed = !options.Text("scenario").empty();
-    return NextStep(fixed ? "a policy for these jobs, which keeps some back to compare on" : "a policy for these jobs",
-                    Join("train", SameJobs(options), fixed ? TrainingPart(plan.workloads[0].num_jobs()) : "",
-                         " --out run"));
+    return NextStep(
+        fixed ? "a policy for these jobs, which keeps some back to compare on" : "a policy for these jobs",
+        Join("train", SameJobs(options), fixed ? TrainingPart(plan.workloads[0].num_jobs()) : "",
+             " --out run"));
   }
   if (!options.Text("report").empty()) return "";
   std::string words = Join("evaluate", SameJobs(options));
@@ -241,10 +252,12 @@ std::string NextOf(const EvaluationPlan& plan, const Options& options) {
 // What was evaluated is in the shards.
 void CheckMergeAlone(const Options& options) {
   for (const auto& [name, value] : options.Resolved()) {
-    if (!options.Given(name) || name == "merge" || name == "out" || name == "threads") continue;
-    throw Error(Join(
-        "--merge: expected with it only --out, --json and --threads, since the shards say what was run; ",
-        "found ", options.Where(name)));
+    if (!options.Given(name) || name == "merge" || name == "out" || name == "threads" || name == "metrics")
+      continue;
+    throw Error(
+        Join("--merge: expected with it only --out, --json, --metrics and --threads, since the shards say "
+             "what was run; ",
+             "found ", options.Where(name)));
   }
 }
 
@@ -298,6 +311,10 @@ int RunEvaluate(const std::vector<std::string>& arguments) {
   const WorkloadChoice workload = ResolveWorkload(options);
   const EvaluationPlan plan = MakePlan(options, workload);
   const std::string semantics = CommonSemantics(plan.schedulers);
+  const std::vector<MetricColumn> columns = InOption(options, "metrics", [&] {
+    return MetricColumns(options.Given("metrics") ? options.Text("metrics")
+                                                  : UsualMetrics(plan.workloads[0]));
+  });
   CheckComparable(report, plan.workloads[0], semantics, options);
   std::vector<Recording> recordings;
   const std::vector<ResultRow> rows =
@@ -324,7 +341,7 @@ int RunEvaluate(const std::vector<std::string>& arguments) {
             << workload.source->Describe();
   if (!workload.source->fixed()) std::cout << ", seeds " << options.Text("seeds");
   std::cout << ", measured jobs " << window << "\n\n";
-  PrintTable(plan, rows);
+  PrintTable(plan, rows, columns);
   PrintUnfinished(rows);
   PrintRefused(plan.refused);
   PrintBest(rows);

@@ -48,7 +48,8 @@ constexpr ParamInfo kCommon[] = {
      "vertex"},
     {"compat", "true", "stop where the reference does (makespan: within 5%); false: the optimum"},
     {"idle", "any",
-     "who gets GPUs that a round leaves idle: any: whoever fits, as in the reference | given: only jobs to "
+     "who gets GPUs that a round leaves idle: any: whoever fits, as in the reference (fifo: given) | given: "
+     "only jobs to "
      "which the allocation gives that type"},
     kResetParam,
     {"lp_time_limit_s", "1e9", "s a solve may take; beyond it the fall-back stands in, said on stderr"},

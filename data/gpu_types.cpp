@@ -32,6 +32,7 @@ std::span<const GpuProduct> GpuProducts() {
       product.type.idle_power_w =
           text("idle_power_w").empty() ? kIdleShare * product.type.peak_power_w : number("idle_power_w");
       product.type.price_per_hour = number("price_per_hour");
+      product.idle_published = !text("idle_power_w").empty();
       product.bandwidth_gb_s = number("bandwidth_gb_s");
       product.product = text("product");
       product.spec_source = text("spec_source"), product.price_source = text("price_source");

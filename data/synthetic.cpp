@@ -158,10 +158,31 @@ void CheckDrawable(const Options& options, const ClusterSpec& cluster) {
   }
 }
 
+// Where the table lacks a type, the others that have all are named.
+const ShippedThroughputs& TableFor(const std::string& name, const ClusterSpec& cluster) try {
+  const ShippedThroughputs& table = FindThroughputs(name);
+  if (const GpuType* type = table.Lacking(cluster)) {
+    std::string all;
+    for (const std::string& known : table.gpu_types) all += (all.empty() ? "" : ", ") + known;
+    std::string others;
+    for (const ShippedThroughputs& other : ThroughputTables()) {
+      if (other.Lacking(cluster) == nullptr)
+        others += Join("; table=", other.name, " has all of this cluster");
+    }
+    throw Error(Join(
+        "expected GPU types that '", name, "' has, ", all, ", found '", type->name, "' in the cluster",
+        others,
+        others.empty() ? "; for other types make a scenario of your own: berth convert --format table" : ""));
+  }
+  return table;
+} catch (const Error& error) {
+  throw Error(Join("synthetic: table: ", error.what()));
+}
+
 std::shared_ptr<const ScenarioSource> Make(Params& params, const ScenarioSettings& settings) {
   Options options;
   const double rate = params.Number("rate", 0.0, 1e9);
-  options.table = &FindThroughputs(params.Text("table"));
+  options.table = &TableFor(params.Text("table"), settings.cluster);
   options.arrivals = ArrivalModel::Parse(params.Text(kArrivalsParam.name), rate);
   options.jobs = static_cast<int>(params.Integer("jobs", 1, 100000000));
   options.gangs = ParseGangs(params.Text("gangs"));

@@ -127,24 +127,22 @@ const ShippedThroughputs& FindThroughputs(const std::string& name) {
     if (name == table.name) return table;
     names.emplace_back(table.name);
   }
-  throw Error(Join("unknown table of throughputs '", name, "'", DidYouMean(name, names)));
+  throw Error(
+      Join("expected a table of throughputs, gavel or modern, found '", name, "'", DidYouMean(name, names)));
+}
+
+const GpuType* ShippedThroughputs::Lacking(const ClusterSpec& cluster) const {
+  const auto found = std::find_if(cluster.types.begin(), cluster.types.end(),
+                                  [this](const GpuType& type) { return !Has(*this, type.name); });
+  return found == cluster.types.end() ? nullptr : &*found;
 }
 
 ThroughputTable ShippedThroughputs::Table(const ClusterSpec& cluster) const {
-  const auto has_all = [&cluster](const ShippedThroughputs& table) {
-    return std::all_of(cluster.types.begin(), cluster.types.end(),
-                       [&table](const GpuType& type) { return Has(table, type.name); });
-  };
-  for (const GpuType& type : cluster.types) {
-    if (Has(*this, type.name)) continue;
+  if (const GpuType* type = Lacking(cluster)) {
     std::string all;
     for (const std::string& known : gpu_types) all += (all.empty() ? "" : ", ") + known;
-    std::string elsewhere;
-    for (const ShippedThroughputs& other : ThroughputTables()) {
-      if (has_all(other)) elsewhere += Join("; table=", other.name, " has those of this cluster");
-    }
-    throw Error(Join("cluster: no throughputs for GPU type '", type.name, "'; table=", name, " has ", all,
-                     elsewhere, elsewhere.empty() ? "; of one's own: berth convert --throughputs" : ""));
+    throw Error(
+        Join("cluster: no measured throughputs for GPU type '", type->name, "'; there are some for ", all));
   }
   ThroughputTable table = AloneTable(figures, cluster);
   if (name == std::string_view(kGavel)) AddGavelColumns(cluster, table);

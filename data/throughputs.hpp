@@ -24,8 +24,8 @@ struct ShippedThroughputs {
   const char* reference;               // GPU type on which the durations of generated jobs are run times
   std::vector<std::string> gpu_types;  // that it has
   std::vector<ThroughputFigure> figures;
-  // The columns of the cluster's types, in its order. Error naming the types of the table, and the tables
-  // that have all of the cluster's, where it lacks one.
+  const GpuType* Lacking(const ClusterSpec& cluster) const;  // a type that it has not; null = it has all
+  // The columns of the cluster's types, in its order. Error naming the types that it has where it lacks one.
   ThroughputTable Table(const ClusterSpec& cluster) const;
 };
 

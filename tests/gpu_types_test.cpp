@@ -9,7 +9,7 @@
 
 namespace berth {
 
-TEST_CASE("gpus: every type has a source for each figure, and may stand in --cluster") {
+TEST_CASE("gpus: every type says where its figures are from, and may stand in --cluster") {
   std::set<std::string> names;
   for (const GpuProduct& gpu : GpuProducts()) {
     CAPTURE(gpu.type.name);

@@ -21,13 +21,17 @@ Scenario Drawn(const std::string& workload, const std::string& features) {
   return MakeWorkload(workload, settings)->Make(1, Split::kTrain, 0, 0, 20);
 }
 
+std::string Usual(const Scenario& scenario) {
+  return UsualMetrics({&scenario, 1});
+}
+
 }  // namespace
 
 TEST_CASE("metrics: every short name and every key is a column in its unit") {
   Metrics metrics;
   metrics.p99_jct_s = 7200.0, metrics.utilization = 0.5, metrics.energy_kwh = 1.25;
   metrics.deadline_miss_rate = 0.125;
-  const auto cell = [&](const std::string& name) { return MetricColumns(name).at(0).Cell(metrics); };
+  const auto cell = [&](const std::string& name) { return MetricColumns(name, {}).at(0).Cell(metrics); };
   CHECK(cell("p99") == "2.00");
   CHECK(cell("p99_jct_s") == "2.00");
   CHECK(cell("util") == "50.0");
@@ -35,19 +39,21 @@ TEST_CASE("metrics: every short name and every key is a column in its unit") {
   CHECK(cell("energy") == "1.2");
   for (const MetricField& field : MetricFields()) {
     CAPTURE(field.key);
-    CHECK(MetricColumns(field.key).size() == (std::string(field.key) == "mean_jct_s" ? 0 : 1));
+    CHECK(MetricColumns(field.key, {}).size() == (std::string(field.key) == "mean_jct_s" ? 0 : 1));
   }
-  CHECK(MetricColumns("jct,wait,cost,energy,deadline_misses,ftf").size() == 5);
-  CHECK_THROWS_WITH(MetricColumns("p99,enery"),
+  CHECK(MetricColumns("jct,wait,cost,energy,deadline_misses,ftf", {}).size() == 5);
+  CHECK_THROWS_WITH(MetricColumns("p99,p99_jct_s", {}), Catch::Contains("each figure once"));
+  CHECK(MetricColumns("fragmentation", {}).at(0).Cell(metrics) == "-");
+  CHECK_THROWS_WITH(MetricColumns("p99,enery", {}),
                     Catch::Contains("found 'enery'") && Catch::Contains("'energy'"));
 }
 
 TEST_CASE("metrics: the usual columns follow deadlines and features") {
-  const std::string plain = UsualMetrics(Drawn("synthetic", ""));
+  const std::string plain = Usual(Drawn("synthetic", ""));
   CHECK(plain.find("deadline") == std::string::npos);
-  CHECK(UsualMetrics(Drawn("synthetic(slo=true)", "")) == plain + ",deadline_misses");
-  CHECK(UsualMetrics(Drawn("synthetic", "power")).find("energy,cost") != std::string::npos);
-  CHECK(UsualMetrics(Drawn("synthetic", "topology")).find("fragmentation") != std::string::npos);
+  CHECK(Usual(Drawn("synthetic(slo=true)", "")) == plain + ",deadline_misses");
+  CHECK(Usual(Drawn("synthetic", "power")).find("energy,cost") != std::string::npos);
+  CHECK(Usual(Drawn("synthetic", "topology")).find("fragmentation") != std::string::npos);
 }
 
 TEST_CASE("metrics: evaluate shows them, and a wrong name is one line") {

@@ -95,7 +95,14 @@ TEST_CASE("throughputs: synthetic draws from the table that it is told, on GPUs 
     REQUIRE((slack >= 1.19 && slack < 10.4));
     REQUIRE(drawn.Rate(job, 0) > drawn.Rate(job, 1));
   }
-  CHECK_THROWS_WITH(MakeWorkload("synthetic(rate=2)", settings), Catch::Contains("table=modern has those"));
+  CHECK_THROWS_WITH(MakeWorkload("synthetic(rate=2)", settings),
+                    Catch::Contains("table=modern has all of this cluster"));
+  settings.cluster = ParseCluster("h100=8,k80=8");
+  CHECK_THROWS_WITH(MakeWorkload("synthetic(rate=2)", settings),
+                    Catch::Contains("found 'h100'") && !Catch::Contains("modern"));
+  CHECK_THROWS_WITH(
+      MakeWorkload("synthetic(table=moderm)", settings),
+      Catch::Contains("synthetic: table: expected") && Catch::Contains("did you mean 'modern'"));
 }
 
 TEST_CASE("throughputs: every shipped number is the published one") {

@@ -272,6 +272,8 @@ int EvaluateShard(Options& options, const World& world) {
   CheckWritable(path, options.Where("out"));
   const WorkloadChoice workload = ResolveWorkload(options);
   const EvaluationPlan plan = MakePlan(options, workload), shard = ShardOf(plan, world);
+  if (options.Given("metrics"))
+    InOption(options, "metrics", [&] { return MetricColumns(options.Text("metrics"), plan.workloads); });
   const std::string who = Join("shard ", world.rank, " of ", world.size, ": ");
   if (shard.seeds.empty()) {
     std::cout << who << "nothing to do, since there are " << plan.seeds.size() << " workloads\n";
@@ -312,8 +314,8 @@ int RunEvaluate(const std::vector<std::string>& arguments) {
   const EvaluationPlan plan = MakePlan(options, workload);
   const std::string semantics = CommonSemantics(plan.schedulers);
   const std::vector<MetricColumn> columns = InOption(options, "metrics", [&] {
-    return MetricColumns(options.Given("metrics") ? options.Text("metrics")
-                                                  : UsualMetrics(plan.workloads[0]));
+    const bool given = options.Given("metrics");
+    return MetricColumns(given ? options.Text("metrics") : UsualMetrics(plan.workloads), plan.workloads);
   });
   CheckComparable(report, plan.workloads[0], semantics, options);
   std::vector<Recording> recordings;

@@ -100,7 +100,7 @@ Place PlaceOf(const h5::Reader& in) {
 }  // namespace
 
 std::string ShardConfig(const Options& options) {
-  static const std::set<std::string> kOwn = {"out", "threads", "merge"};
+  static const std::set<std::string> kOwn = {"out", "threads", "merge", "metrics"};
   std::string text;
   for (const auto& [name, value] : options.Resolved()) {
     if (options.Given(name) && kOwn.count(name) == 0) text += name + "=" + value + "\n";

@@ -184,6 +184,9 @@ Json ListWorkloads() {
 Json ListGpus() {
   Json list = Json::array();
   for (const GpuProduct& gpu : GpuProducts()) {
+    const auto figure = [](double value) {
+      return value > 0.0 ? Json(value) : Json();
+    };  // null: not published
     const auto stated = [](double value, const char* unit) {
       return value > 0.0 ? Join(Fixed(value, value == std::floor(value) ? 0 : 2), unit) : std::string("-");
     };
@@ -192,11 +195,12 @@ Json ListGpus() {
          {"summary", Join(gpu.product, ": ", stated(gpu.type.memory_gb, " GB"), ", ",
                           stated(gpu.bandwidth_gb_s, " GB/s"), ", ", stated(gpu.type.peak_power_w, " W"),
                           ", $", stated(gpu.type.price_per_hour, " an hour"))},
-         {"memory_gb", gpu.type.memory_gb},
-         {"bandwidth_gb_s", gpu.bandwidth_gb_s},
-         {"peak_power_w", gpu.type.peak_power_w},
-         {"idle_power_w", gpu.type.idle_power_w},
-         {"price_per_hour", gpu.type.price_per_hour},
+         {"memory_gb", figure(gpu.type.memory_gb)},
+         {"bandwidth_gb_s", figure(gpu.bandwidth_gb_s)},
+         {"peak_power_w", figure(gpu.type.peak_power_w)},
+         {"idle_power_w", figure(gpu.type.idle_power_w)},
+         {"idle_power_published", gpu.idle_published},
+         {"price_per_hour", figure(gpu.type.price_per_hour)},
          {"source", gpu.spec_source},
          {"price_source", gpu.price_source}});
   }

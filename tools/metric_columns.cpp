@@ -37,7 +37,7 @@ constexpr Named kNamed[] = {
     {"ftf_mean", "mean_ftf", "mean rho", 1.0, 2},
     {"jain", "jain", "Jain", 1.0, 3},
     {"deadline_misses", "deadline_miss_rate", "missed %", kPercent, 1},
-    {"cost", "cost", "cost", 1.0, 0},
+    {"cost", "cost", "cost", 1.0, 2},
     {"energy", "energy_kwh", "energy kWh", 1.0, 1},
     {"preemptions", "preemptions_per_job", "preemptions", 1.0, 2},
     {"interruptions", "interruptions_per_job", "interruptions", 1.0, 2},
@@ -50,13 +50,31 @@ const MetricField& FieldOf(std::string_view key) {
   return *std::find_if(all.begin(), all.end(), [&](const MetricField& field) { return key == field.key; });
 }
 
+// How many of the workloads have the feature on that adds the figure.
+std::ptrdiff_t Owners(std::string_view key, std::span<const Scenario> workloads) {
+  return std::count_if(workloads.begin(), workloads.end(), [key](const Scenario& scenario) {
+    const std::span<const Features::On> on = scenario.data().features.on();
+    return std::any_of(on.begin(), on.end(), [key](const Features::On& feature) {
+      return std::any_of(feature.module->metrics.begin(), feature.module->metrics.end(),
+                         [key](const MetricInfo& metric) { return key == metric.key; });
+    });
+  });
+}
+
+bool HasPower(const Scenario& scenario) {
+  const std::span<const Features::On> on = scenario.data().features.on();
+  return std::any_of(on.begin(), on.end(), [](const Features::On& feature) {
+    return std::string_view(feature.module->name) == "power";
+  });
+}
+
 }  // namespace
 
 std::string MetricColumn::Cell(const Metrics& metrics) const {
-  return Fixed(field->Get(metrics) / unit, decimals);
+  return off ? "-" : Fixed(field->Get(metrics) / unit, decimals);
 }
 
-std::vector<MetricColumn> MetricColumns(const std::string& names) {
+std::vector<MetricColumn> MetricColumns(const std::string& names, std::span<const Scenario> workloads) {
   std::vector<std::string> known;
   for (const Named& named : kNamed) known.emplace_back(named.name);
   for (const MetricField& field : MetricFields()) known.emplace_back(field.key);
@@ -67,22 +85,27 @@ std::vector<MetricColumn> MetricColumns(const std::string& names) {
     const auto named = std::find_if(std::begin(kNamed), std::end(kNamed), [&name](const Named& row) {
       return name == row.name || name == row.key;
     });
-    if (named == std::end(kNamed)) {
-      const MetricField& field = FieldOf(name);
-      columns.push_back({&field, field.key});
-    } else if (*named->title != '\0') {
-      columns.push_back({&FieldOf(named->key), named->title, named->unit, named->decimals});
+    if (named != std::end(kNamed) && *named->title == '\0') continue;
+    MetricColumn column{&FieldOf(named != std::end(kNamed) ? named->key : name), name};
+    if (named != std::end(kNamed))
+      column.title = named->title, column.unit = named->unit, column.decimals = named->decimals;
+    column.off = column.field->member == nullptr && Owners(column.field->key, workloads) == 0;
+    for (const MetricColumn& other : columns) {
+      if (other.field == column.field)
+        throw Error(Join("expected each figure once, found '", name, "' again"));
     }
+    columns.push_back(std::move(column));
   }
   return columns;
 }
 
-std::string UsualMetrics(const Scenario& scenario) {
+std::string UsualMetrics(std::span<const Scenario> workloads) {
   std::string names = kUsual;
-  if (!scenario.data().jobs.deadline.empty()) names += ",deadline_misses";
-  for (const Features::On& on : scenario.data().features.on()) {
-    if (std::string_view(on.module->name) == "power") names += ",energy,cost";
-    for (const MetricInfo& metric : on.module->metrics) names += Join(",", metric.key);
+  const auto any = [&](const auto& has) { return std::any_of(workloads.begin(), workloads.end(), has); };
+  if (any([](const Scenario& s) { return !s.data().jobs.deadline.empty(); })) names += ",deadline_misses";
+  if (any(HasPower)) names += ",energy,cost";
+  for (const MetricField& field : MetricFields()) {
+    if (field.member == nullptr && Owners(field.key, workloads) > 0) names += Join(",", field.key);
   }
   return names;
 }

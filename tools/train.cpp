@@ -290,7 +290,6 @@ int RunTrain(const std::vector<std::string>& arguments) {
   request.config = ConfigOfRun(options);
   // What is refused leaves no folder, no options in one that is there, and one line.
   request.on_begin = [&] {
-    MakeFolder(out, "--out");
     WriteTextFile(out + "/config.ini", request.config);
     std::cout << SettingsText(sample) << "\nmdp " << request.mdp.ToString() << "\nworkload "
               << request.workload << "\n"

@@ -63,7 +63,7 @@ struct TrainRequest {
       on_validate = nullptr;
   std::vector<std::string> validation_figures;
   std::function<void(const TrainProgress&)> on_progress;  // about once a second, and at the end
-  // Once, when learner and checkpoint are accepted and nothing is written yet. Rank 0 alone.
+  // Once, when learner and checkpoint are accepted and the folder is there. Rank 0 alone.
   std::function<void()> on_begin;
   // Where several processes have met, before they begin: how they work together, as a line.
   std::function<void(const std::string&)> on_joined;

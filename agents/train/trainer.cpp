@@ -62,7 +62,7 @@ void MakeRunFolder(const std::string& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) {
-    throw Error(Join("--out ", folder, ": expected a folder that can be made, found ", error.message()));
+    throw Error(Join("--out: cannot make the folder ", folder, ": ", error.message()));
   }
 }
 
@@ -107,11 +107,11 @@ class Trainer {
       request_.env->Reset(agent_->First());
     }
     joint_.CheckSame(agent_->network());
-    if (Writes() && request_.on_begin) request_.on_begin();
     if (!path_.empty() && Writes()) {
       MakeRunFolder(request_.out_dir);
       log_.emplace(request_.out_dir, counters_.steps, request_.validation_figures);
     }
+    if (Writes() && request_.on_begin) request_.on_begin();
     started_ = window_started_ = saved_at_ = Now();
     wall_before_ = counters_.wall_s;
     window_steps_ = saved_steps_ = counters_.steps;

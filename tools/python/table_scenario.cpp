@@ -16,7 +16,9 @@ WrittenScenario WriteTableScenario(const std::string& csv, const std::string& ou
   const JobTableRequest request{options.Text("columns"), options.Text("throughputs"),
                                 static_cast<int>(options.Integer("skip-bad", 0, 1'000'000'000))};
   const JobTableScenario table = ReadTableQuietly(csv, request, options);
-  WriteScenario(table.scenario, out);
+  ScenarioData data = table.scenario.data();
+  data.provenance = "a table from Python";  // not the file between, which is gone by then
+  WriteScenario(Scenario(std::move(data)), out);
   return {table.scenario.num_jobs(), table.notes, table.refused};
 }
 

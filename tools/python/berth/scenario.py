@@ -8,6 +8,8 @@ import tempfile
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from berth import _berth
 from berth._arguments import texts_of
 
@@ -77,30 +79,36 @@ def _write_csv(name, frame, path):
     if hasattr(frame, "to_csv") and hasattr(frame, "dtypes"):  # pandas
         spans = {column: frame[column].dt.total_seconds() for column in frame.columns if frame[column].dtype.kind == "m"}
         frame.assign(**spans).to_csv(path, index=False)
-    elif hasattr(frame, "write_csv"):  # Polars
-        frame.write_csv(path)
+    elif hasattr(frame, "write_csv") and hasattr(frame, "to_dict"):  # Polars, whose own CSV knows no durations
+        columns = frame.to_dict(as_series=False)
+        _write_columns(name, columns, path)
     elif hasattr(frame, "column_names") and hasattr(frame, "to_pylist"):  # pyarrow.Table
-        _write_columns(frame.column_names, frame.to_pydict(), path)
-    elif isinstance(frame, Mapping) and frame:
-        _write_columns(list(frame), {column: list(values) for column, values in frame.items()}, path)
+        _write_columns(name, frame.to_pydict(), path)
+    elif isinstance(frame, Mapping):
+        _write_columns(name, frame, path)
     else:
         raise TypeError(f"{name}: expected a data frame, a pyarrow.Table or a mapping of columns, found "
                         f"{type(frame).__name__}")
 
 
-def _write_columns(names, columns, path):
-    lengths = {name: len(columns[name]) for name in names}
-    if len(set(lengths.values())) > 1:
-        raise ValueError(f"frame: expected columns of one length, found {lengths}")
+def _write_columns(name, columns, path):
+    for column, values in columns.items():
+        if isinstance(values, (str, bytes)) or not hasattr(values, "__len__") or not hasattr(values, "__iter__"):
+            raise ValueError(f"{name}: expected a sequence in column {column!r}, found {type(values).__name__}")
+    lengths = {column: len(values) for column, values in columns.items()}
+    if len(set(lengths.values())) != 1:
+        raise ValueError(f"{name}: expected columns of one length, found {lengths or 'none'}")
     with open(path, "w", newline="", encoding="utf-8") as file:
         rows = csv.writer(file, lineterminator="\n")
-        rows.writerow(names)
-        rows.writerows(zip(*([_text(value) for value in columns[name]] for name in names)))
+        rows.writerow(columns)
+        rows.writerows(zip(*([_text(value) for value in values] for values in columns.values())))
 
 
 def _text(value):
-    if value is None:
+    if value is None or value != value:  # NaN, NaT
         return ""
+    if isinstance(value, np.timedelta64):
+        return repr(float(value / np.timedelta64(1, "s")))
     if hasattr(value, "total_seconds"):
         return repr(value.total_seconds())
     return value.isoformat() if hasattr(value, "isoformat") else value

@@ -5,6 +5,7 @@
 
 #include "env/base/check.hpp"
 #include "env/base/spec.hpp"
+#include "env/sim/core.hpp"
 #include "tools/progress.hpp"
 #include "tools/table.hpp"
 
@@ -61,11 +62,12 @@ std::ptrdiff_t Owners(std::string_view key, std::span<const Scenario> workloads)
   });
 }
 
-bool HasPower(const Scenario& scenario) {
-  const std::span<const Features::On> on = scenario.data().features.on();
-  return std::any_of(on.begin(), on.end(), [](const Features::On& feature) {
-    return std::string_view(feature.module->name) == "power";
-  });
+// Features are of the settings, which all workloads share.
+bool KnowsEnergy(std::span<const Scenario> workloads) {
+  if (workloads.empty()) return false;
+  const Simulator simulator(workloads.front());
+  const auto knowing = simulator.core().state().features.Of(Hook::kEnergyJ);
+  return knowing.begin() != knowing.end();
 }
 
 }  // namespace
@@ -103,7 +105,7 @@ std::string UsualMetrics(std::span<const Scenario> workloads) {
   std::string names = kUsual;
   const auto any = [&](const auto& has) { return std::any_of(workloads.begin(), workloads.end(), has); };
   if (any([](const Scenario& s) { return !s.data().jobs.deadline.empty(); })) names += ",deadline_misses";
-  if (any(HasPower)) names += ",energy,cost";
+  if (KnowsEnergy(workloads)) names += ",energy,cost";
   for (const MetricField& field : MetricFields()) {
     if (field.member == nullptr && Owners(field.key, workloads) > 0) names += Join(",", field.key);
   }

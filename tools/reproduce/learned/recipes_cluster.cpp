@@ -55,14 +55,16 @@ std::vector<RecipeStep> Search(const Options& knowledge, const char* reference, 
           {RecipeStep::Verb::kTune, search}};
 }
 
-// As the page's every seed of "many clusters" (gradient/training_sets.cpp); what is validated is not chosen from.
+// As the page's every seed of "many clusters" (gradient/training_sets.cpp); what is validated is not chosen
+// from.
 std::vector<RecipeStep> ByGradient(const Options& more) {
   return Train(Options{{"recipe", "many_clusters"}} + more + Options{{"validate", "0"}});
 }
 
-// The agents' own defaults, at equal steps.
+// The agents' own defaults, at equal steps; the delays of the recipe's longest trainings.
 std::vector<RecipeStep> Learner(const char* agent) {
-  return Train({{"recipe", "many_clusters"}, {"agent", agent}, {"steps", "500000"}});
+  return Train(
+      {{"recipe", "many_clusters"}, {"agent", agent}, {"steps", "500000"}, {"signal", "wspt(delay=3)"}});
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ LEARNED = "black"
 
 
 def look(names):
-    """Learned is black; the others take the palette in turn."""
+    """Learned is black; the others take the palette in turn, the same in all panels of a picture."""
     others = [n for n in names if n != "learned"]
     style = {n: {"color": COLOURS[k % len(COLOURS)], "marker": MARKERS[k % len(MARKERS)],
                  "linestyle": ["-", "--"][k // len(COLOURS) % 2]} for k, n in enumerate(others)}
@@ -28,11 +28,11 @@ def draw_cluster(folder, rows):
     """A panel a knowledge and kind of job: mean JCT over the learned mean at each load, with intervals."""
     rows = [r for r in rows if r["shown"] == "1"]
     knowledges, kinds = list(groups(rows, "knowledge")), list(groups(rows, "gangs"))
+    style = look(list(groups(rows, "scheduler")))
     figure, grid = plt.subplots(len(knowledges), len(kinds), figsize=(9.6, 3.6 * len(knowledges)), layout="constrained",
                                 squeeze=False)
     for i, knowledge in enumerate(knowledges):
         own = [r for r in rows if r["knowledge"] == knowledge]
-        style = look(list(groups(own, "scheduler")))
         for j, kind in enumerate(kinds):
             axes, panel = grid[i][j], [r for r in own if r["gangs"] == kind]
             for k, (name, points) in enumerate(groups(panel, "scheduler").items()):
@@ -58,9 +58,9 @@ def draw_cluster(folder, rows):
 
 def draw_cdf(folder, rows):
     knowledges = groups(rows, "knowledge")
+    style = look(list(groups(rows, "scheduler")))
     figure, panels = plt.subplots(1, len(knowledges), figsize=(5.2 * len(knowledges), 4.0), layout="constrained", squeeze=False)
     for axes, (knowledge, own) in zip(panels[0], knowledges.items()):
-        style = look(list(groups(own, "scheduler")))
         for name, points in groups(own, "scheduler").items():
             axes.plot([float(p["jct_h"]) for p in points], [float(p["fraction"]) for p in points], label=name,
                       color=style[name]["color"], linestyle=style[name]["linestyle"], linewidth=2.4 if name == "learned" else 1.4)

@@ -425,6 +425,15 @@ std::string KindOf(const std::string& path) {
   return KindOfOpen(file.get(), path);
 }
 
+std::optional<std::string> IfKindOf(const std::string& path) {
+  const Guard guard(Lock());
+  const hid_t id = H5Fis_hdf5(path.c_str()) > 0 ? H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT) : -1;
+  if (id < 0) return std::nullopt;
+  const Handle file(id, H5Fclose);
+  if (H5Aexists(file.get(), kKind) <= 0) return std::nullopt;
+  return ReadText(file.get(), path, kKind);
+}
+
 #define BERTH_INSTANTIATE(T)                                                                             \
   template void Writer::Array<T>(const std::string&, std::span<const T>, std::span<const std::int64_t>); \
   template std::vector<T> Reader::Array<T>(const std::string&, std::int64_t, std::vector<std::int64_t>*) \

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -87,6 +88,8 @@ class Reader {
 
 // The kind attribute of any Berth file. Error where it is not one.
 std::string KindOf(const std::string& path);
+// The same, and nothing where it is not one or cannot be read.
+std::optional<std::string> IfKindOf(const std::string& path);
 
 }  // namespace berth::h5
 

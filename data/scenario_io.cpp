@@ -185,11 +185,12 @@ void RehashScenario(const std::string& path) {
 }
 
 void WriteEvents(const RunResult& result, const Scenario& scenario, const std::string& scheduler,
-                 const std::string& path) {
+                 const std::string& config, const std::string& path) {
   h5::Writer out(path, "events", kEventsVersion);
   out.Text("scheduler", scheduler);
   out.Text("scenario", scenario.data().name);
   out.Text("clock", scenario.data().clock.ToString());
+  out.Text("config", config);
   out.Integer("scenario_hash", static_cast<std::int64_t>(scenario.Hash()));
   out.Integer("signature", static_cast<std::int64_t>(result.signature));
   std::vector<std::string> kinds;

@@ -73,9 +73,9 @@ Scenario ReadScenario(const std::string& path);
 void RehashScenario(const std::string& path);
 
 // HDF5 event log of one run: /events/{time,kind,job,type,device}, attributes signature, scheduler, scenario
-// hash.
+// hash, config (INI: how the run was asked for).
 void WriteEvents(const RunResult& result, const Scenario& scenario, const std::string& scheduler,
-                 const std::string& path);
+                 const std::string& config, const std::string& path);
 
 // What a verb runs on that is not told otherwise: gangs, so that who gets which GPUs is a puzzle.
 inline constexpr const char* kDefaultCluster = "v100=12,p100=12,k80=12";

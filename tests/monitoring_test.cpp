@@ -70,7 +70,7 @@ TEST_CASE("monitoring: the event file has the series") {
   const std::string path = folder / "events.h5";
   const Scenario scenario = Three("monitoring(interval_s=100)");
   const RunResult run = test::RunOf("fcfs(overtake=true)", scenario);
-  WriteEvents(run, scenario, "fcfs", path);
+  WriteEvents(run, scenario, "fcfs", "", path);
   const h5::Reader in(path, "events", 1);
   CHECK(in.Array<double>("monitoring/time") == run.series.Find<MonitoringState>()->time);
   std::vector<std::int64_t> shape;
@@ -81,7 +81,7 @@ TEST_CASE("monitoring: the event file has the series") {
        {"memory_gb", "watts", "temperature_c", "waiting", "waiting_gpus", "running", "fairness"})
     CHECK(in.Has(std::string("monitoring/") + name));
   const std::string off = folder / "off.h5";
-  WriteEvents(test::RunOf("fcfs", Three("")), Three(""), "fcfs", off);
+  WriteEvents(test::RunOf("fcfs", Three("")), Three(""), "fcfs", "", off);
   CHECK_FALSE(h5::Reader(off, "events", 1).Has("monitoring/time"));
 }
 

@@ -241,12 +241,7 @@ std::string NextOf(const EvaluationPlan& plan, const Options& options) {
              " --out run"));
   }
   if (!options.Text("report").empty()) return "";
-  std::string words = Join("evaluate", SameJobs(options));
-  for (const char* name : {"seeds", "window"}) {
-    if (options.Given(name)) words += Join(" --", name, " ", options.Text(name));
-  }
-  return NextStep("pictures of it",
-                  Join(words, " --schedulers ", ForShell(options.Text("schedulers")), " --report page"));
+  return NextOfEvaluation(options.ResolvedIni());
 }
 
 // What was evaluated is in the shards.
@@ -269,7 +264,7 @@ int EvaluateShard(Options& options, const World& world) {
                      world.size_variable, " is ", world.size, "); --merge then writes the rest"));
   }
   const std::string path = ShardPath(options.Required("out"), world), config = ShardConfig(options);
-  CheckWritable(path, options.Where("out"));
+  CheckWritable(path, options.Where("out"), kShardKind);
   const WorkloadChoice workload = ResolveWorkload(options);
   const EvaluationPlan plan = MakePlan(options, workload), shard = ShardOf(plan, world);
   if (options.Given("metrics"))
@@ -307,7 +302,7 @@ int RunEvaluate(const std::vector<std::string>& arguments) {
     options.Assign("merge", "");  // the configuration is that of the run
   }
   const std::string out = options.Text("out");
-  CheckWritable(out, options.Where("out"));
+  CheckWritable(out, options.Where("out"), "evaluation");
   CheckJsonWritable(options);
   const ReportRequest report = ResolveReport(options, arguments);
   const WorkloadChoice workload = ResolveWorkload(options);

@@ -32,7 +32,7 @@ int RunExport(const std::vector<std::string>& arguments) {
     throw Error(Join("run: expected ", checkpoint, ", found no such file"));
   }
   for (const char* file : kRunFiles) options.AddRead("run", request.run_dir + "/" + file);
-  CheckWritable(request.policy_path, options.Where("out"));
+  CheckWritable(request.policy_path, options.Where("out"), "policy");
   CheckWritable(request.onnx_path, options.Where("onnx"));
   CheckJsonWritable(options);
   const ExportOutcome outcome = OpenLearnLibrary().export_policy(request);

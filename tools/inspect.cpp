@@ -7,10 +7,12 @@
 #include <limits>
 #include <utility>
 
+#include "agents/search/search.hpp"
 #include "data/hdf5_file.hpp"
 #include "data/tables/write_tables.hpp"
 #include "data/workloads.hpp"
 #include "env/base/check.hpp"
+#include "tools/evaluation_shard.hpp"
 #include "tools/next_steps.hpp"
 #include "tools/output_file.hpp"
 #include "tools/results.hpp"
@@ -167,6 +169,12 @@ std::string NextOf(const std::string& kind, const std::string& file, const Json&
     const std::string run = std::filesystem::absolute(file).parent_path().string();
     return NextStep("its policy as a file", Join("export ", ForShell(run), " --out policy.h5"));
   }
+  if (kind == "evaluation") return NextOfEvaluation(attributes.value("config", ""));
+  if (kind == "events" && attributes.contains("config")) return NextOfEvents(attributes.value("config", ""));
+  if (kind == kShardKind)
+    return NextStep("the evaluation of all shards", Join("evaluate --merge ", ForShell(file), " ... --out all.h5"));
+  if (kind == search::kKind)
+    return NextStep("to go on with the search", Join("tune --resume --state ", ForShell(file)));
   return "";
 }
 

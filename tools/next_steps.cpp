@@ -29,6 +29,27 @@ std::string Words(const Given& given) {
   return words;
 }
 
+Given GivenIn(const std::string& config) {
+  Given given;
+  std::istringstream lines(config);
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t equals = line.find('=');
+    if (equals != std::string::npos) given[line.substr(0, equals)] = line.substr(equals + 1);
+  }
+  return given;
+}
+
+// The words that say which jobs, and these options with them.
+std::string Again(const std::string& config, std::initializer_list<const char*> names) {
+  const Given given = GivenIn(config);
+  std::string words = Words(given);
+  for (const char* name : names) {
+    const auto found = given.find(name);
+    if (found != given.end() && !found->second.empty()) words += Join(" --", name, " ", ForShell(found->second));
+  }
+  return words;
+}
+
 }  // namespace
 
 std::string ForShell(const std::string& word) {
@@ -48,15 +69,17 @@ std::string SameJobs(const Options& options) {
 }
 
 std::string SameJobs(const std::string& config) {
-  Given given;
-  std::istringstream lines(config);
-  for (std::string line; std::getline(lines, line);) {
-    const std::size_t equals = line.find('=');
-    if (equals != std::string::npos) given[line.substr(0, equals)] = line.substr(equals + 1);
-  }
-  return Words(given);
+  return Words(GivenIn(config));
 }
 
+std::string NextOfEvaluation(const std::string& config) {
+  return NextStep("pictures of it", Join("evaluate", Again(config, {"seeds", "window", "schedulers"}), " --report page"));
+}
+
+std::string NextOfEvents(const std::string& config) {
+  return NextStep("the same run as a timeline",
+                  Join("simulate", Again(config, {"seed", "window", "scheduler"}), " --timeline run.json"));
+}
 std::string FirstLook(Knowledge knowledge) {
   if (knowledge >= Knowledge::kEstimate) return "fcfs;easy;srpt;las";
   return knowledge == Knowledge::kBlind ? "fcfs;las;tuned_blind" : "fcfs;best_fit";

@@ -27,6 +27,10 @@ std::string TrainingPart(int num_jobs);
 std::string NextOfScenario(const std::string& file, const Scenario& scenario);
 std::string NextOfPolicy(const std::string& file, const std::string& config);
 
+// The pictures of an evaluation, and the timeline of a run, by the configuration that their files keep.
+std::string NextOfEvaluation(const std::string& config);
+std::string NextOfEvents(const std::string& config);
+
 // "next, MEANING:\n  berth WORDS\n".
 std::string NextStep(const std::string& meaning, const std::string& words);
 

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "data/hdf5_file.hpp"
 #include "env/base/check.hpp"
 
 namespace berth {
@@ -38,15 +39,28 @@ int CloseAfter(int file, int error) {
   return error != 0 ? error : closed;
 }
 
+// A scenario in place of a policy, or a policy in place of a table, is a slip of the hand.
+void CheckReplaceable(const std::string& path, const std::string& what, const std::string& kind) {
+  std::error_code ignored;
+  const auto size = std::filesystem::file_size(path, ignored);
+  if (ignored || size == 0) return;
+  const std::string found = h5::IfKindOf(path).value_or("");
+  if (found == kind) return;
+  throw Error(Join(what, ": expected a new file or one to replace", kind.empty() ? "" : ", of kind '" + kind + "'",
+                   ", found ", found.empty() ? "a file that is none of Berth's" : "one of kind '" + found + "'",
+                   ": ", path));
+}
+
 }  // namespace
 
-void CheckWritable(const std::string& path, const std::string& what) {
+void CheckWritable(const std::string& path, const std::string& what, const std::string& kind) {
   if (path.empty()) return;
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) {
     throw Error(Join(what, ": expected a file to write, found the folder ", path));
   }
   if (IsSpecialFile(path)) throw Error(Join(what, ": expected a file to write, found the device ", path));
+  CheckReplaceable(path, what, kind);
   const std::string temporary = TemporaryName(path);
   const int file = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (file < 0) throw Error(Join(what, ": cannot write ", path, ": ", std::strerror(errno)));

@@ -89,7 +89,7 @@ std::string ScenarioReport(const Scenario& scenario) {
 }
 
 void CheckScenarioWritable(const Options& options) {
-  CheckWritable(options.Required("out"), options.Where("out"));
+  CheckWritable(options.Required("out"), options.Where("out"), "scenario");
   CheckJsonWritable(options);
 }
 

@@ -52,7 +52,8 @@ int RunSimulate(const std::vector<std::string>& arguments) {
   options.Output("timeline", kTimelineHelp);
   if (!options.Parse(arguments)) return 0;
 
-  for (const char* name : {"events", "timeline"}) CheckWritable(options.Text(name), options.Where(name));
+  CheckWritable(options.Text("events"), options.Where("events"), "events");
+  CheckWritable(options.Text("timeline"), options.Where("timeline"));
   CheckJsonWritable(options);
   const std::string name = options.Text("scheduler");
   const std::unique_ptr<Scheduler> scheduler =
@@ -86,7 +87,8 @@ int RunSimulate(const std::vector<std::string>& arguments) {
     };
     row.runs.push_back(Run(scenario, *scheduler, name, run));
   }
-  if (!options.Text("events").empty()) WriteEvents(row.runs[0], scenario, name, options.Text("events"));
+  if (!options.Text("events").empty()) 
+    WriteEvents(row.runs[0], scenario, name, options.ResolvedIni(), options.Text("events"));
   if (recorder) {
     const RunRecord record = recorder->Finish(row.runs[0]);
     WriteTimeline(options.Text("timeline"), scenario, {{name, &record}});

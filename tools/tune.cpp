@@ -102,7 +102,8 @@ int RunTune(const std::vector<std::string>& arguments) {
   if (!options.Parse(arguments)) return 0;
   if (options.Bool("resume")) ResumeOptions(options);
   const std::string out = options.Text("out");
-  for (const char* name : {"out", "curve", "state"}) CheckWritable(options.Text(name), options.Where(name));
+  CheckWritable(options.Text("curve"), options.Where("curve"));
+  CheckWritable(options.Text("state"), options.Where("state"), search::kKind);
   CheckJsonWritable(options);
   const bool dry = options.Bool("dry-run");
   const std::string definition = SearchDefinition(options, /*all=*/true);
@@ -114,6 +115,7 @@ int RunTune(const std::vector<std::string>& arguments) {
     return 0;
   }
   const std::vector<double> start = tuning.candidates->Space().start;
+  CheckWritable(out, options.Where("out"), tuning.candidates->SpecOf(start).empty() ? "policy" : "");
   const search::Found found = Search(tuning, options, definition, start);
   const bool interrupted = tuning.budget.Interrupted();
 

@@ -13,7 +13,6 @@ namespace {
 
 using Wall = std::chrono::steady_clock;
 constexpr double kSaveEvery = 1.0;       // s
-constexpr const char* kKind = "search";  // of the file that a search is kept in
 constexpr int kVersion = 1;
 
 // A column of what was told, by its name in the file.

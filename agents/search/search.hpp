@@ -21,6 +21,8 @@
 
 namespace berth::search {
 
+inline constexpr const char* kKind = "search";  // of the file that a search is kept in
+
 struct Budget {
   int generations = 0;   // 0 = no limit
   double seconds = 0.0;  // of wall time, before it was resumed too; 0 = no limit

@@ -11,6 +11,7 @@
 #include "tools/bench/peers.hpp"
 #include "tools/bench/runner.hpp"
 #include "tools/bench/scaling.hpp"
+#include "tools/next_steps.hpp"
 #include "tools/results.hpp"
 #include "tools/studies/studies.hpp"
 #include "tools/table.hpp"
@@ -145,6 +146,7 @@ int Bench(const std::vector<std::string>& arguments) {
   const std::vector<bench::BenchRow> rows = bench::SelectRows(options.Text("only"));
   if (options.Bool("list")) {
     PrintRows(rows);
+    std::cout << NextStep("to measure one", Join("bench --only ", rows.front().name));
     return 0;
   }
   bench::BenchSetup setup;
@@ -173,6 +175,9 @@ int Bench(const std::vector<std::string>& arguments) {
   }
   if (!part || options.Given("only")) held = Rows(options, rows, setup, json) && held;
   WriteJson(options, json);
+  if (!part || options.Given("only"))
+    std::cout << NextStep("one row for longer, against the noise of the machine",
+                          Join("bench --only ", rows.front().name, " --seconds 5 --repeats 9"));
   return held ? 0 : 1;
 }
 

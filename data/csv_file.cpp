@@ -81,6 +81,9 @@ CsvFile::CsvFile(const std::string& path, std::span<const char* const> required,
   }
 }
 
+CsvFile::CsvFile(const std::string& path, NoHeader, std::span<const char* const> names)
+    : file_(path), names_(names.begin(), names.end()) {}
+
 bool CsvFile::Next() {
   std::string line;
   do {
@@ -91,7 +94,8 @@ bool CsvFile::Next() {
     const std::string what = separator_ == ',' ? "comma-separated columns" : "columns, as in the header";
     throw Error(Join(Where(), ": expected ", names_.size(), " ", what, ", found ", fields_.size()));
   }
-  return true;
+  const bool header = file_.number() == 1 && fields_ == names_;  // put before a table that has none
+  return header ? Next() : true;
 }
 
 bool CsvFile::Has(const std::string& name) const {

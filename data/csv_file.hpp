@@ -1,4 +1,4 @@
-// Tables as text with a header line: columns by name, errors by file and line.
+// Tables as text, with a header line or names that are known: columns by name, errors by file and line.
 #pragma once
 
 #include <span>
@@ -15,6 +15,8 @@ enum class Separator {
   kGuess
 };  // kGuess: of ',', ';', '|' and tab the one that the header has most of
 
+struct NoHeader {};  // the first line is a row; one that is the names themselves is passed over
+
 // A quote that does not end on its line: what follows may stand inside it, so that nobody can go on.
 class UnclosedQuote : public Error {
  public:
@@ -29,6 +31,8 @@ class CsvFile {
   // lines above the header do not count, nor does the "sep=;" that spreadsheets write.
   explicit CsvFile(const std::string& path, std::span<const char* const> required = {},
                    Separator separator = Separator::kComma);
+  // Of a table whose names stand elsewhere.
+  CsvFile(const std::string& path, NoHeader, std::span<const char* const> names);
   // The next row that is not empty; false at the end. Error for one with more or fewer fields than the
   // header, after which the next call goes on with the row behind it.
   bool Next();

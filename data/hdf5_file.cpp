@@ -14,8 +14,8 @@
 #include <mutex>
 #include <type_traits>
 
-#include "data/text_file.hpp"
 #include "env/base/check.hpp"
+#include "env/base/readable.hpp"
 
 namespace berth::h5 {
 namespace {

@@ -1,7 +1,5 @@
 // Microsoft's public tables of GPU jobs, Philly and ITP. They name no GPU type; --cluster says where the jobs
 // run, at 1 step/s on any type.
-#include <algorithm>
-
 #include "data/csv_file.hpp"
 #include "data/rigid_trace.hpp"
 #include "data/workload_list.hpp"
@@ -9,11 +7,6 @@
 
 namespace berth {
 namespace {
-
-void NeedCluster(const std::string& path, const ScenarioSettings& settings) {
-  if (settings.cluster.types.empty())
-    throw Error(Join(path, ": a trace says nothing of its cluster: give --cluster"));
-}
 
 double Seconds(CsvFile& file, const char* column) {
   const double seconds = file.Number(column);
@@ -37,10 +30,7 @@ Scenario ReadPhilly(const std::string& path, const ScenarioSettings& settings) {
     job.submit = file.Number("submit_s");
     job.seconds = Seconds(file, "duration_s");
     job.gang = file.Integer("num_gpus");
-    const std::string vc = file.Text("vc");
-    auto tenant = std::find_if(tenants.begin(), tenants.end(), [&](const Tenant& t) { return t.name == vc; });
-    if (tenant == tenants.end()) tenant = tenants.insert(tenants.end(), Tenant{vc});
-    job.tenant = static_cast<int>(tenant - tenants.begin());
+    job.tenant = TenantNamed(file.Text("vc"), tenants);
     job.line = file.line();
     jobs.push_back(job);
   }

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <map>
 #include <set>
 
+#include "data/alibaba_cluster.hpp"
 #include "data/openb.hpp"
 #include "data/workload_list.hpp"
 #include "env/base/check.hpp"
@@ -16,45 +16,6 @@
 
 namespace berth {
 namespace {
-
-struct OpenbCluster {
-  ClusterSpec spec;
-  std::vector<std::uint64_t> types_of_model;  // [models] bits of types
-};
-
-double MemoryGb(
-    const std::string& model) {  // as far as the name tells it; G1 to G3 stand for models not told
-  static const std::map<std::string, double> kKnown = {
-      {"P100", 16}, {"T4", 16}, {"A10", 24}, {"V100M16", 16}, {"V100M32", 32}};
-  const auto at = kKnown.find(model);
-  return at == kKnown.end() ? 0.0 : at->second;
-}
-
-// A type for each model and number of GPUs in a node: "V100M16x4" where a model comes in several.
-OpenbCluster ClusterOf(const OpenbNodes& nodes) {
-  std::map<std::pair<int, int>, int> gpus;  // (model, of a node)
-  std::map<int, int> shapes;                // of a model
-  for (const OpenbNode& node : nodes.nodes) {
-    if (node.gpus == 0) continue;
-    int& count = gpus[{node.model, node.gpus}];
-    shapes[node.model] += count == 0;
-    count += node.gpus;
-  }
-  OpenbCluster cluster;
-  cluster.types_of_model.resize(nodes.models.size());
-  for (const auto& [key, count] : gpus) {
-    const auto& [model, per_node] = key;
-    GpuType type;
-    type.name = nodes.models[U(model)];
-    if (shapes[model] > 1) type.name = Join(type.name, "x", per_node);
-    type.count = count;
-    type.gpus_per_node = per_node;
-    type.memory_gb = MemoryGb(nodes.models[U(model)]);
-    cluster.types_of_model[U(model)] |= std::uint64_t{1} << cluster.spec.types.size();
-    cluster.spec.types.push_back(type);
-  }
-  return cluster;
-}
 
 std::string NodesBeside(const std::string& pods) {
   const std::string folder = pods.substr(0, pods.find_last_of('/') + 1);
@@ -74,7 +35,7 @@ int QosOf(const std::string& text, const std::string& where) {
 Scenario Read(const std::string& path, const ScenarioSettings& settings) {
   const OpenbNodes nodes = ReadOpenbNodes(NodesBeside(path));
   std::vector<OpenbPod> pods = ReadOpenbPods(path, nodes);
-  const OpenbCluster own = ClusterOf(nodes);
+  const AlibabaCluster own = ClusterOf(nodes);
   const bool another = !settings.cluster.types.empty();  // of which gpu_spec says nothing
   const std::size_t all = pods.size();
   const auto without_gpu = std::erase_if(pods, [](const OpenbPod& pod) { return pod.gpus == 0; });

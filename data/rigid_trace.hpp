@@ -18,13 +18,24 @@ struct RigidJob {
   int gang = 1;                                                 // devices
   double requested = std::numeric_limits<double>::quiet_NaN();  // s
   double deadline = kNever;                                     // s, absolute
+  int gpu_milli = 1000;                                         // thousandths of each device
+  std::uint64_t allowed = 0;                                    // bits of types; 0 = all
+  double cores = 0.0, memory_gb = 0.0;                          // of a node, for each device
   int tenant = 0;
   int line = 0;  // of the file
 };
 
+// Of a log that says nothing of its cluster: Error unless one is given.
+void NeedCluster(const std::string& path, const ScenarioSettings& settings);
+
+// The index of the tenant `name`, who is added at the end when new.
+int TenantNamed(const std::string& name, std::vector<Tenant>& tenants);
+
 // Sorts by submit time, keeping the order of equal ones, and validates; errors begin with "path:line".
-// Columns that no job states stay empty. `cluster` has at least one type.
+// Columns that no job states stay empty. `cluster` has at least one type. `note`, such as what the reader
+// left out, stands behind the path in the provenance.
 Scenario RigidScenario(const std::string& path, const ScenarioSettings& settings, const ClusterSpec& cluster,
-                       std::vector<RigidJob> jobs, std::vector<Tenant> tenants = {});
+                       std::vector<RigidJob> jobs, std::vector<Tenant> tenants = {},
+                       const std::string& note = "");
 
 }  // namespace berth

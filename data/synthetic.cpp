@@ -1,9 +1,11 @@
 // Gavel's job generator (Narayanan et al., OSDI 2020; generate_job in its utils.py): the same
 // distributions in the same order of draws, from our own counter-based streams.
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "data/arrivals.hpp"
+#include "data/job_needs.hpp"
 #include "data/throughputs.hpp"
 #include "data/workload_list.hpp"
 #include "data/workloads.hpp"
@@ -12,7 +14,7 @@
 namespace berth {
 namespace {
 
-constexpr ParamInfo kParams[] = {
+constexpr ParamInfo kOwnParams[] = {
     {"rate", "1.8", "mean arrivals per hour; 0 = all jobs arrive at time 0"},
     {"jobs", "1000", "number of jobs"},
     {"gangs", "single",
@@ -25,6 +27,12 @@ constexpr ParamInfo kParams[] = {
      "deadline at 1.2, 2 or 10 times the run time alone on V100s (modern: A100s), a third each"},
     kArrivalsParam,
 };
+constexpr auto kParams = [] {
+  std::array<ParamInfo, std::size(kOwnParams) + std::size(kJobNeedsParams)> all{};
+  std::copy(std::begin(kJobNeedsParams), std::end(kJobNeedsParams),
+            std::copy(std::begin(kOwnParams), std::end(kOwnParams), all.begin()));
+  return all;
+}();
 
 // The reference draws SLOs from a stream of their own: here the far half of the jobs' stream, so that
 // slo=true changes no job.
@@ -66,6 +74,7 @@ struct Options {
   int jobs = 0;
   std::vector<GangShare> gangs;
   bool priorities = false, slo = false;
+  JobNeeds needs;
 };
 
 // Job types that cannot run on several GPUs in the reference: drawn again for a gang.
@@ -95,6 +104,7 @@ class Synthetic : public ScenarioSource {
     slo_stream.Seek(kSloDraws);
     const int count = jobs > 0 ? jobs : options_.jobs;
     for (int i = 0; i < count; ++i) AddJob(job_stream, slo_stream, arrivals.Next(), data.jobs);
+    options_.needs.AddTo(data, seed, split, env, episode);
     return Scenario(std::move(data));
   }
   bool fixed() const override { return false; }
@@ -188,9 +198,11 @@ std::shared_ptr<const ScenarioSource> Make(Params& params, const ScenarioSetting
   options.gangs = ParseGangs(params.Text("gangs"));
   options.priorities = params.Bool("priorities");
   options.slo = params.Bool("slo");
+  options.needs = JobNeeds::Parse(params);
   CheckDrawable(options, settings.cluster);
   return std::make_shared<Synthetic>(
-      options, settings, WithParam(params.Resolved(), kArrivalsParam.name, options.arrivals.spec));
+      options, settings,
+      WithoutOff(WithParam(params.Resolved(), kArrivalsParam.name, options.arrivals.spec)));
 }
 
 }  // namespace

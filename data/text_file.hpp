@@ -6,10 +6,6 @@
 
 namespace berth {
 
-// Throws Error unless `path` is a regular file that may be read. A named pipe or a terminal would keep the
-// reader waiting for a writer.
-void CheckReadable(const std::string& path);
-
 // The whole file, unpacked where it is gzip. Throws Error naming it.
 std::string ReadText(const std::string& path);
 

@@ -16,7 +16,9 @@
   X(SwfFormatInfo)       \
   X(PhillyFormatInfo)    \
   X(ItpFormatInfo)       \
-  X(OpenbFormatInfo)
+  X(OpenbFormatInfo)     \
+  X(PaiFormatInfo)       \
+  X(HeliosFormatInfo)
 
 namespace berth {
 

@@ -1,16 +1,21 @@
 """Checks what the report draws of a result file against the simulator's own figures: check_report.py EVALUATION.h5.
 
 The GPUs held of each type over time must come to the utilisation, and the jobs in the system to their mean; bars of one
-lane of a GPU may not overlap. And, without the file, the parts that figures share: looks, limits, thinning, the best of a column.
+lane of a GPU may not overlap; the columns of the table are its figures; a file of before is drawn with what it has. And, without the
+file, the parts that figures share: looks, limits, shares and ratios, kinds of jobs, thinning, the best of a column.
 """
+import copy
 import pathlib
 import sys
 
 import numpy
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "tools/report"))
+import cdf  # noqa: E402
 import gantt  # noqa: E402
+import groups  # noqa: E402
 import page  # noqa: E402
+import report  # noqa: E402
 import series  # noqa: E402
 import style  # noqa: E402
 from evaluation_file import Evaluation, alike  # noqa: E402
@@ -58,6 +63,88 @@ def check_alike():
     expect(drawn[3] == plain[3] and drawn[6] == plain[6], "alike: another look of who is not")
 
 
+def check_hidden():
+    """Of the eight that a round of colours has, and a learned one, none hides another where their curves are one for a while."""
+    drawn = style.looks([f"classical{i}" for i in range(8)] + ["policy(file=p)"])
+    for k, below in enumerate(drawn):
+        for above in drawn[k + 1:]:
+            below, above = (below, above) if below["zorder"] <= above["zorder"] else (above, below)
+            narrower = below["linewidth"] - above["linewidth"] >= 1
+            expect(narrower or above["linestyle"] != "-", f"looks: {above} hides {below}")
+            expect(narrower or above["linestyle"] != below["linestyle"], f"looks: {above} hides {below}, gaps and all")
+
+
+def check_cdf():
+    """Four jobs of 1, 2, 4 and 8 h, and of who has none of the last: shares of 1/8, 3/8, 5/8 and 7/8 by hand."""
+    shares = numpy.array([0.125, 0.375, 0.625, 0.875])
+    values = numpy.array([[4.0, 1.0, 8.0, 2.0], [numpy.nan, 3.0, 1.0, 2.0], [1.1, 2.2, 4.4, 8.8], [100.0] * 4])
+    expect(cdf.quantiles(values[0], shares).tolist() == [1, 2, 4, 8], f"quantiles: {cdf.quantiles(values[0], shares)}")
+    expect(numpy.array_equal(cdf.quantiles(values[1], shares), [1, 2, 3, numpy.nan], equal_nan=True), "quantiles: of who lost one")
+    expect(numpy.isnan(cdf.quantiles(values[1] * numpy.nan, shares)).all(), "quantiles: of nobody")
+    expect(cdf.best(values) == 0, "best: the least mean of those that lost none")
+    expect(cdf.best(values[1:2]) == 0 and cdf.best(values[[1, 3]]) == 1, "best: of those that lost some where there is no other")
+    # What is always 1.1 times as much is in sight, well apart from 1, and what is 100 times as much does not press it together.
+    low, high = cdf.ratio_limits([numpy.full(4, 1.1), values[3] / values[0]])
+    expect(0.9 < low < 0.98 and 1.1 < high < 1.2, f"limits of ratios: {low}, {high}")
+    low, high = cdf.ratio_limits([values[3] / values[0]])
+    expect(low < 1 and high <= 3.0001, f"limits of ratios of who is far off: {low}, {high}")
+    # The second panel has the ratios, at the shares; without a second curve there is none.
+    figure, axes = cdf.draw(values[[0, 2]], ["a", "b"], style.looks(["a", "b"]), (1.0, 10.0), "h")
+    ratio = axes[1].get_lines()[1].get_xdata()
+    expect(numpy.allclose(ratio, 1.1) and len(ratio) == len(cdf.shares_of(4)), f"ratios: {ratio}")
+    alone, only = cdf.draw(values[:1], ["a"], style.looks(["a"]), (1.0, 10.0), "h")
+    expect(len(only) == 1, "ratios of one alone")
+    style.plt.close(figure), style.plt.close(alone)
+
+
+class Jobs(dict):
+    schedulers = ["a"]
+
+
+def check_groups():
+    """Every measured job is in one group; few sizes are their own, many are ranges."""
+    few, many = numpy.array([[1, 8, 2], [1, 1, 2]]), numpy.array([[1, 2, 3, 4, 5, 6, 7, 9, 16, 40, 300]])
+    for gang, names in ((few, ["1 GPU", "2 GPUs", "8 GPUs"]),
+                        (many, ["1 GPU", "2 GPUs", "3 to 4 GPUs", "5 to 8 GPUs", "9 to 16 GPUs", "33 to 300 GPUs"])):
+        found = groups.by_gang(Jobs(gang=gang))
+        expect([name for name, _ in found] == names, f"gangs: {found}")
+        expect((sum(which.astype(int) for _, which in found) == 1).all(), f"gangs: not every job in one of {found}")
+    expect(found[3][1].tolist() == [[False] * 4 + [True] * 3 + [False] * 4], "gangs: 5 to 8")
+    tenant = numpy.array([[3, 3, 3, 0, 0, 1, 4, 5, 6, 7]])  # nobody is 2
+    found = groups.by_tenant(Jobs(tenant=tenant, tenants=list("abcdefgh")))
+    expect([name for name, _ in found] == ["d", "a", "b", "e", "f", "2 others"], f"tenants: {found}")
+    expect((sum(which.astype(int) for _, which in found) == 1).all(), f"tenants: not every job in one of {found}")
+    expect(groups.by_tenant(Jobs(tenant=tenant * 0, tenants=list("ab"))) == [], "tenants: one")
+    # 2, 4 and 6 h of one gang and 8 h of another: their panels, the median 4 h in the first and 8 h in the second.
+    e = Jobs(gang=numpy.array([[1, 1, 2, 1]]), jct_s=numpy.array([[[2.0, 4.0, 8.0, 6.0]]]) * 3600)
+    figure = groups.draw(e, groups.by_gang(e))
+    medians = [axes.get_lines()[2].get_xdata()[0] for axes in figure.axes if axes.get_visible()]
+    expect(medians == [4.0, 8.0], f"medians by gang: {medians}")
+    style.plt.close(figure)
+
+
+def check_older(e):
+    """A file of a version that wrote less is read, and what it has is drawn."""
+    older = copy.copy(e)
+    newer = ("gang", "tenant", "tenants", "ftf", "table", "recording/absences", "recording/outages/why", "recording/outages/end")
+    older.data = {name: value for name, value in e.data.items() if not any(f"{name}/".startswith(f"{new}/") for new in newer)}
+    names = [figure.name for figure in report.figures(older, [])]
+    expect("jct_cdf" in names and not {"ftf_cdf", "jct_by_gang", "jct_by_tenant"} & set(names), f"older: {names}")
+    expect("p50 h" in page.table(older), "older: a table")
+    expect(all(bar[5] >= -1 for k in range(len(e.schedulers)) for bar in gantt.rectangles(older, k)[0]), "older: bars")
+    expect("out of service" in gantt.page_data(older, 0.0, numpy.inf)["shades"], "older: what is grey")
+
+
+def check_table(e):
+    """The columns are the figures of all workloads."""
+    expect("ftf_cdf" in [figure.name for figure in report.figures(e, [])], "no figure of fairness")
+    for key, name, _, cells in page.chosen(e):
+        unit = e["table/units"][e["table/keys"].index(key)]
+        for k, spec in enumerate(e.schedulers):
+            if numpy.isfinite(cells[k]):
+                expect(numpy.isclose(cells[k] * unit, e.metric(key)[k], rtol=1e-9, atol=1e-12), f"{spec}: {name}: {cells[k]}")
+
+
 def check_parts():
     specs = [f"classical{i}" for i in range(32)] + [f"policy(file={i})" for i in range(8)]
     looks = {tuple((name, str(value)) for name, value in sorted(look.items())) for look in style.looks(specs)}
@@ -73,6 +160,9 @@ def check_parts():
     expect((x.tolist(), y.tolist()) == ([1.0, 3.0, 9.0], [0.0, 0.5, 0.5]), f"cumulative: {x}, {y}")
     check_numbers()
     check_alike()
+    check_hidden()
+    check_cdf()
+    check_groups()
     # 60,000 steps in 1,500 bins: one spike up, one down; every bin keeps its least and its largest.
     random = numpy.random.default_rng(0)
     time, jobs = numpy.sort(random.random(60000)), random.integers(0, 50, 60000)
@@ -91,17 +181,24 @@ def check_parts():
 def main(path):
     check_parts()
     e = Evaluation(path)
+    check_table(e)
+    check_older(e)
     counts = e["recording/type_counts"]
     for k, spec in enumerate(e.schedulers):
         end = e["recording/end_s"][k]
         shares = series.busy_by_type(e, k, numpy.linspace(0, end, 38)).mean(axis=1)
-        close((shares * counts).sum() / counts.sum(), e["metrics/utilization"][k, 0], f"{spec}: utilisation")
+        bars = gantt.rectangles(e, k)[0]
+        replicas = sum(until - begin for _, _, _, begin, until, job, _ in bars if job == -2)  # the metric has them too, by use
+        if replicas == 0:
+            close((shares * counts).sum() / counts.sum(), e["metrics/utilization"][k, 0], f"{spec}: utilisation")
+        else:
+            close(replicas / 3600, e["metrics/service_gpu_hours"][k, 0], f"{spec}: GPU-hours of replicas")
         mine = e["recording/jobs_in_system/scheduler"] == k
         time, jobs = series.steps(e["recording/jobs_in_system/time_s"][mine], e["recording/jobs_in_system/change"][mine])
         held = (jobs * numpy.diff(numpy.append(time, end))).sum() / end
         close(held, e["metrics/mean_jobs_in_system"][k, 0], f"{spec}: mean jobs in system")
         free = {}
-        for device, lane, of, begin, until, _, _ in gantt.rectangles(e, k)[0]:
+        for device, lane, of, begin, until, _, _ in bars:
             if not 0 <= lane < of or begin < free.get((device, lane), 0.0):
                 sys.exit(f"{spec}: GPU {device}: lane {lane} of {of} is taken at {begin} s")
             free[device, lane] = until

@@ -9,9 +9,11 @@
 
 #include "env/features/checkpoints/checkpoints.hpp"
 #include "env/sim/invariants.hpp"
+#include "env/sim/metrics.hpp"
 #include "env/sim/simulator.hpp"
 #include "tests/catch.hpp"
 #include "tests/errors.hpp"
+#include "tests/runs.hpp"
 #include "tests/strict_order.hpp"
 #include "tests/temporary_folder.hpp"
 #include "tests/tiny.hpp"
@@ -295,7 +297,7 @@ TEST_CASE("failures: a log is read, and what is wrong with it is said in one lin
   CHECK(Says(error("10,20,gpu,v100/0\nten,20,gpu,v100/0\n"), ":2: column 1: expected a number"));
   CHECK(Says(error("20,10,gpu,v100/0\n"), "expected 0 <= down < up"));
   CHECK(Says(error("# nothing\n"), "has no rows"));
-  CHECK(Says(ErrorOf(scenario, "failures(log=/nowhere.csv)"), "cannot read '/nowhere.csv'"));
+  CHECK(Says(ErrorOf(scenario, "failures(log=/nowhere.csv)"), "log: /nowhere.csv: no such file"));
   CHECK(Says(ErrorOf(scenario, "failures(spot_types=v10)"), "did you mean 'v100'"));
   CHECK(Says(ErrorOf(scenario, "failures(mtbf_h=0.0001)"), "at least 0.001 h"));
   CHECK(Says(ErrorOf(scenario, "failures(shape=0)"), "shape"));
@@ -440,6 +442,28 @@ TEST_CASE("failures and checkpoints: the invariants see what is wrong") {
   CHECK(Says(CheckInvariants({scenario, state, busy}), "job 0 has 5 steps safe of 0"));
   state.safe_steps[0] = 0.0, state.lost_steps[0] = 3.0;
   CHECK(Says(CheckInvariants({scenario, state, busy}), "job 0 lost 3 steps in 0 interruptions"));
+}
+
+TEST_CASE("failures: a job that never ends is told of once, and a run ends where it is told to") {
+  // An hour of work and an outage every 36 s on average, nothing saved: it ends with probability exp(-100).
+  const Scenario scenario =
+      With(test::Tiny({{"a", 1}}, {{1.0}}, {{0, 3600}}), "failures(mtbf_h=0.01,repair_h=0.001)");
+  std::vector<std::string> told;
+  RunOptions options;
+  options.max_time_s = 1e6;
+  options.notice = [&](const std::string& words) { told.push_back(words); };
+  const auto fcfs = test::Make("fcfs");
+  const RunResult run = Run(scenario, *fcfs, "fcfs", options);
+  CHECK(run.metrics.unfinished == 1);
+  CHECK(run.metrics.end_s > 1e6);
+  CHECK(run.metrics.end_s < 1e6 + 3600.0);  // the first decision after it
+  REQUIRE(told.size() == 1);
+  CHECK(Says(told[0], "no job has ended"));
+  // Where jobs do end nobody is told: two of 100 s each, four days apart.
+  told.clear();
+  const Scenario ends = With(test::Tiny({{"a", 1}}, {{1.0}}, {{0, 100}, {345600, 100}}), "failures(mtbf_h=1000)");
+  CHECK(Run(ends, *fcfs, "fcfs", options).metrics.unfinished == 0);
+  CHECK(told.empty());
 }
 
 }  // namespace berth

@@ -119,4 +119,40 @@ TEST_CASE("gavel goldens: unknown policies are named, other formats refused", "[
   CHECK_THROWS_WITH(ReadAndCheckGolden(folder / "none.json"), Catch::Contains("no such file"));
 }
 
+TEST_CASE("gavel goldens: types are the instance's own, however many and whatever they are called", "[gavel][golden]") {
+  const test::TemporaryFolder folder;
+  // One job on one GPU of each of 300 types, where it runs at 1 to 300 steps/s: the greatest sum of throughputs is
+  // 300.
+  Json one{{"id", "wide"}, {"cluster_spec", Json::object()}, {"pair_throughput", Json::object()}};
+  Json job{{"job_id", 0}, {"scale_factor", 1}, {"priority_weight", 1.0}, {"num_steps_remaining", 100},
+           {"time_since_start", 0.0}};
+  for (int i = 1; i <= 300; ++i) {
+    const std::string name = "type" + std::to_string(1000 + i);
+    one["cluster_spec"][name] = 1;
+    job["throughput"][name] = i;
+  }
+  one["jobs"] = {job};
+  one["policies"]["max_sum_throughput_perf"] = {{"objective", 300.0}, {"allocation", Json::array()}};
+  CHECK(AllHeld(Check({{"instances", Json::array({one})}}, folder)));
+  one["policies"]["max_sum_throughput_perf"]["objective"] = 299.0;
+  CHECK_FALSE(AllHeld(Check({{"instances", Json::array({one})}}, folder)));
+  one["cluster_spec"] = Json::object();
+  CHECK_THROWS_WITH(Check({{"instances", Json::array({one})}}, folder), Catch::Contains("cluster_spec without types"));
+
+  if (!std::filesystem::exists(kGolden)) return test::Skip(kNeeds);
+  std::string text = Load().dump();
+  const std::pair<std::string, std::string> names[] = {{"k80", "a10g"}, {"p100", "h200"}, {"v100", "tpu_v5e"}};
+  for (const auto& [name, other] : names) {
+    const std::string from = Join('"', name, '"'), to = Join('"', other, '"');
+    for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+      text.replace(at, from.size(), to);
+  }
+  const GoldenReport renamed = Check(Json::parse(text), folder), named = ReadAndCheckGolden(kGolden);
+  REQUIRE(renamed.rows.size() == named.rows.size());
+  for (std::size_t i = 0; i < named.rows.size(); ++i) {
+    INFO(named.rows[i].policy << ", " << named.rows[i].what);
+    CHECK(renamed.rows[i].checks == named.rows[i].checks);
+  }
+}
+
 }  // namespace berth

@@ -11,6 +11,7 @@
 #include "data/tables/times.hpp"
 #include "data/tables/write_tables.hpp"
 #include "env/base/check.hpp"
+#include "env/base/index.hpp"
 #include "env/base/rng.hpp"
 #include "env/features/table.hpp"
 #include "tests/binary.hpp"
@@ -151,6 +152,39 @@ TEST_CASE("tables: work is what the job did on the type that it ran on") {
       Contains("jobs.csv:2: expected a speed above 0 of 'bert, large' with 8 GPUs where it ran, found 0"));
   CHECK_THAT(MessageOf([&] { tables.Read("arrival,duration,gpus,type\n0,9,2,resnet\n", request); }),
              Contains("found none of 'resnet' with 2 GPUs on h100 and of 1 more"));
+}
+
+TEST_CASE("tables: speeds that are missing are estimated where that is asked for, and named") {
+  // Five job types on two GPU types in gangs of 1, 2 and 4, speed = job x GPU x gang: what is missing of such a
+  // product is known, and completion with its ridges comes within a tenth. What cannot run stays so.
+  const Tables tables;
+  std::string speeds = "job_type,gpu_type,gpus,steps_per_s\n", jobs = "arrival,steps,gpus,type\n";
+  for (int j = 1; j <= 5; ++j) {
+    for (const int gang : {1, 2, 4}) {
+      if (j == 2 && gang == 4) speeds += "j2,a100,4,0\nj2,h100,4,8\n";
+      jobs += Join("0,100,", gang, ",j", j, "\n");
+      if (j == 2 && gang == 4) continue;
+      speeds += Join("j", j, ",a100,", gang, ",", j * gang, "\n");
+      if (j != 3 || gang != 2) speeds += Join("j", j, ",h100,", gang, ",", 2 * j * gang, "\n");
+    }
+  }
+  ScenarioSettings settings;
+  settings.cluster = ParseCluster("a100=8,h100=8");
+  const std::string file = tables.Write("speeds.csv", speeds), path = tables.Write("jobs.csv", jobs);
+  CHECK_THAT(MessageOf([&] { ReadJobTable(path, {"", file, 0, false}, settings); }),
+             Contains("found none of 'j3' with 2 GPUs on h100"));
+  const JobTableScenario read = ReadJobTable(path, {"", file, 0, true}, settings);
+  CHECK_THAT(Join(read.notes.back()), Contains("estimated: 'j3' with 2 GPUs on h100: "));
+  for (int job = 0; job < read.scenario.num_jobs(); ++job) {
+    const JobTable& table = read.scenario.data().jobs;
+    const int j = table.job_type[U(job)] + 1, gang = table.gang[U(job)];
+    const double right = 2.0 * j * gang;
+    CHECK(read.scenario.Rate(job, 1) == Approx(j == 2 && gang == 4 ? 8.0 : right).epsilon(j == 3 && gang == 2 ? 0.1 : 0.0));
+    if (j == 2 && gang == 4) CHECK(read.scenario.Rate(job, 0) == 0.0);
+  }
+  settings.cluster = ParseCluster("a100=8,l4=8");
+  CHECK_THAT(MessageOf([&] { ReadJobTable(path, {"", file, 0, true}, settings); }),
+             Contains("expected a speed of 'l4', from which others can be estimated"));
 }
 
 TEST_CASE("tables: speeds beside another job and over several nodes, in seconds a step too") {
@@ -313,7 +347,7 @@ TEST_CASE("tables: convert makes a scenario of tables, and options stand above t
   CHECK_THAT(Berth(tables, "evaluate --scenario s.h5 --schedulers fcfs --clock event").out,
              Contains("clock event"));
   CHECK_THAT(Berth(tables, "generate --workload toy --cluster c.toml --out c.toml").error,
-             Contains("--out: expected another file than one of --cluster"));
+             Contains("--out: expected a new file or one to replace"));
   CHECK_THAT(Berth(tables, "generate --workload toy --cluster c.toml --out t.h5").error,
              Contains("c.toml: [[tenant]]: expected with it a table of jobs (--format table), found none"));
   CHECK_THAT(

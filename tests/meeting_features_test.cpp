@@ -235,7 +235,7 @@ TEST_CASE("features: what names a file that is none, or a table that is not ther
     }
     return "";
   };
-  CHECK(Says(parsed("failures(log=" + folder.path() + ")"), "log: expected a file, found the folder"));
+  CHECK(Says(parsed("failures(log=" + folder.path() + ")"), "expected a file, found a directory"));
   CHECK(
       Says(ErrorOf(V100s(1, {{0, 1}}, "estimates(by=table)")), "by: expected a scenario file with believed"));
 }

@@ -1,4 +1,4 @@
-// evaluate --metrics: columns by name, and those that follow what is on.
+// evaluate --metrics: columns by name, and those that follow what is on; the same as CSV.
 #include "tools/metric_columns.hpp"
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 #include "tests/binary.hpp"
 #include "tests/catch.hpp"
 #include "tests/temporary_folder.hpp"
+#include "tools/json.hpp"
 
 namespace berth {
 namespace {
@@ -19,6 +20,39 @@ Scenario Drawn(const std::string& workload, const std::string& features) {
   settings.clock = {ClockKind::kEvent};
   settings.features = ParseFeatures(features, ShippedFeatures());
   return MakeWorkload(workload, settings)->Make(1, Split::kTrain, 0, 0, 20);
+}
+
+// Of a CSV without line breaks in its cells.
+std::vector<std::vector<std::string>> Cells(const std::string& text) {
+  std::vector<std::vector<std::string>> lines(1, {""});
+  bool quoted = false;
+  for (const char c : text) {
+    if (c == '"') {
+      quoted = !quoted;
+    } else if (c == '\n') {
+      lines.push_back({""});
+    } else if (c == ',' && !quoted) {
+      lines.back().emplace_back();
+    } else {
+      lines.back().back() += c;
+    }
+  }
+  lines.pop_back();
+  return lines;
+}
+
+// What the JSON says of a column of the CSV; null = nothing.
+static Json Said(const Json& rows, std::size_t row, const std::string& column) {
+  const Json& json = rows[row];
+  const bool one = json["workloads"].size() == 1;  // no intervals, and the ratio stands in the CSV alone
+  if (column == "jct_ratio" && one)
+    return json["mean_jct_s"].get<double>() / rows[0]["mean_jct_s"].get<double>();
+  if (column == "jct_ratio") return json["jct_ratio"]["mean"];
+  if (column == "jct_ratio_low" || column == "jct_ratio_high")
+    return one ? Json() : json["jct_ratio"][column.substr(10)];
+  if (column == "mean_jct_low_s" || column == "mean_jct_high_s")
+    return one ? Json() : json["mean_jct_ci95_s"][column == "mean_jct_low_s" ? 0 : 1];
+  return json.at(column);
 }
 
 std::string Usual(const Scenario& scenario) {
@@ -54,6 +88,57 @@ TEST_CASE("metrics: the usual columns follow deadlines and features") {
   CHECK(Usual(Drawn("synthetic(slo=true)", "")) == plain + ",deadline_misses");
   CHECK(Usual(Drawn("synthetic", "power")).find("energy,cost") != std::string::npos);
   CHECK(Usual(Drawn("synthetic", "topology")).find("fragmentation") != std::string::npos);
+  // A page shows more, and nothing twice: MetricColumns refuses that.
+  for (const char* features : {"", "power"}) {
+    const Scenario scenario = Drawn("synthetic(slo=true)", features);
+    const std::string page = PageMetrics({&scenario, 1});
+    CHECK(page.find(Usual(scenario) + ",ftf,jain,preemptions") == 0);
+    CHECK_NOTHROW(MetricColumns(page, {&scenario, 1}));
+    CHECK(page.find(",energy") != std::string::npos);
+  }
+}
+
+// Every figure that there is: the header has the keys of the JSON, and the numbers are the same ones.
+TEST_CASE("metrics: the CSV has the chosen figures, to the last digit those of the JSON") {
+  const test::TemporaryFolder folder;
+  std::string names;
+  for (const MetricField& field : MetricFields()) names += Join(names.empty() ? "" : ",", field.key);
+  for (const char* seeds : {"1:4", "1:2"}) {
+    CAPTURE(seeds);
+    const auto ran = test::Berth(
+        folder, Join("evaluate --workload 'synthetic(rate=4,jobs=20,slo=true)' --cluster v100=2,k80=2 "
+                     "--features topology --schedulers 'fcfs;queue(order=sjf,backfill=easy)' --seeds ",
+                     seeds, " --csv t.csv --json t.json --metrics ", names));
+    CAPTURE(ran.error);
+    REQUIRE(ran.code == 0);
+    const std::vector<std::vector<std::string>> lines = Cells(test::Slurp(folder / "t.csv"));
+    const Json rows = ReadJson(folder / "t.json")["schedulers"];
+    REQUIRE(lines.size() == 3);
+    CHECK(lines[0].size() == MetricFields().size() + 11);  // beside them what is not chosen
+    int numbers = 0, features = 0;
+    for (std::size_t row = 0; row < 2; ++row) {
+      REQUIRE(lines[row + 1].size() == lines[0].size());
+      for (std::size_t i = 0; i < lines[0].size(); ++i) {
+        const std::string &column = lines[0][i], &cell = lines[row + 1][i];
+        const Json said = Said(rows, row, column);
+        CAPTURE(column, cell, said.dump());
+        const bool of_feature =
+            std::any_of(MetricFields().begin(), MetricFields().end(),
+                        [&](const auto& field) { return field.member == nullptr && column == field.key; });
+        if (said.is_number() && !cell.empty()) {
+          CHECK(std::stod(cell) == said.get<double>());
+          ++numbers, features += of_feature;
+        } else if (said.is_number()) {  // which are 0 in the JSON where the feature is off
+          CHECK((of_feature && said == 0.0));
+        } else {
+          CHECK(cell == (said.is_string() ? said.get<std::string>() : said.is_null() ? "" : said.dump()));
+        }
+      }
+    }
+    CHECK(numbers > 2 * 40);
+    CHECK(features == 2 * 3);  // of topology
+  }
+  test::CheckOneLine(test::Berth(folder, "evaluate --csv no/such.csv"), "--csv: cannot write no/such.csv");
 }
 
 TEST_CASE("metrics: evaluate shows them, and a wrong name is one line") {

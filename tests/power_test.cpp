@@ -86,6 +86,17 @@ TEST_CASE("power: a clock sets speed and draw, and stays until another is set") 
   CHECK(m.cost == Approx(0.024).epsilon(1e-14));
 }
 
+TEST_CASE("power: with prices of GPUs and of electricity, cost has both") {
+  // One GPU at 1.8 an hour for 1,000 s costs 0.5. It draws 250 W: 250,000 J = 5 / 72 kWh at 0.36 cost 0.025.
+  ScenarioData data = Powered(1, {{0, 1000}}, "power(electricity_price=0.36:0.36)");
+  data.cluster.types[0].price_per_hour = 1.8;
+  const Metrics both = Measure(Finish(data), {});
+  CHECK(both.cost == Approx(0.525).epsilon(1e-14));
+  CHECK(both.Of("electricity_cost") == Approx(0.025).epsilon(1e-14));
+  data.features = ParseFeatures("power");
+  CHECK(Measure(Finish(data), {}).cost == Approx(0.5).epsilon(1e-14));
+}
+
 TEST_CASE("power: a gang runs at its slowest GPU, and sensitivity says how much slower") {
   // Speed curve 0.8 at the lower clock. Job type 0: beta = 1, so 0.8. Type 1: beta = 0.5, so
   // 1 / (0.5 (1 / 0.8 - 1) + 1) = 1 / 1.125. One GPU of each gang is slow.

@@ -30,6 +30,10 @@ const std::string kShared =
     "'gavel(packed=true);srpt' "
     "--seeds 0:1 --features 'failures(mtbf_h=20)' ";
 
+const std::string kServices =
+    "evaluate --workload 'synthetic(rate=2,jobs=20)' --cluster v100=4 --schedulers "
+    "'autoscale(inner=fcfs,stable=1)' --seeds 0:1 --features 'services(rate_per_s=0.5,replicas=3)' ";
+
 bool CanDraw() {
   return !test::Python(BERTH_SOURCE_DIR, "h5py, matplotlib").empty();
 }
@@ -107,9 +111,9 @@ TEST_CASE("report: a page that needs no network, and opens in a browser without 
   // Nothing is fetched, and nothing leads out of it: every src is data, and links go within the page.
   static const std::regex kOutside(R"re((src|href)="(?!data:|#)|url\(|@import|<link rel="style)re");
   CHECK_FALSE(std::regex_search(page, kOutside));
-  // Nine figures, one of them of the two loads, and a chart a scheduler; each as SVG and PNG.
-  CHECK(Pictures(folder / "page", ".svg") == 11);
-  CHECK(Pictures(folder / "page", ".png") == 11);
+  // Eleven figures, one of them of the two loads, and a chart a scheduler; each as SVG and PNG.
+  CHECK(Pictures(folder / "page", ".svg") == 13);
+  CHECK(Pictures(folder / "page", ".png") == 13);
   CHECK(page.find("--seeds 0:2 --report page --report-with low.h5") != std::string::npos);
   CHECK(page.find("schedulers=fcfs;srpt") != std::string::npos);
 
@@ -126,7 +130,7 @@ TEST_CASE("report: a page that needs no network, and opens in a browser without 
   const std::string dom = Slurp(folder / "dom.html"), console = Slurp(folder / "console.txt");
   CAPTURE(console);
   CHECK(console.find("CONSOLE") == std::string::npos);  // neither errors nor anything else
-  CHECK(Said(dom, "images") == "9 of 9");
+  CHECK(Said(dom, "images") == "11 of 11");
   CHECK(Said(dom, "schedulers") == "2");
   CHECK(std::atoi(Said(dom, "bars").c_str()) > 10);
   CHECK(std::atoi(Said(dom, "afterwards").c_str()) >= std::atoi(Said(dom, "bars").c_str()));
@@ -137,8 +141,8 @@ TEST_CASE("report: a page that needs no network, and opens in a browser without 
   CHECK(Said(dom, "turned") == "1");
   CHECK(std::regex_search(Said(dom, "address"), std::regex("^#k=0&(amp;)?from=[0-9.]+&(amp;)?to=[0-9.]+$")));
   std::string saved;
-  for (const std::string figure : {"decision_times", "fairness", "gantt", "jct_cdf", "jct_load", "mean_jct",
-                                   "queue", "slowdown", "tails", "utilisation"}) {
+  for (const std::string figure : {"decision_times", "fairness", "ftf_cdf", "gantt", "jct_by_gang", "jct_cdf",
+                                   "jct_load", "mean_jct", "queue", "slowdown", "tails", "utilisation"}) {
     saved += Join(saved.empty() ? "" : ", ", figure, ".png image/png true");
     if (figure != "gantt") saved += Join(", ", figure, ".svg image/svg+xml true");
   }
@@ -153,18 +157,22 @@ TEST_CASE("report: the result file has what it says, equal to the JSON") {
   const auto slowdown = in.Array<double>("metrics/mean_slowdown", 4);
   const auto ratios = in.Array<double>("jct_ratio", 6);
   const auto jct = in.Array<double>("jct_s"), waits = in.Array<double>("wait_s", 2 * 2 * 40),
-             alone = in.Array<double>("alone_s", 2 * 40);
+             alone = in.Array<double>("alone_s", 2 * 40), ftf = in.Array<double>("ftf", 2 * 2 * 40);
   for (std::size_t k = 0; k < 2; ++k) {
     const Json& row = json["schedulers"][k];
     CHECK((slowdown[2 * k] + slowdown[2 * k + 1]) / 2 ==
           Approx(row["mean_slowdown"].get<double>()).epsilon(1e-14));
     CHECK(ratios[3 * k] == row["jct_ratio"]["mean"].get<double>());
     // The means of the columns are the figures: waits, and slowdowns from their definition.
-    double wait = 0.0, slow = 0.0;
+    double wait = 0.0, slow = 0.0, mean_ftf = 0.0, max_ftf = 0.0;
     for (std::size_t i = 0; i < 80; ++i) {
+      mean_ftf += ftf[80 * k + i] / 80;
+      max_ftf = std::max(max_ftf, ftf[80 * k + i]);
       wait += waits[80 * k + i] / 80;
       slow += std::max(1.0, jct[80 * k + i] / std::max(alone[i], 10.0)) / 80;
     }
+    CHECK(mean_ftf == Approx(row["mean_ftf"].get<double>()).epsilon(1e-12));
+    CHECK(max_ftf == row["max_ftf"].get<double>());
     CHECK(wait == Approx(row["mean_wait_s"].get<double>()).margin(1e-6));
     CHECK(slow == Approx(row["mean_slowdown"].get<double>()).epsilon(1e-12));
     std::int64_t decisions = 0;
@@ -174,9 +182,10 @@ TEST_CASE("report: the result file has what it says, equal to the JSON") {
   }
   const std::string python = test::Python(BERTH_SOURCE_DIR, "h5py, matplotlib");
   if (!python.empty()) {
-    // What is drawn from it comes to the figures; jobs that share GPUs too.
+    // What is drawn from it comes to the figures; jobs that share GPUs, and replicas of services, too.
     REQUIRE(Berth(folder, kShared + "--out shared.h5 --timeline t.json").code == 0);
-    for (const char* file : {"e.h5", "shared.h5"}) {
+    REQUIRE(Berth(folder, kServices + "--out services.h5 --timeline t.json").code == 0);
+    for (const char* file : {"e.h5", "shared.h5", "services.h5"}) {
       const int checked =
           std::system(Join("cd '", folder.path(), "' && '", python,
                            "' '" BERTH_SOURCE_DIR "/tests/check_report.py' ", file, " 2>error.txt")
@@ -220,6 +229,72 @@ TEST_CASE("report: who finishes no job has no figures, and the page is made all 
   CHECK(row.at("workloads").at(0).at("mean_jct_s").is_null());
   CHECK(row.at("jct_ratio").at("mean").is_null());
   CHECK(json.at("schedulers").at(0).at("mean_jct_s") > 0.0);
+}
+
+// The table of the page has the chosen columns, in their order, and what it shows is what the terminal shows.
+TEST_CASE("report: its table shows the columns of --metrics") {
+  if (!CanDraw()) return test::Skip("needs h5py and matplotlib: tools/setup");
+  const TemporaryFolder folder;
+  const std::string run =
+      "evaluate --workload 'synthetic(rate=3,jobs=20)' --cluster v100=2,k80=2 --seeds 0:2 ";
+  const auto head = [&](const std::string& more) {
+    const test::Outcome ran = Berth(folder, run + "--schedulers 'fcfs;srpt' --report page" + more);
+    CAPTURE(ran.error);
+    REQUIRE(ran.code == 0);
+    const std::string page = Slurp(folder / "page/index.html");
+    const std::size_t begin = page.find("<thead>");
+    std::string text = page.substr(begin, page.find("</table>", begin) - begin);
+    for (const char* tag :
+         {"<thead>", "</thead>", "<tbody>", "</tbody>", "<tr>", "</tr>", "\n", " class=best"})
+      text = std::regex_replace(text, std::regex(tag), "");
+    return std::pair{ran.out, std::regex_replace(text, std::regex("<t[dh]( title=\"[^\"]*\")?>"), "")};
+  };
+  const auto [out, chosen] = head(" --metrics wait,deadline_misses,fragmentation,p95_jct_s");
+  static const std::regex kCells("</t[dh]>");
+  const std::vector<std::string> cells{std::sregex_token_iterator(chosen.begin(), chosen.end(), kCells, -1),
+                                       {}};
+  REQUIRE(cells.size() == 3 * 9);
+  CHECK(std::vector<std::string>(cells.begin() + 4, cells.begin() + 8) ==
+        std::vector<std::string>{"wait h", "missed %", "fragmentation", "p95 h"});
+  CHECK(cells[9 + 6] == "-");  // of a feature that is off
+  for (const std::size_t row : {9, 18}) {
+    std::string line = cells[row];  // as on the terminal, where blanks align
+    for (std::size_t i = 1; i < 8; ++i)
+      line += " +" + std::regex_replace(cells[row + i], std::regex("[\\[\\].]"), "\\$&");
+    CAPTURE(line, out);
+    CHECK(std::regex_search(out, std::regex(line)));
+  }
+  // Without --metrics a page has more columns than the terminal.
+  const auto [plain, all] = head("");
+  CHECK(plain.find("max rho") == std::string::npos);
+  CHECK_THAT(all, Catch::Contains("max rho</th>Jain</th>preemptions</th>energy kWh</th>cost</th>"));
+}
+
+// Three tenants' jobs, each tenant's a tenth of an hour longer than the last one's; the page has a figure of
+// them, and one of gang sizes only where there are several.
+TEST_CASE("report: completion times by tenant where there are tenants") {
+  if (!CanDraw()) return test::Skip("needs h5py and matplotlib: tools/setup");
+  const TemporaryFolder folder;
+  std::ofstream jobs(folder / "jobs.csv");
+  jobs << "arrival,duration,gpus,tenant\n";
+  for (int job = 0; job < 12; ++job)
+    jobs << 60 * job << "," << 360 * (1 + job % 3) << ",1,team" << job % 3 << "\n";
+  jobs.close();
+  const test::Outcome made = Berth(folder, "convert --format table jobs.csv --cluster v100=20 --out jobs.h5");
+  CAPTURE(made.error);
+  REQUIRE(made.code == 0);
+  const test::Outcome ran =
+      Berth(folder,
+            "evaluate --scenario jobs.h5 --clock event --schedulers 'fcfs;srpt' --window 2:11 --report page");
+  CAPTURE(ran.error);
+  REQUIRE(ran.code == 0);
+  const h5::Reader in(folder / "page/evaluation.h5", "evaluation", 1);
+  CHECK(in.Strings("tenants") == std::vector<std::string>{"team0", "team1", "team2"});
+  CHECK(in.Array<std::int32_t>("tenant") == std::vector<std::int32_t>{2, 0, 1, 2, 0, 1, 2, 0, 1});
+  CHECK(in.Array<std::int32_t>("gang") == std::vector<std::int32_t>(9, 1));
+  const std::string page = Slurp(folder / "page/index.html");
+  CHECK(page.find("picture-jct_by_tenant") != std::string::npos);
+  CHECK(page.find("picture-jct_by_gang") == std::string::npos);
 }
 
 // A line joins loads of one setting only.

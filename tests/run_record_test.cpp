@@ -7,6 +7,7 @@
 #include "baselines/schedulers.hpp"
 #include "env/base/index.hpp"
 #include "env/features/table.hpp"
+#include "tests/a100s.hpp"
 #include "tests/catch.hpp"
 #include "tests/runs.hpp"
 #include "tests/tiny.hpp"
@@ -43,6 +44,16 @@ std::vector<std::string> Lines(const RunRecord& record) {
       devices += Join(devices.empty() ? "" : ",", device);
     lines.push_back(
         Join(span.job, ": ", span.begin_s, "-", span.end_s, " on ", devices, " ", ToString(span.end)));
+  }
+  return lines;
+}
+
+// "1: 0-1020 replica of a service scaled down", a line an outage; how it ended of replicas alone.
+std::vector<std::string> Outages(const RunRecord& record) {
+  std::vector<std::string> lines;
+  for (const RunRecord::Outage& outage : record.outages) {
+    lines.push_back(Join(outage.device, ": ", outage.begin_s, "-", outage.end_s, " ", ToString(outage.why)));
+    if (outage.why == Absence::kReplica) lines.back() += Join(" ", ToString(outage.end));
   }
   return lines;
 }
@@ -111,12 +122,37 @@ TEST_CASE("run record: an outage interrupts, by hand") {
   const RunRecord record = Record("fcfs", Scenario(std::move(data))).record;
   CHECK(Lines(record) ==
         std::vector<std::string>{"0: 0-50 on 0,1 interrupted", "0: 75-175 on 0,1 completed"});
-  REQUIRE(record.outages.size() == 2);
-  for (int device = 0; device < 2; ++device) {
-    CHECK(record.outages[U(device)].device == device);
-    CHECK(record.outages[U(device)].begin_s == 50.0);
-    CHECK(record.outages[U(device)].end_s == 75.0);
-  }
+  CHECK(Outages(record) == std::vector<std::string>{"0: 50-75 out of service", "1: 50-75 out of service"});
+}
+
+// The service begins with two replicas and needs one. Nobody decides until the job's first round, at 1020 s,
+// and that decision sends the second replica away: it came and went between two looks at the simulator.
+TEST_CASE("run record: a replica that goes as its service scales down is no failure") {
+  ScenarioData data = test::TinyData({{"a", 3}}, {{1.0}}, {{1000, 100}}, Clock{ClockKind::kRounds, 60.0});
+  data.features = ParseFeatures("services(rate_per_s=0.5,replicas=2)");
+  const Scenario scenario(std::move(data));
+  const auto [result, record] = Record("autoscale(inner=fcfs,stable=1)", scenario);
+  CHECK(Lines(record) == std::vector<std::string>{"0: 1020-1120 on 1 completed"});
+  CHECK(Outages(record) ==
+        std::vector<std::string>{"1: 0-1020 replica of a service scaled down",
+                                 Join("0: 0-", record.end_s, " replica of a service still running")});
+}
+
+// The replica is on a/0, the job on a/1; a/0 is away from 50 s to 75 s, and the replica has nowhere to go.
+TEST_CASE(
+    "run record: a replica whose GPU fails is interrupted, and the GPU is out of service from then on") {
+  ScenarioData data = test::TinyData({{"a", 2}}, {{1.0}}, {{0, 200}});
+  data.features = ParseFeatures("failures(events=50:75:gpu:a/0);services(rate_per_s=0.5)");
+  const RunRecord record = Record("fcfs", Scenario(std::move(data))).record;
+  CHECK(Outages(record) == std::vector<std::string>{"0: 0-50 replica of a service interrupted",
+                                                    "0: 50-75 out of service",
+                                                    "0: 75-200 replica of a service still running"});
+}
+
+TEST_CASE("run record: slices that a GPU does not have are no failures") {
+  const RunRecord record = Record("fcfs", Scenario(test::A100s(1, {{0, 100}}, {0.5}, "partitions"))).record;
+  REQUIRE_FALSE(record.outages.empty());
+  for (const RunRecord::Outage& outage : record.outages) CHECK(outage.why == Absence::kOtherLayout);
 }
 
 TEST_CASE("run record: the GPU-seconds are the simulator's, for every scheduler") {

@@ -3,10 +3,12 @@
 #include "env/features/stages/stages.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "baselines/schedulers.hpp"
 #include "env/base/rng.hpp"
+#include "env/features/stages/dependencies.hpp"
 #include "env/features/stages/stage_times.hpp"
 #include "env/sim/metrics.hpp"
 #include "tests/catch.hpp"
@@ -155,4 +157,22 @@ TEST_CASE("wrong stages are one line") {
 }
 
 }  // namespace
+TEST_CASE("stages: dependencies are drawn for a share of the jobs, by the scenario's seed") {
+  std::vector<test::TinyJob> jobs(4000, {0.0, 10.0});
+  ScenarioData data = test::TinyData({{"a", 4}}, {{1.0}}, jobs);
+  StageSettings settings;
+  settings.depends = 0.3;
+  const std::vector<std::vector<int>> parents = Parents(settings, data);
+  int waiting = 0;
+  for (int job = 0; job < 4000; ++job) {
+    const std::vector<int>& mine = parents[static_cast<std::size_t>(job)];
+    waiting += mine.empty() ? 0 : 1;
+    for (int parent : mine) CHECK((parent < job && parent >= job - 10));
+  }
+  CHECK(std::abs(waiting / 3999.0 - 0.3) < 3.0 * std::sqrt(0.3 * 0.7 / 3999.0));
+  CHECK(Parents(settings, data) == parents);
+  data.seed = 1;
+  CHECK(Parents(settings, data) != parents);
+}
+
 }  // namespace berth

@@ -162,6 +162,12 @@ TEST_CASE("timeline: a replica holds its GPU, and leaves it without a failure") 
   }
   CHECK(count["service"] >= 2);
   CHECK(count["failure"] == 0);
+  // How each ended is said: one replica left as the service shrank, the other is there to the end.
+  std::multiset<std::string> ends;
+  for (const Json& event : Of(trace, "X")) {
+    if (event["cat"] == "service") ends.insert(event["args"]["ended"].get<std::string>());
+  }
+  CHECK(ends == std::multiset<std::string>{"scaled down", "still running"});
 }
 
 TEST_CASE("timeline: simulate and evaluate write it, bad input is one line") {

@@ -1,7 +1,5 @@
 // Readers of public logs (Standard Workload Format, Philly, ITP): what they make of a line, what they say of
 // a bad one, and the real files where they are at hand.
-#include <zlib.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -18,6 +16,7 @@
 #include "tests/binary.hpp"
 #include "tests/catch.hpp"
 #include "tests/errors.hpp"
+#include "tests/packed_files.hpp"
 #include "tests/skip.hpp"
 #include "tests/temporary_folder.hpp"
 
@@ -27,7 +26,9 @@ namespace {
 using test::MessageOf;
 
 using test::Berth;
+using test::TarMember;
 using test::TemporaryFolder;
+using test::WriteGzip;
 
 const std::string kTraces = BERTH_SOURCE_DIR "/../shared/traces/";
 
@@ -49,23 +50,6 @@ Scenario ReadText(const TemporaryFolder& folder, const char* format, const std::
                   const char* cluster = "") {
   std::ofstream(folder / "t.log") << text;
   return FindFormat(format).read(folder / "t.log", On(cluster));
-}
-
-void WriteGzip(const std::string& path, const std::string& text) {
-  const gzFile file = gzopen(path.c_str(), "wb");
-  REQUIRE(gzwrite(file, text.data(), static_cast<unsigned>(text.size())) == static_cast<int>(text.size()));
-  gzclose(file);
-}
-
-// One member of a ustar archive: header, contents, padding.
-std::string TarMember(const std::string& name, const std::string& contents) {
-  std::string header(512, '\0');
-  header.replace(0, name.size(), name);
-  char size[12];
-  std::snprintf(size, sizeof(size), "%011o", static_cast<unsigned>(contents.size()));
-  header.replace(124, 11, size, 11);
-  header.replace(257, 5, "ustar");
-  return header + contents + std::string((512 - contents.size() % 512) % 512, '\0');
 }
 
 const std::string kHeader = "; Version: 2\n;MaxNodes: 8\n; MaxProcs: 16 (two a node)\n";
@@ -242,7 +226,10 @@ TEST_CASE("readers: random damage is read or refused in one line, never worse", 
   const std::vector<Sample> samples = {
       {"swf", kHeader + Swf("1", "10", "100", "16", "-1", "200") + Swf("2", "20", "30", "2", "-1", "40")},
       {"philly", kCsv + "0,0,2.5e+03,8,red\n1,70,10.5,1,blue\n"},
-      {"itp", kItp + "a-b,100,700,2\nc-d,100,600,1\n"}};
+      {"itp", kItp + "a-b,100,700,2\nc-d,100,600,1\n"},
+      {"helios",
+       "job_id,user,vc,gpu_num,state,submit_time,duration\n7,u1,a,2,FAILED,2020-04-01 00:00:03,50\n"
+       "8,u2,b,1,COMPLETED,2020-04-01 00:01:00,900\n"}};
   int read = 0, refused = 0;
   for (const Sample& sample : samples) {
     for (std::uint32_t round = 0; round < 150; ++round) {
@@ -294,7 +281,8 @@ TEST_CASE("cli: a log converts, simulates, and a bad one ends with one line and 
   const std::vector<Case> cases = {
       {"swf", text + "3 4\n", "t.log:6: expected 18 fields, found 2\n"},
       {"philly", kCsv + "0,0,ten,1,a\n", "t.log:2: duration_s: expected a number"},
-      {"itp", kItp + "u,0,5,-1\n", "t.log:2: expected at least 1 device, found -1\n"}};
+      {"itp", kItp + "u,0,5,-1\n", "t.log:2: expected at least 1 device, found -1\n"},
+      {"pai", "j,t,1.0,Terminated,5.0,9.0,,,x,T4\n", "t.log:1: plan_gpu: expected a number, found 'x'\n"}};
   for (const Case& bad : cases) {
     std::ofstream(folder / "t.log") << bad.text;
     test::CheckOneLine(

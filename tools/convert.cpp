@@ -9,7 +9,7 @@ namespace berth {
 namespace {
 
 constexpr const char* kScenarioFormat = "berth";
-constexpr const char* kTableOptions[] = {"columns", "throughputs", "skip-bad"};
+constexpr const char* kTableOptions[] = {"columns", "throughputs", "skip-bad", "estimate-missing"};
 constexpr double kMostFactor = 1e6;
 
 Scenario Read(Options& options) {
@@ -17,7 +17,8 @@ Scenario Read(Options& options) {
   if (format == kTableFormat) {
     return ReadTable(trace,
                      {options.Text("columns"), options.Text("throughputs"),
-                      static_cast<int>(options.Integer("skip-bad", 0, 1'000'000'000))},
+                      static_cast<int>(options.Integer("skip-bad", 0, 1'000'000'000)),
+                      options.Bool("estimate-missing")},
                      options);
   }
   for (const char* name : kTableOptions) {
@@ -75,6 +76,8 @@ int RunConvert(const std::vector<std::string>& arguments) {
       "throughputs",
       "of a table, measured speeds (CSV): job_type, gpu_type, gpus, steps_per_s or s_per_step [every GPU "
       "type runs a job alike]");
+  options.Switch("estimate-missing",
+                 "of --throughputs: estimate speeds that it lacks from those it has (low-rank completion), and say which");
   options.Value("skip-bad", "0", "rows of a table that may be left out because they cannot be read");
   AddSettingOptions(options, "the trace's own, where it states one", "the format's");
   options.Group("Changes, in this order");

@@ -1,13 +1,14 @@
 // berth evaluate: schedulers compared on the same workloads, with 95% intervals and paired ratios.
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <iostream>
 #include <optional>
+#include <set>
 #include <thread>
 
 #include "tools/evaluation_file.hpp"
 #include "tools/evaluation_shard.hpp"
+#include "tools/evaluation_table.hpp"
 #include "tools/metric_columns.hpp"
 #include "tools/next_steps.hpp"
 #include "tools/output_file.hpp"
@@ -15,7 +16,6 @@
 #include "tools/report/report.hpp"
 #include "tools/scenario_options.hpp"
 #include "tools/spec_files.hpp"
-#include "tools/table.hpp"
 #include "tools/verbs.hpp"
 
 namespace berth {
@@ -37,14 +37,19 @@ void AddEvaluateOptions(Options& options) {
   options.Value("window", "",
                 Join("measure only jobs A:B; later jobs compete meanwhile [the default workload's ",
                      kDefaultWindow, "; all]"));
+  AddMaxTime(options);
   options.Value(
       "metrics", "",
-      Join("columns of the table beside the mean JCT and its ratio, separated by commas: ", MetricNames(),
-           ", or any key of --json [nine usual ones, and those of deadlines and features]"));
+      Join("columns of the table, of --csv and of the page beside the mean JCT and its ratio, separated by "
+           "commas: ",
+           MetricNames(),
+           ", or any key of --json [nine usual ones, and those of deadlines and features; of a page more]"));
   options.Value("threads", std::to_string(std::max(1U, std::thread::hardware_concurrency())),
                 "runs at once; the results do not depend on it, decision times may");
   options.Group("Results");
   options.Output("out", "write every job's completion time to this file (.h5)");
+  options.Output("csv",
+                 "write the table to this file: a row a scheduler, exact numbers in the units of --json");
   options.Inputs("merge",
                  "shards that several processes wrote to --out: the evaluation that one would have made");
   AddReportOptions(options);
@@ -130,6 +135,7 @@ EvaluationPlan MakePlan(Options& options, const WorkloadChoice& workload) {
   for (const Scenario& scenario : plan.workloads) fewest = std::min(fewest, scenario.num_jobs());
   if (workload.is_default && !options.Given("window")) options.Assign("window", kDefaultWindow);
   plan.window = ResolveWindow(options, fewest);
+  plan.max_time_s = MaxTime(options);
   plan.threads = static_cast<int>(options.Integer("threads", 1, 4096));
   return plan;
 }
@@ -160,73 +166,6 @@ Json EvaluationJson(const EvaluationPlan& plan, const std::vector<ResultRow>& ro
   return list;
 }
 
-std::string WithInterval(const Interval& interval, double unit, int decimals) {
-  if (std::isnan(interval.mean)) return "-";
-  return Join(Fixed(interval.mean / unit, decimals), " [", Fixed(interval.low / unit, decimals), ", ",
-              Fixed(interval.high / unit, decimals), "]");
-}
-
-void PrintTable(const EvaluationPlan& plan, const std::vector<ResultRow>& rows,
-                const std::vector<MetricColumn>& columns) {
-  const bool one = plan.workloads.size() < 2;
-  std::vector<std::string> header = {"scheduler", "knowledge", one ? "mean JCT h" : "mean JCT h [95%]",
-                                     one ? "ratio" : "ratio [95%]"};
-  for (const MetricColumn& column : columns) header.push_back(column.title);
-  header.push_back("decision us");
-  Table table(header);
-  for (const ResultRow& row : rows) {
-    const Metrics metrics = row.Combined();
-    const double reference = rows[0].Combined().mean_jct_s;
-    std::vector<std::string> cells = {
-        row.scheduler, ToString(row.knowledge),
-        Join(one ? Hours(metrics.mean_jct_s) : WithInterval(MeanJctInterval(row), 3600.0, 2),
-             row.Unstable() ? "†" : ""),
-        one ? Fixed(metrics.mean_jct_s / reference, 3) : WithInterval(JctRatio(row, rows[0]), 1.0, 3)};
-    for (const MetricColumn& column : columns) cells.push_back(column.Cell(metrics));
-    cells.push_back(Fixed(row.DecisionMicroseconds(), 2));
-    table.AddRow(cells);
-  }
-  std::cout << table.ToString();
-  if (std::any_of(rows.begin(), rows.end(), [](const ResultRow& row) { return row.Unstable(); }))
-    std::cout << UnstableMark() << "\n";
-}
-
-// Means are over jobs that finished: a row that lost some is not to be compared without saying so.
-void PrintUnfinished(const std::vector<ResultRow>& rows) {
-  for (const ResultRow& row : rows) {
-    const Metrics metrics = row.Combined();
-    if (metrics.unfinished == 0) continue;
-    std::cout << row.scheduler << ": " << metrics.unfinished << " of " << metrics.jobs + metrics.unfinished
-              << " measured jobs did not finish; "
-              << (metrics.jobs == 0 ? "it has no figures of jobs" : "its figures are over the others")
-              << "\n";
-  }
-}
-
-void PrintRefused(const std::vector<Refusal>& refused) {
-  for (const Refusal& refusal : refused)
-    std::cout << refusal.scheduler << " is left out: " << refusal.reason << "\n";
-}
-
-// The row to look at first: the least mean of those that lost no job.
-void PrintBest(const std::vector<ResultRow>& rows) {
-  const ResultRow* best = nullptr;
-  for (const ResultRow& row : rows) {
-    const Metrics metrics = row.Combined();
-    if (metrics.unfinished > 0 || std::isnan(metrics.mean_jct_s)) continue;
-    if (best == nullptr || metrics.mean_jct_s < best->Combined().mean_jct_s) best = &row;
-  }
-  if (best == nullptr || rows.size() < 2) return;
-  std::cout << "least mean JCT: " << best->scheduler;
-  if (best->Unstable()) {
-    std::cout << ", but the cluster does not keep up: fewer jobs or more GPUs say more";
-  } else if (!rows[0].Unstable() && best != &rows[0]) {
-    std::cout << ", " << Fixed(best->Combined().mean_jct_s / rows[0].Combined().mean_jct_s, 3) << " of "
-              << rows[0].scheduler << "'s";
-  }
-  std::cout << "\n";
-}
-
 // A policy where there is none, and else pictures where there are none.
 std::string NextOf(const EvaluationPlan& plan, const Options& options) {
   if (!options.Text("merge").empty()) return "";
@@ -247,18 +186,18 @@ std::string NextOf(const EvaluationPlan& plan, const Options& options) {
 // What was evaluated is in the shards.
 void CheckMergeAlone(const Options& options) {
   for (const auto& [name, value] : options.Resolved()) {
-    if (!options.Given(name) || name == "merge" || name == "out" || name == "threads" || name == "metrics")
-      continue;
+    static const std::set<std::string> kWithIt = {"merge", "out", "csv", "threads", "metrics"};
+    if (!options.Given(name) || kWithIt.count(name) > 0) continue;
     throw Error(
-        Join("--merge: expected with it only --out, --json, --metrics and --threads, since the shards say "
-             "what was run; ",
-             "found ", options.Where(name)));
+        Join("--merge: expected with it only --out, --json, --csv, --metrics and --threads, since the shards "
+             "say what was run; found ",
+             options.Where(name)));
   }
 }
 
 // This process's part of the workloads, into a file that --merge reads.
 int EvaluateShard(Options& options, const World& world) {
-  for (const char* whole : {"json", "report", "timeline", "report-with"}) {
+  for (const char* whole : {"json", "csv", "report", "timeline", "report-with"}) {
     if (options.Text(whole).empty()) continue;
     throw Error(Join(options.Where(whole), ": expected only --out with several processes (",
                      world.size_variable, " is ", world.size, "); --merge then writes the rest"));
@@ -304,19 +243,25 @@ int RunEvaluate(const std::vector<std::string>& arguments) {
   const std::string out = options.Text("out");
   CheckWritable(out, options.Where("out"), "evaluation");
   CheckJsonWritable(options);
+  const std::string csv = options.Text("csv");
+  if (!IsSpecialFile(csv)) CheckWritable(csv, options.Where("csv"));
   const ReportRequest report = ResolveReport(options, arguments);
   const WorkloadChoice workload = ResolveWorkload(options);
   const EvaluationPlan plan = MakePlan(options, workload);
   const std::string semantics = CommonSemantics(plan.schedulers);
-  const std::vector<MetricColumn> columns = InOption(options, "metrics", [&] {
-    const bool given = options.Given("metrics");
-    return MetricColumns(given ? options.Text("metrics") : UsualMetrics(plan.workloads), plan.workloads);
-  });
+  const std::string& chosen = options.Text("metrics");
+  const auto columns_of = [&](const std::string& otherwise) {
+    return InOption(options, "metrics", [&] {
+      return MetricColumns(options.Given("metrics") ? chosen : otherwise, plan.workloads);
+    });
+  };
+  const std::vector<MetricColumn> columns = columns_of(UsualMetrics(plan.workloads));
   CheckComparable(report, plan.workloads[0], semantics, options);
   std::vector<Recording> recordings;
   const std::vector<ResultRow> rows =
       shards ? shards->Rows(plan) : Evaluate(plan, report.any() ? &recordings : nullptr);
-  const EvaluationText text{workload.source->Describe(), semantics, report.command};
+  const EvaluationText text{workload.source->Describe(), semantics, report.command,
+                            columns_of(PageMetrics(plan.workloads))};
   if (!out.empty()) WriteEvaluation(plan, rows, report.any() ? &recordings : nullptr, text, options, out);
 
   const std::string window = Join(plan.window.begin, ":", plan.window.end);
@@ -333,15 +278,13 @@ int RunEvaluate(const std::vector<std::string>& arguments) {
     json["refused"].push_back({{"scheduler", scheduler}, {"reason", reason}});
   json["config"] = ConfigJson(options);
   WriteJson(options, json);
+  if (!csv.empty()) InOption(options, "csv", [&] { WriteTextFile(csv, EvaluationCsv(plan, rows, columns)); });
 
   std::cout << ScenarioText(plan.workloads[0]) << ", semantics " << semantics << "\nworkload "
             << workload.source->Describe();
   if (!workload.source->fixed()) std::cout << ", seeds " << options.Text("seeds");
   std::cout << ", measured jobs " << window << "\n\n";
-  PrintTable(plan, rows, columns);
-  PrintUnfinished(rows);
-  PrintRefused(plan.refused);
-  PrintBest(rows);
+  PrintEvaluation(plan, rows, columns);
   if (!out.empty()) std::cout << "every job's completion time: " << out << "\n";
   WriteReport(report, plan, rows, recordings, text, options);
   std::cout << NextOf(plan, options);

@@ -83,7 +83,8 @@ std::vector<ResultRow> Evaluate(const EvaluationPlan& plan, std::vector<Recordin
   std::vector<DecisionTimes> times(recordings ? num_runs : 0);
   if (recordings) recordings->assign(rows.size(), {});
   if (recordings)
-    for (Recording& recording : *recordings) recording.wait_s.resize(num_workloads);
+    for (Recording& recording : *recordings)
+      recording.wait_s.resize(num_workloads), recording.ftf.resize(num_workloads);
   std::vector<std::atomic<float>> shares(num_runs);
   std::atomic<std::size_t> finished{0};
   std::atomic<bool> failed{false};
@@ -110,6 +111,10 @@ std::vector<ResultRow> Evaluate(const EvaluationPlan& plan, std::vector<Recordin
       RunOptions options;
       options.window = plan.window;
       options.keep_events = recordings != nullptr;
+      options.max_time_s = plan.max_time_s;
+      options.notice = [&](const std::string& words) {
+        progress.Say(Join(row.scheduler, ", seed ", plan.seeds[workload], ": ", words));
+      };
       std::int64_t calls = 0;
       options.progress = [&](const Simulator& simulator) {
         if (recorder) recorder->Observe(simulator);
@@ -125,6 +130,7 @@ std::vector<ResultRow> Evaluate(const EvaluationPlan& plan, std::vector<Recordin
         Recording& recording = (*recordings)[index / num_workloads];
         recording.wait_s[workload] = Waits(result, scenario, plan.window);
         if (recorder) recording.first_run = recorder->Finish(result);
+        recording.ftf[workload] = std::move(result.ftf);
         std::vector<Event>().swap(result.events);
       }
     } catch (...) {

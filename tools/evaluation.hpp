@@ -23,6 +23,7 @@ struct EvaluationPlan {
   std::vector<Scenario> workloads;      // at least one; one clock for all
   std::vector<std::int64_t> seeds;      // [workloads]
   Window window;
+  double max_time_s = kNever;  // of each run
   int threads = 1;
 };
 

@@ -1,5 +1,6 @@
 #include "tools/evaluation_file.hpp"
 
+#include <algorithm>
 #include <iterator>
 #include <limits>
 
@@ -12,13 +13,38 @@ namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
+// The measured jobs' tenants, by names that all workloads share; nothing where there is one tenant.
+void WriteTenants(const EvaluationPlan& plan, h5::Writer& out) {
+  std::vector<std::string> names;
+  std::vector<std::int32_t> tenant;
+  const auto number_of = [&names](const std::string& name) {
+    const auto at = std::find(names.begin(), names.end(), name);
+    if (at == names.end()) return names.push_back(name), static_cast<std::int32_t>(names.size()) - 1;
+    return static_cast<std::int32_t>(at - names.begin());
+  };
+  for (const Scenario& scenario : plan.workloads) {
+    const std::vector<int>& of = scenario.data().jobs.tenant;
+    std::vector<std::int32_t> numbers;
+    for (const Tenant& each : scenario.data().tenants) numbers.push_back(number_of(each.name));
+    if (numbers.empty()) numbers.push_back(number_of("default"));
+    for (int job = plan.window.begin; job < plan.window.end; ++job)
+      tenant.push_back(numbers[of.empty() ? 0 : U(of[U(job)])]);
+  }
+  if (names.size() < 2) return;
+  out.Strings("tenants", names);
+  out.Array<std::int32_t>("tenant", tenant,
+                          {std::ssize(plan.workloads), plan.window.end - plan.window.begin});
+}
+
 void WriteWorkloads(const EvaluationPlan& plan, h5::Writer& out) {
   const Window window = plan.window;
   std::vector<double> arrival, alone, per_hour;
+  std::vector<std::int32_t> gang;
   for (const Scenario& scenario : plan.workloads) {
     const JobTable& jobs = scenario.data().jobs;
     for (int job = window.begin; job < window.end; ++job) {
       arrival.push_back(jobs.arrival[U(job)]);
+      gang.push_back(jobs.gang[U(job)]);
       alone.push_back(jobs.total_steps[U(job)] / scenario.BestRate(job));
     }
     const double span = jobs.size() > 1 ? jobs.arrival.back() - jobs.arrival.front() : 0.0;
@@ -28,6 +54,25 @@ void WriteWorkloads(const EvaluationPlan& plan, h5::Writer& out) {
   out.Array<double>("arrival_s", arrival, {std::ssize(plan.workloads), width});
   out.Array<double>("alone_s", alone, {std::ssize(plan.workloads), width});
   out.Array<double>("arrivals_per_h", per_hour);
+  out.Array<std::int32_t>("gang", gang, {std::ssize(plan.workloads), width});
+  WriteTenants(plan, out);
+}
+
+void WriteTable(const std::vector<MetricColumn>& columns, const std::vector<ResultRow>& rows,
+                h5::Writer& out) {
+  std::vector<std::string> keys;
+  for (const MetricColumn& column : columns) keys.emplace_back(column.field->key);
+  std::vector<double> values;
+  for (const ResultRow& row : rows) {
+    const Metrics metrics = row.Combined();
+    for (const MetricColumn& column : columns)
+      values.push_back(column.off ? kNaN : column.field->Get(metrics));
+  }
+  out.Strings("table/keys", keys);
+  out.Strings("table/titles", ColumnOf(columns, &MetricColumn::title));
+  out.Array("table/units", ColumnOf(columns, &MetricColumn::unit));
+  out.Array<std::int32_t>("table/decimals", ColumnOf(columns, &MetricColumn::decimals));
+  out.Array<double>("table/values", values, {std::ssize(rows), std::ssize(columns)});
 }
 
 void WriteFigures(const EvaluationPlan& plan, const std::vector<ResultRow>& rows, h5::Writer& out) {
@@ -100,12 +145,15 @@ void WriteSpans(const std::vector<Recording>& recordings, h5::Writer& out) {
 void WriteOutagesAndQueue(const std::vector<Recording>& recordings, h5::Writer& out) {
   std::vector<std::int32_t> scheduler, device, of, change, unseen;
   std::vector<double> begin, end, time, ends;
+  std::vector<std::uint8_t> why, how;
   for (std::size_t k = 0; k < recordings.size(); ++k) {
     const RunRecord& record = recordings[k].first_run;
     const auto row = static_cast<std::int32_t>(k);
     for (const RunRecord::Outage& outage : record.outages) {
       scheduler.push_back(row), device.push_back(outage.device);
       begin.push_back(outage.begin_s), end.push_back(outage.end_s);
+      why.push_back(static_cast<std::uint8_t>(outage.why));
+      how.push_back(static_cast<std::uint8_t>(outage.end));
     }
     for (const auto& [times, by] : {std::pair(&record.arrive_s, 1), std::pair(&record.left_s, -1)}) {
       for (const double at : *times) {
@@ -120,6 +168,11 @@ void WriteOutagesAndQueue(const std::vector<Recording>& recordings, h5::Writer& 
   out.Array("recording/outages/device", device);
   out.Array("recording/outages/begin_s", begin);
   out.Array("recording/outages/end_s", end);
+  out.Array("recording/outages/why", why);
+  out.Array("recording/outages/end", how);
+  std::vector<std::string> absences;
+  for (int i = 0; i < kNumAbsences; ++i) absences.emplace_back(ToString(static_cast<Absence>(i)));
+  out.Strings("recording/absences", absences);
   out.Array("recording/jobs_in_system/scheduler", of);
   out.Array("recording/jobs_in_system/time_s", time);
   out.Array("recording/jobs_in_system/change", change);
@@ -140,15 +193,17 @@ void WriteFirstScenario(const Scenario& scenario, h5::Writer& out) {
 
 void WriteRecordings(const EvaluationPlan& plan, const std::vector<ResultRow>& rows,
                      const std::vector<Recording>& recordings, h5::Writer& out) {
-  std::vector<double> waits;
+  std::vector<double> waits, fairness;
   std::vector<std::int64_t> counts;
   for (const Recording& recording : recordings) {
     for (const std::vector<double>& of : recording.wait_s) waits.insert(waits.end(), of.begin(), of.end());
+    for (const std::vector<double>& of : recording.ftf) fairness.insert(fairness.end(), of.begin(), of.end());
     const std::vector<std::int64_t>& bins = recording.decision_times.counts();
     counts.insert(counts.end(), bins.begin(), bins.end());
   }
   const std::int64_t width = plan.window.end - plan.window.begin, schedulers = std::ssize(recordings);
   out.Array<double>("wait_s", waits, {schedulers, std::ssize(plan.workloads), width});
+  out.Array<double>("ftf", fairness, {schedulers, std::ssize(plan.workloads), width});
   out.Array("decision_us/edges", DecisionTimes::EdgesUs());
   out.Array("decision_us/mean", ColumnOf(rows, &ResultRow::DecisionMicroseconds));
   out.Array("decision_us/counts", counts, {schedulers, std::ssize(counts) / schedulers});
@@ -171,6 +226,7 @@ void WriteEvaluation(const EvaluationPlan& plan, const std::vector<ResultRow>& r
   out.Text("command", text.command);
   out.Array<std::int64_t>("seeds", plan.seeds);
   WriteFigures(plan, rows, out);
+  WriteTable(text.columns, rows, out);
   WriteWorkloads(plan, out);
   if (recordings != nullptr) WriteRecordings(plan, rows, *recordings, out);
   out.Commit();

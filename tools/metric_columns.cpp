@@ -5,8 +5,7 @@
 
 #include "env/base/check.hpp"
 #include "env/base/spec.hpp"
-#include "env/sim/core.hpp"
-#include "tools/progress.hpp"
+#include "env/sim/feature.hpp"
 #include "tools/table.hpp"
 
 namespace berth {
@@ -45,6 +44,7 @@ constexpr Named kNamed[] = {
     {"lost_work", "lost_work_h", "lost work h", 1.0, 2},
 };
 constexpr const char* kUsual = "p50,p99,slowdown,wait_p99,wait_max,util,makespan,backlog,open";
+constexpr const char* kBesides[] = {"ftf", "jain", "preemptions", "energy", "cost"};  // a page has room
 
 const MetricField& FieldOf(std::string_view key) {
   const std::span<const MetricField> all = MetricFields();
@@ -65,9 +65,10 @@ std::ptrdiff_t Owners(std::string_view key, std::span<const Scenario> workloads)
 // Features are of the settings, which all workloads share.
 bool KnowsEnergy(std::span<const Scenario> workloads) {
   if (workloads.empty()) return false;
-  const Simulator simulator(workloads.front());
-  const auto knowing = simulator.core().state().features.Of(Hook::kEnergyJ);
-  return knowing.begin() != knowing.end();
+  const std::span<const Features::On> on = workloads.front().data().features.on();
+  return std::any_of(on.begin(), on.end(), [&](const Features::On& feature) {
+    return (feature.settings->MakeState(workloads.front())->Listens() & BitOf(Hook::kEnergyJ)) != 0;
+  });
 }
 
 }  // namespace
@@ -108,6 +109,15 @@ std::string UsualMetrics(std::span<const Scenario> workloads) {
   if (KnowsEnergy(workloads)) names += ",energy,cost";
   for (const MetricField& field : MetricFields()) {
     if (field.member == nullptr && Owners(field.key, workloads) > 0) names += Join(",", field.key);
+  }
+  return names;
+}
+
+std::string PageMetrics(std::span<const Scenario> workloads) {
+  std::string names = UsualMetrics(workloads);
+  const std::vector<std::string> usual = SplitOutsideParentheses(names, ',');
+  for (const char* more : kBesides) {
+    if (std::find(usual.begin(), usual.end(), more) == usual.end()) names += Join(",", more);
   }
   return names;
 }

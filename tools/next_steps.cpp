@@ -73,12 +73,12 @@ std::string SameJobs(const std::string& config) {
 }
 
 std::string NextOfEvaluation(const std::string& config) {
-  return NextStep("pictures of it", Join("evaluate", Again(config, {"seeds", "window", "schedulers"}), " --report page"));
+  return NextStep("pictures of it", Join("evaluate", Again(config, {"seeds", "window", "max-time", "schedulers"}), " --report page"));
 }
 
 std::string NextOfEvents(const std::string& config) {
   return NextStep("the same run as a timeline",
-                  Join("simulate", Again(config, {"seed", "window", "scheduler"}), " --timeline run.json"));
+                  Join("simulate", Again(config, {"seed", "window", "max-time", "scheduler"}), " --timeline run.json"));
 }
 std::string FirstLook(Knowledge knowledge) {
   if (knowledge >= Knowledge::kEstimate) return "fcfs;easy;srpt;las";

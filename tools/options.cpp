@@ -8,8 +8,8 @@
 #include <iterator>
 #include <sstream>
 
-#include "data/text_file.hpp"
 #include "env/base/check.hpp"
+#include "env/base/readable.hpp"
 #include "env/base/spec.hpp"
 #include "tools/spec_files.hpp"
 

@@ -79,6 +79,13 @@ void Progress::Update(double done, const std::string& detail, const std::vector<
   std::fflush(out_);
 }
 
+void Progress::Say(const std::string& line) {
+  const std::lock_guard lock(mutex_);
+  Wipe();
+  std::fprintf(out_, "%s: %s\n", label_.c_str(), line.c_str());
+  std::fflush(out_);
+}
+
 void Progress::Wipe() {
   if (bar_visible_) std::fprintf(out_, "\r\033[K");
   for (; lines_above_ > 0; --lines_above_) std::fprintf(out_, "\033[A\033[K");

@@ -24,6 +24,7 @@ class Progress {
   void Update(double done, const std::string& detail) { Update(done, detail, {}); }
   // The same with lines above the bar, on a terminal alone. Cut to its width.
   void Update(double done, const std::string& detail, const std::vector<std::string>& panel);
+  void Say(const std::string& line);  // once and for good, above the bar
 
  private:
   using Clock = std::chrono::steady_clock;

@@ -229,6 +229,15 @@ Window ResolveWindow(const Options& options, int jobs, const std::string& name) 
   return {static_cast<int>(begin), static_cast<int>(end)};
 }
 
+void AddMaxTime(Options& options) {
+  options.Value("max-time", "",
+                "end a run at its first decision after so many simulated seconds, whatever is unfinished [none]");
+}
+
+double MaxTime(const Options& options) {
+  return options.Given("max-time") ? options.Number("max-time", 0.0, 1e15) : kNever;
+}
+
 std::string ClusterText(const ClusterSpec& cluster) {
   std::string text;
   for (const GpuType& type : cluster.types) {

@@ -43,6 +43,10 @@ Scenario EvaluationScenario(const ScenarioSource& source, std::uint64_t seed);
 // --window A:B, or another option of a range, against a number of jobs; all jobs when it was not given.
 Window ResolveWindow(const Options& options, int jobs, const std::string& name = "window");
 
+// --max-time, of verbs that run a scenario to its end.
+void AddMaxTime(Options& options);
+double MaxTime(const Options& options);  // s, kNever where it is not given
+
 std::string ClusterText(const ClusterSpec& cluster);  // "v100=36/4,p100=36"
 std::string SettingsText(
     const Scenario& scenario);  // "clock rounds(360), knowledge oracle, cluster v100=12,..."

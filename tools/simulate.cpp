@@ -47,6 +47,7 @@ int RunSimulate(const std::vector<std::string>& arguments) {
   options.Group("Jobs");
   options.Value("seed", "1000", "of the generated workload, where no --scenario is given");
   options.Value("window", "", "measure only jobs A:B; later jobs compete meanwhile [all]");
+  AddMaxTime(options);
   options.Group("Results");
   options.Output("events", "write the event log to this file (.h5)");
   options.Output("timeline", kTimelineHelp);
@@ -74,9 +75,11 @@ int RunSimulate(const std::vector<std::string>& arguments) {
   std::optional<RunRecorder> recorder;
   if (!options.Text("timeline").empty()) recorder.emplace(scenario);
   run.keep_events = recorder || !options.Text("events").empty();
+  run.max_time_s = MaxTime(options);
   ResultRow row{name, UsedKnowledge(scheduler->knowledge(), scenario.data().knowledge), {}};
   {
     Progress progress("simulate");
+    run.notice = [&](const std::string& words) { progress.Say(words); };
     run.progress = [&](const Simulator& simulator) {
       if (recorder) recorder->Observe(simulator);
       const int left = simulator.jobs_in_system();
@@ -112,7 +115,9 @@ int RunSimulate(const std::vector<std::string>& arguments) {
   }
   std::string words = Join("evaluate", SameJobs(options));
   if (!workload.source->fixed()) words += Join(" --seeds ", seed, ":", seed + 1);
-  if (options.Given("window")) words += " --window " + options.Text("window");
+  for (const char* option : {"window", "max-time"}) {
+    if (options.Given(option)) words += Join(" --", option, " ", options.Text(option));
+  }
   std::cout << NextStep("beside other schedulers",
                         Join(words, " --schedulers ", ForShell(schedulers)));
   return 0;

@@ -29,7 +29,8 @@ class GpuShares final : public Scheduler {
   void Decide(const ClusterView& view, Decision& decision) override {
     for (int job : view.arrived()) ++seen_[{view.Gang(job), Milli(view, job)}], ++jobs_seen_;
     room_.resize(U(view.num_gpus()));
-    for (int d = 0; d < view.num_gpus(); ++d) room_[U(d)] = FreeMilli(view, d);
+    memory_.resize(U(view.num_gpus()));
+    for (int d = 0; d < view.num_gpus(); ++d) room_[U(d)] = FreeMilli(view, d), memory_[U(d)] = FreeMemoryGb(view, d);
     limits_.Begin(view);
     for (int job : view.waiting()) {
       if (!Start(view, job, decision) && !overtake_) return;
@@ -69,6 +70,7 @@ class GpuShares final : public Scheduler {
         if (device < 0) continue;
         limits_.Take(job, device);
         devices_.push_back(device);
+        memory_[U(device)] -= view.MemoryGb(job);
       }
       for (int d : devices_) room_[U(d)] -= milli;
       decision.Start(job, type, devices_);
@@ -82,7 +84,7 @@ class GpuShares final : public Scheduler {
     int best = -1, idle_node = -1;
     double least = 0.0;
     for (int d = first; d < last; ++d) {
-      if (room_[U(d)] < milli || !limits_.Holds(job, d)) continue;
+      if (room_[U(d)] < milli || memory_[U(d)] < view.MemoryGb(job) || !limits_.Holds(job, d)) continue;
       double cost = 0.0;
       if (fit_ == kBest) cost = room_[U(d)];
       if (fit_ == kWorst) cost = -room_[U(d)];
@@ -122,7 +124,8 @@ class GpuShares final : public Scheduler {
   bool overtake_;
   std::map<std::pair<int, int>, int> seen_;  // (gang, thousandths): jobs
   int jobs_seen_ = 0;
-  std::vector<int> room_;  // [D] thousandths
+  std::vector<int> room_;       // [D] thousandths
+  std::vector<double> memory_;  // [D] GB
   NodeLimits limits_;
   std::vector<int> types_, devices_;
 };

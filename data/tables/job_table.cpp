@@ -28,10 +28,11 @@ ThroughputTable AllAlike(const std::vector<std::string>& job_types, const std::v
   return table;
 }
 
-ThroughputTable Measured(const Speeds& speeds, const std::vector<JobRow>& rows, const ClusterSpec& cluster) {
+ThroughputTable Measured(const Speeds& speeds, const std::vector<JobRow>& rows, const ClusterSpec& cluster,
+                         std::vector<std::string>* estimated) {
   std::set<std::pair<int, int>> used;  // job type, gang
   for (const JobRow& row : rows) used.emplace(row.type, row.gang);
-  return speeds.Table(cluster, std::vector<std::pair<int, int>>(used.begin(), used.end()));
+  return speeds.Table(cluster, std::vector<std::pair<int, int>>(used.begin(), used.end()), estimated);
 }
 
 // Steps/s of the fastest type that can run the gang, and may; 0 = none.
@@ -215,8 +216,9 @@ JobTableScenario ReadJobTable(const std::string& path, const JobTableRequest& re
   std::vector<JobRow> rows = reader.Read();
   CheckRefused(reader.refused(), request.skip_bad);  // before what they lack is missed
   ScenarioData data = BaseScenario(settings, path.substr(path.find_last_of("/:") + 1), path);
+  std::vector<std::string> estimated;
   data.throughputs =
-      speeds ? Measured(*speeds, rows, cluster) : AllAlike(reader.job_types(), rows, cluster.types.size());
+      speeds ? Measured(*speeds, rows, cluster, request.estimate_missing ? &estimated : nullptr) : AllAlike(reader.job_types(), rows, cluster.types.size());
   rows = WithSteps(std::move(rows), data.throughputs, cluster, path, reader);
   CheckRefused(reader.refused(), request.skip_bad);
   if (rows.empty()) throw Error(Join(path, ": expected a job with a GPU a line, found none"));
@@ -234,6 +236,7 @@ JobTableScenario ReadJobTable(const std::string& path, const JobTableRequest& re
   const bool own_ids = FillJobs(rows, reader.columns(), origin, data);
   FillTraits(settings.job_types, data);
   std::vector<std::string> notes = NotesOn(reader, rows, speeds.has_value(), own_ids, settings.tenants);
+  for (const std::string& speed : estimated) notes.push_back("estimated: " + speed);
   return {Scenario(std::move(data), [&](int job) { return Join(path, ":", rows[U(job)].line); }),
           std::move(notes), reader.refused()};
 }

@@ -6,7 +6,10 @@
 #include "data/csv_file.hpp"
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
+#include "env/base/portable_math.hpp"
 #include "env/base/spec.hpp"
+#include "env/predict/estimation/low_rank.hpp"
+#include "env/predict/estimation/rate_matrix.hpp"
 
 namespace berth {
 namespace {
@@ -74,7 +77,32 @@ const Speeds::Cell* Speeds::Find(int job_type, int gang, const std::string& gpu_
   return found == cells_.end() ? nullptr : &found->second;
 }
 
-ThroughputTable Speeds::Table(const ClusterSpec& cluster, std::span<const std::pair<int, int>> used) const {
+// By low-rank completion of the logarithms of what was measured, with the defaults of the feature `estimates`.
+void Speeds::Estimate(const std::vector<Missing>& missing, const ClusterSpec& cluster, ThroughputTable& table) const {
+  const auto types = static_cast<int>(cluster.types.size());
+  ThroughputTable alone = table;
+  alone.unconsolidated.clear();
+  const PartialMatrix known = RateMatrix(alone, types);
+  std::vector<char> of_type(U(types), 0), of_job(U(known.rows), 0);
+  for (std::size_t at = 0; at < known.known.size(); ++at) {
+    if (known.known[at] != 0) of_type[at % U(types)] = of_job[at / U(known.columns)] = 1;
+  }
+  const auto none = [&](const std::string& name) {
+    return Error(Join(path_, ": expected a speed of '", name, "', from which others can be estimated, found none"));
+  };
+  for (const Missing& cell : missing) {
+    if (of_type[cell.at % U(types)] == 0) throw none(cluster.types[cell.at % U(types)].name);
+    if (of_job[cell.at / U(known.columns)] == 0) throw none(job_types()[cell.at / U(known.columns)]);
+  }
+  const std::vector<double> logs = CompleteLowRank(known, {});
+  for (const Missing& cell : missing) {
+    table.alone[cell.at] = Exp(logs[cell.at]);
+    if (spread_) table.unconsolidated[cell.at] = table.alone[cell.at];
+  }
+}
+
+ThroughputTable Speeds::Table(const ClusterSpec& cluster, std::span<const std::pair<int, int>> used,
+                              std::vector<std::string>* estimated) const {
   std::set<int> sizes;
   for (const auto& [type, gang] : used) sizes.insert(gang);
   for (const auto& [key, cell] : cells_) sizes.insert(std::get<1>(key));
@@ -95,21 +123,27 @@ ThroughputTable Speeds::Table(const ClusterSpec& cluster, std::span<const std::p
       }
     }
   }
-  int missing = 0;
-  std::string first;
+  std::vector<Missing> missing;
   for (const auto& [type, gang] : used) {
-    for (const GpuType& gpu : cluster.types) {
-      if (gang > gpu.count || Find(type, gang, gpu.name) != nullptr) continue;
-      if (missing++ == 0)
-        first =
-            Join("'", job_types()[U(type)], "' with ", gang, " GPU", gang == 1 ? "" : "s", " on ", gpu.name);
+    const auto size = std::lower_bound(table.gang_sizes.begin(), table.gang_sizes.end(), gang);
+    for (std::size_t g = 0; g < types; ++g) {
+      if (gang > cluster.types[g].count || Find(type, gang, cluster.types[g].name) != nullptr) continue;
+      missing.push_back({(U(type) * count + static_cast<std::size_t>(size - table.gang_sizes.begin())) * types + g,
+                         Join("'", job_types()[U(type)], "' with ", gang, " GPU", gang == 1 ? "" : "s", " on ",
+                              cluster.types[g].name)});
     }
   }
-  if (missing > 0)
+  if (estimated != nullptr) {
+    Estimate(missing, cluster, table);
+    for (const Missing& cell : missing)
+      estimated->push_back(Join(cell.name, ": ", table.alone[cell.at], " steps/s"));
+  } else if (!missing.empty()) {
+    const std::size_t more = missing.size() - 1;
     throw Error(Join(path_,
-                     ": expected the speeds of all jobs on all types (steps_per_s 0 = cannot run there), "
-                     "found none of ",
-                     first, missing > 1 ? Join(" and of ", missing - 1, " more") : ""));
+                     ": expected the speeds of all jobs on all types (steps_per_s 0 = cannot run there; or "
+                     "estimate-missing), found none of ",
+                     missing.front().name, more > 0 ? Join(" and of ", more, " more") : ""));
+  }
   if (pairs_.empty()) return table;
   table.pairs.assign(jobs * jobs * types * 2, 0.0);
   for (const auto& [key, rate] : pairs_) {

@@ -22,9 +22,11 @@ class Speeds {
 
   const std::string& path() const { return path_; }
   const std::vector<std::string>& job_types() const { return job_types_.names(); }  // in order of appearance
-  // The columns of the cluster's types, in its order; all gang sizes of the file. Error naming what was not
-  // measured, of the job types and sizes that `used` says occur.
-  ThroughputTable Table(const ClusterSpec& cluster, std::span<const std::pair<int, int>> used) const;
+  // The columns of the cluster's types, in its order; all gang sizes of the file. What was not measured, of the
+  // job types and sizes that `used` says occur, is estimated where `estimated` is given, which then names it, a
+  // line each; otherwise, or where nothing at all was measured of a job type or a GPU type, an Error names it.
+  ThroughputTable Table(const ClusterSpec& cluster, std::span<const std::pair<int, int>> used,
+                        std::vector<std::string>* estimated = nullptr) const;
 
  private:
   struct Cell {
@@ -32,7 +34,12 @@ class Speeds {
   };
   using Key = std::tuple<int, int, std::string>;      // job type, gang size, GPU type
   using PairKey = std::tuple<int, int, std::string>;  // job type, the other, GPU type; lower case
+  struct Missing {
+    std::size_t at;  // of ThroughputTable::alone
+    std::string name;
+  };
   const Cell* Find(int job_type, int gang, const std::string& gpu_type) const;
+  void Estimate(const std::vector<Missing>& missing, const ClusterSpec& cluster, ThroughputTable& table) const;
   std::string path_;
   NameList job_types_;
   std::map<Key, Cell> cells_;

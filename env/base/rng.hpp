@@ -26,8 +26,9 @@ enum class Purpose : std::uint8_t {
   kBootstrap,
   kTest,
   kReplay,
-  kLookahead = 13,  // 11 and 12 are features'
+  kLookahead = 13,  // 11, 12 and 16 are features'
   kGuard,
+  kNeeds,
 };
 
 // Training and evaluation never share a stream, whatever their seeds.

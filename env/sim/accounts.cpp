@@ -28,10 +28,9 @@ double UsedEnergyJ(const SimCore& core) {
 }
 
 double UsedCost(const SimCore& core) {
-  for (const FeatureState& feature : core.state().features.Of(Hook::kEnergyCost)) {
-    if (const std::optional<double> cost = feature.EnergyCost(core.now())) return *cost;
-  }
   double cost = 0.0;
+  for (const FeatureState& feature : core.state().features.Of(Hook::kEnergyCost))
+    cost += feature.EnergyCost(core.now()).value_or(0.0);
   for (int g = 0; g < core.scenario().num_types(); ++g)
     cost += HeldSeconds(core, g) / 3600.0 * core.scenario().data().cluster.types[U(g)].price_per_hour;
   return cost;

@@ -54,6 +54,7 @@ class ClusterView {
   bool capacity_changed() const { return state_->changed_since == 0; }
   bool DeviceFree(int device) const { return state_->device_job[Index(device)] < 0 && InService(device); }
   int NodeOf(int device) const { return scenario_->NodeOf(device); }
+  int TypeOfDevice(int device) const { return scenario_->TypeOfDevice(device); }
   bool plain() const { return scenario_->plain(); }  // no feature is on
   const Features& features() const { return scenario_->data().features; }
   // State of a feature that anybody may see, by its type (env/features/NAME); null where it is off. Looked up
@@ -66,6 +67,7 @@ class ClusterView {
   const JobTypeTraits& traits() const { return scenario_->data().traits; }
   int GpuMilli(int job) const { return Or(Seen(job).gpu_milli, job, 1000); }  // of each of its GPUs
   Qos QosOf(int job) const { return static_cast<Qos>(Or(Seen(job).qos, job, 0)); }
+  double MemoryGb(int job) const { return scenario_->MemoryGb(job); }
   double Demand(int job, int resource) const { return scenario_->Demand(job, resource); }
   std::span<const Tenant> tenants() const { return scenario_->data().tenants; }
   // The truth: what there is, not how fast schedulers think it is (Rate).

@@ -47,6 +47,8 @@ struct Event {
   std::int8_t type;  // GPU type, -1 where there is none
   int job;           // index, -1 where there is none
   int device;        // first device, -1 where there is none
+  // OutOfService: kDown, why; kUp, what ended. For who draws: neither in the history nor in a file.
+  std::uint8_t reasons = 0;
 };
 
 struct SimulatorOptions {

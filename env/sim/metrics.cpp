@@ -79,6 +79,13 @@ std::vector<double> CompletionTimes(const Simulator& simulator, Window window) {
   return jct;
 }
 
+std::vector<double> FinishTimeFairness(const Simulator& simulator, Window window) {
+  std::vector<double> ftf = CompletionTimes(simulator, window);
+  for (std::size_t i = 0; i < ftf.size(); ++i)  // what is unfinished stays NaN
+    if (!std::isnan(ftf[i])) ftf[i] /= IsolatedSeconds(simulator, window.begin + static_cast<int>(i), ftf[i]);
+  return ftf;
+}
+
 Metrics Measure(const Simulator& simulator, Window window) {
   const Scenario& scenario = simulator.scenario();
   const SimState& state = simulator.state();

@@ -70,6 +70,9 @@ void MeasureHpc(const Simulator& simulator, Window window, Metrics& into);  // t
 void MeasureBacklog(const Simulator& simulator, Window window, Metrics& into);
 std::vector<double> CompletionTimes(const Simulator& simulator,
                                     Window window);  // JCT, s, NaN where unfinished
+// Finish-time fairness rho of each job (Themis: Mahajan et al., NSDI 2020, section 3): JCT over the run time
+// on an isolated share, see metrics.cpp; NaN where unfinished.
+std::vector<double> FinishTimeFairness(const Simulator& simulator, Window window);
 
 // Quantile by linear interpolation (type 7, as NumPy); `sorted` ascending, not empty.
 double Quantile(std::span<const double> sorted, double q);
@@ -79,6 +82,9 @@ struct RunOptions {
   Window window;
   bool keep_events = false;
   std::function<bool(const Simulator&)> progress;  // now and then (keep_events: each decision); false stops
+  double max_time_s = kNever;  // the run ends at its first decision after that, whatever is unfinished
+  // Told once, in words, where no job leaves any more though the run goes on: with failures it may never end.
+  std::function<void(const std::string&)> notice = {};
 };
 struct RunResult {
   Metrics metrics;
@@ -88,6 +94,7 @@ struct RunResult {
   double wall_s = 0;
   std::vector<double> jct_s;       // [window], NaN where unfinished
   std::vector<Event> events;       // when kept
+  std::vector<double> ftf;         // [window] FinishTimeFairness, when events are kept
   FeatureStates series;            // at the end, of features that keep series over time
   std::vector<FeatureLane> lanes;  // what features have to be drawn
 };

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "env/base/index.hpp"
 #include "env/sim/metrics.hpp"
 
 namespace berth {
@@ -16,6 +17,32 @@ void CheckKnowledge(const Scenario& scenario, const Scheduler& scheduler, const 
                      "', the scenario grants '", ToString(scenario.data().knowledge), "'"));
   }
 }
+
+// Do jobs still leave? Where work is lost again and again none may, and the run has no end.
+class Standstill {
+ public:
+  explicit Standstill(const Scenario& scenario) {
+    for (int job = 0; job < scenario.num_jobs(); ++job)
+      longest_ = std::max(longest_, scenario.data().jobs.total_steps[U(job)] / scenario.BestRate(job));
+  }
+  // In words, the first time that it looks so; else nothing.
+  std::string Look(const Simulator& simulator) {
+    const int left = simulator.arrived_jobs() - simulator.jobs_in_system();
+    if (left != left_ || empty_) left_ = left, since_ = simulator.now();
+    empty_ = simulator.jobs_in_system() == 0;
+    if (told_ || simulator.now() - since_ <= kPatience * longest_) return "";
+    told_ = true;
+    return Join("no job has ended for ", (simulator.now() - since_) / 3600.0, " h, ", kPatience,
+                " times what the longest takes alone, with ", simulator.jobs_in_system(),
+                " in the system: the run may never end (--max-time S ends it)");
+  }
+
+ private:
+  static constexpr int kPatience = 100;
+  double longest_ = 0.0, since_ = 0.0;  // s
+  int left_ = 0;
+  bool told_ = false, empty_ = true;
+};
 
 }  // namespace
 
@@ -46,7 +73,12 @@ RunResult Run(const Scenario& scenario, Scheduler& scheduler, const std::string&
   RunResult result;
   std::vector<float> decide_us;
   Wall::time_point told = begin;
+  Standstill standstill(scenario);
   while (simulator.AdvanceToDecision()) {
+    if (simulator.now() > options.max_time_s) break;
+    if (options.notice) {
+      if (const std::string words = standstill.Look(simulator); !words.empty()) options.notice(words);
+    }
     decision.Clear();
     const auto before = Wall::now();
     scheduler.Decide(simulator.View(scheduler.knowledge()), decision);
@@ -69,6 +101,7 @@ RunResult Run(const Scenario& scenario, Scheduler& scheduler, const std::string&
   }
   result.metrics = Measure(simulator, {options.window.begin, last});
   result.jct_s = CompletionTimes(simulator, {options.window.begin, last});
+  if (options.keep_events) result.ftf = FinishTimeFairness(simulator, {options.window.begin, last});
   result.signature = simulator.signature();
   result.events = simulator.events();
   for (const FeatureStates::Entry& entry : simulator.state().features.entries()) {

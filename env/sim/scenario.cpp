@@ -153,7 +153,9 @@ void CheckColumns(const ScenarioData& data) {
     }
     for (double x : column) {
       if (!(x >= 0.0) || std::isinf(x))
-        throw Error(Join("job types: column ", name, ": expected GB >= 0, found ", x));
+        throw Error(Join("job types: column ", name, ": expected a number >= 0, found ", x));
+      if (&column == &data.traits.bandwidth && x > 1.0)
+        throw Error(Join("job types: column ", name, ": expected a share of the GPU's, 0 to 1, found ", x));
     }
   });
   for (double x : j.demand) {
@@ -402,6 +404,10 @@ double Scenario::PairRate(int job, int other, int type, const std::vector<double
   if (pairs.empty() || jobs.gang[U(job)] != 1 || jobs.gang[U(other)] != 1) return 0.0;
   // Who holds a part of a GPU shares it by the rules of the feature that divides it.
   if (body_->divides_gpus && (HoldsPart(job) || HoldsPart(other))) return 0.0;
+  const auto guaranteed = [&](int j) { return jobs.qos[U(j)] == static_cast<int>(Qos::kGuaranteed); };
+  if (body_->divides_gpus && !jobs.qos.empty() && (guaranteed(job) || guaranteed(other))) return 0.0;
+  const double memory = body_->data.cluster.types[U(type)].memory_gb;
+  if (memory > 0.0 && MemoryGb(job) + MemoryGb(other) > memory) return 0.0;
   if (Rate(job, type) <= 0.0 || Rate(other, type) <= 0.0) return 0.0;  // not allowed there at all
   const std::size_t first = U(jobs.job_type[U(job)]), second = U(jobs.job_type[U(other)]);
   const std::size_t types = body_->data.cluster.types.size();
@@ -418,6 +424,11 @@ int Scenario::NodeOf(int device) const {
   const int type = TypeOfDevice(device);
   return body_->first_node[U(type)] +
          (device - first_device(type)) / body_->data.cluster.types[U(type)].gpus_per_node;
+}
+
+double Scenario::MemoryGb(int job) const {
+  const std::vector<double>& stated = body_->data.traits.memory_gb;
+  return stated.empty() ? 0.0 : stated[U(body_->data.jobs.job_type[U(job)])];
 }
 
 double Scenario::Demand(int job, int resource) const {

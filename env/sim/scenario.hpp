@@ -103,6 +103,7 @@ struct JobTypeTraits {
   std::vector<double> gradient_gb;    // exchanged by a gang each step
   std::vector<double> memory_gb;      // of GPU memory, a gang's in all
   std::vector<double> utilization;    // of a GPU's peak power above idle, 0..1; none = 1
+  std::vector<double> bandwidth;      // of a GPU's memory bandwidth, alone at full speed, 0..1; none = 0
 };
 template <class Traits, class Visit>
 void ForEachColumn(Traits& traits, Visit&& visit) requires requires {
@@ -111,7 +112,7 @@ void ForEachColumn(Traits& traits, Visit&& visit) requires requires {
 {
   visit("checkpoint_gb", traits.checkpoint_gb), visit("gradient_gb", traits.gradient_gb);
   visit("memory_gb", traits.memory_gb);
-  visit("utilization", traits.utilization);
+  visit("utilization", traits.utilization), visit("bandwidth", traits.bandwidth);
 }
 
 struct Tenant {
@@ -204,7 +205,9 @@ class Scenario {
   }
   bool HoldsPart(int job) const { return GpuMilli(job) < 1000; }
   double Demand(int job, int resource) const;  // per member, of a node's further resource; 0 = none
-  // Steps/s of `job` (gang 1) while it shares one GPU with `other`; 0 unless both can run there so.
+  double MemoryGb(int job) const;              // of GPU memory, its gang's in all; 0 = not stated
+  // Steps/s of `job` (gang 1) while it shares one GPU with `other`; 0 unless both can run there so: its memory
+  // holds both, and, where GPUs are divided, neither holds a part or is guaranteed the whole.
   double PairRate(int job, int other, int type) const;
   // The same from another table of pairs.
   double PairRate(int job, int other, int type, const std::vector<double>& pairs) const;

@@ -81,6 +81,7 @@ void SimCore::SetService(int device, OutOfService reason, bool out) {
   }
   s.changed_since = 0;  // nobody follows: whoever remembers what fits looks at everything again
   Log(s.now, was_out ? EventKind::kUp : EventKind::kDown, type, -1, device);
+  if (options_.keep_events) events_.back().reasons = was_out ? static_cast<std::uint8_t>(reason) : reasons;
 }
 
 void SimCore::Interrupt(int job) {

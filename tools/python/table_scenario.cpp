@@ -11,10 +11,12 @@ WrittenScenario WriteTableScenario(const std::string& csv, const std::string& ou
   options.Value("columns", "", "FIELD=COLUMN,... [guessed]");
   options.Value("throughputs", "", "measured speeds, a file");
   options.Value("skip-bad", "0", "rows that may be left out");
+  options.Switch("estimate-missing", "estimate speeds that are missing");
   AddSettingOptions(options, "", "event");
   for (const auto& [keyword, value] : keywords) options.Give(keyword, value);
   const JobTableRequest request{options.Text("columns"), options.Text("throughputs"),
-                                static_cast<int>(options.Integer("skip-bad", 0, 1'000'000'000))};
+                                static_cast<int>(options.Integer("skip-bad", 0, 1'000'000'000)),
+                                options.Bool("estimate-missing")};
   const JobTableScenario table = ReadTableQuietly(csv, request, options);
   ScenarioData data = table.scenario.data();
   data.provenance = "a table from Python";  // not the file between, which is gone by then

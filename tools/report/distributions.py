@@ -1,7 +1,8 @@
 """Figures of how jobs fared: means, distributions, tails, fairness, decision times, load."""
+import cdf
 import numpy as np
 from evaluation_file import alike
-from style import cumulative, labels, legend, legend_below, log_limits, looks, plain_numbers, plt, say, time_unit
+from style import labels, legend, legend_below, log_limits, looks, plain_numbers, plt, say, time_unit
 
 
 def finite(values):
@@ -39,21 +40,20 @@ def mean_jct(e):
 def jct_cdf(e):
     """Share of jobs completed within a time."""
     specs, (unit, factor) = e.schedulers, time_unit(e["jct_s"])
-    jct = e["jct_s"] / factor
-    figure, axes = plt.subplots(figsize=(7.5, 4.4), layout="constrained")
-    names, drawn, limits = labels(specs), looks(specs, e.alike), log_limits(jct)
-    for k in range(len(specs)):
-        if np.isfinite(jct[k]).any():
-            axes.step(*cumulative(jct[k], jct[k].size, limits), where="post", label=names[k], **drawn[k])
-    if not np.isfinite(jct).any():
-        say(axes, NONE)
-    axes.set_xscale("log")
-    axes.set_xlim(*limits)
-    axes.set_ylim(0, 1)
-    plain_numbers(axes.xaxis)
-    axes.set_xlabel(f"job completion time ({unit}, log scale)")
-    axes.set_ylabel("share of jobs")
-    legend(axes)
+    jct, drawn = e["jct_s"] / factor, looks(e.schedulers, e.alike)
+    figure, _ = cdf.draw(jct, labels(specs), drawn, log_limits(jct), f"job completion time ({unit}, log scale)")
+    legend_below(figure, specs, drawn)
+    return figure
+
+
+def ftf_cdf(e):
+    """Share of jobs whose finish-time fairness stays within a value."""
+    specs, ftf, drawn = e.schedulers, e["ftf"], looks(e.schedulers, e.alike)
+    low, high = log_limits(ftf)
+    limits = min(low, 0.9), max(high, 1.1)
+    figure, axes = cdf.draw(ftf, labels(specs), drawn, limits, "finish-time fairness ρ of a job (log scale)")
+    axes[0].axvline(1.0, color="#666666", linewidth=0.8, zorder=1)
+    legend_below(figure, specs, drawn)
     return figure
 
 

@@ -53,7 +53,7 @@
     c.clip();
     for (const [device, begin, end, job, , lane = 0, of = 1] of GANTT.runs[k]) {
       if (end < from || begin > to) continue;
-      c.fillStyle = job < 0 ? "#444" : `hsl(${job * 137.508 % 360} 52% 66%)`;
+      c.fillStyle = job < 0 ? GANTT.greys[-1 - job] : `hsl(${job * 137.508 % 360} 52% 66%)`;
       const gap = row > 4 ? 0.6 : 0;
       c.fillRect(x(begin), y(device + lane / of) + gap / 2, Math.max(x(end) - x(begin), 0.5), row / of - gap);
       ++drawn;
@@ -103,7 +103,8 @@
     const g = firsts.filter((first) => first <= device).length - 1;
     const lines = [`${GANTT.types[g]} ${device - firsts[g]}: ${clock(begin)} to ${clock(end)}`];
     if (job < 0) {
-      lines.unshift("out of service");
+      lines.unshift(GANTT.absences[-1 - job]);
+      if (job === -2) lines.push(`here for ${clock(end - begin)}, then ${GANTT.ends[how]}`);
     } else {
       const [id, kind, arrived, gang] = GANTT.jobs[job];
       lines.unshift(`job ${id}: ${kind}, ${gang} GPU${gang > 1 ? "s" : ""}`);

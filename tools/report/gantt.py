@@ -1,10 +1,15 @@
 """Who held which GPU when, of the first workload: data for the page, and figures."""
+import textwrap
+
 import numpy as np
 from matplotlib.collections import PolyCollection
 from style import labels, plt
 
 MOST_SPANS = 200_000  # on one page, of all schedulers: about 6 MB
 GOLDEN = 137.508  # degrees: successive jobs get hues far apart
+# Of what is no job, in the order of recording/absences: its colour, and when that is.
+ABSENCES = [("#404040", "dark where a GPU is out of service"), ("#a9b8c6", "blue-grey where a service's replica has it"),
+            ("#e2e2e2", "pale where its GPU has other slices")]
 
 
 def lanes(devices, begin, end):
@@ -21,7 +26,7 @@ def lanes(devices, begin, end):
 
 
 def rectangles(e, k, begin_s=0.0, end_s=np.inf, most=MOST_SPANS):
-    """Bars of scheduler k: (device, lane, lanes of the device, begin, end, job, how it ended); -1 = out of service."""
+    """Bars of scheduler k: (device, lane, lanes of the device, begin, end, job, how it ended); job -1, -2, ... = ABSENCES."""
     spans = {name: e["recording/spans/" + name] for name in ("scheduler", "job", "begin_s", "end_s", "devices_begin", "devices_count", "end")}
     chosen = np.flatnonzero((spans["scheduler"] == k) & (spans["end_s"] > begin_s) & (spans["begin_s"] < end_s))
     cut = len(chosen) > most
@@ -32,12 +37,20 @@ def rectangles(e, k, begin_s=0.0, end_s=np.inf, most=MOST_SPANS):
         for device in e["recording/devices"][first:first + spans["devices_count"][i]]:
             rows.append((int(device), float(spans["begin_s"][i]), float(spans["end_s"][i]), int(spans["job"][i]), int(spans["end"][i])))
     out = {name: e["recording/outages/" + name] for name in ("scheduler", "device", "begin_s", "end_s")}
+    older = np.zeros(len(out["device"]), int)
+    why, how = (e[name] if name in e else older for name in ("recording/outages/why", "recording/outages/end"))
     for i in np.flatnonzero((out["scheduler"] == k) & (out["end_s"] > begin_s) & (out["begin_s"] < end_s)):
-        rows.append((int(out["device"][i]), float(out["begin_s"][i]), float(out["end_s"][i]), -1, 0))
+        rows.append((int(out["device"][i]), float(out["begin_s"][i]), float(out["end_s"][i]), -1 - int(why[i]), int(how[i])))
     rows.sort()
     lane, most_lanes = lanes([r[0] for r in rows], [r[1] for r in rows], [r[2] for r in rows])
     bars = [(r[0], int(lane[i]), most_lanes[r[0]], *r[1:]) for i, r in enumerate(rows)]
     return bars, cut
+
+
+def absences(e):
+    """What bars without a job mean, in words; of an old file, or without any, that they are out of service."""
+    seen = sorted({*(int(why) for why in e["recording/outages/why"])} if "recording/outages/why" in e else ()) or [0]
+    return ", ".join(ABSENCES[why][1] for why in seen)
 
 
 def tenths(seconds):
@@ -61,7 +74,9 @@ def page_data(e, begin_s, end_s):
                   round(float(e["recording/jobs/arrival_s"][job]), 1), int(e["recording/jobs/gang"][job])] for job in seen}
     first, last = e["arrival_s"][0][[0, -1]] if e["arrival_s"].size else (0.0, 0.0)
     return {"schedulers": labels(e.schedulers), "runs": runs, "jobs": jobs, "ends": e["recording/ends"],
-            "types": e["recording/types"], "counts": [int(n) for n in e["recording/type_counts"]],
+            "shades": absences(e), "absences": e["recording/absences"] if "recording/absences" in e else ["out of service"],
+            "greys": [colour for colour, _ in ABSENCES], "types": e["recording/types"],
+            "counts": [int(n) for n in e["recording/type_counts"]],
             "end": [float(x) for x in e["recording/end_s"]], "measured": [float(first), float(last)],
             "unseen": [int(n) for n in e["recording/unseen_gangs"]], "cut": cut}
 
@@ -83,7 +98,8 @@ def figure(e, k, begin_s, end_s):
         device, lane, of, begin, end, job, _ = (np.array(column, float) for column in zip(*bars))
         hue = (job * GOLDEN % 360) / 360
         colours = plt.matplotlib.colors.hsv_to_rgb(np.stack([hue, np.full_like(hue, 0.45), np.full_like(hue, 0.86)], axis=1))
-        colours[job < 0] = 0.25
+        for kind, (grey, _) in enumerate(ABSENCES):
+            colours[job == -1 - kind] = plt.matplotlib.colors.to_rgb(grey)
         left, right, top, bottom = begin / 3600, end / 3600, device + (lane + 0.03) / of, device + (lane + 0.97) / of
         corners = np.stack([left, top, right, top, right, bottom, left, bottom], axis=1).reshape(-1, 4, 2)
         axes.add_collection(PolyCollection(corners, facecolors=colours, linewidths=0, rasterized=True))
@@ -95,6 +111,6 @@ def figure(e, k, begin_s, end_s):
     axes.set_yticks((edges[:-1] + edges[1:]) / 2, e["recording/types"])
     axes.tick_params(axis="y", length=0)
     axes.grid(visible=False)
-    axes.set_xlabel("time (hours); a row a GPU, a colour a job, dark = out of service")
+    axes.set_xlabel(textwrap.fill(f"time (hours); a row a GPU, a colour a job, {absences(e)}", 100))
     axes.set_title(labels(e.schedulers)[k])
     return chart

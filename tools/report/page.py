@@ -9,22 +9,24 @@ from style import labels
 
 HERE = pathlib.Path(__file__).parent
 
-# Key of metrics/, heading, factor, digits, and whether the smaller is the better one.
+# Of a file that does not say what its table shows: key of metrics/, heading, what a cell is the figure over, decimals.
 COLUMNS = [
-    ("p50_jct_s", "p50 h", 1 / 3600, 2, True), ("p99_jct_s", "p99 h", 1 / 3600, 2, True),
-    ("mean_slowdown", "slowdown", 1, 2, True), ("p99_wait_s", "p99 wait h", 1 / 3600, 2, True),
-    ("max_wait_s", "max wait h", 1 / 3600, 2, True), ("utilization", "util %", 100, 1, None),
-    ("makespan_s", "makespan h", 1 / 3600, 2, True), ("backlog_jobs", "backlog", 1, 0, None), ("open_at_end", "open %", 100, 1, None), ("max_ftf", "max ρ", 1, 2, True), ("jain", "Jain", 1, 3, False),
-    ("preemptions_per_job", "preemptions a job", 1, 2, None), ("cost", "cost", 1, 0, None), ("energy_kwh", "kWh", 1, 0, None),
+    ("p50_jct_s", "p50 h", 3600, 2), ("p99_jct_s", "p99 h", 3600, 2), ("mean_slowdown", "slowdown", 1, 2),
+    ("p99_wait_s", "p99 wait h", 3600, 2), ("max_wait_s", "max wait h", 3600, 2), ("utilization", "util %", 0.01, 1),
+    ("makespan_s", "makespan h", 3600, 2), ("backlog_jobs", "backlog", 1, 0), ("open_at_end", "open %", 0.01, 1),
+    ("max_ftf", "max rho", 1, 2), ("jain", "Jain", 1, 3), ("preemptions_per_job", "preemptions", 1, 2), ("cost", "cost", 1, 0),
+    ("energy_kwh", "energy kWh", 1, 0),
 ]
-
-
+# Figures of which the least is the best, and those of which the largest is; of the others it is a matter of taste.
+SMALLER = {"p50_jct_s", "p95_jct_s", "p99_jct_s", "max_jct_s", "mean_slowdown", "p99_slowdown", "mean_wait_s", "p99_wait_s", "max_wait_s",
+           "makespan_s", "mean_ftf", "max_ftf", "deadline_miss_rate", "lost_work_h", "service_p50_s", "service_p95_s", "service_p99_s"}
+LARGER = {"jain", "service_goodput_per_s", "service_attainment"}
 # Of the configuration, what a repetition should not write over; --report-with is of no use without --report.
-OUTPUTS = {"out", "report", "report-with", "timeline"}
+OUTPUTS = {"out", "csv", "report", "report-with", "timeline"}
 
 
 def fixed(value, digits):
-    return f"{value:.{digits}f}" if np.isfinite(value) else "-"
+    return "-" if np.isnan(value) else f"{value:.{digits}f}"
 
 
 def best(values, smaller, complete):
@@ -40,20 +42,24 @@ def with_interval(mean, low, high, digits):
     return shown if not np.isfinite(low) else f"{shown} [{low:.{digits}f}, {high:.{digits}f}]"
 
 
+def chosen(e):
+    """(key, heading, decimals, cells [K]) of the columns that berth evaluate --metrics asked for."""
+    if "table/keys" not in e:
+        return [(key, name, digits, e.metric(key) / unit) for key, name, unit, digits in COLUMNS if f"metrics/{key}" in e]
+    return list(zip(e["table/keys"], e["table/titles"], e["table/decimals"], (e["table/values"] / e["table/units"]).T))
+
+
 def table(e):
     """Rows of (text, is it the best of its column)."""
     means, several, complete = e["mean_jct_s"].mean(axis=1), len(e["seeds"]) > 1, e.unfinished == 0
     suffix = " [95%]" if several else ""
-    columns = [("mean JCT h" + suffix, [with_interval(m / 3600, *(ci / 3600), 2) for m, ci in zip(means, e["mean_jct_ci95_s"])],
-                best(means, True, complete))]
+    columns = [("mean JCT h" + suffix, [with_interval(m / 3600, *(ci / 3600), 2) + "†" * late
+                                        for m, ci, late in zip(means, e["mean_jct_ci95_s"], unstable(e))], best(means, True, complete))]
     ratios = e["jct_ratio"] if several else np.stack([means / means[0], *np.full((2, len(means)), np.nan)], axis=1)
     columns.append(("ratio" + suffix, [with_interval(*r, 3) for r in ratios], None))
-    for key, name, factor, digits, smaller in COLUMNS:
-        if f"metrics/{key}" not in e:  # of an older file
-            continue
-        values = e.metric(key) * factor
-        marks = unstable(e) if key == "backlog_jobs" else [False] * len(values)
-        columns.append((name, [fixed(v, digits) + "†" * m for v, m in zip(values, marks)], None if smaller is None else best(values, smaller, complete)))
+    for key, name, digits, values in chosen(e):
+        winner = best(values, key in SMALLER, complete) if key in SMALLER | LARGER else None
+        columns.append((name, [fixed(v, digits) for v in values], winner))
     if "decision_us/mean" in e:
         columns.append(("decision µs", [f"{v:.2f}" for v in e["decision_us/mean"]], None))
     head = "".join(f"<th>{html.escape(name)}</th>" for name, _, _ in [("scheduler",) * 3, ("knowledge",) * 3, *columns])
@@ -110,8 +116,8 @@ def chart(data, figures):
     script = (HERE / "gantt.js").read_text()
     blob = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
     return f"""<h2 id="gantt-chart">Who held which GPU</h2>
-<p>The first workload: a row a GPU, a colour a job, dark where a GPU is out of service. The wheel zooms, dragging moves, hovering says
-what a bar is. {" ".join(notes)}</p>
+<p>The first workload: a row a GPU, a colour a job, {html.escape(data["shades"])}. The wheel zooms, dragging moves, hovering says what a
+bar is. {" ".join(notes)}</p>
 <div class="controls"><select id="who" aria-label="scheduler"></select> from <input id="from" type="number" step="any" aria-label="from, hours">
 to <input id="to" type="number" step="any" aria-label="to, hours"> hours <button id="measured">arrivals of the measured jobs</button>
 <button id="all">whole run</button> save as {save("gantt", "png")}</div>

@@ -11,6 +11,7 @@ namespace berth {
 struct Recording {
   RunRecord first_run;                      // on the first workload
   std::vector<std::vector<double>> wait_s;  // [workloads][window] first start - arrival; NaN = never started
+  std::vector<std::vector<double>> ftf;     // [workloads][window] finish-time fairness; NaN = unfinished
   DecisionTimes decision_times;             // over all workloads
 };
 

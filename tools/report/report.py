@@ -12,6 +12,7 @@ import sys
 
 import distributions
 import gantt
+import groups
 import page
 import series
 from evaluation_file import Evaluation
@@ -29,15 +30,24 @@ class Figure:
 def figures(e, others):
     n = len(e["seeds"])
     yield Figure("mean_jct", "Mean job completion time", f"Over {n} workload{'s' if n > 1 else ''}.", lambda: distributions.mean_jct(e))
-    yield Figure("jct_cdf", "Job completion times", "Of all measured jobs of all workloads.", lambda: distributions.jct_cdf(e))
+    yield Figure("jct_cdf", "Job completion times", "Of all measured jobs of all workloads. On the right, at each share of jobs, how "
+                 "many times the value of the scheduler with the least mean: there curves stand apart that lie together on the left.",
+                 lambda: distributions.jct_cdf(e))
     if others:
         yield Figure("jct_load", "Completion time against load", "A point an evaluation; bands are 95% intervals.",
                      lambda: distributions.jct_load([e, *others]))
+    for name, kind, found in (("jct_by_gang", "gang size", groups.by_gang(e)), ("jct_by_tenant", "tenant", groups.by_tenant(e))):
+        if len(found) > 1:
+            yield Figure(name, f"Completion times by {kind}", "Of the measured jobs of all workloads that finished.",
+                         lambda found=found: groups.draw(e, found))
     yield Figure("tails", "Tails", "The share of jobs that fare at least as badly: whom a scheduler starves shows to the right.",
                  lambda: distributions.tails(e))
     yield Figure("fairness", "Fairness", "ρ is a job's completion time over what an isolated equal share would give it; small dots "
                  "are workloads, large ones what the table says.",
                  lambda: distributions.fairness(e))
+    if "ftf" in e:
+        yield Figure("ftf_cdf", "Fairness job by job", "ρ of every measured job of all workloads: 1 is what an isolated equal share "
+                     "would give it, above 1 it fares worse. On the right as for completion times.", lambda: distributions.ftf_cdf(e))
     yield Figure("slowdown", "Slowdown over time", "Of the measured jobs by when they arrive, all workloads.", lambda: series.slowdown(e))
     if e.recorded:
         yield Figure("queue", "Queue over time", "The first workload.", lambda: series.queue(e))

@@ -1,21 +1,38 @@
 #include "tools/report/run_record.hpp"
 
+#include <utility>
+
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
 
 namespace berth {
+namespace {
+
+// What is gone or leaves is out of service whatever else holds; a replica has no device that is.
+Absence Why(std::uint8_t reasons) {
+  if ((reasons & (kFailed | kDraining | kClosed)) != 0) return Absence::kOutOfService;
+  if ((reasons & kHeld) != 0) return Absence::kReplica;
+  return (reasons & (kVacating | kAbsent)) != 0 ? Absence::kOtherLayout : Absence::kOutOfService;
+}
+
+}  // namespace
 
 const char* ToString(SpanEnd end) {
-  constexpr const char* kNames[kNumSpanEnds] = {"completed", "stopped", "moved", "interrupted",
-                                                "still running"};
+  constexpr const char* kNames[kNumSpanEnds] = {"completed",   "stopped",       "moved",
+                                                "interrupted", "still running", "scaled down"};
   return kNames[static_cast<int>(end)];
+}
+
+const char* ToString(Absence why) {
+  constexpr const char* kNames[kNumAbsences] = {"out of service", "replica of a service", "other layout"};
+  return kNames[static_cast<int>(why)];
 }
 
 RunRecorder::RunRecorder(const Scenario& scenario)
     : gang_(scenario.data().jobs.gang),
       open_(U(scenario.num_jobs()), -1),
       down_from_(U(scenario.num_gpus()), kNever),
-      held_(U(scenario.num_gpus()), 0) {
+      why_(U(scenario.num_gpus()), Absence::kOutOfService) {
   record_.arrive_s.assign(U(scenario.num_jobs()), kNever);
   record_.left_s.assign(U(scenario.num_jobs()), kNever);
 }
@@ -34,6 +51,19 @@ void RunRecorder::End(int job, double time, SpanEnd end) {
   span.end_s = time;
   span.end = end;
   open = -1;
+}
+
+void RunRecorder::Leave(int device, double time, std::uint8_t reasons) {
+  down_from_[U(device)] = time;
+  why_[U(device)] = Why(reasons);
+  if (why_[U(device)] == Absence::kReplica) replicas_.push_back(device);
+}
+
+void RunRecorder::Return(int device, double time, SpanEnd end) {
+  const bool replica = why_[U(device)] == Absence::kReplica;
+  record_.outages.push_back({device, std::exchange(down_from_[U(device)], kNever), time, why_[U(device)],
+                             replica ? end : SpanEnd::kStillRunning});
+  if (replica) std::erase(replicas_, device);
 }
 
 void RunRecorder::Read(std::span<const Event> events) {
@@ -63,14 +93,11 @@ void RunRecorder::Read(std::span<const Event> events) {
         End(event.job, event.time, SpanEnd::kInterrupted);
         break;
       case EventKind::kDown:
-        down_from_[U(event.device)] = event.time;
-        held_[U(event.device)] = 0;
-        went_down_.push_back(event.device);
+        Leave(event.device, event.time, event.reasons);
         break;
-      case EventKind::kUp:
-        record_.outages.push_back(
-            {event.device, down_from_[U(event.device)], event.time, held_[U(event.device)] != 0});
-        down_from_[U(event.device)] = kNever;
+      case EventKind::kUp:  // a replica's GPU that comes back from something else had lost it
+        Return(event.device, event.time,
+               event.reasons == kHeld ? SpanEnd::kScaledDown : SpanEnd::kInterrupted);
         break;
     }
   }
@@ -91,13 +118,14 @@ void RunRecorder::Observe(const Simulator& simulator) {
     if (!runs && gang_[U(job)] > 1) ++record_.unseen_gangs;
   }
   fresh_.clear();
-  // The log does not say why. Of one that is back by now nobody knows any more.
-  constexpr int kWorksThere = kHeld | kVacating;
-  for (const int device : went_down_) {
-    const int reasons = simulator.state().out_of_service[U(device)];
-    held_[U(device)] = reasons != 0 && (reasons & ~kWorksThere) == 0;
+  // The log does not say that a device which is out loses its replica.
+  for (const int device : std::vector<int>(replicas_)) {
+    const std::uint8_t reasons = simulator.state().out_of_service[U(device)];
+    if ((reasons & kHeld) != 0) continue;
+    Return(device, simulator.now(),
+           Why(reasons) == Absence::kOtherLayout ? SpanEnd::kMoved : SpanEnd::kInterrupted);
+    Leave(device, simulator.now(), reasons);
   }
-  went_down_.clear();
 }
 
 RunRecord RunRecorder::Finish(const RunResult& result) {
@@ -113,8 +141,7 @@ RunRecord RunRecorder::Finish(const RunResult& result) {
     if (span.end_s == kNever) span.end_s = record_.end_s;
   }
   for (int device = 0; device < static_cast<int>(down_from_.size()); ++device) {
-    const double from = down_from_[U(device)];
-    if (from != kNever) record_.outages.push_back({device, from, record_.end_s, held_[U(device)] != 0});
+    if (down_from_[U(device)] != kNever) Return(device, record_.end_s, SpanEnd::kStillRunning);
   }
   return std::move(record_);
 }

@@ -17,10 +17,16 @@
 
 namespace berth {
 
-// How a job came to leave its GPUs. Persistent (evaluation files): grows at the end.
-enum class SpanEnd : std::uint8_t { kCompleted, kStopped, kMoved, kInterrupted, kStillRunning };
+// How a job, or a service's replica, came to leave its GPUs. Persistent (evaluation files): grows at the end.
+enum class SpanEnd : std::uint8_t { kCompleted, kStopped, kMoved, kInterrupted, kStillRunning, kScaledDown };
 const char* ToString(SpanEnd end);  // "completed", "stopped", ...
-inline constexpr int kNumSpanEnds = 5;
+inline constexpr int kNumSpanEnds = 6;
+
+// Why a device takes no job: it failed, drains or is closed; a replica of a service has all of it and works;
+// its GPU has other slices (MIG), or is about to. Persistent (evaluation files): grows at the end.
+enum class Absence : std::uint8_t { kOutOfService, kReplica, kOtherLayout };
+const char* ToString(Absence why);  // "out of service", ...
+inline constexpr int kNumAbsences = 3;
 
 struct RunRecord {
   // A job on its GPUs, unchanged from begin to end.
@@ -30,10 +36,11 @@ struct RunRecord {
     std::int32_t devices_begin, devices_count;
     SpanEnd end;
   };
-  struct Outage {  // a device that takes no job: failed, draining, changing its layout
+  struct Outage {  // a device that takes no job
     int device;
     double begin_s, end_s;
-    bool held = false;  // by what is no job and works there: a service's replica
+    Absence why;
+    SpanEnd end = SpanEnd::kStillRunning;  // of a replica
   };
   std::vector<Span> spans;               // by begin, as logged
   std::vector<std::int32_t> devices;     // of the spans
@@ -63,6 +70,8 @@ class RunRecorder {
   void Begin(const Event& event);
   void End(int job, double time, SpanEnd end);
   void Hold(int span, std::span<const int> devices);
+  void Leave(int device, double time, std::uint8_t reasons);  // OutOfService
+  void Return(int device, double time, SpanEnd end);
 
   struct Fresh {
     int span, first_device;
@@ -71,8 +80,8 @@ class RunRecorder {
   std::vector<int> open_;          // [J] index of the span that runs, -1 = none
   std::vector<Fresh> fresh_;       // spans begun since the last look
   std::vector<double> down_from_;  // [D] kNever = in service
-  std::vector<char> held_;         // [D] of those that are not
-  std::vector<int> went_down_;     // since the last look
+  std::vector<Absence> why_;       // [D] of those that are not
+  std::vector<int> replicas_;      // devices, in the order in which they came
   std::size_t read_ = 0;
   RunRecord record_;
 };

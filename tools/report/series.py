@@ -1,6 +1,6 @@
 """Figures over simulated time: slowdown by arrival, queue and utilisation of the first workload."""
 import numpy as np
-from style import legend_below, looks, plain_numbers, plt
+from style import legend_below, looks, plain_numbers, plt, thin
 
 BINS = 160
 
@@ -56,20 +56,32 @@ def queue_steps(e, k):
     return time, np.cumsum(system) - running, running
 
 
+def spread_counts(axes, most):
+    """Linear up to 10 and logarithmic beyond where one queue, of the largest of `most`, would press the others to the axis."""
+    if max(most) <= max(50, 4 * min(most)):
+        return
+    axes.set_yscale("symlog", linthresh=10, linscale=0.7)
+    ticks = [tick for tick in (0, 5, 10, 20, 50, 100, 200, 500, 1000, 10000, 100000, 1000000) if tick <= max(most)]
+    axes.set_yticks(ticks, [f"{tick:,}" for tick in ticks])
+    axes.yaxis.set_minor_locator(plt.NullLocator())
+
+
 def queue(e):
-    """Jobs that wait, and jobs that run, of the first workload."""
-    specs, drawn = e.schedulers, looks(e.schedulers, e.alike)
-    figure, (waiting_axes, running_axes) = plt.subplots(2, 1, figsize=(9.2, 4.6), layout="constrained", sharex=True)
+    """Jobs that wait, that run, and both together, of the first workload."""
+    specs, drawn = e.schedulers, thin(looks(e.schedulers, e.alike))
+    figure, all_axes = plt.subplots(3, 1, figsize=(9.2, 6.4), layout="constrained", sharex=True)
+    most = {axes: [] for axes in all_axes}
     for k in range(len(specs)):
         time, waiting, running = queue_steps(e, k)
         end = max(e["recording/end_s"][k], time[-1])
-        for axes, jobs in ((waiting_axes, waiting), (running_axes, running)):
+        for axes, jobs in zip(all_axes, (waiting, running, waiting + running)):
             shown, jobs = thinned(time, jobs, 0.0, end)
             axes.plot(np.append(shown, end) / 3600, np.append(jobs, jobs[-1]), drawstyle="steps-post", **drawn[k])
-    waiting_axes.set_ylabel("jobs waiting")
-    running_axes.set_ylabel("jobs running")
-    running_axes.set_xlabel("time (hours)")
-    for axes in (waiting_axes, running_axes):
+            most[axes].append(jobs.max())
+    all_axes[-1].set_xlabel("time (hours)")
+    for axes, name in zip(all_axes, ("jobs waiting", "jobs running", "jobs in the system")):
+        axes.set_ylabel(name)
+        spread_counts(axes, most[axes])
         axes.set_ylim(bottom=0)
         axes.set_xlim(0, max(e["recording/end_s"].max(), 1.0) / 3600)
     legend_below(figure, specs, drawn)
@@ -108,7 +120,7 @@ def busy_by_type(e, k, edges):
 def utilisation(e):
     """Share of each type's GPUs that jobs hold, of the first workload."""
     specs, types, ends = e.schedulers, e["recording/types"], e["recording/end_s"]
-    drawn = looks(specs, e.alike)
+    drawn = thin(looks(specs, e.alike))
     figure, all_axes = plt.subplots(len(types), 2, figsize=(9.2, 0.7 + 1.7 * len(types)), layout="constrained", squeeze=False,
                                     sharex="col", width_ratios=[4, 1])
     for k in range(len(specs)):

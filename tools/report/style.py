@@ -9,6 +9,9 @@ import matplotlib.pyplot as plt  # noqa: E402  (the backend must be chosen first
 COLOURS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#999999", "#F0E442"]
 STYLES = ["-", "--", "-.", ":"]
 LEARNED = ["black", "#767676"]
+# Of a round of colours the first four lines are wide, each with its own dashes, and the others narrow and above them: where two
+# meet, the one below shows in the gaps or at the edges of the other.
+WIDE, NARROW, SHARED = 2.4, 1.2, 1.8
 PERIOD = 16  # line widths: alternating colours come round within what a legend shows of a line
 
 plt.rcParams.update({
@@ -35,11 +38,12 @@ def learned(spec):
 
 
 def look(nth, learned=False):
-    """Of the nth line: 32 classical ones differ from each other, and 8 learned ones, which are black or grey and wide."""
+    """Of the nth line: 32 classical ones differ from each other, and 8 learned ones, which are black or grey and wider than all."""
     if learned:
-        return {"color": LEARNED[nth // len(STYLES) % len(LEARNED)], "linestyle": STYLES[nth % len(STYLES)], "linewidth": 2.6, "alpha": 0.55}
+        return {"color": LEARNED[nth // len(STYLES) % len(LEARNED)], "linestyle": STYLES[nth % len(STYLES)], "linewidth": 3.6, "alpha": 0.5}
     # The next round of colours begins one style later, so that it does not repeat the first.
-    return {"color": COLOURS[nth % len(COLOURS)], "linestyle": STYLES[(nth + nth // len(COLOURS)) % len(STYLES)], "linewidth": 1.6}
+    return {"color": COLOURS[nth % len(COLOURS)], "linestyle": STYLES[(nth + nth // len(COLOURS)) % len(STYLES)],
+            "linewidth": WIDE if nth % len(COLOURS) < len(STYLES) else NARROW}
 
 
 def looks(specs, groups=()):
@@ -48,15 +52,21 @@ def looks(specs, groups=()):
     for k, spec in enumerate(specs):
         kind = learned(spec)
         drawn.append(look(sum(learned(other) == kind for other in specs[:k]), kind))
-        # Where curves only meet, what has gaps lies above what has none.
-        drawn[k]["zorder"] = (1.9 if kind else 2) + 0.02 * STYLES.index(drawn[k]["linestyle"])
+        # Where curves only meet, what is narrow, or has gaps, lies above.
+        drawn[k]["zorder"] = 2.5 - 0.1 * drawn[k]["linewidth"] + 0.02 * STYLES.index(drawn[k]["linestyle"])
     for group in groups:
         for kind in (False, True):  # a learned one, wide and pale, is seen below a classical one as it is
             members = [k for k in group if learned(specs[k]) == kind]
             length = min(4, PERIOD / max(len(members), 1))
             for i, k in enumerate(members if len(members) > 1 else ()):
+                drawn[k]["linewidth"] = SHARED if not kind else drawn[k]["linewidth"]  # dashes are in line widths
                 drawn[k]["linestyle"] = (length * (len(members) - i), (length, length * (len(members) - 1)))
     return drawn
+
+
+def thin(drawn):
+    """The same lines for what goes up and down all the time, where wide ones would be one blot."""
+    return [{**look, "linewidth": 0.6 * look["linewidth"]} for look in drawn]
 
 
 def time_unit(seconds):

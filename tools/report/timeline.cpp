@@ -56,7 +56,8 @@ class Timeline {
   struct Slice {
     int device;
     double begin, end;
-    int span;  // index, -1 = out of service, -2 = held by what is no job
+    int span;                                   // index, -1 = no job
+    const RunRecord::Outage* outage = nullptr;  // then
   };
 
   void Emit(const Json& event) { events_.push_back(event.dump()); }
@@ -71,7 +72,7 @@ class Timeline {
       for (const int device : record.Devices(span)) slices.push_back({device, span.begin_s, span.end_s, i});
     }
     for (const RunRecord::Outage& outage : record.outages)
-      slices.push_back({outage.device, outage.begin_s, outage.end_s, outage.held ? -2 : -1});
+      slices.push_back({outage.device, outage.begin_s, outage.end_s, -1, &outage});
     std::sort(slices.begin(), slices.end(), [](const Slice& a, const Slice& b) {
       return std::tie(a.device, a.begin, a.span) < std::tie(b.device, b.begin, b.span);
     });
@@ -80,14 +81,12 @@ class Timeline {
       const int lane = lanes[U(slice.device)].Take(slice.begin, slice.end);
       const int pid = base + 1 + scenario_.TypeOfDevice(slice.device);
       const int tid = slice.device * kLanes + lane + 1;
-      Json event = slice.span == -1   ? Json{{"name", "out of service"}, {"cat", "failure"}}
-                   : slice.span == -2 ? Json{{"name", "service"}, {"cat", "service"}}
-                                      : JobSlice(record.spans[U(slice.span)]);
+      Json event = slice.span < 0 ? OutageSlice(*slice.outage) : JobSlice(record.spans[U(slice.span)]);
       const std::int64_t begin = Microseconds(slice.begin);
       event.update(
           {{"ph", "X"}, {"pid", pid}, {"tid", tid}, {"ts", begin}, {"dur", Microseconds(slice.end) - begin}});
       Emit(event);
-      if (slice.span == -1)
+      if (slice.span < 0 && slice.outage->why == Absence::kOutOfService)
         Instant(pid, tid, slice.begin, "failure", "leaves service", {{"device", slice.device}});
     }
     for (int device = 0; device < scenario_.num_gpus(); ++device)
@@ -111,6 +110,16 @@ class Timeline {
               {"args", args}});
       }
     }
+  }
+
+  static Json OutageSlice(const RunRecord::Outage& outage) {
+    Json slice{{"name", ToString(outage.why)}};
+    if (outage.why == Absence::kReplica) {
+      slice.update({{"cat", "service"}, {"args", {{"ended", ToString(outage.end)}}}});
+    } else {
+      slice["cat"] = outage.why == Absence::kOtherLayout ? "layout" : "failure";
+    }
+    return slice;
   }
 
   Json JobSlice(const RunRecord::Span& span) const {

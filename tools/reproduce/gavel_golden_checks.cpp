@@ -80,17 +80,18 @@ void Append(Measures& to, const Measures& more) {
 
 gavel::Problem ReadGoldenProblem(const Json& instance) {
   Problem problem;
-  for (const char* type : kGoldenTypes) {
-    problem.type_names.emplace_back(type);
-    problem.workers.push_back(instance.at("cluster_spec").at(type));
+  for (const auto& [type, count] : instance.at("cluster_spec").items()) {
+    problem.type_names.push_back(type);
+    problem.workers.push_back(count);
     problem.price.push_back(0.0);
   }
+  if (problem.type_names.empty()) throw std::out_of_range("a cluster_spec without types");
   problem.tenants.push_back({});
   for (const Json& job : instance.at("jobs")) {
     problem.key.push_back(job.at("job_id"));
     problem.gang.push_back(job.at("scale_factor"));
     problem.weight.push_back(job.at("priority_weight"));
-    for (const char* type : kGoldenTypes) problem.throughput.push_back(job.at("throughput").at(type));
+    for (const std::string& type : problem.type_names) problem.throughput.push_back(job.at("throughput").at(type));
     problem.remaining.push_back(job.at("num_steps_remaining"));
     problem.since.push_back(job.at("time_since_start"));
     problem.left.push_back(kLpInfinity);

@@ -37,8 +37,8 @@ std::span<const GoldenPolicy> SingleJobGoldens();
 std::span<const GoldenPolicy> IteratedGoldens();
 std::span<const GoldenPolicy> PackedGoldens();
 
-// The file's column order.
-inline constexpr const char* kGoldenTypes[] = {"k80", "p100", "v100"};
+// GPU types are those of the instance's cluster_spec, by name as the reference sorts them; allocations have a
+// column for each.
 gavel::Problem ReadGoldenProblem(const Json& instance);
 // How far x is from satisfying the base constraints.
 double BaseViolation(const gavel::Problem& problem, const gavel::Allocation& x);

@@ -1,10 +1,10 @@
 // Planned outages and logs of failures: rows of text to GPUs (failures.hpp).
 #include <algorithm>
-#include <filesystem>
 #include <fstream>
 
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
+#include "env/base/readable.hpp"
 #include "env/base/spec.hpp"
 #include "env/features/failures/failures.hpp"
 #include "env/sim/physical_gpus.hpp"
@@ -59,11 +59,12 @@ void FindGpus(const FailureSettings& settings, const ScenarioData& scenario, con
 
 void FailureSettings::Load() {
   if (log.empty() || !events.empty()) return;
-  std::error_code ignored;
-  if (std::filesystem::is_directory(log, ignored))
-    throw Error(Join("feature 'failures': log: expected a file, found the folder '", log, "'"));
+  try {
+    CheckReadable(log);
+  } catch (const Error& error) {
+    throw Error(Join("feature 'failures': log: ", error.what()));
+  }
   std::ifstream file(log);
-  if (!file) throw Error(Join("feature 'failures': log: cannot read '", log, "'"));
   std::string line;
   for (int number = 1; std::getline(file, line); ++number) {
     const std::vector<std::string> cells = SplitOutsideParentheses(line, ',');

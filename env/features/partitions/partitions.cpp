@@ -22,6 +22,8 @@ std::span<const Field<PartitionSettings>> PartitionSettings::Fields() {
       Field<S>{"layout", &S::layout, "of every GPU at the start, such as 3g.40gb+3g.40gb; empty = whole"},
       Field<S>{"reconfig_s", &S::reconfig_s, "what a change of a GPU's layout takes, s"},
       Field<S>{"fixed", &S::fixed, "may schedulers not change layouts"},
+      Field<S>{"like", &S::like,
+               "GPU types of your own that have the profiles of a product, joined by '+': mine:a100-80gb"},
   };
   return kFields;
 }

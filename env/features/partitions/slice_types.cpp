@@ -14,7 +14,31 @@ namespace {
 
 constexpr const char* kFeature = "feature 'partitions': ";
 
-const MigProduct* ProductOf(const GpuType& type) {
+// "TYPE:PRODUCT+...", the product of `type`; null where it is not named.
+const MigProduct* StatedProduct(const PartitionSettings& settings, const std::string& type) {
+  if (settings.like.empty()) return nullptr;
+  for (const std::string& pair : SplitOutsideParentheses(settings.like, '+')) {
+    const std::size_t colon = pair.find(':');
+    std::vector<std::string> known;
+    for (const MigProduct& product : MigProducts()) {
+      known.emplace_back(product.name);
+      if (colon == std::string::npos || pair.substr(colon + 1) != product.name) continue;
+      if (pair.substr(0, colon) == type) return &product;
+      known.clear();
+      break;
+    }
+    if (!known.empty()) {
+      std::string all;
+      for (const std::string& name : known) all += (all.empty() ? "" : ", ") + name;
+      throw Error(Join(kFeature, "like: expected TYPE:PRODUCT with a product of ", all, ", found '", pair, "'",
+                       DidYouMean(colon == std::string::npos ? pair : pair.substr(colon + 1), known)));
+    }
+  }
+  return nullptr;
+}
+
+const MigProduct* ProductOf(const PartitionSettings& settings, const GpuType& type) {
+  if (const MigProduct* stated = StatedProduct(settings, type.name)) return stated;
   for (const MigProduct& product : MigProducts()) {
     if (type.name == product.type && (type.memory_gb == product.memory_gb || type.memory_gb == 0.0))
       return &product;
@@ -41,16 +65,16 @@ std::vector<int> Chosen(const PartitionSettings& settings, const ScenarioData& d
   for (const std::string& name : SplitOutsideParentheses(settings.type, '+')) {
     const int type = FindType(data, name);
     if (type < 0) throw Error(Join(kFeature, "type: the cluster has no '", name, "'"));
-    if (ProductOf(data.cluster.types[U(type)]) == nullptr) {
+    if (ProductOf(settings, data.cluster.types[U(type)]) == nullptr) {
       throw Error(Join(kFeature, "type: '", name, "' with ", data.cluster.types[U(type)].memory_gb,
-                       " GB has no partitions, expected a30, a100 (40 or 80 GB), h100 or h200",
+                       " GB has no partitions, expected a30, a100 (40 or 80 GB), h100 or h200, or one named by like=",
                        DidYouMean(name, able)));
     }
     chosen.push_back(type);
   }
   if (settings.type.empty()) {
     for (std::size_t g = 0; g < data.cluster.types.size(); ++g) {
-      if (ProductOf(data.cluster.types[g]) != nullptr) chosen.push_back(static_cast<int>(g));
+      if (ProductOf(settings, data.cluster.types[g]) != nullptr) chosen.push_back(static_cast<int>(g));
     }
   }
   if (chosen.empty()) throw Error(Join(kFeature, "the cluster has no GPU type that can be partitioned"));
@@ -97,7 +121,8 @@ MigLayout ParseLayout(const MigProduct& product, const std::string& text) {
 }
 
 // Rates of every job type and gang on the slices of a type, beside the present columns.
-void AddColumns(ScenarioData& data, int whole, const std::vector<const MigProfile*>& added, int compute) {
+void AddColumns(ScenarioData& data, int whole, const std::vector<const MigProfile*>& added,
+                const MigProduct& product) {
   ThroughputTable& table = data.throughputs;
   const std::size_t types = data.cluster.types.size(), more = added.size(), sizes = table.gang_sizes.size();
   const auto widen = [&](std::vector<double>& column, std::size_t rows, std::size_t width, auto&& rate) {
@@ -117,9 +142,12 @@ void AddColumns(ScenarioData& data, int whole, const std::vector<const MigProfil
     if (table.gang_sizes[row % sizes] != 1) return 0.0;
     const double needs = data.traits.memory_gb.empty() ? 0.0 : data.traits.memory_gb[kind];
     const double usable = data.traits.utilization.empty() ? 1.0 : data.traits.utilization[kind];
+    const double traffic = data.traits.bandwidth.empty() ? 0.0 : data.traits.bandwidth[kind];
     if (needs > profile.memory_gb) return 0.0;
-    const double fraction = static_cast<double>(profile.compute) / compute;
-    return fraction >= usable ? rate : rate * fraction / usable;
+    const double fraction = static_cast<double>(profile.compute) / product.compute;
+    const double channels = static_cast<double>(profile.memory) / product.memory;
+    const double computes = fraction >= usable ? rate : rate * fraction / usable;
+    return channels >= traffic ? computes : std::min(computes, rate * channels / traffic);
   };
   const auto none = [](std::size_t, const MigProfile&, double) { return 0.0; };
   const std::size_t kinds = table.job_types.size();
@@ -132,7 +160,7 @@ void AddColumns(ScenarioData& data, int whole, const std::vector<const MigProfil
 
 void PartitionSettings::AddTypes(ScenarioData& data) const {
   for (int whole : Chosen(*this, data)) {
-    const MigProduct& product = *ProductOf(data.cluster.types[U(whole)]);
+    const MigProduct& product = *ProductOf(*this, data.cluster.types[U(whole)]);
     std::vector<const MigProfile*> added;
     std::vector<GpuType> types;
     for (const MigProfile& profile : product.profiles) {
@@ -164,7 +192,7 @@ void PartitionSettings::AddTypes(ScenarioData& data) const {
     if (!data.jobs.allowed.empty() && data.cluster.types.size() + types.size() > 64)
       throw Error(Join(kFeature, "expected at most 64 GPU types with slices where jobs name theirs, found ",
                        data.cluster.types.size() + types.size()));
-    AddColumns(data, whole, added, product.compute);
+    AddColumns(data, whole, added, product);
     for (std::uint64_t& allowed : data.jobs.allowed) {
       if ((allowed >> whole & 1) == 0) continue;
       for (std::size_t k = 0; k < types.size(); ++k)
@@ -179,7 +207,7 @@ std::vector<PartitionGroup> PartitionGroups(const PartitionSettings& settings, c
   int first = 0;
   for (int type : Chosen(settings, data)) {
     const GpuType& whole = data.cluster.types[U(type)];
-    PartitionGroup group{ProductOf(whole), type, {}, {}, first, whole.count, 0};
+    PartitionGroup group{ProductOf(settings, whole), type, {}, {}, first, whole.count, 0};
     for (const MigProfile& profile : group.product->profiles)
       group.slice_type.push_back(FindType(data, SliceName(whole, profile)));
     group.layouts = MaximalLayouts(*group.product);

@@ -198,9 +198,12 @@ double TemperatureC(const PowerSettings& settings, const PowerState& power, int 
 
 FeatureModule PowerFeature() {
   static constexpr TimerKind kTimers[] = {kHeat};
+  static constexpr MetricInfo kMetrics[] = {
+      {"electricity_cost", "currency units of electricity, a part of cost", MetricInfo::Place::kJobs}};
   static constexpr BlockInfo (*kBlocks[])() = {PowerBlock};
   FeatureModule module = ModuleOf<PowerSettings>();
   module.timers = kTimers;
+  module.metrics = kMetrics;
   module.blocks = kBlocks;
   return module;
 }

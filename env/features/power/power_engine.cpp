@@ -267,6 +267,10 @@ std::optional<double> PowerState::EnergyCost(double now) const {
   return ElectricityCost(*settings_, *this, now);
 }
 
+void PowerState::Measure(const SimCore& core, std::span<double> figures) const {
+  figures[0] = EnergyCost(core.now()).value_or(0.0);
+}
+
 std::optional<double> PowerState::HottestC(double now) const {
   if (!settings_->heat) return {};
   double hottest = -kNever;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <utility>
 
 #include "env/base/check.hpp"
@@ -51,6 +52,26 @@ void SharingSettings::Check(const ScenarioData& scenario) const {
   }
 }
 
+int SharingSettings::LargestGang(const ScenarioData& scenario, int job, int type) const {
+  const bool holds = scenario.traits.memory_gb.empty() || MilliOf(scenario, job) == 1000 ||
+                     scenario.cluster.types[U(type)].memory_gb == 0.0 ||
+                     scenario.traits.memory_gb[U(scenario.jobs.job_type[U(job)])] <=
+                         scenario.cluster.types[U(type)].memory_gb;
+  return holds ? std::numeric_limits<int>::max() : 0;
+}
+
+double MemoryOf(const Scenario& scenario, int type) {
+  const double stated = scenario.data().cluster.types[U(type)].memory_gb;
+  return stated > 0.0 ? stated : kNever;
+}
+
+double FreeMemoryGb(const ClusterView& view, int device) {
+  double free = view.types()[U(view.TypeOfDevice(device))].memory_gb;
+  if (free == 0.0) return kNever;
+  for (int job : view.PartHolders(device)) free -= view.MemoryGb(job);
+  return free;
+}
+
 int FreeMilli(const ClusterView& view, int device) {
   if (view.DeviceFree(device)) return 1000;
   const std::span<const int> jobs = view.PartHolders(device);
@@ -69,7 +90,15 @@ SharingState::SharingState(const SharingSettings& settings, const Scenario& scen
       settings_(&settings),
       running_(U(scenario.num_gpus()), 0),
       running_milli_(running_),
-      room_(running_) {}
+      room_(running_),
+      memory_room_(scenario.data().traits.memory_gb.empty() ? 0 : U(scenario.num_gpus()), 0.0) {}
+
+bool SharingState::HoldsBeside(const Scenario& scenario, const SimState& s, int device, int job) {
+  double memory = scenario.MemoryGb(job);
+  if (memory == 0.0) return true;
+  for (int j : s.parts[U(device)]) memory += scenario.MemoryGb(j);
+  return memory <= MemoryOf(scenario, scenario.TypeOfDevice(device)) * (1.0 + kMemorySlack);
+}
 
 // As ValidateRoom found it.
 Placing SharingState::Place(SimCore& core, int job, const Command& command, const Decision& decision) {
@@ -86,7 +115,7 @@ Placing SharingState::Place(SimCore& core, int job, const Command& command, cons
   } else {
     for (int d = first; d < last; ++d) {
       const int room = s.device_milli[U(d)];
-      if (room < milli || s.out_of_service[U(d)] != 0) continue;
+      if (room < milli || s.out_of_service[U(d)] != 0 || !HoldsBeside(scenario, s, d, job)) continue;
       if (!core.MayTake(job, d)) {
         refused = true;
         continue;

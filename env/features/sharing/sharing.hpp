@@ -6,6 +6,9 @@
 // the lowest-numbered idle one; several jobs may name the same device where their parts fit. Jobs that ask
 // for whole GPUs need idle ones, as ever, and may be packed in pairs (Decision::Pack); parts may not.
 //
+// GPUs hold what their jobs hold in memory (JobTypeTraits::memory_gb, GpuType::memory_gb; no limit where one of
+// the two is not stated): a part goes where thousandths and memory suffice.
+//
 // Promises go before what is not a job and takes a share of a GPU: that comes only where what is promised
 // leaves its share, and goes elsewhere where it is in the way of a promise. Whole jobs are promised nothing:
 // a partner or what else works beside them takes what it takes.
@@ -36,6 +39,10 @@ struct SharingSettings final : SettingsOf<SharingSettings> {
   void Check(const ScenarioData& scenario) const override;
   std::unique_ptr<FeatureState> MakeState(const Scenario& scenario) const override;
   bool DividesGpus() const override { return true; }
+  int LargestGang(const ScenarioData& scenario, int job, int type) const override;
+  const char* WhyTooLarge() const override {
+    return "holds a part of a GPU (feature sharing) and more memory than the GPUs of every type that runs it";
+  }
 };
 
 class SharingState final : public StateOf<SharingState, SharingSettings> {
@@ -74,15 +81,27 @@ class SharingState final : public StateOf<SharingState, SharingSettings> {
   double Usable(const Scenario& scenario, int job) const;
   double Fill(const Scenario& scenario, const std::vector<int>& jobs, Qos qos, int job, double& left) const;
   double Efficiency(std::size_t jobs) const;  // what switches between time slices leave
+  // What contention for memory bandwidth leaves of the rates of all on the job's GPU.
+  double BandwidthFactor(const Scenario& scenario, const SimState& state, int job) const;
+  // Of its rate alone, were memory no bottleneck.
+  double ComputeFactor(const Scenario& scenario, const SimState& state, int job) const;
 
   const SharingSettings* settings_;
   // What runs on GPUs in partial use, for accounts: [D] jobs and their thousandths.
   std::vector<std::int16_t> running_, running_milli_;
   std::vector<std::int16_t> room_;  // [D] scratch of validation
+  std::vector<double> memory_room_;  // [D] of it, GB; none where no job states its memory
+  static bool HoldsBeside(const Scenario& scenario, const SimState& state, int device, int job);
 };
+
+inline constexpr double kMemorySlack = 1e-9;  // of a GPU: ten tenths are one
+// GB that jobs on one GPU of the type may hold; kNever where that is not stated.
+double MemoryOf(const Scenario& scenario, int type);
 
 // What a scheduler sees: thousandths of the device that are free, 0 where it is out of service.
 int FreeMilli(const ClusterView& view, int device);
+// And GB of its memory beside those that hold parts of it; kNever where that is not stated.
+double FreeMemoryGb(const ClusterView& view, int device);
 // GPU-seconds of a type by the thousandths held, where Simulator::BusySeconds counts a GPU in use as a whole.
 double ShareSeconds(const SimCore& core, int type);
 

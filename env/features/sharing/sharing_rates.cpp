@@ -13,8 +13,14 @@
 // beyond quotas grows about linearly with co-located jobs (Xu et al., iGniter, TPDS 2023, §3.1, fit it per
 // job; here it is one number of the scenario). e = quantum / (quantum + switch) is what switching between
 // slices leaves of the GPU when there are two or more (1 without time slices); a share is of that.
+// Memory: jobs use b_j of the GPU's bandwidth alone at full speed (JobTypeTraits::bandwidth) and so ask for
+// sum b_j c_j at c_j of it, the factors above. What is asked beyond the whole slows all alike, by 1 / sum: a
+// memory-bound kernel is as fast as its requests are served (Subramanian et al., MISE, HPCA 2013, §3.1; Jog et
+// al., MEMSYS 2015, for GPUs), and the controllers serve each in proportion to what it asks. A promise is one of
+// compute.
 // Where the table has measured what two jobs do beside each other (ThroughputTable::pairs) and neither is
-// guaranteed and both are of one class, they run at e times the measured rates, at their promise at least.
+// guaranteed and both are of one class, they run at e times the measured rates, at their promise at least: in these the
+// memory is contained.
 #include <algorithm>
 #include <vector>
 
@@ -128,9 +134,23 @@ SharingState::Compute SharingState::Divide(const Scenario& scenario, const SimSt
   return own;
 }
 
+double SharingState::BandwidthFactor(const Scenario& scenario, const SimState& s, int job) const {
+  const std::vector<double>& traffic = scenario.data().traits.bandwidth;
+  const std::vector<int>& jobs = s.parts[U(s.Devices(job).front())];
+  if (traffic.empty() || jobs.size() < 2 || Divide(scenario, s, job).measured > 0.0) return 1.0;
+  double asked = 0.0;
+  for (int j : jobs)
+    asked += traffic[U(scenario.data().jobs.job_type[U(j)])] * ComputeFactor(scenario, s, j);
+  return asked > 1.0 ? 1.0 / asked : 1.0;
+}
+
 double SharingState::GpuFactor(const Scenario& scenario, const SimState& s, int job,
                                bool /*full_clocks*/) const {
   if (Share(scenario.data().jobs, job) == 1.0) return 1.0;
+  return ComputeFactor(scenario, s, job) * BandwidthFactor(scenario, s, job);
+}
+
+double SharingState::ComputeFactor(const Scenario& scenario, const SimState& s, int job) const {
   const Compute own = Divide(scenario, s, job);
   if (own.measured > 0.0) return own.efficiency * std::max(own.measured, own.promised / own.usable);
   const std::size_t jobs = s.parts[U(s.Devices(job).front())].size();
@@ -153,8 +173,8 @@ std::string SharingState::Violation(const InvariantInput& in) const {
     if (s.Devices(job).empty() || s.phase[U(job)] != JobPhase::kRunning) continue;
     if (!in.scenario.HoldsPart(job)) continue;  // it shares with a pack, which promises nothing
     const int device = s.Devices(job).front();
-    const double least =
-        PromisedTo(in.scenario, job) / Usable(in.scenario, job) * Efficiency(s.parts[U(device)].size());
+    const double least = PromisedTo(in.scenario, job) / Usable(in.scenario, job) *
+                         Efficiency(s.parts[U(device)].size()) * BandwidthFactor(in.scenario, s, job);
     if (least == 0.0) continue;
     const double factor = GpuFactor(in.scenario, s, job, /*full_clocks=*/false);
     if (factor < least * (1.0 - 1e-12))
@@ -165,6 +185,11 @@ std::string SharingState::Violation(const InvariantInput& in) const {
     const double promised = Promised(in.scenario, s, device), held = HeldShareOf(s, device);
     if (promised + held > 1.0 + 1e-9)
       return Join("device ", device, ": ", promised, " of it is promised, and what is not a job has ", held);
+    double memory = 0.0;
+    for (int j : s.parts[U(device)]) memory += in.scenario.MemoryGb(j);
+    const double most = MemoryOf(in.scenario, s.on_type[U(job)]);
+    if (memory > most * (1.0 + kMemorySlack))
+      return Join("device ", device, ": its jobs hold ", memory, " GB of its ", most);
   }
   return "";
 }

@@ -7,6 +7,7 @@
 #include "env/sim/core.hpp"
 
 namespace berth {
+
 ApplyResult SharingState::ValidateRoom(SimCore& core, const Decision& decision) {
   const SimState& s = core.state();
   const Scenario& scenario = core.scenario();
@@ -15,6 +16,19 @@ ApplyResult SharingState::ValidateRoom(SimCore& core, const Decision& decision) 
   for (int d = 0; d < scenario.num_gpus(); ++d) {  // withheld
     if (core.Marked(d)) room[U(d)] = -1000;
   }
+  const bool limited = !memory_room_.empty();
+  const auto memory_of = [&](int d) { return MemoryOf(scenario, scenario.TypeOfDevice(d)); };
+  for (int d = 0; limited && d < scenario.num_gpus(); ++d) {
+    memory_room_[U(d)] = memory_of(d);
+    for (int job : s.parts[U(d)]) memory_room_[U(d)] -= scenario.MemoryGb(job);
+  }
+  const auto holds = [&](int job, int d) {
+    return !limited || scenario.MemoryGb(job) <= memory_room_[U(d)] + kMemorySlack * memory_of(d);
+  };
+  const auto take = [&](int job, int milli, int d) {
+    room[U(d)] = static_cast<std::int16_t>(room[U(d)] - milli);
+    if (limited && milli < 1000) memory_room_[U(d)] -= scenario.MemoryGb(job);
+  };
   for (const Command& c : decision.commands) {
     if (s.phase[U(c.job)] != JobPhase::kRunning) continue;
     const int partner = s.partner[U(c.job)];
@@ -24,6 +38,7 @@ ApplyResult SharingState::ValidateRoom(SimCore& core, const Decision& decision) 
       const int milli = scenario.GpuMilli(c.job);
       const int freed = milli < 1000 ? room[U(d)] + milli : 1000;
       room[U(d)] = static_cast<std::int16_t>(freed);
+      if (limited && milli < 1000) memory_room_[U(d)] += scenario.MemoryGb(c.job);
     }
   }
   for (const bool named : {true, false}) {
@@ -40,8 +55,8 @@ ApplyResult SharingState::ValidateRoom(SimCore& core, const Decision& decision) 
           const int d = decision.devices[U(c.devices_begin + k)];
           if (d < first || d >= last) return {Rule::kDeviceOfOtherType, index};
           if (s.out_of_service[U(d)] != 0) return {Rule::kOutOfService, index};
-          if (room[U(d)] < needed) return {Rule::kDeviceBusy, index};
-          room[U(d)] = static_cast<std::int16_t>(room[U(d)] - needed);
+          if (room[U(d)] < needed || (needed < 1000 && !holds(c.job, d))) return {Rule::kDeviceBusy, index};
+          take(c.job, needed, d);
         }
         continue;
       }
@@ -51,12 +66,12 @@ ApplyResult SharingState::ValidateRoom(SimCore& core, const Decision& decision) 
         if (needed == 1000) {
           room[U(d)] = 0;
           ++taken;
-        } else if (best < 0 || room[U(d)] < room[U(best)]) {
+        } else if (holds(c.job, d) && (best < 0 || room[U(d)] < room[U(best)])) {
           best = d;
         }
       }
       if (needed < 1000 && best >= 0) {
-        room[U(best)] = static_cast<std::int16_t>(room[U(best)] - needed);
+        take(c.job, needed, best);
         ++taken;
       }
       if (taken < width) return {Rule::kNoRoom, index};

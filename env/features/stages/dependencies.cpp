@@ -63,6 +63,12 @@ std::vector<std::vector<int>> Parents(const StageSettings& settings, const Scena
   for (int job = 1; settings.chain > 1 && job < jobs.size(); ++job) {
     if (job % settings.chain != 0) parents[U(job)].push_back(job - 1);
   }
+  Stream draw(scenario.seed, kDependencyDraws);
+  for (int job = 1; settings.depends > 0.0 && job < jobs.size(); ++job) {
+    const bool waits = draw.Uniform() < settings.depends;
+    const auto back = static_cast<int>(draw.Below(static_cast<std::uint32_t>(std::min(job, 10))));
+    if (waits) parents[U(job)].push_back(job - 1 - back);
+  }
   for (std::vector<int>& list : parents) {
     std::sort(list.begin(), list.end());
     list.erase(std::unique(list.begin(), list.end()), list.end());

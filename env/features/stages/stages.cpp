@@ -25,6 +25,8 @@ std::span<const Field<StageSettings>> StageSettings::Fields() {
       Field<S>{"offload", &S::offload, "part of the preprocessing done on the GPU; -1 = the best part", -1.0,
                1.0},
       Field<S>{"after", &S::after, "who waits for whom: child>parent:child>parent, job ids"},
+      Field<S>{"depends", &S::depends,
+               "share of the jobs that wait for one of the ten before them by arrival, drawn", 0.0, 1.0},
       Field<S>{"chain", &S::chain, "every so many jobs by arrival form a chain, each after the one before", 0,
                1e9},
   };

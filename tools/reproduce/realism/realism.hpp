@@ -33,6 +33,7 @@
   X("sharing", RealismSharing)              \
   X("switching", RealismSwitching)          \
   X("classes", RealismClasses)              \
+  X("bandwidth", RealismBandwidth)          \
   X("forecast", RealismForecast)            \
   X("estimation", RealismEstimation)        \
   X("estimated_jct", RealismEstimatedJct)

@@ -26,7 +26,7 @@ Measured Measure(const RealismOptions& options, const std::string& power, const 
                            Join("power(electricity_price=", kPrices, power, ")"), seed);
   });
   return {runs.Mean(&Metrics::mean_jct_s, 3600.0), runs.Mean(&Metrics::energy_kwh),
-          runs.Mean(&Metrics::cost)};
+          runs.Mean("electricity_cost")};
 }
 
 std::vector<std::string> Row(const std::string& what, double setting, int decimals, const Measured& m) {
@@ -105,7 +105,7 @@ RealismResult RealismPrices(const RealismOptions& options) {
       return RealismScenario("synthetic(rate=1.2,jobs=500,slo=true)", "v100=36", "event",
                              Join("power(electricity_price=", kPrices, ")"), seed);
     });
-    const double cost = runs.Mean(&Metrics::cost), jct_h = runs.Mean(&Metrics::mean_jct_s, 3600.0);
+    const double cost = runs.Mean("electricity_cost"), jct_h = runs.Mean(&Metrics::mean_jct_s, 3600.0);
     result.rows.push_back({scheduler, Fixed(cost, 2), Fixed(runs.Mean(&Metrics::energy_kwh), 1),
                            Fixed(jct_h, 2), Fixed(100.0 * runs.Mean(&Metrics::deadline_miss_rate), 1) + "%"});
     result.curves.push_back({scheduler, {cost}, {jct_h}});

@@ -1,0 +1,177 @@
+// What jobs on one GPU do to each other's memory: no more of it than there is, and no more of its bandwidth
+// (features sharing and partitions, packing in pairs), by hand.
+#include "env/base/index.hpp"
+#include "env/features/sharing/sharing.hpp"
+#include "env/features/table.hpp"
+#include "env/sim/invariants.hpp"
+#include "env/sim/simulator.hpp"
+#include "tests/catch.hpp"
+#include "tests/errors.hpp"
+#include "tests/runs.hpp"
+#include "tests/tiny.hpp"
+
+namespace berth {
+namespace {
+
+// A job of each entry, of a type of its own with that memory and bandwidth, holding so many thousandths.
+struct Job {
+  int milli;
+  double memory_gb, bandwidth;
+  Qos qos = Qos::kBurstable;
+};
+
+ScenarioData On(double gpu_gb, int gpus, const std::vector<Job>& jobs, const std::string& features = "sharing") {
+  std::vector<test::TinyJob> tiny;
+  std::vector<std::vector<double>> rates;
+  for (std::size_t j = 0; j < jobs.size(); ++j) {
+    tiny.push_back({0.0, 100.0, static_cast<int>(j)});
+    rates.push_back({1.0});
+  }
+  ScenarioData data = test::TinyData({{"a", gpus}}, rates, tiny);
+  data.cluster.types[0].memory_gb = gpu_gb;
+  for (const Job& job : jobs) {
+    data.jobs.gpu_milli.push_back(job.milli);
+    data.jobs.qos.push_back(static_cast<int>(job.qos));
+    data.traits.memory_gb.push_back(job.memory_gb);
+    data.traits.bandwidth.push_back(job.bandwidth);
+  }
+  data.features = ParseFeatures(features);
+  return data;
+}
+
+Rule Start(Simulator& sim, int job, const std::vector<int>& devices = {}) {
+  Decision decision;
+  decision.Start(job, 0, devices);
+  const ApplyResult applied = sim.Apply(decision);
+  REQUIRE(CheckInvariants(sim) == "");
+  return applied.rule;
+}
+
+double Rate(const Simulator& sim, int job) { return sim.state().rate[U(job)]; }
+
+}  // namespace
+
+TEST_CASE("shared memory: a part goes where the memory suffices, named or not, and nowhere else") {
+  // 40 GB a GPU: 30 and 20 do not fit together, 30 and 10 do.
+  Simulator sim(Scenario(On(40.0, 2, {{300, 30, 0}, {300, 20, 0}, {300, 10, 0}, {300, 25, 0}})));
+  REQUIRE(sim.AdvanceToDecision());
+  REQUIRE(Start(sim, 0) == Rule::kNone);
+  CHECK(Start(sim, 1, {0}) == Rule::kDeviceBusy);
+  REQUIRE(Start(sim, 1) == Rule::kNone);
+  CHECK(sim.state().Devices(1).front() == 1);
+  REQUIRE(Start(sim, 2) == Rule::kNone);  // both have 700 thousandths left, and room for it
+  CHECK(sim.state().Devices(2).front() == 0);
+  CHECK(FreeMemoryGb(sim.View(Knowledge::kNone), 0) == 0.0);
+  CHECK(FreeMemoryGb(sim.View(Knowledge::kNone), 1) == 20.0);
+  CHECK(Start(sim, 3) == Rule::kNoRoom);
+  // One that leaves makes room for one that comes, in one decision.
+  Decision decision;
+  decision.Start(3, 0), decision.Stop(1);
+  REQUIRE(sim.Apply(decision).ok());
+  REQUIRE(CheckInvariants(sim) == "");
+  CHECK(sim.state().Devices(3).front() == 1);
+}
+
+TEST_CASE("shared memory: two in one decision do not both get what one of them fills") {
+  Simulator sim(Scenario(On(40.0, 1, {{300, 30, 0}, {300, 20, 0}})));
+  REQUIRE(sim.AdvanceToDecision());
+  Decision decision;
+  decision.Start(0, 0), decision.Start(1, 0);
+  CHECK(sim.Apply(decision).rule == Rule::kNoRoom);
+}
+
+TEST_CASE("shared memory: where nothing is stated nothing is limited, and what never fits is refused") {
+  Simulator sim(Scenario(On(0.0, 1, {{300, 30, 0}, {300, 20, 0}})));
+  REQUIRE(sim.AdvanceToDecision());
+  CHECK(Start(sim, 0) == Rule::kNone);
+  CHECK(Start(sim, 1) == Rule::kNone);
+  CHECK(FreeMemoryGb(sim.View(Knowledge::kNone), 0) == kNever);
+  CHECK(test::Says(test::ErrorOf(On(40.0, 1, {{300, 41, 0}})), "more memory than the GPUs"));
+  CHECK(test::ErrorOf(On(40.0, 1, {{1000, 41, 0}})).empty());  // a whole GPU: its rate was measured
+}
+
+TEST_CASE("shared memory: what is asked of the bandwidth beyond all of it slows all alike") {
+  // Burstable halves at full speed use 0.9 and 0.6 of the bandwidth. Together each has half of the compute, so
+  // half of its rate, and they ask for 0.45 + 0.3 = 0.75: enough. With interference off and no promises
+  // (best effort, share_suffices so that each can use but its share) both run at full rate: 1.5 is asked, each
+  // has 1 / 1.5.
+  Simulator half(Scenario(On(0.0, 1, {{500, 0, 0.9}, {500, 0, 0.6}}, "sharing(interference=0)")));
+  REQUIRE(half.AdvanceToDecision());
+  REQUIRE(Start(half, 0) == Rule::kNone);
+  CHECK(Rate(half, 0) == 1.0);
+  REQUIRE(Start(half, 1) == Rule::kNone);
+  CHECK(Rate(half, 0) == 0.5);
+  CHECK(Rate(half, 1) == 0.5);
+  Simulator full(Scenario(On(0.0, 1, {{500, 0, 0.9}, {500, 0, 0.6}}, "sharing(interference=0,share_suffices=true)")));
+  REQUIRE(full.AdvanceToDecision());
+  REQUIRE(Start(full, 0) == Rule::kNone);
+  CHECK(Rate(full, 0) == 1.0);  // alone it has the bandwidth to itself
+  REQUIRE(Start(full, 1) == Rule::kNone);
+  CHECK(Rate(full, 0) == Approx(1.0 / 1.5).epsilon(1e-14));
+  CHECK(Rate(full, 1) == Approx(1.0 / 1.5).epsilon(1e-14));
+}
+
+TEST_CASE("shared memory: pairs that do not fit or are guaranteed their GPU are no pairs") {
+  const auto rate = [](double gpu_gb, std::vector<Job> jobs, const char* features) {
+    ScenarioData data = On(gpu_gb, 1, jobs, features);
+    data.throughputs.pairs.assign(8, 0.6);
+    return Scenario(data).PairRate(0, 1, 0);
+  };
+  CHECK(rate(40.0, {{1000, 20, 0}, {1000, 20, 0}}, "") == 0.6);
+  CHECK(rate(40.0, {{1000, 20, 0}, {1000, 21, 0}}, "") == 0.0);
+  CHECK(rate(0.0, {{1000, 20, 0}, {1000, 21, 0}}, "") == 0.6);
+  CHECK(rate(0.0, {{1000, 0, 0}, {1000, 0, 0}}, "sharing") == 0.6);
+  CHECK(rate(0.0, {{1000, 0, 0}, {1000, 0, 0, Qos::kGuaranteed}}, "sharing") == 0.0);
+}
+
+TEST_CASE("shared memory: a slice has its part of the bandwidth") {
+  // A100 40 GB: 3g.20gb has 3 of 7 compute slices and 4 of 8 memory slices. A job that can use 2/7 of the
+  // compute and 0.8 of the bandwidth runs there at 0.5 / 0.8 of its rate; one that uses half of the bandwidth
+  // at all of it; one of 3/7 of the compute that the slice gives in full, but 0.6 of the bandwidth, at 0.5 / 0.6.
+  const auto rate = [](double utilization, double bandwidth) {
+    ScenarioData data = test::TinyData({{"a100", 1}}, {{1.0}}, {{0, 100}});
+    data.cluster.types[0].memory_gb = 40.0;
+    data.traits.utilization = {utilization};
+    data.traits.bandwidth = {bandwidth};
+    data.features = ParseFeatures("partitions(layout=3g.20gb+3g.20gb)");
+    const Scenario scenario(data);
+    for (int g = 0; g < scenario.num_types(); ++g) {
+      if (scenario.data().cluster.types[U(g)].name == "a100.3g.20gb") return scenario.Rate(0, g);
+    }
+    return -1.0;
+  };
+  CHECK(rate(2.0 / 7.0, 0.8) == Approx(0.625).epsilon(1e-14));
+  CHECK(rate(2.0 / 7.0, 0.5) == 1.0);
+  CHECK(rate(3.0 / 7.0, 0.6) == Approx(0.5 / 0.6).epsilon(1e-14));
+  CHECK(rate(1.0, 0.6) == Approx(3.0 / 7.0).epsilon(1e-14));  // of two bottlenecks the narrower
+}
+
+TEST_CASE("shared memory: schedulers of parts heed it, and a share of the bandwidth is one") {
+  // First come, first served on two GPUs of 40 GB with jobs of 30, 20, 10 and 25 GB: invariants hold in every
+  // run (checked within), and all end.
+  ScenarioData data = On(40.0, 2, {{300, 30, 0.5}, {300, 20, 0.5}, {300, 10, 0.5}, {300, 25, 0.5}});
+  for (const char* spec : {"gpu_shares", "gpu_shares(fit=fgd)", "gpu_shares(fit=worst)", "fcfs", "srpt", "gandiva"}) {
+    CAPTURE(spec);
+    CHECK(test::RunOf(spec, Scenario(data)).metrics.jobs == 4);
+  }
+  CHECK(test::Says(test::ErrorOf(On(40.0, 1, {{300, 30, 1.5}})), "bandwidth: expected a share"));
+}
+
+TEST_CASE("partitions: a type of one's own has the profiles of the product that it is like") {
+  ScenarioData data = test::TinyData({{"mine", 1}}, {{1.0}}, {{0, 100}});
+  data.features = ParseFeatures("partitions(like=mine:a100-80gb,layout=3g.40gb+3g.40gb)");
+  const Scenario scenario(data);
+  double best = 0.0;
+  for (int g = 0; g < scenario.num_types(); ++g) {
+    if (scenario.data().cluster.types[U(g)].name == "mine.3g.40gb") best = scenario.Rate(0, g);
+  }
+  CHECK(best == Approx(3.0 / 7.0).epsilon(1e-14));
+  data.features = ParseFeatures("partitions(like=mine:a100-81gb)");
+  CHECK(test::Says(test::ErrorOf(data), "did you mean 'a100-80gb'"));
+  data.features = ParseFeatures("partitions(like=mine)");
+  CHECK(test::Says(test::ErrorOf(data), "expected TYPE:PRODUCT"));
+  data.features = ParseFeatures("partitions");
+  CHECK(test::Says(test::ErrorOf(data), "no GPU type that can be partitioned"));
+}
+
+}  // namespace berth

@@ -1,0 +1,153 @@
+#include "tools/evaluation_table.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <iostream>
+#include <limits>
+
+#include "env/base/check.hpp"
+#include "tools/table.hpp"
+
+namespace berth {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+// A row of results with what is worked out of its runs: once, and not for each who asks.
+struct Summary {
+  const ResultRow* row;
+  Metrics metrics;
+  bool unstable;
+  Interval mean, ratio;  // of the mean JCT, and of it to the first row's; without bounds for one workload
+};
+
+std::vector<Summary> Summaries(const EvaluationPlan& plan, const std::vector<ResultRow>& rows) {
+  std::vector<Summary> summaries;
+  for (const ResultRow& row : rows) {
+    Summary summary{&row, row.Combined(), row.Unstable(), {}, {}};
+    if (plan.workloads.size() > 1) {
+      summary.mean = MeanJctInterval(row), summary.ratio = JctRatio(row, rows[0]);
+    } else {
+      const Metrics& first = summaries.empty() ? summary.metrics : summaries[0].metrics;
+      summary.mean = {0.0, kNaN, kNaN};
+      summary.ratio = {summary.metrics.mean_jct_s / first.mean_jct_s, kNaN, kNaN};
+    }
+    summary.mean.mean = summary.metrics.mean_jct_s;  // to the last bit what the JSON says
+    summaries.push_back(std::move(summary));
+  }
+  return summaries;
+}
+
+std::string WithInterval(const Interval& interval, double unit, int decimals) {
+  const std::string mean = Fixed(interval.mean / unit, decimals);
+  if (std::isnan(interval.low)) return mean;
+  return Join(mean, " [", Fixed(interval.low / unit, decimals), ", ", Fixed(interval.high / unit, decimals),
+              "]");
+}
+
+void PrintTable(const std::vector<Summary>& rows, bool one, const std::vector<MetricColumn>& columns) {
+  std::vector<std::string> header = {"scheduler", "knowledge", one ? "mean JCT h" : "mean JCT h [95%]",
+                                     one ? "ratio" : "ratio [95%]"};
+  for (const MetricColumn& column : columns) header.push_back(column.title);
+  header.push_back("decision us");
+  Table table(header);
+  for (const Summary& row : rows) {
+    std::vector<std::string> cells = {row.row->scheduler, ToString(row.row->knowledge),
+                                      WithInterval(row.mean, 3600.0, 2) + (row.unstable ? "†" : ""),
+                                      WithInterval(row.ratio, 1.0, 3)};
+    for (const MetricColumn& column : columns) cells.push_back(column.Cell(row.metrics));
+    cells.push_back(Fixed(row.row->DecisionMicroseconds(), 2));
+    table.AddRow(cells);
+  }
+  std::cout << table.ToString();
+  if (std::any_of(rows.begin(), rows.end(), [](const Summary& row) { return row.unstable; }))
+    std::cout << UnstableMark() << "\n";
+}
+
+// Means are over jobs that finished: a row that lost some is not to be compared without saying so.
+void PrintUnfinished(const std::vector<Summary>& rows) {
+  for (const Summary& row : rows) {
+    const Metrics& metrics = row.metrics;
+    if (metrics.unfinished == 0) continue;
+    std::cout << row.row->scheduler << ": " << metrics.unfinished << " of "
+              << metrics.jobs + metrics.unfinished << " measured jobs did not finish; "
+              << (metrics.jobs == 0 ? "it has no figures of jobs" : "its figures are over the others")
+              << "\n";
+  }
+}
+
+// The row to look at first: the least mean of those that lost no job.
+void PrintBest(const std::vector<Summary>& rows) {
+  const Summary* best = nullptr;
+  for (const Summary& row : rows) {
+    if (row.metrics.unfinished > 0 || std::isnan(row.metrics.mean_jct_s)) continue;
+    if (best == nullptr || row.metrics.mean_jct_s < best->metrics.mean_jct_s) best = &row;
+  }
+  if (best == nullptr || rows.size() < 2) return;
+  std::cout << "least mean JCT: " << best->row->scheduler;
+  if (best->unstable) {
+    std::cout << ", but the cluster does not keep up: fewer jobs or more GPUs say more";
+  } else if (!rows[0].unstable && best != &rows[0]) {
+    std::cout << ", " << Fixed(best->metrics.mean_jct_s / rows[0].metrics.mean_jct_s, 3) << " of "
+              << rows[0].row->scheduler << "'s";
+  }
+  std::cout << "\n";
+}
+
+// The shortest text that reads back as the same number.
+std::string Exact(double value) {
+  if (std::isnan(value)) return "";
+  char text[32];
+  return {text, std::to_chars(text, text + sizeof text, value).ptr};
+}
+
+std::string CsvField(const std::string& text) {  // RFC 4180
+  if (text.find_first_of(",\"\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
+  return quoted + "\"";
+}
+
+std::string CsvLine(const std::vector<std::string>& cells) {
+  std::string line;
+  for (const std::string& cell : cells) line += (&cell == &cells[0] ? "" : ",") + CsvField(cell);
+  return line + "\n";
+}
+
+}  // namespace
+
+void PrintEvaluation(const EvaluationPlan& plan, const std::vector<ResultRow>& rows,
+                     const std::vector<MetricColumn>& columns) {
+  const std::vector<Summary> summaries = Summaries(plan, rows);
+  PrintTable(summaries, plan.workloads.size() < 2, columns);
+  PrintUnfinished(summaries);
+  for (const Refusal& refusal : plan.refused)
+    std::cout << refusal.scheduler << " is left out: " << refusal.reason << "\n";
+  PrintBest(summaries);
+}
+
+std::string EvaluationCsv(const EvaluationPlan& plan, const std::vector<ResultRow>& rows,
+                          const std::vector<MetricColumn>& columns) {
+  std::vector<std::string> header = {"scheduler", "knowledge",     "jobs",           "unfinished",
+                                     "unstable",  "mean_jct_s",    "mean_jct_low_s", "mean_jct_high_s",
+                                     "jct_ratio", "jct_ratio_low", "jct_ratio_high"};
+  for (const MetricColumn& column : columns) header.emplace_back(column.field->key);
+  header.emplace_back("decision_us_mean");
+  std::string text = CsvLine(header);
+  for (const Summary& row : Summaries(plan, rows)) {
+    std::vector<std::string> cells = {
+        row.row->scheduler, ToString(row.row->knowledge), std::to_string(row.metrics.jobs),
+        std::to_string(row.metrics.unfinished), row.unstable ? "true" : "false"};
+    for (const Interval* interval : {&row.mean, &row.ratio})
+      for (const double value : {interval->mean, interval->low, interval->high})
+        cells.push_back(Exact(value));
+    for (const MetricColumn& column : columns)
+      cells.push_back(column.off ? "" : Exact(column.field->Get(row.metrics)));
+    cells.push_back(Exact(row.row->DecisionMicroseconds()));
+    text += CsvLine(cells);
+  }
+  return text;
+}
+
+}  // namespace berth

@@ -32,11 +32,6 @@ void Reorder(JobTable& jobs, std::span<const int> indices) {
   ForEachColumn(jobs, [&](const char*, auto& column, bool) { take(column); });
 }
 
-std::string Trim(const std::string& text) {
-  const std::size_t begin = text.find_first_not_of(' ');
-  return begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(' ') + 1 - begin);
-}
-
 struct Condition {
   std::string field, sign, value;
   double number = 0.0;

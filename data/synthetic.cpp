@@ -9,6 +9,7 @@
 #include "data/throughputs.hpp"
 #include "data/workload_list.hpp"
 #include "data/workloads.hpp"
+#include "env/base/spec.hpp"
 #include "env/base/portable_math.hpp"
 
 namespace berth {
@@ -172,15 +173,13 @@ void CheckDrawable(const Options& options, const ClusterSpec& cluster) {
 const ShippedThroughputs& TableFor(const std::string& name, const ClusterSpec& cluster) try {
   const ShippedThroughputs& table = FindThroughputs(name);
   if (const GpuType* type = table.Lacking(cluster)) {
-    std::string all;
-    for (const std::string& known : table.gpu_types) all += (all.empty() ? "" : ", ") + known;
     std::string others;
     for (const ShippedThroughputs& other : ThroughputTables()) {
       if (other.Lacking(cluster) == nullptr)
         others += Join("; table=", other.name, " has all of this cluster");
     }
     throw Error(Join(
-        "expected GPU types that '", name, "' has, ", all, ", found '", type->name, "' in the cluster",
+        "expected GPU types that '", name, "' has, ", Listed(table.gpu_types), ", found '", type->name, "' in the cluster",
         others,
         others.empty() ? "; for other types make a scenario of your own: berth convert --format table" : ""));
   }

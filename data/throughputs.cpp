@@ -139,10 +139,8 @@ const GpuType* ShippedThroughputs::Lacking(const ClusterSpec& cluster) const {
 
 ThroughputTable ShippedThroughputs::Table(const ClusterSpec& cluster) const {
   if (const GpuType* type = Lacking(cluster)) {
-    std::string all;
-    for (const std::string& known : gpu_types) all += (all.empty() ? "" : ", ") + known;
-    throw Error(
-        Join("cluster: no measured throughputs for GPU type '", type->name, "'; there are some for ", all));
+    throw Error(Join("cluster: no measured throughputs for GPU type '", type->name, "'; there are some for ",
+                     Listed(gpu_types)));
   }
   ThroughputTable table = AloneTable(figures, cluster);
   if (name == std::string_view(kGavel)) AddGavelColumns(cluster, table);

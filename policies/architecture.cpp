@@ -1,5 +1,6 @@
 #include "policies/architecture.hpp"
 
+#include "env/base/spec.hpp"
 #include "env/base/check.hpp"
 
 namespace berth {
@@ -32,9 +33,7 @@ const ArchitectureInfo& FindArchitecture(const std::string& name) {
     if (name == info.name) return info;
     names.emplace_back(info.name);
   }
-  std::string known;
-  for (const std::string& other : names) known += (known.empty() ? "" : ", ") + other;
-  throw Error(Join("unknown network '", name, "'", DidYouMean(name, names), "; this build knows ", known));
+  throw Error(Join("unknown network '", name, "'", DidYouMean(name, names), "; this build knows ", Listed(names)));
 }
 
 std::string ResolveArchitecture(const std::string& text) {

@@ -2,17 +2,11 @@
 
 #include <string_view>
 
+#include "env/base/spec.hpp"
 #include "tools/results.hpp"
 
 namespace berth {
 namespace {
-
-constexpr std::string_view kBlank = " \t\r\n";
-
-std::string_view Trim(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(kBlank);
-  return begin == std::string_view::npos ? "" : text.substr(begin, text.find_last_not_of(kBlank) + 1 - begin);
-}
 
 // Where what begins at `begin` ends: at the next comma, semicolon or closing parenthesis of its own depth.
 std::size_t EndOfValue(std::string_view text, std::size_t begin) {
@@ -49,9 +43,9 @@ std::vector<SpecFile> SpecFiles(const std::string& text) {
     const std::size_t before = at == 0 ? std::string_view::npos : all.find_last_of("(,;", at - 1);
     const std::size_t begin = before == std::string_view::npos ? 0 : before + 1;
     const std::size_t end = EndOfValue(all, at + 1);
-    const std::string_view path = Trim(all.substr(at + 1, end - at - 1));
+    const std::string path = Trim(all.substr(at + 1, end - at - 1));
     if (!path.empty())
-      files.push_back({std::string(path), std::string(Trim(all.substr(begin, end - begin)))});
+      files.push_back({path, Trim(all.substr(begin, end - begin))});
   }
   for (const SchedulerTable& table : AllSchedulers()) {
     for (const SchedulerInfo& info : table) {

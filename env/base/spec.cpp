@@ -9,12 +9,6 @@
 namespace berth {
 namespace {
 
-std::string Trim(std::string_view text) {
-  const auto begin = text.find_first_not_of(" \t\r\n");
-  if (begin == std::string_view::npos) return "";
-  return std::string(text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1));
-}
-
 // Damerau-Levenshtein restricted to adjacent swaps: what typing errors are made of.
 std::size_t EditDistance(std::string_view a, std::string_view b) {
   std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
@@ -32,6 +26,18 @@ std::size_t EditDistance(std::string_view a, std::string_view b) {
 }
 
 }  // namespace
+
+std::string Trim(std::string_view text) {
+  const auto begin = text.find_first_not_of(" \t\r\n");
+  if (begin == std::string_view::npos) return "";
+  return std::string(text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1));
+}
+
+std::string Listed(std::span<const std::string> names) {
+  std::string list;
+  for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
+  return list;
+}
 
 std::string Spec::ToString() const {
   if (params.empty()) return name;
@@ -146,10 +152,8 @@ Params::Params(const Spec& spec, std::span<const ParamInfo> infos) : component_(
   for (const auto& [key, value] : spec.params) {
     const auto it = std::find(names_.begin(), names_.end(), key);
     if (it == names_.end()) {
-      std::string known;
-      for (const std::string& name : names_) known += (known.empty() ? "" : ", ") + name;
       throw Error(Join(component_, ": unknown parameter '", key, "'", DidYouMean(key, names_),
-                       known.empty() ? "; it takes none" : "; it takes " + known));
+                       names_.empty() ? "; it takes none" : "; it takes " + Listed(names_)));
     }
     values_[static_cast<std::size_t>(it - names_.begin())] = value;
   }
@@ -197,10 +201,8 @@ int Params::Choice(std::string_view name, std::initializer_list<const char*> cho
   const std::vector<std::string> known(choices.begin(), choices.end());
   const auto it = std::find(known.begin(), known.end(), value);
   if (it != known.end()) return static_cast<int>(it - known.begin());
-  std::string list;
-  for (const std::string& choice : known) list += (list.empty() ? "" : ", ") + choice;
-  throw Error(
-      Join(Where(name), ": expected one of ", list, ", found '", value, "'", DidYouMean(value, known)));
+  throw Error(Join(Where(name), ": expected one of ", Listed(known), ", found '", value, "'",
+                   DidYouMean(value, known)));
 }
 
 void Params::CheckAllRead() const {

@@ -38,9 +38,7 @@ int Reproduce(const std::vector<std::string>& arguments) {
     if (name == row.name) return row.run({std::next(arguments.begin()), arguments.end()});
     names.emplace_back(row.name);
   }
-  std::string list;
-  for (const std::string& known : names) list += (list.empty() ? "" : ", ") + known;
-  throw Error(Join("expected one of ", list, ", found '", name, "'", DidYouMean(name, names)));
+  throw Error(Join("expected one of ", Listed(names), ", found '", name, "'", DidYouMean(name, names)));
 }
 
 }  // namespace berth

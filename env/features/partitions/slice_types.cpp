@@ -28,10 +28,8 @@ const MigProduct* StatedProduct(const PartitionSettings& settings, const std::st
       break;
     }
     if (!known.empty()) {
-      std::string all;
-      for (const std::string& name : known) all += (all.empty() ? "" : ", ") + name;
-      throw Error(Join(kFeature, "like: expected TYPE:PRODUCT with a product of ", all, ", found '", pair, "'",
-                       DidYouMean(colon == std::string::npos ? pair : pair.substr(colon + 1), known)));
+      throw Error(Join(kFeature, "like: expected TYPE:PRODUCT with a product of ", Listed(known), ", found '", pair,
+                       "'", DidYouMean(colon == std::string::npos ? pair : pair.substr(colon + 1), known)));
     }
   }
   return nullptr;
@@ -101,10 +99,8 @@ MigLayout ParseLayout(const MigProduct& product, const std::string& text) {
   for (const std::string& name : SplitOutsideParentheses(text, '+')) {
     const auto at = std::find(names.begin(), names.end(), name);
     if (at == names.end()) {
-      std::string list;
-      for (const std::string& known : names) list += (list.empty() ? "" : ", ") + known;
-      throw Error(Join(kFeature, "layout: ", product.name, " has profiles ", list, ", found '", name, "'",
-                       DidYouMean(name, names)));
+      throw Error(Join(kFeature, "layout: ", product.name, " has profiles ", Listed(names), ", found '", name,
+                       "'", DidYouMean(name, names)));
     }
     profiles.push_back(static_cast<int>(at - names.begin()));
   }

@@ -17,9 +17,7 @@ const std::vector<std::string> kSlowdowns = {"auto", "model", "none"};
 
 void CheckName(const char* setting, const std::string& found, const std::vector<std::string>& known) {
   if (std::find(known.begin(), known.end(), found) != known.end()) return;
-  std::string list;
-  for (const std::string& name : known) list += (list.empty() ? "" : ", ") + name;
-  throw Error(Join("feature 'topology': ", setting, ": expected one of ", list, ", found '", found, "'",
+  throw Error(Join("feature 'topology': ", setting, ": expected one of ", Listed(known), ", found '", found, "'",
                    DidYouMean(found, known)));
 }
 

@@ -29,6 +29,9 @@ AlibabaCluster ClusterOf(const OpenbNodes& nodes) {
   }
   AlibabaCluster cluster;
   cluster.types_of_model.resize(nodes.models.size());
+  if (gpus.size() > 64)
+    throw Error(
+        Join("expected at most 64 GPU types, found ", gpus.size(), " models by the size of their machines"));
   for (const auto& [key, count] : gpus) {
     const auto& [model, per_node] = key;
     GpuType type;

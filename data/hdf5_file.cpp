@@ -121,7 +121,8 @@ std::string ReadText(hid_t file, const std::string& path, const std::string& nam
   const Handle attribute(H5Aopen(file, name.c_str(), H5P_DEFAULT), H5Aclose);
   if (!attribute.ok()) throw Error(Join(path, ": expected attribute '", name, "', found none"));
   const Handle type(H5Aget_type(attribute.get()), H5Tclose);
-  if (H5Tget_class(type.get()) != H5T_STRING) throw Error(Join(path, ": attribute '", name, "': expected a text"));
+  if (H5Tget_class(type.get()) != H5T_STRING)
+    throw Error(Join(path, ": attribute '", name, "': expected a text"));
   if (H5Tis_variable_str(type.get()) > 0) {  // as h5py writes them
     char* text = nullptr;
     if (H5Aread(attribute.get(), type.get(), &text) < 0 || text == nullptr)
@@ -272,7 +273,8 @@ void Writer::Commit() {
   descriptor_ = -1;
 }
 
-Reader::Reader(const std::string& path, const std::string& kind, int newest_version, bool edited) : path_(path) {
+Reader::Reader(const std::string& path, const std::string& kind, int newest_version, bool edited)
+    : path_(path) {
   const Guard guard(Lock());
   file_ = Open(path);
   const Handle file(file_, H5Fclose);  // closes when the checks below throw

@@ -17,7 +17,17 @@ using Bounds = JobNeeds::Bounds;
 constexpr double kSlack = 1e-9;  // of probabilities: ten tenths are one
 
 // Each parameter has a part of the stream of its own.
-enum Draw : std::uint64_t { kTenants, kParts, kQos, kRequests, kOnly, kCores, kMemory, kGpuMemory, kBandwidth };
+enum Draw : std::uint64_t {
+  kTenants,
+  kParts,
+  kQos,
+  kRequests,
+  kOnly,
+  kCores,
+  kMemory,
+  kGpuMemory,
+  kBandwidth
+};
 Stream At(Stream stream, Draw draw) {
   stream.Seek(std::uint64_t{draw} << 36);
   return stream;
@@ -55,7 +65,8 @@ Shares ParseShares(const std::string& name, const std::string& text, const std::
 // The index of what is drawn; the number of shares for the rest.
 std::size_t Pick(const Shares& shares, Stream& stream) {
   const double u = stream.Uniform();
-  const auto at = std::find_if(shares.begin(), shares.end(), [&](const auto& share) { return u < share.second; });
+  const auto at =
+      std::find_if(shares.begin(), shares.end(), [&](const auto& share) { return u < share.second; });
   return static_cast<std::size_t>(at - shares.begin());
 }
 
@@ -67,7 +78,8 @@ Bounds ParseBounds(Params& params, const char* name, double least, double most) 
   if (colon == std::string::npos) throw Expected(name, what, text);
   const std::string where = Join("synthetic: ", name);
   const Bounds bounds{ParseNumber(text.substr(0, colon), where), ParseNumber(text.substr(colon + 1), where)};
-  if (!(bounds.low >= least && bounds.low <= bounds.high && bounds.high <= most)) throw Expected(name, what, text);
+  if (!(bounds.low >= least && bounds.low <= bounds.high && bounds.high <= most))
+    throw Expected(name, what, text);
   return bounds;
 }
 
@@ -81,13 +93,28 @@ double ParseShare(Params& params, const char* name, double most) {
 
 Shares ParseTenants(const std::string& text) {
   const std::string what = "a number of tenants up to 1000, or NAME:SHARE/... of sum 1";
-  if (text == kOff || text.find(':') != std::string::npos) return ParseShares("tenants", text, what, /*all=*/true);
+  if (text == kOff || text.find(':') != std::string::npos)
+    return ParseShares("tenants", text, what, /*all=*/true);
   const double count = ParseNumber(text, "synthetic: tenants");
   if (!(count >= 1.0 && count <= 1000.0 && count == std::floor(count))) throw Expected("tenants", what, text);
   Shares shares;
   for (int i = 1; i <= static_cast<int>(count); ++i) shares.emplace_back(Join("tenant", i), i / count);
   shares.back().second = 1.0;
   return shares;
+}
+
+// Steps/s; 0 where the type cannot run the gang or is too small.
+double RateOn(const ScenarioData& data, int job, std::size_t type) {
+  const int gang = data.jobs.gang[U(job)];
+  if (data.cluster.types[type].count < gang) return 0.0;
+  return AloneRate(data.throughputs, data.jobs.job_type[U(job)], gang, static_cast<int>(type),
+                   static_cast<int>(data.cluster.types.size()));
+}
+
+bool HoldsPart(const ScenarioData& data, int job, std::size_t type) {
+  const double memory = data.cluster.types[type].memory_gb;
+  return memory == 0.0 || data.traits.memory_gb.empty() ||
+         data.traits.memory_gb[U(data.jobs.job_type[U(job)])] <= memory;
 }
 
 constexpr const char* kClasses[] = {"guaranteed", "burstable", "best_effort"};  // as Qos
@@ -97,7 +124,8 @@ constexpr const char* kClasses[] = {"guaranteed", "burstable", "best_effort"};  
 JobNeeds JobNeeds::Parse(Params& params) {
   JobNeeds needs;
   needs.tenants_ = ParseTenants(params.Text("tenants"));
-  needs.parts_ = ParseShares("parts", params.Text("parts"), "THOUSANDTHS:SHARE/... of 1 to 999", /*all=*/false);
+  needs.parts_ =
+      ParseShares("parts", params.Text("parts"), "THOUSANDTHS:SHARE/... of 1 to 999", /*all=*/false);
   for (const auto& [part, share] : needs.parts_) {
     const double milli = ParseNumber(part, "synthetic: parts");
     if (!(milli >= 1.0 && milli <= 999.0 && milli == std::floor(milli)))
@@ -128,22 +156,26 @@ void JobNeeds::AddTo(ScenarioData& data, std::uint64_t seed, Split split, std::u
   const std::size_t types = data.cluster.types.size();
   const Stream stream(seed, Purpose::kNeeds, split, env, episode);
   const Stream of_kinds(0, Purpose::kNeeds);  // facts of job types, in training and evaluation alike
+  Stream gigabytes = At(of_kinds, kGpuMemory), traffic = At(of_kinds, kBandwidth);
+  for (std::size_t kind = 0; kind < data.throughputs.job_types.size(); ++kind) {
+    if (gpu_memory_.on()) data.traits.memory_gb.push_back(LogUniform(gigabytes, gpu_memory_));
+    if (bandwidth_.on()) data.traits.bandwidth.push_back(traffic.Uniform(bandwidth_.low, bandwidth_.high));
+  }
   for (const auto& [name, share] : tenants_) data.tenants.push_back({name, 1.0, "fairness"});
   Stream draw = At(stream, kTenants);
-  for (int job = 0; !tenants_.empty() && job < count; ++job) jobs.tenant.push_back(static_cast<int>(Pick(tenants_, draw)));
-  AddParts(jobs, stream);
+  for (int job = 0; !tenants_.empty() && job < count; ++job)
+    jobs.tenant.push_back(static_cast<int>(Pick(tenants_, draw)));
+  AddParts(data, stream);
   draw = At(stream, kQos);
-  for (int job = 0; !qos_.empty() && job < count; ++job) jobs.qos.push_back(std::stoi(qos_[Pick(qos_, draw)].first));
+  for (int job = 0; !qos_.empty() && job < count; ++job)
+    jobs.qos.push_back(std::stoi(qos_[Pick(qos_, draw)].first));
   for (int job = 0; elastic_.on() && job < count; ++job) {
     const int gang = jobs.gang[U(job)];
     const bool part = !jobs.gpu_milli.empty() && jobs.gpu_milli[U(job)] < 1000;
     jobs.gang_min.push_back(std::max(1, static_cast<int>(std::floor(gang * elastic_.low))));
     jobs.gang_max.push_back(part ? 1 : static_cast<int>(std::ceil(gang * elastic_.high)));
   }
-  const auto rate = [&](int job, std::size_t type) {
-    return AloneRate(data.throughputs, jobs.job_type[U(job)], jobs.gang[U(job)], static_cast<int>(type),
-                     static_cast<int>(types));
-  };
+  const auto rate = [&](int job, std::size_t type) { return RateOn(data, job, type); };
   draw = At(stream, kRequests);
   for (int job = 0; requests_.on() && job < count; ++job) {
     double best = 0.0;
@@ -153,8 +185,9 @@ void JobNeeds::AddTo(ScenarioData& data, std::uint64_t seed, Split split, std::u
   draw = At(stream, kOnly);
   for (int job = 0; only_ > 0.0 && job < count; ++job) {
     std::vector<std::size_t> able;
+    const bool part = !jobs.gpu_milli.empty() && jobs.gpu_milli[U(job)] < 1000;
     for (std::size_t g = 0; g < types; ++g) {
-      if (data.cluster.types[g].count >= jobs.gang[U(job)] && rate(job, g) > 0.0) able.push_back(g);
+      if (rate(job, g) > 0.0 && (!part || HoldsPart(data, job, g))) able.push_back(g);
     }
     const bool limited = draw.Uniform() < only_;
     const std::size_t one = able[draw.Below(static_cast<std::uint32_t>(able.size()))];
@@ -166,19 +199,18 @@ void JobNeeds::AddTo(ScenarioData& data, std::uint64_t seed, Split split, std::u
     jobs.demand.push_back(cores_.on() ? LogUniform(cores, cores_) : 0.0);
     jobs.demand.push_back(memory_.on() ? LogUniform(memory, memory_) : 0.0);
   }
-  Stream gigabytes = At(of_kinds, kGpuMemory), traffic = At(of_kinds, kBandwidth);
-  for (std::size_t kind = 0; kind < data.throughputs.job_types.size(); ++kind) {
-    if (gpu_memory_.on()) data.traits.memory_gb.push_back(LogUniform(gigabytes, gpu_memory_));
-    if (bandwidth_.on()) data.traits.bandwidth.push_back(traffic.Uniform(bandwidth_.low, bandwidth_.high));
-  }
 }
 
-void JobNeeds::AddParts(JobTable& jobs, Stream stream) const {
+// Jobs whose memory no GPU holds that runs them hold whole ones: their rate there was measured.
+void JobNeeds::AddParts(ScenarioData& data, Stream stream) const {
   if (parts_.empty()) return;
+  JobTable& jobs = data.jobs;
   stream = At(stream, kParts);
   for (int job = 0; job < jobs.size(); ++job) {
     const std::size_t i = Pick(parts_, stream);
-    const bool part = i < parts_.size() && jobs.gang[U(job)] == 1;
+    bool part = false;
+    for (std::size_t g = 0; g < data.cluster.types.size() && i < parts_.size() && jobs.gang[U(job)] == 1; ++g)
+      part = part || (RateOn(data, job, g) > 0.0 && HoldsPart(data, job, g));
     jobs.gpu_milli.push_back(part ? std::stoi(parts_[i].first) : 1000);
   }
 }
@@ -187,7 +219,9 @@ std::string WithoutOff(const std::string& spec) {
   std::string text = spec;
   for (const ParamInfo& param : kJobNeedsParams) {
     const std::string off = Join(",", param.name, "=", kOff);
-    if (const std::size_t at = text.find(off); at != std::string::npos) text.erase(at, off.size());
+    const std::size_t at = text.find(off), end = at + off.size();
+    if (at != std::string::npos && end < text.size() && (text[end] == ',' || text[end] == ')'))
+      text.erase(at, off.size());
   }
   return text;
 }

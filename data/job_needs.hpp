@@ -17,18 +17,25 @@ inline constexpr const char* kOff = "off";
 inline constexpr ParamInfo kJobNeedsParams[] = {
     {"tenants", kOff, "off | how many there are, alike: 3 | NAME:SHARE/...: prod:0.7/research:0.3"},
     {"parts", kOff,
-     "off | THOUSANDTHS:SHARE/...: a share of the jobs of one GPU holds that part of one, the others all of it: "
+     "off | THOUSANDTHS:SHARE/...: a share of the jobs of one GPU holds that part of one, the others all of "
+     "it: "
      "250:0.3/500:0.2"},
-    {"qos", kOff, "off | CLASS:SHARE/... of all jobs: guaranteed:0.5/burstable:0.3/best_effort:0.2 (feature sharing)"},
+    {"qos", kOff,
+     "off | CLASS:SHARE/... of all jobs: guaranteed:0.5/burstable:0.3/best_effort:0.2 (feature sharing)"},
     {"elastic", kOff,
      "off | LOW:HIGH: gangs may run on so many times their GPUs: 0.5:2 (feature elasticity); parts may not"},
     {"requests", kOff, "off | LOW:HIGH: users ask for so many times the run time alone, log-uniform: 1:5"},
-    {"only", kOff, "off | the share of jobs that may run on one GPU type alone, drawn of those that run it: 0.2"},
+    {"only", kOff,
+     "off | the share of jobs that may run on one GPU type alone, drawn of those that run it: 0.2"},
     {"cores", kOff, "off | LOW:HIGH CPU cores for each GPU, log-uniform: 2:16 (feature topology)"},
-    {"memory", kOff, "off | LOW:HIGH GB of the node's memory for each GPU, log-uniform: 8:64 (feature topology)"},
+    {"memory", kOff,
+     "off | LOW:HIGH GB of the node's memory for each GPU, log-uniform: 8:64 (feature topology)"},
     {"gpu_memory", kOff,
-     "off | LOW:HIGH GB of GPU memory that a job type holds, log-uniform: 4:30 (features sharing, partitions)"},
-    {"bandwidth", kOff, "off | LOW:HIGH share of a GPU's memory bandwidth that a job type uses, uniform: 0.1:0.9"},
+     "off | LOW:HIGH GB of GPU memory that a job type holds, log-uniform: 4:30; what no GPU holds in part "
+     "has a "
+     "whole one"},
+    {"bandwidth", kOff,
+     "off | LOW:HIGH share of a GPU's memory bandwidth that a job type uses, uniform: 0.1:0.9"},
 };
 
 // An immutable value.
@@ -37,7 +44,8 @@ class JobNeeds {
   // Throws Error naming the parameter.
   static JobNeeds Parse(Params& params);
   // Of the jobs that `data` holds. Kinds of jobs have theirs whatever the seed.
-  void AddTo(ScenarioData& data, std::uint64_t seed, Split split, std::uint32_t env, std::uint32_t episode) const;
+  void AddTo(ScenarioData& data, std::uint64_t seed, Split split, std::uint32_t env,
+             std::uint32_t episode) const;
 
   using Shares = std::vector<std::pair<std::string, double>>;  // the latter cumulated
   struct Bounds {
@@ -46,7 +54,7 @@ class JobNeeds {
   };
 
  private:
-  void AddParts(JobTable& jobs, Stream stream) const;
+  void AddParts(ScenarioData& data, Stream stream) const;
 
   Shares tenants_, parts_, qos_;
   Bounds elastic_, requests_, cores_, memory_, gpu_memory_, bandwidth_;

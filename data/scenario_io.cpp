@@ -181,7 +181,8 @@ void RehashScenario(const std::string& path) {
     std::remove(written.c_str());
     throw Error(Join(path, ": a scenario has no dataset '", dataset, "'", DidYouMean(dataset, known)));
   }
-  if (std::rename(written.c_str(), path.c_str()) != 0) throw Error(Join(path, ": cannot be written: ", std::strerror(errno)));
+  if (std::rename(written.c_str(), path.c_str()) != 0)
+    throw Error(Join(path, ": cannot be written: ", std::strerror(errno)));
 }
 
 void WriteEvents(const RunResult& result, const Scenario& scenario, const std::string& scheduler,

@@ -9,8 +9,8 @@
 #include "data/throughputs.hpp"
 #include "data/workload_list.hpp"
 #include "data/workloads.hpp"
-#include "env/base/spec.hpp"
 #include "env/base/portable_math.hpp"
+#include "env/base/spec.hpp"
 
 namespace berth {
 namespace {
@@ -179,8 +179,8 @@ const ShippedThroughputs& TableFor(const std::string& name, const ClusterSpec& c
         others += Join("; table=", other.name, " has all of this cluster");
     }
     throw Error(Join(
-        "expected GPU types that '", name, "' has, ", Listed(table.gpu_types), ", found '", type->name, "' in the cluster",
-        others,
+        "expected GPU types that '", name, "' has, ", Listed(table.gpu_types), ", found '", type->name,
+        "' in the cluster", others,
         others.empty() ? "; for other types make a scenario of your own: berth convert --format table" : ""));
   }
   return table;

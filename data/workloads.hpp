@@ -26,7 +26,7 @@ struct JobTypeFacts {
 
 // What a scenario is given beside its jobs; unset members keep the source's own values.
 struct ScenarioSettings {
-  ClusterSpec cluster;          // empty = the source's own (files)
+  ClusterSpec cluster;  // empty = the source's own (files)
   // What tables of jobs name, and when their time is 0 (as they write it; the first arrival unless stated).
   std::vector<Tenant> tenants;
   std::vector<JobTypeFacts> job_types;
@@ -68,8 +68,8 @@ const FormatInfo& FindFormat(const std::string& name);  // Error with the neares
 // HDF5 scenarios. Writing goes to a temporary name, is flushed and renamed. Reading validates everything.
 void WriteScenario(const Scenario& scenario, const std::string& path);
 Scenario ReadScenario(const std::string& path);
-// Accepts a file that another program edited: all but its content hash is checked, then that is written anew. Error for
-// datasets that a scenario does not have; the file is as it was then.
+// Accepts a file that another program edited: all but its content hash is checked, then that is written anew.
+// Error for datasets that a scenario does not have; the file is as it was then.
 void RehashScenario(const std::string& path);
 
 // HDF5 event log of one run: /events/{time,kind,job,type,device}, attributes signature, scheduler, scenario

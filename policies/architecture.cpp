@@ -1,7 +1,7 @@
 #include "policies/architecture.hpp"
 
-#include "env/base/spec.hpp"
 #include "env/base/check.hpp"
+#include "env/base/spec.hpp"
 
 namespace berth {
 namespace {
@@ -33,7 +33,8 @@ const ArchitectureInfo& FindArchitecture(const std::string& name) {
     if (name == info.name) return info;
     names.emplace_back(info.name);
   }
-  throw Error(Join("unknown network '", name, "'", DidYouMean(name, names), "; this build knows ", Listed(names)));
+  throw Error(
+      Join("unknown network '", name, "'", DidYouMean(name, names), "; this build knows ", Listed(names)));
 }
 
 std::string ResolveArchitecture(const std::string& text) {

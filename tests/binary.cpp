@@ -8,6 +8,7 @@
 
 #include "env/base/check.hpp"
 #include "tests/catch.hpp"
+#include "tests/sanitized.hpp"
 
 namespace berth::test {
 
@@ -17,8 +18,11 @@ std::string Slurp(const std::string& path) {
 }
 
 Outcome Berth(const TemporaryFolder& folder, const std::string& arguments) {
-  const std::string command = Join("cd '", folder.path(), "' && timeout 300 '" BERTH_BINARY "' ", arguments,
-                                   " >out.txt 2>error.txt </dev/null");
+  const std::string options = kSanitized && arguments.starts_with("train")
+                                  ? Join("ASAN_OPTIONS=\"$ASAN_OPTIONS", kNoLeakCheck, "\" ")
+                                  : "";
+  const std::string command = Join("cd '", folder.path(), "' && ", options, "timeout 300 '" BERTH_BINARY "' ",
+                                   arguments, " >out.txt 2>error.txt </dev/null");
   const int status = std::system(command.c_str());
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, Slurp(folder / "out.txt"),
           Slurp(folder / "error.txt")};

@@ -30,11 +30,9 @@ pid_t Start(const TemporaryFolder& folder, std::vector<std::string> arguments, c
   const pid_t child = fork();
   if (child != 0) return child;
   for (const auto& [name, value] : variables) setenv(name.c_str(), value.c_str(), 1);
-  // LeakSanitizer's own tracer crashes now and then among LibTorch's threads as they end ("Tracer caught signal
-  // 11"). That what trains leaks nothing is seen in berth_learn_tests.
   if (kSanitized && arguments.size() > 1 && arguments[1] == "train") {
     const char* const set = std::getenv("ASAN_OPTIONS");
-    setenv("ASAN_OPTIONS", (std::string(set == nullptr ? "" : set) + ":detect_leaks=0").c_str(), 1);
+    setenv("ASAN_OPTIONS", (std::string(set == nullptr ? "" : set) + kNoLeakCheck).c_str(), 1);
   }
   const int out_file = open(out.c_str(), O_CREAT | O_WRONLY | O_TRUNC, 0600);
   const int error_file = open(error.c_str(), O_CREAT | O_WRONLY | O_TRUNC, 0600);

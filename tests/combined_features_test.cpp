@@ -108,7 +108,7 @@ Scenario Combined(std::uint64_t seed, const char* clock, const std::string& feat
     data.jobs.gpu_milli.push_back(part ? 250 * (1 + static_cast<int>(random.Below(3))) : 1000);
     const auto qos = static_cast<int>(random.Below(3));
     data.jobs.qos.push_back(part ? qos : std::max(qos, 1));  // whole ones may be packed
-    data.jobs.demand.push_back(random.Uniform(1.0, 8.0));  // cores of each member
+    data.jobs.demand.push_back(random.Uniform(1.0, 8.0));    // cores of each member
     data.jobs.deadline.push_back(job.arrival + random.Uniform(3600.0, 36000.0));
   }
   data.clock = Clock::Parse(clock);

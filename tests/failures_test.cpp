@@ -461,7 +461,8 @@ TEST_CASE("failures: a job that never ends is told of once, and a run ends where
   CHECK(Says(told[0], "no job has ended"));
   // Where jobs do end nobody is told: two of 100 s each, four days apart.
   told.clear();
-  const Scenario ends = With(test::Tiny({{"a", 1}}, {{1.0}}, {{0, 100}, {345600, 100}}), "failures(mtbf_h=1000)");
+  const Scenario ends =
+      With(test::Tiny({{"a", 1}}, {{1.0}}, {{0, 100}, {345600, 100}}), "failures(mtbf_h=1000)");
   CHECK(Run(ends, *fcfs, "fcfs", options).metrics.unfinished == 0);
   CHECK(told.empty());
 }

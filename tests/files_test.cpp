@@ -70,7 +70,8 @@ TEST_CASE("files: no output replaces a file that a spec names") {
   folder.CheckRefused(evaluate + "--schedulers 'policy(file=p.h5)' --timeline p.h5", "for both", "p.h5");
   folder.CheckRefused(evaluate + "--schedulers 'policy(file=p.h5)' --csv p.h5", "for both", "p.h5");
   folder.CheckRefused(evaluate + "--schedulers 'fcfs;policy' --json policy.h5", "for both", "policy.h5");
-  folder.CheckRefused(evaluate + "--schedulers 'fcfs;all' --json policy.h5", "found one of kind 'policy'", "policy.h5");
+  folder.CheckRefused(evaluate + "--schedulers 'fcfs;all' --json policy.h5", "found one of kind 'policy'",
+                      "policy.h5");
   const std::string simulate = "simulate" + kSmall;
   folder.CheckRefused(simulate + "--scheduler 'policy(file=p.h5)' --timeline p.h5",
                       "file=p.h5 of --scheduler", "p.h5");

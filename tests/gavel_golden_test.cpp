@@ -8,11 +8,13 @@
 #include <fstream>
 #include <set>
 
+#include "baselines/gavel/objectives.hpp"
 #include "env/base/check.hpp"
 #include "tests/catch.hpp"
 #include "tests/skip.hpp"
 #include "tests/temporary_folder.hpp"
 #include "tools/json.hpp"
+#include "tools/reproduce/gavel_golden_checks.hpp"
 
 namespace berth {
 namespace {
@@ -119,12 +121,16 @@ TEST_CASE("gavel goldens: unknown policies are named, other formats refused", "[
   CHECK_THROWS_WITH(ReadAndCheckGolden(folder / "none.json"), Catch::Contains("no such file"));
 }
 
-TEST_CASE("gavel goldens: types are the instance's own, however many and whatever they are called", "[gavel][golden]") {
+TEST_CASE("gavel goldens: types are the instance's own, however many and whatever they are called",
+          "[gavel][golden]") {
   const test::TemporaryFolder folder;
-  // One job on one GPU of each of 300 types, where it runs at 1 to 300 steps/s: the greatest sum of throughputs is
-  // 300.
+  // One job on one GPU of each of 300 types, where it runs at 1 to 300 steps/s: the greatest sum of
+  // throughputs is 300.
   Json one{{"id", "wide"}, {"cluster_spec", Json::object()}, {"pair_throughput", Json::object()}};
-  Json job{{"job_id", 0}, {"scale_factor", 1}, {"priority_weight", 1.0}, {"num_steps_remaining", 100},
+  Json job{{"job_id", 0},
+           {"scale_factor", 1},
+           {"priority_weight", 1.0},
+           {"num_steps_remaining", 100},
            {"time_since_start", 0.0}};
   for (int i = 1; i <= 300; ++i) {
     const std::string name = "type" + std::to_string(1000 + i);
@@ -137,11 +143,13 @@ TEST_CASE("gavel goldens: types are the instance's own, however many and whateve
   one["policies"]["max_sum_throughput_perf"]["objective"] = 299.0;
   CHECK_FALSE(AllHeld(Check({{"instances", Json::array({one})}}, folder)));
   one["cluster_spec"] = Json::object();
-  CHECK_THROWS_WITH(Check({{"instances", Json::array({one})}}, folder), Catch::Contains("cluster_spec without types"));
+  CHECK_THROWS_WITH(Check({{"instances", Json::array({one})}}, folder),
+                    Catch::Contains("cluster_spec without types"));
 
   if (!std::filesystem::exists(kGolden)) return test::Skip(kNeeds);
   std::string text = Load().dump();
-  const std::pair<std::string, std::string> names[] = {{"k80", "a10g"}, {"p100", "h200"}, {"v100", "tpu_v5e"}};
+  const std::pair<std::string, std::string> names[] = {
+      {"k80", "a10g"}, {"p100", "h200"}, {"v100", "tpu_v5e"}};
   for (const auto& [name, other] : names) {
     const std::string from = Join('"', name, '"'), to = Join('"', other, '"');
     for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
@@ -153,6 +161,27 @@ TEST_CASE("gavel goldens: types are the instance's own, however many and whateve
     INFO(named.rows[i].policy << ", " << named.rows[i].what);
     CHECK(renamed.rows[i].checks == named.rows[i].checks);
   }
+  // Names in the other order turn the columns of an allocation round.
+  Json one_policy = One(Load(), "isolated");
+  std::string turned = one_policy.dump();
+  for (const auto& [name, other] :
+       {std::pair{"\"k80\"", "\"z\""}, std::pair{"\"p100\"", "\"y\""}, std::pair{"\"v100\"", "\"x\""}}) {
+    for (std::size_t at = turned.find(name); at != std::string::npos; at = turned.find(name, at))
+      turned.replace(at, std::string(name).size(), other);
+  }
+  Json backwards = Json::parse(turned);
+  backwards["instances"][0]["cluster_spec"] = {
+      {"x", 1}, {"y", 2}, {"z", 3}};  // unlike, so that columns differ
+  one_policy["instances"][0]["cluster_spec"] = {{"k80", 3}, {"p100", 2}, {"v100", 1}};
+  Json& rows = one_policy["instances"][0]["policies"]["isolated"]["allocation"];
+  const gavel::Allocation x = gavel::IsolatedAllocation(ReadGoldenProblem(one_policy["instances"][0]));
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = {x[3 * i], x[3 * i + 1], x[3 * i + 2]};
+  CHECK(AllHeld(Check(one_policy, folder)));
+  backwards["instances"][0]["policies"]["isolated"]["allocation"] = rows;
+  CHECK_FALSE(AllHeld(Check(backwards, folder)));
+  for (Json& row : backwards["instances"][0]["policies"]["isolated"]["allocation"])
+    std::reverse(row.begin(), row.end());
+  CHECK(AllHeld(Check(backwards, folder)));
 }
 
 }  // namespace berth

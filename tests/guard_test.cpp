@@ -236,10 +236,10 @@ TEST_CASE("guard: a policy that loses nothing is left alone, under every clock",
 TEST_CASE("guard: a frozen policy may stand inside any scheduler", "[guard]") {
   const std::string policy = "policy(file=" BERTH_SOURCE_DIR "/data/policies/cluster/hetero_oracle.h5)";
   const Scenario scenario = Drawn("synthetic(rate=1.2,jobs=80)", "v100=4,p100=4,k80=4", 8);
-  for (const std::string& spec : {"adaptive(arms=srpt|" + policy + ",epoch=3600)",
-                                  "anticipate(inner=" + policy + ")", "hierarchical(inner=" + policy + ")",
-                                  "pools(pools=x:*/0.5|y:*,inner=" + policy + ")",
-                                  "pools(pools=x:*/0.5:" + policy + "|y:*:srpt)"}) {
+  for (const std::string& spec :
+       {"adaptive(arms=srpt|" + policy + ",epoch=3600)", "anticipate(inner=" + policy + ")",
+        "hierarchical(inner=" + policy + ")", "pools(pools=x:*/0.5|y:*,inner=" + policy + ")",
+        "pools(pools=x:*/0.5:" + policy + "|y:*:srpt)"}) {
     CAPTURE(spec);
     CHECK(RunOf(spec, scenario).metrics.jobs == 80);
   }

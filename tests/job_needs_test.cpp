@@ -1,11 +1,12 @@
-// What synthetic draws for jobs beside their GPUs: shares and bounds that it was asked for, no change of anything
-// else, and one line for what is wrong.
+// What synthetic draws for jobs beside their GPUs: shares and bounds that it was asked for, no change of
+// anything else, and one line for what is wrong.
+#include "data/job_needs.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <type_traits>
 
-#include "data/job_needs.hpp"
 #include "data/workloads.hpp"
 #include "env/base/index.hpp"
 #include "env/features/sharing/sharing.hpp"
@@ -44,9 +45,9 @@ TEST_CASE("job needs: what is off is not there, and no draw moves another") {
   const ScenarioData plain = Draw("");
   CHECK(plain.provenance.find("off") == std::string::npos);
   const std::map<std::string, std::string> needs = {
-      {"tenants", "3"},         {"parts", "250:0.3/500:0.2"}, {"qos", "guaranteed:0.5/best_effort:0.5"},
-      {"elastic", "0.5:2"},     {"requests", "1:5"},          {"only", "0.2"},
-      {"cores", "2:16"},        {"memory", "8:64"},           {"gpu_memory", "4:30"},
+      {"tenants", "3"},        {"parts", "250:0.3/500:0.2"}, {"qos", "guaranteed:0.5/best_effort:0.5"},
+      {"elastic", "0.5:2"},    {"requests", "1:5"},          {"only", "0.2"},
+      {"cores", "2:16"},       {"memory", "8:64"},           {"gpu_memory", "1:8"},
       {"bandwidth", "0.1:0.9"}};
   CHECK(needs.size() == std::size(kJobNeedsParams));
   std::string all;
@@ -78,6 +79,8 @@ TEST_CASE("job needs: shares are those that were asked for") {
   CHECK(tenants.tenants[1].name == "research");
   CheckShare(Share(tenants.jobs.tenant, 1), 0.3, kJobs);
   CHECK(Draw(",tenants=3").tenants.back().name == "tenant3");
+  CHECK(Draw(",tenants=offline:0.5/online:0.5").provenance.find("tenants=offline:0.5/online:0.5") !=
+        std::string::npos);
   const ScenarioData parts = Draw(",parts=250:0.3/500:0.2");
   double singles = 0.0;
   for (int job = 0; job < kJobs; ++job) {
@@ -112,20 +115,37 @@ TEST_CASE("job needs: numbers are within their bounds, and kinds keep theirs wha
   const Scenario scenario(asked);
   double below = 0.0;
   for (int job = 0; job < kJobs; ++job) {
-    const double factor = asked.jobs.requested_s[U(job)] / (asked.jobs.total_steps[U(job)] / scenario.BestRate(job));
+    const double factor =
+        asked.jobs.requested_s[U(job)] / (asked.jobs.total_steps[U(job)] / scenario.BestRate(job));
     CHECK((factor >= 1.0 - 1e-12 && factor <= 4.0 + 1e-12));
     below += factor < 2.0;
   }
   CheckShare(below, 0.5, kJobs);
 }
 
+TEST_CASE(
+    "job needs: whose memory no GPU holds has whole ones, and whoever may run on one type alone fits there") {
+  // 16 GB of V100 and P100, 12 of K80: of job types of 4 to 30 GB some fit nowhere in part.
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    const ScenarioData data = Draw(",gpu_memory=4:30,parts=500:0.9,only=0.5", seed, "sharing");
+    CHECK_NOTHROW(Scenario(data));
+    CHECK(Share(data.jobs.gpu_milli, 500) > 0.0);
+    for (int job = 0; job < kJobs; ++job) {
+      if (data.traits.memory_gb[U(data.jobs.job_type[U(job)])] > 16.0)
+        CHECK(data.jobs.gpu_milli[U(job)] == 1000);
+    }
+  }
+}
+
 TEST_CASE("job needs: schedulers run what was drawn with the features that read it") {
   ScenarioSettings settings;
   settings.cluster = ParseCluster("v100=8/4,p100=8/4,k80=8/4");
   settings.clock = Clock::Parse("event");
-  settings.features = ParseFeatures("elasticity;sharing;stages(depends=0.2);topology(cpus_per_node=64,node_memory_gb=512)");
+  settings.features =
+      ParseFeatures("elasticity;sharing;stages(depends=0.2);topology(cpus_per_node=64,node_memory_gb=512)");
   const auto source = MakeWorkload(
-      "synthetic(rate=4,jobs=60,parts=250:0.3/500:0.2,qos=guaranteed:0.5/burstable:0.5,elastic=0.5:2,tenants=2,"
+      "synthetic(rate=4,jobs=60,parts=250:0.3/500:0.2,qos=guaranteed:0.5/"
+      "burstable:0.5,elastic=0.5:2,tenants=2,"
       "requests=1:5,only=0.1,cores=2:8,memory=8:64,gpu_memory=1:8,bandwidth=0.1:0.9)",
       settings);
   const Scenario scenario = source->Make(3, Split::kEvaluate, 0, 0, 0);
@@ -136,23 +156,22 @@ TEST_CASE("job needs: schedulers run what was drawn with the features that read 
 }
 
 TEST_CASE("job needs: bad input is one line that names the parameter") {
-  for (const auto& [needs, part] : std::map<std::string, std::string>{
-           {",tenants=0", "tenants"},
-           {",tenants=a:0.5", "tenants"},
-           {",tenants=a:0.5/a:0.5", "'a' twice"},
-           {",parts=0:0.5", "parts"},
-           {",parts=1000:0.5", "parts"},
-           {",parts=250:0.8/500:0.8", "parts"},
-           {",parts=half", "parts"},
-           {",qos=gold:1", "classes guaranteed"},
-           {",elastic=2:4", "elastic"},
-           {",elastic=2", "elastic"},
-           {",requests=5:1", "requests"},
-           {",requests=0:1", "requests"},
-           {",only=2", "only"},
-           {",cores=-1:4", "cores"},
-           {",bandwidth=0.1:1.5", "bandwidth"},
-           {",gpu_memory=x:y", "gpu_memory"}}) {
+  for (const auto& [needs, part] : std::map<std::string, std::string>{{",tenants=0", "tenants"},
+                                                                      {",tenants=a:0.5", "tenants"},
+                                                                      {",tenants=a:0.5/a:0.5", "'a' twice"},
+                                                                      {",parts=0:0.5", "parts"},
+                                                                      {",parts=1000:0.5", "parts"},
+                                                                      {",parts=250:0.8/500:0.8", "parts"},
+                                                                      {",parts=half", "parts"},
+                                                                      {",qos=gold:1", "classes guaranteed"},
+                                                                      {",elastic=2:4", "elastic"},
+                                                                      {",elastic=2", "elastic"},
+                                                                      {",requests=5:1", "requests"},
+                                                                      {",requests=0:1", "requests"},
+                                                                      {",only=2", "only"},
+                                                                      {",cores=-1:4", "cores"},
+                                                                      {",bandwidth=0.1:1.5", "bandwidth"},
+                                                                      {",gpu_memory=x:y", "gpu_memory"}}) {
     CAPTURE(needs);
     const std::string error = test::MessageOf([&] { Draw(needs); });
     CHECK(test::Says(error, "synthetic: "));

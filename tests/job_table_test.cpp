@@ -155,8 +155,8 @@ TEST_CASE("tables: work is what the job did on the type that it ran on") {
 }
 
 TEST_CASE("tables: speeds that are missing are estimated where that is asked for, and named") {
-  // Five job types on two GPU types in gangs of 1, 2 and 4, speed = job x GPU x gang: what is missing of such a
-  // product is known, and completion with its ridges comes within a tenth. What cannot run stays so.
+  // Five job types on two GPU types in gangs of 1, 2 and 4, speed = job x GPU x gang: what is missing of such
+  // a product is known, and completion with its ridges comes within a tenth. What cannot run stays so.
   const Tables tables;
   std::string speeds = "job_type,gpu_type,gpus,steps_per_s\n", jobs = "arrival,steps,gpus,type\n";
   for (int j = 1; j <= 5; ++j) {
@@ -171,7 +171,9 @@ TEST_CASE("tables: speeds that are missing are estimated where that is asked for
   ScenarioSettings settings;
   settings.cluster = ParseCluster("a100=8,h100=8");
   const std::string file = tables.Write("speeds.csv", speeds), path = tables.Write("jobs.csv", jobs);
-  CHECK_THAT(MessageOf([&] { ReadJobTable(path, {"", file, 0, false}, settings); }),
+  CHECK_THAT(MessageOf([&] {
+               ReadJobTable(path, {"", file, 0, false}, settings);
+             }),
              Contains("found none of 'j3' with 2 GPUs on h100"));
   const JobTableScenario read = ReadJobTable(path, {"", file, 0, true}, settings);
   CHECK_THAT(Join(read.notes.back()), Contains("estimated: 'j3' with 2 GPUs on h100: "));
@@ -179,12 +181,23 @@ TEST_CASE("tables: speeds that are missing are estimated where that is asked for
     const JobTable& table = read.scenario.data().jobs;
     const int j = table.job_type[U(job)] + 1, gang = table.gang[U(job)];
     const double right = 2.0 * j * gang;
-    CHECK(read.scenario.Rate(job, 1) == Approx(j == 2 && gang == 4 ? 8.0 : right).epsilon(j == 3 && gang == 2 ? 0.1 : 0.0));
+    CHECK(read.scenario.Rate(job, 1) ==
+          Approx(j == 2 && gang == 4 ? 8.0 : right).epsilon(j == 3 && gang == 2 ? 0.1 : 0.0));
     if (j == 2 && gang == 4) CHECK(read.scenario.Rate(job, 0) == 0.0);
   }
   settings.cluster = ParseCluster("a100=8,l4=8");
-  CHECK_THAT(MessageOf([&] { ReadJobTable(path, {"", file, 0, true}, settings); }),
-             Contains("expected a speed of 'l4', from which others can be estimated"));
+  CHECK_THAT(MessageOf([&] {
+               ReadJobTable(path, {"", file, 0, true}, settings);
+             }),
+             Contains("any job type with as many GPUs there, found none"));
+  settings.cluster = ParseCluster("a100=8,h100=8");
+  const std::string ones =
+      tables.Write("ones.csv", "job_type,gpu_type,gpus,steps_per_s\nj1,a100,1,4\nj1,h100,1,8\n");
+  CHECK_THAT(MessageOf([&] {
+               ReadJobTable(tables.Write("two.csv", "arrival,steps,gpus,type\n0,1,2,j1\n"),
+                            {"", ones, 0, true}, settings);
+             }),
+             Contains("to estimate 'j1' with 2 GPUs on a100"));
 }
 
 TEST_CASE("tables: speeds beside another job and over several nodes, in seconds a step too") {

@@ -20,7 +20,8 @@ struct Job {
   Qos qos = Qos::kBurstable;
 };
 
-ScenarioData On(double gpu_gb, int gpus, const std::vector<Job>& jobs, const std::string& features = "sharing") {
+ScenarioData On(double gpu_gb, int gpus, const std::vector<Job>& jobs,
+                const std::string& features = "sharing") {
   std::vector<test::TinyJob> tiny;
   std::vector<std::vector<double>> rates;
   for (std::size_t j = 0; j < jobs.size(); ++j) {
@@ -47,7 +48,9 @@ Rule Start(Simulator& sim, int job, const std::vector<int>& devices = {}) {
   return applied.rule;
 }
 
-double Rate(const Simulator& sim, int job) { return sim.state().rate[U(job)]; }
+double Rate(const Simulator& sim, int job) {
+  return sim.state().rate[U(job)];
+}
 
 }  // namespace
 
@@ -90,25 +93,37 @@ TEST_CASE("shared memory: where nothing is stated nothing is limited, and what n
   CHECK(test::ErrorOf(On(40.0, 1, {{1000, 41, 0}})).empty());  // a whole GPU: its rate was measured
 }
 
-TEST_CASE("shared memory: what is asked of the bandwidth beyond all of it slows all alike") {
-  // Burstable halves at full speed use 0.9 and 0.6 of the bandwidth. Together each has half of the compute, so
-  // half of its rate, and they ask for 0.45 + 0.3 = 0.75: enough. With interference off and no promises
-  // (best effort, share_suffices so that each can use but its share) both run at full rate: 1.5 is asked, each
-  // has 1 / 1.5.
-  Simulator half(Scenario(On(0.0, 1, {{500, 0, 0.9}, {500, 0, 0.6}}, "sharing(interference=0)")));
-  REQUIRE(half.AdvanceToDecision());
-  REQUIRE(Start(half, 0) == Rule::kNone);
-  CHECK(Rate(half, 0) == 1.0);
-  REQUIRE(Start(half, 1) == Rule::kNone);
-  CHECK(Rate(half, 0) == 0.5);
-  CHECK(Rate(half, 1) == 0.5);
-  Simulator full(Scenario(On(0.0, 1, {{500, 0, 0.9}, {500, 0, 0.6}}, "sharing(interference=0,share_suffices=true)")));
-  REQUIRE(full.AdvanceToDecision());
-  REQUIRE(Start(full, 0) == Rule::kNone);
-  CHECK(Rate(full, 0) == 1.0);  // alone it has the bandwidth to itself
-  REQUIRE(Start(full, 1) == Rule::kNone);
-  CHECK(Rate(full, 0) == Approx(1.0 / 1.5).epsilon(1e-14));
-  CHECK(Rate(full, 1) == Approx(1.0 / 1.5).epsilon(1e-14));
+TEST_CASE("shared memory: bandwidth is divided max-min fairly among those who ask for it") {
+  // At most 0.5 of the compute each, so half of the rate, ask for 0.45 + 0.3 = 0.75: there is enough. Where a
+  // half suffices for the full rate 0.9 and 0.6 are asked: 0.5 each, of which the first runs at 0.5 / 0.9.
+  const auto rates = [](const std::vector<Job>& jobs, const char* features) {
+    Simulator sim(Scenario(On(0.0, 1, jobs, features)));
+    REQUIRE(sim.AdvanceToDecision());
+    std::vector<double> found;
+    for (int job = 0; job < static_cast<int>(jobs.size()); ++job) REQUIRE(Start(sim, job) == Rule::kNone);
+    for (int job = 0; job < static_cast<int>(jobs.size()); ++job) found.push_back(Rate(sim, job));
+    return found;
+  };
+  const char* const full = "sharing(interference=0,share_suffices=true)";
+  CHECK(rates({{500, 0, 0.9}, {500, 0, 0.6}}, "sharing(interference=0)") == std::vector<double>{0.5, 0.5});
+  CHECK(rates({{500, 0, 0.9}}, full) == std::vector<double>{1.0});  // alone it has the bandwidth to itself
+  const std::vector<double> both = rates({{500, 0, 0.9}, {500, 0, 0.6}}, full);
+  CHECK(both[0] == Approx(0.5 / 0.9).epsilon(1e-14));
+  CHECK(both[1] == Approx(0.5 / 0.6).epsilon(1e-14));
+  // Who asks for little has it, and the others share the rest: 0.2 of 0.2, then 0.4 of 0.8 and of 0.5.
+  const std::vector<double> three = rates({{250, 0, 0.8}, {250, 0, 0.2}, {250, 0, 0.5}}, full);
+  CHECK(three[0] == Approx(0.5).epsilon(1e-14));
+  CHECK(three[1] == 1.0);
+  CHECK(three[2] == Approx(0.8).epsilon(1e-14));
+  // Who uses none is not slowed, of whatever class; nor is a promise of compute one of bandwidth.
+  CHECK(rates({{250, 0, 0.0, Qos::kGuaranteed}, {250, 0, 1.0}, {250, 0, 1.0, Qos::kGuaranteed}}, full) ==
+        std::vector<double>{1.0, 0.5, 0.5});
+  // Best effort has a quarter of the compute each beside a guaranteed half: 0.25 x 1 each, 0.5 x 1: just
+  // enough.
+  CHECK(
+      rates(
+          {{500, 0, 1.0, Qos::kGuaranteed}, {250, 0, 1.0, Qos::kBestEffort}, {250, 0, 1.0, Qos::kBestEffort}},
+          "sharing(interference=0)") == std::vector<double>{0.5, 0.25, 0.25});
 }
 
 TEST_CASE("shared memory: pairs that do not fit or are guaranteed their GPU are no pairs") {
@@ -127,7 +142,8 @@ TEST_CASE("shared memory: pairs that do not fit or are guaranteed their GPU are 
 TEST_CASE("shared memory: a slice has its part of the bandwidth") {
   // A100 40 GB: 3g.20gb has 3 of 7 compute slices and 4 of 8 memory slices. A job that can use 2/7 of the
   // compute and 0.8 of the bandwidth runs there at 0.5 / 0.8 of its rate; one that uses half of the bandwidth
-  // at all of it; one of 3/7 of the compute that the slice gives in full, but 0.6 of the bandwidth, at 0.5 / 0.6.
+  // at all of it; one of 3/7 of the compute that the slice gives in full, but 0.6 of the bandwidth, at 0.5 /
+  // 0.6.
   const auto rate = [](double utilization, double bandwidth) {
     ScenarioData data = test::TinyData({{"a100", 1}}, {{1.0}}, {{0, 100}});
     data.cluster.types[0].memory_gb = 40.0;
@@ -146,14 +162,20 @@ TEST_CASE("shared memory: a slice has its part of the bandwidth") {
   CHECK(rate(1.0, 0.6) == Approx(3.0 / 7.0).epsilon(1e-14));  // of two bottlenecks the narrower
 }
 
-TEST_CASE("shared memory: schedulers of parts heed it, and a share of the bandwidth is one") {
-  // First come, first served on two GPUs of 40 GB with jobs of 30, 20, 10 and 25 GB: invariants hold in every
-  // run (checked within), and all end.
+TEST_CASE("shared memory: schedulers of parts heed it") {
   ScenarioData data = On(40.0, 2, {{300, 30, 0.5}, {300, 20, 0.5}, {300, 10, 0.5}, {300, 25, 0.5}});
-  for (const char* spec : {"gpu_shares", "gpu_shares(fit=fgd)", "gpu_shares(fit=worst)", "fcfs", "srpt", "gandiva"}) {
+  for (const char* spec :
+       {"gpu_shares", "gpu_shares(fit=fgd)", "gpu_shares(fit=worst)", "fcfs", "srpt", "gandiva"}) {
     CAPTURE(spec);
-    CHECK(test::RunOf(spec, Scenario(data)).metrics.jobs == 4);
+    CHECK(test::RunAudited(spec, Scenario(data)).finished());
   }
+  // Five of 9.6 GB fill 48 GB, to a rounding.
+  const ScenarioData fifths = On(48.0, 1, std::vector<Job>(5, {200, 9.6, 0.0}));
+  const std::vector<double> jct = test::RunOf("gpu_shares", Scenario(fifths)).jct_s;
+  for (double seconds : jct) CHECK(seconds == jct[0]);
+}
+
+TEST_CASE("shared memory: bandwidth is a share") {
   CHECK(test::Says(test::ErrorOf(On(40.0, 1, {{300, 30, 1.5}})), "bandwidth: expected a share"));
 }
 
@@ -168,6 +190,12 @@ TEST_CASE("partitions: a type of one's own has the profiles of the product that 
   CHECK(best == Approx(3.0 / 7.0).epsilon(1e-14));
   data.features = ParseFeatures("partitions(like=mine:a100-81gb)");
   CHECK(test::Says(test::ErrorOf(data), "did you mean 'a100-80gb'"));
+  for (const char* wrong : {"partitions(like=mine)", "partitions(like=yours:h100-80gb)",
+                            "partitions(like=mine:a100-80gb+mine:h100-80gb)"}) {
+    CAPTURE(wrong);
+    data.features = ParseFeatures(wrong);
+    CHECK(test::Says(test::ErrorOf(data), "like: "));
+  }
   data.features = ParseFeatures("partitions(like=mine)");
   CHECK(test::Says(test::ErrorOf(data), "expected TYPE:PRODUCT"));
   data.features = ParseFeatures("partitions");

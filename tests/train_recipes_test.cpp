@@ -4,6 +4,8 @@
 
 #include "tests/binary.hpp"
 #include "tests/catch.hpp"
+#include "tests/child.hpp"
+#include "tests/skip.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace berth {
@@ -44,6 +46,8 @@ TEST_CASE("recipes: what is given goes before the recipe, and its signal is for 
 }
 
 TEST_CASE("train: what the agent or the network refuses is named by its flag, and leaves no folder") {
+  if (!test::HaveLearners())
+    return test::Skip("needs libberth_learn.so beside the binary (target berth_learn)");
   const TemporaryFolder folder;
   const auto train = [&](const std::string& words) { return test::Berth(folder, "train --out r " + words); };
   test::CheckOneLine(train("--agent 'ppo(lr=-1)'"), "--agent: ppo: parameter 'lr'");

@@ -14,12 +14,14 @@ constexpr double kMostFactor = 1e6;
 
 Scenario Read(Options& options) {
   const std::string trace = options.Required("trace"), format = options.Required("format");
+  if (options.Bool("estimate-missing") && options.Text("throughputs").empty())
+    throw Error(Join(options.Where("estimate-missing"), ": expected --throughputs with it, found none"));
   if (format == kTableFormat) {
-    return ReadTable(trace,
-                     {options.Text("columns"), options.Text("throughputs"),
-                      static_cast<int>(options.Integer("skip-bad", 0, 1'000'000'000)),
-                      options.Bool("estimate-missing")},
-                     options);
+    return ReadTable(
+        trace,
+        {options.Text("columns"), options.Text("throughputs"),
+         static_cast<int>(options.Integer("skip-bad", 0, 1'000'000'000)), options.Bool("estimate-missing")},
+        options);
   }
   for (const char* name : kTableOptions) {
     if (options.Given(name))
@@ -77,7 +79,8 @@ int RunConvert(const std::vector<std::string>& arguments) {
       "of a table, measured speeds (CSV): job_type, gpu_type, gpus, steps_per_s or s_per_step [every GPU "
       "type runs a job alike]");
   options.Switch("estimate-missing",
-                 "of --throughputs: estimate speeds that it lacks from those it has (low-rank completion), and say which");
+                 "of --throughputs: estimate speeds that it lacks from those it has (low-rank completion), "
+                 "and say which");
   options.Value("skip-bad", "0", "rows of a table that may be left out because they cannot be read");
   AddSettingOptions(options, "the trace's own, where it states one", "the format's");
   options.Group("Changes, in this order");

@@ -65,18 +65,6 @@ void PrintTable(const std::vector<Summary>& rows, bool one, const std::vector<Me
     std::cout << UnstableMark() << "\n";
 }
 
-// Means are over jobs that finished: a row that lost some is not to be compared without saying so.
-void PrintUnfinished(const std::vector<Summary>& rows) {
-  for (const Summary& row : rows) {
-    const Metrics& metrics = row.metrics;
-    if (metrics.unfinished == 0) continue;
-    std::cout << row.row->scheduler << ": " << metrics.unfinished << " of "
-              << metrics.jobs + metrics.unfinished << " measured jobs did not finish; "
-              << (metrics.jobs == 0 ? "it has no figures of jobs" : "its figures are over the others")
-              << "\n";
-  }
-}
-
 // The row to look at first: the least mean of those that lost no job.
 void PrintBest(const std::vector<Summary>& rows) {
   const Summary* best = nullptr;
@@ -117,11 +105,18 @@ std::string CsvLine(const std::vector<std::string>& cells) {
 
 }  // namespace
 
+void PrintUnfinished(const std::string& scheduler, const Metrics& metrics) {
+  if (metrics.unfinished == 0) return;
+  std::cout << scheduler << ": " << metrics.unfinished << " of " << metrics.jobs + metrics.unfinished
+            << " measured jobs did not finish; "
+            << (metrics.jobs == 0 ? "it has no figures of jobs" : "its figures are over the others") << "\n";
+}
+
 void PrintEvaluation(const EvaluationPlan& plan, const std::vector<ResultRow>& rows,
                      const std::vector<MetricColumn>& columns) {
   const std::vector<Summary> summaries = Summaries(plan, rows);
   PrintTable(summaries, plan.workloads.size() < 2, columns);
-  PrintUnfinished(summaries);
+  for (const Summary& row : summaries) PrintUnfinished(row.row->scheduler, row.metrics);
   for (const Refusal& refusal : plan.refused)
     std::cout << refusal.scheduler << " is left out: " << refusal.reason << "\n";
   PrintBest(summaries);

@@ -13,6 +13,9 @@ namespace berth {
 void PrintEvaluation(const EvaluationPlan& plan, const std::vector<ResultRow>& rows,
                      const std::vector<MetricColumn>& columns);
 
+// A line where jobs did not finish, for means are over the others.
+void PrintUnfinished(const std::string& scheduler, const Metrics& metrics);
+
 // A row a scheduler (tools/FORMATS.md). Numbers are exact, in the units that the keys of the JSON name; an
 // empty cell where there is no figure.
 std::string EvaluationCsv(const EvaluationPlan& plan, const std::vector<ResultRow>& rows,

@@ -25,6 +25,6 @@ std::vector<MetricColumn> MetricColumns(const std::string& names, std::span<cons
 // power, features with figures of their own.
 std::string UsualMetrics(std::span<const Scenario> workloads);
 std::string PageMetrics(std::span<const Scenario> workloads);  // the same on a page, which has room for more
-std::string MetricNames();  // the short ones, for --help
+std::string MetricNames();                                     // the short ones, for --help
 
 }  // namespace berth

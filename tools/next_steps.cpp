@@ -14,8 +14,9 @@ using Given = std::map<std::string, std::string>;
 
 // What holds where there is no file and nothing is said.
 bool Default(const std::string& name, const std::string& value) {
-  return (name == "workload" && value == kDefaultWorkload) || (name == "cluster" && value == kDefaultCluster) ||
-         (name == "clock" && value == "rounds(360)") || (name == "knowledge" && value == "oracle");
+  return (name == "workload" && value == kDefaultWorkload) ||
+         (name == "cluster" && value == kDefaultCluster) || (name == "clock" && value == "rounds(360)") ||
+         (name == "knowledge" && value == "oracle");
 }
 
 std::string Words(const Given& given) {
@@ -45,7 +46,8 @@ std::string Again(const std::string& config, std::initializer_list<const char*> 
   std::string words = Words(given);
   for (const char* name : names) {
     const auto found = given.find(name);
-    if (found != given.end() && !found->second.empty()) words += Join(" --", name, " ", ForShell(found->second));
+    if (found != given.end() && !found->second.empty())
+      words += Join(" --", name, " ", ForShell(found->second));
   }
   return words;
 }
@@ -73,12 +75,15 @@ std::string SameJobs(const std::string& config) {
 }
 
 std::string NextOfEvaluation(const std::string& config) {
-  return NextStep("pictures of it", Join("evaluate", Again(config, {"seeds", "window", "max-time", "schedulers"}), " --report page"));
+  return NextStep(
+      "pictures of it",
+      Join("evaluate", Again(config, {"seeds", "window", "max-time", "schedulers"}), " --report page"));
 }
 
 std::string NextOfEvents(const std::string& config) {
-  return NextStep("the same run as a timeline",
-                  Join("simulate", Again(config, {"seed", "window", "max-time", "scheduler"}), " --timeline run.json"));
+  return NextStep(
+      "the same run as a timeline",
+      Join("simulate", Again(config, {"seed", "window", "max-time", "scheduler"}), " --timeline run.json"));
 }
 std::string FirstLook(Knowledge knowledge) {
   if (knowledge >= Knowledge::kEstimate) return "fcfs;easy;srpt;las";
@@ -100,9 +105,9 @@ std::string NextOfScenario(const std::string& file, const Scenario& scenario) {
 }
 
 std::string NextOfPolicy(const std::string& file, const std::string& config) {
-  return NextStep("what it is worth, on the jobs that it was trained for (of a file: --window for those kept back)",
-                  Join("evaluate", SameJobs(config), " --schedulers ",
-                       ForShell(Join("fcfs;policy(file=", file, ")"))));
+  return NextStep(
+      "what it is worth, on the jobs that it was trained for (of a file: --window for those kept back)",
+      Join("evaluate", SameJobs(config), " --schedulers ", ForShell(Join("fcfs;policy(file=", file, ")"))));
 }
 
 }  // namespace berth

@@ -10,9 +10,9 @@ namespace berth {
 
 std::string ForShell(const std::string& word);  // in quotes where a shell needs them
 
-// Of options that AddScenarioOptions declared those that were given and are not what holds anyway, as words of
-// a command: " --scenario a.h5 --knowledge blind", or nothing. Of a configuration that a run or a policy keeps,
-// lines name=value, the same.
+// Of options that AddScenarioOptions declared those that were given and are not what holds anyway, as words
+// of a command: " --scenario a.h5 --knowledge blind", or nothing. Of a configuration that a run or a policy
+// keeps, lines name=value, the same.
 std::string SameJobs(const Options& options);
 std::string SameJobs(const std::string& config);
 

@@ -117,7 +117,8 @@ void Options::Positional(const std::string& name, const std::string& help) {
 // Boost takes what follows an option for its value, another option too.
 void Options::CheckValuesFollow(const std::vector<std::string>& arguments) const {
   const auto declared = [&](const std::string& word) {
-    return std::find_if(options_.begin(), options_.end(), [&](const Option& o) { return "--" + o.name == word; });
+    return std::find_if(options_.begin(), options_.end(),
+                        [&](const Option& o) { return "--" + o.name == word; });
   };
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const auto option = declared(arguments[i]);

@@ -46,9 +46,10 @@ void CheckReplaceable(const std::string& path, const std::string& what, const st
   if (ignored || size == 0) return;
   const std::string found = h5::IfKindOf(path).value_or("");
   if (found == kind) return;
-  throw Error(Join(what, ": expected a new file or one to replace", kind.empty() ? "" : ", of kind '" + kind + "'",
-                   ", found ", found.empty() ? "a file that is none of Berth's" : "one of kind '" + found + "'",
-                   ": ", path));
+  throw Error(Join(what, ": expected a new file or one to replace",
+                   kind.empty() ? "" : ", of kind '" + kind + "'", ", found ",
+                   found.empty() ? "a file that is none of Berth's" : "one of kind '" + found + "'", ": ",
+                   path));
 }
 
 }  // namespace

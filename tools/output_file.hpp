@@ -6,9 +6,9 @@
 namespace berth {
 
 // Throws Error when `path` cannot be written: its folder is missing or read-only, or it is a folder or a
-// device, or what is there is another kind of file than what would take its place: a Berth file of `kind`, or,
-// where that is empty, one that is none of Berth's. Leaves what is there untouched. An empty path is fine:
-// nothing was asked for.
+// device, or what is there is another kind of file than what would take its place: a Berth file of `kind`,
+// or, where that is empty, one that is none of Berth's. Leaves what is there untouched. An empty path is
+// fine: nothing was asked for.
 void CheckWritable(const std::string& path, const std::string& what, const std::string& kind = "");
 
 // Makes the folder of an output and those above it; Error when a file cannot be written there.

@@ -230,8 +230,9 @@ Window ResolveWindow(const Options& options, int jobs, const std::string& name) 
 }
 
 void AddMaxTime(Options& options) {
-  options.Value("max-time", "",
-                "end a run at its first decision after so many simulated seconds, whatever is unfinished [none]");
+  options.Value(
+      "max-time", "",
+      "end a run at its first decision after so many simulated seconds, whatever is unfinished [none]");
 }
 
 double MaxTime(const Options& options) {

@@ -101,8 +101,7 @@ void WriteAndReport(const Options& options, const Scenario& scenario) {
   json["config"] = ConfigJson(options);
   WriteJson(options, json);
   const std::string same = " --scenario " + ForShell(out);
-  std::cout << out << ": " << ScenarioReport(scenario) << LoadText(scenario)
-            << NextOfScenario(out, scenario)
+  std::cout << out << ": " << ScenarioReport(scenario) << LoadText(scenario) << NextOfScenario(out, scenario)
             << NextStep("a policy for it, which keeps jobs back to compare on",
                         Join("train", same, TrainingPart(scenario.num_jobs()), " --out run"));
 }

@@ -4,6 +4,7 @@
 
 #include "data/workloads.hpp"
 #include "env/base/spec.hpp"
+#include "tools/evaluation_table.hpp"
 #include "tools/next_steps.hpp"
 #include "tools/output_file.hpp"
 #include "tools/progress.hpp"
@@ -90,7 +91,7 @@ int RunSimulate(const std::vector<std::string>& arguments) {
     };
     row.runs.push_back(Run(scenario, *scheduler, name, run));
   }
-  if (!options.Text("events").empty()) 
+  if (!options.Text("events").empty())
     WriteEvents(row.runs[0], scenario, name, options.ResolvedIni(), options.Text("events"));
   if (recorder) {
     const RunRecord record = recorder->Finish(row.runs[0]);
@@ -108,6 +109,7 @@ int RunSimulate(const std::vector<std::string>& arguments) {
   WriteJson(options, json);
   std::cout << ScenarioText(scenario) << ", measured " << run.window.begin << ":" << run.window.end << "\n";
   PrintTable(row);
+  PrintUnfinished(name, row.runs[0].metrics);
   PrintFiles(options);
   std::string schedulers = name;
   for (const std::string& spec : SplitOutsideParentheses(FirstLook(scenario.data().knowledge), ';')) {
@@ -118,8 +120,7 @@ int RunSimulate(const std::vector<std::string>& arguments) {
   for (const char* option : {"window", "max-time"}) {
     if (options.Given(option)) words += Join(" --", option, " ", options.Text(option));
   }
-  std::cout << NextStep("beside other schedulers",
-                        Join(words, " --schedulers ", ForShell(schedulers)));
+  std::cout << NextStep("beside other schedulers", Join(words, " --schedulers ", ForShell(schedulers)));
   return 0;
 }
 

@@ -44,8 +44,7 @@ std::vector<SpecFile> SpecFiles(const std::string& text) {
     const std::size_t begin = before == std::string_view::npos ? 0 : before + 1;
     const std::size_t end = EndOfValue(all, at + 1);
     const std::string path = Trim(all.substr(at + 1, end - at - 1));
-    if (!path.empty())
-      files.push_back({path, Trim(all.substr(begin, end - begin))});
+    if (!path.empty()) files.push_back({path, Trim(all.substr(begin, end - begin))});
   }
   for (const SchedulerTable& table : AllSchedulers()) {
     for (const SchedulerInfo& info : table) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iostream>
 
+#include "data/hdf5_file.hpp"
 #include "env/sim/statistics.hpp"
 #include "tools/interrupt.hpp"
 #include "tools/json.hpp"
@@ -104,6 +105,8 @@ int RunTune(const std::vector<std::string>& arguments) {
   const std::string out = options.Text("out");
   CheckWritable(options.Text("curve"), options.Where("curve"));
   CheckWritable(options.Text("state"), options.Where("state"), search::kKind);
+  CheckWritable(out, options.Where("out"),
+                h5::IfKindOf(out).value_or(""));  // what it may replace is known later
   CheckJsonWritable(options);
   const bool dry = options.Bool("dry-run");
   const std::string definition = SearchDefinition(options, /*all=*/true);
@@ -153,8 +156,9 @@ int RunTune(const std::vector<std::string>& arguments) {
               << "\n";
   const std::string compared = Join(on.reference, ";", name);
   if (!interrupted && (!spec.empty() || !out.empty()))
-    std::cout << NextStep(on.source->fixed() ? "what it is worth (--window for jobs that the search did not see)"
-                                             : "what it is worth on workloads that no search draws",
+    std::cout << NextStep(on.source->fixed()
+                              ? "what it is worth (--window for jobs that the search did not see)"
+                              : "what it is worth on workloads that no search draws",
                           Join("evaluate", SameJobs(options), " --schedulers ", ForShell(compared)));
   return interrupted ? kExitInterrupted : 0;
 }

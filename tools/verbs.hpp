@@ -10,7 +10,7 @@ namespace berth {
 // X(verb, function, summary), in the order of `berth --help`.
 #define BERTH_VERBS(X)                                                                             \
   X("generate", RunGenerate, "make a scenario file from a workload generator")                     \
-  X("convert", RunConvert, "make a scenario file from a public trace")                             \
+  X("convert", RunConvert, "make a scenario file from a trace, tables of yours or another one")    \
   X("simulate", RunSimulate, "run one scheduler over one scenario")                                \
   X("train", RunTrain, "train a scheduler by reinforcement learning, or continue")                 \
   X("tune", RunTune, "search a scheduler's numbers or a policy's weights, without gradients")      \

@@ -12,7 +12,7 @@ namespace berth::search {
 namespace {
 
 using Wall = std::chrono::steady_clock;
-constexpr double kSaveEvery = 1.0;       // s
+constexpr double kSaveEvery = 1.0;  // s
 constexpr int kVersion = 1;
 
 // A column of what was told, by its name in the file.

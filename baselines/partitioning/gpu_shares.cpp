@@ -30,7 +30,8 @@ class GpuShares final : public Scheduler {
     for (int job : view.arrived()) ++seen_[{view.Gang(job), Milli(view, job)}], ++jobs_seen_;
     room_.resize(U(view.num_gpus()));
     memory_.resize(U(view.num_gpus()));
-    for (int d = 0; d < view.num_gpus(); ++d) room_[U(d)] = FreeMilli(view, d), memory_[U(d)] = FreeMemoryGb(view, d);
+    for (int d = 0; d < view.num_gpus(); ++d)
+      room_[U(d)] = FreeMilli(view, d), memory_[U(d)] = FreeMemoryGb(view, d);
     limits_.Begin(view);
     for (int job : view.waiting()) {
       if (!Start(view, job, decision) && !overtake_) return;
@@ -79,12 +80,17 @@ class GpuShares final : public Scheduler {
     return false;
   }
 
+  bool Holds(const ClusterView& view, int job, int type, int d) const {
+    return memory_[U(d)] == kNever ||
+           HoldsGb(memory_[U(d)], view.MemoryGb(job), view.types()[U(type)].memory_gb);
+  }
+
   int Choose(const ClusterView& view, int job, int type, int milli) const {
     const auto [first, last] = DevicesOf(view, type);
     int best = -1, idle_node = -1;
     double least = 0.0;
     for (int d = first; d < last; ++d) {
-      if (room_[U(d)] < milli || memory_[U(d)] < view.MemoryGb(job) || !limits_.Holds(job, d)) continue;
+      if (room_[U(d)] < milli || !Holds(view, job, type, d) || !limits_.Holds(job, d)) continue;
       double cost = 0.0;
       if (fit_ == kBest) cost = room_[U(d)];
       if (fit_ == kWorst) cost = -room_[U(d)];

@@ -1,7 +1,7 @@
 #include "data/tables/cluster_file.hpp"
 
-// A line end within "[[" comes upon an assertion of its parser where assertions are on, and is refused in words
-// a step later: the file is the user's, so it is no bug of ours.
+// A line end within "[[" comes upon an assertion of its parser where assertions are on, and is refused in
+// words a step later: the file is the user's, so it is no bug of ours.
 #define TOML_ASSERT(expr) static_assert(true)
 #include <toml++/toml.h>
 

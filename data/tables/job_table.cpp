@@ -217,8 +217,9 @@ JobTableScenario ReadJobTable(const std::string& path, const JobTableRequest& re
   CheckRefused(reader.refused(), request.skip_bad);  // before what they lack is missed
   ScenarioData data = BaseScenario(settings, path.substr(path.find_last_of("/:") + 1), path);
   std::vector<std::string> estimated;
-  data.throughputs =
-      speeds ? Measured(*speeds, rows, cluster, request.estimate_missing ? &estimated : nullptr) : AllAlike(reader.job_types(), rows, cluster.types.size());
+  data.throughputs = speeds
+                         ? Measured(*speeds, rows, cluster, request.estimate_missing ? &estimated : nullptr)
+                         : AllAlike(reader.job_types(), rows, cluster.types.size());
   rows = WithSteps(std::move(rows), data.throughputs, cluster, path, reader);
   CheckRefused(reader.refused(), request.skip_bad);
   if (rows.empty()) throw Error(Join(path, ": expected a job with a GPU a line, found none"));

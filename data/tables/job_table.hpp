@@ -10,9 +10,9 @@
 namespace berth {
 
 struct JobTableRequest {
-  std::string columns;  // of JobColumns
-  std::string speeds;   // file of Speeds; "" = every type runs a job alike, at 1 step/s
-  int skip_bad = 0;     // rows that may be refused
+  std::string columns;            // of JobColumns
+  std::string speeds;             // file of Speeds; "" = every type runs a job alike, at 1 step/s
+  int skip_bad = 0;               // rows that may be refused
   bool estimate_missing = false;  // speeds that the file lacks (Speeds::Table)
 };
 

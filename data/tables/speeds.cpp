@@ -77,22 +77,24 @@ const Speeds::Cell* Speeds::Find(int job_type, int gang, const std::string& gpu_
   return found == cells_.end() ? nullptr : &found->second;
 }
 
-// By low-rank completion of the logarithms of what was measured, with the defaults of the feature `estimates`.
-void Speeds::Estimate(const std::vector<Missing>& missing, const ClusterSpec& cluster, ThroughputTable& table) const {
+// By low-rank completion of the logarithms of what was measured, with the defaults of the feature
+// `estimates`.
+void Speeds::Estimate(const std::vector<Missing>& missing, const ClusterSpec& cluster,
+                      ThroughputTable& table) const {
   const auto types = static_cast<int>(cluster.types.size());
   ThroughputTable alone = table;
   alone.unconsolidated.clear();
   const PartialMatrix known = RateMatrix(alone, types);
-  std::vector<char> of_type(U(types), 0), of_job(U(known.rows), 0);
+  std::vector<char> of_column(U(known.columns), 0), of_job(U(known.rows), 0);
   for (std::size_t at = 0; at < known.known.size(); ++at) {
-    if (known.known[at] != 0) of_type[at % U(types)] = of_job[at / U(known.columns)] = 1;
+    if (known.known[at] != 0) of_column[at % U(known.columns)] = of_job[at / U(known.columns)] = 1;
   }
-  const auto none = [&](const std::string& name) {
-    return Error(Join(path_, ": expected a speed of '", name, "', from which others can be estimated, found none"));
-  };
   for (const Missing& cell : missing) {
-    if (of_type[cell.at % U(types)] == 0) throw none(cluster.types[cell.at % U(types)].name);
-    if (of_job[cell.at / U(known.columns)] == 0) throw none(job_types()[cell.at / U(known.columns)]);
+    const std::size_t job = cell.at / U(known.columns), column = cell.at % U(known.columns);
+    if (of_column[column] != 0 && of_job[job] != 0) continue;
+    throw Error(Join(path_, ": expected, to estimate ", cell.name, ", a speed of ",
+                     of_job[job] == 0 ? "that job type" : "any job type with as many GPUs there",
+                     ", found none"));
   }
   const std::vector<double> logs = CompleteLowRank(known, {});
   for (const Missing& cell : missing) {
@@ -128,9 +130,10 @@ ThroughputTable Speeds::Table(const ClusterSpec& cluster, std::span<const std::p
     const auto size = std::lower_bound(table.gang_sizes.begin(), table.gang_sizes.end(), gang);
     for (std::size_t g = 0; g < types; ++g) {
       if (gang > cluster.types[g].count || Find(type, gang, cluster.types[g].name) != nullptr) continue;
-      missing.push_back({(U(type) * count + static_cast<std::size_t>(size - table.gang_sizes.begin())) * types + g,
-                         Join("'", job_types()[U(type)], "' with ", gang, " GPU", gang == 1 ? "" : "s", " on ",
-                              cluster.types[g].name)});
+      missing.push_back(
+          {(U(type) * count + static_cast<std::size_t>(size - table.gang_sizes.begin())) * types + g,
+           Join("'", job_types()[U(type)], "' with ", gang, " GPU", gang == 1 ? "" : "s", " on ",
+                cluster.types[g].name)});
     }
   }
   if (estimated != nullptr) {
@@ -140,8 +143,8 @@ ThroughputTable Speeds::Table(const ClusterSpec& cluster, std::span<const std::p
   } else if (!missing.empty()) {
     const std::size_t more = missing.size() - 1;
     throw Error(Join(path_,
-                     ": expected the speeds of all jobs on all types (steps_per_s 0 = cannot run there; or "
-                     "estimate-missing), found none of ",
+                     ": expected the speeds of all jobs on all types (steps_per_s 0 = cannot run there; "
+                     "--estimate-missing estimates), found none of ",
                      missing.front().name, more > 0 ? Join(" and of ", more, " more") : ""));
   }
   if (pairs_.empty()) return table;

@@ -22,9 +22,10 @@ class Speeds {
 
   const std::string& path() const { return path_; }
   const std::vector<std::string>& job_types() const { return job_types_.names(); }  // in order of appearance
-  // The columns of the cluster's types, in its order; all gang sizes of the file. What was not measured, of the
-  // job types and sizes that `used` says occur, is estimated where `estimated` is given, which then names it, a
-  // line each; otherwise, or where nothing at all was measured of a job type or a GPU type, an Error names it.
+  // The columns of the cluster's types, in its order; all gang sizes of the file. What was not measured, of
+  // the job types and sizes that `used` says occur, is estimated where `estimated` is given, which then names
+  // it, a line each; otherwise, or where nothing was measured of a job type, or of a gang size on a GPU type,
+  // an Error names it.
   ThroughputTable Table(const ClusterSpec& cluster, std::span<const std::pair<int, int>> used,
                         std::vector<std::string>* estimated = nullptr) const;
 
@@ -39,7 +40,8 @@ class Speeds {
     std::string name;
   };
   const Cell* Find(int job_type, int gang, const std::string& gpu_type) const;
-  void Estimate(const std::vector<Missing>& missing, const ClusterSpec& cluster, ThroughputTable& table) const;
+  void Estimate(const std::vector<Missing>& missing, const ClusterSpec& cluster,
+                ThroughputTable& table) const;
   std::string path_;
   NameList job_types_;
   std::map<Key, Cell> cells_;

@@ -22,8 +22,8 @@ struct Spec {
 // parenthesis or a top-level comma. Throws Error.
 Spec ParseSpec(std::string_view text);
 
-std::string Trim(std::string_view text);                    // without blanks at both ends
-std::string Listed(std::span<const std::string> names);     // "a, b, c"
+std::string Trim(std::string_view text);                 // without blanks at both ends
+std::string Listed(std::span<const std::string> names);  // "a, b, c"
 
 // Splits at `separator` outside parentheses, trims blanks, drops empty parts: "fcfs;easy;srpt(x=1)".
 std::vector<std::string> SplitOutsideParentheses(std::string_view text, char separator);

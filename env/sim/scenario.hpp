@@ -77,7 +77,7 @@ struct JobTable {
   std::vector<double> requested_s;      // user's run-time request (limit), NaN = none; empty = none
   std::vector<std::uint64_t> allowed;   // bit g: may run on type g; empty = all
   std::vector<int> gpu_milli;           // thousandths of each GPU that it needs, 1..1000; empty = 1000
-  std::vector<int> qos;                 // Qos; empty = guaranteed
+  std::vector<int> qos;                 // Qos; empty = guaranteed, but whole jobs may be packed
   std::vector<double> demand;           // [J, R] per-member demand of further node resources; empty = none
 
   int size() const { return static_cast<int>(arrival.size()); }
@@ -206,8 +206,8 @@ class Scenario {
   bool HoldsPart(int job) const { return GpuMilli(job) < 1000; }
   double Demand(int job, int resource) const;  // per member, of a node's further resource; 0 = none
   double MemoryGb(int job) const;              // of GPU memory, its gang's in all; 0 = not stated
-  // Steps/s of `job` (gang 1) while it shares one GPU with `other`; 0 unless both can run there so: its memory
-  // holds both, and, where GPUs are divided, neither holds a part or is guaranteed the whole.
+  // Steps/s of `job` (gang 1) while it shares one GPU with `other`; 0 unless both can run there so: its
+  // memory holds both, and, where GPUs are divided, neither holds a part or is guaranteed the whole.
   double PairRate(int job, int other, int type) const;
   // The same from another table of pairs.
   double PairRate(int job, int other, int type, const std::vector<double>& pairs) const;

@@ -122,13 +122,11 @@ int Bench(const std::vector<std::string>& arguments) {
   options.Value("reference", "",
                 "folder of records of Gavel's code, not shipped [one beside the sources, if there]");
   options.Group("Other measurements, in place of the rows unless --only");
-  options.Switch("signature",
-                 "signatures of the golden runs, as a list and one number");
+  options.Switch("signature", "signatures of the golden runs, as a list and one number");
   options.Switch("scaling", "time and memory against jobs, GPUs, types, environments and threads");
   options.Switch("optimality", "how far schedulers are from the best schedule of small instances");
   options.Value("sweeps", "", "of --scaling, sweeps or groups by commas: 'jobs/easy,queue' [all]");
-  options.Value("peers", "",
-                "folder of the peers' programs (bench_sb3.py, ...), run in turn with ours");
+  options.Value("peers", "", "folder of the peers' programs (bench_sb3.py, ...), run in turn with ours");
   options.Value("peers-venv", "",
                 "their Python environment, made where it is not [peers, beside the binary]");
   options.Value(

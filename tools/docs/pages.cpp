@@ -112,9 +112,12 @@ std::string ReferencePage() {
   const MdpSpec mdp;
   return Join(
       "# Observation, action, reward\n\n", kMade,
-      "What `berth train` offers a learner, as the code declares it. The default process is `",
+      "What `berth train` offers a learner, as the code declares it. The process, where no option is given "
+      "and none is "
+      "`auto`, is `",
       mdp.ToString(),
-      "`: options `--encoder`, `--semantics`, `--preemptive`, `--knowledge`, `--order`, `--visible`, "
+      "`; `berth train` itself works out `--encoder auto` (ObservationV3 without features) and `--tau auto`. "
+      "Options `--encoder`, `--semantics`, `--preemptive`, `--knowledge`, `--order`, `--visible`, "
       "`--reward` and "
       "`--tau` change it. Q = visible jobs (",
       mdp.visible,
@@ -141,7 +144,8 @@ std::string ReferencePage() {
       "Time passes at `done` alone, so `discount = exp(-dt / tau)` is 1 within an instant; tau is ",
       mdp.tau_s,
       " s unless `--tau` says otherwise. An episode terminates when its jobs are done and is truncated after "
-      "`--episode-jobs` arrivals where more would come, unless the reward is paid at the end; truncation bootstraps from the final observation.\n\n"
+      "`--episode-jobs` arrivals where more would come, unless the reward is paid at the end; truncation "
+      "bootstraps from the final observation.\n\n"
       "## Reward\n\nA sum of named terms with weights, `jct+0.5*slowdown`; the default is `",
       mdp.reward, "`.\n", RewardTerms(), TaskPlacementSection());
 }
@@ -161,9 +165,10 @@ std::string VerbPage(const std::string& verb, const std::string& help) {
 }
 
 std::string VerbsPage() {
-  std::string text = Join("# The verbs of berth\n\n", kMade,
-                          "A page a verb: what `berth VERB --help-all` prints. What they write is documented in "
-                          "[tools/FORMATS.md](../FORMATS.md).\n\n| verb | what it does |\n|---|---|\n");
+  std::string text =
+      Join("# The verbs of berth\n\n", kMade,
+           "A page a verb: what `berth VERB --help-all` prints. What they write is documented in "
+           "[tools/FORMATS.md](../FORMATS.md).\n\n| verb | what it does |\n|---|---|\n");
 #define BERTH_ROW(verb, function, summary) text += Join("| [", verb, "](", verb, ".md) | ", summary, " |\n");
   BERTH_VERBS(BERTH_ROW)
 #undef BERTH_ROW

@@ -58,7 +58,7 @@ def draw(e, groups):
             axes.plot(jct.mean(), k, "d", color="white", markeredgecolor=colour, markersize=5)
         if not np.isfinite(e["jct_s"][:, which]).any():
             say(axes, "none finished")
-        axes.set_title(f"{heading}, {which.sum():,} jobs")
+        axes.set_title(f"{heading}, {which.sum():,} measured")
         axes.set_xscale("log")
         axes.set_xlim(*limits)
         plain_numbers(axes.xaxis)

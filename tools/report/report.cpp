@@ -78,6 +78,9 @@ ReportRequest ResolveReport(Options& options, const std::vector<std::string>& ar
     for (const char* file : {kResult, "index.html"})
       options.AddWritten("report", request.folder + "/" + file);
     MakeFolder(request.folder, options.Where("report"));
+    const std::string result = request.folder + "/" + kResult;
+    CheckWritable(result, options.Where("report"), h5::IfKindOf(result) ? "evaluation" : "");
+    CheckWritable(request.folder + "/index.html", options.Where("report"));
   }
   return request;
 }

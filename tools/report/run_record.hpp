@@ -48,8 +48,8 @@ struct RunRecord {
   std::vector<double> arrive_s, left_s;  // [J] s; left: completed or rejected; kNever = not by the end
   double end_s = 0.0;                    // of the run
   std::vector<FeatureLane> lanes;        // what features have to be drawn
-  // Gangs that ran between two decisions and are gone by the second (where decisions take effect late): the record has
-  // their first GPU only.
+  // Gangs that ran between two decisions and are gone by the second (where decisions take effect late): the
+  // record has their first GPU only.
   int unseen_gangs = 0;
 
   std::span<const std::int32_t> Devices(const Span& span) const {

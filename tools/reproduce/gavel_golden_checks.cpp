@@ -91,7 +91,8 @@ gavel::Problem ReadGoldenProblem(const Json& instance) {
     problem.key.push_back(job.at("job_id"));
     problem.gang.push_back(job.at("scale_factor"));
     problem.weight.push_back(job.at("priority_weight"));
-    for (const std::string& type : problem.type_names) problem.throughput.push_back(job.at("throughput").at(type));
+    for (const std::string& type : problem.type_names)
+      problem.throughput.push_back(job.at("throughput").at(type));
     problem.remaining.push_back(job.at("num_steps_remaining"));
     problem.since.push_back(job.at("time_since_start"));
     problem.left.push_back(kLpInfinity);

@@ -10,11 +10,11 @@
 // calls off what waits. Slices share nothing, so jobs on one GPU do not slow each other.
 //
 // Rates on a slice: measured where the scenario has the type's column; else, for a gang of 1 whose memory
-// fits, the rate on the whole GPU x min(1, c / u, m / b): c the slice's fraction of the compute slices, u what
-// of a GPU the job can use (JobTypeTraits::utilization, 1 where not stated); m its fraction of the memory
-// slices, each of which has its channels to memory, b what of the bandwidth the job uses (bandwidth, 0 where
-// not stated). Larger gangs need whole GPUs: instances have no peer-to-peer transfer (user guide, "Application
-// Considerations").
+// fits, the rate on the whole GPU x min(1, c / u, m / b): c the slice's fraction of the compute slices, u
+// what of a GPU the job can use (JobTypeTraits::utilization, 1 where not stated); m its fraction of the
+// memory slices, each of which has its channels to memory, b what of the bandwidth the job uses (bandwidth, 0
+// where not stated). Larger gangs need whole GPUs: instances have no peer-to-peer transfer (user guide,
+// "Application Considerations").
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,9 @@
 // The types, rates and layouts of a partitioned cluster (partitions.hpp).
 #include <algorithm>
 #include <array>
+#include <map>
+#include <string>
+#include <vector>
 
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
@@ -14,29 +17,31 @@ namespace {
 
 constexpr const char* kFeature = "feature 'partitions': ";
 
-// "TYPE:PRODUCT+...", the product of `type`; null where it is not named.
-const MigProduct* StatedProduct(const PartitionSettings& settings, const std::string& type) {
-  if (settings.like.empty()) return nullptr;
+// "TYPE:PRODUCT+...": type names to products.
+std::map<std::string, const MigProduct*> StatedProducts(const PartitionSettings& settings,
+                                                        const ScenarioData& data) {
+  std::vector<std::string> products, types;
+  for (const MigProduct& product : MigProducts()) products.emplace_back(product.name);
+  for (const GpuType& type : data.cluster.types) types.push_back(type.name);
+  std::map<std::string, const MigProduct*> stated;
   for (const std::string& pair : SplitOutsideParentheses(settings.like, '+')) {
     const std::size_t colon = pair.find(':');
-    std::vector<std::string> known;
-    for (const MigProduct& product : MigProducts()) {
-      known.emplace_back(product.name);
-      if (colon == std::string::npos || pair.substr(colon + 1) != product.name) continue;
-      if (pair.substr(0, colon) == type) return &product;
-      known.clear();
-      break;
-    }
-    if (!known.empty()) {
-      throw Error(Join(kFeature, "like: expected TYPE:PRODUCT with a product of ", Listed(known), ", found '", pair,
-                       "'", DidYouMean(colon == std::string::npos ? pair : pair.substr(colon + 1), known)));
-    }
+    const std::string name = colon == std::string::npos ? pair : pair.substr(colon + 1),
+                      type = pair.substr(0, colon);
+    const auto at = std::find(products.begin(), products.end(), name);
+    if (colon == std::string::npos || at == products.end())
+      throw Error(Join(kFeature, "like: expected TYPE:PRODUCT with a product of ", Listed(products),
+                       ", found '", pair, "'", DidYouMean(name, products)));
+    if (std::find(types.begin(), types.end(), type) == types.end())
+      throw Error(Join(kFeature, "like: the cluster has no '", type, "'", DidYouMean(type, types)));
+    if (!stated.emplace(type, &MigProducts()[static_cast<std::size_t>(at - products.begin())]).second)
+      throw Error(Join(kFeature, "like: expected each type once, found '", type, "' twice"));
   }
-  return nullptr;
+  return stated;
 }
 
-const MigProduct* ProductOf(const PartitionSettings& settings, const GpuType& type) {
-  if (const MigProduct* stated = StatedProduct(settings, type.name)) return stated;
+const MigProduct* ProductOf(const std::map<std::string, const MigProduct*>& stated, const GpuType& type) {
+  if (const auto found = stated.find(type.name); found != stated.end()) return found->second;
   for (const MigProduct& product : MigProducts()) {
     if (type.name == product.type && (type.memory_gb == product.memory_gb || type.memory_gb == 0.0))
       return &product;
@@ -57,22 +62,24 @@ int FindType(const ScenarioData& data, const std::string& name) {
 
 // Indices of the types to partition.
 std::vector<int> Chosen(const PartitionSettings& settings, const ScenarioData& data) {
+  const auto stated = StatedProducts(settings, data);
   std::vector<int> chosen;
   std::vector<std::string> able;
   for (const MigProduct& product : MigProducts()) able.emplace_back(product.type);
   for (const std::string& name : SplitOutsideParentheses(settings.type, '+')) {
     const int type = FindType(data, name);
     if (type < 0) throw Error(Join(kFeature, "type: the cluster has no '", name, "'"));
-    if (ProductOf(settings, data.cluster.types[U(type)]) == nullptr) {
-      throw Error(Join(kFeature, "type: '", name, "' with ", data.cluster.types[U(type)].memory_gb,
-                       " GB has no partitions, expected a30, a100 (40 or 80 GB), h100 or h200, or one named by like=",
-                       DidYouMean(name, able)));
+    if (ProductOf(stated, data.cluster.types[U(type)]) == nullptr) {
+      throw Error(
+          Join(kFeature, "type: '", name, "' with ", data.cluster.types[U(type)].memory_gb,
+               " GB has no partitions, expected a30, a100 (40 or 80 GB), h100 or h200, or one named by like=",
+               DidYouMean(name, able)));
     }
     chosen.push_back(type);
   }
   if (settings.type.empty()) {
     for (std::size_t g = 0; g < data.cluster.types.size(); ++g) {
-      if (ProductOf(settings, data.cluster.types[g]) != nullptr) chosen.push_back(static_cast<int>(g));
+      if (ProductOf(stated, data.cluster.types[g]) != nullptr) chosen.push_back(static_cast<int>(g));
     }
   }
   if (chosen.empty()) throw Error(Join(kFeature, "the cluster has no GPU type that can be partitioned"));
@@ -155,8 +162,9 @@ void AddColumns(ScenarioData& data, int whole, const std::vector<const MigProfil
 }  // namespace
 
 void PartitionSettings::AddTypes(ScenarioData& data) const {
+  const auto stated = StatedProducts(*this, data);
   for (int whole : Chosen(*this, data)) {
-    const MigProduct& product = *ProductOf(*this, data.cluster.types[U(whole)]);
+    const MigProduct& product = *ProductOf(stated, data.cluster.types[U(whole)]);
     std::vector<const MigProfile*> added;
     std::vector<GpuType> types;
     for (const MigProfile& profile : product.profiles) {
@@ -199,11 +207,12 @@ void PartitionSettings::AddTypes(ScenarioData& data) const {
 }
 
 std::vector<PartitionGroup> PartitionGroups(const PartitionSettings& settings, const ScenarioData& data) {
+  const auto stated = StatedProducts(settings, data);
   std::vector<PartitionGroup> groups;
   int first = 0;
   for (int type : Chosen(settings, data)) {
     const GpuType& whole = data.cluster.types[U(type)];
-    PartitionGroup group{ProductOf(settings, whole), type, {}, {}, first, whole.count, 0};
+    PartitionGroup group{ProductOf(stated, whole), type, {}, {}, first, whole.count, 0};
     for (const MigProfile& profile : group.product->profiles)
       group.slice_type.push_back(FindType(data, SliceName(whole, profile)));
     group.layouts = MaximalLayouts(*group.product);

@@ -73,10 +73,10 @@ std::span<const Field<PowerSettings>> PowerSettings::Fields() {
       Field<S>{"throttle_c", &S::throttle_c, "C at which a GPU throttles", -50.0, 1000.0},
       Field<S>{"hysteresis_c", &S::hysteresis_c, "K below that at which it stops to", 0.1, 100.0},
       Field<S>{"throttle_level", &S::throttle_level, "the level that it throttles to", 0.0, 254.0},
-      Field<S>{
-          "electricity_price", &S::electricity_price,
-          "per kWh, hour by hour from midnight and over again; the cost is then that of electricity [none]",
-          -1000.0, 1e6},
+      Field<S>{"electricity_price", &S::electricity_price,
+               "per kWh, hour by hour from midnight and over again; the cost then has that of electricity "
+               "too [none]",
+               -1000.0, 1e6},
   };
   return kFields;
 }

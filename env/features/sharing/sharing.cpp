@@ -94,10 +94,11 @@ SharingState::SharingState(const SharingSettings& settings, const Scenario& scen
       memory_room_(scenario.data().traits.memory_gb.empty() ? 0 : U(scenario.num_gpus()), 0.0) {}
 
 bool SharingState::HoldsBeside(const Scenario& scenario, const SimState& s, int device, int job) {
-  double memory = scenario.MemoryGb(job);
-  if (memory == 0.0) return true;
-  for (int j : s.parts[U(device)]) memory += scenario.MemoryGb(j);
-  return memory <= MemoryOf(scenario, scenario.TypeOfDevice(device)) * (1.0 + kMemorySlack);
+  const double need = scenario.MemoryGb(job), gpu = MemoryOf(scenario, scenario.TypeOfDevice(device));
+  if (need == 0.0 || gpu == kNever) return true;
+  double free = gpu;
+  for (int j : s.parts[U(device)]) free -= scenario.MemoryGb(j);
+  return HoldsGb(free, need, gpu);
 }
 
 // As ValidateRoom found it.

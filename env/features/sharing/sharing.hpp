@@ -6,8 +6,8 @@
 // the lowest-numbered idle one; several jobs may name the same device where their parts fit. Jobs that ask
 // for whole GPUs need idle ones, as ever, and may be packed in pairs (Decision::Pack); parts may not.
 //
-// GPUs hold what their jobs hold in memory (JobTypeTraits::memory_gb, GpuType::memory_gb; no limit where one of
-// the two is not stated): a part goes where thousandths and memory suffice.
+// GPUs hold what their jobs hold in memory (JobTypeTraits::memory_gb, GpuType::memory_gb; no limit where one
+// of the two is not stated): a part goes where thousandths and memory suffice.
 //
 // Promises go before what is not a job and takes a share of a GPU: that comes only where what is promised
 // leaves its share, and goes elsewhere where it is in the way of a promise. Whole jobs are promised nothing:
@@ -81,7 +81,7 @@ class SharingState final : public StateOf<SharingState, SharingSettings> {
   double Usable(const Scenario& scenario, int job) const;
   double Fill(const Scenario& scenario, const std::vector<int>& jobs, Qos qos, int job, double& left) const;
   double Efficiency(std::size_t jobs) const;  // what switches between time slices leave
-  // What contention for memory bandwidth leaves of the rates of all on the job's GPU.
+  // What contention for memory bandwidth leaves of the job's rate.
   double BandwidthFactor(const Scenario& scenario, const SimState& state, int job) const;
   // Of its rate alone, were memory no bottleneck.
   double ComputeFactor(const Scenario& scenario, const SimState& state, int job) const;
@@ -89,12 +89,15 @@ class SharingState final : public StateOf<SharingState, SharingSettings> {
   const SharingSettings* settings_;
   // What runs on GPUs in partial use, for accounts: [D] jobs and their thousandths.
   std::vector<std::int16_t> running_, running_milli_;
-  std::vector<std::int16_t> room_;  // [D] scratch of validation
+  std::vector<std::int16_t> room_;   // [D] scratch of validation
   std::vector<double> memory_room_;  // [D] of it, GB; none where no job states its memory
   static bool HoldsBeside(const Scenario& scenario, const SimState& state, int device, int job);
 };
 
 inline constexpr double kMemorySlack = 1e-9;  // of a GPU: ten tenths are one
+inline bool HoldsGb(double free, double need, double gpu) {
+  return need <= free + kMemorySlack * gpu;
+}
 // GB that jobs on one GPU of the type may hold; kNever where that is not stated.
 double MemoryOf(const Scenario& scenario, int type);
 

@@ -14,13 +14,12 @@
 // job; here it is one number of the scenario). e = quantum / (quantum + switch) is what switching between
 // slices leaves of the GPU when there are two or more (1 without time slices); a share is of that.
 // Memory: jobs use b_j of the GPU's bandwidth alone at full speed (JobTypeTraits::bandwidth) and so ask for
-// sum b_j c_j at c_j of it, the factors above. What is asked beyond the whole slows all alike, by 1 / sum: a
-// memory-bound kernel is as fast as its requests are served (Subramanian et al., MISE, HPCA 2013, §3.1; Jog et
-// al., MEMSYS 2015, for GPUs), and the controllers serve each in proportion to what it asks. A promise is one of
-// compute.
-// Where the table has measured what two jobs do beside each other (ThroughputTable::pairs) and neither is
-// guaranteed and both are of one class, they run at e times the measured rates, at their promise at least: in these the
-// memory is contained.
+// d_j = b_j c_j at c_j of it, the factors above. What there is is divided max-min fairly (who asks for less
+// than an equal part has what he asks for: Nesbit et al., Fair Queuing Memory Systems, MICRO 2006), and who
+// has got of d runs at got / d of c: the narrower of two bottlenecks (Williams, Waterman & Patterson,
+// Roofline, CACM 2009). A promise is one of compute. Where the table has measured what two jobs do beside
+// each other (ThroughputTable::pairs) and neither is guaranteed and both are of one class, they run at e
+// times the measured rates, at their promise at least: in these the memory is contained.
 #include <algorithm>
 #include <vector>
 
@@ -138,10 +137,19 @@ double SharingState::BandwidthFactor(const Scenario& scenario, const SimState& s
   const std::vector<double>& traffic = scenario.data().traits.bandwidth;
   const std::vector<int>& jobs = s.parts[U(s.Devices(job).front())];
   if (traffic.empty() || jobs.size() < 2 || Divide(scenario, s, job).measured > 0.0) return 1.0;
-  double asked = 0.0;
-  for (int j : jobs)
-    asked += traffic[U(scenario.data().jobs.job_type[U(j)])] * ComputeFactor(scenario, s, j);
-  return asked > 1.0 ? 1.0 / asked : 1.0;
+  std::vector<double> demands;
+  double own = 0.0, left = 1.0;
+  for (int j : jobs) {
+    demands.push_back(traffic[U(scenario.data().jobs.job_type[U(j)])] * ComputeFactor(scenario, s, j));
+    if (j == job) own = demands.back();
+  }
+  std::sort(demands.begin(), demands.end());
+  for (std::size_t i = 0; i < demands.size(); ++i) {
+    const double part = left / static_cast<double>(demands.size() - i);
+    if (demands[i] > part) return own > part ? part / own : 1.0;
+    left -= demands[i];
+  }
+  return 1.0;
 }
 
 double SharingState::GpuFactor(const Scenario& scenario, const SimState& s, int job,
@@ -188,7 +196,7 @@ std::string SharingState::Violation(const InvariantInput& in) const {
     double memory = 0.0;
     for (int j : s.parts[U(device)]) memory += in.scenario.MemoryGb(j);
     const double most = MemoryOf(in.scenario, s.on_type[U(job)]);
-    if (memory > most * (1.0 + kMemorySlack))
+    if (most < kNever && !HoldsGb(most, memory, most))
       return Join("device ", device, ": its jobs hold ", memory, " GB of its ", most);
   }
   return "";

@@ -1,6 +1,7 @@
 #include "env/features/stages/dependencies.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <set>
 #include <string>
@@ -63,7 +64,9 @@ std::vector<std::vector<int>> Parents(const StageSettings& settings, const Scena
   for (int job = 1; settings.chain > 1 && job < jobs.size(); ++job) {
     if (job % settings.chain != 0) parents[U(job)].push_back(job - 1);
   }
-  Stream draw(scenario.seed, kDependencyDraws);
+  // Episodes of one seed have other arrivals.
+  const double last = jobs.size() > 0 ? jobs.arrival.back() : 0.0;
+  Stream draw(scenario.seed ^ std::bit_cast<std::uint64_t>(last), kDependencyDraws);
   for (int job = 1; settings.depends > 0.0 && job < jobs.size(); ++job) {
     const bool waits = draw.Uniform() < settings.depends;
     const auto back = static_cast<int>(draw.Below(static_cast<std::uint32_t>(std::min(job, 10))));

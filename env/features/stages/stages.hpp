@@ -31,8 +31,9 @@ struct StageSettings final : SettingsOf<StageSettings> {
   bool overlap = true;
   double offload = 0.0;  // part of the preprocessing done on the GPU; -1 = the best
   std::string after;     // "child>parent:child>parent", job ids
-  double depends = 0.0;  // share of the jobs that wait for one of the ten before them, drawn by the scenario's seed
-  int chain = 0;         // every so many jobs in order of arrival form a chain, each after the one before
+  double depends =
+      0.0;  // share of the jobs that wait for one of the ten before them, drawn by its seed and arrivals
+  int chain = 0;  // every so many jobs in order of arrival form a chain, each after the one before
 
   static constexpr const char* kName = "stages";
   static constexpr const char* kHelp =

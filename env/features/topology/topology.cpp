@@ -17,8 +17,8 @@ const std::vector<std::string> kSlowdowns = {"auto", "model", "none"};
 
 void CheckName(const char* setting, const std::string& found, const std::vector<std::string>& known) {
   if (std::find(known.begin(), known.end(), found) != known.end()) return;
-  throw Error(Join("feature 'topology': ", setting, ": expected one of ", Listed(known), ", found '", found, "'",
-                   DidYouMean(found, known)));
+  throw Error(Join("feature 'topology': ", setting, ": expected one of ", Listed(known), ", found '", found,
+                   "'", DidYouMean(found, known)));
 }
 
 void CheckList(const char* setting, std::size_t found, std::size_t types) {

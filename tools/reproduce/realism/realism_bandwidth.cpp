@@ -9,7 +9,8 @@ RealismResult RealismBandwidth(const RealismOptions& options) {
   RealismResult result;
   result.title = "Memory of shared GPUs, 12 V100 of 16 GB: mean JCT by the bandwidth that job types use";
   result.shows =
-      "Every job needs a quarter or a half of the compute, so up to four share a GPU. The more of its memory's "
+      "Every job needs a quarter or a half of the compute, so up to four share a GPU. The more of its "
+      "memory's "
       "bandwidth they use the less that is worth; where their memory is large, fewer share one and slow each "
       "other less, but more wait.";
   result.columns = {"GPU memory of a job type", "bandwidth of a job type", "mean JCT h", "95%"};
@@ -21,8 +22,9 @@ RealismResult RealismBandwidth(const RealismOptions& options) {
     Curve curve{Join("memory ", name)};
     for (const double most : {0.0, 0.25, 0.5, 0.75, 1.0}) {
       const RealismRuns runs(options.seeds, "gpu_shares(overtake=true)", {50, 250}, [&](std::uint64_t seed) {
-        const std::string needs = Join(",parts=250:0.5/500:0.5", most > 0.0 ? Join(",bandwidth=0:", most) : "",
-                                       limited ? Join(",gpu_memory=", memory) : "");
+        const std::string needs =
+            Join(",parts=250:0.5/500:0.5", most > 0.0 ? Join(",bandwidth=0:", most) : "",
+                 limited ? Join(",gpu_memory=", memory) : "");
         return RealismScenario(Join("synthetic(rate=2,jobs=300", needs, ")"), "v100=12", "rounds(360)",
                                "sharing(share_suffices=true)", seed);
       });

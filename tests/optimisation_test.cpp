@@ -8,149 +8,29 @@
 #include "env/base/rng.hpp"
 #include "tests/catch.hpp"
 #include "tests/runs.hpp"
+#include "tests/small_instances.hpp"
 #include "tests/tiny.hpp"
 
 namespace berth {
 namespace {
 
+using test::Achieved;
+using test::BestList;
+using test::DrawScenario;
 using test::Ends;
-using test::TinyData;
-
-// All jobs there at 0 on idle types of `counts` GPUs; gangs of 1 unless `gangs`.
-Scenario Draw(std::uint64_t seed, int jobs, const std::vector<int>& counts, bool gangs = false) {
-  Stream stream(seed, Purpose::kTest);
-  std::vector<std::pair<std::string, int>> types;
-  for (int count : counts) types.push_back({std::string(1, static_cast<char>('a' + types.size())), count});
-  std::vector<std::vector<double>> rates;
-  std::vector<test::TinyJob> list;
-  std::vector<double> weight;
-  for (int i = 0; i < jobs; ++i) {
-    rates.emplace_back();
-    for (std::size_t type = 0; type < counts.size(); ++type) rates.back().push_back(stream.Uniform(0.5, 4.0));
-    list.push_back({0.0, stream.Uniform(5.0, 60.0), i, gangs ? 1 << stream.Below(2) : 1});
-    weight.push_back(stream.Uniform(0.5, 3.0));
-  }
-  ScenarioData data = TinyData(types, rates, list);
-  data.jobs.weight = weight;
-  data.seed = seed;
-  return Scenario(std::move(data));
-}
-
-Instance InstanceOf(const Scenario& scenario) {
-  Simulator simulator(scenario);
-  REQUIRE(simulator.AdvanceToDecision());
-  Instance instance;
-  Describe(simulator.View(Knowledge::kOracle), instance);
-  return instance;
-}
-
-// The least value over all ways to share out jobs on single machines, without a line of the schedulers' code:
-// each machine's jobs in every order.
-double Optimum(const Instance& instance, Target target) {
-  const std::size_t n = instance.job.size();
-  std::vector<std::size_t> machine(n, 0);
-  double best = kNever;
-  for (;;) {
-    double value = 0.0;
-    for (std::size_t m = 0; m < instance.free_at.size(); ++m) {
-      std::vector<std::size_t> own;
-      for (std::size_t i = 0; i < n; ++i) {
-        if (machine[i] == m) own.push_back(i);
-      }
-      double least = kNever;
-      do {
-        double now = 0.0, sum = 0.0;
-        for (std::size_t i : own) {
-          now += instance.at(static_cast<int>(i), static_cast<int>(m));
-          sum += instance.weight[i] * now;
-        }
-        least = std::min(least, target == Target::kMakespan ? now : sum);
-      } while (target != Target::kMakespan && std::next_permutation(own.begin(), own.end()));
-      value = target == Target::kMakespan ? std::max(value, least) : value + least;
-    }
-    best = std::min(best, value);
-    std::size_t k = 0;
-    while (k < n && ++machine[k] == instance.free_at.size()) machine[k++] = 0;
-    if (k == n) return best;
-  }
-}
-
-// The least value of any list schedule: all orders and types.
-double BestList(const Instance& instance, Target target) {
-  Assignment plan{std::vector<int>(instance.job.size()), std::vector<int>(instance.job.size(), 0)};
-  std::iota(plan.order.begin(), plan.order.end(), 0);
-  ListSchedule schedule;
-  double best = kNever;
-  do {
-    std::fill(plan.type.begin(), plan.type.end(), 0);
-    for (;;) {
-      bool can = true;
-      for (int i = 0; i < instance.jobs(); ++i) {
-        can = can && instance.at(i, plan.type[static_cast<std::size_t>(i)]) < kNever;
-      }
-      if (can) best = std::min(best, schedule.Value(instance, plan, target));
-      std::size_t k = 0;
-      while (k < plan.type.size() && ++plan.type[k] == instance.types()) plan.type[k++] = 0;
-      if (k == plan.type.size()) break;
-    }
-  } while (std::next_permutation(plan.order.begin(), plan.order.end()));
-  return best;
-}
-
-// What a scheduler does with it: sum of weight x end, or the latest end.
-double Achieved(const std::string& spec, const Scenario& scenario, Target target) {
-  const std::vector<double> ends = Ends(spec, scenario);
-  double sum = 0.0;
-  for (std::size_t i = 0; i < ends.size(); ++i) sum += scenario.data().jobs.weight[i] * ends[i];
-  return target == Target::kMakespan ? *std::max_element(ends.begin(), ends.end()) : sum;
-}
-
-constexpr Target kTargets[] = {Target::kMakespan, Target::kWeightedCompletion};
-std::string Objective(Target target) {
-  return target == Target::kMakespan ? "makespan" : "completion";
-}
+using test::InstanceOf;
+using test::kTargets;
+using test::Objective;
+using test::Optimum;
 
 }  // namespace
-
-TEST_CASE("milp: on single machines it finds the optimum, and proves it", "[optimisation]") {
-  for (const Target target : kTargets) {
-    for (std::uint64_t seed = 1; seed <= 6; ++seed) {
-      CAPTURE(Objective(target), seed);
-      const Scenario scenario = Draw(seed, 5, {1, 1, 1});
-      const double optimum = Optimum(InstanceOf(scenario), target);
-      bool proven = false;
-      const Solution solution = SolveMilp(InstanceOf(scenario), target, {}, &proven);
-      CHECK(proven);
-      CHECK(solution.value == Approx(optimum).epsilon(1e-7));
-      CHECK(solution.bound == Approx(optimum).epsilon(1e-6));
-      CHECK(Achieved("milp(gap=0,nodes=100000,objective=" + Objective(target) + ")", scenario, target) ==
-            Approx(optimum).epsilon(1e-7));
-    }
-  }
-}
-
-TEST_CASE("milp: without a search it returns an incumbent with a bound below it", "[optimisation]") {
-  int open = 0;
-  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
-    const Instance instance = InstanceOf(Draw(seed, 8, {1, 1, 1}));
-    bool proven = true;
-    const Solution stopped =
-        SolveMilp(instance, Target::kWeightedCompletion, {.gap = 0.0, .nodes = 0}, &proven);
-    const Solution solved = SolveMilp(instance, Target::kWeightedCompletion, {.gap = 1e-4});
-    CHECK(stopped.bound <= solved.value * (1.0 + 1e-6));
-    CHECK(stopped.value >= solved.value * (1.0 - 1e-4));
-    CHECK(static_cast<int>(stopped.assignment.order.size()) == 8);
-    open += !proven;
-  }
-  CHECK(open > 0);
-}
 
 TEST_CASE("bounds: none exceeds the best list schedule, on types of several GPUs with gangs",
           "[optimisation]") {
   CheckedLp lp(LpMethod::kSimplex);
   double milp_gap = 0.0;
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
-    const Instance instance = InstanceOf(Draw(seed, 5, {2, 3}, /*gangs=*/true));
+    const Instance instance = InstanceOf(DrawScenario(seed, 5, {2, 3}, {.gangs = true}));
     for (const Target target : kTargets) {
       CAPTURE(seed, Objective(target));
       const double best = BestList(instance, target);
@@ -167,14 +47,9 @@ TEST_CASE("bounds: none exceeds the best list schedule, on types of several GPUs
 
 TEST_CASE("bounds: none exceeds the best list schedule where jobs run already", "[optimisation]") {
   CheckedLp lp(LpMethod::kSimplex);
-  Stream stream(8, Purpose::kTest);
   int late = 0;
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
-    Instance instance = InstanceOf(Draw(seed, 4, {2, 2}, /*gangs=*/true));
-    for (auto& free_at : instance.free_at) {
-      for (double& at : free_at) at = stream.Uniform(0.0, 80.0);
-      std::sort(free_at.begin(), free_at.end());
-    }
+    const Instance instance = test::BusyInstanceOf(DrawScenario(seed, 4, {2, 2}, {.gangs = true}));
     for (const Target target : kTargets) {
       CAPTURE(seed, Objective(target));
       const double best = BestList(instance, target);
@@ -208,7 +83,7 @@ TEST_CASE("assignment_lp: at most twice the optimum, and its bound below it", "[
   double worst = 1.0, mean = 0.0;
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     CAPTURE(seed);
-    const Instance instance = InstanceOf(Draw(seed, 6, {1, 1, 1}));
+    const Instance instance = InstanceOf(DrawScenario(seed, 6, {1, 1, 1}));
     const double optimum = Optimum(instance, Target::kMakespan);
     const RoundedAssignment rounded = RoundAssignmentLp(instance, lp);
     const double value = ListSchedule().Value(instance, rounded.assignment, Target::kMakespan);
@@ -228,7 +103,7 @@ TEST_CASE("annealing and genetic: never worse than greedy, near the optimum", "[
     constexpr int kInstances = 25;
     for (std::uint64_t seed = 1; seed <= kInstances; ++seed) {
       CAPTURE(seed, Objective(target));
-      const Scenario scenario = Draw(seed, 6, {1, 1, 1});
+      const Scenario scenario = DrawScenario(seed, 6, {1, 1, 1});
       const Instance instance = InstanceOf(scenario);
       const double optimum = Optimum(instance, target);
       double greedy = 0.0;
@@ -252,7 +127,7 @@ TEST_CASE("annealing and genetic: never worse than greedy, near the optimum", "[
 }
 
 TEST_CASE("annealing and genetic: more iterations help, the seed decides", "[optimisation]") {
-  const Scenario scenario = Draw(77, 12, {2, 2, 2}, /*gangs=*/true);
+  const Scenario scenario = DrawScenario(77, 12, {2, 2, 2}, {.gangs = true});
   const auto value = [&](const std::string& spec) {
     return Achieved(spec, scenario, Target::kWeightedCompletion);
   };
@@ -281,7 +156,7 @@ double BestOfThree(Weight weight) {
 TEST_CASE("matching and nash_welfare: the greatest sum of weights, by exhaustive search", "[optimisation]") {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     CAPTURE(seed);
-    const Scenario scenario = Draw(seed, 6, {1, 2});
+    const Scenario scenario = DrawScenario(seed, 6, {1, 2});
     Simulator simulator(scenario);
     REQUIRE(simulator.AdvanceToDecision());
     const ClusterView view = simulator.View(Knowledge::kOracle);

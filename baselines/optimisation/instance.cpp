@@ -7,14 +7,12 @@
 #include "env/base/index.hpp"
 
 namespace berth {
-namespace {
 
-// Starts a gang of k on GPUs that free at these times (ascending), not before `ready`; when it starts.
 double Occupy(std::vector<double>& free_at, int k, double ready, double seconds) {
-  const double start = std::max(ready, free_at[U(k - 1)]);
-  free_at.erase(free_at.begin(), free_at.begin() + k);
-  const auto at = std::upper_bound(free_at.begin(), free_at.end(), start + seconds);
-  free_at.insert(at, U(k), start + seconds);
+  const double start = std::max(ready, free_at[U(k - 1)]), end = start + seconds;
+  const auto rest = free_at.begin() + k;
+  const auto at = std::upper_bound(rest, free_at.end(), end);
+  std::fill(std::move(rest, at, free_at.begin()), at, end);
   return start;
 }
 
@@ -23,8 +21,6 @@ double Fastest(const Instance& instance, int i) {
   for (int type = 0; type < instance.types(); ++type) least = std::min(least, instance.at(i, type));
   return least;
 }
-
-}  // namespace
 
 double Instance::last_free() const {
   double last = 0.0;

@@ -39,6 +39,12 @@ struct Assignment {
   std::vector<int> type;   // [n] by job
 };
 
+// Seconds on the job's fastest type.
+double Fastest(const Instance& instance, int i);
+
+// Starts a gang of k on GPUs that free at these times (ascending), not before `ready`; when it starts.
+double Occupy(std::vector<double>& free_at, int k, double ready, double seconds);
+
 // The value of an assignment: latest end, of jobs that run now too, or sum of weight x end of those assigned.
 // O(n GPUs).
 class ListSchedule {

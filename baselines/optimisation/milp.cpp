@@ -1,66 +1,19 @@
 #include <algorithm>
 #include <numeric>
 
+#include "baselines/optimisation/insertion.hpp"
+#include "baselines/optimisation/places.hpp"
 #include "baselines/optimisation/programs.hpp"
+#include "baselines/optimisation/rule_plans.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/base/index.hpp"
 
 namespace berth {
 namespace {
 
-// Smith's rule on a type: most weight for a GPU-second first, which is the best order on one machine.
-std::vector<int> SmithOrder(const Instance& instance, int type) {
-  std::vector<int> order;
-  for (int i = 0; i < instance.jobs(); ++i) {
-    if (instance.at(i, type) < kNever) order.push_back(i);
-  }
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
-    return instance.gang[U(a)] * instance.at(a, type) * instance.weight[U(b)] <
-           instance.gang[U(b)] * instance.at(b, type) * instance.weight[U(a)];
-  });
-  return order;
-}
-
-// Sum of weight x completion on a machine of C GPUs that take jobs from f on, in Smith's order: a job of
-// GPU-seconds a and length p ends no sooner than f + (a of those before it) / C + (a / C + p) / 2, by its
-// mean busy time (for gangs of one: Eastman, Even & Isaacs 1964; for C = 1 exact). y_ik = 1 when i is before
-// k on the type, at least x_i + x_k - 1.
-LoadModel CompletionModel(const Instance& instance) {
-  LoadModel model;
-  LpModel& lp = model.lp;
-  model.column.assign(instance.job.size(), std::vector<int>(instance.free_at.size(), -1));
-  for (int i = 0; i < instance.jobs(); ++i) {
-    for (int type = 0; type < instance.types(); ++type) {
-      const double seconds = instance.at(i, type);
-      if (seconds == kNever) continue;
-      const auto& free_at = instance.free_at[U(type)];
-      const double alone = instance.gang[U(i)] * seconds / static_cast<double>(free_at.size());
-      model.column[U(i)][U(type)] =
-          lp.AddColumn(instance.weight[U(i)] * (free_at.front() + (alone + seconds) / 2.0), 0.0, 1.0);
-    }
-  }
-  for (int i = 0; i < instance.jobs(); ++i) {
-    for (int column : model.column[U(i)]) {
-      if (column >= 0) lp.AddEntry(column, 1.0);
-    }
-    lp.EndRow(1.0, 1.0);
-  }
-  for (int type = 0; type < instance.types(); ++type) {
-    const std::vector<int> order = SmithOrder(instance, type);
-    for (std::size_t k = 1; k < order.size(); ++k) {
-      for (std::size_t i = 0; i < k; ++i) {
-        const double ahead = instance.gang[U(order[i])] * instance.at(order[i], type) /
-                             static_cast<double>(instance.free_at[U(type)].size());
-        const int both = lp.AddColumn(instance.weight[U(order[k])] * ahead, 0.0, kLpInfinity);
-        lp.AddEntry(both, 1.0);
-        lp.AddEntry(model.column[U(order[i])][U(type)], -1.0);
-        lp.AddEntry(model.column[U(order[k])][U(type)], -1.0);
-        lp.EndRow(-1.0, kLpInfinity);
-      }
-    }
-  }
-  return model;
-}
+// Rules' plans that insertion improves, of which of many jobs the best alone: it takes O(n^3 G).
+constexpr std::size_t kStarts = 3;
+constexpr int kManyJobs = 32;
 
 // The longest first is the better list for the makespan where a type has several GPUs; for the sum Smith's
 // rule. Each job by its time on the type that it has been given.
@@ -75,37 +28,8 @@ std::vector<int> OrderFor(const Instance& instance, const std::vector<int>& type
   return order;
 }
 
-class Milp final : public Solver {
- public:
-  Milp(Target target, const MipLimits& limits) : target_(target), limits_(limits) {}
-  Target target() const override { return target_; }
-  Solution Solve(const Instance& instance, bool) override { return SolveMilp(instance, target_, limits_); }
-
- private:
-  Target target_;
-  MipLimits limits_;
-};
-
-constexpr ParamInfo kMilpHorizonParam = {
-    "horizon", "6",
-    "jobs planned at once, the earliest; later ones follow, each where it ends soonest; from 1"};
-constexpr ParamInfo kParams[] = {
-    kTargetParam,
-    {"gap", "0.02", "stop when the plan is proven this close to the program's optimum, relative"},
-    {"nodes", "200", "of the search tree, at most: repeatable on every machine"},
-    {"time_limit_s", "inf", "s a program may take, then its best plan so far stands; not repeatable"},
-    kMilpHorizonParam,
-    kReportParam,
-};
-
-}  // namespace
-
-Solution SolveMilp(const Instance& instance, Target target, const MipLimits& limits, bool* proven) {
-  Solution best;
-  best.assignment = Greedy(instance, target, best.value);
-  best.bound = QuickBound(instance, target);
-  if (proven != nullptr) *proven = true;
-  if (best.value <= best.bound * (1.0 + limits.gap)) return best;
+// The program's plan, none where it has none; its bound where that is greater.
+Assignment BranchAndCut(const Instance& instance, Target target, const MipLimits& limits, double& bound) {
   LoadModel model = target == Target::kMakespan ? MakespanModel(instance, kNever) : CompletionModel(instance);
   for (const auto& row : model.column) {
     for (int column : row) {
@@ -113,10 +37,9 @@ Solution SolveMilp(const Instance& instance, Target target, const MipLimits& lim
     }
   }
   const MipAnswer answer = SolveMip(model.lp, limits);
-  if (proven != nullptr) *proven = answer.proven;
-  best.bound = std::max(best.bound, answer.bound);
-  if (!answer.found) return best;
+  bound = std::max(bound, answer.bound);
   Assignment plan;
+  if (!answer.found) return plan;
   for (const auto& row : model.column) {
     int chosen = -1;
     for (std::size_t type = 0; type < row.size(); ++type) {
@@ -126,27 +49,90 @@ Solution SolveMilp(const Instance& instance, Target target, const MipLimits& lim
     plan.type.push_back(chosen);
   }
   plan.order = OrderFor(instance, plan.type, target);
-  const double value = ListSchedule().Value(instance, plan, target);
-  if (value < best.value) best.value = value, best.assignment = std::move(plan);
+  return plan;
+}
+
+class Milp final : public Solver {
+ public:
+  Milp(Target target, const MipLimits& limits, int branch)
+      : target_(target), limits_(limits), branch_(branch) {}
+  Target target() const override { return target_; }
+  Solution Solve(const Instance& instance, bool) override {
+    return SolveMilp(instance, target_, limits_, branch_);
+  }
+
+ private:
+  Target target_;
+  MipLimits limits_;
+  int branch_;
+};
+
+constexpr ParamInfo kParams[] = {
+    kTargetParam,
+    {"gap", "0.02", "stop when the plan is proven this close to the optimum, relative"},
+    {"nodes", "200", "of the search tree, at most: repeatable on every machine"},
+    {"time_limit_s", "inf", "s a program may take, then its best plan so far stands; not repeatable"},
+    {"branch", "6",
+     "jobs that a search tree is for, at most: gangs, weights, makespans; more go by rules and insertion"},
+    kHorizonParam,
+    kReportParam,
+};
+
+}  // namespace
+
+Solution SolveMilp(const Instance& instance, Target target, const MipLimits& limits, int branch) {
+  Solution best;
+  if (target == Target::kWeightedCompletion && HasPlaces(instance)) {
+    best.assignment = PlaceFromTheEnd(instance);
+    best.value = best.bound = ListSchedule().Value(instance, best.assignment, target);
+    return best;
+  }
+  best.value = kNever;
+  best.bound = QuickBound(instance, target);
+  const auto take = [&](double value, Assignment& plan) {  // of equal plans the first
+    if (value < best.value) best.value = value, best.assignment = std::move(plan);
+  };
+  const auto proven = [&] {
+    return best.value < kNever && best.value - best.bound <= limits.gap * best.value;
+  };
+  std::vector<ValuedPlan> rules = RulePlans(instance, target);
+  const std::size_t starts = instance.jobs() > kManyJobs ? 1 : kStarts;
+  for (std::size_t k = 0; k < starts && !proven(); ++k) {
+    take(Improve(instance, target, rules[k].plan), rules[k].plan);
+  }
+  if (proven()) return best;
+  Assignment plan;
+  if (instance.jobs() <= branch) {
+    plan = BranchAndCut(instance, target, limits, best.bound);
+  } else if (target == Target::kMakespan) {
+    CheckedLp lp(LpMethod::kSimplex);
+    RoundedAssignment rounded = RoundAssignmentLp(instance, lp);
+    best.bound = std::max(best.bound, rounded.bound);
+    plan = std::move(rounded.assignment);
+  }
+  if (!plan.order.empty()) take(Improve(instance, target, plan), plan);
   return best;
 }
 
 SchedulerInfo MilpInfo() {
-  return {"milp",
-          "plans by an integer program for R||sum wC or R||Cmax with a gap and limits; exponential at worst",
-          "Graham, Lawler, Lenstra & Rinnooy Kan 1979 (the problems); HiGHS (branch and cut)",
-          "",
-          Knowledge::kEstimate,
-          /*preemptive=*/false,
-          kParams,
-          [](Params& params) -> std::unique_ptr<Scheduler> {
-            const Target target = ReadTarget(params);
-            MipLimits limits;
-            limits.gap = params.Number("gap", 0.0, 1.0);
-            limits.nodes = static_cast<int>(params.Integer("nodes", 0, 2000000000));
-            limits.time_s = params.Number("time_limit_s", 0.0, kNever);
-            return MakePlanned("milp", std::make_unique<Milp>(target, limits), params);
-          }};
+  return {
+      "milp",
+      "plans by assignment, exact for single GPUs and equal weights; else rules, an integer program of few "
+      "jobs, insertion; O(n^3) an arrival",
+      "Horn 1973, Bruno, Coffman & Sethi 1974 (the assignment); Graham et al. 1979; HiGHS (branch and cut)",
+      "",
+      Knowledge::kEstimate,
+      /*preemptive=*/false,
+      kParams,
+      [](Params& params) -> std::unique_ptr<Scheduler> {
+        const Target target = ReadTarget(params);
+        MipLimits limits;
+        limits.gap = params.Number("gap", 0.0, 1.0);
+        limits.nodes = static_cast<int>(params.Integer("nodes", 0, 2000000000));
+        limits.time_s = params.Number("time_limit_s", 0.0, kNever);
+        const auto branch = static_cast<int>(params.Integer("branch", 1, 1000000));
+        return MakePlanned("milp", std::make_unique<Milp>(target, limits, branch), params);
+      }};
 }
 
 }  // namespace berth

@@ -2,38 +2,14 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <numeric>
 
+#include "baselines/optimisation/horizon.hpp"
+#include "baselines/optimisation/insertion.hpp"
 #include "baselines/ranking.hpp"
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
 
 namespace berth {
-namespace {
-
-// The first `n` jobs alone.
-Instance Head(const Instance& whole, int n) {
-  Instance head = whole;
-  head.job.resize(U(n)), head.gang.resize(U(n)), head.weight.resize(U(n));
-  head.seconds.resize(U(n) * whole.free_at.size());
-  return head;
-}
-
-// Jobs beyond the horizon follow in arrival order, each where it ends soonest.
-void Append(const Instance& whole, Assignment& assignment) {
-  std::vector<int> order = assignment.order;
-  Instance rest = whole;
-  for (std::size_t i = 0; i < assignment.type.size();
-       ++i) {  // the plan's types are the only ones it may take
-    for (int type = 0; type < whole.types(); ++type) {
-      if (type != assignment.type[i]) rest.seconds[i * whole.free_at.size() + U(type)] = kNever;
-    }
-  }
-  for (int i = static_cast<int>(assignment.order.size()); i < whole.jobs(); ++i) order.push_back(i);
-  assignment = EarliestFinish(rest, order);
-}
-
-}  // namespace
 
 Target ReadTarget(Params& params) {
   return params.Choice(kTargetParam.name, {"completion", "makespan"}) == 1 ? Target::kMakespan
@@ -60,21 +36,14 @@ void Planned::Plan(const ClusterView& view) {
   Describe(view, instance_);
   for (auto& queue : queue_) queue.clear();
   if (instance_.jobs() == 0) return;
-  Solution solution;
-  std::vector<int> all(U(std::min(instance_.jobs(), horizon_)));
-  std::iota(all.begin(), all.end(), 0);
-  if (all.size() == 1) {
-    solution.assignment = EarliestFinish(instance_, all);
-  } else if (instance_.jobs() > horizon_) {
-    solution = solver_->Solve(Head(instance_, horizon_), report_);
-  } else {
-    solution = solver_->Solve(instance_, report_);
-  }
-  if (report_ && all.size() > 1) {
-    std::fprintf(stderr, "%s at %.17g s: %zu jobs, %s\n", name_.c_str(), view.now(), all.size(),
+  const int planned = std::min(instance_.jobs(), horizon_);
+  const Solution solution =
+      PlanFirst(instance_, solver_->target(), planned,
+                [this](const Instance& instance) { return solver_->Solve(instance, report_); });
+  if (report_ && planned > 1) {
+    std::fprintf(stderr, "%s at %.17g s: %d jobs, %s\n", name_.c_str(), view.now(), planned,
                  DescribeGap(solution.value, solution.bound).c_str());
   }
-  if (instance_.jobs() > static_cast<int>(all.size())) Append(instance_, solution.assignment);
   for (int i : solution.assignment.order) {
     queue_[U(solution.assignment.type[U(i)])].push_back(instance_.job[U(i)]);
   }
@@ -103,35 +72,13 @@ Assignment Planned::Queued() const {
   return plan;
 }
 
-void Planned::Insert(int i, Assignment& plan) {
-  const std::vector<int> order = plan.order;
-  double least = kNever;
-  Assignment best;
-  for (int type = 0; type < instance_.types(); ++type) {
-    if (instance_.at(i, type) == kNever) continue;
-    std::vector<std::size_t> places;
-    for (std::size_t k = 0; k < order.size() && places.size() < U(horizon_); ++k) {
-      if (plan.type[U(order[k])] == type) places.push_back(k);
-    }
-    places.push_back(order.size());
-    for (std::size_t place : places) {
-      Assignment tried{order, plan.type};
-      tried.order.insert(tried.order.begin() + static_cast<std::ptrdiff_t>(place), i);
-      tried.type[U(i)] = type;
-      const double value = schedule_.Value(instance_, tried, solver_->target());
-      if (value < least) least = value, best = std::move(tried);
-    }
-  }
-  plan = std::move(best);
-}
-
 const std::vector<int>& Planned::Repair(const ClusterView& view) {
   repaired_.clear();
   Describe(view, instance_);
   Assignment plan = Queued();
   for (int i = 0; i < instance_.jobs(); ++i) {
     if (plan.type[U(i)] >= 0) continue;
-    Insert(i, plan);
+    Insert(instance_, solver_->target(), i, horizon_, plan);
     repaired_.push_back(instance_.job[U(i)]);
   }
   for (auto& queue : queue_) queue.clear();

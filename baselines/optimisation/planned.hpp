@@ -30,9 +30,10 @@ class Solver {
 
 inline constexpr ParamInfo kTargetParam = {
     "objective", "completion", "completion: sum of weight x completion time | makespan: the last completion"};
-inline constexpr ParamInfo kHorizonParam = {
-    "horizon", "64",
-    "jobs planned at once, the earliest; later ones follow, each where it ends soonest; from 1"};
+inline constexpr ParamInfo kHorizonParam = {"horizon", "64",
+                                            "jobs planned at once: the least GPU-seconds over weight first "
+                                            "(makespan: the earliest); the others follow, "
+                                            "each where it ends soonest; from 1"};
 inline constexpr ParamInfo kReportParam = {
     "report", "none", "none | stderr: a line for every plan, with its value, bound and gap"};
 Target ReadTarget(Params& params);
@@ -60,7 +61,6 @@ class Planned final : public Scheduler {
   void Expect(const ClusterView& view, std::vector<double>& start);
 
  private:
-  void Insert(int i, Assignment& plan);
   Assignment Queued() const;
 
   std::string name_;

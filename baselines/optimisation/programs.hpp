@@ -13,13 +13,20 @@
 namespace berth {
 
 struct LoadModel {
-  LpModel lp;                            // minimise the makespan, column 0
+  LpModel lp;                            // the makespan is column 0
   std::vector<std::vector<int>> column;  // [n][G] of "job i on type j", -1 = not allowed
 };
 
 // Jobs only on types where they take at most `longest` seconds. Rows: every job somewhere; every type's load,
 // that of running jobs included, within the makespan, which is ListSchedule's: the latest end of all.
 LoadModel MakespanModel(const Instance& instance, double longest);
+
+// Minimise the sum over types of what is the greater of two bounds on sum w C there. A job of GPU-seconds a
+// and length p ends no sooner than front + pace (the a of those before it + its a / 2) + p / 2, by its mean
+// busy time, in Smith's order (Eastman, Even & Isaacs, Management Science 11, 1964, for idle GPUs and gangs
+// of one); and no sooner than its gang has GPUs, and p. y_ik, that i is before k on the type, is at least x_i
+// + x_k - 1. With one GPU it is exact.
+LoadModel CompletionModel(const Instance& instance);
 
 // Lenstra, Shmoys & Tardos' linear program for R || C_max and its rounding (Mathematical Programming 46,
 // 1990): for jobs of one GPU the plan's makespan is at most twice the least possible, from an idle cluster.
@@ -33,9 +40,9 @@ struct RoundedAssignment {
 // Where the solver has no answer that is proven, each job where it ends soonest.
 RoundedAssignment RoundAssignmentLp(const Instance& instance, CheckedLp& lp);
 
-// R || C_max and R || sum w C as mixed-integer programs.
-// Never worse than Greedy, from which it starts; `proven` (may be null) gets whether the program was solved
-// to its gap.
-Solution SolveMilp(const Instance& instance, Target target, const MipLimits& limits, bool* proven = nullptr);
+// R || C_max and R || sum w C: exactly by places (places.hpp) where that can be. Otherwise the plans of the
+// best rules (rule_plans.hpp) and, of at most `branch` jobs, a mixed-integer program's, each improved by
+// insertion. Never worse than a plan of RulePlans. No plan is better by more than value - bound.
+Solution SolveMilp(const Instance& instance, Target target, const MipLimits& limits, int branch = 1000000);
 
 }  // namespace berth

@@ -117,7 +117,14 @@ bool HoldsPart(const ScenarioData& data, int job, std::size_t type) {
          data.traits.memory_gb[U(data.jobs.job_type[U(job)])] <= memory;
 }
 
-constexpr const char* kClasses[] = {"guaranteed", "burstable", "best_effort"};  // as Qos
+bool IsPart(const JobTable& jobs, int job) {
+  return !jobs.gpu_milli.empty() && jobs.gpu_milli[U(job)] < 1000;
+}
+
+// As Qos; 3 = none of them.
+int ClassNamed(const std::string& name) {
+  return static_cast<int>(std::find(kQosNames.begin(), kQosNames.end(), name) - kQosNames.begin());
+}
 
 }  // namespace
 
@@ -132,10 +139,9 @@ JobNeeds JobNeeds::Parse(Params& params) {
       throw Expected("parts", "THOUSANDTHS:SHARE/... of 1 to 999", part);
   }
   needs.qos_ = ParseShares("qos", params.Text("qos"), "CLASS:SHARE/... of sum 1", /*all=*/true);
-  for (auto& [name, share] : needs.qos_) {
-    const auto at = std::find(std::begin(kClasses), std::end(kClasses), name);
-    if (at == std::end(kClasses)) throw Expected("qos", "classes guaranteed, burstable, best_effort", name);
-    name = std::to_string(at - std::begin(kClasses));
+  for (const auto& [name, share] : needs.qos_) {
+    if (ClassNamed(name) == static_cast<int>(kQosNames.size()))
+      throw Expected("qos", "classes guaranteed, burstable, best_effort", name);
   }
   needs.elastic_ = ParseBounds(params, "elastic", 0.01, 100.0);
   if (needs.elastic_.on() && (needs.elastic_.low > 1.0 || needs.elastic_.high < 1.0))
@@ -168,26 +174,23 @@ void JobNeeds::AddTo(ScenarioData& data, std::uint64_t seed, Split split, std::u
   AddParts(data, stream);
   draw = At(stream, kQos);
   for (int job = 0; !qos_.empty() && job < count; ++job)
-    jobs.qos.push_back(std::stoi(qos_[Pick(qos_, draw)].first));
+    jobs.qos.push_back(ClassNamed(qos_[Pick(qos_, draw)].first));
   for (int job = 0; elastic_.on() && job < count; ++job) {
     const int gang = jobs.gang[U(job)];
-    const bool part = !jobs.gpu_milli.empty() && jobs.gpu_milli[U(job)] < 1000;
     jobs.gang_min.push_back(std::max(1, static_cast<int>(std::floor(gang * elastic_.low))));
-    jobs.gang_max.push_back(part ? 1 : static_cast<int>(std::ceil(gang * elastic_.high)));
+    jobs.gang_max.push_back(IsPart(jobs, job) ? 1 : static_cast<int>(std::ceil(gang * elastic_.high)));
   }
-  const auto rate = [&](int job, std::size_t type) { return RateOn(data, job, type); };
   draw = At(stream, kRequests);
   for (int job = 0; requests_.on() && job < count; ++job) {
     double best = 0.0;
-    for (std::size_t g = 0; g < types; ++g) best = std::max(best, rate(job, g));
+    for (std::size_t g = 0; g < types; ++g) best = std::max(best, RateOn(data, job, g));
     jobs.requested_s.push_back(jobs.total_steps[U(job)] / best * LogUniform(draw, requests_));
   }
   draw = At(stream, kOnly);
   for (int job = 0; only_ > 0.0 && job < count; ++job) {
     std::vector<std::size_t> able;
-    const bool part = !jobs.gpu_milli.empty() && jobs.gpu_milli[U(job)] < 1000;
     for (std::size_t g = 0; g < types; ++g) {
-      if (rate(job, g) > 0.0 && (!part || HoldsPart(data, job, g))) able.push_back(g);
+      if (RateOn(data, job, g) > 0.0 && (!IsPart(jobs, job) || HoldsPart(data, job, g))) able.push_back(g);
     }
     const bool limited = draw.Uniform() < only_;
     const std::size_t one = able[draw.Below(static_cast<std::uint32_t>(able.size()))];

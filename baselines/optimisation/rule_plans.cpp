@@ -13,6 +13,13 @@ double RoomAt(const Instance& instance, const std::vector<std::vector<double>>& 
   return instance.at(i, type) < kNever ? free_at[U(type)][U(instance.gang[U(i)] - 1)] : kNever;
 }
 
+void Start(const Instance& instance, int i, int type, double now, std::vector<std::vector<double>>& free_at,
+           Assignment& plan) {
+  plan.type[U(i)] = type;
+  plan.order.push_back(i);
+  Occupy(free_at[U(type)], instance.gang[U(i)], now, instance.at(i, type));
+}
+
 // Over the types where it can run.
 double MeanSeconds(const Instance& instance, int i) {
   double sum = 0.0;
@@ -49,9 +56,7 @@ Assignment Dispatch(const Instance& instance, std::span<const int> order, bool o
       if (RoomAt(instance, free_at, i, type) > now) continue;
       if (best < 0 || instance.at(i, type) < instance.at(i, best)) best = type;
     }
-    plan.type[U(i)] = best;
-    plan.order.push_back(i);
-    Occupy(free_at[U(best)], instance.gang[U(i)], now, instance.at(i, best));
+    Start(instance, i, best, now, free_at, plan);
     left.erase(left.begin() + static_cast<std::ptrdiff_t>(next));
   }
   return plan;
@@ -78,9 +83,7 @@ Assignment DispatchPairs(const Instance& instance) {
     }
     now = soonest;
     const int i = left[next];
-    plan.type[U(i)] = best;
-    plan.order.push_back(i);
-    Occupy(free_at[U(best)], instance.gang[U(i)], now, instance.at(i, best));
+    Start(instance, i, best, now, free_at, plan);
     left.erase(left.begin() + static_cast<std::ptrdiff_t>(next));
   }
   return plan;

@@ -80,17 +80,15 @@ class GpuShares final : public Scheduler {
     return false;
   }
 
-  bool Holds(const ClusterView& view, int job, int type, int d) const {
-    return memory_[U(d)] == kNever ||
-           HoldsGb(memory_[U(d)], view.MemoryGb(job), view.types()[U(type)].memory_gb);
-  }
-
   int Choose(const ClusterView& view, int job, int type, int milli) const {
     const auto [first, last] = DevicesOf(view, type);
     int best = -1, idle_node = -1;
     double least = 0.0;
     for (int d = first; d < last; ++d) {
-      if (room_[U(d)] < milli || !Holds(view, job, type, d) || !limits_.Holds(job, d)) continue;
+      if (room_[U(d)] < milli ||
+          !HoldsGb(memory_[U(d)], view.MemoryGb(job), view.types()[U(type)].memory_gb) ||
+          !limits_.Holds(job, d))
+        continue;
       double cost = 0.0;
       if (fit_ == kBest) cost = room_[U(d)];
       if (fit_ == kWorst) cost = -room_[U(d)];

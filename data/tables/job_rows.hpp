@@ -1,7 +1,6 @@
 // The rows of a table of jobs, read one by one: what each says, or why it cannot be read.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -16,7 +15,6 @@
 
 namespace berth {
 
-inline constexpr std::array<const char*, 3> kQosNames = {"guaranteed", "burstable", "best_effort"};
 inline constexpr const char* kNoName = "(none)";  // of an empty cell of types and tenants
 
 struct JobRow {

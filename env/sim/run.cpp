@@ -1,6 +1,7 @@
 // One run of a scheduler over a scenario, with its decisions timed.
 #include <algorithm>
 #include <chrono>
+#include <optional>
 
 #include "env/base/index.hpp"
 #include "env/sim/metrics.hpp"
@@ -73,11 +74,12 @@ RunResult Run(const Scenario& scenario, Scheduler& scheduler, const std::string&
   RunResult result;
   std::vector<float> decide_us;
   Wall::time_point told = begin;
-  Standstill standstill(scenario);
+  std::optional<Standstill> standstill;
+  if (options.notice) standstill.emplace(scenario);
   while (simulator.AdvanceToDecision()) {
     if (simulator.now() > options.max_time_s) break;
-    if (options.notice) {
-      if (const std::string words = standstill.Look(simulator); !words.empty()) options.notice(words);
+    if (standstill) {
+      if (const std::string words = standstill->Look(simulator); !words.empty()) options.notice(words);
     }
     decision.Clear();
     const auto before = Wall::now();

@@ -407,7 +407,7 @@ double Scenario::PairRate(int job, int other, int type, const std::vector<double
   const auto guaranteed = [&](int j) { return jobs.qos[U(j)] == static_cast<int>(Qos::kGuaranteed); };
   if (body_->divides_gpus && !jobs.qos.empty() && (guaranteed(job) || guaranteed(other))) return 0.0;
   const double memory = body_->data.cluster.types[U(type)].memory_gb;
-  if (memory > 0.0 && MemoryGb(job) + MemoryGb(other) > memory * (1.0 + 1e-9)) return 0.0;
+  if (memory > 0.0 && !HoldsGb(memory, MemoryGb(job) + MemoryGb(other), memory)) return 0.0;
   if (Rate(job, type) <= 0.0 || Rate(other, type) <= 0.0) return 0.0;  // not allowed there at all
   const std::size_t first = U(jobs.job_type[U(job)]), second = U(jobs.job_type[U(other)]);
   const std::size_t types = body_->data.cluster.types.size();

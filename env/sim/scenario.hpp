@@ -5,6 +5,7 @@
 //   Scenario scenario(std::move(data));     // throws Error on the first rule broken
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -59,9 +60,16 @@ struct BelievedRates {
   std::vector<double> pairs;  // [T, T, G, 2], or empty as the table's
 };
 
+// Does a GPU of `gpu` GB, of which `free` are free, hold `need` more? kNever = not stated. Ten tenths are
+// one.
+inline bool HoldsGb(double free, double need, double gpu) {
+  return need <= free + 1e-9 * gpu;
+}
+
 // What a job that holds a part of a GPU is promised: its share always, its share and what is idle,
 // or only what is idle.
 enum class Qos : std::uint8_t { kGuaranteed, kBurstable, kBestEffort };
+inline constexpr std::array<const char*, 3> kQosNames = {"guaranteed", "burstable", "best_effort"};
 
 // Jobs as columns, sorted by arrival. Every column has J entries unless it says that it may be empty.
 struct JobTable {

@@ -60,26 +60,32 @@ int FindType(const ScenarioData& data, const std::string& name) {
   return -1;
 }
 
-// Indices of the types to partition.
-std::vector<int> Chosen(const PartitionSettings& settings, const ScenarioData& data) {
+struct Partitioned {
+  int type;
+  const MigProduct* product;
+};
+
+std::vector<Partitioned> Chosen(const PartitionSettings& settings, const ScenarioData& data) {
   const auto stated = StatedProducts(settings, data);
-  std::vector<int> chosen;
+  std::vector<Partitioned> chosen;
   std::vector<std::string> able;
   for (const MigProduct& product : MigProducts()) able.emplace_back(product.type);
   for (const std::string& name : SplitOutsideParentheses(settings.type, '+')) {
     const int type = FindType(data, name);
     if (type < 0) throw Error(Join(kFeature, "type: the cluster has no '", name, "'"));
-    if (ProductOf(stated, data.cluster.types[U(type)]) == nullptr) {
+    const MigProduct* product = ProductOf(stated, data.cluster.types[U(type)]);
+    if (product == nullptr) {
       throw Error(
           Join(kFeature, "type: '", name, "' with ", data.cluster.types[U(type)].memory_gb,
                " GB has no partitions, expected a30, a100 (40 or 80 GB), h100 or h200, or one named by like=",
                DidYouMean(name, able)));
     }
-    chosen.push_back(type);
+    chosen.push_back({type, product});
   }
   if (settings.type.empty()) {
     for (std::size_t g = 0; g < data.cluster.types.size(); ++g) {
-      if (ProductOf(stated, data.cluster.types[g]) != nullptr) chosen.push_back(static_cast<int>(g));
+      if (const MigProduct* product = ProductOf(stated, data.cluster.types[g]))
+        chosen.push_back({static_cast<int>(g), product});
     }
   }
   if (chosen.empty()) throw Error(Join(kFeature, "the cluster has no GPU type that can be partitioned"));
@@ -162,9 +168,8 @@ void AddColumns(ScenarioData& data, int whole, const std::vector<const MigProfil
 }  // namespace
 
 void PartitionSettings::AddTypes(ScenarioData& data) const {
-  const auto stated = StatedProducts(*this, data);
-  for (int whole : Chosen(*this, data)) {
-    const MigProduct& product = *ProductOf(stated, data.cluster.types[U(whole)]);
+  for (const auto& [whole, its] : Chosen(*this, data)) {
+    const MigProduct& product = *its;
     std::vector<const MigProfile*> added;
     std::vector<GpuType> types;
     for (const MigProfile& profile : product.profiles) {
@@ -207,12 +212,11 @@ void PartitionSettings::AddTypes(ScenarioData& data) const {
 }
 
 std::vector<PartitionGroup> PartitionGroups(const PartitionSettings& settings, const ScenarioData& data) {
-  const auto stated = StatedProducts(settings, data);
   std::vector<PartitionGroup> groups;
   int first = 0;
-  for (int type : Chosen(settings, data)) {
+  for (const auto& [type, product] : Chosen(settings, data)) {
     const GpuType& whole = data.cluster.types[U(type)];
-    PartitionGroup group{ProductOf(stated, whole), type, {}, {}, first, whole.count, 0};
+    PartitionGroup group{product, type, {}, {}, first, whole.count, 0};
     for (const MigProfile& profile : group.product->profiles)
       group.slice_type.push_back(FindType(data, SliceName(whole, profile)));
     group.layouts = MaximalLayouts(*group.product);

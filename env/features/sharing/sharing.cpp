@@ -95,7 +95,7 @@ SharingState::SharingState(const SharingSettings& settings, const Scenario& scen
 
 bool SharingState::HoldsBeside(const Scenario& scenario, const SimState& s, int device, int job) {
   const double need = scenario.MemoryGb(job), gpu = MemoryOf(scenario, scenario.TypeOfDevice(device));
-  if (need == 0.0 || gpu == kNever) return true;
+  if (need == 0.0) return true;
   double free = gpu;
   for (int j : s.parts[U(device)]) free -= scenario.MemoryGb(j);
   return HoldsGb(free, need, gpu);

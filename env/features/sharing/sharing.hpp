@@ -94,10 +94,6 @@ class SharingState final : public StateOf<SharingState, SharingSettings> {
   static bool HoldsBeside(const Scenario& scenario, const SimState& state, int device, int job);
 };
 
-inline constexpr double kMemorySlack = 1e-9;  // of a GPU: ten tenths are one
-inline bool HoldsGb(double free, double need, double gpu) {
-  return need <= free + kMemorySlack * gpu;
-}
 // GB that jobs on one GPU of the type may hold; kNever where that is not stated.
 double MemoryOf(const Scenario& scenario, int type);
 

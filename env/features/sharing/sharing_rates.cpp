@@ -196,7 +196,7 @@ std::string SharingState::Violation(const InvariantInput& in) const {
     double memory = 0.0;
     for (int j : s.parts[U(device)]) memory += in.scenario.MemoryGb(j);
     const double most = MemoryOf(in.scenario, s.on_type[U(job)]);
-    if (most < kNever && !HoldsGb(most, memory, most))
+    if (!HoldsGb(most, memory, most))
       return Join("device ", device, ": its jobs hold ", memory, " GB of its ", most);
   }
   return "";

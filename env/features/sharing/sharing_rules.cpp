@@ -23,8 +23,7 @@ ApplyResult SharingState::ValidateRoom(SimCore& core, const Decision& decision) 
     for (int job : s.parts[U(d)]) memory_room_[U(d)] -= scenario.MemoryGb(job);
   }
   const auto holds = [&](int job, int d) {
-    return !limited || memory_of(d) == kNever ||
-           HoldsGb(memory_room_[U(d)], scenario.MemoryGb(job), memory_of(d));
+    return !limited || HoldsGb(memory_room_[U(d)], scenario.MemoryGb(job), memory_of(d));
   };
   const auto take = [&](int job, int milli, int d) {
     room[U(d)] = static_cast<std::int16_t>(room[U(d)] - milli);

@@ -1,5 +1,7 @@
 #include "policies/architecture.hpp"
 
+#include <algorithm>
+
 #include "env/base/check.hpp"
 #include "env/base/spec.hpp"
 
@@ -40,6 +42,23 @@ const ArchitectureInfo& FindArchitecture(const std::string& name) {
 std::string ResolveArchitecture(const std::string& text) {
   const Spec spec = ParseSpec(text);
   return Params(spec, FindArchitecture(spec.name).params).Resolved();
+}
+
+std::string WidenArchitecture(const std::string& text, int times) {
+  Spec spec = ParseSpec(ResolveArchitecture(text));
+  const char* units = FindArchitecture(spec.name).units;
+  for (auto& [name, value] : spec.params) {
+    if (name != units) continue;
+    std::string wide;
+    for (std::size_t begin = 0; begin <= value.size();) {
+      const std::size_t end = std::min(value.find('x', begin), value.size());
+      const long long layer = ParseInteger(std::string_view(value).substr(begin, end - begin), units);
+      wide += Join(begin > 0 ? "x" : "", layer * times);
+      begin = end + 1;
+    }
+    value = wide;
+  }
+  return spec.ToString();
 }
 
 NetworkDescription Describe(const std::string& text, const ObservationLayout& layout, int num_actions,

@@ -18,6 +18,7 @@ struct ArchitectureInfo {
   const char* source;
   bool any_size;  // accepts other Q and G than it was made for (permutation-equivariant)
   std::span<const ParamInfo> params;
+  const char* units;  // the parameter with the units of every hidden layer, "8" or "64x32"
   // Throws Error where the architecture does not suit the layout.
   void (*describe)(Params& params, NetworkDescription& net);
 };
@@ -35,6 +36,8 @@ std::span<const ArchitectureInfo> Architectures();
 const ArchitectureInfo& FindArchitecture(const std::string& name);  // Error with the nearest name
 // The spec with every parameter, defaults included. Throws Error for unknown names and parameters.
 std::string ResolveArchitecture(const std::string& spec);
+// The same with so many times the units in every hidden layer. Throws Error where that is more than it takes.
+std::string WidenArchitecture(const std::string& spec, int times);
 // The network that the spec names. Throws Error for unknown names and parameters, and for layouts that do not
 // suit.
 NetworkDescription Describe(const std::string& spec, const ObservationLayout& layout, int num_actions,

@@ -16,7 +16,8 @@ using test::TemporaryFolder;
 
 void CheckSays(const std::string& words, const std::string& part) {
   const TemporaryFolder folder;
-  const Outcome outcome = test::Berth(folder, "train --recipe many_clusters --dry-run --out r " + words);
+  const std::string recipe = words.find("--recipe") == std::string::npos ? "--recipe many_clusters " : "";
+  const Outcome outcome = test::Berth(folder, "train --dry-run --out r " + recipe + words);
   CAPTURE(words, part, outcome.out, outcome.error);
   CHECK(outcome.code == 0);
   CHECK(outcome.out.find(part) != std::string::npos);
@@ -24,16 +25,26 @@ void CheckSays(const std::string& words, const std::string& part) {
 
 }  // namespace
 
+TEST_CASE("recipes: steps are divided among members, more of them where there are more") {
+  CheckSays("--recipe default --steps 249999", "pair_scorer(width=8,skip=true), 249,999 steps");
+  CheckSays("--recipe default --steps 250000", "2 members, 250,000 steps");
+  CheckSays("--recipe default", "4 members, 1,000,000 steps");
+  CheckSays("--recipe default --steps 4000000", "8 members, 4,000,000 steps");
+  CheckSays("--recipe default --members 3", "3 members, 1,000,000 steps");
+  CheckSays("--recipe textbook", "pair_scorer, 1,000,000 steps");
+}
+
 TEST_CASE("recipes: more steps of many_clusters are as many updates of larger rollouts") {
-  CheckSays("--steps 500000", "ppo(n_steps=128,minibatch=1024)");
-  CheckSays("", "2,000,000 steps, 64 environments");
-  CheckSays("--steps 7000000", "ppo(n_steps=128,minibatch=3072)");
-  CheckSays("--steps 7000000", "192 environments");
-  // 2M: 244 updates of 8 minibatches; 20M: 244 of 8 too.
-  CheckSays("--steps 20000000", "ppo(n_steps=320,minibatch=10240)");
+  CheckSays("", "4 members, 2,000,000 steps, 64 environments");
+  CheckSays("", "ppo(n_steps=128,minibatch=1024)");
+  CheckSays("--steps 12000000", "ppo(n_steps=128,minibatch=3072)");  // 1,500,000 a member
+  CheckSays("--steps 12000000", "8 members, 12,000,000 steps, 192 environments");
+  // 500,000 a member: 61 updates of 8 minibatches; 2,500,000 as many.
+  CheckSays("--steps 20000000", "ppo(n_steps=160,minibatch=5120)");
   CheckSays("--steps 20000000", "256 environments");
   CheckSays("", "wspt(delay=1.5,");
-  CheckSays("--steps 8000000", "wspt(delay=2,");
+  CheckSays("--steps 12000000", "wspt(delay=2.25,");
+  CheckSays("--steps 20000000", "wspt(delay=3,");
   CheckSays("--steps 40000000", "wspt(delay=3,");
   CheckSays("--knowledge blind", "wspt(delay=3,");
 }

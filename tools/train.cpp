@@ -36,6 +36,7 @@ void AddTrainOptions(Options& options) {
   AddScenarioOptions(options);
   options.Group("Training");
   options.Value("steps", "1000000", "environment steps in all, those before --resume included");
+  options.Value("members", "auto", MembersHelp());
   options.Value("seconds", "0", "stop after this much training time; 0 = no limit");
   options.Value("envs", "32", "environments stepped together, of all processes where there are several");
   options.Value("threads", std::to_string(std::max(1U, std::thread::hardware_concurrency())),
@@ -116,6 +117,7 @@ std::string Detail(const TrainProgress& now, const std::vector<std::string>& not
   } else if (!std::isnan(now.running_return)) {
     text += Join(", ", Figures(now.running_metric, now.running_return), " so far in the first episodes");
   }
+  if (now.members > 1) text += Join("; member ", now.member, " of ", now.members);
   for (const std::string& note : notes) text += "; " + note;
   return text;
 }
@@ -146,18 +148,14 @@ Json OutcomeJson(const TrainOutcome& outcome, const std::string& metric, const T
   return json;
 }
 
-std::string WordsWithout(const std::string& flag, const std::vector<std::string>& arguments) {
-  std::string words = "train";
-  for (const std::string& word : arguments) {
-    if (word != flag) words += " " + ForShell(word);
-  }
-  return words;
-}
-
 // What was chosen by itself, and how much the workload asks of the cluster.
 std::string ChosenText(const EnvironmentChoice& choice) {
   return Join(choice.chosen.empty() ? "" : choice.chosen + "; ", "load ", Fixed(choice.numbers.load, 2),
               " of the cluster at least");
+}
+
+std::string MembersText(int members) {
+  return members > 1 ? Join(members, " members, ") : "";
 }
 
 std::vector<Validation::Row> Validations(const TrainValidation* validation) {
@@ -236,6 +234,7 @@ int RunTrain(const std::vector<std::string>& arguments) {
   request.agent = options.Text("agent");
   request.network = options.Text("network");
   request.steps = options.Integer("steps", 1, kMostSteps);
+  request.members = static_cast<int>(options.Integer("members", 1, kMostMembers));
   request.seconds = options.Number("seconds", 0.0, 1e9);
   request.threads = static_cast<int>(options.Integer("threads", 1, 4096));
   request.seed = static_cast<std::uint64_t>(options.Integer("seed", 0, INT64_MAX));
@@ -267,8 +266,9 @@ int RunTrain(const std::vector<std::string>& arguments) {
               << request.workload << "\n"
               << request.environment << "\n"
               << ChosenText(choice) << "\nagent " << request.agent << ", network " << request.network << ", "
-              << Thousands(static_cast<double>(request.steps)) << " steps, " << num_envs << " environments\n"
-              << NextStep("the training itself", WordsWithout("--dry-run", arguments));
+              << MembersText(request.members) << Thousands(static_cast<double>(request.steps)) << " steps, "
+              << num_envs << " environments\n"
+              << NextStep("the training itself", SameCommand("train", arguments, {"--dry-run"}));
     return 0;
   }
   if (num_envs < request.world.size) {
@@ -295,6 +295,7 @@ int RunTrain(const std::vector<std::string>& arguments) {
               << request.workload << "\n"
               << learners.build() << ", device " << device;
     if (request.world.many()) std::cout << ", " << request.world.size << " processes";
+    if (request.members > 1) std::cout << ", " << request.members << " members";
     std::cout << ", run in " << out << "\n" << ChosenText(choice) << std::endl;
   };
 

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "agents/train/learn_api.hpp"
 #include "env/base/check.hpp"
 #include "env/base/spec.hpp"
 
@@ -19,12 +21,30 @@ struct Recipe {
   std::int64_t steps_a_share = 0;
 };
 
+// Seeds differ less, and the mean of several does better than one that had all the steps
+// (agents/DEFAULTS.md).
+constexpr std::int64_t kStepsOfOne = 125'000, kManySteps = 4'000'000, kFewMembers = 4, kManyMembers = 8;
+
+std::int64_t ResolveMembers(Options& options) {
+  if (options.Text("members") == "auto") {
+    const std::int64_t steps = options.Integer("steps", 1, kMostSteps);
+    // Runs of before there were members had one; a policy to begin with is one already.
+    const bool one = options.Bool("resume") || !options.Text("from").empty();
+    const std::int64_t members = one ? 1
+                                 : steps >= kManySteps
+                                     ? kManyMembers
+                                     : std::clamp<std::int64_t>(steps / kStepsOfOne, 1, kFewMembers);
+    options.Assign("members", std::to_string(members));
+  }
+  return options.Integer("members", 1, kMostMembers);
+}
+
 // Longer training is as many updates, each on more rows, not more updates of the same noise: on a mix of
 // clusters those end in policies up to an eighth worse. Delays can weigh more where there is less noise, and
 // do where run times are not known (agents/DEFAULTS.md).
 std::string ForManyClusters(std::int64_t steps, std::int64_t steps_a_share, bool blind) {
   constexpr std::int64_t kEnvs = 64, kSteps = 128, kMinibatch = 1024, kMostShares = 1000, kMostEnvs = 4;
-  constexpr double kDelay = 1.5, kMostDelay = 3.0, kSharesOfMost = 10.0;
+  constexpr double kDelay = 1.5, kMostDelay = 3.0, kSharesOfMost = 5.0;
   const std::int64_t shares = std::clamp<std::int64_t>(steps / steps_a_share, 1, kMostShares);
   const std::int64_t more = std::min(shares, kMostEnvs);
   const double grown = blind ? 1.0 : std::min(1.0, static_cast<double>(shares - 1) / (kSharesOfMost - 1.0));
@@ -42,6 +62,7 @@ const std::vector<Recipe>& Recipes() {
         {"network", "pair_scorer"},
         {"encoder", "ObservationV1"},
         {"signal", "reward"},
+        {"members", "1"},
         {"envs", "16"}}},
       {"many_clusters",
        "one policy for single jobs and gangs at many loads, on clusters of 24 GPUs of three types; more "
@@ -52,7 +73,7 @@ const std::vector<Recipe>& Recipes() {
          "synthetic(rate=1.4);synthetic(rate=0.85,gangs=1:0.7/2:0.3))"},
         {"cluster", "v100=8,p100=8,k80=8"},
         {"steps", "2000000"}},
-       2'000'000},
+       500'000},
   };
   return kAll;
 }
@@ -63,6 +84,13 @@ std::string RecipesHelp() {
   std::string text = "options together; those given go before:";
   for (const Recipe& recipe : Recipes()) text += Join(" ", recipe.name, " (", recipe.summary, ")");
   return text;
+}
+
+std::string MembersHelp() {
+  return Join(
+      "policies that are trained one after the other, each for its part of --steps, and decide by the ",
+      "mean of their scores; auto = one for every ", kStepsOfOne, " steps, at most ", kFewMembers, ", from ",
+      kManySteps, " steps on ", kManyMembers, " (with --from 1)");
 }
 
 void ApplyRecipe(Options& options) {
@@ -79,9 +107,11 @@ void ApplyRecipe(Options& options) {
     }
     const std::string where = Join("--recipe ", recipe.name);
     options.ReadConfigText(text, where);
+    const std::int64_t members = ResolveMembers(options);
     if (recipe.steps_a_share > 0) {
       // Another agent has its own rows, which more environments alone would not make larger.
-      const std::int64_t steps = options.Given("agent") ? 0 : options.Integer("steps", 1, kMostSteps);
+      const std::int64_t steps =
+          options.Given("agent") ? 0 : options.Integer("steps", 1, kMostSteps) / members;
       text = ForManyClusters(steps, recipe.steps_a_share, options.Text("knowledge") == "blind");
       // A signal of completion times is none of another reward.
       if (options.Given("reward")) text.erase(text.find("signal="));

@@ -3,6 +3,7 @@
 #include "agents/nn/tensor_io.hpp"
 #include "env/base/check.hpp"
 #include "env/gym/vec_env.hpp"
+#include "policies/attributes.hpp"
 #include "policies/mdp_io.hpp"
 
 namespace berth {
@@ -18,6 +19,7 @@ void WriteIdentity(h5::Writer& out, const RunIdentity& run) {
                                 run.layout.type_channels, run.layout.global_channels});
   out.Integer("num_actions", run.num_actions);
   out.Integer("num_envs", run.num_envs);
+  if (run.members > 1) out.Integer("members", run.members);
   if (!run.gpu_types.empty()) out.Strings("run/gpu_types", run.gpu_types);
   out.Array<std::uint64_t>("run/seed", std::vector<std::uint64_t>{run.seed});
   out.Text("run_config", run.config);
@@ -41,6 +43,8 @@ RunIdentity ReadIdentity(const h5::Reader& in) {
                 static_cast<int>(layout[3]), static_cast<int>(layout[4]), static_cast<int>(layout[5])};
   run.num_actions = static_cast<int>(in.Integer("num_actions"));
   run.num_envs = static_cast<int>(in.Integer("num_envs"));
+  if (in.HasAttribute("members"))
+    run.members = static_cast<int>(BoundedAttribute(in, "members", 2, kMostMembers));
   if (in.Has("run/gpu_types")) run.gpu_types = in.Strings("run/gpu_types");
   run.seed = in.Array<std::uint64_t>("run/seed", 1)[0];
   run.config = in.Text("run_config");
@@ -66,6 +70,20 @@ void Agree(const std::string& path, const char* what, const std::string& wanted,
                    " as in the checkpoint, found ", wanted));
 }
 
+std::string GroupOf(std::int64_t member) {
+  return Join("members/", member);
+}
+
+Members ReadMembers(const h5::Reader& in, const RunIdentity& run) {
+  Members trained;
+  if (!in.HasAttribute("members_trained")) return trained;
+  for (std::int64_t m = 0, n = BoundedAttribute(in, "members_trained", 0, run.members - 1); m < n; ++m) {
+    trained.push_back(MakeNetwork(run.network, run.layout, run.num_actions, run.seed));
+    ReadModule(in, GroupOf(m), *trained.back());
+  }
+  return trained;
+}
+
 TrainCounters ReadCounters(const h5::Reader& in) {
   TrainCounters counters;
   const auto whole = in.Array<std::int64_t>("counters/steps", 2);
@@ -86,6 +104,7 @@ RunIdentity IdentityOf(const TrainRequest& request) {
   run.mdp = request.mdp;
   run.layout = request.env->layout();
   run.num_actions = request.env->num_actions();
+  run.members = request.members;
   run.num_envs = request.world.many() ? request.all_envs : request.env->num_envs();
   run.gpu_types = request.gpu_types;
   run.seed = request.seed;
@@ -97,7 +116,7 @@ RunIdentity IdentityOf(const TrainRequest& request) {
 }
 
 void SaveCheckpoint(const std::string& path, const RunIdentity& run, const TrainCounters& counters,
-                    Agent& agent, const BatchEnv& env, const Ranks& ranks) {
+                    const Members& trained, Agent& agent, const BatchEnv& env, const Ranks& ranks) {
   std::vector<std::uint8_t> state = env.SaveState();
   if (ranks.many()) state = JoinEnvStates(ranks.JoinBlocks(state));
   if (ranks.rank() != 0) return agent.Save(nullptr);
@@ -105,6 +124,9 @@ void SaveCheckpoint(const std::string& path, const RunIdentity& run, const Train
   WriteIdentity(out, run);
   out.Array<std::int64_t>("counters/steps", std::vector<std::int64_t>{counters.steps, counters.best_step});
   out.Array<double>("counters/figures", std::vector<double>{counters.wall_s, counters.best_return});
+  if (!trained.empty()) out.Integer("members_trained", static_cast<std::int64_t>(trained.size()));
+  std::int64_t member = 0;
+  for (const std::shared_ptr<Network>& network : trained) WriteModule(out, GroupOf(member++), *network);
   agent.Save(&out);
   out.Array<std::uint8_t>("environment/state", state);
   std::vector<float> observation;
@@ -116,6 +138,12 @@ void SaveCheckpoint(const std::string& path, const RunIdentity& run, const Train
   out.Commit();
 }
 
+Members LoadMembers(const std::string& path, const RunIdentity& run) {
+  const h5::Reader in(path, kCheckpointKind, kCheckpointVersion);
+  const RunIdentity saved = ReadIdentity(in);
+  return saved.network == run.network && saved.members == run.members ? ReadMembers(in, saved) : Members();
+}
+
 TrainCounters LoadCheckpoint(const std::string& path, const RunIdentity& run, Agent& agent, BatchEnv& env) {
   const h5::Reader in(path, kCheckpointKind, kCheckpointVersion);
   const RunIdentity saved = ReadIdentity(in);
@@ -125,6 +153,7 @@ TrainCounters LoadCheckpoint(const std::string& path, const RunIdentity& run, Ag
   Agree(path, "decision process", run.mdp.ToString(), saved.mdp.ToString());
   Agree(path, "observation", LayoutText(run), LayoutText(saved));
   Agree(path, "GPU types", TypesText(run), TypesText(saved));
+  Agree(path, "--members", std::to_string(run.members), std::to_string(saved.members));
   Agree(path, "--envs", std::to_string(run.num_envs), std::to_string(saved.num_envs));
   Agree(path, "--seed", std::to_string(run.seed), std::to_string(saved.seed));
   Agree(path, "workload", run.workload, saved.workload);
@@ -142,6 +171,14 @@ TrainedNetwork ReadTrainedNetwork(const std::string& path) {
   trained.network =
       MakeNetwork(trained.run.network, trained.run.layout, trained.run.num_actions, trained.run.seed);
   ReadModule(in, "network", *trained.network);
+  trained.architecture = trained.run.network;
+  if (Members members = ReadMembers(in, trained.run); !members.empty()) {
+    members.push_back(trained.network);
+    trained.architecture = WidenArchitecture(trained.run.network, static_cast<int>(members.size()));
+    trained.network =
+        MakeNetwork(trained.architecture, trained.run.layout, trained.run.num_actions, trained.run.seed);
+    CopySideBySide(members, *trained.network);
+  }
   trained.mask = in.Array<std::uint8_t>("examples/mask");
   const auto rows = static_cast<std::int64_t>(trained.mask.size()) / trained.run.num_actions;
   trained.observation = in.Array<float>("examples/observation", rows * trained.run.layout.size());

@@ -31,16 +31,21 @@ struct RunIdentity {
   std::string agent, network;  // resolved specs
   MdpSpec mdp;
   ObservationLayout layout;
-  int num_actions = 0, num_envs = 0;
+  int num_actions = 0, num_envs = 0, members = 1;
   std::vector<std::string> gpu_types;
   std::uint64_t seed = 0;
   std::string config, workload, environment, commit;
 };
 RunIdentity IdentityOf(const TrainRequest& request);
 
-// With several ranks on each of them; rank 0 writes.
+// Networks of the run's network spec, of the members that are trained, in their order.
+using Members = std::vector<std::shared_ptr<Network>>;
+
+// With several ranks on each of them; rank 0 writes. `trained`: of the members before the agent's.
 void SaveCheckpoint(const std::string& path, const RunIdentity& run, const TrainCounters& counters,
-                    Agent& agent, const BatchEnv& env, const Ranks& ranks = {});
+                    const Members& trained, Agent& agent, const BatchEnv& env, const Ranks& ranks = {});
+// Of the members before the one that the checkpoint's agent trains.
+Members LoadMembers(const std::string& path, const RunIdentity& run);
 
 // Into an agent and an environment made for `run`. Throws Error naming both sides where the file is of
 // another run; only config and commit may differ.
@@ -50,9 +55,10 @@ TrainCounters LoadCheckpoint(const std::string& path, const RunIdentity& run, Ag
 struct TrainedNetwork {
   RunIdentity run;
   TrainCounters counters;
-  std::shared_ptr<Network> network;
-  std::vector<float> observation;  // [rows, D]
-  std::vector<std::uint8_t> mask;  // [rows, A]
+  std::string architecture;          // the run's network, or as wide as its members together
+  std::shared_ptr<Network> network;  // whose scores are the means over the members, the present one included
+  std::vector<float> observation;    // [rows, D]
+  std::vector<std::uint8_t> mask;    // [rows, A]
 };
 TrainedNetwork ReadTrainedNetwork(const std::string& path);
 

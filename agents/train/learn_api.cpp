@@ -36,7 +36,7 @@ ExportOutcome Export(const ExportRequest& request) {
   at::set_num_threads(1);
   TrainedNetwork trained = ReadTrainedNetwork(request.run_dir + "/checkpoint.h5");
   BundleFacts facts;
-  facts.network = trained.run.network;
+  facts.network = trained.architecture;
   facts.layout = trained.run.layout;
   facts.num_actions = trained.run.num_actions;
   facts.mdp = trained.run.mdp;

@@ -17,8 +17,11 @@
 
 namespace berth {
 
+inline constexpr int kMostMembers = 64;
+
 struct TrainProgress {
   std::int64_t steps = 0, total_steps = 0;  // environment steps
+  int member = 1, members = 1;              // which of how many is trained
   double wall_s = 0, steps_per_s = 0;       // rate over the last window
   double mean_return = 0, mean_metric = 0;  // of the episodes that ended in the last window (NaN when none)
   double recent_return = 0, recent_metric = 0;    // of the last 100 episodes or fewer (NaN when none)
@@ -36,6 +39,7 @@ struct TrainRequest {
   MdpSpec mdp;                          // recorded in the checkpoint
   std::vector<std::string> gpu_types;   // recorded: names the G columns in training
   std::int64_t steps = 0;               // total environment steps, those before --resume included
+  int members = 1;                      // trained one after the other, each for its part of the steps
   double seconds = 0;                   // stop after this much training wall time, 0 = no limit
   int threads = 1;
   std::uint64_t seed = 0;
@@ -139,7 +143,7 @@ struct LearnApi {
   std::string (*build)();                            // "LibTorch 2.11.0, CPU only"
   BenchTrainOutcome (*bench_training)(const BenchTrainRequest&);
 };
-inline constexpr int kLearnApiVersion = 13;
+inline constexpr int kLearnApiVersion = 14;
 inline constexpr const char* kLearnApiSymbol = "berth_learn_api";  // extern "C" const LearnApi* ()
 
 }  // namespace berth

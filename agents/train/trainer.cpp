@@ -22,7 +22,8 @@ namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr std::int64_t kRecentEpisodes = 100;
-constexpr double kProgressEvery = 1.0;  // s
+constexpr double kProgressEvery = 1.0;                     // s
+constexpr std::uint64_t kSeedsApart = 0x9e3779b97f4a7c15;  // between members: no seed that a person gives
 
 double Now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -54,6 +55,8 @@ class Recent {
 void CheckRequest(const TrainRequest& request) {
   BERTH_CHECK(request.env != nullptr, "no environment");
   if (request.steps < 1) throw Error(Join("--steps: expected at least 1, found ", request.steps));
+  if (request.members < 1 || request.members > kMostMembers)
+    throw Error(Join("--members: expected 1 to ", kMostMembers, ", found ", request.members));
   if (request.threads < 1) throw Error(Join("--threads: expected at least 1, found ", request.threads));
   if (request.resume && request.out_dir.empty()) throw Error("--resume: expected --out RUN, found none");
 }
@@ -83,16 +86,10 @@ class Trainer {
           JointTraining& joint)
       : request_(request), device_(device), run_(run), joint_(joint) {
     if (!request.out_dir.empty()) path_ = request.out_dir + "/checkpoint.h5";
-    AgentSetup setup;
-    setup.network = request.network;
-    setup.layout = run_.layout;
-    setup.num_actions = run_.num_actions;
-    setup.num_envs = request.env->num_envs();
-    setup.ranks = joint.ranks();
-    setup.seed = request.seed;
-    setup.device = device_.device;
-    setup.threads = request.threads;
-    agent_ = MakeAgent(request.agent, setup);
+    if (request.members > 1)  // refuses now what would be too wide at the end
+      Describe(WidenArchitecture(request.network, request.members), run_.layout, run_.num_actions);
+    if (request.resume) trained_ = LoadMembers(path_, run_);
+    agent_ = MakeMember();
     if (joint.ranks().many() && Writes() && request.on_joined) {
       request.on_joined(Join(request.world.size, " processes have met: gradients by ",
                              joint.ranks().group().Gradients(), "; learner ", agent_->Place()));
@@ -103,7 +100,7 @@ class Trainer {
     if (request_.resume) {
       counters_ = LoadCheckpoint(path_, run_, *agent_, *request_.env);
     } else {
-      if (!request_.from.empty()) agent_->BeginWith(ReadBeginning(request_.from, run_));
+      Begin();
       request_.env->Reset(agent_->First());
     }
     joint_.CheckSame(agent_->network());
@@ -142,6 +139,33 @@ class Trainer {
  private:
   bool Writes() const { return request_.world.rank == 0; }
 
+  // Of the member whose turn it is: weights and exploration of its own.
+  std::unique_ptr<Agent> MakeMember() const {
+    AgentSetup setup;
+    setup.network = request_.network;
+    setup.layout = run_.layout;
+    setup.num_actions = run_.num_actions;
+    setup.num_envs = request_.env->num_envs();
+    setup.ranks = joint_.ranks();
+    setup.seed = request_.seed + kSeedsApart * trained_.size();
+    setup.device = device_.device;
+    setup.threads = request_.threads;
+    return MakeAgent(request_.agent, setup);
+  }
+  void Begin() {
+    if (!request_.from.empty()) agent_->BeginWith(ReadBeginning(request_.from, run_));
+  }
+
+  // The next member, on workloads that those before it did not have.
+  void NextMember() {
+    trained_.push_back(MakeNetwork(run_.network, run_.layout, run_.num_actions, request_.seed));
+    CopyMeanOutputs(agent_->network(), *trained_.back());
+    agent_.reset();
+    agent_ = MakeMember();
+    Begin();
+    request_.env->NextEpisodes(agent_->First());
+  }
+
   // To the end of the steps or the time; true where it was interrupted.
   bool PlayOn() {
     while (counters_.steps < request_.steps) {
@@ -149,7 +173,9 @@ class Trainer {
       if (turn.interrupted || turn.out_of_time) return turn.interrupted;
       if (turn.report) Report();
       if (turn.save) Save();
-      const Played played = Play(Fraction(turn.wall_s));
+      const double done = Fraction(turn.wall_s) * request_.members;
+      if (!LastMember() && done >= static_cast<double>(trained_.size() + 1)) NextMember();
+      const Played played = Play(std::clamp(done - static_cast<double>(trained_.size()), 0.0, 1.0));
       counters_.steps += played.steps;
       act_s_ += played.act_s;
       env_s_ += played.env_s;
@@ -159,6 +185,8 @@ class Trainer {
     }
     return false;
   }
+
+  bool LastMember() const { return static_cast<int>(trained_.size()) + 1 == request_.members; }
 
   // By steps alone, so that all ranks come here together and a run repeats.
   void Validate() {
@@ -221,6 +249,8 @@ class Trainer {
     TrainProgress progress;
     progress.steps = counters_.steps;
     progress.total_steps = request_.steps;
+    progress.member = static_cast<int>(trained_.size()) + 1;
+    progress.members = request_.members;
     progress.wall_s = Wall(now);
     progress.steps_per_s = static_cast<double>(counters_.steps - window_steps_) / window;
     progress.mean_return = stats.episodes > 0 ? stats.return_sum / episodes : kNaN;
@@ -252,7 +282,8 @@ class Trainer {
     CheckFinite();
     joint_.CheckSame(agent_->network());
     counters_.wall_s = Wall(Now());
-    if (!path_.empty()) SaveCheckpoint(path_, run_, counters_, *agent_, *request_.env, joint_.ranks());
+    if (!path_.empty())
+      SaveCheckpoint(path_, run_, counters_, trained_, *agent_, *request_.env, joint_.ranks());
     saved_at_ = Now();
     saved_steps_ = counters_.steps;
   }
@@ -273,6 +304,7 @@ class Trainer {
   const RunIdentity& run_;
   JointTraining& joint_;
   std::string path_;  // checkpoint, or ""
+  Members trained_;   // before the agent's, which is the next
   std::unique_ptr<Agent> agent_;
   std::optional<ProgressLog> log_;
   Recent recent_;

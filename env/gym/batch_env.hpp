@@ -65,6 +65,9 @@ class BatchEnv {
   virtual std::string metric_name() const { return "return"; }
   // Begins episode 0 of every environment; writes observation and action_mask.
   virtual void Reset(const StepBuffers& out) = 0;
+  // As Reset, but each environment goes on with the episode after its present one. An environment that does
+  // not number its episodes begins anew.
+  virtual void NextEpisodes(const StepBuffers& out) { Reset(out); }
   // actions [N], each legal in the mask last written. Writes every buffer.
   virtual void Step(std::span<const std::int32_t> actions, const StepBuffers& out) {
     StepRange(0, num_envs(), actions, out);

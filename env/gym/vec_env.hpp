@@ -33,8 +33,6 @@ struct SchedEnvOptions {
 // N environments, each with a simulator of its own.
 class VecEnv : public BatchEnv {
  public:
-  // As Reset, but each environment goes on with the episode after its present one.
-  virtual void NextEpisodes(const StepBuffers& out) = 0;
   virtual const Simulator& simulator(int env) const = 0;  // at its present decision point
 };
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "env/base/index.hpp"
 #include "policies/learn/steps.hpp"
 
 namespace berth {
@@ -53,6 +54,40 @@ void CopyMeanOutputs(Network& wide, Network& mean) {
     std::vector<std::int64_t> shape = target.sizes().vec();
     shape.insert(shape.begin() + 1, outputs);
     target.copy_(outputs == 1 ? source : source.view(shape).mean(1));
+  }
+}
+
+void CopySideBySide(std::span<const std::shared_ptr<Network>> members, Network& wide) {
+  const torch::NoGradGuard no_grad;
+  const int count = static_cast<int>(members.size());
+  const NetworkDescription &own = members.front()->description(), &all = wide.description();
+  const std::size_t pairs = U(all.layout().q) * U(all.layout().g);
+  auto target = wide.named_parameters();
+  for (std::size_t s = 0; s < all.steps().size(); ++s) {
+    const NetworkStep& step = all.steps()[s];
+    if (step.kind != NetworkStep::Kind::kDense) continue;
+    const std::string& layer = all.layers()[U(step.layer)].name;
+    torch::Tensor &weight = target[layer + ".weight"], &bias = target[layer + ".bias"];
+    weight.zero_(), bias.zero_();
+    for (int m = 0; m < count; ++m) {
+      const auto source = members[U(m)]->named_parameters();
+      const torch::Tensor &from = source[layer + ".weight"], &add = source[layer + ".bias"];
+      // Units stand side by side; what answers is their mean.
+      const std::int64_t rows = from.size(0);
+      const bool units = weight.size(0) != rows;
+      const double share = units ? 1.0 : 1.0 / count;
+      const std::int64_t row = units ? m * rows : 0;
+      bias.narrow(0, row, rows) += add * share;
+      std::int64_t at = 0, column = 0;
+      for (const ValueId input : step.inputs) {
+        const auto width = static_cast<std::int64_t>(own.values()[U(input)].Floats(pairs)),
+                   wider = static_cast<std::int64_t>(all.values()[U(input)].Floats(pairs));
+        const std::int64_t into =
+            column + (wider != width ? m * width : 0);  // an input that all read, or its own
+        weight.narrow(0, row, rows).narrow(1, into, width) += from.narrow(1, at, width) * share;
+        at += width, column += wider;
+      }
+    }
   }
 }
 

@@ -57,6 +57,7 @@ ArchitectureInfo MlpArchitecture() {
       "Stable-Baselines3 MlpPolicy",
       /*any_size=*/false,
       kParams,
+      "hidden",
       Describe};
 }
 

@@ -18,8 +18,8 @@ void CheckLayout(const NetworkDescription& net) {
   if (layout.q <= 0 || layout.g <= 0) {
     throw Error("pair_scorer: expected an observation of jobs and GPU types, found a flat one; use mlp");
   }
-  // Of channels of jobs alone it cannot tell whether the first says that a job is there, as it does in any list
-  // of blocks, or is the published observation's own.
+  // Of channels of jobs alone it cannot tell whether the first says that a job is there, as it does in any
+  // list of blocks, or is the published observation's own.
   if (layout.pair_channels + layout.type_channels + layout.global_channels == 0) {
     throw Error(Join("pair_scorer: expected an observation that tells of more than jobs, such as ",
                      kObservationV1, ", found one of ", layout.job_channels,
@@ -68,6 +68,7 @@ ArchitectureInfo PairScorerArchitecture() {
           "after RLScheduler's kernel network (Zhang et al., SC 2020) and Decima (Mao et al., SIGCOMM 2019)",
           /*any_size=*/true,
           kParams,
+          "width",
           Describe};
 }
 

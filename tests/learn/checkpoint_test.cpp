@@ -159,7 +159,7 @@ TEST_CASE("a checkpoint from before a parameter was added is resumed with its de
   auto agent = MakeTestAgent(kPpo, request.network, env, 5);
   env.Reset(agent->First());
   TrainOnce(*agent, env, 0.0);
-  SaveCheckpoint(folder / "older.h5", older, {.steps = 32}, *agent, env);
+  SaveCheckpoint(folder / "older.h5", older, {.steps = 32}, {}, *agent, env);
   auto resumed = MakeTestAgent(kPpo, request.network, env, 5);
   CHECK(LoadCheckpoint(folder / "older.h5", IdentityOf(request), *resumed, env).steps == 32);
   CHECK(FlatParameters(*resumed) == FlatParameters(*agent));

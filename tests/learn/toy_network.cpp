@@ -29,7 +29,7 @@ void Describe(Params& params, NetworkDescription& net) {
 }  // namespace
 
 ArchitectureInfo ToyNetwork() {
-  return {"toy", "of the tests", "this file", /*any_size=*/true, kParams, Describe};
+  return {"toy", "of the tests", "this file", /*any_size=*/true, kParams, "units", Describe};
 }
 
 }  // namespace berth::test

@@ -64,7 +64,7 @@ std::vector<RecipeStep> ByGradient(const Options& more) {
 // The agents' own defaults, at equal steps; the delays of the recipe's longest trainings.
 std::vector<RecipeStep> Learner(const char* agent) {
   return Train(
-      {{"recipe", "many_clusters"}, {"agent", agent}, {"steps", "500000"}, {"signal", "wspt(delay=3)"}});
+      {{"recipe", "many_clusters"}, {"agent", agent}, {"steps", "500000"}, {"signal", "wspt(delay=3)"}, {"members", "1"}});
 }
 
 }  // namespace

@@ -51,7 +51,7 @@ const std::vector<TrainingSet>& TrainingSets() {
        "many clusters, blind, PPO",
        MeasuredOn::kLoads,
        {{"recipe", "many_clusters"}, {"knowledge", "blind"}},
-       {2 * kM},
+       {2 * kM, 20 * kM},
        kSeeds,
        kMany},
       {"singles_dqn",
@@ -81,6 +81,7 @@ const std::vector<TrainingSet>& TrainingSets() {
       Ablation("ablation_reward", "the reward itself", {{"signal", "reward"}}),
       Ablation("ablation_entropy", "an entropy bonus that stays", {{"agent", "ppo(ent_schedule=constant)"}}),
       Ablation("ablation_observation", "the plain observation", {{"encoder", "ObservationV1"}}),
+      Ablation("ablation_one_member", "one member that has all the steps", {{"members", "1"}}),
       Ablation("ablation_no_skip", "no linear path to the scores", {{"network", "pair_scorer(width=8)"}}),
       Ablation("ablation_16_envs", "half the environments", {{"envs", "16"}}),
   };

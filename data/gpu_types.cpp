@@ -28,12 +28,12 @@ std::span<const GpuProduct> GpuProducts() {
       GpuProduct& product = products.emplace_back();
       product.type.name = text("name");
       product.type.memory_gb = number("memory_gb");
+      product.type.bandwidth_gb_s = number("bandwidth_gb_s");
       product.type.peak_power_w = number("board_power_w");
       product.type.idle_power_w =
           text("idle_power_w").empty() ? kIdleShare * product.type.peak_power_w : number("idle_power_w");
       product.type.price_per_hour = number("price_per_hour");
       product.idle_published = !text("idle_power_w").empty();
-      product.bandwidth_gb_s = number("bandwidth_gb_s");
       product.product = text("product");
       product.spec_source = text("spec_source"), product.price_source = text("price_source");
     }
@@ -65,7 +65,9 @@ ClusterSpec ParseCluster(const std::string& text) {
     for (const GpuType& shipped : ShippedGpuTypes()) {
       if (shipped.name == name) type = shipped;
     }
-    if (type.name.empty()) throw Error(Join("unknown GPU type '", name, "'", DidYouMean(name, names)));
+    if (type.name.empty())
+      throw Error(Join("unknown GPU type '", name, "'", DidYouMean(name, names),
+                       "; types of your own stand in a file: --cluster cluster.toml"));
     const std::string numbers = part.substr(equals + 1);
     const std::size_t slash = numbers.find('/');
     const auto bounded = [&](const std::string& digits, const char* what) {

@@ -11,7 +11,6 @@ namespace berth {
 struct GpuProduct {
   GpuType type;  // count 0; 0 = not published
   std::string product, spec_source, price_source;
-  double bandwidth_gb_s = 0.0;  // of its memory; 0 = not published
   bool idle_published = false;  // else a tenth of the board's power
 };
 

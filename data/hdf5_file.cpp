@@ -294,7 +294,8 @@ Reader::Reader(const std::string& path, const std::string& kind, int newest_vers
     throw Error(Join(path_, ": expected a version that this Berth knows, found ", versions()));
   }
   std::uint64_t stored = 0, hash = 0;
-  ReadAttribute(file_, path_, kHash, H5T_NATIVE_UINT64, &stored);
+  if (!edited || H5Aexists(file_, kHash) > 0)  // whoever wrote it anew may have left it out
+    ReadAttribute(file_, path_, kHash, H5T_NATIVE_UINT64, &stored);
   const auto add_attribute = [](hid_t, const char* name, const H5A_info_t*, void* out) -> herr_t {
     static_cast<std::vector<std::string>*>(out)->emplace_back(name);
     return 0;
@@ -334,8 +335,9 @@ Reader::Reader(const std::string& path, const std::string& kind, int newest_vers
     hash += HashItem(name, raw.data(), bytes);
   }
   if (hash != stored && !edited) {
-    throw Error(Join(path_, ": the content does not match its hash: the file was changed or damaged (",
-                     versions(), ")"));
+    throw Error(
+        Join(path_, ": the content does not match its hash: the file was changed or damaged (", versions(),
+             ")", kind == "scenario" ? "; berth inspect --rehash accepts it once all of it is checked" : ""));
   }
   H5Iinc_ref(file_);  // the checks passed: keep it open
 }

@@ -1,5 +1,6 @@
 // Scenarios and event logs as HDF5.
-//   cluster/{name, count, gpus_per_node, memory_gb, idle_power_w, peak_power_w, price_per_hour}
+//   cluster/{name, count, gpus_per_node, memory_gb, idle_power_w, peak_power_w, price_per_hour}, and
+//   cluster/bandwidth_gb_s, which files of before 0.2.0 lack (0 = not stated)
 //   throughputs/{job_types, gang_sizes, alone [T, S, G], unconsolidated, pairs}, and optional ones that
 //   schedulers believe: throughputs/{believed_alone, believed_pairs}
 //   jobs/{id, arrival, job_type, gang, total_steps, ...}: optional columns are absent
@@ -35,6 +36,7 @@ void WriteCluster(h5::Writer& out, const std::vector<GpuType>& types) {
   out.Array("cluster/count", ColumnOf(types, &GpuType::count));
   out.Array("cluster/gpus_per_node", ColumnOf(types, &GpuType::gpus_per_node));
   out.Array("cluster/memory_gb", ColumnOf(types, &GpuType::memory_gb));
+  out.Array("cluster/bandwidth_gb_s", ColumnOf(types, &GpuType::bandwidth_gb_s));
   out.Array("cluster/idle_power_w", ColumnOf(types, &GpuType::idle_power_w));
   out.Array("cluster/peak_power_w", ColumnOf(types, &GpuType::peak_power_w));
   out.Array("cluster/price_per_hour", ColumnOf(types, &GpuType::price_per_hour));
@@ -46,12 +48,15 @@ ClusterSpec ReadCluster(const h5::Reader& in) {
   const auto count = in.Array<std::int32_t>("cluster/count", n);
   const auto per_node = in.Array<std::int32_t>("cluster/gpus_per_node", n);
   const auto memory = in.Array<double>("cluster/memory_gb", n);
+  std::vector<double> bandwidth(names.size(), 0.0);
+  if (in.Has("cluster/bandwidth_gb_s")) bandwidth = in.Array<double>("cluster/bandwidth_gb_s", n);
   const auto idle = in.Array<double>("cluster/idle_power_w", n);
   const auto peak = in.Array<double>("cluster/peak_power_w", n);
   const auto price = in.Array<double>("cluster/price_per_hour", n);
   ClusterSpec cluster;
   for (std::size_t g = 0; g < names.size(); ++g) {
-    cluster.types.push_back({names[g], count[g], per_node[g], memory[g], idle[g], peak[g], price[g]});
+    cluster.types.push_back(
+        {names[g], count[g], per_node[g], memory[g], bandwidth[g], idle[g], peak[g], price[g]});
   }
   return cluster;
 }
@@ -159,9 +164,17 @@ Scenario Read(const h5::Reader& in) {
     for (const std::string& feature : in.Strings("features")) text += feature + ";";
     d.features = in_file([&] { return ParseFeatures(text); });
   }
-  d.clock = in_file([&] { return Clock::Parse(in.Text("clock")); });
+  const auto attribute = [&](const char* name, const auto& parse) {
+    const std::string text = in.Text(name);
+    try {
+      return parse(text);
+    } catch (const Error& error) {
+      throw Error(Join(path, ": ", name, ": ", error.what()));
+    }
+  };
+  d.clock = attribute("clock", Clock::Parse);
   d.clock.round_s = in.Number("round_s");
-  d.knowledge = in_file([&] { return ParseKnowledge(in.Text("knowledge")); });
+  d.knowledge = attribute("knowledge", ParseKnowledge);
   return in_file([&] { return Scenario(std::move(d)); });
 }
 

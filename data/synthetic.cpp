@@ -180,7 +180,7 @@ const ShippedThroughputs& TableFor(const std::string& name, const ClusterSpec& c
     }
     throw Error(Join(
         "expected GPU types that '", name, "' has, ", Listed(table.gpu_types), ", found '", type->name,
-        "' in the cluster", others,
+        "' in the cluster", others, "; or another cluster, as --cluster ", table.reference, "=8",
         others.empty() ? "; for other types make a scenario of your own: berth convert --format table" : ""));
   }
   return table;

@@ -102,7 +102,7 @@ Scenario Combined(std::uint64_t seed, const char* clock, const std::string& feat
         data.throughputs.pairs.push_back(0.6 * data.throughputs.alone[row]);
     }
   }
-  data.traits = {{5.0, 10.0, 20.0}, {0.1, 0.5, 1.0}, {4.0, 8.0, 16.0}, {1.0, 0.7, 0.4}, {0.9, 0.5, 0.2}};
+  data.traits = {{5.0, 10.0, 20.0}, {0.1, 0.5, 1.0}, {4.0, 8.0, 16.0}, {1.0, 0.7, 0.4}, {0.9, 0.5, 0.2}, {}};
   for (const test::TinyJob& job : jobs) {
     const bool part = job.gang == 1 && random.Below(2) == 0 && features.find("sharing") != std::string::npos;
     data.jobs.gpu_milli.push_back(part ? 250 * (1 + static_cast<int>(random.Below(3))) : 1000);

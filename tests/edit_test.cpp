@@ -122,10 +122,18 @@ TEST_CASE("edit: convert changes a scenario", "[cli]") {
       "convert --format berth a.h5 --jobs 1:4 --cut 0:300 --filter 'gpus<=4' --scale-cluster 2 --add h100=1 "
       "--scale-load 4 --clock event --out b.h5");
   CHECK(made.code == 0);
+  CHECK(made.out.find("scale-cluster: ") == std::string::npos);  // twice is twice
   const Scenario b = ReadScenario(folder / "b.h5");
   CHECK(Ids(b) == std::vector<std::int64_t>{11, 12});
   CHECK(b.data().jobs.arrival == std::vector<double>{0, 25});
   CHECK(ClusterText(b.data().cluster) == "a100=16/4,h100=5");
+  CHECK(b.data().provenance ==
+        "changed by convert --jobs 1:4 --cut 0:300 --filter gpus<=4 --scale-cluster 2 --add h100=1 "
+        "--scale-load 4");
+  CHECK_THAT(Berth(folder, "convert --format berth b.h5 --scale-cluster 1.6 --out d.h5").out,
+             Contains("scale-cluster: whole nodes do not make 1.6 times: a100 16 -> 24 (x1.50)"));
+  CHECK_THAT(ReadScenario(folder / "d.h5").data().provenance,
+             Contains("--scale-load 4; changed by convert --scale-cluster 1.6"));
   CheckOneLine(Berth(folder, "convert --format berth a.h5 --jobs 0:9 --out c.h5"),
                "--jobs: expected a range within the 4 jobs");
   CheckOneLine(Berth(folder, "convert --format berth a.h5 --filter gpus --out c.h5"),
@@ -146,11 +154,18 @@ TEST_CASE("edit: a file that h5py changed is accepted once all of it was checked
     return std::system(Join("'", python, "' -c \"", program, "\"").c_str()) == 0;
   };
   REQUIRE(h5py("f['jobs/arrival'][1] = 150.0; f.attrs['name'] = 'mine'"));
-  CheckOneLine(Berth(folder, "simulate --scenario a.h5"), "the content does not match its hash");
+  CheckOneLine(Berth(folder, "simulate --scenario a.h5"), "; berth inspect --rehash accepts it");
   const auto accepted = Berth(folder, "inspect a.h5 --rehash");
   CHECK(accepted.code == 0);
   CHECK(ReadScenario(folder / "a.h5").data().jobs.arrival[1] == 150.0);
   CHECK(ReadScenario(folder / "a.h5").data().name == "mine");
+  REQUIRE(h5py("del f['cluster/bandwidth_gb_s']"));  // as files of before there was such a figure
+  CHECK(Berth(folder, "inspect a.h5 --rehash").code == 0);
+  CHECK(ReadScenario(folder / "a.h5").data().cluster.types[0].bandwidth_gb_s == 0.0);
+  CHECK(ReadScenario(folder / "a.h5").data().cluster.types[0].memory_gb == 80.0);
+  REQUIRE(h5py("del f.attrs['content_hash']"));  // as who copies all of it into a new file may
+  CheckOneLine(Berth(folder, "simulate --scenario a.h5"), "expected attribute 'content_hash', found none");
+  CHECK(Berth(folder, "inspect a.h5 --rehash").code == 0);
   REQUIRE(h5py("f['jobs/weigth'] = [1.0, 2.0, 3.0, 4.0]"));
   CheckOneLine(Berth(folder, "inspect a.h5 --rehash"), "a scenario has no dataset 'jobs/weigth'");
   REQUIRE(h5py("del f['jobs/weigth']; f['jobs/arrival'][1] = 900.0"));  // behind the third

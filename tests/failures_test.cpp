@@ -458,7 +458,9 @@ TEST_CASE("failures: a job that never ends is told of once, and a run ends where
   CHECK(run.metrics.end_s > 1e6);
   CHECK(run.metrics.end_s < 1e6 + 3600.0);  // the first decision after it
   REQUIRE(told.size() == 1);
-  CHECK(Says(told[0], "no job has ended"));
+  // Noticed after 100 h, the first time that it decides then: in tenths of an hour.
+  CHECK(Says(told[0], "no job has ended for 100"));
+  CHECK(told[0].find(" h, ") <= std::string("no job has ended for 100.0").size());
   // Where jobs do end nobody is told: two of 100 s each, four days apart.
   told.clear();
   const Scenario ends =

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "env/base/check.hpp"
+#include "env/base/index.hpp"
 #include "env/base/portable_math.hpp"
 #include "env/base/rng.hpp"
 #include "env/base/spec.hpp"
@@ -14,6 +15,7 @@
 #include "env/sim/metrics.hpp"
 #include "env/sim/scenario.hpp"
 #include "env/sim/statistics.hpp"
+#include "env/sim/thinned_sample.hpp"
 #include "tests/catch.hpp"
 
 namespace berth {
@@ -238,6 +240,21 @@ TEST_CASE("a part that a thread of the team has not begun waits for nobody") {
     ++done;
   });
   CHECK(done == kParts);
+}
+
+// Whole numbers below 2^24 are exact as floats. Of 4 kMost of them every fourth is left.
+TEST_CASE("a thinned sample holds all values, then every k-th") {
+  ThinnedSample sample;
+  CHECK((sample.Mean() == 0.0 && sample.Quantile(0.99) == 0.0));
+  const auto most = static_cast<int>(ThinnedSample::kMost);
+  for (int i = 0; i < most; ++i) sample.Add(static_cast<float>(i));
+  CHECK(static_cast<int>(sample.kept().size()) == most);
+  CHECK(sample.Quantile(0.5) == most / 2 - 1);  // rank 0.5 (kMost - 1), rounded down
+  for (int i = most; i < 4 * most; ++i) sample.Add(static_cast<float>(i));
+  CHECK(sample.count() == 4 * most);
+  CHECK(sample.Mean() == (4.0 * most - 1) / 2);
+  REQUIRE(static_cast<int>(sample.kept().size()) == most);
+  for (int i = 0; i < most; i += 1000) CHECK(sample.kept()[U(i)] == 4.0F * static_cast<float>(i));
 }
 
 }  // namespace berth

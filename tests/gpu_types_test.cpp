@@ -15,6 +15,7 @@ TEST_CASE("gpus: every type says where its figures are from, and may stand in --
     CAPTURE(gpu.type.name);
     CHECK(names.insert(gpu.type.name).second);
     CHECK(ParseCluster(gpu.type.name + "=2/1").types[0].memory_gb == gpu.type.memory_gb);
+    CHECK(ParseCluster(gpu.type.name + "=2/1").types[0].bandwidth_gb_s == gpu.type.bandwidth_gb_s);
     CHECK(gpu.type.memory_gb > 0.0);
     CHECK_FALSE(gpu.spec_source.empty());
     CHECK((gpu.type.price_per_hour > 0.0) == !gpu.price_source.empty());
@@ -33,6 +34,7 @@ TEST_CASE("gpus: every type with shipped throughputs is in the library") {
 TEST_CASE("gpus: figures as the vendors print them") {
   const ClusterSpec cluster = ParseCluster("h100=1,l4=1,mi300x=1");
   CHECK(cluster.types[0].memory_gb == 80.0);
+  CHECK(cluster.types[0].bandwidth_gb_s == 3350.0);
   CHECK(cluster.types[0].peak_power_w == 700.0);
   CHECK(cluster.types[1].peak_power_w == 72.0);
   CHECK(cluster.types[1].idle_power_w == Approx(7.2));  // not published: a tenth

@@ -8,6 +8,7 @@
 
 #include "data/tables/cluster_file.hpp"
 #include "data/tables/columns.hpp"
+#include "data/tables/speeds.hpp"
 #include "data/tables/times.hpp"
 #include "data/tables/write_tables.hpp"
 #include "env/base/check.hpp"
@@ -103,6 +104,9 @@ TEST_CASE("tables: columns are known by the names that logs give them") {
   CHECK(pods.Of(JobField::kArrival) == "creationTimestamp");
   CHECK(pods.Of(JobField::kEnd) == "completionTime");
   CHECK(pods.Of(JobField::kTenant) == "namespace");
+  for (const char* gpus : {"nvidia.com/gpu", "limits.nvidia.com/gpu", "limits_nvidia_com_gpu",
+                           "resources.limits.nvidia.com/gpu", "requests.nvidia.com/gpu", "nvidia_com_gpu"})
+    CHECK(JobColumns("", {"pod", gpus}).Of(JobField::kGpus) == gpus);
   // Philly (Sia's table), ITP (ElasticFlow's), openb (Alibaba's)
   CHECK(JobColumns("", {"job_id", "submit_s", "duration_s", "num_gpus", "vc"}).Of(JobField::kTenant) == "vc");
   CHECK(JobColumns("", {"job_id", "submission_time", "duration", "num_gpu"}).Of(JobField::kGpus) ==
@@ -152,6 +156,73 @@ TEST_CASE("tables: work is what the job did on the type that it ran on") {
       Contains("jobs.csv:2: expected a speed above 0 of 'bert, large' with 8 GPUs where it ran, found 0"));
   CHECK_THAT(MessageOf([&] { tables.Read("arrival,duration,gpus,type\n0,9,2,resnet\n", request); }),
              Contains("found none of 'resnet' with 2 GPUs on h100 and of 1 more"));
+}
+
+// The cluster has h100 and a100 alone; of p100 the table of speeds knows 36 / 12 = 3 steps/s.
+TEST_CASE("tables: a job may have run on a type that the cluster lacks") {
+  const Tables tables;
+  const JobTableRequest request{"", tables.Write("speeds.csv", Join(kSpeeds, "resnet,p100,4,3\n")), 0};
+  const std::string header = "arrival,duration,gpus,type,ran_on\n";
+  const JobTableScenario read =
+      tables.Read(Join(header, "0,100,4,resnet,P100\n1,100,4,resnet,a100\n"), request);
+  CHECK(read.scenario.data().jobs.total_steps == std::vector<double>{300.0, 1200.0});
+  CHECK_THAT(read.notes[1],
+             Contains("on the type in 'ran_on'") && Contains("; of 1 rows it is no type of the cluster"));
+  CHECK_THAT(
+      MessageOf([&] { tables.Read(Join(header, "0,100,1,resnet,p100\n"), request); }),
+      Contains("jobs.csv:2: column 'ran_on': expected a type with a speed of 'resnet' with 1 GPU in ") &&
+          Contains("found 'p100'"));
+  CHECK_THAT(MessageOf([&] { tables.Read(Join(header, "0,100,1,resnet,p10\n"), request); }),
+             Contains("expected a GPU type of the cluster or of ") && Contains("did you mean 'p100'"));
+  // Without speeds, and of steps, it is not asked for.
+  const JobTableScenario alike = tables.Read(Join(header, "0,100,4,resnet,tpu9\n"));
+  CHECK(alike.scenario.data().jobs.total_steps == std::vector<double>{100.0});
+  CHECK_THAT(alike.notes[1], Contains("alike") && Contains("the type in 'ran_on' is not asked for then"));
+  CHECK(tables.Read("arrival,steps,gpus,type,ran_on\n0,50,4,resnet,tpu9\n", request)
+            .scenario.data()
+            .jobs.total_steps == std::vector<double>{50.0});
+}
+
+// Seven 1g.10gb fit on an a100 of 80 GB, so two GPUs have 14 of them. Measured: 0.5 steps/s. The other slices
+// follow from the whole GPU's 1.4, as 2g.20gb, two of seven parts: 0.4.
+TEST_CASE("tables: the speeds of slices are those of types of their own") {
+  const Tables tables;
+  const ClusterFile file = ReadClusterFile(tables.Write(
+      "c.toml",
+      "[[gpu]]\nname = \"a100\"\ncount = 2\nmemory_gb = 80\n[[gpu]]\nname = \"a100.1g.10gb\"\ncount = 14\n"));
+  ScenarioSettings settings;
+  settings.cluster = file.cluster;
+  settings.features = ParseFeatures("partitions");
+  const std::string speeds =
+      tables.Write("speeds.csv", "job_type,gpu_type,steps_per_s\nserve,a100,1.4\nserve,a100.1g.10gb,0.5\n");
+  const Scenario scenario = ReadJobTable(tables.Write("jobs.csv", "arrival,steps,gpus,type\n0,7,1,serve\n"),
+                                         {"", speeds, 0}, settings)
+                                .scenario;
+  const std::vector<GpuType>& types = scenario.data().cluster.types;
+  REQUIRE(types.size() > 2);
+  for (std::size_t g = 0; g < types.size(); ++g) {
+    CAPTURE(types[g].name);
+    if (types[g].name == "a100") CHECK(scenario.Rate(0, static_cast<int>(g)) == 1.4);
+    if (types[g].name == "a100.1g.10gb") CHECK(scenario.Rate(0, static_cast<int>(g)) == 0.5);
+    if (types[g].name == "a100.2g.20gb") CHECK(scenario.Rate(0, static_cast<int>(g)) == Approx(0.4));
+  }
+}
+
+TEST_CASE("tables: a gang over several nodes is not twice as fast as on one") {
+  const Tables tables;
+  const auto says = [&](const char* row) {
+    return MessageOf([&] {
+      Speeds(tables.Write("speeds.csv",
+                          Join("job_type,gpu_type,gpus,steps_per_s,spread_steps_per_s\n", row, "\n")));
+    });
+  };
+  CHECK_THAT(says("a,h100,1,2,1.5"),
+             Contains("speeds.csv:2: column 'spread_steps_per_s': expected nothing, since a gang of 1"));
+  CHECK_THAT(says("a,h100,2,2,4.5"),
+             Contains("expected at most 2 times the speed on one node, 2, found 4.5"));
+  for (const char* row : {"a,h100,1,2,2", "a,h100,1,2,0", "a,h100,1,2,", "a,h100,2,2,2.5", "a,h100,2,2,0"})
+    CHECK_NOTHROW(Speeds(tables.Write(
+        "speeds.csv", Join("job_type,gpu_type,gpus,steps_per_s,spread_steps_per_s\n", row, "\n"))));
 }
 
 TEST_CASE("tables: speeds that are missing are estimated where that is asked for, and named") {
@@ -230,6 +301,12 @@ TEST_CASE("tables: what Slurm writes") {
   CHECK(read.scenario.data().jobs.requested_s[0] == 86400.0);
   CHECK(std::isnan(read.scenario.data().jobs.requested_s[1]));
   CHECK_THAT(read.notes.back(), Contains("steps of a job") && Contains("1 rows"));
+  // A job that was cancelled before it started has no resources, and no time: it is left out and counted.
+  const JobTableScenario some = tables.Read(
+      "JobID|Submit|Elapsed|AllocTRES\n14|2024-03-01T10:00:00|00:10:00|gres/gpu=1\n"
+      "15|2024-03-01T10:00:05|00:00:00|\n");
+  CHECK((some.scenario.num_jobs() == 1 && some.refused.empty()));
+  CHECK_THAT(some.notes.back(), Contains("they have no GPU: 1 rows"));
 }
 
 TEST_CASE("tables: rows that cannot be read are named, or left out where so many may be") {
@@ -321,7 +398,7 @@ TEST_CASE("tables: a cluster of one's own") {
   REQUIRE(file.cluster.types.size() == 2);
   const GpuType &h100 = file.cluster.types[0], &mine = file.cluster.types[1];
   CHECK((h100.name == "h100" && h100.count == 8 && h100.gpus_per_node == 8 && h100.price_per_hour == 2.5));
-  CHECK((h100.memory_gb == 80.0 && h100.peak_power_w == 700.0));  // what is known of it
+  CHECK((h100.memory_gb == 80.0 && h100.bandwidth_gb_s == 3350.0 && h100.peak_power_w == 700.0));  // known
   CHECK((mine.count == 16 && mine.gpus_per_node == 1 && mine.memory_gb == 48.0 && mine.peak_power_w == 0.0));
   CHECK((file.tenants.size() == 1 && file.tenants[0].weight == 3.0));
   CHECK(file.settings == "clock=rounds(300)\n");
@@ -335,7 +412,9 @@ TEST_CASE("tables: a cluster of one's own") {
       {"name = \"a\"\ncount = 1.5", "c.toml:3: count: expected a whole number from 1"},
       {"name = \"a\"", "c.toml:1: count: expected how many GPUs there are, found none"},
       {"name = \"a\"\ncount = 1\n[[job_type]]\nname = \"x\"\nutilization = 3",
-       "utilization: expected a number from 0 to 1"}};
+       "utilization: expected a number from 0 to 1"},
+      {"name = \"a\"\ncount = 1\n[[tenant]]\nname = \"x\"\ninner_policy = \"fifi\"",
+       "c.toml:6: inner_policy: expected fairness or fifo, found 'fifi' (did you mean 'fifo'?)"}};
   for (const auto& [text, said] : bad) {
     CAPTURE(text);
     const std::string message =
@@ -409,6 +488,8 @@ TEST_CASE("tables: a scenario as tables and back is the same to its hash", "[cli
   data.jobs.qos = {1, 0, 2};
   data.jobs.demand = {4, 16.5, 1, 0, 2, 8};
   data.traits.memory_gb = {10, 0}, data.traits.utilization = {0.5, 1};
+  data.traits.bandwidth = {0, 0.5}, data.traits.traffic_gb = {0.1 + 0.2, 0};
+  data.cluster.types[1].bandwidth_gb_s = 1e4 / 3.0;  // its own, not what is known of it
   data.tenants = {{"ann \"a\"", 2.5, "fairness"}, {"bob", 1, "fifo"}};
   data.knowledge = Knowledge::kEstimate, data.estimate_sigma = 0.3, data.seed = 9;
   same(Scenario(data));

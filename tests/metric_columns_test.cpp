@@ -79,7 +79,10 @@ TEST_CASE("metrics: every short name and every key is a column in its unit") {
   CHECK_THROWS_WITH(MetricColumns("p99,p99_jct_s", {}), Catch::Contains("each figure once"));
   CHECK(MetricColumns("fragmentation", {}).at(0).Cell(metrics) == "-");
   CHECK_THROWS_WITH(MetricColumns("p99,enery", {}),
-                    Catch::Contains("found 'enery'") && Catch::Contains("'energy'"));
+                    Catch::Contains("found 'enery'") && Catch::Contains("'energy'") &&
+                        Catch::Contains("; there are jct, p50, ") && Catch::Contains("in --json"));
+  const Scenario plain = Drawn("synthetic", "");  // nobody misses a deadline where there is none
+  CHECK(MetricColumns("deadline_misses", {&plain, 1}).at(0).Cell(metrics) == "-");
 }
 
 TEST_CASE("metrics: the usual columns follow deadlines and features") {

@@ -175,6 +175,77 @@ TEST_CASE("shared memory: schedulers of parts heed it") {
   for (double seconds : jct) CHECK(seconds == jct[0]);
 }
 
+TEST_CASE("shared memory: what a step moves is another share of each GPU type's bandwidth") {
+  // Job 0 moves 60 GB a step, so on a at 20 steps/s 1200 of 2000 GB/s (0.6), on b at 15 900 of 1000 (0.9);
+  // job 1 moves 10 GB a step, on a at 100 steps/s 1000 (0.5), on b at 60 600 (0.6). Beside each other, where
+  // a half of the compute suffices: on a 0.5 is no more than an equal part and is had in full, which leaves
+  // 0.5 of 0.6, 20 x 5 / 6 steps/s; on b each has a half, 15 x 0.5 / 0.9 and 60 x 0.5 / 0.6. c states no
+  // bandwidth, so the stated shares 0.7 and 0.1 count, and nobody is slowed.
+  ScenarioData data = test::TinyData({{"a", 1}, {"b", 1}, {"c", 1}},
+                                     {{20.0, 15.0, 10.0}, {100.0, 60.0, 50.0}}, {{0, 100, 0}, {0, 100, 1}});
+  data.cluster.types[0].bandwidth_gb_s = 2000.0, data.cluster.types[1].bandwidth_gb_s = 1000.0;
+  data.traits.traffic_gb = {60.0, 10.0}, data.traits.bandwidth = {0.7, 0.1};
+  data.jobs.gpu_milli = {500, 500}, data.jobs.qos = {1, 1};
+  data.features = ParseFeatures("sharing(interference=0,share_suffices=true)");
+  const Scenario scenario(data);
+  CHECK((scenario.BandwidthShare(0, 0) == 0.6 && scenario.BandwidthShare(0, 1) == 0.9));
+  CHECK((scenario.BandwidthShare(1, 0) == 0.5 && scenario.BandwidthShare(1, 2) == 0.1));
+  const auto rates = [&](int type) {
+    Simulator sim(scenario);
+    REQUIRE(sim.AdvanceToDecision());
+    Decision decision;
+    decision.Start(0, type), decision.Start(1, type);
+    REQUIRE(sim.Apply(decision).ok());
+    REQUIRE(CheckInvariants(sim) == "");
+    return std::vector<double>{Rate(sim, 0), Rate(sim, 1)};
+  };
+  CHECK(rates(0)[0] == Approx(100.0 / 6.0).epsilon(1e-14));
+  CHECK(rates(0)[1] == 100.0);
+  CHECK(rates(1)[0] == Approx(7.5 / 0.9).epsilon(1e-14));
+  CHECK(rates(1)[1] == Approx(50.0).epsilon(1e-14));
+  CHECK(rates(2) == std::vector<double>{10.0, 50.0});
+  // A type that states no traffic uses its share; a gang's GPUs share what its steps move.
+  data.traits.traffic_gb = {60.0, 0.0};
+  data.jobs.gang = {4, 1}, data.jobs.gpu_milli = {1000, 500}, data.cluster.types[0].count = 4;
+  CHECK(Scenario(data).BandwidthShare(0, 0) == 0.15);
+  CHECK(Scenario(data).BandwidthShare(1, 0) == 0.1);
+}
+
+TEST_CASE("shared memory: a slice has its part of the bandwidth in GB/s") {
+  // 80 GB a step at 20 steps/s are 1600 of 2000 GB/s; 3g.20gb has 4 of 8 memory slices, 1000 GB/s, so it runs
+  // at 20 x 0.5 / 0.8 there, and then uses all of them. Rounded: 12.5 x 80 = 1000 exactly.
+  ScenarioData data = test::TinyData({{"a100", 1}}, {{20.0}}, {{0, 100}});
+  data.cluster.types[0].memory_gb = 40.0, data.cluster.types[0].bandwidth_gb_s = 2000.0;
+  data.traits.utilization = {2.0 / 7.0}, data.traits.traffic_gb = {80.0};
+  data.features = ParseFeatures("partitions(layout=3g.20gb+3g.20gb)");
+  const Scenario scenario(data);
+  int slice = 0;
+  while (scenario.data().cluster.types[U(slice)].name != "a100.3g.20gb")
+    REQUIRE(++slice < scenario.num_types());
+  CHECK(scenario.data().cluster.types[U(slice)].bandwidth_gb_s == 1000.0);
+  CHECK(scenario.Rate(0, slice) == Approx(12.5).epsilon(1e-14));
+  CHECK(scenario.BandwidthShare(0, 0) == 0.8);
+  CHECK(scenario.BandwidthShare(0, slice) == Approx(1.0).epsilon(1e-14));
+  CHECK(Scenario(scenario.data()).Hash() == scenario.Hash());  // its own slices are no contradiction
+}
+
+TEST_CASE("shared memory: a step that moves more than there is bandwidth for contradicts its speed") {
+  ScenarioData data = test::TinyData({{"a", 1}, {"b", 1}}, {{20.0, 15.0}}, {{0, 100}});
+  data.cluster.types[0].bandwidth_gb_s = 2000.0, data.cluster.types[1].bandwidth_gb_s = 1200.0;
+  data.traits.traffic_gb = {80.0};  // 1600 of 2000 GB/s, 1200 of 1200
+  CHECK(test::ErrorOf(data).empty());
+  data.traits.traffic_gb = {100.0};
+  CHECK(test::Says(test::ErrorOf(data),
+                   "job type 'job0' on b: traffic_gb 100 at 15 steps/s: expected at most "
+                   "the bandwidth_gb_s 1200, found 1500 GB/s"));
+  data.cluster.types[1].bandwidth_gb_s = 0.0;  // not stated: nothing to contradict
+  CHECK(test::ErrorOf(data).empty());
+  data.traits.traffic_gb = {-1.0};
+  CHECK(test::Says(test::ErrorOf(data), "traffic_gb: expected a number >= 0"));
+  data.traits.traffic_gb = {}, data.cluster.types[1].bandwidth_gb_s = -1.0;
+  CHECK(test::Says(test::ErrorOf(data), "expected memory, bandwidth, power and price >= 0, found -1"));
+}
+
 TEST_CASE("shared memory: bandwidth is a share") {
   CHECK(test::Says(test::ErrorOf(On(40.0, 1, {{300, 30, 1.5}})), "bandwidth: expected a share"));
 }

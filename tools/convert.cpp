@@ -1,8 +1,11 @@
 // berth convert: a public trace, a table of one's own or another scenario as a scenario file.
+#include <iostream>
+
 #include "data/edit.hpp"
 #include "env/base/check.hpp"
 #include "tools/scenario_options.hpp"
 #include "tools/scenario_summary.hpp"
+#include "tools/table.hpp"
 #include "tools/verbs.hpp"
 
 namespace berth {
@@ -10,6 +13,8 @@ namespace {
 
 constexpr const char* kScenarioFormat = "berth";
 constexpr const char* kTableOptions[] = {"columns", "throughputs", "skip-bad", "estimate-missing"};
+constexpr const char* kEdits[] = {"jobs", "cut",        "filter",          "scale-cluster",
+                                  "add",  "scale-load", "shuffle-arrivals"};
 constexpr double kMostFactor = 1e6;
 
 Scenario Read(Options& options) {
@@ -31,6 +36,31 @@ Scenario Read(Options& options) {
   return format == kScenarioFormat ? ReadScenarioFile("trace", options) : ReadTrace(trace, format, options);
 }
 
+// What became of the factor, where GPUs or nodes are no multiple of it.
+void SayScaled(const ClusterSpec& before, const ClusterSpec& after, double factor) {
+  std::string text;
+  for (std::size_t g = 0; g < before.types.size(); ++g) {
+    const int was = before.types[g].count, is = after.types[g].count;
+    if (is != factor * was)
+      text += Join(text.empty() ? "" : ", ", before.types[g].name, " ", was, " -> ", is, " (x",
+                   Fixed(1.0 * is / was, 2), ")");
+  }
+  if (!text.empty())
+    std::cout << "scale-cluster: whole nodes do not make " << factor << " times: " << text << "\n";
+}
+
+// A file says what was done to it since it was drawn or read.
+Scenario WithProvenance(const Scenario& scenario, const Options& options) {
+  std::string edits;
+  for (const char* name : kEdits) {
+    if (options.Given(name)) edits += Join(" --", name, " ", options.Text(name));
+  }
+  if (edits.empty()) return scenario;
+  ScenarioData data = scenario.data();
+  data.provenance += Join(data.provenance.empty() ? "" : "; ", "changed by convert", edits);
+  return Scenario(std::move(data));
+}
+
 // In the order of the options' list.
 Scenario Edited(Scenario scenario, const Options& options) {
   const auto edit = [&](const char* name, const auto& make) { scenario = InOption(options, name, make); };
@@ -48,14 +78,16 @@ Scenario Edited(Scenario scenario, const Options& options) {
   if (options.Given("filter")) edit("filter", [&] { return FilterJobs(scenario, options.Text("filter")); });
   if (options.Given("scale-cluster")) {
     const double by = factor("scale-cluster");
+    const ClusterSpec before = scenario.data().cluster;
     edit("scale-cluster", [&] { return ScaleCluster(scenario, by); });
+    SayScaled(before, scenario.data().cluster, by);
   }
   if (options.Given("add")) edit("add", [&] { return AddGpus(scenario, options.Text("add")); });
   if (options.Given("scale-load")) scenario = ScaleLoad(scenario, factor("scale-load"));
   if (options.Given("shuffle-arrivals"))
     scenario = ShuffleArrivals(scenario,
                                static_cast<std::uint64_t>(options.Integer("shuffle-arrivals", 0, INT64_MAX)));
-  return scenario;
+  return WithProvenance(scenario, options);
 }
 
 }  // namespace

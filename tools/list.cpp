@@ -13,6 +13,7 @@
 #include "env/gym/rewards.hpp"
 #include "env/gym/signals/learning_signal.hpp"
 #include "tools/learn_library.hpp"
+#include "tools/next_steps.hpp"
 #include "tools/output_file.hpp"
 #include "tools/results.hpp"
 #include "tools/table.hpp"
@@ -193,10 +194,10 @@ Json ListGpus() {
     list.push_back(
         {{"name", gpu.type.name},
          {"summary", Join(gpu.product, ": ", stated(gpu.type.memory_gb, " GB"), ", ",
-                          stated(gpu.bandwidth_gb_s, " GB/s"), ", ", stated(gpu.type.peak_power_w, " W"),
+                          stated(gpu.type.bandwidth_gb_s, " GB/s"), ", ", stated(gpu.type.peak_power_w, " W"),
                           ", $", stated(gpu.type.price_per_hour, " an hour"))},
          {"memory_gb", figure(gpu.type.memory_gb)},
-         {"bandwidth_gb_s", figure(gpu.bandwidth_gb_s)},
+         {"bandwidth_gb_s", figure(gpu.type.bandwidth_gb_s)},
          {"peak_power_w", figure(gpu.type.peak_power_w)},
          {"idle_power_w", figure(gpu.type.idle_power_w)},
          {"idle_power_published", gpu.idle_published},
@@ -260,6 +261,14 @@ const Kind& FindKind(const std::string& name) {
            name, "'", DidYouMean(name, names)));
 }
 
+// The kind's command with this name in it; a policy is nothing without its file.
+std::string UseOf(const Kind& kind, const std::string& name) {
+  std::string use = kind.use;
+  if (name == "fcfs") return "evaluate --schedulers fcfs";  // which the others are compared with
+  const std::string given = name == "policy" ? "policy(file=policy.h5)" : name;
+  return use.replace(use.find("NAME"), std::string("NAME").size(), given);
+}
+
 // A line a row; what one may know of a job's future stands beside a scheduler's name.
 void PrintBrief(const Json& rows, const Kind& kind) {
   std::size_t width = 0;
@@ -272,7 +281,7 @@ void PrintBrief(const Json& rows, const Kind& kind) {
     std::cout << name << "  " << knowledge << row["summary"].get<std::string>() << "\n";
   }
   std::cout << "\nparameters, sources: " << CommandName() << " list " << kind.name
-            << " --name NAME,... | --full\nin use: " << CommandName() << " " << kind.use << "\n";
+            << " --name NAME,... | --full\n";
 }
 
 // Those of the rows that --name asks for, in that order.
@@ -358,6 +367,8 @@ int RunList(const std::vector<std::string>& arguments) {
   } else {
     PrintBrief(rows, kind);
   }
+  std::cout << (named ? NextStep("how it is used", UseOf(kind, rows[0]["name"]))
+                      : NextStep("one of them in use, in the place of NAME", kind.use));
   return 0;
 }
 

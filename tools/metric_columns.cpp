@@ -71,6 +71,14 @@ bool KnowsEnergy(std::span<const Scenario> workloads) {
   });
 }
 
+bool HaveDeadlines(std::span<const Scenario> workloads) {
+  return std::any_of(workloads.begin(), workloads.end(), [](const Scenario& scenario) {
+    const std::vector<double>& deadlines = scenario.data().jobs.deadline;
+    return std::any_of(deadlines.begin(), deadlines.end(),
+                       [](double deadline) { return deadline != kNever; });
+  });
+}
+
 }  // namespace
 
 std::string MetricColumn::Cell(const Metrics& metrics) const {
@@ -84,7 +92,8 @@ std::vector<MetricColumn> MetricColumns(const std::string& names, std::span<cons
   std::vector<MetricColumn> columns;
   for (const std::string& name : SplitOutsideParentheses(names, ',')) {
     if (std::find(known.begin(), known.end(), name) == known.end())
-      throw Error(Join("expected names of figures, found '", name, "'", DidYouMean(name, known)));
+      throw Error(Join("expected names of figures, found '", name, "'", DidYouMean(name, known),
+                       "; there are ", MetricNames(), ", and the keys that figures have in --json"));
     const auto named = std::find_if(std::begin(kNamed), std::end(kNamed), [&name](const Named& row) {
       return name == row.name || name == row.key;
     });
@@ -92,7 +101,9 @@ std::vector<MetricColumn> MetricColumns(const std::string& names, std::span<cons
     MetricColumn column{&FieldOf(named != std::end(kNamed) ? named->key : name), name};
     if (named != std::end(kNamed))
       column.title = named->title, column.unit = named->unit, column.decimals = named->decimals;
-    column.off = column.field->member == nullptr && Owners(column.field->key, workloads) == 0;
+    column.off = (column.field->member == nullptr && Owners(column.field->key, workloads) == 0) ||
+                 (column.field->member == &Metrics::deadline_miss_rate && !workloads.empty() &&
+                  !HaveDeadlines(workloads));
     for (const MetricColumn& other : columns) {
       if (other.field == column.field)
         throw Error(Join("expected each figure once, found '", name, "' again"));
@@ -104,8 +115,7 @@ std::vector<MetricColumn> MetricColumns(const std::string& names, std::span<cons
 
 std::string UsualMetrics(std::span<const Scenario> workloads) {
   std::string names = kUsual;
-  const auto any = [&](const auto& has) { return std::any_of(workloads.begin(), workloads.end(), has); };
-  if (any([](const Scenario& s) { return !s.data().jobs.deadline.empty(); })) names += ",deadline_misses";
+  if (HaveDeadlines(workloads)) names += ",deadline_misses";
   if (KnowsEnergy(workloads)) names += ",energy,cost";
   for (const MetricField& field : MetricFields()) {
     if (field.member == nullptr && Owners(field.key, workloads) > 0) names += Join(",", field.key);

@@ -109,9 +109,9 @@ std::vector<const toml::table*> Tables(const std::string& path, const toml::tabl
 }
 
 GpuType ReadGpu(const std::string& path, const toml::table& table) {
-  const Keys keys(
-      path, table,
-      {"name", "count", "per_node", "memory_gb", "idle_power_w", "peak_power_w", "price_per_hour"});
+  const Keys keys(path, table,
+                  {"name", "count", "per_node", "memory_gb", "bandwidth_gb_s", "idle_power_w", "peak_power_w",
+                   "price_per_hour"});
   GpuType type;
   const std::string name = keys.Word("name");
   for (const GpuType& shipped : ShippedGpuTypes()) {
@@ -123,6 +123,7 @@ GpuType ReadGpu(const std::string& path, const toml::table& table) {
     throw Error(Join(keys.Where("count"), ": expected how many GPUs there are, found none"));
   type.gpus_per_node = static_cast<int>(keys.Number("per_node", 1.0, 1.0, kMostCount, /*whole=*/true));
   type.memory_gb = keys.Number("memory_gb", type.memory_gb, 0.0, kMost);
+  type.bandwidth_gb_s = keys.Number("bandwidth_gb_s", type.bandwidth_gb_s, 0.0, kMost);
   type.idle_power_w = keys.Number("idle_power_w", type.idle_power_w, 0.0, kMost);
   type.peak_power_w = keys.Number("peak_power_w", type.peak_power_w, 0.0, kMost);
   type.price_per_hour = keys.Number("price_per_hour", type.price_per_hour, 0.0, kMost);
@@ -148,6 +149,16 @@ JobTypeFacts ReadJobType(const std::string& path, const toml::table& table) {
       facts.traits[name] = keys.Number(name.c_str(), 0.0, 0.0, most);
   }
   return facts;
+}
+
+// Those that there are (Gavel's water filling); whoever shares among tenants otherwise reads none.
+std::string InnerPolicy(const Keys& keys) {
+  static const std::vector<std::string> kPolicies = {"fairness", "fifo"};
+  const std::string policy = keys.Text("inner_policy");
+  if (std::find(kPolicies.begin(), kPolicies.end(), policy) == kPolicies.end())
+    throw Error(Join(keys.Where("inner_policy"), ": expected fairness or fifo, found '", policy, "'",
+                     DidYouMean(policy, kPolicies)));
+  return policy;
 }
 
 }  // namespace
@@ -178,7 +189,7 @@ ClusterFile ReadClusterFile(const std::string& path) {
   for (const toml::table* table : Tables(path, file, "tenant")) {
     const Keys its(path, *table, {"name", "weight", "inner_policy"});
     result.tenants.push_back({its.Text("name"), its.Number("weight", 1.0, 1e-9, kMost)});
-    if (its.Has("inner_policy")) result.tenants.back().inner_policy = its.Text("inner_policy");
+    if (its.Has("inner_policy")) result.tenants.back().inner_policy = InnerPolicy(its);
     CheckOnce(path, *table, "tenant", result.tenants.back().name, tenants);
   }
   for (const toml::table* table : Tables(path, file, "job_type")) {

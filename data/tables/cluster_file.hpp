@@ -9,7 +9,8 @@
 //   count = 64
 //   per_node = 8                          # 1 unless stated
 //   memory_gb = 80                        # of a type that Berth knows its own, otherwise 0 = not stated:
-//   idle_power_w = 70                     # these four
+//   bandwidth_gb_s = 3350                 # these five; of its memory
+//   idle_power_w = 70
 //   peak_power_w = 700
 //   price_per_hour = 2.5                  # of one GPU
 //   [[tenant]]
@@ -19,7 +20,7 @@
 //   stated
 //   [[job_type]]
 //   name = "bert"
-//   checkpoint_gb = 1.3                   # and gradient_gb, memory_gb, utilization: see JobTypeTraits
+//   checkpoint_gb = 1.3                   # and all that JobTypeTraits lists
 // And of tables of jobs: origin, the moment at which its time is 0, a number or a date; seed, of estimates.
 #pragma once
 

@@ -11,7 +11,7 @@ namespace {
 
 std::string Plain(const std::string& name) {
   std::string plain = Lower(name);
-  std::erase_if(plain, [](char c) { return std::string_view("_- .").find(c) != std::string_view::npos; });
+  std::erase_if(plain, [](char c) { return std::string_view("_- ./").find(c) != std::string_view::npos; });
   return plain;
 }
 
@@ -48,7 +48,9 @@ std::span<const JobFieldInfo> JobFields() {
       {JobField::kGpus,
        "gpus",
        {"gpus", "num_gpus", "n_gpus", "ngpus", "num_gpu", "n_gpu", "gpu_num", "gpu_count", "gpu",
-        "alloc_tres", "req_tres", "scale_factor"}},
+        "alloc_tres", "req_tres", "scale_factor", "nvidia.com/gpu", "limits.nvidia.com/gpu",
+        "requests.nvidia.com/gpu", "resources.limits.nvidia.com/gpu", "resources.requests.nvidia.com/gpu",
+        "amd.com/gpu"}},
       {JobField::kGpusMin, "gpus_min", {"gpus_min", "min_gpus"}},
       {JobField::kGpusMax, "gpus_max", {"gpus_max", "max_gpus"}},
       {JobField::kShare, "share", {"share", "gpu_milli"}},

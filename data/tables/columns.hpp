@@ -32,7 +32,7 @@ enum class JobField {
 struct JobFieldInfo {
   JobField field;
   const char* name;
-  std::vector<const char*> usual;  // column names, the surest first; case and the signs "_- ." do not matter
+  std::vector<const char*> usual;  // column names, the surest first; case and the signs "_- ./" do not matter
 };
 std::span<const JobFieldInfo> JobFields();
 

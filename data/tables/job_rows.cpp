@@ -148,6 +148,7 @@ int JobRows::Whole(JobField field, double low, double high) const {
 
 int JobRows::Gpus() const {
   const std::string& text = Text(JobField::kGpus);
+  if (text.empty()) return 0;  // as sacct has it of jobs that never started
   const double value = GpusOf(text, Where(JobField::kGpus));
   if (!(value >= 0.0) || value > kMostGpus || value != std::floor(value))
     throw Error(Join(Where(JobField::kGpus), ": expected a whole number of GPUs, found '", text, "'"));
@@ -176,6 +177,7 @@ std::optional<JobRow> JobRows::ReadRow() {
   }
   ReadPlace(row);
   row.type = Type();
+  ReadRanOn(row);
   if (Has(JobField::kTenant)) {
     const std::string& tenant = Text(JobField::kTenant);
     row.tenant = tenants_.Add(tenant.empty() ? kNoName : tenant);
@@ -220,7 +222,6 @@ void JobRows::ReadPlace(JobRow& row) {
                        expected == 1 ? " resource" : " resources", ", found '", Text(JobField::kDemand),
                        "'"));
   }
-  if (Stated(JobField::kRanOn)) row.ran_on = GpuTypeOf(Text(JobField::kRanOn), JobField::kRanOn);
   CheckFits(row);
 }
 
@@ -235,12 +236,36 @@ int JobRows::Type() {
   return type;
 }
 
-int JobRows::GpuTypeOf(const std::string& name, JobField field) const {
-  std::vector<std::string> known;
-  for (const GpuType& type : cluster_.types) {
-    if (SameWord(type.name, name)) return static_cast<int>(known.size());
-    known.push_back(type.name);
+// A log is of the cluster of its day: any type will do whose speed is known. Without speeds all types are
+// alike, and of steps it says nothing.
+void JobRows::ReadRanOn(JobRow& row) {
+  if (speeds_ == nullptr || Has(JobField::kSteps) || !Stated(JobField::kRanOn)) return;
+  const std::string& name = Text(JobField::kRanOn);
+  row.ran_on = FindGpuType(name);
+  if (row.ran_on >= 0) return;
+  row.ran_at = speeds_->Measured(row.type, row.gang, name);
+  if (!std::isnan(row.ran_at)) return;
+  std::vector<std::string> known = speeds_->GpuTypes();
+  if (std::find(known.begin(), known.end(), Lower(name)) != known.end())
+    throw Error(Join(Where(JobField::kRanOn), ": expected a type with a speed of '", job_types()[U(row.type)],
+                     "' with ", row.gang, " GPU", row.gang == 1 ? "" : "s", " in ", speeds_->path(),
+                     ", found '", name, "'"));
+  for (const GpuType& type : cluster_.types) known.push_back(type.name);
+  throw Error(Join(Where(JobField::kRanOn), ": expected a GPU type of the cluster or of ", speeds_->path(),
+                   ", found '", name, "'", DidYouMean(name, known)));
+}
+
+int JobRows::FindGpuType(const std::string& name) const {
+  for (std::size_t g = 0; g < cluster_.types.size(); ++g) {
+    if (SameWord(cluster_.types[g].name, name)) return static_cast<int>(g);
   }
+  return -1;
+}
+
+int JobRows::GpuTypeOf(const std::string& name, JobField field) const {
+  if (const int type = FindGpuType(name); type >= 0) return type;
+  std::vector<std::string> known;
+  for (const GpuType& type : cluster_.types) known.push_back(type.name);
   throw Error(Join(Where(field), ": expected a GPU type of the cluster, found '", name, "'",
                    DidYouMean(name, known)));
 }

@@ -25,7 +25,8 @@ struct JobRow {
   double duration = kUnstated, steps = kUnstated;  // s; one of the two
   double weight = 1.0, deadline = kNever, limit = kUnstated;
   int gang = 1, type = 0, tenant = 0;  // indices into job_types and tenants
-  int ran_on = -1;                     // GPU type of the cluster; -1 = not stated
+  int ran_on = -1;                     // GPU type of the cluster; -1 = not stated, or none of those
+  double ran_at = kUnstated;           // steps/s where it ran, on a type that the cluster lacks
   int gang_min = 0, gang_max = 0;      // 0 = not stated: the gang
   int gpu_milli = 1000;
   Qos qos = Qos::kGuaranteed;
@@ -74,7 +75,9 @@ class JobRows {
   int Whole(JobField field, double low, double high) const;
   int Gpus() const;
   int Type();
+  int FindGpuType(const std::string& name) const;  // of the cluster, -1 = none
   int GpuTypeOf(const std::string& name, JobField field) const;
+  void ReadRanOn(JobRow& row);
   void CheckFits(const JobRow& row) const;
 
   std::string path_;

@@ -53,7 +53,7 @@ std::vector<JobRow> WithSteps(std::vector<JobRow> rows, const ThroughputTable& t
   std::vector<JobRow> kept;
   for (JobRow& row : rows) {
     const double fastest = Fastest(row, table, cluster);
-    double measured = fastest;
+    double measured = std::isnan(row.ran_at) ? fastest : row.ran_at;
     if (row.ran_on >= 0)
       measured = AloneRate(table, row.type, row.gang, row.ran_on, static_cast<int>(cluster.types.size()));
     if (std::isnan(row.steps)) row.steps = row.duration * measured;
@@ -157,14 +157,21 @@ std::vector<Tenant> TenantsOf(const JobRows& reader, const ScenarioSettings& set
   return tenants;
 }
 
-std::string WorkNote(const JobColumns& columns, bool speeds) {
+std::string WorkNote(const JobColumns& columns, const std::vector<JobRow>& rows, bool speeds) {
   if (columns.Has(JobField::kSteps))
     return Join("work: steps as stated",
                 speeds ? "" : ", at 1 step/s on every GPU type, since no speeds are given");
-  if (!speeds) return "work: the duration, on every GPU type alike, since no speeds are given";
+  if (!speeds)
+    return Join("work: the duration, on every GPU type alike, since no speeds are given",
+                columns.Has(JobField::kRanOn)
+                    ? Join("; the type in '", columns.Of(JobField::kRanOn), "' is not asked for then")
+                    : "");
   if (!columns.Has(JobField::kRanOn)) return "work: duration x speed on the fastest type";
+  const auto elsewhere =
+      std::count_if(rows.begin(), rows.end(), [](const JobRow& row) { return !std::isnan(row.ran_at); });
   return Join("work: duration x speed on the type in '", columns.Of(JobField::kRanOn),
-              "', on the fastest where it states none");
+              "', on the fastest where it states none",
+              elsewhere == 0 ? "" : Join("; of ", elsewhere, " rows it is no type of the cluster"));
 }
 
 // "2024-03-01T10:00:00Z", where the times are epochs or dates.
@@ -185,7 +192,7 @@ std::vector<std::string> NotesOn(const JobRows& reader, const std::vector<JobRow
   for (const std::string& name : reader.columns().Unread(reader.header()))
     unread += Join(unread.empty() ? "" : ", ", "'", name, "'");
   if (!unread.empty()) notes.push_back("not read: " + unread);
-  notes.push_back(WorkNote(reader.columns(), speeds));
+  notes.push_back(WorkNote(reader.columns(), rows, speeds));
   if (reader.dates() || rows.front().arrival >= kEpoch)
     notes.push_back(
         Join("arrivals from ", DateOf(rows.front().arrival), " to ", DateOf(rows.back().arrival)));

@@ -22,6 +22,9 @@ class Speeds {
 
   const std::string& path() const { return path_; }
   const std::vector<std::string>& job_types() const { return job_types_.names(); }  // in order of appearance
+  // Steps/s as measured, on any GPU type that the file names; NaN where it says nothing.
+  double Measured(int job_type, int gang, const std::string& gpu_type) const;
+  std::vector<std::string> GpuTypes() const;  // in lower case
   // The columns of the cluster's types, in its order; all gang sizes of the file. What was not measured, of
   // the job types and sizes that `used` says occur, is estimated where `estimated` is given, which then names
   // it, a line each; otherwise, or where nothing was measured of a job type, or of a gang size on a GPU type,

@@ -147,6 +147,7 @@ std::string ClusterToml(const ScenarioData& data) {
     text +=
         Join("\n[[gpu]]\nname = ", TomlText(type.name), "\ncount = ", type.count,
              "\nper_node = ", type.gpus_per_node, "\nmemory_gb = ", Number(type.memory_gb),
+             "\nbandwidth_gb_s = ", Number(type.bandwidth_gb_s),
              "\nidle_power_w = ", Number(type.idle_power_w), "\npeak_power_w = ", Number(type.peak_power_w),
              "\nprice_per_hour = ", Number(type.price_per_hour), "\n");
   for (const Tenant& tenant : data.tenants)

@@ -11,6 +11,8 @@
 namespace berth {
 namespace {
 
+constexpr double kMostWeight = 1e9;
+
 double TotalJct(const Simulator& simulator, const RunningSums&) {
   return simulator.JobSeconds();
 }
@@ -110,6 +112,9 @@ Reward::Reward(const std::string& spec) {
       throw Error(Join("reward '", spec, "': unknown term '", name, "'", DidYouMean(name, names),
                        "; expected a sum such as jct+0.5*slowdown"));
     }
+    if (!(weight > 0.0) || weight > kMostWeight)
+      throw Error(Join("reward '", spec, "': weight of ", name, ": expected more than 0 and at most ",
+                       kMostWeight, ", since terms are costs, found ", part.substr(0, star)));
     terms_.push_back({weight, &*it});
     needs_sums_ = needs_sums_ || it->sums;
   }

@@ -83,7 +83,8 @@ struct RunOptions {
   bool keep_events = false;
   std::function<bool(const Simulator&)> progress;  // now and then (keep_events: each decision); false stops
   double max_time_s = kNever;  // the run ends at its first decision after that, whatever is unfinished
-  // Told once, in words, where no job leaves any more though the run goes on: with failures it may never end.
+  // Told in words where no job leaves any more though the run goes on (with failures it may never end), and
+  // where it ends because the cluster stops every job again and again: then its jobs are unfinished.
   std::function<void(const std::string&)> notice = {};
 };
 struct RunResult {
@@ -98,11 +99,12 @@ struct RunResult {
   FeatureStates series;            // at the end, of features that keep series over time
   std::vector<FeatureLane> lanes;  // what features have to be drawn
 };
-// Throws Error when the scheduler needs more than the scenario grants, decides illegally, or stalls.
 // Throws Error when the scheduler, `name` in messages, cannot run this scenario: it needs more knowledge than
 // is granted, or its Reset refuses the cluster. Leaves it reset.
 void CheckRunnable(const Scenario& scenario, Scheduler& scheduler, const std::string& name);
 
+// Throws Error when the scheduler needs more than the scenario grants, decides illegally, or stalls; not
+// where the cluster is why, and `notice` is there to say so.
 RunResult Run(const Scenario& scenario, Scheduler& scheduler, const std::string& name,
               const RunOptions& options);
 

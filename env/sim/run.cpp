@@ -1,10 +1,12 @@
 // One run of a scheduler over a scenario, with its decisions timed.
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <optional>
 
 #include "env/base/index.hpp"
 #include "env/sim/metrics.hpp"
+#include "env/sim/thinned_sample.hpp"
 
 namespace berth {
 
@@ -33,8 +35,8 @@ class Standstill {
     empty_ = simulator.jobs_in_system() == 0;
     if (told_ || simulator.now() - since_ <= kPatience * longest_) return "";
     told_ = true;
-    return Join("no job has ended for ", (simulator.now() - since_) / 3600.0, " h, ", kPatience,
-                " times what the longest takes alone, with ", simulator.jobs_in_system(),
+    return Join("no job has ended for ", std::round((simulator.now() - since_) / 360.0) / 10.0, " h, ",
+                kPatience, " times what the longest takes alone, with ", simulator.jobs_in_system(),
                 " in the system: the run may never end (--max-time S ends it)");
   }
 
@@ -44,6 +46,14 @@ class Standstill {
   int left_ = 0;
   bool told_ = false, empty_ = true;
 };
+
+// How often jobs that wait now were stopped without an order.
+int StopsOf(const SimState& state) {
+  int stops = 0;
+  if (state.interruptions.empty()) return 0;
+  for (const int job : state.waiting) stops += state.interruptions[U(job)];
+  return stops;
+}
 
 }  // namespace
 
@@ -72,7 +82,7 @@ RunResult Run(const Scenario& scenario, Scheduler& scheduler, const std::string&
 
   Decision decision;
   RunResult result;
-  std::vector<float> decide_us;
+  ThinnedSample decide_us;  // a run may have decisions without end
   Wall::time_point told = begin;
   std::optional<Standstill> standstill;
   if (options.notice) standstill.emplace(scenario);
@@ -84,7 +94,7 @@ RunResult Run(const Scenario& scenario, Scheduler& scheduler, const std::string&
     decision.Clear();
     const auto before = Wall::now();
     scheduler.Decide(simulator.View(scheduler.knowledge()), decision);
-    decide_us.push_back(static_cast<float>(seconds_since(before) * 1e6));
+    decide_us.Add(static_cast<float>(seconds_since(before) * 1e6));
     if (const ApplyResult applied = simulator.Apply(decision); !applied.ok()) {
       throw Error(Join("scheduler '", name, "' decides illegally at ", simulator.now(),
                        " s: ", Explain(applied, decision, simulator)));
@@ -97,7 +107,13 @@ RunResult Run(const Scenario& scenario, Scheduler& scheduler, const std::string&
       if (!options.progress(simulator)) break;
     }
   }
-  if (simulator.stalled()) {
+  if (const int stops = StopsOf(simulator.state()); simulator.stalled() && stops > 0) {
+    const std::string words = Join("at ", simulator.now(), " s ", simulator.state().waiting.size(),
+                                   " jobs wait and nothing runs; the cluster itself has stopped them ", stops,
+                                   " times, as where devices fail");
+    if (!options.notice) throw Error(Join("scheduler '", name, "' stalls: ", words));
+    options.notice(Join(words, ": the run ends with them unfinished"));
+  } else if (simulator.stalled()) {
     throw Error(Join("scheduler '", name, "' stalls at ", simulator.now(), " s: ",
                      simulator.state().waiting.size(), " jobs wait, nothing runs and nothing will arrive"));
   }
@@ -111,14 +127,8 @@ RunResult Run(const Scenario& scenario, Scheduler& scheduler, const std::string&
       result.series.Add(*entry.module, entry.state->Clone());
     entry.state->AddLanes(simulator.now(), result.lanes);
   }
-  if (!decide_us.empty()) {
-    double sum = 0.0;
-    for (float us : decide_us) sum += us;
-    result.decision_us_mean = sum / static_cast<double>(decide_us.size());
-    const auto at = static_cast<std::ptrdiff_t>(0.99 * static_cast<double>(decide_us.size() - 1));
-    std::nth_element(decide_us.begin(), decide_us.begin() + at, decide_us.end());
-    result.decision_us_p99 = decide_us[static_cast<std::size_t>(at)];
-  }
+  result.decision_us_mean = decide_us.Mean();
+  result.decision_us_p99 = decide_us.Quantile(0.99);
   result.wall_s = seconds_since(begin);
   return result;
 }

@@ -76,6 +76,10 @@ std::uint64_t HashOf(const ScenarioData& d) {
   ForEachColumn(d.traits, [&](std::string_view name, const std::vector<double>& column) {
     if (!column.empty()) h.Add(name), h.Add(column);
   });
+  // Nothing but traffic_gb asks for the bandwidth of GPUs, and every shipped type states it.
+  if (!d.traits.traffic_gb.empty()) {
+    for (const GpuType& t : d.cluster.types) h.Add(t.bandwidth_gb_s);
+  }
   if (d.features.any()) h.Add(std::string_view(ToString(d.features)));
   if (!d.believed.alone.empty()) h.Add(std::string_view("believed")), h.Add(d.believed.alone);
   if (!d.believed.pairs.empty()) h.Add(std::string_view("believed pairs")), h.Add(d.believed.pairs);
@@ -96,9 +100,10 @@ void CheckCluster(const ClusterSpec& cluster) {
     if (t.gpus_per_node < 1) {
       throw Error(Join("cluster: ", t.name, ": expected at least 1 GPU per node, found ", t.gpus_per_node));
     }
-    for (double x : {t.memory_gb, t.idle_power_w, t.peak_power_w, t.price_per_hour}) {
+    for (double x : {t.memory_gb, t.bandwidth_gb_s, t.idle_power_w, t.peak_power_w, t.price_per_hour}) {
       if (!(x >= 0.0) || std::isinf(x)) {
-        throw Error(Join("cluster: ", t.name, ": expected memory, power and price >= 0, found ", x));
+        throw Error(
+            Join("cluster: ", t.name, ": expected memory, bandwidth, power and price >= 0, found ", x));
       }
     }
   }
@@ -161,6 +166,25 @@ void CheckColumns(const ScenarioData& data) {
   for (double x : j.demand) {
     if (!(x >= 0.0) || std::isinf(x))
       throw Error(Join("jobs: column demand: expected numbers >= 0, found ", x));
+  }
+}
+
+// A step cannot move more than the memory lets through at the speed that was measured. On one GPU: there the
+// share has an effect, and speeds of gangs are of steps that each of their GPUs does a part of, or all of.
+void CheckTraffic(const ScenarioData& data) {
+  const std::vector<double>& traffic = data.traits.traffic_gb;
+  const ThroughputTable& table = data.throughputs;
+  const std::size_t types = data.cluster.types.size(), sizes = table.gang_sizes.size();
+  if (sizes == 0 || table.gang_sizes.front() != 1) return;
+  for (std::size_t t = 0; t < traffic.size(); ++t) {
+    for (std::size_t g = 0; g < types; ++g) {
+      const double most = data.cluster.types[g].bandwidth_gb_s;
+      const double rate = table.alone[t * sizes * types + g], uses = traffic[t] * rate;
+      if (most == 0.0 || uses <= most * (1.0 + 1e-9)) continue;  // a slice's may be rounded
+      throw Error(Join("job type '", table.job_types[t], "' on ", data.cluster.types[g].name, ": traffic_gb ",
+                       traffic[t], " at ", rate, " steps/s: expected at most the bandwidth_gb_s ", most,
+                       ", found ", uses, " GB/s"));
+    }
   }
 }
 
@@ -276,7 +300,7 @@ Clock Clock::Parse(const std::string& text) {
     return {open == 6 ? ClockKind::kRounds : ClockKind::kReferenceRounds, seconds};
   }
   static const std::vector<std::string> kKnown = {"event", "rounds(360)", "reference_rounds", "hpc"};
-  throw Error(Join("clock: expected event, rounds(SECONDS), reference_rounds or hpc, found '", text, "'",
+  throw Error(Join("expected event, rounds(SECONDS), reference_rounds or hpc, found '", text, "'",
                    DidYouMean(text, kKnown)));
 }
 
@@ -303,10 +327,18 @@ Knowledge ParseKnowledge(const std::string& text) {
   static const std::vector<std::string> kNames = {"none", "blind", "estimate", "oracle"};
   const auto it = std::find(kNames.begin(), kNames.end(), text);
   if (it == kNames.end()) {
-    throw Error(Join("knowledge: expected none, blind, estimate or oracle, found '", text, "'",
-                     DidYouMean(text, kNames)));
+    throw Error(
+        Join("expected none, blind, estimate or oracle, found '", text, "'", DidYouMean(text, kNames)));
   }
   return static_cast<Knowledge>(it - kNames.begin());
+}
+
+double BandwidthShare(const ScenarioData& data, int job_type, int gpu_type, double steps_per_s) {
+  const JobTypeTraits& traits = data.traits;
+  const double traffic = traits.traffic_gb.empty() ? 0.0 : traits.traffic_gb[U(job_type)];
+  const double peak = data.cluster.types[U(gpu_type)].bandwidth_gb_s;
+  if (traffic > 0.0 && peak > 0.0) return std::min(1.0, traffic * steps_per_s / peak);
+  return traits.bandwidth.empty() ? 0.0 : traits.bandwidth[U(job_type)];
 }
 
 Scenario::Scenario() : body_(std::make_shared<const Body>()) {}
@@ -317,6 +349,7 @@ Scenario::Scenario(ScenarioData data, const JobLabel& label) {
   CheckColumns(data);
   for (GpuType& type : data.cluster.types) type.part = {};
   for (const Features::On& on : data.features.on()) on.settings->AddTypes(data);
+  CheckTraffic(data);
   for (const Tenant& tenant : data.tenants) {
     if (!(tenant.weight > 0.0) || std::isinf(tenant.weight)) {
       throw Error(Join("tenant '", tenant.name, "': weight: expected > 0, found ", tenant.weight));
@@ -429,6 +462,11 @@ int Scenario::NodeOf(int device) const {
 double Scenario::MemoryGb(int job) const {
   const std::vector<double>& stated = body_->data.traits.memory_gb;
   return stated.empty() ? 0.0 : stated[U(body_->data.jobs.job_type[U(job)])];
+}
+
+double Scenario::BandwidthShare(int job, int type) const {
+  const JobTable& jobs = body_->data.jobs;
+  return berth::BandwidthShare(body_->data, jobs.job_type[U(job)], type, Rate(job, type) / jobs.gang[U(job)]);
 }
 
 double Scenario::Demand(int job, int resource) const {

@@ -32,9 +32,10 @@ struct TypePart {
 // One type of accelerator (or CPU: a type like any other). A node has `gpus_per_node` devices of one type.
 struct GpuType {
   std::string name;
-  int count = 0;           // devices
-  int gpus_per_node = 1;   // the last node may be partly filled
-  double memory_gb = 0.0;  // per device; 0 = not stated
+  int count = 0;                // devices
+  int gpus_per_node = 1;        // the last node may be partly filled
+  double memory_gb = 0.0;       // per device; 0 = not stated
+  double bandwidth_gb_s = 0.0;  // of its memory; 0 = not stated
   double idle_power_w = 0.0;
   double peak_power_w = 0.0;
   double price_per_hour = 0.0;  // currency units per device and hour
@@ -112,6 +113,9 @@ struct JobTypeTraits {
   std::vector<double> memory_gb;      // of GPU memory, a gang's in all
   std::vector<double> utilization;    // of a GPU's peak power above idle, 0..1; none = 1
   std::vector<double> bandwidth;      // of a GPU's memory bandwidth, alone at full speed, 0..1; none = 0
+  // What a step moves to and from GPU memory, a gang's in all. Where it and the GPU type's bandwidth_gb_s
+  // are stated (above 0), their quotient stands in the place of `bandwidth`, which is alike on every type.
+  std::vector<double> traffic_gb;
 };
 template <class Traits, class Visit>
 void ForEachColumn(Traits& traits, Visit&& visit) requires requires {
@@ -121,6 +125,7 @@ void ForEachColumn(Traits& traits, Visit&& visit) requires requires {
   visit("checkpoint_gb", traits.checkpoint_gb), visit("gradient_gb", traits.gradient_gb);
   visit("memory_gb", traits.memory_gb);
   visit("utilization", traits.utilization), visit("bandwidth", traits.bandwidth);
+  visit("traffic_gb", traits.traffic_gb);
 }
 
 struct Tenant {
@@ -172,6 +177,11 @@ struct ScenarioData {
   std::string provenance;  // where it came from: file or generator spec, for people
 };
 
+// What a job uses of the bandwidth of its GPU's memory at that many steps/s of one GPU, 0..1: the bytes that
+// it moves over the peak (Williams, Waterman & Patterson, Roofline, CACM 2009), else the share stated for its
+// type.
+double BandwidthShare(const ScenarioData& data, int job_type, int gpu_type, double steps_per_s);
+
 // Names a job in error messages: "IN.trace:17" instead of "job 17".
 using JobLabel = std::function<std::string(int job)>;
 
@@ -212,8 +222,9 @@ class Scenario {
     return !body_->divides_gpus || milli.empty() ? 1000 : milli[static_cast<std::size_t>(job)];
   }
   bool HoldsPart(int job) const { return GpuMilli(job) < 1000; }
-  double Demand(int job, int resource) const;  // per member, of a node's further resource; 0 = none
-  double MemoryGb(int job) const;              // of GPU memory, its gang's in all; 0 = not stated
+  double Demand(int job, int resource) const;      // per member, of a node's further resource; 0 = none
+  double MemoryGb(int job) const;                  // of GPU memory, its gang's in all; 0 = not stated
+  double BandwidthShare(int job, int type) const;  // of each of its GPUs', alone at full speed
   // Steps/s of `job` (gang 1) while it shares one GPU with `other`; 0 unless both can run there so: its
   // memory holds both, and, where GPUs are divided, neither holds a part or is guaranteed the whole.
   double PairRate(int job, int other, int type) const;

@@ -12,9 +12,9 @@
 // Rates on a slice: measured where the scenario has the type's column; else, for a gang of 1 whose memory
 // fits, the rate on the whole GPU x min(1, c / u, m / b): c the slice's fraction of the compute slices, u
 // what of a GPU the job can use (JobTypeTraits::utilization, 1 where not stated); m its fraction of the
-// memory slices, each of which has its channels to memory, b what of the bandwidth the job uses (bandwidth, 0
-// where not stated). Larger gangs need whole GPUs: instances have no peer-to-peer transfer (user guide,
-// "Application Considerations").
+// memory slices, each of which has its channels to memory, b what of the bandwidth the job uses
+// (BandwidthShare, 0 where not stated). Larger gangs need whole GPUs: instances have no peer-to-peer transfer
+// (user guide, "Application Considerations").
 #pragma once
 
 #include <cstdint>

@@ -151,7 +151,7 @@ void AddColumns(ScenarioData& data, int whole, const std::vector<const MigProfil
     if (table.gang_sizes[row % sizes] != 1) return 0.0;
     const double needs = data.traits.memory_gb.empty() ? 0.0 : data.traits.memory_gb[kind];
     const double usable = data.traits.utilization.empty() ? 1.0 : data.traits.utilization[kind];
-    const double traffic = data.traits.bandwidth.empty() ? 0.0 : data.traits.bandwidth[kind];
+    const double traffic = BandwidthShare(data, static_cast<int>(kind), whole, rate);
     if (needs > profile.memory_gb) return 0.0;
     const double fraction = static_cast<double>(profile.compute) / product.compute;
     const double channels = static_cast<double>(profile.memory) / product.memory;
@@ -191,6 +191,7 @@ void PartitionSettings::AddTypes(ScenarioData& data) const {
       slice.count *= starts;
       slice.gpus_per_node *= starts;
       slice.memory_gb = profile.memory_gb;
+      slice.bandwidth_gb_s *= static_cast<double>(profile.memory) / product.memory;
       slice.peak_power_w = (slice.peak_power_w - slice.idle_power_w) * fraction;
       slice.idle_power_w = 0.0;  // the whole GPU's, which is idle meanwhile
       slice.price_per_hour *= fraction;

@@ -13,7 +13,7 @@
 // beyond quotas grows about linearly with co-located jobs (Xu et al., iGniter, TPDS 2023, §3.1, fit it per
 // job; here it is one number of the scenario). e = quantum / (quantum + switch) is what switching between
 // slices leaves of the GPU when there are two or more (1 without time slices); a share is of that.
-// Memory: jobs use b_j of the GPU's bandwidth alone at full speed (JobTypeTraits::bandwidth) and so ask for
+// Memory: jobs use b_j of the GPU's bandwidth alone at full speed (Scenario::BandwidthShare) and so ask for
 // d_j = b_j c_j at c_j of it, the factors above. What there is is divided max-min fairly (who asks for less
 // than an equal part has what he asks for: Nesbit et al., Fair Queuing Memory Systems, MICRO 2006), and who
 // has got of d runs at got / d of c: the narrower of two bottlenecks (Williams, Waterman & Patterson,
@@ -134,13 +134,14 @@ SharingState::Compute SharingState::Divide(const Scenario& scenario, const SimSt
 }
 
 double SharingState::BandwidthFactor(const Scenario& scenario, const SimState& s, int job) const {
-  const std::vector<double>& traffic = scenario.data().traits.bandwidth;
+  const JobTypeTraits& traits = scenario.data().traits;
   const std::vector<int>& jobs = s.parts[U(s.Devices(job).front())];
-  if (traffic.empty() || jobs.size() < 2 || Divide(scenario, s, job).measured > 0.0) return 1.0;
+  const bool stated = !traits.bandwidth.empty() || !traits.traffic_gb.empty();
+  if (!stated || jobs.size() < 2 || Divide(scenario, s, job).measured > 0.0) return 1.0;
   std::vector<double> demands;
   double own = 0.0, left = 1.0;
   for (int j : jobs) {
-    demands.push_back(traffic[U(scenario.data().jobs.job_type[U(j)])] * ComputeFactor(scenario, s, j));
+    demands.push_back(scenario.BandwidthShare(j, s.on_type[U(job)]) * ComputeFactor(scenario, s, j));
     if (j == job) own = demands.back();
   }
   std::sort(demands.begin(), demands.end());

@@ -1,5 +1,6 @@
 """Tables from Python as scenario files."""
 
+import contextlib
 import datetime
 import pathlib
 import tempfile
@@ -73,6 +74,11 @@ class FromFrame(unittest.TestCase):
         toml.write_text('[[gpu]]\nname = "fast"\ncount = 2\n[[gpu]]\nname = "slow"\ncount = 2\n')
         scenario = berth.Scenario.from_frame(jobs, self.out, cluster=toml, throughputs=speeds)
         self.assertEqual(scenario.jobs, 2)
+        figures = toml.read_text().replace('name = "fast"', 'name = "fast"\nbandwidth_gb_s = 900')
+        for moved, words in (300, None), (500, "job type 'b' on fast: traffic_gb 500 at 3 steps/s"):   # 900 and 1500 GB/s
+            toml.write_text(f'{figures}[[job_type]]\nname = "b"\ntraffic_gb = {moved}\n')
+            with self.subTest(moved), (self.assertRaisesRegex(ValueError, words) if words else contextlib.nullcontext()):
+                berth.Scenario.from_frame(jobs, self.out, cluster=toml, throughputs=speeds)
 
     def test_what_is_wrong_is_named_by_its_row_or_keyword_and_nothing_is_written(self):
         for wrong, keywords, words in [

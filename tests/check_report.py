@@ -10,15 +10,25 @@ import sys
 
 import numpy
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "tools/report"))
+for folder in ("tools", "tools/report"):
+    sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / folder))
 import cdf  # noqa: E402
 import gantt  # noqa: E402
 import groups  # noqa: E402
 import page  # noqa: E402
+import plot_jct_cdf  # noqa: E402
 import report  # noqa: E402
 import series  # noqa: E402
 import style  # noqa: E402
 from evaluation_file import Evaluation, alike  # noqa: E402
+
+
+def check_title():
+    """Of what a generator drew its size; of a log its name: 12 and 2 x 8 GPUs by hand."""
+    drawn = {"workload": "synthetic(rate=0.9,jobs=1000)", "scenario": "clock rounds(360), knowledge oracle, cluster v100=12,k80=8/4, 1000 jobs"}
+    expect(plot_jct_cdf.title(drawn, 10) == "20 GPUs, 10 workloads of 1,000 jobs", f"title: {plot_jct_cdf.title(drawn, 10)}")
+    log = {"workload": "/a/mine.h5", "scenario": "clock event, knowledge oracle, cluster h100=8/8, 200 jobs"}
+    expect(plot_jct_cdf.title(log, 1) == "8 GPUs, 200 jobs of mine.h5", f"title: {plot_jct_cdf.title(log, 1)}")
 
 
 def close(found, expected, what):
@@ -94,6 +104,8 @@ def check_cdf():
     expect(numpy.allclose(ratio, 1.1) and len(ratio) == len(cdf.shares_of(4)), f"ratios: {ratio}")
     alone, only = cdf.draw(values[:1], ["a"], style.looks(["a"]), (1.0, 10.0), "h")
     expect(len(only) == 1, "ratios of one alone")
+    expect(axes[1].get_title("left") == "below 1: less than the reference", "what a ratio below 1 means")
+    expect(axes[1].get_ylabel() == "share of jobs", "the axis of shares has no name")
     style.plt.close(figure), style.plt.close(alone)
 
 
@@ -162,6 +174,7 @@ def check_parts():
     check_alike()
     check_hidden()
     check_cdf()
+    check_title()
     check_groups()
     # 60,000 steps in 1,500 bins: one spike up, one down; every bin keeps its least and its largest.
     random = numpy.random.default_rng(0)

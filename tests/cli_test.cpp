@@ -19,6 +19,7 @@
 #include "tests/temporary_folder.hpp"
 #include "tools/json.hpp"
 #include "tools/results.hpp"
+#include "tools/table.hpp"
 
 namespace berth {
 namespace {
@@ -54,7 +55,12 @@ TEST_CASE("cli: generate, simulate, evaluate and inspect agree with one another"
   CHECK(h5::KindOf(folder / "e.h5") == "events");
   CHECK(Berth(folder, "inspect s.h5").code == 0);
   CHECK(Berth(folder, "inspect e.h5").code == 0);
-  CHECK(Berth(folder, "evaluate --scenario s.h5 --schedulers 'fcfs;srpt' --json c.json").code == 0);
+  const Outcome compared = Berth(folder, "evaluate --scenario s.h5 --schedulers 'fcfs;fcfs' --json c.json");
+  CHECK(compared.code == 0);
+  // The first of those that are equal is named, with its figure: in hours what the run alone has in seconds.
+  const double mean_h = nlohmann::json::parse(json)["mean_jct_s"].get<double>() / 3600.0;
+  CAPTURE(compared.out);
+  CHECK(compared.out.find(Join("\nleast mean JCT: fcfs with ", Fixed(mean_h, 2), " h")) != std::string::npos);
   CHECK(Berth(folder, "inspect s.h5 --json i.json").code == 0);
   CHECK(Berth(folder, "list schedulers --json l.json").code == 0);
   for (const char* file : {"r.json", "c.json", "i.json", "l.json"}) {
@@ -130,7 +136,8 @@ TEST_CASE("cli: list names sources, and the reference's name of each objective o
   CHECK(has(fcfs.substr(0, fcfs.find("\npriority:")), "    reference: -\n"));
   // Every row of every list that needs no LibTorch says where it is from: rows start at the margin.
   for (const char* kind : {"schedulers", "encoders", "rewards", "formats", "workloads"}) {
-    const std::string rows = Join("\n", Berth(folder, Join("list ", kind, " --full")).out);
+    std::string rows = Join("\n", Berth(folder, Join("list ", kind, " --full")).out);
+    rows.resize(rows.find("\nnext, ") + 1);  // what follows the list
     CAPTURE(rows);
     int named = 0, sourced = 0;
     for (std::size_t at = rows.find('\n'); at + 1 < rows.size(); at = rows.find('\n', at + 1)) {
@@ -151,7 +158,8 @@ TEST_CASE("cli: a wrong word on the command line ends with one line and code 2")
       {"simulate --scenario s.h5 --scheduler 'gavel(objectiv=max_min)'", "did you mean 'objective'"},
       {"simulate --scenario s.h5 --scheduler 'gavel(objective=max_mim)'", "did you mean 'max_min'"},
       {"simulate --scenario s.h5 --scheduler 'fcfs(a=1'", "parenthesis"},
-      {"simulate --scenario s.h5 --schedular fcfs", "schedul"},
+      {"simulate --scenario s.h5 --schedular fcfs", "(did you mean '--scheduler'?)"},
+      {"evaluate --sheduler fcfs", "(did you mean '--schedulers'?)"},
       {"simulate --scenario none.h5 --scheduler fcfs", "none.h5"},
       {"simulate --scenario s.h5 --scheduler fcfs --clock roundz", "clock"},
       {"simulate --scenario s.h5 --scheduler srpt --knowledge none", "knowledge"},
@@ -257,10 +265,17 @@ TEST_CASE("cli: an option's text that is wrong is named with its option") {
                "berth simulate: --cluster: v100: expected a count of 1 to");
   CheckOneLine(Berth(folder, "simulate --cluster ''"), "--cluster: expected TYPE=COUNT,..., found nothing");
   CheckOneLine(Berth(folder, "simulate --cluster v10=2"), "--cluster: unknown GPU type 'v10'");
+  CheckOneLine(Berth(folder, "simulate --cluster foo-1=4"),
+               "'foo-1'; types of your own stand in a file: --cluster cluster.toml");
+  CheckOneLine(Berth(folder, "simulate --workload 'synthetic(table=modern)'"),
+               "or another cluster, as --cluster a100=8");
+  CheckOneLine(Berth(folder, "simulate --clock rouds"), "berth simulate: --clock: expected event, rounds");
+  CheckOneLine(Berth(folder, "simulate --knowledge orcale"), "--knowledge: expected none, blind");
   CheckOneLine(Berth(folder, "simulate --workload toy --json /dev/full"), "--json: /dev/full: cannot write");
   CheckOneLine(Berth(folder, "simulate --knowledge orcale"), "--knowledge: ");
   CheckOneLine(Berth(folder, "simulate extra words"), "found more words");
-  CheckOneLine(Berth(folder, "simulate --seed --json x.json"), "--seed: expected a value, found the option --json");
+  CheckOneLine(Berth(folder, "simulate --seed --json x.json"),
+               "--seed: expected a value, found the option --json");
   CheckOneLine(Berth(folder, "simulate --json"), "--json: expected a value, found none");
   CheckOneLine(Berth(folder, "train --reward jtc --out run"), "--reward: reward 'jtc': unknown term 'jtc'");
   std::ofstream(folder / "run.ini") << "steps=1000\n  no assignment\n";

@@ -135,6 +135,8 @@ TEST_CASE("evaluate: shards that do not belong together, are missing or given tw
   CheckOneLine(merge({"a.0-of-2.h5", "a.1-of-2.h5", "a.0-of-2.h5"}),
                "--merge: expected every shard once, found shard 0 of 2 in both a.0-of-2.h5 and a.0-of-2.h5");
   CheckOneLine(merge({"nothing.h5"}), "nothing.h5");
+  REQUIRE(Evaluate(folder, With(words, {"--seeds", "0:1", "--out", "whole.h5"})).code == 0);
+  CheckOneLine(merge({"whole.h5"}), "found a whole evaluation; --report DIR --report-with FILE shows");
   CheckOneLine(merge({"a.0-of-2.h5", "--seeds", "0:3"}),
                "--merge: expected with it only --out, --json, --csv, --metrics and --threads");
   const test::Variables rank = {{"RANK", "0"}, {"WORLD_SIZE", "2"}};

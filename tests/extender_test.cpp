@@ -409,7 +409,11 @@ TEST_CASE("extender: damaged requests are answered, whatever the damage") {
 TEST_CASE("extender: a table that is wrong is refused with its key") {
   const std::string types = R"({"gpu_types":{"v100":{"count":4,"labels":["V"]},"k80":{"count":2}})";
   CHECK(TableError(types + "}") == "");
-  CHECK_THAT(TableError("{"), Contains("t.json: expected JSON"));
+  CHECK_THAT(TableError("{"), Contains("t.json:1: expected JSON, found its end"));
+  CHECK_THAT(TableError("hello"), Contains("t.json:1: expected JSON, found 'hello'"));
+  CHECK_THAT(TableError("{\n \"gpu_types\": oops}\n"),
+             Contains("t.json:2: expected JSON, found '\"gpu_types\": oops}'"));
+  CHECK_THAT(TableError(""), Contains("t.json:1: expected JSON, found its end"));
   CHECK_THAT(TableError("[]"), Contains("expected an object, found array"));
   CHECK_THAT(TableError("{}"), Contains("expected a key 'gpu_types'"));
   CHECK_THAT(TableError(R"({"gpu_types":{}})"), Contains("expected 1 to 64 GPU types, found 0"));

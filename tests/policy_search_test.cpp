@@ -7,10 +7,12 @@
 #include "env/gym/encoder.hpp"
 #include "policies/bundle.hpp"
 #include "policies/schedulers.hpp"
+#include "tests/binary.hpp"
 #include "tests/catch.hpp"
 #include "tests/policies_support.hpp"
 #include "tests/search_support.hpp"
 #include "tests/temporary_folder.hpp"
+#include "tools/json.hpp"
 #include "tools/results.hpp"
 #include "tools/tune/policy_weights.hpp"
 #include "tools/verbs.hpp"
@@ -200,6 +202,24 @@ TEST_CASE("tune --policy: one line for what cannot be") {
   CHECK_THROWS_WITH(RunTune(on_log({"--pieces", "20:50"})),
                     Catch::Contains("--jobs") && Catch::Contains("at most the 30"));
   CHECK_THROWS_AS(RunTune({"--policy", folder / "none.h5", "--out", out}), Error);
+}
+
+TEST_CASE("tune --policy: a log shorter than a usual workload is one of itself, its middle half measured") {
+  const test::TemporaryFolder folder;
+  const std::string policy = folder / "p.h5", log = folder / "log.h5", json = folder / "t.json";
+  SaveBundle(Start(1), policy);
+  WriteScenario(MakeWorkload("synthetic", TwoTypes())->Make(7, Split::kTrain, 0, 0, 50), log);
+  const auto config_of = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> all{"--policy",      policy, "--scenario", log, "--out",        folder / "q.h5",
+                                 "--json",        json,   "--seconds",  "0", "--workloads",  "1",
+                                 "--generations", "1",    "--validate", "1", "--population", "2"};
+    all.insert(all.end(), more.begin(), more.end());
+    CHECK(RunTune(all) == 0);
+    return nlohmann::json::parse(test::Slurp(json))["config"];
+  };
+  const nlohmann::json whole = config_of({}), part = config_of({"--pieces", "10:40"});
+  CHECK((whole["jobs"] == "50" && whole["window"] == "12:37"));  // 50 / 4 and 150 / 4
+  CHECK((part["jobs"] == "30" && part["window"] == "7:22"));
 }
 
 }  // namespace berth

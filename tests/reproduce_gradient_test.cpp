@@ -208,7 +208,7 @@ TEST_CASE("gradient: --dry-run resolves every set, --estimate says what is left 
       reproduce("--estimate --gradient-seeds 1:2 --steps-up-to 500000 --seeds 1000:1002 --out o");
   CAPTURE(estimate.out, estimate.error);
   CHECK(estimate.code == 0);
-  CHECK(Has(estimate.out, "12 trainings, 0 of them kept"));  // single jobs by PPO and DQN, ten ablations
+  CHECK(Has(estimate.out, "13 trainings, 0 of them kept"));  // single jobs by PPO and DQN, eleven ablations
   CHECK(Has(estimate.out, "left out by --steps-up-to 500000: singles 1,000,000, singles 10,000,000, gangs"));
   CHECK_FALSE(fs::exists(folder / "o"));
   test::CheckOneLine(reproduce("--gradient-seeds 3 --out o"), "--gradient-seeds");

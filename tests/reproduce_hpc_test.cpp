@@ -54,8 +54,8 @@ TEST_CASE("reproduce hpc: a changed record is named and ends with code 1, all ot
 
 TEST_CASE("reproduce hpc: a wrong folder or file is one line and code 2", "[hpc][cli]") {
   const test::TemporaryFolder folder;
-  test::CheckOneLine(Reproduce(folder, ""), "--traces: expected a folder that holds rlscheduler-lublin");
-  test::CheckOneLine(Reproduce(folder, "--traces none"), "found 'none'");
+  test::CheckOneLine(Reproduce(folder, "--traces none"),
+                     "--traces: expected a folder that holds rlscheduler-lublin, found 'none'");
   std::filesystem::create_directories(folder / "t/rlscheduler-lublin");
   test::CheckOneLine(Reproduce(folder, "--traces t"), "t/rlscheduler-lublin/lublin_256.swf.gz: no such file");
   std::ofstream(folder / "t/rlscheduler-lublin/lublin_256.swf.gz") << "; MaxNodes: 4\n1 0 -1 5 1\n";

@@ -49,6 +49,7 @@ TEST_CASE("cli: reproduce queueing shows every system, on any number of threads 
 TEST_CASE("cli: reproduce names what it knows", "[queueing]") {
   const test::TemporaryFolder folder;
   for (const auto& [arguments, expected] : std::vector<std::pair<std::string, std::string>>{
+           {"reproduce", "found none; usage: berth reproduce NAME [options]"},
            {"reproduce queueng", "did you mean 'queueing'"},
            {"reproduce queueing --jobs 0", "jobs"},
            {"reproduce queueing --only sprt", "M/M/1 srpt"},

@@ -73,7 +73,8 @@ TEST_CASE("scaling: the batch script starts ranks with options that exist, and g
   CAPTURE(said);
   REQUIRE(code == 0);
   const std::regex trained(
-      "node0 21234\n[^]*agent ppo, network pair_scorer\\(width=8,skip=true\\), 200,000,000 steps, 256 "
+      "node0 21234\n[^]*agent ppo, network pair_scorer\\(width=8,skip=true\\), 8 members, 200,000,000 steps, "
+      "256 "
       "environments\n");
   const std::regex planned("256 environments\n");
   const auto found = std::sregex_iterator(said.begin(), said.end(), planned);

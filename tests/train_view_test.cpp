@@ -74,6 +74,12 @@ std::string Shown(bool terminal, bool destroyed) {
 
 }  // namespace
 
+TEST_CASE("progress: so many a second, in words") {
+  CHECK(RateText(50, 4.0, "runs") == "12.50 runs/s");
+  CHECK(RateText(0, 0.0, "runs") == "0.00 runs/s");
+  CHECK(RateText(1e6, 2.0, "jobs") == "500,000 jobs/s");
+}
+
 TEST_CASE("train view: sparklines") {
   CHECK(Sparkline({0, 1, 2, 3, 4, 5, 6, 7}, 8) == "▁▂▃▄▅▆▇█");
   CHECK(Sparkline({9, 0, 7}, 2) == "▁█");  // the last two

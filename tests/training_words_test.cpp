@@ -95,6 +95,28 @@ TEST_CASE("training words: drifts, where two validations in a row are worse by m
   CHECK(Has(Said(wild, {Row(1, 100.0), Row(2, 112.0), Row(3, 112.0)}), "updates are large (KL 0.025)"));
 }
 
+TEST_CASE("training words: loses, where the end costs more than the best rule by more than noise") {
+  const auto loses = [](const TrainingFacts& facts, double over, double error, double sampled,
+                        double fraction) {
+    TrainingWords words(facts);
+    words.Add(At(fraction, 0.5, 1e-3));
+    Validation::Row row = Row(1000, 100.0);
+    row.sampled = sampled, row.rule = "srpt", row.over = over, row.over_error = error;
+    return Said(words, {row});
+  };
+  const TrainingFacts shaped = {.load = 0.8, .signal_is_reward = false};
+  CHECK(Has(loses(shaped, 1.3, 0.1, 101.0, 1.0),
+            "loses: the greedy policy costs 1.30 +- 0.10 of srpt's; more --steps"));
+  CHECK(Has(loses(shaped, 1.3, 0.1, 101.0, 1.0), "fallback=srpt"));
+  CHECK(Has(loses(shaped, 1.3, 0.1, 72.0, 1.0), "costs 28% less than its best action"));
+  CHECK(Has(loses({.load = 0.8}, 1.3, 0.1, 101.0, 1.0), "--signal auto"));
+  CHECK(Has(loses({.load = 1.4}, 1.3, 0.1, 101.0, 1.0), "the load is 1.40"));
+  CHECK(loses(shaped, 1.3, 0.1, 101.0, 0.9).empty());           // under way
+  CHECK(loses(shaped, 1.3, 0.2, 101.0, 1.0).empty());           // within noise
+  CHECK(loses(shaped, 1.015, 0.001, 101.0, 1.0).empty());       // level
+  CHECK(loses(shaped, 1.3, std::nan(""), 101.0, 1.0).empty());  // of one workload nobody can say
+}
+
 TEST_CASE("training words: a backlog that grows, of too much load or of the policy") {
   for (const double load : {0.8, 1.3}) {
     TrainingWords words({.load = load});

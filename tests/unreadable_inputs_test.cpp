@@ -107,8 +107,7 @@ TEST_CASE("inputs: a golden file with a value that cannot be is one line", "[cli
     CheckOneLine(Berth(folder, "reproduce gavel --golden g.json"), expected);
   }
   std::ofstream(folder / "g.json") << one.dump().substr(0, one.dump().size() / 2);
-  CheckOneLine(Berth(folder, "reproduce gavel --golden g.json"),
-               "g.json: expected the format of golden_public.json");
+  CheckOneLine(Berth(folder, "reproduce gavel --golden g.json"), "g.json:1: expected JSON, found its end");
 }
 
 }  // namespace berth

@@ -37,7 +37,8 @@ MdpSpec ResolveProcess(const Options& options, Knowledge knowledge) {
   mdp.reward = options.Text("reward");
   mdp.tau_s = options.Number("tau", 1e-3, 1e12);
   mdp.encoder = InOption(options, "encoder", [&] { return ResolveEncoder(options.Text("encoder")); });
-  InOption(options, "reward", [&] { return Reward(mdp.reward); });  // a misspelt term shows before anything is made
+  InOption(options, "reward",
+           [&] { return Reward(mdp.reward); });  // a misspelt term shows before anything is made
   if (mdp.semantics == Semantics::kCommit && mdp.preemptive) {
     throw Error(Join(options.Where("semantics"), " commit: expected ", options.Where("preemptive"),
                      " false with it, found true"));
@@ -56,11 +57,14 @@ void AddProcessOptions(Options& options, const std::string& encoder) {
   options.Value("visible", std::to_string(mdp.visible), "Q: jobs offered at once in training");
   options.Value("order", ToString(mdp.order), "of the candidates: arrival | shortest");
   options.Value("encoder", encoder,
-                "what the policy sees: auto, the richest for the cluster and the process; see berth list encoders; of own "
+                "what the policy sees: auto, the richest for the cluster and the process; see berth list "
+                "encoders; of own "
                 "choice: observation(blocks=...), see "
                 "berth list blocks");
   options.Value("reward", mdp.reward, "sum of terms: see berth list rewards");
-  options.Value("tau", kAuto, "seconds: discount = exp(-dt / tau); auto = twice the typical run time");
+  options.Value("tau", kAuto,
+                "seconds: discount = exp(-dt / tau); auto = twice the typical run time; of jobs that all "
+                "come at once three times what they take");
   options.Value("semantics", ToString(mdp.semantics), "redecide | commit");
   options.Value("commit-backfill", mdp.commit_backfill ? "true" : "false",
                 "semantics commit: others may pass the chosen job by the published rule");
@@ -114,8 +118,7 @@ EnvironmentChoice ResolveEnvironment(Options& options, std::uint64_t seed) {
   if (options.Text("encoder") == "auto") {
     const Semantics semantics =
         InOption(options, "semantics", [&] { return ParseSemantics(options.Text("semantics")); });
-    options.Assign("encoder",
-                   RichestEncoder(sample.data().features, semantics, sample.data().knowledge));
+    options.Assign("encoder", RichestEncoder(sample.data().features, semantics, sample.data().knowledge));
   }
   SchedEnvOptions env;
   env.jobs = ResolveJobs(options, *source);

@@ -43,7 +43,8 @@ void AddEvaluateOptions(Options& options) {
       Join("columns of the table, of --csv and of the page beside the mean JCT and its ratio, separated by "
            "commas: ",
            MetricNames(),
-           ", or any key of --json [nine usual ones, and those of deadlines and features; of a page more]"));
+           ", or the key that a figure has in --json [nine usual ones, and those of deadlines and features; "
+           "of a page more]"));
   options.Value("threads", std::to_string(std::max(1U, std::thread::hardware_concurrency())),
                 "runs at once; the results do not depend on it, decision times may");
   options.Group("Results");
@@ -179,8 +180,10 @@ std::string NextOf(const EvaluationPlan& plan, const Options& options) {
         Join("train", SameJobs(options), fixed ? TrainingPart(plan.workloads[0].num_jobs()) : "",
              " --out run"));
   }
-  if (!options.Text("report").empty()) return "";
-  return NextOfEvaluation(options.ResolvedIni());
+  if (options.Text("report").empty()) return NextOfEvaluation(options.ResolvedIni());
+  if (options.Text("timeline").empty()) return NextOfReport(options.ResolvedIni());
+  return NextStep("what the file of the report holds",
+                  Join("inspect ", ForShell(options.Text("report") + "/evaluation.h5")));
 }
 
 // What was evaluated is in the shards.
@@ -215,7 +218,8 @@ int EvaluateShard(Options& options, const World& world) {
   }
   CommonSemantics(plan.schedulers);
   WriteShard(shard, Evaluate(shard), config, world, path);
-  std::cout << Join(who, shard.seeds.size(), " of ", plan.seeds.size(), " workloads in ", path) << "\n";
+  std::cout << Join(who, shard.seeds.size(), " of ", plan.seeds.size(), " workloads in ", path) << "\n"
+            << NextOfShard(path);
   return 0;
 }
 
@@ -223,7 +227,7 @@ int EvaluateShard(Options& options, const World& world) {
 
 int RunEvaluate(const std::vector<std::string>& arguments) {
   Options options("evaluate",
-                  "--schedulers 'SPEC;SPEC;...' [--scenario FILE | --workload SPEC --cluster CLUSTER] "
+                  "[--schedulers 'SPEC;SPEC;...'] [--scenario FILE | --workload SPEC --cluster CLUSTER] "
                   "[--seeds A:B] [--window A:B] [--json FILE] [--out FILE] [--report DIR]; or --merge "
                   "FILE... [--json FILE] [--out FILE]",
                   "compares schedulers on the same workloads");

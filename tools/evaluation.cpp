@@ -93,7 +93,8 @@ std::vector<ResultRow> Evaluate(const EvaluationPlan& plan, std::vector<Recordin
   const auto show = [&] {
     float sum = 0.0F;
     for (const auto& share : shares) sum += share.load(std::memory_order_relaxed);
-    progress.Update(sum / static_cast<float>(num_runs), Join(finished.load(), " of ", num_runs, " runs"));
+    progress.Update(sum / static_cast<float>(num_runs),
+                    Join(finished.load(), " of ", num_runs, " runs, ", progress.Rate(sum, "runs")));
   };
   ThreadTeam team(plan.threads);
   team.Run(static_cast<int>(num_runs), [&](int part) {

@@ -157,6 +157,10 @@ void WriteShard(const EvaluationPlan& shard, const std::vector<ResultRow>& rows,
 EvaluationShards::EvaluationShards(const std::vector<std::string>& paths) : first_(paths.front()) {
   std::string commit;
   for (const std::string& path : paths) {
+    if (h5::IfKindOf(path) == "evaluation")
+      throw Error(Join("--merge: ", path,
+                       ": expected a shard, which one of several processes wrote, found a whole evaluation; "
+                       "--report DIR --report-with FILE shows whole ones together"));
     const h5::Reader in(path, kShardKind, kShardVersion);
     const Place place = PlaceOf(in);
     if (paths_.empty()) {

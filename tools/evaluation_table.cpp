@@ -73,10 +73,14 @@ void PrintBest(const std::vector<Summary>& rows) {
     if (best == nullptr || row.metrics.mean_jct_s < best->metrics.mean_jct_s) best = &row;
   }
   if (best == nullptr || rows.size() < 2) return;
-  std::cout << "least mean JCT: " << best->row->scheduler;
+  std::cout << "least mean JCT: " << best->row->scheduler << " with "
+            << Fixed(best->metrics.mean_jct_s / 3600.0, 2) << " h";
   if (best->unstable) {
-    std::cout << ", but the cluster does not keep up: fewer jobs or more GPUs say more";
-  } else if (!rows[0].unstable && best != &rows[0]) {
+    std::cout << ", but even under it work arrives faster than it is finished: compare with fewer jobs or "
+                 "more GPUs";
+  } else if (rows[0].unstable) {
+    std::cout << "; under " << rows[0].row->scheduler << " work arrives faster than it is finished";
+  } else if (best != &rows[0]) {
     std::cout << ", " << Fixed(best->metrics.mean_jct_s / rows[0].metrics.mean_jct_s, 3) << " of "
               << rows[0].row->scheduler << "'s";
   }

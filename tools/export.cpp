@@ -45,13 +45,16 @@ int RunExport(const std::vector<std::string>& arguments) {
   json["max_difference"] = outcome.max_difference;
   json["config"] = ConfigJson(options);
   WriteJson(options, json);
-  for (const std::string& path : {request.policy_path, request.onnx_path}) {
-    if (!path.empty()) std::cout << path << " ";
-  }
-  std::cout << "written: " << Thousands(static_cast<double>(outcome.parameters))
-            << " parameters, torch-free logits within " << outcome.max_difference << " of LibTorch's\n";
+  const bool both = !request.policy_path.empty() && !request.onnx_path.empty();
+  std::cout << request.policy_path << (both ? " and " : "") << request.onnx_path << " written, "
+            << Thousands(static_cast<double>(outcome.parameters))
+            << " parameters; checked: it decides as LibTorch does (scores within " << outcome.max_difference
+            << ")\n";
   if (!request.policy_path.empty()) {
     std::cout << NextOfPolicy(request.policy_path, LoadBundle(request.policy_path).provenance.config);
+  } else {
+    std::cout << NextStep("the same policy as a file that Berth runs",
+                          Join("export ", ForShell(request.run_dir), " --out policy.h5"));
   }
   return 0;
 }

@@ -171,9 +171,7 @@ std::string NextOf(const std::string& kind, const std::string& file, const Json&
   }
   if (kind == "evaluation") return NextOfEvaluation(attributes.value("config", ""));
   if (kind == "events" && attributes.contains("config")) return NextOfEvents(attributes.value("config", ""));
-  if (kind == kShardKind)
-    return NextStep("the evaluation of all shards",
-                    Join("evaluate --merge ", ForShell(file), " ... --out all.h5"));
+  if (kind == kShardKind) return NextOfShard(file);
   if (kind == search::kKind)
     return NextStep("to go on with the search", Join("tune --resume --state ", ForShell(file)));
   return "";

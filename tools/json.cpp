@@ -1,12 +1,32 @@
 #include "tools/json.hpp"
 
+#include <algorithm>
+
 #include "data/text_file.hpp"
+#include "env/base/check.hpp"
+#include "env/base/spec.hpp"
 #include "tools/output_file.hpp"
 
 namespace berth {
+namespace {
+
+constexpr std::size_t kMostShown = 60;  // characters of a line that is no JSON
+
+}  // namespace
 
 Json ReadJson(const std::string& path) {
-  return Json::parse(ReadText(path));
+  const std::string text = ReadText(path);
+  try {
+    return Json::parse(text);
+  } catch (const Json::parse_error& error) {
+    // Its byte is the last that was read, from 1, and one more at the end.
+    const std::size_t at = std::clamp<std::size_t>(error.byte, 1, text.size() + 1) - 1;
+    const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
+    const std::size_t begin = text.find_last_of('\n', at == 0 ? 0 : at - 1) + 1;  // npos + 1 = 0
+    const std::string found = Trim(text.substr(begin, text.find('\n', at) - begin));
+    throw Error(Join(path, ":", line, ": expected JSON, found ",
+                     at >= text.size() ? "its end" : Join("'", found.substr(0, kMostShown), "'")));
+  }
 }
 
 Json ConfigJson(const Options& options) {

@@ -10,9 +10,9 @@ namespace berth {
 
 using Json = nlohmann::ordered_json;
 
-Json ReadJson(const std::string& path);   // plain or gzip; Error where it cannot be read, Json::exception
-Json ConfigJson(const Options& options);  // {"option": "value", ...}
-void CheckJsonWritable(const Options& options);               // Error before the work, not after it
+Json ReadJson(const std::string& path);          // plain or gzip; Error where it cannot be read or is no JSON
+Json ConfigJson(const Options& options);         // {"option": "value", ...}
+void CheckJsonWritable(const Options& options);  // Error before the work, not after it
 void WriteJson(const Options& options, const Json& content);  // to --json, where it was given
 
 }  // namespace berth

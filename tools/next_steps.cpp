@@ -1,8 +1,11 @@
 #include "tools/next_steps.hpp"
 
+#include <algorithm>
 #include <map>
+#include <regex>
 #include <sstream>
 
+#include "data/hdf5_file.hpp"
 #include "data/workloads.hpp"
 #include "env/base/check.hpp"
 #include "tools/version.hpp"
@@ -40,6 +43,26 @@ Given GivenIn(const std::string& config) {
   return given;
 }
 
+std::string ValueOf(const Given& given, const std::string& name) {
+  const auto found = given.find(name);
+  return found == given.end() ? "" : found->second;
+}
+
+// Of a scenario's file the number of jobs, and what it says itself need not be said; 0 where it is a log of
+// another format, or not there.
+int ForgetDefaults(Given& given) {
+  const std::string file = ValueOf(given, "scenario");
+  if (!ValueOf(given, "format").empty() || h5::IfKindOf(file) != "scenario") return 0;
+  try {
+    const Scenario scenario = ReadScenario(file);
+    if (ValueOf(given, "clock") == scenario.data().clock.ToString()) given.erase("clock");
+    if (ValueOf(given, "knowledge") == ToString(scenario.data().knowledge)) given.erase("knowledge");
+    return scenario.num_jobs();
+  } catch (const Error&) {
+    return 0;
+  }
+}
+
 // The words that say which jobs, and these options with them.
 std::string Again(const std::string& config, std::initializer_list<const char*> names) {
   const Given given = GivenIn(config);
@@ -50,6 +73,16 @@ std::string Again(const std::string& config, std::initializer_list<const char*> 
       words += Join(" --", name, " ", ForShell(found->second));
   }
   return words;
+}
+
+// Is the option among a verb's arguments, as a flag or by --set?
+bool Has(const std::vector<std::string>& arguments, const std::string& name) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& word = arguments[i];
+    if (word == "--" + name || word.starts_with("--" + name + "=")) return true;
+    if (i > 0 && arguments[i - 1] == "--set" && word.starts_with(name + "=")) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -85,6 +118,52 @@ std::string NextOfEvents(const std::string& config) {
       "the same run as a timeline",
       Join("simulate", Again(config, {"seed", "window", "max-time", "scheduler"}), " --timeline run.json"));
 }
+
+std::string NextOfReport(const std::string& config) {
+  return NextStep(
+      "who held which GPU when, which ui.perfetto.dev shows",
+      Join("evaluate", Again(config, {"seeds", "window", "max-time", "schedulers"}), " --timeline run.json"));
+}
+
+std::string NextOfShard(const std::string& file) {
+  // r.1-of-4.h5: the shell finds r.*-of-4.h5.
+  static const std::regex kShard("(.*)[.][0-9]+(-of-[0-9]+)([.][^./]*)");
+  std::smatch parts;
+  const bool named = std::regex_match(file, parts, kShard);
+  return NextStep("when all shards are there, the evaluation that they are parts of",
+                  named ? Join("evaluate --merge ", ForShell(parts[1]), ".*", parts[2].str(), parts[3].str(),
+                               " --out ", ForShell(parts[1].str() + parts[3].str()))
+                        : Join("evaluate --merge ", ForShell(file), " ... --out all.h5"));
+}
+
+std::string SameCommand(const std::string& verb, const std::vector<std::string>& arguments,
+                        const std::vector<std::string>& without) {
+  std::string words = verb;
+  for (const std::string& word : arguments) {
+    if (std::find(without.begin(), without.end(), word) == without.end()) words += " " + ForShell(word);
+  }
+  return words;
+}
+
+std::string NextOfReproduction(const std::string& name, const std::string& keeps,
+                               const std::vector<std::string>& arguments) {
+  const std::string verb = "reproduce " + name;
+  const std::string kept = Join(" --", keeps, " ", name, keeps == "json" ? ".json" : "");
+  if (Has(arguments, "estimate") || Has(arguments, "dry-run")) {
+    return NextStep("to make what is listed", SameCommand(verb, arguments, {"--estimate", "--dry-run"}) +
+                                                  (Has(arguments, keeps) ? "" : kept));
+  }
+  if (Has(arguments, "golden") || Has(arguments, "mechanism"))
+    return NextStep("its experiments, and how long they take", verb + " --quick --estimate");
+  if (!Has(arguments, keeps)) {
+    return NextStep(keeps == "json" ? "the same, kept in a file" : "the same, kept as a page in a folder",
+                    SameCommand(verb, arguments) + kept);
+  }
+  if (Has(arguments, "quick"))
+    return NextStep("all of it, which takes longer", SameCommand(verb, arguments, {"--quick"}));
+  return NextStep("what else can be rerun", "reproduce --help");
+}
+
 std::string FirstLook(Knowledge knowledge) {
   if (knowledge >= Knowledge::kEstimate) return "fcfs;easy;srpt;las";
   return knowledge == Knowledge::kBlind ? "fcfs;las;tuned_blind" : "fcfs;best_fit";
@@ -105,9 +184,21 @@ std::string NextOfScenario(const std::string& file, const Scenario& scenario) {
 }
 
 std::string NextOfPolicy(const std::string& file, const std::string& config) {
-  return NextStep(
-      "what it is worth, on the jobs that it was trained for (of a file: --window for those kept back)",
-      Join("evaluate", SameJobs(config), " --schedulers ", ForShell(Join("fcfs;policy(file=", file, ")"))));
+  Given given = GivenIn(config);
+  const std::string jobs = ValueOf(given, "jobs");
+  std::string meaning = "what it is worth on jobs that it was not trained on", window;
+  if (!ValueOf(given, "scenario").empty()) {
+    const int num_jobs = ForgetDefaults(given);
+    const std::string from = jobs.substr(jobs.find(':') + 1);
+    if (jobs.empty() || from == std::to_string(num_jobs)) {
+      meaning = "what it is worth on the jobs that it was trained on";
+    } else {
+      window = Join(" --window ", from, ":", num_jobs > 0 ? std::to_string(num_jobs) : "N");
+      if (num_jobs <= 0) meaning += ", with their number in the place of N";
+    }
+  }
+  return NextStep(meaning, Join("evaluate", Words(given), window, " --schedulers ",
+                                ForShell(Join("fcfs;policy(file=", file, ")"))));
 }
 
 }  // namespace berth

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "env/sim/scenario.hpp"
 #include "tools/options.hpp"
@@ -27,9 +28,23 @@ std::string TrainingPart(int num_jobs);
 std::string NextOfScenario(const std::string& file, const Scenario& scenario);
 std::string NextOfPolicy(const std::string& file, const std::string& config);
 
-// The pictures of an evaluation, and the timeline of a run, by the configuration that their files keep.
+// The pictures of an evaluation, and the timeline of a run, by the configuration that their files keep; the
+// timeline of an evaluation that has its pictures.
 std::string NextOfEvaluation(const std::string& config);
 std::string NextOfEvents(const std::string& config);
+std::string NextOfReport(const std::string& config);
+
+// The evaluation of all shards, by the file of one of them.
+std::string NextOfShard(const std::string& file);
+
+// What goes beyond one run of `berth reproduce NAME ARGUMENTS`: what it listed, a file that keeps its figures
+// (the option `keeps`, "out" or "json"), all of it instead of a part, or what else there is.
+std::string NextOfReproduction(const std::string& name, const std::string& keeps,
+                               const std::vector<std::string>& arguments);
+
+// "VERB ARGUMENTS" for a shell, without the flags `without`.
+std::string SameCommand(const std::string& verb, const std::vector<std::string>& arguments,
+                        const std::vector<std::string>& without = {});
 
 // "next, MEANING:\n  berth WORDS\n".
 std::string NextStep(const std::string& meaning, const std::string& words);

@@ -170,7 +170,9 @@ bool Options::Parse(const std::vector<std::string>& arguments) {
   } catch (const po::unknown_option& error) {
     std::string name = error.get_option_name();
     name.erase(0, name.find_first_not_of('-'));
-    throw Error(Join("unknown option '--", name, "'", DidYouMean(name, Names()), "; 'berth ", verb_,
+    const std::string nearest = Nearest(name, Names());
+    throw Error(Join("unknown option '--", name, "'",
+                     nearest.empty() ? "" : Join(" (did you mean '--", nearest, "'?)"), "; 'berth ", verb_,
                      " --help' lists them"));
   } catch (const po::too_many_positional_options_error&) {
     const bool word =

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "env/base/check.hpp"
+
 namespace berth {
 namespace {
 
@@ -79,6 +81,10 @@ void Progress::Update(double done, const std::string& detail, const std::vector<
   std::fflush(out_);
 }
 
+std::string Progress::Rate(double count, const std::string& unit) const {
+  return RateText(count, std::chrono::duration<double>(Clock::now() - begin_).count(), unit);
+}
+
 void Progress::Say(const std::string& line) {
   const std::lock_guard lock(mutex_);
   Wipe();
@@ -113,6 +119,10 @@ std::string Thousands(double value) {
     text += digits[i];
   }
   return text;
+}
+
+std::string RateText(double count, double seconds, const std::string& unit) {
+  return Join(Readable(count / std::max(seconds, 1e-3)), " ", unit, "/s");
 }
 
 std::string Readable(double value) {

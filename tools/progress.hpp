@@ -24,6 +24,8 @@ class Progress {
   void Update(double done, const std::string& detail) { Update(done, detail, {}); }
   // The same with lines above the bar, on a terminal alone. Cut to its width.
   void Update(double done, const std::string& detail, const std::vector<std::string>& panel);
+  // "12.50 runs/s": so many since it was made.
+  std::string Rate(double count, const std::string& unit) const;
   void Say(const std::string& line);  // once and for good, above the bar
 
  private:
@@ -41,8 +43,9 @@ class Progress {
   std::size_t lines_above_ = 0;
 };
 
-std::string Duration(double seconds);  // "45 s", "3:05", "1:02:03"
-std::string Thousands(double value);   // "1,234,567"
-std::string Readable(double value);    // "1,234,567", "12.34" or "-" where it is NaN
+std::string Duration(double seconds);                                         // "45 s", "3:05", "1:02:03"
+std::string RateText(double count, double seconds, const std::string& unit);  // "12.34 runs/s"
+std::string Thousands(double value);                                          // "1,234,567"
+std::string Readable(double value);  // "1,234,567", "12.34" or "-" where it is NaN
 
 }  // namespace berth

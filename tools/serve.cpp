@@ -38,7 +38,8 @@ int RunServe(const std::vector<std::string>& arguments) {
     json["config"] = ConfigJson(options);
     WriteJson(options, json);
     std::cout << "berth serve: extender on http://" << address.host << ':' << port << " (" << path << ", "
-              << extender.bundle().network << "), Ctrl-C ends it\nnext, whether it answers:\n  curl http://" << address.host << ':' << port << "/metrics" << std::endl;
+              << extender.bundle().network << "), Ctrl-C ends it\nnext, whether it answers:\n  curl http://"
+              << address.host << ':' << port << "/metrics" << std::endl;
   });
   std::cout << "berth serve: ended" << std::endl;
   return 0;

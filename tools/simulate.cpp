@@ -40,7 +40,8 @@ void PrintFiles(const Options& options) {
 
 int RunSimulate(const std::vector<std::string>& arguments) {
   Options options("simulate",
-                  "--scenario FILE --scheduler SPEC [--events FILE] [--timeline FILE] [--json FILE]",
+                  "[--scheduler SPEC] [--scenario FILE | --workload SPEC --cluster CLUSTER] [--events FILE] "
+                  "[--timeline FILE] [--json FILE]",
                   "runs one scheduler over one scenario");
   options.Group("Scheduler");
   options.Value("scheduler", "fcfs", "scheduler spec: see berth list schedulers");
@@ -86,7 +87,7 @@ int RunSimulate(const std::vector<std::string>& arguments) {
       const int left = simulator.jobs_in_system();
       const int done = simulator.arrived_jobs() - left;
       progress.Update(static_cast<double>(done) / run.window.end,
-                      Join(done, " jobs done, ", left, " in system"));
+                      Join(done, " jobs done, ", left, " in system, ", progress.Rate(done, "jobs")));
       return true;
     };
     row.runs.push_back(Run(scenario, *scheduler, name, run));

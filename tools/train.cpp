@@ -151,11 +151,14 @@ Json OutcomeJson(const TrainOutcome& outcome, const std::string& metric, const T
 // What was chosen by itself, and how much the workload asks of the cluster.
 std::string ChosenText(const EnvironmentChoice& choice) {
   return Join(choice.chosen.empty() ? "" : choice.chosen + "; ", "load ", Fixed(choice.numbers.load, 2),
-              " of the cluster at least");
+              " of the cluster at least",
+              choice.numbers.load >= 1.0 ? ", more than it can work off: queues grow under any policy" : "");
 }
 
-std::string MembersText(int members) {
-  return members > 1 ? Join(members, " members, ") : "";
+std::string LearnerText(const TrainRequest& request, int num_envs) {
+  return Join("agent ", request.agent, ", network ", request.network, ", ",
+              request.members > 1 ? Join(request.members, " members, ") : "",
+              Thousands(static_cast<double>(request.steps)), " steps, ", num_envs, " environments");
 }
 
 std::vector<Validation::Row> Validations(const TrainValidation* validation) {
@@ -221,6 +224,9 @@ int RunTrain(const std::vector<std::string>& arguments) {
   if (resume && options.Given("from"))
     throw Error(Join(options.Where("from"),
                      ": expected without --resume, whose checkpoint has the weights, found both"));
+  if (resume && options.Given("recipe"))
+    throw Error(Join(options.Where("recipe"),
+                     ": expected without --resume, which goes on as the run began, found both"));
   if (resume) options.ReadConfig(out + "/config.ini");
   ApplyRecipe(options);
   for (const char* file : kRunFiles) options.AddRead("out", out + "/" + file);
@@ -265,9 +271,8 @@ int RunTrain(const std::vector<std::string>& arguments) {
     std::cout << SettingsText(sample) << "\nmdp " << request.mdp.ToString() << "\nworkload "
               << request.workload << "\n"
               << request.environment << "\n"
-              << ChosenText(choice) << "\nagent " << request.agent << ", network " << request.network << ", "
-              << MembersText(request.members) << Thousands(static_cast<double>(request.steps)) << " steps, "
-              << num_envs << " environments\n"
+              << ChosenText(choice) << "\n"
+              << LearnerText(request, num_envs) << "\n"
               << NextStep("the training itself", SameCommand("train", arguments, {"--dry-run"}));
     return 0;
   }
@@ -295,8 +300,9 @@ int RunTrain(const std::vector<std::string>& arguments) {
               << request.workload << "\n"
               << learners.build() << ", device " << device;
     if (request.world.many()) std::cout << ", " << request.world.size << " processes";
-    if (request.members > 1) std::cout << ", " << request.members << " members";
-    std::cout << ", run in " << out << "\n" << ChosenText(choice) << std::endl;
+    std::cout << ", run in " << out << "\n"
+              << LearnerText(request, num_envs) << "; learned from " << choice.env.signal << "\n"
+              << ChosenText(choice) << std::endl;
   };
 
   const std::string metric = env->metric_name();
@@ -346,8 +352,8 @@ int RunTrain(const std::vector<std::string>& arguments) {
             << " on " << outcome.device << ": " << Returned(outcome, choice.env) << "\n";
   for (const std::string& words_of_it : said) std::cout << "it " << words_of_it << "\n";
   if (outcome.interrupted) {
-    std::cout << "saved " << outcome.checkpoint << "; continue with: " << CommandName()
-              << " train --resume --out " << out << "\n";
+    std::cout << (outcome.checkpoint.empty() ? "nothing was saved yet" : "saved " + outcome.checkpoint)
+              << "; continue with: " << CommandName() << " train --resume --out " << out << "\n";
     return kExitInterrupted;
   }
   if (validation) {

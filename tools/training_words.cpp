@@ -19,6 +19,7 @@ constexpr double kMuchChance = 0.2;    // of the advantage's variance: a lower b
 constexpr double kWild = 0.015;        // KL of an update that is too large a step: ppo's stop is at 0.03
 constexpr double kOverload = 1.2;      // a little above 1 shows only after more jobs than an episode has
 constexpr double kSame = 0.02;         // of a cost
+constexpr double kUnsure = 0.05;       // by which drawing does better than the best action
 
 double Figure(const TrainProgress& now, const std::string& name) {
   for (const auto& [key, value] : now.losses) {
@@ -86,6 +87,17 @@ std::string TrainingWords::CauseOfNowhere() const {
          "more --steps";
 }
 
+std::string TrainingWords::CauseOfLoss(const Validation::Row& last) const {
+  if (facts_.load >= kOverload) return Overload(facts_.load);
+  if (facts_.signal_is_reward)
+    return "the reward counts jobs that were yet to come, which drown what the policy does: --signal auto";
+  if (last.Gap() < -kUnsure)
+    return Join("drawing from its scores costs ", Percent(-last.Gap()),
+                " less than its best action, so it is not sure of it yet: more --steps");
+  return Join("more --steps, or leave it to the rule where it does better: ",
+              "--schedulers 'guard(policy=policy(file=...),fallback=", last.rule, ")'");
+}
+
 std::vector<std::string> TrainingWords::Say(const std::vector<Validation::Row>& validations) const {
   std::vector<std::string> words;
   if (Nowhere(validations)) {
@@ -109,6 +121,12 @@ std::vector<std::string> TrainingWords::Say(const std::vector<Validation::Row>& 
                            Percent(validations.back().greedy / best->greedy - 1.0), " worse than after ",
                            best->steps, " steps, two validations in a row; ", cause));
     }
+  }
+  if (!validations.empty() && fraction_ >= 1.0) {
+    const Validation::Row& last = validations.back();
+    if (last.over > 1.0 + kSame && last.over - 1.0 > 2.0 * last.over_error)
+      words.push_back(Join("loses: the greedy policy costs ", Fixed(last.over, 2), " +- ",
+                           Fixed(last.over_error, 2), " of ", last.rule, "'s; ", CauseOfLoss(last)));
   }
   if (last_backlog_ > 1.5 * first_backlog_ && last_backlog_ > first_backlog_ + 5.0) {
     words.push_back(Join("backlog grows: episodes end with ", Fixed(last_backlog_, 0),

@@ -31,12 +31,15 @@ class TrainingWords {
   //   drifts: the last two greedy validations are both worse than the best before them, by more than 2% and
   //   two
   //     standard errors of the pairs of workloads
+  //   loses: at the end the greedy policy costs more than the best baseline, by more than 2% and two standard
+  //     errors of the pairs of workloads
   //   backlog grows: recent episodes end with 1.5 times the jobs that the first ones ended with, and 5 more
   std::vector<std::string> Say(const std::vector<Validation::Row>& validations) const;
 
  private:
   bool Nowhere(const std::vector<Validation::Row>& validations) const;
   std::string CauseOfNowhere() const;
+  std::string CauseOfLoss(const Validation::Row& last) const;
 
   TrainingFacts facts_;
   static constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();

@@ -154,12 +154,19 @@ int RunTune(const std::vector<std::string>& arguments) {
   if (interrupted && !options.Text("state").empty())
     std::cout << "go on with: " << CommandName() << " tune --resume --state " << options.Text("state")
               << "\n";
-  const std::string compared = Join(on.reference, ";", name);
+  if (!out.empty())
+    std::cout << out << ": "
+              << (spec.empty() ? "the policy found"
+                               : "what was found and the reference, for evaluate --config")
+              << "\n";
+  const std::string compared = spec.empty() || out.empty()
+                                   ? " --schedulers " + ForShell(Join(on.reference, ";", name))
+                                   : " --config " + ForShell(out);
   if (!interrupted && (!spec.empty() || !out.empty()))
     std::cout << NextStep(on.source->fixed()
                               ? "what it is worth (--window for jobs that the search did not see)"
                               : "what it is worth on workloads that no search draws",
-                          Join("evaluate", SameJobs(options), " --schedulers ", ForShell(compared)));
+                          Join("evaluate", SameJobs(options), compared));
   return interrupted ? kExitInterrupted : 0;
 }
 

@@ -132,6 +132,13 @@ std::vector<std::pair<std::string, double>> Validation::Measure(std::int64_t ste
     for (std::size_t k = baselines; k < runs.size(); ++k) baseline_logs_.push_back(Logs(on_, runs[k]));
     measured_ = workloads;
   }
+  for (std::size_t k = 0; k < baseline_logs_.size(); ++k) {
+    const double over = row.greedy / GeometricMean(baseline_logs_[k]);
+    if (over < row.over) continue;  // NaN at first
+    row.rule = settings_.baselines[k], row.over = over;
+    row.over_error =
+        row.logs.size() > 1 ? over * DifferenceOf(row.logs, baseline_logs_[k]).error : std::nan("");
+  }
   const Row* before = best();
   if (settings_.keep_best && (before == nullptr || row.greedy < before->greedy)) {
     std::filesystem::rename(candidate, policy());

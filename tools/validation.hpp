@@ -44,6 +44,9 @@ class Validation {
     // being better; infinite where jobs of a window were not done, NaN where nothing is sampled.
     double greedy = 0.0, sampled = std::numeric_limits<double>::quiet_NaN();
     std::vector<double> logs;  // [workloads] of the greedy costs; of this process's rows alone
+    // Greedy over the least of the baselines: which, the ratio, its standard error (NaN of one workload).
+    std::string rule = "";
+    double over = std::numeric_limits<double>::quiet_NaN(), over_error = over;
     double Gap() const { return sampled / greedy - 1.0; }
   };
 

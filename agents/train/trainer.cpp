@@ -86,8 +86,7 @@ class Trainer {
           JointTraining& joint)
       : request_(request), device_(device), run_(run), joint_(joint) {
     if (!request.out_dir.empty()) path_ = request.out_dir + "/checkpoint.h5";
-    if (request.members > 1)  // refuses now what would be too wide at the end
-      Describe(WidenArchitecture(request.network, request.members), run_.layout, run_.num_actions);
+    if (request.members > 1) CheckWidth();
     if (request.resume) trained_ = LoadMembers(path_, run_);
     agent_ = MakeMember();
     if (joint.ranks().many() && Writes() && request.on_joined) {
@@ -138,6 +137,15 @@ class Trainer {
 
  private:
   bool Writes() const { return request_.world.rank == 0; }
+
+  // Refuses now what would be too wide at the end.
+  void CheckWidth() const {
+    try {
+      Describe(WidenArchitecture(request_.network, request_.members), run_.layout, run_.num_actions);
+    } catch (const Error& error) {
+      throw Error(Join(error.what(), ", as wide as its ", request_.members, " --members together"));
+    }
+  }
 
   // Of the member whose turn it is: weights and exploration of its own.
   std::unique_ptr<Agent> MakeMember() const {

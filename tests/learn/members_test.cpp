@@ -97,7 +97,7 @@ TEST_CASE("members: a spec is widened in every hidden layer, as far as the netwo
   CartPole env(4, 0.98, 5);
   TrainRequest request = OfMembers(env, "", 64);
   request.network = "mlp(hidden=1024)";
-  CHECK_THROWS_WITH(Train(request), Catch::Contains("'hidden'"));
+  CHECK_THROWS_WITH(Train(request), Catch::Contains("'hidden'") && Catch::Contains("64 --members"));
   request.members = 65;
   CHECK_THROWS_WITH(Train(request), Catch::Contains("--members: expected 1 to 64, found 65"));
 }

@@ -176,6 +176,11 @@ int Bench(const std::vector<std::string>& arguments) {
   if (!part || options.Given("only"))
     std::cout << NextStep("one row for longer, against the noise of the machine",
                           Join("bench --only ", rows.front().name, " --seconds 5 --repeats 9"));
+  else if (options.Text("json").empty())
+    std::cout << NextStep("the same in a file, to compare with another build's",
+                          SameCommand("bench", arguments) + " --json bench.json");
+  else
+    std::cout << NextStep("what else is measured", "bench --list");
   return held ? 0 : 1;
 }
 

@@ -172,7 +172,15 @@ std::string VerbsPage() {
 #define BERTH_ROW(verb, function, summary) text += Join("| [", verb, "](", verb, ".md) | ", summary, " |\n");
   BERTH_VERBS(BERTH_ROW)
 #undef BERTH_ROW
-  return text;
+  return text +
+         "\n## To add a verb or an option\n\n"
+         "A verb is a file of `tools/` and a line of `tools/verbs.hpp` ([how](../README.md)); its example is "
+         "a row of "
+         "`tools/docs/examples.hpp`, which\n"
+         "a test runs. An option is declared where the verb reads it, with its help; `Everyday` there says "
+         "whether "
+         "`--help` shows it too.\n"
+         "`build/release/berth_tests --update-golden 'docs*'` then writes these pages anew.\n";
 }
 
 }  // namespace berth

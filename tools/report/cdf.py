@@ -57,8 +57,9 @@ def draw_shares(axes, values, names, drawn, limits, what):
     axes.set_ylabel("share of jobs")
 
 
-def draw_ratios(axes, values, names, drawn):
-    """What a scheduler's jobs have of a value over what those of the best have, each at the same share of jobs."""
+def draw_ratios(axes, values, names, drawn, below):
+    """What a scheduler's jobs have of a value over what those of the best have, each at the same share of jobs. `below`: what a
+    ratio below 1 means."""
     reference, shares = best(values), shares_of(values[0].size)
     base = quantiles(values[reference], shares)
     ratios = [quantiles(v, shares) / base for v in values]
@@ -74,15 +75,17 @@ def draw_ratios(axes, values, names, drawn):
     axes.set_yticks([1 - share for share in TICKS], [f"{share:g}" for share in TICKS])
     axes.yaxis.set_minor_locator(plt.NullLocator())
     axes.set_ylim(1, 1 - shares[-1])
+    axes.set_ylabel("share of jobs")
+    axes.set_title(f"below 1: {below} than the reference", fontsize=9.5)
     axes.set_xlabel(f"ratio to {names[reference]}\nat the same share of jobs")
 
 
-def draw(values, names, drawn, limits, what, size=(9.2, 4.9)):
+def draw(values, names, drawn, limits, what, size=(9.2, 4.9), below="less"):
     """`values` [K, ...], NaN = has none. The figure, and its axes from the left."""
     several = len(values) > 1 and np.isfinite(values).any()
     figure, axes = plt.subplots(1, 2 if several else 1, figsize=size, layout="constrained", squeeze=False,
                                 width_ratios=[1.6, 1] if several else [1])
     draw_shares(axes[0, 0], values, names, drawn, limits, what)
     if several:
-        draw_ratios(axes[0, 1], values, names, drawn)
+        draw_ratios(axes[0, 1], values, names, drawn, below)
     return figure, axes[0]

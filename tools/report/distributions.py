@@ -41,7 +41,7 @@ def jct_cdf(e):
     """Share of jobs completed within a time."""
     specs, (unit, factor) = e.schedulers, time_unit(e["jct_s"])
     jct, drawn = e["jct_s"] / factor, looks(e.schedulers, e.alike)
-    figure, _ = cdf.draw(jct, labels(specs), drawn, log_limits(jct), f"job completion time ({unit}, log scale)")
+    figure, _ = cdf.draw(jct, labels(specs), drawn, log_limits(jct), f"job completion time ({unit}, log scale)", below="faster")
     legend_below(figure, specs, drawn)
     return figure
 

@@ -13,7 +13,7 @@
 namespace berth {
 namespace {
 
-constexpr const char* kDefaultTraces = "../shared/traces";
+constexpr const char* kDefaultTraces = BERTH_SOURCE_DIR "/../shared/traces";
 
 int Decimals(const std::string& printed) {
   const std::size_t point = printed.find('.');

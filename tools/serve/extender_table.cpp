@@ -118,12 +118,7 @@ std::vector<double> ExtenderTable::RatesOf(const std::string& job_type, int gang
 }
 
 ExtenderTable ReadExtenderTable(const std::string& path) {
-  Json json;
-  try {
-    json = ReadJson(path);
-  } catch (const Json::exception& error) {
-    throw Error(Join(path, ": expected JSON: ", error.what()));
-  }
+  const Json json = ReadJson(path);
   const Object top(json, path,
                    {"gpu_types", "node_label", "nodes", "resource", "job_types", "annotations", "defaults"});
   ExtenderTable table;

@@ -90,6 +90,24 @@ Window JobsOf(const Options& options, const char* name, const ScenarioSource& so
   return window;
 }
 
+// How long a workload is and which of its jobs are measured, where it is not said: shorter where the log, or
+// the part of it that pieces are of, has fewer jobs.
+void ResolveLength(Options& options, bool hinges, const ScenarioSource& source) {
+  int jobs = hinges ? 1024 : 400;
+  if (source.fixed()) {
+    jobs = std::min(jobs, source.Make(0, Split::kTrain, 0, 0).num_jobs());
+    for (const char* name : {"pieces", "held-out"}) {
+      if (options.Text(name).empty()) continue;
+      const auto [begin, end] = options.Range(name);
+      jobs = static_cast<int>(std::min<std::int64_t>(jobs, end - begin));
+    }
+  }
+  Otherwise(options, "jobs", std::to_string(jobs));
+  if (hinges) return;
+  const int all = Count(options, "jobs", 1);
+  Otherwise(options, "window", all >= 400 ? "100:300" : Join(all / 4, ":", std::max(1, all * 3 / 4)));
+}
+
 // "LOW:HIGH", both above 0.
 std::pair<double, double> ParseFactors(const Options& options, const std::string& name) {
   const std::string& text = options.Text(name);
@@ -251,10 +269,10 @@ void AddTuneOptions(Options& options) {
                 "of a fixed scenario: choose and measure the answer on pieces of its jobs A:B [those of "
                 "--pieces; of a new policy nothing]");
   options.Value("workloads", "8", "new training workloads a generation, the same for all candidates");
-  options.Value("jobs", "", "arrivals of a workload [400, of a new policy 1024]");
-  options.Value(
-      "window", "",
-      "measure only jobs A:B of a workload; later jobs compete meanwhile [100:300, of a new policy all]");
+  options.Value("jobs", "", "arrivals of a workload [400, of a new policy 1024, or all of a shorter log]");
+  options.Value("window", "",
+                "measure only jobs A:B of a workload; later jobs compete meanwhile [100:300, of fewer than "
+                "400 jobs their middle half, of a new policy all]");
   for (const char* name : {"load", "run-time", "gang"}) {
     options.Value(name, "1:1",
                   Join("of a new policy: LOW:HIGH, ", name, "s of a workload times the log's, log-uniform"));
@@ -282,9 +300,9 @@ void AddTuneOptions(Options& options) {
   options.Switch("dry-run", "resolve every option but the policy, and stop");
   options.Output("out",
                  "write the answer to this file: as `berth evaluate --config` reads it, or the policy (.h5)");
-  options.Everyday({"scheduler", "parameters", "policy", "hinges", "scenario", "format", "workload", "cluster",
-                    "knowledge", "reward", "reference", "pieces", "held-out", "seconds", "seed", "threads",
-                    "state", "resume", "out"});
+  options.Everyday({"scheduler", "parameters", "policy", "hinges", "scenario", "format", "workload",
+                    "cluster", "knowledge", "reward", "reference", "pieces", "held-out", "seconds", "seed",
+                    "threads", "state", "resume", "out"});
 }
 
 Tuning ResolveTuning(Options& options, bool dry) {
@@ -292,15 +310,14 @@ Tuning ResolveTuning(Options& options, bool dry) {
   if (kind != kScheduler) options.Required("out");
   const bool hinges = kind == kHinges;
   Otherwise(options, "step", kind == kPolicy ? "0.1" : "0.3");
-  Otherwise(options, "jobs", hinges ? "1024" : "400");
   if (hinges) Otherwise(options, "start", "request=1,gang=1.1");
-  if (!hinges) Otherwise(options, "window", "100:300");
   Otherwise(options, "validate", !hinges ? "20" : options.Text("held-out").empty() ? "0" : "16");
   TrialSettings on;
   on.reference = options.Text("reference");
   if (on.reference != "auto")
     InOption(options, "reference", [&] { return MakeScheduler(on.reference, AllSchedulers()); });
   on.source = ResolveWorkload(options).source;
+  ResolveLength(options, hinges, *on.source);
   on.workloads = Count(options, "workloads", 1, 100000);
   on.choices = Count(options, "choose", 0, 100000);
   on.jobs = Count(options, "jobs", 1);

@@ -107,7 +107,7 @@ def train(options, steps, seed, network):
     run, policy = options.out / "run", options.out / "policy.h5"
     subprocess.run(["rm", "-rf", str(run)], check=True)
     cpu_s = berth(options, "train", "--workload", WORKLOAD, "--cluster", CLUSTER, "--network", network, "--steps", steps,
-                  "--seed", seed, "--threads", 1, "--validate", 0, "--out", run)
+                  "--seed", seed, "--members", 1, "--threads", 1, "--validate", 0, "--out", run)
     berth(options, "export", run, "--out", policy)
     return policy, cpu_s
 

@@ -47,11 +47,12 @@ void ReportLearners(const LearnedSettings& settings, const ReproductionRuns& run
   const LoadGrid grid = GridOf(settings);
   ReproductionPage& page = out.page;
   page.Heading("Every learner");
-  page.Paragraph(
-      Join("Oracle knowledge, equal environment steps, the cluster and loads of row 1. Mean JCT in hours; of "
-           "learners over training seeds and workloads. The last columns: learner over scheduler, mean over "
-           "the loads that the cluster carries under both [95%]. ",
-           LoadMarks()));
+  page.Paragraph(Join(
+      "Oracle knowledge, 500,000 environment steps each and no others (nothing is chosen by validation), the "
+      "cluster and loads of row 1. Mean JCT in hours; of "
+      "learners over training seeds and workloads. The last columns: learner over scheduler, mean over "
+      "the loads that the cluster carries under both [95%]. ",
+      LoadMarks()));
   Cells header = {"scheduler"};
   for (const Load& load : grid.loads) header.push_back(load.Name());
   for (const auto& learner : kLearners) header.push_back(Join(learner[0], " / it"));

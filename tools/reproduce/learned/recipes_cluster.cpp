@@ -63,8 +63,11 @@ std::vector<RecipeStep> ByGradient(const Options& more) {
 
 // The agents' own defaults, at equal steps; the delays of the recipe's longest trainings.
 std::vector<RecipeStep> Learner(const char* agent) {
-  return Train(
-      {{"recipe", "many_clusters"}, {"agent", agent}, {"steps", "500000"}, {"signal", "wspt(delay=3)"}, {"members", "1"}});
+  return Train({{"recipe", "many_clusters"},
+                {"agent", agent},
+                {"steps", "500000"},
+                {"signal", "wspt(delay=3)"},
+                {"members", "1"}});
 }
 
 }  // namespace
@@ -73,8 +76,19 @@ std::vector<Recipe> Cluster() {
   return {
       {"hetero_oracle", "cluster", 5, Search(kOracle, "srpt", kFar)},
       {"hetero_blind", "cluster", 5, Search(kBlind, "las", kNear)},
-      {"hetero_oracle_gradient", "cluster", 5, ByGradient({{"steps", "20000000"}})},
-      {"hetero_blind_gradient", "cluster", 5, ByGradient({{"knowledge", "blind"}})},
+      // One member each, as the shipped ones were trained; what members give is on the page of every seed.
+      {"hetero_oracle_gradient", "cluster", 5,
+       ByGradient({{"steps", "20000000"},
+                   {"members", "1"},
+                   {"envs", "256"},
+                   {"agent", "ppo(n_steps=320,minibatch=10240)"},
+                   {"signal", "wspt(delay=3)"}})},
+      {"hetero_blind_gradient", "cluster", 5,
+       ByGradient({{"knowledge", "blind"},
+                   {"members", "1"},
+                   {"envs", "64"},
+                   {"agent", "ppo(n_steps=128,minibatch=1024)"},
+                   {"signal", "wspt(delay=3)"}})},
       {"learner_ppo", "learners", 5, Learner("ppo")},
       {"learner_dqn", "learners", 5, Learner("dqn")},
       {"learner_reinforce", "learners", 5, Learner("reinforce")},

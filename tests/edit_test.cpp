@@ -132,6 +132,13 @@ TEST_CASE("edit: convert changes a scenario", "[cli]") {
         "--scale-load 4");
   CHECK_THAT(Berth(folder, "convert --format berth b.h5 --scale-cluster 1.6 --out d.h5").out,
              Contains("scale-cluster: whole nodes do not make 1.6 times: a100 16 -> 24 (x1.50)"));
+  // 1.1 x 200 is not quite 220 in binary.
+  ScenarioData large = Sample().data();
+  large.cluster = ParseCluster("a100=200/4,h100=10");
+  WriteScenario(Scenario(large), folder / "e.h5");
+  const auto exact = Berth(folder, "convert --format berth e.h5 --scale-cluster 1.1 --out f.h5");
+  CHECK(ClusterText(ReadScenario(folder / "f.h5").data().cluster) == "a100=220/4,h100=11");
+  CHECK(exact.out.find("scale-cluster: ") == std::string::npos);
   CHECK_THAT(ReadScenario(folder / "d.h5").data().provenance,
              Contains("--scale-load 4; changed by convert --scale-cluster 1.6"));
   CheckOneLine(Berth(folder, "convert --format berth a.h5 --jobs 0:9 --out c.h5"),

@@ -414,6 +414,8 @@ TEST_CASE("extender: a table that is wrong is refused with its key") {
   CHECK_THAT(TableError("{\n \"gpu_types\": oops}\n"),
              Contains("t.json:2: expected JSON, found '\"gpu_types\": oops}'"));
   CHECK_THAT(TableError(""), Contains("t.json:1: expected JSON, found its end"));
+  CHECK_THAT(TableError(R"({"gpu_types":{"v100":{"count":1e999}}})"),
+             Contains("t.json: expected JSON that can be read: ") && Contains("1e999"));
   CHECK_THAT(TableError("[]"), Contains("expected an object, found array"));
   CHECK_THAT(TableError("{}"), Contains("expected a key 'gpu_types'"));
   CHECK_THAT(TableError(R"({"gpu_types":{}})"), Contains("expected 1 to 64 GPU types, found 0"));

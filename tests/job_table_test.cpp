@@ -167,7 +167,7 @@ TEST_CASE("tables: a job may have run on a type that the cluster lacks") {
       tables.Read(Join(header, "0,100,4,resnet,P100\n1,100,4,resnet,a100\n"), request);
   CHECK(read.scenario.data().jobs.total_steps == std::vector<double>{300.0, 1200.0});
   CHECK_THAT(read.notes[1],
-             Contains("on the type in 'ran_on'") && Contains("; of 1 rows it is no type of the cluster"));
+             Contains("on the type in 'ran_on'") && Contains("; of 1 row it is no type of the cluster"));
   CHECK_THAT(
       MessageOf([&] { tables.Read(Join(header, "0,100,1,resnet,p100\n"), request); }),
       Contains("jobs.csv:2: column 'ran_on': expected a type with a speed of 'resnet' with 1 GPU in ") &&
@@ -220,7 +220,11 @@ TEST_CASE("tables: a gang over several nodes is not twice as fast as on one") {
              Contains("speeds.csv:2: column 'spread_steps_per_s': expected nothing, since a gang of 1"));
   CHECK_THAT(says("a,h100,2,2,4.5"),
              Contains("expected at most 2 times the speed on one node, 2, found 4.5"));
-  for (const char* row : {"a,h100,1,2,2", "a,h100,1,2,0", "a,h100,1,2,", "a,h100,2,2,2.5", "a,h100,2,2,0"})
+  CHECK_THAT(says("a,h100,1,2,2.01"), Contains("expected nothing, since a gang of 1"));
+  CHECK_THAT(says("a,h100,2,0,1"),
+             Contains("expected 0, since the job type cannot run there on one node, found 1"));
+  for (const char* row : {"a,h100,1,2,2", "a,h100,1,2,2.001", "a,h100,2,0,0", "a,h100,1,2,0", "a,h100,1,2,",
+                          "a,h100,2,2,2.5", "a,h100,2,2,0"})
     CHECK_NOTHROW(Speeds(tables.Write(
         "speeds.csv", Join("job_type,gpu_type,gpus,steps_per_s,spread_steps_per_s\n", row, "\n"))));
 }
@@ -307,6 +311,11 @@ TEST_CASE("tables: what Slurm writes") {
       "15|2024-03-01T10:00:05|00:00:00|\n");
   CHECK((some.scenario.num_jobs() == 1 && some.refused.empty()));
   CHECK_THAT(some.notes.back(), Contains("they have no GPU: 1 rows"));
+  // In other tables that holds of rows without a duration; else a blank is a gap.
+  CHECK_THAT(tables.Read("arrival,duration,gpus\n0,9,1\n1,,\n2,0,\n").notes.back(),
+             Contains("they have no GPU: 2 rows"));
+  CHECK_THAT(MessageOf([&] { tables.Read("arrival,duration,gpus\n0,9,1\n1,9,\n"); }),
+             Contains("jobs.csv:3: column 'gpus': expected a number, found ''"));
 }
 
 TEST_CASE("tables: rows that cannot be read are named, or left out where so many may be") {

@@ -139,8 +139,9 @@ TEST_CASE("several processes: two have the losses of one with the joined batch")
   if (const std::string missing = Missing(); !missing.empty()) return test::Skip(missing);
   const TemporaryFolder folder;
   const std::string one = folder / "one", two = folder / "two";
-  REQUIRE(Wait(Start(folder, With(kTrain, {"--steps", "512", "--out", one}))) == 0);
-  Pair pair(With(kTrain, {"--steps", "512", "--out", two, "--dist-timeout", "60", "--json", "result.json"}));
+  REQUIRE(Wait(Start(folder, With(kTrain, {"--steps", "512", "--members", "2", "--out", one}))) == 0);
+  Pair pair(With(kTrain, {"--steps", "512", "--members", "2", "--out", two, "--dist-timeout", "60", "--json",
+                          "result.json"}));
   const int codes[] = {pair.WaitFor(0), pair.WaitFor(1)};
   CAPTURE(pair.Said(0), pair.Said(1));
   REQUIRE(codes[0] == 0);

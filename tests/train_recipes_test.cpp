@@ -31,6 +31,7 @@ TEST_CASE("recipes: steps are divided among members, more of them where there ar
   CheckSays("--recipe default", "4 members, 1,000,000 steps");
   CheckSays("--recipe default --steps 4000000", "8 members, 4,000,000 steps");
   CheckSays("--recipe default --members 3", "3 members, 1,000,000 steps");
+  CheckSays("--recipe default --agent dqn", "pair_scorer(width=8,skip=true), 1,000,000 steps");
   CheckSays("--recipe textbook", "pair_scorer, 1,000,000 steps");
 }
 

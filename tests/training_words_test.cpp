@@ -97,24 +97,26 @@ TEST_CASE("training words: drifts, where two validations in a row are worse by m
 
 TEST_CASE("training words: loses, where the end costs more than the best rule by more than noise") {
   const auto loses = [](const TrainingFacts& facts, double over, double error, double sampled,
-                        double fraction) {
+                        bool finished) {
     TrainingWords words(facts);
-    words.Add(At(fraction, 0.5, 1e-3));
+    words.Add(At(0.6, 0.5, 1e-3));  // a run that time ends has steps left
+    if (finished) words.Finish();
     Validation::Row row = Row(1000, 100.0);
     row.sampled = sampled, row.rule = "srpt", row.over = over, row.over_error = error;
     return Said(words, {row});
   };
   const TrainingFacts shaped = {.load = 0.8, .signal_is_reward = false};
-  CHECK(Has(loses(shaped, 1.3, 0.1, 101.0, 1.0),
+  CHECK(Has(loses(shaped, 1.3, 0.1, 101.0, true),
             "loses: the greedy policy costs 1.30 +- 0.10 of srpt's; more --steps"));
-  CHECK(Has(loses(shaped, 1.3, 0.1, 101.0, 1.0), "fallback=srpt"));
-  CHECK(Has(loses(shaped, 1.3, 0.1, 72.0, 1.0), "costs 28% less than its best action"));
-  CHECK(Has(loses({.load = 0.8}, 1.3, 0.1, 101.0, 1.0), "--signal auto"));
-  CHECK(Has(loses({.load = 1.4}, 1.3, 0.1, 101.0, 1.0), "the load is 1.40"));
-  CHECK(loses(shaped, 1.3, 0.1, 101.0, 0.9).empty());           // under way
-  CHECK(loses(shaped, 1.3, 0.2, 101.0, 1.0).empty());           // within noise
-  CHECK(loses(shaped, 1.015, 0.001, 101.0, 1.0).empty());       // level
-  CHECK(loses(shaped, 1.3, std::nan(""), 101.0, 1.0).empty());  // of one workload nobody can say
+  CHECK(Has(loses(shaped, 1.3, 0.1, 101.0, true), "fallback=srpt"));
+  CHECK(Has(loses(shaped, 1.3, 0.1, 72.0, true), "costs 28% less than its best action"));
+  CHECK(Has(loses({.load = 0.8}, 1.3, 0.1, 101.0, true), "--signal auto"));
+  CHECK(Has(loses({.load = 1.4}, 1.3, 0.1, 101.0, true), "the load is 1.40"));
+  CHECK(loses(shaped, 1.3, 0.1, 101.0, false).empty());  // under way
+  CHECK(loses(shaped, 1.3, 0.2, 101.0, true).empty());   // within noise
+  CHECK(Has(loses(shaped, INFINITY, std::nan(""), 101.0, true), "leaves jobs undone that srpt does"));
+  CHECK(loses(shaped, 1.015, 0.001, 101.0, true).empty());       // level
+  CHECK(loses(shaped, 1.3, std::nan(""), 101.0, true).empty());  // of one workload nobody can say
 }
 
 TEST_CASE("training words: a backlog that grows, of too much load or of the policy") {

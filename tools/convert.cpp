@@ -1,4 +1,5 @@
 // berth convert: a public trace, a table of one's own or another scenario as a scenario file.
+#include <cmath>
 #include <iostream>
 
 #include "data/edit.hpp"
@@ -41,7 +42,7 @@ void SayScaled(const ClusterSpec& before, const ClusterSpec& after, double facto
   std::string text;
   for (std::size_t g = 0; g < before.types.size(); ++g) {
     const int was = before.types[g].count, is = after.types[g].count;
-    if (is != factor * was)
+    if (std::abs(is - factor * was) > 1e-9 * is)
       text += Join(text.empty() ? "" : ", ", before.types[g].name, " ", was, " -> ", is, " (x",
                    Fixed(1.0 * is / was, 2), ")");
   }

@@ -26,6 +26,11 @@ Json ReadJson(const std::string& path) {
     const std::string found = Trim(text.substr(begin, text.find('\n', at) - begin));
     throw Error(Join(path, ":", line, ": expected JSON, found ",
                      at >= text.size() ? "its end" : Join("'", found.substr(0, kMostShown), "'")));
+  } catch (const Json::exception& error) {   // such as a number that no double holds
+    const std::string words = error.what();  // "[json.exception.out_of_range.406] number overflow ..."
+    const std::size_t id = words.find("] ");
+    throw Error(Join(
+        path, ": expected JSON that can be read: ", id == std::string::npos ? words : words.substr(id + 2)));
   }
 }
 

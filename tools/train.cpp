@@ -7,6 +7,7 @@
 
 #include "env/gym/encoder.hpp"
 #include "env/gym/vec_env.hpp"
+#include "policies/architecture.hpp"
 #include "tools/environment_options.hpp"
 #include "tools/from_options.hpp"
 #include "tools/interrupt.hpp"
@@ -71,6 +72,16 @@ World ResolveWorld(Options& options) {
   return world;
 }
 
+// Whether a network takes the units of all members together.
+bool StandSideBySide(const TrainRequest& request, const ObservationLayout& layout) {
+  try {
+    Describe(WidenArchitecture(request.network, request.members), layout, layout.q * layout.g + 1);
+    return true;
+  } catch (const Error&) {  // what is wrong with one of them too is said where it is made
+    return false;
+  }
+}
+
 // A run is continued where one is, with its options, and begun where none is.
 void CheckFolder(const std::string& folder, bool resume) {
   const std::string checkpoint = folder + "/checkpoint.h5";
@@ -117,7 +128,6 @@ std::string Detail(const TrainProgress& now, const std::vector<std::string>& not
   } else if (!std::isnan(now.running_return)) {
     text += Join(", ", Figures(now.running_metric, now.running_return), " so far in the first episodes");
   }
-  if (now.members > 1) text += Join("; member ", now.member, " of ", now.members);
   for (const std::string& note : notes) text += "; " + note;
   return text;
 }
@@ -228,6 +238,7 @@ int RunTrain(const std::vector<std::string>& arguments) {
     throw Error(Join(options.Where("recipe"),
                      ": expected without --resume, which goes on as the run began, found both"));
   if (resume) options.ReadConfig(out + "/config.ini");
+  const bool members_by_itself = options.Text("members") == "auto";
   ApplyRecipe(options);
   for (const char* file : kRunFiles) options.AddRead("out", out + "/" + file);
   if (!resume && options.Given("from")) TakeOptionsOfPolicy(options);
@@ -265,6 +276,10 @@ int RunTrain(const std::vector<std::string>& arguments) {
   const auto num_envs = static_cast<int>(options.Integer("envs", 1, 65536));
   const ObservationLayout layout =
       EncoderOf(request.mdp.encoder).Layout(request.mdp.visible, sample.num_types());
+  if (members_by_itself) {
+    while (request.members > 1 && !StandSideBySide(request, layout)) --request.members;
+    options.Assign("members", std::to_string(request.members));
+  }
   CheckObservations(num_envs, layout.size(), Join(options.Where("visible"), ", ", options.Where("envs")));
   const std::unique_ptr<TrainValidation> validation = TrainValidation::Make(options, choice, request);
   if (options.Bool("dry-run")) {
@@ -321,6 +336,7 @@ int RunTrain(const std::vector<std::string>& arguments) {
       const double by_time = request.seconds > 0.0 ? now.wall_s / request.seconds : 0.0;
       const std::string steps = Thousands(static_cast<double>(now.steps)) + " steps";
       std::vector<std::string> notes;
+      if (now.members > 1) notes.push_back(Join("member ", now.member, " of ", now.members));
       if (validation && validation->validation().measured()) notes.push_back(validation->Summary());
       words.Add(now);
       for (const std::string& word : words.Say(Validations(validation.get()))) notes.push_back(word);
@@ -338,6 +354,7 @@ int RunTrain(const std::vector<std::string>& arguments) {
     return kExitInterrupted;
   }
   if (!writes) return outcome.interrupted ? kExitInterrupted : 0;
+  if (!outcome.interrupted) words.Finish();
   const std::vector<std::string> said = words.Say(Validations(validation.get()));
   Json json = OutcomeJson(outcome, metric, validation.get(), options);
   json["findings"] = said;

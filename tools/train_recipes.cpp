@@ -9,6 +9,7 @@
 #include "agents/train/learn_api.hpp"
 #include "env/base/check.hpp"
 #include "env/base/spec.hpp"
+#include "tools/validation.hpp"
 
 namespace berth {
 namespace {
@@ -21,15 +22,17 @@ struct Recipe {
   std::int64_t steps_a_share = 0;
 };
 
-// Seeds differ less, and the mean of several does better than one that had all the steps
+// Seeds differ less, and several together do better than one that had all the steps
 // (agents/DEFAULTS.md).
 constexpr std::int64_t kStepsOfOne = 125'000, kManySteps = 4'000'000, kFewMembers = 4, kManyMembers = 8;
 
 std::int64_t ResolveMembers(Options& options) {
   if (options.Text("members") == "auto") {
     const std::int64_t steps = options.Integer("steps", 1, kMostSteps);
-    // Runs of before there were members had one; a policy to begin with is one already.
-    const bool one = options.Bool("resume") || !options.Text("from").empty();
+    // Runs of before there were members had one; a policy to begin with is one already; DQN needs all the
+    // steps that there are.
+    const bool one =
+        options.Bool("resume") || !options.Text("from").empty() || !DrawsByScores(options.Text("agent"));
     const std::int64_t members = one ? 1
                                  : steps >= kManySteps
                                      ? kManyMembers
@@ -89,8 +92,8 @@ std::string RecipesHelp() {
 std::string MembersHelp() {
   return Join(
       "policies that are trained one after the other, each for its part of --steps, and decide by the ",
-      "mean of their scores; auto = one for every ", kStepsOfOne, " steps, at most ", kFewMembers, ", from ",
-      kManySteps, " steps on ", kManyMembers, " (with --from 1)");
+      "sum of their scores; auto = one for every ", kStepsOfOne, " steps, at most ", kFewMembers, ", from ",
+      kManySteps, " steps on ", kManyMembers, "; of dqn, and with --from, 1");
 }
 
 void ApplyRecipe(Options& options) {

@@ -122,9 +122,12 @@ std::vector<std::string> TrainingWords::Say(const std::vector<Validation::Row>& 
                            best->steps, " steps, two validations in a row; ", cause));
     }
   }
-  if (!validations.empty() && fraction_ >= 1.0) {
+  if (!validations.empty() && finished_) {
     const Validation::Row& last = validations.back();
-    if (last.over > 1.0 + kSame && last.over - 1.0 > 2.0 * last.over_error)
+    if (std::isinf(last.over))
+      words.push_back(
+          Join("loses: the greedy policy leaves jobs undone that ", last.rule, " does; ", CauseOfLoss(last)));
+    if (std::isfinite(last.over) && last.over > 1.0 + kSame && last.over - 1.0 > 2.0 * last.over_error)
       words.push_back(Join("loses: the greedy policy costs ", Fixed(last.over, 2), " +- ",
                            Fixed(last.over_error, 2), " of ", last.rule, "'s; ", CauseOfLoss(last)));
   }

@@ -24,6 +24,7 @@ class TrainingWords {
   explicit TrainingWords(const TrainingFacts& facts) : facts_(facts) {}
 
   void Add(const TrainProgress& now);  // about once a second
+  void Finish() { finished_ = true; }  // the training came to its end, by steps or by time
   // A line a finding, none where all seems well:
   //   goes nowhere: after a quarter of the training entropy is >= 97% of uniform, no update moved the policy
   //   by a KL of
@@ -43,7 +44,7 @@ class TrainingWords {
 
   TrainingFacts facts_;
   static constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-  bool any_ = false;
+  bool any_ = false, finished_ = false;
   double fraction_ = 0.0, entropy_share_ = kNaN, arrivals_share_ = kNaN,
          last_kl_ = kNaN;  // of the last update
   double most_kl_ = 0.0;

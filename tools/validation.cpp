@@ -133,8 +133,8 @@ std::vector<std::pair<std::string, double>> Validation::Measure(std::int64_t ste
     measured_ = workloads;
   }
   for (std::size_t k = 0; k < baseline_logs_.size(); ++k) {
-    const double over = row.greedy / GeometricMean(baseline_logs_[k]);
-    if (over < row.over) continue;  // NaN at first
+    const double of = GeometricMean(baseline_logs_[k]), over = row.greedy / of;
+    if (!std::isfinite(of) || over < row.over) continue;  // NaN at first
     row.rule = settings_.baselines[k], row.over = over;
     row.over_error =
         row.logs.size() > 1 ? over * DifferenceOf(row.logs, baseline_logs_[k]).error : std::nan("");

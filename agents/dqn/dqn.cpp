@@ -503,7 +503,9 @@ AgentInfo DqnInfo() {
           "Mnih et al. 2015; van Hasselt et al. 2016; Wang et al. 2016; Bellemare et al. 2016; Dabney et al. "
           "2018; "
           "Gallici et al. 2024",
-          kParams, [](Params& params, const AgentSetup& setup) -> std::unique_ptr<Agent> {
+          kParams,
+          /*draws_by_scores=*/false,
+          [](Params& params, const AgentSetup& setup) -> std::unique_ptr<Agent> {
             return std::make_unique<Dqn>(ReadOptions(params), setup);
           }};
 }

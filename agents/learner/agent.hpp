@@ -87,6 +87,7 @@ struct AgentInfo {
   const char* summary;
   const char* source;
   std::span<const ParamInfo> params;
+  bool draws_by_scores;  // they are logits of what it draws from; else values of actions
   std::unique_ptr<Agent> (*make)(Params& params, const AgentSetup& setup);
 };
 

@@ -522,8 +522,11 @@ std::unique_ptr<Agent> MakePpo(const PpoOptions& options, const AgentSetup& setu
 }
 
 AgentInfo PpoInfo() {
-  return {"ppo", "proximal policy optimisation, masked, generalised advantages",
-          "Schulman et al. 2017; Huang et al. 2022; Huang & Ontanon 2020", kParams,
+  return {"ppo",
+          "proximal policy optimisation, masked, generalised advantages",
+          "Schulman et al. 2017; Huang et al. 2022; Huang & Ontanon 2020",
+          kParams,
+          /*draws_by_scores=*/true,
           [](Params& params, const AgentSetup& setup) -> std::unique_ptr<Agent> {
             return MakePpo(ReadOptions(params), setup);
           }};

@@ -32,8 +32,11 @@ constexpr ParamInfo kParams[] = {
 }  // namespace
 
 AgentInfo ReinforceInfo() {
-  return {"reinforce", "policy gradient with a learned baseline, masked (advantage actor-critic)",
-          "Williams 1992; Sutton et al. 2000; Mnih et al. 2016; Huang et al. 2022", kParams,
+  return {"reinforce",
+          "policy gradient with a learned baseline, masked (advantage actor-critic)",
+          "Williams 1992; Sutton et al. 2000; Mnih et al. 2016; Huang et al. 2022",
+          kParams,
+          /*draws_by_scores=*/true,
           [](Params& params, const AgentSetup& setup) { return MakePpo(ReadRolloutOptions(params), setup); }};
 }
 

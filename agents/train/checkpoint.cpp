@@ -9,6 +9,8 @@
 namespace berth {
 namespace {
 
+constexpr int kVersionOfOne = 5;
+
 void WriteIdentity(h5::Writer& out, const RunIdentity& run) {
   out.Text("agent", run.agent);
   out.Text("network", run.network);
@@ -92,6 +94,10 @@ TrainCounters ReadCounters(const h5::Reader& in) {
   counters.best_step = whole[1];
   counters.wall_s = real[0];
   counters.best_return = real[1];
+  if (in.Has("members/began")) {
+    const auto began = in.Array<double>("members/began", 2);
+    counters.began_steps = began[0], counters.began_s = began[1];
+  }
   return counters;
 }
 
@@ -120,11 +126,14 @@ void SaveCheckpoint(const std::string& path, const RunIdentity& run, const Train
   std::vector<std::uint8_t> state = env.SaveState();
   if (ranks.many()) state = JoinEnvStates(ranks.JoinBlocks(state));
   if (ranks.rank() != 0) return agent.Save(nullptr);
-  h5::Writer out(path, kCheckpointKind, kCheckpointVersion);
+  h5::Writer out(path, kCheckpointKind, run.members > 1 ? kCheckpointVersion : kVersionOfOne);
   WriteIdentity(out, run);
   out.Array<std::int64_t>("counters/steps", std::vector<std::int64_t>{counters.steps, counters.best_step});
   out.Array<double>("counters/figures", std::vector<double>{counters.wall_s, counters.best_return});
-  if (!trained.empty()) out.Integer("members_trained", static_cast<std::int64_t>(trained.size()));
+  if (run.members > 1) {
+    out.Integer("members_trained", static_cast<std::int64_t>(trained.size()));
+    out.Array<double>("members/began", std::vector<double>{counters.began_steps, counters.began_s});
+  }
   std::int64_t member = 0;
   for (const std::shared_ptr<Network>& network : trained) WriteModule(out, GroupOf(member++), *network);
   agent.Save(&out);
@@ -141,7 +150,9 @@ void SaveCheckpoint(const std::string& path, const RunIdentity& run, const Train
 Members LoadMembers(const std::string& path, const RunIdentity& run) {
   const h5::Reader in(path, kCheckpointKind, kCheckpointVersion);
   const RunIdentity saved = ReadIdentity(in);
-  return saved.network == run.network && saved.members == run.members ? ReadMembers(in, saved) : Members();
+  // Others are refused by LoadCheckpoint.
+  const bool same = ResolveArchitecture(saved.network) == run.network && saved.members == run.members;
+  return same ? ReadMembers(in, saved) : Members();
 }
 
 TrainCounters LoadCheckpoint(const std::string& path, const RunIdentity& run, Agent& agent, BatchEnv& env) {
@@ -177,7 +188,8 @@ TrainedNetwork ReadTrainedNetwork(const std::string& path) {
     trained.architecture = WidenArchitecture(trained.run.network, static_cast<int>(members.size()));
     trained.network =
         MakeNetwork(trained.architecture, trained.run.layout, trained.run.num_actions, trained.run.seed);
-    CopySideBySide(members, *trained.network);
+    const bool draws = FindAgent(ParseSpec(trained.run.agent).name).draws_by_scores;
+    CopySideBySide(members, draws ? 1.0 : 1.0 / static_cast<double>(members.size()), *trained.network);
   }
   trained.mask = in.Array<std::uint8_t>("examples/mask");
   const auto rows = static_cast<std::int64_t>(trained.mask.size()) / trained.run.num_actions;

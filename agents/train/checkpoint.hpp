@@ -14,8 +14,8 @@
 namespace berth {
 
 // 5: DQN's replay buffer keeps every observation once and its moments lie in one row; its older checkpoints
-// are refused. PPO's of version 4 are read.
-inline constexpr int kCheckpointVersion = 5;
+// are refused. PPO's of version 4 are read. 6: of several members; those of one are of version 5 still.
+inline constexpr int kCheckpointVersion = 6;
 inline constexpr const char* kCheckpointKind = "checkpoint";
 inline constexpr int kCheckpointExamples = 16;
 
@@ -24,6 +24,8 @@ struct TrainCounters {
   double wall_s = 0.0;
   double best_return = -std::numeric_limits<double>::infinity();  // of the recent episodes' means
   std::int64_t best_step = 0;
+  // After how many steps, and seconds, the present member's part of the training began.
+  double began_steps = 0.0, began_s = 0.0;
 };
 
 // What a run is: must agree when it is continued.
@@ -56,7 +58,7 @@ struct TrainedNetwork {
   RunIdentity run;
   TrainCounters counters;
   std::string architecture;          // the run's network, or as wide as its members together
-  std::shared_ptr<Network> network;  // whose scores are the means over the members, the present one included
+  std::shared_ptr<Network> network;  // of all members, the present one included
   std::vector<float> observation;    // [rows, D]
   std::vector<std::uint8_t> mask;    // [rows, A]
 };

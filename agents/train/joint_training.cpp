@@ -17,6 +17,7 @@ constexpr std::int64_t kStepsBetweenTurns = 1024;
 SharedSettings SharedSettingsOf(const TrainRequest& request, const RunIdentity& run,
                                 const std::string& device) {
   return {{"--agent", run.agent},
+          {"--members", std::to_string(run.members)},
           {"--network", run.network},
           {"decision process", run.mdp.ToString()},
           {"workload", run.workload},

@@ -165,7 +165,14 @@ class Trainer {
   }
 
   // The next member, on workloads that those before it did not have.
-  void NextMember() {
+  void NextMember(double wall_s) {
+    CheckFinite();
+    joint_.CheckSame(agent_->network());
+    // Parts are cut from the whole, not from where a rollout happened to end, unless that is beyond the next.
+    const auto steps = static_cast<double>(counters_.steps);
+    const double next = counters_.began_steps + StepsOfMember();
+    counters_.began_steps = steps >= next && steps < next + StepsOfMember() ? next : steps;
+    counters_.began_s = wall_s;
     trained_.push_back(MakeNetwork(run_.network, run_.layout, run_.num_actions, request_.seed));
     CopyMeanOutputs(agent_->network(), *trained_.back());
     agent_.reset();
@@ -181,9 +188,8 @@ class Trainer {
       if (turn.interrupted || turn.out_of_time) return turn.interrupted;
       if (turn.report) Report();
       if (turn.save) Save();
-      const double done = Fraction(turn.wall_s) * request_.members;
-      if (!LastMember() && done >= static_cast<double>(trained_.size() + 1)) NextMember();
-      const Played played = Play(std::clamp(done - static_cast<double>(trained_.size()), 0.0, 1.0));
+      if (!LastMember() && MembersFraction(turn.wall_s) >= 1.0) NextMember(turn.wall_s);
+      const Played played = Play(std::clamp(MembersFraction(turn.wall_s), 0.0, 1.0));
       counters_.steps += played.steps;
       act_s_ += played.act_s;
       env_s_ += played.env_s;
@@ -195,6 +201,17 @@ class Trainer {
   }
 
   bool LastMember() const { return static_cast<int>(trained_.size()) + 1 == request_.members; }
+  // What is left of the training as the present member began is divided evenly. With a longer training than
+  // before it was resumed that is more for it and those to come.
+  double StepsOfMember() const {
+    return (static_cast<double>(request_.steps) - counters_.began_steps) / Left();
+  }
+  double SecondsOfMember() const { return (request_.seconds - counters_.began_s) / Left(); }
+  double Left() const { return static_cast<double>(request_.members) - static_cast<double>(trained_.size()); }
+  double MembersFraction(double wall_s) const {
+    const double steps = (static_cast<double>(counters_.steps) - counters_.began_steps) / StepsOfMember();
+    return request_.seconds > 0.0 ? std::max(steps, (wall_s - counters_.began_s) / SecondsOfMember()) : steps;
+  }
 
   // By steps alone, so that all ranks come here together and a run repeats.
   void Validate() {
@@ -269,6 +286,7 @@ class Trainer {
     progress.act_share = act_s_ / window;
     progress.learn_share = learn_s_ / window;
     progress.losses = agent_->figures();
+    if (request_.members > 1) progress.losses.emplace_back("charts/member", progress.member);
     progress.recent_return = recent_.Mean(&EpisodeStats::return_sum);
     progress.recent_metric = recent_.Mean(&EpisodeStats::metric_sum);
     const auto running = static_cast<double>(stats.running);

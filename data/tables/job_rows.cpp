@@ -146,9 +146,18 @@ int JobRows::Whole(JobField field, double low, double high) const {
   return static_cast<int>(value);
 }
 
+// As sacct has it of jobs that never started: no resources, no time. Elsewhere a blank is a gap in the table.
+bool JobRows::MayLackGpus() const {
+  if (Lower(columns_.Of(JobField::kGpus)).find("tres") != std::string::npos) return true;
+  if (Has(JobField::kSteps)) return !Stated(JobField::kSteps);
+  if (!Has(JobField::kDuration)) return !Stated(JobField::kStart) || !Stated(JobField::kEnd);
+  return !Stated(JobField::kDuration) ||
+         ParseSpan(Text(JobField::kDuration), Where(JobField::kDuration)) == 0.0;
+}
+
 int JobRows::Gpus() const {
   const std::string& text = Text(JobField::kGpus);
-  if (text.empty()) return 0;  // as sacct has it of jobs that never started
+  if (text.empty() && MayLackGpus()) return 0;
   const double value = GpusOf(text, Where(JobField::kGpus));
   if (!(value >= 0.0) || value > kMostGpus || value != std::floor(value))
     throw Error(Join(Where(JobField::kGpus), ": expected a whole number of GPUs, found '", text, "'"));

@@ -73,6 +73,7 @@ class JobRows {
   double Number(JobField field) const;
   double Span(JobField field) const;
   int Whole(JobField field, double low, double high) const;
+  bool MayLackGpus() const;
   int Gpus() const;
   int Type();
   int FindGpuType(const std::string& name) const;  // of the cluster, -1 = none

@@ -171,7 +171,9 @@ std::string WorkNote(const JobColumns& columns, const std::vector<JobRow>& rows,
       std::count_if(rows.begin(), rows.end(), [](const JobRow& row) { return !std::isnan(row.ran_at); });
   return Join("work: duration x speed on the type in '", columns.Of(JobField::kRanOn),
               "', on the fastest where it states none",
-              elsewhere == 0 ? "" : Join("; of ", elsewhere, " rows it is no type of the cluster"));
+              elsewhere == 0 ? ""
+                             : Join("; of ", elsewhere, elsewhere == 1 ? " row" : " rows",
+                                    " it is no type of the cluster"));
 }
 
 // "2024-03-01T10:00:00Z", where the times are epochs or dates.

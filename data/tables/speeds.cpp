@@ -1,6 +1,7 @@
 #include "data/tables/speeds.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <set>
 
@@ -19,6 +20,7 @@ constexpr double kMost = 1e12;  // steps/s
 // Spreading a gang may help, where its workers want more of a node than it has: Gavel's published table has
 // 44 such figures, up to 1.36 times the speed on one node. Twice is a column taken for another.
 constexpr double kMostGain = 2.0;
+constexpr double kSame = 1e-3;  // of each other, two figures that are one, rounded
 constexpr const char* kRequired[] = {"job_type", "gpu_type"};
 constexpr const char* kKnown[] = {"job_type",   "gpu_type",           "gpus", "steps_per_s",
                                   "s_per_step", "spread_steps_per_s", "with", "source"};
@@ -64,9 +66,16 @@ Speeds::Speeds(const std::string& path) : path_(path) {
         cell.spread = file.Number("spread_steps_per_s"), spread_ = true;
         if (!(cell.spread >= 0.0 && cell.spread <= kMost))
           throw Error(Join(file.Where("spread_steps_per_s"), ": expected 0 or more, found ", cell.spread));
-        if (gang == 1 && cell.spread != rate && cell.spread != 0.0)
+        if (rate == 0.0 && cell.spread > 0.0)
           throw Error(Join(file.Where("spread_steps_per_s"),
-                           ": expected nothing, since a gang of 1 is on one node, found ", cell.spread));
+                           ": expected 0, since the job type cannot run there on one node, found ",
+                           cell.spread));
+        if (gang == 1 && cell.spread != 0.0) {
+          if (std::abs(cell.spread - rate) > kSame * rate)
+            throw Error(Join(file.Where("spread_steps_per_s"),
+                             ": expected nothing, since a gang of 1 is on one node, found ", cell.spread));
+          cell.spread = rate;
+        }
         if (cell.spread > kMostGain * rate)
           throw Error(Join(file.Where("spread_steps_per_s"), ": expected at most ", kMostGain,
                            " times the speed on one node, ", rate, ", found ", cell.spread));

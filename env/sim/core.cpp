@@ -242,6 +242,7 @@ void SimCore::Complete(int job, double time, bool release_devices) {
   EndRun(job, time);
   s.steps_done[U(job)] = scenario_.data().jobs.total_steps[U(job)];
   s.completion[U(job)] = time;
+  EndIdleRow();
   Leave(job, time, JobPhase::kDone);
   s.completed.push_back(job);
   Log(time, EventKind::kComplete, type, job, device);
@@ -261,7 +262,8 @@ void SimCore::StartRun(int job, int type, double overhead) {
   s.rate[U(job)] = RunRate(job);
   for (FeatureState& feature : s.features.Of(Hook::kOnRate)) feature.OnRate(*this, job);
   // A start is from what was saved; a resize saves nothing.
-  if (!s.safe_steps.empty() && !start.resizes) s.safe_steps[U(job)] = s.steps_done[U(job)];
+  if (!s.safe_steps.empty() && !start.resizes) Save(job);
+  idle_at_start_ = idle_timers_;
   s.run_start[U(job)] = s.busy_from[U(job)] = s.now;
   for (FeatureState& feature : s.features.Of(Hook::kOnRun))
     feature.OnRun(*this, job, s.now, /*held_s=*/0.0, /*starts=*/true);

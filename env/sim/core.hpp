@@ -86,6 +86,7 @@ class SimCore {
   void Ready(int job, double time);     // it waits from now on
   void TurnAway(int job, double time);  // one that is in no list
   void Interrupt(int job);              // now, back to what of its work is saved
+  void Save(int job);                   // no failure takes from it what is done by now
 
   // -- rates
   void SetRate(int job, double rate);  // from now on; keeps the progress made
@@ -124,6 +125,8 @@ class SimCore {
   bool stalled() const { return stalled_; }
   bool arrivals_remain() const { return ArrivalsRemain(); }
   bool timers_remain() const { return !timers_.empty(); }
+  // It has stalled, and not for want of starts: again and again they were made, and all were lost.
+  bool starts_were_lost() const;
   const std::vector<Event>& events() const { return events_; }
   std::uint64_t signature() const { return state_.history; }
   double JobSecondsAtArrival(int job) const { return job_seconds_at_arrival_[static_cast<std::size_t>(job)]; }
@@ -166,6 +169,7 @@ class SimCore {
   double NextTimer() const { return timers_.empty() ? kNever : timers_.top().time; }
   // Only timers would follow, and have for so long that nothing will come of them.
   bool TimersAlone(double next);
+  void EndIdleRow() { idle_timers_ = idle_at_start_ = 0; }
   bool FireTimers();  // all of `now`; is a decision due?
   bool Fire(const Timer& timer);
 
@@ -197,7 +201,9 @@ class SimCore {
   SimulatorOptions options_;
   SimState state_;
   TimerQueue timers_;
-  int idle_timers_ = 0;                                  // decision points in a row that only timers brought
+  // Decision points that only timers brought, since a job last made progress that stays, and by the last
+  // start.
+  int idle_timers_ = 0, idle_at_start_ = 0;
   bool in_parts_ = false;                                // somebody listens to Settle
   EventQueue queue_;                                     // completions; clocks event and hpc
   std::int32_t starts_ = 0;                              // so far; kHpc

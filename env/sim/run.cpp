@@ -55,6 +55,23 @@ int StopsOf(const SimState& state) {
   return stops;
 }
 
+// Nothing runs: does a job that waits fit what is in service now?
+bool AnyFits(const Scenario& scenario, const SimState& state) {
+  for (const int job : state.waiting) {
+    for (int type = 0; type < scenario.num_types(); ++type) {
+      if (scenario.Rate(job, type) > 0.0 && scenario.MinGang(job) <= state.types[U(type)].count) return true;
+    }
+  }
+  return false;
+}
+
+// A run that stalls is the cluster's doing where it has stopped who waits, and either leaves nobody a place
+// or takes it from all whom the scheduler goes on starting. Else the scheduler's.
+bool ClusterStalls(const Simulator& simulator) {
+  return StopsOf(simulator.state()) > 0 &&
+         (simulator.starts_were_lost() || !AnyFits(simulator.scenario(), simulator.state()));
+}
+
 }  // namespace
 
 void CheckRunnable(const Scenario& scenario, Scheduler& scheduler, const std::string& name) {
@@ -107,10 +124,10 @@ RunResult Run(const Scenario& scenario, Scheduler& scheduler, const std::string&
       if (!options.progress(simulator)) break;
     }
   }
-  if (const int stops = StopsOf(simulator.state()); simulator.stalled() && stops > 0) {
+  if (simulator.stalled() && ClusterStalls(simulator)) {
     const std::string words = Join("at ", simulator.now(), " s ", simulator.state().waiting.size(),
-                                   " jobs wait and nothing runs; the cluster itself has stopped them ", stops,
-                                   " times, as where devices fail");
+                                   " jobs wait and nothing runs; the cluster itself has stopped them ",
+                                   StopsOf(simulator.state()), " times, as where devices fail");
     if (!options.notice) throw Error(Join("scheduler '", name, "' stalls: ", words));
     options.notice(Join(words, ": the run ends with them unfinished"));
   } else if (simulator.stalled()) {

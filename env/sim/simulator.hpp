@@ -46,6 +46,8 @@ class Simulator : private SimCore {
 
   // Is a job of the scenario still to come? Not for schedulers: the MDP's mask and the drivers ask.
   using SimCore::arrivals_remain;
+  // Of a run that has stalled: was it not for want of starts?
+  using SimCore::starts_were_lost;
   // Will the cluster itself change, as by a repair?
   using SimCore::timers_remain;
 

@@ -34,10 +34,15 @@ void SimCore::StartFeatures() {
 // would keep the run going for ever.
 bool SimCore::TimersAlone(double next) {
   if (!state_.running.empty() || ArrivalsRemain() || next == kNever) {
-    idle_timers_ = 0;
+    EndIdleRow();
     return false;
   }
   return ++idle_timers_ > kIdleTimers;
+}
+
+// Whoever does start what fits has a start in any tenth of so many; whoever has given a job up has none.
+bool SimCore::starts_were_lost() const {
+  return stalled_ && idle_timers_ > kIdleTimers && idle_timers_ - idle_at_start_ <= kIdleTimers / 10;
 }
 
 bool SimCore::FireTimers() {
@@ -95,6 +100,12 @@ void SimCore::Interrupt(int job) {
   ++s.interruptions[U(job)];
   s.phase[U(job)] = JobPhase::kWaiting;
   s.waiting.Insert(job);
+}
+
+void SimCore::Save(int job) {
+  double& safe = state_.safe_steps[U(job)];
+  if (state_.steps_done[U(job)] > safe) EndIdleRow();
+  safe = state_.steps_done[U(job)];
 }
 
 }  // namespace berth

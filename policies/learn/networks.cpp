@@ -57,7 +57,7 @@ void CopyMeanOutputs(Network& wide, Network& mean) {
   }
 }
 
-void CopySideBySide(std::span<const std::shared_ptr<Network>> members, Network& wide) {
+void CopySideBySide(std::span<const std::shared_ptr<Network>> members, double scale, Network& wide) {
   const torch::NoGradGuard no_grad;
   const int count = static_cast<int>(members.size());
   const NetworkDescription &own = members.front()->description(), &all = wide.description();
@@ -72,10 +72,10 @@ void CopySideBySide(std::span<const std::shared_ptr<Network>> members, Network& 
     for (int m = 0; m < count; ++m) {
       const auto source = members[U(m)]->named_parameters();
       const torch::Tensor &from = source[layer + ".weight"], &add = source[layer + ".bias"];
-      // Units stand side by side; what answers is their mean.
+      // Units stand side by side; what answers is added up.
       const std::int64_t rows = from.size(0);
       const bool units = weight.size(0) != rows;
-      const double share = units ? 1.0 : 1.0 / count;
+      const double share = units ? 1.0 : step.output == all.value() ? 1.0 / count : scale;
       const std::int64_t row = units ? m * rows : 0;
       bias.narrow(0, row, rows) += add * share;
       std::int64_t at = 0, column = 0;

@@ -55,8 +55,9 @@ void SetParameters(Network& network, const PolicyBundle& policy);
 // Into `mean`, made from the same spec with one output an action, the parameters with which its scores are
 // the means over the outputs of `wide`: the last layer is linear, so they are means too.
 void CopyMeanOutputs(Network& wide, Network& mean);
-// Into `wide`, made from WidenArchitecture of the members' spec, the parameters with which its scores and its
-// value are the means of the members': their hidden units stand side by side, unconnected.
-void CopySideBySide(std::span<const std::shared_ptr<Network>> members, Network& wide);
+// Into `wide`, made from WidenArchitecture of the members' spec, the parameters with which its scores are
+// `scale` times the sum of the members', and its value their mean: their hidden units stand side by side,
+// unconnected.
+void CopySideBySide(std::span<const std::shared_ptr<Network>> members, double scale, Network& wide);
 
 }  // namespace berth

@@ -1,6 +1,7 @@
-// Members of one training: their networks side by side answer with the means of their scores, resuming across
+// Members of one training: their networks side by side answer with the sum of their scores, resuming across
 // a member's end is exact, and each has seeds and workloads of its own.
 #include <atomic>
+#include <limits>
 
 #include "agents/train/checkpoint.hpp"
 #include "agents/train/trainer.hpp"
@@ -16,6 +17,7 @@ namespace {
 
 using test::TemporaryFolder;
 
+constexpr const char* kPpoOfMembers = "ppo(n_steps=8,minibatch=16,epochs=2,lr=0.001)";
 constexpr int kJobsShown = 3, kTypesShown = 2, kMembers = 3;
 
 // Channels of jobs begin with "is there", which the second job of a row is not.
@@ -30,7 +32,7 @@ torch::Tensor RandomRows(const ObservationLayout& layout) {
 
 TrainRequest OfMembers(BatchEnv& env, const std::string& out, int members) {
   TrainRequest request;
-  request.agent = "ppo(n_steps=8,minibatch=16,epochs=2)";
+  request.agent = kPpoOfMembers;
   request.network = "mlp(hidden=16)";
   request.env = &env;
   request.steps = 768;
@@ -60,7 +62,7 @@ bool SameParameters(const Network& a, const Network& b) {
 
 }  // namespace
 
-TEST_CASE("members: networks side by side answer with the means of their scores and values") {
+TEST_CASE("members: networks side by side answer with the sum of their scores and the mean of their values") {
   const ObservationLayout layout{kJobsShown, kTypesShown, 5, 3, 4, 6};
   for (const std::string spec :
        {"pair_scorer(width=8,skip=true)", "pair_scorer(width=5,layers=3,activation=tanh)",
@@ -75,12 +77,12 @@ TEST_CASE("members: networks side by side answer with the means of their scores 
           parameter.add_(torch::randn_like(parameter), 0.3);
       }
       const auto wide = MakeNetwork(WidenArchitecture(spec, kMembers), layout, actions, 9);
-      CopySideBySide(members, *wide);
+      CopySideBySide(members, 0.5, *wide);
       const torch::Tensor rows = RandomRows(layout);
       const NetworkOutput found = wide->Forward(rows);
       torch::Tensor scores = torch::zeros_like(found.scores), value = torch::zeros_like(found.value);
       for (const auto& member : members) {
-        scores += member->Forward(rows).scores / kMembers;
+        scores += 0.5 * member->Forward(rows).scores;
         value += member->Forward(rows).value / kMembers;
       }
       CHECK(torch::allclose(found.scores, scores, 1e-4, 1e-5));
@@ -103,46 +105,112 @@ TEST_CASE("members: a spec is widened in every hidden layer, as far as the netwo
 }
 
 TEST_CASE("members: interrupted in any of them, a training goes on bit for bit") {
-  const TemporaryFolder folder;
-  CartPole env(4, 0.98, 5);
-  CHECK(Train(OfMembers(env, folder / "straight", kMembers)).steps == 768);
-  const TrainedNetwork straight = ReadTrainedNetwork(folder / "straight/checkpoint.h5");
-  CHECK(straight.architecture == ResolveArchitecture("mlp(hidden=48)"));
-  for (const std::int64_t stop : {40, 64, 72, 150}) {  // of 192 steps of each environment, 64 a member
-    CAPTURE(stop);
-    const std::string out = folder / std::to_string(stop);
-    {
-      CartPole first(4, 0.98, 5);
-      std::atomic<bool> interrupted = false;
-      first.on_step = [&](std::int64_t step) { interrupted = step >= stop; };
-      TrainRequest request = OfMembers(first, out, kMembers);
-      request.interrupted = &interrupted;
-      CHECK(Train(request).interrupted);
+  for (const char* agent :
+       {kPpoOfMembers, "dqn(buffer=300,learning_starts=64,batch=8,train_freq=40,gradient_steps=2)",
+        "dqn(buffer=300,learning_starts=64,batch=8,train_freq=8,gradient_steps=2,target_interval=40,"
+        "quantiles=3)"}) {
+    const TemporaryFolder folder;
+    const auto ask = [&](BatchEnv& env, const std::string& out) {
+      TrainRequest request = OfMembers(env, out, kMembers);
+      request.agent = agent;
+      return request;
+    };
+    CartPole env(4, 0.98, 5);
+    CHECK(Train(ask(env, folder / "straight")).steps == 768);
+    const TrainedNetwork straight = ReadTrainedNetwork(folder / "straight/checkpoint.h5");
+    CHECK(straight.architecture == ResolveArchitecture("mlp(hidden=48)"));
+    for (const std::int64_t stop : {40, 64, 72, 150}) {  // of 192 steps of each environment, 64 a member
+      CAPTURE(agent, stop);
+      const std::string out = folder / std::to_string(stop);
+      {
+        CartPole first(4, 0.98, 5);
+        std::atomic<bool> interrupted = false;
+        first.on_step = [&](std::int64_t step) { interrupted = step >= stop; };
+        TrainRequest request = ask(first, out);
+        request.interrupted = &interrupted;
+        CHECK(Train(request).interrupted);
+      }
+      CartPole rest(4, 0.98, 5);
+      TrainRequest request = ask(rest, out);
+      request.resume = true;
+      CHECK(Train(request).steps == 768);
+      CHECK(SameParameters(*ReadTrainedNetwork(out + "/checkpoint.h5").network, *straight.network));
     }
-    CartPole rest(4, 0.98, 5);
-    TrainRequest request = OfMembers(rest, out, kMembers);
-    request.resume = true;
-    CHECK(Train(request).steps == 768);
-    CHECK(SameParameters(*ReadTrainedNetwork(out + "/checkpoint.h5").network, *straight.network));
   }
-  CartPole other(4, 0.98, 5);
-  TrainRequest request = OfMembers(other, folder / "straight", 2);
-  request.resume = true;
-  CHECK_THROWS_WITH(Train(request), Catch::Contains("--members"));
 }
 
-TEST_CASE("members: each has weights of its own, and one alone is what there was before members") {
+TEST_CASE("members: more steps on resuming are those of the last, whose schedule goes on to its end") {
   const TemporaryFolder folder;
-  CartPole env(4, 0.98, 5), alone(4, 0.98, 5);
-  Train(OfMembers(env, folder / "run", kMembers));
-  const RunIdentity run = IdentityOf(OfMembers(env, folder / "run", kMembers));
-  const Members trained = LoadMembers(folder / "run/checkpoint.h5", run);
+  CartPole env(4, 0.98, 5), more(4, 0.98, 5), other(4, 0.98, 5);
+  const TrainRequest before = OfMembers(env, folder / "run", kMembers);
+  Train(before);
+  const Members first = LoadMembers(folder / "run/checkpoint.h5", IdentityOf(before));
+  TrainRequest request = OfMembers(more, folder / "run", kMembers);
+  request.resume = true;
+  request.steps = 1536;
+  std::vector<double> rates;
+  request.on_progress = [&](const TrainProgress& now) {
+    for (const auto& [name, value] : now.losses) {
+      if (name == "charts/learning_rate") rates.push_back(value);
+    }
+    CHECK(now.member == kMembers);
+  };
+  CHECK(Train(request).steps == 1536);
+  // The last of 32 rollouts of what the last member has had since step 512.
+  REQUIRE_FALSE(rates.empty());
+  CHECK(rates.back() == Approx(0.001 / 32.0));
+  const Members second = LoadMembers(folder / "run/checkpoint.h5", IdentityOf(request));
+  REQUIRE(second.size() == kMembers - 1);
+  for (std::size_t m = 0; m < second.size(); ++m) CHECK(SameParameters(*first[m], *second[m]));
+  TrainRequest fewer = OfMembers(other, folder / "run", 2);
+  fewer.resume = true;
+  CHECK_THROWS_WITH(Train(fewer), Catch::Contains("--members"));
+}
+
+TEST_CASE("members: each begins with weights of its own, and where the one before left the workloads") {
+  struct Counted final : BatchEnv {
+    int num_envs() const override { return inner.num_envs(); }
+    int num_actions() const override { return inner.num_actions(); }
+    ObservationLayout layout() const override { return inner.layout(); }
+    void Reset(const StepBuffers& out) override { ++resets, inner.Reset(out); }
+    void NextEpisodes(const StepBuffers& out) override { ++nexts, inner.Reset(out); }
+    void StepRange(int begin, int end, std::span<const std::int32_t> actions,
+                   const StepBuffers& out) override {
+      inner.StepRange(begin, end, actions, out);
+    }
+    EpisodeStats TakeStats() override { return inner.TakeStats(); }
+    std::vector<std::uint8_t> SaveState() const override { return inner.SaveState(); }
+    void LoadState(std::span<const std::uint8_t> state, const StepBuffers& out) override {
+      inner.LoadState(state, out);
+    }
+    CartPole inner{4, 0.98, 5};
+    int resets = 0, nexts = 0;
+  };
+  const TemporaryFolder folder;
+  Counted env;
+  TrainRequest request = OfMembers(env, folder / "run", kMembers);
+  request.agent = "ppo(n_steps=8,minibatch=16,epochs=1,lr=1e-30)";  // what moves nothing keeps what was drawn
+  Train(request);
+  CHECK(env.resets == 1);
+  CHECK(env.nexts == kMembers - 1);
+  const Members trained = LoadMembers(folder / "run/checkpoint.h5", IdentityOf(request));
   REQUIRE(trained.size() == kMembers - 1);
   CHECK_FALSE(SameParameters(*trained[0], *trained[1]));
-  Train(OfMembers(alone, folder / "alone", 1));
-  const TrainedNetwork one = ReadTrainedNetwork(folder / "alone/checkpoint.h5");
-  CHECK(one.architecture == ResolveArchitecture("mlp(hidden=16)"));
-  CHECK(LoadMembers(folder / "alone/checkpoint.h5", one.run).empty());
+  const auto drawn = MakeNetwork("mlp(hidden=16)", env.layout(), env.num_actions(), request.seed);
+  const auto left = ParametersOf(*trained[0]), right = ParametersOf(*drawn);
+  for (std::size_t k = 0; k < left.size(); ++k) CHECK(torch::allclose(left[k], right[k], 0.0, 1e-20));
+}
+
+TEST_CASE("members: one that diverged is not kept, nor is the checkpoint replaced") {
+  const TemporaryFolder folder;
+  CartPole good(4, 0.98, 5);
+  Train(OfMembers(good, folder / "run", kMembers));
+  const TrainedNetwork before = ReadTrainedNetwork(folder / "run/checkpoint.h5");
+  Table table = Ring(2, 0.9);
+  table.reward[1][0] = std::numeric_limits<float>::quiet_NaN();
+  TableEnv bad(table, 4);
+  CHECK_THROWS_WITH(Train(OfMembers(bad, folder / "run", kMembers)), Catch::Contains("a lower lr may help"));
+  CHECK(SameParameters(*ReadTrainedNetwork(folder / "run/checkpoint.h5").network, *before.network));
 }
 
 }  // namespace berth

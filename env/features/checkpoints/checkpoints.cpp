@@ -152,7 +152,7 @@ void CheckpointState::BeginSave(SimCore& core, int job, std::uint32_t run) {
 
 void CheckpointState::EndSave(SimCore& core, int job, std::uint32_t run) {
   SimState& s = core.state();
-  s.safe_steps[U(job)] = s.steps_done[U(job)];
+  core.Save(job);
   saved_at[U(job)] = s.now;
   ++saves;
   due_[U(job)] = s.now + interval_s[U(job)];

@@ -63,8 +63,7 @@ void CopySideBySide(std::span<const std::shared_ptr<Network>> members, double sc
   const NetworkDescription &own = members.front()->description(), &all = wide.description();
   const std::size_t pairs = U(all.layout().q) * U(all.layout().g);
   auto target = wide.named_parameters();
-  for (std::size_t s = 0; s < all.steps().size(); ++s) {
-    const NetworkStep& step = all.steps()[s];
+  for (const NetworkStep& step : all.steps()) {
     if (step.kind != NetworkStep::Kind::kDense) continue;
     const std::string& layer = all.layers()[U(step.layer)].name;
     torch::Tensor &weight = target[layer + ".weight"], &bias = target[layer + ".bias"];

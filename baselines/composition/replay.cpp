@@ -107,8 +107,8 @@ bool Replay::Close(const ClusterView& view) {
   data.throughputs.alone.assign(table.alone.size(), 0.0);
   if (view.rates_are_exact() && view.plain()) data.throughputs.pairs = table.pairs;
   data.traits = view.traits();
-  data.traits.traffic_gb
-      .clear();  // nothing asks for it here, and rates that are only believed may contradict it
+  // Nothing asks for it here, and rates that are only believed may contradict it.
+  data.traits.traffic_gb.clear();
   data.tenants.assign(view.tenants().begin(), view.tenants().end());
   data.costs = view.costs();
   data.seed = view.seed();

@@ -102,11 +102,14 @@ double Seconds(const std::vector<Training>& trainings) {
   return sum;
 }
 
+// The longest first: begun last, it would keep one thread busy while the others have nothing to do.
 std::vector<Training> Left(const GradientShelf& shelf, const std::vector<Training>& trainings) {
   std::vector<Training> left;
   for (const Training& training : trainings) {
     if (!shelf.Kept(training)) left.push_back(training);
   }
+  std::stable_sort(left.begin(), left.end(),
+                   [](const Training& a, const Training& b) { return a.Seconds() > b.Seconds(); });
   return left;
 }
 

@@ -62,6 +62,8 @@ CsvFile::CsvFile(const std::string& path, std::span<const char* const> required,
     if (!file_.Next(line)) throw Error(Join(path, ": expected a header line, found an empty file"));
     if (line.rfind("\xEF\xBB\xBF", 0) == 0) line.erase(0, 3);  // byte order mark
   } while (line.empty() || line.rfind("sep=", 0) == 0);
+  if (line.rfind("\x89HDF", 0) == 0)
+    throw Error(Join(path, ": expected a table of text, found an HDF5 file"));
   const auto control = [](unsigned char c) { return c < 0x20 && c != '\t'; };
   if (std::any_of(line.begin(), line.end(), control))
     throw Error(
@@ -89,6 +91,7 @@ bool CsvFile::Next() {
   do {
     if (!file_.Next(line)) return false;
   } while (line.empty());
+  if (line.find('\0') != std::string::npos) throw Error(Join(Where(), ": expected text, found a zero byte"));
   Split(line, fields_);
   if (fields_.size() != names_.size()) {
     const std::string what = separator_ == ',' ? "comma-separated columns" : "columns, as in the header";

@@ -45,6 +45,21 @@ std::recursive_mutex& Lock() {
 }
 using Guard = std::lock_guard<std::recursive_mutex>;
 
+// "float64", "uint8", as NumPy says it.
+std::string TypeName(hid_t type) {
+  const std::size_t bits = 8 * H5Tget_size(type);
+  switch (H5Tget_class(type)) {
+    case H5T_FLOAT:
+      return Join("float", bits);
+    case H5T_INTEGER:
+      return Join(H5Tget_sign(type) == H5T_SGN_NONE ? "uint" : "int", bits);
+    case H5T_STRING:
+      return "text";
+    default:
+      return "another kind";
+  }
+}
+
 // Closes an HDF5 identifier with the function of its sort.
 class Handle {
  public:
@@ -296,14 +311,7 @@ Reader::Reader(const std::string& path, const std::string& kind, int newest_vers
   std::uint64_t stored = 0, hash = 0;
   if (!edited || H5Aexists(file_, kHash) > 0)  // whoever wrote it anew may have left it out
     ReadAttribute(file_, path_, kHash, H5T_NATIVE_UINT64, &stored);
-  const auto add_attribute = [](hid_t, const char* name, const H5A_info_t*, void* out) -> herr_t {
-    static_cast<std::vector<std::string>*>(out)->emplace_back(name);
-    return 0;
-  };
-  std::vector<std::string> attributes;
-  hsize_t at = 0;
-  H5Aiterate2(file_, H5_INDEX_NAME, H5_ITER_INC, &at, add_attribute, &attributes);
-  for (const std::string& name : attributes) {
+  for (const std::string& name : Attributes()) {
     if (name == kKind || name == kHash) continue;
     const Handle attribute(H5Aopen(file_, name.c_str(), H5P_DEFAULT), H5Aclose);
     const Handle type(H5Aget_type(attribute.get()), H5Tclose);
@@ -384,7 +392,8 @@ std::vector<T> Reader::Array(const std::string& dataset, std::int64_t expected_s
   if (!set.ok()) throw Error(Join(path_, ": expected dataset '", dataset, "', found none"));
   const Handle type(H5Dget_type(set.get()), H5Tclose);
   if (H5Tequal(type.get(), TypeOf<T>()) <= 0)
-    throw Error(Join(path_, ": dataset '", dataset, "' holds another type"));
+    throw Error(Join(path_, ": dataset '", dataset, "': expected values of type ", TypeName(TypeOf<T>()),
+                     ", found ", TypeName(type.get())));
   const Handle space(H5Dget_space(set.get()), H5Sclose);
   const int rank = H5Sget_simple_extent_ndims(space.get());
   std::vector<hsize_t> extent(static_cast<std::size_t>(std::max(rank, 0)));
@@ -423,6 +432,18 @@ std::vector<std::string> Reader::Datasets() const {
   return names;
 }
 
+std::vector<std::string> Reader::Attributes() const {
+  const Guard guard(Lock());
+  const auto add = [](hid_t, const char* name, const H5A_info_t*, void* out) -> herr_t {
+    static_cast<std::vector<std::string>*>(out)->emplace_back(name);
+    return 0;
+  };
+  std::vector<std::string> names;
+  hsize_t at = 0;
+  H5Aiterate2(file_, H5_INDEX_NAME, H5_ITER_INC, &at, add, &names);
+  return names;
+}
+
 std::string KindOf(const std::string& path) {
   const Guard guard(Lock());
   const Handle file(Open(path), H5Fclose);
@@ -430,6 +451,8 @@ std::string KindOf(const std::string& path) {
 }
 
 std::optional<std::string> IfKindOf(const std::string& path) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) return std::nullopt;  // nobody waits for a pipe
   const Guard guard(Lock());
   const hid_t id = H5Fis_hdf5(path.c_str()) > 0 ? H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT) : -1;
   if (id < 0) return std::nullopt;

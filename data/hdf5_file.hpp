@@ -78,7 +78,8 @@ class Reader {
   std::vector<T> Array(const std::string& dataset, std::int64_t expected_size = -1,
                        std::vector<std::int64_t>* shape = nullptr) const;
   std::vector<std::string> Strings(const std::string& dataset) const;
-  std::vector<std::string> Datasets() const;  // all paths, sorted
+  std::vector<std::string> Datasets() const;    // all paths, sorted
+  std::vector<std::string> Attributes() const;  // of the root
 
  private:
   std::string path_;

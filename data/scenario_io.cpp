@@ -188,12 +188,17 @@ void RehashScenario(const std::string& path) {
   const h5::Reader edited(path, "scenario", kScenarioVersion, /*edited=*/true);
   const std::string written = path + ".rehashed" + std::to_string(getpid());
   WriteScenario(Read(edited), written);
-  const std::vector<std::string> known = h5::Reader(written, "scenario", kScenarioVersion).Datasets();
-  for (const std::string& dataset : edited.Datasets()) {
-    if (std::find(known.begin(), known.end(), dataset) != known.end()) continue;
-    std::remove(written.c_str());
-    throw Error(Join(path, ": a scenario has no dataset '", dataset, "'", DidYouMean(dataset, known)));
-  }
+  const h5::Reader fresh(written, "scenario", kScenarioVersion);
+  const auto check = [&](const char* what, const std::vector<std::string>& names,
+                         const std::vector<std::string>& known) {
+    for (const std::string& name : names) {
+      if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+      std::remove(written.c_str());
+      throw Error(Join(path, ": a scenario has no ", what, " '", name, "'", DidYouMean(name, known)));
+    }
+  };
+  check("dataset", edited.Datasets(), fresh.Datasets());
+  check("attribute", edited.Attributes(), fresh.Attributes());
   if (std::rename(written.c_str(), path.c_str()) != 0)
     throw Error(Join(path, ": cannot be written: ", std::strerror(errno)));
 }

@@ -164,6 +164,7 @@ TEST_CASE("edit: a file that h5py changed is accepted once all of it was checked
   CheckOneLine(Berth(folder, "simulate --scenario a.h5"), "; berth inspect --rehash accepts it");
   const auto accepted = Berth(folder, "inspect a.h5 --rehash");
   CHECK(accepted.code == 0);
+  CHECK(accepted.out.find("a.h5: all of it was checked; accepted") != std::string::npos);
   CHECK(ReadScenario(folder / "a.h5").data().jobs.arrival[1] == 150.0);
   CHECK(ReadScenario(folder / "a.h5").data().name == "mine");
   REQUIRE(h5py("del f['cluster/bandwidth_gb_s']"));  // as files of before there was such a figure
@@ -175,7 +176,15 @@ TEST_CASE("edit: a file that h5py changed is accepted once all of it was checked
   CHECK(Berth(folder, "inspect a.h5 --rehash").code == 0);
   REQUIRE(h5py("f['jobs/weigth'] = [1.0, 2.0, 3.0, 4.0]"));
   CheckOneLine(Berth(folder, "inspect a.h5 --rehash"), "a scenario has no dataset 'jobs/weigth'");
-  REQUIRE(h5py("del f['jobs/weigth']; f['jobs/arrival'][1] = 900.0"));  // behind the third
+  REQUIRE(h5py("del f['jobs/weigth']; f.attrs['ckeckpoint_s'] = 60.0"));
+  CheckOneLine(Berth(folder, "inspect a.h5 --rehash"),
+               "a scenario has no attribute 'ckeckpoint_s' (did you mean 'checkpoint_s'?)");
+  REQUIRE(
+      h5py("del f.attrs['ckeckpoint_s']; f.move('jobs/arrival', 'x'); f['jobs/arrival'] = "
+           "f['x'][:].astype('f4')"));
+  CheckOneLine(Berth(folder, "inspect a.h5 --rehash"),
+               "dataset 'jobs/arrival': expected values of type float64, found float32");
+  REQUIRE(h5py("del f['jobs/arrival']; f.move('x', 'jobs/arrival'); f['jobs/arrival'][1] = 900.0"));
   CheckOneLine(Berth(folder, "inspect a.h5 --rehash"), "arrival");
   CheckOneLine(Berth(folder, "simulate --scenario a.h5"),
                "the content does not match its hash");  // left as it was

@@ -337,6 +337,22 @@ TEST_CASE("tables: rows that cannot be read are named, or left out where so many
       Contains(":3: column") && Contains("; and 3 rows more, which berth convert --skip-bad 4 leaves out"));
 }
 
+TEST_CASE("tables: words for columns that miss, for ends before their starts, and for what is no text") {
+  const Tables tables;
+  const auto said = [&](const std::string& text, const char* columns = "") {
+    return MessageOf([&] { tables.Read(text, {columns, "", 0}); });
+  };
+  CHECK_THAT(
+      said("arrival,steps,gpus\n0,5,1\n", "steps=gpus"),
+      Contains(
+          "expected a column of gpus, found arrival (taken for arrival), steps, gpus (taken for steps)"));
+  CHECK_THAT(said("arrival,start,end,gpus\n0,10,5,1\n"),
+             Contains("jobs.csv:2: column 'end': expected a moment after the start '10', found '5'"));
+  CHECK_THAT(said(std::string("arrival,duration,gpus\n0,1\0,1\n", 29)),
+             Contains("jobs.csv:2: expected text, found a zero byte"));
+  CHECK_THAT(said("\x89HDF\r\n\n"), Contains("jobs.csv: expected a table of text, found an HDF5 file"));
+}
+
 TEST_CASE("tables: the work is said once, a measured duration before the rest") {
   const auto work = [](const char* text, std::vector<std::string> header) {
     const JobColumns columns(text, header);
@@ -419,6 +435,10 @@ TEST_CASE("tables: a cluster of one's own") {
       {"name = \"a\"\ncount = 1\n[[gpu]]\nname = \"A\"\ncount = 1",
        "c.toml:4: gpu: expected each name once, found 'a' twice"},
       {"name = \"a\"\ncount = 1.5", "c.toml:3: count: expected a whole number from 1"},
+      {"name = \"a\"\ncount = 1\nclock = \"event\"",
+       "c.toml:4: unknown key 'clock', which belongs above the first [[...]]"},
+      {"name = \"a\"\ncount = 1\nidle_power_w = 900\npeak_power_w = 400",
+       "c.toml:4: idle_power_w: expected no more W when idle than at peak, found 900 and 400"},
       {"name = \"a\"", "c.toml:1: count: expected how many GPUs there are, found none"},
       {"name = \"a\"\ncount = 1\n[[job_type]]\nname = \"x\"\nutilization = 3",
        "utilization: expected a number from 0 to 1"},

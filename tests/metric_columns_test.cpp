@@ -157,4 +157,17 @@ TEST_CASE("metrics: evaluate shows them, and a wrong name is one line") {
                      "--metrics: expected names of figures, found 'p98'");
 }
 
+TEST_CASE("metrics: simulate shows what deadlines and features add") {
+  const test::TemporaryFolder folder;
+  const std::string jobs = "simulate --cluster v100=4 --workload ";
+  const auto plain = test::Berth(folder, jobs + "'synthetic(rate=4,jobs=10)'");
+  const auto more = test::Berth(folder, jobs + "'synthetic(rate=4,jobs=10,slo=true)' --features power");
+  REQUIRE((plain.code == 0 && more.code == 0));
+  for (const char* title : {"missed %", "energy kWh", "cost"}) {
+    CAPTURE(title);
+    CHECK(plain.out.find(title) == std::string::npos);
+    CHECK(more.out.find(title) != std::string::npos);
+  }
+}
+
 }  // namespace berth

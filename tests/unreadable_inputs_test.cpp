@@ -34,6 +34,7 @@ const std::vector<std::string>& Readers() {
       "simulate --config X",
       "simulate --features 'failures(log=X)'",
       "evaluate --schedulers 'fcfs;policy(file=X)'",
+      "evaluate --merge X",
       "inspect X",
       "reproduce gavel --golden X",
       "train --scenario X --out run",

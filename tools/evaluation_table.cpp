@@ -1,12 +1,12 @@
 #include "tools/evaluation_table.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <iostream>
 #include <limits>
 
 #include "env/base/check.hpp"
+#include "env/base/shortest.hpp"
 #include "tools/table.hpp"
 
 namespace berth {
@@ -87,11 +87,8 @@ void PrintBest(const std::vector<Summary>& rows) {
   std::cout << "\n";
 }
 
-// The shortest text that reads back as the same number.
 std::string Exact(double value) {
-  if (std::isnan(value)) return "";
-  char text[32];
-  return {text, std::to_chars(text, text + sizeof text, value).ptr};
+  return std::isnan(value) ? "" : Shortest(value);
 }
 
 std::string CsvField(const std::string& text) {  // RFC 4180

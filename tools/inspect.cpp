@@ -248,6 +248,7 @@ int RunInspect(const std::vector<std::string>& arguments) {
       throw Error(
           Join(options.Where("rehash"), ": expected a scenario, found a file of kind '", kind, "': ", file));
     RehashScenario(file);
+    std::cout << file << ": all of it was checked; accepted, with a content hash of what it holds now\n";
   }
   const h5::Reader verified(file, kind, std::numeric_limits<int>::max());  // whole and unchanged, or an Error
   Json json{{"file", file}, {"kind", kind}, {"version", verified.version()}};

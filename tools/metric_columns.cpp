@@ -113,14 +113,20 @@ std::vector<MetricColumn> MetricColumns(const std::string& names, std::span<cons
   return columns;
 }
 
-std::string UsualMetrics(std::span<const Scenario> workloads) {
-  std::string names = kUsual;
-  if (HaveDeadlines(workloads)) names += ",deadline_misses";
-  if (KnowsEnergy(workloads)) names += ",energy,cost";
+std::string MetricsOfFeatures(std::span<const Scenario> workloads) {
+  std::string names;
+  const auto add = [&names](std::string_view name) { names += Join(names.empty() ? "" : ",", name); };
+  if (HaveDeadlines(workloads)) add("deadline_misses");
+  if (KnowsEnergy(workloads)) add("energy,cost");
   for (const MetricField& field : MetricFields()) {
-    if (field.member == nullptr && Owners(field.key, workloads) > 0) names += Join(",", field.key);
+    if (field.member == nullptr && Owners(field.key, workloads) > 0) add(field.key);
   }
   return names;
+}
+
+std::string UsualMetrics(std::span<const Scenario> workloads) {
+  const std::string more = MetricsOfFeatures(workloads);
+  return more.empty() ? kUsual : Join(kUsual, ",", more);
 }
 
 std::string PageMetrics(std::span<const Scenario> workloads) {

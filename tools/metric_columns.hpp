@@ -24,6 +24,7 @@ std::vector<MetricColumn> MetricColumns(const std::string& names, std::span<cons
 // What is shown where nothing was asked for: the usual ones, and those of what a workload has: deadlines,
 // power, features with figures of their own.
 std::string UsualMetrics(std::span<const Scenario> workloads);
+std::string MetricsOfFeatures(std::span<const Scenario> workloads);  // of these the latter; "" = none
 std::string PageMetrics(std::span<const Scenario> workloads);  // the same on a page, which has room for more
 std::string MetricNames();                                     // the short ones, for --help
 

@@ -10,6 +10,7 @@
 
 #include "env/base/check.hpp"
 #include "env/base/readable.hpp"
+#include "env/base/shortest.hpp"
 #include "env/base/spec.hpp"
 #include "tools/spec_files.hpp"
 
@@ -357,7 +358,8 @@ const std::string& Options::Required(const std::string& name) const {
 double Options::Number(const std::string& name, double low, double high) const {
   const double value = ParseNumber(Text(name), Where(name));
   if (!(value >= low && value <= high)) {
-    throw Error(Join(Where(name), ": expected a number from ", low, " to ", high, ", found ", Text(name)));
+    throw Error(Join(Where(name), ": expected a number from ", Shortest(low), " to ", Shortest(high),
+                     ", found ", Text(name)));
   }
   return value;
 }

@@ -197,13 +197,9 @@ JobTableScenario ReadTableQuietly(const std::string& path, const JobTableRequest
 }
 
 Scenario ReadTable(const std::string& path, const JobTableRequest& request, Options& options) {
-  constexpr std::size_t kMostShown = 5;
   JobTableScenario table = ReadTableQuietly(path, request, options);
   for (const std::string& note : table.notes) std::cout << note << "\n";
-  for (std::size_t i = 0; i < std::min(kMostShown, table.refused.size()); ++i)
-    std::cout << "left out: " << table.refused[i] << "\n";
-  if (table.refused.size() > kMostShown)
-    std::cout << "left out: " << table.refused.size() - kMostShown << " rows more\n";
+  for (const std::string& row : table.refused) std::cout << "left out: " << row << "\n";
   return std::move(table.scenario);
 }
 

@@ -5,6 +5,7 @@
 #include "data/workloads.hpp"
 #include "env/base/spec.hpp"
 #include "tools/evaluation_table.hpp"
+#include "tools/metric_columns.hpp"
 #include "tools/next_steps.hpp"
 #include "tools/output_file.hpp"
 #include "tools/progress.hpp"
@@ -17,15 +18,23 @@
 namespace berth {
 namespace {
 
-void PrintTable(const ResultRow& row) {
+void PrintTable(const ResultRow& row, const Scenario& scenario) {
   const Metrics metrics = row.Combined();
-  Table table({"scheduler", "knowledge", "jobs", "mean JCT h", "p50 h", "p95 h", "p99 h", "makespan h",
-               "util %", "slowdown", "p99 wait h", "max wait h", "decision us", "signature"});
-  table.AddRow({row.scheduler, ToString(row.knowledge), std::to_string(metrics.jobs),
-                Hours(metrics.mean_jct_s), Hours(metrics.p50_jct_s), Hours(metrics.p95_jct_s),
-                Hours(metrics.p99_jct_s), Hours(metrics.makespan_s), Fixed(100.0 * metrics.utilization, 1),
-                Fixed(metrics.mean_slowdown, 2), Hours(metrics.p99_wait_s), Hours(metrics.max_wait_s),
-                Fixed(row.DecisionMicroseconds(), 2), HexSignature(row.Signature())});
+  const std::span<const Scenario> one(&scenario, 1);
+  std::string names = "p50,p95,p99,makespan,util,slowdown,wait_p99,wait_max";
+  if (const std::string more = MetricsOfFeatures(one); !more.empty()) names += "," + more;
+  const std::vector<MetricColumn> columns = MetricColumns(names, one);
+  std::vector<std::string> header = {"scheduler", "knowledge", "jobs", "mean JCT h"};
+  std::vector<std::string> cells = {row.scheduler, ToString(row.knowledge), std::to_string(metrics.jobs),
+                                    Hours(metrics.mean_jct_s)};
+  for (const MetricColumn& column : columns) {
+    header.push_back(column.title);
+    cells.push_back(column.Cell(metrics));
+  }
+  header.insert(header.end(), {"decision us", "signature"});
+  cells.insert(cells.end(), {Fixed(row.DecisionMicroseconds(), 2), HexSignature(row.Signature())});
+  Table table(header);
+  table.AddRow(cells);
   std::cout << table.ToString();
 }
 
@@ -109,7 +118,7 @@ int RunSimulate(const std::vector<std::string>& arguments) {
   json["config"] = ConfigJson(options);
   WriteJson(options, json);
   std::cout << ScenarioText(scenario) << ", measured " << run.window.begin << ":" << run.window.end << "\n";
-  PrintTable(row);
+  PrintTable(row, scenario);
   PrintUnfinished(name, row.runs[0].metrics);
   PrintFiles(options);
   std::string schedulers = name;

@@ -15,6 +15,7 @@
 #include "data/tables/words.hpp"
 #include "data/text_file.hpp"
 #include "env/base/check.hpp"
+#include "env/base/shortest.hpp"
 #include "env/base/spec.hpp"
 
 namespace berth {
@@ -32,6 +33,10 @@ const std::map<std::string, std::string> kSettings = {
     {"migration_cost", "migration-cost"},
 };
 
+bool OfTheWhole(const std::string& key) {
+  return kSettings.contains(key) || key == "origin" || key == "seed";
+}
+
 // A table of the file, whose keys must all be known.
 class Keys {
  public:
@@ -41,7 +46,8 @@ class Keys {
       const std::string name(key.str());
       if (std::find(known.begin(), known.end(), name) == known.end())
         throw Error(
-            Join(path, ":", key.source().begin.line, ": unknown key '", name, "'", DidYouMean(name, known)));
+            Join(path, ":", key.source().begin.line, ": unknown key '", name, "'",
+                 OfTheWhole(name) ? ", which belongs above the first [[...]]" : DidYouMean(name, known)));
     }
   }
 
@@ -75,8 +81,8 @@ class Keys {
     if (table_.get(key) == nullptr) return otherwise;
     const auto value = table_.get(key)->is_number() ? table_[key].value<double>() : std::nullopt;
     if (!value || !(*value >= low && *value <= high) || (whole && *value != std::floor(*value)))
-      throw Error(Join(Where(key), ": expected a ", whole ? "whole " : "", "number from ", low, " to ", high,
-                       ", found ", Found(key)));
+      throw Error(Join(Where(key), ": expected a ", whole ? "whole " : "", "number from ", Shortest(low),
+                       " to ", Shortest(high), ", found ", Found(key)));
     return *value;
   }
   // What stands there, on one line.
@@ -126,6 +132,10 @@ GpuType ReadGpu(const std::string& path, const toml::table& table) {
   type.bandwidth_gb_s = keys.Number("bandwidth_gb_s", type.bandwidth_gb_s, 0.0, kMost);
   type.idle_power_w = keys.Number("idle_power_w", type.idle_power_w, 0.0, kMost);
   type.peak_power_w = keys.Number("peak_power_w", type.peak_power_w, 0.0, kMost);
+  if (type.peak_power_w > 0.0 && type.idle_power_w > type.peak_power_w)
+    throw Error(Join(keys.Where(keys.Has("idle_power_w") ? "idle_power_w" : "peak_power_w"),
+                     ": expected no more W when idle than at peak, found ", type.idle_power_w, " and ",
+                     type.peak_power_w));
   type.price_per_hour = keys.Number("price_per_hour", type.price_per_hour, 0.0, kMost);
   return type;
 }

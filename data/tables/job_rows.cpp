@@ -87,7 +87,12 @@ void JobRows::CheckColumns() const {
   const auto need = [&](bool there, const char* what) {
     if (there) return;
     std::string found;
-    for (const std::string& name : header()) found += Join(found.empty() ? "" : ", ", name);
+    for (const std::string& name : header()) {
+      found += Join(found.empty() ? "" : ", ", name);
+      for (const JobFieldInfo& field : JobFields()) {
+        if (columns_.Of(field.field) == name) found += Join(" (taken for ", field.name, ")");
+      }
+    }
     throw Error(Join(file_.Where(), ": expected a column of ", what, ", found ", found,
                      "; berth convert --columns FIELD=COLUMN says which it is"));
   };
@@ -200,7 +205,10 @@ void JobRows::ReadWork(JobRow& row) {
   } else if (Has(JobField::kDuration)) {
     row.duration = Span(JobField::kDuration);
   } else {
-    row.duration = AboveZero(Moment(JobField::kEnd) - Moment(JobField::kStart), JobField::kEnd);
+    row.duration = Moment(JobField::kEnd) - Moment(JobField::kStart);
+    if (!(row.duration > 0.0))
+      throw Error(Join(Where(JobField::kEnd), ": expected a moment after the start '", Text(JobField::kStart),
+                       "', found '", Text(JobField::kEnd), "'"));
   }
 }
 

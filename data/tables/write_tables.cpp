@@ -1,20 +1,14 @@
 #include "data/tables/write_tables.hpp"
 
-#include <charconv>
 #include <cmath>
 
 #include "data/tables/job_rows.hpp"
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
+#include "env/base/shortest.hpp"
 
 namespace berth {
 namespace {
-
-// The shortest text that reads back as the same number.
-std::string Number(double value) {
-  char text[32];
-  return {text, std::to_chars(text, text + sizeof text, value).ptr};
-}
 
 std::string Field(const std::string& text) {
   const bool bare = !text.empty() && text.find_first_of(",\"\t;|") == std::string::npos &&
@@ -71,15 +65,15 @@ std::string JobsCsv(const ScenarioData& data) {
   optional("share_qos", !jobs.qos.empty()), optional("demand", per_job > 0);
   std::string text = JoinedBy(',', header) + "\n";
   for (std::size_t j = 0; j < U(jobs.size()); ++j) {
-    std::vector<std::string> row = {std::to_string(jobs.id[j]), Number(jobs.arrival[j]),
-                                    Number(jobs.total_steps[j]), std::to_string(jobs.gang[j]),
+    std::vector<std::string> row = {std::to_string(jobs.id[j]), Shortest(jobs.arrival[j]),
+                                    Shortest(jobs.total_steps[j]), std::to_string(jobs.gang[j]),
                                     Field(data.throughputs.job_types[U(jobs.job_type[j])])};
     const auto add = [&](const auto& column, const auto& cell) {
       if (!column.empty()) row.push_back(cell(column[j]));
     };
     const auto whole = [](int value) { return std::to_string(value); };
-    const auto unless_none = [](double value) { return std::isfinite(value) ? Number(value) : ""; };
-    add(jobs.gang_min, whole), add(jobs.gang_max, whole), add(jobs.weight, Number),
+    const auto unless_none = [](double value) { return std::isfinite(value) ? Shortest(value) : ""; };
+    add(jobs.gang_min, whole), add(jobs.gang_max, whole), add(jobs.weight, Shortest),
         add(jobs.deadline, unless_none);
     add(jobs.tenant,
         [&](int tenant) { return Field(data.tenants.empty() ? "default" : data.tenants[U(tenant)].name); });
@@ -88,7 +82,7 @@ std::string JobsCsv(const ScenarioData& data) {
     add(jobs.gpu_milli, whole), add(jobs.qos, [&](int qos) { return std::string(kQosNames[U(qos)]); });
     if (per_job > 0) {
       std::vector<std::string> parts;
-      for (std::size_t r = 0; r < per_job; ++r) parts.push_back(Number(jobs.demand[j * per_job + r]));
+      for (std::size_t r = 0; r < per_job; ++r) parts.push_back(Shortest(jobs.demand[j * per_job + r]));
       row.push_back(JoinedBy('+', parts));
     }
     std::string line = row[0];
@@ -110,8 +104,8 @@ std::string SpeedsCsv(const ScenarioData& data) {
       for (std::size_t g = 0; g < types; ++g) {
         const std::size_t at = (j * sizes + s) * types + g;
         text += Join(Field(table.job_types[j]), ",", data.cluster.types[g].name, ",", table.gang_sizes[s],
-                     ",", Number(table.alone[at]), spread ? Join(",", Number(table.unconsolidated[at])) : "",
-                     pairs ? "," : "", "\n");
+                     ",", Shortest(table.alone[at]),
+                     spread ? Join(",", Shortest(table.unconsolidated[at])) : "", pairs ? "," : "", "\n");
       }
     }
   }
@@ -123,7 +117,7 @@ std::string SpeedsCsv(const ScenarioData& data) {
         if (one[0] != other[1] || one[1] != other[0])
           throw Error(Join("cannot be written as tables: the speeds of '", table.job_types[a], "' and '",
                            table.job_types[b], "' together differ by which of them is named first"));
-        text += Join(Field(table.job_types[a]), ",", data.cluster.types[g].name, ",1,", Number(one[0]),
+        text += Join(Field(table.job_types[a]), ",", data.cluster.types[g].name, ",1,", Shortest(one[0]),
                      spread ? "," : "", ",", Field(table.job_types[b]), "\n");
       }
     }
@@ -134,29 +128,29 @@ std::string SpeedsCsv(const ScenarioData& data) {
 std::string ClusterToml(const ScenarioData& data) {
   std::string text = Join("clock = ", TomlText(data.clock.ToString()),
                           "\nknowledge = ", TomlText(ToString(data.knowledge)), "\n");
-  if (data.knowledge == Knowledge::kEstimate) text += Join("sigma = ", Number(data.estimate_sigma), "\n");
+  if (data.knowledge == Knowledge::kEstimate) text += Join("sigma = ", Shortest(data.estimate_sigma), "\n");
   if (data.features.any()) text += Join("features = ", TomlText(ToString(data.features)), "\n");
   const std::pair<const char*, double> costs[] = {{"checkpoint_cost", data.costs.checkpoint_s},
                                                   {"restore_cost", data.costs.restore_s},
                                                   {"migration_cost", data.costs.migration_s}};
   for (const auto& [name, seconds] : costs) {
-    if (seconds > 0.0) text += Join(name, " = ", Number(seconds), "\n");
+    if (seconds > 0.0) text += Join(name, " = ", Shortest(seconds), "\n");
   }
   text += Join("origin = 0\n", data.seed != 0 ? Join("seed = ", data.seed, "\n") : "");
   for (const GpuType& type : data.cluster.types)
-    text +=
-        Join("\n[[gpu]]\nname = ", TomlText(type.name), "\ncount = ", type.count,
-             "\nper_node = ", type.gpus_per_node, "\nmemory_gb = ", Number(type.memory_gb),
-             "\nbandwidth_gb_s = ", Number(type.bandwidth_gb_s),
-             "\nidle_power_w = ", Number(type.idle_power_w), "\npeak_power_w = ", Number(type.peak_power_w),
-             "\nprice_per_hour = ", Number(type.price_per_hour), "\n");
+    text += Join("\n[[gpu]]\nname = ", TomlText(type.name), "\ncount = ", type.count,
+                 "\nper_node = ", type.gpus_per_node, "\nmemory_gb = ", Shortest(type.memory_gb),
+                 "\nbandwidth_gb_s = ", Shortest(type.bandwidth_gb_s),
+                 "\nidle_power_w = ", Shortest(type.idle_power_w),
+                 "\npeak_power_w = ", Shortest(type.peak_power_w),
+                 "\nprice_per_hour = ", Shortest(type.price_per_hour), "\n");
   for (const Tenant& tenant : data.tenants)
-    text += Join("\n[[tenant]]\nname = ", TomlText(tenant.name), "\nweight = ", Number(tenant.weight),
+    text += Join("\n[[tenant]]\nname = ", TomlText(tenant.name), "\nweight = ", Shortest(tenant.weight),
                  "\ninner_policy = ", TomlText(tenant.inner_policy), "\n");
   for (std::size_t j = 0; j < data.throughputs.job_types.size(); ++j) {
     std::string traits;
     ForEachColumn(data.traits, [&](const char* name, const std::vector<double>& column) {
-      if (!column.empty()) traits += Join(name, " = ", Number(column[j]), "\n");
+      if (!column.empty()) traits += Join(name, " = ", Shortest(column[j]), "\n");
     });
     if (!traits.empty())
       text += Join("\n[[job_type]]\nname = ", TomlText(data.throughputs.job_types[j]), "\n", traits);

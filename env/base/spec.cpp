@@ -1,6 +1,7 @@
 #include "env/base/spec.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 
@@ -99,11 +100,17 @@ Spec ParseSpec(std::string_view text) {
   return spec;
 }
 
+// Case does not count: nobody who writes H100 means p100.
 std::string Nearest(std::string_view word, std::span<const std::string> candidates) {
+  const auto lower = [](std::string_view text) {
+    std::string letters(text);
+    for (char& c : letters) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return letters;
+  };
   std::string best;
   std::size_t best_distance = 2 + word.size() / 3;
   for (const std::string& candidate : candidates) {
-    const std::size_t distance = EditDistance(word, candidate);
+    const std::size_t distance = EditDistance(lower(word), lower(candidate));
     if (distance < best_distance) {
       best_distance = distance;
       best = candidate;

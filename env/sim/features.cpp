@@ -1,11 +1,10 @@
 #include "env/sim/features.hpp"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <variant>
 
 #include "env/base/check.hpp"
+#include "env/base/shortest.hpp"
 #include "env/base/spec.hpp"
 #include "env/sim/rates_by_width.hpp"
 #include "env/sim/scenario.hpp"
@@ -15,9 +14,8 @@ namespace {
 
 constexpr double kLongestSeconds = 1e8, kLargest = 1e12;
 
-std::string Text(double x) {  // the shortest that reads back as x
-  std::array<char, 32> text;
-  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), x).ptr};
+std::string Text(double x) {
+  return Shortest(x);
 }
 std::string Text(int x) {
   return Join(x);

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <optional>
+#include <numeric>
 
 #include "env/base/index.hpp"
 #include "env/sim/metrics.hpp"
@@ -21,7 +21,8 @@ void CheckKnowledge(const Scenario& scenario, const Scheduler& scheduler, const 
   }
 }
 
-// Do jobs still leave? Where work is lost again and again none may, and the run has no end.
+// Do jobs still leave? Where the cluster takes their work again and again none may, and the run has no end of
+// its own.
 class Standstill {
  public:
   explicit Standstill(const Scenario& scenario) {
@@ -31,19 +32,34 @@ class Standstill {
   // In words, the first time that it looks so; else nothing.
   std::string Look(const Simulator& simulator) {
     const int left = simulator.arrived_jobs() - simulator.jobs_in_system();
-    if (left != left_ || empty_) left_ = left, since_ = simulator.now();
+    if (left != left_ || empty_) left_ = left, since_ = simulator.now(), stops_ = -1;
     empty_ = simulator.jobs_in_system() == 0;
-    if (told_ || simulator.now() - since_ <= kPatience * longest_) return "";
+    if (simulator.now() - since_ <= kPatience * longest_) return "";
+    if (stops_ < 0) stops_ = AllStops(simulator);
+    if (told_) return "";
     told_ = true;
+    return Join(Words(simulator), ": the run may never end (--max-time S ends it)");
+  }
+  // Ten times as long after, with the cluster stopping jobs all the while.
+  bool Endless(const Simulator& simulator) const {
+    return stops_ >= 0 && simulator.now() - since_ > 10 * kPatience * longest_ &&
+           AllStops(simulator) - stops_ >= kStops;
+  }
+  std::string Words(const Simulator& simulator) const {
     return Join("no job has ended for ", std::round((simulator.now() - since_) / 360.0) / 10.0, " h, ",
-                kPatience, " times what the longest takes alone, with ", simulator.jobs_in_system(),
-                " in the system: the run may never end (--max-time S ends it)");
+                std::round((simulator.now() - since_) / longest_),
+                " times what the longest takes alone, with ", simulator.jobs_in_system(), " in the system");
   }
 
  private:
-  static constexpr int kPatience = 100;
+  static int AllStops(const Simulator& simulator) {  // that no decision ordered
+    const std::vector<int>& stops = simulator.state().interruptions;
+    return std::accumulate(stops.begin(), stops.end(), 0);
+  }
+
+  static constexpr int kPatience = 100, kStops = 1000;
   double longest_ = 0.0, since_ = 0.0;  // s
-  int left_ = 0;
+  int left_ = 0, stops_ = -1;           // when patience was over
   bool told_ = false, empty_ = true;
 };
 
@@ -101,12 +117,16 @@ RunResult Run(const Scenario& scenario, Scheduler& scheduler, const std::string&
   RunResult result;
   ThinnedSample decide_us;  // a run may have decisions without end
   Wall::time_point told = begin;
-  std::optional<Standstill> standstill;
-  if (options.notice) standstill.emplace(scenario);
+  Standstill standstill(scenario);
+  const auto notice = [&options](const std::string& words) {
+    if (options.notice) options.notice(words);
+  };
   while (simulator.AdvanceToDecision()) {
     if (simulator.now() > options.max_time_s) break;
-    if (standstill) {
-      if (const std::string words = standstill->Look(simulator); !words.empty()) options.notice(words);
+    if (const std::string words = standstill.Look(simulator); !words.empty()) notice(words);
+    if (standstill.Endless(simulator)) {
+      notice(Join(standstill.Words(simulator), ": the run ends with them unfinished"));
+      break;
     }
     decision.Clear();
     const auto before = Wall::now();

@@ -58,7 +58,7 @@ ClusterSpec ParseCluster(const std::string& text) {
   for (const std::string& part : SplitOutsideParentheses(text, ',')) {
     const std::size_t equals = part.find('=');
     if (equals == std::string::npos) {
-      const bool file = part.find_first_of("./") != std::string::npos;
+      const bool file = part.find('.') != std::string::npos;
       throw Error(Join("expected TYPE=COUNT or TYPE=COUNT/GPUS_PER_NODE, found '", part, "'",
                        file ? "; the name of a file ends in .toml" : ""));
     }

@@ -47,7 +47,8 @@ using Guard = std::lock_guard<std::recursive_mutex>;
 
 // "float64", "uint8", as NumPy says it.
 std::string TypeName(hid_t type) {
-  const std::size_t bits = 8 * H5Tget_size(type);
+  const std::string bits =
+      Join(8 * H5Tget_size(type), H5Tget_order(type) == H5T_ORDER_BE ? ", big-endian" : "");
   switch (H5Tget_class(type)) {
     case H5T_FLOAT:
       return Join("float", bits);

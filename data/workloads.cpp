@@ -84,7 +84,6 @@ const FormatInfo& FindFormat(const std::string& name) {
     if (name == info.name) return info;
     names.emplace_back(info.name);
   }
-  names.emplace_back("berth");  // of convert, which reads it itself
   throw Error(Join("unknown trace format '", name, "'", DidYouMean(name, names),
                    "; 'berth list formats' shows them all"));
 }

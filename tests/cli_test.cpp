@@ -176,13 +176,12 @@ TEST_CASE("cli: a wrong word on the command line ends with one line and code 2")
       {"evaluate --scenario s.h5 --schedulers 'guard(policy=sjf(semantics=commit));saf(semantics=redecide)'",
        "one decision semantics"},
       {"generate --workload syntetic --out x.h5", "did you mean 'synthetic'"},
-      {"evaluate --scenario s.h5 --schedulers 'pools(pools=a:v100:sjf(semantics=commit)|b:k80:fcfs);"
+      {"evaluate --scenario s.h5 --schedulers 'pools(pools=a:v100: sjf(semantics=commit)|b:k80:fcfs);"
        "saf(semantics=redecide)'",
        "one decision semantics"},
       {"generate --cluster v10=3 --out x.h5", "did you mean 'v100'"},
       {"generate --cluster H100=8 --out x.h5", "did you mean 'h100'"},
       {"generate --cluster mine.tml --out x.h5", "the name of a file ends in .toml"},
-      {"convert --format brth s.h5 --out x.h5", "did you mean 'berth'"},
       {"generate --cluster v100=-3 --out x.h5", "v100"},
       {"generate --out no/such/folder/x.h5", "no/such/folder/x.h5"},
       {"simulate --scenario s.h5 --scheduler fcfs --json no/such/r.json", "no/such/r.json"},

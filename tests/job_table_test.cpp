@@ -437,8 +437,6 @@ TEST_CASE("tables: a cluster of one's own") {
       {"name = \"a\"\ncount = 1.5", "c.toml:3: count: expected a whole number from 1"},
       {"name = \"a\"\ncount = 1\nclock = \"event\"",
        "c.toml:4: unknown key 'clock', which belongs above the first [[...]]"},
-      {"name = \"a\"\ncount = 1\nidle_power_w = 900\npeak_power_w = 400",
-       "c.toml:4: idle_power_w: expected no more W when idle than at peak, found 900 and 400"},
       {"name = \"a\"", "c.toml:1: count: expected how many GPUs there are, found none"},
       {"name = \"a\"\ncount = 1\n[[job_type]]\nname = \"x\"\nutilization = 3",
        "utilization: expected a number from 0 to 1"},

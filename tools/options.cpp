@@ -358,7 +358,7 @@ const std::string& Options::Required(const std::string& name) const {
 double Options::Number(const std::string& name, double low, double high) const {
   const double value = ParseNumber(Text(name), Where(name));
   if (!(value >= low && value <= high)) {
-    throw Error(Join(Where(name), ": expected a number from ", Shortest(low), " to ", Shortest(high),
+    throw Error(Join(Where(name), ": expected a number from ", InWords(low), " to ", InWords(high),
                      ", found ", Text(name)));
   }
   return value;

@@ -10,12 +10,6 @@
 namespace berth {
 namespace {
 
-// Without what `pools` writes before a scheduler: NAME:GPUS:SCHEDULER.
-std::string WithoutPool(const std::string& text) {
-  const std::size_t colon = text.substr(0, text.find('(')).rfind(':');
-  return colon == std::string::npos ? text : text.substr(colon + 1);
-}
-
 // Of a policy: what it was trained in; of a rule: where it is said; "" where neither is. Of all schedulers
 // inside it too, each told to `found`.
 void EachSemantics(const std::string& text, const std::function<void(const std::string&)>& found) {
@@ -24,7 +18,9 @@ void EachSemantics(const std::string& text, const std::function<void(const std::
     if (spec.name == "policy" && key == "file") found(ToString(LoadBundle(value).mdp.semantics));
     if (spec.name != "policy" && key == "semantics") found(ToString(ParseSemantics(value)));
     for (const std::string& part : SplitOutsideParentheses(value, '|')) {  // not score=-(wait/request)^3
-      const std::string inner = WithoutPool(part);
+      const std::vector<std::string> fields =
+          SplitOutsideParentheses(part, ':');  // of pools: NAME:GPUS:SCHEDULER
+      const std::string inner = fields.empty() ? "" : fields.back();
       const bool names = !inner.empty() && std::isalpha(static_cast<unsigned char>(inner.front())) != 0;
       if (names && inner.back() == ')' && inner.find('=') != std::string::npos) EachSemantics(inner, found);
     }

@@ -200,6 +200,7 @@ Scenario ReadTable(const std::string& path, const JobTableRequest& request, Opti
   JobTableScenario table = ReadTableQuietly(path, request, options);
   for (const std::string& note : table.notes) std::cout << note << "\n";
   for (const std::string& row : table.refused) std::cout << "left out: " << row << "\n";
+  if (const std::size_t rows = table.refused.size(); rows > 1) std::cout << "left out: " << rows << " rows\n";
   return std::move(table.scenario);
 }
 

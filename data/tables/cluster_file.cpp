@@ -81,8 +81,8 @@ class Keys {
     if (table_.get(key) == nullptr) return otherwise;
     const auto value = table_.get(key)->is_number() ? table_[key].value<double>() : std::nullopt;
     if (!value || !(*value >= low && *value <= high) || (whole && *value != std::floor(*value)))
-      throw Error(Join(Where(key), ": expected a ", whole ? "whole " : "", "number from ", Shortest(low),
-                       " to ", Shortest(high), ", found ", Found(key)));
+      throw Error(Join(Where(key), ": expected a ", whole ? "whole " : "", "number from ", InWords(low),
+                       " to ", InWords(high), ", found ", Found(key)));
     return *value;
   }
   // What stands there, on one line.
@@ -132,10 +132,6 @@ GpuType ReadGpu(const std::string& path, const toml::table& table) {
   type.bandwidth_gb_s = keys.Number("bandwidth_gb_s", type.bandwidth_gb_s, 0.0, kMost);
   type.idle_power_w = keys.Number("idle_power_w", type.idle_power_w, 0.0, kMost);
   type.peak_power_w = keys.Number("peak_power_w", type.peak_power_w, 0.0, kMost);
-  if (type.peak_power_w > 0.0 && type.idle_power_w > type.peak_power_w)
-    throw Error(Join(keys.Where(keys.Has("idle_power_w") ? "idle_power_w" : "peak_power_w"),
-                     ": expected no more W when idle than at peak, found ", type.idle_power_w, " and ",
-                     type.peak_power_w));
   type.price_per_hour = keys.Number("price_per_hour", type.price_per_hour, 0.0, kMost);
   return type;
 }

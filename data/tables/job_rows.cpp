@@ -90,7 +90,7 @@ void JobRows::CheckColumns() const {
     for (const std::string& name : header()) {
       found += Join(found.empty() ? "" : ", ", name);
       for (const JobFieldInfo& field : JobFields()) {
-        if (columns_.Of(field.field) == name) found += Join(" (taken for ", field.name, ")");
+        if (!name.empty() && columns_.Of(field.field) == name) found += Join(" (taken for ", field.name, ")");
       }
     }
     throw Error(Join(file_.Where(), ": expected a column of ", what, ", found ", found,

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "env/base/index.hpp"
+#include "env/base/shortest.hpp"
 #include "env/sim/metrics.hpp"
 #include "env/sim/thinned_sample.hpp"
 
@@ -31,35 +32,39 @@ class Standstill {
   }
   // In words, the first time that it looks so; else nothing.
   std::string Look(const Simulator& simulator) {
-    const int left = simulator.arrived_jobs() - simulator.jobs_in_system();
-    if (left != left_ || empty_) left_ = left, since_ = simulator.now(), stops_ = -1;
-    empty_ = simulator.jobs_in_system() == 0;
-    if (simulator.now() - since_ <= kPatience * longest_) return "";
-    if (stops_ < 0) stops_ = AllStops(simulator);
-    if (told_) return "";
+    const int arrived = simulator.arrived_jobs(), left = arrived - simulator.jobs_in_system();
+    if (left != left_ || empty_) since_ = simulator.now();
+    if (left != left_ || arrived != arrived_) alone_since_ = simulator.now(), stops_ = -1;
+    left_ = left, arrived_ = arrived, empty_ = left == arrived;
+    if (told_ || simulator.now() - since_ <= kPatience * longest_) return "";
     told_ = true;
     return Join(Words(simulator), ": the run may never end (--max-time S ends it)");
   }
-  // Ten times as long after, with the cluster stopping jobs all the while.
-  bool Endless(const Simulator& simulator) const {
-    return stops_ >= 0 && simulator.now() - since_ > 10 * kPatience * longest_ &&
+  // Nobody came or went for ten times as long, while the cluster stopped jobs again and again.
+  bool Endless(const Simulator& simulator) {
+    if (simulator.now() - alone_since_ <= kPatience * longest_ || ++looks_ % kEvery != 0) return false;
+    if (stops_ < 0) stops_ = AllStops(simulator);
+    return simulator.now() - alone_since_ > 10 * kPatience * longest_ &&
            AllStops(simulator) - stops_ >= kStops;
   }
   std::string Words(const Simulator& simulator) const {
-    return Join("no job has ended for ", std::round((simulator.now() - since_) / 360.0) / 10.0, " h, ",
-                std::round((simulator.now() - since_) / longest_),
+    return Join("no job has ended for ", InWords(std::round((simulator.now() - since_) / 360.0) / 10.0),
+                " h, ", std::round((simulator.now() - since_) / longest_),
                 " times what the longest takes alone, with ", simulator.jobs_in_system(), " in the system");
   }
 
  private:
-  static int AllStops(const Simulator& simulator) {  // that no decision ordered
+  static std::int64_t AllStops(const Simulator& simulator) {  // that no decision ordered
     const std::vector<int>& stops = simulator.state().interruptions;
-    return std::accumulate(stops.begin(), stops.end(), 0);
+    return std::accumulate(stops.begin(), stops.end(), std::int64_t{0});
   }
 
   static constexpr int kPatience = 100, kStops = 1000;
-  double longest_ = 0.0, since_ = 0.0;  // s
-  int left_ = 0, stops_ = -1;           // when patience was over
+  static constexpr std::uint32_t kEvery = 64;               // decisions: AllStops looks at every job
+  double longest_ = 0.0, since_ = 0.0, alone_since_ = 0.0;  // s
+  int left_ = 0, arrived_ = 0;
+  std::int64_t stops_ = -1;  // when patience was over
+  std::uint32_t looks_ = 0;
   bool told_ = false, empty_ = true;
 };
 
@@ -118,14 +123,15 @@ RunResult Run(const Scenario& scenario, Scheduler& scheduler, const std::string&
   ThinnedSample decide_us;  // a run may have decisions without end
   Wall::time_point told = begin;
   Standstill standstill(scenario);
-  const auto notice = [&options](const std::string& words) {
-    if (options.notice) options.notice(words);
-  };
   while (simulator.AdvanceToDecision()) {
     if (simulator.now() > options.max_time_s) break;
-    if (const std::string words = standstill.Look(simulator); !words.empty()) notice(words);
+    if (const std::string words = standstill.Look(simulator); !words.empty() && options.notice)
+      options.notice(words);
     if (standstill.Endless(simulator)) {
-      notice(Join(standstill.Words(simulator), ": the run ends with them unfinished"));
+      const std::string words =
+          Join(standstill.Words(simulator), ", which the cluster itself stops again and again");
+      if (!options.notice) throw Error(Join("scheduler '", name, "' gets nowhere: ", words));
+      options.notice(Join(words, ": the run ends with what is unfinished then"));
       break;
     }
     decision.Clear();

@@ -469,9 +469,10 @@ TEST_CASE("failures: a job that never ends is told of once, and a run ends where
   CHECK(whole.metrics.end_s > 1000.0 * 3600.0);
   CHECK(whole.metrics.end_s < 1001.0 * 3600.0);
   REQUIRE(told.size() == 2);
-  CHECK(Says(told[1], "1 in the system, which the cluster itself stops again and again: the run ends"));
+  CHECK(Says(told[1], "1 in the system; the cluster itself has stopped them "));
   options.notice = nullptr;
-  CHECK_THROWS_WITH(Run(scenario, *fcfs, "fcfs", options), Catch::Contains("scheduler 'fcfs' gets nowhere"));
+  CHECK_THROWS_WITH(Run(scenario, *fcfs, "fcfs", options),
+                    Catch::Contains("scheduler 'fcfs' stalls: no job has ended"));
   options.notice = [&](const std::string& words) { told.push_back(words); };
   // Where jobs do end nobody is told: two of 100 s each, four days apart.
   told.clear();

@@ -104,6 +104,10 @@ TEST_CASE("tables: columns are known by the names that logs give them") {
   CHECK(pods.Of(JobField::kArrival) == "creationTimestamp");
   CHECK(pods.Of(JobField::kEnd) == "completionTime");
   CHECK(pods.Of(JobField::kTenant) == "namespace");
+  const JobColumns paths("", {"metadata.creationTimestamp", "status.startTime", "status.completionTime"});
+  CHECK(paths.Of(JobField::kArrival) == "metadata.creationTimestamp");
+  CHECK((paths.Of(JobField::kStart) == "status.startTime" &&
+         paths.Of(JobField::kEnd) == "status.completionTime"));
   for (const char* gpus : {"nvidia.com/gpu", "limits.nvidia.com/gpu", "limits_nvidia_com_gpu",
                            "resources.limits.nvidia.com/gpu", "requests.nvidia.com/gpu", "nvidia_com_gpu"})
     CHECK(JobColumns("", {"pod", gpus}).Of(JobField::kGpus) == gpus);
@@ -117,8 +121,14 @@ TEST_CASE("tables: columns are known by the names that logs give them") {
   const JobColumns named("gpus=gpu,tenant=", {"gpu", "n_gpu", "user", "t"});
   CHECK(named.Of(JobField::kGpus) == "gpu");
   CHECK(!named.Has(JobField::kTenant));
-  CHECK_THAT(MessageOf([] { JobColumns("gpu=x", {"x"}); }),
-             Contains("with a field of id, arrival") && Contains("found 'gpu=x'"));
+  CHECK(JobColumns("user=team,Submit Time=t", {"team", "t"}).Describe() ==
+        "arrival from 't', tenant from 'team'");
+  CHECK_THAT(MessageOf([] {
+               JobColumns("user=a,tenant=b", {"a", "b"});
+             }),
+             Contains("columns: tenant: expected once, found twice"));
+  CHECK_THAT(MessageOf([] { JobColumns("gpuz=x", {"x"}); }),
+             Contains("with a field of id, arrival") && Contains("found 'gpuz=x' (did you mean 'gpus'?)"));
   CHECK_THAT(MessageOf([] { JobColumns("gpus=n_gpus", {"n_gpu"}); }),
              Contains("gpus: the table has no column 'n_gpus' (did you mean 'n_gpu'?)"));
 }

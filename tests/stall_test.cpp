@@ -55,7 +55,8 @@ TEST_CASE("stalls: where the cluster stops every job, that is said and no schedu
     const auto scheduler = MakeScheduler("fcfs", std::vector<SchedulerTable>{BaselineSchedulers()});
     return Run(scenario, *scheduler, "fcfs", options);
   };
-  CHECK_THROWS_WITH(run({}), Catch::Contains("'fcfs' stalls: at ") && Catch::Contains(" 2 jobs wait") &&
+  CHECK_THROWS_WITH(run({}), Catch::Contains("'fcfs' stalls: no job has ended for ") &&
+                                 Catch::Contains(" with 2 in the system") &&
                                  Catch::Contains("the cluster itself has stopped them "));
   RunOptions options;
   std::vector<std::string> told;

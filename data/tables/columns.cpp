@@ -24,6 +24,18 @@ std::string Guess(const JobFieldInfo& info, const std::vector<std::string>& head
   return "";
 }
 
+// The field of this name, or of the columns that usually have it: -1 = none.
+int FieldNamed(const std::string& name) {
+  const std::span<const JobFieldInfo> fields = JobFields();
+  auto found =
+      std::find_if(fields.begin(), fields.end(), [&](const auto& info) { return name == info.name; });
+  if (found == fields.end()) {
+    found = std::find_if(fields.begin(), fields.end(),
+                         [&](const auto& info) { return !Guess(info, {name}).empty(); });
+  }
+  return found == fields.end() ? -1 : static_cast<int>(found - fields.begin());
+}
+
 }  // namespace
 
 std::span<const JobFieldInfo> JobFields() {
@@ -34,16 +46,18 @@ std::span<const JobFieldInfo> JobFields() {
        "arrival",
        {"arrival", "arrival_time", "arrival_s", "submit", "submit_time", "submit_s", "submit_ts", "submitted",
         "submitted_at", "submission_time", "created", "created_at", "creation_timestamp", "creation_time",
-        "queued_at"}},
+        "queued_at", "submitted_time", "metadata.creation_timestamp"}},
       {JobField::kDuration,
        "duration",
        {"duration", "duration_s", "elapsed", "elapsed_raw", "runtime", "run_time", "run_s", "run_seconds",
         "execution_time"}},
-      {JobField::kStart, "start", {"start", "start_time", "started", "started_at", "start_ts"}},
+      {JobField::kStart,
+       "start",
+       {"start", "start_time", "started", "started_at", "start_ts", "status.start_time"}},
       {JobField::kEnd,
        "end",
        {"end", "end_time", "ended_at", "finished", "finished_at", "finish_time", "completed_at",
-        "completion_time", "end_ts"}},
+        "completion_time", "end_ts", "status.completion_time"}},
       {JobField::kSteps, "steps", {"steps", "total_steps", "num_steps"}},
       {JobField::kGpus,
        "gpus",
@@ -77,18 +91,20 @@ JobColumns::JobColumns(const std::string& text, const std::vector<std::string>& 
   for (const std::string& part : SplitOutsideParentheses(text, ',')) {
     const std::size_t equals = part.find('=');
     const std::string field = part.substr(0, equals);
-    const auto found = std::find(known.begin(), known.end(), field);
-    if (equals == std::string::npos || found == known.end()) {
+    const int found = FieldNamed(field);
+    if (equals == std::string::npos || found < 0) {
       std::string fields;
       for (const std::string& name : known) fields += Join(fields.empty() ? "" : ", ", name);
-      throw Error(Join("columns: expected FIELD=COLUMN with a field of ", fields, "; found '", part, "'"));
+      throw Error(Join("columns: expected FIELD=COLUMN with a field of ", fields, "; found '", part, "'",
+                       DidYouMean(field, known)));
     }
     const std::string column = part.substr(equals + 1);
     if (!column.empty() && std::find(header.begin(), header.end(), column) == header.end())
       throw Error(
           Join("columns: ", field, ": the table has no column '", column, "'", DidYouMean(column, header)));
-    Choice& choice = choices_[static_cast<std::size_t>(found - known.begin())];
-    if (choice.named) throw Error(Join("columns: ", field, ": expected once, found twice"));
+    Choice& choice = choices_[static_cast<std::size_t>(found)];
+    if (choice.named)
+      throw Error(Join("columns: ", known[static_cast<std::size_t>(found)], ": expected once, found twice"));
     choice = {column, true};
   }
   std::vector<std::string> free;  // a column says one thing

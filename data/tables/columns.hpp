@@ -39,6 +39,7 @@ std::span<const JobFieldInfo> JobFields();
 class JobColumns {
  public:
   // `text` is "arrival=submit_ts,gpus=n_gpu", "" = none; "tenant=" leaves a field out that would be guessed.
+  // A field may also be called as a column that usually has it: "user=team".
   // Fields that it does not name are guessed from `header`; of steps, a duration, and a start with an end
   // only the first that is named, else a duration before the others. Error for a field or column that there
   // is not.

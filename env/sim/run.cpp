@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <numeric>
 
 #include "env/base/index.hpp"
 #include "env/base/shortest.hpp"
@@ -20,6 +19,14 @@ void CheckKnowledge(const Scenario& scenario, const Scheduler& scheduler, const 
     throw Error(Join("scheduler '", name, "' needs knowledge '", ToString(scheduler.knowledge()),
                      "', the scenario grants '", ToString(scenario.data().knowledge), "'"));
   }
+}
+
+// How often jobs that are there now were stopped without an order.
+std::int64_t StopsOf(const SimState& state) {
+  std::int64_t stops = 0;
+  if (state.interruptions.empty()) return 0;
+  for (const int job : state.active) stops += state.interruptions[U(job)];
+  return stops;
 }
 
 // Do jobs still leave? Where the cluster takes their work again and again none may, and the run has no end of
@@ -43,9 +50,9 @@ class Standstill {
   // Nobody came or went for ten times as long, while the cluster stopped jobs again and again.
   bool Endless(const Simulator& simulator) {
     if (simulator.now() - alone_since_ <= kPatience * longest_ || ++looks_ % kEvery != 0) return false;
-    if (stops_ < 0) stops_ = AllStops(simulator);
+    if (stops_ < 0) stops_ = StopsOf(simulator.state());
     return simulator.now() - alone_since_ > 10 * kPatience * longest_ &&
-           AllStops(simulator) - stops_ >= kStops;
+           StopsOf(simulator.state()) - stops_ >= kStops;
   }
   std::string Words(const Simulator& simulator) const {
     return Join("no job has ended for ", InWords(std::round((simulator.now() - since_) / 360.0) / 10.0),
@@ -54,27 +61,14 @@ class Standstill {
   }
 
  private:
-  static std::int64_t AllStops(const Simulator& simulator) {  // that no decision ordered
-    const std::vector<int>& stops = simulator.state().interruptions;
-    return std::accumulate(stops.begin(), stops.end(), std::int64_t{0});
-  }
-
   static constexpr int kPatience = 100, kStops = 1000;
-  static constexpr std::uint32_t kEvery = 64;               // decisions: AllStops looks at every job
+  static constexpr std::uint32_t kEvery = 64;               // decisions: StopsOf looks at every job
   double longest_ = 0.0, since_ = 0.0, alone_since_ = 0.0;  // s
   int left_ = 0, arrived_ = 0;
   std::int64_t stops_ = -1;  // when patience was over
   std::uint32_t looks_ = 0;
   bool told_ = false, empty_ = true;
 };
-
-// How often jobs that wait now were stopped without an order.
-int StopsOf(const SimState& state) {
-  int stops = 0;
-  if (state.interruptions.empty()) return 0;
-  for (const int job : state.waiting) stops += state.interruptions[U(job)];
-  return stops;
-}
 
 // Nothing runs: does a job that waits fit what is in service now?
 bool AnyFits(const Scenario& scenario, const SimState& state) {
@@ -123,17 +117,13 @@ RunResult Run(const Scenario& scenario, Scheduler& scheduler, const std::string&
   ThinnedSample decide_us;  // a run may have decisions without end
   Wall::time_point told = begin;
   Standstill standstill(scenario);
+  bool endless = false;
   while (simulator.AdvanceToDecision()) {
     if (simulator.now() > options.max_time_s) break;
     if (const std::string words = standstill.Look(simulator); !words.empty() && options.notice)
       options.notice(words);
-    if (standstill.Endless(simulator)) {
-      const std::string words =
-          Join(standstill.Words(simulator), ", which the cluster itself stops again and again");
-      if (!options.notice) throw Error(Join("scheduler '", name, "' gets nowhere: ", words));
-      options.notice(Join(words, ": the run ends with what is unfinished then"));
-      break;
-    }
+    endless = standstill.Endless(simulator);
+    if (endless) break;
     decision.Clear();
     const auto before = Wall::now();
     scheduler.Decide(simulator.View(scheduler.knowledge()), decision);
@@ -150,10 +140,12 @@ RunResult Run(const Scenario& scenario, Scheduler& scheduler, const std::string&
       if (!options.progress(simulator)) break;
     }
   }
-  if (simulator.stalled() && ClusterStalls(simulator)) {
-    const std::string words = Join("at ", simulator.now(), " s ", simulator.state().waiting.size(),
-                                   " jobs wait and nothing runs; the cluster itself has stopped them ",
-                                   StopsOf(simulator.state()), " times, as where devices fail");
+  if (endless || (simulator.stalled() && ClusterStalls(simulator))) {
+    const std::string what = endless ? standstill.Words(simulator)
+                                     : Join("at ", simulator.now(), " s ", simulator.state().waiting.size(),
+                                            " jobs wait and nothing runs");
+    const std::string words = Join(what, "; the cluster itself has stopped them ", StopsOf(simulator.state()),
+                                   " times, as where devices fail");
     if (!options.notice) throw Error(Join("scheduler '", name, "' stalls: ", words));
     options.notice(Join(words, ": the run ends with them unfinished"));
   } else if (simulator.stalled()) {

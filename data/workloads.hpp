@@ -22,6 +22,7 @@ ClusterSpec ParseCluster(const std::string& text);
 struct JobTypeFacts {
   std::string name;
   std::map<std::string, double> traits;  // by the columns' names
+  std::string where;                     // it is stated: "cluster.toml:12"
 };
 
 // What a scenario is given beside its jobs; unset members keep the source's own values.

@@ -479,6 +479,10 @@ TEST_CASE("tables: convert makes a scenario of tables, and options stand above t
              Contains("--out: expected a new file or one to replace"));
   CHECK_THAT(Berth(tables, "generate --workload toy --cluster c.toml --out t.h5").error,
              Contains("c.toml: [[tenant]]: expected with it a table of jobs (--format table), found none"));
+  tables.Write("t.toml", "[[gpu]]\nname = \"h100\"\ncount = 8\n[[job_type]]\nname = \"resnett\"\n");
+  CHECK_THAT(Berth(tables, "convert --format table jobs.csv --cluster t.toml --out t.h5").error,
+             Contains("t.toml:4: name: expected a type that jobs or speeds name, found 'resnett' (did you "
+                      "mean 'resnet'?)"));
   CHECK_THAT(
       Berth(tables, "evaluate --scenario jobs.csv --format table --cluster h100=8 --schedulers fcfs").out,
       Contains("arrival from 'submitted_at' (guessed)"));

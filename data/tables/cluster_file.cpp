@@ -148,7 +148,7 @@ JobTypeFacts ReadJobType(const std::string& path, const toml::table& table) {
   JobTypeTraits traits;
   ForEachColumn(traits, [&](const std::string& name, const auto&) { known.push_back(name); });
   const Keys keys(path, table, known);
-  JobTypeFacts facts{keys.Text("name"), {}};
+  JobTypeFacts facts{keys.Text("name"), {}, Join(path, ":", table.source().begin.line)};
   for (const std::string& name : known) {
     const double most = name == "utilization" || name == "bandwidth" ? 1.0 : kMost;
     if (name != "name" && keys.Has(name.c_str()))

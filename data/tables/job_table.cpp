@@ -132,8 +132,8 @@ void FillTraits(const std::vector<JobTypeFacts>& facts, ScenarioData& data) {
   for (const JobTypeFacts& fact : facts) {
     const auto found = std::find(names.begin(), names.end(), fact.name);
     if (found == names.end())
-      throw Error(Join("[[job_type]] of the cluster: no job is of type '", fact.name, "'",
-                       DidYouMean(fact.name, names)));
+      throw Error(Join(fact.where, ": name: expected a type that jobs or speeds name, found '", fact.name,
+                       "'", DidYouMean(fact.name, names)));
     ForEachColumn(data.traits, [&](const std::string& name, std::vector<double>& column) {
       const auto value = fact.traits.find(name);
       if (value == fact.traits.end()) return;

@@ -92,18 +92,31 @@ TEST_CASE("headroom: a searched order is no worse than the rules' and the same a
   std::vector<std::array<double, 3>> jobs = {{0, 500, 1}};
   for (int job = 0; job < 12; ++job) jobs.push_back({0.0, 400.0 - 30.0 * job, 1});
   const Scenario sequence = OneType(1, jobs);
-  const std::vector<std::string> rules = {"fcfs"};
+  const std::vector<JobOrder> rules = {StartOrder(sequence, "fcfs")};
   const std::string spec = "priority";
-  const Scenario by_rule = SearchedOrder(sequence, rules, spec, 1, 7);
-  const Scenario searched = SearchedOrder(sequence, rules, spec, 400, 7);
+  OrderSearch search{spec, OrderSearch::Cost::kBoundedSlowdown, {0, sequence.num_jobs()}, 0, 7};
+  const Scenario by_rule = SearchedOrder(sequence, rules, search);
+  search.trials = 400;
+  const Scenario searched = SearchedOrder(sequence, rules, search);
   double Metrics::*const slowdown = &Metrics::hpc_bounded_slowdown;
   CHECK(MeanOf(by_rule, spec, slowdown) == Approx(MeanOf(sequence, "fcfs", slowdown)));
   CHECK(MeanOf(searched, spec, slowdown) < 0.7 * MeanOf(by_rule, spec, slowdown));
   CHECK(MeanOf(searched, spec, slowdown) >= MeanOf(sequence, "sjf", slowdown) * 0.99);
-  CHECK(SearchedOrder(sequence, rules, spec, 400, 7).data().jobs.weight == searched.data().jobs.weight);
+  CHECK(SearchedOrder(sequence, rules, search).data().jobs.weight == searched.data().jobs.weight);
   std::vector<double> weights = searched.data().jobs.weight;
   std::sort(weights.begin(), weights.end());
   for (std::size_t k = 0; k < weights.size(); ++k) CHECK(weights[k] == static_cast<double>(k + 1));
+}
+
+TEST_CASE("headroom: the mean completion time of a searched order on jobs whose best is known") {
+  const Scenario sequence = OneType(2, {{0, 100, 2}, {0, 30, 1}, {0, 20, 1}, {0, 10, 2}});
+  const JobOrder smallest = SmallestFirst(sequence);
+  CHECK(smallest == JobOrder{2, 3, 1, 0});  // 20, 20, 30 and 200 GPU seconds
+  const std::string spec = "priority(preemptive=true,overtake=true)";
+  const OrderSearch search{spec, OrderSearch::Cost::kJct, {0, 4}, 100, 3};
+  const std::vector<JobOrder> beginnings = {{0, 1, 2, 3}, smallest};
+  // The job of two GPUs for 10 s before those of one: 10, 30, 40, 140.
+  CHECK(MeanOf(SearchedOrder(sequence, beginnings, search), spec, &Metrics::mean_jct_s) == Approx(55.0));
 }
 
 }  // namespace berth

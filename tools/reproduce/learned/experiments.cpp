@@ -88,10 +88,20 @@ Target ValueTarget(std::string row, std::string asked, double value, double boun
           value < bound ? Verdict::kMet : Verdict::kNotMet};
 }
 
+constexpr double kWorthwhile = 0.99;  // less than this share of what is asked is left to gain: withdrawn
+
 void Bound(Target& target, double least, double asked) {
   if (std::isnan(least)) return;
   target.measured += Join("; no scheduler below ", Fixed(least, 3));
-  if (target.verdict == Verdict::kNotMet && least > asked) target.verdict = Verdict::kCannotBe;
+  if (target.verdict != Verdict::kNotMet) return;
+  if (least > kWorthwhile * asked) target.verdict = least > asked ? Verdict::kCannotBe : Verdict::kWithdrawn;
+}
+
+void Headroom(Target& target, double searched, double asked) {
+  if (std::isnan(searched)) return;
+  target.measured += Join("; an order searched knowing all jobs ", Fixed(searched, 3));
+  if (target.verdict == Verdict::kNotMet && searched > kWorthwhile * asked)
+    target.verdict = Verdict::kWithdrawn;
 }
 
 Target NotMeasured(std::string row, std::string asked, std::string why) {

@@ -56,7 +56,8 @@ struct LearnedSettings {
 };
 
 // What is asked of the learned policies (our own targets and publications), and whether it was met.
-// kCannotBe: a bound says that no scheduler meets it. kWithdrawn: it compares what cannot be compared.
+// kCannotBe: a bound says that no scheduler meets it. kWithdrawn: it compares what cannot be compared, or
+// less than 1% is left to gain.
 enum class Verdict { kMet, kNotMet, kNotMeasured, kCannotBe, kWithdrawn };
 const char* ToString(Verdict verdict);  // "met", "**not met**", "not measured", "cannot be", "withdrawn"
 
@@ -72,8 +73,11 @@ struct Target {
 Target RatioTarget(std::string row, std::string asked, const Interval& ratio, double bound, bool surely);
 // A mean below a published figure.
 Target ValueTarget(std::string row, std::string asked, double value, double bound, int decimals);
-// No scheduler has a ratio below `least`, so a target that is not met may be one that cannot be.
+// No scheduler has a ratio below `least`, so a target that is not met may be one that cannot be, or is not
+// worth asking for.
 void Bound(Target& target, double least, double asked);
+// One that knows all jobs was searched and has the ratio `searched`: what is left to gain, but no bound.
+void Headroom(Target& target, double searched, double asked);
 Target NotMeasured(std::string row, std::string asked, std::string why);
 
 void WriteTargets(const std::vector<Target>& targets, ReproductionPage& page);

@@ -33,9 +33,17 @@ PlannedWorkload Searched(const std::shared_ptr<const Scenario>& log, const Lubli
                          bool quick) {
   const int trials = quick ? kQuickTrials : kTrials;
   PlannedWorkload workload = SequenceWorkload(log, c, start);
-  workload.name += Join(c.setting->backfill ? ", backfilled" : "", ", order searched in ", trials, " runs");
+  workload.name += Join(c.setting->backfill ? ", backfilled" : "", ", order searched in ", trials, " moves");
   workload.make = [make = workload.make, rules = RuleSpecs(c), spec = InOrderSpec(c), trials, start] {
-    return SearchedOrder(make(), rules, spec, trials, static_cast<std::uint64_t>(start));
+    const Scenario sequence = make();
+    std::vector<JobOrder> beginnings;
+    for (const std::string& rule : rules) beginnings.push_back(StartOrder(sequence, rule));
+    return SearchedOrder(sequence, beginnings,
+                         {spec,
+                          OrderSearch::Cost::kBoundedSlowdown,
+                          {0, sequence.num_jobs()},
+                          trials,
+                          static_cast<std::uint64_t>(start)});
   };
   return workload;
 }

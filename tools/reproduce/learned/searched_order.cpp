@@ -2,19 +2,17 @@
 
 #include <algorithm>
 #include <numeric>
-#include <vector>
 
 #include "baselines/schedulers.hpp"
 #include "env/base/index.hpp"
 #include "env/base/rng.hpp"
-#include "env/sim/metrics.hpp"
 #include "tools/reproduce/finished_run.hpp"
 #include "tools/results.hpp"
 
 namespace berth {
 namespace {
 
-Scenario InOrder(const Scenario& sequence, const std::vector<int>& order) {
+Scenario InOrder(const Scenario& sequence, const JobOrder& order) {
   ScenarioData data = sequence.data();
   data.jobs.weight.resize(order.size());
   for (std::size_t place = 0; place < order.size(); ++place)
@@ -23,59 +21,85 @@ Scenario InOrder(const Scenario& sequence, const std::vector<int>& order) {
 }
 
 struct Played {
-  double slowdown = 0.0;
-  std::vector<double> start_s, slowdowns;  // [jobs]
+  double cost = 0.0;
+  std::vector<double> arrival_s, end_s, costs;  // [jobs]; who is not done ends never
 };
 
-Played PlayedBy(const Scenario& scenario, const std::string& spec) {
-  const std::unique_ptr<Scheduler> scheduler = MakeScheduler(spec, AllSchedulers());
-  const Simulator simulator = FinishedRun(scenario, *scheduler, {0, scenario.num_jobs()});
-  Played run{
-      Measure(simulator, {0, scenario.num_jobs()}).hpc_bounded_slowdown, simulator.state().first_start, {}};
-  const std::vector<double>& arrival = scenario.data().jobs.arrival;
+double Alone(const Scenario& scenario, int job) {
+  return scenario.data().jobs.total_steps[U(job)] / scenario.BestRate(job);
+}
+
+Played Play(const Scenario& scenario, const OrderSearch& search) {
+  const bool slowdown = search.cost == OrderSearch::Cost::kBoundedSlowdown;
+  const std::unique_ptr<Scheduler> scheduler = MakeScheduler(search.spec, AllSchedulers());
+  const Simulator simulator = FinishedRun(scenario, *scheduler, search.window);
+  const Metrics metrics = Measure(simulator, search.window);
+  Played run{slowdown ? metrics.hpc_bounded_slowdown : metrics.mean_jct_s,
+             scenario.data().jobs.arrival,
+             simulator.state().completion,
+             {}};
   for (int job = 0; job < scenario.num_jobs(); ++job) {
-    const double alone = scenario.data().jobs.total_steps[U(job)] / scenario.BestRate(job);
-    run.slowdowns.push_back(1.0 + (run.start_s[U(job)] - arrival[U(job)]) / std::max(alone, 10.0));
+    const double alone = Alone(scenario, job), more = run.end_s[U(job)] - run.arrival_s[U(job)] - alone;
+    run.costs.push_back(slowdown ? more / std::max(alone, 10.0) : more);
   }
   return run;
 }
 
+bool Meet(const Played& run, int a, int b) {
+  return run.arrival_s[U(a)] < run.end_s[U(b)] && run.arrival_s[U(b)] < run.end_s[U(a)];
+}
+
+JobOrder Sorted(const std::vector<double>& by) {
+  JobOrder order(by.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return by[U(a)] < by[U(b)]; });
+  return order;
+}
+
 }  // namespace
 
-Scenario SearchedOrder(const Scenario& sequence, std::span<const std::string> rules, const std::string& spec,
-                       int trials, std::uint64_t seed) {
-  std::vector<int> order;
+JobOrder StartOrder(const Scenario& sequence, const std::string& rule) {
+  const std::unique_ptr<Scheduler> scheduler = MakeScheduler(rule, AllSchedulers());
+  return Sorted(FinishedRun(sequence, *scheduler, {0, sequence.num_jobs()}).state().first_start);
+}
+
+JobOrder SmallestFirst(const Scenario& sequence) {
+  std::vector<double> size;
+  for (int job = 0; job < sequence.num_jobs(); ++job)
+    size.push_back(sequence.data().jobs.gang[U(job)] * Alone(sequence, job));
+  return Sorted(size);
+}
+
+Scenario SearchedOrder(const Scenario& sequence, std::span<const JobOrder> beginnings,
+                       const OrderSearch& search) {
+  JobOrder order;
   Played best;
-  for (const std::string& rule : rules) {
-    std::vector<int> by_rule(U(sequence.num_jobs()));
-    std::iota(by_rule.begin(), by_rule.end(), 0);
-    const std::vector<double> start_s = PlayedBy(sequence, rule).start_s;
-    std::stable_sort(by_rule.begin(), by_rule.end(),
-                     [&](int a, int b) { return start_s[U(a)] < start_s[U(b)]; });
-    Played played = PlayedBy(InOrder(sequence, by_rule), spec);
-    if (order.empty() || played.slowdown < best.slowdown)
-      best = std::move(played), order = std::move(by_rule);
+  for (const JobOrder& beginning : beginnings) {
+    Played run = Play(InOrder(sequence, beginning), search);
+    if (order.empty() || run.cost < best.cost) best = std::move(run), order = beginning;
   }
-  Stream stream(seed, Purpose::kScheduler, Split::kEvaluate);
+  constexpr int kLooks = 8;
+  Stream stream(search.seed, Purpose::kScheduler, Split::kEvaluate);
   const auto count = static_cast<std::uint32_t>(order.size());
-  for (int trial = 1; trial < trials; ++trial) {
-    std::vector<int> tried = order;
+  for (int trial = 0; trial < search.trials; ++trial) {
     std::uint32_t from = stream.Below(count);
-    if (trial % 2 == 0) {  // of a few the one that waits longest for its size
-      for (int other = 0; other < 8; ++other) {
+    if (trial % 2 == 0) {  // of a few the one that waits longest
+      for (int look = 0; look < kLooks; ++look) {
         const std::uint32_t may = stream.Below(count);
-        if (best.slowdowns[U(order[may])] > best.slowdowns[U(order[from])]) from = may;
+        if (best.costs[U(order[may])] > best.costs[U(order[from])]) from = may;
       }
     }
-    const std::uint32_t to = stream.Below(count);
+    std::uint32_t to = stream.Below(count);
+    for (int look = 0; look < kLooks && !Meet(best, order[from], order[to]); ++look) to = stream.Below(count);
+    JobOrder tried = order;
     const auto begin = tried.begin();
     if (from < to) {
       std::rotate(begin + from, begin + from + 1, begin + to + 1);
     } else {
       std::rotate(begin + to, begin + from, begin + from + 1);
     }
-    Played run = PlayedBy(InOrder(sequence, tried), spec);
-    if (run.slowdown <= best.slowdown) best = std::move(run), order = std::move(tried);
+    Played run = Play(InOrder(sequence, tried), search);
+    if (run.cost <= best.cost) best = std::move(run), order = std::move(tried);
   }
   return InOrder(sequence, order);
 }

@@ -4,17 +4,33 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
+#include "env/sim/metrics.hpp"
 #include "env/sim/scenario.hpp"
 
 namespace berth {
 
-// The sequence with weights that say who goes first, for a scheduler of heaviest weight first
-// (`priority(...)`, as `spec`). The search begins with the order in which one of `rules`, the one whose
-// order does best, starts the jobs, moves one job at a time (half the time one that waits long) to another
-// place, and keeps what does not raise the mean bounded slowdown; `trials` runs in all, drawn from `seed`. It
-// bounds nothing: a longer one may find better. Thread rule: any thread at once.
-Scenario SearchedOrder(const Scenario& sequence, std::span<const std::string> rules, const std::string& spec,
-                       int trials, std::uint64_t seed);
+using JobOrder = std::vector<int>;  // all jobs, who goes first first
+
+JobOrder StartOrder(const Scenario& sequence,
+                    const std::string& rule);      // in which that scheduler starts them
+JobOrder SmallestFirst(const Scenario& sequence);  // by gang times run time alone
+
+struct OrderSearch {
+  enum class Cost { kBoundedSlowdown, kJct };  // its mean over the window
+  std::string spec;                            // a scheduler of heaviest weight first: `priority(...)`
+  Cost cost = Cost::kBoundedSlowdown;
+  Window window;
+  int trials = 0;  // runs in all, beside those that try the beginnings
+  std::uint64_t seed = 0;
+};
+
+// The sequence with weights that say who goes first. The search begins with the best of `beginnings`, moves
+// one job at a time (half the time one that waits long) to the place of another that was there at the same
+// time, and keeps what does not cost more. It bounds nothing: a longer one may find better. Thread rule: any
+// thread at once.
+Scenario SearchedOrder(const Scenario& sequence, std::span<const JobOrder> beginnings,
+                       const OrderSearch& search);
 
 }  // namespace berth

@@ -61,13 +61,9 @@ std::vector<RecipeStep> ByGradient(const Options& more) {
   return Train(Options{{"recipe", "many_clusters"}} + more + Options{{"validate", "0"}});
 }
 
-// The agents' own defaults, at equal steps; the delays of the recipe's longest trainings.
+// The agents' own defaults, at equal steps.
 std::vector<RecipeStep> Learner(const char* agent) {
-  return Train({{"recipe", "many_clusters"},
-                {"agent", agent},
-                {"steps", "500000"},
-                {"signal", "wspt(delay=3)"},
-                {"members", "1"}});
+  return Train({{"recipe", "many_clusters"}, {"agent", agent}, {"steps", "500000"}});
 }
 
 }  // namespace
@@ -76,19 +72,8 @@ std::vector<Recipe> Cluster() {
   return {
       {"hetero_oracle", "cluster", 5, Search(kOracle, "srpt", kFar)},
       {"hetero_blind", "cluster", 5, Search(kBlind, "las", kNear)},
-      // One member each, as the shipped ones were trained; what members give is on the page of every seed.
-      {"hetero_oracle_gradient", "cluster", 5,
-       ByGradient({{"steps", "20000000"},
-                   {"members", "1"},
-                   {"envs", "256"},
-                   {"agent", "ppo(n_steps=320,minibatch=10240)"},
-                   {"signal", "wspt(delay=3)"}})},
-      {"hetero_blind_gradient", "cluster", 5,
-       ByGradient({{"knowledge", "blind"},
-                   {"members", "1"},
-                   {"envs", "64"},
-                   {"agent", "ppo(n_steps=128,minibatch=1024)"},
-                   {"signal", "wspt(delay=3)"}})},
+      {"hetero_oracle_gradient", "cluster", 5, ByGradient({{"steps", "20000000"}})},
+      {"hetero_blind_gradient", "cluster", 5, ByGradient({{"knowledge", "blind"}, {"steps", "20000000"}})},
       {"learner_ppo", "learners", 5, Learner("ppo")},
       {"learner_dqn", "learners", 5, Learner("dqn")},
       {"learner_reinforce", "learners", 5, Learner("reinforce")},

@@ -21,6 +21,24 @@ char MostOf(const std::string& header) {
 
 }  // namespace
 
+std::string CsvField(const std::string& text) {
+  const bool bare =
+      text.find_first_of(",\"\t;|\n") == std::string::npos && !text.starts_with(' ') && !text.ends_with(' ');
+  if (bare) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
+  return quoted + "\"";
+}
+
+std::string CsvLine(std::span<const std::string> fields) {
+  std::string line;
+  for (const std::string& field : fields) {
+    if (&field != &fields[0]) line += ',';
+    line += CsvField(field);
+  }
+  return line + "\n";
+}
+
 void CsvFile::Split(const std::string& line, std::vector<std::string>& fields) const {
   fields.clear();
   for (std::size_t at = 0;;) {

@@ -23,6 +23,11 @@ class UnclosedQuote : public Error {
   using Error::Error;
 };
 
+// The text of a field to write: in quotes where it would not be read back as it is (RFC 4180), whatever the
+// separator.
+std::string CsvField(const std::string& text);
+std::string CsvLine(std::span<const std::string> fields);
+
 // A field may stand in quotes, "" inside them for one (RFC 4180), on one line. Spaces around a field that is
 // not in quotes do not count. Thread rule: one thread at a time.
 class CsvFile {

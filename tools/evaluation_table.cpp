@@ -5,6 +5,7 @@
 #include <iostream>
 #include <limits>
 
+#include "data/csv_file.hpp"
 #include "env/base/check.hpp"
 #include "env/base/shortest.hpp"
 #include "tools/table.hpp"
@@ -89,19 +90,6 @@ void PrintBest(const std::vector<Summary>& rows) {
 
 std::string Exact(double value) {
   return std::isnan(value) ? "" : Shortest(value);
-}
-
-std::string CsvField(const std::string& text) {  // RFC 4180
-  if (text.find_first_of(",\"\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
-  return quoted + "\"";
-}
-
-std::string CsvLine(const std::vector<std::string>& cells) {
-  std::string line;
-  for (const std::string& cell : cells) line += (&cell == &cells[0] ? "" : ",") + CsvField(cell);
-  return line + "\n";
 }
 
 }  // namespace

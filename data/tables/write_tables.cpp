@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "data/csv_file.hpp"
 #include "data/tables/job_rows.hpp"
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
@@ -10,13 +11,9 @@
 namespace berth {
 namespace {
 
+// A name that is empty is one, and not what nobody stated.
 std::string Field(const std::string& text) {
-  const bool bare = !text.empty() && text.find_first_of(",\"\t;|") == std::string::npos &&
-                    text.front() != ' ' && text.back() != ' ';
-  if (bare) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
-  return quoted + "\"";
+  return text.empty() ? "\"\"" : CsvField(text);
 }
 
 std::string TomlText(const std::string& text) {

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "data/csv_file.hpp"
 #include "env/base/check.hpp"
 #include "tools/output_file.hpp"
 #include "tools/table.hpp"
@@ -13,16 +14,6 @@ namespace {
 std::string Line(const ReproductionPage::Cells& cells) {
   std::string line = "|";
   for (const std::string& cell : cells) line += " " + cell + " |";
-  return line + "\n";
-}
-
-std::string CsvLine(const ReproductionPage::Cells& cells) {
-  std::string line;
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    const bool quoted = cells[i].find_first_of(",\"") != std::string::npos;
-    BERTH_CHECK(cells[i].find('"') == std::string::npos, cells[i]);
-    line += (i > 0 ? "," : "") + (quoted ? "\"" + cells[i] + "\"" : cells[i]);
-  }
   return line + "\n";
 }
 

@@ -126,7 +126,8 @@ void ReproductionRuns::Plan(const PlannedWorkload& workload, const std::string& 
   if (!index_.emplace(workload.name + "\n" + spec, runs_.size()).second) return;
   auto [hash, is_new] = hash_.try_emplace(workload.name, 0);
   if (is_new) hash->second = workload.make().Hash();
-  runs_.push_back({workload, spec, cost, RunKey(hash->second, spec, workload.window), "", false, {}});
+  const std::string how = workload.change ? Join(spec, ", ", workload.change_name) : spec;
+  runs_.push_back({workload, spec, cost, RunKey(hash->second, how, workload.window), "", false, {}});
 }
 
 void ReproductionRuns::ReadKept() {
@@ -177,7 +178,8 @@ std::string ReproductionRuns::Listing() const {
 
 // `go_on` is told the share that is done, and says whether to.
 void ReproductionRuns::RunOne(Run& run, const std::function<bool(double share)>& go_on) {
-  const Scenario scenario = run.workload.make();
+  const PlannedWorkload& workload = run.workload;
+  const Scenario scenario = workload.change ? workload.change(workload.make()) : workload.make();
   const int last = run.workload.window.end;
   const double begin_s = ThreadCpuSeconds();
   bool goes_on = true, stopped = false;

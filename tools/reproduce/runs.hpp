@@ -22,6 +22,9 @@ struct PlannedWorkload {
   Window window;  // measured jobs; the run stops when these are done
   std::function<Scenario()> make;
   bool keep_jct = true;  // PlannedOutcome::jct_s: 20 bytes a job on disk
+  // What takes long and is done to the scenario before it is run; kept runs are known by its name instead.
+  std::string change_name = {};
+  std::function<Scenario(const Scenario&)> change = {};
 };
 
 // What is kept of a run. Times in seconds; of the window's completed jobs, formulas in env/sim/metrics.hpp.

@@ -33,9 +33,9 @@ PlannedWorkload Searched(const std::shared_ptr<const Scenario>& log, const Lubli
                          bool quick) {
   const int trials = quick ? kQuickTrials : kTrials;
   PlannedWorkload workload = SequenceWorkload(log, c, start);
-  workload.name += Join(c.setting->backfill ? ", backfilled" : "", ", order searched in ", trials, " moves");
-  workload.make = [make = workload.make, rules = RuleSpecs(c), spec = InOrderSpec(c), trials, start] {
-    const Scenario sequence = make();
+  workload.change_name = Join("order searched in ", trials, " moves");
+  workload.name += Join(c.setting->backfill ? ", backfilled, " : ", ", workload.change_name);
+  workload.change = [rules = RuleSpecs(c), spec = InOrderSpec(c), trials, start](const Scenario& sequence) {
     std::vector<JobOrder> beginnings;
     for (const std::string& rule : rules) beginnings.push_back(StartOrder(sequence, rule));
     return SearchedOrder(sequence, beginnings,

@@ -61,9 +61,9 @@ constexpr int kMoves = 5000, kQuickMoves = 20;
 
 PlannedWorkload Searched(PlannedWorkload workload, bool quick) {
   const int moves = quick ? kQuickMoves : kMoves;
-  workload.name += Join(", order searched in ", moves, " moves");
-  workload.make = [make = workload.make, window = workload.window, moves] {
-    const Scenario jobs = make();
+  workload.change_name = Join("order searched in ", moves, " moves");
+  workload.name += ", " + workload.change_name;
+  workload.change = [window = workload.window, moves](const Scenario& jobs) {
     const std::vector<JobOrder> beginnings = {SmallestFirst(jobs)};
     return SearchedOrder(jobs, beginnings, {kInOrder, OrderSearch::Cost::kJct, window, moves, 1});
   };

@@ -1,6 +1,7 @@
 #include "data/csv_file.hpp"
 
 #include <algorithm>
+#include <cstdio>
 
 #include "env/base/check.hpp"
 #include "env/base/spec.hpp"
@@ -9,6 +10,36 @@ namespace berth {
 namespace {
 
 constexpr std::string_view kBlanks = " \t";
+
+// The first byte that is of no UTF-8 text (RFC 3629, overlong forms passed over); npos: it is all UTF-8.
+std::size_t NotUtf8(const std::string& line) {
+  for (std::size_t at = 0; at < line.size();) {
+    const auto byte = [&](std::size_t k) {
+      return k < line.size() ? static_cast<unsigned char>(line[k]) : 0U;
+    };
+    const unsigned lead = byte(at);
+    const std::size_t more = lead < 0x80                   ? 0
+                             : lead >= 0xC2 && lead < 0xE0 ? 1
+                             : lead >= 0xE0 && lead < 0xF0 ? 2
+                                                           : 3;
+    if (more == 3 && (lead < 0xF0 || lead > 0xF4)) return at;
+    for (std::size_t k = 1; k <= more; ++k) {
+      if ((byte(at + k) & 0xC0U) != 0x80) return at;
+    }
+    at += more + 1;
+  }
+  return std::string::npos;
+}
+
+void CheckText(const std::string& line, const std::string& where) {
+  if (line.find('\0') != std::string::npos) throw Error(Join(where, ": expected text, found a zero byte"));
+  const std::size_t at = NotUtf8(line);
+  if (at == std::string::npos) return;
+  char byte[8];
+  std::snprintf(byte, sizeof byte, "0x%02x", static_cast<unsigned>(static_cast<unsigned char>(line[at])));
+  throw Error(Join(where, ": expected UTF-8, found the byte ", byte, " behind ", at,
+                   " others (iconv -f latin1 -t utf8 makes UTF-8 of Latin-1)"));
+}
 
 char MostOf(const std::string& header) {
   char best = ',';
@@ -88,6 +119,7 @@ CsvFile::CsvFile(const std::string& path, std::span<const char* const> required,
         Join(Where(),
              ": expected a header line of text, found other bytes (UTF-16, a spreadsheet's own format, or "
              "lines that end with a carriage return alone?)"));
+  CheckText(line, Where());
   if (separator == Separator::kGuess) separator_ = MostOf(line);
   Split(line, names_);
   for (const std::string name : required) {
@@ -109,7 +141,7 @@ bool CsvFile::Next() {
   do {
     if (!file_.Next(line)) return false;
   } while (line.empty());
-  if (line.find('\0') != std::string::npos) throw Error(Join(Where(), ": expected text, found a zero byte"));
+  CheckText(line, Where());
   Split(line, fields_);
   if (fields_.size() != names_.size()) {
     const std::string what = separator_ == ',' ? "comma-separated columns" : "columns, as in the header";

@@ -178,15 +178,20 @@ Scenario AddGpus(const Scenario& scenario, const std::string& text) {
     const std::size_t equals = part.find('=');
     const std::string name = part.substr(0, equals);
     const auto found = std::find(known.begin(), known.end(), name);
-    if (equals == std::string::npos || found == known.end())
+    if (equals == std::string::npos) throw Error(Join("expected TYPE=COUNT, found '", part, "'"));
+    if (found == known.end())
       throw Error(
           Join("expected TYPE=COUNT of a type that is there, since no other's speeds are known, found '",
                part, "'", DidYouMean(name, known)));
     const long long count = ParseInteger(part.substr(equals + 1), name);
-    int& there = data.cluster.types[static_cast<std::size_t>(found - known.begin())].count;
+    const auto type = static_cast<int>(found - known.begin());
+    int& there = data.cluster.types[U(type)].count;
     if (count < 1 || there + count > static_cast<long long>(kMostGpus))
       throw Error(Join(name, ": expected 1 to ", static_cast<long long>(kMostGpus) - there,
                        " more GPUs, found ", count));
+    for (GpuType& slices : data.cluster.types) {  // as many of each GPU
+      if (slices.part.whole == type) slices.count += slices.count / there * static_cast<int>(count);
+    }
     there += static_cast<int>(count);
   }
   return Scenario(std::move(data));

@@ -52,6 +52,22 @@ TEST_CASE("edit: some of the jobs, with all that is theirs, from the first one's
   CHECK(Ids(ArrivingIn(Sample(), 100, 400)) == std::vector<std::int64_t>{11, 12});
 }
 
+TEST_CASE("edit: slices of a GPU come with it", "[cli]") {
+  const test::TemporaryFolder folder;
+  REQUIRE(Berth(folder, "generate --cluster h100=4 --workload 'synthetic(table=modern,jobs=5)' --features "
+                        "partitions --out a.h5")
+              .code == 0);
+  const Scenario before = ReadScenario(folder / "a.h5"), after = AddGpus(before, "h100=2");
+  for (std::size_t g = 0; g < before.data().cluster.types.size(); ++g)
+    CHECK(after.data().cluster.types[g].count * 4 == before.data().cluster.types[g].count * 6);
+  REQUIRE(before.data().cluster.types.size() > 1);
+  CHECK(Berth(folder, "convert --format berth a.h5 --add h100=2 --cut 0:1e9 --out b.h5").code == 0);
+  CHECK_THAT(Berth(folder, "convert --format berth a.h5 --add h100 --out b.h5").error,
+             Contains("--add: expected TYPE=COUNT, found 'h100'"));
+  CHECK_THAT(Berth(folder, "convert --format berth a.h5 --cut 5:2.5 --out b.h5").error,
+             Contains("--cut: expected seconds A:B with A < B, found '5:2.5'"));
+}
+
 TEST_CASE("edit: jobs by conditions") {
   const std::pair<const char*, std::vector<std::int64_t>> cases[] = {
       {"gpus<=2", {10, 12, 13}},

@@ -156,10 +156,17 @@ TEST_CASE("gavel goldens: types are the instance's own, however many and whateve
       text.replace(at, from.size(), to);
   }
   const GoldenReport renamed = Check(Json::parse(text), folder), named = ReadAndCheckGolden(kGolden);
-  REQUIRE(renamed.rows.size() == named.rows.size());
-  for (std::size_t i = 0; i < named.rows.size(); ++i) {
-    INFO(named.rows[i].policy << ", " << named.rows[i].what);
-    CHECK(renamed.rows[i].checks == named.rows[i].checks);
+  const auto by_v100 = [](const std::string& policy) {
+    return policy == "min_total_duration" || policy == "finish_time_fairness" ||
+           policy == "finish_time_fairness_second_call";
+  };
+  for (const GoldenRow& row : named.rows) {
+    INFO(row.policy << ", " << row.what);
+    const auto other = std::find_if(
+        renamed.rows.begin(), renamed.rows.end(),
+        [&](const GoldenRow& r) { return r.policy == row.policy && r.what == row.what; });
+    REQUIRE((other == renamed.rows.end()) == by_v100(row.policy));
+    if (other != renamed.rows.end()) CHECK((other->checks == row.checks && other->held() == row.held()));
   }
   // Names in the other order turn the columns of an allocation round.
   Json one_policy = One(Load(), "isolated");

@@ -105,6 +105,8 @@ TEST_CASE("hybrid: a new plan on drift, after a period, and where jobs are late,
   CHECK_THROWS_WITH(test::Make("hybrid(plan=fcfs)"),
                     Catch::Contains("expected milp, annealing, genetic or assignment_lp, found 'fcfs'"));
   CHECK_THROWS_WITH(test::Make("hybrid(plan=anealing)"), Catch::Contains("did you mean 'annealing'"));
+  CHECK_THROWS_WITH(test::Make("hybrid(plan=policy(file=p.h5))"),
+                    Catch::Contains("expected milp, annealing, genetic or assignment_lp, found 'policy("));
   CHECK_THROWS_WITH(test::Make("hybrid(drift=2)"), Catch::Contains("drift"));
 }
 

@@ -320,7 +320,7 @@ TEST_CASE("tables: what Slurm writes") {
       "JobID|Submit|Elapsed|AllocTRES\n14|2024-03-01T10:00:00|00:10:00|gres/gpu=1\n"
       "15|2024-03-01T10:00:05|00:00:00|\n");
   CHECK((some.scenario.num_jobs() == 1 && some.refused.empty()));
-  CHECK_THAT(some.notes.back(), Contains("they have no GPU: 1 rows"));
+  CHECK_THAT(some.notes.back(), Contains("they never ran: 1 rows"));
   // In other tables that holds of rows without a duration; else a blank is a gap.
   CHECK_THAT(tables.Read("arrival,duration,gpus\n0,9,1\n1,,\n2,0,\n").notes.back(),
              Contains("they have no GPU: 2 rows"));
@@ -406,6 +406,9 @@ TEST_CASE("tables: numbers that mean something else are refused, not misread") {
   says("arrival;duration;gpus\n0;9;-1\n", "column 'gpus': expected a whole number of GPUs, found '-1'");
   says(std::string("a\0r", 3) + "\n1\n", "expected a header line of text");
   says("arrival,duration,gpus\n0,9,\"1\n", "expected a quote at the end of a field");
+  says("arrival,duration,gpus,user\n0,9,1,M\xC3\xBC\n0,9,1,M\xFC\n",
+       "jobs.csv:3: expected UTF-8, found the byte 0xfc behind 7 others");
+  says("arrival,duration,gpus,gr\xF6\n", "jobs.csv:1: expected UTF-8, found the byte 0xf6");
   // Slurm's limits in minutes and its quality of service are not guessed.
   const JobColumns slurm("",
                          {"JobIDRaw", "Submit", "ElapsedRaw", "AllocTRES", "TimelimitRaw", "QOS", "ReqGRES"});
@@ -425,6 +428,14 @@ TEST_CASE("tables: what is no job with a GPU does not count as bad") {
   CHECK(read.scenario.data().tenants[0].name == "(none)");
   CHECK_THAT(read.notes[read.notes.size() - 2], Contains("steps of a job") && Contains(": 2 rows"));
   CHECK_THAT(read.notes.back(), Contains("no GPU: 1 rows"));
+  const JobTableScenario slurm = tables.Read(
+      "JobID|Submit|Elapsed|ReqTRES\n1|0|00:00:00|gres/gpu=2\n2|1|00:10:00|gres/gpu=2\n"
+      "3|2|00:00:00|cpu=2\n");
+  CHECK(slurm.scenario.num_jobs() == 1);
+  CHECK_THAT(slurm.notes.back(), Contains("left out, since they never ran: 2 rows"));
+  const JobTableScenario pods =
+      tables.Read("creationTimestamp,duration,nvidia.com/gpu\n0,60,1\n1,60,\n");
+  CHECK_THAT(pods.notes.back(), Contains("no GPU: 1 rows"));
 }
 
 TEST_CASE("tables: a cluster of one's own") {
@@ -448,6 +459,8 @@ TEST_CASE("tables: a cluster of one's own") {
       {"name = \"a\"\ncount = 1\nclock = \"event\"",
        "c.toml:4: unknown key 'clock', which belongs above the first [[...]]"},
       {"name = \"a\"", "c.toml:1: count: expected how many GPUs there are, found none"},
+      {"name = \"a\"\ncount = 1\nidle_power_w = 90\npeak_power_w = 70.5",
+       "c.toml:4: idle_power_w: expected an idle power of at most the peak's 70.5 W, found 90"},
       {"name = \"a\"\ncount = 1\n[[job_type]]\nname = \"x\"\nutilization = 3",
        "utilization: expected a number from 0 to 1"},
       {"name = \"a\"\ncount = 1\n[[tenant]]\nname = \"x\"\ninner_policy = \"fifi\"",
@@ -477,8 +490,9 @@ TEST_CASE("tables: convert makes a scenario of tables, and options stand above t
              Contains("clock event"));
   CHECK_THAT(Berth(tables, "generate --workload toy --cluster c.toml --out c.toml").error,
              Contains("--out: expected a new file or one to replace"));
-  CHECK_THAT(Berth(tables, "generate --workload toy --cluster c.toml --out t.h5").error,
-             Contains("c.toml: [[tenant]]: expected with it a table of jobs (--format table), found none"));
+  const auto drawn = Berth(tables, "generate --workload toy --cluster c.toml --out t.h5");
+  CHECK(drawn.code == 0);
+  CHECK_THAT(drawn.out, Contains("c.toml: not used: [[tenant]], which are of tables of jobs"));
   tables.Write("t.toml", "[[gpu]]\nname = \"h100\"\ncount = 8\n[[job_type]]\nname = \"resnett\"\n");
   CHECK_THAT(Berth(tables, "convert --format table jobs.csv --cluster t.toml --out t.h5").error,
              Contains("t.toml:4: name: expected a type that jobs or speeds name, found 'resnett' (did you "

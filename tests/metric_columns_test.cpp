@@ -78,6 +78,7 @@ TEST_CASE("metrics: every short name and every key is a column in its unit") {
   CHECK(MetricColumns("jct,wait,cost,energy,deadline_misses,ftf", {}).size() == 5);
   CHECK_THROWS_WITH(MetricColumns("p99,p99_jct_s", {}), Catch::Contains("each figure once"));
   CHECK(MetricColumns("fragmentation", {}).at(0).Cell(metrics) == "-");
+  CHECK_THROWS_WITH(MetricColumns(" ,", {}), Catch::Contains("expected names of figures, found none"));
   CHECK_THROWS_WITH(MetricColumns("p99,enery", {}),
                     Catch::Contains("found 'enery'") && Catch::Contains("'energy'") &&
                         Catch::Contains("; there are jct, p50, ") && Catch::Contains("in --json"));

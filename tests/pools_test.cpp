@@ -119,7 +119,10 @@ TEST_CASE("pools: whole nodes, in the order of the pools", "[composition]") {
     CAPTURE(text);
     CHECK_THROWS_WITH(bounds(text), Catch::Contains(message));
   }
-  CHECK_THROWS_WITH(test::Make("pools(pools=x:*:fcsf)"), Catch::Contains("did you mean 'fcfs'"));
+  CHECK_THROWS_WITH(test::Make("pools(pools=x:*:fcsf)"),
+                    Catch::Contains("parameter 'pools': ") && Catch::Contains("did you mean 'fcfs'"));
+  CHECK_THROWS_WITH(test::Make("pools(pools=x:*,inner=fcsf)"), Catch::Contains("parameter 'pools': "));
+  CHECK_THROWS_WITH(test::Make("pools(inner=fcsf)"), Catch::Contains("parameter 'inner': "));
 }
 
 TEST_CASE("pools: routes by hand", "[composition]") {

@@ -71,9 +71,14 @@ Scenario Edited(Scenario scenario, const Options& options) {
     scenario = Slice(scenario, jobs.begin, jobs.end);
   }
   if (options.Given("cut")) {
-    const std::pair<std::int64_t, std::int64_t> range = options.Range("cut");
     edit("cut", [&] {
-      return ArrivingIn(scenario, static_cast<double>(range.first), static_cast<double>(range.second));
+      const std::string& text = options.Text("cut");
+      const std::size_t colon = text.find(':');
+      if (colon == std::string::npos) throw Error(Join("expected seconds A:B, found '", text, "'"));
+      const double begin_s = ParseNumber(text.substr(0, colon), "A of A:B");
+      const double end_s = ParseNumber(text.substr(colon + 1), "B of A:B");
+      if (!(end_s > begin_s)) throw Error(Join("expected seconds A:B with A < B, found '", text, "'"));
+      return ArrivingIn(scenario, begin_s, end_s);
     });
   }
   if (options.Given("filter")) edit("filter", [&] { return FilterJobs(scenario, options.Text("filter")); });

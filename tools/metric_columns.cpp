@@ -90,6 +90,8 @@ std::vector<MetricColumn> MetricColumns(const std::string& names, std::span<cons
   for (const Named& named : kNamed) known.emplace_back(named.name);
   for (const MetricField& field : MetricFields()) known.emplace_back(field.key);
   std::vector<MetricColumn> columns;
+  if (names.find_first_not_of(", ") == std::string::npos)
+    throw Error(Join("expected names of figures, found none; there are ", MetricNames()));
   for (const std::string& name : SplitOutsideParentheses(names, ',')) {
     if (std::find(known.begin(), known.end(), name) == known.end())
       throw Error(Join("expected names of figures, found '", name, "'", DidYouMean(name, known),

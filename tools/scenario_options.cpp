@@ -70,16 +70,20 @@ ScenarioSettings ResolveSettings(Options& options, const char* default_cluster, 
   return settings;
 }
 
-// Other formats and generators have their own tenants and types of jobs, or none.
-void CheckNothingOfTables(const ScenarioSettings& settings, const Options& options) {
-  const char* what = !settings.tenants.empty()     ? "[[tenant]]"
-                     : !settings.job_types.empty() ? "[[job_type]]"
-                     : settings.origin_s           ? "origin"
-                     : settings.seed != 0          ? "seed"
-                                                   : nullptr;
-  if (what != nullptr)
-    throw Error(Join(options.Where("cluster"), ": ", options.Text("cluster"), ": ", what,
-                     ": expected with it a table of jobs (--format ", kTableFormat, "), found none"));
+// Other formats and generators have their own tenants and types of jobs, or none: one file of the cluster
+// serves them all.
+void SayWhatIsOfTables(const ScenarioSettings& settings, const Options& options) {
+  const std::pair<const char*, bool> all[] = {{"[[tenant]]", !settings.tenants.empty()},
+                                              {"[[job_type]]", !settings.job_types.empty()},
+                                              {"origin", settings.origin_s.has_value()},
+                                              {"seed", settings.seed != 0}};
+  std::string what;
+  for (const auto& [name, there] : all) {
+    if (there) what += Join(what.empty() ? "" : ", ", name);
+  }
+  if (!what.empty())
+    std::cout << options.Text("cluster") << ": not used: " << what
+              << ", which are of tables of jobs (--format " << kTableFormat << ")\n";
 }
 
 // A file's scenario with whatever the command line changes of it.
@@ -177,7 +181,7 @@ static std::string DefaultWorkload(const ClusterSpec& cluster) {
 std::shared_ptr<const ScenarioSource> ResolveGenerator(Options& options) {
   const ScenarioSettings settings =
       ResolveSettings(options, kDefaultCluster, Clock{ClockKind::kRounds, 360.0});
-  CheckNothingOfTables(settings, options);
+  SayWhatIsOfTables(settings, options);
   if (!options.Given("workload")) options.Assign("workload", DefaultWorkload(settings.cluster));
   options.Assign("cluster",
                  NamesClusterFile(options.Text("cluster"))
@@ -208,7 +212,7 @@ Scenario ReadTrace(const std::string& path, const std::string& format, Options& 
   if (format == kTableFormat) return ReadTable(path, {}, options);
   const FormatInfo& info = *InOption(options, "format", [&] { return &FindFormat(format); });
   const ScenarioSettings settings = ResolveSettings(options, "", info.default_clock);
-  CheckNothingOfTables(settings, options);
+  SayWhatIsOfTables(settings, options);
   return info.read(path, settings);
 }
 

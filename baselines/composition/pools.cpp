@@ -32,7 +32,7 @@ constexpr ParamInfo kParams[] = {
      "its tenant, otherwise by load) | an expression as of queue(order=expression), with cuts"},
     {"cuts", "none", "where the expression is cut, as in 1|4: up to 1 the first pool, up to 4 the second"},
 };
-constexpr const char* kWhatInner = "pools: parameter 'pools'";
+constexpr const char *kWhatPool = "pools: parameter 'pools'", *kWhatInner = "pools: parameter 'inner'";
 
 enum class Route { kLoad, kSpeed, kTenant, kExpression };
 
@@ -47,7 +47,7 @@ class Pools final : public Scheduler {
   // No pools: one for each GPU type.
   Pools(std::vector<PoolSpec> pools, std::string inner, Rule rule)
       : given_(std::move(pools)), inner_spec_(std::move(inner)), rule_(std::move(rule)) {
-    for (const PoolSpec& pool : given_) inner_.emplace_back(kWhatInner, pool.scheduler);
+    for (const PoolSpec& pool : given_) inner_.emplace_back(kWhatPool, pool.scheduler);
     if (given_.empty()) inner_.emplace_back(kWhatInner, inner_spec_);
   }
   Knowledge knowledge() const override {

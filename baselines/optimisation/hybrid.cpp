@@ -8,6 +8,7 @@
 // nothing is ever repaired, which is the optimiser too.
 // Vieira, Herrmann & Lin, Rescheduling manufacturing systems, Journal of Scheduling 6, 2003: their hybrid
 // policy (periodic and on drift), repair by insertion.
+#include <algorithm>
 #include <memory>
 
 #include "baselines/optimisation/planned.hpp"
@@ -91,15 +92,18 @@ class Hybrid final : public Scheduler {
 std::unique_ptr<Planned> ReadPlan(const std::string& spec) {
   const SchedulerTable tables[] = {BaselineSchedulers()};
   std::unique_ptr<Scheduler> made;
+  const std::string name = ParseSpec(spec).name;
+  const auto known = [&](const SchedulerInfo& info) { return name == info.name; };
   try {
-    made = MakeScheduler(spec, tables);
+    if (std::any_of(tables[0].begin(), tables[0].end(), known)) made = MakeScheduler(spec, tables);
   } catch (const Error& error) {
     throw Error(Join("hybrid: parameter 'plan': ", error.what()));
   }
   auto* planned = dynamic_cast<Planned*>(made.get());
   if (planned == nullptr) {
+    static const std::vector<std::string> kOptimisers = {"milp", "annealing", "genetic", "assignment_lp"};
     throw Error(Join("hybrid: parameter 'plan': expected milp, annealing, genetic or assignment_lp, found '",
-                     spec, "'"));
+                     spec, "'", DidYouMean(name, kOptimisers)));
   }
   made.release();
   return std::unique_ptr<Planned>(planned);

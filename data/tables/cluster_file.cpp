@@ -132,6 +132,10 @@ GpuType ReadGpu(const std::string& path, const toml::table& table) {
   type.bandwidth_gb_s = keys.Number("bandwidth_gb_s", type.bandwidth_gb_s, 0.0, kMost);
   type.idle_power_w = keys.Number("idle_power_w", type.idle_power_w, 0.0, kMost);
   type.peak_power_w = keys.Number("peak_power_w", type.peak_power_w, 0.0, kMost);
+  if (type.peak_power_w > 0.0 && type.idle_power_w > type.peak_power_w)
+    throw Error(Join(keys.Where(keys.Has("idle_power_w") ? "idle_power_w" : "peak_power_w"),
+                     ": expected an idle power of at most the peak's ", InWords(type.peak_power_w),
+                     " W, found ", InWords(type.idle_power_w)));
   type.price_per_hour = keys.Number("price_per_hour", type.price_per_hour, 0.0, kMost);
   return type;
 }

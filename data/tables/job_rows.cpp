@@ -65,6 +65,10 @@ std::vector<JobRow> JobRows::Read() {
         ++job_steps_;
         continue;
       }
+      if (NeverRan()) {
+        ++never_ran_;
+        continue;
+      }
       row_dates_ = dates_;
       std::optional<JobRow> row = ReadRow();
       if (!row.has_value()) {
@@ -114,6 +118,12 @@ bool JobRows::IsJobStep() const {
   return step == "batch" || step == "extern" || step == "interactive" || id.substr(0, dot) == last_id_;
 }
 
+// As sacct lists jobs that were cancelled while they waited, or wait still.
+bool JobRows::NeverRan() const {
+  return Stated(JobField::kDuration) && Lower(columns_.Of(JobField::kDuration)).starts_with("elapsed") &&
+         ParseSpan(Text(JobField::kDuration), Where(JobField::kDuration)) == 0.0;
+}
+
 double JobRows::Moment(JobField field) {
   const std::string& text = Text(field);
   if (text.empty()) throw Error(Join(Where(field), ": expected a time, found nothing"));
@@ -151,9 +161,11 @@ int JobRows::Whole(JobField field, double low, double high) const {
   return static_cast<int>(value);
 }
 
-// As sacct has it of jobs that never started: no resources, no time. Elsewhere a blank is a gap in the table.
+// As sacct has it of jobs that never started: no resources, no time; Kubernetes of pods without GPUs.
+// Elsewhere a blank is a gap in the table.
 bool JobRows::MayLackGpus() const {
-  if (Lower(columns_.Of(JobField::kGpus)).find("tres") != std::string::npos) return true;
+  const std::string column = Lower(columns_.Of(JobField::kGpus));
+  if (column.find("tres") != std::string::npos || column.find(".com/") != std::string::npos) return true;
   if (Has(JobField::kSteps)) return !Stated(JobField::kSteps);
   if (!Has(JobField::kDuration)) return !Stated(JobField::kStart) || !Stated(JobField::kEnd);
   return !Stated(JobField::kDuration) ||

@@ -9,6 +9,7 @@
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
 #include "env/base/portable_math.hpp"
+#include "env/base/shortest.hpp"
 #include "env/base/spec.hpp"
 #include "env/predict/estimation/low_rank.hpp"
 #include "env/predict/estimation/rate_matrix.hpp"
@@ -31,8 +32,9 @@ double Rate(const CsvFile& file) {
   const char* column = steps ? "steps_per_s" : "s_per_step";
   const double value = file.Number(column);
   if (steps ? !(value >= 0.0 && value <= kMost) : !(value >= 1.0 / kMost && value <= kMost))
-    throw Error(
-        Join(file.Where(column), ": expected ", steps ? "0 or more" : "more than 0", ", found ", value));
+    throw Error(Join(file.Where(column), ": expected ",
+                     steps ? "a number from 0 to " : "more than 0, at most ", InWords(kMost), ", found ",
+                     Shortest(value)));
   return steps ? value : 1.0 / value;
 }
 

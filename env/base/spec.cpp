@@ -121,7 +121,7 @@ std::string Nearest(std::string_view word, std::span<const std::string> candidat
 
 std::string DidYouMean(std::string_view word, std::span<const std::string> candidates) {
   const std::string nearest = Nearest(word, candidates);
-  return nearest.empty() ? "" : " (did you mean '" + nearest + "'?)";
+  return nearest.empty() || nearest == word ? "" : " (did you mean '" + nearest + "'?)";
 }
 
 double ParseNumber(std::string_view text, const std::string& what) {

@@ -11,6 +11,7 @@
 #include "env/base/index.hpp"
 #include "env/base/portable_math.hpp"
 #include "env/base/rng.hpp"
+#include "env/base/shortest.hpp"
 #include "env/base/spec.hpp"
 #include "env/sim/physical_gpus.hpp"
 
@@ -182,8 +183,9 @@ void CheckTraffic(const ScenarioData& data) {
       const double rate = table.alone[t * sizes * types + g], uses = traffic[t] * rate;
       if (most == 0.0 || uses <= most * (1.0 + 1e-9)) continue;  // a slice's may be rounded
       throw Error(Join("job type '", table.job_types[t], "' on ", data.cluster.types[g].name, ": traffic_gb ",
-                       traffic[t], " at ", rate, " steps/s: expected at most the bandwidth_gb_s ", most,
-                       ", found ", uses, " GB/s"));
+                       InWords(traffic[t]), " at ", InWords(rate),
+                       " steps/s: expected at most the bandwidth_gb_s ", InWords(most), ", found ",
+                       InWords(uses), " GB/s"));
     }
   }
 }

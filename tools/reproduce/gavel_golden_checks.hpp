@@ -30,6 +30,7 @@ struct GoldenPolicy {
   const char* name;                                               // in the file
   std::vector<GoldenMeasure> (*check)(const GoldenCase& golden);  // nullptr: not checked, for this reason:
   const char* reason = "";
+  bool by_v100 = false;  // the reference reads the speeds of that type, by name
 };
 
 // The tables.

@@ -88,7 +88,10 @@ std::vector<Partitioned> Chosen(const PartitionSettings& settings, const Scenari
         chosen.push_back({static_cast<int>(g), product});
     }
   }
-  if (chosen.empty()) throw Error(Join(kFeature, "the cluster has no GPU type that can be partitioned"));
+  if (chosen.empty())
+    throw Error(Join(
+        kFeature,
+        "the cluster has no GPU type that can be partitioned: a30, a100, h100, h200, or one named by like="));
   return chosen;
 }
 

@@ -1,6 +1,7 @@
 // What berth train shows: a panel above the bar on a terminal, plain lines elsewhere.
 #include "tools/train_view.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -22,6 +23,7 @@ TrainProgress At(double value) {
   now.steps_per_s = 1000.0 * value;
   now.recent_return = -value, now.recent_metric = 10.0 * value;
   now.env_share = 0.5, now.act_share = 0.2, now.learn_share = 0.3;
+  now.backlog_begin = now.backlog_end = kNaN;
   now.losses = {{"losses/policy_loss", 0.0125}, {"losses/value_loss", 1.5}, {"charts/learning_rate", 3e-4}};
   return now;
 }
@@ -108,6 +110,19 @@ TEST_CASE("train view: returns, metric, losses, steps and shares of time") {
   early.Add(first);
   CHECK(early.Lines().size() == 4);  // nothing was learnt yet
   CHECK(early.Lines()[0].find("-7.00   so far, in the first episodes") != std::string::npos);
+}
+
+TEST_CASE("train view: what learning meets, in words") {
+  TrainProgress now = At(1.0);
+  CHECK(Meanwhile(now).empty());
+  now.losses.insert(now.losses.end(), {{"losses/entropy_share", 0.312}, {"losses/arrivals_share", 0.04}});
+  now.backlog_begin = 9.6, now.backlog_end = 14.2;
+  CHECK(Meanwhile(now) == "entropy 31% of a uniform draw's, arrivals explain 4% of the advantage, episodes begin "
+                          "with 10 jobs and end with 14");
+  TrainView view("metric");
+  view.Add(now);
+  const std::vector<std::string> lines = view.Lines();
+  CHECK(std::count(lines.begin(), lines.end(), "meanwhile   " + Meanwhile(now)) == 1);
 }
 
 TEST_CASE("train view: a terminal shows the last panel and the bar, and neither in the end") {

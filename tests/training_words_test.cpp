@@ -48,6 +48,19 @@ TEST_CASE("training words: of one that learns nothing is said, nor before a quar
   CHECK(Said(words, {Row(1, 100.0), Row(2, 90.0), Row(3, 91.0)}).empty());
 }
 
+TEST_CASE("training words: updates after which little is left of the policy") {
+  TrainingWords words({.load = 0.8});
+  words.Add(At(0.1, 0.9, 0.02));
+  CHECK(Said(words).empty());
+  words.Add(At(0.2, 1e-9, 382.0));
+  words.Add(At(1.0, 1e-9, 1e-6));
+  CHECK(Has(Said(words), "jumps: an update moved the policy by a KL of 3.8e+02"));
+  words.Finish();
+  Validation::Row last = Row(5, 300.0);
+  last.rule = "srpt", last.over = 3.0, last.over_error = 0.1;
+  CHECK(Has(Said(words, {last}), "of srpt's; updates are too large: a smaller lr of --agent"));
+}
+
 TEST_CASE("training words: goes nowhere, by likely cause") {
   const auto nowhere = [](const TrainingFacts& facts, double kl, double arrivals) {
     TrainingWords words(facts);
@@ -126,7 +139,7 @@ TEST_CASE("training words: a backlog that grows, of too much load or of the poli
     words.Add(At(0.5, 0.5, 1e-3, 0.05, 44.0));
     CHECK(Said(words).empty());  // 1.47 times
     words.Add(At(0.9, 0.5, 1e-3, 0.05, 60.0));
-    CHECK(Has(Said(words), "backlog grows: episodes end with 60 jobs in the system, at first with 30; "));
+    CHECK(Has(Said(words), "lets its backlog grow: episodes end with 60 jobs in the system, at first with 30; "));
     CHECK(Has(Said(words), load > 1.0 ? "the load is 1.30" : "the policy leaves jobs behind"));
   }
   TrainingWords few({});

@@ -128,8 +128,24 @@ std::string Detail(const TrainProgress& now, const std::vector<std::string>& not
   } else if (!std::isnan(now.running_return)) {
     text += Join(", ", Figures(now.running_metric, now.running_return), " so far in the first episodes");
   }
+  if (const std::string meanwhile = Meanwhile(now); !meanwhile.empty()) text += "; " + meanwhile;
   for (const std::string& note : notes) text += "; " + note;
   return text;
+}
+
+// Of a few episodes: parts of a mix may differ.
+bool HaveDeadlines(const ScenarioSource& source, const Scenario& sample) {
+  const auto any = [](const Scenario& scenario) {
+    const std::vector<double>& deadlines = scenario.data().jobs.deadline;
+    return std::any_of(deadlines.begin(), deadlines.end(), [](double at) { return at != kNever; });
+  };
+  if (source.fixed() || any(sample)) return any(sample);
+  constexpr std::uint32_t kEpisodes = 16;
+  constexpr int kJobs = 20;
+  for (std::uint32_t env = 0; env < kEpisodes; ++env) {
+    if (any(source.Make(0, Split::kTrain, env, 0, kJobs))) return true;
+  }
+  return false;
 }
 
 Json OutcomeJson(const TrainOutcome& outcome, const std::string& metric, const TrainValidation* validation,
@@ -273,6 +289,10 @@ int RunTrain(const std::vector<std::string>& arguments) {
     request.environment += Join("; jobs ", options.Text("jobs").empty() ? "all" : options.Text("jobs"),
                                 " of scenario ", sample.Hash());
   }
+  if (request.mdp.reward.find("deadline") != std::string::npos && !HaveDeadlines(*choice.source, sample))
+    throw Error(
+        Join(options.Where("reward"),
+             ": deadline: expected jobs with deadlines, as synthetic(slo=true) draws them, found none"));
   const auto num_envs = static_cast<int>(options.Integer("envs", 1, 65536));
   const ObservationLayout layout =
       EncoderOf(request.mdp.encoder).Layout(request.mdp.visible, sample.num_types());
@@ -373,7 +393,10 @@ int RunTrain(const std::vector<std::string>& arguments) {
               << "; continue with: " << CommandName() << " train --resume --out " << out << "\n";
     return kExitInterrupted;
   }
-  if (validation) {
+  if (!validation) {
+    if (const std::string why = TrainValidation::WhyNone(options, request); !why.empty())
+      std::cout << why << "\n";
+  } else {
     std::cout << validation->Summary() << "\n";
     const Validation& found = validation->validation();
     if (validation->keeps_best() && found.any())

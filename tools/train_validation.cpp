@@ -31,8 +31,13 @@ TrialSettings WorkloadsOf(const EnvironmentChoice& choice, const TrainRequest& r
   return on;
 }
 
+// Who begins with a policy is told what became of it.
 std::vector<std::string> Baselines(const Options& options, const MdpSpec& mdp) {
-  if (options.Text("baselines") == kAuto) return DefaultBaselines(mdp);
+  if (options.Text("baselines") == kAuto) {
+    std::vector<std::string> specs = DefaultBaselines(mdp);
+    if (!options.Text("from").empty()) specs.push_back(Join("policy(file=", options.Text("from"), ")"));
+    return specs;
+  }
   std::vector<std::string> specs = SplitOutsideParentheses(options.Text("baselines"), ';');
   InOption(options, "baselines", [&] {
     for (const std::string& spec : specs) {
@@ -93,6 +98,15 @@ std::unique_ptr<TrainValidation> TrainValidation::Make(Options& options, const E
   return std::unique_ptr<TrainValidation>(new TrainValidation(
       Validation(RewardTrials(WorkloadsOf(choice, request, jobs), mdp.reward), std::move(settings)),
       workloads, budget, std::max<std::int64_t>(1, request.steps / times)));
+}
+
+std::string TrainValidation::WhyNone(const Options& options, const TrainRequest& request) {
+  if (options.Text("validate") != kAuto) return "";  // as was asked
+  const char* what = request.mdp.semantics != Semantics::kRedecide
+                         ? "with --semantics commit what it is worth is not measured meanwhile"
+                     : request.world.many() ? "several processes do not stop for it"
+                                            : "what its reward says of a single job cannot be compared";
+  return Join("not validated: ", what, "; berth evaluate compares the policy with rules");
 }
 
 TrainValidation::TrainValidation(Validation validation, int workloads, std::optional<ValidationBudget> budget,

@@ -22,6 +22,9 @@ class TrainValidation {
   static std::unique_ptr<TrainValidation> Make(Options& options, const EnvironmentChoice& choice,
                                                const TrainRequest& request);
 
+  // A line on why Make gave null, though nobody asked for that; "" where --validate did.
+  static std::string WhyNone(const Options& options, const TrainRequest& request);
+
   // Sets the request's validate_every and callbacks; this must outlive the training.
   void Attach(TrainRequest& request);
   const Validation& validation() const { return validation_; }

@@ -5,7 +5,9 @@
 #include <cstdio>
 #include <iterator>
 
+#include "env/base/check.hpp"
 #include "tools/progress.hpp"
+#include "tools/table.hpp"
 
 namespace berth {
 namespace {
@@ -35,6 +37,13 @@ std::string Stage(const char* name, double share) {
          percent;
 }
 
+double LossOf(const TrainProgress& now, const std::string& wanted) {
+  for (const auto& [name, value] : now.losses) {
+    if (name == wanted) return value;
+  }
+  return NAN;
+}
+
 std::string Losses(const TrainProgress& now) {
   std::string line;
   std::size_t shown = 0;
@@ -48,6 +57,19 @@ std::string Losses(const TrainProgress& now) {
 }
 
 }  // namespace
+
+std::string Meanwhile(const TrainProgress& now) {
+  std::string text;
+  const auto add = [&text](const std::string& what) { text += (text.empty() ? "" : ", ") + what; };
+  const auto percent = [](double share) { return Join(Fixed(100.0 * share, 0), "%"); };
+  const double entropy = LossOf(now, "losses/entropy_share"), arrivals = LossOf(now, "losses/arrivals_share");
+  if (!std::isnan(entropy)) add(Join("entropy ", percent(entropy), " of a uniform draw's"));
+  if (!std::isnan(arrivals)) add(Join("arrivals explain ", percent(arrivals), " of the advantage"));
+  if (!std::isnan(now.backlog_end))
+    add(Join("episodes begin with ", Fixed(now.backlog_begin, 0), " jobs and end with ",
+             Fixed(now.backlog_end, 0)));
+  return text;
+}
 
 std::string Sparkline(const std::vector<double>& values, std::size_t width) {
   static constexpr const char* kBlocks[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
@@ -83,6 +105,8 @@ std::vector<std::string> TrainView::Lines(const std::vector<std::string>& notes)
                                     Labelled("steps/s", rates_, rates_.back())};
   const std::string losses = Losses(last_);
   if (!losses.empty()) lines.push_back("losses      " + losses);
+  if (const std::string meanwhile = Meanwhile(last_); !meanwhile.empty())
+    lines.push_back("meanwhile   " + meanwhile);
   lines.push_back("time        " + Stage("environment", last_.env_share) + "   " +
                   Stage("acting", last_.act_share) + "   " + Stage("learning", last_.learn_share));
   lines.insert(lines.end(), notes.begin(), notes.end());

@@ -12,6 +12,10 @@ namespace berth {
 // "▁▃█": the last `width` values between the smallest and the largest of them; NaN is a blank.
 std::string Sparkline(const std::vector<double>& values, std::size_t width);
 
+// What learning meets: entropy against a uniform draw's, how much of the advantage arrivals explain, jobs in
+// the system as episodes begin and end; "" where nothing is known yet.
+std::string Meanwhile(const TrainProgress& now);
+
 class TrainView {
  public:
   // The metric is shown divided by `unit`.

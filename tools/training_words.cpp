@@ -17,6 +17,7 @@ constexpr double kStill = 1e-3;        // KL of an update
 constexpr double kFrozen = 1e-8;       // KL of an update that a learning rate is too small for
 constexpr double kMuchChance = 0.2;    // of the advantage's variance: a lower bound (arrivals_share.hpp)
 constexpr double kWild = 0.015;        // KL of an update that is too large a step: ppo's stop is at 0.03
+constexpr double kJump = 0.3;          // KL of an update after which little is left of the policy
 constexpr double kOverload = 1.2;      // a little above 1 shows only after more jobs than an episode has
 constexpr double kSame = 0.02;         // of a cost
 constexpr double kUnsure = 0.05;       // by which drawing does better than the best action
@@ -39,6 +40,7 @@ std::string Percent(double share) {
 
 // Is the greedy policy of `now` worse than that of `best`, beyond what the choice of workloads explains?
 bool Worse(const Validation::Row& now, const Validation::Row& best) {
+  if (best.greedy == 0.0) return false;  // costs that may be none, such as missed deadlines
   if (now.greedy < best.greedy * (1.0 + kSame)) return false;
   if (now.logs.size() != best.logs.size() || now.logs.size() < 2) return true;
   const PairedDifference logs = DifferenceOf(now.logs, best.logs);
@@ -89,6 +91,7 @@ std::string TrainingWords::CauseOfNowhere() const {
 
 std::string TrainingWords::CauseOfLoss(const Validation::Row& last) const {
   if (facts_.load >= kOverload) return Overload(facts_.load);
+  if (most_kl_ > kJump) return "updates are too large: a smaller lr of --agent";
   if (facts_.signal_is_reward)
     return "the reward counts jobs that were yet to come, which drown what the policy does: --signal auto";
   if (last.Gap() < -kUnsure)
@@ -105,12 +108,16 @@ std::vector<std::string> TrainingWords::Say(const std::vector<Validation::Row>& 
                          Percent(entropy_share_), " of a uniform draw's, KL of an update ",
                          Text("%.0e", most_kl_), " at most); ", CauseOfNowhere()));
   }
+  if (most_kl_ > kJump)
+    words.push_back(
+        Join("jumps: an update moved the policy by a KL of ", Text("%.2g", most_kl_),
+             ", where 0.01 is usual, and little is left of what it was; a smaller lr of --agent"));
   if (validations.size() >= 3) {
     const auto best = std::min_element(validations.begin(), validations.end() - 2,
                                        [](const auto& a, const auto& b) { return a.greedy < b.greedy; });
     if (Worse(validations.end()[-1], *best) && Worse(validations.end()[-2], *best)) {
       const std::string cause =
-          last_kl_ > kWild
+          last_kl_ > kWild || most_kl_ > kJump
               ? Join("updates are large (KL ", Text("%.2g", last_kl_), "): a smaller lr of --agent")
           : facts_.load >= kOverload
               ? Overload(facts_.load)
@@ -132,7 +139,7 @@ std::vector<std::string> TrainingWords::Say(const std::vector<Validation::Row>& 
                            Fixed(last.over_error, 2), " of ", last.rule, "'s; ", CauseOfLoss(last)));
   }
   if (last_backlog_ > 1.5 * first_backlog_ && last_backlog_ > first_backlog_ + 5.0) {
-    words.push_back(Join("backlog grows: episodes end with ", Fixed(last_backlog_, 0),
+    words.push_back(Join("lets its backlog grow: episodes end with ", Fixed(last_backlog_, 0),
                          " jobs in the system, at first with ", Fixed(first_backlog_, 0), "; ",
                          facts_.load >= kOverload
                              ? Overload(facts_.load)

@@ -186,14 +186,20 @@ std::string Validation::Words() const {
   std::string text = "greedy";
   for (std::size_t k = 0; k < baseline_logs_.size(); ++k) {
     const std::vector<double>& of = baseline_logs_[k];
-    text += Join(k == 0 ? " " : ", ", Fixed(row.greedy / GeometricMean(of), 3));
+    const double its = GeometricMean(of);
+    text += k == 0 ? " " : ", ";
+    if (row.greedy == 0.0 || its == 0.0) {  // such as missed deadlines: no ratio
+      text += Join(Fixed(row.greedy, 3), " a job where ", settings_.baselines[k], " has ", Fixed(its, 3));
+      continue;
+    }
+    text += Fixed(row.greedy / its, 3);
     if (of.size() > 1) {  // the ratio's standard error, from that of its logarithm
       const PairedDifference logs = DifferenceOf(row.logs, of);
       text += Join(" +- ", Fixed(std::exp(logs.mean) * logs.error, 3));
     }
     text += " of " + settings_.baselines[k];
   }
-  if (!settings_.draws) return text;
+  if (!settings_.draws || row.greedy == 0.0) return text;
   if (std::isinf(row.sampled)) return text + "; sampled leaves jobs undone";
   const double gap = row.Gap();
   return text +

@@ -76,10 +76,16 @@ struct Scratch {
   explicit Scratch(std::size_t actions) : rows(actions) {}
   PpoRows rows;
   std::vector<PpoRow> group;                              // rows of one observation
-  std::vector<const float*> heads;                        // [groups] observations
   std::vector<float> scores, d_scores, values, d_values;  // [chunk, A], [chunk]
   double passes_s = 0.0, loss_s = 0.0;                    // wall clock of the present update
 };
+
+// What one chunk of a minibatch gives back.
+struct ChunkResult {
+  std::vector<float> gradient;
+  PpoTotals totals;
+};
+constexpr std::size_t kChunksAPart = 8;  // of which results are kept at once
 
 class Ppo final : public Agent {
  public:
@@ -260,44 +266,67 @@ class Ppo final : public Agent {
       KeepOwnRows(setup_.ranks, minibatch_rows_, minibatch_begin_, minibatch_advantage_);
     const auto own_groups = static_cast<std::int64_t>(minibatch_begin_.size()) - 1;
     const int parts = replicas_.count();
-    workers_.Run(parts, [&](int part) {
-      shards_[static_cast<std::size_t>(part)] = {};
-      const PartRange range = PartOf(own_groups, part, parts);
-      if (range.begin == range.end) return;
-      if (replicas_.fused(part) != nullptr) {
-        RunFused(part, range);
-      } else {
-        RunShard(part, range);
-      }
-    });
+    std::fill(shards_.begin(), shards_.end(), Shard{});
+    if (own_groups > 0 && replicas_.fused(0) != nullptr) {
+      RunFused(own_groups);
+    } else {
+      workers_.Run(parts, [&](int part) {
+        const PartRange range = PartOf(own_groups, part, parts);
+        if (range.begin < range.end) RunShard(part, range);
+      });
+    }
     return minibatch_size_;
   }
 
-  // The groups [begin, end) of the minibatch through the fused network, chunk by chunk.
-  void RunFused(int part, PartRange groups) {
-    FusedNetwork& network = *replicas_.fused(part);
-    Shard& shard = shards_[static_cast<std::size_t>(part)];
-    Scratch& scratch = scratch_[static_cast<std::size_t>(part)];
-    shard.gradients = replicas_.fused_gradients(part);
-    Stopwatch watch;
-    network.Refresh();
-    scratch.passes_s += watch.Lap();
-    const std::span<float> gradient = network.gradient();
-    std::fill(gradient.begin(), gradient.end(), 0.0F);
-    scratch.heads.clear();
-    for (std::int64_t g = groups.begin; g < groups.end; ++g) {
-      const std::int64_t head = minibatch_rows_[static_cast<std::size_t>(Begin(g))];
-      scratch.heads.push_back(rollout_.rows().Observation(head).data());
+  // The minibatch through the fused network, chunk by chunk; gradients and figures of the chunks are added up
+  // in their order, so that the sum's bits do not depend on the number of threads.
+  void RunFused(std::int64_t groups) {
+    heads_.clear();
+    for (std::int64_t g = 0; g < groups; ++g)
+      heads_.push_back(
+          rollout_.rows().Observation(minibatch_rows_[static_cast<std::size_t>(Begin(g))]).data());
+    chunks_.assign(1, 0);
+    for (std::span<const float* const> left = heads_; !left.empty();
+         left = left.subspan(chunks_.back() - chunks_.end()[-2]))
+      chunks_.push_back(chunks_.back() + replicas_.fused(0)->ChunkOf(left));
+    const int parts = replicas_.count();
+    workers_.Run(parts, [&](int part) {
+      Stopwatch watch;
+      replicas_.fused(part)->Refresh();
+      scratch_[static_cast<std::size_t>(part)].passes_s += watch.Lap();
+    });
+    const std::span<float> gradient = replicas_.fused(0)->gradient();
+    const std::size_t count = chunks_.size() - 1, at_once = kChunksAPart * static_cast<std::size_t>(parts);
+    sum_.assign(gradient.size(), 0.0F);
+    for (std::size_t first = 0; first < count; first += at_once) {
+      const std::size_t end = std::min(count, first + at_once);
+      results_.resize(std::max(results_.size(), end - first));
+      workers_.Run(parts, [&](int part) {
+        const PartRange range = PartOf(static_cast<std::int64_t>(end - first), part, parts);
+        for (auto k = static_cast<std::size_t>(range.begin); k < static_cast<std::size_t>(range.end); ++k)
+          RunChunk(part, first + k, results_[k]);
+      });
+      for (std::size_t k = 0; k < end - first; ++k) {
+        for (std::size_t i = 0; i < sum_.size(); ++i) sum_[i] += results_[k].gradient[i];
+        AddTotals(shards_[0].totals, results_[k].totals);
+      }
     }
+    std::copy(sum_.begin(), sum_.end(), gradient.begin());
+    shards_[0].gradients = replicas_.fused_gradients(0);
+  }
+
+  void RunChunk(int part, std::size_t chunk, ChunkResult& result) {
+    FusedNetwork& network = *replicas_.fused(part);
     const PpoCoefficients coefficients = {clip_, options_.value_clip, options_.vf_coef, ent_coef_,
                                           static_cast<double>(minibatch_size_)};
-    std::int64_t group = groups.begin;
-    for (std::span<const float* const> left = scratch.heads; !left.empty();) {
-      const auto chunk = left.first(network.ChunkOf(left));
-      left = left.subspan(chunk.size());
-      RunChunk(network, chunk, group, coefficients, scratch, shard.totals);
-      group += static_cast<std::int64_t>(chunk.size());
-    }
+    const std::span<float> gradient = network.gradient();
+    std::fill(gradient.begin(), gradient.end(), 0.0F);
+    result.totals = {};
+    const auto heads =
+        std::span<const float* const>(heads_).subspan(chunks_[chunk], chunks_[chunk + 1] - chunks_[chunk]);
+    RunChunk(network, heads, static_cast<std::int64_t>(chunks_[chunk]), coefficients,
+             scratch_[static_cast<std::size_t>(part)], result.totals);
+    result.gradient.assign(gradient.begin(), gradient.end());
   }
 
   // The groups from `group` on whose observations are `heads`.
@@ -468,7 +497,11 @@ class Ppo final : public Agent {
   std::vector<Shard> shards_;
   JoinedRollout joined_;
   GradientSum gradient_sum_;
-  std::vector<Scratch> scratch_;        // [parts]
+  std::vector<Scratch> scratch_;     // [parts]
+  std::vector<const float*> heads_;  // of the minibatch: its observations
+  std::vector<std::size_t> chunks_;  // where they begin among those, and the end
+  std::vector<ChunkResult> results_;
+  std::vector<float> sum_;              // of their gradients
   double optimise_s_ = 0.0;             // wall clock of the present update
   double clip_ = 0.0, ent_coef_ = 0.0;  // of the present update
   Figures figures_;

@@ -175,7 +175,10 @@ void ProgressLog::Write(const TrainProgress& progress) {
     }
     std::vector<std::string> old;
     if (from_step_ > 0) old = OldRows(path_, from_step_);
-    if (old.empty() || old[0] != header) old.assign(1, header);
+    if (old.empty() || old[0] != header) {
+      if (!old.empty()) Replace(Join(path_, ".until_", from_step_), old);  // of other columns
+      old.assign(1, header);
+    }
     Replace(path_, old);
     csv_.open(path_, std::ios::app);
     if (!csv_)

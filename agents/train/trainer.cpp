@@ -103,11 +103,12 @@ class Trainer {
       request_.env->Reset(agent_->First());
     }
     joint_.CheckSame(agent_->network());
-    if (!path_.empty() && Writes()) {
+    const bool done = request_.resume && counters_.steps >= request_.steps;  // and all stays as it is
+    if (!path_.empty() && Writes() && !done) {
       MakeRunFolder(request_.out_dir);
       log_.emplace(request_.out_dir, counters_.steps, request_.validation_figures);
     }
-    if (Writes() && request_.on_begin) request_.on_begin();
+    if (Writes() && request_.on_begin && !done) request_.on_begin();
     started_ = window_started_ = saved_at_ = Now();
     wall_before_ = counters_.wall_s;
     window_steps_ = saved_steps_ = counters_.steps;
@@ -115,9 +116,9 @@ class Trainer {
     outcome.steps_before = counters_.steps;
     try {
       outcome.interrupted = PlayOn();
-      if (!outcome.interrupted && request_.validate_every > 0 && validated_steps_ != counters_.steps)
+      if (!outcome.interrupted && request_.validate_every > 0 && validated_steps_ != counters_.steps && !done)
         Validate();
-      Report();
+      if (!done) Report();
       if (counters_.steps != saved_steps_ || !request_.resume) Save();
       joint_.Finish();
     } catch (const LostRank& lost) {

@@ -115,6 +115,32 @@ TEST_CASE("an interrupted run continues bit for bit") {
   }
 }
 
+TEST_CASE("a run that is complete keeps its progress when it is resumed") {
+  const test::TemporaryFolder folder;
+  const auto text = [&] {
+    std::ifstream file(folder / "run/progress.csv");
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  const auto files = [&] {
+    return std::distance(std::filesystem::directory_iterator(folder / "run"), {});
+  };
+  CartPole env(4, 0.98, 5);
+  TrainRequest request = Request(kPpo, env, folder / "run", 1);
+  request.members = 2;
+  Train(request);
+  const std::string before = text();
+  const auto there = files();
+  CHECK(std::count(before.begin(), before.end(), '\n') >= 2);
+  CartPole again(4, 0.98, 5);
+  request.env = &again, request.resume = true;
+  bool begun = false;
+  request.on_begin = [&] { begun = true; };
+  CHECK(Train(request).steps == 1024);
+  CHECK_FALSE(begun);
+  CHECK(text() == before);
+  CHECK(files() == there);
+}
+
 TEST_CASE("a checkpoint of another run is refused, with both sides") {
   const test::TemporaryFolder folder;
   CartPole env(4, 0.98, 5);

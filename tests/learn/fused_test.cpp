@@ -263,4 +263,21 @@ TEST_CASE("fused training and training by autograd part by rounding alone at fir
   }
 }
 
+TEST_CASE("fused training has the same bits on any number of threads") {
+  // Wide enough that a minibatch is several chunks.
+  for (const std::string network : {"mlp(hidden=512x512)", "pair_scorer(width=128)"}) {
+    std::vector<std::vector<float>> parameters;
+    for (const int threads : {1, 2, 3}) {
+      const std::unique_ptr<BatchEnv> env = ToyEnv(SmallMdp(), 8, 3);
+      auto agent = MakeTestAgent("ppo(n_steps=32,minibatch=128,epochs=2)", network, *env, 3, threads);
+      env->Reset(agent->First());
+      TrainOnce(*agent, *env, 0.0);
+      parameters.push_back(FlatParameters(*agent));
+    }
+    CAPTURE(network);
+    CHECK(parameters[0] == parameters[1]);
+    CHECK(parameters[0] == parameters[2]);
+  }
+}
+
 }  // namespace berth

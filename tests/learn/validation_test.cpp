@@ -116,6 +116,21 @@ TEST_CASE("train --validate auto measures where a tenth of the time affords it, 
   CHECK_FALSE(std::filesystem::exists(berth / "long/candidate.h5"));
   // Another process than it can measure: the training goes on without.
   CHECK(berth("train " + task + "--seconds 0.2 --semantics commit --preemptive false --out commit") == 0);
+  CHECK(berth.log().find("not validated: with --semantics commit") != std::string::npos);
+}
+
+TEST_CASE("train --reward deadline wants deadlines, and validates where nobody misses one") {
+  const Shell berth;
+  const std::string task =
+      "--cluster v100=2,k80=2 --envs 4 --threads 1 --visible 8 --episode-jobs 10 --warmup-jobs 4 --steps 2000 "
+      "--reward deadline --validate 2 --baselines srpt --out run ";
+  CHECK(berth("train " + task + "--workload 'synthetic(rate=1,jobs=100)'") == 2);
+  CHECK(berth.log().find("--reward: deadline: expected jobs with deadlines") != std::string::npos);
+  CHECK_FALSE(std::filesystem::exists(berth / "run"));
+  REQUIRE(berth("train " + task + "--workload 'synthetic(rate=0.001,jobs=100,slo=true)'") == 0);
+  CAPTURE(berth.log());
+  CHECK(berth.log().find(" a job where srpt has ") != std::string::npos);
+  CHECK(berth.log().find("inf") == std::string::npos);
 }
 
 }  // namespace berth

@@ -55,6 +55,14 @@ void ReportHorizon(const LearnedSettings& settings, const ReproductionRuns& runs
     for (const int drawn : kDrawn) header.push_back(Join(load.Name(), ", ", drawn, " drawn"));
   }
   std::vector<Cells> rows;
+  const auto add = [&](const std::string& name, const std::string& spec) {
+    Cells row = {name};
+    for (std::size_t load = 0; load < 2; ++load) {
+      for (const int drawn : kDrawn)
+        row.push_back(ResultAt(GridOf(settings, drawn), runs, load, spec).Cell());
+    }
+    rows.push_back(std::move(row));
+  };
   for (const char* name : kPolicies) {
     const std::vector<std::string> specs = settings.policies.Specs(name);
     Cells row = {Join("**learned**, `", name, "`, ", specs.size(), " seeds")};
@@ -67,15 +75,10 @@ void ReportHorizon(const LearnedSettings& settings, const ReproductionRuns& runs
       }
     }
     rows.push_back(std::move(row));
+    for (const TrainedPolicy& policy : settings.policies.Find(name))
+      add(Join("`", name, "`, seed ", policy.seed), policy.Spec());
   }
-  for (const char* spec : kOpponents) {
-    Cells row = {Join("`", spec, "`")};
-    for (std::size_t load = 0; load < 2; ++load) {
-      for (const int drawn : kDrawn)
-        row.push_back(ResultAt(GridOf(settings, drawn), runs, load, spec).Cell());
-    }
-    rows.push_back(std::move(row));
-  }
+  for (const char* spec : kOpponents) add(Join("`", spec, "`"), spec);
   page.Rows(header, rows);
 }
 

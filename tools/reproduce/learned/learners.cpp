@@ -68,6 +68,13 @@ void ReportLearners(const LearnedSettings& settings, const ReproductionRuns& run
                                            : WithInterval(LearnedMean(learned.back(), load), 2, 3600.0));
     row.insert(row.end(), std::size(kLearners), "");
     rows.push_back(std::move(row));
+    for (const TrainedPolicy& policy : settings.policies.Find(learner[1])) {
+      row = {Join(learner[0], ", seed ", policy.seed)};
+      for (std::size_t load = 0; load < grid.loads.size(); ++load)
+        row.push_back(ResultAt(grid, runs, load, policy.Spec()).Cell());
+      row.insert(row.end(), std::size(kLearners), "");
+      rows.push_back(std::move(row));
+    }
   }
   for (const char* spec : kOpponents) {
     Cells row = {Join("`", spec, "`")};

@@ -192,6 +192,9 @@ void ReportObjectives(const LearnedSettings& settings, const ReproductionRuns& r
       return WithInterval(HierarchicalMean(values, kBootstrapSeed), 2);
     };
     if (!learned.empty()) rows.push_back({Join("**learned**, mean of ", learned.size()), mean(learned), ""});
+    const std::vector<TrainedPolicy> seeds = settings.policies.Find(objective.policy);
+    for (std::size_t i = 0; i < learned.size(); ++i)
+      rows.push_back({Join("seed ", seeds[i].seed), mean({learned[i]}), ""});
     // Where none is made for it, the nearest of all decides.
     Comparison decides;
     std::string decided_by;

@@ -65,15 +65,21 @@ void ReportScale(const LearnedSettings& settings, const ReproductionRuns& runs, 
     if (const std::string missing = settings.policies.Missing(part.policy); !missing.empty())
       page.Paragraph(Join("Not available: ", missing, "."));
     Cells header = {"scheduler"};
-    std::vector<Cells> rows(part.opponents.size() + 1);
-    rows[0] = {"**learned**"};
-    for (std::size_t i = 0; i < part.opponents.size(); ++i) rows[i + 1] = {Join("`", part.opponents[i], "`")};
+    const std::vector<TrainedPolicy> seeds = settings.policies.Find(part.policy);
+    const std::size_t first = 1 + seeds.size();  // row of the opponents
+    std::vector<Cells> rows(first + part.opponents.size());
+    rows[0] = {Join("**learned**, mean of ", seeds.size())};
+    for (std::size_t i = 0; i < seeds.size(); ++i) rows[i + 1] = {Join("seed ", seeds[i].seed)};
+    for (std::size_t i = 0; i < part.opponents.size(); ++i)
+      rows[first + i] = {Join("`", part.opponents[i], "`")};
     for (const int scale : kScales) {
       const LoadGrid grid = GridOf(settings, scale);
       const std::vector<Grid> learned = Grids(grid, runs, policies);
       for (std::size_t load = 0; load < grid.loads.size(); ++load) {
         header.push_back(Join(108 * scale, " GPUs, ", scale, " x ", grid.loads[load].Name()));
         rows[0].push_back(learned.empty() ? "-" : WithInterval(LearnedMean(learned, load), 2, 3600.0));
+        for (std::size_t i = 0; i < seeds.size(); ++i)
+          rows[i + 1].push_back(ResultAt(grid, runs, load, seeds[i].Spec()).Cell());
         for (std::size_t i = 0; i < part.opponents.size(); ++i) {
           const std::string cell = ResultAt(grid, runs, load, part.opponents[i]).Cell();
           const std::string ratio =
@@ -81,7 +87,7 @@ void ReportScale(const LearnedSettings& settings, const ReproductionRuns& runs, 
                   ? "-"
                   : WithInterval(CompareAt(learned, grid.MeanJcts(runs, part.opponents[i]), {load}).overall,
                                  3);
-          rows[i + 1].push_back(Join(cell, " (", ratio, ")"));
+          rows[first + i].push_back(Join(cell, " (", ratio, ")"));
         }
       }
     }

@@ -87,7 +87,7 @@ TEST_CASE("gradient: the worst seed decides, and all must be there for a target 
   CHECK(EverySeed(kTarget, Figures(0.94), 0.94).verdict == Verdict::kMet);
   const Target missed = EverySeed(kTarget, Figures(0.9401), 0.94);
   CHECK(missed.verdict == Verdict::kNotMet);
-  CHECK(missed.measured == "worst 0.940 (seed 16), mean 0.910 [0.900, 0.920]");
+  CHECK(missed.measured == "worst 0.940 (seed 16) = 0.94010, mean 0.910 [0.900, 0.920]");
   const Target few = EverySeed(kTarget, Figures(0.94, 15), 0.94);
   CHECK(few.verdict == Verdict::kNotMeasured);
   CHECK(Has(few.measured, "15 of 16 seeds"));

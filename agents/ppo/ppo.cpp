@@ -80,12 +80,15 @@ struct Scratch {
   double passes_s = 0.0, loss_s = 0.0;                    // wall clock of the present update
 };
 
-// What one chunk of a minibatch gives back.
-struct ChunkResult {
+// What a portion of a minibatch gives back.
+struct PortionResult {
   std::vector<float> gradient;
   PpoTotals totals;
 };
-constexpr std::size_t kChunksAPart = 8;  // of which results are kept at once
+constexpr std::size_t kPortionsAPart = 8;  // of which results are kept at once
+// A portion is a chunk, but of gradients that are large beside a chunk's work a few of a minibatch have to
+// do.
+constexpr std::size_t kLarge = 65536, kPortionsOfLarge = 8;
 
 class Ppo final : public Agent {
  public:
@@ -278,8 +281,9 @@ class Ppo final : public Agent {
     return minibatch_size_;
   }
 
-  // The minibatch through the fused network, chunk by chunk; gradients and figures of the chunks are added up
-  // in their order, so that the sum's bits do not depend on the number of threads.
+  // The minibatch through the fused network, chunk by chunk. Gradients and figures of portions of it are
+  // added up in their order, and what is a portion does not depend on the number of threads: so the sum's
+  // bits do not either.
   void RunFused(std::int64_t groups) {
     heads_.clear();
     for (std::int64_t g = 0; g < groups; ++g)
@@ -289,25 +293,32 @@ class Ppo final : public Agent {
     for (std::span<const float* const> left = heads_; !left.empty();
          left = left.subspan(chunks_.back() - chunks_.end()[-2]))
       chunks_.push_back(chunks_.back() + replicas_.fused(0)->ChunkOf(left));
+    const std::size_t chunks = chunks_.size() - 1;
+    const std::span<float> gradient = replicas_.fused(0)->gradient();
+    const std::size_t each =
+        gradient.size() > kLarge ? (chunks + kPortionsOfLarge - 1) / kPortionsOfLarge : 1;
+    const std::size_t portions = (chunks + each - 1) / each;
     const int parts = replicas_.count();
+    const std::size_t at_once = parts == 1 ? 1 : kPortionsAPart * static_cast<std::size_t>(parts);
+    results_.resize(std::max(results_.size(), std::min(portions, at_once)));
     workers_.Run(parts, [&](int part) {
       Stopwatch watch;
       replicas_.fused(part)->Refresh();
       scratch_[static_cast<std::size_t>(part)].passes_s += watch.Lap();
     });
-    const std::span<float> gradient = replicas_.fused(0)->gradient();
-    const std::size_t count = chunks_.size() - 1, at_once = kChunksAPart * static_cast<std::size_t>(parts);
     sum_.assign(gradient.size(), 0.0F);
-    for (std::size_t first = 0; first < count; first += at_once) {
-      const std::size_t end = std::min(count, first + at_once);
-      results_.resize(std::max(results_.size(), end - first));
+    for (std::size_t first = 0; first < portions; first += at_once) {
+      const std::size_t count = std::min(portions - first, at_once);
       workers_.Run(parts, [&](int part) {
-        const PartRange range = PartOf(static_cast<std::int64_t>(end - first), part, parts);
-        for (auto k = static_cast<std::size_t>(range.begin); k < static_cast<std::size_t>(range.end); ++k)
-          RunChunk(part, first + k, results_[k]);
+        const PartRange range = PartOf(static_cast<std::int64_t>(count), part, parts);
+        for (auto k = static_cast<std::size_t>(range.begin); k < static_cast<std::size_t>(range.end); ++k) {
+          const std::size_t begin = (first + k) * each;
+          RunPortion(part, begin, std::min(begin + each, chunks), results_[k]);
+        }
       });
-      for (std::size_t k = 0; k < end - first; ++k) {
-        for (std::size_t i = 0; i < sum_.size(); ++i) sum_[i] += results_[k].gradient[i];
+      for (std::size_t k = 0; k < count; ++k) {
+        const float* const own = parts == 1 ? gradient.data() : results_[k].gradient.data();
+        for (std::size_t i = 0; i < sum_.size(); ++i) sum_[i] += own[i];
         AddTotals(shards_[0].totals, results_[k].totals);
       }
     }
@@ -315,18 +326,21 @@ class Ppo final : public Agent {
     shards_[0].gradients = replicas_.fused_gradients(0);
   }
 
-  void RunChunk(int part, std::size_t chunk, ChunkResult& result) {
+  // The chunks [begin, end). With one part the gradient stays in its network.
+  void RunPortion(int part, std::size_t begin, std::size_t end, PortionResult& result) {
     FusedNetwork& network = *replicas_.fused(part);
     const PpoCoefficients coefficients = {clip_, options_.value_clip, options_.vf_coef, ent_coef_,
                                           static_cast<double>(minibatch_size_)};
     const std::span<float> gradient = network.gradient();
     std::fill(gradient.begin(), gradient.end(), 0.0F);
     result.totals = {};
-    const auto heads =
-        std::span<const float* const>(heads_).subspan(chunks_[chunk], chunks_[chunk + 1] - chunks_[chunk]);
-    RunChunk(network, heads, static_cast<std::int64_t>(chunks_[chunk]), coefficients,
-             scratch_[static_cast<std::size_t>(part)], result.totals);
-    result.gradient.assign(gradient.begin(), gradient.end());
+    for (std::size_t chunk = begin; chunk < end; ++chunk) {
+      const auto heads =
+          std::span<const float* const>(heads_).subspan(chunks_[chunk], chunks_[chunk + 1] - chunks_[chunk]);
+      RunChunk(network, heads, static_cast<std::int64_t>(chunks_[chunk]), coefficients,
+               scratch_[static_cast<std::size_t>(part)], result.totals);
+    }
+    if (replicas_.count() > 1) result.gradient.assign(gradient.begin(), gradient.end());
   }
 
   // The groups from `group` on whose observations are `heads`.
@@ -500,7 +514,7 @@ class Ppo final : public Agent {
   std::vector<Scratch> scratch_;     // [parts]
   std::vector<const float*> heads_;  // of the minibatch: its observations
   std::vector<std::size_t> chunks_;  // where they begin among those, and the end
-  std::vector<ChunkResult> results_;
+  std::vector<PortionResult> results_;
   std::vector<float> sum_;              // of their gradients
   double optimise_s_ = 0.0;             // wall clock of the present update
   double clip_ = 0.0, ent_coef_ = 0.0;  // of the present update

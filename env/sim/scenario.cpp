@@ -223,8 +223,10 @@ void CheckJob(const ScenarioData& data, int job, const std::string& where) {
   if (!j.weight.empty() && (!(j.weight[U(job)] > 0.0) || std::isinf(j.weight[U(job)]))) {
     throw Error(Join(where, ": weight: expected > 0, found ", j.weight[U(job)]));
   }
-  if (!j.deadline.empty() && !(j.deadline[U(job)] >= 0.0)) {
-    throw Error(Join(where, ": deadline: expected seconds >= 0 or infinity, found ", j.deadline[U(job)]));
+  constexpr double kRounding = 1e-6;
+  if (!j.deadline.empty() && !(j.deadline[U(job)] >= arrival - kRounding)) {
+    throw Error(Join(where, ": deadline: expected no earlier than the arrival, ", Shortest(arrival),
+                     " s, or infinity, found ", Shortest(j.deadline[U(job)])));
   }
   if (!j.gpu_milli.empty() && (j.gpu_milli[U(job)] < 1 || j.gpu_milli[U(job)] > 1000)) {
     throw Error(Join(where, ": gpu_milli: expected 1 to 1000, found ", j.gpu_milli[U(job)]));

@@ -117,7 +117,8 @@ auto InOption(const Options& options, const std::string& name, const F& make) {
   try {
     return make();
   } catch (const Error& error) {
-    throw Error(Join(options.Where(name), ": ", error.what()));
+    const std::string what = error.what(), own = name + ": ";  // which it may say itself
+    throw Error(Join(options.Where(name), ": ", what.starts_with(own) ? what.substr(own.size()) : what));
   }
 }
 

@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::string_view kBlanks = " \t";
 
-// The first byte that is of no UTF-8 text (RFC 3629, overlong forms passed over); npos: it is all UTF-8.
+// The first byte that is of no UTF-8 text (RFC 3629; a few forms that it forbids, such as surrogates, pass);
+// npos: it is all UTF-8.
 std::size_t NotUtf8(const std::string& line) {
   for (std::size_t at = 0; at < line.size();) {
     const auto byte = [&](std::size_t k) {
@@ -37,8 +38,8 @@ void CheckText(const std::string& line, const std::string& where) {
   if (at == std::string::npos) return;
   char byte[8];
   std::snprintf(byte, sizeof byte, "0x%02x", static_cast<unsigned>(static_cast<unsigned char>(line[at])));
-  throw Error(Join(where, ": expected UTF-8, found the byte ", byte, " behind ", at,
-                   " others (iconv -f latin1 -t utf8 makes UTF-8 of Latin-1)"));
+  throw Error(Join(where, ": expected UTF-8, found ", byte, " as byte ", at + 1,
+                   " of the line (iconv -f latin1 -t utf8 makes UTF-8 of Latin-1)"));
 }
 
 char MostOf(const std::string& header) {

@@ -155,23 +155,41 @@ Scenario ScaleLoad(const Scenario& scenario, double factor) {
   return Scenario(std::move(data));
 }
 
+namespace {
+
+// As many slices of each GPU as before; whole GPUs have their new counts already.
+void ScaleSlices(const ClusterSpec& before, ClusterSpec& cluster) {
+  for (std::size_t g = 0; g < cluster.types.size(); ++g) {
+    const int whole = cluster.types[g].part.whole;
+    if (whole >= 0)
+      cluster.types[g].count =
+          before.types[g].count / before.types[U(whole)].count * cluster.types[U(whole)].count;
+  }
+}
+
+}  // namespace
+
 Scenario ScaleCluster(const Scenario& scenario, double factor) {
   BERTH_CHECK(factor > 0.0, factor);
   ScenarioData data = scenario.data();
   for (GpuType& type : data.cluster.types) {
+    if (type.part.whole >= 0) continue;
     const int unit = type.count % type.gpus_per_node == 0 ? type.gpus_per_node : 1;
     const double count = unit * std::max(1.0, std::round(factor * type.count / unit));
     if (count > kMostGpus)
       throw Error(Join(type.name, ": expected at most ", kMostGpus, " GPUs, found ", count));
     type.count = static_cast<int>(count);
   }
+  ScaleSlices(scenario.data().cluster, data.cluster);
   return Scenario(std::move(data));
 }
 
 Scenario AddGpus(const Scenario& scenario, const std::string& text) {
   ScenarioData data = scenario.data();
   std::vector<std::string> known;
-  for (const GpuType& type : data.cluster.types) known.push_back(type.name);
+  for (const GpuType& type : data.cluster.types) {  // slices come with their GPU
+    known.push_back(type.part.whole < 0 ? type.name : std::string());
+  }
   const std::vector<std::string> parts = SplitOutsideParentheses(text, ',');
   if (parts.empty()) throw Error("expected TYPE=COUNT,..., found nothing");
   for (const std::string& part : parts) {
@@ -184,16 +202,13 @@ Scenario AddGpus(const Scenario& scenario, const std::string& text) {
           Join("expected TYPE=COUNT of a type that is there, since no other's speeds are known, found '",
                part, "'", DidYouMean(name, known)));
     const long long count = ParseInteger(part.substr(equals + 1), name);
-    const auto type = static_cast<int>(found - known.begin());
-    int& there = data.cluster.types[U(type)].count;
+    int& there = data.cluster.types[static_cast<std::size_t>(found - known.begin())].count;
     if (count < 1 || there + count > static_cast<long long>(kMostGpus))
       throw Error(Join(name, ": expected 1 to ", static_cast<long long>(kMostGpus) - there,
                        " more GPUs, found ", count));
-    for (GpuType& slices : data.cluster.types) {  // as many of each GPU
-      if (slices.part.whole == type) slices.count += slices.count / there * static_cast<int>(count);
-    }
     there += static_cast<int>(count);
   }
+  ScaleSlices(scenario.data().cluster, data.cluster);
   return Scenario(std::move(data));
 }
 

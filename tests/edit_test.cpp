@@ -61,6 +61,9 @@ TEST_CASE("edit: slices of a GPU come with it", "[cli]") {
   for (std::size_t g = 0; g < before.data().cluster.types.size(); ++g)
     CHECK(after.data().cluster.types[g].count * 4 == before.data().cluster.types[g].count * 6);
   REQUIRE(before.data().cluster.types.size() > 1);
+  CHECK_THAT(MessageOf([&] { AddGpus(before, "h100.1g.10gb=7"); }), Contains("a type that is there"));
+  const Scenario five = AddGpus(before, "h100=1"), three = ScaleCluster(five, 0.55);
+  CHECK(three.data().cluster.types[0].count == 3);
   CHECK(Berth(folder, "convert --format berth a.h5 --add h100=2 --cut 0:1e9 --out b.h5").code == 0);
   CHECK_THAT(Berth(folder, "convert --format berth a.h5 --add h100 --out b.h5").error,
              Contains("--add: expected TYPE=COUNT, found 'h100'"));

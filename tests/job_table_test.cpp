@@ -320,7 +320,7 @@ TEST_CASE("tables: what Slurm writes") {
       "JobID|Submit|Elapsed|AllocTRES\n14|2024-03-01T10:00:00|00:10:00|gres/gpu=1\n"
       "15|2024-03-01T10:00:05|00:00:00|\n");
   CHECK((some.scenario.num_jobs() == 1 && some.refused.empty()));
-  CHECK_THAT(some.notes.back(), Contains("they never ran: 1 rows"));
+  CHECK_THAT(some.notes.back(), Contains("their elapsed time is 0: 1 rows"));
   // In other tables that holds of rows without a duration; else a blank is a gap.
   CHECK_THAT(tables.Read("arrival,duration,gpus\n0,9,1\n1,,\n2,0,\n").notes.back(),
              Contains("they have no GPU: 2 rows"));
@@ -407,8 +407,8 @@ TEST_CASE("tables: numbers that mean something else are refused, not misread") {
   says(std::string("a\0r", 3) + "\n1\n", "expected a header line of text");
   says("arrival,duration,gpus\n0,9,\"1\n", "expected a quote at the end of a field");
   says("arrival,duration,gpus,user\n0,9,1,M\xC3\xBC\n0,9,1,M\xFC\n",
-       "jobs.csv:3: expected UTF-8, found the byte 0xfc behind 7 others");
-  says("arrival,duration,gpus,gr\xF6\n", "jobs.csv:1: expected UTF-8, found the byte 0xf6");
+       "jobs.csv:3: expected UTF-8, found 0xfc as byte 8 of the line");
+  says("arrival,duration,gpus,gr\xF6\n", "jobs.csv:1: expected UTF-8, found 0xf6 as byte");
   // Slurm's limits in minutes and its quality of service are not guessed.
   const JobColumns slurm("",
                          {"JobIDRaw", "Submit", "ElapsedRaw", "AllocTRES", "TimelimitRaw", "QOS", "ReqGRES"});
@@ -432,7 +432,7 @@ TEST_CASE("tables: what is no job with a GPU does not count as bad") {
       "JobID|Submit|Elapsed|ReqTRES\n1|0|00:00:00|gres/gpu=2\n2|1|00:10:00|gres/gpu=2\n"
       "3|2|00:00:00|cpu=2\n");
   CHECK(slurm.scenario.num_jobs() == 1);
-  CHECK_THAT(slurm.notes.back(), Contains("left out, since they never ran: 2 rows"));
+  CHECK_THAT(slurm.notes.back(), Contains("left out, since their elapsed time is 0: 2 rows"));
   const JobTableScenario pods =
       tables.Read("creationTimestamp,duration,nvidia.com/gpu\n0,60,1\n1,60,\n");
   CHECK_THAT(pods.notes.back(), Contains("no GPU: 1 rows"));

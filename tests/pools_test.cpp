@@ -121,7 +121,7 @@ TEST_CASE("pools: whole nodes, in the order of the pools", "[composition]") {
   }
   CHECK_THROWS_WITH(test::Make("pools(pools=x:*:fcsf)"),
                     Catch::Contains("parameter 'pools': ") && Catch::Contains("did you mean 'fcfs'"));
-  CHECK_THROWS_WITH(test::Make("pools(pools=x:*,inner=fcsf)"), Catch::Contains("parameter 'pools': "));
+  CHECK_THROWS_WITH(test::Make("pools(pools=x:*,inner=fcsf)"), Catch::Contains("parameter 'inner': "));
   CHECK_THROWS_WITH(test::Make("pools(inner=fcsf)"), Catch::Contains("parameter 'inner': "));
 }
 

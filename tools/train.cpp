@@ -140,7 +140,7 @@ bool HaveDeadlines(const ScenarioSource& source, const Scenario& sample) {
     return std::any_of(deadlines.begin(), deadlines.end(), [](double at) { return at != kNever; });
   };
   if (source.fixed() || any(sample)) return any(sample);
-  constexpr std::uint32_t kEpisodes = 16;
+  constexpr std::uint32_t kEpisodes = 256;
   constexpr int kJobs = 20;
   for (std::uint32_t env = 0; env < kEpisodes; ++env) {
     if (any(source.Make(0, Split::kTrain, env, 0, kJobs))) return true;
@@ -381,7 +381,8 @@ int RunTrain(const std::vector<std::string>& arguments) {
   WriteJson(options, json);
   if (!outcome.interrupted && outcome.steps == outcome.steps_before) {
     std::cout << "nothing was left to do: " << Thousands(static_cast<double>(outcome.steps))
-              << " steps were trained before; more --steps go on\n";
+              << " steps were trained before; more --steps go on"
+              << (request.seconds > 0.0 ? ", in more --seconds\n" : "\n");
     return 0;
   }
   std::cout << (outcome.interrupted ? "interrupted after " : "trained ")

@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "env/gym/rewards.hpp"
+#include "policies/architecture.hpp"
+#include "policies/bundle.hpp"
 #include "tools/results.hpp"
 
 namespace berth {
@@ -31,11 +33,25 @@ TrialSettings WorkloadsOf(const EnvironmentChoice& choice, const TrainRequest& r
   return on;
 }
 
-// Who begins with a policy is told what became of it.
-std::vector<std::string> Baselines(const Options& options, const MdpSpec& mdp) {
+// May the policy that a training begins with decide here, as it is? Its file may be gone when one resumes.
+bool MayDecide(const std::string& file, const TrainRequest& request) {
+  try {
+    const PolicyBundle bundle = LoadBundle(file);
+    const bool any_size = FindArchitecture(ParseSpec(bundle.network).name).any_size;
+    return bundle.mdp.knowledge <= request.mdp.knowledge &&
+           (any_size || bundle.gpu_types == request.gpu_types);
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+std::vector<std::string> Baselines(const Options& options, const TrainRequest& request) {
+  const MdpSpec& mdp = request.mdp;
   if (options.Text("baselines") == kAuto) {
     std::vector<std::string> specs = DefaultBaselines(mdp);
-    if (!options.Text("from").empty()) specs.push_back(Join("policy(file=", options.Text("from"), ")"));
+    // Who begins with a policy is told what became of it.
+    const std::string& from = options.Text("from");
+    if (!from.empty() && MayDecide(from, request)) specs.push_back(Join("policy(file=", from, ")"));
     return specs;
   }
   std::vector<std::string> specs = SplitOutsideParentheses(options.Text("baselines"), ';');
@@ -80,8 +96,12 @@ std::unique_ptr<TrainValidation> TrainValidation::Make(Options& options, const E
   const int workloads = by_itself ? 0 : static_cast<int>(options.Integer("validate", 0, kMostWorkloads));
   const std::int64_t times = options.Integer("validations", 1, 1000000);
   const MdpSpec& mdp = request.mdp;
-  ValidationSettings settings{Baselines(options, mdp), request.out_dir, !by_itself, request.resume,
-                              DrawsByScores(request.agent)};
+  ValidationSettings settings{Baselines(options, request),
+                              request.out_dir,
+                              !by_itself,
+                              request.resume,
+                              DrawsByScores(request.agent),
+                              mdp.reward.find("deadline") != std::string::npos};
   if (by_itself) {
     if (mdp.semantics != Semantics::kRedecide || !Measurable(mdp.reward) || request.world.many())
       return nullptr;
@@ -103,9 +123,9 @@ std::unique_ptr<TrainValidation> TrainValidation::Make(Options& options, const E
 std::string TrainValidation::WhyNone(const Options& options, const TrainRequest& request) {
   if (options.Text("validate") != kAuto) return "";  // as was asked
   const char* what = request.mdp.semantics != Semantics::kRedecide
-                         ? "with --semantics commit what it is worth is not measured meanwhile"
-                     : request.world.many() ? "several processes do not stop for it"
-                                            : "what its reward says of a single job cannot be compared";
+                         ? "with --semantics commit no policy is measured while it learns"
+                     : request.world.many() ? "several processes do it only with --validate N"
+                                            : "of its reward more is better, and nothing is measured by that";
   return Join("not validated: ", what, "; berth evaluate compares the policy with rules");
 }
 
@@ -129,6 +149,8 @@ bool TrainValidation::Wants(double wall_s, double fraction) const {
 
 std::vector<std::pair<std::string, double>> TrainValidation::Measure(std::int64_t steps, double wall_s,
                                                                      double fraction) {
+  // A run that is resumed when it is done has been measured there.
+  if (validation_.any() && validation_.rows().back().steps == steps) return {};
   if (!budget_) return validation_.Measure(steps, workloads_);
   if (budget_->WantsPlan(wall_s, fraction)) {
     const double run_s = validation_.TimeRun();

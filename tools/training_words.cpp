@@ -118,7 +118,8 @@ std::vector<std::string> TrainingWords::Say(const std::vector<Validation::Row>& 
     if (Worse(validations.end()[-1], *best) && Worse(validations.end()[-2], *best)) {
       const std::string cause =
           last_kl_ > kWild || most_kl_ > kJump
-              ? Join("updates are large (KL ", Text("%.2g", last_kl_), "): a smaller lr of --agent")
+              ? Join("updates are large (KL ", Text("%.2g", most_kl_ > kJump ? most_kl_ : last_kl_),
+                     "): a smaller lr of --agent")
           : facts_.load >= kOverload
               ? Overload(facts_.load)
               : std::string(

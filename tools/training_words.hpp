@@ -34,7 +34,9 @@ class TrainingWords {
   //     standard errors of the pairs of workloads
   //   loses: at the end the greedy policy costs more than the best baseline, by more than 2% and two standard
   //     errors of the pairs of workloads
-  //   backlog grows: recent episodes end with 1.5 times the jobs that the first ones ended with, and 5 more
+  //   jumps: an update moved the policy by a KL above 0.3
+  //   lets its backlog grow: recent episodes end with 1.5 times the jobs that the first ones ended with, and
+  //   5 more
   std::vector<std::string> Say(const std::vector<Validation::Row>& validations) const;
 
  private:

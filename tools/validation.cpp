@@ -30,11 +30,15 @@ std::vector<double> Logs(const Trials& on, const std::vector<Metrics>& runs) {
   return logs;
 }
 
-double GeometricMean(const std::vector<double>& logs) {
-  return std::exp(std::accumulate(logs.begin(), logs.end(), 0.0) / static_cast<double>(logs.size()));
-}
-
 }  // namespace
+
+double Validation::MeanOf(const std::vector<double>& logs) const {
+  const auto count = static_cast<double>(logs.size());
+  if (!settings_.may_be_none) return std::exp(std::accumulate(logs.begin(), logs.end(), 0.0) / count);
+  double sum = 0.0;
+  for (const double log : logs) sum += std::exp(log);
+  return sum / count;
+}
 
 PairedDifference DifferenceOf(const std::vector<double>& values, const std::vector<double>& others) {
   const auto n = static_cast<double>(values.size());
@@ -125,19 +129,20 @@ std::vector<std::pair<std::string, double>> Validation::Measure(std::int64_t ste
   Row row;
   row.steps = steps;
   row.logs = Logs(on_, runs[0]);
-  row.greedy = GeometricMean(row.logs);
-  if (settings_.draws) row.sampled = GeometricMean(Logs(on_, runs[1]));
+  row.greedy = MeanOf(row.logs);
+  if (settings_.draws) row.sampled = MeanOf(Logs(on_, runs[1]));
   if (measured_ != workloads) {
     baseline_logs_.clear();
     for (std::size_t k = baselines; k < runs.size(); ++k) baseline_logs_.push_back(Logs(on_, runs[k]));
     measured_ = workloads;
   }
   for (std::size_t k = 0; k < baseline_logs_.size(); ++k) {
-    const double of = GeometricMean(baseline_logs_[k]), over = row.greedy / of;
-    if (!std::isfinite(of) || over < row.over) continue;  // NaN at first
+    const double of = MeanOf(baseline_logs_[k]), over = row.greedy / of;
+    if (!(of > 0.0) || !std::isfinite(of) || over < row.over) continue;  // NaN at first
     row.rule = settings_.baselines[k], row.over = over;
-    row.over_error =
-        row.logs.size() > 1 ? over * DifferenceOf(row.logs, baseline_logs_[k]).error : std::nan("");
+    row.over_error = row.logs.size() > 1 && !settings_.may_be_none
+                         ? over * DifferenceOf(row.logs, baseline_logs_[k]).error
+                         : std::nan("");
   }
   const Row* before = best();
   if (settings_.keep_best && (before == nullptr || row.greedy < before->greedy)) {
@@ -171,8 +176,8 @@ std::vector<std::pair<std::string, double>> Validation::Figures() const {
   std::vector<double> values = {row.greedy};
   if (settings_.draws) values.insert(values.end(), {row.sampled, row.Gap()});
   for (const std::vector<double>& logs : baseline_logs_) {
-    values.push_back(row.greedy / GeometricMean(logs));
-    if (settings_.draws) values.push_back(row.sampled / GeometricMean(logs));
+    values.push_back(row.greedy / MeanOf(logs));
+    if (settings_.draws) values.push_back(row.sampled / MeanOf(logs));
   }
   const std::vector<std::string> names = FigureNames();
   std::vector<std::pair<std::string, double>> figures;
@@ -186,14 +191,14 @@ std::string Validation::Words() const {
   std::string text = "greedy";
   for (std::size_t k = 0; k < baseline_logs_.size(); ++k) {
     const std::vector<double>& of = baseline_logs_[k];
-    const double its = GeometricMean(of);
+    const double its = MeanOf(of);
     text += k == 0 ? " " : ", ";
     if (row.greedy == 0.0 || its == 0.0) {  // such as missed deadlines: no ratio
       text += Join(Fixed(row.greedy, 3), " a job where ", settings_.baselines[k], " has ", Fixed(its, 3));
       continue;
     }
     text += Fixed(row.greedy / its, 3);
-    if (of.size() > 1) {  // the ratio's standard error, from that of its logarithm
+    if (of.size() > 1 && !settings_.may_be_none) {  // the ratio's standard error, from that of its logarithm
       const PairedDifference logs = DifferenceOf(row.logs, of);
       text += Join(" +- ", Fixed(std::exp(logs.mean) * logs.error, 3));
     }

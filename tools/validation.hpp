@@ -34,14 +34,16 @@ struct ValidationSettings {
   bool keep_best = false;              // the best greedy policy so far is RUN/best.h5
   bool resume = false;                 // RUN/validation.csv says what there was
   bool draws = true;                   // DrawsByScores: else there is nothing sampled
+  bool may_be_none = false;            // costs that may be 0, such as missed deadlines: arithmetic means
 };
 
 class Validation {
  public:
   struct Row {
     std::int64_t steps = 0;
-    // Geometric means over the workloads of what the reward adds up to a job (of jct: the mean JCT, s), less
-    // being better; infinite where jobs of a window were not done, NaN where nothing is sampled.
+    // Geometric means (arithmetic where costs may be none) over the workloads of what the reward adds up to a
+    // job (of jct: the mean JCT, s), less being better; infinite where jobs of a window were not done, NaN
+    // where nothing is sampled.
     double greedy = 0.0, sampled = std::numeric_limits<double>::quiet_NaN();
     std::vector<double> logs;  // [workloads] of the greedy costs; of this process's rows alone
     // Greedy over the least of the baselines: which, the ratio, its standard error (NaN of one workload).
@@ -76,6 +78,7 @@ class Validation {
   std::vector<std::string> FigureNames() const;  // before there are any
 
  private:
+  double MeanOf(const std::vector<double>& logs) const;
   std::string Candidate();  // the checkpoint's policy as a file, which is to be removed
   void ReadRows();
   void WriteRows() const;

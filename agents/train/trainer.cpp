@@ -103,7 +103,9 @@ class Trainer {
       request_.env->Reset(agent_->First());
     }
     joint_.CheckSame(agent_->network());
-    const bool done = request_.resume && counters_.steps >= request_.steps;  // and all stays as it is
+    const bool done = request_.resume &&  // and all stays as it is
+                      (counters_.steps >= request_.steps ||
+                       (request_.seconds > 0.0 && counters_.wall_s >= request_.seconds));
     if (!path_.empty() && Writes() && !done) {
       MakeRunFolder(request_.out_dir);
       log_.emplace(request_.out_dir, counters_.steps, request_.validation_figures);
@@ -116,7 +118,9 @@ class Trainer {
     outcome.steps_before = counters_.steps;
     try {
       outcome.interrupted = PlayOn();
-      if (!outcome.interrupted && request_.validate_every > 0 && validated_steps_ != counters_.steps && !done)
+      // It may have been stopped between its last step and the validation that was asked for.
+      if (!outcome.interrupted && request_.validate_every > 0 && validated_steps_ != counters_.steps &&
+          !(done && request_.wants_validation))
         Validate();
       if (!done) Report();
       if (counters_.steps != saved_steps_ || !request_.resume) Save();
@@ -287,7 +291,8 @@ class Trainer {
     progress.act_share = act_s_ / window;
     progress.learn_share = learn_s_ / window;
     progress.losses = agent_->figures();
-    if (request_.members > 1) progress.losses.emplace_back("charts/member", progress.member);
+    if (request_.members > 1 && !progress.losses.empty())
+      progress.losses.emplace_back("charts/member", progress.member);
     progress.recent_return = recent_.Mean(&EpisodeStats::return_sum);
     progress.recent_metric = recent_.Mean(&EpisodeStats::metric_sum);
     const auto running = static_cast<double>(stats.running);

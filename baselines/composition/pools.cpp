@@ -47,7 +47,8 @@ class Pools final : public Scheduler {
   // No pools: one for each GPU type.
   Pools(std::vector<PoolSpec> pools, std::string inner, Rule rule)
       : given_(std::move(pools)), inner_spec_(std::move(inner)), rule_(std::move(rule)) {
-    for (const PoolSpec& pool : given_) inner_.emplace_back(kWhatPool, pool.scheduler);
+    for (const PoolSpec& pool : given_)
+      inner_.emplace_back(pool.scheduler == inner_spec_ ? kWhatInner : kWhatPool, pool.scheduler);
     if (given_.empty()) inner_.emplace_back(kWhatInner, inner_spec_);
   }
   Knowledge knowledge() const override {

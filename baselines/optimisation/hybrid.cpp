@@ -92,9 +92,10 @@ class Hybrid final : public Scheduler {
 std::unique_ptr<Planned> ReadPlan(const std::string& spec) {
   const SchedulerTable tables[] = {BaselineSchedulers()};
   std::unique_ptr<Scheduler> made;
-  const std::string name = ParseSpec(spec).name;
+  std::string name;
   const auto known = [&](const SchedulerInfo& info) { return name == info.name; };
   try {
+    name = ParseSpec(spec).name;
     if (std::any_of(tables[0].begin(), tables[0].end(), known)) made = MakeScheduler(spec, tables);
   } catch (const Error& error) {
     throw Error(Join("hybrid: parameter 'plan': ", error.what()));

@@ -203,7 +203,7 @@ std::vector<std::string> NotesOn(const JobRows& reader, const std::vector<JobRow
   if (reader.job_steps() > 0)
     notes.push_back(Join("left out as steps of a job, such as 12.batch: ", reader.job_steps(), " rows"));
   if (reader.never_ran() > 0)
-    notes.push_back(Join("left out, since they never ran: ", reader.never_ran(), " rows"));
+    notes.push_back(Join("left out, since their elapsed time is 0: ", reader.never_ran(), " rows"));
   if (reader.without_gpu() > 0)
     notes.push_back(Join("left out, since they have no GPU: ", reader.without_gpu(), " rows"));
   for (const Tenant& tenant : tenants) {

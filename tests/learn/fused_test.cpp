@@ -264,12 +264,16 @@ TEST_CASE("fused training and training by autograd part by rounding alone at fir
 }
 
 TEST_CASE("fused training has the same bits on any number of threads") {
-  // Wide enough that a minibatch is several chunks.
-  for (const std::string network : {"mlp(hidden=512x512)", "pair_scorer(width=128)"}) {
+  // Minibatches of one chunk or two, of many with a large gradient, and of more than are kept at once.
+  const std::pair<std::string, std::string> settings[] = {
+      {"pair_scorer(width=128)", "ppo(n_steps=32,minibatch=128,epochs=2)"},
+      {"mlp(hidden=512x512)", "ppo(n_steps=512,minibatch=4096,epochs=1)"},
+      {"mlp(hidden=128)", "ppo(n_steps=2048,minibatch=16384,epochs=1)"}};
+  for (const auto& [network, ppo] : settings) {
     std::vector<std::vector<float>> parameters;
     for (const int threads : {1, 2, 3}) {
       const std::unique_ptr<BatchEnv> env = ToyEnv(SmallMdp(), 8, 3);
-      auto agent = MakeTestAgent("ppo(n_steps=32,minibatch=128,epochs=2)", network, *env, 3, threads);
+      auto agent = MakeTestAgent(ppo, network, *env, 3, threads);
       env->Reset(agent->First());
       TrainOnce(*agent, *env, 0.0);
       parameters.push_back(FlatParameters(*agent));

@@ -100,7 +100,7 @@ void Bound(Target& target, double least, double asked) {
 void Headroom(Target& target, double searched, double asked) {
   if (std::isnan(searched)) return;
   target.measured += Join("; an order searched knowing all jobs ", Fixed(searched, 3));
-  if (target.verdict == Verdict::kNotMet && searched > kWorthwhile * asked)
+  if (target.verdict == Verdict::kNotMet && searched > kWorthwhile * asked && searched <= asked)
     target.verdict = Verdict::kWithdrawn;
 }
 

@@ -76,7 +76,8 @@ Target ValueTarget(std::string row, std::string asked, double value, double boun
 // No scheduler has a ratio below `least`, so a target that is not met may be one that cannot be, or is not
 // worth asking for.
 void Bound(Target& target, double least, double asked);
-// One that knows all jobs was searched and has the ratio `searched`: what is left to gain, but no bound.
+// One that knows all jobs was searched and has the ratio `searched`: what is left to gain, but no bound;
+// above what is asked the search says nothing.
 void Headroom(Target& target, double searched, double asked);
 Target NotMeasured(std::string row, std::string asked, std::string why);
 

@@ -220,7 +220,7 @@ void ReportLog(const Log& log, const PlannedWorkload& workload, const LearnedSet
   target.measured += Join(" to the nearest, `", nearest, "`");
   constexpr double kEqual = 1.0 - 1e-9;  // an idle cluster: every job runs at once
   Bound(target, SrptBound(workload.make(), workload.window) / nearest_jct_s, kEqual);
-  Headroom(target, searched, 1.0);
+  if (!settings.quick) Headroom(target, searched, 1.0);
   out.targets.push_back(std::move(target));
   AddTwoWays({row, learned, Blocks(runs, workload, settings.policies.Specs(ByGradient(log.policy))), nearest,
               Blocks(runs, workload, {nearest})[0]},
@@ -250,7 +250,8 @@ void PlanReal(const LearnedSettings& settings, ReproductionRuns& runs) {
     for (const std::string& spec : OpponentsOf(log)) runs.Plan(workload, spec, 0.1);
     for (const std::string& spec : settings.policies.SpecsBothWays(log.policy))
       runs.Plan(workload, spec, 0.5);
-    if (log.deadlines) runs.Plan(Searched(workload, settings.quick), kInOrder, 0.02 * kMoves);
+    if (log.deadlines)
+      runs.Plan(Searched(workload, settings.quick), kInOrder, 0.02 * (settings.quick ? kQuickMoves : kMoves));
   }
 }
 

@@ -1,5 +1,5 @@
-// What the policy learned to do: learning curves, who gets which GPUs, and a strip of the Gantt chart, beside
-// the best baseline on the same workload.
+// What the policy learned to do: curves of searches, who gets which GPUs, and a strip of the Gantt chart,
+// beside the best baseline on the same workload.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -25,8 +25,7 @@ using Cells = ReproductionPage::Cells;
 constexpr const char* kPolicy = "hetero_oracle";
 constexpr const char* kBaselines[] = {"srpt", "tuned", "matching", "nash_welfare"};
 constexpr std::size_t kWorkloads = 10;  // that decide which of them is best
-constexpr const char* kCurves[] = {"hetero_oracle", "hetero_blind", "learner_ppo", "learner_dqn",
-                                   "learner_reinforce"};
+constexpr const char* kCurves[] = {"hetero_oracle", "hetero_blind"};
 constexpr double kStripHours = 48.0;
 constexpr int kStripGpus = 12;  // of each type
 
@@ -99,9 +98,10 @@ void WriteShares(const std::string& name, const std::array<GpuHours, 2>& hours, 
   }
 }
 
-// Learning curves of agents, and of searches, whose files count generations.
+// Trainings by gradient take seconds, and their episodes say little of the greedy policy: theirs are not
+// drawn.
 void ReportCurves(const LearnedSettings& settings, ReproductionPage& page) {
-  std::vector<Cells> learned, searched;
+  std::vector<Cells> searched;
   std::string missing;
   for (const char* name : kCurves) {
     bool found = false;
@@ -109,28 +109,22 @@ void ReportCurves(const LearnedSettings& settings, ReproductionPage& page) {
       std::ifstream in(std::filesystem::path(policy.file).replace_extension(".csv"));
       std::string line;
       std::getline(in, line);
-      std::vector<Cells>& rows = line.starts_with("generation") ? searched : learned;
       for (; std::getline(in, line); found = true) {
         std::istringstream cells(line);
         std::string at, wall, value;
         std::getline(cells, at, ','), std::getline(cells, wall, ','), std::getline(cells, value, ',');
-        rows.push_back({name, std::to_string(policy.seed), at, wall, value});
+        searched.push_back({name, std::to_string(policy.seed), at, wall, value});
       }
     }
     if (!found) missing += Join(missing.empty() ? "" : ", ", name);
   }
-  page.Heading("Learning curves");
+  page.Heading("How searches went");
   page.Paragraph(
-      Join("Of searches: the mean JCT of the policy at each generation's centre over that of the reference "
-           "(`srpt`, "
-           "blind `las`) on the generation's training workloads. Of agents: the mean JCT of recent training "
-           "episodes "
-           "(on the small training cluster, exploring) against environment steps. Bands over training seeds.",
+      Join("The mean JCT of the policy at each generation's centre over that of the reference (`srpt`, blind "
+           "`las`) on the generation's training workloads. Bands over training seeds.",
            missing.empty() ? "" : Join(" Not available: ", missing, ".")));
-  page.Csv("learning_curves.csv", {"policy", "seed", "step", "wall_s", "metric"}, learned);
   page.Csv("search_curves.csv", {"policy", "seed", "generation", "wall_s", "ratio"}, searched);
   if (!searched.empty()) page.Picture("search_curves.png", "search curves, bands over training seeds");
-  if (!learned.empty()) page.Picture("learning_curves.png", "learning curves, bands over training seeds");
 }
 
 }  // namespace

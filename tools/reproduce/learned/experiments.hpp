@@ -94,20 +94,20 @@ struct LearnedPage {
 };
 
 // X(name, Name, summary): PlanName and ReportName. In the order of the page.
-#define BERTH_LEARNED_EXPERIMENTS(X)                                                                \
-  X("seeds", Seeds, "policies by gradient alone, trained here: every seed, against the best rules") \
-  X("cluster", Cluster, "108 GPUs of three types, six loads, against every registered scheduler")   \
-  X("bound", Bound, "the least mean JCT that any scheduler can have at row 1's loads")              \
-  X("horizon", Horizon, "row 1 by how many jobs go on arriving behind those that are measured")     \
-  X("scale", Scale, "the same policies on 108 and 1,080 GPUs")                                      \
-  X("learners", Learners, "PPO, DQN and REINFORCE at equal steps")                                  \
-  X("lublin", Lublin,                                                                               \
-    "Lublin-1 and Lublin-2, each with the policies of the other, published figures beside")         \
-  X("headroom", Headroom, "what an order searched knowing the future gains on the Lublin logs")     \
-  X("real", Real, "Microsoft ITP clusters and Philly, split by time")                               \
-  X("objectives", Objectives, "makespan, finish-time fairness, cost, a weighted sum")               \
-  X("ablations", Ablations, "with and without each ingredient")                                     \
-  X("behaviour", Behaviour, "learning curves, what the policy does with the GPUs, a Gantt strip")   \
+#define BERTH_LEARNED_EXPERIMENTS(X)                                                                 \
+  X("seeds", Seeds, "policies by gradient alone, trained here: every seed, against the best rules")  \
+  X("cluster", Cluster, "108 GPUs of three types, six loads, against every registered scheduler")    \
+  X("bound", Bound, "the least mean JCT that any scheduler can have at row 1's loads")               \
+  X("horizon", Horizon, "row 1 by how many jobs go on arriving behind those that are measured")      \
+  X("scale", Scale, "the same policies on 108 and 1,080 GPUs")                                       \
+  X("learners", Learners, "PPO, DQN and REINFORCE at equal steps")                                   \
+  X("lublin", Lublin,                                                                                \
+    "Lublin-1 and Lublin-2, each with the policies of the other, published figures beside")          \
+  X("headroom", Headroom, "what an order searched knowing the future gains on the Lublin logs")      \
+  X("real", Real, "Microsoft ITP clusters and Philly, split by time")                                \
+  X("objectives", Objectives, "makespan, finish-time fairness, cost, a weighted sum")                \
+  X("ablations", Ablations, "with and without each ingredient")                                      \
+  X("behaviour", Behaviour, "curves of searches, what the policy does with the GPUs, a Gantt strip") \
   X("policies", Policies, "what is shipped and how it was trained")
 
 #define BERTH_DECLARE_EXPERIMENT(name, Name, summary)                       \

@@ -91,15 +91,6 @@ def draw_bands(axes, rows, x, y):
     axes.legend(frameon=False, fontsize=8)
 
 
-def draw_curves(folder, rows):
-    """Agents: the metric of training episodes."""
-    figure, axes = axes_of("Learning curves: training episodes, exploring", "environment steps (millions)", "mean JCT of recent episodes (hours)")
-    rows = [dict(r, step=float(r["step"]) / 1e6, metric=float(r["metric"] or "nan") / 3600) for r in rows]
-    draw_bands(axes, rows, "step", "metric")
-    axes.set_ylim(0, None)
-    save(figure, folder / "learning_curves.png")
-
-
 def draw_searches(folder, rows):
     """Searches: how the centre of a generation does."""
     figure, axes = axes_of("Searches on clusters of 24 GPUs, new workloads every generation", "generation", "mean JCT / that of srpt (oracle), las (blind)")
@@ -178,7 +169,7 @@ def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__.strip())
     folder = pathlib.Path(sys.argv[1])
-    drawings = {"cluster.csv": draw_cluster, "cluster_cdf.csv": draw_cdf, "learning_curves.csv": draw_curves,
+    drawings = {"cluster.csv": draw_cluster, "cluster_cdf.csv": draw_cdf,
                 "search_curves.csv": draw_searches,
                 "behaviour.csv": draw_behaviour, "gantt.csv": draw_gantt, "lublin.csv": draw_lublin}
     for name, draw in drawings.items():

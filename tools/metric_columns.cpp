@@ -71,6 +71,8 @@ bool KnowsEnergy(std::span<const Scenario> workloads) {
   });
 }
 
+}  // namespace
+
 bool HaveDeadlines(std::span<const Scenario> workloads) {
   return std::any_of(workloads.begin(), workloads.end(), [](const Scenario& scenario) {
     const std::vector<double>& deadlines = scenario.data().jobs.deadline;
@@ -78,8 +80,6 @@ bool HaveDeadlines(std::span<const Scenario> workloads) {
                        [](double deadline) { return deadline != kNever; });
   });
 }
-
-}  // namespace
 
 std::string MetricColumn::Cell(const Metrics& metrics) const {
   return off ? "-" : Fixed(field->Get(metrics) / unit, decimals);

@@ -25,6 +25,7 @@ std::vector<MetricColumn> MetricColumns(const std::string& names, std::span<cons
 // power, features with figures of their own.
 std::string UsualMetrics(std::span<const Scenario> workloads);
 std::string MetricsOfFeatures(std::span<const Scenario> workloads);  // of these the latter; "" = none
+bool HaveDeadlines(std::span<const Scenario> workloads);             // has a job of any of them one
 std::string PageMetrics(std::span<const Scenario> workloads);  // the same on a page, which has room for more
 std::string MetricNames();                                     // the short ones, for --help
 

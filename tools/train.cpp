@@ -12,6 +12,7 @@
 #include "tools/from_options.hpp"
 #include "tools/interrupt.hpp"
 #include "tools/learn_library.hpp"
+#include "tools/metric_columns.hpp"
 #include "tools/next_steps.hpp"
 #include "tools/output_file.hpp"
 #include "tools/progress.hpp"
@@ -134,16 +135,13 @@ std::string Detail(const TrainProgress& now, const std::vector<std::string>& not
 }
 
 // Of a few episodes: parts of a mix may differ.
-bool HaveDeadlines(const ScenarioSource& source, const Scenario& sample) {
-  const auto any = [](const Scenario& scenario) {
-    const std::vector<double>& deadlines = scenario.data().jobs.deadline;
-    return std::any_of(deadlines.begin(), deadlines.end(), [](double at) { return at != kNever; });
-  };
-  if (source.fixed() || any(sample)) return any(sample);
+bool DrawsDeadlines(const ScenarioSource& source, const Scenario& sample) {
+  if (HaveDeadlines({&sample, 1})) return true;
   constexpr std::uint32_t kEpisodes = 256;
   constexpr int kJobs = 20;
-  for (std::uint32_t env = 0; env < kEpisodes; ++env) {
-    if (any(source.Make(0, Split::kTrain, env, 0, kJobs))) return true;
+  for (std::uint32_t env = 0; !source.fixed() && env < kEpisodes; ++env) {
+    const Scenario episode = source.Make(0, Split::kTrain, env, 0, kJobs);
+    if (HaveDeadlines({&episode, 1})) return true;
   }
   return false;
 }
@@ -289,7 +287,7 @@ int RunTrain(const std::vector<std::string>& arguments) {
     request.environment += Join("; jobs ", options.Text("jobs").empty() ? "all" : options.Text("jobs"),
                                 " of scenario ", sample.Hash());
   }
-  if (request.mdp.reward.find("deadline") != std::string::npos && !HaveDeadlines(*choice.source, sample))
+  if (request.mdp.reward.find("deadline") != std::string::npos && !DrawsDeadlines(*choice.source, sample))
     throw Error(
         Join(options.Where("reward"),
              ": deadline: expected jobs with deadlines, as synthetic(slo=true) draws them, found none"));

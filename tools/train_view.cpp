@@ -37,13 +37,6 @@ std::string Stage(const char* name, double share) {
          percent;
 }
 
-double LossOf(const TrainProgress& now, const std::string& wanted) {
-  for (const auto& [name, value] : now.losses) {
-    if (name == wanted) return value;
-  }
-  return NAN;
-}
-
 std::string Losses(const TrainProgress& now) {
   std::string line;
   std::size_t shown = 0;
@@ -58,11 +51,18 @@ std::string Losses(const TrainProgress& now) {
 
 }  // namespace
 
+double Figure(const TrainProgress& now, const std::string& wanted) {
+  for (const auto& [name, value] : now.losses) {
+    if (name == wanted) return value;
+  }
+  return NAN;
+}
+
 std::string Meanwhile(const TrainProgress& now) {
   std::string text;
   const auto add = [&text](const std::string& what) { text += (text.empty() ? "" : ", ") + what; };
   const auto percent = [](double share) { return Join(Fixed(100.0 * share, 0), "%"); };
-  const double entropy = LossOf(now, "losses/entropy_share"), arrivals = LossOf(now, "losses/arrivals_share");
+  const double entropy = Figure(now, "losses/entropy_share"), arrivals = Figure(now, "losses/arrivals_share");
   if (!std::isnan(entropy)) add(Join("entropy ", percent(entropy), " of a uniform draw's"));
   if (!std::isnan(arrivals)) add(Join("arrivals explain ", percent(arrivals), " of the advantage"));
   if (!std::isnan(now.backlog_end))

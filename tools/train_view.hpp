@@ -12,6 +12,9 @@ namespace berth {
 // "▁▃█": the last `width` values between the smallest and the largest of them; NaN is a blank.
 std::string Sparkline(const std::vector<double>& values, std::size_t width);
 
+// The learner's figure of that name, "losses/approx_kl"; NaN where it has none.
+double Figure(const TrainProgress& now, const std::string& wanted);
+
 // What learning meets: entropy against a uniform draw's, how much of the advantage arrivals explain, jobs in
 // the system as episodes begin and end; "" where nothing is known yet.
 std::string Meanwhile(const TrainProgress& now);

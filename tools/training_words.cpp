@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <limits>
 
 #include "env/base/check.hpp"
 #include "tools/table.hpp"
+#include "tools/train_view.hpp"
 
 namespace berth {
 namespace {
@@ -21,13 +21,6 @@ constexpr double kJump = 0.3;          // KL of an update after which little is 
 constexpr double kOverload = 1.2;      // a little above 1 shows only after more jobs than an episode has
 constexpr double kSame = 0.02;         // of a cost
 constexpr double kUnsure = 0.05;       // by which drawing does better than the best action
-
-double Figure(const TrainProgress& now, const std::string& name) {
-  for (const auto& [key, value] : now.losses) {
-    if (key == name) return value;
-  }
-  return std::numeric_limits<double>::quiet_NaN();
-}
 
 std::string Text(const char* format, double value) {
   char text[32];

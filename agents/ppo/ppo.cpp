@@ -301,15 +301,13 @@ class Ppo final : public Agent {
     const int parts = replicas_.count();
     const std::size_t at_once = parts == 1 ? 1 : kPortionsAPart * static_cast<std::size_t>(parts);
     results_.resize(std::max(results_.size(), std::min(portions, at_once)));
-    workers_.Run(parts, [&](int part) {
-      Stopwatch watch;
-      replicas_.fused(part)->Refresh();
-      scratch_[static_cast<std::size_t>(part)].passes_s += watch.Lap();
-    });
     sum_.assign(gradient.size(), 0.0F);
     for (std::size_t first = 0; first < portions; first += at_once) {
       const std::size_t count = std::min(portions - first, at_once);
       workers_.Run(parts, [&](int part) {
+        Stopwatch watch;
+        if (first == 0) replicas_.fused(part)->Refresh();
+        scratch_[static_cast<std::size_t>(part)].passes_s += watch.Lap();
         const PartRange range = PartOf(static_cast<std::int64_t>(count), part, parts);
         for (auto k = static_cast<std::size_t>(range.begin); k < static_cast<std::size_t>(range.end); ++k) {
           const std::size_t begin = (first + k) * each;

@@ -179,16 +179,8 @@ std::string ReproductionRuns::Listing() const {
 // `go_on` is told the share that is done, and says whether to.
 void ReproductionRuns::RunOne(Run& run, const std::function<bool(double share)>& go_on) {
   const double made_s = ThreadCpuSeconds();
-  PlannedOutcome outcome;
-  std::optional<Scenario> scenario;
-  try {
-    scenario.emplace(run.workload.make());
-    if (run.workload.change) scenario.emplace(run.workload.change(*scenario));
-  } catch (const Error& error) {
-    outcome.error = error.what();
-  }
   const int last = run.workload.window.end;
-  const double begin_s = ThreadCpuSeconds();
+  double begin_s = made_s;  // what making the scenario took is not limited
   bool goes_on = true, stopped = false;
   RunOptions options;
   options.window = run.workload.window;
@@ -198,19 +190,23 @@ void ReproductionRuns::RunOne(Run& run, const std::function<bool(double share)>&
     stopped = ThreadCpuSeconds() - begin_s > rules_.cpu_limit_s;
     return goes_on && !stopped;
   };
-  if (scenario) try {
-      const std::unique_ptr<Scheduler> scheduler = MakeScheduler(run.spec, AllSchedulers());
-      const RunResult result = berth::Run(*scenario, *scheduler, run.spec, options);
-      if (!goes_on) return;
-      if (stopped) {
-        outcome.stopped = true;
-      } else {
-        outcome = Summary(*scenario, result, options.window);
-        if (!run.workload.keep_jct) outcome.jct_s = {};
-      }
-    } catch (const Error& error) {  // said in the page; the other runs go on
-      outcome.error = error.what();
+  PlannedOutcome outcome;
+  try {
+    const PlannedWorkload& workload = run.workload;
+    const Scenario scenario = workload.change ? workload.change(workload.make()) : workload.make();
+    const std::unique_ptr<Scheduler> scheduler = MakeScheduler(run.spec, AllSchedulers());
+    begin_s = ThreadCpuSeconds();
+    const RunResult result = berth::Run(scenario, *scheduler, run.spec, options);
+    if (!goes_on) return;
+    if (stopped) {
+      outcome.stopped = true;
+    } else {
+      outcome = Summary(scenario, result, options.window);
+      if (!workload.keep_jct) outcome.jct_s = {};
     }
+  } catch (const Error& error) {  // said in the page; the other runs go on
+    outcome.error = error.what();
+  }
   outcome.cpu_s = ThreadCpuSeconds() - made_s;
   if (outcome.error.empty()) {
     WriteOutcome(folder_, run.key, Join(run.workload.name, ", ", run.spec), outcome);

@@ -39,10 +39,10 @@ void WriteLayout(h5::Writer& out, const ObservationLayout& layout) {
   out.Integer("global_channels", layout.global_channels);
 }
 
-ObservationLayout ReadLayout(const h5::Reader& in, const std::string& encoder) {
+ObservationLayout ReadLayout(const h5::Reader& in, const MdpSpec& mdp) {
   ObservationLayout layout;
   layout.q = Small(in, "queue", 1 << 16);
-  layout.g = Small(in, "types", 64);
+  layout.g = Small(in, "types", 1 << 12);
   layout.job_channels = Small(in, "job_channels", 1024);
   layout.pair_channels = Small(in, "pair_channels", 1024);
   layout.type_channels = Small(in, "type_channels", 1024);
@@ -51,10 +51,10 @@ ObservationLayout ReadLayout(const h5::Reader& in, const std::string& encoder) {
     throw Error(
         Join(in.path(), ": expected a queue and GPU types, or neither, found ", layout.q, " and ", layout.g));
   }
-  const ObservationLayout ours = EncoderOf(encoder).Layout(layout.q, layout.g);
+  const ObservationLayout ours = ObservationOf(mdp).Layout(layout.q, layout.g);
   if (layout.q > 0 && layout != ours) {
     throw Error(Join(in.path(), ": the policy reads ", layout.job_channels, "+", layout.pair_channels, "+",
-                     layout.type_channels, "+", layout.global_channels, " channels, ", encoder, " has ",
+                     layout.type_channels, "+", layout.global_channels, " channels, ", mdp.encoder, " has ",
                      ours.job_channels, "+", ours.pair_channels, "+", ours.type_channels, "+",
                      ours.global_channels));
   }
@@ -121,7 +121,7 @@ void SaveBundle(const PolicyBundle& bundle, const std::string& path) {
   WriteLayout(out, bundle.layout);
   WriteMdp(out, bundle.mdp);
   if (bundle.layout.q > 0) {  // for who reads the file without this code
-    const EncoderInfo encoder = EncoderOf(bundle.mdp.encoder);
+    const EncoderInfo encoder = ObservationOf(bundle.mdp);
     out.Text("blocks", encoder.Blocks());
     out.Strings("channels", encoder.Describe());
   }
@@ -149,7 +149,7 @@ PolicyBundle LoadBundle(const std::string& path) {
   bundle.mdp = ReadMdp(in);
   // Files of before the attribute have none of it.
   if (in.HasAttribute("reserve")) bundle.reserve = ParsedAttribute(in, "reserve", ParseReserve);
-  bundle.layout = ReadLayout(in, bundle.mdp.encoder);
+  bundle.layout = ReadLayout(in, bundle.mdp);
   const int pairs = bundle.layout.q * bundle.layout.g;
   const std::int64_t low = pairs > 0 ? pairs : 1, high = pairs > 0 ? pairs + 1 : 1 << 20;
   bundle.num_actions = static_cast<int>(BoundedAttribute(in, "num_actions", low, high));

@@ -13,6 +13,7 @@ void WriteMdp(h5::Writer& out, const MdpSpec& mdp) {
   out.Integer("on_change", mdp.on_change);
   out.Integer("work_conserving", mdp.work_conserving);
   out.Integer("commit_backfill", mdp.commit_backfill);
+  if (mdp.actions != kStartAlone) out.Text("actions", mdp.actions);
   out.Integer("visible", mdp.visible);
   out.Text("reward", mdp.reward);
   out.Number("tau_s", mdp.tau_s);
@@ -31,6 +32,7 @@ MdpSpec ReadMdp(const h5::Reader& in) {
   if (in.HasAttribute("commit_backfill")) {
     mdp.commit_backfill = BoundedAttribute(in, "commit_backfill", 0, 1) != 0;
   }
+  if (in.HasAttribute("actions")) mdp.actions = ParsedAttribute(in, "actions", ResolveActions);
   mdp.visible = static_cast<int>(BoundedAttribute(in, "visible", 1, 1 << 16));
   mdp.reward = in.Text("reward");
   mdp.tau_s = in.Number("tau_s");

@@ -49,7 +49,7 @@ std::vector<std::pair<std::string, std::string>> Metadata(const PolicyBundle& bu
       {"seed", Join(bundle.provenance.seed)},
   };
   if (bundle.layout.q > 0) {
-    const EncoderInfo encoder = EncoderOf(bundle.mdp.encoder);
+    const EncoderInfo encoder = ObservationOf(bundle.mdp);
     std::string channels;
     for (const std::string& line : encoder.Describe()) channels += Join(line, "\n");
     metadata.emplace_back("blocks", encoder.Blocks());

@@ -1,5 +1,6 @@
 #include "tools/environment_options.hpp"
 
+#include "env/gym/actions/action_set.hpp"
 #include "env/gym/encoder.hpp"
 #include "env/gym/rewards.hpp"
 #include "env/gym/signals/learning_signal.hpp"
@@ -34,6 +35,11 @@ MdpSpec ResolveProcess(const Options& options, Knowledge knowledge) {
   mdp.work_conserving =
       options.Text("work-conserving") == "auto" ? mdp.preemptive : options.Bool("work-conserving");
   mdp.visible = static_cast<int>(options.Integer("visible", 1, 65536));
+  mdp.actions = InOption(options, "actions", [&] { return ResolveActions(options.Text("actions")); });
+  if (mdp.semantics == Semantics::kCommit && mdp.actions != kStartAlone) {
+    throw Error(Join(options.Where("actions"), ": expected '", kStartAlone, "' alone with ",
+                     options.Where("semantics"), " commit, found ", mdp.actions));
+  }
   mdp.reward = options.Text("reward");
   mdp.tau_s = options.Number("tau", 1e-3, 1e12);
   mdp.encoder = InOption(options, "encoder", [&] { return ResolveEncoder(options.Text("encoder")); });
@@ -51,7 +57,7 @@ MdpSpec ResolveProcess(const Options& options, Knowledge knowledge) {
   return mdp;
 }
 
-void AddProcessOptions(Options& options, const std::string& encoder) {
+void AddProcessOptions(Options& options, const std::string& encoder, const std::string& actions) {
   const MdpSpec mdp;
   options.Group("What the policy sees and may do");
   options.Value("visible", std::to_string(mdp.visible), "Q: jobs offered at once in training");
@@ -61,6 +67,9 @@ void AddProcessOptions(Options& options, const std::string& encoder) {
                 "encoders; of own "
                 "choice: observation(blocks=...), see "
                 "berth list blocks");
+  options.Value("actions", actions,
+                "what the policy may do: start, and by ',' what berth list actions shows; auto = what the "
+                "features that are on add");
   options.Value("reward", mdp.reward, "sum of terms: see berth list rewards");
   options.Value("tau", kAuto,
                 "seconds: discount = exp(-dt / tau); auto = twice the typical run time; of jobs that all "
@@ -119,6 +128,10 @@ EnvironmentChoice ResolveEnvironment(Options& options, std::uint64_t seed) {
     const Semantics semantics =
         InOption(options, "semantics", [&] { return ParseSemantics(options.Text("semantics")); });
     options.Assign("encoder", RichestEncoder(sample.data().features, semantics, sample.data().knowledge));
+  }
+  if (options.Text("actions") == "auto") {
+    const bool commits = options.Text("semantics") == ToString(Semantics::kCommit);
+    options.Assign("actions", commits ? kStartAlone : ActionsOf(sample.data().features));
   }
   SchedEnvOptions env;
   env.jobs = ResolveJobs(options, *source);

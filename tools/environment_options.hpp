@@ -12,7 +12,8 @@ namespace berth {
 
 // --visible, --order, --encoder, --reward, --tau, --semantics, --commit-backfill, --preemptive, --on-change,
 // --work-conserving: MdpSpec.
-void AddProcessOptions(Options& options, const std::string& encoder = MdpSpec{}.encoder);
+void AddProcessOptions(Options& options, const std::string& encoder = MdpSpec{}.encoder,
+                       const std::string& actions = MdpSpec{}.actions);
 // Of those options, --tau being a number (ResolveDefaults). Throws Error naming the option.
 MdpSpec ResolveProcess(const Options& options, Knowledge knowledge);
 // --episode-jobs, --jobs; where `warmup` --warmup-jobs and --signal too.

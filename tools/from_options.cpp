@@ -36,6 +36,7 @@ void TakeOptionsOfPolicy(Options& options) {
   };
   take("network", policy.network);
   take("encoder", mdp.encoder);
+  take("actions", mdp.actions);
   take("semantics", ToString(mdp.semantics));
   take("visible", std::to_string(mdp.visible));
   take("order", ToString(mdp.order));
@@ -49,6 +50,8 @@ void TakeOptionsOfPolicy(Options& options) {
       network(policy.network));
   Fit(options, "encoder", InOption(options, "encoder", [&] { return encoder(options.Text("encoder")); }),
       encoder(mdp.encoder));
+  Fit(options, "actions", InOption(options, "actions", [&] { return ResolveActions(options.Text("actions")); }),
+      mdp.actions);
   Fit(options, "semantics", options.Text("semantics"), ToString(mdp.semantics));
 }
 

@@ -148,6 +148,26 @@ Json ListBlocks() {
   return list;
 }
 
+Json ListActions() {
+  Json list = Json::array();
+  list.push_back({{"name", kStartAlone},
+                  {"summary", "a job on a GPU type, with its gang; in a preemptive process it also moves, and who is "
+                              "left out stops"},
+                  {"source", "env/gym/decision_point.hpp"},
+                  {"params", Json::array()}});
+  for (const ActionInfo& info : Actions()) {
+    struct {
+      std::span<const ChannelInfo> job, pair, type, global;
+    } const channels = {info.row, info.pair, info.column, {}};
+    list.push_back({{"name", info.name},
+                    {"summary", info.summary},
+                    {"source", info.source},
+                    {"params", ParamsJson(info.params)},
+                    {"channels", ChannelsJson(channels)}});
+  }
+  return list;
+}
+
 Json ListOfFeatures() {
   Json rows = Json::array();
   for (const FeatureInfo& feature : ListFeatures(ShippedFeatures())) {
@@ -240,6 +260,7 @@ constexpr Kind kKinds[] = {
     {"networks", ListNetworks, "train --network NAME --out run"},
     {"encoders", ListEncoders, "train --encoder NAME --out run"},
     {"blocks", ListBlocks, "train --encoder 'observation(blocks=queue:1+NAME:1)' --out run"},
+    {"actions", ListActions, "train --actions start,NAME --out run"},
     {"features", ListOfFeatures, "evaluate --features NAME"},
     {"rewards", ListRewards, "train --reward 'jct+0.5*NAME' --out run"},
     {"signals", ListSignals, "train --signal NAME --out run"},
@@ -249,16 +270,23 @@ constexpr Kind kKinds[] = {
     {"throughputs", ListThroughputs, "evaluate --workload 'synthetic(table=NAME)' --cluster TYPE=COUNT,..."},
 };
 
+std::string KindNames(const char* separator, const char* last) {
+  std::string names;
+  for (const Kind& kind : kKinds) {
+    const bool first = &kind == std::begin(kKinds), end = &kind + 1 == std::end(kKinds);
+    names += first ? "" : end ? last : separator;
+    names += kind.name;
+  }
+  return names;
+}
+
 const Kind& FindKind(const std::string& name) {
   std::vector<std::string> names;
   for (const Kind& kind : kKinds) {
     if (name == kind.name) return kind;
     names.emplace_back(kind.name);
   }
-  throw Error(
-      Join("kind: expected schedulers, agents, networks, encoders, blocks, rewards, signals, formats, "
-           "workloads, gpus, throughputs or features, found '",
-           name, "'", DidYouMean(name, names)));
+  throw Error(Join("kind: expected ", KindNames(", ", " or "), ", found '", name, "'", DidYouMean(name, names)));
 }
 
 // The kind's command with this name in it; a policy is nothing without its file.
@@ -345,14 +373,9 @@ void PrintFull(const Json& rows) {
 }  // namespace
 
 int RunList(const std::vector<std::string>& arguments) {
-  Options options("list",
-                  "schedulers | agents | networks | encoders | blocks | rewards | signals | formats | "
-                  "workloads | gpus | throughputs | features",
+  Options options("list", KindNames(" | ", " | "),
                   "lists components with their parameters, defaults and sources");
-  options.Positional("kind",
-                     "schedulers, agents, networks, encoders, blocks, rewards, signals, formats, workloads, "
-                     "gpus, throughputs "
-                     "or features");
+  options.Positional("kind", KindNames(", ", " or "));
   options.Value("name", "", "only these rows, separated by commas, in full [all, a line each]");
   options.Switch("full", "parameters, defaults and sources of every row");
   if (!options.Parse(arguments)) return 0;

@@ -5,7 +5,7 @@
 #include <iostream>
 #include <thread>
 
-#include "env/gym/encoder.hpp"
+#include "env/gym/decision_point.hpp"
 #include "env/gym/vec_env.hpp"
 #include "policies/architecture.hpp"
 #include "tools/environment_options.hpp"
@@ -45,7 +45,7 @@ void AddTrainOptions(Options& options) {
                 "worker threads of this process");
   options.Value("seed", "0", "of workloads, weights and exploration");
   options.Value("device", "auto", "auto | cpu | cuda");
-  AddProcessOptions(options, "auto");
+  AddProcessOptions(options, "auto", "auto");
   AddEpisodeOptions(options, /*warmup=*/true, "auto");
   options.Group("Run");
   options.Value("out", "",
@@ -59,7 +59,7 @@ void AddTrainOptions(Options& options) {
   options.Switch("dry-run", "resolve every option, say what would be trained, and stop");
   options.Switch("resume", "continue the run in --out; options not given are those of its config.ini");
   options.Everyday({"agent", "recipe", "scenario", "format", "workload", "cluster", "knowledge", "features",
-                    "steps", "seconds", "threads", "seed", "reward", "jobs", "out", "from", "validate",
+                    "actions", "steps", "seconds", "threads", "seed", "reward", "jobs", "out", "from", "validate",
                     "dry-run", "resume"});
 }
 
@@ -292,8 +292,7 @@ int RunTrain(const std::vector<std::string>& arguments) {
         Join(options.Where("reward"),
              ": deadline: expected jobs with deadlines, as synthetic(slo=true) draws them, found none"));
   const auto num_envs = static_cast<int>(options.Integer("envs", 1, 65536));
-  const ObservationLayout layout =
-      EncoderOf(request.mdp.encoder).Layout(request.mdp.visible, sample.num_types());
+  const ObservationLayout layout = InOption(options, "actions", [&] { return LayoutOf(request.mdp, sample); });
   if (members_by_itself) {
     while (request.members > 1 && !StandSideBySide(request, layout)) --request.members;
     options.Assign("members", std::to_string(request.members));

@@ -14,7 +14,7 @@ void Expect(const std::string& path, const char* what, const std::string& policy
 }
 
 std::string SizesText(const ObservationLayout& layout) {
-  return Join(layout.q, " jobs on ", layout.g, " GPU types");
+  return Join(layout.q, " rows and ", layout.g, " columns of actions");
 }
 
 }  // namespace
@@ -28,6 +28,7 @@ PolicyBundle ReadBeginning(const std::string& path, const RunIdentity& run) {
     return policy;
   }
   Expect(path, "encoder", ResolveEncoder(policy.mdp.encoder), ResolveEncoder(run.mdp.encoder));
+  Expect(path, "actions", policy.mdp.actions, run.mdp.actions);
   Expect(path, "semantics", ToString(policy.mdp.semantics), ToString(run.mdp.semantics));
   if (!FindArchitecture(ParseSpec(run.network).name).any_size)
     Expect(path, "size", SizesText(policy.layout), SizesText(run.layout));

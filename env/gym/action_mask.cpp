@@ -11,6 +11,7 @@ void ActionMask::Open(const ClusterView& view, std::span<const int> visible, int
   gang_.resize(U(q));
   bytes_.assign(U(q) * g_ + (plan != nullptr ? 1 : 0), 0);
   pairs_ = largest_ = 0;
+  starts_ = -1;
   rows_ = static_cast<int>(visible.size());
   std::uint8_t* byte = bytes_.data();
   for (std::size_t row = 0; row < visible.size(); ++row) {
@@ -22,6 +23,20 @@ void ActionMask::Open(const ClusterView& view, std::span<const int> visible, int
       const bool legal = rates[type] > 0.0 && fits;
       *byte++ = legal ? 1 : 0;
       pairs_ += legal ? 1 : 0;
+    }
+  }
+}
+
+void ActionMask::Open(const ClusterView& view, const CommandGrid& grid, const Plan& plan) {
+  bytes_.assign(U(grid.rows()) * U(grid.columns()) + 1, 0);
+  pairs_ = starts_ = 0;
+  std::uint8_t* byte = bytes_.data();
+  for (int row = 0; row < grid.rows(); ++row) {
+    for (int column = 0; column < grid.columns(); ++column, ++byte) {
+      if (grid.Legal(view, plan, row, column) != Legality::kYes) continue;
+      *byte = 1;
+      ++pairs_;
+      starts_ += grid.Runs(plan, row, column) ? 1 : 0;
     }
   }
 }

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "env/gym/actions/command_grid.hpp"
 #include "env/sim/cluster_view.hpp"
 #include "env/sim/plan.hpp"
 
@@ -18,17 +19,20 @@ class ActionMask {
   // The point begins: nobody visible, of `q` rows, is placed. Without `plan` a job may be put wherever it can
   // run, and there is no `done`.
   void Open(const ClusterView& view, std::span<const int> visible, int q, const Plan* plan);
+  // The same of all commands of a grid, at the beginning and after every one.
+  void Open(const ClusterView& view, const CommandGrid& grid, const Plan& plan);
   // The visible job of `row` was put on `type`, which left `room`.
   void Put(int row, int type, int room);
   void SetDone(bool legal) { bytes_.back() = legal ? 1 : 0; }  // only where there is one
 
-  int pairs() const { return pairs_; }                            // legal pairs
+  int pairs() const { return pairs_; }                            // legal pairs, or commands of a grid
+  int starts() const { return starts_ < 0 ? pairs_ : starts_; }   // of those, what has a job run
   std::span<const std::uint8_t> bytes() const { return bytes_; }  // [Q G (+ 1)] 1 = legal
 
  private:
   std::size_t g_ = 0;
   int rows_ = 0;  // with a job
-  int pairs_ = 0;
+  int pairs_ = 0, starts_ = -1;  // starts_ -1: all of them
   int largest_ = 0;        // gang
   std::vector<int> gang_;  // [Q] of those rows
   std::vector<std::uint8_t> bytes_;

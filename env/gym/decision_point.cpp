@@ -2,16 +2,37 @@
 
 #include <algorithm>
 
+#include "env/base/check.hpp"
 #include "env/base/index.hpp"
+#include "env/sim/simulator.hpp"
 
 namespace berth {
 
-DecisionPoint::DecisionPoint(const MdpSpec& mdp) : mdp_(mdp), encoder_(mdp) {}
+ObservationLayout LayoutOf(const MdpSpec& mdp, const Scenario& scenario) {
+  DecisionPoint point(mdp);
+  if (point.grid() != nullptr) point.Begin(Simulator(scenario).View(mdp.knowledge));
+  return point.Layout(mdp.visible, scenario.num_types());
+}
+
+DecisionPoint::DecisionPoint(const MdpSpec& mdp) : mdp_(mdp), encoder_(mdp) {
+  if (mdp.actions == kStartAlone) return;
+  if (commits()) {
+    throw Error(Join("actions: expected '", kStartAlone, "' alone with semantics commit, found '", mdp.actions,
+                     "'"));
+  }
+  grid_ = std::make_unique<CommandGrid>(mdp.actions);
+}
+
+ObservationLayout DecisionPoint::Layout(int q, int types) const {
+  const ObservationLayout layout = encoder_.Layout(q, types);
+  return grid_ == nullptr ? layout : grid_->Layout(layout, q + grid_->RowsLaidOut());
+}
 
 void DecisionPoint::Begin(const ClusterView& view) {
   chosen_.job = -1;
   backfill_.Forget();
   encoder_.Begin(view);
+  if (grid_ != nullptr) grid_->Begin(view);
 }
 
 bool DecisionPoint::PassesOver(const ClusterView& view) const {
@@ -49,6 +70,7 @@ void DecisionPoint::SortShortest(const ClusterView& view) {
 }
 
 void DecisionPoint::Observe(const ClusterView& view, int q) {
+  const bool fixed_rows = q > 0;
   if (q == 0) q = std::max(static_cast<int>(candidates_.size()), 1);
   visible_.reserve(U(q));
   encoder_.Select(view, candidates_, q, visible_);
@@ -62,18 +84,34 @@ void DecisionPoint::Observe(const ClusterView& view, int q) {
       }
     }
   }
-  layout_ = Layout(q, view.num_types());
-  observation_.resize(U(layout_.size()));
+  const ObservationLayout own = encoder_.Layout(q, view.num_types());
+  std::vector<float>& encoded = grid_ != nullptr ? encoded_ : observation_;
+  encoded.resize(U(own.size()));
   room_.clear();
   for (int type = 0; commits() && type < view.num_types(); ++type) room_.push_back(plan_.room(type));
   const std::span<const int> room = commits() ? std::span<const int>(room_) : view.free_gpus();
-  encoder_.Encode({view, room, candidates_, visible_, commits() ? &plan_ : nullptr}, layout_, observation_);
+  encoder_.Encode({view, room, candidates_, visible_, commits() ? &plan_ : nullptr}, own, encoded);
   masked_ = false;
+  layout_ = own;
+  if (grid_ == nullptr) return;
+  grid_->Look(view, visible_, q, fixed_rows);
+  layout_ = grid_->Layout(own, grid_->rows());
+  observation_.resize(U(layout_.size()));
+  grid_->Write(view, plan_, own, encoded_, layout_, observation_);
 }
 
 void DecisionPoint::OpenMask(const ClusterView& view) {
-  mask_.Open(view, visible_, layout_.q, commits() ? nullptr : &plan_);
+  if (grid_ != nullptr) {
+    mask_.Open(view, *grid_, plan_);
+  } else {
+    mask_.Open(view, visible_, layout_.q, commits() ? nullptr : &plan_);
+  }
   masked_ = true;
+}
+
+void DecisionPoint::PutCommand(const ClusterView& view, int action) {
+  grid_->Put(view, plan_, action / layout_.g, action % layout_.g);
+  if (masked_) mask_.Open(view, *grid_, plan_);
 }
 
 void DecisionPoint::Choose(const ClusterView& view, const Placement& placement) {

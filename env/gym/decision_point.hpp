@@ -17,11 +17,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "env/gym/action_mask.hpp"
+#include "env/gym/actions/command_grid.hpp"
 #include "env/gym/commit_backfill.hpp"
 #include "env/gym/encoder.hpp"
 #include "env/sim/decision.hpp"
@@ -29,12 +31,16 @@
 
 namespace berth {
 
-// What an action does. Actions are counted row * G + type, then `done` where there is one; nothing else knows
-// how.
+// What an action does where jobs are only put on types. Actions are counted row * columns + column, then `done`
+// where there is one; nothing else knows how.
 struct Placement {
   int row;  // of the visible
   int job, type;
 };
+
+// The layout of a process's observations of a cluster, with MdpSpec::visible jobs: Q rows and G columns, so that
+// there are Q G actions, and `done` under semantics redecide. Throws Error: commands that the cluster lacks.
+ObservationLayout LayoutOf(const MdpSpec& mdp, const Scenario& scenario);
 
 // Thread rule: one thread at a time. Allocates in Begin, and where a list outgrows all before it.
 class DecisionPoint {
@@ -58,7 +64,10 @@ class DecisionPoint {
 
   std::span<const int> candidates() const { return candidates_; }
   std::span<const int> visible() const { return visible_; }
-  ObservationLayout Layout(int q, int g) const { return encoder_.Layout(q, g); }
+  // With `q` rows for jobs. Where the process has more commands than `start`: after Begin.
+  ObservationLayout Layout(int q, int types) const;
+  // The commands, where there are more than `start`; null = a job on a type is all.
+  const CommandGrid* grid() const { return grid_.get(); }
   const ObservationLayout& layout() const { return layout_; }  // of the last Observe
   std::span<const float> observation() const { return observation_; }
   const Plan& plan() const { return plan_; }
@@ -73,8 +82,10 @@ class DecisionPoint {
   void OpenMask(const ClusterView& view);
   const ActionMask& mask() const { return mask_; }
 
-  // redecide: puts it into the plan. REQUIRES: it fits.
-  void Put(const ClusterView& view, const Placement& placement) {
+  // redecide: into the plan. REQUIRES: it is legal, and not `done`.
+  void Put(const ClusterView& view, int action) {
+    if (grid_ != nullptr) return PutCommand(view, action);
+    const Placement placement = PlacementOf(action);
     plan_.Put(view, placement.job, placement.type);
     if (masked_) mask_.Put(placement.row, placement.type, plan_.room(placement.type));
   }
@@ -86,7 +97,7 @@ class DecisionPoint {
   // work-conserving process, while any job fits anywhere.
   bool OfferDone(bool event_follows) {
     if (commits()) return false;
-    const bool legal = event_follows && !(mdp_.work_conserving && mask_.pairs() > 0);
+    const bool legal = event_follows && !(mdp_.work_conserving && mask_.starts() > 0);
     mask_.SetDone(legal);
     return legal;
   }
@@ -101,9 +112,12 @@ class DecisionPoint {
  private:
   void SortShortest(const ClusterView& view);
   void TryChosen(const ClusterView& view);
+  void PutCommand(const ClusterView& view, int action);
 
   MdpSpec mdp_;
   Encoder encoder_;
+  std::unique_ptr<CommandGrid> grid_;
+  std::vector<float> encoded_;  // the encoder's own, which the grid is made of
   std::vector<int> candidates_, visible_, room_;
   std::vector<std::pair<double, int>> keyed_;
   ObservationLayout layout_;

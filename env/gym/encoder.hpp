@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "env/base/spec.hpp"
+#include "env/gym/actions/action_set.hpp"
 #include "env/gym/mdp.hpp"
 #include "env/gym/observation.hpp"
 #include "env/sim/observation_block.hpp"
@@ -46,6 +47,9 @@ struct EncoderInfo {
   struct Order {
     std::vector<std::size_t> job, pair, type, global;
   } order;
+
+  // The kinds of commands beside `start` (ObservationOf), whose channels stand behind the blocks'.
+  std::vector<ActionUse> actions;
 
   ObservationLayout Layout(int q, int g) const;
   bool alone() const { return blocks.front().info->alone; }
@@ -77,6 +81,9 @@ std::span<const EncoderInfo> Encoders();
 // Of the encoder that a spec names. Throws Error with the nearest name of an encoder or of a block.
 EncoderInfo EncoderOf(const std::string& spec);
 std::string ResolveEncoder(const std::string& spec);  // with every parameter and version
+// What a policy of this process reads: the encoder's channels, and behind them those of its actions. Throws
+// Error.
+EncoderInfo ObservationOf(const MdpSpec& mdp);
 
 // Thread rule: one thread at a time. Allocates in Begin alone, and where a list outgrows all before it.
 class Encoder {

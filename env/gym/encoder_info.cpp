@@ -163,10 +163,17 @@ std::vector<std::string> EncoderInfo::Describe() const {
     std::vector<std::string> owner;
     if (of == &BlockInfo::job && !alone()) owner.emplace_back("encoder");
     for (const BlockUse& use : blocks) owner.insert(owner.end(), (use.info->*of).size(), use.Name());
-    const std::size_t kept = channels.size() - moved.size();
+    const std::size_t kept = owner.size() - moved.size(), of_blocks = owner.size();
+    for (const ActionUse& use : actions) {
+      const auto count = of == &BlockInfo::job    ? use.info->row.size()
+                         : of == &BlockInfo::pair ? use.info->pair.size()
+                         : of == &BlockInfo::type ? 1 + use.info->column.size()
+                                                  : 0;
+      owner.insert(owner.end(), count, Join("action:", use.info->name));
+    }
     for (std::size_t c = 0; c < channels.size(); ++c) {
       const ChannelInfo& it = channels[c];
-      lines.push_back(Join(part, " ", owner[c < kept ? c : kept + moved[c - kept]], " ", it.name, ": ",
+      lines.push_back(Join(part, " ", owner[c < kept || c >= of_blocks ? c : kept + moved[c - kept]], " ", it.name, ": ",
                            it.meaning, "; ", it.low, " to ", it.high));
     }
   };
@@ -233,6 +240,16 @@ EncoderInfo EncoderOf(const std::string& text) {
     known += Join(known.empty() ? "" : " or ", "'", info.name, "'");
   }
   throw Error(Join("encoder: expected ", known, ", found '", spec.name, "'", DidYouMean(spec.name, names)));
+}
+
+EncoderInfo ObservationOf(const MdpSpec& mdp) {
+  EncoderInfo info = EncoderOf(mdp.encoder);
+  info.actions = ParseActions(mdp.actions);
+  const ActionChannels own = ChannelsOf(info.actions);
+  info.job.insert(info.job.end(), own.job.begin(), own.job.end());
+  info.pair.insert(info.pair.end(), own.pair.begin(), own.pair.end());
+  info.type.insert(info.type.end(), own.type.begin(), own.type.end());
+  return info;
 }
 
 std::string ResolveEncoder(const std::string& text) {

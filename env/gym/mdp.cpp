@@ -47,7 +47,8 @@ std::string MdpSpec::ToString() const {
   return Join(encoder, " ", berth::ToString(semantics), preemptive ? " preemptive " : " non-preemptive ",
               berth::ToString(knowledge), " order=", berth::ToString(order),
               on_change ? " on_change" : " every_point", work_conserving ? " work_conserving" : " may_idle",
-              commit_backfill ? " commit_backfill" : "", " visible=", visible, " reward=", reward,
+              commit_backfill ? " commit_backfill" : "",
+              actions == "start" ? "" : " actions=" + actions, " visible=", visible, " reward=", reward,
               " tau=", tau_s, "s");
 }
 

@@ -47,6 +47,9 @@ struct MdpSpec {
   // estimates where jobs request nothing.
   bool commit_backfill = false;
   int visible = 64;              // Q during training; a frozen policy scores every candidate
+  // Kinds of commands by ',' (actions/action_set.hpp): `start` alone, or with others beside it, for semantics
+  // redecide.
+  std::string actions = "start";
   std::string reward = "jct";    // sum of terms: "jct", "jct+0.5*slowdown", see rewards.hpp
   double tau_s = 36000.0;        // discount = exp(-dt / tau_s); 1 within an instant
   std::string ToString() const;  // "ObservationV1 redecide preemptive oracle ..."

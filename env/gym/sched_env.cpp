@@ -40,7 +40,9 @@ SchedEnv::SchedEnv(std::shared_ptr<const ScenarioSource> source, const SchedEnvO
   if (options_.mdp.commit_backfill && (!point_.commits() || options_.mdp.knowledge < Knowledge::kEstimate)) {
     throw Error("commit_backfill: expected semantics commit and knowledge estimate or oracle with it");
   }
-  layout_ = point_.Layout(options_.mdp.visible, probe.num_types());
+  types_ = probe.num_types();
+  if (point_.grid() != nullptr) point_.Begin(Simulator(probe).View(options_.mdp.knowledge));
+  layout_ = point_.Layout(options_.mdp.visible, types_);
   actions_ = layout_.q * layout_.g + (point_.commits() ? 0 : 1);
   history_.reserve(kHistory);
   if (options_.warmup) warmup_ = options_.warmup();
@@ -75,9 +77,9 @@ void SchedEnv::Draw(std::uint32_t episode) {
   const int wanted = options_.warmup_jobs + options_.episode_jobs;
   EpisodeDraw draw =
       DrawEpisode(*source_, options_.jobs, options_.seed, options_.split, index_, episode, wanted);
-  if (const int types = draw.scenario.num_types(); types != layout_.g) {
+  if (const int types = draw.scenario.num_types(); types != types_) {
     throw Error(Join("the decision process: expected workloads of as many GPU types as the first one's ",
-                     layout_.g, ", which an observation is laid out for, found ", types, " in episode ",
+                     types_, ", which an observation is laid out for, found ", types, " in episode ",
                      episode_, " of environment ", index_, " of ", source_->Describe()));
   }
   endless_ = draw.endless;
@@ -128,7 +130,7 @@ bool SchedEnv::Advance() {
 bool SchedEnv::OfferDone() {
   const bool event_follows = simulator_->arrivals_remain() || point_.Runs(View()) ||
                              // Repairs and the like, unless the policy could do something itself.
-                             (simulator_->timers_remain() && point_.mask().pairs() == 0);
+                             (simulator_->timers_remain() && point_.mask().starts() == 0);
   return point_.OfferDone(event_follows);
 }
 
@@ -186,12 +188,11 @@ SchedEnv::Outcome SchedEnv::Step(int action) {
     RunToChoice();
     return Settle(before_time);
   }
-  const Placement placement = point_.PlacementOf(action);
   if (point_.commits()) {
-    Commit(placement);
+    Commit(point_.PlacementOf(action));
     return Settle(before_time);
   }
-  point_.Put(View(), placement);
+  point_.Put(View(), action);
   const bool done = OfferDone();
   if (point_.mask().pairs() > 0 || !done) return {};  // the plan grew, nothing happened
   RunToChoice();

@@ -16,7 +16,8 @@
 namespace berth {
 
 // Micro-actions fill a plan until `done` advances time. Actions: q * G + g puts visible job q on type g; Q *
-// G is done (semantics redecide only). States in which only `done` is legal are played without asking. Thread
+// G is done (semantics redecide only). With more commands than `start` (MdpSpec::actions) G are the columns
+// and Q the rows of their grid (actions/command_grid.hpp). States in which only `done` is legal are played without asking. Thread
 // rule: one thread at a time. Begin allocates, since it makes a scenario; Step does only where a list
 // outgrows all episodes before it, and for the devices of more running jobs, or larger ones, than the episode
 // had yet (tests/env_allocations_test.cpp).
@@ -66,7 +67,7 @@ class SchedEnv {
   Reward reward_;
   LearningSignal signal_;
   ObservationLayout layout_;
-  int actions_ = 0;
+  int types_ = 0, actions_ = 0;
 
   std::optional<Simulator> simulator_;
   std::unique_ptr<Scheduler> warmup_;

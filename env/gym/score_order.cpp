@@ -18,6 +18,7 @@ float Gumbel(Stream& stream) {
 
 void ScoreOrder::Rank(const ClusterView& view, const DecisionPoint& point, std::span<const float> scores,
                       Stream* noise) {
+  if (point.grid() != nullptr) return RankCommands(point, scores, noise);
   ranked_.resize(U(view.num_types()) + 1);
   for (Heap& heap : ranked_) heap.clear();
   int action = 0;
@@ -55,6 +56,7 @@ int ScoreOrder::best() {
 // in a work-conserving process, while anything fits. Few of many candidates find room, so the order is worked
 // out only as far as it is walked, and a type that is full is walked no further.
 void ScoreOrder::Fill(const ClusterView& view, DecisionPoint& point, Reserve reserve) {
+  if (point.grid() != nullptr) return FillCommands(view, point);
   reserved_.assign(U(view.num_types()), {});
   bool wants_done = false;
   while (Heap* best = Best()) {
@@ -71,9 +73,64 @@ void ScoreOrder::Fill(const ClusterView& view, DecisionPoint& point, Reserve res
     if (!point.plan().Fits(view, placement.job, placement.type)) {
       HoldBack(view, point.plan(), placement, reserve, *best);
     } else if (Passes(view, placement)) {
-      point.Put(view, placement);
+      point.Put(view, action);
     }
     if (point.plan().room(placement.type) == 0) best->clear();
+  }
+}
+
+void ScoreOrder::RankCommands(const DecisionPoint& point, std::span<const float> scores, Stream* noise) {
+  const CommandGrid& grid = *point.grid();
+  ranked_.resize(1);
+  Heap& heap = ranked_.front();
+  heap.clear();
+  for (int action = 0; action <= point.done(); ++action) {
+    if (action < point.done() && !grid.Present(action / grid.columns())) continue;
+    const float score = scores[U(action)];
+    heap.push_back({noise != nullptr ? score + Gumbel(*noise) : score, action});
+  }
+  std::make_heap(heap.begin(), heap.end());
+}
+
+// As Fill, but what is not legal may become so: a command is asked again once the plan has its row's job, or,
+// where it waits for others, anybody new.
+void ScoreOrder::FillCommands(const ClusterView& view, DecisionPoint& point) {
+  const CommandGrid& grid = *point.grid();
+  Heap& heap = ranked_.front();
+  later_.resize(U(grid.rows()) + 1);  // the last: who waits for others
+  for (Heap& later : later_) later.clear();
+  const auto again = [&](Heap& later) {
+    for (const Ranked& other : later) {
+      heap.push_back(other);
+      std::push_heap(heap.begin(), heap.end());
+    }
+    later.clear();
+  };
+  const auto is_start = [&](const Ranked& it) {
+    const int row = it.action / grid.columns(), column = it.action % grid.columns();
+    return grid.Runs(point.plan(), row, column) &&
+           grid.Legal(view, point.plan(), row, column) == Legality::kYes;
+  };
+  bool wants_done = false;
+  while (!heap.empty()) {
+    // `done` is legal once something runs and, where no GPU may idle, nothing can be started.
+    if (wants_done && point.Runs(view) && !point.mdp().work_conserving) break;
+    if (wants_done && std::none_of(heap.begin(), heap.end(), is_start)) break;
+    const Ranked best = heap.front();
+    std::pop_heap(heap.begin(), heap.end());
+    heap.pop_back();
+    if (best.action == point.done()) {
+      wants_done = true;
+      continue;
+    }
+    const int row = best.action / grid.columns(), column = best.action % grid.columns();
+    const Legality legal = grid.Legal(view, point.plan(), row, column);
+    if (legal == Legality::kNotYet) later_[grid.Awaits(column) ? U(grid.rows()) : U(row)].push_back(best);
+    if (legal != Legality::kYes) continue;
+    if (wants_done && !point.mdp().work_conserving && !grid.Runs(point.plan(), row, column)) continue;
+    point.Put(view, best.action);
+    again(later_[U(row)]);
+    again(later_.back());
   }
 }
 

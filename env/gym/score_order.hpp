@@ -44,12 +44,15 @@ class ScoreOrder {
     bool held = false;
     Vacancy vacancy{};
   };
+  void RankCommands(const DecisionPoint& point, std::span<const float> scores, Stream* noise);
+  void FillCommands(const ClusterView& view, DecisionPoint& point);
   Heap* Best();  // the heap with the best action left; null when none is
   void HoldBack(const ClusterView& view, const Plan& plan, const Placement& placement, Reserve reserve,
                 Heap& others);
   bool Passes(const ClusterView& view, const Placement& placement);
 
-  std::vector<Heap> ranked_;  // [G + 1] actions of each type, and done
+  std::vector<Heap> ranked_;  // [G + 1] actions of each type, and done; of a grid [1] all
+  std::vector<Heap> later_;   // of a grid: not legal yet
   Releases releases_;
   std::vector<Reservation> reserved_;  // [G]
 };

@@ -25,6 +25,7 @@
 
 namespace berth {
 
+struct ActionInfo;
 struct BelievedRates;
 struct BlockInfo;
 struct Clock;
@@ -108,6 +109,7 @@ struct FeatureModule {
   std::span<const MetricInfo> metrics = {};
   std::span<const TimerKind> timers = {};       // kinds that are its own
   std::span<BlockInfo (*const)()> blocks = {};  // of observations (env/sim/observation_block.hpp)
+  std::span<ActionInfo (*const)()> actions = {};  // kinds of commands for policies (env/sim/action_kind.hpp)
 };
 
 // Its order is that of texts, of output and, but where feature.hpp says otherwise, of hooks. REQUIRES: it

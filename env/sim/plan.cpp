@@ -9,11 +9,16 @@ void Plan::Begin(const ClusterView& view, bool preemptive) {
   const std::size_t jobs = Index(view.num_jobs());
   if (stamp_.size() != jobs) {
     stamp_.assign(jobs, 0);
+    guest_stamp_.assign(jobs, 0);
     type_.assign(jobs, -1);
+    width_.assign(jobs, 0);
+    host_.assign(jobs, -1);
+    guest_.assign(jobs, -1);
     epoch_ = 0;
   }
   if (++epoch_ == 0) {  // wrapped: forget all marks
     std::fill(stamp_.begin(), stamp_.end(), 0);
+    std::fill(guest_stamp_.begin(), guest_stamp_.end(), 0);
     epoch_ = 1;
   }
   room_.resize(Index(view.num_types()));
@@ -23,45 +28,135 @@ void Plan::Begin(const ClusterView& view, bool preemptive) {
     total_room_ += room_[Index(type)];
   }
   placed_.clear();
+  rejected_.clear();
+  controls_.clear();
 }
 
 void Plan::Put(const ClusterView& view, int job, int type) {
   BERTH_DCHECK(Fits(view, job, type), "job ", job, " on type ", type);
-  Place(job, type, view.Gang(job));
+  Place(job, type, view.Gang(job), view.Gang(job));
 }
 
-// It holds what it holds, a GPU that takes no new job (SimState::out_of_service) on top of the room.
+// It holds what it holds, a GPU that takes no new job (SimState::out_of_service) on top of the room, and of
+// two who share one the first to be kept.
 void Plan::Keep(const ClusterView& view, int job) {
+  const int partner = view.Partner(job), type = view.TypeOf(job);
+  if (partner >= 0 && Placed(partner) && !Hosts(partner) && Stays(view, partner)) {
+    Place(job, type, 0, 0);
+    host_[Index(job)] = partner;
+    SetGuest(partner, job);
+    return;
+  }
   int held = view.Gang(job);
   if (!view.plain()) {
     held = 0;
     for (int device : view.Devices(job)) held += view.InService(device);
   }
-  Place(job, view.TypeOf(job), held);
+  Place(job, type, held, view.Width(job));
 }
 
-void Plan::Place(int job, int type, int gpus) {
+void Plan::Place(int job, int type, int gpus, int width) {
   room_[Index(type)] -= gpus;
   total_room_ -= gpus;
   stamp_[Index(job)] = epoch_;
   type_[Index(job)] = static_cast<std::int8_t>(type);
+  width_[Index(job)] = width;
+  host_[Index(job)] = -1;
   placed_.push_back(job);
+}
+
+bool Plan::FitsOn(const ClusterView& view, int job, int type, int width) const {
+  if (width < view.MinGang(job) || width > view.MaxGang(job)) return false;
+  const double rate = width == view.Gang(job) ? view.Rate(job, type) : view.RateAt(job, type, width);
+  if (rate <= 0.0) return false;
+  if (!Placed(job)) return width <= room_[Index(type)];
+  return type_[Index(job)] == type && host_[Index(job)] < 0 && !Hosts(job) && width > width_[Index(job)] &&
+         width - width_[Index(job)] <= room_[Index(type)];
+}
+
+void Plan::PutOn(const ClusterView& view, int job, int type, int width) {
+  BERTH_DCHECK(FitsOn(view, job, type, width), "job ", job, " on ", width, " of type ", type);
+  (void)view;
+  if (!Placed(job)) {
+    Place(job, type, width, width);
+  } else {
+    const int more = width - width_[Index(job)];
+    room_[Index(type)] -= more;
+    total_room_ -= more;
+    width_[Index(job)] = width;
+  }
+}
+
+bool Plan::MayHost(const ClusterView& view, int host, int job, int type) const {
+  if (host == job || view.Gang(host) != 1 || view.Gang(job) != 1 || Hosts(host)) return false;
+  if (view.GpuMilli(host) < 1000 || view.GpuMilli(job) < 1000) return false;
+  if (Placed(host)) {
+    if (type_[Index(host)] != type || host_[Index(host)] >= 0 || width_[Index(host)] != 1) return false;
+    if (Stays(view, host) && !view.InService(view.Devices(host).front())) return false;
+  } else {  // who runs on, which nobody beside it keeps
+    if (preemptive_ || !view.IsRunning(host) || view.TypeOf(host) != type || view.Width(host) != 1 ||
+        view.Partner(host) >= 0 || !view.InService(view.Devices(host).front())) {
+      return false;
+    }
+  }
+  return view.PairRate(job, host, type) > 0.0;
+}
+
+void Plan::Pack(const ClusterView& view, int job, int host) {
+  const int type = Placed(host) ? type_[Index(host)] : view.TypeOf(host);
+  BERTH_DCHECK(!Placed(job) && MayHost(view, host, job, type), "job ", job, " beside ", host);
+  Place(job, type, 0, 0);
+  host_[Index(job)] = host;
+  SetGuest(host, job);
+}
+
+void Plan::Reject(int job) {
+  stamp_[Index(job)] = epoch_;
+  type_[Index(job)] = -1;
+  width_[Index(job)] = 0;
+  host_[Index(job)] = -1;
+  rejected_.push_back(job);
+}
+
+bool Plan::Stays(const ClusterView& view, int job) const {
+  return view.IsRunning(job) && type_[Index(job)] == view.TypeOf(job) &&
+         (host_[Index(job)] >= 0 || width_[Index(job)] == view.Width(job));
+}
+
+void Plan::EmitRunning(const ClusterView& view, int job, Decision& decision) const {
+  if (!Placed(job)) return decision.Stop(job);
+  const int type = type_[Index(job)], width = width_[Index(job)], host = host_[Index(job)];
+  const int partner = view.Partner(job);
+  if (host >= 0) {
+    if (host != partner || !Stays(view, job) || !Stays(view, host)) decision.Pack(job, host);
+    return;
+  }
+  if (type != view.TypeOf(job)) {
+    width == view.Gang(job) ? decision.Move(job, type) : decision.Resize(job, type, width);
+  } else if (width != view.Width(job)) {
+    decision.Resize(job, type, width);
+  } else if (partner >= 0 && partner < job && Placed(partner) && host_[Index(partner)] < 0 &&
+             Stays(view, partner)) {
+    decision.Move(job, type);  // two who shared a GPU part, and both stay on the type
+  }
 }
 
 void Plan::Emit(const ClusterView& view, Decision& decision) const {
   if (preemptive_) {
-    for (int job : view.running()) {
-      const int type = TypeOf(job);
-      if (type < 0) {
-        decision.Stop(job);
-      } else if (type != view.TypeOf(job)) {
-        decision.Move(job, type);
-      }
-    }
+    for (int job : view.running()) EmitRunning(view, job, decision);
   }
   for (int job : placed_) {
-    if (view.IsWaiting(job)) decision.Start(job, TypeOf(job));
+    if (!view.IsWaiting(job)) continue;
+    if (host_[Index(job)] >= 0) {
+      decision.Pack(job, host_[Index(job)]);
+    } else if (width_[Index(job)] != view.Gang(job)) {
+      decision.StartAt(job, type_[Index(job)], width_[Index(job)]);
+    } else {
+      decision.Start(job, type_[Index(job)]);
+    }
   }
+  for (int job : rejected_) decision.Reject(job);
+  decision.controls.insert(decision.controls.end(), controls_.begin(), controls_.end());
 }
 
 int FastestFit(const ClusterView& view, const Plan& plan, int job) {

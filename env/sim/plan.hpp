@@ -5,7 +5,13 @@
 //   for (job, type in order of preference) if (plan.Fits(job, type)) plan.Put(job, type);
 //   plan.Emit(view, decision);                      // stops, moves and starts that lead there
 //
-// Keeping a job where it is costs nothing. Reused between calls; allocates only when the scenario grows.
+// Keeping a job where it is costs nothing. A plan may also give a job another number of GPUs than its gang,
+// put it on the GPU of another, turn it away, and set what features control: what of it is legal is the
+// simulator's to say (env/sim/decision_rules.cpp), and asked here in advance, so that a plan which was filled
+// by FitsOn, MayHost and MayReject is always a legal decision. Where GPUs are divided a job counts as if it
+// held whole ones.
+//
+// Reused between calls; allocates only when the scenario grows.
 #pragma once
 
 #include <cstdint>
@@ -30,25 +36,50 @@ class Plan {
   // Places a running job where it is.
   void Keep(const ClusterView& view, int job);
 
-  bool Placed(int job) const { return stamp_[Index(job)] == epoch_; }
+  // The same on `width` GPUs: of a job that is not placed, or, with more than it has, of one that is placed
+  // on the type by itself.
+  bool FitsOn(const ClusterView& view, int job, int type, int width) const;
+  void PutOn(const ClusterView& view, int job, int type, int width);
+  // `host` will run alone on one GPU of the type, and the two can share it.
+  bool MayHost(const ClusterView& view, int host, int job, int type) const;
+  void Pack(const ClusterView& view, int job, int host);  // REQUIRES: MayHost, and the job is not placed
+  bool MayReject(const ClusterView& view, int job) const { return !Placed(job) && view.IsWaiting(job); }
+  void Reject(int job);
+  std::vector<Control>& controls() { return controls_; }
+  std::span<const Control> controls() const { return controls_; }
+
+  bool Placed(int job) const { return stamp_[Index(job)] == epoch_; }  // or turned away
   int TypeOf(int job) const { return Placed(job) ? type_[Index(job)] : -1; }
+  int WidthOf(int job) const { return Placed(job) ? width_[Index(job)] : 0; }     // 0: of one that is packed
+  int HostOf(int job) const { return Placed(job) ? host_[Index(job)] : -1; }      // -1 = it is not packed
+  int GuestOf(int job) const { return Hosts(job) ? guest_[Index(job)] : -1; }     // -1 = nobody is beside it
   int room(int type) const { return room_[Index(type)]; }  // GPUs of the type not yet taken
   int total_room() const { return total_room_; }
   std::span<const int> placed() const { return placed_; }  // in the order put
+  std::span<const int> rejected() const { return rejected_; }
   bool preemptive() const { return preemptive_; }
 
   void Emit(const ClusterView& view, Decision& decision) const;
 
  private:
-  void Place(int job, int type, int gpus);
+  bool Hosts(int job) const { return guest_stamp_[Index(job)] == epoch_; }
+  void SetGuest(int host, int guest) {
+    guest_stamp_[Index(host)] = epoch_;
+    guest_[Index(host)] = guest;
+  }
+  void Place(int job, int type, int gpus, int width);
+  bool Stays(const ClusterView& view, int job) const;  // a running job, on as many GPUs of its type
+  void EmitRunning(const ClusterView& view, int job, Decision& decision) const;
   static std::size_t Index(int i) { return static_cast<std::size_t>(i); }
   bool preemptive_ = true;
   int total_room_ = 0;
   std::uint32_t epoch_ = 0;
-  std::vector<std::uint32_t> stamp_;  // [J]
-  std::vector<std::int8_t> type_;     // [J]
-  std::vector<int> room_;             // [G]
-  std::vector<int> placed_;
+  std::vector<std::uint32_t> stamp_, guest_stamp_;  // [J]
+  std::vector<std::int8_t> type_;                   // [J]
+  std::vector<int> width_, host_, guest_;           // [J]
+  std::vector<int> room_;                           // [G]
+  std::vector<int> placed_, rejected_;
+  std::vector<Control> controls_;
 };
 
 // The type with room on which the job runs fastest (first on ties), or -1. Queue rules place by this unless

@@ -2,7 +2,7 @@
 
 #include "env/base/check.hpp"
 #include "env/base/spec.hpp"
-#include "env/gym/encoder.hpp"
+#include "env/gym/decision_point.hpp"
 #include "env/gym/task_placement.hpp"
 #include "tools/environment_options.hpp"
 #include "tools/table.hpp"
@@ -64,8 +64,9 @@ NamedEnvironment HeteroCluster(const Keywords& keywords) {
   NamedEnvironment named;
   named.seed = Seed(options);
   const EnvironmentChoice choice = ResolveEnvironment(options, named.seed);
-  const EncoderInfo& encoder = EncoderOf(choice.env.mdp.encoder);
-  const ObservationLayout layout = encoder.Layout(choice.env.mdp.visible, choice.sample.num_types());
+  const EncoderInfo encoder = ObservationOf(choice.env.mdp);
+  const ObservationLayout layout =
+      InOption(options, "actions", [&] { return LayoutOf(choice.env.mdp, choice.sample); });
   Bound(encoder.job, layout.q, named);
   Bound(encoder.pair, layout.q * layout.g, named);
   Bound(encoder.type, layout.g, named);

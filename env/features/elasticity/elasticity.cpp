@@ -80,8 +80,10 @@ std::string ElasticityState::Violation(const InvariantInput& in) const {
 
 FeatureModule ElasticityFeature() {
   static constexpr BlockInfo (*kBlocks[])() = {ElasticityBlock};
+  static constexpr ActionInfo (*kActions[])() = {ResizeAction};
   FeatureModule module = ModuleOf<ElasticitySettings>();
   module.blocks = kBlocks;
+  module.actions = kActions;
   return module;
 }
 

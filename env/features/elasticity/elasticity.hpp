@@ -74,5 +74,6 @@ class ElasticityState final : public StateOf<ElasticityState, ElasticitySettings
 };
 
 BlockInfo ElasticityBlock();  // what observations show of it
+ActionInfo ResizeAction();    // what policies may do with it
 
 }  // namespace berth

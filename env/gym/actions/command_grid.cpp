@@ -1,0 +1,165 @@
+#include "env/gym/actions/command_grid.hpp"
+
+#include <algorithm>
+
+#include "env/base/check.hpp"
+#include "env/base/index.hpp"
+
+namespace berth {
+
+CommandGrid::CommandGrid(const std::string& actions) {
+  for (const ActionUse& use : ParseActions(actions)) {
+    Kind kind;
+    kind.info = use.info;
+    Params params(use.params, use.info->params);
+    kind.kind = use.info->make(params);
+    kind.laid_out = kind.kind->RowsLaidOut();
+    kind.type_channel = type_channels_;
+    kind.pair_channel = pair_channels_;
+    kind.row_channel = job_channels_;
+    type_channels_ += 1 + static_cast<int>(use.info->column.size());
+    pair_channels_ += static_cast<int>(use.info->pair.size());
+    job_channels_ += static_cast<int>(use.info->row.size());
+    kinds_.push_back(std::move(kind));
+  }
+}
+
+void CommandGrid::Begin(const ClusterView& view) {
+  types_ = view.num_types();
+  columns_.clear();
+  for (int type = 0; type < types_; ++type) columns_.push_back({type, -1});
+  kind_of_.assign(columns_.size(), -1);
+  for (std::size_t k = 0; k < kinds_.size(); ++k) {
+    Kind& kind = kinds_[k];
+    kind.first_column = columns();
+    kind.kind->AddColumns(view, columns_);
+    kind.last_column = columns();
+    kind_of_.resize(columns_.size(), static_cast<int>(k));
+    kind.kind->Begin(view);
+  }
+}
+
+int CommandGrid::RowsLaidOut() const {
+  int rows = 0;
+  for (const Kind& kind : kinds_) rows += kind.laid_out;
+  return rows;
+}
+
+ObservationLayout CommandGrid::Layout(const ObservationLayout& encoder, int rows) const {
+  ObservationLayout layout = encoder;
+  layout.q = rows;
+  layout.g = columns();
+  layout.job_channels += job_channels_;
+  layout.pair_channels += pair_channels_;
+  layout.type_channels += type_channels_;
+  return layout;
+}
+
+void CommandGrid::Look(const ClusterView& view, std::span<const int> visible, int q, bool fixed_rows) {
+  jobs_.assign(visible.begin(), visible.end());
+  job_rows_ = rows_ = q;
+  for (Kind& kind : kinds_) {
+    kind.kind->Look(view, visible);
+    const int there = kind.kind->Rows(view);
+    kind.first_row = rows_;
+    kind.count = fixed_rows ? std::min(there, kind.laid_out) : there;
+    rows_ += fixed_rows ? kind.laid_out : there;
+  }
+}
+
+bool CommandGrid::Present(int row) const {
+  if (row < job_rows_) return U(row) < jobs_.size();
+  return std::any_of(kinds_.begin(), kinds_.end(), [&](const Kind& kind) {
+    return row >= kind.first_row && row < kind.first_row + kind.count;
+  });
+}
+
+int CommandGrid::JobOf(int row) const {
+  return row < job_rows_ && U(row) < jobs_.size() ? jobs_[U(row)] : -1;
+}
+
+int CommandGrid::SubjectOf(const Kind& kind, int row) const {
+  if (kind.laid_out == 0) return JobOf(row);
+  const int subject = row - kind.first_row;
+  return subject >= 0 && subject < kind.count ? subject : -1;
+}
+
+const char* CommandGrid::NameOf(int column) const {
+  return IsStart(column) ? kStartAlone : KindOf(column)->info->name;
+}
+
+void CommandGrid::Write(const ClusterView& view, const Plan& plan, const ObservationLayout& encoder,
+                        std::span<const float> from, const ObservationLayout& layout,
+                        std::span<float> to) const {
+  std::fill(to.begin(), to.end(), 0.0F);
+  const std::size_t fj = U(encoder.job_channels), fp = U(encoder.pair_channels), ft = U(encoder.type_channels);
+  float* job = to.data() + layout.jobs_offset();
+  for (int row = 0; row < rows_; ++row, job += layout.job_channels) {
+    if (row < encoder.q) std::copy_n(from.data() + U(encoder.jobs_offset()) + U(row) * fj, fj, job);
+    for (const Kind& kind : kinds_) {
+      const int subject = kind.laid_out == 0 ? -1 : SubjectOf(kind, row);
+      if (subject < 0) continue;
+      job[0] = 1.0F;  // present
+      kind.kind->WriteRow(view, subject, job + fj + U(kind.row_channel));
+    }
+  }
+  float* type = to.data() + layout.types_offset();
+  for (int c = 0; c < columns(); ++c, type += layout.type_channels) {
+    const ActionColumn& column = columns_[U(c)];
+    if (column.type >= 0)
+      std::copy_n(from.data() + U(encoder.types_offset()) + U(column.type) * ft, ft, type);
+    const Kind* kind = KindOf(c);
+    if (kind == nullptr) continue;
+    float* own = type + ft + U(kind->type_channel);
+    own[0] = 1.0F;
+    kind->kind->WriteColumn(view, column, own + 1);
+  }
+  float* pair = to.data() + layout.pairs_offset();
+  for (int row = 0; row < rows_; ++row) {
+    const int its_job = JobOf(row);
+    for (int c = 0; c < columns(); ++c, pair += layout.pair_channels) {
+      const ActionColumn& column = columns_[U(c)];
+      if (its_job >= 0 && column.type >= 0) {
+        const std::size_t cell = U(row) * U(types_) + U(column.type);
+        std::copy_n(from.data() + U(encoder.pairs_offset()) + cell * fp, fp, pair);
+      }
+      const Kind* own = KindOf(c);
+      for (const Kind& kind : kinds_) {
+        if (own != nullptr && own != &kind) continue;
+        const int subject = SubjectOf(kind, row);
+        if (subject < 0 || (own == nullptr && kind.laid_out > 0)) continue;
+        kind.kind->WritePair(view, plan, subject, column, pair + fp + U(kind.pair_channel));
+      }
+    }
+  }
+  std::copy_n(from.data() + encoder.global_offset(), U(encoder.global_channels),
+              to.data() + layout.global_offset());
+}
+
+Legality CommandGrid::Legal(const ClusterView& view, const Plan& plan, int row, int column) const {
+  const ActionColumn& it = columns_[U(column)];
+  if (const Kind* kind = KindOf(column)) {
+    const int subject = SubjectOf(*kind, row);
+    return subject < 0 ? Legality::kNo : kind->kind->Legal(view, plan, subject, it);
+  }
+  const int job = JobOf(row);
+  if (job < 0 || view.Rate(job, it.type) <= 0.0) return Legality::kNo;
+  // On its whole gang also once it is there on fewer.
+  return plan.FitsOn(view, job, it.type, view.Gang(job)) ? Legality::kYes : Legality::kNotYet;
+}
+
+void CommandGrid::Put(const ClusterView& view, Plan& plan, int row, int column) {
+  const ActionColumn& it = columns_[U(column)];
+  if (const Kind* kind = KindOf(column)) {
+    kind->kind->Put(view, plan, SubjectOf(*kind, row), it);
+  } else {
+    plan.PutOn(view, JobOf(row), it.type, view.Gang(JobOf(row)));
+  }
+}
+
+bool CommandGrid::Runs(const Plan& plan, int row, int column) const {
+  const Kind* kind = KindOf(column);
+  return (kind == nullptr || kind->kind->Runs()) && !plan.Placed(JobOf(row));
+}
+
+}  // namespace berth

@@ -1,0 +1,114 @@
+// A job beside another on its one GPU. The host is the one with which the two keep most of their speed
+// together, of those that the plan has alone on one GPU of the type.
+#include <algorithm>
+
+#include "env/base/index.hpp"
+#include "env/gym/actions/action_table.hpp"
+
+namespace berth {
+namespace {
+
+constexpr ChannelInfo kPair[] = {
+    {"keeps", "of its speed alone, what it keeps beside the best host among the visible jobs", 0, 1},
+    {"host_keeps", "of that host's speed alone, what it keeps", 0, 1},
+    {"as_now", "1 = it runs beside another on the type now", 0, 1},
+};
+
+class Pack final : public ActionKind {
+ public:
+  void AddColumns(const ClusterView& view, std::vector<ActionColumn>& columns) const override {
+    if (!view.has_pairs()) {
+      throw Error(
+          "actions: pack: expected throughputs of pairs on one GPU (--throughputs pairs), found none");
+    }
+    for (int type = 0; type < view.num_types(); ++type) columns.push_back({type, 0});
+  }
+
+  void Look(const ClusterView& view, std::span<const int> visible) override {
+    known_.assign(view.throughputs().job_types.size(), -1);
+    of_type_.clear();  // one job for all of its job type: pairs' rates are those of job types
+    for (int job : visible) {
+      if (view.Gang(job) != 1 || view.GpuMilli(job) < 1000) continue;
+      int& found = known_[U(view.JobType(job))];
+      if (found >= 0) continue;
+      found = static_cast<int>(of_type_.size());
+      of_type_.push_back(job);
+    }
+    const std::size_t types = U(view.num_types());
+    best_.assign(of_type_.size() * types, {});
+    for (std::size_t i = 0; i < of_type_.size(); ++i) {
+      for (std::size_t type = 0; type < types; ++type) {
+        for (int host : of_type_) {
+          const Kept kept = Together(view, of_type_[i], host, static_cast<int>(type));
+          if (kept.sum() > best_[i * types + type].sum()) best_[i * types + type] = kept;
+        }
+      }
+    }
+  }
+
+  void WritePair(const ClusterView& view, const Plan& /*plan*/, int job, const ActionColumn& column,
+                 float* f) override {
+    if (column.level != 0 || view.Gang(job) != 1 || view.GpuMilli(job) < 1000) return;
+    const Kept& kept = best_[U(known_[U(view.JobType(job))]) * U(view.num_types()) + U(column.type)];
+    f[0] = static_cast<float>(kept.own);
+    f[1] = static_cast<float>(kept.host);
+    f[2] = view.Partner(job) >= 0 && view.TypeOf(job) == column.type ? 1.0F : 0.0F;
+  }
+
+  Legality Legal(const ClusterView& view, const Plan& plan, int job,
+                 const ActionColumn& column) const override {
+    if (plan.Placed(job) || view.Gang(job) != 1) return Legality::kNo;
+    return HostOf(view, plan, job, column.type, /*any=*/true) >= 0 ? Legality::kYes : Legality::kNotYet;
+  }
+  void Put(const ClusterView& view, Plan& plan, int job, const ActionColumn& column) override {
+    plan.Pack(view, job, HostOf(view, plan, job, column.type, /*any=*/false));
+  }
+
+  bool Awaits() const override { return true; }
+
+ private:
+  struct Kept {
+    double own = 0.0, host = 0.0;
+    double sum() const { return own + host; }
+  };
+  static Kept Together(const ClusterView& view, int job, int host, int type) {
+    const double own = view.PairRate(job, host, type), other = view.PairRate(host, job, type);
+    if (own <= 0.0 || other <= 0.0) return {};
+    return {own / view.Rate(job, type), other / view.Rate(host, type)};
+  }
+  // The best, or any; -1 = none.
+  static int HostOf(const ClusterView& view, const Plan& plan, int job, int type, bool any) {
+    int best = -1;
+    double best_sum = 0.0;
+    const auto look = [&](int host) {
+      if (!plan.MayHost(view, host, job, type)) return;
+      const double sum = Together(view, job, host, type).sum();
+      if (best < 0 || sum > best_sum) best = host, best_sum = sum;
+    };
+    for (int host : plan.placed()) {
+      look(host);
+      if (any && best >= 0) return best;
+    }
+    for (int host : view.running()) {
+      if (plan.preemptive()) break;
+      if (!plan.Placed(host)) look(host);
+      if (any && best >= 0) return best;
+    }
+    return best;
+  }
+
+  std::vector<int> known_, of_type_;  // [T] of a job type which of those seen; a job of each of these
+  std::vector<Kept> best_;            // [seen, G]
+};
+
+}  // namespace
+
+ActionInfo PackAction() {
+  return {.name = "pack",
+          .summary = "a job of one GPU beside another that the plan has alone on one",
+          .source = "Gandiva, Xiao et al., OSDI 2018; Gavel, Narayanan et al., OSDI 2020",
+          .pair = kPair,
+          .make = [](Params&) -> std::unique_ptr<ActionKind> { return std::make_unique<Pack>(); }};
+}
+
+}  // namespace berth

@@ -14,6 +14,7 @@ void WriteMdp(h5::Writer& out, const MdpSpec& mdp) {
   out.Integer("work_conserving", mdp.work_conserving);
   out.Integer("commit_backfill", mdp.commit_backfill);
   if (mdp.actions != kStartAlone) out.Text("actions", mdp.actions);
+  if (mdp.reread) out.Integer("reread", 1);
   out.Integer("visible", mdp.visible);
   out.Text("reward", mdp.reward);
   out.Number("tau_s", mdp.tau_s);
@@ -33,6 +34,7 @@ MdpSpec ReadMdp(const h5::Reader& in) {
     mdp.commit_backfill = BoundedAttribute(in, "commit_backfill", 0, 1) != 0;
   }
   if (in.HasAttribute("actions")) mdp.actions = ParsedAttribute(in, "actions", ResolveActions);
+  if (in.HasAttribute("reread")) mdp.reread = BoundedAttribute(in, "reread", 0, 1) != 0;
   mdp.visible = static_cast<int>(BoundedAttribute(in, "visible", 1, 1 << 16));
   mdp.reward = in.Text("reward");
   mdp.tau_s = in.Number("tau_s");

@@ -58,10 +58,23 @@ void PolicyScheduler::Decide(const ClusterView& view, Decision& decision) {
   } else {
     point_.Gather(view);
     Evaluate(view);
-    order_.Rank(view, point_, scores_, noise);
-    order_.Fill(view, point_, bundle_.reserve);
+    if (bundle_.mdp.reread) {
+      FillOneByOne(view, noise);
+    } else {
+      order_.Rank(view, point_, scores_, noise);
+      order_.Fill(view, point_, bundle_.reserve);
+    }
   }
   point_.Close(view, decision);
+}
+
+void PolicyScheduler::FillOneByOne(const ClusterView& view, Stream* noise) {
+  for (point_.OpenMask(view);; network_->Evaluate(point_.observation(), point_.layout(), scores_)) {
+    point_.OfferDone(point_.Runs(view) || point_.mask().starts() == 0);
+    const int action = BestLegal(point_.mask().bytes(), scores_, noise);
+    if (action < 0 || action == point_.done()) return;
+    point_.Put(view, action);
+  }
 }
 
 void PolicyScheduler::Evaluate(const ClusterView& view) {

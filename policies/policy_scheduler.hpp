@@ -33,6 +33,7 @@ class PolicyScheduler final : public Scheduler {
   const DecisionPoint& point() const { return point_; }
 
  private:
+  void FillOneByOne(const ClusterView& view, Stream* noise);
   void Evaluate(const ClusterView& view);  // of the candidates that were gathered
 
   PolicyBundle bundle_;

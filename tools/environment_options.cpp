@@ -40,6 +40,7 @@ MdpSpec ResolveProcess(const Options& options, Knowledge knowledge) {
     throw Error(Join(options.Where("actions"), ": expected '", kStartAlone, "' alone with ",
                      options.Where("semantics"), " commit, found ", mdp.actions));
   }
+  mdp.reread = options.Bool("reread") && mdp.actions != kStartAlone;
   mdp.reward = options.Text("reward");
   mdp.tau_s = options.Number("tau", 1e-3, 1e12);
   mdp.encoder = InOption(options, "encoder", [&] { return ResolveEncoder(options.Text("encoder")); });
@@ -70,6 +71,9 @@ void AddProcessOptions(Options& options, const std::string& encoder, const std::
   options.Value("actions", actions,
                 "what the policy may do: start, and by ',' what berth list actions shows; auto = what the "
                 "features that are on add");
+  options.Value("reread", mdp.reread ? "true" : "false",
+                "with more actions than start: true observes anew after each, with what the plan then has; "
+                "false once a decision point");
   options.Value("reward", mdp.reward, "sum of terms: see berth list rewards");
   options.Value("tau", kAuto,
                 "seconds: discount = exp(-dt / tau); auto = twice the typical run time; of jobs that all "

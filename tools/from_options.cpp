@@ -37,6 +37,7 @@ void TakeOptionsOfPolicy(Options& options) {
   take("network", policy.network);
   take("encoder", mdp.encoder);
   take("actions", mdp.actions);
+  take("reread", YesNo(mdp.reread));
   take("semantics", ToString(mdp.semantics));
   take("visible", std::to_string(mdp.visible));
   take("order", ToString(mdp.order));

@@ -112,6 +112,7 @@ void DecisionPoint::OpenMask(const ClusterView& view) {
 void DecisionPoint::PutCommand(const ClusterView& view, int action) {
   grid_->Put(view, plan_, action / layout_.g, action % layout_.g);
   if (masked_) mask_.Open(view, *grid_, plan_);
+  if (mdp_.reread) grid_->Rewrite(view, plan_, layout_, observation_);
 }
 
 void DecisionPoint::Choose(const ClusterView& view, const Placement& placement) {

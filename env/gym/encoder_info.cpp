@@ -164,6 +164,7 @@ std::vector<std::string> EncoderInfo::Describe() const {
     if (of == &BlockInfo::job && !alone()) owner.emplace_back("encoder");
     for (const BlockUse& use : blocks) owner.insert(owner.end(), (use.info->*of).size(), use.Name());
     const std::size_t kept = owner.size() - moved.size(), of_blocks = owner.size();
+    if (!actions.empty() && (of == &BlockInfo::job || of == &BlockInfo::type)) owner.emplace_back("plan");
     for (const ActionUse& use : actions) {
       const auto count = of == &BlockInfo::job    ? use.info->row.size()
                          : of == &BlockInfo::pair ? use.info->pair.size()

@@ -48,7 +48,7 @@ std::string MdpSpec::ToString() const {
               berth::ToString(knowledge), " order=", berth::ToString(order),
               on_change ? " on_change" : " every_point", work_conserving ? " work_conserving" : " may_idle",
               commit_backfill ? " commit_backfill" : "",
-              actions == "start" ? "" : " actions=" + actions, " visible=", visible, " reward=", reward,
+              actions == "start" ? "" : " actions=" + actions, reread ? " reread" : "", " visible=", visible, " reward=", reward,
               " tau=", tau_s, "s");
 }
 

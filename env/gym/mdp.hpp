@@ -50,6 +50,9 @@ struct MdpSpec {
   // Kinds of commands by ',' (actions/action_set.hpp): `start` alone, or with others beside it, for semantics
   // redecide.
   std::string actions = "start";
+  // With more commands than `start`: is the observation taken anew after each of them, with what the plan then
+  // has (true), or once a point?
+  bool reread = false;
   std::string reward = "jct";    // sum of terms: "jct", "jct+0.5*slowdown", see rewards.hpp
   double tau_s = 36000.0;        // discount = exp(-dt / tau_s); 1 within an instant
   std::string ToString() const;  // "ObservationV1 redecide preemptive oracle ..."

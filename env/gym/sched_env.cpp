@@ -193,6 +193,7 @@ SchedEnv::Outcome SchedEnv::Step(int action) {
     return Settle(before_time);
   }
   point_.Put(View(), action);
+  moved_ = options_.mdp.reread;
   const bool done = OfferDone();
   if (point_.mask().pairs() > 0 || !done) return {};  // the plan grew, nothing happened
   RunToChoice();

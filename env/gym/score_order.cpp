@@ -16,6 +16,17 @@ float Gumbel(Stream& stream) {
 
 }  // namespace
 
+int BestLegal(std::span<const std::uint8_t> mask, std::span<const float> scores, Stream* noise) {
+  int best = -1;
+  float best_score = 0.0F;
+  for (std::size_t action = 0; action < mask.size(); ++action) {
+    if (mask[action] == 0) continue;
+    const float score = noise != nullptr ? scores[action] + Gumbel(*noise) : scores[action];
+    if (best < 0 || score > best_score) best = static_cast<int>(action), best_score = score;
+  }
+  return best;
+}
+
 void ScoreOrder::Rank(const ClusterView& view, const DecisionPoint& point, std::span<const float> scores,
                       Stream* noise) {
   if (point.grid() != nullptr) return RankCommands(point, scores, noise);

@@ -10,6 +10,7 @@
 // Kool et al., ICML 2019).
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -18,6 +19,9 @@
 #include "env/predict/releases.hpp"
 
 namespace berth {
+
+// The best action that the mask allows, of equal ones the first; -1 = none. noise: Gumbel's is added to each.
+int BestLegal(std::span<const std::uint8_t> mask, std::span<const float> scores, Stream* noise);
 
 // Thread rule: one thread at a time. Allocates where a list outgrows all before it.
 class ScoreOrder {

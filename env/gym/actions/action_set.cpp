@@ -9,7 +9,9 @@
 namespace berth {
 namespace {
 
-// Of the grid's own: which kind a column is of.
+// The grid's own.
+constexpr ChannelInfo kPlanned = {"planned", "1 = the plan has a place for the job", 0, 1};
+constexpr ChannelInfo kRoom = {"room", "GPUs of the type that the plan leaves, over those there are", 0, 1};
 constexpr ChannelInfo kIsOfKind = {"is_of_kind", "1 = the column is of this kind of command", 0, 1};
 
 std::vector<ActionInfo> AllActions() {
@@ -83,6 +85,9 @@ std::string ActionsOf(const Features& features) {
 
 ActionChannels ChannelsOf(std::span<const ActionUse> uses) {
   ActionChannels channels;
+  if (uses.empty()) return channels;
+  channels.job.push_back(kPlanned);
+  channels.type.push_back(kRoom);
   const auto add = [](std::vector<ChannelInfo>& to, std::span<const ChannelInfo> from) {
     to.insert(to.end(), from.begin(), from.end());
   };

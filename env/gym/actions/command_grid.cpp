@@ -116,24 +116,46 @@ void CommandGrid::Write(const ClusterView& view, const Plan& plan, const Observa
   }
   float* pair = to.data() + layout.pairs_offset();
   for (int row = 0; row < rows_; ++row) {
-    const int its_job = JobOf(row);
+    const bool of_job = JobOf(row) >= 0;
     for (int c = 0; c < columns(); ++c, pair += layout.pair_channels) {
-      const ActionColumn& column = columns_[U(c)];
-      if (its_job >= 0 && column.type >= 0) {
-        const std::size_t cell = U(row) * U(types_) + U(column.type);
-        std::copy_n(from.data() + U(encoder.pairs_offset()) + cell * fp, fp, pair);
-      }
-      const Kind* own = KindOf(c);
-      for (const Kind& kind : kinds_) {
-        if (own != nullptr && own != &kind) continue;
-        const int subject = SubjectOf(kind, row);
-        if (subject < 0 || (own == nullptr && kind.laid_out > 0)) continue;
-        kind.kind->WritePair(view, plan, subject, column, pair + fp + U(kind.pair_channel));
-      }
+      const int its_type = columns_[U(c)].type;
+      if (!of_job || its_type < 0) continue;
+      const std::size_t cell = U(row) * U(types_) + U(its_type);
+      std::copy_n(from.data() + U(encoder.pairs_offset()) + cell * fp, fp, pair);
     }
   }
   std::copy_n(from.data() + encoder.global_offset(), U(encoder.global_channels),
               to.data() + layout.global_offset());
+  Rewrite(view, plan, layout, to);
+}
+
+void CommandGrid::Rewrite(const ClusterView& view, const Plan& plan, const ObservationLayout& layout,
+                          std::span<float> to) const {
+  const std::size_t fj = U(layout.job_channels - job_channels_), fp = U(layout.pair_channels - pair_channels_),
+                    ft = U(layout.type_channels - type_channels_);
+  float* type = to.data() + layout.types_offset() + ft;
+  for (int c = 0; c < columns(); ++c, type += layout.type_channels) {
+    const int its_type = columns_[U(c)].type;
+    if (its_type < 0) continue;
+    type[0] = static_cast<float>(plan.room(its_type)) /
+              static_cast<float>(std::max(view.types()[U(its_type)].count, 1));
+  }
+  float* job = to.data() + layout.jobs_offset() + fj;
+  float* pair = to.data() + layout.pairs_offset() + fp;
+  for (int row = 0; row < rows_; ++row, job += layout.job_channels) {
+    const int its_job = JobOf(row);
+    if (its_job >= 0) job[0] = plan.Placed(its_job) ? 1.0F : 0.0F;
+    for (int c = 0; c < columns(); ++c, pair += layout.pair_channels) {
+      const Kind* own = KindOf(c);
+      std::fill_n(pair, pair_channels_, 0.0F);
+      for (const Kind& kind : kinds_) {
+        if (own != nullptr && own != &kind) continue;
+        const int subject = SubjectOf(kind, row);
+        if (subject < 0 || (own == nullptr && kind.laid_out > 0)) continue;
+        kind.kind->WritePair(view, plan, subject, columns_[U(c)], pair + kind.pair_channel);
+      }
+    }
+  }
 }
 
 Legality CommandGrid::Legal(const ClusterView& view, const Plan& plan, int row, int column) const {

@@ -34,6 +34,9 @@ class CommandGrid {
   // From the encoder's own observation, laid out for `q` jobs and the GPU types.
   void Write(const ClusterView& view, const Plan& plan, const ObservationLayout& encoder,
              std::span<const float> from, const ObservationLayout& layout, std::span<float> to) const;
+  // The same once the plan has grown: what depends on it.
+  void Rewrite(const ClusterView& view, const Plan& plan, const ObservationLayout& layout,
+               std::span<float> to) const;
 
   Legality Legal(const ClusterView& view, const Plan& plan, int row, int column) const;
   // REQUIRES: it is legal.
@@ -69,7 +72,7 @@ class CommandGrid {
   int SubjectOf(const Kind& kind, int row) const;
 
   std::vector<Kind> kinds_;
-  int job_channels_ = 0, pair_channels_ = 0, type_channels_ = 0;  // of all kinds
+  int job_channels_ = 1, pair_channels_ = 0, type_channels_ = 1;  // of the grid and of all kinds
   int types_ = 0;
   std::vector<ActionColumn> columns_;
   std::vector<int> kind_of_;  // [columns] -1 = start

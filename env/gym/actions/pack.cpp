@@ -9,9 +9,11 @@ namespace berth {
 namespace {
 
 constexpr ChannelInfo kPair[] = {
-    {"keeps", "of its speed alone, what it keeps beside the best host among the visible jobs", 0, 1},
+    {"keeps", "of its speed alone, what it keeps beside the best host of the plan or, while it has none, of "
+              "the visible jobs", 0, 1},
     {"host_keeps", "of that host's speed alone, what it keeps", 0, 1},
-    {"as_now", "1 = it runs beside another on the type now", 0, 1},
+    {"host_longer", "tanh(ln(what the host still takes over what the job does) / 2); 0 = not known", -1, 1},
+    {"as_now", "1 = it runs beside that host, or before there is one beside another, on the type now", 0, 1},
 };
 
 class Pack final : public ActionKind {
@@ -46,13 +48,21 @@ class Pack final : public ActionKind {
     }
   }
 
-  void WritePair(const ClusterView& view, const Plan& /*plan*/, int job, const ActionColumn& column,
+  void WritePair(const ClusterView& view, const Plan& plan, int job, const ActionColumn& column,
                  float* f) override {
     if (column.level != 0 || view.Gang(job) != 1 || view.GpuMilli(job) < 1000) return;
-    const Kept& kept = best_[U(known_[U(view.JobType(job))]) * U(view.num_types()) + U(column.type)];
+    const int host = plan.Placed(job) ? plan.HostOf(job) : HostOf(view, plan, job, column.type, /*any=*/false);
+    const Kept kept = host >= 0 ? Together(view, job, host, column.type)
+                                : best_[U(known_[U(view.JobType(job))]) * U(view.num_types()) + U(column.type)];
     f[0] = static_cast<float>(kept.own);
     f[1] = static_cast<float>(kept.host);
-    f[2] = view.Partner(job) >= 0 && view.TypeOf(job) == column.type ? 1.0F : 0.0F;
+    if (host >= 0 && view.granted() >= Knowledge::kEstimate) {
+      const double own = view.RemainingSteps(job) / view.BestRate(job) + 1.0;
+      const double other = view.RemainingSteps(host) / view.BestRate(host) + 1.0;
+      f[2] = static_cast<float>((other - own) / (other + own));  // tanh(ln(x) / 2) = (x - 1) / (x + 1)
+    }
+    const bool together = host >= 0 ? view.Partner(job) == host : view.Partner(job) >= 0;
+    f[3] = together && view.TypeOf(job) == column.type ? 1.0F : 0.0F;
   }
 
   Legality Legal(const ClusterView& view, const Plan& plan, int job,

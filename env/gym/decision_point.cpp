@@ -42,6 +42,7 @@ bool DecisionPoint::PassesOver(const ClusterView& view) const {
 
 void DecisionPoint::Start(const ClusterView& view) {
   plan_.Begin(view, mdp_.preemptive);
+  if (grid_ != nullptr) grid_->Open(view, plan_);
   if (blocked()) TryChosen(view);
 }
 

@@ -44,11 +44,15 @@ class ActionKind {
   // have nothing for it to do.
   virtual void AddColumns(const ClusterView& view, std::vector<ActionColumn>& columns) const = 0;
   virtual void Begin(const ClusterView& /*view*/) {}  // an episode begins
+  // A plan begins: GPUs that this kind keeps from it.
+  virtual void Open(const ClusterView& /*view*/, Plan& /*plan*/) const {}
   // A decision point begins, with these jobs in rows.
   virtual void Look(const ClusterView& /*view*/, std::span<const int> /*visible*/) {}
 
-  // Rows of its own. At least these are laid out where an observation has a fixed size; beyond them they are
-  // as many as Rows says, and rows that are not there are all 0.
+  // Its commands are about jobs, or about rows of its own. Of these so many (after Begin) are laid out where an
+  // observation has a fixed size, and the others not offered; else as many as Rows says. Rows that are not
+  // there are all 0.
+  virtual bool OfJobs() const { return true; }
   virtual int RowsLaidOut() const { return 0; }
   virtual int Rows(const ClusterView& /*view*/) { return 0; }
 

@@ -118,6 +118,12 @@ void Plan::Reject(int job) {
   rejected_.push_back(job);
 }
 
+bool Plan::IsSet(ControlKind kind, int index) const {
+  return std::any_of(controls_.begin(), controls_.end(), [&](const Control& control) {
+    return control.kind == kind && control.index == index;
+  });
+}
+
 bool Plan::Stays(const ClusterView& view, int job) const {
   return view.IsRunning(job) && type_[Index(job)] == view.TypeOf(job) &&
          (host_[Index(job)] >= 0 || width_[Index(job)] == view.Width(job));

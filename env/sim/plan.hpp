@@ -45,7 +45,10 @@ class Plan {
   void Pack(const ClusterView& view, int job, int host);  // REQUIRES: MayHost, and the job is not placed
   bool MayReject(const ClusterView& view, int job) const { return !Placed(job) && view.IsWaiting(job); }
   void Reject(int job);
-  std::vector<Control>& controls() { return controls_; }
+  // A control, and GPUs of a type that it, or what is no job, keeps from jobs. REQUIRES: so much room.
+  void Set(const Control& control) { controls_.push_back(control); }
+  void Withhold(int type, int gpus) { room_[Index(type)] -= gpus, total_room_ -= gpus; }
+  bool IsSet(ControlKind kind, int index) const;
   std::span<const Control> controls() const { return controls_; }
 
   bool Placed(int job) const { return stamp_[Index(job)] == epoch_; }  // or turned away

@@ -36,6 +36,7 @@ class Simulator : private SimCore {
   using SimCore::AdvanceToDecision;
   // Validates the whole decision against the present state, then carries it out. On failure nothing changes.
   using SimCore::Apply;
+  using SimCore::Validate;  // the first half of it: nothing changes
 
   using SimCore::now;
   using SimCore::scenario;

@@ -210,9 +210,11 @@ void PartitionState::Withhold(SimCore& core, const Decision& decision) {
 FeatureModule PartitionsFeature() {
   static constexpr TimerKind kTimers[] = {kReconfigured};
   static constexpr BlockInfo (*kBlocks[])() = {PartitionsBlock};
+  static constexpr ActionInfo (*kActions[])() = {LayoutAction};
   FeatureModule module = ModuleOf<PartitionSettings>();
   module.timers = kTimers;
   module.blocks = kBlocks;
+  module.actions = kActions;
   return module;
 }
 

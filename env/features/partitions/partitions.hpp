@@ -97,5 +97,6 @@ int SliceDevice(const Scenario& scenario, const PartitionState& state, int gpu, 
 std::vector<int> DevicesOfGpu(const Scenario& scenario, const PartitionState& state, int gpu);
 
 BlockInfo PartitionsBlock();  // what observations show of it
+ActionInfo LayoutAction();    // what policies may do with it
 
 }  // namespace berth

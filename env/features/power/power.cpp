@@ -201,10 +201,12 @@ FeatureModule PowerFeature() {
   static constexpr MetricInfo kMetrics[] = {
       {"electricity_cost", "currency units of electricity, a part of cost", MetricInfo::Place::kJobs}};
   static constexpr BlockInfo (*kBlocks[])() = {PowerBlock};
+  static constexpr ActionInfo (*kActions[])() = {ClockAction};
   FeatureModule module = ModuleOf<PowerSettings>();
   module.timers = kTimers;
   module.metrics = kMetrics;
   module.blocks = kBlocks;
+  module.actions = kActions;
   return module;
 }
 

@@ -171,6 +171,7 @@ void HoldCap(const PowerSettings& settings, PowerState& power, int begin, int en
 // The temperature of a GPU from `since` on while it draws what it draws.
 HeatPath HeatOf(const PowerSettings& settings, const PowerState& power, int gpu);
 
-BlockInfo PowerBlock();  // what observations show of it
+BlockInfo PowerBlock();    // what observations show of it
+ActionInfo ClockAction();  // what policies may do with it
 
 }  // namespace berth

@@ -213,10 +213,12 @@ FeatureModule ServicesFeature() {
       {"service_attainment", "requests answered in time, share of those that came", kJobs},
       {"service_gpu_hours", "GPU-hours held by replicas", kJobs}};
   static constexpr BlockInfo (*kBlocks[])() = {ServicesBlock};
+  static constexpr ActionInfo (*kActions[])() = {ReplicasAction};
   FeatureModule module = ModuleOf<ServiceSettings>();
   module.timers = kTimers;
   module.metrics = kMetrics;
   module.blocks = kBlocks;
+  module.actions = kActions;
   return module;
 }
 

@@ -118,6 +118,7 @@ class ServiceState final : public StateOf<ServiceState, ServiceSettings> {
   const ServiceSettings* settings_;
 };
 
-BlockInfo ServicesBlock();  // what observations show of it
+BlockInfo ServicesBlock();    // what observations show of it
+ActionInfo ReplicasAction();  // what policies may do with it
 
 }  // namespace berth

@@ -13,7 +13,6 @@ CommandGrid::CommandGrid(const std::string& actions) {
     kind.info = use.info;
     Params params(use.params, use.info->params);
     kind.kind = use.info->make(params);
-    kind.laid_out = kind.kind->RowsLaidOut();
     kind.type_channel = type_channels_;
     kind.pair_channel = pair_channels_;
     kind.row_channel = job_channels_;
@@ -36,7 +35,12 @@ void CommandGrid::Begin(const ClusterView& view) {
     kind.last_column = columns();
     kind_of_.resize(columns_.size(), static_cast<int>(k));
     kind.kind->Begin(view);
+    kind.laid_out = kind.kind->RowsLaidOut();
   }
+}
+
+void CommandGrid::Open(const ClusterView& view, Plan& plan) const {
+  for (const Kind& kind : kinds_) kind.kind->Open(view, plan);
 }
 
 int CommandGrid::RowsLaidOut() const {
@@ -79,7 +83,7 @@ int CommandGrid::JobOf(int row) const {
 }
 
 int CommandGrid::SubjectOf(const Kind& kind, int row) const {
-  if (kind.laid_out == 0) return JobOf(row);
+  if (kind.kind->OfJobs()) return JobOf(row);
   const int subject = row - kind.first_row;
   return subject >= 0 && subject < kind.count ? subject : -1;
 }
@@ -97,7 +101,7 @@ void CommandGrid::Write(const ClusterView& view, const Plan& plan, const Observa
   for (int row = 0; row < rows_; ++row, job += layout.job_channels) {
     if (row < encoder.q) std::copy_n(from.data() + U(encoder.jobs_offset()) + U(row) * fj, fj, job);
     for (const Kind& kind : kinds_) {
-      const int subject = kind.laid_out == 0 ? -1 : SubjectOf(kind, row);
+      const int subject = kind.kind->OfJobs() ? -1 : SubjectOf(kind, row);
       if (subject < 0) continue;
       job[0] = 1.0F;  // present
       kind.kind->WriteRow(view, subject, job + fj + U(kind.row_channel));
@@ -151,7 +155,7 @@ void CommandGrid::Rewrite(const ClusterView& view, const Plan& plan, const Obser
       for (const Kind& kind : kinds_) {
         if (own != nullptr && own != &kind) continue;
         const int subject = SubjectOf(kind, row);
-        if (subject < 0 || (own == nullptr && kind.laid_out > 0)) continue;
+        if (subject < 0 || (own == nullptr && !kind.kind->OfJobs())) continue;
         kind.kind->WritePair(view, plan, subject, columns_[U(c)], pair + kind.pair_channel);
       }
     }
@@ -181,7 +185,8 @@ void CommandGrid::Put(const ClusterView& view, Plan& plan, int row, int column) 
 
 bool CommandGrid::Runs(const Plan& plan, int row, int column) const {
   const Kind* kind = KindOf(column);
-  return (kind == nullptr || kind->kind->Runs()) && !plan.Placed(JobOf(row));
+  const int job = JobOf(row);
+  return job >= 0 && (kind == nullptr || kind->kind->Runs()) && !plan.Placed(job);
 }
 
 }  // namespace berth

@@ -28,6 +28,7 @@ class CommandGrid {
   ObservationLayout Layout(const ObservationLayout& encoder, int rows) const;
   int RowsLaidOut() const;  // beside those of jobs
 
+  void Open(const ClusterView& view, Plan& plan) const;  // a plan begins
   // A point begins, with these jobs in the first rows of `q` that there are for jobs.
   void Look(const ClusterView& view, std::span<const int> visible, int q, bool fixed_rows);
   int rows() const { return rows_; }
@@ -54,6 +55,11 @@ class CommandGrid {
   // "start", "resize": of which kind the column is.
   const char* NameOf(int column) const;
   int JobOf(int row) const;  // -1 = it is not a job's
+  // Whom a command of the column is about: the row's job, or which of the kind's own; -1 = nobody.
+  int Subject(int row, int column) const {
+    const Kind* kind = KindOf(column);
+    return kind == nullptr ? JobOf(row) : SubjectOf(*kind, row);
+  }
 
  private:
   struct Kind {

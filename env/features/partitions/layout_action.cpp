@@ -1,0 +1,202 @@
+// An idle GPU in another layout. Idle GPUs of one product and layout are alike: one row stands for them, and
+// the command takes the first.
+#include <algorithm>
+#include <set>
+
+#include "env/base/index.hpp"
+#include "env/features/partitions/partitions.hpp"
+#include "env/sim/action_kind.hpp"
+
+namespace berth {
+namespace {
+
+constexpr int kMostRows = 8;         // kinds of idle GPUs; beyond them the rarest are not offered
+constexpr std::size_t kMostJobs = 16;  // that wait and are looked at
+
+constexpr ChannelInfo kColumn[] = {
+    {"slices", "slices of the layout / 7; 0 = the whole GPU", 0, 1},
+    {"largest", "compute of the largest slice over the GPU's", 0, 1},
+};
+constexpr ChannelInfo kRow[] = {
+    {"is_layout", "1 = the row is idle GPUs of one layout", 0, 1},
+    {"idle", "how many, over the product's GPUs", 0, 1},
+    {"slices", "slices that each has now / 7; 0 = it is whole", 0, 1},
+};
+constexpr ChannelInfo kPair[] = {
+    {"serves", "what the first waiting jobs would have of their best rates in the layout, summed, / 7", 0, 1},
+    {"gains", "that, less what they have in the present one", -1, 1},
+};
+
+class SetLayout final : public ActionKind {
+ public:
+  void AddColumns(const ClusterView& view, std::vector<ActionColumn>& columns) const override {
+    const auto* settings = view.features().Find<PartitionSettings>();
+    if (settings == nullptr)
+      throw Error("actions: layout: expected a cluster with the feature partitions, found it off");
+    if (settings->fixed) throw Error("actions: layout: expected partitions(fixed=false), found true");
+    const PartitionState& state = *view.Find<PartitionState>();
+    for (const PartitionGroup& group : state.groups) {
+      std::set<std::vector<int>> seen;  // layouts that differ in places alone serve alike
+      for (std::size_t layout = 0; layout < group.layouts.size(); ++layout) {
+        if (seen.insert(ProfilesOf(group.layouts[layout])).second)
+          columns.push_back({group.type, static_cast<int>(layout)});
+      }
+    }
+  }
+  bool OfJobs() const override { return false; }
+  int RowsLaidOut() const override { return kMostRows; }
+  int Rows(const ClusterView& view) override {
+    rows_.clear();
+    const PartitionState& state = *view.Find<PartitionState>();
+    for (int gpu = 0; gpu < static_cast<int>(state.gpus.size()); ++gpu) {
+      const PartitionState::Gpu& it = state.gpus[U(gpu)];
+      if (it.reconfiguring || it.target >= 0 || !Idle(view, state, gpu)) continue;
+      const auto same = std::find_if(rows_.begin(), rows_.end(), [&](const Row& row) {
+        return row.group == it.group && row.layout == it.layout;
+      });
+      if (same == rows_.end()) {
+        rows_.push_back({it.group, it.layout, {gpu}, ServedBy(view, state.groups[U(it.group)], it.layout)});
+      } else {
+        same->gpus.push_back(gpu);
+      }
+    }
+    std::stable_sort(rows_.begin(), rows_.end(),
+                     [](const Row& a, const Row& b) { return a.gpus.size() > b.gpus.size(); });
+    return static_cast<int>(rows_.size());
+  }
+  void Look(const ClusterView& view, std::span<const int> visible) override {
+    waiting_.clear();
+    for (int job : visible) {
+      if (waiting_.size() < kMostJobs && view.IsWaiting(job) && view.Gang(job) == 1) waiting_.push_back(job);
+    }
+  }
+
+  void WriteColumn(const ClusterView& view, const ActionColumn& column, float* f) override {
+    const PartitionGroup& group = GroupOf(view, column);
+    const MigLayout& layout = group.layouts[U(column.level)];
+    f[0] = static_cast<float>(layout.size()) / 7.0F;
+    f[1] = layout.empty() ? 1.0F : 0.0F;
+    for (const MigSlice& slice : layout) {
+      const int compute = group.product->profiles[U(slice.profile)].compute;
+      f[1] = std::max(f[1], static_cast<float>(compute) / 7.0F);
+    }
+  }
+  void WriteRow(const ClusterView& view, int row, float* f) override {
+    const Row& it = rows_[U(row)];
+    const PartitionGroup& group = view.Find<PartitionState>()->groups[U(it.group)];
+    f[0] = 1.0F;
+    f[1] = static_cast<float>(it.gpus.size()) / static_cast<float>(group.count);
+    f[2] = static_cast<float>(group.layouts[U(it.layout)].size()) / 7.0F;
+  }
+  void WritePair(const ClusterView& view, const Plan&, int row, const ActionColumn& column,
+                 float* f) override {
+    const Row& it = rows_[U(row)];
+    const PartitionGroup& group = GroupOf(view, column);
+    if (&group != &view.Find<PartitionState>()->groups[U(it.group)]) return;
+    const double served = ServedBy(view, group, column.level);
+    f[0] = static_cast<float>(served / 7.0);
+    f[1] = static_cast<float>((served - it.served) / 7.0);
+  }
+  Legality Legal(const ClusterView& view, const Plan& plan, int row,
+                 const ActionColumn& column) const override {
+    const Row& it = rows_[U(row)];
+    const PartitionState& state = *view.Find<PartitionState>();
+    if (&GroupOf(view, column) != &state.groups[U(it.group)] || column.level == it.layout)
+      return Legality::kNo;
+    return Next(plan, it) >= 0 && Spares(view, plan, state, it) ? Legality::kYes : Legality::kNo;
+  }
+  void Put(const ClusterView& view, Plan& plan, int row, const ActionColumn& column) override {
+    const Row& it = rows_[U(row)];
+    plan.Set({kPartitionControl, Next(plan, it), static_cast<double>(column.level)});
+    const PartitionGroup& group = view.Find<PartitionState>()->groups[U(it.group)];
+    EachDevice(group, it.layout, [&](int type) { plan.Withhold(type, 1); });
+  }
+
+ private:
+  struct Row {
+    int group, layout;
+    std::vector<int> gpus;  // idle
+    double served;          // in the present layout
+  };
+  static std::vector<int> ProfilesOf(const MigLayout& layout) {
+    std::vector<int> profiles;
+    for (const MigSlice& slice : layout) profiles.push_back(slice.profile);
+    std::sort(profiles.begin(), profiles.end());
+    return profiles;
+  }
+  static const PartitionGroup& GroupOf(const ClusterView& view, const ActionColumn& column) {
+    const PartitionState& state = *view.Find<PartitionState>();
+    return *std::find_if(state.groups.begin(), state.groups.end(),
+                         [&](const PartitionGroup& group) { return group.type == column.type; });
+  }
+  // The types of the devices of a GPU in a layout.
+  template <class F>
+  static void EachDevice(const PartitionGroup& group, int layout, const F& f) {
+    const MigLayout& its = group.layouts[U(layout)];
+    if (its.empty()) f(group.type);
+    for (const MigSlice& slice : its) f(group.slice_type[U(slice.profile)]);
+  }
+  static bool Idle(const ClusterView& view, const PartitionState& state, int gpu) {
+    const PartitionState::Gpu& it = state.gpus[U(gpu)];
+    const PartitionGroup& group = state.groups[U(it.group)];
+    const MigLayout& layout = group.layouts[U(it.layout)];
+    if (layout.empty()) return view.DeviceFree(it.device);
+    return std::all_of(layout.begin(), layout.end(), [&](const MigSlice& slice) {
+      const auto starts = static_cast<int>(group.product->profiles[U(slice.profile)].starts.size());
+      return view.DeviceFree(view.first_device(group.slice_type[U(slice.profile)]) +
+                             (gpu - group.first_gpu) * starts + slice.start);
+    });
+  }
+  // Greedy, from the layout's first slice on: each to who waits and has most of its best rate there.
+  double ServedBy(const ClusterView& view, const PartitionGroup& group, int layout) const {
+    double sum = 0.0;
+    taken_.assign(waiting_.size(), false);
+    EachDevice(group, layout, [&](int type) {
+      double best = 0.0;
+      std::size_t who = waiting_.size();
+      for (std::size_t i = 0; i < waiting_.size(); ++i) {
+        if (taken_[i]) continue;
+        const double share = view.Rate(waiting_[i], type) / view.BestRate(waiting_[i]);
+        if (share > best) best = share, who = i;
+      }
+      if (who == waiting_.size()) return;
+      taken_[who] = true;
+      sum += best;
+    });
+    return sum;
+  }
+  static int Next(const Plan& plan, const Row& row) {
+    for (int gpu : row.gpus) {
+      if (!plan.IsSet(kPartitionControl, gpu)) return gpu;
+    }
+    return -1;
+  }
+  // The plan's jobs do not need the devices that go.
+  bool Spares(const ClusterView& view, const Plan& plan, const PartitionState& state, const Row& row) const {
+    needs_.assign(U(view.num_types()), 0);
+    EachDevice(state.groups[U(row.group)], row.layout, [&](int type) { ++needs_[U(type)]; });
+    for (int type = 0; type < view.num_types(); ++type) {
+      if (needs_[U(type)] > plan.room(type)) return false;
+    }
+    return true;
+  }
+
+  std::vector<Row> rows_;
+  std::vector<int> waiting_;
+  mutable std::vector<bool> taken_;  // scratch
+  mutable std::vector<int> needs_;   // scratch
+};
+
+}  // namespace
+
+ActionInfo LayoutAction() {
+  return {.name = "layout",
+          .summary = "an idle GPU in another layout of slices",
+          .source = "MISO, Li et al., SoCC 2022",
+          .column = kColumn,
+          .row = kRow,
+          .pair = kPair,
+          .make = [](Params&) -> std::unique_ptr<ActionKind> { return std::make_unique<SetLayout>(); }};
+}
+
+}  // namespace berth

@@ -1,0 +1,290 @@
+// What policies may choose and what the simulator accepts are the same: random commands over random features, each
+// against the simulator's own validation of the decision that it would make.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "data/workloads.hpp"
+#include "env/base/index.hpp"
+#include "env/base/rng.hpp"
+#include "env/features/partitions/partitions.hpp"
+#include "env/features/power/power.hpp"
+#include "env/features/services/services.hpp"
+#include "env/features/table.hpp"
+#include "env/gym/decision_point.hpp"
+#include "env/sim/simulator.hpp"
+#include "tests/catch.hpp"
+
+namespace berth {
+namespace {
+
+constexpr int kCommands = 1'000'000;
+
+int Below(Stream& stream, int n) {
+  return static_cast<int>(stream.Below(static_cast<std::uint32_t>(n)));
+}
+
+struct DrawnProcess {
+  Scenario scenario;
+  MdpSpec mdp;
+  int visible;  // 0 = all
+};
+
+DrawnProcess DrawProcess(Stream& stream, std::uint64_t seed) {
+  const bool sliced = Below(stream, 4) == 0, divided = !sliced && Below(stream, 6) == 0;
+  std::string features, actions = "start";
+  const auto maybe = [&](int one_in, const char* feature, const char* action) {
+    if (Below(stream, one_in) != 0) return;
+    features += (features.empty() ? "" : ";") + std::string(feature);
+    if (*action != '\0' && Below(stream, 5) != 0) actions += "," + std::string(action);
+  };
+  maybe(3, "topology(placement=consolidate,cpus_per_node=40,cpus_per_gpu=4)", "");
+  maybe(sliced ? 1 : 1000000, "partitions(reconfig_s=100)", "layout");
+  maybe(divided ? 1 : 1000000, "sharing", "");
+  maybe(2, "elasticity(min_factor=0.3,max_factor=3,measured=false)", "resize");
+  maybe(3, "checkpoints(gb=5,interval=600)", "");
+  maybe(3, sliced ? "failures(mtbf_h=10,repair_h=1)"
+                  : "failures(mtbf_h=10,repair_h=1,spot_types=p100,spot_mtbf_h=3,spot_notice_s=900)", "");
+  maybe(4, "latency(cadence=both,period_s=500)", "");
+  maybe(3, "power(cap_w=2500,heat=true)", "clock");
+  maybe(3, Below(stream, 2) == 0 ? "services(rate_per_s=20:10,replicas=2:1)"
+                                 : "services(rate_per_s=9,replicas=2,share=0.5)", "replicas");
+  maybe(4, "stages(depends=0.3,cpu_core_s=0.2)", "");
+  maybe(4, "estimates(by=completion)", "");
+  if (!sliced && Below(stream, 2) == 0) actions += ",pack";
+  if (Below(stream, 2) == 0) actions += ",reject";
+  ScenarioSettings settings;
+  settings.cluster = ParseCluster(sliced ? "a100=3/3,h100=2/1" : "v100=5/2,p100=3/1,k80=4/2");
+  settings.features = ParseFeatures(features);
+  settings.clock = Clock::Parse(Below(stream, 2) == 0 ? "event" : "rounds(360)");
+  const std::string workload = std::string("synthetic(rate=6,jobs=25,gangs=1:0.7/2:0.2/3:0.1") +
+                               (sliced ? ",table=modern" : "") + (divided ? ",parts=250:0.3/500:0.3" : "") +
+                               ",slo=true)";
+  INFO(workload << " on " << features);
+  DrawnProcess drawn{MakeWorkload(workload, settings)->Make(seed, Split::kEvaluate, 0, 0), {}, 0};
+  drawn.mdp.actions = ResolveActions(actions);
+  drawn.mdp.preemptive = Below(stream, 3) != 0;
+  drawn.mdp.work_conserving = drawn.mdp.preemptive && Below(stream, 2) == 0;
+  drawn.mdp.on_change = false;
+  drawn.visible = Below(stream, 3) == 0 ? 4 : 0;
+  return drawn;
+}
+
+// What the plan decides so far, without `job`.
+Decision Without(const DecisionPoint& point, const ClusterView& view, int job) {
+  Decision decision;
+  point.plan().Emit(view, decision);
+  std::erase_if(decision.commands, [&](const Command& c) { return c.job == job; });
+  return decision;
+}
+
+// May the job, whatever the plan has of it, run alone on so many GPUs of the type?
+bool AcceptsOn(Simulator& simulator, const DecisionPoint& point, const ClusterView& view, int job, int type,
+               int width) {
+  Decision decision = Without(point, view, job);
+  if (view.IsWaiting(job)) {
+    decision.StartAt(job, type, width);
+    return simulator.Validate(decision).ok();
+  }
+  if (!point.plan().preemptive()) return false;
+  if (type == view.TypeOf(job) && width == view.Width(job) && view.Partner(job) < 0) {
+    return simulator.Validate(decision).ok();  // it runs on
+  }
+  decision.Resize(job, type, width);
+  return simulator.Validate(decision).ok();
+}
+
+bool ExpectedControl(Simulator& simulator, const DecisionPoint& point, const ClusterView& view,
+                     const std::string& name, int subject, const ActionColumn& column) {
+  if (subject < 0) return false;
+  Decision decision;
+  point.plan().Emit(view, decision);
+  Control control{kReplicasControl, subject, 0.0};
+  if (name == "replicas") {
+    control.value = view.Find<ServiceState>()->services[U(subject)].wanted + column.level;
+  } else {
+    const PowerState& power = *view.Find<PowerState>();
+    std::vector<int> types;  // that are no slices
+    for (int type = 0; type < view.num_types(); ++type) {
+      if (power.type[U(power.GpuOf(view.first_device(type)))] == type) types.push_back(type);
+    }
+    control = {kClockControl, view.first_device(types[U(subject)]), static_cast<double>(column.level)};
+    bool changes = false;  // a clock that all of them have is no command
+    for (std::size_t gpu = 0; gpu < power.type.size(); ++gpu) {
+      changes = changes || (power.type[gpu] == types[U(subject)] && power.asked[gpu] != column.level);
+    }
+    if (!changes) return false;
+  }
+  if (point.plan().IsSet(control.kind, control.index)) return false;
+  decision.controls.push_back(control);
+  return simulator.Validate(decision).ok();
+}
+
+// A layout is offered where, and only where, an idle GPU could have it.
+void CheckLayouts(Simulator& simulator, const DecisionPoint& point, const ClusterView& view) {
+  const CommandGrid& grid = *point.grid();
+  const PartitionState* state = view.Find<PartitionState>();
+  for (int column = 0; column < grid.columns(); ++column) {
+    if (std::string(grid.NameOf(column)) != "layout") continue;
+    bool offered = false, expected = false;
+    for (int row = 0; row < grid.rows(); ++row) {
+      offered = offered || point.mask().bytes()[U(row * grid.columns() + column)] != 0;
+    }
+    for (int gpu = 0; gpu < static_cast<int>(state->gpus.size()); ++gpu) {
+      const PartitionState::Gpu& it = state->gpus[U(gpu)];
+      const PartitionGroup& group = state->groups[U(it.group)];
+      if (group.type != grid.column(column).type || it.layout == grid.column(column).level) continue;
+      if (it.reconfiguring || it.target >= 0 || point.plan().IsSet(kPartitionControl, gpu)) continue;
+      const std::vector<int> devices = DevicesOfGpu(simulator.scenario(), *state, gpu);
+      const MigLayout& layout = group.layouts[U(it.layout)];
+      const auto busy = [&](int d) {  // in the present layout, and not free
+        return simulator.state().device_job[U(d)] >= 0 ||
+               ((d == it.device ? layout.empty()
+                                : std::any_of(layout.begin(), layout.end(),
+                                              [&](const MigSlice& s) {
+                                                return SliceDevice(simulator.scenario(), *state, gpu, s) == d;
+                                              })) &&
+                !view.InService(d));
+      };
+      if (std::any_of(devices.begin(), devices.end(), busy)) continue;
+      Decision decision;
+      point.plan().Emit(view, decision);
+      decision.controls.push_back({kPartitionControl, gpu, static_cast<double>(grid.column(column).level)});
+      expected = expected || simulator.Validate(decision).ok();
+    }
+    INFO("at " << view.now() << ", layout " << grid.column(column).level);
+    if (offered != expected) REQUIRE(offered == expected);
+  }
+}
+
+// A second opinion, from what validation accepts alone.
+bool Expected(Simulator& simulator, const DecisionPoint& point, const ClusterView& view, int row, int column) {
+  const CommandGrid& grid = *point.grid();
+  const Plan& plan = point.plan();
+  const std::string name = grid.NameOf(column);
+  const ActionColumn& it = grid.column(column);
+  const int job = grid.JobOf(row);
+  const bool of_job = name == "start" || name == "resize" || name == "pack" || name == "reject";
+  if (of_job && job < 0) return false;
+  if (name == "reject") {
+    if (plan.Placed(job)) return false;
+    Decision decision = Without(point, view, job);
+    decision.Reject(job);
+    return simulator.Validate(decision).ok();
+  }
+  if (name == "pack") {
+    if (plan.Placed(job)) return false;
+    for (int host : view.active()) {
+      const int planned = plan.Placed(host)                              ? plan.TypeOf(host)
+                          : !plan.preemptive() && view.IsRunning(host)   ? view.TypeOf(host)
+                                                                         : -1;
+      if (planned != it.type) continue;
+      Decision decision = Without(point, view, job);
+      decision.Pack(job, host);
+      // Who is beside the host now and is not spoken of would have to leave, which no policy orders.
+      if (simulator.Validate(decision).ok() && plan.GuestOf(host) < 0) return true;
+    }
+    return false;
+  }
+  if (of_job) {
+    // A job in the plan may be widened, alone and where it is.
+    const bool placed = plan.Placed(job);
+    if (placed && (plan.TypeOf(job) != it.type || plan.HostOf(job) >= 0 || plan.GuestOf(job) >= 0)) return false;
+    const int has = placed ? plan.WidthOf(job) : 0;
+    int width = view.Gang(job);
+    if (name == "resize") {
+      double best = 0.0;
+      width = 0;
+      for (int w = view.MinGang(job); w <= view.MaxGang(job); ++w) {
+        const double rate = view.RateAt(job, it.type, w);
+        if (rate <= best) continue;
+        if (it.level == 0) {  // the least
+          width = w;
+          break;
+        }
+        if ((w <= has) || AcceptsOn(simulator, point, view, job, it.type, w)) width = w, best = rate;
+      }
+      if (width == 0 || (width == view.Gang(job) && !placed)) return false;
+    }
+    return width > has && AcceptsOn(simulator, point, view, job, it.type, width);
+  }
+  return ExpectedControl(simulator, point, view, name, grid.Subject(row, column), it);
+}
+
+struct Played {
+  int commands = 0, legal = 0, points = 0;
+};
+
+// Random commands at the points of one run.
+Played Play(Stream& stream, std::uint64_t seed) {
+  const DrawnProcess drawn = DrawProcess(stream, seed);
+  INFO("seed " << seed << ", " << drawn.mdp.ToString() << " on " << ToString(drawn.scenario.data().features));
+  const bool divided = drawn.scenario.divides_gpus();
+  // Replicas that are ordered have GPUs kept for them, which validation would give to jobs.
+  const auto* services = drawn.scenario.data().features.Find<ServiceSettings>();
+  const bool kept = services != nullptr && services->share >= 1.0;
+  Played played;
+  Simulator simulator(drawn.scenario);
+  DecisionPoint point(drawn.mdp);
+  if (point.grid() == nullptr) return played;
+  point.Begin(simulator.View(Knowledge::kOracle));
+  Decision decision;
+  while (simulator.AdvanceToDecision()) {
+    const ClusterView view = simulator.View(Knowledge::kOracle);
+    ++played.points;
+    point.Start(view);
+    point.Gather(view);
+    point.Observe(view, drawn.visible);
+    point.OpenMask(view);
+    const CommandGrid& grid = *point.grid();
+    for (int tries = 3 * grid.rows(); tries > 0 && grid.rows() > 0; --tries) {
+      const int row = Below(stream, grid.rows()), column = Below(stream, grid.columns());
+      const int action = row * grid.columns() + column;
+      const bool offered = point.mask().bytes()[U(action)] != 0;
+      ++played.commands;
+      const std::string name = grid.NameOf(column);
+      if (name != "layout" && !divided && !(kept && (name == "start" || name == "resize"))) {
+        const bool expected = Expected(simulator, point, view, row, column);
+        INFO("at " << view.now() << ": " << name << " of row " << row << " (job " << grid.JobOf(row) << ") type "
+                   << grid.column(column).type << " level " << grid.column(column).level);
+        if (offered != expected) REQUIRE(offered == expected);
+      }
+      if (!offered || Below(stream, 3) == 0) continue;
+      point.Put(view, action);
+      ++played.legal;
+      decision.Clear();
+      point.Close(view, decision);
+      const ApplyResult result = simulator.Validate(decision);
+      INFO(name << " of row " << row << ": " << Explain(result, decision, simulator));
+      if (!result.ok()) REQUIRE(result.ok());
+    }
+    if (grid.rows() > 0) CheckLayouts(simulator, point, view);
+    decision.Clear();
+    point.Close(view, decision);
+    if (!view.running().empty() && view.num_waiting() > 0 && decision.commands.empty()) {
+      decision.wake_at = view.now() + 500.0;
+    }
+    REQUIRE(simulator.Apply(decision).ok());
+    REQUIRE(CheckInvariants(simulator) == "");
+    if (played.points > 400) break;
+  }
+  return played;
+}
+
+}  // namespace
+
+TEST_CASE("policies are offered the commands that the simulator accepts, and no others") {
+  Stream stream(1, Purpose::kScheduler);
+  Played all;
+  std::uint64_t seed = 0;
+  for (; all.commands < kCommands; ++seed) {
+    const Played played = Play(stream, seed);
+    all.commands += played.commands;
+    all.legal += played.legal;
+    all.points += played.points;
+  }
+  INFO(all.legal << " of " << all.commands << " at " << all.points << " points of " << seed << " runs");
+  CHECK(all.legal > kCommands / 50);
+}
+
+}  // namespace berth

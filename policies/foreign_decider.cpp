@@ -37,6 +37,10 @@ ForeignDecider::ForeignDecider(PolicyBundle bundle, const std::string& name)
                      "', whose chosen job blocks the queue from one decision to the next; Berth's own "
                      "simulator runs it"));
   }
+  if (point.grid() != nullptr) {
+    throw Error(Join(name, ": expected a policy whose one action is '", kStartAlone, "', found one of ",
+                     point.mdp().actions, ", which a ForeignCluster does not say the state of"));
+  }
   CheckForeign(point.encoder(), name);
   for (const BlockUse& use : point.encoder().blocks) {
     reads_steps_ = reads_steps_ || (use.info->attained_steps && policy_.knowledge() == Knowledge::kBlind);

@@ -37,8 +37,7 @@ void Plan::Put(const ClusterView& view, int job, int type) {
   Place(job, type, view.Gang(job), view.Gang(job));
 }
 
-// It holds what it holds, a GPU that takes no new job (SimState::out_of_service) on top of the room, and of
-// two who share one the first to be kept.
+// It holds what it holds, and of two who share a GPU the first to be kept.
 void Plan::Keep(const ClusterView& view, int job) {
   const int partner = view.Partner(job), type = view.TypeOf(job);
   if (partner >= 0 && Placed(partner) && !Hosts(partner) && Stays(view, partner)) {
@@ -47,12 +46,16 @@ void Plan::Keep(const ClusterView& view, int job) {
     SetGuest(partner, job);
     return;
   }
-  int held = view.Gang(job);
-  if (!view.plain()) {
-    held = 0;
-    for (int device : view.Devices(job)) held += view.InService(device);
-  }
-  Place(job, type, held, view.Width(job));
+  Place(job, type, Takes(view, job, type, view.Width(job)), view.Width(job));
+}
+
+// A GPU that takes no new job is on top of the room, and who stays there takes none of it.
+int Plan::Takes(const ClusterView& view, int job, int type, int width) const {
+  if (view.plain() || !view.IsRunning(job) || view.TypeOf(job) != type || view.Width(job) != width)
+    return width;
+  int held = 0;
+  for (int device : view.Devices(job)) held += view.InService(device);
+  return held;
 }
 
 void Plan::Place(int job, int type, int gpus, int width) {
@@ -69,18 +72,19 @@ bool Plan::FitsOn(const ClusterView& view, int job, int type, int width) const {
   if (width < view.MinGang(job) || width > view.MaxGang(job)) return false;
   const double rate = width == view.Gang(job) ? view.Rate(job, type) : view.RateAt(job, type, width);
   if (rate <= 0.0) return false;
-  if (!Placed(job)) return width <= room_[Index(type)];
+  const int takes = Takes(view, job, type, width);
+  if (!Placed(job)) return takes <= room_[Index(type)];
   return type_[Index(job)] == type && host_[Index(job)] < 0 && !Hosts(job) && width > width_[Index(job)] &&
-         width - width_[Index(job)] <= room_[Index(type)];
+         takes - Takes(view, job, type, width_[Index(job)]) <= room_[Index(type)];
 }
 
 void Plan::PutOn(const ClusterView& view, int job, int type, int width) {
   BERTH_DCHECK(FitsOn(view, job, type, width), "job ", job, " on ", width, " of type ", type);
-  (void)view;
+  const int takes = Takes(view, job, type, width);
   if (!Placed(job)) {
-    Place(job, type, width, width);
+    Place(job, type, takes, width);
   } else {
-    const int more = width - width_[Index(job)];
+    const int more = takes - Takes(view, job, type, width_[Index(job)]);
     room_[Index(type)] -= more;
     total_room_ -= more;
     width_[Index(job)] = width;

@@ -71,6 +71,8 @@ class Plan {
     guest_[Index(host)] = guest;
   }
   void Place(int job, int type, int gpus, int width);
+  // GPUs of the room of a type.
+  int Takes(const ClusterView& view, int job, int type, int width) const;
   bool Stays(const ClusterView& view, int job) const;  // a running job, on as many GPUs of its type
   void EmitRunning(const ClusterView& view, int job, Decision& decision) const;
   static std::size_t Index(int i) { return static_cast<std::size_t>(i); }

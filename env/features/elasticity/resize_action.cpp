@@ -65,9 +65,10 @@ class Resize final : public ActionKind {
     const int has = plan.TypeOf(job) == type ? plan.WidthOf(job) : 0;
     int best = 0;
     double best_rate = 0.0;
-    for (int width = view.MinGang(job); width <= std::min(most, plan.room(type) + has); ++width) {
+    for (int width = view.MinGang(job); width <= most; ++width) {
       const double rate = view.RateAt(job, type, width);
-      if (rate > best_rate) best = width, best_rate = rate;
+      if (rate > best_rate && (width <= has || plan.FitsOn(view, job, type, width)))
+        best = width, best_rate = rate;
     }
     return best;
   }

@@ -1,0 +1,75 @@
+#include "tools/reproduce/actions/action_results.hpp"
+
+#include <algorithm>
+
+#include "data/hdf5_file.hpp"
+#include "env/base/check.hpp"
+#include "env/base/index.hpp"
+#include "env/base/spec.hpp"
+#include "tools/evaluation_file.hpp"
+
+namespace berth {
+namespace {
+
+constexpr std::uint64_t kBootstrapSeed = 25;
+
+}  // namespace
+
+ActionResults::ActionResults(const std::string& file) : file_(file) {
+  const h5::Reader in(file, "evaluation", kEvaluationVersion);
+  schedulers_ = in.Strings("schedulers");
+  workloads_ = in.Array<std::int64_t>("seeds").size();
+  for (const std::uint8_t it : in.Array<std::uint8_t>("unstable")) unstable_.push_back(it != 0);
+}
+
+std::size_t ActionResults::IndexOf(const std::string& scheduler) const {
+  const auto at = std::find(schedulers_.begin(), schedulers_.end(), scheduler);
+  BERTH_CHECK(at != schedulers_.end(), scheduler, " is not in ", file_);
+  return static_cast<std::size_t>(at - schedulers_.begin());
+}
+
+bool ActionResults::keeps_up(const std::string& scheduler) const {
+  return !unstable_[IndexOf(scheduler)];
+}
+
+std::vector<double> ActionResults::Values(const std::string& scheduler, const ActionMetric& metric) const {
+  std::vector<double> values(workloads_, 0.0);
+  const std::size_t row = IndexOf(scheduler) * workloads_;
+  for (const std::string& key : SplitOutsideParentheses(metric.key, '+')) {
+    std::vector<double>& all = read_[key];
+    if (all.empty()) {
+      all = h5::Reader(file_, "evaluation", kEvaluationVersion)
+                .Array<double>(key == "mean_jct_s" ? key : "metrics/" + key,
+                               static_cast<std::int64_t>(schedulers_.size() * workloads_));
+    }
+    for (std::size_t s = 0; s < workloads_; ++s) values[s] += all[row + s] * metric.scale;
+  }
+  return values;
+}
+
+double ActionResults::MeanOf(const std::string& scheduler, const ActionMetric& metric) const {
+  return Mean(Values(scheduler, metric));
+}
+
+Interval ActionResults::Ratio(const std::vector<std::string>& schedulers, const std::string& to,
+                              const ActionMetric& metric) const {
+  std::vector<double> mean(workloads_, 0.0);
+  for (const std::string& scheduler : schedulers) {
+    const std::vector<double> values = Values(scheduler, metric);
+    for (std::size_t s = 0; s < workloads_; ++s) mean[s] += values[s] / static_cast<double>(schedulers.size());
+  }
+  return BootstrapRatio(mean, Values(to, metric), kBootstrapSeed);
+}
+
+std::string ActionResults::Best(const std::vector<std::string>& among, const ActionMetric& metric) const {
+  std::string best;
+  double least = 0.0;
+  for (const std::string& scheduler : among) {
+    const double mean = MeanOf(scheduler, metric);
+    if (!(mean == mean) || (!best.empty() && mean >= least)) continue;  // NaN: nothing was done
+    best = scheduler, least = mean;
+  }
+  return best;
+}
+
+}  // namespace berth

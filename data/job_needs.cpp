@@ -26,7 +26,8 @@ enum Draw : std::uint64_t {
   kCores,
   kMemory,
   kGpuMemory,
-  kBandwidth
+  kBandwidth,
+  kUtilization
 };
 Stream At(Stream stream, Draw draw) {
   stream.Seek(std::uint64_t{draw} << 36);
@@ -152,6 +153,7 @@ JobNeeds JobNeeds::Parse(Params& params) {
   needs.memory_ = ParseBounds(params, "memory", 0.001, 1e5);
   needs.gpu_memory_ = ParseBounds(params, "gpu_memory", 0.001, 1e4);
   needs.bandwidth_ = ParseBounds(params, "bandwidth", 0.0, 1.0);
+  needs.utilization_ = ParseBounds(params, "utilization", 0.001, 1.0);
   return needs;
 }
 
@@ -162,10 +164,13 @@ void JobNeeds::AddTo(ScenarioData& data, std::uint64_t seed, Split split, std::u
   const std::size_t types = data.cluster.types.size();
   const Stream stream(seed, Purpose::kNeeds, split, env, episode);
   const Stream of_kinds(0, Purpose::kNeeds);  // facts of job types, in training and evaluation alike
-  Stream gigabytes = At(of_kinds, kGpuMemory), traffic = At(of_kinds, kBandwidth);
+  Stream gigabytes = At(of_kinds, kGpuMemory), traffic = At(of_kinds, kBandwidth),
+         use = At(of_kinds, kUtilization);
   for (std::size_t kind = 0; kind < data.throughputs.job_types.size(); ++kind) {
     if (gpu_memory_.on()) data.traits.memory_gb.push_back(LogUniform(gigabytes, gpu_memory_));
     if (bandwidth_.on()) data.traits.bandwidth.push_back(traffic.Uniform(bandwidth_.low, bandwidth_.high));
+    if (utilization_.on())
+      data.traits.utilization.push_back(use.Uniform(utilization_.low, utilization_.high));
   }
   for (const auto& [name, share] : tenants_) data.tenants.push_back({name, 1.0, "fairness"});
   Stream draw = At(stream, kTenants);

@@ -36,6 +36,9 @@ inline constexpr ParamInfo kJobNeedsParams[] = {
      "whole one"},
     {"bandwidth", kOff,
      "off | LOW:HIGH share of a GPU's memory bandwidth that a job type uses, uniform: 0.1:0.9"},
+    {"utilization", kOff,
+     "off | LOW:HIGH share of a GPU that a job type can use, uniform: 0.15:1 (features partitions, "
+     "sharing)"},
 };
 
 // An immutable value.
@@ -57,7 +60,7 @@ class JobNeeds {
   void AddParts(ScenarioData& data, Stream stream) const;
 
   Shares tenants_, parts_, qos_;
-  Bounds elastic_, requests_, cores_, memory_, gpu_memory_, bandwidth_;
+  Bounds elastic_, requests_, cores_, memory_, gpu_memory_, bandwidth_, utilization_;
   double only_ = 0.0;
 };
 

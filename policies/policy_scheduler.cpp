@@ -32,9 +32,10 @@ void PolicyScheduler::Reset(const ClusterView& view) {
   stream_ = Stream(view.seed(), Purpose::kScheduler);
   point_.Begin(view);
   if (any_size_) return;
-  if (view.num_types() != bundle_.layout.g) {
+  const bool grid = point_.grid() != nullptr;
+  if (const int columns = grid ? point_.grid()->columns() : view.num_types(); columns != bundle_.layout.g) {
     throw Error(Join(name_, ": an mlp runs only on what it was trained on: ", bundle_.layout.g,
-                     " GPU types, found a cluster of ", view.num_types()));
+                     grid ? " columns of actions" : " GPU types", ", found a cluster of ", columns));
   }
   for (int g = 0; g < view.num_types(); ++g) {
     const std::string& found = view.types()[U(g)].name;
@@ -78,7 +79,7 @@ void PolicyScheduler::FillOneByOne(const ClusterView& view, Stream* noise) {
 }
 
 void PolicyScheduler::Evaluate(const ClusterView& view) {
-  point_.Observe(view, any_size_ ? 0 : bundle_.layout.q);
+  point_.Observe(view, any_size_ ? 0 : bundle_.mdp.visible);
   scores_.resize(U(point_.done()) + (bundle_.has_done() ? 1 : 0));
   network_->Evaluate(point_.observation(), point_.layout(), scores_);
 }

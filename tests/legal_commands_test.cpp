@@ -4,71 +4,24 @@
 #include <string>
 #include <vector>
 
-#include "data/workloads.hpp"
 #include "env/base/index.hpp"
 #include "env/base/rng.hpp"
 #include "env/features/partitions/partitions.hpp"
 #include "env/features/power/power.hpp"
 #include "env/features/services/services.hpp"
-#include "env/features/table.hpp"
 #include "env/gym/decision_point.hpp"
 #include "env/sim/simulator.hpp"
 #include "tests/catch.hpp"
+#include "tests/drawn_process.hpp"
 
 namespace berth {
 namespace {
 
+using test::Below;
+using test::DrawnProcess;
+using test::DrawProcess;
+
 constexpr int kCommands = 1'000'000;
-
-int Below(Stream& stream, int n) {
-  return static_cast<int>(stream.Below(static_cast<std::uint32_t>(n)));
-}
-
-struct DrawnProcess {
-  Scenario scenario;
-  MdpSpec mdp;
-  int visible;  // 0 = all
-};
-
-DrawnProcess DrawProcess(Stream& stream, std::uint64_t seed) {
-  const bool sliced = Below(stream, 4) == 0, divided = !sliced && Below(stream, 6) == 0;
-  std::string features, actions = "start";
-  const auto maybe = [&](int one_in, const char* feature, const char* action) {
-    if (Below(stream, one_in) != 0) return;
-    features += (features.empty() ? "" : ";") + std::string(feature);
-    if (*action != '\0' && Below(stream, 5) != 0) actions += "," + std::string(action);
-  };
-  maybe(3, "topology(placement=consolidate,cpus_per_node=40,cpus_per_gpu=4)", "");
-  maybe(sliced ? 1 : 1000000, "partitions(reconfig_s=100)", "layout");
-  maybe(divided ? 1 : 1000000, "sharing", "");
-  maybe(2, "elasticity(min_factor=0.3,max_factor=3,measured=false)", "resize");
-  maybe(3, "checkpoints(gb=5,interval=600)", "");
-  maybe(3, sliced ? "failures(mtbf_h=10,repair_h=1)"
-                  : "failures(mtbf_h=10,repair_h=1,spot_types=p100,spot_mtbf_h=3,spot_notice_s=900)", "");
-  maybe(4, "latency(cadence=both,period_s=500)", "");
-  maybe(3, "power(cap_w=2500,heat=true)", "clock");
-  maybe(3, Below(stream, 2) == 0 ? "services(rate_per_s=20:10,replicas=2:1)"
-                                 : "services(rate_per_s=9,replicas=2,share=0.5)", "replicas");
-  maybe(4, "stages(depends=0.3,cpu_core_s=0.2)", "");
-  maybe(4, "estimates(by=completion)", "");
-  if (!sliced && Below(stream, 2) == 0) actions += ",pack";
-  if (Below(stream, 2) == 0) actions += ",reject";
-  ScenarioSettings settings;
-  settings.cluster = ParseCluster(sliced ? "a100=4/4,h100=2/1" : "v100=5/2,p100=3/1,k80=4/2");
-  settings.features = ParseFeatures(features);
-  settings.clock = Clock::Parse(Below(stream, 2) == 0 ? "event" : "rounds(360)");
-  const std::string workload = std::string("synthetic(rate=6,jobs=25,gangs=1:0.7/2:0.2/4:0.1") +
-                               (sliced ? ",table=modern" : "") + (divided ? ",parts=250:0.3/500:0.3" : "") +
-                               ",slo=true)";
-  INFO(workload << " on " << features);
-  DrawnProcess drawn{MakeWorkload(workload, settings)->Make(seed, Split::kEvaluate, 0, 0), {}, 0};
-  drawn.mdp.actions = ResolveActions(actions);
-  drawn.mdp.preemptive = Below(stream, 3) != 0;
-  drawn.mdp.work_conserving = drawn.mdp.preemptive && Below(stream, 2) == 0;
-  drawn.mdp.on_change = false;
-  drawn.visible = Below(stream, 3) == 0 ? 4 : 0;
-  return drawn;
-}
 
 // What the plan decides so far, without `job`.
 Decision Without(const DecisionPoint& point, const ClusterView& view, int job) {
@@ -87,8 +40,11 @@ bool AcceptsOn(Simulator& simulator, const DecisionPoint& point, const ClusterVi
     return simulator.Validate(decision).ok();
   }
   if (!point.plan().preemptive()) return false;
-  if (type == view.TypeOf(job) && width == view.Width(job) && view.Partner(job) < 0) {
-    return simulator.Validate(decision).ok();  // it runs on
+  if (type == view.TypeOf(job) && width == view.Width(job)) {
+    const int partner = view.Partner(job);
+    const bool alone = partner < 0 || std::any_of(decision.commands.begin(), decision.commands.end(),
+                                                  [&](const Command& c) { return c.job == partner; });
+    if (alone) return simulator.Validate(decision).ok();  // it runs on
   }
   decision.Resize(job, type, width);
   return simulator.Validate(decision).ok();
@@ -101,7 +57,9 @@ bool ExpectedControl(Simulator& simulator, const DecisionPoint& point, const Clu
   point.plan().Emit(view, decision);
   Control control{kReplicasControl, subject, 0.0};
   if (name == "replicas") {
-    control.value = view.Find<ServiceState>()->services[U(subject)].wanted + column.level;
+    const ServiceState::Service& service = view.Find<ServiceState>()->services[U(subject)];
+    control.value = ReplicasFor(service, kReplicaTargets[column.level], view.num_gpus());
+    if (control.value == service.wanted) return false;  // nothing to order
   } else {
     const PowerState& power = *view.Find<PowerState>();
     std::vector<int> types;  // that are no slices
@@ -164,7 +122,8 @@ bool Expected(Simulator& simulator, const DecisionPoint& point, const ClusterVie
   const std::string name = grid.NameOf(column);
   const ActionColumn& it = grid.column(column);
   const int job = grid.JobOf(row);
-  const bool of_job = name == "start" || name == "resize" || name == "pack" || name == "reject";
+  const bool of_job = name == "start" || name == "resize" || name == "pack" || name == "reject" ||
+                      name == "gather";
   if (of_job && job < 0) return false;
   if (name == "reject") {
     if (plan.Placed(job)) return false;
@@ -172,6 +131,7 @@ bool Expected(Simulator& simulator, const DecisionPoint& point, const ClusterVie
     decision.Reject(job);
     return simulator.Validate(decision).ok();
   }
+  if (name == "gather" && plan.Placed(job)) return false;
   if (name == "pack") {
     if (plan.Placed(job)) return false;
     for (int host : view.active()) {
@@ -204,7 +164,7 @@ bool Expected(Simulator& simulator, const DecisionPoint& point, const ClusterVie
         }
         if ((w <= has) || AcceptsOn(simulator, point, view, job, it.type, w)) width = w, best = rate;
       }
-      if (width == 0 || (width == view.Gang(job) && !placed)) return false;
+      if (width == 0) return false;
     }
     return width > has && AcceptsOn(simulator, point, view, job, it.type, width);
   }
@@ -243,7 +203,7 @@ Played Play(Stream& stream, std::uint64_t seed) {
       const bool offered = point.mask().bytes()[U(action)] != 0;
       ++played.commands;
       const std::string name = grid.NameOf(column);
-      if (name != "layout" && !divided && !(kept && (name == "start" || name == "resize"))) {
+      if (name != "layout" && !divided && !(kept && (name == "start" || name == "resize" || name == "gather"))) {
         const bool expected = Expected(simulator, point, view, row, column);
         INFO("at " << view.now() << ": " << name << " of row " << row << " (job " << grid.JobOf(row) << ") type "
                    << grid.column(column).type << " level " << grid.column(column).level);

@@ -44,8 +44,14 @@ MdpSpec ResolveProcess(const Options& options, Knowledge knowledge) {
   mdp.reward = options.Text("reward");
   mdp.tau_s = options.Number("tau", 1e-3, 1e12);
   mdp.encoder = InOption(options, "encoder", [&] { return ResolveEncoder(options.Text("encoder")); });
-  InOption(options, "reward",
-           [&] { return Reward(mdp.reward); });  // a misspelt term shows before anything is made
+  // A misspelt term shows before anything is made.
+  const Reward reward = InOption(options, "reward", [&] { return Reward(mdp.reward); });
+  for (const ActionUse& use : ParseActions(mdp.actions)) {
+    if (use.info->needs_reward == nullptr || reward.WeightOf(use.info->needs_reward) > 0.0) continue;
+    throw Error(Join(options.Where("actions"), ": ", use.info->name, ": expected ", options.Where("reward"),
+                     " with the term '", use.info->needs_reward, "', which it costs, found '", mdp.reward,
+                     "'"));
+  }
   if (mdp.semantics == Semantics::kCommit && mdp.preemptive) {
     throw Error(Join(options.Where("semantics"), " commit: expected ", options.Where("preemptive"),
                      " false with it, found true"));

@@ -31,10 +31,10 @@ class ActionMask {
 
  private:
   std::size_t g_ = 0;
-  int rows_ = 0;  // with a job
+  int rows_ = 0;                 // with a job
   int pairs_ = 0, starts_ = -1;  // starts_ -1: all of them
-  int largest_ = 0;        // gang
-  std::vector<int> gang_;  // [Q] of those rows
+  int largest_ = 0;              // gang
+  std::vector<int> gang_;        // [Q] of those rows
   std::vector<std::uint8_t> bytes_;
 };
 

@@ -17,8 +17,8 @@ ObservationLayout LayoutOf(const MdpSpec& mdp, const Scenario& scenario) {
 DecisionPoint::DecisionPoint(const MdpSpec& mdp) : mdp_(mdp), encoder_(mdp) {
   if (mdp.actions == kStartAlone) return;
   if (commits()) {
-    throw Error(Join("actions: expected '", kStartAlone, "' alone with semantics commit, found '", mdp.actions,
-                     "'"));
+    throw Error(
+        Join("actions: expected '", kStartAlone, "' alone with semantics commit, found '", mdp.actions, "'"));
   }
   grid_ = std::make_unique<CommandGrid>(mdp.actions);
 }
@@ -133,6 +133,7 @@ void DecisionPoint::Close(const ClusterView& view, Decision& decision) {
     backfill_.Fill(view, view.waiting(), chosen_.job, chosen_.type, plan_);
   }
   plan_.Emit(view, decision);
+  if (grid_ != nullptr) grid_->Close(view, plan_, decision);
 }
 
 }  // namespace berth

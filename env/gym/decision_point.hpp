@@ -31,15 +31,16 @@
 
 namespace berth {
 
-// What an action does where jobs are only put on types. Actions are counted row * columns + column, then `done`
-// where there is one; nothing else knows how.
+// What an action does where jobs are only put on types. Actions are counted row * columns + column, then
+// `done` where there is one; nothing else knows how.
 struct Placement {
   int row;  // of the visible
   int job, type;
 };
 
-// The layout of a process's observations of a cluster, with MdpSpec::visible jobs: Q rows and G columns, so that
-// there are Q G actions, and `done` under semantics redecide. Throws Error: commands that the cluster lacks.
+// The layout of a process's observations of a cluster, with MdpSpec::visible jobs: Q rows and G columns, so
+// that there are Q G actions, and `done` under semantics redecide. Throws Error: commands that the cluster
+// lacks.
 ObservationLayout LayoutOf(const MdpSpec& mdp, const Scenario& scenario);
 
 // Thread rule: one thread at a time. Allocates in Begin, and where a list outgrows all before it.

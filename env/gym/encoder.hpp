@@ -60,8 +60,8 @@ struct EncoderInfo {
 
 std::span<const BlockInfo> Blocks();
 
-// The richest for a cluster and a process: ObservationV3; where choosing a job blocks the queue (commit) and run
-// times are known, when a type has room for it (`batch`); and the blocks of the features that are on.
+// The richest for a cluster and a process: ObservationV3; where choosing a job blocks the queue (commit) and
+// run times are known, when a type has room for it (`batch`); and the blocks of the features that are on.
 std::string RichestEncoder(const Features& features, Semantics semantics, Knowledge knowledge);
 
 // The blocks of a table's features beside the shipped ones while this lives: of a test, or of a program with

@@ -174,8 +174,8 @@ std::vector<std::string> EncoderInfo::Describe() const {
     }
     for (std::size_t c = 0; c < channels.size(); ++c) {
       const ChannelInfo& it = channels[c];
-      lines.push_back(Join(part, " ", owner[c < kept || c >= of_blocks ? c : kept + moved[c - kept]], " ", it.name, ": ",
-                           it.meaning, "; ", it.low, " to ", it.high));
+      lines.push_back(Join(part, " ", owner[c < kept || c >= of_blocks ? c : kept + moved[c - kept]], " ",
+                           it.name, ": ", it.meaning, "; ", it.low, " to ", it.high));
     }
   };
   add("jobs", job, order.job, &BlockInfo::job);

@@ -47,9 +47,8 @@ std::string MdpSpec::ToString() const {
   return Join(encoder, " ", berth::ToString(semantics), preemptive ? " preemptive " : " non-preemptive ",
               berth::ToString(knowledge), " order=", berth::ToString(order),
               on_change ? " on_change" : " every_point", work_conserving ? " work_conserving" : " may_idle",
-              commit_backfill ? " commit_backfill" : "",
-              actions == "start" ? "" : " actions=" + actions, reread ? " reread" : "", " visible=", visible, " reward=", reward,
-              " tau=", tau_s, "s");
+              commit_backfill ? " commit_backfill" : "", actions == "start" ? "" : " actions=" + actions,
+              reread ? " reread" : "", " visible=", visible, " reward=", reward, " tau=", tau_s, "s");
 }
 
 }  // namespace berth

@@ -46,12 +46,12 @@ struct MdpSpec {
   // commit: while the chosen job waits, others are started by the published rule (commit_backfill.hpp). Needs
   // estimates where jobs request nothing.
   bool commit_backfill = false;
-  int visible = 64;              // Q during training; a frozen policy scores every candidate
+  int visible = 64;  // Q during training; a frozen policy scores every candidate
   // Kinds of commands by ',' (actions/action_set.hpp): `start` alone, or with others beside it, for semantics
   // redecide.
   std::string actions = "start";
-  // With more commands than `start`: is the observation taken anew after each of them, with what the plan then
-  // has (true), or once a point?
+  // With more commands than `start`: is the observation taken anew after each of them, with what the plan
+  // then has (true), or once a point?
   bool reread = false;
   std::string reward = "jct";    // sum of terms: "jct", "jct+0.5*slowdown", see rewards.hpp
   double tau_s = 36000.0;        // discount = exp(-dt / tau_s); 1 within an instant

@@ -39,6 +39,12 @@ double TotalCost(const Simulator& simulator, const RunningSums&) {
   return UsedCost(simulator.core());
 }
 
+double TotalLate(const Simulator& simulator, const RunningSums&) {
+  double late = 0.0;
+  for (const FeatureState& feature : simulator.state().features.Of(Hook::kLate)) late += feature.Late();
+  return late;
+}
+
 double TotalEnergy(const Simulator& simulator, const RunningSums&) {
   return UsedEnergyJ(simulator.core()) / 3.6e6;
 }
@@ -87,6 +93,8 @@ constexpr RewardInfo kRewards[] = {
      /*sums=*/true},
     {"cost", "minus the price of the busy device-hours", "metrics.hpp", TotalCost, JobCost, false},
     {"energy", "minus the energy of the cluster, kWh", "metrics.hpp", TotalEnergy, JobEnergy, false},
+    {"late", "minus the requests of services that are not answered in time, or wait", "metrics.hpp",
+     TotalLate, nullptr, false},
     {"ftf", "minus the largest finish-time fairness rho, at the end",
      "Mahajan et al., NSDI 2020 (Themis), as metrics.cpp states it", FinalFtf, JobFtf, true},
     {"utilization", "the utilisation, at the end", "metrics.hpp", FinalUtilization, nullptr, true},

@@ -17,6 +17,7 @@ void RunningSums::Begin(const Simulator& simulator) {
   deadlines_.clear();
   if (!simulator.scenario().data().jobs.deadline.empty())
     deadlines_.reserve(U(simulator.scenario().num_jobs()));
+  rejected_.assign(simulator.scenario().data().jobs.deadline.size(), 0);
   for (int job = 0; job < simulator.arrived_jobs(); ++job) {
     Arrive(simulator, job);
     if (simulator.state().completion[U(job)] != kNever) Complete(simulator, job);
@@ -29,6 +30,7 @@ void RunningSums::Observe(const Simulator& simulator) {
   time_ = simulator.now();
   for (int job : simulator.state().arrived) Arrive(simulator, job);
   for (int job : simulator.state().completed) Complete(simulator, job);
+  TurnAway(simulator);
   PassDeadlines(simulator);
 }
 
@@ -54,7 +56,18 @@ void RunningSums::PassDeadlines(const Simulator& simulator) {
     const auto [deadline, job] = deadlines_.front();
     std::pop_heap(deadlines_.begin(), deadlines_.end(), std::greater<>());
     deadlines_.pop_back();
-    misses_ += simulator.state().completion[U(job)] > deadline ? 1 : 0;
+    if (rejected_[U(job)] == 0) misses_ += simulator.state().completion[U(job)] > deadline ? 1 : 0;
+  }
+}
+
+// Whoever is turned away misses it now, not when it would have passed: what a decision costs is paid with it.
+void RunningSums::TurnAway(const Simulator& simulator) {
+  if (rejected_.empty()) return;
+  for (int job : simulator.state().changed) {
+    if (simulator.state().phase[U(job)] != JobPhase::kRejected || rejected_[U(job)] != 0) continue;
+    rejected_[U(job)] = 1;
+    const double deadline = simulator.scenario().data().jobs.deadline[U(job)];
+    misses_ += deadline != kNever && deadline >= time_ ? 1 : 0;  // else it was counted as it passed
   }
 }
 

@@ -2,6 +2,7 @@
 // jobs: what changes is who arrived and who completed.
 #pragma once
 
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -22,19 +23,21 @@ class RunningSums {
 
   // Sum over arrived jobs of (time in the system so far) / max(run time alone on the fastest type, 10 s).
   double slowdown() const { return slowdown_; }
-  // Arrived jobs that were not done by their deadline, which has passed.
+  // Arrived jobs that were not done by their deadline, which has passed, or were turned away and had one.
   int misses() const { return misses_; }
 
  private:
   void Arrive(const Simulator& simulator, int job);
   void Complete(const Simulator& simulator, int job);
   void PassDeadlines(const Simulator& simulator);
+  void TurnAway(const Simulator& simulator);
 
   double time_ = 0.0, slowdown_ = 0.0;
   double growth_ = 0.0;  // of slowdown_ a second, by the jobs in the system
   int in_system_ = 0;
   int misses_ = 0;
   std::vector<std::pair<double, int>> deadlines_;  // heap, earliest first: of arrived jobs, not yet passed
+  std::vector<std::uint8_t> rejected_;             // [J], where there are deadlines: counted
 };
 
 }  // namespace berth

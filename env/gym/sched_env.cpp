@@ -140,7 +140,7 @@ bool SchedEnv::OpenPoint() {
   const ClusterView view = View();
   point_.Start(view);
   point_.Gather(view);
-  point_.Observe(view, layout_.q);
+  point_.Observe(view, options_.mdp.visible);
   point_.OpenMask(view);
   OfferDone();
   return point_.mask().pairs() > 0;

@@ -17,10 +17,10 @@ namespace berth {
 
 // Micro-actions fill a plan until `done` advances time. Actions: q * G + g puts visible job q on type g; Q *
 // G is done (semantics redecide only). With more commands than `start` (MdpSpec::actions) G are the columns
-// and Q the rows of their grid (actions/command_grid.hpp). States in which only `done` is legal are played without asking. Thread
-// rule: one thread at a time. Begin allocates, since it makes a scenario; Step does only where a list
-// outgrows all episodes before it, and for the devices of more running jobs, or larger ones, than the episode
-// had yet (tests/env_allocations_test.cpp).
+// and Q the rows of their grid (actions/command_grid.hpp). States in which only `done` is legal are played
+// without asking. Thread rule: one thread at a time. Begin allocates, since it makes a scenario; Step does
+// only where a list outgrows all episodes before it, and for the devices of more running jobs, or larger
+// ones, than the episode had yet (tests/env_allocations_test.cpp).
 class SchedEnv {
  public:
   SchedEnv(std::shared_ptr<const ScenarioSource> source, const SchedEnvOptions& options, std::uint32_t index);

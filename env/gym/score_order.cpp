@@ -123,25 +123,35 @@ void ScoreOrder::FillCommands(const ClusterView& view, DecisionPoint& point) {
            grid.Legal(view, point.plan(), row, column) == Legality::kYes;
   };
   bool wants_done = false;
+  Ranked done{};
   while (!heap.empty()) {
     // `done` is legal once something runs and, where no GPU may idle, nothing can be started.
-    if (wants_done && point.Runs(view) && !point.mdp().work_conserving) break;
-    if (wants_done && std::none_of(heap.begin(), heap.end(), is_start)) break;
+    if (wants_done && heap.front() < done) {
+      if (point.Runs(view) && !point.mdp().work_conserving) break;
+      if (std::none_of(heap.begin(), heap.end(), is_start)) break;
+    }
     const Ranked best = heap.front();
     std::pop_heap(heap.begin(), heap.end());
     heap.pop_back();
     if (best.action == point.done()) {
       wants_done = true;
+      done = best;
       continue;
     }
     const int row = best.action / grid.columns(), column = best.action % grid.columns();
     const Legality legal = grid.Legal(view, point.plan(), row, column);
     if (legal == Legality::kNotYet) later_[grid.Awaits(column) ? U(grid.rows()) : U(row)].push_back(best);
     if (legal != Legality::kYes) continue;
-    if (wants_done && !point.mdp().work_conserving && !grid.Runs(point.plan(), row, column)) continue;
+    const int room = point.plan().total_room();
     point.Put(view, best.action);
+    if (grid.Legal(view, point.plan(), row, column) == Legality::kYes) {  // of rows that stand for several
+      heap.push_back(best);
+      std::push_heap(heap.begin(), heap.end());
+    }
     again(later_[U(row)]);
     again(later_.back());
+    if (point.plan().total_room() <= room) continue;
+    for (Heap& later : later_) again(later);  // a job that was to move stays after all
   }
 }
 

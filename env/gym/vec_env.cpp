@@ -17,8 +17,8 @@ StepStorage::StepStorage(int num_envs, int observation_size, int num_actions)
       final_mask(U(num_envs) * U(num_actions)) {}
 
 StepBuffers StepStorage::buffers() {
-  return {observation, action_mask, reward, terminated, truncated, discount, final_observation,
-          final_mask,  {},          signal,      {},     {}};
+  return {observation,       action_mask, reward, terminated, truncated, discount,
+          final_observation, final_mask,  {},     signal,     {},        {}};
 }
 
 void CheckEpisodes(int num_envs, int threads, int episode_jobs, double tau_s) {

@@ -1,5 +1,5 @@
-// A kind of command that a policy may choose beside "this job on that GPU type": on more or fewer GPUs, beside
-// another job, turned away, a clock or a layout set. Which kinds a policy has is its process's
+// A kind of command that a policy may choose beside "this job on that GPU type": on more or fewer GPUs,
+// beside another job, turned away, a clock or a layout set. Which kinds a policy has is its process's
 // (MdpSpec::actions); how they stand side by side is env/gym/actions/command_grid.hpp's.
 //
 // A command is a row and a column of one grid. A row is what it is about: a visible job, or one of the rows
@@ -7,9 +7,9 @@
 // "turned away". So what an encoder says of a job, of a type, and of a job on a type holds for every command
 // that names them, and a kind adds what is its own.
 //
-// A kind is one file and one line: of a feature in its folder and FeatureModule::actions, of the cluster as it
-// always is in env/gym/actions. What is legal is the simulator's to say (env/sim/decision_rules.cpp): a plan
-// that was filled by legal commands alone must be a legal decision, and a test holds the two together.
+// A kind is one file and one line: of a feature in its folder and FeatureModule::actions, of the cluster as
+// it always is in env/gym/actions. What is legal is the simulator's to say (env/sim/decision_rules.cpp): a
+// plan that was filled by legal commands alone must be a legal decision, and a test holds the two together.
 #pragma once
 
 #include <memory>
@@ -45,12 +45,14 @@ class ActionKind {
   virtual void AddColumns(const ClusterView& view, std::vector<ActionColumn>& columns) const = 0;
   virtual void Begin(const ClusterView& /*view*/) {}  // an episode begins
   // A plan begins: GPUs that this kind keeps from it.
-  virtual void Open(const ClusterView& /*view*/, Plan& /*plan*/) const {}
+  virtual void Open(const ClusterView& /*view*/, Plan& /*plan*/) {}
+  // The plan is complete, and this is what it decides.
+  virtual void Close(const ClusterView& /*view*/, const Plan& /*plan*/, Decision& /*decision*/) {}
   // A decision point begins, with these jobs in rows.
   virtual void Look(const ClusterView& /*view*/, std::span<const int> /*visible*/) {}
 
-  // Its commands are about jobs, or about rows of its own. Of these so many (after Begin) are laid out where an
-  // observation has a fixed size, and the others not offered; else as many as Rows says. Rows that are not
+  // Its commands are about jobs, or about rows of its own. Of these so many (after Begin) are laid out where
+  // an observation has a fixed size, and the others not offered; else as many as Rows says. Rows that are not
   // there are all 0.
   virtual bool OfJobs() const { return true; }
   virtual int RowsLaidOut() const { return 0; }
@@ -81,6 +83,8 @@ struct ActionInfo {
   std::span<const ParamInfo> params = {};
   std::span<const ChannelInfo> column = {}, row = {}, pair = {};
   std::unique_ptr<ActionKind> (*make)(Params& params) = nullptr;
+  // A term of the reward (env/gym/rewards.hpp) without which the command would cost nothing; null = none.
+  const char* needs_reward = nullptr;
 };
 
 }  // namespace berth

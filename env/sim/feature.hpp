@@ -182,6 +182,9 @@ class FeatureState {
   // Of a completed job's device-seconds, those of whole GPUs.
   virtual double GpuSeconds(const Scenario&, int /*job*/, double seconds) const { return seconds; }
 
+  // Of what it serves beside jobs: how many were not served in time, or wait to be.
+  virtual double Late() const { return 0.0; }
+
   // -- what is checked and shown
   // "" when all holds.
   virtual std::string Violation(const InvariantInput&) const { return {}; }

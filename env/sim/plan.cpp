@@ -29,6 +29,7 @@ void Plan::Begin(const ClusterView& view, bool preemptive) {
   }
   placed_.clear();
   rejected_.clear();
+  withheld_.clear();
   controls_.clear();
 }
 
@@ -49,10 +50,13 @@ void Plan::Keep(const ClusterView& view, int job) {
   Place(job, type, Takes(view, job, type, view.Width(job)), view.Width(job));
 }
 
-// A GPU that takes no new job is on top of the room, and who stays there takes none of it.
+// A GPU that takes no new job is on top of the room, and who stays there takes none of it; of two who shared
+// it and part the other one, who has to move.
 int Plan::Takes(const ClusterView& view, int job, int type, int width) const {
   if (view.plain() || !view.IsRunning(job) || view.TypeOf(job) != type || view.Width(job) != width)
     return width;
+  const int partner = view.Partner(job);
+  if (partner >= 0 && Placed(partner) && host_[Index(partner)] < 0 && Stays(view, partner)) return width;
   int held = 0;
   for (int device : view.Devices(job)) held += view.InService(device);
   return held;
@@ -123,9 +127,8 @@ void Plan::Reject(int job) {
 }
 
 bool Plan::IsSet(ControlKind kind, int index) const {
-  return std::any_of(controls_.begin(), controls_.end(), [&](const Control& control) {
-    return control.kind == kind && control.index == index;
-  });
+  return std::any_of(controls_.begin(), controls_.end(),
+                     [&](const Control& control) { return control.kind == kind && control.index == index; });
 }
 
 bool Plan::Stays(const ClusterView& view, int job) const {

@@ -48,14 +48,19 @@ class Plan {
   // A control, and GPUs of a type that it, or what is no job, keeps from jobs. REQUIRES: so much room.
   void Set(const Control& control) { controls_.push_back(control); }
   void Withhold(int type, int gpus) { room_[Index(type)] -= gpus, total_room_ -= gpus; }
+  void WithholdDevice(int type, int device) {
+    Withhold(type, 1);
+    withheld_.push_back(device);
+  }
+  std::span<const int> withheld() const { return withheld_; }  // devices
   bool IsSet(ControlKind kind, int index) const;
   std::span<const Control> controls() const { return controls_; }
 
   bool Placed(int job) const { return stamp_[Index(job)] == epoch_; }  // or turned away
   int TypeOf(int job) const { return Placed(job) ? type_[Index(job)] : -1; }
-  int WidthOf(int job) const { return Placed(job) ? width_[Index(job)] : 0; }     // 0: of one that is packed
-  int HostOf(int job) const { return Placed(job) ? host_[Index(job)] : -1; }      // -1 = it is not packed
-  int GuestOf(int job) const { return Hosts(job) ? guest_[Index(job)] : -1; }     // -1 = nobody is beside it
+  int WidthOf(int job) const { return Placed(job) ? width_[Index(job)] : 0; }  // 0: of one that is packed
+  int HostOf(int job) const { return Placed(job) ? host_[Index(job)] : -1; }   // -1 = it is not packed
+  int GuestOf(int job) const { return Hosts(job) ? guest_[Index(job)] : -1; }  // -1 = nobody is beside it
   int room(int type) const { return room_[Index(type)]; }  // GPUs of the type not yet taken
   int total_room() const { return total_room_; }
   std::span<const int> placed() const { return placed_; }  // in the order put
@@ -83,7 +88,7 @@ class Plan {
   std::vector<std::int8_t> type_;                   // [J]
   std::vector<int> width_, host_, guest_;           // [J]
   std::vector<int> room_;                           // [G]
-  std::vector<int> placed_, rejected_;
+  std::vector<int> placed_, rejected_, withheld_;
   std::vector<Control> controls_;
 };
 

@@ -106,6 +106,15 @@ std::string TaskPlacementSection() {
       " arrivals, both unless a keyword says otherwise.\n");
 }
 
+std::string ActionKinds() {
+  std::string text;
+  for (const ActionInfo& info : Actions()) {
+    text += Join("\n### `", info.name, "`\n\n", info.summary, ".\n", Channels("jobs", "[Q, Fj]", info.row),
+                 Channels("pairs", "[Q, G, Fp]", info.pair), Channels("types", "[G, Ft]", info.column));
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string ReferencePage() {
@@ -141,7 +150,11 @@ std::string ReferencePage() {
       "sequence of "
       "actions until "
       "`done`; under `commit` one action picks the job that starts next and waits until it fits.\n\n"
-      "Time passes at `done` alone, so `discount = exp(-dt / tau)` is 1 within an instant; tau is ",
+      "With more kinds of commands (`--actions`) Q and G are the rows and columns of a grid: beside the jobs "
+      "stand rows of what kinds are about, beside `start` on each type the columns of each kind, and the "
+      "kinds' channels stand behind those of the blocks (`env/gym/actions`).\n",
+      ActionKinds(),
+      "\nTime passes at `done` alone, so `discount = exp(-dt / tau)` is 1 within an instant; tau is ",
       mdp.tau_s,
       " s unless `--tau` says otherwise. An episode terminates when its jobs are done and is truncated after "
       "`--episode-jobs` arrivals where more would come, unless the reward is paid at the end; truncation "

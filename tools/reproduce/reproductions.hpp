@@ -8,6 +8,7 @@ namespace berth {
 
 // X(name, function, keeps, summary): `keeps` is the option that names where the figures are kept.
 #define BERTH_REPRODUCTIONS(X)                                                                             \
+  X("actions", ReproduceActions, "out", "policies that do all a cluster can, against specialists")         \
   X("fgd", ReproduceFgd, "out", "the GPU allocation experiment of FGD (fragmentation), USENIX ATC 2023")   \
   X("gavel", ReproduceGavel, "out", "the policies, round mechanism and experiments of Gavel, OSDI 2020")   \
   X("hpc", ReproduceHpc, "out", "the published batch-scheduling tables (RLScheduler protocol)")            \

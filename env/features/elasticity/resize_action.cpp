@@ -42,8 +42,7 @@ class Resize final : public ActionKind {
   Legality Legal(const ClusterView& view, const Plan& plan, int job,
                  const ActionColumn& column) const override {
     const int width = WidthAt(view, plan, job, column);
-    // The gang is the column of `start`.
-    if (width == 0 || (width == view.Gang(job) && !plan.Placed(job))) return Legality::kNotYet;
+    if (width == 0) return Legality::kNotYet;
     return plan.FitsOn(view, job, column.type, width) ? Legality::kYes : Legality::kNotYet;
   }
   void Put(const ClusterView& view, Plan& plan, int job, const ActionColumn& column) override {
@@ -78,8 +77,9 @@ class Resize final : public ActionKind {
 
 ActionInfo ResizeAction() {
   return {.name = "resize",
-          .summary = "a job on fewer or more GPUs than its gang: the fewest it can run on, or the most that "
-                     "speed it up in the room left",
+          .summary =
+              "a job on fewer or more GPUs than its gang: the fewest it can run on, or the most that "
+              "speed it up in the room left",
           .source = "Berth; optimus and elastic_srpt choose among the same widths",
           .column = kColumn,
           .pair = kPair,

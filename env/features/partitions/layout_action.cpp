@@ -10,7 +10,7 @@
 namespace berth {
 namespace {
 
-constexpr int kMostRows = 8;         // kinds of idle GPUs; beyond them the rarest are not offered
+constexpr int kMostRows = 8;           // kinds of idle GPUs; beyond them the rarest are not offered
 constexpr std::size_t kMostJobs = 16;  // that wait and are looked at
 
 constexpr ChannelInfo kColumn[] = {
@@ -107,9 +107,13 @@ class SetLayout final : public ActionKind {
   }
   void Put(const ClusterView& view, Plan& plan, int row, const ActionColumn& column) override {
     const Row& it = rows_[U(row)];
-    plan.Set({kPartitionControl, Next(plan, it), static_cast<double>(column.level)});
+    const int gpu = Next(plan, it);
+    plan.Set({kPartitionControl, gpu, static_cast<double>(column.level)});
     const PartitionGroup& group = view.Find<PartitionState>()->groups[U(it.group)];
-    EachDevice(group, it.layout, [&](int type) { plan.Withhold(type, 1); });
+    const MigLayout& layout = group.layouts[U(it.layout)];
+    if (layout.empty()) plan.WithholdDevice(group.type, view.Find<PartitionState>()->gpus[U(gpu)].device);
+    for (const MigSlice& slice : layout)
+      plan.WithholdDevice(group.slice_type[U(slice.profile)], DeviceOf(view, group, gpu, slice));
   }
 
  private:
@@ -142,10 +146,13 @@ class SetLayout final : public ActionKind {
     const MigLayout& layout = group.layouts[U(it.layout)];
     if (layout.empty()) return view.DeviceFree(it.device);
     return std::all_of(layout.begin(), layout.end(), [&](const MigSlice& slice) {
-      const auto starts = static_cast<int>(group.product->profiles[U(slice.profile)].starts.size());
-      return view.DeviceFree(view.first_device(group.slice_type[U(slice.profile)]) +
-                             (gpu - group.first_gpu) * starts + slice.start);
+      return view.DeviceFree(DeviceOf(view, group, gpu, slice));
     });
+  }
+  static int DeviceOf(const ClusterView& view, const PartitionGroup& group, int gpu, const MigSlice& slice) {
+    const auto starts = static_cast<int>(group.product->profiles[U(slice.profile)].starts.size());
+    return view.first_device(group.slice_type[U(slice.profile)]) + (gpu - group.first_gpu) * starts +
+           slice.start;
   }
   // Greedy, from the layout's first slice on: each to who waits and has most of its best rate there.
   double ServedBy(const ClusterView& view, const PartitionGroup& group, int layout) const {

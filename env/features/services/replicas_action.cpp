@@ -1,6 +1,9 @@
-// A service with one replica more or fewer. GPUs that replicas are to get, ordered now or before, are kept from
-// jobs: of the types that serve slowest first, which training can best spare, as `autoscale` keeps them.
+// A service with as many replicas as have them work for a share of the time, as the autoscaler sizes it. GPUs
+// that replicas are to get, ordered now or before, are kept from jobs: of the types that serve slowest first,
+// which training can best spare, as `autoscale` keeps them.
 #include <algorithm>
+#include <cmath>
+#include <iterator>
 
 #include "env/base/index.hpp"
 #include "env/features/services/services.hpp"
@@ -9,7 +12,7 @@
 namespace berth {
 namespace {
 
-constexpr ChannelInfo kColumn[] = {{"more", "1 = one replica more, 0 = one fewer", 0, 1}};
+constexpr ChannelInfo kColumn[] = {{"target", "share of the time that replicas are to be at work", 0, 1}};
 constexpr ChannelInfo kRow[] = {
     {"is_service", "1 = the row is a service", 0, 1},
     {"replicas", "replicas that run, over the GPUs of the cluster", 0, 1},
@@ -24,7 +27,8 @@ class Replicas final : public ActionKind {
   void AddColumns(const ClusterView& view, std::vector<ActionColumn>& columns) const override {
     if (view.features().Find<ServiceSettings>() == nullptr)
       throw Error("actions: replicas: expected a cluster with the feature services, found it off");
-    for (const int level : {-1, 1}) columns.push_back({-1, level});
+    for (int level = 0; level < static_cast<int>(std::size(kReplicaTargets)); ++level)
+      columns.push_back({-1, level});
   }
   void Begin(const ClusterView& view) override {
     const ServiceSettings& settings = *view.features().Find<ServiceSettings>();
@@ -41,7 +45,7 @@ class Replicas final : public ActionKind {
   int RowsLaidOut() const override { return rows_; }
   int Rows(const ClusterView&) override { return rows_; }
 
-  void Open(const ClusterView& view, Plan& plan) const override {
+  void Open(const ClusterView& view, Plan& plan) override {
     if (view.features().Find<ServiceSettings>()->share < 1.0) return;
     for (const ServiceState::Service& service : view.Find<ServiceState>()->services) {
       for (int lacks = service.wanted - static_cast<int>(service.devices.size()); lacks > 0; --lacks) {
@@ -50,13 +54,15 @@ class Replicas final : public ActionKind {
     }
   }
   void WriteColumn(const ClusterView&, const ActionColumn& column, float* f) override {
-    f[0] = column.level > 0 ? 1.0F : 0.0F;
+    f[0] = static_cast<float>(kReplicaTargets[column.level]);
   }
   void WriteRow(const ClusterView& view, int row, float* f) override {
     const ServiceSettings& settings = *view.features().Find<ServiceSettings>();
     const ServiceState::Service& service = view.Find<ServiceState>()->services[U(row)];
     const auto gpus = static_cast<float>(view.num_gpus());
-    const auto of = [&](const std::vector<double>& list) { return list.size() == 1 ? list[0] : list[U(row)]; };
+    const auto of = [&](const std::vector<double>& list) {
+      return list.size() == 1 ? list[0] : list[U(row)];
+    };
     f[0] = 1.0F;
     f[1] = static_cast<float>(service.devices.size()) / gpus;
     f[2] = static_cast<float>(service.wanted) / gpus;
@@ -66,20 +72,26 @@ class Replicas final : public ActionKind {
   }
   Legality Legal(const ClusterView& view, const Plan& plan, int row,
                  const ActionColumn& column) const override {
-    const ServiceState::Service& service = view.Find<ServiceState>()->services[U(row)];
-    const int wanted = service.wanted + column.level;
-    if (wanted < 0 || wanted > view.num_gpus() || plan.IsSet(kReplicasControl, row)) return Legality::kNo;
-    return Legality::kYes;
+    const bool changes = Wanted(view, row, column) != view.Find<ServiceState>()->services[U(row)].wanted;
+    return changes && !plan.IsSet(kReplicasControl, row) ? Legality::kYes : Legality::kNo;
   }
   void Put(const ClusterView& view, Plan& plan, int row, const ActionColumn& column) override {
     const ServiceState::Service& service = view.Find<ServiceState>()->services[U(row)];
-    const int wanted = service.wanted + column.level;
+    const int wanted = Wanted(view, row, column);
     plan.Set({kReplicasControl, row, static_cast<double>(wanted)});
-    if (column.level < 0 || view.features().Find<ServiceSettings>()->share < 1.0) return;
-    if (const int type = Spare(plan); type >= 0) plan.Withhold(type, 1);
+    if (view.features().Find<ServiceSettings>()->share < 1.0) return;
+    // Those that were ordered before are kept since the plan began.
+    const int kept = std::max(service.wanted, static_cast<int>(service.devices.size()));
+    for (int more = wanted - kept; more > 0; --more) {
+      if (const int type = Spare(plan); type >= 0) plan.Withhold(type, 1);
+    }
   }
 
  private:
+  static int Wanted(const ClusterView& view, int row, const ActionColumn& column) {
+    return ReplicasFor(view.Find<ServiceState>()->services[U(row)], kReplicaTargets[column.level],
+                       view.num_gpus());
+  }
   int Spare(const Plan& plan) const {
     for (int type : slowest_) {
       if (plan.room(type) > 0) return type;
@@ -93,10 +105,15 @@ class Replicas final : public ActionKind {
 
 }  // namespace
 
+int ReplicasFor(const ServiceState::Service& service, double target, int most) {
+  const auto held = static_cast<double>(service.devices.size());
+  return std::clamp(static_cast<int>(std::ceil(held * service.busy / target)), 1, most);
+}
+
 ActionInfo ReplicasAction() {
   return {.name = "replicas",
-          .summary = "a service with one replica more or fewer",
-          .source = "Aryl, Li et al., arXiv:2202.07896: training beside inference",
+          .summary = "a service with as many replicas as are then at work for a share of the time",
+          .source = "Kubernetes horizontal pod autoscaler; Aryl, Li et al., arXiv:2202.07896",
           .column = kColumn,
           .row = kRow,
           .make = [](Params&) -> std::unique_ptr<ActionKind> { return std::make_unique<Replicas>(); }};

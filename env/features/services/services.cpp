@@ -71,11 +71,10 @@ ServiceState::ServiceState(const ServiceSettings& settings, const Scenario& scen
                                           EntryFor(settings.item_s, service),
                                           EntryFor(settings.slo_s, service), settings.max_batch};
     const auto env = static_cast<std::uint32_t>(service);
-    services.push_back(
-        {RequestQueue(queue, StreamOf(settings, service, data.seed),
-                      Stream(data.seed, kRequestDraws, Split::kTrain, env, /*episode=*/1)),
-         static_cast<int>(EntryFor(settings.replicas, service)),
-         {}});
+    services.push_back({RequestQueue(queue, StreamOf(settings, service, data.seed),
+                                     Stream(data.seed, kRequestDraws, Split::kTrain, env, /*episode=*/1)),
+                        static_cast<int>(EntryFor(settings.replicas, service)),
+                        {}});
   }
 }
 
@@ -200,6 +199,15 @@ double ServiceState::GpuFactor(const Scenario& scenario, const SimState& s, int 
     if (replica_of[U(device)] >= 0) return 1.0 - settings_->share;
   }
   return 1.0;
+}
+
+double ServiceState::Late() const {
+  double late = 0.0;
+  for (const Service& service : services) {
+    late +=
+        static_cast<double>(service.queue.answered() - service.queue.within_slo()) + service.queue.waiting();
+  }
+  return late;
 }
 
 FeatureModule ServicesFeature() {

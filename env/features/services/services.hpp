@@ -102,6 +102,7 @@ class ServiceState final : public StateOf<ServiceState, ServiceSettings> {
   double HeldShare(int device) const override;
   double DeviceLoad(const Scenario& scenario, int device) const override;
   DeviceUse Used(double now, int type) const override;
+  double Late() const override;  // requests
   // Replicas stand where their services list them, on devices that are in service but for them and for a
   // change that waits.
   std::string Violation(const InvariantInput& input) const override;
@@ -120,5 +121,8 @@ class ServiceState final : public StateOf<ServiceState, ServiceSettings> {
 
 BlockInfo ServicesBlock();    // what observations show of it
 ActionInfo ReplicasAction();  // what policies may do with it
+// Shares of the time that replicas are to be at work, and how many that takes of a service as it is now.
+inline constexpr double kReplicaTargets[] = {0.4, 0.6, 0.8, 1.0};
+int ReplicasFor(const ServiceState::Service& service, double target, int most);
 
 }  // namespace berth

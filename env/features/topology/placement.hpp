@@ -74,5 +74,6 @@ class PlacementState final : public StateOf<PlacementState, TopologySettings> {
 };
 
 BlockInfo TopologyBlock();  // what observations show of it
+ActionInfo GatherAction();  // what policies may do with it
 
 }  // namespace berth

@@ -30,8 +30,8 @@ const ActionInfo& Find(const std::string& name) {
     if (name == info.name) return info;
     names.emplace_back(info.name);
   }
-  throw Error(Join("actions: expected names of `berth list actions` (", Listed(names), "), found '", name, "'",
-                   DidYouMean(name, names)));
+  throw Error(Join("actions: expected names of `berth list actions` (", Listed(names), "), found '", name,
+                   "'", DidYouMean(name, names)));
 }
 
 }  // namespace

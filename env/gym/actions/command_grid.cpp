@@ -39,8 +39,12 @@ void CommandGrid::Begin(const ClusterView& view) {
   }
 }
 
-void CommandGrid::Open(const ClusterView& view, Plan& plan) const {
+void CommandGrid::Open(const ClusterView& view, Plan& plan) {
   for (const Kind& kind : kinds_) kind.kind->Open(view, plan);
+}
+
+void CommandGrid::Close(const ClusterView& view, const Plan& plan, Decision& decision) {
+  for (const Kind& kind : kinds_) kind.kind->Close(view, plan, decision);
 }
 
 int CommandGrid::RowsLaidOut() const {
@@ -96,7 +100,8 @@ void CommandGrid::Write(const ClusterView& view, const Plan& plan, const Observa
                         std::span<const float> from, const ObservationLayout& layout,
                         std::span<float> to) const {
   std::fill(to.begin(), to.end(), 0.0F);
-  const std::size_t fj = U(encoder.job_channels), fp = U(encoder.pair_channels), ft = U(encoder.type_channels);
+  const std::size_t fj = U(encoder.job_channels), fp = U(encoder.pair_channels),
+                    ft = U(encoder.type_channels);
   float* job = to.data() + layout.jobs_offset();
   for (int row = 0; row < rows_; ++row, job += layout.job_channels) {
     if (row < encoder.q) std::copy_n(from.data() + U(encoder.jobs_offset()) + U(row) * fj, fj, job);
@@ -135,7 +140,8 @@ void CommandGrid::Write(const ClusterView& view, const Plan& plan, const Observa
 
 void CommandGrid::Rewrite(const ClusterView& view, const Plan& plan, const ObservationLayout& layout,
                           std::span<float> to) const {
-  const std::size_t fj = U(layout.job_channels - job_channels_), fp = U(layout.pair_channels - pair_channels_),
+  const std::size_t fj = U(layout.job_channels - job_channels_),
+                    fp = U(layout.pair_channels - pair_channels_),
                     ft = U(layout.type_channels - type_channels_);
   float* type = to.data() + layout.types_offset() + ft;
   for (int c = 0; c < columns(); ++c, type += layout.type_channels) {

@@ -28,7 +28,8 @@ class CommandGrid {
   ObservationLayout Layout(const ObservationLayout& encoder, int rows) const;
   int RowsLaidOut() const;  // beside those of jobs
 
-  void Open(const ClusterView& view, Plan& plan) const;  // a plan begins
+  void Open(const ClusterView& view, Plan& plan);                             // a plan begins
+  void Close(const ClusterView& view, const Plan& plan, Decision& decision);  // ActionKind::Close
   // A point begins, with these jobs in the first rows of `q` that there are for jobs.
   void Look(const ClusterView& view, std::span<const int> visible, int q, bool fixed_rows);
   int rows() const { return rows_; }

@@ -9,8 +9,10 @@ namespace berth {
 namespace {
 
 constexpr ChannelInfo kPair[] = {
-    {"keeps", "of its speed alone, what it keeps beside the best host of the plan or, while it has none, of "
-              "the visible jobs", 0, 1},
+    {"keeps",
+     "of its speed alone, what it keeps beside the best host of the plan or, while it has none, of "
+     "the visible jobs",
+     0, 1},
     {"host_keeps", "of that host's speed alone, what it keeps", 0, 1},
     {"host_longer", "tanh(ln(what the host still takes over what the job does) / 2); 0 = not known", -1, 1},
     {"as_now", "1 = it runs beside that host, or before there is one beside another, on the type now", 0, 1},
@@ -51,9 +53,11 @@ class Pack final : public ActionKind {
   void WritePair(const ClusterView& view, const Plan& plan, int job, const ActionColumn& column,
                  float* f) override {
     if (column.level != 0 || view.Gang(job) != 1 || view.GpuMilli(job) < 1000) return;
-    const int host = plan.Placed(job) ? plan.HostOf(job) : HostOf(view, plan, job, column.type, /*any=*/false);
-    const Kept kept = host >= 0 ? Together(view, job, host, column.type)
-                                : best_[U(known_[U(view.JobType(job))]) * U(view.num_types()) + U(column.type)];
+    const int host =
+        plan.Placed(job) ? plan.HostOf(job) : HostOf(view, plan, job, column.type, /*any=*/false);
+    const Kept kept = host >= 0
+                          ? Together(view, job, host, column.type)
+                          : best_[U(known_[U(view.JobType(job))]) * U(view.num_types()) + U(column.type)];
     f[0] = static_cast<float>(kept.own);
     f[1] = static_cast<float>(kept.host);
     if (host >= 0 && view.granted() >= Knowledge::kEstimate) {

@@ -1,5 +1,5 @@
-// A waiting job is turned away for good: admission by deadline, or of whoever would cost others more than it is
-// worth.
+// A waiting job is turned away for good: admission by deadline, or of whoever would cost others more than it
+// is worth.
 #include <algorithm>
 
 #include "env/gym/actions/action_table.hpp"
@@ -8,8 +8,10 @@ namespace berth {
 namespace {
 
 constexpr ChannelInfo kPair[] = {
-    {"slack", "time to its deadline over what it still takes on its fastest type, less 1, in [-1, 4] / 4; "
-              "1 = no deadline, 0 = run times are not known", -0.25F, 1},
+    {"slack",
+     "time to its deadline over what it still takes on its fastest type, less 1, in [-1, 4] / 4; "
+     "1 = no deadline, 0 = run times are not known",
+     -0.25F, 1},
 };
 
 class Reject final : public ActionKind {
@@ -42,7 +44,8 @@ ActionInfo RejectAction() {
   return {.name = "reject",
           .summary = "a waiting job is turned away for good",
           .pair = kPair,
-          .make = [](Params&) -> std::unique_ptr<ActionKind> { return std::make_unique<Reject>(); }};
+          .make = [](Params&) -> std::unique_ptr<ActionKind> { return std::make_unique<Reject>(); },
+          .needs_reward = "deadline"};
 }
 
 }  // namespace berth

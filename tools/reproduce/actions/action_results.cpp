@@ -7,6 +7,7 @@
 #include "env/base/index.hpp"
 #include "env/base/spec.hpp"
 #include "tools/evaluation_file.hpp"
+#include "tools/reproduce/learned/comparison.hpp"
 
 namespace berth {
 namespace {
@@ -56,7 +57,8 @@ Interval ActionResults::Ratio(const std::vector<std::string>& schedulers, const 
   std::vector<double> mean(workloads_, 0.0);
   for (const std::string& scheduler : schedulers) {
     const std::vector<double> values = Values(scheduler, metric);
-    for (std::size_t s = 0; s < workloads_; ++s) mean[s] += values[s] / static_cast<double>(schedulers.size());
+    for (std::size_t s = 0; s < workloads_; ++s)
+      mean[s] += values[s] / static_cast<double>(schedulers.size());
   }
   return BootstrapRatio(mean, Values(to, metric), kBootstrapSeed);
 }

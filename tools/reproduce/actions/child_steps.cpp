@@ -12,7 +12,6 @@
 #include "tools/output_file.hpp"
 #include "tools/progress.hpp"
 #include "tools/reproduce/learned/gradient/child_process.hpp"
-#include "tools/verbs.hpp"
 
 namespace berth {
 namespace {
@@ -44,7 +43,8 @@ bool Made(const ChildStep& step) {
 
 class Running {
  public:
-  Running(const ChildStep& step, const std::string& folder) : step_(step), log_(folder + "/" + step.name + ".log") {
+  Running(const ChildStep& step, const std::string& folder)
+      : step_(step), log_(folder + "/" + step.name + ".log") {
     fs::remove(log_);
     fs::remove(KeyFile(step));
     child_.emplace(step.commands[0], log_);
@@ -83,8 +83,8 @@ std::vector<ChildStep> StepsLeft(const std::vector<ChildStep>& steps) {
   return left;
 }
 
-ChildOutcome RunSteps(const std::string& label, const std::vector<ChildStep>& steps, const std::string& folder,
-                      int at_once) {
+ChildOutcome RunSteps(const std::string& label, const std::vector<ChildStep>& steps,
+                      const std::string& folder, int at_once) {
   ChildOutcome outcome;
   const std::vector<ChildStep> left = StepsLeft(steps);
   if (left.empty()) return outcome;

@@ -1,0 +1,244 @@
+// Commands beside starts: their names, hand-worked decisions, and that walking scores once is what choosing the
+// best again and again is.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "data/workloads.hpp"
+#include "env/base/index.hpp"
+#include "env/features/table.hpp"
+#include "env/gym/decision_point.hpp"
+#include "env/gym/encoder.hpp"
+#include "env/gym/rewards.hpp"
+#include "env/gym/score_order.hpp"
+#include "env/gym/vec_env.hpp"
+#include "env/sim/simulator.hpp"
+#include "tests/catch.hpp"
+#include "tests/drawn_process.hpp"
+#include "tests/errors.hpp"
+#include "tests/tiny.hpp"
+
+namespace berth {
+namespace {
+
+constexpr int kV = 0;
+
+// Three jobs of gang 2 on four GPUs of one type that run on 1 to 4, twice as fast on twice as many.
+Simulator Elastic() {
+  ScenarioData data = test::TinyData({{"v", 4}}, {{1.0}}, {{0, 100, 0, 2}, {0, 400, 0, 2}, {0, 900, 0, 2}});
+  data.features =
+      ParseFeatures("elasticity(min_factor=0.5,max_factor=2,measured=false,scaling=linear,resize_s=0)");
+  Simulator simulator{Scenario(std::move(data))};
+  REQUIRE(simulator.AdvanceToDecision());
+  return simulator;
+}
+
+MdpSpec Process(const std::string& actions) {
+  MdpSpec mdp;
+  mdp.actions = ResolveActions(actions);
+  mdp.on_change = false;
+  return mdp;
+}
+
+int ActionOf(const DecisionPoint& point, int job, const std::string& name, int level) {
+  const CommandGrid& grid = *point.grid();
+  for (int row = 0; row < grid.rows(); ++row) {
+    for (int column = 0; column < grid.columns(); ++column) {
+      if (grid.JobOf(row) == job && name == grid.NameOf(column) && grid.column(column).level == level)
+        return row * grid.columns() + column;
+    }
+  }
+  FAIL("no " << name << " of job " << job);
+  return -1;
+}
+
+bool Legal(const DecisionPoint& point, int action) {
+  return point.mask().bytes()[U(action)] != 0;
+}
+
+void Open(DecisionPoint& point, const ClusterView& view) {
+  point.Begin(view);
+  point.Start(view);
+  point.Gather(view);
+  point.Observe(view, 0);
+  point.OpenMask(view);
+}
+
+}  // namespace
+
+TEST_CASE("kinds of commands are named in any order, and wrong ones with the nearest right one") {
+  CHECK(ResolveActions("reject,start,pack") == "start,pack,reject");
+  CHECK(ResolveActions("start") == kStartAlone);
+  CHECK(test::MessageOf([] { ResolveActions("start,rejct"); }).find("did you mean 'reject'") != std::string::npos);
+  CHECK(test::MessageOf([] { ResolveActions("pack"); }).find("'start' among them") != std::string::npos);
+  CHECK(test::MessageOf([] { ResolveActions("start,pack,pack"); }).find("twice") != std::string::npos);
+  CHECK(ActionsOf(ParseFeatures("elasticity;power")) == "start,resize,clock");
+  CHECK(ActionsOf(Features{}) == kStartAlone);
+}
+
+TEST_CASE("a command of a feature that is off says so") {
+  const Scenario plain{test::TinyData({{"v", 4}}, {{1.0}}, {{0, 100}})};
+  for (const ActionInfo& info : Actions()) {
+    if (std::string(info.name) == "reject") continue;
+    const std::string error =
+        test::MessageOf([&] { LayoutOf(Process(Join("start,", info.name)), plain); });
+    CHECK(error.find(Join("actions: ", info.name, ": expected")) != std::string::npos);
+  }
+}
+
+TEST_CASE("a job is put on few GPUs and widened, by hand") {
+  Simulator simulator = Elastic();
+  const ClusterView view = simulator.View(Knowledge::kOracle);
+  DecisionPoint point(Process("start,resize"));
+  Open(point, view);
+  constexpr int kLeast = 0, kMost = 1;
+  // All three on one GPU each, which leaves one: enough to widen one of them to two, not to four.
+  for (int job : {0, 1, 2}) point.Put(view, ActionOf(point, job, "resize", kLeast));
+  CHECK(point.plan().room(kV) == 1);
+  CHECK(Legal(point, ActionOf(point, 1, "start", -1)));  // its gang
+  CHECK(Legal(point, ActionOf(point, 1, "resize", kMost)));
+  CHECK_FALSE(Legal(point, ActionOf(point, 1, "resize", kLeast)));
+  CHECK(point.mask().starts() == 0);
+  point.Put(view, ActionOf(point, 1, "resize", kMost));
+  CHECK(point.plan().WidthOf(1) == 2);
+  CHECK(point.mask().pairs() == 0);
+  Decision decision;
+  point.Close(view, decision);
+  REQUIRE(simulator.Apply(decision).ok());
+  CHECK(simulator.state().Width(0) == 1);
+  CHECK(simulator.state().Width(1) == 2);
+  // At half its gang's rate of 1 step/s the first takes 200 s, as does the second at its own.
+  REQUIRE(simulator.AdvanceToDecision());
+  CHECK(simulator.now() == 200.0);
+}
+
+TEST_CASE("who is turned away misses its deadline then and there, once") {
+  ScenarioData data = test::TinyData({{"v", 1}}, {{1.0}}, {{0, 100}, {0, 100}, {50, 10}});
+  data.jobs.deadline = {1000.0, 5000.0, 5000.0};
+  Simulator simulator{Scenario(std::move(data))};
+  Reward reward("deadline");
+  REQUIRE(simulator.AdvanceToDecision());
+  reward.Begin(simulator);
+  DecisionPoint point(Process("start,reject"));
+  const ClusterView view = simulator.View(Knowledge::kOracle);
+  Open(point, view);
+  point.Put(view, ActionOf(point, 1, "reject", 0));
+  CHECK_FALSE(Legal(point, ActionOf(point, 1, "start", -1)));
+  point.Put(view, ActionOf(point, 0, "start", -1));
+  Decision decision;
+  point.Close(view, decision);
+  REQUIRE(simulator.Apply(decision).ok());
+  simulator.AdvanceToDecision();
+  reward.Observe(simulator);
+  CHECK(reward.Running(simulator) == 1.0);
+  decision.Clear();
+  while (simulator.AdvanceToDecision()) {
+    reward.Observe(simulator);
+    decision.Clear();
+    for (int job : simulator.View(Knowledge::kOracle).waiting()) decision.Start(job, kV);
+    REQUIRE(simulator.Apply(decision).ok());
+  }
+  reward.Observe(simulator);
+  CHECK(reward.Running(simulator) == 1.0);
+}
+
+TEST_CASE("one walk through scores is the best legal command again and again") {
+  Stream stream(3, Purpose::kScheduler);
+  int points = 0;
+  for (std::uint64_t seed = 0; points < 3000; ++seed) {
+    const test::DrawnProcess drawn = test::DrawProcess(stream, seed);
+    if (drawn.mdp.actions == kStartAlone) continue;
+    INFO("seed " << seed << ", " << drawn.mdp.ToString());
+    Simulator simulator(drawn.scenario);
+    DecisionPoint walked(drawn.mdp), chosen(drawn.mdp);
+    walked.Begin(simulator.View(Knowledge::kOracle));
+    chosen.Begin(simulator.View(Knowledge::kOracle));
+    ScoreOrder order;
+    std::vector<float> scores;
+    for (int i = 0; i < 200 && simulator.AdvanceToDecision(); ++i, ++points) {
+      const ClusterView view = simulator.View(Knowledge::kOracle);
+      for (DecisionPoint* point : {&walked, &chosen}) {
+        point->Start(view);
+        point->Gather(view);
+        point->Observe(view, drawn.visible);
+      }
+      scores.resize(U(walked.done()) + 1);
+      for (float& score : scores) score = static_cast<float>(stream.Uniform());
+      order.Rank(view, walked, scores, nullptr);
+      order.Fill(view, walked, Reserve::kNone);
+      chosen.OpenMask(view);
+      for (;;) {
+        chosen.OfferDone(chosen.Runs(view) || chosen.mask().starts() == 0);
+        const int action = BestLegal(chosen.mask().bytes(), scores, nullptr);
+        if (action < 0 || action == chosen.done()) break;
+        chosen.Put(view, action);
+      }
+      Decision a, b;
+      walked.Close(view, a);
+      chosen.Close(view, b);
+      const auto listed = [](const Decision& d) {
+        std::string text;
+        for (const Command& c : d.commands)
+          text += Join(" ", static_cast<int>(c.kind), ":", c.job, "@", c.type, "x", c.width, "/", c.host);
+        return text;
+      };
+      INFO("at " << view.now() << "\n" << listed(a) << "\n" << listed(b));
+      const auto same = [](const Command& x, const Command& y) {
+        return x.kind == y.kind && x.job == y.job && x.type == y.type && x.host == y.host && x.width == y.width;
+      };
+      REQUIRE(std::equal(a.commands.begin(), a.commands.end(), b.commands.begin(), b.commands.end(), same));
+      REQUIRE(a.devices == b.devices);
+      REQUIRE(a.controls.size() == b.controls.size());
+      REQUIRE(simulator.Apply(a).ok());
+    }
+  }
+}
+
+TEST_CASE("environments with any commands show finite numbers and masks that fit") {
+  Stream stream(9, Purpose::kScheduler);
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    test::DrawnProcess drawn = test::DrawProcess(stream, seed);
+    INFO("seed " << seed << ", " << drawn.mdp.ToString());
+    SchedEnvOptions options;
+    options.mdp = drawn.mdp;
+    options.mdp.visible = 6;
+    options.mdp.encoder = ResolveEncoder(
+        RichestEncoder(drawn.scenario.data().features, Semantics::kRedecide, Knowledge::kOracle));
+    options.mdp.reread = stream.Below(2) == 0;
+    const EncoderInfo shown = ObservationOf(options.mdp);
+    const auto source = FixedSource(drawn.scenario, "drawn");
+    const auto env = MakeVecEnv(source, options, /*num_envs=*/2, /*threads=*/1);
+    const ObservationLayout layout = env->layout();
+    CHECK(layout == LayoutOf(options.mdp, drawn.scenario));
+    CHECK(layout.job_channels == static_cast<int>(shown.job.size()));
+    CHECK(layout.pair_channels == static_cast<int>(shown.pair.size()));
+    CHECK(layout.type_channels == static_cast<int>(shown.type.size()));
+    REQUIRE(env->num_actions() == layout.q * layout.g + 1);
+    StepStorage storage(2, layout.size(), env->num_actions());
+    const StepBuffers buffers = storage.buffers();
+    env->Reset(buffers);
+    std::vector<std::int32_t> actions(2);
+    for (int step = 0; step < 300; ++step) {
+      for (std::size_t i = 0; i < 2; ++i) {
+        std::vector<int> legal;
+        for (int a = 0; a < env->num_actions(); ++a) {
+          if (storage.action_mask[i * U(env->num_actions()) + U(a)] != 0) legal.push_back(a);
+        }
+        REQUIRE(!legal.empty());
+        actions[i] = legal[stream.Below(static_cast<std::uint32_t>(legal.size()))];
+      }
+      env->Step(actions, buffers);
+      REQUIRE(std::all_of(storage.observation.begin(), storage.observation.end(),
+                          [](float x) { return std::isfinite(x); }));
+    }
+    // The same again from its own record.
+    StepStorage again(2, layout.size(), env->num_actions());
+    const auto copy = MakeVecEnv(source, options, 2, 1);
+    copy->LoadState(env->SaveState(), again.buffers());
+    CHECK(again.observation == storage.observation);
+    CHECK(again.action_mask == storage.action_mask);
+  }
+}
+
+}  // namespace berth

@@ -1,0 +1,54 @@
+#include "tests/drawn_process.hpp"
+
+#include <string>
+
+#include "data/workloads.hpp"
+#include "env/features/table.hpp"
+#include "env/gym/actions/action_set.hpp"
+
+namespace berth::test {
+
+int Below(Stream& stream, int n) {
+  return static_cast<int>(stream.Below(static_cast<std::uint32_t>(n)));
+}
+
+DrawnProcess DrawProcess(Stream& stream, std::uint64_t seed) {
+  const bool sliced = Below(stream, 4) == 0, divided = !sliced && Below(stream, 6) == 0;
+  std::string features, actions = "start";
+  const auto maybe = [&](int one_in, const char* feature, const char* action) {
+    if (Below(stream, one_in) != 0) return;
+    features += (features.empty() ? "" : ";") + std::string(feature);
+    if (*action != '\0' && Below(stream, 5) != 0) actions += "," + std::string(action);
+  };
+  maybe(3, "topology(placement=consolidate,cpus_per_node=40,cpus_per_gpu=4)", "gather");
+  maybe(sliced ? 1 : 1000000, "partitions(reconfig_s=100)", "layout");
+  maybe(divided ? 1 : 1000000, "sharing", "");
+  maybe(2, "elasticity(min_factor=0.3,max_factor=3,measured=false)", "resize");
+  maybe(3, "checkpoints(gb=5,interval=600)", "");
+  maybe(3, sliced ? "failures(mtbf_h=10,repair_h=1)"
+                  : "failures(mtbf_h=10,repair_h=1,spot_types=p100,spot_mtbf_h=3,spot_notice_s=900)", "");
+  maybe(4, "latency(cadence=both,period_s=500)", "");
+  maybe(3, "power(cap_w=2500,heat=true)", "clock");
+  maybe(3, Below(stream, 2) == 0 ? "services(rate_per_s=20:10,replicas=2:1)"
+                                 : "services(rate_per_s=9,replicas=2,share=0.5)", "replicas");
+  maybe(4, "stages(depends=0.3,cpu_core_s=0.2)", "");
+  maybe(4, "estimates(by=completion)", "");
+  if (!sliced && Below(stream, 2) == 0) actions += ",pack";
+  if (Below(stream, 2) == 0) actions += ",reject";
+  ScenarioSettings settings;
+  settings.cluster = ParseCluster(sliced ? "a100=4/4,h100=2/1" : "v100=5/2,p100=3/1,k80=4/2");
+  settings.features = ParseFeatures(features);
+  settings.clock = Clock::Parse(Below(stream, 2) == 0 ? "event" : "rounds(360)");
+  const std::string workload = std::string("synthetic(rate=6,jobs=25,gangs=1:0.7/2:0.2/4:0.1") +
+                               (sliced ? ",table=modern" : "") + (divided ? ",parts=250:0.3/500:0.3" : "") +
+                               ",slo=true)";
+  DrawnProcess drawn{MakeWorkload(workload, settings)->Make(seed, Split::kEvaluate, 0, 0), {}, 0};
+  drawn.mdp.actions = ResolveActions(actions);
+  drawn.mdp.preemptive = Below(stream, 3) != 0;
+  drawn.mdp.work_conserving = drawn.mdp.preemptive && Below(stream, 2) == 0;
+  drawn.mdp.on_change = false;
+  drawn.visible = Below(stream, 3) == 0 ? 4 : 0;
+  return drawn;
+}
+
+}  // namespace berth::test

@@ -1,0 +1,300 @@
+// berth reproduce actions: policies with all that a cluster can do against the specialists written for it.
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+
+#include "env/base/index.hpp"
+#include "env/sim/statistics.hpp"
+#include "tools/interrupt.hpp"
+#include "tools/output_file.hpp"
+#include "tools/progress.hpp"
+#include "tools/reproduce/actions/action_results.hpp"
+#include "tools/reproduce/actions/action_rows.hpp"
+#include "tools/reproduce/actions/child_steps.hpp"
+#include "tools/reproduce/learned/experiments.hpp"
+#include "tools/reproduce/page.hpp"
+#include "tools/reproduce/reproductions.hpp"
+#include "tools/reproduce/study_options.hpp"
+#include "tools/results.hpp"
+#include "tools/table.hpp"
+#include "tools/verbs.hpp"
+#include "tools/version.hpp"
+
+namespace berth {
+namespace {
+
+using Cells = ReproductionPage::Cells;
+using Words = std::vector<std::string>;
+
+constexpr const char* kPage = "actions.md";
+constexpr double kTrainSecondsPerStep = 2.5e-5;  // of one core, about
+constexpr double kEvaluateSeconds = 120.0;
+constexpr std::size_t kShownRules = 6;
+constexpr double kMostWorse = 0.02;  // a row lost by more than this is lost
+
+struct Study {
+  std::string out;
+  std::int64_t first_seed, last_seed;  // of training, half open
+  std::string seeds;                   // of workloads
+  double tune_s;
+};
+
+std::string PolicyFile(const Study& study, const ActionRow& row, std::int64_t seed) {
+  return Join(study.out, "/policies/", row.name, "_", seed, ".h5");
+}
+
+std::string PolicySpec(const Study& study, const ActionRow& row, std::int64_t seed) {
+  return Join("policy(file=", PolicyFile(study, row, seed), ")");
+}
+
+// What the workload and the cluster are, as every verb takes them.
+Words ClusterWords(const ActionRow& row) {
+  Words words = {"--workload", row.workload, "--cluster",   row.cluster,
+                 "--clock",    row.clock,    "--knowledge", row.knowledge};
+  if (*row.features != '\0') words.insert(words.end(), {"--features", row.features});
+  return words;
+}
+
+Words Joined(Words words, const Words& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+ChildStep TrainingStep(const Study& study, const ActionRow& row, std::int64_t seed) {
+  const std::string run = Join(study.out, "/runs/", row.name, "_", seed);
+  Words train = Joined({"train", "--out", run, "--seed", Join(seed), "--threads", "1", "--validate", "0",
+                        "--steps", Join(row.steps), "--actions", row.actions},
+                       ClusterWords(row));
+  for (const std::string& word : SplitOutsideParentheses(row.training, ' ')) train.push_back(word);
+  return {Join(row.name, "_", seed),
+          {train, {"export", run, "--out", PolicyFile(study, row, seed)}},
+          PolicyFile(study, row, seed),
+          kTrainSecondsPerStep * static_cast<double>(row.steps)};
+}
+
+std::string TunedFile(const Study& study, const ActionRow& row, std::size_t specialist) {
+  return Join(study.out, "/tuned/", row.name, "_", specialist, ".ini");
+}
+
+ChildStep TuningStep(const Study& study, const ActionRow& row, std::size_t i) {
+  const Specialist& it = row.specialists[i];
+  return {
+      Join(row.name, "_tune_", i),
+      {Joined({"tune", "--scheduler", it.spec, "--parameters", it.parameters, "--seconds", Join(study.tune_s),
+               "--threads", "1", "--validate", "4", "--out", TunedFile(study, row, i)},
+              ClusterWords(row))},
+      TunedFile(study, row, i),
+      study.tune_s};
+}
+
+// The spec that `berth tune` found: the last of its line of schedulers.
+std::string Tuned(const Study& study, const ActionRow& row, std::size_t i) {
+  std::ifstream in(TunedFile(study, row, i));
+  std::string line;
+  while (std::getline(in, line)) {
+    constexpr std::string_view kKey = "schedulers=";
+    if (!line.starts_with(kKey)) continue;
+    const std::vector<std::string> specs = SplitOutsideParentheses(line.substr(kKey.size()), ';');
+    if (!specs.empty()) return specs.back();
+  }
+  return "";
+}
+
+// Specialists as they are and as tuned.
+std::vector<std::string> SpecialistSpecs(const Study& study, const ActionRow& row) {
+  std::vector<std::string> specs;
+  for (std::size_t i = 0; i < row.specialists.size(); ++i) {
+    specs.emplace_back(row.specialists[i].spec);
+    const std::string tuned = *row.specialists[i].parameters != '\0' ? Tuned(study, row, i) : "";
+    if (!tuned.empty() && tuned != specs.back()) specs.push_back(tuned);
+  }
+  return specs;
+}
+
+std::vector<std::string> RuleSpecs(const ActionRow& row) {
+  std::vector<std::string> specs;
+  const Knowledge most = ParseKnowledge(row.knowledge);
+  for (const char* rule : ActionRules()) {
+    const auto same = [&](const Specialist& it) { return std::string_view(it.spec) == rule; };
+    if (std::any_of(row.specialists.begin(), row.specialists.end(), same)) continue;
+    if (MakeScheduler(rule, AllSchedulers())->knowledge() <= most) specs.emplace_back(rule);
+  }
+  return specs;
+}
+
+std::vector<std::string> PolicySpecs(const Study& study, const ActionRow& row) {
+  std::vector<std::string> specs;
+  for (std::int64_t seed = study.first_seed; seed < study.last_seed; ++seed) {
+    if (std::filesystem::exists(PolicyFile(study, row, seed))) specs.push_back(PolicySpec(study, row, seed));
+  }
+  return specs;
+}
+
+std::string ResultFile(const Study& study, const ActionRow& row) {
+  return Join(study.out, "/results/", row.name, ".h5");
+}
+
+ChildStep Evaluation(const Study& study, const ActionRow& row) {
+  std::string specs;
+  for (const std::vector<std::string>& part :
+       {SpecialistSpecs(study, row), RuleSpecs(row), PolicySpecs(study, row)}) {
+    for (const std::string& spec : part) specs += (specs.empty() ? "" : ";") + spec;
+  }
+  return {Join(row.name, "_evaluate"),
+          {Joined({"evaluate", "--schedulers", specs, "--seeds", study.seeds, "--window", row.window,
+                   "--threads", "1", "--out", ResultFile(study, row)},
+                  ClusterWords(row))},
+          ResultFile(study, row),
+          kEvaluateSeconds};
+}
+
+// A row's table, and whether it is won: 1, 0 neither, -1 lost.
+int Report(const Study& study, const ActionRow& row, ReproductionPage& page, Cells& summary) {
+  const ActionResults results(ResultFile(study, row));
+  const bool bounded = *row.no_worse.key != '\0';
+  const std::vector<std::string> specialists = SpecialistSpecs(study, row),
+                                 policies = PolicySpecs(study, row);
+  std::vector<std::string> rules = RuleSpecs(row);
+  std::stable_sort(rules.begin(), rules.end(), [&](const std::string& a, const std::string& b) {
+    return results.MeanOf(a, row.metric) < results.MeanOf(b, row.metric);
+  });
+  rules.resize(std::min(rules.size(), kShownRules));
+  std::vector<std::string> others = specialists;
+  others.insert(others.end(), rules.begin(), rules.end());
+  const std::string best = results.Best(others, row.metric);
+  const Interval all = results.Ratio(policies, best, row.metric);
+
+  page.Heading(Join(row.title, " (`", row.name, "`)"));
+  page.Paragraph(Join("`", row.workload, "` on ", row.cluster, ", clock ", row.clock,
+                      *row.features != '\0' ? Join(", `", row.features, "`") : std::string(),
+                      ". Policies: `--actions ", row.actions, *row.training != '\0' ? " " : "", row.training,
+                      "`, ", Thousands(static_cast<double>(row.steps)), " steps a seed."));
+  Cells header = {"scheduler", row.metric.name, Join("of ", best)};
+  if (bounded) header.emplace_back(row.no_worse.name);
+  std::vector<Cells> rows;
+  const auto add = [&](const std::string& name, const std::string& spec) {
+    Cells cells = {name, Join(Fixed(results.MeanOf(spec, row.metric), 3), results.keeps_up(spec) ? "" : "†"),
+                   WithInterval(results.Ratio({spec}, best, row.metric), 3)};
+    if (bounded) cells.push_back(Fixed(results.MeanOf(spec, row.no_worse), 3));
+    rows.push_back(std::move(cells));
+  };
+  for (const std::string& spec : others) add(Join("`", spec, "`"), spec);
+  for (std::size_t i = 0; i < policies.size(); ++i)
+    add(Join("policy, seed ", study.first_seed + static_cast<std::int64_t>(i)), policies[i]);
+  page.Rows(header, rows);
+
+  double held = 0.0;  // what must be no worse, of the policies
+  for (const std::string& policy : policies)
+    held += bounded ? results.MeanOf(policy, row.no_worse) / static_cast<double>(policies.size()) : 0.0;
+  const bool holds = !bounded || held <= results.MeanOf(best, row.no_worse) * (1.0 + kMostWorse);
+  const bool won = all.high < 1.0 && holds, lost = all.low > 1.0 + kMostWorse || !holds;
+  summary = {Join("`", row.name, "`"),
+             Join("`", best, "`"),
+             row.metric.name,
+             WithInterval(all, 3),
+             bounded ? Join(row.no_worse.name, " ", Fixed(held, 3), " against ",
+                            Fixed(results.MeanOf(best, row.no_worse), 3))
+                     : "",
+             won    ? "won"
+             : lost ? "lost"
+                    : "level"};
+  return won ? 1 : lost ? -1 : 0;
+}
+
+void AddOptions(Options& options) {
+  options.Value("only", "", "rows, separated by commas [all]");
+  options.Value("training-seeds", "1:9", "of the policies: a range, or how many from 1");
+  options.Value("seeds", "1000:1020", "workloads, of a stream that training cannot draw");
+  options.Value("tune-seconds", "60", "of each specialist's numbers, of one core");
+  options.Switch("estimate", "list what is left and the time it takes, and stop");
+  AddThreads(options, "the page does");
+  options.Value("out", "", Join("folder for the page ", kPage, ", policies/, tuned/, results/ and runs/"));
+}
+
+// Makes one kind of steps of all rows; the exit code where it could not.
+int Make(const char* label, const std::vector<ChildStep>& steps, const Study& study, int threads) {
+  const ChildOutcome outcome = RunSteps(label, steps, study.out + "/logs", threads);
+  for (const auto& [name, said] : outcome.failed) std::cerr << name << ": " << said << "\n";
+  return outcome.interrupted ? kExitInterrupted : outcome.failed.empty() ? 0 : 1;
+}
+
+}  // namespace
+
+int ReproduceActions(const std::vector<std::string>& arguments) {
+  Options options("reproduce actions", "[--only ROW,...] [--training-seeds A:B] --out DIR",
+                  "policies that do all a cluster can, against the specialists written for it");
+  AddOptions(options);
+  if (!options.Parse(arguments)) return 0;
+  std::vector<std::string> names;
+  for (const ActionRow& row : ActionRows()) names.emplace_back(row.name);
+  std::vector<const ActionRow*> rows;
+  for (const std::size_t i : ChosenParts(options, "only", names, "row")) rows.push_back(&ActionRows()[i]);
+  const std::string text = options.Text("training-seeds");
+  if (text.find(':') == std::string::npos)
+    options.Assign("training-seeds", Join("1:", options.Integer("training-seeds", 1, 1000) + 1));
+  const auto [first, last] = options.Range("training-seeds");
+  const bool only_estimate = options.Bool("estimate");
+  const std::string out = only_estimate ? options.Text("out") : options.Required("out");
+  const Study study{out.empty() ? "." : std::filesystem::absolute(out).lexically_normal().string(), first,
+                    last, options.Text("seeds"), options.Number("tune-seconds", 1.0, 1e6)};
+  SeedList(options, "seeds");  // a bad range shows now
+  std::vector<ChildStep> trainings, tunings, evaluations;
+  for (const ActionRow* row : rows) {
+    for (std::int64_t seed = first; seed < last; ++seed) trainings.push_back(TrainingStep(study, *row, seed));
+    for (std::size_t i = 0; i < row->specialists.size(); ++i) {
+      if (*row->specialists[i].parameters != '\0') tunings.push_back(TuningStep(study, *row, i));
+    }
+  }
+  if (only_estimate) {
+    double seconds = 0.0;
+    for (const std::vector<ChildStep>& steps : {StepsLeft(trainings), StepsLeft(tunings)}) {
+      for (const ChildStep& step : steps) {
+        std::cout << step.name << "  about " << Duration(step.seconds) << "\n";
+        seconds += step.seconds;
+      }
+    }
+    std::cout << "and an evaluation a row; about "
+              << Duration(seconds + kEvaluateSeconds * static_cast<double>(rows.size())) << " of one core\n";
+    return 0;
+  }
+  for (const char* folder : {"/policies", "/tuned", "/results", "/runs", "/logs"})
+    MakeFolder(study.out + folder, options.Where("out"));
+  const int threads = Threads(options);
+  if (const int code = Make("train", trainings, study, threads); code != 0) return code;
+  if (const int code = Make("tune", tunings, study, threads); code != 0) return code;
+  for (const ActionRow* row : rows) evaluations.push_back(Evaluation(study, *row));
+  if (const int code = Make("evaluate", evaluations, study, threads); code != 0) return code;
+
+  ReproductionPage page, tables;
+  std::vector<Cells> summary;
+  int won = 0, lost = 0;
+  for (const ActionRow* row : rows) {
+    Cells cells;
+    const int verdict = Report(study, *row, tables, cells);
+    won += verdict > 0, lost += verdict < 0;
+    summary.push_back(std::move(cells));
+  }
+  page.Paragraph("# Policies that do all that a cluster can, against specialists");
+  page.Paragraph(Join(
+      "Made by `berth reproduce actions --out DIR` from source ", SourceCommit(), ": ", last - first,
+      " training seeds, none left out, workloads ", study.seeds,
+      " that no training draws, jobs 300 to 700 of 1,000 measured. Beside the specialists of a row (as they "
+      "are, "
+      "and with their numbers searched by `berth tune` for ",
+      study.tune_s, " s) stand the six best of ", std::size(ActionRules()),
+      " rules that know no more. Ratios are to the least mean of these, paired by workload, with 95% "
+      "intervals; "
+      "of all seeds together in the first table. Won: the interval is below 1, and what must be no worse is "
+      "within 2%. ",
+      UnstableMark(), "."));
+  page.Rows({"row", "best other", "metric", "all seeds", "no worse", ""}, summary);
+  page.Paragraph(Join("**", won, " of ", rows.size(), " won, ", lost, " lost.**"));
+  page.Append(tables);
+  page.Write(study.out, kPage);
+  std::cout << page.text();
+  return lost > 0 ? 1 : 0;
+}
+
+}  // namespace berth

@@ -30,7 +30,11 @@ PolicyScheduler::PolicyScheduler(PolicyBundle bundle, const std::string& name, b
 
 void PolicyScheduler::Reset(const ClusterView& view) {
   stream_ = Stream(view.seed(), Purpose::kScheduler);
-  point_.Begin(view);
+  try {
+    point_.Begin(view);
+  } catch (const Error& error) {  // commands that the cluster lacks
+    throw Error(Join(name_, ": ", error.what()));
+  }
   if (any_size_) return;
   const bool grid = point_.grid() != nullptr;
   if (const int columns = grid ? point_.grid()->columns() : view.num_types(); columns != bundle_.layout.g) {

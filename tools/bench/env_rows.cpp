@@ -2,6 +2,8 @@
 #include <filesystem>
 
 #include "data/workloads.hpp"
+#include "env/features/table.hpp"
+#include "env/gym/encoder.hpp"
 #include "env/gym/vec_env.hpp"
 #include "tools/bench/bench_rows.hpp"
 #include "tools/bench/measure.hpp"
@@ -27,6 +29,24 @@ Measured Default(const BenchSetup& setup) {
   return StepsOf(*DefaultEnv(kEnvs, /*threads=*/1), setup);
 }
 
+// The default process with more to do and to see, over the same without; both measured in turn.
+Measured Commands(const BenchSetup& setup) {
+  ScenarioSettings settings;
+  settings.cluster = ParseCluster("v100=12/4,p100=12/4,k80=12/4");
+  settings.clock = {ClockKind::kRounds, 360.0};
+  settings.features = ParseFeatures("elasticity;topology;failures");
+  SchedEnvOptions options;
+  options.mdp.visible = 32;
+  options.mdp.encoder =
+      ResolveEncoder(RichestEncoder(settings.features, options.mdp.semantics, options.mdp.knowledge));
+  options.mdp.actions = ActionsOf(settings.features);
+  options.warmup = [] { return MakeScheduler("srpt", AllSchedulers()); };
+  const auto env = MakeVecEnv(MakeWorkload(kDefaultWorkload, settings), options, kEnvs, /*threads=*/1);
+  Measured with = StepsOf(*env, setup), without = Default(setup);
+  for (std::size_t i = 0; i < with.values.size(); ++i) with.values[i] /= without.values[i];
+  return with;
+}
+
 Measured Commit(const BenchSetup& setup) {
   const std::string log = setup.traces + "/rlscheduler-lublin/lublin_256.swf.gz";
   if (!std::filesystem::exists(log)) throw CannotRun("needs " + log + " (--traces)");
@@ -46,6 +66,9 @@ constexpr BenchRow kRows[] = {
     {"env/steps",
      "VecEnv on the default workload, Q=32, G=3, observation and mask written, random legal actions",
      "steps/CPU-s", Bound::kAtLeast, 1e6, 0, Default},
+    {"env/command_steps",
+     "the same with elasticity;topology;failures, their commands and the richest observation, over env/steps",
+     "of env/steps", Bound::kAtLeast, 0.2, 0, Commands},
     {"env/commit_steps",
      "semantics commit on Lublin-1, the published 128 x 8 observation, sequences of 256 jobs, random legal "
      "actions",

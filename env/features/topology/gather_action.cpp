@@ -99,6 +99,7 @@ class Gather final : public ActionKind {
     }
     if (moves) {
       decision.Move(job, view.TypeOf(job), devices_);
+      decision.commands.back().width = static_cast<int>(devices_.size());
       return;
     }
     Command& command = decision.commands[U(command_of_[U(job)])];

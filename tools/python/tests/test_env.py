@@ -12,7 +12,7 @@ import numpy as np
 from gymnasium.utils.env_checker import check_env
 
 import berth
-from support import HETERO, SMALL, SMALL_OF
+from support import COMMANDS, HETERO, SMALL, SMALL_OF
 
 
 README = pathlib.Path(__file__).parents[1] / "README.md"
@@ -34,13 +34,13 @@ class Env(unittest.TestCase):
         self.assertEqual(gymnasium.utils.env_checker.data_equivalence(a, b, exact=True), expected)
 
     def test_gymnasium_check_env_has_nothing_to_say(self):
-        for name, keywords in SMALL_OF.items():
+        for name, keywords in [*SMALL_OF.items(), ("HeteroCluster-v0", COMMANDS)]:
             with self.subTest(name), warnings.catch_warnings():
                 warnings.simplefilter("error")
                 check_env(gymnasium.make(f"berth/{name}", **keywords).unwrapped)
 
     def test_observations_stay_in_the_space_over_whole_episodes(self):
-        for name, keywords in SMALL_OF.items():
+        for name, keywords in [*SMALL_OF.items(), ("HeteroCluster-v0", COMMANDS)]:
             env = berth.make(name, **keywords)
             env.action_space.seed(1)
             ends = 0

@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 
 import berth
-from support import HETERO, SMALL_OF
+from support import COMMANDS, HETERO, SMALL_OF
 
 README = pathlib.Path(__file__).parents[1] / "README.md"
 
@@ -58,14 +58,16 @@ class StableBaselines3(unittest.TestCase):
     def test_maskable_ppo_trains_and_plays_legal_actions_alone(self):
         from sb3_contrib import MaskablePPO
 
-        env = berth.make("HeteroCluster-v0", illegal="error", **HETERO)  # an illegal action would raise
-        model = self.learned(lambda: MaskablePPO("MlpPolicy", env, n_steps=128, n_epochs=2, seed=1, device="cpu"), 256)
-        observation, info = env.reset(seed=9)
-        for _ in range(50):
-            action, _ = model.predict(observation, action_masks=env.unwrapped.action_masks(), deterministic=True)
-            observation, _, terminated, truncated, info = env.step(action)
-            if terminated or truncated:
-                break
+        for keywords in (HETERO, COMMANDS):
+            env = berth.make("HeteroCluster-v0", illegal="error", **keywords)  # an illegal action would raise
+            make = lambda: MaskablePPO("MlpPolicy", env, n_steps=128, n_epochs=2, seed=1, device="cpu")
+            model = self.learned(make, 256)
+            observation, info = env.reset(seed=9)
+            for _ in range(50):
+                action, _ = model.predict(observation, action_masks=env.unwrapped.action_masks(), deterministic=True)
+                observation, _, terminated, truncated, info = env.step(action)
+                if terminated or truncated:
+                    break
 
     def test_algorithms_train_on_many_environments(self):
         from sb3_contrib import MaskablePPO

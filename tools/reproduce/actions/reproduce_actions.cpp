@@ -213,11 +213,11 @@ void AddOptions(Options& options) {
   options.Value("out", "", Join("folder for the page ", kPage, ", policies/, tuned/, results/ and runs/"));
 }
 
-// Makes one kind of steps of all rows; the exit code where it could not.
-int Make(const char* label, const std::vector<ChildStep>& steps, const Study& study, int threads) {
-  const ChildOutcome outcome = RunSteps(label, steps, study.out + "/logs", threads);
+// Makes one kind of steps of all rows.
+ChildOutcome Make(const char* label, const std::vector<ChildStep>& steps, const Study& study, int threads) {
+  ChildOutcome outcome = RunSteps(label, steps, study.out + "/logs", threads);
   for (const auto& [name, said] : outcome.failed) std::cerr << name << ": " << said << "\n";
-  return outcome.interrupted ? kExitInterrupted : outcome.failed.empty() ? 0 : 1;
+  return outcome;
 }
 
 }  // namespace
@@ -262,15 +262,25 @@ int ReproduceActions(const std::vector<std::string>& arguments) {
   for (const char* folder : {"/policies", "/tuned", "/results", "/runs", "/logs"})
     MakeFolder(study.out + folder, options.Where("out"));
   const int threads = Threads(options);
-  if (const int code = Make("train", trainings, study, threads); code != 0) return code;
-  if (const int code = Make("tune", tunings, study, threads); code != 0) return code;
+  for (const auto& [label, steps] : {std::pair{"train", &trainings}, std::pair{"tune", &tunings}}) {
+    const ChildOutcome made = Make(label, *steps, study, threads);
+    if (made.interrupted) return kExitInterrupted;
+    if (!made.failed.empty()) return 1;
+  }
   for (const ActionRow* row : rows) evaluations.push_back(Evaluation(study, *row));
-  if (const int code = Make("evaluate", evaluations, study, threads); code != 0) return code;
+  const ChildOutcome evaluated = Make("evaluate", evaluations, study, threads);
+  if (evaluated.interrupted) return kExitInterrupted;
 
   ReproductionPage page, tables;
   std::vector<Cells> summary;
   int won = 0, lost = 0;
   for (const ActionRow* row : rows) {
+    if (const auto failed = evaluated.failed.find(Join(row->name, "_evaluate"));
+        failed != evaluated.failed.end()) {
+      summary.push_back({Join("`", row->name, "`"), "", row->metric.name, failed->second, "", "lost"});
+      ++lost;
+      continue;
+    }
     Cells cells;
     const int verdict = Report(study, *row, tables, cells);
     won += verdict > 0, lost += verdict < 0;

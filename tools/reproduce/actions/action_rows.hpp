@@ -20,21 +20,23 @@ struct Specialist {
   const char* parameters;  // that `berth tune` searches, by commas; "" = none
 };
 
+inline constexpr ActionMetric kMeanJct = {"mean_jct_s", "mean JCT h", 1.0 / 3600.0};
+
 struct ActionRow {
   const char* name;  // of --only
   const char* title;
-  const char* cluster;
-  const char* workload;
-  const char* clock;
-  const char* features;   // "" = none
-  const char* knowledge;  // of the policy and of the most that rules may have
-  const char* actions;    // of the policy
-  const char* training;   // further options of `berth train`, by blanks
-  long long steps;
-  const char* window;  // measured jobs
-  ActionMetric metric;
-  ActionMetric no_worse;  // key "" = nothing
-  std::vector<Specialist> specialists;
+  const char* cluster = "v100=12/4,p100=12/4,k80=12/4";
+  const char* workload = "synthetic(rate=0.8,jobs=1000,gangs=multi)";
+  const char* clock = "rounds(360)";
+  const char* features = "";         // "" = none
+  const char* knowledge = "oracle";  // of the policy and of the most that rules may have
+  const char* actions = "start";     // of the policy
+  const char* training = "";         // further options of `berth train`, by blanks
+  long long steps = 1'000'000;
+  const char* window = "300:700";  // measured jobs
+  ActionMetric metric = kMeanJct;
+  ActionMetric no_worse = {"", "", 1.0};  // key "" = nothing
+  std::vector<Specialist> specialists = {};
 };
 
 std::span<const ActionRow> ActionRows();

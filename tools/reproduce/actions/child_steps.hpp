@@ -20,10 +20,10 @@ struct ChildOutcome {
   std::map<std::string, std::string> failed;  // step, the last that it said
 };
 
-// `folder` takes their logs. A step whose commands were changed is made anew. Throws Error where a file cannot
-// be written.
-ChildOutcome RunSteps(const std::string& label, const std::vector<ChildStep>& steps, const std::string& folder,
-                      int at_once);
+// `folder` takes their logs. A step whose commands were changed is made anew. Throws Error where a file
+// cannot be written.
+ChildOutcome RunSteps(const std::string& label, const std::vector<ChildStep>& steps,
+                      const std::string& folder, int at_once);
 // What of the steps is not there.
 std::vector<ChildStep> StepsLeft(const std::vector<ChildStep>& steps);
 

@@ -83,7 +83,8 @@ void PolicyScheduler::FillOneByOne(const ClusterView& view, Stream* noise) {
 }
 
 void PolicyScheduler::Evaluate(const ClusterView& view) {
-  point_.Observe(view, any_size_ ? 0 : bundle_.mdp.visible);
+  const int rows = point_.grid() != nullptr ? bundle_.mdp.visible : bundle_.layout.q;
+  point_.Observe(view, any_size_ ? 0 : rows);
   scores_.resize(U(point_.done()) + (bundle_.has_done() ? 1 : 0));
   network_->Evaluate(point_.observation(), point_.layout(), scores_);
 }

@@ -48,7 +48,7 @@ TEST_CASE("job needs: what is off is not there, and no draw moves another") {
       {"tenants", "3"},        {"parts", "250:0.3/500:0.2"}, {"qos", "guaranteed:0.5/best_effort:0.5"},
       {"elastic", "0.5:2"},    {"requests", "1:5"},          {"only", "0.2"},
       {"cores", "2:16"},       {"memory", "8:64"},           {"gpu_memory", "1:8"},
-      {"bandwidth", "0.1:0.9"}};
+      {"bandwidth", "0.1:0.9"}, {"utilization", "0.2:1"}};
   CHECK(needs.size() == std::size(kJobNeedsParams));
   std::string all;
   for (const auto& [name, value] : needs) all += "," + name + "=" + value;

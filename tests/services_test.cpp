@@ -7,6 +7,7 @@
 
 #include "baselines/schedulers.hpp"
 #include "env/features/table.hpp"
+#include "env/gym/rewards.hpp"
 #include "env/sim/metrics.hpp"
 #include "tests/catch.hpp"
 #include "tests/tiny.hpp"
@@ -147,6 +148,30 @@ TEST_CASE("replicas hold GPUs that training does not get") {
   CHECK(run.jct_s[3] == 5010.0 + 4000.0 - 30.0);
   CHECK(run.metrics.Of("service_gpu_hours") == Approx(2.0 * run.metrics.end_s / 3600.0));
   CHECK(run.metrics.Of("service_attainment") > 0.99);
+}
+
+TEST_CASE("the reward late is the requests that were not answered in time, or wait") {
+  // One replica for twice what it can answer, and none for what nobody answers.
+  for (const char* features : {"services(rate_per_s=200,replicas=1)", "services(rate_per_s=3,replicas=0)"}) {
+    Simulator simulator(Served(features, "event"));
+    Reward reward("late");
+    const auto fcfs = MakeScheduler("fcfs", std::vector<SchedulerTable>{BaselineSchedulers()});
+    REQUIRE(simulator.AdvanceToDecision());
+    reward.Begin(simulator);
+    Decision decision;
+    fcfs->Reset(simulator.View(Knowledge::kNone));
+    do {
+      decision.Clear();
+      fcfs->Decide(simulator.View(Knowledge::kNone), decision);
+      REQUIRE(simulator.Apply(decision).ok());
+    } while (simulator.AdvanceToDecision());
+    const RequestQueue& queue = simulator.state().features.Find<ServiceState>()->services[0].queue;
+    const auto missed = static_cast<double>(queue.arrived() - queue.within_slo());
+    REQUIRE(missed > 1000.0);
+    // Those that are being answered are neither: a batch at most.
+    CHECK(reward.Running(simulator) <= missed);
+    CHECK(reward.Running(simulator) >= missed - 8.0);
+  }
 }
 
 TEST_CASE("training beside replicas has the rest of each GPU") {

@@ -59,7 +59,7 @@ void AddTrainOptions(Options& options) {
   options.Switch("dry-run", "resolve every option, say what would be trained, and stop");
   options.Switch("resume", "continue the run in --out; options not given are those of its config.ini");
   options.Everyday({"agent", "recipe", "scenario", "format", "workload", "cluster", "knowledge", "features",
-                    "actions", "steps", "seconds", "threads", "seed", "reward", "jobs", "out", "from", "validate",
+                    "steps", "seconds", "threads", "seed", "reward", "jobs", "out", "from", "validate",
                     "dry-run", "resume"});
 }
 

@@ -108,6 +108,7 @@ void RunBlocks(const fs::path& page, const std::set<std::string>& chosen) {
   std::ofstream(folder / "tools/berth")
       << "#!/bin/sh\nBERTH_COMMAND=tools/berth exec '" BERTH_BINARY "' \"$@\"\n";
   fs::permissions(folder / "tools/berth", fs::perms::owner_all);
+  fs::create_symlink(kRoot / "data", folder / "data");
   if (fs::exists(kRoot / ".venv")) fs::create_symlink(kRoot / ".venv", folder / ".venv");
   for (const Block& block : Blocks(page)) {
     if (block.language != "sh" || chosen.count(block.marker) == 0) continue;

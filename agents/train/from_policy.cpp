@@ -14,7 +14,7 @@ void Expect(const std::string& path, const char* what, const std::string& policy
 }
 
 std::string SizesText(const ObservationLayout& layout) {
-  return Join(layout.q, " rows and ", layout.g, " columns of actions");
+  return Join(layout.q, " jobs on ", layout.g, " GPU types");
 }
 
 }  // namespace

@@ -27,18 +27,53 @@ void ActionMask::Open(const ClusterView& view, std::span<const int> visible, int
   }
 }
 
+void ActionMask::Look(const ClusterView& view, const CommandGrid& grid, const Plan& plan, int row, int column,
+                      std::size_t cell) {
+  pairs_ -= bytes_[cell];
+  starts_ -= has_run_[cell];
+  const bool legal = grid.Legal(view, plan, row, column) == Legality::kYes;
+  bytes_[cell] = legal ? 1 : 0;
+  has_run_[cell] = legal && grid.Runs(plan, row, column) ? 1 : 0;
+  pairs_ += bytes_[cell];
+  starts_ += has_run_[cell];
+}
+
 void ActionMask::Open(const ClusterView& view, const CommandGrid& grid, const Plan& plan) {
-  bytes_.assign(U(grid.rows()) * U(grid.columns()) + 1, 0);
+  const std::size_t cells = U(grid.rows()) * U(grid.columns());
+  bytes_.assign(cells + 1, 0);
+  has_run_.assign(cells, 0);
   pairs_ = starts_ = 0;
-  std::uint8_t* byte = bytes_.data();
+  std::size_t cell = 0;
   for (int row = 0; row < grid.rows(); ++row) {
-    for (int column = 0; column < grid.columns(); ++column, ++byte) {
-      if (grid.Legal(view, plan, row, column) != Legality::kYes) continue;
-      *byte = 1;
-      ++pairs_;
-      starts_ += grid.Runs(plan, row, column) ? 1 : 0;
+    const bool present = grid.Present(row);
+    for (int column = 0; column < grid.columns(); ++column, ++cell) {
+      if (present) Look(view, grid, plan, row, column, cell);
     }
   }
+  room_.clear();
+  for (int type = 0; type < view.num_types(); ++type) room_.push_back(plan.room(type));
+  total_room_ = plan.total_room();
+}
+
+// A command changes what its own row may do, and that of who shares its job's GPU now, and the room of types.
+// What was illegal stays so elsewhere, but for kinds that wait for others (ActionKind::Awaits).
+void ActionMask::Update(const ClusterView& view, const CommandGrid& grid, const Plan& plan, int row,
+                        int put) {
+  if (plan.total_room() > total_room_) return Open(view, grid, plan);  // a job stays that was to move
+  const int beside = grid.RowBeside(view, row);
+  for (int column = 0; column < grid.columns(); ++column) {
+    const int type = grid.column(column).type;
+    const bool all = grid.Awaits(column);
+    const bool same =
+        grid.OfJobs(column) && !grid.Awaits(put) && (type < 0 || room_[U(type)] == plan.room(type));
+    std::size_t cell = U(column);
+    for (int other = 0; other < grid.rows(); ++other, cell += U(grid.columns())) {
+      if (other == row || other == beside || all || (bytes_[cell] != 0 && !same))
+        Look(view, grid, plan, other, column, cell);
+    }
+  }
+  for (int type = 0; type < view.num_types(); ++type) room_[U(type)] = plan.room(type);
+  total_room_ = plan.total_room();
 }
 
 void ActionMask::Put(int row, int type, int room) {

@@ -19,8 +19,9 @@ class ActionMask {
   // The point begins: nobody visible, of `q` rows, is placed. Without `plan` a job may be put wherever it can
   // run, and there is no `done`.
   void Open(const ClusterView& view, std::span<const int> visible, int q, const Plan* plan);
-  // The same of all commands of a grid, at the beginning and after every one.
+  // The same of all commands of a grid; and after one of them: what it may have changed.
   void Open(const ClusterView& view, const CommandGrid& grid, const Plan& plan);
+  void Update(const ClusterView& view, const CommandGrid& grid, const Plan& plan, int row, int column);
   // The visible job of `row` was put on `type`, which left `room`.
   void Put(int row, int type, int room);
   void SetDone(bool legal) { bytes_.back() = legal ? 1 : 0; }  // only where there is one
@@ -30,12 +31,18 @@ class ActionMask {
   std::span<const std::uint8_t> bytes() const { return bytes_; }  // [Q G (+ 1)] 1 = legal
 
  private:
+  void Look(const ClusterView& view, const CommandGrid& grid, const Plan& plan, int row, int column,
+            std::size_t cell);
   std::size_t g_ = 0;
   int rows_ = 0;                 // with a job
   int pairs_ = 0, starts_ = -1;  // starts_ -1: all of them
   int largest_ = 0;              // gang
   std::vector<int> gang_;        // [Q] of those rows
   std::vector<std::uint8_t> bytes_;
+  // Of a grid: which of the legal have a job run; the plan's room when it was last looked at.
+  std::vector<std::uint8_t> has_run_;
+  std::vector<int> room_;  // [G]
+  int total_room_ = 0;
 };
 
 }  // namespace berth

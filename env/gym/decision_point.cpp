@@ -112,7 +112,7 @@ void DecisionPoint::OpenMask(const ClusterView& view) {
 
 void DecisionPoint::PutCommand(const ClusterView& view, int action) {
   grid_->Put(view, plan_, action / layout_.g, action % layout_.g);
-  if (masked_) mask_.Open(view, *grid_, plan_);
+  if (masked_) mask_.Update(view, *grid_, plan_, action / layout_.g, action % layout_.g);
   if (mdp_.reread) grid_->Rewrite(view, plan_, layout_, observation_);
 }
 

@@ -150,6 +150,7 @@ void ScoreOrder::FillCommands(const ClusterView& view, DecisionPoint& point) {
     }
     again(later_[U(row)]);
     again(later_.back());
+    if (const int beside = grid.RowBeside(view, row); beside >= 0) again(later_[U(beside)]);
     if (point.plan().total_room() <= room) continue;
     for (Heap& later : later_) again(later);  // a job that was to move stays after all
   }

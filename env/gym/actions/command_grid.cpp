@@ -86,6 +86,13 @@ int CommandGrid::JobOf(int row) const {
   return row < job_rows_ && U(row) < jobs_.size() ? jobs_[U(row)] : -1;
 }
 
+int CommandGrid::RowBeside(const ClusterView& view, int row) const {
+  const int job = JobOf(row), partner = job >= 0 ? view.Partner(job) : -1;
+  if (partner < 0) return -1;
+  const auto at = std::find(jobs_.begin(), jobs_.end(), partner);
+  return at == jobs_.end() ? -1 : static_cast<int>(at - jobs_.begin());
+}
+
 int CommandGrid::SubjectOf(const Kind& kind, int row) const {
   if (kind.kind->OfJobs()) return JobOf(row);
   const int subject = row - kind.first_row;

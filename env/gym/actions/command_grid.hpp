@@ -45,6 +45,11 @@ class CommandGrid {
   void Put(const ClusterView& view, Plan& plan, int row, int column);
   // Puts a job that idle GPUs could take on some of them (MdpSpec::work_conserving).
   bool Runs(const Plan& plan, int row, int column) const;
+  // Is the column about jobs, so that of the plan's room that of its type alone matters?
+  bool OfJobs(int column) const {
+    const Kind* kind = KindOf(column);
+    return kind == nullptr || kind->kind->OfJobs();
+  }
   bool Awaits(int column) const {  // ActionKind::Awaits
     const Kind* kind = KindOf(column);
     return kind != nullptr && kind->kind->Awaits();
@@ -56,6 +61,8 @@ class CommandGrid {
   // "start", "resize": of which kind the column is.
   const char* NameOf(int column) const;
   int JobOf(int row) const;  // -1 = it is not a job's
+  // Of the job that shares a GPU with the row's now; -1 = there is none.
+  int RowBeside(const ClusterView& view, int row) const;
   // Whom a command of the column is about: the row's job, or which of the kind's own; -1 = nobody.
   int Subject(int row, int column) const {
     const Kind* kind = KindOf(column);

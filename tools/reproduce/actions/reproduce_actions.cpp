@@ -163,8 +163,8 @@ int Report(const Study& study, const ActionRow& row, ReproductionPage& page, Cel
   rules.resize(std::min(rules.size(), kShownRules));
   std::vector<std::string> others = specialists;
   others.insert(others.end(), rules.begin(), rules.end());
-  // What must be no worse is the best specialist's; who neglects it is no match for anybody.
-  const std::string specialist = results.Best(specialists, row.metric);
+  // What must be no worse than the least of any specialist; who neglects it is no match for anybody.
+  const std::string specialist = bounded ? results.Best(specialists, row.no_worse) : "";
   const double bound = bounded ? results.MeanOf(specialist, row.no_worse) * (1.0 + kMostWorse) : 0.0;
   std::vector<std::string> matches;
   for (const std::string& other : others) {
@@ -305,7 +305,7 @@ int ReproduceActions(const std::vector<std::string>& arguments) {
       " rules that know no more. Ratios are to the least mean of these, paired by workload, with 95% "
       "intervals; "
       "of all seeds together in the first table. Won: the interval is below 1, and what must be no worse is "
-      "within 2% of the best specialist's; who does worse there is shown, and not compared with. ",
+      "within 2% of the least of any specialist; who does worse there is shown, and not compared with. ",
       UnstableMark(), "."));
   page.Rows({"row", "best other", "metric", "all seeds", "no worse", ""}, summary);
   page.Paragraph(Join("**", won, " of ", rows.size(), " won, ", lost, " lost.**"));

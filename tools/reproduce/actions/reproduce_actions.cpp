@@ -215,7 +215,7 @@ void AddOptions(Options& options) {
   options.Value("only", "", "rows, separated by commas [all]");
   options.Value("training-seeds", "1:9", "of the policies: a range, or how many from 1");
   options.Value("seeds", "1000:1020", "workloads, of a stream that training cannot draw");
-  options.Value("tune-seconds", "60", "of each specialist's numbers, of one core");
+  options.Value("tune-seconds", "30", "of each specialist's numbers, of one core");
   options.Switch("estimate", "list what is left and the time it takes, and stop");
   AddThreads(options, "the page does");
   options.Value("out", "", Join("folder for the page ", kPage, ", policies/, tuned/, results/ and runs/"));

@@ -59,6 +59,12 @@ void SchedEnv::Begin(std::uint32_t episode) {
     Draw(key);
     reward_.Begin(*simulator_);
     point_.Begin(View());
+    if (point_.Layout(options_.mdp.visible, types_) != layout_) {
+      throw Error(
+          Join("the decision process: expected in every episode the commands of the first one's, found "
+               "others in episode ",
+               episode_, " of environment ", index_, " of ", source_->Describe()));
+    }
     WarmUp(key);
     done_jct_ = 0.0;
     done_jobs_ = 0;

@@ -75,8 +75,7 @@ void PolicyScheduler::Decide(const ClusterView& view, Decision& decision) {
 
 void PolicyScheduler::FillOneByOne(const ClusterView& view, Stream* noise) {
   for (point_.OpenMask(view);; network_->Evaluate(point_.observation(), point_.layout(), scores_)) {
-    point_.OfferDone(point_.Runs(view) || point_.mask().starts() == 0);
-    const int action = BestLegal(point_.mask().bytes(), scores_, noise);
+    const int action = BestLegal(view, point_, scores_, noise);
     if (action < 0 || action == point_.done()) return;
     point_.Put(view, action);
   }

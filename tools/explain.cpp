@@ -27,13 +27,14 @@ std::string TypeName(const ClusterView& view, int type) {
   return view.types()[U(type)].name;
 }
 
-// What a column of the grid says of itself: "widest 1".
-std::string ColumnText(const DecisionPoint& point, int column) {
+// What a column of the grid says of itself: ", widest 1.00". `channels`: EncoderInfo::Describe of the
+// process.
+std::string ColumnText(const DecisionPoint& point, const std::vector<std::string>& channels, int column) {
   const ObservationLayout& layout = point.layout();
   const std::string owner = Join("types action:", point.grid()->NameOf(column), " ");
   std::string text;
   int channel = 0;
-  for (const std::string& line : ObservationOf(point.mdp()).Describe()) {
+  for (const std::string& line : channels) {
     if (!line.starts_with("types ")) continue;
     const std::size_t at = U(layout.types_offset() + column * layout.type_channels + channel++);
     if (!line.starts_with(owner)) continue;
@@ -44,14 +45,15 @@ std::string ColumnText(const DecisionPoint& point, int column) {
 }
 
 // "start job 17 on v100", "clock 2, clock 0.80", "done".
-std::string CommandText(const ClusterView& view, const DecisionPoint& point, int action) {
+std::string CommandText(const ClusterView& view, const DecisionPoint& point,
+                        const std::vector<std::string>& channels, int action) {
   if (action == point.done()) return "done";
   const int columns = point.layout().g, row = action / columns, column = action % columns;
   const CommandGrid* grid = point.grid();
   const std::string name = grid == nullptr ? kStartAlone : grid->NameOf(column);
   const int job = grid == nullptr ? point.visible()[U(row)] : grid->JobOf(row);
   const int type = grid == nullptr ? column : grid->column(column).type;
-  const std::string more = grid == nullptr ? "" : ColumnText(point, column);
+  const std::string more = grid == nullptr ? "" : ColumnText(point, channels, column);
   if (job < 0) return Join(name, " ", grid->Subject(row, column), more);
   const bool stays = name == kStartAlone && view.IsRunning(job) && view.TypeOf(job) == type;
   std::string text = Join(stays ? "keep" : name, " job ", view.Id(job));
@@ -85,7 +87,7 @@ class Explained {
     point_.Observe(view, any_size ? 0 : bundle.mdp.visible);
     scores_ = Score(point_.observation());
     point_.OpenMask(view);
-    point_.OfferDone(Done());
+    BestLegal(view, point_, scores_, nullptr);  // offers `done`
     legal_.assign(point_.mask().bytes().begin(), point_.mask().bytes().end());
   }
 
@@ -94,8 +96,7 @@ class Explained {
     std::vector<int> taken;
     std::vector<float> scores = scores_;
     for (;;) {
-      point_.OfferDone(Done());
-      const int action = BestLegal(point_.mask().bytes(), scores, nullptr);
+      const int action = BestLegal(view_, point_, scores, nullptr);
       if (action < 0) return taken;
       taken.push_back(action);
       if (action == point_.done()) return taken;
@@ -120,7 +121,7 @@ class Explained {
     std::vector<std::string> order;
     const ObservationLayout& layout = point_.layout();
     std::map<std::string, int> channel;  // so far, by part
-    for (const std::string& line : ObservationOf(bundle_.mdp).Describe()) {
+    for (const std::string& line : channels_) {
       const std::string part = line.substr(0, line.find(' '));
       const std::size_t at = part.size() + 1;
       const std::string block = line.substr(at, line.find(' ', at) - at);
@@ -146,12 +147,12 @@ class Explained {
     return found;
   }
 
+  std::string Text(int action) const { return CommandText(view_, point_, channels_, action); }
   const DecisionPoint& point() const { return point_; }
   std::span<const float> scores() const { return scores_; }
   std::span<const std::uint8_t> legal() const { return legal_; }
 
  private:
-  bool Done() const { return point_.Runs(view_) || point_.mask().starts() == 0; }
   std::vector<float> Score(std::span<const float> observation) {
     if (first_.empty()) first_.assign(observation.begin(), observation.end());
     std::vector<float> scores(U(point_.done()) + 1);
@@ -163,6 +164,7 @@ class Explained {
   const ClusterView& view_;
   std::unique_ptr<FrozenNetwork> network_;
   DecisionPoint point_;
+  std::vector<std::string> channels_ = ObservationOf(bundle_.mdp).Describe();
   std::vector<float> first_, scores_;  // as the point begins
   std::vector<std::uint8_t> legal_;
 };
@@ -205,15 +207,13 @@ int RunExplain(const std::vector<std::string>& arguments) {
   PolicyScheduler policy(bundle, file, /*sample=*/false);
   policy.Reset(simulator.View(bundle.mdp.knowledge));
   Decision decision;
-  DecisionPoint passes(bundle.mdp);
-  for (bool reached = false; !reached;) {
+  for (;;) {
     if (!simulator.AdvanceToDecision()) {
       throw Error(Join(options.Where("at"), ": expected a time before the run ends at ", simulator.now(),
                        " s, found ", at));
     }
     const ClusterView view = simulator.View(bundle.mdp.knowledge);
-    reached = simulator.now() >= at && !passes.PassesOver(view);
-    if (reached) break;
+    if (simulator.now() >= at && !policy.point().PassesOver(view)) break;
     decision.Clear();
     policy.Decide(view, decision);
     if (const ApplyResult applied = simulator.Apply(decision); !applied.ok())
@@ -239,7 +239,7 @@ int RunExplain(const std::vector<std::string>& arguments) {
   for (std::size_t i = 0; i < ranked.size(); ++i) {
     const auto order = std::find(taken.begin(), taken.end(), ranked[i]);
     const std::string chosen = order == taken.end() ? "" : Join(order - taken.begin() + 1);
-    const std::string text = CommandText(view, point, ranked[i]);
+    const std::string text = explained.Text(ranked[i]);
     const double score = explained.scores()[U(ranked[i])];
     if (i < top) commands.AddRow({text, Fixed(score, 3), chosen});
     json["commands"].push_back({{"command", text}, {"score", score}, {"chosen", chosen}});
@@ -247,11 +247,11 @@ int RunExplain(const std::vector<std::string>& arguments) {
   std::cout << commands.ToString();
   if (ranked.size() > top) std::cout << "and " << ranked.size() - top << " more (--top)\n";
   if (!taken.empty()) {
-    std::cout << "\nWhat \"" << CommandText(view, point, taken[0])
+    std::cout << "\nWhat \"" << explained.Text(taken[0])
               << "\" hangs on: with the numbers of each block at 0\n\n";
     Table blocks({"block", "score", "first would be"});
     for (const Explained::Without& it : explained.Occlude(taken[0])) {
-      const std::string best = it.best < 0 ? "-" : CommandText(view, point, it.best);
+      const std::string best = it.best < 0 ? "-" : explained.Text(it.best);
       blocks.AddRow({it.block, Join(it.change < 0.0 ? "" : "+", Fixed(it.change, 3)),
                      it.best == taken[0] ? "the same" : best});
       json["blocks"].push_back({{"block", it.block}, {"change", it.change}, {"first", best}});

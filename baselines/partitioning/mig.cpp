@@ -135,9 +135,8 @@ class Mig final : public Scheduler {
     }
     for (const MigSlice& slice : group.layouts[U(layout)]) {
       const int type = group.slice_type[U(slice.profile)];
-      const auto starts = static_cast<int>(group.product->profiles[U(slice.profile)].starts.size());
       types.push_back(type);
-      devices.push_back(view.first_device(type) + (gpu - group.first_gpu) * starts + slice.start);
+      devices.push_back(SliceDevice(view, state, gpu, slice));
     }
   }
 

@@ -27,6 +27,11 @@ int BestLegal(std::span<const std::uint8_t> mask, std::span<const float> scores,
   return best;
 }
 
+int BestLegal(const ClusterView& view, DecisionPoint& point, std::span<const float> scores, Stream* noise) {
+  point.OfferDone(point.Runs(view) || point.mask().starts() == 0);
+  return BestLegal(point.mask().bytes(), scores, noise);
+}
+
 void ScoreOrder::Rank(const ClusterView& view, const DecisionPoint& point, std::span<const float> scores,
                       Stream* noise) {
   if (point.grid() != nullptr) return RankCommands(point, scores, noise);

@@ -22,6 +22,9 @@ namespace berth {
 
 // The best action that the mask allows, of equal ones the first; -1 = none. noise: Gumbel's is added to each.
 int BestLegal(std::span<const std::uint8_t> mask, std::span<const float> scores, Stream* noise);
+// The same of an open point (DecisionPoint::OpenMask), for who does not know whether jobs are still to come:
+// `done` is legal once something runs, or where nothing can be started.
+int BestLegal(const ClusterView& view, DecisionPoint& point, std::span<const float> scores, Stream* noise);
 
 // Thread rule: one thread at a time. Allocates where a list outgrows all before it.
 class ScoreOrder {

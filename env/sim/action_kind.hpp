@@ -76,6 +76,21 @@ class ActionKind {
   virtual bool Awaits() const { return false; }
 };
 
+// ActionInfo::make of a kind that has no parameters.
+template <class Kind>
+std::unique_ptr<ActionKind> MakeAction(Params& /*params*/) {
+  return std::make_unique<Kind>();
+}
+
+// The settings of the feature that `action` is of. Throws Error where it is off.
+template <class Settings>
+const Settings& FeatureFor(const char* action, const ClusterView& view) {
+  const Settings* settings = view.features().Find<Settings>();
+  if (settings != nullptr) return *settings;
+  throw Error(
+      Join("actions: ", action, ": expected a cluster with the feature ", Settings::kName, ", found it off"));
+}
+
 struct ActionInfo {
   const char* name;     // "resize"
   const char* summary;  // of a command: "a job on fewer or more GPUs than its gang"

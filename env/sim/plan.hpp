@@ -54,7 +54,6 @@ class Plan {
   }
   std::span<const int> withheld() const { return withheld_; }  // devices
   bool IsSet(ControlKind kind, int index) const;
-  std::span<const Control> controls() const { return controls_; }
 
   bool Placed(int job) const { return stamp_[Index(job)] == epoch_; }  // or turned away
   int TypeOf(int job) const { return Placed(job) ? type_[Index(job)] : -1; }
@@ -64,7 +63,6 @@ class Plan {
   int room(int type) const { return room_[Index(type)]; }  // GPUs of the type not yet taken
   int total_room() const { return total_room_; }
   std::span<const int> placed() const { return placed_; }  // in the order put
-  std::span<const int> rejected() const { return rejected_; }
   bool preemptive() const { return preemptive_; }
 
   void Emit(const ClusterView& view, Decision& decision) const;

@@ -21,8 +21,7 @@ constexpr ChannelInfo kPair[] = {
 class Resize final : public ActionKind {
  public:
   void AddColumns(const ClusterView& view, std::vector<ActionColumn>& columns) const override {
-    if (view.features().Find<ElasticitySettings>() == nullptr)
-      throw Error("actions: resize: expected a cluster with the feature elasticity, found it off");
+    FeatureFor<ElasticitySettings>("resize", view);
     for (int type = 0; type < view.num_types(); ++type) {
       for (const int level : {kLeast, kMost}) columns.push_back({type, level});
     }
@@ -83,7 +82,7 @@ ActionInfo ResizeAction() {
           .source = "Berth; optimus and elastic_srpt choose among the same widths",
           .column = kColumn,
           .pair = kPair,
-          .make = [](Params&) -> std::unique_ptr<ActionKind> { return std::make_unique<Resize>(); }};
+          .make = MakeAction<Resize>};
 }
 
 }  // namespace berth

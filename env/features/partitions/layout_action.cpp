@@ -30,10 +30,8 @@ constexpr ChannelInfo kPair[] = {
 class SetLayout final : public ActionKind {
  public:
   void AddColumns(const ClusterView& view, std::vector<ActionColumn>& columns) const override {
-    const auto* settings = view.features().Find<PartitionSettings>();
-    if (settings == nullptr)
-      throw Error("actions: layout: expected a cluster with the feature partitions, found it off");
-    if (settings->fixed) throw Error("actions: layout: expected partitions(fixed=false), found true");
+    if (FeatureFor<PartitionSettings>("layout", view).fixed)
+      throw Error("actions: layout: expected partitions(fixed=false), found true");
     const PartitionState& state = *view.Find<PartitionState>();
     for (const PartitionGroup& group : state.groups) {
       std::set<std::vector<int>> seen;  // layouts that differ in places alone serve alike
@@ -109,11 +107,12 @@ class SetLayout final : public ActionKind {
     const Row& it = rows_[U(row)];
     const int gpu = Next(plan, it);
     plan.Set({kPartitionControl, gpu, static_cast<double>(column.level)});
-    const PartitionGroup& group = view.Find<PartitionState>()->groups[U(it.group)];
+    const PartitionState& state = *view.Find<PartitionState>();
+    const PartitionGroup& group = state.groups[U(it.group)];
     const MigLayout& layout = group.layouts[U(it.layout)];
-    if (layout.empty()) plan.WithholdDevice(group.type, view.Find<PartitionState>()->gpus[U(gpu)].device);
+    if (layout.empty()) plan.WithholdDevice(group.type, state.gpus[U(gpu)].device);
     for (const MigSlice& slice : layout)
-      plan.WithholdDevice(group.slice_type[U(slice.profile)], DeviceOf(view, group, gpu, slice));
+      plan.WithholdDevice(group.slice_type[U(slice.profile)], SliceDevice(view, state, gpu, slice));
   }
 
  private:
@@ -146,13 +145,8 @@ class SetLayout final : public ActionKind {
     const MigLayout& layout = group.layouts[U(it.layout)];
     if (layout.empty()) return view.DeviceFree(it.device);
     return std::all_of(layout.begin(), layout.end(), [&](const MigSlice& slice) {
-      return view.DeviceFree(DeviceOf(view, group, gpu, slice));
+      return view.DeviceFree(SliceDevice(view, state, gpu, slice));
     });
-  }
-  static int DeviceOf(const ClusterView& view, const PartitionGroup& group, int gpu, const MigSlice& slice) {
-    const auto starts = static_cast<int>(group.product->profiles[U(slice.profile)].starts.size());
-    return view.first_device(group.slice_type[U(slice.profile)]) + (gpu - group.first_gpu) * starts +
-           slice.start;
   }
   // Greedy, from the layout's first slice on: each to who waits and has most of its best rate there.
   double ServedBy(const ClusterView& view, const PartitionGroup& group, int layout) const {
@@ -203,7 +197,7 @@ ActionInfo LayoutAction() {
           .column = kColumn,
           .row = kRow,
           .pair = kPair,
-          .make = [](Params&) -> std::unique_ptr<ActionKind> { return std::make_unique<SetLayout>(); }};
+          .make = MakeAction<SetLayout>};
 }
 
 }  // namespace berth

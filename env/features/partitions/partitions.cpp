@@ -60,13 +60,6 @@ void PartitionSettings::Check(const ScenarioData& scenario) const {
   }
 }
 
-int SliceDevice(const Scenario& scenario, const PartitionState& state, int gpu, const MigSlice& slice) {
-  const PartitionGroup& group = state.groups[U(state.gpus[U(gpu)].group)];
-  const auto starts = static_cast<int>(group.product->profiles[U(slice.profile)].starts.size());
-  return scenario.first_device(group.slice_type[U(slice.profile)]) + (gpu - group.first_gpu) * starts +
-         slice.start;
-}
-
 std::vector<int> DevicesOfGpu(const Scenario& scenario, const PartitionState& state, int gpu) {
   const PartitionGroup& group = state.groups[U(state.gpus[U(gpu)].group)];
   std::vector<int> devices = {state.gpus[U(gpu)].device};

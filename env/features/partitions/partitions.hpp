@@ -91,8 +91,15 @@ class PartitionState final : public StateOf<PartitionState, PartitionSettings> {
   std::vector<double> beyond_gpu_s_;
 };
 
-// The device of a slice of a GPU.
-int SliceDevice(const Scenario& scenario, const PartitionState& state, int gpu, const MigSlice& slice);
+// The device of a slice of a GPU. `cluster`: a Scenario, or a ClusterView of it.
+template <class Cluster>
+int SliceDevice(const Cluster& cluster, const PartitionState& state, int gpu, const MigSlice& slice) {
+  const auto at = [](int i) { return static_cast<std::size_t>(i); };
+  const PartitionGroup& group = state.groups[at(state.gpus[at(gpu)].group)];
+  const auto starts = static_cast<int>(group.product->profiles[at(slice.profile)].starts.size());
+  return cluster.first_device(group.slice_type[at(slice.profile)]) + (gpu - group.first_gpu) * starts +
+         slice.start;
+}
 // All devices of a GPU, the whole first.
 std::vector<int> DevicesOfGpu(const Scenario& scenario, const PartitionState& state, int gpu);
 

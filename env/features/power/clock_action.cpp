@@ -19,10 +19,8 @@ constexpr ChannelInfo kPair[] = {{"as_now", "1 = they run at this level", 0, 1}}
 class SetClock final : public ActionKind {
  public:
   void AddColumns(const ClusterView& view, std::vector<ActionColumn>& columns) const override {
-    const auto* settings = view.features().Find<PowerSettings>();
-    if (settings == nullptr)
-      throw Error("actions: clock: expected a cluster with the feature power, found it off");
-    for (int level = 0; level < settings->levels(); ++level) columns.push_back({-1, level});
+    const auto& settings = FeatureFor<PowerSettings>("clock", view);
+    for (int level = 0; level < settings.levels(); ++level) columns.push_back({-1, level});
   }
   void Begin(const ClusterView& view) override {
     const PowerState& power = *view.Find<PowerState>();
@@ -31,6 +29,11 @@ class SetClock final : public ActionKind {
       const int device = view.first_device(type);
       if (power.type[U(power.GpuOf(device))] == type) types_.push_back(type);
     }
+  }
+  void Look(const ClusterView& view, std::span<const int> /*visible*/) override {
+    asked_.clear();
+    for (std::size_t row = 0; row < types_.size(); ++row)
+      asked_.push_back(Asked(view, static_cast<int>(row)));
   }
   bool OfJobs() const override { return false; }
   int RowsLaidOut() const override { return static_cast<int>(types_.size()); }
@@ -52,14 +55,13 @@ class SetClock final : public ActionKind {
     f[1] = static_cast<float>(watts / std::max(peak, 1e-9));
     f[2] = static_cast<float>(peak / std::max(all, 1e-9));
   }
-  void WritePair(const ClusterView& view, const Plan&, int row, const ActionColumn& column,
-                 float* f) override {
-    f[0] = Asked(view, row) == column.level ? 1.0F : 0.0F;
+  void WritePair(const ClusterView&, const Plan&, int row, const ActionColumn& column, float* f) override {
+    f[0] = asked_[U(row)] == column.level ? 1.0F : 0.0F;
   }
   Legality Legal(const ClusterView& view, const Plan& plan, int row,
                  const ActionColumn& column) const override {
     const int first = view.first_device(types_[U(row)]);
-    if (plan.IsSet(kClockControl, first) || Asked(view, row) == column.level) return Legality::kNo;
+    if (plan.IsSet(kClockControl, first) || asked_[U(row)] == column.level) return Legality::kNo;
     return Legality::kYes;
   }
   void Put(const ClusterView& view, Plan& plan, int row, const ActionColumn& column) override {
@@ -81,6 +83,7 @@ class SetClock final : public ActionKind {
     return asked;
   }
   std::vector<int> types_;
+  std::vector<int> asked_;  // of each of them, as the point began
 };
 
 }  // namespace
@@ -91,7 +94,7 @@ ActionInfo ClockAction() {
           .column = kColumn,
           .row = kRow,
           .pair = kPair,
-          .make = [](Params&) -> std::unique_ptr<ActionKind> { return std::make_unique<SetClock>(); }};
+          .make = MakeAction<SetClock>};
 }
 
 }  // namespace berth

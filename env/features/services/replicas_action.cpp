@@ -25,8 +25,7 @@ constexpr ChannelInfo kRow[] = {
 class Replicas final : public ActionKind {
  public:
   void AddColumns(const ClusterView& view, std::vector<ActionColumn>& columns) const override {
-    if (view.features().Find<ServiceSettings>() == nullptr)
-      throw Error("actions: replicas: expected a cluster with the feature services, found it off");
+    FeatureFor<ServiceSettings>("replicas", view);
     for (int level = 0; level < static_cast<int>(std::size(kReplicaTargets)); ++level)
       columns.push_back({-1, level});
   }
@@ -116,7 +115,7 @@ ActionInfo ReplicasAction() {
           .source = "Kubernetes horizontal pod autoscaler; Aryl, Li et al., arXiv:2202.07896",
           .column = kColumn,
           .row = kRow,
-          .make = [](Params&) -> std::unique_ptr<ActionKind> { return std::make_unique<Replicas>(); }};
+          .make = MakeAction<Replicas>};
 }
 
 }  // namespace berth

@@ -14,8 +14,7 @@ namespace {
 class Gather final : public ActionKind {
  public:
   void AddColumns(const ClusterView& view, std::vector<ActionColumn>& columns) const override {
-    if (view.Find<PlacementState>() == nullptr)
-      throw Error("actions: gather: expected a cluster with the feature topology, found it off");
+    FeatureFor<TopologySettings>("gather", view);
     for (int type = 0; type < view.num_types(); ++type) columns.push_back({type, 0});
   }
   void Open(const ClusterView&, Plan&) override { gathered_.clear(); }
@@ -119,7 +118,7 @@ ActionInfo GatherAction() {
   return {.name = "gather",
           .summary = "a job on a GPU type, on as few nodes as can be had; one that runs spread moves",
           .source = "consolidation and migration of gangs: Gandiva, Xiao et al., OSDI 2018",
-          .make = [](Params&) -> std::unique_ptr<ActionKind> { return std::make_unique<Gather>(); }};
+          .make = MakeAction<Gather>};
 }
 
 }  // namespace berth

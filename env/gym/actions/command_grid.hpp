@@ -24,7 +24,7 @@ class CommandGrid {
   void Begin(const ClusterView& view);               // throws Error: a kind that has nothing to do here
 
   int columns() const { return static_cast<int>(columns_.size()); }  // after Begin
-  // Of an observation with `q` rows for jobs; 0 = as many as there are, and likewise the kinds' own rows.
+  // Of an observation with `rows`, those of kinds among them.
   ObservationLayout Layout(const ObservationLayout& encoder, int rows) const;
   int RowsLaidOut() const;  // beside those of jobs
 
@@ -43,7 +43,7 @@ class CommandGrid {
   Legality Legal(const ClusterView& view, const Plan& plan, int row, int column) const;
   // REQUIRES: it is legal.
   void Put(const ClusterView& view, Plan& plan, int row, int column);
-  // Puts a job that idle GPUs could take on some of them (MdpSpec::work_conserving).
+  // Would it have a job run that the plan has no place for?
   bool Runs(const Plan& plan, int row, int column) const;
   // Is the column about jobs, so that of the plan's room that of its type alone matters?
   bool OfJobs(int column) const {

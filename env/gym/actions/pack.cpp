@@ -122,7 +122,7 @@ ActionInfo PackAction() {
           .summary = "a job of one GPU beside another that the plan has alone on one",
           .source = "Gandiva, Xiao et al., OSDI 2018; Gavel, Narayanan et al., OSDI 2020",
           .pair = kPair,
-          .make = [](Params&) -> std::unique_ptr<ActionKind> { return std::make_unique<Pack>(); }};
+          .make = MakeAction<Pack>};
 }
 
 }  // namespace berth

@@ -44,7 +44,7 @@ ActionInfo RejectAction() {
   return {.name = "reject",
           .summary = "a waiting job is turned away for good",
           .pair = kPair,
-          .make = [](Params&) -> std::unique_ptr<ActionKind> { return std::make_unique<Reject>(); },
+          .make = MakeAction<Reject>,
           .needs_reward = "deadline"};
 }
 

@@ -1,9 +1,10 @@
 // Commands of this binary that each leave a file, several at once; what is there is not made again.
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
+
+#include "tools/reproduce/child_runs.hpp"
 
 namespace berth {
 
@@ -15,15 +16,10 @@ struct ChildStep {
   double seconds;  // about, of one core
 };
 
-struct ChildOutcome {
-  bool interrupted = false;
-  std::map<std::string, std::string> failed;  // step, the last that it said
-};
-
 // `folder` takes their logs. A step whose commands were changed is made anew. Throws Error where a file
 // cannot be written.
-ChildOutcome RunSteps(const std::string& label, const std::vector<ChildStep>& steps,
-                      const std::string& folder, int at_once);
+ChildrenEnd RunSteps(const std::string& label, const std::vector<ChildStep>& steps, const std::string& folder,
+                     int at_once);
 // What of the steps is not there.
 std::vector<ChildStep> StepsLeft(const std::vector<ChildStep>& steps);
 

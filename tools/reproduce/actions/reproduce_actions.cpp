@@ -222,8 +222,8 @@ void AddOptions(Options& options) {
 }
 
 // Makes one kind of steps of all rows.
-ChildOutcome Make(const char* label, const std::vector<ChildStep>& steps, const Study& study, int threads) {
-  ChildOutcome outcome = RunSteps(label, steps, study.out + "/logs", threads);
+ChildrenEnd Make(const char* label, const std::vector<ChildStep>& steps, const Study& study, int threads) {
+  ChildrenEnd outcome = RunSteps(label, steps, study.out + "/logs", threads);
   for (const auto& [name, said] : outcome.failed) std::cerr << name << ": " << said << "\n";
   return outcome;
 }
@@ -271,12 +271,12 @@ int ReproduceActions(const std::vector<std::string>& arguments) {
     MakeFolder(study.out + folder, options.Where("out"));
   const int threads = Threads(options);
   for (const auto& [label, steps] : {std::pair{"train", &trainings}, std::pair{"tune", &tunings}}) {
-    const ChildOutcome made = Make(label, *steps, study, threads);
+    const ChildrenEnd made = Make(label, *steps, study, threads);
     if (made.interrupted) return kExitInterrupted;
     if (!made.failed.empty()) return 1;
   }
   for (const ActionRow* row : rows) evaluations.push_back(Evaluation(study, *row));
-  const ChildOutcome evaluated = Make("evaluate", evaluations, study, threads);
+  const ChildrenEnd evaluated = Make("evaluate", evaluations, study, threads);
   if (evaluated.interrupted) return kExitInterrupted;
 
   ReproductionPage page, tables;

@@ -1,19 +1,18 @@
 #include "tools/reproduce/learned/gradient/train_policies.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <iterator>
 #include <optional>
-#include <thread>
 
 #include "env/base/check.hpp"
 #include "tools/interrupt.hpp"
 #include "tools/learn_library.hpp"
 #include "tools/output_file.hpp"
 #include "tools/progress.hpp"
+#include "tools/reproduce/child_runs.hpp"
 #include "tools/reproduce/learned/gradient/child_process.hpp"
 #include "tools/reproduce/learned/training.hpp"
 #include "tools/verbs.hpp"
@@ -23,15 +22,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::chrono::milliseconds kBetweenLooks{20};
 constexpr std::size_t kCurveRows = 200;
 
 // One training on its way: `berth train`, then `berth export`, then the policy is put where it is kept.
-class TrainingRun {
+class TrainingRun final : public ChildRun {
  public:
   TrainingRun(const GradientShelf& shelf, const Training& training)
-      : training_(training),
-        run_(shelf.RunFolder(training)),
+      : run_(shelf.RunFolder(training)),
         policy_(shelf.PolicyFile(training)),
         record_file_(shelf.RecordFile(training)),
         record_{training.Key(), LearnerSource(), 0.0} {
@@ -52,11 +49,9 @@ class TrainingRun {
     child_.emplace(words, Log());
   }
 
-  const Training& training() const { return training_; }
-  void Interrupt() const { child_->Interrupt(); }
+  void Interrupt() const override { child_->Interrupt(); }
 
-  enum class State { kRuns, kDone, kInterrupted, kFailed };
-  State Look() {
+  State Look() override {
     ChildEnd end{};
     if (!child_->Ended(end)) return State::kRuns;
     record_.cpu_s += end.cpu_s;
@@ -72,7 +67,7 @@ class TrainingRun {
     return State::kDone;
   }
 
-  std::string Said() const { return LastLineOf(Log()); }
+  std::string Said() const override { return LastLineOf(Log()); }
 
  private:
   std::string RunRecord() const { return run_ + "/training.json"; }
@@ -89,7 +84,6 @@ class TrainingRun {
     fs::remove_all(run_);  // a checkpoint of DQN holds its buffer
   }
 
-  Training training_;
   std::string run_, policy_, record_file_;
   TrainingRecord record_;
   std::optional<ChildProcess> child_;
@@ -132,34 +126,14 @@ TrainingOutcome TrainPolicies(const GradientShelf& shelf, const std::vector<Trai
   outcome.no_learners = WhyNoLearners();
   if (!outcome.no_learners.empty()) return outcome;
   MakeFolder(fs::path(shelf.PolicyFile(left[0])).parent_path(), "--out");
-  const std::atomic<bool>& interrupted = WatchInterrupts();
-  std::vector<TrainingRun> running;
-  std::size_t next = 0, ended = 0;
-  bool told = false;
-  const double total = Seconds(left);
-  double done = 0.0;
-  Progress progress("train");
-  while (!running.empty() || (next < left.size() && !interrupted)) {
-    while (!interrupted && next < left.size() && running.size() < static_cast<std::size_t>(at_once))
-      running.emplace_back(shelf, left[next++]);
-    if (interrupted && !told) {
-      for (const TrainingRun& run : running) run.Interrupt();
-      told = true;
-    }
-    std::this_thread::sleep_for(kBetweenLooks);
-    std::erase_if(running, [&](TrainingRun& run) {
-      const TrainingRun::State state = run.Look();
-      if (state == TrainingRun::State::kRuns) return false;
-      if (state == TrainingRun::State::kFailed && !interrupted)
-        outcome.failed[run.training().Name()] = run.Said();
-      done += run.training().Seconds();
-      ++ended;
-      return true;
-    });
-    const std::string now = running.empty() ? "" : ", " + running.front().training().Name();
-    progress.Update(done / total, Join(ended, " of ", left.size(), " trainings", now));
+  std::vector<ChildOrder> orders;
+  for (const Training& training : left) {
+    orders.push_back({training.Name(), training.Seconds(),
+                      [&shelf, &training] { return std::make_unique<TrainingRun>(shelf, training); }});
   }
-  outcome.interrupted = interrupted;
+  ChildrenEnd end = RunAtOnce("train", " trainings", orders, at_once);
+  outcome.interrupted = end.interrupted;
+  outcome.failed = std::move(end.failed);
   return outcome;
 }
 

@@ -46,13 +46,13 @@ std::string ResolveArchitecture(const std::string& text) {
 
 std::string WidenArchitecture(const std::string& text, int times) {
   Spec spec = ParseSpec(ResolveArchitecture(text));
-  const char* units = FindArchitecture(spec.name).units;
+  const std::string units = Join(",", FindArchitecture(spec.name).units, ",");
   for (auto& [name, value] : spec.params) {
-    if (name != units) continue;
+    if (units.find(Join(",", name, ",")) == std::string::npos) continue;
     std::string wide;
     for (std::size_t begin = 0; begin <= value.size();) {
       const std::size_t end = std::min(value.find('x', begin), value.size());
-      const long long layer = ParseInteger(std::string_view(value).substr(begin, end - begin), units);
+      const long long layer = ParseInteger(std::string_view(value).substr(begin, end - begin), name);
       wide += Join(begin > 0 ? "x" : "", layer * times);
       begin = end + 1;
     }

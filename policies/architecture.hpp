@@ -18,7 +18,9 @@ struct ArchitectureInfo {
   const char* source;
   bool any_size;  // accepts other Q and G than it was made for (permutation-equivariant)
   std::span<const ParamInfo> params;
-  const char* units;  // the parameter with the units of every hidden layer, "8" or "64x32"
+  // The parameter with the units of every hidden layer, "8" or "64x32"; after a comma others that grow with
+  // it where networks stand side by side (WidenArchitecture).
+  const char* units;
   // Throws Error where the architecture does not suit the layout.
   void (*describe)(Params& params, NetworkDescription& net);
 };
@@ -26,6 +28,7 @@ struct ArchitectureInfo {
 // The one list: X(function that gives the ArchitectureInfo, defined in the architecture's own file).
 #define BERTH_ARCHITECTURES(X) \
   X(PairScorerArchitecture)    \
+  X(SetAttentionArchitecture)  \
   X(MlpArchitecture)
 
 #define BERTH_DECLARE(function) ArchitectureInfo function();

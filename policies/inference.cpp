@@ -29,6 +29,8 @@ std::size_t PlainRun::Count(RowOf rows) const {
       return jobs.size();
     case RowOf::kPair:
       return (end - begin) * U(layout.g);
+    case RowOf::kPoint:
+      return U(points);
   }
   return 0;
 }
@@ -41,6 +43,7 @@ FrozenNetwork::FrozenNetwork(NetworkDescription net, const PolicyBundle& bundle)
     steps_.push_back(kForms[static_cast<int>(step.kind)](net_, step, bundle));
     over_pairs_.push_back(net_.OverPairs(step));
   }
+  run_.points = net_.points();
   run_.read.resize(net_.values().size());
   run_.write.resize(net_.values().size());
   ShareMemory();
@@ -101,7 +104,7 @@ void FrozenNetwork::MakeRoom(const ObservationLayout& layout) {
               " x ", layout.g);
   const std::size_t jobs = U(layout.q), types = U(layout.g);
   block_ = std::max<std::size_t>(1, kBlockFloats / std::max<std::size_t>(1, types * widest_));
-  const std::size_t rows[] = {1, types, jobs, block_ * types};  // by RowOf
+  const std::size_t rows[] = {1, types, jobs, block_ * types, U(net_.points())};  // by RowOf
   for (const NetworkStep& step : net_.steps()) {
     const NetworkValue& value = net_.values()[U(step.output)];
     const bool of_pairs = value.rows == RowOf::kPair;

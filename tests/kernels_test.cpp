@@ -279,6 +279,68 @@ TEST_CASE("kernels: rows over (job, GPU type) pairs, every instruction set") {
   }
 }
 
+// Softmax and normalised rows, with their gradients by central differences of the exact functions.
+TEST_CASE("kernels: rows of softmax and normalised rows, forward and backward") {
+  Stream stream(12, Purpose::kTest);
+  for (const KernelTable* table : kernels::RunnableKernels()) {
+    for (const std::size_t columns : {1, 2, 7, 16, 33, 64}) {
+      CAPTURE(table->name, columns);
+      constexpr std::size_t kRows = 5;
+      const std::size_t ld = columns + 3;
+      const auto draw = [&](std::size_t n) {
+        AlignedFloats x(n);
+        for (float& v : x) v = static_cast<float>(2.0 * stream.Normal());
+        return x;
+      };
+      const AlignedFloats x = draw(kRows * ld), d = draw(kRows * ld);
+      AlignedFloats weights = x, slopes = d;
+      constexpr float kScale = 0.25F;
+      table->softmax_rows({weights.data(), kRows, columns, ld, kScale});
+      table->softmax_rows_backward({slopes.data(), kRows, columns, ld, kScale}, weights.data());
+      for (std::size_t r = 0; r < kRows; ++r) {
+        std::vector<double> p(columns);
+        double sum = 0.0, along = 0.0;
+        for (std::size_t i = 0; i < columns; ++i) sum += p[i] = std::exp(kScale * static_cast<double>(x[r * ld + i]));
+        for (std::size_t i = 0; i < columns; ++i) along += (p[i] /= sum) * static_cast<double>(d[r * ld + i]);
+        for (std::size_t i = 0; i < columns; ++i) {
+          REQUIRE(weights[r * ld + i] == Approx(p[i]).epsilon(2e-6));
+          const double exact = p[i] * (static_cast<double>(d[r * ld + i]) - along) * kScale;
+          REQUIRE(slopes[r * ld + i] == Approx(exact).epsilon(1e-5).margin(2e-6));
+        }
+        for (std::size_t i = columns; i < ld; ++i) REQUIRE((weights[r * ld + i] == 0.0F && slopes[r * ld + i] == 0.0F));
+      }
+      const AlignedFloats row = draw(kRows * columns), dy = draw(kRows * columns);
+      AlignedFloats y(kRows * columns), dx(kRows * columns), factor(kRows);
+      constexpr float kEpsilon = 1e-2F;
+      table->normalize(row.data(), kRows, columns, kEpsilon, y.data(), factor.data());
+      table->normalize_backward(y.data(), factor.data(), dy.data(), kRows, columns, dx.data());
+      for (std::size_t r = 0; r < kRows; ++r) {
+        const auto exact = [&](std::vector<double> v) {  // what the gradients are of: dy . normalised
+          double mean = 0.0, variance = 0.0, product = 0.0;
+          for (const double a : v) mean += a / static_cast<double>(columns);
+          for (const double a : v) variance += (a - mean) * (a - mean) / static_cast<double>(columns);
+          for (std::size_t i = 0; i < columns; ++i) {
+            v[i] = (v[i] - mean) / std::sqrt(variance + static_cast<double>(kEpsilon));
+            product += v[i] * static_cast<double>(dy[r * columns + i]);
+          }
+          return std::pair(v, product);
+        };
+        const std::vector<double> at(row.begin() + static_cast<std::ptrdiff_t>(r * columns),
+                                     row.begin() + static_cast<std::ptrdiff_t>((r + 1) * columns));
+        const std::vector<double> normal = exact(at).first;
+        for (std::size_t i = 0; i < columns; ++i) {
+          REQUIRE(y[r * columns + i] == Approx(normal[i]).epsilon(1e-5).margin(2e-6));
+          std::vector<double> more = at, less = at;
+          constexpr double kStep = 1e-5;
+          more[i] += kStep, less[i] -= kStep;
+          const double slope = (exact(more).second - exact(less).second) / (2.0 * kStep);
+          REQUIRE(dx[r * columns + i] == Approx(slope).epsilon(1e-4).margin(2e-4));
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("kernels: tanh and exp within their stated errors, and NaN stays NaN") {
   for (const KernelTable* table : kernels::RunnableKernels()) {
     CAPTURE(table->name);

@@ -90,7 +90,7 @@ torch::Tensor TorchDense(TorchRun& run, const NetworkStep& step) {
 
 torch::Tensor TorchMean(TorchRun& run, const NetworkStep& step) {
   const ValueId x = step.inputs[0];
-  if (run.About(x).rows == RowOf::kType) return run.At(x).mean(1);
+  if (run.About(x).rows != RowOf::kJob) return run.At(x).mean(1);
   return run.Kept(x).sum(1) / run.present.sum(1).clamp_min(1.0);
 }
 

@@ -11,6 +11,7 @@ namespace {
 // Of values of both kinds together.
 RowOf Joined(RowOf a, RowOf b) {
   if (a == b || b == RowOf::kState) return a;
+  BERTH_CHECK(a == RowOf::kState || (a != RowOf::kPoint && b != RowOf::kPoint), "points beside others' rows");
   return a == RowOf::kState ? b : RowOf::kPair;
 }
 
@@ -64,7 +65,7 @@ ValueId NetworkDescription::AddDense(ValueId x, const std::string& layer, const 
 
 ValueId NetworkDescription::Mean(ValueId x) {
   const NetworkValue& of = values_[U(x)];
-  BERTH_CHECK(of.rows == RowOf::kJob || of.rows == RowOf::kType, "mean of ", of.name);
+  BERTH_CHECK(of.rows != RowOf::kState && of.rows != RowOf::kPair, "mean of ", of.name);
   return Add({.kind = NetworkStep::Kind::kMean, .inputs = {x}},
              {Join("mean(", of.name, ")"), RowOf::kState, of.width});
 }
@@ -95,6 +96,35 @@ ValueId NetworkDescription::Concat(const std::vector<ValueId>& inputs) {
     all.per_pair += value.per_pair;
   }
   return Add({.kind = NetworkStep::Kind::kConcat, .inputs = inputs}, all);
+}
+
+ValueId NetworkDescription::Normalize(ValueId x, int groups) {
+  const NetworkValue& of = values_[U(x)];
+  BERTH_CHECK(of.rows != RowOf::kState && of.rows != RowOf::kPair && of.width % groups == 0, "normalised ",
+              of.name);
+  return Add({.kind = NetworkStep::Kind::kNormalize, .inputs = {x}, .groups = groups},
+             {Join("normalised(", of.name, ")"), of.rows, of.width});
+}
+
+ValueId NetworkDescription::Points(ValueId x, int points, int groups) {
+  const NetworkValue& of = values_[U(x)];
+  BERTH_CHECK(of.rows == RowOf::kState && of.per_pair == 0 && of.width % (points * groups) == 0, points,
+              " points of ", of.name);
+  BERTH_CHECK(points_ == 0 || points_ == points, points, " points beside ", points_);
+  points_ = points;
+  return Add({.kind = NetworkStep::Kind::kPoints, .inputs = {x}, .groups = groups},
+             {Join("points(", of.name, ")"), RowOf::kPoint, of.width / points});
+}
+
+ValueId NetworkDescription::Attend(ValueId queries, ValueId keys, ValueId values, int heads) {
+  const NetworkValue &q = values_[U(queries)], &k = values_[U(keys)], &v = values_[U(values)];
+  for (const NetworkValue* of : {&q, &k, &v}) {
+    BERTH_CHECK(of->rows != RowOf::kState && of->rows != RowOf::kPair && of->width % heads == 0, of->name,
+                " in attention of ", heads, " heads");
+  }
+  BERTH_CHECK(k.rows == v.rows && q.width == k.width, "keys of ", k.name, ", values of ", v.name);
+  return Add({.kind = NetworkStep::Kind::kAttend, .inputs = {queries, keys, values}, .groups = heads},
+             {Join("attention(", q.name, ")"), q.rows, v.width});
 }
 
 void NetworkDescription::Answer(ValueId scores, ValueId value) {

@@ -19,9 +19,9 @@
 // Jobs are those present: rows of the queue whose first channel is not 0. Absent rows count for nothing in a
 // mean or maximum, and the scores of their pairs are 0.
 //
-// To add a kind of step (attention over the jobs, a recurrent cell): one line in BERTH_NETWORK_STEPS, a
-// function of NetworkDescription that says its shape, its forms without LibTorch and in ONNX in one file here
-// (as pooling.cpp), its LibTorch form in policies/learn/steps.cpp. The linker asks for what is missing.
+// To add a kind of step (a recurrent cell): one line in BERTH_NETWORK_STEPS, a function of NetworkDescription
+// that says its shape, its forms without LibTorch and in ONNX in one file here (as attention.cpp), its
+// LibTorch form in policies/learn/. The linker asks for what is missing.
 // Thread rule: a value; read-only once written.
 #pragma once
 
@@ -35,8 +35,14 @@
 
 namespace berth {
 
-// Of the orthogonal initial weights: hidden layers, those that give scores, and the value.
-inline constexpr double kHiddenGain = std::numbers::sqrt2, kScoreGain = 0.01, kValueGain = 1.0;
+// Of the orthogonal initial weights: hidden layers, those without an activation, those that give scores, and
+// the value.
+inline constexpr double kHiddenGain = std::numbers::sqrt2, kLinearGain = 1.0, kScoreGain = 0.01,
+                        kValueGain = 1.0;
+// Added to the variance that a row is divided by the root of.
+inline constexpr float kNormEpsilon = 1e-5F;
+// Off the scores of an absent job's key, where those are computed too.
+inline constexpr float kAbsentKey = 1e9F;
 
 // One layer y = W x + b.
 struct LayerSpec {
@@ -47,8 +53,8 @@ struct LayerSpec {
 
 using ValueId = int;  // which of NetworkDescription::values()
 
-// What a value has a row for: [B, .], [B, G, .], [B, Q, .], [B, Q, G, .]
-enum class RowOf : std::uint8_t { kState, kType, kJob, kPair };
+// What a value has a row for: [B, .], [B, G, .], [B, Q, .], [B, Q, G, .], [B, points, .]
+enum class RowOf : std::uint8_t { kState, kType, kJob, kPair, kPoint };
 
 struct NetworkValue {
   std::string name;
@@ -61,7 +67,7 @@ struct NetworkValue {
   }
 };
 
-#define BERTH_NETWORK_STEPS(X) X(Dense) X(Mean) X(Max) X(Actions) X(Concat)
+#define BERTH_NETWORK_STEPS(X) X(Dense) X(Mean) X(Max) X(Actions) X(Concat) X(Normalize) X(Points) X(Attend)
 
 struct NetworkStep {
 #define BERTH_NAME(kind) k##kind,
@@ -73,6 +79,7 @@ struct NetworkStep {
   int layer = -1;                             // kDense: which of layers()
   ValueId onto = -1;                          // kDense: the value that it is added to, if any
   Activation activation = Activation::kNone;  // kDense: applied last; kMax: of its input
+  int groups = 1;                             // kNormalize, kPoints: parts of a row; kAttend: heads
 };
 
 class NetworkDescription {
@@ -96,7 +103,7 @@ class NetworkDescription {
                 Activation activation = Activation::kNone);
   // x + W (inputs side by side) + b, x of the result's rows and width.
   ValueId AddDense(ValueId x, const std::string& layer, const std::vector<ValueId>& inputs, double gain);
-  // Over the rows of a state: its jobs or its types. Without jobs: 0.
+  // Over the rows of a state: its jobs, types or points. Without jobs: 0.
   ValueId Mean(ValueId x);
   // Over the jobs of a state. Without jobs: the least that the activation of x gives.
   ValueId Max(ValueId x);
@@ -104,6 +111,17 @@ class NetworkDescription {
   ValueId Actions(ValueId x);
   // RowOf of states side by side.
   ValueId Concat(const std::vector<ValueId>& inputs);
+  // Each of `groups` equal parts of a row less its mean, over the root of its variance + kNormEpsilon: layer
+  // normalisation (Ba et al. 2016) without the gain and bias that the layers which read it have.
+  ValueId Normalize(ValueId x, int groups);
+  // The row of a state as `points` rows, of which a network has one number throughout. `groups` parts stand
+  // side by side in x, each of all points, and in every row.
+  ValueId Points(ValueId x, int points, int groups);
+  // Of each query the mean of the values, weighted by the softmax of (query . key) / sqrt(head) over the rows
+  // of its state; each of `heads` equal parts of a row by itself (Vaswani et al. 2017, eq. 1, and section
+  // 3.2.2 without its projections). Queries have rows of jobs, types or points, and so have keys and values,
+  // which are of one kind. Without keys: 0.
+  ValueId Attend(ValueId queries, ValueId keys, ValueId values, int heads);
   // The network's answer: all actions' numbers, and the value of the state.
   void Answer(ValueId scores, ValueId value);
   // Its parameters stand behind all others, so that those begin alike with it and without.
@@ -112,6 +130,7 @@ class NetworkDescription {
   const ObservationLayout& layout() const { return layout_; }
   int num_actions() const { return num_actions_; }
   int outputs() const { return outputs_; }
+  int points() const { return points_; }  // of a state; 0 = none
   // True where `done` is the last action.
   bool has_done() const { return layout_.q > 0 && num_actions_ == layout_.q * layout_.g + 1; }
 
@@ -129,7 +148,7 @@ class NetworkDescription {
   ValueId Add(NetworkStep step, NetworkValue value);
 
   ObservationLayout layout_;
-  int num_actions_, outputs_;
+  int num_actions_, outputs_, points_ = 0;
   std::vector<LayerSpec> layers_;
   std::vector<NetworkValue> values_;
   std::vector<NetworkStep> steps_;

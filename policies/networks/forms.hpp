@@ -1,6 +1,6 @@
 // What a kind of step has to give beside its shape: its computation without LibTorch, and its nodes in an
 // ONNX graph. Both are handed what the steps before it left. Dense products are in dense_step.cpp, means and
-// maxima in pooling.cpp, what ends a network in answers.cpp.
+// maxima in pooling.cpp, attention in attention.cpp, what ends a network in answers.cpp.
 #pragma once
 
 #include <functional>
@@ -18,6 +18,7 @@ namespace berth {
 // block of jobs, so that the pairs of a block stay in the nearest cache from the first to the last of them.
 struct PlainRun {
   ObservationLayout layout;             // as evaluated
+  int points = 0;                       // of the state
   std::vector<int> jobs;                // [n] present rows of the queue
   std::size_t begin = 0, end = 0;       // of `jobs`: the block
   std::vector<const float*> read;       // by value: its rows; of pairs: those of the block, but of the input

@@ -13,27 +13,13 @@ constexpr ParamInfo kParams[] = {
     {"skip", "false", "true adds a linear term of the pair's own inputs to its score"},
 };
 
-void CheckLayout(const NetworkDescription& net) {
-  const ObservationLayout& layout = net.layout();
-  if (layout.q <= 0 || layout.g <= 0) {
-    throw Error("pair_scorer: expected an observation of jobs and GPU types, found a flat one; use mlp");
-  }
-  // Of channels of jobs alone it cannot tell whether the first says that a job is there, as it does in any
-  // list of blocks, or is the published observation's own.
-  if (layout.pair_channels + layout.type_channels + layout.global_channels == 0) {
-    throw Error(Join("pair_scorer: expected an observation that tells of more than jobs, such as ",
-                     kObservationV1, ", found one of ", layout.job_channels,
-                     " channels a job alone; use mlp"));
-  }
-}
-
 void Describe(Params& params, NetworkDescription& net) {
   const int width = static_cast<int>(params.Integer("width", 1, 1024));
   const int layers = static_cast<int>(params.Integer("layers", 1, 8));
   const Activation act =
       params.Choice("activation", {"relu", "tanh"}) == 0 ? Activation::kRelu : Activation::kTanh;
   const bool skip = params.Bool("skip");
-  CheckLayout(net);
+  RequirePairs("pair_scorer", net.layout());
   const auto hidden = [&](const std::string& layer, const std::vector<ValueId>& inputs) {
     return net.Dense(layer, inputs, width, kHiddenGain, act);
   };
@@ -43,24 +29,43 @@ void Describe(Params& params, NetworkDescription& net) {
   std::vector<ValueId> pooled = {net.global(), mean, most};
   if (net.layout().type_channels > 0) pooled.push_back(net.Mean(hidden("type", {net.types()})));
   const ValueId context = hidden("context", pooled);
+  ScorePairs(net, {{net.jobs(), net.pairs(), net.types(), context}, context, width, layers, act, skip});
+}
 
-  ValueId pair = hidden(kPairInputLayer, {net.jobs(), net.pairs(), net.types(), context});
-  for (int i = 1; i < layers; ++i) pair = hidden(Join("pair_", i), {pair});
+}  // namespace
+
+void RequirePairs(const char* network, const ObservationLayout& layout) {
+  if (layout.q <= 0 || layout.g <= 0) {
+    throw Error(Join(network, ": expected an observation of jobs and GPU types, found a flat one; use mlp"));
+  }
+  // Of channels of jobs alone it cannot tell whether the first says that a job is there, as it does in any
+  // list of blocks, or is the published observation's own.
+  if (layout.pair_channels + layout.type_channels + layout.global_channels == 0) {
+    throw Error(Join(network, ": expected an observation that tells of more than jobs, such as ",
+                     kObservationV1, ", found one of ", layout.job_channels,
+                     " channels a job alone; use mlp"));
+  }
+}
+
+void ScorePairs(NetworkDescription& net, const PairScores& s) {
+  const auto hidden = [&](const std::string& layer, const std::vector<ValueId>& inputs) {
+    return net.Dense(layer, inputs, s.width, kHiddenGain, s.act);
+  };
+  ValueId pair = hidden(kPairInputLayer, s.inputs);
+  for (int i = 1; i < s.layers; ++i) pair = hidden(Join("pair_", i), {pair});
   ValueId score = net.Dense(kPairScoreLayer, {pair}, net.outputs(), kScoreGain);
-  if (skip) {
+  if (s.skip) {
     score = net.AddDense(score, kPairSkipLayer, {net.jobs(), net.pairs(), net.types()}, kScoreGain);
   }
   ValueId scores = net.Actions(score);
   if (net.has_done()) {
-    const ValueId done = hidden("done_hidden", {context});
+    const ValueId done = hidden("done_hidden", {s.context});
     scores = net.Concat({scores, net.Dense("done", {done}, net.outputs(), kScoreGain)});
   }
-  const ValueId value = hidden("value_hidden", {context});
+  const ValueId value = hidden("value_hidden", {s.context});
   net.Answer(scores, net.Dense("value", {value}, 1, kValueGain));
-  if (skip) net.DrawLast(kPairSkipLayer);
+  if (s.skip) net.DrawLast(kPairSkipLayer);
 }
-
-}  // namespace
 
 ArchitectureInfo PairScorerArchitecture() {
   return {"pair_scorer",

@@ -17,10 +17,28 @@
 // every layer: like that of "score" it moves all pairs against `done`.
 #pragma once
 
+#include <vector>
+
+#include "policies/networks/description.hpp"
+
 namespace berth {
 
 // The layers that a rule known beforehand is written into: what reads a pair's channels, what makes its score
 // of them, and the linear term.
 inline constexpr const char *kPairInputLayer = "pair_0", *kPairScoreLayer = "score", *kPairSkipLayer = "skip";
+
+// Throws Error, in the name of `network`, for a layout without jobs and types, or of jobs alone.
+void RequirePairs(const char* network, const ObservationLayout& layout);
+
+// How pairs are scored, and what a state's network ends with: h_qg of `inputs` side by side, and from there
+// on as above. Draws the linear term last.
+struct PairScores {
+  std::vector<ValueId> inputs;
+  ValueId context;
+  int width, layers;
+  Activation act;
+  bool skip;
+};
+void ScorePairs(NetworkDescription& net, const PairScores& scores);
 
 }  // namespace berth

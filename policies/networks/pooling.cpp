@@ -62,7 +62,7 @@ PlainStep PlainMax(const NetworkDescription& net, const NetworkStep& step, const
 
 std::string OnnxMean(OnnxRun& run, const NetworkStep& step) {
   const ValueId x = step.inputs[0];
-  if (run.At(x).rows == RowOf::kType) {
+  if (run.At(x).rows != RowOf::kJob) {
     return run.graph.Node("ReduceMean", {run.Name(x)}, {{"axes", {1}, true}, {"keepdims", {0}}});
   }
   const std::string kept = Kept(run, x);

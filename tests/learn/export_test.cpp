@@ -46,6 +46,7 @@ std::vector<ExportCase> Cases() {
   cases.push_back({"pair_scorer(skip=true)", ObservationV1::Layout(6, 3), 18});
   cases.push_back({"pair_scorer(width=24,activation=tanh,skip=true)", ObservationV1::Layout(9, 2), 19});
   cases.push_back({"pair_scorer(width=24,layers=3,activation=tanh)", ObservationV1::Layout(9, 2), 19});
+  cases.push_back({"set_attention(width=24,head=4,towers=2,points=3,activation=tanh)", ObservationV1::Layout(9, 2), 19});
   cases.push_back({"toy(units=17,crowd=true)", ObservationV1::Layout(5, 3), 16});
   cases.push_back({"mlp(hidden=32x16x8,activation=relu)", ObservationV1::Layout(4, 2), 9});
   return cases;
@@ -161,7 +162,8 @@ TEST_CASE("LibTorch and the torch-free network agree to 1e-5, argmax included") 
           network->Forward(torch::from_blob(const_cast<float*>(row.data()), {1, c.layout.size()}));
       const float value = frozen->Evaluate(row, c.layout, scores);
       const torch::Tensor ours = torch::from_blob(scores.data(), {1, c.num_actions});
-      CHECK(((out.scores - ours).abs() / out.scores.abs().clamp_min(1.0)).max().item<double>() <= 1e-5);
+      const double size = std::max(1.0, out.scores.abs().max().item<double>());  // as FORMAT.md says
+      CHECK((out.scores - ours).abs().max().item<double>() <= 1e-5 * size);
       CHECK(out.scores.argmax().item<int>() == ours.argmax().item<int>());
       CHECK(out.value.item<float>() == Approx(value).epsilon(1e-5).margin(1e-5));
     }

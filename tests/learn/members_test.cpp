@@ -66,7 +66,7 @@ TEST_CASE("members: networks side by side answer with the sum of their scores an
   const ObservationLayout layout{kJobsShown, kTypesShown, 5, 3, 4, 6};
   for (const std::string spec :
        {"pair_scorer(width=8,skip=true)", "pair_scorer(width=5,layers=3,activation=tanh)",
-        "pair_scorer(layers=1)", "mlp(hidden=16)", "mlp(hidden=8x4x6,activation=relu)"}) {
+        "pair_scorer(layers=1)", "set_attention(width=12,head=4,points=3)", "mlp(hidden=16)", "mlp(hidden=8x4x6,activation=relu)"}) {
     for (const int actions : {kJobsShown * kTypesShown, kJobsShown * kTypesShown + 1}) {
       CAPTURE(spec, actions);
       Members members;
@@ -94,6 +94,7 @@ TEST_CASE("members: networks side by side answer with the sum of their scores an
 
 TEST_CASE("members: a spec is widened in every hidden layer, as far as the network takes") {
   CHECK(WidenArchitecture("mlp(hidden=8x4)", 3) == ResolveArchitecture("mlp(hidden=24x12)"));
+  CHECK(WidenArchitecture("set_attention(width=32)", 3) == ResolveArchitecture("set_attention(width=96,towers=3)"));
   CHECK(WidenArchitecture("pair_scorer(width=8,skip=true)", 4) ==
         ResolveArchitecture("pair_scorer(width=32,skip=true)"));
   CartPole env(4, 0.98, 5);

@@ -35,8 +35,18 @@ std::vector<std::string> Specs() {
   for (const ArchitectureInfo& info : Architectures()) specs.emplace_back(info.name);
   specs.insert(specs.end(),
                {"pair_scorer(width=16,layers=3,activation=tanh)", "pair_scorer(width=8,skip=true)",
-                "toy(crowd=true)", "mlp(hidden=24,activation=relu)"});
+                "set_attention(width=24,head=8,towers=3,blocks=1,activation=tanh)", "toy(crowd=true)", "mlp(hidden=24,activation=relu)"});
   return specs;
+}
+
+// No activation follows the layer.
+bool IsLinear(const std::string& spec, const std::string& layer) {
+  const NetworkDescription net = Describe(spec, ObservationV1::Layout(kQueue, kTypes), kActions);
+  const auto& steps = net.steps();
+  return std::any_of(steps.begin(), steps.end(), [&](const NetworkStep& step) {
+    return step.layer >= 0 && net.layers()[static_cast<std::size_t>(step.layer)].name == layer &&
+           step.activation == Activation::kNone;
+  });
 }
 
 // The observation with job rows and types moved: new position i holds old position order[i].
@@ -76,7 +86,8 @@ TEST_CASE("initial weights are orthogonal times their gain, biases zero") {
       CHECK(parameters[layer.name + ".bias"].abs().max().item<float>() == 0.0F);
       const bool head = layer.outputs == 1 || layer.name == "actor_head";
       const bool value = layer.name.rfind("value", 0) == 0 || layer.name == "critic_head";
-      CHECK(layer.gain == Approx(!head ? std::sqrt(2.0) : value ? 1.0 : 0.01));
+      const double hidden = IsLinear(spec, layer.name) ? 1.0 : std::sqrt(2.0);
+      CHECK(layer.gain == Approx(!head ? hidden : value ? 1.0 : 0.01));
     }
   }
 }

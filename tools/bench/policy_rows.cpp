@@ -10,11 +10,11 @@
 namespace berth::bench {
 namespace {
 
-// The default pair-scoring network, trained at Q = 32, deciding about `jobs` jobs on 12 GPUs of each of 3
+// A network that takes any queue, trained at Q = 32, deciding about `jobs` jobs on 12 GPUs of each of 3
 // types: in turn at two moments of one run, so that every age and the progress of all who run are other ones
 // each time. The encoder remembers only what a run would let it remember; with nothing remembered:
 // `first_us`.
-Measured Decide(const BenchSetup& setup, int jobs) {
+Measured Decide(const BenchSetup& setup, const char* network, int jobs) {
   ScenarioSettings settings;
   settings.cluster = ParseCluster(kDefaultCluster);
   settings.clock = {ClockKind::kRounds, 360.0};
@@ -22,7 +22,7 @@ Measured Decide(const BenchSetup& setup, int jobs) {
                                 ->Make(/*seed=*/1000, Split::kEvaluate, 0, 0);
   const ObservationLayout layout = ObservationV1::Layout(32, scenario.num_types());
   Stream weights(/*seed=*/1, Purpose::kTest);
-  PolicyBundle policy = RandomPolicy("pair_scorer", layout, layout.q * layout.g + 1, weights);
+  PolicyBundle policy = RandomPolicy(network, layout, layout.q * layout.g + 1, weights);
   policy.mdp.on_change = false;  // every boundary is a decision
   const auto scheduler = MakePolicyScheduler(std::move(policy), "bench", /*sample=*/false);
   Decision decision;
@@ -103,9 +103,14 @@ Measured DecideForeign(const BenchSetup& setup, int jobs) {
 
 constexpr BenchRow kRows[] = {
     {"policy/decide_32x3", "one decision of an exported pair-scoring policy, 32 jobs x 3 types", "us CPU",
-     Bound::kAtMost, 20, 0, [](const BenchSetup& setup) { return Decide(setup, 32); }},
+     Bound::kAtMost, 20, 0, [](const BenchSetup& setup) { return Decide(setup, "pair_scorer", 32); }},
     {"policy/decide_1000x3", "the same with 1,000 jobs", "us CPU", Bound::kAtMost, 400, 0,
-     [](const BenchSetup& setup) { return Decide(setup, 1000); }},
+     [](const BenchSetup& setup) { return Decide(setup, "pair_scorer", 1000); }},
+    {"policy/attention_32x3", "one decision of set_attention (2 blocks, width 64), 32 jobs x 3 types",
+     "us CPU", Bound::kAtMost, 300, 0,
+     [](const BenchSetup& setup) { return Decide(setup, "set_attention", 32); }},
+    {"policy/attention_4096x3", "the same with 4,096 jobs", "us CPU", Bound::kNone, 0, 0,
+     [](const BenchSetup& setup) { return Decide(setup, "set_attention", 4096); }},
     {"policy/foreign_32x3", "the same for a program that is not ours (C API), 32 jobs x 3 types", "us CPU",
      Bound::kNone, 0, 0, [](const BenchSetup& setup) { return DecideForeign(setup, 32); }},
     {"policy/foreign_1000x3", "the same with 1,000 jobs", "us CPU", Bound::kNone, 0, 0,

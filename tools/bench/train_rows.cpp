@@ -71,17 +71,17 @@ Measured TwoThreads(const char* name, const BenchSetup& setup) {
   return measured;
 }
 
-// The default network, 16 environments, against what its multiply-adds alone would take at the rate of large
+// A network over pairs, 16 environments, against what its multiply-adds alone would take at the rate of large
 // single-precision products, which is measured beside it. One rollout has 4,096 steps; the first fills queues
 // and memory and is not timed. On the default workload, or on the task "pairs".
-Measured PairScorer(const BenchSetup& setup, bool default_workload, std::int64_t steps) {
+Measured OverPairs(const BenchSetup& setup, const char* network, bool default_workload, std::int64_t steps) {
   Measured measured;
   for (int repeat = 0; repeat < setup.repeats; ++repeat) {
     std::unique_ptr<BatchEnv> env;
     if (default_workload) env = DefaultEnv(/*num_envs=*/16, /*threads=*/1);
     BenchTrainRequest request;
     request.agent = "ppo(epochs=4,target_kl=0)";
-    request.network = "pair_scorer";
+    request.network = network;
     request.env = env.get();
     request.task = "pairs";
     request.num_envs = 16;
@@ -154,10 +154,20 @@ constexpr BenchRow kRows[] = {
      "PPO, pair-scoring network, default workload, Q=32, G=3, 4 epochs: share of what its multiply-adds "
      "allow",
      "of bound", Bound::kAtLeast, 0.5, 0,
-     [](const BenchSetup& setup) { return PairScorer(setup, /*default_workload=*/true, 131072); }},
+     [](const BenchSetup& setup) {
+       return OverPairs(setup, "pair_scorer", /*default_workload=*/true, 131072);
+     }},
     {"train/pair_scorer_full_queue",
      "the same on task pairs: the queue always full, every observation another", "of bound", Bound::kAtLeast,
-     0.5, 0, [](const BenchSetup& setup) { return PairScorer(setup, /*default_workload=*/false, 16384); }},
+     0.5, 0,
+     [](const BenchSetup& setup) {
+       return OverPairs(setup, "pair_scorer", /*default_workload=*/false, 16384);
+     }},
+    {"train/set_attention", "as pair_scorer_full_queue with set_attention: 2 blocks, width 64", "of bound",
+     Bound::kAtLeast, 0.5, 0,
+     [](const BenchSetup& setup) {
+       return OverPairs(setup, "set_attention", /*default_workload=*/false, 8192);
+     }},
     {"train/dqn_cartpole", "DQN, CartPole, 64x64, batch 32, an update every 4 steps", "steps/CPU-s",
      Bound::kAtLeast, 65e3, 0, CaseOf<4>},
     {"train/dqn_synthetic",

@@ -25,6 +25,7 @@ class LayerStep final : public FusedStep {
       : parts_(views.Parts(step)),
         rows_(views.net().values()[U(step.output)].rows),
         output_(step.output),
+        onto_(step.onto),
         activation_(EpilogueOf(step.activation)) {
     for (const FusedPart& part : parts_) {
       if (part.rows == rows_) last_ = &part;
@@ -40,6 +41,7 @@ class LayerStep final : public FusedStep {
 
   void Forward(FusedPass& pass) override {
     float* y = pass.Out(output_);
+    if (onto_ >= 0) return ForwardOnto(pass, y);
     if (parts_.size() == 1) return parts_[0].Forward(pass, y, false, activation_);
     if (!spread_) return ForwardSideBySide(pass, y);
     Spread(pass, y);
@@ -48,12 +50,26 @@ class LayerStep final : public FusedStep {
 
   void Backward(FusedPass& pass) override {
     const float* dy = pass.GradientBefore(output_);
+    if (onto_ >= 0) {
+      std::copy_n(dy, pass.Count(rows_) * pass.At(output_).width, pass.GradientOf(onto_));
+      pass.Given(onto_);
+    }
     if (whole_.inputs() > 0) return BackwardSideBySide(pass, dy);
     BackwardParts(pass, rows_, dy);
     if (spread_) Fold(pass, dy);
   }
 
  private:
+  // One part, onto a value of the same rows.
+  void ForwardOnto(FusedPass& pass, float* y) {
+    const std::ptrdiff_t h = pass.At(output_).width;
+    const float *onto = pass.At(onto_).data, *bias = parts_[0].dense.bias();
+    for (std::ptrdiff_t r = 0; r < pass.Count(rows_); ++r) {
+      for (std::ptrdiff_t k = 0; k < h; ++k) y[r * h + k] = onto[r * h + k] + bias[k];
+    }
+    parts_[0].Forward(pass, y, true, activation_);
+  }
+
   void ForwardSideBySide(FusedPass& pass, float* y) {
     const std::ptrdiff_t rows = pass.Count(rows_), width = whole_.inputs();
     FusedPass::Fit(side_by_side_, rows * width);
@@ -136,7 +152,7 @@ class LayerStep final : public FusedStep {
   RowOf rows_;           // of the output
   bool spread_ = false;  // some inputs have rows of other kinds
   const FusedPart* last_ = nullptr;
-  ValueId output_;
+  ValueId output_, onto_;
   Epilogue activation_;
   FusedDense whole_;            // where several inputs stand side by side, in rows of one kind
   AlignedFloats side_by_side_;  // [rows, inputs]

@@ -29,7 +29,7 @@ Make DenseForm(const NetworkDescription& net, const NetworkStep& step) {
   const NetworkValue& output = net.values()[U(step.output)];
   const bool mixed = std::any_of(step.inputs.begin(), step.inputs.end(),
                                  [&](ValueId input) { return net.values()[U(input)].rows != output.rows; });
-  if (!mixed) return step.onto < 0 ? FusedLayer : nullptr;
+  if (!mixed) return step.onto < 0 || step.inputs.size() == 1 ? FusedLayer : nullptr;
   if (output.rows != RowOf::kPair || !reads(RowOf::kPair)) return nullptr;
   if (output.width == 1 && !reads(RowOf::kState) && step.activation == Activation::kNone) {
     return FusedColumn;
@@ -55,6 +55,9 @@ bool FusedNetwork::Takes(const NetworkDescription& net) {
         return DenseForm(net, step) != nullptr;
       case Kind::kMean:
       case Kind::kMax:
+      case Kind::kNormalize:
+      case Kind::kPoints:
+      case Kind::kAttend:
         return true;
       case Kind::kActions:
         return std::find(pieces.begin(), pieces.end(), step.output) != pieces.end();
@@ -73,6 +76,7 @@ FusedNetwork::FusedNetwork(NetworkDescription net, std::span<const ParameterView
   for (const ParameterView& parameter : parameters) size += parameter.size;
   gradient_.resize(size);
   pass_.types = net_.layout().g;
+  pass_.points = net_.points();
   for (const NetworkValue& value : net_.values()) {
     pass_.values.emplace_back();
     pass_.values.back().rows = value.rows;
@@ -115,8 +119,14 @@ void FusedNetwork::AddStage(const NetworkStep& step, const LayerViews& views) {
   };
   if (step.kind == Kind::kDense) {
     add(DenseForm(net_, step)(views, step));
-  } else if (step.kind == Kind::kMean && pass_.At(step.inputs[0]).rows == RowOf::kType) {
-    add(FusedMeanOfTypes(step));
+  } else if (step.kind == Kind::kNormalize) {
+    add(FusedNormalize(step));
+  } else if (step.kind == Kind::kPoints) {
+    add(FusedPoints(step));
+  } else if (step.kind == Kind::kAttend) {
+    add(FusedAttend(views, step));
+  } else if (step.kind == Kind::kMean && pass_.At(step.inputs[0]).rows != RowOf::kJob) {
+    add(FusedMeanOfRows(step));
   } else if (step.kind == Kind::kMean || step.kind == Kind::kMax) {
     for (Stage& stage : stages_) {
       auto* pool = dynamic_cast<FusedPool*>(stage.step.get());
@@ -143,6 +153,13 @@ void FusedNetwork::ChooseChunks() {
     hidden += units;
     widest = std::max(widest, units);
   }
+  // Of jobs and the like that are attended to, what a pair's share is of a job.
+  std::size_t attended = 0;
+  for (const NetworkStep& step : net_.steps()) {
+    if (net_.points() > 0 && pass_.At(step.output).rows == RowOf::kJob)
+      attended += U(pass_.At(step.output).width);
+  }
+  hidden += attended / std::max<std::size_t>(1, U(net_.layout().g));
   if (over_pairs_) {
     limit_ = std::max(kChunkFloats / std::max<std::size_t>(1, hidden + 2 * widest), U(net_.layout().g));
   } else {

@@ -48,7 +48,7 @@ class FusedNetwork {
 
   // In the order of the parameters, one after the other.
   std::span<float> gradient() { return gradient_; }
-  // Multiply-adds of all passes so far, the products of layers alone.
+  // Multiply-adds of all passes so far: of products, nothing else.
   double multiply_adds() const { return multiply_adds_; }
 
  private:

@@ -22,6 +22,24 @@ std::ptrdiff_t FusedPass::Count(RowOf rows) const {
       return jobs;
     case RowOf::kPair:
       return jobs * types;
+    case RowOf::kPoint:
+      return states * points;
+  }
+  return 0;
+}
+
+std::ptrdiff_t FusedPass::First(RowOf rows, std::ptrdiff_t state) const {
+  switch (rows) {
+    case RowOf::kState:
+      return state;
+    case RowOf::kType:
+      return state * types;
+    case RowOf::kJob:
+      return begin[U(state)];
+    case RowOf::kPair:
+      return begin[U(state)] * types;
+    case RowOf::kPoint:
+      return state * points;
   }
   return 0;
 }
@@ -31,7 +49,8 @@ kernels::PairShape FusedPass::Shape(std::ptrdiff_t state, std::ptrdiff_t units) 
 }
 
 void FusedPass::Fit(AlignedFloats& memory, std::ptrdiff_t size) {
-  if (memory.size() < U(size)) memory.resize(U(size));
+  constexpr std::size_t kSlack = 64;
+  if (memory.size() < U(size) + kSlack) memory.resize(U(size) + kSlack);
 }
 
 float* FusedPass::Out(ValueId value) {

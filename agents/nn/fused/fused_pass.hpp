@@ -25,15 +25,20 @@ struct FusedValue {
 };
 
 struct FusedPass {
-  std::ptrdiff_t states = 0, jobs = 0, types = 0;  // of the chunk: present jobs of all states; types of one
-  std::vector<std::ptrdiff_t> begin;               // [states + 1] the first job of each state
+  // Of the chunk: its states, the present jobs of all of them; the types and points of one.
+  std::ptrdiff_t states = 0, jobs = 0, types = 0, points = 0;
+  std::vector<std::ptrdiff_t> begin;  // [states + 1] the first job of each state
   std::vector<FusedValue> values;
   AlignedFloats scratch;
 
   FusedValue& At(ValueId value) { return values[static_cast<std::size_t>(value)]; }
+  const FusedValue& At(ValueId value) const { return values[static_cast<std::size_t>(value)]; }
   std::ptrdiff_t Count(RowOf rows) const;
+  // The first row of a state; of state `states` the number of all rows.
+  std::ptrdiff_t First(RowOf rows, std::ptrdiff_t state) const;
   // Of the jobs of a state, for rows of `units` floats.
   kernels::PairShape Shape(std::ptrdiff_t state, std::ptrdiff_t units) const;
+  // Room for so many floats, and a few more that a product may read.
   static void Fit(AlignedFloats& memory, std::ptrdiff_t size);
   // Room for the value's rows.
   float* Out(ValueId value);
@@ -71,6 +76,7 @@ class LayerViews {
              double* multiply_adds)
       : net_(net), parameters_(parameters), gradient_(gradient), multiply_adds_(multiply_adds) {}
   const NetworkDescription& net() const { return net_; }
+  double* multiply_adds() const { return multiply_adds_; }
   // A part an input; an only one has the bias.
   std::vector<FusedPart> Parts(const NetworkStep& step) const;
 
@@ -84,7 +90,10 @@ class LayerViews {
 std::unique_ptr<FusedStep> FusedLayer(const LayerViews& views, const NetworkStep& step);
 // A layer with one output over pairs that reads nothing of the state.
 std::unique_ptr<FusedStep> FusedColumn(const LayerViews& views, const NetworkStep& step);
-std::unique_ptr<FusedStep> FusedMeanOfTypes(const NetworkStep& step);
+std::unique_ptr<FusedStep> FusedMeanOfRows(const NetworkStep& step);  // of types or points
+std::unique_ptr<FusedStep> FusedNormalize(const NetworkStep& step);
+std::unique_ptr<FusedStep> FusedPoints(const NetworkStep& step);
+std::unique_ptr<FusedStep> FusedAttend(const LayerViews& views, const NetworkStep& step);
 
 // Mean and maximum of the same jobs in one walk; a state's network may want either or both.
 class FusedPool final : public FusedStep {

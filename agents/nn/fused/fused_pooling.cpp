@@ -11,41 +11,46 @@ std::size_t U(std::ptrdiff_t i) {
   return static_cast<std::size_t>(i);
 }
 
-class MeanOfTypes final : public FusedStep {
+class MeanOfRows final : public FusedStep {
  public:
-  explicit MeanOfTypes(const NetworkStep& step) : input_(step.inputs[0]), output_(step.output) {}
+  explicit MeanOfRows(const NetworkStep& step) : input_(step.inputs[0]), output_(step.output) {}
 
   void Forward(FusedPass& pass) override {
-    const std::ptrdiff_t h = pass.At(output_).width, g = pass.types;
+    const std::ptrdiff_t h = pass.At(output_).width, n = Rows(pass);
     const float* x = pass.At(input_).data;
     float* mean = pass.Out(output_);
     for (std::ptrdiff_t s = 0; s < pass.states; ++s, mean += h) {
       std::fill_n(mean, h, 0.0F);
-      kernels::AddColumnSums(x + s * g * h, h, g, h, mean);
-      for (std::ptrdiff_t k = 0; k < h; ++k) mean[k] /= static_cast<float>(g);
+      kernels::AddColumnSums(x + s * n * h, h, n, h, mean);
+      for (std::ptrdiff_t k = 0; k < h; ++k) mean[k] /= static_cast<float>(n);
     }
   }
 
   void Backward(FusedPass& pass) override {
-    const std::ptrdiff_t h = pass.At(output_).width, g = pass.types;
+    const std::ptrdiff_t h = pass.At(output_).width, n = Rows(pass);
     const float* d_mean = pass.GradientBefore(output_);
     float* dx = pass.GradientOf(input_);
     for (std::ptrdiff_t s = 0; s < pass.states; ++s, d_mean += h) {
-      for (std::ptrdiff_t t = 0; t < g; ++t) {
-        for (std::ptrdiff_t k = 0; k < h; ++k) *dx++ = d_mean[k] / static_cast<float>(g);
+      for (std::ptrdiff_t t = 0; t < n; ++t) {
+        for (std::ptrdiff_t k = 0; k < h; ++k) *dx++ = d_mean[k] / static_cast<float>(n);
       }
     }
     pass.Given(input_);
   }
 
  private:
+  // Of a state.
+  std::ptrdiff_t Rows(const FusedPass& pass) const {
+    return pass.At(input_).rows == RowOf::kType ? pass.types : pass.points;
+  }
+
   ValueId input_, output_;
 };
 
 }  // namespace
 
-std::unique_ptr<FusedStep> FusedMeanOfTypes(const NetworkStep& step) {
-  return std::make_unique<MeanOfTypes>(step);
+std::unique_ptr<FusedStep> FusedMeanOfRows(const NetworkStep& step) {
+  return std::make_unique<MeanOfRows>(step);
 }
 
 void FusedPool::Add(const NetworkStep& step) {

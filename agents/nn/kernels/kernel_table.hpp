@@ -45,6 +45,13 @@ struct SharedRows {
   std::size_t rows, actions;
 };
 
+// Rows of x [rows, columns], `ld` apart, ld >= columns.
+struct SoftmaxRowsCall {
+  float* x;
+  std::size_t rows, columns, ld;
+  float scale;
+};
+
 struct AdamCall {
   float *parameter, *first, *second;
   const float* gradient;
@@ -87,6 +94,16 @@ struct KernelTable {
   // Its gradient at x, from d_mean and d_most [units]; rows that share a maximum share its gradient.
   void (*unpool)(const PairShape& shape, const float* x, const float* most, const float* d_mean,
                  const float* d_most, float* dx);
+  // Each row becomes softmax(scale x); 0 from `columns` to ld. Then its gradient: x is that at the weights
+  // [rows, ld], and becomes that at what they were made of.
+  void (*softmax_rows)(const SoftmaxRowsCall& call);
+  void (*softmax_rows_backward)(const SoftmaxRowsCall& call, const float* weights);
+  // y [rows, width]: each row less its mean, times factor [rows] = 1 / sqrt(its variance + epsilon). Then its
+  // gradient at x.
+  void (*normalize)(const float* x, std::size_t rows, std::size_t width, float epsilon, float* y,
+                    float* factor);
+  void (*normalize_backward)(const float* y, const float* factor, const float* dy, std::size_t rows,
+                             std::size_t width, float* dx);
   double (*squared_norm)(const float* x, std::size_t n);
   void (*adam)(const AdamCall& call);
 };

@@ -1,8 +1,9 @@
-// Workloads over other workloads: several in turn, and one on a cluster of its own.
+// Workloads over other workloads: several in turn, and one on a cluster of its own with features of its own.
 #include <algorithm>
 
 #include "data/workload_list.hpp"
 #include "data/workloads.hpp"
+#include "env/features/table.hpp"
 
 namespace berth {
 namespace {
@@ -22,6 +23,11 @@ class Mix : public ScenarioSource {
                 int jobs) const override {
     const std::uint64_t turn = seed % sources_.size() + env % sources_.size() + episode % sources_.size();
     return sources_[turn % sources_.size()]->Make(seed, split, env, episode, jobs);
+  }
+  int kinds() const override {
+    int most = 1;
+    for (const auto& source : sources_) most = std::max(most, source->kinds());
+    return static_cast<int>(sources_.size()) * most;
   }
   bool fixed() const override { return false; }
   std::string Describe() const override { return description_; }
@@ -47,6 +53,7 @@ std::shared_ptr<const ScenarioSource> MakeMix(Params& params, const ScenarioSett
 // A workload on a cluster of its own, so that `mix` takes turns of clusters as it does of loads.
 constexpr ParamInfo kOnParams[] = {
     {"cluster", "v100=12+p100=12+k80=12", "as --cluster, with '+' between GPU types; --cluster is not used"},
+    {"features", "", "as --features, which are not used then; 'none' = none of them, '' = those"},
     {"of", "synthetic", "the workload, such as synthetic(rate=1.6,gangs=multi)"},
 };
 
@@ -58,6 +65,7 @@ class On : public ScenarioSource {
                 int jobs) const override {
     return source_->Make(seed, split, env, episode, jobs);
   }
+  int kinds() const override { return source_->kinds(); }
   bool fixed() const override { return source_->fixed(); }
   std::string Describe() const override { return description_; }
 
@@ -79,6 +87,12 @@ ClusterSpec Parse(std::string cluster) {
 std::shared_ptr<const ScenarioSource> MakeOn(Params& params, const ScenarioSettings& settings) {
   ScenarioSettings own = settings;
   own.cluster = Parse(params.Text("cluster"));
+  const std::string features = params.Text("features");
+  try {
+    if (!features.empty()) own.features = ParseFeatures(features == "none" ? "" : features);
+  } catch (const Error& error) {
+    throw Error(Join("on: parameter 'features': ", error.what()));
+  }
   std::shared_ptr<const ScenarioSource> source = MakeWorkload(params.Text("of"), own);
   std::string description = WithParam(params.Resolved(), "of", source->Describe());
   return std::make_shared<On>(std::move(source), std::move(description));
@@ -92,8 +106,8 @@ WorkloadInfo MixInfo() {
 }
 
 WorkloadInfo OnInfo() {
-  return {"on", "a workload on a cluster of its own: in a mix, several clusters in turn", "Berth", kOnParams,
-          MakeOn};
+  return {"on", "a workload on a cluster and with features of its own: in a mix, several in turn", "Berth",
+          kOnParams, MakeOn};
 }
 
 }  // namespace berth

@@ -15,6 +15,8 @@ void WriteMdp(h5::Writer& out, const MdpSpec& mdp) {
   out.Integer("commit_backfill", mdp.commit_backfill);
   if (mdp.actions != kStartAlone) out.Text("actions", mdp.actions);
   if (mdp.reread) out.Integer("reread", 1);
+  if (mdp.columns > 0) out.Integer("columns", mdp.columns);
+  if (mdp.rows > 0) out.Integer("rows", mdp.rows);
   out.Integer("visible", mdp.visible);
   out.Text("reward", mdp.reward);
   out.Number("tau_s", mdp.tau_s);
@@ -35,6 +37,8 @@ MdpSpec ReadMdp(const h5::Reader& in) {
   }
   if (in.HasAttribute("actions")) mdp.actions = ParsedAttribute(in, "actions", ResolveActions);
   if (in.HasAttribute("reread")) mdp.reread = BoundedAttribute(in, "reread", 0, 1) != 0;
+  if (in.HasAttribute("columns")) mdp.columns = static_cast<int>(BoundedAttribute(in, "columns", 1, 1 << 12));
+  if (in.HasAttribute("rows")) mdp.rows = static_cast<int>(BoundedAttribute(in, "rows", 1, 1 << 12));
   mdp.visible = static_cast<int>(BoundedAttribute(in, "visible", 1, 1 << 16));
   mdp.reward = in.Text("reward");
   mdp.tau_s = in.Number("tau_s");

@@ -1,6 +1,11 @@
 #include "tools/environment_options.hpp"
 
+#include <algorithm>
+#include <climits>
+
+#include "env/features/table.hpp"
 #include "env/gym/actions/action_set.hpp"
+#include "env/gym/decision_point.hpp"
 #include "env/gym/encoder.hpp"
 #include "env/gym/rewards.hpp"
 #include "env/gym/signals/learning_signal.hpp"
@@ -20,6 +25,35 @@ constexpr std::int64_t kMostNumbers = std::int64_t{1} << 28;
 std::string WarmupScheduler(const MdpSpec& mdp) {
   if (!mdp.preemptive || mdp.knowledge == Knowledge::kNone) return "fcfs";
   return mdp.knowledge == Knowledge::kOracle ? "srpt" : "las";
+}
+
+// What is on in any of the clusters.
+Features AnyOf(std::span<const Features> clusters) {
+  Features any;
+  for (const FeatureModule& module : ShippedFeatures()) {
+    for (const Features& features : clusters) {
+      const auto on = features.on();
+      const auto found = std::find_if(on.begin(), on.end(),
+                                      [&](const Features::On& it) { return it.module->tag == module.tag; });
+      if (found == on.end()) continue;
+      any.Add(*found->module, found->settings);
+      break;
+    }
+  }
+  return any;
+}
+
+// Room for the commands of every kind of workload.
+void LayOutFor(std::span<const Scenario> samples, MdpSpec& mdp) {
+  if (samples.size() == 1 || mdp.actions == kStartAlone) return;
+  int most_columns = 0, most_rows = 0, least_columns = INT_MAX, least_rows = INT_MAX;
+  for (const Scenario& sample : samples) {
+    const ObservationLayout layout = LayoutOf(mdp, sample);
+    most_columns = std::max(most_columns, layout.g), least_columns = std::min(least_columns, layout.g);
+    most_rows = std::max(most_rows, layout.q), least_rows = std::min(least_rows, layout.q);
+  }
+  if (most_columns > least_columns) mdp.columns = most_columns;
+  if (most_rows > least_rows) mdp.rows = most_rows - mdp.visible;
 }
 
 }  // namespace
@@ -133,21 +167,28 @@ Window ResolveJobs(const Options& options, const ScenarioSource& source) {
 
 EnvironmentChoice ResolveEnvironment(Options& options, std::uint64_t seed) {
   const std::shared_ptr<const ScenarioSource> source = ResolveWorkload(options).source;
-  Scenario sample = source->Make(seed, Split::kTrain, /*env=*/0, /*episode=*/0, /*jobs=*/1);
+  std::vector<Scenario> samples;  // of every kind
+  std::vector<Features> features;
+  for (int kind = 0; kind < source->kinds(); ++kind) {
+    samples.push_back(source->Make(seed, Split::kTrain, static_cast<std::uint32_t>(kind), 0, /*jobs=*/1));
+    features.push_back(samples.back().data().features);
+  }
+  Scenario& sample = samples.front();
   if (options.Text("encoder") == "auto") {
     const Semantics semantics =
         InOption(options, "semantics", [&] { return ParseSemantics(options.Text("semantics")); });
-    options.Assign("encoder", RichestEncoder(sample.data().features, semantics, sample.data().knowledge));
+    options.Assign("encoder", RichestEncoder(AnyOf(features), semantics, sample.data().knowledge));
   }
   if (options.Text("actions") == "auto") {
     const bool commits = options.Text("semantics") == ToString(Semantics::kCommit);
-    options.Assign("actions", commits ? kStartAlone : ActionsOf(sample.data().features));
+    options.Assign("actions", commits ? kStartAlone : ActionsOf(features));
   }
   SchedEnvOptions env;
   env.jobs = ResolveJobs(options, *source);
   const WorkloadNumbers numbers = NumbersOf(*source, env.jobs);
   const std::string chosen = ResolveDefaults(options, numbers, {"tau", "episode-jobs", "warmup-jobs"});
   env.mdp = ResolveProcess(options, sample.data().knowledge);
+  InOption(options, "actions", [&] { return LayOutFor(samples, env.mdp); });
   env.seed = seed;
   env.split = Split::kTrain;
   env.episode_jobs = ResolveEpisodeJobs(options);

@@ -20,7 +20,7 @@ DecisionPoint::DecisionPoint(const MdpSpec& mdp) : mdp_(mdp), encoder_(mdp) {
     throw Error(
         Join("actions: expected '", kStartAlone, "' alone with semantics commit, found '", mdp.actions, "'"));
   }
-  grid_ = std::make_unique<CommandGrid>(mdp.actions);
+  grid_ = std::make_unique<CommandGrid>(mdp);
 }
 
 ObservationLayout DecisionPoint::Layout(int q, int types) const {

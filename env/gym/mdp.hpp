@@ -50,6 +50,10 @@ struct MdpSpec {
   // Kinds of commands by ',' (actions/action_set.hpp): `start` alone, or with others beside it, for semantics
   // redecide.
   std::string actions = "start";
+  // With more commands than `start`: at least so many columns, and in training rows beside those of jobs, are
+  // laid out, so that episodes on clusters of other types and features have observations of one size. 0 =
+  // those of the cluster.
+  int columns = 0, rows = 0;
   // With more commands than `start`: is the observation taken anew after each of them, with what the plan
   // then has (true), or once a point?
   bool reread = false;

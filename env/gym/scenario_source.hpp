@@ -18,6 +18,9 @@ class ScenarioSource {
   // instead of the source's own number, where the source can choose.
   virtual Scenario Make(std::uint64_t seed, Split split, std::uint32_t env, std::uint32_t episode,
                         int jobs = 0) const = 0;
+  // So many environments, or episodes, in a row have one workload of each kind that there is: clusters,
+  // features, loads.
+  virtual int kinds() const { return 1; }
   virtual bool fixed() const = 0;            // every call gives the same jobs
   virtual std::string Describe() const = 0;  // resolved spec or file
 };

@@ -59,7 +59,7 @@ void SchedEnv::Begin(std::uint32_t episode) {
     Draw(key);
     reward_.Begin(*simulator_);
     point_.Begin(View());
-    if (point_.Layout(options_.mdp.visible, types_) != layout_) {
+    if (point_.Layout(options_.mdp.visible, simulator_->scenario().num_types()) != layout_) {
       throw Error(
           Join("the decision process: expected in every episode the commands of the first one's, found "
                "others in episode ",
@@ -83,7 +83,7 @@ void SchedEnv::Draw(std::uint32_t episode) {
   const int wanted = options_.warmup_jobs + options_.episode_jobs;
   EpisodeDraw draw =
       DrawEpisode(*source_, options_.jobs, options_.seed, options_.split, index_, episode, wanted);
-  if (const int types = draw.scenario.num_types(); types != types_) {
+  if (const int types = draw.scenario.num_types(); types != types_ && point_.grid() == nullptr) {
     throw Error(Join("the decision process: expected workloads of as many GPU types as the first one's ",
                      types_, ", which an observation is laid out for, found ", types, " in episode ",
                      episode_, " of environment ", index_, " of ", source_->Describe()));
@@ -117,7 +117,8 @@ void SchedEnv::WarmUp(std::uint32_t episode) {
 
 void SchedEnv::Apply() {
   const ApplyResult applied = simulator_->Apply(decision_);
-  BERTH_CHECK(applied.ok(), Explain(applied, decision_, *simulator_));
+  BERTH_CHECK(applied.ok(), Explain(applied, decision_, *simulator_), "; environment ", index_, ", episode ",
+              episode_, ", seed ", options_.seed);
 }
 
 bool SchedEnv::Advance() {

@@ -51,6 +51,8 @@ class Gather final : public ActionKind {
       const bool stays = command_of_[U(job)] < 0;
       if (plan.GuestOf(job) >= 0 || view.GpuMilli(job) < 1000) continue;  // who shares a GPU stays with it
       if (stays && (state.Consolidated(type, view.Devices(job)) || view.Partner(job) >= 0)) continue;
+      // GPUs that take no new job are on top of the plan's room: who leaves them takes more of it.
+      if (stays && !InService(view, job)) continue;
       const int nodes = stays ? state.ExtentOf(view.Devices(job)).nodes : gang + 1;
       if (stays) Leave(view, state, job, free);
       const bool fits =
@@ -64,6 +66,10 @@ class Gather final : public ActionKind {
   }
 
  private:
+  static bool InService(const ClusterView& view, int job) {
+    const auto devices = view.Devices(job);
+    return std::all_of(devices.begin(), devices.end(), [&](int d) { return view.InService(d); });
+  }
   void Leave(const ClusterView& view, const PlacementState& state, int job, FreeNodes& free) {
     if (view.GpuMilli(job) < 1000) return;  // others may hold the rest
     const int partner = view.Partner(job);

@@ -1,6 +1,7 @@
 #include "env/gym/actions/action_set.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "env/base/check.hpp"
 #include "env/features/table.hpp"
@@ -44,9 +45,11 @@ std::span<const ActionInfo> Actions() {
 std::vector<ActionUse> ParseActions(const std::string& text) {
   std::vector<ActionUse> uses;
   bool starts = false;
-  for (const std::string& part : SplitOutsideParentheses(text, ',')) {
+  for (std::string part : SplitOutsideParentheses(text, ',')) {
+    const bool optional = part.ends_with('?');
+    if (optional) part.pop_back();
     Spec spec = ParseSpec(part);
-    if (spec.name == kStartAlone && spec.params.empty()) {
+    if (spec.name == kStartAlone && spec.params.empty() && !optional) {
       if (starts) throw Error(Join("actions: '", kStartAlone, "' twice"));
       starts = true;
       continue;
@@ -56,7 +59,7 @@ std::vector<ActionUse> ParseActions(const std::string& text) {
     if (std::any_of(uses.begin(), uses.end(), same)) throw Error(Join("actions: '", info.name, "' twice"));
     Params params(spec, info.params);
     info.make(params);  // a bad parameter shows now
-    uses.push_back({&info, std::move(spec)});
+    uses.push_back({&info, std::move(spec), optional});
   }
   if (!starts) throw Error(Join("actions: expected '", kStartAlone, "' among them, found '", text, "'"));
   std::sort(uses.begin(), uses.end(), [](const ActionUse& a, const ActionUse& b) { return a.info < b.info; });
@@ -68,17 +71,26 @@ std::string ResolveActions(const std::string& text) {
   for (const ActionUse& use : ParseActions(text)) {
     resolved += ',';
     resolved += use.info->params.empty() ? use.info->name : Params(use.params, use.info->params).Resolved();
+    if (use.optional) resolved += '?';
   }
   return resolved;
 }
 
 std::string ActionsOf(const Features& features) {
-  std::string names = kStartAlone;
-  for (const Features::On& on : features.on()) {
-    for (const auto make : on.module->actions) {
-      names += ',';
-      names += make().name;
+  return ActionsOf({&features, 1});
+}
+
+std::string ActionsOf(std::span<const Features> clusters) {
+  std::map<std::string, std::size_t> having;  // of the clusters
+  for (const Features& features : clusters) {
+    for (const Features::On& on : features.on()) {
+      for (const auto make : on.module->actions) ++having[make().name];
     }
+  }
+  std::string names = kStartAlone;
+  for (const auto& [name, count] : having) {
+    names += Join(',', name);
+    if (count < clusters.size()) names += '?';
   }
   return ResolveActions(names);
 }

@@ -1,6 +1,7 @@
 // Which kinds of commands a process has, by name: "start", "start,resize,pack". `start` puts a job on a GPU
 // type, and is always there; in a preemptive process it also moves a job, keeps it, and stops whoever is left
-// out of the plan.
+// out of the plan. "start,resize?" has `resize` where the cluster has the feature for it, and else its
+// channels alone, all 0: one policy for clusters with and without.
 #pragma once
 
 #include <span>
@@ -17,6 +18,7 @@ inline constexpr const char* kStartAlone = "start";
 struct ActionUse {
   const ActionInfo* info;
   Spec params;
+  bool optional = false;
 };
 
 std::span<const ActionInfo> Actions();  // every kind but `start`
@@ -24,8 +26,10 @@ std::span<const ActionInfo> Actions();  // every kind but `start`
 // Beside `start`, in the order of Actions(). Throws Error with the nearest name.
 std::vector<ActionUse> ParseActions(const std::string& text);
 std::string ResolveActions(const std::string& text);  // canonical, with every parameter
-// `start` and what the features that are on add.
+// `start` and what the features that are on add. Of several clusters: of any of them, optional where not all
+// have it.
 std::string ActionsOf(const Features& features);
+std::string ActionsOf(std::span<const Features> clusters);
 
 // What the grid adds behind the channels of an encoder, in the order of the observation.
 struct ActionChannels {

@@ -7,10 +7,11 @@
 
 namespace berth {
 
-CommandGrid::CommandGrid(const std::string& actions) {
-  for (const ActionUse& use : ParseActions(actions)) {
+CommandGrid::CommandGrid(const MdpSpec& mdp) : least_columns_(mdp.columns), least_rows_(mdp.rows) {
+  for (const ActionUse& use : ParseActions(mdp.actions)) {
     Kind kind;
     kind.info = use.info;
+    kind.optional = use.optional;
     Params params(use.params, use.info->params);
     kind.kind = use.info->make(params);
     kind.type_channel = type_channels_;
@@ -31,26 +32,42 @@ void CommandGrid::Begin(const ClusterView& view) {
   for (std::size_t k = 0; k < kinds_.size(); ++k) {
     Kind& kind = kinds_[k];
     kind.first_column = columns();
-    kind.kind->AddColumns(view, columns_);
+    kind.there = true;
+    kind.laid_out = 0;
+    try {
+      kind.kind->AddColumns(view, columns_);
+    } catch (const Error&) {  // nothing for it to do here
+      if (!kind.optional) throw;
+      columns_.resize(U(kind.first_column));
+      kind.there = false;
+    }
     kind.last_column = columns();
     kind_of_.resize(columns_.size(), static_cast<int>(k));
+    if (!kind.there) continue;
     kind.kind->Begin(view);
     kind.laid_out = kind.kind->RowsLaidOut();
   }
+  const std::size_t all = std::max(columns_.size(), U(least_columns_));
+  columns_.resize(all, {-1, -1});
+  kind_of_.resize(all, -1);
 }
 
 void CommandGrid::Open(const ClusterView& view, Plan& plan) {
-  for (const Kind& kind : kinds_) kind.kind->Open(view, plan);
+  for (const Kind& kind : kinds_) {
+    if (kind.there) kind.kind->Open(view, plan);
+  }
 }
 
 void CommandGrid::Close(const ClusterView& view, const Plan& plan, Decision& decision) {
-  for (const Kind& kind : kinds_) kind.kind->Close(view, plan, decision);
+  for (const Kind& kind : kinds_) {
+    if (kind.there) kind.kind->Close(view, plan, decision);
+  }
 }
 
 int CommandGrid::RowsLaidOut() const {
   int rows = 0;
   for (const Kind& kind : kinds_) rows += kind.laid_out;
-  return rows;
+  return std::max(rows, least_rows_);
 }
 
 ObservationLayout CommandGrid::Layout(const ObservationLayout& encoder, int rows) const {
@@ -67,12 +84,13 @@ void CommandGrid::Look(const ClusterView& view, std::span<const int> visible, in
   jobs_.assign(visible.begin(), visible.end());
   job_rows_ = rows_ = q;
   for (Kind& kind : kinds_) {
-    kind.kind->Look(view, visible);
-    const int there = kind.kind->Rows(view);
+    if (kind.there) kind.kind->Look(view, visible);
+    const int there = kind.there ? kind.kind->Rows(view) : 0;
     kind.first_row = rows_;
     kind.count = fixed_rows ? std::min(there, kind.laid_out) : there;
     rows_ += fixed_rows ? kind.laid_out : there;
   }
+  if (fixed_rows) rows_ = std::max(rows_, q + least_rows_);
 }
 
 bool CommandGrid::Present(int row) const {
@@ -166,7 +184,7 @@ void CommandGrid::Rewrite(const ClusterView& view, const Plan& plan, const Obser
       const Kind* own = KindOf(c);
       std::fill_n(pair, pair_channels_, 0.0F);
       for (const Kind& kind : kinds_) {
-        if (own != nullptr && own != &kind) continue;
+        if (!kind.there || (own != nullptr ? own != &kind : columns_[U(c)].type < 0)) continue;
         const int subject = SubjectOf(kind, row);
         if (subject < 0 || (own == nullptr && !kind.kind->OfJobs())) continue;
         kind.kind->WritePair(view, plan, subject, columns_[U(c)], pair + kind.pair_channel);
@@ -182,7 +200,7 @@ Legality CommandGrid::Legal(const ClusterView& view, const Plan& plan, int row, 
     return subject < 0 ? Legality::kNo : kind->kind->Legal(view, plan, subject, it);
   }
   const int job = JobOf(row);
-  if (job < 0 || view.Rate(job, it.type) <= 0.0) return Legality::kNo;
+  if (job < 0 || it.type < 0 || view.Rate(job, it.type) <= 0.0) return Legality::kNo;
   // On its whole gang also once it is there on fewer.
   return plan.FitsOn(view, job, it.type, view.Gang(job)) ? Legality::kYes : Legality::kNotYet;
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "env/gym/actions/action_set.hpp"
+#include "env/gym/mdp.hpp"
 #include "env/gym/observation.hpp"
 #include "env/sim/action_kind.hpp"
 
@@ -20,10 +21,11 @@ namespace berth {
 // Thread rule: one thread at a time. Allocates in Begin, and where a list outgrows all before it.
 class CommandGrid {
  public:
-  explicit CommandGrid(const std::string& actions);  // throws Error
-  void Begin(const ClusterView& view);               // throws Error: a kind that has nothing to do here
+  explicit CommandGrid(const MdpSpec& mdp);  // throws Error
+  void Begin(const ClusterView& view);       // throws Error: a kind that has nothing to do here
 
-  int columns() const { return static_cast<int>(columns_.size()); }  // after Begin
+  // After Begin. Columns beyond the cluster's, up to MdpSpec::columns, are all 0, and never legal.
+  int columns() const { return static_cast<int>(columns_.size()); }
   // Of an observation with `rows`, those of kinds among them.
   ObservationLayout Layout(const ObservationLayout& encoder, int rows) const;
   int RowsLaidOut() const;  // beside those of jobs
@@ -73,6 +75,7 @@ class CommandGrid {
   struct Kind {
     const ActionInfo* info;
     std::unique_ptr<ActionKind> kind;
+    bool optional = false, there = true;  // the cluster has it
     int first_column = 0, last_column = 0;
     int first_row = 0, count = 0, laid_out = 0;  // rows of its own
     int type_channel = 0, pair_channel = 0, row_channel = 0;
@@ -86,6 +89,7 @@ class CommandGrid {
   int SubjectOf(const Kind& kind, int row) const;
 
   std::vector<Kind> kinds_;
+  int least_columns_, least_rows_;
   int job_channels_ = 1, pair_channels_ = 0, type_channels_ = 1;  // of the grid and of all kinds
   int types_ = 0;
   std::vector<ActionColumn> columns_;

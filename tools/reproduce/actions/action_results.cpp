@@ -52,15 +52,20 @@ double ActionResults::MeanOf(const std::string& scheduler, const ActionMetric& m
   return Mean(Values(scheduler, metric));
 }
 
-Interval ActionResults::Ratio(const std::vector<std::string>& schedulers, const std::string& to,
-                              const ActionMetric& metric) const {
+std::vector<double> ActionResults::MeanValues(const std::vector<std::string>& schedulers,
+                                              const ActionMetric& metric) const {
   std::vector<double> mean(workloads_, 0.0);
   for (const std::string& scheduler : schedulers) {
     const std::vector<double> values = Values(scheduler, metric);
     for (std::size_t s = 0; s < workloads_; ++s)
       mean[s] += values[s] / static_cast<double>(schedulers.size());
   }
-  return BootstrapRatio(mean, Values(to, metric), kBootstrapSeed);
+  return mean;
+}
+
+Interval ActionResults::Ratio(const std::vector<std::string>& schedulers, const std::vector<std::string>& to,
+                              const ActionMetric& metric) const {
+  return BootstrapRatio(MeanValues(schedulers, metric), MeanValues(to, metric), kBootstrapSeed);
 }
 
 std::string ActionResults::Best(const std::vector<std::string>& among, const ActionMetric& metric) const {

@@ -20,14 +20,20 @@ class ActionResults {
   // [workloads] in the metric's unit.
   std::vector<double> Values(const std::string& scheduler, const ActionMetric& metric) const;
   double MeanOf(const std::string& scheduler, const ActionMetric& metric) const;
-  // Of the sums of several schedulers' (a policy's seeds) over one's, paired by workload.
-  Interval Ratio(const std::vector<std::string>& schedulers, const std::string& to,
+  // Of the means of several schedulers (a policy's seeds) over those of others or of one, paired by workload.
+  Interval Ratio(const std::vector<std::string>& schedulers, const std::vector<std::string>& to,
                  const ActionMetric& metric) const;
+  Interval Ratio(const std::vector<std::string>& schedulers, const std::string& to,
+                 const ActionMetric& metric) const {
+    return Ratio(schedulers, std::vector<std::string>{to}, metric);
+  }
   // Of `among` the one of the least mean; "" where there is none.
   std::string Best(const std::vector<std::string>& among, const ActionMetric& metric) const;
 
  private:
   std::size_t IndexOf(const std::string& scheduler) const;
+  std::vector<double> MeanValues(const std::vector<std::string>& schedulers,
+                                 const ActionMetric& metric) const;
   std::vector<std::string> schedulers_;
   std::vector<bool> unstable_;
   std::size_t workloads_ = 0;

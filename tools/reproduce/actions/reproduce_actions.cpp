@@ -11,8 +11,8 @@
 #include "tools/output_file.hpp"
 #include "tools/progress.hpp"
 #include "tools/reproduce/actions/action_results.hpp"
-#include "tools/reproduce/actions/action_rows.hpp"
-#include "tools/reproduce/actions/child_steps.hpp"
+#include "tools/reproduce/actions/action_study.hpp"
+#include "tools/reproduce/actions/generalist.hpp"
 #include "tools/reproduce/learned/experiments.hpp"
 #include "tools/reproduce/page.hpp"
 #include "tools/reproduce/reproductions.hpp"
@@ -26,59 +26,22 @@ namespace berth {
 namespace {
 
 using Cells = ReproductionPage::Cells;
-using Words = std::vector<std::string>;
 
 constexpr const char* kPage = "actions.md";
-constexpr double kTrainSecondsPerStep = 2.5e-5;  // of one core, about
-constexpr double kEvaluateSeconds = 120.0;
 constexpr std::size_t kShownRules = 6;
 constexpr double kMostWorse = 0.02;  // a row lost by more than this is lost
 
-struct Study {
-  std::string out;
-  std::int64_t first_seed, last_seed;  // of training, half open
-  std::string seeds;                   // of workloads
-  double tune_s;
-};
-
-std::string PolicyFile(const Study& study, const ActionRow& row, std::int64_t seed) {
-  return Join(study.out, "/policies/", row.name, "_", seed, ".h5");
+ChildStep TrainingStep(const ActionStudy& study, const ActionRow& row, std::int64_t seed) {
+  Words options = Joined({"--actions", row.actions}, ClusterWords(row));
+  for (const std::string& word : SplitOutsideParentheses(row.training, ' ')) options.push_back(word);
+  return study.Training(row.name, seed, row.steps, options);
 }
 
-std::string PolicySpec(const Study& study, const ActionRow& row, std::int64_t seed) {
-  return Join("policy(file=", PolicyFile(study, row, seed), ")");
-}
-
-// What the workload and the cluster are, as every verb takes them.
-Words ClusterWords(const ActionRow& row) {
-  Words words = {"--workload", row.workload, "--cluster",   row.cluster,
-                 "--clock",    row.clock,    "--knowledge", row.knowledge};
-  if (*row.features != '\0') words.insert(words.end(), {"--features", row.features});
-  return words;
-}
-
-Words Joined(Words words, const Words& more) {
-  words.insert(words.end(), more.begin(), more.end());
-  return words;
-}
-
-ChildStep TrainingStep(const Study& study, const ActionRow& row, std::int64_t seed) {
-  const std::string run = Join(study.out, "/runs/", row.name, "_", seed);
-  Words train = Joined({"train", "--out", run, "--seed", Join(seed), "--threads", "1", "--validate", "0",
-                        "--steps", Join(row.steps), "--actions", row.actions},
-                       ClusterWords(row));
-  for (const std::string& word : SplitOutsideParentheses(row.training, ' ')) train.push_back(word);
-  return {Join(row.name, "_", seed),
-          {train, {"export", run, "--out", PolicyFile(study, row, seed)}},
-          PolicyFile(study, row, seed),
-          kTrainSecondsPerStep * static_cast<double>(row.steps)};
-}
-
-std::string TunedFile(const Study& study, const ActionRow& row, std::size_t specialist) {
+std::string TunedFile(const ActionStudy& study, const ActionRow& row, std::size_t specialist) {
   return Join(study.out, "/tuned/", row.name, "_", specialist, ".ini");
 }
 
-ChildStep TuningStep(const Study& study, const ActionRow& row, std::size_t i) {
+ChildStep TuningStep(const ActionStudy& study, const ActionRow& row, std::size_t i) {
   const Specialist& it = row.specialists[i];
   return {
       Join(row.name, "_tune_", i),
@@ -90,7 +53,7 @@ ChildStep TuningStep(const Study& study, const ActionRow& row, std::size_t i) {
 }
 
 // The spec that `berth tune` found: the last of its line of schedulers.
-std::string Tuned(const Study& study, const ActionRow& row, std::size_t i) {
+std::string Tuned(const ActionStudy& study, const ActionRow& row, std::size_t i) {
   std::ifstream in(TunedFile(study, row, i));
   std::string line;
   while (std::getline(in, line)) {
@@ -103,7 +66,7 @@ std::string Tuned(const Study& study, const ActionRow& row, std::size_t i) {
 }
 
 // Specialists as they are and as tuned.
-std::vector<std::string> SpecialistSpecs(const Study& study, const ActionRow& row) {
+std::vector<std::string> SpecialistSpecs(const ActionStudy& study, const ActionRow& row) {
   std::vector<std::string> specs;
   for (std::size_t i = 0; i < row.specialists.size(); ++i) {
     specs.emplace_back(row.specialists[i].spec);
@@ -124,35 +87,22 @@ std::vector<std::string> RuleSpecs(const ActionRow& row) {
   return specs;
 }
 
-std::vector<std::string> PolicySpecs(const Study& study, const ActionRow& row) {
-  std::vector<std::string> specs;
-  for (std::int64_t seed = study.first_seed; seed < study.last_seed; ++seed) {
-    if (std::filesystem::exists(PolicyFile(study, row, seed))) specs.push_back(PolicySpec(study, row, seed));
-  }
-  return specs;
+std::vector<std::string> PolicySpecs(const ActionStudy& study, const ActionRow& row) {
+  return study.Policies(row.name);
 }
 
-std::string ResultFile(const Study& study, const ActionRow& row) {
-  return Join(study.out, "/results/", row.name, ".h5");
-}
-
-ChildStep Evaluation(const Study& study, const ActionRow& row) {
+ChildStep Evaluation(const ActionStudy& study, const ActionRow& row) {
   std::string specs;
   for (const std::vector<std::string>& part :
        {SpecialistSpecs(study, row), RuleSpecs(row), PolicySpecs(study, row)}) {
     for (const std::string& spec : part) specs += (specs.empty() ? "" : ";") + spec;
   }
-  return {Join(row.name, "_evaluate"),
-          {Joined({"evaluate", "--schedulers", specs, "--seeds", study.seeds, "--window", row.window,
-                   "--threads", "1", "--out", ResultFile(study, row)},
-                  ClusterWords(row))},
-          ResultFile(study, row),
-          kEvaluateSeconds};
+  return study.Evaluation(row.name, specs, study.seeds, row.window, ClusterWords(row));
 }
 
 // A row's table, and whether it is won: 1, 0 neither, -1 lost.
-int Report(const Study& study, const ActionRow& row, ReproductionPage& page, Cells& summary) {
-  const ActionResults results(ResultFile(study, row));
+int Report(const ActionStudy& study, const ActionRow& row, ReproductionPage& page, Cells& summary) {
+  const ActionResults results(study.ResultFile(row.name));
   const bool bounded = *row.no_worse.key != '\0';
   const std::vector<std::string> specialists = SpecialistSpecs(study, row),
                                  policies = PolicySpecs(study, row);
@@ -222,7 +172,8 @@ void AddOptions(Options& options) {
 }
 
 // Makes one kind of steps of all rows.
-ChildrenEnd Make(const char* label, const std::vector<ChildStep>& steps, const Study& study, int threads) {
+ChildrenEnd Make(const char* label, const std::vector<ChildStep>& steps, const ActionStudy& study,
+                 int threads) {
   ChildrenEnd outcome = RunSteps(label, steps, study.out + "/logs", threads);
   for (const auto& [name, said] : outcome.failed) std::cerr << name << ": " << said << "\n";
   return outcome;
@@ -237,16 +188,21 @@ int ReproduceActions(const std::vector<std::string>& arguments) {
   if (!options.Parse(arguments)) return 0;
   std::vector<std::string> names;
   for (const ActionRow& row : ActionRows()) names.emplace_back(row.name);
+  names.emplace_back(kGeneralist);
   std::vector<const ActionRow*> rows;
-  for (const std::size_t i : ChosenParts(options, "only", names, "row")) rows.push_back(&ActionRows()[i]);
+  bool generalist = false;
+  for (const std::size_t i : ChosenParts(options, "only", names, "row")) {
+    generalist = generalist || names[i] == kGeneralist;
+    if (names[i] != kGeneralist) rows.push_back(&ActionRows()[i]);
+  }
   const std::string text = options.Text("training-seeds");
   if (text.find(':') == std::string::npos)
     options.Assign("training-seeds", Join("1:", options.Integer("training-seeds", 1, 1000) + 1));
   const auto [first, last] = options.Range("training-seeds");
   const bool only_estimate = options.Bool("estimate");
   const std::string out = only_estimate ? options.Text("out") : options.Required("out");
-  const Study study{out.empty() ? "." : std::filesystem::absolute(out).lexically_normal().string(), first,
-                    last, options.Text("seeds"), options.Number("tune-seconds", 1.0, 1e6)};
+  const ActionStudy study{out.empty() ? "." : std::filesystem::absolute(out).lexically_normal().string(),
+                          first, last, options.Text("seeds"), options.Number("tune-seconds", 1.0, 1e6)};
   SeedList(options, "seeds");  // a bad range shows now
   std::vector<ChildStep> trainings, tunings, evaluations;
   for (const ActionRow* row : rows) {
@@ -254,6 +210,9 @@ int ReproduceActions(const std::vector<std::string>& arguments) {
     for (std::size_t i = 0; i < row->specialists.size(); ++i) {
       if (*row->specialists[i].parameters != '\0') tunings.push_back(TuningStep(study, *row, i));
     }
+  }
+  if (generalist) {
+    for (const ChildStep& step : GeneralistTrainings(study)) trainings.push_back(step);
   }
   if (only_estimate) {
     double seconds = 0.0;
@@ -276,6 +235,9 @@ int ReproduceActions(const std::vector<std::string>& arguments) {
     if (!made.failed.empty()) return 1;
   }
   for (const ActionRow* row : rows) evaluations.push_back(Evaluation(study, *row));
+  if (generalist) {
+    for (const ChildStep& step : GeneralistEvaluations(study)) evaluations.push_back(step);
+  }
   const ChildrenEnd evaluated = Make("evaluate", evaluations, study, threads);
   if (evaluated.interrupted) return kExitInterrupted;
 
@@ -307,8 +269,11 @@ int ReproduceActions(const std::vector<std::string>& arguments) {
       "of all seeds together in the first table. Won: the interval is below 1, and what must be no worse is "
       "within 2% of the least of any specialist; who does worse there is shown, and not compared with. ",
       UnstableMark(), "."));
-  page.Rows({"row", "best other", "metric", "all seeds", "no worse", ""}, summary);
-  page.Paragraph(Join("**", won, " of ", rows.size(), " won, ", lost, " lost.**"));
+  if (!rows.empty()) {
+    page.Rows({"row", "best other", "metric", "all seeds", "no worse", ""}, summary);
+    page.Paragraph(Join("**", won, " of ", rows.size(), " won, ", lost, " lost.**"));
+  }
+  if (generalist) ReportGeneralist(study, page);
   page.Append(tables);
   page.Write(study.out, kPage);
   std::cout << page.text();

@@ -1,0 +1,171 @@
+#include "tools/reproduce/actions/generalist.hpp"
+
+#include <cmath>
+#include <filesystem>
+
+#include "env/base/check.hpp"
+#include "env/sim/statistics.hpp"
+#include "tools/reproduce/actions/action_results.hpp"
+#include "tools/reproduce/actions/combinations.hpp"
+#include "tools/progress.hpp"
+#include "tools/reproduce/learned/experiments.hpp"
+#include "tools/results.hpp"
+#include "tools/table.hpp"
+
+namespace berth {
+namespace {
+
+using Cells = ReproductionPage::Cells;
+
+constexpr long long kSteps = 8'000'000;
+constexpr const char* kTraining[] = {
+    "--actions", "start,pack?,resize?,gather?",    "--visible", "32", "--envs", "96",
+    "--network", "pair_scorer(width=16,skip=true)"};
+constexpr const char* kWindow = "300:700";
+constexpr const char* kHeldOutSeeds = "1000:1005";  // workloads of each combination
+constexpr double kNear = 1.05;                      // of a row's own policies
+
+// Whatever a specialist is for, it runs everywhere: where its feature is off it is what stands inside it.
+constexpr const char* kFixed[] = {"srpt",
+                                  "tuned",
+                                  "matching",
+                                  "las",
+                                  "gavel",
+                                  "gavel(packed=true)",
+                                  "elastic_srpt",
+                                  "optimus",
+                                  "critical_path",
+                                  "defragment(inner=srpt)",
+                                  "defragment(inner=elastic_srpt)",
+                                  "evacuate(inner=srpt)",
+                                  "evacuate(inner=tuned)",
+                                  "evacuate(inner=elastic_srpt)",
+                                  "evacuate(inner=critical_path)",
+                                  "evacuate(inner=defragment(inner=srpt))",
+                                  "evacuate(inner=defragment(inner=elastic_srpt))"};
+
+// Rows of the same reward, all of whose commands it has.
+std::vector<const ActionRow*> RowsOf(const ActionStudy& study) {
+  std::vector<const ActionRow*> rows;
+  for (const ActionRow& row : ActionRows()) {
+    const bool same = std::string_view(row.metric.key) == kMeanJct.key &&
+                      std::string_view(row.training).find("--reward") == std::string_view::npos;
+    if (same && !study.Policies(row.name).empty()) rows.push_back(&row);
+  }
+  return rows;
+}
+
+std::string ByRow(const ActionRow& row) {
+  return Join(kGeneralist, "_", row.name);
+}
+std::string ByCombination(std::size_t i) {
+  return Join(kGeneralist, "_held_out_", i + 1);
+}
+
+std::string Listed(const std::vector<std::string>& specs, const std::vector<std::string>& more) {
+  std::string text;
+  for (const std::vector<std::string>* part : {&specs, &more}) {
+    for (const std::string& spec : *part) text += (text.empty() ? "" : ";") + spec;
+  }
+  return text;
+}
+
+std::vector<std::string> Fixed() {
+  return {std::begin(kFixed), std::end(kFixed)};
+}
+
+}  // namespace
+
+std::vector<ChildStep> GeneralistTrainings(const ActionStudy& study) {
+  Words options(std::begin(kTraining), std::end(kTraining));
+  options.insert(options.end(), {"--workload", MixOf(TrainingCombinations())});
+  std::vector<ChildStep> steps;
+  for (std::int64_t seed = study.first_seed; seed < study.last_seed; ++seed)
+    steps.push_back(study.Training(kGeneralist, seed, kSteps, options));
+  return steps;
+}
+
+std::vector<ChildStep> GeneralistEvaluations(const ActionStudy& study) {
+  const std::vector<std::string> policies = study.Policies(kGeneralist);
+  std::vector<ChildStep> steps;
+  for (const ActionRow* row : RowsOf(study)) {
+    steps.push_back(study.Evaluation(ByRow(*row), Listed(study.Policies(row->name), policies), study.seeds,
+                                     row->window, ClusterWords(*row)));
+  }
+  const std::vector<Combination> held_out = HeldOutCombinations();
+  for (std::size_t i = 0; i < held_out.size(); ++i) {
+    Words words = {"--workload", held_out[i].workload, "--cluster", held_out[i].cluster};
+    if (!held_out[i].features.empty()) words.insert(words.end(), {"--features", held_out[i].features});
+    steps.push_back(
+        study.Evaluation(ByCombination(i), Listed(Fixed(), policies), kHeldOutSeeds, kWindow, words));
+  }
+  return steps;
+}
+
+void ReportGeneralist(const ActionStudy& study, ReproductionPage& page) {
+  const std::vector<std::string> policies = study.Policies(kGeneralist);
+  page.Heading(Join("One policy for all of them (`", kGeneralist, "`)"));
+  Words options(std::begin(kTraining), std::end(kTraining));
+  std::string text;
+  for (const std::string& word : options) text += (text.empty() ? "" : " ") + word;
+  page.Paragraph(
+      Join("Trained on ", TrainingCombinations().size(),
+           " clusters, loads and sets of features in turn, drawn together: `", text, "`, ",
+           Thousands(static_cast<double>(kSteps)),
+           " steps a seed. Of the rows it can be held to those "
+           "of completion times: against each row's own policies, all seeds of both, near where the "
+           "mean is within 5%."));
+  std::vector<Cells> rows;
+  int near = 0;
+  for (const ActionRow* row : RowsOf(study)) {
+    const ActionResults results(study.ResultFile(ByRow(*row)));
+    // The row's own, as one: the mean of its seeds.
+    const Interval ratio = results.Ratio(policies, study.Policies(row->name), row->metric);
+    near += ratio.mean <= kNear;
+    rows.push_back(
+        {Join("`", row->name, "`"), WithInterval(ratio, 3), ratio.mean <= kNear ? "near" : "not near"});
+  }
+  page.Rows({"row", "of its own policies' mean JCT", ""}, rows);
+  page.Paragraph(Join("**Near in ", near, " of ", rows.size(), ".**"));
+
+  const std::vector<Combination> held_out = HeldOutCombinations();
+  std::vector<ActionResults> results;
+  for (std::size_t i = 0; i < held_out.size(); ++i) results.emplace_back(study.ResultFile(ByCombination(i)));
+  // The fixed one whose mean JCTs are the least, over all combinations, as ratios to srpt's.
+  std::string fixed;
+  double least = 0.0;
+  for (const char* spec : kFixed) {
+    double logs = 0.0;
+    for (const ActionResults& it : results)
+      logs += std::log(it.MeanOf(spec, kMeanJct) / it.MeanOf("srpt", kMeanJct));
+    if (fixed.empty() || logs < least) fixed = spec, least = logs;
+  }
+  page.Paragraph(
+      Join("Held out: ten other draws, none of which is among those that were trained on, workloads ",
+           kHeldOutSeeds,
+           " of each. The best fixed combination of specialists, by the mean of the "
+           "logarithms of its mean JCTs, is `",
+           fixed, "`, of ", std::size(kFixed), ":"));
+  rows.clear();
+  std::vector<double> logs;
+  int ahead = 0;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const Interval ratio = results[i].Ratio(policies, fixed, kMeanJct);
+    const std::string best = results[i].Best(Fixed(), kMeanJct);
+    ahead += ratio.mean < 1.0;
+    logs.push_back(std::log(ratio.mean));
+    rows.push_back(
+        {Join(i + 1),
+         Join("`", held_out[i].cluster, "` `", held_out[i].workload, "`",
+              held_out[i].features.empty() ? std::string() : Join(" `", held_out[i].features, "`")),
+         WithInterval(ratio, 3), Join("`", best, "`"),
+         WithInterval(results[i].Ratio(policies, best, kMeanJct), 3)});
+  }
+  page.Rows({"", "combination", "of the fixed one", "best there", "of it"}, rows);
+  const Interval mean = BootstrapMean(logs, /*seed=*/1);
+  page.Paragraph(
+      Join("**Ahead of the fixed one in ", ahead, " of ", results.size(), "; geometric mean of the ratios ",
+           WithInterval({std::exp(mean.mean), std::exp(mean.low), std::exp(mean.high)}, 3), ".**"));
+}
+
+}  // namespace berth

@@ -1,7 +1,10 @@
 // Frozen policies with more commands than starts: their files, their runs, and clusters that lack what they do.
 #include <string>
 
+#include "data/workloads.hpp"
+#include "env/base/index.hpp"
 #include "env/gym/decision_point.hpp"
+#include "env/gym/vec_env.hpp"
 #include "env/sim/simulator.hpp"
 #include "policies/bundle.hpp"
 #include "policies/policy_scheduler.hpp"
@@ -67,6 +70,95 @@ TEST_CASE("a policy in a cluster that lacks its commands says whose and which") 
     CHECK(said.find(": expected ") != std::string::npos);
     break;
   }
+}
+
+TEST_CASE("one process for clusters of other types and features: optional commands, observations of one size") {
+  const ScenarioSettings settings;
+  const auto source = MakeWorkload(
+      "mix(of=on(cluster=v100=4/2+p100=4/2,features=elasticity(min_factor=0,max_factor=4,measured=false);"
+      "topology,of=synthetic(rate=6,jobs=40,gangs=1:0.6/2:0.4));"
+      "on(cluster=a100=3,features=none,of=synthetic(rate=2,jobs=40,table=modern));"
+      "on(cluster=v100=2+p100=2+k80=2,features=services(rate_per_s=9,replicas=2,share=0.5),of=synthetic(rate=2,"
+      "jobs=40)))",
+      settings);
+  REQUIRE(source->kinds() == 3);
+  std::vector<Features> features;
+  std::vector<Scenario> samples;
+  for (std::uint32_t kind = 0; kind < 3; ++kind) {
+    samples.push_back(source->Make(1, Split::kTrain, kind, 0, 1));
+    features.push_back(samples.back().data().features);
+  }
+  CHECK(ActionsOf(features) == "start,gather?,resize?,replicas?");
+  SchedEnvOptions options;
+  options.mdp.actions = ActionsOf(features);
+  options.mdp.visible = 5;
+  options.episode_jobs = 20;
+  options.seed = 1;
+  const auto differ = [&] {
+    const auto unlike = MakeVecEnv(source, options, 3, 1);
+    StepStorage storage(3, unlike->layout().size(), unlike->num_actions());
+    unlike->Reset(storage.buffers());
+  };
+  CHECK_THROWS_WITH(differ(), Catch::Contains("first one's"));
+  int columns = 0, rows = 0;
+  for (const Scenario& sample : samples) {
+    const ObservationLayout layout = LayoutOf(options.mdp, sample);
+    columns = std::max(columns, layout.g), rows = std::max(rows, layout.q);
+  }
+  options.mdp.columns = columns, options.mdp.rows = rows - options.mdp.visible;
+  for (const Scenario& sample : samples) {
+    const ObservationLayout layout = LayoutOf(options.mdp, sample);
+    CHECK((layout.g == columns && layout.q == rows));
+  }
+  const auto env = MakeVecEnv(source, options, /*num_envs=*/6, /*threads=*/1);
+  StepStorage storage(6, env->layout().size(), env->num_actions());
+  env->Reset(storage.buffers());
+  Stream stream(6, Purpose::kScheduler);
+  std::vector<std::int32_t> actions(6);
+  for (int step = 0; step < 1500; ++step) {
+    for (std::size_t i = 0; i < 6; ++i) {
+      std::vector<int> legal;
+      for (int a = 0; a < env->num_actions(); ++a) {
+        if (storage.action_mask[i * U(env->num_actions()) + U(a)] != 0) legal.push_back(a);
+      }
+      REQUIRE(!legal.empty());
+      actions[i] = legal[stream.Below(static_cast<std::uint32_t>(legal.size()))];
+    }
+    env->Step(actions, storage.buffers());
+  }
+
+  // A policy of the process runs on each of them, and on one that none was like.
+  const test::TemporaryFolder folder;
+  PolicyBundle bundle = test::RandomBundle("pair_scorer(width=8)", LayoutOf(options.mdp, samples[0]),
+                                           rows * columns + 1, /*seed=*/3);
+  bundle.mdp = options.mdp;
+  SaveBundle(bundle, folder / "any.h5");
+  bundle = LoadBundle(folder / "any.h5");
+  CHECK((bundle.mdp.actions == options.mdp.actions && bundle.mdp.columns == columns &&
+         bundle.mdp.rows == options.mdp.rows));
+  ScenarioSettings other;
+  other.cluster = ParseCluster("k80=3,v100=2");
+  std::vector<Scenario> runs;
+  for (std::uint32_t kind = 0; kind < 3; ++kind) runs.push_back(source->Make(2, Split::kEvaluate, kind, 0, 30));
+  runs.push_back(MakeWorkload("synthetic(rate=2,jobs=30)", other)->Make(2, Split::kEvaluate, 0, 0));
+  for (const Scenario& scenario : runs) {
+    PolicyScheduler policy(bundle, "any.h5", /*sample=*/false);
+    Simulator simulator(scenario);
+    policy.Reset(simulator.View(Knowledge::kOracle));
+    Decision decision;
+    while (simulator.AdvanceToDecision()) {
+      decision.Clear();
+      policy.Decide(simulator.View(Knowledge::kOracle), decision);
+      const ApplyResult result = simulator.Apply(decision);
+      INFO(Explain(result, decision, simulator));
+      REQUIRE(result.ok());
+    }
+    CHECK((simulator.arrived_jobs() == 30 && simulator.jobs_in_system() == 0));
+  }
+
+  CHECK(test::MessageOf([] { ParseActions("start?"); }).find("actions: ") == 0);
+  CHECK(test::MessageOf([] { ParseActions("start,resiz?"); }).find("did you mean 'resize'?") !=
+        std::string::npos);
 }
 
 }  // namespace berth

@@ -5,6 +5,7 @@
 
 #include "env/base/check.hpp"
 #include "env/base/rng.hpp"
+#include "tools/table.hpp"
 
 namespace berth {
 namespace {
@@ -31,8 +32,7 @@ Combination DrawOne(Stream& stream) {
   }
   const bool gangs = stream.Below(4) != 0;
   const double load = stream.Uniform(0.6, 1.0) * worth;  // of what the rows have
-  const auto hundredths = [](double x) { return static_cast<double>(static_cast<int>(x * 100.0)) / 100.0; };
-  drawn.workload = Join("synthetic(rate=", hundredths(load * (gangs ? 0.8 : 1.6)), ",jobs=1000",
+  drawn.workload = Join("synthetic(rate=", Fixed(load * (gangs ? 0.8 : 1.6), 2), ",jobs=1000",
                         gangs ? ",gangs=multi" : "", ")");
   constexpr std::array kElastic = {"elasticity(min_factor=0,max_factor=4,measured=false)",
                                    "elasticity(min_factor=0.5,max_factor=2,measured=false)"};

@@ -5,9 +5,9 @@
 
 #include "env/base/check.hpp"
 #include "env/sim/statistics.hpp"
+#include "tools/progress.hpp"
 #include "tools/reproduce/actions/action_results.hpp"
 #include "tools/reproduce/actions/combinations.hpp"
-#include "tools/progress.hpp"
 #include "tools/reproduce/learned/experiments.hpp"
 #include "tools/results.hpp"
 #include "tools/table.hpp"

@@ -10,6 +10,7 @@
 #include "tools/interrupt.hpp"
 #include "tools/output_file.hpp"
 #include "tools/progress.hpp"
+#include "tools/reproduce/actions/ablations.hpp"
 #include "tools/reproduce/actions/action_results.hpp"
 #include "tools/reproduce/actions/action_study.hpp"
 #include "tools/reproduce/actions/generalist.hpp"
@@ -189,11 +190,13 @@ int ReproduceActions(const std::vector<std::string>& arguments) {
   std::vector<std::string> names;
   for (const ActionRow& row : ActionRows()) names.emplace_back(row.name);
   names.emplace_back(kGeneralist);
+  names.emplace_back(kAblations);
   std::vector<const ActionRow*> rows;
-  bool generalist = false;
+  bool generalist = false, ablations = false;
   for (const std::size_t i : ChosenParts(options, "only", names, "row")) {
     generalist = generalist || names[i] == kGeneralist;
-    if (names[i] != kGeneralist) rows.push_back(&ActionRows()[i]);
+    ablations = ablations || names[i] == kAblations;
+    if (i < ActionRows().size()) rows.push_back(&ActionRows()[i]);
   }
   const std::string text = options.Text("training-seeds");
   if (text.find(':') == std::string::npos)
@@ -213,6 +216,9 @@ int ReproduceActions(const std::vector<std::string>& arguments) {
   }
   if (generalist) {
     for (const ChildStep& step : GeneralistTrainings(study)) trainings.push_back(step);
+  }
+  if (ablations) {
+    for (const ChildStep& step : AblationTrainings(study)) trainings.push_back(step);
   }
   if (only_estimate) {
     double seconds = 0.0;
@@ -237,6 +243,9 @@ int ReproduceActions(const std::vector<std::string>& arguments) {
   for (const ActionRow* row : rows) evaluations.push_back(Evaluation(study, *row));
   if (generalist) {
     for (const ChildStep& step : GeneralistEvaluations(study)) evaluations.push_back(step);
+  }
+  if (ablations) {
+    for (const ChildStep& step : AblationEvaluations(study)) evaluations.push_back(step);
   }
   const ChildrenEnd evaluated = Make("evaluate", evaluations, study, threads);
   if (evaluated.interrupted) return kExitInterrupted;
@@ -274,6 +283,7 @@ int ReproduceActions(const std::vector<std::string>& arguments) {
     page.Paragraph(Join("**", won, " of ", rows.size(), " won, ", lost, " lost.**"));
   }
   if (generalist) ReportGeneralist(study, page);
+  if (ablations) ReportAblations(study, page);
   page.Append(tables);
   page.Write(study.out, kPage);
   std::cout << page.text();

@@ -1,5 +1,9 @@
 // Exported policies, torch-free: one whole decision, from the view to the commands (encode, score, fill).
 #include "data/workloads.hpp"
+#include "env/features/table.hpp"
+#include "env/gym/actions/action_set.hpp"
+#include "env/gym/decision_point.hpp"
+#include "env/gym/encoder.hpp"
 #include "env/sim/simulator.hpp"
 #include "policies/foreign_decider.hpp"
 #include "policies/schedulers.hpp"
@@ -10,20 +14,36 @@
 namespace berth::bench {
 namespace {
 
-// A network that takes any queue, trained at Q = 32, deciding about `jobs` jobs on 12 GPUs of each of 3
-// types: in turn at two moments of one run, so that every age and the progress of all who run are other ones
-// each time. The encoder remembers only what a run would let it remember; with nothing remembered:
-// `first_us`.
-Measured Decide(const BenchSetup& setup, const char* network, int jobs) {
+// Who decides about what.
+struct Case {
+  const char* network;
+  int jobs;
+  const char* cluster = kDefaultCluster;
+  const char* features = "";  // with their blocks and commands
+};
+
+// A network that takes any queue, trained at Q = 32: in turn at two moments of one run, so that every age and
+// the progress of all who run are other ones each time. The encoder remembers only what a run would let it
+// remember; with nothing remembered: `first_us`.
+Measured Decide(const BenchSetup& setup, const Case& of) {
   ScenarioSettings settings;
-  settings.cluster = ParseCluster(kDefaultCluster);
+  settings.cluster = ParseCluster(of.cluster);
+  settings.features = ParseFeatures(of.features);
   settings.clock = {ClockKind::kRounds, 360.0};
-  const Scenario scenario = MakeWorkload(Join("synthetic(rate=0,jobs=", jobs, ")"), settings)
-                                ->Make(/*seed=*/1000, Split::kEvaluate, 0, 0);
-  const ObservationLayout layout = ObservationV1::Layout(32, scenario.num_types());
+  const Scenario scenario =
+      MakeWorkload(Join("synthetic(rate=0,jobs=", of.jobs, settings.features.any() ? ",gangs=multi)" : ")"),
+                   settings)
+          ->Make(/*seed=*/1000, Split::kEvaluate, 0, 0);
+  MdpSpec mdp;
+  mdp.visible = 32;
+  mdp.on_change = false;  // every boundary is a decision
+  mdp.actions = ActionsOf(settings.features);
+  if (settings.features.any())
+    mdp.encoder = ResolveEncoder(RichestEncoder(settings.features, mdp.semantics, mdp.knowledge));
+  const ObservationLayout layout = LayoutOf(mdp, scenario);
   Stream weights(/*seed=*/1, Purpose::kTest);
-  PolicyBundle policy = RandomPolicy(network, layout, layout.q * layout.g + 1, weights);
-  policy.mdp.on_change = false;  // every boundary is a decision
+  PolicyBundle policy = RandomPolicy(of.network, layout, layout.q * layout.g + 1, weights);
+  policy.mdp = mdp;
   const auto scheduler = MakePolicyScheduler(std::move(policy), "bench", /*sample=*/false);
   Decision decision;
   const auto decide = [&](const Simulator& simulator) {
@@ -56,7 +76,7 @@ Measured Decide(const BenchSetup& setup, const char* network, int jobs) {
   };
   Measured measured;
   measured.values = microseconds(/*forget=*/false);
-  measured.detail = {{"jobs", jobs},
+  measured.detail = {{"jobs", of.jobs},
                      {"jobs_in_system", moments[1].jobs_in_system()},
                      {"types", scenario.num_types()},
                      {"commands", decision.commands.size()},
@@ -103,14 +123,30 @@ Measured DecideForeign(const BenchSetup& setup, int jobs) {
 
 constexpr BenchRow kRows[] = {
     {"policy/decide_32x3", "one decision of an exported pair-scoring policy, 32 jobs x 3 types", "us CPU",
-     Bound::kAtMost, 20, 0, [](const BenchSetup& setup) { return Decide(setup, "pair_scorer", 32); }},
+     Bound::kAtMost, 20, 0,
+     [](const BenchSetup& setup) {
+       return Decide(setup, {"pair_scorer", 32});
+     }},
     {"policy/decide_1000x3", "the same with 1,000 jobs", "us CPU", Bound::kAtMost, 400, 0,
-     [](const BenchSetup& setup) { return Decide(setup, "pair_scorer", 1000); }},
+     [](const BenchSetup& setup) {
+       return Decide(setup, {"pair_scorer", 1000});
+     }},
     {"policy/attention_32x3", "one decision of set_attention (2 blocks, width 64), 32 jobs x 3 types",
      "us CPU", Bound::kAtMost, 300, 0,
-     [](const BenchSetup& setup) { return Decide(setup, "set_attention", 32); }},
+     [](const BenchSetup& setup) {
+       return Decide(setup, {"set_attention", 32});
+     }},
     {"policy/attention_4096x3", "the same with 4,096 jobs", "us CPU", Bound::kNone, 0, 0,
-     [](const BenchSetup& setup) { return Decide(setup, "set_attention", 4096); }},
+     [](const BenchSetup& setup) {
+       return Decide(setup, {"set_attention", 4096});
+     }},
+    {"policy/commands_1000",
+     "one decision about 1,000 jobs on 10,000 GPUs, with elasticity;topology;failures and their commands",
+     "us CPU", Bound::kAtMost, 1e6, 0,
+     [](const BenchSetup& setup) {
+       return Decide(setup, {"pair_scorer", 1000, "v100=4000/8,p100=3000/8,k80=3000/8",
+                             "elasticity;topology;failures"});
+     }},
     {"policy/foreign_32x3", "the same for a program that is not ours (C API), 32 jobs x 3 types", "us CPU",
      Bound::kNone, 0, 0, [](const BenchSetup& setup) { return DecideForeign(setup, 32); }},
     {"policy/foreign_1000x3", "the same with 1,000 jobs", "us CPU", Bound::kNone, 0, 0,

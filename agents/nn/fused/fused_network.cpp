@@ -12,6 +12,9 @@ namespace {
 // What a chunk touches of hidden layers, their gradients and what is made of these should stay in the
 // second-level cache.
 constexpr std::size_t kChunkFloats = 160000;
+// With attention, products over types, points and states have few rows a state: more states at once are worth
+// more than the cache.
+constexpr std::size_t kAttendedChunkFloats = 3 * kChunkFloats;
 
 using Kind = NetworkStep::Kind;
 using Make = std::unique_ptr<FusedStep> (*)(const LayerViews& views, const NetworkStep& step);
@@ -160,8 +163,9 @@ void FusedNetwork::ChooseChunks() {
       attended += U(pass_.At(step.output).width);
   }
   hidden += attended / std::max<std::size_t>(1, U(net_.layout().g));
+  const std::size_t floats = net_.points() > 0 ? kAttendedChunkFloats : kChunkFloats;
   if (over_pairs_) {
-    limit_ = std::max(kChunkFloats / std::max<std::size_t>(1, hidden + 2 * widest), U(net_.layout().g));
+    limit_ = std::max(floats / std::max<std::size_t>(1, hidden + 2 * widest), U(net_.layout().g));
   } else {
     limit_ = std::max<std::size_t>(24, kChunkFloats / (all + U(net_.num_actions()) + 2 * widest) / 12 * 12);
   }

@@ -1,21 +1,22 @@
 // The Gantt chart of the page: wheel zooms, dragging moves, hovering says what it is. State is in the address (#k=0&from=0&to=48), so a
-// view can be bookmarked. `GANTT` is what gantt.py's page_data made.
+// view can be bookmarked. `GANTT` is what gantt.py's page_data or gantt_data.cpp made; with a `moment` (s), which berth explain has, a line
+// stands there. A control that the page lacks is not there to use.
 (() => {
   const $ = (id) => document.getElementById(id);
-  const canvas = $("gantt"), tip = $("tip"), left = 64, bottom = 26;
+  const canvas = $("gantt"), tip = $("tip"), left = 64, bottom = 26, moment = GANTT.moment, top = moment === undefined ? 0 : 20;
   const gpus = GANTT.counts.reduce((a, b) => a + b, 0);
   const firsts = GANTT.counts.map((_, g) => GANTT.counts.slice(0, g).reduce((a, b) => a + b, 0));
-  const height = Math.min(900, Math.max(160, gpus * 11)) + bottom;
+  const height = Math.min(900, Math.max(160, gpus * 11)) + top + bottom;
   let k = 0, from = 0, to = 1, width = 100, remembering = 0;
 
-  GANTT.schedulers.forEach((name, i) => $("who").add(new Option(name, i)));
+  GANTT.schedulers.forEach((name, i) => $("who")?.add(new Option(name, i)));
 
   const clock = (s) => {
     const h = Math.floor(s / 3600), m = Math.floor(s / 60) % 60;
     return `${h} h ${String(m).padStart(2, "0")} min`;
   };
   const x = (s) => left + (s - from) / (to - from) * (width - left);
-  const y = (row) => row / gpus * (height - bottom);
+  const y = (row) => top + row / gpus * (height - top - bottom);
 
   function ticks() {
     const steps = [1 / 60, 5 / 60, 0.25, 0.5, 1, 2, 3, 6, 12, 24, 48, 120, 240, 480, 1200, 2400, 6000, 12000];
@@ -40,16 +41,16 @@
     c.fillStyle = "#555";
     for (const h of ticks()) {
       c.fillStyle = "#e4e4e4";
-      c.fillRect(x(h * 3600), 0, 1, height - bottom);
+      c.fillRect(x(h * 3600), top, 1, height - top - bottom);
       c.fillStyle = "#555";
       c.textAlign = "center";
       c.fillText(`${+h.toFixed(2)} h`, Math.min(x(h * 3600), width - 18), height - 9);
     }
     let drawn = 0;
-    const row = y(1);
+    const row = y(1) - top;
     c.save();
     c.beginPath();
-    c.rect(left, 0, width - left, height - bottom);
+    c.rect(left, top, width - left, height - top - bottom);
     c.clip();
     for (const [device, begin, end, job, , lane = 0, of = 1] of GANTT.runs[k]) {
       if (end < from || begin > to) continue;
@@ -67,10 +68,17 @@
     });
     c.fillStyle = "#222";
     c.fillRect(left, height - bottom, width - left, 1);
+    if (moment !== undefined && moment >= from && moment <= to) {
+      const label = `decision at ${clock(moment)}`, half = c.measureText(label).width / 2;
+      c.fillStyle = "#d40000";
+      c.fillRect(x(moment) - 1, top - 5, 2, height - top - bottom + 5);
+      c.textAlign = "center";
+      c.fillText(label, Math.min(Math.max(x(moment), left + half), width - half - 2), top - 8);
+    }
     canvas.dataset.drawn = drawn;
     $("from").value = +(from / 3600).toFixed(2);
     $("to").value = +(to / 3600).toFixed(2);
-    $("who").value = k;
+    if ($("who")) $("who").value = k;
     clearTimeout(remembering);  // not every frame of a drag: browsers refuse addresses that change too often
     remembering = setTimeout(remember, 250);
   }
@@ -90,12 +98,12 @@
 
   function at(event) {
     const box = canvas.getBoundingClientRect();
-    return [from + (event.clientX - box.left - left) / (width - left) * (to - from), (event.clientY - box.top) / (height - bottom) * gpus];
+    return [from + (event.clientX - box.left - left) / (width - left) * (to - from), (event.clientY - box.top - top) / (height - top - bottom) * gpus];
   }
 
   function hover(event) {
     const [time, place] = at(event), device = Math.floor(place), slack = (to - from) / width;
-    const hit = place < gpus && time >= from && GANTT.runs[k].find(([d, begin, end, , , lane = 0, of = 1]) =>
+    const hit = place >= 0 && place < gpus && time >= from && GANTT.runs[k].find(([d, begin, end, , , lane = 0, of = 1]) =>
       d === device && Math.floor((place - device) * of) === lane && time >= begin - slack && time <= end + slack);
     tip.hidden = !hit;
     if (!hit) return;
@@ -128,12 +136,16 @@
     const [time] = at(event), by = Math.exp(event.deltaY * 0.0015);
     show(time - (time - from) * by, time + (to - time) * by);
   }, {passive: false});
-  $("who").addEventListener("change", (event) => { k = +event.target.value; draw(); });
+  $("who")?.addEventListener("change", (event) => { k = +event.target.value; draw(); });
   for (const id of ["from", "to"]) {
     $(id).addEventListener("change", () => show($("from").value * 3600, Math.max($("to").value, +$("from").value + 0.01) * 3600));
   }
   $("all").addEventListener("click", () => show(0, Math.max(...GANTT.end)));
-  $("measured").addEventListener("click", () => show(...GANTT.measured));
+  $("measured")?.addEventListener("click", () => show(...GANTT.measured));
+  $("near")?.addEventListener("click", () => {
+    const half = Math.min(Math.max(...GANTT.end) / 20, 6 * 3600);
+    show(moment - half, moment + half);
+  });
   window.addEventListener("resize", draw);
 
   function read() {

@@ -138,13 +138,16 @@ def check_groups():
 def check_older(e):
     """A file of a version that wrote less is read, and what it has is drawn."""
     older = copy.copy(e)
-    newer = ("gang", "tenant", "tenants", "ftf", "table", "recording/absences", "recording/outages/why", "recording/outages/end")
+    newer = ("gang", "tenant", "tenants", "ftf", "table", "recording/absences", "recording/outages/why", "recording/outages/end",
+             "recording/spans/marks", "recording/mark_names")
     older.data = {name: value for name, value in e.data.items() if not any(f"{name}/".startswith(f"{new}/") for new in newer)}
     names = [figure.name for figure in report.figures(older, [])]
     expect("jct_cdf" in names and not {"ftf_cdf", "jct_by_gang", "jct_by_tenant"} & set(names), f"older: {names}")
     expect("p50 h" in page.table(older), "older: a table")
     expect(all(bar[5] >= -1 for k in range(len(e.schedulers)) for bar in gantt.rectangles(older, k)[0]), "older: bars")
-    expect("out of service" in gantt.page_data(older, 0.0, numpy.inf)["shades"], "older: what is grey")
+    data = gantt.page_data(older, 0.0, numpy.inf)
+    expect("out of service" in data["shades"], "older: what is grey")
+    expect(data["marks"] == [] and all(len(bar) < 8 for run in data["runs"] for bar in run), "older: marks")
 
 
 def check_table(e):
@@ -201,7 +204,7 @@ def main(path):
         end = e["recording/end_s"][k]
         shares = series.busy_by_type(e, k, numpy.linspace(0, end, 38)).mean(axis=1)
         bars = gantt.rectangles(e, k)[0]
-        replicas = sum(until - begin for _, _, _, begin, until, job, _ in bars if job == -2)  # the metric has them too, by use
+        replicas = sum(until - begin for _, _, _, begin, until, job, *_ in bars if job == -2)  # the metric has them too, by use
         if replicas == 0:
             close((shares * counts).sum() / counts.sum(), e["metrics/utilization"][k, 0], f"{spec}: utilisation")
         else:
@@ -211,7 +214,7 @@ def main(path):
         held = (jobs * numpy.diff(numpy.append(time, end))).sum() / end
         close(held, e["metrics/mean_jobs_in_system"][k, 0], f"{spec}: mean jobs in system")
         free = {}
-        for device, lane, of, begin, until, _, _ in bars:
+        for device, lane, of, begin, until, *_ in bars:
             if not 0 <= lane < of or begin < free.get((device, lane), 0.0):
                 sys.exit(f"{spec}: GPU {device}: lane {lane} of {of} is taken at {begin} s")
             free[device, lane] = until

@@ -210,6 +210,29 @@ TEST_CASE("report: the result file has what it says, equal to the JSON") {
   CHECK_FALSE(h5::Reader(folder / "plain.h5", "evaluation", 1).Has("wait_s"));
 }
 
+TEST_CASE("report: jobs that were packed or moved are marked in the result file and in the timeline") {
+  const TemporaryFolder folder;
+  REQUIRE(Berth(folder, kShared + "--out shared.h5 --timeline t.json").code == 0);
+  const h5::Reader in(folder / "shared.h5", "evaluation", 1);
+  const auto scheduler = in.Array<std::int32_t>("recording/spans/scheduler");
+  const auto marks = in.Array<std::uint8_t>("recording/spans/marks", scheduler.size());
+  int packed[2] = {0, 0}, moved[2] = {0, 0};
+  for (std::size_t i = 0; i < marks.size(); ++i) {
+    packed[scheduler[i]] += marks[i] >> 1 & 1, moved[scheduler[i]] += marks[i] >> 3 & 1;
+    REQUIRE(marks[i] < 16);
+  }
+  CHECK(packed[0] >= 2);
+  CHECK(packed[1] == 0);  // srpt packs nobody
+  CHECK(moved[0] > 0);
+  int named = 0;
+  const Json trace = ReadJson(folder / "t.json");
+  for (const Json& event : trace["traceEvents"]) {
+    if (event["ph"] != "X" || !event["args"].contains("marks")) continue;
+    named += event["args"]["marks"].get<std::string>().find("packed") != std::string::npos ? 1 : 0;
+  }
+  CHECK(named == packed[0]);  // of one GPU each
+}
+
 // Of two GPUs and 60 jobs at once nobody may wait for the second scheduler, so that no job of the window
 // ends.
 TEST_CASE("report: who finishes no job has no figures, and the page is made all the same") {

@@ -3,6 +3,7 @@
 #include "tools/report/run_record.hpp"
 
 #include <algorithm>
+#include <functional>
 
 #include "baselines/schedulers.hpp"
 #include "env/base/index.hpp"
@@ -75,6 +76,38 @@ double HeldSeconds(const Scenario& scenario, const RunRecord& record) {
     }
   }
   return sum;
+}
+
+// At the nth decision point does the nth of what is told, and then nothing.
+class Told final : public Scheduler {
+ public:
+  using Step = std::function<void(Decision&)>;
+  explicit Told(std::vector<Step> steps) : steps_(std::move(steps)) {}
+  Knowledge knowledge() const override { return Knowledge::kNone; }
+  void Decide(const ClusterView& /*view*/, Decision& decision) override {
+    if (at_ < steps_.size()) steps_[at_++](decision);
+  }
+
+ private:
+  std::vector<Step> steps_;
+  std::size_t at_ = 0;
+};
+
+// "0 on 0,1: resized, moved", a line a span.
+std::vector<std::string> Marks(const Scenario& scenario, std::vector<Told::Step> steps) {
+  RunRecorder recorder(scenario);
+  RunOptions options;
+  options.keep_events = true;
+  options.progress = [&](const Simulator& simulator) { return recorder.Observe(simulator), true; };
+  Told told(std::move(steps));
+  const RunRecord record = recorder.Finish(Run(scenario, told, "told", options));
+  std::vector<std::string> lines;
+  for (const RunRecord::Span& span : record.spans) {
+    std::string devices;
+    for (const std::int32_t device : record.Devices(span)) devices += Join(devices.empty() ? "" : ",", device);
+    lines.push_back(Join(span.job, " on ", devices, ": ", MarkNames(span.marks)));
+  }
+  return lines;
 }
 
 }  // namespace
@@ -183,6 +216,52 @@ TEST_CASE("run record: the GPU-seconds are the simulator's, for every scheduler"
       CHECK(waits == Approx(metrics.mean_wait_s * metrics.jobs).margin(1e-9));
     }
   }
+}
+
+// Nodes a/0 (GPUs 0 and 1), a/1 (2 and 3), b/0 (4) and b/1 (5). A job arrives every 10 s, so that somebody
+// decides then; job 0 (gang 2) alone runs, until it makes room for them at 50 s, which they need for 1 s.
+TEST_CASE("run record: who is resized and who has moved is marked, by hand") {
+  ScenarioData data = test::TinyData({{"a", 4}, {"b", 2}}, {{1.0, 1.0}},
+                                     {{0, 10000, 0, 2}, {10, 1}, {20, 1}, {30, 1}, {40, 1}, {50, 1}});
+  data.cluster.types[0].gpus_per_node = 2;
+  data.features = ParseFeatures("elasticity");
+  const std::vector<int> second = {2, 3};
+  const std::vector<std::string> lines =
+      Marks(Scenario(std::move(data)), {[](Decision& d) { d.StartAt(0, 0, 4); },  // twice its gang
+                                        [](Decision& d) { d.Resize(0, 0, 2); },   // on one of its two nodes
+                                        [](Decision& d) { d.Resize(0, 0, 1); },   // still there
+                                        [&](Decision& d) { d.Move(0, 0, second); },
+                                        [](Decision& d) { d.Resize(0, 1, 1); },
+                                        [](Decision& d) {
+                                          d.Stop(0);
+                                          for (int job = 1; job < 6; ++job) d.Start(job, job < 5 ? 0 : 1);
+                                        },
+                                        [](Decision& d) { d.Start(0, 0); }});
+  CHECK(lines == std::vector<std::string>{"0 on 0,1,2,3: resized", "0 on 0,1: ", "0 on 0: resized",
+                                          "0 on 2,3: moved", "0 on 4: resized, moved", "1 on 0: ", "2 on 1: ",
+                                          "3 on 2: ", "4 on 3: ", "5 on 4: ", "0 on 0,1: moved"});
+}
+
+// Job 1 comes at 10 s and goes beside job 0; at 20 s job 2 takes the other GPU, where nobody joins it.
+TEST_CASE("run record: two on one GPU are both marked, and nobody else, by hand") {
+  ScenarioData data = test::TinyData({{"a", 2}}, {{1.0}}, {{0, 100}, {10, 20}, {20, 100}});
+  data.throughputs.pairs = {0.8, 0.8};
+  CHECK(Marks(Scenario(std::move(data)), {[](Decision& d) { d.Start(0, 0); }, [](Decision& d) { d.Pack(1, 0); },
+                                          [](Decision& d) { d.Start(2, 0); }}) ==
+        std::vector<std::string>{"0 on 0: packed", "1 on 0: packed", "2 on 1: "});
+}
+
+TEST_CASE("run record: slices and shares of a GPU are marked") {
+  const Scenario sliced(test::A100s(1, {{0, 100}}, {0.5}, "partitions(layout=1g.10gb+1g.10gb)"));
+  const RunRecord record = Record("fcfs", sliced).record;
+  REQUIRE(record.spans.size() == 1);
+  CHECK(MarkNames(record.spans[0].marks) == "part of a GPU");
+  ScenarioData data = test::TinyData({{"a", 1}}, {{1.0}}, {{0, 100}, {0, 100}, {500, 100}});
+  data.jobs.gpu_milli = {500, 500, 1000};
+  data.features = ParseFeatures("sharing");
+  CHECK(Marks(Scenario(std::move(data)), {[](Decision& d) { d.Start(0, 0), d.Start(1, 0); },
+                                          [](Decision&) {}, [](Decision& d) { d.Start(2, 0); }}) ==
+        std::vector<std::string>{"0 on 0: part of a GPU", "1 on 0: part of a GPU", "2 on 0: "});
 }
 
 TEST_CASE("lanes: what overlaps stands apart, what does not shares") {

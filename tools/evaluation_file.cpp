@@ -117,7 +117,7 @@ void WriteFigures(const EvaluationPlan& plan, const std::vector<ResultRow>& rows
 void WriteSpans(const std::vector<Recording>& recordings, h5::Writer& out) {
   std::vector<std::int32_t> scheduler, job, devices_begin, devices_count, devices;
   std::vector<double> begin, end;
-  std::vector<std::uint8_t> how;
+  std::vector<std::uint8_t> how, marks;
   for (std::size_t k = 0; k < recordings.size(); ++k) {
     const RunRecord& record = recordings[k].first_run;
     for (const RunRecord::Span& span : record.spans) {
@@ -126,6 +126,7 @@ void WriteSpans(const std::vector<Recording>& recordings, h5::Writer& out) {
       devices_begin.push_back(static_cast<std::int32_t>(devices.size()) + span.devices_begin);
       devices_count.push_back(span.devices_count);
       how.push_back(static_cast<std::uint8_t>(span.end));
+      marks.push_back(span.marks);
     }
     devices.insert(devices.end(), record.devices.begin(), record.devices.end());
   }
@@ -136,8 +137,11 @@ void WriteSpans(const std::vector<Recording>& recordings, h5::Writer& out) {
   out.Array("recording/spans/devices_begin", devices_begin);
   out.Array("recording/spans/devices_count", devices_count);
   out.Array("recording/spans/end", how);
+  out.Array("recording/spans/marks", marks);
   out.Array("recording/devices", devices);
-  std::vector<std::string> ends;
+  std::vector<std::string> ends, names;
+  for (int bit = 0; bit < kNumSpanMarks; ++bit) names.emplace_back(MarkName(bit));
+  out.Strings("recording/mark_names", names);
   for (int i = 0; i < kNumSpanEnds; ++i) ends.emplace_back(ToString(static_cast<SpanEnd>(i)));
   out.Strings("recording/ends", ends);
 }

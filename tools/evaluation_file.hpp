@@ -19,12 +19,13 @@
 //   decision_us/edges [B + 1], decision_us/counts [K, B], decision_us/mean [K] over all workloads
 //   recording/      the first workload, second by second: who held which GPU (tools/report/run_record.hpp)
 //     types, type_counts [G]; job_types [T]; jobs/{id, arrival_s, gang, job_type} [J]
-//     spans/{scheduler, job, begin_s, end_s, devices_begin, devices_count, end} [N]; devices [M]; ends
-//     (names of spans/end); outages/{scheduler, device, begin_s, end_s, why, end}: a device takes no job;
-//     absences (names of why; a replica's end is one of ends); end_s, unseen_gangs [K];
-//     jobs_in_system/{scheduler, time_s, change}: +1 a job arrives, -1 it is done or rejected
+//     spans/{scheduler, job, begin_s, end_s, devices_begin, devices_count, end, marks} [N]; devices [M]; ends
+//     (names of spans/end), mark_names (of the bits of spans/marks, least first); outages/{scheduler, device,
+//     begin_s, end_s, why, end}: a device takes no job; absences (names of why; a replica's end is one of
+//     ends); end_s, unseen_gangs [K]; jobs_in_system/{scheduler, time_s, change}: +1 a job arrives, -1 it is
+//     done or rejected
 // Datasets were added to version 1 as time went by: a reader asks whether gang, tenant, table, ftf,
-// outages/{why, end} and absences are there.
+// outages/{why, end}, absences and spans/marks are there.
 #pragma once
 
 #include <string>

@@ -146,7 +146,8 @@ std::string Chart(const ExplainPage& page) {
       "</p>\n<div class=\"controls\">from <input id=\"from\" type=\"number\" step=\"any\" "
       "aria-label=\"from, hours\"> to <input id=\"to\" type=\"number\" step=\"any\" aria-label=\"to, "
       "hours\"> hours <button id=\"near\">around the moment</button> <button id=\"all\">whole "
-      "run</button></div>\n<div><canvas id=\"gantt\"></canvas></div><div id=\"tip\" hidden></div>\n");
+      "run</button></div>\n<div><canvas id=\"gantt\"></canvas></div><div id=\"marks\"></div><div id=\"tip\" "
+      "hidden></div>\n");
 }
 
 }  // namespace

@@ -84,5 +84,5 @@ class Evaluation:
 
 
 NEWEST = 1  # kEvaluationVersion
-TEXTS = {"schedulers", "knowledge", "types", "job_types", "ends", "absences", "tenants", "keys", "titles"}
+TEXTS = {"schedulers", "knowledge", "types", "job_types", "ends", "absences", "mark_names", "tenants", "keys", "titles"}
 LARGEST = {"max_jct_s", "max_wait_s", "max_ftf", "end_s"}

@@ -7,6 +7,21 @@
   const gpus = GANTT.counts.reduce((a, b) => a + b, 0);
   const firsts = GANTT.counts.map((_, g) => GANTT.counts.slice(0, g).reduce((a, b) => a + b, 0));
   const height = Math.min(900, Math.max(160, gpus * 11)) + top + bottom;
+  // Of the bits of a bar's marks, least first: how it is drawn over the bar (a wedge at its begin where there is no pattern), and what
+  // it means. Their names are GANTT.marks.
+  const dark = "rgba(0, 0, 0, 0.6)";
+  const pattern = (...boxes) => {
+    const tile = Object.assign(document.createElement("canvas"), {width: 6, height: 6}), c = tile.getContext("2d");
+    c.fillStyle = dark;
+    for (const box of boxes) c.fillRect(...box);
+    return canvas.getContext("2d").createPattern(tile, "repeat");
+  };
+  const looks = [
+    [pattern(...[0, 1, 2, 3, 4, 5].map((i) => [i, 5 - i, 1.2, 1.2])), "resized: on fewer or more GPUs than its gang"],
+    [pattern([1, 1, 2, 2], [4, 4, 2, 2]), "packed: beside another job for some of the time"],
+    [pattern([0, 0, 1, 6], [3, 0, 1, 6]), "on a slice of a GPU, or a share"],
+    [null, "moved there from another type or other nodes"],
+  ];
   let k = 0, from = 0, to = 1, width = 100, remembering = 0;
 
   GANTT.schedulers.forEach((name, i) => $("who")?.add(new Option(name, i)));
@@ -24,6 +39,39 @@
     const marks = [];
     for (let i = Math.ceil(from / 3600 / step); i * step <= to / 3600; ++i) marks.push(i * step);
     return marks;
+  }
+
+  function mark(c, marks, x0, y0, wide, high) {
+    if (high < 3) return;
+    looks.forEach(([fill], bit) => {
+      if (!(marks >> bit & 1)) return;
+      c.fillStyle = fill || dark;
+      if (fill) return c.fillRect(x0, y0, wide, high);
+      if (wide < 6) return;
+      c.beginPath();
+      c.moveTo(x0, y0);
+      c.lineTo(x0 + Math.min(7, wide / 2), y0 + high / 2);
+      c.lineTo(x0, y0 + high);
+      c.fill();
+    });
+  }
+
+  // What the marks that occur mean, as small bars that have them.
+  function legend() {
+    let all = 0;
+    for (const run of GANTT.runs) for (const bar of run) all |= bar[7] || 0;
+    looks.forEach(([, meaning], bit) => {
+      if (!(all >> bit & 1)) return;
+      const ratio = window.devicePixelRatio || 1, swatch = document.createElement("canvas"), c = swatch.getContext("2d");
+      Object.assign(swatch, {width: 30 * ratio, height: 12 * ratio}).style.cssText = "width: 30px; height: 12px";
+      c.setTransform(ratio, 0, 0, ratio, 0, 0);
+      c.fillStyle = "hsl(137 52% 66%)";
+      c.fillRect(0, 0, 30, 12);
+      mark(c, 1 << bit, 0, 0, 30, 12);
+      const item = document.createElement("span");
+      item.append(swatch, meaning);
+      $("marks").append(item);
+    });
   }
 
   function draw() {
@@ -52,11 +100,13 @@
     c.beginPath();
     c.rect(left, top, width - left, height - top - bottom);
     c.clip();
-    for (const [device, begin, end, job, , lane = 0, of = 1] of GANTT.runs[k]) {
+    for (const [device, begin, end, job, , lane = 0, of = 1, marks = 0] of GANTT.runs[k]) {
       if (end < from || begin > to) continue;
       c.fillStyle = job < 0 ? GANTT.greys[-1 - job] : `hsl(${job * 137.508 % 360} 52% 66%)`;
       const gap = row > 4 ? 0.6 : 0;
-      c.fillRect(x(begin), y(device + lane / of) + gap / 2, Math.max(x(end) - x(begin), 0.5), row / of - gap);
+      const box = [x(begin), y(device + lane / of) + gap / 2, Math.max(x(end) - x(begin), 0.5), row / of - gap];
+      c.fillRect(...box);
+      if (marks) mark(c, marks, ...box);
       ++drawn;
     }
     c.restore();
@@ -101,13 +151,22 @@
     return [from + (event.clientX - box.left - left) / (width - left) * (to - from), (event.clientY - box.top - top) / (height - top - bottom) * gpus];
   }
 
+  // "resized to 4 GPUs, packed beside job 7"
+  function inWords([device, begin, end, job], marks) {
+    const others = new Set(GANTT.runs[k].filter((bar) => bar[0] === device && bar[3] >= 0 && bar[3] !== job && bar[1] < end && bar[2] > begin)
+      .map((bar) => GANTT.jobs[bar[3]][0]));
+    const width = GANTT.runs[k].filter((bar) => bar[3] === job && bar[1] === begin).length;
+    const more = [` to ${width} GPU${width > 1 ? "s" : ""}`, others.size ? ` beside job ${[...others].join(", ")}` : "", "", ""];
+    return GANTT.marks.map((name, bit) => name + more[bit]).filter((_, bit) => marks >> bit & 1).join(", ");
+  }
+
   function hover(event) {
     const [time, place] = at(event), device = Math.floor(place), slack = (to - from) / width;
     const hit = place >= 0 && place < gpus && time >= from && GANTT.runs[k].find(([d, begin, end, , , lane = 0, of = 1]) =>
       d === device && Math.floor((place - device) * of) === lane && time >= begin - slack && time <= end + slack);
     tip.hidden = !hit;
     if (!hit) return;
-    const [, begin, end, job, how] = hit;
+    const [, begin, end, job, how, , , marks = 0] = hit;
     const g = firsts.filter((first) => first <= device).length - 1;
     const lines = [`${GANTT.types[g]} ${device - firsts[g]}: ${clock(begin)} to ${clock(end)}`];
     if (job < 0) {
@@ -117,6 +176,7 @@
       const [id, kind, arrived, gang] = GANTT.jobs[job];
       lines.unshift(`job ${id}: ${kind}, ${gang} GPU${gang > 1 ? "s" : ""}`);
       lines.push(`arrived ${clock(arrived)}; here for ${clock(end - begin)}, then ${GANTT.ends[how]}`);
+      if (marks) lines.push(inWords(hit, marks));
     }
     tip.textContent = lines.join("\n");
     tip.style.left = Math.min(event.clientX + 14, window.innerWidth - tip.offsetWidth - 8) + "px";
@@ -155,5 +215,6 @@
     else show(...GANTT.shown);
   }
   window.addEventListener("hashchange", read);
+  legend();
   read();
 })();

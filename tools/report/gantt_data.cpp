@@ -26,6 +26,7 @@ struct Bar {
   int device;
   double begin_s, end_s;
   int job, how;  // job -1, -2, ...: an Absence; how: a SpanEnd
+  int marks = 0;
   auto Key() const { return std::tie(device, begin_s, end_s, job, how); }
 };
 
@@ -33,7 +34,7 @@ std::vector<Bar> Bars(const RunRecord& record) {
   std::vector<Bar> bars;
   for (const RunRecord::Span& span : record.spans) {
     for (const int device : record.Devices(span))
-      bars.push_back({device, span.begin_s, span.end_s, span.job, static_cast<int>(span.end)});
+      bars.push_back({device, span.begin_s, span.end_s, span.job, static_cast<int>(span.end), span.marks});
   }
   for (const RunRecord::Outage& outage : record.outages) {
     bars.push_back({outage.device, outage.begin_s, outage.end_s, -1 - static_cast<int>(outage.why),
@@ -73,8 +74,10 @@ Json GanttData(const Scenario& scenario, const std::string& name, const RunRecor
   for (std::size_t i = 0; i < bars.size(); ++i) {
     const Bar& bar = bars[i];
     Json row = {bar.device, Tenths(bar.begin_s), Tenths(bar.end_s), bar.job, bar.how};
-    // The lane, and how many there are, only where jobs share a GPU.
-    if (const int of = lanes[U(bar.device)].count(); of > 1) row.push_back(lane[i]), row.push_back(of);
+    // The lane, and how many there are, only where jobs share a GPU or there are marks.
+    const int of = lanes[U(bar.device)].count();
+    if (of > 1 || bar.marks != 0) row.push_back(lane[i]), row.push_back(of);
+    if (bar.marks != 0) row.push_back(bar.marks);
     run.push_back(std::move(row));
     bar.job < 0 ? absent.insert(-1 - bar.job) : seen.insert(bar.job);
   }
@@ -87,13 +90,15 @@ Json GanttData(const Scenario& scenario, const std::string& name, const RunRecor
   if (absent.empty()) absent.insert(0);
   std::string meaning;
   for (const int why : absent) meaning += Join(meaning.empty() ? "" : ", ", kShades[U(why)].meaning);
-  Json types = Json::array(), counts = Json::array(), ends = Json::array(), absences = Json::array();
+  Json types = Json::array(), counts = Json::array(), ends = Json::array(), absences = Json::array(),
+       marks = Json::array();
   for (const GpuType& type : data.cluster.types) types.push_back(type.name), counts.push_back(type.count);
   for (int i = 0; i < kNumSpanEnds; ++i) ends.push_back(ToString(static_cast<SpanEnd>(i)));
   for (int i = 0; i < kNumAbsences; ++i) {
     absences.push_back(ToString(static_cast<Absence>(i)));
     shades.push_back(kShades[U(i)].colour);
   }
+  for (int bit = 0; bit < kNumSpanMarks; ++bit) marks.push_back(MarkName(bit));
   return {{"schedulers", {name}},
           {"runs", Json::array({run})},
           {"jobs", jobs},
@@ -101,6 +106,7 @@ Json GanttData(const Scenario& scenario, const std::string& name, const RunRecor
           {"shades", meaning},
           {"absences", absences},
           {"greys", shades},
+          {"marks", marks},
           {"types", types},
           {"counts", counts},
           {"end", {record.end_s}},

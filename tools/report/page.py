@@ -121,7 +121,7 @@ bar is. {" ".join(notes)}</p>
 <div class="controls"><select id="who" aria-label="scheduler"></select> from <input id="from" type="number" step="any" aria-label="from, hours">
 to <input id="to" type="number" step="any" aria-label="to, hours"> hours <button id="measured">arrivals of the measured jobs</button>
 <button id="all">whole run</button> save as {save("gantt", "png")}</div>
-<div><canvas id="gantt"></canvas></div><div id="tip" hidden></div>
+<div><canvas id="gantt"></canvas></div><div id="marks"></div><div id="tip" hidden></div>
 <p class="note">Of the files beside the page, where it was made: {names}.</p>
 <script>const GANTT = {blob};
 {script}</script>

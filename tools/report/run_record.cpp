@@ -1,5 +1,6 @@
 #include "tools/report/run_record.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "env/base/check.hpp"
@@ -28,9 +29,26 @@ const char* ToString(Absence why) {
   return kNames[static_cast<int>(why)];
 }
 
+const char* MarkName(int bit) {
+  constexpr const char* kNames[kNumSpanMarks] = {"resized", "packed", "part of a GPU", "moved"};
+  return kNames[bit];
+}
+
+std::string MarkNames(unsigned marks) {
+  std::string names;
+  for (int bit = 0; bit < kNumSpanMarks; ++bit) {
+    if ((marks >> bit & 1U) != 0) names += Join(names.empty() ? "" : ", ", MarkName(bit));
+  }
+  return names;
+}
+
 RunRecorder::RunRecorder(const Scenario& scenario)
-    : gang_(scenario.data().jobs.gang),
+    : scenario_(&scenario),
+      gang_(scenario.data().jobs.gang),
       open_(U(scenario.num_jobs()), -1),
+      last_(U(scenario.num_jobs()), -1),
+      first_device_(U(scenario.num_jobs()), -1),
+      first_(U(scenario.num_gpus())),
       down_from_(U(scenario.num_gpus()), kNever),
       why_(U(scenario.num_gpus()), Absence::kOutOfService) {
   record_.arrive_s.assign(U(scenario.num_jobs()), kNever);
@@ -42,6 +60,14 @@ void RunRecorder::Begin(const Event& event) {
   open_[U(event.job)] = static_cast<int>(record_.spans.size());
   fresh_.push_back({open_[U(event.job)], event.device});
   record_.spans.push_back({event.job, event.time, kNever, 0, 0, SpanEnd::kStillRunning});
+  first_device_[U(event.job)] = event.device;
+  first_[U(event.device)].push_back(event.job);
+}
+
+// Who else is on the device by then is the host, which has one GPU.
+void RunRecorder::Pack(const Event& event) {
+  Begin(event);
+  for (const int job : first_[U(event.device)]) record_.spans[U(open_[U(job)])].marks |= kPacked;
 }
 
 void RunRecorder::End(int job, double time, SpanEnd end) {
@@ -51,6 +77,7 @@ void RunRecorder::End(int job, double time, SpanEnd end) {
   span.end_s = time;
   span.end = end;
   open = -1;
+  std::erase(first_[U(first_device_[U(job)])], job);
 }
 
 void RunRecorder::Leave(int device, double time, std::uint8_t reasons) {
@@ -75,8 +102,10 @@ void RunRecorder::Read(std::span<const Event> events) {
         break;
       case EventKind::kStart:
       case EventKind::kMove:
-      case EventKind::kPack:
         Begin(event);
+        break;
+      case EventKind::kPack:
+        Pack(event);
         break;
       case EventKind::kComplete:
         record_.left_s[U(event.job)] = event.time;
@@ -103,10 +132,33 @@ void RunRecorder::Read(std::span<const Event> events) {
   }
 }
 
-void RunRecorder::Hold(int span, std::span<const int> devices) {
-  record_.spans[U(span)].devices_begin = static_cast<std::int32_t>(record_.devices.size());
-  record_.spans[U(span)].devices_count = static_cast<std::int32_t>(devices.size());
+bool RunRecorder::Moved(const RunRecord::Span& before, const RunRecord::Span& span) const {
+  const auto nodes_of = [this](std::span<const std::int32_t> devices) {
+    std::vector<int> nodes;
+    for (const int device : devices) nodes.push_back(scenario_->NodeOf(device));
+    std::sort(nodes.begin(), nodes.end());
+    nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+    return nodes;
+  };
+  const std::span<const std::int32_t> from = record_.Devices(before), to = record_.Devices(span);
+  if (scenario_->TypeOfDevice(from.front()) != scenario_->TypeOfDevice(to.front())) return true;
+  const std::vector<int> left = nodes_of(from), now = nodes_of(to);
+  return !std::includes(left.begin(), left.end(), now.begin(), now.end()) &&
+         !std::includes(now.begin(), now.end(), left.begin(), left.end());
+}
+
+void RunRecorder::Hold(int index, std::span<const int> devices, bool all) {
+  RunRecord::Span& span = record_.spans[U(index)];
+  span.devices_begin = static_cast<std::int32_t>(record_.devices.size());
+  span.devices_count = static_cast<std::int32_t>(devices.size());
   record_.devices.insert(record_.devices.end(), devices.begin(), devices.end());
+  const std::vector<int>& milli = scenario_->data().jobs.gpu_milli;
+  const GpuType& type = scenario_->data().cluster.types[U(scenario_->TypeOfDevice(devices.front()))];
+  if (type.part.whole >= 0 || (!milli.empty() && milli[U(span.job)] < 1000)) span.marks |= kPartOfGpu;
+  if (!all) return;
+  if (span.devices_count != gang_[U(span.job)]) span.marks |= kResized;
+  const int before = std::exchange(last_[U(span.job)], index);
+  if (before >= 0 && Moved(record_.spans[U(before)], span)) span.marks |= kMovedThere;
 }
 
 void RunRecorder::Observe(const Simulator& simulator) {
@@ -114,8 +166,9 @@ void RunRecorder::Observe(const Simulator& simulator) {
   for (const Fresh& fresh : fresh_) {
     const int job = record_.spans[U(fresh.span)].job;
     const bool runs = open_[U(job)] == fresh.span;
-    Hold(fresh.span, runs ? simulator.state().Devices(job) : std::span(&fresh.first_device, 1));
-    if (!runs && gang_[U(job)] > 1) ++record_.unseen_gangs;
+    const bool all = runs || gang_[U(job)] == 1;
+    Hold(fresh.span, runs ? simulator.state().Devices(job) : std::span(&fresh.first_device, 1), all);
+    if (!all) ++record_.unseen_gangs;
   }
   fresh_.clear();
   // The log does not say that a device which is out loses its replica.
@@ -131,8 +184,9 @@ void RunRecorder::Observe(const Simulator& simulator) {
 RunRecord RunRecorder::Finish(const RunResult& result) {
   Read(result.events);
   for (const Fresh& fresh : fresh_) {
-    Hold(fresh.span, std::span(&fresh.first_device, 1));
-    if (gang_[U(record_.spans[U(fresh.span)].job)] > 1) ++record_.unseen_gangs;
+    const bool all = gang_[U(record_.spans[U(fresh.span)].job)] == 1;
+    Hold(fresh.span, std::span(&fresh.first_device, 1), all);
+    if (!all) ++record_.unseen_gangs;
   }
   fresh_.clear();
   record_.end_s = result.metrics.end_s;

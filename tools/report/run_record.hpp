@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "env/sim/metrics.hpp"
@@ -28,6 +29,17 @@ enum class Absence : std::uint8_t { kOutOfService, kReplica, kOtherLayout };
 const char* ToString(Absence why);  // "out of service", ...
 inline constexpr int kNumAbsences = 3;
 
+// What is not as usual in a job's time on its GPUs: bits. Persistent (evaluation files): grows at the end.
+enum SpanMark : std::uint8_t {
+  kResized = 1,     // on fewer or more GPUs than its gang
+  kPacked = 2,      // for some of the time beside another job, whole on the same GPU
+  kPartOfGpu = 4,   // on a slice of a GPU, or a share
+  kMovedThere = 8,  // it ran before on another type or other nodes; of who grows or shrinks some are the same
+};
+inline constexpr int kNumSpanMarks = 4;
+const char* MarkName(int bit);          // "resized", "packed", "part of a GPU", "moved"
+std::string MarkNames(unsigned marks);  // "resized, moved"; "" = none
+
 struct RunRecord {
   // A job on its GPUs, unchanged from begin to end.
   struct Span {
@@ -35,6 +47,7 @@ struct RunRecord {
     double begin_s, end_s;  // from the scenario's origin
     std::int32_t devices_begin, devices_count;
     SpanEnd end;
+    std::uint8_t marks = 0;  // SpanMark
   };
   struct Outage {  // a device that takes no job
     int device;
@@ -61,27 +74,34 @@ struct RunRecord {
 // Thread rule: one recorder a run.
 class RunRecorder {
  public:
-  explicit RunRecorder(const Scenario& scenario);
-  void Observe(const Simulator& simulator);   // after every decision
-  RunRecord Finish(const RunResult& result);  // of the same run, its events kept
+  explicit RunRecorder(const Scenario& scenario);  // which outlives it
+  void Observe(const Simulator& simulator);        // after every decision
+  RunRecord Finish(const RunResult& result);       // of the same run, its events kept
 
  private:
   void Read(std::span<const Event> events);  // those that were not read yet
   void Begin(const Event& event);
   void End(int job, double time, SpanEnd end);
-  void Hold(int span, std::span<const int> devices);
+  void Pack(const Event& event);
+  // `all`: these are all of its devices, not the first of a gang's alone.
+  void Hold(int span, std::span<const int> devices, bool all);
+  bool Moved(const RunRecord::Span& before, const RunRecord::Span& span) const;
   void Leave(int device, double time, std::uint8_t reasons);  // OutOfService
   void Return(int device, double time, SpanEnd end);
 
   struct Fresh {
     int span, first_device;
   };
-  std::vector<int> gang_;          // [J]
-  std::vector<int> open_;          // [J] index of the span that runs, -1 = none
-  std::vector<Fresh> fresh_;       // spans begun since the last look
-  std::vector<double> down_from_;  // [D] kNever = in service
-  std::vector<Absence> why_;       // [D] of those that are not
-  std::vector<int> replicas_;      // devices, in the order in which they came
+  const Scenario* scenario_;
+  std::vector<int> gang_;                // [J]
+  std::vector<int> open_;                // [J] index of the span that runs, -1 = none
+  std::vector<Fresh> fresh_;             // spans begun since the last look
+  std::vector<int> last_;                // [J] index of the last span that has all its devices, -1 = none
+  std::vector<int> first_device_;        // [J] of the span that runs
+  std::vector<std::vector<int>> first_;  // [D] jobs of which it is that, as they came
+  std::vector<double> down_from_;        // [D] kNever = in service
+  std::vector<Absence> why_;             // [D] of those that are not
+  std::vector<int> replicas_;            // devices, in the order in which they came
   std::size_t read_ = 0;
   RunRecord record_;
 };

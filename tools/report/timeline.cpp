@@ -125,13 +125,12 @@ class Timeline {
   Json JobSlice(const RunRecord::Span& span) const {
     const JobTable& jobs = scenario_.data().jobs;
     const std::string& kind = scenario_.data().throughputs.job_types[U(jobs.job_type[U(span.job)])];
-    return {{"name", Join("job ", jobs.id[U(span.job)])},
-            {"cat", "job"},
-            {"args",
-             {{"job_type", kind},
+    Json args{{"job_type", kind},
               {"gpus", span.devices_count},
               {"arrived_s", jobs.arrival[U(span.job)]},
-              {"ended", ToString(span.end)}}}};
+              {"ended", ToString(span.end)}};
+    if (span.marks != 0) args["marks"] = MarkNames(span.marks);
+    return {{"name", Join("job ", jobs.id[U(span.job)])}, {"cat", "job"}, {"args", args}};
   }
 
   void Instant(int pid, int tid, double time, const char* category, const std::string& name,

@@ -2,7 +2,8 @@
 // JSON object form (https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU).
 //
 // One process a GPU type (named "SCHEDULER: TYPE" where there are several schedulers), one thread a GPU, one
-// slice ("X") a job or a service's replica that holds it, with how it "ended" (SpanEnd), or a time in which
+// slice ("X") a job or a service's replica that holds it, with how it "ended" (SpanEnd) and, of a job that is
+// resized, packed, on part of a GPU or moved, its "marks" (SpanMark), or a time in which
 // it takes no job (Absence); GPUs that several jobs share have a thread a lane. Arrivals and failures are
 // instants ("i"), waiting and running jobs counters ("C"). What features have to show has rows of its own.
 // Microseconds of simulated time.

@@ -6,10 +6,95 @@
 
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
+#include "env/sim/feature.hpp"
+#include "env/sim/rates_by_width.hpp"
 #include "env/sim/simulator.hpp"
 
 namespace berth {
 namespace {
+
+int GangOr(int stated, const ForeignJob& job) {
+  return stated > 0 ? stated : job.gang;
+}
+
+void CheckRates(const char* name, std::span<const double> rates, std::size_t expected) {
+  if (!rates.empty() && rates.size() != expected)
+    throw Error(Join(name, ": expected ", expected, " numbers, found ", rates.size()));
+  for (const double rate : rates) {
+    if (!(rate >= 0.0) || std::isinf(rate)) throw Error(Join(name, ": expected steps/s >= 0, found ", rate));
+  }
+}
+
+// Of a detailed cluster: widths, and who shares a GPU.
+void CheckDetails(const ForeignCluster& cluster) {
+  const std::size_t jobs = cluster.jobs.size(), types = cluster.types.size();
+  CheckRates("rates_by_width", cluster.rates_by_width, jobs * U(std::max(cluster.max_width, 0)) * types);
+  CheckRates("pair_rates", cluster.pair_rates, jobs * jobs * types);
+  for (std::size_t i = 0; i < jobs; ++i) {
+    const ForeignJob& job = cluster.jobs[i];
+    const int least = GangOr(job.least, job), most = GangOr(job.most, job), width = GangOr(job.width, job);
+    const int widest = cluster.rates_by_width.empty() ? 0 : cluster.max_width;
+    const bool elastic = least != job.gang || most != job.gang;
+    if (job.least < 0 || least > job.gang || most < job.gang || (elastic && most > widest)) {
+      throw Error(Join("job ", i, ": expected 1 <= least <= gang <= most, and most within rates_by_width (",
+                       widest, "), found ", least, ", ", job.gang, ", ", most));
+    }
+    if (job.running_on >= 0 && (width < least || width > most))
+      throw Error(Join("job ", i, ": width: expected ", least, " to ", most, " GPUs, found ", width));
+    if (job.beside == -1) continue;
+    if (job.beside < 0 || job.beside >= static_cast<int>(jobs) || U(job.beside) == i)
+      throw Error(Join("job ", i, ": beside: expected another job or -1, found ", job.beside));
+    const ForeignJob& other = cluster.jobs[U(job.beside)];
+    if (other.beside != static_cast<int>(i) || other.running_on != job.running_on || job.running_on < 0 ||
+        width != 1 || GangOr(other.width, other) != 1) {
+      throw Error(Join("job ", i,
+                       ": beside: expected a job that runs on the same type, on one GPU as it does, ",
+                       "and that names it too, found job ", job.beside));
+    }
+  }
+}
+
+// The rates on other widths that the caller states, as a feature of its own: whoever asks a scenario does not
+// know who answers.
+struct GivenState final : FeatureState {
+  std::unique_ptr<FeatureState> Clone() const override { return std::make_unique<GivenState>(*this); }
+  HookSet Listens() const override { return 0; }
+};
+class GivenWidths final : public FeatureSettings {
+ public:
+  GivenWidths(const ForeignCluster& cluster, std::span<const int> order)
+      : widths_(std::make_shared<RatesByWidth>()) {
+    const std::size_t types = cluster.types.size();
+    for (const int position : order) {
+      const ForeignJob& job = cluster.jobs[U(position)];
+      const int least = GangOr(job.least, job), most = GangOr(job.most, job);
+      widths_->class_of.push_back(widths_->classes.size());
+      widths_->classes.push_back({least, most, widths_->rates.size()});
+      for (std::size_t type = 0; type < types; ++type) {
+        for (int width = least; width <= most; ++width) {
+          const std::size_t at = (U(position) * U(cluster.max_width) + U(width - 1)) * types + type;
+          widths_->rates.push_back(width == job.gang ? cluster.rates[U(position) * types + type]
+                                                     : cluster.rates_by_width[at]);
+        }
+      }
+    }
+  }
+  std::vector<FieldInfo> ListFields() const override { return {}; }
+  FieldValue Get(std::size_t /*field*/) const override { return 0; }
+  void Set(std::size_t /*field*/, const FieldValue& /*value*/) override {}
+  void Check(const ScenarioData& /*scenario*/) const override {}
+  std::unique_ptr<FeatureState> MakeState(const Scenario& /*scenario*/) const override {
+    return std::make_unique<GivenState>();
+  }
+  std::shared_ptr<const RatesByWidth> Widths(const ScenarioData& /*scenario*/) const override {
+    return widths_;
+  }
+
+ private:
+  std::shared_ptr<RatesByWidth> widths_;
+};
+const FeatureModule kGivenWidths = {"given_widths", "rates by width as somebody else states them",
+                                    TagOf("given_widths"), nullptr};
 
 // What Scenario does not look at: where jobs run, and times against the clock.
 void CheckState(const ForeignCluster& cluster, Knowledge granted) {
@@ -50,11 +135,29 @@ void CheckState(const ForeignCluster& cluster, Knowledge granted) {
       throw Error(
           Join("job ", i, ": running_on: expected -1 or a type below ", types, ", found ", job.running_on));
     }
-    if (job.running_on >= 0 && rates[U(job.running_on)] == 0.0) {
+    if (job.running_on >= 0 && !cluster.detailed && rates[U(job.running_on)] == 0.0) {
       throw Error(
           Join("job ", i, ": it runs on '", cluster.types[U(job.running_on)].name, "', where its rate is 0"));
     }
   }
+  if (cluster.detailed) CheckDetails(cluster);
+}
+
+// [T, T, G, 2] of job types, which are the jobs in the view's order.
+std::vector<double> PairTable(const ForeignCluster& cluster, std::span<const int> order) {
+  std::vector<double> pairs;
+  if (cluster.pair_rates.empty()) return pairs;
+  const std::size_t types = cluster.types.size(), jobs = cluster.jobs.size();
+  const auto rate = [&](int a, int b, std::size_t type) {
+    return cluster.pair_rates[(U(a) * jobs + U(b)) * types + type];
+  };
+  for (const int a : order) {
+    for (const int b : order) {
+      for (std::size_t type = 0; type < types; ++type)
+        pairs.insert(pairs.end(), {rate(a, b, type), rate(b, a, type)});
+    }
+  }
+  return pairs;
 }
 
 std::vector<int> ByArrival(std::span<const ForeignJob> jobs) {
@@ -66,8 +169,14 @@ std::vector<int> ByArrival(std::span<const ForeignJob> jobs) {
 }
 
 // Every job is a job type of its own: rates come by job.
-Scenario MakeScenario(const ForeignCluster& cluster, std::span<const int> order, Knowledge granted) {
+Scenario MakeScenario(const ForeignCluster& cluster, std::span<const int> order, Knowledge granted,
+                      const Features& features) {
   ScenarioData data;
+  data.features = features;
+  if (cluster.detailed) {
+    data.features.Add(kGivenWidths, std::make_shared<GivenWidths>(cluster, order));
+    data.throughputs.pairs = PairTable(cluster, order);
+  }
   data.cluster.types.assign(cluster.types.begin(), cluster.types.end());
   ThroughputTable& table = data.throughputs;
   for (const ForeignJob& job : cluster.jobs) table.gang_sizes.push_back(job.gang);
@@ -97,6 +206,31 @@ Scenario MakeScenario(const ForeignCluster& cluster, std::span<const int> order,
   return Scenario(std::move(data), [order](int job) { return Join("job ", order[U(job)]); });
 }
 
+// On the lowest devices that are left of its type, or on that of the job beside it; how many it took. What
+// there are too few of is not laid out.
+int Lay(const Scenario& scenario, const ForeignCluster& cluster, std::span<const int> order, int job,
+        SimState& state) {
+  const ForeignJob& from = cluster.jobs[U(order[U(job)])];
+  const int width = GangOr(from.width, from), left = state.free_gpus[U(from.running_on)];
+  const auto other = static_cast<int>(std::find(order.begin(), order.end(), from.beside) - order.begin());
+  std::vector<int> devices;
+  int taken = 0;
+  if (from.beside >= 0) state.partner[U(job)] = other;
+  if (from.beside >= 0 && state.slot[U(other)] >= 0) {
+    devices.assign(state.Devices(other).begin(), state.Devices(other).end());
+  } else if (width <= left) {
+    const int first = scenario.first_device(from.running_on) + cluster.types[U(from.running_on)].count - left;
+    for (int i = 0; i < width; ++i) devices.push_back(first + i);
+    taken = width;
+  } else {
+    return width;
+  }
+  for (const int device : devices) state.device_job[U(device)] = job, state.device_milli[U(device)] = 0;
+  state.slot[U(job)] = static_cast<std::int32_t>(state.device_slots.size());
+  state.device_slots.push_back(std::move(devices));
+  return taken;
+}
+
 // A simulator that has just begun has every column that there is; here its jobs are in the middle of it.
 SimState MakeState(const Scenario& scenario, const ForeignCluster& cluster, std::span<const int> order,
                    Knowledge granted) {
@@ -120,7 +254,8 @@ SimState MakeState(const Scenario& scenario, const ForeignCluster& cluster, std:
     state.running.Insert(job);
     state.phase[U(job)] = JobPhase::kRunning;
     state.on_type[U(job)] = state.last_type[U(job)] = static_cast<std::int8_t>(from.running_on);
-    if ((state.free_gpus[U(from.running_on)] -= from.gang) < 0) {
+    if ((state.free_gpus[U(from.running_on)] -=
+         cluster.detailed ? Lay(scenario, cluster, order, job, state) : from.gang) < 0) {
       const GpuType& type = cluster.types[U(from.running_on)];
       throw Error(Join("job ", order[U(job)], ": the jobs up to it run on more GPUs of '", type.name,
                        "' than the ", type.count, " that there are"));
@@ -133,9 +268,9 @@ SimState MakeState(const Scenario& scenario, const ForeignCluster& cluster, std:
 
 }  // namespace
 
-ForeignView::ForeignView(const ForeignCluster& cluster, Knowledge granted)
+ForeignView::ForeignView(const ForeignCluster& cluster, Knowledge granted, const Features& features)
     : order_((CheckState(cluster, granted), ByArrival(cluster.jobs))),
-      scenario_(MakeScenario(cluster, order_, granted)),
+      scenario_(MakeScenario(cluster, order_, granted, features)),
       state_(MakeState(scenario_, cluster, order_, granted)),
       view_(scenario_, state_, granted) {}
 

@@ -7,9 +7,17 @@
 
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
+#include "env/features/table.hpp"
+#include "env/gym/actions/action_set.hpp"
 
 namespace berth {
 namespace {
+
+// Kinds of actions that need of a cluster its jobs, its types, and what a detailed ForeignCluster states of
+// widths and pairs. What else there is needs clocks, layouts, replicas or nodes, which it does not.
+constexpr const char* kResize = "resize";
+constexpr const char* kPack = "pack";
+constexpr const char* kForeign[] = {kResize, kPack, "reject"};
 
 bool IsForeign(const EncoderInfo& encoder) {
   return std::all_of(encoder.blocks.begin(), encoder.blocks.end(),
@@ -28,7 +36,7 @@ void CheckForeign(const EncoderInfo& encoder, const std::string& policy) {
 
 }  // namespace
 
-ForeignDecider::ForeignDecider(PolicyBundle bundle, const std::string& name)
+ForeignDecider::ForeignDecider(PolicyBundle bundle, const std::string& name, Answers answers)
     : policy_(std::move(bundle), name, /*sample=*/false) {
   const DecisionPoint& point = policy_.point();
   if (point.commits()) {
@@ -37,14 +45,48 @@ ForeignDecider::ForeignDecider(PolicyBundle bundle, const std::string& name)
                      "', whose chosen job blocks the queue from one decision to the next; Berth's own "
                      "simulator runs it"));
   }
-  if (point.grid() != nullptr) {
-    throw Error(Join(name, ": expected a policy whose one action is '", kStartAlone, "', found one of ",
-                     point.mdp().actions, ", which a ForeignCluster does not say the state of"));
-  }
+  CheckActions(answers, name);
   CheckForeign(point.encoder(), name);
+  if (answers == Answers::kTypes && features_.any()) {  // a block would see zeros
+    throw Error(Join(name, ": expected a policy that sees no feature of the cluster, found one of ",
+                     point.encoder().name, " (", point.encoder().Blocks(),
+                     "), which is told of widths when it is asked for commands"));
+  }
   for (const BlockUse& use : point.encoder().blocks) {
     reads_steps_ = reads_steps_ || (use.info->attained_steps && policy_.knowledge() == Knowledge::kBlind);
   }
+}
+
+void ForeignDecider::CheckActions(Answers answers, const std::string& name) {
+  const DecisionPoint& point = policy_.point();
+  // The features that its actions and blocks are of.
+  for (const FeatureModule& module : ShippedFeatures()) {
+    bool used = false;
+    for (const ActionUse& use : ParseActions(point.mdp().actions)) {
+      used = used || std::any_of(module.actions.begin(), module.actions.end(),
+                                 [&](const auto make) { return std::string(make().name) == use.info->name; });
+    }
+    for (const BlockUse& use : point.encoder().blocks) {
+      used = used || std::any_of(module.blocks.begin(), module.blocks.end(),
+                                 [&](const auto make) { return std::string(make().name) == use.info->name; });
+    }
+    if (used) features_.Add(module, module.make());
+  }
+  if (answers == Answers::kTypes) {
+    if (point.grid() == nullptr) return;
+    throw Error(Join(name, ": expected a policy whose one action is '", kStartAlone, "', found one of ",
+                     point.mdp().actions, ", which a ForeignCluster does not say the state of"));
+  }
+  for (const ActionUse& use : ParseActions(point.mdp().actions)) {
+    const std::string kind = use.info->name;
+    if (std::find(std::begin(kForeign), std::end(kForeign), kind) == std::end(kForeign)) {
+      throw Error(Join(name, ": expected a policy of actions among ", kStartAlone, ", ", kResize, ", ", kPack,
+                       " and reject, found one of ", point.mdp().actions, ", and what '", kind,
+                       "' sets a ForeignCluster does not say the state of"));
+    }
+    reads_pairs_ = reads_pairs_ || kind == kPack;
+  }
+  reads_widths_ = features_.any();
 }
 
 // Without its steps a job that has run would look to the policy as if it had only come.
@@ -73,6 +115,44 @@ void ForeignDecider::Decide(const ForeignCluster& cluster, std::span<int> type_o
                 "command ", static_cast<int>(command.kind));
     type_of_job[U(foreign.Position(command.job))] = command.kind == CommandKind::kStop ? -1 : command.type;
   }
+}
+
+std::span<const ForeignCommand> ForeignDecider::DecideCommands(ForeignCluster cluster) {
+  CheckSteps(cluster);
+  cluster.detailed = true;
+  const std::string& actions = bundle().mdp.actions;
+  if (reads_widths_ && cluster.rates_by_width.empty() && !cluster.jobs.empty()) {
+    throw Error(Join("rates_by_width: expected rates on 1 to max_width GPUs, which a policy of ", actions,
+                     " reads, found none"));
+  }
+  if (reads_pairs_ && cluster.pair_rates.empty() && !cluster.jobs.empty()) {
+    throw Error(Join("pair_rates: expected rates of two jobs on one GPU, which a policy of ", actions,
+                     " reads, found none"));
+  }
+  commands_.clear();
+  if (cluster.jobs.empty()) return commands_;
+  const ForeignView foreign(cluster, policy_.knowledge(), features_);
+  const ClusterView& view = foreign.view();
+  decision_.Clear();
+  policy_.Reset(view);
+  policy_.Decide(view, decision_);
+  BERTH_CHECK(decision_.controls.empty() && decision_.devices.empty(), "a command beyond jobs and types");
+  std::vector<int> type_of(cluster.jobs.size(), -1);  // after the decision, of who runs
+  for (int job : view.running()) type_of[U(job)] = view.TypeOf(job);
+  for (const Command& c : decision_.commands) {
+    if (c.type >= 0) type_of[U(c.job)] = c.type;
+  }
+  for (const Command& c : decision_.commands) {
+    ForeignCommand& to = commands_.emplace_back(ForeignCommand{c.kind, foreign.Position(c.job)});
+    if (c.kind == CommandKind::kStart || c.kind == CommandKind::kMove) {
+      to.type = c.type;
+      to.width = c.width > 0 ? c.width : view.Gang(c.job);
+    } else if (c.kind == CommandKind::kPack) {
+      to.type = type_of[U(c.host)];
+      to.host = foreign.Position(c.host);
+    }
+  }
+  return commands_;
 }
 
 void ForeignDecider::Score(const ForeignCluster& cluster, std::span<float> scores) {

@@ -395,7 +395,7 @@ TEST_CASE("c api: the installed copy alone builds and runs a simulator in C") {
     ++functions;
     CHECK(header.find(name.substr(0, name.find('@')) + "(") != std::string::npos);
   }
-  CHECK(functions == 6);
+  CHECK(functions == 8);
 
   if (Shell(folder, "command -v pkg-config") != 0) return test::Skip("needs pkg-config (tools/setup)");
   MustShell(folder,

@@ -10,6 +10,14 @@
  *   berth_policy_decide(policy, &cluster, runs_on, 64, why, sizeof why);
  *   berth_policy_free(policy);
  *
+ * A policy may also do more than put jobs on types: resize, pack and reject them. berth_policy_actions says
+ * what, and berth_policy_command, which also runs all others, is told more and answers in commands:
+ *
+ *   berth_details details = BERTH_DETAILS_INIT;         // then: jobs, rates_by_width, max_width, pair_rates
+ *   berth_command commands[64];                         // at most one for each job
+ *   size_t n;
+ *   berth_policy_command(policy, &cluster, &details, commands, sizeof *commands, 64, &n, why, sizeof why);
+ *
  * When to call: whenever a job has arrived or completed; the policy remembers nothing between calls. Times
  * are seconds from any origin of the caller's, the same for all. Jobs that are done are no longer named.
  *
@@ -49,9 +57,11 @@ typedef enum berth_status {
   BERTH_OK = 0,
   BERTH_BAD_ARGUMENT = 1, /* a NULL, a size, or a cluster that cannot be (message says which job) */
   BERTH_BAD_FILE = 2,     /* no policy: missing, damaged, of another version, or not replaying its examples */
-  BERTH_UNSUPPORTED = 3,  /* a policy, but not for this: flat, semantics `commit`, or one that sees nodes,
-                             devices or features (ObservationV1 and V3 and their blocks do not) */
-  BERTH_BUFFER_TOO_SMALL = 4, /* of berth_policy_decide's output */
+  BERTH_UNSUPPORTED = 3,  /* a policy, but not for this: flat, semantics `commit`, one that sees nodes,
+                             devices or features (ObservationV1 and V3 and their blocks do not), or one that
+                             sets nodes, clocks, layouts or replicas; and of berth_policy_decide one that does
+                             more than put jobs on types */
+  BERTH_BUFFER_TOO_SMALL = 4, /* of the output */
   BERTH_OUT_OF_MEMORY = 5,
   BERTH_INTERNAL = 6
 } berth_status;
@@ -107,6 +117,50 @@ typedef struct berth_cluster {
 #define BERTH_CLUSTER_INIT \
   { sizeof(berth_cluster), sizeof(berth_job), 0.0, NULL, 0, NULL, 0, NULL, 1 }
 
+/* What berth_policy_command is told beside a berth_cluster. A NULL array says nothing of its kind, which a
+ * policy that reads it refuses by name. */
+typedef struct berth_job_details {
+  int32_t least; /* fewest and most GPUs that it may run on: 1 <= least <= gang <= most; 0 = its gang */
+  int32_t most;
+  int32_t width;  /* GPUs that it holds, of one that runs; 0 = its gang */
+  int32_t beside; /* index of the job that shares its one GPU, which names it too; -1 = it has it alone */
+} berth_job_details;
+#define BERTH_JOB_DETAILS_INIT \
+  { 0, 0, 0, -1 }
+
+typedef struct berth_details {
+  size_t struct_size;            /* sizeof(berth_details) */
+  size_t job_size;               /* sizeof(berth_job_details) */
+  const berth_job_details* jobs; /* [num_jobs]; NULL = each as BERTH_JOB_DETAILS_INIT */
+  /* [num_jobs][max_width][num_types] steps/s on 1 to max_width GPUs, 0 = cannot run so; for resize. On its
+   * gang a job's rate is berth_cluster's. */
+  const double* rates_by_width;
+  size_t max_width;
+  /* [num_jobs][num_jobs][num_types] steps/s of the first while it shares one GPU with the second, of a job
+   * with itself: with another of its kind; 0 = they cannot share one. For pack; read of gangs of 1. */
+  const double* pair_rates;
+} berth_details;
+#define BERTH_DETAILS_INIT \
+  { sizeof(berth_details), sizeof(berth_job_details), NULL, NULL, 0, NULL }
+
+/* Numbers are for ever. */
+typedef enum berth_command_kind {
+  BERTH_START = 0,  /* a waiting job begins on `width` GPUs of `type` */
+  BERTH_STOP = 1,   /* a running job waits */
+  BERTH_MOVE = 2,   /* a running job goes on on `width` GPUs of `type`; where both are what it has, on GPUs of
+                       its own instead of a shared one */
+  BERTH_REJECT = 3, /* a waiting job is turned away for good */
+  BERTH_PACK = 4    /* a job, waiting or running, shares the one GPU of `host`, which is on `type` */
+} berth_command_kind;
+
+typedef struct berth_command {
+  int32_t kind;  /* berth_command_kind */
+  int32_t job;   /* index into berth_cluster.jobs, as `host` */
+  int32_t type;  /* -1 = none */
+  int32_t width; /* GPUs; 0 of a job that stops, is turned away or shares its host's */
+  int32_t host;  /* -1 = none */
+} berth_command;
+
 BERTH_API uint32_t berth_abi_version(void);
 BERTH_API const char* berth_version(void); /* "0.2.0"; static */
 
@@ -120,6 +174,16 @@ BERTH_API berth_status berth_policy_get_info(const berth_policy* policy, berth_p
 BERTH_API berth_status berth_policy_decide(berth_policy* policy, const berth_cluster* cluster,
                                            int32_t* runs_on, size_t capacity, char* message,
                                            size_t message_size);
+/* "start" or "start,pack,resize": the policy's actions, which live as long as it does; NULL of NULL. */
+BERTH_API const char* berth_policy_actions(const berth_policy* policy);
+/* commands[0] to commands[*num_commands - 1] become what is to be done, at most one for each job; who is not
+ * named goes on, or waits, as it is. What frees GPUs comes before what takes them, however they are listed,
+ * and BERTH_PACK after all else. `details` may be NULL; command_size is sizeof(berth_command), and `capacity`
+ * the length of `commands`, at least num_jobs. */
+BERTH_API berth_status berth_policy_command(berth_policy* policy, const berth_cluster* cluster,
+                                            const berth_details* details, berth_command* commands,
+                                            size_t command_size, size_t capacity, size_t* num_commands,
+                                            char* message, size_t message_size);
 BERTH_API void berth_policy_free(berth_policy* policy); /* NULL is fine */
 
 #ifdef __cplusplus

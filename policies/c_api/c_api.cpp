@@ -19,10 +19,15 @@ static_assert(sizeof(berth_job) == 64 && offsetof(berth_job, attained_steps) == 
                   sizeof(berth_gpu_type) == 16 && sizeof(berth_cluster) == 72 &&
                   sizeof(berth_policy_info) == 24,
               "part of the ABI: another layout is another BERTH_ABI_VERSION");
+static_assert(sizeof(berth_job_details) == 16 && sizeof(berth_details) == 48 && sizeof(berth_command) == 20,
+              "part of the ABI: another layout is another BERTH_ABI_VERSION");
+static_assert(BERTH_PACK == static_cast<int>(berth::CommandKind::kPack) &&
+              BERTH_START == static_cast<int>(berth::CommandKind::kStart));
 static_assert(BERTH_ORACLE == static_cast<int>(berth::Knowledge::kOracle));
 
 struct berth_policy {  // NOLINT(readability-identifier-naming): the name is C's
-  explicit berth_policy(berth::PolicyBundle bundle, const char* path) : decider(std::move(bundle), path) {}
+  explicit berth_policy(berth::PolicyBundle bundle, const char* path)
+      : decider(std::move(bundle), path, berth::ForeignDecider::Answers::kCommands) {}
   berth::ForeignDecider decider;
   std::vector<berth::GpuType> types;  // scratch of one call, kept for its memory
   std::vector<berth::ForeignJob> jobs;
@@ -69,8 +74,8 @@ void CheckArray(const char* name, const void* array, std::size_t size, std::size
   if (size > most) throw Error(Join(name, ": expected at most ", most, ", found ", size));
 }
 
-// What the policy decides for `cluster`, in policy.decided.
-void Decide(berth_policy& policy, const berth_cluster& cluster) {
+// The cluster in our words; what it names lives in `policy` and with the caller.
+ForeignCluster Take(berth_policy& policy, const berth_cluster& cluster) {
   CheckSize("berth_cluster.struct_size", sizeof(berth_cluster), cluster.struct_size);
   // Of an older header: without what was added since.
   if (cluster.job_size != offsetof(berth_job, attained_steps)) {
@@ -93,13 +98,32 @@ void Decide(berth_policy& policy, const berth_cluster& cluster) {
                       from.weight,    from.deadline_s,      from.requested_s,
                       from.gang,      from.running_on,      from.attained_steps};
   }
-  policy.decided.resize(cluster.num_jobs);
-  policy.decider.Decide({cluster.now_s,
-                         policy.types,
-                         policy.jobs,
-                         {cluster.rates, cluster.num_jobs * cluster.num_types},
-                         cluster.changed != 0},
-                        policy.decided);
+  return {cluster.now_s,
+          policy.types,
+          policy.jobs,
+          {cluster.rates, cluster.num_jobs * cluster.num_types},
+          cluster.changed != 0};
+}
+
+// Widths, pairs and who shares a GPU, into `to` and policy.jobs.
+void TakeDetails(berth_policy& policy, const berth_cluster& cluster, const berth_details& details,
+                 ForeignCluster& to) {
+  CheckSize("berth_details.struct_size", sizeof(berth_details), details.struct_size);
+  CheckSize("berth_details.job_size", sizeof(berth_job_details), details.job_size);
+  const std::size_t jobs = cluster.num_jobs, types = cluster.num_types;
+  if (details.max_width > 1 << 16)
+    throw Error(Join("max_width: expected at most 65536, found ", details.max_width));
+  if (details.jobs != nullptr) {
+    for (std::size_t i = 0; i < jobs; ++i) {
+      const berth_job_details& from = details.jobs[i];
+      ForeignJob& job = policy.jobs[i];
+      job.least = from.least, job.most = from.most, job.width = from.width, job.beside = from.beside;
+    }
+  }
+  to.max_width = static_cast<int>(details.max_width);
+  if (details.rates_by_width != nullptr)
+    to.rates_by_width = {details.rates_by_width, jobs * details.max_width * types};
+  if (details.pair_rates != nullptr) to.pair_rates = {details.pair_rates, jobs * jobs * types};
 }
 
 }  // namespace
@@ -163,8 +187,47 @@ berth_status berth_policy_decide(berth_policy* policy, const berth_cluster* clus
                  Join("runs_on: expected room for ", cluster->num_jobs, " jobs, found ", capacity), message,
                  message_size);
     }
-    Decide(*policy, *cluster);
+    if (policy->decider.commands()) {
+      return Say(BERTH_UNSUPPORTED,
+                 Join("berth_policy_decide: expected a policy that only puts jobs on types, found one of ",
+                      policy->decider.bundle().mdp.actions, ", which berth_policy_command runs"),
+                 message, message_size);
+    }
+    const ForeignCluster taken = Take(*policy, *cluster);
+    policy->decided.resize(cluster->num_jobs);
+    policy->decider.Decide(taken, policy->decided);
     std::copy(policy->decided.begin(), policy->decided.end(), runs_on);
+    return BERTH_OK;
+  });
+}
+
+const char* berth_policy_actions(const berth_policy* policy) {
+  return policy == nullptr ? nullptr : policy->decider.bundle().mdp.actions.c_str();
+}
+
+berth_status berth_policy_command(berth_policy* policy, const berth_cluster* cluster,
+                                  const berth_details* details, berth_command* commands, size_t command_size,
+                                  size_t capacity, size_t* num_commands, char* message, size_t message_size) {
+  using namespace berth;
+  if (policy == nullptr || cluster == nullptr || num_commands == nullptr ||
+      (commands == nullptr && capacity > 0)) {
+    return Say(BERTH_BAD_ARGUMENT,
+               "berth_policy_command: expected a policy, a cluster and outputs, found NULL", message,
+               message_size);
+  }
+  return Guarded(BERTH_BAD_ARGUMENT, message, message_size, [&] {
+    CheckSize("command_size", sizeof(berth_command), command_size);
+    if (capacity < cluster->num_jobs) {
+      return Say(BERTH_BUFFER_TOO_SMALL,
+                 Join("commands: expected room for ", cluster->num_jobs, " of them, found ", capacity),
+                 message, message_size);
+    }
+    ForeignCluster taken = Take(*policy, *cluster);
+    if (details != nullptr) TakeDetails(*policy, *cluster, *details, taken);
+    std::size_t n = 0;
+    for (const ForeignCommand& c : policy->decider.DecideCommands(taken))
+      commands[n++] = {static_cast<int32_t>(c.kind), c.job, c.type, c.width, c.host};
+    *num_commands = n;
     return BERTH_OK;
   });
 }

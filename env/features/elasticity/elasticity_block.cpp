@@ -24,7 +24,9 @@ struct Widths {
 }  // namespace
 
 BlockInfo ElasticityBlock() {
-  return RowBlock<Widths>::Info("elasticity", 1, "on how many GPUs a job runs, and could");
+  BlockInfo info = RowBlock<Widths>::Info("elasticity", 1, "on how many GPUs a job runs, and could");
+  info.foreign = true;
+  return info;
 }
 
 }  // namespace berth

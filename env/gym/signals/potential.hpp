@@ -21,19 +21,33 @@ class Potential {
   };
   virtual ~Potential() = default;
   virtual void Begin(const Simulator& simulator) = 0;  // of an episode
-  // At the present decision point; those before: jobs [0, known). `growth`: D as well, which costs as much again.
+  // At the present decision point; those before: jobs [0, known). `growth`: D as well, which costs as much
+  // again.
   virtual Value Of(const Simulator& simulator, int known, bool growth) = 0;
 };
+
+// Calls `visit` for every job in the system: those that may run, and those that arrived and are held back
+// until others are done. Both cost time and will cost work; were the latter left out, to let them go would
+// look like a loss.
+template <class Visit>
+void EachInSystem(const Simulator& simulator, const Visit& visit) {
+  const SimState& state = simulator.state();
+  for (const int job : state.active) visit(job);
+  if (state.num_blocked == 0) return;
+  for (int job = 0; job < simulator.arrived_jobs(); ++job) {
+    if (state.blocked[static_cast<std::size_t>(job)] != 0) visit(job);
+  }
+}
 
 // Of a potential that is a sum of its jobs': `of_job(job)` each, and D = 0.
 template <class OfJob>
 Potential::Value SumOverJobs(const Simulator& simulator, int known, const OfJob& of_job) {
   Potential::Value value;
-  for (const int job : simulator.state().active) {
+  EachInSystem(simulator, [&](int job) {
     const double phi = of_job(job);
     value.all += phi;
     if (job < known) value.known += phi;
-  }
+  });
   return value;
 }
 

@@ -80,13 +80,13 @@ class WsptPotential final : public Potential {
     const Scenario& scenario = simulator.scenario();
     const JobTable& jobs = scenario.data().jobs;
     jobs_.clear();
-    for (const int job : simulator.state().active) {
+    EachInSystem(simulator, [&](int job) {
       const WsptJob& size = size_[U(job)];
       const auto [steps, type] = LeftOf(simulator, job, preemptive_);
       double left = size.left * (steps / jobs.total_steps[U(job)]);
       if (type >= 0) left = steps / scenario.Rate(job, type);
       jobs_.push_back({size.weight, left, size.work * left, job < known});
-    }
+    });
     std::sort(jobs_.begin(), jobs_.end(), [](const WsptJob& a, const WsptJob& b) { return a.Before(b); });
   }
 

@@ -1,0 +1,135 @@
+// The blocks descendants and spending, and the cost of jobs that are held back, by hand.
+#include <cmath>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "env/base/index.hpp"
+#include "env/features/table.hpp"
+#include "env/gym/decision_point.hpp"
+#include "env/gym/signals/potential.hpp"
+#include "env/sim/simulator.hpp"
+#include "tests/catch.hpp"
+#include "tests/tiny.hpp"
+
+namespace berth {
+namespace {
+
+constexpr double kHour = 3600.0;
+
+struct Shown {
+  std::vector<float> row;
+  ObservationLayout layout;
+  float Job(int row_of, int channel) const {
+    return row[U(layout.jobs_offset() + row_of * layout.job_channels + channel)];
+  }
+  float Pair(int row_of, int type, int channel) const {
+    return row[U(layout.pairs_offset() + (row_of * layout.g + type) * layout.pair_channels + channel)];
+  }
+};
+
+Shown Show(Simulator& simulator, const std::string& block, Knowledge knowledge = Knowledge::kOracle) {
+  MdpSpec mdp;
+  mdp.encoder = "observation(blocks=" + block + ")";
+  mdp.knowledge = knowledge;
+  const ClusterView view = simulator.View(knowledge);
+  DecisionPoint point(mdp);
+  point.Begin(view);
+  point.Start(view);
+  point.Gather(view);
+  point.Observe(view, 0);
+  const auto seen = point.observation();
+  return {{seen.begin(), seen.end()}, point.layout()};
+}
+
+Simulator WithStages(const std::string& after) {
+  // Hours of work 4, 1, 1, 8, 2; the last has a gang of 2.
+  ScenarioData data = test::TinyData({{"v", 8}}, {{1.0}},
+                                     {{0, 4 * kHour}, {0, kHour}, {0, kHour}, {0, 8 * kHour}, {0, 2 * kHour, 0, 2}});
+  data.features = ParseFeatures("stages(after=" + after + ")");
+  Simulator simulator{Scenario(std::move(data))};
+  REQUIRE(simulator.AdvanceToDecision());
+  return simulator;
+}
+
+}  // namespace
+
+TEST_CASE("descendants: what hangs on a job, by hand") {
+  // 1 and 3 wait for 0, 2 for 1; 4 stands alone. Best sets of 0: itself 4, with 1 5/2, with 1 and 2 6/3 = 2;
+  // 3 with its 8 would raise that. Of 4: two GPUs for two hours, 4.
+  Simulator simulator = WithStages("1>0:2>1:3>0");
+  const Shown shown = Show(simulator, "descendants:1");
+  enum { kPresent, kDescendants, kChain, kWorth, kTurn };
+  CHECK(shown.Job(0, kDescendants) == Approx(std::log(4.0)));
+  CHECK(shown.Job(0, kChain) == Approx(std::log(12.0 / 4.0)));  // 0, then 3
+  CHECK(shown.Job(0, kWorth) == Approx(std::log(4.0 / 2.0)));
+  CHECK(shown.Job(0, kTurn) == Approx(1.0 / 8.0));
+  CHECK(shown.Job(1, kDescendants) == 0.0F);
+  CHECK(shown.Job(1, kChain) == 0.0F);
+  CHECK(shown.Job(1, kWorth) == 0.0F);
+  CHECK(shown.Job(1, kTurn) == Approx(3.0 / 8.0));
+  // Blind, only how many.
+  const Shown blind = Show(simulator, "descendants:1", Knowledge::kBlind);
+  CHECK(blind.Job(0, kDescendants) == Approx(std::log(4.0)));
+  CHECK((blind.Job(0, kChain) == 0.0F && blind.Job(0, kWorth) == 0.0F && blind.Job(0, kTurn) == 0.0F));
+}
+
+TEST_CASE("descendants: who waits for two counts half behind each") {
+  // 1 waits for 0 and 4: half of its hour behind each. 0: 4, with it 4.5 / 1.5 = 3.
+  Simulator simulator = WithStages("1>0:1>4");
+  CHECK(Show(simulator, "descendants:1").Job(0, 3) == Approx(std::log(4.0 / 3.0)));
+}
+
+TEST_CASE("spending: a step's price on each type, by hand") {
+  ScenarioData data = test::TinyData({{"v", 2}, {"k", 2}, {"x", 2}}, {{2.0, 1.0, 0.0}}, {{0, 100}});
+  data.cluster.types[0].price_per_hour = 3.0, data.cluster.types[1].price_per_hour = 1.0;
+  data.cluster.types[2].price_per_hour = 0.5;
+  data.cluster.types[0].peak_power_w = 300, data.cluster.types[1].peak_power_w = 200;
+  data.cluster.types[2].peak_power_w = 100;
+  for (GpuType& type : data.cluster.types) type.idle_power_w = 50;
+  Simulator simulator{Scenario(std::move(data))};
+  REQUIRE(simulator.AdvanceToDecision());
+  const Shown shown = Show(simulator, "spending:1");
+  enum { kDearer, kDearerLoad, kHungrier };
+  CHECK(shown.Pair(0, 0, kDearer) == Approx(std::log(1.5)));  // 3 / 2 against 1 / 1
+  CHECK(shown.Pair(0, 1, kDearer) == 0.0F);
+  CHECK(shown.Pair(0, 2, kDearer) == 5.0F);  // it cannot run there
+  CHECK(shown.Pair(0, 0, kHungrier) == 0.0F);  // 250 / 2 against 150 / 1
+  CHECK(shown.Pair(0, 1, kHungrier) == Approx(std::log(150.0 / 125.0)));
+  CHECK(shown.Pair(0, 0, kDearerLoad) == Approx(std::log(1.5) * std::log(1.0 / 6.0)));  // one of six GPUs
+}
+
+TEST_CASE("learning signal: who is held back is in what is still to be paid, so to let them go costs nothing") {
+  // Job 1 waits for 0 or does not; at the start and when 0 is done both cost the same.
+  for (const char* name : {"wspt", "work", "critical_ratio"}) {
+    std::vector<double> phi[2];
+    for (const bool waits : {false, true}) {
+      ScenarioData data = test::TinyData({{"v", 1}}, {{1.0}}, {{0, 100}, {0, 300}});
+      data.cluster.types[0].price_per_hour = 1.0;
+      data.jobs.deadline = {1000.0, 1000.0};
+      data.features = ParseFeatures(waits ? "stages(after=1>0)" : "stages");
+      Simulator simulator{Scenario(std::move(data))};
+      MdpSpec mdp;
+      mdp.reward = name == std::string("wspt") ? "jct" : name == std::string("work") ? "cost" : "deadline";
+      for (const PotentialInfo& info : Potentials()) {
+        if (info.name != std::string(name)) continue;
+        Params params(ParseSpec(name), info.params);
+        const auto potential = info.make(params, mdp);
+        REQUIRE(simulator.AdvanceToDecision());
+        potential->Begin(simulator);
+        phi[waits].push_back(potential->Of(simulator, 2, false).known);
+        Decision decision;
+        decision.Start(0, 0);
+        REQUIRE(simulator.Apply(decision).ok());
+        REQUIRE(simulator.AdvanceToDecision());
+        REQUIRE(simulator.now() == 100.0);
+        phi[waits].push_back(potential->Of(simulator, 2, false).known);
+      }
+    }
+    CAPTURE(name);
+    REQUIRE(phi[0].size() == 2);
+    CHECK(phi[0] == phi[1]);
+  }
+}
+
+}  // namespace berth

@@ -10,6 +10,7 @@
   X(RanksBlock)             \
   X(PricesBlock)            \
   X(AssignmentBlock)        \
+  X(SpendingBlock)          \
   X(BatchBlock)             \
   X(LookaheadBlock)         \
   X(ArrivalsBlock)          \

@@ -64,6 +64,8 @@ class StageState final : public StateOf<StageState, StageSettings> {
   std::vector<char> doomed_;  // [J] one it needs was turned away
 };
 
-BlockInfo StagesBlock();  // what observations show of it
+// What observations show of it.
+BlockInfo StagesBlock();
+BlockInfo DescendantsBlock();
 
 }  // namespace berth

@@ -127,6 +127,9 @@ int Report(const ActionStudy& study, const ActionRow& row, ReproductionPage& pag
   page.Heading(Join(row.title, " (`", row.name, "`)"));
   page.Paragraph(Join("`", row.workload, "` on ", row.cluster, ", clock ", row.clock,
                       *row.features != '\0' ? Join(", `", row.features, "`") : std::string(),
+                      std::string_view(row.window) != ActionRow{}.window
+                          ? Join(", jobs ", row.window, " measured")
+                          : std::string(),
                       ". Policies: `--actions ", row.actions, *row.training != '\0' ? " " : "", row.training,
                       "`, ", Thousands(static_cast<double>(row.steps)), " steps a seed."));
   Cells header = {"scheduler", row.metric.name, Join("of ", best)};
@@ -269,7 +272,8 @@ int ReproduceActions(const std::vector<std::string>& arguments) {
   page.Paragraph(Join(
       "Made by `berth reproduce actions --out DIR` from source ", SourceCommit(), ": ", last - first,
       " training seeds, none left out, workloads ", study.seeds,
-      " that no training draws, jobs 300 to 700 of 1,000 measured. Beside the specialists of a row (as they "
+      " that no training draws, jobs 300 to 700 of 1,000 measured, unless a row says otherwise. Beside the "
+      "specialists of a row (as they "
       "are, "
       "and with their numbers searched by `berth tune` for ",
       study.tune_s, " s) stand the six best of ", std::size(ActionRules()),

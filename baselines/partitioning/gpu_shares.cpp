@@ -1,4 +1,5 @@
-// First come, first served where jobs hold parts of GPUs (feature sharing): which GPU a part is taken of.
+// An order of the queue (first come, first served unless told otherwise) where jobs hold parts of GPUs
+// (feature sharing): which GPU a part is taken of.
 //   best, worst, first   the GPU with the least or most room that is enough, or the lowest-numbered
 //   fgd                  fragmentation gradient descent: where the GPU that jobs like those seen so far could
 //                        not use grows least (Weng et al., USENIX ATC 2023, Algorithm 1; F_n(M) of §3.2 with
@@ -7,9 +8,11 @@
 // all four are first come, first served on the fastest type.
 #include <algorithm>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "baselines/placement/node_limits.hpp"
+#include "baselines/queue/order.hpp"
 #include "baselines/ranking.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/base/index.hpp"
@@ -22,8 +25,9 @@ enum Fit { kBest, kWorst, kFirst, kFgd };
 
 class GpuShares final : public Scheduler {
  public:
-  GpuShares(int fit, bool overtake) : fit_(fit), overtake_(overtake) {}
-  Knowledge knowledge() const override { return Knowledge::kNone; }
+  GpuShares(int fit, bool overtake, ScoreRule order)
+      : fit_(fit), overtake_(overtake), order_(std::move(order)) {}
+  Knowledge knowledge() const override { return order_.knowledge; }
   void Reset(const ClusterView&) override { seen_.clear(), jobs_seen_ = 0; }
 
   void Decide(const ClusterView& view, Decision& decision) override {
@@ -33,7 +37,11 @@ class GpuShares final : public Scheduler {
     for (int d = 0; d < view.num_gpus(); ++d)
       room_[U(d)] = FreeMilli(view, d), memory_[U(d)] = FreeMemoryGb(view, d);
     limits_.Begin(view);
-    for (int job : view.waiting()) {
+    ranking_.clear();
+    for (int job : view.waiting()) ranking_.emplace_back(order_.score(view, job), job);
+    std::stable_sort(ranking_.begin(), ranking_.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (const auto& [score, job] : ranking_) {
       if (!Start(view, job, decision) && !overtake_) return;
     }
   }
@@ -126,6 +134,8 @@ class GpuShares final : public Scheduler {
 
   int fit_;
   bool overtake_;
+  ScoreRule order_;
+  Ranking ranking_;
   std::map<std::pair<int, int>, int> seen_;  // (gang, thousandths): jobs
   int jobs_seen_ = 0;
   std::vector<int> room_;       // [D] thousandths
@@ -135,7 +145,9 @@ class GpuShares final : public Scheduler {
 };
 
 constexpr ParamInfo kParams[] = {
-    {"fit", "best", "the GPU of which a part is taken: best, worst, first or fgd"}, kOvertakeParam};
+    {"fit", "best", "the GPU of which a part is taken: best, worst, first or fgd"},
+    kOvertakeParam,
+    {"order", "fcfs", "of the queue: fcfs, sjf, saf, ... (the orders of `queue`)"}};
 
 }  // namespace
 
@@ -150,7 +162,8 @@ SchedulerInfo GpuSharesInfo() {
           kParams,
           [](Params& params) -> std::unique_ptr<Scheduler> {
             const int fit = params.Choice("fit", {"best", "worst", "first", "fgd"});
-            return std::make_unique<GpuShares>(fit, params.Bool(kOvertakeParam.name));
+            const bool overtake = params.Bool(kOvertakeParam.name);
+            return std::make_unique<GpuShares>(fit, overtake, FindOrder("order", params.Text("order")));
           },
           /*claims=*/{.times = true}};
 }

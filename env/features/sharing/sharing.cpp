@@ -9,6 +9,7 @@
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
 #include "env/features/table.hpp"
+#include "env/sim/action_kind.hpp"
 #include "env/sim/cluster_view.hpp"
 #include "env/sim/core.hpp"
 
@@ -17,6 +18,11 @@ namespace {
 
 int MilliOf(const ScenarioData& data, int job) {
   return data.jobs.gpu_milli.empty() ? 1000 : data.jobs.gpu_milli[U(job)];
+}
+
+// Thousandths of GPUs that the job asks for.
+std::int64_t DemandOf(const Scenario& scenario, int job) {
+  return std::int64_t{scenario.data().jobs.gang[U(job)]} * scenario.GpuMilli(job);
 }
 
 }  // namespace
@@ -91,7 +97,8 @@ SharingState::SharingState(const SharingSettings& settings, const Scenario& scen
       running_(U(scenario.num_gpus()), 0),
       running_milli_(running_),
       room_(running_),
-      memory_room_(scenario.data().traits.memory_gb.empty() ? 0 : U(scenario.num_gpus()), 0.0) {}
+      memory_room_(scenario.data().traits.memory_gb.empty() ? 0 : U(scenario.num_gpus()), 0.0),
+      asks_(U(scenario.num_jobs()), 0) {}
 
 bool SharingState::HoldsBeside(const Scenario& scenario, const SimState& s, int device, int job) {
   const double need = scenario.MemoryGb(job), gpu = MemoryOf(scenario, scenario.TypeOfDevice(device));
@@ -158,7 +165,27 @@ bool SharingState::Vacate(SimCore& core, int job) {
   return true;
 }
 
+void SharingState::OnReady(SimCore& core, int job, double time) {
+  demand.Advance(time);
+  demand.asked_milli += DemandOf(core.scenario(), job);
+  asks_[U(job)] = 1;
+}
+
+void SharingState::OnLeave(SimCore& core, int job, double time) {
+  if (std::exchange(asks_[U(job)], 0) == 0) return;  // turned away before it was ready
+  demand.Advance(time);
+  demand.asked_milli -= DemandOf(core.scenario(), job);
+}
+
+void SharingState::Measure(const SimCore& core, std::span<double> figures) const {
+  Demand all = demand;
+  all.Advance(core.now());
+  figures[0] = all.asked_milli_s > 0.0 ? 1.0 - all.served_milli_s / all.asked_milli_s : 0.0;
+}
+
 void SharingState::OnRun(SimCore& core, int job, double time, double /*held_s*/, bool starts) {
+  demand.Advance(time);
+  demand.served_milli += (starts ? 1 : -1) * DemandOf(core.scenario(), job);
   if (!core.scenario().HoldsPart(job)) return;
   const SimState& s = core.state();
   const std::size_t device = U(s.Devices(job).front());
@@ -198,9 +225,15 @@ double ShareSeconds(const SimCore& core, int type) {
 }
 
 FeatureModule SharingFeature() {
+  static constexpr MetricInfo kMetrics[] = {
+      {"unserved_demand", "of the GPU-seconds that jobs in the system ask for, the share in which they wait",
+       MetricInfo::Place::kQueue}};
   static constexpr BlockInfo (*kBlocks[])() = {SharingBlock};
+  static constexpr ActionInfo (*kActions[])() = {ShareAction};
   FeatureModule module = ModuleOf<SharingSettings>();
+  module.metrics = kMetrics;
   module.blocks = kBlocks;
+  module.actions = kActions;
   return module;
 }
 

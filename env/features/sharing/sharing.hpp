@@ -58,9 +58,25 @@ class SharingState final : public StateOf<SharingState, SharingSettings> {
   };
   std::vector<Meter> meters;
 
+  // GPUs that the jobs in the system ask for, and that those who run do, in thousandths, and their integrals
+  // up to `since`. A job is served while it runs, on however many GPUs.
+  struct Demand {
+    double since = 0.0;
+    double asked_milli_s = 0.0, served_milli_s = 0.0;
+    std::int64_t asked_milli = 0, served_milli = 0;
+    void Advance(double time) {
+      asked_milli_s += static_cast<double>(asked_milli) * (time - since);
+      served_milli_s += static_cast<double>(served_milli) * (time - since);
+      since = time;
+    }
+  };
+  Demand demand;
+
   ApplyResult ValidateRoom(SimCore& core, const Decision& decision) override;  // sharing_rules.cpp
   Placing Place(SimCore& core, int job, const Command& command, const Decision& decision) override;
   bool Vacate(SimCore& core, int job) override;
+  void OnReady(SimCore& core, int job, double time) override;
+  void OnLeave(SimCore& core, int job, double time) override;
   void OnRun(SimCore& core, int job, double time, double held_s, bool starts) override;
   double SharedSeconds(double now, int type) const override;
   double GpuSeconds(const Scenario& scenario, int job, double seconds) const override;
@@ -71,6 +87,7 @@ class SharingState final : public StateOf<SharingState, SharingSettings> {
   // Nobody who holds a part of a GPU is given less of it than he is promised, whatever else slows him; and
   // what is promised, with what is not a job there, is not more than the GPU.
   std::string Violation(const InvariantInput& input) const override;
+  void Measure(const SimCore& core, std::span<double> figures) const override;
 
  private:
   struct Compute;
@@ -91,6 +108,7 @@ class SharingState final : public StateOf<SharingState, SharingSettings> {
   std::vector<std::int16_t> running_, running_milli_;
   std::vector<std::int16_t> room_;   // [D] scratch of validation
   std::vector<double> memory_room_;  // [D] of it, GB; none where no job states its memory
+  std::vector<char> asks_;           // [J] it is counted in Demand::asked_milli
   static bool HoldsBeside(const Scenario& scenario, const SimState& state, int device, int job);
 };
 
@@ -104,6 +122,8 @@ double FreeMemoryGb(const ClusterView& view, int device);
 // GPU-seconds of a type by the thousandths held, where Simulator::BusySeconds counts a GPU in use as a whole.
 double ShareSeconds(const SimCore& core, int type);
 
+struct ActionInfo;
 BlockInfo SharingBlock();  // what observations show of it
+ActionInfo ShareAction();  // on which GPU a part is taken
 
 }  // namespace berth

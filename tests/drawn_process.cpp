@@ -13,16 +13,18 @@ int Below(Stream& stream, int n) {
 }
 
 DrawnProcess DrawProcess(Stream& stream, std::uint64_t seed) {
-  const bool sliced = Below(stream, 4) == 0, divided = !sliced && Below(stream, 6) == 0;
+  const bool sliced = Below(stream, 4) == 0, divided = !sliced && Below(stream, 4) == 0;
   std::string features, actions = "start";
   const auto maybe = [&](int one_in, const char* feature, const char* action) {
     if (Below(stream, one_in) != 0) return;
     features += (features.empty() ? "" : ";") + std::string(feature);
     if (*action != '\0' && Below(stream, 5) != 0) actions += "," + std::string(action);
   };
-  maybe(3, "topology(placement=consolidate,cpus_per_node=40,cpus_per_gpu=4)", "gather");
+  // Who names devices for parts of GPUs does not know what nodes have left.
+  maybe(3, divided ? "topology(placement=consolidate)" : "topology(placement=consolidate,cpus_per_node=40,cpus_per_gpu=4)",
+        "gather");
   maybe(sliced ? 1 : 1000000, "partitions(reconfig_s=100)", "layout");
-  maybe(divided ? 1 : 1000000, "sharing", "");
+  maybe(divided ? 1 : 1000000, "sharing", "share");
   maybe(2, "elasticity(min_factor=0.3,max_factor=3,measured=false)", "resize");
   maybe(3, "checkpoints(gb=5,interval=600)", "");
   maybe(3, sliced ? "failures(mtbf_h=10,repair_h=1)"
@@ -40,7 +42,7 @@ DrawnProcess DrawProcess(Stream& stream, std::uint64_t seed) {
   settings.features = ParseFeatures(features);
   settings.clock = Clock::Parse(Below(stream, 2) == 0 ? "event" : "rounds(360)");
   const std::string workload = std::string("synthetic(rate=6,jobs=25,gangs=1:0.7/2:0.2/4:0.1") +
-                               (sliced ? ",table=modern" : "") + (divided ? ",parts=250:0.3/500:0.3" : "") +
+                               (sliced ? ",table=modern" : "") + (divided ? ",parts=250:0.25/400:0.25/600:0.2" : "") +
                                ",slo=true)";
   DrawnProcess drawn{MakeWorkload(workload, settings)->Make(seed, Split::kEvaluate, 0, 0), {}, 0};
   drawn.mdp.actions = ResolveActions(actions);

@@ -115,6 +115,31 @@ void CheckLayouts(Simulator& simulator, const DecisionPoint& point, const Cluste
   }
 }
 
+// Has the plan a part of a GPU whose device is left to the simulator? It is counted as a whole one.
+bool LeavesParts(const ClusterView& view, const Plan& plan, const Decision& decision) {
+  return std::any_of(decision.commands.begin(), decision.commands.end(), [&](const Command& c) {
+    return plan.Placed(c.job) && view.GpuMilli(c.job) < 1000 && c.devices_count == 0 &&
+           (c.kind == CommandKind::kStart || c.kind == CommandKind::kMove);
+  });
+}
+
+// May the job have its part of a GPU of the type, beside all that `decision` does?
+bool ExpectedShare(Simulator& simulator, const DecisionPoint& point, const ClusterView& view, Decision decision,
+                   int job, int type) {
+  if (view.GpuMilli(job) == 1000 || point.plan().Placed(job)) return false;
+  const bool runs = view.IsRunning(job);
+  if (runs && !point.plan().preemptive()) return false;
+  std::erase_if(decision.commands, [&](const Command& c) { return c.job == job; });
+  if (runs && view.TypeOf(job) == type && simulator.Validate(decision).ok()) return true;  // it stays
+  const int first = view.first_device(type), count = view.cluster().types[U(type)].count;
+  for (int d = first; d < first + count; ++d) {
+    Decision with = decision;
+    runs ? with.Move(job, type, std::vector<int>{d}) : with.Start(job, type, std::vector<int>{d});
+    if (simulator.Validate(with).ok()) return true;
+  }
+  return false;
+}
+
 // A second opinion, from what validation accepts alone.
 bool Expected(Simulator& simulator, const DecisionPoint& point, const ClusterView& view, int row, int column) {
   const CommandGrid& grid = *point.grid();
@@ -173,6 +198,7 @@ bool Expected(Simulator& simulator, const DecisionPoint& point, const ClusterVie
 
 struct Played {
   int commands = 0, legal = 0, points = 0;
+  int shares = 0, shared = 0;  // commands of parts that were compared, and of them offered
 };
 
 // Random commands at the points of one run.
@@ -209,6 +235,19 @@ Played Play(Stream& stream, std::uint64_t seed) {
                    << grid.column(column).type << " level " << grid.column(column).level);
         if (offered != expected) REQUIRE(offered == expected);
       }
+      if (name == "share" && !kept && grid.JobOf(row) >= 0) {
+        decision.Clear();
+        point.Close(view, decision);
+        if (!LeavesParts(view, point.plan(), decision)) {
+          const bool expected =
+              ExpectedShare(simulator, point, view, decision, grid.JobOf(row), grid.column(column).type);
+          INFO("at " << view.now() << ": share of row " << row << " (job " << grid.JobOf(row) << ") type "
+                     << grid.column(column).type << " level " << grid.column(column).level);
+          if (offered != expected) REQUIRE(offered == expected);
+          ++played.shares;
+          played.shared += offered;
+        }
+      }
       if (!offered || Below(stream, 3) == 0) continue;
       point.Put(view, action);
       ++played.legal;
@@ -242,9 +281,13 @@ TEST_CASE("policies are offered the commands that the simulator accepts, and no 
     all.commands += played.commands;
     all.legal += played.legal;
     all.points += played.points;
+    all.shares += played.shares;
+    all.shared += played.shared;
   }
   INFO(all.legal << " of " << all.commands << " at " << all.points << " points of " << seed << " runs");
   CHECK(all.legal > kCommands / 50);
+  CHECK(all.shared > 300);
+  CHECK(all.shares > 2 * all.shared);
 }
 
 }  // namespace berth

@@ -20,7 +20,7 @@ DrawnProcess DrawProcess(Stream& stream, std::uint64_t seed) {
     features += (features.empty() ? "" : ";") + std::string(feature);
     if (*action != '\0' && Below(stream, 5) != 0) actions += "," + std::string(action);
   };
-  // Who names devices for parts of GPUs does not know what nodes have left.
+  // Where nodes are limited no part of a GPU is offered.
   maybe(3, divided ? "topology(placement=consolidate)" : "topology(placement=consolidate,cpus_per_node=40,cpus_per_gpu=4)",
         "gather");
   maybe(sliced ? 1 : 1000000, "partitions(reconfig_s=100)", "layout");

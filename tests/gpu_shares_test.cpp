@@ -348,4 +348,15 @@ TEST_CASE("gpu shares: books hold under stops, moves, failures and both clocks")
   }
 }
 
+TEST_CASE("sharing: the demand that is not served, by hand") {
+  // One GPU. A whole job runs from 0 to 10; half a GPU is asked for from 4 on and had from 10 to 13.
+  const Scenario scenario(
+      PartsData(1, {{0, 20, 1000}, {4, 6, 500}}, "sharing(share_suffices=true)"));
+  Simulator sim(scenario);
+  while (sim.AdvanceToDecision()) StartAll(sim);
+  REQUIRE(DoneAt(sim, 0) == 10.0);
+  REQUIRE(DoneAt(sim, 1) == 13.0);
+  CHECK(Measure(sim, {}).Of("unserved_demand") == Approx(0.5 * 6.0 / (10.0 + 0.5 * 9.0)));
+}
+
 }  // namespace berth

@@ -11,6 +11,7 @@
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
 #include "env/base/rng.hpp"
+#include "env/features/table.hpp"
 #include "env/gym/sched_env.hpp"
 #include "env/gym/signals/critical_ratio_potential.hpp"
 #include "env/gym/signals/learning_signal.hpp"
@@ -18,6 +19,7 @@
 #include "env/gym/signals/work_potential.hpp"
 #include "tests/catch.hpp"
 #include "tests/errors.hpp"
+#include "tests/tiny.hpp"
 
 namespace berth {
 namespace {
@@ -119,6 +121,19 @@ TEST_CASE("potentials: the share of the time to a deadline that a job has to run
   CHECK(MissChance(9.0, 4.0, 2.0) == 1.0);  // cannot be kept
   CHECK(MissChance(1.0, 0.0, 2.0) == 1.0);  // not passed, not paid
   CHECK(MissChance(1.0, -1.0, 2.0) == 0.0);
+}
+
+TEST_CASE("potentials: who holds a part of a GPU is that part of its time in work") {
+  // On one GPU jobs of 10 and 4 s wait, the longer one for a fifth of it: 2 GPU s of work go before 4, and the other
+  // one waits 1.5 x 2 s for them. Whole, 4 s would go first.
+  for (const int milli : {200, 1000}) {
+    ScenarioData data = test::TinyData({{"a", 1}}, {{1.0}}, {{0, 10}, {0, 4}});
+    data.jobs.gpu_milli = {milli, 1000};
+    data.features = ParseFeatures("sharing(share_suffices=true)");
+    Simulator simulator{Scenario(data)};
+    REQUIRE(simulator.AdvanceToDecision());
+    CHECK(PhiOf("wspt", MdpSpec{}, simulator) == Approx(14.0 + 1.5 * (milli == 200 ? 2.0 : 4.0)));
+  }
 }
 
 TEST_CASE("potentials: a step is cheapest where its GPU seconds cost least") {

@@ -6,13 +6,13 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
-#include <string_view>
 
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
 #include "env/features/sharing/share_plan.hpp"
 #include "env/features/sharing/sharing.hpp"
 #include "env/sim/action_kind.hpp"
+#include "env/sim/node_limits.hpp"
 
 namespace berth {
 namespace {
@@ -36,31 +36,15 @@ constexpr ChannelInfo kPair[] = {
     {"stays", "1 = it runs there now", 0, 1},
 };
 
-// Cores and memory of nodes are asked for where a job comes to its node, and a plan that names devices could
-// not know them.
-void RefuseLimitedNodes(const ClusterView& view) {
-  for (const Features::On& on : view.features().on()) {
-    const std::vector<FieldInfo> fields = on.settings->ListFields();
-    for (std::size_t i = 0; i < fields.size(); ++i) {
-      if (!std::string_view(fields[i].name).ends_with("_per_node")) continue;
-      const FieldValue value = on.settings->Get(i);
-      const auto* list = std::get_if<std::vector<double>>(&value);
-      if (list != nullptr && !list->empty())
-        throw Error(Join("actions: share: expected nodes without limits of cores and memory, found ",
-                         on.module->name, "(", fields[i].name, "=...)"));
-    }
-  }
-}
-
 class Share final : public ActionKind {
  public:
   void AddColumns(const ClusterView& view, std::vector<ActionColumn>& columns) const override {
     FeatureFor<SharingSettings>("share", view);
-    RefuseLimitedNodes(view);
     for (int type = 0; type < view.num_types(); ++type) {
       for (int way = 0; way < kWays; ++way) columns.push_back({type, way});
     }
   }
+  void Begin(const ClusterView& view) override { limited_ = LimitsNodes(view.features()); }
   void Open(const ClusterView& view, Plan& plan) override { shares_.Begin(view, plan); }
   void Close(const ClusterView& view, const Plan& plan, Decision& decision) override {
     shares_.Name(view, plan, decision);
@@ -119,8 +103,8 @@ class Share final : public ActionKind {
     double jobs, waiting;  // in the system; thousandths that those who wait ask for
   };
 
-  static bool MayShare(const ClusterView& view, const Plan& plan, int job, int type) {
-    return view.GpuMilli(job) < kWhole && !plan.Placed(job) && view.Rate(job, type) > 0.0 &&
+  bool MayShare(const ClusterView& view, const Plan& plan, int job, int type) const {
+    return !limited_ && view.GpuMilli(job) < kWhole && !plan.Placed(job) && view.Rate(job, type) > 0.0 &&
            (plan.preemptive() || view.IsWaiting(job));
   }
   template <class F>
@@ -183,6 +167,7 @@ class Share final : public ActionKind {
   std::map<std::pair<int, int>, std::pair<int, int>> counts_;  // (gang, thousandths): jobs, of them waiting
   std::vector<Shape> shapes_;
   double jobs_ = 0.0;
+  bool limited_ = false;  // nodes have cores and memory, which a plan that names devices does not know
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "env/sim/feature.hpp"
 #include "env/sim/field.hpp"
+#include "env/sim/node_limits.hpp"
 
 namespace berth {
 
@@ -21,7 +22,7 @@ enum class PlacementRule {
 
 // Nodes are gpus_per_node devices of one type (`--cluster v100=36/4`); racks are nodes_per_rack consecutive
 // nodes. A list has one entry for all GPU types or one for each, in the cluster's order.
-struct TopologySettings final : SettingsOf<TopologySettings> {
+struct TopologySettings final : SettingsOf<TopologySettings>, LimitsOfNodes {
   int nodes_per_rack = 0;
   std::string placement = "lowest";
   std::string slowdown = "auto";
@@ -48,6 +49,9 @@ struct TopologySettings final : SettingsOf<TopologySettings> {
            "type that runs it have";
   }
   int NodesPerRack() const override { return nodes_per_rack; }
+  bool LimitsNodes() const override {
+    return !cpus_per_node.empty() || !node_memory_gb.empty() || !further_per_node.empty();
+  }
 };
 
 }  // namespace berth

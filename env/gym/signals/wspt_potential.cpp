@@ -16,7 +16,9 @@ constexpr int kTypical = 64;  // jobs that stand for all that may arrive
 constexpr ParamInfo kParams[] = {
     {"delay", "1.5", "weight of the delays: jobs seldom leave no GPU idle before them, 0 to 100"},
     {"exponent", "1.6",
-     "work is gang^exponent x time left: gangs are harder to place than their GPUs say, 0 to 10"},
+     "work is gang^exponent x time left: gangs are harder to place than their GPUs say, 0 to 10; of who "
+     "holds "
+     "a part of a GPU, that part x time left"},
 };
 
 class WsptPotential final : public Potential {
@@ -32,7 +34,9 @@ class WsptPotential final : public Potential {
     size_.clear();
     for (int job = 0; job < n; ++job) {
       const double rate = scenario.BestRate(job), seconds = jobs.total_steps[U(job)] / rate;
-      size_.push_back({reward_.PerSecond(scenario, job), seconds, Pow(jobs.gang[U(job)], exponent_), true});
+      const double gpus = scenario.HoldsPart(job) ? scenario.GpuMilli(job) / 1000.0  // others fill the rest
+                                                  : Pow(jobs.gang[U(job)], exponent_);
+      size_.push_back({reward_.PerSecond(scenario, job), seconds, gpus, true});
     }
     FindTypical();
     const double span = n > 1 ? jobs.arrival[U(n - 1)] - jobs.arrival[0] : 0.0;
@@ -93,9 +97,10 @@ class WsptPotential final : public Potential {
   double delay_, exponent_;
   bool preemptive_;
   Reward reward_;
-  double gpus_ = 1.0, rate_ = 0.0;       // arrivals / s
-  std::vector<WsptJob> size_, typical_;  // [jobs] on arrival, work: gang^exponent alone; parts of them
-  std::vector<WsptJob> jobs_;            // in the system
+  double gpus_ = 1.0, rate_ = 0.0;  // arrivals / s
+  std::vector<WsptJob> size_,
+      typical_;                // [jobs] on arrival, work: GPUs, as exponent counts them; parts of them
+  std::vector<WsptJob> jobs_;  // in the system
 };
 
 }  // namespace

@@ -17,10 +17,16 @@ namespace {
 
 using Cells = ReproductionPage::Cells;
 
-constexpr long long kSteps = 8'000'000;
+constexpr long long kSteps = 6'000'000;
 constexpr const char* kTraining[] = {
-    "--actions", "start,pack?,resize?,gather?",    "--visible", "32", "--envs", "96",
-    "--network", "pair_scorer(width=16,skip=true)"};
+    "--actions", "start,pack?,resize?,gather?", "--visible", "32", "--envs", "96", "--members", "2"};
+// The same with two networks.
+struct Variant {
+  const char* name;  // in files
+  const char* network;
+};
+constexpr Variant kPlain = {"generalist", "pair_scorer(width=16,skip=true)"};
+constexpr Variant kAttention = {"generalist_attention", "set_attention(width=32,blocks=1)"};
 constexpr const char* kWindow = "300:700";
 constexpr const char* kHeldOutSeeds = "1000:1005";  // workloads of each combination
 constexpr double kNear = 1.05;                      // of a row's own policies
@@ -77,16 +83,21 @@ std::vector<std::string> Fixed() {
 }  // namespace
 
 std::vector<ChildStep> GeneralistTrainings(const ActionStudy& study) {
-  Words options(std::begin(kTraining), std::end(kTraining));
-  options.insert(options.end(), {"--workload", MixOf(TrainingCombinations())});
   std::vector<ChildStep> steps;
-  for (std::int64_t seed = study.first_seed; seed < study.last_seed; ++seed)
-    steps.push_back(study.Training(kGeneralist, seed, kSteps, options));
+  for (std::int64_t seed = study.first_seed; seed < study.last_seed; ++seed) {
+    for (const Variant& variant : {kPlain, kAttention}) {
+      Words options(std::begin(kTraining), std::end(kTraining));
+      options.insert(options.end(),
+                     {"--network", variant.network, "--workload", MixOf(TrainingCombinations())});
+      steps.push_back(study.Training(variant.name, seed, kSteps, options));
+    }
+  }
   return steps;
 }
 
 std::vector<ChildStep> GeneralistEvaluations(const ActionStudy& study) {
-  const std::vector<std::string> policies = study.Policies(kGeneralist);
+  const std::vector<std::string> policies =
+      Joined(study.Policies(kPlain.name), study.Policies(kAttention.name));
   std::vector<ChildStep> steps;
   for (const ActionRow* row : RowsOf(study)) {
     steps.push_back(study.Evaluation(ByRow(*row), Listed(study.Policies(row->name), policies), study.seeds,
@@ -103,29 +114,30 @@ std::vector<ChildStep> GeneralistEvaluations(const ActionStudy& study) {
 }
 
 void ReportGeneralist(const ActionStudy& study, ReproductionPage& page) {
-  const std::vector<std::string> policies = study.Policies(kGeneralist);
+  const std::vector<std::string> policies = study.Policies(kPlain.name),
+                                 attending = study.Policies(kAttention.name);
   page.Heading(Join("One policy for all of them (`", kGeneralist, "`)"));
-  Words options(std::begin(kTraining), std::end(kTraining));
   std::string text;
-  for (const std::string& word : options) text += (text.empty() ? "" : " ") + word;
-  page.Paragraph(
-      Join("Trained on ", TrainingCombinations().size(),
-           " clusters, loads and sets of features in turn, drawn together: `", text, "`, ",
-           Thousands(static_cast<double>(kSteps)),
-           " steps a seed. Of the rows it can be held to those "
-           "of completion times: against each row's own policies, all seeds of both, near where the "
-           "mean is within 5%."));
+  for (const char* word : kTraining) text += (text.empty() ? "" : " ") + std::string(word);
+  page.Paragraph(Join("Trained on ", TrainingCombinations().size(),
+                      " clusters, loads and sets of features in turn, drawn together: `", text, "`, ",
+                      Thousands(static_cast<double>(kSteps)), " steps a seed, with `--network ",
+                      kPlain.network, "`, and beside it with `", kAttention.network,
+                      "`. Of the rows it can be held to those of completion times: against each row's own "
+                      "policies, all seeds of both, near where the mean is within 5%."));
   std::vector<Cells> rows;
   int near = 0;
   for (const ActionRow* row : RowsOf(study)) {
     const ActionResults results(study.ResultFile(ByRow(*row)));
-    // The row's own, as one: the mean of its seeds.
-    const Interval ratio = results.Ratio(policies, study.Policies(row->name), row->metric);
-    near += ratio.mean <= kNear;
-    rows.push_back(
-        {Join("`", row->name, "`"), WithInterval(ratio, 3), ratio.mean <= kNear ? "near" : "not near"});
+    const auto ratio = [&](const std::vector<std::string>& of) {
+      return results.Ratio(of, study.Policies(row->name), row->metric);
+    };
+    const bool is_near = ratio(policies).mean <= kNear;
+    near += is_near;
+    rows.push_back({Join("`", row->name, "`"), WithInterval(ratio(policies), 3),
+                    is_near ? "near" : "not near", WithInterval(ratio(attending), 3)});
   }
-  page.Rows({"row", "of its own policies' mean JCT", ""}, rows);
+  page.Rows({"row", "of its own policies' mean JCT", "", "with attention"}, rows);
   page.Paragraph(Join("**Near in ", near, " of ", rows.size(), ".**"));
 
   const std::vector<Combination> held_out = HeldOutCombinations();
@@ -137,7 +149,7 @@ void ReportGeneralist(const ActionStudy& study, ReproductionPage& page) {
   for (const char* spec : kFixed) {
     double logs = 0.0;
     for (const ActionResults& it : results)
-      logs += std::log(it.MeanOf(spec, kMeanJct) / it.MeanOf("srpt", kMeanJct));
+      logs += std::log(it.MeanOf(spec, kMeanJct) / it.MeanOf(kFixed[0], kMeanJct));
     if (fixed.empty() || logs < least) fixed = spec, least = logs;
   }
   page.Paragraph(
@@ -147,25 +159,29 @@ void ReportGeneralist(const ActionStudy& study, ReproductionPage& page) {
            "logarithms of its mean JCTs, is `",
            fixed, "`, of ", std::size(kFixed), ":"));
   rows.clear();
-  std::vector<double> logs;
+  std::vector<double> logs, attending_logs;
   int ahead = 0;
   for (std::size_t i = 0; i < results.size(); ++i) {
-    const Interval ratio = results[i].Ratio(policies, fixed, kMeanJct);
+    const Interval ratio = results[i].Ratio(policies, fixed, kMeanJct),
+                   attends = results[i].Ratio(attending, fixed, kMeanJct);
     const std::string best = results[i].Best(Fixed(), kMeanJct);
     ahead += ratio.mean < 1.0;
-    logs.push_back(std::log(ratio.mean));
+    logs.push_back(std::log(ratio.mean)), attending_logs.push_back(std::log(attends.mean));
     rows.push_back(
         {Join(i + 1),
          Join("`", held_out[i].cluster, "` `", held_out[i].workload, "`",
               held_out[i].features.empty() ? std::string() : Join(" `", held_out[i].features, "`")),
-         WithInterval(ratio, 3), Join("`", best, "`"),
+         WithInterval(ratio, 3), WithInterval(attends, 3), Join("`", best, "`"),
          WithInterval(results[i].Ratio(policies, best, kMeanJct), 3)});
   }
-  page.Rows({"", "combination", "of the fixed one", "best there", "of it"}, rows);
-  const Interval mean = BootstrapMean(logs, /*seed=*/1);
-  page.Paragraph(
-      Join("**Ahead of the fixed one in ", ahead, " of ", results.size(), "; geometric mean of the ratios ",
-           WithInterval({std::exp(mean.mean), std::exp(mean.low), std::exp(mean.high)}, 3), ".**"));
+  page.Rows({"", "combination", "of the fixed one", "with attention", "best there", "of it"}, rows);
+  const auto geometric = [](const std::vector<double>& of) {
+    const Interval mean = BootstrapMean(of, /*seed=*/1);
+    return WithInterval({std::exp(mean.mean), std::exp(mean.low), std::exp(mean.high)}, 3);
+  };
+  page.Paragraph(Join("**Ahead of the fixed one in ", ahead, " of ", results.size(),
+                      "; geometric mean of the ratios ", geometric(logs), ", with attention ",
+                      geometric(attending_logs), ".**"));
 }
 
 }  // namespace berth

@@ -31,7 +31,8 @@ inline constexpr VerbExample kVerbExamples[] = {
      "--episode-jobs 40 --validate 2 --out runs/b\n"
      "tools/berth inspect runs/b/best.h5   # the policy that did best, not the last\n"},
     {"explain", "",
-     "tools/berth explain --policy data/policies/cluster/hetero_oracle_1.h5 --at 36000 --json why.json\n"},
+     "tools/berth explain --policy data/policies/cluster/hetero_oracle_1.h5 --at 36000 --json why.json "
+     "--html why.html\n"},
     {"tune", "",
      "tools/berth tune --scheduler tuned --generations 1 --workloads 2 --jobs 60 --window 20:40 --validate 2 "
      "--out tuned.ini\n"

@@ -405,4 +405,27 @@ TEST_CASE("gpu_shares: fits by hand, and fgd by the formula") {
   CHECK(device("gpu_shares(fit=fgd)") == 0);
 }
 
+TEST_CASE("gpu_shares: the order of the queue") {
+  // One GPU, on which any one of them runs alone: first the one that came first, or the shortest.
+  const auto first = [](const std::string& spec) {
+    ScenarioData data = test::TinyData({{"a", 1}}, {{1.0}}, {{0, 99}, {0, 5}, {0, 7}});
+    data.jobs.gpu_milli = {1000, 600, 600};
+    data.features = ParseFeatures("sharing");
+    Simulator sim{Scenario(data)};
+    const SchedulerTable table = BaselineSchedulers();
+    const auto scheduler = MakeScheduler(spec, std::span<const SchedulerTable>(&table, 1));
+    scheduler->Reset(sim.View(scheduler->knowledge()));
+    REQUIRE(sim.AdvanceToDecision());
+    Decision decision;
+    scheduler->Decide(sim.View(scheduler->knowledge()), decision);
+    REQUIRE(sim.Apply(decision).ok());
+    return sim.state().running[0];
+  };
+  CHECK(first("gpu_shares") == 0);
+  CHECK(first("gpu_shares(order=sjf)") == 1);
+  const SchedulerTable table = BaselineSchedulers();
+  CHECK_THROWS_WITH(MakeScheduler("gpu_shares(order=sjff)", std::span<const SchedulerTable>(&table, 1)),
+                    Catch::Matchers::Contains("sjf"));
+}
+
 }  // namespace berth

@@ -16,6 +16,7 @@
 #include "tests/audit.hpp"
 #include "tests/catch.hpp"
 #include "tests/errors.hpp"
+#include "tests/runs.hpp"
 #include "tests/tiny.hpp"
 
 namespace berth {
@@ -423,6 +424,14 @@ TEST_CASE("gpu_shares: the order of the queue") {
   };
   CHECK(first("gpu_shares") == 0);
   CHECK(first("gpu_shares(order=sjf)") == 1);
+  // Once the longest runs: it is stopped for the shortest, beside which no other fits.
+  {
+    ScenarioData data = test::TinyData({{"a", 1}}, {{1.0}}, {{0, 99}, {1, 5}, {1, 7}});
+    data.jobs.gpu_milli = {1000, 600, 600};
+    data.features = ParseFeatures("sharing(share_suffices=true)");
+    const RunResult result = test::RunOf("gpu_shares(order=sjf,preemptive=true,overtake=true)", Scenario(data));
+    CHECK(result.jct_s == std::vector<double>{111.0, 5.0, 12.0});
+  }
   const SchedulerTable table = BaselineSchedulers();
   CHECK_THROWS_WITH(MakeScheduler("gpu_shares(order=sjff)", std::span<const SchedulerTable>(&table, 1)),
                     Catch::Matchers::Contains("sjf"));

@@ -4,8 +4,9 @@
 //   fgd                  fragmentation gradient descent: where the GPU that jobs like those seen so far could
 //                        not use grows least (Weng et al., USENIX ATC 2023, Algorithm 1; F_n(M) of §3.2 with
 //                        GPUs as the one resource, every job seen so far being equally typical)
-// Jobs go to the type on which they run fastest that has room. Without the feature every job is whole and
-// all four are first come, first served on the fastest type.
+// Preemptive, all that are active are placed anew in that order, who runs where it is while there is room;
+// who has none left is stopped. Jobs go to the type on which they run fastest that has room. Without the
+// feature every job is whole and all four are first come, first served on the fastest type.
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -25,8 +26,8 @@ enum Fit { kBest, kWorst, kFirst, kFgd };
 
 class GpuShares final : public Scheduler {
  public:
-  GpuShares(int fit, bool overtake, ScoreRule order)
-      : fit_(fit), overtake_(overtake), order_(std::move(order)) {}
+  GpuShares(int fit, bool overtake, bool preemptive, ScoreRule order)
+      : fit_(fit), overtake_(overtake), preemptive_(preemptive), order_(std::move(order)) {}
   Knowledge knowledge() const override { return order_.knowledge; }
   void Reset(const ClusterView&) override { seen_.clear(), jobs_seen_ = 0; }
 
@@ -37,12 +38,18 @@ class GpuShares final : public Scheduler {
     for (int d = 0; d < view.num_gpus(); ++d)
       room_[U(d)] = FreeMilli(view, d), memory_[U(d)] = FreeMemoryGb(view, d);
     limits_.Begin(view);
+    if (preemptive_) Empty(view);
     ranking_.clear();
-    for (int job : view.waiting()) ranking_.emplace_back(order_.score(view, job), job);
+    for (int job : preemptive_ ? view.active() : view.waiting())
+      ranking_.emplace_back(order_.score(view, job), job);
     std::stable_sort(ranking_.begin(), ranking_.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });
+    bool blocked = false;
     for (const auto& [score, job] : ranking_) {
-      if (!Start(view, job, decision) && !overtake_) return;
+      if (!blocked && Start(view, job, decision)) continue;
+      if (view.IsRunning(job)) decision.Stop(job);
+      blocked = !overtake_;
+      if (blocked && !preemptive_) return;
     }
   }
 
@@ -55,6 +62,40 @@ class GpuShares final : public Scheduler {
     return {first, type + 1 < view.num_types() ? view.first_device(type + 1) : view.num_gpus()};
   }
 
+  // Everybody has left his GPUs.
+  void Empty(const ClusterView& view) {
+    for (int d = 0; d < view.num_gpus(); ++d) {
+      const double gb = view.types()[U(view.TypeOfDevice(d))].memory_gb;
+      room_[U(d)] = view.InService(d) ? 1000 : 0;
+      memory_[U(d)] = gb > 0.0 ? gb : kNever;
+    }
+    for (int job : view.running()) limits_.Give(job, view.Devices(job));
+  }
+
+  // A running job on the GPUs that it has.
+  bool Stay(const ClusterView& view, int job) {
+    const int milli = Milli(view, job);
+    const auto devices = view.Devices(job);
+    for (int d : devices) {
+      const double gb = view.types()[U(view.TypeOf(job))].memory_gb;
+      if (room_[U(d)] < milli || (milli < 1000 && !HoldsGb(memory_[U(d)], view.MemoryGb(job), gb)))
+        return false;
+    }
+    devices_.clear();
+    for (int d : devices) {
+      if (!limits_.Take(job, d)) {
+        limits_.Give(job, devices_);
+        return false;
+      }
+      devices_.push_back(d);
+    }
+    for (int d : devices_) {
+      room_[U(d)] -= milli;
+      if (milli < 1000) memory_[U(d)] -= view.MemoryGb(job);
+    }
+    return true;
+  }
+
   bool Start(const ClusterView& view, int job, Decision& decision) {
     types_.clear();
     for (int type = 0; type < view.num_types(); ++type) {
@@ -64,6 +105,7 @@ class GpuShares final : public Scheduler {
                      [&](int a, int b) { return view.Rate(job, a) > view.Rate(job, b); });
     const int milli = Milli(view, job);
     for (int type : types_) {
+      if (view.TypeOf(job) == type && Stay(view, job)) return true;
       devices_.clear();
       if (milli == 1000) {
         const auto [first, last] = DevicesOf(view, type);
@@ -82,7 +124,7 @@ class GpuShares final : public Scheduler {
         memory_[U(device)] -= view.MemoryGb(job);
       }
       for (int d : devices_) room_[U(d)] -= milli;
-      decision.Start(job, type, devices_);
+      view.IsRunning(job) ? decision.Move(job, type, devices_) : decision.Start(job, type, devices_);
       return true;
     }
     return false;
@@ -133,7 +175,7 @@ class GpuShares final : public Scheduler {
   }
 
   int fit_;
-  bool overtake_;
+  bool overtake_, preemptive_;
   ScoreRule order_;
   Ranking ranking_;
   std::map<std::pair<int, int>, int> seen_;  // (gang, thousandths): jobs
@@ -147,6 +189,7 @@ class GpuShares final : public Scheduler {
 constexpr ParamInfo kParams[] = {
     {"fit", "best", "the GPU of which a part is taken: best, worst, first or fgd"},
     kOvertakeParam,
+    {"preemptive", "false", "true: running jobs are stopped for those before them in the order, and move"},
     {"order", "fcfs", "of the queue: fcfs, sjf, saf, ... (the orders of `queue`)"}};
 
 }  // namespace
@@ -163,7 +206,9 @@ SchedulerInfo GpuSharesInfo() {
           [](Params& params) -> std::unique_ptr<Scheduler> {
             const int fit = params.Choice("fit", {"best", "worst", "first", "fgd"});
             const bool overtake = params.Bool(kOvertakeParam.name);
-            return std::make_unique<GpuShares>(fit, overtake, FindOrder("order", params.Text("order")));
+            const bool preemptive = params.Bool("preemptive");
+            return std::make_unique<GpuShares>(fit, overtake, preemptive,
+                                               FindOrder("order", params.Text("order")));
           },
           /*claims=*/{.times = true}};
 }

@@ -183,7 +183,13 @@ TEST_CASE("one walk through scores is the best legal command again and again") {
           text += Join(" ", static_cast<int>(c.kind), ":", c.job, "@", c.type, "x", c.width, "/", c.host);
         return text;
       };
-      INFO("at " << view.now() << "\n" << listed(a) << "\n" << listed(b));
+      const auto placed = [](const DecisionPoint& point) {
+        std::string text;
+        for (const int job : point.plan().placed()) text += Join(" ", job, "@", point.plan().TypeOf(job));
+        return text;
+      };
+      INFO("at " << view.now() << "\n" << listed(a) << "\n" << listed(b) << "\n" << placed(walked) << "\n"
+                 << placed(chosen));
       const auto same = [](const Command& x, const Command& y) {
         return x.kind == y.kind && x.job == y.job && x.type == y.type && x.host == y.host && x.width == y.width;
       };
@@ -199,7 +205,7 @@ TEST_CASE("environments with any commands show finite numbers and masks that fit
   Stream stream(9, Purpose::kScheduler);
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     test::DrawnProcess drawn = test::DrawProcess(stream, seed);
-    INFO("seed " << seed << ", " << drawn.mdp.ToString());
+    INFO("seed " << seed << ", " << drawn.mdp.ToString() << ", " << ToString(drawn.scenario.data().features));
     SchedEnvOptions options;
     options.mdp = drawn.mdp;
     options.mdp.visible = 6;

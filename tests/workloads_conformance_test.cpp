@@ -227,9 +227,9 @@ TEST_CASE("on: another cluster for the same jobs") {
   ScenarioSettings settings = DefaultSettings();
   settings.costs.restore_s = 3.0;
   const auto source =
-      MakeWorkload("on(cluster=v100=6/2+p100=4,of=synthetic(rate=0.7,gangs=1:0.8/2:0.2))", settings);
+      MakeWorkload("on(cluster=v100=6/2+p100=4,features=,of=synthetic(rate=0.7,gangs=1:0.8/2:0.2))", settings);
   CHECK(source->Describe().starts_with(
-      "on(cluster=v100=6/2+p100=4,of=synthetic(rate=0.7,jobs=1000,gangs=1:0.8/2:0.2"));
+      "on(cluster=v100=6/2+p100=4,features=,of=synthetic(rate=0.7,jobs=1000,gangs=1:0.8/2:0.2"));
   const Scenario scenario = source->Make(4, Split::kTrain, 1, 2, 30);
   const std::vector<GpuType>& types = scenario.data().cluster.types;
   REQUIRE(types.size() == 2);

@@ -135,9 +135,12 @@ bool SchedEnv::Advance() {
 }
 
 bool SchedEnv::OfferDone() {
-  const bool event_follows = simulator_->arrivals_remain() || point_.Runs(View()) ||
-                             // Repairs and the like, unless the policy could do something itself.
-                             (simulator_->timers_remain() && point_.mask().starts() == 0);
+  const bool event_follows =
+      simulator_->arrivals_remain() || point_.Runs(View()) ||
+      // Repairs and the like, unless the policy could do something itself.
+      (simulator_->timers_remain() && point_.mask().starts() == 0) ||
+      // Who turned the last job away, or gave the last GPU a layout, has nothing else left.
+      (point_.grid() != nullptr && point_.mask().pairs() == 0);
   return point_.OfferDone(event_follows);
 }
 

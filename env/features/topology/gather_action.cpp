@@ -21,7 +21,7 @@ class Gather final : public ActionKind {
   Legality Legal(const ClusterView& view, const Plan& plan, int job,
                  const ActionColumn& column) const override {
     if (plan.Placed(job)) return Legality::kNo;
-    return plan.FitsOn(view, job, column.type, view.Gang(job)) ? Legality::kYes : Legality::kNo;
+    return plan.FitsOn(view, job, column.type, view.Gang(job)) ? Legality::kYes : Legality::kNotYet;
   }
   void Put(const ClusterView& view, Plan& plan, int job, const ActionColumn& column) override {
     plan.PutOn(view, job, column.type, view.Gang(job));

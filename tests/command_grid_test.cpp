@@ -68,7 +68,7 @@ void Open(DecisionPoint& point, const ClusterView& view) {
 }  // namespace
 
 TEST_CASE("kinds of commands are named in any order, and wrong ones with the nearest right one") {
-  CHECK(ResolveActions("reject,start,pack") == "start,pack,reject");
+  CHECK(ResolveActions("reject,start,pack") == "start,pack(host=together),reject");
   CHECK(ResolveActions("start") == kStartAlone);
   CHECK(test::MessageOf([] { ResolveActions("start,rejct"); }).find("did you mean 'reject'") != std::string::npos);
   CHECK(test::MessageOf([] { ResolveActions("pack"); }).find("'start' among them") != std::string::npos);

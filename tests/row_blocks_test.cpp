@@ -1,4 +1,4 @@
-// The blocks descendants and spending, and the cost of jobs that are held back, by hand.
+// The blocks descendants and spending, the cost of jobs that are held back, and who is put beside whom, by hand.
 #include <cmath>
 #include <map>
 #include <string>
@@ -130,6 +130,40 @@ TEST_CASE("learning signal: who is held back is in what is still to be paid, so 
     REQUIRE(phi[0].size() == 2);
     CHECK(phi[0] == phi[1]);
   }
+}
+
+TEST_CASE("pack: a short job is not held up by a long one where hosts are chosen for who ends soonest") {
+  // Beside each other two of type 0 keep 0.6 each, of type 1 0.9, one of each 0.8 (type 0) and 0.5. Hours left: 0
+  // and 3 (of type 0) 1 and 10, 1 and 2 (of type 1) 100 and 200.
+  ScenarioData data = test::TinyData(
+      {{"v", 4}}, {{1.0}, {1.0}},
+      {{0, kHour, 0}, {0, 100 * kHour, 1}, {0, 200 * kHour, 1}, {0, 10 * kHour, 0}});
+  data.throughputs.pairs = {0.6, 0.6, 0.8, 0.5, 0.5, 0.8, 0.9, 0.9};
+  Simulator simulator{Scenario(std::move(data))};
+  REQUIRE(simulator.AdvanceToDecision());
+  const ClusterView view = simulator.View(Knowledge::kOracle);
+  REQUIRE(view.PairRate(0, 1, 0) == 0.8);
+  const auto host_of = [&](const std::string& pack, const std::vector<int>& hosts, int job, const ClusterView& seen) {
+    const ActionInfo& info = *ParseActions("start,pack").front().info;
+    Params params(ParseSpec(pack), info.params);
+    const auto kind = info.make(params);
+    Plan plan;
+    plan.Begin(seen, /*preemptive=*/true);
+    for (const int host : hosts) plan.Put(seen, host, 0);
+    if (kind->Legal(seen, plan, job, {0, 0}) != Legality::kYes) return -1;
+    kind->Put(seen, plan, job, {0, 0});
+    return plan.HostOf(job);
+  };
+  // 0 would lose 0.2 / 1 and 1 gain 0.5 / 100; 1 would lose 0.5 / 100 and 0 gain 0.8 / 1.
+  CHECK(host_of("pack", {0}, 1, view) == 0);
+  CHECK(host_of("pack(host=soonest)", {0}, 1, view) == -1);
+  CHECK(host_of("pack(host=soonest)", {1}, 0, view) == 1);
+  // 2 keeps 0.9 beside 1, as 1 does, which gains 0.9 / 200 - 0.1 / 100; beside 3 it would lose 0.2 / 10.
+  CHECK(host_of("pack(host=soonest)", {3, 1}, 2, view) == 1);
+  // 0 beside 3 keeps 0.6, beside 1 0.8: 0.6 - 0.04 against 0.8 - 0.005.
+  CHECK(host_of("pack(host=soonest)", {3, 1}, 0, view) == 1);
+  // Blind, as `together`.
+  CHECK(host_of("pack(host=soonest)", {0}, 1, simulator.View(Knowledge::kBlind)) == 0);
 }
 
 }  // namespace berth

@@ -1,5 +1,11 @@
-// A job beside another on its one GPU. The host is the one with which the two keep most of their speed
-// together, of those that the plan has alone on one GPU of the type.
+// A job beside another on its one GPU, of those that the plan has alone on one GPU of the type. `together`:
+// the host with which the two keep most of their speed. `soonest`: with which most is gained by Smith's rule,
+// each job's speed over the time that it still takes alone there,
+//
+//   keeps / left - (1 - host_keeps) / host's left
+//
+// and none where nothing is: a short job is then not held up by a long one. Where run times are not known
+// both are `together`.
 #include <algorithm>
 
 #include "env/base/index.hpp"
@@ -18,8 +24,16 @@ constexpr ChannelInfo kPair[] = {
     {"as_now", "1 = it runs beside that host, or before there is one beside another, on the type now", 0, 1},
 };
 
+constexpr ParamInfo kParams[] = {
+    {"host", "together",
+     "together: with whom both keep most of their speed | soonest: where most is gained of speed over time "
+     "left, and nobody where nothing is"},
+};
+
 class Pack final : public ActionKind {
  public:
+  explicit Pack(Params& params) : soonest_(params.Choice("host", {"together", "soonest"}) == 1) {}
+
   void AddColumns(const ClusterView& view, std::vector<ActionColumn>& columns) const override {
     if (!view.has_pairs()) {
       throw Error(
@@ -61,8 +75,7 @@ class Pack final : public ActionKind {
     f[0] = static_cast<float>(kept.own);
     f[1] = static_cast<float>(kept.host);
     if (host >= 0 && view.granted() >= Knowledge::kEstimate) {
-      const double own = view.RemainingSteps(job) / view.BestRate(job) + 1.0;
-      const double other = view.RemainingSteps(host) / view.BestRate(host) + 1.0;
+      const double own = Left(view, job), other = Left(view, host);
       f[2] = static_cast<float>((other - own) / (other + own));  // tanh(ln(x) / 2) = (x - 1) / (x + 1)
     }
     const bool together = host >= 0 ? view.Partner(job) == host : view.Partner(job) >= 0;
@@ -90,14 +103,24 @@ class Pack final : public ActionKind {
     if (own <= 0.0 || other <= 0.0) return {};
     return {own / view.Rate(job, type), other / view.Rate(host, type)};
   }
+  // s alone on its fastest type, a little more than 0.
+  static double Left(const ClusterView& view, int job) {
+    return view.RemainingSteps(job) / view.BestRate(job) + 1.0;
+  }
   // The best, or any; -1 = none.
-  static int HostOf(const ClusterView& view, const Plan& plan, int job, int type, bool any) {
+  int HostOf(const ClusterView& view, const Plan& plan, int job, int type, bool any) const {
     int best = -1;
-    double best_sum = 0.0;
+    double most = 0.0;
+    const bool soonest = soonest_ && view.granted() >= Knowledge::kEstimate;
+    const double own = soonest ? view.RemainingSeconds(job, type) + 1.0 : 0.0;
     const auto look = [&](int host) {
       if (!plan.MayHost(view, host, job, type)) return;
-      const double sum = Together(view, job, host, type).sum();
-      if (best < 0 || sum > best_sum) best = host, best_sum = sum;
+      const Kept kept = Together(view, job, host, type);
+      const double gain = soonest
+                              ? kept.own / own - (1.0 - kept.host) / (view.RemainingSeconds(host, type) + 1.0)
+                              : kept.sum();
+      if (soonest && gain <= 0.0) return;
+      if (best < 0 || gain > most) best = host, most = gain;
     };
     for (int host : plan.placed()) {
       look(host);
@@ -111,6 +134,7 @@ class Pack final : public ActionKind {
     return best;
   }
 
+  bool soonest_;
   std::vector<int> known_, of_type_;  // [T] of a job type which of those seen; a job of each of these
   std::vector<Kept> best_;            // [seen, G]
 };
@@ -118,11 +142,13 @@ class Pack final : public ActionKind {
 }  // namespace
 
 ActionInfo PackAction() {
-  return {.name = "pack",
-          .summary = "a job of one GPU beside another that the plan has alone on one",
-          .source = "Gandiva, Xiao et al., OSDI 2018; Gavel, Narayanan et al., OSDI 2020",
-          .pair = kPair,
-          .make = MakeAction<Pack>};
+  return {
+      .name = "pack",
+      .summary = "a job of one GPU beside another that the plan has alone on one",
+      .source = "Gandiva, Xiao et al., OSDI 2018; Gavel, Narayanan et al., OSDI 2020",
+      .params = kParams,
+      .pair = kPair,
+      .make = [](Params& params) -> std::unique_ptr<ActionKind> { return std::make_unique<Pack>(params); }};
 }
 
 }  // namespace berth

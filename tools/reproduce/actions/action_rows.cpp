@@ -24,7 +24,7 @@ std::span<const ActionRow> ActionRows() {
       {.name = "packing",
        .title = "Two jobs on one GPU",
        .workload = "synthetic(rate=2,jobs=1000)",
-       .actions = "start,pack",
+       .actions = "start,pack(host=soonest)",
        .training = "--visible 32",
        .steps = 2'000'000,
        .specialists = {{"gandiva", "reset_s"}, {"gavel(packed=true)", ""}}},

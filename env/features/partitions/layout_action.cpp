@@ -1,5 +1,10 @@
 // An idle GPU in another layout. Idle GPUs of one product and layout are alike: one row stands for them, and
 // the command takes the first.
+//
+// Offered is only what helps: a layout in which a job that waits would run faster, or more of them would,
+// than in the present one. And a GPU that nothing has used since it got its layout keeps it while it can
+// serve somebody who waits. So between two changes of a GPU a job starts there, or others wait than did: GPUs
+// do not change for ever.
 #include <algorithm>
 #include <set>
 
@@ -12,6 +17,8 @@ namespace {
 
 constexpr int kMostRows = 8;           // kinds of idle GPUs; beyond them the rarest are not offered
 constexpr std::size_t kMostJobs = 16;  // that wait and are looked at
+constexpr double kLeast = 1e-9;        // a difference
+constexpr double kWell = 0.9;          // of its best rate: a job that needs no more of a GPU
 
 constexpr ChannelInfo kColumn[] = {
     {"slices", "slices of the layout / 7; 0 = the whole GPU", 0, 1},
@@ -25,6 +32,14 @@ constexpr ChannelInfo kRow[] = {
 constexpr ChannelInfo kPair[] = {
     {"serves", "what the first waiting jobs would have of their best rates in the layout, summed, / 7", 0, 1},
     {"gains", "that, less what they have in the present one", -1, 1},
+    {"first", "what the first of them would have of its best rate", 0, 1},
+    {"whole", "share of them that would run at nine tenths of their best rate or more, if alone", 0, 1},
+};
+
+// What a layout has for the jobs that wait.
+struct Service {
+  double sum = 0.0;          // of the shares of their best rates, each slice with one job
+  std::vector<double> best;  // [waiting] share of its best rate, if it had the GPU to itself
 };
 
 class SetLayout final : public ActionKind {
@@ -49,11 +64,13 @@ class SetLayout final : public ActionKind {
     for (int gpu = 0; gpu < static_cast<int>(state.gpus.size()); ++gpu) {
       const PartitionState::Gpu& it = state.gpus[U(gpu)];
       if (it.reconfiguring || it.target >= 0 || !Idle(view, state, gpu)) continue;
+      if (!it.used && ServesAny(services_[U(it.group)][U(it.layout)]))
+        continue;  // who waits may have it as it is
       const auto same = std::find_if(rows_.begin(), rows_.end(), [&](const Row& row) {
         return row.group == it.group && row.layout == it.layout;
       });
       if (same == rows_.end()) {
-        rows_.push_back({it.group, it.layout, {gpu}, ServedBy(view, state.groups[U(it.group)], it.layout)});
+        rows_.push_back({it.group, it.layout, {gpu}});
       } else {
         same->gpus.push_back(gpu);
       }
@@ -65,7 +82,14 @@ class SetLayout final : public ActionKind {
   void Look(const ClusterView& view, std::span<const int> visible) override {
     waiting_.clear();
     for (int job : visible) {
-      if (waiting_.size() < kMostJobs && view.IsWaiting(job) && view.Gang(job) == 1) waiting_.push_back(job);
+      if (waiting_.size() < kMostJobs && view.IsWaiting(job)) waiting_.push_back(job);
+    }
+    const std::vector<PartitionGroup>& groups = view.Find<PartitionState>()->groups;
+    services_.resize(groups.size());
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      services_[g].resize(groups[g].layouts.size());
+      for (std::size_t layout = 0; layout < groups[g].layouts.size(); ++layout)
+        Find(view, groups[g], static_cast<int>(layout), services_[g][layout]);
     }
   }
 
@@ -91,15 +115,23 @@ class SetLayout final : public ActionKind {
     const Row& it = rows_[U(row)];
     const PartitionGroup& group = GroupOf(view, column);
     if (&group != &view.Find<PartitionState>()->groups[U(it.group)]) return;
-    const double served = ServedBy(view, group, column.level);
-    f[0] = static_cast<float>(served / 7.0);
-    f[1] = static_cast<float>((served - it.served) / 7.0);
+    const Service& would = services_[U(it.group)][U(column.level)];
+    const Service& has = services_[U(it.group)][U(it.layout)];
+    f[0] = static_cast<float>(would.sum / 7.0);
+    f[1] = static_cast<float>((would.sum - has.sum) / 7.0);
+    if (waiting_.empty()) return;
+    f[2] = static_cast<float>(would.best[0]);
+    const auto well =
+        std::count_if(would.best.begin(), would.best.end(), [](double b) { return b >= kWell; });
+    f[3] = static_cast<float>(well) / static_cast<float>(waiting_.size());
   }
   Legality Legal(const ClusterView& view, const Plan& plan, int row,
                  const ActionColumn& column) const override {
     const Row& it = rows_[U(row)];
     const PartitionState& state = *view.Find<PartitionState>();
     if (&GroupOf(view, column) != &state.groups[U(it.group)] || column.level == it.layout)
+      return Legality::kNo;
+    if (!Better(services_[U(it.group)][U(column.level)], services_[U(it.group)][U(it.layout)]))
       return Legality::kNo;
     return Next(plan, it) >= 0 && Spares(view, plan, state, it) ? Legality::kYes : Legality::kNo;
   }
@@ -119,7 +151,6 @@ class SetLayout final : public ActionKind {
   struct Row {
     int group, layout;
     std::vector<int> gpus;  // idle
-    double served;          // in the present layout
   };
   static std::vector<int> ProfilesOf(const MigLayout& layout) {
     std::vector<int> profiles;
@@ -148,23 +179,35 @@ class SetLayout final : public ActionKind {
       return view.DeviceFree(SliceDevice(view, state, gpu, slice));
     });
   }
-  // Greedy, from the layout's first slice on: each to who waits and has most of its best rate there.
-  double ServedBy(const ClusterView& view, const PartitionGroup& group, int layout) const {
-    double sum = 0.0;
+  // The sum is greedy, from the layout's first slice on: each to who has most of its best rate there. Of a
+  // gang a whole GPU is a part, and no slice is.
+  void Find(const ClusterView& view, const PartitionGroup& group, int layout, Service& service) const {
+    service.sum = 0.0;
+    service.best.assign(waiting_.size(), 0.0);
     taken_.assign(waiting_.size(), false);
     EachDevice(group, layout, [&](int type) {
-      double best = 0.0;
+      double most = 0.0;
       std::size_t who = waiting_.size();
       for (std::size_t i = 0; i < waiting_.size(); ++i) {
-        if (taken_[i]) continue;
         const double share = view.Rate(waiting_[i], type) / view.BestRate(waiting_[i]);
-        if (share > best) best = share, who = i;
+        service.best[i] = std::max(service.best[i], share);
+        if (!taken_[i] && share > most) most = share, who = i;
       }
       if (who == waiting_.size()) return;
       taken_[who] = true;
-      sum += best;
+      service.sum += most;
     });
-    return sum;
+  }
+  static bool ServesAny(const Service& service) {
+    return std::any_of(service.best.begin(), service.best.end(), [](double share) { return share > 0.0; });
+  }
+  // More in sum, or faster for somebody.
+  static bool Better(const Service& would, const Service& has) {
+    if (would.sum > has.sum + kLeast) return true;
+    for (std::size_t i = 0; i < would.best.size(); ++i) {
+      if (would.best[i] > has.best[i] + kLeast) return true;
+    }
+    return false;
   }
   static int Next(const Plan& plan, const Row& row) {
     for (int gpu : row.gpus) {
@@ -184,8 +227,9 @@ class SetLayout final : public ActionKind {
 
   std::vector<Row> rows_;
   std::vector<int> waiting_;
-  mutable std::vector<bool> taken_;  // scratch
-  mutable std::vector<int> needs_;   // scratch
+  std::vector<std::vector<Service>> services_;  // [groups][layouts]
+  mutable std::vector<bool> taken_;             // scratch
+  mutable std::vector<int> needs_;              // scratch
 };
 
 }  // namespace

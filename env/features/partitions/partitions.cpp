@@ -136,6 +136,7 @@ bool PartitionState::CarryOut(SimCore& core, const Control& control) {
 void PartitionState::Begin(SimCore& core, int index) {
   Gpu& gpu = gpus[U(index)];
   gpu.reconfiguring = true;
+  gpu.used = false;
   gpu.layout = std::exchange(gpu.target, -1);
   Show(core, index);  // out of service all the same
   core.SetTimer({core.now() + settings_->reconfig_s, kReconfigured, index});
@@ -174,8 +175,22 @@ std::string PartitionState::Violation(const InvariantInput& in) const {
   return "";
 }
 
+void PartitionState::MarkUsed(const Scenario& scenario, int device) {
+  const int type = scenario.TypeOfDevice(device), at = device - scenario.first_device(type);
+  for (const PartitionGroup& group : groups) {
+    if (type == group.type) gpus[U(group.first_gpu + at)].used = true;
+    for (std::size_t p = 0; p < group.slice_type.size(); ++p) {
+      const auto starts = static_cast<int>(group.product->profiles[p].starts.size());
+      if (group.slice_type[p] == type) gpus[U(group.first_gpu + at / starts)].used = true;
+    }
+  }
+}
+
 void PartitionState::OnRun(SimCore& core, int job, double /*time*/, double held_s, bool starts) {
-  if (starts) return;
+  if (starts) {
+    for (int device : core.state().Devices(job)) MarkUsed(core.scenario(), device);
+    return;
+  }
   const double part = PartOf(core.scenario().data(), core.state().on_type[U(job)]).fraction();
   beyond_gpu_s_[U(job)] += core.state().Width(job) * held_s * (1.0 - part);
 }

@@ -65,6 +65,7 @@ class PartitionState final : public StateOf<PartitionState, PartitionSettings> {
     int group, device;        // device: of the whole
     int layout, target = -1;  // target: wanted, -1 = none
     bool reconfiguring = false;
+    bool used = true;  // a job started there since it got its layout; the first one counts as used
   };
   std::vector<Gpu> gpus;
 
@@ -82,7 +83,8 @@ class PartitionState final : public StateOf<PartitionState, PartitionSettings> {
 
  private:
   void Begin(SimCore& core, int gpu);
-  void Show(SimCore& core, int gpu);  // the layout's devices alone
+  void MarkUsed(const Scenario& scenario, int device);  // its GPU
+  void Show(SimCore& core, int gpu);                    // the layout's devices alone
   bool Idle(const Scenario& scenario, const SimState& state, int gpu) const;
 
   const PartitionSettings* settings_;

@@ -145,7 +145,13 @@ void RequestQueue::Take(Replica& replica, double now) {
   replica.free_at = now + seconds;
 }
 
+int RequestQueue::overdue() const {  // they wait in the order in which they came
+  return static_cast<int>(std::lower_bound(waiting_.begin(), waiting_.end(), played_s_ - settings_.slo_s) -
+                          waiting_.begin());
+}
+
 void RequestQueue::PlayUntil(double now) {
+  played_s_ = now;
   for (;;) {
     Replica* first = nullptr;  // to finish
     for (Replica& replica : replicas_) {

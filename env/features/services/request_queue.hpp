@@ -76,6 +76,7 @@ class RequestQueue {
   std::int64_t answered() const { return answered_; }
   std::int64_t within_slo() const { return within_slo_; }
   int waiting() const { return static_cast<int>(waiting_.size()); }
+  int overdue() const;                    // of those, who waited longer than slo_s by the last moment played
   double BusySeconds(double now) const {  // replica-seconds at work, up to the last moment played
     double busy = busy_s_;
     for (const Replica& replica : replicas_) busy += replica.batch.empty() ? 0.0 : now - replica.began;
@@ -107,7 +108,7 @@ class RequestQueue {
   std::vector<Replica> replicas_;
   std::deque<double> waiting_;  // arrivals, s
   std::int64_t arrived_ = 0, answered_ = 0, within_slo_ = 0;
-  double busy_s_ = 0.0, latency_s_ = 0.0;
+  double busy_s_ = 0.0, latency_s_ = 0.0, played_s_ = 0.0;
   LatencyHistogram latencies_;
 };
 

@@ -205,7 +205,7 @@ double ServiceState::Late() const {
   double late = 0.0;
   for (const Service& service : services) {
     late +=
-        static_cast<double>(service.queue.answered() - service.queue.within_slo()) + service.queue.waiting();
+        static_cast<double>(service.queue.answered() - service.queue.within_slo()) + service.queue.overdue();
   }
   return late;
 }

@@ -24,6 +24,8 @@
 
 namespace berth {
 
+class ClusterView;
+
 // One service each entry of the lists; a list of one entry holds for all, and `rate_per_s` says how many.
 struct ServiceSettings final : SettingsOf<ServiceSettings> {
   std::vector<double> rate_per_s = {1.0};  // mean requests/s
@@ -121,8 +123,11 @@ class ServiceState final : public StateOf<ServiceState, ServiceSettings> {
 
 BlockInfo ServicesBlock();    // what observations show of it
 ActionInfo ReplicasAction();  // what policies may do with it
-// Shares of the time that replicas are to be at work, and how many that takes of a service as it is now.
+// Replicas, as fast as those that run are on average, that a service's requests would keep at work at the
+// rate that is expected at `at` s, one by one at full clocks: also more than there are.
+double ReplicasAtWork(const ClusterView& view, int service, double at);
+// Shares of the time that replicas are to be at work, and how many that takes of a service now.
 inline constexpr double kReplicaTargets[] = {0.4, 0.6, 0.8, 1.0};
-int ReplicasFor(const ServiceState::Service& service, double target, int most);
+int ReplicasFor(const ClusterView& view, int service, double target);
 
 }  // namespace berth

@@ -216,6 +216,7 @@ void CommandGrid::Put(const ClusterView& view, Plan& plan, int row, int column) 
 
 bool CommandGrid::Runs(const Plan& plan, int row, int column) const {
   const Kind* kind = KindOf(column);
+  if (kind != nullptr && !kind->kind->OfJobs()) return kind->kind->Runs();
   const int job = JobOf(row);
   return job >= 0 && (kind == nullptr || kind->kind->Runs()) && !plan.Placed(job);
 }

@@ -80,11 +80,11 @@ std::span<const ActionRow> ActionRows() {
        .specialists = {{"edf", ""}, {"least_laxity", "slice"}, {"deadline_admission", ""}}},
       {.name = "services",
        .title = "Inference services beside training",
-       .workload = "synthetic(rate=0.7,jobs=1000,gangs=multi)",
-       .features = "services(rate_per_s=0.1:0.1,pattern=diurnal,base_s=16,item_s=16,max_batch=8,slo_s=200,"
+       .workload = "synthetic(rate=0.4,jobs=1000,gangs=multi)",
+       .features = "services(rate_per_s=0.1:0.1,pattern=diurnal,base_s=16,item_s=16,max_batch=8,slo_s=80,"
                    "interval_s=1800,replicas=2)",
        .actions = "start,replicas",
-       .training = "--on-change false --visible 32 --reward jct+100*late",
+       .training = "--on-change false --visible 32 --warmup-jobs 0 --reward jct+300*late",
        .no_worse = {"service_p99_s", "p99 latency s", 1.0},
        .specialists = {{"autoscale", "target"}}},
       {.name = "failures",

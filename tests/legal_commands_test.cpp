@@ -84,8 +84,8 @@ double ShareIn(const ClusterView& view, const PartitionGroup& group, int layout,
   return best / view.BestRate(job);
 }
 
-// Whether a layout may be offered where validation would have it: somebody who waits would be better off, and the GPU
-// was used since its last change or is of no use to any of them. `surely`: not only since more would be in it.
+// Whether a layout may be offered where validation would have it: somebody who waits would be better off; on a
+// GPU that nothing has used since its last change not him alone. `surely`: not only since more would be in it.
 bool Helps(const ClusterView& view, std::span<const int> visible, const PartitionState& state, int gpu, int layout,
            bool surely) {
   const PartitionState::Gpu& it = state.gpus[U(gpu)];
@@ -99,8 +99,8 @@ bool Helps(const ClusterView& view, std::span<const int> visible, const Partitio
     more = more || would > 0.0;
     served = served || has > 0.0;
   }
-  more = more && group.layouts[U(layout)].size() > 1;
-  return (faster || (more && !surely)) && (it.used || !served);
+  if (surely) return faster && (it.used || !served);
+  return more;  // of use to somebody
 }
 
 // A layout is offered where, and only where, an idle GPU could have it and it helps.

@@ -1,10 +1,9 @@
 // An idle GPU in another layout. Idle GPUs of one product and layout are alike: one row stands for them, and
 // the command takes the first.
 //
-// Offered is only what helps: a layout in which a job that waits would run faster, or more of them would,
-// than in the present one. And a GPU that nothing has used since it got its layout keeps it while it can
-// serve somebody who waits. So between two changes of a GPU a job starts there, or others wait than did: GPUs
-// do not change for ever.
+// Offered is only what helps: a layout in which a job that waits would run faster, or they all would in sum.
+// On a GPU that nothing has used since it got its layout only the sum counts, which grows with each change:
+// so GPUs do not change for ever while the same jobs wait and nobody starts.
 #include <algorithm>
 #include <set>
 
@@ -64,13 +63,11 @@ class SetLayout final : public ActionKind {
     for (int gpu = 0; gpu < static_cast<int>(state.gpus.size()); ++gpu) {
       const PartitionState::Gpu& it = state.gpus[U(gpu)];
       if (it.reconfiguring || it.target >= 0 || !Idle(view, state, gpu)) continue;
-      if (!it.used && ServesAny(services_[U(it.group)][U(it.layout)]))
-        continue;  // who waits may have it as it is
       const auto same = std::find_if(rows_.begin(), rows_.end(), [&](const Row& row) {
-        return row.group == it.group && row.layout == it.layout;
+        return row.group == it.group && row.layout == it.layout && row.used == it.used;
       });
       if (same == rows_.end()) {
-        rows_.push_back({it.group, it.layout, {gpu}});
+        rows_.push_back({it.group, it.layout, it.used, {gpu}});
       } else {
         same->gpus.push_back(gpu);
       }
@@ -131,7 +128,7 @@ class SetLayout final : public ActionKind {
     const PartitionState& state = *view.Find<PartitionState>();
     if (&GroupOf(view, column) != &state.groups[U(it.group)] || column.level == it.layout)
       return Legality::kNo;
-    if (!Better(services_[U(it.group)][U(column.level)], services_[U(it.group)][U(it.layout)]))
+    if (!Better(services_[U(it.group)][U(column.level)], services_[U(it.group)][U(it.layout)], it.used))
       return Legality::kNo;
     return Next(plan, it) >= 0 && Spares(view, plan, state, it) ? Legality::kYes : Legality::kNo;
   }
@@ -150,6 +147,7 @@ class SetLayout final : public ActionKind {
  private:
   struct Row {
     int group, layout;
+    bool used;              // since they got their layout
     std::vector<int> gpus;  // idle
   };
   static std::vector<int> ProfilesOf(const MigLayout& layout) {
@@ -198,13 +196,10 @@ class SetLayout final : public ActionKind {
       service.sum += most;
     });
   }
-  static bool ServesAny(const Service& service) {
-    return std::any_of(service.best.begin(), service.best.end(), [](double share) { return share > 0.0; });
-  }
-  // More in sum, or faster for somebody.
-  static bool Better(const Service& would, const Service& has) {
+  // More in sum, or, of a GPU that was used, faster for somebody.
+  static bool Better(const Service& would, const Service& has, bool used) {
     if (would.sum > has.sum + kLeast) return true;
-    for (std::size_t i = 0; i < would.best.size(); ++i) {
+    for (std::size_t i = 0; used && i < would.best.size(); ++i) {
       if (would.best[i] > has.best[i] + kLeast) return true;
     }
     return false;

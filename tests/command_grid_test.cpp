@@ -7,6 +7,8 @@
 
 #include "data/workloads.hpp"
 #include "env/base/index.hpp"
+#include "env/features/partitions/partitions.hpp"
+#include "env/features/services/services.hpp"
 #include "env/features/table.hpp"
 #include "env/gym/decision_point.hpp"
 #include "env/gym/encoder.hpp"
@@ -14,6 +16,7 @@
 #include "env/gym/score_order.hpp"
 #include "env/gym/vec_env.hpp"
 #include "env/sim/simulator.hpp"
+#include "tests/a100s.hpp"
 #include "tests/catch.hpp"
 #include "tests/drawn_process.hpp"
 #include "tests/errors.hpp"
@@ -111,6 +114,70 @@ TEST_CASE("a job is put on few GPUs and widened, by hand") {
   // At half its gang's rate of 1 step/s the first takes 200 s, as does the second at its own.
   REQUIRE(simulator.AdvanceToDecision());
   CHECK(simulator.now() == 200.0);
+}
+
+TEST_CASE("every service has a level before a point is done, and levels follow the load, by hand") {
+  // 30 requests/s of 0.03 s each keep 0.9 replicas at work, whatever of them the one that is there can do.
+  ScenarioData data = test::TinyData({{"v", 6}}, {{1.0}}, {{0, 100}});
+  data.features = ParseFeatures("services(rate_per_s=30,replicas=1)");
+  Simulator simulator{Scenario(std::move(data))};
+  REQUIRE(simulator.AdvanceToDecision());
+  const ClusterView view = simulator.View(Knowledge::kOracle);
+  CHECK(ReplicasAtWork(view, 0, view.now()) == Approx(0.9));
+  CHECK(ReplicasFor(view, 0, 0.4) == 3);
+  CHECK(ReplicasFor(view, 0, 0.8) == 2);
+  CHECK(ReplicasFor(view, 0, 1.0) == 1);
+  DecisionPoint point(Process("start,replicas"));
+  Open(point, view);
+  point.Put(view, ActionOf(point, 0, "start", -1));
+  CHECK_FALSE(point.OfferDone(/*event_follows=*/true));
+  const auto row = std::find_if(point.mask().bytes().begin(), point.mask().bytes().end(),
+                                [](std::uint8_t legal) { return legal != 0; });
+  const int first = static_cast<int>(row - point.mask().bytes().begin());
+  CHECK(std::string(point.grid()->NameOf(first % point.grid()->columns())) == "replicas");
+  point.Put(view, first);  // 0.4: two more than there are
+  CHECK(point.plan().room(kV) == 2);
+  CHECK(point.OfferDone(/*event_follows=*/true));
+  Decision decision;
+  point.Close(view, decision);
+  REQUIRE(simulator.Apply(decision).ok());
+  CHECK(view.Find<ServiceState>()->services[0].devices.size() == 3);
+}
+
+TEST_CASE("a layout is offered to an idle GPU where it helps who waits, and not back again, by hand") {
+  // Each can use three of seven compute slices: two at once in two halves, and alone as fast as on the whole.
+  Simulator simulator{Scenario(test::A100s(1, {{0, 100}, {0, 100}}, {3.0 / 7.0}, "partitions(reconfig_s=10)"))};
+  REQUIRE(simulator.AdvanceToDecision());
+  const ClusterView view = simulator.View(Knowledge::kOracle);
+  const PartitionState& state = *view.Find<PartitionState>();
+  const auto offered = [&](DecisionPoint& point, bool whole) {  // layouts, or that of the whole GPU
+    int found = -1;
+    const CommandGrid& grid = *point.grid();
+    for (int action = 0; action < point.done(); ++action) {
+      const int column = action % grid.columns();
+      if (point.mask().bytes()[U(action)] == 0 || std::string(grid.NameOf(column)) != "layout") continue;
+      const MigLayout& layout = state.groups[0].layouts[U(grid.column(column).level)];
+      if (whole ? layout.empty() : layout.size() == 2) found = action;
+    }
+    return found;
+  };
+  DecisionPoint point(Process("start,layout"));
+  Open(point, view);
+  const int halves = offered(point, false);
+  REQUIRE(halves >= 0);
+  point.Put(view, halves);
+  Decision decision;
+  point.Close(view, decision);
+  REQUIRE(simulator.Apply(decision).ok());
+  REQUIRE(simulator.AdvanceToDecision());
+  CHECK(simulator.now() == 10.0);
+  // Nobody would be better off on the whole GPU.
+  point.Start(view);
+  point.Gather(view);
+  point.Observe(view, 0);
+  point.OpenMask(view);
+  CHECK(offered(point, true) < 0);
+  CHECK(point.mask().starts() > 0);
 }
 
 TEST_CASE("who is turned away misses its deadline then and there, once") {

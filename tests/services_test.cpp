@@ -150,7 +150,7 @@ TEST_CASE("replicas hold GPUs that training does not get") {
   CHECK(run.metrics.Of("service_attainment") > 0.99);
 }
 
-TEST_CASE("the reward late is the requests that were not answered in time, or wait") {
+TEST_CASE("the reward late is the requests that were not answered in time, or wait for longer") {
   // One replica for twice what it can answer, and none for what nobody answers.
   for (const char* features : {"services(rate_per_s=200,replicas=1)", "services(rate_per_s=3,replicas=0)"}) {
     Simulator simulator(Served(features, "event"));
@@ -168,10 +168,17 @@ TEST_CASE("the reward late is the requests that were not answered in time, or wa
     const RequestQueue& queue = simulator.state().features.Find<ServiceState>()->services[0].queue;
     const auto missed = static_cast<double>(queue.arrived() - queue.within_slo());
     REQUIRE(missed > 1000.0);
-    // Those that are being answered are neither: a batch at most.
+    // Those that are being answered are neither, a batch at most, nor those who came in the last 0.2 s: 40 in the
+    // mean, and not 80.
     CHECK(reward.Running(simulator) <= missed);
-    CHECK(reward.Running(simulator) >= missed - 8.0);
+    CHECK(reward.Running(simulator) >= missed - 8.0 - 80.0);
   }
+  // Nobody answers, and 10 s are allowed: late at 100 s is who came by 90 s.
+  RequestQueue early = Queue({0.0, 1.0, 10.0, 1}, 1.0, 4), late = early;
+  early.PlayUntil(90.0);
+  late.PlayUntil(100.0);
+  CHECK(late.overdue() == early.waiting());
+  CHECK(late.overdue() < late.waiting());
 }
 
 TEST_CASE("training beside replicas has the rest of each GPU") {

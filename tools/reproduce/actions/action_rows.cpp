@@ -84,7 +84,7 @@ std::span<const ActionRow> ActionRows() {
        .features = "services(rate_per_s=0.1:0.1,pattern=diurnal,base_s=16,item_s=16,max_batch=8,slo_s=80,"
                    "interval_s=1800,replicas=2)",
        .actions = "start,replicas",
-       .training = "--on-change false --visible 32 --warmup-jobs 0 --reward jct+300*late",
+       .training = "--on-change false --visible 32 --warmup-jobs 0 --reward jct+200*late",
        .no_worse = {"service_p99_s", "p99 latency s", 1.0},
        .specialists = {{"autoscale", "target"}}},
       {.name = "failures",

@@ -31,6 +31,10 @@ double TotalMakespan(const Simulator& simulator, const RunningSums&) {
   return last;
 }
 
+double TotalDemand(const Simulator&, const RunningSums& sums) {
+  return sums.demand();
+}
+
 double TotalMisses(const Simulator&, const RunningSums& sums) {
   return sums.misses();
 }
@@ -87,6 +91,9 @@ constexpr RewardInfo kRewards[] = {
     {"slowdown", "minus the sum of JCT / max(run time alone, 10 s)",
      "Feitelson & Rudolph 1998, bounded at 10 s", TotalSlowdown, JobSlowdown, false, /*sums=*/true,
      SlowdownPerSecond},
+    {"demand", "minus the sum of JCT x GPUs asked for, GPU-seconds, parts of GPUs as such",
+     "as jct with each job weighted by its GPUs (Smith 1956)", TotalDemand, nullptr, false, /*sums=*/true,
+     DemandPerSecond},
     {"makespan", "minus the makespan, s", "Graham 1966", TotalMakespan, JobMakespan, false},
     {"deadline", "minus the number of jobs that miss their deadline", "metrics.hpp", TotalMisses, JobMisses,
      false,

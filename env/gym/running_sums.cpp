@@ -10,9 +10,13 @@ double SlowdownPerSecond(const Scenario& scenario, int job) {
   return 1.0 / std::max(scenario.data().jobs.total_steps[U(job)] / scenario.BestRate(job), 10.0);
 }
 
+double DemandPerSecond(const Scenario& scenario, int job) {
+  return scenario.data().jobs.gang[U(job)] * (scenario.GpuMilli(job) / 1000.0);
+}
+
 void RunningSums::Begin(const Simulator& simulator) {
   time_ = simulator.now();
-  slowdown_ = growth_ = 0.0;
+  slowdown_ = growth_ = demand_ = demand_growth_ = 0.0;
   in_system_ = misses_ = 0;
   deadlines_.clear();
   if (!simulator.scenario().data().jobs.deadline.empty())
@@ -27,6 +31,7 @@ void RunningSums::Begin(const Simulator& simulator) {
 
 void RunningSums::Observe(const Simulator& simulator) {
   slowdown_ += growth_ * (simulator.now() - time_);
+  demand_ += demand_growth_ * (simulator.now() - time_);
   time_ = simulator.now();
   for (int job : simulator.state().arrived) Arrive(simulator, job);
   for (int job : simulator.state().completed) Complete(simulator, job);
@@ -39,6 +44,9 @@ void RunningSums::Arrive(const Simulator& simulator, int job) {
   const double rate = SlowdownPerSecond(simulator.scenario(), job);
   slowdown_ += rate * (time_ - jobs.arrival[U(job)]);
   growth_ += rate;
+  const double demand = DemandPerSecond(simulator.scenario(), job);
+  demand_ += demand * (time_ - jobs.arrival[U(job)]);
+  demand_growth_ += demand;
   ++in_system_;
   if (jobs.deadline.empty() || jobs.deadline[U(job)] == kNever) return;
   deadlines_.emplace_back(jobs.deadline[U(job)], job);
@@ -48,7 +56,11 @@ void RunningSums::Arrive(const Simulator& simulator, int job) {
 void RunningSums::Complete(const Simulator& simulator, int job) {
   const double rate = SlowdownPerSecond(simulator.scenario(), job);
   slowdown_ -= rate * (time_ - simulator.state().completion[U(job)]);
-  growth_ = --in_system_ == 0 ? 0.0 : growth_ - rate;  // no rounding outlives the jobs
+  const double demand = DemandPerSecond(simulator.scenario(), job);
+  demand_ -= demand * (time_ - simulator.state().completion[U(job)]);
+  const bool empty = --in_system_ == 0;  // no rounding outlives the jobs
+  growth_ = empty ? 0.0 : growth_ - rate;
+  demand_growth_ = empty ? 0.0 : demand_growth_ - demand;
 }
 
 void RunningSums::PassDeadlines(const Simulator& simulator) {

@@ -12,6 +12,8 @@ namespace berth {
 
 // What a second in the system adds to the job's slowdown, bounded at 10 s.
 double SlowdownPerSecond(const Scenario& scenario, int job);
+// GPUs that it asks for.
+double DemandPerSecond(const Scenario& scenario, int job);
 
 // Thread rule: one thread at a time. Allocates in Begin alone.
 class RunningSums {
@@ -23,6 +25,8 @@ class RunningSums {
 
   // Sum over arrived jobs of (time in the system so far) / max(run time alone on the fastest type, 10 s).
   double slowdown() const { return slowdown_; }
+  // Sum over arrived jobs of (time in the system so far) x GPUs asked for.
+  double demand() const { return demand_; }
   // Arrived jobs that were not done by their deadline, which has passed, or were turned away and had one.
   int misses() const { return misses_; }
 
@@ -34,6 +38,7 @@ class RunningSums {
 
   double time_ = 0.0, slowdown_ = 0.0;
   double growth_ = 0.0;  // of slowdown_ a second, by the jobs in the system
+  double demand_ = 0.0, demand_growth_ = 0.0;
   int in_system_ = 0;
   int misses_ = 0;
   std::vector<std::pair<double, int>> deadlines_;  // heap, earliest first: of arrived jobs, not yet passed

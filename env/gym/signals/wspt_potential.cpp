@@ -133,7 +133,7 @@ PotentialInfo WsptInfo() {
       "wspt",
       "delays of jobs worked off by weight over work on one machine of all GPUs, and then their time alone",
       "Smith 1956, \"Various optimizers for single-stage production\"; weights of the terms are Berth's",
-      "jct or slowdown",
+      "jct, slowdown or demand",
       kParams,
       [](const MdpSpec& mdp) { return Reward(mdp.reward).CostsTime(); },
       [](Params& params, const MdpSpec& mdp) -> std::unique_ptr<Potential> {

@@ -4,7 +4,6 @@
 // is in use has room does best fit open another; worst fit opens one while there is one. In a preemptive plan
 // a job that runs on the type stays where it is while it has room there.
 #include <algorithm>
-#include <iterator>
 #include <map>
 
 #include "env/base/check.hpp"

@@ -255,7 +255,7 @@ TEST_CASE("c api: commands that need what a cluster does not state are refused b
     none = true, expected = "rates_by_width: expected rates on 1 to max_width GPUs";
   }
   SECTION("no widths") {
-    details.rates_by_width = nullptr, expected = "start,pack,resize reads, found none";
+    details.rates_by_width = nullptr, expected = "start,pack(host=together),resize reads, found none";
   }
   SECTION("no pairs") {
     details.pair_rates = nullptr, expected = "pair_rates: expected rates of two jobs on one GPU";
@@ -293,7 +293,7 @@ TEST_CASE("c api: commands that need what a cluster does not state are refused b
   }
   int32_t runs_on[] = {-7, -7};
   CHECK(berth_policy_decide(policy, &cluster, runs_on, 2, why, sizeof(why)) == BERTH_UNSUPPORTED);
-  CHECK_THAT(why, Contains("berth_policy_command runs") && Contains("start,pack,resize"));
+  CHECK_THAT(why, Contains("berth_policy_command runs") && Contains("start,pack(host=together),resize"));
   CHECK(runs_on[0] == -7);
   berth_policy_free(policy);
 }

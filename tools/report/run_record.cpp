@@ -43,7 +43,7 @@ std::string MarkNames(unsigned marks) {
 }
 
 RunRecorder::RunRecorder(const Scenario& scenario)
-    : scenario_(&scenario),
+    : scenario_(scenario),
       gang_(scenario.data().jobs.gang),
       open_(U(scenario.num_jobs()), -1),
       last_(U(scenario.num_jobs()), -1),
@@ -135,13 +135,13 @@ void RunRecorder::Read(std::span<const Event> events) {
 bool RunRecorder::Moved(const RunRecord::Span& before, const RunRecord::Span& span) const {
   const auto nodes_of = [this](std::span<const std::int32_t> devices) {
     std::vector<int> nodes;
-    for (const int device : devices) nodes.push_back(scenario_->NodeOf(device));
+    for (const int device : devices) nodes.push_back(scenario_.NodeOf(device));
     std::sort(nodes.begin(), nodes.end());
     nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
     return nodes;
   };
   const std::span<const std::int32_t> from = record_.Devices(before), to = record_.Devices(span);
-  if (scenario_->TypeOfDevice(from.front()) != scenario_->TypeOfDevice(to.front())) return true;
+  if (scenario_.TypeOfDevice(from.front()) != scenario_.TypeOfDevice(to.front())) return true;
   const std::vector<int> left = nodes_of(from), now = nodes_of(to);
   return !std::includes(left.begin(), left.end(), now.begin(), now.end()) &&
          !std::includes(now.begin(), now.end(), left.begin(), left.end());
@@ -152,8 +152,8 @@ void RunRecorder::Hold(int index, std::span<const int> devices, bool all) {
   span.devices_begin = static_cast<std::int32_t>(record_.devices.size());
   span.devices_count = static_cast<std::int32_t>(devices.size());
   record_.devices.insert(record_.devices.end(), devices.begin(), devices.end());
-  const std::vector<int>& milli = scenario_->data().jobs.gpu_milli;
-  const GpuType& type = scenario_->data().cluster.types[U(scenario_->TypeOfDevice(devices.front()))];
+  const std::vector<int>& milli = scenario_.data().jobs.gpu_milli;
+  const GpuType& type = scenario_.data().cluster.types[U(scenario_.TypeOfDevice(devices.front()))];
   if (type.part.whole >= 0 || (!milli.empty() && milli[U(span.job)] < 1000)) span.marks |= kPartOfGpu;
   if (!all) return;
   if (span.devices_count != gang_[U(span.job)]) span.marks |= kResized;

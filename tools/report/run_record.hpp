@@ -92,7 +92,7 @@ class RunRecorder {
   struct Fresh {
     int span, first_device;
   };
-  const Scenario* scenario_;
+  Scenario scenario_;  // shares its body
   std::vector<int> gang_;                // [J]
   std::vector<int> open_;                // [J] index of the span that runs, -1 = none
   std::vector<Fresh> fresh_;             // spans begun since the last look

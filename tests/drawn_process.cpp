@@ -28,7 +28,7 @@ DrawnProcess DrawProcess(Stream& stream, std::uint64_t seed) {
   maybe(2, "elasticity(min_factor=0.3,max_factor=3,measured=false)", "resize");
   maybe(3, "checkpoints(gb=5,interval=600)", "");
   maybe(3, sliced ? "failures(mtbf_h=10,repair_h=1)"
-                  : "failures(mtbf_h=10,repair_h=1,spot_types=p100,spot_mtbf_h=3,spot_notice_s=900)", "");
+                  : "failures(mtbf_h=10,repair_h=1,spot_types=p100:v100,spot_mtbf_h=3,spot_notice_s=900)", "");
   maybe(4, "latency(cadence=both,period_s=500)", "");
   maybe(3, "power(cap_w=2500,heat=true)", "clock");
   maybe(3, Below(stream, 2) == 0 ? "services(rate_per_s=20:10,replicas=2:1)"

@@ -109,8 +109,8 @@ void AddProcessOptions(Options& options, const std::string& encoder, const std::
                 "choice: observation(blocks=...), see "
                 "berth list blocks");
   options.Value("actions", actions,
-                "what the policy may do: start, and by ',' what berth list actions shows; auto = what the "
-                "features that are on add");
+                "what the policy may do: start, and by ',' what berth list actions shows, with ? where a cluster may "
+                "lack it; auto = what the features that are on add");
   options.Value("reread", mdp.reread ? "true" : "false",
                 "with more actions than start: true observes anew after each, with what the plan then has; "
                 "false once a decision point");

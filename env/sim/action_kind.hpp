@@ -69,8 +69,8 @@ class ActionKind {
   virtual Legality Legal(const ClusterView& view, const Plan& plan, int subject,
                          const ActionColumn& column) const = 0;
   virtual void Put(const ClusterView& view, Plan& plan, int subject, const ActionColumn& column) = 0;
-  // Legal for a job that is not in the plan, it makes the job run: a GPU that idles instead is waste
-  // (MdpSpec::work_conserving).
+  // Legal for a job that the plan lacks, it makes the job run; of a kind with rows of its own it decides one
+  // that must be decided. `done` waits for both (MdpSpec::work_conserving).
   virtual bool Runs() const { return false; }
   // kNotYet may end with a command of another row; else only with one of its own.
   virtual bool Awaits() const { return false; }

@@ -43,7 +43,7 @@ std::span<const ActionRow> ActionRows() {
        .workload = "synthetic(rate=1.6,jobs=1000,gangs=1:0.9/4:0.1,parts=300:0.3/400:0.3/600:0.2)",
        .features = "sharing(share_suffices=true)",
        .actions = "start,share",
-       .training = "--reward demand+0.2*jct",
+       .training = "--reward demand+0.5*jct",
        .metric = {"unserved_demand", "GPU demand not served, share", 1.0},
        .no_worse = kMeanJct,
        .specialists = {{"gpu_shares(overtake=true)", ""},

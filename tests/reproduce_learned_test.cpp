@@ -233,7 +233,8 @@ TEST_CASE("learned: policies are found by name and training seed, and those that
 TEST_CASE("learned: every shipped policy is a recipe's, and every recipe's policies are shipped") {
   const std::string root = BERTH_SOURCE_DIR "/data/policies";
   const PolicyShelf shelf(root, 1, 6);
-  std::set<std::string> expected = {root + "/cluster/hetero_oracle.h5", root + "/cluster/hetero_blind.h5"};
+  std::set<std::string> expected = {root + "/cluster/hetero_oracle.h5", root + "/cluster/hetero_blind.h5",
+                                    root + "/generalist/any_cluster.h5"};  // of berth reproduce actions
   for (const Recipe& recipe : Recipes()) {
     for (int seed = 1; seed <= recipe.seeds; ++seed) expected.insert(shelf.Path(recipe.name, seed));
   }

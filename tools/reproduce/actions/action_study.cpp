@@ -38,7 +38,8 @@ ChildStep ActionStudy::Training(const std::string& name, std::int64_t seed, long
   return {Join(name, "_", seed),
           {train, {"export", run, "--out", PolicyFile(name, seed)}},
           PolicyFile(name, seed),
-          kTrainSecondsPerStep * static_cast<double>(steps)};
+          kTrainSecondsPerStep * static_cast<double>(steps),
+          run};
 }
 
 std::string ActionStudy::ResultFile(const std::string& name) const {

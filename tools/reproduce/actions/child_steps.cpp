@@ -39,6 +39,7 @@ class RunningStep final : public ChildRun {
   RunningStep(const ChildStep& step, const std::string& folder)
       : step_(step), log_(folder + "/" + step.name + ".log") {
     fs::remove(log_);
+    if (!step.scratch.empty()) fs::remove_all(step.scratch);  // what an interrupted or another run left
     fs::remove(KeyFile(step));
     child_.emplace(step.commands[0], log_);
   }

@@ -13,7 +13,8 @@ struct ChildStep {
   // One after the other; words of `berth`. The last one writes `makes`.
   std::vector<std::vector<std::string>> commands;
   std::string makes;
-  double seconds;  // about, of one core
+  double seconds;            // about, of one core
+  std::string scratch = {};  // a folder of its own, which is emptied first; "" = none
 };
 
 // `folder` takes their logs. A step whose commands were changed is made anew. Throws Error where a file

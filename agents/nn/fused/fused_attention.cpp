@@ -125,9 +125,10 @@ class AttendStep final : public FusedStep {
     const float* dy = pass.GradientBefore(output_);
     std::array<float*, 3> d = {};
     const std::array<ValueId, 3> inputs = {queries_, keys_, values_};
-    for (std::size_t i = 0; i < 3; ++i) {
-      FusedPass::Fit(gradients_[i], pass.Count(pass.At(inputs[i]).rows) * pass.At(inputs[i]).width);
-      d[i] = gradients_[i].data();
+    for (std::size_t i = 0; i < 3; ++i) {  // in its place, or beside what others gave already
+      const FusedValue& input = pass.At(inputs[i]);
+      if (input.has_gradient) FusedPass::Fit(gradients_[i], pass.Count(input.rows) * input.width);
+      d[i] = input.has_gradient ? gradients_[i].data() : pass.GradientOf(inputs[i]);
     }
     const float* weights = weights_.data();
     EachHead(pass, [&](std::ptrdiff_t s, std::ptrdiff_t h) {
@@ -152,8 +153,9 @@ class AttendStep final : public FusedStep {
       weights += q.rows * ld;
     });
     for (std::size_t i = 0; i < 3; ++i) {
-      std::copy_n(d[i], pass.Count(pass.At(inputs[i]).rows) * pass.At(inputs[i]).width,
-                  pass.GradientOf(inputs[i]));
+      const FusedValue& input = pass.At(inputs[i]);
+      if (input.has_gradient)
+        std::copy_n(d[i], pass.Count(input.rows) * input.width, pass.GradientOf(inputs[i]));
       pass.Given(inputs[i]);
     }
   }

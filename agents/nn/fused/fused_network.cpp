@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kChunkFloats = 160000;
 // With attention, products over types, points and states have few rows a state: more states at once are worth
 // more than the cache.
-constexpr std::size_t kAttendedChunkFloats = 3 * kChunkFloats;
+constexpr std::size_t kAttendedChunkFloats = 4 * kChunkFloats;
 
 using Kind = NetworkStep::Kind;
 using Make = std::unique_ptr<FusedStep> (*)(const LayerViews& views, const NetworkStep& step);

@@ -294,12 +294,8 @@ TEST_CASE("environments with any commands show finite numbers and masks that fit
     std::vector<std::int32_t> actions(2);
     for (int step = 0; step < 300; ++step) {
       for (std::size_t i = 0; i < 2; ++i) {
-        std::vector<int> legal;
-        for (int a = 0; a < env->num_actions(); ++a) {
-          if (storage.action_mask[i * U(env->num_actions()) + U(a)] != 0) legal.push_back(a);
-        }
-        REQUIRE(!legal.empty());
-        actions[i] = legal[stream.Below(static_cast<std::uint32_t>(legal.size()))];
+        const std::size_t count = U(env->num_actions());
+        actions[i] = test::DrawLegal(std::span(storage.action_mask).subspan(i * count, count), stream);
       }
       env->Step(actions, buffers);
       REQUIRE(std::all_of(storage.observation.begin(), storage.observation.end(),

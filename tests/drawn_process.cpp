@@ -1,10 +1,12 @@
 #include "tests/drawn_process.hpp"
 
 #include <string>
+#include <vector>
 
 #include "data/workloads.hpp"
 #include "env/features/table.hpp"
 #include "env/gym/actions/action_set.hpp"
+#include "tests/catch.hpp"
 
 namespace berth::test {
 
@@ -51,6 +53,15 @@ DrawnProcess DrawProcess(Stream& stream, std::uint64_t seed) {
   drawn.mdp.on_change = false;
   drawn.visible = Below(stream, 3) == 0 ? 4 : 0;
   return drawn;
+}
+
+std::int32_t DrawLegal(std::span<const std::uint8_t> mask, Stream& stream) {
+  std::vector<std::int32_t> legal;
+  for (std::size_t a = 0; a < mask.size(); ++a) {
+    if (mask[a] != 0) legal.push_back(static_cast<std::int32_t>(a));
+  }
+  REQUIRE(!legal.empty());
+  return legal[stream.Below(static_cast<std::uint32_t>(legal.size()))];
 }
 
 }  // namespace berth::test

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "env/base/rng.hpp"
 #include "env/gym/mdp.hpp"
@@ -18,5 +19,8 @@ struct DrawnProcess {
 int Below(Stream& stream, int n);
 // About 25 jobs on a dozen GPUs of two or three types.
 DrawnProcess DrawProcess(Stream& stream, std::uint64_t seed);
+
+// One of those that the mask allows; REQUIREs one.
+std::int32_t DrawLegal(std::span<const std::uint8_t> mask, Stream& stream);
 
 }  // namespace berth::test

@@ -227,7 +227,7 @@ TEST_CASE("report: jobs that were packed or moved are marked in the result file 
   int named = 0;
   const Json trace = ReadJson(folder / "t.json");
   for (const Json& event : trace["traceEvents"]) {
-    if (event["ph"] != "X" || !event["args"].contains("marks")) continue;
+    if (event.value("ph", "") != "X" || !event.contains("args") || !event["args"].contains("marks")) continue;
     named += event["args"]["marks"].get<std::string>().find("packed") != std::string::npos ? 1 : 0;
   }
   CHECK(named == packed[0]);  // of one GPU each

@@ -65,9 +65,8 @@ class GpuShares final : public Scheduler {
   // Everybody has left his GPUs.
   void Empty(const ClusterView& view) {
     for (int d = 0; d < view.num_gpus(); ++d) {
-      const double gb = view.types()[U(view.TypeOfDevice(d))].memory_gb;
       room_[U(d)] = view.InService(d) ? 1000 : 0;
-      memory_[U(d)] = gb > 0.0 ? gb : kNever;
+      memory_[U(d)] = MemoryOf(view, view.TypeOfDevice(d));
     }
     for (int job : view.running()) limits_.Give(job, view.Devices(job));
   }

@@ -114,9 +114,9 @@ class AttendStep final : public FusedStep {
       }
       // Columns beyond the keys are products with 0.
       const std::ptrdiff_t head = pass.At(queries_).width / heads_;
-      Product(q, head, Transposed(k, head, ld), ld, {weights, q.rows, ld}, ld);
+      Product(q, false, head, Transposed(k, head, ld), ld, {weights, q.rows, ld}, ld);
       Kernels().softmax_rows({weights, U(q.rows), U(k.rows), U(ld), Scale(head)});
-      Product({weights, q.rows, ld}, k.rows, v.data, v.ld, y, part);
+      Product({weights, q.rows, ld}, false, k.rows, v.data, v.ld, y, part);
       weights += q.rows * ld;
     });
   }
@@ -130,7 +130,7 @@ class AttendStep final : public FusedStep {
       if (input.has_gradient) FusedPass::Fit(gradients_[i], pass.Count(input.rows) * input.width);
       d[i] = input.has_gradient ? gradients_[i].data() : pass.GradientOf(inputs[i]);
     }
-    const float* weights = weights_.data();
+    float* weights = weights_.data();
     EachHead(pass, [&](std::ptrdiff_t s, std::ptrdiff_t h) {
       const HeadRows q = Rows(pass, queries_, pass.At(queries_).data, s, h),
                      k = Rows(pass, keys_, pass.At(keys_).data, s, h),
@@ -145,11 +145,12 @@ class AttendStep final : public FusedStep {
         return;
       }
       FusedPass::Fit(slopes_, q.rows * ld);
-      Product(out, part, Transposed(v, part, ld), ld, {slopes_.data(), q.rows, ld}, ld);
-      ProductOfColumns(weights, ld, k.rows, q.rows, out, dv, part);
+      const HeadRows given = {weights, q.rows, ld}, slopes = {slopes_.data(), q.rows, ld};
+      Product(out, false, part, Transposed(v, part, ld), ld, slopes, ld);
+      Product(given, true, q.rows, out.data, out.ld, dv, part);
       Kernels().softmax_rows_backward({slopes_.data(), U(q.rows), U(k.rows), U(ld), Scale(head)}, weights);
-      Product({slopes_.data(), q.rows, ld}, k.rows, k.data, k.ld, dq, head);
-      ProductOfColumns(slopes_.data(), ld, k.rows, q.rows, q, dk, head);
+      Product(slopes, false, k.rows, k.data, k.ld, dq, head);
+      Product(slopes, true, q.rows, q.data, q.ld, dk, head);
       weights += q.rows * ld;
     });
     for (std::size_t i = 0; i < 3; ++i) {
@@ -198,36 +199,19 @@ class AttendStep final : public FusedStep {
     }
     return transposed_.data();
   }
-  // c [a.rows, columns] = a [a.rows, inner] b [inner, columns], rows of b `ldb` apart.
-  void Product(const HeadRows& a, std::ptrdiff_t inner, const float* b, std::ptrdiff_t ldb, const HeadRows& c,
-               std::ptrdiff_t columns) const {
-    *multiply_adds_ += static_cast<double>(a.rows * columns * inner);
-    Kernels().gemm({.m = a.rows,
+  // c [c.rows, columns] = a [c.rows, inner] b [inner, columns], rows of b `ldb` apart; or of `transposed` a
+  // [inner, c.rows] its transpose.
+  void Product(const HeadRows& a, bool transposed, std::ptrdiff_t inner, const float* b, std::ptrdiff_t ldb,
+               const HeadRows& c, std::ptrdiff_t columns) const {
+    *multiply_adds_ += static_cast<double>(c.rows * columns * inner);
+    Kernels().gemm({.m = c.rows,
                     .n = columns,
                     .k = inner,
                     .a = a.data,
                     .lda = a.ld,
-                    .a_columns = false,
+                    .a_columns = transposed,
                     .b = b,
                     .ldb = ldb,
-                    .panel_stride = Kernels().panel,
-                    .c = c.data,
-                    .ldc = c.ld,
-                    .bias = nullptr,
-                    .add = false});
-  }
-  // c [count, columns] = the transpose of a [inner, count], rows `lda` apart, times b [inner, columns].
-  void ProductOfColumns(const float* a, std::ptrdiff_t lda, std::ptrdiff_t count, std::ptrdiff_t inner,
-                        const HeadRows& b, const HeadRows& c, std::ptrdiff_t columns) const {
-    *multiply_adds_ += static_cast<double>(count * columns * inner);
-    Kernels().gemm({.m = count,
-                    .n = columns,
-                    .k = inner,
-                    .a = a,
-                    .lda = lda,
-                    .a_columns = true,
-                    .b = b.data,
-                    .ldb = b.ld,
                     .panel_stride = Kernels().panel,
                     .c = c.data,
                     .ldc = c.ld,

@@ -16,8 +16,7 @@ int LastDevice(const ClusterView& view, int type) {
 }
 
 double MemoryOfGpu(const ClusterView& view, int device) {
-  const double stated = view.types()[U(view.TypeOfDevice(device))].memory_gb;
-  return stated > 0.0 ? stated : kNever;
+  return MemoryOf(view, view.TypeOfDevice(device));
 }
 
 }  // namespace

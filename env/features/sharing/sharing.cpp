@@ -66,14 +66,18 @@ int SharingSettings::LargestGang(const ScenarioData& scenario, int job, int type
   return holds ? std::numeric_limits<int>::max() : 0;
 }
 
+static double MemoryOf(const GpuType& type) {
+  return type.memory_gb > 0.0 ? type.memory_gb : kNever;
+}
 double MemoryOf(const Scenario& scenario, int type) {
-  const double stated = scenario.data().cluster.types[U(type)].memory_gb;
-  return stated > 0.0 ? stated : kNever;
+  return MemoryOf(scenario.data().cluster.types[U(type)]);
+}
+double MemoryOf(const ClusterView& view, int type) {
+  return MemoryOf(view.types()[U(type)]);
 }
 
 double FreeMemoryGb(const ClusterView& view, int device) {
-  double free = view.types()[U(view.TypeOfDevice(device))].memory_gb;
-  if (free == 0.0) return kNever;
+  double free = MemoryOf(view, view.TypeOfDevice(device));
   for (int job : view.PartHolders(device)) free -= view.MemoryGb(job);
   return free;
 }

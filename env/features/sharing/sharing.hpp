@@ -114,6 +114,7 @@ class SharingState final : public StateOf<SharingState, SharingSettings> {
 
 // GB that jobs on one GPU of the type may hold; kNever where that is not stated.
 double MemoryOf(const Scenario& scenario, int type);
+double MemoryOf(const ClusterView& view, int type);
 
 // What a scheduler sees: thousandths of the device that are free, 0 where it is out of service.
 int FreeMilli(const ClusterView& view, int device);

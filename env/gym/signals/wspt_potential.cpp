@@ -17,8 +17,7 @@ constexpr ParamInfo kParams[] = {
     {"delay", "1.5", "weight of the delays: jobs seldom leave no GPU idle before them, 0 to 100"},
     {"exponent", "1.6",
      "work is gang^exponent x time left: gangs are harder to place than their GPUs say, 0 to 10; of who "
-     "holds "
-     "a part of a GPU, that part x time left"},
+     "holds a part of a GPU, that part x time left"},
 };
 
 class WsptPotential final : public Potential {
@@ -98,8 +97,8 @@ class WsptPotential final : public Potential {
   bool preemptive_;
   Reward reward_;
   double gpus_ = 1.0, rate_ = 0.0;  // arrivals / s
-  std::vector<WsptJob> size_,
-      typical_;                // [jobs] on arrival, work: GPUs, as exponent counts them; parts of them
+  // [jobs] on arrival, their work the GPUs as `exponent` counts them; and parts of them.
+  std::vector<WsptJob> size_, typical_;
   std::vector<WsptJob> jobs_;  // in the system
 };
 

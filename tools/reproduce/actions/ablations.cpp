@@ -1,17 +1,18 @@
-#include "tools/reproduce/actions/ablations.hpp"
-
 #include <algorithm>
 
 #include "env/base/check.hpp"
 #include "env/base/spec.hpp"
 #include "tools/progress.hpp"
 #include "tools/reproduce/actions/action_results.hpp"
+#include "tools/reproduce/actions/sections.hpp"
 #include "tools/reproduce/learned/experiments.hpp"
 
 namespace berth {
 namespace {
 
 using Cells = ReproductionPage::Cells;
+
+constexpr const char* kAblations = "ablations";  // of --only
 
 struct Ablation {
   const char* row;   // of ActionRows()
@@ -74,9 +75,7 @@ std::vector<const ActionRow*> Rows() {
   return rows;
 }
 
-}  // namespace
-
-std::vector<ChildStep> AblationTrainings(const ActionStudy& study) {
+std::vector<ChildStep> Trainings(const ActionStudy& study) {
   std::vector<ChildStep> steps;
   for (std::int64_t seed = study.first_seed; seed < study.last_seed; ++seed) {
     for (const ActionRow* row : Rows())
@@ -89,17 +88,12 @@ std::vector<ChildStep> AblationTrainings(const ActionStudy& study) {
   return steps;
 }
 
-std::vector<ChildStep> AblationEvaluations(const ActionStudy& study) {
+std::vector<ChildStep> Evaluations(const ActionStudy& study) {
   std::vector<ChildStep> steps;
   for (const ActionRow* row : Rows()) {
-    std::string specs;
-    const auto add = [&](const std::string& variant) {
-      for (const std::string& spec : study.Policies(NameOf(*row, variant)))
-        specs += (specs.empty() ? "" : ";") + spec;
-    };
-    add(kPlain);
+    std::vector<std::string> specs = study.Policies(NameOf(*row, kPlain));
     for (const Ablation& it : kParts) {
-      if (&RowOf(it) == row) add(it.name);
+      if (&RowOf(it) == row) specs = Joined(specs, study.Policies(NameOf(*row, it.name)));
     }
     steps.push_back(
         study.Evaluation(NameOf(*row, "all"), specs, study.seeds, row->window, ClusterWords(*row)));
@@ -107,7 +101,7 @@ std::vector<ChildStep> AblationEvaluations(const ActionStudy& study) {
   return steps;
 }
 
-void ReportAblations(const ActionStudy& study, ReproductionPage& page) {
+void Report(const ActionStudy& study, ReproductionPage& page) {
   page.Heading(Join("What each part gives (`", kAblations, "`)"));
   page.Paragraph(
       Join("The row's own training at ", Thousands(static_cast<double>(kSteps)), " steps and `", kBoth,
@@ -123,6 +117,12 @@ void ReportAblations(const ActionStudy& study, ReproductionPage& page) {
                                  3)});
   }
   page.Rows({"row", "otherwise", "options", "metric", "of the row's training"}, rows);
+}
+
+}  // namespace
+
+ActionSection AblationsSection() {
+  return {kAblations, Trainings, Evaluations, Report};
 }
 
 }  // namespace berth

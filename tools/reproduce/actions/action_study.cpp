@@ -46,12 +46,14 @@ std::string ActionStudy::ResultFile(const std::string& name) const {
   return Join(out, "/results/", name, ".h5");
 }
 
-ChildStep ActionStudy::Evaluation(const std::string& name, const std::string& schedulers,
+ChildStep ActionStudy::Evaluation(const std::string& name, const std::vector<std::string>& schedulers,
                                   const std::string& workloads, const std::string& window,
                                   const Words& cluster) const {
+  std::string specs;
+  for (const std::string& spec : schedulers) specs += (specs.empty() ? "" : ";") + spec;
   return {Join(name, "_evaluate"),
-          {Joined({"evaluate", "--schedulers", schedulers, "--seeds", workloads, "--window", window,
-                   "--threads", "1", "--out", ResultFile(name)},
+          {Joined({"evaluate", "--schedulers", specs, "--seeds", workloads, "--window", window, "--threads",
+                   "1", "--out", ResultFile(name)},
                   cluster)},
           ResultFile(name),
           kEvaluateSeconds};

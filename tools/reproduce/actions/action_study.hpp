@@ -27,9 +27,9 @@ struct ActionStudy {
   // `options`: of `berth train`.
   ChildStep Training(const std::string& name, std::int64_t seed, long long steps, const Words& options) const;
   std::string ResultFile(const std::string& name) const;
-  // `schedulers` by ';'; `cluster`: the options that say workload, cluster and features.
-  ChildStep Evaluation(const std::string& name, const std::string& schedulers, const std::string& workloads,
-                       const std::string& window, const Words& cluster) const;
+  // `cluster`: the options that say workload, cluster and features.
+  ChildStep Evaluation(const std::string& name, const std::vector<std::string>& schedulers,
+                       const std::string& workloads, const std::string& window, const Words& cluster) const;
 };
 
 // What the workload and the cluster of a row are, as every verb takes them.

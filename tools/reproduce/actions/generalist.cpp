@@ -1,7 +1,6 @@
-#include "tools/reproduce/actions/generalist.hpp"
-
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 #include "env/base/check.hpp"
 #include "env/gym/actions/action_set.hpp"
@@ -9,26 +8,28 @@
 #include "tools/progress.hpp"
 #include "tools/reproduce/actions/action_results.hpp"
 #include "tools/reproduce/actions/combinations.hpp"
+#include "tools/reproduce/actions/sections.hpp"
 #include "tools/reproduce/learned/experiments.hpp"
-#include "tools/results.hpp"
-#include "tools/table.hpp"
 
 namespace berth {
 namespace {
 
 using Cells = ReproductionPage::Cells;
 
+constexpr const char* kGeneralist = "generalist";  // of --only
+
 constexpr long long kSteps = 6'000'000;
-constexpr const char* kTraining[] = {
-    "--actions", "start,pack?,resize?,gather?", "--visible", "32", "--envs", "96", "--members", "2"};
+constexpr const char* kActions = "start,pack?,resize?,gather?";
+constexpr const char* kTraining[] = {"--actions", kActions, "--visible", "32",
+                                     "--envs",    "96",     "--members", "2"};
 // The same with two networks.
 struct Variant {
   const char* name;  // in files
   const char* network;
+  std::int64_t seeds;  // the first of those of the study, at most
 };
-constexpr Variant kPlain = {"generalist", "pair_scorer(width=16,skip=true)"};
-constexpr std::int64_t kAttentionSeeds = 4;  // the first of those of the study
-constexpr Variant kAttention = {"generalist_attention", "set_attention(width=32,blocks=1)"};
+constexpr Variant kPlain = {"generalist", "pair_scorer(width=16,skip=true)", INT64_MAX};
+constexpr Variant kAttention = {"generalist_attention", "set_attention(width=32,blocks=1)", 4};
 constexpr const char* kWindow = "300:700";
 constexpr const char* kHeldOutSeeds = "1000:1005";  // workloads of each combination
 constexpr double kNear = 1.05;                      // of a row's own policies
@@ -54,7 +55,7 @@ constexpr const char* kFixed[] = {"srpt",
 
 // The generalist's own commands, where they have what they need.
 bool HasAllOf(const std::string& actions) {
-  const std::vector<ActionUse> own = ParseActions(kTraining[1]), wanted = ParseActions(actions);
+  const std::vector<ActionUse> own = ParseActions(kActions), wanted = ParseActions(actions);
   return std::all_of(wanted.begin(), wanted.end(), [&](const ActionUse& it) {
     return std::any_of(own.begin(), own.end(), [&](const ActionUse& use) { return use.info == it.info; });
   });
@@ -79,40 +80,30 @@ std::string ByCombination(std::size_t i) {
   return Join(kGeneralist, "_held_out_", i + 1);
 }
 
-std::string Listed(const std::vector<std::string>& specs, const std::vector<std::string>& more) {
-  std::string text;
-  for (const std::vector<std::string>* part : {&specs, &more}) {
-    for (const std::string& spec : *part) text += (text.empty() ? "" : ";") + spec;
-  }
-  return text;
-}
-
 std::vector<std::string> Fixed() {
   return {std::begin(kFixed), std::end(kFixed)};
 }
 
-}  // namespace
-
-std::vector<ChildStep> GeneralistTrainings(const ActionStudy& study) {
+std::vector<ChildStep> Trainings(const ActionStudy& study) {
+  const std::string mix = MixOf(TrainingCombinations());
   std::vector<ChildStep> steps;
   for (std::int64_t seed = study.first_seed; seed < study.last_seed; ++seed) {
     for (const Variant& variant : {kPlain, kAttention}) {
-      if (variant.name == kAttention.name && seed >= study.first_seed + kAttentionSeeds) continue;
+      if (seed - study.first_seed >= variant.seeds) continue;
       Words options(std::begin(kTraining), std::end(kTraining));
-      options.insert(options.end(),
-                     {"--network", variant.network, "--workload", MixOf(TrainingCombinations())});
+      options.insert(options.end(), {"--network", variant.network, "--workload", mix});
       steps.push_back(study.Training(variant.name, seed, kSteps, options));
     }
   }
   return steps;
 }
 
-std::vector<ChildStep> GeneralistEvaluations(const ActionStudy& study) {
+std::vector<ChildStep> Evaluations(const ActionStudy& study) {
   const std::vector<std::string> policies =
       Joined(study.Policies(kPlain.name), study.Policies(kAttention.name));
   std::vector<ChildStep> steps;
   for (const ActionRow* row : RowsOf(study)) {
-    steps.push_back(study.Evaluation(ByRow(*row), Listed(study.Policies(row->name), policies), study.seeds,
+    steps.push_back(study.Evaluation(ByRow(*row), Joined(study.Policies(row->name), policies), study.seeds,
                                      row->window, ClusterWords(*row)));
   }
   const std::vector<Combination> held_out = HeldOutCombinations();
@@ -120,12 +111,12 @@ std::vector<ChildStep> GeneralistEvaluations(const ActionStudy& study) {
     Words words = {"--workload", held_out[i].workload, "--cluster", held_out[i].cluster};
     if (!held_out[i].features.empty()) words.insert(words.end(), {"--features", held_out[i].features});
     steps.push_back(
-        study.Evaluation(ByCombination(i), Listed(Fixed(), policies), kHeldOutSeeds, kWindow, words));
+        study.Evaluation(ByCombination(i), Joined(Fixed(), policies), kHeldOutSeeds, kWindow, words));
   }
   return steps;
 }
 
-void ReportGeneralist(const ActionStudy& study, ReproductionPage& page) {
+void Report(const ActionStudy& study, ReproductionPage& page) {
   const std::vector<std::string> policies = study.Policies(kPlain.name),
                                  attending = study.Policies(kAttention.name);
   page.Heading(Join("One policy for all of them (`", kGeneralist, "`)"));
@@ -195,6 +186,12 @@ void ReportGeneralist(const ActionStudy& study, ReproductionPage& page) {
   page.Paragraph(Join("**Ahead of the fixed one in ", ahead, " of ", results.size(),
                       "; geometric mean of the ratios ", geometric(logs), ", with attention ",
                       geometric(attending_logs), ".**"));
+}
+
+}  // namespace
+
+ActionSection GeneralistSection() {
+  return {kGeneralist, Trainings, Evaluations, Report};
 }
 
 }  // namespace berth

@@ -10,10 +10,9 @@
 #include "tools/interrupt.hpp"
 #include "tools/output_file.hpp"
 #include "tools/progress.hpp"
-#include "tools/reproduce/actions/ablations.hpp"
 #include "tools/reproduce/actions/action_results.hpp"
 #include "tools/reproduce/actions/action_study.hpp"
-#include "tools/reproduce/actions/generalist.hpp"
+#include "tools/reproduce/actions/sections.hpp"
 #include "tools/reproduce/learned/experiments.hpp"
 #include "tools/reproduce/page.hpp"
 #include "tools/reproduce/reproductions.hpp"
@@ -88,17 +87,10 @@ std::vector<std::string> RuleSpecs(const ActionRow& row) {
   return specs;
 }
 
-std::vector<std::string> PolicySpecs(const ActionStudy& study, const ActionRow& row) {
-  return study.Policies(row.name);
-}
-
 ChildStep Evaluation(const ActionStudy& study, const ActionRow& row) {
-  std::string specs;
-  for (const std::vector<std::string>& part :
-       {SpecialistSpecs(study, row), RuleSpecs(row), PolicySpecs(study, row)}) {
-    for (const std::string& spec : part) specs += (specs.empty() ? "" : ";") + spec;
-  }
-  return study.Evaluation(row.name, specs, study.seeds, row.window, ClusterWords(row));
+  return study.Evaluation(
+      row.name, Joined(Joined(SpecialistSpecs(study, row), RuleSpecs(row)), study.Policies(row.name)),
+      study.seeds, row.window, ClusterWords(row));
 }
 
 // A row's table, and whether it is won: 1, 0 neither, -1 lost.
@@ -106,7 +98,7 @@ int Report(const ActionStudy& study, const ActionRow& row, ReproductionPage& pag
   const ActionResults results(study.ResultFile(row.name));
   const bool bounded = *row.no_worse.key != '\0';
   const std::vector<std::string> specialists = SpecialistSpecs(study, row),
-                                 policies = PolicySpecs(study, row);
+                                 policies = study.Policies(row.name);
   std::vector<std::string> rules = RuleSpecs(row);
   std::stable_sort(rules.begin(), rules.end(), [&](const std::string& a, const std::string& b) {
     return results.MeanOf(a, row.metric) < results.MeanOf(b, row.metric);
@@ -192,14 +184,16 @@ int ReproduceActions(const std::vector<std::string>& arguments) {
   if (!options.Parse(arguments)) return 0;
   std::vector<std::string> names;
   for (const ActionRow& row : ActionRows()) names.emplace_back(row.name);
-  names.emplace_back(kGeneralist);
-  names.emplace_back(kAblations);
+  const ActionSection all_sections[] = {GeneralistSection(), AblationsSection()};
+  for (const ActionSection& section : all_sections) names.emplace_back(section.name);
   std::vector<const ActionRow*> rows;
-  bool generalist = false, ablations = false;
+  std::vector<ActionSection> sections;
   for (const std::size_t i : ChosenParts(options, "only", names, "row")) {
-    generalist = generalist || names[i] == kGeneralist;
-    ablations = ablations || names[i] == kAblations;
-    if (i < ActionRows().size()) rows.push_back(&ActionRows()[i]);
+    if (i < ActionRows().size()) {
+      rows.push_back(&ActionRows()[i]);
+    } else {
+      sections.push_back(all_sections[i - ActionRows().size()]);
+    }
   }
   const std::string text = options.Text("training-seeds");
   if (text.find(':') == std::string::npos)
@@ -217,11 +211,8 @@ int ReproduceActions(const std::vector<std::string>& arguments) {
       if (*row->specialists[i].parameters != '\0') tunings.push_back(TuningStep(study, *row, i));
     }
   }
-  if (generalist) {
-    for (const ChildStep& step : GeneralistTrainings(study)) trainings.push_back(step);
-  }
-  if (ablations) {
-    for (const ChildStep& step : AblationTrainings(study)) trainings.push_back(step);
+  for (const ActionSection& section : sections) {
+    for (ChildStep& step : section.trainings(study)) trainings.push_back(std::move(step));
   }
   if (only_estimate) {
     double seconds = 0.0;
@@ -244,11 +235,8 @@ int ReproduceActions(const std::vector<std::string>& arguments) {
     if (!made.failed.empty()) return 1;
   }
   for (const ActionRow* row : rows) evaluations.push_back(Evaluation(study, *row));
-  if (generalist) {
-    for (const ChildStep& step : GeneralistEvaluations(study)) evaluations.push_back(step);
-  }
-  if (ablations) {
-    for (const ChildStep& step : AblationEvaluations(study)) evaluations.push_back(step);
+  for (const ActionSection& section : sections) {
+    for (ChildStep& step : section.evaluations(study)) evaluations.push_back(std::move(step));
   }
   const ChildrenEnd evaluated = Make("evaluate", evaluations, study, threads);
   if (evaluated.interrupted) return kExitInterrupted;
@@ -273,21 +261,18 @@ int ReproduceActions(const std::vector<std::string>& arguments) {
       "Made by `berth reproduce actions --out DIR` from source ", SourceCommit(), ": ", last - first,
       " training seeds, none left out, workloads ", study.seeds,
       " that no training draws, jobs 300 to 700 of 1,000 measured, unless a row says otherwise. Beside the "
-      "specialists of a row (as they "
-      "are, "
-      "and with their numbers searched by `berth tune` for ",
+      "specialists of a row (as they are, and with their numbers searched by `berth tune` for ",
       study.tune_s, " s) stand the six best of ", std::size(ActionRules()),
       " rules that know no more. Ratios are to the least mean of these, paired by workload, with 95% "
-      "intervals; "
-      "of all seeds together in the first table. Won: the interval is below 1, and what must be no worse is "
+      "intervals; of all seeds together in the first table. Won: the interval is below 1, and what must be "
+      "no worse is "
       "within 2% of the least of any specialist; who does worse there is shown, and not compared with. ",
       UnstableMark(), "."));
   if (!rows.empty()) {
     page.Rows({"row", "best other", "metric", "all seeds", "no worse", ""}, summary);
     page.Paragraph(Join("**", won, " of ", rows.size(), " won, ", lost, " lost.**"));
   }
-  if (generalist) ReportGeneralist(study, page);
-  if (ablations) ReportAblations(study, page);
+  for (const ActionSection& section : sections) section.report(study, page);
   page.Append(tables);
   page.Write(study.out, kPage);
   std::cout << page.text();

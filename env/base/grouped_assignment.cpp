@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <utility>
 
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
@@ -26,7 +27,8 @@ std::span<const int> GroupedAssignment::Solve(std::span<const double> cost, std:
   before_.resize(groups_);
   const std::size_t rows = cost.size() / groups_;
   group_of_.assign(rows, -1);
-  for (std::size_t row = 0; row < rows; ++row) Add(static_cast<int>(row));
+  cheapest_.assign(groups_ * groups_, {kInfinity, -1});
+  for (added_ = 1; U(added_) <= rows; ++added_) Add(added_ - 1);
   return group_of_;
 }
 
@@ -85,19 +87,17 @@ double GroupedAssignment::Cost(int row, std::size_t group) const {
 
 // Into the group that the cheapest path of moves ends at.
 void GroupedAssignment::Add(int row) {
-  for (std::size_t g = 0; g < groups_; ++g) {
-    least_[g] = Cost(row, g);
-    before_[g] = -1;
-  }
+  std::copy_n(cost_.begin() + static_cast<std::ptrdiff_t>(U(row) * groups_), groups_, least_.begin());
+  std::fill(before_.begin(), before_.end(), -1);
   // Bellman and Ford: moves may gain, no circle of them does.
   for (bool shorter = true; shorter;) {
     shorter = false;
     for (std::size_t from = 0; from < groups_; ++from) {
       if (room_[from] > 0 || least_[from] == kInfinity) continue;  // nobody need give way there
+      const Gain* cheapest = cheapest_.data() + from * groups_;
       for (std::size_t to = 0; to < groups_; ++to) {
-        if (to == from) continue;
-        const double there = least_[from] + Cheapest(from, to).first;
-        if (!(there < least_[to]) || Passes(from, to)) continue;
+        const double there = least_[from] + cheapest[to].first;
+        if (!(there < least_[to]) || to == from || Passes(from, to)) continue;
         least_[to] = there;
         before_[to] = static_cast<int>(from);
         shorter = true;
@@ -109,9 +109,11 @@ void GroupedAssignment::Add(int row) {
     if (room_[g] > 0 && (end == groups_ || least_[g] < least_[end])) end = g;
   }
   BERTH_CHECK(end < groups_ && least_[end] < kInfinity, "no room for row ", row);
-  --room_[end];
-  for (; before_[end] >= 0; end = U(before_[end])) Move(Cheapest(U(before_[end]), end).second, end);
+  const std::size_t taken = end;
+  for (; before_[end] >= 0; end = U(before_[end]))
+    Move(cheapest_[U(before_[end]) * groups_ + end].second, end);
   Move(row, end);
+  if (--room_[taken] == 0) Fill(taken);
 }
 
 // Whether the path to `from` leads through `to` already: only rounding makes such a circle.
@@ -122,23 +124,43 @@ bool GroupedAssignment::Passes(std::size_t from, std::size_t to) const {
   return false;
 }
 
-// Of those in `from`, whom it costs least to move; entries of those who left are dropped as they come up.
-GroupedAssignment::Gain GroupedAssignment::Cheapest(std::size_t from, std::size_t to) {
+// Of those in a full group, whom it costs least to move; entries of those who left are dropped as they come
+// up.
+void GroupedAssignment::FindCheapest(std::size_t from, std::size_t to) {
   std::vector<Gain>& moves = moves_[from * groups_ + to];
   while (!moves.empty() && group_of_[U(moves.front().second)] != static_cast<int>(from)) {
     std::pop_heap(moves.begin(), moves.end(), std::greater<>());
     moves.pop_back();
   }
-  return moves.empty() ? Gain{kInfinity, -1} : moves.front();
+  cheapest_[from * groups_ + to] = moves.empty() ? Gain{kInfinity, -1} : moves.front();
+}
+
+// A group has become full, and is from here on: who is there may have to give way.
+void GroupedAssignment::Fill(std::size_t group) {
+  for (std::size_t to = 0; to < groups_; ++to) {
+    if (to == group) continue;
+    std::vector<Gain>& moves = moves_[group * groups_ + to];
+    for (int row = 0; row < added_; ++row) {
+      if (group_of_[U(row)] == static_cast<int>(group) && Cost(row, to) < kInfinity)
+        moves.emplace_back(Cost(row, to) - Cost(row, group), row);
+    }
+    std::make_heap(moves.begin(), moves.end(), std::greater<>());
+    FindCheapest(group, to);
+  }
 }
 
 void GroupedAssignment::Move(int row, std::size_t to) {
-  group_of_[U(row)] = static_cast<int>(to);
+  const int from = std::exchange(group_of_[U(row)], static_cast<int>(to));
   for (std::size_t next = 0; next < groups_; ++next) {
-    if (next == to || Cost(row, next) == kInfinity) continue;
+    if (from >= 0 && room_[U(from)] == 0 && next != U(from) &&
+        cheapest_[U(from) * groups_ + next].second == row) {
+      FindCheapest(U(from), next);
+    }
+    if (room_[to] > 0 || next == to || Cost(row, next) == kInfinity) continue;
     std::vector<Gain>& moves = moves_[to * groups_ + next];
     moves.emplace_back(Cost(row, next) - Cost(row, to), row);
     std::push_heap(moves.begin(), moves.end(), std::greater<>());
+    FindCheapest(to, next);
   }
 }
 

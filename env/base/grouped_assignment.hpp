@@ -30,13 +30,16 @@ class GroupedAssignment {
   void Add(int row);
   void Raise();
   bool Passes(std::size_t from, std::size_t to) const;
-  Gain Cheapest(std::size_t from, std::size_t to);
+  void FindCheapest(std::size_t from, std::size_t to);
+  void Fill(std::size_t group);
   void Move(int row, std::size_t to);
 
   std::span<const double> cost_;  // during Solve
   std::size_t groups_ = 0;
+  int added_ = 0;                         // rows, with the one that is being added
   std::vector<int> room_, group_of_;      // [groups], [rows]
-  std::vector<std::vector<Gain>> moves_;  // [from, to] heaps, the cheapest first
+  std::vector<std::vector<Gain>> moves_;  // [from, to] heaps of full groups, the cheapest first
+  std::vector<Gain> cheapest_;            // [from, to] of full groups: the first of those; else infinite
   std::vector<double> least_;             // [groups] of the row that is being added
   std::vector<int> before_;               // [groups] on its path; -1 = the row itself
   std::vector<double> gap_, low_, high_;  // [from, to], [groups] twice: of Prices

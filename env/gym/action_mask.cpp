@@ -1,6 +1,7 @@
 #include "env/gym/action_mask.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "env/base/index.hpp"
 
@@ -43,11 +44,26 @@ void ActionMask::Open(const ClusterView& view, const CommandGrid& grid, const Pl
   bytes_.assign(cells + 1, 0);
   has_run_.assign(cells, 0);
   pairs_ = starts_ = 0;
+  needed_.assign(cells, -1);
   std::size_t cell = 0;
   for (int row = 0; row < grid.rows(); ++row) {
-    const bool present = grid.Present(row);
+    const int job = grid.JobOf(row);
+    const bool counted = job >= 0 && !plan.Placed(job) && view.Partner(job) < 0;
+    if (!counted && !grid.Present(row)) {
+      cell += U(grid.columns());
+      continue;
+    }
     for (int column = 0; column < grid.columns(); ++column, ++cell) {
-      if (present) Look(view, grid, plan, row, column, cell);
+      const int needed = counted ? grid.RoomNeeded(view, plan, job, column) : -1;
+      if (needed < 0) {
+        Look(view, grid, plan, row, column, cell);
+        continue;
+      }
+      needed_[cell] = needed;
+      bytes_[cell] = needed <= plan.room(grid.column(column).type) ? 1 : 0;
+      has_run_[cell] = bytes_[cell] != 0 && grid.MakesRun(column) ? 1 : 0;
+      pairs_ += bytes_[cell];
+      starts_ += has_run_[cell];
     }
   }
   room_.clear();
@@ -60,16 +76,28 @@ void ActionMask::Open(const ClusterView& view, const CommandGrid& grid, const Pl
 void ActionMask::Update(const ClusterView& view, const CommandGrid& grid, const Plan& plan, int row,
                         int put) {
   if (plan.total_room() > total_room_) return Open(view, grid, plan);  // a job stays that was to move
-  const int beside = grid.RowBeside(view, row);
-  for (int column = 0; column < grid.columns(); ++column) {
-    const int type = grid.column(column).type;
-    const bool all = grid.Awaits(column);
-    const bool same =
-        grid.OfJobs(column) && !grid.Awaits(put) && (type < 0 || room_[U(type)] == plan.room(type));
-    std::size_t cell = U(column);
-    for (int other = 0; other < grid.rows(); ++other, cell += U(grid.columns())) {
-      if (other == row || other == beside || all || (bytes_[cell] != 0 && !same))
-        Look(view, grid, plan, other, column, cell);
+  const std::size_t columns = U(grid.columns());
+  for (const int changed : {row, grid.RowBeside(view, row)}) {
+    for (std::size_t column = 0; changed >= 0 && column < columns; ++column) {
+      const std::size_t cell = U(changed) * columns + column;
+      needed_[cell] = -1;
+      Look(view, grid, plan, changed, static_cast<int>(column), cell);
+    }
+  }
+  for (std::size_t column = 0; column < columns; ++column) {
+    const int type = grid.column(static_cast<int>(column)).type, room = type < 0 ? 0 : plan.room(type);
+    const bool all = grid.Awaits(static_cast<int>(column)), less = type >= 0 && room_[U(type)] != room;
+    const bool same = grid.OfJobs(static_cast<int>(column)) && !grid.Awaits(put) && (type < 0 || !less);
+    if (same && !all) continue;
+    std::size_t cell = column;
+    for (int other = 0; other < grid.rows(); ++other, cell += columns) {
+      if (needed_[cell] >= 0) {
+        if (needed_[cell] <= room) continue;
+        pairs_ -= std::exchange(bytes_[cell], 0);
+        starts_ -= std::exchange(has_run_[cell], 0);
+      } else if (all || bytes_[cell] != 0) {
+        Look(view, grid, plan, other, static_cast<int>(column), cell);
+      }
     }
   }
   for (int type = 0; type < view.num_types(); ++type) room_[U(type)] = plan.room(type);

@@ -12,6 +12,7 @@
 // plan that was filled by legal commands alone must be a legal decision, and a test holds the two together.
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -68,6 +69,13 @@ class ActionKind {
   // `subject`: a job, or of a kind with rows of its own which of them.
   virtual Legality Legal(const ClusterView& view, const Plan& plan, int subject,
                          const ActionColumn& column) const = 0;
+  // Legal in a number, for a job that the plan lacks and that shares its GPU with nobody: legal where the
+  // column's type has room for so many GPUs, kNever where it never is; -1 = Legal alone can tell.
+  virtual int RoomNeeded(const ClusterView& /*view*/, const Plan& /*plan*/, int /*job*/,
+                         const ActionColumn& /*column*/) const {
+    return -1;
+  }
+  static constexpr int kNever = std::numeric_limits<int>::max();
   virtual void Put(const ClusterView& view, Plan& plan, int subject, const ActionColumn& column) = 0;
   // Legal for a job that the plan lacks, it makes the job run; of a kind with rows of its own it decides one
   // that must be decided. `done` waits for both (MdpSpec::work_conserving).

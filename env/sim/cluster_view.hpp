@@ -147,6 +147,8 @@ class ClusterView {
     if (!estimated_ || scenario_->Rate(job, type) <= 0.0) return rate;
     return rate * (Rate(job, type) / scenario_->Rate(job, type));  // the curve is known, its height is not
   }
+  // RateAt of MinGang, MinGang + 1, ..., MaxGang GPUs, up to a factor where rates are estimates.
+  std::span<const double> RateCurve(int job, int type) const { return scenario_->RateCurve(job, type); }
   double Rate(int job, int type) const {  // steps/s of the gang; 0 = cannot run
     return rates_[Index(job) * Index(num_types()) + Index(type)];
   }

@@ -40,6 +40,9 @@ class Plan {
   // on the type by itself.
   bool FitsOn(const ClusterView& view, int job, int type, int width) const;
   void PutOn(const ClusterView& view, int job, int type, int width);
+  // GPUs of the type's room that the job would take there: fewer than its width where it stays on GPUs that
+  // take no new job. Does not change while a plan grows, but by what becomes of a partner.
+  int Takes(const ClusterView& view, int job, int type, int width) const;
   // `host` will run alone on one GPU of the type, and the two can share it.
   bool MayHost(const ClusterView& view, int host, int job, int type) const;
   void Pack(const ClusterView& view, int job, int host);  // REQUIRES: MayHost, and the job is not placed
@@ -74,8 +77,6 @@ class Plan {
     guest_[Index(host)] = guest;
   }
   void Place(int job, int type, int gpus, int width);
-  // GPUs of the room of a type.
-  int Takes(const ClusterView& view, int job, int type, int width) const;
   bool Stays(const ClusterView& view, int job) const;  // a running job, on as many GPUs of its type
   void EmitRunning(const ClusterView& view, int job, Decision& decision) const;
   static std::size_t Index(int i) { return static_cast<std::size_t>(i); }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <vector>
 
 namespace berth {
@@ -22,6 +23,12 @@ class RatesByWidth {
     if (width < c.low || width > c.high) return 0.0;
     return rates[c.begin + static_cast<std::size_t>(type) * static_cast<std::size_t>(c.high - c.low + 1) +
                  static_cast<std::size_t>(width - c.low)];
+  }
+  // [Max - Min + 1] on Min, Min + 1, ... GPUs.
+  std::span<const double> Curve(int job, int type) const {
+    const Class& c = classes[class_of[static_cast<std::size_t>(job)]];
+    const auto widths = static_cast<std::size_t>(c.high - c.low + 1);
+    return {rates.data() + c.begin + static_cast<std::size_t>(type) * widths, widths};
   }
   int Min(int job) const { return classes[class_of[static_cast<std::size_t>(job)]].low; }
   int Max(int job) const { return classes[class_of[static_cast<std::size_t>(job)]].high; }

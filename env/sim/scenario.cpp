@@ -492,6 +492,11 @@ double Scenario::RateAt(int job, int type, int width) const {
   return width == body_->data.jobs.gang[U(job)] ? Rate(job, type) : 0.0;
 }
 
+std::span<const double> Scenario::RateCurve(int job, int type) const {
+  if (body_->widths) return body_->widths->Curve(job, type);
+  return Rates(job).subspan(U(type), 1);
+}
+
 Scenario WithClock(const Scenario& scenario, const Clock& clock) {
   ScenarioData data = scenario.data();
   data.clock = clock;

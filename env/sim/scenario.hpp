@@ -213,6 +213,8 @@ class Scenario {
   }
   // Steps/s on `width` GPUs, where a feature lets the job run so; 0 otherwise. Rate where it is the gang.
   double RateAt(int job, int type, int width) const;
+  // RateAt of MinGang, MinGang + 1, ..., MaxGang GPUs.
+  std::span<const double> RateCurve(int job, int type) const;
   int MinGang(int job) const;  // the gang, as MaxGang, where none does
   int MaxGang(int job) const;
   // Does a feature divide GPUs, and which part of each of its GPUs does a job hold then, in thousandths?

@@ -23,6 +23,10 @@ class Gather final : public ActionKind {
     if (plan.Placed(job)) return Legality::kNo;
     return plan.FitsOn(view, job, column.type, view.Gang(job)) ? Legality::kYes : Legality::kNotYet;
   }
+  int RoomNeeded(const ClusterView& view, const Plan& plan, int job,
+                 const ActionColumn& column) const override {
+    return view.Rate(job, column.type) > 0.0 ? plan.Takes(view, job, column.type, view.Gang(job)) : kNever;
+  }
   void Put(const ClusterView& view, Plan& plan, int job, const ActionColumn& column) override {
     plan.PutOn(view, job, column.type, view.Gang(job));
     gathered_.push_back(job);

@@ -205,6 +205,15 @@ Legality CommandGrid::Legal(const ClusterView& view, const Plan& plan, int row, 
   return plan.FitsOn(view, job, it.type, view.Gang(job)) ? Legality::kYes : Legality::kNotYet;
 }
 
+int CommandGrid::RoomNeeded(const ClusterView& view, const Plan& plan, int job, int column) const {
+  const ActionColumn& it = columns_[U(column)];
+  if (it.type < 0) return -1;
+  if (const Kind* kind = KindOf(column)) {
+    return kind->kind->OfJobs() ? kind->kind->RoomNeeded(view, plan, job, it) : -1;
+  }
+  return view.Rate(job, it.type) > 0.0 ? plan.Takes(view, job, it.type, view.Gang(job)) : ActionKind::kNever;
+}
+
 void CommandGrid::Put(const ClusterView& view, Plan& plan, int row, int column) {
   const ActionColumn& it = columns_[U(column)];
   if (const Kind* kind = KindOf(column)) {
@@ -218,7 +227,7 @@ bool CommandGrid::Runs(const Plan& plan, int row, int column) const {
   const Kind* kind = KindOf(column);
   if (kind != nullptr && !kind->kind->OfJobs()) return kind->kind->Runs();
   const int job = JobOf(row);
-  return job >= 0 && (kind == nullptr || kind->kind->Runs()) && !plan.Placed(job);
+  return job >= 0 && MakesRun(column) && !plan.Placed(job);
 }
 
 }  // namespace berth

@@ -43,6 +43,8 @@ class CommandGrid {
                std::span<float> to) const;
 
   Legality Legal(const ClusterView& view, const Plan& plan, int row, int column) const;
+  // ActionKind::RoomNeeded of a command of the row's job.
+  int RoomNeeded(const ClusterView& view, const Plan& plan, int job, int column) const;
   // REQUIRES: it is legal.
   void Put(const ClusterView& view, Plan& plan, int row, int column);
   // Would it have a job run that the plan has no place for?
@@ -51,6 +53,10 @@ class CommandGrid {
   bool OfJobs(int column) const {
     const Kind* kind = KindOf(column);
     return kind == nullptr || kind->kind->OfJobs();
+  }
+  bool MakesRun(int column) const {  // a job that the plan lacks: ActionKind::Runs
+    const Kind* kind = KindOf(column);
+    return kind == nullptr || kind->kind->Runs();
   }
   bool Awaits(int column) const {  // ActionKind::Awaits
     const Kind* kind = KindOf(column);

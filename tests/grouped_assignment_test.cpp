@@ -141,6 +141,17 @@ void CheckSlackness(const Instance& instance, std::span<const int> chosen, std::
   }
 }
 
+// [rows] the group of each, of rows of one member.
+std::vector<int> GroupOfRows(GroupedAssignment& solver, const Instance& instance) {
+  const std::vector<int> one(U(instance.rows), 1);
+  const std::span<const int> in = solver.Solve(instance.cost, one, instance.room);
+  std::vector<int> group;
+  for (std::size_t cell = 0; cell < in.size(); ++cell) {
+    if (in[cell] == 1) group.push_back(static_cast<int>(cell % instance.room.size()));
+  }
+  return group;
+}
+
 }  // namespace
 
 TEST_CASE("grouped assignment: as cheap as with a column for every place", "[baselines]") {
@@ -162,7 +173,7 @@ TEST_CASE("grouped assignment: as cheap as with a column for every place", "[bas
     const std::vector<int> plain = CheapestAssignment(written, instance.rows, columns);
     for (int row = 0; row < instance.rows; ++row) expected += written[U(row * columns + plain[U(row)])];
 
-    const std::span<const int> found = solver.Solve(instance.cost, instance.room);
+    const std::vector<int> found = GroupOfRows(solver, instance);
     REQUIRE(found.size() == U(instance.rows));
     std::vector<int> used(groups, 0);
     for (int row = 0; row < instance.rows; ++row) ++used.at(U(found[U(row)]));
@@ -178,7 +189,7 @@ TEST_CASE("grouped assignment: prices are duals, whatever the order of the rows"
     const Instance instance = round % 3 == 0 ? Cramped(round) : Random(round);
     const std::size_t groups = instance.room.size();
     INFO("round " << round);
-    const std::span<const int> chosen = solver.Solve(instance.cost, instance.room);
+    const std::vector<int> chosen = GroupOfRows(solver, instance);
     const std::span<const double> found = solver.Prices(instance.cost);
     CheckSlackness(instance, chosen, found);
     const std::vector<double> prices(found.begin(), found.end());
@@ -187,7 +198,7 @@ TEST_CASE("grouped assignment: prices are duals, whatever the order of the rows"
       for (std::size_t g = 0; g < groups; ++g)
         turned.cost[U(row) * groups + g] = instance.cost[U(instance.rows - 1 - row) * groups + g];
     }
-    solver.Solve(turned.cost, turned.room);
+    GroupOfRows(solver, turned);
     const std::span<const double> again = solver.Prices(turned.cost);
     for (std::size_t g = 0; g < groups; ++g) CHECK(again[g] == Approx(prices[g]).epsilon(0).margin(1e-12));
   }
@@ -200,12 +211,44 @@ TEST_CASE("grouped assignment: prices are the middle of all duals", "[baselines]
   for (std::uint32_t round = 0; round < 120; ++round) {
     const Instance instance = round % 3 == 0 ? Cramped(round) : Random(round);
     INFO("round " << round);
-    const double least_cost = Cost(instance, solver.Solve(instance.cost, instance.room));
+    const double least_cost = Cost(instance, GroupOfRows(solver, instance));
     const int without = CheckMiddle(lp, instance, least_cost, solver.Prices(instance.cost));
     unbounded += without, bounded += static_cast<int>(instance.room.size()) - without;
   }
   CHECK(unbounded > 50);  // both kinds occur
   CHECK(bounded > 200);
+}
+
+TEST_CASE("grouped assignment: a row of several members is as many rows of one", "[baselines]") {
+  GroupedAssignment solver;
+  for (std::uint32_t round = 0; round < 600; ++round) {
+    Instance rows = Random(round), single;
+    const std::size_t groups = rows.room.size();
+    Stream random(79, Purpose::kTest, Split::kTrain, round);
+    std::vector<int> members;
+    for (int row = 0; row < rows.rows; ++row) {
+      members.push_back(1 + static_cast<int>(random.Below(5)));
+      single.rows += members.back();
+      for (int k = 0; k < members.back(); ++k) {
+        const auto first = rows.cost.begin() + row * static_cast<int>(groups);
+        single.cost.insert(single.cost.end(), first, first + static_cast<int>(groups));
+      }
+    }
+    rows.room.back() = single.rows;
+    single.room = rows.room;
+    std::vector<int> expected(rows.cost.size(), 0);
+    const std::vector<int> chosen = GroupOfRows(solver, single);
+    for (std::size_t row = 0, member = 0; row < members.size(); ++row) {
+      for (int k = 0; k < members[row]; ++k, ++member) ++expected[row * groups + U(chosen[member])];
+    }
+    const std::span<const double> of_single = solver.Prices(single.cost);
+    const std::vector<double> prices(of_single.begin(), of_single.end());
+    INFO("round " << round);
+    const std::span<const int> in = solver.Solve(rows.cost, members, rows.room);
+    CHECK(std::equal(in.begin(), in.end(), expected.begin(), expected.end()));
+    const std::span<const double> found = solver.Prices(rows.cost);
+    CHECK(std::equal(found.begin(), found.end(), prices.begin(), prices.end()));
+  }
 }
 
 // Room 1 and 5. A row of costs 1 and 3 fills group 0 and stays there up to a price of 2: the middle is 1.
@@ -215,12 +258,12 @@ TEST_CASE("grouped assignment: prices by hand", "[baselines]") {
   GroupedAssignment solver;
   const std::vector<int> room = {1, 5};
   const std::vector<double> one = {1.0, 3.0}, two = {1.0, 3.0, 0.0, 7.0};
-  CHECK(solver.Solve(one, room)[0] == 0);
+  CHECK(solver.Solve(one, std::vector<int>{1}, room)[0] == 1);
   CHECK(solver.Prices(one)[0] == 1.0);
   CHECK(solver.Prices(one)[1] == 0.0);
-  const std::span<const int> chosen = solver.Solve(two, room);
-  CHECK(chosen[0] == 1);
-  CHECK(chosen[1] == 0);
+  const std::span<const int> in = solver.Solve(two, std::vector<int>{1, 1}, room);
+  CHECK(in[1] == 1);
+  CHECK(in[2] == 1);
   CHECK(solver.Prices(two)[0] == 4.5);
   CHECK(solver.Prices(two)[1] == 0.0);
 }

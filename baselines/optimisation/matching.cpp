@@ -97,23 +97,23 @@ class Matching final : public Scheduler {
 
   // members_[i, G]: how many of job i's members are matched to GPUs of each type.
   void Match(const ClusterView& view) {
-    room_.clear(), rows_.clear(), cost_.clear();
+    room_.clear(), gangs_.clear(), cost_.clear();
     for (const GpuType& type : view.types()) room_.push_back(std::max(0, type.count));
+    int members = 0;
     for (std::size_t i = 0; i < jobs_.size(); ++i) {
-      rows_.insert(rows_.end(), U(view.Gang(jobs_[i])), static_cast<int>(i));
-    }
-    room_.push_back(static_cast<int>(rows_.size()));  // matched nowhere
-    for (int i : rows_) {
+      gangs_.push_back(view.Gang(jobs_[i]));
+      members += gangs_.back();
       for (std::size_t type = 0; type < types_; ++type) {
-        const double weight = Weight(i, static_cast<int>(type));
+        const double weight = Weight(static_cast<int>(i), static_cast<int>(type));
         cost_.push_back(weight > 0.0 ? -weight : kNever);
       }
       cost_.push_back(0.0);
     }
-    members_.assign(jobs_.size() * types_, 0);
-    const std::span<const int> chosen = assignment_.Solve(cost_, room_);
-    for (std::size_t r = 0; r < rows_.size(); ++r) {
-      if (U(chosen[r]) < types_) ++members_[U(rows_[r]) * types_ + U(chosen[r])];
+    room_.push_back(members);  // matched nowhere
+    members_.clear();
+    const std::span<const int> in = assignment_.Solve(cost_, gangs_, room_);
+    for (std::size_t cell = 0; cell < in.size(); ++cell) {
+      if (cell % (types_ + 1) < types_) members_.push_back(in[cell]);
     }
   }
 
@@ -149,7 +149,7 @@ class Matching final : public Scheduler {
   std::vector<char> needed_;                   // [active]
   std::vector<int> jobs_;                      // [m]
   std::vector<double> weight_;                 // [m, G] per GPU; 0 = cannot run
-  std::vector<int> rows_, room_;               // job of each member; GPUs of each type, and nowhere
+  std::vector<int> gangs_, room_;              // [m]; GPUs of each type, and nowhere
   std::vector<double> cost_;                   // [members, G + 1]
   std::vector<int> members_;                   // [m, G]
   std::vector<std::pair<double, int>> order_;  // (-weight, what)

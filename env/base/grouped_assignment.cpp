@@ -1,9 +1,9 @@
 #include "env/base/grouped_assignment.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <limits>
-#include <utility>
 
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
@@ -15,9 +15,10 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-std::span<const int> GroupedAssignment::Solve(std::span<const double> cost, std::span<const int> room) {
-  BERTH_CHECK(!room.empty() && cost.size() % room.size() == 0, cost.size(), " costs, ", room.size(),
-              " groups");
+std::span<const int> GroupedAssignment::Solve(std::span<const double> cost, std::span<const int> members,
+                                              std::span<const int> room) {
+  BERTH_CHECK(!room.empty() && cost.size() == members.size() * room.size(), cost.size(), " costs, ",
+              members.size(), " rows, ", room.size(), " groups");
   cost_ = cost;
   groups_ = room.size();
   room_.assign(room.begin(), room.end());
@@ -25,23 +26,28 @@ std::span<const int> GroupedAssignment::Solve(std::span<const double> cost, std:
   for (std::vector<Gain>& moves : moves_) moves.clear();
   least_.resize(groups_);
   before_.resize(groups_);
-  const std::size_t rows = cost.size() / groups_;
-  group_of_.assign(rows, -1);
+  in_.assign(cost.size(), 0);
   cheapest_.assign(groups_ * groups_, {kInfinity, -1});
-  for (added_ = 1; U(added_) <= rows; ++added_) Add(added_ - 1);
-  return group_of_;
+  escape_.resize(groups_);
+  changed_ = true;
+  for (added_ = 1; U(added_) <= members.size(); ++added_) {
+    for (int left = members[U(added_) - 1]; left > 0;) left -= Add(added_ - 1, left);
+  }
+  return in_;
 }
 
 std::span<const double> GroupedAssignment::Prices(std::span<const double> cost) {
-  BERTH_CHECK(cost.size() == group_of_.size() * groups_, cost.size(), " costs, ", group_of_.size(), " rows");
+  BERTH_CHECK(cost.size() == in_.size(), cost.size(), " costs, ", in_.size(), " solved");
   // p[from] - p[to] <= gap[from, to], or somebody would rather move.
   gap_.assign(groups_ * groups_, kInfinity);
-  for (std::size_t row = 0; row < group_of_.size(); ++row) {
-    const std::size_t from = U(group_of_[row]);
-    const double* costs = cost.data() + row * groups_;
-    for (std::size_t to = 0; to < groups_; ++to) {
-      double& gap = gap_[from * groups_ + to];
-      gap = std::min(gap, costs[to] - costs[from]);
+  for (std::size_t first = 0; first < in_.size(); first += groups_) {
+    const double* costs = cost.data() + first;
+    for (std::size_t from = 0; from < groups_; ++from) {
+      if (in_[first + from] == 0) continue;
+      for (std::size_t to = 0; to < groups_; ++to) {
+        double& gap = gap_[from * groups_ + to];
+        gap = std::min(gap, costs[to] - costs[from]);
+      }
     }
   }
   low_.assign(groups_, 0.0);
@@ -81,12 +87,35 @@ void GroupedAssignment::Raise() {
   }
 }
 
-double GroupedAssignment::Cost(int row, std::size_t group) const {
-  return cost_[U(row) * groups_ + group];
+// Of `members` of the row as many as go the same way, into the group that the cheapest path of moves ends at.
+int GroupedAssignment::Add(int row, int members) {
+  if (changed_) FindEscapes();
+  const double* cost = cost_.data() + U(row) * groups_;
+  double displacing = kInfinity;
+  std::size_t end = groups_;
+  for (std::size_t g = 0; g < groups_; ++g) {
+    if (room_[g] == 0) {
+      displacing = std::min(displacing, cost[g] + escape_[g]);
+    } else if (end == groups_ || cost[g] < cost[end]) {
+      end = g;
+    }
+  }
+  // A path is added up in another order below, so who is not clearly better off where there is room looks.
+  const bool clear = end < groups_ && cost[end] + 1e-9 * (1.0 + std::abs(cost[end])) < displacing;
+  if (clear) {
+    members = std::min(members, room_[end]);
+    in_[U(row) * groups_ + end] += members;
+  } else {
+    members = 1;
+    end = Displace(row);
+  }
+  room_[end] -= members;
+  if (room_[end] == 0) Fill(end);
+  return members;
 }
 
-// Into the group that the cheapest path of moves ends at.
-void GroupedAssignment::Add(int row) {
+// The row in, by the cheapest path of moves; the group where that takes a place.
+std::size_t GroupedAssignment::Displace(int row) {
   std::copy_n(cost_.begin() + static_cast<std::ptrdiff_t>(U(row) * groups_), groups_, least_.begin());
   std::fill(before_.begin(), before_.end(), -1);
   // Bellman and Ford: moves may gain, no circle of them does.
@@ -104,16 +133,20 @@ void GroupedAssignment::Add(int row) {
       }
     }
   }
-  std::size_t end = groups_;
+  std::size_t taken = groups_;
   for (std::size_t g = 0; g < groups_; ++g) {
-    if (room_[g] > 0 && (end == groups_ || least_[g] < least_[end])) end = g;
+    if (room_[g] > 0 && (taken == groups_ || least_[g] < least_[taken])) taken = g;
   }
-  BERTH_CHECK(end < groups_ && least_[end] < kInfinity, "no room for row ", row);
-  const std::size_t taken = end;
-  for (; before_[end] >= 0; end = U(before_[end]))
-    Move(cheapest_[U(before_[end]) * groups_ + end].second, end);
-  Move(row, end);
-  if (--room_[taken] == 0) Fill(taken);
+  BERTH_CHECK(taken < groups_ && least_[taken] < kInfinity, "no room for row ", row);
+  std::size_t end = taken;
+  for (; before_[end] >= 0; end = U(before_[end])) {
+    const std::size_t from = U(before_[end]);
+    const int mover = cheapest_[from * groups_ + end].second;
+    Leave(mover, from);
+    Enter(mover, end);
+  }
+  Enter(row, end);
+  return taken;
 }
 
 // Whether the path to `from` leads through `to` already: only rounding makes such a circle.
@@ -124,43 +157,67 @@ bool GroupedAssignment::Passes(std::size_t from, std::size_t to) const {
   return false;
 }
 
-// Of those in a full group, whom it costs least to move; entries of those who left are dropped as they come
+// What it costs at least that a full group gives a place, by moves that end where there is room.
+void GroupedAssignment::FindEscapes() {
+  changed_ = false;
+  for (std::size_t g = 0; g < groups_; ++g) escape_[g] = room_[g] > 0 ? 0.0 : kInfinity;
+  bool shorter = true;
+  for (std::size_t pass = 0; shorter && pass < groups_; ++pass) {
+    shorter = false;
+    for (std::size_t from = 0; from < groups_; ++from) {
+      for (std::size_t to = 0; room_[from] == 0 && to < groups_; ++to) {
+        const double by = cheapest_[from * groups_ + to].first + escape_[to];
+        if (by < escape_[from]) escape_[from] = by, shorter = true;
+      }
+    }
+  }
+}
+
+// Of those in a full group, whom it costs least to move; entries of rows that left are dropped as they come
 // up.
 void GroupedAssignment::FindCheapest(std::size_t from, std::size_t to) {
   std::vector<Gain>& moves = moves_[from * groups_ + to];
-  while (!moves.empty() && group_of_[U(moves.front().second)] != static_cast<int>(from)) {
+  while (!moves.empty() && in_[U(moves.front().second) * groups_ + from] == 0) {
     std::pop_heap(moves.begin(), moves.end(), std::greater<>());
     moves.pop_back();
   }
   cheapest_[from * groups_ + to] = moves.empty() ? Gain{kInfinity, -1} : moves.front();
+  changed_ = true;
 }
 
 // A group has become full, and is from here on: who is there may have to give way.
 void GroupedAssignment::Fill(std::size_t group) {
+  changed_ = true;
   for (std::size_t to = 0; to < groups_; ++to) {
     if (to == group) continue;
     std::vector<Gain>& moves = moves_[group * groups_ + to];
     for (int row = 0; row < added_; ++row) {
-      if (group_of_[U(row)] == static_cast<int>(group) && Cost(row, to) < kInfinity)
-        moves.emplace_back(Cost(row, to) - Cost(row, group), row);
+      const double* cost = cost_.data() + U(row) * groups_;
+      if (in_[U(row) * groups_ + group] > 0 && cost[to] < kInfinity)
+        moves.emplace_back(cost[to] - cost[group], row);
     }
     std::make_heap(moves.begin(), moves.end(), std::greater<>());
     FindCheapest(group, to);
   }
 }
 
-void GroupedAssignment::Move(int row, std::size_t to) {
-  const int from = std::exchange(group_of_[U(row)], static_cast<int>(to));
-  for (std::size_t next = 0; next < groups_; ++next) {
-    if (from >= 0 && room_[U(from)] == 0 && next != U(from) &&
-        cheapest_[U(from) * groups_ + next].second == row) {
-      FindCheapest(U(from), next);
-    }
-    if (room_[to] > 0 || next == to || Cost(row, next) == kInfinity) continue;
-    std::vector<Gain>& moves = moves_[to * groups_ + next];
-    moves.emplace_back(Cost(row, next) - Cost(row, to), row);
+// Of a full group.
+void GroupedAssignment::Leave(int row, std::size_t from) {
+  if (--in_[U(row) * groups_ + from] > 0) return;
+  for (std::size_t to = 0; to < groups_; ++to) {
+    if (cheapest_[from * groups_ + to].second == row) FindCheapest(from, to);
+  }
+}
+
+void GroupedAssignment::Enter(int row, std::size_t group) {
+  if (in_[U(row) * groups_ + group]++ > 0 || room_[group] > 0) return;
+  const double* cost = cost_.data() + U(row) * groups_;
+  for (std::size_t to = 0; to < groups_; ++to) {
+    if (to == group || cost[to] == kInfinity) continue;
+    std::vector<Gain>& moves = moves_[group * groups_ + to];
+    moves.emplace_back(cost[to] - cost[group], row);
     std::push_heap(moves.begin(), moves.end(), std::greater<>());
-    FindCheapest(to, next);
+    FindCheapest(group, to);
   }
 }
 

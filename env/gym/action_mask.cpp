@@ -40,35 +40,41 @@ void ActionMask::Look(const ClusterView& view, const CommandGrid& grid, const Pl
 }
 
 void ActionMask::Open(const ClusterView& view, const CommandGrid& grid, const Plan& plan) {
-  const std::size_t cells = U(grid.rows()) * U(grid.columns());
-  bytes_.assign(cells + 1, 0);
-  has_run_.assign(cells, 0);
+  const std::size_t rows = U(grid.rows()), columns = U(grid.columns());
+  bytes_.assign(rows * columns + 1, 0);
+  has_run_.assign(rows * columns, 0);
+  needed_.assign(rows * columns, kSettled);
+  most_needed_.assign(columns, 0);
+  asked_.clear();
   pairs_ = starts_ = 0;
-  needed_.assign(cells, -1);
-  std::size_t cell = 0;
-  for (int row = 0; row < grid.rows(); ++row) {
-    const int job = grid.JobOf(row);
-    const bool counted = job >= 0 && !plan.Placed(job) && view.Partner(job) < 0;
-    if (!counted && !grid.Present(row)) {
-      cell += U(grid.columns());
-      continue;
-    }
-    for (int column = 0; column < grid.columns(); ++column, ++cell) {
-      const int needed = counted ? grid.RoomNeeded(view, plan, job, column) : -1;
-      if (needed < 0) {
-        Look(view, grid, plan, row, column, cell);
-        continue;
-      }
-      needed_[cell] = needed;
-      bytes_[cell] = needed <= plan.room(grid.column(column).type) ? 1 : 0;
-      has_run_[cell] = bytes_[cell] != 0 && grid.MakesRun(column) ? 1 : 0;
-      pairs_ += bytes_[cell];
-      starts_ += has_run_[cell];
-    }
-  }
   room_.clear();
   for (int type = 0; type < view.num_types(); ++type) room_.push_back(plan.room(type));
   total_room_ = plan.total_room();
+  std::size_t cell = 0;
+  for (std::size_t row = 0; row < rows; ++row) {
+    const int job = grid.JobOf(static_cast<int>(row));
+    const bool counted = job >= 0 && !plan.Placed(job) && view.Partner(job) < 0;
+    if (!counted && !grid.Present(static_cast<int>(row))) {
+      cell += columns;
+      continue;
+    }
+    if (!counted) asked_.push_back(static_cast<int>(row));
+    for (std::size_t column = 0; column < columns; ++column, ++cell) {
+      const int at = static_cast<int>(column);
+      const int needed = counted ? grid.RoomNeeded(view, plan, job, at) : kAsk;
+      if (needed < 0) {
+        if (counted) most_needed_[column] = kAsk;  // of the whole column, by whoever is not asked by row
+        Look(view, grid, plan, static_cast<int>(row), at, cell);
+      } else if (needed <= room_[U(grid.column(at).type)]) {
+        needed_[column * rows + row] = needed;
+        if (most_needed_[column] >= 0) most_needed_[column] = std::max(most_needed_[column], needed);
+        bytes_[cell] = 1;
+        has_run_[cell] = grid.MakesRun(at) ? 1 : 0;
+        ++pairs_;
+        starts_ += has_run_[cell];
+      }
+    }
+  }
 }
 
 // A command changes what its own row may do, and that of who shares its job's GPU now, and the room of types.
@@ -76,28 +82,41 @@ void ActionMask::Open(const ClusterView& view, const CommandGrid& grid, const Pl
 void ActionMask::Update(const ClusterView& view, const CommandGrid& grid, const Plan& plan, int row,
                         int put) {
   if (plan.total_room() > total_room_) return Open(view, grid, plan);  // a job stays that was to move
-  const std::size_t columns = U(grid.columns());
+  const std::size_t rows = U(grid.rows()), columns = U(grid.columns());
   for (const int changed : {row, grid.RowBeside(view, row)}) {
-    for (std::size_t column = 0; changed >= 0 && column < columns; ++column) {
-      const std::size_t cell = U(changed) * columns + column;
-      needed_[cell] = -1;
-      Look(view, grid, plan, changed, static_cast<int>(column), cell);
+    if (changed < 0) continue;
+    if (std::find(asked_.begin(), asked_.end(), changed) == asked_.end()) asked_.push_back(changed);
+    for (std::size_t column = 0; column < columns; ++column) {
+      needed_[column * rows + U(changed)] = kSettled;
+      Look(view, grid, plan, changed, static_cast<int>(column), U(changed) * columns + column);
     }
   }
   for (std::size_t column = 0; column < columns; ++column) {
-    const int type = grid.column(static_cast<int>(column)).type, room = type < 0 ? 0 : plan.room(type);
-    const bool all = grid.Awaits(static_cast<int>(column)), less = type >= 0 && room_[U(type)] != room;
-    const bool same = grid.OfJobs(static_cast<int>(column)) && !grid.Awaits(put) && (type < 0 || !less);
-    if (same && !all) continue;
-    std::size_t cell = column;
-    for (int other = 0; other < grid.rows(); ++other, cell += columns) {
-      if (needed_[cell] >= 0) {
-        if (needed_[cell] <= room) continue;
-        pairs_ -= std::exchange(bytes_[cell], 0);
-        starts_ -= std::exchange(has_run_[cell], 0);
-      } else if (all || bytes_[cell] != 0) {
-        Look(view, grid, plan, other, static_cast<int>(column), cell);
+    const int at = static_cast<int>(column), type = grid.column(at).type;
+    const int room = type < 0 ? 0 : plan.room(type);
+    const bool all = grid.Awaits(at), same = type < 0 || room_[U(type)] == room;
+    if (all || most_needed_[column] < 0) {
+      if (same && !all && grid.OfJobs(at) && !grid.Awaits(put)) continue;
+      for (std::size_t other = 0; other < rows; ++other) {
+        const std::size_t cell = other * columns + column;
+        if (all || bytes_[cell] != 0) Look(view, grid, plan, static_cast<int>(other), at, cell);
       }
+      continue;
+    }
+    if (same && !grid.Awaits(put)) continue;
+    for (const int other : asked_) {
+      const std::size_t cell = U(other) * columns + column;
+      if (bytes_[cell] != 0) Look(view, grid, plan, other, at, cell);
+    }
+    if (room >= most_needed_[column]) continue;
+    most_needed_[column] = room;
+    int* needed = needed_.data() + column * rows;
+    for (std::size_t other = 0; other < rows; ++other) {
+      if (needed[other] <= room) continue;
+      needed[other] = kSettled;
+      const std::size_t cell = other * columns + column;
+      pairs_ -= std::exchange(bytes_[cell], std::uint8_t{0});
+      starts_ -= std::exchange(has_run_[cell], std::uint8_t{0});
     }
   }
   for (int type = 0; type < view.num_types(); ++type) room_[U(type)] = plan.room(type);

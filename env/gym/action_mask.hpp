@@ -39,11 +39,15 @@ class ActionMask {
   int largest_ = 0;              // gang
   std::vector<int> gang_;        // [Q] of those rows
   std::vector<std::uint8_t> bytes_;
-  // Of a grid: which of the legal have a job run; CommandGrid::RoomNeeded, -1 = ask; the plan's room when it
-  // was last looked at.
+  // Of a grid: which of the legal have a job run; the plan's room when it was last looked at.
   std::vector<std::uint8_t> has_run_;
-  std::vector<int> needed_;
-  std::vector<int> room_;  // [G]
+  // CommandGrid::RoomNeeded of what is legal by that number; the rows, and the columns, of which CommandGrid
+  // alone can tell what is.
+  static constexpr int kAsk = -1, kSettled = -2;
+  std::vector<int> needed_;       // [columns, rows] kSettled: illegal, or to be asked
+  std::vector<int> most_needed_;  // [columns] kAsk, or none needs more
+  std::vector<int> asked_;        // rows
+  std::vector<int> room_;         // [G]
   int total_room_ = 0;
 };
 

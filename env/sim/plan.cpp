@@ -82,12 +82,13 @@ void Plan::Place(int job, int type, int gpus, int width) {
 }
 
 bool Plan::FitsOn(const ClusterView& view, int job, int type, int width) const {
+  if (Placed(job) && (type_[Index(job)] != type || width <= width_[Index(job)])) return false;
   if (width < view.MinGang(job) || width > view.MaxGang(job)) return false;
   const double rate = width == view.Gang(job) ? view.Rate(job, type) : view.RateAt(job, type, width);
   if (rate <= 0.0) return false;
   const int takes = Takes(view, job, type, width);
   if (!Placed(job)) return takes <= room_[Index(type)];
-  return type_[Index(job)] == type && host_[Index(job)] < 0 && !Hosts(job) && width > width_[Index(job)] &&
+  return host_[Index(job)] < 0 && !Hosts(job) &&
          takes - Takes(view, job, type, width_[Index(job)]) <= room_[Index(type)];
 }
 

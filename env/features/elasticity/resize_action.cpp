@@ -50,7 +50,8 @@ class Resize final : public ActionKind {
   }
   Legality Legal(const ClusterView& view, const Plan& plan, int job,
                  const ActionColumn& column) const override {
-    const int width = WidthAt(view, plan, job, column);
+    const bool elsewhere = plan.Placed(job) && plan.TypeOf(job) != column.type;
+    const int width = elsewhere ? 0 : WidthAt(view, plan, job, column);
     if (width == 0) return Legality::kNotYet;
     return plan.FitsOn(view, job, column.type, width) ? Legality::kYes : Legality::kNotYet;
   }

@@ -24,6 +24,7 @@ void GpuPrices::Update(const ClusterView& view, std::span<const int> jobs, std::
   regret_.resize(jobs.size() * types_);
   surplus_.resize(jobs.size());
   cost_.clear();
+  gangs_.clear();
   int members = 0;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     const int job = jobs[i], gang = view.Gang(job);
@@ -33,23 +34,21 @@ void GpuPrices::Update(const ClusterView& view, std::span<const int> jobs, std::
     }
     const double each = WeightOf(gang) / gang;  // of a member
     const double out = kOut - claims[i];
-    for (int k = 0; k < gang; ++k) {
-      for (std::size_t type = 0; type < types_; ++type) {
-        cost_.push_back(gang <= room[type] ? slowness[type] * each : kInfinity);
-      }
-      cost_.push_back(out);
+    for (std::size_t type = 0; type < types_; ++type) {
+      cost_.push_back(gang <= room[type] ? slowness[type] * each : kInfinity);
     }
+    cost_.push_back(out);
+    gangs_.push_back(gang);
     members += gang;
   }
   room_.assign(room.begin(), room.end());
   for (int& gpus : room_) gpus = std::max(0, gpus);
   room_.push_back(members);
-  const std::span<const int> chosen = assignment_.Solve(cost_, room_);
+  const std::span<const int> in = assignment_.Solve(cost_, gangs_, room_);
   matched_.assign(jobs.size() * types_, 0.0);
-  for (std::size_t i = 0, member = 0; i < jobs.size(); ++i) {
-    const int gang = view.Gang(jobs[i]);
-    for (int k = 0; k < gang; ++k, ++member) {
-      if (U(chosen[member]) < types_) matched_[i * types_ + U(chosen[member])] += 1.0 / gang;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    for (std::size_t type = 0; type < types_; ++type) {
+      for (int k = in [i * (types_ + 1) + type]; k > 0; --k) matched_[i * types_ + type] += 1.0 / gangs_[i];
     }
   }
   const std::span<const double> prices = assignment_.Prices(cost_).first(types_);

@@ -60,8 +60,8 @@ class GpuPrices {
   std::vector<double> matched_;           // [n, G]
   std::vector<double> surplus_, prices_;  // [n], [G]
   std::vector<char> sought_;              // [G] somebody could have one
-  std::vector<double> cost_;              // [members, G + 1]
-  std::vector<int> room_;                 // [G + 1]
+  std::vector<double> cost_;              // [n, G + 1] of a member
+  std::vector<int> gangs_, room_;         // [n], [G + 1]
   GroupedAssignment assignment_;
 };
 

@@ -34,6 +34,7 @@ struct ActionRow {
   const char* training = "";         // further options of `berth train`, by blanks
   long long steps = 1'000'000;
   const char* window = "300:700";  // measured jobs
+  const char* tuned_for = "jct";   // --reward of `berth tune`: the metric, where a run's jobs tell it
   ActionMetric metric = kMeanJct;
   ActionMetric no_worse = {"", "", 1.0};  // key "" = nothing
   std::vector<Specialist> specialists = {};

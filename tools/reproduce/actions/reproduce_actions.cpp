@@ -43,13 +43,13 @@ std::string TunedFile(const ActionStudy& study, const ActionRow& row, std::size_
 
 ChildStep TuningStep(const ActionStudy& study, const ActionRow& row, std::size_t i) {
   const Specialist& it = row.specialists[i];
-  return {
-      Join(row.name, "_tune_", i),
-      {Joined({"tune", "--scheduler", it.spec, "--parameters", it.parameters, "--seconds", Join(study.tune_s),
-               "--threads", "1", "--validate", "4", "--out", TunedFile(study, row, i)},
-              ClusterWords(row))},
-      TunedFile(study, row, i),
-      study.tune_s};
+  return {Join(row.name, "_tune_", i),
+          {Joined({"tune", "--scheduler", it.spec, "--parameters", it.parameters, "--reward", row.tuned_for,
+                   "--seconds", Join(study.tune_s), "--threads", "1", "--validate", "4", "--out",
+                   TunedFile(study, row, i)},
+                  ClusterWords(row))},
+          TunedFile(study, row, i),
+          study.tune_s};
 }
 
 // The spec that `berth tune` found: the last of its line of schedulers.
@@ -161,7 +161,7 @@ void AddOptions(Options& options) {
   options.Value("only", "", "rows, separated by commas [all]");
   options.Value("training-seeds", "1:9", "of the policies: a range, or how many from 1");
   options.Value("seeds", "1000:1020", "workloads, of a stream that training cannot draw");
-  options.Value("tune-seconds", "30", "of each specialist's numbers, of one core");
+  options.Value("tune-seconds", "60", "of each specialist's numbers, of one core");
   options.Switch("estimate", "list what is left and the time it takes, and stop");
   AddThreads(options, "the page does");
   options.Value("out", "", Join("folder for the page ", kPage, ", policies/, tuned/, results/ and runs/"));

@@ -215,9 +215,13 @@ void GroupedAssignment::Enter(int row, std::size_t group) {
   for (std::size_t to = 0; to < groups_; ++to) {
     if (to == group || cost[to] == kInfinity) continue;
     std::vector<Gain>& moves = moves_[group * groups_ + to];
-    moves.emplace_back(cost[to] - cost[group], row);
+    const Gain gain{cost[to] - cost[group], row};
+    moves.push_back(gain);
     std::push_heap(moves.begin(), moves.end(), std::greater<>());
-    FindCheapest(group, to);
+    if (gain < cheapest_[group * groups_ + to]) {
+      cheapest_[group * groups_ + to] = gain;
+      changed_ = true;
+    }
   }
 }
 

@@ -43,10 +43,11 @@ class Resize final : public ActionKind {
                  float* f) override {
     const int gang = view.Gang(job), width = WidthAt(view, plan, job, column);
     if (width == 0) return;
-    const double rate = view.RateAt(job, column.type, width), whole = view.Rate(job, column.type);
-    if (width != gang) f[0] = static_cast<float>(Log2Of(width) - Log2Of(gang)) / 3.0F;
-    if (rate != whole && rate > 0.0 && whole > 0.0) f[1] = static_cast<float>(Log(rate / whole)) / 2.0F;
     f[2] = column.type == view.TypeOf(job) && width == view.Width(job) ? 1.0F : 0.0F;
+    if (width == gang) return;  // the others are 0
+    const double rate = view.RateAt(job, column.type, width), whole = view.Rate(job, column.type);
+    f[0] = static_cast<float>(Log2Of(width) - Log2Of(gang)) / 3.0F;
+    if (rate > 0.0 && whole > 0.0) f[1] = static_cast<float>(Log(rate / whole)) / 2.0F;
   }
   Legality Legal(const ClusterView& view, const Plan& plan, int job,
                  const ActionColumn& column) const override {

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "baselines/gavel/share_program.hpp"
+#include "baselines/gavel/share_system.hpp"
+#include "baselines/gavel/wide_shares.hpp"
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
 
@@ -29,7 +31,9 @@ double Unit(const Problem& problem, std::span<const double> worth) {
 LpStatus LevelLp::SolveShares(const Problem& problem, std::span<const double> worth,
                               std::span<const double> least, double rise) {
   StateShares(problem, worth, least, rise, program_, classes_);
-  const LpStatus status = SolveShareEmbedding(program_, shares_, time_limit_s_);
+  const bool wide = rise > 0.0 && program_.types() > ShareSystem::kMostTypes;
+  const LpStatus status = wide ? SolveWideShares(program_, ShareAim::kLevel, shares_, time_limit_s_)
+                               : SolveShareEmbedding(program_, shares_, time_limit_s_);
   failure_ = Explain(status);
   if (status != LpStatus::kOptimal) return status;
   for (double& share : shares_.x) share = std::clamp(share, 0.0, 1.0);  // what is given is what is proven

@@ -5,9 +5,12 @@
 #include <Eigen/SparseCore>
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "baselines/gavel/job_classes.hpp"
 #include "baselines/gavel/objective_list.hpp"
+#include "baselines/gavel/share_program.hpp"
+#include "baselines/gavel/wide_shares.hpp"
 #include "env/base/index.hpp"
 #include "env/base/portable_math.hpp"
 
@@ -26,6 +29,10 @@ constexpr double kStepBack = 0.995;  // of the way to the boundary
 constexpr int kMaxSteps = 100;
 constexpr double kRegularization = 1e-15;
 constexpr int kRefinements = 10;
+
+// Shares of more classes and types than this have generated columns first: doubles then, and a point of the
+// optimal face that is nearer to a vertex.
+constexpr std::size_t kWide = 3000;
 
 // One job of each class stands for its members: at the optimum all of them have the same utility, which is
 // unique because the logarithm is strictly concave, so sharing alike is optimal. The prices of a class are
@@ -202,6 +209,55 @@ class InteriorPoint {
   bool analyzed_ = false;
 };
 
+// What any prices of GPUs and of utilities prove (nash_welfare.hpp), with the least price of time that fits
+// both.
+double Bound(const ShareProgram& program, const ShareAnswer& answer) {
+  double bound = 0.0;
+  for (int j = 0; j < program.types(); ++j) bound += program.workers[U(j)] * answer.type_price[U(j)];
+  for (int i = 0; i < program.classes(); ++i) {
+    double time = 0.0, most = 0.0;
+    const auto gpu = [&](int j) { return program.gang[U(i)] * answer.type_price[U(j)]; };
+    for (int j = 0; j < program.types(); ++j)
+      time = std::max(time, answer.price[U(i)] * program.worth[program.at(j, i)] - gpu(j));
+    for (int j = 0; j < program.types(); ++j) {
+      const double worth = program.worth[program.at(j, i)];
+      if (worth > 0.0) most = std::max(most, worth / (gpu(j) + time));
+    }
+    bound += program.members[U(i)] * (time + Log(most) - 1.0);
+  }
+  return bound;
+}
+
+// By generated columns (wide_shares.hpp).
+bool WideNashWelfare(const Problem& problem, NashAnswer& answer) {
+  const int m = problem.jobs(), types = problem.types();
+  const std::vector<double> proportional = ProportionalThroughput(problem);
+  std::vector<double> worth = problem.throughput;
+  for (int i = 0; i < m; ++i) {
+    const double scale = problem.gang[U(i)] / (problem.weight[U(i)] * proportional[U(i)]);
+    for (int j = 0; j < types; ++j) worth[problem.at(i, j)] *= scale;
+  }
+  ShareProgram program;
+  JobClasses classes;
+  StateShares(problem, worth, {}, /*rise=*/0.0, program, classes);
+  ShareAnswer solved;
+  if (SolveWideShares(program, ShareAim::kLogs, solved) != LpStatus::kOptimal) return false;
+  NashAnswer found;
+  SpreadShares(classes, solved, types, found.x);
+  double sum = 0.0;
+  for (int i = 0; i < m; ++i) {
+    double utility = 0.0;
+    for (int j = 0; j < types; ++j) utility += worth[problem.at(i, j)] * found.x[problem.at(i, j)];
+    found.utility.push_back(utility);
+    sum += Log(utility);
+  }
+  found.gap = Bound(program, solved) - sum;
+  found.geometric_mean = Exp(sum / m);
+  if (!(found.gap <= kNashGap * m)) return false;
+  answer = std::move(found);
+  return true;
+}
+
 Problem Without(const Problem& problem, int job) {
   Problem rest;
   rest.workers = problem.workers;
@@ -221,6 +277,7 @@ bool NashWelfare(const Problem& problem, NashAnswer& answer) {
   JobClasses classes;
   Classify(problem, problem.throughput, {problem.weight}, classes);
   const Problem one = OneOfEach(problem, classes);
+  if (one.throughput.size() > kWide && WideNashWelfare(problem, answer)) return true;
   NashAnswer of_class;
   if (!InteriorPoint(one, classes).Run(of_class)) return false;
   const std::size_t types = problem.workers.size();

@@ -18,6 +18,7 @@
   X(StartRows)                \
   X(SimulationRows)           \
   X(SolveRows)                \
+  X(SolverRows)               \
   X(ReplayRows)               \
   X(ThreadRows)               \
   X(TrainRows)                \

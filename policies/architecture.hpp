@@ -29,6 +29,7 @@ struct ArchitectureInfo {
 #define BERTH_ARCHITECTURES(X) \
   X(PairScorerArchitecture)    \
   X(SetAttentionArchitecture)  \
+  X(MessagesArchitecture)      \
   X(MlpArchitecture)
 
 #define BERTH_DECLARE(function) ArchitectureInfo function();

@@ -52,6 +52,7 @@ ObservationLayout ReadLayout(const h5::Reader& in, const MdpSpec& mdp) {
         Join(in.path(), ": expected a queue and GPU types, or neither, found ", layout.q, " and ", layout.g));
   }
   const ObservationLayout ours = ObservationOf(mdp).Layout(layout.q, layout.g);
+  if (layout.q > 0) layout.edge = ours.edge, layout.edges = ours.edges;
   if (layout.q > 0 && layout != ours) {
     throw Error(Join(in.path(), ": the policy reads ", layout.job_channels, "+", layout.pair_channels, "+",
                      layout.type_channels, "+", layout.global_channels, " channels, ", mdp.encoder, " has ",

@@ -82,7 +82,8 @@ void PolicyScheduler::FillOneByOne(const ClusterView& view, Stream* noise) {
 }
 
 void PolicyScheduler::Evaluate(const ClusterView& view) {
-  const int rows = point_.grid() != nullptr ? bundle_.mdp.visible : bundle_.layout.q;
+  const int rows =
+      point_.grid() != nullptr ? bundle_.mdp.visible : bundle_.layout.q - point_.encoder().entities;
   point_.Observe(view, any_size_ ? 0 : rows);
   scores_.resize(U(point_.done()) + (bundle_.has_done() ? 1 : 0));
   network_->Evaluate(point_.observation(), point_.layout(), scores_);

@@ -53,7 +53,25 @@ void LayOutFor(std::span<const Scenario> samples, MdpSpec& mdp) {
     most_rows = std::max(most_rows, layout.q), least_rows = std::min(least_rows, layout.q);
   }
   if (most_columns > least_columns) mdp.columns = most_columns;
-  if (most_rows > least_rows) mdp.rows = most_rows - mdp.visible;
+  if (most_rows > least_rows) mdp.rows = most_rows - mdp.visible - EncoderOf(mdp.encoder).entities;
+}
+
+// Whoever asks for entities of a feature is to have it in some cluster.
+void CheckEntities(const MdpSpec& mdp, const Features& any) {
+  for (const BlockUse& use : EncoderOf(mdp.encoder).blocks) {
+    if (use.info->entity.empty()) continue;
+    for (const FeatureModule& module : ShippedFeatures()) {
+      const auto on = any.on();
+      const bool is_on = std::any_of(on.begin(), on.end(),
+                                     [&](const Features::On& it) { return it.module->tag == module.tag; });
+      const bool its_own = std::any_of(module.blocks.begin(), module.blocks.end(), [&](const auto make) {
+        return std::string_view(make().name) == use.info->name;
+      });
+      if (!its_own || is_on) continue;
+      throw Error(Join("block ", use.Name(), ": expected a cluster with the feature ", module.name,
+                       ", found it off"));
+    }
+  }
 }
 
 }  // namespace
@@ -108,9 +126,10 @@ void AddProcessOptions(Options& options, const std::string& encoder, const std::
                 "encoders; of own "
                 "choice: observation(blocks=...), see "
                 "berth list blocks");
-  options.Value("actions", actions,
-                "what the policy may do: start, and by ',' what berth list actions shows, with ? where a cluster may "
-                "lack it; auto = what the features that are on add");
+  options.Value(
+      "actions", actions,
+      "what the policy may do: start, and by ',' what berth list actions shows, with ? where a cluster may "
+      "lack it; auto = what the features that are on add");
   options.Value("reread", mdp.reread ? "true" : "false",
                 "with more actions than start: true observes anew after each, with what the plan then has; "
                 "false once a decision point");
@@ -188,6 +207,7 @@ EnvironmentChoice ResolveEnvironment(Options& options, std::uint64_t seed) {
   const WorkloadNumbers numbers = NumbersOf(*source, env.jobs);
   const std::string chosen = ResolveDefaults(options, numbers, {"tau", "episode-jobs", "warmup-jobs"});
   env.mdp = ResolveProcess(options, sample.data().knowledge);
+  InOption(options, "encoder", [&] { return CheckEntities(env.mdp, AnyOf(features)); });
   InOption(options, "actions", [&] { return LayOutFor(samples, env.mdp); });
   env.seed = seed;
   env.split = Split::kTrain;

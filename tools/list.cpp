@@ -118,7 +118,9 @@ Json ChannelsJson(const Info& info) {
                                 {"high", channel.high}});
     }
   };
-  add("jobs", info.job), add("pairs", info.pair), add("types", info.type), add("global", info.global);
+  add("jobs", info.job);
+  if constexpr (requires { info.entity; }) add("entities", info.entity);
+  add("pairs", info.pair), add("types", info.type), add("global", info.global);
   return channels;
 }
 
@@ -151,8 +153,9 @@ Json ListBlocks() {
 Json ListActions() {
   Json list = Json::array();
   list.push_back({{"name", kStartAlone},
-                  {"summary", "a job on a GPU type, with its gang; in a preemptive process it also moves, and who is "
-                              "left out stops"},
+                  {"summary",
+                   "a job on a GPU type, with its gang; in a preemptive process it also moves, and who is "
+                   "left out stops"},
                   {"source", "env/gym/decision_point.hpp"},
                   {"params", Json::array()}});
   for (const ActionInfo& info : Actions()) {
@@ -286,7 +289,8 @@ const Kind& FindKind(const std::string& name) {
     if (name == kind.name) return kind;
     names.emplace_back(kind.name);
   }
-  throw Error(Join("kind: expected ", KindNames(", ", " or "), ", found '", name, "'", DidYouMean(name, names)));
+  throw Error(
+      Join("kind: expected ", KindNames(", ", " or "), ", found '", name, "'", DidYouMean(name, names)));
 }
 
 // The kind's command with this name in it; a policy is nothing without its file.
@@ -354,7 +358,7 @@ void PrintFull(const Json& rows) {
       std::cout << "    " << (key == "reference_name" ? "reference" : key) << ": "
                 << (text == "" ? "-" : text) << "\n";
     }
-    for (const char* part : {"jobs", "pairs", "types", "global"}) {
+    for (const char* part : {"jobs", "entities", "pairs", "types", "global"}) {
       if (!row.contains("channels") || !row["channels"].contains(part)) continue;
       for (const Json& channel : row["channels"][part]) {
         std::cout << "    " << part << "." << channel["name"].get<std::string>() << ": "

@@ -2,6 +2,7 @@
 
 #include "agents/nn/tensor_io.hpp"
 #include "env/base/check.hpp"
+#include "env/gym/encoder.hpp"
 #include "env/gym/vec_env.hpp"
 #include "policies/attributes.hpp"
 #include "policies/mdp_io.hpp"
@@ -43,6 +44,10 @@ RunIdentity ReadIdentity(const h5::Reader& in) {
   }
   run.layout = {static_cast<int>(layout[0]), static_cast<int>(layout[1]), static_cast<int>(layout[2]),
                 static_cast<int>(layout[3]), static_cast<int>(layout[4]), static_cast<int>(layout[5])};
+  if (run.layout.q > 0) {  // a flat environment has no encoder
+    const EncoderInfo encoder = EncoderOf(run.mdp.encoder);
+    run.layout.edge = encoder.edge, run.layout.edges = encoder.edges;
+  }
   run.num_actions = static_cast<int>(in.Integer("num_actions"));
   run.num_envs = static_cast<int>(in.Integer("num_envs"));
   if (in.HasAttribute("members"))

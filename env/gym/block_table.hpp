@@ -14,6 +14,9 @@
   X(BatchBlock)             \
   X(LookaheadBlock)         \
   X(ArrivalsBlock)          \
+  X(NodesBlock)             \
+  X(DevicesBlock)           \
+  X(TenantsBlock)           \
   X(RlSchedulerBlock)
 
 namespace berth {

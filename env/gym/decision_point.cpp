@@ -25,7 +25,7 @@ DecisionPoint::DecisionPoint(const MdpSpec& mdp) : mdp_(mdp), encoder_(mdp) {
 
 ObservationLayout DecisionPoint::Layout(int q, int types) const {
   const ObservationLayout layout = encoder_.Layout(q, types);
-  return grid_ == nullptr ? layout : grid_->Layout(layout, q + grid_->RowsLaidOut());
+  return grid_ == nullptr ? layout : grid_->Layout(layout, layout.q + grid_->RowsLaidOut());
 }
 
 void DecisionPoint::Begin(const ClusterView& view) {
@@ -95,7 +95,7 @@ void DecisionPoint::Observe(const ClusterView& view, int q) {
   masked_ = false;
   layout_ = own;
   if (grid_ == nullptr) return;
-  grid_->Look(view, visible_, q, fixed_rows);
+  grid_->Look(view, visible_, own.q, fixed_rows);
   layout_ = grid_->Layout(own, grid_->rows());
   observation_.resize(U(layout_.size()));
   grid_->Write(view, plan_, own, encoded_, layout_, observation_);

@@ -4,6 +4,7 @@
 
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
+#include "env/sim/entity_rows.hpp"
 
 namespace berth {
 namespace {
@@ -32,14 +33,18 @@ Encoder::Encoder(const MdpSpec& mdp)
                          mdp.commit_backfill,
                          mdp.order == QueueOrder::kArrival,
                          shared_};
-  Placed next{nullptr, info_.alone() ? 0U : 1U, 0, 0, 0};
+  Placed next{nullptr, info_.alone() ? 0U : 1U, 0, 0, 0, 0, 0, 0};
   for (const BlockUse& use : info_.blocks) {
     Params params(use.params, use.info->params);
     next.block = use.info->make(params, setup);
     params.CheckAllRead();
     if (use.info->selects && selector_ == nullptr) selector_ = next.block.get();
-    blocks_.push_back({std::move(next.block), next.job, next.pair, next.type, next.global});
-    next.job += use.info->job.size();
+    next.entity = next.job + use.info->job.size();
+    next.rows = U(use.Entities());
+    blocks_.push_back({std::move(next.block), next.job, next.entity, next.pair, next.type, next.global,
+                       next.row, next.rows});
+    next.row += next.rows;
+    next.job = next.entity + use.info->entity.size();
     next.pair += use.info->pair.size();
     next.type += use.info->type.size();
     next.global += use.info->global.size();
@@ -48,7 +53,7 @@ Encoder::Encoder(const MdpSpec& mdp)
 
 ObservationLayout Encoder::Layout(int q, int g) const {
   ObservationLayout layout = channels_;
-  layout.q = q;
+  layout.q = q + info_.entities;
   layout.g = g;
   return layout;
 }
@@ -68,25 +73,32 @@ void Encoder::Select(const ClusterView& view, std::span<const int> candidates, i
 
 void Encoder::Encode(const ObservationInput& input, const ObservationLayout& layout, std::span<float> out) {
   const std::size_t rows = input.visible.size(), types = U(layout.g);
-  BERTH_CHECK(static_cast<int>(out.size()) == layout.size() && rows <= U(layout.q) &&
-                  layout == Layout(layout.q, input.view.num_types()),
+  const int queue = layout.q - info_.entities;  // rows of jobs
+  BERTH_CHECK(static_cast<int>(out.size()) == layout.size() && static_cast<int>(rows) <= queue &&
+                  layout == Layout(queue, input.view.num_types()),
               out.size(), " floats, ", rows, " jobs, layout of ", layout.q, " x ", layout.g);
   const ChannelRows job{out.data(), U(layout.job_channels)};
   const ChannelRows pair{out.data() + layout.pairs_offset(), U(layout.pair_channels)};
   const ChannelRows type{out.data() + layout.types_offset(), U(layout.type_channels)};
   float* global = out.data() + layout.global_offset();
   if (!info_.alone()) {
+    if (info_.entities > 0) std::fill(job[0], job[rows], 0.0F);  // what is said of entities is not of jobs
     for (std::size_t row = 0; row < rows; ++row) job[row][0] = 1.0F;
     std::fill(job[rows], pair.first, 0.0F);
     std::fill(pair[rows * types], type.first, 0.0F);
   }
   shared_.Update(input);
   for (const Placed& it : blocks_) {
+    const std::size_t first = U(queue) + it.row;
+    const ChannelRows entities{job[first] + it.entity, job.stride};
     it.block->Write(input, {{job.first + it.job, job.stride},
                             {pair.first + it.pair, pair.stride},
                             {type.first + it.type, type.stride},
                             global + it.global,
-                            U(layout.q)});
+                            U(queue),
+                            entities,
+                            first});
+    for (std::size_t i = 0; i < it.rows; ++i) job[first + i][0] = entities[i][kEntityThere];
   }
   if (!reordered_) return;
   Reorder(info_.order.job, job, rows, row_);

@@ -12,7 +12,7 @@
 //
 // A list under a name is never edited: a change is another list, of blocks of another version. Nothing is
 // worked out for a block that is not named. The first channel of a job is `present`, the encoder's own: 1
-// where the row is a job's.
+// where the row is a job's, or an entity's of a block that has such (BlockInfo::entity).
 #pragma once
 
 #include <memory>
@@ -33,6 +33,7 @@ struct BlockUse {
   const BlockInfo* info;
   Spec params;
   std::string Name() const;  // "queue:1"
+  int Entities() const;      // rows, that of all others among them; throws Error where `most` is none
 };
 
 // What an encoder writes: of which blocks, channel by channel.
@@ -48,10 +49,14 @@ struct EncoderInfo {
     std::vector<std::size_t> job, pair, type, global;
   } order;
 
+  // Rows of entities, behind those of jobs in the blocks' order; channels that name rows.
+  int entities = 0;
+  int edge = 0, edges = 0;
+
   // The kinds of commands beside `start` (ObservationOf), whose channels stand behind the blocks'.
   std::vector<ActionUse> actions;
 
-  ObservationLayout Layout(int q, int g) const;
+  ObservationLayout Layout(int rows, int g) const;  // entities among the rows
   bool alone() const { return blocks.front().info->alone; }
   std::string Blocks() const;  // "queue:1+prices:1", without parameters
   // A line a channel, in the order of the observation: "jobs queue:1 running: 1 = it runs now; 0 to 1".
@@ -90,7 +95,7 @@ class Encoder {
  public:
   explicit Encoder(const MdpSpec& mdp);  // throws Error: EncoderOf's, or a process that a block is not for
   const EncoderInfo& info() const { return info_; }
-  ObservationLayout Layout(int q, int g) const;
+  ObservationLayout Layout(int q, int g) const;  // of so many jobs; entities have rows beside them
 
   void Begin(const ClusterView& view);
   // Overwrites `visible` with at most `q` of the candidates: the head and the tail of their order, unless a
@@ -102,7 +107,8 @@ class Encoder {
  private:
   struct Placed {
     std::unique_ptr<ObservationBlock> block;
-    std::size_t job, pair, type, global;  // its first channel
+    std::size_t job, entity, pair, type, global;  // its first channel
+    std::size_t row, rows;                        // of entities: the first behind the jobs', how many
   };
 
   EncoderInfo info_;

@@ -6,6 +6,7 @@
 #include "env/gym/block_table.hpp"
 #include "env/gym/encoder.hpp"
 #include "env/gym/encoder_presets.hpp"
+#include "env/sim/entity_rows.hpp"
 
 namespace berth {
 namespace {
@@ -87,6 +88,13 @@ void AddChannels(EncoderInfo& info) {
   if (!info.alone()) info.job.push_back(kPresent);
   for (const BlockUse& use : info.blocks) {
     info.job.insert(info.job.end(), use.info->job.begin(), use.info->job.end());
+    info.job.insert(info.job.end(), use.info->entity.begin(), use.info->entity.end());
+    info.entities += use.Entities();
+    if (use.info->edges > 0) {
+      BERTH_CHECK(info.edges == 0, use.Name(), ": rows are named by one block alone");
+      info.edges = use.info->edges;
+      info.edge = static_cast<int>(info.job.size()) - info.edges;
+    }
     info.pair.insert(info.pair.end(), use.info->pair.begin(), use.info->pair.end());
     info.type.insert(info.type.end(), use.info->type.begin(), use.info->type.end());
     info.global.insert(info.global.end(), use.info->global.begin(), use.info->global.end());
@@ -143,11 +151,16 @@ std::string BlockUse::Name() const {
   return Join(info->name, ":", info->version);
 }
 
-ObservationLayout EncoderInfo::Layout(int q, int g) const {
+int BlockUse::Entities() const {
+  if (info->entity.empty()) return 0;
+  return static_cast<int>(Params(params, info->params).Integer("most", 1, kMostEntities)) + 1;
+}
+
+ObservationLayout EncoderInfo::Layout(int rows, int g) const {
   const auto count = [](const std::vector<ChannelInfo>& channels) {
     return static_cast<int>(channels.size());
   };
-  return {q, g, count(job), count(pair), count(type), count(global)};
+  return {rows, g, count(job), count(pair), count(type), count(global), edge, edges};
 }
 
 std::string EncoderInfo::Blocks() const {
@@ -162,7 +175,10 @@ std::vector<std::string> EncoderInfo::Describe() const {
                        const std::vector<std::size_t>& moved, std::span<const ChannelInfo> BlockInfo::*of) {
     std::vector<std::string> owner;
     if (of == &BlockInfo::job && !alone()) owner.emplace_back("encoder");
-    for (const BlockUse& use : blocks) owner.insert(owner.end(), (use.info->*of).size(), use.Name());
+    for (const BlockUse& use : blocks) {
+      const std::size_t entity = of == &BlockInfo::job ? use.info->entity.size() : 0;
+      owner.insert(owner.end(), (use.info->*of).size() + entity, use.Name());
+    }
     const std::size_t kept = owner.size() - moved.size(), of_blocks = owner.size();
     if (!actions.empty() && (of == &BlockInfo::job || of == &BlockInfo::type)) owner.emplace_back("plan");
     for (const ActionUse& use : actions) {
@@ -197,7 +213,8 @@ std::string RichestEncoder(const Features& features, Semantics semantics, Knowle
   for (const Features::On& on : features.on()) {
     for (const auto make : on.module->blocks) {
       const BlockInfo block = make();
-      if (std::find(had.begin(), had.end(), block.name) != had.end()) continue;
+      const bool had_it = std::find(had.begin(), had.end(), block.name) != had.end();
+      if (had_it || !block.entity.empty()) continue;  // entities are for who asks for them
       had.emplace_back(block.name);
       blocks += Join("+", block.name, ":", block.version);
     }

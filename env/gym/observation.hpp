@@ -9,8 +9,10 @@
 namespace berth {
 
 struct ObservationLayout {
-  int q = 0, g = 0;  // visible candidates, GPU types
+  int q = 0, g = 0;  // rows: visible candidates, then entities and what commands add; GPU types
   int job_channels = 0, pair_channels = 0, type_channels = 0, global_channels = 0;
+  // Channels [edge, edge + edges) of a row name other rows (env/sim/observation_block.hpp, EdgeTo).
+  int edge = 0, edges = 0;
   int jobs_offset() const { return 0; }
   int pairs_offset() const { return q * job_channels; }
   int types_offset() const { return pairs_offset() + q * g * pair_channels; }

@@ -63,6 +63,8 @@ class ClusterView {
   const State* Find() const {
     return state_->features.Find<State>();
   }
+  // To ask all features what they say of a device, whichever they are (queries of env/sim/feature.hpp).
+  const FeatureStates& feature_states() const { return state_->features; }
   const ClusterSpec& cluster() const { return scenario_->data().cluster; }  // in service or not
   const JobTypeTraits& traits() const { return scenario_->data().traits; }
   int GpuMilli(int job) const { return Or(Seen(job).gpu_milli, job, 1000); }  // of each of its GPUs

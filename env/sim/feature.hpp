@@ -17,6 +17,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -171,6 +172,11 @@ class FeatureState {
   virtual double FailuresPerSecond(const SimState&, int /*job*/) const { return 0.0; }
   // C of the hottest GPU.
   virtual std::optional<double> HottestC(double /*now*/) const { return {}; }
+  // When the device will leave service, as announced; infinite = nothing is. What its GPU draws, over its
+  // peak. C of its GPU; 0 = nothing is known.
+  virtual double LeavesAt(int /*device*/) const { return std::numeric_limits<double>::infinity(); }
+  virtual double PowerShare(int /*device*/) const { return 0.0; }
+  virtual double DegreesC(int /*device*/, double /*now*/) const { return 0.0; }
 
   // -- accounts, exact at `now`
   virtual DeviceUse Used(double /*now*/, int /*type*/) const { return {}; }

@@ -19,6 +19,7 @@
               X(StartCost) X(OnStart) X(OnRun) X(OnRate) X(OnLost) X(OnIdle) X(OnClocks) X(OnDeviceLoad)   \
                   X(GpuFactor) X(SpreadFactor) X(StepFactor) X(BusyShare) X(GpuShare) X(Promised)          \
                       X(HeldShare) X(DeviceLoad) X(ClockSpeed) X(MayTake) X(FailuresPerSecond) X(HottestC) \
+                          X(LeavesAt) X(PowerShare) X(DegreesC)                                            \
                           X(Used) X(SharedSeconds) X(EnergyJ) X(EnergyCost) X(GpuSeconds) X(Late)          \
                               X(Violation) X(Measure) X(EachSeries) X(AddLanes)
 

@@ -70,6 +70,7 @@ class FeatureSettings {
   }
   virtual const char* WhyTooLarge() const { return ""; }
   virtual int NodesPerRack() const { return 0; }        // 0 = it says nothing of racks
+  virtual double NetworkGbPerS() const { return 0.0; }  // between nodes; 0 = it says nothing of it
   virtual bool Interrupts() const { return false; }     // jobs may lose their devices
   virtual double DecisionDelay() const { return 0.0; }  // s from a decision to its effect
   virtual bool LearnsRates() const { return false; }    // what schedulers are told of rates changes
@@ -107,8 +108,8 @@ struct FeatureModule {
   FeatureTag tag;
   std::shared_ptr<FeatureSettings> (*make)();  // with defaults
   std::span<const MetricInfo> metrics = {};
-  std::span<const TimerKind> timers = {};       // kinds that are its own
-  std::span<BlockInfo (*const)()> blocks = {};  // of observations (env/sim/observation_block.hpp)
+  std::span<const TimerKind> timers = {};         // kinds that are its own
+  std::span<BlockInfo (*const)()> blocks = {};    // of observations (env/sim/observation_block.hpp)
   std::span<ActionInfo (*const)()> actions = {};  // kinds of commands for policies (env/sim/action_kind.hpp)
 };
 

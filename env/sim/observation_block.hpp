@@ -1,7 +1,8 @@
 // A block of an observation: channels that belong together, written for every row that they describe. An
 // encoder (env/gym/encoder.hpp) is a list of blocks, which lie side by side in one flat row of float32:
 //
-//   jobs   [Q, Fj]     one row a visible candidate; rows without a job are all 0
+//   jobs   [Q, Fj]     one row a visible candidate, and behind them rows of entities, which are not to be
+//                      placed: nodes, tenants, jobs that wait for others; rows without anything are all 0
 //   pairs  [Q, G, Fp]  of a job on a GPU type
 //   types  [G, Ft]
 //   global [Fg]        clock, load, and what is beyond the visible Q
@@ -16,6 +17,10 @@
 //   BlockInfo ThermometerBlock() {
 //     return RowBlock<Thermometer>::Info("thermometer", 1, "how hot GPUs are");
 //   }
+//
+// A block with entities (env/sim/entity_rows.hpp) has a parameter `most`: so many rows are laid out, by
+// themselves, and one more that sums up all others. What it says of them stands in channels of its own, which
+// are 0 in rows of jobs, as the channels of jobs are in rows of entities.
 //
 // One that compares candidates, or remembers, derives from ObservationBlock. What it writes is a pure
 // function of its input all the same, but for what it says that it remembers.
@@ -69,8 +74,20 @@ struct BlockOutput {
   ChannelRows pairs;  // row i * G + g, likewise
   ChannelRows types;  // row g
   float* global;
-  std::size_t queue;  // Q
+  std::size_t queue;             // Q, without entities
+  ChannelRows entities = {};     // row i is the block's own i-th, at BlockInfo::entity; 0 already
+  std::size_t first_entity = 0;  // which row of the observation its first one is
 };
+
+// The row that an entity stands in a relation to, as a channel: small beside other channels, and exact.
+inline constexpr float kEdgeUnit = 1.0F / 65536.0F;
+inline float EdgeTo(std::size_t row) {
+  return static_cast<float>(row + 1) * kEdgeUnit;
+}
+// And back; -1 = none.
+inline int RowOfEdge(float channel) {
+  return static_cast<int>(channel / kEdgeUnit) - 1;
+}
 
 // Thread rule: one thread at a time. Allocates in Begin alone, and where a list outgrows all before it.
 class ObservationBlock {
@@ -144,6 +161,10 @@ struct BlockInfo {
   bool attained_steps = false;  // of jobs, which it reads where the knowledge is blind
   // A published observation: it stands alone, without the channel `present`, and writes absent rows itself.
   bool alone = false;
+  // Of rows of its own: the first is 1 where the row is there. The last `edges` name rows (EdgeTo; 0 = none),
+  // which one block of an observation may do.
+  std::span<const ChannelInfo> entity = {};
+  int edges = 0;
 };
 
 // BlockInfo::make of a block that has no parameters.

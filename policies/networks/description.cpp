@@ -127,6 +127,13 @@ ValueId NetworkDescription::Attend(ValueId queries, ValueId keys, ValueId values
              {Join("attention(", q.name, ")"), q.rows, v.width});
 }
 
+ValueId NetworkDescription::Collect(ValueId x) {
+  const NetworkValue& of = values_[U(x)];
+  BERTH_CHECK(of.rows == RowOf::kJob, "messages of ", of.name);
+  return Add({.kind = NetworkStep::Kind::kCollect, .inputs = {x}},
+             {Join("messages(", of.name, ")"), RowOf::kJob, of.width});
+}
+
 void NetworkDescription::Answer(ValueId scores, ValueId value) {
   const NetworkValue& all = values_[U(scores)];
   const std::size_t wanted = U(num_actions_) * U(outputs_);

@@ -67,7 +67,8 @@ struct NetworkValue {
   }
 };
 
-#define BERTH_NETWORK_STEPS(X) X(Dense) X(Mean) X(Max) X(Actions) X(Concat) X(Normalize) X(Points) X(Attend)
+#define BERTH_NETWORK_STEPS(X) \
+  X(Dense) X(Mean) X(Max) X(Actions) X(Concat) X(Normalize) X(Points) X(Attend) X(Collect)
 
 struct NetworkStep {
 #define BERTH_NAME(kind) k##kind,
@@ -122,6 +123,10 @@ class NetworkDescription {
   // 3.2.2 without its projections). Queries have rows of jobs, types or points, and so have keys and values,
   // which are of one kind. Without keys: 0.
   ValueId Attend(ValueId queries, ValueId keys, ValueId values, int heads);
+  // Of each job's row the sum of x over the rows of its state that name it in their edges
+  // (ObservationLayout::edges), a row that names it twice twice: messages from those who wait for it. Nobody
+  // names it, or the layout has no edges: 0.
+  ValueId Collect(ValueId x);
   // The network's answer: all actions' numbers, and the value of the state.
   void Answer(ValueId scores, ValueId value);
   // Its parameters stand behind all others, so that those begin alike with it and without.

@@ -1,6 +1,7 @@
 // What a kind of step has to give beside its shape: its computation without LibTorch, and its nodes in an
 // ONNX graph. Both are handed what the steps before it left. Dense products are in dense_step.cpp, means and
-// maxima in pooling.cpp, attention in attention.cpp, what ends a network in answers.cpp.
+// maxima in pooling.cpp, attention in attention.cpp, messages in messages.cpp, what ends a network in
+// answers.cpp.
 #pragma once
 
 #include <functional>

@@ -69,6 +69,7 @@ std::string Observations() {
     for (const ParamInfo& param : info.params)
       text += Join("- `", param.name, "=", param.default_value, "`: ", Cell(param.help), "\n");
     text += Channels("jobs", "[Q, channels], a row a visible job", info.job);
+    text += Channels("entities", "[most + 1, channels], rows behind those of jobs", info.entity);
     text += Channels("pairs", "[Q, G, channels], a job on a GPU type", info.pair);
     text += Channels("types", "[G, channels], a row a GPU type", info.type);
     text += Channels("global", "[channels]", info.global);

@@ -61,6 +61,7 @@ bool FusedNetwork::Takes(const NetworkDescription& net) {
       case Kind::kNormalize:
       case Kind::kPoints:
       case Kind::kAttend:
+      case Kind::kCollect:
         return true;
       case Kind::kActions:
         return std::find(pieces.begin(), pieces.end(), step.output) != pieces.end();
@@ -128,6 +129,8 @@ void FusedNetwork::AddStage(const NetworkStep& step, const LayerViews& views) {
     add(FusedPoints(step));
   } else if (step.kind == Kind::kAttend) {
     add(FusedAttend(views, step));
+  } else if (step.kind == Kind::kCollect) {
+    add(FusedCollect(net_.layout(), step));
   } else if (step.kind == Kind::kMean && pass_.At(step.inputs[0]).rows != RowOf::kJob) {
     add(FusedMeanOfRows(step));
   } else if (step.kind == Kind::kMean || step.kind == Kind::kMax) {
@@ -223,6 +226,7 @@ void FusedNetwork::Gather(std::span<const float* const> rows) {
   pass_.jobs = 0;
   runs_.clear();
   pass_.begin.clear();
+  pass_.queue.clear();
   for (std::ptrdiff_t s = 0; s < pass_.states; ++s) {
     pass_.begin.push_back(pass_.jobs);
     const float* jobs = rows[U(s)] + layout.jobs_offset();
@@ -231,6 +235,7 @@ void FusedNetwork::Gather(std::span<const float* const> rows) {
       const bool present = jobs[q * fj] != 0.0F;
       if (present && !follows) runs_.push_back({pass_.jobs, 0, s, q});
       if (present) ++runs_.back().count, ++pass_.jobs;
+      if (present && layout.edges > 0) pass_.queue.push_back(q);
       follows = present;
     }
   }

@@ -28,6 +28,7 @@ struct FusedPass {
   // Of the chunk: its states, the present jobs of all of them; the types and points of one.
   std::ptrdiff_t states = 0, jobs = 0, types = 0, points = 0;
   std::vector<std::ptrdiff_t> begin;  // [states + 1] the first job of each state
+  std::vector<int> queue;             // [jobs] which row of its state's it is, where rows name others
   std::vector<FusedValue> values;
   AlignedFloats scratch;
 
@@ -94,6 +95,7 @@ std::unique_ptr<FusedStep> FusedMeanOfRows(const NetworkStep& step);  // of type
 std::unique_ptr<FusedStep> FusedNormalize(const NetworkStep& step);
 std::unique_ptr<FusedStep> FusedPoints(const NetworkStep& step);
 std::unique_ptr<FusedStep> FusedAttend(const LayerViews& views, const NetworkStep& step);
+std::unique_ptr<FusedStep> FusedCollect(const ObservationLayout& layout, const NetworkStep& step);
 
 // Mean and maximum of the same jobs in one walk; a state's network may want either or both.
 class FusedPool final : public FusedStep {

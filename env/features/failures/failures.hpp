@@ -74,6 +74,7 @@ class FailureState final : public StateOf<FailureState, FailureSettings> {
   bool OnTimer(SimCore& core, const Timer& timer) override;
   // Of all the domains that the job stands in; means alone count.
   double FailuresPerSecond(const SimState& state, int job) const override;
+  double LeavesAt(int device) const override { return DownAt(device); }
   // Devices are out of service exactly while a domain of theirs is, and nobody runs on one that is down.
   std::string Violation(const InvariantInput& input) const override;
 

@@ -138,6 +138,8 @@ class PowerState final : public StateOf<PowerState, PowerSettings> {
   std::optional<double> EnergyJ(double now) const override;
   std::optional<double> EnergyCost(double now) const override;
   std::optional<double> HottestC(double now) const override;
+  double PowerShare(int device) const override;
+  double DegreesC(int device, double now) const override;
   void Measure(const SimCore& core, std::span<double> figures) const override;
   std::string Violation(const InvariantInput& input) const override;  // power_checks.cpp
 

@@ -279,4 +279,14 @@ std::optional<double> PowerState::HottestC(double now) const {
   return hottest;
 }
 
+double PowerState::PowerShare(int device) const {
+  const auto gpu = U(GpuOf(device));
+  const double peak = peak_w[type[gpu]];
+  return peak > 0.0 ? watts[gpu] / peak : 0.0;
+}
+
+double PowerState::DegreesC(int device, double now) const {
+  return settings_->heat ? TemperatureC(*settings_, *this, GpuOf(device), now) : 0.0;
+}
+
 }  // namespace berth

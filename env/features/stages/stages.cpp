@@ -116,7 +116,7 @@ double StageState::BusyShare(const Scenario& scenario, const SimState& s, int jo
 }
 
 FeatureModule StagesFeature() {
-  static constexpr BlockInfo (*kBlocks[])() = {StagesBlock, DescendantsBlock};
+  static constexpr BlockInfo (*kBlocks[])() = {StagesBlock, DescendantsBlock, HeldBackBlock};
   FeatureModule module = ModuleOf<StageSettings>();
   module.blocks = kBlocks;
   return module;

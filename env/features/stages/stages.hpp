@@ -67,5 +67,6 @@ class StageState final : public StateOf<StageState, StageSettings> {
 // What observations show of it.
 BlockInfo StagesBlock();
 BlockInfo DescendantsBlock();
+BlockInfo HeldBackBlock();
 
 }  // namespace berth

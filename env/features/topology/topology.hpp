@@ -49,6 +49,7 @@ struct TopologySettings final : SettingsOf<TopologySettings>, LimitsOfNodes {
            "type that runs it have";
   }
   int NodesPerRack() const override { return nodes_per_rack; }
+  double NetworkGbPerS() const override { return network_gb_s; }
   bool LimitsNodes() const override {
     return !cpus_per_node.empty() || !node_memory_gb.empty() || !further_per_node.empty();
   }

@@ -121,7 +121,7 @@ TEST_CASE("blocks: any random set is its single blocks side by side", "[mdp]") {
     const int seen = Watch(points, Workload(seed), [&] {
       const ObservationLayout& whole = points.front().layout();
       const float* together = points.front().observation().data();
-      int job = 1, pair = 0, type = 0, global = 0;  // the first channels of the next block
+      int job = 1, entity = 0, pair = 0, type = 0, global = 0;  // the first channels and row of the next block
       for (std::size_t b = 0; b < set.size(); ++b) {
         const DecisionPoint& one = points[b + 1];
         const ObservationLayout& layout = one.layout();
@@ -135,9 +135,20 @@ TEST_CASE("blocks: any random set is its single blocks side by side", "[mdp]") {
               FAIL(set[b]->name << " is another beside others, row " << row);
           }
         };
-        REQUIRE((layout.q == whole.q && layout.g == whole.g));
-        same(layout.q, 0, whole.job_channels, job, 0, layout.job_channels, /*skip=*/1);  // `present`
-        same(layout.q * layout.g, whole.pairs_offset(), whole.pair_channels, pair, layout.pairs_offset(),
+        const int own = one.encoder().entities, jobs = layout.q - own;
+        REQUIRE((jobs == whole.q - points.front().encoder().entities && layout.g == whole.g));
+        same(jobs, 0, whole.job_channels, job, 0, layout.job_channels, /*skip=*/1);  // `present`
+        // Its entities; of those that have a row nothing names another row but by where it stands here.
+        const int cut = layout.edges;
+        for (int row = 0; row < own; ++row) {
+          const float* expected = alone + (jobs + row) * layout.job_channels;
+          const float* found = together + (jobs + entity + row) * whole.job_channels;
+          if (found[0] != expected[0] ||
+              !std::equal(expected + 1, expected + layout.job_channels - cut, found + job))
+            FAIL(set[b]->name << " has another entity beside others, row " << row);
+        }
+        entity += own;
+        same(jobs * layout.g, whole.pairs_offset(), whole.pair_channels, pair, layout.pairs_offset(),
              layout.pair_channels, 0);
         same(layout.g, whole.types_offset(), whole.type_channels, type, layout.types_offset(),
              layout.type_channels, 0);

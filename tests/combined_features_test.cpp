@@ -292,7 +292,7 @@ void CheckRanges(const EncoderInfo& info, const ObservationLayout& layout, const
 // What the encoder shows at every point of a random run: within its ranges, and where `forgets` what one that
 // has seen nothing else shows.
 void WatchRandomRun(const EncoderInfo& info, const MdpSpec& mdp, const Scenario& scenario, bool forgets) {
-  const ObservationLayout layout = info.Layout(mdp.visible, scenario.num_types());
+  const ObservationLayout layout = info.Layout(mdp.visible + info.entities, scenario.num_types());
   std::vector<float> out(static_cast<std::size_t>(layout.size())), afresh(out.size());
   Simulator sim(scenario);
   Stream random(5, Purpose::kTest, Split::kEvaluate);
@@ -324,7 +324,14 @@ void WatchRandomRun(const EncoderInfo& info, const MdpSpec& mdp, const Scenario&
 TEST_CASE("features combined: observations stay within their ranges over random steps", "[features][mdp]") {
   if (test::kThreadSanitized) return test::Skip(test::kOneThread);
   std::size_t watched = 0;
-  for (const EncoderInfo& info : Encoders()) {
+  std::vector<EncoderInfo> infos(Encoders().begin(), Encoders().end());
+  std::string entities;
+  for (const BlockInfo& block : Blocks()) {
+    if (!block.entity.empty()) entities += Join(entities.empty() ? "" : "+", block.name, ":1(most=2)");
+  }
+  infos.push_back(EncoderOf("observation(blocks=" + entities + ")"));
+  infos.back().name = "observation(blocks=" + entities + ")";
+  for (const EncoderInfo& info : infos) {
     if (std::string(info.name) == "RLScheduler") continue;
     ++watched;
     // ObservationV2's forecast counts the arrivals that it was shown.
@@ -344,7 +351,7 @@ TEST_CASE("features combined: observations stay within their ranges over random 
       }
     }
   }
-  CHECK(watched + 1 == Encoders().size());
+  CHECK(watched + 1 == infos.size());
 }
 
 // The decision process on all of them at random: the return is minus the time that jobs were in the system.

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "agents/learner/actor.hpp"
+#include "env/sim/observation_block.hpp"
 #include "agents/nn/fused/ppo_rows.hpp"
 #include "agents/ppo/ppo_loss.hpp"
 #include "env/base/check.hpp"
@@ -27,6 +28,15 @@ constexpr ObservationLayout kCluster = {
 constexpr ObservationLayout kOneType = {
     .q = 7, .g = 1, .job_channels = 11, .pair_channels = 6, .type_channels = 5, .global_channels = 7};
 
+constexpr ObservationLayout kNamed = {.q = 6,
+                                      .g = 2,
+                                      .job_channels = 5,
+                                      .pair_channels = 2,
+                                      .type_channels = 2,
+                                      .global_channels = 3,
+                                      .edge = 2,
+                                      .edges = 2};
+
 // Observations with absent jobs, some rows without any, and twins among the jobs, so that maxima have ties.
 torch::Tensor DrawObservations(const ObservationLayout& layout, int rows, Stream& stream) {
   torch::Tensor observation = torch::empty({rows, layout.size()});
@@ -37,6 +47,9 @@ torch::Tensor DrawObservations(const ObservationLayout& layout, int rows, Stream
       float* job = x + r * layout.size() + layout.jobs_offset() + q * layout.job_channels;
       job[0] = 1.0F;
       if (q > 0 && stream.Below(4) == 0) std::copy_n(job - layout.job_channels, layout.job_channels, job);
+      // Rows name rows, absent ones and themselves too, or none.
+      for (int e = 0; e < layout.edges && job[0] != 0.0F; ++e)
+        job[layout.edge + e] = static_cast<float>(stream.Below(static_cast<std::uint32_t>(layout.q) + 1)) * kEdgeUnit;
       if (r % 5 == 4 || stream.Below(3) == 0) std::fill_n(job, layout.job_channels, 0.0F);
     }
   }
@@ -188,6 +201,9 @@ TEST_CASE("fused passes: scores, losses and all gradients are autograd's to 1e-5
       {"set_attention(width=24,head=4,points=3,blocks=1,skip=false)", kCluster, 15, 40, 0.3, 0.01},
       {"set_attention(width=40,head=5,towers=2,layers=2,activation=tanh)", kOneType, 8, 50, 0.0, 0.01},
       {"set_attention(blocks=0,width=8,head=8)", kCluster, 16, 40, 0.0, 0.01},
+      {"messages(width=8)", kNamed, 13, 64, 0.0, 0.01},
+      {"messages(width=17,rounds=1,layers=1,activation=tanh,skip=true)", kNamed, 12, 40, 0.3, 0.01},
+      {"messages(width=16,rounds=2)", kCluster, 16, 40, 0.0, 0.01},
       {"toy", kCluster, 16, 64, 0.0, 0.01},
       {"toy(units=17)", kCluster, 15, 40, 0.3, 0.01},
       {"toy(units=1)", kOneType, 8, 50, 0.0, 0.01},

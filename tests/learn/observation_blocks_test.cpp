@@ -23,18 +23,22 @@
 namespace berth {
 namespace {
 
-std::shared_ptr<const ScenarioSource> PoweredNodes() {
+// With entities: of tenants and jobs that wait for others too.
+std::shared_ptr<const ScenarioSource> PoweredNodes(bool entities) {
   ScenarioSettings settings;
   settings.cluster = ParseCluster("v100=8/4,p100=8/4,k80=8/4");
   settings.clock = {ClockKind::kRounds, 360.0};
   settings.features =
-      ParseFeatures("power(cap_w=5000,heat=true);topology(placement=consolidate);forecast(bin_s=600)");
-  return MakeWorkload("synthetic(rate=4,jobs=60,gangs=multi)", settings);
+      ParseFeatures(Join("power(cap_w=5000,heat=true);topology(placement=consolidate);forecast(bin_s=600)",
+                         entities ? ";stages(depends=0.5)" : ""));
+  return MakeWorkload(Join("synthetic(rate=4,jobs=60,gangs=multi", entities ? ",tenants=3" : "", ")"), settings);
 }
 
 struct BlocksCase {
   const char* blocks;
   const char* network;
+  bool entities = false;
+  const char* agent = "ppo(n_steps=64,minibatch=64,epochs=2)";
 };
 
 // A few updates; the bundle carries rows of the training as its examples.
@@ -44,9 +48,9 @@ PolicyBundle TrainOnBlocks(const BlocksCase& c) {
   options.mdp.visible = 12;
   options.episode_jobs = 40;
   options.warmup_jobs = 0;
-  WatchedEnv env(MakeVecEnv(PoweredNodes(), options, /*num_envs=*/2, /*threads=*/1));
+  WatchedEnv env(MakeVecEnv(PoweredNodes(c.entities), options, /*num_envs=*/2, /*threads=*/1));
   const AgentSetup setup = {c.network, env.layout(), env.num_actions(), 2, 5, torch::kCPU, 1};
-  const std::unique_ptr<Agent> learner = MakeAgent("ppo(n_steps=64,minibatch=64,epochs=2)", setup);
+  const std::unique_ptr<Agent> learner = MakeAgent(c.agent, setup);
   env.Reset(learner->First());
   for (std::int64_t steps = 0; steps < 800;) {
     steps += learner->Play(env, static_cast<double>(steps) / 800).steps;
@@ -101,7 +105,13 @@ TEST_CASE("blocks: any three train, export, run frozen and in ONNX Runtime", "[l
                                 // no channels of types; none of pairs; of jobs and the state alone
                                 BlocksCase{"stages:1+assignment:1+latency:1", "pair_scorer(width=8)"},
                                 BlocksCase{"power:1+failures:1+monitoring:1", "pair_scorer(width=8,skip=true)"},
-                                BlocksCase{"stages:1+elasticity:1+latency:1", "pair_scorer(width=8)"});
+                                BlocksCase{"stages:1+elasticity:1+latency:1", "pair_scorer(width=8)"},
+                                BlocksCase{"queue:1+nodes:1+tenants:1", "pair_scorer(width=8)", true},
+                                BlocksCase{"tenants:1+queue:1+nodes:1", "mlp(hidden=8)", true},
+                                BlocksCase{"queue:1+devices:1+held_back:1", "set_attention(width=16)", true},
+                                BlocksCase{"held_back:1+queue:1+nodes:1", "messages(width=8)", true},
+                                BlocksCase{"queue:1+nodes:1+held_back:1", "messages(width=8,skip=true)", true,
+                                           "dqn(buffer=400,learning_starts=100,batch=32,train_freq=8,gradient_steps=1)"});
   CAPTURE(c.blocks, c.network);
   const PolicyBundle trained = TrainOnBlocks(c);
   const test::TemporaryFolder folder;
@@ -111,7 +121,7 @@ TEST_CASE("blocks: any three train, export, run frozen and in ONNX Runtime", "[l
   CHECK(bundle.examples.scores == trained.examples.scores);
 
   const auto scheduler = MakePolicyScheduler(bundle, "policy.h5", /*sample=*/false);
-  const Scenario scenario = PoweredNodes()->Make(/*seed=*/1000, Split::kEvaluate, 0, 0);
+  const Scenario scenario = PoweredNodes(c.entities)->Make(/*seed=*/1000, Split::kEvaluate, 0, 0);
   CHECK(Run(scenario, *scheduler, "policy", {}).metrics.jobs == 60);
 
   const std::string python = test::Python(BERTH_SOURCE_DIR, "numpy, onnx, onnxruntime");

@@ -38,7 +38,7 @@ constexpr ChannelInfo kNode[] = {
      "ln(1 + time until the first job there ends, as it runs / 60 s) / 10; 0 when blind or without jobs", 0,
      2},
     {"clock", "mean clock of its devices over the highest", 0, 1},
-    {"power", "watts of its devices over their peak; 0 = nothing is stated", 0, 2},
+    {"watts", "watts of its devices over their peak; 0 = nothing is stated", 0, 2},
     {"heat", "C of its hottest device / 100; 0 = nothing is stated", 0, 2},
 };
 constexpr std::size_t kChannels = std::size(kNode);
@@ -87,7 +87,7 @@ class Nodes final : public EntityBlock {
   struct Now {
     int in_service = 0, idle = 0, leaving = 0, jobs = 0, spread = 0, parted = 0, devices = 0;
     int last_job = -1;  // that was counted
-    double leaves_at = kNever, first_end = kNever, clock = 0.0, power = 0.0, heat = 0.0;
+    double leaves_at = kNever, first_end = kNever, clock = 0.0, watts = 0.0, heat = 0.0;
   };
   struct Node {
     int type = -1, gpus = 0, rack = 0;
@@ -110,7 +110,7 @@ class Nodes final : public EntityBlock {
         for (const FeatureState& feature : features.Of(Hook::kClockSpeed))
           clock *= feature.ClockSpeed(device);
         for (const FeatureState& feature : features.Of(Hook::kPowerShare))
-          now.power += feature.PowerShare(device);
+          now.watts += feature.PowerShare(device);
         for (const FeatureState& feature : features.Of(Hook::kDegreesC))
           now.heat = std::max(now.heat, feature.DegreesC(device, view.now()));
         double leaves_at = kNever;
@@ -187,7 +187,7 @@ class Nodes final : public EntityBlock {
     f[13] = share(now.parted, now.devices);
     f[14] = now.first_end < kNever ? LogMinutes(now.first_end) : 0.0F;
     f[15] = static_cast<float>(now.clock / now.devices);
-    f[16] = static_cast<float>(now.power / now.devices);
+    f[16] = static_cast<float>(now.watts / now.devices);
     f[17] = static_cast<float>(now.heat / 100.0);
   }
 

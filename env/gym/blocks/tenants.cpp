@@ -37,7 +37,7 @@ constexpr ChannelInfo kTenant[] = {
     {"jobs", "ln(1 + its jobs) / 5", 0, 3},
     {"waiting", "ln(1 + its waiting jobs) / 5", 0, 3},
     {"wanted", "ln(1 + GPUs wanted by its waiting jobs / GPUs)", 0, 10},
-    {"attained", "its share of the GPU time that all jobs of now have had; 0 without knowledge", 0, 1},
+    {"served", "its share of the GPU time that all jobs of now have had; 0 without knowledge", 0, 1},
     {"oldest", "ln(1 + time since its first waiting job arrived / 60 s) / 10; 0 = none waits", 0, 2},
     {"rho", "largest rho of its jobs; 0 when blind", -3, 3},
 };

@@ -76,4 +76,8 @@ std::vector<LayerSpec> LayersOf(const std::string& spec, const ObservationLayout
   return Describe(spec, layout, num_actions).layers();
 }
 
+int MemoryOf(const std::string& spec, const ObservationLayout& layout, int num_actions) {
+  return Describe(spec, layout, num_actions).memory();
+}
+
 }  // namespace berth

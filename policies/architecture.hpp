@@ -47,6 +47,8 @@ std::string WidenArchitecture(const std::string& spec, int times);
 NetworkDescription Describe(const std::string& spec, const ObservationLayout& layout, int num_actions,
                             int outputs = 1);
 std::vector<LayerSpec> LayersOf(const std::string& spec, const ObservationLayout& layout, int num_actions);
+// NetworkDescription::memory() of it.
+int MemoryOf(const std::string& spec, const ObservationLayout& layout, int num_actions);
 
 // An architecture beside the table's while this lives: of a test, or of a program that links this library.
 // Thread rule: made and destroyed while nobody else asks for architectures.

@@ -62,11 +62,11 @@ ObservationLayout ReadLayout(const h5::Reader& in, const MdpSpec& mdp) {
   return layout;
 }
 
-BundleExamples ReadExamples(const h5::Reader& in, const ObservationLayout& layout, int num_actions) {
+BundleExamples ReadExamples(const h5::Reader& in, int row, int num_actions) {
   BundleExamples examples;
   examples.count = static_cast<int>(BoundedAttribute(in, "examples", 1, kMostExamples));
   const std::int64_t n = examples.count;
-  examples.observation = in.Array<float>("examples/observation", n * layout.size());
+  examples.observation = in.Array<float>("examples/observation", n * row);
   examples.mask = in.Array<std::uint8_t>("examples/action_mask", n * num_actions);
   examples.scores = in.Array<float>("examples/scores", n * num_actions);
   examples.value = in.Array<float>("examples/value", n);
@@ -91,9 +91,10 @@ const NamedArray& PolicyBundle::Array(const std::string& name) const {
 double ReplayExamples(const PolicyBundle& bundle) {
   const std::unique_ptr<FrozenNetwork> network = Freeze(bundle);
   const BundleExamples& examples = bundle.examples;
-  const auto size = static_cast<std::size_t>(bundle.layout.size());
+  const auto size = static_cast<std::size_t>(bundle.layout.size()),
+             memory = static_cast<std::size_t>(network->memory());
   const auto actions = static_cast<std::size_t>(bundle.num_actions);
-  BERTH_CHECK(examples.observation.size() == static_cast<std::size_t>(examples.count) * size,
+  BERTH_CHECK(examples.observation.size() == static_cast<std::size_t>(examples.count) * (size + memory),
               examples.observation.size());
   std::vector<float> scores(actions);
   double most = 0.0;
@@ -102,8 +103,9 @@ double ReplayExamples(const PolicyBundle& bundle) {
     if (!(difference <= most)) most = difference;  // NaN stays
   };
   for (std::size_t i = 0; i < static_cast<std::size_t>(examples.count) && !std::isnan(most); ++i) {
-    const std::span<const float> row = std::span<const float>(examples.observation).subspan(i * size, size);
-    const float value = network->Evaluate(row, bundle.layout, scores);
+    const std::span<const float> row =
+        std::span<const float>(examples.observation).subspan(i * (size + memory), size + memory);
+    const float value = network->Evaluate(row.first(size), bundle.layout, scores, row.subspan(size));
     const std::span<const float> expected =
         std::span<const float>(examples.scores).subspan(i * actions, actions);
     double largest = 0.0;
@@ -137,7 +139,8 @@ void SaveBundle(const PolicyBundle& bundle, const std::string& path) {
   for (const NamedArray& array : bundle.arrays) out.Array(DatasetOf(array.name), array.values, array.shape);
   const BundleExamples& examples = bundle.examples;
   out.Integer("examples", examples.count);
-  out.Array("examples/observation", examples.observation, {examples.count, bundle.layout.size()});
+  const std::int64_t row = bundle.layout.size() + MemoryOf(bundle.network, bundle.layout, bundle.num_actions);
+  out.Array("examples/observation", examples.observation, {examples.count, row});
   out.Array("examples/action_mask", examples.mask, {examples.count, bundle.num_actions});
   out.Array("examples/scores", examples.scores, {examples.count, bundle.num_actions});
   out.Array("examples/value", examples.value);
@@ -179,7 +182,8 @@ PolicyBundle LoadBundle(const std::string& path) {
     bundle.arrays.push_back(std::move(weight));
     bundle.arrays.push_back(std::move(bias));
   }
-  bundle.examples = ReadExamples(in, bundle.layout, bundle.num_actions);
+  const int row = bundle.layout.size() + MemoryOf(bundle.network, bundle.layout, bundle.num_actions);
+  bundle.examples = ReadExamples(in, row, bundle.num_actions);
   const double difference = ReplayExamples(bundle);
   if (!(difference <= kBundleTolerance)) {
     throw Error(Join(path, ": expected the weights to repeat the ", bundle.examples.count,

@@ -32,7 +32,7 @@ struct Provenance {
 // What the network answered when it was exported. n rows.
 struct BundleExamples {
   int count = 0;
-  std::vector<float> observation;  // [n, D]
+  std::vector<float> observation;  // [n, D], of a network with a memory [n, D + M]: its state behind each row
   std::vector<std::uint8_t> mask;  // [n, A]
   std::vector<float> scores;       // [n, A] unmasked
   std::vector<float> value;        // [n]

@@ -9,6 +9,7 @@
 #include "env/base/index.hpp"
 #include "env/features/table.hpp"
 #include "env/gym/actions/action_set.hpp"
+#include "policies/architecture.hpp"
 
 namespace berth {
 namespace {
@@ -44,6 +45,14 @@ ForeignDecider::ForeignDecider(PolicyBundle bundle, const std::string& name, Ans
                      ToString(point.mdp().semantics),
                      "', whose chosen job blocks the queue from one decision to the next; Berth's own "
                      "simulator runs it"));
+  }
+  if (const int memory =
+          MemoryOf(policy_.bundle().network, policy_.bundle().layout, policy_.bundle().num_actions);
+      memory > 0) {
+    throw Error(Join(name, ": expected a network without memory, found ", policy_.bundle().network,
+                     ", whose ", memory,
+                     " numbers go on from one decision to the next, which a decision by itself cannot say; "
+                     "Berth's own simulator runs it"));
   }
   CheckActions(answers, name);
   CheckForeign(point.encoder(), name);

@@ -32,8 +32,8 @@ class ForeignDecider {
   // `name` stands for the bundle in errors. Throws Error: a policy of a flat environment, one whose
   // observation has a block of nodes, devices or features (BlockInfo::foreign), which would see zeros where
   // it was trained on something, or one of semantics `commit`, whose chosen job blocks from one decision to
-  // the next, which a decision by itself cannot say, or one of actions that it is not made for, by their
-  // names.
+  // the next, which a decision by itself cannot say, a network with a memory likewise, or one of actions that
+  // it is not made for, by their names.
   ForeignDecider(PolicyBundle bundle, const std::string& name, Answers answers = Answers::kTypes);
 
   const PolicyBundle& bundle() const { return policy_.bundle(); }

@@ -44,6 +44,7 @@ FrozenNetwork::FrozenNetwork(NetworkDescription net, const PolicyBundle& bundle)
     over_pairs_.push_back(net_.OverPairs(step));
   }
   run_.points = net_.points();
+  begin_.resize(U(net_.memory()));
   run_.read.resize(net_.values().size());
   run_.write.resize(net_.values().size());
   ShareMemory();
@@ -74,11 +75,15 @@ void FrozenNetwork::ShareMemory() {
 }
 
 float FrozenNetwork::Evaluate(std::span<const float> observation, const ObservationLayout& layout,
-                              std::span<float> scores) {
+                              std::span<float> scores, std::span<const float> state, std::span<float> next) {
   if (layout != run_.layout || memory_[0].empty()) MakeRoom(layout);
   BERTH_CHECK(observation.size() == U(layout.size()) && scores.size() == actions_, observation.size(),
               " floats, ", scores.size(), " scores");
+  BERTH_CHECK(
+      (state.empty() || state.size() == begin_.size()) && (next.empty() || next.size() == begin_.size()),
+      state.size(), " and ", next.size(), " floats of a memory of ", begin_.size());
   Read(observation);
+  run_.read[U(NetworkDescription::state())] = state.empty() ? begin_.data() : state.data();
   run_.read[U(net_.scores())] = run_.write[U(net_.scores())] = scores.data();
   for (std::size_t i = 0; i < steps_.size();) {
     if (!over_pairs_[i]) {
@@ -90,6 +95,7 @@ float FrozenNetwork::Evaluate(std::span<const float> observation, const Observat
     RunOverPairs(i, last);
     i = last;
   }
+  if (!next.empty()) std::copy_n(run_.read[U(net_.next())], next.size(), next.data());
   return run_.read[U(net_.value())][0];
 }
 

@@ -24,8 +24,12 @@ class FrozenNetwork {
   // observation [layout.size()], scores [A] unmasked, A = layout.q * layout.g (+ 1 with done); gives back the
   // value. `layout` has the bundle's channel counts, and its Q and G too unless the architecture takes any
   // size. Scores of rows without a job are 0.
-  float Evaluate(std::span<const float> observation, const ObservationLayout& layout,
-                 std::span<float> scores);
+  //
+  // Of a network with a memory `state` [memory()] is what it is at this point, empty = zeros, those of an
+  // episode's begin; `next` [memory()] gets what it is at the next one, empty = not wanted.
+  float Evaluate(std::span<const float> observation, const ObservationLayout& layout, std::span<float> scores,
+                 std::span<const float> state = {}, std::span<float> next = {});
+  int memory() const { return net_.memory(); }
 
  private:
   void ShareMemory();
@@ -42,6 +46,7 @@ class FrozenNetwork {
   std::vector<PlainStep> steps_;
   std::vector<bool> over_pairs_;  // by step
   std::vector<float> jobs_;       // [n, Fj] rows of the present jobs
+  std::vector<float> begin_;      // [memory()] zeros
   // Values over pairs that do not live at the same time share memory, which thereby stays in the cache.
   std::vector<std::size_t> memory_of_;  // by value
   std::vector<std::vector<float>> memory_;

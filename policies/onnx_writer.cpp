@@ -98,6 +98,10 @@ std::string SerializeOnnx(const PolicyBundle& bundle) {
   graph.Node("Squeeze", {run.Name(net.value()), graph.Integers({1})}, {}, "value");
   graph.Output("scores", OnnxType::kFloat, {"batch", "actions"});
   graph.Output("value", OnnxType::kFloat, {"batch"});
+  if (net.memory() > 0) {
+    graph.Node("Identity", {run.Name(net.next())}, {}, "next_state");
+    graph.Output("next_state", OnnxType::kFloat, {"batch", Join(net.memory())});
+  }
   const auto metadata = Metadata(bundle);
   return graph.Serialize("berth_" + ParseSpec(bundle.network).name, metadata);
 }

@@ -5,6 +5,9 @@
 //   bool mlp:         observation [B, D], action_mask [B, A] bool outputs:     scores [B, A] (-1e8 where the
 //   mask is false), value [B]
 //
+// A network with a memory has as input too state [B, M], zeros as an episode begins, and as output
+// next_state [B, M], which is the state of the next decision point.
+//
 // B, Q, G are free (mlp: B). The model's metadata_props say encoder, decision process, channels and
 // provenance.
 #pragma once

@@ -16,7 +16,8 @@ PolicyScheduler::PolicyScheduler(PolicyBundle bundle, const std::string& name, b
       sample_(sample),
       any_size_(FindArchitecture(ParseSpec(bundle_.network).name).any_size),
       network_(Freeze(bundle_)),
-      point_(bundle_.mdp) {
+      point_(bundle_.mdp),
+      next_(U(network_->memory())) {
   if (bundle_.layout.q == 0) {
     throw Error(Join(name_, ": expected a policy for clusters, found one for a flat environment of ",
                      bundle_.layout.size(), " observations"));
@@ -30,6 +31,9 @@ PolicyScheduler::PolicyScheduler(PolicyBundle bundle, const std::string& name, b
 
 void PolicyScheduler::Reset(const ClusterView& view) {
   stream_ = Stream(view.seed(), Purpose::kScheduler);
+  state_.assign(next_.size(), 0.0F);
+  kept_ = state_;
+  kept_at_s_ = -1.0;
   try {
     point_.Begin(view);
   } catch (const Error& error) {  // commands that the cluster lacks
@@ -57,6 +61,7 @@ void PolicyScheduler::Decide(const ClusterView& view, Decision& decision) {
   if (point_.commits()) {
     while (!point_.blocked() && point_.Gather(view)) {
       Evaluate(view);
+      Keep(view);
       order_.Rank(view, point_, scores_, noise);
       point_.Choose(view, point_.PlacementOf(order_.best()));
     }
@@ -66,6 +71,10 @@ void PolicyScheduler::Decide(const ClusterView& view, Decision& decision) {
     if (bundle_.mdp.reread) {
       FillOneByOne(view, noise);
     } else {
+      if (Remembers()) {  // as in training, where it is a point only if there is anything to choose
+        point_.OpenMask(view);
+        if (point_.mask().pairs() > 0) Keep(view);
+      }
       order_.Rank(view, point_, scores_, noise);
       order_.Fill(view, point_, bundle_.reserve);
     }
@@ -74,8 +83,11 @@ void PolicyScheduler::Decide(const ClusterView& view, Decision& decision) {
 }
 
 void PolicyScheduler::FillOneByOne(const ClusterView& view, Stream* noise) {
-  for (point_.OpenMask(view);; network_->Evaluate(point_.observation(), point_.layout(), scores_)) {
+  for (point_.OpenMask(view);;
+       network_->Evaluate(point_.observation(), point_.layout(), scores_, StateAt(view), next_)) {
+    const bool open = point_.mask().pairs() > 0;
     const int action = BestLegal(view, point_, scores_, noise);
+    if (open && action >= 0) Keep(view);
     if (action < 0 || action == point_.done()) return;
     point_.Put(view, action);
   }
@@ -86,7 +98,18 @@ void PolicyScheduler::Evaluate(const ClusterView& view) {
       point_.grid() != nullptr ? bundle_.mdp.visible : bundle_.layout.q - point_.encoder().entities;
   point_.Observe(view, any_size_ ? 0 : rows);
   scores_.resize(U(point_.done()) + (bundle_.has_done() ? 1 : 0));
-  network_->Evaluate(point_.observation(), point_.layout(), scores_);
+  network_->Evaluate(point_.observation(), point_.layout(), scores_, StateAt(view), next_);
+}
+
+std::span<const float> PolicyScheduler::StateAt(const ClusterView& view) const {
+  return view.now() > kept_at_s_ ? kept_ : state_;
+}
+
+void PolicyScheduler::Keep(const ClusterView& view) {
+  if (!Remembers()) return;
+  if (view.now() > kept_at_s_) state_ = kept_;
+  kept_at_s_ = view.now();
+  kept_ = next_;
 }
 
 std::span<const float> PolicyScheduler::Score(const ClusterView& view) {

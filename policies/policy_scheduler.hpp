@@ -28,13 +28,18 @@ class PolicyScheduler final : public Scheduler {
   void Decide(const ClusterView& view, Decision& decision) override;
 
   // [Q G (+ 1)] the network's scores of all actions at the point that has begun, rows as point().visible().
-  // Semantics redecide; after Reset or Decide.
+  // Semantics redecide; after Reset or Decide. A memory is as it was, whatever the point leads to.
   std::span<const float> Score(const ClusterView& view);
   const DecisionPoint& point() const { return point_; }
+  // What the run has left in the network's memory for a decision now; empty = it has none, or has seen
+  // nothing.
+  std::span<const float> StateAt(const ClusterView& view) const;
 
  private:
   void FillOneByOne(const ClusterView& view, Stream* noise);
   void Evaluate(const ClusterView& view);  // of the candidates that were gathered
+  void Keep(const ClusterView& view);      // what was evaluated last is acted on
+  bool Remembers() const { return !next_.empty(); }
 
   PolicyBundle bundle_;
   std::string name_;
@@ -44,6 +49,10 @@ class PolicyScheduler final : public Scheduler {
   ScoreOrder order_;
   Stream stream_{0, Purpose::kScheduler};
   std::vector<float> scores_;
+  // The memory as of the last instant at which something was decided, and after it; as in training, an
+  // instant changes it once, by what was seen last in it.
+  std::vector<float> state_, kept_, next_;
+  double kept_at_s_ = 0.0;  // that instant
 };
 
 }  // namespace berth

@@ -159,7 +159,7 @@ int RunExplain(const std::vector<std::string>& arguments) {
   }
 
   const ClusterView view = simulator.View(bundle.mdp.knowledge);
-  Explained explained(bundle, view);
+  Explained explained(bundle, view, policy.StateAt(view));
   const std::vector<int> taken = explained.Choose();
   ExplainPage page;
   page.policy = std::filesystem::path(file).filename();

@@ -65,10 +65,11 @@ std::string DecisionText(const ClusterView& view, const Decision& decision) {
   return text.empty() ? "leave everything as it is" : text;
 }
 
-Explained::Explained(const PolicyBundle& bundle, const ClusterView& view)
+Explained::Explained(const PolicyBundle& bundle, const ClusterView& view, std::span<const float> state)
     : bundle_(bundle),
       view_(view),
       network_(Freeze(bundle)),
+      state_(state.begin(), state.end()),
       point_(bundle.mdp),
       channels_(ObservationOf(bundle.mdp).Describe()) {
   const bool any_size = FindArchitecture(ParseSpec(bundle.network).name).any_size;
@@ -139,7 +140,7 @@ std::string Explained::Text(int action) const {
 std::vector<float> Explained::Score(std::span<const float> observation) {
   if (first_.empty()) first_.assign(observation.begin(), observation.end());
   std::vector<float> scores(U(point_.done()) + 1);
-  network_->Evaluate(observation, point_.layout(), scores);
+  network_->Evaluate(observation, point_.layout(), scores, state_);
   return scores;
 }
 

@@ -20,7 +20,8 @@ std::string DecisionText(const ClusterView& view, const Decision& decision);
 class Explained {
  public:
   // A point at which the policy decides something. Throws Error: commands that the cluster lacks.
-  Explained(const PolicyBundle& bundle, const ClusterView& view);
+  // `state`: what the network's memory is there (PolicyScheduler::StateAt).
+  Explained(const PolicyBundle& bundle, const ClusterView& view, std::span<const float> state);
 
   // Takes the best command again and again, as the policy does; the actions in that order. Once.
   std::vector<int> Choose();
@@ -45,6 +46,7 @@ class Explained {
   const PolicyBundle& bundle_;
   const ClusterView& view_;
   std::unique_ptr<FrozenNetwork> network_;
+  std::vector<float> state_;
   DecisionPoint point_;
   std::vector<std::string> channels_;  // EncoderInfo::Describe of the process
   std::vector<float> first_, scores_;  // as the point begins

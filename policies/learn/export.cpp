@@ -19,7 +19,7 @@ std::vector<float> Values(const torch::Tensor& tensor) {
 
 PolicyBundle MakeBundle(Network& network, const BundleFacts& facts, std::span<const float> observation,
                         std::span<const std::uint8_t> mask, double* max_difference) {
-  const auto size = static_cast<std::size_t>(facts.layout.size());
+  const auto size = static_cast<std::size_t>(network.description().row());
   const auto actions = static_cast<std::size_t>(facts.num_actions);
   const std::size_t count = observation.size() / size;
   BERTH_CHECK(count >= 1 && observation.size() == count * size && mask.size() == count * actions,

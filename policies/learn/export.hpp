@@ -21,10 +21,10 @@ struct BundleFacts {
   Provenance provenance;
 };
 
-// `observation` [n, layout.size()] and `mask` [n, num_actions] are n >= 1 example rows (16 are usual) that
-// the bundle will carry with the network's scores. Compares LibTorch with the torch-free network on them:
-// `max_difference`, where given, becomes the greatest difference relative to max(1, |score|); Error over
-// kBundleTolerance.
+// `observation` [n, rows of the network] and `mask` [n, num_actions] are n >= 1 example rows (16 are usual)
+// that the bundle will carry with the network's scores. Compares LibTorch with the torch-free network on
+// them: `max_difference`, where given, becomes the greatest difference relative to max(1, |score|); Error
+// over kBundleTolerance.
 PolicyBundle MakeBundle(Network& network, const BundleFacts& facts, std::span<const float> observation,
                         std::span<const std::uint8_t> mask, double* max_difference = nullptr);
 

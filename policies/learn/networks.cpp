@@ -26,7 +26,9 @@ NetworkOutput Network::Forward(const torch::Tensor& observation) {
   for (const NetworkStep& step : description_.steps()) {
     run.values[static_cast<std::size_t>(step.output)] = kForms[static_cast<int>(step.kind)](run, step);
   }
-  return {run.At(description_.scores()), run.At(description_.value()).squeeze(-1)};
+  NetworkOutput out = {run.At(description_.scores()), run.At(description_.value()).squeeze(-1), {}};
+  if (description_.memory() > 0) out.next = run.At(description_.next());
+  return out;
 }
 
 std::shared_ptr<Network> MakeNetwork(const std::string& spec, const ObservationLayout& layout,

@@ -22,7 +22,8 @@ struct NetworkOutput {
   // [B, A * outputs] unmasked, those of one action together: logits for PPO, advantages or Q for DQN, or as
   // many quantiles of it.
   torch::Tensor scores;
-  torch::Tensor value;  // [B]
+  torch::Tensor value;      // [B]
+  torch::Tensor next = {};  // [B, M] the memory at the next point; undefined without one
 };
 
 // A module of its description's layers, each a sub-module of that name: what is trained is what a bundle
@@ -33,7 +34,7 @@ class Network : public torch::nn::Module {
   // layer's gain, zero biases.
   Network(NetworkDescription description, std::uint64_t seed);
 
-  // observation [B, layout.size()] float32 on the module's device.
+  // observation [B, description().row()] float32 on the module's device: with a memory its state behind it.
   NetworkOutput Forward(const torch::Tensor& observation);
   // From now on shapes depend on the batch's size alone, not on what is in it: nothing is skipped, nothing is
   // read back from the device, so that a pass can be captured in a CUDA graph. The same numbers, to rounding.

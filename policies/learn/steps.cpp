@@ -40,14 +40,17 @@ torch::Tensor Spread(TorchRun& run, const NetworkStep& step, const DenseModule& 
 }  // namespace
 
 TorchRun::TorchRun(const NetworkDescription& described,
-                   const std::vector<std::shared_ptr<DenseModule>>& modules, const torch::Tensor& observation,
+                   const std::vector<std::shared_ptr<DenseModule>>& modules, const torch::Tensor& stored,
                    bool fixed_shapes)
     : net(described),
       layers(modules),
       fixed(fixed_shapes),
       values(described.values().size()),
       kept(described.values().size()) {
+  const torch::Tensor observation = net.memory() > 0 ? stored.narrow(1, 0, net.layout().size()) : stored;
   values[NetworkDescription::observation()] = observation;
+  if (net.memory() > 0)
+    values[NetworkDescription::state()] = stored.narrow(1, net.layout().size(), net.memory());
   if (!net.ReadsBlocks()) return;
   const ObservationLayout& layout = net.layout();
   const std::int64_t b = observation.size(0), q = layout.q, g = layout.g;
@@ -106,6 +109,11 @@ torch::Tensor TorchActions(TorchRun& run, const NetworkStep& step) {
   return torch::zeros({rows, width}, found.options())
       .index_copy(0, run.rows, found.flatten(1))
       .reshape({rows / layout.q, layout.q * width});
+}
+
+torch::Tensor TorchGate(TorchRun& run, const NetworkStep& step) {
+  const torch::Tensor open = torch::sigmoid(run.At(step.inputs[0])), kept = open * run.At(step.inputs[1]);
+  return step.inputs.size() == 2 ? kept : kept + (1.0 - open) * run.At(step.inputs[2]);
 }
 
 torch::Tensor TorchConcat(TorchRun& run, const NetworkStep& step) {

@@ -18,7 +18,7 @@ namespace berth {
 // that they have otherwise.
 struct TorchRun {
   TorchRun(const NetworkDescription& described, const std::vector<std::shared_ptr<DenseModule>>& modules,
-           const torch::Tensor& observation, bool fixed_shapes);
+           const torch::Tensor& stored, bool fixed_shapes);  // stored [B, net.row()]
   const torch::Tensor& At(ValueId value) const { return values[static_cast<std::size_t>(value)]; }
   const NetworkValue& About(ValueId value) const { return net.values()[static_cast<std::size_t>(value)]; }
   torch::Tensor Kept(ValueId value);  // [B, Q, .] with 0 in rows of absent jobs

@@ -21,11 +21,10 @@ NetworkDescription::NetworkDescription(const ObservationLayout& layout, int num_
     : layout_(layout),
       num_actions_(num_actions),
       outputs_(outputs),
-      values_{{"jobs", RowOf::kJob, layout.job_channels},
-              {"pairs", RowOf::kPair, layout.pair_channels},
-              {"types", RowOf::kType, layout.type_channels},
-              {"global", RowOf::kState, layout.global_channels},
-              {"observation", RowOf::kState, layout.size()}} {}
+      values_{
+          {"jobs", RowOf::kJob, layout.job_channels},    {"pairs", RowOf::kPair, layout.pair_channels},
+          {"types", RowOf::kType, layout.type_channels}, {"global", RowOf::kState, layout.global_channels},
+          {"observation", RowOf::kState, layout.size()}, {"state", RowOf::kState, 0}} {}
 
 ValueId NetworkDescription::Add(NetworkStep step, NetworkValue value) {
   for (const ValueId input : step.inputs) {
@@ -132,6 +131,31 @@ ValueId NetworkDescription::Collect(ValueId x) {
   BERTH_CHECK(of.rows == RowOf::kJob, "messages of ", of.name);
   return Add({.kind = NetworkStep::Kind::kCollect, .inputs = {x}},
              {Join("messages(", of.name, ")"), RowOf::kJob, of.width});
+}
+
+ValueId NetworkDescription::Gate(ValueId gates, ValueId x, ValueId y) {
+  NetworkStep step{.kind = NetworkStep::Kind::kGate, .inputs = {gates, x}};
+  if (y >= 0) step.inputs.push_back(y);
+  const int width = values_[U(gates)].width;
+  for (const ValueId input : step.inputs) {
+    const NetworkValue& of = values_[U(input)];
+    BERTH_CHECK(of.rows == RowOf::kState && of.per_pair == 0 && of.width == width, of.name, " at a gate of ",
+                width);
+  }
+  return Add(std::move(step), {Join("gated(", values_[U(x)].name, ")"), RowOf::kState, width});
+}
+
+ValueId NetworkDescription::Memory(int units) {
+  BERTH_CHECK(memory() == 0 && units > 0, units, " units of memory beside ", memory());
+  values_[state()].width = units;
+  return state();
+}
+
+void NetworkDescription::Remember(ValueId next) {
+  const NetworkValue& of = values_[U(next)];
+  BERTH_CHECK(of.rows == RowOf::kState && of.per_pair == 0 && of.width == memory() && next >= kInputs,
+              of.name, " as a memory of ", memory());
+  next_ = next;
 }
 
 void NetworkDescription::Answer(ValueId scores, ValueId value) {

@@ -19,9 +19,13 @@
 // Jobs are those present: rows of the queue whose first channel is not 0. Absent rows count for nothing in a
 // mean or maximum, and the scores of their pairs are 0.
 //
-// To add a kind of step (a recurrent cell): one line in BERTH_NETWORK_STEPS, a function of NetworkDescription
-// that says its shape, its forms without LibTorch and in ONNX in one file here (as attention.cpp), its
-// LibTorch form in policies/learn/. The linker asks for what is missing.
+// A network may have a memory: a state that an episode carries from one decision point to the next (Memory,
+// Remember). Who runs such a network keeps the state beside its observation and passes it in; rows of states
+// that are stored together are an observation and behind it the state that was there with it.
+//
+// To add a kind of step: one line in BERTH_NETWORK_STEPS, a function of NetworkDescription that says its
+// shape, its forms without LibTorch and in ONNX in one file here (as attention.cpp), its LibTorch form in
+// policies/learn/. The linker asks for what is missing.
 // Thread rule: a value; read-only once written.
 #pragma once
 
@@ -68,7 +72,7 @@ struct NetworkValue {
 };
 
 #define BERTH_NETWORK_STEPS(X) \
-  X(Dense) X(Mean) X(Max) X(Actions) X(Concat) X(Normalize) X(Points) X(Attend) X(Collect)
+  X(Dense) X(Mean) X(Max) X(Actions) X(Concat) X(Normalize) X(Points) X(Attend) X(Collect) X(Gate)
 
 struct NetworkStep {
 #define BERTH_NAME(kind) k##kind,
@@ -89,13 +93,14 @@ class NetworkDescription {
   NetworkDescription(const ObservationLayout& layout, int num_actions, int outputs = 1);
 
   // What there is to read: the observation's blocks, or all of it as one row, which binds the network to the
-  // Q and G that it was described for.
+  // Q and G that it was described for; and the state that the episode carries.
   static constexpr ValueId jobs() { return 0; }
   static constexpr ValueId pairs() { return 1; }
   static constexpr ValueId types() { return 2; }
   static constexpr ValueId global() { return 3; }
   static constexpr ValueId observation() { return 4; }
-  static constexpr ValueId kInputs = 5;  // values from here on are computed
+  static constexpr ValueId state() { return 5; }
+  static constexpr ValueId kInputs = 6;  // values from here on are computed
 
   // activation(W (inputs side by side) + b). Inputs of several kinds of rows are spread over those of the
   // result, pairs over jobs and types, all over the state; the layer is then computed in its parts, each once
@@ -127,6 +132,14 @@ class NetworkDescription {
   // (ObservationLayout::edges), a row that names it twice twice: messages from those who wait for it. Nobody
   // names it, or the layout has no edges: 0.
   ValueId Collect(ValueId x);
+  // With s the logistic function of `gates`: s x, or of three s x + (1 - s) y. All are rows of states, of one
+  // width.
+  ValueId Gate(ValueId gates, ValueId x, ValueId y = -1);
+  // The network has a memory of so many numbers, zeros as an episode begins: gives back state(), which they
+  // are at this point. Once.
+  ValueId Memory(int units);
+  // What they are at the point after this one.
+  void Remember(ValueId next);
   // The network's answer: all actions' numbers, and the value of the state.
   void Answer(ValueId scores, ValueId value);
   // Its parameters stand behind all others, so that those begin alike with it and without.
@@ -135,7 +148,10 @@ class NetworkDescription {
   const ObservationLayout& layout() const { return layout_; }
   int num_actions() const { return num_actions_; }
   int outputs() const { return outputs_; }
-  int points() const { return points_; }  // of a state; 0 = none
+  int points() const { return points_; }                 // of a state; 0 = none
+  int memory() const { return values_[state()].width; }  // floats; 0 = none
+  // Of a stored row: the observation, and behind it the memory.
+  int row() const { return layout_.size() + memory(); }
   // True where `done` is the last action.
   bool has_done() const { return layout_.q > 0 && num_actions_ == layout_.q * layout_.g + 1; }
 
@@ -144,8 +160,9 @@ class NetworkDescription {
   const std::vector<NetworkStep>& steps() const { return steps_; }
   ValueId scores() const { return scores_; }
   ValueId value() const { return value_; }
-  bool Reads(ValueId value) const;  // some step does
-  bool ReadsBlocks() const;         // of the observation, not only the one row
+  ValueId next() const { return next_; }  // the state of the next point; -1 = no memory
+  bool Reads(ValueId value) const;        // some step does
+  bool ReadsBlocks() const;               // of the observation, not only the one row
   // True where a step reads or makes rows of pairs.
   bool OverPairs(const NetworkStep& step) const;
 
@@ -157,7 +174,7 @@ class NetworkDescription {
   std::vector<LayerSpec> layers_;
   std::vector<NetworkValue> values_;
   std::vector<NetworkStep> steps_;
-  ValueId scores_ = -1, value_ = -1;
+  ValueId scores_ = -1, value_ = -1, next_ = -1;
 };
 
 }  // namespace berth

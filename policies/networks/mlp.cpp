@@ -2,8 +2,11 @@
 // for comparison, and for environments without jobs and types. Bound to the sizes it was trained on.
 //
 //   layers "actor_0", ..., "actor_head" [A]; "critic_0", ..., "critic_head" [1]
+//
+// With memory=M both read beside the observation x the memory h' of memory.hpp.
 #include "env/base/check.hpp"
 #include "policies/architecture.hpp"
+#include "policies/networks/memory.hpp"
 
 namespace berth {
 namespace {
@@ -11,6 +14,7 @@ namespace {
 constexpr ParamInfo kParams[] = {
     {"hidden", "64x64", "units of the hidden layers, 1 to 4096 each, at most 8 layers"},
     {"activation", "tanh", "tanh or relu"},
+    kMemoryParam,
 };
 
 // Units, input to output.
@@ -37,12 +41,13 @@ void Describe(Params& params, NetworkDescription& net) {
   const std::vector<int> hidden = ReadHidden(params.Text("hidden"));
   const Activation act =
       params.Choice("activation", {"tanh", "relu"}) == 0 ? Activation::kTanh : Activation::kRelu;
+  const std::vector<ValueId> seen = WithMemory(net, net.observation(), ReadMemory(params));
   const auto trunk = [&](const std::string& name, int outputs, double gain) {
-    ValueId x = net.observation();
+    std::vector<ValueId> x = seen;
     for (std::size_t i = 0; i < hidden.size(); ++i) {
-      x = net.Dense(Join(name, "_", i), {x}, hidden[i], kHiddenGain, act);
+      x = {net.Dense(Join(name, "_", i), x, hidden[i], kHiddenGain, act)};
     }
-    return net.Dense(name + "_head", {x}, outputs, gain);
+    return net.Dense(name + "_head", x, outputs, gain);
   };
   const ValueId scores = trunk("actor", net.num_actions() * net.outputs(), kScoreGain);
   net.Answer(scores, trunk("critic", 1, kValueGain));
@@ -57,7 +62,7 @@ ArchitectureInfo MlpArchitecture() {
       "Stable-Baselines3 MlpPolicy",
       /*any_size=*/false,
       kParams,
-      "hidden",
+      "hidden,memory",
       Describe};
 }
 

@@ -2,6 +2,7 @@
 
 #include "env/base/check.hpp"
 #include "policies/architecture.hpp"
+#include "policies/networks/memory.hpp"
 
 namespace berth {
 namespace {
@@ -11,6 +12,7 @@ constexpr ParamInfo kParams[] = {
     {"layers", "2", "hidden layers over a (job, type) pair, 1 to 8"},
     {"activation", "relu", "relu or tanh"},
     {"skip", "false", "true adds a linear term of the pair's own inputs to its score"},
+    kMemoryParam,
 };
 
 void Describe(Params& params, NetworkDescription& net) {
@@ -19,6 +21,7 @@ void Describe(Params& params, NetworkDescription& net) {
   const Activation act =
       params.Choice("activation", {"relu", "tanh"}) == 0 ? Activation::kRelu : Activation::kTanh;
   const bool skip = params.Bool("skip");
+  const int memory = ReadMemory(params);
   RequirePairs("pair_scorer", net.layout());
   const auto hidden = [&](const std::string& layer, const std::vector<ValueId>& inputs) {
     return net.Dense(layer, inputs, width, kHiddenGain, act);
@@ -28,8 +31,10 @@ void Describe(Params& params, NetworkDescription& net) {
   const ValueId mean = net.Mean(job), most = net.Max(job);
   std::vector<ValueId> pooled = {net.global(), mean, most};
   if (net.layout().type_channels > 0) pooled.push_back(net.Mean(hidden("type", {net.types()})));
-  const ValueId context = hidden("context", pooled);
-  ScorePairs(net, {{net.jobs(), net.pairs(), net.types(), context}, context, width, layers, act, skip});
+  const std::vector<ValueId> context = WithMemory(net, hidden("context", pooled), memory);
+  std::vector<ValueId> named = {net.jobs(), net.pairs(), net.types()};
+  named.insert(named.end(), context.begin(), context.end());
+  ScorePairs(net, {named, context, width, layers, act, skip});
 }
 
 }  // namespace
@@ -59,10 +64,10 @@ void ScorePairs(NetworkDescription& net, const PairScores& s) {
   }
   ValueId scores = net.Actions(score);
   if (net.has_done()) {
-    const ValueId done = hidden("done_hidden", {s.context});
+    const ValueId done = hidden("done_hidden", s.context);
     scores = net.Concat({scores, net.Dense("done", {done}, net.outputs(), kScoreGain)});
   }
-  const ValueId value = hidden("value_hidden", {s.context});
+  const ValueId value = hidden("value_hidden", s.context);
   net.Answer(scores, net.Dense("value", {value}, 1, kValueGain));
   if (s.skip) net.DrawLast(kPairSkipLayer);
 }
@@ -73,7 +78,7 @@ ArchitectureInfo PairScorerArchitecture() {
           "after RLScheduler's kernel network (Zhang et al., SC 2020) and Decima (Mao et al., SIGCOMM 2019)",
           /*any_size=*/true,
           kParams,
-          "width",
+          "width,memory",
           Describe};
 }
 

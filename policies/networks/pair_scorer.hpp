@@ -11,6 +11,8 @@
 //   done  = w' act(c)                                                   layers "done_hidden", "done"
 //   value = w'' act(c)                                                  layers "value_hidden", "value"
 //
+// With memory=M stands c ++ h' for c where h_qg, done and value read it, h' being of memory.hpp with x = c.
+//
 // The term in brackets stands where skip=true: a score linear in what the pair shows (the "wide" part beside
 // the deep one: Cheng et al., Wide & Deep Learning, DLRS 2016). The best rules found are nearly linear in
 // these channels, and a ReLU network takes long to become linear under noisy gradients. Its bias is that of
@@ -34,7 +36,7 @@ void RequirePairs(const char* network, const ObservationLayout& layout);
 // on as above. Draws the linear term last.
 struct PairScores {
   std::vector<ValueId> inputs;
-  ValueId context;
+  std::vector<ValueId> context;  // what is known of the state
   int width, layers;
   Activation act;
   bool skip;

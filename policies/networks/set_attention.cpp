@@ -13,11 +13,12 @@
 //     ...
 //   c    = act(global ++ mean_q N(x) ++ mean_g N(t) ++ mean_i N(p))               layer "context"
 //   h_qg = act(job q ++ pair qg ++ type g ++ N(x_q) ++ N(t_g) ++ c), then layers - 1 more   layers "pair_0",
-//   ... score, done, value from h_qg and c as in pair_scorer.hpp
+//   ... score, done, value from h_qg and c as in pair_scorer.hpp, and memory=M likewise
 //
 // Of the block's index b stands "0", "1", ... in the layers' names.
 #include "env/base/check.hpp"
 #include "policies/architecture.hpp"
+#include "policies/networks/memory.hpp"
 #include "policies/networks/pair_scorer.hpp"
 
 namespace berth {
@@ -32,13 +33,14 @@ constexpr ParamInfo kParams[] = {
     {"activation", "relu", "relu or tanh"},
     {"skip", "true", "true adds a linear term of the pair's own inputs to its score"},
     {"towers", "1", "networks side by side whose scores add up, each of width/towers units"},
+    kMemoryParam,
 };
 
 struct Options {
   int width, blocks, head, points, layers;
   Activation act;
   bool skip;
-  int towers;
+  int towers, memory;
 };
 
 Options Read(Params& params) {
@@ -51,6 +53,7 @@ Options Read(Params& params) {
   o.act = params.Choice("activation", {"relu", "tanh"}) == 0 ? Activation::kRelu : Activation::kTanh;
   o.skip = params.Bool("skip");
   o.towers = static_cast<int>(params.Integer("towers", 1, 1024));
+  o.memory = ReadMemory(params);
   if (o.width % o.towers != 0 || o.width / o.towers % o.head != 0) {
     throw Error(Join("set_attention: parameter 'width': expected towers (", o.towers, ") times heads of ",
                      o.head, " units, found ", o.width));
@@ -117,8 +120,8 @@ void Describe(Params& params, NetworkDescription& net) {
     all.push_back(net.Mean(type));
     named.push_back(type);
   }
-  const ValueId context = hidden("context", all);
-  named.push_back(context);
+  const std::vector<ValueId> context = WithMemory(net, hidden("context", all), o.memory);
+  named.insert(named.end(), context.begin(), context.end());
   ScorePairs(net, {.inputs = named,
                    .context = context,
                    .width = o.width,
@@ -135,7 +138,7 @@ ArchitectureInfo SetAttentionArchitecture() {
           "Set Transformer (Lee et al., ICML 2019); pre-norm blocks (Xiong et al., ICML 2020)",
           /*any_size=*/true,
           kParams,
-          "width,towers",
+          "width,towers,memory",
           Describe};
 }
 

@@ -18,11 +18,13 @@ namespace {
 void AnswerExamples(PolicyBundle& bundle) {
   const std::unique_ptr<FrozenNetwork> network = Freeze(bundle);
   BundleExamples& examples = bundle.examples;
-  const std::size_t size = U(bundle.layout.size()), actions = U(bundle.num_actions);
+  const std::size_t size = U(bundle.layout.size()), row_size = size + U(network->memory()),
+                    actions = U(bundle.num_actions);
   for (std::size_t row = 0; row < U(examples.count); ++row) {
-    examples.value[row] =
-        network->Evaluate(std::span<const float>(examples.observation).subspan(row * size, size),
-                          bundle.layout, std::span<float>(examples.scores).subspan(row * actions, actions));
+    const auto stored = std::span<const float>(examples.observation).subspan(row * row_size, row_size);
+    examples.value[row] = network->Evaluate(stored.first(size), bundle.layout,
+                                            std::span<float>(examples.scores).subspan(row * actions, actions),
+                                            stored.subspan(size));
   }
 }
 

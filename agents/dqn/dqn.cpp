@@ -18,6 +18,7 @@
 #include "agents/learner/agent.hpp"
 #include "agents/learner/joined_rollout.hpp"
 #include "agents/learner/learner_place.hpp"
+#include "agents/learner/remembered.hpp"
 #include "agents/learner/return_normalizer.hpp"
 #include "agents/learner/returns.hpp"
 #include "agents/learner/schedule.hpp"
@@ -45,6 +46,7 @@ constexpr ParamInfo kParams[] = {
     {"lambda", "0.9", "lambda of the returns, where time passes; within an instant it is 1"},
     {"temperature", "1", "softmax(Q / temperature) plays, and is what the returns are of; at the start"},
     {"temperature_end", "0.1", "... and at the end, falling linearly"},
+    {"sequence", "16", "decision points in a row that a network with a memory learns from; with n_step 1"},
     {"gap", "1", "share of an action's advantage that is kept beside what an update finds of it"},
     {"n_step", "0",
      "steps of the return before a target network's bootstrap, played by epsilon; 0: as above"},
@@ -68,7 +70,7 @@ constexpr ParamInfo kParams[] = {
 struct Options {
   Schedule lr;
   std::int64_t buffer, learning_starts, batch, train_freq, gradient_steps, target_interval;
-  int n_step, quantiles;
+  int n_step, quantiles, sequence;
   double lambda, temperature, temperature_end, gap, target_tau, per_alpha, per_beta, epsilon_start,
       epsilon_end, exploration_fraction, max_grad_norm, adam_eps;
   bool double_q, dueling, normalize_reward, fused;
@@ -89,6 +91,7 @@ Options ReadOptions(Params& params) {
   o.gradient_steps = params.Integer("gradient_steps", 1, kMany);
   o.target_interval = params.Integer("target_interval", 1, kMany);
   o.n_step = static_cast<int>(params.Integer("n_step", 0, 1000));
+  o.sequence = static_cast<int>(params.Integer("sequence", 1, 1 << 20));
   o.lambda = params.Number("lambda", 0.0, 1.0);
   o.temperature = params.Number("temperature", 1e-9, 1e9);
   o.temperature_end = params.Number("temperature_end", 1e-9, 1e9);
@@ -139,7 +142,8 @@ int RowsOfRank(const Options& options, const Ranks& ranks) {
 std::unique_ptr<QLearner> MakeLearner(const Options& options, const AgentSetup& setup, Network& online,
                                       Network& target, std::int64_t batch) {
   const TdOptions td = {options.double_q, options.dueling, options.quantiles, options.soft()};
-  if (const std::optional<OnDevice> on = PlaceLearner(options.learner, setup, "dqn")) {
+  if (const std::optional<OnDevice> on =
+          PlaceLearner(PlaceWithMemory(options.learner, setup, "dqn"), setup, "dqn")) {
     online.FixShapes();
     target.FixShapes();
     return MakeCapturedQ(setup, *on, online, target, td, batch, options.max_grad_norm);
@@ -151,12 +155,13 @@ std::unique_ptr<QLearner> MakeLearner(const Options& options, const AgentSetup& 
 class QActor final : public ActingCache {
  public:
   QActor(const AgentSetup& setup, QLearner& learner)
-      : ActingCache(setup.num_envs, setup.layout.size(), setup.num_actions, learner.RowsApart()),
+      : ActingCache(setup.num_envs, setup.row(), setup.num_actions, learner.RowsApart(), setup.memory),
         learner_(learner) {}
 
  private:
-  void Compute(std::span<const float* const> rows, std::span<float> scores, std::span<float>) override {
-    learner_.Scores(rows, scores);
+  void Compute(std::span<const float* const> rows, std::span<float> scores, std::span<float>,
+               std::span<float> next) override {
+    next.empty() ? learner_.Scores(rows, scores) : learner_.ScoresAndNext(rows, scores, next);
   }
   QLearner& learner_;
 };
@@ -174,12 +179,14 @@ class Dqn final : public Agent {
         learner_(MakeLearner(options, setup, *network_, *target_, RowsOfRank(options, setup.ranks))),
         adam_({parameters_}, options.adam_eps),
         actor_(setup, *learner_),
-        replay_(Capacity(options, setup.all_envs()), Window(options), setup.num_envs, setup.layout.size(),
+        replay_(Capacity(options, setup.all_envs()), Window(options), setup.num_envs, setup.row(),
                 setup.num_actions),
+        remembered_(setup.num_envs, setup.layout.size(), setup.memory),
         batch_(static_cast<std::size_t>(RowsOfRank(options, setup.ranks))),
         step_(batch_.action.size()),
         error_(batch_.action.size()),
-        returns_({options.lambda, options.gap, options.dueling}, setup.num_actions),
+        returns_({options.lambda, options.gap, options.dueling, setup.memory > 0 ? options.sequence : 0},
+                 setup.num_actions),
         normalizer_(setup.all_envs()),
         draws_(setup.seed, Purpose::kReplay, Split::kTrain, static_cast<std::uint32_t>(setup.ranks.rank())),
         actions_(static_cast<std::size_t>(setup.num_envs)) {
@@ -190,7 +197,10 @@ class Dqn final : public Agent {
     }
   }
 
-  StepBuffers First() override { return replay_.Now(); }
+  StepBuffers First() override {
+    begun_ = false;
+    return remembered_.any() ? remembered_.Observed(replay_.Now()) : replay_.Now();
+  }
   Network& network() override { return Mean(); }
   std::int64_t updates() const override { return adam_.steps(); }
   double multiply_adds() const override { return learner_->multiply_adds(); }
@@ -209,6 +219,8 @@ class Dqn final : public Agent {
   Played Play(BatchEnv& env, double fraction) override {
     Played played;
     Stopwatch watch;
+    MakeFirstRows();
+    begun_ = true;
     if (options_.soft()) {
       ActSoftly(fraction);
     } else {
@@ -216,7 +228,14 @@ class Dqn final : public Agent {
     }
     played.act_s = watch.Lap();
     const StepBuffers outcome = replay_.Outcome(actions_);
-    env.Step(actions_, outcome);
+    if (remembered_.any()) {
+      const StepBuffers observed = remembered_.Observed(outcome);
+      env.Step(actions_, observed);
+      for (int i = 0; i < setup_.num_envs; ++i)
+        remembered_.Follow(i, actor_.state(i), actor_.next(i), observed, outcome);
+    } else {
+      env.Step(actions_, outcome);
+    }
     played.env_s = watch.Lap();
     if (options_.normalize_reward) {
       unsettled_.Add(outcome);
@@ -233,6 +252,8 @@ class Dqn final : public Agent {
   void Save(h5::Writer* out) override {
     const Ranks& ranks = setup_.ranks;
     Settle();
+    MakeFirstRows();
+    remembered_.Save(out, "memory/state", ranks);
     replay_.Save(out, "replay", ranks);
     if (priorities_) priorities_->Save(out, "replay", ranks);
     const auto explore = ranks.JoinColumns<std::uint64_t>(Positions(explore_));
@@ -268,6 +289,7 @@ class Dqn final : public Agent {
     normalizer_.Load(in, "return_normalizer");
     unsettled_ = {};
     const Ranks& ranks = setup_.ranks;
+    remembered_.Load(in, "memory/state", ranks);
     replay_.Load(in, "replay", ranks);
     if (priorities_) priorities_->Load(in, "replay", ranks);
     Seek(explore_,
@@ -287,7 +309,7 @@ class Dqn final : public Agent {
     const auto width = static_cast<std::size_t>(setup_.num_actions);
     std::vector<const float*> rows;
     for (std::size_t i = 0; i < actions.size(); ++i) {
-      rows.push_back(observation.data() + i * static_cast<std::size_t>(setup_.layout.size()));
+      rows.push_back(observation.data() + i * static_cast<std::size_t>(setup_.row()));
     }
     std::vector<float> scores(actions.size() * width);
     learner_->Scores(rows, scores);
@@ -318,6 +340,11 @@ class Dqn final : public Agent {
     return options_.temperature + (options_.temperature_end - options_.temperature) * fraction;
   }
 
+  // What First was given, as rows.
+  void MakeFirstRows() {
+    if (remembered_.any() && !begun_) remembered_.Begin(replay_.Now().observation);
+  }
+
   void ActSoftly(double fraction) {
     actor_.Evaluate(replay_.NowObservation());
     const auto scale = static_cast<float>(1.0 / Temperature(fraction));
@@ -339,7 +366,7 @@ class Dqn final : public Agent {
           explores ? UniformMasked(replay_.NowMask(static_cast<std::int32_t>(i)), explore_[i]) : kGreedy;
       greedy = greedy || !explores;
     }
-    if (!greedy) return;
+    if (!greedy && !remembered_.any()) return;  // a memory sees every point
     actor_.Evaluate(replay_.NowObservation());
     for (int i = 0; i < setup_.num_envs; ++i) {
       // The dueling value and mean are the same for all actions of a row: the best score is the best Q.
@@ -445,6 +472,7 @@ class Dqn final : public Agent {
       const double beta = options_.per_beta + (1.0 - options_.per_beta) * fraction;
       priorities_->Draw(draws_, beta, step_, batch_.weight);
     }
+    std::int64_t last = -1;
     for (std::size_t b = 0; b < batch_.rows(); ++b) {
       if (options_.soft()) {
         const std::int64_t step = priorities_ ? step_[b] : returns_.Next(draws_);
@@ -452,6 +480,11 @@ class Dqn final : public Agent {
         batch_.mask[b] = replay_.Mask(step);
         batch_.action[b] = replay_.Action(step);
         batch_.reward[b] = returns_.Goal(step);
+        if (remembered_.any() && !priorities_) {
+          batch_.joins.resize(batch_.rows());
+          batch_.joins[b] = b > 0 ? replay_.Follows(last, step) : TdBatch::Joins::kNot;
+          last = step;
+        }
         continue;
       }
       const Replay::Draw draw = priorities_ ? replay_.Window(step_[b]) : replay_.Sample(draws_);
@@ -477,6 +510,8 @@ class Dqn final : public Agent {
   std::vector<torch::Tensor> gradients_ = std::vector<torch::Tensor>(1);  // all in one row
   QActor actor_;
   Replay replay_;
+  Remembered remembered_;  // of a network with a memory
+  bool begun_ = false;     // what First was given stands among the rows
   TdBatch batch_;
   std::optional<Priorities> priorities_;
   std::vector<std::int64_t> step_;  // [B] as drawn by priority

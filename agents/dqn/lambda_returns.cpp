@@ -1,5 +1,6 @@
 #include "agents/dqn/lambda_returns.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 #include "agents/nn/fused/masked_choice.hpp"
@@ -59,6 +60,7 @@ void LambdaReturns::WorkEnvironment(const Replay& replay, std::span<const std::i
   const Replay::Step now = replay.At(held[steps * envs + env]);
   double value = WorthOf(replay, now.observation, now.mask).value, returns = value;  // of what follows
   std::int32_t instant = -1;                                                         // its slot
+  const std::size_t first = instants_.rows.size();
   const auto end_instant = [&] {
     const auto rows = static_cast<std::int64_t>(instants_.rows.size());
     if (instants_.begin.back() != rows) instants_.begin.push_back(rows);
@@ -75,7 +77,7 @@ void LambdaReturns::WorkEnvironment(const Replay& replay, std::span<const std::i
     returns = step.reward * scale +
               (step.terminated ? 0.0 : step.discount) * ((1.0 - lambda) * value + lambda * returns);
     value = worth.value;
-    if (step.observation != instant) end_instant();
+    if (options_.sequence == 0 && step.observation != instant) end_instant();
     instant = step.observation;
     if (step.truncated && step.final_observation < 0) {
       returns = value;  // nothing is known of what followed
@@ -84,7 +86,25 @@ void LambdaReturns::WorkEnvironment(const Replay& replay, std::span<const std::i
     goal_[static_cast<std::size_t>(flat)] = static_cast<float>(returns + options_.gap * worth.advantage);
     instants_.rows.push_back(flat);
   }
+  if (options_.sequence > 0) return CutSequences(replay, first);
   end_instant();
+}
+
+// The environment's steps, `first` and later among the rows, stand from the last to the first.
+void LambdaReturns::CutSequences(const Replay& replay, std::size_t first) {
+  std::reverse(instants_.rows.begin() + static_cast<std::ptrdiff_t>(first), instants_.rows.end());
+  int points = 0;
+  for (std::size_t k = first; k < instants_.rows.size(); ++k) {
+    const TdBatch::Joins joins =
+        k == first ? TdBatch::Joins::kNot : replay.Follows(instants_.rows[k - 1], instants_.rows[k]);
+    if (joins == TdBatch::Joins::kNextState) ++points;
+    if (joins == TdBatch::Joins::kNot || points == options_.sequence) {
+      if (k > first) instants_.begin.push_back(static_cast<std::int64_t>(k));
+      points = 0;
+    }
+  }
+  if (first < instants_.rows.size())
+    instants_.begin.push_back(static_cast<std::int64_t>(instants_.rows.size()));
 }
 
 std::int64_t LambdaReturns::Next(Stream& stream) {

@@ -27,7 +27,8 @@ namespace berth {
 
 struct LambdaOptions {
   double lambda, gap;
-  bool dueling;  // V is the network's value; otherwise the mean of its scores
+  bool dueling;      // V is the network's value; otherwise the mean of its scores
+  int sequence = 0;  // of a network with a memory: so many instants in a row stay together; 0 = has none
 };
 
 class LambdaReturns {
@@ -41,7 +42,7 @@ class LambdaReturns {
   void Work(const Replay& replay, QLearner& learner, double scale, double temperature);
   float Goal(std::int64_t step) const { return goal_[static_cast<std::size_t>(step)]; }
   // The next step to learn from: those of an instant one after another, instants in random order, each once
-  // before one comes again.
+  // before one comes again. With a memory sequences of instants, their steps in the order of time.
   std::int64_t Next(Stream& stream);
 
  private:
@@ -50,6 +51,7 @@ class LambdaReturns {
   };
   void Evaluate(const Replay& replay, QLearner& learner, std::span<const std::int64_t> held);
   Worth WorthOf(const Replay& replay, std::int32_t observation, std::int32_t mask, std::int32_t action = 0);
+  void CutSequences(const Replay& replay, std::size_t first);
   void WorkEnvironment(const Replay& replay, std::span<const std::int64_t> held, std::size_t env,
                        double scale);
 
@@ -57,7 +59,7 @@ class LambdaReturns {
   std::size_t actions_;
   double temperature_ = 1.0;            // of the present work
   std::vector<float> goal_;             // by step
-  RowGroups instants_;                  // steps that see one observation
+  RowGroups instants_;                  // steps that see one observation, or sequences of them
   std::vector<std::int64_t> order_;     // the steps of this pass
   std::size_t next_ = 0;                // in order_
   std::vector<std::int32_t> row_;       // by slot of the observation: its row below, -1 = none

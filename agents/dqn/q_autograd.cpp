@@ -12,13 +12,21 @@ class AutogradQ final : public QLearner {
   AutogradQ(const AgentSetup& setup, Network& online, Network& target, const TdOptions& options)
       : options_(options),
         device_(setup.device),
-        size_(static_cast<std::size_t>(setup.layout.size())),
+        size_(static_cast<std::size_t>(setup.row())),
         actions_(static_cast<std::size_t>(setup.num_actions)),
         online_(online),
         target_(target) {}
 
   void Scores(std::span<const float* const> rows, std::span<float> scores) override {
     ScoresAndValues(rows, scores, {});
+  }
+
+  void ScoresAndNext(std::span<const float* const> rows, std::span<float> scores,
+                     std::span<float> next) override {
+    const c10::InferenceMode inference;
+    const NetworkOutput out = online_.Forward(Rows<float>(rows, size_, floats_));
+    ToHost(MeanOutputs(out.scores, options_), scores);
+    if (!next.empty()) ToHost(out.next, next);
   }
 
   void ScoresAndValues(std::span<const float* const> rows, std::span<float> scores,
@@ -31,15 +39,22 @@ class AutogradQ final : public QLearner {
 
   TdFigures Gradient(const TdBatch& batch, std::span<float> error) override {
     const bool next = !options_.soft;
-    const TdTensors tensors = {Rows<float>(batch.observation, size_, floats_),
-                               next ? Rows<float>(batch.next_observation, size_, floats_) : torch::Tensor(),
-                               Rows<std::uint8_t>(batch.mask, actions_, bytes_),
-                               next ? Rows<std::uint8_t>(batch.next_mask, actions_, bytes_) : torch::Tensor(),
-                               Column(batch.action),
-                               Column(batch.reward),
-                               Column(batch.discount),
-                               Column(batch.weight),
-                               next ? torch::Tensor() : torch::full({1}, batch.temperature, device_)};
+    TdTensors tensors = {Rows<float>(batch.observation, size_, floats_),
+                         next ? Rows<float>(batch.next_observation, size_, floats_) : torch::Tensor(),
+                         Rows<std::uint8_t>(batch.mask, actions_, bytes_),
+                         next ? Rows<std::uint8_t>(batch.next_mask, actions_, bytes_) : torch::Tensor(),
+                         Column(batch.action),
+                         Column(batch.reward),
+                         Column(batch.discount),
+                         Column(batch.weight),
+                         next ? torch::Tensor() : torch::full({1}, batch.temperature, device_)};
+    for (std::size_t b = 0; b < batch.joins.size(); ++b) {
+      const bool begins = b == 0 || batch.joins[b] == TdBatch::Joins::kNot;
+      if (begins) tensors.begin.push_back(b);
+      if (!begins) tensors.passes.back() = batch.joins[b] == TdBatch::Joins::kNextState;
+      tensors.passes.push_back(0);
+    }
+    if (!tensors.begin.empty()) tensors.begin.push_back(batch.joins.size());
     const TdStep step = StepOf(online_, target_, tensors, options_);
     gradient_ = step.gradient;
     const torch::Tensor difference = step.error.to(torch::kCPU).contiguous();

@@ -29,6 +29,10 @@ class FusedLearner final : public QLearner {
                        std::span<float> values) override {
     q_.Scores(rows, scores.data(), values.data());
   }
+  void ScoresAndNext(std::span<const float* const> rows, std::span<float> scores,
+                     std::span<float> next) override {
+    q_.Scores(rows, scores.data(), nullptr, next.empty() ? nullptr : next.data());
+  }
   bool RowsApart() const override { return true; }
   TdFigures Gradient(const TdBatch& batch, std::span<float> error) override {
     return q_.Gradient(batch, error);

@@ -12,18 +12,26 @@
 
 #include "agents/learner/agent.hpp"
 #include "agents/nn/fused/td_batch.hpp"
+#include "env/base/check.hpp"
 
 namespace berth {
 
 class QLearner {
  public:
   virtual ~QLearner() = default;
-  // Rows [D] to scores [rows, A] of the online network: Q (the mean of the quantiles), or with dueling heads
-  // what differs from Q by one number a row, which no choice needs.
+  // Rows [D], of a network with a memory [D + M], to scores [rows, A] of the online network: Q (the mean of
+  // the quantiles), or with dueling heads what differs from Q by one number a row, which no choice needs.
   virtual void Scores(std::span<const float* const> rows, std::span<float> scores) = 0;
   // And the value head's values [rows].
   virtual void ScoresAndValues(std::span<const float* const> rows, std::span<float> scores,
                                std::span<float> values) = 0;
+  // Scores, and what a memory is at the point after each row's [rows, M]. BERTH_CHECK: the network has one
+  // that the learner takes.
+  virtual void ScoresAndNext(std::span<const float* const> rows, std::span<float> scores,
+                             std::span<float> next) {
+    BERTH_CHECK(next.empty(), "a memory");
+    Scores(rows, scores);
+  }
   // Has a row's scores the same bits whatever rows stand beside it? LibTorch's products depend on how many.
   virtual bool RowsApart() const { return false; }
   // The weighted mean of Huber's loss of Q(observation, action) against the goals, or with quantiles of the

@@ -131,6 +131,13 @@ Replay::Step Replay::At(std::int64_t step) const {
           reward_[s],      discount_[s], end_[s] == kTerminated, end_[s] == kTruncated};
 }
 
+TdBatch::Joins Replay::Follows(std::int64_t before, std::int64_t step) const {
+  const auto b = static_cast<std::size_t>(before);
+  const bool next = (b + static_cast<std::size_t>(envs_)) % Flat(rows_, 0) == static_cast<std::size_t>(step);
+  if (!next || end_[b] != kNone) return TdBatch::Joins::kNot;
+  return discount_[b] == 1.0F ? TdBatch::Joins::kSameState : TdBatch::Joins::kNextState;
+}
+
 std::vector<std::int64_t> Replay::Held() const {
   std::vector<std::int64_t> rows;
   std::int32_t row = Oldest();

@@ -8,6 +8,7 @@
 
 #include "agents/learner/returns.hpp"
 #include "agents/learner/row_pool.hpp"
+#include "agents/nn/fused/td_batch.hpp"
 #include "agents/ranks/ranks.hpp"
 #include "data/hdf5_file.hpp"
 #include "env/base/rng.hpp"
@@ -74,6 +75,8 @@ class Replay {
     bool terminated, truncated;
   };
   Step At(std::int64_t step) const;
+  // How `step` follows `before`, for a network with a memory.
+  TdBatch::Joins Follows(std::int64_t before, std::int64_t step) const;
 
   std::int64_t observations() const { return observations_.used(); }  // different ones that are held
   std::int64_t steps() const { return stored_ * envs_; }

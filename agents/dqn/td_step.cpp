@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "agents/dqn/dqn_loss.hpp"
+#include "agents/learner/forward_sequences.hpp"
 
 namespace berth {
 namespace {
@@ -32,7 +33,9 @@ TdStep StepOf(Network& online, Network& target, const TdTensors& batch, const Td
     goal =
         batch.reward.unsqueeze(1) + batch.discount.unsqueeze(1) * NextReturn(next, batch.next_mask, chooser);
   }
-  const NetworkOutput out = online.Forward(batch.observation);
+  const NetworkOutput out = batch.begin.empty()
+                                ? online.Forward(batch.observation)
+                                : ForwardSequences(online, batch.observation, batch.begin, batch.passes);
   const torch::Tensor action = batch.action.to(torch::kInt64).view({-1, 1, 1}).expand({-1, 1, outputs});
   const torch::Tensor found = ReturnQuantiles(out, batch.mask, options.dueling, outputs, batch.temperature)
                                   .gather(1, action)

@@ -4,6 +4,10 @@
 
 #include <torch/torch.h>
 
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
 #include "agents/nn/fused/td_batch.hpp"
 #include "policies/learn/networks.hpp"
 
@@ -16,6 +20,9 @@ struct TdTensors {
   torch::Tensor action;                         // [B] int32
   torch::Tensor reward, discount, weight;       // [B]
   torch::Tensor temperature;                    // [1], where soft
+  // Where the batch joins rows: as ForwardSequences takes them. Empty = each row alone.
+  std::vector<std::size_t> begin = {};
+  std::vector<std::uint8_t> passes = {};
 };
 
 struct TdStep {

@@ -7,16 +7,19 @@
 
 namespace berth {
 
-ActingCache::ActingCache(int envs, int observation_size, int actions, bool rows_apart)
+ActingCache::ActingCache(int envs, int observation_size, int actions, bool rows_apart, int memory)
     : envs_(static_cast<std::size_t>(envs)),
       size_(static_cast<std::size_t>(observation_size)),
       actions_(static_cast<std::size_t>(actions)),
+      memory_(static_cast<std::size_t>(memory)),
       rows_apart_(rows_apart),
       observation_(envs_ * size_),
       scores_(envs_ * actions_),
       values_(envs_),
+      next_(envs_ * memory_),
       some_scores_(envs_ * actions_),
       some_values_(envs_),
+      some_next_(envs_ * memory_),
       changed_(envs_) {
   computed_.reserve(envs_);
   rows_.reserve(envs_);
@@ -24,6 +27,10 @@ ActingCache::ActingCache(int envs, int observation_size, int actions, bool rows_
 
 std::span<const float> ActingCache::scores(int env) const {
   return std::span<const float>(scores_).subspan(static_cast<std::size_t>(env) * actions_, actions_);
+}
+
+std::span<const float> ActingCache::next(int env) const {
+  return std::span<const float>(next_).subspan(static_cast<std::size_t>(env) * memory_, memory_);
 }
 
 std::span<const float> ActingCache::observation(int env) const {
@@ -52,12 +59,14 @@ void ActingCache::Evaluate(std::span<const float> observation, std::span<const s
     computed_.push_back(i);
     rows_.push_back(observation_.data() + i * size_);
   }
-  if (computed_.size() == envs_) return Compute(rows_, scores_, values_);
+  if (computed_.size() == envs_) return Compute(rows_, scores_, values_, next_);
   Compute(rows_, std::span<float>(some_scores_).first(rows_.size() * actions_),
-          std::span<float>(some_values_).first(rows_.size()));
+          std::span<float>(some_values_).first(rows_.size()),
+          std::span<float>(some_next_).first(rows_.size() * memory_));
   for (std::size_t k = 0; k < computed_.size(); ++k) {
     std::copy_n(some_scores_.data() + k * actions_, actions_, scores_.data() + computed_[k] * actions_);
     values_[computed_[k]] = some_values_[k];
+    std::copy_n(some_next_.data() + k * memory_, memory_, next_.data() + computed_[k] * memory_);
   }
 }
 

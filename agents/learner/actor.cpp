@@ -49,39 +49,47 @@ double Replicas::multiply_adds() const {
 // Rows apart even by LibTorch, whose bits depend on how many there are: parameters stand still during a
 // rollout, which begins with nothing cached, and runs are resumed between rollouts.
 Actor::Actor(const AgentSetup& setup, Network& network, int envs, FusedNetwork* fused)
-    : ActingCache(envs, setup.layout.size(), setup.num_actions, /*rows_apart=*/true),
+    : ActingCache(envs, setup.row(), setup.num_actions, /*rows_apart=*/true, setup.memory),
       device_(setup.device),
       network_(network),
       fused_(fused),
-      size_(static_cast<std::size_t>(setup.layout.size())),
-      actions_(static_cast<std::size_t>(setup.num_actions)) {}
+      size_(static_cast<std::size_t>(setup.row())),
+      actions_(static_cast<std::size_t>(setup.num_actions)),
+      memory_(static_cast<std::size_t>(setup.memory)) {}
 
 void Actor::Invalidate() {
   ActingCache::Invalidate();
   packed_ = false;
 }
 
-void Actor::Compute(std::span<const float* const> rows, std::span<float> scores, std::span<float> values) {
+void Actor::Compute(std::span<const float* const> rows, std::span<float> scores, std::span<float> values,
+                    std::span<float> next) {
   if (fused_ == nullptr) {
     batch_.clear();
     for (const float* row : rows) batch_.insert(batch_.end(), row, row + size_);
-    return Forward(batch_, scores, values);
+    return Forward(batch_, scores, values, next);
   }
   if (!packed_) fused_->Refresh();
   packed_ = true;
   for (std::size_t begin = 0; begin < values.size();) {
     const auto left = rows.subspan(begin);
     const std::size_t count = fused_->ChunkOf(left);
-    fused_->Forward(left.first(count), scores.data() + begin * actions_, values.data() + begin);
+    fused_->Forward(left.first(count), scores.data() + begin * actions_, values.data() + begin,
+                    next.empty() ? nullptr : next.data() + begin * memory_);
     begin += count;
   }
 }
 
 void Actor::Forward(std::span<const float> observation, std::span<float> scores, std::span<float> values) {
+  Forward(observation, scores, values, {});
+}
+
+void Actor::Forward(std::span<const float> observation, std::span<float> scores, std::span<float> values,
+                    std::span<float> next) {
   if (fused_ != nullptr) {
     row_pointers_.clear();
     for (std::size_t r = 0; r < values.size(); ++r) row_pointers_.push_back(observation.data() + r * size_);
-    return Compute(row_pointers_, scores, values);
+    return Compute(row_pointers_, scores, values, next);
   }
   const c10::InferenceMode inference;
   const auto rows = static_cast<std::int64_t>(values.size());
@@ -94,6 +102,9 @@ void Actor::Forward(std::span<const float> observation, std::span<float> scores,
               all_scores.sizes(), " ", all_values.sizes());
   std::copy_n(all_scores.data_ptr<float>(), all_scores.numel(), scores.data());
   std::copy_n(all_values.data_ptr<float>(), rows, values.data());
+  if (next.empty()) return;
+  const torch::Tensor all_next = out.next.to(torch::kCPU).contiguous();
+  std::copy_n(all_next.data_ptr<float>(), all_next.numel(), next.data());
 }
 
 void Actor::Greedy(std::span<const float> observation, std::span<const std::uint8_t> mask,

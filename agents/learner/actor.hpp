@@ -57,13 +57,16 @@ class Actor final : public ActingCache {
               std::span<std::int32_t> actions);
 
  private:
-  void Compute(std::span<const float* const> rows, std::span<float> scores, std::span<float> values) override;
+  void Compute(std::span<const float* const> rows, std::span<float> scores, std::span<float> values,
+               std::span<float> next) override;
+  void Forward(std::span<const float> observation, std::span<float> scores, std::span<float> values,
+               std::span<float> next);
 
   torch::Device device_;
   Network& network_;
   FusedNetwork* fused_;
   bool packed_ = false;  // fused_ knows the present parameters
-  std::size_t size_, actions_;
+  std::size_t size_, actions_, memory_;
   std::vector<float> batch_;  // rows together, where not fused
   std::vector<const float*> row_pointers_;
 };

@@ -37,6 +37,9 @@ struct AgentSetup {
   // Where several processes train together: num_envs are this one's, and what options and figures mean is of
   // all_envs().
   Ranks ranks = {};
+  // Numbers that the network carries from one decision point to the next; MakeAgent sets it.
+  int memory = 0;
+  int row() const { return layout.size() + memory; }  // floats of an observation and the state behind it
   int all_envs() const { return ranks.many() ? ranks.all_envs() : num_envs; }
   int first_env() const { return ranks.many() ? ranks.first_env() : 0; }
 };
@@ -69,7 +72,8 @@ class Agent {
   // whose network does not answer with a policy's scores.
   virtual void BeginWith(const PolicyBundle& policy);
 
-  // Best actions for rows [B, D] and [B, A]; draws nothing, changes nothing.
+  // Best actions for rows [B, D] and [B, A], of a network with a memory at the states behind them; draws
+  // nothing, changes nothing.
   virtual void Greedy(std::span<const float> observation, std::span<const std::uint8_t> mask,
                       std::span<std::int32_t> actions) = 0;
   virtual Network& network() = 0;
@@ -78,7 +82,8 @@ class Agent {
   virtual std::int64_t updates() const = 0;                    // optimiser steps so far
   // Of the network's layers in all passes so far; 0 where nobody counts (autograd).
   virtual double multiply_adds() const { return 0.0; }
-  // Up to `rows` recent observations [rows, D] and their masks [rows, A], for a bundle's examples.
+  // Up to `rows` recent observations [rows, D], the states of a memory behind them, and their masks [rows,
+  // A], for a bundle's examples.
   virtual void Examples(int rows, std::vector<float>& observation, std::vector<std::uint8_t>& mask) const = 0;
 };
 

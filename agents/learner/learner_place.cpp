@@ -28,4 +28,13 @@ std::optional<OnDevice> PlaceLearner(LearnerPlace place, const AgentSetup& setup
   return on;
 }
 
+LearnerPlace PlaceWithMemory(LearnerPlace place, const AgentSetup& setup, const std::string& agent) {
+  if (setup.memory == 0) return place;
+  if (place == LearnerPlace::kDevice) {
+    throw Error(Join(agent, ": learner=device: expected a network without memory, found ", setup.network,
+                     "; the learner on the host takes it (learner=host), on any device"));
+  }
+  return LearnerPlace::kHost;
+}
+
 }  // namespace berth

@@ -22,4 +22,8 @@ LearnerPlace ReadLearnerPlace(Params& params);
 std::optional<OnDevice> PlaceLearner(LearnerPlace place, const AgentSetup& setup, const std::string& agent,
                                      std::string* found = nullptr, const std::string& obstacle = "");
 
+// The learners on the device have none for networks with a memory: the host's for auto. Throws Error for
+// kDevice.
+LearnerPlace PlaceWithMemory(LearnerPlace place, const AgentSetup& setup, const std::string& agent);
+
 }  // namespace berth

@@ -33,7 +33,8 @@ Rollout::Rollout(int n_steps, const AgentSetup& setup, Replicas& replicas, Worke
       all_envs_(setup.all_envs()),
       size_(U(n_steps) * U(setup.num_envs)),
       workers_(workers),
-      rows_(n_steps + 1, setup.num_envs, setup.layout.size(), setup.num_actions, setup.device.is_cuda()),
+      rows_(n_steps + 1, setup.num_envs, setup.row(), setup.num_actions, setup.device.is_cuda()),
+      remembered_(setup.num_envs, setup.layout.size(), setup.memory),
       last_value_(U(setup.num_envs)),
       starts_(size_),
       fresh_(U(setup.num_envs)),
@@ -49,7 +50,7 @@ Rollout::Rollout(int n_steps, const AgentSetup& setup, Replicas& replicas, Worke
                       {},
                       {},
                       {}});
-    parts_.back().final_rows.resize(U(count) * U(setup.layout.size()));
+    parts_.back().final_rows.resize(U(count) * U(setup.row()));
     parts_.back().final_scores.resize(U(count) * U(setup.num_actions));
     parts_.back().final_values.resize(U(count));
   }
@@ -57,6 +58,15 @@ Rollout::Rollout(int n_steps, const AgentSetup& setup, Replicas& replicas, Worke
     explore_.emplace_back(setup.seed, Purpose::kExplore, Split::kTrain,
                           static_cast<std::uint32_t>(setup.first_env() + i));
   }
+}
+
+StepBuffers Rollout::First() {
+  begun_ = false;
+  return remembered_.any() ? remembered_.Observed(rows_.First(0)) : rows_.First(0);
+}
+
+void Rollout::MakeFirstRows() {
+  if (remembered_.any() && !begun_) remembered_.Begin(rows_.First(0).observation);
 }
 
 void Rollout::Invalidate() {
@@ -132,11 +142,15 @@ void Rollout::Play(Part& part, BatchEnv& env) {
     StepBuffers outcome = rows_.Outcome(step, step + 1);
     std::fill(fresh_.begin() + part.begin, fresh_.begin() + part.end, std::uint8_t{1});
     outcome.fresh = fresh_;
+    const StepBuffers observed = remembered_.any() ? remembered_.Observed(outcome) : outcome;
     if (parts_.size() == 1) {
-      env.Step(actions_, outcome);
+      env.Step(actions_, observed);
     } else {
-      env.StepRange(part.begin, part.end, actions_, outcome);
+      env.StepRange(part.begin, part.end, actions_, observed);
     }
+    for (int i = part.begin; remembered_.any() && i < part.end; ++i)
+      remembered_.Follow(i, part.actor.state(i - part.begin), part.actor.next(i - part.begin), observed,
+                         outcome);
     part.env_s += watch.Lap();
     ValueFinals(step, part);
   }
@@ -146,6 +160,8 @@ void Rollout::Play(Part& part, BatchEnv& env) {
 }
 
 Played Rollout::Collect(BatchEnv& env) {
+  MakeFirstRows();
+  begun_ = true;
   workers_.Run(static_cast<int>(parts_.size()), [&](int p) { Play(parts_[U(p)], env); });
   collected_ = true;
   Played played;

@@ -9,6 +9,7 @@
 
 #include "agents/learner/actor.hpp"
 #include "agents/learner/agent.hpp"
+#include "agents/learner/remembered.hpp"
 #include "agents/learner/step_rows.hpp"
 #include "agents/learner/workers.hpp"
 #include "env/base/rng.hpp"
@@ -21,13 +22,17 @@ class Rollout {
   Rollout(int n_steps, const AgentSetup& setup, Replicas& replicas, Workers& workers);
 
   // Where the first observations are written.
-  StepBuffers First() { return rows_.First(0); }
+  StepBuffers First();
   // Plays n_steps from the observations at First. act_s and env_s are means over the parts.
   Played Collect(BatchEnv& env);
   // The update is done: what followed the last step goes to First, and the parameters are others.
   void Continue();
   // Parameters and first observations come from elsewhere: nothing of the last rollout counts.
   void Restart();
+  // Of a network's memory.
+  Remembered& remembered() { return remembered_; }
+  // Makes what Examples tells of before anything was played.
+  void MakeFirstRows();
 
   int n_steps() const { return n_steps_; }
   std::span<float> reward() { return rows_.reward().first(size_); }  // [T, N], as the others
@@ -72,12 +77,13 @@ class Rollout {
   std::size_t size_;  // T * N
   Workers& workers_;
   StepRows rows_;  // T + 1
+  Remembered remembered_;
   std::vector<Part> parts_;
   std::vector<Stream> explore_;
   std::vector<float> value_, log_prob_, final_value_, last_value_;
   std::vector<std::uint8_t> starts_, fresh_;  // [T, N], [N] of the present step
   std::vector<std::int32_t> actions_;         // [N] of the present step
-  bool collected_ = false;
+  bool collected_ = false, begun_ = false;    // begun_: what First was given stands among the rows
 };
 
 }  // namespace berth

@@ -4,16 +4,20 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 
 #include "agents/learner/arrivals_share.hpp"
+#include "agents/learner/forward_sequences.hpp"
 #include "agents/learner/joined_rollout.hpp"
 #include "agents/learner/minibatches.hpp"
 #include "agents/learner/return_normalizer.hpp"
 #include "agents/learner/returns.hpp"
 #include "agents/learner/rollout.hpp"
+#include "agents/learner/sequences.hpp"
 #include "agents/learner/stopwatch.hpp"
 #include "agents/learner/workers.hpp"
 #include "agents/nn/adam.hpp"
+#include "agents/nn/fused/fused_sequences.hpp"
 #include "agents/nn/fused/ppo_rows.hpp"
 #include "agents/nn/tensor_io.hpp"
 #include "agents/ppo/device_ppo.hpp"
@@ -32,6 +36,7 @@ constexpr ParamInfo kParams[] = {
     {"n_steps", "128", "steps of each environment between updates"},
     {"minibatch", "1024", "rows of a minibatch; rows of one observation stay together"},
     {"epochs", "4", "passes over the rollout"},
+    {"sequence", "16", "decision points in a row that a network with a memory learns from together"},
     {"gae_lambda", "0.9", "lambda of generalised advantage estimation, where time passes"},
     {"lambda_within_instant", "1", "lambda between micro-actions of one instant"},
     {"ent_coef", "0.001", "weight of the entropy bonus"},
@@ -55,6 +60,7 @@ PpoOptions ReadOptions(Params& params) {
   o.clip = {params.Number("clip", 0.0, 10.0), ReadScheduleKind(params, "clip_schedule")};
   o.minibatch = params.Integer("minibatch", 1, 1LL << 40);
   o.epochs = static_cast<int>(params.Integer("epochs", 1, 10000));
+  o.sequence = static_cast<int>(params.Integer("sequence", 1, 1 << 20));
   o.value_clip = params.Number("value_clip", 0.0, 1e9);
   o.target_kl = params.Number("target_kl", 0.0, 1e3);
   o.learner = ReadLearnerPlace(params);
@@ -73,8 +79,11 @@ struct Shard {
 
 // Memory of one part while it is computed without autograd.
 struct Scratch {
-  explicit Scratch(std::size_t actions) : rows(actions) {}
+  Scratch(std::size_t actions, int memory) : rows(actions), sequences(memory, static_cast<int>(actions)) {}
   PpoRows rows;
+  FusedSequences sequences;                               // of a network with a memory, with its
+  std::vector<SequenceStep> steps;                        // groups
+  std::vector<std::size_t> begin;                         // sequences among them
   std::vector<PpoRow> group;                              // rows of one observation
   std::vector<float> scores, d_scores, values, d_values;  // [chunk, A], [chunk]
   double passes_s = 0.0, loss_s = 0.0;                    // wall clock of the present update
@@ -89,6 +98,7 @@ constexpr std::size_t kPortionsAPart = 8;  // of which results are kept at once
 // A portion is a chunk, but of gradients that are large beside a chunk's work a few of a minibatch have to
 // do.
 constexpr std::size_t kLarge = 65536, kPortionsOfLarge = 8;
+constexpr std::size_t kSequencesAChunk = 32;  // with a memory
 
 class Ppo final : public Agent {
  public:
@@ -107,7 +117,7 @@ class Ppo final : public Agent {
         returns_(advantage_.size()),
         shards_(static_cast<std::size_t>(replicas_.count())) {
     for (int part = 0; part < replicas_.count(); ++part) {
-      scratch_.emplace_back(static_cast<std::size_t>(setup.num_actions));
+      scratch_.emplace_back(static_cast<std::size_t>(setup.num_actions), setup.memory);
     }
   }
 
@@ -159,6 +169,8 @@ class Ppo final : public Agent {
 
   void Save(h5::Writer* out) override {
     const auto explore = setup_.ranks.JoinColumns<std::uint64_t>(Positions(rollout_.explore()));
+    rollout_.MakeFirstRows();
+    rollout_.remembered().Save(out, "memory/state", setup_.ranks);
     if (out == nullptr) return;
     WriteModule(*out, "network", replicas_[0]);
     adam_.Save(*out, "adam");
@@ -174,6 +186,7 @@ class Ppo final : public Agent {
     Seek(rollout_.explore(), setup_.ranks.OwnColumns<std::uint64_t>(
                                  in.Array<std::uint64_t>("streams/explore", setup_.all_envs())));
     ReadPositions(in, "streams/shuffle", std::span(&shuffle_, 1));
+    rollout_.remembered().Load(in, "memory/state", setup_.ranks);
     rollout_.Restart();
   }
 
@@ -202,7 +215,8 @@ class Ppo final : public Agent {
   void Update(double fraction) {
     const JoinedEstimates all =
         joined_.Join(setup_.ranks, {advantage_, rollout_.value(), returns_, rollout_.starts()});
-    const RowGroups groups = MakeRowGroups(all.starts, options_.n_steps, setup_.all_envs());
+    const RowGroups groups = MakeRowGroups(rollout_.remembered().any() ? Sequences(all.starts) : all.starts,
+                                           options_.n_steps, setup_.all_envs());
     if (replicas_.fused(0) == nullptr) CopyToDevice(static_cast<std::int64_t>(advantage_.size()));
     const double lr = options_.lr.At(fraction);
     clip_ = options_.clip.At(fraction);
@@ -249,6 +263,41 @@ class Ppo final : public Agent {
                 {"charts/ent_coef", ent_coef_}};
   }
 
+  // With a memory sequences take the place of groups: what is dealt out and stays together. Groups are then
+  // cut within each (CutSequences).
+  std::span<const std::uint8_t> Sequences(std::span<const std::uint8_t> starts) {
+    const JoinedOutcomes all = joined_.Join(
+        setup_.ranks,
+        JoinedOutcomes{rollout_.reward(), rollout_.discount(), rollout_.terminated(), rollout_.truncated()});
+    sequence_starts_ = SequenceStarts(starts, all.terminated, all.truncated, options_.n_steps,
+                                      setup_.all_envs(), options_.sequence);
+    return sequence_starts_;
+  }
+
+  // From sequences in minibatch_begin_ to the groups in them, and where sequences begin among those.
+  void CutSequences() {
+    sequence_begin_.clear();
+    cut_begin_.clear();
+    const auto sequences = static_cast<std::int64_t>(minibatch_begin_.size()) - 1;
+    for (std::int64_t s = 0; s < sequences; ++s) {
+      sequence_begin_.push_back(cut_begin_.size());
+      for (std::int64_t k = Begin(s); k < Begin(s + 1); ++k) {
+        const auto row = static_cast<std::size_t>(minibatch_rows_[static_cast<std::size_t>(k)]);
+        if (k == Begin(s) || rollout_.starts()[row] != 0) cut_begin_.push_back(k);
+      }
+    }
+    sequence_begin_.push_back(cut_begin_.size());
+    cut_begin_.push_back(static_cast<std::int64_t>(minibatch_rows_.size()));
+    minibatch_begin_.swap(cut_begin_);
+  }
+
+  bool Remembers() const { return setup_.memory > 0; }
+  // Does time pass with the last row of the group?
+  bool Passes(std::int64_t group) const {
+    return rollout_.discount()[static_cast<std::size_t>(
+               minibatch_rows_[static_cast<std::size_t>(Begin(group + 1) - 1)])] != 1.0F;
+  }
+
   // Gradients and figures of one minibatch, of this rank's part of it, into shards_; gives back its number of
   // rows.
   std::int64_t RunMinibatch(const RowGroups& groups, std::span<const std::int64_t> order,
@@ -267,6 +316,7 @@ class Ppo final : public Agent {
     minibatch_size_ = static_cast<std::int64_t>(minibatch_rows_.size());
     if (setup_.ranks.many())
       KeepOwnRows(setup_.ranks, minibatch_rows_, minibatch_begin_, minibatch_advantage_);
+    if (Remembers()) CutSequences();
     const auto own_groups = static_cast<std::int64_t>(minibatch_begin_.size()) - 1;
     const int parts = replicas_.count();
     std::fill(shards_.begin(), shards_.end(), Shard{});
@@ -274,6 +324,11 @@ class Ppo final : public Agent {
       RunFused(own_groups);
     } else {
       workers_.Run(parts, [&](int part) {
+        if (Remembers()) {
+          const PartRange range = PartOf(static_cast<std::int64_t>(sequence_begin_.size()) - 1, part, parts);
+          if (range.begin < range.end) RunShardOfSequences(part, range);
+          return;
+        }
         const PartRange range = PartOf(own_groups, part, parts);
         if (range.begin < range.end) RunShard(part, range);
       });
@@ -289,10 +344,7 @@ class Ppo final : public Agent {
     for (std::int64_t g = 0; g < groups; ++g)
       heads_.push_back(
           rollout_.rows().Observation(minibatch_rows_[static_cast<std::size_t>(Begin(g))]).data());
-    chunks_.assign(1, 0);
-    for (std::span<const float* const> left = heads_; !left.empty();
-         left = left.subspan(chunks_.back() - chunks_.end()[-2]))
-      chunks_.push_back(chunks_.back() + replicas_.fused(0)->ChunkOf(left));
+    CutChunks();
     const std::size_t chunks = chunks_.size() - 1;
     const std::span<float> gradient = replicas_.fused(0)->gradient();
     const std::size_t each =
@@ -324,6 +376,20 @@ class Ppo final : public Agent {
     shards_[0].gradients = replicas_.fused_gradients(0);
   }
 
+  // Of groups, or with a memory of sequences.
+  void CutChunks() {
+    chunks_.assign(1, 0);
+    if (Remembers()) {
+      const std::size_t sequences = sequence_begin_.size() - 1;
+      while (chunks_.back() < sequences)
+        chunks_.push_back(std::min(chunks_.back() + kSequencesAChunk, sequences));
+      return;
+    }
+    for (std::span<const float* const> left = heads_; !left.empty();
+         left = left.subspan(chunks_.back() - chunks_.end()[-2]))
+      chunks_.push_back(chunks_.back() + replicas_.fused(0)->ChunkOf(left));
+  }
+
   // The chunks [begin, end). With one part the gradient stays in its network.
   void RunPortion(int part, std::size_t begin, std::size_t end, PortionResult& result) {
     FusedNetwork& network = *replicas_.fused(part);
@@ -333,6 +399,11 @@ class Ppo final : public Agent {
     std::fill(gradient.begin(), gradient.end(), 0.0F);
     result.totals = {};
     for (std::size_t chunk = begin; chunk < end; ++chunk) {
+      if (Remembers()) {
+        RunSequences(network, chunks_[chunk], chunks_[chunk + 1], coefficients,
+                     scratch_[static_cast<std::size_t>(part)], result.totals);
+        continue;
+      }
       const auto heads =
           std::span<const float* const>(heads_).subspan(chunks_[chunk], chunks_[chunk + 1] - chunks_[chunk]);
       RunChunk(network, heads, static_cast<std::int64_t>(chunks_[chunk]), coefficients,
@@ -352,29 +423,62 @@ class Ppo final : public Agent {
     Stopwatch watch;
     network.Forward(heads, scratch.scores.data(), scratch.values.data());
     scratch.passes_s += watch.Lap();
-    const std::uint8_t* masks = rollout_.rows().Mask(0).data();
-    const std::int64_t* taken = rollout_.rows().action().data();
     for (std::size_t h = 0; h < heads.size(); ++h, ++group) {
-      const auto scores = std::span<const float>(scratch.scores).subspan(h * actions, actions);
-      const auto d_scores = std::span<float>(scratch.d_scores).subspan(h * actions, actions);
-      scratch.group.clear();
-      for (std::int64_t k = Begin(group); k < Begin(group + 1); ++k) {
-        const std::int64_t row = minibatch_rows_[static_cast<std::size_t>(k)];
-        Prefetch(masks, actions, k + kAhead);
-        const auto r = static_cast<std::size_t>(row);
-        scratch.group.push_back({.mask = {masks + r * actions, actions},
-                                 .action = taken[r],
-                                 .old_log_prob = rollout_.log_prob()[r],
-                                 .advantage = minibatch_advantage_[static_cast<std::size_t>(k)],
-                                 .returns = returns_[r],
-                                 .old_value = rollout_.value()[r]});
-      }
-      scratch.rows.Add(coefficients, scratch.group, scores, scratch.values[h], d_scores, scratch.d_values[h],
-                       totals);
+      AddLosses(group, {scratch.scores.data() + h * actions, actions}, scratch.values[h],
+                {scratch.d_scores.data() + h * actions, actions}, scratch.d_values[h], coefficients, scratch,
+                totals);
     }
     scratch.loss_s += watch.Lap();
     network.Backward(scratch.d_scores.data(), scratch.d_values.data());
     scratch.passes_s += watch.Lap();
+  }
+
+  // Of the rows of a group, which share their scores and value.
+  void AddLosses(std::int64_t group, std::span<const float> scores, float value, std::span<float> d_scores,
+                 float& d_value, const PpoCoefficients& coefficients, Scratch& scratch, PpoTotals& totals) {
+    const std::size_t actions = scores.size();
+    const std::uint8_t* masks = rollout_.rows().Mask(0).data();
+    const std::int64_t* taken = rollout_.rows().action().data();
+    scratch.group.clear();
+    for (std::int64_t k = Begin(group); k < Begin(group + 1); ++k) {
+      const std::int64_t row = minibatch_rows_[static_cast<std::size_t>(k)];
+      Prefetch(masks, actions, k + kAhead);
+      const auto r = static_cast<std::size_t>(row);
+      scratch.group.push_back({.mask = {masks + r * actions, actions},
+                               .action = taken[r],
+                               .old_log_prob = rollout_.log_prob()[r],
+                               .advantage = minibatch_advantage_[static_cast<std::size_t>(k)],
+                               .returns = returns_[r],
+                               .old_value = rollout_.value()[r]});
+    }
+    scratch.rows.Add(coefficients, scratch.group, scores, value, d_scores, d_value, totals);
+  }
+
+  // The sequences [first, last) of the minibatch, through time.
+  void RunSequences(FusedNetwork& network, std::size_t first, std::size_t last,
+                    const PpoCoefficients& coefficients, Scratch& scratch, PpoTotals& totals) {
+    const auto actions = static_cast<std::size_t>(setup_.num_actions);
+    const std::size_t group = sequence_begin_[first];
+    scratch.steps.clear();
+    scratch.begin.clear();
+    for (std::size_t s = first; s <= last; ++s) scratch.begin.push_back(sequence_begin_[s] - group);
+    for (std::size_t g = group; g < sequence_begin_[last]; ++g)
+      scratch.steps.push_back({heads_[g], Passes(static_cast<std::int64_t>(g))});
+    Stopwatch watch;
+    double loss_s = 0.0;
+    scratch.sequences.AddGradient(
+        network, scratch.steps, scratch.begin,
+        [&](std::span<const std::size_t> which, const float* scores, const float* values, float* d_scores,
+            float* d_values) {
+          Stopwatch of_loss;
+          for (std::size_t h = 0; h < which.size(); ++h) {
+            AddLosses(static_cast<std::int64_t>(group + which[h]), {scores + h * actions, actions}, values[h],
+                      {d_scores + h * actions, actions}, d_values[h], coefficients, scratch, totals);
+          }
+          loss_s += of_loss.Lap();
+        });
+    scratch.loss_s += loss_s;
+    scratch.passes_s += watch.Lap() - loss_s;
   }
 
   // Observations come in random order: the mask of the k-th row is asked for before it is its turn.
@@ -400,7 +504,9 @@ class Ppo final : public Agent {
   }
 
   // The same by LibTorch's operations and autograd: what the fused passes are checked against.
-  void RunShard(int part, PartRange groups) {
+  // `forward`: of the groups' first rows, where it is not one pass over all of them.
+  void RunShard(int part, PartRange groups,
+                const std::function<NetworkOutput(const torch::Tensor& rows)>& forward = nullptr) {
     Shard& shard = shards_[static_cast<std::size_t>(part)];
     const std::int64_t first = minibatch_begin_[static_cast<std::size_t>(groups.begin)];
     const std::int64_t count = minibatch_begin_[static_cast<std::size_t>(groups.end)] - first;
@@ -416,7 +522,9 @@ class Ppo final : public Agent {
         torch::from_blob(minibatch_rows_.data() + first, {count}, torch::kInt64).to(setup_.device);
     const torch::Tensor head_rows =
         torch::from_blob(heads.data(), {groups.end - groups.begin}, torch::kInt64);
-    NetworkOutput out = replicas_[part].Forward(observations_.index_select(0, head_rows.to(setup_.device)));
+    NetworkOutput out =
+        forward ? forward(head_rows)
+                : replicas_[part].Forward(observations_.index_select(0, head_rows.to(setup_.device)));
     if (count != groups.end - groups.begin) {
       const torch::Tensor index =
           torch::from_blob(group_of_row.data(), {count}, torch::kInt64).to(setup_.device);
@@ -447,6 +555,22 @@ class Ppo final : public Agent {
     const torch::Tensor figures = sums.figures.to(torch::kCPU);
     for (int f = 0; f < kPpoFigures; ++f)
       shard.totals.figures[static_cast<std::size_t>(f)] = figures[f].item<double>();
+  }
+
+  void RunShardOfSequences(int part, PartRange sequences) {
+    const auto first = static_cast<std::size_t>(sequences.begin),
+               last = static_cast<std::size_t>(sequences.end);
+    const std::size_t group = sequence_begin_[first];
+    std::vector<std::size_t> begin;
+    std::vector<std::uint8_t> passes;
+    for (std::size_t s = first; s <= last; ++s) begin.push_back(sequence_begin_[s] - group);
+    for (std::size_t g = group; g < sequence_begin_[last]; ++g)
+      passes.push_back(Passes(static_cast<std::int64_t>(g)));
+    RunShard(part, {static_cast<std::int64_t>(group), static_cast<std::int64_t>(sequence_begin_[last])},
+             [&](const torch::Tensor& rows) {
+               return ForwardSequences(replicas_[part], observations_.index_select(0, rows.to(setup_.device)),
+                                       begin, passes);
+             });
   }
 
   static void AddTotals(PpoTotals& sum, const PpoTotals& more) {
@@ -503,8 +627,10 @@ class Ppo final : public Agent {
   std::vector<float> advantage_, returns_;  // [T, N]
   torch::Tensor observations_, masks_, actions_, old_log_prob_, old_value_,
       target_;  // [T * N, ...] on the device
-  std::vector<std::int64_t> minibatch_rows_, minibatch_begin_;
-  std::int64_t minibatch_size_ = 0;  // rows of all ranks
+  std::vector<std::int64_t> minibatch_rows_, minibatch_begin_, cut_begin_;
+  std::vector<std::uint8_t> sequence_starts_;  // [T, N of all ranks], with a memory, as the next
+  std::vector<std::size_t> sequence_begin_;    // of the minibatch: among its groups
+  std::int64_t minibatch_size_ = 0;            // rows of all ranks
   std::vector<float> minibatch_advantage_;
   std::vector<Shard> shards_;
   JoinedRollout joined_;
@@ -553,8 +679,9 @@ PpoOptions ReadRolloutOptions(Params& params) {
 
 std::unique_ptr<Agent> MakePpo(const PpoOptions& options, const AgentSetup& setup) {
   std::string found;
+  const LearnerPlace place = PlaceWithMemory(options.learner, setup, "ppo");
   const std::optional<OnDevice> on =
-      PlaceLearner(options.learner, setup, "ppo", &found, WhatDoesNotDivide(options, setup));
+      PlaceLearner(place, setup, "ppo", &found, WhatDoesNotDivide(options, setup));
   if (on) return MakeDevicePpo(options, setup, *on);
   if (options.overlap || options.v_trace || options.precision != Precision::kFloat32) {
     throw Error(Join("ppo: ",

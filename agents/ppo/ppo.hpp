@@ -26,6 +26,7 @@ struct PpoOptions {
   int epochs = 1;
   std::int64_t minibatch = std::int64_t{1} << 40;
   double value_clip = 0.0, target_kl = 0.0;
+  int sequence = 16;  // of a network with a memory
 };
 
 ScheduleKind ReadScheduleKind(Params& params, std::string_view name);

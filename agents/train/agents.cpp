@@ -29,7 +29,9 @@ std::unique_ptr<Agent> MakeAgent(const std::string& spec, const AgentSetup& setu
   const Spec parsed = ParseSpec(spec);
   const AgentInfo& info = FindAgent(parsed.name);
   Params params(parsed, info.params);
-  std::unique_ptr<Agent> agent = info.make(params, setup);
+  AgentSetup with = setup;
+  with.memory = MemoryOf(setup.network, setup.layout, setup.num_actions);
+  std::unique_ptr<Agent> agent = info.make(params, with);
   params.CheckAllRead();
   return agent;
 }

@@ -147,7 +147,8 @@ void SaveCheckpoint(const std::string& path, const RunIdentity& run, const Train
   std::vector<std::uint8_t> mask;
   agent.Examples(kCheckpointExamples, observation, mask);
   const auto rows = static_cast<std::int64_t>(mask.size()) / run.num_actions;
-  out.Array<float>("examples/observation", observation, {rows, run.layout.size()});
+  out.Array<float>("examples/observation", observation,
+                   {rows, static_cast<std::int64_t>(observation.size()) / rows});
   out.Array<std::uint8_t>("examples/mask", mask, {rows, run.num_actions});
   out.Commit();
 }
@@ -198,7 +199,7 @@ TrainedNetwork ReadTrainedNetwork(const std::string& path) {
   }
   trained.mask = in.Array<std::uint8_t>("examples/mask");
   const auto rows = static_cast<std::int64_t>(trained.mask.size()) / trained.run.num_actions;
-  trained.observation = in.Array<float>("examples/observation", rows * trained.run.layout.size());
+  trained.observation = in.Array<float>("examples/observation", rows * trained.network->description().row());
   return trained;
 }
 

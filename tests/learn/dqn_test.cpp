@@ -271,7 +271,7 @@ class CountsRows final : public ActingCache {
 
  private:
   void Compute(std::span<const float* const> rows, std::span<float> scores,
-               std::span<float> values) override {
+               std::span<float> values, std::span<float>) override {
     for (std::size_t r = 0; r < rows.size(); ++r) {
       scores[r] = rows[r][0] + 100.0F * static_cast<float>(rows.size());
       values[r] = -rows[r][0];

@@ -62,6 +62,7 @@ bool FusedNetwork::Takes(const NetworkDescription& net) {
       case Kind::kPoints:
       case Kind::kAttend:
       case Kind::kCollect:
+      case Kind::kGate:
         return true;
       case Kind::kActions:
         return std::find(pieces.begin(), pieces.end(), step.output) != pieces.end();
@@ -105,13 +106,10 @@ void FusedNetwork::AddStage(const NetworkStep& step, const LayerViews& views) {
   output.computed = true;
   int readers = 0;
   bool alone = false;
-  std::vector<bool> for_scores(pass_.values.size());
-  for_scores[U(net_.scores())] = true;
+  const std::vector<bool> for_scores = WhatMakes(net_.scores()), for_next = WhatMakes(net_.next());
   for (auto it = net_.steps().rbegin(); it != net_.steps().rend(); ++it) {
-    if (it->onto >= 0) for_scores[U(it->onto)] = for_scores[U(it->onto)] || for_scores[U(it->output)];
     readers += it->onto == step.output;
     for (const ValueId input : it->inputs) {
-      for_scores[U(input)] = for_scores[U(input)] || for_scores[U(it->output)];
       readers += input == step.output;
       if (input == step.output) alone = it->kind == Kind::kDense && it->inputs.size() == 1;
     }
@@ -119,7 +117,8 @@ void FusedNetwork::AddStage(const NetworkStep& step, const LayerViews& views) {
   if (step.kind == Kind::kDense) output.activation = step.activation;
   output.gated = output.activation != Activation::kNone && readers == 1 && alone;
   const auto add = [&](std::unique_ptr<FusedStep> made) {
-    stages_.push_back({std::move(made), net_.OverPairs(step), static_cast<bool>(for_scores[U(step.output)])});
+    stages_.push_back({std::move(made), net_.OverPairs(step), static_cast<bool>(for_scores[U(step.output)]),
+                       static_cast<bool>(for_next[U(step.output)])});
   };
   if (step.kind == Kind::kDense) {
     add(DenseForm(net_, step)(views, step));
@@ -131,6 +130,8 @@ void FusedNetwork::AddStage(const NetworkStep& step, const LayerViews& views) {
     add(FusedAttend(views, step));
   } else if (step.kind == Kind::kCollect) {
     add(FusedCollect(net_.layout(), step));
+  } else if (step.kind == Kind::kGate) {
+    add(FusedGate(step));
   } else if (step.kind == Kind::kMean && pass_.At(step.inputs[0]).rows != RowOf::kJob) {
     add(FusedMeanOfRows(step));
   } else if (step.kind == Kind::kMean || step.kind == Kind::kMax) {
@@ -139,12 +140,25 @@ void FusedNetwork::AddStage(const NetworkStep& step, const LayerViews& views) {
       if (pool == nullptr || pool->input() != step.inputs[0]) continue;
       pool->Add(step);
       stage.for_scores = stage.for_scores || for_scores[U(step.output)];
+      stage.for_next = stage.for_next || for_next[U(step.output)];
       return;
     }
     auto pool = std::make_unique<FusedPool>(step.inputs[0]);
     pool->Add(step);
     add(std::move(pool));
   }
+}
+
+std::vector<bool> FusedNetwork::WhatMakes(ValueId wanted) const {
+  std::vector<bool> makes(pass_.values.size());
+  if (wanted < 0) return makes;
+  makes[U(wanted)] = true;
+  for (auto it = net_.steps().rbegin(); it != net_.steps().rend(); ++it) {
+    if (!makes[U(it->output)]) continue;
+    if (it->onto >= 0) makes[U(it->onto)] = true;
+    for (const ValueId input : it->inputs) makes[U(input)] = true;
+  }
+  return makes;
 }
 
 void FusedNetwork::ChooseChunks() {
@@ -207,7 +221,7 @@ void FusedNetwork::Prefetch(const float* row) const {
 }
 
 // The inputs, of jobs those present in all states, one after the other.
-void FusedNetwork::Gather(std::span<const float* const> rows) {
+void FusedNetwork::Gather(std::span<const float* const> rows, const float* states) {
   const ObservationLayout& layout = net_.layout();
   pass_.states = static_cast<std::ptrdiff_t>(rows.size());
   const auto copy = [&](ValueId value, int offset, std::ptrdiff_t size) {
@@ -219,6 +233,11 @@ void FusedNetwork::Gather(std::span<const float* const> rows) {
     }
   };
   if (net_.Reads(net_.observation())) copy(net_.observation(), 0, layout.size());
+  if (net_.memory() > 0 && states == nullptr) {
+    copy(net_.state(), layout.size(), net_.memory());
+  } else if (net_.memory() > 0) {
+    std::copy_n(states, pass_.states * net_.memory(), pass_.Out(net_.state()));
+  }
   if (!over_pairs_) return;
   copy(net_.types(), layout.types_offset(), layout.g * layout.type_channels);
   copy(net_.global(), layout.global_offset(), layout.global_channels);
@@ -264,14 +283,25 @@ void FusedNetwork::EachRange(const Piece& piece, const F& f) const {
   }
 }
 
-void FusedNetwork::Forward(std::span<const float* const> rows, float* scores, float* values) {
-  Gather(rows);
+void FusedNetwork::Recall(std::span<const float* const> rows, float* next, const float* states) {
+  BERTH_CHECK(net_.memory() > 0, "no memory");
+  Gather(rows, states);
+  for (const Stage& stage : stages_) {
+    if (stage.for_next) stage.step->Forward(pass_);
+  }
+  std::copy_n(pass_.At(net_.next()).data, pass_.states * net_.memory(), next);
+}
+
+void FusedNetwork::Forward(std::span<const float* const> rows, float* scores, float* values, float* next,
+                           const float* states) {
+  Gather(rows, states);
   const bool in_place = pieces_.size() == 1 && !pieces_[0].of_pairs;
   if (in_place) pass_.At(net_.scores()).data = scores;
   if (values != nullptr) pass_.At(net_.value()).data = values;
   for (const Stage& stage : stages_) {
     if (stage.for_scores || values != nullptr) stage.step->Forward(pass_);
   }
+  if (next != nullptr) std::copy_n(pass_.At(net_.next()).data, pass_.states * net_.memory(), next);
   if (in_place) return;
   std::fill_n(scores, pass_.states * net_.num_actions() * net_.outputs(), 0.0F);
   for (const Piece& piece : pieces_) {
@@ -282,7 +312,8 @@ void FusedNetwork::Forward(std::span<const float* const> rows, float* scores, fl
   }
 }
 
-void FusedNetwork::Backward(const float* d_scores, const float* d_values) {
+void FusedNetwork::Backward(const float* d_scores, const float* d_values, const float* d_next,
+                            float* d_states) {
   for (FusedValue& value : pass_.values) value.has_gradient = false;
   for (const Piece& piece : pieces_) {
     float* to = pass_.GradientOf(piece.value);
@@ -295,6 +326,10 @@ void FusedNetwork::Backward(const float* d_scores, const float* d_values) {
     std::copy_n(d_values, pass_.states, pass_.GradientOf(net_.value()));
     pass_.Given(net_.value());
   }
+  if (d_next != nullptr) {
+    std::copy_n(d_next, pass_.states * net_.memory(), pass_.GradientOf(net_.next()));
+    pass_.Given(net_.next());
+  }
   // Pairs first, from the last step to the first: the order in which gradients are summed.
   for (const bool over_pairs : {true, false}) {
     for (auto stage = stages_.rbegin(); stage != stages_.rend(); ++stage) {
@@ -303,6 +338,8 @@ void FusedNetwork::Backward(const float* d_scores, const float* d_values) {
       }
     }
   }
+  if (d_states != nullptr)
+    std::copy_n(pass_.At(net_.state()).gradient.data(), pass_.states * net_.memory(), d_states);
 }
 
 std::unique_ptr<FusedNetwork> MakeFused(const std::string& spec, const ObservationLayout& layout,

@@ -13,6 +13,9 @@
 //     rows = rows.subspan(chunk.size());
 //   }
 //
+// A network with a memory reads the state behind each observation, or where it is given apart; Recall
+// computes what it is at the next point, and nothing else.
+//
 // No heap allocation once the largest chunk was seen. Same bits for the same calls; a row's scores and value
 // do not depend on its neighbours. Thread rule: one thread at a time; several may read the same parameters.
 #pragma once
@@ -39,13 +42,21 @@ class FusedNetwork {
   void Refresh();
   // How many of the first of these rows (at least one) are best computed together.
   std::size_t ChunkOf(std::span<const float* const> rows) const;
-  // Each of `rows` is an observation [D]; they must stay until Backward. scores [rows, A] unmasked, values
-  // [rows]; null values: not wanted, nor computed.
-  void Forward(std::span<const float* const> rows, float* scores, float* values);
-  // Of the last Forward; d_scores [rows, A] and d_values [rows] are the loss's gradients there; null
-  // d_values: 0.
-  void Backward(const float* d_scores, const float* d_values);
+  // Each of `rows` is an observation [D], behind it the memory's state [M] unless `states` [rows, M] has it;
+  // they must stay until Backward. scores [rows, A] unmasked, values [rows]; null values: not wanted, nor
+  // computed. `next` [rows, M]: the states of the next point; null: not wanted.
+  void Forward(std::span<const float* const> rows, float* scores, float* values, float* next = nullptr,
+               const float* states = nullptr);
+  // `next` alone. BERTH_CHECK: there is a memory.
+  void Recall(std::span<const float* const> rows, float* next, const float* states = nullptr);
+  // Of the last Forward; d_scores [rows, A] and d_values [rows] are the loss's gradients there, d_next
+  // [rows, M] that at the next point's states; null: 0. d_states [rows, M] gets those at `states`; null: not
+  // wanted.
+  void Backward(const float* d_scores, const float* d_values, const float* d_next = nullptr,
+                float* d_states = nullptr);
 
+  int observation_size() const { return net_.layout().size(); }
+  std::size_t memory() const { return static_cast<std::size_t>(net_.memory()); }
   // In the order of the parameters, one after the other.
   std::span<float> gradient() { return gradient_; }
   // Multiply-adds of all passes so far: of products, nothing else.
@@ -54,7 +65,8 @@ class FusedNetwork {
  private:
   struct Stage {
     std::unique_ptr<FusedStep> step;
-    bool over_pairs, for_scores;  // for_scores: not for the value alone
+    bool over_pairs, for_scores,
+        for_next;  // for_scores: not for the value alone; for_next: the memory reads it
   };
   // A part of the scores: numbers of pairs, or of the state in columns from `first` on.
   struct Piece {
@@ -71,7 +83,8 @@ class FusedNetwork {
   void ChooseChunks();
   int Present(const float* row) const;
   void Prefetch(const float* row) const;
-  void Gather(std::span<const float* const> rows);
+  void Gather(std::span<const float* const> rows, const float* states);
+  std::vector<bool> WhatMakes(ValueId wanted) const;  // by value
   template <class F>
   void EachRange(const Piece& piece, const F& f) const;
 

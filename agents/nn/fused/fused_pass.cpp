@@ -110,7 +110,8 @@ std::vector<FusedPart> LayerViews::Parts(const NetworkStep& step) const {
     const int count = step.inputs.size() == 1 ? -1 : value.width;
     parts.push_back({FusedDense(layer.name, parameters_, gradient_, multiply_adds_, layer.inputs,
                                 layer.outputs, first, count),
-                     input, value.rows, input >= NetworkDescription::kInputs});
+                     input, value.rows,
+                     input >= NetworkDescription::kInputs || input == NetworkDescription::state()});
     first += value.width;
   }
   return parts;

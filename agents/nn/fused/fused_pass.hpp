@@ -94,6 +94,7 @@ std::unique_ptr<FusedStep> FusedColumn(const LayerViews& views, const NetworkSte
 std::unique_ptr<FusedStep> FusedMeanOfRows(const NetworkStep& step);  // of types or points
 std::unique_ptr<FusedStep> FusedNormalize(const NetworkStep& step);
 std::unique_ptr<FusedStep> FusedPoints(const NetworkStep& step);
+std::unique_ptr<FusedStep> FusedGate(const NetworkStep& step);
 std::unique_ptr<FusedStep> FusedAttend(const LayerViews& views, const NetworkStep& step);
 std::unique_ptr<FusedStep> FusedCollect(const ObservationLayout& layout, const NetworkStep& step);
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "agents/nn/fused/fused_network.hpp"
+#include "agents/nn/fused/fused_sequences.hpp"
 #include "agents/nn/fused/td_batch.hpp"
 
 namespace berth {
@@ -21,8 +22,9 @@ class FusedQ {
   void OnlineChanged() { online_->Refresh(); }
   void TargetChanged() { target_->Refresh(); }
   // Rows [D] to [rows, A]: Q, or with dueling heads what differs from Q by one number a row; and to values
-  // [rows], null: not wanted.
-  void Scores(std::span<const float* const> rows, float* scores, float* values = nullptr);
+  // [rows], and a memory's states at the next point to next [rows, M]; null: not wanted.
+  void Scores(std::span<const float* const> rows, float* scores, float* values = nullptr,
+              float* next = nullptr);
   // The weighted mean Huber loss (threshold 1) of Q(observation, action) against the goals. Its gradient is
   // in gradient() until the next call, Q - goal in `error` [B].
   TdFigures Gradient(const TdBatch& batch, std::span<float> error);
@@ -37,18 +39,22 @@ class FusedQ {
   void Goals(const TdBatch& batch);
   // What dueling takes off a row's scores, and in `share_` [A] how much of it each score is.
   float Baseline(std::span<const float> scores, std::span<const std::uint8_t> mask);
-  // Of the observations [first, first + count), whose scores and values were computed last: the losses,
-  // errors and slopes of their rows.
-  Sums Losses(const TdBatch& batch, std::size_t first, std::size_t count, std::span<float> error);
+  // Adds the losses of an observation's rows, their errors and slopes.
+  void AddLosses(const TdBatch& batch, std::size_t head, std::span<const float> scores, float value,
+                 std::span<float> d_scores, float& d_value, std::span<float> error, Sums& sums);
+  void AddSequences(const TdBatch& batch, std::span<float> error, Sums& sums);
 
   std::unique_ptr<FusedNetwork> online_, target_;
   std::size_t actions_;
   TdOptions options_;
-  std::vector<const float*> heads_;                      // the batch's observations, side by side each once
-  std::vector<std::size_t> end_;                         // [heads] the end of its rows
-  std::vector<float> goal_;                              // [B]
-  double temperature_ = 1.0;                             // of the batch
-  std::vector<float> share_;                             // [A]
+  std::vector<const float*> heads_;  // the batch's observations, side by side each once
+  std::vector<std::size_t> end_;     // [heads] the end of its rows
+  std::vector<float> goal_;          // [B]
+  double temperature_ = 1.0;         // of the batch
+  std::vector<float> share_;         // [A]
+  FusedSequences sequences_;
+  std::vector<SequenceStep> steps_;  // the heads, where the batch joins rows
+  std::vector<std::size_t> sequences_begin_;
   std::vector<float> scores_, other_, value_, d_value_;  // [B, A] twice, [B] twice
 };
 

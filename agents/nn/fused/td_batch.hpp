@@ -40,6 +40,10 @@ struct TdBatch {
   std::vector<float> reward, discount;               // n-step: the goal is reward + discount * V(next)
   std::vector<float> weight;                         // of the loss
   float temperature = 1.0F;
+  // [B] of a network with a memory, how a row follows the one before it: empty = each row is a sequence
+  // alone.
+  enum class Joins : std::uint8_t { kNot, kSameState, kNextState };
+  std::vector<Joins> joins;
 };
 
 }  // namespace berth

@@ -50,6 +50,12 @@ void ForEveryPair(const F& check) {
     check("dqn(quantiles=3,buffer=400,learning_starts=16,batch=8,train_freq=8,gradient_steps=1,n_step=2)",
           std::string(network.name));
   }
+  for (const std::string remembers : {"pair_scorer(memory=3)", "set_attention(memory=3)", "mlp(memory=3)"}) {
+    CAPTURE(remembers);
+    check("ppo(n_steps=8,minibatch=16,epochs=2,sequence=2)", remembers);
+    check("dqn(buffer=64,learning_starts=16,batch=8,train_freq=8,gradient_steps=1,sequence=2)", remembers);
+    check("dqn(quantiles=3,buffer=64,learning_starts=16,batch=8,train_freq=8,gradient_steps=1)", remembers);
+  }
 }
 
 // The figures of the first `count` updates, NaN as 0.

@@ -1,7 +1,8 @@
 """Compares an ONNX model with expected outputs: check_onnx.py MODEL CASES.
 
 Exit code 0 when all agree to 1e-5. CASES is JSON: a list of
-{"inputs": {name: {"shape", "type", "values"}}, "scores": [...], "value": [...]}.
+{"inputs": {name: {"shape", "type", "values"}}, "scores": [...], "value": [...]}, of a
+network with a memory "next_state" too.
 """
 import json
 import sys
@@ -28,6 +29,10 @@ def main(model_path, cases_path):
             for name, x in case["inputs"].items()
         }
         scores, value = session.run(["scores", "value"], feed)
+        if "next_state" in case:
+            (following,) = session.run(["next_state"], feed)
+            wanted = numpy.array(case["next_state"], dtype="float32").reshape(following.shape)
+            worst = max(worst, float(abs(following - wanted).max()))
         mask = feed["action_mask"]
         expected = numpy.array(case["scores"], dtype="float32").reshape(mask.shape)
         if scores.shape != expected.shape or value.shape != (mask.shape[0],):

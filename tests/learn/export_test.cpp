@@ -47,6 +47,8 @@ std::vector<ExportCase> Cases() {
   cases.push_back({"pair_scorer(width=24,activation=tanh,skip=true)", ObservationV1::Layout(9, 2), 19});
   cases.push_back({"pair_scorer(width=24,layers=3,activation=tanh)", ObservationV1::Layout(9, 2), 19});
   cases.push_back({"set_attention(width=24,head=4,towers=2,points=3,activation=tanh)", ObservationV1::Layout(9, 2), 19});
+  cases.push_back({"pair_scorer(width=24,memory=5)", ObservationV1::Layout(9, 2), 19});
+  cases.push_back({"mlp(hidden=32,memory=5)", ObservationV1::Layout(4, 2), 9});
   cases.push_back({"toy(units=17,crowd=true)", ObservationV1::Layout(5, 3), 16});
   cases.push_back({"mlp(hidden=32x16x8,activation=relu)", ObservationV1::Layout(4, 2), 9});
   return cases;
@@ -76,7 +78,16 @@ BundleFacts FactsOf(const ExportCase& c) {
 
 PolicyBundle BundleOf(const ExportCase& c, Network& network, double* difference = nullptr) {
   Stream stream(21, Purpose::kTest);
-  const BundleExamples examples = test::RandomExamples(c.layout, c.num_actions, stream);
+  BundleExamples examples = test::RandomExamples(c.layout, c.num_actions, stream);
+  // Behind each row the state of a memory.
+  const int memory = network.description().memory();
+  std::vector<float> rows;
+  for (int i = 0; i < examples.count; ++i) {
+    const auto row = examples.observation.begin() + i * c.layout.size();
+    rows.insert(rows.end(), row, row + c.layout.size());
+    for (int k = 0; k < memory; ++k) rows.push_back(static_cast<float>(stream.Uniform(-1.0, 1.0)));
+  }
+  examples.observation = rows;
   return MakeBundle(network, FactsOf(c), examples.observation, examples.mask, difference);
 }
 
@@ -101,7 +112,7 @@ void WriteOnnxCase(std::ostream& out, const PolicyBundle& bundle, const Observat
                    Stream& stream) {
   const int actions = layout.q > 0 ? layout.q * layout.g + (bundle.has_done() ? 1 : 0) : bundle.num_actions;
   const auto network = Freeze(bundle);
-  std::vector<float> rows, jobs, pairs, types, global, scores, value;
+  std::vector<float> rows, jobs, pairs, types, global, scores, value, states, next_states;
   std::vector<std::uint8_t> mask;
   for (int b = 0; b < batch; ++b) {
     const int present = static_cast<int>(stream.Below(static_cast<std::uint32_t>(layout.q) + 1));
@@ -115,7 +126,11 @@ void WriteOnnxCase(std::ostream& out, const PolicyBundle& bundle, const Observat
     take(types, layout.types_offset(), layout.global_offset());
     take(global, layout.global_offset(), layout.size());
     std::vector<float> found(U(actions));
-    value.push_back(network->Evaluate(row, layout, found));
+    std::vector<float> state, next(U(network->memory()));
+    for (int k = 0; k < network->memory(); ++k) state.push_back(static_cast<float>(stream.Uniform(-1.0, 1.0)));
+    value.push_back(network->Evaluate(row, layout, found, state, next));
+    states.insert(states.end(), state.begin(), state.end());
+    next_states.insert(next_states.end(), next.begin(), next.end());
     scores.insert(scores.end(), found.begin(), found.end());
     for (int a = 0; a < actions; ++a) {
       const bool real = layout.q == 0 || a < present * layout.g || a == layout.q * layout.g;
@@ -132,12 +147,17 @@ void WriteOnnxCase(std::ostream& out, const PolicyBundle& bundle, const Observat
     WriteInput(out, "types", {batch, layout.g, layout.type_channels}, types);
     WriteInput(out, "global", {batch, layout.global_channels}, global);
   }
+  if (network->memory() > 0) WriteInput(out, "state", {batch, network->memory()}, states);
   out << "\"action_mask\":{\"type\":\"bool\",\"shape\":[" << batch << ',' << actions << "],\"values\":";
   WriteJsonArray(out, mask);
   out << "}},\"scores\":";
   WriteJsonArray(out, scores);
   out << ",\"value\":";
   WriteJsonArray(out, value);
+  if (network->memory() > 0) {
+    out << ",\"next_state\":";
+    WriteJsonArray(out, next_states);
+  }
   out << '}';
 }
 
@@ -157,9 +177,11 @@ TEST_CASE("LibTorch and the torch-free network agree to 1e-5, argmax included") 
     std::vector<float> scores(U(c.num_actions));
     const torch::NoGradGuard no_grad;
     for (int i = 0; i < 200; ++i) {
-      const std::vector<float> row = test::RandomObservation(c.layout, i % (c.layout.q + 1), stream);
+      std::vector<float> row = test::RandomObservation(c.layout, i % (c.layout.q + 1), stream);
+      row.resize(row.size() + U(frozen->memory()), 0.0F);  // an episode's begin
       const NetworkOutput out =
-          network->Forward(torch::from_blob(const_cast<float*>(row.data()), {1, c.layout.size()}));
+          network->Forward(torch::from_blob(row.data(), {1, static_cast<std::int64_t>(row.size())}));
+      row.resize(U(c.layout.size()));
       const float value = frozen->Evaluate(row, c.layout, scores);
       const torch::Tensor ours = torch::from_blob(scores.data(), {1, c.num_actions});
       const double size = std::max(1.0, out.scores.abs().max().item<double>());  // as FORMAT.md says

@@ -21,9 +21,9 @@ constexpr const char* kPpoOfMembers = "ppo(n_steps=8,minibatch=16,epochs=2,lr=0.
 constexpr int kJobsShown = 3, kTypesShown = 2, kMembers = 3;
 
 // Channels of jobs begin with "is there", which the second job of a row is not.
-torch::Tensor RandomRows(const ObservationLayout& layout) {
+torch::Tensor RandomRows(const ObservationLayout& layout, int memory) {
   torch::manual_seed(7);
-  torch::Tensor rows = torch::rand({4, layout.size()}) - 0.3;
+  torch::Tensor rows = torch::rand({4, layout.size() + memory}) - 0.3;
   rows.index_put_({torch::indexing::Slice(), 0}, 1.0);
   rows.narrow(1, layout.job_channels, layout.job_channels).zero_();
   rows.index_put_({torch::indexing::Slice(), 2 * layout.job_channels}, 1.0);
@@ -66,7 +66,7 @@ TEST_CASE("members: networks side by side answer with the sum of their scores an
   const ObservationLayout layout{kJobsShown, kTypesShown, 5, 3, 4, 6};
   for (const std::string spec :
        {"pair_scorer(width=8,skip=true)", "pair_scorer(width=5,layers=3,activation=tanh)",
-        "pair_scorer(layers=1)", "set_attention(width=12,head=4,points=3)", "mlp(hidden=16)", "mlp(hidden=8x4x6,activation=relu)"}) {
+        "pair_scorer(layers=1)", "pair_scorer(width=8,memory=3)", "mlp(hidden=8,memory=2)", "set_attention(width=12,head=4,points=3)", "mlp(hidden=16)", "mlp(hidden=8x4x6,activation=relu)"}) {
     for (const int actions : {kJobsShown * kTypesShown, kJobsShown * kTypesShown + 1}) {
       CAPTURE(spec, actions);
       Members members;
@@ -78,13 +78,21 @@ TEST_CASE("members: networks side by side answer with the sum of their scores an
       }
       const auto wide = MakeNetwork(WidenArchitecture(spec, kMembers), layout, actions, 9);
       CopySideBySide(members, 0.5, *wide);
-      const torch::Tensor rows = RandomRows(layout);
-      const NetworkOutput found = wide->Forward(rows);
+      // The wide network's state is the members' side by side.
+      const int memory = members[0]->description().memory();
+      const torch::Tensor all = RandomRows(layout, kMembers * memory);
+      const NetworkOutput found = wide->Forward(all);
       torch::Tensor scores = torch::zeros_like(found.scores), value = torch::zeros_like(found.value);
-      for (const auto& member : members) {
-        scores += 0.5 * member->Forward(rows).scores;
-        value += member->Forward(rows).value / kMembers;
+      torch::Tensor rows;
+      std::vector<torch::Tensor> next;
+      for (int m = kMembers; m-- > 0;) {
+        rows = torch::cat({all.narrow(1, 0, layout.size()), all.narrow(1, layout.size() + m * memory, memory)}, 1);
+        const NetworkOutput own = members[U(m)]->Forward(rows);
+        scores += 0.5 * own.scores;
+        value += own.value / kMembers;
+        next.insert(next.begin(), own.next);
       }
+      if (memory > 0) CHECK(torch::allclose(found.next, torch::cat(next, 1), 1e-4, 1e-5));
       CHECK(torch::allclose(found.scores, scores, 1e-4, 1e-5));
       CHECK(torch::allclose(found.value, value, 1e-4, 1e-5));
       CHECK_FALSE(torch::allclose(scores, members[0]->Forward(rows).scores, 1e-2, 1e-2));

@@ -91,12 +91,12 @@ TEST_CASE("entities: nodes by hand, partly idle ones first, full ones in the row
   CHECK(seen.At(3, "nodes") == 0.0F);
   CHECK(seen.At(3, "size") == Approx(std::log2(3.0) / 5.0));
   CHECK(seen.At(3, "speed") == 1.0F);
-  CHECK((seen.At(3, "idle") == 0.5F && seen.At(3, "whole") == 0.0F && seen.At(3, "in_service") == 1.0F));
+  CHECK((seen.At(3, "idle") == 0.5F && seen.At(3, "whole") == 0.0F && seen.At(3, "missing") == 0.0F));
   CHECK(seen.At(3, "rack_idle") == Approx(3.0 / 8.0));
   CHECK(seen.At(3, "jobs") == Approx(std::log(2.0) / 3.0));
   CHECK(seen.At(3, "spread") == 0.5F);
   CHECK(seen.At(3, "first_end") == Approx(Minutes(left1)));
-  CHECK((seen.At(3, "clock") == 1.0F && seen.At(3, "watts") == 0.0F && seen.At(3, "heat") == 0.0F));
+  CHECK((seen.At(3, "slowed") == 0.0F && seen.At(3, "watts") == 0.0F && seen.At(3, "heat") == 0.0F));
   // Node 3 is idle.
   CHECK((seen.At(4, "idle") == 1.0F && seen.At(4, "whole") == 1.0F && seen.At(4, "jobs") == 0.0F));
   CHECK(seen.At(4, "first_end") == 0.0F);
@@ -123,7 +123,7 @@ TEST_CASE("entities: what features say of nodes: racks, notice, watts") {
   CHECK(seen.At(3, "rack_idle") == Approx(0.5));  // of two GPUs in service
   CHECK(seen.At(3, "network") == Approx(std::log(2.25) / 5.0));
   CHECK(seen.At(3, "watts") == Approx((250.0 + 50.0) / 500.0));
-  CHECK((seen.At(6, "in_service") == 0.0F && seen.At(6, "leaves") == 1.0F));
+  CHECK((seen.At(6, "missing") == 1.0F && seen.At(6, "leaves") == 1.0F));
   CHECK(seen.At(6, "notice") == Approx(Minutes(300.0)));
 }
 

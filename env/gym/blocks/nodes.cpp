@@ -26,7 +26,7 @@ constexpr ChannelInfo kNode[] = {
     {"speed", "mean speed (rate over best rate) of the candidates on its GPU type", 0, 1},
     {"idle", "idle share of its devices in service", 0, 1},
     {"whole", "1 = all of it is in service and idle", 0, 1},
-    {"in_service", "devices in service over its GPUs, at most 1", 0, 1},
+    {"missing", "share of its GPUs that are not in service", 0, 1},
     {"leaves", "devices that are announced to leave, over its GPUs, at most 1", 0, 1},
     {"notice", "ln(1 + time until the first of them leaves / 60 s) / 10; 0 = none is announced", 0, 2},
     {"rack_idle", "idle share of its rack, or of the cluster where there are no racks", 0, 1},
@@ -37,7 +37,7 @@ constexpr ChannelInfo kNode[] = {
     {"first_end",
      "ln(1 + time until the first job there ends, as it runs / 60 s) / 10; 0 when blind or without jobs", 0,
      2},
-    {"clock", "mean clock of its devices over the highest", 0, 1},
+    {"slowed", "1 - mean clock of its devices over the highest", 0, 1},
     {"watts", "watts of its devices over their peak; 0 = nothing is stated", 0, 2},
     {"heat", "C of its hottest device / 100; 0 = nothing is stated", 0, 2},
 };
@@ -177,7 +177,7 @@ class Nodes final : public EntityBlock {
     f[3] = static_cast<float>(speed_[U(node.type)]);
     f[4] = share(now.idle, now.in_service);
     f[5] = now.in_service >= node.gpus && now.idle == now.in_service ? 1.0F : 0.0F;
-    f[6] = std::min(1.0F, share(now.in_service, node.gpus));
+    f[6] = 1.0F - std::min(1.0F, share(now.in_service, node.gpus));
     f[7] = std::min(1.0F, share(now.leaving, node.gpus));
     f[8] = now.leaves_at < kNever ? LogMinutes(now.leaves_at - view.now()) : 0.0F;
     f[9] = share(rack.idle, rack.in_service);
@@ -186,7 +186,7 @@ class Nodes final : public EntityBlock {
     f[12] = std::min(1.0F, share(now.spread, node.gpus));
     f[13] = share(now.parted, now.devices);
     f[14] = now.first_end < kNever ? LogMinutes(now.first_end) : 0.0F;
-    f[15] = static_cast<float>(now.clock / now.devices);
+    f[15] = static_cast<float>(1.0 - now.clock / now.devices);
     f[16] = static_cast<float>(now.watts / now.devices);
     f[17] = static_cast<float>(now.heat / 100.0);
   }

@@ -26,6 +26,10 @@ constexpr long long kSteps = 1'000'000;
 constexpr const char* kBoth = "--members 1";
 constexpr const char* kPlain = "pair_scorer";
 
+// What `--encoder auto` shows in each of these rows, and entities beside it.
+#define BERTH_SHOWN(more) \
+  "--encoder observation(blocks=queue:1+sizes:1+ranks:1+prices:1+assignment:1+" more ")"
+
 constexpr Ablation kParts[] = {
     {"topology", "start", "`start` alone, without `gather`", "--actions start"},
     {"elasticity", "start", "`start` alone, without `resize`", "--actions start"},
@@ -33,6 +37,12 @@ constexpr Ablation kParts[] = {
     {"topology", "attention", "jobs attend to one another", "--network set_attention(width=32,blocks=1)"},
     {"packing", "attention", "jobs attend to one another", "--network set_attention(width=32,blocks=1)"},
     {"stages", "attention", "jobs attend to one another", "--network set_attention(width=32,blocks=1)"},
+    {"topology", "nodes", "nodes have rows", BERTH_SHOWN("topology:1+nodes:1")},
+    {"failures", "nodes", "nodes have rows", BERTH_SHOWN("checkpoints:1+failures:1+nodes:1")},
+    {"fractions", "devices", "GPUs in parts have rows", BERTH_SHOWN("sharing:1+devices:1")},
+    {"tenants", "tenants", "tenants have rows", BERTH_SHOWN("tenants:1")},
+    {"stages", "messages", "jobs that wait for others have rows, and send messages to those",
+     "--network messages " BERTH_SHOWN("stages:1+descendants:1+held_back:1")},
 };
 
 const ActionRow& RowOf(const Ablation& ablation) {

@@ -221,6 +221,9 @@ TEST_CASE("entities: rows have no command, with and without kinds of commands, a
     const ObservationLayout &a = without.point().layout(), &b = with.point().layout();
     REQUIRE(a.g == b.g);
     CHECK(b == LayoutOf([&] { MdpSpec five = more; five.visible = 5; return five; }(), simulator.scenario()));
+    // One tenant, behind it eight rows without any; four nodes.
+    CHECK((with.At(5, "tenant") == 1.0F && with.At(5, "present") == 1.0F && with.Absent(6)));
+    CHECK((with.At(14, "node") == 1.0F && with.At(17, "node") == 1.0F && with.Absent(18)));
     const auto legal = with.point().mask().bytes(), expected = without.point().mask().bytes();
     for (int row = 0; row < b.q; ++row) {
       for (int column = 0; column < b.g; ++column) {

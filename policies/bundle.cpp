@@ -139,8 +139,10 @@ void SaveBundle(const PolicyBundle& bundle, const std::string& path) {
   for (const NamedArray& array : bundle.arrays) out.Array(DatasetOf(array.name), array.values, array.shape);
   const BundleExamples& examples = bundle.examples;
   out.Integer("examples", examples.count);
-  const std::int64_t row = bundle.layout.size() + MemoryOf(bundle.network, bundle.layout, bundle.num_actions);
-  out.Array("examples/observation", examples.observation, {examples.count, row});
+  // With a memory there is its state behind each row.
+  const auto floats = static_cast<std::int64_t>(examples.observation.size());
+  out.Array("examples/observation", examples.observation,
+            {examples.count, examples.count > 0 ? floats / examples.count : bundle.layout.size()});
   out.Array("examples/action_mask", examples.mask, {examples.count, bundle.num_actions});
   out.Array("examples/scores", examples.scores, {examples.count, bundle.num_actions});
   out.Array("examples/value", examples.value);

@@ -38,9 +38,10 @@ std::uint64_t InEnvironment(const PolicyBundle& bundle, const Scenario& scenario
   SchedEnv env(FixedSource(scenario, "bursts"), options, 0);
   env.Begin(0);
   const auto network = Freeze(bundle);
-  std::vector<float> scores(static_cast<std::size_t>(env.num_actions()));
+  std::vector<float> scores(static_cast<std::size_t>(env.num_actions())),
+      state(static_cast<std::size_t>(network->memory())), next(state.size());
   for (;;) {
-    network->Evaluate(env.observation(), env.layout(), scores);
+    network->Evaluate(env.observation(), env.layout(), scores, state, next);
     std::size_t best = scores.size();
     for (std::size_t a = 0; a < scores.size(); ++a) {
       if (env.mask()[a] != 0 && (best == scores.size() || scores[a] > scores[best])) best = a;
@@ -48,6 +49,7 @@ std::uint64_t InEnvironment(const PolicyBundle& bundle, const Scenario& scenario
     const SchedEnv::Outcome outcome = env.Step(static_cast<int>(best));
     REQUIRE_FALSE(outcome.truncated);
     if (outcome.terminated) return env.simulator().signature();
+    if (outcome.discount < 1.0) state = next;  // several start at one instant
   }
 }
 
@@ -70,6 +72,7 @@ TEST_CASE("commit: a frozen policy does what the same policy does in its environ
   };
   for (const Case& c :
        {Case{"pair_scorer(width=8)", kObservationV1, 2, kJobs},
+        Case{"pair_scorer(width=8,memory=4)", kObservationV1, 2, kJobs},
         Case{"pair_scorer(width=8)", "Batch", 2, kJobs},  // asks who was started at this instant
         Case{"pair_scorer(width=8)", "Lookahead(samples=2,future=4)", 2, kJobs},  // likewise
         Case{"mlp(hidden=16)", "RLScheduler(longest_run_s=300)", 1, 12}}) {

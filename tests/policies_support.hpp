@@ -58,11 +58,16 @@ inline PolicyBundle RandomBundle(const std::string& network, const ObservationLa
   const auto network_of = Freeze(bundle);
   const auto size = static_cast<std::size_t>(layout.size()), actions = static_cast<std::size_t>(num_actions);
   bundle.examples.scores.resize(16 * actions);
+  std::vector<float> rows, state(static_cast<std::size_t>(network_of->memory()));
   for (std::size_t i = 0; i < 16; ++i) {
-    bundle.examples.value.push_back(
-        network_of->Evaluate(std::span<const float>(bundle.examples.observation).subspan(i * size, size),
-                             layout, std::span<float>(bundle.examples.scores).subspan(i * actions, actions)));
+    const auto row = std::span<const float>(bundle.examples.observation).subspan(i * size, size);
+    for (float& x : state) x = static_cast<float>(stream.Uniform(-1.0, 1.0));
+    bundle.examples.value.push_back(network_of->Evaluate(
+        row, layout, std::span<float>(bundle.examples.scores).subspan(i * actions, actions), state));
+    rows.insert(rows.end(), row.begin(), row.end());
+    rows.insert(rows.end(), state.begin(), state.end());
   }
+  bundle.examples.observation = rows;
   return bundle;
 }
 

@@ -142,7 +142,7 @@ TEST_CASE("the frozen pair scorer ignores padding and takes any queue and cluste
 TEST_CASE("a bundle of before pair_scorer had a linear term reads as it did") {
   const ScratchFile file("old.h5");
   PolicyBundle bundle = PairBundle();
-  REQUIRE(bundle.network == "pair_scorer(width=8,layers=2,activation=relu,skip=false)");
+  REQUIRE(bundle.network == "pair_scorer(width=8,layers=2,activation=relu,skip=false,memory=0)");
   bundle.network = "pair_scorer(width=8,layers=2,activation=relu)";
   SaveBundle(bundle, file.path);
   CHECK(ReplayExamples(LoadBundle(file.path)) == 0.0);

@@ -37,7 +37,9 @@ TEST_CASE("a policy file names its actions, and its policy runs to the end of an
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
     test::DrawnProcess drawn = test::DrawProcess(stream, seed);
     drawn.mdp.reread = drawn.mdp.actions != "start" && stream.Below(3) == 0;
-    const std::string network = stream.Below(3) == 0 ? "mlp(hidden=8)" : "pair_scorer(width=8,skip=true)";
+    const std::string network = stream.Below(3) == 0 ? "mlp(hidden=8)"
+                                : seed % 2 == 0         ? "pair_scorer(width=8,memory=4)"
+                                                        : "pair_scorer(width=8,skip=true)";
     INFO("seed " << seed << ", " << network << ", " << drawn.mdp.ToString());
     SaveBundle(WithCommands(drawn, network, seed), folder / "policy.h5");
     PolicyBundle bundle = LoadBundle(folder / "policy.h5");

@@ -200,7 +200,7 @@ TEST_CASE("an exported bundle survives its file and keeps the training side as i
   const PolicyBundle bundle = BundleOf(c, *network);
   CHECK(torch::equal(before, network->parameters()[0]));
   CHECK(network->parameters()[0].requires_grad());
-  CHECK(bundle.network == "pair_scorer(width=32,layers=2,activation=relu,skip=false)");
+  CHECK(bundle.network == "pair_scorer(width=32,layers=2,activation=relu,skip=false,memory=0)");
   SaveBundle(bundle, folder / "policy.h5");
   CHECK(LoadBundle(folder / "policy.h5").examples.scores == bundle.examples.scores);
 }

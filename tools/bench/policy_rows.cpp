@@ -136,7 +136,11 @@ constexpr BenchRow kRows[] = {
      [](const BenchSetup& setup) {
        return Decide(setup, {"set_attention", 32});
      }},
-    {"policy/attention_4096x3", "the same with 4,096 jobs", "us CPU", Bound::kNone, 0, 0,
+    {"policy/memory_32x3", "the same with memory=16 (GRU)", "us CPU", Bound::kAtMost, 300, 0,
+     [](const BenchSetup& setup) {
+       return Decide(setup, {"set_attention(memory=16)", 32});
+     }},
+    {"policy/attention_4096x3", "set_attention with 4,096 jobs", "us CPU", Bound::kNone, 0, 0,
      [](const BenchSetup& setup) {
        return Decide(setup, {"set_attention", 4096});
      }},

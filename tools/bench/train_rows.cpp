@@ -163,6 +163,11 @@ constexpr BenchRow kRows[] = {
      [](const BenchSetup& setup) {
        return OverPairs(setup, "pair_scorer", /*default_workload=*/false, 16384);
      }},
+    {"train/memory", "as pair_scorer with memory=16 (GRU), through sequences of 16 decision points",
+     "of bound", Bound::kNone, 0, 0,
+     [](const BenchSetup& setup) {
+       return OverPairs(setup, "pair_scorer(memory=16)", /*default_workload=*/true, 131072);
+     }},
     {"train/set_attention", "as pair_scorer_full_queue with set_attention: 2 blocks, width 64", "of bound",
      Bound::kAtLeast, 0.5, 0,
      [](const BenchSetup& setup) {

@@ -192,6 +192,8 @@ class Policy:
         if "jobs" not in {entry.name for entry in self._session.get_inputs()}:
             network = metadata.get("network")
             raise ValueError(f"{path}: expected a pair_scorer, found {network}, which the C library runs")
+        if "state" in {entry.name for entry in self._session.get_inputs()}:
+            raise ValueError(f"{path}: expected a network without memory, found {metadata.get('network')}")
         self._v3 = mdp[0] == "ObservationV3"
         self.preemptive = "preemptive" in mdp  # it also stops and moves running jobs
         self.on_change = "on_change" in mdp  # call decide only when a job arrived or completed

@@ -19,12 +19,34 @@ struct Ablation {
   const char* name;  // of the variant, in files
   const char* what;
   const char* options;  // of `berth train`, in place of the row's own where they say the same, by blanks
+  // Of the training that it is compared with: its name, "" = the row's own at as many steps, and its options.
+  const char *beside = "", *beside_options = "";
 };
 
 // Steps of both: those of one member, so that what is compared learns from as many rows.
 constexpr long long kSteps = 1'000'000;
 constexpr const char* kBoth = "--members 1";
 constexpr const char* kPlain = "pair_scorer";
+// What is hidden can be remembered only by who knows little: of jobs what they have done.
+constexpr const char* kBlind = "--knowledge blind";
+constexpr const char* kBlindWithMemory =
+    "--knowledge blind --network pair_scorer(width=8,skip=true,memory=8)";
+
+// Two kinds of workloads in turn, which nothing says: one whose jobs all take ten hours, so that who has run
+// long is soon done, and one of many short jobs and a few very long ones, where it is the other way round.
+// What has ended tells which of them it is, and is no longer to be seen.
+const ActionRow& HiddenSizes() {
+  static const ActionRow kRow = {
+      .name = "hidden_sizes",
+      .title = "Two kinds of workloads",
+      .cluster = "v100=2",
+      .workload =
+          "mix(of=queueing(rate=0.18,mean=36000,sizes=deterministic);"
+          "queueing(rate=1.8,sizes=hyperexponential(scv=10)))",
+      .knowledge = "blind",
+  };
+  return kRow;
+}
 
 // What `--encoder auto` shows in each of these rows, and entities beside it.
 #define BERTH_SHOWN(more) \
@@ -43,9 +65,13 @@ constexpr Ablation kParts[] = {
     {"tenants", "tenants", "tenants have rows", BERTH_SHOWN("tenants:1")},
     {"stages", "messages", "jobs that wait for others have rows, and send messages to those",
      "--network messages " BERTH_SHOWN("stages:1+descendants:1+held_back:1")},
+    {"failures", "memory", "blind, with memory", kBlindWithMemory, "blind", kBlind},
+    {"services", "memory", "blind, with memory", kBlindWithMemory, "blind", kBlind},
+    {"hidden_sizes", "memory", "blind, with memory", kBlindWithMemory, "blind", kBlind},
 };
 
 const ActionRow& RowOf(const Ablation& ablation) {
+  if (std::string_view(HiddenSizes().name) == ablation.row) return HiddenSizes();
   for (const ActionRow& row : ActionRows()) {
     if (std::string_view(row.name) == ablation.row) return row;
   }
@@ -59,7 +85,7 @@ std::string NameOf(const ActionRow& row, const std::string& variant) {
 
 // The row's options, but where `more` says another.
 Words OptionsOf(const ActionRow& row, const std::string& more) {
-  Words given = {"--actions", row.actions};
+  Words given = Joined({"--actions", row.actions}, ClusterWords(row));
   for (const std::string& text : {std::string(row.training), std::string(kBoth), more}) {
     const std::vector<std::string> words = SplitOutsideParentheses(text, ' ');
     for (std::size_t i = 0; i + 1 < words.size(); i += 2) {
@@ -69,18 +95,19 @@ Words OptionsOf(const ActionRow& row, const std::string& more) {
       given[at] = words[i], given[at + 1] = words[i + 1];
     }
   }
-  return Joined(given, ClusterWords(row));
+  return given;
+}
+
+std::string BesideOf(const Ablation& ablation) {
+  return *ablation.beside == '\0' ? kPlain : ablation.beside;
 }
 
 // The rows of the table, each once.
 std::vector<const ActionRow*> Rows() {
   std::vector<const ActionRow*> rows;
-  for (const ActionRow& row : ActionRows()) {
-    for (const Ablation& ablation : kParts) {
-      if (std::string_view(ablation.row) != row.name) continue;
-      rows.push_back(&row);
-      break;
-    }
+  for (const Ablation& ablation : kParts) {
+    const ActionRow* row = &RowOf(ablation);
+    if (std::find(rows.begin(), rows.end(), row) == rows.end()) rows.push_back(row);
   }
   return rows;
 }
@@ -88,10 +115,15 @@ std::vector<const ActionRow*> Rows() {
 std::vector<ChildStep> Trainings(const ActionStudy& study) {
   std::vector<ChildStep> steps;
   for (std::int64_t seed = study.first_seed; seed < study.last_seed; ++seed) {
-    for (const ActionRow* row : Rows())
-      steps.push_back(study.Training(NameOf(*row, kPlain), seed, kSteps, OptionsOf(*row, "")));
     for (const Ablation& it : kParts) {
       const ActionRow& row = RowOf(it);
+      // Once, however many are compared with it.
+      const auto same = [&](const Ablation& other) {
+        return &RowOf(other) == &row && BesideOf(other) == BesideOf(it);
+      };
+      if (&*std::find_if(std::begin(kParts), std::end(kParts), same) == &it)
+        steps.push_back(
+            study.Training(NameOf(row, BesideOf(it)), seed, kSteps, OptionsOf(row, it.beside_options)));
       steps.push_back(study.Training(NameOf(row, it.name), seed, kSteps, OptionsOf(row, it.options)));
     }
   }
@@ -101,9 +133,14 @@ std::vector<ChildStep> Trainings(const ActionStudy& study) {
 std::vector<ChildStep> Evaluations(const ActionStudy& study) {
   std::vector<ChildStep> steps;
   for (const ActionRow* row : Rows()) {
-    std::vector<std::string> specs = study.Policies(NameOf(*row, kPlain));
+    std::vector<std::string> specs, names;
     for (const Ablation& it : kParts) {
-      if (&RowOf(it) == row) specs = Joined(specs, study.Policies(NameOf(*row, it.name)));
+      if (&RowOf(it) != row) continue;
+      for (const std::string& name : {BesideOf(it), std::string(it.name)}) {
+        if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+        names.push_back(name);
+        specs = Joined(specs, study.Policies(NameOf(*row, name)));
+      }
     }
     steps.push_back(
         study.Evaluation(NameOf(*row, "all"), specs, study.seeds, row->window, ClusterWords(*row)));
@@ -113,20 +150,23 @@ std::vector<ChildStep> Evaluations(const ActionStudy& study) {
 
 void Report(const ActionStudy& study, ReproductionPage& page) {
   page.Heading(Join("What each part gives (`", kAblations, "`)"));
-  page.Paragraph(
-      Join("The row's own training at ", Thousands(static_cast<double>(kSteps)), " steps and `", kBoth,
-           "`, with one thing otherwise: its metric over that without the change, all seeds of both. "
-           "Above 1 what was taken away helps, below 1 what was added does."));
+  page.Paragraph(Join(
+      "The row's own training at ", Thousands(static_cast<double>(kSteps)), " steps and `", kBoth,
+      "`, with one thing otherwise: its metric over that without the change, all seeds of both. "
+      "Above 1 what was taken away helps, below 1 what was added does. What is blind is compared with the "
+      "same that is blind too. `",
+      HiddenSizes().name, "` is no row of the page: on `", HiddenSizes().cluster, "` with `",
+      HiddenSizes().workload, "`, whose two kinds nothing tells apart but what has come and gone."));
   std::vector<Cells> rows;
   for (const Ablation& it : kParts) {
     const ActionRow& row = RowOf(it);
     const ActionResults results(study.ResultFile(NameOf(row, "all")));
     rows.push_back({Join("`", row.name, "`"), it.what, Join("`", it.options, "`"), row.metric.name,
                     WithInterval(results.Ratio(study.Policies(NameOf(row, it.name)),
-                                               study.Policies(NameOf(row, kPlain)), row.metric),
+                                               study.Policies(NameOf(row, BesideOf(it))), row.metric),
                                  3)});
   }
-  page.Rows({"row", "otherwise", "options", "metric", "of the row's training"}, rows);
+  page.Rows({"row", "otherwise", "options", "metric", "of the same without"}, rows);
 }
 
 }  // namespace

@@ -213,14 +213,16 @@ TEST_CASE("c api: commands that need what a cluster does not state are refused b
   mdp.visible = 4;
   mdp.encoder = "ObservationV3";
   std::string said;
-  {  // kinds that need nodes
+  constexpr const char* kNeeding[][2] = {{"topology", "gather"}, {"topology", "place"},   {"checkpoints", "checkpoint"},
+                                         {"power", "cap"},       {"stages", "offload"}, {"stages", "wait"}};
+  for (const auto& [feature, kind] : kNeeding) {  // nodes, settings of features, a time
     ScenarioData data = scenario.data();
-    data.features = ParseFeatures("topology");
-    MdpSpec gather = mdp;
-    gather.actions = ResolveActions("start,gather");
-    const PolicyBundle bundle = CommandBundle(gather, Scenario(std::move(data)), "pair_scorer(width=8)", 1);
+    data.features = ParseFeatures(feature);
+    MdpSpec needing = mdp;
+    needing.actions = ResolveActions(Join("start,", kind));
+    const PolicyBundle bundle = CommandBundle(needing, Scenario(std::move(data)), "pair_scorer(width=8)", 1);
     CHECK(LoadStatus(bundle, folder / "g.h5", said) == BERTH_UNSUPPORTED);
-    CHECK_THAT(said, Contains("start,gather") && Contains("'gather'") && !Contains("\n"));
+    CHECK_THAT(said, Contains(Join("start,", kind)) && Contains(Join("'", kind, "'")) && !Contains("\n"));
   }
   mdp.actions = ResolveActions("start,resize,pack");
   SaveBundle(CommandBundle(mdp, scenario, "pair_scorer(width=8)", 1), folder / "p.h5");

@@ -7,9 +7,11 @@
 #include "baselines/schedulers.hpp"
 #include "data/workloads.hpp"
 #include "env/base/rng.hpp"
+#include "env/features/checkpoints/checkpoints.hpp"
 #include "env/features/partitions/partitions.hpp"
 #include "env/features/power/power.hpp"
 #include "env/features/services/services.hpp"
+#include "env/features/stages/stages.hpp"
 #include "env/features/table.hpp"
 #include "env/gym/encoder.hpp"
 #include "env/gym/sched_env.hpp"
@@ -146,7 +148,7 @@ class Proposer {
     const JobList& waiting = sim_.state().waiting;
     const JobList& running = sim_.state().running;
     const int kind = Below(20);
-    if (kind >= 16) return Control(decision, kind - 16);
+    if (kind >= 16) return Control(decision, Below(6));
     if (kind < 9 ? waiting.empty() : running.empty()) return;
     const int type = Type();
     if (kind < 6) return decision.Start(Pick(waiting), type);
@@ -177,6 +179,10 @@ class Proposer {
       decision.controls.push_back({kind, Below(sim_.scenario().num_gpus()), Below(5) * 1.0});
     if (kind == kPowerCapControl)
       decision.controls.push_back({kind, Below(7) - 1, random_.Uniform(150.0, 6000.0)});
+    const JobList& running = sim_.state().running;
+    if (kind == kSaveControl && !running.empty()) decision.controls.push_back({kind, Pick(running), 1.0});
+    if (kind == kOffloadControl)
+      decision.controls.push_back({kind, Below(sim_.scenario().num_jobs()), Below(7) * 0.25 - 0.25});
     if (kind == kReplicasControl) decision.controls.push_back({kind, Below(4), Below(5) * 1.0});
   }
 
@@ -265,7 +271,8 @@ TEST_CASE("features combined: 10,000 random decisions break nothing", "[features
     CAPTURE(static_cast<int>(kind));
     CHECK(seen.commands[static_cast<int>(kind)] > 20);
   }
-  for (ControlKind kind : {kPartitionControl, kClockControl, kPowerCapControl, kReplicasControl}) {
+  for (ControlKind kind : {kPartitionControl, kClockControl, kPowerCapControl, kReplicasControl, kSaveControl,
+                           kOffloadControl}) {
     CAPTURE(static_cast<int>(kind));
     CHECK(seen.controls[static_cast<int>(kind)] > 100);
   }

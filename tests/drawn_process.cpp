@@ -17,28 +17,33 @@ int Below(Stream& stream, int n) {
 DrawnProcess DrawProcess(Stream& stream, std::uint64_t seed) {
   const bool sliced = Below(stream, 4) == 0, divided = !sliced && Below(stream, 4) == 0;
   std::string features, actions = "start";
-  const auto maybe = [&](int one_in, const char* feature, const char* action) {
+  const auto maybe = [&](int one_in, const char* feature, const std::vector<const char*>& its_actions) {
     if (Below(stream, one_in) != 0) return;
     features += (features.empty() ? "" : ";") + std::string(feature);
-    if (*action != '\0' && Below(stream, 5) != 0) actions += "," + std::string(action);
+    for (const char* action : its_actions) {
+      if (Below(stream, 5) != 0) actions += "," + std::string(action);
+    }
   };
   // Where nodes are limited no part of a GPU is offered.
-  maybe(3, divided ? "topology(placement=consolidate)" : "topology(placement=consolidate,cpus_per_node=40,cpus_per_gpu=4)",
-        "gather");
-  maybe(sliced ? 1 : 1000000, "partitions(reconfig_s=100)", "layout");
-  maybe(divided ? 1 : 1000000, "sharing", "share");
-  maybe(2, "elasticity(min_factor=0.3,max_factor=3,measured=false)", "resize");
-  maybe(3, "checkpoints(gb=5,interval=600)", "");
+  maybe(3, divided ? "topology(placement=consolidate,nodes_per_rack=1)"
+                   : "topology(placement=consolidate,nodes_per_rack=1,cpus_per_node=40,cpus_per_gpu=4)",
+        {"gather", "place"});
+  maybe(sliced ? 1 : 1000000, "partitions(reconfig_s=100)", {"layout"});
+  maybe(divided ? 1 : 1000000, "sharing", {"share"});
+  maybe(2, "elasticity(min_factor=0.3,max_factor=3,measured=false)", {"resize"});
+  maybe(3, Below(stream, 2) == 0 ? "checkpoints(gb=50,interval=600)" : "checkpoints(gb=50,shared=true)", {"checkpoint"});
   maybe(3, sliced ? "failures(mtbf_h=10,repair_h=1)"
-                  : "failures(mtbf_h=10,repair_h=1,spot_types=p100:v100,spot_mtbf_h=3,spot_notice_s=900)", "");
-  maybe(4, "latency(cadence=both,period_s=500)", "");
-  maybe(3, "power(cap_w=2500,heat=true)", "clock");
+                  : "failures(mtbf_h=10,repair_h=1,spot_types=p100:v100,spot_mtbf_h=3,spot_notice_s=900)", {});
+  maybe(4, "latency(cadence=both,period_s=500)", {});
+  maybe(3, Below(stream, 2) == 0 ? "power(cap_w=2500,heat=true)"
+                                 : "power(node_cap_w=240,electricity_price=0.1:0.3)", {"clock", "cap"});
   maybe(3, Below(stream, 2) == 0 ? "services(rate_per_s=20:10,replicas=2:1)"
-                                 : "services(rate_per_s=9,replicas=2,share=0.5)", "replicas");
-  maybe(4, "stages(depends=0.3,cpu_core_s=0.2)", "");
-  maybe(4, "estimates(by=completion)", "");
+                                 : "services(rate_per_s=9,replicas=2,share=0.5)", {"replicas"});
+  maybe(4, "stages(depends=0.3,cpu_core_s=0.2,gpu_prep_s=0.1)", {"offload"});
+  maybe(4, "estimates(by=completion)", {});
   if (!sliced && Below(stream, 2) == 0) actions += ",pack";
   if (Below(stream, 2) == 0) actions += ",reject";
+  if (Below(stream, 3) == 0) actions += ",wait";
   ScenarioSettings settings;
   settings.cluster = ParseCluster(sliced ? "a100=4/4,h100=2/1" : "v100=5/2,p100=3/1,k80=4/2");
   settings.features = ParseFeatures(features);

@@ -1,14 +1,18 @@
 // What policies may choose and what the simulator accepts are the same: random commands over random features, each
 // against the simulator's own validation of the decision that it would make.
 #include <algorithm>
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "env/base/index.hpp"
 #include "env/base/rng.hpp"
+#include "env/features/checkpoints/checkpoints.hpp"
 #include "env/features/partitions/partitions.hpp"
 #include "env/features/power/power.hpp"
 #include "env/features/services/services.hpp"
+#include "env/features/stages/stages.hpp"
 #include "env/gym/decision_point.hpp"
 #include "env/sim/simulator.hpp"
 #include "tests/catch.hpp"
@@ -47,6 +51,36 @@ bool AcceptsOn(Simulator& simulator, const DecisionPoint& point, const ClusterVi
     if (alone) return simulator.Validate(decision).ok();  // it runs on
   }
   decision.Resize(job, type, width);
+  return simulator.Validate(decision).ok();
+}
+
+// Kinds that set something: whether it may be, and would be another than now. `put`: (kind, subject) at this point.
+using PutCommands = std::set<std::pair<std::string, int>>;
+bool ExpectedSetting(Simulator& simulator, const DecisionPoint& point, const ClusterView& view, const std::string& name,
+                     int subject, const ActionColumn& column, const PutCommands& put) {
+  if (subject < 0 || put.contains({name, subject})) return false;
+  if (name == "wait") return true;
+  Decision decision;
+  if (name == "checkpoint") {  // of who stops after all there is none
+    decision.controls.push_back({kSaveControl, subject, 1.0});
+    return simulator.Validate(decision).ok();
+  }
+  point.plan().Emit(view, decision);
+  if (name == "offload") {
+    const double part = std::vector<double>{0.0, 0.5, 1.0, -1.0}[U(column.level)];
+    if (part == view.Find<StageState>()->offload[U(subject)]) return false;
+    decision.controls.push_back({kOffloadControl, subject, part});
+    return simulator.Validate(decision).ok();
+  }
+  const PowerState& power = *view.Find<PowerState>();
+  double peak = 0.0;
+  for (int gpu = power.first_gpu[U(subject)]; gpu < power.first_gpu[U(subject) + 1]; ++gpu)
+    peak += power.peak_w[power.type[U(gpu)]];
+  const std::vector<double>& all = view.features().Find<PowerSettings>()->node_cap_w;
+  const double own = all.empty() ? kNever : all[0];
+  const double watts = column.level == 0 ? own : std::vector<double>{0.0, 0.85, 0.7, 0.55}[U(column.level)] * peak;
+  if ((column.level > 0 && watts >= own) || watts == power.node_cap_w[U(subject)]) return false;
+  decision.controls.push_back({kPowerCapControl, subject, watts});
   return simulator.Validate(decision).ok();
 }
 
@@ -170,14 +204,17 @@ bool ExpectedShare(Simulator& simulator, const DecisionPoint& point, const Clust
 }
 
 // A second opinion, from what validation accepts alone.
-bool Expected(Simulator& simulator, const DecisionPoint& point, const ClusterView& view, int row, int column) {
+bool Expected(Simulator& simulator, const DecisionPoint& point, const ClusterView& view, int row, int column,
+              const PutCommands& put) {
   const CommandGrid& grid = *point.grid();
   const Plan& plan = point.plan();
   const std::string name = grid.NameOf(column);
   const ActionColumn& it = grid.column(column);
   const int job = grid.JobOf(row);
   const bool of_job = name == "start" || name == "resize" || name == "pack" || name == "reject" ||
-                      name == "gather";
+                      name == "gather" || name == "place";
+  if (name == "cap" || name == "checkpoint" || name == "offload" || name == "wait")
+    return ExpectedSetting(simulator, point, view, name, grid.Subject(row, column), it, put);
   if (of_job && job < 0) return false;
   if (name == "reject") {
     if (plan.Placed(job)) return false;
@@ -185,7 +222,9 @@ bool Expected(Simulator& simulator, const DecisionPoint& point, const ClusterVie
     decision.Reject(job);
     return simulator.Validate(decision).ok();
   }
-  if (name == "gather" && plan.Placed(job)) return false;
+  if ((name == "gather" || name == "place") && plan.Placed(job)) return false;
+  if (name == "place" && view.IsRunning(job) && view.TypeOf(job) == it.type) return false;  // it stays
+
   if (name == "pack") {
     if (plan.Placed(job)) return false;
     for (int host : view.active()) {
@@ -227,6 +266,7 @@ bool Expected(Simulator& simulator, const DecisionPoint& point, const ClusterVie
 
 struct Played {
   int commands = 0, legal = 0, points = 0;
+  std::map<std::string, int> by_kind;  // legal ones
   int shares = 0, shared = 0;  // commands of parts that were compared, and of them offered
 };
 
@@ -252,14 +292,16 @@ Played Play(Stream& stream, std::uint64_t seed) {
     point.Observe(view, drawn.visible);
     point.OpenMask(view);
     const CommandGrid& grid = *point.grid();
+    PutCommands put;
     for (int tries = 3 * grid.rows(); tries > 0 && grid.rows() > 0; --tries) {
       const int row = Below(stream, grid.rows()), column = Below(stream, grid.columns());
       const int action = row * grid.columns() + column;
       const bool offered = point.mask().bytes()[U(action)] != 0;
       ++played.commands;
       const std::string name = grid.NameOf(column);
-      if (name != "layout" && !divided && !(kept && (name == "start" || name == "resize" || name == "gather"))) {
-        const bool expected = Expected(simulator, point, view, row, column);
+      const bool takes_room = name == "start" || name == "resize" || name == "gather" || name == "place";
+      if (name != "layout" && !divided && !(kept && takes_room)) {
+        const bool expected = Expected(simulator, point, view, row, column, put);
         INFO("at " << view.now() << ": " << name << " of row " << row << " (job " << grid.JobOf(row) << ") type "
                    << grid.column(column).type << " level " << grid.column(column).level);
         if (offered != expected) REQUIRE(offered == expected);
@@ -279,7 +321,9 @@ Played Play(Stream& stream, std::uint64_t seed) {
       }
       if (!offered || Below(stream, 3) == 0) continue;
       point.Put(view, action);
+      put.insert({name, grid.Subject(row, column)});
       ++played.legal;
+      ++played.by_kind[name];
       decision.Clear();
       point.Close(view, decision);
       const ApplyResult result = simulator.Validate(decision);
@@ -312,6 +356,11 @@ TEST_CASE("policies are offered the commands that the simulator accepts, and no 
     all.points += played.points;
     all.shares += played.shares;
     all.shared += played.shared;
+    for (const auto& [name, count] : played.by_kind) all.by_kind[name] += count;
+  }
+  for (const ActionInfo& info : Actions()) {
+    CAPTURE(info.name);
+    CHECK(all.by_kind[info.name] > 50);
   }
   INFO(all.legal << " of " << all.commands << " at " << all.points << " points of " << seed << " runs");
   CHECK(all.legal > kCommands / 50);

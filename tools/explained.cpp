@@ -49,6 +49,19 @@ std::string CommandText(const ClusterView& view, const DecisionPoint& point,
   return text + more;
 }
 
+// Of the devices that a command names: "node 3", "nodes 3 5".
+std::string NodesText(const ClusterView& view, const Decision& decision, const Command& command) {
+  std::string text;
+  int last = -1, nodes = 0;
+  for (int k = 0; k < command.devices_count; ++k) {
+    const int node = view.NodeOf(decision.devices[U(command.devices_begin + k)]);
+    if (node == last) continue;
+    text += Join(" ", node);
+    last = node, ++nodes;
+  }
+  return (nodes == 1 ? "node" : "nodes") + text;
+}
+
 }  // namespace
 
 std::string DecisionText(const ClusterView& view, const Decision& decision) {
@@ -59,9 +72,12 @@ std::string DecisionText(const ClusterView& view, const Decision& decision) {
     if (c.type >= 0) text += Join(" on ", TypeName(view, c.type));
     if (c.width > 0) text += Join(" x ", c.width);
     if (c.host >= 0) text += Join(" beside ", view.Id(c.host));
+    if (c.devices_count > 0) text += Join(" at ", NodesText(view, decision, c));
   }
   if (!decision.controls.empty())
     text += Join(text.empty() ? "" : ", ", decision.controls.size(), " settings of features");
+  if (decision.wake_at < kNever)
+    text += Join(text.empty() ? "" : ", ", "decide again by ", Fixed(decision.wake_at, 0), " s");
   return text.empty() ? "leave everything as it is" : text;
 }
 

@@ -37,6 +37,7 @@ void DecisionPoint::Begin(const ClusterView& view) {
 
 bool DecisionPoint::PassesOver(const ClusterView& view) const {
   if ((mdp_.preemptive ? view.active() : view.waiting()).empty()) return true;
+  if (grid_ != nullptr && grid_->Wakes()) return false;
   return mdp_.on_change && !view.capacity_changed() && view.arrived().empty() && view.completed().empty();
 }
 

@@ -53,7 +53,7 @@ class DecisionPoint {
 
   void Begin(const ClusterView& view);
   // True where the process leaves everything as it is: nobody to place, or nothing arrived or completed
-  // (MdpSpec::on_change).
+  // (MdpSpec::on_change) and the last decision did not ask for this one.
   bool PassesOver(const ClusterView& view) const;
   void Start(const ClusterView& view);
   // The candidates: active jobs when preemptive, waiting ones otherwise, without those that the plan has

@@ -70,18 +70,21 @@ class ActionKind {
   virtual Legality Legal(const ClusterView& view, const Plan& plan, int subject,
                          const ActionColumn& column) const = 0;
   // Legal in a number, for a job that the plan lacks and that shares its GPU with nobody: legal where the
-  // column's type has room for so many GPUs, kNever where it never is; -1 = Legal alone can tell.
+  // column's type has room for so many GPUs, kNeverFits where it never is; -1 = Legal alone can tell.
   virtual int RoomNeeded(const ClusterView& /*view*/, const Plan& /*plan*/, int /*job*/,
                          const ActionColumn& /*column*/) const {
     return -1;
   }
-  static constexpr int kNever = std::numeric_limits<int>::max();
+  static constexpr int kNeverFits = std::numeric_limits<int>::max();
   virtual void Put(const ClusterView& view, Plan& plan, int subject, const ActionColumn& column) = 0;
   // Legal for a job that the plan lacks, it makes the job run; of a kind with rows of its own it decides one
   // that must be decided. `done` waits for both (MdpSpec::work_conserving).
   virtual bool Runs() const { return false; }
   // kNotYet may end with a command of another row; else only with one of its own.
   virtual bool Awaits() const { return false; }
+  // Does what it closed last ask for another decision though nothing may happen until then? That point is not
+  // passed over (MdpSpec::on_change).
+  virtual bool Wakes() const { return false; }
 };
 
 // ActionInfo::make of a kind that has no parameters.
@@ -108,6 +111,7 @@ struct ActionInfo {
   std::unique_ptr<ActionKind> (*make)(Params& params) = nullptr;
   // A term of the reward (env/gym/rewards.hpp) without which the command would cost nothing; null = none.
   const char* needs_reward = nullptr;
+  bool on_request = false;  // `--actions auto` leaves it out: whether training gains by it was not measured
 };
 
 }  // namespace berth

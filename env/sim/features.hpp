@@ -74,6 +74,8 @@ class FeatureSettings {
   virtual bool Interrupts() const { return false; }     // jobs may lose their devices
   virtual double DecisionDelay() const { return 0.0; }  // s from a decision to its effect
   virtual bool LearnsRates() const { return false; }    // what schedulers are told of rates changes
+  // When what everybody knows in advance, such as a price, is next another than at `now`, s > now; kNever.
+  virtual double NextChange(double /*now*/) const { return std::numeric_limits<double>::infinity(); }
   // Widths that jobs may run on; null = their gangs alone.
   virtual std::shared_ptr<const RatesByWidth> Widths(const ScenarioData& scenario) const;
   // What schedulers are told of throughputs in place of the truth; false = nothing.

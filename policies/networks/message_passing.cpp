@@ -14,6 +14,7 @@
 // itself. An observation without edges has no rounds.
 #include "env/base/check.hpp"
 #include "policies/architecture.hpp"
+#include "policies/networks/memory.hpp"
 #include "policies/networks/pair_scorer.hpp"
 
 namespace berth {
@@ -25,6 +26,7 @@ constexpr ParamInfo kParams[] = {
     {"layers", "2", "hidden layers over a (job, type) pair, 1 to 8"},
     {"activation", "relu", "relu or tanh"},
     {"skip", "false", "true adds a linear term of the pair's own inputs to its score"},
+    kMemoryParam,
 };
 
 void Describe(Params& params, NetworkDescription& net) {
@@ -34,6 +36,7 @@ void Describe(Params& params, NetworkDescription& net) {
   const Activation act =
       params.Choice("activation", {"relu", "tanh"}) == 0 ? Activation::kRelu : Activation::kTanh;
   const bool skip = params.Bool("skip");
+  const int memory = ReadMemory(params);
   RequirePairs("messages", net.layout());
   const auto hidden = [&](const std::string& layer, const std::vector<ValueId>& inputs) {
     return net.Dense(layer, inputs, width, kHiddenGain, act);
@@ -48,9 +51,10 @@ void Describe(Params& params, NetworkDescription& net) {
   const ValueId summary = hidden("summary", {known});
   std::vector<ValueId> pooled = {net.global(), net.Mean(summary), net.Max(summary)};
   if (net.layout().type_channels > 0) pooled.push_back(net.Mean(hidden("type", {net.types()})));
-  const ValueId context = hidden("context", pooled);
-  ScorePairs(net,
-             {{net.jobs(), net.pairs(), net.types(), known, context}, context, width, layers, act, skip});
+  const std::vector<ValueId> context = WithMemory(net, hidden("context", pooled), memory);
+  std::vector<ValueId> named = {net.jobs(), net.pairs(), net.types(), known};
+  named.insert(named.end(), context.begin(), context.end());
+  ScorePairs(net, {named, context, width, layers, act, skip});
 }
 
 }  // namespace
@@ -61,7 +65,7 @@ ArchitectureInfo MessagesArchitecture() {
           "Decima (Mao et al., SIGCOMM 2019, eq. 1)",
           /*any_size=*/true,
           kParams,
-          "width",
+          "width,memory",
           Describe};
 }
 

@@ -8,6 +8,7 @@
 #include "env/base/index.hpp"
 #include "env/base/spec.hpp"
 #include "env/features/table.hpp"
+#include "env/sim/action_kind.hpp"
 #include "env/sim/core.hpp"
 
 namespace berth {
@@ -83,6 +84,7 @@ CheckpointState::CheckpointState(const CheckpointSettings& settings, const Scena
   run_.assign(save_s.size(), 0);
   interval_s.assign(save_s.size(), 0.0);
   due_.assign(save_s.size(), kNever);
+  busy_until_.assign(save_s.size(), 0.0);
 }
 
 double CheckpointState::Transfer(const SimCore& core, double seconds) {
@@ -127,7 +129,11 @@ double CheckpointState::Interval(const SimCore& core, int job) const {
 void CheckpointState::OnStart(SimCore& core, int job, const RunStart& start) {
   const std::uint32_t run = ++run_[U(job)];
   const double interval = interval_s[U(job)] = Interval(core, job);
-  if (interval == kNever) return;
+  busy_until_[U(job)] = core.state().progress_from[U(job)];
+  if (interval == kNever) {  // what was ordered and broken off is no longer under way
+    due_[U(job)] = kNever;
+    return;
+  }
   // One that a resize breaks off begins anew.
   const double left = start.resizes ? std::clamp(due_[U(job)] - core.now(), 0.0, interval) : interval;
   due_[U(job)] = core.state().progress_from[U(job)] + left;
@@ -137,15 +143,33 @@ void CheckpointState::OnStart(SimCore& core, int job, const RunStart& start) {
 bool CheckpointState::OnTimer(SimCore& core, const Timer& timer) {
   const int job = timer.index;
   if (core.state().phase[U(job)] != JobPhase::kRunning || run_[U(job)] != timer.version) return false;
-  timer.kind == kSave ? BeginSave(core, job, timer.version) : EndSave(core, job, timer.version);
+  if (timer.kind == kSaved) {
+    EndSave(core, job, timer.version);
+  } else if (timer.time == due_[U(job)]) {  // else an order came before it
+    BeginSave(core, job, timer.version);
+  }
   return false;
+}
+
+bool CheckpointState::Allows(const SimCore& core, const Control& control) const {
+  const int job = control.index;
+  return control.kind == kSaveControl && control.value == 1.0 && job >= 0 &&
+         job < core.scenario().num_jobs() && core.state().phase[U(job)] == JobPhase::kRunning &&
+         !core.Named(job) && MaySave(job, core.now());
+}
+
+bool CheckpointState::CarryOut(SimCore& core, const Control& control) {
+  if (control.kind != kSaveControl) return false;
+  due_[U(control.index)] = core.now();
+  BeginSave(core, control.index, run_[U(control.index)]);
+  return true;
 }
 
 void CheckpointState::BeginSave(SimCore& core, int job, std::uint32_t run) {
   SimState& s = core.state();
   s.steps_done[U(job)] = s.AttainedSteps(job);
   const double done = s.now + Transfer(core, save_s[U(job)]);
-  s.progress_from[U(job)] = std::max(s.progress_from[U(job)], done);
+  s.progress_from[U(job)] = busy_until_[U(job)] = std::max(s.progress_from[U(job)], done);
   core.SetRate(job, s.rate[U(job)]);  // ends later: its completion is queued anew
   core.SetTimer({done, kSaved, job, run});
 }
@@ -156,14 +180,17 @@ void CheckpointState::EndSave(SimCore& core, int job, std::uint32_t run) {
   saved_at[U(job)] = s.now;
   ++saves;
   due_[U(job)] = s.now + interval_s[U(job)];
+  if (due_[U(job)] == kNever) return;
   core.SetTimer({due_[U(job)], kSave, job, run});
 }
 
 FeatureModule CheckpointsFeature() {
   static constexpr TimerKind kTimers[] = {kSave, kSaved};
   static constexpr BlockInfo (*kBlocks[])() = {CheckpointsBlock};
+  static constexpr ActionInfo (*kActions[])() = {CheckpointAction};
   FeatureModule module = ModuleOf<CheckpointSettings>();
   module.timers = kTimers;
+  module.actions = kActions;
   module.blocks = kBlocks;
   return module;
 }

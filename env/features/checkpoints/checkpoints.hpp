@@ -15,6 +15,12 @@ namespace berth {
 // or moves the job (charged when it next runs, as Costs are) and every `interval` of progress, during which
 // the job holds its GPUs and waits. It is loaded at every start but the first, after `cold_start_s`. Nothing
 // is saved by whoever is interrupted, and nothing loaded that was never saved.
+//
+// A decision may have a running job save now (kSaveControl), as a periodic checkpoint does: it keeps its GPUs
+// and makes no progress for as long as its state takes to be written, of a shared storage once it is its
+// turn; only then what was done by now is safe, and the next periodic checkpoint is a whole interval away. A
+// failure or a stop before that loses or pays as if it had not begun; a resize breaks it off, and it begins
+// anew only where there is an interval.
 struct CheckpointSettings final : SettingsOf<CheckpointSettings> {
   double gb = 1.0;
   double write_gb_s = 1.0, read_gb_s = 1.0;  // GB/s of storage
@@ -30,6 +36,9 @@ struct CheckpointSettings final : SettingsOf<CheckpointSettings> {
   std::unique_ptr<FeatureState> MakeState(const Scenario& scenario) const override;
 };
 
+// Job `index` begins to save its state now; `value` is 1. Of a running job that has made progress since it
+// started or last saved, is neither starting nor saving, and that no command of the decision names.
+inline constexpr ControlKind kSaveControl{4};
 inline constexpr TimerKind kSave{4};   // index: job; it begins to save its state
 inline constexpr TimerKind kSaved{5};  // index: job; what it began to save is safe
 
@@ -40,9 +49,18 @@ class CheckpointState final : public StateOf<CheckpointState, CheckpointSettings
   // For schedulers. s to write and to read a job's state with the storage to itself.
   std::vector<double> save_s, restore_s;  // [J]
   std::vector<double> saved_at;           // [J] s, when what is safe now was; kNever = nothing is
-  std::int64_t saves = 0;                 // periodic ones that ended
+  std::int64_t saves = 0;                 // that ended, periodic ones and ordered ones
   double storage_free_at = 0.0;           // s, of a shared storage
 
+  // Has a running job made progress since it started or saved? Then it may save.
+  bool MaySave(int job, double now) const { return now > busy_until_[static_cast<std::size_t>(job)]; }
+  bool Saves(int job, double now) const {  // at this moment
+    return due_[static_cast<std::size_t>(job)] <= now && busy_until_[static_cast<std::size_t>(job)] > now;
+  }
+  double DueAt(int job) const { return due_[static_cast<std::size_t>(job)]; }  // s; kNever = no interval
+
+  bool Allows(const SimCore& core, const Control& control) const override;
+  bool CarryOut(SimCore& core, const Control& control) override;
   // A start is charged what it saves and loads; a resize saves nothing, so what was due stays due.
   void StartCost(SimCore& core, int job, int type, RunStart& start) override;
   void OnStart(SimCore& core, int job, const RunStart& start) override;
@@ -59,12 +77,14 @@ class CheckpointState final : public StateOf<CheckpointState, CheckpointSettings
   const CheckpointSettings* settings_;
   std::vector<std::uint32_t> run_;  // [J] starts so far: timers of earlier ones are forgotten
   std::vector<double> due_;  // [J] s, when the next periodic one begins, or one that is under way began
+  std::vector<double> busy_until_;  // [J] s, until when a running job starts or saves
 };
 
 // The progress between two checkpoints that loses least, s: `save_s` to save, `mtbf_s` between failures.
 double YoungInterval(double save_s, double mtbf_s);  // Young, CACM 17(9), 1974, eq. 1: sqrt(2 C M)
 double DalyInterval(double save_s, double mtbf_s);   // Daly, FGCS 22, 2006, eq. 37
 
-BlockInfo CheckpointsBlock();  // what observations show of it
+BlockInfo CheckpointsBlock();   // what observations show of it
+ActionInfo CheckpointAction();  // what policies may do with it
 
 }  // namespace berth

@@ -59,7 +59,7 @@ class Resize final : public ActionKind {
   int RoomNeeded(const ClusterView& view, const Plan& plan, int job,
                  const ActionColumn& column) const override {
     const int type = column.type, least = Least(view, job, type);
-    if (least == 0) return kNever;
+    if (least == 0) return kNeverFits;
     const int needed = plan.Takes(view, job, type, least);
     // Wider takes more, but for who stays on GPUs that take no new job.
     const bool may_stay = column.level == kMost && view.IsRunning(job) && view.TypeOf(job) == type;

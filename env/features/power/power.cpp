@@ -146,6 +146,10 @@ double PowerSettings::DynamicShare(int level) const {
   return f == 1.0 ? 1.0 : Pow(f, exponent);
 }
 
+double PowerSettings::NextChange(double now) const {
+  return NextPrice(electricity_price, now);
+}
+
 double WattsAt(const PowerState& power, int gpu, int level, double duty) {
   const std::size_t type = power.type[U(gpu)];
   const double millionths = static_cast<double>(power.load[U(gpu)]) / static_cast<double>(kLoadParts);
@@ -201,7 +205,7 @@ FeatureModule PowerFeature() {
   static constexpr MetricInfo kMetrics[] = {
       {"electricity_cost", "currency units of electricity, a part of cost", MetricInfo::Place::kJobs}};
   static constexpr BlockInfo (*kBlocks[])() = {PowerBlock};
-  static constexpr ActionInfo (*kActions[])() = {ClockAction};
+  static constexpr ActionInfo (*kActions[])() = {ClockAction, CapAction};
   FeatureModule module = ModuleOf<PowerSettings>();
   module.timers = kTimers;
   module.metrics = kMetrics;

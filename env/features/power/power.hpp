@@ -67,6 +67,8 @@ struct PowerSettings final : SettingsOf<PowerSettings> {
   void Check(const ScenarioData& scenario) const override;
   std::unique_ptr<FeatureState> MakeState(const Scenario& scenario) const override;
 
+  double NextChange(double now) const override;  // of the price of electricity
+
   int levels() const { return static_cast<int>(clocks.size()); }
   // Of the k-th GPU type, slices not counted.
   double Rise(int k) const { return EntryFor(rise_c, k); }
@@ -173,7 +175,9 @@ void HoldCap(const PowerSettings& settings, PowerState& power, int begin, int en
 // The temperature of a GPU from `since` on while it draws what it draws.
 HeatPath HeatOf(const PowerSettings& settings, const PowerState& power, int gpu);
 
-BlockInfo PowerBlock();    // what observations show of it
-ActionInfo ClockAction();  // what policies may do with it
+BlockInfo PowerBlock();  // what observations show of it
+// What policies may do with it.
+ActionInfo ClockAction();
+ActionInfo CapAction();
 
 }  // namespace berth

@@ -7,6 +7,7 @@
 #include "env/features/stages/dependencies.hpp"
 #include "env/features/stages/stage_times.hpp"
 #include "env/features/table.hpp"
+#include "env/sim/action_kind.hpp"
 #include "env/sim/core.hpp"
 #include "env/sim/physical_gpus.hpp"
 
@@ -40,12 +41,30 @@ std::unique_ptr<FeatureState> StageSettings::MakeState(const Scenario& scenario)
 StageState::StageState(const StageSettings& settings, const Scenario& scenario)
     : children(U(scenario.num_jobs())),
       parents(Parents(settings, scenario.data())),
+      offload(U(scenario.num_jobs()), settings.offload),
       settings_(&settings),
       doomed_(U(scenario.num_jobs()), 0) {
   for (std::size_t job = 0; job < parents.size(); ++job) {
     open_parents.push_back(static_cast<int>(parents[job].size()));
     for (int parent : parents[job]) children[U(parent)].push_back(static_cast<int>(job));
   }
+}
+
+bool StageState::Allows(const SimCore& core, const Control& control) const {
+  if (control.kind != kOffloadControl || control.index < 0 || control.index >= core.scenario().num_jobs())
+    return false;
+  const JobPhase phase = core.state().phase[U(control.index)];
+  return (phase == JobPhase::kWaiting || phase == JobPhase::kRunning) &&
+         (control.value == -1.0 || (control.value >= 0.0 && control.value <= 1.0));
+}
+
+bool StageState::CarryOut(SimCore& core, const Control& control) {
+  if (control.kind != kOffloadControl) return false;
+  if (std::exchange(offload[U(control.index)], control.value) == control.value) return true;
+  // Who is about to move has left its devices and is rated when it has new ones.
+  const std::span<const int> devices = core.state().Devices(control.index);
+  if (!devices.empty()) core.RerateOn(devices.front());
+  return true;
 }
 
 bool StageState::Blocks(SimCore& core, int job, double time) {
@@ -81,8 +100,8 @@ struct Step {
   double offload = 0.0, seconds = 0.0;
 };
 
-Step StepOf(const StageSettings& settings, const Scenario& scenario, const SimState& s, int job, double rate,
-            double pace) {
+Step StepOf(const StageSettings& settings, const Scenario& scenario, const SimState& s, int job,
+            double offload, double rate, double pace) {
   const ScenarioData& data = scenario.data();
   const int job_type = data.jobs.job_type[U(job)];
   Step step;
@@ -94,7 +113,7 @@ Step StepOf(const StageSettings& settings, const Scenario& scenario, const SimSt
   times.cpu = EntryFor(settings.cpu_core_s, job_type) / (settings.cores_per_gpu * with_cores);
   times.gpu_prep = EntryFor(settings.gpu_prep_s, job_type) * (data.jobs.gang[U(job)] / gpus) / pace;
   times.transfer = EntryFor(settings.transfer_s, job_type);
-  step.offload = settings.offload < 0.0 ? BestOffload(times, settings.overlap) : settings.offload;
+  step.offload = offload < 0.0 ? BestOffload(times, settings.overlap) : offload;
   step.seconds = StepSeconds(times, settings.overlap, step.offload);
   return step;
 }
@@ -104,21 +123,23 @@ Step StepOf(const StageSettings& settings, const Scenario& scenario, const SimSt
 double StageState::StepFactor(const Scenario& scenario, const SimState& s, int job, double rate,
                               double pace) const {
   if (rate <= 0.0) return 1.0;
-  const Step step = StepOf(*settings_, scenario, s, job, rate, pace);
+  const Step step = StepOf(*settings_, scenario, s, job, offload[U(job)], rate, pace);
   return step.times.gpu / step.seconds;
 }
 
 double StageState::BusyShare(const Scenario& scenario, const SimState& s, int job, double rate,
                              double pace) const {
   if (rate <= 0.0) return 1.0;
-  const Step step = StepOf(*settings_, scenario, s, job, rate, pace);
+  const Step step = StepOf(*settings_, scenario, s, job, offload[U(job)], rate, pace);
   return (step.times.gpu + step.offload * step.times.gpu_prep) / step.seconds;
 }
 
 FeatureModule StagesFeature() {
   static constexpr BlockInfo (*kBlocks[])() = {StagesBlock, DescendantsBlock, HeldBackBlock};
+  static constexpr ActionInfo (*kActions[])() = {OffloadAction};
   FeatureModule module = ModuleOf<StageSettings>();
   module.blocks = kBlocks;
+  module.actions = kActions;
   return module;
 }
 

@@ -2,7 +2,9 @@
 //
 // A step of a job is preprocessing on CPU cores, compute on its GPUs and transfers. Overlapped (a pipeline),
 // the longest of the three paces it, otherwise their sum. A part of the preprocessing may be done on the GPU
-// instead (task offloading); the best part has a closed form (stage_times.hpp). Clocks, replicas and whoever
+// instead (task offloading); the best part has a closed form (stage_times.hpp). It is the setting's for all
+// until a decision sets it for a job (kOffloadControl), which costs nothing and holds until it is set anew,
+// through stops and moves. Clocks, replicas and whoever
 // else shares the GPUs slow what is done there, and not the rest.
 //
 // A job may depend on others: it is blocked from its arrival until they are done, and turned away when one of
@@ -44,6 +46,10 @@ struct StageSettings final : SettingsOf<StageSettings> {
   std::shared_ptr<const FeatureSettings> OfJobs(const JobTable& jobs) const override;  // dependencies.cpp
 };
 
+// Part `value` of the preprocessing of job `index` is done on its GPUs from now on: 0 to 1, or -1 = the best
+// wherever it runs. Of a job that waits or runs.
+inline constexpr ControlKind kOffloadControl{5};
+
 // Who waits for whom. Known to schedulers for jobs that have arrived, blocked ones too.
 class StageState final : public StateOf<StageState, StageSettings> {
  public:
@@ -51,7 +57,10 @@ class StageState final : public StateOf<StageState, StageSettings> {
 
   std::vector<std::vector<int>> children, parents;  // [J] job indices
   std::vector<int> open_parents;                    // [J] not done yet
+  std::vector<double> offload;                      // [J] as kOffloadControl says
 
+  bool Allows(const SimCore& core, const Control& control) const override;
+  bool CarryOut(SimCore& core, const Control& control) override;
   bool Blocks(SimCore& core, int job, double time) override;
   void OnLeave(SimCore& core, int job, double time) override;
   double StepFactor(const Scenario& scenario, const SimState& state, int job, double rate,
@@ -68,5 +77,6 @@ class StageState final : public StateOf<StageState, StageSettings> {
 BlockInfo StagesBlock();
 BlockInfo DescendantsBlock();
 BlockInfo HeldBackBlock();
+ActionInfo OffloadAction();  // what policies may do with it
 
 }  // namespace berth

@@ -151,7 +151,7 @@ FeatureModule TopologyFeature() {
       {"spread_starts", "gangs' starts and moves onto more nodes than they need, share", kQueue},
       {"unplaced_orders", "orders that found GPUs and no node with the cores or memory", kQueue}};
   static constexpr BlockInfo (*kBlocks[])() = {TopologyBlock};
-  static constexpr ActionInfo (*kActions[])() = {GatherAction};
+  static constexpr ActionInfo (*kActions[])() = {GatherAction, PlaceAction};
   FeatureModule module = ModuleOf<TopologySettings>();
   module.metrics = kMetrics;
   module.blocks = kBlocks;

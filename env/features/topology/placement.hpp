@@ -74,6 +74,8 @@ class PlacementState final : public StateOf<PlacementState, TopologySettings> {
 };
 
 BlockInfo TopologyBlock();  // what observations show of it
-ActionInfo GatherAction();  // what policies may do with it
+// What policies may do with it.
+ActionInfo GatherAction();
+ActionInfo PlaceAction();
 
 }  // namespace berth

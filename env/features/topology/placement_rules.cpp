@@ -34,8 +34,9 @@ class Chooser {
     return left == 0;
   }
 
-  bool BestFit(Shares& shares) const {
-    if (One(shares)) return true;
+  bool BestFit(Shares& shares) const { return One(shares) || Scraps(shares); }
+
+  bool Scraps(Shares& shares) const {
     int left = gang_;
     for (int idle = 1; idle <= most_ && left > 0; ++idle) {
       for (int node = free_.rooms.Next(type_, idle, first_); node >= 0 && left > 0;
@@ -59,6 +60,29 @@ class Chooser {
     }
     if (!best.empty()) shares = std::move(best);
     return true;
+  }
+
+  bool Emptiest(Shares& shares) const {
+    for (int idle = most_; idle >= gang_; --idle) {
+      for (int node = free_.rooms.Next(type_, idle, first_); node >= 0;
+           node = free_.rooms.Next(type_, idle, node + 1)) {
+        if (Room(node) < gang_) continue;
+        shares.push_back({node, gang_});
+        return true;
+      }
+    }
+    return Consolidate(shares);
+  }
+
+  bool RackWithMost(Shares& shares) const {
+    int from = 0, to = 0, most = 0;
+    for (int begin = first_, end = first_; begin < last_; begin = end) {
+      int room = 0;
+      for (; end < last_ && layout_.rack_of[U(end)] == layout_.rack_of[U(begin)]; ++end) room += Room(end);
+      if (room > most) from = begin, to = end, most = room;
+    }
+    if (most < gang_) return Consolidate(shares);
+    return Fewest(from, to, shares) >= 0;
   }
 
   bool Spread(Shares& shares) const {
@@ -161,6 +185,24 @@ bool ChooseNodes(PlacementRule rule, const FreeNodes& free, int type, int gang, 
       return chooser.Consolidate(shares);
     case PlacementRule::kSpread:
       return chooser.Spread(shares);
+  }
+  return false;
+}
+
+bool ChooseNodes(NodeWay way, const FreeNodes& free, int type, int gang, const NodeDemand& demand,
+                 std::vector<NodeShare>& shares) {
+  shares.clear();
+  if (free.rooms.IdleOfType(type) < gang) return false;
+  const Chooser chooser(free, type, gang, demand);
+  switch (way) {
+    case NodeWay::kFullest:
+      return chooser.Consolidate(shares);
+    case NodeWay::kEmptiest:
+      return chooser.Emptiest(shares);
+    case NodeWay::kScraps:
+      return chooser.Scraps(shares);
+    case NodeWay::kRack:
+      return chooser.RackWithMost(shares);
   }
   return false;
 }

@@ -40,6 +40,17 @@ struct NodeShare {
 bool ChooseNodes(PlacementRule rule, const FreeNodes& free, int type, int gang, const NodeDemand& demand,
                  std::vector<NodeShare>& shares);
 
+// For who chooses by what is left, job by job.
+enum class NodeWay {
+  kFullest,   // PlacementRule::kConsolidate
+  kEmptiest,  // the emptiest node, the lowest-numbered on ties; where none holds the gang, as kFullest
+  kScraps,    // the fullest first, on as many as that takes
+  kRack,  // the fewest nodes of the rack with most room, the first on ties; where none holds it, as kFullest
+};
+// As above. O(nodes of the type + gang log gang).
+bool ChooseNodes(NodeWay way, const FreeNodes& free, int type, int gang, const NodeDemand& demand,
+                 std::vector<NodeShare>& shares);
+
 // Whether the gang would fit onto as few nodes as it can ever be on.
 bool CanConsolidate(const FreeNodes& free, int type, int gang, const NodeDemand& demand);
 

@@ -84,7 +84,9 @@ std::string ActionsOf(std::span<const Features> clusters) {
   std::map<std::string, std::size_t> having;  // of the clusters
   for (const Features& features : clusters) {
     for (const Features::On& on : features.on()) {
-      for (const auto make : on.module->actions) ++having[make().name];
+      for (const auto make : on.module->actions) {
+        if (const ActionInfo info = make(); !info.on_request) ++having[info.name];
+      }
     }
   }
   std::string names = kStartAlone;

@@ -26,8 +26,8 @@ std::span<const ActionInfo> Actions();  // every kind but `start`
 // Beside `start`, in the order of Actions(). Throws Error with the nearest name.
 std::vector<ActionUse> ParseActions(const std::string& text);
 std::string ResolveActions(const std::string& text);  // canonical, with every parameter
-// `start` and what the features that are on add. Of several clusters: of any of them, optional where not all
-// have it.
+// `start` and what the features that are on add, without kinds that are on request (ActionInfo). Of several
+// clusters: of any of them, optional where not all have it.
 std::string ActionsOf(const Features& features);
 std::string ActionsOf(std::span<const Features> clusters);
 

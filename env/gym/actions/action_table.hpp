@@ -7,7 +7,8 @@
 // X(function): `ActionInfo function()` stands in env/gym/actions.
 #define BERTH_GYM_ACTIONS(X) \
   X(PackAction)              \
-  X(RejectAction)
+  X(RejectAction)            \
+  X(WaitAction)
 
 namespace berth {
 

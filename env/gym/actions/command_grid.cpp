@@ -64,6 +64,11 @@ void CommandGrid::Close(const ClusterView& view, const Plan& plan, Decision& dec
   }
 }
 
+bool CommandGrid::Wakes() const {
+  return std::any_of(kinds_.begin(), kinds_.end(),
+                     [](const Kind& kind) { return kind.there && kind.kind->Wakes(); });
+}
+
 int CommandGrid::RowsLaidOut() const {
   int rows = 0;
   for (const Kind& kind : kinds_) rows += kind.laid_out;
@@ -211,7 +216,7 @@ int CommandGrid::RoomNeeded(const ClusterView& view, const Plan& plan, int job, 
   if (const Kind* kind = KindOf(column)) {
     return kind->kind->OfJobs() ? kind->kind->RoomNeeded(view, plan, job, it) : -1;
   }
-  return view.Rate(job, it.type) > 0.0 ? plan.Takes(view, job, it.type, view.Gang(job)) : ActionKind::kNever;
+  return view.Rate(job, it.type) > 0.0 ? plan.Takes(view, job, it.type, view.Gang(job)) : ActionKind::kNeverFits;
 }
 
 void CommandGrid::Put(const ClusterView& view, Plan& plan, int row, int column) {

@@ -32,6 +32,7 @@ class CommandGrid {
 
   void Open(const ClusterView& view, Plan& plan);                             // a plan begins
   void Close(const ClusterView& view, const Plan& plan, Decision& decision);  // ActionKind::Close
+  bool Wakes() const;                                                         // ActionKind::Wakes
   // A point begins, with these jobs in the first rows of `q` that there are for jobs.
   void Look(const ClusterView& view, std::span<const int> visible, int q, bool fixed_rows);
   int rows() const { return rows_; }

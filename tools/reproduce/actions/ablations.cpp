@@ -85,7 +85,7 @@ std::string NameOf(const ActionRow& row, const std::string& variant) {
 
 // The row's options, but where `more` says another.
 Words OptionsOf(const ActionRow& row, const std::string& more) {
-  Words given = Joined({"--actions", row.actions}, ClusterWords(row));
+  Words given = {"--actions", row.actions};
   for (const std::string& text : {std::string(row.training), std::string(kBoth), more}) {
     const std::vector<std::string> words = SplitOutsideParentheses(text, ' ');
     for (std::size_t i = 0; i + 1 < words.size(); i += 2) {
@@ -94,6 +94,12 @@ Words OptionsOf(const ActionRow& row, const std::string& more) {
       given.resize(std::max(given.size(), at + 2));
       given[at] = words[i], given[at + 1] = words[i + 1];
     }
+  }
+  const Words cluster = ClusterWords(row);
+  for (std::size_t i = 0; i < cluster.size(); i += 2) {
+    bool said = false;
+    for (std::size_t k = 0; k < given.size(); k += 2) said = said || given[k] == cluster[i];
+    if (!said) given.insert(given.end(), {cluster[i], cluster[i + 1]});
   }
   return given;
 }

@@ -189,6 +189,7 @@ TrainedNetwork ReadTrainedNetwork(const std::string& path) {
       MakeNetwork(trained.run.network, trained.run.layout, trained.run.num_actions, trained.run.seed);
   ReadModule(in, "network", *trained.network);
   trained.architecture = trained.run.network;
+  const std::int64_t memory = trained.network->description().memory();  // of a member
   if (Members members = ReadMembers(in, trained.run); !members.empty()) {
     members.push_back(trained.network);
     trained.architecture = WidenArchitecture(trained.run.network, static_cast<int>(members.size()));
@@ -199,7 +200,15 @@ TrainedNetwork ReadTrainedNetwork(const std::string& path) {
   }
   trained.mask = in.Array<std::uint8_t>("examples/mask");
   const auto rows = static_cast<std::int64_t>(trained.mask.size()) / trained.run.num_actions;
-  trained.observation = in.Array<float>("examples/observation", rows * trained.network->description().row());
+  const std::int64_t size = trained.run.layout.size();
+  const auto stored = in.Array<float>("examples/observation", rows * (size + memory));
+  const std::int64_t times = memory > 0 ? trained.network->description().memory() / memory : 0;
+  for (std::int64_t r = 0; r < rows; ++r) {
+    const auto row = stored.begin() + r * (size + memory);
+    trained.observation.insert(trained.observation.end(), row, row + size);
+    for (std::int64_t m = 0; m < times; ++m)  // the states of members that are side by side: one as the other
+      trained.observation.insert(trained.observation.end(), row + size, row + size + memory);
+  }
   return trained;
 }
 

@@ -113,6 +113,20 @@ TEST_CASE("members: a spec is widened in every hidden layer, as far as the netwo
   CHECK_THROWS_WITH(Train(request), Catch::Contains("--members: expected 1 to 64, found 65"));
 }
 
+TEST_CASE("members: of networks with a memory, the examples have the state of all of them") {
+  const TemporaryFolder folder;
+  CartPole env(4, 0.98, 5);
+  TrainRequest request = OfMembers(env, folder / "run", kMembers);
+  request.network = "mlp(hidden=8,memory=2)";
+  CHECK(Train(request).steps == 768);
+  const TrainedNetwork trained = ReadTrainedNetwork(folder / "run/checkpoint.h5");
+  CHECK(trained.network->description().memory() == 2 * kMembers);
+  const std::size_t rows = trained.mask.size() / 2, row = U(trained.network->description().row());
+  REQUIRE(trained.observation.size() == rows * row);
+  for (std::size_t k = 4; k < row; ++k)  // CartPole shows 4 numbers
+    CHECK(trained.observation[row * (rows - 1) + k] == trained.observation[row * (rows - 1) + 4 + (k - 4) % 2]);
+}
+
 TEST_CASE("members: interrupted in any of them, a training goes on bit for bit") {
   for (const char* agent :
        {kPpoOfMembers, "dqn(buffer=300,learning_starts=64,batch=8,train_freq=40,gradient_steps=2)",

@@ -4,6 +4,7 @@
 #include "data/workload_list.hpp"
 #include "data/workloads.hpp"
 #include "env/features/table.hpp"
+#include "env/gym/rewards.hpp"
 
 namespace berth {
 namespace {
@@ -21,8 +22,11 @@ class Mix : public ScenarioSource {
       : sources_(std::move(sources)), description_(std::move(description)) {}
   Scenario Make(std::uint64_t seed, Split split, std::uint32_t env, std::uint32_t episode,
                 int jobs) const override {
-    const std::uint64_t turn = seed % sources_.size() + env % sources_.size() + episode % sources_.size();
-    return sources_[turn % sources_.size()]->Make(seed, split, env, episode, jobs);
+    return Of(seed, env, episode).Make(seed, split, env, episode, jobs);
+  }
+  std::string RewardOf(std::uint64_t seed, Split split, std::uint32_t env,
+                       std::uint32_t episode) const override {
+    return Of(seed, env, episode).RewardOf(seed, split, env, episode);
   }
   int kinds() const override {
     int most = 1;
@@ -33,6 +37,11 @@ class Mix : public ScenarioSource {
   std::string Describe() const override { return description_; }
 
  private:
+  const ScenarioSource& Of(std::uint64_t seed, std::uint32_t env, std::uint32_t episode) const {
+    const std::uint64_t turn = seed % sources_.size() + env % sources_.size() + episode % sources_.size();
+    return *sources_[turn % sources_.size()];
+  }
+
   std::vector<std::shared_ptr<const ScenarioSource>> sources_;
   std::string description_;
 };
@@ -54,16 +63,25 @@ std::shared_ptr<const ScenarioSource> MakeMix(Params& params, const ScenarioSett
 constexpr ParamInfo kOnParams[] = {
     {"cluster", "v100=12+p100=12+k80=12", "as --cluster, with '+' between GPU types; --cluster is not used"},
     {"features", "", "as --features, which are not used then; 'none' = none of them, '' = those"},
+    {"reward", "",
+     "in training as --reward, which is not used then, and the learning signal that of it alone unless "
+     "--signal is reward; '' = that one"},
     {"of", "synthetic", "the workload, such as synthetic(rate=1.6,gangs=multi)"},
 };
 
 class On : public ScenarioSource {
  public:
-  On(std::shared_ptr<const ScenarioSource> source, std::string description)
-      : source_(std::move(source)), description_(std::move(description)) {}
+  On(std::shared_ptr<const ScenarioSource> source, std::string reward, std::string description)
+      : source_(std::move(source)), reward_(std::move(reward)), description_(std::move(description)) {}
   Scenario Make(std::uint64_t seed, Split split, std::uint32_t env, std::uint32_t episode,
                 int jobs) const override {
     return source_->Make(seed, split, env, episode, jobs);
+  }
+  // What says so within has it.
+  std::string RewardOf(std::uint64_t seed, Split split, std::uint32_t env,
+                       std::uint32_t episode) const override {
+    std::string within = source_->RewardOf(seed, split, env, episode);
+    return within.empty() ? reward_ : within;
   }
   int kinds() const override { return source_->kinds(); }
   bool fixed() const override { return source_->fixed(); }
@@ -71,7 +89,7 @@ class On : public ScenarioSource {
 
  private:
   std::shared_ptr<const ScenarioSource> source_;
-  std::string description_;
+  std::string reward_, description_;
 };
 
 // Commas separate a spec's parameters, so they cannot separate types here.
@@ -84,6 +102,17 @@ ClusterSpec Parse(std::string cluster) {
   }
 }
 
+// Of the first workload of any kind.
+bool DrawsDeadlines(const ScenarioSource& source) {
+  constexpr int kJobs = 20;
+  for (int kind = 0; kind < source.kinds(); ++kind) {
+    const Scenario sample = source.Make(0, Split::kTrain, static_cast<std::uint32_t>(kind), 0, kJobs);
+    const std::vector<double>& deadlines = sample.data().jobs.deadline;
+    if (std::any_of(deadlines.begin(), deadlines.end(), [](double it) { return it < kNever; })) return true;
+  }
+  return false;
+}
+
 std::shared_ptr<const ScenarioSource> MakeOn(Params& params, const ScenarioSettings& settings) {
   ScenarioSettings own = settings;
   own.cluster = Parse(params.Text("cluster"));
@@ -94,8 +123,17 @@ std::shared_ptr<const ScenarioSource> MakeOn(Params& params, const ScenarioSetti
     throw Error(Join("on: parameter 'features': ", error.what()));
   }
   std::shared_ptr<const ScenarioSource> source = MakeWorkload(params.Text("of"), own);
-  std::string description = WithParam(params.Resolved(), "of", source->Describe());
-  return std::make_shared<On>(std::move(source), std::move(description));
+  const std::string reward = params.Text("reward");
+  try {
+    if (!reward.empty() && Reward(reward).WeightOf("deadline") > 0.0 && !DrawsDeadlines(*source))
+      throw Error("deadline: expected jobs with deadlines, as synthetic(slo=true) draws them, found none");
+  } catch (const Error& error) {
+    throw Error(Join("on: parameter 'reward': ", error.what()));
+  }
+  Spec description = ParseSpec(WithParam(params.Resolved(), "of", source->Describe()));
+  // One that was not named is not in a policy's card either.
+  std::erase_if(description.params, [](const auto& it) { return it.first == "reward" && it.second.empty(); });
+  return std::make_shared<On>(std::move(source), reward, description.ToString());
 }
 
 }  // namespace

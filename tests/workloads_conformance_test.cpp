@@ -261,9 +261,49 @@ TEST_CASE("on: what is no cluster or no workload is an error that says so") {
            {"on(cluster=)", "found nothing"},
            {"on(cluster=v100=12,p100=12)", "on"},
            {"on(of=syntetic)", "did you mean 'synthetic'"},
+           {"on(reward=jtc)", "on: parameter 'reward': reward 'jtc': unknown term 'jtc' (did you mean 'jct'?)"},
+           {"on(reward=deadline)", "on: parameter 'reward': deadline: expected jobs with deadlines"},
            {"on(cluster=v100=4,of=synthetic(gangs=multi))", "in gangs of 8, which no GPU type"}}) {
     CAPTURE(spec);
     CHECK_THROWS_WITH(Source(spec), Catch::Contains(found));
+  }
+}
+
+// Each episode of a mix is paid, and taught, as if its reward were the process's.
+TEST_CASE("on: a reward of its own") {
+  const auto source = Source(
+      "mix(of=on(cluster=v100=2+p100=2,of=toy);on(cluster=v100=2+p100=2,reward=3*slowdown,of=toy);"
+      "on(cluster=v100=2+p100=2,reward=2*jct,of=on(cluster=v100=2+p100=2,reward=7*makespan,of=toy)))");
+  const auto plain = Source("on(cluster=v100=2+p100=2,of=toy)");
+  CHECK(source->RewardOf(3, Split::kTrain, 0, 2) == "7*makespan");
+  CHECK(plain->RewardOf(3, Split::kTrain, 0, 2).empty());
+  CHECK(source->Describe().find("reward=,") == std::string::npos);
+  CHECK(Source(source->Describe())->RewardOf(1, Split::kTrain, 0, 0) == "3*slowdown");
+  for (const char* signal : {"auto", "reward"}) {
+    SchedEnvOptions options;
+    options.episode_jobs = 20;
+    options.signal = signal;
+    SchedEnv mixed(source, options, 0);
+    double first = 0.0;
+    for (std::uint32_t episode : {0U, 1U, 2U, 0U}) {
+      SchedEnvOptions own = options;
+      own.mdp.reward = std::vector<std::string>{"jct", "3*slowdown", "7*makespan"}[episode];
+      SchedEnv alone(plain, own, 0);
+      mixed.Begin(episode), alone.Begin(episode);
+      double paid = 0.0;
+      for (bool ended = false; !ended;) {
+        const auto mask = mixed.mask();
+        const auto action = static_cast<int>(std::find(mask.begin(), mask.end(), 1) - mask.begin());
+        const SchedEnv::Outcome of_mix = mixed.Step(action), of_alone = alone.Step(action);
+        REQUIRE(of_mix.reward == of_alone.reward);
+        REQUIRE(of_mix.signal == of_alone.signal);
+        paid += of_mix.reward;
+        ended = of_mix.terminated || of_mix.truncated;
+      }
+      CHECK(paid < 0.0);
+      if (episode == 0) CHECK((first == 0.0 || first == paid));
+      if (episode == 0) first = paid;
+    }
   }
 }
 

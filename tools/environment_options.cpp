@@ -43,6 +43,28 @@ Features AnyOf(std::span<const Features> clusters) {
   return any;
 }
 
+// What workloads bring of their own, each once.
+std::vector<std::string> OwnRewards(const ScenarioSource& source, std::uint64_t seed) {
+  std::vector<std::string> rewards;
+  for (int kind = 0; kind < source.kinds(); ++kind) {
+    std::string reward = source.RewardOf(seed, Split::kTrain, static_cast<std::uint32_t>(kind), 0);
+    if (!reward.empty() && std::find(rewards.begin(), rewards.end(), reward) == rewards.end())
+      rewards.push_back(std::move(reward));
+  }
+  return rewards;
+}
+
+// A command that costs nothing by a reward must not be there with it.
+void CheckActions(const Options& options, const MdpSpec& mdp, const std::string& rewarded,
+                  const std::string& where) {
+  const Reward reward(rewarded);
+  for (const ActionUse& use : ParseActions(mdp.actions)) {
+    if (use.info->needs_reward == nullptr || reward.WeightOf(use.info->needs_reward) > 0.0) continue;
+    throw Error(Join(options.Where("actions"), ": ", use.info->name, ": expected ", where, " with the term '",
+                     use.info->needs_reward, "', which it costs, found '", rewarded, "'"));
+  }
+}
+
 // Room for the commands of every kind of workload.
 void LayOutFor(std::span<const Scenario> samples, MdpSpec& mdp) {
   if (samples.size() == 1 || mdp.actions == kStartAlone) return;
@@ -97,13 +119,8 @@ MdpSpec ResolveProcess(const Options& options, Knowledge knowledge) {
   mdp.tau_s = options.Number("tau", 1e-3, 1e12);
   mdp.encoder = InOption(options, "encoder", [&] { return ResolveEncoder(options.Text("encoder")); });
   // A misspelt term shows before anything is made.
-  const Reward reward = InOption(options, "reward", [&] { return Reward(mdp.reward); });
-  for (const ActionUse& use : ParseActions(mdp.actions)) {
-    if (use.info->needs_reward == nullptr || reward.WeightOf(use.info->needs_reward) > 0.0) continue;
-    throw Error(Join(options.Where("actions"), ": ", use.info->name, ": expected ", options.Where("reward"),
-                     " with the term '", use.info->needs_reward, "', which it costs, found '", mdp.reward,
-                     "'"));
-  }
+  InOption(options, "reward", [&] { return Reward(mdp.reward); });
+  CheckActions(options, mdp, mdp.reward, options.Where("reward"));
   if (mdp.semantics == Semantics::kCommit && mdp.preemptive) {
     throw Error(Join(options.Where("semantics"), " commit: expected ", options.Where("preemptive"),
                      " false with it, found true"));
@@ -208,6 +225,8 @@ EnvironmentChoice ResolveEnvironment(Options& options, std::uint64_t seed) {
   const std::string chosen = ResolveDefaults(options, numbers, {"tau", "episode-jobs", "warmup-jobs"});
   env.mdp = ResolveProcess(options, sample.data().knowledge);
   InOption(options, "encoder", [&] { return CheckEntities(env.mdp, AnyOf(features)); });
+  for (const std::string& own : OwnRewards(*source, seed))
+    CheckActions(options, env.mdp, own, "every reward= of the workload");
   InOption(options, "actions", [&] { return LayOutFor(samples, env.mdp); });
   env.seed = seed;
   env.split = Split::kTrain;

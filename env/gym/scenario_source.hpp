@@ -18,6 +18,11 @@ class ScenarioSource {
   // instead of the source's own number, where the source can choose.
   virtual Scenario Make(std::uint64_t seed, Split split, std::uint32_t env, std::uint32_t episode,
                         int jobs = 0) const = 0;
+  // What that workload is paid by in the place of the process's reward (rewards.hpp); "" = by that.
+  virtual std::string RewardOf(std::uint64_t /*seed*/, Split /*split*/, std::uint32_t /*env*/,
+                               std::uint32_t /*episode*/) const {
+    return {};
+  }
   // So many environments, or episodes, in a row have one workload of each kind that there is: clusters,
   // features, loads.
   virtual int kinds() const { return 1; }

@@ -15,12 +15,7 @@ constexpr std::size_t kHistory = 1 << 15;  // actions of an episode of the defau
 
 SchedEnv::SchedEnv(std::shared_ptr<const ScenarioSource> source, const SchedEnvOptions& options,
                    std::uint32_t index)
-    : source_(std::move(source)),
-      options_(options),
-      index_(index),
-      reward_(options.mdp.reward),
-      signal_(options.signal, options.mdp),
-      point_(options.mdp) {
+    : source_(std::move(source)), options_(options), index_(index), pays_(&PaysBy("")), point_(options.mdp) {
   // Of all environments' first: they share one layout, so all must have as many GPU types (Draw).
   const Scenario probe = source_->Make(options_.seed, options_.split, 0, 0, 1);
   CheckJobs(*source_, options_.jobs, probe);
@@ -57,7 +52,7 @@ void SchedEnv::Begin(std::uint32_t episode) {
     terminated_ = truncated_ = false;
     return_ = 0.0;
     Draw(key);
-    reward_.Begin(*simulator_);
+    pays_->reward.Begin(*simulator_);
     point_.Begin(View());
     if (point_.Layout(options_.mdp.visible, simulator_->scenario().num_types()) != layout_) {
       throw Error(
@@ -70,8 +65,8 @@ void SchedEnv::Begin(std::uint32_t episode) {
     done_jobs_ = 0;
     if (terminated_) continue;
     if (point_.PassesOver(View()) || !OpenPoint()) RunToChoice();
-    paid_ = reward_.Running(*simulator_);
-    signal_.Begin(*simulator_);
+    paid_ = pays_->reward.Running(*simulator_);
+    pays_->signal.Begin(*simulator_);
     seen_ = simulator_->arrived_jobs();
     if (!terminated_ && !truncated_) return;
   }
@@ -79,7 +74,20 @@ void SchedEnv::Begin(std::uint32_t episode) {
                    options_.episode_jobs, " jobs an episode)"));
 }
 
+SchedEnv::Pays& SchedEnv::PaysBy(const std::string& reward) {
+  const auto found = all_pays_.find(reward);
+  if (found != all_pays_.end()) return found->second;
+  MdpSpec mdp = options_.mdp;
+  std::string signal = options_.signal;
+  if (!reward.empty()) {
+    mdp.reward = reward;
+    if (signal != "reward") signal = "auto";  // what the process's comes to may not know this one
+  }
+  return all_pays_.emplace(reward, Pays{Reward(mdp.reward), LearningSignal(signal, mdp)}).first->second;
+}
+
 void SchedEnv::Draw(std::uint32_t episode) {
+  pays_ = &PaysBy(source_->RewardOf(options_.seed, options_.split, index_, episode));
   const int wanted = options_.warmup_jobs + options_.episode_jobs;
   EpisodeDraw draw =
       DrawEpisode(*source_, options_.jobs, options_.seed, options_.split, index_, episode, wanted);
@@ -123,7 +131,7 @@ void SchedEnv::Apply() {
 
 bool SchedEnv::Advance() {
   const bool decide = simulator_->AdvanceToDecision();
-  reward_.Observe(*simulator_);
+  pays_->reward.Observe(*simulator_);
   const JobTable& jobs = simulator_->scenario().data().jobs;
   for (int job : simulator_->state().completed) {
     done_jct_ += simulator_->state().completion[U(job)] - jobs.arrival[U(job)];
@@ -157,7 +165,7 @@ bool SchedEnv::OpenPoint() {
 }
 
 bool SchedEnv::Cut() {
-  truncated_ = simulator_->arrived_jobs() >= last_arrival_ && !reward_.PaidAtEnd() &&
+  truncated_ = simulator_->arrived_jobs() >= last_arrival_ && !pays_->reward.PaidAtEnd() &&
                (endless_ || simulator_->arrivals_remain());
   // More jobs would come, though not in this piece: where nothing can be placed, waiting for them is legal.
   if (truncated_ && !OpenPoint() && !point_.commits()) point_.OfferDone(/*event_follows=*/true);
@@ -214,14 +222,14 @@ SchedEnv::Outcome SchedEnv::Settle(double before_time) {
   Outcome outcome;
   outcome.terminated = terminated_;
   outcome.truncated = truncated_ && !terminated_;
-  const double total = reward_.Running(*simulator_);
+  const double total = pays_->reward.Running(*simulator_);
   outcome.reward = -(total - paid_);
   paid_ = total;
-  if (terminated_) outcome.reward -= reward_.Terminal(*simulator_);
+  if (terminated_) outcome.reward -= pays_->reward.Terminal(*simulator_);
   const double elapsed = simulator_->now() - before_time;
   outcome.discount = elapsed > 0.0 ? Exp(-elapsed / options_.mdp.tau_s) : 1.0;
   return_ += outcome.reward;
-  outcome.signal = signal_.Settle(*simulator_, outcome.reward, elapsed);
+  outcome.signal = pays_->signal.Settle(*simulator_, outcome.reward, elapsed);
   const Scenario& scenario = simulator_->scenario();
   const JobTable& jobs = scenario.data().jobs;
   for (; seen_ < simulator_->arrived_jobs(); ++seen_, ++outcome.new_jobs)

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "env/gym/decision_point.hpp"
@@ -50,7 +52,7 @@ class SchedEnv {
 
  private:
   ClusterView View() const { return simulator_->View(options_.mdp.knowledge); }
-  void Draw(std::uint32_t episode);  // makes simulator_
+  void Draw(std::uint32_t episode);  // makes simulator_, chooses pays_
   void WarmUp(std::uint32_t episode);
   void Apply();        // carries out decision_; it is legal by construction
   bool Advance();      // to the next decision point; false when the episode terminated
@@ -64,8 +66,14 @@ class SchedEnv {
   std::shared_ptr<const ScenarioSource> source_;
   SchedEnvOptions options_;
   std::uint32_t index_, episode_ = 0;
-  Reward reward_;
-  LearningSignal signal_;
+  // What the present episode is paid by, of the process's reward and of those that workloads bring.
+  struct Pays {
+    Reward reward;
+    LearningSignal signal;
+  };
+  Pays& PaysBy(const std::string& reward);  // "" = the process's
+  std::map<std::string, Pays> all_pays_;
+  Pays* pays_;
   ObservationLayout layout_;
   int types_ = 0, actions_ = 0;
 

@@ -1,5 +1,7 @@
 #include "agents/learner/sequences.hpp"
 
+#include <utility>
+
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
 
@@ -23,6 +25,23 @@ std::vector<std::uint8_t> SequenceStarts(std::span<const std::uint8_t> starts,
     }
   }
   return begins;
+}
+
+std::vector<std::size_t> CutSequences(std::span<const std::uint8_t> starts,
+                                      std::span<const std::int64_t> rows, std::vector<std::int64_t>& begin) {
+  std::vector<std::size_t> sequences;
+  std::vector<std::int64_t> points;
+  for (std::size_t s = 0; s + 1 < begin.size(); ++s) {
+    sequences.push_back(points.size());
+    for (std::int64_t k = begin[s]; k < begin[s + 1]; ++k) {
+      const auto row = static_cast<std::size_t>(rows[static_cast<std::size_t>(k)]);
+      if (k == begin[s] || starts[row] != 0) points.push_back(k);
+    }
+  }
+  sequences.push_back(points.size());
+  points.push_back(static_cast<std::int64_t>(rows.size()));
+  begin = std::move(points);
+  return sequences;
 }
 
 }  // namespace berth

@@ -28,49 +28,6 @@
 namespace berth {
 namespace {
 
-constexpr ParamInfo kParams[] = {
-    {"lr", "0.002", "learning rate of Adam at the start"},
-    {"lr_schedule", "linear", "linear (to 0 at the end) | constant"},
-    {"clip", "0.2", "clip range of the probability ratio"},
-    {"clip_schedule", "constant", "linear | constant"},
-    {"n_steps", "128", "steps of each environment between updates"},
-    {"minibatch", "1024", "rows of a minibatch; rows of one observation stay together"},
-    {"epochs", "4", "passes over the rollout"},
-    {"sequence", "16", "decision points in a row that a network with a memory learns from together"},
-    {"gae_lambda", "0.9", "lambda of generalised advantage estimation, where time passes"},
-    {"lambda_within_instant", "1", "lambda between micro-actions of one instant"},
-    {"ent_coef", "0.001", "weight of the entropy bonus"},
-    {"ent_schedule", "linear", "linear (to 0 at the end) | constant"},
-    {"vf_coef", "0.5", "weight of the value loss"},
-    {"value_clip", "0", "clip range of the value, 0 = off"},
-    {"max_grad_norm", "0.5", "global gradient norm"},
-    {"target_kl", "0.02", "an update stops when approx_kl exceeds 1.5 times this, 0 = off"},
-    {"normalize_advantage", "true", "per minibatch"},
-    {"normalize_reward", "true", "by the running deviation of the discounted return"},
-    {"adam_eps", "0.00001", "epsilon of Adam"},
-    {"fused", "true", "written-out passes where the network has them and runs on the CPU; false: autograd"},
-    {"learner", "auto", "device: rollout and update on the device, which a GPU gets by auto | host"},
-    {"overlap", "false", "device: play the next rollout during an update, by the policy before it"},
-    {"returns", "gae", "gae | vtrace: device: for what a policy older by an update has played (overlap)"},
-    {"precision", "float32", "device: products of the network in float32 | tf32 | bf16"},
-};
-
-PpoOptions ReadOptions(Params& params) {
-  PpoOptions o = ReadRolloutOptions(params);
-  o.clip = {params.Number("clip", 0.0, 10.0), ReadScheduleKind(params, "clip_schedule")};
-  o.minibatch = params.Integer("minibatch", 1, 1LL << 40);
-  o.epochs = static_cast<int>(params.Integer("epochs", 1, 10000));
-  o.sequence = static_cast<int>(params.Integer("sequence", 1, 1 << 20));
-  o.value_clip = params.Number("value_clip", 0.0, 1e9);
-  o.target_kl = params.Number("target_kl", 0.0, 1e3);
-  o.learner = ReadLearnerPlace(params);
-  o.overlap = params.Bool("overlap");
-  o.v_trace = params.Choice("returns", {"gae", "vtrace"}) == 1;
-  constexpr Precision kPrecisions[] = {Precision::kFloat32, Precision::kTf32, Precision::kBf16};
-  o.precision = kPrecisions[params.Choice("precision", {"float32", "tf32", "bf16"})];
-  return o;
-}
-
 // What one part of a minibatch gives back.
 struct Shard {
   std::vector<torch::Tensor> gradients;
@@ -237,7 +194,7 @@ class Ppo final : public Agent {
         if (minibatches == 0.0) first_ratio_error = total.totals.figures[3];
         minibatches += 1.0;
         rows_seen += static_cast<double>(rows);
-        AddTotals(sums, total.totals);
+        sums.Add(total.totals);
         if (options_.target_kl > 0.0 && kl > 1.5 * options_.target_kl) {
           go_on = false;
           break;
@@ -274,23 +231,6 @@ class Ppo final : public Agent {
     return sequence_starts_;
   }
 
-  // From sequences in minibatch_begin_ to the groups in them, and where sequences begin among those.
-  void CutSequences() {
-    sequence_begin_.clear();
-    cut_begin_.clear();
-    const auto sequences = static_cast<std::int64_t>(minibatch_begin_.size()) - 1;
-    for (std::int64_t s = 0; s < sequences; ++s) {
-      sequence_begin_.push_back(cut_begin_.size());
-      for (std::int64_t k = Begin(s); k < Begin(s + 1); ++k) {
-        const auto row = static_cast<std::size_t>(minibatch_rows_[static_cast<std::size_t>(k)]);
-        if (k == Begin(s) || rollout_.starts()[row] != 0) cut_begin_.push_back(k);
-      }
-    }
-    sequence_begin_.push_back(cut_begin_.size());
-    cut_begin_.push_back(static_cast<std::int64_t>(minibatch_rows_.size()));
-    minibatch_begin_.swap(cut_begin_);
-  }
-
   bool Remembers() const { return setup_.memory > 0; }
   // Does time pass with the last row of the group?
   bool Passes(std::int64_t group) const {
@@ -316,7 +256,7 @@ class Ppo final : public Agent {
     minibatch_size_ = static_cast<std::int64_t>(minibatch_rows_.size());
     if (setup_.ranks.many())
       KeepOwnRows(setup_.ranks, minibatch_rows_, minibatch_begin_, minibatch_advantage_);
-    if (Remembers()) CutSequences();
+    if (Remembers()) sequence_begin_ = CutSequences(rollout_.starts(), minibatch_rows_, minibatch_begin_);
     const auto own_groups = static_cast<std::int64_t>(minibatch_begin_.size()) - 1;
     const int parts = replicas_.count();
     std::fill(shards_.begin(), shards_.end(), Shard{});
@@ -369,7 +309,7 @@ class Ppo final : public Agent {
       for (std::size_t k = 0; k < count; ++k) {
         const float* const own = parts == 1 ? gradient.data() : results_[k].gradient.data();
         for (std::size_t i = 0; i < sum_.size(); ++i) sum_[i] += own[i];
-        AddTotals(shards_[0].totals, results_[k].totals);
+        shards_[0].totals.Add(results_[k].totals);
       }
     }
     std::copy(sum_.begin(), sum_.end(), gradient.begin());
@@ -573,14 +513,6 @@ class Ppo final : public Agent {
              });
   }
 
-  static void AddTotals(PpoTotals& sum, const PpoTotals& more) {
-    sum.policy_loss += more.policy_loss;
-    sum.value_loss += more.value_loss;
-    sum.entropy += more.entropy;
-    for (std::size_t f = 0; f < 3; ++f) sum.figures[f] += more.figures[f];
-    sum.figures[3] = std::max(sum.figures[3], more.figures[3]);
-  }
-
   // Joins the shards in the order of the parts, so that the sum's bits depend on their number alone.
   Shard Reduce() {
     Shard total;
@@ -592,7 +524,7 @@ class Ppo final : public Agent {
       }
       const torch::NoGradGuard no_grad;
       for (std::size_t k = 0; k < total.gradients.size(); ++k) total.gradients[k].add_(shard.gradients[k]);
-      AddTotals(total.totals, shard.totals);
+      total.totals.Add(shard.totals);
     }
     if (setup_.ranks.many()) AddOtherRanks(total);
     return total;
@@ -627,7 +559,7 @@ class Ppo final : public Agent {
   std::vector<float> advantage_, returns_;  // [T, N]
   torch::Tensor observations_, masks_, actions_, old_log_prob_, old_value_,
       target_;  // [T * N, ...] on the device
-  std::vector<std::int64_t> minibatch_rows_, minibatch_begin_, cut_begin_;
+  std::vector<std::int64_t> minibatch_rows_, minibatch_begin_;
   std::vector<std::uint8_t> sequence_starts_;  // [T, N of all ranks], with a memory, as the next
   std::vector<std::size_t> sequence_begin_;    // of the minibatch: among its groups
   std::int64_t minibatch_size_ = 0;            // rows of all ranks
@@ -645,37 +577,7 @@ class Ppo final : public Agent {
   Figures figures_;
 };
 
-// The learner on the device has captured its shapes: every rank the same ones.
-std::string WhatDoesNotDivide(const PpoOptions& options, const AgentSetup& setup) {
-  if (!setup.ranks.many()) return "";
-  const std::int64_t ranks = setup.ranks.size(), envs = setup.all_envs();
-  const std::int64_t minibatch = std::min(options.minibatch, envs * options.n_steps);
-  if (envs % ranks != 0) return Join(envs, " environments (--envs), no multiple of ", ranks, " processes");
-  if (minibatch % ranks != 0) return Join("minibatch=", minibatch, ", no multiple of ", ranks, " processes");
-  return "";
-}
-
 }  // namespace
-
-ScheduleKind ReadScheduleKind(Params& params, std::string_view name) {
-  return params.Choice(name, {"linear", "constant"}) == 0 ? ScheduleKind::kLinear : ScheduleKind::kConstant;
-}
-
-PpoOptions ReadRolloutOptions(Params& params) {
-  PpoOptions o;
-  o.lr = {params.Number("lr", 0.0, 10.0), ReadScheduleKind(params, "lr_schedule")};
-  o.n_steps = static_cast<int>(params.Integer("n_steps", 1, 1 << 20));
-  o.gae_lambda = params.Number("gae_lambda", 0.0, 1.0);
-  o.lambda_within_instant = params.Number("lambda_within_instant", 0.0, 1.0);
-  o.ent_coef = {params.Number("ent_coef", 0.0, 1e3), ReadScheduleKind(params, "ent_schedule")};
-  o.vf_coef = params.Number("vf_coef", 0.0, 1e3);
-  o.max_grad_norm = params.Number("max_grad_norm", 1e-9, 1e9);
-  o.normalize_advantage = params.Bool("normalize_advantage");
-  o.normalize_reward = params.Bool("normalize_reward");
-  o.adam_eps = params.Number("adam_eps", 0.0, 1.0);
-  o.fused = params.Bool("fused");
-  return o;
-}
 
 std::unique_ptr<Agent> MakePpo(const PpoOptions& options, const AgentSetup& setup) {
   std::string found;
@@ -691,17 +593,6 @@ std::unique_ptr<Agent> MakePpo(const PpoOptions& options, const AgentSetup& setu
                      ": expected a learner on the device (learner=device), found ", found));
   }
   return std::make_unique<Ppo>(options, setup, found);
-}
-
-AgentInfo PpoInfo() {
-  return {"ppo",
-          "proximal policy optimisation, masked, generalised advantages",
-          "Schulman et al. 2017; Huang et al. 2022; Huang & Ontanon 2020",
-          kParams,
-          /*draws_by_scores=*/true,
-          [](Params& params, const AgentSetup& setup) -> std::unique_ptr<Agent> {
-            return MakePpo(ReadOptions(params), setup);
-          }};
 }
 
 }  // namespace berth

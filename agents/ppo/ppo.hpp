@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "agents/gpu/precision.hpp"
 #include "agents/learner/agent.hpp"
@@ -31,6 +32,10 @@ struct PpoOptions {
 
 ScheduleKind ReadScheduleKind(Params& params, std::string_view name);
 PpoOptions ReadRolloutOptions(Params& params);
+
+// What several ranks on devices cannot have equally many of; "" = nothing. The learner on the device has
+// captured its shapes: every rank the same ones.
+std::string WhatDoesNotDivide(const PpoOptions& options, const AgentSetup& setup);
 
 // Thread rule as Agent's: its own workers, the same bits for the same number of them.
 std::unique_ptr<Agent> MakePpo(const PpoOptions& options, const AgentSetup& setup);

@@ -20,6 +20,13 @@ struct PpoRow {
 struct PpoTotals {
   double policy_loss = 0, value_loss = 0, entropy = 0;
   std::array<double, 4> figures{};
+  void Add(const PpoTotals& more) {
+    policy_loss += more.policy_loss;
+    value_loss += more.value_loss;
+    entropy += more.entropy;
+    for (std::size_t f = 0; f < 3; ++f) figures[f] += more.figures[f];
+    figures[3] = figures[3] < more.figures[3] ? more.figures[3] : figures[3];
+  }
 };
 
 class PpoRows {

@@ -127,6 +127,9 @@ TEST_CASE("wide shares: by hand", "[gavel]") {
   // max log 3 a + log (4 (1 - a) + 2 b), b <= a, so b = a: log a + log (4 - 2 a), which rises up to a = 1.
   CHECK(nash.x[7] == Approx(1.0).margin(1e-4));
   CHECK(nash.x[30 + 8] == Approx(1.0).margin(1e-4));
+  // A type that has no GPU now changes nothing, whatever it would be worth.
+  problem.workers[29] = 0;
+  problem.throughput[29] = 100.0;
   LevelLp lp(LpMethod::kEmbedding);
   LevelAnswer level;
   REQUIRE(lp.Maximize(problem, problem.throughput, level));

@@ -36,7 +36,7 @@ void Remembered::Follow(int env, std::span<const float> state, std::span<const f
   const std::size_t i = U(env);
   const bool ended = observed.terminated[i] != 0 || observed.truncated[i] != 0;
   const std::span<const float> follows = observed.discount[i] == 1.0F ? state : next;
-  if (ended) Write(final_observation_, i, follows, rows.final_observation);
+  if (ended && !rows.final_observation.empty()) Write(final_observation_, i, follows, rows.final_observation);
   const std::span<float> own = std::span(state_).subspan(i * memory_, memory_);
   if (ended) {
     std::fill(own.begin(), own.end(), 0.0F);

@@ -60,7 +60,9 @@ void ColumnProgram::Start() {
   jobs_ = 0.0;
   rows_ = static_cast<double>(types_);
   level_ = kLpInfinity;
-  for (Eigen::Index j = 0; j < types_; ++j) slack_.type[j] = program_.workers[U(j)];
+  // A type without GPUs has no columns, and its row bounds nothing.
+  for (Eigen::Index j = 0; j < types_; ++j)
+    slack_.type[j] = program_.workers[U(j)] > 0.0 ? program_.workers[U(j)] : 1.0;
   for (Eigen::Index i = 0; i < n_; ++i) {
     slack_.time[i] = 1.0;
     slack_.worth[i] = -program_.least[U(i)];

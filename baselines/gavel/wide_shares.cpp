@@ -50,7 +50,7 @@ class Pricing {
       order.clear();
       for (int j = 0; j < types; ++j) {
         const double worth = program_.worth[program_.at(j, i)];
-        if (worth > 0.0) order.emplace_back(-worth / value[U(j)], j);
+        if (worth > 0.0 && program_.workers[U(j)] > 0.0) order.emplace_back(-worth / value[U(j)], j);
       }
       const std::size_t taken = std::min(order.size(), kFirstColumns);
       std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(taken), order.end());
@@ -67,7 +67,8 @@ class Pricing {
       for (int j = 0; j < types; ++j) {
         const double gain = program_.worth[program_.at(j, i)] * price.worth[i] -
                             program_.gang[U(i)] * price.type[j] - price.time[i];
-        if (gain > 0.0 && in_[program_.at(j, i)] == 0) gains_.emplace_back(-gain, j);
+        if (gain > 0.0 && program_.workers[U(j)] > 0.0 && in_[program_.at(j, i)] == 0)
+          gains_.emplace_back(-gain, j);
       }
       if (gains_.empty()) continue;
       std::sort(gains_.begin(), gains_.end());
@@ -145,6 +146,8 @@ LpStatus SolveWideShares(const ShareProgram& program, ShareAim aim, ShareAnswer&
   double gap = kFirstGap;
   for (int round = 0; round < kMostRounds; ++round) {
     const ShareColumns columns = pricing.columns();
+    if (std::adjacent_find(columns.begin.begin(), columns.begin.end()) != columns.begin.end())
+      return LpStatus::kError;  // a class that can have nothing
     ColumnProgram restricted(program, columns, aim);
     const LpStatus status = restricted.Solve(gap, time_limit_s, passed);
     if (status != LpStatus::kOptimal) return status;

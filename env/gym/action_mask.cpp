@@ -45,6 +45,10 @@ void ActionMask::Open(const ClusterView& view, const CommandGrid& grid, const Pl
   has_run_.assign(rows * columns, 0);
   needed_.assign(rows * columns, kSettled);
   most_needed_.assign(columns, 0);
+  for (std::size_t column = 0; column < columns; ++column) {
+    const int at = static_cast<int>(column);
+    if (!grid.OfJobs(at) || grid.column(at).type < 0) most_needed_[column] = kAsk;
+  }
   asked_.clear();
   pairs_ = starts_ = 0;
   room_.clear();

@@ -50,7 +50,8 @@ class SaveNow final : public ActionKind {
   void Put(const ClusterView& /*view*/, Plan& /*plan*/, int job, const ActionColumn& /*column*/) override {
     chosen_.push_back(job);
   }
-  // Who stops or moves saves with that.
+  // Who stops or moves saves with that. Kinds whose Close adds commands (`gather`) are of features that stand
+  // before this one in the table, and are closed before it.
   void Close(const ClusterView& /*view*/, const Plan& /*plan*/, Decision& decision) override {
     for (int job : chosen_) {
       const bool named = std::any_of(decision.commands.begin(), decision.commands.end(),

@@ -141,7 +141,8 @@ class CapNode final : public ActionKind {
     double sum = Sum(power, node, ceiling, true);
     while (ceiling > 0 && sum > cap) sum = Sum(power, node, --ceiling, true);
     if (!(sum > cap)) return {settings.clocks[U(ceiling)], sum};
-    const double duty = std::max(cap - idle_[U(node)], 0.0) / (sum - idle_[U(node)]);
+    const double above = sum - idle_[U(node)];
+    const double duty = above > 0.0 ? std::max(cap - idle_[U(node)], 0.0) / above : 0.0;
     return {settings.clocks[0] * duty, cap};
   }
 

@@ -95,8 +95,8 @@ class Devices final : public EntityBlock {
     f[5] = static_cast<float>(speed_[U(type_of_[U(device)])]);
     f[6] = view.InService(device) ? 1.0F : 0.0F;
     f[7] = leaves_at < kNever ? LogMinutes(leaves_at - view.now()) : 0.0F;
-    f[8] = LogMinutes(first);
-    f[9] = LogMinutes(last);
+    f[8] = first < kNever ? LogMinutes(first) : 0.0F;
+    f[9] = last < kNever ? LogMinutes(last) : 0.0F;
     f[10] = static_cast<float>(clock);
     f[11] = static_cast<float>(heat / 100.0);
   }

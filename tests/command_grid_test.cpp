@@ -18,6 +18,7 @@
 #include "env/sim/simulator.hpp"
 #include "tests/a100s.hpp"
 #include "tests/catch.hpp"
+#include "tests/command_points.hpp"
 #include "tests/drawn_process.hpp"
 #include "tests/errors.hpp"
 #include "tests/tiny.hpp"
@@ -44,28 +45,13 @@ MdpSpec Process(const std::string& actions) {
   return mdp;
 }
 
-int ActionOf(const DecisionPoint& point, int job, const std::string& name, int level) {
-  const CommandGrid& grid = *point.grid();
-  for (int row = 0; row < grid.rows(); ++row) {
-    for (int column = 0; column < grid.columns(); ++column) {
-      if (grid.JobOf(row) == job && name == grid.NameOf(column) && grid.column(column).level == level)
-        return row * grid.columns() + column;
-    }
-  }
-  FAIL("no " << name << " of job " << job);
-  return -1;
-}
-
 bool Legal(const DecisionPoint& point, int action) {
   return point.mask().bytes()[U(action)] != 0;
 }
 
 void Open(DecisionPoint& point, const ClusterView& view) {
   point.Begin(view);
-  point.Start(view);
-  point.Gather(view);
-  point.Observe(view, 0);
-  point.OpenMask(view);
+  test::OpenPoint(point, view);
 }
 
 }  // namespace
@@ -97,13 +83,13 @@ TEST_CASE("a job is put on few GPUs and widened, by hand") {
   Open(point, view);
   constexpr int kLeast = 0, kMost = 1;
   // All three on one GPU each, which leaves one: enough to widen one of them to two, not to four.
-  for (int job : {0, 1, 2}) point.Put(view, ActionOf(point, job, "resize", kLeast));
+  for (int job : {0, 1, 2}) point.Put(view, test::CommandAt(point, "resize", job, kLeast));
   CHECK(point.plan().room(kV) == 1);
-  CHECK(Legal(point, ActionOf(point, 1, "start", -1)));  // its gang
-  CHECK(Legal(point, ActionOf(point, 1, "resize", kMost)));
-  CHECK_FALSE(Legal(point, ActionOf(point, 1, "resize", kLeast)));
+  CHECK(Legal(point, test::CommandAt(point, "start", 1, -1)));  // its gang
+  CHECK(Legal(point, test::CommandAt(point, "resize", 1, kMost)));
+  CHECK_FALSE(Legal(point, test::CommandAt(point, "resize", 1, kLeast)));
   CHECK(point.mask().starts() == 0);
-  point.Put(view, ActionOf(point, 1, "resize", kMost));
+  point.Put(view, test::CommandAt(point, "resize", 1, kMost));
   CHECK(point.plan().WidthOf(1) == 2);
   CHECK(point.mask().pairs() == 0);
   Decision decision;
@@ -129,7 +115,7 @@ TEST_CASE("every service has a level before a point is done, and levels follow t
   CHECK(ReplicasFor(view, 0, 1.0) == 1);
   DecisionPoint point(Process("start,replicas"));
   Open(point, view);
-  point.Put(view, ActionOf(point, 0, "start", -1));
+  point.Put(view, test::CommandAt(point, "start", 0, -1));
   CHECK_FALSE(point.OfferDone(/*event_follows=*/true));
   const auto row = std::find_if(point.mask().bytes().begin(), point.mask().bytes().end(),
                                 [](std::uint8_t legal) { return legal != 0; });
@@ -190,9 +176,9 @@ TEST_CASE("who is turned away misses its deadline then and there, once") {
   DecisionPoint point(Process("start,reject"));
   const ClusterView view = simulator.View(Knowledge::kOracle);
   Open(point, view);
-  point.Put(view, ActionOf(point, 1, "reject", 0));
-  CHECK_FALSE(Legal(point, ActionOf(point, 1, "start", -1)));
-  point.Put(view, ActionOf(point, 0, "start", -1));
+  point.Put(view, test::CommandAt(point, "reject", 1, 0));
+  CHECK_FALSE(Legal(point, test::CommandAt(point, "start", 1, -1)));
+  point.Put(view, test::CommandAt(point, "start", 0, -1));
   Decision decision;
   point.Close(view, decision);
   REQUIRE(simulator.Apply(decision).ok());

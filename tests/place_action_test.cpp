@@ -9,6 +9,7 @@
 #include "env/gym/decision_point.hpp"
 #include "env/sim/simulator.hpp"
 #include "tests/catch.hpp"
+#include "tests/command_points.hpp"
 #include "tests/tiny.hpp"
 
 namespace berth {
@@ -22,25 +23,6 @@ MdpSpec ProcessOf(const std::string& actions, bool preemptive) {
   mdp.preemptive = preemptive;
   mdp.on_change = false;
   return mdp;
-}
-
-int JobAction(const DecisionPoint& point, int job, const std::string& name, int level) {
-  const CommandGrid& grid = *point.grid();
-  for (int row = 0; row < grid.rows(); ++row) {
-    for (int column = 0; column < grid.columns(); ++column) {
-      if (grid.JobOf(row) == job && name == grid.NameOf(column) && grid.column(column).level == level)
-        return row * grid.columns() + column;
-    }
-  }
-  FAIL("no " << name << " of job " << job);
-  return -1;
-}
-
-void OpenAll(DecisionPoint& point, const ClusterView& view) {
-  point.Start(view);
-  point.Gather(view);
-  point.Observe(view, 0);
-  point.OpenMask(view);
 }
 
 // The channels of `place` of a command, which are the last.
@@ -81,13 +63,13 @@ TEST_CASE("place: each rule takes the nodes that its definition says, and the ne
     DecisionPoint point(ProcessOf("start,place", preemptive));
     const ClusterView view = sim.View(Knowledge::kOracle);
     point.Begin(view);
-    OpenAll(point, view);
+    test::OpenPoint(point, view);
     for (int job = 0; preemptive && job < 4; ++job) {  // who runs there has no place to come to
-      CHECK(point.mask().bytes()[U(JobAction(point, job, "place", kOnFullest))] == 0);
-      point.Put(view, JobAction(point, job, "start", -1));
+      CHECK(point.mask().bytes()[U(test::CommandAt(point, "place", job, kOnFullest))] == 0);
+      point.Put(view, test::CommandAt(point, "start", job, -1));
     }
     for (const auto& [job, way] : {std::pair(4, first), std::pair(5, second)}) {
-      const int action = JobAction(point, job, "place", way);
+      const int action = test::CommandAt(point, "place", job, way);
       CHECK(point.mask().bytes()[U(action)] == 1);
       point.Put(view, action);
       CHECK(point.mask().bytes()[U(action)] == 0);
@@ -113,15 +95,15 @@ TEST_CASE("place: what is shown is what is taken") {
   DecisionPoint point(ProcessOf("start,place", /*preemptive=*/false));
   const ClusterView view = sim.View(Knowledge::kOracle);
   point.Begin(view);
-  OpenAll(point, view);
+  test::OpenPoint(point, view);
   // There, of as few nodes as can be, speed, racks, GPUs left on its nodes, nodes opened.
-  CHECK(Shown(point, JobAction(point, 4, "place", kOnEmptiest)) == std::vector<float>{1, 1, 1, 1, 0.5F, 1});
-  const std::vector<float> scraps = Shown(point, JobAction(point, 4, "place", kOnScraps));
+  CHECK(Shown(point, test::CommandAt(point, "place", 4, kOnEmptiest)) == std::vector<float>{1, 1, 1, 1, 0.5F, 1});
+  const std::vector<float> scraps = Shown(point, test::CommandAt(point, "place", 4, kOnScraps));
   CHECK(scraps[1] == 0.5F);
   CHECK((scraps[2] > 0.0F && scraps[2] < 0.95F));
   CHECK(scraps[4] == 0.25F);  // 2 of 8
   CHECK(scraps[5] == 0.0F);
-  CHECK(Shown(point, JobAction(point, 4, "start", -1)) == std::vector<float>(6, 0.0F));
+  CHECK(Shown(point, test::CommandAt(point, "start", 4, -1)) == std::vector<float>(6, 0.0F));
 }
 
 // Two nodes of two. 0 (1,000 s), 1 (10 s) at 0 and 2 (1,000 s) at 1 take a GPU each; 3 (two GPUs) comes at 20,
@@ -139,10 +121,10 @@ TEST_CASE("place: who chooses where leaves a node for the gang that is to come")
     Decision decision;
     while (sim.AdvanceToDecision()) {
       const ClusterView view = sim.View(Knowledge::kOracle);
-      OpenAll(point, view);
+      test::OpenPoint(point, view);
       for (int job : view.waiting()) {
         const bool place = name == "place";
-        point.Put(view, JobAction(point, job, name, place && job == 1 ? alone : 0));
+        point.Put(view, test::CommandAt(point, name, job, place && job == 1 ? alone : 0));
       }
       decision.Clear();
       point.Close(view, decision);

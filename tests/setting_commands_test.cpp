@@ -11,6 +11,7 @@
 #include "env/gym/decision_point.hpp"
 #include "env/sim/simulator.hpp"
 #include "tests/catch.hpp"
+#include "tests/command_points.hpp"
 #include "tests/tiny.hpp"
 
 namespace berth {
@@ -23,33 +24,13 @@ MdpSpec Setting(const std::string& actions, bool on_change = false) {
   return mdp;
 }
 
-// Of the kind's column with the level, about `subject`: a job, or a row of its own.
-int CommandAt(const DecisionPoint& point, const std::string& name, int subject, int level) {
-  const CommandGrid& grid = *point.grid();
-  for (int row = 0; row < grid.rows(); ++row) {
-    for (int column = 0; column < grid.columns(); ++column) {
-      if (grid.Subject(row, column) == subject && name == grid.NameOf(column) && grid.column(column).level == level)
-        return row * grid.columns() + column;
-    }
-  }
-  FAIL("no " << name << " of " << subject);
-  return -1;
-}
-
 bool MayBe(const DecisionPoint& point, const std::string& name, int subject, int level) {
-  return point.mask().bytes()[U(CommandAt(point, name, subject, level))] != 0;
+  return point.mask().bytes()[U(test::CommandAt(point, name, subject, level))] != 0;
 }
 
 void Put(DecisionPoint& point, const ClusterView& view, const std::string& name, int subject, int level) {
   REQUIRE(MayBe(point, name, subject, level));
-  point.Put(view, CommandAt(point, name, subject, level));
-}
-
-void OpenPoint(DecisionPoint& point, const ClusterView& view) {
-  point.Start(view);
-  point.Gather(view);
-  point.Observe(view, 0);
-  point.OpenMask(view);
+  point.Put(view, test::CommandAt(point, name, subject, level));
 }
 
 void ApplyPoint(DecisionPoint& point, Simulator& sim) {
@@ -87,7 +68,7 @@ TEST_CASE("cap: one node draws less, and the other goes on as it was") {
     point.Begin(sim.View(Knowledge::kOracle));
     while (sim.AdvanceToDecision()) {
       const ClusterView view = sim.View(Knowledge::kOracle);
-      OpenPoint(point, view);
+      test::OpenPoint(point, view);
       for (int job : view.active()) Put(point, view, "start", job, -1);
       if (sim.now() == 0.0 && capped >= 0) {
         CHECK_FALSE(MayBe(point, "cap", capped, 0));  // as it is
@@ -113,16 +94,16 @@ TEST_CASE("cap: nobody is allowed more than the settings say, and what binds is 
   DecisionPoint point(Setting("start,cap"));
   const ClusterView view = sim.View(Knowledge::kOracle);
   point.Begin(view);
-  OpenPoint(point, view);
+  test::OpenPoint(point, view);
   for (int level : {0, 1, 2}) CHECK_FALSE(MayBe(point, "cap", 0, level));  // 150, 212.5 and 175 W
   Put(point, view, "start", 0, -1);
   Put(point, view, "cap", 0, 3);
   ApplyPoint(point, sim);
   CHECK(view.Find<PowerState>()->node_cap_w == std::vector<double>{137.5, 150.0});
-  OpenPoint(point, view);
+  test::OpenPoint(point, view);
   CHECK(MayBe(point, "cap", 0, 0));
   const ObservationLayout& layout = point.layout();
-  const int action = CommandAt(point, "cap", 0, 0);
+  const int action = test::CommandAt(point, "cap", 0, 0);
   const auto cell = point.observation().subspan(U(layout.pairs_offset() + action * layout.pair_channels),
                                                 U(layout.pair_channels));
   CHECK(cell[cell.size() - 3] == 0.0F);  // not as now
@@ -141,7 +122,7 @@ TEST_CASE("checkpoint: a job that saves before its GPU is reclaimed goes on from
     point.Begin(sim.View(Knowledge::kOracle));
     while (sim.AdvanceToDecision()) {
       const ClusterView view = sim.View(Knowledge::kOracle);
-      OpenPoint(point, view);
+      test::OpenPoint(point, view);
       CHECK(MayBe(point, "checkpoint", 0, 0) == (sim.now() == 50.0));
       if (MayBe(point, "start", 0, -1)) Put(point, view, "start", 0, -1);
       if (saves && sim.now() == 50.0) {
@@ -200,7 +181,7 @@ TEST_CASE("offload: a job is as fast as the part of its preprocessing that is wh
     point.Begin(sim.View(Knowledge::kOracle));
     while (sim.AdvanceToDecision()) {
       const ClusterView view = sim.View(Knowledge::kOracle);
-      OpenPoint(point, view);
+      test::OpenPoint(point, view);
       Put(point, view, "start", 0, -1);
       if (sim.now() == set_at) {
         CHECK_FALSE(MayBe(point, "offload", 0, 0));  // as it is
@@ -229,7 +210,7 @@ TEST_CASE("offload: a job is as fast as the part of its preprocessing that is wh
   CHECK_FALSE(Accepts(sim, kOffloadControl, 2, 0.25));
   DecisionPoint point(Setting("start,offload"));
   point.Begin(sim.View(Knowledge::kOracle));
-  OpenPoint(point, sim.View(Knowledge::kOracle));
+  test::OpenPoint(point, sim.View(Knowledge::kOracle));
   CHECK_FALSE(MayBe(point, "offload", 0, 3));  // it has nothing to do on cores
 }
 
@@ -247,7 +228,7 @@ TEST_CASE("wait: a policy sees the hour change though nothing happens then") {
         continue;
       }
       ++points;
-      OpenPoint(point, view);
+      test::OpenPoint(point, view);
       CHECK_FALSE(point.OfferDone(/*event_follows=*/true));  // not while the job could run
       if (waits) Put(point, view, "wait", 0, 2);
       CHECK_FALSE(point.OfferDone(true));
@@ -279,7 +260,7 @@ TEST_CASE("wait: with rounds the next boundary is decided, and where nothing run
       REQUIRE(sim.AdvanceToDecision());
       ClusterView view = sim.View(Knowledge::kOracle);
       REQUIRE_FALSE(point.PassesOver(view));
-      OpenPoint(point, view);
+      test::OpenPoint(point, view);
       if (runs) Put(point, view, "start", 0, -1);
       if (waits) Put(point, view, "wait", 0, 1);
       ApplyPoint(point, sim);

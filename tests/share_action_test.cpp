@@ -8,6 +8,7 @@
 #include "env/gym/decision_point.hpp"
 #include "env/sim/simulator.hpp"
 #include "tests/catch.hpp"
+#include "tests/command_points.hpp"
 #include "tests/tiny.hpp"
 
 namespace berth {
@@ -29,13 +30,6 @@ MdpSpec Shares(bool preemptive) {
   mdp.preemptive = preemptive;
   mdp.on_change = false;
   return mdp;
-}
-
-void Open(DecisionPoint& point, const ClusterView& view) {
-  point.Start(view);
-  point.Gather(view);
-  point.Observe(view, 0);
-  point.OpenMask(view);
 }
 
 // Of the job, on type 0 with the rule best (0), fgd (1), worst (2) or first (3).
@@ -68,7 +62,7 @@ TEST_CASE("share: each rule takes the GPU that its definition says") {
     point.Begin(sim.View(Knowledge::kOracle));
     REQUIRE(sim.AdvanceToDecision());
     const ClusterView view = sim.View(Knowledge::kOracle);
-    Open(point, view);
+    test::OpenPoint(point, view);
     CHECK_FALSE(Offered(point, 3, way));  // whole GPUs are `start`
     point.Put(view, ShareOf(point, 2, way));
     decision.Clear();
@@ -92,7 +86,7 @@ TEST_CASE("share: a plan has several parts on one GPU, and who runs stays") {
   Decision decision;
   for (const bool again : {false, true}) {
     const ClusterView view = sim.View(Knowledge::kOracle);
-    Open(point, view);
+    test::OpenPoint(point, view);
     CHECK(Offered(point, 2));
     point.Put(view, ShareOf(point, 0, 0));
     CHECK(point.plan().room(0) == 0);
@@ -114,7 +108,7 @@ TEST_CASE("share: nodes that may lack cores are offered no parts") {
     DecisionPoint point(Shares(/*preemptive=*/true));
     point.Begin(sim.View(Knowledge::kOracle));
     REQUIRE(sim.AdvanceToDecision());
-    Open(point, sim.View(Knowledge::kOracle));
+    test::OpenPoint(point, sim.View(Knowledge::kOracle));
     CHECK(Offered(point, 0) != limited);
   }
 }

@@ -9,17 +9,8 @@
 namespace berth::gavel {
 
 bool MaxMinFairness(const Problem& problem, LevelLp& lp, Allocation& x, double* level) {
-  const std::vector<double> proportional = ProportionalThroughput(problem);
-  std::vector<double> worth(problem.throughput.size());
-  for (int i = 0; i < problem.jobs(); ++i) {
-    const auto u = static_cast<std::size_t>(i);
-    const double scale = problem.gang[u] / (problem.weight[u] * proportional[u]);
-    for (int j = 0; j < problem.types(); ++j) {
-      worth[problem.at(i, j)] = problem.throughput[problem.at(i, j)] * scale;
-    }
-  }
   LevelAnswer answer;
-  if (!lp.Maximize(problem, worth, answer)) return false;
+  if (!lp.Maximize(problem, NormalizedWorth(problem), answer)) return false;
   x = std::move(answer.x);
   if (level != nullptr) *level = answer.level;
   return true;
@@ -96,10 +87,7 @@ bool PackedMaxMin(const PackedProblem& problem, PackedLp& lp, PackedAllocation& 
     x = Spread(classes, of_classes);
     return true;
   }
-  std::vector<double> scale = ProportionalThroughput(problem.base);
-  for (std::size_t i = 0; i < scale.size(); ++i) {
-    scale[i] = problem.base.gang[i] / (problem.base.weight[i] * scale[i]);
-  }
+  const std::vector<double> scale = WorthScale(problem.base);
   PackedLevel answer;
   if (!lp.Maximize(problem, UsefulCombos(problem), scale, lp.method(), answer)) return false;
   x = std::move(answer.x);

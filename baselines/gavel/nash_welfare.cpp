@@ -41,7 +41,7 @@ class InteriorPoint {
  public:
   InteriorPoint(const Problem& problem, const JobClasses& classes)
       : problem_(problem), m_(problem.jobs()), types_(problem.types()), worth_(m_, types_), x_(m_, types_) {
-    const std::vector<double> proportional = ProportionalThroughput(problem);
+    const std::vector<double> worth = NormalizedWorth(problem);
     members_ = Eigen::Map<const Eigen::VectorXd>(classes.members.data(), m_).cast<Real>();
     gangs_ = Vector(m_);
     for (int i = 0; i < m_; ++i) gangs_[i] = members_[i] * problem.gang[U(i)];
@@ -51,9 +51,8 @@ class InteriorPoint {
     worker_slack_ = Vector(types_);
     for (int j = 0; j < types_; ++j) worker_slack_[j] = problem.workers[U(j)];
     for (int i = 0; i < m_; ++i) {
-      const double scale = problem.gang[U(i)] / (problem.weight[U(i)] * proportional[U(i)]);
       for (int j = 0; j < types_; ++j) {
-        worth_(i, j) = problem.throughput[problem.at(i, j)] * scale;
+        worth_(i, j) = worth[problem.at(i, j)];
         x_(i, j) = 0.5 * std::min(1.0 / types_, problem.workers[U(j)] / gangs);
         time_slack_[i] -= x_(i, j);
         worker_slack_[j] -= gangs_[i] * x_(i, j);
@@ -231,12 +230,7 @@ double Bound(const ShareProgram& program, const ShareAnswer& answer) {
 // By generated columns (wide_shares.hpp).
 bool WideNashWelfare(const Problem& problem, NashAnswer& answer) {
   const int m = problem.jobs(), types = problem.types();
-  const std::vector<double> proportional = ProportionalThroughput(problem);
-  std::vector<double> worth = problem.throughput;
-  for (int i = 0; i < m; ++i) {
-    const double scale = problem.gang[U(i)] / (problem.weight[U(i)] * proportional[U(i)]);
-    for (int j = 0; j < types; ++j) worth[problem.at(i, j)] *= scale;
-  }
+  const std::vector<double> worth = NormalizedWorth(problem);
   ShareProgram program;
   JobClasses classes;
   StateShares(problem, worth, {}, /*rise=*/0.0, program, classes);

@@ -17,11 +17,7 @@ constexpr double kPrice = 1e-6, kRise = 1e-6;
 class Filling {
  public:
   Filling(const PackedProblem& problem, PackedLp& lp)
-      : problem_(problem), lp_(lp), combos_(UsefulCombos(problem)) {
-    const std::vector<double> proportional = ProportionalThroughput(problem.base);
-    for (std::size_t i = 0; i < proportional.size(); ++i) {
-      scale_.push_back(problem.base.gang[i] / (problem.base.weight[i] * proportional[i]));
-    }
+      : problem_(problem), lp_(lp), combos_(UsefulCombos(problem)), scale_(WorthScale(problem.base)) {
     level_.assign(scale_.size(), 0.0);
     saturated_.assign(scale_.size(), 0);
   }

@@ -28,6 +28,21 @@ std::vector<double> ProportionalThroughput(const Problem& problem) {
   return EffectiveThroughput(problem, ProportionalAllocation(problem));
 }
 
+std::vector<double> WorthScale(const Problem& problem) {
+  std::vector<double> scale = ProportionalThroughput(problem);
+  for (std::size_t i = 0; i < scale.size(); ++i) scale[i] = problem.gang[i] / (problem.weight[i] * scale[i]);
+  return scale;
+}
+
+std::vector<double> NormalizedWorth(const Problem& problem) {
+  const std::vector<double> scale = WorthScale(problem);
+  std::vector<double> worth = problem.throughput;
+  for (int i = 0; i < problem.jobs(); ++i) {
+    for (int j = 0; j < problem.types(); ++j) worth[problem.at(i, j)] *= scale[U(i)];
+  }
+  return worth;
+}
+
 Allocation IsolatedAllocation(const Problem& problem) {
   const double m = problem.jobs();
   Allocation x(U(problem.jobs()) * U(problem.types()));

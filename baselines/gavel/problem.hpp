@@ -51,6 +51,11 @@ Allocation ProportionalAllocation(const Problem& problem);
 // [m] steps/s under it: sum_j T_ij W_j / sum_j W_j.
 std::vector<double> ProportionalThroughput(const Problem& problem);
 
+// [m] gang_i / (weight_i prop_i), and [m, G] that times T_ij: the worth of a job's time by which objectives
+// compare jobs, 1 at weight and gang 1 under the proportional split.
+std::vector<double> WorthScale(const Problem& problem);
+std::vector<double> NormalizedWorth(const Problem& problem);
+
 // Each job its m-th part of every type: (W_j / m) / gang, scaled down to a row sum of 1 where it is above.
 Allocation IsolatedAllocation(const Problem& problem);
 // [m] sum_j T_ij x_ij.

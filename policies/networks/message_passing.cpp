@@ -30,16 +30,11 @@ constexpr ParamInfo kParams[] = {
 };
 
 void Describe(Params& params, NetworkDescription& net) {
-  const int width = static_cast<int>(params.Integer("width", 1, 1024));
+  const PairOptions o = ReadPairOptions(params);
   const int rounds = static_cast<int>(params.Integer("rounds", 1, 8));
-  const int layers = static_cast<int>(params.Integer("layers", 1, 8));
-  const Activation act =
-      params.Choice("activation", {"relu", "tanh"}) == 0 ? Activation::kRelu : Activation::kTanh;
-  const bool skip = params.Bool("skip");
-  const int memory = ReadMemory(params);
   RequirePairs("messages", net.layout());
   const auto hidden = [&](const std::string& layer, const std::vector<ValueId>& inputs) {
-    return net.Dense(layer, inputs, width, kHiddenGain, act);
+    return net.Dense(layer, inputs, o.width, kHiddenGain, o.act);
   };
 
   const ValueId own = hidden("job", {net.jobs()});
@@ -48,13 +43,7 @@ void Describe(Params& params, NetworkDescription& net) {
     const ValueId sum = net.Collect(hidden(Join(r, "_f"), {known}));
     known = net.AddDense(own, Join(r, "_g"), {hidden(Join(r, "_g_in"), {sum})}, kLinearGain);
   }
-  const ValueId summary = hidden("summary", {known});
-  std::vector<ValueId> pooled = {net.global(), net.Mean(summary), net.Max(summary)};
-  if (net.layout().type_channels > 0) pooled.push_back(net.Mean(hidden("type", {net.types()})));
-  const std::vector<ValueId> context = WithMemory(net, hidden("context", pooled), memory);
-  std::vector<ValueId> named = {net.jobs(), net.pairs(), net.types(), known};
-  named.insert(named.end(), context.begin(), context.end());
-  ScorePairs(net, {named, context, width, layers, act, skip});
+  PoolAndScore(net, o, hidden("summary", {known}), {known});
 }
 
 }  // namespace

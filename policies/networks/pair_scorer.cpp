@@ -16,25 +16,9 @@ constexpr ParamInfo kParams[] = {
 };
 
 void Describe(Params& params, NetworkDescription& net) {
-  const int width = static_cast<int>(params.Integer("width", 1, 1024));
-  const int layers = static_cast<int>(params.Integer("layers", 1, 8));
-  const Activation act =
-      params.Choice("activation", {"relu", "tanh"}) == 0 ? Activation::kRelu : Activation::kTanh;
-  const bool skip = params.Bool("skip");
-  const int memory = ReadMemory(params);
+  const PairOptions o = ReadPairOptions(params);
   RequirePairs("pair_scorer", net.layout());
-  const auto hidden = [&](const std::string& layer, const std::vector<ValueId>& inputs) {
-    return net.Dense(layer, inputs, width, kHiddenGain, act);
-  };
-
-  const ValueId job = hidden("job", {net.jobs()});
-  const ValueId mean = net.Mean(job), most = net.Max(job);
-  std::vector<ValueId> pooled = {net.global(), mean, most};
-  if (net.layout().type_channels > 0) pooled.push_back(net.Mean(hidden("type", {net.types()})));
-  const std::vector<ValueId> context = WithMemory(net, hidden("context", pooled), memory);
-  std::vector<ValueId> named = {net.jobs(), net.pairs(), net.types()};
-  named.insert(named.end(), context.begin(), context.end());
-  ScorePairs(net, {named, context, width, layers, act, skip});
+  PoolAndScore(net, o, net.Dense("job", {net.jobs()}, o.width, kHiddenGain, o.act), {});
 }
 
 }  // namespace
@@ -50,6 +34,30 @@ void RequirePairs(const char* network, const ObservationLayout& layout) {
                      kObservationV1, ", found one of ", layout.job_channels,
                      " channels a job alone; use mlp"));
   }
+}
+
+PairOptions ReadPairOptions(Params& params) {
+  const auto integer = [&](const char* name, int most) {
+    return static_cast<int>(params.Integer(name, 1, most));
+  };
+  return {integer("width", 1024), integer("layers", 8),
+          params.Choice("activation", {"relu", "tanh"}) == 0 ? Activation::kRelu : Activation::kTanh,
+          params.Bool("skip"), ReadMemory(params)};
+}
+
+void PoolAndScore(NetworkDescription& net, const PairOptions& o, ValueId summary,
+                  const std::vector<ValueId>& known) {
+  const auto hidden = [&](const std::string& layer, const std::vector<ValueId>& inputs) {
+    return net.Dense(layer, inputs, o.width, kHiddenGain, o.act);
+  };
+  const ValueId mean = net.Mean(summary), most = net.Max(summary);
+  std::vector<ValueId> pooled = {net.global(), mean, most};
+  if (net.layout().type_channels > 0) pooled.push_back(net.Mean(hidden("type", {net.types()})));
+  const std::vector<ValueId> context = WithMemory(net, hidden("context", pooled), o.memory);
+  std::vector<ValueId> named = {net.jobs(), net.pairs(), net.types()};
+  named.insert(named.end(), known.begin(), known.end());
+  named.insert(named.end(), context.begin(), context.end());
+  ScorePairs(net, {named, context, o.width, o.layers, o.act, o.skip});
 }
 
 void ScorePairs(NetworkDescription& net, const PairScores& s) {

@@ -21,6 +21,7 @@
 
 #include <vector>
 
+#include "env/base/spec.hpp"
 #include "policies/networks/description.hpp"
 
 namespace berth {
@@ -42,5 +43,18 @@ struct PairScores {
   bool skip;
 };
 void ScorePairs(NetworkDescription& net, const PairScores& scores);
+
+// The options that pair_scorer has, of any network that ends as it does.
+struct PairOptions {
+  int width, layers;
+  Activation act;
+  bool skip;
+  int memory;
+};
+PairOptions ReadPairOptions(Params& params);
+// c of what is known of the jobs (`summary`, rows of jobs), and the pairs' scores by it and by what a pair
+// shows, `known` beside it.
+void PoolAndScore(NetworkDescription& net, const PairOptions& options, ValueId summary,
+                  const std::vector<ValueId>& known);
 
 }  // namespace berth

@@ -44,7 +44,8 @@ void AddTrainOptions(Options& options) {
   options.Value("threads", std::to_string(std::max(1U, std::thread::hardware_concurrency())),
                 "worker threads of this process");
   options.Value("seed", "0", "of workloads, weights and exploration");
-  options.Value("device", "auto", "auto | cpu | cuda");
+  options.Value("device", "auto",
+                "cpu | cuda, the first GPU | auto: cuda where there is one and the network is an mlp");
   AddProcessOptions(options, "auto", "auto");
   AddEpisodeOptions(options, /*warmup=*/true, "auto");
   options.Group("Run");
@@ -292,7 +293,8 @@ int RunTrain(const std::vector<std::string>& arguments) {
         Join(options.Where("reward"),
              ": deadline: expected jobs with deadlines, as synthetic(slo=true) draws them, found none"));
   const auto num_envs = static_cast<int>(options.Integer("envs", 1, 65536));
-  const ObservationLayout layout = InOption(options, "actions", [&] { return LayoutOf(request.mdp, sample); });
+  const ObservationLayout layout =
+      InOption(options, "actions", [&] { return LayoutOf(request.mdp, sample); });
   if (members_by_itself) {
     while (request.members > 1 && !StandSideBySide(request, layout)) --request.members;
     options.Assign("members", std::to_string(request.members));
@@ -321,9 +323,9 @@ int RunTrain(const std::vector<std::string>& arguments) {
   if (validation) validation->Attach(request);
 
   const LearnApi& learners = OpenLearnLibrary();
-  const std::string device = learners.device(request.device);  // refused before anything is written
   CheckNamed(options, "agent", learners.agents());
   CheckNamed(options, "network", learners.networks());
+  const std::string device = learners.device(request.device, request.network);  // before anything is written
   request.config = ConfigOfRun(options);
   // What is refused leaves no folder, no options in one that is there, and one line.
   request.on_begin = [&] {

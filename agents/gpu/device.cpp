@@ -10,6 +10,7 @@
 #include "agents/gpu/cuda/cuda_library.hpp"
 #include "env/base/check.hpp"
 #include "env/base/spec.hpp"
+#include "policies/architecture.hpp"
 
 namespace berth {
 namespace {
@@ -63,13 +64,16 @@ std::string GpuName() {
 
 }  // namespace
 
-ChosenDevice ChooseDevice(const std::string& wanted) {
+ChosenDevice ChooseDevice(const std::string& wanted, const std::string& network) {
   const std::array<std::string, 3> words = {"auto", "cpu", "cuda"};
   if (wanted != words[0] && wanted != words[1] && wanted != words[2]) {
     throw Error(
         Join("--device: expected auto, cpu or cuda, found '", wanted, "'", DidYouMean(wanted, words)));
   }
   if (wanted == "cpu") return {torch::kCPU, "cpu"};
+  if (wanted == "auto" && !network.empty() && FindArchitecture(ParseSpec(network).name).any_size)
+    return {torch::kCPU,
+            Driver().empty() ? "cpu" : "cpu (chosen by auto: faster with this network; --device cuda)"};
   LoadCudaLibrary();
   if (torch::cuda::is_available()) {
     const std::string name = GpuName();

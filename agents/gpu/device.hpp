@@ -29,9 +29,10 @@ CudaFindings LookForCuda();
 // "--device cuda: expected a CUDA GPU, found: driver: none ...": one line that names what is missing.
 std::string DescribeMissing(const CudaFindings& findings);
 
-// `auto` takes the first GPU, or the CPU where there is none. Throws Error for `cuda` without a GPU and for
-// other words.
-ChosenDevice ChooseDevice(const std::string& wanted);
+// `auto` takes the first GPU, or the CPU where there is none, or where the network (a spec, "" = any) scores
+// pairs: on the host all decisions of an instant share its pass, and trainings were faster there
+// (agents/gpu/README.md). Throws Error for `cuda` without a GPU and for other words.
+ChosenDevice ChooseDevice(const std::string& wanted, const std::string& network = "");
 
 // Which of the `found` GPUs that it sees the process takes that is number `local_rank` of its machine: that
 // number, or the only one (Slurm's --gpus-per-task shows each process its own). Throws Error for a number

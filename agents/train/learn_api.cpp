@@ -57,8 +57,8 @@ ExportOutcome ExportCall(const ExportRequest& request) {
   return WithOurErrors([&] { return Export(request); });
 }
 
-std::string DeviceCall(const std::string& wanted) {
-  return WithOurErrors([&] { return ChooseDevice(wanted).description; });
+std::string DeviceCall(const std::string& wanted, const std::string& network) {
+  return WithOurErrors([&] { return ChooseDevice(wanted, network).description; });
 }
 
 BenchTrainOutcome BenchCall(const BenchTrainRequest& request) {

@@ -139,8 +139,9 @@ struct LearnApi {
   ExportOutcome (*export_policy)(const ExportRequest&);
   std::vector<LearnInfo> (*agents)();
   std::vector<LearnInfo> (*networks)();
-  std::string (*device)(const std::string& wanted);  // what --device comes to here; throws Error
-  std::string (*build)();                            // "LibTorch 2.11.0, CPU only"
+  // What --device comes to here with a network (a spec, "" = any); throws Error.
+  std::string (*device)(const std::string& wanted, const std::string& network);
+  std::string (*build)();  // "LibTorch 2.11.0, CPU only"
   BenchTrainOutcome (*bench_training)(const BenchTrainRequest&);
 };
 inline constexpr int kLearnApiVersion = 14;

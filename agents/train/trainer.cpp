@@ -71,7 +71,7 @@ void MakeRunFolder(const std::string& folder) {
 
 // The GPU of this process among those of its machine.
 ChosenDevice DeviceOf(const TrainRequest& request) {
-  ChosenDevice chosen = ChooseDevice(request.device);
+  ChosenDevice chosen = ChooseDevice(request.device, request.network);
   if (!chosen.device.is_cuda() || !request.world.many()) return chosen;
   const int card = CardOf(request.world.local_rank, static_cast<int>(torch::cuda::device_count()));
   if (card == 0) return chosen;

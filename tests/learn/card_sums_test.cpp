@@ -175,7 +175,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("on GPUs NCCL sums what lies there, and two ranks learn what one process does") {
+TEST_CASE("on a GPU NCCL sums what lies there, and on two GPUs two ranks learn what one process does") {
   DescribeLibTorch();  // loads LibTorch's CUDA library where there is a driver
   if (!torch::cuda::is_available()) return test::Skip("needs a CUDA GPU");
   std::string why;

@@ -69,7 +69,7 @@ double Figure(const Agent& agent, const std::string& name) {
 std::vector<float> FlatParameters(Agent& agent) {
   std::vector<float> flat;
   for (const torch::Tensor& parameter : agent.network().parameters()) {
-    const torch::Tensor row = parameter.detach().flatten().contiguous();
+    const torch::Tensor row = parameter.detach().flatten().to(torch::kCPU).contiguous();
     flat.insert(flat.end(), row.data_ptr<float>(), row.data_ptr<float>() + row.numel());
   }
   return flat;

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "agents/gpu/device.hpp"
 #include "tests/learn/toy_network.hpp"
 #include "tests/listener.hpp"
 
@@ -13,6 +14,8 @@ int main(int argc, char** argv) {
   setenv("TORCH_FR_BUFFER_SIZE", "0", 1);
   setenv("TORCH_NCCL_TRACE_BUFFER_SIZE", "0", 1);  // its older name
   at::set_num_threads(1);
+  // Once asked without its CUDA library LibTorch says for good that there is no GPU: loaded before any test asks.
+  berth::DescribeLibTorch();
   const berth::AlsoKnown toy(berth::test::ToyNetwork());
   return Catch::Session().run(argc, argv);
 }

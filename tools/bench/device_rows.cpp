@@ -50,7 +50,7 @@ double PerSecond(const BenchTrainOutcome& outcome) {
 Measured OnDevice(const DeviceCase& of, const BenchSetup& setup) {
   constexpr std::int64_t kSteps = 1 << 21;
   try {
-    Learners().device("cuda");
+    Learners().device("cuda", "");
   } catch (const Error&) {
     throw CannotRun("needs a GPU (berth train --device cuda says what is missing)");
   }
@@ -72,12 +72,12 @@ Measured OnDevice(const DeviceCase& of, const BenchSetup& setup) {
                        {"steps", outcome.steps},
                        {"updates", outcome.updates}};
   }
-  measured.detail["device"] = Learners().device("cuda");
+  measured.detail["device"] = Learners().device("cuda", "");
   measured.detail["steps_per_s_without_overlap"] = SpreadOf(in_turn).median;
   measured.detail["steps_per_s_on_the_cpu"] = SpreadOf(cpu).median;
   measured.note = Join("without overlap ", static_cast<std::int64_t>(SpreadOf(in_turn).median),
                        " steps/s, on the CPU's ", std::thread::hardware_concurrency(), " threads ",
-                       static_cast<std::int64_t>(SpreadOf(cpu).median), "; ", Learners().device("cuda"));
+                       static_cast<std::int64_t>(SpreadOf(cpu).median), "; ", Learners().device("cuda", ""));
   return measured;
 }
 

@@ -17,6 +17,8 @@ constexpr double kTolerance = 1e-8;  // residuals, gap
 constexpr double kStepBack = 0.99;   // of the way to the boundary
 constexpr double kLeastStep = 1e-6, kLargestStep = 0.999;
 constexpr double kLeastCentring = 1e-4;
+// Of larger programs Eigen's ordering of the matrix ended in a segmentation fault (456 types, 2,000 jobs).
+constexpr std::size_t kMostEntries = 1'000'000;
 constexpr double kRegularization = 7e-8;  // of the linear systems; taken back by refinement
 constexpr int kRefinements = 9;
 constexpr int kScalings = 3;
@@ -307,6 +309,7 @@ class Embedding {
 }  // namespace
 
 LpStatus SolveEmbedding(const LpModel& model, LpSolution& solution, double time_limit_s) {
+  if (model.column.size() > kMostEntries) return LpStatus::kError;
   ConeProgram program = Convert(model);
   if (!program.ok || program.h.size() == 0) return LpStatus::kError;
   const Scaling scaling(program);

@@ -14,7 +14,7 @@ namespace berth {
 
 // `solution` is written only when the answer is kOptimal: residuals and gap at 1e-8, as the reference asks.
 // No presolve, no crossover. Rows and columns with lower = upper are not offered (kError): they leave no
-// interior. Pure function of its arguments but for the clock.
+// interior. Nor are programs of a million entries and more. Pure function of its arguments but for the clock.
 [[nodiscard]] LpStatus SolveEmbedding(const LpModel& model, LpSolution& solution,
                                       double time_limit_s = kLpInfinity);
 

@@ -16,6 +16,8 @@ namespace berth {
   X("tune", RunTune, "search a scheduler's numbers or a policy's weights, without gradients")      \
   X("evaluate", RunEvaluate, "compare schedulers on the same workloads, with intervals")           \
   X("export", RunExport, "freeze a trained scheduler as policy.h5 and ONNX")                       \
+  X("solve", RunSolve,                                                                             \
+    "an objective's allocation for a table of speeds, with the proof that none is better")         \
   X("explain", RunExplain, "show what a policy considered at one moment, what it chose, and why")  \
   X("serve", RunServe, "answer Kubernetes' scheduler with a frozen policy")                        \
   X("inspect", RunInspect, "say what a Berth file holds")                                          \

@@ -61,6 +61,7 @@ bool LevelLp::Maximize(const Problem& problem, std::span<const double> worth, Lp
       SpreadShares(classes_, shares_, types, answer.x);
       answer.price.resize(U(m));
       for (int i = 0; i < m; ++i) answer.price[U(i)] = shares_.price[U(classes_.of_job[U(i)])];
+      answer.type_price = shares_.type_price;
       return true;
     }
   }
@@ -88,6 +89,8 @@ bool LevelLp::Maximize(const Problem& problem, std::span<const double> worth, Lp
   for (int i = 0; i < m; ++i) {
     answer.price[U(i)] = std::max(0.0, -lp_.solution().row_dual[U(types + m + i)]);
   }
+  answer.type_price.assign(lp_.solution().row_dual.begin(), lp_.solution().row_dual.begin() + types);
+  for (double& price : answer.type_price) price = std::max(0.0, price * unit);
   return true;
 }
 

@@ -17,9 +17,10 @@
 namespace berth::gavel {
 
 struct LevelAnswer {
-  double level = 0.0;         // c, as x reaches it
-  Allocation x;               // [m, G], clipped to [0, 1]
-  std::vector<double> price;  // [m] >= 0, sum 1: duals of the rows of c
+  double level = 0.0;              // c, as x reaches it
+  Allocation x;                    // [m, G], clipped to [0, 1]
+  std::vector<double> price;       // [m] >= 0, sum 1: duals of the rows of c
+  std::vector<double> type_price;  // [G] >= 0: of a GPU, likewise
 };
 
 // Reused between solves. Every answer is checked before it is given, by CheckOptimality or, the embedding's

@@ -88,6 +88,8 @@ class InteriorPoint {
       sum += static_cast<double>(members_[i]) * Log(answer.utility[U(i)]);
     }
     answer.geometric_mean = Exp(sum / jobs_);
+    answer.type_price.resize(U(types_));
+    for (int j = 0; j < types_; ++j) answer.type_price[U(j)] = static_cast<double>(worker_price_[j]);
     return true;
   }
 
@@ -247,6 +249,7 @@ bool WideNashWelfare(const Problem& problem, NashAnswer& answer) {
   }
   found.gap = Bound(program, solved) - sum;
   found.geometric_mean = Exp(sum / m);
+  found.type_price = solved.type_price;
   if (!(found.gap <= kNashGap * m)) return false;
   answer = std::move(found);
   return true;
@@ -276,6 +279,7 @@ bool NashWelfare(const Problem& problem, NashAnswer& answer) {
   if (!InteriorPoint(one, classes).Run(of_class)) return false;
   const std::size_t types = problem.workers.size();
   answer.gap = of_class.gap, answer.geometric_mean = of_class.geometric_mean;
+  answer.type_price = of_class.type_price;
   answer.x.resize(U(problem.jobs()) * types);
   answer.utility.resize(U(problem.jobs()));
   for (int i = 0; i < problem.jobs(); ++i) {

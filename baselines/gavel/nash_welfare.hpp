@@ -20,6 +20,7 @@ struct NashAnswer {
   std::vector<double> utility;  // [m] U_i
   double geometric_mean = 0.0;
   double gap = 0.0;  // of sum_i log U_i, proven, so relative in the geometric mean after division by m
+  std::vector<double> type_price;  // [G] p_j
 };
 inline constexpr double kNashGap = 1e-9;  // per job
 // False when the gap stays above kNashGap m.

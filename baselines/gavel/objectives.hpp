@@ -80,9 +80,10 @@ class ThroughputSum {
  public:
   explicit ThroughputSum(LpMethod method, double time_limit_s = kLpInfinity) : lp_(method, time_limit_s) {}
 
-  // `price` [G] > 0. `feasible` gets whether all deadlines are kept.
+  // `price` [G] > 0. `feasible` gets whether all deadlines are kept, `type_price` [G] the duals of the GPUs.
   [[nodiscard]] bool Solve(const Problem& problem, std::span<const double> price, bool with_deadlines,
-                           Allocation& x, bool* feasible = nullptr);
+                           Allocation& x, bool* feasible = nullptr,
+                           std::vector<double>* type_price = nullptr);
   const char* failure() const { return lp_.failure(); }
 
  private:

@@ -42,11 +42,19 @@ LpStatus ColumnProgram::Solve(double gap, double time_limit_s, const std::functi
   for (int iteration = 0; iteration < kMostIterations; ++iteration) {
     const double left = Gap();
     if (!std::isfinite(left)) return LpStatus::kError;
-    if (left <= gap * (aim_ == ShareAim::kLevel ? std::abs(level_) : jobs_)) return LpStatus::kOptimal;
+    if (left <= gap * Unit()) return LpStatus::kOptimal;
     if (passed() >= time_limit_s) return LpStatus::kTimeLimit;
     if (!Step(left / rows_)) return LpStatus::kError;
   }
   return LpStatus::kError;
+}
+
+double ColumnProgram::Unit() const {
+  if (aim_ == ShareAim::kLogs) return jobs_;
+  if (aim_ == ShareAim::kLevel) return std::abs(level_);
+  double sum = 0.0;
+  for (Eigen::Index i = 0; i < n_; ++i) sum += members(i) * slack_.worth[i];
+  return sum;
 }
 
 // Inside all bounds, and on all rows: half of what time and GPUs allow, and prices that pay for everything.
@@ -82,7 +90,8 @@ void ColumnProgram::Start() {
   double most = 0.0;
   for (Eigen::Index i = 0; i < n_; ++i) {
     slack_.worth[i] -= rise(i) * level_;
-    price_.worth[i] = 1.0 / (aim_ == ShareAim::kLevel ? unit : slack_.worth[i]);
+    price_.worth[i] =
+        aim_ == ShareAim::kSum ? 1.0 : 1.0 / (aim_ == ShareAim::kLevel ? unit : slack_.worth[i]);
     double best = 0.0;
     for (Eigen::Index k = first(i); k < last(i); ++k) best = std::max(best, columns_.worth[U(k)]);
     most += members(i) * best * price_.worth[i];
@@ -101,13 +110,14 @@ void ColumnProgram::Start() {
 }
 
 // Weak duality: kLevel workers . price + sum members (time price - least price) - c; kLogs the same without
-// c, and - sum members (log price + 1) - sum members log u.
+// c, and - sum members (log price + 1) - sum members log u; kSum without either.
 double ColumnProgram::Gap() const {
   double sum = (slack_.type * price_.type).sum();
   for (Eigen::Index i = 0; i < n_; ++i) {
     double of_class = slack_.time[i] * price_.time[i];
     const double product = slack_.worth[i] * price_.worth[i];
-    of_class += aim_ == ShareAim::kLevel ? product : product - 1.0 - std::log(product);
+    if (aim_ != ShareAim::kSum)
+      of_class += aim_ == ShareAim::kLevel ? product : product - 1.0 - std::log(product);
     for (Eigen::Index k = first(i); k < last(i); ++k) of_class += slack_.share[k] * price_.share[k];
     sum += members(i) * of_class;
   }
@@ -146,6 +156,7 @@ double ColumnProgram::Without(Eigen::Index i, Eigen::Index out, double r, double
     sum += k_[k];
     moment += k_[k] * columns_.worth[U(k)];
   }
+  if (aim_ == ShareAim::kSum) return sum + r;
   if (sum <= 0.0) return r * a;
   const double mean = moment / sum;
   for (Eigen::Index k = first(i); k < last(i); ++k) {
@@ -175,11 +186,12 @@ void ColumnProgram::Factorize() {
       variance += k_[k] * centred_[k] * centred_[k];
     }
     const double r = slack_.time[i] / price_.time[i], a = slack_.worth[i] / price_.worth[i];
-    const double over = 1.0 / ((sum + r) * (variance + a) + sum * r * mean * mean);
-    // The inverse of its two equations.
-    one_[i] = (variance + a + r * mean * mean) * over;
-    cross_[i] = -r * mean * over;
-    two_[i] = (sum + r) * over;
+    // The inverse of its two equations, or of the first where the second has nothing to decide.
+    const bool both_open = aim_ != ShareAim::kSum;
+    const double over = 1.0 / (both_open ? (sum + r) * (variance + a) + sum * r * mean * mean : sum + r);
+    one_[i] = both_open ? (variance + a + r * mean * mean) * over : over;
+    cross_[i] = both_open ? -r * mean * over : 0.0;
+    two_[i] = both_open ? (sum + r) * over : 0.0;
     const double load = members(i) * gang(i);
     for (Eigen::Index k = first(i); k < last(i); ++k) {
       const double by_time = one_[i] - cross_[i] * centred_[k], by_level = cross_[i] - two_[i] * centred_[k];
@@ -227,7 +239,7 @@ void ColumnProgram::Direction() {
     of_level += members(i) * rise(i) * dl;
   }
   dprice_.type = factor_.solve(right_).array();
-  dlevel_ = aim_ == ShareAim::kLogs ? 0.0 : (of_level - border_.dot(dprice_.type.matrix())) / corner_;
+  dlevel_ = aim_ != ShareAim::kLevel ? 0.0 : (of_level - border_.dot(dprice_.type.matrix())) / corner_;
   dprice_.type -= dlevel_ * by_border_.array();
   dslack_.type.setZero();
   for (Eigen::Index i = 0; i < n_; ++i) {

@@ -3,11 +3,12 @@
 // SIAM J. Optim. 1992). A class is eliminated by itself, which leaves a dense system of the size of the
 // types: O(k^2) for the k columns of a class, and O(G^3), an iteration.
 //
-// Two aims over the same rows, u_i = worth_i . x_i - least_i:
+// Three aims over the same rows, u_i = worth_i . x_i - least_i:
 //   kLevel   max c,  u_i >= rise_i c;
 //   kLogs    max sum members_i log u_i, for which price_i u_i = 1 stands in the place of complementarity
 //            (stationarity of the logarithm; Boyd and Vandenberghe, "Convex Optimization", 2004,
-//            section 11.7).
+//            section 11.7);
+//   kSum     max sum members_i u_i: the prices of worth are 1, and its rows bind nothing.
 #pragma once
 
 #include <Eigen/Cholesky>
@@ -32,7 +33,7 @@ struct ShareValues {
   Eigen::ArrayXd share, time, worth, type;
 };
 
-enum class ShareAim { kLevel, kLogs };
+enum class ShareAim { kLevel, kLogs, kSum };
 
 // Refers to the program and the columns, which must outlive it. Thread rule: one thread at a time.
 class ColumnProgram {
@@ -40,15 +41,17 @@ class ColumnProgram {
   // REQUIRES: a column of every class; kLevel: every class rises; kLogs: least <= 0.
   ColumnProgram(const ShareProgram& program, const ShareColumns& columns, ShareAim aim);
 
-  // Until what any answer could add is at most `gap`: kLevel of the level, kLogs a member. kError where the
-  // digits do not reach so far; the values are then those reached. `passed`: s, against `time_limit_s`.
+  // Until what any answer could add is at most `gap`: kLevel of the level, kSum of the sum, kLogs a member.
+  // kError where the digits do not reach so far; the values are then those reached. `passed`: s, against
+  // `time_limit_s`.
   [[nodiscard]] LpStatus Solve(double gap, double time_limit_s, const std::function<double()>& passed);
 
   // What is left of each bound and row (of shares: the shares), inside all of them, and their prices (of
-  // shares: what they cost beyond what they are worth), for each member. kLogs: slack().worth is u.
+  // shares: what they cost beyond what they are worth), for each member. kLogs, kSum: slack().worth is u.
   const ShareValues& slack() const { return slack_; }
   const ShareValues& price() const { return price_; }
   double level() const { return level_; }
+  double Unit() const;  // that of which `gap` is a part
   double Gap() const;
 
  private:

@@ -2,13 +2,40 @@
 // GPU.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
+#include "baselines/gavel/certificate.hpp"
 #include "baselines/gavel/objective_list.hpp"
 #include "baselines/gavel/objectives.hpp"
 #include "baselines/gavel/packed_objectives.hpp"
+#include "baselines/gavel/wide_shares.hpp"
 #include "env/base/check.hpp"
 
 namespace berth::gavel {
+
+namespace {
+
+// Of more shares than this columns are generated first (wide_shares.hpp).
+constexpr std::size_t kWide = 20'000;
+constexpr double kGap = 1e-7;  // of the sum
+
+bool SolveWide(const Problem& problem, std::span<const double> value, Allocation& x,
+               std::vector<double>* type_price) {
+  ShareProgram program;
+  JobClasses classes;
+  StateShares(problem, value, {}, /*rise=*/0.0, program, classes);
+  ShareAnswer solved;
+  if (SolveWideShares(program, ShareAim::kSum, solved) != LpStatus::kOptimal) return false;
+  Allocation found;
+  SpreadShares(classes, solved, problem.types(), found);
+  const Certificate proof = CertifySum(problem, value, found, solved.type_price);
+  if (!(proof.gap <= kGap && proof.violation <= kGap)) return false;
+  x = std::move(found);
+  if (type_price != nullptr) *type_price = solved.type_price;
+  return true;
+}
+
+}  // namespace
 
 LpStatus ThroughputSum::SolveWith(const Problem& problem, std::span<const double> value,
                                   bool with_deadlines) {
@@ -29,14 +56,22 @@ LpStatus ThroughputSum::SolveWith(const Problem& problem, std::span<const double
 }
 
 bool ThroughputSum::Solve(const Problem& problem, std::span<const double> price, bool with_deadlines,
-                          Allocation& x, bool* feasible) {
+                          Allocation& x, bool* feasible, std::vector<double>* type_price) {
   std::vector<double> value = problem.throughput;
   for (std::size_t k = 0; k < value.size(); ++k) value[k] /= price[k % price.size()];
+  if (!with_deadlines && value.size() > kWide && SolveWide(problem, value, x, type_price)) {
+    if (feasible != nullptr) *feasible = true;
+    return true;
+  }
   LpStatus status = SolveWith(problem, value, with_deadlines);
   if (feasible != nullptr) *feasible = status == LpStatus::kOptimal;
   if (status == LpStatus::kInfeasible && with_deadlines) status = SolveWith(problem, value, false);
   if (status != LpStatus::kOptimal) return false;
   TakeShares(problem, lp_.solution(), x);
+  if (type_price != nullptr) {
+    const auto duals = lp_.solution().row_dual.begin();
+    type_price->assign(duals, duals + problem.types());
+  }
   return true;
 }
 

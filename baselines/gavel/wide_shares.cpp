@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -80,9 +79,10 @@ class Pricing {
   }
 
   // Without those that are far from being worth it: few are left to a class where the level is nearly
-  // reached.
+  // reached. One stays of a class that none is worth to.
   void Drop(const ShareColumns& columns, const ShareValues& share, const ShareValues& price) {
     for (std::size_t i = 0; i < lists_.size(); ++i) {
+      const int first = lists_[i].front();
       std::erase_if(lists_[i], [&](int type) {
         for (std::size_t k = columns.begin[i]; k < columns.begin[i + 1]; ++k) {
           if (columns.type[k] != type) continue;
@@ -94,6 +94,7 @@ class Pricing {
         }
         return false;
       });
+      if (lists_[i].empty()) Add(static_cast<int>(i), first);
     }
   }
 
@@ -139,10 +140,9 @@ LpStatus SolveWideShares(const ShareProgram& program, ShareAim aim, ShareAnswer&
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   };
   if (program.classes() == 0) return LpStatus::kError;
-  const double jobs = std::accumulate(program.members.begin(), program.members.end(), 0.0);
   Pricing pricing(program);
   pricing.AddFirst();
-  const double least_gap = aim == ShareAim::kLevel ? kLevelGap : kLogsGap;
+  const double least_gap = aim == ShareAim::kLogs ? kLogsGap : kLevelGap;
   double gap = kFirstGap;
   for (int round = 0; round < kMostRounds; ++round) {
     const ShareColumns columns = pricing.columns();
@@ -151,8 +151,7 @@ LpStatus SolveWideShares(const ShareProgram& program, ShareAim aim, ShareAnswer&
     ColumnProgram restricted(program, columns, aim);
     const LpStatus status = restricted.Solve(gap, time_limit_s, passed);
     if (status != LpStatus::kOptimal) return status;
-    const double unit = aim == ShareAim::kLevel ? restricted.level() : jobs;
-    const double above = pricing.Join(restricted.price()) / unit;
+    const double above = pricing.Join(restricted.price()) / restricted.Unit();
     if (gap <= least_gap && above <= least_gap) {
       Take(columns, restricted, program, answer);
       return LpStatus::kOptimal;

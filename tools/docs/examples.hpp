@@ -30,6 +30,11 @@ inline constexpr VerbExample kVerbExamples[] = {
      "tools/berth train --agent 'dqn(train_freq=1000)' --steps 4000 --envs 4 --threads 1 --visible 16 "
      "--episode-jobs 40 --validate 2 --out runs/b\n"
      "tools/berth inspect runs/b/best.h5   # the policy that did best, not the last\n"},
+    {"solve", "",
+     "printf 'job,gang,weight,v100,k80\\nlm,1,1,12,2\\nresnet,2,1,9,4\\nrl,1,2,3,3\\n' > jobs.csv\n"
+     "tools/berth solve jobs.csv --workers v100=2,k80=2\n"
+     "tools/berth solve jobs.csv --workers v100=2,k80=2 --objective water_filling --out shares.csv --json "
+     "solved.json\n"},
     {"explain", "",
      "tools/berth explain --policy data/policies/cluster/hetero_oracle_1.h5 --at 36000 --json why.json "
      "--html why.html\n"},

@@ -1,0 +1,33 @@
+// Objectives whose answers come with a proof: an allocation, and prices that bound what any other could
+// reach.
+#pragma once
+
+#include <span>
+
+#include "baselines/gavel/certificate.hpp"
+#include "baselines/gavel/problem.hpp"
+#include "baselines/lp.hpp"
+
+namespace berth::gavel {
+
+struct CertifiedAnswer {
+  Allocation x;  // [m, G]
+  Certificate certificate;
+};
+
+struct CertifiedObjective {
+  const char* name;              // as in gavel(objective=...), and proportional_fairness
+  const char* summary;           // one line, with the unit of the value
+  bool remaining, since, price;  // what of the problem it reads beside speeds, gangs and weights
+  // False where no solver has an answer; `why` then says so. REQUIRES: at least one job, each with a speed
+  // above 0 on a type that has workers; what it reads > 0 (since >= 0).
+  bool (*solve)(const Problem& problem, LpMethod method, CertifiedAnswer& answer, const char*& why);
+};
+std::span<const CertifiedObjective> CertifiedObjectives();
+
+// Prices for every level of a water filling, by a linear program each over classes of jobs alike. Jobs that
+// have all their time on their best type need none. False where the solver fails.
+[[nodiscard]] bool FindWaterPrices(const Problem& problem, std::span<const double> worth,
+                                   std::span<const double> x, std::vector<WaterStage>& stages);
+
+}  // namespace berth::gavel

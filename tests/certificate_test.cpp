@@ -1,0 +1,171 @@
+// Certificates of allocations: by hand, against plain linear programs, and that no prices prove what is false.
+#include "baselines/gavel/certificate.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "baselines/gavel/certified.hpp"
+#include "env/base/check.hpp"
+#include "env/base/index.hpp"
+#include "env/base/rng.hpp"
+#include "tests/catch.hpp"
+
+namespace berth::gavel {
+namespace {
+
+// Speeds over two decades, a quarter of them 0, gangs of 1 to 8, weights and work all unlike.
+Problem AnyProblem(std::uint32_t round) {
+  Stream random(31, Purpose::kTest, Split::kTrain, round);
+  Problem problem;
+  const int jobs = 2 + static_cast<int>(random.Below(14)), types = 1 + static_cast<int>(random.Below(4));
+  for (int j = 0; j < types; ++j) {
+    problem.workers.push_back(1 + static_cast<int>(random.Below(8)));
+    problem.type_names.push_back(Join("t", j));
+    problem.price.push_back(random.Uniform(0.5, 4.0));
+  }
+  problem.tenants.push_back({});
+  for (int i = 0; i < jobs; ++i) {
+    const auto can = static_cast<int>(random.Below(static_cast<std::uint32_t>(types)));
+    problem.key.push_back(i);
+    problem.tenant.push_back(0);
+    problem.gang.push_back(1 << random.Below(4));
+    problem.weight.push_back(random.Uniform(1.0, 4.0));
+    problem.remaining.push_back(random.Uniform(10.0, 1000.0));
+    problem.since.push_back(random.Uniform(0.0, 100.0));
+    problem.left.push_back(INFINITY);
+    for (int j = 0; j < types; ++j) {
+      const bool runs = j == can || random.Below(4) > 0;
+      problem.throughput.push_back(runs ? std::pow(10.0, random.Uniform(-1.0, 1.0)) : 0.0);
+    }
+  }
+  return problem;
+}
+
+const CertifiedObjective& CertifiedNamed(const std::string& name) {
+  for (const CertifiedObjective& objective : CertifiedObjectives()) {
+    if (name == objective.name) return objective;
+  }
+  throw Error("no such objective: " + name);
+}
+
+// max min_i worth_i . x_i, or max sum, by HiGHS.
+double PlainOptimum(const Problem& problem, const std::vector<double>& worth, bool level) {
+  LpModel model;
+  model.maximize = true;
+  AddShares(problem, level ? std::vector<double>{} : worth, model);
+  const int c = level ? model.AddColumn(1.0, 0.0, kLpInfinity) : -1;
+  AddBaseRows(problem, model);
+  for (int i = 0; level && i < problem.jobs(); ++i) {
+    for (int j = 0; j < problem.types(); ++j)
+      model.AddEntry(static_cast<int>(problem.at(i, j)), worth[problem.at(i, j)]);
+    model.AddEntry(c, -1.0);
+    model.EndRow(0.0, kLpInfinity);
+  }
+  LpSolver solver;
+  LpSolution solution;
+  REQUIRE(solver.Solve(model, LpMethod::kSimplex, solution) == LpStatus::kOptimal);
+  return solution.objective;
+}
+
+// Two jobs on two types of one GPU each; the first runs on the first type alone, at 2 steps/s, the second at 1
+// on either.
+Problem Two() {
+  Problem problem;
+  problem.workers = {1, 1};
+  problem.key = {0, 1};
+  problem.gang = {1, 1};
+  problem.weight = {1.0, 1.0};
+  problem.throughput = {2.0, 0.0, 1.0, 1.0};
+  return problem;
+}
+
+}  // namespace
+
+TEST_CASE("certificate: bounds worked by hand", "[gavel]") {
+  const Problem two = Two();
+  const Allocation apart = {1.0, 0.0, 0.0, 1.0};
+  CHECK(Violation(two, apart) == 0.0);
+  CHECK(Violation(two, std::vector<double>{1.0, 0.0, 0.5, 0.5}) == Approx(0.5));   // 1.5 of one GPU
+  CHECK(Violation(two, std::vector<double>{-0.25, 0.0, 0.0, 1.0}) == Approx(0.25));
+  // Free GPUs: all of a job's time at its best.
+  CHECK(PricedBound(two, two.throughput, std::vector<double>{1.0, 1.0}, std::vector<double>{0.0, 0.0}) == 3.0);
+  // The first type at 1.5: 1.5 + (2 - 1.5) + (1 on the second type).
+  CHECK(PricedBound(two, two.throughput, std::vector<double>{1.0, 1.0}, std::vector<double>{1.5, 0.0}) == 3.0);
+  const Certificate sum = CertifySum(two, two.throughput, apart, std::vector<double>{0.0, 0.0});
+  CHECK(sum.value == 3.0);
+  CHECK(sum.gap == 0.0);
+  // The level is 1, that of the second job, whose time alone is the limit.
+  const Certificate level =
+      CertifyLevel(two, two.throughput, apart, std::vector<double>{0.0, 2.0}, std::vector<double>{0.0, 0.0});
+  CHECK(level.value == 1.0);
+  CHECK(level.bound == 1.0);
+  // At price 1 the first job's time is worth 1 beyond the GPU, ln 2 + ln 1 in all.
+  const Certificate logs = CertifyLogs(two, two.throughput, apart, std::vector<double>{0.0, 0.0});
+  CHECK(logs.value == Approx(std::log(2.0)));
+  CHECK(logs.gap == Approx(0.0).margin(1e-12));
+  // 10 steps each: the second ends at 10 s, whatever is done.
+  Problem timed = two;
+  timed.remaining = {10.0, 10.0};
+  const std::vector<double> one = {1.0, 1.0}, zero = {0.0, 0.0};
+  const Certificate ends = CertifyRatio(timed, one, zero, apart, std::vector<double>{0.0, 1.0}, zero);
+  CHECK(ends.value == 10.0);
+  CHECK(ends.bound == Approx(10.0));
+  // Both jobs have all their time at their best, so water needs no prices; at half of it nothing is proven.
+  CHECK(CertifyWater(two, two.throughput, apart, {}).gap == 0.0);
+  CHECK(CertifyWater(two, two.throughput, std::vector<double>{0.5, 0.0, 0.0, 1.0}, {}).gap == Approx(1.0));
+}
+
+TEST_CASE("certificates of every objective close on random problems", "[gavel][lp]") {
+  for (std::uint32_t round = 0; round < 150; ++round) {
+    const Problem problem = AnyProblem(round);
+    for (const CertifiedObjective& objective : CertifiedObjectives()) {
+      INFO("round " << round << ", " << objective.name);
+      CertifiedAnswer answer;
+      const char* why = "";
+      REQUIRE(objective.solve(problem, LpMethod::kEmbedding, answer, why));
+      CHECK(answer.certificate.violation <= 1e-7);
+      CHECK(answer.certificate.gap <= 1e-6);
+      CHECK(answer.certificate.gap >= -1e-6);
+    }
+    CertifiedAnswer level, sum;
+    const char* why = "";
+    REQUIRE(CertifiedNamed("max_min").solve(problem, LpMethod::kEmbedding, level, why));
+    CHECK(level.certificate.value == Approx(PlainOptimum(problem, NormalizedWorth(problem), true)).epsilon(1e-6));
+    REQUIRE(CertifiedNamed("max_sum_throughput").solve(problem, LpMethod::kEmbedding, sum, why));
+    CHECK(sum.certificate.value == Approx(PlainOptimum(problem, problem.throughput, false)).epsilon(1e-6));
+  }
+}
+
+// Whatever the prices, a bound is never below what some allocation reaches.
+TEST_CASE("certificate: no prices prove what is false", "[gavel]") {
+  for (std::uint32_t round = 0; round < 300; ++round) {
+    const Problem problem = AnyProblem(round);
+    Stream random(32, Purpose::kTest, Split::kTrain, round);
+    const std::vector<double> worth = NormalizedWorth(problem);
+    CertifiedAnswer level, sum, logs, water;
+    const char* why = "";
+    REQUIRE(CertifiedNamed("max_min").solve(problem, LpMethod::kSimplex, level, why));
+    REQUIRE(CertifiedNamed("max_sum_throughput").solve(problem, LpMethod::kSimplex, sum, why));
+    REQUIRE(CertifiedNamed("proportional_fairness").solve(problem, LpMethod::kSimplex, logs, why));
+    REQUIRE(CertifiedNamed("water_filling").solve(problem, LpMethod::kSimplex, water, why));
+    std::vector<double> job_price, type_price, ones(problem.key.size(), 1.0);
+    for (int i = 0; i < problem.jobs(); ++i) job_price.push_back(random.Uniform(0.0, 1.0));
+    for (int j = 0; j < problem.types(); ++j) type_price.push_back(random.Uniform(0.0, 1.0));
+    CHECK(CertifyLevel(problem, worth, level.x, job_price, type_price).gap >= -1e-9);
+    CHECK(CertifySum(problem, problem.throughput, sum.x, type_price).gap >= -1e-9);
+    CHECK(CertifyLogs(problem, worth, logs.x, type_price).gap >= -1e-9);
+    const std::vector<double> zero(problem.key.size(), 0.0);
+    CertifiedAnswer makespan;
+    REQUIRE(CertifiedNamed("makespan").solve(problem, LpMethod::kSimplex, makespan, why));
+    CHECK(CertifyRatio(problem, ones, zero, makespan.x, job_price, type_price).gap >= -1e-9);
+    // An allocation that stops short is not proven: half of everybody's time leaves room for all.
+    Allocation half = water.x;
+    for (double& share : half) share *= 0.5;
+    std::vector<WaterStage> stages;
+    REQUIRE(FindWaterPrices(problem, worth, half, stages));
+    CHECK(CertifyWater(problem, worth, half, stages).gap > 0.1);
+  }
+}
+
+}  // namespace berth::gavel

@@ -1,0 +1,71 @@
+// berth solve: tables in, shares and their proof out, and bad input.
+#include <algorithm>
+#include <filesystem>
+#include <string>
+
+#include "tests/binary.hpp"
+#include "tests/catch.hpp"
+#include "tests/temporary_folder.hpp"
+#include "tools/json.hpp"
+#include "tools/output_file.hpp"
+
+namespace berth {
+
+TEST_CASE("cli: solve gives the shares of a table and proves them") {
+  const test::TemporaryFolder folder;
+  WriteTextFile(folder / "jobs.csv", "job,gang,v100,k80\nlm,1,2,0\nresnet,1,1,1\n");
+  const test::Outcome ran = test::Berth(folder, "solve jobs.csv --workers v100=1,k80=1 --out x.csv --json x.json");
+  INFO(ran.error);
+  REQUIRE(ran.code == 0);
+  CHECK(ran.out.find("gap ") != std::string::npos);
+  CHECK(ran.out.find("resnet") != std::string::npos);
+  const Json json = Json::parse(test::Slurp(folder / "x.json"));
+  // By weight and the proportional split: 2 of 1 for the language model, 1 of 1 for the other.
+  CHECK(json["value"].get<double>() == Approx(1.0));
+  CHECK(json["bound"].get<double>() == Approx(1.0));
+  CHECK(json["jobs"] == Json({"lm", "resnet"}));
+  CHECK(test::Slurp(folder / "x.csv").find("job,partner,type,share\n0,-1,0,") == 0);
+
+  // Types with any names from a file, with prices.
+  WriteTextFile(folder / "types.csv", "name,workers,price_per_hour\nv100,1,2.5\nk80,1,0.5\n");
+  for (const char* objective : {"water_filling", "proportional_fairness", "max_throughput_per_cost"}) {
+    const test::Outcome with =
+        test::Berth(folder, std::string("solve jobs.csv --workers types.csv --objective ") + objective);
+    INFO(objective << with.error);
+    CHECK(with.code == 0);
+  }
+}
+
+TEST_CASE("cli: solve refuses what is no problem in one line") {
+  const test::TemporaryFolder folder;
+  const auto refuses = [&](const std::string& table, const std::string& more, const std::string& said) {
+    WriteTextFile(folder / "bad.csv", table);
+    const test::Outcome ran = test::Berth(folder, "solve bad.csv --out x.csv " + more);
+    INFO(ran.error);
+    CHECK(ran.code == 2);
+    CHECK(ran.error.find(said) != std::string::npos);
+    CHECK(std::count(ran.error.begin(), ran.error.end(), '\n') == 1);
+    CHECK(!std::filesystem::exists(folder / "x.csv"));
+  };
+  const std::string good = "job,v100\na,1\n";
+  refuses("job,v100\na,-1\n", "--workers v100=1", "bad.csv:2: column 'v100': expected a number of 0 or more, found -1");
+  refuses("job,v100\na,nan\n", "--workers v100=1", "bad.csv:2: v100: expected a number, found 'nan'");
+  refuses("job,v100\na,inf\n", "--workers v100=1", "expected a number of 0 or more, found inf");
+  refuses("job,v100\na,0\n", "--workers v100=1", "job a: expected a speed above 0 on a type, found none");
+  refuses("job,v100\n", "--workers v100=1", "expected a job, found no row");
+  refuses("job,gang,v100\na,0,1\n", "--workers v100=1", "column 'gang': expected 1 GPU or more, found 0");
+  refuses("job,weight,v100\na,0,1\n", "--workers v100=1", "column 'weight': expected a number above 0, found 0");
+  refuses("job,wieght,v100\na,0,1\n", "--workers v100=1", "column 'wieght': expected job, gang, weight");
+  refuses(good, "--workers v100=0", "--workers: workers of v100: expected 1 to 100000000, found 0");
+  refuses(good, "--workers v100=99999999999", "expected 1 to 100000000, found 100000001");
+  refuses(good, "--workers v100=1,v100=2", "v100 is there twice");
+  refuses(good, "--workers v10=1", "expected a column with the speeds on v10, found none (did you mean 'v100'?)");
+  refuses(good, "--workers nowhere.csv", "nowhere.csv: no such file");
+  refuses(good, "--workers v100=1 --objective maxmin", "expected max_min, water_filling");
+  refuses(good, "--workers v100=1 --objective makespan", "expected a column remaining, found none");
+  refuses(good, "--workers v100=1 --objective max_throughput_per_cost", "expected a CSV with a column price_per_hour");
+  refuses(good, "--workers v100=1 --solver simplx", "expected reference, ipm or simplex, found 'simplx'");
+  refuses(good, "", "--workers: expected a value");
+}
+
+}  // namespace berth

@@ -1,0 +1,150 @@
+#include "tools/solve_table.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <set>
+
+#include "data/csv_file.hpp"
+#include "env/base/check.hpp"
+#include "env/base/spec.hpp"
+
+namespace berth {
+namespace {
+
+constexpr int kMostWorkers = 100'000'000;  // of a type
+constexpr const char* kPrefix = "throughput_";
+
+std::string First(const CsvFile& file, const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    if (file.Has(name)) return name;
+  }
+  return "";
+}
+
+void AddType(const std::string& where, const std::string& name, int workers, gavel::Problem& problem) {
+  if (name.empty()) throw Error(Join(where, ": expected the name of a GPU type, found none"));
+  if (workers < 1 || workers > kMostWorkers)
+    throw Error(Join(where, ": workers of ", name, ": expected 1 to ", kMostWorkers, ", found ", workers));
+  if (std::count(problem.type_names.begin(), problem.type_names.end(), name) > 0)
+    throw Error(Join(where, ": ", name, " is there twice"));
+  problem.type_names.push_back(name);
+  problem.workers.push_back(workers);
+}
+
+void ReadWorkers(const std::string& workers, gavel::Problem& problem) {
+  if (workers.find('=') != std::string::npos) {
+    for (const std::string& part : SplitOutsideParentheses(workers, ',')) {
+      const std::size_t equals = part.find('=');
+      const std::string name = part.substr(0, equals);
+      if (equals == std::string::npos) throw Error(Join("--workers: expected NAME=GPUS, found '", part, "'"));
+      const long long count = ParseInteger(part.substr(equals + 1), Join("--workers: ", name));
+      AddType("--workers", name, static_cast<int>(std::clamp<long long>(count, -1, kMostWorkers + 1LL)),
+              problem);
+    }
+    return;
+  }
+  constexpr const char* kRequired[] = {"workers"};
+  CsvFile file(workers, kRequired);
+  const std::string name = First(file, {"name", "type"});
+  if (name.empty()) throw Error(Join(file.Where(), ": expected a column name, or type, found none"));
+  while (file.Next()) {
+    AddType(file.Where(), file.Text(name), file.Integer("workers"), problem);
+    if (!file.Has("price_per_hour")) continue;
+    const double price = file.Number("price_per_hour");
+    if (!(price > 0.0 && std::isfinite(price)))
+      throw Error(Join(file.Where("price_per_hour"), ": expected a price above 0, found ",
+                       file.Text("price_per_hour")));
+    problem.price.push_back(price);
+  }
+  if (problem.workers.empty()) throw Error(Join(workers, ": expected a GPU type, found no row"));
+}
+
+class SolveRows {
+ public:
+  SolveRows(const std::string& path, const gavel::Problem& types, const gavel::CertifiedObjective& objective)
+      : file_(path), gang_(First(file_, {"gang", "gpus", "scale_factor"})) {
+    std::set<std::string> known = {"job", "job_type", "weight", "remaining", "since", gang_};
+    for (const std::string& type : types.type_names) {
+      column_.push_back(First(file_, {type, kPrefix + type}));
+      if (column_.back().empty())
+        throw Error(Join(file_.Where(), ": expected a column with the speeds on ", type, ", found none",
+                         DidYouMean(type, file_.names())));
+      known.insert(column_.back());
+    }
+    for (const std::string& name : file_.names()) {
+      if (known.count(name) == 0)
+        throw Error(Join(file_.Where(), ": column '", name,
+                         "': expected job, gang, weight, remaining, since or a GPU type of --workers",
+                         DidYouMean(name, types.type_names)));
+    }
+    const auto need = [&](bool reads, const char* column) {
+      if (reads && !file_.Has(column))
+        throw Error(Join(file_.Where(), ": objective ", objective.name, ": expected a column ", column,
+                         ", found none"));
+    };
+    need(objective.remaining, "remaining");
+    need(objective.since, "since");
+  }
+
+  bool Next() { return file_.Next(); }
+
+  void Read(SolveTable& table) {
+    gavel::Problem& problem = table.problem;
+    const int job = problem.jobs();
+    table.names.push_back(file_.Has("job") ? file_.Text("job") : std::to_string(job));
+    problem.key.push_back(job);
+    const int gang = gang_.empty() ? 1 : file_.Integer(gang_);
+    if (gang < 1) throw Error(Join(file_.Where(gang_), ": expected 1 GPU or more, found ", gang));
+    problem.gang.push_back(gang);
+    problem.weight.push_back(Positive("weight").value_or(1.0));
+    if (const auto remaining = Positive("remaining")) problem.remaining.push_back(*remaining);
+    if (file_.Has("since")) problem.since.push_back(Finite("since"));
+    bool runs = false;
+    for (const std::string& column : column_) {
+      problem.throughput.push_back(Finite(column));
+      runs |= problem.throughput.back() > 0.0;
+    }
+    if (!runs)
+      throw Error(Join(file_.Where(), ": job ", table.names.back(),
+                       ": expected a speed above 0 on a type, found none"));
+  }
+
+ private:
+  double Finite(const std::string& column) {
+    const double value = file_.Number(column);
+    if (!(value >= 0.0 && std::isfinite(value)))
+      throw Error(Join(file_.Where(column), ": expected a number of 0 or more, found ", file_.Text(column)));
+    return value;
+  }
+  std::optional<double> Positive(const std::string& column) {
+    if (!file_.Has(column)) return std::nullopt;
+    const double value = Finite(column);
+    if (value == 0.0) throw Error(Join(file_.Where(column), ": expected a number above 0, found 0"));
+    return value;
+  }
+
+  CsvFile file_;
+  std::string gang_;                 // its column, "" = none
+  std::vector<std::string> column_;  // [G]
+};
+
+}  // namespace
+
+SolveTable ReadSolveTable(const std::string& jobs, const std::string& workers,
+                          const gavel::CertifiedObjective& objective) {
+  SolveTable table;
+  ReadWorkers(workers, table.problem);
+  if (objective.price && table.problem.price.empty())
+    throw Error(Join("--workers: objective ", objective.name,
+                     ": expected a CSV with a column price_per_hour, found none"));
+  table.problem.tenants.push_back({});
+  SolveRows rows(jobs, table.problem, objective);
+  while (rows.Next()) rows.Read(table);
+  if (table.names.empty()) throw Error(Join(jobs, ": expected a job, found no row"));
+  table.problem.tenant.assign(table.names.size(), 0);
+  table.problem.left.assign(table.names.size(), INFINITY);
+  return table;
+}
+
+}  // namespace berth

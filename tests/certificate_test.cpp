@@ -10,37 +10,10 @@
 #include "env/base/index.hpp"
 #include "env/base/rng.hpp"
 #include "tests/catch.hpp"
+#include "tests/certified_problems.hpp"
 
 namespace berth::gavel {
 namespace {
-
-// Speeds over two decades, a quarter of them 0, gangs of 1 to 8, weights and work all unlike.
-Problem AnyProblem(std::uint32_t round) {
-  Stream random(31, Purpose::kTest, Split::kTrain, round);
-  Problem problem;
-  const int jobs = 2 + static_cast<int>(random.Below(14)), types = 1 + static_cast<int>(random.Below(4));
-  for (int j = 0; j < types; ++j) {
-    problem.workers.push_back(1 + static_cast<int>(random.Below(8)));
-    problem.type_names.push_back(Join("t", j));
-    problem.price.push_back(random.Uniform(0.5, 4.0));
-  }
-  problem.tenants.push_back({});
-  for (int i = 0; i < jobs; ++i) {
-    const auto can = static_cast<int>(random.Below(static_cast<std::uint32_t>(types)));
-    problem.key.push_back(i);
-    problem.tenant.push_back(0);
-    problem.gang.push_back(1 << random.Below(4));
-    problem.weight.push_back(random.Uniform(1.0, 4.0));
-    problem.remaining.push_back(random.Uniform(10.0, 1000.0));
-    problem.since.push_back(random.Uniform(0.0, 100.0));
-    problem.left.push_back(INFINITY);
-    for (int j = 0; j < types; ++j) {
-      const bool runs = j == can || random.Below(4) > 0;
-      problem.throughput.push_back(runs ? std::pow(10.0, random.Uniform(-1.0, 1.0)) : 0.0);
-    }
-  }
-  return problem;
-}
 
 const CertifiedObjective& CertifiedNamed(const std::string& name) {
   for (const CertifiedObjective& objective : CertifiedObjectives()) {
@@ -118,7 +91,7 @@ TEST_CASE("certificate: bounds worked by hand", "[gavel]") {
 
 TEST_CASE("certificates of every objective close on random problems", "[gavel][lp]") {
   for (std::uint32_t round = 0; round < 150; ++round) {
-    const Problem problem = AnyProblem(round);
+    const Problem problem = test::RandomProblem(round);
     for (const CertifiedObjective& objective : CertifiedObjectives()) {
       INFO("round " << round << ", " << objective.name);
       CertifiedAnswer answer;
@@ -140,7 +113,7 @@ TEST_CASE("certificates of every objective close on random problems", "[gavel][l
 // Whatever the prices, a bound is never below what some allocation reaches.
 TEST_CASE("certificate: no prices prove what is false", "[gavel]") {
   for (std::uint32_t round = 0; round < 300; ++round) {
-    const Problem problem = AnyProblem(round);
+    const Problem problem = test::RandomProblem(round);
     Stream random(32, Purpose::kTest, Split::kTrain, round);
     const std::vector<double> worth = NormalizedWorth(problem);
     CertifiedAnswer level, sum, logs, water;

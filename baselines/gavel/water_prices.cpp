@@ -13,7 +13,8 @@ namespace {
 
 constexpr double kSameLevel = 1e-6;  // levels that differ by less than this part are one
 constexpr double kAllTime = 1e-9;    // of the best that a job could have
-constexpr double kSlack = 1e-9;      // of what is kept, so that the program has room
+// Of what is kept, the first with which the program has room.
+constexpr double kSlacks[] = {1e-9, 1e-8, 1e-7};
 
 class Pricer {
  public:
@@ -21,8 +22,16 @@ class Pricer {
          std::span<const double> level)
       : problem_(problem), classes_(classes), worth_(worth), level_(level) {}
 
-  // Of the jobs from `level` to the next. False where the solver fails.
+  // Of the jobs at `level`. False where the solver fails.
   bool Find(double level, WaterStage& stage) {
+    for (const double slack : kSlacks) {
+      if (Find(level, slack, stage)) return true;
+    }
+    return false;
+  }
+
+ private:
+  bool Find(double level, double slack, WaterStage& stage) {
     LpModel& model = lp_.model();
     model.Clear();
     model.maximize = true;
@@ -39,7 +48,7 @@ class Pricer {
       for (int j = 0; j < problem_.types(); ++j)
         model.AddEntry(static_cast<int>(problem_.at(i, j)), worth_[problem_.at(i, j)] / level);
       if (rise[U(i)] >= 0) model.AddEntry(rise[U(i)], -1.0 / level);
-      model.EndRow(level_[U(i)] / level * (1.0 - kSlack), kLpInfinity);
+      model.EndRow(level_[U(i)] / level * (1.0 - slack), kLpInfinity);
     }
     if (lp_.Solve(LpMethod::kSimplex) != LpStatus::kOptimal) return false;
     stage.level = level;
@@ -53,8 +62,6 @@ class Pricer {
     stage.type_price.assign(duals, duals + problem_.types());
     return true;
   }
-
- private:
   bool At(int its, double level) const {
     return level_[U(its)] >= level && level_[U(its)] <= level * (1.0 + kSameLevel);
   }

@@ -247,7 +247,7 @@ TEST_CASE("gavel classes: packed max-min over kinds of jobs is that over jobs", 
     problem.beside.assign(static_cast<std::size_t>(m) * base.throughput.size(), 0.0);
     for (int i = 0; i < m; ++i) {
       for (int k = 0; k < m; ++k) {
-        for (int j = 0; j < base.types() && i != k; ++j) {
+        for (int j = 0; j < base.types(); ++j) {
           const auto its = static_cast<std::size_t>(
               (kind[static_cast<std::size_t>(i)] * m + kind[static_cast<std::size_t>(k)]) * 2 + j);
           problem.beside[base.at(i * m + k, j)] = slow[its] * base.throughput[base.at(i, j)];
@@ -260,6 +260,7 @@ TEST_CASE("gavel classes: packed max-min over kinds of jobs is that over jobs", 
     REQUIRE(PackedMaxMin(problem, simplex, vertex, &optimum));
     REQUIRE(PackedMaxMin(problem, reference, jobs, &of_jobs));
     problem.kind = kind;
+    problem.kinds = m;
     REQUIRE(PackedMaxMin(problem, reference, kinds, &of_kinds));
     INFO("round " << round);
     CHECK(of_kinds == Approx(optimum).epsilon(1e-7));

@@ -11,16 +11,24 @@
 
 namespace berth::gavel {
 
-// The jobs, and how fast each runs beside each other one.
+// The jobs, and how fast each runs beside each other one: by kinds of jobs, of which there are few.
 struct PackedProblem {
   Problem base;
-  std::vector<double> beside;  // [m, m, G] steps/s of the first while the second shares its GPU; 0 = cannot
-  // [m] job type: jobs of one kind and one row of throughputs run alike beside others; empty = all differ.
-  std::vector<int> kind = {};
+  // [kinds, kinds, G] steps/s of a job of the first kind while one of the second shares its GPU; 0 = cannot.
+  std::vector<double> beside;
+  std::vector<int> kind = {};        // [m]; empty = all differ, kind i is job i
+  int kinds = 0;                     // read where kind is not empty
   std::vector<double> members = {};  // [m] jobs that stand here as one; empty = 1 each
 
+  // steps/s of a job while another shares its GPU; 0 also where one has a larger gang or cannot run at all.
   double Beside(int job, int other, int type) const {
-    return beside[base.at(job * base.jobs() + other, type)];
+    const auto first = static_cast<std::size_t>(job), second = static_cast<std::size_t>(other);
+    if (base.gang[first] != 1 || base.gang[second] != 1 || base.throughput[base.at(job, type)] <= 0.0 ||
+        base.throughput[base.at(other, type)] <= 0.0) {
+      return 0.0;
+    }
+    if (kind.empty()) return beside[base.at(job * base.jobs() + other, type)];
+    return beside[base.at(kind[first] * kinds + kind[second], type)];
   }
   double Members(int job) const { return members.empty() ? 1.0 : members[static_cast<std::size_t>(job)]; }
 };

@@ -32,20 +32,11 @@ PackedClasses ClassesOf(const PackedProblem& problem) {
   PackedClasses classes;
   const std::vector<double> kind(problem.kind.begin(), problem.kind.end());
   Classify(base, base.throughput, {kind, base.weight}, classes.jobs);
-  const int n = classes.jobs.size();
-  std::vector<int> another = classes.jobs.first;  // a second job of the class, where there is one
-  for (int i = 0; i < base.jobs(); ++i) another[U(classes.jobs.of_job[U(i)])] = i;
   classes.one.base = OneOfEach(base, classes.jobs);
   classes.one.members = classes.jobs.members;
-  classes.one.beside.resize(U(n) * U(n) * base.workers.size());
-  for (int a = 0; a < n; ++a) {
-    for (int b = 0; b < n; ++b) {
-      const int job = classes.jobs.first[U(a)], other = a == b ? another[U(b)] : classes.jobs.first[U(b)];
-      for (int j = 0; j < base.types(); ++j) {
-        classes.one.beside[base.at(a * n + b, j)] = job == other ? 0.0 : problem.Beside(job, other, j);
-      }
-    }
-  }
+  classes.one.beside = problem.beside;
+  classes.one.kinds = problem.kinds;
+  for (int job : classes.jobs.first) classes.one.kind.push_back(problem.kind[U(job)]);
   return classes;
 }
 
@@ -76,19 +67,29 @@ PackedAllocation Spread(const PackedClasses& classes, const PackedAllocation& x)
   return all;
 }
 
+// Beyond, kinds of jobs take the place of classes: programs over pairs of classes and answers over all pairs
+// of jobs would grow with their squares.
+constexpr int kMostClasses = 64, kMostJobs = 1024;
+
 }  // namespace
 
 bool PackedMaxMin(const PackedProblem& problem, PackedLp& lp, PackedAllocation& x, double* level) {
+  const std::vector<double> scale = WorthScale(problem.base);
+  PackedLevel answer;
   // A vertex is one of the program job by job.
-  if (!problem.kind.empty() && lp.method() != LpMethod::kSimplex) {
+  if (!problem.kind.empty() && problem.members.empty() && lp.method() != LpMethod::kSimplex) {
     const PackedClasses classes = ClassesOf(problem);
+    if (classes.jobs.size() > kMostClasses || problem.base.jobs() > kMostJobs) {
+      if (!lp.MaximizeByKinds(problem, scale, answer)) return false;
+      x = std::move(answer.x);
+      if (level != nullptr) *level = answer.level;
+      return true;
+    }
     PackedAllocation of_classes;
     if (!PackedMaxMin(classes.one, lp, of_classes, level)) return false;
     x = Spread(classes, of_classes);
     return true;
   }
-  const std::vector<double> scale = WorthScale(problem.base);
-  PackedLevel answer;
   if (!lp.Maximize(problem, UsefulCombos(problem), scale, lp.method(), answer)) return false;
   x = std::move(answer.x);
   if (level != nullptr) *level = answer.level;

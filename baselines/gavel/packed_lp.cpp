@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "baselines/gavel/packed_kinds.hpp"
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
 
@@ -66,6 +67,16 @@ bool PackedLp::Maximize(const PackedProblem& problem, std::span<const Combo> com
   const double top[] = {kLpInfinity};
   if (MaximizeRise(problem, combos, rows, top, method, risen) != LpStatus::kOptimal) return false;
   answer = {risen.rise[0] * unit, std::move(risen.x), std::move(risen.price)};
+  return true;
+}
+
+bool PackedLp::MaximizeByKinds(const PackedProblem& problem, std::span<const double> scale,
+                               PackedLevel& answer) {
+  KindsAnswer found;
+  const LpStatus status = MaxMinByKinds(problem, scale, time_limit_s_, found);
+  by_kinds_ = status == LpStatus::kOptimal ? nullptr : Explain(status);
+  if (status != LpStatus::kOptimal) return false;
+  answer = {found.level, std::move(found.x), std::move(found.price)};
   return true;
 }
 

@@ -37,11 +37,15 @@ struct PackedRise {
 // leaves the answer untouched.
 class PackedLp {
  public:
-  explicit PackedLp(LpMethod method, double time_limit_s = kLpInfinity) : lp_(method, time_limit_s) {}
+  explicit PackedLp(LpMethod method, double time_limit_s = kLpInfinity)
+      : lp_(method, time_limit_s), time_limit_s_(time_limit_s) {}
 
   // REQUIRES: at least one job, each with a combo; scale [m] > 0.
   [[nodiscard]] bool Maximize(const PackedProblem& problem, std::span<const Combo> combos,
                               std::span<const double> scale, LpMethod method, PackedLevel& answer);
+  // The same by kinds of jobs (packed_kinds.hpp).
+  [[nodiscard]] bool MaximizeByKinds(const PackedProblem& problem, std::span<const double> scale,
+                                     PackedLevel& answer);
   [[nodiscard]] bool Reach(const PackedProblem& problem, std::span<const Combo> combos,
                            std::span<const double> least, PackedAllocation& x);
   [[nodiscard]] LpStatus MaximizeSum(const PackedProblem& problem, std::span<const Combo> combos,
@@ -54,7 +58,7 @@ class PackedLp {
 
   LpMethod method() const { return lp_.method(); }
   int failed_checks() const { return lp_.failed_checks(); }
-  const char* failure() const { return lp_.failure(); }
+  const char* failure() const { return by_kinds_ != nullptr ? by_kinds_ : lp_.failure(); }
 
  private:
   // Columns with these values (none: 0), then rows of types and jobs.
@@ -62,6 +66,8 @@ class PackedLp {
   void AddSpeed(int job, std::span<const Combo> combos, double scale);  // entries of the row being built
 
   CheckedLp lp_;
+  double time_limit_s_;
+  const char* by_kinds_ = nullptr;        // why MaximizeByKinds had no answer
   std::vector<std::vector<int>> of_job_;  // [m] its combos
 };
 

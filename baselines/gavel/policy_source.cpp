@@ -1,7 +1,9 @@
 #include "baselines/gavel/policy_source.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
+#include <map>
 
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
@@ -134,16 +136,29 @@ void PackedAllocations::Allocate(const ClusterView& view, std::span<const int> j
 
 void PackedAllocations::Describe(const ClusterView& view, std::span<const int> jobs) {
   DescribeProblem(view, jobs, reads_future(), problem_.base);
+  const Problem& base = problem_.base;
+  // What Scenario::PairRate looks at, but for where the jobs can run.
+  std::map<std::array<int, 3>, int> kinds;
+  std::vector<int> one;  // [kinds, G] a job of the kind that can run there, -1 = none
   problem_.kind.clear();
-  for (int job : jobs) problem_.kind.push_back(view.JobType(job));
-  problem_.beside.assign(jobs.size() * problem_.base.throughput.size(), 0.0);
-  if (!view.has_pairs()) return;
-  const int m = static_cast<int>(jobs.size());
-  for (int i = 0; i < m; ++i) {
-    for (int k = 0; k < m && problem_.base.gang[U(i)] == 1; ++k) {
-      if (k == i || problem_.base.gang[U(k)] != 1) continue;
-      for (int j = 0; j < view.num_types(); ++j) {
-        problem_.beside[problem_.base.at(i * m + k, j)] = view.PairRate(jobs[U(i)], jobs[U(k)], j);
+  for (int i = 0; i < base.jobs(); ++i) {
+    const int job = jobs[U(i)];
+    const auto [at, fresh] =
+        kinds.try_emplace({view.JobType(job), view.GpuMilli(job), static_cast<int>(view.QosOf(job))},
+                          static_cast<int>(kinds.size()));
+    problem_.kind.push_back(at->second);
+    if (fresh) one.resize(one.size() + U(base.types()), -1);
+    for (int j = 0; j < base.types(); ++j) {
+      if (base.gang[U(i)] == 1 && base.throughput[base.at(i, j)] > 0.0) one[base.at(at->second, j)] = job;
+    }
+  }
+  const int n = problem_.kinds = static_cast<int>(kinds.size());
+  problem_.beside.assign(U(n) * one.size(), 0.0);
+  for (int a = 0; a < n && view.has_pairs(); ++a) {
+    for (int b = 0; b < n; ++b) {
+      for (int j = 0; j < base.types(); ++j) {
+        const int job = one[base.at(a, j)], other = one[base.at(b, j)];
+        if (job >= 0 && other >= 0) problem_.beside[base.at(a * n + b, j)] = view.PairRate(job, other, j);
       }
     }
   }

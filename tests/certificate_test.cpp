@@ -1,11 +1,11 @@
 // Certificates of allocations: by hand, against plain linear programs, and that no prices prove what is false.
-#include "baselines/gavel/certificate.hpp"
+#include "tools/solve/certificate.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
-#include "baselines/gavel/certified.hpp"
+#include "tools/solve/certified.hpp"
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
 #include "env/base/rng.hpp"

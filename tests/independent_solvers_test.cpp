@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "baselines/gavel/certified.hpp"
+#include "tools/solve/certified.hpp"
 #include "env/base/check.hpp"
 #include "tests/binary.hpp"
 #include "tests/catch.hpp"

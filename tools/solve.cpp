@@ -7,7 +7,7 @@
 
 #include "tools/json.hpp"
 #include "tools/output_file.hpp"
-#include "tools/solve_table.hpp"
+#include "tools/solve/solve_table.hpp"
 #include "tools/table.hpp"
 #include "tools/verbs.hpp"
 

@@ -46,6 +46,7 @@ void SpreadShares(const JobClasses& classes, const ShareAnswer& answer, int type
 
 // Any prices >= 0 of types (p) and of worth rows (z, with sum members rise z = 1 after division) bound the
 // level: c <= sum_j workers_j p_j + sum_i members_i (max(0, max_j z_i worth_ij - gang_i p_j) - z_i least_i).
+// Without rises, least and with z = 1 that is the bound of the sum of all worth.
 ShareProof Prove(const ShareProgram& program, const ShareAnswer& answer) {
   const int n = program.classes(), types = program.types();
   ShareProof proof;
@@ -54,8 +55,9 @@ ShareProof Prove(const ShareProgram& program, const ShareAnswer& answer) {
     if (!(size <= proof.infeasibility)) proof.infeasibility = std::isnan(size) ? INFINITY : size;
   };
   std::vector<double> used(U(types), 0.0);
-  proof.reached = INFINITY;
-  double unit = 0.0;
+  const bool rises = program.rises();
+  proof.reached = rises ? INFINITY : 0.0;
+  double unit = rises ? 0.0 : 1.0;
   for (int i = 0; i < n; ++i) {
     double time = 0.0, worth = 0.0;
     for (int j = 0; j < types; ++j) {
@@ -70,6 +72,7 @@ ShareProof Prove(const ShareProgram& program, const ShareAnswer& answer) {
       proof.reached = std::min(proof.reached, (worth - program.least[U(i)]) / program.rise[U(i)]);
     } else {
       violate(program.least[U(i)] - worth, std::abs(worth));
+      if (!rises) proof.reached += program.members[U(i)] * worth;
     }
     unit += program.members[U(i)] * program.rise[U(i)] * std::max(0.0, answer.price[U(i)]);
   }

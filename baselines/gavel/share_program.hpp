@@ -51,8 +51,8 @@ void SpreadShares(const JobClasses& classes, const ShareAnswer& answer, int type
 // What the answer proves, by weak duality and knowing nothing of how it was found.
 struct ShareProof {
   double infeasibility = 0.0;  // largest violation of a row, relative as CheckOptimality's
-  double reached = 0.0;        // level that x reaches
-  double bound = 0.0;          // level that no x exceeds
+  double reached = 0.0;        // level that x reaches; without a rise the sum of all worth
+  double bound = 0.0;          // that no x exceeds; of a sum where `least` is 0 and every price of worth is 1
 };
 ShareProof Prove(const ShareProgram& program, const ShareAnswer& answer);
 

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <utility>
 
-#include "baselines/gavel/certificate.hpp"
 #include "baselines/gavel/objective_list.hpp"
 #include "baselines/gavel/objectives.hpp"
 #include "baselines/gavel/packed_objectives.hpp"
@@ -28,8 +27,9 @@ bool SolveWide(const Problem& problem, std::span<const double> value, Allocation
   if (SolveWideShares(program, ShareAim::kSum, solved) != LpStatus::kOptimal) return false;
   Allocation found;
   SpreadShares(classes, solved, problem.types(), found);
-  const Certificate proof = CertifySum(problem, value, found, solved.type_price);
-  if (!(proof.gap <= kGap && proof.violation <= kGap)) return false;
+  solved.price.assign(solved.price.size(), 1.0);  // of the worth itself
+  const ShareProof proof = Prove(program, solved);
+  if (!(proof.bound - proof.reached <= kGap * proof.bound && proof.infeasibility <= kGap)) return false;
   x = std::move(found);
   if (type_price != nullptr) *type_price = solved.type_price;
   return true;

@@ -1,4 +1,4 @@
-#include "tools/solve_table.hpp"
+#include "tools/solve/solve_table.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -4,7 +4,7 @@
 
 #include <span>
 
-#include "baselines/gavel/certificate.hpp"
+#include "tools/solve/certificate.hpp"
 #include "baselines/gavel/problem.hpp"
 #include "baselines/lp.hpp"
 

@@ -1,4 +1,4 @@
-#include "baselines/gavel/certificate.hpp"
+#include "tools/solve/certificate.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "baselines/gavel/certified.hpp"
+#include "tools/solve/certified.hpp"
 
 #include <algorithm>
 #include <utility>

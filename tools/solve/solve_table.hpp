@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "baselines/gavel/certified.hpp"
+#include "tools/solve/certified.hpp"
 
 namespace berth {
 

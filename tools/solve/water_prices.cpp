@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "baselines/gavel/certified.hpp"
+#include "tools/solve/certified.hpp"
 #include "baselines/gavel/job_classes.hpp"
 #include "env/base/index.hpp"
 

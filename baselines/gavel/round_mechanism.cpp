@@ -1,20 +1,13 @@
 #include "baselines/gavel/round_mechanism.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 
 #include "baselines/ranking.hpp"
 #include "env/base/index.hpp"
 
 namespace berth::gavel {
-// Ties go to single jobs, then by arrival or by the order of the pairs.
-bool RoundMechanism::Before(const Queued& a, const Queued& b) {
-  if (a.priority != b.priority) return a.priority > b.priority;
-  if (a.deficit != b.deficit) return a.deficit > b.deficit;
-  if (a.alloc != b.alloc) return a.alloc > b.alloc;
-  return a.unit < b.unit;
-}
-
 void RoundMechanism::Reset(const ClusterView& view, const MechanismOptions& options) {
   options_ = options;
   half_round_ = view.clock().round_s / 2.0;
@@ -27,9 +20,11 @@ void RoundMechanism::Reset(const ClusterView& view, const MechanismOptions& opti
             [&view](int a, int b) { return view.types()[U(a)].name > view.types()[U(b)].name; });
   order_ = reverse_order_;
   jobs_.clear();
+  taken_.assign(U(view.num_types()), {});
+  queues_.assign(U(view.num_types()), {});
   const std::size_t jobs = U(view.num_jobs()), types = U(view.num_types());
   worktime_.assign(types, 0.0);
-  for (auto* table : {&jobtime_, &deficit_, &priority_, &alloc_}) table->assign(jobs * types, 0.0);
+  rows_.assign(jobs * types, {});
   for (auto* flags : {&tracked_, &in_alloc_, &taken_job_, &placed_}) flags->assign(jobs, 0);
   taken_device_.assign(U(view.num_gpus()), 0);
   attained_.assign(jobs, 0.0);
@@ -52,7 +47,7 @@ void RoundMechanism::Decide(const ClusterView& view, AllocationSource& source, D
   if (dirty_ && due) ResetAllocation(view, source);
   UpdatePriorities(view);
   Select(view);
-  if (taken_.empty() && dirty_ && view.clock().kind == ClockKind::kRounds) {
+  if (NoneTaken() && dirty_ && view.clock().kind == ClockKind::kRounds) {
     ResetAllocation(view, source);
     UpdatePriorities(view);
     Select(view);
@@ -70,7 +65,7 @@ void RoundMechanism::AccountTime(const ClusterView& view) {
       if (counted != 0) return;
       counted = 1;
     }
-    jobtime_[At(unit, type)] += seconds;
+    rows_[At(unit, type)].jobtime += seconds;
     worktime_[U(type)] += seconds;
   };
   if (Rounds(view)) {
@@ -95,8 +90,9 @@ void RoundMechanism::UpdateJobs(const ClusterView& view) {
   for (int job : view.active()) {
     if (tracked_[U(job)] != 0) continue;
     tracked_[U(job)] = 1;
+    ran_as_[U(job)] = job;
     jobs_.push_back(job);
-    for (int type = 0; type < view.num_types(); ++type) jobtime_[At(job, type)] = half_round_;
+    for (int type = 0; type < view.num_types(); ++type) rows_[At(job, type)].jobtime = half_round_;
     if (!Rounds(view)) attained_[U(job)] = view.AttainedSeconds(job);
     dirty_ = true;
   }
@@ -106,18 +102,20 @@ void RoundMechanism::UpdateJobs(const ClusterView& view) {
 
 void RoundMechanism::ResetAllocation(const ClusterView& view, AllocationSource& source) {
   const double since = view.now() - last_reset_;
-  for (int type = 0; type < view.num_types(); ++type) {
-    worktime_[U(type)] = 0.0;
-    for (int job : jobs_) {
-      const std::size_t at = At(job, type);
-      const double due = in_alloc_[U(job)] != 0 ? alloc_[at] * since : 0.0;
-      deficit_[at] += due - (jobtime_[at] - half_round_);
-      jobtime_[at] = half_round_;
+  std::fill(worktime_.begin(), worktime_.end(), 0.0);
+  for (int job : jobs_) {
+    for (int type = 0; type < view.num_types(); ++type) {
+      Row& row = rows_[At(job, type)];
+      const double due = in_alloc_[U(job)] != 0 ? row.alloc * since : 0.0;
+      row.deficit += due - (row.jobtime - half_round_);
+      row.jobtime = half_round_;
       worktime_[U(type)] += half_round_;
     }
-    for (int pair : live_pairs_) {
-      const std::size_t at = At(pair, type);
-      deficit_[at] += alloc_[at] * since - (jobtime_[at] - half_round_);
+  }
+  for (int pair : live_pairs_) {
+    for (int type = 0; type < view.num_types(); ++type) {
+      Row& row = rows_[At(pair, type)];
+      row.deficit += row.alloc * since - (row.jobtime - half_round_);
     }
   }
   last_reset_ = view.now();
@@ -127,7 +125,7 @@ void RoundMechanism::ResetAllocation(const ClusterView& view, AllocationSource& 
   for (std::size_t i = 0; i < jobs_.size(); ++i) {
     in_alloc_[U(jobs_[i])] = 1;
     for (std::size_t type = 0; type < worktime_.size(); ++type) {
-      alloc_[U(jobs_[i]) * worktime_.size() + type] = fresh_[i * worktime_.size() + type];
+      rows_[At(jobs_[i], 0) + type].alloc = fresh_[i * worktime_.size() + type];
     }
   }
   std::erase_if(old_deficit_, [&view](const auto& entry) {
@@ -140,24 +138,24 @@ void RoundMechanism::ResetAllocation(const ClusterView& view, AllocationSource& 
 void RoundMechanism::TakePairs(const PairShares* pairs) {
   const std::size_t types = worktime_.size(), jobs = tracked_.size();
   for (int pair : live_pairs_) {
-    const auto row = deficit_.begin() + static_cast<std::ptrdiff_t>(At(pair, 0));
-    old_deficit_[PairOf(pair)].assign(row, row + static_cast<std::ptrdiff_t>(types));
+    std::vector<double>& old = old_deficit_[PairOf(pair)];
+    old.clear();
+    for (std::size_t type = 0; type < types; ++type) old.push_back(rows_[At(pair, 0) + type].deficit);
   }
   pairs_.clear();
   live_pairs_.clear();
   if (pairs != nullptr) pairs_ = pairs->jobs;
-  for (auto* table : {&jobtime_, &deficit_, &priority_, &alloc_})
-    table->resize((jobs + pairs_.size()) * types);
+  rows_.resize((jobs + pairs_.size()) * types);
   for (std::size_t p = 0; p < pairs_.size(); ++p) {
     const int unit = static_cast<int>(jobs + p);
     live_pairs_.push_back(unit);
     const auto old = old_deficit_.find(pairs_[p]);
     for (std::size_t type = 0; type < types; ++type) {
-      const std::size_t at = At(unit, static_cast<int>(type));
-      jobtime_[at] = half_round_;
+      Row& row = rows_[At(unit, 0) + type];
+      row.jobtime = half_round_;
       worktime_[type] += half_round_;
-      alloc_[at] = pairs->share[p * types + type];
-      deficit_[at] = old == old_deficit_.end() ? 0.0 : old->second[type];
+      row.alloc = pairs->share[p * types + type];
+      row.deficit = old == old_deficit_.end() ? 0.0 : old->second[type];
     }
   }
 }
@@ -167,71 +165,136 @@ bool RoundMechanism::CanRun(const ClusterView& view, int unit, int type) const {
   return view.PairRate(PairOf(unit)[0], PairOf(unit)[1], type) > 0.0;
 }
 
+// All priorities, and type by type the units that may run there.
 void RoundMechanism::UpdatePriorities(const ClusterView& view) {
-  const auto update = [&](int unit) {
-    for (int type = 0; type < view.num_types(); ++type) {
-      const std::size_t at = At(unit, type);
+  const std::size_t types = worktime_.size();
+  for (auto& queue : queues_) queue.clear();
+  const auto update = [&](int unit, int gang, const auto& can_run) {
+    Row* row = &rows_[At(unit, 0)];
+    for (std::size_t type = 0; type < types; ++type, ++row) {
+      const bool can = can_run(type);
       double priority = 0.0;
-      if (alloc_[at] != 0.0 && CanRun(view, unit, type)) {
-        const double worked = worktime_[U(type)];
-        const double fraction = worked == 0.0 ? 0.0 : jobtime_[at] / worked;
-        priority = fraction > 0.0 ? alloc_[at] / fraction : alloc_[at] * 1e9;
+      if (row->alloc != 0.0 && can) {
+        const double worked = worktime_[type];
+        const double fraction = worked == 0.0 ? 0.0 : row->jobtime / worked;
+        priority = fraction > 0.0 ? row->alloc / fraction : row->alloc * 1e9;
       }
-      priority_[at] = priority;
+      row->priority = priority;
+      if (can && (priority > 0.0 || !options_.only_positive))
+        queues_[type].push_back({priority, row->deficit, unit, gang});
     }
   };
-  for (int job : jobs_) update(job);  // one that came after the reset has alloc 0
-  for (int pair : live_pairs_) update(pair);
-}
-
-// Type by type the units that may run there, best first, until its GPUs are gone. Only as many as there are
-// free GPUs are put in order at a time: the order is total, so what is taken is what sorting all would give.
-void RoundMechanism::Select(const ClusterView& view) {
-  order_ = reverse_order_;
-  if (options_.shuffle_types) random_->Shuffle(order_);
-  for (int job : jobs_) taken_job_[U(job)] = 0;
-  taken_.clear();
-  for (int type : order_) {
-    int free = view.types()[U(type)].count;
-    queue_.clear();
-    const auto add = [&](int unit) {
-      const int job = IsPair(unit) ? PairOf(unit)[0] : unit, other = IsPair(unit) ? PairOf(unit)[1] : unit;
-      const std::size_t at = At(unit, type);
-      if (taken_job_[U(job)] != 0 || taken_job_[U(other)] != 0 || view.Gang(job) > free ||
-          !CanRun(view, unit, type) || (options_.only_positive && priority_[at] <= 0.0)) {
-        return;
-      }
-      queue_.push_back({priority_[at], deficit_[at], alloc_[at], unit});
-    };
-    for (int job : jobs_) add(job);
-    for (int pair : live_pairs_) add(pair);
-    for (auto begin = queue_.begin(); free > 0 && begin != queue_.end();) {
-      const auto end = begin + std::min<std::ptrdiff_t>(queue_.end() - begin, free);
-      if (end != queue_.end()) std::nth_element(begin, end, queue_.end(), Before);
-      std::sort(begin, end, Before);
-      for (; begin != end && free > 0; ++begin) free -= Take(view, begin->unit, type, free);
-      begin = end;
-    }
+  for (int job : jobs_) {  // one that came after the reset has alloc 0
+    const auto rates = view.Rates(job);
+    update(job, view.Gang(job), [&rates](std::size_t type) { return rates[type] > 0.0; });
+  }
+  for (int pair : live_pairs_) {
+    update(pair, view.Gang(PairOf(pair)[0]),
+           [&](std::size_t type) { return CanRun(view, pair, static_cast<int>(type)); });
   }
 }
 
-// GPUs that the unit takes of those free: 0 when a member runs already or it does not fit.
-int RoundMechanism::Take(const ClusterView& view, int unit, int type, int free) {
-  const int job = IsPair(unit) ? PairOf(unit)[0] : unit, other = IsPair(unit) ? PairOf(unit)[1] : unit;
-  const int gang = view.Gang(job);
-  if (taken_job_[U(job)] != 0 || taken_job_[U(other)] != 0 || gang > free) return 0;
-  taken_job_[U(job)] = taken_job_[U(other)] = 1;
+// Type by type the units that may run there, best first, until its GPUs are gone.
+void RoundMechanism::Select(const ClusterView& view) {
+  order_ = reverse_order_;
+  if (options_.shuffle_types) random_->Shuffle(order_);
+  ordered_ = !view.plain() || !pairs_.empty();
+  for (int job : jobs_) {
+    taken_job_[U(job)] = 0;
+    ordered_ = ordered_ || view.Partner(job) >= 0;  // who shares a GPU may contend for it with another
+  }
+  for (auto& taken : taken_) taken.clear();
+  for (int type : order_) {
+    free_ = view.types()[U(type)].count;
+    std::erase_if(queues_[U(type)], [this](const Queued& queued) { return AnyTaken(queued.unit); });
+    TakeBest(queues_[U(type)], type);
+  }
+}
+
+// What one after the other in order would take: where all fits, all of it in any order; else first what the
+// better part takes, then the other. So little is put in order but what lies around the last GPU.
+void RoundMechanism::TakeBest(std::span<Queued> queue, int type) {
+  constexpr std::size_t kFew = 24, kMany = 256;
+  const int free = free_;
+  const auto before = [this, type](const Queued& a, const Queued& b) { return Before(a, b, type); };
+  std::size_t kept = 0;
+  std::int64_t gpus = 0;
+  double least = kLpInfinity, most = 0.0;  // of the priorities above 0
+  for (std::size_t k = 0; k < queue.size(); ++k) {
+    const Queued queued = queue[k];
+    queue[kept] = queued;
+    if (queued.gang > free) continue;
+    ++kept;
+    gpus += queued.gang;
+    most = std::max(most, queued.priority);
+    if (queued.priority > 0.0) least = std::min(least, queued.priority);
+  }
+  queue = queue.first(kept);
+  const bool in_any_order = gpus <= free && !ordered_;
+  if (in_any_order || queue.size() <= kFew) {
+    if (!in_any_order) std::sort(queue.begin(), queue.end(), before);
+    for (const Queued& queued : queue) Take(queued, type);
+    return;
+  }
+  if (!ordered_ && queue.size() >= kMany && least < most) return TakeByRange(queue, type, least, most);
+  const auto middle = queue.begin() + static_cast<std::ptrdiff_t>(queue.size() / 2);
+  std::nth_element(queue.begin(), middle, queue.end(), before);
+  TakeBest({queue.begin(), middle}, type);
+  if (free_ > 0) TakeBest({middle, queue.end()}, type);
+}
+
+// The same by ranges of priorities, on a scale of the leading bits of doubles: all of the ranges that fit
+// together, then the first that does not, then the others.
+void RoundMechanism::TakeByRange(std::span<Queued> queue, int type, double least, double most) {
+  const auto bits = [](double priority) { return std::bit_cast<std::uint64_t>(priority); };
+  const std::uint64_t top = bits(most);
+  const int shift = std::max(0, static_cast<int>(std::bit_width(top - bits(least))) - kRangeBits);
+  const std::uint64_t last = (top - bits(least)) >> shift;  // what is 0 comes in one more
+  const auto range = [&](const Queued& queued) {
+    return queued.priority > 0.0 ? (top - bits(queued.priority)) >> shift : last + 1;
+  };
+  std::array<std::int64_t, (std::size_t{1} << kRangeBits) + 1> gpus{};
+  for (const Queued& queued : queue) gpus[range(queued)] += queued.gang;
+  std::uint64_t edge = 0;
+  for (std::int64_t sum = gpus[0]; sum <= free_; sum += gpus[edge]) ++edge;
+  std::vector<Queued> at_edge;
+  std::size_t kept = 0;
+  for (const Queued queued : queue) {
+    const std::uint64_t its = range(queued);
+    if (its < edge) {
+      Take(queued, type);
+    } else if (its == edge) {
+      at_edge.push_back(queued);
+    } else {
+      queue[kept++] = queued;
+    }
+  }
+  TakeBest(at_edge, type);
+  if (free_ > 0) TakeBest(queue.first(kept), type);
+}
+
+// Unless a member runs already, or it does not fit.
+void RoundMechanism::Take(const Queued& queued, int type) {
+  const int unit = queued.unit;
+  if (queued.gang > free_ || AnyTaken(unit)) return;
+  const int job = IsPair(unit) ? PairOf(unit)[0] : unit;
+  taken_job_[U(job)] = taken_job_[U(IsPair(unit) ? PairOf(unit)[1] : unit)] = 1;
+  free_ -= queued.gang;
   // A job that arrived after the last reset uses up room but is not run, as in the reference.
-  if (in_alloc_[U(job)] != 0) taken_.push_back({unit, type, gang, static_cast<int>(taken_.size())});
-  return gang;
+  if (in_alloc_[U(job)] != 0) taken_[U(type)].push_back(queued);
 }
 
 void RoundMechanism::Place(const ClusterView& view, Decision& decision) {
-  std::sort(taken_.begin(), taken_.end(), [](const Taken& a, const Taken& b) {
-    return a.gang != b.gang ? a.gang > b.gang : a.rank < b.rank;
-  });
-  for (int device = 0; device < view.num_gpus(); ++device) taken_device_[U(device)] = !view.InService(device);
-  for (int job : jobs_) placed_[U(job)] = 0, ran_on_[U(job)] = -1, ran_as_[U(job)] = job;
+  if (view.plain()) {
+    std::fill(taken_device_.begin(), taken_device_.end(), 0);
+  } else {
+    for (int device = 0; device < view.num_gpus(); ++device)
+      taken_device_[U(device)] = !view.InService(device);
+  }
+  for (int job : jobs_) placed_[U(job)] = 0;
+  if (!Rounds(view) || ordered_) {
+    for (int job : jobs_) ran_on_[U(job)] = -1, ran_as_[U(job)] = job;
+  }
   for (int type = 0; type < view.num_types(); ++type) PlaceType(view, type, decision);
   bool left_out = false;
   for (int job : jobs_) {
@@ -242,28 +305,50 @@ void RoundMechanism::Place(const ClusterView& view, Decision& decision) {
   if (!Rounds(view) && left_out) decision.wake_at = view.now() + 2.0 * half_round_;
 }
 
+// Largest first, and as they were within one size.
+void RoundMechanism::SortByGang(std::vector<Queued>& queue) {
+  if (std::is_sorted(queue.begin(), queue.end(),
+                     [](const Queued& a, const Queued& b) { return a.gang > b.gang; }))
+    return;
+  const auto largest = std::max_element(queue.begin(), queue.end(), [](const Queued& a, const Queued& b) {
+                         return a.gang < b.gang;
+                       })->gang;
+  std::vector<std::size_t> begin(U(largest) + 1, 0);
+  for (const Queued& queued : queue) ++begin[U(largest - queued.gang)];
+  std::exclusive_scan(begin.begin(), begin.end(), begin.begin(), std::size_t{0});
+  sorted_.resize(queue.size());
+  for (const Queued& queued : queue) sorted_[begin[U(largest - queued.gang)]++] = queued;
+  queue.swap(sorted_);
+}
+
 // Gang by gang, largest first: jobs that ran here keep their GPUs if none is used yet, then the others take
 // GPUs server by server. A server's devices are numbered consecutively, so draining one server before the
 // next, the pointer only moving forward, is a walk over the device numbers.
 void RoundMechanism::PlaceType(const ClusterView& view, int type, Decision& decision) {
+  SortByGang(taken_[U(type)]);
+  const std::span<const Queued> taken = taken_[U(type)];
+  const bool names = NamesDevices(view);
   int next = view.first_device(type);
-  for (std::size_t begin = 0; begin < taken_.size();) {
-    std::size_t end = begin;
-    while (end < taken_.size() && taken_[end].gang == taken_[begin].gang) ++end;
-    const std::span<const Taken> level(taken_.data() + begin, end - begin);
-    begin = end;
-    bool in_part = false;
-    for (const auto& [unit, its_type, gang, rank] : level) {
-      if (its_type == type && !Stays(view, unit, type)) in_part = in_part || gang == 1;
+  for (std::size_t begin = 0, end = 0; begin < taken.size(); begin = end) {
+    const int gang = taken[begin].gang;
+    come_.clear();
+    for (; end < taken.size() && taken[end].gang == gang; ++end) {
+      if (!Stays(view, taken[end].unit, type)) come_.push_back(taken[end]);
     }
-    for (const auto& [unit, its_type, gang, rank] : level) {
-      if (in_part && its_type == type) StaysInPart(view, unit, type, decision);
+    if (!ordered_) {
+      sort_.SortDescending(
+          come_, [](const Queued& queued) { return std::max(0.0, queued.priority); },
+          [this, type](const Queued& a, const Queued& b) { return Before(a, b, type); });
     }
-    for (const auto& [unit, its_type, gang, rank] : level) {
+    for (const Queued& queued : come_) {
+      if (ordered_ && gang == 1) StaysInPart(view, queued.unit, type, decision);
+    }
+    for (const Queued& queued : come_) {
+      const int unit = queued.unit;
       const int job = IsPair(unit) ? PairOf(unit)[0] : unit;
-      if (its_type != type || placed_[U(job)] != 0) continue;
+      if (placed_[U(job)] != 0) continue;
       devices_.clear();
-      const int named = NamesDevices(view) ? gang : 0;
+      const int named = names ? gang : 0;
       for (; static_cast<int>(devices_.size()) < named; ++next) {
         if (taken_device_[U(next)] != 0) continue;
         taken_device_[U(next)] = 1;

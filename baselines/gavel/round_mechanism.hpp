@@ -23,6 +23,7 @@
 // that costs of moving are not charged for nothing.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
@@ -32,6 +33,7 @@
 
 #include "baselines/gavel/problem.hpp"
 #include "baselines/gavel/python_random.hpp"
+#include "baselines/radix_sort.hpp"
 #include "env/sim/cluster_view.hpp"
 #include "env/sim/decision.hpp"
 
@@ -65,22 +67,29 @@ class RoundMechanism {
   void Decide(const ClusterView& view, AllocationSource& source, Decision& decision);
 
   // What the last Decide computed, for tests and inspection.
-  double Priority(int job, int type) const { return priority_[At(job, type)]; }
-  double Deficit(int job, int type) const { return deficit_[At(job, type)]; }
+  double Priority(int job, int type) const { return rows_[At(job, type)].priority; }
+  double Deficit(int job, int type) const { return rows_[At(job, type)].deficit; }
   double last_reset() const { return last_reset_; }
   std::span<const int> type_order() const { return order_; }
 
  private:
   // Units are numbered: a job by its index, then the pairs of the present allocation.
-  struct Taken {
-    int unit, type, gang;
-    int rank;  // in the order taken
+  static constexpr int kRangeBits = 10;
+  struct Row {  // of a unit on a type
+    double jobtime = 0.0, deficit = 0.0, priority = 0.0, alloc = 0.0;
   };
   struct Queued {
-    double priority, deficit, alloc;
-    int unit;
+    double priority, deficit;
+    int unit, gang;
   };
-  static bool Before(const Queued& a, const Queued& b);
+  // Ties go to single jobs, then by arrival or by the order of the pairs.
+  bool Before(const Queued& a, const Queued& b, int type) const {
+    if (a.priority != b.priority) return a.priority > b.priority;
+    if (a.deficit != b.deficit) return a.deficit > b.deficit;
+    const double its = rows_[At(a.unit, type)].alloc, others = rows_[At(b.unit, type)].alloc;
+    if (its != others) return its > others;
+    return a.unit < b.unit;
+  }
   std::size_t At(int unit, int type) const {
     return static_cast<std::size_t>(unit) * worktime_.size() + static_cast<std::size_t>(type);
   }
@@ -98,7 +107,18 @@ class RoundMechanism {
   void UpdatePriorities(const ClusterView& view);                           // _update_priorities
   void TakePairs(const PairShares* pairs);                                  // of the new allocation
   void Select(const ClusterView& view);                                     // _schedule_jobs_on_workers
-  int Take(const ClusterView& view, int unit, int type, int free);
+  void TakeBest(std::span<Queued> queue, int type);
+  void TakeByRange(std::span<Queued> queue, int type, double least, double most);
+  void Take(const Queued& queued, int type);
+  bool AnyTaken(int unit) const {
+    if (!IsPair(unit)) return taken_job_[static_cast<std::size_t>(unit)] != 0;
+    const auto [job, other] = PairOf(unit);
+    return taken_job_[static_cast<std::size_t>(job)] != 0 || taken_job_[static_cast<std::size_t>(other)] != 0;
+  }
+  bool NoneTaken() const {
+    return std::all_of(taken_.begin(), taken_.end(), [](const auto& taken) { return taken.empty(); });
+  }
+  void SortByGang(std::vector<Queued>& queue);
   void Place(const ClusterView& view, Decision& decision);  // _assign_workers_to_job
   void PlaceType(const ClusterView& view, int type, Decision& decision);
   bool Stays(const ClusterView& view, int unit, int type);
@@ -115,7 +135,7 @@ class RoundMechanism {
   std::vector<int> jobs_;           // active, in arrival order
   std::vector<double> worktime_;    // [G] s
   // [J + pairs, G] each
-  std::vector<double> jobtime_, deficit_, priority_, alloc_;
+  std::vector<Row> rows_;
   std::vector<std::uint8_t> tracked_, in_alloc_;  // [J]
   std::vector<double> attained_;                  // [J] s at the last decision; clocks without rounds
   std::vector<int> ran_on_;                       // [J] type since then, -1 = none
@@ -124,9 +144,13 @@ class RoundMechanism {
   std::vector<int> live_pairs_;                   // units whose jobs are both here
   std::vector<std::uint8_t> counted_;             // [pairs]
   std::map<std::array<int, 2>, std::vector<double>> old_deficit_;  // [G] of pairs of earlier allocations
-  std::vector<Queued> queue_;                                      // of one type
-  std::vector<std::uint8_t> taken_job_, taken_device_, placed_;    // [J], [D], [J]
-  std::vector<Taken> taken_;
+  bool ordered_ = false;                     // take and place all in order: who stays may depend on it
+  int free_ = 0;                             // GPUs of the type that is being given out
+  std::vector<std::vector<Queued>> queues_;  // [G] who may run there
+  std::vector<std::vector<Queued>> taken_;   // [G]
+  std::vector<Queued> come_, sorted_;
+  RadixSort<Queued> sort_;
+  std::vector<std::uint8_t> taken_job_, taken_device_, placed_;  // [J], [D], [J]
   Allocation fresh_;
   std::vector<int> devices_;
 };

@@ -1,10 +1,11 @@
 #include "baselines/gavel/water_filling.hpp"
 
 #include <algorithm>
-#include <optional>
 
 #include "baselines/gavel/objective_list.hpp"
 #include "baselines/gavel/packed_objectives.hpp"
+#include "baselines/gavel/type_bottleneck.hpp"
+#include "baselines/gavel/water_path.hpp"
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
 
@@ -14,8 +15,10 @@ namespace {
 // Floors are lowered by the first of these parts with which the LP is feasible, so that what one LP found to
 // within the solver's tolerance the next one can hold.
 constexpr double kSlacks[] = {1e-10, 1e-9, 1e-8};
-// A price beyond this proves a bottleneck; a rise beyond kRise of the best that a job could have proves none.
-constexpr double kPrice = 1e-6, kRise = 1e-6;
+// Rises apart by less than this part of the time are one level.
+constexpr double kApart = 1e-9;
+constexpr std::size_t kMostInside =
+    20'000;  // shares of which a point inside the last level is worth its time
 
 }  // namespace
 
@@ -26,11 +29,11 @@ struct WaterFilling::State {
   const std::vector<double>& members;
   double most = 0.0;            // M: no job's level can exceed it at weight 1
   std::vector<double> worth;    // [m, G] T_ij / prop_i
-  std::vector<double> weight;   // [m] of this round; 0 = does not rise
-  std::vector<double> so_far;   // [m] net
+  std::vector<double> level;    // [m] net
   std::vector<char> saturated;  // [m]
-  std::vector<double> price;    // [m] of the level rows
-  Allocation last;              // [m, G] of the last level LP
+  double time = 0.0;            // of the last level
+  // Before the last rise: levels, and weights, 0 = does not rise.
+  std::vector<double> so_far, weight;
 
   State(const Problem& its_problem, const WaterOptions& its_options, const std::vector<double>& its_members)
       : problem(its_problem), options(its_options), members(its_members) {
@@ -38,44 +41,51 @@ struct WaterFilling::State {
     const std::vector<double> proportional = ProportionalThroughput(problem);
     for (int i = 0; i < problem.jobs(); ++i) {
       for (int j = 0; j < problem.types(); ++j) {
-        worth[problem.at(i, j)] /= proportional[U(i)];
-        most = std::max(most, problem.gang[U(i)] * worth[problem.at(i, j)]);
+        double& its = worth[problem.at(i, j)];
+        its = its > 0.0 ? its / proportional[U(i)] : 0.0;
+        most = std::max(most, problem.gang[U(i)] * its);
       }
     }
-    so_far.assign(U(problem.jobs()), 0.0);
+    level.assign(U(problem.jobs()), 0.0);
     saturated.assign(U(problem.jobs()), 0);
-    weight = problem.weight;
   }
-  bool rises(int i) const { return saturated[U(i)] == 0 && weight[U(i)] > 0.0; }
   bool done() const {
     return std::all_of(saturated.begin(), saturated.end(), [](char s) { return s != 0; });
   }
 
-  // An entity's weight is shared by weight among its unsaturated jobs, or goes to the first of them.
-  void ShareWeights() {
-    if (!options.by_tenant) return;
-    std::vector<double> sum(problem.tenants.size(), 0.0);
-    std::vector<char> served(problem.tenants.size(), 0);
-    for (int i = 0; i < problem.jobs(); ++i) {
-      if (saturated[U(i)] == 0) sum[U(problem.tenant[U(i)])] += members[U(i)] * problem.weight[U(i)];
-    }
-    for (int i = 0; i < problem.jobs(); ++i) {
-      const std::size_t tenant = U(problem.tenant[U(i)]);
-      weight[U(i)] = 0.0;
-      if (saturated[U(i)] != 0) continue;
-      if (!problem.tenants[tenant].fifo) {
-        weight[U(i)] = problem.tenants[tenant].weight * problem.weight[U(i)] / sum[tenant];
-      } else if (served[tenant] == 0) {
-        weight[U(i)] = problem.tenants[tenant].weight;
-        served[tenant] = 1;
+  // To `end` on this path, level by level. False where the reference stops before: nobody is saturated then.
+  bool Rise(const WaterPath& path, double end) {
+    std::vector<double> times = path.stop();
+    std::erase_if(times, [&](double stop) { return stop <= path.begin() || stop >= end; });
+    times.push_back(end);
+    std::sort(times.begin(), times.end());
+    double stops_at = kLpInfinity;
+    double before = time;
+    for (const double next : times) {
+      if (next - time > kApart * next) {
+        path.At(time, level, weight);
+        const bool all = std::all_of(weight.begin(), weight.end(), [](double rate) { return rate > 0.0; });
+        if (options.reference_cap && !all && next - time > most) stops_at = time + most;
+        before = time;
       }
+      if (stops_at < kLpInfinity) break;
+      time = next;
     }
+    if (before < time || stops_at < kLpInfinity) {
+      path.At(before, so_far, weight);
+      for (int i = 0; i < problem.jobs(); ++i) weight[U(i)] *= problem.gang[U(i)];
+    }
+    for (int i = 0; i < problem.jobs(); ++i) saturated[U(i)] |= path.stop()[U(i)] <= time ? 1 : 0;
+    std::vector<double> rate;
+    path.At(std::min(stops_at, time), level, rate);
+    if (stops_at < kLpInfinity) path.At(stops_at, level, rate);
+    return stops_at == kLpInfinity;
   }
 };
 
-// max c: (net_i - so_far_i) gang_i / weight_i >= c for the rising jobs, the others keep what they have.
-// Stated as the reference does, since its solver's point depends on the rows; c <= M stands once for each
-// other job.
+// max c: (net_i - so_far_i) gang_i / weight_i >= c for the rising jobs, the others keep what they have: the
+// last level's program. Stated as the reference does, since its solver's point depends on the rows; c <= M
+// stands once for each other job.
 void WaterFilling::StateLevel(const State& state, double slack) {
   const Problem& problem = state.problem;
   LpModel& model = lp_.model();
@@ -90,7 +100,7 @@ void WaterFilling::StateLevel(const State& state, double slack) {
     }
   };
   for (int i = 0; i < problem.jobs(); ++i) {
-    if (state.rises(i)) {
+    if (state.weight[U(i)] > 0.0) {
       const double scale = problem.gang[U(i)] / state.weight[U(i)];
       add(i, scale);
       model.AddEntry(level, -1.0);
@@ -106,107 +116,6 @@ void WaterFilling::StateLevel(const State& state, double slack) {
   }
 }
 
-bool WaterFilling::Raise(State& state) {
-  const Problem& problem = state.problem;
-  // The reference's point first, where it is asked for, with its own floors: held to the last digit they
-  // leave no room, and its method may see none. Then a vertex, which proves its level.
-  LpStatus status = LpStatus::kError;
-  if (lp_.method() == LpMethod::kEmbedding) {
-    StateLevel(state, 0.0);
-    status = lp_.SolveOnly(LpMethod::kEmbedding);
-  }
-  for (const double slack : kSlacks) {
-    if (status == LpStatus::kOptimal || status == LpStatus::kTimeLimit) break;
-    StateLevel(state, slack);
-    status = lp_.Solve(LpMethod::kSimplex);
-  }
-  if (status != LpStatus::kOptimal) return false;
-  const LpSolution& solution = lp_.solution();
-  const double c = solution.x[state.worth.size()];
-  TakeShares(problem, solution, state.last);
-  state.price.assign(U(problem.jobs()), 0.0);
-  // Base rows first, then one for each rising job, with those of the cap between.
-  int row = problem.types() + problem.jobs();
-  for (int i = 0; i < problem.jobs(); ++i) {
-    if (state.rises(i)) {
-      state.price[U(i)] = std::max(0.0, -solution.row_dual[U(row++)]) / state.members[U(i)];
-    } else if (state.options.reference_cap) {
-      ++row;
-    }
-  }
-  for (int i = 0; i < problem.jobs(); ++i) {
-    if (state.rises(i)) state.so_far[U(i)] += c * state.weight[U(i)] / problem.gang[U(i)];
-  }
-  return true;
-}
-
-// max sum of the open jobs' rises above what they have, in units of the best that each could have; [m] their
-// columns, -1 = none.
-std::vector<int> WaterFilling::StateRises(const State& state, const std::vector<int>& open, double slack) {
-  const Problem& problem = state.problem;
-  LpModel& model = lp_.model();
-  model.Clear();
-  model.maximize = true;
-  AddShares(problem, {}, model, state.members);
-  std::vector<int> rise(U(problem.jobs()), -1);
-  for (int i : open) rise[U(i)] = model.AddColumn(state.members[U(i)], 0.0, 1.0, state.members[U(i)]);
-  AddBaseRows(problem, model, state.members);
-  for (int i = 0; i < problem.jobs(); ++i) {
-    const auto row = state.worth.begin() + static_cast<std::ptrdiff_t>(problem.at(i, 0));
-    const double best = *std::max_element(row, row + problem.types());
-    for (int j = 0; j < problem.types(); ++j) {
-      model.AddEntry(static_cast<int>(problem.at(i, j)), row[j] / best);
-    }
-    if (rise[U(i)] >= 0) model.AddEntry(rise[U(i)], -1.0);
-    model.EndRow(state.so_far[U(i)] / best * (1.0 - slack), kLpInfinity, state.members[U(i)]);
-  }
-  return rise;
-}
-
-// Saturates every rising job that can rise no further.
-bool WaterFilling::FindBottlenecks(State& state) {
-  const Problem& problem = state.problem;
-  std::vector<int> open;
-  std::vector<char> bottleneck(U(problem.jobs()), 0);
-  for (int i = 0; i < problem.jobs(); ++i) {
-    if (!state.rises(i)) continue;
-    bottleneck[U(i)] = 1;
-    if (state.price[U(i)] > kPrice) continue;
-    // One that stands above its level in the allocation at hand can rise: from inside the face that is each
-    // that can, and no LP is needed.
-    const auto row = U(problem.types()) * U(i);
-    double net = 0.0, best = 0.0;
-    for (std::size_t k = row; k < row + U(problem.types()); ++k) {
-      net += state.worth[k] * state.last[k];
-      best = std::max(best, state.worth[k]);
-    }
-    if (net - state.so_far[U(i)] > kRise * best) {
-      bottleneck[U(i)] = 0;
-    } else {
-      open.push_back(i);
-    }
-  }
-  while (!open.empty()) {
-    LpStatus status = LpStatus::kInfeasible;
-    std::vector<int> rise;
-    for (const double slack : kSlacks) {
-      if (status == LpStatus::kOptimal || status == LpStatus::kTimeLimit) break;
-      rise = StateRises(state, open, slack);
-      status = lp_.Solve(LpMethod::kSimplex);
-    }
-    if (status != LpStatus::kOptimal) return false;
-    const std::size_t before = open.size();
-    std::erase_if(open, [&](int i) {
-      if (lp_.solution().x[U(rise[U(i)])] <= kRise) return false;
-      bottleneck[U(i)] = 0;
-      return true;
-    });
-    if (open.size() == before) break;
-  }
-  for (int i = 0; i < problem.jobs(); ++i) state.saturated[U(i)] |= bottleneck[U(i)];
-  return true;
-}
-
 // Jobs of a tenant that serves them in order are each a class of their own.
 JobClasses WaterFilling::ClassesOf(const Problem& problem, const WaterOptions& options) {
   std::vector<double> owner(U(problem.jobs()), 0.0);
@@ -219,34 +128,43 @@ JobClasses WaterFilling::ClassesOf(const Problem& problem, const WaterOptions& o
   return classes;
 }
 
+// The point of the last level where the method ends: an allocation with the same levels from the inside.
+void WaterFilling::FromInside(const State& state, Allocation& x) {
+  if (lp_.method() == LpMethod::kSimplex || x.size() > kMostInside) return;
+  for (const double slack : {0.0, kSlacks[0], kSlacks[1], kSlacks[2]}) {
+    if (slack == 0.0 && lp_.method() == LpMethod::kInteriorPoint) continue;
+    StateLevel(state, slack);
+    if (lp_.SolveOnly(lp_.method()) != LpStatus::kOptimal) continue;
+    return TakeShares(state.problem, lp_.solution(), x);
+  }
+}
+
 bool WaterFilling::Solve(const Problem& problem, const WaterOptions& options, WaterLevels& levels) {
   const JobClasses classes = ClassesOf(problem, options);
   const Problem one = OneOfEach(problem, classes);
   State state(one, options, classes.members);
-  std::optional<State> last;  // before the last rise
+  WaterPath path(one, classes.members, options.by_tenant);
+  TypeBottleneck bottleneck(one, classes.members, state.worth, lp_, time_limit_s_);
+  std::vector<double> most = bottleneck.Settle(state.level, state.saturated);
   bool reached = false;
   while (!state.done()) {
-    state.ShareWeights();
-    last.emplace(state);
-    if (!Raise(state)) break;
+    path.Start(state.time, state.level, state.saturated, most);
+    const TypeBottleneck::Found found = bottleneck.Next(path);
+    if (found == TypeBottleneck::Found::kFailed) break;
     reached = true;
-    const auto before = std::count(state.saturated.begin(), state.saturated.end(), 1);
-    if (!FindBottlenecks(state)) break;
-    if (std::count(state.saturated.begin(), state.saturated.end(), 1) == before) break;
+    if (!state.Rise(path, bottleneck.time())) break;
+    if (found == TypeBottleneck::Found::kTypes) most = bottleneck.Settle(state.level, state.saturated);
   }
   if (!reached) return false;
-  Allocation x = std::move(state.last);
-  if (lp_.method() == LpMethod::kInteriorPoint) {  // the last level once more, from the inside
-    StateLevel(*last, kSlacks[1]);
-    if (lp_.SolveOnly(LpMethod::kInteriorPoint) == LpStatus::kOptimal) TakeShares(one, lp_.solution(), x);
-  }
+  Allocation x = bottleneck.x();
+  FromInside(state, x);
   levels.x.resize(problem.throughput.size());
   levels.promised.resize(problem.key.size());
   levels.saturated.resize(problem.key.size());
   levels.net.assign(problem.key.size(), 0.0);
   for (int i = 0; i < problem.jobs(); ++i) {
     const int its = classes.of_job[U(i)];
-    levels.promised[U(i)] = state.so_far[U(its)];
+    levels.promised[U(i)] = state.level[U(its)];
     levels.saturated[U(i)] = state.saturated[U(its)] != 0;
     for (int j = 0; j < problem.types(); ++j) {
       const double share = levels.x[problem.at(i, j)] = x[problem.at(its, j)];

@@ -2,12 +2,13 @@
 // §4.3 and appendix; policies/max_min_fairness_water_filling.py of its code).
 //
 // All unsaturated jobs rise together, by weight, until some can rise no further without lowering another;
-// those are saturated at their level and the rest go on. Which jobs are bottlenecks the reference asks a
-// mixed-integer program with a tolerance of 1e-4; here it is decided exactly. A job whose row of the level LP
-// has a positive price is one (complementary slackness: the row is tight in every optimum). Of the others,
-// LPs maximise the sum of what they could rise: who rises is none; when that maximum is 0 the rest are (the
-// set of rises is convex, so jobs that can rise alone can rise together). Tests compare with the
-// mixed-integer one. Jobs that cannot be told apart are one class throughout.
+// those are saturated at their level and the rest go on. Nobody rises beyond what all of its time is worth on
+// the types that it can have, which is known beforehand; where types hold somebody up, their prices say so
+// (type_bottleneck.hpp), and by complementary slackness those who rise on have no share of a type with a
+// price again, in no allocation with these levels. So every bottleneck takes a type away from those who rise:
+// there are at most G, however many levels, and who stands is read off the types that are left. The reference
+// asks a mixed-integer program with a tolerance of 1e-4 at every level; tests compare with it, and with
+// linear programs that know nothing of levels. Jobs that cannot be told apart are one class throughout.
 #pragma once
 
 #include <vector>
@@ -36,7 +37,8 @@ struct WaterOptions {
 
 class WaterFilling {
  public:
-  explicit WaterFilling(LpMethod method, double time_limit_s = kLpInfinity) : lp_(method, time_limit_s) {}
+  explicit WaterFilling(LpMethod method, double time_limit_s = kLpInfinity)
+      : time_limit_s_(time_limit_s), lp_(method, time_limit_s) {}
 
   // True with the levels reached so far where a later LP fails, as the reference; false where the first does.
   [[nodiscard]] bool Solve(const Problem& problem, const WaterOptions& options, WaterLevels& levels);
@@ -45,10 +47,9 @@ class WaterFilling {
  private:
   struct State;
   static JobClasses ClassesOf(const Problem& problem, const WaterOptions& options);
-  bool Raise(State& state);
-  bool FindBottlenecks(State& state);
   void StateLevel(const State& state, double slack);
-  std::vector<int> StateRises(const State& state, const std::vector<int>& open, double slack);
+  void FromInside(const State& state, Allocation& x);
+  double time_limit_s_;
   CheckedLp lp_;
 };
 

@@ -3,12 +3,16 @@
 #include <cmath>
 
 #include "baselines/gavel/water_filling.hpp"
+#include "env/base/check.hpp"
 #include "env/base/portable_math.hpp"
 #include "env/base/rng.hpp"
 #include "tests/catch.hpp"
 
 namespace berth::gavel {
 namespace {
+
+// What floors give way by, of their size, for rounding.
+constexpr long double kFloor = 1e-12L;
 
 // 1 to 9 jobs on 1 to 4 types: gangs, types that a job cannot use, weights equal or a thousandfold apart, jobs
 // alike, GPUs to spare or short.
@@ -45,29 +49,128 @@ Problem WaterProblem(std::uint32_t round) {
   return problem;
 }
 
-// max net_i with these nets at least, to a billionth or, where rounding leaves nothing, ten or a hundred; [m, G] worth of a
-// job's time. Infinite where there is no such allocation.
-double MostWith(const Problem& problem, const std::vector<double>& worth, int i,
-                const std::vector<double>& least) {
-  LpSolver solver;
-  LpSolution solution;
-  for (const double slack : {1e-9, 1e-8, 1e-7}) {
-    LpModel model;
-    model.maximize = true;
-    std::vector<double> cost(worth.size(), 0.0);
-    for (int j = 0; j < problem.types(); ++j) cost[problem.at(i, j)] = worth[problem.at(i, j)];
-    AddShares(problem, cost, model);
-    AddBaseRows(problem, model);
-    for (int k = 0; k < problem.jobs(); ++k) {
-      const double floor = least[static_cast<std::size_t>(k)];
-      if (floor <= 0.0) continue;
-      for (int j = 0; j < problem.types(); ++j)
-        model.AddEntry(static_cast<int>(problem.at(k, j)), worth[problem.at(k, j)] / floor);
-      model.EndRow(1.0 - slack, kLpInfinity);
-    }
-    if (solver.Solve(model, LpMethod::kSimplex, solution) == LpStatus::kOptimal) return solution.objective;
+// max cost . x  subject to  A x <= b, x >= 0: a dense tableau of long doubles with Bland's rule (Bland 1977), in
+// two phases. Small and slow, and none of ours: with 1e-13 of the levels for its rounding.
+class Tableau {
+ public:
+  explicit Tableau(std::vector<long double> cost) : cost_(std::move(cost)) {}
+  void AddRow(std::vector<long double> row, long double b) {
+    rows_.push_back(std::move(row));
+    rows_.back().push_back(b);
   }
-  return kLpInfinity;
+  // Not a number where no x does.
+  long double Maximize() {
+    const std::size_t n = cost_.size(), r = rows_.size();
+    // Columns: x, slacks, the artificial one that every row may go below its bound by, b.
+    width_ = n + r + 2;
+    basis_.resize(r);
+    std::size_t least = 0;
+    for (std::size_t k = 0; k < r; ++k) {
+      std::vector<long double> row(width_, 0.0L);
+      std::copy_n(rows_[k].begin(), n, row.begin());
+      row[n + k] = 1.0L, row[n + r] = -1.0L, row.back() = rows_[k].back();
+      rows_[k] = std::move(row);
+      basis_[k] = n + k;
+      if (rows_[k].back() < rows_[least].back()) least = k;
+    }
+    goal_.assign(width_, 0.0L);
+    if (rows_[least].back() < 0.0L) {
+      goal_[n + r] = -1.0L;
+      Pivot(least, n + r);
+      Run(n + r + 1);
+      if (goal_.back() > kSmall) return std::nanl("");
+      for (std::size_t k = 0; k < r; ++k) {
+        if (basis_[k] != n + r) continue;
+        for (std::size_t c = 0; c < n + r; ++c) {
+          if (std::abs(rows_[k][c]) > kSmall) {
+            Pivot(k, c);
+            break;
+          }
+        }
+      }
+    }
+    goal_.assign(width_, 0.0L);
+    std::copy_n(cost_.begin(), n, goal_.begin());
+    for (std::size_t k = 0; k < r; ++k) Clear(goal_, k, basis_[k]);
+    Run(n + r);
+    return -goal_.back();
+  }
+
+ private:
+  static constexpr long double kSmall = 1e-14L;
+  void Clear(std::vector<long double>& row, std::size_t by, std::size_t column) {
+    const long double times = row[column];
+    if (times == 0.0L) return;
+    for (std::size_t c = 0; c < width_; ++c) row[c] -= times * rows_[by][c];
+    row[column] = 0.0L;
+  }
+  void Pivot(std::size_t out, std::size_t column) {
+    const long double by = rows_[out][column];
+    for (long double& value : rows_[out]) value /= by;
+    for (std::size_t k = 0; k < rows_.size(); ++k) {
+      if (k != out) Clear(rows_[k], out, column);
+    }
+    Clear(goal_, out, column);
+    basis_[out] = column;
+  }
+  void Run(std::size_t columns) {
+    for (;;) {
+      std::size_t in = 0;
+      while (in < columns && goal_[in] <= kSmall) ++in;
+      if (in == columns) return;
+      std::size_t out = rows_.size();
+      long double shortest = 0.0L;
+      for (std::size_t k = 0; k < rows_.size(); ++k) {
+        if (rows_[k][in] <= kSmall) continue;
+        const long double length = std::max(0.0L, rows_[k].back()) / rows_[k][in];
+        if (out < rows_.size() && (length > shortest || (length == shortest && basis_[k] > basis_[out]))) continue;
+        out = k, shortest = length;
+      }
+      REQUIRE(out < rows_.size());  // everything here is bounded
+      Pivot(out, in);
+    }
+  }
+  std::vector<long double> cost_, goal_;
+  std::vector<std::vector<long double>> rows_;
+  std::vector<std::size_t> basis_;
+  std::size_t width_ = 0;
+};
+
+// max time, net_i >= least_i + rate_i time for all, over the allocations; [m, G] worth of a job's time.
+double Longest(const Problem& problem, const std::vector<double>& worth, const std::vector<double>& least,
+               const std::vector<double>& rate) {
+  const std::size_t m = problem.key.size(), types = problem.workers.size(), shares = worth.size();
+  std::vector<long double> row(shares + 1, 0.0L);
+  const auto none = row;
+  row[shares] = 1.0L;
+  Tableau tableau(row);
+  for (std::size_t j = 0; j < types; ++j) {
+    row = none;
+    for (std::size_t i = 0; i < m; ++i) row[i * types + j] = problem.gang[i];
+    tableau.AddRow(row, problem.workers[j]);
+  }
+  for (std::size_t i = 0; i < m; ++i) {
+    row = none;
+    std::fill_n(row.begin() + static_cast<std::ptrdiff_t>(i * types), types, 1.0L);
+    tableau.AddRow(row, 1.0L);
+  }
+  for (std::size_t i = 0; i < m; ++i) {
+    const long double unit = least[i] > 1e-6 ? least[i] : 1.0L;
+    if (least[i] <= 0.0 && rate[i] <= 0.0) continue;
+    row = none;
+    for (std::size_t j = 0; j < types; ++j) row[i * types + j] = -worth[i * types + j] / unit;
+    row[shares] = rate[i] / unit;
+    tableau.AddRow(row, -least[i] / unit * (1.0L - kFloor));
+  }
+  return static_cast<double>(tableau.Maximize());
+}
+// max net_i with these nets at least.
+double MostWith(const Problem& problem, const std::vector<double>& worth, std::size_t i,
+                std::vector<double> least) {
+  std::vector<double> rate(least.size(), 0.0);
+  least[i] = 0.0;
+  rate[i] = 1.0;
+  return Longest(problem, worth, least, rate);
 }
 
 std::vector<double> NetWorth(const Problem& problem) {
@@ -85,11 +188,16 @@ double CouldRise(const Problem& problem, const std::vector<double>& net) {
   std::vector<double> level(net.size());
   for (std::size_t i = 0; i < net.size(); ++i) level[i] = net[i] * problem.gang[i] / problem.weight[i];
   for (std::size_t i = 0; i < net.size(); ++i) {
-    std::vector<double> least = net;
-    for (std::size_t k = 0; k < net.size(); ++k) {
-      if (level[k] > level[i] * (1.0 + 1e-9)) least[k] = 0.0;
+    double most = kLpInfinity;
+    for (const double slack : {0.0, 1e-11, 1e-10, 1e-9}) {  // levels that can be had but for their last digits
+      std::vector<double> least = net;
+      for (std::size_t k = 0; k < net.size(); ++k) {
+        least[k] = level[k] > level[i] * (1.0 + 1e-9) ? 0.0 : net[k] * (1.0 - slack);
+      }
+      most = MostWith(problem, worth, i, least);
+      if (std::isfinite(most)) break;
     }
-    worst = std::max(worst, MostWith(problem, worth, static_cast<int>(i), least) / net[i] - 1.0);
+    worst = std::max(worst, std::isfinite(most) ? most / net[i] - 1.0 : kLpInfinity);
   }
   return worst;
 }
@@ -102,8 +210,6 @@ std::vector<double> RoundByRound(const Problem& problem) {
   const std::vector<double> worth = NetWorth(problem);
   std::vector<double> net(m, 0.0);
   std::vector<char> stands(m, 0);
-  LpSolver solver;
-  LpSolution solution;
   while (std::count(stands.begin(), stands.end(), 1) < static_cast<int>(m)) {
     std::vector<double> rate(m, 0.0);
     for (std::size_t e = 0; e < problem.tenants.size(); ++e) {
@@ -118,36 +224,22 @@ std::vector<double> RoundByRound(const Problem& problem) {
         if (entity.fifo) break;
       }
     }
-    LpModel model;
-    model.maximize = true;
-    AddShares(problem, {}, model);
-    const int time = model.AddColumn(1.0, 0.0, kLpInfinity);
-    AddBaseRows(problem, model);
-    for (std::size_t i = 0; i < m; ++i) {
-      const double unit = std::max(net[i], rate[i]);
-      if (unit <= 0.0) continue;
-      for (int j = 0; j < problem.types(); ++j) {
-        const std::size_t at = problem.at(static_cast<int>(i), j);
-        model.AddEntry(static_cast<int>(at), worth[at] / unit);
-      }
-      model.AddEntry(time, -rate[i] / unit);
-      model.EndRow(net[i] / unit * (1.0 - 1e-9), kLpInfinity);
-    }
-    REQUIRE(solver.Solve(model, LpMethod::kSimplex, solution) == LpStatus::kOptimal);
-    for (std::size_t i = 0; i < m; ++i) net[i] += solution.objective * rate[i];
+    const double time = Longest(problem, worth, net, rate);
+    REQUIRE(std::isfinite(time));
+    for (std::size_t i = 0; i < m; ++i) net[i] += time * rate[i];
     double least = kLpInfinity;  // somebody stands after every round
     std::vector<double> rise(m, kLpInfinity);
     for (std::size_t i = 0; i < m; ++i) {
       if (rate[i] <= 0.0) continue;
-      const double most = MostWith(problem, worth, static_cast<int>(i), net);
+      const double most = MostWith(problem, worth, i, net);
       const double best = *std::max_element(worth.begin() + static_cast<std::ptrdiff_t>(i) * problem.types(),
                                             worth.begin() + static_cast<std::ptrdiff_t>(i + 1) * problem.types());
       REQUIRE(std::isfinite(most));
-      rise[i] = (most - net[i]) / (net[i] > 0.0 ? net[i] : best);
+      rise[i] = (most - net[i]) / std::max(net[i], 1e-3 * best);
       least = std::min(least, rise[i]);
     }
     for (std::size_t i = 0; i < m; ++i) {
-      if (rate[i] > 0.0 && rise[i] <= std::max(least, 1e-7)) stands[i] = 1;
+      if (rate[i] > 0.0 && rise[i] <= std::max(least, 1e-8)) stands[i] = 1;
     }
   }
   return net;
@@ -163,8 +255,7 @@ double Apart(const std::vector<double>& a, const std::vector<double>& b) {
 }  // namespace
 
 TEST_CASE("gavel water: nobody of 1,000 instances can rise but at the cost of one no higher", "[gavel][lp]") {
-  int failed = 0;
-  double worst = 0.0;
+  std::string failed;
   for (std::uint32_t round = 0; round < 1000; ++round) {
     const Problem problem = WaterProblem(round);
     const bool by_tenant = round % 2 == 1;
@@ -175,16 +266,11 @@ TEST_CASE("gavel water: nobody of 1,000 instances can rise but at the cost of on
       REQUIRE(filling.Solve(problem, {.by_tenant = by_tenant}, levels));
       const double off = by_tenant ? Apart(levels.promised, expected) : CouldRise(problem, levels.promised);
       const double given = Apart(levels.net, levels.promised);
-      worst = std::max({worst, off, given});
-      if (off > 1e-6 || given > 1e-6) {
-        ++failed;
-        UNSCOPED_INFO("round " << round << ", method " << static_cast<int>(method) << ": off by " << off
-                               << ", given " << given);
-      }
+      if (off <= 1e-6 && given <= 1e-6) continue;
+      failed += Join("round ", round, ", method ", static_cast<int>(method), ": off by ", off, ", given ", given, "\n");
     }
   }
-  INFO("worst " << worst);
-  CHECK(failed == 0);
+  CHECK(failed == "");
 }
 
 }  // namespace berth::gavel

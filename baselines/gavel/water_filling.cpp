@@ -17,8 +17,11 @@ namespace {
 constexpr double kSlacks[] = {1e-10, 1e-9, 1e-8};
 // Rises apart by less than this part of the time are one level.
 constexpr double kApart = 1e-9;
-constexpr std::size_t kMostInside =
-    20'000;  // shares of which a point inside the last level is worth its time
+// By which part of its level a point inside may miss it: its method ends at 1e-8 of the whole program.
+constexpr double kMissed = 5e-7;
+constexpr double kLittle =
+    1e-3;  // of what a job has under the proportional split: levels below count as this
+constexpr std::size_t kMostInside = 20'000;  // shares of which a point inside is worth its time
 
 }  // namespace
 
@@ -51,6 +54,17 @@ struct WaterFilling::State {
   }
   bool done() const {
     return std::all_of(saturated.begin(), saturated.end(), [](char s) { return s != 0; });
+  }
+
+  // Whether these shares give every job its level, and those who rise no more not more.
+  bool Gives(const Allocation& x) const {
+    for (int i = 0; i < problem.jobs(); ++i) {
+      double net = 0.0;
+      for (int j = 0; j < problem.types(); ++j) net += worth[problem.at(i, j)] * x[problem.at(i, j)];
+      const double within = kMissed * std::max(level[U(i)], kLittle);
+      if (net < level[U(i)] - within || (saturated[U(i)] != 0 && net > level[U(i)] + within)) return false;
+    }
+    return true;
   }
 
   // To `end` on this path, level by level. False where the reference stops before: nobody is saturated then.
@@ -135,7 +149,10 @@ void WaterFilling::FromInside(const State& state, Allocation& x) {
     if (slack == 0.0 && lp_.method() == LpMethod::kInteriorPoint) continue;
     StateLevel(state, slack);
     if (lp_.SolveOnly(lp_.method()) != LpStatus::kOptimal) continue;
-    return TakeShares(state.problem, lp_.solution(), x);
+    Allocation inside;
+    TakeShares(state.problem, lp_.solution(), inside);
+    if (state.Gives(inside)) x = std::move(inside);
+    return;
   }
 }
 

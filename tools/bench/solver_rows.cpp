@@ -36,6 +36,31 @@ gavel::Problem UnlikeJobs(int jobs, int types, int mean_gpus) {
   return problem;
 }
 
+// 8,192 jobs of 26 kinds, four gangs and four weights on 3 types, a quarter as many GPUs of each as jobs: as
+// the instances of Soroush (Namyar et al., NSDI 2024, scripts/benchmark.py, with its own skew of weights).
+gavel::Problem AlikeJobs() {
+  Stream random(/*seed=*/2, Purpose::kTest);
+  constexpr int kJobs = 8192, kKinds = 26, kTypes = 3;
+  std::vector<double> rates;
+  for (int kind = 0; kind < kKinds; ++kind) {
+    const double base = Exp(random.Normal());
+    for (int type = 0; type < kTypes; ++type) rates.push_back(base * (1 + type) * Exp(0.5 * random.Normal()));
+  }
+  gavel::Problem problem;
+  problem.workers.assign(kTypes, kJobs / 4);
+  for (int type = 0; type < kTypes; ++type) problem.type_names.push_back(Join("type", type));
+  for (int job = 0; job < kJobs; ++job) {
+    const std::size_t kind = random.Below(kKinds);
+    const auto part = static_cast<int>(random.Below(10));  // of single GPUs 7 in 10
+    problem.key.push_back(job);
+    problem.gang.push_back(part < 7 ? 1 : 1 << (part - 6));
+    problem.weight.push_back(1 << (job % 4));
+    for (int type = 0; type < kTypes; ++type)
+      problem.throughput.push_back(rates[kind * kTypes + static_cast<std::size_t>(type)]);
+  }
+  return problem;
+}
+
 Measured Times(const gavel::ObjectiveInfo& objective, const gavel::Problem& problem,
                const BenchSetup& setup) {
   Measured measured;
@@ -119,6 +144,14 @@ constexpr BenchRow kRows[] = {
      "CPU s", Bound::kAtMost, 5, 0,
      [](const BenchSetup& setup) {
        return Times(gavel::ProportionalFairnessObjective(), UnlikeJobs(10'000, 12, 8'333), setup);
+     }},
+    {"solvers/water_filling_8192", "full water filling, 3 types, 8,192 jobs of some 400 classes", "CPU s",
+     Bound::kAtMost, 0.2, 0,
+     [](const BenchSetup& setup) { return Times(gavel::WaterFillingObjective(), AlikeJobs(), setup); }},
+    {"solvers/water_filling_12x10000", "full water filling, 12 types, 100,000 GPUs, 10,000 unlike jobs",
+     "CPU s", Bound::kAtMost, 5, 0,
+     [](const BenchSetup& setup) {
+       return Times(gavel::WaterFillingObjective(), UnlikeJobs(10'000, 12, 8'333), setup);
      }},
 };
 

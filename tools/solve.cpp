@@ -133,14 +133,18 @@ int RunSolve(const std::vector<std::string>& arguments) {
             << table.problem.jobs() << " jobs, " << table.problem.types() << " types, " << gpus << " GPUs; "
             << Fixed(seconds, 3) << " s\n"
             << "value      " << Digits(certificate.value) << "\n"
-            << "bound      " << Digits(certificate.bound) << ", which no allocation passes: gap "
-            << Digits(certificate.gap) << "\n"
+            << "bound      "
+            << (certificate.looked ? Join(Digits(certificate.bound), ", which no allocation passes: gap ",
+                                          Digits(certificate.gap))
+                                   : std::string("not looked for with so many shares"))
+            << "\n"
             << "violation  " << Digits(certificate.violation) << "\n";
   PrintShares(table, answer.x);
   if (!options.Text("out").empty())
     WriteTextFile(options.Text("out"), AllocationCsv(table.problem, answer.x));
   WriteJson(options, ToJson(options, table, answer, seconds));
-  return certificate.gap <= kMostGap && certificate.violation <= kMostViolation ? 0 : 1;
+  return (certificate.gap <= kMostGap || !certificate.looked) && certificate.violation <= kMostViolation ? 0
+                                                                                                         : 1;
 }
 
 }  // namespace berth

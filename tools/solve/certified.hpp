@@ -4,9 +4,9 @@
 
 #include <span>
 
-#include "tools/solve/certificate.hpp"
 #include "baselines/gavel/problem.hpp"
 #include "baselines/lp.hpp"
+#include "tools/solve/certificate.hpp"
 
 namespace berth::gavel {
 

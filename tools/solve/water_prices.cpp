@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <numeric>
 
-#include "tools/solve/certified.hpp"
 #include "baselines/gavel/job_classes.hpp"
 #include "env/base/index.hpp"
+#include "tools/solve/certified.hpp"
 
 namespace berth::gavel {
 namespace {

@@ -11,12 +11,15 @@ namespace {
 
 constexpr int kMostSteps = 100;
 // All that is asked for, less what the programs are solved to; the interior point's is wider.
-constexpr double kTight = 1e-9, kInteriorTight = 2e-8;
+constexpr double kTight = 1e-9, kInteriorTight = 2e-7;
+constexpr double kInteriorGaps[] = {1e-8, 1e-7};  // the second where the digits do not reach the first
 // What fixed jobs' rounding may cost those who stand: the first of these with which the program is feasible.
 constexpr double kSlacks[] = {1e-11, 1e-10, 1e-9, 1e-8};
 constexpr std::size_t kWholeColumns = 6000;  // programs up to this size are solved at once
 // Prices apart by less than these parts of the highest are equal: of the interior point, and of a vertex.
 constexpr double kNearly = 1e-6, kEqual = 1e-9;
+constexpr double kInteriorNoise = 1e-8;
+constexpr double kNear = 1e-3;  // part of the time
 constexpr double kTop = 1e-10;  // of its level, below which a job has no choice but its fastest types
 
 }  // namespace
@@ -141,8 +144,13 @@ double TypeBottleneck::Excess(const WaterPath& path, double time) {
   path.At(time, level_, rate_);
   double cost = 0.0, have = 0.0;
   for (int i = 0; i < problem_.jobs(); ++i) {
-    if (fixed_[U(i)] == 0 && level_[U(i)] > 0.0)
-      cost += members_[U(i)] * Cheapest(i, level_[U(i)], guess_).cost;
+    if (fixed_[U(i)] != 0 || level_[U(i)] <= 0.0) continue;
+    double free = 0.0;  // on types without a price
+    for (int j = 0; j < problem_.types(); ++j) {
+      const std::size_t k = problem_.at(i, j);
+      if (guess_[U(j)] <= 0.0 && allowed_[k] != 0) free = std::max(free, worth_[k]);
+    }
+    if (free < level_[U(i)]) cost += members_[U(i)] * Cheapest(i, level_[U(i)], guess_).cost;
   }
   for (std::size_t j = 0; j < guess_.size(); ++j) have += guess_[j] * problem_.workers[j];
   for (std::size_t j = 0; j < guess_.size(); ++j) cost -= guess_[j] * left_[j];
@@ -178,33 +186,66 @@ double TypeBottleneck::Bound(const WaterPath& path) {
 
 // Prices by the interior point; true where its shares give all that is asked.
 bool TypeBottleneck::Guess() {
-  ShareProgram program;
-  for (std::size_t j = 0; j < left_.size(); ++j)
-    program.workers.push_back(left_[j] > 1e-9 * problem_.workers[j] ? left_[j] : 0.0);
-  program.worth.resize(asking_.size() * left_.size());
+  // Who needs all of its time on one type has no choice, and asked for it here would hold up all the others
+  // at what types would: a program with two bottlenecks at once, of which no digits are left.
+  std::vector<int> asking, on(level_.size(), -1);
+  std::vector<double> left = left_;
   for (int i : asking_) {
+    for (int j = 0; j < problem_.types() && level_[U(i)] >= Fastest(i) * (1.0 - kTop); ++j) {
+      const std::size_t k = problem_.at(i, j);
+      if (allowed_[k] != 0 && worth_[k] >= level_[U(i)] * (1.0 - kTop)) on[U(i)] = on[U(i)] == -1 ? j : -2;
+    }
+    if (on[U(i)] >= 0) left[U(on[U(i)])] -= members_[U(i)] * problem_.gang[U(i)];
+  }
+  const bool fits = std::all_of(left.begin(), left.end(), [](double gpus) { return gpus >= 0.0; });
+  if (!fits) left = left_;
+  for (int i : asking_) {
+    if (!fits || on[U(i)] < 0) {
+      asking.push_back(i);
+    } else {
+      std::fill_n(tried_.begin() + static_cast<std::ptrdiff_t>(problem_.at(i, 0)), left.size(), 0.0);
+      tried_[problem_.at(i, on[U(i)])] = 1.0;
+    }
+  }
+  if (asking.empty()) return true;
+  ShareProgram program;
+  for (std::size_t j = 0; j < left.size(); ++j)
+    program.workers.push_back(left[j] > 1e-9 * problem_.workers[j] ? left[j] : 0.0);
+  program.worth.resize(asking.size() * left.size());
+  for (int i : asking) {
     program.members.push_back(members_[U(i)]);
     program.gang.push_back(problem_.gang[U(i)]);
     program.rise.push_back(level_[U(i)]);
     program.least.push_back(0.0);
   }
   for (int j = 0; j < problem_.types(); ++j) {
-    for (std::size_t k = 0; k < asking_.size(); ++k) {
-      const std::size_t its = problem_.at(asking_[k], j);
+    for (std::size_t k = 0; k < asking.size(); ++k) {
+      const std::size_t its = problem_.at(asking[k], j);
       program.worth[program.at(j, static_cast<int>(k))] = allowed_[its] != 0 ? worth_[its] : 0.0;
     }
   }
   ShareAnswer answer;
-  if (SolveWideShares(program, ShareAim::kLevel, answer, time_limit_s_) != LpStatus::kOptimal) {
-    guess_.assign(left_.size(), 0.0);
+  LpStatus status = LpStatus::kError;
+  for (const double gap : kInteriorGaps) {
+    if (status == LpStatus::kError)
+      status = SolveWideShares(program, ShareAim::kLevel, answer, time_limit_s_, gap);
+  }
+  if (status != LpStatus::kOptimal) {
+    // The last ones found are those of the time that they bound, if there are any.
+    interior_.resize(left_.size(), 0.0);
+    guess_ = interior_;
+    interior_part_ = 1.0;
     return false;
   }
   guess_ = answer.type_price;
-  part_ = answer.level;
+  const double noise = kInteriorNoise * Highest(guess_);
+  for (double& price : guess_) price = price > noise ? price : 0.0;
+  interior_ = guess_;
+  interior_part_ = part_ = std::min(1.0, answer.level);
   if (part_ < 1.0 - kInteriorTight) return false;
-  for (std::size_t k = 0; k < asking_.size(); ++k) {
+  for (std::size_t k = 0; k < asking.size(); ++k) {
     for (int j = 0; j < problem_.types(); ++j)
-      tried_[problem_.at(asking_[k], j)] = answer.x[program.at(j, static_cast<int>(k))];
+      tried_[problem_.at(asking[k], j)] = answer.x[program.at(j, static_cast<int>(k))] * part_ / answer.level;
   }
   return true;
 }
@@ -268,9 +309,16 @@ bool TypeBottleneck::SolvePart(std::span<const Entry> entries, double slack) {
 
 bool TypeBottleneck::Part(double apart) {
   std::vector<Entry> entries;
+  std::size_t choices = 0;
   for (int i : asking_) {
     if (apart < 1.0) {
-      entries.push_back(Choose(i, level_[U(i)], guess_, apart));
+      // Where the interior point is: at a part of what is asked.
+      const double part = held_[U(i)] != 0 ? 1.0 : interior_part_;
+      entries.push_back(Choose(i, part * level_[U(i)], interior_, apart));
+      entries.back().mix.of_low /= part;
+      entries.back().mix.of_high /= part;
+      choices += entries.back().fixed ? 0 : entries.back().types.size();
+      if (choices > kWholeColumns) return false;
       continue;
     }
     entries.emplace_back();
@@ -286,6 +334,7 @@ bool TypeBottleneck::Part(double apart) {
 TypeBottleneck::Found TypeBottleneck::Next(const WaterPath& path) {
   time_ = path.end();
   bool have = false;
+  interior_.clear();
   double apart = kNearly;
   bool ask = true;
   for (int step = 0; step < kMostSteps; ++step) {
@@ -302,14 +351,33 @@ TypeBottleneck::Found TypeBottleneck::Next(const WaterPath& path) {
     part_ = 1.0;
     guess_.resize(left_.size());
     bool reached = asking_.empty() || (!whole && ask && Guess());
+    if (!reached && !whole && ask) {
+      const std::vector<double> inside = guess_;
+      const double bound = Bound(path);
+      path.At(time_, level_, rate_);
+      double clean = time_;
+      if (bound > time_ * (1.0 - kNear) && Part(apart)) {  // near enough for a vertex' prices to be the last
+        clean = Bound(path);
+        path.At(time_, level_, rate_);
+      }
+      if (std::min(bound, clean) < time_ * (1.0 - kTight)) {
+        const bool vertex = clean <= bound * (1.0 + kEqual);
+        time_ = vertex ? clean : bound;
+        price_ = vertex ? guess_ : inside;
+        equal_ = vertex ? kEqual : kNearly;
+        have = true;
+        continue;
+      }
+    }
     if (!reached) {
-      if (!Part(whole ? 1.0 : apart)) return Found::kFailed;
-      reached = part_ >= 1.0 - kTight;
+      if (!Part(whole ? 1.0 : apart) && !Part(1.0)) return Found::kFailed;
+      reached = part_ >= 1.0 - (whole ? kTight : kInteriorTight);
     }
     const double bound = reached ? time_ : Bound(path);
     if (bound < time_) {
       time_ = bound;
       price_ = guess_;
+      equal_ = kEqual;
       have = ask = true;
       apart = kNearly;
     } else if (!reached && !whole && apart < 1.0) {  // other shares than those of the program cost as little
@@ -325,7 +393,7 @@ TypeBottleneck::Found TypeBottleneck::Next(const WaterPath& path) {
 }
 
 std::vector<double> TypeBottleneck::Settle(std::span<const double> level, std::vector<char>& saturated) {
-  const double least = kEqual * Highest(price_);
+  const double least = equal_ * Highest(price_);
   std::vector<double> most(level.begin(), level.end());
   for (int i = 0; i < problem_.jobs(); ++i) {
     if (fixed_[U(i)] != 0) continue;
@@ -334,7 +402,7 @@ std::vector<double> TypeBottleneck::Settle(std::span<const double> level, std::v
       const std::size_t k = problem_.at(i, j);
       if (allowed_[k] != 0 && price_[U(j)] <= least) free = std::max(free, worth_[k]);
     }
-    if (saturated[U(i)] == 0 && level[U(i)] > 0.0 && level[U(i)] >= free * (1.0 - kEqual))
+    if (saturated[U(i)] == 0 && level[U(i)] > 0.0 && level[U(i)] >= free * (1.0 - equal_))
       saturated[U(i)] = 1;
     if (saturated[U(i)] == 0) {
       most[U(i)] = std::max(free, level[U(i)]);
@@ -348,7 +416,7 @@ std::vector<double> TypeBottleneck::Settle(std::span<const double> level, std::v
       fixed_[U(i)] = 1;
       continue;
     }
-    const Entry entry = Choose(i, level[U(i)], price_, kEqual);
+    const Entry entry = Choose(i, level[U(i)], price_, equal_);
     const std::size_t row = problem_.at(i, 0);
     std::fill_n(allowed_.begin() + static_cast<std::ptrdiff_t>(row), left_.size(), 0);
     for (int j : entry.types) allowed_[row + U(j)] = 1;

@@ -73,8 +73,11 @@ class TypeBottleneck {
   std::vector<double> left_;           // [G] GPUs without those of fixed jobs
   double time_ = 0.0, part_ = 0.0;     // part_: of the levels, that all can have
   std::vector<double> price_, guess_;  // [G] that prove time_; of the last question
-  std::vector<double> level_, rate_;   // [m] at time_, or where a bound is tried
-  std::vector<int> asking_;            // those with a level whose shares are not known
+  double equal_ = 0.0;                 // part of the highest price by which these may be wrong
+  std::vector<double> interior_;       // [G] prices of the interior point, and its part
+  double interior_part_ = 1.0;
+  std::vector<double> level_, rate_;  // [m] at time_, or where a bound is tried
+  std::vector<int> asking_;           // those with a level whose shares are not known
   Allocation x_, tried_;
 };
 

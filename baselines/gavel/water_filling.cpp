@@ -23,6 +23,16 @@ constexpr double kLittle =
     1e-3;  // of what a job has under the proportional split: levels below count as this
 constexpr std::size_t kMostInside = 20'000;  // shares of which a point inside is worth its time
 
+// Takes from all who use a type what rounding gave them beyond its GPUs.
+void KeepWithin(const Problem& problem, const std::vector<double>& members, Allocation& x) {
+  for (int j = 0; j < problem.types(); ++j) {
+    double used = 0.0;
+    for (int i = 0; i < problem.jobs(); ++i) used += members[U(i)] * problem.gang[U(i)] * x[problem.at(i, j)];
+    if (used <= problem.workers[U(j)]) continue;
+    for (int i = 0; i < problem.jobs(); ++i) x[problem.at(i, j)] *= problem.workers[U(j)] / used;
+  }
+}
+
 }  // namespace
 
 // Over classes of jobs: each entry is that of every member.
@@ -174,6 +184,7 @@ bool WaterFilling::Solve(const Problem& problem, const WaterOptions& options, Wa
   }
   if (!reached) return false;
   Allocation x = bottleneck.x();
+  KeepWithin(one, classes.members, x);
   FromInside(state, x);
   levels.x.resize(problem.throughput.size());
   levels.promised.resize(problem.key.size());

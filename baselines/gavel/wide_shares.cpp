@@ -133,8 +133,8 @@ void Take(const ShareColumns& columns, const ColumnProgram& solved, const ShareP
 
 }  // namespace
 
-LpStatus SolveWideShares(const ShareProgram& program, ShareAim aim, ShareAnswer& answer,
-                         double time_limit_s) {
+LpStatus SolveWideShares(const ShareProgram& program, ShareAim aim, ShareAnswer& answer, double time_limit_s,
+                         double last_gap) {
   const auto begin = std::chrono::steady_clock::now();
   const auto passed = [&begin] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -142,7 +142,7 @@ LpStatus SolveWideShares(const ShareProgram& program, ShareAim aim, ShareAnswer&
   if (program.classes() == 0) return LpStatus::kError;
   Pricing pricing(program);
   pricing.AddFirst();
-  const double least_gap = aim == ShareAim::kLogs ? kLogsGap : kLevelGap;
+  const double least_gap = last_gap > 0.0 ? last_gap : aim == ShareAim::kLogs ? kLogsGap : kLevelGap;
   double gap = kFirstGap;
   for (int round = 0; round < kMostRounds; ++round) {
     const ShareColumns columns = pricing.columns();

@@ -12,10 +12,10 @@
 
 namespace berth::gavel {
 
-// As ColumnProgram, over all shares, to 1e-8 of the level or the sum, 5e-10 a member. kError where the digits
-// do not reach so far or rounds do not end; an answer is not checked here (Prove). Pure function of the
-// program but for the clock.
+// As ColumnProgram, over all shares, to 1e-8 of the level or the sum, 5e-10 a member, or `gap` where that is
+// not 0. kError where the digits do not reach so far or rounds do not end; an answer is not checked here
+// (Prove). Pure function of the program but for the clock.
 [[nodiscard]] LpStatus SolveWideShares(const ShareProgram& program, ShareAim aim, ShareAnswer& answer,
-                                       double time_limit_s = kLpInfinity);
+                                       double time_limit_s = kLpInfinity, double gap = 0.0);
 
 }  // namespace berth::gavel

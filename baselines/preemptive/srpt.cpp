@@ -73,11 +73,7 @@ class Srpt final : public Scheduler {
     waiting_.Track(view, view.num_types());
     Read(view);
     Mend();
-    moves_.clear();
-    for (int k = 0; k < static_cast<int>(jobs_.size()); ++k) {
-      for (int type = 0; type < view.num_types(); ++type) AddMove(view, k, type, 0.0, until_[Index(type)]);
-    }
-    SortMoves(0);
+    SortMoves();
     Fill(view);
     Emit(view, decision);
   }
@@ -86,6 +82,7 @@ class Srpt final : public Scheduler {
   static std::size_t Index(int i) { return static_cast<std::size_t>(i); }
   static bool After(const Pair& a, const Pair& b) { return b < a; }  // for heaps with the least in front
   static constexpr int kNowhere = -1;
+  static constexpr std::size_t kAhead = 16;  // jobs whose rates are fetched while others are read
 
   // The running jobs, in the order of the view.
   void Read(const ClusterView& view) {
@@ -94,16 +91,23 @@ class Srpt final : public Scheduler {
     for (auto* column : {&steps_, &stay_}) column->resize(n);
     for (auto* column : {&gangs_, &here_}) column->resize(n);
     fate_.assign(n, kNowhere);
+    moves_.clear();
     shares_ = false;
     for (std::size_t k = 0; k < n; ++k) {
+      if (k + kAhead < n) __builtin_prefetch(view.Rates(jobs_[k + kAhead]).data());
       const int job = jobs_[k], here = view.TypeOf(job);
-      const double rate = view.Rate(job, here);
+      const auto rates = view.Rates(job);
+      const double rate = rates[Index(here)];
       here_[k] = here;
       gangs_[k] = view.Gang(job);
       steps_[k] = view.RemainingSteps(job);
       stay_[k] = rate > 0.0 ? steps_[k] / rate : kNever;
       shares_ = shares_ || view.Partner(job) >= 0;
       where_[Index(job)] = static_cast<int>(k);
+      for (std::size_t type = 0; type < rates.size(); ++type) {  // what a change costs is not less than 0
+        if (rates[type] > rate && steps_[k] < until_[type] * rates[type] * (1.0 + 1e-12))
+          AddMove(view, static_cast<int>(k), static_cast<int>(type), 0.0, until_[type]);
+      }
     }
   }
 
@@ -137,21 +141,11 @@ class Srpt final : public Scheduler {
 
   // Where the job would end sooner than where it is, after at least `from` and less than `until`.
   void AddMove(const ClusterView& view, int k, int type, double from, double until) {
-    const int job = jobs_[Index(k)], here = here_[Index(k)];
-    const auto rates = view.Rates(job);
-    if (!(rates[Index(type)] > rates[Index(here)])) return;  // what a change costs is not less than 0
-    if (steps_[Index(k)] / rates[Index(type)] >= until) return;
-    const double seconds = Seconds(view, job, type, steps_[Index(k)]);
+    const double seconds = Seconds(view, jobs_[Index(k)], type, steps_[Index(k)]);
     if (seconds < stay_[Index(k)] && seconds >= from && seconds < until)
       moves_.push_back({seconds, Pair::Tie(true, k, type)});
   }
-  void SortMoves(std::size_t from) {
-    if (from == 0) {
-      moves_sort_.Sort(moves_, SecondsOf, std::less<>());
-    } else {
-      std::sort(moves_.begin() + static_cast<std::ptrdiff_t>(from), moves_.end());
-    }
-  }
+  void SortMoves() { moves_sort_.Sort(moves_, SecondsOf, std::less<>()); }
   // All moves that were left out because they come after `until_` of a type that has room even then.
   void AddRest(const ClusterView& view, double now) {
     moves_.erase(moves_.begin(), moves_.begin() + static_cast<std::ptrdiff_t>(next_move_));
@@ -160,10 +154,10 @@ class Srpt final : public Scheduler {
       if (until_[Index(type)] > now) continue;
       const double from = std::exchange(until_[Index(type)], kNever);
       for (int k = 0; k < static_cast<int>(jobs_.size()); ++k) {
-        if (Fits(k, type)) AddMove(view, k, type, from, kNever);
+        if (Fits(k, type) && type != here_[Index(k)]) AddMove(view, k, type, from, kNever);
       }
     }
-    SortMoves(0);
+    SortMoves();
     left_out_ = *std::min_element(until_.begin(), until_.end());
   }
 
@@ -180,6 +174,10 @@ class Srpt final : public Scheduler {
     left_out_ = until_.empty() ? kNever : *std::min_element(until_.begin(), until_.end());
     WaitingOrder::Pair waiting = waiting_.Front(room_);
     while (total_room_ > 0 && placed_ < view.num_active()) {
+      PutBefore(waiting.job >= 0 ? waiting.key : kNever);
+      if (total_room_ == 0 || placed_ == view.num_active()) break;
+      if (waiting.job >= 0 && view.Gang(waiting.job) > room_[Index(waiting.lane)])
+        waiting = waiting_.Front(room_);
       Pair running = NextRunning(view);
       const bool late = !late_.empty() && late_.front() < running;
       if (late) running = late_.front();
@@ -200,11 +198,26 @@ class Srpt final : public Scheduler {
       } else {
         Put(running);
       }
-      if (waits || (waiting.job >= 0 && view.Gang(waiting.job) > room_[Index(waiting.lane)]))
-        waiting = waiting_.Front(room_);
+      if (waits) waiting = waiting_.Front(room_);
     }
     // What is behind by a quarter hardly finds room next time.
     for (std::size_t type = 0; type < room_.size(); ++type) until_[type] = 1.25 * last_[type];
+  }
+
+  // Those that stay where they are, as long as nothing else may come before them.
+  void PutBefore(double bound) {
+    bound = std::min(bound, left_out_);
+    if (!late_.empty()) bound = std::min(bound, late_.front().seconds);
+    if (next_move_ < moves_.size()) bound = std::min(bound, moves_[next_move_].seconds);
+    for (; next_stay_ < order_.size() && order_[next_stay_].seconds < bound; ++next_stay_) {
+      const auto k = Index(order_[next_stay_].k);
+      if (fate_[k] != kNowhere) continue;
+      const auto type = Index(here_[k]);
+      if (gangs_[k] > room_[type]) return;
+      fate_[k] = here_[k];
+      Take(here_[k], gangs_[k], order_[next_stay_].seconds);
+      if (total_room_ == 0) return;
+    }
   }
 
   bool IsBefore(const WaitingOrder::Pair& waiting, const Pair& running) const {

@@ -69,11 +69,16 @@ void PrintShares(const SolveTable& table, const gavel::Allocation& x) {
 Json ToJson(const Options& options, const SolveTable& table, const gavel::CertifiedAnswer& answer,
             double seconds) {
   const gavel::Certificate& certificate = answer.certificate;
-  Json json = {{"config", ConfigJson(options)},        {"value", certificate.value},
-               {"bound", certificate.bound},           {"gap", certificate.gap},
-               {"violation", certificate.violation},   {"solve_s", seconds},
-               {"types", table.problem.type_names},    {"jobs", table.names},
-               {"type_price", certificate.type_price}, {"job_price", certificate.job_price}};
+  Json json = {{"config", ConfigJson(options)},
+               {"value", certificate.value},
+               {"bound", certificate.looked ? Json(certificate.bound) : Json()},
+               {"gap", certificate.looked ? Json(certificate.gap) : Json()},
+               {"violation", certificate.violation},
+               {"solve_s", seconds},
+               {"types", table.problem.type_names},
+               {"jobs", table.names},
+               {"type_price", certificate.type_price},
+               {"job_price", certificate.job_price}};
   Json shares = Json::array();
   for (int job = 0; job < table.problem.jobs(); ++job) {
     for (int type = 0; type < table.problem.types(); ++type) {

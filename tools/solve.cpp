@@ -69,16 +69,11 @@ void PrintShares(const SolveTable& table, const gavel::Allocation& x) {
 Json ToJson(const Options& options, const SolveTable& table, const gavel::CertifiedAnswer& answer,
             double seconds) {
   const gavel::Certificate& certificate = answer.certificate;
-  Json json = {{"config", ConfigJson(options)},
-               {"value", certificate.value},
-               {"bound", certificate.looked ? Json(certificate.bound) : Json()},
-               {"gap", certificate.looked ? Json(certificate.gap) : Json()},
-               {"violation", certificate.violation},
-               {"solve_s", seconds},
-               {"types", table.problem.type_names},
-               {"jobs", table.names},
-               {"type_price", certificate.type_price},
-               {"job_price", certificate.job_price}};
+  Json json = {{"config", ConfigJson(options)},        {"value", certificate.value},
+               {"bound", certificate.bound},           {"gap", certificate.gap},
+               {"violation", certificate.violation},   {"solve_s", seconds},
+               {"types", table.problem.type_names},    {"jobs", table.names},
+               {"type_price", certificate.type_price}, {"job_price", certificate.job_price}};
   Json shares = Json::array();
   for (int job = 0; job < table.problem.jobs(); ++job) {
     for (int type = 0; type < table.problem.types(); ++type) {
@@ -138,18 +133,16 @@ int RunSolve(const std::vector<std::string>& arguments) {
             << table.problem.jobs() << " jobs, " << table.problem.types() << " types, " << gpus << " GPUs; "
             << Fixed(seconds, 3) << " s\n"
             << "value      " << Digits(certificate.value) << "\n"
-            << "bound      "
-            << (certificate.looked ? Join(Digits(certificate.bound), ", which no allocation passes: gap ",
-                                          Digits(certificate.gap))
-                                   : std::string("not looked for with so many shares"))
-            << "\n"
+            << "bound      " << Digits(certificate.bound)
+            << (certificate.all_levels ? ", which no allocation passes: gap "
+                                       : " of the lowest level alone: gap ")
+            << Digits(certificate.gap) << "\n"
             << "violation  " << Digits(certificate.violation) << "\n";
   PrintShares(table, answer.x);
   if (!options.Text("out").empty())
     WriteTextFile(options.Text("out"), AllocationCsv(table.problem, answer.x));
   WriteJson(options, ToJson(options, table, answer, seconds));
-  return (certificate.gap <= kMostGap || !certificate.looked) && certificate.violation <= kMostViolation ? 0
-                                                                                                         : 1;
+  return certificate.gap <= kMostGap && certificate.violation <= kMostViolation ? 0 : 1;
 }
 
 }  // namespace berth

@@ -29,7 +29,7 @@ struct Certificate {
   double value = 0.0;              // what the allocation reaches
   double bound = 0.0;              // what none passes: above the value, of the ratio below it
   double gap = 0.0;                // |bound - value| relative to the value; of logarithms a job, absolute
-  bool looked = true;              // false: there are more shares than prices are looked for
+  bool all_levels = true;          // of water filling; false: the bound is of the lowest level alone
   std::vector<double> job_price;   // [m]
   std::vector<double> type_price;  // [G]
 };

@@ -81,7 +81,13 @@ bool Water(const Problem& problem, LpMethod method, CertifiedAnswer& answer, con
   const bool provable = worth.size() <= kMostWaterShares;
   if (provable && !FindWaterPrices(problem, worth, levels.x, stages)) return false;
   answer.certificate = CertifyWater(problem, worth, levels.x, stages);
-  answer.certificate.looked = provable;
+  if (!provable) {  // the lowest level is that of max-min
+    CertifiedAnswer lowest;
+    if (!MaxMin(problem, method, lowest, why)) return false;
+    answer.certificate.all_levels = false;
+    answer.certificate.bound = lowest.certificate.bound;
+    answer.certificate.gap = lowest.certificate.bound / answer.certificate.value - 1.0;
+  }
   answer.x = std::move(levels.x);
   return true;
 }

@@ -273,4 +273,34 @@ TEST_CASE("gavel water: nobody of 1,000 instances can rise but at the cost of on
   CHECK(failed == "");
 }
 
+// 60 jobs fourteenfold on 10 types, and the same with weights a billionth apart: 840 classes, of which an interior
+// point tells the prices; the 60 classes are solved whole.
+TEST_CASE("gavel water: levels of many classes are those of few", "[gavel][lp]") {
+  for (const int gpus : {30, 100, 300}) {
+    Stream random(42, Purpose::kTest, Split::kTrain, static_cast<std::uint32_t>(gpus));
+    Problem alike;
+    for (int j = 0; j < 10; ++j) {
+      alike.type_names.push_back("type" + std::to_string(j));
+      alike.workers.push_back(1 + static_cast<int>(random.Below(static_cast<std::uint32_t>(2 * gpus))));
+    }
+    for (int i = 0; i < 840; ++i) {
+      alike.key.push_back(i);
+      alike.gang.push_back(i < 60 ? 1 << random.Below(3) : alike.gang[static_cast<std::size_t>(i - 60)]);
+      alike.weight.push_back(i < 60 ? random.Uniform(1.0, 10.0) : alike.weight[static_cast<std::size_t>(i - 60)]);
+      for (int j = 0; j < 10; ++j)
+        alike.throughput.push_back(i < 60 ? Exp(random.Normal()) : alike.throughput[alike.at(i - 60, j)]);
+    }
+    Problem apart = alike;
+    for (int i = 0; i < 840; ++i) apart.weight[static_cast<std::size_t>(i)] *= 1.0 + 1e-9 * (i / 60);
+    WaterFilling filling(LpMethod::kEmbedding);
+    WaterLevels few, many;
+    REQUIRE(filling.Solve(alike, {}, few));
+    REQUIRE(filling.Solve(apart, {}, many));
+    INFO(gpus << " GPUs of a type");
+    CHECK(std::count(many.saturated.begin(), many.saturated.end(), true) == 840);
+    CHECK(Apart(many.promised, few.promised) <= 1e-6);
+    CHECK(Apart(many.net, few.net) <= 1e-6);
+  }
+}
+
 }  // namespace berth::gavel

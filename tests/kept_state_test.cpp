@@ -115,6 +115,7 @@ TEST_CASE("kept state: the view tells who changed, and when something was missed
     }
     phase = state.phase, type = state.on_type;
     decision.Clear();
+    if (decisions == 0) scheduler->Reset(simulator.View(scheduler->knowledge()));
     scheduler->Decide(simulator.View(scheduler->knowledge()), decision);
     REQUIRE(simulator.Apply(decision).ok());
   }

@@ -101,9 +101,9 @@ struct WaterFilling::State {
     }
     for (int i = 0; i < problem.jobs(); ++i) saturated[U(i)] |= path.stop()[U(i)] <= time ? 1 : 0;
     std::vector<double> rate;
-    path.At(std::min(stops_at, time), level, rate);
-    if (stops_at < kLpInfinity) path.At(stops_at, level, rate);
-    return stops_at == kLpInfinity;
+    const bool stops = stops_at < kLpInfinity;
+    path.At(stops ? stops_at : time, level, rate);
+    return !stops;
   }
 };
 

@@ -9,9 +9,6 @@
 namespace berth::gavel {
 namespace {
 
-// Levels that differ by less than this part are one.
-constexpr double kSameLevel = 1e-6;
-
 std::vector<double> Worths(const Problem& problem, std::span<const double> worth, std::span<const double> x) {
   std::vector<double> reached(U(problem.jobs()), 0.0);
   for (int i = 0; i < problem.jobs(); ++i) {

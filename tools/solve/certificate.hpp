@@ -49,6 +49,8 @@ Certificate CertifyRatio(const Problem& problem, std::span<const double> alone, 
                          std::span<const double> x, std::span<const double> job_price,
                          std::span<const double> type_price);
 
+// Levels of a water filling that differ by less than this part are one.
+inline constexpr double kSameLevel = 1e-6;
 // Of water filling: prices for each level, of the jobs at it at least 1.
 struct WaterStage {
   double level = 0.0;

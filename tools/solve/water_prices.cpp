@@ -2,7 +2,6 @@
 // linear program asks by how much the jobs there could rise together while they and those below keep what
 // they have, and its duals are prices of at least 1 for each of them.
 #include <algorithm>
-#include <numeric>
 
 #include "baselines/gavel/job_classes.hpp"
 #include "env/base/index.hpp"
@@ -11,8 +10,7 @@
 namespace berth::gavel {
 namespace {
 
-constexpr double kSameLevel = 1e-6;  // levels that differ by less than this part are one
-constexpr double kAllTime = 1e-9;    // of the best that a job could have
+constexpr double kAllTime = 1e-9;  // of the best that a job could have
 // Of what is kept, the first with which the program has room.
 constexpr double kSlacks[] = {1e-9, 1e-8, 1e-7};
 

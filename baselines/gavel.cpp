@@ -45,7 +45,9 @@ constexpr ParamInfo kCommon[] = {
     {"packed", "false", "whether two jobs may share one GPU, where the scenario says how fast they run so"},
     {"solver", "reference",
      "where the optimum is a face: reference: the reference's point | ipm: inside it (HiGHS) | simplex: a "
-     "vertex"},
+     "vertex | warm: from the last answer, for thousands of jobs"},
+    {"ties", "solver",
+     "which of many optima: solver: where the solver ends | stable: the one nearest to the last allocation"},
     {"compat", "true", "stop where the reference does (makespan: within 5%); false: the optimum"},
     {"idle", "any",
      "who gets GPUs that a round leaves idle: any: whoever fits, as in the reference (fifo: given) | given: "
@@ -92,9 +94,17 @@ const char* ReferenceNames() {
 
 std::unique_ptr<gavel::PolicySource> MakeSource(const Row& row, bool packed,
                                                 const gavel::ObjectiveOptions& options, Params& params) {
+  const bool stable = params.Choice("ties", {"solver", "stable"}) == 1;
+  if (stable && (packed || !row.info.ties)) {
+    throw Error(Join("gavel: ", packed ? "packed=true" : Join("objective=", row.name),
+                     " has no ties=stable form; expected ties=solver"));
+  }
   if (!packed) {
+    std::optional<gavel::LeastChange> least_change;
+    if (stable) least_change.emplace(options.lp_time_limit_s);
     return std::make_unique<gavel::PolicyAllocations>(Join("gavel(objective=", row.name, ")"),
-                                                      row.info.fall_back, row.info.make(options, params));
+                                                      row.info.fall_back, row.info.make(options, params),
+                                                      std::move(least_change));
   }
   if (row.info.make_packed == nullptr) {
     std::string packing;
@@ -132,8 +142,15 @@ std::unique_ptr<Scheduler> MakeGavel(Params& params) {
   gavel::ObjectiveOptions options;
   options.aware = params.Bool("aware");
   const bool packed = params.Bool("packed");
-  constexpr LpMethod kMethods[] = {LpMethod::kEmbedding, LpMethod::kInteriorPoint, LpMethod::kSimplex};
-  options.method = kMethods[params.Choice("solver", {"reference", "ipm", "simplex"})];
+  constexpr LpMethod kMethods[] = {LpMethod::kEmbedding, LpMethod::kInteriorPoint, LpMethod::kSimplex,
+                                   LpMethod::kEmbedding};
+  const int solver = params.Choice("solver", {"reference", "ipm", "simplex", "warm"});
+  options.method = kMethods[solver];
+  options.warm = solver == 3;
+  if (options.warm && (packed || !row.info.warm)) {
+    throw Error(Join("gavel: ", packed ? "packed=true" : Join("objective=", row.name),
+                     " has no solver=warm; expected solver=reference, ipm or simplex"));
+  }
   options.compat = params.Bool("compat");
   options.lp_time_limit_s = params.Number("lp_time_limit_s", 0.0, 1e9);
   const bool given_alone = params.Choice("idle", {"any", "given"}) == 1;

@@ -191,17 +191,9 @@ TEST_CASE("gavel classes: least ratios and makespans are those of Newton's metho
       REQUIRE(ExactMakespan(problem, simplex, vertex));
       REQUIRE(ExactMakespan(problem, search, inside));
       CHECK(inside.seconds == Approx(vertex.seconds).epsilon(1e-7));
-      if (shape.types > ShareSystem::kMostTypes) continue;  // beyond, Newton's method stands in
-      const std::vector<double> one(problem.key.size(), 1.0), zero(problem.key.size(), 0.0);
-      Allocation best = IsolatedAllocation(problem);
-      RatioBounds bounds;
-      const std::vector<double> speed = EffectiveThroughput(problem, best);
-      for (std::size_t i = 0; i < speed.size(); ++i) {
-        bounds.reached = std::max(bounds.reached, problem.remaining[i] / speed[i]);
-      }
-      CHECK(LeastRatio(problem, one, zero, WithinBillionth, kLpInfinity, best, bounds) == LpStatus::kOptimal);
-      CHECK(bounds.least <= bounds.reached * (1.0 + 1e-12));
-      CHECK(*std::min_element(best.begin(), best.end()) >= 0.0);
+      CHECK(inside.least <= inside.seconds * (1.0 + 1e-12));
+      CHECK(inside.seconds - inside.least <= 1e-9 * inside.seconds);
+      CHECK(*std::min_element(inside.x.begin(), inside.x.end()) >= 0.0);
     }
   }
 }

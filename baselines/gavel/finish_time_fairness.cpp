@@ -1,12 +1,12 @@
 // Finish-time fairness (Mahajan et al., NSDI 2020; Gavel's form: OSDI 2020 §4.2, finish_time_fairness.py).
 //
-// The least ratio comes from one convex program (least_ratio.hpp); from Newton's method over LPs where a
-// vertex is asked for, or that does not prove its answer: with D_i the finish time alone and r_i(rho) = (rho
-// D_i - t_i) / remaining_i, a ratio rho is feasible iff the level LP with worth T_ij r_i(rho) reaches c >= 1.
-// By LP duality 1/c(rho) = max over prices z of a sum of terms 1/r_i(rho), each convex in rho, so h = 1/c is
-// convex and falling, and Newton's method on h(rho) = 1 with the slope that the prices give, h' = -h sum_i
-// z_i D_i / (rho D_i - t_i), climbs to the optimum from below without overshooting. Each step leaves a proven
-// lower bound (rho itself) and an upper one (the ratio its allocation reaches); they meet to 1e-9.
+// With D_i the finish time alone and r_i(rho) = (rho D_i - t_i) / remaining_i, a ratio rho is feasible iff
+// the level LP with worth T_ij r_i(rho) reaches c >= 1. By LP duality 1/c(rho) = max over prices z of a sum
+// of terms 1/r_i(rho), each convex in rho, so h = 1/c is convex and falling, and Newton's method on h(rho) =
+// 1 with the slope that the prices give, h' = -h sum_i z_i D_i / (rho D_i - t_i), climbs to the optimum from
+// below without overshooting. Each step leaves a proven lower bound (where its tangent is 1) and an upper one
+// (the ratio its allocation reaches); they meet to 1e-9. From the ratio of the last decision, two or three
+// LPs.
 #include <algorithm>
 
 #include "baselines/gavel/newton_ratio.hpp"
@@ -18,8 +18,6 @@
 
 namespace berth::gavel {
 namespace {
-
-constexpr double kRelativeGap = 1e-9;  // of the ratio found, proven
 
 struct Ratios {
   const Problem& problem;
@@ -51,27 +49,23 @@ struct Ratios {
   }
 };
 
-bool Minimize(const Ratios& ratios, LevelLp& lp, Allocation& best, double& reached) {
+bool Minimize(const Ratios& ratios, LevelLp& lp, double guess, Allocation& best, double& reached) {
   const Problem& problem = ratios.problem;
   best = IsolatedAllocation(problem);
   reached = ratios.Reached(best);
-  if (reached - ratios.Floor() <= kRelativeGap * reached) return true;
-  RatioBounds bounds{.reached = reached};
-  // A vertex where one is asked for comes from the simplex method alone, and so does what the search misses.
-  const LpStatus status = lp.LeastRatio(problem, ratios.alone, problem.since, WithinBillionth, best, bounds);
-  if (status == LpStatus::kTimeLimit) return false;
-  reached = bounds.reached;
+  bool asked = false;
   std::vector<double> worth;
   LevelAnswer answer;
   const auto solve = [&](double rho, Allocation& x, NewtonStep& step) {
+    asked = true;
     ratios.Worth(rho, worth);
-    if (!lp.Maximize(problem, worth, LpMethod::kSimplex, answer)) return false;
+    if (!lp.Level(problem, worth, answer)) return false;
     x = std::move(answer.x);
     step = {answer.level, answer.price};
     return true;
   };
-  if (status != LpStatus::kOptimal && !NewtonRatio(ratios, solve, best, reached)) return false;
-  if (lp.method() == LpMethod::kSimplex) return true;
+  if (!NewtonRatio(ratios, solve, guess, best, reached)) return false;
+  if (!asked || lp.warm() || lp.method() == LpMethod::kSimplex) return true;
   // The reference's allocation lies inside the optimal face: solve once more there, at the ratio just found.
   ratios.Worth(reached, worth);
   if (lp.Maximize(problem, worth, answer)) {
@@ -122,7 +116,7 @@ bool Minimize(const PackedRatios& ratios, PackedLp& lp, PackedAllocation& best, 
     step = {answer.level, answer.price};
     return true;
   };
-  if (!NewtonRatio(ratios, solve, best, reached)) return false;
+  if (!NewtonRatio(ratios, solve, /*guess=*/0.0, best, reached)) return false;
   if (lp.method() == LpMethod::kSimplex || !asked) return true;
   // The reference's allocation lies inside the optimal face: once more there, at the ratio just found.
   if (lp.Maximize(ratios.problem, combos, ratios.Scale(reached), lp.method(), answer)) {
@@ -135,11 +129,12 @@ bool Minimize(const PackedRatios& ratios, PackedLp& lp, PackedAllocation& best, 
 }  // namespace
 
 bool FinishTimeFairness::Solve(const Problem& problem, LevelLp& lp, Allocation& x, double* rho) {
-  const std::vector<double> alone = progress_.Advance(problem);
+  alone_ = progress_.Advance(problem);
   double reached = 0.0;
   Allocation best;
-  if (!Minimize(Ratios{problem, alone}, lp, best, reached)) return false;
+  if (!Minimize(Ratios{problem, alone_}, lp, ratio_, best, reached)) return false;
   x = std::move(best);
+  ratio_ = reached;
   if (rho != nullptr) *rho = reached;
   return true;
 }
@@ -160,11 +155,18 @@ namespace {
 class FinishTimeFairnessPolicy final : public Objective {
  public:
   explicit FinishTimeFairnessPolicy(const ObjectiveOptions& options)
-      : aware_(options.aware), lp_(options.method, options.lp_time_limit_s) {}
+      : aware_(options.aware), lp_(options.method, options.lp_time_limit_s, options.warm) {}
   bool reads_future() const override { return true; }
-  void Reset(std::uint64_t) override { fairness_.Reset(); }
+  void Reset(std::uint64_t) override { fairness_.Reset(), lp_.Reset(); }
   bool Allocate(const Problem& problem, Allocation& x) override {
     return fairness_.Solve(aware_ ? problem : WithThroughputOf(problem, BasisType(problem)), lp_, x);
+  }
+  void Promised(const Problem& problem, const Allocation&, Promise& promise) const override {
+    promise.worth = (aware_ ? problem : WithThroughputOf(problem, BasisType(problem))).throughput;
+    for (int i = 0; i < problem.jobs(); ++i) {
+      const double spare = fairness_.ratio() * fairness_.alone()[U(i)] - problem.since[U(i)];
+      promise.least.push_back(problem.remaining[U(i)] / spare);
+    }
   }
   const char* failure() const override { return lp_.failure(); }
 
@@ -197,6 +199,8 @@ ObjectiveInfo FinishTimeFairnessObjective() {
           .aware_name = "finish_time_fairness_perf",
           .agnostic_name = "finish_time_fairness",
           .fall_back = FallBack::kIsolated,
+          .ties = true,
+          .warm = true,
           .make = [](const ObjectiveOptions& options, Params&) -> std::unique_ptr<Objective> {
             return std::make_unique<FinishTimeFairnessPolicy>(options);
           },

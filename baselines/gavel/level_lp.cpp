@@ -2,9 +2,7 @@
 
 #include <algorithm>
 
-#include "baselines/gavel/share_program.hpp"
 #include "baselines/gavel/share_system.hpp"
-#include "baselines/gavel/wide_shares.hpp"
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
 
@@ -12,6 +10,7 @@ namespace berth::gavel {
 namespace {
 
 constexpr double kTolerance = 1e-7;  // relative, as in lp_check.cpp
+constexpr double kLevelGap = 3e-10;  // of the level, where it alone counts
 
 // The scale of the level, so that the program's numbers are near 1 whatever the unit of `worth`: no job's
 // level can exceed its best type's worth.
@@ -29,23 +28,52 @@ double Unit(const Problem& problem, std::span<const double> worth) {
 }  // namespace
 
 LpStatus LevelLp::SolveShares(const Problem& problem, std::span<const double> worth,
-                              std::span<const double> least, double rise) {
-  StateShares(problem, worth, least, rise, program_, classes_);
-  const bool wide = rise > 0.0 && program_.types() > ShareSystem::kMostTypes;
-  const LpStatus status = wide ? SolveWideShares(program_, ShareAim::kLevel, shares_, time_limit_s_)
-                               : SolveShareEmbedding(program_, shares_, time_limit_s_);
+                              std::span<const double> least, Way way) {
+  StateShares(problem, worth, least, way == Way::kReach ? 0.0 : 1.0, program_, classes_);
+  LpStatus status;
+  if (way == Way::kLevel) {
+    memory_.Name(problem, classes_);
+    status = SolveWideShares(program_, ShareAim::kLevel, shares_, time_limit_s_, kLevelGap, &memory_);
+  } else if (way == Way::kInside && program_.types() > ShareSystem::kMostTypes) {
+    status = SolveWideShares(program_, ShareAim::kLevel, shares_, time_limit_s_);
+  } else {
+    status = SolveShareEmbedding(program_, shares_, time_limit_s_);
+  }
   failure_ = Explain(status);
   if (status != LpStatus::kOptimal) return status;
   for (double& share : shares_.x) share = std::clamp(share, 0.0, 1.0);  // what is given is what is proven
   const ShareProof proof = Prove(program_, shares_);
+  bound_ = proof.bound;
+  const double gap = way == Way::kLevel ? 2.0 * kLevelGap : kTolerance;
   const bool proven = proof.infeasibility <= kTolerance &&
-                      (rise == 0.0 || proof.bound - proof.reached <= kTolerance * proof.bound);
+                      (way == Way::kReach || proof.bound - proof.reached <= gap * proof.bound);
   if (proven) {
-    if (rise > 0.0) shares_.level = proof.reached;  // not what the solver says
+    if (way != Way::kReach) shares_.level = proof.reached;  // not what the solver says
     return status;
   }
   ++failed_proofs_;
   return LpStatus::kError;
+}
+
+void LevelLp::Take(const Problem& problem, LevelAnswer& answer) const {
+  answer.level = shares_.level, answer.bound = bound_;
+  SpreadShares(classes_, shares_, problem.types(), answer.x);
+  answer.price.resize(problem.key.size());
+  for (std::size_t i = 0; i < answer.price.size(); ++i)
+    answer.price[i] = shares_.price[U(classes_.of_job[i])];
+  answer.type_price = shares_.type_price;
+}
+
+bool LevelLp::Level(const Problem& problem, std::span<const double> worth, LevelAnswer& answer) {
+  if (method() != LpMethod::kSimplex) {
+    const LpStatus status = SolveShares(problem, worth, {}, Way::kLevel);
+    if (status == LpStatus::kTimeLimit) return false;
+    if (status == LpStatus::kOptimal) {
+      Take(problem, answer);
+      return true;
+    }
+  }
+  return Maximize(problem, worth, LpMethod::kSimplex, answer);
 }
 
 bool LevelLp::Maximize(const Problem& problem, std::span<const double> worth, LpMethod method,
@@ -54,14 +82,10 @@ bool LevelLp::Maximize(const Problem& problem, std::span<const double> worth, Lp
   // The embedding's point depends on the scale of rows and columns: there they stand as in the reference.
   const bool as_reference = method == LpMethod::kEmbedding;
   if (as_reference) {
-    const LpStatus status = SolveShares(problem, worth, {}, 1.0);
+    const LpStatus status = SolveShares(problem, worth, {}, Way::kInside);
     if (status == LpStatus::kTimeLimit) return false;
     if (status == LpStatus::kOptimal) {
-      answer.level = shares_.level;
-      SpreadShares(classes_, shares_, types, answer.x);
-      answer.price.resize(U(m));
-      for (int i = 0; i < m; ++i) answer.price[U(i)] = shares_.price[U(classes_.of_job[U(i)])];
-      answer.type_price = shares_.type_price;
+      Take(problem, answer);
       return true;
     }
   }
@@ -83,7 +107,7 @@ bool LevelLp::Maximize(const Problem& problem, std::span<const double> worth, Lp
     failure_ = lp_.failure();
     return false;
   }
-  answer.level = lp_.solution().x.back() * unit;
+  answer.level = answer.bound = lp_.solution().x.back() * unit;
   TakeShares(problem, lp_.solution(), answer.x);
   answer.price.resize(U(m));
   for (int i = 0; i < m; ++i) {
@@ -98,7 +122,7 @@ bool LevelLp::Reach(const Problem& problem, std::span<const double> worth, std::
                     Allocation& x) {
   const bool as_reference = lp_.method() != LpMethod::kSimplex;
   if (as_reference) {
-    const LpStatus status = SolveShares(problem, worth, least, 0.0);
+    const LpStatus status = SolveShares(problem, worth, least, Way::kReach);
     if (status == LpStatus::kTimeLimit) return false;
     if (status == LpStatus::kOptimal) {
       SpreadShares(classes_, shares_, problem.types(), x);
@@ -123,15 +147,6 @@ bool LevelLp::Reach(const Problem& problem, std::span<const double> worth, std::
   }
   TakeShares(problem, lp_.solution(), x);
   return true;
-}
-
-LpStatus LevelLp::LeastRatio(const Problem& problem, std::span<const double> alone,
-                             std::span<const double> since, const EnoughRatio& enough, Allocation& x,
-                             RatioBounds& bounds) {
-  if (method() == LpMethod::kSimplex) return LpStatus::kError;
-  const LpStatus status = gavel::LeastRatio(problem, alone, since, enough, time_limit_s_, x, bounds);
-  failure_ = Explain(status);
-  return status;
 }
 
 }  // namespace berth::gavel

@@ -5,47 +5,33 @@
 #include "baselines/gavel/objective_list.hpp"
 #include "baselines/gavel/objectives.hpp"
 #include "baselines/gavel/packed_objectives.hpp"
+#include "baselines/gavel/share_system.hpp"
 #include "env/base/check.hpp"
+#include "env/base/index.hpp"
 
 namespace berth::gavel {
 namespace {
 
-std::vector<double> Worth(const Problem& problem) {
-  std::vector<double> worth(problem.throughput.size());
-  for (int i = 0; i < problem.jobs(); ++i) {
-    const double remaining = problem.remaining[static_cast<std::size_t>(i)];
-    BERTH_CHECK(remaining > 0.0, "job ", problem.key[static_cast<std::size_t>(i)], " has nothing left to do");
-    for (int j = 0; j < problem.types(); ++j) {
-      worth[problem.at(i, j)] = problem.throughput[problem.at(i, j)] / remaining;
-    }
-  }
-  return worth;
-}
+// By parts of the work in the time that the longest job takes at its fastest, so that levels are near 1.
+struct Worth {
+  double unit = 0.0;          // s
+  std::vector<double> parts;  // [m, G]
+};
 
-// A makespan whose bounds are close `enough`, and what reaches it. The longest run alone on an equal part of
-// everything is a first bound; the rest is least_ratio.hpp's, or a vertex where that has no proof.
-bool FindMakespan(const Problem& problem, LevelLp& lp, const EnoughRatio& enough, MakespanAnswer& answer) {
-  if (lp.method() != LpMethod::kSimplex) {
-    const std::vector<double> one(problem.key.size(), 1.0), zero(problem.key.size(), 0.0);
-    MakespanAnswer found{.x = IsolatedAllocation(problem)};
-    const std::vector<double> speed = EffectiveThroughput(problem, found.x);
-    for (std::size_t i = 0; i < speed.size(); ++i) {
-      BERTH_CHECK(problem.remaining[i] > 0.0, "job ", problem.key[i], " has nothing left to do");
-      found.seconds = std::max(found.seconds, problem.remaining[i] / speed[i]);
+Worth WorthOf(const Problem& problem) {
+  Worth worth{.parts = problem.throughput};
+  for (int i = 0; i < problem.jobs(); ++i) {
+    const double remaining = problem.remaining[U(i)];
+    BERTH_CHECK(remaining > 0.0, "job ", problem.key[U(i)], " has nothing left to do");
+    double fastest = 0.0;
+    for (int j = 0; j < problem.types(); ++j) {
+      fastest = std::max(fastest, problem.throughput[problem.at(i, j)]);
+      worth.parts[problem.at(i, j)] /= remaining;
     }
-    RatioBounds bounds{.reached = found.seconds};
-    const LpStatus status = lp.LeastRatio(problem, one, zero, enough, found.x, bounds);
-    if (status == LpStatus::kTimeLimit) return false;
-    if (status == LpStatus::kOptimal) {
-      answer = {bounds.reached, std::move(found.x)};
-      return true;
-    }
+    worth.unit = std::max(worth.unit, remaining / fastest);
   }
-  LevelAnswer level;
-  if (!lp.Maximize(problem, Worth(problem), LpMethod::kSimplex, level)) return false;
-  answer.seconds = 1.0 / level.level;
-  answer.x = std::move(level.x);
-  return true;
+  for (double& part : worth.parts) part *= worth.unit;
+  return worth;
 }
 
 // The last probe of the reference's bisection that is feasible: successful ones only fall.
@@ -77,9 +63,8 @@ std::vector<Probe> Bisect(const Feasible& feasible_within) {
   return probes;
 }
 
-// By prices, probe by probe; by bounds on the shortest makespan where a probe comes too near it. 0: neither
-// had an answer.
-double LastFeasibleOf(const Problem& problem, LevelLp& lp) {
+// 0 where a probe comes too near the shortest makespan for prices to tell.
+double LastFeasibleByPrices(const Problem& problem) {
   MakespanProbe prices(problem);
   bool decided = true;
   const double last = LastFeasible(Bisect([&](double seconds) {
@@ -87,20 +72,21 @@ double LastFeasibleOf(const Problem& problem, LevelLp& lp) {
     decided = decided && verdict != Verdict::kUndecided;
     return verdict != Verdict::kInfeasible;
   }));
-  if (decided) return last;
-  const auto apart = [](const RatioBounds& bounds) {
-    return WithinBillionth(bounds) ||
-           LastFeasible(BisectionSequence(bounds.least)) == LastFeasible(BisectionSequence(bounds.reached));
-  };
-  MakespanAnswer exact;
-  return FindMakespan(problem, lp, apart, exact) ? LastFeasible(BisectionSequence(exact.seconds)) : 0.0;
+  return decided ? last : 0.0;
+}
+
+MakespanAnswer Take(const Worth& worth, LevelAnswer& level) {
+  return {worth.unit / level.level, worth.unit / level.bound, std::move(level.x)};
 }
 
 }  // namespace
 
-// Proven to 1e-9, as a vertex is.
 bool ExactMakespan(const Problem& problem, LevelLp& lp, MakespanAnswer& answer) {
-  return FindMakespan(problem, lp, WithinBillionth, answer);
+  const Worth worth = WorthOf(problem);
+  LevelAnswer level;
+  if (!lp.Level(problem, worth.parts, level)) return false;
+  answer = Take(worth, level);
+  return true;
 }
 
 std::vector<Probe> BisectionSequence(double exact_seconds) {
@@ -109,17 +95,19 @@ std::vector<Probe> BisectionSequence(double exact_seconds) {
 }
 
 bool BisectedMakespan(const Problem& problem, LevelLp& lp, MakespanAnswer& answer) {
-  const double seconds = LastFeasibleOf(problem, lp);
-  if (seconds == 0.0) return false;
-  std::vector<double> least = problem.remaining;
-  for (double& steps : least) steps /= seconds;
-  if (!lp.Reach(problem, problem.throughput, least, answer.x)) {
-    // What reaches the shortest makespan is feasible at any longer time too.
-    MakespanAnswer exact;
+  MakespanAnswer exact;
+  answer.seconds = lp.warm() ? 0.0 : LastFeasibleByPrices(problem);
+  if (answer.seconds == 0.0) {
     if (!ExactMakespan(problem, lp, exact)) return false;
-    answer.x = std::move(exact.x);
+    answer.seconds = LastFeasible(BisectionSequence(exact.seconds));
   }
-  answer.seconds = seconds;
+  std::vector<double> least = problem.remaining;
+  for (double& steps : least) steps /= answer.seconds;
+  const bool cheap = lp.method() == LpMethod::kSimplex || problem.types() <= ShareSystem::kMostTypes;
+  if (!lp.warm() && cheap && lp.Reach(problem, problem.throughput, least, answer.x)) return true;
+  // What reaches the shortest makespan is feasible at any longer time too.
+  if (exact.x.empty() && !ExactMakespan(problem, lp, exact)) return false;
+  answer.x = std::move(exact.x);
   return true;
 }
 
@@ -152,16 +140,21 @@ namespace {
 class Makespan final : public Objective {
  public:
   explicit Makespan(const ObjectiveOptions& options)
-      : options_(options), lp_(options.method, options.lp_time_limit_s) {}
+      : options_(options), lp_(options.method, options.lp_time_limit_s, options.warm) {}
   bool reads_future() const override { return true; }
+  void Reset(std::uint64_t) override { lp_.Reset(); }
   bool Allocate(const Problem& problem, Allocation& x) override {
     const Problem& seen =
         options_.aware ? problem : (levelled_ = WithThroughputOf(problem, BasisType(problem)));
     MakespanAnswer answer;
     const bool solved =
         options_.compat ? BisectedMakespan(seen, lp_, answer) : ExactMakespan(seen, lp_, answer);
-    if (solved) x = std::move(answer.x);
+    if (solved) x = std::move(answer.x), seconds_ = answer.seconds;
     return solved;
+  }
+  void Promised(const Problem& problem, const Allocation&, Promise& promise) const override {
+    promise.worth = options_.aware ? problem.throughput : levelled_.throughput;
+    for (double steps : problem.remaining) promise.least.push_back(steps / seconds_);
   }
   const char* failure() const override { return lp_.failure(); }
 
@@ -169,6 +162,7 @@ class Makespan final : public Objective {
   ObjectiveOptions options_;
   LevelLp lp_;
   Problem levelled_;
+  double seconds_ = 0.0;
 };
 
 class Packed final : public PackedObjective {
@@ -197,6 +191,8 @@ ObjectiveInfo MakespanObjective() {
           .source = "OSDI 2020 §4.2",
           .aware_name = "min_total_duration_perf",
           .agnostic_name = "min_total_duration",
+          .ties = true,
+          .warm = true,
           .make = [](const ObjectiveOptions& options, Params&) -> std::unique_ptr<Objective> {
             return std::make_unique<Makespan>(options);
           },

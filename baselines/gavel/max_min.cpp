@@ -101,15 +101,21 @@ namespace {
 class MaxMin final : public Objective {
  public:
   explicit MaxMin(const ObjectiveOptions& options)
-      : aware_(options.aware), lp_(options.method, options.lp_time_limit_s) {}
+      : aware_(options.aware), lp_(options.method, options.lp_time_limit_s, options.warm) {}
+  void Reset(std::uint64_t) override { lp_.Reset(); }
   bool Allocate(const Problem& problem, Allocation& x) override {
-    return MaxMinFairness(aware_ ? problem : WithUnitThroughput(problem), lp_, x);
+    return MaxMinFairness(aware_ ? problem : WithUnitThroughput(problem), lp_, x, &level_);
+  }
+  void Promised(const Problem& problem, const Allocation&, Promise& promise) const override {
+    promise.worth = NormalizedWorth(aware_ ? problem : WithUnitThroughput(problem));
+    promise.least.assign(problem.key.size(), level_);
   }
   const char* failure() const override { return lp_.failure(); }
 
  private:
   bool aware_;
   LevelLp lp_;
+  double level_ = 0.0;
 };
 
 class Packed final : public PackedObjective {
@@ -131,6 +137,8 @@ ObjectiveInfo MaxMinObjective() {
           .source = "OSDI 2020 §4.1",
           .aware_name = "max_min_fairness_perf",
           .agnostic_name = "max_min_fairness",
+          .ties = true,
+          .warm = true,
           .make = [](const ObjectiveOptions& options, Params&) -> std::unique_ptr<Objective> {
             return std::make_unique<MaxMin>(options);
           },

@@ -10,7 +10,6 @@
 #include "baselines/gavel/job_classes.hpp"
 #include "baselines/gavel/objective_list.hpp"
 #include "baselines/gavel/share_program.hpp"
-#include "baselines/gavel/wide_shares.hpp"
 #include "env/base/index.hpp"
 #include "env/base/portable_math.hpp"
 
@@ -230,14 +229,17 @@ double Bound(const ShareProgram& program, const ShareAnswer& answer) {
 }
 
 // By generated columns (wide_shares.hpp).
-bool WideNashWelfare(const Problem& problem, NashAnswer& answer) {
+bool WideNashWelfare(const Problem& problem, ShareMemory* memory, NashAnswer& answer) {
   const int m = problem.jobs(), types = problem.types();
   const std::vector<double> worth = NormalizedWorth(problem);
   ShareProgram program;
   JobClasses classes;
   StateShares(problem, worth, {}, /*rise=*/0.0, program, classes);
   ShareAnswer solved;
-  if (SolveWideShares(program, ShareAim::kLogs, solved) != LpStatus::kOptimal) return false;
+  if (memory != nullptr) memory->Name(problem, classes);
+  if (SolveWideShares(program, ShareAim::kLogs, solved, kLpInfinity, /*gap=*/0.0, memory) !=
+      LpStatus::kOptimal)
+    return false;
   NashAnswer found;
   SpreadShares(classes, solved, types, found.x);
   double sum = 0.0;
@@ -270,11 +272,12 @@ Problem Without(const Problem& problem, int job) {
 
 }  // namespace
 
-bool NashWelfare(const Problem& problem, NashAnswer& answer) {
+bool NashWelfare(const Problem& problem, NashAnswer& answer, ShareMemory* memory) {
+  if (memory != nullptr && WideNashWelfare(problem, memory, answer)) return true;
   JobClasses classes;
   Classify(problem, problem.throughput, {problem.weight}, classes);
   const Problem one = OneOfEach(problem, classes);
-  if (one.throughput.size() > kWide && WideNashWelfare(problem, answer)) return true;
+  if (one.throughput.size() > kWide && WideNashWelfare(problem, nullptr, answer)) return true;
   NashAnswer of_class;
   if (!InteriorPoint(one, classes).Run(of_class)) return false;
   const std::size_t types = problem.workers.size();

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "baselines/gavel/problem.hpp"
+#include "baselines/gavel/wide_shares.hpp"
 
 namespace berth::gavel {
 
@@ -24,7 +25,8 @@ struct NashAnswer {
 };
 inline constexpr double kNashGap = 1e-9;  // per job
 // False when the gap stays above kNashGap m.
-[[nodiscard]] bool NashWelfare(const Problem& problem, NashAnswer& answer);
+// `memory`: by generated columns that start from its point and leave one there.
+[[nodiscard]] bool NashWelfare(const Problem& problem, NashAnswer& answer, ShareMemory* memory = nullptr);
 
 // d_i = product over k != i of U_k / U_k without i: what the presence of i leaves the others. [m], at most 1.
 // `answer` is that of the whole problem. m further programs.

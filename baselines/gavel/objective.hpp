@@ -8,6 +8,7 @@
 #include <span>
 
 #include "baselines/gavel/combos.hpp"
+#include "baselines/gavel/least_change.hpp"
 #include "baselines/gavel/problem.hpp"
 #include "baselines/lp.hpp"
 #include "env/base/spec.hpp"
@@ -25,6 +26,11 @@ class Objective {
   // False when no solver gives an answer that passes its check: x is then untouched, and the scheduler falls
   // back as the row says. REQUIRES: at least one job; jobs keep their key between calls.
   [[nodiscard]] virtual bool Allocate(const Problem& problem, Allocation& x) = 0;
+  // What any allocation must give to be as good as `x`, which the last Allocate gave to `problem`. Only of
+  // objectives whose row says `ties`.
+  virtual void Promised(const Problem& problem, const Allocation& x, Promise& promise) const {
+    (void)problem, (void)x, (void)promise;
+  }
   // Why the last Allocate returned false, for the log.
   virtual const char* failure() const { return "no answer"; }
 };
@@ -45,6 +51,7 @@ class PackedObjective {
 struct ObjectiveOptions {
   bool aware = true;
   LpMethod method = LpMethod::kEmbedding;
+  bool warm = false;   // generated columns that start from the last answer, where the objective has them
   bool compat = true;  // where the reference stops short of the optimum, so do we
   double lp_time_limit_s = kLpInfinity;
 };
@@ -70,6 +77,8 @@ struct ObjectiveInfo {
   const char* agnostic_name;  // likewise, of aware=false
   Awareness awareness = Awareness::kEither;
   FallBack fall_back = FallBack::kPrevious;
+  bool ties = false;                       // Promised says what is as good
+  bool warm = false;                       // reads ObjectiveOptions::warm
   bool only_positive = false;              // jobs of allocation 0 stay out even if GPUs are left (FIFO)
   std::span<const ParamInfo> params = {};  // its own
   std::unique_ptr<Objective> (*make)(const ObjectiveOptions& options, Params& params) = nullptr;

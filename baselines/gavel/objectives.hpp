@@ -14,6 +14,7 @@
 
 #include "baselines/gavel/level_lp.hpp"
 #include "baselines/gavel/problem.hpp"
+#include "baselines/gavel/wide_shares.hpp"
 #include "baselines/lp.hpp"
 #include "env/base/rng.hpp"
 
@@ -43,7 +44,8 @@ class QueueInOrder {
 // The exact shortest makespan T* (s) and an allocation that reaches it: max lambda = 1/T,
 // (T_i . x_i) / remaining_i >= lambda.
 struct MakespanAnswer {
-  double seconds = 0.0;
+  double seconds = 0.0;  // as x reaches it
+  double least = 0.0;    // that no allocation undercuts; not of the bisection
   Allocation x;
 };
 [[nodiscard]] bool ExactMakespan(const Problem& problem, LevelLp& lp, MakespanAnswer& answer);
@@ -63,13 +65,18 @@ std::vector<Probe> BisectionSequence(double exact_seconds);
 // calls.
 class FinishTimeFairness {
  public:
-  void Reset() { progress_.Reset(); }
+  void Reset() { progress_.Reset(), ratio_ = 0.0; }
   // Takes the running state forward whether or not the LP succeeds. `rho` gets the ratio reached, within 1e-9
   // (relative) of the least.
   [[nodiscard]] bool Solve(const Problem& problem, LevelLp& lp, Allocation& x, double* rho = nullptr);
+  // Of the last Solve: [m] cum_i + remaining_i / isolated_i, and the ratio reached.
+  const std::vector<double>& alone() const { return alone_; }
+  double ratio() const { return ratio_; }
 
  private:
   IsolatedProgress progress_;
+  std::vector<double> alone_;
+  double ratio_ = 0.0;
 };
 
 // Most steps per second, or per unit of money:
@@ -78,7 +85,14 @@ class FinishTimeFairness {
 // none is (the reference's fall-back). A deadline that has passed asks for nothing.
 class ThroughputSum {
  public:
-  explicit ThroughputSum(LpMethod method, double time_limit_s = kLpInfinity) : lp_(method, time_limit_s) {}
+  // `warm`: from the last answer, without deadlines.
+  explicit ThroughputSum(LpMethod method, double time_limit_s = kLpInfinity, bool warm = false)
+      : lp_(method, time_limit_s) {
+    if (warm) memory_.emplace();
+  }
+  void Reset() {
+    if (memory_) memory_->start = {};
+  }
 
   // `price` [G] > 0. `feasible` gets whether all deadlines are kept, `type_price` [G] the duals of the GPUs.
   [[nodiscard]] bool Solve(const Problem& problem, std::span<const double> price, bool with_deadlines,
@@ -89,6 +103,7 @@ class ThroughputSum {
  private:
   LpStatus SolveWith(const Problem& problem, std::span<const double> value, bool with_deadlines);
   CheckedLp lp_;
+  std::optional<ShareMemory> memory_;
 };
 
 // The types' prices, or all 1 where none is stated. Throws Error where only some are.

@@ -93,8 +93,11 @@ void StandIn::Take(const Problem& problem, std::span<const int> jobs, const char
                  fall_back_ == FallBack::kIsolated ? "isolated split is" : "previous allocation is");
   }
   x = IsolatedAllocation(problem);
-  if (fall_back_ == FallBack::kIsolated) return;
-  const std::size_t types = problem.workers.size();
+  if (fall_back_ == FallBack::kPrevious) TakePrevious(jobs, x);
+}
+
+void StandIn::TakePrevious(std::span<const int> jobs, Allocation& x) const {
+  const std::size_t types = jobs.empty() ? 0 : x.size() / jobs.size();
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     if (had_one_[U(jobs[i])] == 0) continue;
     std::copy_n(previous_.begin() + static_cast<std::ptrdiff_t>(U(jobs[i]) * types), types,
@@ -109,7 +112,15 @@ void PolicyAllocations::Reset(const ClusterView& view) {
 
 void PolicyAllocations::Allocate(const ClusterView& view, std::span<const int> jobs, Allocation& x) {
   DescribeProblem(view, jobs, reads_future(), problem_);
-  if (!objective_->Allocate(problem_, x)) stand_in_.Take(problem_, jobs, objective_->failure(), x);
+  if (!objective_->Allocate(problem_, x)) {
+    stand_in_.Take(problem_, jobs, objective_->failure(), x);
+  } else if (least_change_) {
+    Allocation last = x;
+    stand_in_.TakePrevious(jobs, last);
+    promise_ = {};
+    objective_->Promised(problem_, x, promise_);
+    least_change_->Settle(problem_, promise_, last, x);
+  }
   stand_in_.Remember(jobs, x);
 }
 

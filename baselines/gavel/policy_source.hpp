@@ -4,11 +4,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "baselines/gavel/least_change.hpp"
 #include "baselines/gavel/objective.hpp"
 #include "baselines/gavel/round_mechanism.hpp"
 #include "env/sim/scheduler.hpp"
@@ -31,6 +33,7 @@ class StandIn {
   void Reset(const ClusterView& view);
   void Remember(std::span<const int> jobs, const Allocation& x);
   void Take(const Problem& problem, std::span<const int> jobs, const char* reason, Allocation& x);
+  void TakePrevious(std::span<const int> jobs, Allocation& x) const;  // of those who had one
   FallBack fall_back() const { return fall_back_; }
   int count() const { return count_; }
 
@@ -44,8 +47,12 @@ class StandIn {
 
 class PolicyAllocations final : public PolicySource {
  public:
-  PolicyAllocations(std::string name, FallBack fall_back, std::unique_ptr<Objective> objective)
-      : objective_(std::move(objective)), stand_in_(std::move(name), fall_back) {}
+  // `least_change`: beside the last allocation where the objective has several as good ones.
+  PolicyAllocations(std::string name, FallBack fall_back, std::unique_ptr<Objective> objective,
+                    std::optional<LeastChange> least_change = {})
+      : objective_(std::move(objective)),
+        stand_in_(std::move(name), fall_back),
+        least_change_(std::move(least_change)) {}
 
   bool reads_future() const override { return objective_->reads_future(); }
   void Reset(const ClusterView& view) override;
@@ -56,6 +63,8 @@ class PolicyAllocations final : public PolicySource {
   std::unique_ptr<Objective> objective_;
   StandIn stand_in_;
   Problem problem_;
+  std::optional<LeastChange> least_change_;
+  Promise promise_;
 };
 
 // With pairs: those still here fall back with their jobs.

@@ -14,6 +14,7 @@
 #include <Eigen/Cholesky>
 #include <Eigen/Core>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "baselines/gavel/share_program.hpp"
@@ -35,6 +36,13 @@ struct ShareValues {
 
 enum class ShareAim { kLevel, kLogs, kSum };
 
+// A point near the central path of a program, some way before its end, for one like it to start from.
+struct ShareStart {
+  ShareColumns columns;
+  Eigen::ArrayXd share, time_price, worth_price, type_price;  // [columns], [n], [n], [G]
+  double level = 0.0, mu = 0.0;                               // mu: the mean of the products that are to be 0
+};
+
 // Refers to the program and the columns, which must outlive it. Thread rule: one thread at a time.
 class ColumnProgram {
  public:
@@ -45,6 +53,12 @@ class ColumnProgram {
   // kError where the digits do not reach so far; the values are then those reached. `passed`: s, against
   // `time_limit_s`.
   [[nodiscard]] LpStatus Solve(double gap, double time_limit_s, const std::function<double()>& passed);
+
+  // The next Solve starts near this point; `its_class` [n]: the class there, -1 = a new one. False where no
+  // point inside is as near, and it starts from nothing.
+  bool StartFrom(const ShareStart& before, std::span<const int> its_class);
+  // Of the last Solve. Without columns where it ended before it came so near.
+  const ShareStart& kept() const { return kept_; }
 
   // What is left of each bound and row (of shares: the shares), inside all of them, and their prices (of
   // shares: what they cost beyond what they are worth), for each member. kLogs, kSum: slack().worth is u.
@@ -63,7 +77,11 @@ class ColumnProgram {
   double rise(Eigen::Index i) const { return aim_ == ShareAim::kLevel ? program_.rise[U(i)] : 0.0; }
   static std::size_t U(Eigen::Index i) { return static_cast<std::size_t>(i); }
   void Start();
-  bool Step(double mu);
+  void Keep(double mu);
+  double KeptGap() const;
+  double Count();
+  void PriceShares(Eigen::Index i);
+  bool Step(double mu, double least_centring);
   double Without(Eigen::Index i, Eigen::Index out, double r, double a) const;
   void Factorize();
   void Direction();
@@ -82,6 +100,8 @@ class ColumnProgram {
   Eigen::VectorXd right_, border_, by_border_;       // [G]
   double corner_ = 0.0;
   Eigen::LLT<Eigen::MatrixXd> factor_;
+  bool started_ = false;
+  ShareStart kept_;
 };
 
 }  // namespace berth::gavel

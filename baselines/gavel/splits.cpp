@@ -1,4 +1,6 @@
 // The objectives that are one call: every job its part of every type, and the largest Nash welfare.
+#include <optional>
+
 #include "baselines/gavel/nash_welfare.hpp"
 #include "baselines/gavel/objective_list.hpp"
 
@@ -18,13 +20,26 @@ class SplitPolicy final : public Objective {
 // 1959): no other allocation raises the sum of relative changes of throughput. strategy_proof discounts it.
 class ProportionalFairness final : public Objective {
  public:
+  explicit ProportionalFairness(const ObjectiveOptions& options) {
+    if (options.warm) memory_.emplace();
+  }
+  void Reset(std::uint64_t) override {
+    if (memory_) memory_->start = {};
+  }
   bool Allocate(const Problem& problem, Allocation& x) override {
     NashAnswer answer;
-    if (!NashWelfare(problem, answer)) return false;
+    if (!NashWelfare(problem, answer, memory_ ? &*memory_ : nullptr)) return false;
     x = std::move(answer.x);
     return true;
   }
+  void Promised(const Problem& problem, const Allocation& x, Promise& promise) const override {
+    promise.worth = problem.throughput;
+    promise.least = EffectiveThroughput(problem, x);
+  }
   const char* failure() const override { return "the gap of Nash welfare stays open"; }
+
+ private:
+  std::optional<ShareMemory> memory_;
 };
 
 }  // namespace
@@ -59,8 +74,10 @@ ObjectiveInfo ProportionalFairnessObjective() {
           .aware_name = "",
           .agnostic_name = "",
           .awareness = Awareness::kAwareOnly,
-          .make = [](const ObjectiveOptions&, Params&) -> std::unique_ptr<Objective> {
-            return std::make_unique<ProportionalFairness>();
+          .ties = true,
+          .warm = true,
+          .make = [](const ObjectiveOptions& options, Params&) -> std::unique_ptr<Objective> {
+            return std::make_unique<ProportionalFairness>(options);
           }};
 }
 

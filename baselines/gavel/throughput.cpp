@@ -18,13 +18,16 @@ namespace {
 constexpr std::size_t kWide = 20'000;
 constexpr double kGap = 1e-7;  // of the sum
 
-bool SolveWide(const Problem& problem, std::span<const double> value, Allocation& x,
+bool SolveWide(const Problem& problem, std::span<const double> value, ShareMemory* memory, Allocation& x,
                std::vector<double>* type_price) {
   ShareProgram program;
   JobClasses classes;
   StateShares(problem, value, {}, /*rise=*/0.0, program, classes);
   ShareAnswer solved;
-  if (SolveWideShares(program, ShareAim::kSum, solved) != LpStatus::kOptimal) return false;
+  if (memory != nullptr) memory->Name(problem, classes);
+  if (SolveWideShares(program, ShareAim::kSum, solved, kLpInfinity, /*gap=*/0.0, memory) !=
+      LpStatus::kOptimal)
+    return false;
   Allocation found;
   SpreadShares(classes, solved, problem.types(), found);
   solved.price.assign(solved.price.size(), 1.0);  // of the worth itself
@@ -33,6 +36,12 @@ bool SolveWide(const Problem& problem, std::span<const double> value, Allocation
   x = std::move(found);
   if (type_price != nullptr) *type_price = solved.type_price;
   return true;
+}
+
+// Steps/s that keep a job's deadline, 0 where none is ahead.
+double LeastRate(const Problem& problem, std::size_t job) {
+  const double left = problem.left[job];
+  return std::isfinite(left) && left > 0.0 ? problem.remaining[job] / left : 0.0;
 }
 
 }  // namespace
@@ -45,12 +54,12 @@ LpStatus ThroughputSum::SolveWith(const Problem& problem, std::span<const double
   AddShares(problem, value, model);
   AddBaseRows(problem, model);
   for (int i = 0; with_deadlines && i < problem.jobs(); ++i) {
-    const auto u = static_cast<std::size_t>(i);
-    if (!std::isfinite(problem.left[u]) || problem.left[u] <= 0.0) continue;
+    const double least = LeastRate(problem, static_cast<std::size_t>(i));
+    if (least <= 0.0) continue;
     for (int j = 0; j < problem.types(); ++j) {
       model.AddEntry(static_cast<int>(problem.at(i, j)), problem.throughput[problem.at(i, j)]);
     }
-    model.EndRow(problem.remaining[u] / problem.left[u], kLpInfinity);
+    model.EndRow(least, kLpInfinity);
   }
   return lp_.Solve();
 }
@@ -59,7 +68,9 @@ bool ThroughputSum::Solve(const Problem& problem, std::span<const double> price,
                           Allocation& x, bool* feasible, std::vector<double>* type_price) {
   std::vector<double> value = problem.throughput;
   for (std::size_t k = 0; k < value.size(); ++k) value[k] /= price[k % price.size()];
-  if (!with_deadlines && value.size() > kWide && SolveWide(problem, value, x, type_price)) {
+  ShareMemory* memory = memory_ ? &*memory_ : nullptr;
+  if (!with_deadlines && (memory_ || value.size() > kWide) &&
+      SolveWide(problem, value, memory, x, type_price)) {
     if (feasible != nullptr) *feasible = true;
     return true;
   }
@@ -83,10 +94,7 @@ bool PackedThroughputPerCost(const PackedProblem& problem, PackedLp& lp, std::sp
   for (const Combo& combo : combos) {
     value.push_back((combo.rate_first + combo.rate_second) / price[static_cast<std::size_t>(combo.type)]);
   }
-  for (std::size_t i = 0; with_deadlines && i < base.key.size(); ++i) {
-    const bool ahead = std::isfinite(base.left[i]) && base.left[i] > 0.0;
-    least.push_back(ahead ? base.remaining[i] / base.left[i] : 0.0);
-  }
+  for (std::size_t i = 0; with_deadlines && i < base.key.size(); ++i) least.push_back(LeastRate(base, i));
   LpStatus status = lp.MaximizeSum(problem, combos, value, least, x);
   if (feasible != nullptr) *feasible = status == LpStatus::kOptimal;
   if (status == LpStatus::kInfeasible && with_deadlines)
@@ -110,12 +118,25 @@ std::vector<double> Prices(const Problem& problem) {
 
 namespace {
 
+void PromiseSum(const Problem& problem, const std::vector<double>& price, const Allocation& x,
+                Promise& promise) {
+  promise.value = problem.throughput;
+  for (std::size_t k = 0; k < x.size(); ++k) {
+    promise.value[k] /= price[k % price.size()];
+    promise.sum += promise.value[k] * x[k];
+  }
+}
+
 class MaxSumThroughput final : public Objective {
  public:
   explicit MaxSumThroughput(const ObjectiveOptions& options)
-      : sum_(options.method, options.lp_time_limit_s) {}
+      : sum_(options.method, options.lp_time_limit_s, options.warm) {}
+  void Reset(std::uint64_t) override { sum_.Reset(); }
   bool Allocate(const Problem& problem, Allocation& x) override {
     return sum_.Solve(problem, std::vector<double>(problem.workers.size(), 1.0), false, x);
+  }
+  void Promised(const Problem& problem, const Allocation& x, Promise& promise) const override {
+    PromiseSum(problem, std::vector<double>(problem.workers.size(), 1.0), x, promise);
   }
   const char* failure() const override { return sum_.failure(); }
 
@@ -126,16 +147,24 @@ class MaxSumThroughput final : public Objective {
 class MaxThroughputPerCost final : public Objective {
  public:
   MaxThroughputPerCost(const ObjectiveOptions& options, bool with_deadlines)
-      : sum_(options.method, options.lp_time_limit_s), with_deadlines_(with_deadlines) {}
+      : sum_(options.method, options.lp_time_limit_s, options.warm), with_deadlines_(with_deadlines) {}
+  void Reset(std::uint64_t) override { sum_.Reset(); }
   bool reads_future() const override { return with_deadlines_; }
   bool Allocate(const Problem& problem, Allocation& x) override {
-    return sum_.Solve(problem, Prices(problem), with_deadlines_, x);
+    return sum_.Solve(problem, Prices(problem), with_deadlines_, x, &keeps_);
+  }
+  void Promised(const Problem& problem, const Allocation& x, Promise& promise) const override {
+    PromiseSum(problem, Prices(problem), x, promise);
+    if (!with_deadlines_ || !keeps_) return;
+    promise.worth = problem.throughput;
+    for (std::size_t i = 0; i < problem.key.size(); ++i) promise.least.push_back(LeastRate(problem, i));
   }
   const char* failure() const override { return sum_.failure(); }
 
  private:
   ThroughputSum sum_;
   bool with_deadlines_;
+  bool keeps_ = false;  // all deadlines
 };
 
 class Packed final : public PackedObjective {
@@ -171,6 +200,8 @@ ObjectiveInfo MaxSumThroughputObjective() {
           .aware_name = "max_sum_throughput_perf",
           .agnostic_name = "",
           .awareness = Awareness::kAwareOnly,
+          .ties = true,
+          .warm = true,
           .make = [](const ObjectiveOptions& options, Params&) -> std::unique_ptr<Objective> {
             return std::make_unique<MaxSumThroughput>(options);
           }};
@@ -183,6 +214,8 @@ ObjectiveInfo MaxThroughputPerCostObjective() {
       .aware_name = "max_sum_throughput_normalized_by_cost_perf[_SLOs: slo=keep]",
       .agnostic_name = "",
       .awareness = Awareness::kAwareOnly,
+      .ties = true,
+      .warm = true,
       .params = kPerCostParams,
       .make = [](const ObjectiveOptions& options, Params& params) -> std::unique_ptr<Objective> {
         return std::make_unique<MaxThroughputPerCost>(options, ReadKeepsDeadlines(params));

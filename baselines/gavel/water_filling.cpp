@@ -214,6 +214,14 @@ class WaterFillingPolicy final : public Objective {
     x = std::move(levels.x);
     return true;
   }
+  void Promised(const Problem& problem, const Allocation& x, Promise& promise) const override {
+    promise.worth = (aware_ ? problem : WithUnitThroughput(problem)).throughput;
+    for (int i = 0; i < problem.jobs(); ++i) {
+      double& least = promise.least.emplace_back(0.0);
+      for (int j = 0; j < problem.types(); ++j)
+        least += promise.worth[problem.at(i, j)] * x[problem.at(i, j)];
+    }
+  }
   const char* failure() const override { return filling_.failure(); }
 
  private:
@@ -233,6 +241,7 @@ ObjectiveInfo WaterFillingObjective() {
           .source = "OSDI 2020 §4.3",
           .aware_name = "max_min_fairness_water_filling_perf",
           .agnostic_name = "max_min_fairness_water_filling",
+          .ties = true,
           .make = [](const ObjectiveOptions& options, Params&) -> std::unique_ptr<Objective> {
             return std::make_unique<WaterFillingPolicy>(options, WaterOptions{});
           },
@@ -245,6 +254,7 @@ ObjectiveInfo HierarchicalObjective() {
           .source = "OSDI 2020 §4.3",
           .aware_name = "hierarchical.ipynb: max_min_fairness_water_filling_perf with entities",
           .agnostic_name = "",
+          .ties = true,
           .params = kHierarchicalParams,
           .make = [](const ObjectiveOptions& options, Params& params) -> std::unique_ptr<Objective> {
             const WaterOptions water{.by_tenant = true,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -54,6 +55,27 @@ class Pricing {
       const std::size_t taken = std::min(order.size(), kFirstColumns);
       std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(taken), order.end());
       for (std::size_t k = 0; k < taken; ++k) Add(i, order[k].second);
+    }
+  }
+
+  // The types that a class had before; of a new one those where what it does is cheapest.
+  void AddFrom(const ShareStart& start, const std::vector<int>& before) {
+    for (int i = 0; i < program_.classes(); ++i) {
+      if (const int old = before[U(i)]; old >= 0) {
+        for (std::size_t k = start.columns.begin[U(old)]; k < start.columns.begin[U(old) + 1]; ++k) {
+          const int type = start.columns.type[k];
+          if (program_.worth[program_.at(type, i)] > 0.0) Add(i, type);
+        }
+      }
+      if (!lists_[U(i)].empty()) continue;
+      gains_.clear();
+      for (int j = 0; j < program_.types(); ++j) {
+        const double worth = program_.worth[program_.at(j, i)];
+        if (program_.workers[U(j)] > 0.0 && worth > 0.0) gains_.emplace_back(-worth / start.type_price[j], j);
+      }
+      std::sort(gains_.begin(), gains_.end());
+      gains_.resize(std::min(gains_.size(), kNewColumns));
+      for (const auto& [negative, type] : gains_) Add(i, type);
     }
   }
 
@@ -133,27 +155,57 @@ void Take(const ShareColumns& columns, const ColumnProgram& solved, const ShareP
 
 }  // namespace
 
+void ShareMemory::Name(const Problem& problem, const JobClasses& classes) {
+  before.assign(classes.first.size(), -1);
+  std::vector<int> next(U(problem.key.back()) + 1, -1);  // keys ascend
+  for (int i = 0; i < problem.jobs(); ++i) {
+    const std::size_t key = U(problem.key[U(i)]);
+    const int its = classes.of_job[U(i)];
+    next[key] = its;
+    if (before[U(its)] < 0 && key < class_of_key.size()) before[U(its)] = class_of_key[key];
+  }
+  class_of_key = std::move(next);
+}
+
 LpStatus SolveWideShares(const ShareProgram& program, ShareAim aim, ShareAnswer& answer, double time_limit_s,
-                         double last_gap) {
+                         double last_gap, ShareMemory* memory) {
   const auto begin = std::chrono::steady_clock::now();
   const auto passed = [&begin] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   };
   if (program.classes() == 0) return LpStatus::kError;
-  Pricing pricing(program);
-  pricing.AddFirst();
   const double least_gap = last_gap > 0.0 ? last_gap : aim == ShareAim::kLogs ? kLogsGap : kLevelGap;
+  Pricing pricing(program);
   double gap = kFirstGap;
+  ShareStart start;
+  std::vector<int> its_class(U(program.classes()));
+  std::iota(its_class.begin(), its_class.end(), 0);
+  const bool goes_on = memory != nullptr && !memory->start.columns.type.empty();
+  if (goes_on) {
+    start = std::exchange(memory->start, {});
+    pricing.AddFrom(start, memory->before);
+    its_class.swap(memory->before);
+    gap = least_gap;
+  } else {
+    pricing.AddFirst();
+    if (U(program.types()) <= kFirstColumns) gap = least_gap;  // they are all there is
+  }
   for (int round = 0; round < kMostRounds; ++round) {
     const ShareColumns columns = pricing.columns();
     if (std::adjacent_find(columns.begin.begin(), columns.begin.end()) != columns.begin.end())
       return LpStatus::kError;  // a class that can have nothing
     ColumnProgram restricted(program, columns, aim);
+    if (goes_on && !start.columns.type.empty()) restricted.StartFrom(start, its_class);
     const LpStatus status = restricted.Solve(gap, time_limit_s, passed);
+    if (status == LpStatus::kError && goes_on)  // from nothing: the memory has no start any more
+      return SolveWideShares(program, aim, answer, time_limit_s - passed(), last_gap, memory);
     if (status != LpStatus::kOptimal) return status;
+    start = restricted.kept();
+    if (round == 0) std::iota(its_class.begin(), its_class.end(), 0);
     const double above = pricing.Join(restricted.price()) / restricted.Unit();
     if (gap <= least_gap && above <= least_gap) {
       Take(columns, restricted, program, answer);
+      if (memory != nullptr) memory->start = std::move(start);
       return LpStatus::kOptimal;
     }
     if (above <= 10.0 * gap) {

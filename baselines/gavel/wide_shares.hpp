@@ -12,10 +12,22 @@
 
 namespace berth::gavel {
 
+// What a solve leaves for the next one, of nearly the same jobs.
+struct ShareMemory {
+  ShareStart start;
+  std::vector<int> class_of_key;  // of start, by key of a job; -1 = none
+  std::vector<int> before;        // [n] the class of start that a class of the present program was
+
+  // Classes of the program that is solved next.
+  void Name(const Problem& problem, const JobClasses& classes);
+};
+
 // As ColumnProgram, over all shares, to 1e-8 of the level or the sum, 5e-10 a member, or `gap` where that is
 // not 0. kError where the digits do not reach so far or rounds do not end; an answer is not checked here
 // (Prove). Pure function of the program but for the clock.
+// `memory`: starts from its point and leaves one there; Name comes before.
 [[nodiscard]] LpStatus SolveWideShares(const ShareProgram& program, ShareAim aim, ShareAnswer& answer,
-                                       double time_limit_s = kLpInfinity, double gap = 0.0);
+                                       double time_limit_s = kLpInfinity, double gap = 0.0,
+                                       ShareMemory* memory = nullptr);
 
 }  // namespace berth::gavel

@@ -19,6 +19,7 @@
   X(SimulationRows)           \
   X(SolveRows)                \
   X(SolverRows)               \
+  X(WarmRows)                 \
   X(ReplayRows)               \
   X(ThreadRows)               \
   X(TrainRows)                \

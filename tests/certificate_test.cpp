@@ -110,6 +110,32 @@ TEST_CASE("certificates of every objective close on random problems", "[gavel][l
   }
 }
 
+// Two jobs on one GPU, at 1 alone and 0.75 beside each other.
+TEST_CASE("certificate: what prices prove of pairs, by hand", "[gavel]") {
+  PackedProblem two;
+  two.base.workers = {1};
+  two.base.key = {0, 1};
+  two.base.gang = {1, 1};
+  two.base.throughput = {1.0, 1.0};
+  two.beside = {0.5, 0.75, 0.75, 0.5};  // a job beside itself never counts
+  const std::vector<double> scale = {1.0, 1.0}, one = {1.0, 1.0}, zero = {0.0, 0.0};
+  const PackedAllocation together = {{0.0, 0.0}, {{0, 1}}, {1.0}};
+  const Certificate level = CertifyPackedLevel(two, scale, together, one, zero);
+  CHECK(level.violation == 0.0);
+  CHECK(level.value == 0.75);
+  CHECK(level.type_price == std::vector<double>{1.5});
+  CHECK(level.bound == Approx(0.75));
+  // With a price of 0.5 on time a GPU is worth 0.5 alone or shared: 0.5 + 2 x 0.5 over 2.
+  CHECK(CertifyPackedLevel(two, scale, together, one, std::vector<double>{0.5, 0.5}).bound == Approx(0.75));
+  // The first job alone: all of a GPU at 1, whatever becomes of the other.
+  CHECK(CertifyPackedLevel(two, scale, together, std::vector<double>{1.0, 0.0}, zero).bound == Approx(1.0));
+  CHECK(PackedViolation(two, {{0.5, 0.0}, {{0, 1}}, {1.0}}) == Approx(0.5));
+  CHECK(PackedViolation(two, {{0.0, 0.0}, {{0, 0}}, {1.0}}) == Approx(1.0));
+  two.beside[1] = 0.0;  // cannot share any more
+  CHECK(PackedViolation(two, together) == Approx(1.0));
+  CHECK(CertifyPackedLevel(two, scale, {{0.5, 0.5}, {}, {}}, one, zero).gap == Approx(0.0).margin(1e-15));
+}
+
 // Whatever the prices, a bound is never below what some allocation reaches.
 TEST_CASE("certificate: no prices prove what is false", "[gavel]") {
   for (std::uint32_t round = 0; round < 300; ++round) {

@@ -9,6 +9,7 @@
 #include "env/base/index.hpp"
 #include "env/base/rng.hpp"
 #include "tests/catch.hpp"
+#include "tools/solve/certificate.hpp"
 
 namespace berth::gavel {
 namespace {
@@ -89,6 +90,16 @@ TEST_CASE("packed kinds: the level is that of the program over all jobs and pair
     CHECK(answer.level == Approx(level).epsilon(1e-8));
     CHECK(Violation(problem, answer.x) <= 1e-9);
     CHECK(BoundOf(problem, scale, answer) == Approx(level).epsilon(1e-7));
+    const Certificate proof = CertifyPackedLevel(problem, scale, answer.x, answer.price, answer.time_price);
+    CHECK(proof.value == answer.level);
+    CHECK(proof.bound == Approx(level).epsilon(1e-7));
+    CHECK(proof.violation <= 1e-9);
+    // Any prices bound the level from above.
+    Stream random(33, Purpose::kTest, Split::kTrain, round);
+    std::vector<double> price(scale.size()), time(scale.size());
+    for (double& its : price) its = random.Uniform(0.0, 1.0);
+    for (double& its : time) its = random.Uniform(-0.5, 0.5);
+    CHECK(CertifyPackedLevel(problem, scale, answer.x, price, time).gap >= -1e-9);
     packed += static_cast<int>(answer.x.pairs.size());
   }
   CHECK(packed > 200);

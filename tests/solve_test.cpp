@@ -36,6 +36,54 @@ TEST_CASE("cli: solve gives the shares of a table and proves them") {
   }
 }
 
+// Two jobs of one kind and one of another on one GPU, at 0.8 of their speed beside the other kind: each of the
+// two takes half of the time beside the third, which is 0.4 for all three by their weights.
+TEST_CASE("cli: solve lets kinds of jobs share GPUs and proves it") {
+  const test::TemporaryFolder folder;
+  WriteTextFile(folder / "jobs.csv", "job,kind,weight,v100\na,lm,1,1\nb,lm,1,1\nc,rl,2,4\n");
+  WriteTextFile(folder / "pairs.csv", "kind,other,type,speed,other_speed\nrl,lm,v100,3.2,0.8\nlm,lm,v100,0.5,0.5\n"
+                                      "cv,rl,v100,1,1\n");
+  const std::string solve = "solve jobs.csv --workers v100=1 --beside pairs.csv ";
+  const test::Outcome ran = test::Berth(folder, solve + "--out x.csv --json x.json");
+  INFO(ran.error);
+  REQUIRE(ran.code == 0);
+  CHECK(ran.out.find("3 jobs of 2 kinds, 1 types") != std::string::npos);
+  CHECK(ran.out.find("a beside c") != std::string::npos);
+  const Json json = Json::parse(test::Slurp(folder / "x.json"));
+  CHECK(json["value"].get<double>() == Approx(0.4));
+  CHECK(json["bound"].get<double>() == Approx(0.4));
+  CHECK(json["time_price"].size() == 3);
+  CHECK(json["pairs"].size() == 2);
+  CHECK(test::Slurp(folder / "x.csv").find("0,2,0,0.5") != std::string::npos);
+
+  const auto refuses = [&](const std::string& pairs, const std::string& command, const std::string& said) {
+    WriteTextFile(folder / "pairs.csv", pairs);
+    const test::Outcome bad = test::Berth(folder, command);
+    INFO(bad.error);
+    CHECK(bad.code == 2);
+    CHECK(bad.error.find(said) != std::string::npos);
+    CHECK(std::count(bad.error.begin(), bad.error.end(), '\n') == 1);
+  };
+  const std::string head = "kind,other,type,speed,other_speed\n";
+  refuses(head + "lm,rl,v100,-1,1\n", solve, "pairs.csv:2: column 'speed': expected a number of 0 or more, found -1");
+  refuses(head + "lm,rl,v100,1,nan\n", solve, "pairs.csv:2: other_speed: expected a number, found 'nan'");
+  refuses(head + "lm,rl,v10,1,1\n", solve, "column 'type': expected a GPU type of --workers, found 'v10' (did you mean 'v100'?)");
+  refuses(head + "lm,rl,v100,1,1\nrl,lm,v100,1,1\n", solve, "pairs.csv:3: expected rl and lm once on v100, found them again");
+  refuses(head + "lm,lm,v100,1,2\n", solve, "pairs.csv:2: column 'other_speed': expected 1, the speed of the other");
+  refuses(head + "lm,,v100,1,2\n", solve, "pairs.csv:2: column 'other': expected the name of a kind, found none");
+  refuses(head + "cv,lm,v100,1,2\n", solve, "pairs.csv: expected a row with two kinds of the jobs, found none");
+  refuses("kind,other,type,speed\nlm,rl,v100,1\n", solve, "expected a column 'other_speed'");
+  refuses("kind,other,type,speed,other_speed,x\nlm,rl,v100,1,1,1\n", solve, "column 'x': expected kind, other, type");
+  const std::string good = head + "lm,rl,v100,1,1\n";
+  refuses(good, solve + "--objective makespan", "--beside: expected --objective max_min, found makespan");
+  refuses(good, solve + "--solver simplex", "--solver: expected none where --beside is given, found 'simplex'");
+  refuses(good, "solve jobs.csv --workers v100=1 --beside nowhere.csv", "nowhere.csv: no such file");
+  WriteTextFile(folder / "bare.csv", "job,v100\na,1\n");
+  refuses(good, "solve bare.csv --workers v100=1 --beside pairs.csv", "bare.csv:1: --beside: expected a column kind, found none");
+  WriteTextFile(folder / "blank.csv", "kind,v100\n\"\",1\n");
+  refuses(good, "solve blank.csv --workers v100=1 --beside pairs.csv", "column 'kind': expected the name of a kind, found none");
+}
+
 TEST_CASE("cli: solve refuses what is no problem in one line") {
   const test::TemporaryFolder folder;
   const auto refuses = [&](const std::string& table, const std::string& more, const std::string& said) {
@@ -55,7 +103,7 @@ TEST_CASE("cli: solve refuses what is no problem in one line") {
   refuses("job,v100\n", "--workers v100=1", "expected a job, found no row");
   refuses("job,gang,v100\na,0,1\n", "--workers v100=1", "column 'gang': expected 1 GPU or more, found 0");
   refuses("job,weight,v100\na,0,1\n", "--workers v100=1", "column 'weight': expected a number above 0, found 0");
-  refuses("job,wieght,v100\na,0,1\n", "--workers v100=1", "column 'wieght': expected job, gang, weight");
+  refuses("job,wieght,v100\na,0,1\n", "--workers v100=1", "column 'wieght': expected job, kind, gang, weight");
   refuses(good, "--workers v100=0", "--workers: workers of v100: expected 1 to 100000000, found 0");
   refuses(good, "--workers v100=99999999999", "expected 1 to 100000000, found 100000001");
   refuses(good, "--workers v100=1,v100=2", "v100 is there twice");

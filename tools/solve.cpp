@@ -5,6 +5,7 @@
 #include <iostream>
 #include <sstream>
 
+#include "env/base/index.hpp"
 #include "tools/json.hpp"
 #include "tools/output_file.hpp"
 #include "tools/solve/solve_table.hpp"
@@ -15,7 +16,8 @@ namespace berth {
 namespace {
 
 constexpr double kMostGap = 1e-6, kMostViolation = 1e-7;
-constexpr int kMostRows = 40, kMostColumns = 8;  // of what is printed
+constexpr std::size_t kMostRows = 40;
+constexpr int kMostColumns = 8;  // of what is printed
 
 const gavel::CertifiedObjective& FindObjective(const Options& options) {
   const std::string& name = options.Text("objective");
@@ -36,53 +38,96 @@ std::string Digits(double value) {
   return out.str();
 }
 
-// job,partner,type,share of what is above 0, by the places of jobs and types in the tables.
-std::string AllocationCsv(const gavel::Problem& problem, const gavel::Allocation& x) {
+// What is above 0, by the places of jobs and types in the tables; partner -1: alone.
+struct Share {
+  int job, partner, type;
+  double share;
+};
+std::vector<Share> SharesOf(const gavel::Problem& problem, const gavel::PackedAllocation& x) {
+  std::vector<Share> shares;
+  const auto add = [&](int job, int partner, int row, const gavel::Allocation& from) {
+    for (int type = 0; type < problem.types(); ++type) {
+      const double share = from[problem.at(row, type)];
+      if (share > 0.0) shares.push_back({job, partner, type, share});
+    }
+  };
+  for (int job = 0; job < problem.jobs(); ++job) add(job, -1, job, x.alone);
+  for (std::size_t p = 0; p < x.pairs.size(); ++p)
+    add(x.pairs[p][0], x.pairs[p][1], static_cast<int>(p), x.together);
+  return shares;
+}
+
+std::string AllocationCsv(const std::vector<Share>& shares) {
   std::ostringstream out;
   out << std::setprecision(17) << "job,partner,type,share\n";
-  for (int job = 0; job < problem.jobs(); ++job) {
-    for (int type = 0; type < problem.types(); ++type) {
-      const double share = x[problem.at(job, type)];
-      if (share > 0.0) out << job << ",-1," << type << "," << share << "\n";
-    }
-  }
+  for (const Share& its : shares)
+    out << its.job << "," << its.partner << "," << its.type << "," << its.share << "\n";
   return out.str();
 }
 
-void PrintShares(const SolveTable& table, const gavel::Allocation& x) {
-  const gavel::Problem& problem = table.problem;
-  if (problem.jobs() > kMostRows || problem.types() > kMostColumns) {
+void PrintShares(const SolveTable& table, const gavel::PackedAllocation& x) {
+  const gavel::Problem& problem = table.problem.base;
+  if (U(problem.jobs()) + x.pairs.size() > kMostRows || problem.types() > kMostColumns) {
     std::cout << "shares: --out FILE writes them\n";
     return;
   }
   std::vector<std::string> head = {"share of its time"};
   head.insert(head.end(), problem.type_names.begin(), problem.type_names.end());
   Table shares(head);
-  for (int job = 0; job < problem.jobs(); ++job) {
-    std::vector<std::string> row = {table.names[static_cast<std::size_t>(job)]};
-    for (int type = 0; type < problem.types(); ++type) row.push_back(Fixed(x[problem.at(job, type)], 4));
+  const auto add = [&](std::string name, int place, const gavel::Allocation& from) {
+    std::vector<std::string> row = {std::move(name)};
+    for (int type = 0; type < problem.types(); ++type) row.push_back(Fixed(from[problem.at(place, type)], 4));
     shares.AddRow(row);
+  };
+  for (int job = 0; job < problem.jobs(); ++job) add(table.names[U(job)], job, x.alone);
+  for (std::size_t p = 0; p < x.pairs.size(); ++p) {
+    const auto [first, second] = x.pairs[p];
+    add(Join(table.names[U(first)], " beside ", table.names[U(second)]), static_cast<int>(p), x.together);
   }
   std::cout << "\n" << shares.ToString();
 }
 
-Json ToJson(const Options& options, const SolveTable& table, const gavel::CertifiedAnswer& answer,
+Json ToJson(const Options& options, const SolveTable& table, const gavel::CertifiedPairs& answer,
             double seconds) {
   const gavel::Certificate& certificate = answer.certificate;
-  Json json = {{"config", ConfigJson(options)},        {"value", certificate.value},
-               {"bound", certificate.bound},           {"gap", certificate.gap},
-               {"violation", certificate.violation},   {"solve_s", seconds},
-               {"types", table.problem.type_names},    {"jobs", table.names},
-               {"type_price", certificate.type_price}, {"job_price", certificate.job_price}};
-  Json shares = Json::array();
-  for (int job = 0; job < table.problem.jobs(); ++job) {
-    for (int type = 0; type < table.problem.types(); ++type) {
-      const double share = answer.x[table.problem.at(job, type)];
-      if (share > 0.0) shares.push_back({job, type, share});
+  Json json = {{"config", ConfigJson(options)},
+               {"value", certificate.value},
+               {"bound", certificate.bound},
+               {"gap", certificate.gap},
+               {"violation", certificate.violation},
+               {"solve_s", seconds},
+               {"types", table.problem.base.type_names},
+               {"jobs", table.names},
+               {"type_price", certificate.type_price},
+               {"job_price", certificate.job_price}};
+  json["shares"] = Json::array();
+  const bool pairs = !table.kinds.empty();
+  if (pairs) json["pairs"] = Json::array(), json["time_price"] = certificate.time_price;
+  for (const Share& its : SharesOf(table.problem.base, answer.x)) {
+    if (its.partner < 0) {
+      json["shares"].push_back({its.job, its.type, its.share});
+    } else {
+      json["pairs"].push_back({its.job, its.partner, its.type, its.share});
     }
   }
-  json["shares"] = std::move(shares);
   return json;
+}
+
+// Throws Error where there is no answer.
+gavel::CertifiedPairs Solve(const SolveTable& table, const gavel::CertifiedObjective& objective,
+                            LpMethod method) {
+  gavel::CertifiedPairs answer;
+  const char* why = "";
+  bool solved;
+  if (!table.kinds.empty()) {
+    solved = objective.solve_pairs(table.problem, answer, why);
+  } else {
+    gavel::CertifiedAnswer alone;
+    solved = objective.solve(table.problem.base, method, alone, why);
+    answer = {{std::move(alone.x), {}, {}}, std::move(alone.certificate)};
+  }
+  if (!solved) throw Error(Join(objective.name, ": no answer that passes its check: ", why));
+  return answer;
 }
 
 }  // namespace
@@ -101,8 +146,11 @@ int RunSolve(const std::vector<std::string>& arguments) {
     names += Join(" ", objective.name);
   options.Value("objective", "max_min", names);
   options.Value("solver", "reference", "which optimum where there are many: reference | ipm | simplex");
+  options.Input("beside",
+                "two jobs may share a GPU (max_min): CSV with kind, other, type, speed, other_speed, steps/s "
+                "of a job of each kind beside the other; the table of jobs then has a column kind");
   options.Group("Result");
-  options.Output("out", "write the shares (CSV): job, partner (-1), type, share; places from 0");
+  options.Output("out", "write the shares (CSV): job, partner (-1: alone), type, share; places from 0");
   options.Note(
       "The certificate is checked by code that knows the numbers of the problem and the prices alone. Exit "
       "code 1: the gap is above 1e-6, or a constraint is violated by more than 1e-7.");
@@ -115,23 +163,29 @@ int RunSolve(const std::vector<std::string>& arguments) {
     throw Error(Join(options.Where("solver"), ": expected reference, ipm or simplex, found '",
                      options.Text("solver"), "'", DidYouMean(options.Text("solver"), solvers)));
   constexpr LpMethod kMethods[] = {LpMethod::kEmbedding, LpMethod::kInteriorPoint, LpMethod::kSimplex};
+  const std::string& pairs = options.Text("beside");
+  if (!pairs.empty() && objective.solve_pairs == nullptr)
+    throw Error(Join(options.Where("beside"), ": expected --objective max_min, found ", objective.name));
+  if (!pairs.empty() && options.Given("solver"))
+    throw Error(Join(options.Where("solver"), ": expected none where --beside is given, found '",
+                     options.Text("solver"), "'"));
   CheckWritable(options.Text("out"), options.Where("out"));
   CheckJsonWritable(options);
-  const SolveTable table = ReadSolveTable(options.Required("jobs"), options.Required("workers"), objective);
+  const SolveTable table =
+      ReadSolveTable(options.Required("jobs"), options.Required("workers"), pairs, objective);
+  const gavel::Problem& problem = table.problem.base;
 
   const auto begin = std::chrono::steady_clock::now();
-  gavel::CertifiedAnswer answer;
-  const char* why = "";
-  if (!objective.solve(table.problem, kMethods[solver - solvers.begin()], answer, why))
-    throw Error(Join(objective.name, ": no answer that passes its check: ", why));
+  const gavel::CertifiedPairs answer = Solve(table, objective, kMethods[solver - solvers.begin()]);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 
   const gavel::Certificate& certificate = answer.certificate;
   std::int64_t gpus = 0;
-  for (const int workers : table.problem.workers) gpus += workers;
+  for (const int workers : problem.workers) gpus += workers;
   std::cout << objective.name << ": " << objective.summary << "\n"
-            << table.problem.jobs() << " jobs, " << table.problem.types() << " types, " << gpus << " GPUs; "
-            << Fixed(seconds, 3) << " s\n"
+            << problem.jobs() << " jobs"
+            << (table.kinds.empty() ? std::string() : Join(" of ", table.kinds.size(), " kinds")) << ", "
+            << problem.types() << " types, " << gpus << " GPUs; " << Fixed(seconds, 3) << " s\n"
             << "value      " << Digits(certificate.value) << "\n"
             << "bound      " << Digits(certificate.bound)
             << (certificate.all_levels ? ", which no allocation passes: gap "
@@ -140,7 +194,7 @@ int RunSolve(const std::vector<std::string>& arguments) {
             << "violation  " << Digits(certificate.violation) << "\n";
   PrintShares(table, answer.x);
   if (!options.Text("out").empty())
-    WriteTextFile(options.Text("out"), AllocationCsv(table.problem, answer.x));
+    WriteTextFile(options.Text("out"), AllocationCsv(SharesOf(problem, answer.x)));
   WriteJson(options, ToJson(options, table, answer, seconds));
   return certificate.gap <= kMostGap && certificate.violation <= kMostViolation ? 0 : 1;
 }

@@ -34,7 +34,10 @@ inline constexpr VerbExample kVerbExamples[] = {
      "printf 'job,gang,weight,v100,k80\\nlm,1,1,12,2\\nresnet,2,1,9,4\\nrl,1,2,3,3\\n' > jobs.csv\n"
      "tools/berth solve jobs.csv --workers v100=2,k80=2\n"
      "tools/berth solve jobs.csv --workers v100=2,k80=2 --objective water_filling --out shares.csv --json "
-     "solved.json\n"},
+     "solved.json\n"
+     "printf 'job,kind,v100\\nlm,text,12\\nrl,game,3\\n' > kinds.csv\n"
+     "printf 'kind,other,type,speed,other_speed\\ntext,game,v100,9,2.5\\n' > pairs.csv\n"
+     "tools/berth solve kinds.csv --workers v100=1 --beside pairs.csv   # both share the GPU\n"},
     {"explain", "",
      "tools/berth explain --policy data/policies/cluster/hetero_oracle_1.h5 --at 36000 --json why.json "
      "--html why.html\n"},

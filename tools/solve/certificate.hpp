@@ -14,12 +14,18 @@
 //   the ratio    rho >= (t_i + R_i / T_i . x_i) / D_i for all i only if
 //                sum_i p_i R_i / (rho D_i - t_i) <= B(p, q) with a = T, which small rho fail;
 //   water        where p is positive for the jobs at a level and 0 for those above it, B(p, q) - p . u bounds
-//                what one of them could rise while those at or below it keep theirs, times its price.
+//                what one of them could rise while those at or below it keep theirs, times its price;
+//   pairs        with prices t_i >= 0 of time and q_j the most that one or two jobs gain from a GPU of a
+//   type,
+//                p r - t alone (over the gang) or its sum over two that share one, every feasible x has
+//                sum_i p_i speed_i <= sum_j W_j q_j + sum_i t_i, and the level is at most that over
+//                sum_i p_i / scale_i.
 #pragma once
 
 #include <span>
 #include <vector>
 
+#include "baselines/gavel/combos.hpp"
 #include "baselines/gavel/problem.hpp"
 
 namespace berth::gavel {
@@ -32,9 +38,10 @@ struct Certificate {
   bool all_levels = true;          // of water filling; false: the bound is of the lowest level alone
   std::vector<double> job_price;   // [m]
   std::vector<double> type_price;  // [G]
+  std::vector<double> time_price;  // [m] of pairs; the others follow from the bound
 };
 
-// Prices below 0 count as 0. All are O(m G).
+// Prices below 0 count as 0. All but those of pairs are O(m G).
 double Violation(const Problem& problem, std::span<const double> x);
 double PricedBound(const Problem& problem, std::span<const double> worth, std::span<const double> job_price,
                    std::span<const double> type_price);
@@ -60,5 +67,11 @@ struct WaterStage {
 // lowering one that has no more, infinite where no stage speaks of it; bound: the lowest level and its part.
 Certificate CertifyWater(const Problem& problem, std::span<const double> worth, std::span<const double> x,
                          std::span<const WaterStage> stages);
+
+// Of jobs that may share a GPU in pairs, scale [m] > 0: the value is min_i scale_i speed_i. O(m kinds G).
+double PackedViolation(const PackedProblem& problem, const PackedAllocation& x);
+Certificate CertifyPackedLevel(const PackedProblem& problem, std::span<const double> scale,
+                               const PackedAllocation& x, std::span<const double> job_price,
+                               std::span<const double> time_price);
 
 }  // namespace berth::gavel

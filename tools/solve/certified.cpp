@@ -7,6 +7,7 @@
 #include "baselines/gavel/level_lp.hpp"
 #include "baselines/gavel/nash_welfare.hpp"
 #include "baselines/gavel/objectives.hpp"
+#include "baselines/gavel/packed_kinds.hpp"
 #include "baselines/gavel/water_filling.hpp"
 #include "env/base/index.hpp"
 
@@ -22,6 +23,19 @@ bool MaxMin(const Problem& problem, LpMethod method, CertifiedAnswer& answer, co
     return false;
   }
   answer.certificate = CertifyLevel(problem, worth, found.x, found.price, found.type_price);
+  answer.x = std::move(found.x);
+  return true;
+}
+
+bool PairedMaxMin(const PackedProblem& problem, CertifiedPairs& answer, const char*& why) {
+  const std::vector<double> scale = WorthScale(problem.base);
+  KindsAnswer found;
+  const LpStatus status = MaxMinByKinds(problem, scale, kLpInfinity, found);
+  if (status != LpStatus::kOptimal) {
+    why = Explain(status);
+    return false;
+  }
+  answer.certificate = CertifyPackedLevel(problem, scale, found.x, found.price, found.time_price);
   answer.x = std::move(found.x);
   return true;
 }
@@ -126,15 +140,16 @@ bool Logs(const Problem& problem, LpMethod, CertifiedAnswer& answer, const char*
 
 constexpr CertifiedObjective kObjectives[] = {
     {"max_min", "largest least level, gang speed / (weight speed under the proportional split)", false, false,
-     false, MaxMin},
+     false, MaxMin, PairedMaxMin},
     {"water_filling", "the same, then the least of the rest, and so on; the value is the lowest level", false,
-     false, false, Water},
-    {"proportional_fairness", "largest sum of the levels' logarithms", false, false, false, Logs},
-    {"max_sum_throughput", "most steps/s of all jobs", false, false, false, SumOfThroughput},
-    {"max_throughput_per_cost", "most steps/s over the price of the type", false, false, true, SumPerCost},
-    {"makespan", "shortest time to the last end, s", true, false, false, Makespan},
+     false, false, Water, nullptr},
+    {"proportional_fairness", "largest sum of the levels' logarithms", false, false, false, Logs, nullptr},
+    {"max_sum_throughput", "most steps/s of all jobs", false, false, false, SumOfThroughput, nullptr},
+    {"max_throughput_per_cost", "most steps/s over the price of the type", false, false, true, SumPerCost,
+     nullptr},
+    {"makespan", "shortest time to the last end, s", true, false, false, Makespan, nullptr},
     {"finish_time_fairness", "least largest ratio of finish times, shared over alone on an equal part", true,
-     true, false, FairFinish},
+     true, false, FairFinish, nullptr},
 };
 
 }  // namespace

@@ -14,6 +14,10 @@ struct CertifiedAnswer {
   Allocation x;  // [m, G]
   Certificate certificate;
 };
+struct CertifiedPairs {
+  PackedAllocation x;
+  Certificate certificate;
+};
 
 struct CertifiedObjective {
   const char* name;              // as in gavel(objective=...), and proportional_fairness
@@ -22,6 +26,8 @@ struct CertifiedObjective {
   // False where no solver has an answer; `why` then says so. REQUIRES: at least one job, each with a speed
   // above 0 on a type that has workers; what it reads > 0 (since >= 0).
   bool (*solve)(const Problem& problem, LpMethod method, CertifiedAnswer& answer, const char*& why);
+  // The same of jobs that may share a GPU; null where that has no proof.
+  bool (*solve_pairs)(const PackedProblem& problem, CertifiedPairs& answer, const char*& why);
 };
 std::span<const CertifiedObjective> CertifiedObjectives();
 

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <set>
 
-#include "data/csv_file.hpp"
 #include "env/base/check.hpp"
 #include "env/base/spec.hpp"
 
@@ -62,9 +62,12 @@ void ReadWorkers(const std::string& workers, gavel::Problem& problem) {
 
 class SolveRows {
  public:
-  SolveRows(const std::string& path, const gavel::Problem& types, const gavel::CertifiedObjective& objective)
-      : file_(path), gang_(First(file_, {"gang", "gpus", "scale_factor"})) {
-    std::set<std::string> known = {"job", "job_type", "weight", "remaining", "since", gang_};
+  SolveRows(const std::string& path, const gavel::Problem& types, const gavel::CertifiedObjective& objective,
+            bool kinds)
+      : file_(path),
+        gang_(First(file_, {"gang", "gpus", "scale_factor"})),
+        kind_(First(file_, {"kind", "job_type"})) {
+    std::set<std::string> known = {"job", "kind", "job_type", "weight", "remaining", "since", gang_};
     for (const std::string& type : types.type_names) {
       column_.push_back(First(file_, {type, kPrefix + type}));
       if (column_.back().empty())
@@ -75,7 +78,7 @@ class SolveRows {
     for (const std::string& name : file_.names()) {
       if (known.count(name) == 0)
         throw Error(Join(file_.Where(), ": column '", name,
-                         "': expected job, gang, weight, remaining, since or a GPU type of --workers",
+                         "': expected job, kind, gang, weight, remaining, since or a GPU type of --workers",
                          DidYouMean(name, types.type_names)));
     }
     const auto need = [&](bool reads, const char* column) {
@@ -85,12 +88,16 @@ class SolveRows {
     };
     need(objective.remaining, "remaining");
     need(objective.since, "since");
+    if (kinds && kind_.empty())
+      throw Error(Join(file_.Where(), ": --beside: expected a column kind, found none"));
+    if (!kinds) kind_.clear();
   }
 
   bool Next() { return file_.Next(); }
 
   void Read(SolveTable& table) {
-    gavel::Problem& problem = table.problem;
+    gavel::Problem& problem = table.problem.base;
+    if (!kind_.empty()) ReadKind(table);
     const int job = problem.jobs();
     table.names.push_back(file_.Has("job") ? file_.Text("job") : std::to_string(job));
     problem.key.push_back(job);
@@ -99,10 +106,10 @@ class SolveRows {
     problem.gang.push_back(gang);
     problem.weight.push_back(Positive("weight").value_or(1.0));
     if (const auto remaining = Positive("remaining")) problem.remaining.push_back(*remaining);
-    if (file_.Has("since")) problem.since.push_back(Finite("since"));
+    if (file_.Has("since")) problem.since.push_back(ReadNumber(file_, "since"));
     bool runs = false;
     for (const std::string& column : column_) {
-      problem.throughput.push_back(Finite(column));
+      problem.throughput.push_back(ReadNumber(file_, column));
       runs |= problem.throughput.back() > 0.0;
     }
     if (!runs)
@@ -111,39 +118,50 @@ class SolveRows {
   }
 
  private:
-  double Finite(const std::string& column) {
-    const double value = file_.Number(column);
-    if (!(value >= 0.0 && std::isfinite(value)))
-      throw Error(Join(file_.Where(column), ": expected a number of 0 or more, found ", file_.Text(column)));
-    return value;
+  void ReadKind(SolveTable& table) {
+    const std::string& name = file_.Text(kind_);
+    if (name.empty()) throw Error(Join(file_.Where(kind_), ": expected the name of a kind, found none"));
+    const auto [known, is_new] = kinds_.emplace(name, static_cast<int>(table.kinds.size()));
+    if (is_new) table.kinds.push_back(name);
+    table.problem.kind.push_back(known->second);
   }
   std::optional<double> Positive(const std::string& column) {
     if (!file_.Has(column)) return std::nullopt;
-    const double value = Finite(column);
+    const double value = ReadNumber(file_, column);
     if (value == 0.0) throw Error(Join(file_.Where(column), ": expected a number above 0, found 0"));
     return value;
   }
 
   CsvFile file_;
-  std::string gang_;                 // its column, "" = none
+  std::string gang_, kind_;  // their columns, "" = none
+  std::map<std::string, int> kinds_;
   std::vector<std::string> column_;  // [G]
 };
 
 }  // namespace
 
-SolveTable ReadSolveTable(const std::string& jobs, const std::string& workers,
+double ReadNumber(const CsvFile& file, const std::string& column) {
+  const double value = file.Number(column);
+  if (!(value >= 0.0 && std::isfinite(value)))
+    throw Error(Join(file.Where(column), ": expected a number of 0 or more, found ", file.Text(column)));
+  return value;
+}
+
+SolveTable ReadSolveTable(const std::string& jobs, const std::string& workers, const std::string& pairs,
                           const gavel::CertifiedObjective& objective) {
   SolveTable table;
-  ReadWorkers(workers, table.problem);
-  if (objective.price && table.problem.price.empty())
+  gavel::Problem& problem = table.problem.base;
+  ReadWorkers(workers, problem);
+  if (objective.price && problem.price.empty())
     throw Error(Join("--workers: objective ", objective.name,
                      ": expected a CSV with a column price_per_hour, found none"));
-  table.problem.tenants.push_back({});
-  SolveRows rows(jobs, table.problem, objective);
+  problem.tenants.push_back({});
+  SolveRows rows(jobs, problem, objective, !pairs.empty());
   while (rows.Next()) rows.Read(table);
   if (table.names.empty()) throw Error(Join(jobs, ": expected a job, found no row"));
-  table.problem.tenant.assign(table.names.size(), 0);
-  table.problem.left.assign(table.names.size(), INFINITY);
+  problem.tenant.assign(table.names.size(), 0);
+  problem.left.assign(table.names.size(), INFINITY);
+  if (!pairs.empty()) ReadPairs(pairs, table);
   return table;
 }
 

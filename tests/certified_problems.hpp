@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "baselines/gavel/problem.hpp"
+#include "baselines/gavel/combos.hpp"
 #include "env/base/check.hpp"
 #include "env/base/rng.hpp"
 
@@ -34,6 +34,24 @@ inline gavel::Problem RandomProblem(std::uint32_t round) {
       const bool runs = j == can || random.Below(4) > 0;
       problem.throughput.push_back(runs ? std::pow(10.0, random.Uniform(-1.0, 1.0)) : 0.0);
     }
+  }
+  return problem;
+}
+
+// The same with more jobs of one GPU, of up to 4 kinds, some of which cannot share.
+inline gavel::PackedProblem RandomPairs(std::uint32_t round) {
+  Stream random(34, Purpose::kTest, Split::kTrain, round);
+  gavel::PackedProblem problem;
+  problem.base = RandomProblem(round);
+  problem.kinds = 1 + static_cast<int>(random.Below(4));
+  for (int& gang : problem.base.gang) {
+    if (random.Below(4) > 0) gang = 1;
+    problem.kind.push_back(static_cast<int>(random.Below(static_cast<std::uint32_t>(problem.kinds))));
+  }
+  // Speeds are by kind here, whatever a job's own alone.
+  for (int pair = 0; pair < problem.kinds * problem.kinds; ++pair) {
+    for (int j = 0; j < problem.base.types(); ++j)
+      problem.beside.push_back(random.Below(6) == 0 ? 0.0 : std::pow(10.0, random.Uniform(-1.0, 0.5)));
   }
   return problem;
 }

@@ -9,6 +9,7 @@
 #include "env/base/index.hpp"
 #include "env/base/rng.hpp"
 #include "tests/catch.hpp"
+#include "tests/certified_problems.hpp"
 #include "tools/solve/certificate.hpp"
 
 namespace berth::gavel {
@@ -103,6 +104,19 @@ TEST_CASE("packed kinds: the level is that of the program over all jobs and pair
     packed += static_cast<int>(answer.x.pairs.size());
   }
   CHECK(packed > 200);
+}
+
+// Jobs of one kind that differ alone but not beside others have many ways to one rate.
+TEST_CASE("packed kinds: speeds alone of their own, at one rate beside others", "[gavel][lp]") {
+  for (std::uint32_t round = 0; round < 150; ++round) {
+    CAPTURE(round);
+    const PackedProblem problem = test::RandomPairs(round);
+    const std::vector<double> scale = WorthScale(problem.base);
+    KindsAnswer answer;
+    REQUIRE(MaxMinByKinds(problem, scale, kLpInfinity, answer) == LpStatus::kOptimal);
+    CHECK(BoundOf(problem, scale, answer) <= answer.level * (1.0 + 1e-7));
+    CHECK(CertifyPackedLevel(problem, scale, answer.x, answer.price, answer.time_price).gap <= 1e-7);
+  }
 }
 
 TEST_CASE("packed kinds: 2,048 jobs with weights all unlike, proven over all pairs", "[gavel][lp]") {

@@ -262,6 +262,7 @@ class Program {
         const auto end = std::partition_point(its.demand.begin(), its.demand.end(),
                                               [&](double demand) { return level_ * demand > at.rate; });
         const int k = static_cast<int>(end - its.demand.begin());
+        if (k == 0) continue;  // asks for nothing, and rounding would break it
         const double broken = level_ * its.sum[U(k)] - k * at.rate - (above - time * at.rate);
         if (broken > kBroken * level_ * its.sum[U(k)]) added = AddCut({a, k, at.rate}) || added;
         time += at.time;

@@ -10,8 +10,9 @@
 namespace berth::gavel {
 
 // max sum_i log U_i, U_i = gang_i / (weight_i prop_i) T_i . x_i, over the base constraints: the geometric
-// mean is exp of its m-th part. A primal-dual interior point (Boyd and Vandenberghe, Convex Optimization,
-// §11.7); the Newton matrix is a block a class of jobs alike and one row a type.
+// mean is exp of its m-th part. By generated columns (wide_shares.hpp) over classes of jobs alike: at the
+// optimum all of a class have the same utility, which is unique because the logarithm is strictly concave, so
+// sharing alike is optimal.
 //
 // The proof: any prices p_j, q_i >= 0 of the constraints bound the optimum by
 //   sum_j W_j p_j + sum_i q_i + sum_i (log max_j u_ij / (gang_i p_j + q_i) - 1),

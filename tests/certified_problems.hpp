@@ -3,8 +3,10 @@
 
 #include <cmath>
 #include <cstdint>
+#include <span>
+#include <vector>
 
-#include "baselines/gavel/combos.hpp"
+#include "baselines/gavel/packed_lp.hpp"
 #include "env/base/check.hpp"
 #include "env/base/rng.hpp"
 
@@ -54,6 +56,18 @@ inline gavel::PackedProblem RandomPairs(std::uint32_t round) {
       problem.beside.push_back(random.Below(6) == 0 ? 0.0 : std::pow(10.0, random.Uniform(-1.0, 0.5)));
   }
   return problem;
+}
+
+// max min_i scale_i speed_i over these combos, by HiGHS.
+inline double LevelOver(std::span<const gavel::Combo> combos, const gavel::PackedProblem& problem,
+                        std::span<const double> scale) {
+  std::vector<gavel::SpeedRow> rows;
+  for (const double of_job : scale) rows.push_back({of_job, 0, 0.0});
+  gavel::PackedLp lp(LpMethod::kSimplex);
+  gavel::PackedRise risen;
+  const double top[] = {kLpInfinity};
+  const LpStatus status = lp.MaximizeRise(problem, combos, rows, top, LpMethod::kSimplex, risen);
+  return status == LpStatus::kOptimal ? risen.rise[0] : -1.0;
 }
 
 }  // namespace berth::test

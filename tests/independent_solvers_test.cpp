@@ -48,7 +48,7 @@ double SpeedOn(const PackedProblem& problem, gavel::PackedAllocation x, int type
 Json PackedAnswers(const PackedProblem& problem, bool with_water) {
   const gavel::Problem& base = problem.base;
   Json answers;
-  const auto add = [&](const char* name, const gavel::PackedAllocation& x, auto&& value) {
+  const auto add = [&](const std::string& name, const gavel::PackedAllocation& x, auto&& value) {
     INFO(name);
     CHECK(gavel::PackedViolation(problem, x) <= 1e-7);
     answers[name] = {{"value", value(EffectiveThroughput(problem, x))}};
@@ -63,47 +63,42 @@ Json PackedAnswers(const PackedProblem& problem, bool with_water) {
   const auto level = [&](const std::vector<double>& speed) {
     return -largest(speed, [&](std::size_t i, double its) { return -scale[i] * its; });
   };
-  for (const LpMethod method : {LpMethod::kEmbedding, LpMethod::kSimplex}) {
-    gavel::PackedLp lp(method);
-    const std::string how = method == LpMethod::kEmbedding ? " packed" : " packed, vertex";
-    gavel::PackedAllocation x;
-    REQUIRE(PackedMaxMin(problem, lp, x));
-    add(("max_min" + how).c_str(), x, level);
-    gavel::PackedMakespanAnswer makespan;
-    REQUIRE(PackedExactMakespan(problem, lp, makespan));
-    add(("makespan" + how).c_str(), makespan.x, [&](const std::vector<double>& speed) {
-      return largest(speed, [&](std::size_t i, double its) { return base.remaining[i] / its; });
+  gavel::PackedAllocation x;
+  gavel::KindsAnswer kinds;
+  REQUIRE(MaxMinByKinds(problem, scale, kLpInfinity, kinds) == LpStatus::kOptimal);
+  add("max_min packed", kinds.x, level);
+  CHECK(CertifyPackedLevel(problem, scale, kinds.x, kinds.price, kinds.time_price).gap <= 1e-6);
+  gavel::PackedLp by_point(LpMethod::kEmbedding), by_vertex(LpMethod::kSimplex);
+  gavel::PackedMakespanAnswer makespan;
+  REQUIRE(PackedExactMakespan(problem, by_point, makespan));
+  add("makespan packed", makespan.x, [&](const std::vector<double>& speed) {
+    return largest(speed, [&](std::size_t i, double its) { return base.remaining[i] / its; });
+  });
+  REQUIRE(gavel::PackedFinishTimeFairness().Solve(problem, by_point, x));
+  const std::vector<double> alone = gavel::IsolatedProgress().Advance(base);
+  add("finish_time_fairness packed", x, [&](const std::vector<double>& speed) {
+    return largest(speed, [&](std::size_t i, double its) {
+      return (base.since[i] + base.remaining[i] * base.weight[i] / its) / alone[i];
     });
-    gavel::PackedFinishTimeFairness fairness;
-    REQUIRE(fairness.Solve(problem, lp, x));
-    const std::vector<double> alone = gavel::IsolatedProgress().Advance(base);
-    add(("finish_time_fairness" + how).c_str(), x, [&](const std::vector<double>& speed) {
-      return largest(speed, [&](std::size_t i, double its) {
-        return (base.since[i] + base.remaining[i] * base.weight[i] / its) / alone[i];
-      });
-    });
+  });
+  for (gavel::PackedLp* lp : {&by_point, &by_vertex}) {
     for (const bool by_cost : {false, true}) {
       const std::vector<double> price = by_cost ? base.price : std::vector<double>(base.price.size(), 1.0);
-      REQUIRE(PackedThroughputPerCost(problem, lp, price, false, x));
+      REQUIRE(PackedThroughputPerCost(problem, *lp, price, false, x));
       double sum = 0.0;
       for (int j = 0; j < base.types(); ++j) sum += SpeedOn(problem, x, j) / price[U(j)];
-      add(((by_cost ? "max_throughput_per_cost" : "max_sum_throughput") + how).c_str(), x,
-          [sum](const std::vector<double>&) { return sum; });
+      const char* name = by_cost ? "max_throughput_per_cost packed" : "max_sum_throughput packed";
+      add(lp == &by_point ? name : Join(name, ", vertex"), x, [sum](const std::vector<double>&) { return sum; });
     }
   }
   if (with_water) {  // CBC takes a hundred programs for it
-    gavel::PackedLp lp(LpMethod::kEmbedding);
     gavel::PackedWaterLevels water;
-    REQUIRE(PackedWaterFilling(problem, lp, water));
+    REQUIRE(PackedWaterFilling(problem, by_point, water));
     add("water_filling packed", water.x, level);
     const std::vector<double> speed = EffectiveThroughput(problem, water.x);
     for (std::size_t i = 0; i < speed.size(); ++i) CHECK(speed[i] * scale[i] >= water.level[i] * (1.0 - 1e-7));
     answers["water_filling packed"]["levels"] = water.level;
   }
-  gavel::KindsAnswer kinds;
-  REQUIRE(MaxMinByKinds(problem, scale, kLpInfinity, kinds) == LpStatus::kOptimal);
-  add("max_min packed, by kinds", kinds.x, level);
-  CHECK(CertifyPackedLevel(problem, scale, kinds.x, kinds.price, kinds.time_price).gap <= 1e-6);
   return answers;
 }
 

@@ -84,10 +84,7 @@ TEST_CASE("packed kinds: the level is that of the program over all jobs and pair
     const std::vector<double> scale = WorthScale(problem.base);
     KindsAnswer answer;
     REQUIRE(MaxMinByKinds(problem, scale, kLpInfinity, answer) == LpStatus::kOptimal);
-    PackedLp lp(LpMethod::kSimplex);
-    PackedAllocation vertex;
-    double level = 0.0;
-    REQUIRE(PackedMaxMin(problem, lp, vertex, &level));
+    const double level = test::LevelOver(AllCombos(problem), problem, scale);
     CHECK(answer.level == Approx(level).epsilon(1e-8));
     CHECK(Violation(problem, answer.x) <= 1e-9);
     CHECK(BoundOf(problem, scale, answer) == Approx(level).epsilon(1e-7));

@@ -13,19 +13,17 @@ std::vector<Combo> Combos(const PackedProblem& problem, bool dominated_too) {
   for (int i = 0; i < base.jobs(); ++i) {
     for (int j = 0; j < base.types(); ++j) {
       const double rate = base.throughput[base.at(i, j)];
-      if (rate > 0.0) combos.push_back({i, -1, j, rate, 0.0, problem.Members(i)});
+      if (rate > 0.0) combos.push_back({i, -1, j, rate, 0.0});
     }
   }
   for (int i = 0; i < base.jobs(); ++i) {
-    for (int k = i; base.gang[U(i)] == 1 && k < base.jobs(); ++k) {
-      const double its = problem.Members(i), others = k == i ? its - 1.0 : problem.Members(k);
-      if (base.gang[U(k)] != 1 || others <= 0.0) continue;
+    for (int k = i + 1; base.gang[U(i)] == 1 && k < base.jobs(); ++k) {
       for (int j = 0; j < base.types(); ++j) {
         const double first = problem.Beside(i, k, j), second = problem.Beside(k, i, j);
         if (first <= 0.0 || second <= 0.0) continue;
         const double gain = first / base.throughput[base.at(i, j)] + second / base.throughput[base.at(k, j)];
         if (gain <= 1.0 && !dominated_too) continue;
-        combos.push_back({i, k, j, first, second, k == i ? its * others / 2.0 : its * others, others, its});
+        combos.push_back({i, k, j, first, second});
       }
     }
   }

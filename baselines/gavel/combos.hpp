@@ -16,9 +16,8 @@ struct PackedProblem {
   Problem base;
   // [kinds, kinds, G] steps/s of a job of the first kind while one of the second shares its GPU; 0 = cannot.
   std::vector<double> beside;
-  std::vector<int> kind = {};        // [m]; empty = all differ, kind i is job i
-  int kinds = 0;                     // read where kind is not empty
-  std::vector<double> members = {};  // [m] jobs that stand here as one; empty = 1 each
+  std::vector<int> kind = {};  // [m]; empty = all differ, kind i is job i
+  int kinds = 0;               // read where kind is not empty
 
   // steps/s of a job while another shares its GPU; 0 also where one has a larger gang or cannot run at all.
   double Beside(int job, int other, int type) const {
@@ -30,18 +29,13 @@ struct PackedProblem {
     if (kind.empty()) return beside[base.at(job * base.jobs() + other, type)];
     return beside[base.at(kind[first] * kinds + kind[second], type)];
   }
-  double Members(int job) const { return members.empty() ? 1.0 : members[static_cast<std::size_t>(job)]; }
 };
 
 // One way to use the GPUs of a type: a job alone, or two that share. A column of the packed programs.
-// Of classes (PackedProblem::members): every way to choose its jobs from theirs, of one class two different
-// ones.
 struct Combo {
-  int first, second;  // jobs, first < second; second = -1: alone; first = second: two members of a class
+  int first, second;  // jobs, first < second; second = -1: alone
   int type;
-  double rate_first, rate_second;          // steps/s, > 0; 0 where there is no second
-  double members = 1.0;                    // how many there are
-  double of_first = 1.0, of_second = 1.0;  // how many of them one member of the first, of the second is in
+  double rate_first, rate_second;  // steps/s, > 0; 0 where there is no second
 };
 
 // Every combo that can be of use: singles by job, then pairs lexicographically, each by type. What cannot run

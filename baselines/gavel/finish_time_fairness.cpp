@@ -22,108 +22,70 @@ namespace {
 struct Ratios {
   const Problem& problem;
   const std::vector<double>& alone;  // [m] D_i, s
+  std::vector<double> work;          // [m] steps
 
+  int jobs() const { return problem.jobs(); }
   double Floor() const {  // rho must exceed it: with infinite speed job i ends at t_i
     double floor = 0.0;
-    for (int i = 0; i < problem.jobs(); ++i) floor = std::max(floor, problem.since[U(i)] / alone[U(i)]);
+    for (int i = 0; i < jobs(); ++i) floor = std::max(floor, problem.since[U(i)] / alone[U(i)]);
     return floor;
   }
-  double Reached(std::span<const double> x) const {
-    const std::vector<double> speed = EffectiveThroughput(problem, x);
+  double Reached(const std::vector<double>& speed) const {
     double worst = 0.0;
-    for (int i = 0; i < problem.jobs(); ++i) {
-      worst = std::max(worst, (problem.since[U(i)] + problem.remaining[U(i)] / speed[U(i)]) / alone[U(i)]);
-    }
+    for (int i = 0; i < jobs(); ++i)
+      worst = std::max(worst, (problem.since[U(i)] + work[U(i)] / speed[U(i)]) / alone[U(i)]);
     return worst;
   }
-  int jobs() const { return problem.jobs(); }
   double Spare(int i, double rho) const { return rho * alone[U(i)] - problem.since[U(i)]; }
-  void Worth(double rho, std::vector<double>& worth) const {
-    worth.resize(problem.throughput.size());
-    for (int i = 0; i < problem.jobs(); ++i) {
-      const double scale = Spare(i, rho) / problem.remaining[U(i)];
-      for (int j = 0; j < problem.types(); ++j) {
-        worth[problem.at(i, j)] = problem.throughput[problem.at(i, j)] * scale;
-      }
-    }
+  std::vector<double> Scale(double rho) const {  // [m]
+    std::vector<double> scale(work.size());
+    for (int i = 0; i < jobs(); ++i) scale[U(i)] = Spare(i, rho) / work[U(i)];
+    return scale;
+  }
+  std::vector<double> Worth(double rho) const {  // [m, G]
+    std::vector<double> worth = problem.throughput;
+    const std::vector<double> scale = Scale(rho);
+    for (std::size_t k = 0; k < worth.size(); ++k) worth[k] *= scale[k / problem.workers.size()];
+    return worth;
   }
 };
 
 bool Minimize(const Ratios& ratios, LevelLp& lp, double guess, Allocation& best, double& reached) {
   const Problem& problem = ratios.problem;
   best = IsolatedAllocation(problem);
-  reached = ratios.Reached(best);
+  reached = ratios.Reached(EffectiveThroughput(problem, best));
   bool asked = false;
-  std::vector<double> worth;
   LevelAnswer answer;
   const auto solve = [&](double rho, Allocation& x, NewtonStep& step) {
     asked = true;
-    ratios.Worth(rho, worth);
-    if (!lp.Level(problem, worth, answer)) return false;
+    if (!lp.Level(problem, ratios.Worth(rho), answer)) return false;
     x = std::move(answer.x);
-    step = {answer.level, answer.price};
+    step = {answer.level, ratios.Reached(EffectiveThroughput(problem, x)), answer.price};
     return true;
   };
   if (!NewtonRatio(ratios, solve, guess, best, reached)) return false;
   if (!asked || lp.warm() || lp.method() == LpMethod::kSimplex) return true;
   // The reference's allocation lies inside the optimal face: solve once more there, at the ratio just found.
-  ratios.Worth(reached, worth);
-  if (lp.Maximize(problem, worth, answer)) {
-    const double got = ratios.Reached(answer.x);
+  if (lp.Maximize(problem, ratios.Worth(reached), answer)) {
+    const double got = ratios.Reached(EffectiveThroughput(problem, answer.x));
     if (got <= reached * (1.0 + 1e-7)) reached = got, best = std::move(answer.x);
   }
   return true;
 }
 
 // Over combos: the proof above needs of the feasible set of speeds only that it is convex.
-struct PackedRatios {
-  const PackedProblem& problem;
-  const std::vector<double>& alone;  // [m] s, D_i: the finish time alone
-
-  int jobs() const { return problem.base.jobs(); }
-  double Work(int i) const { return problem.base.remaining[U(i)] * problem.base.weight[U(i)]; }
-  double Floor() const {
-    double floor = 0.0;
-    for (int i = 0; i < jobs(); ++i) floor = std::max(floor, problem.base.since[U(i)] / alone[U(i)]);
-    return floor;
-  }
-  double Reached(const PackedAllocation& x) const {
-    const std::vector<double> speed = EffectiveThroughput(problem, x);
-    double worst = 0.0;
-    for (int i = 0; i < jobs(); ++i) {
-      worst = std::max(worst, (problem.base.since[U(i)] + Work(i) / speed[U(i)]) / alone[U(i)]);
-    }
-    return worst;
-  }
-  double Spare(int i, double rho) const { return rho * alone[U(i)] - problem.base.since[U(i)]; }
-  std::vector<double> Scale(double rho) const {
-    std::vector<double> scale(U(jobs()));
-    for (int i = 0; i < jobs(); ++i) scale[U(i)] = Spare(i, rho) / Work(i);
-    return scale;
-  }
-};
-
-bool Minimize(const PackedRatios& ratios, PackedLp& lp, PackedAllocation& best, double& reached) {
-  const std::vector<Combo> combos = UsefulCombos(ratios.problem);
-  best = {IsolatedAllocation(ratios.problem.base), {}, {}};
-  reached = ratios.Reached(best);
-  bool asked = false;
+bool Minimize(const PackedProblem& problem, const Ratios& ratios, PackedLp& lp, PackedAllocation& best,
+              double& reached) {
+  best = {IsolatedAllocation(problem.base), {}, {}};
+  reached = ratios.Reached(EffectiveThroughput(problem, best));
   PackedLevel answer;
   const auto solve = [&](double rho, PackedAllocation& x, NewtonStep& step) {
-    asked = true;
-    if (!lp.Maximize(ratios.problem, combos, ratios.Scale(rho), LpMethod::kSimplex, answer)) return false;
+    if (!lp.Maximize(problem, ratios.Scale(rho), answer)) return false;
     x = std::move(answer.x);
-    step = {answer.level, answer.price};
+    step = {answer.level, ratios.Reached(EffectiveThroughput(problem, x)), answer.price};
     return true;
   };
-  if (!NewtonRatio(ratios, solve, /*guess=*/0.0, best, reached)) return false;
-  if (lp.method() == LpMethod::kSimplex || !asked) return true;
-  // The reference's allocation lies inside the optimal face: once more there, at the ratio just found.
-  if (lp.Maximize(ratios.problem, combos, ratios.Scale(reached), lp.method(), answer)) {
-    const double got = ratios.Reached(answer.x);
-    if (got <= reached * (1.0 + 1e-7)) reached = got, best = std::move(answer.x);
-  }
-  return true;
+  return NewtonRatio(ratios, solve, /*guess=*/0.0, best, reached);
 }
 
 }  // namespace
@@ -132,7 +94,7 @@ bool FinishTimeFairness::Solve(const Problem& problem, LevelLp& lp, Allocation& 
   alone_ = progress_.Advance(problem);
   double reached = 0.0;
   Allocation best;
-  if (!Minimize(Ratios{problem, alone_}, lp, ratio_, best, reached)) return false;
+  if (!Minimize(Ratios{problem, alone_, problem.remaining}, lp, ratio_, best, reached)) return false;
   x = std::move(best);
   ratio_ = reached;
   if (rho != nullptr) *rho = reached;
@@ -144,7 +106,9 @@ bool PackedFinishTimeFairness::Solve(const PackedProblem& problem, PackedLp& lp,
   const std::vector<double> alone = progress_.Advance(problem.base);
   double reached = 0.0;
   PackedAllocation best;
-  if (!Minimize(PackedRatios{problem, alone}, lp, best, reached)) return false;
+  std::vector<double> work = problem.base.remaining;
+  for (std::size_t i = 0; i < work.size(); ++i) work[i] *= problem.base.weight[i];
+  if (!Minimize(problem, Ratios{problem.base, alone, std::move(work)}, lp, best, reached)) return false;
   x = std::move(best);
   if (rho != nullptr) *rho = reached;
   return true;

@@ -118,7 +118,7 @@ bool PackedExactMakespan(const PackedProblem& problem, PackedLp& lp, PackedMakes
     scale.push_back(1.0 / remaining);
   }
   PackedLevel level;
-  if (!lp.Maximize(problem, UsefulCombos(problem), scale, LpMethod::kSimplex, level)) return false;
+  if (!lp.Maximize(problem, scale, level)) return false;
   answer.seconds = 1.0 / level.level;
   answer.x = std::move(level.x);
   return true;

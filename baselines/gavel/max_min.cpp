@@ -1,10 +1,8 @@
 // Max-min fairness, heterogeneity-aware least attained service (OSDI 2020 §4.1), of jobs alone and of jobs
 // that may share a GPU (§4.4).
-#include "baselines/gavel/job_classes.hpp"
 #include "baselines/gavel/objective_list.hpp"
 #include "baselines/gavel/objectives.hpp"
 #include "baselines/gavel/packed_objectives.hpp"
-#include "env/base/index.hpp"
 
 namespace berth::gavel {
 
@@ -16,81 +14,9 @@ bool MaxMinFairness(const Problem& problem, LevelLp& lp, Allocation& x, double* 
   return true;
 }
 
-namespace {
-
-// Packed programs over classes: jobs of one kind, gang and weight stand as one, and so do all pairs of two
-// classes. With the published rates there are 26 kinds of single-GPU jobs, so the program does not grow with
-// the jobs.
-struct PackedClasses {
-  JobClasses jobs;
-  PackedProblem one;  // a job of each class, with members
-};
-
-// REQUIRES: problem.kind [m].
-PackedClasses ClassesOf(const PackedProblem& problem) {
-  const Problem& base = problem.base;
-  PackedClasses classes;
-  const std::vector<double> kind(problem.kind.begin(), problem.kind.end());
-  Classify(base, base.throughput, {kind, base.weight}, classes.jobs);
-  classes.one.base = OneOfEach(base, classes.jobs);
-  classes.one.members = classes.jobs.members;
-  classes.one.beside = problem.beside;
-  classes.one.kinds = problem.kinds;
-  for (int job : classes.jobs.first) classes.one.kind.push_back(problem.kind[U(job)]);
-  return classes;
-}
-
-// Of the jobs, from that of their classes: each member and each pair of members alike.
-PackedAllocation Spread(const PackedClasses& classes, const PackedAllocation& x) {
-  const int m = static_cast<int>(classes.jobs.of_job.size()), n = classes.jobs.size();
-  const std::size_t types = classes.one.base.workers.size();
-  const auto copy = [types](const Allocation& from, std::size_t row, Allocation& to) {
-    const auto begin = from.begin() + static_cast<std::ptrdiff_t>(row * types);
-    to.insert(to.end(), begin, begin + static_cast<std::ptrdiff_t>(types));
-  };
-  PackedAllocation all;
-  all.alone.reserve(U(m) * types);
-  for (int its : classes.jobs.of_job) copy(x.alone, U(its), all.alone);
-  std::vector<int> row_of(U(n) * U(n), -1);  // of a pair of classes in x
-  for (std::size_t p = 0; p < x.pairs.size(); ++p) {
-    const auto [a, b] = x.pairs[p];
-    row_of[U(a * n + b)] = row_of[U(b * n + a)] = static_cast<int>(p);
-  }
-  for (int i = 0; i < m; ++i) {
-    for (int k = i + 1; k < m; ++k) {
-      const int row = row_of[U(classes.jobs.of_job[U(i)] * n + classes.jobs.of_job[U(k)])];
-      if (row < 0) continue;
-      all.pairs.push_back({i, k});
-      copy(x.together, U(row), all.together);
-    }
-  }
-  return all;
-}
-
-// Beyond, kinds of jobs take the place of classes: programs over pairs of classes and answers over all pairs
-// of jobs would grow with their squares.
-constexpr int kMostClasses = 64, kMostJobs = 1024;
-
-}  // namespace
-
 bool PackedMaxMin(const PackedProblem& problem, PackedLp& lp, PackedAllocation& x, double* level) {
-  const std::vector<double> scale = WorthScale(problem.base);
   PackedLevel answer;
-  // A vertex is one of the program job by job.
-  if (!problem.kind.empty() && problem.members.empty() && lp.method() != LpMethod::kSimplex) {
-    const PackedClasses classes = ClassesOf(problem);
-    if (classes.jobs.size() > kMostClasses || problem.base.jobs() > kMostJobs) {
-      if (!lp.MaximizeByKinds(problem, scale, answer)) return false;
-      x = std::move(answer.x);
-      if (level != nullptr) *level = answer.level;
-      return true;
-    }
-    PackedAllocation of_classes;
-    if (!PackedMaxMin(classes.one, lp, of_classes, level)) return false;
-    x = Spread(classes, of_classes);
-    return true;
-  }
-  if (!lp.Maximize(problem, UsefulCombos(problem), scale, lp.method(), answer)) return false;
+  if (!lp.Maximize(problem, WorthScale(problem.base), answer)) return false;
   x = std::move(answer.x);
   if (level != nullptr) *level = answer.level;
   return true;

@@ -12,14 +12,14 @@ namespace berth::gavel {
 
 struct NewtonStep {
   double level = 0.0;             // c: the ratio asked for is feasible iff it is 1 or more
+  double reached = 0.0;           // the ratio of the allocation
   std::span<const double> price;  // [m] >= 0
 };
 
 // `best` and `reached` hold an allocation and its ratio on entry, and a better or equal one afterwards,
 // within 1e-9 (relative) of the least where the LPs are. From the ratio `guess`, or where that is none or
 // too near the floor from `reached`. False when an LP has no answer.
-//   ratios.jobs(), .Floor() (the ratio must exceed it), .Reached(x) (the ratio of an allocation), .alone [m]
-//   (s, D_i), .Spare(i, rho) = rho D_i - t_i
+//   ratios.jobs(), .Floor() (the ratio must exceed it), .alone [m] (s, D_i), .Spare(i, rho) = rho D_i - t_i
 //   solve(rho, x, step) fills x and step, or gives back false
 template <class Ratios, class Solve, class X>
 [[nodiscard]] bool NewtonRatio(const Ratios& ratios, const Solve& solve, double guess, X& best,
@@ -37,7 +37,7 @@ template <class Ratios, class Solve, class X>
     X x;
     NewtonStep at;
     if (!solve(rho, x, at)) return false;
-    const double got = ratios.Reached(x);
+    const double got = at.reached;
     const double h = 1.0 / at.level;
     double slope = 0.0, sum = 0.0;
     for (int i = 0; i < ratios.jobs(); ++i) {

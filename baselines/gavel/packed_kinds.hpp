@@ -1,5 +1,5 @@
-// Packed max-min at scale: jobs of one kind, gang and row of throughputs that differ only in what they ask
-// for (their weights) stand as one, exactly, so that the program does not grow with the jobs.
+// Packed max-min: jobs of one kind, gang and row of throughputs that differ only in what they ask for (their
+// weights) stand as one, exactly, so that the program does not grow with the jobs.
 //
 // Job i asks for the speed c d_i. What the jobs of a kind do together is a sum Z_o of time at each rate r_o:
 // alone on a type, or on it beside a job of one other kind; pairs of kinds a, b on a type take as much time
@@ -39,8 +39,7 @@ struct KindsAnswer {
 
 // The most that min_i scale_i speed_i can be, scale [m] > 0. kOptimal: level and bound are within 1e-7 of
 // each other. kError where the digits do not reach so far; the answer is then untouched. REQUIRES: at least
-// one job, each of which can run on a type with GPUs; no members. Pure function of the problem but for the
-// clock.
+// one job, each of which can run on a type with GPUs. Pure function of the problem but for the clock.
 [[nodiscard]] LpStatus MaxMinByKinds(const PackedProblem& problem, std::span<const double> scale,
                                      double time_limit_s, KindsAnswer& answer);
 

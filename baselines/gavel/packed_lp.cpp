@@ -17,61 +17,29 @@ void PackedLp::Begin(const PackedProblem& problem, std::span<const Combo> combos
   for (auto& own : of_job_) own.clear();
   std::vector<std::vector<int>> of_type(U(base.types()));
   for (std::size_t c = 0; c < combos.size(); ++c) {
-    const double members = combos[c].members;
-    const int column = model.AddColumn(value.empty() ? 0.0 : value[c] * members, 0.0, kLpInfinity, members);
+    const int column = model.AddColumn(value.empty() ? 0.0 : value[c], 0.0, kLpInfinity);
     of_type[U(combos[c].type)].push_back(column);
     of_job_[U(combos[c].first)].push_back(column);
-    if (combos[c].second >= 0 && combos[c].second != combos[c].first) {
-      of_job_[U(combos[c].second)].push_back(column);
-    }
+    if (combos[c].second >= 0) of_job_[U(combos[c].second)].push_back(column);
   }
   for (int j = 0; j < base.types(); ++j) {
-    for (int c : of_type[U(j)]) {
-      const Combo& combo = combos[U(c)];
-      model.AddEntry(c, base.gang[U(combo.first)] * combo.members, combo.members);
-    }
+    for (int c : of_type[U(j)]) model.AddEntry(c, base.gang[U(combos[U(c)].first)]);
     model.EndRow(-kLpInfinity, base.workers[U(j)]);
   }
   for (int i = 0; i < base.jobs(); ++i) {
-    for (int c : of_job_[U(i)]) {
-      const double its = combos[U(c)].first == i ? combos[U(c)].of_first : combos[U(c)].of_second;
-      model.AddEntry(c, its, its);
-    }
-    model.EndRow(-kLpInfinity, 1.0, problem.Members(i));
+    for (int c : of_job_[U(i)]) model.AddEntry(c, 1.0);
+    model.EndRow(-kLpInfinity, 1.0);
   }
 }
 
 void PackedLp::AddSpeed(int job, std::span<const Combo> combos, double scale) {
   for (int c : of_job_[U(job)]) {
     const Combo& combo = combos[U(c)];
-    const double its = combo.first == job ? combo.of_first : combo.of_second;
-    lp_.model().AddEntry(c, (combo.first == job ? combo.rate_first : combo.rate_second) * scale * its, its);
+    lp_.model().AddEntry(c, (combo.first == job ? combo.rate_first : combo.rate_second) * scale);
   }
 }
 
-bool PackedLp::Maximize(const PackedProblem& problem, std::span<const Combo> combos,
-                        std::span<const double> scale, LpMethod method, PackedLevel& answer) {
-  const Problem& base = problem.base;
-  // No job's level exceeds its best combo's: in this unit the numbers are near 1.
-  std::vector<double> best(U(base.jobs()), 0.0);
-  for (const Combo& combo : combos) {
-    best[U(combo.first)] = std::max(best[U(combo.first)], combo.rate_first * scale[U(combo.first)]);
-    if (combo.second < 0) continue;
-    best[U(combo.second)] = std::max(best[U(combo.second)], combo.rate_second * scale[U(combo.second)]);
-  }
-  const double unit = *std::min_element(best.begin(), best.end());
-  BERTH_CHECK(unit > 0.0 && unit < kLpInfinity, "a job can run in no combo");
-  std::vector<SpeedRow> rows;
-  for (int i = 0; i < base.jobs(); ++i) rows.push_back({scale[U(i)] / unit, 0, 0.0});
-  PackedRise risen;
-  const double top[] = {kLpInfinity};
-  if (MaximizeRise(problem, combos, rows, top, method, risen) != LpStatus::kOptimal) return false;
-  answer = {risen.rise[0] * unit, std::move(risen.x), std::move(risen.price)};
-  return true;
-}
-
-bool PackedLp::MaximizeByKinds(const PackedProblem& problem, std::span<const double> scale,
-                               PackedLevel& answer) {
+bool PackedLp::Maximize(const PackedProblem& problem, std::span<const double> scale, PackedLevel& answer) {
   KindsAnswer found;
   const LpStatus status = MaxMinByKinds(problem, scale, time_limit_s_, found);
   by_kinds_ = status == LpStatus::kOptimal ? nullptr : Explain(status);
@@ -91,7 +59,7 @@ LpStatus PackedLp::MaximizeRise(const PackedProblem& problem, std::span<const Co
   for (int i = 0; i < base.jobs(); ++i) {
     AddSpeed(i, combos, rows[U(i)].scale);
     if (rows[U(i)].rise >= 0) model.AddEntry(first + rows[U(i)].rise, -1.0);
-    model.EndRow(rows[U(i)].least, kLpInfinity, problem.Members(i));
+    model.EndRow(rows[U(i)].least, kLpInfinity);
   }
   const LpStatus status = lp_.Solve(method);
   if (status != LpStatus::kOptimal) return status;
@@ -100,8 +68,7 @@ LpStatus PackedLp::MaximizeRise(const PackedProblem& problem, std::span<const Co
   answer.rise.assign(solution.x.begin() + first, solution.x.end());
   answer.price.resize(U(base.jobs()));
   for (int i = 0; i < base.jobs(); ++i) {
-    answer.price[U(i)] =
-        std::max(0.0, -solution.row_dual[U(base.types() + base.jobs() + i)]) / problem.Members(i);
+    answer.price[U(i)] = std::max(0.0, -solution.row_dual[U(base.types() + base.jobs() + i)]);
   }
   return status;
 }
@@ -111,7 +78,7 @@ bool PackedLp::Reach(const PackedProblem& problem, std::span<const Combo> combos
   Begin(problem, combos, {});
   for (int i = 0; i < problem.base.jobs(); ++i) {
     AddSpeed(i, combos, 1.0 / least[U(i)]);
-    lp_.model().EndRow(1.0, kLpInfinity, problem.Members(i));
+    lp_.model().EndRow(1.0, kLpInfinity);
   }
   // HiGHS' interior point is not centred where there is no objective; the embedding's is, as in level_lp.cpp.
   const bool vertex = lp_.method() == LpMethod::kSimplex;
@@ -127,7 +94,7 @@ LpStatus PackedLp::MaximizeSum(const PackedProblem& problem, std::span<const Com
   for (int i = 0; i < static_cast<int>(least.size()); ++i) {
     if (least[U(i)] <= 0.0) continue;
     AddSpeed(i, combos, 1.0 / least[U(i)]);
-    lp_.model().EndRow(1.0, kLpInfinity, problem.Members(i));
+    lp_.model().EndRow(1.0, kLpInfinity);
   }
   const LpStatus status = lp_.Solve();
   if (status == LpStatus::kOptimal) x = ToAllocation(problem, combos, lp_.solution().x);

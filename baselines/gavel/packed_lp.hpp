@@ -3,7 +3,7 @@
 //   sum over combos of type j of gang x_c <= W_j,   sum over combos of job i of x_c <= 1,   x >= 0,
 //
 // and with speed_i = sum over combos c of job i of its rate in c times x_c, one of
-//   level:  max c,  scale_i speed_i >= c  for every i;
+//   level:  max c,  scale_i speed_i >= c  for every i, by kinds of jobs (packed_kinds.hpp);
 //   reach:  speed_i >= least_i;
 //   sum:    max sum_c value_c x_c,  speed_i >= least_i where least_i > 0;
 //   rise:   max sum_k z_k,  0 <= z_k <= top_k,  scale_i speed_i - z_k(i) >= least_i  for every i.
@@ -19,7 +19,7 @@ namespace berth::gavel {
 struct PackedLevel {
   double level = 0.0;
   PackedAllocation x;
-  std::vector<double> price;  // [m] >= 0: duals of the rows of the level
+  std::vector<double> price;  // [m] >= 0: of speed
 };
 
 struct SpeedRow {
@@ -40,12 +40,9 @@ class PackedLp {
   explicit PackedLp(LpMethod method, double time_limit_s = kLpInfinity)
       : lp_(method, time_limit_s), time_limit_s_(time_limit_s) {}
 
-  // REQUIRES: at least one job, each with a combo; scale [m] > 0.
-  [[nodiscard]] bool Maximize(const PackedProblem& problem, std::span<const Combo> combos,
-                              std::span<const double> scale, LpMethod method, PackedLevel& answer);
-  // The same by kinds of jobs (packed_kinds.hpp).
-  [[nodiscard]] bool MaximizeByKinds(const PackedProblem& problem, std::span<const double> scale,
-                                     PackedLevel& answer);
+  // REQUIRES: at least one job, each of which can run on a type with GPUs; scale [m] > 0.
+  [[nodiscard]] bool Maximize(const PackedProblem& problem, std::span<const double> scale,
+                              PackedLevel& answer);
   [[nodiscard]] bool Reach(const PackedProblem& problem, std::span<const Combo> combos,
                            std::span<const double> least, PackedAllocation& x);
   [[nodiscard]] LpStatus MaximizeSum(const PackedProblem& problem, std::span<const Combo> combos,
@@ -67,7 +64,7 @@ class PackedLp {
 
   CheckedLp lp_;
   double time_limit_s_;
-  const char* by_kinds_ = nullptr;        // why MaximizeByKinds had no answer
+  const char* by_kinds_ = nullptr;        // why Maximize had no answer
   std::vector<std::vector<int>> of_job_;  // [m] its combos
 };
 

@@ -7,13 +7,15 @@
 // it, its prices give a lower bound, and where it is, the time is proven from both sides. After Dinkelbach,
 // "On nonlinear fractional programming", Management Science 1967; a few programs for each bottleneck.
 //
-// Of many jobs an interior point (wide_shares.hpp) tells the prices nearly, which leaves a choice of shares
-// to few of them; the program is solved over those, and what it proves is checked with all.
+// Of many jobs an interior point (wide_shares.hpp) tells the prices nearly, and ways of few of them
+// (level_ways.hpp) the rest: every time is proven with the prices of a vertex.
 #pragma once
 
 #include <span>
 #include <vector>
 
+#include "baselines/gavel/level_ways.hpp"
+#include "baselines/gavel/priced_shares.hpp"
 #include "baselines/gavel/problem.hpp"
 #include "baselines/gavel/water_path.hpp"
 #include "baselines/lp.hpp"
@@ -39,46 +41,26 @@ class TypeBottleneck {
   std::vector<double> Settle(std::span<const double> level, std::vector<char>& saturated);
 
  private:
-  // Of one job the cheapest shares at some prices: of `low` (-1: none) and `high`; what a unit more costs,
-  // and what a unit of its time is worth.
-  struct Mix {
-    int low = -1, high = -1;
-    double of_low = 0.0, of_high = 0.0;
-    double cost = 0.0, slope = 0.0, of_time = 0.0;
-  };
-  // A class in a program: the types that it has a choice of, or how much it asks of its two if it has none.
-  struct Entry {
-    int job = 0;
-    bool fixed = false;
-    Mix mix;
-    std::vector<int> types;
-  };
-  double Highest(std::span<const double> price) const;
-  Mix Cheapest(int job, double level, std::span<const double> price) const;
-  double Fastest(int job) const;
-  Entry Choose(int job, double level, std::span<const double> price, double apart) const;
   double Excess(const WaterPath& path, double time);
   double Bound(const WaterPath& path);
+  bool Rough(const WaterPath& path);
   bool Guess();
-  bool Part(double apart);
-  bool SolvePart(std::span<const Entry> entries, double slack);
+  bool Whole();
+  bool SolveWhole(double slack);
 
   const Problem& problem_;
   const std::vector<double>& members_;
-  const std::vector<double>& worth_;
   CheckedLp& lp_;
   double time_limit_s_;
-  std::vector<char> allowed_;          // [m, G] where a job may run
+  PricedShares shares_;
+  LevelWays ways_;
   std::vector<char> held_, fixed_;     // [m] rises no more; and its shares are known
   std::vector<double> left_;           // [G] GPUs without those of fixed jobs
   double time_ = 0.0, part_ = 0.0;     // part_: of the levels, that all can have
   std::vector<double> price_, guess_;  // [G] that prove time_; of the last question
-  double equal_ = 0.0;                 // part of the highest price by which these may be wrong
-  std::vector<double> interior_;       // [G] prices of the interior point, and its part
-  double interior_part_ = 1.0;
-  std::vector<double> level_, rate_;  // [m] at time_, or where a bound is tried
-  std::vector<int> asking_;           // those with a level whose shares are not known
-  Allocation x_, tried_;
+  std::vector<double> level_, rate_;   // [m] at time_, or where a bound is tried
+  std::vector<int> asking_;            // those with a level whose shares are not known
+  Allocation x_, tried_, inside_;
 };
 
 }  // namespace berth::gavel

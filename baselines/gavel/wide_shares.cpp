@@ -12,6 +12,7 @@ namespace berth::gavel {
 namespace {
 
 constexpr std::size_t kFirstColumns = 6;  // of a class
+constexpr int kFewTypes = 16;             // up to which columns of all types are the first of a level
 constexpr std::size_t kNewColumns = 3;    // that join in a round, of a class, at most
 constexpr int kMostRounds = 60;
 // Of the last round: ColumnProgram::Solve.
@@ -35,7 +36,7 @@ class Pricing {
   }
 
   // The types on which a class runs best for what GPUs are worth to all on average.
-  void AddFirst() {
+  void AddFirst(std::size_t most) {
     const int n = program_.classes(), types = program_.types();
     std::vector<double> best(U(n), 0.0), value(U(types), 0.0);
     for (int j = 0; j < types; ++j) {
@@ -52,19 +53,23 @@ class Pricing {
         const double worth = program_.worth[program_.at(j, i)];
         if (worth > 0.0 && program_.workers[U(j)] > 0.0) order.emplace_back(-worth / value[U(j)], j);
       }
-      const std::size_t taken = std::min(order.size(), kFirstColumns);
+      const std::size_t taken = std::min(order.size(), most);
       std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(taken), order.end());
       for (std::size_t k = 0; k < taken; ++k) Add(i, order[k].second);
     }
   }
 
-  // The types that a class had before; of a new one those where what it does is cheapest.
+  // The types that a class had before and may need; of a new one those where what it does is cheapest.
   void AddFrom(const ShareStart& start, const std::vector<int>& before) {
     for (int i = 0; i < program_.classes(); ++i) {
       if (const int old = before[U(i)]; old >= 0) {
         for (std::size_t k = start.columns.begin[U(old)]; k < start.columns.begin[U(old) + 1]; ++k) {
           const int type = start.columns.type[k];
-          if (program_.worth[program_.at(type, i)] > 0.0) Add(i, type);
+          const double worth = start.worth_price[old] * start.columns.worth[k];
+          const double cost = start.time_price[old] + program_.gang[U(i)] * start.type_price[type] - worth;
+          const bool hopeless =
+              start.share[static_cast<Eigen::Index>(k)] < kHopeless && cost > kHopeless * worth;
+          if (!hopeless && program_.worth[program_.at(type, i)] > 0.0) Add(i, type);
         }
       }
       if (!lists_[U(i)].empty()) continue;
@@ -187,7 +192,8 @@ LpStatus SolveWideShares(const ShareProgram& program, ShareAim aim, ShareAnswer&
     its_class.swap(memory->before);
     gap = least_gap;
   } else {
-    pricing.AddFirst();
+    const bool all = aim == ShareAim::kLevel && program.types() <= kFewTypes;
+    pricing.AddFirst(all ? static_cast<std::size_t>(kFewTypes) : kFirstColumns);
     if (U(program.types()) <= kFirstColumns) gap = least_gap;  // they are all there is
   }
   for (int round = 0; round < kMostRounds; ++round) {
@@ -208,7 +214,7 @@ LpStatus SolveWideShares(const ShareProgram& program, ShareAim aim, ShareAnswer&
       if (memory != nullptr) memory->start = std::move(start);
       return LpStatus::kOptimal;
     }
-    if (above <= 10.0 * gap) {
+    if (above <= 10.0 * gap && gap > least_gap) {
       pricing.Drop(columns, restricted.slack(), restricted.price());
       gap = std::max(least_gap, 0.01 * gap);
     }

@@ -12,7 +12,7 @@ namespace berth::gavel {
 namespace {
 
 constexpr std::size_t kFirstColumns = 6;  // of a class
-constexpr int kFewTypes = 16;             // up to which columns of all types are the first of a level
+constexpr int kFewTypes = 16;             // up to which columns of all types are the first of a rough answer
 constexpr std::size_t kNewColumns = 3;    // that join in a round, of a class, at most
 constexpr int kMostRounds = 60;
 // Of the last round: ColumnProgram::Solve.
@@ -192,7 +192,7 @@ LpStatus SolveWideShares(const ShareProgram& program, ShareAim aim, ShareAnswer&
     its_class.swap(memory->before);
     gap = least_gap;
   } else {
-    const bool all = aim == ShareAim::kLevel && program.types() <= kFewTypes;
+    const bool all = least_gap >= kFirstGap && program.types() <= kFewTypes;
     pricing.AddFirst(all ? static_cast<std::size_t>(kFewTypes) : kFirstColumns);
     if (U(program.types()) <= kFirstColumns) gap = least_gap;  // they are all there is
   }

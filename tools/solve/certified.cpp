@@ -53,7 +53,7 @@ bool PriceRatio(const Problem& problem, std::span<const double> alone, std::span
     for (int j = 0; j < problem.types(); ++j) worth[problem.at(i, j)] *= scale[U(i)];
   }
   LevelAnswer priced;
-  if (!lp.Maximize(problem, worth, priced)) return false;
+  if (!lp.Level(problem, worth, priced)) return false;
   for (std::size_t i = 0; i < scale.size(); ++i) priced.price[i] *= scale[i];
   answer.certificate = CertifyRatio(problem, alone, since, answer.x, priced.price, priced.type_price);
   return true;

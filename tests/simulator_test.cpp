@@ -105,6 +105,50 @@ TEST_CASE("rounds clock: idle time is skipped to the boundary after the next arr
   CHECK(decisions == std::vector<double>{0, 100, 1100, 1200});
 }
 
+TEST_CASE("rounds clock: what ran in a round is listed, whether it is read or not") {
+  // All start at 0 and do 1 step/s: within the round of 100 s jobs 0 and 2 end, job 3 at its end, job 1 runs
+  // on.
+  Simulator simulator(
+      Tiny({{"a", 4}}, {{1.0}}, {{0, 30}, {0, 250}, {0, 60}, {0, 100}}, {ClockKind::kRounds, 100.0}));
+  const auto jobs = [](const Simulator& of) {
+    std::vector<int> listed;
+    for (const Segment& segment : of.View(Knowledge::kNone).segments()) {
+      CHECK(segment.finish == of.now() - 100.0 + segment.seconds);
+      CHECK(segment.completed == (of.state().phase[static_cast<std::size_t>(segment.job)] == JobPhase::kDone));
+      listed.push_back(segment.job);
+    }
+    return listed;
+  };
+  REQUIRE(simulator.AdvanceToDecision());
+  StartWhatFits(simulator);
+  REQUIRE(simulator.AdvanceToDecision());
+  Simulator unread = simulator;
+  CHECK(jobs(simulator) == std::vector<int>{1, 3, 2, 0});
+  CHECK(simulator.state().segments[2].seconds == 60.0);
+  StartWhatFits(unread);
+  CHECK(jobs(unread).empty());
+  for (Simulator* each : {&simulator, &unread}) {
+    REQUIRE(each->AdvanceToDecision());
+    CHECK(jobs(*each) == std::vector<int>{1});
+  }
+}
+
+TEST_CASE("rounds clock: a job that moves in every round ends when its work is done") {
+  // 1 step/s on either type, and moves cost nothing: 30,050 s in all, beside one that ends on the way.
+  Simulator simulator(Tiny({{"a", 2}, {"b", 2}}, {{1.0, 1.0}}, {{0, 30050}, {0, 15020}},
+                           {ClockKind::kRounds, 100.0}));
+  REQUIRE(simulator.AdvanceToDecision());
+  StartWhatFits(simulator);
+  while (simulator.AdvanceToDecision()) {
+    Decision decision;
+    for (int job : simulator.state().running)
+      decision.Move(job, 1 - simulator.state().on_type[static_cast<std::size_t>(job)]);
+    REQUIRE(simulator.Apply(decision).ok());
+  }
+  CHECK(DoneAt(simulator, 0) == 30050.0);
+  CHECK(DoneAt(simulator, 1) == 15020.0);
+}
+
 TEST_CASE("reference rounds: whole steps, rounds as long as their longest job") {
   // 360 s rounds. Job 0 at 0.7 steps/s: 0.7 * 360 is 251.99... in doubles, so int() gives 251 steps, 251 /
   // 0.7 = 358.57 s; of 400 steps 149 are left for round 2.
@@ -270,6 +314,7 @@ TEST_CASE("a blind view does not tell the future") {
   CHECK(oracle.AttainedSeconds(0) == 10.0);
   CHECK(oracle.AttainedSteps(0) == 20.0);
   CHECK(oracle.RemainingSteps(0) == 80.0);
+  CHECK(oracle.ProgressOf(0).Remaining(15.0) == 70.0);
   CHECK(oracle.RemainingSeconds(0, 0) == 40.0);
   const Scenario guess = WithKnowledge(simulator.scenario(), Knowledge::kEstimate, 0.5);
   CHECK(guess.EstimateFactor(0) != 1.0);

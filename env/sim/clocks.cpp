@@ -17,11 +17,27 @@ bool LaterFinish(const Segment& a, const Segment& b) {
 
 }  // namespace
 
+void SimState::ListSegments() const {
+  const std::span<const int> jobs = running;
+  const auto runs_on = [this](int job) { return phase[U(job)] == JobPhase::kRunning; };
+  std::size_t ended = segments.size();
+  std::size_t to = ended + static_cast<std::size_t>(std::count_if(jobs.begin(), jobs.end(), runs_on));
+  segments.resize(to);
+  for (auto job = jobs.rbegin(); job != jobs.rend(); ++job) {  // merged from the back, in place
+    if (!runs_on(*job)) continue;
+    const Segment segment{*job, on_type[U(*job)], unlisted_s, now, false};
+    while (ended > 0 && LaterFinish(segment, segments[ended - 1])) segments[--to] = segments[--ended];
+    segments[--to] = segment;
+  }
+  unlisted_s = 0.0;
+}
+
 bool SimCore::AdvanceToDecision() {
   Reported();
   state_.arrived.clear();
   state_.completed.clear();
   state_.segments.clear();
+  state_.unlisted_s = 0.0;
   if (window_left_ == 0) finished_ = true;
   if (finished_ || stalled_) return false;
   bool decide = false;
@@ -158,19 +174,16 @@ bool SimCore::AdvanceRounds() {
     return true;
   }
 
-  // Latest finish first, then by job: most run to the boundary, and those come by job already.
-  std::vector<Segment>& early = round_scratch_;
-  early.clear();
-  for (int job : s.running) {
-    const double finish = FinishTime(job);
-    const Segment segment{job, s.on_type[U(job)], std::min(finish, boundary) - begin,
-                          std::min(finish, boundary), finish <= boundary};
-    (finish < boundary ? early : s.segments).push_back(segment);
+  for (; !queue_.empty() && queue_.top().time <= boundary; queue_.Pop()) {
+    const auto& [finish, rank, job, version] = queue_.top();
+    if (version == version_[U(job)])
+      s.segments.push_back({job, s.on_type[U(job)], finish - begin, finish, true});
   }
-  std::sort(early.begin(), early.end(), LaterFinish);
-  s.segments.insert(s.segments.end(), early.begin(), early.end());
+  std::sort(s.segments.begin(), s.segments.end(), LaterFinish);
+  s.unlisted_s = boundary - begin;
   EndRound(boundary);
   s.now = boundary;
+  if (!scenario_.plain()) s.Segments();  // features change them
   for (int job : s.completed) Release(job);
   return true;
 }

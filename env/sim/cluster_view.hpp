@@ -11,6 +11,18 @@
 
 namespace berth {
 
+// How a job goes on, in steps and seconds.
+struct JobProgress {
+  double total, done;  // steps in all, and by the time `from`
+  double rate, from;   // steps/s since then, 0 unless it runs; s
+  double factor;       // of the error of an estimate
+
+  double Remaining(double now) const {  // steps, at a time when nothing has happened to it since
+    const double left = total - (done + (now > from ? rate * (now - from) : 0.0));
+    return (left > 0.0 ? left : 0.0) * factor;
+  }
+};
+
 // Job arguments are job indices (position in the scenario, which is arrival order).
 class ClusterView {
  public:
@@ -120,7 +132,9 @@ class ClusterView {
     return follows;
   }
   // Clocks with rounds only: what ran in the last round, latest finish first, then by job.
-  std::span<const Segment> segments() const { return part_ != nullptr ? part_->segments : state_->segments; }
+  std::span<const Segment> segments() const {
+    return part_ != nullptr ? part_->segments : state_->Segments();
+  }
 
   // kReferenceRounds only, where the reference looks: no job of the trace is still to come.
   bool arrivals_over() const { return state_->arrivals_over; }
@@ -205,14 +219,16 @@ class ClusterView {
   // Do all jobs have the error factor 1?
   bool estimates_are_exact() const { return predicted_ == nullptr && scenario_->EstimatesAreExact(); }
   // -- the future; needs kEstimate or kOracle. An estimate is the true value times the job's error factor.
-  double RemainingSteps(int job) const {
+  double RemainingSteps(int job) const { return ProgressOf(job).Remaining(now()); }
+  // RemainingSteps at other times too, as long as it runs on as it does: it stays as it is until the job is
+  // among `changed`, but under kReferenceRounds until the next decision point only.
+  JobProgress ProgressOf(int job) const {
     Need(Knowledge::kEstimate);
-    if (predicted_ != nullptr) {
-      const double left = predicted_[Index(job)] - state_->AttainedSteps(job);
-      return left > 0.0 ? left : 0.0;
-    }
-    const double left = scenario_->data().jobs.total_steps[Index(job)] - state_->AttainedSteps(job);
-    return (left > 0.0 ? left : 0.0) * scenario_->EstimateFactor(job);
+    const std::size_t j = Index(job);
+    const bool told = predicted_ == nullptr;
+    return {told ? scenario_->data().jobs.total_steps[j] : predicted_[j], state_->steps_done[j],
+            IsRunning(job) ? state_->rate[j] : 0.0, state_->progress_from[j],
+            told ? scenario_->EstimateFactor(job) : 1.0};
   }
   double RemainingSeconds(int job, int type) const {  // alone on `type`; kNever where it cannot run
     const double rate = Rate(job, type);

@@ -271,12 +271,20 @@ void SimCore::StartRun(int job, int type, double overhead) {
   for (FeatureState& feature : s.features.Of(Hook::kOnStart)) feature.OnStart(*this, job, start);
   Changed(job);
   s.first_start[U(job)] = std::min(s.first_start[U(job)], s.now);
+  // RLScheduler keeps a list of running jobs that it sorts by finish, stably (HPCSimPickJobs.py).
+  if (scenario_.data().clock.kind == ClockKind::kHpc) rank_[U(job)] = ++starts_;
+  QueueFinish(job);
+}
+
+void SimCore::QueueFinish(int job) {
   const ClockKind clock = scenario_.data().clock.kind;
-  if (clock == ClockKind::kEvent || clock == ClockKind::kHpc) {
-    // RLScheduler keeps a list of running jobs that it sorts by finish, stably (HPCSimPickJobs.py).
-    if (clock == ClockKind::kHpc) rank_[U(job)] = ++starts_;
-    queue_.Push({FinishTime(job), rank_[U(job)], job, version_[U(job)]});
-  }
+  if (clock == ClockKind::kReferenceRounds || (clock == ClockKind::kRounds && in_parts_)) return;
+  const double finish = FinishTime(job);
+  if (!(finish < kNever)) return;  // it has rate 0 for now
+  queue_.Push({finish, rank_[U(job)], job, version_[U(job)]});
+  // Where jobs start and stop in every round, most of what is queued would be runs that are over.
+  if (queue_.size() > 64 + 4 * U(state_.running.size()))
+    queue_.KeepOnly([this](const Completion& event) { return event.version == version_[U(event.job)]; });
 }
 
 std::vector<int>& SimCore::TakeSlot(int job) {
@@ -365,6 +373,7 @@ ApplyResult SimCore::Apply(const Decision& decision) {
   }
   Reported();
   SimState& s = state_;
+  s.ForgetUnlisted();
   bool packs = false;
   for (const Command& c : decision.commands) {  // all that frees first
     const bool pack = c.kind == CommandKind::kPack;

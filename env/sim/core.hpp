@@ -181,6 +181,7 @@ class SimCore {
   }
   double FeaturedRate(int job) const;
   double FinishTime(int job) const;  // the one place that computes it
+  void QueueFinish(int job);         // of its current run, from what its rate is now
   double Overhead(int job, int type) const;
   double MoveCost() const;
 
@@ -204,8 +205,8 @@ class SimCore {
   // Decision points that only timers brought, since a job last made progress that stays, and by the last
   // start.
   int idle_timers_ = 0, idle_at_start_ = 0;
-  bool in_parts_ = false;                                // somebody listens to Settle
-  EventQueue queue_;                                     // completions; clocks event and hpc
+  bool in_parts_ = false;                                // kRounds: somebody listens to Settle
+  EventQueue queue_;                                     // completions; not with kReferenceRounds
   std::int32_t starts_ = 0;                              // so far; kHpc
   std::vector<std::int32_t> rank_;                       // [J] clock hpc: order of starts, otherwise 0
   std::vector<std::uint32_t> version_;                   // [J] of the current run

@@ -21,6 +21,7 @@ static_assert(std::is_trivially_copyable_v<Completion>);
 class EventQueue {
  public:
   bool empty() const { return heap_.empty(); }
+  std::size_t size() const { return heap_.size(); }
   const Completion& top() const { return heap_.front(); }
   void Push(const Completion& event) {
     heap_.push_back(event);
@@ -29,6 +30,11 @@ class EventQueue {
   void Pop() {
     std::pop_heap(heap_.begin(), heap_.end(), After);
     heap_.pop_back();
+  }
+  template <class Keep>  // bool(const Completion&); O(n)
+  void KeepOnly(const Keep& keep) {
+    std::erase_if(heap_, [&keep](const Completion& event) { return !keep(event); });
+    std::make_heap(heap_.begin(), heap_.end(), After);
   }
 
  private:

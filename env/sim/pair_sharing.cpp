@@ -83,11 +83,10 @@ void SimCore::SetRate(int job, double rate) {
   }
   s.rate[U(job)] = rate;
   for (FeatureState& feature : s.features.Of(Hook::kOnRate)) feature.OnRate(*this, job);
-  const ClockKind clock = scenario_.data().clock.kind;
-  if (clock != ClockKind::kEvent && clock != ClockKind::kHpc) return;
-  if (finish <= s.now) return;  // it ends at this very instant: what is queued stands
+  // Where it ends at this very instant what is queued stands, but not past the end of a round.
+  if (finish <= s.now && scenario_.data().clock.kind != ClockKind::kRounds) return;
   ++version_[U(job)];
-  queue_.Push({FinishTime(job), rank_[U(job)], job, version_[U(job)]});
+  QueueFinish(job);
 }
 
 void SimCore::RerateOn(int device, int but) {

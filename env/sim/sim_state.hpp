@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "env/sim/feature_states.hpp"
@@ -52,7 +53,11 @@ struct SimState {
 
   JobList waiting, running, active;
   std::vector<int> arrived, completed;  // since the previous decision point
-  std::vector<Segment> segments;
+  // What ran in the last round, latest finish first, then by job; with `unlisted_s` > 0 only those that
+  // ended: the others have run for so long, up to now. Segments() lists them, for whoever asks before a
+  // decision.
+  mutable std::vector<Segment> segments;
+  mutable double unlisted_s = 0.0;
 
   // What has happened, hashed: two moments of one scenario with the same history have the same jobs waiting
   // and running in the same places.
@@ -95,6 +100,14 @@ struct SimState {
   ToldRates told;
   FeatureStates features;
 
+  std::span<const Segment> Segments() const {
+    if (unlisted_s > 0.0) ListSegments();
+    return segments;
+  }
+  void ListSegments() const;  // clocks.cpp
+  void ForgetUnlisted() {     // who runs is about to change
+    if (std::exchange(unlisted_s, 0.0) > 0.0) segments.clear();
+  }
   std::span<const int> Devices(int job) const {
     const auto s = slot[static_cast<std::size_t>(job)];
     if (s < 0) return {};

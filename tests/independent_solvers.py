@@ -140,11 +140,11 @@ def water(p):
         floors = level * (1.0 - 1e-10)
         c, price = cbc(p, None, open_jobs, floors)
         held = {i for i in open_jobs if price[i] > 1e-6}
-        for i in open_jobs - held:
+        for i in open_jobs - held:  # of one who is wrongly left open the next level is the same
             only = p.worth[i] / c
             others = floors.copy()
             others[list(open_jobs)] = c * (1.0 - 1e-10)
-            if cbc(p, only, floors=others)[0] < 1.0 + 1e-5:
+            if cbc(p, only, floors=others)[0] < 1.0 + 1e-8:
                 held.add(i)
         assert held, p.round
         level[list(held)] = c

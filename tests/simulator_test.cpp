@@ -133,20 +133,25 @@ TEST_CASE("rounds clock: what ran in a round is listed, whether it is read or no
   }
 }
 
-TEST_CASE("rounds clock: a job that moves in every round ends when its work is done") {
-  // 1 step/s on either type, and moves cost nothing: 30,050 s in all, beside one that ends on the way.
-  Simulator simulator(Tiny({{"a", 2}, {"b", 2}}, {{1.0, 1.0}}, {{0, 30050}, {0, 15020}},
-                           {ClockKind::kRounds, 100.0}));
-  REQUIRE(simulator.AdvanceToDecision());
-  StartWhatFits(simulator);
-  while (simulator.AdvanceToDecision()) {
-    Decision decision;
-    for (int job : simulator.state().running)
-      decision.Move(job, 1 - simulator.state().on_type[static_cast<std::size_t>(job)]);
-    REQUIRE(simulator.Apply(decision).ok());
+TEST_CASE("a job that moves again and again ends when its work is done") {
+  // 1 step/s on either type, and moves cost nothing: 30,050 s in all, beside one that ends on the way and one
+  // that stays.
+  for (const Clock& clock : {Clock{ClockKind::kRounds, 100.0}, Clock{ClockKind::kEvent}}) {
+    Simulator simulator(
+        Tiny({{"a", 3}, {"b", 2}}, {{1.0, 1.0}}, {{0, 30050}, {0, 15020}, {0, 20001}}, clock));
+    REQUIRE(simulator.AdvanceToDecision());
+    StartWhatFits(simulator);
+    do {
+      Decision decision;
+      for (int job : simulator.state().running)
+        if (job != 2) decision.Move(job, 1 - simulator.state().on_type[static_cast<std::size_t>(job)]);
+      decision.wake_at = simulator.now() + 100.0;
+      REQUIRE(simulator.Apply(decision).ok());
+    } while (simulator.AdvanceToDecision());
+    CHECK(DoneAt(simulator, 0) == 30050.0);
+    CHECK(DoneAt(simulator, 1) == 15020.0);
+    CHECK(DoneAt(simulator, 2) == 20001.0);
   }
-  CHECK(DoneAt(simulator, 0) == 30050.0);
-  CHECK(DoneAt(simulator, 1) == 15020.0);
 }
 
 TEST_CASE("reference rounds: whole steps, rounds as long as their longest job") {

@@ -89,6 +89,7 @@ class Srpt final : public Scheduler {
   static std::size_t Index(int i) { return static_cast<std::size_t>(i); }
   static bool After(const Pair& a, const Pair& b) { return b < a; }  // for heaps with the least in front
   static constexpr std::int8_t kNowhere = -1, kStarts = -1;
+  static constexpr std::size_t kAhead = 16;  // jobs whose rates are fetched while others are read
 
   // Whoever changed is held anew, in a place behind; now and then all are, and fill those that were left.
   void Track(const ClusterView& view) {
@@ -96,7 +97,11 @@ class Srpt final : public Scheduler {
                          2 * held_.size() <= 3 * order_.size() + 64;
     if (!follows) held_.clear(), faster_.clear(), order_.clear(), sharing_ = 0;
     new_ = 0;
-    for (int job : follows ? view.changed() : view.running()) Track(view, job);
+    const std::span<const int> jobs = follows ? view.changed() : view.running();
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+      if (i + kAhead < jobs.size()) __builtin_prefetch(view.Rates(jobs[i + kAhead]).data());
+      Track(view, jobs[i]);
+    }
   }
   void Track(const ClusterView& view, int job) {
     int& place = where_[Index(job)];

@@ -15,7 +15,26 @@ bool LaterFinish(const Segment& a, const Segment& b) {
   return a.finish != b.finish ? a.finish > b.finish : a.job < b.job;
 }
 
+// kRounds: up to where completions are queued, seen from the boundary `round`: jobs that start and stop in
+// every round mostly end long after. Whoever still runs then is looked at again.
+double Horizon(std::int64_t round, double length) {
+  constexpr std::int64_t kRounds = 16;
+  return static_cast<double>((round / kRounds + 1) * kRounds) * length;
+}
+
 }  // namespace
+
+void SimCore::QueueFinish(int job) {
+  const Clock& clock = scenario_.data().clock;
+  const bool rounds = clock.kind == ClockKind::kRounds;
+  if (clock.kind == ClockKind::kReferenceRounds || (rounds && in_parts_)) return;
+  const double finish = FinishTime(job);
+  if (rounds && finish > Horizon(round_, clock.round_s)) return;
+  if (!(finish < kNever)) return;  // it has rate 0 for now
+  queue_.Push({finish, rank_[U(job)], job, version_[U(job)]});
+  if (queue_.size() > 64 + 4 * U(state_.running.size()))  // most are runs that are over
+    queue_.KeepOnly([this](const Completion& event) { return event.version == version_[U(event.job)]; });
+}
 
 void SimState::ListSegments() const {
   const std::span<const int> jobs = running;
@@ -158,7 +177,11 @@ bool SimCore::AdvanceRounds() {
   SimState& s = state_;
   const double length = scenario_.data().clock.round_s;
   if (!s.running.empty()) {
-    ++round_;
+    const double until = Horizon(round_++, length);
+    if (Horizon(round_, length) > until) {
+      for (int job : s.running)
+        if (FinishTime(job) > until) QueueFinish(job);
+    }
   } else {  // skip to the first boundary that brings something
     const double timer = s.active.empty() ? kNever : NextTimer();
     const double next = std::min({NextArrival(), wake_at_, timer});

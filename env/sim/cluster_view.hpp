@@ -17,7 +17,7 @@ struct JobProgress {
   double rate, from;   // steps/s since then, 0 unless it runs; s
   double factor;       // of the error of an estimate
 
-  double Remaining(double now) const {  // steps, at a time when nothing has happened to it since
+  double Remaining(double now) const {
     const double left = total - (done + (now > from ? rate * (now - from) : 0.0));
     return (left > 0.0 ? left : 0.0) * factor;
   }

@@ -276,17 +276,6 @@ void SimCore::StartRun(int job, int type, double overhead) {
   QueueFinish(job);
 }
 
-void SimCore::QueueFinish(int job) {
-  const ClockKind clock = scenario_.data().clock.kind;
-  if (clock == ClockKind::kReferenceRounds || (clock == ClockKind::kRounds && in_parts_)) return;
-  const double finish = FinishTime(job);
-  if (!(finish < kNever)) return;  // it has rate 0 for now
-  queue_.Push({finish, rank_[U(job)], job, version_[U(job)]});
-  // Where jobs start and stop in every round, most of what is queued would be runs that are over.
-  if (queue_.size() > 64 + 4 * U(state_.running.size()))
-    queue_.KeepOnly([this](const Completion& event) { return event.version == version_[U(event.job)]; });
-}
-
 std::vector<int>& SimCore::TakeSlot(int job) {
   SimState& s = state_;
   if (s.free_slots.empty()) {

@@ -31,7 +31,7 @@ class EventQueue {
     std::pop_heap(heap_.begin(), heap_.end(), After);
     heap_.pop_back();
   }
-  template <class Keep>  // bool(const Completion&); O(n)
+  template <class Keep>
   void KeepOnly(const Keep& keep) {
     std::erase_if(heap_, [&keep](const Completion& event) { return !keep(event); });
     std::make_heap(heap_.begin(), heap_.end(), After);

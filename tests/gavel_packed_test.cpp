@@ -140,7 +140,7 @@ TEST_CASE("packed: gangs of mixed sizes, by hand") {
   // p + 2 c <= 2 gives p = 10/13, c = 8/13.
   PackedLp lp(LpMethod::kSimplex);
   PackedMakespanAnswer answer;
-  REQUIRE(PackedExactMakespan(problem, lp, answer));
+  REQUIRE(PackedMakespan(problem, lp, answer));
   CHECK(answer.seconds == Approx(100.0 * 13.0 / 8.0).epsilon(1e-9));
 }
 
@@ -168,7 +168,7 @@ TEST_CASE("packed: random gangs of mixed sizes against the program written out, 
     CHECK(Violation(problem, x) <= 1e-9);
     pairs_used += static_cast<int>(x.pairs.size());
     PackedMakespanAnswer exact;
-    REQUIRE(PackedExactMakespan(problem, lp, exact));
+    REQUIRE(PackedMakespan(problem, lp, exact));
     CHECK(1.0 / exact.seconds == Approx(WrittenOut(problem, work)).epsilon(1e-8));
     // Finish-time fairness: at the ratio found, and only there, the written-out program reaches the level 1.
     PackedFinishTimeFairness fairness;

@@ -70,7 +70,7 @@ Json PackedAnswers(const PackedProblem& problem, bool with_water) {
   CHECK(CertifyPackedLevel(problem, scale, kinds.x, kinds.price, kinds.time_price).gap <= 1e-6);
   gavel::PackedLp by_point(LpMethod::kEmbedding), by_vertex(LpMethod::kSimplex);
   gavel::PackedMakespanAnswer makespan;
-  REQUIRE(PackedExactMakespan(problem, by_point, makespan));
+  REQUIRE(PackedMakespan(problem, by_point, makespan));
   add("makespan packed", makespan.x, [&](const std::vector<double>& speed) {
     return largest(speed, [&](std::size_t i, double its) { return base.remaining[i] / its; });
   });

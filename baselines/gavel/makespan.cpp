@@ -111,7 +111,7 @@ bool BisectedMakespan(const Problem& problem, LevelLp& lp, MakespanAnswer& answe
   return true;
 }
 
-bool PackedExactMakespan(const PackedProblem& problem, PackedLp& lp, PackedMakespanAnswer& answer) {
+bool PackedMakespan(const PackedProblem& problem, PackedLp& lp, PackedMakespanAnswer& answer) {
   std::vector<double> scale;
   for (double remaining : problem.base.remaining) {
     BERTH_CHECK(remaining > 0.0, "a job has nothing left to do");
@@ -121,17 +121,6 @@ bool PackedExactMakespan(const PackedProblem& problem, PackedLp& lp, PackedMakes
   if (!lp.Maximize(problem, scale, level)) return false;
   answer.seconds = 1.0 / level.level;
   answer.x = std::move(level.x);
-  return true;
-}
-
-bool PackedBisectedMakespan(const PackedProblem& problem, PackedLp& lp, PackedMakespanAnswer& answer) {
-  PackedMakespanAnswer exact;
-  if (!PackedExactMakespan(problem, lp, exact)) return false;
-  answer.seconds = LastFeasible(BisectionSequence(exact.seconds));
-  std::vector<double> least;
-  for (double remaining : problem.base.remaining) least.push_back(remaining / answer.seconds);
-  // The exact optimum is feasible at any longer time too: it stands in should the feasibility problem fail.
-  if (!lp.Reach(problem, UsefulCombos(problem), least, answer.x)) answer.x = std::move(exact.x);
   return true;
 }
 
@@ -167,20 +156,17 @@ class Makespan final : public Objective {
 
 class Packed final : public PackedObjective {
  public:
-  explicit Packed(const ObjectiveOptions& options)
-      : compat_(options.compat), lp_(options.method, options.lp_time_limit_s) {}
+  explicit Packed(const ObjectiveOptions& options) : lp_(options.method, options.lp_time_limit_s) {}
   bool reads_future() const override { return true; }
   bool Allocate(const PackedProblem& problem, PackedAllocation& x) override {
     PackedMakespanAnswer answer;
-    const bool solved =
-        compat_ ? PackedBisectedMakespan(problem, lp_, answer) : PackedExactMakespan(problem, lp_, answer);
-    if (solved) x = std::move(answer.x);
-    return solved;
+    if (!PackedMakespan(problem, lp_, answer)) return false;
+    x = std::move(answer.x);
+    return true;
   }
   const char* failure() const override { return lp_.failure(); }
 
  private:
-  bool compat_;
   PackedLp lp_;
 };
 

@@ -14,15 +14,13 @@ namespace berth::gavel {
 [[nodiscard]] bool PackedMaxMin(const PackedProblem& problem, PackedLp& lp, PackedAllocation& x,
                                 double* level = nullptr);
 
-// As ExactMakespan and BisectedMakespan (objectives.hpp).
+// As ExactMakespan (objectives.hpp). The reference stops up to 5% above it, at a point that is recorded
+// nowhere.
 struct PackedMakespanAnswer {
   double seconds = 0.0;
   PackedAllocation x;
 };
-[[nodiscard]] bool PackedExactMakespan(const PackedProblem& problem, PackedLp& lp,
-                                       PackedMakespanAnswer& answer);
-[[nodiscard]] bool PackedBisectedMakespan(const PackedProblem& problem, PackedLp& lp,
-                                          PackedMakespanAnswer& answer);
+[[nodiscard]] bool PackedMakespan(const PackedProblem& problem, PackedLp& lp, PackedMakespanAnswer& answer);
 
 // min rho, (t_i + remaining_i weight_i / speed_i) / (cum_i + remaining_i / isolated_i) <= rho: the authors'
 // FinishTimeFairnessPolicyWithPacking divides by weights here, not in isolated_i. Keeps cum between calls.

@@ -11,6 +11,7 @@
 #include "env/base/check.hpp"
 #include "env/base/rng.hpp"
 #include "tests/catch.hpp"
+#include "tests/certified_problems.hpp"
 
 namespace berth::gavel {
 namespace {
@@ -405,6 +406,19 @@ TEST_CASE("gavel: Nash welfare of many alike", "[gavel]") {
   CHECK(Violation(problem, answer.x) <= 1e-9);
   for (std::size_t i = 4; i < 40; ++i)
     CHECK(answer.utility[i] == Approx(answer.utility[i % 4]).epsilon(1e-6));
+}
+
+// Time and GPUs run out at once, so that prices are 0 where nothing is left: searches end early on these of
+// 1,000,000, some of them dozens of times.
+TEST_CASE("gavel: Nash welfare where rounding ends a search", "[gavel]") {
+  for (const std::uint32_t round : {288u, 1015u, 1256u, 3639u, 4221u, 32752u, 36346u, 98754u, 817540u}) {
+    CAPTURE(round);
+    const Problem problem = test::RandomProblem(round);
+    NashAnswer answer;
+    REQUIRE(NashWelfare(problem, answer));
+    CHECK(answer.gap <= problem.jobs() * kNashGap);
+    CHECK(Violation(problem, answer.x) <= 1e-12);
+  }
 }
 
 // Two GPUs, job speeds 4 and 1 on v100, 1 and 1 on k80. Most steps: 4 + 1. Per cost with v100 at 8 and k80 at

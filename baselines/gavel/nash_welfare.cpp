@@ -1,6 +1,7 @@
 #include "baselines/gavel/nash_welfare.hpp"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "baselines/gavel/job_classes.hpp"
@@ -9,43 +10,100 @@
 #include "baselines/gavel/wide_shares.hpp"
 #include "env/base/index.hpp"
 #include "env/base/portable_math.hpp"
+#include "env/base/rng.hpp"
 
 namespace berth::gavel {
 namespace {
 
 constexpr double kAim = 1e-10;  // of the gap, per job, where shares are few; kNashGap is what must be reached
 constexpr std::size_t kFew = 3000;  // of classes and types
-// Rounding may end a search early. Others, with GPUs fewer by this part each, end elsewhere.
-constexpr double kFewer = 1e-11;
-constexpr int kMostSearches = 4;
+// Rounding may end a search early, above all where a job's time and its GPUs run out at once. It is then
+// begun again with GPUs and worth less by up to this part, at random, until one reaches its end. So often at
+// most, and for so many shares in all:
+constexpr double kLess = 4e-10;
+constexpr std::size_t kLeastSearches = 4, kMostSearches = 100, kMostShares = 100'000;
 
-// What any prices of GPUs and of utilities prove (nash_welfare.hpp), with the least price of time that fits
-// both.
-double Bound(const ShareProgram& program, const ShareAnswer& answer) {
+// What any prices of GPUs prove (nash_welfare.hpp) with these of a class' time.
+template <class Time>
+double Bound(const ShareProgram& program, std::span<const double> type_price, const Time& time_of) {
   double bound = 0.0;
-  for (int j = 0; j < program.types(); ++j) bound += program.workers[U(j)] * answer.type_price[U(j)];
+  for (int j = 0; j < program.types(); ++j) bound += program.workers[U(j)] * type_price[U(j)];
   for (int i = 0; i < program.classes(); ++i) {
-    double time = 0.0, most = 0.0;
-    const auto gpu = [&](int j) { return program.gang[U(i)] * answer.type_price[U(j)]; };
-    for (int j = 0; j < program.types(); ++j)
-      time = std::max(time, answer.price[U(i)] * program.worth[program.at(j, i)] - gpu(j));
+    const double time = time_of(i);
+    double most = 0.0;
     for (int j = 0; j < program.types(); ++j) {
-      const double worth = program.worth[program.at(j, i)];
-      if (worth > 0.0) most = std::max(most, worth / (gpu(j) + time));
+      if (program.workers[U(j)] <= 0.0) continue;  // nobody has a share there
+      most = std::max(most, program.worth[program.at(j, i)] / (program.gang[U(i)] * type_price[U(j)] + time));
     }
     bound += program.members[U(i)] * (time + Log(most) - 1.0);
   }
   return bound;
 }
 
-// Within `gap` a job, 0: what the digits surely reach.
-bool FindShares(const ShareProgram& program, double gap, ShareAnswer& answer) {
-  ShareProgram fewer = program;
-  for (int search = 0; search < kMostSearches; ++search) {
-    if (SolveWideShares(fewer, ShareAim::kLogs, answer, kLpInfinity, gap) == LpStatus::kOptimal) return true;
-    for (double& workers : fewer.workers) workers *= 1.0 - kFewer;
+// With the least prices of time that fit those of utilities; where rounding makes these prove too little,
+// with the best ones: those at which the type that is worth most for what it costs costs 1, or 0.
+double Gap(const ShareProgram& program, const ShareAnswer& answer, double reached, double enough) {
+  const auto gpu = [&](int i, int j) { return program.gang[U(i)] * answer.type_price[U(j)]; };
+  const double gap =
+      Bound(program, answer.type_price,
+            [&](int i) {
+              double time = 0.0;
+              for (int j = 0; j < program.types(); ++j)
+                time = std::max(time, answer.price[U(i)] * program.worth[program.at(j, i)] - gpu(i, j));
+              return time;
+            }) -
+      reached;
+  if (gap <= enough) return gap;
+  return Bound(program, answer.type_price,
+               [&](int i) {
+                 double low = 0.0, high = 1.0;
+                 for (int halving = 0; halving < 55; ++halving) {
+                   const double middle = 0.5 * (low + high);
+                   double most = 0.0, cost = 0.0;
+                   for (int j = 0; j < program.types(); ++j) {
+                     const double worth = program.worth[program.at(j, i)] / (gpu(i, j) + middle);
+                     if (program.workers[U(j)] > 0.0 && worth > most) most = worth, cost = gpu(i, j) + middle;
+                   }
+                   (cost < 1.0 ? low : high) = middle;
+                 }
+                 return high;
+               }) -
+         reached;
+}
+
+// With all columns at once, where SolveWideShares generates them: another path to the same end.
+bool SolveWhole(const ShareProgram& program, double gap, ShareAnswer& answer) {
+  ShareColumns columns;
+  for (int i = 0; i < program.classes(); ++i) {
+    columns.begin.push_back(columns.type.size());
+    for (int j = 0; j < program.types(); ++j) {
+      const double worth = program.worth[program.at(j, i)];
+      if (worth <= 0.0 || program.workers[U(j)] <= 0.0) continue;
+      columns.type.push_back(j);
+      columns.worth.push_back(worth);
+    }
+    if (columns.type.size() == columns.begin.back()) return false;  // can have nothing
   }
-  return false;
+  columns.begin.push_back(columns.type.size());
+  ColumnProgram whole(program, columns, ShareAim::kLogs);
+  if (whole.Solve(gap, kLpInfinity, [] { return 0.0; }) != LpStatus::kOptimal) return false;
+  answer.x.assign(program.worth.size(), 0.0);
+  for (int i = 0; i < program.classes(); ++i) {
+    for (std::size_t k = columns.begin[U(i)]; k < columns.begin[U(i) + 1]; ++k)
+      answer.x[program.at(columns.type[k], i)] = whole.slack().share[static_cast<Eigen::Index>(k)];
+  }
+  answer.type_price.assign(whole.price().type.begin(), whole.price().type.end());
+  answer.price.assign(whole.price().worth.begin(), whole.price().worth.end());
+  return true;
+}
+
+ShareProgram WithLess(const ShareProgram& program, std::size_t search) {
+  ShareProgram less = program;
+  Stream random(/*seed=*/0, Purpose::kScheduler, Split::kTrain, static_cast<std::uint32_t>(search));
+  for (auto* values : {&less.workers, &less.worth}) {
+    for (double& value : *values) value *= 1.0 - random.Uniform(0.0, kLess);
+  }
+  return less;
 }
 
 Problem Without(const Problem& problem, int job) {
@@ -69,28 +127,37 @@ bool NashWelfare(const Problem& problem, NashAnswer& answer, ShareMemory* memory
   ShareProgram program;
   JobClasses classes;
   StateShares(problem, worth, {}, /*rise=*/0.0, program, classes);
-  ShareAnswer solved;
+  const std::size_t shares = program.worth.size(), as_it_is = shares <= kFew ? 2 : 1;
+  const std::size_t most = std::clamp(kMostShares / shares, kLeastSearches, kMostSearches);
   if (memory != nullptr) memory->Name(problem, classes);
-  const bool warm = memory != nullptr && SolveWideShares(program, ShareAim::kLogs, solved, kLpInfinity, 0.0,
-                                                         memory) == LpStatus::kOptimal;
-  if (!warm && !(program.worth.size() <= kFew && FindShares(program, kAim, solved)) &&
-      !FindShares(program, 0.0, solved))
-    return false;
-  NashAnswer found;
-  SpreadShares(classes, solved, types, found.x);
-  double sum = 0.0;
-  for (int i = 0; i < m; ++i) {
-    double utility = 0.0;
-    for (int j = 0; j < types; ++j) utility += worth[problem.at(i, j)] * found.x[problem.at(i, j)];
-    found.utility.push_back(utility);
-    sum += Log(utility);
+  for (std::size_t search = 0; search < most; ++search) {
+    const ShareProgram its = search < as_it_is ? program : WithLess(program, search);
+    ShareAnswer solved;
+    if (auto* start = std::exchange(memory, nullptr); start != nullptr) {
+      const LpStatus status = SolveWideShares(its, ShareAim::kLogs, solved, kLpInfinity, 0.0, start);
+      if (status != LpStatus::kOptimal) continue;
+    } else if (as_it_is == 2 && search % 2 == 0) {
+      if (!SolveWhole(its, search == 0 ? kAim : kNashGap, solved)) continue;
+    } else if (SolveWideShares(its, ShareAim::kLogs, solved) != LpStatus::kOptimal) {
+      continue;
+    }
+    NashAnswer found;
+    SpreadShares(classes, solved, types, found.x);
+    double sum = 0.0;
+    for (int i = 0; i < m; ++i) {
+      double utility = 0.0;
+      for (int j = 0; j < types; ++j) utility += worth[problem.at(i, j)] * found.x[problem.at(i, j)];
+      found.utility.push_back(utility);
+      sum += Log(utility);
+    }
+    found.gap = Gap(program, solved, sum, kNashGap * m);
+    found.geometric_mean = Exp(sum / m);
+    found.type_price = solved.type_price;
+    if (!(found.gap <= kNashGap * m)) continue;
+    answer = std::move(found);
+    return true;
   }
-  found.gap = Bound(program, solved) - sum;
-  found.geometric_mean = Exp(sum / m);
-  found.type_price = solved.type_price;
-  if (!(found.gap <= kNashGap * m)) return false;
-  answer = std::move(found);
-  return true;
+  return false;
 }
 
 bool StrategyProofDiscounts(const Problem& problem, const NashAnswer& answer, std::vector<double>& discount) {

@@ -78,7 +78,7 @@ bool Minimize(const PackedProblem& problem, const Ratios& ratios, PackedLp& lp, 
               double& reached) {
   best = {IsolatedAllocation(problem.base), {}, {}};
   reached = ratios.Reached(EffectiveThroughput(problem, best));
-  PackedLevel answer;
+  KindsAnswer answer;
   const auto solve = [&](double rho, PackedAllocation& x, NewtonStep& step) {
     if (!lp.Maximize(problem, ratios.Scale(rho), answer)) return false;
     x = std::move(answer.x);

@@ -117,7 +117,7 @@ bool PackedMakespan(const PackedProblem& problem, PackedLp& lp, PackedMakespanAn
     BERTH_CHECK(remaining > 0.0, "a job has nothing left to do");
     scale.push_back(1.0 / remaining);
   }
-  PackedLevel level;
+  KindsAnswer level;
   if (!lp.Maximize(problem, scale, level)) return false;
   answer.seconds = 1.0 / level.level;
   answer.x = std::move(level.x);

@@ -15,7 +15,7 @@ bool MaxMinFairness(const Problem& problem, LevelLp& lp, Allocation& x, double* 
 }
 
 bool PackedMaxMin(const PackedProblem& problem, PackedLp& lp, PackedAllocation& x, double* level) {
-  PackedLevel answer;
+  KindsAnswer answer;
   if (!lp.Maximize(problem, WorthScale(problem.base), answer)) return false;
   x = std::move(answer.x);
   if (level != nullptr) *level = answer.level;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "baselines/gavel/packed_kinds.hpp"
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
 
@@ -39,13 +38,10 @@ void PackedLp::AddSpeed(int job, std::span<const Combo> combos, double scale) {
   }
 }
 
-bool PackedLp::Maximize(const PackedProblem& problem, std::span<const double> scale, PackedLevel& answer) {
-  KindsAnswer found;
-  const LpStatus status = MaxMinByKinds(problem, scale, time_limit_s_, found);
+bool PackedLp::Maximize(const PackedProblem& problem, std::span<const double> scale, KindsAnswer& answer) {
+  const LpStatus status = MaxMinByKinds(problem, scale, time_limit_s_, answer);
   by_kinds_ = status == LpStatus::kOptimal ? nullptr : Explain(status);
-  if (status != LpStatus::kOptimal) return false;
-  answer = {found.level, std::move(found.x), std::move(found.price)};
-  return true;
+  return status == LpStatus::kOptimal;
 }
 
 LpStatus PackedLp::MaximizeRise(const PackedProblem& problem, std::span<const Combo> combos,

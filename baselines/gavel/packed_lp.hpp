@@ -11,16 +11,9 @@
 
 #include <span>
 
-#include "baselines/gavel/combos.hpp"
-#include "baselines/lp.hpp"
+#include "baselines/gavel/packed_kinds.hpp"
 
 namespace berth::gavel {
-
-struct PackedLevel {
-  double level = 0.0;
-  PackedAllocation x;
-  std::vector<double> price;  // [m] >= 0: of speed
-};
 
 struct SpeedRow {
   double scale;  // > 0
@@ -42,7 +35,7 @@ class PackedLp {
 
   // REQUIRES: at least one job, each of which can run on a type with GPUs; scale [m] > 0.
   [[nodiscard]] bool Maximize(const PackedProblem& problem, std::span<const double> scale,
-                              PackedLevel& answer);
+                              KindsAnswer& answer);
   [[nodiscard]] bool Reach(const PackedProblem& problem, std::span<const Combo> combos,
                            std::span<const double> least, PackedAllocation& x);
   [[nodiscard]] LpStatus MaximizeSum(const PackedProblem& problem, std::span<const Combo> combos,

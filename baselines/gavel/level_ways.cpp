@@ -2,16 +2,20 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "env/base/index.hpp"
 
 namespace berth::gavel {
 namespace {
 
-constexpr int kMostRounds = 20;
-constexpr double kMost = 2.0;  // the part, which nothing may bound
-// By how much of the highest price types may be dearer than the cheapest ones and are tried at the beginning.
-constexpr double kNear = 1e-3;
+constexpr int kMostRounds = 4, kMostRows = 2500;  // beyond which better prices come sooner
+constexpr int kMostTurns = 4;
+constexpr double kOverrun = 1.05;
+constexpr std::size_t kFirstJoin = 250;  // ways, twice as many in each round
+constexpr double kMost = 2.0;            // the part, which nothing may bound
+// By which part of the cost of a level other ways may be dearer and are tried at the beginning.
+constexpr double kNear = 1e-2;
 // What rounding of held jobs may cost them: the first of these parts with which the program is feasible.
 constexpr double kSlacks[] = {1e-12, 1e-11, 1e-10, 1e-9, 1e-8};
 constexpr double kSame = 1e-12;  // shares apart by less are the same, and so are costs by this part
@@ -77,19 +81,23 @@ double LevelWays::Cost(int job, const Way& way, std::span<const double> price) c
   return cost * problem_.gang[U(job)];
 }
 
-void LevelWays::Begin(const Question& question) {
+void LevelWays::Begin(const Question& question, std::span<const double> near) {
   ways_.assign(question.jobs.size(), {});
+  const std::vector<double> none(near.size(), 0.0);
   for (std::size_t k = 0; k < ways_.size(); ++k) {
     const int job = question.jobs[k];
     const double level = question.level[U(job)];
-    Add(k, Cheapest(question, job, question.near));
+    Add(k, Cheapest(question, job, near));
+    if (question.all) Add(k, Inside(question, job, none));
     const bool held = question.held[U(job)] != 0;
-    if (!held && shares_.Free(job, question.near, 0.0) >= level) continue;
-    const ShareChoice choice = shares_.Choose(job, level, question.near, held ? kLpInfinity : kNear);
+    if (!held && shares_.Free(job, near, 0.0) >= level) continue;
+    const double dear = problem_.gang[U(job)] * HighestPrice(near);
+    const double apart = held ? kLpInfinity : kNear * Cost(job, ways_[k].front(), near) / dear;
+    const ShareChoice choice = shares_.Choose(job, level, near, apart);
     for (const int high : choice.types) {
       const double its = shares_.worth(job, high);
       if (its < level) continue;
-      Add(k, {{high, level / its}});
+      if (choice.mix.low < 0 || choice.mix.of_time <= apart * dear) Add(k, {{high, level / its}});
       for (const int low : choice.types) {
         const double less = shares_.worth(job, low);
         if (less < level)
@@ -97,6 +105,23 @@ void LevelWays::Begin(const Question& question) {
       }
     }
   }
+}
+
+// Whether the first ways of all take far more of a type without a price than it has: it has one then.
+bool LevelWays::Overrun(const Question& question, std::vector<double>& near) const {
+  std::vector<double> used(near.size(), 0.0);
+  for (std::size_t k = 0; k < ways_.size(); ++k) {
+    const int job = question.jobs[k];
+    for (const auto& [type, share] : ways_[k].front())
+      used[U(type)] += members_[U(job)] * problem_.gang[U(job)] * share;
+  }
+  bool any = false;
+  for (std::size_t j = 0; j < near.size(); ++j) {
+    if (near[j] >= question.rough[j] || used[j] <= kOverrun * question.left[j]) continue;
+    near[j] = question.rough[j];
+    any = true;
+  }
+  return any;
 }
 
 bool LevelWays::Program(const Question& question, double slack, std::vector<double>& price, double& part) {
@@ -137,7 +162,7 @@ bool LevelWays::Program(const Question& question, double slack, std::vector<doub
     if (!held_one) model.AddEntry(0, -1.0);
     model.EndRow(held_one ? 1.0 - slack : 0.0, held_one ? 1.0 : 0.0);
   }
-  if (lp_.Solve(LpMethod::kSimplex) != LpStatus::kOptimal) return false;
+  if (lp_.SolveOnly(LpMethod::kSimplex) != LpStatus::kOptimal) return false;
   part = lp_.solution().x[0];
   price.resize(types);
   for (std::size_t j = 0; j < types; ++j)
@@ -145,9 +170,12 @@ bool LevelWays::Program(const Question& question, double slack, std::vector<doub
   return true;
 }
 
-// By how much what all ask for costs less with the ways that join, of the part that they have.
-double LevelWays::Join(const Question& question, std::span<const double> price) {
+// By how much what all ask for costs less with the ways that join, of the part that they have; those that
+// cost the most less join, `most` at once.
+double LevelWays::Join(const Question& question, std::span<const double> price, std::size_t most) {
   double sum = 0.0;
+  std::vector<std::pair<double, std::size_t>> gains;
+  std::vector<Way> ways;
   for (std::size_t k = 0; k < ways_.size(); ++k) {
     const int job = question.jobs[k];
     double least = kLpInfinity;
@@ -157,21 +185,32 @@ double LevelWays::Join(const Question& question, std::span<const double> price) 
     const double gain = least - Cost(job, way, price);
     if (gain <= kSame * least) continue;
     sum += members_[U(job)] * gain;
-    Add(k, std::move(way));
+    gains.emplace_back(-members_[U(job)] * gain, k);
+    ways.push_back(std::move(way));
   }
+  std::vector<std::size_t> order(gains.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  most = std::min(most, order.size());
+  std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(most), order.end(),
+                    [&](std::size_t a, std::size_t b) { return gains[a] < gains[b]; });
+  for (std::size_t k = 0; k < most; ++k) Add(gains[order[k]].second, std::move(ways[order[k]]));
   return sum;
 }
 
 bool LevelWays::Solve(const Question& question, double enough, std::vector<double>& price, double& part,
                       Allocation& x) {
-  Begin(question);
-  for (int round = 0; round < kMostRounds; ++round) {
+  std::vector<double> near(question.near.begin(), question.near.end());
+  Begin(question, near);
+  for (int turn = 0; turn < kMostTurns && Overrun(question, near); ++turn) Begin(question, near);
+  bool closed = false;
+  std::size_t join = kFirstJoin;
+  for (int round = 0; !closed; ++round, join *= 2) {
     const bool solved = std::any_of(std::begin(kSlacks), std::end(kSlacks),
                                     [&](double slack) { return Program(question, slack, price, part); });
     if (!solved) return false;
-    if (part >= enough) break;
     // The costs of what rises are 1 together at these prices, so that is what c can gain.
-    if (Join(question, price) <= 0.1 * std::abs(1.0 - part)) break;
+    closed = part >= enough || Join(question, price, join) <= 0.1 * std::abs(1.0 - part);
+    if (!closed && (round >= kMostRounds || (!question.all && lp_.model().rows() > kMostRows))) return false;
   }
   const std::vector<double>& solution = lp_.solution().x;
   for (std::size_t k = 0; k < ways_.size(); ++k) {

@@ -28,7 +28,9 @@ class LevelWays {
     std::span<const char> held;      // [m] whose level is asked for in full
     std::span<const double> left;    // [G] GPUs
     std::span<const double> near;    // [G] prices near the answer, of types with GPUs to spare 0
+    std::span<const double> rough;   // [G] the same before small ones became 0
     std::span<const double> inside;  // [m, G] shares near the answer, for those who need no type with a price
+    bool all;                        // those are a way of everybody
   };
   // max c: the others have c times their level, c <= `enough` where that is as good. True: `part` is c,
   // `price` [G] is what bounds it, and x of the jobs has their levels, or c times those where c < 1. False
@@ -42,9 +44,10 @@ class LevelWays {
   void Add(std::size_t its, Way way);
   Way Inside(const Question& question, int job, std::span<const double> price) const;
   Way Cheapest(const Question& question, int job, std::span<const double> price) const;
-  void Begin(const Question& question);
+  void Begin(const Question& question, std::span<const double> near);
+  bool Overrun(const Question& question, std::vector<double>& near) const;
   bool Program(const Question& question, double slack, std::vector<double>& price, double& part);
-  double Join(const Question& question, std::span<const double> price);
+  double Join(const Question& question, std::span<const double> price, std::size_t most);
   double Cost(int job, const Way& way, std::span<const double> price) const;
 
   const Problem& problem_;

@@ -10,14 +10,19 @@ namespace berth::gavel {
 namespace {
 
 constexpr int kMostSteps = 100;
-constexpr double kTight = 1e-9;  // all that is asked for, less what the programs are solved to
+constexpr double kTight = 1e-12;  // all that is asked for, less what the programs are solved to
 // What fixed jobs' rounding may cost those who stand: the first of these with which the program is feasible.
 constexpr double kSlacks[] = {1e-11, 1e-10, 1e-9, 1e-8};
 constexpr std::size_t kWholeColumns = 6000;  // programs up to this size are solved at once
 constexpr double kEqual = 1e-9;              // prices apart by less than this part of the highest are equal
 constexpr std::size_t kFewTypes = 16;        // up to which each alone is asked whether it holds up somebody
 constexpr double kTop = 1e-10;               // part of its level by which a job is below its fastest
-constexpr double kInteriorGap = 1e-3;
+constexpr double kTied = 1e-7;
+constexpr double kLoose = 5e-8;  // and what is taken where the digits of a program do not prove more
+constexpr double kStuck = 1e-4;
+constexpr double kNoise = 3e-2;                      // of the mean price, which is 0 to the interior point
+constexpr double kFirstGap = 1e-3, kLastGap = 1e-7;  // of the interior point
+constexpr double kAllGap = 1e-6;                     // below which its shares are a way of everybody
 constexpr double kNear = 5e-2;  // part of the time, within which prices of the interior point are near
 // By how much of the time beyond what they prove the ways are asked, so that these have prices of their own.
 constexpr double kBeyond = 1e-6;
@@ -106,7 +111,7 @@ bool TypeBottleneck::Rough(const WaterPath& path) {
 }
 
 // Prices by the interior point, and its shares; false where it has none.
-bool TypeBottleneck::Guess() {
+bool TypeBottleneck::Guess(double gap) {
   // Who needs all of its time on one type has no choice, and asked for it here would hold up all the others
   // at what types would: a program with two bottlenecks at once, which the method ends slowly.
   std::vector<int> asking, on(level_.size(), -1);
@@ -138,11 +143,12 @@ bool TypeBottleneck::Guess() {
           shares_.allowed(asking[k], j) ? shares_.worth(asking[k], j) : 0.0;
   }
   ShareAnswer answer;
-  const LpStatus status = SolveWideShares(program, ShareAim::kLevel, answer, time_limit_s_, kInteriorGap);
+  const LpStatus status = SolveWideShares(program, ShareAim::kLevel, answer, time_limit_s_, gap);
   if (status != LpStatus::kOptimal) return false;
-  guess_ = answer.type_price;
-  double all = 0.0;
-  for (std::size_t j = 0; j < left.size(); ++j) all += guess_[j] * left[j];
+  guess_ = rough_ = answer.type_price;
+  part_ = answer.level;
+  double all = 0.0, gpus = 0.0;
+  for (std::size_t j = 0; j < left.size(); ++j) all += guess_[j] * left[j], gpus += left[j];
   for (int j = 0; j < problem_.types(); ++j) {
     double used = 0.0;
     for (std::size_t k = 0; k < asking.size(); ++k) {
@@ -151,8 +157,7 @@ bool TypeBottleneck::Guess() {
       used += program.members[k] * program.gang[k] * share;
     }
     // Of a type's part of all prices and its part that is left one goes to 0.
-    if (program.workers[U(j)] == 0.0 ||
-        guess_[U(j)] * left[U(j)] * left[U(j)] * problem_.types() <= all * (left[U(j)] - used))
+    if (left[U(j)] <= 0.0 || guess_[U(j)] * gpus <= all * std::max(1.0 - used / left[U(j)], kNoise))
       guess_[U(j)] = 0.0;
   }
   return true;
@@ -212,7 +217,7 @@ bool TypeBottleneck::Whole() {
 TypeBottleneck::Found TypeBottleneck::Next(const WaterPath& path) {
   time_ = path.end();
   bool have = false, vertex = false, near = false;
-  std::vector<double> close;
+  double gap = kFirstGap;
   for (int step = 0; step < kMostSteps; ++step) {
     path.At(time_, level_, rate_);
     tried_ = x_;
@@ -232,17 +237,31 @@ TypeBottleneck::Found TypeBottleneck::Next(const WaterPath& path) {
         have = true;
         continue;
       }
-      if (!near && Guess()) {
-        const double bound = Bound(path);
-        near = bound > time_ * (1.0 - kNear);
+      if (!near && gap >= kLastGap && Guess(gap)) {
+        const std::vector<double> few = guess_;
+        double bound = Bound(path);
+        guess_ = rough_;
+        bound = std::min(bound, Bound(path));
+        guess_ = few;
+        near = part_ > 1.0 - kNear || bound > time_ * (1.0 - kStuck);
         have = have || bound < time_;
         time_ = std::min(time_, bound * (1.0 + kBeyond));
         if (!near) continue;
         path.At(time_, level_, rate_);
       }
-      close = guess_;
-      const LevelWays::Question question = {asking_, level_, held_, left_, close, inside_};
+      const std::vector<double> close = guess_;
+      if (vertex) rough_ = guess_;
+      const LevelWays::Question question = {asking_, level_, held_,   left_,
+                                            close,   rough_, inside_, gap < kAllGap};
       solved = near && ways_.Solve(question, 1.0 - kTight, guess_, part_, tried_);
+    }
+    if (!solved && near && gap > kLastGap) {  // prices too rough for few ways
+      const double bound = Bound(path);
+      have = have || bound < time_;
+      time_ = std::min(time_, bound * (1.0 + kBeyond));
+      gap *= 1e-2;
+      near = vertex = false;
+      continue;
     }
     if (!solved && !Whole()) return Found::kFailed;
     if (have && !vertex && part_ > 1.0 + kBeyond) {  // what rough prices proved was rounding
@@ -252,7 +271,7 @@ TypeBottleneck::Found TypeBottleneck::Next(const WaterPath& path) {
       continue;
     }
     double bound = part_ >= 1.0 - kTight ? time_ : Bound(path);
-    if (part_ < 1.0 - kTight && bound >= time_ && columns > kWholeColumns) {
+    if (part_ < 1.0 - kLoose && bound >= time_ && columns > kWholeColumns) {
       path.At(time_, level_, rate_);
       if (!Whole()) return Found::kFailed;
       bound = part_ >= 1.0 - kTight ? time_ : Bound(path);
@@ -291,20 +310,14 @@ std::vector<double> TypeBottleneck::Settle(std::span<const double> level, std::v
       fixed_[U(i)] = 1;
       continue;
     }
-    const ShareChoice choice = shares_.Choose(i, level[U(i)], price_, kEqual);
-    const std::size_t row = problem_.at(i, 0);
+    const ShareChoice choice = shares_.Choose(i, level[U(i)], price_, kTied);
     for (int j = 0; j < problem_.types(); ++j) shares_.Allow(i, j, false);
     for (int j : choice.types) shares_.Allow(i, j, true);
     if (!choice.fixed) continue;
+    // As the program found them, not as the prices would have them: what it proved fits whatever its digits.
     fixed_[U(i)] = 1;
-    const double load = members_[U(i)] * problem_.gang[U(i)];
-    std::fill_n(x_.begin() + static_cast<std::ptrdiff_t>(row), left_.size(), 0.0);
-    const ShareMix& mix = choice.mix;
-    x_[row + U(mix.high)] = mix.of_high;
-    left_[U(mix.high)] -= load * mix.of_high;
-    if (mix.low < 0) continue;
-    x_[row + U(mix.low)] = mix.of_low;
-    left_[U(mix.low)] -= load * mix.of_low;
+    for (std::size_t j = 0; j < left_.size(); ++j)
+      left_[j] -= members_[U(i)] * problem_.gang[U(i)] * x_[problem_.at(i, 0) + j];
   }
   return most;
 }

@@ -44,7 +44,7 @@ class TypeBottleneck {
   double Excess(const WaterPath& path, double time);
   double Bound(const WaterPath& path);
   bool Rough(const WaterPath& path);
-  bool Guess();
+  bool Guess(double gap);
   bool Whole();
   bool SolveWhole(double slack);
 
@@ -58,6 +58,7 @@ class TypeBottleneck {
   std::vector<double> left_;           // [G] GPUs without those of fixed jobs
   double time_ = 0.0, part_ = 0.0;     // part_: of the levels, that all can have
   std::vector<double> price_, guess_;  // [G] that prove time_; of the last question
+  std::vector<double> rough_;          // [G] the same before small ones became 0
   std::vector<double> level_, rate_;   // [m] at time_, or where a bound is tried
   std::vector<int> asking_;            // those with a level whose shares are not known
   Allocation x_, tried_, inside_;

@@ -136,6 +136,28 @@ TEST_CASE("certificate: what prices prove of pairs, by hand", "[gavel]") {
   CHECK(CertifyPackedLevel(two, scale, {{0.5, 0.5}, {}, {}}, one, zero).gap == Approx(0.0).margin(1e-15));
 }
 
+// More shares than a program for each level is for. All types have a price at once, so it proves all levels.
+TEST_CASE("certificate: all levels of a water filling of 80 small types and 500 jobs", "[gavel][lp]") {
+  Stream random(42, Purpose::kTest);
+  Problem problem;
+  for (int j = 0; j < 80; ++j) {
+    problem.type_names.push_back(Join("type", j));
+    problem.workers.push_back(2 + static_cast<int>(random.Below(4)));
+  }
+  for (int i = 0; i < 500; ++i) {
+    problem.key.push_back(i);
+    problem.gang.push_back(1 << random.Below(3));
+    problem.weight.push_back(random.Uniform(1.0, 10.0));
+    for (int j = 0; j < 80; ++j) problem.throughput.push_back(random.Uniform(1.0, 2.0));
+  }
+  CertifiedAnswer answer;
+  const char* why = "";
+  REQUIRE(CertifiedNamed("water_filling").solve(problem, LpMethod::kEmbedding, answer, why));
+  CHECK(answer.certificate.all_levels);
+  CHECK(answer.certificate.gap <= 1e-7);
+  CHECK(answer.certificate.violation <= 1e-9);
+}
+
 // Whatever the prices, a bound is never below what some allocation reaches.
 TEST_CASE("certificate: no prices prove what is false", "[gavel]") {
   for (std::uint32_t round = 0; round < 300; ++round) {

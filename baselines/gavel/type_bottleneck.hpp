@@ -33,6 +33,7 @@ class TypeBottleneck {
   // kTypes: at time() types hold up somebody who rises; kEnd: none does until the path's end.
   Found Next(const WaterPath& path);
   double time() const { return time_; }
+  const std::vector<double>& price() const { return price_; }  // [G] that prove it, after kTypes
   // [m, G] shares with the levels of the last time that is proven.
   const Allocation& x() const { return x_; }
 

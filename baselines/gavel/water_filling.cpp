@@ -174,11 +174,16 @@ bool WaterFilling::Solve(const Problem& problem, const WaterOptions& options, Wa
   TypeBottleneck bottleneck(one, classes.members, state.worth, lp_, time_limit_s_);
   std::vector<double> most = bottleneck.Settle(state.level, state.saturated);
   bool reached = false;
+  levels.first_price.clear();
   while (!state.done()) {
     path.Start(state.time, state.level, state.saturated, most);
     const TypeBottleneck::Found found = bottleneck.Next(path);
     if (found == TypeBottleneck::Found::kFailed) break;
     reached = true;
+    if (found == TypeBottleneck::Found::kTypes && levels.first_price.empty()) {
+      levels.first_price = bottleneck.price();
+      levels.first_level = bottleneck.time();
+    }
     if (!state.Rise(path, bottleneck.time())) break;
     if (found == TypeBottleneck::Found::kTypes) most = bottleneck.Settle(state.level, state.saturated);
   }

@@ -24,6 +24,10 @@ struct WaterLevels {
   std::vector<double> net;       // [m] T_i . x_i / prop_i, the normalised effective throughput
   std::vector<double> promised;  // [m] what every allocation with these levels gives; net is no less
   std::vector<bool> saturated;   // [m] all of them, but where the reference stops early
+  // [G] GPUs' prices that prove the time at which types first hold up somebody, and that time
+  // (water_path.hpp); empty where they never do.
+  std::vector<double> first_price;
+  double first_level = 0.0;
 };
 
 struct WaterOptions {

@@ -8,6 +8,7 @@
 #include "baselines/gavel/nash_welfare.hpp"
 #include "baselines/gavel/objectives.hpp"
 #include "baselines/gavel/packed_kinds.hpp"
+#include "baselines/gavel/priced_shares.hpp"
 #include "baselines/gavel/water_filling.hpp"
 #include "env/base/index.hpp"
 
@@ -81,6 +82,16 @@ bool FairFinish(const Problem& problem, LpMethod method, CertifiedAnswer& answer
 
 // The prices of a level of more shares take minutes.
 constexpr std::size_t kMostWaterShares = 30'000;
+constexpr double kProven = 1e-6;  // gap of all levels
+
+// Of the level at which types first hold up somebody: what a unit more costs each job there.
+WaterStage FirstStage(const Problem& problem, const std::vector<double>& worth, const WaterLevels& levels) {
+  const PricedShares shares(problem, worth);
+  WaterStage stage{.level = levels.first_level, .job_price = {}, .type_price = levels.first_price};
+  for (int i = 0; i < problem.jobs(); ++i)
+    stage.job_price.push_back(shares.Cheapest(i, levels.first_level, levels.first_price).slope);
+  return stage;
+}
 
 bool Water(const Problem& problem, LpMethod method, CertifiedAnswer& answer, const char*& why) {
   WaterFilling filling(method);
@@ -92,10 +103,14 @@ bool Water(const Problem& problem, LpMethod method, CertifiedAnswer& answer, con
     return false;
   }
   const std::vector<double> worth = NormalizedWorth(problem);
-  const bool provable = worth.size() <= kMostWaterShares;
-  if (provable && !FindWaterPrices(problem, worth, levels.x, stages)) return false;
+  if (worth.size() > kMostWaterShares) {
+    if (!levels.first_price.empty()) stages.push_back(FirstStage(problem, worth, levels));
+  } else if (!FindWaterPrices(problem, worth, levels.x, stages)) {
+    return false;
+  }
   answer.certificate = CertifyWater(problem, worth, levels.x, stages);
-  if (!provable) {  // the lowest level is that of max-min
+  if (worth.size() > kMostWaterShares &&
+      answer.certificate.gap > kProven) {  // the lowest level is that of max-min
     CertifiedAnswer lowest;
     if (!MaxMin(problem, method, lowest, why)) return false;
     answer.certificate.all_levels = false;

@@ -10,6 +10,7 @@ namespace berth::gavel {
 namespace {
 
 constexpr int kMostRounds = 4, kMostRows = 2500;  // beyond which better prices come sooner
+// How often types without a price are given theirs back, and by which part first ways are then beyond them.
 constexpr int kMostTurns = 4;
 constexpr double kOverrun = 1.05;
 constexpr std::size_t kFirstJoin = 250;  // ways, twice as many in each round

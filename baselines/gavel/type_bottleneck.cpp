@@ -17,10 +17,10 @@ constexpr std::size_t kWholeColumns = 6000;  // programs up to this size are sol
 constexpr double kEqual = 1e-9;              // prices apart by less than this part of the highest are equal
 constexpr std::size_t kFewTypes = 16;        // up to which each alone is asked whether it holds up somebody
 constexpr double kTop = 1e-10;               // part of its level by which a job is below its fastest
-constexpr double kTied = 1e-7;
+constexpr double kTied = 1e-7;  // shares that cost no more than this part of it beyond the least are a choice
 constexpr double kLoose = 5e-8;  // and what is taken where the digits of a program do not prove more
-constexpr double kStuck = 1e-4;
-constexpr double kNoise = 3e-2;                      // of the mean price, which is 0 to the interior point
+constexpr double kStuck = 1e-4;  // part of the time by which prices must lower it to be asked for again
+constexpr double kNoise = 3e-2;  // of the mean price, which is 0 to the interior point
 constexpr double kFirstGap = 1e-3, kLastGap = 1e-7;  // of the interior point
 constexpr double kAllGap = 1e-6;                     // below which its shares are a way of everybody
 constexpr double kNear = 5e-2;  // part of the time, within which prices of the interior point are near
@@ -41,6 +41,7 @@ TypeBottleneck::TypeBottleneck(const Problem& problem, const std::vector<double>
       fixed_(members.size(), 0),
       left_(problem.workers.begin(), problem.workers.end()),
       price_(problem.workers.size(), 0.0),
+      rough_(problem.workers.size(), 0.0),
       x_(worth.size(), 0.0),
       inside_(worth.size(), 0.0) {}
 
@@ -233,7 +234,7 @@ TypeBottleneck::Found TypeBottleneck::Next(const WaterPath& path) {
     bool solved = asking_.empty();
     if (!solved && columns > kWholeColumns) {
       if (step == 0 && Rough(path)) {
-        time_ *= 1.0 + kBeyond;
+        time_ = std::min(path.end(), time_ * (1.0 + kBeyond));
         have = true;
         continue;
       }

@@ -18,7 +18,7 @@ constexpr double kSlacks[] = {1e-10, 1e-9, 1e-8};
 // Rises apart by less than this part of the time are one level.
 constexpr double kApart = 1e-9;
 // By which part of its level a point inside may miss it: its method ends at 1e-8 of the whole program.
-constexpr double kMissed = 5e-7;
+constexpr double kMissed = 1e-7;
 constexpr double kLittle =
     1e-3;  // of what a job has under the proportional split: levels below count as this
 constexpr std::size_t kMostInside = 20'000;  // shares of which a point inside is worth its time

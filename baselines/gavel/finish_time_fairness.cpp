@@ -19,6 +19,9 @@
 namespace berth::gavel {
 namespace {
 
+constexpr double kRelativeGap = 1e-9;  // of the ratio, proven
+constexpr double kWarmGap = 3e-8;      // the same for solver=warm, where one level less is worth more
+
 struct Ratios {
   const Problem& problem;
   const std::vector<double>& alone;  // [m] D_i, s
@@ -63,7 +66,8 @@ bool Minimize(const Ratios& ratios, LevelLp& lp, double guess, Allocation& best,
     step = {answer.level, ratios.Reached(EffectiveThroughput(problem, x)), answer.price};
     return true;
   };
-  if (!NewtonRatio(ratios, solve, guess, best, reached)) return false;
+  const double gap = lp.warm() ? kWarmGap : kRelativeGap;
+  if (!NewtonRatio(ratios, solve, guess, gap, best, reached)) return false;
   if (!asked || lp.warm() || lp.method() == LpMethod::kSimplex) return true;
   // The reference's allocation lies inside the optimal face: solve once more there, at the ratio just found.
   if (lp.Maximize(problem, ratios.Worth(reached), answer)) {
@@ -85,7 +89,7 @@ bool Minimize(const PackedProblem& problem, const Ratios& ratios, PackedLp& lp, 
     step = {answer.level, ratios.Reached(EffectiveThroughput(problem, x)), answer.price};
     return true;
   };
-  return NewtonRatio(ratios, solve, /*guess=*/0.0, best, reached);
+  return NewtonRatio(ratios, solve, /*guess=*/0.0, kRelativeGap, best, reached);
 }
 
 }  // namespace

@@ -17,19 +17,18 @@ struct NewtonStep {
 };
 
 // `best` and `reached` hold an allocation and its ratio on entry, and a better or equal one afterwards,
-// within 1e-9 (relative) of the least where the LPs are. From the ratio `guess`, or where that is none or
+// within `gap` (relative) of the least where the LPs are. From the ratio `guess`, or where that is none or
 // too near the floor from `reached`. False when an LP has no answer.
 //   ratios.jobs(), .Floor() (the ratio must exceed it), .alone [m] (s, D_i), .Spare(i, rho) = rho D_i - t_i
 //   solve(rho, x, step) fills x and step, or gives back false
 template <class Ratios, class Solve, class X>
-[[nodiscard]] bool NewtonRatio(const Ratios& ratios, const Solve& solve, double guess, X& best,
+[[nodiscard]] bool NewtonRatio(const Ratios& ratios, const Solve& solve, double guess, double gap, X& best,
                                double& reached) {
-  constexpr double kRelativeGap = 1e-9;
   constexpr int kMaxSteps = 60;
   const double floor = ratios.Floor();
   // A job at its very end has waited so long that what it is given no longer shows in its ratio, and no LP
   // can be written at it: nothing is better than the floor.
-  if (reached - floor <= kRelativeGap * reached) return true;
+  if (reached - floor <= 1e-9 * reached) return true;
   const bool near = guess - floor > 1e-3 * (reached - floor);  // not where some job's row would be all but 0
   double rho = near ? std::min(guess, reached) : reached;
   double low = floor;  // proven infeasible, or the floor
@@ -47,13 +46,13 @@ template <class Ratios, class Solve, class X>
     }
     if (got < reached) reached = got, best = std::move(x);
     if (h >= 1.0) low = std::max(low, rho);
-    if (reached - low <= kRelativeGap * reached) break;
+    if (reached - low <= gap * reached) break;
     const double next = rho - (h - 1.0) / (h * slope / sum);
-    if (reached - next <= kRelativeGap * reached) break;  // a convex function is nowhere below its tangent
+    if (reached - next <= gap * reached) break;  // a convex function is nowhere below its tangent
     // At the floor itself some job would need infinite speed: a step onto it, or within rounding, goes half
     // way, as does one beyond what is proven. A step that does not move is the optimum.
-    if (next <= low || (low == floor && next - low <= kRelativeGap * rho)) {
-      if (rho - low <= kRelativeGap * rho) break;
+    if (next <= low || (low == floor && next - low <= gap * rho)) {
+      if (rho - low <= gap * rho) break;
       rho = (low + rho) / 2.0;
     } else if (std::abs(next - rho) <= 1e-14 * rho) {
       break;

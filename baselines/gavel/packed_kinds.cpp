@@ -15,9 +15,13 @@
 namespace berth::gavel {
 namespace {
 
-constexpr double kProven = 1e-7;   // level and bound apart, relative
-constexpr double kAtOnce = 1e-10;  // and where no further pair is asked for
-constexpr double kBroken = 1e-10;  // of what a row asks for
+constexpr double kProven = 1e-7;     // level and bound apart, relative
+constexpr double kAtOnce = 1e-10;    // and where no further pair is asked for
+constexpr double kBroken = 1e-10;    // of what a row asks for
+constexpr double kRounding = 1e-14;  // of a GPU's time
+// By which part of the level jobs get less where rounding of their kind's rows, which are sums of what they
+// ask for, would leave a job that asks for little with less than that: the first that is enough.
+constexpr double kLess[] = {0.0, 1e-9, 1e-8, 5e-8};
 
 // In units in which rates are at most near 1 and the level is near 1.
 struct Kind {
@@ -280,9 +284,13 @@ class Program {
     std::vector<std::vector<JobShare>> shares;
     for (int a = 0, n = Kinds(); a < n; ++a) {
       Kind& its = kinds_[U(a)];
-      std::vector<double> demand = its.demand;
-      for (double& one : demand) one *= level_;
-      const bool enough = SplitTimes(Times(a, from), demand, shares, blocked);
+      bool enough = false;
+      for (const double part : kLess) {
+        std::vector<double> demand = its.demand;
+        for (double& one : demand) one *= level_ * (1.0 - part);
+        enough = SplitTimes(Times(a, from), demand, shares, blocked);
+        if (enough || !blocked.empty()) break;
+      }
       for (std::size_t o = 0; o < from.size(); ++o) {
         for (JobShare& share : shares[o]) share.job = its.jobs[U(share.job)];
         shares_[U(from[o])][columns_[U(from[o])].first == a ? 0 : 1] = std::move(shares[o]);
@@ -294,6 +302,25 @@ class Program {
       apart.push_back(a);
     }
     return apart.empty();
+  }
+
+  // Of a job that asks for next to nothing, as at its very end, what rounding took of the time of all.
+  void GiveRounding(PackedAllocation& x) const {
+    const std::size_t types = problem_.base.workers.size();
+    const std::vector<double> speed = EffectiveThroughput(problem_, x);
+    for (std::size_t i = 0; i < speed.size(); ++i) {
+      const double more = level_ * unit_ / (scale_[i] * speed[i]) - 1.0;
+      if (!(more > 0.01 * kProven)) continue;
+      std::vector<double*> shares;
+      for (std::size_t j = 0; j < types; ++j) shares.push_back(&x.alone[i * types + j]);
+      for (std::size_t p = 0; p < x.pairs.size(); ++p) {
+        if (x.pairs[p][0] != static_cast<int>(i) && x.pairs[p][1] != static_cast<int>(i)) continue;
+        for (std::size_t j = 0; j < types; ++j) shares.push_back(&x.together[p * types + j]);
+      }
+      double time = 0.0;
+      for (const double* share : shares) time += *share;
+      for (double* share : shares) *share *= more * time <= kRounding ? 1.0 + more : 1.0;
+    }
   }
 
   void Assemble(KindsAnswer& answer) const {
@@ -333,6 +360,7 @@ class Program {
         if (used[j] > base.workers[j]) (*all)[s] *= base.workers[j] / used[j];
       }
     }
+    GiveRounding(x);
     const std::vector<double> speed = EffectiveThroughput(problem_, x);
     answer.level = kLpInfinity;
     for (std::size_t i = 0; i < speed.size(); ++i)

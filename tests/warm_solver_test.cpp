@@ -3,6 +3,7 @@
 #include <cmath>
 #include <vector>
 
+#include "baselines/gavel/water_filling.hpp"
 #include "env/base/index.hpp"
 #include "env/base/rng.hpp"
 #include "tests/catch.hpp"
@@ -106,6 +107,37 @@ TEST_CASE("warm solver: as good as one that starts from nothing", "[gavel][lp]")
       }
     }
     CHECK(compared >= 140);
+  }
+}
+
+// So many shares that bottlenecks are found by an interior point first.
+TEST_CASE("warm solver: fillings of many unlike jobs", "[gavel][lp]") {
+  Stream random(58, Purpose::kTest);
+  Problem all;
+  constexpr int kTypes = 12, kJobs = 700, kChanges = 4;
+  for (int j = 0; j < kTypes; ++j) {
+    all.type_names.push_back("t");
+    all.workers.push_back(10 + static_cast<int>(random.Below(80)));
+  }
+  for (int i = 0; i < kJobs + kChanges; ++i) {
+    all.key.push_back(i), all.gang.push_back(1 << random.Below(3));
+    all.weight.push_back(random.Uniform(1.0, 10.0));
+    for (int j = 0; j < kTypes; ++j) all.throughput.push_back(std::pow(10.0, random.Uniform(-0.5, 0.5)));
+  }
+  WaterFilling warm(LpMethod::kEmbedding, kLpInfinity, /*warm=*/true);
+  for (int change = 0; change <= kChanges; ++change) {  // the job that is there longest goes, another comes
+    const int end = change + kJobs;
+    Problem problem = all;
+    problem.key.assign(all.key.begin() + change, all.key.begin() + end);
+    problem.gang.assign(all.gang.begin() + change, all.gang.begin() + end);
+    problem.weight.assign(all.weight.begin() + change, all.weight.begin() + end);
+    problem.throughput.assign(all.throughput.begin() + change * kTypes, all.throughput.begin() + end * kTypes);
+    WaterFilling cold(LpMethod::kEmbedding);
+    WaterLevels of_warm, of_cold;
+    REQUIRE(warm.Solve(problem, {}, of_warm));
+    REQUIRE(cold.Solve(problem, {}, of_cold));
+    for (std::size_t i = 0; i < of_cold.promised.size(); ++i)
+      CHECK(of_warm.promised[i] == Approx(of_cold.promised[i]).epsilon(1e-7));
   }
 }
 

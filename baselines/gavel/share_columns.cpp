@@ -12,9 +12,6 @@ constexpr double kStepBack = 0.995;  // of the way to the boundary
 constexpr double kLeastCentring = 1e-4;
 // What is kept for a later start: where the gap is what so many jobs are of all, between two bounds.
 constexpr double kKeptJobs = 10.0, kLeastKept = 1e-3, kMostKept = 0.1;
-constexpr double kOffPath = 0.25;    // of what the path leaves, of its inverse
-constexpr double kMostMoved = 0.02;  // of a type's GPUs
-constexpr double kJoining = 1e-3;    // of time, a share that was not there before
 
 double Length(const ShareValues& at, const ShareValues& step) {
   const auto steepest = [](const Eigen::ArrayXd& a, const Eigen::ArrayXd& d) { return (-d / a).maxCoeff(); };
@@ -131,102 +128,6 @@ void ColumnProgram::Start() {
     price_.time[i] += most / jobs_;
     for (Eigen::Index k = first(i); k < last(i); ++k) price_.share[k] = price_.time[i] + cost(k);
   }
-}
-
-// The shares of before, of a type so much larger or smaller that they leave what the path leaves of it, and
-// the prices of before, of time so high that no share costs less than it is worth.
-bool ColumnProgram::StartFrom(const ShareStart& before, std::span<const int> its_class) {
-  Count();
-  double mu = before.mu;
-  Eigen::ArrayXd room = Eigen::ArrayXd::Constant(n_, 0.05);  // of time, what is to be left
-  price_.type = before.type_price;
-  double sum = 0.0, level = 0.0;  // of the prices of worth; of their rows
-  for (Eigen::Index i = 0; i < n_; ++i) {
-    Eigen::Index best = first(i);
-    const auto gpus = [&](Eigen::Index k) { return gang(i) * price_.type[type(k)]; };
-    const auto worth = [&](Eigen::Index k) { return columns_.worth[U(k)]; };
-    for (Eigen::Index k = first(i); k < last(i); ++k) {
-      slack_.share[k] = kJoining;
-      if (worth(k) * gpus(best) > worth(best) * gpus(k)) best = k;
-    }
-    price_.time[i] = kLpInfinity;
-    if (const int old = its_class[U(i)]; old >= 0) {
-      double left = 1.0;
-      for (std::size_t b = before.columns.begin[U(old)]; b < before.columns.begin[U(old) + 1]; ++b) {
-        const double share = before.share[static_cast<Eigen::Index>(b)];
-        left -= share;
-        for (Eigen::Index k = first(i); k < last(i); ++k) {
-          if (type(k) == before.columns.type[b]) slack_.share[k] = share;
-        }
-      }
-      room[i] = 0.5 * left;
-      price_.time[i] = before.time_price[old], price_.worth[i] = before.worth_price[old];
-    } else {
-      double wanted = 1.0 / gpus(best);
-      if (aim_ == ShareAim::kLevel) wanted = before.level * rise(i) / worth(best);
-      if (aim_ == ShareAim::kSum) wanted = worth(best) > gpus(best) ? 1.0 : 0.0;
-      slack_.share[best] = std::clamp(wanted, kJoining, 0.9);
-      price_.worth[i] = aim_ == ShareAim::kLevel ? gpus(best) / worth(best) : 1.0;
-    }
-    slack_.worth[i] = -program_.least[U(i)];
-    for (Eigen::Index k = first(i); k < last(i); ++k) slack_.worth[i] += worth(k) * slack_.share[k];
-    sum += members(i) * rise(i) * price_.worth[i];
-    level += members(i) * price_.worth[i] * slack_.worth[i];
-  }
-  Eigen::ArrayXd used = Eigen::ArrayXd::Zero(types_);
-  for (Eigen::Index i = 0; i < n_; ++i) {
-    double by = 1.0;  // kLevel: to where the path has its row
-    if (aim_ == ShareAim::kLevel && mu * sum < price_.worth[i] * level) {
-      const double least = program_.least[U(i)];
-      by = (rise(i) * level / sum + mu / price_.worth[i] + least) / (slack_.worth[i] + least);
-      by = std::clamp(by, 0.5, 2.0);
-    }
-    for (Eigen::Index k = first(i); k < last(i); ++k)
-      used[type(k)] += members(i) * gang(i) * (slack_.share[k] *= by);
-  }
-  Eigen::ArrayXd scale = Eigen::ArrayXd::Ones(types_);
-  for (Eigen::Index j = 0; j < types_; ++j) {
-    slack_.type[j] = program_.workers[U(j)] > 0.0 ? program_.workers[U(j)] : 1.0;
-    const double gpus = slack_.type[j], left = gpus - used[j];
-    const double path = mu / price_.type[j], least = std::min(path, kMostMoved * gpus);
-    if (left < kOffPath * least) scale[j] = (gpus - least) / used[j];
-    if (kOffPath * left > path) scale[j] = std::min((gpus - path) / used[j], 1.0 + kMostMoved);
-  }
-  level_ = kLpInfinity;
-  for (Eigen::Index i = 0; i < n_; ++i) {
-    double time = 0.0;
-    for (Eigen::Index k = first(i); k < last(i); ++k) time += slack_.share[k] *= scale[type(k)];
-    const double by = std::min(1.0, (1.0 - room[i]) / time);
-    slack_.time[i] = 1.0 - by * time;
-    slack_.worth[i] = -program_.least[U(i)];
-    for (Eigen::Index k = first(i); k < last(i); ++k) {
-      slack_.share[k] *= by;
-      slack_.worth[i] += columns_.worth[U(k)] * slack_.share[k];
-      slack_.type[type(k)] -= members(i) * gang(i) * slack_.share[k];
-    }
-    if (aim_ == ShareAim::kLevel) level_ = std::min(level_, slack_.worth[i] / rise(i));
-  }
-  if (aim_ == ShareAim::kLevel) mu /= sum, price_.type /= sum, price_.time /= sum, price_.worth /= sum;
-  level_ = aim_ == ShareAim::kLevel ? level_ - mu * jobs_ : 0.0;
-  price_.type = price_.type.max(0.1 * mu / slack_.type);
-  for (Eigen::Index i = 0; i < n_; ++i) {
-    slack_.worth[i] -= rise(i) * level_;
-    if (aim_ == ShareAim::kLogs) price_.worth[i] = 1.0 / slack_.worth[i];
-    const auto gain = [&](Eigen::Index k) {
-      return columns_.worth[U(k)] * price_.worth[i] - gang(i) * price_.type[type(k)];
-    };
-    double time = std::min(price_.time[i], 2.0 * mu / slack_.time[i]);
-    for (Eigen::Index k = first(i); k < last(i); ++k)
-      time = std::max(time, gain(k) + 0.5 * mu / slack_.share[k]);
-    price_.time[i] = time;
-    for (Eigen::Index k = first(i); k < last(i); ++k) price_.share[k] = time - gain(k);
-  }
-  const auto inside = [](const ShareValues& at) {
-    return at.share.minCoeff() > 0.0 && at.time.minCoeff() > 0.0 && at.worth.minCoeff() > 0.0 &&
-           at.type.minCoeff() > 0.0;
-  };
-  kept_.mu = mu;
-  return started_ = inside(slack_) && inside(price_);
 }
 
 // Weak duality: kLevel workers . price + sum members (time price - least price) - c; kLogs the same without

@@ -77,10 +77,13 @@ class ColumnProgram {
   double rise(Eigen::Index i) const { return aim_ == ShareAim::kLevel ? program_.rise[U(i)] : 0.0; }
   static std::size_t U(Eigen::Index i) { return static_cast<std::size_t>(i); }
   void Start();
-  void Keep(double mu);
   double KeptGap() const;
   double Count();
-  void PriceShares(Eigen::Index i);
+  double WorthOf(Eigen::Index i) const;
+  void TakeBefore(const ShareStart& before, int old, Eigen::Index i, double& room);
+  void MeetLevel(double mu);
+  void FitTypes(double mu, const Eigen::ArrayXd& room);
+  void PriceAll(double mu);
   bool Step(double mu, double least_centring);
   double Without(Eigen::Index i, Eigen::Index out, double r, double a) const;
   void Factorize();

@@ -30,7 +30,8 @@ constexpr double kBeyond = 1e-6;
 }  // namespace
 
 TypeBottleneck::TypeBottleneck(const Problem& problem, const std::vector<double>& members,
-                               const std::vector<double>& worth, CheckedLp& lp, double time_limit_s)
+                               const std::vector<double>& worth, CheckedLp& lp, double time_limit_s,
+                               std::vector<ShareMemory>* last)
     : problem_(problem),
       members_(members),
       lp_(lp),
@@ -43,7 +44,8 @@ TypeBottleneck::TypeBottleneck(const Problem& problem, const std::vector<double>
       price_(problem.workers.size(), 0.0),
       rough_(problem.workers.size(), 0.0),
       x_(worth.size(), 0.0),
-      inside_(worth.size(), 0.0) {}
+      inside_(worth.size(), 0.0),
+      last_(last) {}
 
 // By how much the cheapest shares at the prices of the last question cost more than all GPUs, of which the
 // latter.
@@ -144,7 +146,15 @@ bool TypeBottleneck::Guess(double gap) {
           shares_.allowed(asking[k], j) ? shares_.worth(asking[k], j) : 0.0;
   }
   ShareAnswer answer;
-  const LpStatus status = SolveWideShares(program, ShareAim::kLevel, answer, time_limit_s_, gap);
+  ShareMemory* memory = nullptr;
+  if (last_ != nullptr) {
+    if (guesses_ == last_->size()) last_->emplace_back();
+    memory = &(*last_)[guesses_++];
+    std::vector<int> keys;
+    for (int i : asking) keys.push_back(problem_.key[U(i)]);
+    memory->Name(keys);
+  }
+  const LpStatus status = SolveWideShares(program, ShareAim::kLevel, answer, time_limit_s_, gap, memory);
   if (status != LpStatus::kOptimal) return false;
   guess_ = rough_ = answer.type_price;
   part_ = answer.level;

@@ -18,6 +18,7 @@
 #include "baselines/gavel/priced_shares.hpp"
 #include "baselines/gavel/problem.hpp"
 #include "baselines/gavel/water_path.hpp"
+#include "baselines/gavel/wide_shares.hpp"
 #include "baselines/lp.hpp"
 
 namespace berth::gavel {
@@ -27,7 +28,7 @@ class TypeBottleneck {
  public:
   // worth [m, G]: net throughput of all of a job's time.
   TypeBottleneck(const Problem& problem, const std::vector<double>& members, const std::vector<double>& worth,
-                 CheckedLp& lp, double time_limit_s);
+                 CheckedLp& lp, double time_limit_s, std::vector<ShareMemory>* last = nullptr);
 
   enum class Found { kTypes, kEnd, kFailed };
   // kTypes: at time() types hold up somebody who rises; kEnd: none does until the path's end.
@@ -63,6 +64,8 @@ class TypeBottleneck {
   std::vector<double> level_, rate_;   // [m] at time_, or where a bound is tried
   std::vector<int> asking_;            // those with a level whose shares are not known
   Allocation x_, tried_, inside_;
+  std::vector<ShareMemory>* last_;  // of the last filling, by Guess in turn
+  std::size_t guesses_ = 0;
 };
 
 }  // namespace berth::gavel

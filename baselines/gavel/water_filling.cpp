@@ -171,7 +171,7 @@ bool WaterFilling::Solve(const Problem& problem, const WaterOptions& options, Wa
   const Problem one = OneOfEach(problem, classes);
   State state(one, options, classes.members);
   WaterPath path(one, classes.members, options.by_tenant);
-  TypeBottleneck bottleneck(one, classes.members, state.worth, lp_, time_limit_s_);
+  TypeBottleneck bottleneck(one, classes.members, state.worth, lp_, time_limit_s_, warm_ ? &last_ : nullptr);
   std::vector<double> most = bottleneck.Settle(state.level, state.saturated);
   bool reached = false;
   levels.first_price.clear();
@@ -212,7 +212,10 @@ namespace {
 class WaterFillingPolicy final : public Objective {
  public:
   WaterFillingPolicy(const ObjectiveOptions& options, const WaterOptions& water)
-      : aware_(options.aware), water_(water), filling_(options.method, options.lp_time_limit_s) {}
+      : aware_(options.aware),
+        water_(water),
+        filling_(options.method, options.lp_time_limit_s, options.warm) {}
+  void Reset(std::uint64_t) override { filling_.Reset(); }
   bool Allocate(const Problem& problem, Allocation& x) override {
     WaterLevels levels;
     if (!filling_.Solve(aware_ ? problem : WithUnitThroughput(problem), water_, levels)) return false;
@@ -247,6 +250,7 @@ ObjectiveInfo WaterFillingObjective() {
           .aware_name = "max_min_fairness_water_filling_perf",
           .agnostic_name = "max_min_fairness_water_filling",
           .ties = true,
+          .warm = true,
           .make = [](const ObjectiveOptions& options, Params&) -> std::unique_ptr<Objective> {
             return std::make_unique<WaterFillingPolicy>(options, WaterOptions{});
           },
@@ -260,6 +264,7 @@ ObjectiveInfo HierarchicalObjective() {
           .aware_name = "hierarchical.ipynb: max_min_fairness_water_filling_perf with entities",
           .agnostic_name = "",
           .ties = true,
+          .warm = true,
           .params = kHierarchicalParams,
           .make = [](const ObjectiveOptions& options, Params& params) -> std::unique_ptr<Objective> {
             const WaterOptions water{.by_tenant = true,

@@ -15,6 +15,7 @@
 
 #include "baselines/gavel/job_classes.hpp"
 #include "baselines/gavel/problem.hpp"
+#include "baselines/gavel/wide_shares.hpp"
 #include "baselines/lp.hpp"
 
 namespace berth::gavel {
@@ -41,8 +42,10 @@ struct WaterOptions {
 
 class WaterFilling {
  public:
-  explicit WaterFilling(LpMethod method, double time_limit_s = kLpInfinity)
-      : time_limit_s_(time_limit_s), lp_(method, time_limit_s) {}
+  // `warm`: interior points start from those of the last filling with these jobs' keys.
+  explicit WaterFilling(LpMethod method, double time_limit_s = kLpInfinity, bool warm = false)
+      : time_limit_s_(time_limit_s), warm_(warm), lp_(method, time_limit_s) {}
+  void Reset() { last_.clear(); }
 
   // True with the levels reached so far where a later LP fails, as the reference; false where the first does.
   [[nodiscard]] bool Solve(const Problem& problem, const WaterOptions& options, WaterLevels& levels);
@@ -54,7 +57,9 @@ class WaterFilling {
   void StateLevel(const State& state, double slack);
   void FromInside(const State& state, Allocation& x);
   double time_limit_s_;
+  bool warm_;
   CheckedLp lp_;
+  std::vector<ShareMemory> last_;
 };
 
 }  // namespace berth::gavel

@@ -172,6 +172,18 @@ void ShareMemory::Name(const Problem& problem, const JobClasses& classes) {
   class_of_key = std::move(next);
 }
 
+void ShareMemory::Name(std::span<const int> keys) {
+  before.assign(keys.size(), -1);
+  std::vector<int> next(class_of_key.size(), -1);
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const std::size_t key = U(keys[i]);
+    if (key < class_of_key.size()) before[i] = class_of_key[key];
+    if (key >= next.size()) next.resize(key + 1, -1);
+    next[key] = static_cast<int>(i);
+  }
+  class_of_key = std::move(next);
+}
+
 LpStatus SolveWideShares(const ShareProgram& program, ShareAim aim, ShareAnswer& answer, double time_limit_s,
                          double last_gap, ShareMemory* memory) {
   const auto begin = std::chrono::steady_clock::now();

@@ -20,6 +20,7 @@ struct ShareMemory {
 
   // Classes of the program that is solved next.
   void Name(const Problem& problem, const JobClasses& classes);
+  void Name(std::span<const int> keys);  // [n] of a job of each class
 };
 
 // As ColumnProgram, over all shares, to 1e-8 of the level or the sum, 5e-10 a member, or `gap` where that is

@@ -144,6 +144,7 @@ constexpr BenchRow kRows[] = {
                     MaxSumThroughputObjective),
     BERTH_WARM_ROWS("proportional_fairness", "proportional fairness, 10,000 jobs x 12 types",
                     ProportionalFairnessObjective),
+    BERTH_WARM_ROWS("water_filling", "full water filling, 10,000 jobs x 12 types", WaterFillingObjective),
 };
 
 }  // namespace

@@ -22,14 +22,14 @@ std::string First(const CsvFile& file, const std::vector<std::string>& names) {
   return "";
 }
 
-void AddType(const std::string& where, const std::string& name, int workers, gavel::Problem& problem) {
+void AddType(const std::string& where, const std::string& name, long long workers, gavel::Problem& problem) {
   if (name.empty()) throw Error(Join(where, ": expected the name of a GPU type, found none"));
   if (workers < 1 || workers > kMostWorkers)
     throw Error(Join(where, ": workers of ", name, ": expected 1 to ", kMostWorkers, ", found ", workers));
   if (std::count(problem.type_names.begin(), problem.type_names.end(), name) > 0)
     throw Error(Join(where, ": ", name, " is there twice"));
   problem.type_names.push_back(name);
-  problem.workers.push_back(workers);
+  problem.workers.push_back(static_cast<int>(workers));
 }
 
 void ReadWorkers(const std::string& workers, gavel::Problem& problem) {
@@ -38,9 +38,7 @@ void ReadWorkers(const std::string& workers, gavel::Problem& problem) {
       const std::size_t equals = part.find('=');
       const std::string name = part.substr(0, equals);
       if (equals == std::string::npos) throw Error(Join("--workers: expected NAME=GPUS, found '", part, "'"));
-      const long long count = ParseInteger(part.substr(equals + 1), Join("--workers: ", name));
-      AddType("--workers", name, static_cast<int>(std::clamp<long long>(count, -1, kMostWorkers + 1LL)),
-              problem);
+      AddType("--workers", name, ParseInteger(part.substr(equals + 1), Join("--workers: ", name)), problem);
     }
     return;
   }

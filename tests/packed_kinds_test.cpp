@@ -132,4 +132,30 @@ TEST_CASE("packed kinds: 2,048 jobs with weights all unlike, proven over all pai
   CHECK(BoundOf(problem, scale, answer) <= level * (1.0 + 1e-8));
 }
 
+// A ratio is the least where the level at it is 1, and at any smaller one has a bound below 1.
+TEST_CASE("packed kinds: the ratio of finish-time fairness is the least", "[gavel][lp]") {
+  for (std::uint32_t round = 0; round < 150; ++round) {
+    INFO("round " << round);
+    const PackedProblem problem = test::RandomPairs(round);
+    PackedLp lp(LpMethod::kEmbedding);
+    PackedAllocation x;
+    double rho = 0.0;
+    REQUIRE(PackedFinishTimeFairness().Solve(problem, lp, x, &rho));
+    const std::vector<double> alone = IsolatedProgress().Advance(problem.base);
+    const auto level = [&](double ratio) {
+      std::vector<double> scale;
+      for (std::size_t i = 0; i < alone.size(); ++i) {
+        const double work = problem.base.remaining[i] * problem.base.weight[i];
+        scale.push_back((ratio * alone[i] - problem.base.since[i]) / work);
+        if (!(scale.back() > 0.0)) return 0.0;  // waited longer than that already
+      }
+      KindsAnswer answer;
+      REQUIRE(MaxMinByKinds(problem, scale, kLpInfinity, answer) == LpStatus::kOptimal);
+      return answer.bound;
+    };
+    CHECK(level(rho * (1.0 + 1e-6)) >= 1.0);
+    CHECK(level(rho * (1.0 - 1e-6)) <= 1.0);
+  }
+}
+
 }  // namespace berth::gavel

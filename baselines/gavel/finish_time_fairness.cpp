@@ -84,8 +84,10 @@ bool Minimize(const PackedProblem& problem, const Ratios& ratios, PackedLp& lp, 
   reached = ratios.Reached(EffectiveThroughput(problem, best));
   KindsAnswer answer;
   const auto solve = [&](double rho, PackedAllocation& x, NewtonStep& step) {
-    if (!lp.Maximize(problem, ratios.Scale(rho), answer)) return false;
+    const std::vector<double> scale = ratios.Scale(rho);
+    if (!lp.Maximize(problem, scale, answer)) return false;
     x = std::move(answer.x);
+    for (std::size_t i = 0; i < scale.size(); ++i) answer.price[i] /= scale[i];  // of levels, not of speed
     step = {answer.level, ratios.Reached(EffectiveThroughput(problem, x)), answer.price};
     return true;
   };

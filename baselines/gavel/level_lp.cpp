@@ -32,7 +32,7 @@ LpStatus LevelLp::SolveShares(const Problem& problem, std::span<const double> wo
   StateShares(problem, worth, least, way == Way::kReach ? 0.0 : 1.0, program_, classes_);
   LpStatus status;
   if (way == Way::kLevel) {
-    memory_.Name(problem, classes_);
+    memory_.Name(problem.key, classes_.of_job, classes_.size());
     status = SolveWideShares(program_, ShareAim::kLevel, shares_, time_limit_s_, kLevelGap, &memory_);
   } else if (way == Way::kInside && program_.types() > ShareSystem::kMostTypes) {
     status = SolveWideShares(program_, ShareAim::kLevel, shares_, time_limit_s_);

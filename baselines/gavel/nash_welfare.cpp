@@ -129,7 +129,7 @@ bool NashWelfare(const Problem& problem, NashAnswer& answer, ShareMemory* memory
   StateShares(problem, worth, {}, /*rise=*/0.0, program, classes);
   const std::size_t shares = program.worth.size(), as_it_is = shares <= kFew ? 2 : 1;
   const std::size_t most = std::clamp(kMostShares / shares, kLeastSearches, kMostSearches);
-  if (memory != nullptr) memory->Name(problem, classes);
+  if (memory != nullptr) memory->Name(problem.key, classes.of_job, classes.size());
   for (std::size_t search = 0; search < most; ++search) {
     const ShareProgram its = search < as_it_is ? program : WithLess(program, search);
     ShareAnswer solved;

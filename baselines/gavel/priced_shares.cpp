@@ -30,6 +30,10 @@ double PricedShares::Fastest(int job) const {
   return fastest;
 }
 
+bool PricedShares::AtTop(int job, double level) const {
+  return level >= Fastest(job) * (1.0 - kTop);
+}
+
 int PricedShares::OnlyFastest(int job) const {
   const double fastest = Fastest(job);
   int only = -1;
@@ -107,7 +111,7 @@ ShareChoice PricedShares::Choose(int job, double level, std::span<const double> 
   ShareChoice choice;
   choice.mix = Cheapest(job, level, price);
   const double gang = problem_.gang[U(job)], within = apart * gang * HighestPrice(price);
-  const bool top = level >= Fastest(job) * (1.0 - kTop);
+  const bool top = AtTop(job, level);
   double cheapest = kLpInfinity;
   for (int j = 0; top && j < problem_.types(); ++j) {
     const std::size_t k = problem_.at(job, j);

@@ -34,6 +34,8 @@ class PricedShares {
 
   double worth(int job, int type) const { return worth_[problem_.at(job, type)]; }
   double Fastest(int job) const;
+  // Whether the level takes all of its time on its fastest types.
+  bool AtTop(int job, double level) const;
   // The only type so fast, or -1.
   int OnlyFastest(int job) const;
   // The best worth on types of no more than this price, 0 = none.

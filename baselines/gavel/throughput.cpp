@@ -24,7 +24,7 @@ bool SolveWide(const Problem& problem, std::span<const double> value, ShareMemor
   JobClasses classes;
   StateShares(problem, value, {}, /*rise=*/0.0, program, classes);
   ShareAnswer solved;
-  if (memory != nullptr) memory->Name(problem, classes);
+  if (memory != nullptr) memory->Name(problem.key, classes.of_job, classes.size());
   if (SolveWideShares(program, ShareAim::kSum, solved, kLpInfinity, /*gap=*/0.0, memory) !=
       LpStatus::kOptimal)
     return false;

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
-#include "baselines/gavel/wide_shares.hpp"
 #include "env/base/index.hpp"
 
 namespace berth::gavel {
@@ -16,7 +16,6 @@ constexpr double kSlacks[] = {1e-11, 1e-10, 1e-9, 1e-8};
 constexpr std::size_t kWholeColumns = 6000;  // programs up to this size are solved at once
 constexpr double kEqual = 1e-9;              // prices apart by less than this part of the highest are equal
 constexpr std::size_t kFewTypes = 16;        // up to which each alone is asked whether it holds up somebody
-constexpr double kTop = 1e-10;               // part of its level by which a job is below its fastest
 constexpr double kTied = 1e-7;  // shares that cost no more than this part of it beyond the least are a choice
 constexpr double kLoose = 5e-8;  // and what is taken where the digits of a program do not prove more
 constexpr double kStuck = 1e-4;  // part of the time by which prices must lower it to be asked for again
@@ -120,7 +119,7 @@ bool TypeBottleneck::Guess(double gap) {
   std::vector<int> asking, on(level_.size(), -1);
   std::vector<double> left = left_;
   for (int i : asking_) {
-    if (level_[U(i)] >= shares_.Fastest(i) * (1.0 - kTop)) on[U(i)] = shares_.OnlyFastest(i);
+    if (shares_.AtTop(i, level_[U(i)])) on[U(i)] = shares_.OnlyFastest(i);
     if (on[U(i)] >= 0) left[U(on[U(i)])] -= members_[U(i)] * problem_.gang[U(i)];
   }
   const bool fits = std::all_of(left.begin(), left.end(), [](double gpus) { return gpus >= 0.0; });
@@ -150,9 +149,10 @@ bool TypeBottleneck::Guess(double gap) {
   if (last_ != nullptr) {
     if (guesses_ == last_->size()) last_->emplace_back();
     memory = &(*last_)[guesses_++];
-    std::vector<int> keys;
+    std::vector<int> keys, itself(asking.size());
     for (int i : asking) keys.push_back(problem_.key[U(i)]);
-    memory->Name(keys);
+    std::iota(itself.begin(), itself.end(), 0);
+    memory->Name(keys, itself, static_cast<int>(itself.size()));
   }
   const LpStatus status = SolveWideShares(program, ShareAim::kLevel, answer, time_limit_s_, gap, memory);
   if (status != LpStatus::kOptimal) return false;

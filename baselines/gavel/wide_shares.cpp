@@ -160,26 +160,13 @@ void Take(const ShareColumns& columns, const ColumnProgram& solved, const ShareP
 
 }  // namespace
 
-void ShareMemory::Name(const Problem& problem, const JobClasses& classes) {
-  before.assign(classes.first.size(), -1);
-  std::vector<int> next(U(problem.key.back()) + 1, -1);  // keys ascend
-  for (int i = 0; i < problem.jobs(); ++i) {
-    const std::size_t key = U(problem.key[U(i)]);
-    const int its = classes.of_job[U(i)];
-    next[key] = its;
-    if (before[U(its)] < 0 && key < class_of_key.size()) before[U(its)] = class_of_key[key];
-  }
-  class_of_key = std::move(next);
-}
-
-void ShareMemory::Name(std::span<const int> keys) {
-  before.assign(keys.size(), -1);
-  std::vector<int> next(class_of_key.size(), -1);
+void ShareMemory::Name(std::span<const int> keys, std::span<const int> class_of, int classes) {
+  before.assign(U(classes), -1);
+  std::vector<int> next(U(keys.back()) + 1, -1);
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    const std::size_t key = U(keys[i]);
-    if (key < class_of_key.size()) before[i] = class_of_key[key];
-    if (key >= next.size()) next.resize(key + 1, -1);
-    next[key] = static_cast<int>(i);
+    const std::size_t key = U(keys[i]), its = U(class_of[i]);
+    next[key] = class_of[i];
+    if (before[its] < 0 && key < class_of_key.size()) before[its] = class_of_key[key];
   }
   class_of_key = std::move(next);
 }
@@ -218,7 +205,7 @@ LpStatus SolveWideShares(const ShareProgram& program, ShareAim aim, ShareAnswer&
     if (status == LpStatus::kError && goes_on)  // from nothing: the memory has no start any more
       return SolveWideShares(program, aim, answer, time_limit_s - passed(), last_gap, memory);
     if (status != LpStatus::kOptimal) return status;
-    start = restricted.kept();
+    if (memory != nullptr) start = restricted.kept();
     if (round == 0) std::iota(its_class.begin(), its_class.end(), 0);
     const double above = pricing.Join(restricted.price()) / restricted.Unit();
     if (gap <= least_gap && above <= least_gap) {

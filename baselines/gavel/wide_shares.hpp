@@ -18,9 +18,9 @@ struct ShareMemory {
   std::vector<int> class_of_key;  // of start, by key of a job; -1 = none
   std::vector<int> before;        // [n] the class of start that a class of the present program was
 
-  // Classes of the program that is solved next.
-  void Name(const Problem& problem, const JobClasses& classes);
-  void Name(std::span<const int> keys);  // [n] of a job of each class
+  // Of the program that is solved next: the keys [m] of its jobs, ascending, at least one, and the class [m]
+  // of each.
+  void Name(std::span<const int> keys, std::span<const int> class_of, int classes);
 };
 
 // As ColumnProgram, over all shares, to 1e-8 of the level or the sum, 5e-10 a member, or `gap` where that is

@@ -30,7 +30,7 @@ void SimCore::QueueFinish(int job) {
   if (clock.kind == ClockKind::kReferenceRounds || (rounds && in_parts_)) return;
   const double finish = FinishTime(job);
   if (rounds && finish > Horizon(round_, clock.round_s)) return;
-  if (!(finish < kNever)) return;  // it has rate 0 for now
+  if (!(finish < kNever)) return;  // its rate is 0
   queue_.Push({finish, rank_[U(job)], job, version_[U(job)]});
   if (queue_.size() > 64 + 4 * U(state_.running.size()))  // most are runs that are over
     queue_.KeepOnly([this](const Completion& event) { return event.version == version_[U(event.job)]; });

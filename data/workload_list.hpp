@@ -8,7 +8,8 @@
   X(QueueingInfo)          \
   X(MixInfo)               \
   X(OnInfo)                \
-  X(ToyInfo)
+  X(ToyInfo)               \
+  X(AdaptiveWorkloadInfo)
 
 #define BERTH_FORMATS(X) \
   X(TableFormatInfo)     \
@@ -18,7 +19,8 @@
   X(ItpFormatInfo)       \
   X(OpenbFormatInfo)     \
   X(PaiFormatInfo)       \
-  X(HeliosFormatInfo)
+  X(HeliosFormatInfo)    \
+  X(AdaptiveFormatInfo)
 
 namespace berth {
 

@@ -23,8 +23,15 @@ ScenarioSettings DefaultSettings() {
   return settings;
 }
 
+// Its jobs know three types of GPUs alone.
+ScenarioSettings SettingsFor(const std::string& spec) {
+  ScenarioSettings settings = DefaultSettings();
+  if (spec.rfind("adaptive", 0) == 0) settings.cluster = ParseCluster("t4=36/4");
+  return settings;
+}
+
 std::shared_ptr<const ScenarioSource> Source(const std::string& spec) {
-  return MakeWorkload(spec, DefaultSettings());
+  return MakeWorkload(spec, SettingsFor(spec));
 }
 
 // Mean of `value(job)` over one large evaluation workload.
@@ -64,7 +71,7 @@ TEST_CASE("workload: the same key gives the same scenario, any other key another
 TEST_CASE("workload: settings and the number of jobs are respected") {
   for (const WorkloadInfo& info : Workloads()) {
     CAPTURE(info.name);
-    ScenarioSettings settings = DefaultSettings();
+    ScenarioSettings settings = SettingsFor(info.name);
     settings.knowledge = Knowledge::kEstimate;
     settings.estimate_sigma = 0.5;
     settings.costs.restore_s = 3.0;

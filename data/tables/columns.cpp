@@ -68,6 +68,7 @@ std::span<const JobFieldInfo> JobFields() {
       {JobField::kGpusMin, "gpus_min", {"gpus_min", "min_gpus"}},
       {JobField::kGpusMax, "gpus_max", {"gpus_max", "max_gpus"}},
       {JobField::kShare, "share", {"share", "gpu_milli"}},
+      {JobField::kBatch, "batch_size", {"batch_size"}},
       {JobField::kQos, "qos", {"share_qos"}},  // Slurm's column of that name is something else
       {JobField::kAllowed, "allowed", {"allowed", "allowed_types"}},
       {JobField::kDemand, "demand", {"demand"}},

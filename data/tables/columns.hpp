@@ -18,6 +18,7 @@ enum class JobField {
   kGpusMin,
   kGpusMax,
   kShare,
+  kBatch,
   kQos,
   kAllowed,
   kDemand,

@@ -229,6 +229,7 @@ void JobRows::ReadPlace(JobRow& row) {
   if (Stated(JobField::kGpusMin)) row.gang_min = Whole(JobField::kGpusMin, 1, row.gang);
   if (Stated(JobField::kGpusMax)) row.gang_max = Whole(JobField::kGpusMax, row.gang, kMostGpus);
   if (Stated(JobField::kShare)) row.gpu_milli = Whole(JobField::kShare, 1, 1000);
+  if (Stated(JobField::kBatch)) row.batch_size = Whole(JobField::kBatch, 1, 1'000'000'000);
   if (Stated(JobField::kQos)) {
     const std::vector<std::string> names(kQosNames.begin(), kQosNames.end());
     const auto found = std::find(names.begin(), names.end(), Text(JobField::kQos));

@@ -29,6 +29,7 @@ struct JobRow {
   double ran_at = kUnstated;           // steps/s where it ran, on a type that the cluster lacks
   int gang_min = 0, gang_max = 0;      // 0 = not stated: the gang
   int gpu_milli = 1000;
+  int batch_size = 0;  // samples a step; 0 = not stated
   Qos qos = Qos::kGuaranteed;
   std::uint64_t allowed = ~std::uint64_t{0};  // bit g: GPU type g of the cluster
   std::vector<double> demand;                 // as many for every job

@@ -120,6 +120,7 @@ bool FillJobs(const std::vector<JobRow>& rows, const JobColumns& columns, double
   fill(JobField::kGpusMax, jobs.gang_max,
        [](const JobRow& row) { return row.gang_max > 0 ? row.gang_max : row.gang; });
   fill(JobField::kShare, jobs.gpu_milli, [](const JobRow& row) { return row.gpu_milli; });
+  fill(JobField::kBatch, jobs.batch_size, [](const JobRow& row) { return row.batch_size; });
   fill(JobField::kQos, jobs.qos, [](const JobRow& row) { return static_cast<int>(row.qos); });
   fill(JobField::kAllowed, jobs.allowed, [](const JobRow& row) { return row.allowed; });
   return own;

@@ -59,7 +59,8 @@ std::string JobsCsv(const ScenarioData& data) {
   optional("weight", !jobs.weight.empty()), optional("deadline", !jobs.deadline.empty());
   optional("tenant", !jobs.tenant.empty()), optional("limit", !jobs.requested_s.empty());
   optional("allowed", !jobs.allowed.empty()), optional("share", !jobs.gpu_milli.empty());
-  optional("share_qos", !jobs.qos.empty()), optional("demand", per_job > 0);
+  optional("share_qos", !jobs.qos.empty()), optional("batch_size", !jobs.batch_size.empty());
+  optional("demand", per_job > 0);
   std::string text = JoinedBy(',', header) + "\n";
   for (std::size_t j = 0; j < U(jobs.size()); ++j) {
     std::vector<std::string> row = {std::to_string(jobs.id[j]), Shortest(jobs.arrival[j]),
@@ -77,6 +78,7 @@ std::string JobsCsv(const ScenarioData& data) {
     add(jobs.requested_s, unless_none);
     add(jobs.allowed, [&](std::uint64_t bits) { return Allowed(bits, data.cluster.types); });
     add(jobs.gpu_milli, whole), add(jobs.qos, [&](int qos) { return std::string(kQosNames[U(qos)]); });
+    add(jobs.batch_size, [](int batch) { return batch > 0 ? std::to_string(batch) : std::string(); });
     if (per_job > 0) {
       std::vector<std::string> parts;
       for (std::size_t r = 0; r < per_job; ++r) parts.push_back(Shortest(jobs.demand[j * per_job + r]));

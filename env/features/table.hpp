@@ -22,6 +22,7 @@
   X(Power)                \
   X(Services)             \
   X(Stages)               \
+  X(Goodput)              \
   X(Estimates)            \
   X(Monitoring)           \
   X(Forecast)

@@ -144,6 +144,7 @@ class ClusterView {
   std::int64_t Id(int job) const { return Seen(job).id[Index(job)]; }
   int JobType(int job) const { return Seen(job).job_type[Index(job)]; }
   int Gang(int job) const { return Seen(job).gang[Index(job)]; }
+  int BatchSize(int job) const { return Or(Seen(job).batch_size, job, 0); }  // as submitted; 0 = not stated
   double Weight(int job) const { return Or(Seen(job).weight, job, 1.0); }
   double Deadline(int job) const { return Or(Seen(job).deadline, job, kNever); }
   int TenantOf(int job) const { return Or(Seen(job).tenant, job, 0); }

@@ -90,7 +90,9 @@ class SimCore {
 
   // -- rates
   void SetRate(int job, double rate);  // from now on; keeps the progress made
-  void Rerate(int job) {               // what it depends on has changed
+  // A running job's work is where a feature says that it is, steps, from now on; its rate stays.
+  void SetProgress(int job, double steps);
+  void Rerate(int job) {  // what it depends on has changed
     if (const double rate = RunRate(job); rate != state_.rate[static_cast<std::size_t>(job)])
       SetRate(job, rate);
   }

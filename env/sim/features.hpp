@@ -61,6 +61,8 @@ class FeatureSettings {
 
   // GPU types and columns that it asks for and the scenario lacks; before anything else is worked out.
   virtual void AddTypes(ScenarioData& /*scenario*/) const {}
+  // AddTypes says how fast jobs of every type are and how much work they have.
+  virtual bool KnowsJobs() const { return false; }
   // Jobs that state fewer than 1000 gpu_milli hold that part of one GPU.
   virtual bool DividesGpus() const { return false; }
   // The largest gang of the job that the nodes of a type hold when all are idle; needs no checked settings.

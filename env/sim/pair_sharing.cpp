@@ -89,6 +89,14 @@ void SimCore::SetRate(int job, double rate) {
   QueueFinish(job);
 }
 
+void SimCore::SetProgress(int job, double steps) {
+  SimState& s = state_;
+  s.steps_done[U(job)] = steps;
+  s.progress_from[U(job)] = std::max(s.now, s.progress_from[U(job)]);
+  ++version_[U(job)];
+  QueueFinish(job);
+}
+
 void SimCore::RerateOn(int device, int but) {
   for (int job : state_.HoldersOf(device)) {
     if (job == but || state_.phase[U(job)] != JobPhase::kRunning) continue;

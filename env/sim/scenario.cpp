@@ -65,6 +65,7 @@ std::uint64_t HashOf(const ScenarioData& d) {
       h.Add(j.demand);
   if (!j.gpu_milli.empty()) h.Add(std::string_view("gpu_milli")), h.Add(j.gpu_milli);
   if (!j.qos.empty()) h.Add(std::string_view("qos")), h.Add(j.qos);
+  if (!j.batch_size.empty()) h.Add(std::string_view("batch_size")), h.Add(j.batch_size);
   h.Add(static_cast<std::uint64_t>(j.requested_s.size()));
   for (double r : j.requested_s) h.Add(std::isnan(r) ? -1.0 : r);  // one NaN is as good as another
   for (const Tenant& t : d.tenants) {
@@ -235,6 +236,8 @@ void CheckJob(const ScenarioData& data, int job, const std::string& where) {
     throw Error(Join(where, ": qos: expected 0 (guaranteed), 1 (burstable) or 2 (best effort), found ",
                      j.qos[U(job)]));
   }
+  if (!j.batch_size.empty() && j.batch_size[U(job)] < 0)
+    throw Error(Join(where, ": batch_size: expected samples >= 0, found ", j.batch_size[U(job)]));
   if (!j.requested_s.empty() && !(std::isnan(j.requested_s[U(job)]) || j.requested_s[U(job)] > 0.0)) {
     throw Error(Join(where, ": requested_s: expected seconds > 0 or NaN, found ", j.requested_s[U(job)]));
   }

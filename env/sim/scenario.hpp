@@ -87,6 +87,7 @@ struct JobTable {
   std::vector<std::uint64_t> allowed;   // bit g: may run on type g; empty = all
   std::vector<int> gpu_milli;           // thousandths of each GPU that it needs, 1..1000; empty = 1000
   std::vector<int> qos;                 // Qos; empty = guaranteed, but whole jobs may be packed
+  std::vector<int> batch_size;          // samples of a step, a gang's in all; 0 = not stated; empty = none
   std::vector<double> demand;           // [J, R] per-member demand of further node resources; empty = none
 
   int size() const { return static_cast<int>(arrival.size()); }
@@ -104,6 +105,7 @@ void ForEachColumn(Jobs& jobs, Visit&& visit) {
   visit("tenant", jobs.tenant, true), visit("requested_s", jobs.requested_s, true);
   visit("allowed", jobs.allowed, true);
   visit("gpu_milli", jobs.gpu_milli, true), visit("qos", jobs.qos, true);
+  visit("batch_size", jobs.batch_size, true);
 }
 
 // What is known of a job type beside its speed. Every column has T entries or none.

@@ -1,0 +1,394 @@
+#include "env/features/goodput/goodput.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "env/base/check.hpp"
+#include "env/base/index.hpp"
+#include "env/base/spec.hpp"
+#include "env/features/table.hpp"
+#include "env/sim/core.hpp"
+#include "env/sim/invariants.hpp"
+
+namespace berth {
+namespace {
+
+constexpr MetricInfo kMetrics[] = {
+    {"restarts_per_job", "starts of a completed job after its first", MetricInfo::Place::kJobs},
+};
+
+// Half to even, as Python's round.
+double Rounded(double x) {
+  return std::nearbyint(x);
+}
+
+}  // namespace
+
+GoodputState::GoodputState(const GoodputSettings& settings, const Scenario& scenario)
+    : jobs(U(scenario.num_jobs())), settings_(&settings), spanning_(U(scenario.num_nodes()), 0) {
+  const ScenarioData& data = scenario.data();
+  for (int job = 0; job < scenario.num_jobs(); ++job) {
+    jobs[U(job)].application =
+        &settings.ApplicationNamed(data.throughputs.job_types[U(data.jobs.job_type[U(job)])]);
+    if (settings.batch == "submitted" && !data.jobs.batch_size.empty())
+      jobs[U(job)].target = data.jobs.batch_size[U(job)];
+  }
+}
+
+const SpeedOnType& GoodputState::SpeedOf(const SimCore& core, int job) const {
+  const int type = core.state().on_type[U(job)];
+  return *jobs[U(job)].application->On(core.scenario().data().cluster.types[U(type)].name);
+}
+
+const goodput::SpeedModel& GoodputState::Learned::Model(const std::string& rules) const {
+  if (fitted_ != seen.size()) model_ = FitByRules(rules, seen), fitted_ = seen.size();
+  return model_;
+}
+
+// In the Pollux artifact the placement sets no limit, in Sia's it alone does.
+goodput::BatchLimits GoodputState::LimitsOf(const SimCore& core, int job) const {
+  const SpeedOnType& speed = SpeedOf(core, job);
+  goodput::BatchLimits limits = jobs[U(job)].application->Limits(speed);
+  const int most = speed.MaxAtomic(jobs[U(job)].nodes);
+  if (settings_->rules == "pollux" || most == 0) return limits;
+  limits.max_atomic = settings_->rules == "sia" ? most : std::min(limits.max_atomic, most);
+  return limits;
+}
+
+const std::vector<goodput::BatchSplit>& GoodputState::Candidates(const goodput::BatchLimits& limits,
+                                                                 int gpus) const {
+  const std::array<int, 5> of{limits.initial, limits.max_total, limits.min_atomic, limits.max_atomic, gpus};
+  const auto [entry, fresh] = candidates_.try_emplace(of);
+  if (fresh) entry->second = goodput::BatchCandidates(limits, gpus);
+  return entry->second;
+}
+
+// By the model of its speed that it has, with the gradients as it last measured them (Pollux, eq. 13); before
+// it has any the least batch that is allowed.
+goodput::BatchSplit GoodputState::BestSplit(const SimCore& core, int job) const {
+  const Job& its = jobs[U(job)];
+  const SpeedOnType& speed = SpeedOf(core, job);
+  const Learned& learned = its.learned[U(core.state().on_type[U(job)])];
+  const goodput::BatchLimits limits = LimitsOf(core, job);
+  const goodput::Shape shape{static_cast<int>(its.nodes.size()), its.gpus};
+  goodput::BatchChoice best;
+  if (settings_->model == "known") {
+    for (const goodput::BatchSplit& split : Candidates(limits, its.gpus)) {
+      const double worth = GoodputOf(*its.application, speed, its.nodes, split, its.gpus, its.epoch).goodput;
+      if (worth > best.goodput) best = {worth, split};
+    }
+  } else if (learned.known()) {
+    best = goodput::BestBatch(limits, Candidates(limits, its.gpus), its.gpus, its.gradients,
+                              learned.Model(settings_->rules).At(shape));
+  }
+  return best.goodput > 0.0 ? best.split : goodput::SplitLeast(limits, its.gpus);
+}
+
+void GoodputState::ChooseBatch(const SimCore& core, int job) {
+  Job& its = jobs[U(job)];
+  const SpeedOnType& speed = SpeedOf(core, job);
+  const int target = its.application->fixed_batch > 0 ? its.application->fixed_batch : its.target;
+  const goodput::BatchLimits limits = LimitsOf(core, job);
+  // By the artifacts' rules a job looks at its batch again after a round or an epoch; else a few steps tell
+  // it enough to choose once more.
+  constexpr int kLooks = 3;
+  for (int look = 0; look < kLooks; ++look) {
+    goodput::BatchSplit split =
+        target > 0 ? goodput::SplitFixed(limits, its.gpus, target) : BestSplit(core, job);
+    if (const int most = speed.MaxAtomicOf(its.gpus); settings_->rules == "sia" && most > 0)
+      split.atomic = std::min(split.atomic, most);
+    split = goodput::WithinMaxTotal(limits, its.gpus, split);
+    if (look > 0 && split == its.split) break;
+    its.split = split;
+    its.time = speed.At(its.nodes, split.atomic);
+    if (!(its.time.step > 0.0)) {
+      throw Error(Join("feature 'goodput': ", its.application->name, " on GPUs per node ",
+                       PlacementName(its.nodes), ": expected step times measured for a batch of ",
+                       split.atomic, " on each GPU, found ", speed.min_local, " to ", speed.max_local));
+    }
+    if (settings_->whole_seconds() || settings_->model == "known" || target > 0) break;
+    Observe(core, job);
+  }
+}
+
+void GoodputState::Observe(const SimCore& core, int job) {
+  Job& its = jobs[U(job)];
+  its.gradients = its.application->curve.Gradients(its.split.Total(its.gpus), its.epoch);
+  Learned& learned = its.learned[U(core.state().on_type[U(job)])];
+  learned.most_gpus = std::max(learned.most_gpus, its.gpus);
+  const goodput::Shape shape{static_cast<int>(its.nodes.size()), its.gpus};
+  for (const goodput::Observation& seen : learned.seen) {
+    if (seen.shape == shape && seen.atomic == its.split.atomic) return;
+  }
+  learned.seen.push_back({shape, its.split.atomic, its.time});
+}
+
+double GoodputState::Expected(const ClusterSpec& cluster, int job, int type, goodput::Shape shape,
+                              int most) const {
+  const Job& its = jobs[U(job)];
+  if (its.learned.empty() || !its.learned[U(type)].known()) return 0.0;
+  const SpeedOnType& speed = *its.application->On(cluster.types[U(type)].name);
+  goodput::BatchLimits limits = its.application->Limits(speed);
+  if (most > 0) limits.max_total = std::clamp(most, limits.initial, limits.max_total);
+  if (shape.replicas > goodput::MostReplicas(limits)) return 0.0;
+  return goodput::BestBatch(limits, Candidates(limits, shape.replicas), shape.replicas, its.gradients,
+                            its.learned[U(type)].Model(settings_->rules).At(shape))
+             .goodput /
+         limits.initial;
+}
+
+// Progress a second (Pollux, eqs. 5, 8 and 12).
+void GoodputState::Reckon(const SimCore& core, int job) {
+  Job& its = jobs[U(job)];
+  Note(core, job, /*trains=*/true);
+  const double total = its.split.Total(its.gpus);
+  const double scale = total / its.application->initial_batch();
+  const double gain = goodput::Gain(its.application->curve.Gradients(total, its.epoch), scale);
+  its.goodput = gain / goodput::TotalTime(its.time, its.split.accumulation) / its.application->slowdown;
+  if (its.congested) its.goodput *= 1.0 - settings_->interference;
+}
+
+double GoodputState::GpuFactor(const Scenario& scenario, const SimState& s, int job, bool) const {
+  const double listed = scenario.RateAt(job, s.on_type[U(job)], s.Width(job));
+  return listed > 0.0 ? jobs[U(job)].goodput * jobs[U(job)].pace / listed : 0.0;
+}
+
+void GoodputState::StartCost(SimCore& core, int job, int type, RunStart& start) {
+  Job& its = jobs[U(job)];
+  const SimState& s = core.state();
+  std::vector<int> before;
+  before.swap(its.nodes);
+  its.gpus = s.Width(job);
+  int last = -1;
+  for (int device : s.Devices(job)) {
+    const int node = core.scenario().NodeOf(device);
+    if (node == last) {
+      ++its.nodes.back();
+    } else {
+      its.nodes.push_back(1);
+    }
+    last = node;
+  }
+  Span(core, job, 1);
+  its.learned.resize(core.scenario().data().cluster.types.size());
+  its.epoch = std::min(its.application->curve.EpochAt(s.steps_done[U(job)]), its.application->epochs() - 1);
+  its.pace = 1.0;
+  settling_ = job;
+  ChooseBatch(core, job);
+  Reckon(core, job);
+  const bool runs_on = s.phase[U(job)] == JobPhase::kRunning && s.last_type[U(job)] == type;
+  if (settings_->free_moves() && runs_on && before == its.nodes) {  // what a start still owed, it owes
+    start.resizes = true;
+    start.overhead_s = 0.0;
+    return;
+  }
+  ++its.starts;
+  start.overhead_s += settings_->restart_s < 0.0 ? its.application->restart_s : settings_->restart_s;
+}
+
+void GoodputState::OnStart(SimCore& core, int job, const RunStart&) {
+  settling_ = -1;
+  jobs[U(job)].trains_from = core.state().progress_from[U(job)];
+  if (!settings_->whole_seconds()) Schedule(core, job);  // else once the decision is complete
+}
+
+void GoodputState::OnRate(SimCore& core, int job) {
+  if (settling_ != job) Schedule(core, job);
+}
+
+void GoodputState::BeforeAdvance(SimCore& core) {
+  if (!settings_->whole_seconds()) return;
+  const SimState& s = core.state();
+  const std::vector<int> running(s.running.begin(), s.running.end());
+  for (int job : running) {
+    if (s.phase[U(job)] != JobPhase::kRunning) continue;
+    if (s.now > s.progress_from[U(job)]) {  // it has trained for a while
+      ChooseBatch(core, job);
+      Reckon(core, job);
+      SetPace(core, job, 1.0);
+    }
+    Schedule(core, job);
+  }
+}
+
+// The epoch ends after what is left of it at the present rate. By the rules of the artifacts that is looked
+// at once a round, and in whole seconds.
+void GoodputState::Schedule(SimCore& core, int job) {
+  const SimState& s = core.state();
+  Job& its = jobs[U(job)];
+  const TrainingCurve& curve = its.application->curve;
+  ++its.version;
+  if (!settings_->whole_seconds()) {
+    if (its.epoch + 1 >= curve.epochs() || s.rate[U(job)] <= 0.0) return;  // the last one ends with the job
+    const double left = curve.Target(its.epoch + 1) - s.steps_done[U(job)];
+    core.SetTimer(
+        {s.progress_from[U(job)] + std::max(left, 0.0) / s.rate[U(job)], kEpochEnds, job, its.version});
+    return;
+  }
+  const double round = core.scenario().data().clock.round_s;
+  const double boundary = (std::floor(s.now / round) + 1.0) * round;
+  for (;;) {
+    const double from = std::max(s.now, s.progress_from[U(job)]), rate = s.rate[U(job)] / its.pace;
+    if (from >= boundary || rate <= 0.0) return;
+    Observe(core, job);
+    const double done = s.AttainedSteps(job), target = curve.Target(its.epoch + 1);
+    const bool last = its.epoch + 1 == curve.epochs();
+    if (done + rate * (boundary - from) < target) return;
+    const double seconds = Rounded((target - done) / rate);
+    if (seconds > 0.0) {
+      // The core must not find the job complete before its second is.
+      constexpr double kShort = 1e-9;
+      if (last && rate * seconds >= (target - done) * (1.0 - kShort))
+        SetPace(core, job, (target - done) / seconds * (1.0 - kShort) / rate);
+      core.SetTimer({from + seconds, kEpochEnds, job, its.version});
+      return;
+    }
+    if (!EndEpoch(core, job)) return;
+  }
+}
+
+void GoodputState::SetPace(SimCore& core, int job, double pace) {
+  jobs[U(job)].pace = pace;
+  settling_ = job;
+  core.Rerate(job);
+  settling_ = -1;
+}
+
+bool GoodputState::OnTimer(SimCore& core, const Timer& timer) {
+  const int job = timer.index;
+  if (timer.version != jobs[U(job)].version || core.state().phase[U(job)] != JobPhase::kRunning) return false;
+  if (!EndEpoch(core, job)) return false;
+  const double round = core.scenario().data().clock.round_s;
+  const bool boundary = settings_->whole_seconds() && std::fmod(core.now(), round) == 0.0;
+  if (!boundary) Schedule(core, job);  // there the next round looks at it
+  return false;
+}
+
+// False where it was the last: the job is complete now.
+bool GoodputState::EndEpoch(SimCore& core, int job) {
+  Job& its = jobs[U(job)];
+  ++its.epoch;
+  core.SetProgress(job, its.application->curve.Target(its.epoch));
+  if (its.epoch == its.application->epochs()) {
+    --its.epoch;
+    return false;
+  }
+  ChooseBatch(core, job);
+  Reckon(core, job);
+  SetPace(core, job, 1.0);
+  return true;
+}
+
+// Interference (Pollux, sec. 5.3.2): a node is congested where several jobs are that span nodes; such jobs
+// slow down on it.
+void GoodputState::Span(const SimCore& core, int job, int by) {
+  if (settings_->interference == 0.0 || jobs[U(job)].nodes.size() < 2) return;
+  int last = -1;
+  for (int device : core.state().Devices(job)) {
+    const int node = core.scenario().NodeOf(device);
+    if (node != last) spanning_[U(node)] += by;
+    last = node;
+  }
+  moved_ = true;
+}
+
+void GoodputState::BeforeRelease(SimCore& core, int job) {
+  ++jobs[U(job)].version;
+  Note(core, job, /*trains=*/false);
+  Span(core, job, -1);
+}
+
+void GoodputState::Settle(SimCore& core) {
+  if (!moved_) return;
+  moved_ = false;
+  const SimState& s = core.state();
+  for (int job : s.running) {
+    Job& its = jobs[U(job)];
+    if (s.phase[U(job)] != JobPhase::kRunning) continue;
+    const std::span<const int> devices = s.Devices(job);
+    const bool congested =
+        its.nodes.size() > 1 && std::any_of(devices.begin(), devices.end(), [&](int device) {
+          return spanning_[U(core.scenario().NodeOf(device))] > 1;
+        });
+    if (congested == its.congested) continue;
+    its.congested = congested;
+    Reckon(core, job);
+    core.Rerate(job);
+  }
+}
+
+bool GoodputState::Allows(const SimCore& core, const Control& control) const {
+  if (control.kind != kBatchControl || control.index < 0 || control.index >= core.scenario().num_jobs())
+    return false;
+  const JobPhase phase = core.state().phase[U(control.index)];
+  return control.value >= 0.0 && control.value <= jobs[U(control.index)].application->max_batch() &&
+         control.value == std::floor(control.value) &&
+         (phase == JobPhase::kWaiting || phase == JobPhase::kRunning);
+}
+
+bool GoodputState::CarryOut(SimCore& core, const Control& control) {
+  if (control.kind != kBatchControl) return false;
+  const int job = control.index;
+  Job& its = jobs[U(job)];
+  its.target = static_cast<int>(control.value);
+  if (core.state().phase[U(job)] != JobPhase::kRunning || core.state().Width(job) == 0) return true;
+  ChooseBatch(core, job);
+  Reckon(core, job);
+  core.Rerate(job);
+  return true;
+}
+
+std::string GoodputState::Violation(const InvariantInput& in) const {
+  for (int job : in.state.running) {
+    if (in.state.phase[U(job)] != JobPhase::kRunning) continue;
+    const Job& its = jobs[U(job)];
+    int held = 0;
+    for (int gpus : its.nodes) held += gpus;
+    if (held != in.state.Width(job) || held != its.gpus)
+      return Join("job ", job, " holds ", in.state.Width(job), " GPUs, its batch is divided over ", its.gpus);
+    if (its.split.atomic < 1 || !(its.goodput > 0.0)) return Join("job ", job, " runs without a batch");
+  }
+  return "";
+}
+
+// A bar for as long as a job trains with one batch.
+void GoodputState::Note(const SimCore& core, int job, bool trains) {
+  Job& its = jobs[U(job)];
+  const int batch = trains ? Batch(job) : 0;
+  if (batch == its.shown) return;
+  if (its.shown > 0 && core.now() > its.shown_from)
+    spans_.push_back({job, its.shown, its.shown_from, core.now()});
+  its.shown = batch, its.shown_from = core.now();
+}
+
+void GoodputState::AddLanes(double now, std::vector<FeatureLane>& lanes) const {
+  const auto add = [&lanes](int job, int batch, double begin, double end) {
+    lanes.push_back({Join("batch of job ", job), Join(batch), begin, end});
+  };
+  for (const BatchSpan& span : spans_) add(span.job, span.batch, span.begin_s, span.end_s);
+  for (std::size_t job = 0; job < jobs.size(); ++job) {
+    if (jobs[job].shown > 0) add(static_cast<int>(job), jobs[job].shown, jobs[job].shown_from, now);
+  }
+}
+
+void GoodputState::Measure(const SimCore& core, std::span<double> figures) const {
+  int done = 0, starts = 0;
+  for (std::size_t job = 0; job < jobs.size(); ++job) {
+    if (core.state().phase[job] != JobPhase::kDone) continue;
+    ++done, starts += jobs[job].starts - 1;
+  }
+  if (done > 0) figures[0] = static_cast<double>(starts) / done;
+}
+
+FeatureModule GoodputFeature() {
+  static constexpr TimerKind kTimers[] = {kEpochEnds};
+  static constexpr BlockInfo (*kBlocks[])() = {GoodputBlock};
+  FeatureModule module = ModuleOf<GoodputSettings>();
+  module.blocks = kBlocks;
+  module.metrics = kMetrics;
+  module.timers = kTimers;
+  return module;
+}
+
+}  // namespace berth

@@ -1,0 +1,154 @@
+// Goodput: step times, epochs and batches of jobs by hand, profiles that are wrong, and the recorded runs of the
+// Pollux artifact's simulator.
+#include "env/features/goodput/goodput.hpp"
+
+#include <filesystem>
+#include <fstream>
+
+#include "data/workloads.hpp"
+#include "env/features/table.hpp"
+#include "env/sim/simulator.hpp"
+#include "tests/catch.hpp"
+#include "tests/skip.hpp"
+#include "tests/temporary_folder.hpp"
+#include "tools/reproduce/finished_run.hpp"
+#include "tools/reproduce/pollux/recorded.hpp"
+#include "tools/results.hpp"
+
+namespace berth {
+namespace {
+
+// An application `tiny`: batches of 8 to 32, two epochs of 100 steps of the initial batch.
+class TinyApplication {
+ public:
+  TinyApplication() {
+    std::filesystem::create_directories(Path("profiles/tiny"));
+    Write("profiles/tiny/placements.csv",
+          "placement,local_bsz,step_time,sync_time\n"
+          "1,8,1.0,0.0\n1,16,1.5,0.0\n2,8,1.2,0.2\n2,16,1.8,0.3\n11,8,1.4,0.4\n11,16,2.0,0.5\n");
+    Write("profiles/tiny/validation-8.csv",
+          "progress,iteration,metric,grad_sqr,grad_var\n100,100,0,1,1\n200,200,0,1,3\n");
+    Write("profiles/tiny/validation-32.csv",
+          "progress,iteration,metric,grad_sqr,grad_var\n110,40,0,1,1\n210,80,0,1,3\n");
+  }
+  std::string Path(const std::string& name) const { return folder_ / name; }
+  void Write(const std::string& name, const std::string& text) const { std::ofstream(Path(name)) << text; }
+  Features Feature(const std::string& more) const {
+    return ParseFeatures("goodput(profiles=" + Path("profiles") + more + ")");
+  }
+  Scenario Jobs(const std::string& rows, const std::string& more, const Clock& clock) const {
+    Write("jobs.csv", "name,time,application,num_replicas,batch_size\n" + rows);
+    ScenarioSettings settings;
+    settings.cluster = ParseCluster("t4=4/2");
+    settings.clock = clock;
+    settings.features = Feature(more);
+    return FindFormat("adaptive").read(Path("jobs.csv"), settings);
+  }
+
+ private:
+  test::TemporaryFolder folder_;
+};
+
+std::vector<double> GoodputEnds(const Scenario& scenario, const std::string& scheduler) {
+  const std::unique_ptr<Scheduler> made = MakeScheduler(scheduler, AllSchedulers());
+  const Simulator end = FinishedRun(scenario, *made, {0, scenario.num_jobs()});
+  return end.state().completion;
+}
+
+std::string GoodputErrorOf(const TinyApplication& tiny, const std::string& rows = "a,0,tiny,1,8\n") {
+  try {
+    tiny.Jobs(rows, "", {});
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+// A ring of nodes begins anywhere: (4, 2) is (2, 4). Measured placements are linear in the batch. (2, 1) was
+// not measured: 3 GPUs on 2 nodes are 1.5 a node, of which 2 nodes have 1 alone (placement 11), so that stands.
+TEST_CASE("goodput: step times of placements and between them") {
+  CHECK(PlacementName(std::vector<int>{4, 0, 2}) == "2-4");
+  CHECK(PlacementName(std::vector<int>{3, 1, 2}) == "1-2-3");
+  CHECK(PlacementName(std::vector<int>{2, 1, 3}) == "1-3-2");
+  const TinyApplication tiny;
+  const std::vector<Application> read = ReadApplications(tiny.Path("profiles"), "", "");
+  REQUIRE(read.size() == 1);
+  const StepTable& steps = read[0].speeds[0].steps;
+  CHECK(steps.At(std::vector<int>{2}, 12).step == Approx(1.5));
+  CHECK(steps.At(std::vector<int>{2}, 12).compute == Approx(1.25));
+  CHECK(steps.At(std::vector<int>{2}, 20).step == 0.0);
+  CHECK(steps.At(std::vector<int>{2, 1}, 8).step == Approx(1.4));
+  CHECK(steps.MaxAtomic(std::vector<int>{1, 1}) == 16);
+  CHECK(read[0].curve.Target(2) == 200.0);
+  CHECK(read[0].curve.EpochAt(100.0) == 1);
+  CHECK(read[0].curve.Iterations(20.0, 1) == Approx(140.0));
+  CHECK(read[0].On("k80") != nullptr);  // files that name no type are of any
+}
+
+// Batch 32 on 2 GPUs: 16 on each, scale 4. Epoch 1: gain (1 + 1) / (1/4 + 1) = 1.6 a step of 1.8 s, 112.5 s for
+// 100; epoch 2: (3 + 1) / (3/4 + 1) = 2.2857, 78.75 s. After 30 s of starting that is 221.25 s.
+// By the artifact's rules, arrived at 10: it starts at 60 and trains from 90. In the round from 180 the epoch ends
+// after 22.5 s, rounded to even 22, at 202; 38 s bring 48.254; from 240 on 40.75 s, rounded 41, are left: 281.
+TEST_CASE("goodput: a job's epochs by hand") {
+  const TinyApplication tiny;
+  const Scenario exact = tiny.Jobs("a,0,tiny,2,32\n", ",batch=submitted", {});
+  CHECK(GoodputEnds(exact, "fcfs")[0] == Approx(221.25));
+  const Scenario rounds =
+      tiny.Jobs("a,10,tiny,2,32\n", ",batch=submitted,rules=pollux", {ClockKind::kRounds, 60.0});
+  CHECK(GoodputEnds(rounds, "fcfs")[0] == 281.0);
+  CHECK(exact.data().jobs.total_steps[0] == 200.0);
+}
+
+TEST_CASE("goodput: the batch is a command") {
+  const TinyApplication tiny;
+  Simulator sim(tiny.Jobs("a,0,tiny,2,32\n", ",batch=submitted", {}), {});
+  REQUIRE(sim.AdvanceToDecision());
+  Decision decision;
+  decision.Start(0, 0);
+  decision.controls.push_back({kBatchControl, 0, 16.0});
+  REQUIRE(sim.Apply(decision).ok());
+  const auto& goodput = *sim.state().features.Find<GoodputState>();
+  CHECK(goodput.Batch(0) == 16);
+  decision.Clear();
+  decision.controls.push_back({kBatchControl, 0, 33.0});  // its largest is 32
+  CHECK_FALSE(sim.Apply(decision).ok());
+  decision.controls[0].value = 0.0;  // as it finds best
+  REQUIRE(sim.Apply(decision).ok());
+  CHECK(goodput.Batch(0) >= 8);
+}
+
+TEST_CASE("goodput: wrong profiles and jobs are said in a line") {
+  const TinyApplication tiny;
+  CHECK(GoodputErrorOf(tiny) == "");
+  CHECK_THAT(GoodputErrorOf(tiny, "a,0,tinny,1,8\n"), Catch::Contains("job type 'tinny'") && Catch::Contains("did you mean 'tiny'"));
+  CHECK_THAT(GoodputErrorOf(tiny, "a,0,tiny,1,0\n"), Catch::Contains("jobs.csv:2") && Catch::Contains("expected at least 1, found 0"));
+  tiny.Write("profiles/tiny/validation-32.csv", "progress,iteration,metric,grad_sqr,grad_var\n110,40,0,1,1\n");
+  CHECK_THAT(GoodputErrorOf(tiny), Catch::Contains("epochs"));
+  tiny.Write("profiles/tiny/validation-32.csv", "progress,iteration,metric,grad_sqr,grad_var\n110,40,0,,1\n210,80,0,1,3\n");
+  CHECK_THAT(GoodputErrorOf(tiny), Catch::Contains("validation-32.csv:2: column 'grad_sqr'"));
+  tiny.Write("profiles/tiny/validation-32.csv", "progress,iteration,metric,grad_sqr,grad_var\n110,40,0,1,1\n100,80,0,1,3\n");
+  CHECK_THAT(GoodputErrorOf(tiny), Catch::Contains("validation-32.csv:3: column 'progress': expected more than 110"));
+}
+
+TEST_CASE("goodput: Tiresias and Optimus end every job when the artifact's records say") {
+  const std::string path = BERTH_SOURCE_DIR "/../shared/anchors/pollux";
+  if (!std::filesystem::exists(path)) return test::Skip("needs " + path);
+  const pollux::Folder folder(path);
+  int compared = 0;
+  for (const pollux::Run& run : folder.Recorded()) {
+    if (run.policy == "pollux" || run.load != "1.0" || run.workload > 2) continue;
+    const Scenario scenario = folder.Workload(run.load, run.workload, "submitted");
+    const std::vector<double> ends = GoodputEnds(
+        scenario, run.policy == "optimus" ? "optimus_tuned" : "tiresias(thresholds=57600,order=entered,nodes=most_free)");
+    for (std::size_t job = 0; job < run.seconds.size(); ++job) {
+      CAPTURE(run.policy, run.workload, job);
+      REQUIRE(ends[job] - scenario.data().jobs.arrival[job] == run.seconds[job]);
+      ++compared;
+    }
+  }
+  CHECK(compared == 640);
+}
+
+}  // namespace berth

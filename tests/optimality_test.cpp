@@ -161,9 +161,11 @@ TEST_CASE("optimality: annealing, genetic and milp keep to the gaps that are sta
   constexpr Stated kStated[] = {
       {"annealing", Aim::kSumCompletion, 0.0075},
       {"genetic", Aim::kSumCompletion, 0.0075},
+      {"tabu_search", Aim::kSumCompletion, 0.0025},
       {"milp", Aim::kSumCompletion, 0.0025},
       {"annealing(objective=makespan)", Aim::kMakespan, 0.01},
       {"genetic(objective=makespan)", Aim::kMakespan, 0.015},
+      {"tabu_search(objective=makespan)", Aim::kMakespan, 0.0125},
       {"milp(objective=makespan)", Aim::kMakespan, 0.005},
   };
   constexpr int kInstances = 50;

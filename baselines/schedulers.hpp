@@ -86,7 +86,14 @@
   X(Reservation)           \
   X(Random)                \
   X(Gavel)                 \
-  X(Gandiva)
+  X(Gandiva)               \
+  X(TabuSearch)            \
+  X(Themis)                \
+  X(Shockwave)             \
+  X(OptimusTuned)          \
+  X(Pollux)                \
+  X(Sia)                   \
+  X(GavelTuned)
 
 namespace berth {
 

@@ -26,11 +26,13 @@ const std::map<std::string, std::set<std::string>> kMayName = {
     // the table
     {"env/features/table.hpp", {"*"}},
     // schedulers that use them
+    {"baselines/adaptive/", {"goodput"}},
     {"baselines/composition/anticipate.cpp", {"latency"}},
     {"baselines/composition/evacuate.cpp", {"failures"}},
     {"baselines/composition/replay.cpp", {"elasticity", "partitions", "services", "sharing", "stages"}},
     {"baselines/composition/reservation.cpp", {"forecast"}},
     {"baselines/dependencies/", {"stages"}},
+    {"baselines/elastic/optimus_tuned.cpp", {"goodput"}},
     {"baselines/partitioning/gpu_shares.cpp", {"sharing"}},
     {"baselines/partitioning/mig.cpp", {"partitions", "services"}},
     {"baselines/partitioning/mig_static.cpp", {"partitions"}},
@@ -39,6 +41,8 @@ const std::map<std::string, std::set<std::string>> kMayName = {
     {"baselines/preemptive/service_distribution.hpp", {"services"}},  // a parameter of that name
     {"baselines/ranking.cpp", {"checkpoints", "topology"}},
     {"baselines/services/", {"services"}},
+    // a workload whose jobs say nothing without it
+    {"data/adaptive_jobs.cpp", {"goodput"}},
     // lists of blocks that shipped policies were trained on
     {"env/gym/encoder_presets.hpp", {"*"}},
     // documentation: the reference of observations, commands of the verbs' pages

@@ -2,10 +2,13 @@
 // queues as their GPU-seconds pass K - 1 thresholds; higher queues go first. Within a queue first come, first
 // served with running jobs ahead (policy=las), or by Gittins index (policy=gittins). The order of the queues,
 // thresholds and promotion are those of the authors' simulator (SymbioticLab/Tiresias, run_sim.py,
-// dlas_sim_jobs), but for ties between Gittins indices, which here go to the earlier job.
+// dlas_sim_jobs), but for ties between Gittins indices, which here go to the earlier job. Pollux' evaluation
+// ran it as tiresias(thresholds=57600,order=entered,nodes=most_free) (petuum/adaptdl, branch osdi21-artifact,
+// simulator/tiresias.py).
 #include <algorithm>
 #include <cmath>
 
+#include "baselines/placement/most_free.hpp"
 #include "baselines/preemptive/service_distribution.hpp"
 #include "baselines/ranking.hpp"
 #include "baselines/schedulers.hpp"
@@ -24,18 +27,23 @@ constexpr ParamInfo kParams[] = {
     kDeltaParam,
     {"slice", "360",
      "s, policy=gittins under clocks event and hpc: look again after this long while jobs wait"},
+    {"order", "running_first",
+     "within a queue, policy=las: running_first | entered (first in, first served)"},
+    {"nodes", "any", "GPUs of a start: any (lowest numbers) | most_free (of the emptiest nodes)"},
 };
 constexpr double kRounding = 1e-9;  // of a threshold: a wake-up may come a rounding error early
 
 class Tiresias final : public Scheduler {
  public:
   Tiresias(std::vector<double> thresholds, double promote, bool gittins, double slice,
-           const LearnedServices& services)
+           const LearnedServices& services, bool entered, bool most_free)
       : thresholds_(std::move(thresholds)),
         promote_(promote),
         gittins_(gittins),
         slice_(slice),
-        services_(services) {}
+        services_(services),
+        entered_(entered),
+        most_free_(most_free) {}
   Knowledge knowledge() const override { return Knowledge::kBlind; }
 
   void Reset(const ClusterView& view) override {
@@ -60,7 +68,9 @@ class Tiresias final : public Scheduler {
       }
     }
     plan_.Emit(view, decision);
+    if (most_free_) nodes_.Name(view, decision);
     for (auto& queue : queues_) {  // those that do not run go behind those that do
+      if (entered_) break;
       std::stable_partition(queue.begin(), queue.end(), [this](int job) { return plan_.Placed(job); });
     }
     for (int job : view.running()) {
@@ -133,6 +143,8 @@ class Tiresias final : public Scheduler {
   bool gittins_;
   double slice_;
   LearnedServices services_;
+  bool entered_, most_free_;
+  MostFreeNodes nodes_;
   std::vector<std::vector<int>> queues_;
   std::vector<Job> jobs_;  // [J]
   Plan plan_;
@@ -156,7 +168,11 @@ std::unique_ptr<Scheduler> MakeTiresias(Params& params) {
   const double promote = params.Number("promote", 0.0, 1e12);
   const LearnedServices services(params);
   const double slice = params.Number("slice", 0.0, 1e12);
-  return std::make_unique<Tiresias>(std::move(thresholds), promote, gittins, slice, services);
+  const bool entered = params.Choice("order", {"running_first", "entered"}) == 1;
+  if (entered && gittins) throw Error("tiresias: parameter 'order': policy=gittins orders queues itself");
+  const bool most_free = params.Choice("nodes", {"any", "most_free"}) == 1;
+  return std::make_unique<Tiresias>(std::move(thresholds), promote, gittins, slice, services, entered,
+                                    most_free);
 }
 
 }  // namespace

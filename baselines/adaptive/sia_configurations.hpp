@@ -1,0 +1,32 @@
+// The configurations of a cluster, and how jobs get to the ones that were chosen for them.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "baselines/adaptive/sia_program.hpp"
+#include "env/sim/cluster_view.hpp"
+#include "env/sim/decision.hpp"
+
+namespace berth::sia {
+
+// Thread rule: one thread at a time.
+class Configurations {
+ public:
+  // Type by type 1, 2, 4, ... GPUs of a node, then 1, 2, ... whole nodes (Sia, SOSP 2023, sec. 3.2).
+  void Reset(const ClusterView& view);
+  const std::vector<Configuration>& list() const { return list_; }
+  int Held(const ClusterView& view,
+           int job) const;  // index; -1 = it does not run, or on another number of GPUs
+
+  // The decision that gives each of `jobs` the configuration `chosen` (-1 = none). Where moves to other nodes
+  // cost nothing all jobs are placed anew, as in the artifact; else who keeps its configuration stays.
+  void Emit(const ClusterView& view, std::span<const int> jobs, std::span<const int> chosen,
+            Decision& decision) const;
+
+ private:
+  std::vector<std::vector<std::vector<int>>> nodes_;  // [types][nodes of the type] devices
+  std::vector<Configuration> list_;
+};
+
+}  // namespace berth::sia

@@ -1,0 +1,105 @@
+// Schedulers of jobs that adapt: first rounds and tuned Gavel by hand, and the recorded runs of the Sia artifact.
+#include <filesystem>
+#include <numeric>
+
+#include "data/workloads.hpp"
+#include "env/base/check.hpp"
+#include "env/features/goodput/goodput.hpp"
+#include "env/features/table.hpp"
+#include "env/sim/simulator.hpp"
+#include "tests/catch.hpp"
+#include "tests/skip.hpp"
+#include "tests/tiny.hpp"
+#include "tools/reproduce/finished_run.hpp"
+#include "tools/reproduce/sia/recorded.hpp"
+#include "tools/results.hpp"
+
+namespace berth {
+namespace {
+
+Scenario PublishedJobs(const std::string& features, int jobs) {
+  ScenarioSettings settings;
+  settings.cluster = ParseCluster("t4=16/4");
+  settings.clock = {ClockKind::kRounds, 60.0};
+  settings.features = ParseFeatures(features);
+  return MakeWorkload(Join("adaptive(rate=0,jobs=", jobs, ")"), settings)
+      ->Make(3, Split::kEvaluate, 0, 0);
+}
+
+double MeanSeconds(const Scenario& scenario, const std::string& spec) {
+  const std::unique_ptr<Scheduler> scheduler = MakeScheduler(spec, AllSchedulers());
+  const Simulator end = FinishedRun(scenario, *scheduler, {0, scenario.num_jobs()});
+  double sum = 0.0;
+  for (int job = 0; job < scenario.num_jobs(); ++job)
+    sum += end.state().completion[static_cast<std::size_t>(job)] -
+           scenario.data().jobs.arrival[static_cast<std::size_t>(job)];
+  return sum / scenario.num_jobs();
+}
+
+double RecordedMean(const sia::RecordedRun& run) {
+  return std::accumulate(run.seconds.begin(), run.seconds.end(), 0.0) / static_cast<double>(run.seconds.size());
+}
+
+}  // namespace
+
+// A job of which nothing is known starts on one GPU, and has at most twice as many as it has trained on.
+TEST_CASE("adaptive: pollux and sia begin with one GPU and double at most") {
+  for (const char* spec : {"pollux(search=genetic,generations=20)", "pollux", "sia"}) {
+    CAPTURE(spec);
+    const Scenario scenario = PublishedJobs("goodput(rules=pollux)", 6);
+    const std::unique_ptr<Scheduler> scheduler = MakeScheduler(spec, AllSchedulers());
+    Simulator sim(scenario, {});
+    scheduler->Reset(sim.View(scheduler->knowledge()));
+    Decision decision;
+    std::vector<int> most(6, 0);
+    for (int round = 0; round < 12 && sim.AdvanceToDecision(); ++round) {
+      decision.Clear();
+      scheduler->Decide(sim.View(scheduler->knowledge()), decision);
+      REQUIRE(sim.Apply(decision).ok());
+      for (int job = 0; job < 6; ++job) {
+        const int width = sim.state().Width(job);
+        CHECK(width <= std::max(1, 2 * most[static_cast<std::size_t>(job)]));
+        if (round == 0) CHECK(width <= 1);
+        most[static_cast<std::size_t>(job)] = std::max(most[static_cast<std::size_t>(job)], width);
+      }
+    }
+    CHECK(*std::max_element(most.begin(), most.end()) > 2);
+  }
+}
+
+// One GPU of each type; job 0 makes 2 and 1 steps/s on them, job 1 makes 3 and 1. The sum is greatest, 4, where job 1
+// has the first type and job 0 the second.
+TEST_CASE("adaptive: tuned Gavel maximises the sum of throughputs") {
+  const Scenario scenario(
+      test::TinyData({{"a", 1}, {"b", 1}}, {{2.0, 1.0}, {3.0, 1.0}}, {{0, 1000, 0}, {0, 1000, 1}}));
+  const std::unique_ptr<Scheduler> scheduler = MakeScheduler("gavel_tuned", AllSchedulers());
+  Simulator sim(scenario, {});
+  scheduler->Reset(sim.View(scheduler->knowledge()));
+  Decision decision;
+  REQUIRE(sim.AdvanceToDecision());
+  scheduler->Decide(sim.View(scheduler->knowledge()), decision);
+  REQUIRE(sim.Apply(decision).ok());
+  CHECK(sim.state().on_type[0] == 1);
+  CHECK(sim.state().on_type[1] == 0);
+}
+
+// Tuned Gavel ends every job when the record says; Sia's program has many answers that tie.
+TEST_CASE("adaptive: Sia comes near the artifact's recorded run, tuned Gavel repeats it") {
+  const std::string path = BERTH_SOURCE_DIR "/../shared/anchors/";
+  if (!std::filesystem::exists(Join(path, "sia"))) return test::Skip(Join("needs ", path, "sia"));
+  const sia::Folder folder(Join(path, "sia"), Join(path, "pollux/profiles"));
+  CHECK(MeanSeconds(folder.Workload("helios-saturn", 1, 60.0, "best"), "sia") ==
+        Approx(RecordedMean(folder.Recorded("sia"))).epsilon(0.03));
+  const Scenario tuned = folder.Workload("helios-saturn", 1, 360.0, "submitted");
+  const std::unique_ptr<Scheduler> gavel = MakeScheduler("gavel_tuned", AllSchedulers());
+  const Simulator end = FinishedRun(tuned, *gavel, {0, tuned.num_jobs()});
+  const sia::RecordedRun recorded = folder.Recorded("gavel+tunedjobs");
+  const auto& goodput = *end.state().features.Find<GoodputState>();
+  for (std::size_t job = 0; job < recorded.seconds.size(); ++job) {
+    CAPTURE(job);
+    CHECK(end.state().completion[job] - tuned.data().jobs.arrival[job] == recorded.seconds[job]);
+    CHECK(goodput.jobs[job].starts - 1 == recorded.restarts[job]);
+  }
+}
+
+}  // namespace berth

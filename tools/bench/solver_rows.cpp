@@ -1,5 +1,8 @@
-// Programs of shares at the scale of the papers that solve them approximately: jobs that are all unlike, and
-// pairs of jobs of few kinds.
+// Integer programs of configurations, and programs of shares at the scale of the papers that solve them
+// approximately: jobs that are all unlike, and pairs of jobs of few kinds.
+#include <algorithm>
+
+#include "baselines/adaptive/sia_matrix.hpp"
 #include "baselines/gavel/objective_list.hpp"
 #include "env/base/portable_math.hpp"
 #include "env/base/rng.hpp"
@@ -94,7 +97,76 @@ Measured PackedTimes(bool unlike_weights, const BenchSetup& setup) {
   return measured;
 }
 
+// Sia's program (SOSP 2023): three types of 24, 16 and 24 GPUs, `scale` times as many, on nodes of 4 and 8;
+// speed-ups by a power law, six in ten jobs hold a configuration.
+sia::Program SiaProgram(std::uint64_t seed, int scale, int jobs) {
+  struct Kind {
+    int nodes, gpus, most_nodes;
+    double speed;
+  };
+  Stream random(seed, Purpose::kTest);
+  sia::Program program;
+  const std::vector<Kind> kinds = {{6, 4, 16, 1.0}, {2, 8, 2, 4.0}, {3, 8, 3, 2.0}};
+  for (const Kind& kind : kinds) {
+    const auto type = static_cast<int>(program.capacity.size());
+    program.capacity.push_back(scale * kind.nodes * kind.gpus);
+    for (int gpus = 1; gpus < kind.gpus; gpus *= 2) program.configurations.push_back({type, 1, gpus});
+    for (int nodes = 1; nodes <= std::min(scale * kind.nodes, kind.most_nodes); ++nodes)
+      program.configurations.push_back({type, nodes, nodes * kind.gpus});
+  }
+  const std::size_t configurations = program.configurations.size();
+  program.jobs = jobs;
+  for (int job = 0; job < jobs; ++job) {
+    const double power = random.Uniform(0.2, 0.9);
+    const int most = 1 << random.Below(7);
+    std::vector<double> speed;
+    for (const Kind& kind : kinds) speed.push_back(kind.speed * Exp(random.Uniform(-0.7, 0.7)));
+    std::vector<float> goodput;
+    for (const sia::Configuration& its : program.configurations) {
+      const double all = speed[static_cast<std::size_t>(its.type)] * Pow(its.gpus, power);
+      goodput.push_back(its.gpus <= most ? static_cast<float>(all) : 0.0f);
+    }
+    const auto held = static_cast<int>(random.Below(static_cast<std::uint32_t>(configurations)));
+    const bool holds =
+        random.Below(10) < 6 && program.configurations[static_cast<std::size_t>(held)].gpus <= most;
+    program.previous.push_back(holds ? held : -1);
+    const std::vector<float> row = sia::NormalisedGoodputs(goodput, program.configurations);
+    const std::vector<double> costs = sia::Costs(row, program.previous.back(), random.Uniform(0.5, 1.0));
+    program.cost.insert(program.cost.end(), costs.begin(), costs.end());
+  }
+  return program;
+}
+
+// The slowest of ten programs for each number of jobs.
+Measured SiaTimes(int scale, const std::vector<int>& jobs, const BenchSetup& setup) {
+  Measured measured;
+  for (int repeat = 0; repeat < setup.repeats; ++repeat) {
+    double slowest = 0.0;
+    for (const int count : jobs) {
+      for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+        const sia::Program program = SiaProgram(seed, scale, count);
+        const double begin = CpuSeconds();
+        const sia::Answer answer = sia::Solve(program);
+        slowest = std::max(slowest, CpuSeconds() - begin);
+        if (!answer.ties_proven) throw Error(Join("program ", seed, " of ", count, " jobs is not proven"));
+      }
+    }
+    measured.values.push_back(slowest);
+  }
+  return measured;
+}
+
 constexpr BenchRow kRows[] = {
+    {"solvers/sia_64", "Sia's integer program, 64 GPUs, 10 to 120 jobs, proven; slowest of 40", "CPU s",
+     Bound::kAtMost, 0.01, 0,
+     [](const BenchSetup& setup) {
+       return SiaTimes(1, {10, 20, 40, 120}, setup);
+     }},
+    {"solvers/sia_2048", "the same, 2,048 GPUs, 300 and 1,200 jobs; slowest of 20", "CPU s", Bound::kAtMost,
+     0.1, 0,
+     [](const BenchSetup& setup) {
+       return SiaTimes(32, {300, 1200}, setup);
+     }},
     {"solvers/packed_2048", "packed max-min, 2,048 jobs of 26 kinds, all pairs, answer proven", "CPU s",
      Bound::kAtMost, 0.05, 0, [](const BenchSetup& setup) { return PackedTimes(false, setup); }},
     {"solvers/packed_2048_unlike", "the same, weights all unlike", "CPU s", Bound::kAtMost, 2, 0,

@@ -71,7 +71,7 @@ std::span<const Field<GoodputSettings>> GoodputSettings::Fields() {
   using S = GoodputSettings;
   static const std::array kFields = {
       Field<S>{"profiles", &S::profiles,
-               "folder of applications (REFERENCE: application.hpp) [published fits]"},
+               "folder of applications, files as the page of the feature says [published fits]"},
       Field<S>{"curves", &S::curves, "folder of their validation files, if another [profiles]"},
       Field<S>{"known", &S::known, "file of step times that stand in place of interpolated ones"},
       Field<S>{"batch", &S::batch, "who chooses batches: best (the job, for most goodput) or submitted"},

@@ -35,20 +35,6 @@ std::vector<double> Completions(const std::string& spec, const Scenario& scenari
   return sim.state().completion;
 }
 
-// Widths after the first decision.
-std::vector<int> Widths(const std::string& spec, const Scenario& scenario) {
-  Simulator sim(scenario);
-  const auto scheduler = test::Make(spec);
-  scheduler->Reset(sim.View(scheduler->knowledge()));
-  REQUIRE(sim.AdvanceToDecision());
-  Decision decision;
-  scheduler->Decide(sim.View(scheduler->knowledge()), decision);
-  REQUIRE(sim.Apply(decision).ok());
-  std::vector<int> widths;
-  for (int job = 0; job < scenario.num_jobs(); ++job) widths.push_back(sim.state().Width(job));
-  return widths;
-}
-
 }  // namespace
 
 // Up to 4 jobs at 0 on up to 9 GPUs, Amdahl's law: the sum of remaining times of all allocations that give
@@ -81,7 +67,7 @@ TEST_CASE("optimus: no allocation has a smaller sum of remaining times, by exhau
     };
     search(0, gpus);
     INFO("seed " << seed);
-    CHECK(sum(Widths("optimus", scenario)) == Approx(best).epsilon(1e-12));
+    CHECK(sum(test::FirstWidths("optimus", scenario)) == Approx(best).epsilon(1e-12));
   }
 }
 
@@ -92,7 +78,7 @@ TEST_CASE("optimus: no allocation has a smaller sum of remaining times, by exhau
 TEST_CASE("optimus: marginal gains by hand") {
   const Scenario scenario = With(test::TinyData({{"v100", 6}}, {{1.0}}, {{0, 100}, {0, 35}}),
                                  "elasticity(min_factor=0,max_factor=8,measured=false)");
-  CHECK(Widths("optimus", scenario) == std::vector<int>{4, 2});
+  CHECK(test::FirstWidths("optimus", scenario) == std::vector<int>{4, 2});
 }
 
 // Between allocations a job starts on its least, and is widened at the next: A (0 s) has all 4 GPUs until
@@ -163,9 +149,9 @@ TEST_CASE("elastic_srpt: with linear speed-ups it is SRPT on one fast machine") 
 TEST_CASE("equal_share: equal shares by hand") {
   ScenarioData data = test::TinyData({{"v100", 8}}, {{1.0}}, {{0, 100}, {0, 100}, {0, 100}});
   const std::string linear = "elasticity(min_factor=0,max_factor=8,measured=false,scaling=linear,resize_s=0)";
-  CHECK(Widths("equal_share", With(data, linear)) == std::vector<int>{3, 3, 2});
+  CHECK(test::FirstWidths("equal_share", With(data, linear)) == std::vector<int>{3, 3, 2});
   data.jobs.gang_min = {1, 1, 1}, data.jobs.gang_max = {2, 8, 8};
-  CHECK(Widths("equal_share", With(data, linear)) == std::vector<int>{2, 3, 3});
+  CHECK(test::FirstWidths("equal_share", With(data, linear)) == std::vector<int>{2, 3, 3});
   // Two jobs of 80 and 160 steps on 8 GPUs: 4 each until 20, then the second has all: 20 + 80 / 8 = 30.
   const Scenario two = With(test::TinyData({{"v100", 8}}, {{1.0}}, {{0, 80}, {0, 160}}), linear);
   CHECK(Completions("equal_share", two) == std::vector<double>{20, 30});

@@ -9,11 +9,10 @@
 #include "env/features/table.hpp"
 #include "env/sim/simulator.hpp"
 #include "tests/catch.hpp"
+#include "tests/runs.hpp"
 #include "tests/skip.hpp"
 #include "tests/temporary_folder.hpp"
-#include "tools/reproduce/finished_run.hpp"
 #include "tools/reproduce/pollux/recorded.hpp"
-#include "tools/results.hpp"
 
 namespace berth {
 namespace {
@@ -48,12 +47,6 @@ class TinyApplication {
  private:
   test::TemporaryFolder folder_;
 };
-
-std::vector<double> GoodputEnds(const Scenario& scenario, const std::string& scheduler) {
-  const std::unique_ptr<Scheduler> made = MakeScheduler(scheduler, AllSchedulers());
-  const Simulator end = FinishedRun(scenario, *made, {0, scenario.num_jobs()});
-  return end.state().completion;
-}
 
 std::string GoodputErrorOf(const TinyApplication& tiny, const std::string& rows = "a,0,tiny,1,8\n") {
   try {
@@ -94,10 +87,10 @@ TEST_CASE("goodput: step times of placements and between them") {
 TEST_CASE("goodput: a job's epochs by hand") {
   const TinyApplication tiny;
   const Scenario exact = tiny.Jobs("a,0,tiny,2,32\n", ",batch=submitted", {});
-  CHECK(GoodputEnds(exact, "fcfs")[0] == Approx(221.25));
+  CHECK(test::Ends("fcfs", exact)[0] == Approx(221.25));
   const Scenario rounds =
       tiny.Jobs("a,10,tiny,2,32\n", ",batch=submitted,rules=pollux", {ClockKind::kRounds, 60.0});
-  CHECK(GoodputEnds(rounds, "fcfs")[0] == 281.0);
+  CHECK(test::Ends("fcfs", rounds)[0] == 281.0);
   CHECK(exact.data().jobs.total_steps[0] == 200.0);
 }
 
@@ -140,8 +133,7 @@ TEST_CASE("goodput: Tiresias and Optimus end every job when the artifact's recor
   for (const pollux::Run& run : folder.Recorded()) {
     if (run.policy == "pollux" || run.load != "1.0" || run.workload > 2) continue;
     const Scenario scenario = folder.Workload(run.load, run.workload, "submitted");
-    const std::vector<double> ends = GoodputEnds(
-        scenario, run.policy == "optimus" ? "optimus_tuned" : "tiresias(thresholds=57600,order=entered,nodes=most_free)");
+    const std::vector<double> ends = test::Ends(run.policy == "optimus" ? "optimus_tuned" : "tiresias(thresholds=57600,order=entered,nodes=most_free)", scenario);
     for (std::size_t job = 0; job < run.seconds.size(); ++job) {
       CAPTURE(run.policy, run.workload, job);
       REQUIRE(ends[job] - scenario.data().jobs.arrival[job] == run.seconds[job]);

@@ -67,6 +67,19 @@ Log Decisions(const std::string& spec, const Scenario& scenario) {
   return log;
 }
 
+std::vector<int> FirstWidths(const std::string& spec, const Scenario& scenario) {
+  Simulator sim(scenario);
+  const auto scheduler = Make(spec);
+  scheduler->Reset(sim.View(scheduler->knowledge()));
+  REQUIRE(sim.AdvanceToDecision());
+  Decision decision;
+  scheduler->Decide(sim.View(scheduler->knowledge()), decision);
+  REQUIRE(sim.Apply(decision).ok());
+  std::vector<int> widths;
+  for (int job = 0; job < scenario.num_jobs(); ++job) widths.push_back(sim.state().Width(job));
+  return widths;
+}
+
 std::vector<double> Ends(const std::string& spec, const Scenario& scenario) {
   std::vector<double> ends(static_cast<std::size_t>(scenario.num_jobs()), kNever);
   for (const Event& event : RunOf(spec, scenario).events) {

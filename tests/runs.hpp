@@ -30,6 +30,9 @@ Simulator RunAudited(const std::string& spec, const Scenario& scenario);
 using Log = std::vector<std::string>;
 Log Decisions(const std::string& spec, const Scenario& scenario);
 
+// [J] GPUs held after the first decision.
+std::vector<int> FirstWidths(const std::string& spec, const Scenario& scenario);
+
 // [J] s, kNever where rejected.
 std::vector<double> Ends(const std::string& spec, const Scenario& scenario);
 

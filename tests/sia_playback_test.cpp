@@ -3,17 +3,14 @@
 #include <filesystem>
 #include <fstream>
 
-#include "data/csv_file.hpp"
-#include "data/workloads.hpp"
 #include "env/base/index.hpp"
 #include "env/features/goodput/goodput.hpp"
-#include "env/features/table.hpp"
 #include "tests/catch.hpp"
 #include "tests/skip.hpp"
 #include "tests/temporary_folder.hpp"
-#include "tools/json.hpp"
 #include "tools/reproduce/finished_run.hpp"
 #include "tools/reproduce/sia/playback.hpp"
+#include "tools/reproduce/sia/recorded.hpp"
 
 namespace berth {
 namespace {
@@ -35,25 +32,19 @@ std::string PlaybackError(const std::string& text) {
 TEST_CASE("sia: a run ends job by job as recorded when its choices are played back") {
   const std::string sia = BERTH_SOURCE_DIR "/../shared/anchors/sia", pollux = BERTH_SOURCE_DIR "/../shared/anchors/pollux";
   if (!std::filesystem::exists(sia) || !std::filesystem::exists(pollux)) return test::Skip("needs " + sia + " and " + pollux);
-  ScenarioSettings settings;
-  settings.cluster = ParseCluster("t4=24/4,a100_40gb=16/8,rtx2080ti=24/8");
-  settings.clock = {ClockKind::kRounds, 60.0};
-  settings.features = ParseFeatures("goodput(rules=sia,profiles=" + sia + "/profiles,curves=" + pollux + "/profiles)");
-  const std::string file = sia + "/workloads/helios-saturn/workload-1.csv";
-  const Scenario scenario = FindFormat("adaptive").read(file, settings);
-  std::vector<std::string> names;
-  static constexpr const char* kName[] = {"name"};
-  for (CsvFile jobs(file, kName); jobs.Next();) names.emplace_back(jobs.Text("name"));
+  const berth::sia::Folder folder(sia, pollux + "/profiles");
+  const Scenario scenario = folder.Workload("helios-saturn", 1, 60.0, "best");
+  const std::vector<std::string> names = folder.Names();
   REQUIRE(names.size() == 160);
-  berth::sia::Playback playback(sia + "/golden/rounds_sia_w1.json.gz", names);
+  berth::sia::Playback playback(folder.Choices(), names);
   const Simulator end = FinishedRun(scenario, playback, {0, scenario.num_jobs()});
-  const Json recorded = ReadJson(sia + "/golden/jct_w1.json.gz").at("sia");
+  const berth::sia::RecordedRun recorded = folder.Recorded("sia");
   const auto& goodput = *end.state().features.Find<GoodputState>();
   for (int job = 0; job < scenario.num_jobs(); ++job) {
     CAPTURE(names[U(job)]);
     CHECK(end.state().completion[U(job)] - scenario.data().jobs.arrival[U(job)] ==
-          recorded.at("jct_s").at(names[U(job)]).get<double>());
-    CHECK(goodput.jobs[U(job)].starts - 1 == recorded.at("restarts").at(names[U(job)]).get<int>());
+          recorded.seconds[U(job)]);
+    CHECK(goodput.jobs[U(job)].starts - 1 == recorded.restarts[U(job)]);
   }
 }
 

@@ -12,12 +12,12 @@
 #include "tests/catch.hpp"
 #include "tests/errors.hpp"
 #include "tests/skip.hpp"
-#include "tools/json.hpp"
+#include "tools/reproduce/sia/recorded.hpp"
 
 namespace berth::sia {
 namespace {
 
-const char* const kSiaPrograms = BERTH_SOURCE_DIR "/../shared/anchors/sia/ilp/ilp_public.json.gz";
+const std::string kSiaFolders = BERTH_SOURCE_DIR "/../shared/anchors";
 constexpr double kNotForIt = std::numeric_limits<double>::infinity();
 
 // Objective, jobs that lose the configuration they hold, GPUs: what the tie rule compares.
@@ -178,25 +178,6 @@ double ByHighs(const Program& program) {
   return answer.objective + program.unallocated * program.jobs;
 }
 
-Program Recorded(const Json& instance) {
-  Program program;
-  program.capacity = instance["capacity"].get<std::vector<int>>();
-  const auto types = instance["gpu_types"].get<std::vector<std::string>>();
-  for (const Json& its : instance["configs"]) {
-    const auto type = std::find(types.begin(), types.end(), its[0].get<std::string>()) - types.begin();
-    program.configurations.push_back({static_cast<int>(type), its[1], its[2]});
-  }
-  program.unallocated = instance["lambda_n"];
-  for (const Json& row : instance["cost"]) {
-    ++program.jobs;
-    for (const Json& cost : row) program.cost.push_back(cost);
-  }
-  if (instance.contains("previous")) program.previous = instance["previous"].get<std::vector<int>>();
-  program.forced.assign(static_cast<std::size_t>(program.jobs), -1);
-  for (const Json& its : instance["forced"]) program.forced[its[0].get<std::size_t>()] = its[1];
-  return program;
-}
-
 // Two jobs, four GPUs of one type, 1, 2 or 4 of them at once.
 Program TwoJobs() {
   Program program;
@@ -310,13 +291,13 @@ TEST_CASE("sia: out of steps it has an answer and a bound, or branches", "[sia]"
 }
 
 TEST_CASE("sia: the programs recorded from the authors' code, every optimum", "[sia][golden]") {
-  if (!std::filesystem::exists(kSiaPrograms)) return test::Skip("needs records of Sia's own code (not shipped)");
+  if (!std::filesystem::exists(kSiaFolders + "/sia")) return test::Skip("needs records of Sia's own code (not shipped)");
   int instances = 0;
-  for (const Json& instance : ReadJson(kSiaPrograms)) {
-    CAPTURE(instance["id"].get<std::string>());
-    const Program program = Recorded(instance);
+  for (const RecordedProgram& instance : Folder(kSiaFolders + "/sia", kSiaFolders + "/pollux/profiles").Programs()) {
+    CAPTURE(instance.id);
+    const Program& program = instance.program;
     const Answer answer = Solve(program);
-    const auto optimum = instance["objective_highs"].get<double>();
+    const double optimum = instance.objective;
     CHECK(std::abs(ValueOf(program, answer.chosen).objective - optimum) <= 1e-9);
     CHECK(std::abs(answer.bound - optimum) <= 1e-9);
     CHECK(answer.proven);

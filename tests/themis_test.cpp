@@ -81,20 +81,6 @@ Scenario Elastic(int gpus, const std::vector<test::TinyJob>& jobs) {
                     "elasticity(min_factor=0,max_factor=8,measured=false,scaling=linear,resize_s=0)");
 }
 
-// Widths after the first decision.
-std::vector<int> FirstWidths(const std::string& spec, const Scenario& scenario) {
-  Simulator sim(scenario);
-  const auto scheduler = test::Make(spec);
-  scheduler->Reset(sim.View(scheduler->knowledge()));
-  REQUIRE(sim.AdvanceToDecision());
-  Decision decision;
-  scheduler->Decide(sim.View(scheduler->knowledge()), decision);
-  REQUIRE(sim.Apply(decision).ok());
-  std::vector<int> widths;
-  for (int job = 0; job < scenario.num_jobs(); ++job) widths.push_back(sim.state().Width(job));
-  return widths;
-}
-
 }  // namespace
 
 // Two GPUs. A has rho 4, 2, 1 with none, one, both; B 6, 2, 1.5. The products of 1 / rho: both to A
@@ -209,9 +195,9 @@ TEST_CASE("themis: elastic jobs by hand") {
   const auto equal = [](int n) {
     return Elastic(4, std::vector<test::TinyJob>(static_cast<std::size_t>(n), {0.0, 4000.0}));
   };
-  CHECK(FirstWidths("themis(f=0)", equal(2)) == std::vector<int>{1, 1});
-  CHECK(FirstWidths("themis(f=0.5)", equal(2)) == std::vector<int>{4, 0});
-  CHECK(FirstWidths("themis(f=0.4)", equal(3)) == std::vector<int>{1, 1, 2});
+  CHECK(test::FirstWidths("themis(f=0)", equal(2)) == std::vector<int>{1, 1});
+  CHECK(test::FirstWidths("themis(f=0.5)", equal(2)) == std::vector<int>{4, 0});
+  CHECK(test::FirstWidths("themis(f=0.4)", equal(3)) == std::vector<int>{1, 1, 2});
 }
 
 // A gang bids for its GPUs as a whole: of four GPUs a gang of 4 and two single jobs of its length. As gangs'
@@ -221,9 +207,9 @@ TEST_CASE("themis: elastic jobs by hand") {
 TEST_CASE("themis: rigid gangs by hand") {
   const Scenario scenario =
       test::Tiny({{"a", 4}}, {{1.0}}, {{0.0, 1000.0, 0, 4}, {0.0, 1000.0}, {0.0, 1000.0}});
-  CHECK(FirstWidths("themis(f=0)", scenario) == std::vector<int>{0, 1, 1});
+  CHECK(test::FirstWidths("themis(f=0)", scenario) == std::vector<int>{0, 1, 1});
   // With f = 0.9 one bids, the first of equals, and has all GPUs.
-  CHECK(FirstWidths("themis(f=0.9)", scenario) == std::vector<int>{4, 0, 0});
+  CHECK(test::FirstWidths("themis(f=0.9)", scenario) == std::vector<int>{4, 0, 0});
 }
 
 // Sharing incentive: nobody finishes later than on a cluster of his own of 1/N of the GPUs, N the mean number

@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "baselines/adaptive/every.hpp"
 #include "baselines/lp.hpp"
 #include "baselines/placement/most_free.hpp"
 #include "baselines/schedulers.hpp"
@@ -25,37 +26,28 @@ constexpr double kTooWide = 0.1;  // steps/s on a type that has fewer GPUs than 
 
 class GavelTuned final : public Scheduler {
  public:
-  explicit GavelTuned(double interval) : interval_(interval) {}
+  explicit GavelTuned(double interval) : every_(interval) {}
   Knowledge knowledge() const override { return Knowledge::kBlind; }
   void Reset(const ClusterView& view) override {
-    next_ = 0.0;
+    every_.Reset();
     type_seconds_.assign(U(view.num_types()), 0.0);
     seconds_.assign(U(view.num_jobs()), {});
-    nodes_.assign(U(view.num_types()), {});
-    for (int device = 0; device < view.num_gpus(); ++device)
-      nodes_[U(view.TypeOfDevice(device))].push_back(device);
   }
 
   void Decide(const ClusterView& view, Decision& decision) override {
-    if (view.num_active() == 0) return;
-    if (view.now() < next_ && !view.running().empty()) {
-      decision.wake_at = next_;
-      return;
-    }
-    next_ = view.now() + interval_;
-    decision.wake_at = next_;
+    if (!every_.Due(view, decision)) return;
     jobs_.assign(view.active().begin(), view.active().end());
     const std::size_t types = U(view.num_types());
     for (int job : jobs_) {
       if (!seconds_[U(job)].empty()) continue;
-      seconds_[U(job)].assign(types, interval_ / 2.0);
-      for (double& all : type_seconds_) all += interval_ / 2.0;
+      seconds_[U(job)].assign(types, every_.seconds() / 2.0);
+      for (double& all : type_seconds_) all += every_.seconds() / 2.0;
     }
     const std::vector<int> chosen = Choose(view, Shares(view));
     for (std::size_t i = 0; i < jobs_.size(); ++i) {
       if (chosen[i] < 0) continue;
-      seconds_[U(jobs_[i])][U(chosen[i])] += interval_;
-      type_seconds_[U(chosen[i])] += interval_;
+      seconds_[U(jobs_[i])][U(chosen[i])] += every_.seconds();
+      type_seconds_[U(chosen[i])] += every_.seconds();
     }
     Emit(view, chosen, decision);
   }
@@ -69,14 +61,10 @@ class GavelTuned final : public Scheduler {
     const Application& application = goodput->ApplicationOf(job);
     const SpeedOnType* speed = application.On(view.cluster().types[U(type)].name);
     if (speed == nullptr) return 0.0;
-    const int size = view.cluster().types[U(type)].gpus_per_node;
-    std::vector<int> nodes(U(gpus / size), size);
-    if (gpus % size > 0) nodes.push_back(gpus % size);
+    const std::vector<int> nodes = FullNodes(gpus, view.cluster().types[U(type)].gpus_per_node);
     goodput::BatchLimits limits = application.Limits(*speed);
     limits.max_atomic = std::min(limits.max_atomic, speed->MaxAtomic(nodes));
-    goodput::BatchSplit split = goodput::SplitFixed(limits, gpus, view.BatchSize(job));
-    if (gpus == 1 && split.accumulation == 0)  // one GPU always accumulates there
-      split = goodput::WithinMaxTotal(limits, gpus, {(view.BatchSize(job) + 1) / 2, 1});
+    const goodput::BatchSplit split = goodput::SplitTuned(limits, gpus, view.BatchSize(job));
     const goodput::StepTime time = speed->At(nodes, split.atomic);
     return time.step > 0.0 ? 1.0 / goodput::TotalTime(time, split.accumulation) / application.slowdown : 0.0;
   }
@@ -170,7 +158,8 @@ class GavelTuned final : public Scheduler {
       for (std::size_t i : moves) {
         const int job = jobs_[i], type = chosen[i];
         std::vector<int> devices;
-        for (int device : nodes_[U(type)]) {
+        const int first = view.first_device(type);
+        for (int device = first; device < first + view.cluster().types[U(type)].count; ++device) {
           if (static_cast<int>(devices.size()) == view.Gang(job) || !is_free(device)) continue;
           devices.push_back(device);
           taken[U(device)] = 1;
@@ -182,10 +171,9 @@ class GavelTuned final : public Scheduler {
     ForgetNodesUnlessFree(view, decision);
   }
 
-  double interval_, next_ = 0.0;              // s
+  Every every_;
   std::vector<double> type_seconds_;          // [G] of all jobs ever
   std::vector<std::vector<double>> seconds_;  // [J][G]; empty = not seen yet
-  std::vector<std::vector<int>> nodes_;       // [G] devices
   std::vector<int> jobs_;
   std::vector<std::size_t> order_;  // of jobs_, as they were chosen
   LpSolver solver_;

@@ -7,15 +7,14 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <numeric>
 #include <vector>
 
+#include "baselines/adaptive/every.hpp"
 #include "baselines/adaptive/pollux_genetic.hpp"
 #include "baselines/adaptive/pollux_search.hpp"
 #include "baselines/elastic/width_plan.hpp"
 #include "baselines/placement/most_free.hpp"
 #include "baselines/schedulers.hpp"
-#include "env/base/check.hpp"
 #include "env/base/index.hpp"
 #include "env/features/goodput/goodput.hpp"
 
@@ -41,13 +40,14 @@ class Pollux final : public Scheduler {
     pollux::SearchOptions own;
     double power, restart_delay, interval;
   };
-  explicit Pollux(const Settings& settings) : settings_(settings), search_(settings.search) {}
+  explicit Pollux(const Settings& settings)
+      : settings_(settings), search_(settings.search), every_(settings.interval) {}
   Knowledge knowledge() const override { return Knowledge::kBlind; }
 
   void Reset(const ClusterView& view) override {
     search_.Forget();
     stream_ = Stream(view.seed(), Purpose::kScheduler);
-    next_ = 0.0;
+    every_.Reset();
     nodes_.clear();
     node_of_.clear();
     std::map<std::pair<int, int>, int> known;  // slices of GPUs stand in their node, and are another type
@@ -61,13 +61,7 @@ class Pollux final : public Scheduler {
   }
 
   void Decide(const ClusterView& view, Decision& decision) override {
-    if (view.num_active() == 0) return;
-    if (view.now() < next_ && !view.running().empty()) {
-      decision.wake_at = next_;
-      return;
-    }
-    next_ = view.now() + settings_.interval;
-    decision.wake_at = next_;
+    if (!every_.Due(view, decision)) return;
     jobs_.assign(view.active().begin(), view.active().end());
     std::stable_sort(jobs_.begin(), jobs_.end(),
                      [&](int a, int b) { return view.AttainedGpuSeconds(a) < view.AttainedGpuSeconds(b); });
@@ -234,7 +228,7 @@ class Pollux final : public Scheduler {
   Settings settings_;
   pollux::Genetic search_;
   Stream stream_{0, Purpose::kScheduler};
-  double next_ = 0.0;                    // s
+  Every every_;
   std::vector<std::vector<int>> nodes_;  // devices, of one type each
   std::vector<int> node_of_;             // [D] index of nodes_
   std::vector<int> jobs_, devices_;
@@ -258,9 +252,8 @@ std::unique_ptr<Scheduler> MakePollux(Params& params) {
 
 SchedulerInfo PolluxInfo() {
   return {"pollux",
-          "elastic: GPUs on nodes for the greatest mean goodput over fair shares, by a genetic search; "
-          "O(population "
-          "generations jobs nodes)",
+          "elastic: GPUs on nodes for the greatest mean goodput over fair shares; O(rounds nodes + jobs GPUs "
+          "nodes)",
           "Qiao et al., Pollux, OSDI 2021, sec. 4.2; petuum/adaptdl",
           "",
           Knowledge::kBlind,

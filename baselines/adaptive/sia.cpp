@@ -5,16 +5,14 @@
 //
 // TIES between choices of least cost: sia_program. The artifact leaves them to its solver.
 #include <algorithm>
-#include <cmath>
-#include <map>
 #include <memory>
 #include <vector>
 
+#include "baselines/adaptive/every.hpp"
 #include "baselines/adaptive/sia_configurations.hpp"
 #include "baselines/adaptive/sia_matrix.hpp"
 #include "baselines/adaptive/sia_program.hpp"
 #include "baselines/schedulers.hpp"
-#include "env/base/check.hpp"
 #include "env/base/index.hpp"
 #include "env/features/goodput/goodput.hpp"
 
@@ -30,22 +28,16 @@ constexpr ParamInfo kParams[] = {
 class Sia final : public Scheduler {
  public:
   Sia(double power, double unallocated, double interval)
-      : rule_{power, 3000.0}, unallocated_(unallocated), interval_(interval) {}
+      : rule_{power, 3000.0}, unallocated_(unallocated), every_(interval) {}
   Knowledge knowledge() const override { return Knowledge::kBlind; }
 
   void Reset(const ClusterView& view) override {
-    next_ = 0.0;
+    every_.Reset();
     configurations_.Reset(view);
   }
 
   void Decide(const ClusterView& view, Decision& decision) override {
-    if (view.num_active() == 0) return;
-    if (view.now() < next_ && !view.running().empty()) {
-      decision.wake_at = next_;
-      return;
-    }
-    next_ = view.now() + interval_;
-    decision.wake_at = next_;
+    if (!every_.Due(view, decision)) return;
     goodput_ = view.Find<GoodputState>();
     jobs_.assign(view.active().begin(), view.active().end());
     sia::Program program;
@@ -126,8 +118,8 @@ class Sia final : public Scheduler {
   }
 
   sia::CostRule rule_;
-  double unallocated_, interval_;
-  double next_ = 0.0;  // s
+  double unallocated_;
+  Every every_;
   sia::Configurations configurations_;
   const GoodputState* goodput_ = nullptr;  // null = off
   std::vector<int> jobs_;

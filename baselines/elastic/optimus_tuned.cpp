@@ -72,13 +72,9 @@ class OptimusTuned final : public Scheduler {
         seconds_.try_emplace({view.JobType(job), type, view.BatchSize(job), gpus}, 0.0);
     if (!fresh) return entry->second;
     const SpeedOnType& speed = Speed(view, job, type);
-    const goodput::BatchLimits limits = application.Limits(speed);
-    goodput::BatchSplit split = goodput::SplitFixed(limits, gpus, view.BatchSize(job));
-    if (gpus == 1 && split.accumulation == 0)  // one GPU always accumulates there
-      split = goodput::WithinMaxTotal(limits, gpus, {(view.BatchSize(job) + 1) / 2, 1});
-    std::vector<int> nodes(U(gpus / view.cluster().types[U(type)].gpus_per_node),
-                           view.cluster().types[U(type)].gpus_per_node);
-    if (const int rest = gpus % view.cluster().types[U(type)].gpus_per_node; rest > 0) nodes.push_back(rest);
+    const goodput::BatchSplit split =
+        goodput::SplitTuned(application.Limits(speed), gpus, view.BatchSize(job));
+    const std::vector<int> nodes = FullNodes(gpus, view.cluster().types[U(type)].gpus_per_node);
     return entry->second = goodput::TotalTime(speed.At(nodes, split.atomic), split.accumulation);
   }
 

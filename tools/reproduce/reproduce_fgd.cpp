@@ -1,6 +1,5 @@
 // berth reproduce fgd: the allocation experiment of "Beware of Fragmentation" (Weng et al., USENIX ATC
 // 2023), published and measured side by side.
-#include <ctime>
 #include <iostream>
 #include <thread>
 
@@ -37,12 +36,6 @@ struct Cell {  // a policy on a workload
   std::vector<fgd::RunOutcome> runs;  // [seeds]
   double cpu_seconds = 0.0;           // of all
 };
-
-double ThreadSeconds() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
 
 std::vector<std::string> ChosenWorkloads(const Options& options) {
   const std::vector<std::string> known(std::begin(kPublishedOf), std::end(kPublishedOf));
@@ -158,10 +151,10 @@ int ReproduceFgd(const std::vector<std::string>& arguments) {
                       cell.workload + ", " + cell.policy->name);
       std::vector<double> seconds(cell.runs.size());
       team.Run(seeds, [&](int part) {
-        const double begin = ThreadSeconds();
+        const double begin = ThreadCpuSeconds();
         const auto at = static_cast<std::size_t>(part);
         cell.runs[at] = fgd::RunPolicy(*cell.pods, *cell.policy, 42 + static_cast<std::uint64_t>(part));
-        seconds[at] = ThreadSeconds() - begin;
+        seconds[at] = ThreadCpuSeconds() - begin;
       });
       for (double s : seconds) cell.cpu_seconds += s;
     }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <ctime>
 #include <iostream>
 
 #include "env/base/check.hpp"
@@ -44,18 +43,12 @@ struct Measured {
   double cpu_seconds = 0.0;
 };
 
-double ThreadSeconds() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
-
 Measured RunOf(const Scenario& scenario, const Policy& policy) {
   Measured measured;
   const std::unique_ptr<Scheduler> scheduler = MakeScheduler(policy.scheduler, AllSchedulers());
-  const double begin = ThreadSeconds();
+  const double begin = ThreadCpuSeconds();
   const Simulator end = FinishedRun(scenario, *scheduler, {0, scenario.num_jobs()});
-  measured.cpu_seconds = ThreadSeconds() - begin;
+  measured.cpu_seconds = ThreadCpuSeconds() - begin;
   const auto& goodput = *end.state().features.Find<GoodputState>();
   for (int job = 0; job < scenario.num_jobs(); ++job) {
     measured.seconds.push_back(end.state().completion[U(job)] - scenario.data().jobs.arrival[U(job)]);

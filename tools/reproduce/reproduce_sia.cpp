@@ -1,7 +1,6 @@
 // berth reproduce sia: the integer programs and the simulator of the Sia artifact (Jayaram Subramanya et al.,
 // SOSP 2023), recorded and measured side by side.
 #include <cmath>
-#include <ctime>
 #include <iostream>
 #include <numeric>
 
@@ -37,12 +36,6 @@ constexpr Compared kRuns[] = {
     {"Gavel, tuned jobs", "gavel_tuned", "submitted", "gavel+tunedjobs", 360.0, 0.0},
 };
 
-double ThreadSeconds() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
-
 double Mean(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
@@ -51,9 +44,9 @@ int ComparePrograms(const sia::Folder& folder, Json& json) {
   Table table({"integer program", "jobs", "GPUs", "optimum", "measured", "proven", "CPU ms"});
   int beyond = 0;
   for (const sia::RecordedProgram& of : folder.Programs()) {
-    const double begin = ThreadSeconds();
+    const double begin = ThreadCpuSeconds();
     const sia::Answer answer = sia::Solve(of.program);
-    const double cpu = ThreadSeconds() - begin;
+    const double cpu = ThreadCpuSeconds() - begin;
     const int gpus = std::accumulate(of.program.capacity.begin(), of.program.capacity.end(), 0);
     beyond +=
         std::abs(answer.objective - of.objective) > kProgramTolerance * std::max(1.0, std::abs(of.objective));
@@ -80,9 +73,9 @@ int CompareRuns(const sia::Folder& folder, Json& json) {
     const std::unique_ptr<Scheduler> scheduler =
         of.scheduler[0] == 0 ? std::make_unique<sia::Playback>(folder.Choices(), folder.Names())
                              : MakeScheduler(of.scheduler, AllSchedulers());
-    const double begin = ThreadSeconds();
+    const double begin = ThreadCpuSeconds();
     const Simulator end = FinishedRun(scenario, *scheduler, {0, scenario.num_jobs()});
-    const double cpu = ThreadSeconds() - begin;
+    const double cpu = ThreadCpuSeconds() - begin;
     const auto& goodput = *end.state().features.Find<GoodputState>();
     const sia::RecordedRun recorded = folder.Recorded(of.recorded);
     std::vector<double> seconds;

@@ -68,13 +68,13 @@ PlannedOutcome Summary(const Scenario& scenario, const RunResult& result, Window
   return outcome;
 }
 
+}  // namespace
+
 double ThreadCpuSeconds() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
-
-}  // namespace
 
 double Gini(std::vector<double> values) {
   if (values.empty()) return kNan;

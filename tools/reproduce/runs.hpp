@@ -43,6 +43,7 @@ struct PlannedOutcome {
   double wall_s = 0, cpu_s = 0;   // not part of any page
 };
 
+double ThreadCpuSeconds();  // of the calling thread so far
 // Half the relative mean difference (Gini 1912) of values >= 0, not all 0.
 double Gini(std::vector<double> values);
 

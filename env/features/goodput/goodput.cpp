@@ -18,11 +18,6 @@ constexpr MetricInfo kMetrics[] = {
     {"restarts_per_job", "starts of a completed job after its first", MetricInfo::Place::kJobs},
 };
 
-// Half to even, as Python's round.
-double Rounded(double x) {
-  return std::nearbyint(x);
-}
-
 }  // namespace
 
 GoodputState::GoodputState(const GoodputSettings& settings, const Scenario& scenario)
@@ -75,7 +70,9 @@ goodput::BatchSplit GoodputState::BestSplit(const SimCore& core, int job) const 
   goodput::BatchChoice best;
   if (settings_->model == "known") {
     for (const goodput::BatchSplit& split : Candidates(limits, its.gpus)) {
-      const double worth = GoodputOf(*its.application, speed, its.nodes, split, its.gpus, its.epoch).goodput;
+      const goodput::StepTime time = speed.At(its.nodes, split.atomic);
+      if (!(time.step > 0.0)) continue;
+      const double worth = GoodputOf(*its.application, time, split, its.gpus, its.epoch);
       if (worth > best.goodput) best = {worth, split};
     }
   } else if (learned.known()) {
@@ -138,14 +135,10 @@ double GoodputState::Expected(const ClusterSpec& cluster, int job, int type, goo
          limits.initial;
 }
 
-// Progress a second (Pollux, eqs. 5, 8 and 12).
 void GoodputState::Reckon(const SimCore& core, int job) {
   Job& its = jobs[U(job)];
   Note(core, job, /*trains=*/true);
-  const double total = its.split.Total(its.gpus);
-  const double scale = total / its.application->initial_batch();
-  const double gain = goodput::Gain(its.application->curve.Gradients(total, its.epoch), scale);
-  its.goodput = gain / goodput::TotalTime(its.time, its.split.accumulation) / its.application->slowdown;
+  its.goodput = GoodputOf(*its.application, its.time, its.split, its.gpus, its.epoch);
   if (its.congested) its.goodput *= 1.0 - settings_->interference;
 }
 
@@ -235,7 +228,7 @@ void GoodputState::Schedule(SimCore& core, int job) {
     const double done = s.AttainedSteps(job), target = curve.Target(its.epoch + 1);
     const bool last = its.epoch + 1 == curve.epochs();
     if (done + rate * (boundary - from) < target) return;
-    const double seconds = Rounded((target - done) / rate);
+    const double seconds = std::nearbyint((target - done) / rate);  // half to even, as Python's round
     if (seconds > 0.0) {
       // The core must not find the job complete before its second is.
       constexpr double kShort = 1e-9;

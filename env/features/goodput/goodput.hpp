@@ -54,13 +54,9 @@ struct GoodputSettings final : SettingsOf<GoodputSettings> {
   std::shared_ptr<const std::vector<Application>> applications_;
 };
 
-// Of one placement and batch, in an epoch (from 0).
-struct PlacedGoodput {
-  double goodput = 0.0;  // progress a second; 0 = not measured
-  goodput::StepTime time;
-};
-PlacedGoodput GoodputOf(const Application& application, const SpeedOnType& speed, std::span<const int> nodes,
-                        const goodput::BatchSplit& split, int gpus, int epoch);
+// Progress a second in an epoch (from 0), where a step takes `time` (Pollux, eqs. 5, 8 and 12).
+double GoodputOf(const Application& application, const goodput::StepTime& time,
+                 const goodput::BatchSplit& split, int gpus, int epoch);
 // The whole training's work over its time on so many GPUs of full nodes, at the best batch; 0 = it cannot.
 double MeanGoodput(const Application& application, const SpeedOnType& speed, int gpus, int gpus_per_node);
 // What the code of an artifact says of its applications beside their files (goodput_rules.cpp).

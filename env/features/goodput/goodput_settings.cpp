@@ -15,13 +15,6 @@
 namespace berth {
 namespace {
 
-// Full nodes, then a remainder.
-std::vector<int> Packed(int gpus, int gpus_per_node) {
-  std::vector<int> nodes(U(gpus / gpus_per_node), gpus_per_node);
-  if (gpus % gpus_per_node > 0) nodes.push_back(gpus % gpus_per_node);
-  return nodes;
-}
-
 std::string Hex(std::uint64_t x) {
   std::string text;
   for (int shift = 60; shift >= 0; shift -= 4) text += "0123456789abcdef"[x >> shift & 15];
@@ -30,18 +23,16 @@ std::string Hex(std::uint64_t x) {
 
 }  // namespace
 
-PlacedGoodput GoodputOf(const Application& application, const SpeedOnType& speed, std::span<const int> nodes,
-                        const goodput::BatchSplit& split, int gpus, int epoch) {
-  const goodput::StepTime time = speed.At(nodes, split.atomic);
-  if (!(time.step > 0.0)) return {};
+double GoodputOf(const Application& application, const goodput::StepTime& time,
+                 const goodput::BatchSplit& split, int gpus, int epoch) {
   const double total = split.Total(gpus), scale = total / application.initial_batch();
   const double gain = goodput::Gain(application.curve.Gradients(total, epoch), scale);
-  return {gain / goodput::TotalTime(time, split.accumulation) / application.slowdown, time};
+  return gain / goodput::TotalTime(time, split.accumulation) / application.slowdown;
 }
 
 double MeanGoodput(const Application& application, const SpeedOnType& speed, int gpus, int gpus_per_node) {
   goodput::BatchLimits limits = application.Limits(speed);
-  const std::vector<int> nodes = Packed(gpus, gpus_per_node);
+  const std::vector<int> nodes = FullNodes(gpus, gpus_per_node);
   limits.max_atomic = std::min(limits.max_atomic, speed.MaxAtomic(nodes));
   if (gpus > goodput::MostReplicas(limits) || limits.max_atomic < limits.min_atomic) return 0.0;
   const auto candidates = goodput::BatchCandidates(limits, gpus);

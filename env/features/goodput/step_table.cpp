@@ -37,6 +37,12 @@ std::string PlacementName(std::span<const int> gpus_per_node) {
   return name;
 }
 
+std::vector<int> FullNodes(int gpus, int gpus_per_node) {
+  std::vector<int> nodes(U(gpus / gpus_per_node), gpus_per_node);
+  if (gpus % gpus_per_node > 0) nodes.push_back(gpus % gpus_per_node);
+  return nodes;
+}
+
 void StepTable::AddPlacement(const std::vector<int>& gpus_per_node, int atomic, goodput::StepTime time) {
   placements_[PlacementName(gpus_per_node)].push_back({atomic, time});
   int gpus = 0;

@@ -16,6 +16,9 @@ namespace berth {
 // begins anywhere.
 std::string PlacementName(std::span<const int> gpus_per_node);
 
+// GPUs per node of a gang on full nodes and a rest.
+std::vector<int> FullNodes(int gpus, int gpus_per_node);
+
 // Thread rule: safe to read from any thread once it is filled.
 class StepTable {
  public:

@@ -42,6 +42,12 @@ BatchSplit SplitFixed(const BatchLimits& limits, int replicas, int target) {
   return WithinMaxTotal(limits, replicas, split);
 }
 
+BatchSplit SplitTuned(const BatchLimits& limits, int replicas, int target) {
+  const BatchSplit split = SplitFixed(limits, replicas, target);
+  if (replicas > 1 || split.accumulation > 0) return split;
+  return WithinMaxTotal(limits, replicas, {(target + 1) / 2, 1});
+}
+
 BatchSplit SplitLeast(const BatchLimits& limits, int replicas) {
   return SplitFixed(limits, replicas, std::max(limits.initial, limits.min_atomic * replicas));
 }

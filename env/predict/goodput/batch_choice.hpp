@@ -60,6 +60,8 @@ double Goodput(const BatchLimits& limits, int replicas, BatchSplit split, const 
 // that trains with more than the initial batch accumulates at least once: statistics of the gradient need two
 // batches. Not above max_total.
 BatchSplit SplitFixed(const BatchLimits& limits, int replicas, int target);
+// The same where one replica always accumulates, as the published planners of fixed batches take it.
+BatchSplit SplitTuned(const BatchLimits& limits, int replicas, int target);
 // The least batch that is allowed, for a job that knows nothing yet.
 BatchSplit SplitLeast(const BatchLimits& limits, int replicas);
 // `split` with its atomic batch cut to where the total is at most max_total.

@@ -1,6 +1,7 @@
 // What policies may choose and what the simulator accepts are the same: random commands over random features, each
 // against the simulator's own validation of the decision that it would make.
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 #include <string>
@@ -9,6 +10,7 @@
 #include "env/base/index.hpp"
 #include "env/base/rng.hpp"
 #include "env/features/checkpoints/checkpoints.hpp"
+#include "env/features/goodput/goodput.hpp"
 #include "env/features/partitions/partitions.hpp"
 #include "env/features/power/power.hpp"
 #include "env/features/services/services.hpp"
@@ -70,6 +72,16 @@ bool ExpectedSetting(Simulator& simulator, const DecisionPoint& point, const Clu
     const double part = std::vector<double>{0.0, 0.5, 1.0, -1.0}[U(column.level)];
     if (part == view.Find<StageState>()->offload[U(subject)]) return false;
     decision.controls.push_back({kOffloadControl, subject, part});
+    return simulator.Validate(decision).ok();
+  }
+  if (name == "batch") {
+    const GoodputState& goodput = *view.Find<GoodputState>();
+    const Application& application = goodput.ApplicationOf(subject);
+    const double least = application.initial_batch(), most = application.max_batch();
+    const int batch = std::vector<int>{0, application.initial_batch(), static_cast<int>(std::sqrt(least * most)),
+                                       application.max_batch()}[U(column.level)];
+    if (application.fixed_batch > 0 || goodput.jobs[U(subject)].target == batch) return false;
+    decision.controls.push_back({kBatchControl, subject, static_cast<double>(batch)});
     return simulator.Validate(decision).ok();
   }
   const PowerState& power = *view.Find<PowerState>();
@@ -211,9 +223,9 @@ bool Expected(Simulator& simulator, const DecisionPoint& point, const ClusterVie
   const std::string name = grid.NameOf(column);
   const ActionColumn& it = grid.column(column);
   const int job = grid.JobOf(row);
-  const bool of_job = name == "start" || name == "resize" || name == "pack" || name == "reject" ||
+  const bool of_job = name == "start" || name == "resize" || name == "scale" || name == "pack" || name == "reject" ||
                       name == "gather" || name == "place";
-  if (name == "cap" || name == "checkpoint" || name == "offload" || name == "wait")
+  if (name == "batch" || name == "cap" || name == "checkpoint" || name == "offload" || name == "wait")
     return ExpectedSetting(simulator, point, view, name, grid.Subject(row, column), it, put);
   if (of_job && job < 0) return false;
   if (name == "reject") {
@@ -245,6 +257,7 @@ bool Expected(Simulator& simulator, const DecisionPoint& point, const ClusterVie
     if (placed && (plan.TypeOf(job) != it.type || plan.HostOf(job) >= 0 || plan.GuestOf(job) >= 0)) return false;
     const int has = placed ? plan.WidthOf(job) : 0;
     int width = view.Gang(job);
+    if (name == "scale") width = 1 << it.level;
     if (name == "resize") {
       double best = 0.0;
       width = 0;
@@ -299,8 +312,12 @@ Played Play(Stream& stream, std::uint64_t seed) {
       const bool offered = point.mask().bytes()[U(action)] != 0;
       ++played.commands;
       const std::string name = grid.NameOf(column);
-      const bool takes_room = name == "start" || name == "resize" || name == "gather" || name == "place";
-      if (name != "layout" && !divided && !(kept && takes_room)) {
+      const bool takes_room = name == "start" || name == "resize" || name == "scale" || name == "gather" ||
+                              name == "place";
+      // More GPUs that would add nothing are not offered.
+      const bool adds_nothing =
+          name == "scale" && !offered && grid.JobOf(row) >= 0 && point.plan().Placed(grid.JobOf(row));
+      if (name != "layout" && !divided && !(kept && takes_room) && !adds_nothing) {
         const bool expected = Expected(simulator, point, view, row, column, put);
         INFO("at " << view.now() << ": " << name << " of row " << row << " (job " << grid.JobOf(row) << ") type "
                    << grid.column(column).type << " level " << grid.column(column).level);

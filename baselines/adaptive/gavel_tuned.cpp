@@ -11,7 +11,7 @@
 
 #include "baselines/adaptive/every.hpp"
 #include "baselines/lp.hpp"
-#include "baselines/placement/most_free.hpp"
+#include "env/sim/most_free_nodes.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/base/index.hpp"
 #include "env/features/goodput/goodput.hpp"

@@ -13,7 +13,7 @@
 #include "baselines/adaptive/pollux_genetic.hpp"
 #include "baselines/adaptive/pollux_search.hpp"
 #include "baselines/elastic/width_plan.hpp"
-#include "baselines/placement/most_free.hpp"
+#include "env/sim/most_free_nodes.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/base/index.hpp"
 #include "env/features/goodput/goodput.hpp"

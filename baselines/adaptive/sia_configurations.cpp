@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "baselines/adaptive/sia_placement.hpp"
-#include "baselines/placement/most_free.hpp"
+#include "env/sim/most_free_nodes.hpp"
 #include "env/base/index.hpp"
 #include "env/features/goodput/goodput.hpp"
 

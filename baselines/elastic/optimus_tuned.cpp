@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "baselines/elastic/width_plan.hpp"
-#include "baselines/placement/most_free.hpp"
+#include "env/sim/most_free_nodes.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/base/index.hpp"
 #include "env/features/goodput/goodput.hpp"

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "baselines/placement/most_free.hpp"
+#include "env/sim/most_free_nodes.hpp"
 #include "baselines/preemptive/service_distribution.hpp"
 #include "baselines/ranking.hpp"
 #include "baselines/schedulers.hpp"

@@ -80,6 +80,8 @@ class ActionKind {
   // Legal for a job that the plan lacks, it makes the job run; of a kind with rows of its own it decides one
   // that must be decided. `done` waits for both (MdpSpec::work_conserving).
   virtual bool Runs() const { return false; }
+  // Legal for a job that the plan has, it makes the job faster, and `done` waits for that too.
+  virtual bool Widens() const { return false; }
   // kNotYet may end with a command of another row; else only with one of its own.
   virtual bool Awaits() const { return false; }
   // Does what it closed last ask for another decision though nothing may happen until then? That point is not

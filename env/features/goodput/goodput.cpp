@@ -93,6 +93,8 @@ void GoodputState::ChooseBatch(const SimCore& core, int job) {
   for (int look = 0; look < kLooks; ++look) {
     goodput::BatchSplit split =
         target > 0 ? goodput::SplitFixed(limits, its.gpus, target) : BestSplit(core, job);
+    // GPUs that a small batch does not feed get the least that was measured.
+    if (!settings_->whole_seconds()) split.atomic = std::max(split.atomic, limits.min_atomic);
     if (const int most = speed.MaxAtomicOf(its.gpus); settings_->rules == "sia" && most > 0)
       split.atomic = std::min(split.atomic, most);
     split = goodput::WithinMaxTotal(limits, its.gpus, split);
@@ -377,8 +379,10 @@ void GoodputState::Measure(const SimCore& core, std::span<double> figures) const
 FeatureModule GoodputFeature() {
   static constexpr TimerKind kTimers[] = {kEpochEnds};
   static constexpr BlockInfo (*kBlocks[])() = {GoodputBlock};
+  static constexpr ActionInfo (*kActions[])() = {ScaleAction, BatchAction};
   FeatureModule module = ModuleOf<GoodputSettings>();
   module.blocks = kBlocks;
+  module.actions = kActions;
   module.metrics = kMetrics;
   module.timers = kTimers;
   return module;

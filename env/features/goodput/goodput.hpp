@@ -19,6 +19,7 @@
 
 #include "env/features/goodput/application.hpp"
 #include "env/predict/goodput/speed_fit.hpp"
+#include "env/sim/action_kind.hpp"
 #include "env/sim/feature.hpp"
 #include "env/sim/field.hpp"
 
@@ -156,5 +157,6 @@ class GoodputState final : public StateOf<GoodputState, GoodputSettings> {
 };
 
 BlockInfo GoodputBlock();  // what observations show of it
+ActionInfo ScaleAction(), BatchAction();
 
 }  // namespace berth

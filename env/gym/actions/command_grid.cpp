@@ -232,6 +232,7 @@ bool CommandGrid::Runs(const Plan& plan, int row, int column) const {
   const Kind* kind = KindOf(column);
   if (kind != nullptr && !kind->kind->OfJobs()) return kind->kind->Runs();
   const int job = JobOf(row);
+  if (kind != nullptr && kind->kind->Widens()) return job >= 0;
   return job >= 0 && MakesRun(column) && !plan.Placed(job);
 }
 

@@ -39,7 +39,7 @@ std::vector<Spec> Choose(const std::string& text, const MdpSpec& mdp) {
   Params(specs[0], {}).CheckAllRead();
   specs.clear();
   for (const PotentialInfo& info : Potentials()) {
-    if (alone == kAuto && info.knows(mdp)) specs.push_back({info.name, {}});
+    if (alone == kAuto && !info.on_request && info.knows(mdp)) specs.push_back({info.name, {}});
   }
   return specs;
 }
@@ -47,7 +47,7 @@ std::vector<Spec> Choose(const std::string& text, const MdpSpec& mdp) {
 }  // namespace
 
 std::span<const PotentialInfo> Potentials() {
-  static const PotentialInfo kPotentials[] = {WsptInfo(), WorkInfo(), CriticalRatioInfo()};
+  static const PotentialInfo kPotentials[] = {WsptInfo(), WorkInfo(), CriticalRatioInfo(), SharingInfo()};
   return kPotentials;
 }
 

@@ -68,8 +68,10 @@ struct PotentialInfo {
   std::span<const ParamInfo> params;
   bool (*knows)(const MdpSpec& mdp);  // is it for that reward?
   std::unique_ptr<Potential> (*make)(Params& params, const MdpSpec& mdp);
+  bool on_request = false;  // `--signal auto` leaves it out
 };
 PotentialInfo WsptInfo();
+PotentialInfo SharingInfo();
 PotentialInfo WorkInfo();
 PotentialInfo CriticalRatioInfo();
 

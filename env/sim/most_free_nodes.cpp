@@ -1,4 +1,4 @@
-#include "baselines/placement/most_free.hpp"
+#include "env/sim/most_free_nodes.hpp"
 
 #include <algorithm>
 

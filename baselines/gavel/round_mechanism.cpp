@@ -12,6 +12,10 @@ void RoundMechanism::Reset(const ClusterView& view, const MechanismOptions& opti
   options_ = options;
   half_round_ = view.clock().round_s / 2.0;
   last_reset_ = 0.0;
+  look_again_ = -kNever;
+  const Costs& costs = view.costs();
+  starts_cost_ = view.clock().kind != ClockKind::kReferenceRounds &&
+                 (!view.plain() || costs.checkpoint_s + costs.restore_s + costs.migration_s > 0.0);
   dirty_ = true;
   random_.emplace(view.seed() + 5);
   reverse_order_.resize(U(view.num_types()));
@@ -28,6 +32,10 @@ void RoundMechanism::Reset(const ClusterView& view, const MechanismOptions& opti
   for (auto* flags : {&tracked_, &in_alloc_, &taken_job_, &placed_}) flags->assign(jobs, 0);
   taken_device_.assign(U(view.num_gpus()), 0);
   attained_.assign(jobs, 0.0);
+  starting_.assign(jobs, 0);
+  started_.assign(starts_cost_ ? jobs : 0, -kNever);
+  steps_.assign(starts_cost_ ? jobs : 0, 0.0);
+  from_steps_.assign(starts_cost_ ? jobs : 0, 0.0);
   ran_on_.assign(jobs, -1);
   ran_as_.assign(jobs, -1);
   pairs_.clear();
@@ -41,6 +49,11 @@ void RoundMechanism::Decide(const ClusterView& view, AllocationSource& source, D
   if (view.clock().kind == ClockKind::kReferenceRounds && idle && view.arrivals_over()) last_reset_ = 0.0;
   AccountTime(view);
   UpdateJobs(view);
+  if (starts_cost_) FollowStarts(view);
+  if (Holds(view)) {
+    if (look_again_ < kNever) decision.wake_at = look_again_;
+    return;
+  }
 
   const double since = view.now() - last_reset_;
   const bool due = since >= options_.min_reset_s || last_reset_ == 0.0 || !Rounds(view);
@@ -53,6 +66,49 @@ void RoundMechanism::Decide(const ClusterView& view, AllocationSource& source, D
     Select(view);
   }
   Place(view, decision);
+}
+
+// Nobody came or went, no GPU did, and what was chosen runs.
+bool RoundMechanism::Holds(const ClusterView& view) const {
+  if (Rounds(view) || dirty_ || view.now() >= look_again_) return false;
+  for (int type = 0; type < view.num_types(); ++type) {
+    if (view.types()[U(type)].count != room_[U(type)]) return false;
+  }
+  return std::all_of(jobs_.begin(), jobs_.end(), [&](int job) {
+    return placed_[U(job)] == 0 || (view.IsRunning(job) && view.TypeOf(job) == ran_on_[U(job)]);
+  });
+}
+
+void RoundMechanism::FollowStarts(const ClusterView& view) {
+  for (int job : jobs_) {
+    const double steps = view.AttainedSteps(job);
+    if (view.IsRunning(job) && view.RunStart(job) != started_[U(job)]) {
+      started_[U(job)] = view.RunStart(job);
+      from_steps_[U(job)] = std::min(steps_[U(job)], steps);
+    }
+    steps_[U(job)] = steps;
+    starting_[U(job)] = view.IsRunning(job) && steps <= from_steps_[U(job)];
+  }
+}
+
+// Before all others, each where it is.
+void RoundMechanism::TakeStarting(const ClusterView& view) {
+  starting_gpus_.assign(taken_.size(), 0);
+  const auto take = [&](int unit, int job) {
+    const int type = view.TypeOf(job);
+    free_ = view.types()[U(type)].count - starting_gpus_[U(type)];
+    const int before = free_;
+    const Row& row = rows_[At(unit, type)];
+    Take({row.priority, row.deficit, unit, view.Gang(job)}, type);
+    starting_gpus_[U(type)] += before - free_;
+  };
+  for (int pair : live_pairs_) {
+    const auto [job, other] = PairOf(pair);
+    if (view.Partner(job) == other && (starting_[U(job)] != 0 || starting_[U(other)] != 0)) take(pair, job);
+  }
+  for (int job : jobs_) {
+    if (starting_[U(job)] != 0 && view.Partner(job) < 0) take(job, job);
+  }
 }
 
 // Once per unit, not times its gang.
@@ -204,8 +260,9 @@ void RoundMechanism::Select(const ClusterView& view) {
     ordered_ = ordered_ || view.Partner(job) >= 0;  // who shares a GPU may contend for it with another
   }
   for (auto& taken : taken_) taken.clear();
+  if (starts_cost_) TakeStarting(view);
   for (int type : order_) {
-    free_ = view.types()[U(type)].count;
+    free_ = view.types()[U(type)].count - (starts_cost_ ? starting_gpus_[U(type)] : 0);
     std::erase_if(queues_[U(type)], [this](const Queued& queued) { return AnyTaken(queued.unit); });
     TakeBest(queues_[U(type)], type);
   }
@@ -302,7 +359,11 @@ void RoundMechanism::Place(const ClusterView& view, Decision& decision) {
     left_out = true;
     if (view.IsRunning(job)) decision.Stop(job);
   }
-  if (!Rounds(view) && left_out) decision.wake_at = view.now() + 2.0 * half_round_;
+  if (Rounds(view)) return;
+  look_again_ = left_out ? view.now() + 2.0 * half_round_ : kNever;
+  if (left_out) decision.wake_at = look_again_;
+  room_.clear();
+  for (const GpuType& type : view.types()) room_.push_back(type.count);
 }
 
 // Largest first, and as they were within one size.
@@ -371,12 +432,15 @@ void RoundMechanism::SetPlaced(int unit, int type) {
   if (IsPair(unit)) set(PairOf(unit)[1]);
 }
 
-// A unit that ran here as it is keeps its GPUs, if none is used yet.
+// A unit that ran here as it is keeps its GPUs, if none is used yet. Who holds a part of one shares it, and
+// would be sent to where it is.
 bool RoundMechanism::Stays(const ClusterView& view, int unit, int type) {
   const int job = IsPair(unit) ? PairOf(unit)[0] : unit;
   if (view.TypeOf(job) != type || view.Partner(job) != (IsPair(unit) ? PairOf(unit)[1] : -1)) return false;
   const auto here = view.Devices(job);
-  if (std::any_of(here.begin(), here.end(), [this](int d) { return taken_device_[U(d)] != 0; })) return false;
+  const bool part = view.divides_gpus() && view.GpuMilli(job) < 1000;
+  if (!part && std::any_of(here.begin(), here.end(), [this](int d) { return taken_device_[U(d)] != 0; }))
+    return false;
   for (int device : here) taken_device_[U(device)] = 1;
   SetPlaced(unit, type);
   return true;

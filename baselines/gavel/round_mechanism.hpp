@@ -12,8 +12,13 @@
 //   reference_rounds  exact, bugs included (new jobs wait for the next reset, also in an idle cluster).
 //   rounds            the same, but a reset also happens when otherwise nothing would run.
 //   event, hpc        no rounds: time received is the difference of the attained seconds, every arrival and
-//   completion
-//                     resets, and while jobs wait the mechanism asks to look again one round later.
+//                     completion resets, and while jobs wait the mechanism asks to look again one round
+//                     later. Asked in between for another reason, such as a GPU that grew hot, it leaves what
+//                     runs.
+//
+// The reference knows no costs of a start. Where there are some (and not under reference_rounds), a unit
+// without progress since its last start keeps its GPUs: jobs that were to change places before they have
+// loaded their state would never be done.
 //
 // Packed policies also give pairs. A unit is a job alone or a pair; units queue together, and one is taken
 // only while nobody else has taken a member. A pair needs both rates above 0, runs for as long as the later
@@ -101,6 +106,9 @@ class RoundMechanism {
   bool Rounds(const ClusterView& view) const {
     return view.clock().kind == ClockKind::kRounds || view.clock().kind == ClockKind::kReferenceRounds;
   }
+  bool Holds(const ClusterView& view) const;   // is the last choice still to run?
+  void FollowStarts(const ClusterView& view);  // starting_
+  void TakeStarting(const ClusterView& view);
   void AccountTime(const ClusterView& view);                                // _done_callback
   void UpdateJobs(const ClusterView& view);                                 // add_job, remove_job
   void ResetAllocation(const ClusterView& view, AllocationSource& source);  // _reset_time_run_so_far
@@ -128,6 +136,12 @@ class RoundMechanism {
   MechanismOptions options_;
   double half_round_ = 0.0;  // s
   double last_reset_ = 0.0;  // s
+  double look_again_ = 0.0;  // s; clocks without rounds: until then the last choice holds
+  std::vector<int> room_;    // [G] GPUs in service at the last choice
+  bool starts_cost_ = false;
+  std::vector<std::uint8_t> starting_;  // [J] it runs, and has made no progress since it started
+  std::vector<double> started_, steps_, from_steps_;  // [J] its run's begin, its steps now and at the begin
+  std::vector<int> starting_gpus_;                    // [G] of such units
   bool dirty_ = true;
   std::optional<PythonRandom> random_;
   std::vector<int> reverse_order_;  // types by name, descending: v100, p100, k80

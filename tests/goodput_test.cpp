@@ -9,6 +9,7 @@
 #include "env/features/table.hpp"
 #include "env/sim/simulator.hpp"
 #include "tests/catch.hpp"
+#include "tests/errors.hpp"
 #include "tests/runs.hpp"
 #include "tests/skip.hpp"
 #include "tests/temporary_folder.hpp"
@@ -123,6 +124,21 @@ TEST_CASE("goodput: wrong profiles and jobs are said in a line") {
   CHECK_THAT(GoodputErrorOf(tiny), Catch::Contains("validation-32.csv:2: column 'grad_sqr'"));
   tiny.Write("profiles/tiny/validation-32.csv", "progress,iteration,metric,grad_sqr,grad_var\n110,40,0,1,1\n100,80,0,1,3\n");
   CHECK_THAT(GoodputErrorOf(tiny), Catch::Contains("validation-32.csv:3: column 'progress': expected more than 110"));
+}
+
+// The largest batch that was trained with is the most of all GPUs together, the smallest of the placements the least of
+// each of them. Rules of an artifact set a most of their own: 8 for yolov3 on Pollux' GPUs.
+TEST_CASE("goodput: bounds of batches that cross are said in a line") {
+  const TinyApplication tiny;
+  tiny.Write("profiles/tiny/placements.csv",
+             "placement,local_bsz,step_time,sync_time\n1,40,1.0,0.0\n1,64,1.5,0.0\n");
+  CHECK(test::Says(GoodputErrorOf(tiny), "placements.csv: column 'local_bsz': expected a least batch of at most 32, the "
+                                         "largest of tiny's validation-BATCH.csv, found 40"));
+  tiny.Write("profiles/tiny/placements.csv",
+             "placement,local_bsz,step_time,sync_time\n1,32,1.0,0.0\n1,64,1.5,0.0\n");
+  std::filesystem::rename(tiny.Path("profiles/tiny"), tiny.Path("profiles/yolov3"));
+  CHECK(test::Says(test::MessageOf([&] { tiny.Feature(",rules=pollux"); }),
+                   "rules=pollux: yolov3: expected placements with a local_bsz of at most 8, found at least 32"));
 }
 
 TEST_CASE("goodput: Tiresias and Optimus end every job when the artifact's records say") {

@@ -89,7 +89,15 @@ void GoodputSettings::Load() {
   choose("model", model, kModels);
   std::vector<Application> read =
       profiles.empty() ? PublishedApplications() : ReadApplications(profiles, curves, known);
-  for (Application& application : read) ApplyRules(rules, application);
+  for (Application& application : read) {
+    ApplyRules(rules, application);
+    for (const SpeedOnType& speed : application.speeds) {
+      if (speed.min_local > speed.max_local)
+        throw Error(Join("feature 'goodput': rules=", rules, ": ", application.name,
+                         ": expected placements with a local_bsz of at most ", speed.max_local,
+                         ", found at least ", speed.min_local));
+    }
+  }
   std::uint64_t hash = 0xcbf29ce484222325ULL;
   const auto add = [&hash](double x) { hash = (hash ^ std::bit_cast<std::uint64_t>(x)) * 0x100000001b3ULL; };
   for (const Application& application : read) {

@@ -211,6 +211,10 @@ std::vector<Application> ReadApplications(const std::string& folder, const std::
     for (const auto& [gpus, file] : placements) {
       const auto shapes = scalability.find(gpus);
       application.speeds.push_back(ReadSpeed(gpus, file, shapes == scalability.end() ? "" : shapes->second));
+      const int least = application.speeds.back().min_local, most = application.max_batch();
+      if (least > most)
+        throw Error(Join(file, ": column 'local_bsz': expected a least batch of at most ", most,
+                         ", the largest of ", name, "'s validation-BATCH.csv, found ", least));
     }
     applications.push_back(std::move(application));
   }

@@ -25,6 +25,8 @@
 
 namespace berth {
 
+class MeanRates;  // mean_rates.hpp
+
 struct GoodputSettings final : SettingsOf<GoodputSettings> {
   std::string profiles, curves, known;  // ReadApplications; "" = the published ones
   std::string batch = "best";           // who chooses: "best" the job, "submitted" whoever submitted it
@@ -53,6 +55,7 @@ struct GoodputSettings final : SettingsOf<GoodputSettings> {
 
  private:
   std::shared_ptr<const std::vector<Application>> applications_;
+  std::shared_ptr<MeanRates> means_;  // of these applications
 };
 
 // Progress a second in an epoch (from 0), where a step takes `time` (Pollux, eqs. 5, 8 and 12).

@@ -9,6 +9,7 @@
 #include "env/base/index.hpp"
 #include "env/base/spec.hpp"
 #include "env/features/goodput/goodput.hpp"
+#include "env/features/goodput/mean_rates.hpp"
 #include "env/sim/rates_by_width.hpp"
 #include "env/sim/scenario.hpp"
 
@@ -112,6 +113,7 @@ void GoodputSettings::Load() {
                      content, ", found ", found, ")"));
   if (!profiles.empty()) content = found;
   applications_ = std::make_shared<const std::vector<Application>>(std::move(read));
+  means_ = std::make_shared<MeanRates>();
 }
 
 const Application& GoodputSettings::ApplicationNamed(const std::string& name) const {
@@ -149,7 +151,7 @@ void GoodputSettings::AddTypes(ScenarioData& d) const {
         const int gpus = table.gang_sizes[s];
         const bool fits = speed != nullptr && gpus <= d.cluster.types[g].count;
         table.alone[(t * sizes + s) * types + g] =
-            fits ? MeanGoodput(application, *speed, gpus, d.cluster.types[g].gpus_per_node) : 0.0;
+            fits ? means_->Of(application, *speed, gpus, d.cluster.types[g].gpus_per_node) : 0.0;
       }
     }
   }
@@ -181,7 +183,7 @@ std::shared_ptr<const RatesByWidth> GoodputSettings::Widths(const ScenarioData& 
       int high = std::min(d.cluster.types[g].count, goodput::MostReplicas(application.Limits(*speed)));
       if (application.most_gpus > 0) high = std::min(high, application.most_gpus);
       for (int gpus = 1; gpus <= high; ++gpus) {
-        const double rate = MeanGoodput(application, *speed, gpus, d.cluster.types[g].gpus_per_node);
+        const double rate = means_->Of(application, *speed, gpus, d.cluster.types[g].gpus_per_node);
         rates[g].push_back(rate);
         if (rate > 0.0) most = std::max(most, gpus);
       }

@@ -5,17 +5,20 @@
 //    7, its traces_msr (drawn from Microsoft's Philly log): job_type, command, num_steps_arg, needs_data_dir,
 //       total_steps, arrival_time, scale_factor
 //   12, Shockwave's (Zheng et al., NSDI 2023): the ten with a mode (static, accordion, gns: the last two
-//   change
-//       the batch size as training goes) after scale_factor and the duration (s) before the arrival
+//       change the batch size as training goes) after scale_factor and the duration (s) before the arrival.
+//       Steps and speeds are of their own measurements (throughputs/shockwave.csv).
 #include <algorithm>
 #include <string_view>
 #include <vector>
 
+#include "data/batch_changes.hpp"
 #include "data/text_file.hpp"
 #include "data/throughputs.hpp"
 #include "data/workload_list.hpp"
 #include "data/workloads.hpp"
 #include "env/base/check.hpp"
+#include "env/base/shortest.hpp"
+#include "env/features/table.hpp"
 
 namespace berth {
 namespace {
@@ -50,41 +53,56 @@ const Layout& LayoutOf(const std::string& line, const std::string& where) {
       Join(where, ": expected 10 tab-separated columns (7 in traces_msr, 12 in Shockwave's), found ", found));
 }
 
-// Whether the job keeps its batch size, and with it its throughput.
-bool Keeps(const std::string& mode, const std::string& where) {
-  if (mode != "static" && mode != "accordion" && mode != "gns") {
+void CheckMode(const std::string& mode, const std::string& where) {
+  if (mode != "static" && mode != "accordion" && mode != "gns")
     throw Error(Join(where, ": mode: expected static, accordion or gns, found '", mode, "'"));
-  }
-  return mode == "static";
 }
 
 class Reader {
  public:
   Reader(const std::string& path, const ScenarioSettings& settings)
-      : file_(path), data_(BaseScenario(settings, path.substr(path.find_last_of('/') + 1), path)) {
-    data_.throughputs = PublishedThroughputs(settings.cluster);
-  }
+      : file_(path), data_(BaseScenario(settings, path.substr(path.find_last_of('/') + 1), path)) {}
 
   Scenario Read(const std::string& path) {
     std::string line;
     const Layout* layout = nullptr;
     while (file_.Next(line)) {
       if (line.empty()) continue;
-      if (layout == nullptr) layout = &LayoutOf(line, file_.Where());
+      if (layout == nullptr) {
+        layout = &LayoutOf(line, file_.Where());
+        data_.throughputs = layout->mode == kNone ? PublishedThroughputs(data_.cluster)
+                                                  : ShockwaveThroughputs().Table(data_.cluster);
+      }
       ReadLine(line, *layout);
       lines_.push_back(file_.number());
     }
     if (lines_.empty()) throw Error(Join(path, ": expected a job a line, found no lines"));
-    if (changing_ > 0) {
-      data_.provenance += Join("; ", changing_, " of ", lines_.size(),
-                               " jobs change their batch size in the original, here they keep the first");
-    }
+    if (changing_ > 0) AddChanges();
     return Scenario(std::move(data_), [path, lines = std::move(lines_)](int job) {
       return Join(path, ":", lines[static_cast<std::size_t>(job)]);
     });
   }
 
  private:
+  // Unless the user says otherwise, and where the clock has times between its rounds.
+  void AddChanges() {
+    constexpr const char* kFeature = "batch_schedule";
+    const bool timed = data_.clock.kind == ClockKind::kEvent || data_.clock.kind == ClockKind::kRounds;
+    data_.provenance += Join("; ", changing_, " of ", lines_.size(), " jobs change their batch size");
+    if (!timed) {
+      data_.provenance += Join(" in the original, under the clock ", data_.clock.ToString(),
+                               " they keep the first (under event and rounds they do not)");
+    }
+    const std::span<const Features::On> on = data_.features.on();
+    const bool said = std::any_of(on.begin(), on.end(), [](const Features::On& its) {
+      return std::string_view(its.module->name) == kFeature;
+    });
+    if (!timed || said || changes_.empty()) return;
+    const std::string others = ToString(data_.features);
+    data_.features =
+        ParseFeatures(Join(others, others.empty() ? "" : ";", kFeature, "(changes=", changes_, ")"));
+  }
+
   void ReadLine(const std::string& line, const Layout& layout) {
     const std::string where = file_.Where();
     const std::vector<std::string> fields = SplitTabs(line);
@@ -100,7 +118,6 @@ class Reader {
     double weight = 1.0, slo = -1.0;
     if (layout.weight != kNone) weight = ParseNumber(fields[layout.weight], where + ": priority_weight");
     if (layout.slo != kNone) slo = ParseNumber(fields[layout.slo], where + ": SLO");
-    if (layout.mode != kNone) changing_ += !Keeps(fields[layout.mode], where);
     if (steps < 1) throw Error(Join(where, ": total_steps: expected at least 1, found ", steps));
     if (!(slo > 0.0) && slo != -1.0) {
       throw Error(Join(where, ": SLO: expected a factor above 0 or -1 for none, found ", slo));
@@ -109,6 +126,15 @@ class Reader {
     if (std::find(sizes.begin(), sizes.end(), gang) == sizes.end()) {
       throw Error(Join(where, ": scale_factor: expected 1, 2, 4 or 8 GPUs, found ", gang));
     }
+    if (layout.mode != kNone) {
+      const std::string& mode = fields[layout.mode];
+      CheckMode(mode, where);
+      changing_ += mode != "static";
+      for (const BatchChange& change :
+           BatchChanges(fields[0], static_cast<int>(gang), mode, static_cast<double>(steps)))
+        changes_ +=
+            Join(changes_.empty() ? "" : ":", jobs.size(), ">", Shortest(change.steps), ">", change.batch);
+    }
     jobs.id.push_back(jobs.size());
     jobs.arrival.push_back(arrival);
     jobs.job_type.push_back(job_type);
@@ -116,7 +142,8 @@ class Reader {
     jobs.total_steps.push_back(static_cast<double>(steps));
     jobs.weight.push_back(weight);
     // The deadline counts from the arrival, in run times alone on V100s.
-    const double rate = V100Rate(job_type, static_cast<int>(gang));
+    const double rate = layout.mode == kNone ? V100Rate(job_type, static_cast<int>(gang))
+                                             : ShockwaveV100Rate(job_type, static_cast<int>(gang));
     jobs.deadline.push_back(slo > 0.0 && rate > 0.0 ? arrival + slo * static_cast<double>(steps) / rate
                                                     : kNever);
   }
@@ -125,6 +152,7 @@ class Reader {
   ScenarioData data_;
   std::vector<int> lines_;  // of each job
   int changing_ = 0;        // jobs whose batch size changes
+  std::string changes_;     // as the feature reads them
 };
 
 Scenario Read(const std::string& path, const ScenarioSettings& settings) {

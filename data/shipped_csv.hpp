@@ -10,10 +10,11 @@ namespace berth {
 
 using ShippedRow = std::vector<std::string_view>;
 
-extern const char kAloneCsv[];   // throughputs/alone.csv
-extern const char kPairsCsv[];   // throughputs/pairs.csv
-extern const char kModernCsv[];  // throughputs/modern.csv
-extern const char kGpusCsv[];    // gpus.csv
+extern const char kAloneCsv[];      // throughputs/alone.csv
+extern const char kPairsCsv[];      // throughputs/pairs.csv
+extern const char kModernCsv[];     // throughputs/modern.csv
+extern const char kShockwaveCsv[];  // throughputs/shockwave.csv
+extern const char kGpusCsv[];       // gpus.csv
 
 std::vector<ShippedRow> ShippedRows(const char* csv);                  // the first is the header
 int ShippedColumn(const ShippedRow& header, const std::string& name);  // -1: there is none

@@ -65,14 +65,13 @@ void AddGavelColumns(const ClusterSpec& cluster, ThroughputTable& table) {
   }
 }
 
-std::vector<ThroughputFigure> GavelFigures() {
-  const auto rows = ShippedRows(kAloneCsv);
+std::vector<ThroughputFigure> FiguresOf(const char* csv, const char* source) {
+  const auto rows = ShippedRows(csv);
   std::vector<ThroughputFigure> figures;
   for (std::size_t r = 1; r < rows.size(); ++r) {
     for (const char* type : {"k80", "p100", "v100"})
       figures.push_back({std::string(rows[r][0]), type, static_cast<int>(ParseInteger(rows[r][1], kWhat)),
-                         ShippedNumber(rows[r], ShippedColumn(rows.front(), type)),
-                         "Narayanan et al., OSDI 2020"});
+                         ShippedNumber(rows[r], ShippedColumn(rows.front(), type)), source});
   }
   return figures;
 }
@@ -108,7 +107,8 @@ std::span<const ShippedThroughputs> ThroughputTables() {
           kGavel,
           "26 job types on K80, P100 and V100, in gangs of 1 to 8, spread over nodes, and in pairs on one "
           "GPU; all measured",
-          "Narayanan et al., OSDI 2020, simulation_throughputs.json", "v100", GavelFigures()),
+          "Narayanan et al., OSDI 2020, simulation_throughputs.json", "v100",
+          FiguresOf(kAloneCsv, "Narayanan et al., OSDI 2020")),
       Shipped(
           "modern",
           "14 job types on T4, V100, A10, L4, L40S, RTX A6000, 4090 and 6000 Ada, A100, H100, H200 and B200 "
@@ -147,6 +147,14 @@ ThroughputTable ShippedThroughputs::Table(const ClusterSpec& cluster) const {
   return table;
 }
 
+const ShippedThroughputs& ShockwaveThroughputs() {
+  static const ShippedThroughputs kTable =
+      Shipped("shockwave", "the job types of gavel, alone, as measured for Shockwave",
+              "Zheng et al., NSDI 2023, scheduler/tacc_throughputs.json", "v100",
+              FiguresOf(kShockwaveCsv, "Zheng et al., NSDI 2023"));
+  return kTable;
+}
+
 ThroughputTable PublishedThroughputs(const ClusterSpec& cluster) {
   return FindThroughputs(kGavel).Table(cluster);
 }
@@ -166,13 +174,24 @@ double AloneRate(const ThroughputTable& table, int job_type, int gang, int gpu_t
   return table.alone[(U(job_type) * table.gang_sizes.size() + s) * U(num_gpu_types) + U(gpu_type)];
 }
 
+namespace {
+
+ThroughputTable OnV100(const ShippedThroughputs& shipped) {
+  ClusterSpec v100;
+  v100.types.resize(1);
+  v100.types[0].name = "v100";
+  return shipped.Table(v100);
+}
+
+}  // namespace
+
 double V100Rate(int job_type, int gang) {
-  static const ThroughputTable kTable = [] {
-    ClusterSpec v100;
-    v100.types.resize(1);
-    v100.types[0].name = "v100";
-    return PublishedThroughputs(v100);
-  }();
+  static const ThroughputTable kTable = OnV100(FindThroughputs(kGavel));
+  return AloneRate(kTable, job_type, gang, 0, 1);
+}
+
+double ShockwaveV100Rate(int job_type, int gang) {
+  static const ThroughputTable kTable = OnV100(ShockwaveThroughputs());
   return AloneRate(kTable, job_type, gang, 0, 1);
 }
 

@@ -34,6 +34,10 @@ struct ShippedThroughputs {
 std::span<const ShippedThroughputs> ThroughputTables();
 const ShippedThroughputs& FindThroughputs(const std::string& name);  // Error with the nearest name
 
+// Of "gavel"'s job types and GPU types as measured for Shockwave (Zheng et al., NSDI 2023), whose traces
+// state their steps by it. Not among the tables above: V100s have no speed for some types.
+const ShippedThroughputs& ShockwaveThroughputs();
+
 // Of "gavel".
 ThroughputTable PublishedThroughputs(const ClusterSpec& cluster);
 
@@ -44,8 +48,9 @@ int JobTypeIndex(const ThroughputTable& table, const std::string& name, const st
 // alone[job type, gang size, GPU type]; 0 where the size was not measured.
 double AloneRate(const ThroughputTable& table, int job_type, int gang, int gpu_type, int num_gpu_types);
 
-// alone[job type, gang size, V100] of "gavel": the published durations and SLOs are run times on V100s,
-// whether or not the cluster has any.
+// alone[job type, gang size, V100] of "gavel", and of Shockwave's: the published durations and SLOs are run
+// times on V100s, whether or not the cluster has any.
 double V100Rate(int job_type, int gang);
+double ShockwaveV100Rate(int job_type, int gang);
 
 }  // namespace berth

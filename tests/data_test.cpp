@@ -12,6 +12,7 @@
 #include "env/base/check.hpp"
 #include "env/sim/simulator.hpp"
 #include "tests/binary.hpp"
+#include "env/features/table.hpp"
 #include "tests/catch.hpp"
 #include "tests/errors.hpp"
 #include "tests/skip.hpp"
@@ -245,10 +246,23 @@ TEST_CASE("the trace's relatives: traces_msr and Shockwave's, by their columns")
   CHECK(still.data().jobs.weight == std::vector<double>{5});
   CHECK(still.data().provenance == folder / "t.trace");
   const Scenario moving = read(shockwave + name + "c\td\t-n\t1\t900\t1\tgns\t1\t2\t1418\t4\n");
-  CHECK(moving.data().provenance.find("; 1 of 2 jobs change their batch size") != std::string::npos);
-  // An SLO of 2 on 900 steps: twice the time alone on a V100, from the arrival at 4.
+  CHECK(moving.data().provenance.find("; 1 of 2 jobs change their batch size in the original, under the clock "
+                                      "reference_rounds they keep the first") != std::string::npos);
+  CHECK_FALSE(moving.data().features.any());
+  // An SLO of 2 on 900 steps: twice the time alone on a V100 by their own measurements, from the arrival at 4.
   const int type = moving.data().jobs.job_type[1];
-  CHECK(moving.data().jobs.deadline[1] == 4.0 + 2.0 * 900.0 / V100Rate(type, 1));
+  CHECK(moving.data().jobs.deadline[1] == 4.0 + 2.0 * 900.0 / 94.91094148);
+  CHECK(moving.Rate(1, 0) == 94.91094148);
+  CHECK(moving.data().throughputs.job_types[static_cast<std::size_t>(type)] == "LM (batch size 10)");
+  // Under other clocks they do change, unless the user says otherwise: from epoch 11 of 5,967.5 steps on 20.
+  ScenarioSettings events = Paper();
+  events.clock = {};
+  const std::string longer = name + "c\td\t-n\t1\t80000\t1\tgns\t1\t-1\t843\t4\n";
+  std::ofstream(folder / "t.trace") << shockwave + longer;
+  CHECK(ToString(FindFormat("gavel").read(folder / "t.trace", events).data().features) ==
+        "batch_schedule(changes=1>65642.5>20)");
+  events.features = ParseFeatures("batch_schedule");
+  CHECK(ToString(FindFormat("gavel").read(folder / "t.trace", events).data().features) == "batch_schedule");
   for (const auto& [text, expected] : std::vector<std::pair<std::string, std::string>>{
            {shockwave + kGoodLine, "t.trace:2: expected 12 tab-separated columns, found 10"},
            {name + "c\td\t-n\t1\t900\t2\tmodern\t1\t-1\t1418\t3\n",

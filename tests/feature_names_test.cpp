@@ -33,6 +33,7 @@ const std::map<std::string, std::set<std::string>> kMayName = {
     {"baselines/composition/reservation.cpp", {"forecast"}},
     {"baselines/dependencies/", {"stages"}},
     {"baselines/elastic/optimus_tuned.cpp", {"goodput"}},
+    {"baselines/fairness/batch_forecast.hpp", {"batch_schedule"}},
     {"baselines/partitioning/gpu_shares.cpp", {"sharing"}},
     {"baselines/partitioning/mig.cpp", {"partitions", "services"}},
     {"baselines/partitioning/mig_static.cpp", {"partitions"}},
@@ -43,6 +44,8 @@ const std::map<std::string, std::set<std::string>> kMayName = {
     {"baselines/services/", {"services"}},
     // a workload whose jobs say nothing without it
     {"data/adaptive_jobs.cpp", {"goodput"}},
+    // logs whose jobs change batches
+    {"data/gavel_trace.cpp", {"batch_schedule"}},
     // lists of blocks that shipped policies were trained on
     {"env/gym/encoder_presets.hpp", {"*"}},
     // documentation: the reference of observations, commands of the verbs' pages

@@ -7,13 +7,14 @@
 //   fair at the window's end: (its end - arrival + time left then / share) <= rho_max x fair finish time
 //
 // GPUs that the plan leaves idle in a round go to jobs that it leaves out, the longest remaining first, as in
-// the authors' program. Its jobs change their batch size, for which it forecasts run times; here the view
-// says what is left. Where GPU types differ, run times are those at the mean rate of the GPUs on which the
-// job can run, and a round on a type brings the progress of that type.
+// the authors' program. Where GPU types differ, run times are those at the mean rate of the GPUs on which the
+// job can run, and a round on a type brings the progress of that type. Of a job that changes its batch size
+// it forecasts what is left (batch_forecast.hpp), and takes that to be done at one pace.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
+#include "baselines/fairness/batch_forecast.hpp"
 #include "baselines/fairness/market_window.hpp"
 #include "baselines/ranking.hpp"
 #include "baselines/schedulers.hpp"
@@ -32,6 +33,10 @@ constexpr ParamInfo kParams[] = {
     {"rho_max", "1", "finish-time fairness asked for"},
     {"absolute", "false",
      "true: times count from the log's start and not from arrival, as the authors' program has it"},
+    {"future", "posterior",
+     "of a job that changes its batch size: posterior (the paper's), known (its schedule) or none (that it "
+     "stays "
+     "as fast as it is)"},
     {"jobs", "200", "jobs in a plan, those of greatest rho; the others get what is idle"},
     {"gap", "0.01", "relative gap at which the integer programs end (published: 0.001, within 15 s)"},
     {"nodes", "100", "nodes of their search trees, from 1"},
@@ -50,6 +55,7 @@ struct Settings {
   WindowOptions window;
   int replan = 8;
   bool absolute = false;
+  Forecast forecast = Forecast::kPosterior;
   std::size_t jobs = 200;
 };
 
@@ -124,6 +130,19 @@ class Shockwave final : public Scheduler {
     return gpus > 0.0 ? sum / gpus : 0.0;
   }
 
+  // By the same mean.
+  static TrainingTimes MeanTimes(const ClusterView& view, const BatchForecast& forecast, int job) {
+    double gpus = 0.0, past = 0.0, left = 0.0;
+    for (int type = 0; type < view.num_types(); ++type) {
+      if (!CanRun(view, job, type)) continue;
+      const double count = view.types()[U(type)].count;
+      const TrainingTimes its = forecast.On(view, job, type);
+      gpus += count, left += count / std::max(its.left, kRounding);
+      past += its.past > 0.0 ? count / its.past : 0.0;
+    }
+    return {past > 0.0 ? gpus / past : 0.0, gpus / left};
+  }
+
   void Replan(const ClusterView& view, bool changed) {
     room_ = Room(view);
     const double gpus = std::accumulate(room_.begin(), room_.end(), 0);
@@ -133,6 +152,7 @@ class Shockwave final : public Scheduler {
       WindowJob its;
     };
     std::vector<Candidate> all;
+    const BatchForecast forecast(view, settings_.forecast);
     for (int job : view.active()) {
       const double rate = MeanRate(view, job), total = view.TotalSteps(job);
       if (rate <= 0.0 || total <= 0.0) continue;
@@ -140,15 +160,27 @@ class Shockwave final : public Scheduler {
       its.gang = view.Gang(job);
       its.done = Rounded(std::clamp(1.0 - view.RemainingSteps(job) / total, 0.0, 1.0));
       its.seconds = std::max(1e-9, Rounded(total / rate));
+      double whole = its.seconds;  // s, of the job alone
       for (int type = 0; type < view.num_types(); ++type) {
         const double pace = view.Rate(job, type) * options_.round_s / total;
         its.pace.push_back(CanRun(view, job, type) ? std::max(1e-9, Rounded(pace)) : 0.0);
+      }
+      if (forecast.Applies(job) && its.done < 1.0) {
+        const TrainingTimes times = MeanTimes(view, forecast, job);
+        its.seconds = std::max(1e-9, Rounded(times.left / (1.0 - its.done)));
+        whole = times.past + times.left;
+        for (int type = 0; type < view.num_types(); ++type) {
+          double& pace = its.pace[U(type)];
+          if (pace <= 0.0) continue;
+          const double left = std::max(forecast.On(view, job, type).left, kRounding);
+          pace = std::max(1e-9, Rounded((1.0 - its.done) * options_.round_s / left));
+        }
       }
       Fair& fair = fair_[U(job)];
       if (changed || fair.first < 0.0) {
         if (fair.first < 0.0) fair.first = view.now();
         fair.sum += fair.last * (view.now() - std::max(fair.since, fair.first));
-        fair.since = view.now(), fair.last = its.seconds / share;
+        fair.since = view.now(), fair.last = whole / share;
       }
       const double from = settings_.absolute ? 0.0 : view.Arrival(job);
       const double aim = fair.Mean(view.now()) + (settings_.absolute ? view.Arrival(job) : 0.0);
@@ -177,9 +209,13 @@ class Shockwave final : public Scheduler {
   void FillIdle(const ClusterView& view) {
     if (plan_.total_room() == 0) return;
     left_out_.clear();
+    const BatchForecast forecast(view, settings_.forecast);
     for (int job : view.active()) {
       const double rate = plan_.Placed(job) ? 0.0 : MeanRate(view, job);
-      if (rate > 0.0) left_out_.push_back({-Rounded(view.RemainingSteps(job) / rate), job});
+      if (rate <= 0.0) continue;
+      const double left =
+          forecast.Applies(job) ? MeanTimes(view, forecast, job).left : view.RemainingSteps(job) / rate;
+      left_out_.push_back({-Rounded(left), job});
     }
     FillByRank(view, left_out_, plan_);
   }
@@ -217,6 +253,8 @@ SchedulerInfo ShockwaveInfo() {
             settings.window.makespan = params.Number("makespan", 0.0, 1e6);
             settings.window.rho_max = params.Number("rho_max", 0.0, 1e6);
             settings.absolute = params.Bool("absolute");
+            constexpr Forecast kForecasts[] = {Forecast::kPosterior, Forecast::kKnown, Forecast::kNone};
+            settings.forecast = kForecasts[params.Choice("future", {"posterior", "known", "none"})];
             settings.jobs = static_cast<std::size_t>(params.Integer("jobs", 1, 1000000));
             settings.window.gap = params.Number("gap", 0.0, 1.0);
             settings.window.nodes = static_cast<int>(params.Integer("nodes", 1, 1000000000));

@@ -23,6 +23,7 @@
   X(Services)             \
   X(Stages)               \
   X(Goodput)              \
+  X(BatchSchedule)        \
   X(Estimates)            \
   X(Monitoring)           \
   X(Forecast)

@@ -87,7 +87,7 @@ void RoundMechanism::FollowStarts(const ClusterView& view) {
       from_steps_[U(job)] = std::min(steps_[U(job)], steps);
     }
     steps_[U(job)] = steps;
-    starting_[U(job)] = view.IsRunning(job) && steps <= from_steps_[U(job)];
+    starting_[U(job)] = view.IsRunning(job) && view.now() > started_[U(job)] && steps <= from_steps_[U(job)];
   }
 }
 

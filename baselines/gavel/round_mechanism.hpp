@@ -139,7 +139,7 @@ class RoundMechanism {
   double look_again_ = 0.0;  // s; clocks without rounds: until then the last choice holds
   std::vector<int> room_;    // [G] GPUs in service at the last choice
   bool starts_cost_ = false;
-  std::vector<std::uint8_t> starting_;  // [J] it runs, and has made no progress since it started
+  std::vector<std::uint8_t> starting_;  // [J] it runs, and has made no progress since it started before now
   std::vector<double> started_, steps_, from_steps_;  // [J] its run's begin, its steps now and at the begin
   std::vector<int> starting_gpus_;                    // [G] of such units
   bool dirty_ = true;

@@ -11,6 +11,7 @@
 #include "data/batch_changes.hpp"
 #include "data/throughputs.hpp"
 #include "data/workloads.hpp"
+#include "env/base/rng.hpp"
 #include "env/features/table.hpp"
 #include "env/sim/simulator.hpp"
 #include "tests/catch.hpp"
@@ -83,6 +84,43 @@ TEST_CASE("batch schedule: stops, what schedulers are told, the timeline") {
     CHECK(lanes[k].text == std::get<0>(expected[k]));
     CHECK(lanes[k].begin_s == Approx(std::get<1>(expected[k])));
     CHECK(lanes[k].end_s == Approx(std::get<2>(expected[k])));
+  }
+}
+
+// 30 jobs that change twice, on GPUs that fail and where work since the last save is lost: no rule is broken at any
+// decision, and a job's work is done.
+TEST_CASE("batch schedule: with failures, saves and preemption") {
+  Stream draw(5, Purpose::kTest);
+  std::vector<test::TinyJob> jobs;
+  std::string changes;
+  double at = 0.0;
+  for (int job = 0; job < 30; ++job) {
+    at += draw.Exponential(100.0);
+    const double steps = draw.Uniform(200.0, 2000.0);
+    jobs.push_back({at, steps, 0, 1 << draw.Below(2)});
+    changes += Join(job > 0 ? ":" : "", job, ">", 0.3 * steps, ">16:", job, ">", 0.8 * steps, ">8");
+  }
+  for (const Clock& clock : {Clock{}, Clock{ClockKind::kRounds, 60.0}}) {
+    for (const char* spec : {"srpt", "las", "round_robin", "gavel", "shockwave(window=4,round=60)"}) {
+      CAPTURE(spec, clock.ToString());
+      ScenarioData data = Batches(changes, jobs, clock);
+      for (GpuType& type : data.cluster.types) type.count = 4;
+      data.throughputs.alone[7] = 0.5;  // some of batch 16 runs on b, with gangs of 1
+      data.features = ParseFeatures("failures(mtbf_h=0.5,repair_h=0.02);checkpoints(gb=1,interval=100);batch_schedule(changes=" +
+                                    changes + ")");
+      Simulator sim(Scenario(std::move(data)));
+      const auto scheduler = test::Make(spec);
+      scheduler->Reset(sim.View(scheduler->knowledge()));
+      Decision decision;
+      while (sim.AdvanceToDecision()) {
+        decision.Clear();
+        scheduler->Decide(sim.View(scheduler->knowledge()), decision);
+        REQUIRE(sim.Apply(decision).ok());
+        REQUIRE(CheckInvariants(sim) == "");
+      }
+      CHECK_FALSE(sim.stalled());
+      for (std::size_t job = 0; job < jobs.size(); ++job) CHECK(sim.state().steps_done[job] == Approx(jobs[job].steps));
+    }
   }
 }
 

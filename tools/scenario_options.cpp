@@ -6,6 +6,7 @@
 
 #include "data/tables/cluster_file.hpp"
 #include "env/base/check.hpp"
+#include "env/base/spec.hpp"
 #include "env/features/table.hpp"
 
 namespace berth {
@@ -249,6 +250,17 @@ std::string ClusterText(const ClusterSpec& cluster) {
   return text;
 }
 
+// Of each feature as much as fits a line: lists of a thousand jobs stand in scenario files.
+static std::string FeaturesText(const Features& features) {
+  constexpr std::size_t kMost = 300, kShown = 100;
+  std::string text;
+  for (const std::string& its : SplitOutsideParentheses(ToString(features), ';')) {
+    text += text.empty() ? "" : ";";
+    text += its.size() <= kMost ? its : Join(its.substr(0, kShown), "... ", its.size(), " characters)");
+  }
+  return text;
+}
+
 std::string SettingsText(const Scenario& scenario) {
   const ScenarioData& data = scenario.data();
   std::string text = Join("clock ", data.clock.ToString(), ", knowledge ", ToString(data.knowledge));
@@ -258,7 +270,7 @@ std::string SettingsText(const Scenario& scenario) {
     text += Join(", checkpoint ", data.costs.checkpoint_s, " s, restore ", data.costs.restore_s,
                  " s, migration ", data.costs.migration_s, " s");
   }
-  if (data.features.any()) text += Join(", features ", ToString(data.features));
+  if (data.features.any()) text += Join(", features ", FeaturesText(data.features));
   return text;
 }
 

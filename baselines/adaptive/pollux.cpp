@@ -13,6 +13,7 @@
 #include "baselines/adaptive/pollux_genetic.hpp"
 #include "baselines/adaptive/pollux_search.hpp"
 #include "baselines/elastic/width_plan.hpp"
+#include "baselines/placement/in_service.hpp"
 #include "env/sim/most_free_nodes.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/base/index.hpp"
@@ -136,6 +137,8 @@ class Pollux final : public Scheduler {
         });
       }
       problem_.jobs.push_back(std::move(of));
+      // Who is about to lose a GPU has to move: nothing is kept.
+      if (!AllInService(view, job)) continue;
       for (int device : view.Devices(job)) ++problem_.present.row(row)[U(node_of_[U(device)])];
     }
   }
@@ -196,7 +199,9 @@ class Pollux final : public Scheduler {
     std::vector<int> changed;
     for (int row = 0; row < allocation.jobs(); ++row) {
       const int job = jobs_[U(row)];
-      if (std::ranges::equal(allocation.row(row), problem_.present.row(row))) {
+      const bool same = std::ranges::equal(allocation.row(row), problem_.present.row(row));
+      // One without a row that holds nothing anybody could have runs on until its GPUs go.
+      if (same && (AllInService(view, job) || NoneInService(view, job))) {
         for (int device : view.Devices(job)) keeps[U(device)] = 1;
       } else {
         changed.push_back(row);

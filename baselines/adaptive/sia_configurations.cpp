@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "baselines/adaptive/sia_placement.hpp"
+#include "baselines/placement/in_service.hpp"
 #include "env/sim/most_free_nodes.hpp"
 #include "env/base/index.hpp"
 #include "env/features/goodput/goodput.hpp"
@@ -28,6 +29,7 @@ void Configurations::Reset(const ClusterView& view) {
 }
 
 int Configurations::Held(const ClusterView& view, int job) const {
+  if (!AllInService(view, job)) return -1;
   for (int k = 0; view.IsRunning(job) && k < static_cast<int>(list_.size()); ++k) {
     if (list_[U(k)].type == view.TypeOf(job) && list_[U(k)].gpus == view.Width(job)) return k;
   }
@@ -59,7 +61,7 @@ void Configurations::Emit(const ClusterView& view, std::span<const int> jobs, st
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     const int job = jobs[i];
     if (chosen[i] < 0) {
-      if (view.IsRunning(job)) decision.Stop(job);
+      if (view.IsRunning(job) && !NoneInService(view, job)) decision.Stop(job);
       continue;
     }
     if (wanted[i].gpus == 0) continue;

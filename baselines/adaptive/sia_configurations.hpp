@@ -16,8 +16,8 @@ class Configurations {
   // Type by type 1, 2, 4, ... GPUs of a node, then 1, 2, ... whole nodes (Sia, SOSP 2023, sec. 3.2).
   void Reset(const ClusterView& view);
   const std::vector<Configuration>& list() const { return list_; }
-  int Held(const ClusterView& view,
-           int job) const;  // index; -1 = it does not run, or on another number of GPUs
+  // Index; -1 = it does not run, or on another number of GPUs, or has to leave some of them.
+  int Held(const ClusterView& view, int job) const;
 
   // The decision that gives each of `jobs` the configuration `chosen` (-1 = none). Where moves to other nodes
   // cost nothing all jobs are placed anew, as in the artifact; else who keeps its configuration stays.

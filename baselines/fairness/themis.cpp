@@ -17,6 +17,7 @@
 
 #include "baselines/elastic/width_plan.hpp"
 #include "baselines/fairness/partial_allocation.hpp"
+#include "baselines/placement/in_service.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/base/index.hpp"
 #include "env/base/rng.hpp"
@@ -80,17 +81,21 @@ class Themis final : public Scheduler {
     return since > 0.0 ? (sum_ - seen_sum_[U(job)]) / since : view.num_active();
   }
 
-  // Puts those whose leases last where they are, on the widest that these GPUs allow.
+  // Puts those whose leases last where they are, on the widest that these GPUs allow; at last those whose
+  // GPUs are about to go, if the type has room for them still.
   void KeepLeases(const ClusterView& view) {
     plan_.Begin(view);
     for (int job : view.waiting()) leases_[U(job)].clear();
-    for (int job : view.running()) {
+    std::vector<int> running(view.running().begin(), view.running().end());
+    std::stable_partition(running.begin(), running.end(), [&](int job) { return AllInService(view, job); });
+    for (int job : running) {
       auto& its = leases_[U(job)];
       if (its.empty()) its.push_back({view.Width(job), view.now() + lease_});  // another started it
       std::erase_if(its, [&](const Lease& lease) { return lease.until <= view.now() + kRounding; });
       int gpus = 0;
       for (const Lease& lease : its) gpus += lease.gpus;
-      const int width = Widest(view, job, view.TypeOf(job), std::min(gpus, view.Width(job)));
+      int width = Widest(view, job, view.TypeOf(job), std::min(gpus, view.Width(job)));
+      if (width > plan_.room(view.TypeOf(job))) width = 0;
       for (int over = gpus - width; over > 0;) {  // given back, the newest first
         const int back = std::min(over, its.back().gpus);
         its.back().gpus -= back, over -= back;

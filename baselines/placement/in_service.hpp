@@ -1,0 +1,21 @@
+// Which jobs are about to lose GPUs: a notice is out that theirs go, and nothing new may start there.
+#pragma once
+
+#include <algorithm>
+
+#include "env/sim/cluster_view.hpp"
+
+namespace berth {
+
+// True also of a job that does not run. Any thread.
+inline bool AllInService(const ClusterView& view, int job) {
+  return std::ranges::all_of(view.Devices(job), [&](int device) { return view.InService(device); });
+}
+
+// False of a job that does not run. Any thread.
+inline bool NoneInService(const ClusterView& view, int job) {
+  return view.IsRunning(job) &&
+         std::ranges::none_of(view.Devices(job), [&](int device) { return view.InService(device); });
+}
+
+}  // namespace berth

@@ -9,8 +9,11 @@
 #include "env/sim/simulator.hpp"
 #include "tests/catch.hpp"
 #include "tests/skip.hpp"
+#include "tests/temporary_folder.hpp"
 #include "tests/tiny.hpp"
+#include "tools/output_file.hpp"
 #include "tools/reproduce/finished_run.hpp"
+#include "tools/reproduce/pollux/measured.hpp"
 #include "tools/reproduce/sia/recorded.hpp"
 #include "tools/results.hpp"
 
@@ -100,6 +103,21 @@ TEST_CASE("adaptive: Sia comes near the artifact's recorded run, tuned Gavel rep
     CHECK(end.state().completion[job] - tuned.data().jobs.arrival[job] == recorded.seconds[job]);
     CHECK(goodput.jobs[job].starts - 1 == recorded.restarts[job]);
   }
+}
+
+TEST_CASE("adaptive: a kept run is read again by the scheduler that made it alone") {
+  const test::TemporaryFolder folder;
+  pollux::Measured kept{{60.0, 0.1 + 0.2}, {0, 3}, 1.5};
+  pollux::WriteMeasured(folder.path(), "run", "pollux", kept);
+  const auto read = pollux::ReadMeasured(folder.path(), "run", "pollux");
+  REQUIRE(read.has_value());
+  CHECK(read->seconds == kept.seconds);
+  CHECK(read->restarts == kept.restarts);
+  CHECK(read->Mean() == Approx(30.15));
+  CHECK_FALSE(pollux::ReadMeasured(folder.path(), "run", "sia").has_value());
+  CHECK_FALSE(pollux::ReadMeasured(folder.path(), "other", "pollux").has_value());
+  WriteTextFile(folder / "run.json", "{\"source\":");
+  CHECK_FALSE(pollux::ReadMeasured(folder.path(), "run", "pollux").has_value());
 }
 
 }  // namespace berth

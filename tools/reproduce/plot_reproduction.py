@@ -209,13 +209,50 @@ def draw_prediction(folder, rows):
     save(figure, folder / "prediction.png")
 
 
+def draw_pollux(folder, rows):
+    """A line a policy over load; what was recorded as crosses on it."""
+    figure, axes = axes_of("Workloads of the Pollux artifact, 64 T4: means of six workloads a load",
+                           "load (1 = 160 jobs in 8 hours)", "mean JCT (hours)")
+    recorded = {}
+    for k, (policy, points) in enumerate(groups(rows, "policy").items()):
+        x = [float(p["load"]) for p in points]
+        axes.plot(x, [float(p["measured_h"]) for p in points], color=COLOURS[k % 6], marker=MARKERS[k % 6], markersize=5,
+                  linestyle=["-", "-", "-", "--"][k % 4], linewidth=1.6, label=f"{policy}, measured")
+        recorded[points[0]["recorded_policy"]] = (x, [float(p["recorded_h"]) for p in points])
+    for x, y in recorded.values():
+        axes.plot(x, y, linestyle="none", color="black", marker="x", markersize=10, markeredgewidth=1.4, zorder=4,
+                  label="recorded" if y is next(iter(recorded.values()))[1] else None)
+    axes.set_xticks(sorted({float(row["load"]) for row in rows}))
+    axes.set_ylim(0, None)
+    axes.legend(frameon=False, fontsize=9, loc="upper left")
+    save(figure, folder / "pollux.png")
+
+
+def draw_sia(folder, rows):
+    """Three figures side by side: a pair of bars a policy, recorded and measured."""
+    figures = groups(rows, "figure")
+    figure, grid = plt.subplots(1, len(figures), figsize=(10.5, 3.6), layout="constrained")
+    for axes, (name, points) in zip(grid, figures.items()):
+        x = np.arange(len(points))
+        for k, source in enumerate(("recorded", "measured")):
+            bars = axes.bar(x + 0.4 * (k - 0.5), [float(p[f"{source}_h"]) for p in points], width=0.38,
+                            color=["#b8b8b8", COLOURS[1]][k], label=source)
+            axes.bar_label(bars, fmt="%.2f", fontsize=8, padding=1)
+        axes.set_xticks(x, [p["policy"].replace(", ", ",\n") for p in points], fontsize=8)
+        axes.set_title(f"{name} (hours)", loc="left", fontsize=10)
+        axes.margins(y=0.12)
+        axes.spines[["top", "right"]].set_visible(False)
+    grid[0].legend(frameon=False, fontsize=9, loc="upper left")
+    save(figure, folder / "sia.png")
+
+
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__.strip())
     folder = pathlib.Path(sys.argv[1])
     drawings = {"load.csv": draw_load, "load_ftf.csv": draw_load, "makespan.csv": draw_makespan, "priorities.csv": draw_priorities,
                 "jct_cdf.csv": draw_cdf, "hierarchy.csv": draw_hierarchy, "cost.csv": draw_cost,
-                "forecast_errors.csv": draw_prediction}
+                "forecast_errors.csv": draw_prediction, "pollux.csv": draw_pollux, "sia.csv": draw_sia}
     for name, draw in drawings.items():
         path = folder / name
         rows = read(path) if path.exists() else []

@@ -6,17 +6,19 @@
 #include <iostream>
 
 #include "env/base/check.hpp"
-#include "env/base/index.hpp"
 #include "env/base/thread_team.hpp"
-#include "env/features/goodput/goodput.hpp"
 #include "tools/json.hpp"
+#include "tools/output_file.hpp"
+#include "tools/plot_script.hpp"
 #include "tools/progress.hpp"
-#include "tools/reproduce/finished_run.hpp"
+#include "tools/reproduce/page.hpp"
+#include "tools/reproduce/pollux/measured.hpp"
 #include "tools/reproduce/pollux/recorded.hpp"
 #include "tools/reproduce/reproductions.hpp"
 #include "tools/reproduce/study_options.hpp"
 #include "tools/results.hpp"
 #include "tools/table.hpp"
+#include "tools/version.hpp"
 
 namespace berth {
 namespace {
@@ -37,24 +39,111 @@ constexpr Policy kPolicies[] = {
     {"pollux", "pollux_ruin_recreate", "pollux", "best", 0.05},
 };
 
-struct Measured {
-  std::vector<double> seconds;
-  std::vector<int> restarts;
-  double cpu_seconds = 0.0;
+struct Pair {
+  const Policy* policy;
+  const pollux::Run* recorded;
+  pollux::Measured measured;
 };
 
-Measured RunOf(const Scenario& scenario, const Policy& policy) {
-  Measured measured;
-  const std::unique_ptr<Scheduler> scheduler = MakeScheduler(policy.scheduler, AllSchedulers());
-  const double begin = ThreadCpuSeconds();
-  const Simulator end = FinishedRun(scenario, *scheduler, {0, scenario.num_jobs()});
-  measured.cpu_seconds = ThreadCpuSeconds() - begin;
-  const auto& goodput = *end.state().features.Find<GoodputState>();
-  for (int job = 0; job < scenario.num_jobs(); ++job) {
-    measured.seconds.push_back(end.state().completion[U(job)] - scenario.data().jobs.arrival[U(job)]);
-    measured.restarts.push_back(goodput.jobs[U(job)].starts - 1);
+// A policy at a load, over its workloads.
+struct Row {
+  const Policy* policy;
+  std::string load;
+  int runs = 0, jobs = 0, times = 0, restarts = 0;  // jobs whose times and restarts differ
+  double mean = 0.0, recorded = 0.0, cpu = 0.0;     // s, means over runs
+  bool held = false;
+
+  bool exact() const { return policy->tolerance == 0.0; }
+};
+
+Row RowOf(const Policy& policy, const std::string& load, const std::vector<Pair>& pairs) {
+  Row row{&policy, load};
+  for (const Pair& pair : pairs) {
+    const pollux::Run& run = *pair.recorded;
+    if (pair.policy != &policy || run.load != load) continue;
+    for (std::size_t job = 0; job < run.seconds.size(); ++job) {
+      row.times += std::abs(pair.measured.seconds[job] - run.seconds[job]) > 1e-6;
+      row.restarts += !run.restarts.empty() && pair.measured.restarts[job] != run.restarts[job];
+    }
+    ++row.runs, row.jobs += static_cast<int>(run.seconds.size());
+    row.mean += pair.measured.Mean(), row.recorded += run.Mean(), row.cpu += pair.measured.cpu_s;
   }
-  return measured;
+  if (row.runs == 0) return row;
+  row.mean /= row.runs, row.recorded /= row.runs, row.cpu /= row.runs;
+  row.held = row.exact() ? row.times + row.restarts == 0
+                         : std::abs(row.mean / row.recorded - 1.0) <= policy.tolerance;
+  return row;
+}
+
+// Those that folder `kept` has not, "" = none; what ends is kept there.
+void RunPairs(const pollux::Folder& folder, int threads, const std::string& kept, std::vector<Pair>& pairs) {
+  Progress progress("pollux");
+  std::atomic<std::size_t> done = 0;
+  ThreadTeam team(threads);
+  team.Run(static_cast<int>(pairs.size()), [&](int i) {
+    Pair& pair = pairs[static_cast<std::size_t>(i)];
+    const Policy& policy = *pair.policy;
+    const pollux::Run& run = *pair.recorded;
+    const std::string name = Join(policy.shown, "-", run.load, "-", run.workload);
+    const auto before = kept.empty() ? std::nullopt : pollux::ReadMeasured(kept, name, policy.scheduler);
+    pair.measured =
+        before ? *before
+               : pollux::RunToEnd(folder.Workload(run.load, run.workload, policy.batch), policy.scheduler);
+    if (!kept.empty() && !before) pollux::WriteMeasured(kept, name, policy.scheduler, pair.measured);
+    progress.Update(static_cast<double>(++done) / static_cast<double>(pairs.size()),
+                    Join(run.policy, ", load ", run.load, ", workload ", run.workload));
+  });
+}
+
+ReproductionPage::Cells CellsOf(const Row& row) {
+  const auto if_exact = [&row](int count) { return row.exact() ? Join(count) : std::string("-"); };
+  return {row.policy->shown,
+          row.load,
+          Join(row.runs),
+          Join(row.jobs),
+          if_exact(row.times),
+          if_exact(row.restarts),
+          Fixed(row.mean, 1),
+          Fixed(row.recorded, 1),
+          Fixed(row.mean / row.recorded, 4),
+          row.held ? "yes" : "NO",
+          Fixed(row.cpu, 3)};
+}
+
+Json JsonOf(const Row& row) {
+  return {{"policy", row.policy->shown},
+          {"load", row.load},
+          {"runs", row.runs},
+          {"jobs", row.jobs},
+          {"times_that_differ", row.times},
+          {"restarts_that_differ", row.restarts},
+          {"mean_jct_s", row.mean},
+          {"recorded_mean_jct_s", row.recorded},
+          {"held", row.held},
+          {"cpu_s_per_run", row.cpu}};
+}
+
+void WritePage(const std::string& out, const std::vector<Row>& rows, const ReproductionPage::Cells& header,
+               const std::vector<ReproductionPage::Cells>& cells) {
+  ReproductionPage page;
+  page.Paragraph("# The simulator of the Pollux artifact (Qiao et al., OSDI 2021): recorded and measured");
+  page.Paragraph(Join(
+      "Made by `berth reproduce pollux --out DIR` from source ", SourceCommit(),
+      ". 16 nodes of 4 T4, rounds of 60 s, six workloads at each load; load 1 is 160 jobs in 8 hours. "
+      "Recorded: the runs of the artifact. Tiresias and Optimus decide without chance: every job's "
+      "completion "
+      "and every count of restarts has to be the recorded one. Pollux searches at random and its runs were "
+      "recorded once: the mean over the six workloads has to be within 5%. `pollux_genetic` is the authors' "
+      "search, `pollux_ruin_recreate` ours, the default of the scheduler `pollux`."));
+  page.Rows(header, cells);
+  std::vector<ReproductionPage::Cells> points;
+  for (const Row& row : rows)
+    points.push_back({row.policy->name, row.policy->shown, row.load, Exact(row.recorded / 3600.0),
+                      Exact(row.mean / 3600.0)});
+  page.Csv("pollux.csv", {"recorded_policy", "policy", "load", "recorded_h", "measured_h"},
+           std::move(points));
+  page.Picture("pollux.png", "mean JCT over load: lines measured, crosses recorded");
+  page.Write(out, "pollux.md");
 }
 
 }  // namespace
@@ -69,6 +158,7 @@ int ReproducePollux(const std::vector<std::string>& arguments) {
   options.Value("policies", "", "such as tiresias,optimus; the others take minutes [all]");
   options.Value("loads", "", "separated by commas: 0.5, 1.0, 1.5, 2.0 [all]");
   AddThreads(options, "the results do");
+  options.Value("out", "", "folder for pollux.md, pollux.csv, pollux.png and runs/ (kept) [only the table]");
   if (!options.Parse(arguments)) return 0;
   CheckJsonWritable(options);
   std::vector<std::string> policies;
@@ -78,11 +168,8 @@ int ReproducePollux(const std::vector<std::string>& arguments) {
   const std::vector<std::size_t> chosen_loads = ChosenParts(options, "loads", loads, "load");
   const pollux::Folder folder(options.Text("folder").empty() ? BERTH_SOURCE_DIR "/../shared/anchors/pollux"
                                                              : options.Text("folder"));
-  struct Pair {
-    const Policy* policy;
-    const pollux::Run* recorded;
-    Measured measured;
-  };
+  const std::string out = options.Text("out"), kept = out.empty() ? "" : out + "/runs";
+  if (!out.empty()) MakeFolder(kept, options.Where("out"));
   const std::vector<pollux::Run> recorded = folder.Recorded();
   std::vector<Pair> pairs;
   for (const std::size_t p : chosen) {
@@ -92,61 +179,34 @@ int ReproducePollux(const std::vector<std::string>& arguments) {
       if (asked && run.policy == kPolicies[p].name) pairs.push_back({&kPolicies[p], &run, {}});
     }
   }
-  {
-    Progress progress("pollux");
-    std::atomic<std::size_t> done = 0;
-    ThreadTeam team(Threads(options));
-    team.Run(static_cast<int>(pairs.size()), [&](int i) {
-      Pair& pair = pairs[U(i)];
-      const pollux::Run& run = *pair.recorded;
-      pair.measured = RunOf(folder.Workload(run.load, run.workload, pair.policy->batch), *pair.policy);
-      progress.Update(static_cast<double>(++done) / static_cast<double>(pairs.size()),
-                      Join(run.policy, ", load ", run.load, ", workload ", run.workload));
-    });
-  }
-  Table table({"policy", "load", "runs", "jobs", "times that differ", "restarts that differ", "mean JCT, s",
-               "recorded", "ratio", "held", "CPU s/run"});
+  RunPairs(folder, Threads(options), kept, pairs);
+  const ReproductionPage::Cells header = {
+      "policy",      "load",     "runs",  "jobs", "times that differ", "restarts that differ",
+      "mean JCT, s", "recorded", "ratio", "held", "CPU s/run"};
+  Table table(header);
+  std::vector<ReproductionPage::Cells> cells;
+  std::vector<Row> rows;
   Json json = Json::array();
   bool held = true;
   for (const std::size_t p : chosen) {
-    const Policy& policy = kPolicies[p];
     for (const std::size_t load : chosen_loads) {
-      int runs = 0, jobs = 0, times = 0, restarts = 0;
-      double mean = 0.0, their_mean = 0.0, cpu = 0.0;
-      for (const Pair& pair : pairs) {
-        const pollux::Run& run = *pair.recorded;
-        if (pair.policy != &policy || run.load != loads[load]) continue;
-        for (std::size_t job = 0; job < run.seconds.size(); ++job) {
-          times += std::abs(pair.measured.seconds[job] - run.seconds[job]) > 1e-6;
-          restarts += !run.restarts.empty() && pair.measured.restarts[job] != run.restarts[job];
-        }
-        ++runs, jobs += static_cast<int>(run.seconds.size());
-        mean += pollux::Run{"", "", 0, pair.measured.seconds, {}}.Mean();
-        their_mean += run.Mean(), cpu += pair.measured.cpu_seconds;
-      }
-      if (runs == 0) continue;
-      const bool exact = policy.tolerance == 0.0;
-      const bool row_held =
-          exact ? times + restarts == 0 : std::abs(mean / their_mean - 1.0) <= policy.tolerance;
-      held = held && row_held;
-      const auto if_exact = [exact](int count) { return exact ? Join(count) : std::string("-"); };
-      table.AddRow({policy.shown, loads[load], Join(runs), Join(jobs), if_exact(times), if_exact(restarts),
-                    Fixed(mean / runs, 1), Fixed(their_mean / runs, 1), Fixed(mean / their_mean, 4),
-                    row_held ? "yes" : "NO", Fixed(cpu / runs, 3)});
-      json.push_back({{"policy", policy.shown},
-                      {"load", loads[load]},
-                      {"runs", runs},
-                      {"jobs", jobs},
-                      {"times_that_differ", times},
-                      {"restarts_that_differ", restarts},
-                      {"mean_jct_s", mean / runs},
-                      {"recorded_mean_jct_s", their_mean / runs},
-                      {"held", row_held},
-                      {"cpu_s_per_run", cpu / runs}});
+      const Row row = RowOf(kPolicies[p], loads[load], pairs);
+      if (row.runs == 0) continue;
+      held = held && row.held;
+      rows.push_back(row);
+      cells.push_back(CellsOf(row));
+      table.AddRow(cells.back());
+      json.push_back(JsonOf(row));
     }
   }
   std::cout << table.ToString();
   WriteJson(options, {{"config", ConfigJson(options)}, {"rows", json}});
+  if (!out.empty()) {
+    WritePage(out, rows, header, cells);
+    const std::string failed = RunPlotScript("reproduce/plot_reproduction.py", {out});
+    if (!failed.empty()) std::cout << failed << "\n";
+    std::cout << "results in " << out << "\n";
+  }
   return held ? 0 : 1;
 }
 

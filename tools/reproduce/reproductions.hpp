@@ -13,12 +13,12 @@ namespace berth {
   X("gavel", ReproduceGavel, "out", "the policies, round mechanism and experiments of Gavel, OSDI 2020")   \
   X("hpc", ReproduceHpc, "out", "the published batch-scheduling tables (RLScheduler protocol)")            \
   X("learned", ReproduceLearned, "out", "learned policies against every scheduler, from shipped policies") \
-  X("pollux", ReproducePollux, "json", "the policies of the Pollux artifact, OSDI 2021, job by job")       \
+  X("pollux", ReproducePollux, "out", "the policies of the Pollux artifact, OSDI 2021, job by job")       \
   X("prediction", ReproducePrediction, "out", "forecasts and predicted run times on public logs")          \
   X("queueing", ReproduceQueueing, "json", "queues with closed forms: theory and simulator side by side")  \
   X("realism", ReproduceRealism, "out", "what each feature of a real cluster does, measured and drawn")    \
   X("shift", ReproduceShift, "out", "learned policies where they were not trained, alone and guarded")     \
-  X("sia", ReproduceSia, "json", "the integer programs and the simulator of Sia, SOSP 2023")
+  X("sia", ReproduceSia, "out", "the integer programs and the simulator of Sia, SOSP 2023")
 
 // Each takes the words after its name and returns the exit code: 0 all held, 1 something was out of its
 // tolerance. Bad input is thrown as Error.

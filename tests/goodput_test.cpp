@@ -1,6 +1,7 @@
 // Goodput: step times, epochs and batches of jobs by hand, profiles that are wrong, and the recorded runs of the
 // Pollux artifact's simulator.
 #include "env/features/goodput/goodput.hpp"
+#include "env/features/goodput/goodput_now.hpp"
 
 #include <filesystem>
 #include <fstream>
@@ -111,6 +112,30 @@ TEST_CASE("goodput: the batch is a command") {
   decision.controls[0].value = 0.0;  // as it finds best
   REQUIRE(sim.Apply(decision).ok());
   CHECK(goodput.Batch(0) >= 8);
+}
+
+TEST_CASE("goodput: what GPUs are worth now, by hand") {
+  const TinyApplication tiny;
+  Simulator sim(tiny.Jobs("a,0,tiny,1,8\n", "", {}), {});
+  REQUIRE(sim.AdvanceToDecision());
+  const ClusterView view = sim.View(Knowledge::kOracle);
+  GoodputNow now;
+  now.Begin(view);
+  // First epoch, noise as large as the gradient: batch 8 on one GPU takes 1 s, 16 on two 1.2 s and counts as
+  // 2 / (1 / 2 + 1) steps of the first. Larger ones count less than they take.
+  CHECK(now.At(view, 0, 0, 1) == Approx(1.0));
+  CHECK(now.At(view, 0, 0, 2) == Approx(2.0 / 1.5 / 1.2));
+}
+
+TEST_CASE("goodput: a batch that does not feed its GPUs is the least that was measured") {
+  const TinyApplication tiny;
+  Simulator sim(tiny.Jobs("a,0,tiny,2,32\n", "", {}), {});
+  REQUIRE(sim.AdvanceToDecision());
+  Decision decision;
+  decision.Start(0, 0);
+  decision.controls.push_back({kBatchControl, 0, 8.0});
+  REQUIRE(sim.Apply(decision).ok());
+  CHECK(sim.state().features.Find<GoodputState>()->Batch(0) == 16);  // 8 on each
 }
 
 TEST_CASE("goodput: wrong profiles and jobs are said in a line") {

@@ -14,9 +14,11 @@
 #include "env/base/index.hpp"
 #include "env/base/rng.hpp"
 #include "env/gym/sched_env.hpp"
+#include "env/gym/signals/potential.hpp"
 #include "env/gym/signals/wspt_potential.hpp"
 #include "tests/catch.hpp"
 #include "tests/errors.hpp"
+#include "tests/tiny.hpp"
 
 namespace berth {
 namespace {
@@ -140,6 +142,26 @@ TEST_CASE("learning signal: WSPT of three jobs by hand") {
   CHECK(jobs[1].weight == 2.0);
   CHECK(WsptCost(jobs, 2.0, 2.0) == 2.0 * 2.0 + 2.0 * (1.0 + 2.0 * 1.0) + 1.0 * (4.0 + 2.0 * 3.0));
   CHECK(WsptCost({}, 2.0, 2.0) == 0.0);
+}
+
+TEST_CASE("learning signal: processor sharing of two jobs by hand") {
+  const auto phi = [](int gpus, const std::vector<test::TinyJob>& jobs) {
+    const Scenario scenario = test::Tiny({{"v100", gpus}}, {{1.0}}, jobs);
+    Simulator simulator(scenario);
+    REQUIRE(simulator.AdvanceToDecision());
+    const PotentialInfo info = SharingInfo();
+    Params params({"sharing", {}}, {});
+    const std::unique_ptr<Potential> potential = info.make(params, MdpSpec{});
+    potential->Begin(simulator);
+    return potential->Of(simulator, 1, false);
+  };
+  // On a GPU each they need 10 and 20 s; on one for both half as fast until the first is done, after 20 s.
+  CHECK(phi(2, {{0.0, 10.0}, {0.0, 20.0}}).all == Approx(10.0 + 20.0));
+  CHECK(phi(1, {{0.0, 10.0}, {0.0, 20.0}}).all == Approx(20.0 + 30.0));
+  CHECK(phi(1, {{0.0, 10.0}, {0.0, 20.0}}).known == Approx(10.0));
+  // A gang of 2 and a job of 1 on 2 GPUs: the gang has its turn half of the time, 20 s for its 10, and the
+  // other is done by then.
+  CHECK(phi(2, {{0.0, 10.0, 0, 2}, {0.0, 20.0}}).all == Approx(20.0 + 20.0));
 }
 
 TEST_CASE("learning signal: growth is the mean of what one more job adds") {

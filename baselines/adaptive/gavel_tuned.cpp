@@ -11,10 +11,10 @@
 
 #include "baselines/adaptive/every.hpp"
 #include "baselines/lp.hpp"
-#include "env/sim/most_free_nodes.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/base/index.hpp"
 #include "env/features/goodput/goodput.hpp"
+#include "env/sim/most_free_nodes.hpp"
 
 namespace berth {
 namespace {

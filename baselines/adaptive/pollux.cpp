@@ -14,10 +14,10 @@
 #include "baselines/adaptive/pollux_search.hpp"
 #include "baselines/elastic/width_plan.hpp"
 #include "baselines/placement/in_service.hpp"
-#include "env/sim/most_free_nodes.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/base/index.hpp"
 #include "env/features/goodput/goodput.hpp"
+#include "env/sim/most_free_nodes.hpp"
 
 namespace berth {
 namespace {

@@ -4,9 +4,9 @@
 
 #include "baselines/adaptive/sia_placement.hpp"
 #include "baselines/placement/in_service.hpp"
-#include "env/sim/most_free_nodes.hpp"
 #include "env/base/index.hpp"
 #include "env/features/goodput/goodput.hpp"
+#include "env/sim/most_free_nodes.hpp"
 
 namespace berth::sia {
 

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "baselines/elastic/width_plan.hpp"
-#include "env/sim/most_free_nodes.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/base/index.hpp"
 #include "env/features/goodput/goodput.hpp"
+#include "env/sim/most_free_nodes.hpp"
 
 namespace berth {
 namespace {

@@ -8,12 +8,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "env/sim/most_free_nodes.hpp"
 #include "baselines/preemptive/service_distribution.hpp"
 #include "baselines/ranking.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
+#include "env/sim/most_free_nodes.hpp"
 
 namespace berth {
 namespace {

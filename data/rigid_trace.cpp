@@ -21,14 +21,16 @@ int TenantNamed(const std::string& name, std::vector<Tenant>& tenants) {
 }
 
 Scenario RigidScenario(const std::string& path, const ScenarioSettings& settings, const ClusterSpec& cluster,
-                       std::vector<RigidJob> jobs, std::vector<Tenant> tenants, const std::string& note) {
+                       std::vector<RigidJob> jobs, std::vector<Tenant> tenants, const std::string& note,
+                       std::vector<std::string> kinds) {
   if (jobs.empty()) throw Error(Join(path, ": expected a job a line, found no jobs"));
   std::stable_sort(jobs.begin(), jobs.end(),
                    [](const RigidJob& a, const RigidJob& b) { return a.submit < b.submit; });
   ScenarioData data = BaseScenario(settings, path.substr(path.find_last_of("/:") + 1), path + note);
   data.cluster = cluster;
   data.tenants = std::move(tenants);
-  data.throughputs.job_types = {"job"};
+  if (kinds.empty()) kinds = {"job"};
+  data.throughputs.job_types = std::move(kinds);
   std::set<int> sizes;  // those that occur: a table of all sizes up to the largest would be nearly empty
   bool requests = false, deadlines = false, shares = false, types = false, demands = false;
   for (const RigidJob& job : jobs) {
@@ -42,14 +44,14 @@ Scenario RigidScenario(const std::string& path, const ScenarioSettings& settings
     demands = demands || job.cores > 0.0 || job.memory_gb > 0.0;
   }
   data.throughputs.gang_sizes.assign(sizes.begin(), sizes.end());
-  data.throughputs.alone.assign(sizes.size() * cluster.types.size(), 1.0);
+  data.throughputs.alone.assign(data.throughputs.job_types.size() * sizes.size() * cluster.types.size(), 1.0);
   const std::size_t bits = std::min<std::size_t>(cluster.types.size(), 64);
   const std::uint64_t every_type = ~std::uint64_t{0} >> (64 - bits);
   JobTable& table = data.jobs;
   for (const RigidJob& job : jobs) {
     table.id.push_back(job.id);
     table.arrival.push_back(job.submit);
-    table.job_type.push_back(0);
+    table.job_type.push_back(job.kind);
     table.gang.push_back(job.gang);
     table.total_steps.push_back(job.seconds);
     if (requests) table.requested_s.push_back(job.requested);

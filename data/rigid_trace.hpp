@@ -22,6 +22,7 @@ struct RigidJob {
   std::uint64_t allowed = 0;                                    // bits of types; 0 = all
   double cores = 0.0, memory_gb = 0.0;                          // of a node, for each device
   int tenant = 0;
+  int kind = 0;  // index of its job type, where there are several
   int line = 0;  // of the file
 };
 
@@ -33,9 +34,9 @@ int TenantNamed(const std::string& name, std::vector<Tenant>& tenants);
 
 // Sorts by submit time, keeping the order of equal ones, and validates; errors begin with "path:line".
 // Columns that no job states stay empty. `cluster` has at least one type. `note`, such as what the reader
-// left out, stands behind the path in the provenance.
+// left out, stands behind the path in the provenance. `kinds` are the names of job types; none = one, "job".
 Scenario RigidScenario(const std::string& path, const ScenarioSettings& settings, const ClusterSpec& cluster,
                        std::vector<RigidJob> jobs, std::vector<Tenant> tenants = {},
-                       const std::string& note = "");
+                       const std::string& note = "", std::vector<std::string> kinds = {});
 
 }  // namespace berth

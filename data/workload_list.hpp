@@ -20,7 +20,8 @@
   X(OpenbFormatInfo)     \
   X(PaiFormatInfo)       \
   X(HeliosFormatInfo)    \
-  X(AdaptiveFormatInfo)
+  X(AdaptiveFormatInfo)  \
+  X(SacctFormatInfo)
 
 namespace berth {
 

@@ -46,6 +46,8 @@ const std::map<std::string, std::set<std::string>> kMayName = {
     {"data/adaptive_jobs.cpp", {"goodput"}},
     // logs whose jobs change batches
     {"data/gavel_trace.cpp", {"batch_schedule"}},
+    // a log that says who waited for whom and which nodes failed
+    {"data/sacct/", {"failures", "stages"}},
     // lists of blocks that shipped policies were trained on
     {"env/gym/encoder_presets.hpp", {"*"}},
     // documentation: the reference of observations, commands of the verbs' pages

@@ -1,0 +1,229 @@
+// `sacct -P` and `sacctmgr -P`: a header line, then fields between '|', as they are: nothing is quoted.
+#include <algorithm>
+
+#include "data/sacct/accounting.hpp"
+#include "data/tables/times.hpp"
+#include "data/text_file.hpp"
+#include "env/base/check.hpp"
+#include "env/base/slurm_conf.hpp"
+#include "env/base/spec.hpp"
+
+namespace berth {
+namespace {
+
+std::vector<std::string> Split(const std::string& line, char separator) {
+  std::vector<std::string> fields;
+  for (std::size_t begin = 0; begin <= line.size();) {
+    const std::size_t end = std::min(line.find(separator, begin), line.size());
+    fields.push_back(line.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return fields;
+}
+
+// Rows by the names of their header. Thread rule: one thread at a time.
+class PipeFile {
+ public:
+  explicit PipeFile(const std::string& path) : file_(path) {
+    std::string line;
+    if (!file_.Next(line)) throw Error(Join(path, ": expected a header line, found an empty file"));
+    names_ = Split(line, '|');
+    if (names_.size() > 1 && names_.back().empty()) names_.pop_back();  // -p ends lines with '|'
+    if (names_.size() < 2) {
+      throw Error(Join(file_.Where(),
+                       ": expected names between '|', as sacct -P and sacctmgr -P write, found '",
+                       line.substr(0, 60), "'"));
+    }
+  }
+  bool Next() {
+    std::string line;
+    do
+      if (!file_.Next(line)) return false;
+    while (line.empty());
+    fields_ = Split(line, '|');
+    if (fields_.size() == names_.size() + 1 && fields_.back().empty()) fields_.pop_back();
+    // The line that submitted a job may hold a '|' of its own: as the last column it is read whole.
+    if (fields_.size() > names_.size() && names_.back() == "SubmitLine") {
+      for (std::size_t i = names_.size(); i < fields_.size(); ++i)
+        fields_[names_.size() - 1] += "|" + fields_[i];
+      fields_.resize(names_.size());
+    }
+    if (fields_.size() != names_.size()) {
+      throw Error(Join(file_.Where(), ": expected ", names_.size(), " fields, found ", fields_.size(),
+                       fields_.size() > names_.size()
+                           ? " (a name with '|' in it? SubmitLine may have one as last column)"
+                           : ""));
+    }
+    return true;
+  }
+  bool Has(const std::string& name) const {
+    return std::find(names_.begin(), names_.end(), name) != names_.end();
+  }
+  void Need(const char* name) const {
+    if (!Has(name))
+      throw Error(Join(file_.Where(), ": expected a column '", name, "'", DidYouMean(name, names_),
+                       ", found ", Listed(names_)));
+  }
+  // "" where there is no such column.
+  std::string Text(const std::string& name) const {
+    const auto at = std::find(names_.begin(), names_.end(), name);
+    return at == names_.end() ? "" : Trim(fields_[static_cast<std::size_t>(at - names_.begin())]);
+  }
+  std::string Where() const { return file_.Where(); }
+  std::string Where(const std::string& name) const { return Join(file_.Where(), ": column '", name, "'"); }
+  int line() const { return file_.number(); }
+
+  // Seconds since 1970; `otherwise` for what Slurm does not know.
+  double Moment(const std::string& name, double otherwise) const {
+    const std::string text = Text(name);
+    if (text.empty() || text == "Unknown" || text == "None" || text == "N/A") return otherwise;
+    if (!LooksLikeDate(text)) {
+      throw Error(Join(Where(name), ": expected a time such as 2026-03-01T14:05:06, found '", text, "'"));
+    }
+    return ParseMoment(text, Where(name));
+  }
+  std::int64_t Whole(const std::string& name) const {
+    const std::int64_t value = ParseInteger(Text(name), Where(name));
+    if (value < 0 || value > 1'000'000'000'000) {
+      throw Error(Join(Where(name), ": expected 0 to 1000000000000, found ", value));
+    }
+    return value;
+  }
+
+ private:
+  TextFile file_;
+  std::vector<std::string> names_, fields_;
+};
+
+// TimelimitRaw is in minutes, Timelimit as [D-]HH:MM:SS.
+double Limit(const PipeFile& file) {
+  for (const char* name : {"TimelimitRaw", "Timelimit"}) {
+    const std::string text = file.Text(name);
+    if (text.empty() || text == "Partition_Limit") continue;
+    return ParseSlurmSpan(text, file.Where(name));
+  }
+  return SacctRow::kUnknown;
+}
+
+double Elapsed(const PipeFile& file) {
+  if (!file.Text("ElapsedRaw").empty()) return static_cast<double>(file.Whole("ElapsedRaw"));
+  return file.Text("Elapsed").empty() ? 0.0 : ParseSlurmSpan(file.Text("Elapsed"), file.Where("Elapsed"));
+}
+
+// "2_7" of task 7; "2_[8-9%2]" of those that still wait.
+void ReadArray(const PipeFile& file, SacctRow& row) {
+  const std::string text = file.Text("JobID");
+  const std::size_t under = text.find('_');
+  if (under == std::string::npos) return;
+  row.array_job = ParseInteger(text.substr(0, under), file.Where("JobID"));
+  if (text[under + 1] != '[') row.array_task = ParseInteger(text.substr(under + 1), file.Where("JobID"));
+}
+
+}  // namespace
+
+std::map<std::string, int> GpusOf(const std::string& tres, const std::string& what) {
+  std::map<std::string, int> gpus;
+  for (const std::string& entry : SplitOutsideParentheses(tres, ',')) {
+    if (entry.rfind("gres/gpu", 0) != 0) continue;
+    const std::size_t equals = entry.find('=');
+    if (equals == std::string::npos || (entry[8] != '=' && entry[8] != ':')) {
+      if (equals != std::string::npos) continue;  // gres/gpuutil, gres/gpumem
+      throw Error(Join(what, ": expected gres/gpu[:TYPE]=COUNT, found '", entry, "'"));
+    }
+    const long long count = ParseInteger(entry.substr(equals + 1), what);
+    if (count < 0 || count > 1'000'000)
+      throw Error(Join(what, ": expected 0 to 1000000 GPUs, found ", count));
+    gpus[entry[8] == ':' ? entry.substr(9, equals - 9) : ""] += static_cast<int>(count);
+  }
+  return gpus;
+}
+
+std::string OptionOf(const std::string& submit_line, const std::string& name, const std::string& letter) {
+  const std::vector<std::string> words = Split(submit_line, ' ');
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    if (word == "--wrap" || word.rfind("--wrap=", 0) == 0) break;  // the job's own words follow
+    if (word.rfind(name + "=", 0) == 0) return word.substr(name.size() + 1);
+    if ((word == name || (word == letter && !letter.empty())) && i + 1 < words.size()) return words[i + 1];
+    if (!letter.empty() && word.rfind(letter, 0) == 0 && word.size() > letter.size() &&
+        word.rfind("--", 0) != 0)
+      return word.substr(letter.size());
+  }
+  return "";
+}
+
+SacctTable ReadSacctText(const std::string& path) {
+  PipeFile file(path);
+  for (const char* name : {"JobIDRaw", "State", "Submit", "Start", "End", "AllocTRES"}) file.Need(name);
+  if (!file.Has("ElapsedRaw")) file.Need("Elapsed");
+  SacctTable table;
+  table.says_dependencies = file.Has("SubmitLine");
+  while (file.Next()) {
+    const std::string id = file.Text("JobIDRaw");
+    if (id.find('.') != std::string::npos) {  // "17.batch", "17.0"
+      ++table.steps;
+      continue;
+    }
+    SacctRow row;
+    row.where = file.Where();
+    row.line = file.line();
+    row.id = file.Whole("JobIDRaw");
+    ReadArray(file, row);
+    row.user = file.Text("User");
+    row.account = file.Text("Account");
+    row.partition = file.Text("Partition");
+    row.qos = file.Text("QOS");
+    row.state = file.Text("State").substr(0, file.Text("State").find(' '));  // "CANCELLED by 1000"
+    if (row.state.empty())
+      throw Error(Join(file.Where("State"), ": expected a state such as COMPLETED, found nothing"));
+    row.nodes = file.Text("NodeList");
+    row.reservation = file.Text("Reservation");
+    row.constraints = file.Text("Constraints");
+    row.submit = file.Moment("Submit", SacctRow::kUnknown);
+    if (row.submit != row.submit) {
+      throw Error(Join(file.Where("Submit"), ": expected a time such as 2026-03-01T14:05:06, found '",
+                       file.Text("Submit"), "'"));
+    }
+    row.eligible = file.Moment("Eligible", SacctRow::kUnknown);
+    row.start = file.Moment("Start", SacctRow::kUnknown);
+    row.end = file.Moment("End", SacctRow::kUnknown);
+    row.elapsed = Elapsed(file);
+    row.limit = Limit(file);
+    if (!file.Text("NNodes").empty()) row.num_nodes = static_cast<int>(file.Whole("NNodes"));
+    row.asked = GpusOf(file.Text("ReqTRES"), file.Where("ReqTRES"));
+    row.given = GpusOf(file.Text("AllocTRES"), file.Where("AllocTRES"));
+    const std::string line = file.Text("SubmitLine");
+    if (row.reservation.empty()) row.reservation = OptionOf(line, "--reservation", "");
+    row.dependency = OptionOf(line, "--dependency", "-d");
+    row.array_limit = OptionOf(line, "--array", "-a").find('%') != std::string::npos;
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+std::vector<NodeEvent> ReadNodeEvents(const std::string& path) {
+  PipeFile file(path);
+  for (const char* name : {"NodeName", "TimeStart", "TimeEnd", "State"}) file.Need(name);
+  std::vector<NodeEvent> events;
+  while (file.Next()) {
+    NodeEvent event;
+    event.line = file.line();
+    event.node = file.Text("NodeName");
+    if (event.node.empty()) continue;
+    event.state = file.Text("State");
+    event.start = file.Moment("TimeStart", SacctRow::kUnknown);
+    if (event.start != event.start) {
+      throw Error(Join(file.Where("TimeStart"), ": expected a time such as 2026-03-01T14:05:06, found '",
+                       file.Text("TimeStart"), "'"));
+    }
+    event.end = file.Moment("TimeEnd", std::numeric_limits<double>::infinity());
+    if (event.end < event.start) {
+      throw Error(Join(file.Where("TimeEnd"), ": expected a time from ", file.Text("TimeStart"),
+                       " on, found '", file.Text("TimeEnd"), "'"));
+    }
+    events.push_back(std::move(event));
+  }
+  return events;
+}
+
+}  // namespace berth

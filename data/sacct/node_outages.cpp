@@ -1,0 +1,54 @@
+#include "data/sacct/node_outages.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "env/base/check.hpp"
+
+namespace berth {
+namespace {
+
+constexpr double kForEver = 1e11;     // s; for a drain without end, of which nobody is stopped
+constexpr double kDrainGone = 0.001;  // s
+
+bool Has(const std::string& state, const char* word) {
+  return state.find(word) != std::string::npos;
+}
+
+}  // namespace
+
+NodeOutages OutagesOf(const std::vector<NodeEvent>& events, const std::vector<SlurmNode>& nodes,
+                      double origin) {
+  std::map<std::string, std::string> place;  // node to TYPE/NUMBER
+  std::map<std::string, int> of_type;
+  for (const SlurmNode& node : nodes) place[node.name] = Join(node.type, "/", of_type[node.type]++);
+  NodeOutages found;
+  for (const NodeEvent& event : events) {
+    const double start = std::max(0.0, event.start - origin);
+    const double end = event.end - origin;
+    // DRAINING and DRAINED are DRAIN in the log; "DOWN*" does not answer.
+    const bool down = Has(event.state, "DOWN") || Has(event.state, "FAIL");
+    const bool drained = !down && (Has(event.state, "DRAIN") || Has(event.state, "MAINT"));
+    if (nodes.empty()) {
+      ++found.unplaced;
+    } else if (place.count(event.node) == 0) {
+      ++found.unknown;
+    } else if ((!down && !drained) || end <= start + kDrainGone) {
+      ++found.irrelevant;
+    } else {
+      ++(down ? found.down : found.drained);
+      if (!found.text.empty()) found.text += '|';
+      if (down) {
+        found.text += Join(start, ":", std::isinf(end) ? 10 * kForEver : end, ":node:", place[event.node]);
+      } else {
+        const double gone = std::isinf(end) ? kForEver : end - kDrainGone;
+        found.text += Join(gone, ":", std::isinf(end) ? 10 * kForEver : end, ":node:", place[event.node], ":",
+                           gone - start);
+      }
+    }
+  }
+  return found;
+}
+
+}  // namespace berth

@@ -1,0 +1,333 @@
+// A site's Slurm accounting as a scenario. The file to name is what `sacct -a -D -X -P --format=...` or
+// `sacct -a -D --json` wrote; beside it may lie slurm.conf (the nodes, where --cluster names none) and
+// events.txt, of `sacctmgr show event -P`.
+//
+//   job        one run of a job or of an array's task; its id is JobIDRaw, of the k-th run after requeues
+//   plus k 10^12 arrival    when it was submitted; when it became eligible, where something held it that is
+//   not in the scenario run time   what it ran, whatever became of it: it held its GPUs request    its time
+//   limit GPUs       those of AllocTRES; types: the one that ReqTRES names, or one named as a constraint,
+//   else its partition's job type   "PARTITION:QOS", as the scheduler slurm reads it; all run at 1 step/s on
+//   every type tenant     "ACCOUNT/USER" waits for  --dependency=afterok, afterany and aftercorr of jobs in
+//   the file (feature stages) nodes      DOWN, FAIL: outages; DRAIN, MAINT: outages that are announced for as
+//   long as they last (feature failures)
+// A run that ended by NODE_FAIL or PREEMPTED and was queued again is one job with the run behind it: in the
+// scenario nodes fail, and schedulers preempt, by themselves. Times without zone count as UTC.
+//
+// What a scenario cannot say is counted, a line each, in its provenance.
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "data/rigid_trace.hpp"
+#include "data/sacct/accounting.hpp"
+#include "data/sacct/node_outages.hpp"
+#include "data/sacct/site.hpp"
+#include "data/text_file.hpp"
+#include "data/workload_list.hpp"
+#include "env/base/check.hpp"
+#include "env/base/spec.hpp"
+#include "env/features/table.hpp"
+
+namespace berth {
+namespace {
+
+constexpr std::int64_t kNextRun = 1'000'000'000'000;  // between ids of a job's runs
+
+// Figures that may be 0, in the order in which they are said.
+class Counts {
+ public:
+  void Add(const std::string& what, int many = 1) {
+    for (auto& [words, count] : counts_) {
+      if (words == what) return void(count += many);
+    }
+    counts_.emplace_back(what, many);
+  }
+  std::string Lines() const {
+    std::string text;
+    for (const auto& [words, count] : counts_) {
+      if (count > 0) text += Join("\n  ", count, " ", words);
+    }
+    return text;
+  }
+
+ private:
+  std::vector<std::pair<std::string, int>> counts_;
+};
+
+int Total(const std::map<std::string, int>& gpus) {
+  const auto all = gpus.find("");
+  if (all != gpus.end()) return all->second;
+  int total = 0;
+  for (const auto& [type, count] : gpus) total += count;
+  return total;
+}
+
+std::uint64_t TypesNamed(const Site& site, const std::string& name) {
+  std::uint64_t bits = 0;
+  for (std::size_t g = 0; g < site.asked_as.size(); ++g) {
+    if (site.asked_as[g] == name) bits |= std::uint64_t{1} << g;
+  }
+  return bits;
+}
+
+class Reader {
+ public:
+  Reader(const SacctTable& table, const Site& site) : table_(table), site_(site) {}
+
+  void Read() {
+    std::map<std::int64_t, std::vector<const SacctRow*>> runs;
+    for (const SacctRow& row : table_.rows) runs[row.id].push_back(&row);
+    for (auto& [id, of_job] : runs) {
+      std::stable_sort(of_job.begin(), of_job.end(),
+                       [](const SacctRow* a, const SacctRow* b) { return a->submit < b->submit; });
+      ReadJob(of_job);
+    }
+    for (std::size_t k = 0; k < jobs.size(); ++k) Place(k);
+    first = kNever;
+    for (const RigidJob& job : jobs) first = std::min(first, job.submit);
+    for (RigidJob& job : jobs) job.submit -= first;
+    for (const SacctRow& row : table_.rows) {
+      if (!row.reservation.empty())
+        counts.Add("jobs ran in a reservation, and run as others do: reservations are not in the scenario");
+    }
+  }
+
+  std::vector<RigidJob> jobs;
+  std::vector<Tenant> tenants;
+  std::vector<std::string> kinds;
+  std::string after;  // child>parent:...
+  double first = 0.0;
+  Counts counts;
+
+ private:
+  static bool Interrupted(const SacctRow& row) {
+    return row.state == "NODE_FAIL" || row.state == "PREEMPTED";
+  }
+
+  void ReadJob(const std::vector<const SacctRow*>& runs) {
+    const SacctRow* earlier = nullptr;  // the first run of those that were interrupted
+    for (std::size_t k = 0; k < runs.size(); ++k) {
+      const SacctRow& row = *runs[k];
+      if (k + 1 < runs.size() && Interrupted(row) && !std::isnan(row.start)) {
+        if (earlier == nullptr) earlier = &row;
+        counts.Add(row.state == "NODE_FAIL"
+                       ? "runs ended with their node and were queued again: one job with the run behind them"
+                       : "runs were preempted and queued again: one job with the run behind them");
+        continue;
+      }
+      const SacctRow* from = earlier != nullptr ? earlier : &row;
+      earlier = nullptr;
+      if (row.state == "REQUEUED") counts.Add("runs were requeued: the run behind each is a job of its own");
+      Keep(row, *from, static_cast<int>(k));
+    }
+  }
+
+  // One job of the scenario, or a count.
+  void Keep(const SacctRow& row, const SacctRow& from, int run) {
+    const int gang = Total(row.given.empty() ? row.asked : row.given);
+    if (gang == 0) return counts.Add("jobs without GPU are left out");
+    if (row.state == "PENDING" || row.state == "RUNNING" || row.state == "SUSPENDED" ||
+        row.state == "REQUEUED_PENDING" || row.state == "COMPLETING") {
+      return counts.Add("jobs had not ended and are left out");
+    }
+    if (std::isnan(row.start)) {
+      return counts.Add(
+          row.state == "CANCELLED"
+              ? "jobs were cancelled before they started and are left out, though they stood in the queue"
+              : "jobs never started and are left out");
+    }
+    if (row.elapsed <= 0.0) return counts.Add("jobs ran no second and are left out");
+    RigidJob job;
+    job.allowed = Allowed(row, gang);
+    if (job.allowed == 0) return;
+    job.id = row.id + run * kNextRun;
+    job.seconds = row.elapsed;
+    job.gang = gang;
+    if (std::isfinite(row.limit)) job.requested = row.limit;
+    if (std::isinf(row.limit)) counts.Add("jobs have no time limit");
+    job.line = row.line;
+    job.tenant = TenantNamed(
+        Join(row.account.empty() ? "default" : row.account, "/", row.user.empty() ? "default" : row.user),
+        tenants);
+    const std::string kind =
+        Join(row.partition.empty() ? "default" : row.partition, ":", row.qos.empty() ? "normal" : row.qos);
+    const auto at = std::find(kinds.begin(), kinds.end(), kind);
+    job.kind = static_cast<int>(at - kinds.begin());
+    if (at == kinds.end()) kinds.push_back(kind);
+    CountSpread(row, gang, job.allowed);
+    jobs.push_back(job);
+    rows_.push_back(&from);
+    runs_.push_back(run);
+    kept_[row.id] = job.id;
+    if (row.array_job != 0) tasks_[row.array_job][row.array_task] = job.id;
+  }
+
+  std::uint64_t Allowed(const SacctRow& row, int gang) {
+    std::uint64_t bits = site_.cluster.types.size() == 64
+                             ? ~std::uint64_t{0}
+                             : (std::uint64_t{1} << site_.cluster.types.size()) - 1;
+    int typed = 0;
+    for (const auto& [type, count] : row.asked) {
+      if (type.empty()) continue;
+      ++typed;
+      bits &= TypesNamed(site_, type);
+    }
+    if (typed > 1) {
+      counts.Add("jobs asked for GPUs of several types at once and are left out");
+      return 0;
+    }
+    if (typed == 0 && !row.constraints.empty()) {
+      const std::uint64_t named = TypesNamed(site_, row.constraints);
+      if (named != 0)
+        bits &= named;
+      else
+        counts.Add("jobs have constraints that name no GPU type, which are not in the scenario");
+    }
+    if (const auto at = site_.of_partition.find(row.partition); at != site_.of_partition.end())
+      bits &= at->second;
+    if (bits == 0) {
+      counts.Add("jobs asked for GPU types that the cluster or their partition lacks and are left out");
+      return 0;
+    }
+    for (std::size_t g = 0; g < site_.cluster.types.size(); ++g) {
+      if ((bits >> g & 1U) != 0 && site_.cluster.types[g].count >= gang) return bits;
+    }
+    counts.Add("jobs are larger than every GPU type that they may run on and are left out");
+    return 0;
+  }
+
+  void CountSpread(const SacctRow& row, int gang, std::uint64_t bits) {
+    if (row.num_nodes <= 1) return;
+    for (std::size_t g = 0; g < site_.cluster.types.size(); ++g) {
+      const int per_node = site_.cluster.types[g].gpus_per_node;
+      if ((bits >> g & 1U) != 0 && (gang + per_node - 1) / per_node == row.num_nodes) return;
+    }
+    counts.Add("jobs were spread over more nodes than their GPUs need: the scenario does not say so");
+  }
+
+  // Dependencies, and from them the arrival.
+  void Place(std::size_t k) {
+    RigidJob& job = jobs[k];
+    const SacctRow& row = *rows_[k];
+    job.submit = row.submit;
+    const bool later = row.eligible > row.submit;
+    if (runs_[k] == 0 && !row.dependency.empty()) {
+      std::vector<std::int64_t> parents;
+      if (Parents(row, parents)) {
+        for (std::int64_t parent : parents) after += Join(after.empty() ? "" : ":", job.id, ">", parent);
+        counts.Add("jobs wait for others by --dependency", parents.empty() ? 0 : 1);
+        return;
+      }
+      counts.Add("jobs have a --dependency that the scenario cannot say, and arrive when it was fulfilled");
+    } else if (later && runs_[k] > 0) {
+      counts.Add("jobs were requeued and held for a while: they arrive when they became eligible");
+    } else if (later && row.array_limit) {
+      counts.Add("array tasks waited for their array's limit: they arrive when they became eligible");
+    } else if (later) {
+      counts.Add(
+          table_.says_dependencies
+              ? "jobs were held or were to begin later: they arrive when they became eligible"
+              : "jobs were held, to begin later or waited for others, which only a column SubmitLine tells "
+                "apart: they arrive when they became eligible");
+    }
+    if (later) job.submit = row.eligible;
+  }
+
+  // False where something of it cannot be said.
+  bool Parents(const SacctRow& row, std::vector<std::int64_t>& parents) const {
+    if (row.dependency.find('?') != std::string::npos) return false;
+    for (const std::string& part : SplitOutsideParentheses(row.dependency, ',')) {
+      const std::vector<std::string> words = SplitOutsideParentheses(part, ':');
+      const std::string& kind = words[0];
+      if (words.size() < 2 || (kind != "afterok" && kind != "afterany" && kind != "aftercorr")) return false;
+      for (std::size_t i = 1; i < words.size(); ++i) {
+        if (!AddParents(words[i], kind == "aftercorr" ? row.array_task : -1, parents)) return false;
+      }
+    }
+    return true;
+  }
+
+  // "17", a whole array's id, or "2_7".
+  bool AddParents(const std::string& text, std::int64_t same_task, std::vector<std::int64_t>& parents) const {
+    if (text.empty() || text.find_first_not_of("0123456789_") != std::string::npos) return false;
+    const std::size_t under = text.find('_');
+    const std::int64_t id = ParseInteger(text.substr(0, under), "a dependency");
+    const auto array = tasks_.find(id);
+    if (array == tasks_.end()) {
+      const auto at = kept_.find(id);
+      if (at == kept_.end() || under != std::string::npos) return false;
+      parents.push_back(at->second);
+      return true;
+    }
+    if (under != std::string::npos) same_task = ParseInteger(text.substr(under + 1), "a dependency");
+    for (const auto& [task, parent] : array->second) {
+      if (same_task < 0 || task == same_task) parents.push_back(parent);
+    }
+    return same_task < 0 || array->second.count(same_task) == 1;
+  }
+
+  const SacctTable& table_;
+  const Site& site_;
+  std::vector<const SacctRow*> rows_;  // of jobs: what queued it
+  std::vector<int> runs_;
+  std::map<std::int64_t, std::int64_t> kept_;                           // by JobIDRaw: the last run's id
+  std::map<std::int64_t, std::map<std::int64_t, std::int64_t>> tasks_;  // by array and task
+};
+
+bool IsJson(const std::string& path) {
+  const std::string text = ReadText(path);
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  return first != std::string::npos && text[first] == '{';
+}
+
+Scenario Read(const std::string& path, const ScenarioSettings& given) {
+  const SacctTable table = IsJson(path) ? ReadSacctJson(path) : ReadSacctText(path);
+  const Site site = SiteOf(path, given);
+  Reader reader(table, site);
+  reader.Read();
+  if (reader.jobs.empty())
+    throw Error(Join(path, ": expected a job with GPUs that ended, found none:", reader.counts.Lines()));
+  std::string features;
+  if (!reader.after.empty()) features += Join("stages(after=", reader.after, ")");
+  const std::string events_path = Beside(path, "events.txt");
+  if (!events_path.empty()) {
+    const NodeOutages outages = OutagesOf(ReadNodeEvents(events_path), site.nodes, reader.first);
+    reader.counts.Add("node outages from events.txt", outages.down);
+    reader.counts.Add("drains: nodes take no new job meanwhile; what still runs when one ends is stopped",
+                      outages.drained);
+    reader.counts.Add(
+        "node events are not in the scenario, whose cluster is not that of a slurm.conf beside the "
+        "accounting",
+        outages.unplaced);
+    reader.counts.Add("node events are of nodes without GPUs or that slurm.conf does not name, and left out",
+                      outages.unknown);
+    reader.counts.Add(
+        "node events ended before the first job, took no time or are of a state that changes nothing, and "
+        "left out",
+        outages.irrelevant);
+    if (!outages.text.empty())
+      features += Join(features.empty() ? "" : ";", "failures(mtbf_h=0,events=", outages.text, ")");
+  }
+  ScenarioSettings settings = given;
+  if (!features.empty()) {
+    const std::string text = ToString(settings.features);
+    settings.features = ParseFeatures(text.empty() ? features : Join(text, ";", features));
+  }
+  std::string note = reader.counts.Lines();
+  if (!note.empty()) note = Join(" (", note, ")");
+  return RigidScenario(path, settings, site.cluster, std::move(reader.jobs), std::move(reader.tenants), note,
+                       std::move(reader.kinds));
+}
+
+}  // namespace
+
+FormatInfo SacctFormatInfo() {
+  return {"sacct",
+          "a site's Slurm accounting, of sacct -P or sacct --json; slurm.conf and events.txt (sacctmgr show "
+          "event -P) beside it",
+          "sacct(1), sacctmgr(1), slurm.conf(5), Slurm 22.05",
+          {ClockKind::kEvent, 360.0},
+          Read};
+}
+
+}  // namespace berth

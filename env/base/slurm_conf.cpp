@@ -1,0 +1,244 @@
+#include "env/base/slurm_conf.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <fstream>
+#include <limits>
+#include <map>
+
+#include "env/base/check.hpp"
+#include "env/base/readable.hpp"
+#include "env/base/spec.hpp"
+
+namespace berth {
+namespace {
+
+constexpr std::size_t kMostHosts = 1'000'000;  // of one list: more is a slip of the pen
+
+std::string Lower(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+// Splits the words of a line; a value in quotes may hold blanks.
+SlurmLine WordsOf(const std::string& text, int number, const std::string& where) {
+  SlurmLine line;
+  line.number = number;
+  std::size_t at = 0;
+  while (true) {
+    at = text.find_first_not_of(" \t\r", at);
+    if (at == std::string::npos) return line;
+    const std::size_t equals = text.find('=', at);
+    const std::size_t blank = text.find_first_of(" \t\r", at);
+    // "Include FILE" alone has no sign of equality.
+    if (Lower(text.substr(at, 8)) == "include " && line.words.empty()) {
+      line.words.emplace_back("include", Trim(std::string_view(text).substr(at + 8)));
+      return line;
+    }
+    if (equals == std::string::npos || equals == at || blank < equals) {
+      throw Error(Join(where, ": expected Key=Value, found '", text.substr(at, blank - at), "'"));
+    }
+    std::string value;
+    std::size_t end = equals + 1;
+    if (end < text.size() && text[end] == '"') {
+      const std::size_t close = text.find('"', end + 1);
+      if (close == std::string::npos)
+        throw Error(Join(where, ": expected a quote that ends, found '", text.substr(at), "'"));
+      value = text.substr(end + 1, close - end - 1);
+      end = close + 1;
+    } else {
+      end = std::min(text.find_first_of(" \t\r", end), text.size());
+      value = text.substr(equals + 1, end - equals - 1);
+    }
+    line.words.emplace_back(Lower(text.substr(at, equals - at)), value);
+    at = end;
+  }
+}
+
+// "1-3,07" behind `prefix`, each with every host of `rest` behind it.
+void AddRange(const std::string& prefix, std::string_view range, const std::vector<std::string>& rest,
+              const std::string& what, std::vector<std::string>& hosts) {
+  const std::size_t dash = range.find('-');
+  const std::string first(range.substr(0, dash));
+  const std::string last(dash == std::string_view::npos ? range : range.substr(dash + 1));
+  const long long begin = ParseInteger(first, what), end = ParseInteger(last, what);
+  if (begin < 0 || end < begin)
+    throw Error(Join(what, ": expected a range such as 1-3, found '", range, "'"));
+  for (long long i = begin; i <= end; ++i) {
+    std::string number = std::to_string(i);
+    if (number.size() < first.size()) number.insert(0, first.size() - number.size(), '0');
+    for (const std::string& behind : rest) hosts.push_back(prefix + number + behind);
+    if (hosts.size() > kMostHosts)
+      throw Error(Join(what, ": expected at most ", kMostHosts, " hosts, found more"));
+  }
+}
+
+// Of one entry, which may have several pairs of brackets.
+std::vector<std::string> ExpandOne(std::string_view text, const std::string& what) {
+  const std::size_t open = text.find('[');
+  if (open == std::string_view::npos) return {std::string(text)};
+  const std::size_t close = text.find(']', open);
+  if (close == std::string_view::npos)
+    throw Error(Join(what, ": expected a ']' behind '['; found '", text, "'"));
+  const std::vector<std::string> rest = ExpandOne(text.substr(close + 1), what);
+  std::vector<std::string> hosts;
+  for (const std::string& range : SplitOutsideParentheses(text.substr(open + 1, close - open - 1), ','))
+    AddRange(std::string(text.substr(0, open)), range, rest, what, hosts);
+  return hosts;
+}
+
+}  // namespace
+
+const std::string* SlurmLine::Find(std::string_view key) const {
+  for (const auto& [name, value] : words) {
+    if (name == key) return &value;
+  }
+  return nullptr;
+}
+
+std::vector<SlurmLine> ReadSlurmConf(const std::string& path) {
+  CheckReadable(path);
+  std::ifstream file(path);
+  std::vector<SlurmLine> lines;
+  std::string raw, whole;
+  int number = 0, first = 0;
+  while (std::getline(file, raw)) {
+    ++number;
+    if (whole.empty()) first = number;
+    const std::size_t comment = raw.find('#');
+    if (comment != std::string::npos && (comment == 0 || raw[comment - 1] != '\\')) raw.resize(comment);
+    while (!raw.empty() && (raw.back() == '\r' || raw.back() == ' ' || raw.back() == '\t')) raw.pop_back();
+    const bool goes_on = !raw.empty() && raw.back() == '\\';
+    if (goes_on) raw.back() = ' ';
+    whole += raw;
+    if (goes_on) continue;
+    SlurmLine line = WordsOf(whole, first, Join(path, ":", first));
+    if (!line.words.empty()) lines.push_back(std::move(line));
+    whole.clear();
+  }
+  if (!whole.empty())
+    throw Error(Join(path, ":", first, ": expected a line behind '\\', found the end of the file"));
+  return lines;
+}
+
+std::vector<std::string> ExpandHosts(std::string_view text, const std::string& what) {
+  std::vector<std::string> hosts;
+  std::size_t begin = 0, depth = 0;
+  for (std::size_t i = 0; i <= text.size(); ++i) {
+    if (i < text.size() && text[i] == '[') ++depth;
+    if (i < text.size() && text[i] == ']' && depth > 0) --depth;
+    if (i < text.size() && (text[i] != ',' || depth > 0)) continue;
+    const std::string entry = Trim(text.substr(begin, i - begin));
+    begin = i + 1;
+    if (entry.empty()) continue;
+    for (std::string& host : ExpandOne(entry, what)) hosts.push_back(std::move(host));
+  }
+  return hosts;
+}
+
+double ParseSlurmSpan(std::string_view text, const std::string& what) {
+  const std::string lower = Lower(std::string(text));
+  if (lower == "unlimited" || lower == "infinite" || lower == "-1")
+    return std::numeric_limits<double>::infinity();
+  double days = 0.0;
+  std::string clock = lower;
+  const std::size_t dash = lower.find('-');
+  if (dash != std::string::npos) {
+    days = static_cast<double>(ParseInteger(lower.substr(0, dash), what));
+    clock = lower.substr(dash + 1);
+  }
+  std::vector<double> parts;
+  for (std::size_t begin = 0; begin <= clock.size();) {
+    const std::size_t end = std::min(clock.find(':', begin), clock.size());
+    parts.push_back(static_cast<double>(ParseInteger(clock.substr(begin, end - begin), what)));
+    begin = end + 1;
+  }
+  const bool good = days >= 0.0 && parts.size() <= 3 &&
+                    std::all_of(parts.begin(), parts.end(), [](double part) { return part >= 0.0; });
+  if (!good) throw Error(Join(what, ": expected minutes, MM:SS, HH:MM:SS or D-HH:MM:SS, found '", text, "'"));
+  // Behind days the first part is hours, otherwise one part is minutes and two are minutes and seconds.
+  double seconds = 86400.0 * days;
+  if (dash != std::string::npos || parts.size() == 3) {
+    parts.resize(3, 0.0);
+    return seconds + 3600.0 * parts[0] + 60.0 * parts[1] + parts[2];
+  }
+  parts.resize(2, 0.0);
+  return seconds + 60.0 * parts[0] + parts[1];
+}
+
+SlurmNodes NodesOf(const std::vector<SlurmLine>& lines, const std::string& path) {
+  SlurmNodes all;
+  std::vector<std::string> types;
+  for (const SlurmLine& line : lines) {
+    const std::string* names = line.Find("nodename");
+    if (names == nullptr || Lower(*names) == "default") continue;
+    const std::string where = Join(path, ":", line.number);
+    std::string type;
+    int gpus = 0;
+    const std::string* gres = line.Find("gres");
+    for (const std::string& entry : SplitOutsideParentheses(gres == nullptr ? "" : *gres, ',')) {
+      std::string text = entry.substr(0, entry.find('('));  // "gpu:a100:4(S:0-1)"
+      if (text != "gpu" && text.rfind("gpu:", 0) != 0) continue;
+      if (gpus > 0) throw Error(Join(where, ": Gres: expected one type of GPU a node, found '", *gres, "'"));
+      const std::size_t colon = text.find_last_of(':');
+      const bool counted = colon != std::string::npos &&
+                           std::isdigit(static_cast<unsigned char>(text[colon + 1])) != 0 &&
+                           text.find_first_not_of("0123456789", colon + 1) == std::string::npos;
+      gpus = counted ? static_cast<int>(ParseInteger(text.substr(colon + 1), where + ": Gres")) : 1;
+      if (gpus < 1 || gpus > 1024)
+        throw Error(Join(where, ": Gres: expected 1 to 1024 GPUs a node, found ", gpus));
+      text = counted ? text.substr(0, colon) : text;
+      type = text.size() > 4 ? text.substr(4) : "gpu";
+    }
+    const std::vector<std::string> hosts = ExpandHosts(*names, where + ": NodeName");
+    if (gpus == 0) {
+      all.without_gpu.insert(all.without_gpu.end(), hosts.begin(), hosts.end());
+      continue;
+    }
+    const auto other = std::find_if(all.nodes.begin(), all.nodes.end(),
+                                    [&](const SlurmNode& node) { return node.gpu_type == type; });
+    const bool alike = other == all.nodes.end() || other->gpus == gpus;
+    const std::string name = alike ? type : Join(type, "-", gpus);
+    if (std::find(types.begin(), types.end(), name) == types.end()) types.push_back(name);
+    for (const std::string& host : hosts) all.nodes.push_back({host, type, name, gpus, line.number});
+  }
+  std::stable_sort(all.nodes.begin(), all.nodes.end(), [&](const SlurmNode& a, const SlurmNode& b) {
+    return std::find(types.begin(), types.end(), a.type) < std::find(types.begin(), types.end(), b.type);
+  });
+  return all;
+}
+
+std::vector<SlurmPartition> PartitionsOf(const std::vector<SlurmLine>& lines, const SlurmNodes& nodes,
+                                         const std::string& path) {
+  std::map<std::string, int> number;
+  for (std::size_t i = 0; i < nodes.nodes.size(); ++i) number[nodes.nodes[i].name] = static_cast<int>(i);
+  for (const std::string& name : nodes.without_gpu) number[name] = -1;
+  std::vector<SlurmPartition> partitions;
+  std::string usual = "";  // what PartitionName=DEFAULT says, for those behind it
+  for (const SlurmLine& line : lines) {
+    const std::string* name = line.Find("partitionname");
+    if (name == nullptr) continue;
+    const std::string* listed = line.Find("nodes");
+    if (Lower(*name) == "default") {
+      if (listed != nullptr) usual = *listed;
+      continue;
+    }
+    SlurmPartition partition{*name, {}, &line};
+    const std::string text = listed == nullptr ? usual : *listed;
+    const std::string where = Join(path, ":", line.number, ": Nodes");
+    if (Lower(text) == "all") {
+      for (std::size_t i = 0; i < nodes.nodes.size(); ++i) partition.nodes.push_back(static_cast<int>(i));
+    } else {
+      for (const std::string& host : ExpandHosts(text, where)) {
+        const auto at = number.find(host);
+        if (at == number.end()) throw Error(Join(where, ": there is no NodeName=", host));
+        if (at->second >= 0) partition.nodes.push_back(at->second);
+      }
+      std::sort(partition.nodes.begin(), partition.nodes.end());
+    }
+    partitions.push_back(std::move(partition));
+  }
+  return partitions;
+}
+
+}  // namespace berth

@@ -1,0 +1,196 @@
+// Slurm's accounting as a scenario: a real mini cluster's files (tests/slurm), and lines made up one by one.
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "data/sacct/accounting.hpp"
+#include "data/workloads.hpp"
+#include "env/base/check.hpp"
+#include "env/base/slurm_conf.hpp"
+#include "env/features/table.hpp"
+#include "tests/catch.hpp"
+#include "tests/errors.hpp"
+#include "tests/temporary_folder.hpp"
+
+namespace berth {
+namespace {
+
+const std::string kSacctHead =
+    "JobIDRaw|JobID|User|Account|Partition|QOS|State|Submit|Eligible|Start|End|ElapsedRaw|TimelimitRaw|ReqTRES|"
+    "AllocTRES|NNodes|SubmitLine\n";
+
+// At seconds after 12:00:00; -1 = Unknown.
+std::string SacctTime(int s) {
+  if (s < 0) return "Unknown";
+  const auto two = [](int n) { return (n < 10 ? "0" : "") + std::to_string(n); };
+  return "2026-03-01T12:" + two(s / 60) + ":" + two(s % 60);
+}
+
+struct SacctLine {
+  std::string id, job, state = "COMPLETED";
+  int submit = 0, eligible = 0, start = 0, elapsed = 0;
+  std::string asked = "gres/gpu=1", given = "gres/gpu=1", line = "sbatch x.sh";
+  std::string Text() const {
+    return Join(id, "|", job.empty() ? id : job, "|u|a|main|normal|", state, "|", SacctTime(submit), "|",
+                SacctTime(eligible), "|", SacctTime(start), "|", SacctTime(start < 0 ? -1 : start + elapsed), "|", elapsed,
+                "|10|cpu=1,", asked, "|", given, "|1|", line, "\n");
+  }
+};
+
+Scenario ReadSacct(const test::TemporaryFolder& folder, const std::string& text, const char* cluster = "v100=8/4") {
+  std::ofstream(folder / "sacct.txt") << text;
+  ScenarioSettings settings;
+  if (*cluster != '\0') settings.cluster = ParseCluster(cluster);
+  return FindFormat("sacct").read(folder / "sacct.txt", settings);
+}
+
+bool SacctSays(const Scenario& scenario, const std::string& line) {
+  INFO(scenario.data().provenance);
+  return scenario.data().provenance.find("\n  " + line) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("sacct: a real cluster's files, text and JSON", "[readers]") {
+  const std::string folder = BERTH_SOURCE_DIR "/tests/slurm/";
+  // By hand from sacct.txt: submitted at 15:36:01, that is second 0, but for what was held. Job 5 failed within its first
+  // second and job 9 has no GPU. Array 2 ran two tasks at once, so that 13 (2_2) and 2 (2_3) became eligible in second 3;
+  // job 10 waited for its reservation until second 1; job 8 ran 2 s, was requeued in second 3 and eligible in second 9.
+  const Scenario text = FindFormat("sacct").read(folder + "sacct.txt", {});
+  const JobTable& jobs = text.data().jobs;
+  CHECK(jobs.id == std::vector<std::int64_t>{1, 3, 4, 7, 8, 11, 12, 10, 2, 13, 1000000000008});
+  CHECK(jobs.arrival == std::vector<double>{0, 0, 0, 0, 0, 0, 0, 1, 3, 3, 9});
+  CHECK(jobs.total_steps == std::vector<double>{3, 2, 4, 2, 2, 2, 2, 1, 2, 2, 5});
+  CHECK(jobs.gang == std::vector<int>{2, 4, 8, 1, 2, 1, 1, 1, 1, 1, 2});
+  CHECK(jobs.requested_s == std::vector<double>{120, 60, 300, 60, 60, 60, 60, 60, 60, 60, 60});
+  // Types in the order of slurm.conf: v100, p100, k80. Only 1, 3 and 4 named one.
+  CHECK(jobs.allowed == std::vector<std::uint64_t>{1, 2, 4, 7, 7, 7, 7, 7, 7, 7, 7});
+  CHECK(text.data().throughputs.job_types == std::vector<std::string>{"main:normal", "main:urgent"});
+  CHECK(text.data().tenants[0].name == "a/root");
+  CHECK(text.data().tenants[1].name == "b/root");
+  REQUIRE(text.data().cluster.types.size() == 3);
+  CHECK(text.data().cluster.types[2].name == "k80");
+  CHECK(text.data().cluster.types[2].count == 12);
+  CHECK(text.data().cluster.types[2].gpus_per_node == 4);
+  // Node k2 was down and p3 drained from second 3 to 7.
+  const std::string features = ToString(text.data().features);
+  CHECK(features.find("events=3:7:node:k80/1|6.99") != std::string::npos);
+  CHECK(features.find(":node:p100/2:3.99") != std::string::npos);
+  CHECK(features.find("after=3>1,") != std::string::npos);
+  CHECK(SacctSays(text, "1 jobs without GPU are left out"));
+  CHECK(SacctSays(text, "1 jobs ran no second and are left out"));
+  CHECK(SacctSays(text, "2 array tasks waited for their array's limit"));
+  CHECK(SacctSays(text, "1 jobs ran in a reservation"));
+
+  // JSON says the same but for dependencies, which 22.05 leaves out of it: job 3 arrives when it was eligible, in second 5.
+  const Scenario json = FindFormat("sacct").read(folder + "sacct.json", {});
+  CHECK(json.data().jobs.id == std::vector<std::int64_t>{1, 4, 7, 8, 11, 12, 10, 2, 13, 3, 1000000000008});
+  CHECK(json.data().jobs.arrival == std::vector<double>{0, 0, 0, 0, 0, 0, 1, 3, 3, 5, 9});
+  CHECK(json.data().jobs.requested_s == std::vector<double>{120, 300, 60, 60, 60, 60, 60, 60, 60, 60, 60});
+  CHECK(json.data().jobs.allowed == std::vector<std::uint64_t>{1, 4, 7, 7, 7, 7, 7, 7, 7, 2, 7});
+}
+
+TEST_CASE("sacct: dependencies, on jobs, arrays and tasks", "[readers]") {
+  const test::TemporaryFolder folder;
+  const auto wait = [](const char* id, const char* on, int eligible) {
+    SacctLine line{id, ""};
+    line.eligible = eligible, line.start = 50, line.elapsed = 5, line.line = Join("sbatch --dependency=", on, " x.sh");
+    return line.Text();
+  };
+  const std::string parents = SacctLine{"1", "", "COMPLETED", 0, 0, 0, 10}.Text() +
+                              SacctLine{"3", "2_0", "COMPLETED", 0, 0, 0, 20}.Text() +
+                              SacctLine{"2", "2_1", "FAILED", 0, 0, 0, 30}.Text();
+  const Scenario scenario = ReadSacct(
+      folder, kSacctHead + parents + wait("10", "afterok:1", 10) + wait("11", "afterany:2,afterok:1", 30) +
+                  wait("12", "afterok:2_1", 30) + wait("13", "singleton", 20) + wait("14", "afterok:1?afterok:2", 10) +
+                  wait("15", "afterok:999", 40));
+  const std::string features = ToString(scenario.data().features);
+  CHECK(features.find("after=10>1:11>3:11>2:11>1:12>2,") != std::string::npos);
+  CHECK(SacctSays(scenario, "3 jobs wait for others by --dependency"));
+  CHECK(SacctSays(scenario, "3 jobs have a --dependency that the scenario cannot say"));
+  // Those arrive when Slurm let them: 14 in second 10, 13 in second 20, 15 in second 40.
+  CHECK(scenario.data().jobs.id == std::vector<std::int64_t>{1, 2, 3, 10, 11, 12, 14, 13, 15});
+  CHECK(scenario.data().jobs.arrival == std::vector<double>{0, 0, 0, 0, 0, 0, 10, 20, 40});
+}
+
+TEST_CASE("sacct: what never ran is counted, what a node or a preemption ended goes on as one job", "[readers]") {
+  const test::TemporaryFolder folder;
+  const Scenario scenario = ReadSacct(
+      folder, kSacctHead + SacctLine{"1", "", "CANCELLED by 7", 0, 0, -1, 0}.Text() +
+                  SacctLine{"2", "", "PENDING", 0, 0, -1, 0}.Text() + SacctLine{"3", "", "RUNNING", 0, 0, 3, 9}.Text() +
+                  SacctLine{"4", "", "CANCELLED by 7", 5, 5, 6, 7}.Text() +
+                  SacctLine{"5", "", "PREEMPTED", 7, 7, 8, 2}.Text() + SacctLine{"5", "", "NODE_FAIL", 10, 10, 11, 3}.Text() +
+                  SacctLine{"5", "", "TIMEOUT", 14, 14, 20, 40}.Text() + "5.batch|5.batch||a|||TIMEOUT|||||40||||1|\n" +
+                  SacctLine{"6", "", "COMPLETED", 8, 8, 9, 4, "gres/gpu:a100=1"}.Text() +
+                  SacctLine{"7", "", "COMPLETED", 8, 8, 9, 4, "gres/gpu:v100=99", "gres/gpu:v100=99,gres/gpu=99"}.Text());
+  // Job 5 arrived in second 7, two after job 4, and its last run took 40 s.
+  CHECK(scenario.data().jobs.id.at(0) == 4);
+  CHECK(scenario.data().jobs.arrival == std::vector<double>{0, 2});
+  CHECK(scenario.data().jobs.total_steps == std::vector<double>{7, 40});
+  CHECK(SacctSays(scenario, "1 jobs were cancelled before they started"));
+  CHECK(SacctSays(scenario, "2 jobs had not ended"));
+  CHECK(SacctSays(scenario, "1 runs were preempted"));
+  CHECK(SacctSays(scenario, "1 runs ended with their node"));
+  CHECK(SacctSays(scenario, "1 jobs asked for GPU types that the cluster or their partition lacks"));
+  CHECK(SacctSays(scenario, "1 jobs are larger than every GPU type"));
+}
+
+TEST_CASE("sacct: a wrong line or column is named", "[readers]") {
+  const test::TemporaryFolder folder;
+  const std::string good = SacctLine{"1", "", "COMPLETED", 0, 0, 0, 10}.Text();
+  const auto spoiled = [&](const std::string& from, const std::string& to) {
+    std::string line = good;
+    line.replace(line.find(from), from.size(), to);
+    return kSacctHead + good + line;
+  };
+  for (const auto& [text, expected] : std::vector<std::pair<std::string, std::string>>{
+           {"", "sacct.txt: expected a header line, found an empty file"},
+           {"JobID JobName State\n", "sacct.txt:1: expected names between '|'"},
+           {"JobIDRaw|Sate|Submit|Start|End|AllocTRES\n", "sacct.txt:1: expected a column 'State' (did you mean 'Sate'?)"},
+           {"JobIDRaw|State|Submit|Start|End|AllocTRES\n", "sacct.txt:1: expected a column 'Elapsed'"},
+           {kSacctHead + good + "2|2|u\n", "sacct.txt:3: expected 17 fields, found 3"},
+           {spoiled("1|", "one|"), "sacct.txt:3: column 'JobIDRaw': expected"},
+           {spoiled("2026-03-01T12:00:00", "yesterday"), "sacct.txt:3: column 'Submit': expected a time such as"},
+           {spoiled("|10|10|", "|ten|10|"), "sacct.txt:3: column 'ElapsedRaw': expected"},
+           {spoiled("|10|10|", "|10|soon|"), "sacct.txt:3: column 'TimelimitRaw': expected"},
+           {spoiled("|gres/gpu=1|", "|gres/gpu=x|"), "sacct.txt:3: column 'AllocTRES': expected"},
+           {"{\"jobs\": [}", "sacct.txt: expected JSON, found"},
+           {"{\"jobs\": [{\"job_id\": 4}]}", "sacct.txt: job 1 of the list: expected 'state.current', found none"},
+           {"{\"jobs\": [{\"job_id\": \"4\"}]}", "sacct.txt: job 1 of the list: 'job_id': expected a number, found \"4\""},
+       }) {
+    CHECK(test::Says(test::MessageOf([&] { ReadSacct(folder, text); }), expected));
+  }
+  CHECK(test::Says(test::MessageOf([&] { ReadSacct(folder, kSacctHead + good, ""); }), "give --cluster, or put slurm.conf"));
+  std::ofstream(folder / "events.txt") << "NodeName|TimeStart|TimeEnd|State\nv1|2026-03-01T12:00:05|2026-03-01T12:00:01|DOWN\n";
+  CHECK(test::Says(test::MessageOf([&] { ReadSacct(folder, kSacctHead + good); }), "events.txt:2: column 'TimeEnd': expected"));
+}
+
+TEST_CASE("slurm.conf: lists of hosts, spans of time, lines, nodes", "[readers]") {
+  CHECK(ExpandHosts("v[1-2,07],p1", "x") == std::vector<std::string>{"v1", "v2", "v07", "p1"});
+  CHECK(ExpandHosts("r[0-1]n[08-09]", "x") == std::vector<std::string>{"r0n08", "r0n09", "r1n08", "r1n09"});
+  CHECK(ParseSlurmSpan("90", "x") == 5400.0);
+  CHECK(ParseSlurmSpan("2:30", "x") == 150.0);
+  CHECK(ParseSlurmSpan("1:00:01", "x") == 3601.0);
+  CHECK(ParseSlurmSpan("2-0", "x") == 172800.0);
+  CHECK(ParseSlurmSpan("1-12:30", "x") == 86400.0 + 12 * 3600 + 30 * 60);
+  CHECK(std::isinf(ParseSlurmSpan("UNLIMITED", "x")));
+  const test::TemporaryFolder folder;
+  std::ofstream(folder / "slurm.conf") << "# a comment\nNodeName=b[1-2] \\\n  Gres=gpu:a100:8(S:0-1)  # behind it\n"
+                                          "NodeName=c1 Gres=gpu:a100:4\nNodeName=login CPUs=2\n"
+                                          "PartitionName=DEFAULT Nodes=ALL\nPartitionName=x\nPartitionName=y Nodes=c1,login\n";
+  const std::string path = folder / "slurm.conf";
+  const std::vector<SlurmLine> lines = ReadSlurmConf(path);
+  CHECK(lines[0].number == 2);
+  const SlurmNodes nodes = NodesOf(lines, path);
+  REQUIRE(nodes.nodes.size() == 3);
+  CHECK(nodes.nodes[1].type == "a100");
+  CHECK(nodes.nodes[2].type == "a100-4");  // other nodes of the type have 8
+  CHECK(nodes.without_gpu == std::vector<std::string>{"login"});
+  const auto partitions = PartitionsOf(lines, nodes, path);
+  CHECK(partitions[0].nodes == std::vector<int>{0, 1, 2});
+  CHECK(partitions[1].nodes == std::vector<int>{2});
+}
+
+}  // namespace berth

@@ -93,7 +93,8 @@
   X(OptimusTuned)          \
   X(Pollux)                \
   X(Sia)                   \
-  X(GavelTuned)
+  X(GavelTuned)            \
+  X(Slurm)
 
 namespace berth {
 

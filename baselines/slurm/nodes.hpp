@@ -1,0 +1,67 @@
+// The cluster as Slurm sees it: nodes in the order of their names, GPUs that are free on each, and which of
+// them a job takes.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "baselines/slurm/settings.hpp"
+#include "env/sim/cluster_view.hpp"
+
+namespace berth {
+
+// GPUs on nodes. Slurm gives a job the fewest nodes that hold its gang, of one GPU type.
+struct SlurmTake {
+  int node, gpus;
+};
+
+// Slurm's table of nodes. Thread rule: one thread at a time.
+class SlurmNodeTable {
+ public:
+  // Throws Error where the nodes of slurm.conf are not those of the cluster. Where the devices of `view` are
+  // not all its own (it is a part, or GPUs are divided) each type is a node.
+  void Reset(const ClusterView& view, const SlurmSettings& settings);
+  // What is free now, and what running jobs hold. At every decision.
+  void Observe(const ClusterView& view);
+
+  int size() const { return static_cast<int>(nodes_.size()); }
+  int TypeOf(int node) const { return nodes_[static_cast<std::size_t>(node)].type; }
+  const std::vector<int>& free() const { return free_; }  // [nodes] GPUs
+  // What a running job holds.
+  std::vector<SlurmTake> Held(const ClusterView& view, int job) const;
+  // [nodes] of a partition.
+  const std::vector<char>& InPartition(int partition) const {
+    return in_partition_[static_cast<std::size_t>(partition)];
+  }
+  // GPUs of a node, and nodes that a gang needs on a type.
+  int GpusOf(int node) const { return nodes_[static_cast<std::size_t>(node)].gpus; }
+  int NodesFor(int gang, int type) const;
+  // Among nodes that `may` allows: fills `takes` and is true where the job fits `free`.
+  bool Choose(const ClusterView& view, int job, std::span<const int> free, std::span<const char> may,
+              std::vector<SlurmTake>& takes);
+  // Devices for `takes`, among those that are free now or `freed`, but not `taken`, to which they are added;
+  // none where types are nodes. Both are [devices].
+  void DevicesFor(const ClusterView& view, const std::vector<SlurmTake>& takes,
+                  const std::vector<char>& freed, std::vector<char>& taken, std::vector<int>& devices) const;
+  bool types_are_nodes() const { return flat_; }
+
+ private:
+  struct Node {
+    int type, first, gpus;  // devices [first, first + gpus)
+    double weight;
+  };
+  int ChooseNode(const ClusterView& view, int job, std::span<const int> free,
+                 std::span<const char> may) const;
+  bool ChooseOn(int type, int gang, std::span<const int> free, std::span<const char> may,
+                std::vector<SlurmTake>& takes);
+  void AddNodes(const ClusterView& view, const SlurmSettings& settings, bool flat);
+
+  std::vector<Node> nodes_;
+  std::vector<int> of_device_;
+  std::vector<int> free_;
+  std::vector<std::vector<char>> in_partition_;
+  bool flat_ = false;
+  const SlurmSettings* settings_ = nullptr;
+};
+
+}  // namespace berth

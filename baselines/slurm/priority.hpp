@@ -1,0 +1,61 @@
+// Slurm's priority/multifactor: a whole number a job, from weighted factors of 0 to 1
+// (priority_multifactor.c, fair_tree.c).
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "baselines/fairness/decayed_usage.hpp"
+#include "baselines/slurm/settings.hpp"
+#include "env/sim/cluster_view.hpp"
+
+namespace berth {
+
+// What Slurm's accounting knows of a QoS and slurm.conf does not.
+struct SlurmQos {
+  std::string name;
+  double priority = 0.0;
+  std::vector<std::string> preempts;
+};
+
+// What the job type "PARTITION:QOS" of each job says: indices into partitions, and into qos (-1 = none of
+// them).
+struct SlurmClass {
+  int partition = 0, qos = -1;
+};
+std::vector<SlurmClass> ClassesOf(const ClusterView& view, const SlurmSettings& settings,
+                                  const std::vector<SlurmQos>& qos);
+
+// Fair Tree: accounts by shares over usage, users likewise inside, ranks from 1 (least used) down to 1 /
+// users. A tenant "ACCOUNT/USER" is a user of an account, another is an account of its own. Ties share a
+// rank, and tied accounts are one. As in every Slurm there is one user more: root, who uses nothing.
+std::vector<double> FairTreeFactors(const std::vector<std::string>& tenants,
+                                    const std::vector<double>& weights, const std::vector<double>& usage);
+
+// Thread rule: one thread at a time.
+class SlurmPriority {
+ public:
+  SlurmPriority(const SlurmSettings& settings, const std::vector<SlurmQos>& qos);
+  void Reset(const ClusterView& view);
+  // At every decision: usage, and at each multiple of PriorityCalcPeriod all factors that time changes.
+  void Observe(const ClusterView& view, const std::vector<SlurmClass>& classes);
+  // Of a waiting job. Without multifactor all are alike: order is then by arrival.
+  double Of(int job) const { return priority_[static_cast<std::size_t>(job)]; }
+  double Age(const ClusterView& view, int job) const;  // s since it became eligible
+  double next_update() const { return next_; }         // s; kNever where time changes nothing
+
+ private:
+  double Score(const ClusterView& view, int job, const SlurmClass& its, double when) const;
+  double SizeFactor(const ClusterView& view, int job) const;
+
+  const SlurmSettings& settings_;
+  const std::vector<SlurmQos>& qos_;
+  DecayedUsage usage_;
+  std::vector<double> fair_share_;  // [tenants]
+  std::vector<double> since_;       // [J] s when it was first seen waiting; NaN = not yet
+  std::vector<double> priority_;    // [J]
+  double next_ = 0.0, most_factor_ = 1.0, most_qos_ = 0.0;
+};
+
+}  // namespace berth

@@ -1,0 +1,226 @@
+// The scheduler slurm by hand: order, partitions, backfill, preemption, fair tree, and what slurm.conf may say.
+#include <cmath>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "baselines/slurm/node_space.hpp"
+#include "baselines/slurm/priority.hpp"
+#include "env/sim/simulator.hpp"
+#include "tests/catch.hpp"
+#include "tests/errors.hpp"
+#include "tests/runs.hpp"
+#include "tests/temporary_folder.hpp"
+
+namespace berth {
+namespace {
+
+struct SlurmJob {
+  double arrival, seconds;
+  int gang;
+  double limit = 0.0;            // s; 0 = as it runs
+  std::string type = "main:normal";
+  int tenant = 0;
+};
+
+// Nodes of 4 GPUs "a100".
+Scenario SlurmScenario(const std::vector<SlurmJob>& jobs, int nodes) {
+  ScenarioData data;
+  data.name = "slurm";
+  GpuType type;
+  type.name = "a100";
+  type.count = 4 * nodes;
+  type.gpus_per_node = 4;
+  data.cluster.types = {type};
+  data.tenants = {{"a/x"}, {"b/y"}};
+  data.throughputs.gang_sizes = {1, 2, 3, 4, 8};
+  std::vector<std::string>& types = data.throughputs.job_types;
+  for (const SlurmJob& job : jobs) {
+    auto at = std::find(types.begin(), types.end(), job.type);
+    if (at == types.end()) at = types.insert(types.end(), job.type);
+    data.jobs.id.push_back(static_cast<std::int64_t>(data.jobs.id.size()));
+    data.jobs.arrival.push_back(job.arrival);
+    data.jobs.job_type.push_back(static_cast<int>(at - types.begin()));
+    data.jobs.gang.push_back(job.gang);
+    data.jobs.total_steps.push_back(job.seconds);
+    data.jobs.requested_s.push_back(job.limit > 0.0 ? job.limit : job.seconds);
+    data.jobs.tenant.push_back(job.tenant);
+  }
+  data.throughputs.alone.assign(types.size() * data.throughputs.gang_sizes.size(), 1.0);
+  return Scenario(std::move(data));
+}
+
+// [J] s of the first start; -1 = never.
+std::vector<double> SlurmStarts(const std::string& spec, const Scenario& scenario) {
+  std::vector<double> starts(static_cast<std::size_t>(scenario.num_jobs()), -1.0);
+  test::RunAudited(spec, scenario);
+  const RunResult ran = test::RunOf(spec, scenario);
+  for (const Event& event : ran.events) {
+    double& start = starts[static_cast<std::size_t>(event.job)];
+    if (event.kind == EventKind::kStart && start < 0.0) start = event.time;
+  }
+  return starts;
+}
+
+class SlurmConf {
+ public:
+  explicit SlurmConf(const std::string& text) { std::ofstream(folder_ / "slurm.conf") << text; }
+  std::string Spec(const std::string& more = "") const { return Join("slurm(conf=", path(), more, ")"); }
+  std::string path() const { return folder_ / "slurm.conf"; }
+
+ private:
+  test::TemporaryFolder folder_;
+};
+
+const std::string kQuick = "SchedulerParameters=bf_interval=1,bf_resolution=1,batch_sched_delay=0\n";
+const std::string kOne = kQuick + "PartitionName=main Default=YES\n";
+
+}  // namespace
+
+TEST_CASE("slurm: backfill starts what delays no reservation, which holds whole nodes") {
+  // Two nodes. A and B start at once. C needs both nodes: it can at 100, when A's limit is over. At 50 B ends: D would end at 90
+  // and starts; E would end at 110. C runs from 100 to 200, then E.
+  const SlurmConf conf(kOne);
+  const std::vector<SlurmJob> jobs = {{0, 100, 4}, {0, 50, 4}, {1, 100, 8}, {2, 40, 4}, {2, 60, 4}};
+  CHECK(SlurmStarts(conf.Spec(), SlurmScenario(jobs, 2)) == std::vector<double>{0, 0, 100, 50, 200});
+  // Without backfill D waits too, with and behind C.
+  const SlurmConf builtin("SchedulerType=sched/builtin\n" + kOne);
+  CHECK(SlurmStarts(builtin.Spec(), SlurmScenario(jobs, 2)) == std::vector<double>{0, 0, 100, 200, 200});
+  // One node. A holds 3 GPUs until 100, C waits for 4. D needs the GPU that is left for 20 s and starts, E for 200 s: it would
+  // end after C's start on a node that is promised whole.
+  CHECK(SlurmStarts(conf.Spec(), SlurmScenario({{0, 100, 3}, {1, 50, 4}, {2, 20, 1}, {3, 200, 1}}, 1)) ==
+        std::vector<double>{0, 100, 2, 150});
+}
+
+TEST_CASE("slurm: the interval of backfill and the delay of batch jobs pass before either runs") {
+  // B needs 4 GPUs, D may pass it. Nobody waited at 0, so that backfill first ran at 1, for B: D starts at 31.
+  const std::string bf = "SchedulerParameters=bf_interval=30,bf_resolution=1,batch_sched_delay=3\nPartitionName=main\n";
+  CHECK(SlurmStarts(SlurmConf(bf).Spec(), SlurmScenario({{0, 100, 3}, {1, 50, 4}, {2, 20, 1}}, 1)) ==
+        std::vector<double>{0, 100, 31});
+  // The main scheduler ran at 0, so that a job of second 1 starts at 3, though a GPU is idle.
+  const SlurmConf main_alone("SchedulerType=sched/builtin\n" + bf);
+  CHECK(SlurmStarts(main_alone.Spec(), SlurmScenario({{0, 100, 3}, {1, 50, 1}}, 1)) == std::vector<double>{0, 3});
+}
+
+TEST_CASE("slurm: priority orders the queue by QoS, partition, size, age and fair share") {
+  const std::string head = "PriorityType=priority/multifactor\nSchedulerType=sched/builtin\n" + kQuick;
+  const std::string part = "PartitionName=main Default=YES\n";
+  const auto starts = [&](const std::string& weights, const std::vector<SlurmJob>& jobs, const std::string& more = "") {
+    return SlurmStarts(SlurmConf(head + weights + part).Spec(more), SlurmScenario(jobs, 1));
+  };
+  // One node, held until 100; then the better half first, one after the other.
+  CHECK(starts("PriorityWeightQOS=1000\n", {{0, 100, 4}, {10, 10, 4}, {20, 10, 4, 0, "main:urgent"}},
+               ",qos=urgent:100+normal:10") == std::vector<double>{0, 110, 100});
+  CHECK(starts("PriorityWeightPartition=10\nPartitionName=fast PriorityJobFactor=5\n",
+               {{0, 100, 4}, {10, 10, 4}, {20, 10, 4, 0, "fast:normal"}}) == std::vector<double>{0, 110, 100});
+  CHECK(starts("PriorityWeightJobSize=1000\n", {{0, 100, 4}, {10, 10, 3}, {20, 10, 4}}) == std::vector<double>{0, 110, 100});
+  CHECK(starts("PriorityWeightJobSize=1000\nPriorityFavorSmall=YES\n", {{0, 100, 4}, {10, 10, 4}, {20, 10, 3}}) ==
+        std::vector<double>{0, 110, 100});
+  // Age is counted at multiples of PriorityCalcPeriod (1 min): at 60, 50 s of 100 against 40 s, so 500 against 400 + 2 x 10 / 10.
+  CHECK(starts("PriorityWeightAge=1000\nPriorityMaxAge=1:40\nPriorityCalcPeriod=1\nPriorityWeightQOS=90\n",
+               {{0, 100, 4}, {10, 10, 4}, {20, 10, 4, 0, "main:urgent"}}, ",qos=urgent:1") == std::vector<double>{0, 100, 110});
+  CHECK(starts("PriorityWeightAge=1000\nPriorityMaxAge=1:40\nPriorityCalcPeriod=1\nPriorityWeightQOS=110\n",
+               {{0, 100, 4}, {10, 10, 4}, {20, 10, 4, 0, "main:urgent"}}, ",qos=urgent:1") == std::vector<double>{0, 110, 100});
+  // a/x has used the node, b/y nothing.
+  CHECK(starts("PriorityWeightFairShare=1000\nPriorityCalcPeriod=1\n", {{0, 100, 4}, {10, 10, 4}, {20, 10, 4, 0, "main:normal", 1}}) ==
+        std::vector<double>{0, 110, 100});
+}
+
+TEST_CASE("slurm: fair tree ranks accounts, then users, root among them") {
+  // Account a used all: its users stand behind b's, who shares the first rank of 4 with root. Of a's users y used a quarter.
+  CHECK(FairTreeFactors({"a/x", "a/y", "b/z"}, {1, 1, 1}, {30, 10, 0}) == std::vector<double>{0.25, 0.5, 1.0});
+  CHECK(FairTreeFactors({"a/x", "b/z"}, {1, 1}, {0, 0}) == std::vector<double>{1.0, 1.0});
+  // What sshare of a real Slurm 22.05 printed for usages of 97 and 301: 0.666667 and 0.333333.
+  CHECK(FairTreeFactors({"a/root", "b/root"}, {1, 1}, {97, 301}) == std::vector<double>{2.0 / 3.0, 1.0 / 3.0});
+}
+
+TEST_CASE("slurm: a partition's nodes, tier, limits and state") {
+  const std::string nodes = "NodeName=n[1-2] Gres=gpu:a100:4\n" + kQuick;
+  // `short` has n1 alone and comes first. Its second job does not fit, which keeps n1 from `main` when n1 is free again at 100:
+  // main's job waits for n2, though it is older.
+  const SlurmConf tiers("SchedulerType=sched/builtin\n" + nodes +
+                        "PartitionName=main Nodes=ALL Default=YES\nPartitionName=short Nodes=n1 PriorityTier=2\n");
+  CHECK(SlurmStarts(tiers.Spec(), SlurmScenario({{0, 100, 4, 0, "short:normal"},
+                                                 {0, 150, 4},
+                                                 {1, 10, 4},
+                                                 {2, 50, 4, 0, "short:normal"}},
+                                                2)) == std::vector<double>{0, 0, 150, 100});
+  // Longer than the partition allows, more nodes than it allows, larger than its nodes, or of one that is down: turned away. The last waits
+  // for n1, where the first runs until 60.
+  const SlurmConf limits(nodes +
+                         "PartitionName=main Nodes=ALL Default=YES MaxTime=1 MaxNodes=1\nPartitionName=one Nodes=n1\n"
+                         "PartitionName=off Nodes=ALL State=DOWN\n");
+  CHECK(SlurmStarts(limits.Spec(), SlurmScenario({{0, 60, 1}, {0, 61, 1}, {0, 10, 8}, {0, 10, 8, 0, "one:normal"},
+                                                  {0, 10, 1, 0, "off:normal"}, {0, 500, 4, 0, "one:normal"}}, 2)) ==
+        std::vector<double>{0, -1, -1, -1, -1, 60});
+}
+
+TEST_CASE("slurm: preemption by tier and by QoS") {
+  const std::vector<SlurmJob> jobs = {{0, 100, 4, 0, "low:low"}, {10, 20, 4, 0, "high:high"}};
+  const std::string parts = kQuick + "PartitionName=low Default=YES\nPartitionName=high PriorityTier=9\n";
+  CHECK(SlurmStarts(SlurmConf(parts).Spec(), SlurmScenario(jobs, 1)) == std::vector<double>{0, 100});
+  const SlurmConf tier("PreemptType=preempt/partition_prio\nPreemptMode=REQUEUE\n" + parts);
+  CHECK(SlurmStarts(tier.Spec(), SlurmScenario(jobs, 1)) == std::vector<double>{0, 10});
+  CHECK(test::Ends(tier.Spec(), SlurmScenario(jobs, 1)) == std::vector<double>{120, 30});
+  const SlurmConf qos("PreemptType=preempt/qos\nPreemptMode=REQUEUE\n" + kQuick + "PartitionName=low Default=YES\n");
+  CHECK(SlurmStarts(qos.Spec(",qos=high:9+low:1"), SlurmScenario(jobs, 1)) == std::vector<double>{0, 100});
+  CHECK(SlurmStarts(qos.Spec(",qos=high:9+low:1,preempt=high>low"), SlurmScenario(jobs, 1)) == std::vector<double>{0, 10});
+}
+
+TEST_CASE("slurm: settings are read, passed over and counted, or wrong in one line") {
+  const SlurmSettings settings = ReadSlurmSettings(BERTH_SOURCE_DIR "/tests/slurm/slurm.conf");
+  CHECK(settings.multifactor);
+  CHECK(settings.weight_fair_share == 10000);
+  CHECK(settings.half_life == 86400);
+  CHECK(settings.calc_period == 60);
+  CHECK(settings.max_age == 86400.0 * 0 + 3600.0);  // 0-1: no day and one hour
+  CHECK(settings.partitions.size() == 2);
+  CHECK(settings.partitions[1].max_time == 1800);
+  CHECK(settings.partitions[1].nodes == std::vector<int>{0, 1, 2});
+  CHECK(settings.unread.empty());
+  const SlurmSettings odd = ReadSlurmSettings(
+      SlurmConf("SlurmctldPort=6817\nSchedulerParameters=bf_licenses,bf_max_job_user=3\nPriorityWeightAssoc=4\n"
+                "PartitionName=DEFAULT MaxTime=5\nPartitionName=x AllowGroups=y\n").path());
+  CHECK(odd.unread == std::vector<std::string>{"bf_licenses", "partition's allowgroups", "priorityweightassoc"});
+  CHECK(odd.other_unread == 1);
+  CHECK(odd.bf_max_job_user == 3);
+  CHECK(odd.partitions[0].max_time == 300);
+  for (const auto& [line, expected] : std::vector<std::pair<std::string, std::string>>{
+           {"PriorityWeightAge=lots", "slurm.conf:1: priorityweightage: expected a number, found 'lots'"},
+           {"PriorityType=priority/multifaktor", "slurm.conf:1: prioritytype: expected one of"},
+           {"SchedulerParameters=bf_interval=0", "slurm.conf:1: schedulerparameters: bf_interval: expected 1 to 10800, found 0"},
+           {"PriorityDecayHalfLife=week", "slurm.conf:1: prioritydecayhalflife: expected"},
+           {"PartitionName=x Nodes=n9", "slurm.conf:1: Nodes: there is no NodeName=n9"},
+           {"PartitionName=x State=OPEN", "slurm.conf:1: state: expected one of up, down, drain, inactive, found 'OPEN'"},
+           {"NodeName=n1 Gres=gpu:0", "slurm.conf:1: Gres: expected 1 to 1024"},
+           {"what is this", "slurm.conf:1: expected Key=Value, found 'what'"},
+           {"PriorityWeightAge=3", "slurm.conf: expected a line PartitionName=..., found none"},
+       }) {
+    const SlurmConf conf(line + "\n");
+    CHECK(test::Says(test::MessageOf([&] { test::Make(conf.Spec()); }), expected));
+  }
+  CHECK(test::Says(test::MessageOf([&] { test::Make("slurm(conf=/no/such)"); }), "/no/such"));
+  CHECK(test::Says(test::MessageOf([&] { test::Make("slurm(qos=urgent)"); }), "parameter 'qos': expected NAME:PRIORITY"));
+  CHECK(test::Says(test::MessageOf([&] { test::Make("slurm(preempt=a>b)"); }), "parameter 'preempt': expected NAME>NAME"));
+  const SlurmConf three("NodeName=n[1-3] Gres=gpu:a100:4\nPartitionName=x Nodes=ALL\n");
+  CHECK(test::Says(test::MessageOf([&] { test::RunOf(three.Spec(), SlurmScenario({{0, 1, 1}}, 2)); }),
+                   "3 nodes of 4 GPUs of type a100 in slurm.conf, expected those of the cluster: 2 of 4"));
+}
+
+TEST_CASE("slurm: windows of the future") {
+  SlurmNodeSpace space;
+  space.Reset(0, 100, 2);
+  space.Promise(20, 40, std::vector<int>{1});
+  CHECK(space.windows() == 3);
+  std::vector<char> may = {1, 1};
+  CHECK(space.Narrow(0, 10, may) == 40.0);  // the next window has fewer nodes, the one behind it more
+  CHECK(may == std::vector<char>{1, 1});
+  may = {1, 1};
+  CHECK(space.Narrow(0, 30, may) == 40.0);  // from there node 1 is free again
+  CHECK(may == std::vector<char>{1, 0});
+  CHECK(space.Promised(39, 50, std::vector<int>{1}));
+  CHECK_FALSE(space.Promised(40, 50, std::vector<int>{1}));
+  CHECK_FALSE(space.Promised(0, 50, std::vector<int>{0}));
+}
+
+}  // namespace berth

@@ -1,0 +1,163 @@
+"""Runs jobs in a real Slurm on this machine, then the accounting that it wrote in the simulator under slurm(conf=...).
+
+Both see the same jobs: when they were submitted, GPUs, types, partitions, QoS, accounts, time limits, and how long each ran. What
+is compared is what the scheduler decides: who starts when. Needs root and the packages of tools/slurm/cluster.
+
+Exit code 0 where the mean wait agrees within 5% and the order of starts where priorities differ; 1 where not; 2 bad input.
+"""
+import argparse
+import json
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+NODES = "v1:v100:4 v2:v100:4 v3:v100:4 p1:p100:4 p2:p100:4 p3:p100:4 k1:k80:4 k2:k80:4 k3:k80:4"
+QOS = {"urgent": 100, "normal": 10, "low": 0}
+FIELDS = ("JobIDRaw,JobID,User,Account,Partition,QOS,State,Submit,Eligible,Start,End,ElapsedRaw,TimelimitRaw,ReqTRES,AllocTRES,"
+          "NodeList,NNodes,Reservation,Constraints,Priority,Flags,SubmitLine")
+
+
+def run(*words, **options):
+    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, check=False, **options)
+    if done.returncode != 0:
+        sys.exit(f"slurm_twin: {' '.join(map(str, words))[:120]}: {(done.stderr or done.stdout).strip()[-300:]}")
+    return done.stdout
+
+
+def draw(seed, count, over_s):
+    """Jobs by submission: (second, options of sbatch, seconds)."""
+    rng = random.Random(seed)
+    jobs = []
+    for _ in range(count):
+        gang = rng.choices([1, 2, 4, 8], [40, 30, 20, 10])[0]
+        seconds = rng.randint(5, 40)
+        short = gang <= 4 and rng.random() < 0.1
+        nodes = max(1, gang // 4)
+        kind = "v100" if short else rng.choices(["", "v100", "p100", "k80"], [40, 20, 20, 20])[0]
+        words = ["-A", rng.choice("ab"), f"--qos={rng.choices(list(QOS), [20, 60, 20])[0]}", "-N", str(nodes),
+                 f"--ntasks-per-node={gang // nodes}", f"--gres=gpu:{kind + ':' if kind else ''}{gang // nodes}",
+                 "-t", str(rng.randint(1, 2) if short else rng.randint(1, 4)), "-p", "short" if short else "main"]
+        jobs.append((rng.uniform(0.0, over_s), words, seconds))
+    return sorted(jobs, key=lambda job: job[0])
+
+
+def run_in_slurm(folder, conf, jobs, environment):
+    run(HERE / "cluster", "start", folder / "slurm", conf, NODES, env=environment)
+    try:
+        begin = time.monotonic()
+        for at, words, seconds in jobs:
+            time.sleep(max(0.0, begin + at - time.monotonic()))
+            run("sbatch", "-o", "/dev/null", "--parsable", *words, "--wrap", f"sleep {seconds}", env=environment, cwd="/")
+        while run("squeue", "-h", "-o", "%i", env=environment).strip():
+            time.sleep(2.0)
+        time.sleep(3.0)  # until the daemons have told the database
+        (folder / "sacct.txt").write_text(run("sacct", "-a", "-D", "-X", "-P", f"--format={FIELDS}", env=environment))
+        (folder / "sprio.txt").write_text(run("sshare", "-a", "-P", env=environment))
+    finally:
+        subprocess.run([HERE / "cluster", "stop", folder / "slurm"], check=False)
+    (folder / "slurm.conf").write_text((folder / "slurm/slurm.conf").read_text())
+
+
+def table(path):
+    lines = path.read_text().splitlines()
+    names = lines[0].split("|")
+    return [dict(zip(names, line.split("|"))) for line in lines[1:]]
+
+
+def seconds_of(text):
+    return time.mktime(time.strptime(text, "%Y-%m-%dT%H:%M:%S"))
+
+
+def run_in_simulator(folder, berth, scheduler):
+    run(berth, "convert", "--format", "sacct", folder / "sacct.txt", "--out", folder / "site.h5")
+    run(berth, "simulate", "--scenario", folder / "site.h5", "--scheduler", scheduler, "--timeline", folder / "timeline.json")
+    starts = {}
+    for event in json.loads((folder / "timeline.json").read_text())["traceEvents"]:
+        if event["ph"] == "X" and event["name"].startswith("job "):
+            job = int(event["name"][4:])
+            starts[job] = min(starts.get(job, 1e18), event["ts"] / 1e6)
+    return starts
+
+
+def compare(rows, simulated):
+    rows = [row for row in rows if int(row["JobIDRaw"]) in simulated]
+    first = min(seconds_of(row["Submit"]) for row in rows)
+    jobs = []
+    for row in rows:
+        job = int(row["JobIDRaw"])
+        jobs.append((job, seconds_of(row["Submit"]) - first, seconds_of(row["Start"]) - first, simulated[job],
+                     (int(row["Priority"]), row["Partition"])))
+    waits = [start - submit for _, submit, start, _, _ in jobs]
+    waits_simulated = [start - submit for _, submit, _, start, _ in jobs]
+    # Pairs of jobs that waited together in both, and started at least a second apart in one.
+    same = other = near = 0
+    for i, (_, submit_a, start_a, sim_a, priority_a) in enumerate(jobs):
+        for _, submit_b, start_b, sim_b, priority_b in jobs[:i]:
+            late = max(submit_a, submit_b)
+            if priority_a == priority_b or min(start_a, start_b) < late or min(sim_a, sim_b) < late or start_a == start_b:
+                continue
+            if (start_a - start_b) * (sim_a - sim_b) > 0:
+                same += 1
+            elif abs(start_a - start_b) <= 2.0 or abs(sim_a - sim_b) <= 2.0:
+                near += 1
+            else:
+                other += 1
+    mean, mean_simulated = sum(waits) / len(waits), sum(waits_simulated) / len(waits)
+    return {
+        "jobs": len(jobs),
+        "mean_wait_s": {"slurm": mean, "simulated": mean_simulated, "ratio": mean_simulated / max(mean, 1e-9)},
+        "mean_absolute_difference_s": sum(abs(a - b) for a, b in zip(waits, waits_simulated)) / len(waits),
+        "starts_within_5s": sum(abs(a - b) <= 5.0 for a, b in zip(waits, waits_simulated)) / len(waits),
+        "pairs": {"same_order": same, "within_2s": near, "other_order": other,
+                  "share_same": same / max(1, same + near + other)},
+        "makespan_s": {"slurm": max(seconds_of(row["End"]) for row in rows) - first},
+    }
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--berth", default="berth", help="the program")
+    parser.add_argument("--jobs", type=int, default=300)
+    parser.add_argument("--over", type=float, default=120.0, help="seconds in which they are submitted")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--conf", default=str(HERE / "twin.conf"), help="lines of slurm.conf about scheduling")
+    parser.add_argument("--out", help="folder to keep what was run")
+    parser.add_argument("--again", action="store_true", help="of --out: simulate again what ran in Slurm before")
+    given = parser.parse_args()
+    if given.jobs < 1 or given.over < 0:
+        print("slurm_twin: --jobs: expected at least 1, and --over 0 or more", file=sys.stderr)
+        return 2
+    folder = pathlib.Path(given.out or tempfile.mkdtemp(prefix="slurm-twin-")).resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    os.environ.setdefault("TZ", "UTC")
+    time.tzset()
+    environment = {**os.environ, "SLURM_CONF": str(folder / "slurm/slurm.conf"), "ACCOUNTS": "a b",
+                   "QOS": " ".join(f"{name}:{priority}" for name, priority in QOS.items())}
+    if not given.again:
+        run_in_slurm(folder, given.conf, draw(given.seed, given.jobs, given.over), environment)
+    levels = "+".join(f"{name}:{priority}" for name, priority in QOS.items())
+    rows = [row for row in table(folder / "sacct.txt") if row["State"].startswith("COMPLETED")]
+    found = {}
+    for name, scheduler in {"slurm": f"slurm(conf={folder}/slurm.conf,qos={levels})", "easy": "easy", "fcfs": "fcfs"}.items():
+        found[name] = compare(rows, run_in_simulator(folder, given.berth, scheduler))
+    (folder / "twin.json").write_text(json.dumps(found, indent=1))
+    print(f"{found['slurm']['jobs']} jobs in Slurm on 9 nodes x 4 GPUs: mean wait {found['slurm']['mean_wait_s']['slurm']:.1f} s, "
+          f"makespan {found['slurm']['makespan_s']['slurm']:.0f} s")
+    print("in the simulator under   mean wait s   of Slurm's   |difference| s   starts within 5 s   pairs in the same order")
+    for name, result in found.items():
+        wait, pairs = result["mean_wait_s"], result["pairs"]
+        print(f"{name:<22}   {wait['simulated']:11.1f}   {wait['ratio']:10.3f}   {result['mean_absolute_difference_s']:14.1f}   "
+              f"{100 * result['starts_within_5s']:16.1f}%   {100 * pairs['share_same']:9.2f}% of "
+              f"{pairs['same_order'] + pairs['within_2s'] + pairs['other_order']}")
+    print(f"kept in {folder}")
+    twin = found["slurm"]
+    return 0 if abs(twin["mean_wait_s"]["ratio"] - 1.0) <= 0.05 and twin["pairs"]["share_same"] == 1.0 else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

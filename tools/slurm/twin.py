@@ -33,7 +33,7 @@ def draw(seed, count, over_s):
     """Jobs by submission: (second, options of sbatch, seconds)."""
     rng = random.Random(seed)
     jobs = []
-    for _ in range(count):
+    for number in range(count):
         gang = rng.choices([1, 2, 4, 8], [40, 30, 20, 10])[0]
         seconds = rng.randint(5, 40)
         short = gang <= 4 and rng.random() < 0.1
@@ -42,13 +42,15 @@ def draw(seed, count, over_s):
         words = ["-A", rng.choice("ab"), f"--qos={rng.choices(list(QOS), [20, 60, 20])[0]}", "-N", str(nodes),
                  f"--ntasks-per-node={gang // nodes}", f"--gres=gpu:{kind + ':' if kind else ''}{gang // nodes}",
                  "-t", str(rng.randint(1, 2) if short else rng.randint(1, 4)), "-p", "short" if short else "main"]
-        jobs.append((rng.uniform(0.0, over_s), words, seconds))
-    return sorted(jobs, key=lambda job: job[0])
+        # Evenly, since accounting knows whole seconds: which of two jobs of one second came first, it does not say.
+        jobs.append((number * over_s / count, words, seconds))
+    return jobs
 
 
 def run_in_slurm(folder, conf, jobs, environment):
     run(HERE / "cluster", "start", folder / "slurm", conf, NODES, env=environment)
     try:
+        time.sleep(1.05 - time.time() % 1.0)  # just behind a whole second
         begin = time.monotonic()
         for at, words, seconds in jobs:
             time.sleep(max(0.0, begin + at - time.monotonic()))
@@ -57,7 +59,7 @@ def run_in_slurm(folder, conf, jobs, environment):
             time.sleep(2.0)
         time.sleep(3.0)  # until the daemons have told the database
         (folder / "sacct.txt").write_text(run("sacct", "-a", "-D", "-X", "-P", f"--format={FIELDS}", env=environment))
-        (folder / "sprio.txt").write_text(run("sshare", "-a", "-P", env=environment))
+        (folder / "sshare.txt").write_text(run("sshare", "-a", "-P", env=environment))
     finally:
         subprocess.run([HERE / "cluster", "stop", folder / "slurm"], check=False)
     (folder / "slurm.conf").write_text((folder / "slurm/slurm.conf").read_text())
@@ -123,7 +125,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--berth", default="berth", help="the program")
     parser.add_argument("--jobs", type=int, default=300)
-    parser.add_argument("--over", type=float, default=120.0, help="seconds in which they are submitted")
+    parser.add_argument("--over", type=float, default=300.0, help="seconds in which they are submitted")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--conf", default=str(HERE / "twin.conf"), help="lines of slurm.conf about scheduling")
     parser.add_argument("--out", help="folder to keep what was run")

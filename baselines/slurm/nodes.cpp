@@ -99,13 +99,18 @@ void SlurmNodeTable::AddNodes(const ClusterView& view, const SlurmSettings& sett
   }
 }
 
+bool SlurmNodeTable::TypesAreNodes(const ClusterView& view) {
+  limits_.Begin(view);
+  return view.divides_gpus() || limits_.limited() || !OwnsDevices(view);
+}
+
 void SlurmNodeTable::Reset(const ClusterView& view, const SlurmSettings& settings) {
   settings_ = &settings;
-  AddNodes(view, settings, view.divides_gpus() || !OwnsDevices(view));
+  AddNodes(view, settings, TypesAreNodes(view));
 }
 
 void SlurmNodeTable::Observe(const ClusterView& view) {
-  const bool flat = view.divides_gpus() || !OwnsDevices(view);
+  const bool flat = TypesAreNodes(view);
   if (flat != flat_) AddNodes(view, *settings_, flat);
   free_.assign(nodes_.size(), 0);
   for (std::size_t n = 0; n < nodes_.size(); ++n) {

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "baselines/placement/node_limits.hpp"
 #include "baselines/slurm/settings.hpp"
 #include "env/sim/cluster_view.hpp"
 
@@ -18,8 +19,9 @@ struct SlurmTake {
 // Slurm's table of nodes. Thread rule: one thread at a time.
 class SlurmNodeTable {
  public:
-  // Throws Error where the nodes of slurm.conf are not those of the cluster. Where the devices of `view` are
-  // not all its own (it is a part, or GPUs are divided) each type is a node.
+  // Throws Error where the nodes of slurm.conf are not those of the cluster. Each type is a node, in which
+  // the simulator chooses devices, where those of `view` are not all its own (it is a part, or GPUs are
+  // divided), and where nodes have limits of cores and memory.
   void Reset(const ClusterView& view, const SlurmSettings& settings);
   // What is free now, and what running jobs hold. At every decision.
   void Observe(const ClusterView& view);
@@ -54,6 +56,7 @@ class SlurmNodeTable {
                  std::span<const char> may) const;
   bool ChooseOn(int type, int gang, std::span<const int> free, std::span<const char> may,
                 std::vector<SlurmTake>& takes);
+  bool TypesAreNodes(const ClusterView& view);
   void AddNodes(const ClusterView& view, const SlurmSettings& settings, bool flat);
 
   std::vector<Node> nodes_;
@@ -61,6 +64,7 @@ class SlurmNodeTable {
   std::vector<int> free_;
   std::vector<std::vector<char>> in_partition_;
   bool flat_ = false;
+  NodeLimits limits_;
   const SlurmSettings* settings_ = nullptr;
 };
 

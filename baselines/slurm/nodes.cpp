@@ -197,7 +197,7 @@ bool SlurmNodeTable::ChooseOn(int type, int gang, std::span<const int> free, std
     for (const Run& run : runs) {
       if (run.nodes < needed || run.gpus < gang) continue;
       if (best == nullptr || run.weight < best->weight ||
-          (run.weight == best->weight && run.gpus < best->gpus))
+          (run.weight == best->weight && run.nodes < best->nodes))
         best = &run;
     }
     std::vector<std::size_t> from;
@@ -219,7 +219,7 @@ bool SlurmNodeTable::ChooseOn(int type, int gang, std::span<const int> free, std
 // The same for a gang that one node holds, of any type.
 int SlurmNodeTable::ChooseNode(const ClusterView& view, int job, std::span<const int> free,
                                std::span<const char> may) const {
-  int best = -1, best_gpus = 0;
+  int best = -1, best_count = 0;
   double best_weight = 0.0;
   for (std::size_t begin = 0, end = 0; begin < nodes_.size(); begin = end) {
     const auto usable = [&](std::size_t n) {
@@ -227,12 +227,11 @@ int SlurmNodeTable::ChooseNode(const ClusterView& view, int job, std::span<const
     };
     end = begin + 1;
     if (!usable(begin)) continue;
-    int gpus = free[begin];
-    for (; end < nodes_.size() && usable(end) && nodes_[end].weight == nodes_[begin].weight; ++end)
-      gpus += free[end];
+    int count = 1;
+    for (; end < nodes_.size() && usable(end) && nodes_[end].weight == nodes_[begin].weight; ++end) ++count;
     const double weight = nodes_[begin].weight;
-    if (best >= 0 && (weight > best_weight || (weight == best_weight && gpus >= best_gpus))) continue;
-    best = static_cast<int>(begin), best_gpus = gpus, best_weight = weight;
+    if (best >= 0 && (weight > best_weight || (weight == best_weight && count >= best_count))) continue;
+    best = static_cast<int>(begin), best_count = count, best_weight = weight;
   }
   return best;
 }

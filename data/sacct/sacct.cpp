@@ -155,6 +155,9 @@ class Reader {
     job.kind = static_cast<int>(at - kinds.begin());
     if (at == kinds.end()) kinds.push_back(kind);
     CountSpread(row, gang, job.allowed);
+    if (std::count_if(row.given.begin(), row.given.end(),
+                      [](const auto& of) { return !of.first.empty() && of.second > 0; }) > 1)
+      counts.Add("jobs ran on GPUs of several types at once: here each has one type");
     jobs.push_back(job);
     rows_.push_back(&from);
     runs_.push_back(run);

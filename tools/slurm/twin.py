@@ -7,6 +7,7 @@ Exit code 0 where the mean wait agrees within 5% and the order of starts where p
 """
 import argparse
 import json
+import math
 import os
 import pathlib
 import random
@@ -29,26 +30,28 @@ def run(*words, **options):
     return done.stdout
 
 
-def draw(seed, count, over_s):
+def draw(seed, count, over_s, scale):
     """Jobs by submission: (second, options of sbatch, seconds)."""
     rng = random.Random(seed)
     jobs = []
     for number in range(count):
         gang = rng.choices([1, 2, 4, 8], [40, 30, 20, 10])[0]
-        seconds = rng.randint(5, 40)
+        seconds = round(scale * rng.randint(5, 40))
         short = gang <= 4 and rng.random() < 0.1
         nodes = max(1, gang // 4)
-        kind = "v100" if short else rng.choices(["", "v100", "p100", "k80"], [40, 20, 20, 20])[0]
+        # Over several nodes Slurm mixes types where a job names none, and the simulator's gangs are of one.
+        kind = "v100" if short else rng.choices(["", "v100", "p100", "k80"], [40 if nodes == 1 else 0, 20, 20, 20])[0]
         words = ["-A", rng.choice("ab"), f"--qos={rng.choices(list(QOS), [20, 60, 20])[0]}", "-N", str(nodes),
                  f"--ntasks-per-node={gang // nodes}", f"--gres=gpu:{kind + ':' if kind else ''}{gang // nodes}",
-                 "-t", str(rng.randint(1, 2) if short else rng.randint(1, 4)), "-p", "short" if short else "main"]
+                 "-t", str(math.ceil(scale * (rng.randint(1, 2) if short else rng.randint(1, 4)))), "-p", "short" if short else "main"]
         # Evenly, since accounting knows whole seconds: which of two jobs of one second came first, it does not say.
         jobs.append((number * over_s / count, words, seconds))
     return jobs
 
 
 def run_in_slurm(folder, conf, jobs, environment):
-    run(HERE / "cluster", "start", folder / "slurm", conf, NODES, env=environment)
+    (folder / "sched.conf").write_text(conf)
+    run(HERE / "cluster", "start", folder / "slurm", folder / "sched.conf", NODES, env=environment)
     try:
         time.sleep(1.05 - time.time() % 1.0)  # just behind a whole second
         begin = time.monotonic()
@@ -60,6 +63,7 @@ def run_in_slurm(folder, conf, jobs, environment):
         time.sleep(3.0)  # until the daemons have told the database
         (folder / "sacct.txt").write_text(run("sacct", "-a", "-D", "-X", "-P", f"--format={FIELDS}", env=environment))
         (folder / "sshare.txt").write_text(run("sshare", "-a", "-P", env=environment))
+        (folder / "qos.txt").write_text(run("sacctmgr", "show", "qos", "-P", "format=Name,Priority", env=environment))
     finally:
         subprocess.run([HERE / "cluster", "stop", folder / "slurm"], check=False)
     (folder / "slurm.conf").write_text((folder / "slurm/slurm.conf").read_text())
@@ -75,9 +79,10 @@ def seconds_of(text):
     return time.mktime(time.strptime(text, "%Y-%m-%dT%H:%M:%S"))
 
 
-def run_in_simulator(folder, berth, scheduler):
+def run_in_simulator(folder, berth, scheduler, latency_s):
     run(berth, "convert", "--format", "sacct", folder / "sacct.txt", "--out", folder / "site.h5")
-    run(berth, "simulate", "--scenario", folder / "site.h5", "--scheduler", scheduler, "--timeline", folder / "timeline.json")
+    run(berth, "simulate", "--scenario", folder / "site.h5", "--scheduler", scheduler, "--timeline", folder / "timeline.json",
+        *(["--features", f"latency(seconds={latency_s})"] if latency_s > 0 else []))
     starts = {}
     for event in json.loads((folder / "timeline.json").read_text())["traceEvents"]:
         if event["ph"] == "X" and event["name"].startswith("job "):
@@ -126,6 +131,10 @@ def main():
     parser.add_argument("--berth", default="berth", help="the program")
     parser.add_argument("--jobs", type=int, default=300)
     parser.add_argument("--over", type=float, default=300.0, help="seconds in which they are submitted")
+    parser.add_argument("--builtin", action="store_true", help="without backfill: SchedulerType=sched/builtin")
+    parser.add_argument("--scale", type=float, default=1.0, help="of all run times and limits")
+    parser.add_argument("--latency", type=float, default=0.25,
+                        help="seconds from what happens to what Slurm makes of it, in the simulator")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--conf", default=str(HERE / "twin.conf"), help="lines of slurm.conf about scheduling")
     parser.add_argument("--out", help="folder to keep what was run")
@@ -141,12 +150,15 @@ def main():
     environment = {**os.environ, "SLURM_CONF": str(folder / "slurm/slurm.conf"), "ACCOUNTS": "a b",
                    "QOS": " ".join(f"{name}:{priority}" for name, priority in QOS.items())}
     if not given.again:
-        run_in_slurm(folder, given.conf, draw(given.seed, given.jobs, given.over), environment)
-    levels = "+".join(f"{name}:{priority}" for name, priority in QOS.items())
+        conf = pathlib.Path(given.conf).read_text()
+        if given.builtin:
+            conf = conf.replace("sched/backfill", "sched/builtin")
+        run_in_slurm(folder, conf, draw(given.seed, given.jobs, given.over, given.scale), environment)
+    levels = "+".join(f"{row['Name']}:{row['Priority'] or 0}" for row in table(folder / "qos.txt"))
     rows = [row for row in table(folder / "sacct.txt") if row["State"].startswith("COMPLETED")]
     found = {}
     for name, scheduler in {"slurm": f"slurm(conf={folder}/slurm.conf,qos={levels})", "easy": "easy", "fcfs": "fcfs"}.items():
-        found[name] = compare(rows, run_in_simulator(folder, given.berth, scheduler))
+        found[name] = compare(rows, run_in_simulator(folder, given.berth, scheduler, given.latency))
     (folder / "twin.json").write_text(json.dumps(found, indent=1))
     print(f"{found['slurm']['jobs']} jobs in Slurm on 9 nodes x 4 GPUs: mean wait {found['slurm']['mean_wait_s']['slurm']:.1f} s, "
           f"makespan {found['slurm']['makespan_s']['slurm']:.0f} s")

@@ -156,7 +156,8 @@ void SlurmPriority::Observe(const ClusterView& view, const std::vector<SlurmClas
       fair_share_ = usage_.Factors(view);
     }
   }
-  const double tick = std::floor(now / settings_.calc_period) * settings_.calc_period;
+  const double period = settings_.calc_period, phase = settings_.calc_phase;
+  const double tick = std::floor((now - phase) / period) * period + phase;
   for (int job : view.waiting()) {
     double& since = since_[U(job)];
     const bool is_new = std::isnan(since);

@@ -33,6 +33,7 @@ struct SlurmSettings {
   double weight_gpu = 0.0;         // gres/gpu of PriorityWeightTRES
   double half_life = 604800.0;     // s, infinite = usage is never forgotten
   double calc_period = 300.0;      // s
+  double calc_phase = 0.0;         // s; priorities are counted at this moment and every calc_period
   double max_age = 604800.0;       // s
   double batch_sched_delay = 3.0;  // s
   double bf_interval = 30.0, bf_window = 86400.0, bf_resolution = 60.0;  // s

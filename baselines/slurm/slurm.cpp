@@ -31,6 +31,8 @@ constexpr double kYear = 31536000.0;  // s; what Slurm takes an unlimited job fo
 constexpr ParamInfo kParams[] = {
     {"conf", "", "path of a slurm.conf; none = Slurm's defaults: by arrival, with backfill, one partition"},
     {"qos", "", "QoS by priority, which accounting knows and not slurm.conf: urgent:100+low:1"},
+    {"calc_phase", "0",
+     "s from the scenario's second 0 to a moment at which Slurm counts priorities anew (PriorityCalcPeriod)"},
     {"preempt", "", "which QoS preempts which, with PreemptType=preempt/qos: urgent>low+urgent>normal"},
 };
 
@@ -300,6 +302,7 @@ SchedulerInfo SlurmInfo() {
           [](Params& params) -> std::unique_ptr<Scheduler> {
             const std::string path = params.Text("conf");
             SlurmSettings settings = path.empty() ? DefaultSlurmSettings() : ReadSlurmSettings(path);
+            settings.calc_phase = params.Number("calc_phase", -1e9, 1e9);
             std::vector<SlurmQos> qos = ReadQos(params.Text("qos"), params.Text("preempt"));
             if (!path.empty()) SayUnread(path, settings);
             return std::make_unique<Slurm>(std::move(settings), std::move(qos));

@@ -3,7 +3,8 @@
 Both see the same jobs: when they were submitted, GPUs, types, partitions, QoS, accounts, time limits, and how long each ran. What
 is compared is what the scheduler decides: who starts when. Needs root and the packages of tools/slurm/cluster.
 
-Exit code 0 where the mean wait agrees within 5% and the order of starts where priorities differ; 1 where not; 2 bad input.
+Exit code 0 where the mean wait agrees within 5% and, with --against, pairs of jobs start in the same order at least as often as in
+two runs of Slurm itself; 1 where not; 2 bad input.
 """
 import argparse
 import json
@@ -63,6 +64,9 @@ def run_in_slurm(folder, conf, jobs, environment):
         time.sleep(3.0)  # until the daemons have told the database
         (folder / "sacct.txt").write_text(run("sacct", "-a", "-D", "-X", "-P", f"--format={FIELDS}", env=environment))
         (folder / "sshare.txt").write_text(run("sshare", "-a", "-P", env=environment))
+        log = (folder / "slurm/log/slurmctld.log").read_text()
+        started = next(line for line in log.splitlines() if "started on cluster" in line)
+        (folder / "started.txt").write_text(started[1:20])
         (folder / "qos.txt").write_text(run("sacctmgr", "show", "qos", "-P", "format=Name,Priority", env=environment))
     finally:
         subprocess.run([HERE / "cluster", "stop", folder / "slurm"], check=False)
@@ -87,8 +91,13 @@ def run_in_simulator(folder, berth, scheduler, latency_s):
     for event in json.loads((folder / "timeline.json").read_text())["traceEvents"]:
         if event["ph"] == "X" and event["name"].startswith("job "):
             job = int(event["name"][4:])
-            starts[job] = min(starts.get(job, 1e18), event["ts"] / 1e6)
+            starts[job] = min(starts.get(job, 1e18), event["ts"] // 1e6)  # in whole seconds, as accounting has them
     return starts
+
+
+def starts_of(rows):
+    first = min(seconds_of(row["Submit"]) for row in rows)
+    return {int(row["JobIDRaw"]): seconds_of(row["Start"]) - first for row in rows}
 
 
 def compare(rows, simulated):
@@ -126,6 +135,25 @@ def compare(rows, simulated):
     }
 
 
+def sure(rows, simulated, other):
+    """Of the pairs that waited together in two runs of Slurm and started in the same order in both, more than 2 s apart: how
+    many there are, and the share that starts in that order in the simulator too."""
+    here = starts_of(rows)
+    submit = {int(row["JobIDRaw"]): seconds_of(row["Submit"]) for row in rows}
+    first = min(submit.values())
+    jobs = [job for job in here if job in simulated and job in other]
+    same = pairs = 0
+    for i, a in enumerate(jobs):
+        for b in jobs[:i]:
+            late = max(submit[a], submit[b]) - first
+            if min(here[a], here[b], other[a], other[b], simulated[a], simulated[b]) < late:
+                continue
+            if (here[a] - here[b]) * (other[a] - other[b]) > 0 and min(abs(here[a] - here[b]), abs(other[a] - other[b])) > 2:
+                pairs += 1
+                same += (here[a] - here[b]) * (simulated[a] - simulated[b]) > 0
+    return {"pairs": pairs, "share_same": same / max(1, pairs)}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--berth", default="berth", help="the program")
@@ -138,6 +166,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--conf", default=str(HERE / "twin.conf"), help="lines of slurm.conf about scheduling")
     parser.add_argument("--out", help="folder to keep what was run")
+    parser.add_argument("--against", help="--out of an earlier run of the same jobs: how far two runs of Slurm itself agree")
     parser.add_argument("--again", action="store_true", help="of --out: simulate again what ran in Slurm before")
     given = parser.parse_args()
     if given.jobs < 1 or given.over < 0:
@@ -156,9 +185,17 @@ def main():
         run_in_slurm(folder, conf, draw(given.seed, given.jobs, given.over, given.scale), environment)
     levels = "+".join(f"{row['Name']}:{row['Priority'] or 0}" for row in table(folder / "qos.txt"))
     rows = [row for row in table(folder / "sacct.txt") if row["State"].startswith("COMPLETED")]
-    found = {}
-    for name, scheduler in {"slurm": f"slurm(conf={folder}/slurm.conf,qos={levels})", "easy": "easy", "fcfs": "fcfs"}.items():
-        found[name] = compare(rows, run_in_simulator(folder, given.berth, scheduler, given.latency))
+    # Slurm counts priorities from its start on, every PriorityCalcPeriod.
+    phase = seconds_of((folder / "started.txt").read_text()) - min(seconds_of(row["Submit"]) for row in rows)
+    found, starts = {}, {}
+    for name, scheduler in {"slurm": f"slurm(conf={folder}/slurm.conf,qos={levels},calc_phase={phase:.0f})", "easy": "easy", "fcfs": "fcfs"}.items():
+        starts[name] = run_in_simulator(folder, given.berth, scheduler, given.latency)
+        found[name] = compare(rows, starts[name])
+    if given.against:
+        other = [row for row in table(pathlib.Path(given.against) / "sacct.txt") if row["State"].startswith("COMPLETED")]
+        found["Slurm, run again"] = compare(rows, starts_of(other))
+        for name in starts:
+            found[name]["pairs_sure"] = sure(rows, starts[name], starts_of(other))
     (folder / "twin.json").write_text(json.dumps(found, indent=1))
     print(f"{found['slurm']['jobs']} jobs in Slurm on 9 nodes x 4 GPUs: mean wait {found['slurm']['mean_wait_s']['slurm']:.1f} s, "
           f"makespan {found['slurm']['makespan_s']['slurm']:.0f} s")
@@ -168,9 +205,13 @@ def main():
         print(f"{name:<22}   {wait['simulated']:11.1f}   {wait['ratio']:10.3f}   {result['mean_absolute_difference_s']:14.1f}   "
               f"{100 * result['starts_within_5s']:16.1f}%   {100 * pairs['share_same']:9.2f}% of "
               f"{pairs['same_order'] + pairs['within_2s'] + pairs['other_order']}")
+        if "pairs_sure" in result:
+            print(f"{'':<22}   of {result['pairs_sure']['pairs']} pairs that two runs of Slurm order alike: "
+                  f"{100 * result['pairs_sure']['share_same']:.2f}%")
     print(f"kept in {folder}")
-    twin = found["slurm"]
-    return 0 if abs(twin["mean_wait_s"]["ratio"] - 1.0) <= 0.05 and twin["pairs"]["share_same"] == 1.0 else 1
+    twin, again = found["slurm"], found.get("Slurm, run again")
+    alike = again is None or twin["pairs"]["share_same"] >= again["pairs"]["share_same"]
+    return 0 if abs(twin["mean_wait_s"]["ratio"] - 1.0) <= 0.05 and alike else 1
 
 
 if __name__ == "__main__":

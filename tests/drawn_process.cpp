@@ -15,8 +15,8 @@ int Below(Stream& stream, int n) {
 }
 
 DrawnProcess DrawProcess(Stream& stream, std::uint64_t seed) {
-  const bool sliced = Below(stream, 4) == 0, divided = !sliced && Below(stream, 4) == 0;
-  const bool tuned = !sliced && !divided && Below(stream, 3) == 0;
+  const bool sliced = Below(stream, 3) == 0, divided = !sliced && Below(stream, 4) == 0;
+  const bool tuned = !sliced && !divided && Below(stream, 6) == 0;
   std::string features, actions = "start";
   const auto maybe = [&](int one_in, const char* feature, const std::vector<const char*>& its_actions) {
     if (Below(stream, one_in) != 0) return;

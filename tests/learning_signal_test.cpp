@@ -144,13 +144,13 @@ TEST_CASE("learning signal: WSPT of three jobs by hand") {
   CHECK(WsptCost({}, 2.0, 2.0) == 0.0);
 }
 
-TEST_CASE("learning signal: processor sharing of two jobs by hand") {
+TEST_CASE("learning signal: an even share of two jobs by hand") {
   const auto phi = [](int gpus, const std::vector<test::TinyJob>& jobs) {
     const Scenario scenario = test::Tiny({{"v100", gpus}}, {{1.0}}, jobs);
     Simulator simulator(scenario);
     REQUIRE(simulator.AdvanceToDecision());
-    const PotentialInfo info = SharingInfo();
-    Params params({"sharing", {}}, {});
+    const PotentialInfo info = EvenShareInfo();
+    Params params({"even_share", {}}, {});
     const std::unique_ptr<Potential> potential = info.make(params, MdpSpec{});
     potential->Begin(simulator);
     return potential->Of(simulator, 1, false);

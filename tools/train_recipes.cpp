@@ -68,8 +68,8 @@ const std::vector<Recipe>& Recipes() {
         {"members", "1"},
         {"envs", "16"}}},
       {"many_clusters",
-       "one policy for single jobs and gangs at many loads, on clusters of 24 GPUs of three types; more "
-       "steps make rollouts larger, where --agent is not given",
+       "one policy for single jobs and gangs at many loads, on 24 GPUs of three types; "
+       "more steps make rollouts larger but with --agent",
        {{"workload",
          "mix(of=synthetic(rate=0.9);on(cluster=v100=20+p100=2+k80=2,of=synthetic(rate=0.6,gangs=multi));"
          "synthetic(rate=1.1);on(cluster=v100=12+p100=11+k80=1,of=synthetic(rate=0.7,gangs=multi));"
@@ -77,6 +77,21 @@ const std::vector<Recipe>& Recipes() {
         {"cluster", "v100=8,p100=8,k80=8"},
         {"steps", "2000000"}},
        500'000},
+      {"adaptive",
+       "jobs that choose their batch",
+       {{"workload", "adaptive(jobs=160)"},
+        {"features", "goodput(model=known)"},
+        {"cluster", "t4=64/4"},
+        {"clock", "rounds(60)"},
+        {"actions", "start,scale"},
+        {"signal", "even_share"},
+        {"tau", "3600"},
+        {"episode-jobs", "160"},
+        {"warmup-jobs", "0"},
+        {"agent", "ppo(ent_coef=0,clip=0.1)"},
+        {"network", "pair_scorer(width=32,skip=true)"},
+        {"members", "1"},
+        {"steps", "3000000"}}},
   };
   return kAll;
 }

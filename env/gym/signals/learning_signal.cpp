@@ -47,7 +47,7 @@ std::vector<Spec> Choose(const std::string& text, const MdpSpec& mdp) {
 }  // namespace
 
 std::span<const PotentialInfo> Potentials() {
-  static const PotentialInfo kPotentials[] = {WsptInfo(), WorkInfo(), CriticalRatioInfo(), SharingInfo()};
+  static const PotentialInfo kPotentials[] = {WsptInfo(), WorkInfo(), CriticalRatioInfo(), EvenShareInfo()};
   return kPotentials;
 }
 

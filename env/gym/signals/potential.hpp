@@ -71,7 +71,7 @@ struct PotentialInfo {
   bool on_request = false;  // `--signal auto` leaves it out
 };
 PotentialInfo WsptInfo();
-PotentialInfo SharingInfo();
+PotentialInfo EvenShareInfo();
 PotentialInfo WorkInfo();
 PotentialInfo CriticalRatioInfo();
 

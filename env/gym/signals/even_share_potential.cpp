@@ -12,9 +12,9 @@
 namespace berth {
 namespace {
 
-class SharingPotential final : public Potential {
+class EvenSharePotential final : public Potential {
  public:
-  explicit SharingPotential(const MdpSpec& mdp) : preemptive_(mdp.preemptive), reward_(mdp.reward) {}
+  explicit EvenSharePotential(const MdpSpec& mdp) : preemptive_(mdp.preemptive), reward_(mdp.reward) {}
 
   void Begin(const Simulator& simulator) override {
     const Scenario& scenario = simulator.scenario();
@@ -126,9 +126,9 @@ class SharingPotential final : public Potential {
 
 }  // namespace
 
-PotentialInfo SharingInfo() {
+PotentialInfo EvenShareInfo() {
   return {
-      "sharing",
+      "even_share",
       "when each job would be done if all shared the GPUs evenly from now on, as wide as that lets them be",
       "rollout of processor sharing: Bertsekas & Castanon 1999, \"Rollout algorithms for stochastic "
       "scheduling problems\"",
@@ -136,7 +136,7 @@ PotentialInfo SharingInfo() {
       {},
       [](const MdpSpec& mdp) { return Reward(mdp.reward).CostsTime(); },
       [](Params&, const MdpSpec& mdp) -> std::unique_ptr<Potential> {
-        return std::make_unique<SharingPotential>(mdp);
+        return std::make_unique<EvenSharePotential>(mdp);
       },
       /*on_request=*/true};
 }

@@ -69,7 +69,7 @@ const std::vector<Recipe>& Recipes() {
         {"envs", "16"}}},
       {"many_clusters",
        "one policy for single jobs and gangs at many loads, on 24 GPUs of three types; "
-       "more steps make rollouts larger but with --agent",
+       "more steps make rollouts larger",
        {{"workload",
          "mix(of=synthetic(rate=0.9);on(cluster=v100=20+p100=2+k80=2,of=synthetic(rate=0.6,gangs=multi));"
          "synthetic(rate=1.1);on(cluster=v100=12+p100=11+k80=1,of=synthetic(rate=0.7,gangs=multi));"

@@ -42,8 +42,9 @@ const std::map<std::string, std::set<std::string>> kMayName = {
     {"baselines/preemptive/service_distribution.hpp", {"services"}},  // a parameter of that name
     {"baselines/ranking.cpp", {"checkpoints", "topology"}},
     {"baselines/services/", {"services"}},
-    // a workload whose jobs say nothing without it
+    // a workload whose jobs say nothing without it, and the options to learn from it
     {"data/adaptive_jobs.cpp", {"goodput"}},
+    {"tools/train_recipes.cpp", {"goodput"}},
     // logs whose jobs change batches
     {"data/gavel_trace.cpp", {"batch_schedule"}},
     // a log that says who waited for whom and which nodes failed

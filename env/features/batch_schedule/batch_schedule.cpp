@@ -26,7 +26,7 @@ BatchScheduleState::BatchScheduleState(const BatchScheduleSettings& settings, co
     : phases(BatchPhases(settings, scenario.data())),
       at(phases.size(), 0),
       version_(phases.size(), 0),
-      shown_(phases.size()) {}
+      bars_(scenario.num_jobs()) {}
 
 double BatchScheduleState::Seconds(int job, int type, double rate, double from, double to, int batch) const {
   const std::vector<BatchPhase>& its = phases[U(job)];
@@ -123,24 +123,12 @@ std::string BatchScheduleState::Violation(const InvariantInput& in) const {
   return "";
 }
 
-// A bar for as long as a job trains with one batch.
 void BatchScheduleState::Note(double now, int job, bool trains) {
-  if (!Changes(job)) return;
-  Shown& shown = shown_[U(job)];
-  const int batch = trains ? phases[U(job)][U(at[U(job)])].batch : 0;
-  if (batch == shown.batch) return;
-  if (shown.batch > 0 && now > shown.from_s) spans_.push_back({job, shown.batch, shown.from_s, now});
-  shown = {batch, now};
+  if (Changes(job)) bars_.Show(now, job, trains ? phases[U(job)][U(at[U(job)])].batch : 0);
 }
 
 void BatchScheduleState::AddLanes(double now, std::vector<FeatureLane>& lanes) const {
-  const auto add = [&lanes](int job, int batch, double begin, double end) {
-    lanes.push_back({Join("batch of job ", job), Join(batch), begin, end});
-  };
-  for (const Span& span : spans_) add(span.job, span.batch, span.begin_s, span.end_s);
-  for (std::size_t job = 0; job < shown_.size(); ++job) {
-    if (shown_[job].batch > 0) add(static_cast<int>(job), shown_[job].batch, shown_[job].from_s, now);
-  }
+  bars_.AddLanes(now, lanes);
 }
 
 FeatureModule BatchScheduleFeature() {

@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "env/features/batch_bars.hpp"
 #include "env/sim/feature.hpp"
 #include "env/sim/field.hpp"
 
@@ -76,17 +77,8 @@ class BatchScheduleState final : public StateOf<BatchScheduleState, BatchSchedul
   void Await(SimCore& core, int job);  // the end of its phase
   void Note(double now, int job, bool trains);
 
-  struct Span {
-    int job, batch;
-    double begin_s, end_s;
-  };
-  struct Shown {
-    int batch = 0;  // of the bar that a timeline has of it now; 0 = none
-    double from_s = 0.0;
-  };
   std::vector<std::uint32_t> version_;  // [J] of its timer
-  std::vector<Shown> shown_;            // [J]
-  std::vector<Span> spans_;
+  BatchBars bars_;
 };
 
 }  // namespace berth

@@ -21,7 +21,10 @@ constexpr MetricInfo kMetrics[] = {
 }  // namespace
 
 GoodputState::GoodputState(const GoodputSettings& settings, const Scenario& scenario)
-    : jobs(U(scenario.num_jobs())), settings_(&settings), spanning_(U(scenario.num_nodes()), 0) {
+    : jobs(U(scenario.num_jobs())),
+      settings_(&settings),
+      spanning_(U(scenario.num_nodes()), 0),
+      bars_(scenario.num_jobs()) {
   const ScenarioData& data = scenario.data();
   for (int job = 0; job < scenario.num_jobs(); ++job) {
     jobs[U(job)].application =
@@ -139,7 +142,7 @@ double GoodputState::Expected(const ClusterSpec& cluster, int job, int type, goo
 
 void GoodputState::Reckon(const SimCore& core, int job) {
   Job& its = jobs[U(job)];
-  Note(core, job, /*trains=*/true);
+  bars_.Show(core.now(), job, Batch(job));
   its.goodput = GoodputOf(*its.application, its.time, its.split, its.gpus, its.epoch);
   if (its.congested) its.goodput *= 1.0 - settings_->interference;
 }
@@ -290,7 +293,7 @@ void GoodputState::Span(const SimCore& core, int job, int by) {
 
 void GoodputState::BeforeRelease(SimCore& core, int job) {
   ++jobs[U(job)].version;
-  Note(core, job, /*trains=*/false);
+  bars_.Show(core.now(), job, 0);
   Span(core, job, -1);
 }
 
@@ -347,24 +350,8 @@ std::string GoodputState::Violation(const InvariantInput& in) const {
   return "";
 }
 
-// A bar for as long as a job trains with one batch.
-void GoodputState::Note(const SimCore& core, int job, bool trains) {
-  Job& its = jobs[U(job)];
-  const int batch = trains ? Batch(job) : 0;
-  if (batch == its.shown) return;
-  if (its.shown > 0 && core.now() > its.shown_from)
-    spans_.push_back({job, its.shown, its.shown_from, core.now()});
-  its.shown = batch, its.shown_from = core.now();
-}
-
 void GoodputState::AddLanes(double now, std::vector<FeatureLane>& lanes) const {
-  const auto add = [&lanes](int job, int batch, double begin, double end) {
-    lanes.push_back({Join("batch of job ", job), Join(batch), begin, end});
-  };
-  for (const BatchSpan& span : spans_) add(span.job, span.batch, span.begin_s, span.end_s);
-  for (std::size_t job = 0; job < jobs.size(); ++job) {
-    if (jobs[job].shown > 0) add(static_cast<int>(job), jobs[job].shown, jobs[job].shown_from, now);
-  }
+  bars_.AddLanes(now, lanes);
 }
 
 void GoodputState::Measure(const SimCore& core, std::span<double> figures) const {

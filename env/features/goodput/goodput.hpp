@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "env/features/batch_bars.hpp"
 #include "env/features/goodput/application.hpp"
 #include "env/predict/goodput/speed_fit.hpp"
 #include "env/sim/action_kind.hpp"
@@ -47,7 +48,8 @@ struct GoodputSettings final : SettingsOf<GoodputSettings> {
   std::shared_ptr<const RatesByWidth> Widths(const ScenarioData& scenario) const override;
   std::unique_ptr<FeatureState> MakeState(const Scenario& scenario) const override;
 
-  const std::vector<Application>& applications() const;
+  const std::vector<Application>& applications() const { return *shared_applications(); }
+  std::shared_ptr<const std::vector<Application>> shared_applications() const;
   const Application& ApplicationNamed(const std::string& name) const;  // throws Error with the nearest name
   // As the artifacts have it: time in whole seconds; and a move to as many GPUs on each node costs nothing.
   bool whole_seconds() const { return rules != "exact"; }
@@ -61,6 +63,14 @@ struct GoodputSettings final : SettingsOf<GoodputSettings> {
 // Progress a second in an epoch (from 0), where a step takes `time` (Pollux, eqs. 5, 8 and 12).
 double GoodputOf(const Application& application, const goodput::StepTime& time,
                  const goodput::BatchSplit& split, int gpus, int epoch);
+// A batch that GPUs on full nodes can train with, and the time of its step.
+struct TimedBatch {
+  goodput::BatchSplit split;
+  goodput::StepTime time;
+};
+// Those that a job chooses among; empty = it cannot run on so many.
+std::vector<TimedBatch> TimedBatches(const Application& application, const SpeedOnType& speed, int gpus,
+                                     int gpus_per_node);
 // The whole training's work over its time on so many GPUs of full nodes, at the best batch; 0 = it cannot.
 double MeanGoodput(const Application& application, const SpeedOnType& speed, int gpus, int gpus_per_node);
 // What the code of an artifact says of its applications beside their files (goodput_rules.cpp).
@@ -103,8 +113,6 @@ class GoodputState final : public StateOf<GoodputState, GoodputSettings> {
     double pace = 1.0;          // of its goodput, so that an epoch ends with a whole second (rules)
     bool congested = false;     // interference slows it
     std::uint32_t version = 0;  // of its timer
-    int shown = 0;              // batch of the bar that a timeline has of it now; 0 = none
-    double shown_from = 0.0;    // s
   };
   std::vector<Job> jobs;  // [J]
 
@@ -148,12 +156,7 @@ class GoodputState final : public StateOf<GoodputState, GoodputSettings> {
 
   const GoodputSettings* settings_;
   std::vector<int> spanning_;  // [nodes] jobs of several nodes that are there
-  struct BatchSpan {
-    int job, batch;
-    double begin_s, end_s;
-  };
-  std::vector<BatchSpan> spans_;
-  void Note(const SimCore& core, int job, bool trains);
+  BatchBars bars_;
   bool moved_ = false;                                                                 // since Settle
   mutable std::map<std::array<int, 5>, std::vector<goodput::BatchSplit>> candidates_;  // by limits and GPUs
   int settling_ = -1;  // the job whose rate it is about to set itself

@@ -8,11 +8,20 @@
 namespace berth {
 
 void GoodputNow::Begin(const ClusterView& view) {
+  of_job_.assign(U(view.num_jobs()), -1);
+  const auto* settings = view.features().Find<GoodputSettings>();
+  auto applications = settings != nullptr ? settings->shared_applications() : nullptr;
+  const std::span<const GpuType> types = view.types();
+  const bool same_types = std::ranges::equal(types, types_, [](const GpuType& a, const GpuType& b) {
+    return a.name == b.name && a.count == b.count && a.gpus_per_node == b.gpus_per_node;
+  });
+  if (same_types && applications == applications_) return;
+  types_.assign(types.begin(), types.end());
+  applications_ = std::move(applications);
   most_ = 0;
-  for (const GpuType& type : view.types()) most_ = std::max(most_, type.count);
+  for (const GpuType& type : types) most_ = std::max(most_, type.count);
   known_.clear();
   rates_.clear();
-  of_job_.assign(U(view.num_jobs()), -1);
 }
 
 double GoodputNow::At(const ClusterView& view, int job, int type, int gpus) {
@@ -38,15 +47,9 @@ double GoodputNow::Reckon(const ClusterView& view, const Application& applicatio
   const SpeedOnType* speed = application.On(on.name);
   if (speed == nullptr || gpus > on.count) return 0.0;
   if (application.most_gpus > 0 && gpus > application.most_gpus) return 0.0;
-  goodput::BatchLimits limits = application.Limits(*speed);
-  const std::vector<int> nodes = FullNodes(gpus, on.gpus_per_node);
-  limits.max_atomic = std::min(limits.max_atomic, speed->MaxAtomic(nodes));
-  if (gpus > goodput::MostReplicas(limits) || limits.max_atomic < limits.min_atomic) return 0.0;
   double best = 0.0;
-  for (const goodput::BatchSplit& split : goodput::BatchCandidates(limits, gpus)) {
-    const goodput::StepTime time = speed->At(nodes, split.atomic);
-    if (time.step > 0.0) best = std::max(best, GoodputOf(application, time, split, gpus, epoch));
-  }
+  for (const auto& [split, time] : TimedBatches(application, *speed, gpus, on.gpus_per_node))
+    best = std::max(best, GoodputOf(application, time, split, gpus, epoch));
   return best;
 }
 

@@ -31,14 +31,22 @@ double GoodputOf(const Application& application, const goodput::StepTime& time,
   return gain / goodput::TotalTime(time, split.accumulation) / application.slowdown;
 }
 
-double MeanGoodput(const Application& application, const SpeedOnType& speed, int gpus, int gpus_per_node) {
+std::vector<TimedBatch> TimedBatches(const Application& application, const SpeedOnType& speed, int gpus,
+                                     int gpus_per_node) {
   goodput::BatchLimits limits = application.Limits(speed);
   const std::vector<int> nodes = FullNodes(gpus, gpus_per_node);
   limits.max_atomic = std::min(limits.max_atomic, speed.MaxAtomic(nodes));
-  if (gpus > goodput::MostReplicas(limits) || limits.max_atomic < limits.min_atomic) return 0.0;
-  const auto candidates = goodput::BatchCandidates(limits, gpus);
-  std::vector<goodput::StepTime> times;
-  for (const goodput::BatchSplit& split : candidates) times.push_back(speed.At(nodes, split.atomic));
+  std::vector<TimedBatch> batches;
+  if (gpus > goodput::MostReplicas(limits) || limits.max_atomic < limits.min_atomic) return batches;
+  for (const goodput::BatchSplit& split : goodput::BatchCandidates(limits, gpus)) {
+    const goodput::StepTime time = speed.At(nodes, split.atomic);
+    if (time.step > 0.0) batches.push_back({split, time});
+  }
+  return batches;
+}
+
+double MeanGoodput(const Application& application, const SpeedOnType& speed, int gpus, int gpus_per_node) {
+  const std::vector<TimedBatch> batches = TimedBatches(application, speed, gpus, gpus_per_node);
   constexpr int kParts = 10;  // of the training, each as its middle epoch
   const int epochs = application.epochs();
   double seconds = 0.0;
@@ -46,12 +54,11 @@ double MeanGoodput(const Application& application, const SpeedOnType& speed, int
     const int parts = std::min(kParts, epochs), first = part * epochs / parts,
               last = (part + 1) * epochs / parts;
     double best = 0.0;
-    for (std::size_t k = 0; k < candidates.size(); ++k) {
-      if (!(times[k].step > 0.0)) continue;
-      const double total = candidates[k].Total(gpus);
+    for (const auto& [split, time] : batches) {
+      const double total = split.Total(gpus);
       const double gain = goodput::Gain(application.curve.Gradients(total, (first + last) / 2),
                                         total / application.initial_batch());
-      best = std::max(best, gain / goodput::TotalTime(times[k], candidates[k].accumulation));
+      best = std::max(best, gain / goodput::TotalTime(time, split.accumulation));
     }
     if (best <= 0.0) return 0.0;
     seconds += (application.curve.Target(last) - application.curve.Target(first)) / best;
@@ -127,9 +134,9 @@ const Application& GoodputSettings::ApplicationNamed(const std::string& name) co
                    Listed(names), DidYouMean(name, names)));
 }
 
-const std::vector<Application>& GoodputSettings::applications() const {
+std::shared_ptr<const std::vector<Application>> GoodputSettings::shared_applications() const {
   BERTH_CHECK(applications_ != nullptr, "goodput settings that were not loaded");
-  return *applications_;
+  return applications_;
 }
 
 void GoodputSettings::Check(const ScenarioData& scenario) const {

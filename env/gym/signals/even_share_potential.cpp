@@ -3,6 +3,8 @@
 // good schedule (rollout; Bertsekas & Castanon 1999), and where jobs run on any number of GPUs it says, as
 // `wspt` does not, what GPUs are worth where they add little.
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <vector>
 
 #include "env/base/index.hpp"
@@ -21,18 +23,13 @@ class EvenSharePotential final : public Potential {
     const std::vector<GpuType>& types = scenario.data().cluster.types;
     gpus_ = scenario.num_gpus();
     weight_.clear(), curve_of_.clear(), curves_.clear();
-    const double* before = nullptr;
-    std::vector<const double*> known;
+    std::map<const double*, int> known;
     for (int job = 0; job < scenario.num_jobs(); ++job) {
       weight_.push_back(reward_.PerSecond(scenario, job));
-      const double* curve = scenario.RateCurve(job, 0).data();
-      if (curve != before || known.empty()) {
-        const auto at = std::find(known.begin(), known.end(), curve);
-        before = curve;
-        if (at == known.end()) known.push_back(curve), curves_.push_back(CurveOf(scenario, types, job));
-      }
-      const auto at = std::find(known.begin(), known.end(), curve);
-      curve_of_.push_back(static_cast<int>(at - known.begin()));
+      const auto [at, fresh] =
+          known.try_emplace(scenario.RateCurve(job, 0).data(), static_cast<int>(curves_.size()));
+      if (fresh) curves_.push_back(CurveOf(scenario, types, job));
+      curve_of_.push_back(at->second);
     }
   }
 

@@ -13,12 +13,6 @@
 namespace berth::goodput {
 namespace {
 
-struct Row {
-  double atomic, beyond;  // beyond: replicas, as in SpeedModel::Network
-  int alpha;              // kAlphaN, kAlphaR; -1 = one GPU
-  double log_compute, log_step;
-};
-
 // The loss of speed_fit.hpp, step by step as `_obj_fn` works it out and as its derivative by hand: at a kink
 // its last bits say which side a point is on. A norm of exactly 0 has no slope (not a number).
 double LossAndSlopes(std::span<const Row> rows, std::span<const double> x, std::span<double> slopes) {
@@ -66,15 +60,7 @@ double LossAndSlopes(std::span<const Row> rows, std::span<const double> x, std::
 
 SpeedModel FitSpeedAsPublished(std::span<const Observation> observations, double tolerance) {
   BERTH_CHECK(!observations.empty(), "nothing seen");
-  std::vector<Row> rows;
-  for (const Observation& o : observations) {
-    BERTH_CHECK(o.time.compute > 0.0 && o.time.step > 0.0, o.time.compute, " ", o.time.step);
-    rows.push_back({static_cast<double>(o.atomic), std::max(o.shape.replicas - 2.0, SpeedModel::kTiny),
-                    o.shape.nodes > 1      ? kAlphaN
-                    : o.shape.replicas > 1 ? kAlphaR
-                                           : -1,
-                    Log(o.time.compute), Log(o.time.step)});
-  }
+  const std::vector<Row> rows = RowsOf(observations);
   LbfgsbOptions options;
   if (tolerance > 0.0) options.decrease = options.gradient = tolerance;
   const Box box = BoxOf(observations);

@@ -6,7 +6,10 @@
 #include <array>
 #include <limits>
 #include <span>
+#include <vector>
 
+#include "env/base/check.hpp"
+#include "env/base/portable_math.hpp"
 #include "env/predict/goodput/speed_fit.hpp"
 
 namespace berth::goodput {
@@ -19,6 +22,26 @@ using Values = std::array<double, kUnknowns>;
 
 inline SpeedModel ModelOf(const Values& x) {
   return {x[kAlphaC], x[kBetaC], x[kAlphaN], x[kBetaN], x[kAlphaR], x[kBetaR], x[kGamma]};
+}
+
+// An observation, with what of it does not depend on the parameters.
+struct Row {
+  double atomic, beyond;  // beyond: replicas, as in SpeedModel::Network
+  int alpha;              // kAlphaN, kAlphaR; -1 = one GPU
+  double log_compute, log_step;
+};
+
+inline std::vector<Row> RowsOf(std::span<const Observation> seen) {
+  std::vector<Row> rows;
+  for (const Observation& o : seen) {
+    BERTH_CHECK(o.time.compute > 0.0 && o.time.step > 0.0, o.time.compute, " ", o.time.step);
+    rows.push_back({static_cast<double>(o.atomic), std::max(o.shape.replicas - 2.0, SpeedModel::kTiny),
+                    o.shape.nodes > 1      ? kAlphaN
+                    : o.shape.replicas > 1 ? kAlphaR
+                                           : -1,
+                    Log(o.time.compute), Log(o.time.step)});
+  }
+  return rows;
 }
 
 struct Box {

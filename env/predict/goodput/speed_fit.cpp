@@ -20,13 +20,6 @@ namespace {
 
 using Matrix = std::array<Values, kUnknowns>;
 
-// An observation, with what of it does not depend on the parameters.
-struct Row {
-  double atomic, beyond;  // beyond: replicas, as in SpeedModel::Network
-  int alpha;              // kAlphaN, kAlphaR; -1 = one GPU
-  double log_compute, log_step;
-};
-
 struct Norm {  // of residuals r [n]: sums of r^2, r J, J'J
   double square = 0.0;
   Values slope{};
@@ -49,16 +42,7 @@ struct Point {
 
 class Fit {
  public:
-  explicit Fit(std::span<const Observation> seen) : box_(BoxOf(seen)) {
-    for (const Observation& o : seen) {
-      BERTH_CHECK(o.time.compute > 0.0 && o.time.step > 0.0, o.time.compute, " ", o.time.step);
-      rows_.push_back({static_cast<double>(o.atomic), std::max(o.shape.replicas - 2.0, SpeedModel::kTiny),
-                       o.shape.nodes > 1      ? kAlphaN
-                       : o.shape.replicas > 1 ? kAlphaR
-                                              : -1,
-                       Log(o.time.compute), Log(o.time.step)});
-    }
-  }
+  explicit Fit(std::span<const Observation> seen) : box_(BoxOf(seen)), rows_(RowsOf(seen)) {}
 
   Values Solve() const {
     Values x = box_.start;

@@ -1,0 +1,367 @@
+#include "tools/controller/live_cluster.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "env/base/check.hpp"
+#include "env/base/index.hpp"
+#include "env/sim/feature.hpp"
+
+namespace berth {
+namespace {
+
+constexpr std::size_t kLeastRows = 256;
+constexpr double kUnknownSize = 3600.0;  // s on the fastest type, of a job of which nothing is said
+
+bool Contains(const std::vector<std::string>& words, const std::string& word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+bool Marked(const SlurmJob& job) {
+  return job.admin_comment.starts_with("berth");
+}
+
+}  // namespace
+
+LiveCluster::LiveCluster(SiteFile site, LiveOptions options)
+    : site_(std::move(site)), options_(std::move(options)) {}
+
+bool LiveCluster::InScope(const SlurmJob& job) const {
+  if (job.gpus < 1 || job.unusual) return false;
+  if (options_.partitions.empty()) return true;
+  // A job may name several partitions, of which it gets one.
+  std::size_t begin = 0;
+  while (begin <= job.partition.size()) {
+    const std::size_t end = std::min(job.partition.find(',', begin), job.partition.size());
+    if (Contains(options_.partitions, job.partition.substr(begin, end - begin))) return true;
+    begin = end + 1;
+  }
+  return false;
+}
+
+bool LiveCluster::Ours(const SlurmJob& job) const {
+  return !options_.control || Marked(job) || (options_.all_holds && job.held()) || Find(job.id) >= 0;
+}
+
+int LiveCluster::Find(const std::string& id) const {
+  const auto found = index_of_.find(id);
+  return found == index_of_.end() ? -1 : found->second;
+}
+
+// Types, nodes and rows afresh; jobs that are there are taken in again, in order of submission.
+void LiveCluster::BeginAnew(const SlurmState& state) {
+  types_.clear(), node_number_.clear(), type_of_node_.clear(), first_device_.clear(), node_of_.clear();
+  std::map<std::pair<std::string, int>, int> number;
+  std::map<std::string, int> sizes;
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    const SlurmGpuNode& node = nodes_[i];
+    const auto [at, is_new] = number.try_emplace({node.gpu_type, node.gpus}, static_cast<int>(types_.size()));
+    if (is_new) {
+      GpuType type;
+      type.name = sizes[node.gpu_type]++ == 0 ? node.gpu_type : Join(node.gpu_type, "-", node.gpus);
+      type.gpus_per_node = node.gpus;
+      types_.push_back(type);
+    }
+    types_[U(at->second)].count += node.gpus;
+    type_of_node_.push_back(at->second), first_device_.push_back(static_cast<int>(node_of_.size()));
+    node_of_.insert(node_of_.end(), U(node.gpus), static_cast<int>(i));
+    node_number_[node.name] = static_cast<int>(i);
+  }
+  if (types_.size() > 64)
+    throw Error(Join("sinfo: expected at most 64 kinds of nodes with GPUs, found ", types_.size()));
+  std::vector<LiveJob> kept;
+  for (LiveJob& job : jobs_) {
+    if (job.phase != LivePhase::kGone) kept.push_back(std::move(job));
+  }
+  jobs_ = std::move(kept);
+  std::stable_sort(jobs_.begin(), jobs_.end(),
+                   [](const LiveJob& a, const LiveJob& b) { return a.arrival_s < b.arrival_s; });
+  index_of_.clear();
+  for (std::size_t i = 0; i < jobs_.size(); ++i) {
+    LiveJob& job = jobs_[i];
+    index_of_[job.slurm.id] = static_cast<int>(i);
+    job.devices.clear(), job.type = job.last_type = -1;
+  }
+  std::size_t in_scope = 0;
+  for (const SlurmJob& job : state.jobs) in_scope += InScope(job) && Ours(job) ? 1 : 0;
+  capacity_ = std::max(kLeastRows, 2 * std::max(in_scope, jobs_.size()));
+  origin_s_ = now_s_;
+  for (const SlurmJob& job : state.jobs) {
+    if (job.submit_s > 0.0) origin_s_ = std::min(origin_s_, job.submit_s);
+  }
+  for (const LiveJob& job : jobs_) origin_s_ = std::min(origin_s_, job.arrival_s);
+  speeds_.assign(site_.classes.size(), {});
+  for (std::size_t c = 0; c < site_.classes.size(); ++c) {
+    for (const GpuType& type : types_) {
+      const std::string base = type.name.substr(0, type.name.find_last_of('-'));
+      const std::map<std::string, double>& said = site_.classes[c].speeds;
+      auto found = said.find(type.name);
+      if (found == said.end()) found = said.find(base);
+      speeds_[c].push_back(found != said.end() ? found->second : 1.0);
+    }
+  }
+  arrived_.clear(), completed_.clear(), ended_segments_.clear();
+  begun_anew_ = capacity_changed_ = true;
+}
+
+std::vector<LiveChange> LiveCluster::Update(const SlurmState& state, double now_s) {
+  now_s_ = std::max(now_s, now_s_);
+  std::vector<SlurmGpuNode> nodes;
+  for (const SlurmGpuNode& node : state.nodes) {
+    const bool in = options_.partitions.empty() ||
+                    std::any_of(node.partitions.begin(), node.partitions.end(),
+                                [&](const std::string& name) { return Contains(options_.partitions, name); });
+    if (in) nodes.push_back(node);
+  }
+  if (nodes.empty()) {
+    std::string which;
+    for (const std::string& name : options_.partitions)
+      which += (which.empty() ? " of partition " : ", ") + name;
+    throw Error(Join("sinfo: expected nodes with GPUs (Gres=gpu:TYPE:COUNT)", which, ", found none"));
+  }
+  std::vector<LiveChange> changes;
+  const bool same = nodes.size() == nodes_.size() &&
+                    std::equal(nodes.begin(), nodes.end(), nodes_.begin(), [](const auto& a, const auto& b) {
+                      return a.name == b.name && a.gpus == b.gpus && a.gpu_type == b.gpu_type;
+                    });
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (same && nodes[i].usable == nodes_[i].usable) continue;
+    changes.push_back({LiveChange::Kind::kNode, static_cast<int>(i), nodes[i].state});
+    capacity_changed_ = true;
+  }
+  nodes_ = std::move(nodes);
+  std::size_t unknown = 0;
+  for (const SlurmJob& job : state.jobs) unknown += InScope(job) && Ours(job) && Find(job.id) < 0 ? 1 : 0;
+  if (!same || jobs_.size() + unknown > capacity_) BeginAnew(state);
+  holder_.assign(node_of_.size(), kNobody);
+  std::vector<const SlurmJob*> shown;
+  for (const SlurmJob& job : state.jobs) {
+    if (InScope(job) && Ours(job)) shown.push_back(&job);
+  }
+  // Rows are in order of arrival: new ones by submission, and then by number.
+  std::stable_sort(shown.begin(), shown.end(),
+                   [](const SlurmJob* a, const SlurmJob* b) { return a->submit_s < b->submit_s; });
+  std::vector<bool> seen(capacity_, false);
+  for (const SlurmJob* job : shown) {
+    Take(*job, changes);
+    if (const int index = Find(job->id); index >= 0) seen[U(index)] = true;
+  }
+  for (std::size_t i = 0; i < jobs_.size(); ++i) {
+    if (seen[i] || jobs_[i].phase == LivePhase::kGone) continue;
+    SlurmJob gone = jobs_[i].slurm;
+    gone.state = "";
+    Take(gone, changes);
+  }
+  HoldForeign();
+  return changes;
+}
+
+bool LiveCluster::Shown(const LiveJob& job) const {
+  if (job.phase == LivePhase::kWaiting) return true;
+  if (options_.preemptive && !(job.words.checkpoint && job.slurm.requeue)) return false;
+  return job.phase == LivePhase::kOrdered || (job.phase == LivePhase::kRunning && job.type >= 0);
+}
+
+LivePhase LiveCluster::PendingPhase(LiveJob& job) const {
+  const SlurmJob& from = job.slurm;
+  const auto blocked = [&](std::string why) {
+    job.why = std::move(why);
+    return LivePhase::kBlocked;
+  };
+  if (options_.control && !from.held()) {
+    if (job.phase == LivePhase::kOrdered) return LivePhase::kOrdered;
+    job.why = Join("left to Slurm: ", from.reason);
+    return LivePhase::kLeft;
+  }
+  if (!options_.control && from.held() && !Marked(from)) return blocked("held by its user");
+  if (from.dependency.find("unfulfilled") != std::string::npos)
+    return blocked("waits for " + from.dependency);
+  if (from.eligible_s > now_s_ + 0.5 || from.start_s > now_s_ + 600.0 * 86400.0)
+    return blocked("not before its begin time");
+  if (job.not_before_s > now_s_) return LivePhase::kBlocked;  // `why` is of the pause
+  bool fits = false;
+  for (std::size_t g = 0; g < types_.size(); ++g) {
+    fits = fits || (types_[g].count >= from.gpus && Speed(job.job_class, static_cast<int>(g)) > 0.0 &&
+                    (from.gpu_type.empty() || types_[g].name == from.gpu_type ||
+                     types_[g].name.starts_with(from.gpu_type + "-")) &&
+                    from.per_node <= types_[g].gpus_per_node);
+  }
+  if (!fits)
+    return blocked(Join("no GPU type has ", from.gpus, from.gpu_type.empty() ? "" : " " + from.gpu_type,
+                        " GPUs as it asks for them"));
+  return LivePhase::kWaiting;
+}
+
+void LiveCluster::EndRun(LiveJob& job) {
+  if (job.phase != LivePhase::kRunning) return;
+  const double seconds = std::max(0.0, now_s_ - job.run_start_s);
+  job.steps_done = Steps(job, now_s_), job.steps_at_s = now_s_;
+  job.attained_s += seconds, job.gpu_seconds += seconds * static_cast<double>(job.devices.size());
+  if (job.type >= 0) {
+    const double since = std::max(job.run_start_s, decided_s_);
+    ended_segments_.push_back({static_cast<int>(&job - jobs_.data()), job.type, std::max(0.0, now_s_ - since),
+                               now_s_ - origin_s_, false});
+  }
+  job.last_type = job.type;
+}
+
+double LiveCluster::Steps(const LiveJob& job, double now_s) const {
+  if (job.phase != LivePhase::kRunning || job.type < 0) return job.steps_done;
+  return job.steps_done + std::max(0.0, now_s - job.steps_at_s) * Speed(job.job_class, job.type);
+}
+
+void LiveCluster::GuessSteps(LiveJob& job) const {
+  job.total_steps = job.words.steps;
+  if (job.total_steps > 0.0) return;
+  double best = 0.0;
+  for (const double speed : speeds_[U(job.job_class)]) best = std::max(best, speed);
+  job.total_steps = best * (std::isfinite(job.slurm.limit_s) ? job.slurm.limit_s : kUnknownSize);
+}
+
+void LiveCluster::Take(const SlurmJob& from, std::vector<LiveChange>& changes) {
+  const bool waits = from.pending();
+  const bool holds_gpus = from.running() || from.state == "COMPLETING" || from.state == "STOPPED";
+  int index = Find(from.id);
+  if (index < 0) {
+    if (!waits && !holds_gpus) return;  // it had ended before it was seen
+    index = num_jobs();
+    index_of_[from.id] = index;
+    LiveJob job;
+    job.slurm = from;
+    job.words = WordsOf(from.comment), job.job_class = site_.ClassOf(from);
+    job.arrival_s = from.submit_s > 0.0 ? from.submit_s : now_s_;
+    jobs_.push_back(std::move(job));
+    GuessSteps(jobs_.back());
+    changes.push_back({LiveChange::Kind::kArrived, index, from.state});
+  }
+  LiveJob& job = jobs_[U(index)];
+  const LivePhase before = job.phase;
+  const bool ran = before == LivePhase::kRunning;
+  job.slurm = from;
+  if (waits) {
+    if (ran) {
+      EndRun(job);
+      if (!job.words.checkpoint) job.steps_done = 0.0;
+      ++job.preemptions, job.devices.clear(), job.type = -1;
+      changes.push_back({LiveChange::Kind::kStopped, index, from.state});
+    }
+    const LivePhase phase = PendingPhase(job);
+    if (phase != LivePhase::kOrdered) job.devices.clear(), job.type = -1;
+    if (phase == LivePhase::kWaiting && before != LivePhase::kWaiting)
+      arrived_.push_back(index), job.why = "";
+    if (phase != LivePhase::kWaiting && before == LivePhase::kWaiting) completed_.push_back(index);
+    job.phase = phase;
+    for (const int device : job.devices) holder_[U(device)] = index;
+  } else if (holds_gpus) {
+    if (!ran) {
+      job.run_start_s = job.steps_at_s = from.start_s > 0.0 ? std::min(from.start_s, now_s_) : now_s_;
+      // Slurm tells whole seconds: of a start that was ordered it is no earlier than the order.
+      if (before == LivePhase::kOrdered)
+        job.run_start_s = job.steps_at_s = std::max(job.run_start_s, job.ordered_s);
+      job.first_start_s = std::min(job.first_start_s, job.run_start_s);
+      job.phase = LivePhase::kRunning, job.devices.clear();
+    }
+    if (!Lay(job, index)) job.devices.clear(), job.type = -1;
+    if (!ran) {
+      job.why = "";
+      changes.push_back({LiveChange::Kind::kStarted, index, from.state});
+      if (before != LivePhase::kOrdered) arrived_.push_back(index);  // not by a decision of ours
+      if (!Shown(job)) completed_.push_back(index);                  // to a scheduler that could not stop it
+    }
+  } else if (before != LivePhase::kGone) {
+    EndRun(job);
+    if (!ended_segments_.empty() && ended_segments_.back().job == index)
+      ended_segments_.back().completed = true;
+    job.phase = LivePhase::kGone, job.devices.clear();
+    completed_.push_back(index);
+    changes.push_back({LiveChange::Kind::kEnded, index, from.state});
+  }
+}
+
+// On the GPUs that Slurm names, or any of its nodes' that are left. False: they cannot be shown (GPUs of
+// several types, or more than a node has left just now); the GPUs then count as somebody else's.
+bool LiveCluster::Lay(LiveJob& job, int index) {
+  if (!job.devices.empty() && job.type >= 0) {  // as it was
+    for (const int device : job.devices) holder_[U(device)] = index;
+    return true;
+  }
+  const SlurmJob& from = job.slurm;
+  std::vector<int> devices;
+  int type = -1, left = from.gpus;
+  for (std::size_t n = 0; n < from.nodes.size(); ++n) {
+    const auto found = node_number_.find(from.nodes[n]);
+    if (found == node_number_.end()) return false;
+    const int node = found->second, first = FirstDevice(node), gpus = nodes_[U(node)].gpus;
+    if (type >= 0 && TypeOfNode(node) != type) return false;
+    type = TypeOfNode(node);
+    const auto nodes_left = static_cast<int>(from.nodes.size() - n);
+    const std::vector<int>* const stated = from.gpu_indices.empty() ? nullptr : &from.gpu_indices[n];
+    const int here = stated != nullptr && !stated->empty() ? static_cast<int>(stated->size())
+                     : from.per_node > 0                   ? from.per_node
+                                         : std::min((left + nodes_left - 1) / nodes_left, gpus);
+    int taken = 0;
+    if (stated != nullptr) {
+      for (const int k : *stated) {
+        if (k < gpus && holder_[U(first + k)] == kNobody)
+          devices.push_back(first + k), holder_[U(first + k)] = index, ++taken;
+      }
+    }
+    for (int k = 0; k < gpus && taken < here; ++k) {
+      if (holder_[U(first + k)] == kNobody)
+        devices.push_back(first + k), holder_[U(first + k)] = index, ++taken;
+    }
+    left -= taken;
+  }
+  if (type < 0 || static_cast<int>(devices.size()) != from.gpus) {
+    for (const int device : devices) holder_[U(device)] = kNobody;
+    return false;
+  }
+  std::sort(devices.begin(), devices.end());
+  job.devices = std::move(devices), job.type = type;
+  return true;
+}
+
+// Nodes that take no job, and GPUs in use by what is not shown.
+void LiveCluster::HoldForeign() {
+  for (std::size_t n = 0; n < nodes_.size(); ++n) {
+    const SlurmGpuNode& node = nodes_[n];
+    const int first = first_device_[n];
+    int running = 0;
+    for (int k = 0; k < node.gpus; ++k) {
+      const int holder = holder_[U(first + k)];
+      running += holder >= 0 && jobs_[U(holder)].phase == LivePhase::kRunning ? 1 : 0;
+    }
+    int foreign = node.usable ? std::max(0, node.used - running) : node.gpus;
+    for (int k = node.gpus - 1; k >= 0 && foreign > 0; --k) {
+      if (holder_[U(first + k)] == kNobody) holder_[U(first + k)] = kForeign, --foreign;
+    }
+  }
+}
+
+void LiveCluster::Order(int index, int type, std::vector<int> devices, double now_s) {
+  LiveJob& ordered = job(index);
+  BERTH_CHECK(ordered.phase == LivePhase::kWaiting, "job ", ordered.slurm.id, " does not wait");
+  ordered.phase = LivePhase::kOrdered, ordered.type = type, ordered.ordered_s = now_s;
+  ordered.devices = std::move(devices), ordered.why = "";
+  for (const int device : ordered.devices) holder_[U(device)] = index;
+}
+
+void LiveCluster::Pause(int index, double until_s, std::string why) {
+  LiveJob& paused = job(index);
+  for (const int device : paused.devices) holder_[U(device)] = kNobody;
+  paused.phase = LivePhase::kBlocked, paused.devices.clear(), paused.type = -1;
+  paused.not_before_s = until_s, paused.why = std::move(why);
+  completed_.push_back(index);
+}
+
+void LiveCluster::SetSpeed(int job_class, int type, double steps_per_s) {
+  speeds_[U(job_class)][U(type)] = steps_per_s;
+}
+
+void LiveCluster::Decided() {
+  arrived_.clear(), completed_.clear(), ended_segments_.clear();
+  begun_anew_ = capacity_changed_ = false;
+  decided_s_ = now_s_;
+}
+
+}  // namespace berth

@@ -1,0 +1,150 @@
+// A real cluster, followed from look to look, as the view that schedulers of the simulator are shown.
+//
+//   LiveCluster live(site, options);
+//   live.Update(state, now);                        // what squeue and sinfo say
+//   if (live.begun_anew()) scheduler.Reset(live.View(known));
+//   scheduler.Decide(live.View(known), decision);   // jobs of commands are indices of live.job()
+//   live.Decided();
+//
+// A job keeps its index for as long as it is there, so that a scheduler that remembers may do so. Rows are
+// kept ready for jobs to come: to a scheduler they are the future, which it cannot see. When they are used
+// up, or nodes come or go, all begins anew.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "env/sim/cluster_view.hpp"
+#include "env/sim/scenario.hpp"
+#include "env/sim/sim_state.hpp"
+#include "tools/controller/site_file.hpp"
+#include "tools/controller/slurm_state.hpp"
+
+namespace berth {
+
+enum class LivePhase {
+  kWaiting,  // a scheduler may start it
+  kBlocked,  // not yet: a dependency, a begin time, a hold of its user's, no GPU type for it, or a pause
+             // after a refusal
+  kOrdered,  // released to given nodes, not yet seen running; it holds them
+  kLeft,     // pending under Slurm's own order, which Berth leaves alone
+  kRunning,
+  kGone,
+};
+
+struct LiveJob {
+  SlurmJob slurm;  // as last seen
+  LivePhase phase = LivePhase::kBlocked;
+  int job_class = 0;
+  JobWords words;
+  double arrival_s = 0.0;                      // s since 1970
+  double total_steps = 0.0;                    // stated or thought
+  double steps_done = 0.0;                     // when its run began, or reported since (`steps_at_s`)
+  double steps_at_s = 0.0;                     // s since 1970
+  double run_start_s = 0.0;                    // of the present run
+  double attained_s = 0.0, gpu_seconds = 0.0;  // of the runs before it
+  double first_start_s = kNever, ordered_s = 0.0, not_before_s = 0.0;
+  int type = -1, last_type = -1;
+  int preemptions = 0;
+  std::vector<int> devices;  // that it holds, running or ordered
+  std::string why;           // why it waits or is blocked, for people
+};
+
+struct LiveOptions {
+  std::vector<std::string> partitions;  // empty = all
+  bool control = false;                 // jobs marked as Berth's alone; otherwise whatever waits is shown
+  bool preemptive =
+      false;  // the scheduler stops jobs: those that may not be stopped are shown as GPUs in use by others
+  bool all_holds = false;  // of `control`: every held job of the partitions is Berth's
+  Clock clock;
+};
+
+// What has happened to a job or node since the look before.
+struct LiveChange {
+  enum class Kind { kArrived, kStarted, kStopped, kEnded, kNode } kind;
+  int index;          // of the job, or of the node
+  std::string state;  // of the node; of a job that ended as Slurm names it, "" = it was no longer there
+};
+
+// Thread rule: one thread at a time.
+class LiveCluster {
+ public:
+  LiveCluster(SiteFile site, LiveOptions options);
+
+  // Throws Error where Slurm has no node with GPUs in the partitions.
+  std::vector<LiveChange> Update(const SlurmState& state, double now_s);
+  bool begun_anew() const { return begun_anew_; }  // since Decided: indices are others
+  // Valid until the next call of anything. Devices that `withheld` names are shown as held by others.
+  ClusterView View(Knowledge granted, const std::vector<int>& withheld = {});
+  void Decided();  // what was news is none any longer
+  bool news() const { return begun_anew_ || capacity_changed_ || !arrived_.empty() || !completed_.empty(); }
+
+  // Nobody waits, and nobody is about to start.
+  bool Rests() const {
+    return std::none_of(jobs_.begin(), jobs_.end(), [](const LiveJob& job) {
+      return job.phase == LivePhase::kWaiting || job.phase == LivePhase::kOrdered;
+    });
+  }
+
+  int num_jobs() const { return static_cast<int>(jobs_.size()); }
+  LiveJob& job(int index) { return jobs_[static_cast<std::size_t>(index)]; }
+  const LiveJob& job(int index) const { return jobs_[static_cast<std::size_t>(index)]; }
+  int Find(const std::string& id) const;  // -1 = not there
+  const std::vector<GpuType>& types() const { return types_; }
+  const std::vector<SlurmGpuNode>& nodes() const { return nodes_; }
+  int NodeOf(int device) const { return node_of_[static_cast<std::size_t>(device)]; }
+  int TypeOf(int device) const { return type_of_node_[static_cast<std::size_t>(NodeOf(device))]; }
+  int TypeOfNode(int node) const { return type_of_node_[static_cast<std::size_t>(node)]; }
+  int FirstDevice(int node) const { return first_device_[static_cast<std::size_t>(node)]; }
+  int num_devices() const { return static_cast<int>(node_of_.size()); }
+  // Who holds a device: a job, kNobody, or kForeign (down, drained, or used by what Berth does not see).
+  static constexpr int kNobody = -1, kForeign = -2;
+  int Holder(int device) const { return holder_[static_cast<std::size_t>(device)]; }
+  void Order(int index, int type, std::vector<int> devices, double now_s);  // of a job that waits
+  void Pause(int index, double until_s, std::string why);  // after a refusal: blocked until then
+  const SiteFile& site() const { return site_; }
+  double Speed(int job_class, int type) const {
+    return speeds_[static_cast<std::size_t>(job_class)][static_cast<std::size_t>(type)];
+  }
+  void SetSpeed(int job_class, int type, double steps_per_s);
+  // Is it among what a scheduler sees?
+  bool Shown(const LiveJob& job) const;
+  double Steps(const LiveJob& job, double now_s) const;  // done by then
+  double now_s() const { return now_s_; }
+
+ private:
+  bool InScope(const SlurmJob& job) const;
+  bool Ours(const SlurmJob& job) const;
+  void BeginAnew(const SlurmState& state);
+  void Take(const SlurmJob& from, std::vector<LiveChange>& changes);
+  void EndRun(LiveJob& job);
+  bool Lay(LiveJob& job, int index);
+  LivePhase PendingPhase(LiveJob& job) const;
+  void GuessSteps(LiveJob& job) const;
+  void HoldForeign();
+  void BuildScenario();
+  void FillState(Knowledge granted, const std::vector<int>& withheld);
+
+  SiteFile site_;
+  LiveOptions options_;
+  double now_s_ = 0.0, origin_s_ = 0.0, decided_s_ = 0.0;
+  std::vector<GpuType> types_;
+  std::vector<SlurmGpuNode> nodes_;
+  std::map<std::string, int> node_number_;
+  std::vector<int> type_of_node_, first_device_, node_of_, holder_;
+  std::vector<std::vector<double>> speeds_;  // [class][type]
+  std::vector<LiveJob> jobs_;
+  std::map<std::string, int> index_of_;
+  std::vector<int> arrived_, completed_;
+  std::vector<Segment> ended_segments_;  // of runs that ended since the last decision, times from the origin
+  bool begun_anew_ = true, capacity_changed_ = true;
+  std::size_t capacity_ = 0;
+  std::uint64_t looks_ = 1;
+  Scenario scenario_;
+  SimState state_;
+};
+
+}  // namespace berth

@@ -1,0 +1,102 @@
+#include "tools/controller/node_choice.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "env/base/index.hpp"
+
+namespace berth {
+namespace {
+
+std::vector<int> FreeOn(const LiveCluster& live, int node) {
+  std::vector<int> free;
+  for (int k = 0; k < live.nodes()[U(node)].gpus; ++k) {
+    if (live.Holder(live.FirstDevice(node) + k) == LiveCluster::kNobody)
+      free.push_back(live.FirstDevice(node) + k);
+  }
+  return free;
+}
+
+}  // namespace
+
+std::optional<std::vector<int>> ChooseGpus(const LiveCluster& live, int job, int type,
+                                           std::span<const int> wanted, std::vector<int>& idle_cpus) {
+  const SlurmJob& asks = live.job(job).slurm;
+  struct Room {
+    int node;
+    std::vector<int> free;
+  };
+  std::vector<Room> rooms;
+  const int least_nodes =
+      asks.per_node > 0 ? std::max(1, asks.gpus / asks.per_node) : std::max(1, asks.num_nodes);
+  const int cpus = (asks.cpus + least_nodes - 1) / least_nodes;
+  for (std::size_t n = 0; n < live.nodes().size(); ++n) {
+    const auto node = static_cast<int>(n);
+    if (live.TypeOfNode(node) != type || idle_cpus[n] < cpus) continue;
+    if (!asks.required.empty() && asks.admin_comment != "berth pinned" &&
+        std::find(asks.required.begin(), asks.required.end(), live.nodes()[n].name) == asks.required.end())
+      continue;  // its user named others
+    std::vector<int> free = FreeOn(live, node);
+    if (!free.empty()) rooms.push_back({node, std::move(free)});
+  }
+  std::vector<int> chosen;
+  const auto take = [&](const Room& room, int count) {
+    chosen.insert(chosen.end(), room.free.begin(), room.free.begin() + count);
+    idle_cpus[U(room.node)] -= cpus;
+  };
+  std::map<int, int> on_node;
+  for (const int device : wanted) ++on_node[live.NodeOf(device)];
+  if (static_cast<int>(wanted.size()) == asks.gpus) {
+    const bool usable = std::all_of(wanted.begin(), wanted.end(), [&](int device) {
+      const auto room = std::find_if(rooms.begin(), rooms.end(),
+                                     [&](const Room& r) { return r.node == live.NodeOf(device); });
+      const int count = on_node[live.NodeOf(device)];
+      return room != rooms.end() && static_cast<int>(room->free.size()) >= count &&
+             (asks.per_node == 0 || count == asks.per_node);
+    });
+    if (usable) {
+      for (const Room& room : rooms) {
+        if (on_node.contains(room.node)) take(room, on_node[room.node]);
+      }
+      return chosen;
+    }
+  }
+  const auto fuller = [](const Room& a, const Room& b) { return a.free.size() < b.free.size(); };
+  const auto emptier = [](const Room& a, const Room& b) { return a.free.size() > b.free.size(); };
+  const int each = asks.per_node > 0 ? asks.per_node : (asks.num_nodes <= 1 ? asks.gpus : 0);
+  if (each > 0) {
+    std::stable_sort(rooms.begin(), rooms.end(), fuller);
+    std::vector<const Room*> fit;
+    for (const Room& room : rooms) {
+      if (static_cast<int>(room.free.size()) >= each && static_cast<int>(fit.size()) * each < asks.gpus)
+        fit.push_back(&room);
+    }
+    if (static_cast<int>(fit.size()) * each >= asks.gpus) {
+      for (const Room* room : fit) take(*room, each);
+      return chosen;
+    }
+    if (asks.per_node > 0) return std::nullopt;
+  }
+  std::stable_sort(rooms.begin(), rooms.end(), emptier);
+  int left = asks.gpus;
+  std::size_t used = 0;
+  for (; used < rooms.size() && left > 0; ++used) left -= static_cast<int>(rooms[used].free.size());
+  if (left > 0 || static_cast<int>(used) < asks.num_nodes) return std::nullopt;
+  left = asks.gpus;
+  for (std::size_t i = 0; i < used; ++i) {
+    const int count = std::min(left, static_cast<int>(rooms[i].free.size()));
+    take(rooms[i], count), left -= count;
+  }
+  return chosen;
+}
+
+std::vector<std::string> NodesOf(const LiveCluster& live, std::span<const int> devices) {
+  std::vector<std::string> names;
+  for (const int device : devices) {
+    const std::string& name = live.nodes()[U(live.NodeOf(device))].name;
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  return names;
+}
+
+}  // namespace berth

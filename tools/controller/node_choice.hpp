@@ -1,0 +1,22 @@
+// On which GPUs a job is started that a scheduler put on a GPU type.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "tools/controller/live_cluster.hpp"
+
+namespace berth {
+
+// Free GPUs of the type for the job, in the shape that it asks for (so many on each of so many nodes, or as
+// they come), on nodes with the CPUs it needs: those that the scheduler `wanted`, where they are such, else
+// of the nodes that have room the fullest; as they come: on as few nodes as there can be. Nothing where there
+// are none. `idle_cpus` [nodes] is lowered by what it takes.
+std::optional<std::vector<int>> ChooseGpus(const LiveCluster& live, int job, int type,
+                                           std::span<const int> wanted, std::vector<int>& idle_cpus);
+
+// The names of the nodes that the GPUs are on, each once.
+std::vector<std::string> NodesOf(const LiveCluster& live, std::span<const int> devices);
+
+}  // namespace berth

@@ -1,0 +1,134 @@
+#include "tools/controller/slurm_commands.hpp"
+
+#include <pwd.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <ctime>
+
+#include "env/base/check.hpp"
+#include "tools/controller/subprocess.hpp"
+
+namespace berth {
+namespace {
+
+constexpr double kLimit = 30.0;  // s
+
+std::string LastLine(const std::string& text) {
+  std::string last;
+  std::size_t begin = 0;
+  while (begin < text.size()) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    if (end > begin) last = text.substr(begin, end - begin);
+    begin = end + 1;
+  }
+  return last;
+}
+
+// slurm_suspend error: X, slurm_update error: X
+std::string Said(const std::string& error) {
+  const std::string line = LastLine(error);
+  const std::size_t at = line.find("error: ");
+  return at == std::string::npos ? line : line.substr(at + 7);
+}
+
+Json Parse(const std::string& text, const std::string& what) {
+  Json json = Json::parse(text, nullptr, false);
+  if (json.is_discarded()) throw Error(Join(what, ": expected JSON, found '", text.substr(0, 60), "'"));
+  return json;
+}
+
+std::string UserName() {
+  const passwd* const entry = getpwuid(geteuid());
+  return entry != nullptr ? entry->pw_name : Join("uid ", geteuid());
+}
+
+}  // namespace
+
+std::string SlurmCommands::Run(const std::vector<std::string>& words) {
+  const Ran ran = RunCommand(words, kLimit);
+  if (ran.exit == 127)
+    throw Error(Join(words[0], ": expected Slurm's commands on PATH, found none (Debian: slurm-client)"));
+  if (ran.timed_out) throw Error(Join(words[0], ": expected an answer within ", kLimit, " s, found none"));
+  if (ran.exit != 0) {
+    const std::string said = Said(ran.error);
+    throw Error(
+        Join(words[0], ": expected success, found exit code ", ran.exit, said.empty() ? "" : ": " + said));
+  }
+  return ran.out;
+}
+
+SlurmState SlurmCommands::Read() {
+  const bool live = recorded_.empty();
+  // Jobs before nodes: a job that starts in between counts as somebody's GPUs for one look, and none is free
+  // twice.
+  const std::string squeue = live ? Run({"squeue", "--json"}) : "";
+  const std::string sinfo = live ? Run({"sinfo", "--json"}) : "";
+  if (live && !squeue.empty() && squeue == last_squeue_ && sinfo == last_sinfo_) return state_;
+  const std::string of_jobs = live ? "squeue --json" : recorded_ + "/squeue.json";
+  const std::string of_nodes = live ? "sinfo --json" : recorded_ + "/sinfo.json";
+  const Json jobs = live ? Parse(squeue, of_jobs) : ReadJson(of_jobs);
+  const Json nodes = live ? Parse(sinfo, of_nodes) : ReadJson(of_nodes);
+  state_.version = VersionOf(jobs, of_jobs);
+  state_.jobs = JobsOf(jobs, of_jobs);
+  state_.nodes = NodesOf(nodes, of_nodes);
+  last_squeue_ = squeue, last_sinfo_ = sinfo;
+  return state_;
+}
+
+std::string SlurmCommands::Config() {
+  return recorded_.empty() ? Run({"scontrol", "show", "config"}) : "";
+}
+
+std::string SlurmCommands::Ask(const std::vector<std::string>& words) {
+  std::vector<std::string> all = {"scontrol"};
+  all.insert(all.end(), words.begin(), words.end());
+  const Ran ran = RunCommand(all, kLimit);
+  if (ran.timed_out) return Join("no answer within ", kLimit, " s");
+  if (ran.exit == 0) return "";
+  const std::string said = Said(ran.error);
+  return said.empty() ? Join("exit code ", ran.exit) : said;
+}
+
+std::string ConfigValue(const std::string& config, const std::string& key) {
+  std::size_t begin = 0;
+  while (begin < config.size()) {
+    const std::size_t end = std::min(config.find('\n', begin), config.size());
+    const std::string line = config.substr(begin, end - begin);
+    begin = end + 1;
+    const std::size_t equals = line.find('=');
+    if (equals == std::string::npos || line.substr(0, line.find_first_of(" =")) != key) continue;
+    const std::size_t first = line.find_first_not_of(' ', equals + 1);
+    return first == std::string::npos ? "" : line.substr(first);
+  }
+  return "";
+}
+
+std::string MissingRights(SlurmCommands& slurm, const std::string& config) {
+  const std::string user = UserName(), slurm_user = ConfigValue(config, "SlurmUser");  // "slurm(64030)"
+  if (geteuid() == 0 || slurm_user.substr(0, slurm_user.find('(')) == user) return "";
+  std::string level;
+  try {
+    level = LastLine(
+        slurm.Run({"sacctmgr", "-nP", "show", "user", "where", "name=" + user, "format=AdminLevel"}));
+  } catch (const Error& error) {
+    level = error.what();
+  }
+  if (level == "Operator" || level == "Administrator") return "";
+  return Join("expected root, ", slurm_user,
+              " or a user with AdminLevel=Operator (sacctmgr modify user name=", user,
+              " set adminlevel=operator), found ", user, level.empty() ? "" : " with " + level);
+}
+
+double ClockSkew(const std::string& config, double now_s) {
+  const std::string head = "Configuration data as of ";
+  const std::size_t at = config.find(head);
+  std::tm time{};
+  if (at == std::string::npos ||
+      strptime(config.c_str() + at + head.size(), "%Y-%m-%dT%H:%M:%S", &time) == nullptr)
+    return 0.0;
+  time.tm_isdst = -1;
+  return now_s - static_cast<double>(std::mktime(&time));
+}
+
+}  // namespace berth

@@ -1,0 +1,241 @@
+#include "tools/controller/slurm_state.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+
+#include "env/base/check.hpp"
+#include "env/base/slurm_conf.hpp"
+
+namespace berth {
+namespace {
+
+std::string Lower(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+std::string Upper(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return text;
+}
+
+const Json& At(const Json& object, const char* key, const std::string& what) {
+  const auto found = object.find(key);
+  if (found == object.end()) throw Error(Join(what, ": expected the key '", key, "', found none"));
+  return *found;
+}
+
+std::string Text(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+// NaN = not stated; infinite = without a limit.
+double Number(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  if (found == object.end() || found->is_null()) return kNone;
+  if (found->is_number()) return found->get<double>();
+  if (!found->is_object()) return kNone;
+  if (found->value("infinite", false)) return std::numeric_limits<double>::infinity();
+  if (!found->value("set", true)) return kNone;
+  const auto number = found->find("number");
+  return number != found->end() && number->is_number() ? number->get<double>() : kNone;
+}
+
+double NumberOr(const Json& object, const char* key, double otherwise) {
+  const double number = Number(object, key);
+  return std::isnan(number) ? otherwise : number;
+}
+
+// One word or a list of words.
+std::vector<std::string> Words(const Json& object, const char* key) {
+  std::vector<std::string> words;
+  const auto found = object.find(key);
+  if (found == object.end()) return words;
+  if (found->is_string() && !found->get<std::string>().empty()) words.push_back(found->get<std::string>());
+  if (found->is_array()) {
+    for (const Json& word : *found) {
+      if (word.is_string()) words.push_back(word.get<std::string>());
+    }
+  }
+  return words;
+}
+
+struct Gres {
+  std::string type;
+  int count = 0;
+  std::vector<int> indices;
+};
+
+// "gpu:v100:2(IDX:0-1)", "gres:gpu:2", "gres/gpu:v100:2", "gpu:4(S:0-1)"; what is not of GPUs is left out.
+std::vector<Gres> GpuGres(const std::string& text) {
+  std::vector<Gres> all;
+  std::size_t begin = 0;
+  while (begin < text.size()) {
+    std::size_t end = begin, depth = 0;
+    for (; end < text.size() && (text[end] != ',' || depth > 0); ++end) {
+      if (text[end] == '(') ++depth;
+      if (text[end] == ')' && depth > 0) --depth;
+    }
+    std::string word = text.substr(begin, end - begin);
+    begin = end + 1;
+    std::string inside;
+    if (const std::size_t open = word.find('('); open != std::string::npos) {
+      inside = word.substr(open + 1, word.find(')', open) - open - 1);
+      word.resize(open);
+    }
+    if (word.starts_with("gres:") || word.starts_with("gres/")) word.erase(0, 5);
+    if (word != "gpu" && !word.starts_with("gpu:")) continue;
+    Gres gres;
+    gres.count = 1;
+    std::size_t at = word.find(':');
+    while (at != std::string::npos) {
+      const std::size_t next = word.find(':', at + 1);
+      const std::string part = word.substr(at + 1, next == std::string::npos ? next : next - at - 1);
+      if (!part.empty() &&
+          std::all_of(part.begin(), part.end(), [](unsigned char c) { return std::isdigit(c) != 0; })) {
+        gres.count = std::stoi(part.substr(0, 9));
+      } else {
+        gres.type = part;
+      }
+      at = next;
+    }
+    if (inside.starts_with("IDX:") && inside != "IDX:N/A") {
+      for (const std::string& number : ExpandHosts(Join("[", inside.substr(4), "]"), "IDX"))
+        gres.indices.push_back(std::stoi(number.substr(0, 9)));
+    }
+    all.push_back(std::move(gres));
+  }
+  return all;
+}
+
+void ReadGpus(const Json& from, SlurmJob& job) {
+  const auto take = [&](const char* key, int times, bool by_node) {
+    for (const Gres& gres : GpuGres(Text(from, key))) {
+      if (job.gpus > 0 && gres.type != job.gpu_type) job.unusual = true;
+      job.gpu_type = gres.type, job.gpus += gres.count * times;
+      if (by_node) job.per_node = gres.count;
+    }
+  };
+  take("tres_per_node", job.num_nodes, true);
+  if (job.gpus == 0) take("tres_per_job", 1, false);
+  if (job.gpus == 0) take("tres_per_task", static_cast<int>(NumberOr(from, "tasks", 1.0)), false);
+  if (job.gpus == 0) take("tres_per_socket", job.num_nodes, false);
+}
+
+SlurmJob JobOf(const Json& from, const std::string& what) {
+  SlurmJob job;
+  job.id = Join(static_cast<std::int64_t>(NumberOr(from, "job_id", 0.0)));
+  const std::string where = Join(what, ": job ", job.id);
+  const std::vector<std::string> states =
+      Words(At(from, "job_state", where).is_null() ? Json() : from, "job_state");
+  if (states.empty())
+    throw Error(Join(where, ": job_state: expected a state or a list of states, found neither"));
+  job.state = Upper(states.front());
+  for (const std::string& word : states) {
+    if (Upper(word) == "COMPLETING") job.state = "COMPLETING";
+  }
+  job.name = Text(from, "name"), job.user = Text(from, "user_name"), job.partition = Text(from, "partition");
+  job.reason = Text(from, "state_reason"), job.comment = Text(from, "comment");
+  job.admin_comment = Text(from, "admin_comment"), job.dependency = Text(from, "dependency");
+  job.priority = NumberOr(from, "priority", 1.0), job.nice = NumberOr(from, "nice", 0.0);
+  job.submit_s = NumberOr(from, "submit_time", 0.0), job.start_s = NumberOr(from, "start_time", 0.0);
+  job.eligible_s = NumberOr(from, "eligible_time", 0.0);
+  if (const double minutes = Number(from, "time_limit"); std::isfinite(minutes) && minutes > 0.0)
+    job.limit_s = 60.0 * minutes;
+  job.num_nodes = std::max(1, static_cast<int>(NumberOr(from, "node_count", 1.0)));
+  job.cpus = static_cast<int>(NumberOr(from, "cpus", 0.0));
+  job.requeue = from.value("requeue", false),
+  job.restarts = static_cast<int>(NumberOr(from, "restart_cnt", 0.0));
+  if (const std::string nodes = Text(from, "nodes"); !nodes.empty()) job.nodes = ExpandHosts(nodes, where);
+  if (const std::string nodes = Text(from, "required_nodes"); !nodes.empty())
+    job.required = ExpandHosts(nodes, where);
+  ReadGpus(from, job);
+  for (const std::string& detail : Words(from, "gres_detail")) {
+    std::vector<int> indices;
+    for (const Gres& gres : GpuGres(detail))
+      indices.insert(indices.end(), gres.indices.begin(), gres.indices.end());
+    job.gpu_indices.push_back(std::move(indices));
+  }
+  if (job.gpu_indices.size() != job.nodes.size()) job.gpu_indices.clear();
+  job.unusual = job.unusual || NumberOr(from, "het_job_id", 0.0) > 0.0;
+  return job;
+}
+
+bool TakesJobs(const std::vector<std::string>& states) {
+  for (const std::string& state : states) {
+    for (const char* other : {"DOWN", "DRAIN", "FAIL", "MAINT", "REBOOT", "RESERVED", "NOT_RESPONDING",
+                              "INVALID", "POWER", "FUTURE", "UNKNOWN", "ERROR", "PLANNED_DOWN"}) {
+      if (Upper(state).find(other) != std::string::npos) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+std::vector<SlurmJob> JobsOf(const Json& squeue, const std::string& what) {
+  std::vector<SlurmJob> jobs;
+  for (const Json& from : At(squeue, "jobs", what)) {
+    SlurmJob job = JobOf(from, what);
+    const auto array = static_cast<std::int64_t>(NumberOr(from, "array_job_id", 0.0));
+    std::string tasks = Text(from, "array_task_string");
+    tasks.resize(std::min(tasks.size(), tasks.find('%')));
+    if (array > 0 && !tasks.empty()) {
+      for (const std::string& task : ExpandHosts(Join("[", tasks, "]"), Join(what, ": job ", job.id))) {
+        jobs.push_back(job);
+        jobs.back().id = Join(array, "_", task);
+      }
+      continue;
+    }
+    if (const double task = Number(from, "array_task_id"); array > 0 && std::isfinite(task))
+      job.id = Join(array, "_", static_cast<std::int64_t>(task));
+    jobs.push_back(std::move(job));
+  }
+  return jobs;
+}
+
+std::vector<SlurmGpuNode> NodesOf(const Json& sinfo, const std::string& what) {
+  std::vector<SlurmGpuNode> nodes;
+  for (const Json& from : At(sinfo, "nodes", what)) {
+    SlurmGpuNode node;
+    node.name = Text(from, "name");
+    const std::vector<Gres> all = GpuGres(Text(from, "gres"));
+    if (all.empty()) continue;
+    for (const Gres& gres : all) {
+      if (gres.type != all.front().type) {
+        throw Error(Join(what, ": node ", node.name, ": expected GPUs of one type, found '",
+                         Text(from, "gres"), "': leave its partition out with --only"));
+      }
+      node.gpus += gres.count;
+    }
+    node.gpu_type = all.front().type.empty() ? "gpu" : all.front().type;
+    for (const Gres& gres : GpuGres(Text(from, "gres_used"))) node.used += gres.count;
+    node.idle_cpus = static_cast<int>(NumberOr(from, "idle_cpus", NumberOr(from, "cpus", 0.0)));
+    std::vector<std::string> states = Words(from, "state");
+    for (const std::string& flag : Words(from, "state_flags")) states.push_back(flag);
+    for (const std::string& word : states) node.state += (node.state.empty() ? "" : "+") + Lower(word);
+    node.usable = TakesJobs(states);
+    node.reason = Text(from, "reason");
+    node.partitions = Words(from, "partitions");
+    nodes.push_back(std::move(node));
+  }
+  std::stable_sort(nodes.begin(), nodes.end(), [](const SlurmGpuNode& a, const SlurmGpuNode& b) {
+    return std::tie(a.gpu_type, a.gpus, a.name) < std::tie(b.gpu_type, b.gpus, b.name);
+  });
+  return nodes;
+}
+
+std::string VersionOf(const Json& answer, const std::string& what) {
+  const auto meta = answer.find("meta");
+  if (meta == answer.end())
+    throw Error(Join(what, ": expected Slurm's JSON with the key 'meta', found none"));
+  for (const char* name : {"Slurm", "slurm"}) {
+    if (const auto slurm = meta->find(name); slurm != meta->end()) return Text(*slurm, "release");
+  }
+  throw Error(Join(what, ": expected meta.Slurm.release, found none"));
+}
+
+}  // namespace berth

@@ -1,0 +1,58 @@
+// What Slurm says of its jobs and nodes: `squeue --json` and `sinfo --json` as rows. The shape is that of the
+// OpenAPI plugin v0.0.38 (Slurm 22.05); later shapes (numbers as {"set", "infinite", "number"}, states as
+// lists) are read too.
+#pragma once
+
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "tools/json.hpp"
+
+namespace berth {
+
+struct SlurmJob {
+  std::string id;  // "17", or "17_3" of an array: as scontrol takes it
+  std::string name, user, partition, state, reason, comment, admin_comment, dependency;
+  double priority = 0.0;  // 0 = held
+  double nice = 0.0;
+  double submit_s = 0.0, eligible_s = 0.0, start_s = 0.0;     // s since 1970, 0 = not stated
+  double limit_s = std::numeric_limits<double>::quiet_NaN();  // NaN = none
+  int gpus = 0;                                               // in all; 0 = it asks for none
+  int per_node = 0;                                           // GPUs on each of its nodes; 0 = as they come
+  int num_nodes = 1;                                          // at least
+  std::string gpu_type;                                       // "" = any
+  int cpus = 0;                                               // in all
+  bool unusual = false;  // several types of GPU, or part of a heterogeneous job: not for Berth
+  bool requeue = false;  // may be requeued, as submitted
+  int restarts = 0;      // so far
+  std::vector<std::string> nodes, required;   // where it runs; where alone it may
+  std::vector<std::vector<int>> gpu_indices;  // [nodes] which GPUs of each; empty = not stated
+
+  bool pending() const { return state == "PENDING"; }
+  bool held() const { return pending() && priority == 0.0; }
+  bool running() const { return state == "RUNNING" || state == "CONFIGURING" || state == "SUSPENDED"; }
+};
+
+struct SlurmGpuNode {
+  std::string name, gpu_type;  // "gpu" where Slurm names no type
+  int gpus = 0, used = 0, idle_cpus = 0;
+  std::string state;   // "idle", "mixed+drain"
+  std::string reason;  // why it was drained, "" = none stated
+  bool usable = true;  // takes new jobs
+  std::vector<std::string> partitions;
+};
+
+struct SlurmState {
+  std::string version, cluster;
+  std::vector<SlurmJob> jobs;       // waiting tasks of arrays are jobs each
+  std::vector<SlurmGpuNode> nodes;  // those with GPUs, by type, then by name
+};
+
+// Throws Error beginning with `what` where a key is missing or has another form than both known ones.
+std::vector<SlurmJob> JobsOf(const Json& squeue, const std::string& what);
+std::vector<SlurmGpuNode> NodesOf(const Json& sinfo, const std::string& what);
+// "22.05.8"; throws Error where the text is none of Slurm's JSON.
+std::string VersionOf(const Json& answer, const std::string& what);
+
+}  // namespace berth

@@ -5,7 +5,7 @@
 #include "tools/interrupt.hpp"
 #include "tools/json.hpp"
 #include "tools/options.hpp"
-#include "tools/serve/http_server.hpp"
+#include "tools/serve/extender_server.hpp"
 #include "tools/verbs.hpp"
 
 namespace berth {
@@ -17,29 +17,25 @@ int RunServe(const std::vector<std::string>& arguments) {
   options.Switch("extender", "speak k8s.io/kube-scheduler/extender/v1, the one protocol so far");
   options.Input("policy", "the bundle that berth export wrote (.h5); it sees ObservationV1 or ObservationV3");
   options.Input("table", "what nodes and pods are to the policy (.json): see tools/examples/KUBERNETES.md");
-  options.Value("host", "127.0.0.1", "address to listen on; there is no login, so beware of others");
-  options.Value("port", "8899", "to listen on; 0 = any that is free");
-  options.Value("limit", "67108864", "largest body, bytes");
+  DeclareListening(options, 8899);
   if (!options.Parse(arguments)) return 0;
 
   if (!options.Bool("extender")) throw Error("expected --extender, the one protocol that there is so far");
-  ServeAddress address;
-  address.host = options.Text("host");
-  address.port = static_cast<int>(options.Integer("port", 0, 65535));
-  address.most_body = static_cast<std::size_t>(options.Integer("limit", 1, std::int64_t{1} << 32));
+  HttpListener listener(ReadListening(options));
   const std::string path = options.Required("policy");
   ExtenderTable table = ReadExtenderTable(options.Required("table"));
   Extender extender(std::move(table), LoadBundle(path), path);
   CheckJsonWritable(options);
   ServeMetrics metrics;
   const std::atomic<bool>& stop = WatchInterrupts();
-  ServeExtender(extender, metrics, address, stop, [&](int port) {
-    Json json = {{"host", address.host}, {"port", port}, {"network", extender.bundle().network}};
+  RouteExtender(extender, metrics, listener);
+  listener.Serve(stop, [&](int port) {
+    Json json = {{"host", listener.options().host}, {"port", port}, {"network", extender.bundle().network}};
     json["config"] = ConfigJson(options);
     WriteJson(options, json);
-    std::cout << "berth serve: extender on http://" << address.host << ':' << port << " (" << path << ", "
-              << extender.bundle().network << "), Ctrl-C ends it\nnext, whether it answers:\n  curl http://"
-              << address.host << ':' << port << "/metrics" << std::endl;
+    std::cout << "berth serve: extender on " << listener.Url(port) << " (" << path << ", "
+              << extender.bundle().network << "), Ctrl-C ends it\nnext, whether it answers:\n  curl "
+              << listener.Curl(port, "/healthz") << std::endl;
   });
   std::cout << "berth serve: ended" << std::endl;
   return 0;

@@ -1,0 +1,349 @@
+#include "tools/serve/http_listener.hpp"
+
+#include <httplib.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <thread>
+
+#include "env/base/check.hpp"
+#include "tools/json.hpp"
+
+namespace berth {
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+constexpr std::size_t kMostPath = 1024;  // httplib's regular expressions recurse over it
+
+// Takes as long wherever they differ.
+bool SameSecret(const std::string& expected, const std::string& found) {
+  unsigned char difference = expected.size() == found.size() ? 0 : 1;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    difference = static_cast<unsigned char>(difference | (found[i] ^ expected[i % expected.size()]));
+  }
+  return difference == 0;
+}
+
+std::string Lower(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+std::string HeaderOf(const HttpRequest& request, const std::string& name) {
+  const auto at = request.headers.find(name);
+  return at == request.headers.end() ? "" : at->second;
+}
+
+// A browser names the page that calls. One of another server has no business here, whatever the browser lets
+// through.
+bool FromElsewhere(const HttpRequest& request) {
+  const std::string origin = HeaderOf(request, "origin");
+  if (origin.empty()) return false;
+  const std::size_t at = origin.find("://");
+  return at == std::string::npos || origin.substr(at + 3) != HeaderOf(request, "host");
+}
+
+HttpRequest Plain(const httplib::Request& from) {
+  HttpRequest request;
+  request.method = from.method == "HEAD" ? "GET" : from.method;
+  request.path = from.path;
+  request.query.insert(from.params.begin(), from.params.end());
+  for (const auto& [name, value] : from.headers) request.headers.emplace(Lower(name), value);
+  return request;
+}
+
+#ifdef CPPHTTPLIB_OPENSSL_SUPPORT
+std::string TlsProblem() {
+  const unsigned long code = ERR_peek_last_error();
+  ERR_clear_error();
+  const char* const reason = code == 0 ? nullptr : ERR_reason_error_string(code);
+  return reason == nullptr ? "" : Join(" (OpenSSL: ", reason, ')');
+}
+
+void CheckReadable(const std::string& flag, const std::string& path) {
+  std::ifstream file(path);
+  if (!file || file.peek() == std::ifstream::traits_type::eof()) {
+    throw Error(Join(flag, ' ', path, ": expected a file in PEM, found ",
+                     file ? "nothing in it" : "none that can be read"));
+  }
+}
+
+void SetUpTls(SSL_CTX& context, const ListenOptions& options) {
+  CheckReadable("--tls-cert", options.certificate);
+  CheckReadable("--tls-key", options.key);
+  ERR_clear_error();
+  SSL_CTX_set_min_proto_version(&context, TLS1_2_VERSION);
+  SSL_CTX_set_default_passwd_cb(&context,
+                                [](char*, int, int, void*) { return 0; });  // nobody is there to be asked
+  if (SSL_CTX_use_certificate_chain_file(&context, options.certificate.c_str()) != 1) {
+    throw Error(Join("--tls-cert ", options.certificate, ": expected a certificate in PEM, found none",
+                     TlsProblem()));
+  }
+  // Against the certificate, so a key of another kind or another key fails here.
+  if (SSL_CTX_use_PrivateKey_file(&context, options.key.c_str(), SSL_FILETYPE_PEM) != 1 ||
+      SSL_CTX_check_private_key(&context) != 1) {
+    throw Error(Join("--tls-key ", options.key,
+                     ": expected the private key, without a password, of the certificate ",
+                     options.certificate, ", found none", TlsProblem()));
+  }
+}
+#endif
+
+std::unique_ptr<httplib::Server> MakeServer(const ListenOptions& options) {
+  if (options.certificate.empty()) return std::make_unique<httplib::Server>();
+#ifdef CPPHTTPLIB_OPENSSL_SUPPORT
+  std::exception_ptr problem;  // not thrown through the constructor, which would not free its context
+  auto server = std::make_unique<httplib::SSLServer>([&](SSL_CTX& context) {
+    try {
+      SetUpTls(context, options);
+      return true;
+    } catch (const Error&) {
+      problem = std::current_exception();
+      return false;
+    }
+  });
+  if (problem != nullptr) std::rethrow_exception(problem);
+  return server;
+#else
+  throw Error(Join("--tls-cert ", options.certificate, ": this berth was built without OpenSSL"));
+#endif
+}
+
+// A UNIX socket's file, from before it is made to its end.
+class SocketFile {
+ public:
+  // Makes room: a socket that nobody listens at any more is removed.
+  explicit SocketFile(std::string path) : path_(std::move(path)) {
+    sockaddr_un address = {};
+    if (path_.size() >= sizeof(address.sun_path)) {
+      throw Error(Join("--socket ", path_, ": expected a path of at most ", sizeof(address.sun_path) - 1,
+                       " bytes, found ", path_.size()));
+    }
+    struct stat status = {};
+    if (lstat(path_.c_str(), &status) != 0) return;
+    if (!S_ISSOCK(status.st_mode)) {
+      throw Error(Join("--socket ", path_, ": expected a socket or nothing, found another file"));
+    }
+    address.sun_family = AF_UNIX;
+    std::memcpy(address.sun_path, path_.c_str(), path_.size());
+    const int probe = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const bool dead = probe >= 0 &&
+                      connect(probe, reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0 &&
+                      errno == ECONNREFUSED;
+    if (probe >= 0) close(probe);
+    if (!dead) throw Error(Join("--socket ", path_, ": another process listens there"));
+    unlink(path_.c_str());
+  }
+  void Made() { made_ = stat(path_.c_str(), &is_) == 0; }
+  // Not what another process has put there since.
+  ~SocketFile() {
+    struct stat now = {};
+    if (made_ && lstat(path_.c_str(), &now) == 0 && now.st_dev == is_.st_dev && now.st_ino == is_.st_ino) {
+      unlink(path_.c_str());
+    }
+  }
+  SocketFile(const SocketFile&) = delete;
+  SocketFile& operator=(const SocketFile&) = delete;
+
+ private:
+  std::string path_;
+  struct stat is_ = {};
+  bool made_ = false;
+};
+
+// The port, 0 for a socket.
+int Bind(httplib::Server& server, const ListenOptions& options) {
+  if (!options.socket.empty()) {
+    // The mode that the file gets is that of the socket before it is bound; a umask would be every thread's.
+    server.set_address_family(AF_UNIX);
+    server.set_socket_options([](socket_t socket) { fchmod(socket, 0600); });
+    if (server.bind_to_port(options.socket, 1)) return 0;  // any number: httplib asks for one
+    throw Error(Join("--socket ", options.socket,
+                     ": expected a path where a socket can be made: ", std::strerror(errno)));
+  }
+  // Not httplib's own SO_REUSEPORT, with which two servers would share an address and each get half the
+  // calls.
+  server.set_socket_options([](socket_t socket) {
+    const int yes = 1;
+    setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+  });
+  server.set_tcp_nodelay(true);
+  const int port = options.port == 0                                 ? server.bind_to_any_port(options.host)
+                   : server.bind_to_port(options.host, options.port) ? options.port
+                                                                     : -1;
+  if (port > 0) return port;
+  throw Error(Join("--host ", options.host, " --port ", options.port,
+                   ": expected an address of this machine that is free, found one that cannot be had"));
+}
+
+}  // namespace
+
+HttpReply HttpError(int status, const std::string& why) {
+  return {status, Json{{"Error", why}}.dump(-1, ' ', false, Json::error_handler_t::replace)};
+}
+
+// The httplib server with what every listener does.
+struct HttpListener::Network {
+  const HttpListener& of;
+  std::unique_ptr<httplib::Server> server;
+
+  explicit Network(const HttpListener& listener) : of(listener), server(MakeServer(listener.options_)) {
+    const int threads = of.options_.threads;
+    server->new_task_queue = [threads] { return new httplib::ThreadPool(static_cast<std::size_t>(threads)); };
+    server->set_keep_alive_max_count(1);
+    server->set_read_timeout(5);
+    server->set_write_timeout(5);
+    server->set_payload_max_length(of.options_.most_body);
+    server->set_pre_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
+      const bool method = request.method == "GET" || request.method == "HEAD" || request.method == "POST";
+      if (method && request.path.size() <= kMostPath) return httplib::Server::HandlerResponse::Unhandled;
+      Send(method ? HttpError(414, Join("expected a path of at most ", kMostPath, " bytes"))
+                  : HttpError(405, "expected GET or POST"),
+           "", SteadyClock::now(), response);
+      return httplib::Server::HandlerResponse::Handled;
+    });
+    server->Get(".*", [this](const httplib::Request& request, httplib::Response& response) {
+      const SteadyClock::time_point begin = SteadyClock::now();
+      const HttpRequest plain = Plain(request);
+      Send(of.Dispatch(plain), of.RouteName(plain), begin, response);
+    });
+    server->Post(".*", [this](const httplib::Request& request, httplib::Response& response,
+                              const httplib::ContentReader& read) {
+      const SteadyClock::time_point begin = SteadyClock::now();
+      HttpRequest plain = Plain(request);
+      HttpReply reply = ReadBody(request, response, read, plain.body);
+      Send(reply.status == 200 ? of.Dispatch(plain) : std::move(reply), of.RouteName(plain), begin, response);
+    });
+    // What httplib itself refuses.
+    server->set_error_handler([this](const httplib::Request&, httplib::Response& response) {
+      if (!response.body.empty()) return;
+      Send(HttpError(response.status, Join("HTTP status ", response.status)), "", SteadyClock::now(),
+           response);
+    });
+  }
+
+  // Piece by piece and counted here: httplib 0.11 bounds bodies that state their length and no others
+  // (CVE-2025-46728).
+  HttpReply ReadBody(const httplib::Request& request, const httplib::Response& response,
+                     const httplib::ContentReader& read, std::string& body) const {
+    if (request.is_multipart_form_data()) return HttpError(415, "expected a body that is no form");
+    const std::size_t most = of.options_.most_body;
+    bool too_long = false;
+    const bool whole = read([&](const char* data, std::size_t size) {
+      too_long = size > most - body.size();
+      if (!too_long) body.append(data, size);
+      return !too_long;
+    });
+    if (too_long || response.status == 413) {
+      return HttpError(413, Join("expected a body of at most ", most, " bytes (--limit)"));
+    }
+    return whole ? HttpReply() : HttpError(400, "the body ended before it was whole");
+  }
+
+  void Send(HttpReply reply, const std::string& route, SteadyClock::time_point begin,
+            httplib::Response& response) const {
+    response.status = reply.status;
+    for (const auto& [name, value] : reply.headers) response.set_header(name, value);
+    response.set_content(std::move(reply.body), reply.type);
+    if (!of.observer_) return;
+    of.observer_(route, reply.status, std::chrono::duration<double>(SteadyClock::now() - begin).count());
+  }
+};
+
+HttpListener::HttpListener(ListenOptions options) : options_(std::move(options)) {
+  Get(
+      "/healthz",
+      [](const HttpRequest&) {
+        return HttpReply{200, "ok\n", "text/plain"};
+      },
+      Access::kAnyone);
+}
+
+void HttpListener::Get(const std::string& path, Handler handler, Access access) {
+  routes_[{"GET", path}] = {std::move(handler), access};
+}
+
+void HttpListener::Post(const std::string& path, Handler handler, Access access) {
+  routes_[{"POST", path}] = {std::move(handler), access};
+}
+
+std::string HttpListener::RouteName(const HttpRequest& request) const {
+  return routes_.count({request.method, request.path}) > 0 ? request.method + ' ' + request.path : "";
+}
+
+HttpReply HttpListener::Dispatch(const HttpRequest& request) const {
+  const auto route = routes_.find({request.method, request.path});
+  const bool open =
+      options_.token.empty() || (route != routes_.end() && route->second.access == Access::kAnyone);
+  const std::string bearer = "Bearer ", said = HeaderOf(request, "authorization");
+  if (!open && !(said.rfind(bearer, 0) == 0 && SameSecret(options_.token, said.substr(bearer.size())))) {
+    HttpReply reply = HttpError(401, "expected 'Authorization: Bearer TOKEN' with the token of --token-file");
+    reply.headers.emplace_back("WWW-Authenticate", "Bearer");
+    return reply;
+  }
+  if (request.method == "POST" && FromElsewhere(request)) {
+    return HttpError(403, Join("a page of ", HeaderOf(request, "origin"), " may not call this server"));
+  }
+  if (route == routes_.end()) {
+    std::string there;
+    for (const auto& [key, value] : routes_) {
+      there += Join(there.empty() ? "" : ", ", key.first, ' ', key.second);
+    }
+    return HttpError(404, Join("no ", request.method, ' ', request.path, "; there is ", there));
+  }
+  try {
+    return route->second.handler(request);
+  } catch (const std::exception& error) {
+    return HttpError(500, error.what());
+  } catch (...) {
+    return HttpError(500, "an unknown error");
+  }
+}
+
+void HttpListener::Serve(const std::atomic<bool>& stop, const std::function<void(int port)>& ready) {
+  Network network(*this);
+  httplib::Server& server = *network.server;
+  std::unique_ptr<SocketFile> file;
+  if (!options_.socket.empty()) file = std::make_unique<SocketFile>(options_.socket);
+  const int port = Bind(server, options_);
+  if (file != nullptr) file->Made();
+  ready(port);  // connections are queued from here on
+  // One thread waits for the signal: a handler must not stop a server, and one that is blocked in accept need
+  // not run any (under ThreadSanitizer it does not).
+  std::atomic<bool> ended{false};
+  std::thread watcher([&] {
+    while (!stop.load() && !ended.load()) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    server.stop();
+  });
+  sigset_t signals, before;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT), sigaddset(&signals, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &signals, &before);  // here, and in the threads that the server starts
+  server.listen_after_bind();
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  ended = true;
+  watcher.join();
+}
+
+std::string HttpListener::Url(int port) const {
+  if (!options_.socket.empty()) return "unix:" + options_.socket;
+  const bool six = options_.host.find(':') != std::string::npos;  // IPv6
+  return Join(options_.certificate.empty() ? "http://" : "https://", six ? "[" : "", options_.host,
+              six ? "]" : "", ':', port);
+}
+
+std::string HttpListener::Curl(int port, const std::string& path) const {
+  if (!options_.socket.empty()) return Join("--unix-socket ", options_.socket, " http://localhost", path);
+  return Join(options_.certificate.empty() ? "" : "--cacert CA.pem ", Url(port), path);
+}
+
+}  // namespace berth

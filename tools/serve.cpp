@@ -1,7 +1,8 @@
-// berth serve: a frozen policy behind a network protocol. So far one: kube-scheduler's extender calls.
+// berth serve: a scheduler where jobs are: beside a Slurm, or behind kube-scheduler's extender calls.
 #include <iostream>
 
 #include "policies/bundle.hpp"
+#include "tools/controller/serve_slurm.hpp"
 #include "tools/interrupt.hpp"
 #include "tools/json.hpp"
 #include "tools/options.hpp"
@@ -12,15 +13,22 @@ namespace berth {
 
 int RunServe(const std::vector<std::string>& arguments) {
   Options options(
-      "serve", "--extender --policy policy.h5 --table table.json [--port 8899]",
-      "answers kube-scheduler's extender calls (filter, prioritize) with a frozen policy; Ctrl-C ends it");
-  options.Switch("extender", "speak k8s.io/kube-scheduler/extender/v1, the one protocol so far");
+      "serve",
+      "--slurm [--scheduler SPEC] [--dry-run | --advise | --control] [--out DIR] | --extender --policy "
+      "policy.h5 --table table.json",
+      "schedules a Slurm, or answers kube-scheduler's extender calls with a frozen policy; Ctrl-C ends it");
+  DeclareSlurm(options);
+  options.Group("Kubernetes");
+  options.Switch("extender", "speak k8s.io/kube-scheduler/extender/v1");
   options.Input("policy", "the bundle that berth export wrote (.h5); it sees ObservationV1 or ObservationV3");
   options.Input("table", "what nodes and pods are to the policy (.json): see tools/examples/KUBERNETES.md");
+  options.Group("Listening");
   DeclareListening(options, 8899);
   if (!options.Parse(arguments)) return 0;
 
-  if (!options.Bool("extender")) throw Error("expected --extender, the one protocol that there is so far");
+  if (options.Bool("slurm") == options.Bool("extender"))
+    throw Error("expected --slurm or --extender, one of the two");
+  if (options.Bool("slurm")) return ServeSlurm(options);
   HttpListener listener(ReadListening(options));
   const std::string path = options.Required("policy");
   ExtenderTable table = ReadExtenderTable(options.Required("table"));

@@ -5,7 +5,6 @@
 
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
-#include "env/sim/feature.hpp"
 
 namespace berth {
 namespace {

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "env/sim/cluster_view.hpp"
+#include "env/sim/feature.hpp"
 #include "env/sim/scenario.hpp"
 #include "env/sim/sim_state.hpp"
 #include "tools/controller/site_file.hpp"

@@ -30,7 +30,7 @@ class LiveFeature final : public FeatureSettings {
 const FeatureModule kLiveFeature = {"live", "a real cluster, of which GPUs come and go", TagOf("live"),
                                     nullptr};
 
-constexpr double kFuture = 1e15;  // s, arrival of the rows that are still free
+constexpr double kFuture = 1e12;  // s, arrival of the rows that are still free
 
 }  // namespace
 

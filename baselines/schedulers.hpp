@@ -94,7 +94,8 @@
   X(Pollux)                \
   X(Sia)                   \
   X(GavelTuned)            \
-  X(Slurm)
+  X(Slurm)                 \
+  X(Recorded)
 
 namespace berth {
 

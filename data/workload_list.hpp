@@ -21,7 +21,8 @@
   X(PaiFormatInfo)       \
   X(HeliosFormatInfo)    \
   X(AdaptiveFormatInfo)  \
-  X(SacctFormatInfo)
+  X(SacctFormatInfo)     \
+  X(DecisionsFormatInfo)
 
 namespace berth {
 

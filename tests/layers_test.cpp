@@ -50,7 +50,7 @@ const std::map<std::string, std::set<std::string>> kLibraries = {
     {"c10/cuda/", {"agents/gpu/cuda"}},
     {"boost/", {"tools"}},
     {"httplib.h", {"tools/serve"}},
-    {"nlohmann/", {"data/sacct", "tools", "tests"}},
+    {"nlohmann/", {"data/sacct", "data/decisions", "tools", "tests"}},
     {"nanobind/", {"tools/python"}},
     {"catch2/", {"tests"}},
 };

@@ -2,8 +2,10 @@
 #include <cmath>
 #include <iostream>
 
+#include "data/decisions/decisions.hpp"
 #include "data/edit.hpp"
 #include "env/base/check.hpp"
+#include "tools/output_file.hpp"
 #include "tools/scenario_options.hpp"
 #include "tools/scenario_summary.hpp"
 #include "tools/table.hpp"
@@ -132,10 +134,19 @@ int RunConvert(const std::vector<std::string>& arguments) {
   options.Value("shuffle-arrivals", "", "a seed: which job arrives when is drawn anew");
   options.Group("Result");
   options.Output("out", "the scenario file to write");
+  options.Output(
+      "starts",
+      "of format decisions: write when and where jobs really ran (.csv), for the scheduler recorded");
   if (!options.Parse(arguments)) return 0;
 
   CheckScenarioWritable(options);
+  const std::string starts = options.Text("starts");
+  if (!starts.empty() && options.Text("format") != "decisions")
+    throw Error(Join(options.Where("starts"), ": expected with it --format decisions, found ",
+                     options.Text("format")));
+  CheckWritable(starts, options.Where("starts"));
   WriteAndReport(options, Edited(Read(options), options));
+  if (!starts.empty()) WriteTextFile(starts, StartsCsv(ReadDecisionStarts(options.Required("trace"))));
   return 0;
 }
 

@@ -111,7 +111,8 @@ int RunExplain(const std::vector<std::string>& arguments) {
       "[--json FILE]",
       "shows what a policy considered at one moment, what it chose, and why");
   options.Group("Policy");
-  options.Value("policy", "", "the policy (.h5) that runs until then");
+  options.Value("policy", "", "the policy (.h5)");
+  options.Value("until-then", "", "scheduler spec: who decides until then [the policy]");
   options.Value("at", "0", "the first decision at or after this time, s, at which it decides anything");
   options.Value("top", "15", "commands that are shown, best first");
   AddScenarioOptions(options);
@@ -144,6 +145,12 @@ int RunExplain(const std::vector<std::string>& arguments) {
   Simulator simulator(scenario);
   PolicyScheduler policy(bundle, file, /*sample=*/false);
   policy.Reset(simulator.View(bundle.mdp.knowledge));
+  const std::string& until_then = options.Text("until-then");
+  const std::unique_ptr<Scheduler> before =
+      until_then.empty()
+          ? nullptr
+          : InOption(options, "until-then", [&] { return MakeScheduler(until_then, AllSchedulers()); });
+  if (before) before->Reset(simulator.View(before->knowledge()));
   Decision decision;
   for (;;) {
     if (!simulator.AdvanceToDecision()) {
@@ -153,7 +160,10 @@ int RunExplain(const std::vector<std::string>& arguments) {
     const ClusterView view = simulator.View(bundle.mdp.knowledge);
     if (simulator.now() >= at && !policy.point().PassesOver(view)) break;
     decision.Clear();
-    policy.Decide(view, decision);
+    if (before)
+      before->Decide(simulator.View(before->knowledge()), decision);
+    else
+      policy.Decide(view, decision);
     if (const ApplyResult applied = simulator.Apply(decision); !applied.ok())
       throw Error(Join(file, ": ", Explain(applied, decision, simulator)));
   }

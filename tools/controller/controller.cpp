@@ -64,7 +64,8 @@ Controller::Controller(ControllerOptions options, SiteFile site, std::unique_ptr
       scheduler_(std::move(scheduler)),
       board_(board),
       slurm_(options_.recorded),
-      live_(site_, LiveOf(options_)) {
+      live_(site_, LiveOf(options_)),
+      speeds_(site_, options_.out.empty() ? "" : options_.out + "/speeds.json") {
   CheckSlurm();
   if (!options_.out.empty()) {
     std::filesystem::create_directories(options_.out + "/progress");
@@ -97,9 +98,20 @@ std::vector<int> Controller::IdleCpus() const {
   return idle;
 }
 
+Json Controller::ClassesJson() const {
+  Json classes = Json::array();
+  for (std::size_t c = 0; c < site_.classes.size(); ++c) {
+    Json speeds = Json::object();
+    for (std::size_t g = 0; g < live_.types().size(); ++g)
+      speeds[live_.types()[g].name] = live_.Speed(static_cast<int>(c), static_cast<int>(g));
+    classes.push_back({{"name", site_.classes[c].name}, {"steps_per_s", speeds}});
+  }
+  return classes;
+}
+
 void Controller::NoteBegin() {
   if (!log_) return;
-  Json types = Json::array(), classes = Json::array();
+  Json types = Json::array();
   for (std::size_t g = 0; g < live_.types().size(); ++g) {
     const GpuType& type = live_.types()[g];
     Json nodes = Json::array();
@@ -109,19 +121,13 @@ void Controller::NoteBegin() {
     types.push_back(
         {{"name", type.name}, {"gpus", type.count}, {"gpus_per_node", type.gpus_per_node}, {"nodes", nodes}});
   }
-  for (std::size_t c = 0; c < site_.classes.size(); ++c) {
-    Json speeds = Json::object();
-    for (std::size_t g = 0; g < live_.types().size(); ++g)
-      speeds[live_.types()[g].name] = live_.Speed(static_cast<int>(c), static_cast<int>(g));
-    classes.push_back({{"name", site_.classes[c].name}, {"steps_per_s", speeds}});
-  }
   log_->Add(now_s_, "begin",
             {{"scheduler", options_.scheduler},
              {"mode", ToString(options_.mode)},
              {"clock", options_.clock.ToString()},
              {"slurm", state_.version},
              {"types", types},
-             {"classes", classes}});
+             {"classes", ClassesJson()}});
 }
 
 void Controller::Note(const std::vector<LiveChange>& changes) {
@@ -402,6 +408,36 @@ void Controller::TendOrdered() {
   }
 }
 
+void Controller::Learn(const std::vector<LiveChange>& changes) {
+  for (const LiveChange& change : changes) {
+    if (change.kind != LiveChange::Kind::kEnded || change.state != "COMPLETED") continue;
+    const LiveJob& job = live_.job(change.index);
+    // A whole run on one type, of which it is known how much it was.
+    if (job.words.steps <= 0.0 || job.preemptions > 0 || job.last_type < 0) continue;
+    speeds_.Add(job.job_class, live_.types()[U(job.last_type)].name, job.words.steps, job.attained_s);
+  }
+  for (int index = 0; !options_.out.empty() && index < live_.num_jobs(); ++index) {
+    LiveJob& job = live_.job(index);
+    if (job.phase != LivePhase::kRunning || job.type < 0) continue;
+    const Reported reported = ReadReported(options_.out + "/progress/" + job.slurm.id);
+    if (reported.at_s <= job.steps_at_s || reported.at_s > now_s_ + 1.0) continue;
+    job.steps_done = reported.steps, job.steps_at_s = reported.at_s;
+    if (reported.before_s >= job.run_start_s && reported.steps > reported.before_steps)
+      speeds_.Add(job.job_class, live_.types()[U(job.type)].name, reported.steps - reported.before_steps,
+                  reported.at_s - reported.before_s);
+  }
+  if (!speeds_.changed() && !live_.begun_anew()) return;
+  std::vector<std::string> types;
+  for (const GpuType& type : live_.types()) types.push_back(type.name);
+  const std::vector<std::vector<double>> table = speeds_.Table(types);
+  for (std::size_t c = 0; c < table.size(); ++c) {
+    for (std::size_t g = 0; g < types.size(); ++g)
+      live_.SetSpeed(static_cast<int>(c), static_cast<int>(g), table[c][g]);
+  }
+  if (speeds_.changed() && log_) log_->Add(now_s_, "speeds", {{"classes", ClassesJson()}});
+  if (speeds_.changed()) speeds_.Save();
+}
+
 void Controller::TakeMode() {
   const std::optional<std::string> asked = board_.TakeAskedMode();
   if (!asked || *asked == ToString(options_.mode)) return;
@@ -446,6 +482,7 @@ void Controller::Cycle() {
   cycle_s_[1] = Monotonic() - begin;
   now_s_ = UnixTime();
   const std::vector<LiveChange> changes = live_.Update(state_, now_s_);
+  Learn(changes);
   if (live_.begun_anew()) NoteBegin();
   Note(changes);
   if (options_.mode == ControlMode::kControl) {

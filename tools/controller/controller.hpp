@@ -19,6 +19,7 @@
 #include "env/sim/decision.hpp"
 #include "env/sim/scheduler.hpp"
 #include "tools/controller/decision_log.hpp"
+#include "tools/controller/learned_speeds.hpp"
 #include "tools/controller/live_cluster.hpp"
 #include "tools/controller/slurm_commands.hpp"
 #include "tools/controller/status.hpp"
@@ -73,6 +74,7 @@ class Controller {
   void CheckSlurm();
   void Note(const std::vector<LiveChange>& changes);
   void NoteBegin();
+  Json ClassesJson() const;  // with their speeds
   bool Due() const;
   void Decide();
   void StartStarving(std::vector<int>& idle_cpus, std::vector<int>& withheld);
@@ -85,6 +87,7 @@ class Controller {
   bool MayChange();  // within the limit of changes a minute
   std::string Ask(int index, const char* what, const std::vector<std::string>& words);
   void Refused(const std::string& id, const std::string& what, const std::string& why);
+  void Learn(const std::vector<LiveChange>& changes);  // speeds, from who ended and what jobs report
   void TakeMode();
   void Beat();
   void Publish(const std::string& problem);
@@ -98,6 +101,7 @@ class Controller {
   StatusBoard& board_;
   SlurmCommands slurm_;
   LiveCluster live_;
+  LearnedSpeeds speeds_;
   std::optional<DecisionLog> log_;
   SlurmState state_;
   Decision decision_;

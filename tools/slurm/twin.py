@@ -15,6 +15,7 @@ import random
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -50,17 +51,44 @@ def draw(seed, count, over_s, scale):
     return jobs
 
 
+class Expected:
+    """When Slurm expects waiting jobs to start, asked every so often: lines `now|job|start`, seconds since 1970."""
+
+    def __init__(self, path, environment, every_s=20.0):
+        self.path, self.environment, self.every_s = path, environment, every_s
+        self.over = threading.Event()
+        self.thread = threading.Thread(target=self.ask, daemon=True)
+
+    def __enter__(self):
+        self.thread.start()
+
+    def __exit__(self, *_):
+        self.over.set()
+        self.thread.join()
+
+    def ask(self):
+        with open(self.path, "w", encoding="utf-8") as file:
+            while not self.over.wait(self.every_s):
+                now = time.time()
+                asked = subprocess.run(["squeue", "--start", "-h", "-o", "%i|%S"], env=self.environment, text=True,
+                                       capture_output=True, check=False).stdout
+                for line in asked.splitlines():
+                    job, start = line.strip().split("|")
+                    file.write(f"{now:.2f}|{job}|{'' if start == 'N/A' else seconds_of(start)}\n")
+
+
 def run_in_slurm(folder, conf, jobs, environment):
     (folder / "sched.conf").write_text(conf)
     run(HERE / "cluster", "start", folder / "slurm", folder / "sched.conf", NODES, env=environment)
     try:
         time.sleep(1.05 - time.time() % 1.0)  # just behind a whole second
         begin = time.monotonic()
-        for at, words, seconds in jobs:
-            time.sleep(max(0.0, begin + at - time.monotonic()))
-            run("sbatch", "-o", "/dev/null", "--parsable", *words, "--wrap", f"sleep {seconds}", env=environment, cwd="/")
-        while run("squeue", "-h", "-o", "%i", env=environment).strip():
-            time.sleep(2.0)
+        with Expected(folder / "expected.txt", environment):
+            for at, words, seconds in jobs:
+                time.sleep(max(0.0, begin + at - time.monotonic()))
+                run("sbatch", "-o", "/dev/null", "--parsable", *words, "--wrap", f"sleep {seconds}", env=environment, cwd="/")
+            while run("squeue", "-h", "-o", "%i", env=environment).strip():
+                time.sleep(2.0)
         time.sleep(3.0)  # until the daemons have told the database
         (folder / "sacct.txt").write_text(run("sacct", "-a", "-D", "-X", "-P", f"--format={FIELDS}", env=environment))
         (folder / "sshare.txt").write_text(run("sshare", "-a", "-P", env=environment))

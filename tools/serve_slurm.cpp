@@ -3,6 +3,8 @@
 
 #include <signal.h>
 
+#include <cstdlib>
+#include <filesystem>
 #include <iostream>
 #include <thread>
 
@@ -55,6 +57,18 @@ ControlMode ModeOf(const Options& options) {
   return options.Bool("advise") ? ControlMode::kAdvise : ControlMode::kDryRun;
 }
 
+std::string ForecastSpec(const Options& options, const ControllerOptions& made) {
+  const std::string& given = options.Text("forecast");
+  if (!given.empty()) {
+    (void)InOption(options, "forecast", [&] { return MakeScheduler(given, AllSchedulers()); });
+    return given;
+  }
+  if (made.mode == ControlMode::kControl) return made.scheduler;
+  const char* const set = std::getenv("SLURM_CONF");
+  const std::string conf = set == nullptr ? "/etc/slurm/slurm.conf" : set;
+  return std::filesystem::exists(conf) ? "slurm(conf=" + conf + ")" : "easy";
+}
+
 // Facts of the policies that a spec names, for whoever looks at the page.
 Json CardOf(const std::string& spec) {
   for (const SpecFile& file : SpecFiles(spec)) {
@@ -81,6 +95,9 @@ void DeclareSlurm(Options& options) {
   options.Value("holds", "marked",
                 "of --control: marked = jobs that job_submit.lua held; all = whoever is held");
   options.Input("site", "classes of jobs and their speeds (.json)");
+  options.Value(
+      "forecast", "",
+      "spec of the scheduler by which starts are forecast [its own in --control, else slurm by SLURM_CONF]");
   options.Value("clock", "event", "when it decides: event, or rounds(SECONDS)");
   options.Value("poll", "0.5", "seconds from one look at Slurm to the next");
   options.Value("starve", "24", "hours of waiting after which a job goes first");
@@ -116,6 +133,7 @@ int ServeSlurm(const Options& options) {
   if (!made.recorded.empty() && (made.mode != ControlMode::kDryRun || !options.Bool("once")))
     throw Error(
         "--recorded: expected --once without --advise and --control, since what is recorded does not change");
+  made.forecast = ForecastSpec(options, made);
   made.card = CardOf(made.scheduler);
   const ListenOptions listen = ReadListening(options);
   if (options.Bool("writable") && listen.token.empty() && listen.socket.empty())

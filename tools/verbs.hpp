@@ -19,13 +19,9 @@ namespace berth {
   X("solve", RunSolve,                                                                             \
     "an objective's allocation for a table of speeds, with the proof that none is better")         \
   X("explain", RunExplain, "show what a policy considered at one moment, what it chose, and why")  \
-<<<<<<< HEAD
-  X("serve", RunServe, "schedule a real Slurm, or answer Kubernetes' scheduler")                        \
-  X("progress", RunProgress, "say, inside a Slurm job, how far it is")                             \
-=======
   X("forecast", RunForecast, "say when jobs that wait will start, with an interval")               \
-  X("serve", RunServe, "answer Kubernetes' scheduler with a frozen policy")                        \
->>>>>>> 39a529fc (Add berth forecast: when waiting jobs will start, with an interval)
+  X("serve", RunServe, "schedule a real Slurm, or answer Kubernetes' scheduler")                   \
+  X("progress", RunProgress, "say, inside a Slurm job, how far it is")                             \
   X("inspect", RunInspect, "say what a Berth file holds")                                          \
   X("bench", RunBench, "measure how fast this build is on this machine")                           \
   X("reproduce", RunReproduce, "rerun published experiments, published and measured side by side") \

@@ -20,7 +20,9 @@ namespace {
 constexpr double kGrace = 15.0;    // s that Slurm has to start what was released
 constexpr double kPause = 30.0;    // s for which a job that did not start is not offered again
 constexpr double kPlanned = 30.0;  // s for which a start waits for the GPUs that a stop frees
-constexpr double kIdle = 60.0;     // s after which it decides though nothing happened
+constexpr double kForecast = 10.0,
+                 kForecastCpu = 0.5;  // s from one forecast to the next, and of a core for one
+constexpr double kIdle = 60.0;        // s after which it decides though nothing happened
 constexpr std::size_t kKept = 1000, kShown = 100;
 
 double UnixTime() {
@@ -269,8 +271,8 @@ void Controller::StartStarving(std::vector<int>& idle_cpus, std::vector<int>& wi
     int best = -1;
     for (std::size_t g = 0; g < live_.types().size(); ++g) {
       const auto type = static_cast<int>(g);
-      const bool named = job.slurm.gpu_type.empty() || live_.types()[g].name == job.slurm.gpu_type;
-      if (!named || live_.types()[g].count < job.slurm.gpus || live_.Speed(job.job_class, type) <= 0.0)
+      if ((live_.AllowedTypes(job) >> g & 1) == 0 || live_.types()[g].count < job.slurm.gpus ||
+          live_.Speed(job.job_class, type) <= 0.0)
         continue;
       if (best < 0 || live_.Speed(job.job_class, type) > live_.Speed(job.job_class, best)) best = type;
       if (Start(index, type, {}, idle_cpus)) {
@@ -474,6 +476,16 @@ int Controller::Release() {
   return released;
 }
 
+void Controller::Forecast() {
+  if (now_s_ < forecast_at_s_ || forecasts_.busy() || options_.forecast.empty()) return;
+  forecast_at_s_ = now_s_ + kForecast;
+  LiveMoment moment = MomentOf(live_);
+  const bool any =
+      std::any_of(moment.moment.jobs.begin(), moment.moment.jobs.end(),
+                  [](const StartMoment::Job& job) { return job.phase == StartMoment::Phase::kWaiting; });
+  if (any) forecasts_.Begin(std::move(moment), now_s_, options_.forecast, kForecastCpu);
+}
+
 void Controller::Cycle() {
   const double begin = Monotonic();
   TakeMode();
@@ -494,6 +506,7 @@ void Controller::Cycle() {
     if (options_.clock.kind != ClockKind::kEvent)
       next_round_s_ = (std::floor(now_s_ / options_.clock.round_s) + 1.0) * options_.clock.round_s;
   }
+  Forecast();
   if (log_) log_->Flush();
   ++counts_.cycles;
   cycle_s_[0] = Monotonic() - begin;
@@ -527,9 +540,9 @@ void Controller::Run(const std::atomic<bool>& stop) {
       problem = error.what();
       Publish(problem);
     }
-    // At rest it looks less often: nothing waits that a late look would keep waiting.
-    const bool rest = problem.empty() && live_.Rests();
-    const double next = begin + (rest ? 2.0 : 1.0) * options_.poll_s;
+    // At rest it looks less often, since nobody waits for it; while something is about to start more often,
+    // since what ends next may have to be decided at once.
+    const double next = begin + (live_.Rests() ? 2.0 : live_.Moves() ? 0.5 : 1.0) * options_.poll_s;
     while (!stop.load() && Monotonic() < next)
       std::this_thread::sleep_for(
           std::chrono::duration<double>(std::min(0.1, std::max(0.001, next - Monotonic()))));

@@ -21,6 +21,7 @@
 #include "tools/controller/decision_log.hpp"
 #include "tools/controller/learned_speeds.hpp"
 #include "tools/controller/live_cluster.hpp"
+#include "tools/controller/live_forecast.hpp"
 #include "tools/controller/slurm_commands.hpp"
 #include "tools/controller/status.hpp"
 
@@ -39,6 +40,7 @@ struct ControllerOptions {
   double starve_s = 24.0 * 3600.0;  // a job that has waited longer goes first
   int changes_per_minute = 600;
   std::string out;       // folder: decisions.jsonl, heartbeat, progress/; "" = nothing is written
+  std::string forecast;  // spec of the scheduler by which starts are forecast
   std::string recorded;  // folder to read in place of a cluster
   double dead_s = 30.0;  // after which the watchdog takes the controller for dead
   Json card;             // of a policy, for people; null = none
@@ -84,6 +86,7 @@ class Controller {
   void Stop(int index);
   void Advise();
   void TendOrdered();
+  void Forecast();
   bool MayChange();  // within the limit of changes a minute
   std::string Ask(int index, const char* what, const std::vector<std::string>& words);
   void Refused(const std::string& id, const std::string& what, const std::string& why);
@@ -117,6 +120,8 @@ class Controller {
     std::int64_t cycles = 0, decisions = 0, released = 0, requeued = 0, refused = 0, errors = 0;
   } counts_;
   std::deque<Json> refusals_, would_;  // the latest 100
+  StartForecasts forecasts_;
+  double forecast_at_s_ = 0.0;         // when the next may begin
   std::set<std::string> would_start_;  // jobs of which it was said already
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "env/base/check.hpp"
 #include "env/base/index.hpp"
 #include "tools/controller/controller.hpp"
 
@@ -27,6 +28,7 @@ Json Newest(const std::deque<T>& values) {
 }  // namespace
 
 Json Controller::StatusOf(const std::string& problem) const {
+  const std::map<std::string, StartForecasts::Interval> forecasts = forecasts_.Latest();
   Json queue = Json::array(), running = Json::array(), nodes = Json::array();
   for (int index = 0; index < live_.num_jobs(); ++index) {
     const LiveJob& job = live_.job(index);
@@ -47,8 +49,18 @@ Json Controller::StatusOf(const std::string& problem) const {
     row["submitted_s"] = from.submit_s;
     row["reason"] = job.phase == LivePhase::kOrdered ? "released, starts any moment"
                     : !job.why.empty()               ? job.why
-                                                     : "its turn has not come";
+                    : live_.HasRoom(job)             ? "others go first"
+                                                     : Join("waits for ", from.gpus, " GPUs",
+                                                from.gpu_type.empty() ? "" : " of type ", from.gpu_type);
     row["forecast_s"] = nullptr;
+    if (const auto made = forecasts.find(from.id); made != forecasts.end()) {
+      const auto from_now = [&](double at) {
+        return std::isinf(at) ? Json() : Json(std::max(0.0, at - now_s_));
+      };
+      row["forecast_s"] = {{"low", from_now(made->second.low)},
+                           {"median", from_now(made->second.median)},
+                           {"high", from_now(made->second.high)}};
+    }
     queue.push_back(std::move(row));
   }
   for (std::size_t n = 0; n < live_.nodes().size(); ++n) {

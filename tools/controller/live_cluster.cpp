@@ -155,6 +155,33 @@ std::vector<LiveChange> LiveCluster::Update(const SlurmState& state, double now_
   return changes;
 }
 
+std::uint64_t LiveCluster::AllowedTypes(const LiveJob& job) const {
+  std::uint64_t allowed = 0;
+  for (std::size_t g = 0; g < types_.size(); ++g) {
+    const std::string& asked = job.slurm.gpu_type;
+    const bool named = asked.empty() || types_[g].name == asked || types_[g].name.starts_with(asked + "-");
+    if ((named && job.slurm.per_node <= types_[g].gpus_per_node) || job.type == static_cast<int>(g))
+      allowed |= std::uint64_t{1} << g;
+  }
+  if (job.slurm.required.empty() || job.slurm.admin_comment == "berth pinned") return allowed;
+  std::uint64_t named = 0;  // by its user
+  for (const std::string& name : job.slurm.required) {
+    if (const auto node = node_number_.find(name); node != node_number_.end())
+      named |= std::uint64_t{1} << TypeOfNode(node->second);
+  }
+  return allowed & named;
+}
+
+bool LiveCluster::HasRoom(const LiveJob& job) const {
+  std::vector<int> free(types_.size(), 0);
+  for (int device = 0; device < num_devices(); ++device)
+    free[U(TypeOf(device))] += Holder(device) == kNobody ? 1 : 0;
+  for (std::size_t g = 0; g < types_.size(); ++g) {
+    if ((AllowedTypes(job) >> g & 1) != 0 && free[g] >= job.slurm.gpus) return true;
+  }
+  return false;
+}
+
 bool LiveCluster::Shown(const LiveJob& job) const {
   if (job.phase == LivePhase::kWaiting) return true;
   if (options_.preemptive && !(job.words.checkpoint && job.slurm.requeue)) return false;
@@ -180,10 +207,8 @@ LivePhase LiveCluster::PendingPhase(LiveJob& job) const {
   if (job.not_before_s > now_s_) return LivePhase::kBlocked;  // `why` is of the pause
   bool fits = false;
   for (std::size_t g = 0; g < types_.size(); ++g) {
-    fits = fits || (types_[g].count >= from.gpus && Speed(job.job_class, static_cast<int>(g)) > 0.0 &&
-                    (from.gpu_type.empty() || types_[g].name == from.gpu_type ||
-                     types_[g].name.starts_with(from.gpu_type + "-")) &&
-                    from.per_node <= types_[g].gpus_per_node);
+    fits = fits || ((AllowedTypes(job) >> g & 1) != 0 && types_[g].count >= from.gpus &&
+                    Speed(job.job_class, static_cast<int>(g)) > 0.0);
   }
   if (!fits)
     return blocked(Join("no GPU type has ", from.gpus, from.gpu_type.empty() ? "" : " " + from.gpu_type,

@@ -83,13 +83,10 @@ class LiveCluster {
   void Decided();  // what was news is none any longer
   bool news() const { return begun_anew_ || capacity_changed_ || !arrived_.empty() || !completed_.empty(); }
 
-  // Nobody waits, and nobody is about to start.
   bool Rests() const {
-    return std::none_of(jobs_.begin(), jobs_.end(), [](const LiveJob& job) {
-      return job.phase == LivePhase::kWaiting || job.phase == LivePhase::kOrdered;
-    });
-  }
-
+    return !Any(LivePhase::kWaiting) && !Moves();
+  }  // nobody waits, and nobody is about to start
+  bool Moves() const { return Any(LivePhase::kOrdered); }
   int num_jobs() const { return static_cast<int>(jobs_.size()); }
   LiveJob& job(int index) { return jobs_[static_cast<std::size_t>(index)]; }
   const LiveJob& job(int index) const { return jobs_[static_cast<std::size_t>(index)]; }
@@ -107,16 +104,24 @@ class LiveCluster {
   void Order(int index, int type, std::vector<int> devices, double now_s);  // of a job that waits
   void Pause(int index, double until_s, std::string why);  // after a refusal: blocked until then
   const SiteFile& site() const { return site_; }
+  const Clock& clock() const { return options_.clock; }
+  // Bits of the types that it may run on: what it asks for, and where it runs.
+  std::uint64_t AllowedTypes(const LiveJob& job) const;
   double Speed(int job_class, int type) const {
     return speeds_[static_cast<std::size_t>(job_class)][static_cast<std::size_t>(type)];
   }
   void SetSpeed(int job_class, int type, double steps_per_s);
+  // Are there GPUs of a type that it may run on, enough of them free now?
+  bool HasRoom(const LiveJob& job) const;
   // Is it among what a scheduler sees?
   bool Shown(const LiveJob& job) const;
   double Steps(const LiveJob& job, double now_s) const;  // done by then
   double now_s() const { return now_s_; }
 
  private:
+  bool Any(LivePhase phase) const {
+    return std::any_of(jobs_.begin(), jobs_.end(), [&](const LiveJob& job) { return job.phase == phase; });
+  }
   bool InScope(const SlurmJob& job) const;
   bool Ours(const SlurmJob& job) const;
   void BeginAnew(const SlurmState& state);

@@ -73,17 +73,7 @@ void LiveCluster::BuildScenario() {
     data.jobs.requested_s.push_back(job != nullptr ? job->slurm.limit_s
                                                    : std::numeric_limits<double>::quiet_NaN());
     data.jobs.tenant.push_back(job != nullptr ? users.at(job->slurm.user) : 0);
-    std::uint64_t allowed = all;
-    if (job != nullptr) {
-      allowed = 0;
-      for (std::size_t g = 0; g < types_.size(); ++g) {
-        const bool named = job->slurm.gpu_type.empty() || types_[g].name == job->slurm.gpu_type ||
-                           types_[g].name.starts_with(job->slurm.gpu_type + "-");
-        if ((named && job->slurm.per_node <= types_[g].gpus_per_node) || job->type == static_cast<int>(g))
-          allowed |= std::uint64_t{1} << g;
-      }
-    }
-    data.jobs.allowed.push_back(allowed);
+    data.jobs.allowed.push_back(job != nullptr ? AllowedTypes(*job) : all);
   }
   scenario_ = Scenario(std::move(data), [this](int job) {
     return job < num_jobs() ? Join("job ", jobs_[U(job)].slurm.id) : Join("row ", job);

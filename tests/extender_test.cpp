@@ -2,11 +2,8 @@
 // that are not, and the server that survives them.
 #include "tools/serve/extender.hpp"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <signal.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -24,6 +21,7 @@
 #include "tests/binary.hpp"
 #include "tests/catch.hpp"
 #include "tests/child.hpp"
+#include "tests/http_client.hpp"
 #include "tests/policies_support.hpp"
 #include "tests/temporary_folder.hpp"
 #include "tests/tiny.hpp"
@@ -32,6 +30,10 @@ namespace berth {
 namespace {
 
 using Catch::Matchers::Contains;
+using test::Body;
+using test::Connect;
+using test::Exchange;
+using test::Post;
 using test::Slurp;
 using test::TemporaryFolder;
 
@@ -83,50 +85,6 @@ std::vector<std::int64_t> Preference(const ForeignJob& job, const std::vector<do
   const double best = *std::max_element(scores.begin(), scores.end());
   for (float score : scores) result.push_back(std::lround(10.0 * std::exp(score - best)));
   return result;
-}
-
-int Connect(int port) {
-  const int file = socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in to = {};
-  to.sin_family = AF_INET;
-  to.sin_port = htons(static_cast<std::uint16_t>(port));
-  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  if (connect(file, reinterpret_cast<const sockaddr*>(&to), sizeof(to)) == 0) return file;
-  close(file);
-  return -1;
-}
-
-// Connects, sends, and gives back all that comes until the server closes; "" where nothing does within 30 s.
-std::string Exchange(int port, const std::string& sent, bool finish = false) {
-  const int file = Connect(port);
-  const timeval patience = {30, 0};
-  setsockopt(file, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-  std::string received;
-  if (file >= 0) {
-    for (std::size_t done = 0; done < sent.size();) {
-      const ssize_t n = send(file, sent.data() + done, sent.size() - done, MSG_NOSIGNAL);
-      if (n <= 0) break;
-      done += static_cast<std::size_t>(n);
-    }
-    if (finish) shutdown(file, SHUT_WR);
-    char buffer[4096];
-    for (ssize_t n; (n = recv(file, buffer, sizeof(buffer), 0)) > 0;) {
-      received.append(buffer, static_cast<std::size_t>(n));
-    }
-  }
-  close(file);
-  return received;
-}
-
-std::string Post(const std::string& path, const std::string& body) {
-  return Join("POST ", path,
-              " HTTP/1.1\r\nHost: berth\r\nContent-Type: application/json\r\nContent-Length: ", body.size(),
-              "\r\n\r\n", body);
-}
-
-std::string Body(const std::string& answer) {
-  const std::size_t at = answer.find("\r\n\r\n");
-  return at == std::string::npos ? "" : answer.substr(at + 4);
 }
 
 }  // namespace

@@ -1,0 +1,335 @@
+// What every server of `berth serve` does: whom it answers, over which wire, and what it refuses itself.
+#include "tools/serve/http_listener.hpp"
+
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <fstream>
+#include <mutex>
+#include <thread>
+
+#include "env/base/check.hpp"
+#include "tests/binary.hpp"
+#include "tests/catch.hpp"
+#include "tests/http_client.hpp"
+#include "tests/skip.hpp"
+#include "tests/temporary_folder.hpp"
+#include "tools/json.hpp"
+#include "tools/options.hpp"
+
+namespace berth {
+namespace {
+
+using Catch::Matchers::Contains;
+using test::Body;
+using test::Exchange;
+using test::ExchangeOn;
+using test::Get;
+using test::Post;
+using test::StatusOf;
+using test::TemporaryFolder;
+
+const char kSecret[] = "0123456789abcdef-berth";
+
+// A listener with one route of each kind, serving until the end of the scope.
+class Serving {
+ public:
+  explicit Serving(ListenOptions options) : listener_(std::move(options)) {
+    listener_.Get("/read", [](const HttpRequest& request) {
+      const auto at = request.query.find("q");
+      return HttpReply{200, at == request.query.end() ? "{}" : at->second};
+    });
+    listener_.Get(
+        "/page",
+        [](const HttpRequest&) {
+          return HttpReply{200, "<p>", "text/html"};
+        },
+        HttpListener::Access::kAnyone);
+    listener_.Post("/say", [](const HttpRequest& request) { return HttpReply{200, request.body}; });
+    listener_.Post("/throw", [](const HttpRequest&) -> HttpReply { throw Error("it broke"); });
+    listener_.Observe([this](const std::string& route, int status, double seconds) {
+      const std::lock_guard<std::mutex> guard(mutex_);
+      seen_.push_back(Join(route, ' ', status));
+      CHECK(seconds >= 0.0);
+    });
+    std::atomic<bool> ready{false};
+    thread_ = std::thread([this, &ready] {
+      try {
+        listener_.Serve(stop_, [&](int port) { port_ = port, ready = true; });
+      } catch (const Error& error) {
+        problem_ = error.what();
+        ready = true;
+      }
+    });
+    while (!ready) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  ~Serving() { End(); }
+  void End() {
+    stop_ = true;
+    if (thread_.joinable()) thread_.join();
+  }
+  int port() const { return port_; }
+  const std::string& problem() const { return problem_; }
+  const HttpListener& listener() const { return listener_; }
+  std::vector<std::string> seen() {
+    const std::lock_guard<std::mutex> guard(mutex_);
+    return seen_;
+  }
+
+ private:
+  HttpListener listener_;
+  std::atomic<bool> stop_{false};
+  std::thread thread_;
+  int port_ = -1;
+  std::string problem_;
+  std::mutex mutex_;
+  std::vector<std::string> seen_;
+};
+
+ListenOptions Limited(std::size_t most_body) {
+  ListenOptions options;
+  options.most_body = most_body;
+  options.threads = 8;
+  return options;
+}
+
+std::string ProblemOf(const ListenOptions& options) {
+  Serving serving(options);
+  return serving.problem();
+}
+
+// What a verb's options make of these words, or their error.
+std::string ReadWords(const std::vector<std::string>& words) {
+  Options options("serve", "", "");
+  DeclareListening(options, 8899);
+  try {
+    options.Parse(words);
+    const ListenOptions listen = ReadListening(options);
+    return Join(listen.host, ' ', listen.port, ' ', listen.token);
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+}  // namespace
+
+TEST_CASE("http_listener: it answers on its routes, and says what is wrong elsewhere") {
+  Serving serving(Limited(1000));
+  REQUIRE(serving.problem() == "");
+  const int port = serving.port();
+  CHECK(serving.listener().Url(port) == Join("http://127.0.0.1:", port));
+  CHECK(Body(Exchange(port, Get("/healthz"))) == "ok\n");
+  CHECK(Body(Exchange(port, Get("/read?q=a%20b&q=c"))) == "a b");
+  CHECK_THAT(Exchange(port, Get("/page")), Contains("Content-Type: text/html"));
+  CHECK_THAT(Exchange(port, Get("/page")), Contains("Connection: close"));
+  CHECK(Body(Exchange(port, Post("/say", "hello"))) == "hello");
+  CHECK(Body(Exchange(port, Post("/say", ""))) == "");
+  const std::string missing = Exchange(port, Post("/nowhere", "x"));
+  CHECK(StatusOf(missing) == 404);
+  CHECK(Json::parse(Body(missing))["Error"] ==
+        "no POST /nowhere; there is GET /healthz, GET /page, GET /read, POST /say, POST /throw");
+  CHECK(StatusOf(Exchange(port, Get("/say"))) == 404);
+  CHECK(StatusOf(Exchange(port, "PUT /say HTTP/1.1\r\nHost: b\r\nContent-Length: 1\r\n\r\nx")) == 405);
+  CHECK(StatusOf(Exchange(port, Get("/" + std::string(1024, 'a')))) == 414);
+  const std::string thrown = Exchange(port, Post("/throw", "x"));
+  CHECK(StatusOf(thrown) == 500);
+  CHECK(Json::parse(Body(thrown))["Error"] == "it broke");
+  CHECK(StatusOf(Exchange(port, Post("/say", std::string(1000, 'x')))) == 200);
+  CHECK(StatusOf(Exchange(port, Post("/say", std::string(1001, 'x')))) == 413);
+  // Also where there is no such route: what is not read cannot fill the memory.
+  CHECK(StatusOf(Exchange(port, Post("/nowhere", std::string(1001, 'x')))) == 413);
+  const std::string form =
+      "POST /say HTTP/1.1\r\nHost: b\r\nContent-Type: multipart/form-data; boundary=b\r\n";
+  CHECK(StatusOf(Exchange(port, form + "Content-Length: 5\r\n\r\n--b--")) == 415);
+  serving.End();
+  const std::vector<std::string> seen = serving.seen();
+  for (const char* expected :
+       {"GET /healthz 200", "POST /say 200", "POST /say 413", " 404", "POST /throw 500", " 414"}) {
+    CAPTURE(expected);
+    CHECK(std::count(seen.begin(), seen.end(), expected) > 0);
+  }
+  CHECK(test::Connect(port) == -1);
+}
+
+TEST_CASE("http_listener: with a token it answers who has it, and anyone about its health") {
+  ListenOptions options = Limited(1000);
+  options.token = kSecret;
+  Serving serving(options);
+  const int port = serving.port();
+  const auto bearing = [](const std::string& token) { return Join("Authorization: Bearer ", token, "\r\n"); };
+  const std::string refused = Exchange(port, Get("/read"));
+  CHECK(StatusOf(refused) == 401);
+  CHECK_THAT(refused, Contains("WWW-Authenticate: Bearer"));
+  CHECK_THAT(refused, !Contains(kSecret));
+  const std::string secret = kSecret;
+  for (const std::string& wrong :
+       {std::string(), secret + "x", secret.substr(1), std::string(22, 'x'), secret + secret}) {
+    CAPTURE(wrong);
+    CHECK(StatusOf(Exchange(port, Get("/read", bearing(wrong)))) == 401);
+  }
+  CHECK(StatusOf(Exchange(port, Get("/read", Join("Authorization: Basic ", kSecret, "\r\n")))) == 401);
+  CHECK(StatusOf(Exchange(port, Get("/nowhere"))) == 401);  // nor does it say what there is
+  CHECK(StatusOf(Exchange(port, Post("/say", "x"))) == 401);
+  CHECK(Body(Exchange(port, Get("/read", bearing(kSecret)))) == "{}");
+  CHECK(Body(Exchange(port, Post("/say", "x", bearing(kSecret)))) == "x");
+  CHECK(Body(Exchange(port, Get("/healthz"))) == "ok\n");
+  CHECK(Body(Exchange(port, Get("/page"))) == "<p>");
+}
+
+TEST_CASE("http_listener: a browser's page of another server cannot make it act") {
+  Serving serving(Limited(1000));
+  const auto from = [](const std::string& origin) { return Join("Origin: ", origin, "\r\n"); };
+  for (const char* elsewhere :
+       {"http://evil.example", "null", "http://berth.evil.example", "http://berth:1"}) {
+    CAPTURE(elsewhere);
+    CHECK(StatusOf(Exchange(serving.port(), Post("/say", "x", from(elsewhere)))) == 403);
+  }
+  CHECK(StatusOf(Exchange(serving.port(), Post("/say", "x", from("http://berth")))) == 200);
+}
+
+TEST_CASE("http_listener: a UNIX socket is its owner's alone, and is gone at the end") {
+  const TemporaryFolder folder;
+  ListenOptions options = Limited(1000);
+  options.socket = folder / "s";
+  struct stat status = {};
+  {
+    Serving serving(options);
+    REQUIRE(serving.problem() == "");
+    CHECK(serving.port() == 0);
+    CHECK(serving.listener().Url(0) == Join("unix:", folder / "s"));
+    REQUIRE(stat(options.socket.c_str(), &status) == 0);
+    CHECK((status.st_mode & 0777) == 0600);
+    CHECK(Body(ExchangeOn(test::Connect(options.socket), Post("/say", "hello"))) == "hello");
+    // Another one says so, and leaves it.
+    CHECK_THAT(ProblemOf(options), Contains(options.socket) && Contains("another process listens there"));
+    CHECK(Body(ExchangeOn(test::Connect(options.socket), Get("/healthz"))) == "ok\n");
+  }
+  CHECK(stat(options.socket.c_str(), &status) != 0);
+}
+
+TEST_CASE("http_listener: a socket that nobody listens at is replaced, another file is not") {
+  const TemporaryFolder folder;
+  ListenOptions options = Limited(1000);
+  options.socket = folder / "s";
+  const int stale = socket(AF_UNIX, SOCK_STREAM, 0);
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  options.socket.copy(address.sun_path, sizeof(address.sun_path) - 1);
+  REQUIRE(bind(stale, reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0);
+  close(stale);
+  {
+    Serving serving(options);
+    CHECK(serving.problem() == "");
+    CHECK(Body(ExchangeOn(test::Connect(options.socket), Get("/healthz"))) == "ok\n");
+    // Whoever takes the path meanwhile keeps it.
+    REQUIRE(std::rename(options.socket.c_str(), (folder / "moved").c_str()) == 0);
+    std::ofstream(options.socket) << "mine";
+  }
+  CHECK(test::Slurp(options.socket) == "mine");
+  CHECK_THAT(ProblemOf(options), Contains("expected a socket or nothing, found another file"));
+  CHECK(test::Slurp(options.socket) == "mine");
+  options.socket = folder / "none/s";
+  CHECK_THAT(ProblemOf(options), Contains("none/s: expected a path where a socket can be made"));
+  options.socket = folder / std::string(120, 's');
+  CHECK_THAT(ProblemOf(options), Contains("expected a path of at most 107 bytes"));
+}
+
+TEST_CASE("http_listener: an address that is taken is an error") {
+  Serving first(Limited(1000));
+  ListenOptions options = Limited(1000);
+  options.port = first.port();
+  CHECK_THAT(ProblemOf(options), Contains("expected an address of this machine that is free"));
+  options.host = "192.0.2.1";  // of no machine: RFC 5737
+  options.port = 0;
+  CHECK_THAT(ProblemOf(options), Contains("--host 192.0.2.1"));
+}
+
+TEST_CASE("http_listener: TLS with a certificate, checked by another program") {
+  if (std::system("command -v openssl >/dev/null") != 0) return test::Skip("needs the program openssl");
+  const TemporaryFolder folder;
+  const auto shell = [&](const std::string& command) {
+    const int code = std::system(Join("cd '", folder.path(), "' && { ", command, "; } >said 2>&1").c_str());
+    return std::make_pair(code, test::Slurp(folder / "said"));
+  };
+  REQUIRE(
+      shell("openssl req -x509 -newkey rsa:2048 -nodes -keyout k.pem -out c.pem -days 2 -subj /CN=localhost "
+            "-addext subjectAltName=DNS:localhost && openssl genpkey -algorithm RSA -out other.pem && "
+            "openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out ec.pem && "
+            "openssl rsa -aes128 -passout pass:word -in k.pem -out locked.pem && cp c.pem closed.pem && : "
+            ">empty.pem")
+          .first == 0);
+  ListenOptions options = Limited(1000);
+  options.certificate = folder / "c.pem";
+  options.key = folder / "k.pem";
+  {
+    Serving serving(options);
+    REQUIRE(serving.problem() == "");
+    const int port = serving.port();
+    CHECK(serving.listener().Url(port) == Join("https://127.0.0.1:", port));
+    const auto ask = [&](const std::string& more, const std::string& request) {
+      return shell(Join("printf '", request,
+                        "' | timeout 30 openssl s_client -quiet -verify_return_error -connect 127.0.0.1:",
+                        port, ' ', more))
+          .second;
+    };
+    const std::string trusting = "-CAfile c.pem -verify_hostname localhost",
+                      get = "GET /healthz HTTP/1.1\\r\\nHost: b\\r\\n\\r\\n";
+    CHECK_THAT(ask(trusting, get), Contains("HTTP/1.1 200") && Contains("ok\n"));
+    CHECK_THAT(ask(trusting + " -tls1_3", get), Contains("HTTP/1.1 200"));
+    CHECK_THAT(ask(trusting + " -tls1_1 -cipher ALL:@SECLEVEL=0", get), !Contains("HTTP/1.1"));
+    CHECK_THAT(ask("-CAfile c.pem -verify_hostname elsewhere", get), !Contains("HTTP/1.1"));
+    const std::string body(600, 'x');
+    CHECK_THAT(
+        ask(trusting, Join("POST /say HTTP/1.1\\r\\nHost: b\\r\\nContent-Length: 600\\r\\n\\r\\n", body)),
+        Contains(body));
+    // No TLS, and silence: nobody else is held up.
+    CHECK(StatusOf(Exchange(port, Get("/healthz"))) == 0);
+    const int silent = test::Connect(port);
+    CHECK_THAT(ask(trusting, get), Contains("HTTP/1.1 200"));
+    close(silent);
+  }
+  struct Case {
+    const char *certificate, *key, *expected;
+  };
+  for (const Case& c : {Case{"none.pem", "k.pem", "--tls-cert"},
+                        {"c.pem", "none.pem", "--tls-key"},
+                        {"empty.pem", "k.pem", "found nothing in it"},
+                        {"k.pem", "k.pem", "expected a certificate in PEM, found none"},
+                        {"c.pem", "c.pem", "expected the private key"},
+                        {"c.pem", "other.pem", "key values mismatch"},
+                        {"c.pem", "ec.pem", "expected the private key"},
+                        {"c.pem", "locked.pem", "without a password"}}) {
+    CAPTURE(c.certificate, c.key);
+    options.certificate = folder / c.certificate;
+    options.key = folder / c.key;
+    CHECK_THAT(ProblemOf(options), Contains(c.expected));
+  }
+}
+
+TEST_CASE("http_listener: what its options say wrongly is one line") {
+  const TemporaryFolder folder;
+  const auto written = [&](const std::string& text) {
+    std::ofstream(folder / "token") << text;
+    return ReadWords({"--token-file", folder / "token"});
+  };
+  CHECK(ReadWords({}) == "127.0.0.1 8899 ");
+  CHECK(written(Join(kSecret, "\n")) == Join("127.0.0.1 8899 ", kSecret));
+  CHECK(written(Join(kSecret, "\r\n")) == Join("127.0.0.1 8899 ", kSecret));
+  CHECK_THAT(written(""), Contains("token: expected a token of at least 16 characters, found 0"));
+  CHECK_THAT(written("short\n"), Contains("found 5"));
+  CHECK_THAT(written("two words of a token"), Contains("without blanks"));
+  CHECK_THAT(written(Join(kSecret, "\n", kSecret, "\n")), Contains("expected one line"));
+  CHECK_THAT(ReadWords({"--token-file", "/nowhere"}),
+             Contains("--token-file /nowhere") && Contains("none that can be read"));
+  CHECK_THAT(ReadWords({"--tls-cert", "c.pem"}), Contains("found only --tls-cert"));
+  CHECK_THAT(ReadWords({"--tls-key", "k.pem"}), Contains("found only --tls-key"));
+  CHECK_THAT(ReadWords({"--socket", "s", "--port", "1"}),
+             Contains("expected --socket or --port, found both"));
+  CHECK_THAT(ReadWords({"--socket", "s", "--tls-cert", "c", "--tls-key", "k"}), Contains("found both"));
+  CHECK_THAT(ReadWords({"--port", "65536"}), Contains("--port"));
+}
+
+}  // namespace berth

@@ -7,6 +7,7 @@
 #include "data/hdf5_file.hpp"
 #include "env/base/check.hpp"
 #include "tests/binary.hpp"
+#include "tests/browser.hpp"
 #include "tests/catch.hpp"
 #include "tests/python.hpp"
 #include "tests/skip.hpp"
@@ -36,15 +37,6 @@ const std::string kServices =
 
 bool CanDraw() {
   return !test::Python(BERTH_SOURCE_DIR, "h5py, matplotlib").empty();
-}
-
-// BERTH_BROWSER, or one of those that `tools/setup --browser` looks for; "" where there is none.
-std::string Browser() {
-  if (const char* named = std::getenv("BERTH_BROWSER"); named != nullptr && *named != '\0') return named;
-  for (const char* name : {"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"}) {
-    if (std::system(Join("command -v ", name, " >/dev/null 2>&1").c_str()) == 0) return name;
-  }
-  return "";
 }
 
 // What the browser finds, written into the page's own elements: pictures that it could draw, bars of the
@@ -117,7 +109,7 @@ TEST_CASE("report: a page that needs no network, and opens in a browser without 
   CHECK(page.find("--seeds 0:2 --report page --report-with low.h5") != std::string::npos);
   CHECK(page.find("schedulers=fcfs;srpt") != std::string::npos);
 
-  const std::string browser = Browser();
+  const std::string browser = test::Browser();
   if (browser.empty()) return test::Skip("needs chromium: tools/setup --browser");
   std::ofstream(folder / "page/probe.html")
       << std::regex_replace(page, std::regex("</body>"), std::string(kProbe) + "</body>");

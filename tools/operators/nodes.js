@@ -4,14 +4,18 @@ import {attribute, count, make, number, plain, say} from "./text.js";
 const kMostNodes = 1000;   // that are drawn
 const kMostSquares = 16;   // of a node; larger ones have a bar
 
-const kUsual = /^(idle|mixed|mix|allocated|alloc|completing|comp)$/i;
+const kNamed = 60;         // nodes of a type; where there are more, cells are small and have no name
+const kMostOut = 12;       // nodes out of service that are named then
+
+// Slurm's words for a node that takes no job; "*" is one that does not respond.
+const isOut = (node) => /down|drain|fail|maint|error|unknown|future|respond|reboot|\*/i.test(node.state);
 
 export function gpuTotals(nodes) {
   const totals = {gpus: 0, used: 0, out: 0};
   for (const node of nodes) {
     totals.gpus += node.gpus;
     totals.used += node.used;
-    if (!kUsual.test(node.state)) totals.out += Math.max(0, node.gpus - node.used);
+    if (isOut(node)) totals.out += Math.max(0, node.gpus - node.used);
   }
   return totals;
 }
@@ -38,16 +42,20 @@ export class Nodes {
     for (const [type, of] of types) {
       let group = this.types.get(type);
       if (!group) {
-        group = {box: make("div", "", "type"), head: make("h3"), list: make("div", "", "cells")};
+        group = {box: make("div", "", "type"), head: make("h3"), list: make("div", "", "cells"), out: make("p", "", "out")};
         group.name = make("span", plain(type));
         group.sum = make("small");
         group.head.append(group.name, group.sum);
-        group.box.append(group.head, group.list);
+        group.box.append(group.head, group.list, group.out);
         this.types.set(type, group);
         this.box.insertBefore(group.box, this.more);
       }
       const {gpus, used, out} = gpuTotals(of);
       say(group.sum, `${number(used)} of ${number(gpus)} in use${out > 0 ? `, ${number(out)} out of service` : ""}`);
+      group.list.classList.toggle("many", of.length > kNamed);
+      const outs = of.length > kNamed ? of.filter(isOut) : [];
+      say(group.out, outs.slice(0, kMostOut).map((node) => `${plain(node.name)} ${plain(node.state)}`).join(", ") +
+        (outs.length > kMostOut ? ` and ${number(outs.length - kMostOut)} more` : ""));
       let at = group.list.firstElementChild;
       for (const node of of) {
         if (room-- <= 0) break;
@@ -90,7 +98,6 @@ export class Nodes {
   }
 
   fill(cell, node, jobs, chosen) {
-    const usual = kUsual.test(node.state);
     const drawn = `${node.gpus} ${node.used} ${node.state}`;
     if (cell.dataset.drawn !== drawn) {
       cell.dataset.drawn = drawn;
@@ -103,8 +110,9 @@ export class Nodes {
         box.className = "gpus bar";
         box.style.setProperty("--part", node.used / node.gpus);
       }
-      cell.classList.toggle("out", !usual);
-      say(cell.children[2], usual ? "" : plain(node.state));
+      cell.classList.toggle("out", isOut(node));
+      cell.classList.toggle("dense", node.gpus > 4);
+      say(cell.children[2], isOut(node) ? plain(node.state) : "");
     }
     attribute(cell, "aria-pressed", chosen ? "true" : "false");
     const lines = [`${plain(node.name)}: ${node.used} of ${count(node.gpus, "GPU")} in use, ${plain(node.state)}`];

@@ -253,7 +253,17 @@ struct HttpListener::Network {
             httplib::Response& response) const {
     response.status = reply.status;
     for (const auto& [name, value] : reply.headers) response.set_header(name, value);
-    response.set_content(std::move(reply.body), reply.type);
+    if (reply.status >= 400 || reply.body.empty()) {
+      response.set_content(std::move(reply.body), reply.type);
+    } else {
+      // By a provider, for httplib compresses what is text for whoever can read that, by Brotli's slowest:
+      // seconds for two megabytes, and a browser is mostly on the same machine.
+      const auto body = std::make_shared<const std::string>(std::move(reply.body));
+      response.set_content_provider(body->size(), reply.type,
+                                    [body](std::size_t offset, std::size_t length, httplib::DataSink& sink) {
+                                      return sink.write(body->data() + offset, length);
+                                    });
+    }
     if (!of.observer_) return;
     of.observer_(route, reply.status, std::chrono::duration<double>(SteadyClock::now() - begin).count());
   }

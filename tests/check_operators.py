@@ -217,7 +217,6 @@ def check_busy(browser, url):
         browser.size(width, 900)
         for dark in (False, True):
             browser.dark(dark)
-            browser.run(UPDATES.format(1))
             expect(browser.run("document.documentElement.scrollWidth <= innerWidth"), f"wider than {width}")
             ratio, where = browser.run(CONTRAST)
             expect(ratio >= 4.5, f"{width}, dark {dark}: a contrast of {ratio:.2f} at {where}")

@@ -168,6 +168,8 @@ TEST_CASE("operators: the status document is served as it was published, and is 
   CHECK(served["age_s"].get<double>() >= 0.0);
   CHECK(served["may_write"] == false);  // what the board says, not what the document does
   CHECK(served["asked_mode"].is_null());
+  // A browser can read what is compressed; it would take seconds where many jobs wait.
+  CHECK(Json::accept(Body(page.Get("/api/status", "Accept-Encoding: gzip, deflate, br\r\n"))));
   served.erase("age_s"), served.erase("asked_mode");
   served["may_write"] = true;
   CHECK(served == OperatorsSample());

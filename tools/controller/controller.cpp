@@ -258,7 +258,9 @@ void Controller::Stop(int index) {
   last_decision_["stops"].push_back({{"id", job.slurm.id}});
   if (options_.mode != ControlMode::kControl || job.phase != LivePhase::kRunning) return;
   if (!job.words.checkpoint || !job.slurm.requeue || !MayChange()) return;
-  if (Ask(index, "requeue", {"requeuehold", job.slurm.id}).empty()) ++counts_.requeued;
+  if (!Ask(index, "requeue", {"requeuehold", job.slurm.id}).empty()) return;
+  ++counts_.requeued;
+  live_.StopOrdered(index, UnixTime());
 }
 
 // Who has waited longest beyond the limit goes before all that the scheduler says: at once where it fits;

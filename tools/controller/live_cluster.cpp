@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
@@ -216,17 +217,25 @@ LivePhase LiveCluster::PendingPhase(LiveJob& job) const {
   return LivePhase::kWaiting;
 }
 
-void LiveCluster::EndRun(LiveJob& job) {
+void LiveCluster::EndRun(LiveJob& job, double end_s) {
   if (job.phase != LivePhase::kRunning) return;
-  const double seconds = std::max(0.0, now_s_ - job.run_start_s);
-  job.steps_done = Steps(job, now_s_), job.steps_at_s = now_s_;
+  const double seconds = std::max(0.0, end_s - job.run_start_s);
+  job.steps_done = Steps(job, end_s), job.steps_at_s = end_s;
   job.attained_s += seconds, job.gpu_seconds += seconds * static_cast<double>(job.devices.size());
   if (job.type >= 0) {
     const double since = std::max(job.run_start_s, decided_s_);
-    ended_segments_.push_back({static_cast<int>(&job - jobs_.data()), job.type, std::max(0.0, now_s_ - since),
-                               now_s_ - origin_s_, false});
+    ended_segments_.push_back({static_cast<int>(&job - jobs_.data()), job.type, std::max(0.0, end_s - since),
+                               end_s - origin_s_, false});
   }
   job.last_type = job.type;
+}
+
+// At `end_s`, or when its stop was ordered, where that is known to be earlier.
+void LiveCluster::StopRun(LiveJob& job, double end_s, std::vector<LiveChange>& changes) {
+  EndRun(job, job.stop_ordered_s > job.run_start_s ? std::min(end_s, job.stop_ordered_s) : end_s);
+  if (!job.words.checkpoint) job.steps_done = 0.0;
+  ++job.preemptions, job.devices.clear(), job.type = -1;
+  changes.push_back({LiveChange::Kind::kStopped, static_cast<int>(&job - jobs_.data()), job.slurm.state});
 }
 
 double LiveCluster::Steps(const LiveJob& job, double now_s) const {
@@ -240,6 +249,13 @@ void LiveCluster::GuessSteps(LiveJob& job) const {
   double best = 0.0;
   for (const double speed : speeds_[U(job.job_class)]) best = std::max(best, speed);
   job.total_steps = best * (std::isfinite(job.slurm.limit_s) ? job.slurm.limit_s : kUnknownSize);
+}
+
+// It is there for schedulers: an arrival once, and news each time.
+void LiveCluster::Arrive(int index) {
+  news_ = true;
+  if (std::exchange(job(index).arrived, true)) return;
+  arrived_.push_back(index);
 }
 
 void LiveCluster::Take(const SlurmJob& from, std::vector<LiveChange>& changes) {
@@ -259,20 +275,20 @@ void LiveCluster::Take(const SlurmJob& from, std::vector<LiveChange>& changes) {
     changes.push_back({LiveChange::Kind::kArrived, index, from.state});
   }
   LiveJob& job = jobs_[U(index)];
+  const bool elsewhere = job.phase == LivePhase::kRunning && holds_gpus &&
+                         (from.nodes != job.slurm.nodes || from.restarts != job.slurm.restarts);
+  if (elsewhere) {  // stopped and started again between two looks
+    StopRun(job, from.start_s > 0.0 ? std::min(from.start_s, now_s_) : now_s_, changes);
+    job.phase = LivePhase::kWaiting;
+  }
   const LivePhase before = job.phase;
   const bool ran = before == LivePhase::kRunning;
   job.slurm = from;
   if (waits) {
-    if (ran) {
-      EndRun(job);
-      if (!job.words.checkpoint) job.steps_done = 0.0;
-      ++job.preemptions, job.devices.clear(), job.type = -1;
-      changes.push_back({LiveChange::Kind::kStopped, index, from.state});
-    }
+    if (ran) StopRun(job, now_s_, changes);
     const LivePhase phase = PendingPhase(job);
     if (phase != LivePhase::kOrdered) job.devices.clear(), job.type = -1;
-    if (phase == LivePhase::kWaiting && before != LivePhase::kWaiting)
-      arrived_.push_back(index), job.why = "";
+    if (phase == LivePhase::kWaiting && before != LivePhase::kWaiting) Arrive(index), job.why = "";
     if (phase != LivePhase::kWaiting && before == LivePhase::kWaiting) completed_.push_back(index);
     job.phase = phase;
     for (const int device : job.devices) holder_[U(device)] = index;
@@ -289,11 +305,11 @@ void LiveCluster::Take(const SlurmJob& from, std::vector<LiveChange>& changes) {
     if (!ran) {
       job.why = "";
       changes.push_back({LiveChange::Kind::kStarted, index, from.state});
-      if (before != LivePhase::kOrdered) arrived_.push_back(index);  // not by a decision of ours
-      if (!Shown(job)) completed_.push_back(index);                  // to a scheduler that could not stop it
+      if (before != LivePhase::kOrdered) Arrive(index);  // not by a decision of ours
+      if (!Shown(job)) completed_.push_back(index);      // to a scheduler that could not stop it
     }
   } else if (before != LivePhase::kGone) {
-    EndRun(job);
+    EndRun(job, now_s_);
     if (!ended_segments_.empty() && ended_segments_.back().job == index)
       ended_segments_.back().completed = true;
     job.phase = LivePhase::kGone, job.devices.clear();
@@ -384,7 +400,7 @@ void LiveCluster::SetSpeed(int job_class, int type, double steps_per_s) {
 
 void LiveCluster::Decided() {
   arrived_.clear(), completed_.clear(), ended_segments_.clear();
-  begun_anew_ = capacity_changed_ = false;
+  begun_anew_ = capacity_changed_ = news_ = false;
   decided_s_ = now_s_;
 }
 

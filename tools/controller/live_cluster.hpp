@@ -47,10 +47,11 @@ struct LiveJob {
   double steps_at_s = 0.0;                     // s since 1970
   double run_start_s = 0.0;                    // of the present run
   double attained_s = 0.0, gpu_seconds = 0.0;  // of the runs before it
-  double first_start_s = kNever, ordered_s = 0.0, not_before_s = 0.0;
+  double first_start_s = kNever, ordered_s = 0.0, stop_ordered_s = 0.0, not_before_s = 0.0;
   int type = -1, last_type = -1;
   int preemptions = 0;
   std::vector<int> devices;  // that it holds, running or ordered
+  bool arrived = false;      // schedulers have been told of it
   std::string why;           // why it waits or is blocked, for people
 };
 
@@ -81,7 +82,7 @@ class LiveCluster {
   // Valid until the next call of anything. Devices that `withheld` names are shown as held by others.
   ClusterView View(Knowledge granted, const std::vector<int>& withheld = {});
   void Decided();  // what was news is none any longer
-  bool news() const { return begun_anew_ || capacity_changed_ || !arrived_.empty() || !completed_.empty(); }
+  bool news() const { return begun_anew_ || capacity_changed_ || news_ || !completed_.empty(); }
 
   bool Rests() const {
     return !Any(LivePhase::kWaiting) && !Moves();
@@ -102,6 +103,7 @@ class LiveCluster {
   static constexpr int kNobody = -1, kForeign = -2;
   int Holder(int device) const { return holder_[static_cast<std::size_t>(device)]; }
   void Order(int index, int type, std::vector<int> devices, double now_s);  // of a job that waits
+  void StopOrdered(int index, double now_s) { job(index).stop_ordered_s = now_s; }
   void Pause(int index, double until_s, std::string why);  // after a refusal: blocked until then
   const SiteFile& site() const { return site_; }
   const Clock& clock() const { return options_.clock; }
@@ -126,11 +128,14 @@ class LiveCluster {
   bool Ours(const SlurmJob& job) const;
   void BeginAnew(const SlurmState& state);
   void Take(const SlurmJob& from, std::vector<LiveChange>& changes);
-  void EndRun(LiveJob& job);
+  void EndRun(LiveJob& job, double end_s);
+  void Arrive(int index);
+  void StopRun(LiveJob& job, double end_s, std::vector<LiveChange>& changes);
   bool Lay(LiveJob& job, int index);
   LivePhase PendingPhase(LiveJob& job) const;
   void GuessSteps(LiveJob& job) const;
   void HoldForeign();
+  double Total(const LiveJob& job) const;  // steps, more than it has done
   void BuildScenario();
   void FillState(Knowledge granted, const std::vector<int>& withheld);
 
@@ -146,7 +151,7 @@ class LiveCluster {
   std::map<std::string, int> index_of_;
   std::vector<int> arrived_, completed_;
   std::vector<Segment> ended_segments_;  // of runs that ended since the last decision, times from the origin
-  bool begun_anew_ = true, capacity_changed_ = true;
+  bool begun_anew_ = true, capacity_changed_ = true, news_ = false;
   std::size_t capacity_ = 0;
   std::uint64_t looks_ = 1;
   Scenario scenario_;

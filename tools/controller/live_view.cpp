@@ -30,9 +30,20 @@ class LiveFeature final : public FeatureSettings {
 const FeatureModule kLiveFeature = {"live", "a real cluster, of which GPUs come and go", TagOf("live"),
                                     nullptr};
 
+// It has run to an end, of which schedulers may learn.
+bool Ended(const LiveJob& job) {
+  return job.phase == LivePhase::kGone && job.steps_done > 0.0 && job.last_type >= 0;
+}
+
 constexpr double kFuture = 1e12;  // s, arrival of the rows that are still free
 
 }  // namespace
+
+// Of a job that has done all that was thought and still runs nobody knows what is left: a tenth more.
+double LiveCluster::Total(const LiveJob& job) const {
+  const double done = Steps(job, now_s_);
+  return done < job.total_steps ? job.total_steps : 1.1 * done + 1e-3;
+}
 
 void LiveCluster::BuildScenario() {
   ScenarioData data;
@@ -63,13 +74,12 @@ void LiveCluster::BuildScenario() {
   double latest = 0.0;
   for (std::size_t i = 0; i < capacity_; ++i) {
     data.jobs.id.push_back(static_cast<std::int64_t>(i));
-    const LiveJob* const job = i < jobs_.size() && Shown(jobs_[i]) ? &jobs_[i] : nullptr;
+    const LiveJob* const job = i < jobs_.size() && (Shown(jobs_[i]) || Ended(jobs_[i])) ? &jobs_[i] : nullptr;
     if (i < jobs_.size()) latest = std::max(latest, std::min(jobs_[i].arrival_s, now_s_) - origin_s_);
     data.jobs.arrival.push_back(i < jobs_.size() ? latest : kFuture);
     data.jobs.job_type.push_back(job != nullptr ? job->job_class : any);
     data.jobs.gang.push_back(job != nullptr ? job->slurm.gpus : 1);
-    data.jobs.total_steps.push_back(
-        job != nullptr ? std::max(job->total_steps, 1.1 * Steps(*job, now_s_) + 1e-3) : 1.0);
+    data.jobs.total_steps.push_back(job == nullptr ? 1.0 : Ended(*job) ? job->steps_done : Total(*job));
     data.jobs.requested_s.push_back(job != nullptr ? job->slurm.limit_s
                                                    : std::numeric_limits<double>::quiet_NaN());
     data.jobs.tenant.push_back(job != nullptr ? users.at(job->slurm.user) : 0);
@@ -91,7 +101,11 @@ void LiveCluster::FillState(Knowledge granted, const std::vector<int>& withheld)
     state.preemptions[j] = from.preemptions;
     state.last_type[j] = static_cast<std::int8_t>(from.last_type);
     if (from.first_start_s < kNever) state.first_start[j] = std::max(0.0, from.first_start_s - origin_s_);
-    if (!Shown(from)) continue;
+    if (!Shown(from)) {
+      state.steps_done[j] = from.steps_done;
+      state.run_seconds[j] = from.attained_s, state.gpu_seconds[j] = from.gpu_seconds;
+      continue;
+    }
     state.steps_done[j] = granted == Knowledge::kNone ? 0.0 : Steps(from, now_s_);
     state.safe_steps[j] = from.words.checkpoint ? state.steps_done[j] : 0.0;
     state.progress_from[j] = state.busy_from[j] = state.now;
@@ -131,7 +145,7 @@ void LiveCluster::FillState(Knowledge granted, const std::vector<int>& withheld)
     if (Shown(jobs_[U(job)])) state.arrived.push_back(job);
   }
   for (const int job : completed_) {
-    if (!Shown(jobs_[U(job)])) state.completed.push_back(job);
+    if (Ended(jobs_[U(job)])) state.completed.push_back(job);
   }
   state.segments = ended_segments_;
   for (const int job : state.running) {

@@ -81,7 +81,7 @@ def check_text(browser):
     names = cells(browser, "queue", "name")
     hidden = re.compile("[\u0000-\u001f\u202a-\u202e]")
     equal(names, [hidden.sub("\u00b7", job["name"]) for job in SAMPLE["queue"]], "names")
-    equal(cells(browser, "queue", "reason")[2], "</td><script>alert(2)</script>", "a reason")
+    equal(cells(browser, "queue", "reason")[40], "</td><script>alert(2)</script>", "a reason")
     equal(browser.run("document.querySelectorAll('main img, main svg, main script, main b, #refusals i').length"), 0, "elements out of names")
     equal(browser.run("document.title"), "dry-run · twin · Berth", "title")
 
@@ -222,6 +222,18 @@ def check_busy(browser, url):
             expect(ratio >= 4.5, f"{width}, dark {dark}: a contrast of {ratio:.2f} at {where}")
     expect(browser.run("document.querySelector('#queue td.reason').checkVisibility()"), "the reason, on a narrow screen")
     check_busy_labels(browser)
+    # Answers as a controller gives them that hangs, with a mode asked for and not taken up.
+    browser.run("""{ const real = fetch; window.fetch = async (...to) => { const json = await (await real(...to)).json();
+        return new Response(JSON.stringify({...json, age_s: 99, asked_mode: "dry-run"})); }; }""")
+    browser.until("document.querySelector('#alerts').textContent.includes('Its last cycle ended 2 min ago')")
+    expect(browser.run("document.body.classList.contains('stale')"), "grey")
+    expect(text(browser, "#mode-asked").startswith("dry-run asked for"), "what is asked for")
+    # And as one that starts, or one that sends no document.
+    for answer, head in (("new Response('{}', {status: 503})", "Berth is starting"), ("new Response('[]')", "Not drawn"),
+                         ("new Response('<p>')", "Not drawn")):
+        browser.run(f"window.fetch = async () => {answer}")
+        browser.until(f"document.querySelector('#alerts').textContent.includes('{head}')")
+        equal(len(cells(browser, "queue", "id")), 1, "what was there")
 
 
 def check_busy_labels(browser):

@@ -12,6 +12,7 @@ const kToken = "berth-token";
 let status = null;       // the last document
 let answered = null;     // when it came, Date.now()
 let lost = "";           // why there is no newer one
+let lostHead = "";
 let chosenNode = "";
 let asking = false;
 const filter = {words: [], user: "", partition: ""};
@@ -69,6 +70,7 @@ const would = new Table("would", [
 const nodes = new Nodes(byId("nodes"), (name) => {
   chosenNode = chosenNode === name ? "" : name;
   drawJobs();
+  if (chosenNode) byId("running-title").scrollIntoView({block: "nearest"});
 });
 const mode = new Mode(askMode);
 
@@ -100,7 +102,7 @@ function drawJobs() {
   options("partition", jobs.map((job) => job.partition), "all");
   byId("clear").hidden = !(filter.words.length || filter.user || filter.partition || chosenNode);
   say(byId("clear"), chosenNode ? `Clear (node ${plain(chosenNode)})` : "Clear");
-  queue.show(chosenNode ? [] : status.queue.filter(matches), status.queue.length);
+  queue.show(status.queue.filter(matches), status.queue.length);
   running.show(status.running.filter((job) => matches(job) && (!chosenNode || job.nodes.includes(chosenNode))), status.running.length);
   const differs = status.would ?? [];
   byId("would-section").hidden = status.mode !== "dry-run";
@@ -177,7 +179,7 @@ function drawFigures() {
 function drawAlerts() {
   const alerts = [];
   const since = answered === null ? "" : ` What you see is from ${clock(answered / 1000)}, ${duration((Date.now() - answered) / 1000)} ago.`;
-  if (lost) alerts.push(["lost", "No connection to Berth", `${lost}.${since}`]);
+  if (lost) alerts.push(["lost", lostHead, `${lost}.${since}`]);
   if (status && !lost) {
     const dead = status.watchdog?.dead_after_s ?? 30;
     if (status.age_s > dead) {
@@ -255,6 +257,7 @@ function needToken(refused) {
 async function update() {
   if (asking || document.hidden || !byId("login").hidden) return;
   asking = true;
+  const before = [status, answered];
   try {
     const sent = sessionStorage.getItem(kToken);
     const {code, json} = await ask("api/status", {headers: headers()});
@@ -262,13 +265,15 @@ async function update() {
       needToken(Boolean(sent));
       return;
     }
-    if (code === 200) {
+    if (code === 200 && json) {
       [status, lost, answered] = [json, "", Date.now()];
       byId("log-out").hidden = !sent;
     } else {
-      lost = plain(json.Error ?? `Berth answered ${code}`);
+      lostHead = code === 503 ? "Berth is starting" : "Berth refuses";
+      lost = plain(json.Error ?? `It answered ${code}`);
     }
   } catch (error) {
+    lostHead = "No connection to Berth";
     lost = error.name === "AbortError" ? `No answer within ${kPatienceMs / 1000} s` : "Berth does not answer: it has ended, or the way to it is gone";
   } finally {
     asking = false;
@@ -276,6 +281,8 @@ async function update() {
   try {
     if (status && !lost) draw();
   } catch (error) {
+    [status, answered] = before;
+    lostHead = "Not drawn";
     lost = `The page does not understand Berth's answer (${error.message})`;
   }
   drawAlerts();

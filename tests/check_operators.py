@@ -96,6 +96,7 @@ def check_figures(browser):
     types = browser.run("[...document.querySelectorAll('#nodes .type')].map((t) => [t.querySelector('h3').textContent,"
                         " t.querySelectorAll('.node i').length, t.querySelectorAll('.node i.used').length])")
     equal(types, [["v10012 of 12 in use", 12, 12], ["p1007 of 12 in use, 4 out of service", 12, 7], ["k807 of 12 in use, 4 out of service", 12, 7]], "GPUs")
+    expect("p3 drained: ECC errors on GPU 2 (ops ticket 1188)" in text(browser, "#nodes"), "why a node is out of service")
     equal(cells(browser, "would", "slurm")[:2], ["started on v3 1 s later", "still waits"], "what Slurm did")
     equal(browser.run("document.querySelectorAll('#refusals li').length"), 2, "refusals")
     expect("-11.4% against srpt" in text(browser, "#policy"), "the policy's card")
@@ -225,7 +226,7 @@ def check_busy(browser, url):
     # Answers as a controller gives them that hangs, with a mode asked for and not taken up.
     browser.run("""{ const real = fetch; window.fetch = async (...to) => { const json = await (await real(...to)).json();
         return new Response(JSON.stringify({...json, age_s: 99, asked_mode: "dry-run"})); }; }""")
-    browser.until("document.querySelector('#alerts').textContent.includes('Its last cycle ended 2 min ago')")
+    browser.until("document.querySelector('#alerts').textContent.includes('No cycle has ended for more than 30 s')")
     expect(browser.run("document.body.classList.contains('stale')"), "grey")
     expect(text(browser, "#mode-asked").startswith("dry-run asked for"), "what is asked for")
     # And as one that starts, or one that sends no document.

@@ -62,7 +62,7 @@ class OperatorsPage {
         } else {
           board.Publish(board.Read());  // so that it does not age
         }
-        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        std::this_thread::sleep_for(std::chrono::milliseconds(250));
       }
     });
   }

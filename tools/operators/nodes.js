@@ -36,14 +36,14 @@ export class Nodes {
     const jobs = new Map();
     for (const job of running) for (const name of job.nodes) jobs.set(name, [...(jobs.get(name) ?? []), job]);
     const types = new Map();
-    for (const node of nodes) types.set(node.type, [...(types.get(node.type) ?? []), node]);
+    for (const node of nodes) if (node.gpus > 0) types.set(node.type, [...(types.get(node.type) ?? []), node]);
     const cells = new Map();
     let room = kMostNodes;
     for (const [type, of] of types) {
       let group = this.types.get(type);
       if (!group) {
         group = {box: make("div", "", "type"), head: make("h3"), list: make("div", "", "cells"), out: make("p", "", "out")};
-        group.name = make("span", plain(type));
+        group.name = make("span", plain(type) || "other");
         group.sum = make("small");
         group.head.append(group.name, group.sum);
         group.box.append(group.head, group.list, group.out);
@@ -53,9 +53,10 @@ export class Nodes {
       const {gpus, used, out} = gpuTotals(of);
       say(group.sum, `${number(used)} of ${number(gpus)} in use${out > 0 ? `, ${number(out)} out of service` : ""}`);
       group.list.classList.toggle("many", of.length > kNamed);
-      const outs = of.length > kNamed ? of.filter(isOut) : [];
-      say(group.out, outs.slice(0, kMostOut).map((node) => `${plain(node.name)} ${plain(node.state)}`).join(", ") +
-        (outs.length > kMostOut ? ` and ${number(outs.length - kMostOut)} more` : ""));
+      const outs = of.filter((node) => isOut(node) && (node.reason || of.length > kNamed));
+      const lines = outs.slice(0, kMostOut).map((node) => `${plain(node.name)} ${plain(node.state)}${node.reason ? ": " + plain(node.reason) : ""}`);
+      if (outs.length > kMostOut) lines.push(`and ${number(outs.length - kMostOut)} more`);
+      say(group.out, lines.join("\n"));
       let at = group.list.firstElementChild;
       for (const node of of) {
         if (room-- <= 0) break;

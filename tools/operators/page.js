@@ -104,7 +104,7 @@ function drawJobs() {
   say(byId("clear"), chosenNode ? `Clear (node ${plain(chosenNode)})` : "Clear");
   queue.show(status.queue.filter(matches), status.queue.length);
   running.show(status.running.filter((job) => matches(job) && (!chosenNode || job.nodes.includes(chosenNode))), status.running.length);
-  const differs = status.would ?? [];
+  const differs = [...(status.would ?? [])].sort((a, b) => b.at_s - a.at_s);
   byId("would-section").hidden = status.mode !== "dry-run";
   would.show(differs, differs.length);
   nodes.show(status.nodes, status.running, chosenNode);
@@ -178,12 +178,13 @@ function drawFigures() {
 
 function drawAlerts() {
   const alerts = [];
-  const since = answered === null ? "" : ` What you see is from ${clock(answered / 1000)}, ${duration((Date.now() - answered) / 1000)} ago.`;
+  // No time that goes on is told here, for each change is read out.
+  const since = answered === null ? "" : ` What you see is from ${clock(answered / 1000)}.`;
   if (lost) alerts.push(["lost", lostHead, `${lost}.${since}`]);
   if (status && !lost) {
     const dead = status.watchdog?.dead_after_s ?? 30;
     if (status.age_s > dead) {
-      alerts.push(["unhealthy", "Berth hangs", `Its last cycle ended ${duration(status.age_s)} ago. What you see is from then.`]);
+      alerts.push(["unhealthy", "Berth hangs", `No cycle has ended for more than ${dead} s. What you see is from ${clock(now())}.`]);
     }
     if (!status.healthy) alerts.push(["unhealthy", "Not healthy", plain(status.problem) || "Berth does not say why."]);
     if (status.mode !== "dry-run" && status.watchdog && !status.watchdog.fresh) {
@@ -203,7 +204,8 @@ function drawAlerts() {
   });
   document.body.classList.toggle("stale", Boolean(lost) || (status !== null && status.age_s > (status.watchdog?.dead_after_s ?? 30)));
   document.body.classList.toggle("lost", Boolean(lost));
-  say(byId("link-text"), lost ? "not connected" : status ? `live, ${clock(now())}` : "connecting");
+  const old = answered === null ? "" : `, ${duration((Date.now() - answered) / 1000)} old`;
+  say(byId("link-text"), lost ? `not connected${old}` : status ? `live, ${clock(now())}` : "connecting");
 }
 
 function draw() {

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cctype>
 #include <fstream>
+#include <optional>
 #include <sstream>
 #include <utility>
+#include <vector>
 
 #include "env/base/check.hpp"
 #include "tools/version.hpp"

@@ -97,7 +97,7 @@ def check_figures(browser):
                         " t.querySelectorAll('.node i').length, t.querySelectorAll('.node i.used').length])")
     equal(types, [["v10012 of 12 in use", 12, 12], ["p1007 of 12 in use, 4 out of service", 12, 7], ["k807 of 12 in use, 4 out of service", 12, 7]], "GPUs")
     expect("p3 drained: ECC errors on GPU 2 (ops ticket 1188)" in text(browser, "#nodes"), "why a node is out of service")
-    equal(cells(browser, "would", "slurm")[:2], ["started on v3 1 s later", "still waits"], "what Slurm did")
+    equal(cells(browser, "would", "slurm")[:2], ["started on v3 1 s later", "not yet"], "what Slurm did")
     equal(browser.run("document.querySelectorAll('#refusals li').length"), 2, "refusals")
     expect("-11.4% against srpt" in text(browser, "#policy"), "the policy's card")
     equal(cells(browser, "running", "ends")[5], "45 s over", "who runs longer than expected")
@@ -114,11 +114,12 @@ def check_sorting(browser):
     browser.click(button)
     equal(cells(browser, "queue", "id"), given, "the third click gives the order back")
     # Forecasts as numbers, who has none last.
-    median = {str(job["id"]): (job["forecast_s"] or {}).get("median", 1e9) for job in SAMPLE["queue"]}
+    median = {str(job["id"]): (job["forecast_s"] or {}).get("median") or 1e9 for job in SAMPLE["queue"]}
     browser.click("#queue th.start button")
     found = [median[job] for job in cells(browser, "queue", "id")]
     equal(found, sorted(found), "by forecast")
     browser.click("#queue th.start button"), browser.click("#queue th.start button")
+    equal(cells(browser, "queue", "range")[45], "from 15 min", "an interval without an end")
 
 
 def check_filters(browser):

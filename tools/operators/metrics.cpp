@@ -35,9 +35,9 @@ std::string TextAt(const Json& json, const char* name) {
 
 // The list of that name; an empty one where there is none.
 const Json& ListAt(const Json& status, const char* name) {
-  static const Json kNone = Json::array();
+  static const Json none = Json::array();
   const auto at = status.find(name);
-  return at != status.end() && at->is_array() ? *at : kNone;
+  return at != status.end() && at->is_array() ? *at : none;
 }
 
 class Exposition {

@@ -27,10 +27,10 @@ function changes(status, to) {
   }
   if (to === "dry-run") {
     list.push(`${waiting}: Slurm orders and starts them alone. Berth goes on to log what it would do.`);
-    list.push("No job is released, requeued or given a priority by Berth any more.");
+    list.push("Berth releases, requeues and prioritises no job any more.");
   }
   if (status.mode === "control") list.push("Jobs that Berth holds now are given back to Slurm's own order.");
-  if (status.mode === "advise") list.push("Priorities that Berth has set so far are not set any more.");
+  if (status.mode === "advise") list.push("Priorities that Berth has set are set back.");
   return list;
 }
 

@@ -7,8 +7,9 @@ const kMostSquares = 16;   // of a node; larger ones have a bar
 const kNamed = 60;         // nodes of a type; where there are more, cells are small and have no name
 const kMostOut = 12;       // nodes out of service that are named then
 
-// Slurm's words for a node that takes no job; "*" is one that does not respond.
-const isOut = (node) => /down|drain|fail|maint|error|unknown|future|respond|reboot|\*/i.test(node.state);
+// Slurm's words for a node that takes no job; "*" is one that does not respond. One that is switched off to save power
+// is not out of service.
+const isOut = (node) => /down|drain|fail|maint|error|unknown|future|respond|reboot|reserved|invalid|\*/i.test(node.state.replace(/power\w*/gi, ""));
 
 export function gpuTotals(nodes) {
   const totals = {gpus: 0, used: 0, out: 0};

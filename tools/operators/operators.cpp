@@ -177,7 +177,7 @@ void RouteOperators(StatusBoard& board, HttpListener& listener) {
   using Access = HttpListener::Access;
   for (const PageFile& part : kPage) {
     const HttpReply reply{200, ReadPart(part.file), part.type};
-    listener.Get(part.path, own([reply](const HttpRequest&) { return reply; }), Access::kAnyone);
+    listener.Get(part.path, own([reply](const HttpRequest&) { return HttpReply(reply); }), Access::kAnyone);
   }
   listener.Get("/api/status", own([&board](const HttpRequest&) { return StatusReply(board); }));
   listener.Post("/api/mode", own([&board](const HttpRequest& request) { return ModeReply(board, request); }));

@@ -24,7 +24,8 @@ const value = (given) => (isNumber(given) ? given : null);
 const forecast = (job) => job.forecast_s ?? {};
 function rangeText(job) {
   const {low, high} = forecast(job);
-  return isNumber(low) && isNumber(high) ? `${duration(low)} – ${duration(high)}` : "";
+  if (!isNumber(low)) return "";
+  return isNumber(high) ? `${duration(low)} – ${duration(high)}` : `from ${duration(low)}`;
 }
 const ran = (job) => now() - job.started_s;
 const left = (job) => (isNumber(job.expected_end_s) ? job.expected_end_s - now() : null);
@@ -48,7 +49,7 @@ const queue = new Table("queue", [
     hint: (job) => `since ${moment(job.submitted_s)}`},
   {key: "start", name: "Starts in", numeric: true, text: (job) => duration(forecast(job).median), sort: (job) => value(forecast(job).median),
     title: "Forecast: the median", hint: (job) => isNumber(forecast(job).median) ? `about ${when(now() + forecast(job).median, now())}` : "no forecast"},
-  {key: "range", name: "Low – high", text: rangeText, sort: (job) => value(forecast(job).high), title: "Forecast: between which times it starts"},
+  {key: "range", name: "Low – high", text: rangeText, sort: (job) => value(forecast(job).low), title: "Forecast: between which times it starts"},
   {key: "reason", name: "Why it waits", text: (job) => plain(job.reason), sort: (job) => plain(job.reason), hint: (job) => plain(job.reason)},
 ], (job) => job.id, "No job waits.");
 const running = new Table("running", [
@@ -64,7 +65,7 @@ const would = new Table("would", [
   {key: "at", name: "At", numeric: true, text: (row) => when(row.at_s, now()), sort: (row) => row.at_s, hint: (row) => moment(row.at_s)},
   kId,
   {key: "what", name: "Berth would", text: (row) => plain(row.what), sort: (row) => plain(row.what)},
-  {key: "slurm", name: "Slurm", text: (row) => plain(row.slurm), sort: (row) => plain(row.slurm)},
+  {key: "slurm", name: "Slurm", text: (row) => plain(row.slurm ?? "not yet"), sort: (row) => plain(row.slurm ?? "not yet")},
 ], (row) => `${row.at_s} ${row.id} ${row.what}`, "Nothing yet: Berth would have done nothing.");
 
 const nodes = new Nodes(byId("nodes"), (name) => {

@@ -205,6 +205,7 @@ function drawAlerts() {
   });
   document.body.classList.toggle("stale", Boolean(lost) || (status !== null && status.age_s > (status.watchdog?.dead_after_s ?? 30)));
   document.body.classList.toggle("lost", Boolean(lost));
+  document.body.classList.toggle("idle", !status && !lost);
   const old = answered === null ? "" : `, ${duration((Date.now() - answered) / 1000)} old`;
   say(byId("link-text"), lost ? `not connected${old}` : status ? `live, ${clock(now())}` : "connecting");
 }
@@ -249,6 +250,7 @@ function needToken(refused) {
   byId("switch").close();
   byId("alerts").replaceChildren();
   document.body.classList.remove("stale", "lost");
+  document.body.classList.add("idle");
   say(byId("link-text"), "waits for a token");
   say(byId("login-error"), refused ? "That token was refused." : "");
   if (byId("login").hidden) {

@@ -35,8 +35,9 @@ end
 function slurm_job_submit(job, partitions, uid)
   -- Whatever goes wrong in here must not refuse anybody's job.
   pcall(function()
-    if job.priority ~= 0 and of_berth(job, partitions) and fresh() then  -- 0: --hold, which is the user's
-      job.admin_comment = job.req_nodes and "berth own_nodes" or "berth"  -- nodes that the user named stay
+    -- A hold of the user's own (--hold is priority 0) and nodes that the user names stay theirs.
+    if job.priority ~= 0 and job.req_nodes == nil and of_berth(job, partitions) and fresh() then
+      job.admin_comment = "berth"
       job.priority = 0
     end
   end)

@@ -241,8 +241,10 @@ bool Controller::Start(int index, int type, std::span<const int> wanted, std::ve
   if (options_.mode == ControlMode::kAdvise) return true;
   if (!MayChange()) return false;
   const std::string job = "JobId=" + id;
-  std::string why =
-      Ask(index, "pin", {"update", job, "ReqNodeList=" + Joined(nodes), "AdminComment=berth pinned"});
+  std::vector<std::string> pin = {"update", job, "ReqNodeList=" + Joined(nodes), "AdminComment=berth pinned"};
+  // Slurm would have what it requeued wait for cred_expire seconds (120); the new run gets a new credential.
+  if (live_.job(index).preemptions > 0) pin.emplace_back("StartTime=now");
+  std::string why = Ask(index, "pin", pin);
   if (why.empty()) why = Ask(index, "release", {"release", id});
   if (!why.empty()) {
     live_.Pause(index, now_s_ + kPause, "Slurm refused: " + why);

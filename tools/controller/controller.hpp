@@ -83,7 +83,7 @@ class Controller {
   void CarryOut(std::vector<int>& idle_cpus);
   void CarryOutPlanned();
   bool Start(int index, int type, std::span<const int> wanted, std::vector<int>& idle_cpus);
-  void Stop(int index);
+  bool Stop(int index);  // true: Slurm stops it
   void Advise();
   void TendOrdered();
   void Forecast();

@@ -255,14 +255,16 @@ bool Controller::Start(int index, int type, std::span<const int> wanted, std::ve
   return true;
 }
 
-void Controller::Stop(int index) {
+bool Controller::Stop(int index) {
   const LiveJob& job = live_.job(index);
   last_decision_["stops"].push_back({{"id", job.slurm.id}});
-  if (options_.mode != ControlMode::kControl || job.phase != LivePhase::kRunning) return;
-  if (!job.words.checkpoint || !job.slurm.requeue || !MayChange()) return;
-  if (!Ask(index, "requeue", {"requeuehold", job.slurm.id}).empty()) return;
+  if (options_.mode != ControlMode::kControl || job.phase != LivePhase::kRunning) return false;
+  if (!job.words.checkpoint || !job.slurm.requeue || !MayChange()) return false;
+  if (!Ask(index, "requeue", {"requeuehold", job.slurm.id}).empty()) return false;
   ++counts_.requeued;
+  stopping_.insert(job.slurm.id);
   live_.StopOrdered(index, UnixTime());
+  return true;
 }
 
 // Who has waited longest beyond the limit goes before all that the scheduler says: at once where it fits;
@@ -297,11 +299,14 @@ void Controller::StartStarving(std::vector<int>& idle_cpus, std::vector<int>& wi
 }
 
 void Controller::CarryOut(std::vector<int>& idle_cpus) {
-  bool stopped = false;
+  std::set<int> stopped;  // of a dry run none is
   for (const Command& command : decision_.commands) {
     if (command.kind != CommandKind::kStop && command.kind != CommandKind::kMove) continue;
-    Stop(command.job);
-    stopped = true;
+    if (Stop(command.job)) {
+      stopped.insert(command.job);
+    } else if (live_.job(command.job).phase == LivePhase::kOrdered) {
+      retry_ = true;  // it cannot be stopped before it has started
+    }
   }
   for (const Command& command : decision_.commands) {
     if (command.kind == CommandKind::kReject) Refused(IdOf(command.job), "reject", "Berth turns no job away");
@@ -312,7 +317,7 @@ void Controller::CarryOut(std::vector<int>& idle_cpus) {
     const std::vector<int> wanted(begin, begin + command.devices_count);
     const bool waits = live_.job(command.job).phase == LivePhase::kWaiting;
     if (waits && Start(command.job, command.type, wanted, idle_cpus)) continue;
-    if (stopped && options_.mode == ControlMode::kControl) {
+    if (waits ? !stopped.empty() : stopped.contains(command.job)) {
       planned_.push_back({IdOf(command.job), command.type, wanted, now_s_ + kPlanned});
     } else if (waits && live_.job(command.job).phase == LivePhase::kWaiting) {
       live_.job(command.job).why = Join("no ", live_.types()[U(command.type)].name,
@@ -332,7 +337,13 @@ void Controller::CarryOutPlanned() {
     if (phase != LivePhase::kWaiting || !Start(index, plan.type, plan.wanted, idle_cpus))
       left.push_back(std::move(plan));
   }
-  planned_ = std::move(left);
+  std::erase_if(stopping_, [&](const std::string& id) {
+    const int index = live_.Find(id);
+    return index < 0 || live_.job(index).phase != LivePhase::kRunning;
+  });
+  // When all have stopped, what still does not fit is for the next decision.
+  planned_ = stopping_.empty() ? std::vector<Planned>() : std::move(left);
+  retry_ = retry_ || (planned_.empty() && !left.empty());
 }
 
 void Controller::Decide() {
@@ -459,7 +470,7 @@ void Controller::TakeMode() {
     options_.mode = before;
     return;
   }
-  planned_.clear(), would_start_.clear();
+  planned_.clear(), stopping_.clear(), would_start_.clear();
   live_ = LiveCluster(site_, LiveOf(options_));
   if (log_) log_->Add(now_s_, "mode", {{"from", ToString(before)}, {"to", *asked}});
 }

@@ -110,6 +110,7 @@ class Controller {
   Decision decision_;
   Json last_decision_;
   std::vector<Planned> planned_;
+  std::set<std::string> stopping_;  // jobs that Slurm stops for them
   std::deque<double> changes_at_;
   std::set<std::string> boosted_;  // of --advise
   double now_s_ = 0.0, next_round_s_ = 0.0, wake_at_s_ = kNever;

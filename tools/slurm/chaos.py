@@ -1,0 +1,358 @@
+"""What becomes of jobs when things break: of tools/slurm_fidelity.
+
+--chaos N      kills the controller, slurmctld or both with -9 at N random moments under load, and starts them again as systemd would
+--soak MINUTES a node is drained or fails each minute; the controller's memory, and whether its view is Slurm's
+--many         a cycle for 10,000 queued jobs on 500 nodes, of recorded JSON
+--race         without job_submit.lua: jobs that Slurm starts before a controller that looks twice a second can hold them
+
+Exit code 0 where all is well, 1 where not, 2 bad input.
+"""
+import argparse
+import copy
+import itertools
+import json
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+import fidelity_jobs
+import rig as rigs
+
+
+class Load(threading.Thread):
+    """Submits short jobs until told to stop. `numbers`: {job's name: Slurm's number}."""
+
+    def __init__(self, rig, seed, load, scale):
+        super().__init__(daemon=True)
+        self.rig, self.numbers, self.unsure, self.over = rig, {}, 0, threading.Event()
+        self.jobs = fidelity_jobs.draw(seed, 20000, load, scale)
+
+    def run(self):
+        begin = time.time()
+        for job in self.jobs:
+            if self.over.wait(max(0.0, begin + job.arrival_s - time.time())):
+                return
+            name = f"train-{job.kind}-{job.number}"
+            while name not in self.numbers and not self.over.is_set():
+                try:
+                    number = self.rig.submit(job, check=False)
+                    # An answer may be lost when slurmctld is killed: was it taken?
+                    number = number or int(self.rig.say("squeue", "-h", "-n", name, "-o", "%A").split()[:1][0:1] and
+                                           self.rig.say("squeue", "-h", "-n", name, "-o", "%A").split()[0] or 0)
+                except (rigs.Failed, ValueError):
+                    number = 0
+                if number:
+                    self.numbers[name] = number
+                else:
+                    self.unsure += 1
+                    time.sleep(0.5)
+
+
+class Systemd(threading.Thread):
+    """Starts the controller again when it has ended, as Restart=on-failure and RestartSec=2 would."""
+
+    def __init__(self, rig):
+        super().__init__(daemon=True)
+        self.rig, self.over, self.restarts = rig, threading.Event(), 0
+
+    def run(self):
+        while not self.over.wait(0.1):
+            if self.rig.controller.poll() is not None and not self.over.wait(2.0):
+                self.restarts += 1
+                self.rig.restart_controller()
+
+
+def runs_of(history):
+    """What was wrong with the runs of a job, by what it wrote: '' = nothing."""
+    counts = [rest[1] for what, _, rest in history if what == "start"]
+    if not counts:
+        return "never started"
+    if history[-1][0] != "end" or sum(what == "end" for what, _, _ in history) != 1:
+        return "did not end once"
+    if len(set(counts)) != len(counts):
+        return "started twice without a requeue"
+    for before, after in zip(history, history[1:]):
+        if after[0] == "start" and before[0] == "start":
+            return "started while it ran"
+    return ""
+
+
+def wait_for_end(rig, patience):
+    """Waits until no job is left; numbers of those that are."""
+    end = time.time() + patience
+    while time.time() < end:
+        try:
+            if not rig.queued():
+                return []
+        except rigs.Failed:
+            pass
+        time.sleep(2.0)
+    return rig.queued()
+
+
+def chaos(given):
+    rng = random.Random(given.seed)
+    folder = given.folder / "chaos"
+    with rigs.Rig(folder, given.port) as rig:
+        (folder / "site.json").write_text("{}")
+        fidelity_jobs.write_tables(folder, [])
+        alone = given.scheduler == "none"
+        if not alone:
+            rig.start_controller(given.berth, given.scheduler, "--poll", 0.5)
+            rig.start_watchdog()
+            systemd = Systemd(rig)
+            systemd.start()
+        load = Load(rig, given.seed, 0.7, 0.15)
+        load.start()
+        time.sleep(5.0)
+        killed = {"controller": 0, "slurmctld": 0, "both": 0}
+        for kill in range(given.chaos):
+            time.sleep(rng.uniform(0.5, 6.0))
+            what = "slurmctld" if alone else rng.choice(list(killed))
+            killed[what] += 1
+            if what != "slurmctld":
+                rig.controller.kill()
+            if what != "controller":
+                rig.kill_slurmctld()
+                time.sleep(rng.uniform(0.0, 3.0))
+                rig.start_slurmctld()
+            print(f"\r{kill + 1} of {given.chaos}", end="", file=sys.stderr)
+        load.over.set()
+        load.join()
+        left = wait_for_end(rig, 300.0)
+        if not alone:
+            systemd.over.set()
+            systemd.join()
+        time.sleep(2.0)
+        wrong = {}
+        runs = 0
+        for name, number in load.numbers.items():
+            history = rig.history(number)
+            runs += sum(what == "start" for what, _, _ in history)
+            if problem := runs_of(history):
+                wrong.setdefault(problem, []).append(number)
+        released = (folder / "watchdog.log").read_text().count("releases") if not alone else 0
+    print(f"\n{given.chaos} kills ({', '.join(f'{count} {what}' for what, count in killed.items() if count)}) of "
+          f"{'Slurm alone' if alone else given.scheduler}; {len(load.numbers)} jobs, {runs} runs; "
+          f"the watchdog released {released} times; left in the queue: {len(left)}")
+    for problem, numbers in wrong.items():
+        print(f"{problem}: {len(numbers)} jobs, as {numbers[:5]}")
+    if not wrong and not left:
+        print("no job lost, none started twice, none held for good")
+    return 1 if wrong or left else 0
+
+
+def difference(rig):
+    """How the controller's view differs from Slurm's just now, in words."""
+    status = rig.status()
+    if status is None:
+        return {"no status"}
+    running, pending, used = set(), set(), {}
+    for line in rig.say("squeue", "-h", "-a", "-O", "jobarrayid:20,statecompact:6,nodelist:40,numtasks:10").splitlines():
+        number, state, rest = line[:20].strip(), line[20:26].strip(), line[26:66].strip()
+        if state in ("R", "CG"):
+            running.add((number, rest))
+        elif state == "PD":
+            pending.add(number)
+    found = {f"runs {number} in Slurm only" for number, _ in running if number not in {row["id"] for row in status["running"]}}
+    found |= {f"runs {row['id']} for Berth only" for row in status["running"] if row["id"] not in {number for number, _ in running}}
+    found |= {f"waits {number} in Slurm only" for number in pending - {row["id"] for row in status["queue"]}}
+    found |= {f"waits {row['id']} for Berth only" for row in status["queue"] if row["id"] not in pending}
+    usable = {}
+    for line in rig.say("sinfo", "-h", "-N", "-O", "nodelist:20,statelong:20,gresused:40").splitlines():
+        name, state, gres = line[:20].strip(), line[20:40].strip(), line[40:80].strip()
+        usable[name] = not any(word in state for word in ("drain", "down"))
+        used[name] = int(gres.split("(")[0].split(":")[-1])
+    for node in status["nodes"]:
+        here = not any(word in node["state"] for word in ("drain", "down"))
+        if usable.get(node["name"]) != here:
+            found.add(f"{node['name']} is {node['state']} for Berth only")
+        if used.get(node["name"]) != node["used"]:
+            found.add(f"{node['name']} has other GPUs in use")
+    return found
+
+
+def rss_mb(pid):
+    for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("VmRSS"):
+            return int(line.split()[1]) / 1024.0
+    return 0.0
+
+
+def soak(given):
+    rng = random.Random(given.seed)
+    folder = given.folder / "soak"
+    samples, drift = [], {}
+    with rigs.Rig(folder, given.port) as rig:
+        fidelity_jobs.write_tables(folder, [])
+        rig.start_controller(given.berth, given.scheduler, "--poll", 0.5)
+        rig.start_watchdog()
+        load = Load(rig, given.seed, 0.7, 0.5)
+        load.start()
+        begin, broken, before = time.time(), {}, set()
+        done = {"drained": 0, "failed": 0, "slurmd killed": 0}
+        names = [node.split(":")[0] for node in rig.nodes]
+        next_break = begin + 60.0
+        while time.time() < begin + 60.0 * given.soak:
+            time.sleep(5.0)
+            samples.append((time.time() - begin, rss_mb(rig.controller.pid)))
+            now = difference(rig)
+            for words in now & before:  # seen by two looks, 5 s apart
+                drift[words] = drift.get(words, 0) + 1
+            before = now
+            for name, until in list(broken.items()):
+                if time.time() > until:
+                    del broken[name]
+                    if subprocess.run(["pgrep", "-f", f"^slurmd -N {name} -f {rig.slurm}/"], capture_output=True).returncode != 0:
+                        rig.say("slurmd", "-N", name, "-f", rig.slurm / "slurm.conf")
+                    rig.say("scontrol", "update", f"NodeName={name}", "State=RESUME", check=False)
+            if time.time() > next_break:
+                next_break += 60.0
+                name, what = rng.choice([name for name in names if name not in broken]), rng.choice(list(done))
+                done[what] += 1
+                broken[name] = time.time() + 40.0
+                if what == "slurmd killed":
+                    os.kill(int((rig.slurm / f"run/slurmd.{name}.pid").read_text()), 9)
+                    rig.say("scontrol", "update", f"NodeName={name}", "State=DOWN", "Reason=killed")
+                else:
+                    rig.say("scontrol", "update", f"NodeName={name}", f"State={'DRAIN' if what == 'drained' else 'DOWN'}", "Reason=test")
+        load.over.set()
+        load.join()
+        for name in broken:
+            if subprocess.run(["pgrep", "-f", f"^slurmd -N {name} -f {rig.slurm}/"], capture_output=True).returncode != 0:
+                rig.say("slurmd", "-N", name, "-f", rig.slurm / "slurm.conf")
+            rig.say("scontrol", "update", f"NodeName={name}", "State=RESUME", check=False)
+        left = wait_for_end(rig, 300.0)
+        ended = sum(any(what == "end" for what, _, _ in rig.history(number)) for number in load.numbers.values())
+        status = rig.status() or {}
+    (given.folder / "soak.json").write_text(json.dumps({"rss_mb": samples, "drift": drift, "status": status.get("cycle")}))
+    third = max(1, len(samples) // 3)
+    first, last = max(mb for _, mb in samples[:third]), max(mb for _, mb in samples[-third:])
+    print(f"{given.soak:g} min, {len(load.numbers)} jobs, {ended} ended; nodes: {', '.join(f'{count} {what}' for what, count in done.items())}")
+    print(f"memory of the controller: most {first:.1f} MB in the first third, {last:.1f} MB in the last")
+    print(f"differences between Berth's view and Slurm's that two looks saw: {sum(drift.values())} in {len(samples)} looks"
+          f"{'' if not drift else ', as ' + '; '.join(itertools.islice(drift, 5))}; left in the queue: {len(left)}")
+    return 0 if last <= 1.1 * first and not drift and not left and ended == len(load.numbers) else 1
+
+
+def many(given):
+    folder = given.folder / "many"
+    queued, nodes = 10000, 500
+    with rigs.Rig(folder, given.port) as rig:
+        job = fidelity_jobs.Job(0, 0.0, "resnet", 4, 50.0)
+        running = rig.submit(job)
+        rig.submit(job, "--hold")
+        for _ in range(50):
+            if "RUNNING" in rig.say("squeue", "-h", "-j", running, "-o", "%T"):
+                break
+            time.sleep(0.2)
+        squeue, sinfo = (json.loads(rig.say(*words)) for words in (["squeue", "--json"], ["sinfo", "--json"]))
+    runs = next(row for row in squeue["jobs"] if row["job_state"] == "RUNNING")
+    waits = next(row for row in squeue["jobs"] if row["job_state"] == "PENDING")
+    kinds = {kind: next(node for node in sinfo["nodes"] if f":{kind}:" in node["gres"]) for kind in rigs.TYPES}
+    made_nodes, made_jobs = [], []
+    rng = random.Random(given.seed)
+    classes = list(fidelity_jobs.SPEEDS)
+    for number in range(nodes):
+        kind = list(rigs.TYPES)[number % 3]
+        node = copy.deepcopy(kinds[kind])
+        node["name"] = node["hostname"] = f"{rigs.TYPES[kind]}{number:04d}"
+        node["gres_used"] = f"gpu:{kind}:4(IDX:0-3)" if number % 10 else f"gpu:{kind}:0(IDX:N/A)"
+        node["idle_cpus"], node["alloc_cpus"] = (0, 4) if number % 10 else (4, 0)
+        made_nodes.append(node)
+        if number % 10:
+            made = copy.deepcopy(runs)
+            made |= {"job_id": 100000 + number, "nodes": node["name"], "batch_host": node["name"], "name": f"train-{rng.choice(classes)}-r{number}",
+                     "gres_detail": [f"gpu:{kind}:4(IDX:0-3)"], "comment": f"steps={rng.randint(100, 5000)},checkpoint"}
+            made_jobs.append(made)
+    for number in range(queued):
+        made = copy.deepcopy(waits)
+        gpus = rng.choice([1, 1, 2, 4])
+        made |= {"job_id": 200000 + number, "name": f"train-{rng.choice(classes)}-{number}", "tasks": gpus, "cpus": gpus, "priority": 0,
+                 "admin_comment": "berth", "comment": f"steps={rng.randint(100, 5000)},checkpoint", "submit_time": waits["submit_time"] - queued + number}
+        made_jobs.append(made)
+    (folder / "squeue.json").write_text(json.dumps(squeue | {"jobs": made_jobs}, indent=1))
+    (folder / "sinfo.json").write_text(json.dumps(sinfo | {"nodes": made_nodes}, indent=1))
+    fidelity_jobs.write_tables(folder, [])
+    print(f"{queued} queued jobs on {nodes} nodes, {(folder / 'squeue.json').stat().st_size / 1e6:.0f} MB of squeue --json\n"
+          "scheduler             a cycle s   reading s   deciding s   starts")
+    slow = False
+    for name in given.schedulers:
+        fidelity_jobs.run(given.berth, "serve", "--slurm", "--recorded", folder, "--once", "--scheduler", name, "--only", "partition=gpu",
+                          "--holds", "all", "--site", folder / "site.json", "--json", folder / "once.json")
+        once = json.loads((folder / "once.json").read_text())
+        cycle = once["status"]["cycle"]
+        slow = slow or cycle["last_s"] >= 5.0
+        print(f"{name[:40]:<21} {cycle['last_s']:9.2f} {cycle['read_s']:11.2f} {cycle['decide_s']:12.2f} {len(once['decision']['starts']):8d}")
+    return 1 if slow else 0
+
+
+def race(given):
+    """The stub that a controller without job_submit.lua would be: it looks, and holds what it finds pending."""
+    folder = given.folder / "race"
+    conf = rigs.CONF.replace("JobSubmitPlugins=lua\n", "")
+    with rigs.Rig(folder, given.port, conf=conf) as rig:
+        for free in (True, False):
+            numbers, over, held = [], threading.Event(), set()
+            fill = []
+            if not free:  # all GPUs but four in use
+                fill = [rig.say("sbatch", "--parsable", "-o", "/dev/null", "-N", "1", "-n", "4", "--gres=gpu:4", "--wrap", "sleep 600").strip()
+                        for _ in range(8)]
+                time.sleep(4.0)
+
+            def stub():
+                while not over.wait(0.5):
+                    for number in rig.say("squeue", "-h", "-t", "PD", "-o", "%A %Q").split("\n"):
+                        if number and number.split()[1] != "0" and number.split()[0] not in fill:
+                            rig.say("scontrol", "hold", number.split()[0], check=False)
+                            held.add(int(number.split()[0]))
+
+            thread = threading.Thread(target=stub)
+            thread.start()
+            rng = random.Random(given.seed)
+            for number in range(100):
+                numbers.append(rig.submit(fidelity_jobs.Job(number, 0.0, "resnet", 1, 3.0)))
+                time.sleep(rng.expovariate(4.0))
+            time.sleep(3.0)
+            over.set()
+            thread.join()
+            started = sum(bool(rig.history(number)) for number in numbers)
+            print(f"{'most GPUs free' if free else '4 GPUs free'}: Slurm started {started} of {len(numbers)} jobs before they could be held")
+            rig.say("scancel", "-u", "root")
+            time.sleep(3.0)
+    return 0
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="slurm_fidelity", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--berth", default="berth", help="the program")
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--chaos", type=int, metavar="N")
+    what.add_argument("--soak", type=float, metavar="MINUTES")
+    what.add_argument("--many", action="store_true")
+    what.add_argument("--race", action="store_true")
+    parser.add_argument("--scheduler", default="srpt", help="of --chaos and --soak; none = Slurm alone, whose slurmctld is killed")
+    parser.add_argument("--schedulers", nargs="+", default=["fcfs", "easy", "srpt", "gavel(objective=max_min)"], help="of --many")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--port", type=int, default=47900, help="first of 20")
+    parser.add_argument("--out", help="folder to keep everything in")
+    given = parser.parse_args()
+    given.folder = pathlib.Path(given.out or tempfile.mkdtemp(prefix="slurm-chaos-")).resolve()
+    given.berth = pathlib.Path(given.berth).resolve()
+    if os.geteuid() != 0:
+        print("slurm_fidelity: expected root, which starts Slurm's daemons", file=sys.stderr)
+        return 2
+    try:
+        return chaos(given) if given.chaos else soak(given) if given.soak else many(given) if given.many else race(given)
+    except (rigs.Failed, fidelity_jobs.Refused, OSError) as error:
+        print(f"slurm_fidelity: {error}", file=sys.stderr)
+        return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -74,8 +74,15 @@ Json CardOf(const std::string& spec) {
   for (const SpecFile& file : SpecFiles(spec)) {
     if (!file.path.ends_with(".h5")) continue;
     const PolicyBundle bundle = LoadBundle(file.path);
-    Json card = {{"file", file.path}, {"network", bundle.network}};
-    return card;
+    std::string types;
+    for (const std::string& type : bundle.gpu_types) types += (types.empty() ? "" : ", ") + type;
+    return {{"file", file.path},
+            {"network", bundle.network},
+            {"trained for GPU types", types},
+            {"decides", bundle.mdp.ToString()},
+            {"trained by", bundle.provenance.agent},
+            {"training seed", bundle.provenance.seed},
+            {"steps", bundle.provenance.steps}};
   }
   return nullptr;
 }

@@ -78,6 +78,7 @@ Controller::Controller(ControllerOptions options, SiteFile site, std::unique_ptr
 void Controller::CheckSlurm() {
   if (!options_.recorded.empty()) return;
   const std::string config = slurm_.Config();
+  cluster_ = ConfigValue(config, "ClusterName");
   const std::string version = ConfigValue(config, "SLURM_VERSION");
   if (std::atof(version.c_str()) < 21.08)
     throw Error(Join("Slurm: expected version 21.08 or later, which answers in JSON, found ",
@@ -470,6 +471,9 @@ void Controller::TakeMode() {
     options_.mode = before;
     return;
   }
+  // Without it job_submit.lua holds no further jobs, and the watchdog releases those that it holds yet.
+  if (before == ControlMode::kControl && !options_.out.empty())
+    std::filesystem::remove(options_.out + "/heartbeat");
   planned_.clear(), stopping_.clear(), would_start_.clear();
   live_ = LiveCluster(site_, LiveOf(options_));
   if (log_) log_->Add(now_s_, "mode", {{"from", ToString(before)}, {"to", *asked}});
@@ -530,15 +534,23 @@ void Controller::Cycle() {
   Publish("");
 }
 
-// By a rename, so that whoever reads it finds the old one or the new one.
+// What tells job_submit.lua and the watchdog that somebody releases what is held. By a rename, so that
+// whoever reads it finds the old one or the new one.
 void Controller::Beat() {
-  if (options_.out.empty() || options_.mode == ControlMode::kDryRun) return;
+  if (options_.out.empty() || options_.mode != ControlMode::kControl) return;
   const std::string path = options_.out + "/heartbeat", temporary = path + ".new";
   {
     std::ofstream file(temporary, std::ios::trunc);
     file << std::llround(UnixTime()) << "\n";
   }
   std::filesystem::rename(temporary, path);
+}
+
+// Whether tools/slurm/watchdog lives: it writes a file beside the heartbeat every second.
+bool Controller::Watched() const {
+  std::error_code none;
+  const auto at = std::filesystem::last_write_time(options_.out + "/heartbeat.watchdog", none);
+  return !none && std::filesystem::file_time_type::clock::now() - at < std::chrono::seconds(10);
 }
 
 void Controller::Run(const std::atomic<bool>& stop) {

@@ -93,6 +93,7 @@ class Controller {
   void Learn(const std::vector<LiveChange>& changes);  // speeds, from who ended and what jobs report
   void TakeMode();
   void Beat();
+  bool Watched() const;
   void Publish(const std::string& problem);
   Json StatusOf(const std::string& problem) const;
   std::string IdOf(int index) const { return live_.job(index).slurm.id; }
@@ -107,6 +108,7 @@ class Controller {
   LearnedSpeeds speeds_;
   std::optional<DecisionLog> log_;
   SlurmState state_;
+  std::string cluster_;
   Decision decision_;
   Json last_decision_;
   std::vector<Planned> planned_;

@@ -79,10 +79,11 @@ Json Controller::StatusOf(const std::string& problem) const {
                  {"scheduler", options_.scheduler},
                  {"clock", options_.clock.ToString()},
                  {"only", options_.partitions},
-                 {"slurm", {{"version", state_.version}, {"cluster", state_.cluster}}},
+                 {"slurm", {{"version", state_.version}, {"cluster", cluster_}}},
                  {"healthy", problem.empty()},
                  {"problem", problem}};
-  status["watchdog"] = {{"fresh", problem.empty()}, {"dead_after_s", options_.dead_s}};
+  status["watchdog"] = {{"fresh", options_.mode != ControlMode::kControl || Watched()},
+                        {"dead_after_s", options_.dead_s}};
   status["cycle"] = {
       {"count", counts_.cycles},
       {"median_s", Quantile(cycles_, 0.5)},

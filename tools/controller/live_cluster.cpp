@@ -204,8 +204,7 @@ LivePhase LiveCluster::PendingPhase(LiveJob& job) const {
   if (from.dependency.find("unfulfilled") != std::string::npos)
     return blocked("waits for " + from.dependency);
   // A requeue sets a begin time too, which the controller takes off.
-  if (job.preemptions == 0 &&
-      (from.eligible_s > now_s_ + 0.5 || from.start_s > now_s_ + 600.0 * 86400.0))
+  if (job.preemptions == 0 && (from.eligible_s > now_s_ + 0.5 || from.start_s > now_s_ + 600.0 * 86400.0))
     return blocked("not before its begin time");
   if (job.not_before_s > now_s_) return LivePhase::kBlocked;  // `why` is of the pause
   bool fits = false;

@@ -44,7 +44,7 @@ struct SlurmGpuNode {
 };
 
 struct SlurmState {
-  std::string version, cluster;
+  std::string version;
   std::vector<SlurmJob> jobs;       // waiting tasks of arrays are jobs each
   std::vector<SlurmGpuNode> nodes;  // those with GPUs, by type, then by name
 };

@@ -29,7 +29,7 @@ class Load(threading.Thread):
 
     def __init__(self, rig, seed, load, scale):
         super().__init__(daemon=True)
-        self.rig, self.numbers, self.unsure, self.over = rig, {}, 0, threading.Event()
+        self.rig, self.numbers, self.over = rig, {}, threading.Event()
         self.jobs = fidelity_jobs.draw(seed, 20000, load, scale)
 
     def run(self):
@@ -41,15 +41,13 @@ class Load(threading.Thread):
             while name not in self.numbers and not self.over.is_set():
                 try:
                     number = self.rig.submit(job, check=False)
-                    # An answer may be lost when slurmctld is killed: was it taken?
-                    number = number or int(self.rig.say("squeue", "-h", "-n", name, "-o", "%A").split()[:1][0:1] and
-                                           self.rig.say("squeue", "-h", "-n", name, "-o", "%A").split()[0] or 0)
-                except (rigs.Failed, ValueError):
+                    if not number:  # an answer may be lost when slurmctld is killed: was it taken?
+                        number = int((self.rig.say("squeue", "-h", "-n", name, "-o", "%A").split() or [0])[0])
+                except rigs.Failed:
                     number = 0
                 if number:
                     self.numbers[name] = number
                 else:
-                    self.unsure += 1
                     time.sleep(0.5)
 
 
@@ -65,6 +63,22 @@ class Systemd(threading.Thread):
             if self.rig.controller.poll() is not None and not self.over.wait(2.0):
                 self.restarts += 1
                 self.rig.restart_controller()
+
+
+class Operator(threading.Thread):
+    """Resumes what Slurm itself drains. A slurmctld that is killed forgets what it did in its last seconds, up to five; it then starts
+    again what runs already, and drains the node whose slurmd refuses the second copy (`Duplicate jobid`)."""
+
+    def __init__(self, rig):
+        super().__init__(daemon=True)
+        self.rig, self.over, self.resumed = rig, threading.Event(), 0
+
+    def run(self):
+        while not self.over.wait(3.0):
+            for line in self.rig.say("sinfo", "-h", "-N", "-O", "nodelist:20,statelong:20,reason:40", check=False).splitlines():
+                if "drain" in line[20:40] or "down" in line[20:40]:
+                    self.resumed += 1
+                    self.rig.say("scontrol", "update", f"NodeName={line[:20].strip()}", "State=RESUME", check=False)
 
 
 def runs_of(history):
@@ -107,8 +121,9 @@ def chaos(given):
             rig.start_watchdog()
             systemd = Systemd(rig)
             systemd.start()
-        load = Load(rig, given.seed, 0.7, 0.15)
+        load, operator = Load(rig, given.seed, 0.7, 0.5), Operator(rig)
         load.start()
+        operator.start()
         time.sleep(5.0)
         killed = {"controller": 0, "slurmctld": 0, "both": 0}
         for kill in range(given.chaos):
@@ -125,6 +140,8 @@ def chaos(given):
         load.over.set()
         load.join()
         left = wait_for_end(rig, 300.0)
+        operator.over.set()
+        operator.join()
         if not alone:
             systemd.over.set()
             systemd.join()
@@ -139,7 +156,8 @@ def chaos(given):
         released = (folder / "watchdog.log").read_text().count("releases") if not alone else 0
     print(f"\n{given.chaos} kills ({', '.join(f'{count} {what}' for what, count in killed.items() if count)}) of "
           f"{'Slurm alone' if alone else given.scheduler}; {len(load.numbers)} jobs, {runs} runs; "
-          f"the watchdog released {released} times; left in the queue: {len(left)}")
+          f"the watchdog released {released} times, nodes that Slurm drained were resumed {operator.resumed} times; "
+          f"left in the queue: {len(left)}")
     for problem, numbers in wrong.items():
         print(f"{problem}: {len(numbers)} jobs, as {numbers[:5]}")
     if not wrong and not left:

@@ -24,7 +24,7 @@ TOP = rigs.HERE.parent.parent
 POLICY = f"policy(file={TOP}/data/policies/cluster/hetero_oracle.h5)"
 OWN = "Slurm's backfill"
 SCHEDULERS = {OWN: (None, "event"), "fcfs": ("fcfs", "event"), "easy": ("easy", "event"), "srpt": ("srpt", "event"),
-              "gavel": ("gavel(objective=max_min)", "rounds(10)"), "policy": (POLICY, "event")}
+              "gavel": ("gavel(objective=max_min,reset_s=10)", "rounds(10)"), "policy": (POLICY, "event")}
 POLL_S = 0.25
 
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <ctime>
 
 #include "env/base/check.hpp"
@@ -11,8 +12,6 @@
 
 namespace berth {
 namespace {
-
-constexpr double kLimit = 30.0;  // s
 
 std::string LastLine(const std::string& text) {
   std::string last;
@@ -45,11 +44,16 @@ std::string UserName() {
 
 }  // namespace
 
+SlurmCommands::SlurmCommands(std::string recorded, double limit_s)
+    : recorded_(std::move(recorded)), limit_s_(limit_s) {
+  setenv("SLURM_BITSTR_LEN", "0", 1);  // whole lists of array tasks: else they are cut at 64 characters
+}
+
 std::string SlurmCommands::Run(const std::vector<std::string>& words) {
-  const Ran ran = RunCommand(words, kLimit);
+  const Ran ran = RunCommand(words, limit_s_);
   if (ran.exit == 127)
     throw Error(Join(words[0], ": expected Slurm's commands on PATH, found none (Debian: slurm-client)"));
-  if (ran.timed_out) throw Error(Join(words[0], ": expected an answer within ", kLimit, " s, found none"));
+  if (ran.timed_out) throw Error(Join(words[0], ": expected an answer within ", limit_s_, " s, found none"));
   if (ran.exit != 0) {
     const std::string said = Said(ran.error);
     throw Error(
@@ -63,12 +67,21 @@ SlurmState SlurmCommands::Read() {
   // Jobs before nodes: a job that starts in between counts as somebody's GPUs for one look, and none is free
   // twice.
   const std::string squeue = live ? Run({"squeue", "--json"}) : "";
-  const std::string sinfo = live ? Run({"sinfo", "--json"}) : "";
+  const std::vector<std::string> by_sinfo = {"sinfo", "--json"},
+                                 by_scontrol = {"scontrol", "show", "nodes", "--json"};
+  std::string sinfo = live ? Run(nodes_by_scontrol_ ? by_scontrol : by_sinfo) : "";
   if (live && !squeue.empty() && squeue == last_squeue_ && sinfo == last_sinfo_) return state_;
   const std::string of_jobs = live ? "squeue --json" : recorded_ + "/squeue.json";
-  const std::string of_nodes = live ? "sinfo --json" : recorded_ + "/sinfo.json";
+  std::string of_nodes = !live                ? recorded_ + "/sinfo.json"
+                         : nodes_by_scontrol_ ? "scontrol show nodes --json"
+                                              : "sinfo --json";
   const Json jobs = live ? Parse(squeue, of_jobs) : ReadJson(of_jobs);
-  const Json nodes = live ? Parse(sinfo, of_nodes) : ReadJson(of_nodes);
+  Json nodes = live ? Parse(sinfo, of_nodes) : ReadJson(of_nodes);
+  if (live && nodes.contains("sinfo") && !nodes.contains("nodes")) {
+    nodes_by_scontrol_ = true;
+    of_nodes = "scontrol show nodes --json";
+    sinfo = Run(by_scontrol), nodes = Parse(sinfo, of_nodes);
+  }
   state_.version = VersionOf(jobs, of_jobs);
   state_.jobs = JobsOf(jobs, of_jobs);
   state_.nodes = NodesOf(nodes, of_nodes);
@@ -83,8 +96,8 @@ std::string SlurmCommands::Config() {
 std::string SlurmCommands::Ask(const std::vector<std::string>& words) {
   std::vector<std::string> all = {"scontrol"};
   all.insert(all.end(), words.begin(), words.end());
-  const Ran ran = RunCommand(all, kLimit);
-  if (ran.timed_out) return Join("no answer within ", kLimit, " s");
+  const Ran ran = RunCommand(all, limit_s_);
+  if (ran.timed_out) return Join("no answer within ", limit_s_, " s");
   if (ran.exit == 0) return "";
   const std::string said = Said(ran.error);
   return said.empty() ? Join("exit code ", ran.exit) : said;

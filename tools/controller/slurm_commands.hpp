@@ -13,9 +13,10 @@ namespace berth {
 class SlurmCommands {
  public:
   // `recorded`: a folder with squeue.json and sinfo.json to read in place of a cluster; "" = the cluster.
-  explicit SlurmCommands(std::string recorded = "") : recorded_(std::move(recorded)) {}
+  // `limit_s`: how long a command may take.
+  explicit SlurmCommands(std::string recorded = "", double limit_s = 30.0);
 
-  // Throws Error: a command that is missing, fails, takes over 30 s, or says what cannot be read.
+  // Throws Error: a command that is missing, fails, takes too long, or says what cannot be read.
   SlurmState Read();
   // Of `scontrol show config`. Throws Error as Read.
   std::string Config();
@@ -28,6 +29,8 @@ class SlurmCommands {
 
  private:
   std::string recorded_, last_squeue_, last_sinfo_;
+  double limit_s_;
+  bool nodes_by_scontrol_ = false;
   SlurmState state_;
 };
 

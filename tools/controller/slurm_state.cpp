@@ -26,6 +26,12 @@ const Json& At(const Json& object, const char* key, const std::string& what) {
   return *found;
 }
 
+const Json& ListAt(const Json& object, const char* key, const std::string& what) {
+  const Json& list = At(object, key, what);
+  if (!list.is_array()) throw Error(Join(what, ": ", key, ": expected a list, found ", list.type_name()));
+  return list;
+}
+
 std::string Text(const Json& object, const char* key) {
   const auto found = object.find(key);
   return found != object.end() && found->is_string() ? found->get<std::string>() : "";
@@ -38,8 +44,12 @@ double Number(const Json& object, const char* key) {
   if (found == object.end() || found->is_null()) return kNone;
   if (found->is_number()) return found->get<double>();
   if (!found->is_object()) return kNone;
-  if (found->value("infinite", false)) return std::numeric_limits<double>::infinity();
-  if (!found->value("set", true)) return kNone;
+  const auto is = [&](const char* name) {
+    const auto flag = found->find(name);
+    return flag != found->end() && flag->is_boolean() && flag->get<bool>();
+  };
+  if (is("infinite")) return std::numeric_limits<double>::infinity();
+  if (found->contains("set") && !is("set")) return kNone;
   const auto number = found->find("number");
   return number != found->end() && number->is_number() ? number->get<double>() : kNone;
 }
@@ -69,7 +79,8 @@ struct Gres {
   std::vector<int> indices;
 };
 
-// "gpu:v100:2(IDX:0-1)", "gres:gpu:2", "gres/gpu:v100:2", "gpu:4(S:0-1)"; what is not of GPUs is left out.
+// "gpu:v100:2(IDX:0-1)", "gres:gpu:2", "gres/gpu:v100:2", "cpu=1,gres/gpu=2", "gpu:4(S:0-1)"; what is not of
+// GPUs is left out.
 std::vector<Gres> GpuGres(const std::string& text) {
   std::vector<Gres> all;
   std::size_t begin = 0;
@@ -86,6 +97,7 @@ std::vector<Gres> GpuGres(const std::string& text) {
       inside = word.substr(open + 1, word.find(')', open) - open - 1);
       word.resize(open);
     }
+    std::replace(word.begin(), word.end(), '=', ':');
     if (word.starts_with("gres:") || word.starts_with("gres/")) word.erase(0, 5);
     if (word != "gpu" && !word.starts_with("gpu:")) continue;
     Gres gres;
@@ -141,13 +153,15 @@ SlurmJob JobOf(const Json& from, const std::string& what) {
   job.reason = Text(from, "state_reason"), job.comment = Text(from, "comment");
   job.admin_comment = Text(from, "admin_comment"), job.dependency = Text(from, "dependency");
   job.priority = NumberOr(from, "priority", 1.0), job.nice = NumberOr(from, "nice", 0.0);
+  if (job.nice >= 2147483648.0) job.nice -= 4294967296.0;  // 22.05 writes -60 as if it had no sign
   job.submit_s = NumberOr(from, "submit_time", 0.0), job.start_s = NumberOr(from, "start_time", 0.0);
   job.eligible_s = NumberOr(from, "eligible_time", 0.0);
   if (const double minutes = Number(from, "time_limit"); std::isfinite(minutes) && minutes > 0.0)
     job.limit_s = 60.0 * minutes;
   job.num_nodes = std::max(1, static_cast<int>(NumberOr(from, "node_count", 1.0)));
   job.cpus = static_cast<int>(NumberOr(from, "cpus", 0.0));
-  job.requeue = from.value("requeue", false),
+  const auto requeue = from.find("requeue");
+  job.requeue = requeue != from.end() && requeue->is_boolean() && requeue->get<bool>();
   job.restarts = static_cast<int>(NumberOr(from, "restart_cnt", 0.0));
   if (const std::string nodes = Text(from, "nodes"); !nodes.empty()) job.nodes = ExpandHosts(nodes, where);
   if (const std::string nodes = Text(from, "required_nodes"); !nodes.empty())
@@ -178,9 +192,13 @@ bool TakesJobs(const std::vector<std::string>& states) {
 
 std::vector<SlurmJob> JobsOf(const Json& squeue, const std::string& what) {
   std::vector<SlurmJob> jobs;
-  for (const Json& from : At(squeue, "jobs", what)) {
+  for (const Json& from : ListAt(squeue, "jobs", what)) {
     SlurmJob job = JobOf(from, what);
     const auto array = static_cast<std::int64_t>(NumberOr(from, "array_job_id", 0.0));
+    if (array > 0) {
+      job.array = Join(array);
+      job.array_limit = static_cast<int>(NumberOr(from, "array_max_tasks", 0.0));
+    }
     std::string tasks = Text(from, "array_task_string");
     tasks.resize(std::min(tasks.size(), tasks.find('%')));
     if (array > 0 && !tasks.empty()) {
@@ -199,7 +217,7 @@ std::vector<SlurmJob> JobsOf(const Json& squeue, const std::string& what) {
 
 std::vector<SlurmGpuNode> NodesOf(const Json& sinfo, const std::string& what) {
   std::vector<SlurmGpuNode> nodes;
-  for (const Json& from : At(sinfo, "nodes", what)) {
+  for (const Json& from : ListAt(sinfo, "nodes", what)) {
     SlurmGpuNode node;
     node.name = Text(from, "name");
     const std::vector<Gres> all = GpuGres(Text(from, "gres"));
@@ -213,7 +231,8 @@ std::vector<SlurmGpuNode> NodesOf(const Json& sinfo, const std::string& what) {
     }
     node.gpu_type = all.front().type.empty() ? "gpu" : all.front().type;
     for (const Gres& gres : GpuGres(Text(from, "gres_used"))) node.used += gres.count;
-    node.idle_cpus = static_cast<int>(NumberOr(from, "idle_cpus", NumberOr(from, "cpus", 0.0)));
+    const double idle = NumberOr(from, "cpus", 0.0) - NumberOr(from, "alloc_cpus", 0.0);
+    node.idle_cpus = static_cast<int>(NumberOr(from, "idle_cpus", NumberOr(from, "alloc_idle_cpus", idle)));
     std::vector<std::string> states = Words(from, "state");
     for (const std::string& flag : Words(from, "state_flags")) states.push_back(flag);
     for (const std::string& word : states) node.state += (node.state.empty() ? "" : "+") + Lower(word);

@@ -1,6 +1,6 @@
 // What Slurm says of its jobs and nodes: `squeue --json` and `sinfo --json` as rows. The shape is that of the
 // OpenAPI plugin v0.0.38 (Slurm 22.05); later shapes (numbers as {"set", "infinite", "number"}, states as
-// lists) are read too.
+// lists) are read too. From 23.02 on sinfo sums nodes up, and `scontrol show nodes --json` has what it had.
 #pragma once
 
 #include <limits>
@@ -12,7 +12,9 @@
 namespace berth {
 
 struct SlurmJob {
-  std::string id;  // "17", or "17_3" of an array: as scontrol takes it
+  std::string id;       // "17", or "17_3" of an array: as scontrol takes it
+  std::string array;    // the array that it is a task of, "" = none
+  int array_limit = 0;  // of whose tasks no more may run at once (--array=0-9%2); 0 = none
   std::string name, user, partition, state, reason, comment, admin_comment, dependency;
   double priority = 0.0;  // 0 = held
   double nice = 0.0;
@@ -31,6 +33,11 @@ struct SlurmJob {
 
   bool pending() const { return state == "PENDING"; }
   bool held() const { return pending() && priority == 0.0; }
+  // Held or released by Berth, or by job_submit.lua for it. ("berth nice ..." is of --advise, which holds
+  // none.)
+  bool marked() const {
+    return admin_comment.starts_with("berth") && !admin_comment.starts_with("berth nice");
+  }
   bool running() const { return state == "RUNNING" || state == "CONFIGURING" || state == "SUSPENDED"; }
 };
 

@@ -19,6 +19,10 @@ std::vector<int> FreeOn(const LiveCluster& live, int node) {
 
 }  // namespace
 
+bool UserNamed(const SlurmJob& job) {
+  return !job.required.empty() && job.admin_comment != "berth pinned";
+}
+
 std::optional<std::vector<int>> ChooseGpus(const LiveCluster& live, int job, int type,
                                            std::span<const int> wanted, std::vector<int>& idle_cpus) {
   const SlurmJob& asks = live.job(job).slurm;
@@ -29,13 +33,16 @@ std::optional<std::vector<int>> ChooseGpus(const LiveCluster& live, int job, int
   std::vector<Room> rooms;
   const int least_nodes =
       asks.per_node > 0 ? std::max(1, asks.gpus / asks.per_node) : std::max(1, asks.num_nodes);
+  // At least; where its user named nodes it runs on all of those.
+  const int nodes =
+      std::min(UserNamed(asks) ? static_cast<int>(asks.required.size()) : asks.num_nodes, asks.gpus);
   const int cpus = (asks.cpus + least_nodes - 1) / least_nodes;
   for (std::size_t n = 0; n < live.nodes().size(); ++n) {
     const auto node = static_cast<int>(n);
     if (live.TypeOfNode(node) != type || idle_cpus[n] < cpus) continue;
-    if (!asks.required.empty() && asks.admin_comment != "berth pinned" &&
+    if (UserNamed(asks) &&
         std::find(asks.required.begin(), asks.required.end(), live.nodes()[n].name) == asks.required.end())
-      continue;  // its user named others
+      continue;
     std::vector<int> free = FreeOn(live, node);
     if (!free.empty()) rooms.push_back({node, std::move(free)});
   }
@@ -46,7 +53,7 @@ std::optional<std::vector<int>> ChooseGpus(const LiveCluster& live, int job, int
   };
   std::map<int, int> on_node;
   for (const int device : wanted) ++on_node[live.NodeOf(device)];
-  if (static_cast<int>(wanted.size()) == asks.gpus) {
+  if (static_cast<int>(wanted.size()) == asks.gpus && static_cast<int>(on_node.size()) >= nodes) {
     const bool usable = std::all_of(wanted.begin(), wanted.end(), [&](int device) {
       const auto room = std::find_if(rooms.begin(), rooms.end(),
                                      [&](const Room& r) { return r.node == live.NodeOf(device); });
@@ -63,7 +70,7 @@ std::optional<std::vector<int>> ChooseGpus(const LiveCluster& live, int job, int
   }
   const auto fuller = [](const Room& a, const Room& b) { return a.free.size() < b.free.size(); };
   const auto emptier = [](const Room& a, const Room& b) { return a.free.size() > b.free.size(); };
-  const int each = asks.per_node > 0 ? asks.per_node : (asks.num_nodes <= 1 ? asks.gpus : 0);
+  const int each = asks.per_node > 0 ? asks.per_node : (nodes <= 1 ? asks.gpus : 0);
   if (each > 0) {
     std::stable_sort(rooms.begin(), rooms.end(), fuller);
     std::vector<const Room*> fit;
@@ -78,14 +85,14 @@ std::optional<std::vector<int>> ChooseGpus(const LiveCluster& live, int job, int
     if (asks.per_node > 0) return std::nullopt;
   }
   std::stable_sort(rooms.begin(), rooms.end(), emptier);
-  int left = asks.gpus;
-  std::size_t used = 0;
-  for (; used < rooms.size() && left > 0; ++used) left -= static_cast<int>(rooms[used].free.size());
-  if (left > 0 || static_cast<int>(used) < asks.num_nodes) return std::nullopt;
+  int left = asks.gpus, used = 0;
+  for (; used < static_cast<int>(rooms.size()) && (left > 0 || used < nodes); ++used)
+    left -= static_cast<int>(rooms[U(used)].free.size());
+  if (left > 0 || used < nodes) return std::nullopt;
   left = asks.gpus;
-  for (std::size_t i = 0; i < used; ++i) {
-    const int count = std::min(left, static_cast<int>(rooms[i].free.size()));
-    take(rooms[i], count), left -= count;
+  for (int i = 0; i < used; ++i) {  // at least one of each
+    const int count = std::min(left - (used - i - 1), static_cast<int>(rooms[U(i)].free.size()));
+    take(rooms[U(i)], count), left -= count;
   }
   return chosen;
 }

@@ -35,7 +35,10 @@ void DecisionLog::Flush() {
   while (done < lines_.size()) {
     const ssize_t wrote = write(file_, lines_.data() + done, lines_.size() - done);
     if (wrote < 0 && errno == EINTR) continue;
-    if (wrote <= 0) throw Error(Join(path_, ": expected room for the log, found ", std::strerror(errno)));
+    if (wrote <= 0) {
+      lines_.erase(0, done);  // so that nothing is written twice when there is room again
+      throw Error(Join(path_, ": expected room for the log, found ", std::strerror(errno)));
+    }
     done += static_cast<std::size_t>(wrote);
   }
   if (done > 0) fsync(file_);

@@ -46,7 +46,7 @@ void LearnedSpeeds::Add(int job_class, const std::string& type, double steps, do
 
 std::vector<std::vector<double>> LearnedSpeeds::Table(const std::vector<std::string>& types) const {
   const std::size_t classes = site_.classes.size();
-  std::vector<std::vector<double>> table(classes, std::vector<double>(types.size(), 1.0));
+  std::vector<std::vector<double>> table(classes, std::vector<double>(types.size(), 1.0));  // nothing known
   PartialMatrix known;
   known.rows = static_cast<int>(classes), known.columns = static_cast<int>(types.size());
   known.value.assign(classes * types.size(), 0.0), known.known.assign(classes * types.size(), 0);
@@ -59,6 +59,7 @@ std::vector<std::vector<double>> LearnedSpeeds::Table(const std::vector<std::str
       if (const auto said = one.speeds.find(BaseOf(types[g], one.speeds)); said != one.speeds.end()) {
         speed = said->second;
         cannot[c][g] = speed == 0.0;
+        if (cannot[c][g]) table[c][g] = 0.0;
       } else if (const auto of_class = measured_.find(one.name); of_class != measured_.end()) {
         const auto of_type = of_class->second.find(types[g]);
         if (of_type != of_class->second.end()) speed = of_type->second.steps / of_type->second.seconds;

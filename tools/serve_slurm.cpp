@@ -131,7 +131,7 @@ int ServeSlurm(const Options& options) {
   if (made.clock.kind != ClockKind::kEvent && made.clock.kind != ClockKind::kRounds)
     throw Error(Join(options.Where("clock"), ": expected event or rounds(SECONDS), found '",
                      options.Text("clock"), "'"));
-  made.poll_s = options.Number("poll", 0.05, 60.0);
+  made.poll_s = options.Number("poll", 0.05, 2.0);  // the heartbeat goes with it
   made.starve_s = 3600.0 * options.Number("starve", 0.0, 1e6);
   made.changes_per_minute = static_cast<int>(options.Integer("changes", 1, 1000000));
   made.out = options.Text("out"), made.recorded = options.Text("recorded");
@@ -151,12 +151,15 @@ int ServeSlurm(const Options& options) {
   CheckJsonWritable(options);
 
   StatusBoard board(options.Bool("writable"));
+  const bool release = options.Bool("release");
+  if (release) made.mode = ControlMode::kControl;  // whose rights it needs
   Controller controller(made, site, std::move(scheduler), board);
-  if (options.Bool("release")) {
+  if (release) {
     std::cout << "berth serve: " << controller.Release() << " jobs given back to Slurm's own order"
               << std::endl;
     return 0;
   }
+  controller.TryScheduler();
   if (options.Bool("once")) {
     controller.Cycle();
     const Json status = board.Read();

@@ -53,6 +53,19 @@ std::string Joined(const std::vector<std::string>& words) {
   return all;
 }
 
+// Whose nice value --advise has changed says in its admin comment what it was, for the day it is taken back.
+constexpr std::string_view kNiceWas = "berth nice was ";
+
+std::optional<double> OwnNice(const SlurmJob& job) {
+  if (!job.admin_comment.starts_with(kNiceWas)) return std::nullopt;
+  return std::atof(job.admin_comment.c_str() + kNiceWas.size());
+}
+
+std::vector<std::string> NiceBack(const SlurmJob& job, double own) {
+  return {"update", "JobId=" + job.id, Join("Nice=", static_cast<std::int64_t>(own)),
+          "AdminComment=berth nice"};
+}
+
 }  // namespace
 
 const char* ToString(ControlMode mode) {
@@ -65,14 +78,21 @@ Controller::Controller(ControllerOptions options, SiteFile site, std::unique_ptr
       site_(std::move(site)),
       scheduler_(std::move(scheduler)),
       board_(board),
-      slurm_(options_.recorded),
+      slurm_(options_.recorded, options_.command_s),
       live_(site_, LiveOf(options_)),
       speeds_(site_, options_.out.empty() ? "" : options_.out + "/speeds.json") {
+  if (!options_.now) options_.now = UnixTime;
   CheckSlurm();
   if (!options_.out.empty()) {
     std::filesystem::create_directories(options_.out + "/progress");
     log_.emplace(options_.out + "/decisions.jsonl");
   }
+}
+
+void Controller::TryScheduler() {
+  LiveCluster first(site_, LiveOf(options_));
+  first.Update(slurm_.Read(), options_.now());
+  scheduler_->Reset(first.View(scheduler_->knowledge()));
 }
 
 void Controller::CheckSlurm() {
@@ -84,7 +104,7 @@ void Controller::CheckSlurm() {
     throw Error(Join("Slurm: expected version 21.08 or later, which answers in JSON, found ",
                      version.empty() ? "none" : version));
   if (options_.mode == ControlMode::kDryRun) return;
-  if (const double skew = ClockSkew(config, UnixTime()); std::fabs(skew) > 3.0)
+  if (const double skew = ClockSkew(config, options_.now()); std::fabs(skew) > 3.0)
     throw Error(Join("clock: expected that of slurmctld's machine to within 3 s, found ", std::round(skew),
                      " s ahead: run NTP on both"));
   if (const std::string missing = MissingRights(slurm_, config); !missing.empty())
@@ -214,12 +234,12 @@ void Controller::Refused(const std::string& id, const std::string& what, const s
   Keep<Json>(refusals_, {{"at_s", now_s_}, {"id", id}, {"what", what}, {"why", why}}, kShown);
 }
 
-std::string Controller::Ask(int index, const char* what, const std::vector<std::string>& words) {
-  const std::string id = IdOf(index), why = slurm_.Ask(words);
+std::string Controller::Ask(const std::string& id, const char* what, const std::vector<std::string>& words) {
+  const std::string why = slurm_.Ask(words);
   if (log_) {
     Json line = {{"id", id}, {"what", what}};
     if (!why.empty()) line["refused"] = why;
-    log_->Add(UnixTime(), "order", std::move(line));
+    log_->Add(options_.now(), "order", std::move(line));
   }
   if (!why.empty()) Refused(id, what, why);
   return why;
@@ -227,11 +247,15 @@ std::string Controller::Ask(int index, const char* what, const std::vector<std::
 
 // True: it was released, or in a dry run would have been.
 bool Controller::Start(int index, int type, std::span<const int> wanted, std::vector<int>& idle_cpus) {
+  if (options_.mode == ControlMode::kControl && live_.AtArrayLimit(live_.job(index).slurm)) return false;
   const std::optional<std::vector<int>> devices = ChooseGpus(live_, index, type, wanted, idle_cpus);
   if (!devices) return false;
   const std::vector<std::string> nodes = NodesOf(live_, *devices);
   const std::string id = IdOf(index);
   last_decision_["starts"].push_back({{"id", id}, {"type", live_.types()[U(type)].name}, {"nodes", nodes}});
+  if (options_.mode != ControlMode::kControl) {
+    for (const int device : *devices) live_.SetHolder(device, index), promised_.push_back(device);
+  }
   if (options_.mode == ControlMode::kDryRun) {
     if (would_start_.insert(id).second)
       Keep<Json>(would_,
@@ -241,18 +265,21 @@ bool Controller::Start(int index, int type, std::span<const int> wanted, std::ve
   }
   if (options_.mode == ControlMode::kAdvise) return true;
   if (!MayChange()) return false;
-  const std::string job = "JobId=" + id;
-  std::vector<std::string> pin = {"update", job, "ReqNodeList=" + Joined(nodes), "AdminComment=berth pinned"};
+  std::vector<std::string> pin = {"update", "JobId=" + id};
+  if (!UserNamed(live_.job(index).slurm)) {  // what its user said stands
+    pin.emplace_back("ReqNodeList=" + Joined(nodes));
+    pin.emplace_back("AdminComment=berth pinned");
+  }
   // Slurm would have what it requeued wait for cred_expire seconds (120); the new run gets a new credential.
   if (live_.job(index).preemptions > 0) pin.emplace_back("StartTime=now");
-  std::string why = Ask(index, "pin", pin);
-  if (why.empty()) why = Ask(index, "release", {"release", id});
+  std::string why = pin.size() > 2 ? Ask(id, "pin", pin) : "";
+  if (why.empty()) why = Ask(id, "release", {"release", id});
   if (!why.empty()) {
     live_.Pause(index, now_s_ + kPause, "Slurm refused: " + why);
     return false;
   }
   ++counts_.released;
-  live_.Order(index, type, *devices, UnixTime());
+  live_.Order(index, type, *devices, options_.now());
   return true;
 }
 
@@ -261,10 +288,10 @@ bool Controller::Stop(int index) {
   last_decision_["stops"].push_back({{"id", job.slurm.id}});
   if (options_.mode != ControlMode::kControl || job.phase != LivePhase::kRunning) return false;
   if (!job.words.checkpoint || !job.slurm.requeue || !MayChange()) return false;
-  if (!Ask(index, "requeue", {"requeuehold", job.slurm.id}).empty()) return false;
+  if (!Ask(job.slurm.id, "requeue", {"requeuehold", job.slurm.id}).empty()) return false;
   ++counts_.requeued;
   stopping_.insert(job.slurm.id);
-  live_.StopOrdered(index, UnixTime());
+  live_.StopOrdered(index, options_.now());
   return true;
 }
 
@@ -335,8 +362,9 @@ void Controller::CarryOutPlanned() {
     if (index < 0 || now_s_ > plan.until_s) continue;
     const LivePhase phase = live_.job(index).phase;
     if (phase == LivePhase::kOrdered || phase == LivePhase::kGone || phase == LivePhase::kLeft) continue;
-    if (phase != LivePhase::kWaiting || !Start(index, plan.type, plan.wanted, idle_cpus))
-      left.push_back(std::move(plan));
+    if (phase == LivePhase::kWaiting && Start(index, plan.type, plan.wanted, idle_cpus)) continue;
+    // What Slurm refused just now is decided anew.
+    if (phase != LivePhase::kWaiting || live_.job(index).phase == phase) left.push_back(std::move(plan));
   }
   std::erase_if(stopping_, [&](const std::string& id) {
     const int index = live_.Find(id);
@@ -368,6 +396,8 @@ void Controller::Decide() {
   cycle_s_[2] = Monotonic() - begin;
   CarryOut(idle_cpus);
   if (options_.mode == ControlMode::kAdvise) Advise();
+  for (const int device : promised_) live_.SetHolder(device, LiveCluster::kNobody);
+  promised_.clear();
   cycle_s_[3] = Monotonic() - begin - cycle_s_[2];
   if (!log_ || (last_decision_["starts"].empty() && last_decision_["stops"].empty())) return;
   Json line = {{"waiting", waiting}, {"active", active}, {"decide_s", cycle_s_[2]}};
@@ -376,37 +406,51 @@ void Controller::Decide() {
 }
 
 // Who would be started goes to the front of Slurm's queue by its nice value; who no longer would gets its own
-// priority back.
+// back.
 void Controller::Advise() {
   double top = 0.0;
   std::set<std::string> chosen;
   for (const Json& start : last_decision_["starts"]) chosen.insert(start["id"].get<std::string>());
   for (int i = 0; i < live_.num_jobs(); ++i) {
-    const LiveJob& job = live_.job(i);
-    if (job.slurm.pending() && !chosen.contains(job.slurm.id))
-      top = std::max(top, job.slurm.priority + (boosted_.contains(job.slurm.id) ? job.slurm.nice : 0.0));
+    const SlurmJob& job = live_.job(i).slurm;
+    const std::optional<double> own = OwnNice(job);
+    if (job.pending() && !chosen.contains(job.id))
+      top = std::max(top, job.priority + (own ? job.nice - *own : 0.0));
   }
   double rank = static_cast<double>(chosen.size());
   for (const Json& start : last_decision_["starts"]) {
     const int index = live_.Find(start["id"].get<std::string>());
-    const LiveJob& job = live_.job(index);
+    const SlurmJob& job = live_.job(index).slurm;
     const double target = top + rank--;
-    if (job.slurm.priority >= target || !MayChange()) continue;
-    const double nice = std::floor(job.slurm.nice + job.slurm.priority - target);
-    if (Ask(index, "nice",
-            {"update", "JobId=" + job.slurm.id, Join("Nice=", static_cast<std::int64_t>(nice))})
-            .empty())
-      boosted_.insert(job.slurm.id);
+    // Somebody else's admin comment is not overwritten.
+    if (!job.admin_comment.empty() && !job.admin_comment.starts_with("berth")) continue;
+    if (job.priority >= target || !MayChange()) continue;
+    const auto nice = static_cast<std::int64_t>(std::floor(job.nice + job.priority - target));
+    const double own = OwnNice(job).value_or(job.nice);
+    (void)Ask(job.id, "nice",
+              {"update", "JobId=" + job.id, Join("Nice=", nice),
+               Join("AdminComment=", kNiceWas, static_cast<std::int64_t>(own))});
   }
-  for (auto it = boosted_.begin(); it != boosted_.end();) {
-    const int index = live_.Find(*it);
-    const bool pending = index >= 0 && live_.job(index).slurm.pending();
-    if (chosen.contains(*it) || (pending && !MayChange())) {
-      ++it;
+  for (int i = 0; i < live_.num_jobs(); ++i) {
+    const SlurmJob& job = live_.job(i).slurm;
+    const std::optional<double> own = OwnNice(job);
+    if (own && job.pending() && !chosen.contains(job.id) && MayChange())
+      (void)Ask(job.id, "nice", NiceBack(job, *own));
+  }
+}
+
+// What Berth will never start goes on under Slurm's own order: in --control jobs that it cannot place, and in
+// --advise whoever job_submit.lua held.
+void Controller::GiveBack() {
+  std::erase_if(gave_back_, [&](const auto& tried) { return tried.second < now_s_ - kPause; });
+  for (const SlurmJob& job : state_.jobs) {
+    if (!job.held() || !job.marked() || !live_.InPartitions(job)) continue;
+    const int index = live_.Find(job.id);
+    const bool hopeless = index < 0 || !live_.Fits(live_.job(index));
+    if ((options_.mode == ControlMode::kControl && !hopeless) || gave_back_.contains(job.id) || !MayChange())
       continue;
-    }
-    if (pending) (void)Ask(index, "nice", {"update", "JobId=" + *it, "Nice=0"});
-    it = boosted_.erase(it);
+    gave_back_[job.id] = now_s_;
+    (void)Ask(job.id, "give back", {"release", job.id});
   }
 }
 
@@ -420,7 +464,7 @@ void Controller::TendOrdered() {
     if (job.ordered_s == 0.0) job.ordered_s = now_s_;  // by a controller before this one
     if (now_s_ < std::max(job.ordered_s, job.slurm.eligible_s) + kGrace || !MayChange()) continue;
     const std::string why = job.slurm.reason.empty() ? "it did not start" : job.slurm.reason;
-    if (!Ask(index, "hold", {"hold", job.slurm.id}).empty()) continue;
+    if (!Ask(job.slurm.id, "hold", {"hold", job.slurm.id}).empty()) continue;
     Refused(job.slurm.id, "start", why);
     live_.Pause(index, now_s_ + kPause, "Slurm did not start it: " + why);
   }
@@ -444,14 +488,10 @@ void Controller::Learn(const std::vector<LiveChange>& changes) {
       speeds_.Add(job.job_class, live_.types()[U(job.type)].name, reported.steps - reported.before_steps,
                   reported.at_s - reported.before_s);
   }
-  if (!speeds_.changed() && !live_.begun_anew()) return;
+  if (!speeds_.changed() && live_.beginnings() == noted_) return;
   std::vector<std::string> types;
   for (const GpuType& type : live_.types()) types.push_back(type.name);
-  const std::vector<std::vector<double>> table = speeds_.Table(types);
-  for (std::size_t c = 0; c < table.size(); ++c) {
-    for (std::size_t g = 0; g < types.size(); ++g)
-      live_.SetSpeed(static_cast<int>(c), static_cast<int>(g), table[c][g]);
-  }
+  live_.SetSpeeds(speeds_.Table(types));
   if (speeds_.changed() && log_) log_->Add(now_s_, "speeds", {{"classes", ClassesJson()}});
   if (speeds_.changed()) speeds_.Save();
 }
@@ -475,23 +515,25 @@ void Controller::TakeMode() {
   if (before == ControlMode::kControl && !options_.out.empty())
     std::filesystem::remove(options_.out + "/heartbeat");
   planned_.clear(), stopping_.clear(), would_start_.clear();
-  live_ = LiveCluster(site_, LiveOf(options_));
+  live_ = LiveCluster(site_, LiveOf(options_)), noted_ = 0;
   if (log_) log_->Add(now_s_, "mode", {{"from", ToString(before)}, {"to", *asked}});
 }
 
 int Controller::Release() {
   int released = 0;
   for (const SlurmJob& job : slurm_.Read().jobs) {
-    if (!job.pending() || !job.admin_comment.starts_with("berth")) continue;
+    if (!job.pending()) continue;
+    const std::optional<double> own = OwnNice(job);
+    const bool held = job.held() && job.marked();
+    if (job.admin_comment != "berth pinned" && !own && !held) continue;  // it is Slurm's
     std::string why;
     if (job.admin_comment == "berth pinned")
       why = slurm_.Ask({"update", "JobId=" + job.id, "ReqNodeList=", "AdminComment=berth"});
-    if (why.empty() && job.held()) why = slurm_.Ask({"release", job.id});
+    if (own) why = slurm_.Ask(NiceBack(job, *own));
+    if (why.empty() && held) why = slurm_.Ask({"release", job.id});
     if (!why.empty()) Refused(job.id, "release", why);
     released += why.empty() ? 1 : 0;
   }
-  for (const std::string& id : boosted_) (void)slurm_.Ask({"update", "JobId=" + id, "Nice=0"});
-  boosted_.clear();
   return released;
 }
 
@@ -511,11 +553,13 @@ void Controller::Cycle() {
   cycle_s_ = {};
   state_ = slurm_.Read();
   cycle_s_[1] = Monotonic() - begin;
-  now_s_ = UnixTime();
+  now_s_ = options_.now();
   const std::vector<LiveChange> changes = live_.Update(state_, now_s_);
   Learn(changes);
-  if (live_.begun_anew()) NoteBegin();
+  if (live_.beginnings() != noted_) NoteBegin();
+  noted_ = live_.beginnings();
   Note(changes);
+  if (options_.mode != ControlMode::kDryRun) GiveBack();
   if (options_.mode == ControlMode::kControl) {
     TendOrdered();
     CarryOutPlanned();
@@ -541,7 +585,7 @@ void Controller::Beat() {
   const std::string path = options_.out + "/heartbeat", temporary = path + ".new";
   {
     std::ofstream file(temporary, std::ios::trunc);
-    file << std::llround(UnixTime()) << "\n";
+    file << std::llround(options_.now()) << "\n";
   }
   std::filesystem::rename(temporary, path);
 }
@@ -561,7 +605,7 @@ void Controller::Run(const std::atomic<bool>& stop) {
       Cycle();
       if (!problem.empty()) std::cerr << "berth serve: Slurm answers again" << std::endl;
       problem.clear();
-    } catch (const Error& error) {
+    } catch (const std::exception& error) {
       ++counts_.errors;
       if (problem != error.what()) std::cerr << "berth serve: " << error.what() << std::endl;
       problem = error.what();
@@ -569,7 +613,10 @@ void Controller::Run(const std::atomic<bool>& stop) {
     }
     // At rest it looks less often, since nobody waits for it; while something is about to start more often,
     // since what ends next may have to be decided at once.
-    const double next = begin + (live_.Rests() ? 2.0 : live_.Moves() ? 0.5 : 1.0) * options_.poll_s;
+    const double next = begin + std::min(2.0, (live_.Rests()   ? 2.0
+                                               : live_.Moves() ? 0.5
+                                                               : 1.0) *
+                                                  options_.poll_s);
     while (!stop.load() && Monotonic() < next)
       std::this_thread::sleep_for(
           std::chrono::duration<double>(std::min(0.1, std::max(0.001, next - Monotonic()))));

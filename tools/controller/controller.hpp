@@ -10,6 +10,8 @@
 #include <array>
 #include <atomic>
 #include <deque>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -39,11 +41,13 @@ struct ControllerOptions {
   double poll_s = 0.5;
   double starve_s = 24.0 * 3600.0;  // a job that has waited longer goes first
   int changes_per_minute = 600;
-  std::string out;       // folder: decisions.jsonl, heartbeat, progress/; "" = nothing is written
-  std::string forecast;  // spec of the scheduler by which starts are forecast
-  std::string recorded;  // folder to read in place of a cluster
-  double dead_s = 30.0;  // after which the watchdog takes the controller for dead
-  Json card;             // of a policy, for people; null = none
+  std::string out;              // folder: decisions.jsonl, heartbeat, progress/; "" = nothing is written
+  std::string forecast;         // spec of the scheduler by which starts are forecast
+  std::string recorded;         // folder to read in place of a cluster
+  double dead_s = 30.0;         // after which the watchdog takes the controller for dead
+  Json card;                    // of a policy, for people; null = none
+  double command_s = 30.0;      // that one of Slurm's commands may take
+  std::function<double()> now;  // s since 1970; none = the clock
 };
 
 // Thread rule: one thread at a time; the board is for the others.
@@ -53,6 +57,9 @@ class Controller {
   Controller(ControllerOptions options, SiteFile site, std::unique_ptr<Scheduler> scheduler,
              StatusBoard& board);
 
+  // Shows the scheduler the cluster as it is now. Throws Error where it cannot schedule it, or Slurm has no
+  // GPUs there; no job is touched.
+  void TryScheduler();
   // One look, and what follows of it. Throws Error where Slurm does not answer; nothing is lost, and it may
   // be called again.
   void Cycle();
@@ -88,7 +95,8 @@ class Controller {
   void TendOrdered();
   void Forecast();
   bool MayChange();  // within the limit of changes a minute
-  std::string Ask(int index, const char* what, const std::vector<std::string>& words);
+  std::string Ask(const std::string& id, const char* what, const std::vector<std::string>& words);
+  void GiveBack();
   void Refused(const std::string& id, const std::string& what, const std::string& why);
   void Learn(const std::vector<LiveChange>& changes);  // speeds, from who ended and what jobs report
   void TakeMode();
@@ -114,8 +122,10 @@ class Controller {
   std::vector<Planned> planned_;
   std::set<std::string> stopping_;  // jobs that Slurm stops for them
   std::deque<double> changes_at_;
-  std::set<std::string> boosted_;  // of --advise
+  std::map<std::string, double> gave_back_;  // s since 1970, when it was tried
+  std::vector<int> promised_;                // devices of starts that are only said
   double now_s_ = 0.0, next_round_s_ = 0.0, wake_at_s_ = kNever;
+  int noted_ = 0;       // beginnings of `live_`
   bool retry_ = false;  // something was put off
   std::array<double, 4> cycle_s_{};
   std::deque<double> cycles_, release_to_start_;  // s, the latest 1,000

@@ -17,17 +17,16 @@ bool Contains(const std::vector<std::string>& words, const std::string& word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-bool Marked(const SlurmJob& job) {
-  return job.admin_comment.starts_with("berth");
-}
-
 }  // namespace
 
 LiveCluster::LiveCluster(SiteFile site, LiveOptions options)
     : site_(std::move(site)), options_(std::move(options)) {}
 
 bool LiveCluster::InScope(const SlurmJob& job) const {
-  if (job.gpus < 1 || job.unusual) return false;
+  return job.gpus > 0 && !job.unusual && InPartitions(job);
+}
+
+bool LiveCluster::InPartitions(const SlurmJob& job) const {
   if (options_.partitions.empty()) return true;
   // A job may name several partitions, of which it gets one.
   std::size_t begin = 0;
@@ -40,7 +39,7 @@ bool LiveCluster::InScope(const SlurmJob& job) const {
 }
 
 bool LiveCluster::Ours(const SlurmJob& job) const {
-  return !options_.control || Marked(job) || (options_.all_holds && job.held()) || Find(job.id) >= 0;
+  return !options_.control || job.marked() || (options_.all_holds && job.held()) || Find(job.id) >= 0;
 }
 
 int LiveCluster::Find(const std::string& id) const {
@@ -71,7 +70,10 @@ void LiveCluster::BeginAnew(const SlurmState& state) {
     throw Error(Join("sinfo: expected at most 64 kinds of nodes with GPUs, found ", types_.size()));
   std::vector<LiveJob> kept;
   for (LiveJob& job : jobs_) {
-    if (job.phase != LivePhase::kGone) kept.push_back(std::move(job));
+    if (job.phase == LivePhase::kGone) continue;
+    if (job.phase == LivePhase::kRunning && job.type >= 0)
+      job.steps_done = Steps(job, now_s_), job.steps_at_s = std::max(job.steps_at_s, now_s_);
+    kept.push_back(std::move(job));
   }
   jobs_ = std::move(kept);
   std::stable_sort(jobs_.begin(), jobs_.end(),
@@ -102,6 +104,7 @@ void LiveCluster::BeginAnew(const SlurmState& state) {
   }
   arrived_.clear(), completed_.clear(), ended_segments_.clear();
   begun_anew_ = capacity_changed_ = true;
+  ++beginnings_;
 }
 
 std::vector<LiveChange> LiveCluster::Update(const SlurmState& state, double now_s) {
@@ -130,6 +133,10 @@ std::vector<LiveChange> LiveCluster::Update(const SlurmState& state, double now_
     capacity_changed_ = true;
   }
   nodes_ = std::move(nodes);
+  tasks_of_.clear();
+  for (const SlurmJob& job : state.jobs) {
+    if (job.array_limit > 0 && (job.running() || (job.pending() && !job.held()))) ++tasks_of_[job.array];
+  }
   std::size_t unknown = 0;
   for (const SlurmJob& job : state.jobs) unknown += InScope(job) && Ours(job) && Find(job.id) < 0 ? 1 : 0;
   if (!same || jobs_.size() + unknown > capacity_) BeginAnew(state);
@@ -196,26 +203,37 @@ LivePhase LiveCluster::PendingPhase(LiveJob& job) const {
     return LivePhase::kBlocked;
   };
   if (options_.control && !from.held()) {
-    if (job.phase == LivePhase::kOrdered) return LivePhase::kOrdered;
+    // Released by this controller, or by one before it.
+    if (job.phase == LivePhase::kOrdered || from.admin_comment == "berth pinned") return LivePhase::kOrdered;
     job.why = Join("left to Slurm: ", from.reason);
     return LivePhase::kLeft;
   }
-  if (!options_.control && from.held() && !Marked(from)) return blocked("held by its user");
+  if (!options_.control && from.held() && !from.marked()) return blocked("held by its user");
   if (from.dependency.find("unfulfilled") != std::string::npos)
     return blocked("waits for " + from.dependency);
   // A requeue sets a begin time too, which the controller takes off.
   if (job.preemptions == 0 && (from.eligible_s > now_s_ + 0.5 || from.start_s > now_s_ + 600.0 * 86400.0))
     return blocked("not before its begin time");
+  if (options_.control && AtArrayLimit(from)) return blocked("waits for its array's limit");
   if (job.not_before_s > now_s_) return LivePhase::kBlocked;  // `why` is of the pause
-  bool fits = false;
-  for (std::size_t g = 0; g < types_.size(); ++g) {
-    fits = fits || ((AllowedTypes(job) >> g & 1) != 0 && types_[g].count >= from.gpus &&
-                    Speed(job.job_class, static_cast<int>(g)) > 0.0);
-  }
-  if (!fits)
+  if (!Fits(job))
     return blocked(Join("no GPU type has ", from.gpus, from.gpu_type.empty() ? "" : " " + from.gpu_type,
                         " GPUs as it asks for them"));
   return LivePhase::kWaiting;
+}
+
+bool LiveCluster::AtArrayLimit(const SlurmJob& job) const {
+  const auto tasks = tasks_of_.find(job.array);
+  return job.array_limit > 0 && tasks != tasks_of_.end() && tasks->second >= job.array_limit;
+}
+
+bool LiveCluster::Fits(const LiveJob& job) const {
+  for (std::size_t g = 0; g < types_.size(); ++g) {
+    if ((AllowedTypes(job) >> g & 1) != 0 && types_[g].count >= job.slurm.gpus &&
+        Speed(job.job_class, static_cast<int>(g)) > 0.0)
+      return true;
+  }
+  return false;
 }
 
 void LiveCluster::EndRun(LiveJob& job, double end_s) {
@@ -287,8 +305,9 @@ void LiveCluster::Take(const SlurmJob& from, std::vector<LiveChange>& changes) {
   job.slurm = from;
   if (waits) {
     if (ran) StopRun(job, now_s_, changes);
-    const LivePhase phase = PendingPhase(job);
+    LivePhase phase = PendingPhase(job);
     if (phase != LivePhase::kOrdered) job.devices.clear(), job.type = -1;
+    if (phase == LivePhase::kOrdered && job.devices.empty() && !Lay(job, index)) phase = LivePhase::kLeft;
     if (phase == LivePhase::kWaiting && before != LivePhase::kWaiting) Arrive(index), job.why = "";
     if (phase != LivePhase::kWaiting && before == LivePhase::kWaiting) completed_.push_back(index);
     job.phase = phase;
@@ -319,7 +338,8 @@ void LiveCluster::Take(const SlurmJob& from, std::vector<LiveChange>& changes) {
   }
 }
 
-// On the GPUs that Slurm names, or any of its nodes' that are left. False: they cannot be shown (GPUs of
+// On the GPUs that Slurm names, or any of its nodes' that are left; of a job that was released and has not
+// started on the nodes where it may. False: they cannot be shown (GPUs of
 // several types, or more than a node has left just now); the GPUs then count as somebody else's.
 bool LiveCluster::Lay(LiveJob& job, int index) {
   if (!job.devices.empty() && job.type >= 0) {  // as it was
@@ -328,14 +348,15 @@ bool LiveCluster::Lay(LiveJob& job, int index) {
   }
   const SlurmJob& from = job.slurm;
   std::vector<int> devices;
+  const std::vector<std::string>& names = from.pending() ? from.required : from.nodes;
   int type = -1, left = from.gpus;
-  for (std::size_t n = 0; n < from.nodes.size(); ++n) {
-    const auto found = node_number_.find(from.nodes[n]);
+  for (std::size_t n = 0; n < names.size(); ++n) {
+    const auto found = node_number_.find(names[n]);
     if (found == node_number_.end()) return false;
     const int node = found->second, first = FirstDevice(node), gpus = nodes_[U(node)].gpus;
     if (type >= 0 && TypeOfNode(node) != type) return false;
     type = TypeOfNode(node);
-    const auto nodes_left = static_cast<int>(from.nodes.size() - n);
+    const auto nodes_left = static_cast<int>(names.size() - n);
     const std::vector<int>* const stated = from.gpu_indices.empty() ? nullptr : &from.gpu_indices[n];
     const int here = stated != nullptr && !stated->empty() ? static_cast<int>(stated->size())
                      : from.per_node > 0                   ? from.per_node
@@ -384,6 +405,7 @@ void LiveCluster::Order(int index, int type, std::vector<int> devices, double no
   BERTH_CHECK(ordered.phase == LivePhase::kWaiting, "job ", ordered.slurm.id, " does not wait");
   ordered.phase = LivePhase::kOrdered, ordered.type = type, ordered.ordered_s = now_s;
   ordered.devices = std::move(devices), ordered.why = "";
+  if (ordered.slurm.array_limit > 0) ++tasks_of_[ordered.slurm.array];
   for (const int device : ordered.devices) holder_[U(device)] = index;
 }
 
@@ -395,8 +417,9 @@ void LiveCluster::Pause(int index, double until_s, std::string why) {
   completed_.push_back(index);
 }
 
-void LiveCluster::SetSpeed(int job_class, int type, double steps_per_s) {
-  speeds_[U(job_class)][U(type)] = steps_per_s;
+void LiveCluster::SetSpeeds(std::vector<std::vector<double>> speeds) {
+  speeds_ = std::move(speeds);
+  for (LiveJob& job : jobs_) GuessSteps(job);
 }
 
 void LiveCluster::Decided() {

@@ -79,6 +79,7 @@ class LiveCluster {
   // Throws Error where Slurm has no node with GPUs in the partitions.
   std::vector<LiveChange> Update(const SlurmState& state, double now_s);
   bool begun_anew() const { return begun_anew_; }  // since Decided: indices are others
+  int beginnings() const { return beginnings_; }   // how often it has begun anew
   // Valid until the next call of anything. Devices that `withheld` names are shown as held by others.
   ClusterView View(Knowledge granted, const std::vector<int>& withheld = {});
   void Decided();  // what was news is none any longer
@@ -104,6 +105,8 @@ class LiveCluster {
   int Holder(int device) const { return holder_[static_cast<std::size_t>(device)]; }
   void Order(int index, int type, std::vector<int> devices, double now_s);  // of a job that waits
   void StopOrdered(int index, double now_s) { job(index).stop_ordered_s = now_s; }
+  // Until the next Update: what a dry run would have started there.
+  void SetHolder(int device, int holder) { holder_[static_cast<std::size_t>(device)] = holder; }
   void Pause(int index, double until_s, std::string why);  // after a refusal: blocked until then
   const SiteFile& site() const { return site_; }
   const Clock& clock() const { return options_.clock; }
@@ -112,7 +115,13 @@ class LiveCluster {
   double Speed(int job_class, int type) const {
     return speeds_[static_cast<std::size_t>(job_class)][static_cast<std::size_t>(type)];
   }
-  void SetSpeed(int job_class, int type, double steps_per_s);
+  // [classes][types] steps/s; what jobs are thought to be, of which nothing is stated, follows.
+  void SetSpeeds(std::vector<std::vector<double>> speeds);
+  // Has a type enough GPUs for it, were they all free and in service?
+  bool Fits(const LiveJob& job) const;
+  bool InPartitions(const SlurmJob& job) const;
+  // Run as many tasks of its array as may?
+  bool AtArrayLimit(const SlurmJob& job) const;
   // Are there GPUs of a type that it may run on, enough of them free now?
   bool HasRoom(const LiveJob& job) const;
   // Is it among what a scheduler sees?
@@ -148,10 +157,11 @@ class LiveCluster {
   std::vector<int> type_of_node_, first_device_, node_of_, holder_;
   std::vector<std::vector<double>> speeds_;  // [class][type]
   std::vector<LiveJob> jobs_;
-  std::map<std::string, int> index_of_;
+  std::map<std::string, int> index_of_, tasks_of_;  // tasks of arrays that run or were released
   std::vector<int> arrived_, completed_;
   std::vector<Segment> ended_segments_;  // of runs that ended since the last decision, times from the origin
   bool begun_anew_ = true, capacity_changed_ = true, news_ = false;
+  int beginnings_ = 0;
   std::size_t capacity_ = 0;
   std::uint64_t looks_ = 1;
   Scenario scenario_;

@@ -1,0 +1,477 @@
+// The controller of `berth serve --slurm`, against a Slurm of files (tests/slurm/fake_slurm.py) and a clock that the test sets.
+// Cases are worked out by hand; what the controller asked of scontrol stands in the calls.
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "baselines/schedulers.hpp"
+#include "policies/schedulers.hpp"
+#include "tests/catch.hpp"
+#include "tests/errors.hpp"
+#include "tests/fake_slurm.hpp"
+#include "tools/controller/controller.hpp"
+#include "tools/results.hpp"
+
+namespace berth {
+namespace {
+
+using Calls = std::vector<std::string>;
+
+// A fake Slurm with nodes v1, v2 (4 v100) and p1 (4 p100), and a controller beside it, which may be started again.
+struct Beside {
+  test::FakeSlurm slurm;
+  double now = test::FakeSlurm::kNow;
+  ControllerOptions options;
+  SiteFile site = ReadSiteFile("");
+  StatusBoard board{true};
+  std::unique_ptr<Controller> controller;
+
+  explicit Beside(ControlMode mode = ControlMode::kControl, const std::string& scheduler = "fcfs") {
+    for (const char* name : {"v1", "v2"}) slurm.AddNode(name, "v100", 4);
+    slurm.AddNode("p1", "p100", 4);
+    options.scheduler = scheduler, options.mode = mode, options.partitions = {"gpu"};
+    options.preemptive = scheduler == "srpt";
+    options.out = slurm / "out", options.command_s = 20.0;
+    options.now = [this] { return now; };
+  }
+  void Restart() { controller = std::make_unique<Controller>(options, site, MakeScheduler(options.scheduler, AllSchedulers()), board); }
+  // Looks `times` times, `apart` seconds after one another.
+  void Look(int times = 1, double apart = 1.0) {
+    if (!controller) Restart();
+    for (int i = 0; i < times; ++i) {
+      now += apart;
+      slurm.Set("now", now);
+      controller->Cycle();
+    }
+  }
+  Json Status() const { return board.Read(); }
+  std::string State(int id) const { return slurm.Job(id)["job_state"].get<std::string>(); }
+  std::string Nodes(int id) const { return slurm.Job(id)["nodes"].get<std::string>(); }
+  std::vector<Json> Log(const std::string& kind) const {
+    std::vector<Json> lines;
+    std::ifstream file(options.out + "/decisions.jsonl");
+    for (std::string line; std::getline(file, line);) {
+      Json json = Json::parse(line);
+      if (json["kind"] == kind) lines.push_back(std::move(json));
+    }
+    return lines;
+  }
+};
+
+int CountStarts(const Calls& calls, const std::string& word) {
+  return static_cast<int>(std::count_if(calls.begin(), calls.end(), [&](const std::string& call) { return call.starts_with(word); }));
+}
+
+}  // namespace
+
+TEST_CASE("control: a held job is pinned and released, and runs where it was put", "[slurm]") {
+  Beside b;
+  b.slurm.AddJob(7, {{"tres_per_job", "gres:gpu:v100:2"}});
+  b.Look();
+  CHECK(b.slurm.Calls() == Calls{"update JobId=7 ReqNodeList=v1 AdminComment=berth pinned", "release 7"});
+  CHECK(b.Status()["queue"][0]["reason"] == "released, starts any moment");
+  b.Look();
+  CHECK(b.slurm.Calls().empty());
+  CHECK(b.State(7) == "RUNNING");
+  CHECK(b.Status()["queue"].empty());
+  CHECK(b.Status()["running"][0]["nodes"] == Json{"v1"});
+  CHECK(b.Status()["running"][0]["type"] == "v100");
+  CHECK(b.Status()["counts"]["released"] == 1);
+  b.slurm.End(7);
+  b.Look();
+  CHECK(b.Status()["running"].empty());
+  REQUIRE(b.Log("start").size() == 1);
+  CHECK(b.Log("start")[0]["devices"] == Json{4, 5});  // p100 has devices 0 to 3, v1 4 to 7
+  REQUIRE(b.Log("end").size() == 1);
+  CHECK(b.Log("end")[0]["state"] == "COMPLETED");
+}
+
+TEST_CASE("control: jobs whose shapes differ get nodes that have them", "[slurm]") {
+  Beside b;
+  b.slurm.AddJob(1, {{"tres_per_job", "gres:gpu:p100:3"}});
+  b.slurm.AddJob(2, {{"tres_per_job", ""}, {"tres_per_node", "gres:gpu:v100:2"}, {"node_count", 2}});
+  b.slurm.AddJob(3, {{"tres_per_job", "gres:gpu:v100:2"}, {"node_count", 2}});  // -N2 --gpus=2: one on each
+  b.Look(2);
+  CHECK(b.Nodes(1) == "p1");
+  CHECK(b.Nodes(2) == "v1,v2");
+  CHECK(b.Nodes(3) == "v1,v2");
+  CHECK(b.slurm.Job(3)["gres_detail"].size() == 2);
+  b.slurm.AddJob(4, {{"tres_per_job", "gres:gpu:v100:2"}});  // one GPU is left on each of v1 and v2
+  b.Look(2);
+  CHECK(b.Nodes(4) == "v1,v2");
+}
+
+TEST_CASE("control: no more tasks of an array run than it allows, and others pass them", "[slurm]") {
+  Beside b;
+  for (int task = 0; task < 4; ++task)
+    b.slurm.AddJob(11 + task, {{"array_job_id", 11}, {"array_task_id", task}, {"array_max_tasks", 2}});
+  b.slurm.AddJob(20);
+  b.Look(3);
+  Calls calls = b.slurm.Calls();
+  CHECK(CountStarts(calls, "release 11_") == 2);
+  CHECK(CountStarts(calls, "release 20") == 1);
+  CHECK(b.Status()["queue"][0]["reason"] == "waits for its array's limit");
+  b.slurm.End(11);
+  b.Look(2);
+  CHECK(b.slurm.Calls() == Calls{"update JobId=11_2 ReqNodeList=" + b.Nodes(13) + " AdminComment=berth pinned", "release 11_2"});
+}
+
+TEST_CASE("control: nodes that the user named are kept, and no others are pinned", "[slurm]") {
+  Beside b;
+  b.slurm.AddJob(1, {{"required_nodes", "v2"}});
+  b.slurm.AddJob(2, {{"required_nodes", "v1,v2"}, {"node_count", 2}, {"tres_per_job", "gres:gpu:2"}});
+  b.Look();
+  CHECK(b.slurm.Calls() == Calls{"release 1", "release 2"});
+  b.Look();
+  CHECK(b.Nodes(1) == "v2");
+  CHECK(b.Nodes(2) == "v1,v2");
+  CHECK(b.slurm.Job(1)["required_nodes"] == "v2");
+}
+
+TEST_CASE("control: what Slurm refuses is recorded, shown, and offered again after a pause", "[slurm]") {
+  Beside b;
+  b.slurm.AddJob(1);
+  b.slurm.Set("refuses", {{"release", "Requested node configuration is not available"}});
+  b.Look();
+  CHECK(b.slurm.Calls().size() == 2);
+  b.Look(5);
+  CHECK(b.slurm.Calls().empty());
+  const Json status = b.Status();
+  CHECK(status["counts"]["refused"] == 1);
+  CHECK(status["refusals"][0]["id"] == "1");
+  CHECK(status["refusals"][0]["why"] == "Requested node configuration is not available");
+  CHECK(status["queue"][0]["reason"] == "Slurm refused: Requested node configuration is not available");
+  CHECK(b.Log("order").back()["refused"] == "Requested node configuration is not available");
+  b.slurm.Set("refuses", Json::object());
+  b.Look(2, 30.0);
+  CHECK(b.State(1) == "RUNNING");
+}
+
+TEST_CASE("control: who is released and does not start is held again, and offered later", "[slurm]") {
+  Beside b;
+  b.slurm.Set("late", true);
+  b.slurm.AddJob(1, {{"tres_per_job", "gres:gpu:v100:4"}});
+  b.Look(4);
+  CHECK(b.slurm.Calls().size() == 2);
+  CHECK(b.Status()["nodes"].size() == 3);
+  // Its GPUs are its own meanwhile: job 2 goes elsewhere.
+  b.slurm.AddJob(2, {{"tres_per_job", "gres:gpu:v100:4"}});
+  b.Look();
+  CHECK(b.slurm.Calls() == Calls{"update JobId=2 ReqNodeList=v2 AdminComment=berth pinned", "release 2"});
+  b.Look(1, 12.0);  // 15 s after the order of job 1
+  CHECK(b.slurm.Calls() == Calls{"hold 1"});
+  CHECK(b.slurm.Job(1)["priority"] == 0);
+  CHECK(b.Status()["refusals"][0]["what"] == "start");
+  b.slurm.Set("late", false);
+  b.Look(2);
+  CHECK(b.State(1) == "PENDING");  // paused
+  b.Look(2, 30.0);
+  CHECK(b.State(1) == "RUNNING");
+  CHECK(b.State(2) == "RUNNING");
+}
+
+TEST_CASE("control: no more changes a minute than were allowed", "[slurm]") {
+  Beside b;
+  b.options.changes_per_minute = 2;
+  for (int id = 1; id <= 5; ++id) b.slurm.AddJob(id);
+  b.Look(10);
+  CHECK(CountStarts(b.slurm.Calls(), "release") == 2);
+  b.Look(1, 61.0);
+  CHECK(CountStarts(b.slurm.Calls(), "release") == 2);
+  b.Look(1, 61.0);
+  CHECK(CountStarts(b.slurm.Calls(), "release") == 1);
+  b.Look();
+  for (int id = 1; id <= 5; ++id) CHECK(b.State(id) == "RUNNING");
+}
+
+TEST_CASE("control: who waited beyond the limit goes first, and GPUs are kept for it", "[slurm]") {
+  // Shortest job first would start the short jobs of one GPU for ever; the job of 4 v100 has waited 2 h.
+  Beside b(ControlMode::kControl, "sjf");
+  b.options.starve_s = 3600.0;
+  for (int id = 1; id <= 8; ++id) b.slurm.AddJob(id, {{"tres_per_job", "gres:gpu:v100:1"}});
+  b.Look(2);
+  for (int id = 1; id <= 8; ++id) CHECK(b.State(id) == "RUNNING");
+  b.slurm.AddJob(20, {{"tres_per_job", "gres:gpu:v100:4"}, {"submit_time", b.now - 7200.0}, {"time_limit", 600}});
+  for (int id = 31; id <= 34; ++id) b.slurm.AddJob(id, {{"tres_per_job", "gres:gpu:v100:1"}, {"time_limit", 1}});
+  const auto ends = [&](int id) { b.slurm.End(id), b.Look(2); };
+  std::vector<int> on_v1;
+  for (int id = 1; id <= 8; ++id) {
+    if (b.Nodes(id) == "v1") on_v1.push_back(id);
+  }
+  REQUIRE(on_v1.size() == 4);
+  for (int i = 0; i < 3; ++i) ends(on_v1[static_cast<std::size_t>(i)]);
+  for (int id = 31; id <= 34; ++id) CHECK(b.State(id) == "PENDING");
+  const Json queue = b.Status()["queue"];
+  CHECK(std::any_of(queue.begin(), queue.end(), [](const Json& row) {
+    return row["id"] == "20" && row["reason"].get<std::string>().find("are kept for it") != std::string::npos;
+  }));
+  ends(on_v1[3]);
+  CHECK(b.Nodes(20) == "v1");
+  for (int id = 1; id <= 8; ++id) {
+    if (b.State(id) == "RUNNING") b.slurm.End(id);
+  }
+  b.Look(2);
+  for (int id = 31; id <= 34; ++id) CHECK(b.State(id) == "RUNNING");
+}
+
+TEST_CASE("control: a preemptive scheduler requeues who checkpoints, and starts it again elsewhere", "[slurm]") {
+  Beside b(ControlMode::kControl, "srpt");
+  b.slurm.AddJob(1, {{"tres_per_job", "gres:gpu:v100:4"}, {"comment", "steps=30000,checkpoint"}});
+  b.slurm.AddJob(2, {{"tres_per_job", "gres:gpu:v100:4"}, {"comment", "steps=20000"}});  // does not
+  b.slurm.AddJob(3, {{"tres_per_job", "gres:gpu:v100:4"}, {"comment", "steps=40000,checkpoint"}, {"requeue", false}});
+  b.Look(2);
+  CHECK(b.State(2) == "RUNNING");
+  CHECK(b.State(1) == "RUNNING");
+  CHECK(b.State(3) == "PENDING");
+  (void)b.slurm.Calls();
+  b.slurm.AddJob(4, {{"tres_per_job", "gres:gpu:v100:4"}, {"comment", "steps=100"}});
+  b.Look();
+  CHECK(b.slurm.Calls() == Calls{"requeuehold 1"});
+  CHECK(b.State(2) == "RUNNING");
+  b.Look(3);
+  CHECK(b.State(4) == "RUNNING");
+  CHECK(b.State(1) == "PENDING");
+  CHECK(CountStarts(b.slurm.Calls(), "requeue") == 0);
+  CHECK(b.Status()["counts"]["requeued"] == 1);
+  b.slurm.End(4);
+  b.Look(3);
+  CHECK(b.State(1) == "RUNNING");
+  REQUIRE(b.Log("stop").size() == 1);
+  CHECK(b.Log("stop")[0]["steps"].get<double>() > 0.0);  // it goes on where it was
+}
+
+TEST_CASE("dry run: nothing is asked of Slurm, and what it would do stands beside what Slurm did", "[slurm]") {
+  Beside b(ControlMode::kDryRun);
+  b.slurm.AddJob(1, {{"admin_comment", ""}, {"priority", 5}, {"tres_per_job", "gres:gpu:v100:4"}});
+  b.slurm.AddJob(2, {{"admin_comment", ""}, {"priority", 4}, {"tres_per_job", "gres:gpu:v100:4"}});
+  b.slurm.Set("late", true);
+  b.Look();
+  // Two jobs do not get the same GPUs, though none of them starts.
+  REQUIRE(b.controller->last_decision()["starts"].size() == 2);
+  CHECK(b.controller->last_decision()["starts"][0]["nodes"] == Json{"v1"});
+  CHECK(b.controller->last_decision()["starts"][1]["nodes"] == Json{"v2"});
+  CHECK(b.Status()["would"].size() == 2);
+  b.slurm.Set("late", false);
+  b.Look(3);
+  CHECK(b.State(1) == "RUNNING");
+  CHECK(b.Status()["would"][1]["slurm"].get<std::string>().starts_with("started on v1"));
+  CHECK(b.slurm.Calls().empty());
+  CHECK_FALSE(std::filesystem::exists(b.options.out + "/heartbeat"));
+}
+
+TEST_CASE("advise: who would start goes to the front by its nice value, and gets its own back", "[slurm]") {
+  Beside b(ControlMode::kAdvise, "sjf");
+  for (int id = 1; id <= 3; ++id)
+    b.slurm.AddJob(id, {{"admin_comment", ""}, {"priority", 100 - id}, {"tres_per_job", "gres:gpu:v100:4"}, {"time_limit", 100 - id}, {"nice", 7}});
+  b.slurm.AddJob(4, {{"admin_comment", "of the site"}, {"priority", 5}, {"tres_per_job", "gres:gpu:p100:4"}});
+  b.slurm.Set("late", true);
+  b.Look();
+  // Jobs 3 and 2 are the shortest and start: before job 1 of priority 99. Job 4's comment is not Berth's to overwrite.
+  CHECK(b.slurm.Calls() ==
+        Calls{"update JobId=3 Nice=3 AdminComment=berth nice was 7", "update JobId=2 Nice=5 AdminComment=berth nice was 7"});
+  CHECK(b.slurm.Job(3)["priority"] == 101);
+  CHECK(b.slurm.Job(2)["priority"] == 100);
+  b.Look(3);
+  CHECK(b.slurm.Calls().empty());
+  // A shorter one comes while a v100 node is down: only that one would start.
+  Json state = b.slurm.State();
+  state["nodes"][1]["state"] = "down";
+  b.slurm.Save(state);
+  b.Restart();  // a new one knows by the jobs what was theirs
+  b.slurm.AddJob(5, {{"admin_comment", ""}, {"priority", 1}, {"tres_per_job", "gres:gpu:v100:4"}, {"time_limit", 1}});
+  b.Look();
+  const Calls calls = b.slurm.Calls();
+  CHECK(std::find(calls.begin(), calls.end(), "update JobId=3 Nice=7 AdminComment=berth nice") != calls.end());
+  CHECK(std::find(calls.begin(), calls.end(), "update JobId=2 Nice=7 AdminComment=berth nice") != calls.end());
+  // Job 4 would start too; job 1 of priority 99 would not.
+  CHECK(b.slurm.Job(5)["priority"] == 101);
+  CHECK(b.slurm.Job(5)["nice"] == -100);
+  CHECK(b.controller->Release() == 1);
+  CHECK(b.slurm.Job(5)["nice"] == 0);
+  CHECK(b.slurm.Job(5)["priority"] == 1);
+  CHECK(b.slurm.Job(4)["admin_comment"] == "of the site");
+}
+
+TEST_CASE("advise: what job_submit.lua holds is given back, since nothing else would release it", "[slurm]") {
+  Beside b(ControlMode::kAdvise);
+  b.slurm.AddJob(1);
+  b.slurm.AddJob(2, {{"admin_comment", ""}});  // its user's hold
+  b.Look();
+  CHECK(b.slurm.Calls() == Calls{"release 1"});
+}
+
+TEST_CASE("control: what Berth can never start is given back to Slurm", "[slurm]") {
+  Beside b;
+  b.slurm.AddJob(1, {{"tres_per_job", ""}});                                                                    // no GPU
+  b.slurm.AddJob(2, {{"tres_per_job", ""}, {"tres_per_node", "gres:gpu:v100:1,gres:gpu:p100:1"}});              // two types
+  b.slurm.AddJob(3, {{"tres_per_job", "gres:gpu:v100:9"}});                                                     // more than there are
+  b.slurm.AddJob(4, {{"tres_per_job", ""}, {"partition", "cpu"}});                                              // not in the partitions
+  b.slurm.AddJob(5, {{"dependency", "afterok:9(unfulfilled)"}});                                                // waits
+  b.Look(3);
+  Calls calls = b.slurm.Calls();
+  std::sort(calls.begin(), calls.end());
+  CHECK(calls == Calls{"release 1", "release 2", "release 3"});
+  const Json queue = b.Status()["queue"];
+  REQUIRE(queue.size() == 2);
+  CHECK(queue[0]["reason"].get<std::string>().starts_with("left to Slurm"));
+  CHECK(queue[1]["reason"] == "waits for afterok:9(unfulfilled)");
+}
+
+TEST_CASE("the page's mode switch: what control held is given back, what it may not is refused", "[slurm]") {
+  Beside b;
+  b.slurm.Set("late", true);
+  b.slurm.AddJob(1, {{"tres_per_job", "gres:gpu:p100:1"}});
+  b.slurm.AddJob(2, {{"tres_per_job", "gres:gpu:v100:8"}});
+  b.slurm.AddJob(3, {{"tres_per_job", "gres:gpu:v100:8"}});
+  b.Look();
+  (void)b.slurm.Calls();
+  REQUIRE(b.board.AskMode("dry-run"));
+  b.Look();
+  CHECK(b.slurm.Calls() == Calls{"update JobId=1 ReqNodeList= AdminComment=berth", "update JobId=2 ReqNodeList= AdminComment=berth", "release 3"});
+  CHECK(b.Status()["mode"] == "dry-run");
+  CHECK(b.Log("mode").size() == 1);
+  for (int id = 1; id <= 3; ++id) CHECK(b.slurm.Job(id)["priority"] == 1);
+  b.slurm.Set("config", {{"PriorityType", "priority/basic"}});
+  REQUIRE(b.board.AskMode("advise"));
+  b.Look();
+  CHECK(b.Status()["mode"] == "dry-run");
+  CHECK(b.Status()["refusals"][0]["what"] == "mode advise");
+  b.slurm.AddJob(4);
+  REQUIRE(b.board.AskMode("control"));
+  b.Look();
+  CHECK(b.Status()["mode"] == "control");
+  CHECK(CountStarts(b.slurm.Calls(), "release 4") == 1);
+}
+
+TEST_CASE("release: all that Berth holds is given back, and nothing of others", "[slurm]") {
+  Beside b;
+  b.slurm.AddJob(1, {{"admin_comment", "berth pinned"}, {"required_nodes", "v1"}});
+  b.slurm.AddJob(2);
+  b.slurm.AddJob(3, {{"admin_comment", "berth pinned"}, {"priority", 4}, {"required_nodes", "v2"}});
+  b.slurm.AddJob(4, {{"admin_comment", ""}});
+  b.slurm.AddJob(5, {{"priority", 9}});
+  b.Restart();
+  CHECK(b.controller->Release() == 3);
+  CHECK(b.slurm.Calls() == Calls{"update JobId=1 ReqNodeList= AdminComment=berth", "release 1", "release 2",
+                                 "update JobId=3 ReqNodeList= AdminComment=berth"});
+  CHECK(b.controller->Release() == 0);
+}
+
+TEST_CASE("a silent Slurm: the cycle says so, the heartbeat stops, and it goes on where it was", "[slurm]") {
+  Beside b;
+  b.slurm.Set("late", true);
+  b.slurm.AddJob(1);
+  b.Look();
+  const auto beat = [&] {
+    std::ifstream file(b.options.out + "/heartbeat");
+    double at = 0.0;
+    file >> at;
+    return at;
+  };
+  CHECK(beat() == b.now);
+  (void)b.slurm.Calls();
+  b.slurm.Set("silent", true);
+  for (int i = 0; i < 3; ++i)
+    CHECK(test::Says(test::MessageOf([&] { b.Look(); }), "squeue: expected success, found exit code 1: Unable to contact slurm controller"));
+  CHECK(beat() == b.now - 3.0);
+  b.slurm.Set("silent", false);
+  b.slurm.Set("late", false);
+  b.Look(2);
+  CHECK(beat() == b.now);
+  CHECK(b.slurm.Calls().empty());
+  CHECK(b.State(1) == "RUNNING");
+  // A command that hangs is ended.
+  b.controller.reset();
+  b.options.command_s = 0.5, b.options.mode = ControlMode::kDryRun;
+  b.slurm.Set("hangs", true);
+  CHECK(test::Says(test::MessageOf([&] { b.Restart(); }), "scontrol: expected an answer within 0.5 s, found none"));
+}
+
+TEST_CASE("a controller that is started again at any time starts nothing twice and loses nothing", "[slurm]") {
+  Beside b;
+  b.slurm.Set("late", true);
+  b.slurm.AddJob(1, {{"tres_per_job", "gres:gpu:v100:8"}});
+  b.slurm.AddJob(2, {{"tres_per_job", "gres:gpu:v100:1"}});
+  b.slurm.AddJob(3, {{"tres_per_job", "gres:gpu:p100:1"}, {"admin_comment", "berth pinned"}, {"required_nodes", "p1"}});  // pinned, then killed
+  b.Look();
+  CHECK(CountStarts(b.slurm.Calls(), "release") == 1);  // of job 1; fcfs lets none past job 2
+  b.Restart();
+  b.Look(2);
+  // The GPUs of job 1, which has not started yet, are not given away.
+  CHECK(b.slurm.Calls().empty());
+  b.slurm.Set("late", false);
+  b.Look(2);
+  b.Restart();
+  b.Look();
+  CHECK(b.slurm.Calls().empty());
+  CHECK(b.State(1) == "RUNNING");
+  b.slurm.End(1);
+  b.Restart();
+  b.Look(2);
+  CHECK(b.State(2) == "RUNNING");
+  CHECK(b.State(3) == "RUNNING");
+  Calls calls = b.slurm.Calls();
+  CHECK(CountStarts(calls, "release 2") == 1);
+  CHECK(CountStarts(calls, "release 3") == 1);
+  CHECK(b.Log("begin").size() == 4);
+}
+
+TEST_CASE("control: nodes that come and go begin the view anew, and who was released keeps its GPUs", "[slurm]") {
+  Beside b;
+  b.slurm.Set("late", true);
+  b.slurm.AddJob(1, {{"tres_per_job", "gres:gpu:v100:4"}});
+  b.Look();
+  (void)b.slurm.Calls();
+  b.slurm.AddNode("a1", "a100", 8);
+  b.slurm.AddJob(2, {{"tres_per_job", "gres:gpu:v100:4"}});
+  b.Look();
+  CHECK(b.slurm.Calls() == Calls{"update JobId=2 ReqNodeList=v2 AdminComment=berth pinned", "release 2"});
+  b.slurm.Set("late", false);
+  b.Look(2);
+  CHECK(b.Status()["running"].size() == 2);
+  CHECK(b.Status()["nodes"].size() == 4);
+}
+
+TEST_CASE("rounds: it decides at their beginnings alone, and says once what the cluster is", "[slurm]") {
+  Beside b;
+  b.options.clock = Clock::Parse("rounds(60)");  // kNow is 40 s into a round
+  b.Look();
+  b.slurm.AddJob(1);
+  b.slurm.AddNode("a1", "a100", 8);
+  b.Look(10);
+  CHECK(b.slurm.Calls().empty());
+  b.Look(1, 10.0);
+  CHECK(CountStarts(b.slurm.Calls(), "release 1") == 1);
+  CHECK(b.Log("begin").size() == 2);
+}
+
+TEST_CASE("nodes of 23.02 and later come from scontrol", "[slurm]") {
+  Beside b;
+  b.slurm.Set("summed", true);
+  b.slurm.Set("version", "24.05.3");
+  b.slurm.AddJob(1);
+  b.Look(2);
+  CHECK(b.State(1) == "RUNNING");
+  CHECK(b.Status()["slurm"]["version"] == "24.05.3");
+}
+
+TEST_CASE("it is not tried on a cluster that it cannot schedule", "[slurm]") {
+  Beside b;
+  b.slurm.AddJob(1);
+  b.options.partitions = {"gpuu"};
+  b.Restart();
+  CHECK(test::Says(test::MessageOf([&] { b.controller->TryScheduler(); }), "of partition gpuu, found none"));
+  b.options.partitions = {"gpu"};
+  b.Restart();
+  CHECK(test::MessageOf([&] { b.controller->TryScheduler(); }) == "(no error)");
+  CHECK(b.slurm.Calls().empty());
+  b.slurm.Set("skew", 7200.0);
+  CHECK(test::Says(test::MessageOf([&] { b.Restart(); }), "clock: expected that of slurmctld's machine to within 3 s, found 7200 s ahead"));
+  b.slurm.Set("skew", 0.0);
+  b.slurm.Set("version", "20.11.9");
+  CHECK(test::Says(test::MessageOf([&] { b.Restart(); }), "Slurm: expected version 21.08 or later"));
+}
+
+}  // namespace berth

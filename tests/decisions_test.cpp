@@ -1,0 +1,221 @@
+// What berth serve --slurm wrote down, as a scenario and as starts that the scheduler `recorded` carries out: a log by hand, and one
+// that the controller wrote beside a Slurm of files.
+#include <algorithm>
+#include <fstream>
+#include <map>
+
+#include "baselines/schedulers.hpp"
+#include "data/decisions/decisions.hpp"
+#include "env/features/table.hpp"
+#include "env/sim/metrics.hpp"
+#include "policies/schedulers.hpp"
+#include "tests/catch.hpp"
+#include "tests/errors.hpp"
+#include "tests/fake_slurm.hpp"
+#include "tests/temporary_folder.hpp"
+#include "tools/controller/controller.hpp"
+#include "tools/results.hpp"
+
+namespace berth {
+namespace {
+
+// Nodes p1 (devices 0 to 3), v1 (4 to 7), v2 (8 to 11); the class does 0.5 steps/s on a p100 and 2 on a v100.
+const std::string kBegin =
+    R"({"at":1000,"kind":"begin","scheduler":"srpt","types":[{"name":"p100","gpus":4,"gpus_per_node":4,"nodes":["p1"]},)"
+    R"({"name":"v100","gpus":8,"gpus_per_node":4,"nodes":["v1","v2"]}],"classes":[{"name":"job","steps_per_s":{"p100":0.5,"v100":2}}]})"
+    "\n";
+
+std::string JobLine(const std::string& id, double submitted, int gpus, const std::string& more = "") {
+  return Join(R"({"at":)", submitted, R"(,"kind":"job","id":")", id, R"(","user":"ann","gpus":)", gpus, R"(,"class":"job","submitted":)",
+              submitted, more, "}\n");
+}
+
+std::string StartLine(const std::string& id, double at, double since, const std::string& devices) {
+  return Join(R"({"at":)", at, R"(,"kind":"start","id":")", id, R"(","devices":[)", devices, R"(],"since":)", since, "}\n");
+}
+
+std::string EndLine(const std::string& id, double at, const char* kind = "end") {
+  return Join(R"({"at":)", at, R"(,"kind":")", kind, R"(","id":")", id, R"(","state":"COMPLETED"})", "\n");
+}
+
+std::string NodeLine(const std::string& name, double at, bool in_service) {
+  return Join(R"({"at":)", at, R"(,"kind":"node","name":")", name, R"(","in_service":)", in_service ? "true" : "false",
+              R"(,"state":"down"})", "\n");
+}
+
+Scenario ReadLog(const test::TemporaryFolder& folder, const std::string& text) {
+  std::ofstream(folder / "decisions.jsonl") << text;
+  return FindFormat("decisions").read(folder / "decisions.jsonl", {});
+}
+
+// (id, seconds) of all starts, by the scheduler `recorded`.
+std::vector<std::pair<std::int64_t, double>> Replayed(const test::TemporaryFolder& folder, const Scenario& scenario) {
+  std::ofstream(folder / "starts.csv") << StartsCsv(ReadDecisionStarts(folder / "decisions.jsonl"));
+  const std::string spec = "recorded(file=" + (folder / "starts.csv") + ")";
+  RunOptions options;
+  options.keep_events = true;
+  std::vector<std::pair<std::int64_t, double>> starts;
+  for (const Event& event : Run(scenario, *MakeScheduler(spec, AllSchedulers()), spec, options).events) {
+    if (event.kind == EventKind::kStart) starts.emplace_back(scenario.data().jobs.id[static_cast<std::size_t>(event.job)], event.time);
+  }
+  return starts;
+}
+
+// As the log has them.
+std::vector<std::pair<std::int64_t, double>> Logged(const test::TemporaryFolder& folder) {
+  std::vector<std::pair<std::int64_t, double>> starts;
+  for (const RecordedStart& start : ReadDecisionStarts(folder / "decisions.jsonl")) {
+    if (!start.devices.empty()) starts.emplace_back(start.job, start.time_s);
+  }
+  return starts;
+}
+
+// Everything that may happen to a job. 1 ran; 2 checkpoints and was requeued; 5_3 is an array's task that asked for a type; 6 lost what
+// it had done with node v2; 9 never ran; 10 had not ended and said nothing; 11 had not ended and said how much it is.
+const std::string kLog =
+    kBegin + JobLine("1", 1000.1, 2, R"(,"limit_s":600)") + StartLine("1", 1002, 1001.5, "4,5") + JobLine("2", 1003.25, 1, R"(,"checkpoint":true)") +
+    JobLine("5_3", 1003.5, 4, R"(,"type":"v100")") + StartLine("2", 1004.7, 1004, "0") + JobLine("6", 1005, 1) + JobLine("9", 1005, 1) +
+    EndLine("9", 1006) + EndLine("2", 1010, "stop") + EndLine("1", 1011.5) + StartLine("2", 1012, 1012, "8") + JobLine("10", 1013, 1) +
+    JobLine("11", 1014, 1, R"(,"steps":50)") + StartLine("11", 1015, 1015, "1") + StartLine("10", 1016, 1016, "2") + EndLine("2", 1022) +
+    StartLine("6", 1022.5, 1022.5, "8") + NodeLine("v2", 1023, false) + EndLine("6", 1023, "stop") + NodeLine("v2", 1028, true) +
+    StartLine("6", 1029, 1029, "8") + StartLine("5_3", 1030, 1030.25, "4,5,6,7") + EndLine("6", 1039) + EndLine("5_3", 1040.25);
+
+}  // namespace
+
+TEST_CASE("decisions: a log by hand as a scenario", "[readers]") {
+  const test::TemporaryFolder folder;
+  const Scenario scenario = ReadLog(folder, kLog);
+  const JobTable& jobs = scenario.data().jobs;
+  CHECK(jobs.id == std::vector<std::int64_t>{1, 2, 500000003, 6, 11});
+  for (std::size_t i = 0; i < jobs.size(); ++i)
+    CHECK(jobs.arrival[i] == Approx(std::vector<double>{0, 3.15, 3.4, 4.9, 13.9}[i]).margin(1e-9));
+  // 1: 10 s x 2 steps/s. 2: 6 s x 0.5 and 10 s x 2. 5_3: 10 s x 2. 6: its last 10 s x 2 alone. 11: as it said.
+  CHECK(jobs.total_steps == std::vector<double>{20, 23, 20, 20, 50});
+  CHECK(jobs.gang == std::vector<int>{2, 1, 4, 1, 1});
+  CHECK(jobs.allowed == std::vector<std::uint64_t>{3, 3, 2, 3, 3});
+  CHECK(jobs.requested_s[0] == 600.0);
+  CHECK(scenario.data().cluster.types[1].count == 8);
+  const std::string features = ToString(scenario.data().features);
+  INFO(features);
+  CHECK(features.find(":node:v100/2") != std::string::npos);  // v2, the second of its type, from 22.9 to 27.9 s
+  const std::string& said = scenario.data().provenance;
+  INFO(said);
+  CHECK(said.find("1 jobs that had not ended are left out") != std::string::npos);
+  CHECK(said.find("1 jobs that ended without running are left out") != std::string::npos);
+}
+
+TEST_CASE("decisions: recorded() starts every job at the instant of the log", "[readers]") {
+  const test::TemporaryFolder folder;
+  const Scenario scenario = ReadLog(folder, kLog);
+  const auto logged = Logged(folder);
+  REQUIRE(logged.size() == 7);
+  CHECK(logged[0].second == 1001.5 - 1000.1);
+  CHECK(Replayed(folder, scenario) == logged);
+}
+
+TEST_CASE("decisions: a controller that was started again, and a last line cut short", "[readers]") {
+  const test::TemporaryFolder folder;
+  const std::string twice = kBegin + JobLine("1", 1000, 1) + StartLine("1", 1001, 1001, "0") + kBegin + JobLine("1", 1000, 1) +
+                            StartLine("1", 1005, 1001, "0") + EndLine("1", 1011) + R"({"at":1012,"kind":"jo)";
+  const Scenario scenario = ReadLog(folder, twice);
+  CHECK(scenario.data().jobs.total_steps == std::vector<double>{5});  // one run of 10 s
+  CHECK(Replayed(folder, scenario) == Logged(folder));
+  CHECK(Logged(folder).size() == 1);
+}
+
+TEST_CASE("decisions: a wrong line is named", "[readers]") {
+  const test::TemporaryFolder folder;
+  std::string other = kBegin;
+  other.replace(other.find("\"v2\""), 4, "\"v3\"");
+  const std::string good = kBegin + JobLine("1", 1000, 1);
+  for (const auto& [text, expected] : std::vector<std::pair<std::string, std::string>>{
+           {"", "decisions.jsonl: expected a line of kind 'begin', found none"},
+           {kBegin, "decisions.jsonl: expected a line of kind 'job', found none"},
+           {good, "decisions.jsonl: expected a job that ended, found none"},
+           {good + "half a line\n" + good, "decisions.jsonl:3: expected a JSON object"},
+           {good + "[1]\n" + good, "decisions.jsonl:3: expected a JSON object"},
+           {good + R"({"at":1})" + "\n" + good, "decisions.jsonl:3: "},
+           {good + StartLine("2", 1001, 1001, "0"), "decisions.jsonl:3: expected a job of a line before, found \"2\""},
+           {good + other, "decisions.jsonl:3: expected the nodes of the line 'begin' before it, found others"},
+           {kBegin + JobLine("x", 1000, 1), "decisions.jsonl:2: id: expected 17 or 17_3, found 'x'"},
+           {kBegin + JobLine("1", 1000, 1) + StartLine("1", 1001, 1001, "12") + EndLine("1", 1002), "decisions.jsonl:3: "},
+       }) {
+    INFO(text);
+    CHECK(test::Says(test::MessageOf([&] { (void)ReadLog(folder, text); }), expected));
+  }
+  CHECK(test::Says(test::MessageOf([&] { (void)FindFormat("decisions").read(folder / "none", {}); }), "found no file to read"));
+  ScenarioSettings settings;
+  settings.cluster = ParseCluster("v100=8/4");
+  std::ofstream(folder / "decisions.jsonl") << kLog;
+  CHECK(test::Says(test::MessageOf([&] { (void)FindFormat("decisions").read(folder / "decisions.jsonl", settings); }), "expected no --cluster"));
+}
+
+TEST_CASE("recorded: a wrong line of its file is named", "[schedulers]") {
+  const test::TemporaryFolder folder;
+  const Scenario scenario = ReadLog(folder, kLog);
+  const std::string spec = "recorded(file=" + (folder / "starts.csv") + ")";
+  const auto made = [&](const std::string& text) {
+    std::ofstream(folder / "starts.csv") << text;
+    return test::MessageOf([&] { CheckRunnable(scenario, *MakeScheduler(spec, AllSchedulers()), spec); });
+  };
+  const std::string head = "time_s,job,devices\n";
+  for (const auto& [text, expected] : std::vector<std::pair<std::string, std::string>>{
+           {"", "starts.csv: expected a file time_s,job,devices"},
+           {"time,job\n", "starts.csv:1: expected the header time_s,job,devices, found 'time,job'"},
+           {head + "1;2;3\n", "starts.csv:2: expected SECONDS,JOB,DEVICES, found '1;2;3'"},
+           {head + "-1,2,3\n", "starts.csv:2: expected SECONDS,JOB,DEVICES"},
+           {head + "1,2,3\n0.5,3,4\n", "starts.csv:3: expected no earlier time than the line before, found 0.5"},
+           {head + "1,2,3 x\n", "starts.csv:2: expected devices as numbers"},
+           {head + "1,2,12\n", "starts.csv:2: expected devices below 12, found 12"},
+           {head + "1,2,-1\n", "starts.csv:2: expected devices below 12, found -1"},
+       }) {
+    INFO(text);
+    CHECK(test::Says(made(text), expected));
+  }
+  CHECK(made(head) == "(no error)");
+  CHECK(test::Says(test::MessageOf([] { (void)MakeScheduler("recorded(file=nowhere.csv)", AllSchedulers()); }), "nowhere.csv: expected a file"));
+}
+
+TEST_CASE("from the controller's log to the simulator: every job starts when it did", "[slurm]") {
+  const test::FakeSlurm slurm;
+  for (const char* name : {"v1", "v2"}) slurm.AddNode(name, "v100", 4);
+  slurm.AddNode("p1", "p100", 4);
+  double now = test::FakeSlurm::kNow;
+  ControllerOptions options;
+  options.scheduler = "srpt", options.preemptive = true, options.mode = ControlMode::kControl;
+  options.out = slurm.folder().path(), options.now = [&] { return now; };
+  StatusBoard board;
+  Controller controller(options, ReadSiteFile(""), MakeScheduler("srpt", AllSchedulers()), board);
+  // 24 jobs of 1 to 4 GPUs, each with a length; one in two checkpoints.
+  std::map<int, double> left;
+  const auto look = [&] {
+    now += 1.0;
+    slurm.Set("now", now);
+    for (auto& [id, seconds] : left) {
+      if (slurm.Job(id)["job_state"] == "RUNNING" && (seconds -= 1.0) <= 0.0) slurm.End(id);
+    }
+    controller.Cycle();
+  };
+  for (int id = 1; id <= 24; ++id) {
+    left[id] = 5.0 + 7 * id % 23;
+    slurm.AddJob(id, {{"submit_time", now},
+                      {"tres_per_job", Join("gres:gpu:", 1 + id % 4)},
+                      {"comment", Join("steps=", left[id], id % 2 == 0 ? ",checkpoint" : "")}});
+    look();
+  }
+  const auto waits_or_runs = [&] {
+    const Json jobs = slurm.State()["jobs"];
+    return std::any_of(jobs.begin(), jobs.end(), [](const Json& job) { return job["job_state"] == "PENDING" || job["job_state"] == "RUNNING"; });
+  };
+  for (int i = 0; i < 200 && waits_or_runs(); ++i) look();
+  REQUIRE_FALSE(waits_or_runs());
+  look();
+  const Scenario scenario = FindFormat("decisions").read(slurm / "decisions.jsonl", {});
+  CHECK(scenario.num_jobs() == 24);
+  const auto logged = Logged(slurm.folder());
+  CHECK(logged.size() >= 24);
+  CHECK(board.Read()["counts"]["requeued"] > 0);
+  CHECK(Replayed(slurm.folder(), scenario) == logged);
+}
+
+}  // namespace berth

@@ -1,0 +1,95 @@
+// A Slurm of files instead of daemons (tests/slurm/fake_slurm.py), first on PATH while this lives.
+#pragma once
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "env/base/check.hpp"
+#include "tests/temporary_folder.hpp"
+#include "tools/json.hpp"
+
+namespace berth::test {
+
+class FakeSlurm {
+ public:
+  FakeSlurm() : path_(std::getenv("PATH")) {
+    std::filesystem::create_directories(folder_ / "bin");
+    for (const char* name : {"squeue", "sinfo", "scontrol", "sacctmgr"})
+      std::filesystem::create_symlink(BERTH_SOURCE_DIR "/tests/slurm/fake_slurm.py", folder_ / "bin/" + name);
+    setenv("PATH", (folder_ / "bin:" + path_).c_str(), 1);
+    setenv("FAKE_SLURM", (folder_ / "state.json").c_str(), 1);
+    Save({{"now", kNow}, {"jobs", Json::array()}, {"nodes", Json::array()}});
+  }
+  ~FakeSlurm() { setenv("PATH", path_.c_str(), 1), unsetenv("FAKE_SLURM"); }
+  FakeSlurm(const FakeSlurm&) = delete;
+  FakeSlurm& operator=(const FakeSlurm&) = delete;
+
+  static constexpr double kNow = 1'000'000'000.0;  // s since 1970, at first
+
+  Json State() const { return ReadJson(folder_ / "state.json"); }
+  void Save(const Json& state) const { std::ofstream(folder_ / "state.json") << state.dump(); }
+  void Set(const char* key, const Json& value) const {
+    Json state = State();
+    state[key] = value;
+    Save(state);
+  }
+  void AddNode(const std::string& name, const std::string& type, int gpus) const {
+    Json state = State();
+    state["nodes"].push_back({{"name", name},
+                              {"state", "idle"},
+                              {"state_flags", Json::array()},
+                              {"reason", ""},
+                              {"gres", Join("gpu:", type, ":", gpus)},
+                              {"cpus", 8},
+                              {"partitions", {"gpu"}}});
+    Save(state);
+  }
+  // Held, marked as job_submit.lua does, of one GPU; `change` replaces what is said of it.
+  void AddJob(int id, const Json& change = Json::object()) const {
+    Json state = State();
+    Json job = {{"job_id", id},         {"array_job_id", 0},  {"array_task_id", nullptr}, {"array_task_string", ""},
+                {"het_job_id", 0},      {"name", Join("j", id)}, {"user_name", "ann"},     {"partition", "gpu"},
+                {"job_state", "PENDING"}, {"state_reason", "JobHeldUser"}, {"comment", ""}, {"admin_comment", "berth"},
+                {"dependency", ""},     {"priority", 0},      {"nice", nullptr},          {"submit_time", kNow - 100.0 + id},
+                {"eligible_time", 0},   {"start_time", 0},    {"time_limit", 60},         {"node_count", 1},
+                {"tasks", 1},           {"cpus", 1},          {"requeue", true},          {"restart_cnt", 0},
+                {"nodes", ""},          {"required_nodes", ""}, {"tres_per_job", "gres:gpu:1"}, {"tres_per_node", ""},
+                {"gres_detail", Json::array()}, {"held_gpus", Json::array()}};
+    job.update(change);
+    state["jobs"].push_back(std::move(job));
+    Save(state);
+  }
+  Json Job(int id) const {
+    for (const Json& job : State()["jobs"]) {
+      if (job["job_id"] == id) return job;
+    }
+    throw Error(Join("no job ", id));
+  }
+  void SetJob(int id, const Json& change) const {
+    Json state = State();
+    for (Json& job : state["jobs"]) {
+      if (job["job_id"] == id) job.update(change);
+    }
+    Save(state);
+  }
+  void End(int id, const char* how = "COMPLETED") const { SetJob(id, {{"job_state", how}, {"held_gpus", Json::array()}}); }
+  // What scontrol was asked to change, since the last call.
+  std::vector<std::string> Calls() const {
+    std::vector<std::string> calls;
+    std::ifstream file(folder_ / "state.json.calls");
+    for (std::string line; std::getline(file, line);) calls.push_back(line);
+    std::filesystem::remove(folder_ / "state.json.calls");
+    return calls;
+  }
+  std::string operator/(const std::string& name) const { return folder_ / name; }
+  const TemporaryFolder& folder() const { return folder_; }
+
+ private:
+  TemporaryFolder folder_;
+  std::string path_;
+};
+
+}  // namespace berth::test

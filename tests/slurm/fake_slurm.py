@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+"""A small Slurm in a file: squeue, sinfo, scontrol and sacctmgr of tests/fake_slurm.hpp.
+
+The state stands in FAKE_SLURM (JSON): "now" (s since 1970; none = the clock), "version", "jobs" and "nodes" in the form of
+`squeue --json` and `sinfo --json` of 22.05, "config" (lines of scontrol show config), "level" (of sacctmgr), and how it behaves:
+"silent" (no command answers), "hangs" (nor comes back), "refuses" {verb: why}, "late" (nothing starts), "summed" (sinfo as 23.02 has it).
+Each call that changes something is a line of FAKE_SLURM.calls.
+"""
+import fcntl
+import json
+import os
+import re
+import sys
+import time
+
+NAME, WORDS = os.path.basename(sys.argv[0]), sys.argv[1:]
+PATH = os.environ["FAKE_SLURM"]
+
+
+def count(text):
+    """How many GPUs "gres:gpu:v100:2" asks for, and of which type."""
+    parts = text.replace("=", ":").split(":")[2:] if text else []
+    number = [int(part) for part in parts if part.isdigit()]
+    kind = [part for part in parts if not part.isdigit()]
+    return (number or [1 if text else 0])[0], (kind or [""])[0]
+
+
+def hosts(text):
+    return [name for name in re.split("[,]", text) if name]
+
+
+def place(state, job):
+    """Starts a job where its GPUs are free, in the shape that it asks for."""
+    each, kind = count(job.get("tres_per_node", ""))
+    total, other = (each * job["node_count"], kind) if each else count(job.get("tres_per_job", ""))
+    kind = kind or other
+    free = {}
+    for node in state["nodes"]:
+        of_type, size = node["gres"].split(":")[1:3]
+        if node["state_flags"] or node["state"] == "down" or kind not in ("", of_type):
+            continue
+        used = {k for j in state["jobs"] if j["job_state"] == "RUNNING" for n, k in j["held_gpus"] if n == node["name"]}
+        free[node["name"]] = [k for k in range(int(size)) if k not in used]
+    asked = hosts(job["required_nodes"])
+    names = asked or sorted(free)
+    taken = []
+    for i, name in enumerate(names):
+        room = free.get(name, [])
+        least = len(names) - i - 1 if asked else 0
+        want = each if each else min(total - len(taken) - least, len(room))
+        if want > len(room):
+            if asked:
+                return False
+            continue
+        taken += [[name, k] for k in room[:want]][:total - len(taken)]
+    if len(taken) < total or not total:
+        return False
+    job["held_gpus"], job["job_state"], job["state_reason"] = taken, "RUNNING", "None"
+    job["start_time"] = int(state.get("now") or time.time())
+    names = sorted({name for name, _ in taken})
+    job["nodes"] = ",".join(names)
+    job["gres_detail"] = ["gpu:%d(IDX:%s)" % (len(k), ",".join(map(str, k)))
+                          for k in ([g for n, g in taken if n == name] for name in names)]
+    return True
+
+
+def advance(state):
+    for job in sorted(state["jobs"], key=lambda j: (-j["priority"], j["submit_time"], j["job_id"])):
+        if job["job_state"] == "PENDING" and job["priority"] > 0 and not state.get("late"):
+            if not job.get("dependency") and not place(state, job):
+                job["state_reason"] = "Resources"
+
+
+def find(state, name):
+    name = name.removeprefix("JobId=")
+    for job in state["jobs"]:
+        full = "%d_%d" % (job["array_job_id"], job["array_task_id"]) if job["array_job_id"] else str(job["job_id"])
+        if name in (full, str(job["job_id"])):
+            return job
+    sys.exit("%s error: Invalid job id specified" % NAME)
+
+
+def change(state):
+    verb = WORDS[0]
+    if verb in state.get("refuses", {}):
+        sys.exit("slurm_%s error: %s" % (verb, state["refuses"][verb]))
+    job = find(state, WORDS[1])
+    runs = job["job_state"] == "RUNNING"
+    if verb == "update":
+        for word in WORDS[2:]:
+            key, value = word.split("=", 1)
+            if key == "ReqNodeList":
+                job["required_nodes"] = value
+            elif key == "AdminComment":
+                job["admin_comment"] = value
+            elif key == "Nice":
+                if job["priority"] > 0:
+                    job["priority"] += (job["nice"] or 0) - int(value)
+                job["nice"] = int(value)
+    elif verb == "release" and job["job_state"] == "PENDING":
+        job["priority"], job["state_reason"] = 1, "None"
+    elif verb == "hold" and job["job_state"] == "PENDING":
+        job["priority"], job["state_reason"] = 0, "JobHeldUser"
+    elif verb == "requeuehold" and runs:
+        job.update(job_state="PENDING", priority=0, state_reason="JobHeldUser", nodes="", gres_detail=[], held_gpus=[],
+                   start_time=0, restart_cnt=job["restart_cnt"] + 1)
+    else:
+        sys.exit("slurm_%s error: Job is no longer pending execution" % verb)
+
+
+def main():
+    with open(PATH + ".lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with open(PATH) as file:
+            state = json.load(file)
+        if state.get("hangs"):
+            fcntl.flock(lock, fcntl.LOCK_UN)
+            time.sleep(60)
+        if NAME == "scontrol" and WORDS[0] != "show":
+            with open(PATH + ".calls", "a") as calls:
+                calls.write(" ".join(WORDS) + "\n")
+        if state.get("silent"):
+            sys.exit("%s: error: Unable to contact slurm controller (connect failure)" % NAME)
+        release = state.get("version", "22.05.8")
+        answer = {"meta": {"Slurm": {"release": release}}, "errors": []}
+        if NAME == "squeue":
+            advance(state)
+            answer["jobs"] = state["jobs"]
+        elif NAME == "sinfo" and state.get("summed"):
+            answer["sinfo"] = []
+        elif NAME == "sinfo" or WORDS[:2] == ["show", "nodes"]:
+            for node in state["nodes"]:
+                held = [j for j in state["jobs"] if j["job_state"] == "RUNNING"]
+                used = sum(n == node["name"] for j in held for n, _ in j["held_gpus"]) + node.get("others", 0)
+                node["gres_used"] = "gpu:%s:%d(IDX:N/A)" % (node["gres"].split(":")[1], used)
+                node["idle_cpus"] = node["cpus"] - used
+            answer["nodes"] = state["nodes"]
+        elif WORDS[:2] == ["show", "config"]:
+            at = time.localtime((state.get("now") or time.time()) - state.get("skew", 0))
+            print("Configuration data as of " + time.strftime("%Y-%m-%dT%H:%M:%S", at))
+            lines = {"SLURM_VERSION": release, "SlurmUser": "root(0)", "PriorityType": "priority/multifactor", "ClusterName": "fake"}
+            for key, value in {**lines, **state.get("config", {})}.items():
+                print("%-23s = %s" % (key, value))
+            return
+        elif NAME == "sacctmgr":
+            print(state.get("level", "None"))
+            return
+        else:
+            change(state)
+            answer = None
+        with open(PATH + ".new", "w") as file:
+            json.dump(state, file)
+        os.rename(PATH + ".new", PATH)
+        if answer is not None:
+            print(json.dumps(answer))
+
+
+main()

@@ -15,12 +15,12 @@
 
 #include "env/base/check.hpp"
 #include "env/base/rng.hpp"
-#include "env/gym/encoder.hpp"
 #include "env/sim/metrics.hpp"
 #include "policies/schedulers.hpp"
 #include "tests/binary.hpp"
 #include "tests/catch.hpp"
 #include "tests/child.hpp"
+#include "tests/extender_support.hpp"
 #include "tests/http_client.hpp"
 #include "tests/policies_support.hpp"
 #include "tests/temporary_folder.hpp"
@@ -36,30 +36,11 @@ using test::Exchange;
 using test::Post;
 using test::Slurp;
 using test::TemporaryFolder;
-
-const char kFiles[] = BERTH_SOURCE_DIR "/tests/extender/";
-// 2026-11-21T20:30:00Z: `date -ud 2026-11-21T20:30:00Z +%s`.
-constexpr double kNow = 1795293000.0;
-
-PolicyBundle Bundle(const std::string& encoder = kObservationV1) {
-  PolicyBundle bundle =
-      test::RandomBundle("pair_scorer(width=16)", EncoderOf(encoder).Layout(8, 3), 8 * 3 + 1, 12);
-  bundle.mdp.encoder = encoder;
-  bundle.gpu_types = {"v100", "p100", "k80"};
-  // Sixteen times as sure of itself as it came out: odds that differ from one another, and exactly so.
-  for (NamedArray& array : bundle.arrays) {
-    if (array.name.rfind("score.", 0) != 0) continue;
-    for (float& value : array.values) value *= 16.0F;
-  }
-  for (std::size_t i = 0; i < bundle.examples.scores.size(); ++i) {
-    if (i % 25 != 24) bundle.examples.scores[i] *= 16.0F;  // all but `done`
-  }
-  return bundle;
-}
-
-Extender MakeExtender() {
-  return Extender(ReadExtenderTable(std::string(kFiles) + "table.json"), Bundle(), "p.h5");
-}
+using test::serve::Bundle;
+using test::serve::kFiles;
+using test::serve::kNow;
+using test::serve::MakeExtender;
+using test::serve::Preference;
 
 std::string TableError(const std::string& text) {
   const TemporaryFolder folder;
@@ -72,26 +53,11 @@ std::string TableError(const std::string& text) {
   return "";
 }
 
-// The policy's own preference, 0 to 10, for a job of so many GPUs with so much work on types in the table's
-// order.
-std::vector<std::int64_t> Preference(const ForeignJob& job, const std::vector<double>& rates, double age) {
-  std::vector<GpuType> types(3);
-  const char* names[] = {"v100", "p100", "k80"};
-  for (std::size_t g = 0; g < 3; ++g) types[g].name = names[g], types[g].count = 8;
-  ForeignDecider decider(Bundle(), "p.h5");
-  std::vector<float> scores(3);
-  decider.Score({age, types, {&job, 1}, rates, true}, scores);
-  std::vector<std::int64_t> result;
-  const double best = *std::max_element(scores.begin(), scores.end());
-  for (float score : scores) result.push_back(std::lround(10.0 * std::exp(score - best)));
-  return result;
-}
-
 }  // namespace
 
 TEST_CASE("extender: filter answers with the nodes on which the pod can run, and why not the others") {
   Extender extender = MakeExtender();
-  const std::string request = Slurp(std::string(kFiles) + "nodes.json");
+  const std::string request = Slurp(kFiles + "nodes.json");
   const ExtenderReply reply = extender.Filter(request, kNow);
   CHECK(reply.status == 200);
   CHECK(reply.nodes_passed == 3);
@@ -116,7 +82,7 @@ TEST_CASE("extender: filter answers with the nodes on which the pod can run, and
 
 TEST_CASE("extender: by name the table says what a node is; members in any case, as Go reads them") {
   Extender extender = MakeExtender();
-  std::string request = Slurp(std::string(kFiles) + "names.json");
+  std::string request = Slurp(kFiles + "names.json");
   const bool lower = GENERATE(false, true);
   if (lower) {
     for (const auto& [from, to] : {std::pair<std::string, std::string>("\"Pod\"", "\"pod\""),
@@ -142,7 +108,7 @@ TEST_CASE("extender: by name the table says what a node is; members in any case,
 
 TEST_CASE("extender: prioritize is the policy's preference, 0 to 10") {
   Extender extender = MakeExtender();
-  const ExtenderReply reply = extender.Prioritize(Slurp(std::string(kFiles) + "nodes.json"), kNow);
+  const ExtenderReply reply = extender.Prioritize(Slurp(kFiles + "nodes.json"), kNow);
   CHECK(reply.status == 200);
   const std::vector<double> rates = extender.table().RatesOf("ResNet-18 (batch size 64)", 2);
   ForeignJob job;
@@ -208,7 +174,7 @@ TEST_CASE("extender: a policy of ObservationV3 prefers the type on which Berth's
 
 TEST_CASE("extender: a pod without GPUs goes anywhere; one that no type can hold goes nowhere") {
   Extender extender = MakeExtender();
-  Json request = Json::parse(Slurp(std::string(kFiles) + "nodes.json"));
+  Json request = Json::parse(Slurp(kFiles + "nodes.json"));
   Json& containers = request["Pod"]["spec"]["containers"];
   SECTION("none") {
     containers.erase(0);
@@ -335,7 +301,7 @@ TEST_CASE("extender: what is not the published schema gets 4xx and a reason") {
 
 TEST_CASE("extender: damaged requests are answered, whatever the damage") {
   Extender extender = MakeExtender();
-  const std::string good = Slurp(std::string(kFiles) + "nodes.json");
+  const std::string good = Slurp(kFiles + "nodes.json");
   Stream stream(3, Purpose::kTest);
   int refused = 0;
   for (int i = 0; i < 1500; ++i) {
@@ -393,9 +359,14 @@ TEST_CASE("extender: a table that is wrong is refused with its key") {
   CHECK_THAT(TableError(types + R"(,"defaults":{"job_type":"ResNet-51"}})"),
              Contains("defaults: job_type: unknown job type"));
   CHECK_THAT(TableError(types + R"(,"defaults":{"weight":0}})"), Contains("defaults: weight"));
+  CHECK_THAT(TableError(types + R"(,"gang_timeout_s":0})"), Contains("gang_timeout_s: expected a number >="));
+  CHECK_THAT(TableError(types + R"(,"gang_room":"nodes"})"),
+             Contains("gang_room: expected 'node' or 'gpus', found \"nodes\""));
+  CHECK_THAT(TableError(types + R"(,"evict_unsaved_from_priority":1.5})"), Contains("as PriorityClasses have"));
+  CHECK_THAT(TableError(types + R"(,"annotations":{"minmember":"x"}})"), Contains("did you mean 'min_member'"));
   CHECK_THROWS_WITH(ReadExtenderTable("/nowhere/t.json"), Contains("/nowhere/t.json"));
   // A network that is bound to its cluster says so at once.
-  ExtenderTable table = ReadExtenderTable(std::string(kFiles) + "table.json");
+  ExtenderTable table = ReadExtenderTable(kFiles + "table.json");
   PolicyBundle bound = test::RandomBundle("mlp(hidden=4)", ObservationV1::Layout(2, 2), 5, 1);
   CHECK_THROWS_WITH(Extender(table, bound, "p.h5"), Contains("p.h5") && Contains("2 GPU types"));
 }
@@ -404,7 +375,7 @@ TEST_CASE("extender: the server answers over HTTP, survives what is not, and end
   const TemporaryFolder folder;
   SaveBundle(Bundle(), folder / "p.h5");
   const pid_t child = test::Start(
-      folder, {"serve", "--extender", "--policy", "p.h5", "--table", std::string(kFiles) + "table.json",
+      folder, {"serve", "--extender", "--policy", "p.h5", "--table", kFiles + "table.json",
                "--port", "0", "--limit", "20000", "--json", "serve.json"});
   REQUIRE(child > 0);
   for (int tenths = 0; tenths < 300 && Slurp(folder / "out.txt").empty() && !test::Ended(child); ++tenths) {
@@ -416,7 +387,7 @@ TEST_CASE("extender: the server answers over HTTP, survives what is not, and end
   if (port == 0) kill(child, SIGKILL);
   REQUIRE(port > 0);
 
-  const std::string request = Slurp(std::string(kFiles) + "names.json");
+  const std::string request = Slurp(kFiles + "names.json");
   const auto status = [&](const std::string& sent, bool finish = false) {
     return Exchange(port, sent, finish).substr(0, 12);
   };

@@ -28,6 +28,7 @@ void RouteExtender(Extender& extender, ServeMetrics& metrics, HttpListener& list
   };
   call("/filter", &Extender::Filter);
   call("/prioritize", &Extender::Prioritize);
+  call("/preempt", &Extender::Preempt);
   listener.Get("/metrics", [&metrics](const HttpRequest&) {
     const std::string labels = Join("version=\"", Version(), "\",commit=\"", SourceCommit(), "\"");
     return HttpReply{200, metrics.Text(labels), "text/plain; version=0.0.4"};

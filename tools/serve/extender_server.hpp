@@ -1,6 +1,7 @@
 // What `berth serve --extender` answers on which path:
 //
-//   POST /filter, /prioritize   an extender's calls      GET /metrics   Prometheus      GET /healthz   "ok"
+//   POST /filter, /prioritize, /preempt   an extender's calls      GET /metrics   Prometheus      GET
+//   /healthz   "ok"
 #pragma once
 
 #include "tools/serve/extender.hpp"

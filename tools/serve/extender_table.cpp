@@ -120,7 +120,8 @@ std::vector<double> ExtenderTable::RatesOf(const std::string& job_type, int gang
 ExtenderTable ReadExtenderTable(const std::string& path) {
   const Json json = ReadJson(path);
   const Object top(json, path,
-                   {"gpu_types", "node_label", "nodes", "resource", "job_types", "annotations", "defaults"});
+                   {"gpu_types", "node_label", "nodes", "resource", "job_types", "annotations", "defaults",
+                    "gang_timeout_s", "gang_room", "evict_unsaved_from_priority"});
   ExtenderTable table;
   ReadTypes(top, table);
   table.node_label = top.Text("node_label", "nvidia.com/gpu.product");
@@ -133,18 +134,33 @@ ExtenderTable ReadExtenderTable(const std::string& path) {
   }
   ReadJobTypes(top, table);
   const Json none = Json::object();
-  const Object names(top.Has("annotations") ? top["annotations"] : none, top.At("annotations"),
-                     {"job_type", "remaining_steps", "remaining_s", "weight"});
+  const Object names(
+      top.Has("annotations") ? top["annotations"] : none, top.At("annotations"),
+      {"job_type", "remaining_steps", "remaining_s", "weight", "checkpoint", "pod_group", "min_member"});
   table.job_type_annotation = names.Text("job_type", "berth/job-type");
   table.remaining_steps_annotation = names.Text("remaining_steps", "berth/remaining-steps");
   table.remaining_s_annotation = names.Text("remaining_s", "berth/remaining-seconds");
   table.weight_annotation = names.Text("weight", "berth/weight");
+  table.checkpoint_annotation = names.Text("checkpoint", "berth/checkpoint-seconds");
+  table.pod_group_label = names.Text("pod_group", "scheduling.x-k8s.io/pod-group");
+  table.min_member_annotation = names.Text("min_member", "berth/min-member");
   const Object defaults(top.Has("defaults") ? top["defaults"] : none, top.At("defaults"),
                         {"job_type", "remaining_s", "weight"});
   table.default_job_type = defaults.Text("job_type", "");
   const double least = std::numeric_limits<double>::min();
   table.default_remaining_s = defaults.Has("remaining_s") ? defaults.Number("remaining_s", least) : 3600.0;
   table.default_weight = defaults.Has("weight") ? defaults.Number("weight", least) : 1.0;
+  table.gang_timeout_s = top.Has("gang_timeout_s") ? top.Number("gang_timeout_s", least) : 300.0;
+  const std::string room = top.Text("gang_room", "node");
+  if (room != "node" && room != "gpus") throw top.Wrong("gang_room", "'node' or 'gpus'");
+  table.whole_nodes = room == "node";
+  if (top.Has("evict_unsaved_from_priority")) {
+    const double priority = top.Number("evict_unsaved_from_priority", std::numeric_limits<int>::min());
+    if (priority != std::floor(priority) || priority > std::numeric_limits<int>::max()) {
+      throw top.Wrong("evict_unsaved_from_priority", "a priority as PriorityClasses have");
+    }
+    table.evict_unsaved_from = static_cast<int>(priority);
+  }
   try {
     table.published = PublishedThroughputs({table.types});
   } catch (const Error&) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,12 @@ struct ExtenderTable {
   std::string resource;                     // how pods ask for GPUs and nodes have them
   // Names of a pod's annotations.
   std::string job_type_annotation, remaining_steps_annotation, remaining_s_annotation, weight_annotation;
+  std::string checkpoint_annotation;  // seconds between checkpoints; without it a pod loses all
+  std::string pod_group_label, min_member_annotation;  // labels, or else annotations
+  double gang_timeout_s = 0.0;                         // tools/serve/gangs.hpp
+  bool whole_nodes = true;
+  // From this priority on a pod may evict pods that have no checkpoints; none = never.
+  std::optional<int> evict_unsaved_from;
   // For pods without them; an empty job type is an error of the pod.
   std::string default_job_type;
   double default_remaining_s = 0.0, default_weight = 0.0;

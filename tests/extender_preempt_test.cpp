@@ -222,7 +222,8 @@ TEST_CASE("preempt: what is not the published schema gets 400 and a reason") {
        "expected a whole number, found \"1\""},
       {pod + R"("NodeNameToMetaVictims":{"a":{"Pods":["u"]}}})", "Pods: expected objects"},
       {pod + R"("NodeNameToMetaVictims":{"a":{"Pods":[{"Uid":7}]}}})", "UID: expected a text, found number"},
-      {R"({"Pod":{"metadata":{"name":"p"},"spec":{"priority":"high","containers":[{"resources":{"limits":{"nvidia.com/gpu":1}}}]}},)"
+      {R"({"Pod":{"metadata":{"name":"p"},"spec":{"priority":"high",)"
+       R"("containers":[{"resources":{"limits":{"nvidia.com/gpu":1}}}]}},)"
        R"("NodeNameToVictims":{}})",
        "Pod.spec.priority: expected a whole number"},
   };

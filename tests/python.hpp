@@ -1,5 +1,5 @@
-// Python in tests: the interpreter of tools/setup, that of `berth bench --peers`, or the system's where it
-// has what is needed. BERTH_TEST_PYTHON names another one to try first.
+// Python in tests: the interpreter of tools/setup, that of `berth bench --peers`, that of tools/setup --python,
+// or the system's where it has what is needed. BERTH_TEST_PYTHON names another one to try first.
 #pragma once
 
 #include <cstdlib>
@@ -13,7 +13,8 @@ namespace berth::test {
 inline std::string Python(const std::string& root, const std::string& modules) {
   const char* named = std::getenv("BERTH_TEST_PYTHON");
   for (const std::string& python : {std::string(named != nullptr ? named : ""), root + "/.venv/bin/python",
-                                    root + "/build/peers/bin/python", std::string("python3")}) {
+                                    root + "/build/peers/bin/python", root + "/build/python/bin/python",
+                                    std::string("python3")}) {
     if (python.empty()) continue;
     const std::string command = Join("'", python, "' -c 'import ", modules, "' >/dev/null 2>&1");
     if (std::system(command.c_str()) == 0) return python;

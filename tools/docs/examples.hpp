@@ -59,7 +59,7 @@ inline constexpr VerbExample kVerbExamples[] = {
      "tools/berth export run --out policy.h5 --onnx policy.onnx\n"
      "tools/berth simulate --scheduler 'policy(file=policy.h5)' --window 0:50\n"},
     {"serve", "not run: it serves until it is stopped",
-     "tools/berth serve --extender --policy policy.h5 --table tools/examples/extender.json\n"},
+     "tools/berth serve --extender --policy policy.h5 --table tools/examples/kubernetes/table.json\n"},
     {"inspect", "",
      "tools/berth generate --workload toy --out toy.h5\n"
      "tools/berth inspect toy.h5\n"},

@@ -1,5 +1,5 @@
 // The small table that tells `berth serve --extender` what the nodes and pods of a Kubernetes cluster are to
-// a policy: a JSON file (tools/examples/extender.json; its keys: tools/examples/KUBERNETES.md).
+// a policy: a JSON file (tools/examples/kubernetes/table.json; its keys: tools/examples/KUBERNETES.md).
 #pragma once
 
 #include <map>

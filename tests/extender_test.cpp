@@ -460,6 +460,14 @@ TEST_CASE("extender: the server answers over HTTP, survives what is not, and end
   }
   CHECK(bucket >= 7);
 
+  const auto refused_start = [&](const std::string& more, const std::string& expected) {
+    test::CheckOneLine(test::Berth(folder, Join("serve --extender --policy p.h5 --table '", kFiles, "table.json' ", more)),
+                       expected);
+  };
+  refused_start("--tls-cert none.pem --tls-key none.pem", "--tls-cert none.pem: expected a file in PEM");
+  refused_start("--tls-cert p.h5 --tls-key p.h5", "--tls-cert p.h5: expected a certificate in PEM, found none");
+  refused_start("--socket p.h5", "--socket p.h5: expected a socket or nothing, found another file");
+  refused_start("--token-file none", "--token-file none: expected a file");
   // The address is taken: another server says so and ends.
   test::CheckOneLine(test::Berth(folder, Join("serve --extender --policy p.h5 --table '", kFiles,
                                               "table.json' --port ", port)),

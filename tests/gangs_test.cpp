@@ -287,6 +287,12 @@ TEST_CASE("extender: gang_room gpus counts what nodes have, names of labels are 
   CHECK(Filtered(extender, pod, NodesOf(0, 1, 8), kNow)["Nodes"]["items"].size() == 1);
 }
 
+TEST_CASE("extender: where the table names no label there are no pod groups") {
+  Extender extender = MakeExtender(Json{{"annotations", {{"pod_group", ""}}}});
+  const Json pod = PodOf("p", 2, {{"scheduling.x-k8s.io/pod-group", "g"}}, Json::object());
+  CHECK(Filtered(extender, pod, NodesOf(1, 1), kNow)["Nodes"]["items"].size() == 2);
+}
+
 TEST_CASE("extender: the policy sees a pod group as the one job that it is") {
   Extender extender = MakeExtender();
   const Json pod = PodOf("p", 2, {{"scheduling.x-k8s.io/pod-group", "g"}}, {{"berth/min-member", "4"}});

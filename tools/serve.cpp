@@ -38,7 +38,10 @@ int RunServe(const std::vector<std::string>& arguments) {
   const std::atomic<bool>& stop = WatchInterrupts();
   RouteExtender(extender, metrics, listener);
   listener.Serve(stop, [&](int port) {
-    Json json = {{"host", listener.options().host}, {"port", port}, {"network", extender.bundle().network}};
+    Json json = {{"url", listener.Url(port)},
+                 {"host", listener.options().host},
+                 {"port", port},
+                 {"network", extender.bundle().network}};
     json["config"] = ConfigJson(options);
     WriteJson(options, json);
     std::cout << "berth serve: extender on " << listener.Url(port) << " (" << path << ", "

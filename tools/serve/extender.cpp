@@ -94,9 +94,10 @@ std::vector<std::string> Extender::WhyNotNow(const FilterRequest& request, doubl
 }
 
 void Extender::Remember(const FilterRequest& request) {
-  if (request.by_name) return;  // the table has them
+  if (request.by_name) return;                                            // the table has them
+  if (shown_.size() + request.nodes.size() > kMostShown) shown_.clear();  // names of nodes that are long gone
   for (const ExtenderNode& node : request.nodes) {
-    if (shown_.size() < kMostShown || shown_.count(node.name) > 0) shown_[node.name] = node;
+    shown_[node.name] = node;
   }
 }
 

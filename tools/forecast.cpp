@@ -61,26 +61,19 @@ class Forecasts {
     const StartMoment& moment = past.moment;
     // What a site knows by now of what it forecast before.
     StartCalibration calibration;
-    for (std::size_t k = 0; k < rows.size(); ++k) {
-      const Row& row = rows[k];
+    for (const Row& row : rows) {
       const bool settled = row.at + row.actual <= moment.now;
       calibration.Add(row.forecast, settled ? row.actual : moment.now - row.at, settled);
     }
-    for (StartForecast& forecast : ForecastStarts(moment, *scheduler_, spec_, options_)) {
-      const int job = past.job[U(forecast.job)];
-      const double next = starts_.Next(job, moment.now);
-      Row row{moment.now,
-              moment.data.jobs.id[U(forecast.job)],
-              moment.data.jobs.gang[U(forecast.job)],
-              {},
-              0.0,
-              0.0,
-              next == kNever ? std::nan("") : next - moment.now};
-      StartForecast corrected = forecast;
-      calibration.Correct(kInterval, corrected);
-      row.low = corrected.low, row.high = corrected.high;
-      row.forecast = std::move(forecast);
-      rows.push_back(std::move(row));
+    const std::vector<StartForecast> simulated = ForecastStarts(moment, *scheduler_, spec_, options_);
+    std::vector<StartForecast> corrected = simulated;
+    calibration.Correct(kInterval, corrected);
+    for (std::size_t k = 0; k < simulated.size(); ++k) {
+      const std::size_t job = U(simulated[k].job);
+      const double next = starts_.Next(past.job[job], moment.now);
+      rows.push_back({moment.now, moment.data.jobs.id[job], moment.data.jobs.gang[job], simulated[k],
+                      corrected[k].low, corrected[k].high,
+                      next == kNever ? std::nan("") : next - moment.now});
     }
   }
 

@@ -114,8 +114,10 @@ double SimulatedPast::LongestQueue() const {
 
 std::vector<double> SimulatedPast::Times(int count) const {
   std::vector<double> busy, times;
+  const double last = scenario_.data().jobs.arrival.back();
   for (const Point& point : points_) {
-    if (point.waiting > 0 && (busy.empty() || point.time > busy.back())) busy.push_back(point.time);
+    if (point.waiting > 0 && point.time <= last && (busy.empty() || point.time > busy.back()))
+      busy.push_back(point.time);
   }
   const std::size_t many = std::min(U(count), busy.size());
   for (std::size_t k = 0; k < many; ++k) times.push_back(busy[(2 * k + 1) * busy.size() / (2 * many)]);

@@ -37,7 +37,8 @@ class SimulatedPast {
   const KnownStarts& starts() const { return starts_; }
   // The time at which most jobs wait; kNever where none ever does.
   double LongestQueue() const;
-  // `count` times, evenly over the decisions behind which at least one job waits.
+  // `count` times, evenly over the decisions behind which at least one job waits, up to the last arrival:
+  // that nobody comes any more, nobody can know.
   std::vector<double> Times(int count) const;
   // What is known right after what was decided at or before each of the times, which ascend.
   std::vector<PastMoment> At(const std::vector<double>& times) const;

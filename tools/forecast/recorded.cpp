@@ -85,7 +85,8 @@ std::vector<double> RecordedPast::Times(int count) const {
   for (const Run& run : runs_) all.push_back(run.start);
   std::sort(all.begin(), all.end());
   all.erase(std::unique(all.begin(), all.end()), all.end());
-  std::erase_if(all, [&](double time) { return WaitingAt(time) == 0; });
+  const double last = scenario_.data().jobs.arrival.back();
+  std::erase_if(all, [&](double time) { return time > last || WaitingAt(time) == 0; });
   const std::size_t many = std::min(U(count), all.size());
   for (std::size_t k = 0; k < many; ++k) times.push_back(all[(2 * k + 1) * all.size() / (2 * many)]);
   return times;

@@ -8,19 +8,32 @@
 namespace berth {
 namespace {
 
-constexpr std::size_t kEnough = 20;  // runs
+constexpr std::size_t kEnough = 10;  // runs
 constexpr double kOutran = 2.0;      // times as long as so far: who outran all that are known
+constexpr int kAny = -1000000, kFours = 10000;
 constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
-
-std::array<std::tuple<int, int, int>, 4> KeysOf(const KnownRun& run) {
-  return {{{run.job_type, run.gang, run.tenant},
-           {run.job_type, run.gang, -1},
-           {run.job_type, -1, -1},
-           {-1, -1, -1}}};
-}
 
 bool HasLimit(const KnownRun& run) {
   return run.requested_s > 0.0 && std::isfinite(run.requested_s);
+}
+
+// The most like it first. Limits count by powers of two, of four and of sixteen: of those who ask for long
+// fewer use it all.
+std::array<std::array<int, 4>, 7> KeysOf(const KnownRun& run) {
+  int two = kAny, four = kAny, sixteen = kAny;
+  if (HasLimit(run)) {
+    const double octave = std::log2(run.requested_s);
+    two = static_cast<int>(std::floor(octave));
+    four = kFours + static_cast<int>(std::floor(octave / 2.0));
+    sixteen = 2 * kFours + static_cast<int>(std::floor(octave / 4.0));
+  }
+  return {{{run.job_type, run.gang, run.tenant, two},
+           {run.job_type, run.gang, kAny, two},
+           {kAny, kAny, run.tenant, two},
+           {kAny, kAny, kAny, two},
+           {kAny, kAny, kAny, four},
+           {kAny, kAny, kAny, sixteen},
+           {kAny, kAny, kAny, kAny}}};
 }
 
 }  // namespace
@@ -76,22 +89,20 @@ const RunSample::Curve* RunSample::Find(bool share, const Key& key) const {
 
 double RunSample::Draw(const KnownRun& job, Stream& stream) const {
   const bool share = HasLimit(job);
-  const double unit = share ? job.requested_s : 1.0, least = job.seconds / unit;
-  double drawn = kNothing;
-  for (const std::size_t enough : {kEnough, std::size_t{1}}) {
-    for (const Key& key : KeysOf(job)) {
-      // Of few runs those of all jobs: one of the like says too little.
-      if (enough == 1 && key != Key{-1, -1, -1}) continue;
-      if (const Curve* curve = Find(share, key); curve != nullptr && std::isnan(drawn))
-        drawn = Draw(*curve, least, enough, stream);
-    }
+  const double unit = share ? job.requested_s : 1.0;
+  double least = job.seconds / unit, drawn = kNothing;
+  const auto keys = KeysOf(job);
+  for (const Key& key : keys) {
+    const Curve* curve = Find(share, key);
+    if (curve == nullptr) continue;
+    drawn = Draw(*curve, least, key == keys.back() ? 1 : kEnough, stream);
+    if (std::isfinite(drawn)) break;
+    // Longer than any that ended of these: more of them say how much longer.
+    if (std::isinf(drawn)) least = std::max(least, curve->values.back());
   }
-  if (std::isnan(drawn) && share) drawn = least < 1.0 ? stream.Uniform(least, 1.0) : 1.05 * least;
-  if (std::isnan(drawn) && job.seconds > 0.0) drawn = kOutran * least;
-  if (std::isinf(drawn)) {
-    const double most = Find(share, {-1, -1, -1})->values.back();
-    drawn = share && least < 1.0 && most <= 1.0 ? 1.0 : kOutran * std::max(least, most);
-  }
+  if (!std::isfinite(drawn) && share && least < 1.0) drawn = stream.Uniform(least, 1.0);
+  if (!std::isfinite(drawn) && least > 0.0)
+    drawn = least * (share ? 1.05 : stream.Uniform(1.0, 2.0 * kOutran - 1.0));
   return std::isnan(drawn) ? drawn : std::max(drawn, least * (1.0 + 1e-6)) * unit;
 }
 

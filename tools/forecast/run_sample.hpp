@@ -4,8 +4,8 @@
 // counted as such (Kaplan & Meier, 1958): without them the long ones would be missing.
 #pragma once
 
+#include <array>
 #include <map>
-#include <tuple>
 #include <vector>
 
 #include "env/base/rng.hpp"
@@ -25,7 +25,7 @@ class RunSample {
   // Runs of no time are passed over.
   explicit RunSample(const std::vector<KnownRun>& runs);
   // Whole seconds on its fastest type, more than it has run: drawn from runs of its type, gang and tenant
-  // where at least 20 of them ended that late, else of its type and gang, else of its type, else of all; with
+  // where at least 10 of them ended that late, else of its type and gang, else of its type, else of all; with
   // a limit and no run to learn from, anything up to the limit. NaN where nothing is known.
   double Draw(const KnownRun& job, Stream& stream) const;
 
@@ -37,7 +37,7 @@ class RunSample {
     double value;
     bool ended;
   };
-  using Key = std::tuple<int, int, int>;  // job type, gang, tenant; -1 = any
+  using Key = std::array<int, 4>;  // job type, gang, tenant, power of two of the limit
   static Curve CurveOf(std::vector<Entry> entries);
   // NaN where fewer than `enough` ended later than `least`.
   static double Draw(const Curve& curve, double least, std::size_t enough, Stream& stream);

@@ -142,7 +142,8 @@ void Ensemble::DrawArrivals(ScenarioData& data, double until, Stream& stream) co
 }
 
 bool Ensemble::Draw(std::uint32_t member, ScenarioData& data) const {
-  Stream stream(seed_, kStartDraws, Split::kEvaluate, member);
+  const auto when = static_cast<std::uint32_t>(std::fmod(1000.0 * moment_.now, 4294967296.0));
+  Stream stream(seed_, kStartDraws, Split::kEvaluate, member, when);
   data = base_;
   data.jobs = {};
   double work = 0.0;  // GPU-seconds, on each job's fastest type

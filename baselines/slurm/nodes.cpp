@@ -90,6 +90,9 @@ void SlurmNodeTable::AddNodes(const ClusterView& view, const SlurmSettings& sett
   for (std::size_t p = 0; p < settings.partitions.size() && !settings.nodes.empty() && !flat; ++p) {
     for (int node : settings.partitions[p].nodes) in_partition_[p][at[node]] = 1;
   }
+  sizes_.assign(U(view.num_types()), {});
+  for (const Node& node : nodes_) sizes_[U(node.type)].push_back(node.gpus);
+  for (std::vector<int>& sizes : sizes_) std::sort(sizes.rbegin(), sizes.rend());
   of_device_.assign(U(view.num_gpus()), -1);
   for (std::size_t n = 0; n < nodes_.size(); ++n) {
     for (int d = nodes_[n].first; d < nodes_[n].first + nodes_[n].gpus; ++d) {
@@ -138,14 +141,8 @@ std::vector<SlurmTake> SlurmNodeTable::Held(const ClusterView& view, int job) co
 }
 
 int SlurmNodeTable::NodesFor(int gang, int type) const {
-  // Nodes of a type are alike but for the last, which may be partly filled.
-  std::vector<int> sizes;
-  for (const Node& node : nodes_) {
-    if (node.type == type) sizes.push_back(node.gpus);
-  }
-  std::sort(sizes.rbegin(), sizes.rend());
   int held = 0, needed = 0;
-  for (int size : sizes) {
+  for (int size : sizes_[U(type)]) {
     if (held >= gang) break;
     held += size, ++needed;
   }
@@ -157,6 +154,11 @@ int SlurmNodeTable::NodesFor(int gang, int type) const {
 bool SlurmNodeTable::ChooseOn(int type, int gang, std::span<const int> free, std::span<const char> may,
                               std::vector<SlurmTake>& takes) {
   const int needed = NodesFor(gang, type);
+  int room = 0;
+  for (std::size_t n = 0; n < nodes_.size(); ++n) {
+    if (nodes_[n].type == type && may[n] != 0) room += std::max(0, free[n]);
+  }
+  if (room < gang) return false;
   // Each of its nodes but the last gives as much as the others.
   const int each = needed > 1 ? (gang + needed - 1) / needed : gang;
   struct Run {
@@ -249,11 +251,17 @@ bool SlurmNodeTable::Choose(const ClusterView& view, int job, std::span<const in
   takes.clear();
   double best_weight = 0.0;
   int best_free = 0;
-  std::vector<char> seen(U(view.num_types()), 0);
+  std::uint64_t seen = 0;  // bits of types
   for (const Node& node : nodes_) {
-    if (seen[U(node.type)] != 0) continue;
-    seen[U(node.type)] = 1;
-    if (view.Rate(job, node.type) <= 0.0 || !ChooseOn(node.type, view.Gang(job), free, may, found)) continue;
+    const std::uint64_t bit = std::uint64_t{1} << node.type;
+    if ((seen & bit) != 0) continue;
+    seen |= bit;
+    // What one node holds, ChooseNode would have found.
+    const int gang = view.Gang(job);
+    if (view.Rate(job, node.type) <= 0.0 ||
+        (!sizes_[U(node.type)].empty() && gang <= sizes_[U(node.type)][0]) ||
+        !ChooseOn(node.type, gang, free, may, found))
+      continue;
     const double weight = nodes_[U(found[0].node)].weight;
     const int left = free[U(found[0].node)];
     if (takes.empty() || weight < best_weight || (weight == best_weight && left < best_free)) {

@@ -60,6 +60,7 @@ class SlurmNodeTable {
   void AddNodes(const ClusterView& view, const SlurmSettings& settings, bool flat);
 
   std::vector<Node> nodes_;
+  std::vector<std::vector<int>> sizes_;  // [types] GPUs of each of its nodes, the largest first
   std::vector<int> of_device_;
   std::vector<int> free_;
   std::vector<std::vector<char>> in_partition_;

@@ -29,21 +29,25 @@ double SlurmBackfill::WillRun(const ClusterView& view, SlurmNodeTable& nodes, in
     return std::any_of(other.takes.begin(), other.takes.end(),
                        [&](const SlurmTake& take) { return may_[U(take.node)] != 0; });
   };
+  const auto beyond = [&](std::size_t next) {
+    return next < running_.size() && running_[next].end > first_end + window;
+  };
   while (at < running_.size()) {
     const SlurmRunning* last = nullptr;
     while (at < running_.size()) {
-      const SlurmRunning& next = running_[at];
-      if (overlaps(next)) {
-        if (last != nullptr && next.end > first_end + window) break;
-        if (first_end == 0.0) first_end = next.end + (window - std::fmod(next.end, window));
-        last = &next;
-        for (const SlurmTake& take : next.takes) future_[U(take.node)] += take.gpus;
-      }
-      ++at;
+      const SlurmRunning& next = running_[at++];
+      if (!overlaps(next)) continue;
+      if (first_end == 0.0) first_end = next.end + (window - std::fmod(next.end, window));
+      last = &next;
+      for (const SlurmTake& take : next.takes) future_[U(take.node)] += take.gpus;
+      // Only behind a job of these nodes, and whichever comes next: one that is passed over stops nothing,
+      // and the next of these nodes then counts as well, however late it ends.
+      if (beyond(at)) break;
     }
     if (last == nullptr) return -1.0;
+    const std::size_t peeked = static_cast<std::size_t>(last - running_.data()) + 1;
     do window = settings_.bf_window_scale > 0.0 ? window + settings_.bf_window_scale : 2.0 * window;
-    while (at < running_.size() && running_[at].end > first_end + window);
+    while (beyond(peeked));
     if (nodes.Choose(view, job, future_, may_, takes_))
       return last->end > view.now() ? last->end : view.now() + 1.0;
   }

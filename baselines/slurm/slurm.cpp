@@ -191,11 +191,22 @@ class Slurm final : public Scheduler {
         running_.push_back({view.now() + pending.limit, takes});
         continue;
       }
-      if (!pending.may_reserve) continue;
+      if (!pending.may_reserve || Unreachable(view, pending, may)) continue;
       failed[U(pending.partition)] = 1;  // nobody passes it but by backfill, nor takes its partition's nodes
       for (std::size_t n = 0; n < open.size(); ++n) open[n] = open[n] != 0 && its[n] == 0 ? 1 : 0;
     }
     std::erase_if(queue_, [&](const SlurmPending& pending) { return started_.count(pending.job) == 1; });
+  }
+
+  // Could it not start on these nodes even if they were empty, though they are enough? Slurm calls it
+  // ESLURM_NODE_NOT_AVAIL then, and who waits for nodes that others have closed closes none (_schedule of
+  // job_scheduler.c, _pick_best_nodes of node_scheduler.c).
+  bool Unreachable(const ClusterView& view, const SlurmPending& pending, const std::vector<char>& may) {
+    whole_.clear();
+    for (int node = 0; node < nodes_.size(); ++node) whole_.push_back(nodes_.GpusOf(node));
+    if (nodes_.Choose(view, pending.job, whole_, may, takes_)) return false;
+    return nodes_.Choose(view, pending.job, whole_, nodes_.InPartition(pending.partition), takes_) &&
+           std::count(may.begin(), may.end(), 1) >= static_cast<std::ptrdiff_t>(takes_.size());
   }
 
   bool MayPreempt(const ClusterView& view, const SlurmPending& pending, int victim) const {

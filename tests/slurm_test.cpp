@@ -21,10 +21,11 @@ struct SlurmJob {
   double limit = 0.0;            // s; 0 = as it runs
   std::string type = "main:normal";
   int tenant = 0;
+  std::uint64_t allowed = 3;  // bits: a100, h100
 };
 
-// Nodes of 4 GPUs "a100".
-Scenario SlurmScenario(const std::vector<SlurmJob>& jobs, int nodes) {
+// Nodes of 4 GPUs "a100", then some of "h100".
+Scenario SlurmScenario(const std::vector<SlurmJob>& jobs, int nodes, int others = 0) {
   ScenarioData data;
   data.name = "slurm";
   GpuType type;
@@ -32,6 +33,11 @@ Scenario SlurmScenario(const std::vector<SlurmJob>& jobs, int nodes) {
   type.count = 4 * nodes;
   type.gpus_per_node = 4;
   data.cluster.types = {type};
+  if (others > 0) {
+    type.name = "h100";
+    type.count = 4 * others;
+    data.cluster.types.push_back(type);
+  }
   data.tenants = {{"a/x"}, {"b/y"}};
   data.throughputs.gang_sizes = {1, 2, 3, 4, 8};
   std::vector<std::string>& types = data.throughputs.job_types;
@@ -45,8 +51,9 @@ Scenario SlurmScenario(const std::vector<SlurmJob>& jobs, int nodes) {
     data.jobs.total_steps.push_back(job.seconds);
     data.jobs.requested_s.push_back(job.limit > 0.0 ? job.limit : job.seconds);
     data.jobs.tenant.push_back(job.tenant);
+    if (others > 0) data.jobs.allowed.push_back(job.allowed);
   }
-  data.throughputs.alone.assign(types.size() * data.throughputs.gang_sizes.size(), 1.0);
+  data.throughputs.alone.assign(types.size() * data.throughputs.gang_sizes.size() * data.cluster.types.size(), 1.0);
   return Scenario(std::move(data));
 }
 
@@ -153,6 +160,33 @@ TEST_CASE("slurm: a partition's nodes, tier, limits and state") {
   CHECK(SlurmStarts(limits.Spec(), SlurmScenario({{0, 60, 1}, {0, 61, 1}, {0, 10, 8}, {0, 10, 8, 0, "one:normal"},
                                                   {0, 10, 1, 0, "off:normal"}, {0, 500, 4, 0, "one:normal"}}, 2)) ==
         std::vector<double>{0, -1, -1, -1, -1, 60});
+}
+
+TEST_CASE("slurm: who waits for nodes that another partition has closed closes none") {
+  // n1 is an a100, n2 an h100. The second job of `short` waits for n1 and closes it. Then an a100 is all that the third may have:
+  // it could not start even if what is left were empty, and the fourth passes it. The third starts behind `short`, at 150.
+  const SlurmConf conf("SchedulerType=sched/builtin\nNodeName=n1 Gres=gpu:a100:4\nNodeName=n2 Gres=gpu:h100:4\n" + kQuick +
+                       "PartitionName=main Nodes=ALL Default=YES\nPartitionName=short Nodes=n1 PriorityTier=2\n");
+  const SlurmJob a100{2, 10, 4, 0, "main:normal", 0, 1}, any{3, 10, 4};
+  CHECK(SlurmStarts(conf.Spec(), SlurmScenario({{0, 100, 4, 0, "short:normal"}, {1, 50, 4, 0, "short:normal"}, a100, any}, 1, 1)) ==
+        std::vector<double>{0, 100, 150, 3});
+  // Where n1 is only held, not closed, the third does close its partition.
+  CHECK(SlurmStarts(conf.Spec(), SlurmScenario({{0, 100, 4, 0, "short:normal"}, a100, any}, 1, 1)) ==
+        std::vector<double>{0, 100, 100});
+}
+
+TEST_CASE("slurm: looking ahead, a job on other nodes lets the next on these count as well") {
+  // On n1 two jobs hold 2 GPUs until 40 and 1 until 200. The fourth needs 2 there: behind the first, at 40. But the window of that end
+  // reaches to 60 + 30, the next to end is the third, on n2, at 80, which is passed over; then the second counts too, and the
+  // fourth is promised n1 from 200 on only. So the fifth may have the last GPU until 102.
+  const SlurmConf conf("NodeName=n1 Gres=gpu:a100:4\nNodeName=n2 Gres=gpu:h100:4\n" + kQuick + "PartitionName=main Nodes=n1 Default=YES\nPartitionName=other Nodes=n2\n");
+  const auto starts = [&](double third) {
+    return SlurmStarts(conf.Spec(), SlurmScenario({{0, 40, 2}, {0, 200, 1}, {0, third, 4, 0, "other:normal"}, {1, 50, 2}, {2, 100, 1}},
+                                                  1, 1));
+  };
+  CHECK(starts(80) == std::vector<double>{0, 0, 0, 40, 2});
+  // With the third until 91, beyond the window, it is promised n1 at 40, and the fifth waits for it to be over.
+  CHECK(starts(91) == std::vector<double>{0, 0, 0, 40, 40});
 }
 
 TEST_CASE("slurm: preemption by tier and by QoS") {

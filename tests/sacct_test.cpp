@@ -125,12 +125,14 @@ TEST_CASE("sacct: what never ran is counted, what a node or a preemption ended g
                   SacctLine{"5", "", "TIMEOUT", 14, 14, 20, 40}.Text() + "5.batch|5.batch||a|||TIMEOUT|||||40||||1|\n" +
                   SacctLine{"6", "", "COMPLETED", 8, 8, 9, 4, "gres/gpu:a100=1"}.Text() +
                   SacctLine{"8", "", "COMPLETED", 8, 8, 9, 4, "gres/gpu=2", "gres/gpu:v100=1,gres/gpu:p100=1,gres/gpu=2"}.Text() +
+                  // As Slurm 22.05 tells of one that was cancelled while it waited: it started when it ended, on nothing.
+                  SacctLine{"9", "", "CANCELLED by 0", 8, 8, 9, 0, "gres/gpu=1", ""}.Text() +
                   SacctLine{"7", "", "COMPLETED", 8, 8, 9, 4, "gres/gpu:v100=99", "gres/gpu:v100=99,gres/gpu=99"}.Text());
   // Job 5 arrived in second 7, two after job 4, and its last run took 40 s.
   CHECK(scenario.data().jobs.id.at(0) == 4);
   CHECK(scenario.data().jobs.arrival == std::vector<double>{0, 2, 3});
   CHECK(scenario.data().jobs.total_steps == std::vector<double>{7, 40, 4});
-  CHECK(SacctSays(scenario, "1 jobs were cancelled before they started"));
+  CHECK(SacctSays(scenario, "2 jobs were cancelled before they started"));
   CHECK(SacctSays(scenario, "2 jobs had not ended"));
   CHECK(SacctSays(scenario, "1 runs were preempted"));
   CHECK(SacctSays(scenario, "1 runs ended with their node"));

@@ -130,7 +130,8 @@ class Reader {
         row.state == "REQUEUED_PENDING" || row.state == "COMPLETING") {
       return counts.Add("jobs had not ended and are left out");
     }
-    if (std::isnan(row.start)) {
+    // Who was cancelled while it waited started, as Slurm 22.05 tells it, when it ended, on nothing.
+    if (std::isnan(row.start) || (row.given.empty() && row.elapsed <= 0.0)) {
       return counts.Add(
           row.state == "CANCELLED"
               ? "jobs were cancelled before they started and are left out, though they stood in the queue"

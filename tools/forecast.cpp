@@ -6,7 +6,6 @@
 
 #include "env/base/index.hpp"
 #include "env/base/spec.hpp"
-#include "tools/forecast/calibration.hpp"
 #include "tools/forecast/moments.hpp"
 #include "tools/next_steps.hpp"
 #include "tools/progress.hpp"
@@ -25,9 +24,8 @@ struct Row {
   double at;  // s
   std::int64_t id;
   int gang;
-  StartForecast forecast;  // as simulated
-  double low, high;        // corrected by earlier forecasts
-  double actual;           // s from `at`; NaN = it never started
+  StartForecast forecast;
+  double actual;  // s from `at`; NaN = it never started
 };
 
 std::string InSpan(double seconds) {
@@ -49,42 +47,16 @@ std::vector<double> TimesOf(const Options& options) {
   return times;
 }
 
-class Forecasts {
- public:
-  Forecasts(std::string spec, ForecastOptions options, const KnownStarts& starts)
-      : spec_(std::move(spec)),
-        options_(options),
-        starts_(starts),
-        scheduler_(MakeScheduler(spec_, AllSchedulers())) {}
-
-  void Add(const PastMoment& past) {
-    const StartMoment& moment = past.moment;
-    // What a site knows by now of what it forecast before.
-    StartCalibration calibration;
-    for (const Row& row : rows) {
-      const bool settled = row.at + row.actual <= moment.now;
-      calibration.Add(row.forecast, settled ? row.actual : moment.now - row.at, settled);
-    }
-    const std::vector<StartForecast> simulated = ForecastStarts(moment, *scheduler_, spec_, options_);
-    std::vector<StartForecast> corrected = simulated;
-    calibration.Correct(kInterval, corrected);
-    for (std::size_t k = 0; k < simulated.size(); ++k) {
-      const std::size_t job = U(simulated[k].job);
-      const double next = starts_.Next(past.job[job], moment.now);
-      rows.push_back({moment.now, moment.data.jobs.id[job], moment.data.jobs.gang[job], simulated[k],
-                      corrected[k].low, corrected[k].high,
-                      next == kNever ? std::nan("") : next - moment.now});
-    }
+void Forecast(const PastMoment& past, const KnownStarts& starts, Scheduler& scheduler,
+              const std::string& spec, const ForecastOptions& how, std::vector<Row>& rows) {
+  const StartMoment& moment = past.moment;
+  for (StartForecast& forecast : ForecastStarts(moment, scheduler, spec, how)) {
+    const std::size_t job = U(forecast.job);
+    const double next = starts.Next(past.job[job], moment.now);
+    rows.push_back({moment.now, moment.data.jobs.id[job], moment.data.jobs.gang[job], std::move(forecast),
+                    next == kNever ? std::nan("") : next - moment.now});
   }
-
-  std::vector<Row> rows;
-
- private:
-  std::string spec_;
-  ForecastOptions options_;
-  const KnownStarts& starts_;
-  std::unique_ptr<Scheduler> scheduler_;
-};
+}
 
 void PrintForecasts(const std::vector<Row>& rows, std::size_t most) {
   Table table({"job", "GPUs", "starts in", "from", "to"});
@@ -94,17 +66,12 @@ void PrintForecasts(const std::vector<Row>& rows, std::size_t most) {
                    [](const Row* a, const Row* b) { return a->forecast.median < b->forecast.median; });
   for (std::size_t k = 0; k < std::min(most, order.size()); ++k) {
     const Row& row = *order[k];
-    table.AddRow(
-        {Join(row.id), Join(row.gang), InSpan(row.forecast.median), InSpan(row.low), InSpan(row.high)});
+    table.AddRow({Join(row.id), Join(row.gang), InSpan(row.forecast.median), InSpan(row.forecast.low),
+                  InSpan(row.forecast.high)});
   }
   std::cout << table.ToString();
   if (order.size() > most) std::cout << "and " << order.size() - most << " more (--top)\n";
 }
-
-struct Shares {
-  int rows = 0, below = 0, inside = 0, above = 0, corrected = 0;
-  std::vector<double> error, width, corrected_width;
-};
 
 double Median(std::vector<double> values) {
   if (values.empty()) return std::nan("");
@@ -114,37 +81,33 @@ double Median(std::vector<double> values) {
 }
 
 Json PrintCalibration(const std::vector<Row>& rows, std::size_t moments) {
-  Shares of;
-  double late = 0.0;
+  int count = 0, earlier = 0, later = 0, behind = 0;
+  std::vector<double> error, width;
   for (const Row& row : rows) {
     if (std::isnan(row.actual)) continue;
-    ++of.rows;
     const StartForecast& its = row.forecast;
-    ++(row.actual < its.low ? of.below : row.actual > its.high ? of.above : of.inside);
-    of.corrected += row.actual >= row.low && row.actual <= row.high ? 1 : 0;
-    of.error.push_back(std::abs(its.median - row.actual));
-    of.width.push_back(its.high - its.low), of.corrected_width.push_back(row.high - row.low);
-    late += row.actual > its.median ? 1.0 : 0.0;
+    ++count;
+    earlier += row.actual < its.low ? 1 : 0;
+    later += row.actual > its.high ? 1 : 0;
+    behind += row.actual > its.median ? 1 : 0;
+    error.push_back(std::abs(its.median - row.actual));
+    width.push_back(its.high - its.low);
   }
-  if (of.rows == 0)
-    throw Error("--calibrate: expected jobs that wait at those moments, and start; found none");
-  const auto share = [&](double count) { return 100.0 * count / of.rows; };
-  std::cout << of.rows << " forecasts at " << moments << " moments; of what happened "
-            << Fixed(share(late), 1) << "% was later than the median\n\n";
-  Table table({"80% intervals", "inside", "earlier", "later", "median width"});
-  table.AddRow({"as simulated", Fixed(share(of.inside), 1) + "%", Fixed(share(of.below), 1) + "%",
-                Fixed(share(of.above), 1) + "%", InSpan(Median(of.width))});
-  table.AddRow({"corrected by earlier forecasts", Fixed(share(of.corrected), 1) + "%", "", "",
-                InSpan(Median(of.corrected_width))});
-  std::cout << table.ToString() << "median |start - forecast median| " << InSpan(Median(of.error)) << "\n";
-  return {{"forecasts", of.rows},
+  if (count == 0) throw Error("--calibrate: expected jobs that wait at those moments, and start; found none");
+  const int inside = count - earlier - later;
+  const auto share = [&](int of) { return Join(Fixed(100.0 * of / count, 1), "%"); };
+  Table table({"what happened", "inside the 80%", "earlier", "later", "behind the median"});
+  table.AddRow({Join("to ", count, " forecasts at ", moments, " moments"), share(inside), share(earlier), share(later), share(behind)});
+  std::cout << table.ToString() << "median width of the intervals " << InSpan(Median(width))
+            << "; median distance of a start from its median " << InSpan(Median(error)) << "\n";
+  return {{"forecasts", count},
           {"moments", moments},
-          {"inside", of.inside / static_cast<double>(of.rows)},
-          {"earlier", of.below / static_cast<double>(of.rows)},
-          {"later", of.above / static_cast<double>(of.rows)},
-          {"inside_corrected", of.corrected / static_cast<double>(of.rows)},
-          {"later_than_median", late / of.rows},
-          {"median_error_s", Median(of.error)}};
+          {"inside", inside / static_cast<double>(count)},
+          {"earlier", earlier / static_cast<double>(count)},
+          {"later", later / static_cast<double>(count)},
+          {"behind_median", behind / static_cast<double>(count)},
+          {"median_width_s", Median(width)},
+          {"median_error_s", Median(error)}};
 }
 
 Json RowsJson(const std::vector<Row>& rows) {
@@ -154,11 +117,9 @@ Json RowsJson(const std::vector<Row>& rows) {
     list.push_back({{"at_s", row.at},
                     {"id", row.id},
                     {"gpus", row.gang},
-                    {"low_s", number(row.low)},
+                    {"low_s", number(row.forecast.low)},
                     {"median_s", number(row.forecast.median)},
-                    {"high_s", number(row.high)},
-                    {"simulated_low_s", number(row.forecast.low)},
-                    {"simulated_high_s", number(row.forecast.high)},
+                    {"high_s", number(row.forecast.high)},
                     {"actual_s", number(row.actual)}});
   }
   return list;
@@ -215,13 +176,14 @@ int RunForecast(const std::vector<std::string>& arguments) {
     if (moments.size() < times.size())
       throw Error(
           Join(options.Where("at"), ": expected times before the last job has ended, found ", times.back()));
-    Forecasts forecasts(spec, how, past.starts());
+    const std::unique_ptr<Scheduler> scheduler = MakeScheduler(spec, AllSchedulers());
+    std::vector<Row> found;
     Progress progress("forecast");
     for (std::size_t k = 0; k < moments.size(); ++k) {
       progress.Update(static_cast<double>(k) / static_cast<double>(moments.size()), Join(k, " moments"));
-      forecasts.Add(moments[k]);
+      Forecast(moments[k], past.starts(), *scheduler, spec, how, found);
     }
-    return forecasts.rows;
+    return found;
   };
   const std::string accounting = options.Text("accounting");
   const std::vector<Row> rows =

@@ -19,31 +19,40 @@ struct KnownRun {
   bool ended = false;
 };
 
+// Of one job. Thread rule: reading is safe from any thread.
+class RunChance {
+ public:
+  // Whole seconds on its fastest type, more than it has run. NaN where nothing is known.
+  double Draw(Stream& stream) const;
+
+ private:
+  friend class RunSample;
+  std::vector<double> values_, survive_;  // ascending; the chance that it lasts longer than that
+  double from_ = 0.0, unit_ = 1.0;        // beyond this nothing is known; s
+  bool share_ = false;                    // of its limit
+};
+
 // Thread rule: reading is safe from any thread.
 class RunSample {
  public:
   // Runs of no time are passed over.
   explicit RunSample(const std::vector<KnownRun>& runs);
-  // Whole seconds on its fastest type, more than it has run: drawn from runs of its type, gang and tenant
-  // where at least 10 of them ended that late, else of its type and gang, else of its type, else of all; with
-  // a limit and no run to learn from, anything up to the limit. NaN where nothing is known.
-  double Draw(const KnownRun& job, Stream& stream) const;
+  // From runs whose limits are nearest: of its type, gang and tenant, where at least 10 of them ended later
+  // than it has run by now, else of its tenant, else of all. With a limit and no run to learn from, anything
+  // up to the limit.
+  RunChance Of(const KnownRun& job) const;
 
  private:
-  struct Curve {
-    std::vector<double> values, survive;  // ascending; the share that lasts longer than that
-  };
   struct Entry {
-    double value;
+    double octave, value;  // log2 of the limit, 0 = none; share of it, or s
     bool ended;
   };
-  using Key = std::array<int, 4>;  // job type, gang, tenant, power of two of the limit
-  static Curve CurveOf(std::vector<Entry> entries);
-  // NaN where fewer than `enough` ended later than `least`.
-  static double Draw(const Curve& curve, double least, std::size_t enough, Stream& stream);
-  const Curve* Find(bool share, const Key& key) const;
+  using Key = std::array<int, 3>;  // job type, gang, tenant; -1 = any
+  using Runs = std::map<Key, std::vector<Entry>>;
+  static std::vector<Entry> Nearest(const Runs& runs, const Key& key, double octave, std::size_t most,
+                                    double apart);
 
-  std::map<Key, Curve> shares_, seconds_;
+  Runs shares_, seconds_;  // by octave
 };
 
 }  // namespace berth

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
+#include <optional>
 
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
@@ -15,7 +16,7 @@ namespace {
 
 inline constexpr Purpose kStartDraws{17};
 
-constexpr int kFewest = 19;                 // plays, whatever they cost
+constexpr int kFewest = 9;                  // plays, whatever they cost
 constexpr std::size_t kDecisionsAJob = 50;  // of a play: a scheduler may wake itself for ever
 constexpr int kPast = 2000;                 // arrivals that are drawn from
 constexpr double kForEver = 1e12;           // s
@@ -37,7 +38,7 @@ class Played final : public SimCore {
 class Ensemble {
  public:
   Ensemble(const StartMoment& moment, const Scenario& known, std::uint64_t seed)
-      : moment_(moment), known_(known), seed_(seed), sample_(Runs()) {
+      : moment_(moment), known_(known), seed_(seed), sample_(Runs()), chances_(U(known.num_jobs())) {
     const JobTable& jobs = moment.data.jobs;
     for (int job = 0; job < jobs.size(); ++job) {
       const StartMoment::Phase phase = moment.jobs[U(job)].phase;
@@ -85,9 +86,11 @@ class Ensemble {
   }
   // Steps in all of a job that goes on, or of its like that comes; NaN = nothing is known.
   double Size(int job, bool anew, Stream& stream) const {
-    KnownRun run = RunOf(job);
+    const KnownRun run = RunOf(job);
     if (anew && run.ended) return known_.data().jobs.total_steps[U(job)];
-    return sample_.Draw(run, stream) * known_.BestRate(job);
+    std::optional<RunChance>& chance = chances_[U(job)];
+    if (!chance) chance = sample_.Of(run);
+    return chance->Draw(stream) * known_.BestRate(job);
   }
   bool Draw(std::uint32_t member, ScenarioData& data) const;
   void DrawArrivals(ScenarioData& data, double until, Stream& stream) const;
@@ -98,7 +101,8 @@ class Ensemble {
   const Scenario& known_;
   std::uint64_t seed_;
   RunSample sample_;
-  std::vector<int> here_, waiting_;  // in the moment; in here_
+  mutable std::vector<std::optional<RunChance>> chances_;  // [J] as they are asked for
+  std::vector<int> here_, waiting_;                        // in the moment; in here_
   ScenarioData base_;
 };
 

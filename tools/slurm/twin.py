@@ -12,6 +12,7 @@ import math
 import os
 import pathlib
 import random
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -182,6 +183,55 @@ def sure(rows, simulated, other):
     return {"pairs": pairs, "share_same": same / max(1, pairs)}
 
 
+def forecasts(folder, berth, scheduler, rows):
+    """`berth forecast` at the moments at which Slurm was asked when jobs start, as long as jobs still came: that nobody comes any more,
+    nobody can know. Both beside what happened, for the same jobs."""
+    first = min(seconds_of(row["Submit"]) for row in rows)
+    last = max(seconds_of(row["Submit"]) for row in rows) - first
+    start = starts_of(rows)
+    said = {}  # (moment, job): when Slurm expected it, None = it did not say
+    for line in (folder / "expected.txt").read_text().splitlines():
+        now, job, expected = line.split("|")
+        at = math.floor(float(now) - first)
+        if 0 <= at <= last and int(job) in start and start[int(job)] > at:
+            said[at, int(job)] = float(expected) - first if expected else None
+    moments = sorted({at for at, _ in said})
+    if not moments:
+        return None
+    run(berth, "forecast", "--calibrate", "--scenario", folder / "site.h5", "--accounting", folder / "sacct.txt", "--scheduler", scheduler,
+        "--at", ",".join(map(str, moments)), "--json", folder / "forecast.json")
+    inside = earlier = both = in_time = silent = 0
+    error, error_slurm = [], []
+    jobs = [job for job in json.loads((folder / "forecast.json").read_text())["jobs"] if job["actual_s"] is not None]
+    for job in jobs:
+        low, high = job["low_s"], math.inf if job["high_s"] is None else job["high_s"]
+        inside += low <= job["actual_s"] <= high
+        earlier += job["actual_s"] < low
+        expected = said.get((job["at_s"], job["id"]))
+        silent += expected is None
+        if expected is None or job["median_s"] is None:
+            continue
+        both += 1
+        actual = start[job["id"]]
+        in_time += actual <= expected + 1.0  # both are whole seconds
+        error_slurm.append(abs(actual - expected))
+        error.append(abs(job["actual_s"] - job["median_s"]))
+    count = max(1, len(jobs))
+    return {"moments": len(moments), "forecasts": len(jobs), "inside": inside / count, "earlier": earlier / count,
+            "later": 1.0 - (inside + earlier) / count, "not_said_by_slurm": silent,
+            "median_error_s": statistics.median(error) if both else None,
+            "slurm": {"started_by_then": in_time / max(1, both), "median_error_s": statistics.median(error_slurm) if both else None}}
+
+
+def print_forecasts(found):
+    slurm = found["slurm"]
+    print(f"when jobs start, {found['forecasts']} forecasts at {found['moments']} moments:")
+    print(f"  berth forecast: {100 * found['inside']:.1f}% inside its 80% interval, {100 * found['earlier']:.1f}% earlier, "
+          f"{100 * found['later']:.1f}% later; median error {found['median_error_s']:.0f} s")
+    print(f"  squeue --start: {100 * slurm['started_by_then']:.1f}% started by then; median error {slurm['median_error_s']:.0f} s; "
+          f"says nothing of {found['not_said_by_slurm']}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--berth", default="berth", help="the program")
@@ -224,7 +274,10 @@ def main():
         found["Slurm, run again"] = compare(rows, starts_of(other))
         for name in starts:
             found[name]["pairs_sure"] = sure(rows, starts[name], starts_of(other))
+    if (folder / "expected.txt").exists():
+        found["forecast"] = forecasts(folder, given.berth, f"slurm(conf={folder}/slurm.conf,qos={levels})", rows)
     (folder / "twin.json").write_text(json.dumps(found, indent=1))
+    forecast = found.pop("forecast", None)
     print(f"{found['slurm']['jobs']} jobs in Slurm on 9 nodes x 4 GPUs: mean wait {found['slurm']['mean_wait_s']['slurm']:.1f} s, "
           f"makespan {found['slurm']['makespan_s']['slurm']:.0f} s")
     print("in the simulator under   mean wait s   of Slurm's   |difference| s   starts within 5 s   pairs in the same order")
@@ -236,6 +289,8 @@ def main():
         if "pairs_sure" in result:
             print(f"{'':<22}   of {result['pairs_sure']['pairs']} pairs that two runs of Slurm order alike: "
                   f"{100 * result['pairs_sure']['share_same']:.2f}%")
+    if forecast:
+        print_forecasts(forecast)
     print(f"kept in {folder}")
     twin, again = found["slurm"], found.get("Slurm, run again")
     alike = again is None or twin["pairs"]["share_same"] >= again["pairs"]["share_same"]

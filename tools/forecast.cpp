@@ -7,6 +7,7 @@
 #include "env/base/index.hpp"
 #include "env/base/spec.hpp"
 #include "tools/forecast/moments.hpp"
+#include "tools/forecast/slurm_usage.hpp"
 #include "tools/next_steps.hpp"
 #include "tools/progress.hpp"
 #include "tools/results.hpp"
@@ -47,10 +48,11 @@ std::vector<double> TimesOf(const Options& options) {
   return times;
 }
 
-void Forecast(const PastMoment& past, const KnownStarts& starts, Scheduler& scheduler,
-              const std::string& spec, const ForecastOptions& how, std::vector<Row>& rows) {
+void Forecast(const PastMoment& past, const KnownStarts& starts, const std::string& spec,
+              const ForecastOptions& how, std::vector<Row>& rows) {
   const StartMoment& moment = past.moment;
-  for (StartForecast& forecast : ForecastStarts(moment, scheduler, spec, how)) {
+  const std::unique_ptr<Scheduler> scheduler = MakeScheduler(WithUsage(spec, moment), AllSchedulers());
+  for (StartForecast& forecast : ForecastStarts(moment, *scheduler, spec, how)) {
     const std::size_t job = U(forecast.job);
     const double next = starts.Next(past.job[job], moment.now);
     rows.push_back({moment.now, moment.data.jobs.id[job], moment.data.jobs.gang[job], std::move(forecast),
@@ -97,7 +99,8 @@ Json PrintCalibration(const std::vector<Row>& rows, std::size_t moments) {
   const int inside = count - earlier - later;
   const auto share = [&](int of) { return Join(Fixed(100.0 * of / count, 1), "%"); };
   Table table({"what happened", "inside the 80%", "earlier", "later", "behind the median"});
-  table.AddRow({Join("to ", count, " forecasts at ", moments, " moments"), share(inside), share(earlier), share(later), share(behind)});
+  table.AddRow({Join("to ", count, " forecasts at ", moments, " moments"), share(inside), share(earlier),
+                share(later), share(behind)});
   std::cout << table.ToString() << "median width of the intervals " << InSpan(Median(width))
             << "; median distance of a start from its median " << InSpan(Median(error)) << "\n";
   return {{"forecasts", count},
@@ -176,12 +179,11 @@ int RunForecast(const std::vector<std::string>& arguments) {
     if (moments.size() < times.size())
       throw Error(
           Join(options.Where("at"), ": expected times before the last job has ended, found ", times.back()));
-    const std::unique_ptr<Scheduler> scheduler = MakeScheduler(spec, AllSchedulers());
     std::vector<Row> found;
     Progress progress("forecast");
     for (std::size_t k = 0; k < moments.size(); ++k) {
       progress.Update(static_cast<double>(k) / static_cast<double>(moments.size()), Join(k, " moments"));
-      Forecast(moments[k], past.starts(), *scheduler, spec, how, found);
+      Forecast(moments[k], past.starts(), spec, how, found);
     }
     return found;
   };

@@ -18,6 +18,7 @@ class DecayedUsage {
  public:
   explicit DecayedUsage(double half_life_s) : half_life_(half_life_s) {}  // infinite = never forgotten
   void Reset(const ClusterView& view);
+  void Add(int tenant, double gpu_seconds) { usage_[static_cast<std::size_t>(tenant)] += gpu_seconds; }
   void Observe(const ClusterView& view);  // at every decision point; needs kBlind
   // [tenants] 2^(-U/S); all 1 while nobody has used anything.
   const std::vector<double>& Factors(const ClusterView& view);

@@ -38,6 +38,8 @@ class SlurmPriority {
  public:
   SlurmPriority(const SlurmSettings& settings, const std::vector<SlurmQos>& qos);
   void Reset(const ClusterView& view);
+  // What a tenant used before that, GPU-seconds, decayed until then.
+  void AddUsage(int tenant, double gpu_seconds) { usage_.Add(tenant, gpu_seconds); }
   // At every decision: usage, and at each multiple of PriorityCalcPeriod all factors that time changes.
   void Observe(const ClusterView& view, const std::vector<SlurmClass>& classes);
   // Of a waiting job. Without multifactor all are alike: order is then by arrival.

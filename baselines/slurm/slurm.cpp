@@ -33,6 +33,8 @@ constexpr ParamInfo kParams[] = {
     {"qos", "", "QoS by priority, which accounting knows and not slurm.conf: urgent:100+low:1"},
     {"calc_phase", "0",
      "s from the scenario's second 0 to a moment at which Slurm counts priorities anew (PriorityCalcPeriod)"},
+    {"usage", "",
+     "GPU-seconds that tenants used before it begins, decayed by then (sshare): a/ann:7200+b/bob:0"},
     {"preempt", "", "which QoS preempts which, with PreemptType=preempt/qos: urgent>low+urgent>normal"},
 };
 
@@ -62,6 +64,22 @@ std::vector<SlurmQos> ReadQos(const std::string& levels, const std::string& pree
   return qos;
 }
 
+using SlurmUsage = std::vector<std::pair<std::string, double>>;
+
+SlurmUsage ReadUsage(const std::string& text) {
+  SlurmUsage usage;
+  for (const std::string& entry : SplitOutsideParentheses(text, '+')) {
+    const std::size_t colon = entry.rfind(':');
+    if (colon == std::string::npos || colon == 0)
+      throw Error(Join("slurm: parameter 'usage': expected TENANT:GPU-SECONDS+..., found '", entry, "'"));
+    usage.emplace_back(entry.substr(0, colon),
+                       ParseNumber(entry.substr(colon + 1), "slurm: parameter 'usage'"));
+    if (!(usage.back().second >= 0.0 && usage.back().second < 1e30))
+      throw Error(Join("slurm: parameter 'usage': expected GPU-seconds of 0 or more, found '", entry, "'"));
+  }
+  return usage;
+}
+
 // Once a file and program: what of it is not read.
 void SayUnread(const std::string& path, const SlurmSettings& settings) {
   static std::mutex mutex;
@@ -75,9 +93,10 @@ void SayUnread(const std::string& path, const SlurmSettings& settings) {
 
 class Slurm final : public Scheduler {
  public:
-  Slurm(SlurmSettings settings, std::vector<SlurmQos> qos)
+  Slurm(SlurmSettings settings, std::vector<SlurmQos> qos, SlurmUsage usage)
       : settings_(std::move(settings)),
         qos_(std::move(qos)),
+        usage_(std::move(usage)),
         priority_(settings_, qos_),
         backfill_(settings_) {}
   Knowledge knowledge() const override { return Knowledge::kEstimate; }
@@ -86,6 +105,11 @@ class Slurm final : public Scheduler {
     nodes_.Reset(view, settings_);
     classes_ = ClassesOf(view, settings_, qos_);
     priority_.Reset(view);
+    for (std::size_t t = 0; t < view.tenants().size(); ++t) {
+      for (const auto& [name, gpu_seconds] : usage_) {
+        if (name == view.tenants()[t].name) priority_.AddUsage(static_cast<int>(t), gpu_seconds);
+      }
+    }
     last_main_ = last_backfill_ = -kNever;
     main_waits_ = changed_ = true;
   }
@@ -284,6 +308,7 @@ class Slurm final : public Scheduler {
 
   SlurmSettings settings_;
   std::vector<SlurmQos> qos_;
+  SlurmUsage usage_;
   SlurmPriority priority_;
   SlurmBackfill backfill_;
   SlurmNodeTable nodes_;
@@ -316,7 +341,8 @@ SchedulerInfo SlurmInfo() {
             settings.calc_phase = params.Number("calc_phase", -1e9, 1e9);
             std::vector<SlurmQos> qos = ReadQos(params.Text("qos"), params.Text("preempt"));
             if (!path.empty()) SayUnread(path, settings);
-            return std::make_unique<Slurm>(std::move(settings), std::move(qos));
+            return std::make_unique<Slurm>(std::move(settings), std::move(qos),
+                                           ReadUsage(params.Text("usage")));
           }};
 }
 

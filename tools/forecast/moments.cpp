@@ -148,13 +148,16 @@ std::vector<PastMoment> SimulatedPast::At(const std::vector<double>& times) cons
         StartMoment::Job& its = past.moment.jobs[k];
         its.done = state.AttainedSteps(past.job[k]);
         its.type = state.last_type[j];
+        its.gpu_seconds = state.AttainedGpuSeconds(past.job[k]);
         if (state.phase[j] == JobPhase::kRunning) {
-          its = {StartMoment::Phase::kRunning, 0.0, state.on_type[j], state.run_start[j], {}};
+          its.phase = StartMoment::Phase::kRunning;
+          its.type = state.on_type[j], its.since = state.run_start[j];
           const std::span<const int> devices = state.Devices(past.job[k]);
           its.devices.assign(devices.begin(), devices.end());
           its.done = state.steps_done[j] + state.rate[j] * std::max(0.0, now - state.progress_from[j]);
         } else if (state.phase[j] == JobPhase::kDone) {
           its.phase = StartMoment::Phase::kEnded;
+          its.since = state.completion[j];
         } else if (state.phase[j] != JobPhase::kWaiting ||
                    (!state.blocked.empty() && state.blocked[j] != 0)) {
           its.phase = StartMoment::Phase::kAway;

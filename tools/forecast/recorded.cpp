@@ -102,8 +102,10 @@ std::vector<PastMoment> RecordedPast::At(const std::vector<double>& times) const
       const Run& run = runs_[U(job)];
       StartMoment::Job& its = past.moment.jobs[k];
       if (run.start > now) continue;
+      its.gpu_seconds = scenario_.data().jobs.gang[U(job)] * (std::min(now, run.end) - run.start);
       if (run.end <= now) {
         its.phase = StartMoment::Phase::kEnded;
+        its.since = run.end;
         continue;
       }
       // GPUs evenly over its nodes: accounting does not say which.
@@ -125,7 +127,8 @@ std::vector<PastMoment> RecordedPast::At(const std::vector<double>& times) const
       if (static_cast<int>(its.devices.size()) != gang || !one_type || scenario_.Rate(job, its.type) <= 0.0) {
         for (const int device : its.devices)  // a gang that the scenario cannot show: its GPUs are away
           past.moment.closed.push_back({device, now + std::max(1.0, now - run.start)});
-        its = {StartMoment::Phase::kAway, 0.0, -1, 0.0, {}};
+        its = {};
+        its.phase = StartMoment::Phase::kAway;
         continue;
       }
       its.done = scenario_.Rate(job, its.type) * (now - run.start);

@@ -190,7 +190,7 @@ bool Ensemble::Play(std::uint32_t member, Scheduler& scheduler, const std::strin
     const double rate = its.type >= 0 ? known_.Rate(here_[k], its.type) : 0.0;
     state.steps_done[k] = its.done;
     state.run_seconds[k] = rate > 0.0 ? its.done / rate : 0.0;
-    state.gpu_seconds[k] = state.run_seconds[k] * known_.data().jobs.gang[U(here_[k])];
+    state.gpu_seconds[k] = its.gpu_seconds;
     if (its.phase == StartMoment::Phase::kWaiting) state.last_type[k] = static_cast<std::int8_t>(its.type);
   }
   starts.assign(waiting_.size(), kNever);

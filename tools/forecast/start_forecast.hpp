@@ -32,7 +32,8 @@ struct StartMoment {
     Phase phase = Phase::kWaiting;  // kAway: it neither waits nor runs, and comes back nowhere
     double done = 0.0;              // steps
     int type = -1;                  // kRunning: where; kWaiting: where it ran last, -1 = it never ran
-    double since = 0.0;             // kRunning: s
+    double since = 0.0;             // kRunning: s; kEnded: when it ended
+    double gpu_seconds = 0.0;       // that it has used
     std::vector<int> devices;       // kRunning; its gang
   };
   std::vector<Job> jobs;  // [J]

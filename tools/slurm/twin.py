@@ -265,8 +265,9 @@ def main():
     rows = [row for row in table(folder / "sacct.txt") if row["State"].startswith("COMPLETED")]
     # Slurm counts priorities from its start on, every PriorityCalcPeriod.
     phase = seconds_of((folder / "started.txt").read_text()) - min(seconds_of(row["Submit"]) for row in rows)
+    schedulers = {"slurm": f"slurm(conf={folder}/slurm.conf,qos={levels},calc_phase={phase:.0f})", "easy": "easy", "fcfs": "fcfs"}
     found, starts = {}, {}
-    for name, scheduler in {"slurm": f"slurm(conf={folder}/slurm.conf,qos={levels},calc_phase={phase:.0f})", "easy": "easy", "fcfs": "fcfs"}.items():
+    for name, scheduler in schedulers.items():
         starts[name] = run_in_simulator(folder, given.berth, scheduler, given.latency)
         found[name] = compare(rows, starts[name])
     if given.against:
@@ -275,7 +276,7 @@ def main():
         for name in starts:
             found[name]["pairs_sure"] = sure(rows, starts[name], starts_of(other))
     if (folder / "expected.txt").exists():
-        found["forecast"] = forecasts(folder, given.berth, f"slurm(conf={folder}/slurm.conf,qos={levels})", rows)
+        found["forecast"] = forecasts(folder, given.berth, schedulers["slurm"], rows)
     (folder / "twin.json").write_text(json.dumps(found, indent=1))
     forecast = found.pop("forecast", None)
     print(f"{found['slurm']['jobs']} jobs in Slurm on 9 nodes x 4 GPUs: mean wait {found['slurm']['mean_wait_s']['slurm']:.1f} s, "

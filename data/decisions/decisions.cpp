@@ -87,8 +87,15 @@ class Reader {
       throw Error(Join("expected a job of a line before, found ", line.at("id").dump()));
     Job& job = log.jobs[found->second];
     const bool runs = !job.runs.empty() && job.runs.back().end == kNever;
-    if (kind == "start" && !runs)
+    if (kind == "start" && !runs) {
       job.runs.push_back({line.value("since", at), kNever, line.at("devices").get<std::vector<int>>()});
+      int devices = 0;
+      for (const GpuType& type : log.cluster.types) devices += type.count;
+      for (const int device : job.runs.back().devices) {
+        if (device < 0 || device >= devices)
+          throw Error(Join("devices: expected numbers below ", devices, ", found ", device));
+      }
+    }
     if (kind != "start" && runs) job.runs.back().end = at;
     if (kind == "end") job.ended = true, job.state = line.value("state", "");
   }

@@ -433,7 +433,7 @@ void Controller::Advise() {
     const double target = top + rank--;
     // Somebody else's admin comment is not overwritten.
     if (!job.admin_comment.empty() && !job.admin_comment.starts_with("berth")) continue;
-    if (job.priority >= target || !MayChange()) continue;
+    if (job.held() || job.priority >= target || !MayChange()) continue;
     const auto nice = static_cast<std::int64_t>(std::floor(job.nice + job.priority - target));
     const double own = OwnNice(job).value_or(job.nice);
     (void)Ask(job.id, "nice",

@@ -27,8 +27,11 @@ LearnedSpeeds::LearnedSpeeds(const SiteFile& site, std::string path) : site_(sit
   const Json json = ReadJson(path_);
   if (!json.is_object()) throw Error(Join(path_, ": expected an object, found ", json.type_name()));
   for (const auto& [job_class, types] : json.items()) {
+    if (!types.is_object())
+      throw Error(Join(path_, ": ", job_class, ": expected an object, found ", types.type_name()));
     for (const auto& [type, pair] : types.items()) {
-      if (!pair.is_array() || pair.size() != 2 || !pair[0].is_number() || !pair[1].is_number())
+      if (!pair.is_array() || pair.size() != 2 || !pair[0].is_number() || !pair[1].is_number() ||
+          !(pair[0].get<double>() > 0.0) || !(pair[1].get<double>() > 0.0))
         throw Error(
             Join(path_, ": ", job_class, ": ", type, ": expected [steps, seconds], found ", pair.dump()));
       measured_[job_class][type] = {pair[0].get<double>(), pair[1].get<double>()};
@@ -67,6 +70,7 @@ std::vector<std::vector<double>> LearnedSpeeds::Table(const std::vector<std::str
       if (!(speed > 0.0)) continue;
       const std::size_t at = c * types.size() + g;
       known.value[at] = std::log(speed), known.known[at] = 1, any = true;
+      table[c][g] = speed;
     }
   }
   if (!any) return table;
@@ -74,7 +78,7 @@ std::vector<std::vector<double>> LearnedSpeeds::Table(const std::vector<std::str
   for (std::size_t c = 0; c < classes; ++c) {
     for (std::size_t g = 0; g < types.size(); ++g) {
       const std::size_t at = c * types.size() + g;
-      table[c][g] = cannot[c][g] ? 0.0 : std::exp(known.known[at] != 0 ? known.value[at] : all[at]);
+      if (known.known[at] == 0 && !cannot[c][g]) table[c][g] = std::exp(all[at]);
     }
   }
   return table;

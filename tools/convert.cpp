@@ -134,9 +134,7 @@ int RunConvert(const std::vector<std::string>& arguments) {
   options.Value("shuffle-arrivals", "", "a seed: which job arrives when is drawn anew");
   options.Group("Result");
   options.Output("out", "the scenario file to write");
-  options.Output(
-      "starts",
-      "of format decisions: write when and where jobs really ran (.csv), for the scheduler recorded");
+  options.Output("starts", "of format decisions: who really ran when and where (.csv)");
   if (!options.Parse(arguments)) return 0;
 
   CheckScenarioWritable(options);

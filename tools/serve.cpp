@@ -22,7 +22,6 @@ int RunServe(const std::vector<std::string>& arguments) {
   options.Switch("extender", "speak k8s.io/kube-scheduler/extender/v1");
   options.Input("policy", "the bundle that berth export wrote (.h5); it sees ObservationV1 or ObservationV3");
   options.Input("table", "what nodes and pods are to the policy (.json): see tools/examples/KUBERNETES.md");
-  options.Group("Listening");
   DeclareListening(options, 8899);
   if (!options.Parse(arguments)) return 0;
 

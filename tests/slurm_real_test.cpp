@@ -60,7 +60,7 @@ bool HaveSlurm() {
          std::system("command -v slurmctld slurmd slurmdbd sacct munged mariadbd >/dev/null 2>&1") == 0;
 }
 
-std::string TextOf(const std::string& path) {
+std::string RealRunText(const std::string& path) {
   std::ostringstream text;
   text << std::ifstream(path).rdbuf();
   return text.str();
@@ -74,7 +74,7 @@ TEST_CASE("real Slurm: the accounting of a small run converts to what was run") 
   std::ofstream(folder / "run.sh") << kRealRun;
   const std::string command = "cd '" + folder.path() + "' && TZ=UTC timeout 80 bash run.sh " BERTH_SOURCE_DIR " >out.txt 2>error.txt";
   const int code = std::system(command.c_str());
-  INFO(TextOf(folder / "out.txt") << TextOf(folder / "error.txt") << TextOf(folder / "sacct.txt"));
+  INFO(RealRunText(folder / "out.txt") << RealRunText(folder / "error.txt") << RealRunText(folder / "sacct.txt"));
   REQUIRE(code == 0);
   const Scenario scenario = FindFormat("sacct").read(folder / "sacct.txt", {});
   const ScenarioData& data = scenario.data();
@@ -101,7 +101,7 @@ TEST_CASE("real Slurm: the accounting of a small run converts to what was run") 
   };
   std::map<std::int64_t, int> at;
   for (int job = 0; job < jobs.size(); ++job) at[jobs.id[static_cast<std::size_t>(job)]] = job;
-  const std::int64_t failed = std::stoll(TextOf(folder / "failed"));
+  const std::int64_t failed = std::stoll(RealRunText(folder / "failed"));
   REQUIRE(jobs.size() == 5);
   REQUIRE((at.count(1) == 1 && at.count(2) == 1 && at.count(3) == 1 && at.count(failed) == 1));
   CHECK(is(of(at[1]), {"a/root", "main:urgent", 2, 120, 3, 1}));

@@ -179,7 +179,8 @@ TEST_CASE("slurm: looking ahead, a job on other nodes lets the next on these cou
   // On n1 two jobs hold 2 GPUs until 40 and 1 until 200. The fourth needs 2 there: behind the first, at 40. But the window of that end
   // reaches to 60 + 30, the next to end is the third, on n2, at 80, which is passed over; then the second counts too, and the
   // fourth is promised n1 from 200 on only. So the fifth may have the last GPU until 102.
-  const SlurmConf conf("NodeName=n1 Gres=gpu:a100:4\nNodeName=n2 Gres=gpu:h100:4\n" + kQuick + "PartitionName=main Nodes=n1 Default=YES\nPartitionName=other Nodes=n2\n");
+  const SlurmConf conf("NodeName=n1 Gres=gpu:a100:4\nNodeName=n2 Gres=gpu:h100:4\n" + kQuick +
+                       "PartitionName=main Nodes=n1 Default=YES\nPartitionName=other Nodes=n2\n");
   const auto starts = [&](double third) {
     return SlurmStarts(conf.Spec(), SlurmScenario({{0, 40, 2}, {0, 200, 1}, {0, third, 4, 0, "other:normal"}, {1, 50, 2}, {2, 100, 1}},
                                                   1, 1));

@@ -17,10 +17,10 @@
 namespace berth {
 namespace {
 
-constexpr double kNoLimit = std::numeric_limits<double>::quiet_NaN();
+constexpr double kWithoutLimit = std::numeric_limits<double>::quiet_NaN();
 
 // The share of many draws that are `value`.
-double ShareOf(const RunSample& sample, const KnownRun& job, double value) {
+double ShareOfDraws(const RunSample& sample, const KnownRun& job, double value) {
   Stream stream(1, Purpose::kTest);
   const RunChance chance = sample.Of(job);
   int count = 0;
@@ -30,7 +30,7 @@ double ShareOf(const RunSample& sample, const KnownRun& job, double value) {
 
 // One GPU. Four jobs that ended in seconds 10 to 40 after half of their limit, one that runs since 40 with a limit of 100 s, and
 // two that wait with 40 and 60 s.
-StartMoment OneGpu() {
+StartMoment OneGpuMoment() {
   StartMoment moment;
   moment.now = 60.0;
   GpuType type;
@@ -68,34 +68,34 @@ std::vector<StartForecast> Forecasts(const StartMoment& moment, const char* spec
 TEST_CASE("forecast: run times by those that ended and those that go on") {
   // 10 s and 20 s ended, one runs since 15 s. Of three one ends at 10; of the one that is left behind 15, all at 20: 1/3 and 2/3.
   // Without the one that runs it would be half and half. 0.01: 3.7 standard deviations of 30,000 draws.
-  const RunSample sample({{0, 1, 0, kNoLimit, 10, true}, {0, 1, 0, kNoLimit, 15, false}, {0, 1, 0, kNoLimit, 20, true}});
-  CHECK(std::abs(ShareOf(sample, {0, 1, 0, kNoLimit, 0, false}, 10) - 1.0 / 3) < 0.01);
-  CHECK(std::abs(ShareOf(sample, {0, 1, 0, kNoLimit, 0, false}, 20) - 2.0 / 3) < 0.01);
-  CHECK(ShareOf(sample, {0, 1, 0, kNoLimit, 12, false}, 20) == 1.0);  // it has run for 12 s
+  const RunSample sample({{0, 1, 0, kWithoutLimit, 10, true}, {0, 1, 0, kWithoutLimit, 15, false}, {0, 1, 0, kWithoutLimit, 20, true}});
+  CHECK(std::abs(ShareOfDraws(sample, {0, 1, 0, kWithoutLimit, 0, false}, 10) - 1.0 / 3) < 0.01);
+  CHECK(std::abs(ShareOfDraws(sample, {0, 1, 0, kWithoutLimit, 0, false}, 20) - 2.0 / 3) < 0.01);
+  CHECK(ShareOfDraws(sample, {0, 1, 0, kWithoutLimit, 12, false}, 20) == 1.0);  // it has run for 12 s
   // With limits it is the share of them: 10 of 40 s, so 25 of 100.
   const RunSample shares({{0, 1, 0, 40, 10, true}});
-  CHECK(ShareOf(shares, {0, 1, 0, 100, 0, false}, 25) == 1.0);
+  CHECK(ShareOfDraws(shares, {0, 1, 0, 100, 0, false}, 25) == 1.0);
   // Ten of the same tenant stand before ten others.
   std::vector<KnownRun> two;
   for (int i = 0; i < 10; ++i) two.push_back({0, 1, 0, 40, 10, true}), two.push_back({0, 1, 1, 40, 30, true});
-  CHECK(ShareOf(RunSample(two), {0, 1, 1, 40, 0, false}, 30) == 1.0);
+  CHECK(ShareOfDraws(RunSample(two), {0, 1, 1, 40, 0, false}, 30) == 1.0);
   // Nothing is known: anything that is left of the limit; without one nothing can be said.
   Stream stream(1, Purpose::kTest);
   const double drawn = RunSample({}).Of({0, 1, 0, 100, 60, false}).Draw(stream);
   CHECK((drawn > 60.0 && drawn <= 100.0));
-  CHECK(std::isnan(RunSample({}).Of({0, 1, 0, kNoLimit, 0, false}).Draw(stream)));
+  CHECK(std::isnan(RunSample({}).Of({0, 1, 0, kWithoutLimit, 0, false}).Draw(stream)));
 }
 
 TEST_CASE("forecast: starts by hand where run times are certain") {
   // All use half of their limit: the running one is over at 40 + 50 = 90, in 30 s; the next runs 20 s.
-  const std::vector<StartForecast> forecasts = Forecasts(OneGpu());
+  const std::vector<StartForecast> forecasts = Forecasts(OneGpuMoment());
   REQUIRE(forecasts.size() == 2);
   CHECK(forecasts[0].job == 5);
   CHECK(std::abs(forecasts[0].low - 30) < 1e-3);
   CHECK(std::abs(forecasts[0].high - 30) < 1e-3);
   CHECK(std::abs(forecasts[1].median - 50) < 1e-3);
   // The device is away: nobody starts before it is back.
-  StartMoment closed = OneGpu();
+  StartMoment closed = OneGpuMoment();
   closed.jobs[4].phase = StartMoment::Phase::kAway;
   closed.closed = {{0, 100.0}};
   CHECK(std::abs(Forecasts(closed)[0].median - 40) < 1e-3);
@@ -104,10 +104,10 @@ TEST_CASE("forecast: starts by hand where run times are certain") {
 }
 
 TEST_CASE("forecast: true run times of jobs that have not ended change nothing") {
-  StartMoment other = OneGpu();
+  StartMoment other = OneGpuMoment();
   for (int job = 4; job < 7; ++job) other.data.jobs.total_steps[static_cast<std::size_t>(job)] = 12345.0;
   for (const char* spec : {"fcfs", "easy", "srpt"}) {
-    const std::vector<StartForecast> a = Forecasts(OneGpu(), spec), b = Forecasts(other, spec);
+    const std::vector<StartForecast> a = Forecasts(OneGpuMoment(), spec), b = Forecasts(other, spec);
     REQUIRE(a.size() == b.size());
     for (std::size_t k = 0; k < a.size(); ++k) CHECK(a[k].starts == b[k].starts);
   }
@@ -129,7 +129,7 @@ TEST_CASE("forecast: quantiles of plays") {
 
 TEST_CASE("forecast: under slurm it begins with what tenants have used") {
   // Half-life as shipped: 7 days. a's job used 7200 GPU-seconds, half an hour around a week ago; b's runs since an hour.
-  StartMoment moment = OneGpu();
+  StartMoment moment = OneGpuMoment();
   moment.now = 1e6;
   moment.data.tenants = {{"a"}, {"b"}};
   moment.data.jobs.tenant = {0, 1, 0, 0, 1, 0, 0};

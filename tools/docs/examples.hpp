@@ -58,6 +58,9 @@ inline constexpr VerbExample kVerbExamples[] = {
      "tools/berth train --steps 2000 --envs 4 --threads 1 --visible 16 --episode-jobs 40 --out run\n"
      "tools/berth export run --out policy.h5 --onnx policy.onnx\n"
      "tools/berth simulate --scheduler 'policy(file=policy.h5)' --window 0:50\n"},
+    {"forecast", "",
+     "tools/berth forecast --workload 'synthetic(requests=1:5)' --scheduler easy --json starts.json\n"
+     "tools/berth forecast --workload 'synthetic(requests=1:5)' --scheduler easy --calibrate --moments 5\n"},
     {"serve", "not run: it serves until it is stopped",
      "tools/berth serve --extender --policy policy.h5 --table tools/examples/kubernetes/table.json\n"},
     {"inspect", "",

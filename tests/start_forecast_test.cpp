@@ -1,4 +1,4 @@
-// When waiting jobs start: run times and plays by hand, what may not be read, and how often intervals were right.
+// When waiting jobs start: run times and plays by hand, what may not be read, and how often intervals are right.
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -145,7 +145,8 @@ TEST_CASE("forecast: under slurm it begins with what tenants have used") {
 }
 
 TEST_CASE("forecast: three quarters and more of the starts lie in the intervals of 80%") {
-  // Workloads that nothing was chosen by. Starts of one run hang together, so that single runs differ by much more than 5 points.
+  // Workloads that were looked at while run times were made what they are: whatever makes intervals worse shows. What others give
+  // stands in tools/forecast/README.md. Starts of one run hang together, so that single runs differ by much more than 5 points.
   int inside = 0, all = 0;
   ScenarioSettings settings;
   settings.cluster = ParseCluster("v100=12,p100=12,k80=12");

@@ -106,16 +106,20 @@ CONF = rigs.CONF + "SlurmdTimeout=60\n"
 
 
 def wait_for_end(rig, patience):
-    """Waits until no job is left; numbers of those that are."""
-    end = time.time() + patience
-    while time.time() < end:
+    """Waits until no job is left, or none has ended for `patience` seconds; numbers of those that are."""
+    left, since = None, time.time()
+    while True:
         try:
-            if not rig.queued():
-                return []
+            now = rig.queued()
         except rigs.Failed:
-            pass
+            now = left
+        if now == []:
+            return []
+        if now != left:
+            left, since = now, time.time()
+        elif time.time() > since + patience:
+            return left or []
         time.sleep(2.0)
-    return rig.queued()
 
 
 def chaos(given):

@@ -396,6 +396,10 @@ void LiveCluster::HoldForeign() {
       running += holder >= 0 && jobs_[U(holder)].phase == LivePhase::kRunning ? 1 : 0;
     }
     int foreign = node.usable ? std::max(0, node.used - running) : node.gpus;
+    // sinfo is asked after squeue: what started or ended in between seems somebody's for one look, and may be
+    // started on behind it.
+    if (n < foreign_.size() && foreign < foreign_[n]) capacity_changed_ = true;
+    foreign_.resize(nodes_.size(), 0), foreign_[n] = foreign;
     for (int k = node.gpus - 1; k >= 0 && foreign > 0; --k) {
       if (holder_[U(first + k)] == kNobody) holder_[U(first + k)] = kForeign, --foreign;
     }

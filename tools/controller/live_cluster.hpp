@@ -157,6 +157,7 @@ class LiveCluster {
   std::vector<SlurmGpuNode> nodes_;
   std::map<std::string, int> node_number_;
   std::vector<int> type_of_node_, first_device_, node_of_, holder_;
+  std::vector<int> foreign_;  // of each node: GPUs in use by what is not seen, at the look before
   std::vector<std::vector<double>> speeds_;  // [class][type]
   std::vector<LiveJob> jobs_;
   std::map<std::string, int> index_of_, tasks_of_;  // tasks of arrays that run or were released

@@ -42,6 +42,7 @@ TEST_CASE("serve --slurm: one look says what would start, by itself or in contro
   CHECK(dry.code == 0);
   CHECK(dry.out.find("start job 1 on v1\n1 jobs wait, 0 run on 1 nodes with GPUs") != std::string::npos);
   CHECK(w.slurm.Calls().empty());
+  w.slurm.Set("late", true);
   const test::Outcome control = w.Serve("--control --only partition=gpu");
   INFO(control.error);
   CHECK(control.code == 0);
@@ -75,7 +76,7 @@ TEST_CASE("serve --slurm: a site file that cannot be", "[slurm][binary]") {
   const Waiting w;
   w.Refuses("--site nowhere.json", "nowhere.json");
   for (const auto& [text, expected] : std::vector<std::pair<std::string, std::string>>{
-           {"{", "site.json: "},
+           {"{", "site.json:1: expected JSON, found its end"},
            {"[]", "site.json: expected an object, found array"},
            {R"({"clases": []})", "site.json: unknown key 'clases' (did you mean 'classes'?)"},
            {R"({"classes": [{"name": "a", "patern": "x"}]})", "site.json: classes[0]: unknown key 'patern' (did you mean 'pattern'?)"},

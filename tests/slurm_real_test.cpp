@@ -8,6 +8,7 @@
 #include <sstream>
 #include <string>
 
+#include "data/decisions/decisions.hpp"
 #include "data/workloads.hpp"
 #include "env/base/check.hpp"
 #include "env/features/table.hpp"
@@ -53,6 +54,52 @@ ReqTRES,AllocTRES,NodeList,NNodes,Reservation,Constraints,SubmitLine >sacct.txt
   sleep 0.5
 done
 cp slurm/slurm.conf .
+)sh";
+
+// The controller over a real Slurm: jobs that job_submit.lua holds start where the controller says; when it is killed, the watchdog lets those
+// that it held yet go on, and new ones are not held.
+constexpr const char* kControlled = R"sh(set -eu
+tools=$1/tools/slurm berth=$2
+mkdir -p slurm berth
+cat >sched.conf <<C
+SchedulerType=sched/backfill
+SchedulerParameters=bf_interval=1,batch_sched_delay=1,sched_interval=2
+JobSubmitPlugins=lua
+PartitionName=gpu Nodes=ALL Default=YES MaxTime=60 State=UP
+C
+sed "s|/var/lib/berth|$PWD/berth|; s|DEAD_S = 30|DEAD_S = 4|" "$tools/job_submit.lua" >slurm/job_submit.lua
+controller= watchdog=
+trap 'kill $controller $watchdog 2>/dev/null || true; "$tools/cluster" stop slurm' EXIT
+for port in $(seq 44000 20 46000); do
+  busy=
+  for p in $(seq $port $((port + 9))); do (: <>/dev/tcp/127.0.0.1/$p) 2>/dev/null && busy=1; done
+  [ -n "$busy" ] || break
+done
+PORT=$port ACCOUNTING=none "$tools/cluster" start slurm sched.conf 'v1:v100:2 k1:k80:2'
+export SLURM_CONF=$PWD/slurm/slurm.conf
+submit() { sbatch -o /dev/null --parsable -t 1 "$@"; }
+echo '{"classes": [{"name": "job", "steps_per_s": {"v100": 1.0, "k80": 0.5}}]}' >site.json
+"$berth" serve --slurm --control --scheduler srpt --site site.json --only partition=gpu --poll 0.2 --out berth --socket berth/socket >serve.txt 2>&1 &
+controller=$!
+"$tools/watchdog" berth/heartbeat 4 2>watchdog.txt &
+watchdog=$!
+for _ in $(seq 100); do [ ! -f berth/heartbeat ] || break; sleep 0.1; done
+submit --gres=gpu:2 --comment steps=4 --wrap 'sleep 4'
+sleep 1.5                                             # 1 has the V100s
+submit --gres=gpu:2 --comment steps=1 --wrap 'sleep 2'
+submit --gres=gpu:k80:1 --comment steps=1 --wrap 'sleep 2'
+submit --hold --gres=gpu:1 --wrap 'sleep 1'           # its user's own hold
+for _ in $(seq 100); do [ "$(squeue -h -o %i)" != 4 ] || break; sleep 0.3; done
+squeue -h -o '%i %r' >left
+scontrol show job 4 >held
+kill -9 $controller
+submit --gres=gpu:1 --comment steps=1 --wrap 'sleep 1'
+scontrol show job 5 | grep -E 'Priority|AdminComment' >arrived
+for _ in $(seq 100); do [ "$(squeue -h -o %i)" != 4 ] || break; sleep 0.3; done
+squeue -h -o '%i %r' >left_after
+submit --gres=gpu:1 --wrap 'sleep 1'
+scontrol show job 6 | grep -E 'Priority' >later
+cp berth/decisions.jsonl .
 )sh";
 
 bool HaveSlurm() {
@@ -118,6 +165,33 @@ TEST_CASE("real Slurm: the accounting of a small run converts to what was run") 
   // All of it runs to its end under Slurm's own rules: job 2 starts behind job 1.
   const RunResult ran = test::RunOf(Join("slurm(conf=", folder / "slurm.conf", ")"), scenario);
   CHECK(ran.metrics.jobs == 5);
+}
+
+TEST_CASE("real Slurm: berth serve --slurm starts jobs, and Slurm goes on without it") {
+  if (!HaveSlurm()) return test::Skip("needs root and Slurm: tools/setup --slurm");
+  const test::TemporaryFolder folder;
+  std::ofstream(folder / "run.sh") << kControlled;
+  const std::string command =
+      "cd '" + folder.path() + "' && timeout 100 bash run.sh " BERTH_SOURCE_DIR " " BERTH_BINARY " >out.txt 2>error.txt";
+  const int code = std::system(command.c_str());
+  INFO(RealRunText(folder / "out.txt") << RealRunText(folder / "error.txt") << RealRunText(folder / "serve.txt")
+                                       << RealRunText(folder / "watchdog.txt") << RealRunText(folder / "decisions.jsonl"));
+  REQUIRE(code == 0);
+  // Jobs 1 to 3 ran; the hold of a user is nobody's but the user's.
+  CHECK(RealRunText(folder / "left") == "4 JobHeldUser\n");
+  CHECK(RealRunText(folder / "left_after") == "4 JobHeldUser\n");
+  // When the controller died its heartbeat was fresh, so that job 5 arrived held; it ran all the same. Job 6 did not arrive so.
+  CHECK(RealRunText(folder / "arrived").find("Priority=0 ") != std::string::npos);
+  CHECK(RealRunText(folder / "arrived").find("AdminComment=berth") != std::string::npos);
+  CHECK(RealRunText(folder / "watchdog.txt").find("releases 5") != std::string::npos);
+  CHECK(RealRunText(folder / "later").find("Priority=0 ") == std::string::npos);
+  // Job 1 alone has the faster GPUs; job 2 would wait 4 s for them or take twice as long on the others: it goes at once.
+  const RecordedStart first{0.0, 1, {2, 3}}, second{0.0, 2, {0, 1}};
+  const std::vector<RecordedStart> starts = ReadDecisionStarts(folder / "decisions.jsonl");
+  REQUIRE(starts.size() >= 3);
+  CHECK((starts[0].job == first.job && starts[0].devices == first.devices));
+  CHECK((starts[1].job == second.job && starts[1].devices == second.devices));
+  CHECK((starts[2].job == 3 && starts[2].devices.size() == 1 && starts[2].devices[0] < 2));
 }
 
 }  // namespace berth

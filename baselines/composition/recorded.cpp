@@ -14,6 +14,7 @@
 #include "baselines/schedulers.hpp"
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
+#include "env/sim/plan.hpp"
 
 namespace berth {
 namespace {
@@ -77,6 +78,7 @@ class Recorded : public Scheduler {
     free_.assign(U(view.num_gpus()), 0);
     for (int device = 0; device < view.num_gpus(); ++device)
       free_[U(device)] = view.DeviceFree(device) ? 1 : 0;
+    taken_.clear();
     double wake = kNever;
     for (std::size_t i = next_; i < rows_.size(); ++i) {
       const Row& row = rows_[i];
@@ -89,9 +91,16 @@ class Recorded : public Scheduler {
             row.devices.empty() ? Stop(running, row, decision) : StartOne(view, waiting, row, decision);
     }
     while (next_ < rows_.size() && done_[next_] != 0) ++next_;
+    plan_.Begin(view, /*preemptive=*/false);
+    for (const int device : taken_) plan_.WithholdDevice(view.TypeOfDevice(device), device);
     for (const int job : view.waiting()) {
-      if (!named_.contains(view.Id(job)) && !StartAnywhere(view, job, decision)) break;
+      if (named_.contains(view.Id(job))) continue;
+      int type = 0;
+      while (type < view.num_types() && !plan_.Fits(view, job, type)) ++type;
+      if (type == view.num_types()) break;
+      plan_.Put(view, job, type);
     }
+    plan_.Emit(view, decision);
     decision.wake_at = wake;
   }
 
@@ -113,27 +122,10 @@ class Recorded : public Scheduler {
                         return free_[U(device)] != 0 && view.TypeOfDevice(device) == type;
                       });
     if (!fits) return 0;
-    for (const int device : row.devices) free_[U(device)] = 0;
+    for (const int device : row.devices) free_[U(device)] = 0, taken_.push_back(device);
     decision.Start(job, type, row.devices);
     waiting.erase(found);
     return 1;
-  }
-
-  bool StartAnywhere(const ClusterView& view, int job, Decision& decision) {
-    for (int type = 0; type < view.num_types(); ++type) {
-      if (view.Rate(job, type) <= 0.0) continue;
-      std::vector<int> on;
-      const int first = view.first_device(type);
-      const int end = type + 1 < view.num_types() ? view.first_device(type + 1) : view.num_gpus();
-      for (int device = first; device < end && static_cast<int>(on.size()) < view.Gang(job); ++device) {
-        if (free_[U(device)] != 0) on.push_back(device);
-      }
-      if (static_cast<int>(on.size()) < view.Gang(job)) continue;
-      for (const int device : on) free_[U(device)] = 0;
-      decision.Start(job, type, on);
-      return true;
-    }
-    return false;
   }
 
   std::string path_;
@@ -142,6 +134,8 @@ class Recorded : public Scheduler {
   std::vector<char> done_;  // [rows]
   std::size_t next_ = 0;    // rows before it are done
   std::vector<char> free_;  // [devices]
+  std::vector<int> taken_;  // devices, by rows of this decision
+  Plan plan_;
 };
 
 constexpr ParamInfo kParams[] = {

@@ -39,17 +39,20 @@ std::optional<std::vector<int>> ChooseGpus(const LiveCluster& live, int job, int
   const int cpus = (asks.cpus + least_nodes - 1) / least_nodes;
   for (std::size_t n = 0; n < live.nodes().size(); ++n) {
     const auto node = static_cast<int>(n);
-    if (live.TypeOfNode(node) != type || idle_cpus[n] < cpus) continue;
+    if (live.TypeOfNode(node) != type || (asks.per_node > 0 && idle_cpus[n] < cpus)) continue;
     if (UserNamed(asks) &&
         std::find(asks.required.begin(), asks.required.end(), live.nodes()[n].name) == asks.required.end())
       continue;
     std::vector<int> free = FreeOn(live, node);
+    // As they come, GPUs bring their share of the job's CPUs.
+    if (asks.per_node == 0 && asks.cpus > 0)
+      free.resize(std::min(free.size(), U(std::max(0, idle_cpus[n]) * asks.gpus / asks.cpus)));
     if (!free.empty()) rooms.push_back({node, std::move(free)});
   }
   std::vector<int> chosen;
   const auto take = [&](const Room& room, int count) {
     chosen.insert(chosen.end(), room.free.begin(), room.free.begin() + count);
-    idle_cpus[U(room.node)] -= cpus;
+    idle_cpus[U(room.node)] -= asks.per_node > 0 ? cpus : (asks.cpus * count + asks.gpus - 1) / asks.gpus;
   };
   std::map<int, int> on_node;
   for (const int device : wanted) ++on_node[live.NodeOf(device)];

@@ -9,7 +9,6 @@ Exit code 0 where all is well, 1 where not, 2 bad input.
 """
 import argparse
 import copy
-import itertools
 import json
 import os
 import pathlib
@@ -185,33 +184,52 @@ def chaos(given):
     return 1 if wrong or left else 0
 
 
-def difference(rig):
-    """How the controller's view differs from Slurm's just now, in words."""
-    status = rig.status()
-    if status is None:
-        return {"no status"}
-    running, pending, used = set(), set(), {}
-    for line in rig.say("squeue", "-h", "-a", "-O", "jobarrayid:20,statecompact:6,nodelist:40,numtasks:10").splitlines():
-        number, state, rest = line[:20].strip(), line[20:26].strip(), line[26:66].strip()
-        if state in ("R", "CG"):
-            running.add((number, rest))
-        elif state == "PD":
-            pending.add(number)
-    found = {f"runs {number} in Slurm only" for number, _ in running if number not in {row["id"] for row in status["running"]}}
-    found |= {f"runs {row['id']} for Berth only" for row in status["running"] if row["id"] not in {number for number, _ in running}}
-    found |= {f"waits {number} in Slurm only" for number in pending - {row["id"] for row in status["queue"]}}
-    found |= {f"waits {row['id']} for Berth only" for row in status["queue"] if row["id"] not in pending}
-    usable = {}
+def hosts(text):
+    """The nodes that `v[1-2,4]` or `v1` names, of one kind."""
+    name, _, inside = text.rstrip("]").partition("[")
+    if not inside:
+        return (text,)
+    ranges = [part.split("-") for part in inside.split(",")]
+    return tuple(f"{name}{number}" for part in ranges for number in range(int(part[0]), int(part[-1]) + 1))
+
+
+def facts_of_slurm(rig):
+    """What Slurm says: {("job" or "node", name): (state, where or how many GPUs)}."""
+    facts = {}
+    for line in rig.say("squeue", "-h", "-a", "-O", "jobarrayid:20,statecompact:6,nodelist:40").splitlines():
+        number, state, where = line[:20].strip(), line[20:26].strip(), line[26:66].strip()
+        if state in ("R", "PD"):
+            facts["job", number] = (state, hosts(where) if state == "R" else ())
     for line in rig.say("sinfo", "-h", "-N", "-O", "nodelist:20,statelong:20,gresused:40").splitlines():
         name, state, gres = line[:20].strip(), line[20:40].strip(), line[40:80].strip()
-        usable[name] = not any(word in state for word in ("drain", "down"))
-        used[name] = int(gres.split("(")[0].split(":")[-1])
+        facts["node", name] = ("out" if "drain" in state or "down" in state else "in", int(gres.split("(")[0].split(":")[-1]))
+    return facts
+
+
+def facts_of_berth(status):
+    facts = {("job", row["id"]): ("PD", ()) for row in status["queue"]}
+    for row in status["running"]:
+        facts["job", row["id"]] = ("R", tuple(sorted(row["nodes"])))
     for node in status["nodes"]:
-        here = not any(word in node["state"] for word in ("drain", "down"))
-        if usable.get(node["name"]) != here:
-            found.add(f"{node['name']} is {node['state']} for Berth only")
-        if used.get(node["name"]) != node["used"]:
-            found.add(f"{node['name']} has other GPUs in use")
+        facts["node", node["name"]] = ("out" if "drain" in node["state"] or "down" in node["state"] else "in", node["used"])
+    return facts
+
+
+def difference(rig):
+    """What the controller sees otherwise than Slurm said both before it looked and after, in words."""
+    before, asked = facts_of_slurm(rig), time.time()
+    for _ in range(100):
+        status = rig.status()
+        if status and status["now_s"] - status["cycle"]["last_s"] > asked:
+            break
+        time.sleep(0.1)
+    else:
+        return ["the controller did not look for 10 s"]
+    after, seen = facts_of_slurm(rig), facts_of_berth(status)
+    found = []
+    for key in before.keys() | after.keys() | seen.keys():
+        if before.get(key) == after.get(key) != seen.get(key):
+            found.append(f"{key[0]} {key[1]}: {before.get(key)} in Slurm, {seen.get(key)} for Berth")
     return found
 
 
@@ -225,24 +243,21 @@ def rss_mb(pid):
 def soak(given):
     rng = random.Random(given.seed)
     folder = given.folder / "soak"
-    samples, drift = [], {}
+    samples, drift = [], []
     with rigs.Rig(folder, given.port, conf=CONF) as rig:
         fidelity_jobs.write_tables(folder, [])
         rig.start_controller(given.berth, given.scheduler, "--poll", 0.5)
         rig.start_watchdog()
         load = Load(rig, given.seed, 0.7, 0.5)
         load.start()
-        begin, broken, before = time.time(), {}, set()
+        begin, broken = time.time(), {}
         done = {"drained": 0, "failed": 0, "slurmd killed": 0}
         names = [node.split(":")[0] for node in rig.nodes]
         next_break = begin + 60.0
         while time.time() < begin + 60.0 * given.soak:
             time.sleep(5.0)
             samples.append((time.time() - begin, rss_mb(rig.controller.pid)))
-            now = difference(rig)
-            for words in now & before:  # seen by two looks, 5 s apart
-                drift[words] = drift.get(words, 0) + 1
-            before = now
+            drift += difference(rig)
             for name, until in list(broken.items()):
                 if time.time() > until:
                     del broken[name]
@@ -273,8 +288,8 @@ def soak(given):
     first, last = max(mb for _, mb in samples[:third]), max(mb for _, mb in samples[-third:])
     print(f"{given.soak:g} min, {len(load.numbers)} jobs, {ended} ended; nodes: {', '.join(f'{count} {what}' for what, count in done.items())}")
     print(f"memory of the controller: most {first:.1f} MB in the first third, {last:.1f} MB in the last")
-    print(f"differences between Berth's view and Slurm's that two looks saw: {sum(drift.values())} in {len(samples)} looks"
-          f"{'' if not drift else ', as ' + '; '.join(itertools.islice(drift, 5))}; left in the queue: {len(left)}")
+    print(f"what Berth saw otherwise than Slurm said: {len(drift)} in {len(samples)} looks{', as ' if drift else ''}{'; '.join(drift[:3])}; "
+          f"left in the queue: {len(left)}")
     return 0 if last <= 1.1 * first and not drift and not left and ended == len(load.numbers) else 1
 
 

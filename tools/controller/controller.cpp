@@ -12,19 +12,14 @@
 
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
-#include "tools/controller/node_choice.hpp"
+#include "tools/controller/kept.hpp"
 
 namespace berth {
 namespace {
 
-constexpr double kGrace = 15.0;    // s that Slurm has to start what was released
-constexpr double kPause = 30.0;    // s for which a job that did not start is not offered again
-constexpr double kRevoked = 1.5;   // s after a stop in which a job does not start again on the same node
-constexpr double kPlanned = 30.0;  // s for which a start waits for the GPUs that a stop frees
 constexpr double kForecast = 10.0,
                  kForecastCpu = 0.5;  // s from one forecast to the next, and of a core for one
 constexpr double kIdle = 60.0;        // s after which it decides though nothing happened
-constexpr std::size_t kKept = 1000, kShown = 100;
 
 double UnixTime() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
@@ -34,37 +29,12 @@ double Monotonic() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-template <class T>
-void Keep(std::deque<T>& values, T value, std::size_t most) {
-  values.push_back(std::move(value));
-  if (values.size() > most) values.pop_front();
-}
-
 LiveOptions LiveOf(const ControllerOptions& options) {
   LiveOptions live;
   live.partitions = options.partitions, live.control = options.mode == ControlMode::kControl;
   live.preemptive = options.preemptive && live.control;
   live.all_holds = options.all_holds, live.clock = options.clock;
   return live;
-}
-
-std::string Joined(const std::vector<std::string>& words) {
-  std::string all;
-  for (const std::string& word : words) all += (all.empty() ? "" : ",") + word;
-  return all;
-}
-
-// Whose nice value --advise has changed says in its admin comment what it was, for the day it is taken back.
-constexpr std::string_view kNiceWas = "berth nice was ";
-
-std::optional<double> OwnNice(const SlurmJob& job) {
-  if (!job.admin_comment.starts_with(kNiceWas)) return std::nullopt;
-  return std::atof(job.admin_comment.c_str() + kNiceWas.size());
-}
-
-std::vector<std::string> NiceBack(const SlurmJob& job, double own) {
-  return {"update", "JobId=" + job.id, Join("Nice=", static_cast<std::int64_t>(own)),
-          "AdminComment=berth nice"};
 }
 
 }  // namespace
@@ -116,272 +86,9 @@ void Controller::CheckSlurm() {
              ConfigValue(config, "PriorityType")));
 }
 
-std::vector<int> Controller::IdleCpus() const {
-  std::vector<int> idle;
-  for (const SlurmGpuNode& node : live_.nodes()) idle.push_back(node.idle_cpus);
-  return idle;
-}
-
-Json Controller::ClassesJson() const {
-  Json classes = Json::array();
-  for (std::size_t c = 0; c < site_.classes.size(); ++c) {
-    Json speeds = Json::object();
-    for (std::size_t g = 0; g < live_.types().size(); ++g)
-      speeds[live_.types()[g].name] = live_.Speed(static_cast<int>(c), static_cast<int>(g));
-    classes.push_back({{"name", site_.classes[c].name}, {"steps_per_s", speeds}});
-  }
-  return classes;
-}
-
-void Controller::NoteBegin() {
-  if (!log_) return;
-  Json types = Json::array();
-  for (std::size_t g = 0; g < live_.types().size(); ++g) {
-    const GpuType& type = live_.types()[g];
-    Json nodes = Json::array();
-    for (std::size_t n = 0; n < live_.nodes().size(); ++n) {
-      if (U(live_.TypeOfNode(static_cast<int>(n))) == g) nodes.push_back(live_.nodes()[n].name);
-    }
-    types.push_back(
-        {{"name", type.name}, {"gpus", type.count}, {"gpus_per_node", type.gpus_per_node}, {"nodes", nodes}});
-  }
-  log_->Add(now_s_, "begin",
-            {{"scheduler", options_.scheduler},
-             {"mode", ToString(options_.mode)},
-             {"clock", options_.clock.ToString()},
-             {"slurm", state_.version},
-             {"types", types},
-             {"classes", ClassesJson()}});
-}
-
-void Controller::Note(const std::vector<LiveChange>& changes) {
-  for (const LiveChange& change : changes) {
-    if (change.kind == LiveChange::Kind::kNode) {
-      const SlurmGpuNode& node = live_.nodes()[U(change.index)];
-      if (log_)
-        log_->Add(
-            now_s_, "node",
-            {{"name", node.name}, {"in_service", node.usable}, {"state", node.state}, {"why", node.reason}});
-      continue;
-    }
-    const LiveJob& job = live_.job(change.index);
-    const SlurmJob& from = job.slurm;
-    if (change.kind == LiveChange::Kind::kStarted) {
-      if (job.ordered_s > 0.0 && options_.mode == ControlMode::kControl)
-        Keep(release_to_start_, now_s_ - job.ordered_s, kKept);
-      if (would_start_.erase(from.id) > 0) {
-        for (Json& said : would_) {
-          if (said["id"] == from.id && said["slurm"].is_null())
-            said["slurm"] = Join("started on ", Joined(from.nodes), " after ",
-                                 std::lround(std::max(0.0, now_s_ - said["at_s"].get<double>())), " s");
-        }
-      } else if (options_.mode == ControlMode::kDryRun && job.attained_s == 0.0 && counts_.cycles > 0) {
-        Keep<Json>(would_,
-                   {{"at_s", now_s_},
-                    {"id", from.id},
-                    {"what", "not start it yet"},
-                    {"slurm", Join("started on ", Joined(from.nodes))}},
-                   kShown);
-      }
-    }
-    if (!log_) continue;
-    switch (change.kind) {
-      case LiveChange::Kind::kArrived: {
-        Json line = {{"id", from.id},
-                     {"name", from.name},
-                     {"user", from.user},
-                     {"partition", from.partition},
-                     {"gpus", from.gpus},
-                     {"class", site_.classes[U(job.job_class)].name},
-                     {"submitted", from.submit_s}};
-        if (!from.gpu_type.empty()) line["type"] = from.gpu_type;
-        if (std::isfinite(from.limit_s)) line["limit_s"] = from.limit_s;
-        if (job.words.steps > 0.0) line["steps"] = job.words.steps;
-        if (job.words.checkpoint) line["checkpoint"] = true;
-        log_->Add(now_s_, "job", std::move(line));
-        break;
-      }
-      case LiveChange::Kind::kStarted:
-        log_->Add(
-            now_s_, "start",
-            {{"id", from.id}, {"nodes", from.nodes}, {"devices", job.devices}, {"since", job.run_start_s}});
-        break;
-      case LiveChange::Kind::kStopped:
-        log_->Add(now_s_, "stop", {{"id", from.id}, {"steps", job.steps_done}});
-        break;
-      default:
-        log_->Add(now_s_, "end", {{"id", from.id}, {"state", change.state}, {"steps", job.steps_done}});
-    }
-  }
-}
-
 bool Controller::Due() const {
   if (options_.clock.kind != ClockKind::kEvent) return now_s_ >= next_round_s_;
   return live_.news() || retry_ || now_s_ >= wake_at_s_;
-}
-
-bool Controller::MayChange() {
-  while (!changes_at_.empty() && changes_at_.front() < now_s_ - 60.0) changes_at_.pop_front();
-  if (static_cast<int>(changes_at_.size()) >= options_.changes_per_minute) {
-    retry_ = true;
-    return false;
-  }
-  changes_at_.push_back(now_s_);
-  return true;
-}
-
-void Controller::Refused(const std::string& id, const std::string& what, const std::string& why) {
-  ++counts_.refused;
-  Keep<Json>(refusals_, {{"at_s", now_s_}, {"id", id}, {"what", what}, {"why", why}}, kShown);
-}
-
-std::string Controller::Ask(const std::string& id, const char* what, const std::vector<std::string>& words) {
-  const std::string why = slurm_.Ask(words);
-  if (log_) {
-    Json line = {{"id", id}, {"what", what}};
-    if (!why.empty()) line["refused"] = why;
-    log_->Add(options_.now(), "order", std::move(line));
-  }
-  if (!why.empty()) Refused(id, what, why);
-  return why;
-}
-
-// True: it was released, or in a dry run would have been.
-bool Controller::Start(int index, int type, std::span<const int> wanted, std::vector<int>& idle_cpus) {
-  if (options_.mode == ControlMode::kControl && live_.AtArrayLimit(live_.job(index).slurm)) return false;
-  const std::optional<std::vector<int>> devices = ChooseGpus(live_, index, type, wanted, idle_cpus);
-  if (!devices) return false;
-  // A slurmd takes no credential of the second in which it revoked the job's last one: Slurm would end the
-  // job as failed.
-  const LiveJob& job = live_.job(index);
-  const auto left = [&](int device) { return std::ranges::count(job.left_nodes, live_.NodeOf(device)) > 0; };
-  if (now_s_ < job.stopped_s + kRevoked && std::ranges::any_of(*devices, left)) {
-    retry_ = true;
-    return false;
-  }
-  const std::vector<std::string> nodes = NodesOf(live_, *devices);
-  const std::string id = IdOf(index);
-  last_decision_["starts"].push_back({{"id", id}, {"type", live_.types()[U(type)].name}, {"nodes", nodes}});
-  if (options_.mode != ControlMode::kControl) {
-    for (const int device : *devices) live_.SetHolder(device, index), promised_.push_back(device);
-  }
-  if (options_.mode == ControlMode::kDryRun) {
-    if (would_start_.insert(id).second)
-      Keep<Json>(would_,
-                 {{"at_s", now_s_}, {"id", id}, {"what", "start on " + Joined(nodes)}, {"slurm", nullptr}},
-                 kShown);
-    return true;
-  }
-  if (options_.mode == ControlMode::kAdvise) return true;
-  if (!MayChange()) return false;
-  std::vector<std::string> pin = {"update", "JobId=" + id};
-  if (!UserNamed(live_.job(index).slurm)) {  // what its user said stands
-    pin.emplace_back("ReqNodeList=" + Joined(nodes));
-    pin.emplace_back("AdminComment=berth pinned");
-  }
-  // Slurm would have what it requeued wait for cred_expire seconds (120); the new run gets a new credential.
-  if (live_.job(index).preemptions > 0) pin.emplace_back("StartTime=now");
-  std::string why = pin.size() > 2 ? Ask(id, "pin", pin) : "";
-  if (why.empty()) why = Ask(id, "release", {"release", id});
-  if (!why.empty()) {
-    live_.Pause(index, now_s_ + kPause, "Slurm refused: " + why);
-    return false;
-  }
-  ++counts_.released;
-  live_.Order(index, type, *devices, options_.now());
-  return true;
-}
-
-bool Controller::Stop(int index) {
-  const LiveJob& job = live_.job(index);
-  last_decision_["stops"].push_back({{"id", job.slurm.id}});
-  if (options_.mode != ControlMode::kControl || job.phase != LivePhase::kRunning) return false;
-  if (!job.words.checkpoint || !job.slurm.requeue || !MayChange()) return false;
-  if (!Ask(job.slurm.id, "requeue", {"requeuehold", job.slurm.id}).empty()) return false;
-  ++counts_.requeued;
-  stopping_.insert(job.slurm.id);
-  live_.StopOrdered(index, options_.now());
-  return true;
-}
-
-// Who has waited longest beyond the limit goes before all that the scheduler says: at once where it fits;
-// else GPUs of one type are kept free for it as others end.
-void Controller::StartStarving(std::vector<int>& idle_cpus, std::vector<int>& withheld) {
-  for (int index = 0; index < live_.num_jobs(); ++index) {  // in order of arrival
-    const LiveJob& job = live_.job(index);
-    if (job.phase != LivePhase::kWaiting || now_s_ - job.arrival_s - job.attained_s < options_.starve_s)
-      continue;
-    int best = -1;
-    for (std::size_t g = 0; g < live_.types().size(); ++g) {
-      const auto type = static_cast<int>(g);
-      if ((live_.AllowedTypes(job) >> g & 1) == 0 || live_.types()[g].count < job.slurm.gpus ||
-          live_.Speed(job.job_class, type) <= 0.0)
-        continue;
-      if (best < 0 || live_.Speed(job.job_class, type) > live_.Speed(job.job_class, best)) best = type;
-      if (Start(index, type, {}, idle_cpus)) {
-        best = -2;
-        break;
-      }
-    }
-    if (best == -2) continue;
-    if (best < 0) continue;
-    live_.job(index).why = Join("waited over ", options_.starve_s / 3600.0, " h: the next free ",
-                                live_.types()[U(best)].name, " are kept for it");
-    for (int device = 0; device < live_.num_devices(); ++device) {
-      if (live_.TypeOf(device) == best && live_.Holder(device) == LiveCluster::kNobody)
-        withheld.push_back(device);
-    }
-    return;  // one at a time: two that each keep GPUs might wait for each other
-  }
-}
-
-void Controller::CarryOut(std::vector<int>& idle_cpus) {
-  std::set<int> stopped;  // of a dry run none is
-  for (const Command& command : decision_.commands) {
-    if (command.kind != CommandKind::kStop && command.kind != CommandKind::kMove) continue;
-    if (Stop(command.job)) {
-      stopped.insert(command.job);
-    } else if (live_.job(command.job).phase == LivePhase::kOrdered) {
-      retry_ = true;  // it cannot be stopped before it has started
-    }
-  }
-  for (const Command& command : decision_.commands) {
-    if (command.kind == CommandKind::kReject) Refused(IdOf(command.job), "reject", "Berth turns no job away");
-    if (command.kind == CommandKind::kPack)
-      Refused(IdOf(command.job), "share a GPU", "Slurm's jobs have whole GPUs here");
-    if (command.kind != CommandKind::kStart && command.kind != CommandKind::kMove) continue;
-    const auto begin = decision_.devices.begin() + command.devices_begin;
-    const std::vector<int> wanted(begin, begin + command.devices_count);
-    const bool waits = live_.job(command.job).phase == LivePhase::kWaiting;
-    if (waits && Start(command.job, command.type, wanted, idle_cpus)) continue;
-    if (waits ? !stopped.empty() : stopped.contains(command.job)) {
-      planned_.push_back({IdOf(command.job), command.type, wanted, now_s_ + kPlanned});
-    } else if (waits && live_.job(command.job).phase == LivePhase::kWaiting) {
-      live_.job(command.job).why = Join("no ", live_.types()[U(command.type)].name,
-                                        " nodes with the GPUs and CPUs free as it asks for them");
-    }
-  }
-}
-
-void Controller::CarryOutPlanned() {
-  std::vector<int> idle_cpus = IdleCpus();
-  std::vector<Planned> left;
-  for (Planned& plan : planned_) {
-    const int index = live_.Find(plan.id);
-    if (index < 0 || now_s_ > plan.until_s) continue;
-    const LivePhase phase = live_.job(index).phase;
-    if (phase == LivePhase::kOrdered || phase == LivePhase::kGone || phase == LivePhase::kLeft) continue;
-    if (phase == LivePhase::kWaiting && Start(index, plan.type, plan.wanted, idle_cpus)) continue;
-    // What Slurm refused just now is decided anew.
-    if (phase != LivePhase::kWaiting || live_.job(index).phase == phase) left.push_back(std::move(plan));
-  }
-  std::erase_if(stopping_, [&](const std::string& id) {
-    const int index = live_.Find(id);
-    return index < 0 || live_.job(index).phase != LivePhase::kRunning;
-  });
-  // When all have stopped, what still does not fit is for the next decision.
-  planned_ = stopping_.empty() ? std::vector<Planned>() : std::move(left);
-  retry_ = retry_ || (planned_.empty() && !left.empty());
 }
 
 void Controller::Decide() {
@@ -412,71 +119,6 @@ void Controller::Decide() {
   Json line = {{"waiting", waiting}, {"active", active}, {"decide_s", cycle_s_[2]}};
   line.update(last_decision_);
   log_->Add(now_s_, "decision", std::move(line));
-}
-
-// Who would be started goes to the front of Slurm's queue by its nice value; who no longer would gets its own
-// back.
-void Controller::Advise() {
-  double top = 0.0;
-  std::set<std::string> chosen;
-  for (const Json& start : last_decision_["starts"]) chosen.insert(start["id"].get<std::string>());
-  for (int i = 0; i < live_.num_jobs(); ++i) {
-    const SlurmJob& job = live_.job(i).slurm;
-    const std::optional<double> own = OwnNice(job);
-    if (job.pending() && !chosen.contains(job.id))
-      top = std::max(top, job.priority + (own ? job.nice - *own : 0.0));
-  }
-  double rank = static_cast<double>(chosen.size());
-  for (const Json& start : last_decision_["starts"]) {
-    const int index = live_.Find(start["id"].get<std::string>());
-    const SlurmJob& job = live_.job(index).slurm;
-    const double target = top + rank--;
-    // Somebody else's admin comment is not overwritten.
-    if (!job.admin_comment.empty() && !job.admin_comment.starts_with("berth")) continue;
-    if (job.held() || job.priority >= target || !MayChange()) continue;
-    const auto nice = static_cast<std::int64_t>(std::floor(job.nice + job.priority - target));
-    const double own = OwnNice(job).value_or(job.nice);
-    (void)Ask(job.id, "nice",
-              {"update", "JobId=" + job.id, Join("Nice=", nice),
-               Join("AdminComment=", kNiceWas, static_cast<std::int64_t>(own))});
-  }
-  for (int i = 0; i < live_.num_jobs(); ++i) {
-    const SlurmJob& job = live_.job(i).slurm;
-    const std::optional<double> own = OwnNice(job);
-    if (own && job.pending() && !chosen.contains(job.id) && MayChange())
-      (void)Ask(job.id, "nice", NiceBack(job, *own));
-  }
-}
-
-// What Berth will never start goes on under Slurm's own order: in --control jobs that it cannot place, and in
-// --advise whoever job_submit.lua held.
-void Controller::GiveBack() {
-  std::erase_if(gave_back_, [&](const auto& tried) { return tried.second < now_s_ - kPause; });
-  for (const SlurmJob& job : state_.jobs) {
-    if (!job.held() || !job.marked() || !live_.InPartitions(job)) continue;
-    const int index = live_.Find(job.id);
-    const bool hopeless = index < 0 || !live_.Fits(live_.job(index));
-    if ((options_.mode == ControlMode::kControl && !hopeless) || gave_back_.contains(job.id) || !MayChange())
-      continue;
-    gave_back_[job.id] = now_s_;
-    (void)Ask(job.id, "give back", {"release", job.id});
-  }
-}
-
-// Released jobs that do not start are taken back: somebody else has the GPUs, or a limit of the site holds
-// them.
-void Controller::TendOrdered() {
-  for (int index = 0; index < live_.num_jobs(); ++index) {
-    LiveJob& job = live_.job(index);
-    const bool ordered = job.phase == LivePhase::kOrdered;
-    if (!ordered && !(job.phase == LivePhase::kLeft && job.slurm.admin_comment == "berth pinned")) continue;
-    if (job.ordered_s == 0.0) job.ordered_s = now_s_;  // by a controller before this one
-    if (now_s_ < std::max(job.ordered_s, job.slurm.eligible_s) + kGrace || !MayChange()) continue;
-    const std::string why = job.slurm.reason.empty() ? "it did not start" : job.slurm.reason;
-    if (!Ask(job.slurm.id, "hold", {"hold", job.slurm.id}).empty()) continue;
-    Refused(job.slurm.id, "start", why);
-    live_.Pause(index, now_s_ + kPause, "Slurm did not start it: " + why);
-  }
 }
 
 void Controller::Learn(const std::vector<LiveChange>& changes) {
@@ -526,24 +168,6 @@ void Controller::TakeMode() {
   planned_.clear(), stopping_.clear(), would_start_.clear();
   live_ = LiveCluster(site_, LiveOf(options_)), noted_ = 0;
   if (log_) log_->Add(now_s_, "mode", {{"from", ToString(before)}, {"to", *asked}});
-}
-
-int Controller::Release() {
-  int released = 0;
-  for (const SlurmJob& job : slurm_.Read().jobs) {
-    if (!job.pending()) continue;
-    const std::optional<double> own = OwnNice(job);
-    const bool held = job.held() && job.marked();
-    if (job.admin_comment != "berth pinned" && !own && !held) continue;  // it is Slurm's
-    std::string why;
-    if (job.admin_comment == "berth pinned")
-      why = slurm_.Ask({"update", "JobId=" + job.id, "ReqNodeList=", "AdminComment=berth"});
-    if (own) why = slurm_.Ask(NiceBack(job, *own));
-    if (why.empty() && held) why = slurm_.Ask({"release", job.id});
-    if (!why.empty()) Refused(job.id, "release", why);
-    released += why.empty() ? 1 : 0;
-  }
-  return released;
 }
 
 void Controller::Forecast() {

@@ -61,7 +61,12 @@ inline constexpr VerbExample kVerbExamples[] = {
     {"forecast", "",
      "tools/berth forecast --workload 'synthetic(requests=1:5)' --scheduler easy --json starts.json\n"
      "tools/berth forecast --workload 'synthetic(requests=1:5)' --scheduler easy --calibrate --moments 5\n"},
+    {"progress", "not run: it is for jobs of a Slurm",
+     "export BERTH_PROGRESS=/var/lib/berth/progress\n"
+     "berth progress 1200\n"
+     "echo \"$(date +%s) 1200\" >>$BERTH_PROGRESS/$SLURM_JOB_ID     # the same without Berth\n"},
     {"serve", "not run: it serves until it is stopped",
+     "tools/berth serve --slurm --scheduler srpt --only partition=gpu --out berth     # only reads\n"
      "tools/berth serve --extender --policy policy.h5 --table tools/examples/kubernetes/table.json\n"},
     {"inspect", "",
      "tools/berth generate --workload toy --out toy.h5\n"

@@ -67,7 +67,7 @@ SchedulerParameters=bf_interval=1,batch_sched_delay=1,sched_interval=2
 JobSubmitPlugins=lua
 PartitionName=gpu Nodes=ALL Default=YES MaxTime=60 State=UP
 C
-sed "s|/var/lib/berth|$PWD/berth|; s|DEAD_S = 30|DEAD_S = 4|" "$tools/job_submit.lua" >slurm/job_submit.lua
+sed "s|/var/lib/berth|$PWD/berth|; s|DEAD_S = 30|DEAD_S = 8|" "$tools/job_submit.lua" >slurm/job_submit.lua
 controller= watchdog=
 trap 'kill $controller $watchdog 2>/dev/null || true; "$tools/cluster" stop slurm' EXIT
 for port in $(seq 44000 20 46000); do
@@ -81,11 +81,11 @@ submit() { sbatch -o /dev/null --parsable -t 1 "$@"; }
 echo '{"classes": [{"name": "job", "steps_per_s": {"v100": 1.0, "k80": 0.5}}]}' >site.json
 "$berth" serve --slurm --control --scheduler srpt --site site.json --only partition=gpu --poll 0.2 --out berth --socket berth/socket >serve.txt 2>&1 &
 controller=$!
-"$tools/watchdog" berth/heartbeat 4 2>watchdog.txt &
+"$tools/watchdog" berth/heartbeat 8 2>watchdog.txt &
 watchdog=$!
 for _ in $(seq 100); do [ ! -f berth/heartbeat ] || break; sleep 0.1; done
-submit --gres=gpu:2 --comment steps=4 --wrap 'sleep 4'
-sleep 1.5                                             # 1 has the V100s
+submit --gres=gpu:2 --comment steps=4 --wrap 'sleep 6'
+for _ in $(seq 100); do [ -z "$(squeue -h -t R -o %i)" ] || break; sleep 0.1; done  # 1 has the V100s
 submit --gres=gpu:2 --comment steps=1 --wrap 'sleep 2'
 submit --gres=gpu:k80:1 --comment steps=1 --wrap 'sleep 2'
 submit --hold --gres=gpu:1 --wrap 'sleep 1'           # its user's own hold
@@ -119,7 +119,7 @@ TEST_CASE("real Slurm: the accounting of a small run converts to what was run") 
   if (!HaveSlurm()) return test::Skip("needs root and Slurm: tools/setup --slurm");
   const test::TemporaryFolder folder;
   std::ofstream(folder / "run.sh") << kRealRun;
-  const std::string command = "cd '" + folder.path() + "' && TZ=UTC timeout 80 bash run.sh " BERTH_SOURCE_DIR " >out.txt 2>error.txt";
+  const std::string command = "cd '" + folder.path() + "' && TZ=UTC timeout 150 bash run.sh " BERTH_SOURCE_DIR " >out.txt 2>error.txt";
   const int code = std::system(command.c_str());
   INFO(RealRunText(folder / "out.txt") << RealRunText(folder / "error.txt") << RealRunText(folder / "sacct.txt"));
   REQUIRE(code == 0);
@@ -172,7 +172,7 @@ TEST_CASE("real Slurm: berth serve --slurm starts jobs, and Slurm goes on withou
   const test::TemporaryFolder folder;
   std::ofstream(folder / "run.sh") << kControlled;
   const std::string command =
-      "cd '" + folder.path() + "' && timeout 100 bash run.sh " BERTH_SOURCE_DIR " " BERTH_BINARY " >out.txt 2>error.txt";
+      "cd '" + folder.path() + "' && timeout 150 bash run.sh " BERTH_SOURCE_DIR " " BERTH_BINARY " >out.txt 2>error.txt";
   const int code = std::system(command.c_str());
   INFO(RealRunText(folder / "out.txt") << RealRunText(folder / "error.txt") << RealRunText(folder / "serve.txt")
                                        << RealRunText(folder / "watchdog.txt") << RealRunText(folder / "decisions.jsonl"));

@@ -49,10 +49,18 @@ const std::map<std::string, std::set<std::string>> kMayName = {
     {"data/gavel_trace.cpp", {"batch_schedule"}},
     // a log that says who waited for whom and which nodes failed
     {"data/sacct/", {"failures", "stages"}},
+    {"data/decisions/", {"failures"}},
+    // Slurm's partitions
+    {"tools/controller/slurm_state.cpp", {"partitions"}},
+    // when jobs start: a verb and an option of that name, and moments that it cannot go on from
+    {"tools/forecast.cpp", {"forecast"}},
+    {"tools/serve_slurm.cpp", {"forecast"}},
+    {"tools/verbs.hpp", {"forecast"}},
+    {"tools/forecast/", {"elasticity", "failures", "partitions", "services", "sharing"}},
     // lists of blocks that shipped policies were trained on
     {"env/gym/encoder_presets.hpp", {"*"}},
     // documentation: the reference of observations, commands of the verbs' pages
-    {"tools/docs/examples.hpp", {"failures"}},
+    {"tools/docs/examples.hpp", {"failures", "forecast"}},
     {"tools/docs/pages.cpp", {"power"}},
     // studies and benchmarks about them
     {"tools/reproduce/", {"*"}},

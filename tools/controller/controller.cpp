@@ -126,7 +126,7 @@ void Controller::Learn(const std::vector<LiveChange>& changes) {
     if (change.kind != LiveChange::Kind::kEnded || change.state != "COMPLETED") continue;
     const LiveJob& job = live_.job(change.index);
     // A whole run on one type, of which it is known how much it was.
-    if (job.words.steps <= 0.0 || job.preemptions > 0 || job.last_type < 0) continue;
+    if (job.words.steps <= 0.0 || job.slurm.restarts > 0 || job.last_type < 0) continue;
     speeds_.Add(job.job_class, live_.types()[U(job.last_type)].name, job.words.steps, job.attained_s);
   }
   for (int index = 0; !options_.out.empty() && index < live_.num_jobs(); ++index) {

@@ -97,7 +97,7 @@ bool Controller::Start(int index, int type, std::span<const int> wanted, std::ve
     pin.emplace_back("AdminComment=berth pinned");
   }
   // Slurm would have what it requeued wait for cred_expire seconds (120); the new run gets a new credential.
-  if (live_.job(index).preemptions > 0) pin.emplace_back("StartTime=now");
+  if (live_.job(index).slurm.restarts > 0) pin.emplace_back("StartTime=now");
   std::string why = pin.size() > 2 ? Ask(id, "pin", pin) : "";
   if (why.empty()) why = Ask(id, "release", {"release", id});
   if (!why.empty()) {

@@ -212,7 +212,7 @@ LivePhase LiveCluster::PendingPhase(LiveJob& job) const {
   if (from.dependency.find("unfulfilled") != std::string::npos)
     return blocked("waits for " + from.dependency);
   // A requeue sets a begin time too, which the controller takes off.
-  if (job.preemptions == 0 && (from.eligible_s > now_s_ + 0.5 || from.start_s > now_s_ + 600.0 * 86400.0))
+  if (from.restarts == 0 && (from.eligible_s > now_s_ + 0.5 || from.start_s > now_s_ + 600.0 * 86400.0))
     return blocked("not before its begin time");
   if (options_.control && AtArrayLimit(from)) return blocked("waits for its array's limit");
   if (job.not_before_s > now_s_) return LivePhase::kBlocked;  // `why` is of the pause

@@ -197,7 +197,8 @@ void Controller::Cycle() {
     TendOrdered();
     CarryOutPlanned();
   }
-  if (Due() && planned_.empty()) {
+  if (Due() && (planned_.empty() || options_.clock.kind != ClockKind::kEvent)) {
+    planned_.clear(), stopping_.clear();  // of the round before
     Decide();
     if (options_.clock.kind != ClockKind::kEvent)
       next_round_s_ = (std::floor(now_s_ / options_.clock.round_s) + 1.0) * options_.clock.round_s;

@@ -171,7 +171,10 @@ void Controller::CarryOut(std::vector<int>& idle_cpus) {
     const std::vector<int> wanted(begin, begin + command.devices_count);
     const bool waits = live_.job(command.job).phase == LivePhase::kWaiting;
     if (waits && Start(command.job, command.type, wanted, idle_cpus)) continue;
-    if (waits ? !stopped.empty() : stopped.contains(command.job)) {
+    const bool later = !stopped.empty() ||
+                       (options_.mode == ControlMode::kControl && options_.clock.kind != ClockKind::kEvent);
+    if (waits ? later && live_.job(command.job).phase == LivePhase::kWaiting
+              : stopped.contains(command.job)) {
       planned_.push_back({IdOf(command.job), command.type, wanted, now_s_ + kPlanned});
     } else if (waits && live_.job(command.job).phase == LivePhase::kWaiting) {
       live_.job(command.job).why = Join("no ", live_.types()[U(command.type)].name,
@@ -194,11 +197,14 @@ void Controller::CarryOutPlanned() {
   }
   std::erase_if(stopping_, [&](const std::string& id) {
     const int index = live_.Find(id);
-    return index < 0 || live_.job(index).phase != LivePhase::kRunning;
+    return index < 0 ||
+           (live_.job(index).phase != LivePhase::kRunning && live_.job(index).slurm.state != "COMPLETING");
   });
-  // When all have stopped, what still does not fit is for the next decision.
-  planned_ = stopping_.empty() ? std::vector<Planned>() : std::move(left);
-  retry_ = retry_ || (planned_.empty() && !left.empty());
+  // When all have stopped, what still does not fit is for the next decision: in rounds it may fit before
+  // that.
+  const bool over = stopping_.empty() && options_.clock.kind == ClockKind::kEvent;
+  retry_ = retry_ || (over && !left.empty());
+  planned_ = over ? std::vector<Planned>() : std::move(left);
 }
 
 // Who would be started goes to the front of Slurm's queue by its nice value; who no longer would gets its own

@@ -296,6 +296,16 @@ void LiveCluster::Take(const SlurmJob& from, std::vector<LiveChange>& changes) {
     changes.push_back({LiveChange::Kind::kArrived, index, from.state});
   }
   LiveJob& job = jobs_[U(index)];
+  if (from.state == "COMPLETING") {  // it has been requeued, or it ends; its GPUs are not free yet
+    if (job.phase == LivePhase::kRunning && from.restarts != job.slurm.restarts) {
+      StopRun(job, now_s_, changes);
+      job.phase = LivePhase::kBlocked, job.why = "is being stopped";
+    }
+    if (job.phase == LivePhase::kBlocked || job.phase == LivePhase::kWaiting) {
+      job.slurm = from;
+      return;
+    }
+  }
   const bool elsewhere = job.phase == LivePhase::kRunning && holds_gpus &&
                          (from.nodes != job.slurm.nodes || from.restarts != job.slurm.restarts);
   if (elsewhere) {  // stopped and started again between two looks

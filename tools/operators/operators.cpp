@@ -4,13 +4,12 @@
 
 #include <algorithm>
 #include <cctype>
-#include <fstream>
 #include <optional>
-#include <sstream>
 #include <utility>
 #include <vector>
 
 #include "env/base/check.hpp"
+#include "tools/operators/page_files.hpp"
 #include "tools/version.hpp"
 
 namespace berth {
@@ -41,15 +40,6 @@ const std::vector<std::pair<std::string, std::string>> kHeaders = {
     {"Cache-Control", "no-store"}};
 
 constexpr double kDeadAfter = 30.0;  // s, where the document has no watchdog
-
-std::string ReadPart(const char* file) {
-  const std::string path = Join(BERTH_SOURCE_DIR "/tools/operators/", file);
-  std::ifstream in(path);
-  std::ostringstream text;
-  text << in.rdbuf();
-  if (!in) throw Error(Join(path, ": expected a part of the page there, found nothing to read"));
-  return text.str();
-}
 
 std::string HeaderText(const HttpRequest& request, const std::string& name) {
   const auto at = request.headers.find(name);
@@ -176,7 +166,7 @@ void RouteOperators(StatusBoard& board, HttpListener& listener) {
   };
   using Access = HttpListener::Access;
   for (const PageFile& part : kPage) {
-    const HttpReply reply{200, ReadPart(part.file), part.type};
+    const HttpReply reply{200, std::string(PageFiles().at(part.file)), part.type};
     listener.Get(part.path, own([reply](const HttpRequest&) { return HttpReply(reply); }), Access::kAnyone);
   }
   listener.Get("/api/status", own([&board](const HttpRequest&) { return StatusReply(board); }));

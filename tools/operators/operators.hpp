@@ -21,7 +21,7 @@
 
 namespace berth {
 
-// Throws Error where the page's files are not beside the sources. `board` outlives the listener.
+// `board` outlives the listener.
 void RouteOperators(StatusBoard& board, HttpListener& listener);
 
 // Listens until `stop`, as HttpListener::Serve.

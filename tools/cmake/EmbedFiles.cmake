@@ -1,0 +1,15 @@
+# berth_embed_files(OUTPUT files...): the C++ source that has the files of the page for operators, so that a binary that is installed
+# elsewhere has its page. Written again when one changes.
+function(berth_embed_files output)
+  set(text "// Made by EmbedFiles.cmake: do not edit.\n#include \"tools/operators/page_files.hpp\"\n\nnamespace berth {\n\n")
+  string(APPEND text "const std::map<std::string, std::string_view>& PageFiles() {\n")
+  string(APPEND text "  static const std::map<std::string, std::string_view> files = {\n")
+  foreach(file ${ARGN})
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+    file(READ ${file} content)
+    get_filename_component(name ${file} NAME)
+    string(APPEND text "{\"${name}\", R\"embedded(${content})embedded\"},\n")
+  endforeach()
+  string(APPEND text "  };\n  return files;\n}\n\n}  // namespace berth\n")
+  file(GENERATE OUTPUT ${output} CONTENT "${text}")
+endfunction()

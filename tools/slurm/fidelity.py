@@ -212,6 +212,7 @@ def parse():
     parser.add_argument("--berth", default="berth", help="the program")
     parser.add_argument("--quick", action="store_true", help="one seed, easy and the policy, 120 jobs: in ten minutes")
     parser.add_argument("--jobs", type=int, default=300)
+    parser.add_argument("--at-once", action="store_true", help="srpt and the policy decide whenever something happens, not every 10 s")
     parser.add_argument("--load", type=float, default=1.0, help="work that comes, of what the GPUs do")
     parser.add_argument("--scale", type=float, default=1.0, help="of all run times")
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
@@ -221,6 +222,8 @@ def parse():
     parser.add_argument("--port", type=int, default=47500, help="first of 20 ports for each Slurm")
     parser.add_argument("--out", help="folder to keep everything in; what ran there before is not run again")
     given = parser.parse_args()
+    if given.at_once:
+        SCHEDULERS.update({name: (SCHEDULERS[name][0], "event") for name in ("srpt", "policy")})
     if given.quick:
         given.jobs, given.seeds, given.schedulers = 120, given.seeds[:1], given.schedulers or ["easy", "policy"]
     given.names = [OWN, *(given.schedulers or [name for name in SCHEDULERS if name != OWN])]

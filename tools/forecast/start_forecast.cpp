@@ -222,6 +222,11 @@ bool Ensemble::Play(std::uint32_t member, Scheduler& scheduler, const std::strin
   return begun;
 }
 
+// Plays differ less from each other than from what happens, since what they draw from is itself known from a
+// few runs. So the interval is a wider one of the plays: chosen on seeds 101 to 112 of README.md, where it
+// holds 80.8% of starts (75.6% without).
+constexpr double kSpread = 0.85 / 0.8;
+
 }  // namespace
 
 void SetQuantiles(double interval, StartForecast& forecast) {
@@ -261,7 +266,7 @@ std::vector<StartForecast> ForecastStarts(const StartMoment& moment, Scheduler& 
   }
   for (StartForecast& forecast : forecasts) {
     std::sort(forecast.starts.begin(), forecast.starts.end());
-    SetQuantiles(options.interval, forecast);
+    SetQuantiles(std::min(1.0, kSpread * options.interval), forecast);
   }
   return forecasts;
 }

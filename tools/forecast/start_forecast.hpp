@@ -53,7 +53,7 @@ struct StartForecast {
 struct ForecastOptions {
   int members = 99;       // plays
   double cpu_s = kNever;  // no further play begins after so many seconds of this thread, but for the first 9
-  double interval = 0.8;  // the share of plays between low and high
+  double interval = 0.8;  // the share of starts that are to lie between low and high
   std::uint64_t seed = 1;
 };
 

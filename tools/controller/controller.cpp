@@ -173,11 +173,7 @@ void Controller::TakeMode() {
 void Controller::Forecast() {
   if (now_s_ < forecast_at_s_ || forecasts_.busy() || options_.forecast.empty()) return;
   forecast_at_s_ = now_s_ + kForecast;
-  LiveMoment moment = MomentOf(live_);
-  const bool any =
-      std::any_of(moment.moment.jobs.begin(), moment.moment.jobs.end(),
-                  [](const StartMoment::Job& job) { return job.phase == StartMoment::Phase::kWaiting; });
-  if (any) forecasts_.Begin(std::move(moment), now_s_, options_.forecast, kForecastCpu);
+  if (live_.Waits()) forecasts_.Begin(MomentOf(live_), now_s_, options_.forecast, kForecastCpu);
 }
 
 void Controller::Cycle() {

@@ -92,7 +92,7 @@ bool Controller::Start(int index, int type, std::span<const int> wanted, std::ve
   if (options_.mode == ControlMode::kAdvise) return true;
   if (!MayChange()) return false;
   std::vector<std::string> pin = {"update", "JobId=" + id};
-  if (!UserNamed(live_.job(index).slurm)) {  // what its user said stands
+  if (!live_.job(index).slurm.user_named()) {  // what its user said stands
     pin.emplace_back("ReqNodeList=" + Joined(nodes));
     pin.emplace_back("AdminComment=berth pinned");
   }
@@ -128,20 +128,17 @@ void Controller::StartStarving(std::vector<int>& idle_cpus, std::vector<int>& wi
     const LiveJob& job = live_.job(index);
     if (job.phase != LivePhase::kWaiting || now_s_ - job.arrival_s - job.attained_s < options_.starve_s)
       continue;
+    const std::uint64_t fits = live_.FittingTypes(job);
     int best = -1;
+    bool started = false;
     for (std::size_t g = 0; g < live_.types().size(); ++g) {
       const auto type = static_cast<int>(g);
-      if ((live_.AllowedTypes(job) >> g & 1) == 0 || live_.types()[g].count < job.slurm.gpus ||
-          live_.Speed(job.job_class, type) <= 0.0)
-        continue;
+      if ((fits >> g & 1) == 0) continue;
       if (best < 0 || live_.Speed(job.job_class, type) > live_.Speed(job.job_class, best)) best = type;
-      if (Start(index, type, {}, idle_cpus)) {
-        best = -2;
-        break;
-      }
+      started = Start(index, type, {}, idle_cpus);
+      if (started) break;
     }
-    if (best == -2) continue;
-    if (best < 0) continue;
+    if (started || best < 0) continue;
     live_.job(index).why = Join("waited over ", options_.starve_s / 3600.0, " h: the next free ",
                                 live_.types()[U(best)].name, " are kept for it");
     for (int device = 0; device < live_.num_devices(); ++device) {
@@ -248,7 +245,7 @@ void Controller::GiveBack() {
   for (const SlurmJob& job : state_.jobs) {
     if (!job.held() || !job.marked() || !live_.InPartitions(job)) continue;
     const int index = live_.Find(job.id);
-    const bool hopeless = index < 0 || !live_.Fits(live_.job(index));
+    const bool hopeless = index < 0 || live_.FittingTypes(live_.job(index)) == 0;
     if ((options_.mode == ControlMode::kControl && !hopeless) || gave_back_.contains(job.id) || !MayChange())
       continue;
     gave_back_[job.id] = now_s_;
@@ -262,7 +259,7 @@ void Controller::TendOrdered() {
   for (int index = 0; index < live_.num_jobs(); ++index) {
     LiveJob& job = live_.job(index);
     const bool ordered = job.phase == LivePhase::kOrdered;
-    if (!ordered && !(job.phase == LivePhase::kLeft && job.slurm.admin_comment == "berth pinned")) continue;
+    if (!ordered && !(job.phase == LivePhase::kLeft && job.slurm.pinned())) continue;
     if (job.ordered_s == 0.0) job.ordered_s = now_s_;  // by a controller before this one
     if (now_s_ < std::max(job.ordered_s, job.slurm.eligible_s) + kGrace || !MayChange()) continue;
     const std::string why = job.slurm.reason.empty() ? "it did not start" : job.slurm.reason;
@@ -278,10 +275,9 @@ int Controller::Release() {
     if (!job.pending()) continue;
     const std::optional<double> own = OwnNice(job);
     const bool held = job.held() && job.marked();
-    if (job.admin_comment != "berth pinned" && !own && !held) continue;  // it is Slurm's
+    if (!job.pinned() && !own && !held) continue;  // it is Slurm's
     std::string why;
-    if (job.admin_comment == "berth pinned")
-      why = slurm_.Ask({"update", "JobId=" + job.id, "ReqNodeList=", "AdminComment=berth"});
+    if (job.pinned()) why = slurm_.Ask({"update", "JobId=" + job.id, "ReqNodeList=", "AdminComment=berth"});
     if (own) why = slurm_.Ask(NiceBack(job, *own));
     if (why.empty() && held) why = slurm_.Ask({"release", job.id});
     if (!why.empty()) Refused(job.id, "release", why);

@@ -29,6 +29,7 @@ Json Newest(const std::deque<T>& values) {
 
 Json Controller::StatusOf(const std::string& problem) const {
   const std::map<std::string, StartForecasts::Interval> forecasts = forecasts_.Latest();
+  const std::vector<int> free = live_.FreeGpus();
   Json queue = Json::array(), running = Json::array(), nodes = Json::array();
   for (int index = 0; index < live_.num_jobs(); ++index) {
     const LiveJob& job = live_.job(index);
@@ -47,11 +48,12 @@ Json Controller::StatusOf(const std::string& problem) const {
       continue;
     }
     row["submitted_s"] = from.submit_s;
-    row["reason"] = job.phase == LivePhase::kOrdered ? "released, starts any moment"
-                    : !job.why.empty()               ? job.why
-                    : live_.HasRoom(job)             ? "others go first"
-                                                     : Join("waits for ", from.gpus, " GPUs",
-                                                from.gpu_type.empty() ? "" : " of type ", from.gpu_type);
+    row["reason"] =
+        job.phase == LivePhase::kOrdered ? "released, starts any moment"
+        : !job.why.empty()               ? job.why
+        : live_.HasRoom(job, free)
+            ? "others go first"
+            : Join("waits for ", from.gpus, " GPUs", from.gpu_type.empty() ? "" : " of type ", from.gpu_type);
     row["forecast_s"] = nullptr;
     if (const auto made = forecasts.find(from.id); made != forecasts.end()) {
       const auto from_now = [&](double at) {

@@ -171,7 +171,7 @@ std::uint64_t LiveCluster::AllowedTypes(const LiveJob& job) const {
     if ((named && job.slurm.per_node <= types_[g].gpus_per_node) || job.type == static_cast<int>(g))
       allowed |= std::uint64_t{1} << g;
   }
-  if (job.slurm.required.empty() || job.slurm.admin_comment == "berth pinned") return allowed;
+  if (!job.slurm.user_named()) return allowed;
   std::uint64_t named = 0;  // by its user
   for (const std::string& name : job.slurm.required) {
     if (const auto node = node_number_.find(name); node != node_number_.end())
@@ -180,12 +180,17 @@ std::uint64_t LiveCluster::AllowedTypes(const LiveJob& job) const {
   return allowed & named;
 }
 
-bool LiveCluster::HasRoom(const LiveJob& job) const {
+std::vector<int> LiveCluster::FreeGpus() const {
   std::vector<int> free(types_.size(), 0);
   for (int device = 0; device < num_devices(); ++device)
     free[U(TypeOf(device))] += Holder(device) == kNobody ? 1 : 0;
+  return free;
+}
+
+bool LiveCluster::HasRoom(const LiveJob& job, std::span<const int> free) const {
+  const std::uint64_t allowed = AllowedTypes(job);
   for (std::size_t g = 0; g < types_.size(); ++g) {
-    if ((AllowedTypes(job) >> g & 1) != 0 && free[g] >= job.slurm.gpus) return true;
+    if ((allowed >> g & 1) != 0 && free[g] >= job.slurm.gpus) return true;
   }
   return false;
 }
@@ -204,7 +209,7 @@ LivePhase LiveCluster::PendingPhase(LiveJob& job) const {
   };
   if (options_.control && !from.held()) {
     // Released by this controller, or by one before it.
-    if (job.phase == LivePhase::kOrdered || from.admin_comment == "berth pinned") return LivePhase::kOrdered;
+    if (job.phase == LivePhase::kOrdered || from.pinned()) return LivePhase::kOrdered;
     job.why = Join("left to Slurm: ", from.reason);
     return LivePhase::kLeft;
   }
@@ -216,7 +221,7 @@ LivePhase LiveCluster::PendingPhase(LiveJob& job) const {
     return blocked("not before its begin time");
   if (options_.control && AtArrayLimit(from)) return blocked("waits for its array's limit");
   if (job.not_before_s > now_s_) return LivePhase::kBlocked;  // `why` is of the pause
-  if (!Fits(job))
+  if (FittingTypes(job) == 0)
     return blocked(Join("no GPU type has ", from.gpus, from.gpu_type.empty() ? "" : " " + from.gpu_type,
                         " GPUs as it asks for them"));
   return LivePhase::kWaiting;
@@ -227,13 +232,13 @@ bool LiveCluster::AtArrayLimit(const SlurmJob& job) const {
   return job.array_limit > 0 && tasks != tasks_of_.end() && tasks->second >= job.array_limit;
 }
 
-bool LiveCluster::Fits(const LiveJob& job) const {
+std::uint64_t LiveCluster::FittingTypes(const LiveJob& job) const {
+  std::uint64_t fitting = AllowedTypes(job);
   for (std::size_t g = 0; g < types_.size(); ++g) {
-    if ((AllowedTypes(job) >> g & 1) != 0 && types_[g].count >= job.slurm.gpus &&
-        Speed(job.job_class, static_cast<int>(g)) > 0.0)
-      return true;
+    if (types_[g].count < job.slurm.gpus || Speed(job.job_class, static_cast<int>(g)) <= 0.0)
+      fitting &= ~(std::uint64_t{1} << g);
   }
-  return false;
+  return fitting;
 }
 
 void LiveCluster::EndRun(LiveJob& job, double end_s) {

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -87,9 +88,8 @@ class LiveCluster {
   void Decided();  // what was news is none any longer
   bool news() const { return begun_anew_ || capacity_changed_ || news_ || !completed_.empty(); }
 
-  bool Rests() const {
-    return !Any(LivePhase::kWaiting) && !Moves();
-  }  // nobody waits, and nobody is about to start
+  bool Rests() const { return !Waits() && !Moves(); }  // nobody waits, and nobody is about to start
+  bool Waits() const { return Any(LivePhase::kWaiting); }
   bool Moves() const { return Any(LivePhase::kOrdered); }
   int num_jobs() const { return static_cast<int>(jobs_.size()); }
   LiveJob& job(int index) { return jobs_[static_cast<std::size_t>(index)]; }
@@ -119,13 +119,15 @@ class LiveCluster {
   }
   // [classes][types] steps/s; what jobs are thought to be, of which nothing is stated, follows.
   void SetSpeeds(std::vector<std::vector<double>> speeds);
-  // Has a type enough GPUs for it, were they all free and in service?
-  bool Fits(const LiveJob& job) const;
+  // Of those, bits of the types with enough GPUs for it, were they all free and in service, on which it makes
+  // progress.
+  std::uint64_t FittingTypes(const LiveJob& job) const;
   bool InPartitions(const SlurmJob& job) const;
   // Run as many tasks of its array as may?
   bool AtArrayLimit(const SlurmJob& job) const;
-  // Are there GPUs of a type that it may run on, enough of them free now?
-  bool HasRoom(const LiveJob& job) const;
+  // Are there GPUs of a type that it may run on, enough of the `free` [types] ones (FreeGpus)?
+  bool HasRoom(const LiveJob& job, std::span<const int> free) const;
+  std::vector<int> FreeGpus() const;  // [types]
   // Is it among what a scheduler sees?
   bool Shown(const LiveJob& job) const;
   double Steps(const LiveJob& job, double now_s) const;  // done by then

@@ -76,27 +76,24 @@ void StartForecasts::Begin(LiveMoment moment, double now_s, const std::string& s
   if (thread_.joinable()) thread_.join();
   thread_ = std::thread([this, moment = std::move(moment), now_s, scheduler, cpu_s] {
     std::map<std::string, Interval> made;
-    std::string problem;
     try {
       ForecastOptions options;
       options.cpu_s = cpu_s;
       const std::unique_ptr<Scheduler> asked = MakeScheduler(scheduler, AllSchedulers());
       for (const StartForecast& job : ForecastStarts(moment.moment, *asked, scheduler, options))
         made[moment.ids[U(job.job)]] = {now_s + job.low, now_s + job.median, now_s + job.high};
-    } catch (const std::exception& error) {
-      problem = error.what();
+    } catch (const std::exception&) {  // the page then shows none
     }
     {
       const std::lock_guard<std::mutex> guard(mutex_);
-      latest_ = std::move(made), problem_ = std::move(problem);
+      latest_ = std::move(made);
     }
     busy_ = false;
   });
 }
 
-std::map<std::string, StartForecasts::Interval> StartForecasts::Latest(std::string* problem) const {
+std::map<std::string, StartForecasts::Interval> StartForecasts::Latest() const {
   const std::lock_guard<std::mutex> guard(mutex_);
-  if (problem != nullptr) *problem = problem_;
   return latest_;
 }
 

@@ -35,15 +35,14 @@ class StartForecasts {
   // Begins, unless it is busy: of the moment at `now_s` (s since 1970), under a scheduler's spec, for at most
   // `cpu_s`.
   void Begin(LiveMoment moment, double now_s, const std::string& scheduler, double cpu_s);
-  // The latest that are done, by job; empty where none could be made, and `problem` says why.
-  std::map<std::string, Interval> Latest(std::string* problem = nullptr) const;
+  // The latest that are done, by job; empty where none could be made.
+  std::map<std::string, Interval> Latest() const;
 
  private:
   std::thread thread_;
   std::atomic<bool> busy_{false};
   mutable std::mutex mutex_;
   std::map<std::string, Interval> latest_;
-  std::string problem_;
 };
 
 }  // namespace berth

@@ -19,10 +19,6 @@ std::vector<int> FreeOn(const LiveCluster& live, int node) {
 
 }  // namespace
 
-bool UserNamed(const SlurmJob& job) {
-  return !job.required.empty() && job.admin_comment != "berth pinned";
-}
-
 std::optional<std::vector<int>> ChooseGpus(const LiveCluster& live, int job, int type,
                                            std::span<const int> wanted, std::vector<int>& idle_cpus) {
   const SlurmJob& asks = live.job(job).slurm;
@@ -35,12 +31,12 @@ std::optional<std::vector<int>> ChooseGpus(const LiveCluster& live, int job, int
       asks.per_node > 0 ? std::max(1, asks.gpus / asks.per_node) : std::max(1, asks.num_nodes);
   // At least; where its user named nodes it runs on all of those.
   const int nodes =
-      std::min(UserNamed(asks) ? static_cast<int>(asks.required.size()) : asks.num_nodes, asks.gpus);
+      std::min(asks.user_named() ? static_cast<int>(asks.required.size()) : asks.num_nodes, asks.gpus);
   const int cpus = (asks.cpus + least_nodes - 1) / least_nodes;
   for (std::size_t n = 0; n < live.nodes().size(); ++n) {
     const auto node = static_cast<int>(n);
     if (live.TypeOfNode(node) != type || (asks.per_node > 0 && idle_cpus[n] < cpus)) continue;
-    if (UserNamed(asks) &&
+    if (asks.user_named() &&
         std::find(asks.required.begin(), asks.required.end(), live.nodes()[n].name) == asks.required.end())
       continue;
     std::vector<int> free = FreeOn(live, node);

@@ -16,9 +16,6 @@ namespace berth {
 std::optional<std::vector<int>> ChooseGpus(const LiveCluster& live, int job, int type,
                                            std::span<const int> wanted, std::vector<int>& idle_cpus);
 
-// Did its user say where it must run, on all of those nodes? Not where Berth set them.
-bool UserNamed(const SlurmJob& job);
-
 // The names of the nodes that the GPUs are on, each once.
 std::vector<std::string> NodesOf(const LiveCluster& live, std::span<const int> devices);
 

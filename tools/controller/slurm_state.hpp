@@ -38,6 +38,9 @@ struct SlurmJob {
   bool marked() const {
     return admin_comment.starts_with("berth") && !admin_comment.starts_with("berth nice");
   }
+  bool pinned() const { return admin_comment == "berth pinned"; }  // its nodes are Berth's choice
+  // Did its user say where it must run, on all of those nodes?
+  bool user_named() const { return !required.empty() && !pinned(); }
   bool running() const { return state == "RUNNING" || state == "CONFIGURING" || state == "SUSPENDED"; }
 };
 

@@ -58,7 +58,7 @@ const std::vector<std::string> kVariants = {
     "power(node_cap_w=900:700:500,cap_rule=highest,clocks=0.4:0.6:0.8:1,heat=true,rise_c=70,throttle_c=75)",
     "estimates(learn=true)",
     "monitoring(interval_s=77)",
-    "latency(cadence=both,period_s=500)",
+    "latency(cadence=both,period_s=500,launch_s=20)",
     "forecast(model=mean,bin_s=900)",
 };
 

@@ -82,6 +82,20 @@ TEST_CASE("latency: under rounds it is over at the first boundary then") {
   CHECK(played.asked == std::vector<double>{0, 200, 400, 600, 800});
 }
 
+// One GPU, launches of 10 s: A (arrives 0, 20 s) holds it 0-30. B (5) is decided at 30, not after a busy
+// scheduler, and is done at 60; C (100, 5 s) at 115. Two GPUs: launches do not wait for each other.
+TEST_CASE("latency: a launch holds the GPUs of each start, by hand") {
+  const Played one =
+      Play(With(test::TinyData({{"v100", 1}}, {{1.0}}, {{0, 20}, {5, 20}, {100, 5}}), "latency(launch_s=10)"));
+  CHECK(one.completion == std::vector<double>{30, 60, 115});
+  CHECK(one.asked == std::vector<double>{0, 5, 30, 60, 100});
+  const ScenarioData two = test::TinyData({{"v100", 2}}, {{1.0}}, {{0, 20}, {5, 20}});
+  CHECK(Play(With(two, "latency(launch_s=10)")).completion == std::vector<double>{30, 35});
+  // A first start loads nothing of a checkpoint, but is launched.
+  CHECK(Play(With(two, "latency(launch_s=10);checkpoints(cold_start_s=3)")).completion ==
+        std::vector<double>{33, 38});
+}
+
 // Two GPUs; A and B (2 GPUs) ... at 0 A is started for 10. GPU 0 fails at 5: of the decision only room for
 // one is left, so the second start is dropped, and decided anew at 10.
 TEST_CASE("latency: entries that events have overtaken are dropped and counted") {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "baselines/slurm/node_space.hpp"
+#include "baselines/slurm/nodes.hpp"
 #include "baselines/slurm/priority.hpp"
 #include "env/sim/simulator.hpp"
 #include "tests/catch.hpp"
@@ -240,6 +241,46 @@ TEST_CASE("slurm: settings are read, passed over and counted, or wrong in one li
   const SlurmConf three("NodeName=n[1-3] Gres=gpu:a100:4\nPartitionName=x Nodes=ALL\n");
   CHECK(test::Says(test::MessageOf([&] { test::RunOf(three.Spec(), SlurmScenario({{0, 1, 1}}, 2)); }),
                    "3 nodes of 4 GPUs of type a100 in slurm.conf, expected those of the cluster: 2 of 4"));
+}
+
+// Recorded from Slurm 22.05.8 (`sbatch -n GANG --gpus-per-task=1`), on three nodes of 4 GPUs with these free.
+TEST_CASE("slurm: gangs that ask for GPUs a task lie where Slurm puts them") {
+  struct Recorded {
+    int gang;
+    std::vector<int> free, got;
+  };
+  const Recorded recorded[] = {
+      {1, {4, 0, 4}, {1, 0, 0}}, {1, {4, 4, 3}, {1, 0, 0}}, {1, {0, 2, 1}, {0, 1, 0}}, {2, {1, 4, 2}, {0, 0, 2}},
+      {2, {3, 2, 4}, {0, 2, 0}}, {2, {3, 0, 1}, {2, 0, 0}}, {4, {4, 4, 3}, {4, 0, 0}}, {4, {3, 1, 2}, {3, 0, 1}},
+      {4, {3, 0, 2}, {3, 0, 1}}, {4, {1, 3, 0}, {1, 3, 0}}, {4, {1, 3, 4}, {0, 0, 4}}, {4, {2, 1, 3}, {1, 0, 3}},
+      {8, {2, 4, 3}, {1, 4, 3}}, {8, {3, 1, 4}, {3, 1, 4}}, {8, {4, 3, 4}, {4, 0, 4}}, {8, {4, 2, 1}, {0, 0, 0}},
+  };
+  const std::vector<double> weights(3, 1.0);
+  for (const Recorded& row : recorded) {
+    std::vector<int> got(3, 0);
+    for (const SlurmTake& take : SpreadGang(row.gang, row.free, weights))
+      got[static_cast<std::size_t>(take.node)] += take.gpus;
+    CAPTURE(row.gang, row.free);
+    CHECK(got == row.got);
+  }
+  // The least weight first, and from the next what is still missing.
+  const std::vector<SlurmTake> two = SpreadGang(3, std::vector<int>{2, 4}, std::vector<double>{1.0, 2.0});
+  REQUIRE(two.size() == 2);
+  CHECK((two[0].node == 0 && two[0].gpus == 2 && two[1].node == 1 && two[1].gpus == 1));
+}
+
+// slurmctld looks once a second: A comes at 0.3 and starts at 1, B waits for its end at 11.5 and starts at 12.
+TEST_CASE("slurm: starts wait for the second at which slurmctld looks") {
+  const SlurmConf conf(kOne);
+  CHECK(SlurmStarts(conf.Spec(), SlurmScenario({{0.3, 10.5, 4}, {2, 5, 4}}, 1)) == std::vector<double>{1, 12});
+}
+
+TEST_CASE("slurm: a gang waits for a node of its own, or is spread") {
+  // Two nodes of 4; three are in use of each. A gang of 2 waits for one of them to end, at 100, or starts at once.
+  const std::vector<SlurmJob> jobs = {{0, 100, 3}, {0, 200, 3}, {1, 10, 2}};
+  const SlurmConf conf(kOne);
+  CHECK(SlurmStarts(conf.Spec(), SlurmScenario(jobs, 2)) == std::vector<double>{0, 0, 100});
+  CHECK(SlurmStarts(conf.Spec(",gangs=spread"), SlurmScenario(jobs, 2)) == std::vector<double>{0, 0, 1});
 }
 
 TEST_CASE("slurm: windows of the future") {

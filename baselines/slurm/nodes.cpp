@@ -47,6 +47,47 @@ bool OwnsDevices(const ClusterView& view) {
 
 }  // namespace
 
+std::vector<SlurmTake> SpreadGang(int gang, std::span<const int> free, std::span<const double> weights) {
+  struct Run {
+    std::vector<int> nodes;
+    int gpus;
+    double weight;
+  };
+  std::vector<Run> runs;
+  const auto offer = [&](int n) { return gang == 1 ? std::min(free[U(n)], 1) : free[U(n)]; };
+  for (int n = 0; n < static_cast<int>(free.size()); ++n) {
+    if (offer(n) <= 0) continue;
+    if (runs.empty() || runs.back().nodes.back() + 1 != n || runs.back().weight != weights[U(n)])
+      runs.push_back({{}, 0, weights[U(n)]});
+    runs.back().nodes.push_back(n);
+    runs.back().gpus += offer(n);
+  }
+  std::vector<SlurmTake> takes;
+  for (int left = gang; left > 0;) {
+    const auto better = [&](const Run& a, const Run& b) {
+      if (a.weight != b.weight) return a.weight < b.weight;
+      if ((a.gpus >= left) != (b.gpus >= left)) return a.gpus >= left;
+      return a.gpus >= left ? a.gpus < b.gpus : a.gpus > b.gpus;
+    };
+    const auto best = std::min_element(runs.begin(), runs.end(), better);
+    if (best == runs.end()) return {};
+    std::vector<int> from = std::move(best->nodes);
+    runs.erase(best);
+    const auto alone = [&](int n) { return takes.empty() && offer(n) >= gang; };
+    const auto tighter = [&](int a, int b) {
+      return alone(a) != alone(b) ? alone(a) : alone(a) && offer(a) < offer(b);
+    };
+    const int tight = *std::min_element(from.begin(), from.end(), tighter);
+    if (alone(tight)) from.assign(1, tight);
+    std::stable_sort(from.begin(), from.end(), [&](int a, int b) { return offer(a) > offer(b); });
+    for (std::size_t i = 0; i < from.size() && left > 0; ++i) {
+      takes.push_back({from[i], std::min(left, offer(from[i]))});
+      left -= takes.back().gpus;
+    }
+  }
+  return takes;
+}
+
 void SlurmNodeTable::AddNodes(const ClusterView& view, const SlurmSettings& settings, bool flat) {
   nodes_.clear();
   flat_ = flat;
@@ -218,7 +259,19 @@ bool SlurmNodeTable::ChooseOn(int type, int gang, std::span<const int> free, std
   return false;
 }
 
-// The same for a gang that one node holds, of any type.
+bool SlurmNodeTable::ChooseSpread(int type, int gang, std::span<const int> free, std::span<const char> may,
+                                  std::vector<SlurmTake>& takes) {
+  offered_.assign(nodes_.size(), 0);
+  weights_.resize(nodes_.size());
+  for (std::size_t n = 0; n < nodes_.size(); ++n) {
+    if (nodes_[n].type == type && may[n] != 0) offered_[n] = std::max(0, free[n]);
+    weights_[n] = nodes_[n].weight;
+  }
+  takes = SpreadGang(gang, offered_, weights_);
+  return !takes.empty();
+}
+
+// As ChooseOn, for a gang that one node holds, of any type.
 int SlurmNodeTable::ChooseNode(const ClusterView& view, int job, std::span<const int> free,
                                std::span<const char> may) const {
   int best = -1, best_count = 0;
@@ -240,7 +293,8 @@ int SlurmNodeTable::ChooseNode(const ClusterView& view, int job, std::span<const
 
 bool SlurmNodeTable::Choose(const ClusterView& view, int job, std::span<const int> free,
                             std::span<const char> may, std::vector<SlurmTake>& takes) {
-  const int alone = ChooseNode(view, job, free, may);
+  const bool spread = settings_->spread;
+  const int alone = spread ? -1 : ChooseNode(view, job, free, may);
   if (alone >= 0) {
     takes.assign(1, {alone, view.Gang(job)});
     return true;
@@ -259,11 +313,12 @@ bool SlurmNodeTable::Choose(const ClusterView& view, int job, std::span<const in
     // What one node holds, ChooseNode would have found.
     const int gang = view.Gang(job);
     if (view.Rate(job, node.type) <= 0.0 ||
-        (!sizes_[U(node.type)].empty() && gang <= sizes_[U(node.type)][0]) ||
-        !ChooseOn(node.type, gang, free, may, found))
+        (!spread && !sizes_[U(node.type)].empty() && gang <= sizes_[U(node.type)][0]) ||
+        !(spread ? ChooseSpread(node.type, gang, free, may, found)
+                 : ChooseOn(node.type, gang, free, may, found)))
       continue;
     const double weight = nodes_[U(found[0].node)].weight;
-    const int left = free[U(found[0].node)];
+    const int left = spread ? 0 : free[U(found[0].node)];
     if (takes.empty() || weight < best_weight || (weight == best_weight && left < best_free)) {
       takes = found, best_weight = weight, best_free = left;
     }

@@ -11,10 +11,18 @@
 
 namespace berth {
 
-// GPUs on nodes. Slurm gives a job the fewest nodes that hold its gang, of one GPU type.
+// GPUs on nodes. Slurm gives a job the fewest nodes that hold its gang, of one GPU type; or, where jobs ask
+// for GPUs a task (SlurmSettings::spread), any nodes of one type.
 struct SlurmTake {
   int node, gpus;
 };
+
+// Where Slurm 22.05 puts a job that asks for GPUs a task and for no nodes, as _eval_nodes does (job_test.c of
+// select/cons_tres): of runs of neighbours of the least weight the one with the least free that holds what is
+// left, else the one with the most; of its nodes the one with the least free that holds the gang alone, else
+// all, the emptiest first. What a job of one GPU could use of a node is one, however many are free. `free`
+// and `weights` are [nodes]; empty where it does not fit.
+std::vector<SlurmTake> SpreadGang(int gang, std::span<const int> free, std::span<const double> weights);
 
 // Slurm's table of nodes. Thread rule: one thread at a time.
 class SlurmNodeTable {
@@ -56,13 +64,16 @@ class SlurmNodeTable {
                  std::span<const char> may) const;
   bool ChooseOn(int type, int gang, std::span<const int> free, std::span<const char> may,
                 std::vector<SlurmTake>& takes);
+  bool ChooseSpread(int type, int gang, std::span<const int> free, std::span<const char> may,
+                    std::vector<SlurmTake>& takes);
   bool TypesAreNodes(const ClusterView& view);
   void AddNodes(const ClusterView& view, const SlurmSettings& settings, bool flat);
 
   std::vector<Node> nodes_;
   std::vector<std::vector<int>> sizes_;  // [types] GPUs of each of its nodes, the largest first
   std::vector<int> of_device_;
-  std::vector<int> free_;
+  std::vector<int> free_, offered_;
+  std::vector<double> weights_;
   std::vector<std::vector<char>> in_partition_;
   bool flat_ = false;
   NodeLimits limits_;

@@ -7,8 +7,10 @@
 // default partition. Its time limit is what the user requested, else the partition's DefaultTime or MaxTime;
 // without any the truth or its estimate.
 //
-// The main scheduler runs at once where GPUs come back, and batch_sched_delay after its last run where only
-// jobs came. Backfill runs where anything changed, bf_interval after its last run.
+// slurmctld looks once a second whether there is something to do (_slurmctld_background of controller.c,
+// backfill_agent): a start waits for that, half a second on average. The main scheduler then runs where GPUs
+// came back, and batch_sched_delay after its last run where only jobs came. Backfill runs where anything
+// changed, bf_interval after its last run.
 #include <algorithm>
 #include <cmath>
 #include <iostream>
@@ -26,11 +28,14 @@
 namespace berth {
 namespace {
 
+constexpr double kTick = 1.0;         // s; slurmctld looks at whole seconds of the scenario
 constexpr double kYear = 31536000.0;  // s; what Slurm takes an unlimited job for
 
 constexpr ParamInfo kParams[] = {
     {"conf", "", "path of a slurm.conf; none = Slurm's defaults: by arrival, with backfill, one partition"},
     {"qos", "", "QoS by priority, which accounting knows and not slurm.conf: urgent:100+low:1"},
+    {"gangs", "packed",
+     "packed: on the fewest nodes of a type (sbatch -N); spread: wherever it has GPUs (--gpus-per-task)"},
     {"calc_phase", "0",
      "s from the scenario's second 0 to a moment at which Slurm counts priorities anew (PriorityCalcPeriod)"},
     {"usage", "",
@@ -111,23 +116,29 @@ class Slurm final : public Scheduler {
       }
     }
     last_main_ = last_backfill_ = -kNever;
-    main_waits_ = changed_ = true;
+    main_waits_ = changed_ = freed_waits_ = true;
   }
 
   void Decide(const ClusterView& view, Decision& decision) override {
     nodes_.Observe(view);
     const double update = priority_.next_update();
     priority_.Observe(view, classes_);
-    const bool freed = !view.completed().empty() || view.capacity_changed() || view.now() >= update;
-    main_waits_ = main_waits_ || freed || !view.arrived().empty();
+    freed_waits_ =
+        freed_waits_ || !view.completed().empty() || view.capacity_changed() || view.now() >= update;
+    main_waits_ = main_waits_ || freed_waits_ || !view.arrived().empty();
     changed_ = changed_ || main_waits_ || !view.changed().empty();
+    const double tick = kTick * std::ceil(view.now() / kTick - 1e-6);
+    if (view.now() < tick && view.clock().kind == ClockKind::kEvent) {
+      if (!view.waiting().empty()) decision.wake_at = tick;
+      return;
+    }
     free_ = nodes_.free();
     freed_.assign(U(view.num_gpus()), 0);
     taken_.assign(U(view.num_gpus()), 0);
     FillQueue(view, decision);
     ListRunning(view);
     const double next_main = last_main_ + settings_.batch_sched_delay;
-    if (freed || view.now() >= next_main || view.running().empty()) MainPass(view, decision);
+    if (freed_waits_ || view.now() >= next_main || view.running().empty()) MainPass(view, decision);
     const double next_backfill = last_backfill_ + settings_.bf_interval;
     if (settings_.backfill && changed_ && view.now() >= next_backfill && !queue_.empty()) {
       last_backfill_ = view.now();
@@ -202,7 +213,7 @@ class Slurm final : public Scheduler {
 
   void MainPass(const ClusterView& view, Decision& decision) {
     last_main_ = view.now();
-    main_waits_ = false;
+    main_waits_ = freed_waits_ = false;
     std::vector<char> failed(settings_.partitions.size(), 0), open(U(nodes_.size()), 1), may;
     for (const SlurmPending& pending : queue_) {
       if (failed[U(pending.partition)] != 0) continue;
@@ -319,9 +330,9 @@ class Slurm final : public Scheduler {
   std::vector<char> freed_, taken_;    // [devices]
   std::vector<int> devices_;
   std::vector<SlurmTake> takes_;
-  std::set<int> started_, stopped_;                       // by this decision
-  double last_main_ = -kNever, last_backfill_ = -kNever;  // s
-  bool main_waits_ = true, changed_ = true;               // since those
+  std::set<int> started_, stopped_;                               // by this decision
+  double last_main_ = -kNever, last_backfill_ = -kNever;          // s
+  bool main_waits_ = true, freed_waits_ = true, changed_ = true;  // since those
 };
 
 }  // namespace
@@ -338,6 +349,7 @@ SchedulerInfo SlurmInfo() {
           [](Params& params) -> std::unique_ptr<Scheduler> {
             const std::string path = params.Text("conf");
             SlurmSettings settings = path.empty() ? DefaultSlurmSettings() : ReadSlurmSettings(path);
+            settings.spread = params.Choice("gangs", {"packed", "spread"}) == 1;
             settings.calc_phase = params.Number("calc_phase", -1e9, 1e9);
             std::vector<SlurmQos> qos = ReadQos(params.Text("qos"), params.Text("preempt"));
             if (!path.empty()) SayUnread(path, settings);

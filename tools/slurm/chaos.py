@@ -26,6 +26,7 @@ import rig as rigs
 # Slurm writes its state down every five seconds (SAVE_MAX_WAIT in its slurmctld/state_save.c), and a little later under load. What it
 # said and did since then, a slurmctld that is killed has forgotten: that it took a job, that it started one.
 FORGETS_S = 8.0
+LAUNCH_S = 1.0  # what it had sent to a node when it was killed starts within this
 
 
 class Load(threading.Thread):
@@ -166,7 +167,7 @@ def chaos(given):
             runs += sum(what == "start" for what, _, _ in history)
             if problem := runs_of(history):
                 moments = [load.taken[name], *(at for _, at, _ in history)]
-                slurms = any(0.0 <= kill - at <= FORGETS_S for kill in kills for at in moments)
+                slurms = any(-LAUNCH_S <= kill - at <= FORGETS_S for kill in kills for at in moments)
                 (forgotten if slurms else wrong).setdefault(problem, []).append(number)
         released = (folder / "watchdog.log").read_text().count("releases") if not alone else 0
     print(f"{given.chaos} kills ({', '.join(f'{count} {what}' for what, count in killed.items() if count)}) of "

@@ -71,17 +71,15 @@ def write_tables(folder, jobs):
     (folder / "site.json").write_text(json.dumps({"classes": classes}, indent=1))
 
 
-def simulate(berth, folder, scheduler, clock, latency_s, restore_s, name):
-    """{job: end second} in the simulator, of the tables in `folder`. Under rounds a decision is made at each boundary and is carried out
-    `latency_s` later, which the simulator's clock of rounds would put off to the next boundary: its clock of events with a cadence
-    does not."""
-    late = f"seconds={latency_s:.3f}"
+def simulate(berth, folder, scheduler, clock, launch_s, name):
+    """{job: end second} in the simulator, of the tables in `folder`. Each start holds its GPUs for `launch_s` before the job trains. Under
+    rounds stops are carried out at the boundary, as Slurm does: a clock of events whose decisions are periodic."""
+    late = [f"launch_s={launch_s:.3f}"]
     if clock.startswith("rounds("):
-        late += f",cadence=periodic,period_s={clock[len('rounds('):-1]}"
+        late += ["cadence=periodic", f"period_s={clock[len('rounds('):-1]}"]
     scenario, timeline = folder / f"{name}.h5", folder / f"{name}.timeline.json"
     run(berth, "convert", "--format", "table", folder / "jobs.csv", "--throughputs", folder / "speeds.csv",
-        "--cluster", "v100=12/4,p100=12/4,k80=12/4", "--clock", "event", "--restore-cost", f"{restore_s:.3f}",
-        *(["--features", f"latency({late})"] if latency_s > 0.0 else []), "--out", scenario)
+        "--cluster", "v100=12/4,p100=12/4,k80=12/4", "--clock", "event", "--features", f"latency({','.join(late)})", "--out", scenario)
     run(berth, "simulate", "--scenario", scenario, "--scheduler", scheduler, "--timeline", timeline)
     ends = {}
     for event in json.loads(timeline.read_text())["traceEvents"]:

@@ -19,6 +19,8 @@ std::span<const Field<LatencySettings>> LatencySettings::Fields() {
       Field<S>{"seconds", &S::seconds, "from what a decision sees to its effect", 0, 86400},
       Field<S>{"cadence", &S::cadence, "events: whenever the clock has a decision; periodic; or both"},
       Field<S>{"period_s", &S::period_s, "periodic, both: decisions at multiples of it", 1},
+      Field<S>{"launch_s", &S::launch_s, "that a start holds its GPUs before the job makes progress", 0,
+               86400},
   };
   return kFields;
 }
@@ -57,6 +59,10 @@ bool LatencyState::Defers(SimCore& core, const Decision& decision) {
   effect_at = core.now() + settings_->seconds;
   core.SetTimer({effect_at, kEffect, 0});
   return true;
+}
+
+void LatencyState::StartCost(SimCore&, int, int, RunStart& start) {
+  if (!start.resizes) start.overhead_s += settings_->launch_s;
 }
 
 void LatencyState::OnTimerDue(SimCore&, TimerKind kind) {

@@ -14,10 +14,15 @@ namespace berth {
 // A decision on what is seen at t takes effect at t + seconds; under rounds at the first boundary then. Until
 // it does the scheduler is busy: the world goes on, and it is asked again after that. Entries that events
 // have overtaken meanwhile (the job is gone or has stopped, its GPUs are) are dropped and counted.
+//
+// What carries a decision out takes time too, of which nobody waits for another's: a start holds its GPUs
+// for `launch_s` before the job makes progress, on top of what the start itself costs. A resize launches
+// nothing.
 struct LatencySettings final : SettingsOf<LatencySettings> {
   double seconds = 0.0;
   std::string cadence = "events";
   double period_s = 360.0;
+  double launch_s = 0.0;
 
   static constexpr const char* kName = "latency";
   static constexpr const char* kHelp = "the scheduler itself takes time, and decides at its own cadence";
@@ -43,6 +48,7 @@ class LatencyState final : public StateOf<LatencyState, LatencySettings> {
 
   void Start(SimCore& core) override;
   bool Defers(SimCore& core, const Decision& decision) override;  // unless it takes effect at once
+  void StartCost(SimCore& core, int job, int type, RunStart& start) override;
   bool OnTimer(SimCore&, const Timer&) override { return true; }
   void OnTimerDue(SimCore& core, TimerKind kind) override;
   bool Due(SimCore& core) override;

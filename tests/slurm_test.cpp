@@ -273,6 +273,8 @@ TEST_CASE("slurm: gangs that ask for GPUs a task lie where Slurm puts them") {
 TEST_CASE("slurm: starts wait for the second at which slurmctld looks") {
   const SlurmConf conf(kOne);
   CHECK(SlurmStarts(conf.Spec(), SlurmScenario({{0.3, 10.5, 4}, {2, 5, 4}}, 1)) == std::vector<double>{1, 12});
+  CHECK(SlurmStarts(conf.Spec(",look_s=0"), SlurmScenario({{0.3, 10.5, 4}, {2, 5, 4}}, 1)) ==
+        std::vector<double>{0.3, 0.3 + 10.5});
 }
 
 TEST_CASE("slurm: a gang waits for a node of its own, or is spread") {

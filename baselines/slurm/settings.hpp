@@ -33,6 +33,7 @@ struct SlurmSettings {
   double weight_gpu = 0.0;         // gres/gpu of PriorityWeightTRES
   double half_life = 604800.0;     // s, infinite = usage is never forgotten
   double calc_period = 300.0;      // s
+  double look_s = 1.0;             // s between the moments at which the daemon looks what there is to do
   bool spread = false;             // gangs ask for GPUs a task, which any nodes of a type may give
   double calc_phase = 0.0;         // s; priorities are counted at this moment and every calc_period
   double max_age = 604800.0;       // s

@@ -7,10 +7,10 @@
 // default partition. Its time limit is what the user requested, else the partition's DefaultTime or MaxTime;
 // without any the truth or its estimate.
 //
-// slurmctld looks once a second whether there is something to do (_slurmctld_background of controller.c,
-// backfill_agent): a start waits for that, half a second on average. The main scheduler then runs where GPUs
-// came back, and batch_sched_delay after its last run where only jobs came. Backfill runs where anything
-// changed, bf_interval after its last run.
+// slurmctld looks every look_s, a second, whether there is something to do (_slurmctld_background of
+// controller.c, backfill_agent): a start waits for that, half a second on average. The main scheduler then
+// runs where GPUs came back, and batch_sched_delay after its last run where only jobs came. Backfill runs
+// where anything changed, bf_interval after its last run.
 #include <algorithm>
 #include <cmath>
 #include <iostream>
@@ -36,6 +36,8 @@ constexpr ParamInfo kParams[] = {
     {"qos", "", "QoS by priority, which accounting knows and not slurm.conf: urgent:100+low:1"},
     {"gangs", "packed",
      "packed: on the fewest nodes of a type (sbatch -N); spread: wherever it has GPUs (--gpus-per-task)"},
+    {"look_s", "1",
+     "s between the moments at which slurmctld looks whether there is something to do; 0 = it always does"},
     {"calc_phase", "0",
      "s from the scenario's second 0 to a moment at which Slurm counts priorities anew (PriorityCalcPeriod)"},
     {"usage", "",
@@ -127,9 +129,10 @@ class Slurm final : public Scheduler {
         freed_waits_ || !view.completed().empty() || view.capacity_changed() || view.now() >= update;
     main_waits_ = main_waits_ || freed_waits_ || !view.arrived().empty();
     changed_ = changed_ || main_waits_ || !view.changed().empty();
-    const double tick = kTick * std::ceil(view.now() / kTick - 1e-6);
-    if (view.now() < tick && view.clock().kind == ClockKind::kEvent) {
-      if (!view.waiting().empty()) decision.wake_at = tick;
+    const double look_s = settings_.look_s;
+    const double look = look_s > 0.0 ? look_s * std::ceil(view.now() / look_s - 1e-6) : view.now();
+    if (view.now() < look && view.clock().kind == ClockKind::kEvent) {
+      if (!view.waiting().empty()) decision.wake_at = look;
       return;
     }
     free_ = nodes_.free();
@@ -350,6 +353,7 @@ SchedulerInfo SlurmInfo() {
             const std::string path = params.Text("conf");
             SlurmSettings settings = path.empty() ? DefaultSlurmSettings() : ReadSlurmSettings(path);
             settings.spread = params.Choice("gangs", {"packed", "spread"}) == 1;
+            settings.look_s = params.Number("look_s", 0, 3600);
             settings.calc_phase = params.Number("calc_phase", -1e9, 1e9);
             std::vector<SlurmQos> qos = ReadQos(params.Text("qos"), params.Text("preempt"));
             if (!path.empty()) SayUnread(path, settings);

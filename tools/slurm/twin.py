@@ -112,10 +112,10 @@ def seconds_of(text):
     return time.mktime(time.strptime(text, "%Y-%m-%dT%H:%M:%S"))
 
 
-def run_in_simulator(folder, berth, scheduler, latency_s):
+def run_in_simulator(folder, berth, scheduler, launch_s):
     run(berth, "convert", "--format", "sacct", folder / "sacct.txt", "--out", folder / "site.h5")
     run(berth, "simulate", "--scenario", folder / "site.h5", "--scheduler", scheduler, "--timeline", folder / "timeline.json",
-        *(["--features", f"latency(seconds={latency_s})"] if latency_s > 0 else []))
+        *(["--features", f"latency(launch_s={launch_s})"] if launch_s > 0 else []))
     starts = {}
     for event in json.loads((folder / "timeline.json").read_text())["traceEvents"]:
         if event["ph"] == "X" and event["name"].startswith("job "):
@@ -239,8 +239,9 @@ def main():
     parser.add_argument("--over", type=float, default=300.0, help="seconds in which they are submitted")
     parser.add_argument("--builtin", action="store_true", help="without backfill: SchedulerType=sched/builtin")
     parser.add_argument("--scale", type=float, default=1.0, help="of all run times and limits")
-    parser.add_argument("--latency", type=float, default=0.25,
-                        help="seconds from what happens to what Slurm makes of it, in the simulator")
+    # Slurm looks once a second what there is to do, so that half a second passes on average before each start. Accounting has whole
+    # seconds, which have lost that half: a simulator that looked at whole seconds too would lose nothing or all of it.
+    parser.add_argument("--launch", type=float, default=0.5, help="seconds that each start is late in the simulator")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--conf", default=str(HERE / "twin.conf"), help="lines of slurm.conf about scheduling")
     parser.add_argument("--out", help="folder to keep what was run")
@@ -265,10 +266,10 @@ def main():
     rows = [row for row in table(folder / "sacct.txt") if row["State"].startswith("COMPLETED")]
     # Slurm counts priorities from its start on, every PriorityCalcPeriod.
     phase = seconds_of((folder / "started.txt").read_text()) - min(seconds_of(row["Submit"]) for row in rows)
-    schedulers = {"slurm": f"slurm(conf={folder}/slurm.conf,qos={levels},calc_phase={phase:.0f})", "easy": "easy", "fcfs": "fcfs"}
+    schedulers = {"slurm": f"slurm(conf={folder}/slurm.conf,qos={levels},calc_phase={phase:.0f},look_s=0)", "easy": "easy", "fcfs": "fcfs"}
     found, starts = {}, {}
     for name, scheduler in schedulers.items():
-        starts[name] = run_in_simulator(folder, given.berth, scheduler, given.latency)
+        starts[name] = run_in_simulator(folder, given.berth, scheduler, given.launch)
         found[name] = compare(rows, starts[name])
     if given.against:
         other = [row for row in table(pathlib.Path(given.against) / "sacct.txt") if row["State"].startswith("COMPLETED")]

@@ -106,6 +106,36 @@ TEST_CASE("control: jobs whose shapes differ get nodes that have them", "[slurm]
   CHECK(b.Nodes(4) == "v1,v2");
 }
 
+TEST_CASE("control: GPU types whose names begin alike are types of their own", "[slurm]") {
+  Beside b;
+  b.slurm.Set("nodes", Json::array());
+  b.slurm.AddNode("a1", "a100", 4);
+  b.slurm.AddNode("a2", "a100", 8);
+  b.slurm.AddNode("s1", "a100-sxm", 4);
+  b.slurm.AddNode("t1", "a100-8", 8);  // as Berth would call nodes with 8 a100
+  const test::TemporaryFolder folder;
+  std::ofstream(folder / "site.json") << R"({"classes": [{"name": "job", "steps_per_s": {"a100": 2, "a100-sxm": 3}}]})";
+  b.site = ReadSiteFile(folder / "site.json");
+  b.slurm.AddJob(1, {{"tres_per_job", "gres:gpu:a100-sxm:1"}});
+  b.slurm.AddJob(2, {{"tres_per_job", "gres:gpu:a100:8"}});
+  b.slurm.AddJob(3, {{"tres_per_job", "gres:gpu:a100:4"}});
+  b.slurm.AddJob(4, {{"tres_per_job", "gres:gpu:a100:1"}});
+  b.Look(3);
+  CHECK(b.Nodes(1) == "s1");
+  CHECK(b.Nodes(2) == "a2");
+  CHECK(b.Nodes(3) == "a1");
+  CHECK(b.State(4) == "PENDING");  // all a100 are taken; s1 and t1 have other GPUs
+  const LiveCluster& live = b.controller->live();
+  std::vector<std::string> names;
+  for (const GpuType& type : live.types()) names.push_back(type.name);
+  CHECK(names == std::vector<std::string>{"a100", "a100-8-8", "a100-8", "a100-sxm"});
+  CHECK(live.gpu_types() == std::vector<std::string>{"a100", "a100", "a100-8", "a100-sxm"});
+  // By the site file, but for a100-8, of which it says nothing.
+  CHECK((live.Speed(0, 0) == 2.0 && live.Speed(0, 1) == 2.0 && live.Speed(0, 3) == 3.0));
+  REQUIRE(b.Log("begin").size() == 1);
+  CHECK(b.Log("begin")[0]["types"][1]["gpu_type"] == "a100");
+}
+
 TEST_CASE("control: no more tasks of an array run than it allows, and others pass them", "[slurm]") {
   Beside b;
   for (int task = 0; task < 4; ++task)

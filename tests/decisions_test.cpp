@@ -104,6 +104,29 @@ TEST_CASE("decisions: a log by hand as a scenario", "[readers]") {
   CHECK(said.find("1 jobs that ended without running are left out") != std::string::npos);
 }
 
+TEST_CASE("decisions: GPU types whose names begin alike are types of their own", "[readers]") {
+  const test::TemporaryFolder folder;
+  // Of a job that asked for `asked`; `second` and `third` are the types of nodes n2, with 8 GPUs, and n3, with 4.
+  const auto allowed = [&](const char* asked, const std::string& second, const std::string& third) {
+    const std::string begin =
+        Join(R"({"at":1000,"kind":"begin","types":[{"name":"a100","gpus":4,"gpus_per_node":4,"nodes":["n1"]},{"name":)", second,
+             R"(,"gpus":8,"gpus_per_node":8,"nodes":["n2"]},{"name":)", third, R"(,"gpus":4,"gpus_per_node":4,"nodes":["n3"]}],)",
+             R"("classes":[{"name":"job","steps_per_s":{"a100":1,"a100-8":1,"a100-sxm":1}}]})", "\n");
+    const std::string type = Join(R"(,"type":")", asked, "\"");
+    const std::string log = begin + JobLine("1", 1001, 1, type) + StartLine("1", 1002, 1002, "0") + EndLine("1", 1003);
+    return ReadLog(folder, log).data().jobs.allowed[0];
+  };
+  // Bits: n1, n2, n3. Nodes n1 and n2 have a100, 4 and 8 of them; or n2 has GPUs that are called a100-8.
+  const std::string kind = R"("a100-8","gpu_type":"a100")", own = R"("a100-8","gpu_type":"a100-8")", sxm = R"("a100-sxm","gpu_type":"a100-sxm")";
+  CHECK(allowed("a100", kind, sxm) == 3);
+  CHECK(allowed("a100-sxm", kind, sxm) == 4);
+  CHECK(allowed("a100", own, sxm) == 1);
+  CHECK(allowed("a100-8", own, sxm) == 2);
+  // A log that does not say so: "-8" on nodes with 8 is a kind of node, "-sxm" is none.
+  CHECK(allowed("a100", R"("a100-8")", R"("a100-sxm")") == 3);
+  CHECK(allowed("a100-sxm", R"("a100-8")", R"("a100-sxm")") == 4);
+}
+
 TEST_CASE("decisions: recorded() starts every job at the instant of the log", "[readers]") {
   const test::TemporaryFolder folder;
   const Scenario scenario = ReadLog(folder, kLog);

@@ -73,6 +73,20 @@ TEST_CASE("learned speeds: where nothing is known it is 1 step/s, but for what t
   CHECK(speeds.Table(kTypes)[1] == std::vector<double>{1.0, 1.0});
 }
 
+TEST_CASE("learned speeds: GPU types whose names begin alike are types of their own", "[slurm]") {
+  const test::TemporaryFolder folder;
+  const SiteFile site = SiteOf(folder, R"({"classes": [{"name": "a", "steps_per_s": {"a100": 0, "h100": 1}}, {"name": "b"}]})");
+  LearnedSpeeds speeds(site, "");
+  speeds.Add(1, "a100", 80.0, 10.0);
+  // Nodes with 4 and with 8 a100, and nodes with a100-sxm.
+  const auto table = speeds.Table({"a100", "a100", "a100-sxm"});
+  CHECK((table[0][0] == 0.0 && table[0][1] == 0.0));
+  CHECK(table[0][2] > 0.0);  // that it cannot run on an a100 says nothing of this one
+  CHECK((table[1][0] == 8.0 && table[1][1] == 8.0));
+  speeds.Add(1, "a100-sxm", 30.0, 10.0);
+  CHECK(speeds.Table({"a100", "a100", "a100-sxm"})[1] == std::vector<double>{8.0, 8.0, 3.0});
+}
+
 TEST_CASE("learned speeds: a file that is none of its own is named", "[slurm]") {
   const test::TemporaryFolder folder;
   const SiteFile site = ReadSiteFile("");

@@ -33,6 +33,7 @@ struct Job {
 
 struct Log {
   ClusterSpec cluster;
+  std::vector<std::string> gpu_types;  // [types] as jobs ask for them
   std::vector<SlurmNode> nodes;
   std::vector<std::string> classes;
   std::vector<double> speeds;  // [classes, types] steps/s
@@ -44,6 +45,16 @@ struct Log {
 std::string Upper(std::string text) {
   for (char& c : text) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
   return text;
+}
+
+// The name of the GPUs of a type, of logs that do not state it: there "a100-8" is of nodes with 8 where the
+// nodes of "a100" have another number.
+std::string GpusOfName(const GpuType& type, const std::vector<GpuType>& types) {
+  const std::string tail = Join("-", type.gpus_per_node);
+  if (!type.name.ends_with(tail)) return type.name;
+  const std::string stem = type.name.substr(0, type.name.size() - tail.size());
+  const bool there = std::ranges::any_of(types, [&](const GpuType& other) { return other.name == stem; });
+  return there ? stem : type.name;
 }
 
 class Reader {
@@ -122,6 +133,10 @@ class Reader {
       throw Error(
           "expected the nodes of the line 'begin' before it, found others: cut the file here, each part is a "
           "cluster of its own");
+    log.gpu_types.clear();
+    for (const Json& from : line.at("types"))
+      log.gpu_types.push_back(
+          from.value("gpu_type", GpusOfName(cluster.types[log.gpu_types.size()], cluster.types)));
     log.cluster = cluster, log.nodes = nodes;
     Speeds(line.at("classes"));
   }
@@ -253,9 +268,7 @@ Scenario ReadDecisions(const std::string& path, const ScenarioSettings& given) {
     data.jobs.tenant.push_back(user->second);
     std::uint64_t allowed = 0;
     for (std::size_t g = 0; g < types; ++g) {
-      const std::string& name = log.cluster.types[g].name;
-      if (job->type.empty() || name == job->type || name.starts_with(job->type + "-"))
-        allowed |= std::uint64_t{1} << g;
+      if (job->type.empty() || log.gpu_types[g] == job->type) allowed |= std::uint64_t{1} << g;
     }
     data.jobs.allowed.push_back(allowed);
   }

@@ -127,7 +127,7 @@ void Controller::Learn(const std::vector<LiveChange>& changes) {
     const LiveJob& job = live_.job(change.index);
     // A whole run on one type, of which it is known how much it was.
     if (job.words.steps <= 0.0 || job.slurm.restarts > 0 || job.last_type < 0) continue;
-    speeds_.Add(job.job_class, live_.types()[U(job.last_type)].name, job.words.steps, job.attained_s);
+    speeds_.Add(job.job_class, live_.gpu_types()[U(job.last_type)], job.words.steps, job.attained_s);
   }
   for (int index = 0; !options_.out.empty() && index < live_.num_jobs(); ++index) {
     LiveJob& job = live_.job(index);
@@ -136,13 +136,11 @@ void Controller::Learn(const std::vector<LiveChange>& changes) {
     if (reported.at_s <= job.steps_at_s || reported.at_s > now_s_ + 1.0) continue;
     job.steps_done = reported.steps, job.steps_at_s = reported.at_s;
     if (reported.before_s >= job.run_start_s && reported.steps > reported.before_steps)
-      speeds_.Add(job.job_class, live_.types()[U(job.type)].name, reported.steps - reported.before_steps,
+      speeds_.Add(job.job_class, live_.gpu_types()[U(job.type)], reported.steps - reported.before_steps,
                   reported.at_s - reported.before_s);
   }
   if (!speeds_.changed() && live_.beginnings() == noted_) return;
-  std::vector<std::string> types;
-  for (const GpuType& type : live_.types()) types.push_back(type.name);
-  live_.SetSpeeds(speeds_.Table(types));
+  live_.SetSpeeds(speeds_.Table(live_.gpu_types()));
   if (speeds_.changed() && log_) log_->Add(now_s_, "speeds", {{"classes", ClassesJson()}});
   if (speeds_.changed()) speeds_.Save();
 }

@@ -29,8 +29,11 @@ void Controller::NoteBegin() {
     for (std::size_t n = 0; n < live_.nodes().size(); ++n) {
       if (U(live_.TypeOfNode(static_cast<int>(n))) == g) nodes.push_back(live_.nodes()[n].name);
     }
-    types.push_back(
-        {{"name", type.name}, {"gpus", type.count}, {"gpus_per_node", type.gpus_per_node}, {"nodes", nodes}});
+    types.push_back({{"name", type.name},
+                     {"gpu_type", live_.gpu_types()[g]},
+                     {"gpus", type.count},
+                     {"gpus_per_node", type.gpus_per_node},
+                     {"nodes", nodes}});
   }
   log_->Add(now_s_, "begin",
             {{"scheduler", options_.scheduler},

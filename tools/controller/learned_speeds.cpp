@@ -16,10 +16,6 @@ namespace {
 
 constexpr double kMemory = 20.0;  // as many of the latest measurement's lengths count
 
-std::string BaseOf(const std::string& type, const std::map<std::string, double>& said) {
-  return said.contains(type) ? type : type.substr(0, type.find_last_of('-'));
-}
-
 }  // namespace
 
 LearnedSpeeds::LearnedSpeeds(const SiteFile& site, std::string path) : site_(site), path_(std::move(path)) {
@@ -59,7 +55,7 @@ std::vector<std::vector<double>> LearnedSpeeds::Table(const std::vector<std::str
     const JobClass& one = site_.classes[c];
     for (std::size_t g = 0; g < types.size(); ++g) {
       double speed = 0.0;
-      if (const auto said = one.speeds.find(BaseOf(types[g], one.speeds)); said != one.speeds.end()) {
+      if (const auto said = one.speeds.find(types[g]); said != one.speeds.end()) {
         speed = said->second;
         cannot[c][g] = speed == 0.0;
         if (cannot[c][g]) table[c][g] = 0.0;

@@ -20,9 +20,9 @@ class LearnedSpeeds {
   // of its own.
   LearnedSpeeds(const SiteFile& site, std::string path);
 
-  // That a job of the class made so many steps in so many seconds on the type.
+  // That a job of the class made so many steps in so many seconds on GPUs of the type, as Slurm names them.
   void Add(int job_class, const std::string& type, double steps, double seconds);
-  // [classes][types] steps/s; 1 where nothing is known of any class.
+  // [classes][types] steps/s, of the types' GPUs as Slurm names them; 1 where nothing is known of any class.
   std::vector<std::vector<double>> Table(const std::vector<std::string>& types) const;
   bool changed() const { return changed_; }  // since Save
   void Save();                               // whole or not at all

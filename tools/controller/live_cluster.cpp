@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <utility>
 
 #include "env/base/check.hpp"
@@ -49,17 +50,23 @@ int LiveCluster::Find(const std::string& id) const {
 
 // Types, nodes and rows afresh; jobs that are there are taken in again, in order of submission.
 void LiveCluster::BeginAnew(const SlurmState& state) {
-  types_.clear(), node_number_.clear(), type_of_node_.clear(), first_device_.clear(), node_of_.clear();
+  types_.clear(), gpu_types_.clear(), node_number_.clear(), type_of_node_.clear(), first_device_.clear(),
+      node_of_.clear();
   std::map<std::pair<std::string, int>, int> number;
-  std::map<std::string, int> sizes;
+  std::set<std::string> names;  // of GPUs, and of types
+  for (const SlurmGpuNode& node : nodes_) names.insert(node.gpu_type);
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     const SlurmGpuNode& node = nodes_[i];
     const auto [at, is_new] = number.try_emplace({node.gpu_type, node.gpus}, static_cast<int>(types_.size()));
     if (is_new) {
       GpuType type;
-      type.name = sizes[node.gpu_type]++ == 0 ? node.gpu_type : Join(node.gpu_type, "-", node.gpus);
-      type.gpus_per_node = node.gpus;
-      types_.push_back(type);
+      type.name = node.gpu_type, type.gpus_per_node = node.gpus;
+      // The first kind of nodes has the GPUs' own name.
+      if (std::ranges::count(gpu_types_, node.gpu_type) > 0) {
+        do type.name += Join("-", node.gpus);
+        while (!names.insert(type.name).second);
+      }
+      types_.push_back(type), gpu_types_.push_back(node.gpu_type);
     }
     types_[U(at->second)].count += node.gpus;
     type_of_node_.push_back(at->second), first_device_.push_back(static_cast<int>(node_of_.size()));
@@ -94,11 +101,9 @@ void LiveCluster::BeginAnew(const SlurmState& state) {
   for (const LiveJob& job : jobs_) origin_s_ = std::min(origin_s_, job.arrival_s);
   speeds_.assign(site_.classes.size(), {});
   for (std::size_t c = 0; c < site_.classes.size(); ++c) {
-    for (const GpuType& type : types_) {
-      const std::string base = type.name.substr(0, type.name.find_last_of('-'));
+    for (const std::string& type : gpu_types_) {
       const std::map<std::string, double>& said = site_.classes[c].speeds;
-      auto found = said.find(type.name);
-      if (found == said.end()) found = said.find(base);
+      const auto found = said.find(type);
       speeds_[c].push_back(found != said.end() ? found->second : 1.0);
     }
   }
@@ -167,7 +172,7 @@ std::uint64_t LiveCluster::AllowedTypes(const LiveJob& job) const {
   std::uint64_t allowed = 0;
   for (std::size_t g = 0; g < types_.size(); ++g) {
     const std::string& asked = job.slurm.gpu_type;
-    const bool named = asked.empty() || types_[g].name == asked || types_[g].name.starts_with(asked + "-");
+    const bool named = asked.empty() || gpu_types_[g] == asked;
     if ((named && job.slurm.per_node <= types_[g].gpus_per_node) || job.type == static_cast<int>(g))
       allowed |= std::uint64_t{1} << g;
   }

@@ -95,7 +95,10 @@ class LiveCluster {
   LiveJob& job(int index) { return jobs_[static_cast<std::size_t>(index)]; }
   const LiveJob& job(int index) const { return jobs_[static_cast<std::size_t>(index)]; }
   int Find(const std::string& id) const;  // -1 = not there
+  // Of the view: kinds of nodes. GPUs of one name on nodes with 4 and with 8 are two.
   const std::vector<GpuType>& types() const { return types_; }
+  // [types] what Slurm calls the GPUs, as jobs ask for them and the site file states their speeds.
+  const std::vector<std::string>& gpu_types() const { return gpu_types_; }
   const std::vector<SlurmGpuNode>& nodes() const { return nodes_; }
   int NodeOf(int device) const { return node_of_[static_cast<std::size_t>(device)]; }
   int TypeOf(int device) const { return type_of_node_[static_cast<std::size_t>(NodeOf(device))]; }
@@ -156,6 +159,7 @@ class LiveCluster {
   LiveOptions options_;
   double now_s_ = 0.0, origin_s_ = 0.0, decided_s_ = 0.0;
   std::vector<GpuType> types_;
+  std::vector<std::string> gpu_types_;
   std::vector<SlurmGpuNode> nodes_;
   std::map<std::string, int> node_number_;
   std::vector<int> type_of_node_, first_device_, node_of_, holder_;

@@ -1,6 +1,7 @@
 // A site's Slurm accounting as a scenario. The file to name is what `sacct -a -D -X -P --format=...` or
 // `sacct -a -D --json` wrote; beside it may lie slurm.conf (the nodes, where --cluster names none) and
-// events.txt, of `sacctmgr show event -P`.
+// events.txt, of `sacctmgr show event -P`, and reservations.txt, of `sacctmgr show reservation -P` or
+// `scontrol show reservation`.
 //
 //   job        one run of a job or of an array's task; its id is JobIDRaw, of the k-th run after requeues
 //   plus k 10^12 arrival    when it was submitted; when it became eligible, where something held it that is
@@ -21,6 +22,7 @@
 #include "data/rigid_trace.hpp"
 #include "data/sacct/accounting.hpp"
 #include "data/sacct/node_outages.hpp"
+#include "data/sacct/reservations.hpp"
 #include "data/sacct/site.hpp"
 #include "data/text_file.hpp"
 #include "data/workload_list.hpp"
@@ -87,9 +89,27 @@ class Reader {
     for (const RigidJob& job : jobs) first = std::min(first, job.submit);
     for (RigidJob& job : jobs) job.submit -= first;
     for (const SacctRow& row : table_.rows) {
-      if (!row.reservation.empty())
-        counts.Add("jobs ran in a reservation, and run as others do: reservations are not in the scenario");
+      if (!row.reservation.empty()) counts.Add("jobs ran in a reservation, and run as others do");
     }
+  }
+
+  // What maintenance keeps nodes for, and reservations in which no job of the log ran, keep new jobs away.
+  std::vector<NodeEvent> Closed(const std::vector<Reservation>& reservations) {
+    std::vector<NodeEvent> events;
+    for (const Reservation& one : reservations) {
+      const bool used = std::ranges::any_of(table_.rows, [&](const SacctRow& row) {
+        return row.reservation == one.name && row.start < one.end && row.start + row.elapsed > one.start;
+      });
+      if (used && !one.maintenance) {
+        counts.Add("reservations are not in the scenario: jobs of the accounting ran in them");
+      } else if (one.nodes.empty()) {
+        counts.Add("reservations name no nodes and are left out");
+      } else {
+        for (const std::string& node : one.nodes)
+          events.push_back({one.line, node, "MAINT", one.start, one.end});
+      }
+    }
+    return events;
   }
 
   std::vector<RigidJob> jobs;
@@ -293,6 +313,7 @@ Scenario Read(const std::string& path, const ScenarioSettings& given) {
     throw Error(Join(path, ": expected a job with GPUs that ended, found none:", reader.counts.Lines()));
   std::string features;
   if (!reader.after.empty()) features += Join("stages(after=", reader.after, ")");
+  std::string gone;  // outages
   const std::string events_path = Beside(path, "events.txt");
   if (!events_path.empty()) {
     const NodeOutages outages = OutagesOf(ReadNodeEvents(events_path), site.nodes, reader.first);
@@ -309,9 +330,25 @@ Scenario Read(const std::string& path, const ScenarioSettings& given) {
         "node events ended before the first job, took no time or are of a state that changes nothing, and "
         "left out",
         outages.irrelevant);
-    if (!outages.text.empty())
-      features += Join(features.empty() ? "" : ";", "failures(mtbf_h=0,events=", outages.text, ")");
+    gone = outages.text;
   }
+  if (const std::string path_of = Beside(path, "reservations.txt"); !path_of.empty()) {
+    const NodeOutages closed = OutagesOf(reader.Closed(ReadReservations(path_of)), site.nodes, reader.first);
+    reader.counts.Add(
+        "times of a node in a reservation for maintenance, or that no job used: it takes no new job "
+        "meanwhile; what still runs when one ends is stopped",
+        closed.drained);
+    reader.counts.Add(
+        "times of a node in a reservation are not in the scenario, whose cluster is not that of a slurm.conf "
+        "beside the accounting",
+        closed.unplaced);
+    reader.counts.Add(
+        "times in a reservation are of nodes without GPUs or that slurm.conf does not name, or ended before "
+        "the first job, and left out",
+        closed.unknown + closed.irrelevant);
+    if (!closed.text.empty()) gone += Join(gone.empty() ? "" : "|", closed.text);
+  }
+  if (!gone.empty()) features += Join(features.empty() ? "" : ";", "failures(mtbf_h=0,events=", gone, ")");
   ScenarioSettings settings = given;
   if (!features.empty()) {
     const std::string text = ToString(settings.features);
@@ -326,12 +363,13 @@ Scenario Read(const std::string& path, const ScenarioSettings& given) {
 }  // namespace
 
 FormatInfo SacctFormatInfo() {
-  return {"sacct",
-          "a site's Slurm accounting, of sacct -P or sacct --json; slurm.conf and events.txt (sacctmgr show "
-          "event -P) beside it",
-          "sacct(1), sacctmgr(1), slurm.conf(5), Slurm 22.05",
-          {ClockKind::kEvent, 360.0},
-          Read};
+  return {
+      "sacct",
+      "a site's Slurm accounting, of sacct -P or sacct --json; beside it slurm.conf, events.txt (sacctmgr "
+      "show event -P) and reservations.txt (sacctmgr or scontrol show reservation)",
+      "sacct(1), sacctmgr(1), slurm.conf(5), Slurm 22.05",
+      {ClockKind::kEvent, 360.0},
+      Read};
 }
 
 }  // namespace berth

@@ -1,0 +1,94 @@
+#include "data/sacct/reservations.hpp"
+
+#include <cmath>
+#include <map>
+
+#include "data/sacct/pipe_file.hpp"
+#include "env/base/slurm_conf.hpp"
+
+namespace berth {
+namespace {
+
+constexpr const char* kName = "ReservationName";
+
+// One reservation, whose times are checked; `start` and `end` are how its file calls them.
+Reservation Made(const std::string& where, int line, const std::string& name, const std::string& nodes,
+                 const std::string& flags, double from, double until, const std::string& start,
+                 const std::string& end) {
+  Reservation made;
+  made.line = line, made.name = name, made.start = from, made.end = until;
+  if (name.empty()) throw Error(Join(where, ": expected the name of a reservation, found none"));
+  if (std::isnan(from))
+    throw Error(Join(where, ": ", start, ": expected a time such as 2026-03-01T14:05:06, found none"));
+  if (!(until > from)) throw Error(Join(where, ": ", end, ": expected a time after ", start, ", found none"));
+  if (!nodes.empty()) made.nodes = ExpandHosts(nodes, where);
+  for (const std::string& flag : SplitAt(flags, ',')) made.maintenance = made.maintenance || flag == "MAINT";
+  return made;
+}
+
+std::vector<Reservation> OfSacctmgr(const std::string& path) {
+  PipeFile file(path);
+  for (const char* name : {"Name", "NodeNames", "TimeStart", "TimeEnd", "Flags"}) file.Need(name);
+  std::vector<Reservation> all;
+  while (file.Next()) {
+    all.push_back(Made(file.Where(), file.line(), file.Text("Name"), file.Text("NodeNames"),
+                       file.Text("Flags"), file.Moment("TimeStart", std::nan("")),
+                       file.Moment("TimeEnd", std::numeric_limits<double>::infinity()), "TimeStart",
+                       "TimeEnd"));
+  }
+  return all;
+}
+
+// Words KEY=VALUE, over several lines or on one (-o); ReservationName begins the next.
+class ScontrolReader {
+ public:
+  explicit ScontrolReader(const std::string& path) : file_(path) {
+    for (std::string line; file_.Next(line);) {
+      for (const std::string& word : SplitAt(line, ' ')) {
+        const std::size_t equals = word.find('=');
+        if (word.empty()) continue;
+        if (equals == std::string::npos || (values_.empty() && !word.starts_with(kName)))
+          throw Error(Join(file_.Where(), ": expected ", values_.empty() ? kName : "KEY",
+                           "=VALUE, as scontrol show reservation writes, found '", word.substr(0, 60), "'"));
+        if (word.starts_with(Join(kName, "=")) && !values_.empty()) Take();
+        if (values_.empty()) where_ = file_.Where(), line_ = file_.number();
+        const std::string value = word.substr(equals + 1);
+        values_[word.substr(0, equals)] = value == "(null)" ? "" : value;
+      }
+    }
+    if (values_.empty()) throw Error(Join(path, ": expected reservations, found an empty file"));
+    Take();
+  }
+  std::vector<Reservation> all;
+
+ private:
+  void Take() {
+    const auto moment = [&](const char* key) {
+      const std::string& text = values_[key];
+      if (!LooksLikeDate(text))
+        throw Error(
+            Join(where_, ": ", key, ": expected a time such as 2026-03-01T14:05:06, found '", text, "'"));
+      return ParseMoment(text, Join(where_, ": ", key));
+    };
+    const double from = moment("StartTime"), until = moment("EndTime");
+    all.push_back(Made(where_, line_, values_[kName], values_["Nodes"], values_["Flags"], from, until,
+                       "StartTime", "EndTime"));
+    values_.clear();
+  }
+
+  TextFile file_;
+  std::map<std::string, std::string> values_;
+  std::string where_;
+  int line_ = 0;
+};
+
+}  // namespace
+
+std::vector<Reservation> ReadReservations(const std::string& path) {
+  const std::string text = ReadText(path);
+  if (text.starts_with("No reservations in the system")) return {};
+  const std::size_t line = std::min(text.find('\n'), text.size());
+  return text.substr(0, line).find('|') != std::string::npos ? OfSacctmgr(path) : ScontrolReader(path).all;
+}
+
+}  // namespace berth

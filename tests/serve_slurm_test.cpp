@@ -124,6 +124,34 @@ TEST_CASE("serve --slurm: a policy that was trained on other GPU types", "[slurm
   w.Refuses("--control --scheduler 'policy(file=h100.h5)'",
             "an mlp runs only on what it was trained on: GPU type 0 is 'h100', found 'v100'");
   w.Refuses("--control --scheduler 'policy(file=none.h5)'", "none.h5");
+  w.Refuses("--control --any-types --scheduler 'policy(file=h100.h5)'", "an mlp runs only on what it was trained on");
+}
+
+TEST_CASE("serve --slurm: a policy of pairs that was trained on none of the GPU types runs only where that is asked for", "[slurm][binary]") {
+  const Waiting w;
+  PolicyBundle bundle = test::RandomBundle("pair_scorer(width=4)", ObservationV1::Layout(2, 2), 5, 1);
+  const auto knows = [&](std::vector<std::string> types) {
+    bundle.gpu_types = std::move(types);
+    SaveBundle(bundle, w.slurm / "pair.h5");
+  };
+  const std::string with = "--scheduler 'policy(file=pair.h5)'";
+  knows({"h100", "v100-sxm"});
+  for (const char* mode : {"", "--advise ", "--control "})
+    w.Refuses(mode + with, "pair.h5: expected a GPU type that it was trained on (h100, v100-sxm), found v100; --any-types runs it all the same");
+  const std::string warns = "berth serve: warning: pair.h5 was trained on h100, v100-sxm, not on v100\n";
+  const test::Outcome asked = w.Serve("--any-types " + with);
+  CHECK(asked.code == 0);
+  CHECK(asked.error == warns);
+  // One of the types is known: it runs, and says which is not.
+  w.slurm.AddNode("p1", "p100", 4);
+  knows({"v100", "h100"});
+  const test::Outcome some = w.Serve(with);
+  CHECK(some.code == 0);
+  CHECK(some.error == "berth serve: warning: pair.h5 was trained on v100, h100, not on p100\n");
+  knows({"v100", "p100", "h100"});
+  CHECK(w.Serve(with).error.empty());
+  knows({});  // it does not say
+  CHECK(w.Serve(with).error.empty());
 }
 
 }  // namespace berth

@@ -3,6 +3,7 @@
 
 #include <signal.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
@@ -69,22 +70,60 @@ std::string ForecastSpec(const Options& options, const ControllerOptions& made) 
   return std::filesystem::exists(conf) ? "slurm(conf=" + conf + ")" : "easy";
 }
 
-// Facts of the policies that a spec names, for whoever looks at the page.
-Json CardOf(const std::string& spec) {
+struct NamedPolicy {
+  std::string file;
+  PolicyBundle bundle;
+};
+
+std::vector<NamedPolicy> PoliciesOf(const std::string& spec) {
+  std::vector<NamedPolicy> policies;
   for (const SpecFile& file : SpecFiles(spec)) {
-    if (!file.path.ends_with(".h5")) continue;
-    const PolicyBundle bundle = LoadBundle(file.path);
-    std::string types;
-    for (const std::string& type : bundle.gpu_types) types += (types.empty() ? "" : ", ") + type;
-    return {{"file", file.path},
-            {"network", bundle.network},
-            {"trained for GPU types", types},
-            {"decides", bundle.mdp.ToString()},
-            {"trained by", bundle.provenance.agent},
-            {"training seed", bundle.provenance.seed},
-            {"steps", bundle.provenance.steps}};
+    if (file.path.ends_with(".h5")) policies.push_back({file.path, LoadBundle(file.path)});
   }
-  return nullptr;
+  return policies;
+}
+
+std::string Listed(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
+// Facts of the first policy that a spec names, for whoever looks at the page.
+Json CardOf(const std::vector<NamedPolicy>& policies) {
+  if (policies.empty()) return nullptr;
+  const PolicyBundle& bundle = policies.front().bundle;
+  return {{"file", policies.front().file},
+          {"network", bundle.network},
+          {"trained for GPU types", Listed(bundle.gpu_types)},
+          {"decides", bundle.mdp.ToString()},
+          {"trained by", bundle.provenance.agent},
+          {"training seed", bundle.provenance.seed},
+          {"steps", bundle.provenance.steps}};
+}
+
+// A scorer of pairs takes GPUs of any type, since it sees how fast jobs are on them. What it learned of how
+// types compare need not hold for others: on none of its own it runs only where that was asked for.
+void CheckTrainedTypes(const std::vector<NamedPolicy>& policies, const LiveCluster& live, bool any) {
+  for (const auto& [file, bundle] : policies) {
+    const std::vector<std::string>& knows = bundle.gpu_types;
+    if (knows.empty()) continue;
+    std::vector<std::string> found, others;
+    for (std::size_t g = 0; g < live.types().size(); ++g) {
+      const std::string& gpus = live.gpu_types()[g];
+      if (std::ranges::count(found, gpus) > 0) continue;
+      found.push_back(gpus);
+      const bool known =
+          std::ranges::count(knows, gpus) > 0 || std::ranges::count(knows, live.types()[g].name) > 0;
+      if (!known) others.push_back(gpus);
+    }
+    if (others.empty()) continue;
+    if (others.size() == found.size() && !any)
+      throw Error(Join(file, ": expected a GPU type that it was trained on (", Listed(knows), "), found ",
+                       Listed(found), "; --any-types runs it all the same"));
+    std::cerr << "berth serve: warning: " << file << " was trained on " << Listed(knows) << ", not on "
+              << Listed(others) << std::endl;
+  }
 }
 
 }  // namespace
@@ -93,6 +132,8 @@ void DeclareSlurm(Options& options) {
   options.Group("Slurm");
   options.Switch("slurm", "schedule the Slurm that SLURM_CONF names: tools/controller/README.md");
   options.Value("scheduler", "srpt", "spec of the scheduler: see berth list schedulers");
+  options.Switch("any-types",
+                 "run a policy though the site has none of the GPU types that it was trained on");
   options.Switch("dry-run", "only read, and say what it would do: so it is unless told otherwise");
   options.Switch("advise", "set the priorities of waiting jobs, by their nice value");
   options.Switch("control",
@@ -141,7 +182,8 @@ int ServeSlurm(const Options& options) {
     throw Error(
         "--recorded: expected --once without --advise and --control, since what is recorded does not change");
   made.forecast = ForecastSpec(options, made);
-  made.card = CardOf(made.scheduler);
+  const std::vector<NamedPolicy> policies = PoliciesOf(made.scheduler);
+  made.card = CardOf(policies);
   const ListenOptions listen = ReadListening(options);
   if (options.Bool("writable") && listen.token.empty() && listen.socket.empty())
     throw Error(
@@ -159,7 +201,7 @@ int ServeSlurm(const Options& options) {
               << std::endl;
     return 0;
   }
-  controller.TryScheduler();
+  CheckTrainedTypes(policies, controller.TryScheduler(), options.Bool("any-types"));
   if (options.Bool("once")) {
     controller.Cycle();
     const Json status = board.Read();

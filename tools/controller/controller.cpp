@@ -60,11 +60,12 @@ Controller::Controller(ControllerOptions options, SiteFile site, std::unique_ptr
   }
 }
 
-void Controller::TryScheduler() {
+LiveCluster Controller::TryScheduler() {
   LiveCluster first(site_, LiveOf(options_));
   first.Update(slurm_.Read(), options_.now());
   scheduler_->Reset(first.View(scheduler_->knowledge()));
 }
+  return first;
 
 void Controller::CheckSlurm() {
   if (!options_.recorded.empty()) return;

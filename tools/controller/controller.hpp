@@ -58,8 +58,8 @@ class Controller {
              StatusBoard& board);
 
   // Shows the scheduler the cluster as it is now. Throws Error where it cannot schedule it, or Slurm has no
-  // GPUs there; no job is touched.
-  void TryScheduler();
+  // GPUs there; no job is touched. What it was shown.
+  LiveCluster TryScheduler();
   // One look, and what follows of it. Throws Error where Slurm does not answer; nothing is lost, and it may
   // be called again.
   void Cycle();

@@ -73,7 +73,7 @@ TEST_CASE("control: a held job is pinned and released, and runs where it was put
   Beside b;
   b.slurm.AddJob(7, {{"tres_per_job", "gres:gpu:v100:2"}});
   b.Look();
-  CHECK(b.slurm.Calls() == Calls{"update JobId=7 ReqNodeList=v1 AdminComment=berth pinned", "release 7"});
+  CHECK(b.slurm.Calls() == Calls{"update JobId=7 ReqNodeList=v1 AdminComment=berth pinned Priority=0", "release 7"});
   CHECK(b.Status()["queue"][0]["reason"] == "released, starts any moment");
   b.Look();
   CHECK(b.slurm.Calls().empty());
@@ -148,7 +148,7 @@ TEST_CASE("control: no more tasks of an array run than it allows, and others pas
   CHECK(b.Status()["queue"][0]["reason"] == "waits for its array's limit");
   b.slurm.End(11);
   b.Look(2);
-  CHECK(b.slurm.Calls() == Calls{"update JobId=11_2 ReqNodeList=" + b.Nodes(13) + " AdminComment=berth pinned", "release 11_2"});
+  CHECK(b.slurm.Calls() == Calls{"update JobId=11_2 ReqNodeList=" + b.Nodes(13) + " AdminComment=berth pinned Priority=0", "release 11_2"});
 }
 
 TEST_CASE("control: nodes that the user named are kept, and no others are pinned", "[slurm]") {
@@ -192,7 +192,7 @@ TEST_CASE("control: who is released and does not start is held again, and offere
   // Its GPUs are its own meanwhile: job 2 goes elsewhere.
   b.slurm.AddJob(2, {{"tres_per_job", "gres:gpu:v100:4"}});
   b.Look();
-  CHECK(b.slurm.Calls() == Calls{"update JobId=2 ReqNodeList=v2 AdminComment=berth pinned", "release 2"});
+  CHECK(b.slurm.Calls() == Calls{"update JobId=2 ReqNodeList=v2 AdminComment=berth pinned Priority=0", "release 2"});
   b.Look(1, 12.0);  // 15 s after the order of job 1
   CHECK(b.slurm.Calls() == Calls{"hold 1"});
   CHECK(b.slurm.Job(1)["priority"] == 0);
@@ -332,7 +332,7 @@ TEST_CASE("advise: what job_submit.lua holds is given back, since nothing else w
   b.slurm.AddJob(1);
   b.slurm.AddJob(2, {{"admin_comment", ""}});  // its user's hold
   b.Look();
-  CHECK(b.slurm.Calls() == Calls{"release 1"});
+  CHECK(b.slurm.Calls() == Calls{"release 1", "update JobId=1 AdminComment=berth-left"});
 }
 
 TEST_CASE("control: what Berth can never start is given back to Slurm", "[slurm]") {
@@ -345,7 +345,8 @@ TEST_CASE("control: what Berth can never start is given back to Slurm", "[slurm]
   b.Look(3);
   Calls calls = b.slurm.Calls();
   std::sort(calls.begin(), calls.end());
-  CHECK(calls == Calls{"release 1", "release 2", "release 3"});
+  CHECK(calls == Calls{"release 1", "release 2", "release 3", "update JobId=1 AdminComment=berth-left",
+                       "update JobId=2 AdminComment=berth-left", "update JobId=3 AdminComment=berth-left"});
   const Json queue = b.Status()["queue"];
   REQUIRE(queue.size() == 2);
   CHECK(queue[0]["reason"].get<std::string>().starts_with("left to Slurm"));
@@ -362,7 +363,8 @@ TEST_CASE("the page's mode switch: what control held is given back, what it may 
   (void)b.slurm.Calls();
   REQUIRE(b.board.AskMode("dry-run"));
   b.Look();
-  CHECK(b.slurm.Calls() == Calls{"update JobId=1 ReqNodeList= AdminComment=berth", "update JobId=2 ReqNodeList= AdminComment=berth", "release 3"});
+  CHECK(b.slurm.Calls() == Calls{"update JobId=1 ReqNodeList= AdminComment=berth-left", "update JobId=2 ReqNodeList= AdminComment=berth-left",
+                                 "release 3", "update JobId=3 AdminComment=berth-left"});
   CHECK(b.Status()["mode"] == "dry-run");
   CHECK(b.Log("mode").size() == 1);
   for (int id = 1; id <= 3; ++id) CHECK(b.slurm.Job(id)["priority"] == 1);
@@ -378,9 +380,84 @@ TEST_CASE("the page's mode switch: what control held is given back, what it may 
   CHECK(CountStarts(b.slurm.Calls(), "release 4") == 1);
 }
 
+TEST_CASE("control: what a user holds after Berth released it stays the user's, until the user releases it", "[slurm]") {
+  Beside b;
+  b.slurm.Set("late", true);
+  b.options.all_holds = GENERATE(false, true);
+  b.slurm.AddJob(1, {{"admin_comment", b.options.all_holds ? "" : "berth"}});
+  b.Look();
+  CHECK(b.slurm.Job(1)["priority"] == 1);
+  (void)b.slurm.Calls();
+  b.slurm.SetJob(1, {{"priority", 0}, {"state_reason", "JobHeldUser"}});
+  SECTION("seen by the controller that released it") {}
+  SECTION("seen by one that is started again") { b.Restart(); }
+  b.Look();
+  CHECK(b.slurm.Calls() == Calls{"update JobId=1 ReqNodeList= AdminComment=berth-left"});
+  CHECK(b.Status()["queue"][0]["reason"] == "held by its user");
+  b.slurm.Set("late", false);
+  b.Look(5, 30.0);
+  CHECK(b.controller->Release() == 0);
+  CHECK(b.slurm.Calls().empty());
+  CHECK(b.slurm.Job(1)["priority"] == 0);
+  b.slurm.SetJob(1, {{"priority", 1}, {"state_reason", "None"}});
+  b.Look();
+  CHECK(b.State(1) == "RUNNING");
+  CHECK(b.slurm.Calls().empty());
+}
+
+TEST_CASE("control: a hold of Berth's own is told from a user's, and so is a requeue", "[slurm]") {
+  Beside b(ControlMode::kControl, "srpt");
+  b.slurm.Set("late", true);
+  b.slurm.AddJob(1, {{"tres_per_job", "gres:gpu:v100:4"}, {"comment", "steps=9000,checkpoint"}});
+  b.Look(2), b.Look(1, 15.0);  // released, and held again since it did not start
+  CHECK(b.slurm.Job(1)["priority"] == 0);
+  b.slurm.Set("late", false);
+  b.Restart();  // knows by the job alone whose hold it is
+  b.Look(2);
+  CHECK(b.State(1) == "RUNNING");
+  for (int id = 2; id <= 3; ++id) b.slurm.AddJob(id, {{"tres_per_job", "gres:gpu:v100:4"}, {"comment", "steps=10"}});
+  b.Look();
+  CHECK(b.State(1) == "PENDING");  // requeued and held
+  b.Restart();
+  b.Look(2);
+  for (int id = 2; id <= 3; ++id) b.slurm.End(id);
+  b.Look(3);
+  CHECK(b.State(1) == "RUNNING");
+}
+
+TEST_CASE("control: all holds are Berth's where it is told so, but an administrator's, and can be given back", "[slurm]") {
+  Beside b;
+  b.options.all_holds = true;
+  b.slurm.Set("late", true);
+  b.slurm.AddJob(1, {{"admin_comment", ""}, {"tres_per_job", "gres:gpu:v100:8"}});
+  b.slurm.AddJob(2, {{"admin_comment", ""}, {"tres_per_job", "gres:gpu:v100:8"}});  // waits
+  b.slurm.AddJob(3, {{"admin_comment", ""}, {"state_reason", "JobHeldAdmin"}});
+  b.slurm.AddJob(4, {{"admin_comment", "of the site"}});
+  b.slurm.AddJob(5, {{"admin_comment", ""}, {"tres_per_job", "gres:gpu:v100:9"}});  // more than there are
+  b.Look(2);
+  CHECK(b.slurm.Job(1)["admin_comment"] == "berth pinned");
+  CHECK(b.slurm.Job(2)["admin_comment"] == "berth");
+  CHECK(b.slurm.Job(3)["admin_comment"] == "");
+  CHECK(b.slurm.Job(4)["admin_comment"] == "of the site");
+  CHECK(b.slurm.Job(5)["admin_comment"] == "");
+  (void)b.slurm.Calls();
+  b.Look(3);
+  CHECK(b.slurm.Calls().empty());
+  CHECK(b.controller->Release() == 2);
+  for (int id = 1; id <= 2; ++id) CHECK((b.slurm.Job(id)["priority"] == 1 && b.slurm.Job(id)["admin_comment"] == "berth-left"));
+  for (int id = 3; id <= 5; ++id) CHECK(b.slurm.Job(id)["priority"] == 0);
+  // Held again by its user after it was given back, it stays so, whoever asks.
+  b.slurm.SetJob(2, {{"priority", 0}, {"state_reason", "JobHeldUser"}});
+  b.Restart();
+  (void)b.slurm.Calls();
+  b.Look(3);
+  CHECK(b.controller->Release() == 0);
+  CHECK(b.slurm.Job(2)["priority"] == 0);
+}
+
 TEST_CASE("release: all that Berth holds is given back, and nothing of others", "[slurm]") {
   Beside b;
-  b.slurm.AddJob(1, {{"admin_comment", "berth pinned"}, {"required_nodes", "v1"}});
+  b.slurm.AddJob(1, {{"admin_comment", "berth pinned"}, {"required_nodes", "v1"}, {"state_reason", "JobHeldAdmin"}});
   b.slurm.AddJob(2);
   b.slurm.AddJob(3, {{"admin_comment", "berth pinned"}, {"priority", 4}, {"required_nodes", "v2"}});
   b.slurm.AddJob(4, {{"admin_comment", ""}});
@@ -388,8 +465,8 @@ TEST_CASE("release: all that Berth holds is given back, and nothing of others", 
   b.slurm.Set("late", true);
   b.Restart();
   CHECK(b.controller->Release() == 3);
-  CHECK(b.slurm.Calls() == Calls{"update JobId=1 ReqNodeList= AdminComment=berth", "release 1", "release 2",
-                                 "update JobId=3 ReqNodeList= AdminComment=berth"});
+  CHECK(b.slurm.Calls() == Calls{"update JobId=1 ReqNodeList= AdminComment=berth", "release 1", "update JobId=1 AdminComment=berth-left", "release 2",
+                                 "update JobId=2 AdminComment=berth-left", "update JobId=3 ReqNodeList= AdminComment=berth-left"});
   CHECK(b.controller->Release() == 0);
 }
 
@@ -428,7 +505,7 @@ TEST_CASE("a controller that is started again at any time starts nothing twice a
   b.slurm.Set("late", true);
   b.slurm.AddJob(1, {{"tres_per_job", "gres:gpu:v100:8"}});
   b.slurm.AddJob(2, {{"tres_per_job", "gres:gpu:v100:1"}});
-  b.slurm.AddJob(3, {{"tres_per_job", "gres:gpu:p100:1"}, {"admin_comment", "berth pinned"}, {"required_nodes", "p1"}});  // pinned, then killed
+  b.slurm.AddJob(3, {{"tres_per_job", "gres:gpu:p100:1"}, {"admin_comment", "berth pinned"}, {"required_nodes", "p1"}, {"state_reason", "JobHeldAdmin"}});  // pinned, then killed
   b.Look();
   CHECK(CountStarts(b.slurm.Calls(), "release") == 1);  // of job 1; fcfs lets none past job 2
   b.Restart();
@@ -461,7 +538,7 @@ TEST_CASE("control: nodes that come and go begin the view anew, and who was rele
   b.slurm.AddNode("a1", "a100", 8);
   b.slurm.AddJob(2, {{"tres_per_job", "gres:gpu:v100:4"}});
   b.Look();
-  CHECK(b.slurm.Calls() == Calls{"update JobId=2 ReqNodeList=v2 AdminComment=berth pinned", "release 2"});
+  CHECK(b.slurm.Calls() == Calls{"update JobId=2 ReqNodeList=v2 AdminComment=berth pinned Priority=0", "release 2"});
   b.slurm.Set("late", false);
   b.Look(2);
   CHECK(b.Status()["running"].size() == 2);

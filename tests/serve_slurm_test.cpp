@@ -51,7 +51,7 @@ TEST_CASE("serve --slurm: one look says what would start, by itself or in contro
   INFO(release.error);
   CHECK(release.code == 0);
   CHECK(release.out == "berth serve: 1 jobs given back to Slurm's own order\n");
-  CHECK(w.slurm.Calls() == std::vector<std::string>{"update JobId=1 ReqNodeList= AdminComment=berth"});
+  CHECK(w.slurm.Calls() == std::vector<std::string>{"update JobId=1 ReqNodeList= AdminComment=berth-left"});
 }
 
 TEST_CASE("serve --slurm: options that cannot be", "[slurm][binary]") {

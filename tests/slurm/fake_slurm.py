@@ -93,16 +93,18 @@ def change(state):
                 job["required_nodes"] = value
             elif key == "AdminComment":
                 job["admin_comment"] = value
+            elif key == "Priority":
+                job["priority"], job["state_reason"] = int(value), "JobHeldAdmin"
             elif key == "Nice":
                 if job["priority"] > 0:
                     job["priority"] += (job["nice"] or 0) - int(value)
                 job["nice"] = int(value)
     elif verb == "release" and job["job_state"] == "PENDING":
-        job["priority"], job["state_reason"] = 1, "None"
+        job["priority"], job["state_reason"], job["state_description"] = 1, "None", ""
     elif verb == "hold" and job["job_state"] == "PENDING":
-        job["priority"], job["state_reason"] = 0, "JobHeldUser"
+        job["priority"], job["state_reason"] = 0, "JobHeldAdmin"
     elif verb == "requeuehold" and runs:
-        job.update(job_state="PENDING", priority=0, state_reason="JobHeldUser", nodes="", gres_detail=[], held_gpus=[],
+        job.update(job_state="PENDING", priority=0, state_reason="JobHeldUser", state_description="job requeued in held state", nodes="", gres_detail=[], held_gpus=[],
                    start_time=0, restart_cnt=job["restart_cnt"] + 1)
     else:
         sys.exit("slurm_%s error: Job is no longer pending execution" % verb)

@@ -34,6 +34,7 @@ LiveOptions LiveOf(const ControllerOptions& options) {
   live.partitions = options.partitions, live.control = options.mode == ControlMode::kControl;
   live.preemptive = options.preemptive && live.control;
   live.all_holds = options.all_holds, live.clock = options.clock;
+  live.user = UserName();
   return live;
 }
 
@@ -64,8 +65,8 @@ LiveCluster Controller::TryScheduler() {
   LiveCluster first(site_, LiveOf(options_));
   first.Update(slurm_.Read(), options_.now());
   scheduler_->Reset(first.View(scheduler_->knowledge()));
-}
   return first;
+}
 
 void Controller::CheckSlurm() {
   if (!options_.recorded.empty()) return;
@@ -189,6 +190,7 @@ void Controller::Cycle() {
   Note(changes);
   if (options_.mode != ControlMode::kDryRun) GiveBack();
   if (options_.mode == ControlMode::kControl) {
+    TendHolds();
     TendOrdered();
     CarryOutPlanned();
   }

@@ -92,6 +92,7 @@ class Controller {
   bool Start(int index, int type, std::span<const int> wanted, std::vector<int>& idle_cpus);
   bool Stop(int index);  // true: Slurm stops it
   void Advise();
+  void TendHolds();
   void TendOrdered();
   void Forecast();
   bool MayChange();  // within the limit of changes a minute
@@ -122,8 +123,10 @@ class Controller {
   std::vector<Planned> planned_;
   std::set<std::string> stopping_;  // jobs that Slurm stops for them
   std::deque<double> changes_at_;
-  std::map<std::string, double> gave_back_;  // s since 1970, when it was tried
-  std::vector<int> promised_;                // devices of starts that are only said
+  std::map<std::string, double>
+      tended_at_;  // s since 1970, when it was tried: id given back, what + id of a hold
+  const std::string user_ = UserName();
+  std::vector<int> promised_;  // devices of starts that are only said
   double now_s_ = 0.0, next_round_s_ = 0.0, wake_at_s_ = kNever;
   int noted_ = 0;       // beginnings of `live_`
   bool retry_ = false;  // something was put off

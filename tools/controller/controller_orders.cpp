@@ -29,6 +29,16 @@ std::vector<std::string> NiceBack(const SlurmJob& job, double own) {
           "AdminComment=berth nice"};
 }
 
+std::vector<std::string> Mark(const SlurmJob& job, const std::string& mark) {
+  std::vector<std::string> words = {"update", "JobId=" + job.id};
+  if (job.pinned()) words.emplace_back("ReqNodeList=");
+  words.push_back("AdminComment=" + mark);
+  return words;
+}
+
+// Of a job that is Slurm's and its user's from now on.
+constexpr const char* kLeft = "berth-left";
+
 }  // namespace
 
 std::vector<int> Controller::IdleCpus() const {
@@ -95,6 +105,7 @@ bool Controller::Start(int index, int type, std::span<const int> wanted, std::ve
   if (!live_.job(index).slurm.user_named()) {  // what its user said stands
     pin.emplace_back("ReqNodeList=" + Joined(nodes));
     pin.emplace_back("AdminComment=berth pinned");
+    pin.emplace_back("Priority=0");  // from now on Slurm tells this hold from its user's
   }
   // Slurm would have what it requeued wait for cred_expire seconds (120); the new run gets a new credential.
   if (live_.job(index).slurm.restarts > 0) pin.emplace_back("StartTime=now");
@@ -114,6 +125,7 @@ bool Controller::Stop(int index) {
   last_decision_["stops"].push_back({{"id", job.slurm.id}});
   if (options_.mode != ControlMode::kControl || job.phase != LivePhase::kRunning) return false;
   if (!job.words.checkpoint || !job.slurm.requeue || !MayChange()) return false;
+  if (job.slurm.left() && !Ask(job.slurm.id, "mark", Mark(job.slurm, "berth")).empty()) return false;
   if (!Ask(job.slurm.id, "requeue", {"requeuehold", job.slurm.id}).empty()) return false;
   ++counts_.requeued;
   stopping_.insert(job.slurm.id);
@@ -241,15 +253,31 @@ void Controller::Advise() {
 // What Berth will never start goes on under Slurm's own order: in --control jobs that it cannot place, and in
 // --advise whoever job_submit.lua held.
 void Controller::GiveBack() {
-  std::erase_if(gave_back_, [&](const auto& tried) { return tried.second < now_s_ - kPause; });
+  std::erase_if(tended_at_, [&](const auto& tried) { return tried.second < now_s_ - kPause; });
   for (const SlurmJob& job : state_.jobs) {
-    if (!job.held() || !job.marked() || !live_.InPartitions(job)) continue;
+    if (!job.held_by_berth() || job.held_since_released(user_) || !live_.InPartitions(job)) continue;
     const int index = live_.Find(job.id);
     const bool hopeless = index < 0 || live_.FittingTypes(live_.job(index)) == 0;
-    if ((options_.mode == ControlMode::kControl && !hopeless) || gave_back_.contains(job.id) || !MayChange())
+    if ((options_.mode == ControlMode::kControl && !hopeless) || tended_at_.contains(job.id) || !MayChange())
       continue;
-    gave_back_[job.id] = now_s_;
-    (void)Ask(job.id, "give back", {"release", job.id});
+    tended_at_[job.id] = now_s_;
+    if (Ask(job.id, "give back", {"release", job.id}).empty())
+      (void)Ask(job.id, "give back", Mark(job, kLeft));
+  }
+}
+
+// What users hold: with --holds all Berth says on each job that it is Berth's from now on, so that it is
+// given back as the others are; and a hold of a job that Berth had released stays its user's.
+void Controller::TendHolds() {
+  for (int index = 0; index < live_.num_jobs(); ++index) {
+    const SlurmJob& job = live_.job(index).slurm;
+    const bool adopts = live_.Adopts(job) && live_.FittingTypes(live_.job(index)) != 0;
+    const char* const what = adopts                           ? "adopt"
+                             : job.held_since_released(user_) ? "leave to its user"
+                                                              : nullptr;
+    if (what == nullptr || tended_at_.contains(what + job.id) || !MayChange()) continue;
+    tended_at_[what + job.id] = now_s_;
+    (void)Ask(job.id, what, Mark(job, adopts ? "berth" : kLeft));
   }
 }
 
@@ -274,12 +302,14 @@ int Controller::Release() {
   for (const SlurmJob& job : slurm_.Read().jobs) {
     if (!job.pending()) continue;
     const std::optional<double> own = OwnNice(job);
-    const bool held = job.held() && job.marked();
+    const bool held = job.held_by_berth() && !job.held_since_released(user_);
     if (!job.pinned() && !own && !held) continue;  // it is Slurm's
     std::string why;
-    if (job.pinned()) why = slurm_.Ask({"update", "JobId=" + job.id, "ReqNodeList=", "AdminComment=berth"});
     if (own) why = slurm_.Ask(NiceBack(job, *own));
+    if (job.pinned()) why = slurm_.Ask(held ? Mark(job, "berth") : Mark(job, kLeft));
     if (why.empty() && held) why = slurm_.Ask({"release", job.id});
+    // Last: until then the watchdog knows it as Berth's.
+    if (why.empty() && held) why = slurm_.Ask({"update", "JobId=" + job.id, Join("AdminComment=", kLeft)});
     if (!why.empty()) Refused(job.id, "release", why);
     released += why.empty() ? 1 : 0;
   }

@@ -40,7 +40,7 @@ bool LiveCluster::InPartitions(const SlurmJob& job) const {
 }
 
 bool LiveCluster::Ours(const SlurmJob& job) const {
-  return !options_.control || job.marked() || (options_.all_holds && job.held()) || Find(job.id) >= 0;
+  return !options_.control || job.marked() || Adopts(job) || Find(job.id) >= 0;
 }
 
 int LiveCluster::Find(const std::string& id) const {
@@ -218,7 +218,8 @@ LivePhase LiveCluster::PendingPhase(LiveJob& job) const {
     job.why = Join("left to Slurm: ", from.reason);
     return LivePhase::kLeft;
   }
-  if (!options_.control && from.held() && !from.marked()) return blocked("held by its user");
+  if (from.held() && !Adopts(from) && (!from.held_by_berth() || from.held_since_released(options_.user)))
+    return blocked("held by its user");
   if (from.dependency.find("unfulfilled") != std::string::npos)
     return blocked("waits for " + from.dependency);
   // A requeue sets a begin time too, which the controller takes off.
@@ -332,6 +333,7 @@ void LiveCluster::Take(const SlurmJob& from, std::vector<LiveChange>& changes) {
     if (phase == LivePhase::kOrdered && job.devices.empty() && !Lay(job, index)) phase = LivePhase::kLeft;
     if (phase == LivePhase::kWaiting && before != LivePhase::kWaiting) Arrive(index), job.why = "";
     if (phase != LivePhase::kWaiting && before == LivePhase::kWaiting) completed_.push_back(index);
+    if (phase == LivePhase::kBlocked && before == LivePhase::kOrdered) completed_.push_back(index);
     job.phase = phase;
     for (const int device : job.devices) holder_[U(device)] = index;
   } else if (holds_gpus) {

@@ -63,7 +63,9 @@ struct LiveOptions {
   bool control = false;                 // jobs marked as Berth's alone; otherwise whatever waits is shown
   bool preemptive =
       false;  // the scheduler stops jobs: those that may not be stopped are shown as GPUs in use by others
-  bool all_holds = false;  // of `control`: every held job of the partitions is Berth's
+  // Of `control`: held jobs of the partitions are Berth's, but for holds and marks of an administrator.
+  bool all_holds = false;
+  std::string user;  // Berth's own
   Clock clock;
 };
 
@@ -126,6 +128,11 @@ class LiveCluster {
   // progress.
   std::uint64_t FittingTypes(const LiveJob& job) const;
   bool InPartitions(const SlurmJob& job) const;
+  // Of `all_holds`: held by its user, and not marked yet as Berth's.
+  bool Adopts(const SlurmJob& job) const {
+    return options_.control && options_.all_holds && job.held() && job.reason != "JobHeldAdmin" &&
+           job.admin_comment.empty();
+  }
   // Run as many tasks of its array as may?
   bool AtArrayLimit(const SlurmJob& job) const;
   // Are there GPUs of a type that it may run on, enough of the `free` [types] ones (FreeGpus)?

@@ -37,12 +37,12 @@ Json Parse(const std::string& text, const std::string& what) {
   return json;
 }
 
+}  // namespace
+
 std::string UserName() {
   const passwd* const entry = getpwuid(geteuid());
   return entry != nullptr ? entry->pw_name : Join("uid ", geteuid());
 }
-
-}  // namespace
 
 SlurmCommands::SlurmCommands(std::string recorded, double limit_s)
     : recorded_(std::move(recorded)), limit_s_(limit_s) {

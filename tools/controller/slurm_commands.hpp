@@ -39,6 +39,8 @@ class SlurmCommands {
 std::string MissingRights(SlurmCommands& slurm, const std::string& config);
 // A value of `scontrol show config`, "" = none.
 std::string ConfigValue(const std::string& config, const std::string& key);
+// By whom Slurm is asked.
+std::string UserName();
 // Seconds by which this machine's clock is ahead of the controller's.
 double ClockSkew(const std::string& config, double now_s);
 

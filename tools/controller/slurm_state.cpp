@@ -150,7 +150,8 @@ SlurmJob JobOf(const Json& from, const std::string& what) {
     if (Upper(word) == "COMPLETING") job.state = "COMPLETING";
   }
   job.name = Text(from, "name"), job.user = Text(from, "user_name"), job.partition = Text(from, "partition");
-  job.reason = Text(from, "state_reason"), job.comment = Text(from, "comment");
+  job.reason = Text(from, "state_reason"), job.description = Text(from, "state_description");
+  job.comment = Text(from, "comment");
   job.admin_comment = Text(from, "admin_comment"), job.dependency = Text(from, "dependency");
   job.priority = NumberOr(from, "priority", 1.0), job.nice = NumberOr(from, "nice", 0.0);
   if (job.nice >= 2147483648.0) job.nice -= 4294967296.0;  // 22.05 writes -60 as if it had no sign

@@ -15,7 +15,7 @@ struct SlurmJob {
   std::string id;       // "17", or "17_3" of an array: as scontrol takes it
   std::string array;    // the array that it is a task of, "" = none
   int array_limit = 0;  // of whose tasks no more may run at once (--array=0-9%2); 0 = none
-  std::string name, user, partition, state, reason, comment, admin_comment, dependency;
+  std::string name, user, partition, state, reason, description, comment, admin_comment, dependency;
   double priority = 0.0;  // 0 = held
   double nice = 0.0;
   double submit_s = 0.0, eligible_s = 0.0, start_s = 0.0;     // s since 1970, 0 = not stated
@@ -39,6 +39,14 @@ struct SlurmJob {
     return admin_comment.starts_with("berth") && !admin_comment.starts_with("berth nice");
   }
   bool pinned() const { return admin_comment == "berth pinned"; }  // its nodes are Berth's choice
+  // Given back to Slurm: a hold of it is its user's.
+  bool left() const { return admin_comment == "berth-left"; }
+  bool held_by_berth() const { return held() && marked() && !left(); }
+  // Held by its user after Berth released it, where `own` is Berth's user: Slurm tells a user's hold from
+  // Berth's, for which it names an admin, or a requeue, and not from one of Berth's on a job of `own`.
+  bool held_since_released(const std::string& own) const {
+    return held() && pinned() && reason == "JobHeldUser" && description.empty() && user != own;
+  }
   // Did its user say where it must run, on all of those nodes?
   bool user_named() const { return !required.empty() && !pinned(); }
   bool running() const { return state == "RUNNING" || state == "CONFIGURING" || state == "SUSPENDED"; }

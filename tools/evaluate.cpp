@@ -1,12 +1,11 @@
 // berth evaluate: schedulers compared on the same workloads, with 95% intervals and paired ratios.
 #include <algorithm>
-#include <filesystem>
 #include <iostream>
 #include <optional>
 #include <set>
-#include <thread>
 
 #include "tools/evaluation_file.hpp"
+#include "tools/evaluation_plan.hpp"
 #include "tools/evaluation_shard.hpp"
 #include "tools/evaluation_table.hpp"
 #include "tools/metric_columns.hpp"
@@ -14,30 +13,13 @@
 #include "tools/output_file.hpp"
 #include "tools/policy_semantics.hpp"
 #include "tools/report/report.hpp"
-#include "tools/scenario_options.hpp"
-#include "tools/spec_files.hpp"
 #include "tools/verbs.hpp"
 
 namespace berth {
 namespace {
 
-constexpr const char* kDefaultWindow = "300:700";  // of the default workload: steady state
-
-// All workloads are in memory at once, 50 to 100 bytes a job.
-constexpr std::int64_t kMostWorkloads = 10'000, kMostJobs = 100'000'000;
-
 void AddEvaluateOptions(Options& options) {
-  options.Group("Schedulers");
-  options.Value("schedulers", "fcfs;easy;sjf;srpt;las;gavel(objective=max_min)",
-                "specs separated by ';'; ratios are to the first; all = every other one that can run, those "
-                "that know less first");
-  AddScenarioOptions(options);
-  options.Group("What is measured");
-  options.Value("seeds", "1000:1010", "workloads to draw, of a stream that training cannot draw");
-  options.Value("window", "",
-                Join("measure only jobs A:B; later jobs compete meanwhile [the default workload's ",
-                     kDefaultWindow, "; all]"));
-  AddMaxTime(options);
+  AddEvaluationPlan(options);
   options.Value(
       "metrics", "",
       Join("columns of the table, of --csv and of the page beside the mean JCT and its ratio, separated by "
@@ -45,8 +27,6 @@ void AddEvaluateOptions(Options& options) {
            MetricNames(),
            ", or the key that a figure has in --json [nine usual ones, and those of deadlines and features; "
            "of a page more]"));
-  options.Value("threads", std::to_string(std::max(1U, std::thread::hardware_concurrency())),
-                "runs at once; the results do not depend on it, decision times may");
   options.Group("Results");
   options.Output("out", "write every job's completion time to this file (.h5)");
   options.Output("csv",
@@ -62,109 +42,6 @@ void AddEvaluateOptions(Options& options) {
       "arrives; open, those not done when the last job of all arrives. In brackets 95% intervals.");
   options.Everyday({"schedulers", "scenario", "format", "workload", "cluster", "clock", "knowledge",
                     "features", "seeds", "window", "threads", "out", "report", "timeline"});
-}
-
-// As many workloads as seeds, each as long as the first.
-void CheckJobs(const Options& options, const EvaluationPlan& plan) {
-  const auto workloads = static_cast<std::int64_t>(plan.seeds.size());
-  const std::int64_t jobs = plan.workloads[0].num_jobs();
-  if (workloads * jobs <= kMostJobs) return;
-  throw Error(Join(options.Where("seeds"), ": expected at most ", kMostJobs, " jobs in all, found ",
-                   workloads, " workloads of ", jobs));
-}
-
-// `all` reads what schedulers read untold, of those too that are then left out.
-void AddFilesOfAll(Options& options, const EvaluationPlan& plan) {
-  if (std::find(plan.schedulers.begin(), plan.schedulers.end(), kAllSchedulers) == plan.schedulers.end())
-    return;
-  for (const SchedulerTable& table : AllSchedulers()) {
-    for (const SchedulerInfo& info : table) {
-      for (const SpecFile& file : SpecFiles(info.name)) {
-        if (std::filesystem::exists(file.path)) options.AddRead("schedulers", file.path);
-      }
-    }
-  }
-}
-
-// Of the default ones those that need to know no more than is known.
-std::string DefaultSchedulers(const Options& options, const ScenarioSource& source) {
-  const Scenario sample = source.Make(0, Split::kEvaluate, /*env=*/0, /*episode=*/0, /*jobs=*/1);
-  std::string text;
-  for (const std::string& spec : SplitOutsideParentheses(options.Text("schedulers"), ';')) {
-    if (MakeScheduler(spec, AllSchedulers())->knowledge() <= sample.data().knowledge)
-      text += (text.empty() ? "" : ";") + spec;
-  }
-  return text;
-}
-
-EvaluationPlan MakePlan(Options& options, const WorkloadChoice& workload) {
-  EvaluationPlan plan;
-  plan.schedulers = SplitOutsideParentheses(
-      options.Given("schedulers") ? options.Text("schedulers") : DefaultSchedulers(options, *workload.source),
-      ';');
-  if (plan.schedulers.empty()) throw Error(Join(options.Where("schedulers"), ": expected specs, found none"));
-  for (const std::string& spec : plan.schedulers) {
-    if (spec == kAllSchedulers) continue;
-    InOption(options, "schedulers", [&] { return MakeScheduler(spec, AllSchedulers()); });
-  }
-  if (workload.source->fixed()) {
-    if (options.Given("seeds")) {
-      throw Error(Join(options.Where("seeds"), ": expected nothing, because ", workload.source->Describe(),
-                       " is one fixed workload, found ", options.Text("seeds")));
-    }
-    options.Assign("seeds", "");
-    plan.seeds = {0};
-  } else {
-    const auto [begin, end] = options.Range("seeds");
-    if (end - begin > kMostWorkloads) {
-      throw Error(Join(options.Where("seeds"), ": expected at most ", kMostWorkloads, " workloads, found ",
-                       end - begin));
-    }
-    for (std::int64_t seed = begin; seed < end; ++seed) plan.seeds.push_back(seed);
-  }
-  for (std::int64_t seed : plan.seeds) {
-    if (plan.workloads.size() == 1) CheckJobs(options, plan);
-    plan.workloads.push_back(EvaluationScenario(*workload.source, static_cast<std::uint64_t>(seed)));
-  }
-  AddFilesOfAll(options, plan);
-  ExpandAll(plan);
-  std::string resolved;  // not `all`, which another build expands to others
-  for (const std::string& spec : plan.schedulers) resolved += (resolved.empty() ? "" : ";") + spec;
-  options.Assign("schedulers", resolved);
-  if (plan.schedulers.empty()) throw Error(Join(options.Where("schedulers"), ": none can run here"));
-  int fewest = plan.workloads[0].num_jobs();
-  for (const Scenario& scenario : plan.workloads) fewest = std::min(fewest, scenario.num_jobs());
-  if (workload.is_default && !options.Given("window")) options.Assign("window", kDefaultWindow);
-  plan.window = ResolveWindow(options, fewest);
-  plan.max_time_s = MaxTime(options);
-  plan.threads = static_cast<int>(options.Integer("threads", 1, 4096));
-  return plan;
-}
-
-Json EvaluationJson(const EvaluationPlan& plan, const std::vector<ResultRow>& rows) {
-  const bool one = plan.workloads.size() < 2;
-  Json list = Json::array();
-  for (const ResultRow& row : rows) {
-    Json json = RowJson(row);
-    json["mean_jct_ci95_s"] = nullptr;
-    json["jct_ratio"] = nullptr;
-    if (!one) {
-      const Interval mean = MeanJctInterval(row), ratio = JctRatio(row, rows[0]);
-      json["mean_jct_ci95_s"] = {mean.low, mean.high};
-      json["jct_ratio"] = {{"mean", ratio.mean}, {"low", ratio.low}, {"high", ratio.high}};
-    }
-    const std::vector<double> means = row.MeanJcts();
-    Json workloads = Json::array();
-    for (std::size_t i = 0; i < row.runs.size(); ++i) {
-      workloads.push_back({{"seed", plan.seeds[i]},
-                           {"jobs", row.runs[i].metrics.jobs},
-                           {"mean_jct_s", means[i]},
-                           {"signature", HexSignature(row.runs[i].signature)}});
-    }
-    json["workloads"] = workloads;
-    list.push_back(json);
-  }
-  return list;
 }
 
 // A policy where there is none, and else pictures where there are none.
@@ -208,7 +85,7 @@ int EvaluateShard(Options& options, const World& world) {
   const std::string path = ShardPath(options.Required("out"), world), config = ShardConfig(options);
   CheckWritable(path, options.Where("out"), kShardKind);
   const WorkloadChoice workload = ResolveWorkload(options);
-  const EvaluationPlan plan = MakePlan(options, workload), shard = ShardOf(plan, world);
+  const EvaluationPlan plan = MakeEvaluationPlan(options, workload), shard = ShardOf(plan, world);
   if (options.Given("metrics"))
     InOption(options, "metrics", [&] { return MetricColumns(options.Text("metrics"), plan.workloads); });
   const std::string who = Join("shard ", world.rank, " of ", world.size, ": ");
@@ -251,7 +128,7 @@ int RunEvaluate(const std::vector<std::string>& arguments) {
   if (!IsSpecialFile(csv)) CheckWritable(csv, options.Where("csv"));
   const ReportRequest report = ResolveReport(options, arguments);
   const WorkloadChoice workload = ResolveWorkload(options);
-  const EvaluationPlan plan = MakePlan(options, workload);
+  const EvaluationPlan plan = MakeEvaluationPlan(options, workload);
   const std::string semantics = CommonSemantics(plan.schedulers);
   const std::string& chosen = options.Text("metrics");
   const auto columns_of = [&](const std::string& otherwise) {
@@ -276,7 +153,7 @@ int RunEvaluate(const std::vector<std::string>& arguments) {
   json["cluster"] = ClusterText(plan.workloads[0].data().cluster);
   json["workload"] = workload.source->Describe();
   json["window"] = {plan.window.begin, plan.window.end};
-  json["schedulers"] = EvaluationJson(plan, rows);
+  json["schedulers"] = EvaluationJson(plan.seeds, rows);
   json["refused"] = Json::array();
   for (const auto& [scheduler, reason] : plan.refused)
     json["refused"].push_back({{"scheduler", scheduler}, {"reason", reason}});

@@ -68,7 +68,7 @@ void ExpandAll(EvaluationPlan& plan) {
 std::vector<ResultRow> EmptyRows(const EvaluationPlan& plan) {
   std::vector<ResultRow> rows;
   for (const std::string& spec : plan.schedulers) {
-    const std::unique_ptr<Scheduler> scheduler = MakeScheduler(spec, AllSchedulers());
+    const std::unique_ptr<Scheduler> scheduler = plan.make(spec);
     CheckRunnable(plan.workloads[0], *scheduler, spec);
     rows.push_back({spec, UsedKnowledge(scheduler->knowledge(), plan.workloads[0].data().knowledge),
                     std::vector<RunResult>(plan.workloads.size())});
@@ -105,7 +105,7 @@ std::vector<ResultRow> Evaluate(const EvaluationPlan& plan, std::vector<Recordin
     ResultRow& row = rows[index / num_workloads];
     const Scenario& scenario = plan.workloads[workload];
     try {
-      std::unique_ptr<Scheduler> scheduler = MakeScheduler(row.scheduler, AllSchedulers());
+      std::unique_ptr<Scheduler> scheduler = plan.make(row.scheduler);
       std::optional<RunRecorder> recorder;
       if (recordings) scheduler = TimeDecisions(std::move(scheduler), times[index]);
       if (recordings && workload == 0) recorder.emplace(scenario);
@@ -119,6 +119,7 @@ std::vector<ResultRow> Evaluate(const EvaluationPlan& plan, std::vector<Recordin
       std::int64_t calls = 0;
       options.progress = [&](const Simulator& simulator) {
         if (recorder) recorder->Observe(simulator);
+        if (plan.check) plan.check();
         if (recordings && ++calls % kShowEvery != 0) return !failed.load();
         const int done = simulator.arrived_jobs() - simulator.jobs_in_system();
         const float share = static_cast<float>(done) / static_cast<float>(std::max(1, plan.window.end));

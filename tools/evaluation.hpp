@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -17,14 +19,20 @@ struct Refusal {
   std::string scheduler, reason;
 };
 
+// A scheduler by its spec, a new one each time. Thread rule: any number of threads at once.
+using MakeSchedulerOf = std::function<std::unique_ptr<Scheduler>(const std::string& spec)>;
+
 struct EvaluationPlan {
   std::vector<std::string> schedulers;  // specs, at least one
-  std::vector<Refusal> refused;         // registered schedulers that `all` stands for and that cannot run
-  std::vector<Scenario> workloads;      // at least one; one clock for all
-  std::vector<std::int64_t> seeds;      // [workloads]
+  MakeSchedulerOf make = [](const std::string& spec) { return MakeScheduler(spec, AllSchedulers()); };
+  std::vector<Refusal> refused;     // registered schedulers that `all` stands for and that cannot run
+  std::vector<Scenario> workloads;  // at least one; one clock for all
+  std::vector<std::int64_t> seeds;  // [workloads]
   Window window;
   double max_time_s = kNever;  // of each run
   int threads = 1;
+  // Asked now and then, on any thread of the team: what it throws ends the evaluation.
+  std::function<void()> check = {};
 };
 
 inline constexpr const char* kAllSchedulers = "all";

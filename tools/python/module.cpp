@@ -12,6 +12,8 @@
 #include "data/hdf5_file.hpp"
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
+#include "tools/python/python_scheduler.hpp"
+#include "tools/python/runs.hpp"
 #include "tools/python/table_scenario.hpp"
 #include "tools/python/vector_environment.hpp"
 
@@ -135,13 +137,8 @@ NB_MODULE(_berth, module) {
   h5::SetSourceCommit("Python package " BERTH_VERSION);  // who refuses a file says so
   module.doc() = "Berth's environments as NumPy arrays; see the package berth.";
   module.attr("__version__") = BERTH_VERSION;
-  nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
-    try {
-      std::rethrow_exception(thrown);
-    } catch (const Error& error) {
-      PyErr_SetString(PyExc_ValueError, error.what());
-    }
-  });
+  AddSchedulerTypes(module);
+  AddRuns(module);
   module.def("names", Names, "Names of the environments.");
   module.def(
       "help", Help, nb::arg("name"),

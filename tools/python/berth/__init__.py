@@ -1,6 +1,7 @@
-"""Scheduling on heterogeneous GPU clusters as Gymnasium environments.
+"""Scheduling on heterogeneous GPU clusters: schedulers written in Python beside Berth's, and Gymnasium environments.
 
     import berth
+    berth.evaluate(["fcfs", "gavel", Mine()], seeds=range(1000, 1020)).summary()     # class Mine(berth.Scheduler)
     env = berth.make("HeteroCluster-v0", cluster="v100=4,p100=4,k80=4", knowledge="oracle", seed=7)
     envs = berth.make_vec(256, "HeteroCluster-v0", visible=32)
 
@@ -13,12 +14,15 @@ from typing import Any
 import gymnasium
 
 from berth import _berth
+from berth._berth import Error
 from berth.envs import ClusterEnv
+from berth.results import evaluate
 from berth.scenario import Scenario
+from berth.scheduler import Scheduler
 from berth.vector import ClusterVectorEnv
 
 __version__ = _berth.__version__
-__all__ = ["ClusterEnv", "ClusterVectorEnv", "Scenario", "help", "make", "make_vec"]
+__all__ = ["ClusterEnv", "ClusterVectorEnv", "Error", "Scenario", "Scheduler", "evaluate", "help", "make", "make_vec"]
 
 
 def make(id: str = "HeteroCluster-v0", **keywords: Any) -> gymnasium.Env:

@@ -64,3 +64,18 @@ def observation_of(observation, size):
     if len(observation.shape) == 0 or observation.shape[-1] != size:
         raise ValueError(f"{expected} shape {tuple(observation.shape)}")
     return observation
+
+
+def seeds_of(seeds):
+    """A range, one number or "A:B", as the command line would write it."""
+    if seeds is None or isinstance(seeds, str):
+        return seeds
+    if isinstance(seeds, numbers.Integral) and not isinstance(seeds, bool):
+        seeds = [seeds]
+    try:
+        found = [integer_of("seeds", seed, 0, 2**63 - 2) for seed in seeds]
+    except TypeError:
+        found = []
+    if not found or found != list(range(found[0], found[0] + len(found))):
+        raise ValueError(f"seeds: expected a range of step 1, range(1000, 1020) say, found {seeds!r}")
+    return f"{found[0]}:{found[-1] + 1}"

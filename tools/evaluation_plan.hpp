@@ -1,0 +1,25 @@
+// What an evaluation is, from options: `berth evaluate` and the Python package's berth.evaluate ask by the
+// same names and give the same figures.
+#pragma once
+
+#include <span>
+
+#include "tools/evaluation.hpp"
+#include "tools/json.hpp"
+#include "tools/scenario_options.hpp"
+
+namespace berth {
+
+// --schedulers, those of AddScenarioOptions, --seeds, --window, --max-time, --threads.
+void AddEvaluationPlan(Options& options);
+
+// The plan that they ask for of `workload`; schedulers come from `make`, where it is given. Throws Error
+// naming the option. Writes what was resolved back into `options`.
+EvaluationPlan MakeEvaluationPlan(Options& options, const WorkloadChoice& workload,
+                                  const MakeSchedulerOf& make = {});
+
+// `schedulers` of the JSON (tools/FORMATS.md): a row a scheduler, ratios to the first. `seeds` of the
+// workloads, in the order of the rows' runs.
+Json EvaluationJson(std::span<const std::int64_t> seeds, const std::vector<ResultRow>& rows);
+
+}  // namespace berth

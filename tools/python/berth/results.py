@@ -1,0 +1,125 @@
+"""What runs measured: pandas data frames, or lists of dicts where pandas is not installed."""
+
+import functools
+import json
+import math
+from importlib.util import find_spec
+from typing import Any
+
+from berth import _berth
+from berth._arguments import seeds_of, texts_of
+from berth.scheduler import named
+
+
+def evaluate(schedulers: Any = None, *, workload: Any = None, cluster: Any = None, features: Any = None,
+             seeds: Any = None, scenario: Any = None, **keywords: Any) -> Any:
+    """Schedulers on the same workloads: a row a scheduler and seed, of a data frame with summary() and plot().
+
+        berth.evaluate(["fcfs", "gavel", Mine()], workload="synthetic(rate=1)", cluster="v100=8,k80=8", seeds=range(1000, 1020))
+
+    schedulers: specs of the command line, berth.Scheduler objects or classes of it, the first of which ratios are to
+    (None: the command line's usual ones). seeds: a range, or "1000:1020". scenario: a file or berth.Scenario in the
+    place of workload and cluster. Other keywords are `berth evaluate`'s: knowledge, clock, window, threads, max_time,
+    costs. Columns: scheduler, seed, knowledge, and the figures by their keys in `berth evaluate --json`, to the bit
+    (seconds, where the key ends in _s). berth.Error (a ValueError) says what the command line says; Ctrl-C ends it.
+    """
+    names, factories = named(schedulers) if schedulers is not None else ([], {})
+    given = dict(keywords, workload=workload, cluster=cluster, features=features, scenario=scenario, seeds=seeds_of(seeds))
+    return table_of(_berth.evaluate(names, factories, texts_of(given)))
+
+
+def table_of(rows):
+    """An Evaluation of pandas, else Rows."""
+    return _evaluation_class()(rows) if has_pandas() else Rows(rows)
+
+
+@functools.cache
+def has_pandas():
+    return find_spec("pandas") is not None
+
+
+class Rows(list):
+    """Dicts, a scheduler and seed each: what evaluate gives without pandas."""
+
+    def summary(self) -> list[dict[str, Any]]:
+        """A dict a scheduler; see Evaluation.summary."""
+        return summary_of(self)
+
+    def plot(self, *_: Any, **__: Any) -> None:
+        """ImportError: it needs pandas."""
+        raise ImportError("plot needs pandas and matplotlib: pip install pandas matplotlib")
+
+    def to_arrow(self) -> Any:
+        """A pyarrow.Table, which Polars takes: polars.from_arrow(rows.to_arrow())."""
+        import pyarrow
+
+        return pyarrow.Table.from_pylist(list(self))
+
+
+def summary_of(rows):
+    """As the CSV of `berth evaluate`, with every figure: means over seeds, and of the mean JCT and its ratio to the
+    first scheduler's 95% intervals, paired over seeds."""
+    summaries = []
+    for row in json.loads(_berth.summarize(rows)):
+        low, high = row.pop("mean_jct_ci95_s") or (math.nan, math.nan)
+        ratio = row.pop("jct_ratio")
+        if ratio is None:  # one workload
+            first = summaries[0]["mean_jct_s"] if summaries else row["mean_jct_s"]
+            ratio = {"mean": row["mean_jct_s"] / first if row["mean_jct_s"] and first else math.nan}
+        row.pop("workloads")
+        figures = {key: math.nan if value is None else value for key, value in row.items()}
+        head = {key: figures.pop(key) for key in ("scheduler", "knowledge", "jobs", "unfinished", "unstable", "mean_jct_s")}
+        summaries.append(head | {
+            "mean_jct_low_s": low, "mean_jct_high_s": high, "jct_ratio": ratio["mean"],
+            "jct_ratio_low": ratio.get("low", math.nan), "jct_ratio_high": ratio.get("high", math.nan)} | figures)
+    return summaries
+
+
+@functools.cache
+def _evaluation_class():
+    import pandas
+
+    class Evaluation(pandas.DataFrame):
+        """A row a scheduler and seed; filtered by rows it still has a summary."""
+
+        @property
+        def _constructor(self):
+            return Evaluation
+
+        def summary(self) -> pandas.DataFrame:
+            """A row a scheduler, indexed by it, what `berth evaluate` prints and more: the mean over seeds of every
+            figure (max_* and end_s the largest), with mean_jct_low_s, mean_jct_high_s, jct_ratio, jct_ratio_low and
+            jct_ratio_high the 95% intervals of the mean JCT and of its ratio to the first scheduler's, paired over
+            seeds, which must be the same of all (berth.Error)."""
+            missing = {"scheduler", "seed", "mean_jct_s"} - set(self.columns)
+            if missing:
+                raise KeyError(f"summary: expected the columns of berth.evaluate, found none {sorted(missing)[0]!r}")
+            return pandas.DataFrame(summary_of(self.to_dict("records"))).set_index("scheduler")
+
+        def plot(self, metric: str = "mean_jct_s", ax: Any = None) -> Any:
+            """Each scheduler's `metric`, a point a seed, and its mean with a 95% interval. Returns the axes."""
+            if metric not in self.columns:
+                raise KeyError(f"metric: expected a column, found {metric!r}")
+            if ax is None:
+                import matplotlib.pyplot
+
+                _, ax = matplotlib.pyplot.subplots()
+            schedulers = list(dict.fromkeys(self["scheduler"]))
+            unit, label = (3600.0, metric[:-2] + " (h)") if metric.endswith("_s") else (1.0, metric)
+            for place, scheduler in enumerate(schedulers):
+                values = self.loc[self["scheduler"] == scheduler, metric] / unit
+                ax.plot(values, [place] * len(values), "o", color="0.7", markersize=4)
+                mean, low, high = _berth.bootstrap_mean(list(values))
+                ax.errorbar([mean], [place], xerr=[[max(0.0, mean - low)], [max(0.0, high - mean)]], fmt="o", capsize=3)
+            ax.set_yticks(range(len(schedulers)), schedulers)
+            ax.invert_yaxis()
+            ax.set_xlabel(label)
+            return ax
+
+        def to_arrow(self) -> Any:
+            """A pyarrow.Table, which Polars takes: polars.from_arrow(frame.to_arrow())."""
+            import pyarrow
+
+            return pyarrow.Table.from_pandas(self, preserve_index=False)
+
+    return Evaluation

@@ -1,0 +1,80 @@
+"""Schedulers written in Python."""
+
+import copy
+import re
+
+from berth import _berth
+from berth._berth import Decision, Error, View
+
+
+class Scheduler:
+    """Write `decide`, and this stands wherever a scheduler of the command line does.
+
+        class Shortest(berth.Scheduler):
+            knowledge = "oracle"
+
+            def decide(self, view, decision):
+                free = view.free_gpus.copy()
+                for job in view.waiting[np.argsort(view.remaining[view.waiting], kind="stable")]:
+                    fits = np.flatnonzero((view.rates[job] > 0) & (free >= view.gang[job]))
+                    if fits.size:
+                        decision.start(job, best := fits[np.argmax(view.rates[job, fits])])
+                        free[best] -= view.gang[job]
+
+    `view` (berth._berth.View) holds, read-only, with G GPU types, D devices and the n jobs that have arrived, by index:
+
+    - lists of jobs, int64: waiting, running, active; arrived and completed since the previous decision;
+    - columns of jobs [n], to be indexed by these: arrival, deadline, requested_s, run_start (float64, s), weight, gang,
+      min_gang, max_gang, width (int64, GPUs), id, job_type, tenant, type_of, last_type, partner, preemptions,
+      interruptions (int64), and rates [n, G] (steps/s);
+    - with knowledge "blind" attained_s, attained_gpu_s, attained_steps [n]; with "estimate" or "oracle" remaining [n]
+      (steps). Reading more than is declared raises berth.Error;
+    - free_gpus, gpus int64 [G], types (names); device_type, device_node, device_free int64 [D]; now (s), n, num_jobs,
+      num_gpus, clock, seed, capacity_changed; devices(job), rate_at(job, type, width), pair_rate(job, other, type).
+
+    Arrays are not copies: what never changes of a job is one memory for the whole run. One that is kept beyond
+    `decide` stays as it was; the view itself raises RuntimeError then. `decision` (berth._berth.Decision) takes
+    start, stop, move, reject, pack and wake_at.
+
+    An exception ends the run as berth.Error, which names scheduler and simulated time, with the exception as its
+    cause. Threads: `decide` is called on threads of Berth's, one at a time each with an object of its own: objects
+    are copied (copy.deepcopy), classes called. Attributes that `decide` changes are made anew in `reset`.
+    """
+
+    knowledge: str = "none"  # what it uses of a job's future: "none", "blind", "estimate", "oracle"
+    name: str | None = None  # in tables; the class's where it is None
+
+    def reset(self, view: View) -> None:
+        """A run begins: forget all others. No job has arrived."""
+
+    def decide(self, view: View, decision: Decision) -> None:
+        """Called at every decision point: order what is to be done now."""
+        raise NotImplementedError(f"{type(self).__name__}.decide")
+
+
+def named(schedulers):
+    """Specs and names of `schedulers`, and of the latter what makes the object for each run."""
+    if isinstance(schedulers, (str, Scheduler, type)):
+        schedulers = [schedulers]
+    names, factories = [], {}
+    for scheduler in schedulers:
+        if isinstance(scheduler, str):
+            names.extend(spec for spec in [scheduler.strip()] if spec)
+            continue
+        name, factory = factory_of(scheduler)
+        if name in factories or name in names:
+            raise Error(f"schedulers: expected names that differ, found {name!r} twice; set the attribute `name`")
+        names.append(name)
+        factories[name] = factory
+    return names, factories
+
+
+def factory_of(scheduler):
+    """Its name, and what makes one for a run."""
+    kind = scheduler if isinstance(scheduler, type) else type(scheduler)
+    if not issubclass(kind, Scheduler):
+        raise TypeError(f"schedulers: expected specs, berth.Scheduler or classes of it, found {scheduler!r}")
+    name = scheduler.name or kind.__name__
+    if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z_][\w .+/-]*", name):
+        raise Error(f"schedulers: name: expected letters, digits and any of ' _.+-/', found {name!r}")
+    return name, scheduler if isinstance(scheduler, type) else lambda: copy.deepcopy(scheduler)

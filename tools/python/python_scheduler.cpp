@@ -1,0 +1,497 @@
+#include "tools/python/python_scheduler.hpp"
+
+#include <nanobind/stl/string.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <limits>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "env/base/spec.hpp"
+#include "tools/python/view_columns.hpp"
+
+namespace nb = nanobind;
+
+namespace berth {
+namespace {
+
+// -- what decide() is handed
+
+struct PyView {
+  std::shared_ptr<ViewColumns> columns;
+  const ClusterView* view;  // null once the call is over
+
+  const ClusterView& Now() const {
+    if (view != nullptr) return *view;
+    throw std::runtime_error(
+        "expected the view within decide or reset alone, found it used after that: keep arrays or copies of "
+        "what is needed later");
+  }
+  ViewColumns& Columns() const {
+    (void)Now();
+    return *columns;
+  }
+};
+
+struct PyDecision {
+  const ClusterView* view;
+  Decision* decision;
+
+  Decision& Now() const {
+    if (decision != nullptr) return *decision;
+    throw std::runtime_error("expected orders within decide alone, found one after it");
+  }
+};
+
+std::string Repr(nb::handle object) {
+  return nb::cast<std::string>(nb::repr(object));
+}
+
+// An integer of Python's or NumPy's.
+std::optional<std::int64_t> Integer(nb::handle value) {
+  if (PyIndex_Check(value.ptr()) == 0) return std::nullopt;
+  const Py_ssize_t number = PyNumber_AsSsize_t(value.ptr(), nullptr);  // the nearest where it is beyond
+  if (number == -1 && PyErr_Occurred() != nullptr) nb::raise_python_error();
+  return number;
+}
+
+int JobOf(const ClusterView& view, nb::handle job) {
+  const std::optional<std::int64_t> index = Integer(job);
+  if (index && *index >= 0 && *index < view.num_jobs()) return static_cast<int>(*index);
+  throw Error(Join("job: expected an index of view.active, found ", Repr(job)));
+}
+
+int ArrivedOf(const PyView& seen, nb::handle job) {
+  const std::optional<std::int64_t> index = Integer(job);
+  if (index && *index >= 0 && *index < seen.Columns().arrived()) return static_cast<int>(*index);
+  throw Error(
+      Join("job: expected one that has arrived, 0 to ", seen.Columns().arrived() - 1, ", found ", Repr(job)));
+}
+
+int TypeOf(const ClusterView& view, int job, nb::handle type) {
+  const std::optional<std::int64_t> index = Integer(type);
+  if (index && *index >= 0 && *index < view.num_types()) return static_cast<int>(*index);
+  std::vector<std::string> names;
+  for (const GpuType& its : view.types()) names.push_back(its.name);
+  std::string nearest;
+  if (nb::isinstance<nb::str>(type)) {
+    const auto name = nb::cast<std::string>(type);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      if (names[i] == name) return static_cast<int>(i);
+    }
+    nearest = DidYouMean(name, names);
+  }
+  throw Error(Join("job ", job, ": type: expected a GPU type, 0 to ", view.num_types() - 1, " or one of ",
+                   Listed(names), ", found ", Repr(type), nearest));
+}
+
+int WidthOf(int job, nb::handle width) {
+  const std::optional<std::int64_t> gpus = Integer(width);
+  if (gpus && *gpus > 0 && *gpus <= std::numeric_limits<int>::max()) return static_cast<int>(*gpus);
+  throw Error(Join("job ", job, ": width: expected a number of GPUs, found ", Repr(width)));
+}
+
+std::vector<int> DevicesOf(const ClusterView& view, int job, nb::handle devices) {
+  std::vector<int> list;
+  for (const nb::handle device : nb::borrow<nb::object>(devices)) {
+    const std::optional<std::int64_t> index = Integer(device);
+    if (!index || *index < 0 || *index >= view.num_gpus())
+      throw Error(Join("job ", job, ": devices: expected numbers from 0 to ", view.num_gpus() - 1, ", found ",
+                       Repr(device)));
+    list.push_back(static_cast<int>(*index));
+  }
+  return list;
+}
+
+void Place(const PyDecision& to, CommandKind kind, nb::handle job, nb::handle type, nb::handle width,
+           nb::handle devices) {
+  Decision& decision = to.Now();
+  const int j = JobOf(*to.view, job), t = TypeOf(*to.view, j, type);
+  const bool start = kind == CommandKind::kStart;
+  if (!devices.is_none()) {
+    if (!width.is_none()) throw Error(Join("job ", j, ": expected width or devices, found both"));
+    const std::vector<int> on = DevicesOf(*to.view, j, devices);
+    start ? decision.Start(j, t, on) : decision.Move(j, t, on);
+  } else if (!width.is_none()) {
+    const int gpus = WidthOf(j, width);
+    start ? decision.StartAt(j, t, gpus) : decision.Resize(j, t, gpus);
+  } else {
+    start ? decision.Start(j, t) : decision.Move(j, t);
+  }
+}
+
+void WakeAt(PyDecision& to, double time) {
+  Decision& decision = to.Now();
+  if (!(time > to.view->now()))
+    throw Error(Join("wake_at: expected a time after now, ", to.view->now(), " s, found ", time));
+  decision.wake_at = time;
+}
+
+// -- the scheduler
+
+constexpr double kNoTime = -1.0;
+
+// A thread that Python does not know gets a state of its own there once, not with every decision.
+class PythonThread {
+ public:
+  static void Enter() {
+    if (PyGILState_GetThisThreadState() == nullptr) thread_local PythonThread here;
+  }
+  PythonThread() : gil_(PyGILState_Ensure()), state_(PyEval_SaveThread()) {}
+  ~PythonThread() {
+    PyEval_RestoreThread(state_);
+    PyGILState_Release(gil_);
+  }
+  PythonThread(const PythonThread&) = delete;
+  PythonThread& operator=(const PythonThread&) = delete;
+
+ private:
+  PyGILState_STATE gil_;
+  PyThreadState* state_;
+};
+
+// Marks this thread as within decide, for RunInterruptibly.
+class Inside {
+ public:
+  explicit Inside(PythonCalls* calls) : calls_(calls) {
+    if (calls_ != nullptr) calls_->inside.insert(PyThread_get_thread_ident());
+  }
+  ~Inside() {
+    if (calls_ != nullptr) calls_->inside.erase(PyThread_get_thread_ident());
+  }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+
+ private:
+  PythonCalls* calls_;
+};
+
+Knowledge KnowledgeOf(nb::handle object, const std::string& name) {
+  const nb::object declared = nb::getattr(object, "knowledge", nb::str("none"));
+  if (!nb::isinstance<nb::str>(declared))
+    throw Error(Join(name, ": knowledge: expected a string, found ", Repr(declared)));
+  try {
+    return ParseKnowledge(nb::cast<std::string>(declared));
+  } catch (const Error& error) {
+    throw Error(Join(name, ": ", error.what()));
+  }
+}
+
+class PythonScheduler final : public Scheduler {
+ public:
+  PythonScheduler(nb::object object, std::string name, std::shared_ptr<PythonCalls> calls)
+      : name_(std::move(name)), calls_(std::move(calls)) {
+    knowledge_ = KnowledgeOf(object, name_);
+    decide_ = nb::getattr(object, "decide", nb::none());
+    reset_ = nb::getattr(object, "reset", nb::none());
+    if (PyCallable_Check(decide_.ptr()) == 0)
+      throw Error(Join(name_, ": expected a method decide(self, view, decision), found none"));
+  }
+  ~PythonScheduler() override {
+    PythonThread::Enter();
+    const nb::gil_scoped_acquire gil;
+    columns_.reset(), decide_.reset(), reset_.reset();
+  }
+  PythonScheduler(const PythonScheduler&) = delete;
+  PythonScheduler& operator=(const PythonScheduler&) = delete;
+
+  Knowledge knowledge() const override { return knowledge_; }
+
+  void Reset(const ClusterView& view) override {
+    PythonThread::Enter();
+    const nb::gil_scoped_acquire gil;
+    columns_ = std::make_shared<ViewColumns>();
+    columns_->BeginPoint(view);
+    if (reset_.is_none()) return;
+    const Inside inside(calls_.get());
+    try {
+      const Handed seen(columns_, view);
+      (void)reset_(seen.object());
+    } catch (const nb::python_error& error) {
+      Fail(error, kNoTime);
+    }
+  }
+
+  void Decide(const ClusterView& view, Decision& decision) override {
+    PythonThread::Enter();
+    const nb::gil_scoped_acquire gil;
+    if (calls_) CheckNotStopped(*calls_);
+    if (!columns_) columns_ = std::make_shared<ViewColumns>();
+    columns_->BeginPoint(view);
+    const Inside inside(calls_.get());
+    try {
+      const Handed seen(columns_, view), ordered(view, decision);
+      const nb::object given = decide_(seen.object(), ordered.object());
+      if (given.is_none()) return;
+      throw Error(Join("scheduler '", name_,
+                       "': decide: expected orders by decision.start and the like, and None ",
+                       "returned, found ", Repr(given)));
+    } catch (const nb::python_error& error) {
+      Fail(error, view.now());
+    }
+  }
+
+ private:
+  // What Python was handed is of no use from now on.
+  class Handed {
+   public:
+    Handed(std::shared_ptr<ViewColumns> columns, const ClusterView& view)
+        : object_(nb::cast(PyView{std::move(columns), &view})) {}
+    Handed(const ClusterView& view, Decision& decision) : object_(nb::cast(PyDecision{&view, &decision})) {}
+    ~Handed() {
+      if (nb::isinstance<PyView>(object_))
+        *nb::inst_ptr<PyView>(object_) = {nullptr, nullptr};
+      else
+        *nb::inst_ptr<PyDecision>(object_) = {nullptr, nullptr};
+    }
+    Handed(const Handed&) = delete;
+    Handed& operator=(const Handed&) = delete;
+    const nb::object& object() const { return object_; }
+
+   private:
+    nb::object object_;
+  };
+  [[noreturn]] void Fail(const nb::python_error& error, double now) const {
+    if (!error.matches(PyExc_Exception)) throw nb::python_error(error);  // KeyboardInterrupt, SystemExit
+    const std::string when = now == kNoTime ? std::string("in reset") : Join("at ", now, " s");
+    throw PythonFailure(Join("scheduler '", name_, "' fails ", when, ": ", InWords(error)),
+                        Share(nb::borrow(error.value())));
+  }
+
+  std::string name_;
+  std::shared_ptr<PythonCalls> calls_;
+  Knowledge knowledge_ = Knowledge::kNone;
+  nb::object decide_, reset_;
+  std::shared_ptr<ViewColumns> columns_;
+};
+
+// Ctrl-C, or whatever a signal raises.
+void Interrupt(PythonCalls& calls) {
+  calls.stopped = true;
+  for (const unsigned long thread : calls.inside) PyThreadState_SetAsyncExc(thread, PyExc_KeyboardInterrupt);
+}
+
+}  // namespace
+
+SharedObject Share(nb::object object) {
+  return SharedObject(new nb::object(std::move(object)), [](nb::object* shared) {
+    const nb::gil_scoped_acquire gil;
+    delete shared;
+  });
+}
+
+std::string InWords(const nb::python_error& error) {
+  std::string text = nb::cast<std::string>(nb::str(error.value()));
+  for (char& c : text) c = c == '\n' ? ' ' : c;
+  const auto type = nb::cast<std::string>(nb::getattr(error.type(), "__name__"));
+  std::string where, file;
+  nb::object trace = error.traceback();
+  while (trace.is_valid() && !trace.is_none()) {  // the innermost line of the scheduler's own file
+    const nb::object code = nb::getattr(nb::getattr(trace, "tb_frame"), "f_code");
+    const auto here = nb::cast<std::string>(nb::getattr(code, "co_filename"));
+    if (file.empty()) file = here;
+    if (here == file)
+      where = Join(" (", here, ":", nb::cast<int>(nb::getattr(trace, "tb_lineno")), ", in ",
+                   nb::cast<std::string>(nb::getattr(code, "co_name")), ")");
+    trace = nb::getattr(trace, "tb_next");
+  }
+  return Join(type, text.empty() ? "" : ": ", text, where);
+}
+
+std::unique_ptr<Scheduler> MakePythonScheduler(nb::object object, const std::string& name,
+                                               std::shared_ptr<PythonCalls> calls) {
+  return std::make_unique<PythonScheduler>(std::move(object), name, std::move(calls));
+}
+
+MakeSchedulerOf MakerOf(nb::dict factories, const std::shared_ptr<PythonCalls>& calls) {
+  return
+      [shared = Share(std::move(factories)), calls](const std::string& spec) -> std::unique_ptr<Scheduler> {
+        {
+          PythonThread::Enter();
+          const nb::gil_scoped_acquire gil;
+          PyObject* const factory = PyDict_GetItemString(shared->ptr(), spec.c_str());
+          if (factory != nullptr) {
+            try {
+              return MakePythonScheduler(nb::handle(factory)(), spec, calls);
+            } catch (const nb::python_error& error) {
+              if (!error.matches(PyExc_Exception)) throw;
+              throw PythonFailure(Join("scheduler '", spec, "': ", InWords(error)),
+                                  Share(nb::borrow(error.value())));
+            }
+          }
+        }
+        return MakeScheduler(spec, AllSchedulers());
+      };
+}
+
+void CheckNotStopped(const PythonCalls& calls) {
+  if (calls.stopped) throw Error("interrupted");
+}
+
+void RunInterruptibly(PythonCalls& calls, const std::function<void()>& work) {
+  constexpr std::chrono::milliseconds kLook{50};
+  std::mutex mutex;
+  std::condition_variable ended;
+  bool done = false;
+  std::exception_ptr failure;
+  std::optional<nb::python_error> interrupted;
+  {
+    const nb::gil_scoped_release release;
+    std::thread worker([&] {
+      try {
+        work();
+      } catch (...) {
+        failure = std::current_exception();
+      }
+      const std::lock_guard lock(mutex);
+      done = true;
+      ended.notify_one();
+    });
+    std::unique_lock lock(mutex);
+    while (!ended.wait_for(lock, kLook, [&] { return done; })) {
+      lock.unlock();
+      {
+        const nb::gil_scoped_acquire gil;
+        if (!interrupted && PyErr_CheckSignals() != 0) interrupted.emplace();
+        if (interrupted) Interrupt(calls);  // until the last has left
+      }
+      lock.lock();
+    }
+    lock.unlock();
+    worker.join();
+  }
+  if (interrupted) throw nb::python_error(*interrupted);
+  if (failure) std::rethrow_exception(failure);
+}
+
+void AddSchedulerTypes(nb::module_& module) {
+  static PyObject* const error_type = PyErr_NewExceptionWithDoc(
+      "berth.Error", "What the command line says of bad input, and of schedulers that fail.",
+      PyExc_ValueError, nullptr);
+  module.attr("Error") = nb::handle(error_type);
+  nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
+    try {
+      std::rethrow_exception(thrown);
+    } catch (const PythonFailure& failure) {
+      const nb::object error = nb::handle(error_type)(failure.what());
+      PyException_SetCause(error.ptr(), nb::handle(failure.exception()).inc_ref().ptr());
+      PyErr_SetObject(error_type, error.ptr());
+    } catch (const Error& error) {
+      PyErr_SetString(error_type, error.what());
+    }
+  });
+
+  nb::class_<PyView> view(
+      module, "View",
+      "What a scheduler sees now: berth.Scheduler says how arrays are laid out. They are "
+      "read-only; an array that is kept stays as it is, the view itself is over when decide "
+      "returns (RuntimeError).");
+  for (std::size_t i = 0; i < NumberColumns().size(); ++i) {
+    const auto get = [i](const PyView& v) { return v.Columns().Numbers(v.Now(), i); };
+    view.def_prop_ro(NumberColumns()[i].name, get, NumberColumns()[i].help);
+  }
+  for (std::size_t i = 0; i < IndexColumns().size(); ++i) {
+    const auto get = [i](const PyView& v) { return v.Columns().Indices(v.Now(), i); };
+    view.def_prop_ro(IndexColumns()[i].name, get, IndexColumns()[i].help);
+  }
+  for (std::size_t i = 0; i < Lists().size(); ++i) {
+    const auto get = [i](const PyView& v) { return v.Columns().List(v.Now(), i); };
+    view.def_prop_ro(Lists()[i].name, get, Lists()[i].help);
+  }
+  view.def_prop_ro(
+          "rates", [](const PyView& v) { return v.Columns().Rates(v.Now()); },
+          "float64 [n, G] steps/s of the job's gang on each type, 0 = cannot run there")
+      .def_prop_ro(
+          "now", [](const PyView& v) { return v.Now().now(); }, "float s since the scenario's origin")
+      .def_prop_ro(
+          "n", [](const PyView& v) { return v.Columns().arrived(); }, "int: jobs that have arrived")
+      .def_prop_ro(
+          "num_jobs", [](const PyView& v) { return v.Now().num_jobs(); },
+          "int: jobs of the scenario, those to come included: a size for arrays of one's own")
+      .def_prop_ro(
+          "num_gpus", [](const PyView& v) { return v.Now().num_gpus(); }, "int: D, devices of the cluster")
+      .def_prop_ro(
+          "types",
+          [](const PyView& v) {
+            nb::list names;
+            for (const GpuType& type : v.Now().types()) names.append(type.name);
+            return nb::tuple(names);
+          },
+          "tuple of str [G]: names of GPU types")
+      .def_prop_ro(
+          "clock", [](const PyView& v) { return v.Now().clock().ToString(); },
+          "str: when decisions are made, as 'event' or 'rounds(360)'")
+      .def_prop_ro(
+          "knowledge", [](const PyView& v) { return ToString(v.Now().granted()); },
+          "str: what this scheduler declared")
+      .def_prop_ro(
+          "seed", [](const PyView& v) { return v.Now().seed(); },
+          "int: of the scenario, for schedulers that draw")
+      .def_prop_ro(
+          "capacity_changed", [](const PyView& v) { return v.Now().capacity_changed(); },
+          "bool: devices failed or came back since the previous decision; True at the first")
+      .def(
+          "devices",
+          [](const PyView& v, nb::handle job) {
+            nb::list devices;
+            for (const int device : v.Now().Devices(ArrivedOf(v, job))) devices.append(device);
+            return devices;
+          },
+          nb::arg("job"), "Devices that the job holds, a list; empty where it does not run.")
+      .def(
+          "rate_at",
+          [](const PyView& v, nb::handle job, nb::handle type, int width) {
+            const int j = ArrivedOf(v, job), t = TypeOf(v.Now(), j, type);
+            if (width < v.Now().MinGang(j) || width > v.Now().MaxGang(j)) return 0.0;
+            return v.Now().RateAt(j, t, width);
+          },
+          nb::arg("job"), nb::arg("type"), nb::arg("width"),
+          "steps/s on `width` GPUs, 0 where it may not run so.")
+      .def(
+          "pair_rate",
+          [](const PyView& v, nb::handle job, nb::handle other, nb::handle type) {
+            const int j = ArrivedOf(v, job);
+            return v.Now().PairRate(j, ArrivedOf(v, other), TypeOf(v.Now(), j, type));
+          },
+          nb::arg("job"), nb::arg("other"), nb::arg("type"),
+          "steps/s of `job` while it shares one GPU with `other`; 0 = they cannot.");
+
+  nb::class_<PyDecision>(module, "Decision",
+                         "Orders of one decision, carried out together once decide returns: what frees GPUs "
+                         "first. A GPU type is its index or its name. One order that cannot be carried out "
+                         "ends the run with berth.Error, which says which job and why.")
+      .def(
+          "start",
+          [](const PyDecision& d, nb::handle job, nb::handle type, nb::handle width, nb::handle devices) {
+            Place(d, CommandKind::kStart, job, type, width, devices);
+          },
+          nb::arg("job"), nb::arg("type"), nb::arg("width") = nb::none(), nb::arg("devices") = nb::none(),
+          "A job that waits begins on GPUs of `type`: as many as its gang; `width` of them where it is "
+          "elastic; or on these `devices`.")
+      .def(
+          "stop", [](const PyDecision& d, nb::handle job) { d.Now().Stop(JobOf(*d.view, job)); },
+          nb::arg("job"), "A job that runs is stopped and waits.")
+      .def(
+          "move",
+          [](const PyDecision& d, nb::handle job, nb::handle type, nb::handle width, nb::handle devices) {
+            Place(d, CommandKind::kMove, job, type, width, devices);
+          },
+          nb::arg("job"), nb::arg("type"), nb::arg("width") = nb::none(), nb::arg("devices") = nb::none(),
+          "A job that runs goes on on another type, width or devices.")
+      .def(
+          "reject", [](const PyDecision& d, nb::handle job) { d.Now().Reject(JobOf(*d.view, job)); },
+          nb::arg("job"), "A job that waits is turned away for good.")
+      .def(
+          "pack",
+          [](const PyDecision& d, nb::handle job, nb::handle host) {
+            d.Now().Pack(JobOf(*d.view, job), JobOf(*d.view, host));
+          },
+          nb::arg("job"), nb::arg("host"), "A job shares the one GPU of another.")
+      .def("wake_at", WakeAt, nb::arg("time"),
+           "Decide also at this time, s, whatever happens until then; with rounds only while nothing runs. "
+           "The last call counts.");
+}
+
+}  // namespace berth

@@ -1,0 +1,60 @@
+// A Python object with a method decide(view, decision) as a Scheduler. What its author sees is declared in
+// berth/scheduler.py; the view's arrays are in tools/python/view_columns.hpp.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <atomic>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "env/sim/scheduler.hpp"
+#include "tools/evaluation.hpp"
+
+namespace berth {
+
+// A Python object that threads without the GIL hand around: it takes the GIL to let go of it.
+using SharedObject = std::shared_ptr<nanobind::object>;
+SharedObject Share(nanobind::object object);  // REQUIRES: the GIL
+
+// An exception of Python's within a scheduler. `what`: one line with scheduler, simulated time, exception and
+// where it was raised.
+class PythonFailure : public Error {
+ public:
+  PythonFailure(const std::string& message, SharedObject exception)
+      : Error(message), exception_(std::move(exception)) {}
+  nanobind::handle exception() const { return *exception_; }
+
+ private:
+  SharedObject exception_;
+};
+
+// Of one call from Python: which threads are within `decide` now, for Ctrl-C. Read and written with the GIL.
+struct PythonCalls {
+  std::set<unsigned long> inside;    // Python's names of threads
+  std::atomic<bool> stopped{false};  // by Ctrl-C
+};
+
+// `object` has `decide` and may have `reset` and `knowledge`. Throws Error where it has not. REQUIRES: the
+// GIL. The scheduler takes the GIL by itself.
+std::unique_ptr<Scheduler> MakePythonScheduler(nanobind::object object, const std::string& name,
+                                               std::shared_ptr<PythonCalls> calls = nullptr);
+
+// Of a spec that `factories` names, the object that its factory makes, else the scheduler that the spec is.
+MakeSchedulerOf MakerOf(nanobind::dict factories, const std::shared_ptr<PythonCalls>& calls);
+
+// Does `work` on a thread of its own, without the GIL, while this one looks after Ctrl-C: then `calls` are
+// stopped, and KeyboardInterrupt is thrown once `work` has ended. REQUIRES: the GIL.
+void RunInterruptibly(PythonCalls& calls, const std::function<void()>& work);
+
+// Throws what ends work whose calls are stopped.
+void CheckNotStopped(const PythonCalls& calls);
+
+// berth.Error, View and Decision.
+void AddSchedulerTypes(nanobind::module_& module);
+
+// "ValueError: text (mine.py:12, in decide)" of the error at hand.
+std::string InWords(const nanobind::python_error& error);
+
+}  // namespace berth

@@ -1,0 +1,287 @@
+"""Schedulers written in Python, and evaluations of them beside Berth's own."""
+
+import importlib.util
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import textwrap
+import time
+import types
+import unittest
+import unittest.mock
+
+import numpy as np
+
+import berth
+from berth import results
+
+SMALL = dict(workload="synthetic(rate=1,jobs=80,gangs=1:0.6/2:0.4)", cluster="v100=4,p100=4,k80=4")
+EXAMPLES = pathlib.Path(__file__).parent.parent / "examples"
+BERTH = os.environ["BERTH"]  # the command line's binary; tools/python/test says where it is
+
+
+class First(berth.Scheduler):
+    """Berth's fcfs, line by line: who came first, on the fastest type with room; nobody overtakes."""
+
+    def decide(self, view, decision):
+        free = view.free_gpus.copy()
+        for job in view.waiting:
+            types_ = np.flatnonzero((view.rates[job] > 0) & (free >= view.gang[job]))
+            if not types_.size:
+                break
+            best = types_[np.argmax(view.rates[job, types_])]
+            decision.start(job, best)
+            free[best] -= view.gang[job]
+
+
+def with_decide(decide, knowledge="none"):
+    """The scheduler whose decide is `decide`."""
+    return type("Mine", (berth.Scheduler,), {"decide": lambda self, view, decision: decide(view, decision), "knowledge": knowledge})
+
+
+def command_line(*words):
+    """The JSON of `berth evaluate`."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "out.json")
+        subprocess.run([BERTH, "evaluate", *words, "--json", path], check=True, capture_output=True)
+        with open(path, encoding="utf-8") as file:
+            return json.load(file)
+
+
+class Evaluate(unittest.TestCase):
+    def test_the_command_line_and_python_give_the_same_numbers_to_the_bit(self):
+        more = dict(SMALL, features="failures(mtbf_h=100)", knowledge="blind", window="10:70", max_time=3e6)
+        words = [word for key, value in more.items() for word in (f"--{key.replace('_', '-')}", str(value))]
+        said = command_line("--schedulers", "las;fcfs;gavel", "--seeds", "1000:1004", *words)["schedulers"]
+        table = berth.evaluate(["las", "fcfs", "gavel"], seeds=range(1000, 1004), **more)
+        timed = {"wall_s", "decision_us_mean", "decision_us_p99"}
+        for row, ours in zip(said, json.loads(results._berth.summarize(table.to_dict("records"))), strict=True):
+            self.assertEqual({key: value for key, value in row.items() if key not in timed},
+                             {key: value for key, value in ours.items() if key not in timed})
+        runs = [(row["scheduler"], run["seed"], run["mean_jct_s"], run["signature"]) for row in said for run in row["workloads"]]
+        self.assertEqual(runs, list(table[["scheduler", "seed", "mean_jct_s", "signature"]].itertuples(index=False, name=None)))
+        summary = table.summary()
+        for row in said:
+            self.assertEqual([row["mean_jct_s"], *row["mean_jct_ci95_s"], *row["jct_ratio"].values()],
+                             list(summary.loc[row["scheduler"], ["mean_jct_s", "mean_jct_low_s", "mean_jct_high_s", "jct_ratio",
+                                                                 "jct_ratio_low", "jct_ratio_high"]]))
+
+    def test_fcfs_in_python_is_fcfs_under_every_clock_on_any_number_of_threads(self):
+        for clock in ["event", "hpc", "rounds(360)", "reference_rounds"]:
+            for threads in [1, 3]:
+                with self.subTest(clock, threads=threads):
+                    table = berth.evaluate(["fcfs", First()], seeds=range(1000, 1004), clock=clock, threads=threads, **SMALL)
+                    logs = table.pivot(index="seed", columns="scheduler", values="signature")
+                    self.assertEqual(list(logs["fcfs"]), list(logs["First"]))
+
+    def test_a_table_filtered_or_plotted_or_without_pandas(self):
+        table = berth.evaluate(["fcfs", First], seeds="1000:1003", **SMALL)
+        self.assertEqual(table.shape[0], 6)
+        some = table[table["seed"] < 1002]
+        self.assertEqual(list(some.summary()["jct_ratio"]), [1.0, 1.0])
+        with self.assertRaisesRegex(berth.Error, "the seeds of fcfs of every scheduler"):
+            table.iloc[:-1].summary()
+        import matplotlib
+
+        matplotlib.use("Agg")
+        self.assertEqual(table.plot("p99_jct_s").get_xlabel(), "p99_jct (h)")
+        with unittest.mock.patch.object(results, "has_pandas", lambda: False):
+            rows = berth.evaluate(["fcfs", First], seeds="1000:1003", **SMALL)
+        self.assertEqual([row["signature"] for row in rows], list(table["signature"]))
+        self.assertEqual([row["mean_jct_s"] for row in rows.summary()], list(table.summary()["mean_jct_s"]))
+        with self.assertRaisesRegex(ImportError, "pip install pandas matplotlib"):
+            rows.plot()
+        arrow = types.SimpleNamespace(Table=types.SimpleNamespace(from_pylist=len, from_pandas=lambda frame, **_: len(frame)))
+        with unittest.mock.patch.dict(sys.modules, pyarrow=arrow):
+            self.assertEqual((rows.to_arrow(), table.to_arrow()), (6, 6))
+        one = berth.evaluate(["fcfs", "srpt"], seeds=1000, **SMALL).summary()
+        self.assertEqual(one["jct_ratio"].iloc[1], one["mean_jct_s"].iloc[1] / one["mean_jct_s"].iloc[0])
+
+    def test_bad_input_is_said_as_the_command_line_says_it(self):
+        for schedulers, keywords, words in [
+            ("fcsf", {}, r"schedulers: unknown scheduler 'fcsf' \(did you mean 'fcfs'\?\)"),
+            ("fcfs", {"cluster": "v100=x"}, "cluster: v100: expected a whole number, found 'x'"),
+            ("fcfs", {"sceanrio": "x.h5"}, "'sceanrio'.*did you mean 'scenario'"),
+            ("fcfs", {"scenario": "none.h5"}, "none.h5"),
+            ("fcfs", {"seeds": range(0, 10, 2)}, "seeds: expected a range of step 1"),
+            (["fcfs", First, First()], {}, "names that differ, found 'First' twice"),
+            (with_decide(print, "orakel"), {}, "'orakel'.*did you mean 'oracle'"),
+            (with_decide(print, "oracle"), {"knowledge": "blind"}, "scheduler 'Mine' needs knowledge 'oracle', the scenario grants"),
+        ]:
+            with self.subTest(words), self.assertRaisesRegex(ValueError, words):
+                berth.evaluate(schedulers, **keywords)
+        with self.assertRaisesRegex(TypeError, "expected specs, berth.Scheduler or classes of it, found 7"):
+            berth.evaluate([7])
+
+    def test_ctrl_c_ends_it_even_within_decide(self):
+        program = textwrap.dedent("""
+            import berth
+            class Endless(berth.Scheduler):
+                def decide(self, view, decision):
+                    print("within", flush=True)
+                    while True: pass
+            try:
+                berth.evaluate(SCHEDULERS, threads=2, workload="synthetic(rate=1,jobs=100000)")
+            except KeyboardInterrupt:
+                print("interrupted")
+            """)
+        for schedulers, begun in [("[Endless]", "within\n"), ('["srpt"]', None)]:
+            with self.subTest(schedulers), subprocess.Popen(
+                    [sys.executable, "-c", program.replace("SCHEDULERS", schedulers)], stdout=subprocess.PIPE, text=True) as child:
+                self.assertEqual(child.stdout.readline() if begun else time.sleep(2), begun)
+                child.send_signal(signal.SIGINT)
+                self.assertIn("interrupted\n", child.communicate(timeout=60)[0])
+
+
+class Deciding(unittest.TestCase):
+    def run_with(self, decide, knowledge="none", **keywords):
+        return berth.evaluate(with_decide(decide, knowledge), seeds=1000, **(SMALL | keywords))
+
+    def test_views_show_who_has_arrived_and_no_more(self):
+        seen = []
+
+        def decide(view, decision):
+            First.decide(None, view, decision)
+            n = view.n
+            self.assertEqual((view.arrival.shape, view.rates.shape, view.remaining.shape), ((n,), (n, 3), (n,)))
+            self.assertTrue(n == view.num_jobs or view.arrival[-1] <= view.now)
+            self.assertEqual(view.types, ("v100", "p100", "k80"))
+            self.assertEqual(list(view.active), sorted([*view.waiting, *view.running]))
+            self.assertEqual([len(view.devices(job)) for job in view.running], list(view.width[view.running]))
+            self.assertTrue((view.type_of[view.waiting] == -1).all() and (view.type_of[view.running] >= 0).all())
+            held = np.bincount(view.type_of[view.running], view.width[view.running], 3)
+            self.assertEqual(list(view.free_gpus), list(view.gpus - held))
+            self.assertEqual(int(view.device_free.sum()), int(view.free_gpus.sum()))
+            gone = np.setdiff1d(np.arange(n), view.active)
+            self.assertTrue((view.remaining[view.active] > 0).all() and not view.remaining[gone].any())
+            seen.append(n)
+
+        self.run_with(decide, "oracle", clock="event")
+        self.assertEqual(seen[-1], 80)
+        self.assertLess(seen[0], 5)
+
+    def test_arrays_are_read_only_and_stay_as_they_were_and_views_do_not_outlive_decide(self):
+        kept = []
+
+        def decide(view, decision):
+            First.decide(None, view, decision)
+            names = ["waiting", "free_gpus", "remaining", "width", "attained_s", "arrival", "rates"]
+            kept.append((view, decision, [(getattr(view, name), getattr(view, name).copy()) for name in names]))
+            for name in names:
+                with self.assertRaises(ValueError):
+                    getattr(view, name)[...] = 0
+
+        self.run_with(decide, "oracle")
+        self.assertGreater(len(kept), 50)
+        for view, decision, arrays in kept:
+            for array, copied in arrays:
+                self.assertTrue((array == copied).all())
+            with self.assertRaisesRegex(RuntimeError, "the view within decide or reset alone"):
+                view.now
+            with self.assertRaisesRegex(RuntimeError, "orders within decide alone"):
+                decision.start(0, 0)
+        bases = {id(arrays[5][0].base) for _, _, arrays in kept}
+        self.assertEqual(len(bases), 1)  # arrival: one memory for the whole run
+
+    def test_what_changes_is_written_over_where_nobody_kept_it(self):
+        addresses = set()
+
+        def decide(view, decision):
+            First.decide(None, view, decision)
+            addresses.add(view.remaining.__array_interface__["data"][0])
+
+        self.run_with(decide, "oracle")
+        self.assertEqual(len(addresses), 1)
+
+    def test_more_knowledge_than_declared_is_an_error(self):
+        for name, knowledge in [("remaining", "blind"), ("attained_s", "none")]:
+            with self.subTest(name), self.assertRaisesRegex(berth.Error, rf"view\.{name}: expected a scheduler with knowledge"):
+                self.run_with(lambda view, decision: getattr(view, name), knowledge)
+
+    def test_exceptions_name_scheduler_time_and_line_and_keep_their_cause(self):
+        def decide(view, decision):
+            if view.now > 1000:
+                {}["missing"]
+            First.decide(None, view, decision)
+
+        with self.assertRaisesRegex(berth.Error, r"scheduler 'Mine' fails at \d+(\.\d+)? s: KeyError: 'missing' \(.*test_schedulers"
+                                                 r"\.py:\d+, in decide\)") as caught:
+            self.run_with(decide)
+        self.assertIsInstance(caught.exception.__cause__, KeyError)
+        self.assertIsNotNone(caught.exception.__cause__.__traceback__)
+
+    def test_orders_that_cannot_be_are_errors_that_name_the_job(self):
+        def first(view):
+            return view.waiting[0]
+
+        for order, words in [
+            (lambda view, decision: decision.start(first(view), "v10"), r"job 0: type: expected a GPU type.*did you mean 'v100'"),
+            (lambda view, decision: decision.start(first(view), 3), "job 0: type: expected a GPU type, 0 to 2"),
+            (lambda view, decision: decision.start(10**30, 0), "job: expected an index of view.active, found 1000"),
+            (lambda view, decision: decision.start(-1, 0), "job: expected an index of view.active, found -1"),
+            (lambda view, decision: decision.start(79, 0), "decides illegally at .* s: job 79"),
+            (lambda view, decision: decision.stop(first(view)), "decides illegally at .* s: job 0"),
+            (lambda view, decision: decision.start(first(view), 0, devices=[99]), "job 0: devices: expected numbers from 0 to 11"),
+            (lambda view, decision: decision.wake_at(view.now), "wake_at: expected a time after now"),
+            (lambda view, decision: view.devices(79), "job: expected one that has arrived"),
+            (lambda view, decision: [first(view)], "decide: expected orders by decision.start"),
+            (lambda view, decision: None, "scheduler 'Mine' stalls"),
+        ]:
+            with self.subTest(words), self.assertRaisesRegex(berth.Error, words):
+                self.run_with(order)
+
+    def test_every_order_does_what_it_says(self):
+        did = []
+
+        def decide(view, decision):
+            if not did:
+                decision.start(0, view.types[0], devices=[2])
+                did.append("start")
+                decision.wake_at(view.now + 7)
+            elif did == ["start"] and view.now - view.run_start[0] == 7:
+                self.assertEqual((view.devices(0), view.type_of[0]), ([2], 0))
+                decision.move(0, 1)
+                decision.wake_at(view.now + 1)
+                did.append("move")
+            elif did == ["start", "move"] and view.last_type[0] == 1:
+                self.assertEqual((view.type_of[0], view.running[0]), (1, 0))
+                decision.stop(0)
+                decision.wake_at(view.now + 1)
+                did.append("stop")
+            elif "stop" in did and 0 in view.waiting:
+                self.assertEqual((view.type_of[0], view.last_type[0], view.preemptions[0]), (-1, 1, 2))
+                did.append("reject")
+            if "reject" in did:
+                for job in view.waiting:
+                    decision.reject(job)
+
+        table = self.run_with(decide, clock="event", workload="synthetic(rate=100,jobs=3,gangs=1:1)")
+        self.assertEqual(did, ["start", "move", "stop", "reject"])
+        self.assertEqual(table["unfinished"].iloc[0], 3)
+
+    def test_objects_are_copied_for_each_run_and_reset_begins_one(self):
+        class Counts(First):
+            runs = 0
+
+            def reset(self, view):
+                self.runs += 1
+                assert self.runs == 1 and view.n == 0  # of this object
+
+        mine = Counts()
+        berth.evaluate([mine], seeds=range(1000, 1003), **SMALL)
+        self.assertEqual(mine.runs, 0)
+
+    def test_the_example_of_twenty_lines_stands_in_the_table_with_the_lp(self):
+        path = EXAMPLES / "shortest_first.py"
+        self.assertLess(len(path.read_text().split("if __name__")[0].splitlines()), 25)
+        spec = importlib.util.spec_from_file_location("shortest_first", path)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        summary = berth.evaluate(["fcfs", "gavel", module.ShortestFirst()], seeds=range(1000, 1003), **SMALL).summary()
+        self.assertEqual(list(summary.index), ["fcfs", "gavel", "ShortestFirst"])
+        self.assertLess(summary.loc["ShortestFirst", "jct_ratio"], 1.0)
+        self.assertEqual(summary.loc["ShortestFirst", "unfinished"], 0)

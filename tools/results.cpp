@@ -12,6 +12,7 @@
 #include "env/features/table.hpp"
 #include "env/sim/statistics.hpp"
 #include "policies/schedulers.hpp"
+#include "tools/python_schedulers.hpp"
 
 namespace berth {
 namespace {
@@ -67,7 +68,7 @@ double Value(const Metrics& metrics, const MetricField& field) {
 }  // namespace
 
 std::span<const SchedulerTable> AllSchedulers() {
-  static const std::array<SchedulerTable, 2> tables{BaselineSchedulers(), PolicySchedulers()};
+  static const std::array<SchedulerTable, 3> tables{BaselineSchedulers(), PolicySchedulers(), PythonSchedulers()};
   return tables;
 }
 

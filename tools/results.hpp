@@ -14,7 +14,7 @@
 
 namespace berth {
 
-// Every scheduler that this binary can run: the baselines and the frozen policies.
+// Every scheduler that this binary can run: the baselines, the frozen policies, and those of Python.
 std::span<const SchedulerTable> AllSchedulers();
 
 // One scheduler over one workload or more.

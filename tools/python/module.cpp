@@ -16,6 +16,7 @@
 #include "tools/python/runs.hpp"
 #include "tools/python/table_scenario.hpp"
 #include "tools/python/vector_environment.hpp"
+#include "tools/python_schedulers.hpp"
 
 namespace nb = nanobind;
 
@@ -137,6 +138,8 @@ NB_MODULE(_berth, module) {
   h5::SetSourceCommit("Python package " BERTH_VERSION);  // who refuses a file says so
   module.doc() = "Berth's environments as NumPy arrays; see the package berth.";
   module.attr("__version__") = BERTH_VERSION;
+  static constexpr PythonApi kHere{kPythonApiVersion, MakePythonFile};
+  UsePython(kHere);
   AddSchedulerTypes(module);
   AddRuns(module);
   module.def("names", Names, "Names of the environments.");

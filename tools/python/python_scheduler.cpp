@@ -305,6 +305,19 @@ std::unique_ptr<Scheduler> MakePythonScheduler(nb::object object, const std::str
   return std::make_unique<PythonScheduler>(std::move(object), name, std::move(calls));
 }
 
+std::unique_ptr<Scheduler> MakePythonFile(const std::string& text) {
+  PythonThread::Enter();
+  const nb::gil_scoped_acquire gil;
+  try {
+    const nb::object made = nb::module_::import_("berth.scheduler").attr("load")(text);
+    return MakePythonScheduler(made, text.substr(text.rfind(':') + 1));
+  } catch (const nb::python_error& error) {
+    if (!error.matches(PyExc_Exception)) throw;
+    if (nb::hasattr(error.value(), "of_spec")) throw Error(nb::cast<std::string>(nb::str(error.value())));
+    throw PythonFailure(Join("python: file: ", text, ": ", InWords(error)), Share(nb::borrow(error.value())));
+  }
+}
+
 MakeSchedulerOf MakerOf(nb::dict factories, const std::shared_ptr<PythonCalls>& calls) {
   return
       [shared = Share(std::move(factories)), calls](const std::string& spec) -> std::unique_ptr<Scheduler> {

@@ -41,6 +41,9 @@ struct PythonCalls {
 std::unique_ptr<Scheduler> MakePythonScheduler(nanobind::object object, const std::string& name,
                                                std::shared_ptr<PythonCalls> calls = nullptr);
 
+// A new object of the class that `text`, FILE.py:CLASS, names. Throws Error. Takes the GIL.
+std::unique_ptr<Scheduler> MakePythonFile(const std::string& text);
+
 // Of a spec that `factories` names, the object that its factory makes, else the scheduler that the spec is.
 MakeSchedulerOf MakerOf(nanobind::dict factories, const std::shared_ptr<PythonCalls>& calls);
 

@@ -1,7 +1,12 @@
 """Schedulers written in Python."""
 
 import copy
+import difflib
+import functools
+import importlib.util
+import os
 import re
+import sys
 
 from berth import _berth
 from berth._berth import Decision, Error, View
@@ -78,3 +83,38 @@ def factory_of(scheduler):
     if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z_][\w .+/-]*", name):
         raise Error(f"schedulers: name: expected letters, digits and any of ' _.+-/', found {name!r}")
     return name, scheduler if isinstance(scheduler, type) else lambda: copy.deepcopy(scheduler)
+
+
+def load(text):
+    """An object of the class that "FILE.py:CLASS" names: the scheduler python(file=...)."""
+    path, _, name = text.rpartition(":")
+    module = _module(os.path.abspath(path), path)
+    kind = getattr(module, name, None)
+    if not (isinstance(kind, type) and issubclass(kind, Scheduler)):
+        known = [its for its, value in vars(module).items() if isinstance(value, type) and issubclass(value, Scheduler)]
+        near = difflib.get_close_matches(name, known, 1)
+        raise _of_spec(f"{path}: expected a class of berth.Scheduler named {name!r}, found {', '.join(known) or 'none'}"
+                       + (f" (did you mean {near[0]!r}?)" if near else ""))
+    return kind()
+
+
+@functools.cache
+def _module(path, called):
+    if not os.path.isfile(path):
+        raise _of_spec(f"{called}: expected a file of Python, found none")
+    sys.path.insert(0, os.path.dirname(path))  # for what lies beside it
+    name = os.path.basename(path).removesuffix(".py")
+    spec = importlib.util.spec_from_file_location(name if name not in sys.modules else f"berth_file_{name}", path)
+    if spec is None:
+        raise _of_spec(f"{called}: expected a file whose name ends in .py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look for it there
+    spec.loader.exec_module(module)
+    return module
+
+
+def _of_spec(message):
+    """An error that says all there is to say: which file, what of it."""
+    error = Error(f"python: file: {message}")
+    error.of_spec = True
+    return error

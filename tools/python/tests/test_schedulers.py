@@ -119,22 +119,31 @@ class Evaluate(unittest.TestCase):
 
     def test_ctrl_c_ends_it_even_within_decide(self):
         program = textwrap.dedent("""
+            import signal
             import berth
             class Endless(berth.Scheduler):
                 def decide(self, view, decision):
                     print("within", flush=True)
                     while True: pass
+            signal.signal(signal.SIGINT, signal.default_int_handler)  # not ignored, as a shell's background jobs do
             try:
+                print("begun", flush=True)
                 berth.evaluate(SCHEDULERS, threads=2, workload="synthetic(rate=1,jobs=100000)")
             except KeyboardInterrupt:
                 print("interrupted")
             """)
-        for schedulers, begun in [("[Endless]", "within\n"), ('["srpt"]', None)]:
-            with self.subTest(schedulers), subprocess.Popen(
-                    [sys.executable, "-c", program.replace("SCHEDULERS", schedulers)], stdout=subprocess.PIPE, text=True) as child:
-                self.assertEqual(child.stdout.readline() if begun else time.sleep(2), begun)
-                child.send_signal(signal.SIGINT)
-                self.assertIn("interrupted\n", child.communicate(timeout=60)[0])
+        for schedulers, last in [("[Endless]", "within"), ('["srpt"]', "begun")]:
+            child = subprocess.Popen([sys.executable, "-c", program.replace("SCHEDULERS", schedulers)],
+                                     stdout=subprocess.PIPE, text=True)
+            with self.subTest(schedulers), child:
+                try:
+                    while last not in child.stdout.readline():
+                        self.assertIsNone(child.poll())
+                    time.sleep(0.2)
+                    child.send_signal(signal.SIGINT)
+                    self.assertIn("interrupted\n", child.communicate(timeout=120)[0])
+                finally:
+                    child.kill()
 
 
 class Deciding(unittest.TestCase):
@@ -285,3 +294,56 @@ class Deciding(unittest.TestCase):
         self.assertEqual(list(summary.index), ["fcfs", "gavel", "ShortestFirst"])
         self.assertLess(summary.loc["ShortestFirst", "jct_ratio"], 1.0)
         self.assertEqual(summary.loc["ShortestFirst", "unfinished"], 0)
+
+
+class OnTheCommandLine(unittest.TestCase):
+    """python(file=...), by libberth_python.so beside the binary."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.file = pathlib.Path(folder.name) / "mine.py"
+
+    def refused(self, spec, **environment):
+        done = subprocess.run([BERTH, "simulate", "--scheduler", spec, "--workload", "synthetic(rate=1,jobs=20)"],
+                              capture_output=True, text=True, env=os.environ | environment)
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), done.stderr)
+        return done.stderr
+
+    def test_the_example_gives_the_same_numbers_to_the_bit_there_and_here(self):
+        spec = f"python(file={EXAMPLES / 'shortest_first.py'}:ShortestFirst)"
+        words = [word for key, value in SMALL.items() for word in (f"--{key}", value)]
+        there = command_line("--schedulers", f"fcfs;{spec}", "--seeds", "1000:1006", "--threads", "3", *words)["schedulers"]
+        here = berth.evaluate(["fcfs", spec], seeds=range(1000, 1006), **SMALL)
+        self.assertEqual([run["signature"] for row in there for run in row["workloads"]], list(here["signature"]))
+        self.assertEqual([row["mean_jct_s"] for row in there], list(here.summary()["mean_jct_s"]))
+        self.assertEqual([row["knowledge"] for row in there], ["none", "oracle"])
+
+    def test_what_it_prints_is_not_lost(self):
+        self.file.write_text(textwrap.dedent("""
+            import berth
+            class Mine(berth.Scheduler):
+                def decide(self, view, decision):
+                    print("at", view.now)
+                    for job in view.waiting:
+                        decision.reject(job)
+            """))
+        done = subprocess.run([BERTH, "simulate", "--scheduler", f"python(file={self.file}:Mine)", "--workload",
+                               "synthetic(rate=1,jobs=3)"], capture_output=True, text=True, check=True)
+        self.assertIn("at 0", done.stdout)
+
+    def test_what_is_missing_or_fails_is_one_line_and_exit_code_2(self):
+        self.file.write_text("import berth\nclass Mien(berth.Scheduler):\n    def decide(self, view, decision):\n        1 / 0\n")
+        for text, words in [
+            ("", "python: file: expected FILE.py:CLASS, found ''"),
+            (f"{self.file}", "python: file: expected FILE.py:CLASS"),
+            (f"{self.file}.py:Mine", f"{self.file}.py: expected a file of Python, found none"),
+            (f"{self.file}:Mine", f"{self.file}: expected a class of berth.Scheduler named 'Mine', found Mien (did you mean 'Mien'?)"),
+            (f"{self.file}:Mien", f"fails at 0 s: ZeroDivisionError: division by zero ({self.file}:4, in decide)"),
+        ]:
+            with self.subTest(words):
+                self.assertIn(words, self.refused(f"python(file={text})" if text else "python"))
+        self.file.write_text("1 / 0\n")
+        self.assertIn("ZeroDivisionError: division by zero", self.refused(f"python(file={self.file}:Mine)"))
+        self.assertIn("nowhere.so, found no such file: tools/setup --python",
+                      self.refused(f"python(file={self.file}:Mine)", BERTH_PYTHON_LIBRARY="/nowhere.so"))

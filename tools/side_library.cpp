@@ -1,0 +1,35 @@
+#include "tools/side_library.hpp"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "env/base/check.hpp"
+
+namespace berth {
+namespace {
+
+std::filesystem::path PathOf(const SideLibrary& library) {
+  const char* given = library.variable != nullptr ? std::getenv(library.variable) : nullptr;
+  if (given != nullptr && *given != '\0') return given;
+  return std::filesystem::read_symlink("/proc/self/exe").parent_path() / library.file;
+}
+
+}  // namespace
+
+const void* OpenSideLibrary(const SideLibrary& library, const char* symbol, std::string& found) {
+  const std::filesystem::path path = PathOf(library);
+  if (!std::filesystem::exists(path)) {
+    throw Error(
+        Join("expected ", library.holds, " in ", path.string(), ", found no such file: ", library.absent));
+  }
+  void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) throw Error(Join("cannot load ", library.holds, ": ", dlerror()));
+  void* address = dlsym(handle, symbol);
+  if (address == nullptr) throw Error(Join(path.string(), ": expected the symbol ", symbol, ", found none"));
+  found = path.string();
+  return reinterpret_cast<const void* (*)()>(address)();
+}
+
+}  // namespace berth

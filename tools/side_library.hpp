@@ -1,0 +1,19 @@
+// Libraries that lie beside the binary and are opened when somebody first needs them.
+#pragma once
+
+#include <string>
+
+namespace berth {
+
+struct SideLibrary {
+  const char* holds;     // in messages: "the learners"
+  const char* file;      // libberth_learn.so
+  const char* variable;  // of the environment, which may name another file; null = none may
+  const char* absent;    // what a user does where there is no such file
+};
+
+// What the function `symbol` of the library, const void* (), gives, and in `found` the library's file; the
+// library stays open. Throws Error when it is missing, cannot be loaded or has no such symbol.
+const void* OpenSideLibrary(const SideLibrary& library, const char* symbol, std::string& found);
+
+}  // namespace berth

@@ -9,17 +9,17 @@
 #include "env/sim/metrics.hpp"
 #include "env/sim/scheduler.hpp"
 #include "policies/schedulers.hpp"
-#include "tests/audit.hpp"
 #include "tests/catch.hpp"
+#include "tests/errors.hpp"
 #include "tests/policies_support.hpp"
 #include "tests/temporary_folder.hpp"
-#include "tests/toy_scenarios.hpp"
+#include "tools/bench/golden_suite.hpp"
+#include "tools/scheduler_checks.hpp"
 
 namespace berth {
 namespace {
 
-using test::AllClocks;
-using test::RandomScenario;
+using bench::RandomScenario;
 
 std::unique_ptr<Scheduler> Make(const std::string& spec) {
   const SchedulerTable tables[] = {BaselineSchedulers(), PolicySchedulers()};
@@ -74,70 +74,59 @@ std::vector<std::string> Specs() {
   return specs;
 }
 
-struct Trace {
-  std::uint64_t signature = 0;
-  std::vector<Event> events;
-  std::vector<Decision> decisions;
-};
-
-// One run with every rule checked after every decision. Nobody is rejected unless the scheduler `rejects`.
-Trace RunChecked(const Scenario& scenario, Scheduler& scheduler, bool rejects = false) {
-  Simulator simulator(scenario, {.keep_events = true});
-  scheduler.Reset(simulator.View(scheduler.knowledge()));
-  Trace trace;
-  Auditor auditor;
-  while (simulator.AdvanceToDecision()) {
-    REQUIRE(test::Observe(auditor, simulator) == "");
-    Decision decision;
-    scheduler.Decide(simulator.View(scheduler.knowledge()), decision);
-    const ApplyResult applied = simulator.Apply(decision);
-    INFO(Explain(applied, decision, simulator));
-    REQUIRE(applied.ok());
-    REQUIRE(test::Observe(auditor, simulator) == "");
-    trace.decisions.push_back(std::move(decision));
-    REQUIRE(trace.decisions.size() < 200000);
-  }
-  REQUIRE(test::Observe(auditor, simulator) == "");  // what completed last
-  REQUIRE_FALSE(simulator.stalled());
-  const SimState& state = simulator.state();
-  for (std::size_t job = 0; job < state.phase.size(); ++job) {
-    const bool rejected = state.phase[job] == JobPhase::kRejected && state.last_type[job] == -1;
-    REQUIRE((state.completion[job] < kNever || (rejects && rejected)));
-  }
-  trace.signature = simulator.signature();
-  trace.events = simulator.events();
-  return trace;
-}
-
-bool SameEvents(const std::vector<Event>& a, const std::vector<Event>& b, double until) {
-  std::size_t i = 0;
-  for (; i < a.size() && i < b.size() && a[i].time < until && b[i].time < until; ++i) {
-    if (a[i].time != b[i].time || a[i].kind != b[i].kind || a[i].job != b[i].job || a[i].type != b[i].type)
-      return false;
-  }
-  return (i >= a.size() || a[i].time >= until) && (i >= b.size() || b[i].time >= until);
-}
-
 }  // namespace
 
-TEST_CASE("schedulers: legal decisions and every job done, under every clock") {
+TEST_CASE("schedulers: legal, repeatable, without hidden state, with the declared knowledge alone") {
   for (const std::string& spec : Specs()) {
-    for (const Clock& clock : AllClocks()) {
-      DYNAMIC_SECTION(spec << " " << clock.ToString()) {
-        for (std::uint64_t seed : {1, 2, 3}) {
-          CAPTURE(seed);
-          const auto scheduler = Make(spec);
-          RunChecked(RandomScenario(seed, 40, clock), *scheduler);
-        }
-        for (const auto& [name, scenario] : test::ExtremeScenarios(clock)) {
-          CAPTURE(name);
-          const auto scheduler = Make(spec);
-          RunChecked(scenario, *scheduler);
-        }
-        const auto scheduler = Make(spec);  // tenants, weights, deadlines: some can be met
-        RunChecked(bench::TenantScenario(12, 40, clock), *scheduler, spec == "deadline_admission");
+    for (const SchedulerCheck& check : SchedulerChecks()) {
+      DYNAMIC_SECTION(spec << " " << check.name) {
+        check.run({[&] { return Make(spec); }, /*rejects=*/spec == "deadline_admission"});
       }
     }
+  }
+}
+
+TEST_CASE("schedulers: what a check is for is what it finds") {
+  // The fastest type with room, in order of arrival; and what is wrong of it.
+  enum class Wrong { kNothing, kIllegal, kKeepsState, kSharesState, kRejects, kStalls };
+  static int shared = 0;
+  struct Greedy : Scheduler {
+    explicit Greedy(Wrong what) : wrong(what) {}
+    Knowledge knowledge() const override { return Knowledge::kNone; }
+    void Decide(const ClusterView& view, Decision& decision) override {
+      std::vector<int> free(view.free_gpus().begin(), view.free_gpus().end());
+      ++decisions, ++shared;
+      const int odd = wrong == Wrong::kKeepsState ? decisions : wrong == Wrong::kSharesState ? shared : 0;
+      for (const int job : view.waiting()) {
+        if (wrong == Wrong::kRejects && job == 7) {
+          decision.Reject(job);
+          continue;
+        }
+        if (wrong == Wrong::kStalls && job == 7) continue;
+        for (int i = 0; i < view.num_types(); ++i) {
+          const int type = odd % 5 == 4 ? view.num_types() - 1 - i : i;
+          if (view.Rate(job, type) <= 0.0 || (wrong != Wrong::kIllegal && free[static_cast<std::size_t>(type)] < view.Gang(job)))
+            continue;
+          decision.Start(job, type);
+          free[static_cast<std::size_t>(type)] -= view.Gang(job);
+          break;
+        }
+      }
+    }
+    Wrong wrong;
+    int decisions = 0;
+  };
+  const std::vector<std::pair<Wrong, std::string>> found = {
+      {Wrong::kNothing, ""},         {Wrong::kIllegal, "legality"}, {Wrong::kKeepsState, "repeats"},
+      {Wrong::kSharesState, "repeats"}, {Wrong::kRejects, "legality"}, {Wrong::kStalls, "legality"}};
+  for (const auto& [wrong, name] : found) {
+    std::string first;
+    for (const SchedulerCheck& check : SchedulerChecks()) {
+      const std::string message =
+          test::MessageOf([&, &its = wrong] { check.run({[&] { return std::make_unique<Greedy>(its); }}); });
+      if (message != "(no error)" && first.empty()) first = check.name;
+    }
+    CHECK(first == name);
   }
 }
 
@@ -149,89 +138,9 @@ TEST_CASE("schedulers: those that reject run the others to their end, under ever
       CAPTURE(spec, clock.ToString());
       ScenarioData data = RandomScenario(11, 40, clock).data();
       for (double arrival : data.jobs.arrival) data.jobs.deadline.push_back(arrival + 300.0);
-      const Trace trace = RunChecked(Scenario(std::move(data)), *Make(spec), /*rejects=*/true);
+      const CheckedRun trace = RunChecked(Scenario(std::move(data)), *Make(spec), /*rejects=*/true);
       CHECK(std::any_of(trace.events.begin(), trace.events.end(),
                         [](const Event& event) { return event.kind == EventKind::kReject; }));
-    }
-  }
-}
-
-TEST_CASE("schedulers: the same run twice, reused, and interleaved with another is the same run") {
-  for (const std::string& spec : Specs()) {
-    DYNAMIC_SECTION(spec) {
-      const Clock clock{ClockKind::kRounds, 60.0};
-      const Scenario a = RandomScenario(4, 40, clock), b = RandomScenario(5, 40, clock);
-      const auto first = Make(spec);
-      const std::uint64_t alone_a = RunChecked(a, *first).signature;
-      const std::uint64_t alone_b = RunChecked(b, *Make(spec)).signature;
-      CHECK(RunChecked(a, *first).signature == alone_a);  // Reset forgets
-      CHECK(RunChecked(a, *Make(spec)).signature == alone_a);
-
-      Simulator sa(a), sb(b);
-      const auto one = Make(spec), two = Make(spec);
-      one->Reset(sa.View(one->knowledge()));
-      two->Reset(sb.View(two->knowledge()));
-      for (bool go_a = true, go_b = true; go_a || go_b;) {
-        Decision decision;
-        if (go_a && (go_a = sa.AdvanceToDecision())) {
-          one->Decide(sa.View(one->knowledge()), decision);
-          REQUIRE(sa.Apply(decision).ok());
-        }
-        decision.Clear();
-        if (go_b && (go_b = sb.AdvanceToDecision())) {
-          two->Decide(sb.View(two->knowledge()), decision);
-          REQUIRE(sb.Apply(decision).ok());
-        }
-      }
-      CHECK(sa.signature() == alone_a);
-      CHECK(sb.signature() == alone_b);
-    }
-  }
-}
-
-TEST_CASE("schedulers: recorded decisions replayed into a copied simulator give the same log") {
-  for (const std::string& spec : Specs()) {
-    DYNAMIC_SECTION(spec) {
-      const Scenario scenario = RandomScenario(6, 40, {ClockKind::kEvent});
-      const Trace trace = RunChecked(scenario, *Make(spec));
-      Simulator simulator(scenario);
-      for (const Decision& decision : trace.decisions) {
-        REQUIRE(simulator.AdvanceToDecision());
-        Simulator copy = simulator;
-        REQUIRE(copy.Apply(decision).ok());
-        simulator = std::move(copy);
-      }
-      CHECK_FALSE(simulator.AdvanceToDecision());
-      CHECK(simulator.signature() == trace.signature);
-    }
-  }
-}
-
-TEST_CASE("schedulers: the declared knowledge is all that is used") {
-  // The run differs from its twin in sizes that a blind scheduler cannot see before they tell: until the
-  // first completion that moves, both logs are equal.
-  for (const std::string& spec : Specs()) {
-    DYNAMIC_SECTION(spec) {
-      const auto scheduler = Make(spec);
-      const Scenario scenario = RandomScenario(7, 40, {ClockKind::kRounds, 60.0});
-      if (scheduler->knowledge() >= Knowledge::kEstimate) {
-        // It says that it needs the future: a scenario that does not grant it is refused.
-        const Scenario blind = WithKnowledge(scenario, Knowledge::kBlind, 0.0);
-        CHECK_THROWS_AS(Run(blind, *scheduler, spec, {}), Error);
-        continue;
-      }
-      const Trace before = RunChecked(scenario, *scheduler);
-      ScenarioData data = scenario.data();
-      for (double& steps : data.jobs.total_steps) steps *= 1.5;
-      const Scenario longer{std::move(data)};
-      const Trace after = RunChecked(longer, *Make(spec));
-      double first = kNever;
-      for (const Trace* trace : {&before, &after}) {
-        for (const Event& event : trace->events) {
-          if (event.kind == EventKind::kComplete) first = std::min(first, event.time);
-        }
-      }
-      CHECK(SameEvents(before.events, after.events, first));
     }
   }
 }
@@ -249,29 +158,11 @@ TEST_CASE("schedulers: rows say what is true of them") {
       for (const ParamInfo& param : info.params) CHECK(std::string(param.help).size() > 3);
       if (info.preemptive) continue;
       for (std::uint64_t seed : {8, 9}) {
-        const Trace trace = RunChecked(RandomScenario(seed, 40, {ClockKind::kEvent}), *Make(info.name));
+        const CheckedRun trace = RunChecked(RandomScenario(seed, 40, {ClockKind::kEvent}), *Make(info.name));
         for (const Event& event : trace.events) {
           CHECK(event.kind != EventKind::kStop);
           CHECK(event.kind != EventKind::kMove);
         }
-      }
-    }
-  }
-}
-
-TEST_CASE("schedulers: estimates, and costs of stopping, are survived by all") {
-  ScenarioData data = RandomScenario(10, 40, {ClockKind::kRounds, 60.0}).data();
-  data.knowledge = Knowledge::kEstimate;
-  data.estimate_sigma = 0.8;
-  data.costs = {7.0, 5.0, 3.0};
-  const Scenario scenario{std::move(data)};
-  for (const std::string& spec : Specs()) {
-    DYNAMIC_SECTION(spec) {
-      const auto scheduler = Make(spec);
-      if (scheduler->knowledge() == Knowledge::kOracle) {
-        CHECK_THROWS_AS(Run(scenario, *scheduler, spec, {}), Error);
-      } else {
-        RunChecked(scenario, *scheduler);
       }
     }
   }

@@ -137,4 +137,35 @@ Json EvaluationJson(std::span<const std::int64_t> seeds, const std::vector<Resul
   return list;
 }
 
+void AddSimulationPlan(Options& options) {
+  options.Group("Scheduler");
+  options.Value("scheduler", "fcfs", "scheduler spec: see berth list schedulers");
+  AddScenarioOptions(options);
+  options.Group("Jobs");
+  options.Value("seed", "1000", "of the generated workload, where no --scenario is given");
+  options.Value("window", "", "measure only jobs A:B; later jobs compete meanwhile [all]");
+  AddMaxTime(options);
+}
+
+SimulationPlan MakeSimulationPlan(Options& options, const MakeSchedulerOf& make) {
+  SimulationPlan plan;
+  plan.name = options.Text("scheduler");
+  plan.scheduler = InOption(options, "scheduler", [&] {
+    return make ? make(plan.name) : MakeScheduler(plan.name, AllSchedulers());
+  });
+  plan.seed = static_cast<std::uint64_t>(options.Integer("seed", 0, INT64_MAX));
+  plan.source = ResolveWorkload(options).source;
+  if (plan.source->fixed()) {
+    if (options.Given("seed")) {
+      throw Error(Join(options.Where("seed"), ": expected nothing, because ", plan.source->Describe(),
+                       " is one fixed workload, found ", plan.seed));
+    }
+    options.Assign("seed", "");
+  }
+  plan.scenario = EvaluationScenario(*plan.source, plan.seed);
+  plan.run.window = ResolveWindow(options, plan.scenario.num_jobs());
+  plan.run.max_time_s = MaxTime(options);
+  return plan;
+}
+
 }  // namespace berth

@@ -22,4 +22,18 @@ EvaluationPlan MakeEvaluationPlan(Options& options, const WorkloadChoice& worklo
 // workloads, in the order of the rows' runs.
 Json EvaluationJson(std::span<const std::int64_t> seeds, const std::vector<ResultRow>& rows);
 
+// --scheduler, those of AddScenarioOptions, --seed, --window, --max-time.
+void AddSimulationPlan(Options& options);
+
+struct SimulationPlan {
+  std::string name;  // spec
+  std::unique_ptr<Scheduler> scheduler;
+  std::shared_ptr<const ScenarioSource> source;
+  std::uint64_t seed = 0;
+  Scenario scenario;
+  RunOptions run;  // window and max_time_s alone
+};
+// As MakeEvaluationPlan.
+SimulationPlan MakeSimulationPlan(Options& options, const MakeSchedulerOf& make = {});
+
 }  // namespace berth

@@ -4,6 +4,7 @@
 
 #include "data/workloads.hpp"
 #include "env/base/spec.hpp"
+#include "tools/evaluation_plan.hpp"
 #include "tools/evaluation_table.hpp"
 #include "tools/metric_columns.hpp"
 #include "tools/next_steps.hpp"
@@ -11,7 +12,6 @@
 #include "tools/progress.hpp"
 #include "tools/report/timeline.hpp"
 #include "tools/results.hpp"
-#include "tools/scenario_options.hpp"
 #include "tools/table.hpp"
 #include "tools/verbs.hpp"
 
@@ -52,13 +52,7 @@ int RunSimulate(const std::vector<std::string>& arguments) {
                   "[--scheduler SPEC] [--scenario FILE | --workload SPEC --cluster CLUSTER] [--events FILE] "
                   "[--timeline FILE] [--json FILE]",
                   "runs one scheduler over one scenario");
-  options.Group("Scheduler");
-  options.Value("scheduler", "fcfs", "scheduler spec: see berth list schedulers");
-  AddScenarioOptions(options);
-  options.Group("Jobs");
-  options.Value("seed", "1000", "of the generated workload, where no --scenario is given");
-  options.Value("window", "", "measure only jobs A:B; later jobs compete meanwhile [all]");
-  AddMaxTime(options);
+  AddSimulationPlan(options);
   options.Group("Results");
   options.Output("events", "write the event log to this file (.h5)");
   options.Output("timeline", kTimelineHelp);
@@ -67,27 +61,15 @@ int RunSimulate(const std::vector<std::string>& arguments) {
   CheckWritable(options.Text("events"), options.Where("events"), "events");
   CheckWritable(options.Text("timeline"), options.Where("timeline"));
   CheckJsonWritable(options);
-  const std::string name = options.Text("scheduler");
-  const std::unique_ptr<Scheduler> scheduler =
-      InOption(options, "scheduler", [&] { return MakeScheduler(name, AllSchedulers()); });
-  const auto seed = static_cast<std::uint64_t>(options.Integer("seed", 0, INT64_MAX));
-  const WorkloadChoice workload = ResolveWorkload(options);
-  if (workload.source->fixed()) {
-    if (options.Given("seed")) {
-      throw Error(Join(options.Where("seed"), ": expected nothing, because ", workload.source->Describe(),
-                       " is one fixed workload, found ", seed));
-    }
-    options.Assign("seed", "");
-  }
-  const Scenario scenario = EvaluationScenario(*workload.source, seed);
+  SimulationPlan plan = MakeSimulationPlan(options);
+  const std::string& name = plan.name;
+  const Scenario& scenario = plan.scenario;
 
-  RunOptions run;
-  run.window = ResolveWindow(options, scenario.num_jobs());
+  RunOptions run = plan.run;
   std::optional<RunRecorder> recorder;
   if (!options.Text("timeline").empty()) recorder.emplace(scenario);
   run.keep_events = recorder || !options.Text("events").empty();
-  run.max_time_s = MaxTime(options);
-  ResultRow row{name, UsedKnowledge(scheduler->knowledge(), scenario.data().knowledge), {}};
+  ResultRow row{name, UsedKnowledge(plan.scheduler->knowledge(), scenario.data().knowledge), {}};
   {
     Progress progress("simulate");
     run.notice = [&](const std::string& words) { progress.Say(words); };
@@ -99,7 +81,7 @@ int RunSimulate(const std::vector<std::string>& arguments) {
                       Join(done, " jobs done, ", left, " in system, ", progress.Rate(done, "jobs")));
       return true;
     };
-    row.runs.push_back(Run(scenario, *scheduler, name, run));
+    row.runs.push_back(Run(scenario, *plan.scheduler, name, run));
   }
   if (!options.Text("events").empty())
     WriteEvents(row.runs[0], scenario, name, options.ResolvedIni(), options.Text("events"));
@@ -113,7 +95,7 @@ int RunSimulate(const std::vector<std::string>& arguments) {
   json["scenario"] = {{"clock", scenario.data().clock.ToString()},
                       {"knowledge", ToString(scenario.data().knowledge)},
                       {"cluster", ClusterText(scenario.data().cluster)},
-                      {"workload", workload.source->Describe()},
+                      {"workload", plan.source->Describe()},
                       {"hash", HexSignature(scenario.Hash())}};
   json["config"] = ConfigJson(options);
   WriteJson(options, json);
@@ -126,7 +108,7 @@ int RunSimulate(const std::vector<std::string>& arguments) {
     if (spec != name) schedulers += ";" + spec;
   }
   std::string words = Join("evaluate", SameJobs(options));
-  if (!workload.source->fixed()) words += Join(" --seeds ", seed, ":", seed + 1);
+  if (!plan.source->fixed()) words += Join(" --seeds ", plan.seed, ":", plan.seed + 1);
   for (const char* option : {"window", "max-time"}) {
     if (options.Given(option)) words += Join(" --", option, " ", options.Text(option));
   }

@@ -267,6 +267,17 @@ class PythonScheduler final : public Scheduler {
   std::shared_ptr<ViewColumns> columns_;
 };
 
+// What Python raised where it is behind `error`.
+SharedObject CauseOf(const Error& error) {
+  if (const auto* failure = dynamic_cast<const PythonFailure*>(&error)) return failure->exception();
+  try {
+    std::rethrow_if_nested(error);
+  } catch (const Error& within) {
+    return CauseOf(within);
+  }
+  return nullptr;
+}
+
 // Ctrl-C, or whatever a signal raises.
 void Interrupt(PythonCalls& calls) {
   calls.stopped = true;
@@ -387,12 +398,11 @@ void AddSchedulerTypes(nb::module_& module) {
   nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
     try {
       std::rethrow_exception(thrown);
-    } catch (const PythonFailure& failure) {
-      const nb::object error = nb::handle(error_type)(failure.what());
-      PyException_SetCause(error.ptr(), nb::handle(failure.exception()).inc_ref().ptr());
-      PyErr_SetObject(error_type, error.ptr());
     } catch (const Error& error) {
-      PyErr_SetString(error_type, error.what());
+      const nb::object raised = nb::handle(error_type)(error.what());
+      if (const SharedObject cause = CauseOf(error))
+        PyException_SetCause(raised.ptr(), nb::object(*cause).release().ptr());
+      PyErr_SetObject(error_type, raised.ptr());
     }
   });
 

@@ -24,7 +24,7 @@ class PythonFailure : public Error {
  public:
   PythonFailure(const std::string& message, SharedObject exception)
       : Error(message), exception_(std::move(exception)) {}
-  nanobind::handle exception() const { return *exception_; }
+  const SharedObject& exception() const { return exception_; }
 
  private:
   SharedObject exception_;

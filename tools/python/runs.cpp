@@ -4,9 +4,17 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <iostream>
+#include <limits>
+
+#include "data/tables/write_tables.hpp"
+#include "data/workloads.hpp"
+#include "env/base/index.hpp"
 #include "tools/evaluation_plan.hpp"
 #include "tools/policy_semantics.hpp"
 #include "tools/python/python_scheduler.hpp"
+#include "tools/report/run_record.hpp"
+#include "tools/scheduler_checks.hpp"
 
 namespace nb = nanobind;
 
@@ -100,6 +108,174 @@ std::string Summarize(nb::list list) {
   return rows.empty() ? "[]" : EvaluationJson(seeds[0], rows).dump();
 }
 
+// What was checked; throws at the first that does not hold.
+nb::list Check(const std::string& name, nb::dict factories, bool rejects) {
+  const auto calls = std::make_shared<PythonCalls>();
+  const MakeSchedulerOf make = MakerOf(factories, calls);
+  const CheckedScheduler scheduler{[&] { return make(name); }, rejects};
+  nb::list found;
+  for (const SchedulerCheck& check : SchedulerChecks()) {
+    RunInterruptibly(*calls, [&] {
+      try {
+        check.run(scheduler);
+      } catch (const Error& error) {
+        std::throw_with_nested(Error(Join(name, ": ", check.name, ": ", error.what())));
+      }
+    });
+    found.append(nb::make_tuple(check.name, check.what));
+  }
+  return found;
+}
+
+// Columns of one table, each a list; names in their order.
+template <class List, class Of>
+nb::list Column(const List& rows, const Of& of) {
+  nb::list column;
+  for (const auto& row : rows) column.append(of(row));
+  return column;
+}
+
+// The name of a type, None where there is none.
+nb::object TypeName(const Scenario& scenario, int type) {
+  if (type < 0) return nb::none();
+  return nb::cast(scenario.data().cluster.types[U(type)].name);
+}
+
+nb::dict EventsOf(const RunResult& run, const Scenario& scenario) {
+  nb::dict events;
+  events["time_s"] = Column(run.events, [](const Event& e) { return e.time; });
+  events["event"] = Column(run.events, [](const Event& e) { return ToString(e.kind); });
+  events["job"] = Column(run.events, [](const Event& e) { return e.job; });
+  events["gpu_type"] = Column(run.events, [&](const Event& e) { return TypeName(scenario, e.type); });
+  events["device"] = Column(run.events, [](const Event& e) { return e.device; });
+  return events;
+}
+
+nb::dict JobsOf(const RunResult& run, const Scenario& scenario) {
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  struct Job {
+    int index, stops = 0, interruptions = 0, type = -1;
+    double end = kNone;
+    const char* status = "not come";
+  };
+  std::vector<Job> list;
+  for (int job = 0; job < scenario.num_jobs(); ++job) list.push_back({job});
+  for (const Event& event : run.events) {
+    if (event.job < 0) continue;
+    Job& job = list[U(event.job)];
+    switch (event.kind) {
+      case EventKind::kComplete:
+        job.status = "completed", job.end = event.time;
+        break;
+      case EventKind::kReject:
+        job.status = "rejected";
+        break;
+      case EventKind::kArrive:
+        job.status = "unfinished";
+        break;
+      case EventKind::kStop:
+        ++job.stops;
+        break;
+      case EventKind::kInterrupt:
+        ++job.interruptions;
+        break;
+      case EventKind::kMove:
+        ++job.stops, job.type = event.type;
+        break;
+      case EventKind::kStart:
+      case EventKind::kPack:
+        job.type = event.type;
+        break;
+      case EventKind::kDown:
+      case EventKind::kUp:
+        break;
+    }
+  }
+  const std::vector<double> first = FirstStarts(run.events, scenario.num_jobs());
+  const JobTable& table = scenario.data().jobs;
+  const auto start = [&](const Job& j) { return first[U(j.index)] == kNever ? kNone : first[U(j.index)]; };
+  const auto arrival = [&](const Job& j) { return table.arrival[U(j.index)]; };
+  nb::dict jobs;
+  jobs["job"] = Column(list, [](const Job& j) { return j.index; });
+  jobs["id"] = Column(list, [&](const Job& j) { return table.id[U(j.index)]; });
+  jobs["job_type"] = Column(list, [&](const Job& j) {
+    return nb::cast(scenario.data().throughputs.job_types[U(table.job_type[U(j.index)])]);
+  });
+  jobs["gpus"] = Column(list, [&](const Job& j) { return table.gang[U(j.index)]; });
+  jobs["status"] = Column(list, [](const Job& j) { return j.status; });
+  jobs["gpu_type"] = Column(list, [&](const Job& j) { return TypeName(scenario, j.type); });
+  jobs["arrival_s"] = Column(list, arrival);
+  jobs["start_s"] = Column(list, start);
+  jobs["end_s"] = Column(list, [](const Job& j) { return j.end; });
+  jobs["wait_s"] = Column(list, [&](const Job& j) { return start(j) - arrival(j); });
+  jobs["jct_s"] = Column(list, [&](const Job& j) { return j.end - arrival(j); });
+  jobs["preemptions"] = Column(list, [](const Job& j) { return j.stops; });
+  jobs["interruptions"] = Column(list, [](const Job& j) { return j.interruptions; });
+  return jobs;
+}
+
+// After each decision, which holds until the next.
+struct Moment {
+  double time_s;
+  int waiting, running;
+  std::vector<int> busy;  // [G]
+};
+
+nb::dict SeriesOf(const std::vector<Moment>& moments, const Scenario& scenario) {
+  nb::dict series;
+  series["time_s"] = Column(moments, [](const Moment& m) { return m.time_s; });
+  series["waiting"] = Column(moments, [](const Moment& m) { return m.waiting; });
+  series["running"] = Column(moments, [](const Moment& m) { return m.running; });
+  for (int type = 0; type < scenario.num_types(); ++type) {
+    const std::string name = "busy_" + scenario.data().cluster.types[U(type)].name;
+    series[name.c_str()] = Column(moments, [type](const Moment& m) { return m.busy[U(type)]; });
+  }
+  return series;
+}
+
+nb::dict Simulate(const std::string& scheduler, nb::dict factories, const Keywords& keywords) {
+  const auto calls = std::make_shared<PythonCalls>();
+  const MakeSchedulerOf make = MakerOf(factories, calls);
+  SimulationPlan plan;
+  RunResult run;
+  std::vector<Moment> moments;
+  RunInterruptibly(*calls, [&] {
+    Options options("simulate", "", "", OptionNames::kKeywords);
+    AddSimulationPlan(options);
+    options.Give("scheduler", scheduler);
+    Give(options, keywords);
+    plan = MakeSimulationPlan(options, make);
+    plan.run.keep_events = true;
+    plan.run.notice = [](const std::string& words) { std::cerr << "simulate: " << words << "\n"; };
+    plan.run.progress = [&](const Simulator& simulator) {
+      CheckNotStopped(*calls);
+      const SimState& state = simulator.state();
+      Moment moment{simulator.now(), state.waiting.size(), state.running.size(), {}};
+      const ClusterView view = simulator.View(Knowledge::kNone);
+      for (int type = 0; type < view.num_types(); ++type)
+        moment.busy.push_back(view.types()[U(type)].count - view.free_gpus()[U(type)]);
+      moments.push_back(std::move(moment));
+      return true;
+    };
+    run = Run(plan.scenario, *plan.scheduler, plan.name, plan.run);
+  });
+  const Knowledge knowledge = UsedKnowledge(plan.scheduler->knowledge(), plan.scenario.data().knowledge);
+  nb::dict said;
+  said["run"] = RowOf(plan.name, knowledge, static_cast<std::int64_t>(plan.seed), run);
+  said["jobs"] = JobsOf(run, plan.scenario);
+  said["events"] = EventsOf(run, plan.scenario);
+  said["series"] = SeriesOf(moments, plan.scenario);
+  return said;
+}
+
+nb::tuple TablesOfFile(const std::string& path) {
+  const ScenarioTables tables = [&] {
+    const nb::gil_scoped_release release;
+    return TablesOf(ReadScenario(path));
+  }();
+  return nb::make_tuple(tables.jobs, tables.speeds, tables.cluster);
+}
+
 nb::tuple MeanOf(const std::vector<double>& values) {
   if (values.empty()) throw Error("values: expected one at least, found none");
   const Interval interval = BootstrapMean(values, /*seed=*/0);
@@ -113,6 +289,12 @@ void AddRuns(nb::module_& module) {
              "A dict a scheduler and seed; see berth.evaluate.");
   module.def("summarize", Summarize, nb::arg("rows"),
              "Rows of evaluate as `schedulers` of the JSON of `berth evaluate`.");
+  module.def("simulate", Simulate, nb::arg("scheduler"), nb::arg("factories"), nb::arg("keywords"),
+             "run, and the columns of jobs, events and series; see berth.simulate.");
+  module.def("tables_of", TablesOfFile, nb::arg("path"),
+             "A scenario file as the texts of jobs.csv, speeds.csv and cluster.toml.");
+  module.def("check", Check, nb::arg("name"), nb::arg("factories"), nb::arg("rejects"),
+             "Name and sentence of each check; berth.Error at the first that does not hold.");
   module.def("bootstrap_mean", MeanOf, nb::arg("values"), "Mean, and the bounds of its 95% interval.");
 }
 

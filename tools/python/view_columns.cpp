@@ -122,7 +122,7 @@ nanobind::object ViewColumns::Read(const ClusterView& view, const JobColumnInfo<
     throw Error(Join("view.", info.name, ": expected a scheduler with knowledge '", ToString(info.needs),
                      "', found one with '", ToString(view.granted()), "'"));
   }
-  if (!column.made()) column.Make(U(view.num_jobs()), 1);
+  if (!column.made()) column.Make(U(view.num_jobs()));
   if (!info.changes) {
     T* const data = column.data();
     for (; column.filled < U(arrived_); ++column.filled)
@@ -154,7 +154,7 @@ nanobind::object ViewColumns::List(const ClusterView& view, std::size_t list) {
   if (column.written != point_) {
     list_.clear();
     kLists[list].read(view, list_);
-    if (!column.made()) column.Make(U(std::max({view.num_jobs(), view.num_gpus(), view.num_types()})), 1);
+    if (!column.made()) column.Make(U(std::max({view.num_jobs(), view.num_gpus(), view.num_types()})));
     std::copy(list_.begin(), list_.end(), column.Own());
     column.written = point_, column.filled = list_.size();
   }

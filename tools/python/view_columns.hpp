@@ -11,6 +11,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -25,14 +26,15 @@ template <class T>
 class Column {
  public:
   bool made() const { return whole_.is_valid(); }
-  void Make(std::size_t rows, std::size_t width) {
-    auto* memory = new std::vector<T>(rows * width);
+  // [rows], or with a width [rows, width].
+  void Make(std::size_t rows, std::size_t width = 0) {
+    auto* memory = new std::vector<T>(rows * std::max<std::size_t>(1, width));
     const nanobind::capsule owner(memory, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
     const std::size_t shape[] = {rows, width};
     using Array = nanobind::ndarray<nanobind::numpy, const T>;
     data_ = memory->data(), rows_ = rows, width_ = width;
     part_.reset();
-    whole_ = nanobind::cast(Array(data_, width == 1 ? 1 : 2, shape, owner));
+    whole_ = nanobind::cast(Array(data_, width == 0 ? 1 : 2, shape, owner));
   }
   T* data() { return data_; }
   // To be written: not what somebody has kept.
@@ -43,7 +45,7 @@ class Column {
     const nanobind::object kept = whole_;
     const T* const before = data_;
     Make(rows_, width_);
-    std::copy_n(before, rows_ * width_, data_);
+    std::copy_n(before, rows_ * std::max<std::size_t>(1, width_), data_);
     return data_;
   }
   nanobind::object First(std::size_t rows) {
@@ -62,7 +64,7 @@ class Column {
 
  private:
   T* data_ = nullptr;
-  std::size_t rows_ = 0, width_ = 1, shown_ = 0;
+  std::size_t rows_ = 0, width_ = 0, shown_ = 0;
   nanobind::object whole_, part_;
 };
 

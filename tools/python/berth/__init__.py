@@ -16,13 +16,14 @@ import gymnasium
 from berth import _berth
 from berth._berth import Error
 from berth.envs import ClusterEnv
-from berth.results import evaluate
+from berth.results import Simulation, check_scheduler, evaluate, simulate
 from berth.scenario import Scenario
 from berth.scheduler import Scheduler
 from berth.vector import ClusterVectorEnv
 
 __version__ = _berth.__version__
-__all__ = ["ClusterEnv", "ClusterVectorEnv", "Error", "Scenario", "Scheduler", "evaluate", "help", "make", "make_vec"]
+__all__ = ["ClusterEnv", "ClusterVectorEnv", "Error", "Scenario", "Scheduler", "Simulation", "check_scheduler", "evaluate", "help",
+           "make", "make_vec", "simulate"]
 
 
 def make(id: str = "HeteroCluster-v0", **keywords: Any) -> gymnasium.Env:

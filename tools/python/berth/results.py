@@ -28,6 +28,62 @@ def evaluate(schedulers: Any = None, *, workload: Any = None, cluster: Any = Non
     return table_of(_berth.evaluate(names, factories, texts_of(given)))
 
 
+def simulate(scheduler: Any = "fcfs", *, scenario: Any = None, workload: Any = None, cluster: Any = None, features: Any = None,
+             seed: Any = None, **keywords: Any) -> "Simulation":
+    """One run of one scheduler, as `berth simulate`: what became of each job, what happened when.
+
+    scheduler: a spec, a berth.Scheduler or a class of it; the rest as evaluate's, with one seed (1000). berth.Error as there.
+    """
+    names, factories = named(scheduler)
+    if len(names) != 1:
+        raise ValueError(f"scheduler: expected one, found {len(names)}")
+    given = dict(keywords, workload=workload, cluster=cluster, features=features, scenario=scenario, seed=seed)
+    return Simulation(**_berth.simulate(names[0], factories, texts_of(given)))
+
+
+class Simulation:
+    """A run. Frames are pandas' where it is installed, else dicts of columns; times in s from the scenario's origin.
+
+    - metrics: its figures, by the keys of `berth simulate --json`; signature: of the event log;
+    - jobs: a row a job: job (index), id, job_type, gpus, status ("completed", "rejected", "unfinished", "not come"), gpu_type
+      (of the last start), arrival_s, start_s (first), end_s, wait_s, jct_s (nan where there is none), preemptions, interruptions;
+    - events: as they happened: time_s, event ("arrive", "start", ...), job (-1 = none), gpu_type, device (a gang's first);
+    - series: after each decision, until the next: time_s, waiting, running (jobs), busy_TYPE (GPUs).
+    """
+
+    def __init__(self, run, jobs, events, series):
+        self.metrics: dict[str, Any] = run
+        self.jobs, self.events, self.series = (frame_of(columns) for columns in (jobs, events, series))
+
+    @property
+    def signature(self) -> str:
+        return self.metrics["signature"]
+
+    def __repr__(self):
+        scheduler, jobs, seconds = (self.metrics[key] for key in ("scheduler", "jobs", "mean_jct_s"))
+        return f"Simulation({scheduler!r}, {jobs} jobs done, mean JCT {seconds / 3600:.2f} h)"
+
+
+def frame_of(columns):
+    """A pandas.DataFrame, else the columns as they are."""
+    if not has_pandas():
+        return columns
+    import pandas
+
+    return pandas.DataFrame(columns)
+
+
+def check_scheduler(scheduler: Any, *, rejects: bool = False) -> dict[str, str]:
+    """What every scheduler must hold, as Berth's tests check it of its own: legal decisions and every job done under every
+    clock and in extreme scenarios; the same run again, with the same object and by turns with another; no more knowledge
+    than declared; wrong estimates survived. rejects: it may turn jobs away. Returns what was checked, a sentence each;
+    berth.Error says what does not hold, in which scenario."""
+    names, factories = named(scheduler)
+    if len(names) != 1:
+        raise ValueError(f"scheduler: expected one, found {len(names)}")
+    return dict(_berth.check(names[0], factories, bool(rejects)))
+
+
 def table_of(rows):
     """An Evaluation of pandas, else Rows."""
     return _evaluation_class()(rows) if has_pandas() else Rows(rows)

@@ -1,12 +1,14 @@
 """Jobs of one's own, from a data frame or a Parquet file, as a scenario file."""
 
 import csv
+import importlib.util
+import io
 import os
 import pathlib
 import re
 import tempfile
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -65,6 +67,30 @@ class Scenario:
         except ImportError:
             raise ImportError("Scenario.from_parquet needs pyarrow: pip install pyarrow") from None
         return cls.from_frame(pyarrow.parquet.read_table(path), out, **keywords)
+
+    def to_frames(self) -> "Frames":
+        """The tables that it could have been made from: from_frame(jobs, cluster=FILE, throughputs=speeds), with `cluster` in
+        FILE, gives the same scenario. Frames are pandas' where it is installed, else dicts of columns of text. ValueError
+        where tables do not hold what is in it."""
+        jobs, speeds, cluster = _berth.tables_of(os.fspath(self.path))
+        return Frames(_frame(jobs), _frame(speeds), cluster)
+
+
+class Frames(NamedTuple):
+    """jobs: a row a job; speeds: steps/s by kind of job, GPU type and gang; cluster: the text of a cluster.toml."""
+
+    jobs: Any
+    speeds: Any
+    cluster: str
+
+
+def _frame(text):
+    if importlib.util.find_spec("pandas") is None:
+        header, *rows = csv.reader(io.StringIO(text))
+        return {column: [row[i] for row in rows] for i, column in enumerate(header)}
+    import pandas
+
+    return pandas.read_csv(io.StringIO(text), float_precision="round_trip", keep_default_na=False, na_values=[""])
 
 
 def _by_row(text, folder):

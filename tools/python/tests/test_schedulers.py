@@ -296,6 +296,89 @@ class Deciding(unittest.TestCase):
         self.assertEqual(summary.loc["ShortestFirst", "unfinished"], 0)
 
 
+class Simulate(unittest.TestCase):
+    def test_frames_of_a_run_agree_with_its_figures(self):
+        run = berth.simulate(First(), seed=1003, features="failures(mtbf_h=50)", clock="event", **SMALL)
+        self.assertEqual(run.signature, berth.evaluate("fcfs", seeds=1003, features="failures(mtbf_h=50)", clock="event",
+                                                       **SMALL)["signature"][0])
+        jobs, events, series = run.jobs, run.events, run.series
+        self.assertEqual(list(jobs["status"].unique()), ["completed"])
+        self.assertAlmostEqual(jobs["jct_s"].mean(), run.metrics["mean_jct_s"], delta=1e-9 * run.metrics["mean_jct_s"])
+        self.assertAlmostEqual(jobs["wait_s"].mean(), run.metrics["mean_wait_s"], delta=1e-9 * run.metrics["mean_wait_s"])
+        self.assertGreater(jobs["interruptions"].sum(), 0)
+        self.assertEqual(jobs["interruptions"].mean(), run.metrics["interruptions_per_job"])
+        self.assertEqual(list(events.loc[events["event"] == "complete", "job"].sort_values()), list(jobs["job"]))
+        self.assertTrue(events["time_s"].is_monotonic_increasing and series["time_s"].is_monotonic_increasing)
+        self.assertEqual(list(series.columns), ["time_s", "waiting", "running", "busy_v100", "busy_p100", "busy_k80"])
+        # A decision that holds until the next one: the integral of busy GPUs is what jobs held, but for the time after the last.
+        held = (series[["busy_v100", "busy_p100", "busy_k80"]].sum(axis=1)[:-1] * np.diff(series["time_s"])).sum()
+        self.assertGreater(held, 0.9 * run.metrics["utilization"] * 12 * run.metrics["end_s"])
+        with unittest.mock.patch.object(results, "has_pandas", lambda: False):
+            self.assertEqual(berth.simulate("fcfs", **SMALL).jobs["job"], list(range(80)))
+
+    def test_a_scenario_as_frames_and_back_is_the_same(self):
+        with tempfile.TemporaryDirectory() as folder:
+            first, second, cluster = (os.path.join(folder, name) for name in ("a.h5", "b.h5", "cluster.toml"))
+            subprocess.run([BERTH, "generate", "--workload", "synthetic(rate=2,jobs=40,gangs=multi,priorities=true,slo=true)",
+                            "--cluster", "v100=12/4,k80=12", "--out", first], check=True, capture_output=True)
+            frames = berth.Scenario(first).to_frames()
+            self.assertEqual(len(frames.jobs), 40)
+            pathlib.Path(cluster).write_text(frames.cluster)
+            berth.Scenario.from_frame(frames.jobs, second, cluster=cluster, throughputs=frames.speeds)
+            self.assertEqual(berth.simulate("srpt", scenario=first).signature, berth.simulate("srpt", scenario=second).signature)
+            with self.assertRaisesRegex(berth.Error, "none.h5"):
+                berth.Scenario("none.h5").to_frames()
+
+
+class Checks(unittest.TestCase):
+    def test_a_scheduler_that_holds_and_what_others_do_not(self):
+        checked = berth.check_scheduler(First)
+        self.assertEqual(list(checked), ["legality", "repeats", "replay", "knowledge", "estimates"])
+        self.assertEqual(checked, berth.check_scheduler("fcfs"))
+        shared = {"decisions": 0}  # by all objects
+
+        class Counts(First):
+            decisions = 0
+
+            def counted(self):
+                self.decisions += 1
+                return self.decisions
+
+            def decide(self, view, decision):
+                if self.counted() % 5 or not view.running.size:
+                    super().decide(view, decision)
+
+        class Shares(Counts):
+            def counted(self):
+                shared["decisions"] += 1
+                return shared["decisions"]
+
+        class Overbooks(berth.Scheduler):
+            def decide(self, view, decision):
+                for job in view.waiting:
+                    decision.start(job, int(view.rates[job].argmax()))
+
+        class Rejects(First):
+            def decide(self, view, decision):
+                for job in view.waiting:
+                    decision.reject(job)
+
+        class Fails(First):
+            def decide(self, view, decision):
+                raise KeyError("oh")
+
+        for scheduler, words in [
+            (Counts, "Counts: repeats: the same object again"),
+            (Shares, "Shares: repeats: "),
+            (Overbooks, "Overbooks: legality: clock event, seed 1: decides illegally at .* s: job"),
+            (Rejects, "Rejects: legality: clock event, seed 1: expected job 0 done, found it rejected"),
+            (Fails, "Fails: legality: clock event, seed 1: scheduler 'Fails' fails at .* s: KeyError: 'oh'"),
+        ]:
+            with self.subTest(words), self.assertRaisesRegex(berth.Error, words) as caught:
+                berth.check_scheduler(scheduler)
+        self.assertIsInstance(caught.exception.__cause__, KeyError)
+
+
 class OnTheCommandLine(unittest.TestCase):
     """python(file=...), by libberth_python.so beside the binary."""
 

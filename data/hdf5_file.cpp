@@ -238,6 +238,7 @@ void Writer::Array(const std::string& dataset, std::span<const T> values,
   const Handle link(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
   H5Pset_create_intermediate_group(link.get(), 1);
   const Handle layout(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+  H5Pset_obj_track_times(layout.get(), false);  // the same content is the same bytes, whenever it is written
   if (compress_ && values.size_bytes() >= kCompressed && values.size_bytes() < kLargestChunk) {
     H5Pset_chunk(layout.get(), static_cast<int>(extent.size()), extent.data());
     H5Pset_shuffle(layout.get());

@@ -109,7 +109,7 @@ int RunEvaluate(const std::vector<std::string>& arguments) {
                   "FILE... [--json FILE] [--out FILE]",
                   "compares schedulers on the same workloads");
   AddEvaluateOptions(options);
-  if (!options.Parse(arguments)) return 0;
+  if (!options.Parse(JoinLists(arguments, {"schedulers"}))) return 0;
   const std::vector<std::string> merge = options.Words("merge");
   const World world = merge.empty() ? ReadWorld() : World();
   if (world.many()) return EvaluateShard(options, world);
@@ -159,7 +159,7 @@ int RunEvaluate(const std::vector<std::string>& arguments) {
     json["refused"].push_back({{"scheduler", scheduler}, {"reason", reason}});
   json["config"] = ConfigJson(options);
   WriteJson(options, json);
-  if (!csv.empty()) InOption(options, "csv", [&] { WriteTextFile(csv, EvaluationCsv(plan, rows, columns)); });
+  if (!csv.empty()) InOption(options, "csv", [&] { WriteTextFile(csv, EvaluationCsv(rows, columns)); });
 
   std::cout << ScenarioText(plan.workloads[0]) << ", semantics " << semantics << "\nworkload "
             << workload.source->Describe();

@@ -89,8 +89,10 @@ std::vector<ResultRow> Evaluate(const EvaluationPlan& plan, std::vector<Recordin
   std::atomic<std::size_t> finished{0};
   std::atomic<bool> failed{false};
   Progress progress("evaluate");
+  const auto over = [&] { return failed.load() || (plan.stop != nullptr && plan.stop->load()); };
 
   const auto show = [&] {
+    if (plan.quiet) return;
     float sum = 0.0F;
     for (const auto& share : shares) sum += share.load(std::memory_order_relaxed);
     progress.Update(sum / static_cast<float>(num_runs),
@@ -98,7 +100,7 @@ std::vector<ResultRow> Evaluate(const EvaluationPlan& plan, std::vector<Recordin
   };
   ThreadTeam team(plan.threads);
   team.Run(static_cast<int>(num_runs), [&](int part) {
-    if (failed) return;
+    if (over()) return;
     const std::size_t index =
         num_runs - 1 - static_cast<std::size_t>(part);  // a team begins with its last part
     const std::size_t workload = index % num_workloads;
@@ -120,12 +122,12 @@ std::vector<ResultRow> Evaluate(const EvaluationPlan& plan, std::vector<Recordin
       options.progress = [&](const Simulator& simulator) {
         if (recorder) recorder->Observe(simulator);
         if (plan.check) plan.check();
-        if (recordings && ++calls % kShowEvery != 0) return !failed.load();
+        if (recordings && ++calls % kShowEvery != 0) return !over();
         const int done = simulator.arrived_jobs() - simulator.jobs_in_system();
         const float share = static_cast<float>(done) / static_cast<float>(std::max(1, plan.window.end));
         shares[index].store(std::min(1.0F, share), std::memory_order_relaxed);
         show();
-        return !failed.load();
+        return !over();
       };
       RunResult& result = row.runs[workload] = Run(scenario, *scheduler, row.scheduler, options);
       if (recordings) {
@@ -145,12 +147,26 @@ std::vector<ResultRow> Evaluate(const EvaluationPlan& plan, std::vector<Recordin
   });
   for (std::size_t index = 0; index < times.size(); ++index)
     (*recordings)[index / num_workloads].decision_times.Add(times[index]);
+  if (over()) rows.clear();
   return rows;
 }
 
+std::vector<double> Values(const ResultRow& row, const MetricField& field) {
+  std::vector<double> values;
+  for (const RunResult& run : row.runs) {
+    const bool none = field.over == MetricField::Over::kJobs && run.metrics.jobs == 0;
+    values.push_back(none ? std::numeric_limits<double>::quiet_NaN() : field.Get(run.metrics));
+  }
+  return values;
+}
+
+Interval MetricInterval(const ResultRow& row, const MetricField& field) {
+  const std::vector<double> values = Values(row, field);
+  return AllMeasured(values) ? BootstrapMean(values, kBootstrapSeed) : kNoInterval;
+}
+
 Interval MeanJctInterval(const ResultRow& row) {
-  const std::vector<double> means = row.MeanJcts();
-  return AllMeasured(means) ? BootstrapMean(means, kBootstrapSeed) : kNoInterval;
+  return MetricInterval(row, MetricFields().front());
 }
 
 Interval JctRatio(const ResultRow& row, const ResultRow& reference) {

@@ -2,6 +2,7 @@
 // same on any number of them, wall times apart.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -33,6 +34,8 @@ struct EvaluationPlan {
   int threads = 1;
   // Asked now and then, on any thread of the team: what it throws ends the evaluation.
   std::function<void()> check = {};
+  bool quiet = false;                       // says nothing of how far it is
+  const std::atomic<bool>* stop = nullptr;  // becomes true: no rows come back
 };
 
 inline constexpr const char* kAllSchedulers = "all";
@@ -43,12 +46,15 @@ void ExpandAll(EvaluationPlan& plan);
 // The rows of the plan before anything has run. Throws Error for a scheduler that cannot run.
 std::vector<ResultRow> EmptyRows(const EvaluationPlan& plan);
 
-// One row a scheduler, in the order of the plan. Throws what the first run in that order throws. What
-// `recordings` asks for costs memory and a little time: a recording a row.
+// One row a scheduler, in the order of the plan; none where it was stopped. Throws what the first run in that
+// order throws. What `recordings` asks for costs memory and a little time: a recording a row.
 std::vector<ResultRow> Evaluate(const EvaluationPlan& plan, std::vector<Recording>* recordings = nullptr);
 
+// [workloads] Of one figure, NaN where it is of jobs and none finished.
+std::vector<double> Values(const ResultRow& row, const MetricField& field);
 // Over two workloads or more; seeded, so that a repetition gives the same interval. NaN where a workload has
 // no finished job.
+Interval MetricInterval(const ResultRow& row, const MetricField& field);  // of one figure
 Interval MeanJctInterval(const ResultRow& row);
 Interval JctRatio(const ResultRow& row, const ResultRow& reference);  // paired, of means
 

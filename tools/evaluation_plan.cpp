@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <thread>
 
+#include "env/base/spec.hpp"
 #include "tools/spec_files.hpp"
 
 namespace berth {
@@ -51,9 +53,10 @@ std::string DefaultSchedulers(const Options& options, const ScenarioSource& sour
 
 void AddEvaluationPlan(Options& options) {
   options.Group("Schedulers");
-  options.Value("schedulers", "fcfs;easy;sjf;srpt;las;gavel(objective=max_min)",
-                "specs separated by ';'; ratios are to the first; all = every other one that can run, those "
-                "that know less first");
+  options.Value(
+      "schedulers", "fcfs;easy;sjf;srpt;las;gavel(objective=max_min)",
+      "specs separated by ';' or as several words; ratios are to the first; all = every other one that can "
+      "run, those that know less first");
   AddScenarioOptions(options);
   options.Group("What is measured");
   options.Value("seeds", "1000:1010", "workloads to draw, of a stream that training cannot draw");
@@ -63,6 +66,28 @@ void AddEvaluationPlan(Options& options) {
   AddMaxTime(options);
   options.Value("threads", std::to_string(std::max(1U, std::thread::hardware_concurrency())),
                 "runs at once; the results do not depend on it, decision times may");
+}
+
+std::vector<std::string> JoinLists(const std::vector<std::string>& arguments,
+                                   const std::vector<std::string>& names) {
+  const auto is_flag = [](const std::string& word) { return word.starts_with("--"); };
+  std::vector<std::string> joined;
+  for (std::size_t i = 0; i < arguments.size();) {
+    const std::string flag = arguments[i++];
+    const bool list = std::find(names.begin(), names.end(),
+                                flag.substr(std::min<std::size_t>(2, flag.size()))) != names.end() &&
+                      is_flag(flag) && i < arguments.size() && !is_flag(arguments[i]);
+    if (!list) {
+      joined.push_back(flag);
+      continue;
+    }
+    const auto before = std::find(joined.begin(), joined.end(), flag);
+    const bool again = before != joined.end();
+    if (!again) joined.insert(joined.end(), {flag, arguments[i++]});
+    std::string& text = again ? *std::next(before) : joined.back();
+    for (; i < arguments.size() && !is_flag(arguments[i]); ++i) text += ";" + arguments[i];
+  }
+  return joined;
 }
 
 EvaluationPlan MakeEvaluationPlan(Options& options, const WorkloadChoice& workload,

@@ -12,6 +12,10 @@ namespace berth {
 
 // --schedulers, those of AddScenarioOptions, --seeds, --window, --max-time, --threads.
 void AddEvaluationPlan(Options& options);
+// Words as Options::Parse takes them: where one of `names` has several words behind it, or is given again,
+// they become one text between ';'. So `--schedulers fcfs srpt` is `--schedulers 'fcfs;srpt'`.
+std::vector<std::string> JoinLists(const std::vector<std::string>& arguments,
+                                   const std::vector<std::string>& names);
 
 // The plan that they ask for of `workload`; schedulers come from `make`, where it is given. Throws Error
 // naming the option. Writes what was resolved back into `options`.

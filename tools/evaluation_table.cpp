@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iostream>
+#include <iterator>
 #include <limits>
 
 #include "data/csv_file.hpp"
@@ -14,38 +15,6 @@ namespace berth {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
-// A row of results with what is worked out of its runs: once, and not for each who asks.
-struct Summary {
-  const ResultRow* row;
-  Metrics metrics;
-  bool unstable;
-  Interval mean, ratio;  // of the mean JCT, and of it to the first row's; without bounds for one workload
-};
-
-std::vector<Summary> Summaries(const EvaluationPlan& plan, const std::vector<ResultRow>& rows) {
-  std::vector<Summary> summaries;
-  for (const ResultRow& row : rows) {
-    Summary summary{&row, row.Combined(), row.Unstable(), {}, {}};
-    if (plan.workloads.size() > 1) {
-      summary.mean = MeanJctInterval(row), summary.ratio = JctRatio(row, rows[0]);
-    } else {
-      const Metrics& first = summaries.empty() ? summary.metrics : summaries[0].metrics;
-      summary.mean = {0.0, kNaN, kNaN};
-      summary.ratio = {summary.metrics.mean_jct_s / first.mean_jct_s, kNaN, kNaN};
-    }
-    summary.mean.mean = summary.metrics.mean_jct_s;  // to the last bit what the JSON says
-    summaries.push_back(std::move(summary));
-  }
-  return summaries;
-}
-
-std::string WithInterval(const Interval& interval, double unit, int decimals) {
-  const std::string mean = Fixed(interval.mean / unit, decimals);
-  if (std::isnan(interval.low)) return mean;
-  return Join(mean, " [", Fixed(interval.low / unit, decimals), ", ", Fixed(interval.high / unit, decimals),
-              "]");
-}
 
 void PrintTable(const std::vector<Summary>& rows, bool one, const std::vector<MetricColumn>& columns) {
   std::vector<std::string> header = {"scheduler", "knowledge", one ? "mean JCT h" : "mean JCT h [95%]",
@@ -88,11 +57,35 @@ void PrintBest(const std::vector<Summary>& rows) {
   std::cout << "\n";
 }
 
-std::string Exact(double value) {
-  return std::isnan(value) ? "" : Shortest(value);
+}  // namespace
+
+std::vector<Summary> Summaries(const std::vector<ResultRow>& rows) {
+  std::vector<Summary> summaries;
+  for (const ResultRow& row : rows) {
+    Summary summary{&row, row.Combined(), row.Unstable(), {}, {}};
+    if (row.runs.size() > 1) {
+      summary.mean = MeanJctInterval(row), summary.ratio = JctRatio(row, rows[0]);
+    } else {
+      const Metrics& first = summaries.empty() ? summary.metrics : summaries[0].metrics;
+      summary.mean = {0.0, kNaN, kNaN};
+      summary.ratio = {summary.metrics.mean_jct_s / first.mean_jct_s, kNaN, kNaN};
+    }
+    summary.mean.mean = summary.metrics.mean_jct_s;  // to the last bit what the JSON says
+    summaries.push_back(std::move(summary));
+  }
+  return summaries;
 }
 
-}  // namespace
+std::string WithInterval(const Interval& interval, double unit, int decimals) {
+  const std::string mean = Fixed(interval.mean / unit, decimals);
+  if (std::isnan(interval.low)) return mean;
+  return Join(mean, " [", Fixed(interval.low / unit, decimals), ", ", Fixed(interval.high / unit, decimals),
+              "]");
+}
+
+std::string ExactCell(double value) {
+  return std::isnan(value) ? "" : Shortest(value);
+}
 
 void PrintUnfinished(const std::string& scheduler, const Metrics& metrics) {
   if (metrics.unfinished == 0) return;
@@ -103,7 +96,7 @@ void PrintUnfinished(const std::string& scheduler, const Metrics& metrics) {
 
 void PrintEvaluation(const EvaluationPlan& plan, const std::vector<ResultRow>& rows,
                      const std::vector<MetricColumn>& columns) {
-  const std::vector<Summary> summaries = Summaries(plan, rows);
+  const std::vector<Summary> summaries = Summaries(rows);
   PrintTable(summaries, plan.workloads.size() < 2, columns);
   for (const Summary& row : summaries) PrintUnfinished(row.row->scheduler, row.metrics);
   for (const Refusal& refusal : plan.refused)
@@ -111,26 +104,36 @@ void PrintEvaluation(const EvaluationPlan& plan, const std::vector<ResultRow>& r
   PrintBest(summaries);
 }
 
-std::string EvaluationCsv(const EvaluationPlan& plan, const std::vector<ResultRow>& rows,
-                          const std::vector<MetricColumn>& columns) {
-  std::vector<std::string> header = {"scheduler", "knowledge",     "jobs",           "unfinished",
-                                     "unstable",  "mean_jct_s",    "mean_jct_low_s", "mean_jct_high_s",
-                                     "jct_ratio", "jct_ratio_low", "jct_ratio_high"};
+std::vector<std::string> SummaryHeader(const std::vector<MetricColumn>& columns) {
+  std::vector<std::string> header = {"scheduler",     "jobs",           "unfinished",      "unstable",
+                                     "mean_jct_s",    "mean_jct_low_s", "mean_jct_high_s", "jct_ratio",
+                                     "jct_ratio_low", "jct_ratio_high"};
   for (const MetricColumn& column : columns) header.emplace_back(column.field->key);
-  header.emplace_back("decision_us_mean");
-  std::string text = CsvLine(header);
-  for (const Summary& row : Summaries(plan, rows)) {
-    std::vector<std::string> cells = {
-        row.row->scheduler, ToString(row.row->knowledge), std::to_string(row.metrics.jobs),
-        std::to_string(row.metrics.unfinished), row.unstable ? "true" : "false"};
-    for (const Interval* interval : {&row.mean, &row.ratio})
-      for (const double value : {interval->mean, interval->low, interval->high})
-        cells.push_back(Exact(value));
-    for (const MetricColumn& column : columns)
-      cells.push_back(column.off ? "" : Exact(column.field->Get(row.metrics)));
-    cells.push_back(Exact(row.row->DecisionMicroseconds()));
-    text += CsvLine(cells);
-  }
+  return header;
+}
+
+std::vector<std::string> SummaryCells(const Summary& row, const std::vector<MetricColumn>& columns) {
+  std::vector<std::string> cells = {row.row->scheduler, std::to_string(row.metrics.jobs),
+                                    std::to_string(row.metrics.unfinished), row.unstable ? "true" : "false"};
+  for (const Interval* interval : {&row.mean, &row.ratio})
+    for (const double value : {interval->mean, interval->low, interval->high})
+      cells.push_back(ExactCell(value));
+  for (const MetricColumn& column : columns)
+    cells.push_back(column.off ? "" : ExactCell(column.field->Get(row.metrics)));
+  return cells;
+}
+
+std::string EvaluationCsv(const std::vector<ResultRow>& rows, const std::vector<MetricColumn>& columns) {
+  const auto line = [](std::vector<std::string> cells, const std::string& knowledge,
+                       const std::string& decision) {
+    cells.insert(std::next(cells.begin()), knowledge);
+    cells.push_back(decision);
+    return CsvLine(cells);
+  };
+  std::string text = line(SummaryHeader(columns), "knowledge", "decision_us_mean");
+  for (const Summary& row : Summaries(rows))
+    text += line(SummaryCells(row, columns), ToString(row.row->knowledge),
+                 ExactCell(row.row->DecisionMicroseconds()));
   return text;
 }
 

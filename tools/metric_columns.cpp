@@ -18,7 +18,7 @@ struct Named {
 };
 constexpr double kHour = 3600.0, kPercent = 0.01;
 constexpr Named kNamed[] = {
-    {"jct", "mean_jct_s", "", kHour, 2},
+    {"jct", "mean_jct_s", "mean JCT h", kHour, 2},
     {"p50", "p50_jct_s", "p50 h", kHour, 2},
     {"p95", "p95_jct_s", "p95 h", kHour, 2},
     {"p99", "p99_jct_s", "p99 h", kHour, 2},
@@ -49,6 +49,12 @@ constexpr const char* kBesides[] = {"ftf", "jain", "preemptions", "energy", "cos
 const MetricField& FieldOf(std::string_view key) {
   const std::span<const MetricField> all = MetricFields();
   return *std::find_if(all.begin(), all.end(), [&](const MetricField& field) { return key == field.key; });
+}
+
+// "mean_jct_h" of mean_jct_s; another key as it is.
+std::string InHours(std::string_view key) {
+  return key.ends_with("_s") && !key.ends_with("per_s") ? Join(key.substr(0, key.size() - 1), "h")
+                                                        : std::string(key);
 }
 
 // How many of the workloads have the feature on that adds the figure.
@@ -85,22 +91,42 @@ std::string MetricColumn::Cell(const Metrics& metrics) const {
   return off ? "-" : Fixed(field->Get(metrics) / unit, decimals);
 }
 
-std::vector<MetricColumn> MetricColumns(const std::string& names, std::span<const Scenario> workloads) {
+MetricColumn NamedMetric(const std::string& name) {
   std::vector<std::string> known;
   for (const Named& named : kNamed) known.emplace_back(named.name);
-  for (const MetricField& field : MetricFields()) known.emplace_back(field.key);
+  for (const MetricField& field : MetricFields()) {
+    known.emplace_back(field.key);
+    if (InHours(field.key) != field.key) known.push_back(InHours(field.key));
+  }
+  if (std::find(known.begin(), known.end(), name) == known.end())
+    throw Error(Join("expected names of figures, found '", name, "'", DidYouMean(name, known), "; there are ",
+                     MetricNames(), ", and the keys that figures have in --json"));
+  for (const Named& named : kNamed) {
+    if (name == named.name) return {&FieldOf(named.key), named.title, named.unit, named.decimals};
+  }
+  for (const MetricField& field : MetricFields()) {
+    if (InHours(field.key) == name && name != field.key) return {&field, name, kHour};
+  }
+  return {&FieldOf(name), name};
+}
+
+bool MoreIsBetter(const MetricField& field) {
+  constexpr std::string_view kMore[] = {"utilization",     "throughput_per_h",      "jain",
+                                        "hpc_utilization", "service_goodput_per_s", "service_attainment"};
+  return std::find(std::begin(kMore), std::end(kMore), field.key) != std::end(kMore);
+}
+
+std::vector<MetricColumn> MetricColumns(const std::string& names, std::span<const Scenario> workloads) {
   std::vector<MetricColumn> columns;
   if (names.find_first_not_of(", ") == std::string::npos)
     throw Error(Join("expected names of figures, found none; there are ", MetricNames()));
   for (const std::string& name : SplitOutsideParentheses(names, ',')) {
-    if (std::find(known.begin(), known.end(), name) == known.end())
-      throw Error(Join("expected names of figures, found '", name, "'", DidYouMean(name, known),
-                       "; there are ", MetricNames(), ", and the keys that figures have in --json"));
-    const auto named = std::find_if(std::begin(kNamed), std::end(kNamed), [&name](const Named& row) {
-      return name == row.name || name == row.key;
+    MetricColumn column = NamedMetric(name);
+    if (column.field == &FieldOf("mean_jct_s")) continue;
+    // A table shows what it has a heading for in the unit of people.
+    const auto named = std::find_if(std::begin(kNamed), std::end(kNamed), [&](const Named& row) {
+      return column.field->key == std::string_view(row.key);
     });
-    if (named != std::end(kNamed) && *named->title == '\0') continue;
-    MetricColumn column{&FieldOf(named != std::end(kNamed) ? named->key : name), name};
     if (named != std::end(kNamed))
       column.title = named->title, column.unit = named->unit, column.decimals = named->decimals;
     column.off = (column.field->member == nullptr && Owners(column.field->key, workloads) == 0) ||

@@ -18,6 +18,12 @@ struct MetricColumn {
   std::string Cell(const Metrics& metrics) const;
 };
 
+// The figure of a name: a short one in the unit that tables show (jct, wait_p99: hours; util: percent), a key
+// of MetricFields in its own (mean_jct_s: seconds), and a key that ends in _s with _h for it in hours
+// (mean_jct_h). Throws Error with the nearest name.
+MetricColumn NamedMetric(const std::string& name);
+bool MoreIsBetter(const MetricField& field);  // such as utilization; of most figures less is
+
 // Names between commas, each a short one (cost, energy, deadline_misses, ...) or a key of MetricFields. The
 // mean JCT is no column: it stands first anyway. Throws Error with the nearest name, and for one given twice.
 std::vector<MetricColumn> MetricColumns(const std::string& names, std::span<const Scenario> workloads);

@@ -132,6 +132,17 @@ def rerunnable(config):
     return "\n".join(line for line in config.splitlines() if line.split("=")[0] not in OUTPUTS) + "\n"
 
 
+def document(title, body):
+    """A whole page, with its looks and the buttons that save figures."""
+    return f"""<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{title}</title>
+<link rel="icon" href="data:,"><style>{(HERE / "page.css").read_text()}</style></head>
+<body>
+{body}<script>{(HERE / "save.js").read_text()}</script>
+</body></html>
+"""
+
+
 def write(e, figures, charts, gantt, folder, redraw):
     about = e.about
     links = "".join(f'<a href="#{name}">{html.escape(title)}</a>' for name, title in
@@ -161,10 +172,4 @@ what a scheduler uses of a job's future: compare rows of the same knowledge. Eve
 <p>Redraw from the result file, or with your own script (its layout: tools/evaluation_file.hpp):</p>
 <pre id="redraw">{html.escape(redraw)}</pre>
 """
-    (folder / "index.html").write_text(f"""<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>berth evaluate</title>
-<link rel="icon" href="data:,"><style>{(HERE / "page.css").read_text()}</style></head>
-<body>
-{body}<script>{(HERE / "save.js").read_text()}</script>
-</body></html>
-""")
+    (folder / "index.html").write_text(document("berth evaluate", body))

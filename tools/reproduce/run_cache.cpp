@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <fstream>
-#include <iterator>
 #include <limits>
 
 #include "env/base/check.hpp"
@@ -10,24 +9,11 @@
 #include "tools/output_file.hpp"
 #include "tools/results.hpp"
 #include "tools/spec_files.hpp"
-#include "tools/version.hpp"
 
 namespace berth {
 namespace {
 
 constexpr int kVersion = 3;
-
-std::uint64_t Fnv(std::uint64_t hash, const std::string& text) {
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
-  return hash;
-}
-constexpr std::uint64_t kFnvBasis = 0xcbf29ce484222325ULL;
-
-std::string FileBytes(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw Error(Join(path, ": cannot be read"));
-  return std::string(std::istreambuf_iterator<char>(file), {});
-}
 
 struct OutcomeField {
   const char* key;
@@ -58,8 +44,7 @@ double NumberOrNan(const Json& json) {  // JSON has no NaN: null stands for it
 }
 
 std::string Path(const std::string& folder, const std::string& key) {
-  const std::uint64_t name = Fnv(kFnvBasis, key);
-  return folder + "/" + HexSignature(name) + ".json";
+  return folder + "/" + TextHash(key) + ".json";
 }
 
 }  // namespace
@@ -73,19 +58,6 @@ std::string RunKey(std::uint64_t scenario_hash, const std::string& spec, Window 
   }
   return Join("scenario ", HexSignature(scenario_hash), ", scheduler ", scheduler, ", window ", window.begin,
               ":", window.end);
-}
-
-const std::string& RunSource() {
-  static const std::string source = [] {
-    const std::string commit = SourceCommit();
-    if (commit != "unknown" && !commit.ends_with("-dirty")) return commit;
-    return Join(commit, "+", FileHash("/proc/self/exe"));
-  }();
-  return source;
-}
-
-std::string FileHash(const std::string& path) {
-  return HexSignature(Fnv(kFnvBasis, FileBytes(path)));
 }
 
 std::optional<KeptRun> ReadOutcome(const std::string& folder, const std::string& key, bool any_source) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "tools/file_hash.hpp"
 #include "tools/reproduce/runs.hpp"
 
 namespace berth {
@@ -12,10 +13,7 @@ namespace berth {
 // Of what decides a result: scenario, scheduler and window. A frozen policy counts by its bytes, wherever its
 // file lies.
 std::string RunKey(std::uint64_t scenario_hash, const std::string& spec, Window window);
-// So does the source that ran it: its commit; where the tree had changes, the bytes of this binary.
-const std::string& RunSource();
-// 16 digits of a file's bytes. Error where it cannot be read.
-std::string FileHash(const std::string& path);
+// So does the source that ran it (RunSource of tools/file_hash.hpp).
 
 struct KeptRun {
   PlannedOutcome outcome;

@@ -24,7 +24,7 @@ const LearnApi& Open() {
   return api;
 }
 
-constexpr SideLibrary kStudies{"the verbs bench and reproduce", "libberth_studies.so", nullptr,
+constexpr SideLibrary kStudies{"the verbs bench, reproduce, size and sweep", "libberth_studies.so", nullptr,
                                "build the target berth_studies (tools/berth does)"};
 
 const StudiesApi& Studies() {
@@ -50,6 +50,14 @@ int RunBench(const std::vector<std::string>& arguments) {
 
 int RunReproduce(const std::vector<std::string>& arguments) {
   return Studies().reproduce(arguments, SourceCommit());
+}
+
+int RunSize(const std::vector<std::string>& arguments) {
+  return Studies().size(arguments, SourceCommit());
+}
+
+int RunSweep(const std::vector<std::string>& arguments) {
+  return Studies().sweep(arguments, SourceCommit());
 }
 
 }  // namespace berth

@@ -15,6 +15,8 @@ namespace berth {
   X("train", RunTrain, "train a scheduler by reinforcement learning, or continue")                 \
   X("tune", RunTune, "search a scheduler's numbers or a policy's weights, without gradients")      \
   X("evaluate", RunEvaluate, "compare schedulers on the same workloads, with intervals")           \
+  X("sweep", RunSweep, "evaluate over a grid of loads, clusters, features, schedulers, ...")       \
+  X("size", RunSize, "find the smallest or cheapest cluster that meets stated levels")             \
   X("export", RunExport, "freeze a trained scheduler as policy.h5 and ONNX")                       \
   X("solve", RunSolve,                                                                             \
     "an objective's allocation for a table of speeds, with the proof that none is better")         \

@@ -54,6 +54,17 @@ inline constexpr VerbExample kVerbExamples[] = {
      "tools/berth evaluate --schedulers 'fcfs;srpt' --seeds 1000:1002 --json table.json --out evaluation.h5\n"
      "tools/berth evaluate --schedulers 'fcfs;all' --workload 'synthetic(rate=1,jobs=20)' --cluster "
      "v100=4,k80=4 --seeds 0:1\n"},
+    {"sweep", "",
+     "tools/berth sweep --over 'rate=0.2,0.4' --over 'v100=4..12..4' --workload "
+     "'synthetic(rate={rate},jobs=40)' "
+     "--cluster 'v100={v100},k80=4' --schedulers fcfs srpt --seeds 0:3 --pareto mean_jct_h,util --out grid\n"
+     "tools/berth sweep --over 'mtbf_h=20,200' --workload 'synthetic(rate=1,jobs=40)' --cluster v100=8 "
+     "--features 'failures(mtbf_h={mtbf_h})' --seeds 0:2 --out faults --print-array > array.sh\n"},
+    {"size", "",
+     "tools/berth size --types v100=1..16 --meet 'mean_wait_h<=1' --workload 'queueing(rate=4,jobs=1000)' "
+     "--schedulers fcfs --seeds 0:3\n"
+     "tools/berth size --types 'v100=0..8..4@2.5,k80=0..8..4@0.5' --meet 'mean_jct_h<=24' --workload "
+     "'synthetic(rate=0.5,jobs=60)' --schedulers srpt las --seeds 0:3 --json sized.json\n"},
     {"export", "learn: needs LibTorch",
      "tools/berth train --steps 2000 --envs 4 --threads 1 --visible 16 --episode-jobs 40 --out run\n"
      "tools/berth export run --out policy.h5 --onnx policy.onnx\n"

@@ -18,6 +18,6 @@ int Run(const std::vector<std::string>& arguments, const std::string& commit) {
 extern "C" const berth::StudiesApi* berth_studies_api();
 extern "C" const berth::StudiesApi* berth_studies_api() {
   using namespace berth;
-  static constexpr StudiesApi kApi{kStudiesApiVersion, Run<Bench>, Run<Reproduce>};
+  static constexpr StudiesApi kApi{kStudiesApiVersion, Run<Bench>, Run<Reproduce>, Run<Size>, Run<Sweep>};
   return &kApi;
 }

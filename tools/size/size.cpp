@@ -1,0 +1,105 @@
+#include "tools/size/size.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "env/base/check.hpp"
+#include "tools/policy_semantics.hpp"
+#include "tools/progress.hpp"
+
+namespace berth {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+// A figure that the workload does not have is kept by every cluster.
+void CheckLevels(const std::vector<Level>& levels, const EvaluationPlan& plan) {
+  for (const Level& level : levels) {
+    const std::vector<MetricColumn> column = MetricColumns(level.metric.field->key, plan.workloads);
+    if (!column.empty() && column.front().off)
+      throw Error(Join("--meet: ", level.text,
+                       ": expected a figure that the workload has, found one of deadlines or "
+                       "of a feature that are not there"));
+  }
+}
+
+EvaluationPlan PlanOf(const SizeRequest& request, const std::string& cluster) {
+  Options own = request.settings;
+  own.Give(own.Where("cluster"), cluster);
+  const WorkloadChoice workload = ResolveWorkload(own);
+  EvaluationPlan plan = MakeEvaluationPlan(own, workload);
+  plan.quiet = true;
+  return plan;
+}
+
+Interval FigureOf(const ResultRow& row, const MetricField& field) {
+  const Metrics metrics = row.Combined();
+  Interval figure{field.Get(metrics), kNaN, kNaN};
+  if (row.runs.size() < 2 || field.maximum) return figure;
+  const Interval drawn = MetricInterval(row, field);
+  figure.low = drawn.low, figure.high = drawn.high;
+  return figure;
+}
+
+SizedRow Judged(const ResultRow& row, const std::vector<Level>& levels) {
+  SizedRow sized;
+  sized.scheduler = row.scheduler;
+  for (const RunResult& run : row.runs) sized.unfinished += run.metrics.unfinished;
+  sized.unstable = row.Unstable();
+  sized.meets = sized.unfinished == 0 && !sized.unstable;
+  for (const Level& level : levels) {
+    const Interval figure = FigureOf(row, *level.metric.field);
+    const double end = std::isnan(figure.low) ? figure.mean : level.at_most ? figure.high : figure.low;
+    sized.figures.push_back(figure);
+    sized.met.push_back(level.at_most ? end <= level.bound : end >= level.bound);  // false where it is NaN
+    sized.meets = sized.meets && sized.met.back();
+  }
+  return sized;
+}
+
+}  // namespace
+
+bool SizedMix::meets() const {
+  return std::any_of(rows.begin(), rows.end(), [](const SizedRow& row) { return row.meets; });
+}
+
+SizeResult SizeCluster(const SizeRequest& request) {
+  const std::vector<Mix> mixes = AllMixes(request.types);
+  const auto largest = std::max_element(mixes.begin(), mixes.end(),
+                                        [](const Mix& a, const Mix& b) { return a.gpus < b.gpus; });
+  SizeResult result;
+  result.mixes = mixes.size();
+  {  // what the largest cannot run is a mistake in the settings, and not a cluster that is too small
+    const EvaluationPlan plan = PlanOf(request, MixText(request.types, *largest));
+    EmptyRows(plan);
+    CommonSemantics(plan.schedulers);
+    CheckLevels(request.levels, plan);
+    result.seeds = plan.seeds.size();
+  }
+  std::map<std::size_t, SizedMix> tried;
+  Progress progress("size");
+  const auto meets = [&](std::size_t i) {
+    SizedMix sized{mixes[i], MixText(request.types, mixes[i]), {}, ""};
+    progress.Update(static_cast<double>(tried.size()) / static_cast<double>(mixes.size()),
+                    Join(tried.size(), " clusters tried, now ", sized.cluster));
+    try {
+      for (const ResultRow& row : Evaluate(PlanOf(request, sized.cluster)))
+        sized.rows.push_back(Judged(row, request.levels));
+    } catch (const Error& error) {
+      sized.refused = error.what();
+    }
+    return tried.emplace(i, std::move(sized)).first->second.meets();
+  };
+  const Cheapest cheapest = FindCheapest(mixes, meets);
+  result.monotone = cheapest.monotone;
+  for (auto& [mix, sized] : tried) {
+    if (cheapest.best == mix) result.best = result.tried.size();
+    if (cheapest.runner_up == mix) result.runner_up = result.tried.size();
+    result.tried.push_back(std::move(sized));
+  }
+  return result;
+}
+
+}  // namespace berth

@@ -1,0 +1,53 @@
+// The cheapest cluster that keeps stated levels: what `berth size` does, for other callers too.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/evaluation_plan.hpp"
+#include "tools/size/levels.hpp"
+#include "tools/size/mixes.hpp"
+
+namespace berth {
+
+struct SizeRequest {
+  std::vector<TypeRange> types;
+  std::vector<Level> levels;
+  Options settings;  // those of AddEvaluationPlan, without --cluster
+};
+
+// A cluster under one scheduler. A level is met where the upper end of the 95% interval of its figure over
+// the seeds is within the bound (the lower end, of a level that is to be reached); figures that are largest
+// values (max_*), and those of a single workload, have no interval and count as they are. Besides, every
+// measured job must finish and the cluster must keep up, since means say nothing otherwise.
+struct SizedRow {
+  std::string scheduler;
+  std::vector<Interval>
+      figures;            // [levels] in the units of their keys; NaN bounds where there is no interval
+  std::vector<bool> met;  // [levels]
+  int unfinished = 0;     // jobs
+  bool unstable = false;
+  bool meets = false;  // all of it
+};
+
+struct SizedMix {
+  Mix mix;
+  std::string cluster;         // as --cluster takes it
+  std::vector<SizedRow> rows;  // [schedulers]
+  std::string refused;         // why it cannot run these jobs at all; "" = it can
+  bool meets() const;          // under one of the schedulers
+};
+
+struct SizeResult {
+  std::size_t mixes = 0;                       // that there are
+  std::vector<SizedMix> tried;                 // the cheapest first
+  std::optional<std::size_t> best, runner_up;  // of `tried`
+  bool monotone = true;                        // Cheapest::monotone
+  std::size_t seeds = 0;
+};
+
+// The same workloads, by their seeds, on every cluster. Throws Error for bad settings.
+SizeResult SizeCluster(const SizeRequest& request);
+
+}  // namespace berth

@@ -1,0 +1,217 @@
+// berth size: the smallest or cheapest cluster that keeps stated levels.
+#include <algorithm>
+#include <iostream>
+
+#include "data/csv_file.hpp"
+#include "env/base/check.hpp"
+#include "tools/evaluation_table.hpp"
+#include "tools/json.hpp"
+#include "tools/next_steps.hpp"
+#include "tools/output_file.hpp"
+#include "tools/reproduce/study_options.hpp"
+#include "tools/size/size.hpp"
+#include "tools/studies/studies.hpp"
+#include "tools/table.hpp"
+
+namespace berth {
+namespace {
+
+void AddSizeOptions(Options& options) {
+  options.Group("What is sought");
+  options.Value(
+      "types", "",
+      "the clusters: TYPE=FIRST..LAST@PRICE,...; FIRST..LAST..STEP for fewer, /N for GPUs a node, PRICE of "
+      "a GPU for an hour. A single type needs no price: then the fewest GPUs are sought");
+  options.Value(
+      "meet", "",
+      Join("levels between ';', FIGURE<=NUMBER or >=, such as 'mean_jct_h<=12;deadline_misses<=1%'. "
+           "Figures: keys of --json, those in _s also as _h in hours; ",
+           MetricNames(), ", in the units of evaluate's table"));
+  AddEvaluationPlan(options);
+  options.Group("Results");
+  options.Output("csv", "write what was tried to this file: a row a cluster and scheduler");
+  options.Note(
+      "A level is met where the upper end of the 95% interval over the seeds meets it (of a level with >=, "
+      "the "
+      "lower); largest values (max_*), and all figures of a single workload, count as they are. Besides, "
+      "every "
+      "measured job must finish and the cluster must keep up. Of several schedulers one has to meet all "
+      "levels. "
+      "Where a cluster fails, those with no more of any type are taken to fail too; the neighbours of the "
+      "answer "
+      "are tried.");
+  options.Everyday({"types", "meet", "schedulers", "scenario", "workload", "knowledge", "features", "seeds",
+                    "window", "threads", "csv"});
+}
+
+// With the level's own unit: "0.52 [0.41, 0.63]".
+std::string FigureText(const SizedRow& row, const std::vector<Level>& levels, std::size_t i) {
+  return WithInterval(row.figures[i], levels[i].metric.unit, std::max(2, levels[i].metric.decimals));
+}
+
+std::string Why(const SizedRow& row) {
+  if (row.meets) return "yes";
+  if (row.unfinished > 0) return Join("no: ", row.unfinished, " jobs unfinished");
+  return row.unstable ? "no: does not keep up" : "no";
+}
+
+std::string PriceText(const SizeRequest& request, const Mix& mix) {
+  const bool priced = request.types.size() > 1 || request.types[0].price != 1.0;
+  return priced ? Join(", ", Fixed(mix.price, 2), " an hour") : "";
+}
+
+// The cluster, its price, and who meets the levels there.
+std::string Answer(const SizeRequest& request, const SizedMix& sized) {
+  std::string who;
+  for (const SizedRow& row : sized.rows) {
+    if (row.meets) who += Join(who.empty() ? "" : ", ", row.scheduler);
+  }
+  return Join(sized.cluster, PriceText(request, sized.mix), ", under ", who);
+}
+
+void PrintSize(const SizeRequest& request, const SizeResult& result) {
+  const bool priced = !PriceText(request, {}).empty();
+  std::vector<std::string> header = {"cluster"};
+  if (priced) header.emplace_back("price/h");
+  header.emplace_back("scheduler");
+  for (const Level& level : request.levels) header.push_back(level.text);
+  header.emplace_back("meets");
+  Table table(header);
+  for (const SizedMix& sized : result.tried) {
+    for (const SizedRow& row : sized.rows) {
+      std::vector<std::string> cells = {sized.cluster};
+      if (priced) cells.push_back(Fixed(sized.mix.price, 2));
+      cells.push_back(row.scheduler);
+      for (std::size_t i = 0; i < request.levels.size(); ++i)
+        cells.push_back(FigureText(row, request.levels, i));
+      cells.push_back(Why(row));
+      table.AddRow(cells);
+    }
+  }
+  std::cout << result.tried.size() << " of " << result.mixes << " clusters tried, " << result.seeds
+            << (result.seeds > 1 ? " workloads each; in brackets 95% intervals\n\n"
+                                 : " workload, so without intervals\n\n")
+            << table.ToString();
+  for (const SizedMix& sized : result.tried) {
+    if (!sized.refused.empty())
+      std::cout << sized.cluster << " cannot run these jobs: " << sized.refused << "\n";
+  }
+  std::cout << "\n";
+  if (!result.best) {
+    std::cout << "none meets the levels: not even " << MixText(request.types, result.tried.back().mix)
+              << "\n";
+    return;
+  }
+  std::cout << (priced ? "cheapest: " : "smallest: ") << Answer(request, result.tried[*result.best]) << "\n";
+  if (result.runner_up)
+    std::cout << "runner-up: " << Answer(request, result.tried[*result.runner_up]) << "\n";
+  if (!result.monotone) {
+    std::cout
+        << "a neighbour was not as expected (more GPUs that fail, or fewer that do): others that were not "
+           "tried may meet the levels too; more --seeds narrow the intervals\n";
+  }
+}
+
+std::string SizeCsv(const SizeRequest& request, const SizeResult& result) {
+  std::vector<std::string> header = {"cluster",    "gpus",     "price_per_h", "scheduler",
+                                     "unfinished", "unstable", "meets"};
+  for (const Level& level : request.levels) {
+    const std::string key = level.metric.field->key;
+    header.insert(header.end(), {key, key + "_low", key + "_high"});
+  }
+  std::string text = CsvLine(header);
+  for (const SizedMix& sized : result.tried) {
+    for (const SizedRow& row : sized.rows) {
+      std::vector<std::string> line = {sized.cluster,
+                                       std::to_string(sized.mix.gpus),
+                                       ExactCell(sized.mix.price),
+                                       row.scheduler,
+                                       std::to_string(row.unfinished),
+                                       row.unstable ? "true" : "false",
+                                       row.meets ? "true" : "false"};
+      for (const Interval& figure : row.figures)
+        line.insert(line.end(), {ExactCell(figure.mean), ExactCell(figure.low), ExactCell(figure.high)});
+      text += CsvLine(line);
+    }
+  }
+  return text;
+}
+
+Json SizeJson(const SizeRequest& request, const SizeResult& result, const Options& options) {
+  Json json;
+  json["levels"] = Json::array();
+  for (const Level& level : request.levels)
+    json["levels"].push_back(
+        {{"figure", level.metric.field->key}, {"at_most", level.at_most}, {"bound", level.bound}});
+  json["mixes"] = result.mixes;
+  json["monotone"] = result.monotone;
+  json["best"] = result.best ? Json(result.tried[*result.best].cluster) : Json();
+  json["runner_up"] = result.runner_up ? Json(result.tried[*result.runner_up].cluster) : Json();
+  json["tried"] = Json::array();
+  for (const SizedMix& sized : result.tried) {
+    Json one = {{"cluster", sized.cluster}, {"gpus", sized.mix.gpus}, {"price_per_h", sized.mix.price}};
+    one["meets"] = sized.meets();
+    one["refused"] = sized.refused.empty() ? Json() : Json(sized.refused);
+    one["schedulers"] = Json::array();
+    for (const SizedRow& row : sized.rows) {
+      Json figures = Json::array();
+      for (std::size_t i = 0; i < row.figures.size(); ++i)
+        figures.push_back({{"figure", request.levels[i].metric.field->key},
+                           {"mean", row.figures[i].mean},
+                           {"low", row.figures[i].low},
+                           {"high", row.figures[i].high},
+                           {"met", static_cast<bool>(row.met[i])}});
+      one["schedulers"].push_back({{"scheduler", row.scheduler},
+                                   {"unfinished", row.unfinished},
+                                   {"unstable", row.unstable},
+                                   {"meets", row.meets},
+                                   {"figures", figures}});
+    }
+    json["tried"].push_back(one);
+  }
+  json["config"] = ConfigJson(options);
+  return json;
+}
+
+}  // namespace
+
+int Size(const std::vector<std::string>& given) {
+  const std::vector<std::string> arguments = JoinLists(given, {"schedulers", "meet"});
+  Options options(
+      "size",
+      "--types 'TYPE=FIRST..LAST@PRICE,...' --meet 'FIGURE<=NUMBER;...' [--schedulers 'SPEC;SPEC;...'] "
+      "[--workload SPEC | --scenario FILE --format FORMAT] [--seeds A:B] [--json FILE]",
+      "finds the smallest or cheapest cluster that meets stated levels");
+  AddSizeOptions(options);
+  if (!options.Parse(arguments)) return 0;
+  if (options.Given("cluster"))
+    throw Error(Join(options.Where("cluster"),
+                     ": expected nothing, since --types says which clusters, found '",
+                     options.Text("cluster"), "'"));
+  if (!options.Text("scenario").empty() && !options.Given("format"))
+    throw Error(Join(options.Where("scenario"),
+                     ": expected a trace with --format, or --workload, since a scenario "
+                     "file holds its own cluster, found ",
+                     options.Text("scenario")));
+  const SizeRequest request{InOption(options, "types", [&] { return ParseTypes(options.Required("types")); }),
+                            InOption(options, "meet", [&] { return ParseLevels(options.Required("meet")); }),
+                            options};
+  InOption(options, "types", [&] { return AllMixes(request.types); });
+  CheckJsonWritable(options);
+  const std::string csv = options.Text("csv");
+  if (!IsSpecialFile(csv)) CheckWritable(csv, options.Where("csv"));
+  const SizeResult result = SizeCluster(request);
+  if (!csv.empty()) InOption(options, "csv", [&] { WriteTextFile(csv, SizeCsv(request, result)); });
+  WriteJson(options, SizeJson(request, result, options));
+  PrintSize(request, result);
+  if (!result.best) return 1;
+  std::cout << NextStep(
+      "all figures of it",
+      Join("evaluate", SameJobs(options), " --cluster ", result.tried[*result.best].cluster,
+           options.Given("schedulers") ? Join(" --schedulers ", ForShell(options.Text("schedulers"))) : "",
+           options.Given("seeds") ? Join(" --seeds ", options.Text("seeds")) : "",
+           options.Given("window") ? Join(" --window ", options.Text("window")) : ""));
+  return 0;
+}
+
+}  // namespace berth

@@ -1,0 +1,38 @@
+// A grid of evaluations, cell by cell and on several cores: what `berth sweep` does, for other callers too.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tools/sweep/sweep_plan.hpp"
+#include "tools/sweep/sweep_table.hpp"
+
+namespace berth {
+
+struct SweepRequest {
+  std::vector<Axis> axes;
+  Options settings;                         // those of AddEvaluationPlan; {axis} in their texts
+  std::string folder;                       // of the cells; made where it is not there
+  std::string where = "--out";              // how messages name the folder
+  std::int64_t begin = 0, end = -1;         // the cells to run; -1 = to the last
+  const std::atomic<bool>* stop = nullptr;  // becomes true: cells that have ended are kept
+};
+
+struct SweepState {
+  std::int64_t cells = 0, kept = 0, made = 0;  // of the grid; asked for and there; asked for and run now
+  std::int64_t there = 0;                      // of the grid
+  bool stopped = false;
+};
+
+// Runs the cells that are not there yet. The same request gives the same cells to the bit, on any number of
+// threads and however often it was interrupted. The workload of a seed depends on the seed and the workload's
+// settings alone, so cells share workloads (common random numbers). Throws Error: bad settings, before
+// anything runs; a folder of another sweep; a folder in which another process is at work.
+SweepState RunSweep(const SweepRequest& request);
+
+// All cells of a sweep that is complete.
+std::vector<SweptCell> ReadSweep(const SweepRequest& request);
+
+}  // namespace berth

@@ -1,0 +1,44 @@
+// The folder of a sweep: what was asked for, a file for each finished cell, and a lock.
+//
+//   sweep.ini      the settings, as berth sweep --config reads them; comments say which build and files
+//   cells/N.csv    the rows of cell N, whole or not there
+//   lock, cells/A-B.lock   held by processes at work
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace berth {
+
+// A file that no other process holds, until it goes out of scope or the process ends, in whatever way.
+class FileLock {
+ public:
+  // `shared`: with others that share it. Throws Error that says `busy` and who holds it.
+  FileLock(const std::string& path, bool shared, const std::string& busy);
+  ~FileLock();
+  FileLock(const FileLock&) = delete;
+  FileLock& operator=(const FileLock&) = delete;
+
+ private:
+  int file_ = -1;
+};
+
+// What decides a sweep's results, as lines: one sweep.ini may be continued by another with the same text.
+struct SweepRecord {
+  std::vector<std::pair<std::string, std::string>> files;     // path, hash of what is read
+  std::vector<std::pair<std::string, std::string>> settings;  // option, text
+  std::string ToString() const;                               // of this build
+};
+
+// Is it of this record? False where the folder has none yet; throws Error where it has another.
+bool HoldsSweep(const std::string& folder, const SweepRecord& record, const std::string& where);
+void WriteRecord(const std::string& folder, const SweepRecord& record);
+
+// Removes what writers left that were killed; nobody may be writing.
+void RemoveLeftovers(const std::string& folder);
+
+std::string CellPath(const std::string& folder, std::int64_t cell);
+
+}  // namespace berth

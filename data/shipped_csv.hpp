@@ -1,5 +1,5 @@
-// The tables that are compiled in: commas between fields, no quotes. What they hold is well-formed or our
-// mistake.
+// What is compiled in, and the tables of it as rows: commas between fields, no quotes. What they hold is
+// well-formed or our mistake.
 #pragma once
 
 #include <string>
@@ -15,6 +15,7 @@ extern const char kPairsCsv[];      // throughputs/pairs.csv
 extern const char kModernCsv[];     // throughputs/modern.csv
 extern const char kShockwaveCsv[];  // throughputs/shockwave.csv
 extern const char kGpusCsv[];       // gpus.csv
+extern const char kLikeExample[];   // like/example.toml
 
 std::vector<ShippedRow> ShippedRows(const char* csv);                  // the first is the header
 int ShippedColumn(const ShippedRow& header, const std::string& name);  // -1: there is none

@@ -9,6 +9,7 @@
   X(MixInfo)               \
   X(OnInfo)                \
   X(ToyInfo)               \
+  X(LikeInfo)              \
   X(AdaptiveWorkloadInfo)
 
 #define BERTH_FORMATS(X) \

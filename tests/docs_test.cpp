@@ -186,7 +186,7 @@ TEST_CASE("docs: every command names a verb and options that exist") {
   std::map<std::string, std::string> help;
   for (const std::string& verb : Verbs()) help[verb] = Help(folder, verb);
   // Its own options stand behind the first word of `reproduce`.
-  for (const char* of : {"gavel", "queueing", "hpc", "fgd", "learned", "prediction", "realism", "pollux", "sia"})
+  for (const char* of : {"gavel", "queueing", "hpc", "fgd", "learned", "like", "prediction", "realism", "pollux", "sia"})
     help["reproduce"] += Help(folder, Join("reproduce ", of));
   static const std::regex kCommand("(?:^|[`\\s(])(?:tools/)?berth ([a-z]+)((?:[^`\\n]|\\\\\\n)*)");
   static const std::regex kOption("(?:^|\\s)--([a-z][a-z-]*)");

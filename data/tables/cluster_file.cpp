@@ -1,17 +1,12 @@
 #include "data/tables/cluster_file.hpp"
 
-// A line end within "[[" comes upon an assertion of its parser where assertions are on, and is refused in
-// words a step later: the file is the user's, so it is no bug of ours.
-#define TOML_ASSERT(expr) static_assert(true)
-#include <toml++/toml.h>
-
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <set>
 
 #include "data/gpu_types.hpp"
 #include "data/tables/times.hpp"
+#include "data/tables/toml_keys.hpp"
 #include "data/tables/words.hpp"
 #include "data/text_file.hpp"
 #include "env/base/check.hpp"
@@ -33,91 +28,18 @@ const std::map<std::string, std::string> kSettings = {
     {"migration_cost", "migration-cost"},
 };
 
-bool OfTheWhole(const std::string& key) {
-  return kSettings.contains(key) || key == "origin" || key == "seed";
-}
-
-// A table of the file, whose keys must all be known.
-class Keys {
- public:
-  Keys(const std::string& path, const toml::table& table, std::vector<std::string> known)
-      : path_(path), table_(table) {
-    for (const auto& [key, value] : table) {
-      const std::string name(key.str());
-      if (std::find(known.begin(), known.end(), name) == known.end())
-        throw Error(
-            Join(path, ":", key.source().begin.line, ": unknown key '", name, "'",
-                 OfTheWhole(name) ? ", which belongs above the first [[...]]" : DidYouMean(name, known)));
-    }
-  }
-
-  std::string Where(const char* key) const {
-    const toml::node* node = table_.get(key);
-    return Join(path_, ":", (node != nullptr ? node->source() : table_.source()).begin.line, ": ", key);
-  }
-  bool Has(const char* key) const { return table_.get(key) != nullptr; }
-  std::string Text(const char* key) const {
-    const auto text = table_[key].value_exact<std::string>();
-    if (!text || text->empty())
-      throw Error(Join(Where(key), ": expected a text in quotes, found ", Has(key) ? Found(key) : "none"));
-    return *text;
-  }
-  // Of a type, which options name too.
-  std::string Word(const char* key) const {
-    const std::string text = Text(key);
-    if (text.find_first_of("=,;/+() \t\n'\"") != std::string::npos)
-      throw Error(
-          Join(Where(key), ": expected a name without blanks, quotes or any of =,;/+(), found ", Found(key)));
-    return text;
-  }
-  std::uint64_t Seed() const {
-    if (!Has("seed")) return 0;
-    const auto seed = table_["seed"].value_exact<std::int64_t>();
-    if (!seed || *seed < 0)
-      throw Error(Join(Where("seed"), ": expected a whole number from 0, found ", Found("seed")));
-    return static_cast<std::uint64_t>(*seed);
-  }
-  double Number(const char* key, double otherwise, double low, double high, bool whole = false) const {
-    if (table_.get(key) == nullptr) return otherwise;
-    const auto value = table_.get(key)->is_number() ? table_[key].value<double>() : std::nullopt;
-    if (!value || !(*value >= low && *value <= high) || (whole && *value != std::floor(*value)))
-      throw Error(Join(Where(key), ": expected a ", whole ? "whole " : "", "number from ", InWords(low),
-                       " to ", InWords(high), ", found ", Found(key)));
-    return *value;
-  }
-  // What stands there, on one line.
-  std::string Found(const char* key) const {
-    std::ostringstream out;
-    table_.get(key)->visit([&](const auto& node) { out << node; });
-    std::string text = out.str().substr(0, 40);
-    std::replace_if(
-        text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
-    return text;
-  }
-
- private:
-  const std::string& path_;
-  const toml::table& table_;
-};
-
-// The tables of [[name]].
-std::vector<const toml::table*> Tables(const std::string& path, const toml::table& file, const char* name) {
-  std::vector<const toml::table*> tables;
-  const toml::node* node = file.get(name);
-  if (node == nullptr) return tables;
-  const toml::array* array = node->as_array();
-  for (std::size_t i = 0; array != nullptr && i < array->size(); ++i)
-    tables.push_back(array->get(i)->as_table());
-  if (array == nullptr || std::count(tables.begin(), tables.end(), nullptr) > 0)
-    throw Error(Join(path, ":", node->source().begin.line, ": ", name, ": expected [[", name,
-                     "]] and keys below it"));
-  return tables;
+// The keys that stand above the first [[...]].
+std::vector<std::string> OfTheWhole() {
+  std::vector<std::string> keys = {"origin", "seed"};
+  for (const auto& [key, option] : kSettings) keys.push_back(key);
+  return keys;
 }
 
 GpuType ReadGpu(const std::string& path, const toml::table& table) {
   const Keys keys(path, table,
                   {"name", "count", "per_node", "memory_gb", "bandwidth_gb_s", "idle_power_w", "peak_power_w",
-                   "price_per_hour"});
+                   "price_per_hour"},
+                  OfTheWhole());
   GpuType type;
   const std::string name = keys.Word("name");
   for (const GpuType& shipped : ShippedGpuTypes()) {
@@ -151,7 +73,7 @@ JobTypeFacts ReadJobType(const std::string& path, const toml::table& table) {
   std::vector<std::string> known = {"name"};
   JobTypeTraits traits;
   ForEachColumn(traits, [&](const std::string& name, const auto&) { known.push_back(name); });
-  const Keys keys(path, table, known);
+  const Keys keys(path, table, known, OfTheWhole());
   JobTypeFacts facts{keys.Text("name"), {}, Join(path, ":", table.source().begin.line)};
   for (const std::string& name : known) {
     const double most = name == "utilization" || name == "bandwidth" ? 1.0 : kMost;
@@ -178,31 +100,25 @@ bool NamesClusterFile(const std::string& text) {
 }
 
 ClusterFile ReadClusterFile(const std::string& path) {
-  const std::string text = ReadText(path);
-  toml::table file;
-  try {
-    file = toml::parse(text);
-  } catch (const toml::parse_error& error) {
-    throw Error(Join(path, ":", error.source().begin.line, ": ", error.description()));
-  }
-  std::vector<std::string> known = {"gpu", "tenant", "job_type", "origin", "seed"};
-  for (const auto& [key, option] : kSettings) known.push_back(key);
+  const toml::table file = ParseToml(ReadText(path), path);
+  std::vector<std::string> known = OfTheWhole();
+  for (const char* name : {"gpu", "tenant", "job_type"}) known.push_back(name);
   const Keys keys(path, file, known);
   ClusterFile result;
   std::set<std::string> gpus, tenants, job_types;
-  for (const toml::table* table : Tables(path, file, "gpu")) {
+  for (const toml::table* table : TomlTables(path, file, "gpu")) {
     result.cluster.types.push_back(ReadGpu(path, *table));
     CheckOnce(path, *table, "gpu", Lower(result.cluster.types.back().name), gpus);
   }
   if (result.cluster.types.empty())
     throw Error(Join(path, ": expected a [[gpu]] with name and count, found none"));
-  for (const toml::table* table : Tables(path, file, "tenant")) {
-    const Keys its(path, *table, {"name", "weight", "inner_policy"});
+  for (const toml::table* table : TomlTables(path, file, "tenant")) {
+    const Keys its(path, *table, {"name", "weight", "inner_policy"}, OfTheWhole());
     result.tenants.push_back({its.Text("name"), its.Number("weight", 1.0, 1e-9, kMost)});
     if (its.Has("inner_policy")) result.tenants.back().inner_policy = InnerPolicy(its);
     CheckOnce(path, *table, "tenant", result.tenants.back().name, tenants);
   }
-  for (const toml::table* table : Tables(path, file, "job_type")) {
+  for (const toml::table* table : TomlTables(path, file, "job_type")) {
     result.job_types.push_back(ReadJobType(path, *table));
     CheckOnce(path, *table, "job_type", result.job_types.back().name, job_types);
   }

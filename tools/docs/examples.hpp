@@ -13,7 +13,9 @@ inline constexpr VerbExample kVerbExamples[] = {
     {"generate", "",
      "tools/berth generate --workload 'synthetic(rate=4.8,jobs=200,gangs=multi)' --cluster "
      "v100=36,p100=36,k80=36 --seed 7 --out s.h5\n"
-     "tools/berth generate --workload toy --out toy.h5 --json toy.json\n"},
+     "tools/berth generate --workload toy --out toy.h5 --json toy.json\n"
+     "tools/berth generate --like s.h5 --out model.toml --check page   # a generator like a log, and how like\n"
+     "tools/berth generate --workload 'like(file=model.toml)' --cluster v100=36,p100=36,k80=36 --out more.h5\n"},
     {"convert", "",
      "printf 'LM (batch size 10)\\t-\\t-\\t-\\t1\\t1000\\t1\\t1\\t-1.0\\t0.0\\nResNet-18 (batch size "
      "32)\\t-\\t-\\t-\\t1\\t5000\\t2\\t1\\t-1.0\\t60.0\\n' > t.trace\n"

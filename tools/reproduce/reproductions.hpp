@@ -13,6 +13,7 @@ namespace berth {
   X("gavel", ReproduceGavel, "out", "the policies, round mechanism and experiments of Gavel, OSDI 2020")   \
   X("hpc", ReproduceHpc, "out", "the published batch-scheduling tables (RLScheduler protocol)")            \
   X("learned", ReproduceLearned, "out", "learned policies against every scheduler, from shipped policies") \
+  X("like", ReproduceLike, "out", "jobs drawn from models of public logs, beside weeks held out")          \
   X("pollux", ReproducePollux, "out", "the policies of the Pollux artifact, OSDI 2021, job by job")       \
   X("prediction", ReproducePrediction, "out", "forecasts and predicted run times on public logs")          \
   X("queueing", ReproduceQueueing, "json", "queues with closed forms: theory and simulator side by side")  \

@@ -1,6 +1,7 @@
 // berth serve --slurm: a scheduler for a real Slurm.
 #include "tools/controller/serve_slurm.hpp"
 
+#include <malloc.h>
 #include <signal.h>
 
 #include <algorithm>
@@ -158,6 +159,9 @@ void DeclareSlurm(Options& options) {
 }
 
 int ServeSlurm(const Options& options) {
+  // Threads that forecast and that answer come and go. Each would take one of sixteen heaps, of which each
+  // grows to a megabyte and more in the course of hours.
+  mallopt(M_ARENA_MAX, 2);
   ControllerOptions made;
   made.scheduler = options.Text("scheduler");
   std::unique_ptr<Scheduler> scheduler =

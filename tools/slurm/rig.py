@@ -86,7 +86,7 @@ class Rig:
     def start_controller(self, berth, scheduler, *more):
         self.controller_words = [berth, "serve", "--slurm", "--scheduler", scheduler, "--control", "--only", "partition=gpu",
                                  "--site", self.folder / "site.json", "--out", self.berth, "--port", str(self.port + 15), *more]
-        self.environment |= {"BERTH": str(berth), "PROGRESS": str(self.berth)}
+        self.environment |= {"BERTH": str(berth), "PROGRESS": str(self.berth / "progress")}
         self.restart_controller()
         for _ in range(200):
             if (self.berth / "heartbeat").exists():

@@ -80,8 +80,8 @@ class Expected:
 
 def run_in_slurm(folder, conf, jobs, environment):
     (folder / "sched.conf").write_text(conf)
-    run(HERE / "cluster", "start", folder / "slurm", folder / "sched.conf", NODES, env=environment)
     try:
+        run(HERE / "cluster", "start", folder / "slurm", folder / "sched.conf", NODES, env=environment)
         time.sleep(1.05 - time.time() % 1.0)  # just behind a whole second
         begin = time.monotonic()
         with Expected(folder / "expected.txt", environment):

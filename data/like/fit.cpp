@@ -15,7 +15,6 @@ namespace {
 constexpr double kHour = 3600.0, kDay = 24.0 * kHour;
 constexpr std::size_t kLeastOwn = 20;  // jobs that a class needs to be a user's own, or of one band of limits
 constexpr std::size_t kJobsAStep = 8;  // jobs behind each step of a distribution
-constexpr std::size_t kLeastPairs = 50;  // for a correlation
 
 // The largest value is moved down, within its step, so that the mean is that of the sample: the last step has
 // few of the jobs and often most of the work.

@@ -20,8 +20,8 @@ LikeMemory FitJobMemory(const std::vector<int>& keys, const std::vector<double>&
 
 // Of gaps over their mean, which is `mean_s`: of a grid the memory under which a simulation comes closest to
 // the arrivals in an hour and, of a log of two weeks, in a day, by the distance of Kolmogorov and Smirnov (a
-// simulated minimum distance). Likelihood, which looks at one gap at a time, was tried: hourly counts were up
-// to 0.25 off.
+// simulated minimum distance): likelihood, which looks at one gap at a time, makes floods too long or too
+// rare.
 LikeMemory FitGapMemory(const std::vector<double>& gaps, const LikeQuantiles& distribution, double mean_s);
 
 // More says nothing, and people read the file.

@@ -27,8 +27,7 @@ using test::TemporaryFolder;
 
 Options SizeSettings(const std::vector<std::string>& words) {
   Options settings("size", "", "");
-  AddPlanOptions(settings);
-  settings.Value("threads", "2", "");
+  AddEvaluationPlan(settings);
   REQUIRE(settings.Parse(words));
   return settings;
 }

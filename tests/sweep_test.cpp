@@ -341,8 +341,7 @@ TEST_CASE("sweep: what is wrong with a grid is one line and exit code 2") {
 // whose arrivals come as much faster.
 TEST_CASE("sweep: cells share their workloads") {
   Options settings("sweep", "", "");
-  AddPlanOptions(settings);
-  settings.Value("threads", "1", "");
+  AddEvaluationPlan(settings);
   REQUIRE(settings.Parse({"--workload", "synthetic(rate={rate},jobs=50,gangs=multi)", "--cluster",
                           "v100={v100},k80=8", "--seeds", "5:7", "--schedulers", "fcfs"}));
   const SweepPlan plan(ParseAxes("rate=1,2;v100=8,32;features=|failures(mtbf_h=100)"), settings);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <numeric>
 
 #include "baselines/ranking.hpp"
@@ -55,7 +56,10 @@ void RoundMechanism::Decide(const ClusterView& view, AllocationSource& source, D
     return;
   }
 
-  const double since = view.now() - last_reset_;
+  double since = view.now() - last_reset_;
+  // In whole rounds: a live cluster is looked at some moment after each boundary, not the same each time.
+  if (view.clock().kind == ClockKind::kRounds)
+    since = view.clock().round_s * std::round(since / view.clock().round_s);
   const bool due = since >= options_.min_reset_s || last_reset_ == 0.0 || !Rounds(view);
   if (dirty_ && due) ResetAllocation(view, source);
   UpdatePriorities(view);
@@ -157,7 +161,10 @@ void RoundMechanism::UpdateJobs(const ClusterView& view) {
 }
 
 void RoundMechanism::ResetAllocation(const ClusterView& view, AllocationSource& source) {
-  const double since = view.now() - last_reset_;
+  double since = view.now() - last_reset_;
+  // In whole rounds: a live cluster is looked at some moment after each boundary, not the same each time.
+  if (view.clock().kind == ClockKind::kRounds)
+    since = view.clock().round_s * std::round(since / view.clock().round_s);
   std::fill(worktime_.begin(), worktime_.end(), 0.0);
   for (int job : jobs_) {
     for (int type = 0; type < view.num_types(); ++type) {

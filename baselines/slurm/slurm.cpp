@@ -117,7 +117,7 @@ class Slurm final : public Scheduler {
         if (name == view.tenants()[t].name) priority_.AddUsage(static_cast<int>(t), gpu_seconds);
       }
     }
-    last_main_ = last_backfill_ = -kNever;
+    last_main_ = last_backfill_ = -kNever, look_at_ = kNever;
     main_waits_ = changed_ = freed_waits_ = true;
   }
 
@@ -129,11 +129,14 @@ class Slurm final : public Scheduler {
         freed_waits_ || !view.completed().empty() || view.capacity_changed() || view.now() >= update;
     main_waits_ = main_waits_ || freed_waits_ || !view.arrived().empty();
     changed_ = changed_ || main_waits_ || !view.changed().empty();
-    const double look_s = settings_.look_s;
-    const double look = look_s > 0.0 ? look_s * std::ceil(view.now() / look_s - 1e-6) : view.now();
-    if (view.now() < look && view.clock().kind == ClockKind::kEvent) {
-      if (!view.waiting().empty()) decision.wake_at = look;
-      return;
+    if (settings_.look_s > 0.0 && view.clock().kind == ClockKind::kEvent) {
+      if (look_at_ == kNever && !view.waiting().empty())
+        look_at_ = settings_.look_s * std::ceil(view.now() / settings_.look_s - 1e-6);
+      if (view.now() < look_at_) {
+        decision.wake_at = look_at_;
+        return;
+      }
+      look_at_ = kNever;
     }
     free_ = nodes_.free();
     freed_.assign(U(view.num_gpus()), 0);

@@ -72,14 +72,11 @@ def write_tables(folder, jobs):
 
 
 def simulate(berth, folder, scheduler, clock, launch_s, name):
-    """{job: end second} in the simulator, of the tables in `folder`. Each start holds its GPUs for `launch_s` before the job trains. Under
-    rounds stops are carried out at the boundary, as Slurm does: a clock of events whose decisions are periodic."""
-    late = [f"launch_s={launch_s:.3f}"]
-    if clock.startswith("rounds("):
-        late += ["cadence=periodic", f"period_s={clock[len('rounds('):-1]}"]
+    """{job: end second} in the simulator, of the tables in `folder`. Each start holds its GPUs for `launch_s` before the job trains;
+    stops are carried out at once, as Slurm does."""
     scenario, timeline = folder / f"{name}.h5", folder / f"{name}.timeline.json"
     run(berth, "convert", "--format", "table", folder / "jobs.csv", "--throughputs", folder / "speeds.csv",
-        "--cluster", "v100=12/4,p100=12/4,k80=12/4", "--clock", "event", "--features", f"latency({','.join(late)})", "--out", scenario)
+        "--cluster", "v100=12/4,p100=12/4,k80=12/4", "--clock", clock, "--features", f"latency(launch_s={launch_s:.3f})", "--out", scenario)
     run(berth, "simulate", "--scenario", scenario, "--scheduler", scheduler, "--timeline", timeline)
     ends = {}
     for event in json.loads(timeline.read_text())["traceEvents"]:

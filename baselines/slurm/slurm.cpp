@@ -338,6 +338,7 @@ class Slurm final : public Scheduler {
   std::vector<SlurmTake> takes_;
   std::set<int> started_, stopped_;                               // by this decision
   double last_main_ = -kNever, last_backfill_ = -kNever;          // s
+  double look_at_ = kNever;                                       // s; kNever = when it is asked next
   bool main_waits_ = true, freed_waits_ = true, changed_ = true;  // since those
 };
 

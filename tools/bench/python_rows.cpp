@@ -13,30 +13,35 @@ namespace {
 
 constexpr int kEnvs = 256;
 constexpr double kLimit = 300.0;  // s of wall time, of one repeat
-constexpr const char* kScript = BERTH_SOURCE_DIR "/tools/bench/python_steps.py";
-
-double InPython(const std::string& python, double seconds) {
-  const ChildResult result =
-      RunCommand({python, kScript, std::to_string(kEnvs), std::to_string(seconds)}, kLimit, /*quiet=*/false,
-                 {{"OMP_NUM_THREADS", "1"}, {"PYTHONDONTWRITEBYTECODE", "1"}});
+// What the script of this folder prints: a number first.
+double InPython(const std::string& python, const std::string& script, std::vector<std::string> words) {
+  words.insert(words.begin(), {python, Join(BERTH_SOURCE_DIR "/tools/bench/", script)});
+  const ChildResult result = RunCommand(words, kLimit, /*quiet=*/false,
+                                        {{"OMP_NUM_THREADS", "1"}, {"PYTHONDONTWRITEBYTECODE", "1"}});
   if (!result.failure.empty() || result.exit_code != 0) {
-    throw Error(Join("python_steps.py: ",
+    throw Error(Join(script, ": ",
                      result.failure.empty() ? Join("ended with code ", result.exit_code) : result.failure));
   }
   return std::strtod(result.text.c_str(), nullptr);
 }
 
-Measured StepsInPython(const BenchSetup& setup) {
+std::string PythonOf(const BenchSetup& setup) {
   const std::string python =
       std::filesystem::path(setup.binary).parent_path().parent_path() / "python/bin/python";
   if (!std::filesystem::exists(python)) throw CannotRun("needs " + python + " (tools/test makes it)");
+  return python;
+}
+
+Measured StepsInPython(const BenchSetup& setup) {
+  const std::string python = PythonOf(setup);
   const auto env = DefaultEnv(kEnvs, /*threads=*/1);
   RandomActor actor(*env);
   Measured measured;
   std::vector<double> bare, bound;
   for (int repeat = 0; repeat < setup.repeats; ++repeat) {
     bare.push_back(RatesPerCpuSecond(setup.seconds, 1, [&] { return actor.Step(64); }).front());
-    bound.push_back(InPython(python, setup.seconds));
+    bound.push_back(
+        InPython(python, "python_steps.py", {std::to_string(kEnvs), std::to_string(setup.seconds)}));
     measured.values.push_back(bound.back() / bare.back());
   }
   measured.detail = {{"envs", kEnvs},
@@ -47,11 +52,23 @@ Measured StepsInPython(const BenchSetup& setup) {
   return measured;
 }
 
+Measured DecisionsInPython(const BenchSetup& setup) {
+  const std::string python = PythonOf(setup);
+  Measured measured;
+  for (int repeat = 0; repeat < setup.repeats; ++repeat)
+    measured.values.push_back(InPython(python, "python_decisions.py", {}));
+  return measured;
+}
+
 constexpr BenchRow kRows[] = {
     {"python/steps",
      "the Python package's step of 256 environments, default workload, Q=32, random actions; share of the "
      "bare C++ VecEnv's",
      "of C++", Bound::kAtLeast, 0.7, 0, StepsInPython},
+    {"python/decide",
+     "a decision of first come, first served written in Python, on one type of GPU: CPU time beyond that of "
+     "the same in C++, 10,000 decisions",
+     "us", Bound::kAtMost, 20.0, 0, DecisionsInPython},
 };
 
 }  // namespace

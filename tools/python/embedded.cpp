@@ -43,11 +43,12 @@ sys.path.insert(0, package)
 import berth
 )";
 
-void Start() {
+// "" or why it cannot. Once in a process.
+std::string Start() {
   // Modules such as NumPy's look for Python's functions among what all can see.
   const std::string python = FileOf(reinterpret_cast<const void*>(&Py_InitializeFromConfig));
   if (dlopen(python.c_str(), RTLD_NOW | RTLD_GLOBAL) == nullptr)
-    throw Error(Join("cannot load ", python, ": ", dlerror()));
+    return Join("cannot load ", python, ": ", dlerror());
   PyConfig config;
   PyConfig_InitPythonConfig(&config);
   config.install_signal_handlers = 0;  // Ctrl-C ends the verb, as without Python
@@ -56,7 +57,7 @@ void Start() {
   if (PyStatus_Exception(status) == 0) status = Py_InitializeFromConfig(&config);
   PyConfig_Clear(&config);
   if (PyStatus_Exception(status) != 0)
-    throw Error(Join("cannot start Python as ", interpreter, ": ", status.err_msg ? status.err_msg : ""));
+    return Join("cannot start Python as ", interpreter, ": ", status.err_msg ? status.err_msg : "");
   std::atexit(Flush);
   std::string failure;
   {
@@ -82,12 +83,12 @@ void Start() {
     Py_DECREF(names);
   }
   PyEval_SaveThread();  // whoever needs it takes it
-  if (!failure.empty()) throw Error(Join("cannot import berth as ", interpreter, " does: ", failure));
+  return failure.empty() ? "" : Join("cannot import berth as ", interpreter, " does: ", failure);
 }
 
 std::unique_ptr<Scheduler> Make(const std::string& text) {
-  static const bool started = (Start(), true);
-  (void)started;
+  static const std::string failure = Start();
+  if (!failure.empty()) throw Error(failure);
   return MakePythonFile(text);
 }
 

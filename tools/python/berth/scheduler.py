@@ -29,17 +29,21 @@ class Scheduler:
     `view` (berth._berth.View) holds, read-only, with G GPU types, D devices and the n jobs that have arrived, by index:
 
     - lists of jobs, int64: waiting, running, active; arrived and completed since the previous decision;
-    - columns of jobs [n], to be indexed by these: arrival, deadline, requested_s, run_start (float64, s), weight, gang,
-      min_gang, max_gang, width (int64, GPUs), id, job_type, tenant, type_of, last_type, partner, preemptions,
-      interruptions (int64), and rates [n, G] (steps/s);
+    - columns of jobs [n], to be indexed by these: arrival, deadline, requested_s, run_start (float64, s), weight (float64),
+      gang, min_gang, max_gang, width (int64, GPUs), id, job_type, tenant, type_of, last_type, partner, preemptions,
+      interruptions (int64), and rates [n, G] (float64, steps/s, 0 = cannot run there);
     - with knowledge "blind" attained_s, attained_gpu_s, attained_steps [n]; with "estimate" or "oracle" remaining [n]
       (steps). Reading more than is declared raises berth.Error;
     - free_gpus, gpus int64 [G], types (names); device_type, device_node, device_free int64 [D]; now (s), n, num_jobs,
       num_gpus, clock, seed, capacity_changed; devices(job), rate_at(job, type, width), pair_rate(job, other, type).
 
-    Arrays are not copies: what never changes of a job is one memory for the whole run. One that is kept beyond
-    `decide` stays as it was; the view itself raises RuntimeError then. `decision` (berth._berth.Decision) takes
-    start, stop, move, reject, pack and wake_at.
+    What never changes of a job is one memory for the whole run, of which arrays are slices; what changes is written when it
+    is first read at a decision, for the jobs that are there. An array that is kept beyond `decide` stays as it was; the view
+    itself raises RuntimeError then.
+
+    `decision` (berth._berth.Decision) takes start(job, type), stop(job), move(job, type), reject(job), pack(job, host) and
+    wake_at(s); a type is its index or name; start and move also take width= (GPUs) or devices=. What cannot be carried out
+    ends the run as berth.Error, which names the job.
 
     An exception ends the run as berth.Error, which names scheduler and simulated time, with the exception as its
     cause. Threads: `decide` is called on threads of Berth's, one at a time each with an object of its own: objects

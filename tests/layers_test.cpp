@@ -52,6 +52,7 @@ const std::map<std::string, std::set<std::string>> kLibraries = {
     {"httplib.h", {"tools/serve"}},
     {"nlohmann/", {"data/sacct", "data/decisions", "tools", "tests"}},
     {"nanobind/", {"tools/python"}},
+    {"Python.h", {"tools/python"}},
     {"catch2/", {"tests"}},
 };
 

@@ -88,11 +88,11 @@ std::vector<ResultRow> Evaluate(const EvaluationPlan& plan, std::vector<Recordin
   std::vector<std::atomic<float>> shares(num_runs);
   std::atomic<std::size_t> finished{0};
   std::atomic<bool> failed{false};
-  Progress progress("evaluate");
+  Progress progress(plan.part_of.empty() ? "evaluate" : plan.part_of);
   const auto over = [&] { return failed.load() || (plan.stop != nullptr && plan.stop->load()); };
 
   const auto show = [&] {
-    if (plan.quiet) return;
+    if (!plan.part_of.empty()) return;
     float sum = 0.0F;
     for (const auto& share : shares) sum += share.load(std::memory_order_relaxed);
     progress.Update(sum / static_cast<float>(num_runs),

@@ -34,7 +34,8 @@ struct EvaluationPlan {
   int threads = 1;
   // Asked now and then, on any thread of the team: what it throws ends the evaluation.
   std::function<void()> check = {};
-  bool quiet = false;                       // says nothing of how far it is
+  // What it is a part of, such as "cell 3 (rate=0.2)"; then it does not say how far it is.
+  std::string part_of;
   const std::atomic<bool>* stop = nullptr;  // becomes true: no rows come back
 };
 

@@ -90,6 +90,12 @@ std::vector<std::string> JoinLists(const std::vector<std::string>& arguments,
   return joined;
 }
 
+void FixDefaultJobs(Options& options) {
+  if (options.Given("workload") || options.Given("scenario")) return;
+  options.Give(options.Where("workload"), kDefaultWorkload);
+  if (!options.Given("window")) options.Give(options.Where("window"), kDefaultWindow);
+}
+
 EvaluationPlan MakeEvaluationPlan(Options& options, const WorkloadChoice& workload,
                                   const MakeSchedulerOf& make) {
   EvaluationPlan plan;

@@ -17,6 +17,10 @@ void AddEvaluationPlan(Options& options);
 std::vector<std::string> JoinLists(const std::vector<std::string>& arguments,
                                    const std::vector<std::string>& names);
 
+// Where no jobs are named, those of the default workload with its window, whatever the cluster is: for verbs
+// that compare clusters. (MakeEvaluationPlan alone takes others where the cluster is too small for them.)
+void FixDefaultJobs(Options& options);
+
 // The plan that they ask for of `workload`; schedulers come from `make`, where it is given. Throws Error
 // naming the option. Writes what was resolved back into `options`.
 EvaluationPlan MakeEvaluationPlan(Options& options, const WorkloadChoice& workload,

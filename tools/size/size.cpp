@@ -27,10 +27,11 @@ void CheckLevels(const std::vector<Level>& levels, const EvaluationPlan& plan) {
 
 EvaluationPlan PlanOf(const SizeRequest& request, const std::string& cluster) {
   Options own = request.settings;
+  FixDefaultJobs(own);
   own.Give(own.Where("cluster"), cluster);
   const WorkloadChoice workload = ResolveWorkload(own);
   EvaluationPlan plan = MakeEvaluationPlan(own, workload);
-  plan.quiet = true;
+  plan.part_of = cluster;
   return plan;
 }
 

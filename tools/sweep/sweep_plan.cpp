@@ -32,6 +32,10 @@ bool Has(const std::vector<std::string>& names, const std::string& name) {
 SweepPlan::SweepPlan(std::vector<Axis> axes, const Options& settings, const std::vector<std::string>& taken)
     : grid_(std::move(axes), taken), settings_(settings) {
   const std::vector<std::string> names = grid_.names();
+  const auto set_by_axis = [&](const char* option) { return Has(names, option); };
+  const bool clusters = set_by_axis("cluster") || !Placeholders(settings_.Text("cluster")).empty();
+  const bool jobs = set_by_axis("workload") || set_by_axis("scenario") || set_by_axis("window");
+  if (clusters && !jobs) FixDefaultJobs(settings_);
   std::set<std::string> used;
   for (const std::string& option : SweptOptions()) {
     for (const std::string& name : Placeholders(settings_.Text(option))) {
@@ -68,6 +72,10 @@ Options SweepPlan::CellSettings(std::int64_t cell) const {
   return own;
 }
 
+std::string SweepPlan::Called(std::int64_t cell) const {
+  return Join("cell ", cell, " (", grid_.Label(cell), ")");
+}
+
 EvaluationPlan SweepPlan::MakeCell(std::int64_t cell, int threads, bool one_workload) const {
   try {
     Options own = CellSettings(cell);
@@ -78,10 +86,10 @@ EvaluationPlan SweepPlan::MakeCell(std::int64_t cell, int threads, bool one_work
       own.Assign("seeds", Join(first, ":", first + 1));
     }
     EvaluationPlan plan = MakeEvaluationPlan(own, workload);
-    plan.quiet = true;
+    plan.part_of = Called(cell);
     return plan;
   } catch (const Error& error) {
-    throw Error(Join("cell ", cell, " (", grid_.Label(cell), "): ", error.what()));
+    throw Error(Join(Called(cell), ": ", error.what()));
   }
 }
 
@@ -95,7 +103,7 @@ void SweepPlan::Check(std::int64_t cell) const {
     EmptyRows(plan);
     CommonSemantics(plan.schedulers);
   } catch (const Error& error) {
-    throw Error(Join("cell ", cell, " (", grid_.Label(cell), "): ", error.what()));
+    throw Error(Join(Called(cell), ": ", error.what()));
   }
 }
 

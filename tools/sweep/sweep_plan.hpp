@@ -30,6 +30,7 @@ class SweepPlan {
   SweepRecord Record() const;
 
  private:
+  std::string Called(std::int64_t cell) const;  // "cell 3 (rate=0.2)"
   Options CellSettings(std::int64_t cell) const;
   EvaluationPlan MakeCell(std::int64_t cell, int threads, bool one_workload) const;
 

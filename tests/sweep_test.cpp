@@ -341,8 +341,7 @@ TEST_CASE("sweep: what is wrong with a grid is one line and exit code 2") {
 // one it would then not have the same jobs: it is said instead that it cannot run them.
 TEST_CASE("sweep: no cell has other jobs because its cluster is small") {
   Options settings("sweep", "", "");
-  AddPlanOptions(settings);
-  settings.Value("threads", "1", "");
+  AddEvaluationPlan(settings);
   REQUIRE(settings.Parse({"--cluster", "v100={v100}", "--seeds", "5:6", "--schedulers", "fcfs"}));
   const SweepPlan plan(ParseAxes("v100=4,16"), settings);
   CHECK_THROWS_WITH(plan.Check(0),

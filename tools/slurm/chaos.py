@@ -217,7 +217,8 @@ def facts_of_berth(status):
 
 
 def difference(rig):
-    """What the controller sees otherwise than Slurm said both before it looked and after, in words."""
+    """What the controller sees otherwise than Slurm said both before it looked and after, in words. While jobs stop and start within
+    seconds it may have been so for a moment between, so that only what is found again at the next look is a drift."""
     before, asked = facts_of_slurm(rig), time.time()
     for _ in range(100):
         status = rig.status()
@@ -225,12 +226,12 @@ def difference(rig):
             break
         time.sleep(0.1)
     else:
-        return ["the controller did not look for 10 s"]
+        return {"the controller did not look for 10 s"}
     after, seen = facts_of_slurm(rig), facts_of_berth(status)
-    found = []
+    found = set()
     for key in before.keys() | after.keys() | seen.keys():
         if before.get(key) == after.get(key) != seen.get(key):
-            found.append(f"{key[0]} {key[1]}: {before.get(key)} in Slurm, {seen.get(key)} for Berth")
+            found.add(f"{key[0]} {key[1]}: {before.get(key)} in Slurm, {seen.get(key)} for Berth")
     return found
 
 
@@ -244,7 +245,7 @@ def rss_mb(pid):
 def soak(given):
     rng = random.Random(given.seed)
     folder = given.folder / "soak"
-    samples, drift = [], []
+    samples, drift, last = [], [], set()
     with rigs.Rig(folder, given.port, conf=CONF) as rig:
         fidelity_jobs.write_tables(folder, [])
         rig.start_controller(given.berth, given.scheduler, "--poll", 0.5)
@@ -258,7 +259,9 @@ def soak(given):
         while time.time() < begin + 60.0 * given.soak:
             time.sleep(5.0)
             samples.append((time.time() - begin, rss_mb(rig.controller.pid)))
-            drift += difference(rig)
+            found = difference(rig)
+            drift += sorted(found & last)
+            last = found
             for name, until in list(broken.items()):
                 if time.time() > until:
                     del broken[name]
@@ -289,7 +292,7 @@ def soak(given):
     first, last = max(mb for _, mb in samples[:third]), max(mb for _, mb in samples[-third:])
     print(f"{given.soak:g} min, {len(load.numbers)} jobs, {ended} ended; nodes: {', '.join(f'{count} {what}' for what, count in done.items())}")
     print(f"memory of the controller: most {first:.1f} MB in the first third, {last:.1f} MB in the last")
-    print(f"what Berth saw otherwise than Slurm said: {len(drift)} in {len(samples)} looks{', as ' if drift else ''}{'; '.join(drift[:3])}; "
+    print(f"what Berth saw otherwise than Slurm said, at two looks in turn: {len(drift)} in {len(samples)}{', as ' if drift else ''}{'; '.join(drift[:3])}; "
           f"left in the queue: {len(left)}")
     return 0 if last <= 1.1 * first and not drift and not left and ended == len(load.numbers) else 1
 

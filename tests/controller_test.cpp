@@ -261,7 +261,7 @@ TEST_CASE("control: a preemptive scheduler requeues who checkpoints, and starts 
   (void)b.slurm.Calls();
   b.slurm.AddJob(4, {{"tres_per_job", "gres:gpu:v100:4"}, {"comment", "steps=100"}});
   b.Look();
-  CHECK(b.slurm.Calls() == Calls{"requeuehold 1"});
+  CHECK(b.slurm.Calls() == Calls{"requeuehold Incomplete 1"});
   CHECK(b.State(2) == "RUNNING");
   b.Look(3);
   CHECK(b.State(4) == "RUNNING");

@@ -84,7 +84,7 @@ def change(state):
     verb = WORDS[0]
     if verb in state.get("refuses", {}):
         sys.exit("slurm_%s error: %s" % (verb, state["refuses"][verb]))
-    job = find(state, WORDS[1])
+    job = find(state, WORDS[-1] if verb == "requeuehold" else WORDS[1])
     runs = job["job_state"] == "RUNNING"
     if verb == "update":
         for word in WORDS[2:]:
@@ -103,7 +103,7 @@ def change(state):
         job["priority"], job["state_reason"], job["state_description"] = 1, "None", ""
     elif verb == "hold" and job["job_state"] == "PENDING":
         job["priority"], job["state_reason"] = 0, "JobHeldAdmin"
-    elif verb == "requeuehold" and runs:
+    elif WORDS[:2] == ["requeuehold", "Incomplete"] and runs:
         job.update(job_state="PENDING", priority=0, state_reason="JobHeldUser", state_description="job requeued in held state", nodes="", gres_detail=[], held_gpus=[],
                    start_time=0, restart_cnt=job["restart_cnt"] + 1)
     else:

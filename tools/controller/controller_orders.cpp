@@ -126,7 +126,8 @@ bool Controller::Stop(int index) {
   if (options_.mode != ControlMode::kControl || job.phase != LivePhase::kRunning) return false;
   if (!job.words.checkpoint || !job.slurm.requeue || !MayChange()) return false;
   if (job.slurm.left() && !Ask(job.slurm.id, "mark", Mark(job.slurm, "berth")).empty()) return false;
-  if (!Ask(job.slurm.id, "requeue", {"requeuehold", job.slurm.id}).empty()) return false;
+  // Without the word Slurm also runs a job again that has ended since the look.
+  if (!Ask(job.slurm.id, "requeue", {"requeuehold", "Incomplete", job.slurm.id}).empty()) return false;
   ++counts_.requeued;
   stopping_.insert(job.slurm.id);
   live_.StopOrdered(index, options_.now());

@@ -397,7 +397,7 @@ def main():
     parser.add_argument("--schedulers", nargs="+", default=["fcfs", "easy", "srpt", "gavel(objective=max_min)"], help="of --many")
     parser.add_argument("--every", type=float, default=30.0, help="of --chaos: most seconds between kills")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--port", type=int, default=47900, help="first of 20")
+    parser.add_argument("--port", type=int, default=27900, help="first of 20")
     parser.add_argument("--out", help="folder to keep everything in")
     given = parser.parse_args()
     given.folder = pathlib.Path(given.out or tempfile.mkdtemp(prefix="slurm-chaos-")).resolve()

@@ -225,7 +225,7 @@ def parse():
     parser.add_argument("--schedulers", nargs="+", choices=[name for name in SCHEDULERS if name != OWN], default=None)
     parser.add_argument("--parallel", type=int, default=6, help="Slurms at once")
     parser.add_argument("--patience", type=float, default=1800.0, help="seconds for which the last jobs are waited for")
-    parser.add_argument("--port", type=int, default=47500, help="first of 20 ports for each Slurm")
+    parser.add_argument("--port", type=int, default=27500, help="first of 20 ports for each Slurm")
     parser.add_argument("--out", help="folder to keep everything in; what ran there before is not run again")
     given = parser.parse_args()
     if given.at_once:

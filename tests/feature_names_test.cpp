@@ -50,6 +50,8 @@ const std::map<std::string, std::set<std::string>> kMayName = {
     // a log that says who waited for whom and which nodes failed
     {"data/sacct/", {"failures", "stages"}},
     {"data/decisions/", {"failures"}},
+    // a check of schedulers of that name
+    {"tools/scheduler_checks.cpp", {"estimates"}},
     // Slurm's partitions
     {"tools/controller/slurm_state.cpp", {"partitions"}},
     // when jobs start: a verb and an option of that name, and moments that it cannot go on from

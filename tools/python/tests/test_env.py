@@ -15,7 +15,7 @@ import berth
 from support import COMMANDS, HETERO, SMALL, SMALL_OF
 
 
-README = pathlib.Path(__file__).parents[1] / "README.md"
+PAGE = pathlib.Path(__file__).parents[1] / "ENVIRONMENTS.md"
 
 
 def play(env, actions, seed=None):
@@ -185,11 +185,11 @@ class Env(unittest.TestCase):
             with self.assertRaisesRegex(TypeError, "action: expected an integer"):
                 env.step(wrong)
 
-    def test_the_environments_of_the_readme_are_made(self):
-        example = re.search(r"```python\n(import berth.*?)```", README.read_text(), re.DOTALL)[1]
+    def test_the_environments_of_the_page_are_made(self):
+        example = re.search(r"```python\n(import berth.*?)```", PAGE.read_text(), re.DOTALL)[1]
         space, said = {}, io.StringIO()
         with contextlib.redirect_stdout(said):
-            exec(compile(example, str(README), "exec"), space)
+            exec(compile(example, str(PAGE), "exec"), space)
         self.assertRegex(said.getvalue(), r"\n  cluster  .*\[v100=12,p100=12,k80=12\]")
         self.assertEqual((space["envs"].num_envs, space["envs"].action_space.shape), (256, (256,)))
         for env in (space["env"], space["same"]):

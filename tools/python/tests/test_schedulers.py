@@ -293,6 +293,8 @@ class Deciding(unittest.TestCase):
         summary = berth.evaluate(["fcfs", "gavel", module.ShortestFirst()], seeds=range(1000, 1003), **SMALL).summary()
         self.assertEqual(list(summary.index), ["fcfs", "gavel", "ShortestFirst"])
         self.assertLess(summary.loc["ShortestFirst", "jct_ratio"], 1.0)
+        page = (EXAMPLES.parent / "README.md").read_text()  # has it too
+        self.assertIn(path.read_text().split("import numpy as np\n\n\n")[1].split("\n\n\nif")[0], page)
         self.assertEqual(summary.loc["ShortestFirst", "unfinished"], 0)
 
 

@@ -68,7 +68,8 @@ double Value(const Metrics& metrics, const MetricField& field) {
 }  // namespace
 
 std::span<const SchedulerTable> AllSchedulers() {
-  static const std::array<SchedulerTable, 3> tables{BaselineSchedulers(), PolicySchedulers(), PythonSchedulers()};
+  static const std::array<SchedulerTable, 3> tables{BaselineSchedulers(), PolicySchedulers(),
+                                                    PythonSchedulers()};
   return tables;
 }
 

@@ -165,6 +165,12 @@ Interval MetricInterval(const ResultRow& row, const MetricField& field) {
   return AllMeasured(values) ? BootstrapMean(values, kBootstrapSeed) : kNoInterval;
 }
 
+Interval MetricInterval(const ResultRow& row, const MetricField& field, double mean) {
+  if (row.runs.size() < 2 || field.maximum) return {mean, kNoInterval.low, kNoInterval.high};
+  const Interval drawn = MetricInterval(row, field);
+  return {mean, drawn.low, drawn.high};
+}
+
 Interval MeanJctInterval(const ResultRow& row) {
   return MetricInterval(row, MetricFields().front());
 }

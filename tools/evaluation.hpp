@@ -56,6 +56,8 @@ std::vector<double> Values(const ResultRow& row, const MetricField& field);
 // Over two workloads or more; seeded, so that a repetition gives the same interval. NaN where a workload has
 // no finished job.
 Interval MetricInterval(const ResultRow& row, const MetricField& field);  // of one figure
+// `mean`, that of Combined, with those bounds; NaN for a single workload and for largest values.
+Interval MetricInterval(const ResultRow& row, const MetricField& field, double mean);
 Interval MeanJctInterval(const ResultRow& row);
 Interval JctRatio(const ResultRow& row, const ResultRow& reference);  // paired, of means
 

@@ -210,7 +210,7 @@ void FitRepeats(const Jobs& jobs, const std::vector<ClassKey>& keys, LikeModel& 
 
 void FitSpeeds(const ScenarioData& data, LikeModel& model) {
   const ThroughputTable& table = data.throughputs;
-  const std::size_t types = data.cluster.types.size(), sizes = table.gang_sizes.size();
+  const std::size_t types = data.cluster.types.size();
   std::map<std::pair<int, int>, LikeSpeed> found;
   bool alike = true;
   for (std::size_t job = 0; job < data.jobs.arrival.size(); ++job) {
@@ -219,10 +219,9 @@ void FitSpeeds(const ScenarioData& data, LikeModel& model) {
     if (!speed.steps_per_s.empty()) continue;
     speed.job_type = TypeName(data, type);
     speed.gpus = gang;
-    const auto size = static_cast<std::size_t>(
-        std::lower_bound(table.gang_sizes.begin(), table.gang_sizes.end(), gang) - table.gang_sizes.begin());
+    const std::size_t row = AloneRow(data, static_cast<int>(job));
     for (std::size_t g = 0; g < types; ++g) {
-      const double rate = table.alone[(static_cast<std::size_t>(type) * sizes + size) * types + g];
+      const double rate = table.alone[row + g];
       speed.steps_per_s[data.cluster.types[g].name] = rate;
       alike = alike && rate == 1.0;
     }

@@ -89,20 +89,20 @@ std::vector<double> SortedCounts(const std::vector<double>& gaps, std::size_t be
   return counts;
 }
 
-double Distance(const std::vector<double>& a, const std::vector<double>& b) {
+}  // namespace
+
+double KolmogorovDistance(std::span<const double> a, std::span<const double> b) {
   if (a.empty() || b.empty()) return 1.0;
+  const auto n = static_cast<double>(a.size()), m = static_cast<double>(b.size());
   double most = 0.0;
   for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
     const double value = std::min(a[i], b[j]);
     while (i < a.size() && a[i] == value) ++i;
     while (j < b.size() && b[j] == value) ++j;
-    most = std::max(most, std::abs(static_cast<double>(i) / static_cast<double>(a.size()) -
-                                   static_cast<double>(j) / static_cast<double>(b.size())));
+    most = std::max(most, std::abs(static_cast<double>(i) / n - static_cast<double>(j) / m));
   }
   return most;
 }
-
-}  // namespace
 
 LikeMemory FitGapMemory(const std::vector<double>& gaps, const LikeQuantiles& distribution, double mean_s) {
   constexpr std::size_t kSimulated = 40000, kBurnIn = 2000, kLeastHours = 48, kLeastDays = 14;
@@ -119,8 +119,8 @@ LikeMemory FitGapMemory(const std::vector<double>& gaps, const LikeQuantiles& di
       history.Add(kind);
       gap = distribution.At(NormalShare(kind.score));
     }
-    double off = Distance(SortedCounts(simulated, kBurnIn, hour), hourly);
-    if (daily.size() >= kLeastDays) off += Distance(SortedCounts(simulated, kBurnIn, day), daily);
+    double off = KolmogorovDistance(SortedCounts(simulated, kBurnIn, hour), hourly);
+    if (daily.size() >= kLeastDays) off += KolmogorovDistance(SortedCounts(simulated, kBurnIn, day), daily);
     return off;
   };
   LikeMemory best;

@@ -1,6 +1,7 @@
 // How values of a log come together, as a LikeMemory. Both are deterministic.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "data/like/model.hpp"
@@ -23,6 +24,10 @@ LikeMemory FitJobMemory(const std::vector<int>& keys, const std::vector<double>&
 // simulated minimum distance): likelihood, which looks at one gap at a time, makes floods too long or too
 // rare.
 LikeMemory FitGapMemory(const std::vector<double>& gaps, const LikeQuantiles& distribution, double mean_s);
+
+// Of two sorted samples the largest difference of the shares up to a value (Kolmogorov & Smirnov); 1 where
+// one is empty.
+double KolmogorovDistance(std::span<const double> a, std::span<const double> b);
 
 // More says nothing, and people read the file.
 double SixDigits(double value);

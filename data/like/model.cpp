@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "env/base/check.hpp"
 #include "env/base/portable_math.hpp"
@@ -54,14 +55,9 @@ double NormalScore(double share) {
 }
 
 double LikeRunSeconds(const ScenarioData& data, std::size_t job) {
-  const ThroughputTable& table = data.throughputs;
-  const auto size = static_cast<std::size_t>(
-      std::lower_bound(table.gang_sizes.begin(), table.gang_sizes.end(), data.jobs.gang[job]) -
-      table.gang_sizes.begin());
-  const std::size_t types = data.cluster.types.size();
-  const auto row = static_cast<std::size_t>(data.jobs.job_type[job]) * table.gang_sizes.size() + size;
-  const auto first = table.alone.begin() + static_cast<std::ptrdiff_t>(row * types);
-  return data.jobs.total_steps[job] / *std::max_element(first, first + static_cast<std::ptrdiff_t>(types));
+  const auto first =
+      data.throughputs.alone.begin() + static_cast<std::ptrdiff_t>(AloneRow(data, static_cast<int>(job)));
+  return data.jobs.total_steps[job] / *std::max_element(first, first + std::ssize(data.cluster.types));
 }
 
 }  // namespace berth

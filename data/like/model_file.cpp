@@ -5,6 +5,7 @@
 #include "data/like/model.hpp"
 #include "data/shipped_csv.hpp"
 #include "data/tables/toml_keys.hpp"
+#include "data/tables/write_tables.hpp"
 #include "data/text_file.hpp"
 #include "env/base/check.hpp"
 #include "env/base/shortest.hpp"
@@ -20,15 +21,6 @@ constexpr const char* kExplained =
     R"(# Every number may be edited. Distributions (gaps, run_s, limit_s, limit_used) are their values at equal steps of
 # probability from 0 to 1, of any number up to 65: three would be the least, the median and the largest.
 )";
-
-std::string Quoted(const std::string& text) {
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') quoted += '\\';
-    quoted += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
-  }
-  return quoted + "\"";
-}
 
 // On as many lines as it needs.
 std::string List(const char* key, const std::vector<double>& values) {
@@ -68,16 +60,16 @@ std::string LikeToml(const LikeModel& model, const std::string& comment) {
   text += Line("recency", model.job_memory.recency, "likewise:");
   text += Line("same", model.job_memory.same, "run as long as it, a correlation");
   for (const LikeUser& user : model.users) {
-    text += Join("\n[[user]]\nname = ", Quoted(user.name), "\n");
+    text += Join("\n[[user]]\nname = ", TomlText(user.name), "\n");
     text += Line("shared", user.shared, "jobs of classes below that name no user");
   }
   for (const LikeClass& of : model.classes) {
     text += "\n[[class]]\n";
     if (of.user >= 0)
-      text += Join("user = ", Quoted(model.users[static_cast<std::size_t>(of.user)].name), "\n");
+      text += Join("user = ", TomlText(model.users[static_cast<std::size_t>(of.user)].name), "\n");
     text += Line("gpus", of.gpus);
     if (of.gpu_milli != 1000) text += Line("gpu_milli", of.gpu_milli, "thousandths of each");
-    if (!of.job_type.empty()) text += Join("job_type = ", Quoted(of.job_type), "\n");
+    if (!of.job_type.empty()) text += Join("job_type = ", TomlText(of.job_type), "\n");
     text += Line("jobs", of.jobs);
     if (!of.run_s.values.empty()) text += List("run_s", of.run_s.values);
     if (!of.limit_s.values.empty())
@@ -85,10 +77,10 @@ std::string LikeToml(const LikeModel& model, const std::string& comment) {
   }
   for (const LikeSpeed& speed : model.speeds) {
     text += "\n[[speed]]\n";
-    if (!speed.job_type.empty()) text += Join("job_type = ", Quoted(speed.job_type), "\n");
+    if (!speed.job_type.empty()) text += Join("job_type = ", TomlText(speed.job_type), "\n");
     text += Line("gpus", speed.gpus) + "steps_per_s = {";
     for (const auto& [type, rate] : speed.steps_per_s)
-      text += Join(text.back() == '{' ? "" : ", ", Quoted(type), " = ", InWords(rate));
+      text += Join(text.back() == '{' ? "" : ", ", TomlText(type), " = ", InWords(rate));
     text += "}\n";
   }
   return text;

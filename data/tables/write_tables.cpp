@@ -16,22 +16,6 @@ std::string Field(const std::string& text) {
   return text.empty() ? "\"\"" : CsvField(text);
 }
 
-std::string TomlText(const std::string& text) {
-  std::string quoted = "\"";
-  for (const char c : text) {
-    char escaped[8];
-    if (c == '"' || c == '\\') {
-      quoted += '\\';
-    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
-      std::snprintf(escaped, sizeof escaped, "\\u%04X", static_cast<unsigned>(c));
-      quoted += escaped;
-      continue;
-    }
-    quoted += c;
-  }
-  return quoted + "\"";
-}
-
 std::string JoinedBy(char sign, const std::vector<std::string>& parts) {
   std::string text;
   for (const std::string& part : parts) text += Join(text.empty() ? "" : std::string(1, sign), part);
@@ -158,6 +142,22 @@ std::string ClusterToml(const ScenarioData& data) {
 }
 
 }  // namespace
+
+std::string TomlText(const std::string& text) {
+  std::string quoted = "\"";
+  for (const char c : text) {
+    char escaped[8];
+    if (c == '"' || c == '\\') {
+      quoted += '\\';
+    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
+      std::snprintf(escaped, sizeof escaped, "\\u%04X", static_cast<unsigned>(c));
+      quoted += escaped;
+      continue;
+    }
+    quoted += c;
+  }
+  return quoted + "\"";
+}
 
 ScenarioTables TablesOf(const Scenario& scenario) {
   const ScenarioData& data = scenario.data();

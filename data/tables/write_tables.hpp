@@ -7,6 +7,9 @@
 
 namespace berth {
 
+// In quotes, as TOML takes any text.
+std::string TomlText(const std::string& text);
+
 // The texts of jobs.csv, speeds.csv and cluster.toml, from which ReadJobTable makes the same scenario, to the
 // hash.
 struct ScenarioTables {

@@ -247,14 +247,6 @@ void CheckJob(const ScenarioData& data, int job, const std::string& where) {
   }
 }
 
-// Where in [T, S, G] the rates of a job's type and gang begin; the gang is one of gang_sizes.
-std::size_t AloneRow(const ScenarioData& data, int job) {
-  const std::vector<int>& sizes = data.throughputs.gang_sizes;
-  const auto size = std::lower_bound(sizes.begin(), sizes.end(), data.jobs.gang[U(job)]);
-  return (U(data.jobs.job_type[U(job)]) * sizes.size() + static_cast<std::size_t>(size - sizes.begin())) *
-         data.cluster.types.size();
-}
-
 // Fills rate[0..G) and says why the job can run nowhere, if so.
 void FillRates(const ScenarioData& data, int job, const std::string& where, double* rate) {
   const auto& types = data.cluster.types;
@@ -338,6 +330,13 @@ Knowledge ParseKnowledge(const std::string& text) {
         Join("expected none, blind, estimate or oracle, found '", text, "'", DidYouMean(text, kNames)));
   }
   return static_cast<Knowledge>(it - kNames.begin());
+}
+
+std::size_t AloneRow(const ScenarioData& data, int job) {
+  const std::vector<int>& sizes = data.throughputs.gang_sizes;
+  const auto size = std::lower_bound(sizes.begin(), sizes.end(), data.jobs.gang[U(job)]);
+  return (U(data.jobs.job_type[U(job)]) * sizes.size() + static_cast<std::size_t>(size - sizes.begin())) *
+         data.cluster.types.size();
 }
 
 double BandwidthShare(const ScenarioData& data, int job_type, int gpu_type, double steps_per_s) {

@@ -179,6 +179,10 @@ struct ScenarioData {
   std::string provenance;  // where it came from: file or generator spec, for people
 };
 
+// Where in [T, S, G] of ThroughputTable::alone the rates of a job's type and gang begin; the gang is one of
+// gang_sizes.
+std::size_t AloneRow(const ScenarioData& data, int job);
+
 // What a job uses of the bandwidth of its GPU's memory at that many steps/s of one GPU, 0..1: the bytes that
 // it moves over the peak (Williams, Waterman & Patterson, Roofline, CACM 2009), else the share stated for its
 // type.

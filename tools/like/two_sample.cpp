@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "data/like/fit_memory.hpp"
 #include "env/base/check.hpp"
 
 namespace berth {
@@ -45,14 +46,7 @@ TwoSample KolmogorovSmirnov(std::vector<double> a, std::vector<double> b) {
   std::sort(a.begin(), a.end()), std::sort(b.begin(), b.end());
   const auto n = static_cast<double>(a.size()), m = static_cast<double>(b.size());
   TwoSample result;
-  for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
-    const double value = std::min(a[i], b[j]);
-    while (i < a.size() && a[i] == value) ++i;
-    while (j < b.size() && b[j] == value) ++j;
-    result.distance =
-        std::max(result.distance, std::abs(static_cast<double>(i) / n - static_cast<double>(j) / m));
-  }
-  result.statistic = result.distance;
+  result.statistic = result.distance = KolmogorovDistance(a, b);
   const double root = std::sqrt(n * m / (n + m));
   result.p = KolmogorovTail((root + 0.12 + 0.11 / root) * result.distance);
   return result;

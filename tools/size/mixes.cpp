@@ -62,10 +62,7 @@ class Search {
 
   Cheapest Run() {
     Cheapest found;
-    const auto largest = static_cast<std::size_t>(
-        std::max_element(mixes_.begin(), mixes_.end(),
-                         [](const Mix& a, const Mix& b) { return a.gpus < b.gpus; }) -
-        mixes_.begin());
+    const std::size_t largest = Largest(mixes_);
     if (!Ask(largest)) return found;
     std::size_t best = Bisect(0, largest);
     for (std::size_t better = best;; best = better) {
@@ -191,6 +188,11 @@ std::vector<Mix> AllMixes(const std::vector<TypeRange>& types) {
     return a.price < b.price || (a.price == b.price && a.gpus < b.gpus);
   });
   return mixes;
+}
+
+std::size_t Largest(const std::vector<Mix>& mixes) {
+  const auto fewer = [](const Mix& a, const Mix& b) { return a.gpus < b.gpus; };
+  return static_cast<std::size_t>(std::max_element(mixes.begin(), mixes.end(), fewer) - mixes.begin());
 }
 
 std::string MixText(const std::vector<TypeRange>& types, const Mix& mix) {

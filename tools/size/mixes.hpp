@@ -28,6 +28,7 @@ struct Mix {
 };
 // All but the empty one: the cheapest first, of equal prices that of fewer GPUs. Throws Error beyond 100,000.
 std::vector<Mix> AllMixes(const std::vector<TypeRange>& types);
+std::size_t Largest(const std::vector<Mix>& mixes);                        // the first with the most GPUs
 std::string MixText(const std::vector<TypeRange>& types, const Mix& mix);  // as --cluster takes it
 
 // The cheapest of `mixes` (all of AllMixes) that `meets`, and the next one, by few calls: a mix that fails

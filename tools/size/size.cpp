@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 
 #include "env/base/check.hpp"
@@ -11,8 +10,6 @@
 
 namespace berth {
 namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 // A figure that the workload does not have is kept by every cluster.
 void CheckLevels(const std::vector<Level>& levels, const EvaluationPlan& plan) {
@@ -35,23 +32,16 @@ EvaluationPlan PlanOf(const SizeRequest& request, const std::string& cluster) {
   return plan;
 }
 
-Interval FigureOf(const ResultRow& row, const MetricField& field) {
-  const Metrics metrics = row.Combined();
-  Interval figure{field.Get(metrics), kNaN, kNaN};
-  if (row.runs.size() < 2 || field.maximum) return figure;
-  const Interval drawn = MetricInterval(row, field);
-  figure.low = drawn.low, figure.high = drawn.high;
-  return figure;
-}
-
 SizedRow Judged(const ResultRow& row, const std::vector<Level>& levels) {
   SizedRow sized;
   sized.scheduler = row.scheduler;
   for (const RunResult& run : row.runs) sized.unfinished += run.metrics.unfinished;
   sized.unstable = row.Unstable();
   sized.meets = sized.unfinished == 0 && !sized.unstable;
+  const Metrics metrics = row.Combined();
   for (const Level& level : levels) {
-    const Interval figure = FigureOf(row, *level.metric.field);
+    const MetricField& field = *level.metric.field;
+    const Interval figure = MetricInterval(row, field, field.Get(metrics));
     const double end = std::isnan(figure.low) ? figure.mean : level.at_most ? figure.high : figure.low;
     sized.figures.push_back(figure);
     sized.met.push_back(level.at_most ? end <= level.bound : end >= level.bound);  // false where it is NaN
@@ -68,12 +58,10 @@ bool SizedMix::meets() const {
 
 SizeResult SizeCluster(const SizeRequest& request) {
   const std::vector<Mix> mixes = AllMixes(request.types);
-  const auto largest = std::max_element(mixes.begin(), mixes.end(),
-                                        [](const Mix& a, const Mix& b) { return a.gpus < b.gpus; });
   SizeResult result;
   result.mixes = mixes.size();
   {  // what the largest cannot run is a mistake in the settings, and not a cluster that is too small
-    const EvaluationPlan plan = PlanOf(request, MixText(request.types, *largest));
+    const EvaluationPlan plan = PlanOf(request, MixText(request.types, mixes[Largest(mixes)]));
     EmptyRows(plan);
     CommonSemantics(plan.schedulers);
     CheckLevels(request.levels, plan);

@@ -11,6 +11,7 @@
 #include "env/base/thread_team.hpp"
 #include "tools/output_file.hpp"
 #include "tools/progress.hpp"
+#include "tools/reproduce/study_options.hpp"
 #include "tools/sweep/sweep_folder.hpp"
 
 namespace berth {
@@ -50,7 +51,7 @@ SweepState RunSweep(const SweepRequest& request) {
   const std::int64_t end = request.end == -1 ? plan.grid().size() : request.end;
   BERTH_CHECK(request.begin >= 0 && request.begin < end && end <= plan.grid().size(), request.begin, ":",
               end);
-  const auto threads = static_cast<int>(request.settings.Integer("threads", 1, 4096));
+  const int threads = Threads(request.settings);
   plan.Check(request.begin);
 
   const QuietOutput quiet;

@@ -7,10 +7,9 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <sstream>
 
+#include "data/text_file.hpp"
 #include "env/base/check.hpp"
 #include "tools/file_hash.hpp"
 #include "tools/output_file.hpp"
@@ -21,11 +20,6 @@ namespace {
 constexpr const char* kHead = "# berth sweep --config reads this";
 constexpr const char* kRecord = "/sweep.ini";
 constexpr const char* kSource = "# source ";
-
-std::string ReadWhole(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(file), {});
-}
 
 std::string HostName() {
   char name[256] = {};
@@ -58,7 +52,7 @@ FileLock::FileLock(const std::string& path, bool shared, const std::string& busy
     const int error = errno;
     close(file_);
     if (error != EWOULDBLOCK) throw Error(Join(path, ": cannot be locked: ", std::strerror(error)));
-    const std::string who = ReadWhole(path);
+    const std::string who = ReadText(path);
     throw Error(Join(busy, who.empty() ? "" : Join(" (", who, ")")));
   }
   // Who is refused says who has it; what stands there when nobody does means nothing. Of several nothing.
@@ -82,7 +76,7 @@ std::string SweepRecord::ToString() const {
 bool HoldsSweep(const std::string& folder, const SweepRecord& record, const std::string& where) {
   const std::string path = folder + kRecord, text = record.ToString();
   if (!std::filesystem::exists(path)) return false;
-  const std::string there = ReadWhole(path);
+  const std::string there = ReadText(path);
   if (there == text) return true;
   if (!there.starts_with(kHead))
     throw Error(Join(path, ": expected what berth sweep wrote, found another file"));

@@ -58,14 +58,6 @@ std::vector<MetricColumn> Shown(const std::string& metrics, const std::vector<Me
   return shown;
 }
 
-Interval Over(const ResultRow& row, const MetricColumn& column, double mean) {
-  Interval interval{mean, kNaN, kNaN};
-  if (row.runs.size() < 2 || column.field->maximum) return interval;
-  const Interval drawn = MetricInterval(row, *column.field);
-  interval.low = drawn.low, interval.high = drawn.high;
-  return interval;
-}
-
 }  // namespace
 
 std::vector<std::string> SweepColumns() {
@@ -157,7 +149,8 @@ SweepTable MakeTable(const Grid& grid, std::vector<SweptCell> cells, const std::
     for (Summary& summary : Summaries(cell.rows)) {
       SweptRow row{cell.cell, std::move(summary), {}};
       for (const MetricColumn& column : table.shown)
-        row.shown.push_back(Over(*row.summary.row, column, column.field->Get(row.summary.metrics)));
+        row.shown.push_back(
+            MetricInterval(*row.summary.row, *column.field, column.field->Get(row.summary.metrics)));
       rows[U(part)].push_back(std::move(row));
     }
   });

@@ -84,12 +84,6 @@ std::vector<NamedPolicy> PoliciesOf(const std::string& spec) {
   return policies;
 }
 
-std::string Listed(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
-}
-
 // Facts of the first policy that a spec names, for whoever looks at the page.
 Json CardOf(const std::vector<NamedPolicy>& policies) {
   if (policies.empty()) return nullptr;

@@ -56,10 +56,7 @@ void RoundMechanism::Decide(const ClusterView& view, AllocationSource& source, D
     return;
   }
 
-  double since = view.now() - last_reset_;
-  // In whole rounds: a live cluster is looked at some moment after each boundary, not the same each time.
-  if (view.clock().kind == ClockKind::kRounds)
-    since = view.clock().round_s * std::round(since / view.clock().round_s);
+  const double since = SinceReset(view);
   const bool due = since >= options_.min_reset_s || last_reset_ == 0.0 || !Rounds(view);
   if (dirty_ && due) ResetAllocation(view, source);
   UpdatePriorities(view);
@@ -70,6 +67,12 @@ void RoundMechanism::Decide(const ClusterView& view, AllocationSource& source, D
     Select(view);
   }
   Place(view, decision);
+}
+
+// In whole rounds: a live cluster is looked at some moment after each boundary, not the same each time.
+double RoundMechanism::SinceReset(const ClusterView& view) const {
+  const double since = view.now() - last_reset_, round_s = view.clock().round_s;
+  return view.clock().kind == ClockKind::kRounds ? round_s * std::round(since / round_s) : since;
 }
 
 // Nobody came or went, no GPU did, and what was chosen runs.
@@ -161,10 +164,7 @@ void RoundMechanism::UpdateJobs(const ClusterView& view) {
 }
 
 void RoundMechanism::ResetAllocation(const ClusterView& view, AllocationSource& source) {
-  double since = view.now() - last_reset_;
-  // In whole rounds: a live cluster is looked at some moment after each boundary, not the same each time.
-  if (view.clock().kind == ClockKind::kRounds)
-    since = view.clock().round_s * std::round(since / view.clock().round_s);
+  const double since = SinceReset(view);
   std::fill(worktime_.begin(), worktime_.end(), 0.0);
   for (int job : jobs_) {
     for (int type = 0; type < view.num_types(); ++type) {

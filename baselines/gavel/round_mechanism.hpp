@@ -106,8 +106,9 @@ class RoundMechanism {
   bool Rounds(const ClusterView& view) const {
     return view.clock().kind == ClockKind::kRounds || view.clock().kind == ClockKind::kReferenceRounds;
   }
-  bool Holds(const ClusterView& view) const;   // is the last choice still to run?
-  void FollowStarts(const ClusterView& view);  // starting_
+  double SinceReset(const ClusterView& view) const;  // s
+  bool Holds(const ClusterView& view) const;         // is the last choice still to run?
+  void FollowStarts(const ClusterView& view);        // starting_
   void TakeStarting(const ClusterView& view);
   void AccountTime(const ClusterView& view);                                // _done_callback
   void UpdateJobs(const ClusterView& view);                                 // add_job, remove_job

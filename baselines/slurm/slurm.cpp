@@ -28,7 +28,6 @@
 namespace berth {
 namespace {
 
-constexpr double kTick = 1.0;         // s; slurmctld looks at whole seconds of the scenario
 constexpr double kYear = 31536000.0;  // s; what Slurm takes an unlimited job for
 
 constexpr ParamInfo kParams[] = {

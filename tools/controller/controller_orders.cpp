@@ -256,7 +256,7 @@ void Controller::Advise() {
 void Controller::GiveBack() {
   std::erase_if(tended_at_, [&](const auto& tried) { return tried.second < now_s_ - kPause; });
   for (const SlurmJob& job : state_.jobs) {
-    if (!job.held_by_berth() || job.held_since_released(user_) || !live_.InPartitions(job)) continue;
+    if (!job.held_by_berth() || live_.HeldSinceReleased(job) || !live_.InPartitions(job)) continue;
     const int index = live_.Find(job.id);
     const bool hopeless = index < 0 || live_.FittingTypes(live_.job(index)) == 0;
     if ((options_.mode == ControlMode::kControl && !hopeless) || tended_at_.contains(job.id) || !MayChange())
@@ -273,9 +273,7 @@ void Controller::TendHolds() {
   for (int index = 0; index < live_.num_jobs(); ++index) {
     const SlurmJob& job = live_.job(index).slurm;
     const bool adopts = live_.Adopts(job) && live_.FittingTypes(live_.job(index)) != 0;
-    const char* const what = adopts                           ? "adopt"
-                             : job.held_since_released(user_) ? "leave to its user"
-                                                              : nullptr;
+    const char* const what = adopts ? "adopt" : live_.HeldSinceReleased(job) ? "leave to its user" : nullptr;
     if (what == nullptr || tended_at_.contains(what + job.id) || !MayChange()) continue;
     tended_at_[what + job.id] = now_s_;
     (void)Ask(job.id, what, Mark(job, adopts ? "berth" : kLeft));
@@ -303,7 +301,7 @@ int Controller::Release() {
   for (const SlurmJob& job : slurm_.Read().jobs) {
     if (!job.pending()) continue;
     const std::optional<double> own = OwnNice(job);
-    const bool held = job.held_by_berth() && !job.held_since_released(user_);
+    const bool held = job.held_by_berth() && !live_.HeldSinceReleased(job);
     if (!job.pinned() && !own && !held) continue;  // it is Slurm's
     std::string why;
     if (own) why = slurm_.Ask(NiceBack(job, *own));

@@ -218,7 +218,7 @@ LivePhase LiveCluster::PendingPhase(LiveJob& job) const {
     job.why = Join("left to Slurm: ", from.reason);
     return LivePhase::kLeft;
   }
-  if (from.held() && !Adopts(from) && (!from.held_by_berth() || from.held_since_released(options_.user)))
+  if (from.held() && !Adopts(from) && (!from.held_by_berth() || HeldSinceReleased(from)))
     return blocked("held by its user");
   if (from.dependency.find("unfulfilled") != std::string::npos)
     return blocked("waits for " + from.dependency);

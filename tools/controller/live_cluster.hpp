@@ -133,6 +133,8 @@ class LiveCluster {
     return options_.control && options_.all_holds && job.held() && job.reason != "JobHeldAdmin" &&
            job.admin_comment.empty();
   }
+  // Held by its user after Berth released it?
+  bool HeldSinceReleased(const SlurmJob& job) const { return job.held_since_released(options_.user); }
   // Run as many tasks of its array as may?
   bool AtArrayLimit(const SlurmJob& job) const;
   // Are there GPUs of a type that it may run on, enough of the `free` [types] ones (FreeGpus)?

@@ -245,7 +245,7 @@ def rss_mb(pid):
 def soak(given):
     rng = random.Random(given.seed)
     folder = given.folder / "soak"
-    samples, drift, last = [], [], set()
+    samples, drift, before = [], [], set()
     with rigs.Rig(folder, given.port, conf=CONF) as rig:
         fidelity_jobs.write_tables(folder, [])
         rig.start_controller(given.berth, given.scheduler, "--poll", 0.5)
@@ -260,8 +260,8 @@ def soak(given):
             time.sleep(5.0)
             samples.append((time.time() - begin, rss_mb(rig.controller.pid)))
             found = difference(rig)
-            drift += sorted(found & last)
-            last = found
+            drift += sorted(found & before)
+            before = found
             for name, until in list(broken.items()):
                 if time.time() > until:
                     del broken[name]

@@ -1,0 +1,131 @@
+// Whose hold it is: of Berth, of a job's user or of an administrator; and what is given back to Slurm. As controller_test.
+#include "tests/catch.hpp"
+#include "tests/controller_beside.hpp"
+
+namespace berth {
+namespace {
+
+using test::Beside;
+using test::Calls;
+using test::CountStarts;
+
+}  // namespace
+
+TEST_CASE("the page's mode switch: what control held is given back, what it may not is refused", "[slurm]") {
+  Beside b;
+  b.slurm.Set("late", true);
+  b.slurm.AddJob(1, {{"tres_per_job", "gres:gpu:p100:1"}});
+  b.slurm.AddJob(2, {{"tres_per_job", "gres:gpu:v100:8"}});
+  b.slurm.AddJob(3, {{"tres_per_job", "gres:gpu:v100:8"}});
+  b.Look();
+  (void)b.slurm.Calls();
+  REQUIRE(b.board.AskMode("dry-run"));
+  b.Look();
+  CHECK(b.slurm.Calls() == Calls{"update JobId=1 ReqNodeList= AdminComment=berth-left", "update JobId=2 ReqNodeList= AdminComment=berth-left",
+                                 "release 3", "update JobId=3 AdminComment=berth-left"});
+  CHECK(b.Status()["mode"] == "dry-run");
+  CHECK(b.Log("mode").size() == 1);
+  for (int id = 1; id <= 3; ++id) CHECK(b.slurm.Job(id)["priority"] == 1);
+  b.slurm.Set("config", {{"PriorityType", "priority/basic"}});
+  REQUIRE(b.board.AskMode("advise"));
+  b.Look();
+  CHECK(b.Status()["mode"] == "dry-run");
+  CHECK(b.Status()["refusals"][0]["what"] == "mode advise");
+  b.slurm.AddJob(4);
+  REQUIRE(b.board.AskMode("control"));
+  b.Look();
+  CHECK(b.Status()["mode"] == "control");
+  CHECK(CountStarts(b.slurm.Calls(), "release 4") == 1);
+}
+
+TEST_CASE("control: what a user holds after Berth released it stays the user's, until the user releases it", "[slurm]") {
+  Beside b;
+  b.slurm.Set("late", true);
+  b.options.all_holds = GENERATE(false, true);
+  b.slurm.AddJob(1, {{"admin_comment", b.options.all_holds ? "" : "berth"}});
+  b.Look();
+  CHECK(b.slurm.Job(1)["priority"] == 1);
+  (void)b.slurm.Calls();
+  b.slurm.SetJob(1, {{"priority", 0}, {"state_reason", "JobHeldUser"}});
+  SECTION("seen by the controller that released it") {}
+  SECTION("seen by one that is started again") { b.Restart(); }
+  b.Look();
+  CHECK(b.slurm.Calls() == Calls{"update JobId=1 ReqNodeList= AdminComment=berth-left"});
+  CHECK(b.Status()["queue"][0]["reason"] == "held by its user");
+  b.slurm.Set("late", false);
+  b.Look(5, 30.0);
+  CHECK(b.controller->Release() == 0);
+  CHECK(b.slurm.Calls().empty());
+  CHECK(b.slurm.Job(1)["priority"] == 0);
+  b.slurm.SetJob(1, {{"priority", 1}, {"state_reason", "None"}});
+  b.Look();
+  CHECK(b.State(1) == "RUNNING");
+  CHECK(b.slurm.Calls().empty());
+}
+
+TEST_CASE("control: a hold of Berth's own is told from a user's, and so is a requeue", "[slurm]") {
+  Beside b(ControlMode::kControl, "srpt");
+  b.slurm.Set("late", true);
+  b.slurm.AddJob(1, {{"tres_per_job", "gres:gpu:v100:4"}, {"comment", "steps=9000,checkpoint"}});
+  b.Look(2), b.Look(1, 15.0);  // released, and held again since it did not start
+  CHECK(b.slurm.Job(1)["priority"] == 0);
+  b.slurm.Set("late", false);
+  b.Restart();  // knows by the job alone whose hold it is
+  b.Look(2);
+  CHECK(b.State(1) == "RUNNING");
+  for (int id = 2; id <= 3; ++id) b.slurm.AddJob(id, {{"tres_per_job", "gres:gpu:v100:4"}, {"comment", "steps=10"}});
+  b.Look();
+  CHECK(b.State(1) == "PENDING");  // requeued and held
+  b.Restart();
+  b.Look(2);
+  for (int id = 2; id <= 3; ++id) b.slurm.End(id);
+  b.Look(3);
+  CHECK(b.State(1) == "RUNNING");
+}
+
+TEST_CASE("control: all holds are Berth's where it is told so, but an administrator's, and can be given back", "[slurm]") {
+  Beside b;
+  b.options.all_holds = true;
+  b.slurm.Set("late", true);
+  b.slurm.AddJob(1, {{"admin_comment", ""}, {"tres_per_job", "gres:gpu:v100:8"}});
+  b.slurm.AddJob(2, {{"admin_comment", ""}, {"tres_per_job", "gres:gpu:v100:8"}});  // waits
+  b.slurm.AddJob(3, {{"admin_comment", ""}, {"state_reason", "JobHeldAdmin"}});
+  b.slurm.AddJob(4, {{"admin_comment", "of the site"}});
+  b.slurm.AddJob(5, {{"admin_comment", ""}, {"tres_per_job", "gres:gpu:v100:9"}});  // more than there are
+  b.Look(2);
+  CHECK(b.slurm.Job(1)["admin_comment"] == "berth pinned");
+  CHECK(b.slurm.Job(2)["admin_comment"] == "berth");
+  CHECK(b.slurm.Job(3)["admin_comment"] == "");
+  CHECK(b.slurm.Job(4)["admin_comment"] == "of the site");
+  CHECK(b.slurm.Job(5)["admin_comment"] == "");
+  (void)b.slurm.Calls();
+  b.Look(3);
+  CHECK(b.slurm.Calls().empty());
+  CHECK(b.controller->Release() == 2);
+  for (int id = 1; id <= 2; ++id) CHECK((b.slurm.Job(id)["priority"] == 1 && b.slurm.Job(id)["admin_comment"] == "berth-left"));
+  for (int id = 3; id <= 5; ++id) CHECK(b.slurm.Job(id)["priority"] == 0);
+  // Held again by its user after it was given back, it stays so, whoever asks.
+  b.slurm.SetJob(2, {{"priority", 0}, {"state_reason", "JobHeldUser"}});
+  b.Restart();
+  (void)b.slurm.Calls();
+  b.Look(3);
+  CHECK(b.controller->Release() == 0);
+  CHECK(b.slurm.Job(2)["priority"] == 0);
+}
+
+TEST_CASE("release: all that Berth holds is given back, and nothing of others", "[slurm]") {
+  Beside b;
+  b.slurm.AddJob(1, {{"admin_comment", "berth pinned"}, {"required_nodes", "v1"}, {"state_reason", "JobHeldAdmin"}});
+  b.slurm.AddJob(2);
+  b.slurm.AddJob(3, {{"admin_comment", "berth pinned"}, {"priority", 4}, {"required_nodes", "v2"}});
+  b.slurm.AddJob(4, {{"admin_comment", ""}});
+  b.slurm.AddJob(5, {{"priority", 9}});
+  b.slurm.Set("late", true);
+  b.Restart();
+  CHECK(b.controller->Release() == 3);
+  CHECK(b.slurm.Calls() == Calls{"update JobId=1 ReqNodeList= AdminComment=berth", "release 1", "update JobId=1 AdminComment=berth-left", "release 2",
+                                 "update JobId=2 AdminComment=berth-left", "update JobId=3 ReqNodeList= AdminComment=berth-left"});
+  CHECK(b.controller->Release() == 0);
+}
+
+}  // namespace berth

@@ -285,6 +285,16 @@ TEST_CASE("slurm: a gang waits for a node of its own, or is spread") {
   CHECK(SlurmStarts(conf.Spec(",gangs=spread"), SlurmScenario(jobs, 2)) == std::vector<double>{0, 0, 1});
 }
 
+TEST_CASE("slurm: a job that may have either of two types is promised the one that it can have first") {
+  // Three GPUs of n1 are in use until 55, three of n2 until 50. C needs four. By a constraint, each type is looked at by itself: n2 at
+  // 50, so that D takes the GPU that is left on n1. Else both ends are one window, behind which n1 comes first, and D takes n2.
+  const SlurmConf conf("NodeName=n1 Gres=gpu:a100:4\nNodeName=n2 Gres=gpu:h100:4\n" + kQuick + "PartitionName=main Nodes=n1,n2 Default=YES\n");
+  const SlurmJob on_n1{0, 55, 3, 0, "main:normal", 0, 1}, on_n2{0, 50, 3, 0, "main:normal", 0, 2};
+  const Scenario scenario = SlurmScenario({on_n1, on_n2, {1, 10, 4}, {2, 100, 1}}, 1, 1);
+  CHECK(SlurmStarts(conf.Spec(",gangs=spread"), scenario) == std::vector<double>{0, 0, 50, 2});
+  CHECK(SlurmStarts(conf.Spec(), scenario) == std::vector<double>{0, 0, 55, 2});
+}
+
 TEST_CASE("slurm: windows of the future") {
   SlurmNodeSpace space;
   space.Reset(0, 100, 2);

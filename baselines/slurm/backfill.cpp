@@ -19,8 +19,26 @@ std::vector<int> NodesOfTakes(const std::vector<SlurmTake>& takes) {
 
 }  // namespace
 
+// Jobs that ask for one of several types by a constraint are tried on each by itself (_try_sched): the one on
+// which they can start first is theirs.
 double SlurmBackfill::WillRun(const ClusterView& view, SlurmNodeTable& nodes, int job,
                               const std::vector<int>& free) {
+  if (!settings_.spread) return WillRunOn(view, nodes, job, free);
+  const std::vector<char> all = may_;
+  std::vector<SlurmTake> best;
+  double first = -1.0;
+  for (const int type : nodes.types()) {
+    for (int n = 0; n < nodes.size(); ++n) may_[U(n)] = all[U(n)] != 0 && nodes.TypeOf(n) == type ? 1 : 0;
+    const double start = WillRunOn(view, nodes, job, free);
+    if (start < 0.0 || (first >= 0.0 && start >= first)) continue;
+    first = start, best = takes_;
+  }
+  takes_ = best, may_ = all;
+  return first;
+}
+
+double SlurmBackfill::WillRunOn(const ClusterView& view, SlurmNodeTable& nodes, int job,
+                                const std::vector<int>& free) {
   if (nodes.Choose(view, job, free, may_, takes_)) return view.now();
   future_ = free;
   double window = kFirstWindow, first_end = 0.0;

@@ -131,6 +131,14 @@ void SlurmNodeTable::AddNodes(const ClusterView& view, const SlurmSettings& sett
   for (std::size_t p = 0; p < settings.partitions.size() && !settings.nodes.empty() && !flat; ++p) {
     for (int node : settings.partitions[p].nodes) in_partition_[p][at[node]] = 1;
   }
+  types_.clear();
+  std::vector<int> by_weight(nodes_.size());
+  std::iota(by_weight.begin(), by_weight.end(), 0);
+  std::stable_sort(by_weight.begin(), by_weight.end(),
+                   [&](int a, int b) { return nodes_[U(a)].weight < nodes_[U(b)].weight; });
+  for (const int n : by_weight) {
+    if (std::find(types_.begin(), types_.end(), TypeOf(n)) == types_.end()) types_.push_back(TypeOf(n));
+  }
   sizes_.assign(U(view.num_types()), {});
   for (const Node& node : nodes_) sizes_[U(node.type)].push_back(node.gpus);
   for (std::vector<int>& sizes : sizes_) std::sort(sizes.rbegin(), sizes.rend());

@@ -35,6 +35,8 @@ class SlurmNodeTable {
   void Observe(const ClusterView& view);
 
   int size() const { return static_cast<int>(nodes_.size()); }
+  // Types in the order of their nodes' weights.
+  const std::vector<int>& types() const { return types_; }
   int TypeOf(int node) const { return nodes_[static_cast<std::size_t>(node)].type; }
   const std::vector<int>& free() const { return free_; }  // [nodes] GPUs
   // What a running job holds.
@@ -70,6 +72,7 @@ class SlurmNodeTable {
   void AddNodes(const ClusterView& view, const SlurmSettings& settings, bool flat);
 
   std::vector<Node> nodes_;
+  std::vector<int> types_;
   std::vector<std::vector<int>> sizes_;  // [types] GPUs of each of its nodes, the largest first
   std::vector<int> of_device_;
   std::vector<int> free_, offered_;

@@ -34,7 +34,8 @@ constexpr ParamInfo kParams[] = {
     {"conf", "", "path of a slurm.conf; none = Slurm's defaults: by arrival, with backfill, one partition"},
     {"qos", "", "QoS by priority, which accounting knows and not slurm.conf: urgent:100+low:1"},
     {"gangs", "packed",
-     "packed: on the fewest nodes of a type (sbatch -N); spread: wherever it has GPUs (--gpus-per-task)"},
+     "packed: on the fewest nodes of a type (sbatch -N); spread: wherever it has GPUs (--gpus-per-task, -C "
+     "'[a|b]')"},
     {"look_s", "1",
      "s between the moments at which slurmctld looks whether there is something to do; 0 = it always does"},
     {"calc_phase", "0",

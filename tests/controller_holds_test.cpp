@@ -74,7 +74,7 @@ TEST_CASE("control: a hold of Berth's own is told from a user's, and so is a req
   b.Look(2);
   CHECK(b.State(1) == "RUNNING");
   for (int id = 2; id <= 3; ++id) b.slurm.AddJob(id, {{"tres_per_job", "gres:gpu:v100:4"}, {"comment", "steps=10"}});
-  b.Look();
+  b.Look(2);
   CHECK(b.State(1) == "PENDING");  // requeued and held
   b.Restart();
   b.Look(2);

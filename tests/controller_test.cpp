@@ -213,7 +213,7 @@ TEST_CASE("control: a preemptive scheduler requeues who checkpoints, and starts 
   CHECK(b.State(3) == "PENDING");
   (void)b.slurm.Calls();
   b.slurm.AddJob(4, {{"tres_per_job", "gres:gpu:v100:4"}, {"comment", "steps=100"}});
-  b.Look();
+  b.Look(1, 2.0);
   CHECK(b.slurm.Calls() == Calls{"requeuehold Incomplete 1"});
   CHECK(b.State(2) == "RUNNING");
   b.Look(3);
@@ -226,6 +226,22 @@ TEST_CASE("control: a preemptive scheduler requeues who checkpoints, and starts 
   CHECK(b.State(1) == "RUNNING");
   REQUIRE(b.Log("stop").size() == 1);
   CHECK(b.Log("stop")[0]["steps"].get<double>() > 0.0);  // it goes on where it was
+}
+
+TEST_CASE("control: a run lasts long enough that its job may start anywhere after it", "[slurm]") {
+  // A slurmd that revoked a job's credential a moment ago ends its next run as failed: also that of the run before the last.
+  Beside b(ControlMode::kControl, "srpt");
+  b.slurm.AddJob(1, {{"tres_per_job", "gres:gpu:v100:4"}, {"comment", "steps=30000,checkpoint"}});
+  b.slurm.AddJob(2, {{"tres_per_job", "gres:gpu:v100:4"}, {"comment", "steps=20000"}});
+  b.Look(2, 0.3);
+  CHECK(b.State(1) == "RUNNING");
+  (void)b.slurm.Calls();
+  b.slurm.AddJob(3, {{"tres_per_job", "gres:gpu:v100:4"}, {"comment", "steps=100"}});
+  b.Look(1, 0.3);
+  CHECK(CountStarts(b.slurm.Calls(), "requeue") == 0);
+  b.Look(4);
+  CHECK(b.State(3) == "RUNNING");
+  CHECK(b.State(1) == "PENDING");
 }
 
 TEST_CASE("dry run: nothing is asked of Slurm, and what it would do stands beside what Slurm did", "[slurm]") {

@@ -11,9 +11,11 @@
 namespace berth {
 namespace {
 
-constexpr double kGrace = 15.0;    // s that Slurm has to start what was released
-constexpr double kPause = 30.0;    // s for which a job that did not start is not offered again
-constexpr double kRevoked = 1.5;   // s after a stop in which a job does not start again on the same node
+constexpr double kGrace = 15.0;  // s that Slurm has to start what was released
+constexpr double kPause = 30.0;  // s for which a job that did not start is not offered again
+// s after a stop in which a job does not start again on the same node; so long each run lasts, so that only
+// the nodes of the last one have to be known.
+constexpr double kRevoked = 1.5;
 constexpr double kPlanned = 30.0;  // s for which a start waits for the GPUs that a stop frees
 
 // Whose nice value --advise has changed says in its admin comment what it was, for the day it is taken back.
@@ -124,7 +126,12 @@ bool Controller::Stop(int index) {
   const LiveJob& job = live_.job(index);
   last_decision_["stops"].push_back({{"id", job.slurm.id}});
   if (options_.mode != ControlMode::kControl || job.phase != LivePhase::kRunning) return false;
-  if (!job.words.checkpoint || !job.slurm.requeue || !MayChange()) return false;
+  if (!job.words.checkpoint || !job.slurm.requeue) return false;
+  if (now_s_ < job.run_start_s + kRevoked) {
+    retry_ = true;
+    return false;
+  }
+  if (!MayChange()) return false;
   if (job.slurm.left() && !Ask(job.slurm.id, "mark", Mark(job.slurm, "berth")).empty()) return false;
   // Without the word Slurm also runs a job again that has ended since the look.
   if (!Ask(job.slurm.id, "requeue", {"requeuehold", "Incomplete", job.slurm.id}).empty()) return false;

@@ -1,4 +1,5 @@
 // When waiting jobs start: run times and plays by hand, what may not be read, and how often intervals are right.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -101,6 +102,18 @@ TEST_CASE("forecast: starts by hand where run times are certain") {
   CHECK(std::abs(Forecasts(closed)[0].median - 40) < 1e-3);
   closed.closed = {{0, kNever}};
   CHECK(Forecasts(closed)[0].median == kNever);
+}
+
+TEST_CASE("forecast: whom all that come pass is promised no start for when they were played no further") {
+  // Shortest first, and twice the work that the GPU does comes; the last job runs for 5000 s. It may slip into a gap at the beginning.
+  StartMoment moment = OneGpuMoment();
+  for (std::size_t job = 0; job < 4; ++job) moment.data.jobs.total_steps[job] = 20.0, moment.data.jobs.requested_s[job] = 40.0;
+  moment.data.jobs.requested_s[6] = 10000.0;
+  const std::vector<StartForecast> forecasts = Forecasts(moment, "srpt");
+  REQUIRE(forecasts.size() == 2);
+  CHECK(forecasts[0].high < 1000.0);
+  CHECK(std::count(forecasts[1].starts.begin(), forecasts[1].starts.end(), kNever) >= 90);
+  CHECK(forecasts[1].median == kNever);
 }
 
 TEST_CASE("forecast: true run times of jobs that have not ended change nothing") {

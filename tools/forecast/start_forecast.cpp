@@ -19,6 +19,7 @@ inline constexpr Purpose kStartDraws{17};
 constexpr int kFewest = 9;                  // plays, whatever they cost
 constexpr std::size_t kDecisionsAJob = 50;  // of a play: a scheduler may wake itself for ever
 constexpr int kPast = 2000;                 // arrivals that are drawn from
+constexpr double kComing = 12.0;            // for which they go on, times what the present work takes
 constexpr double kForEver = 1e12;           // s
 
 double ThreadSeconds() {
@@ -92,8 +93,9 @@ class Ensemble {
     if (!chance) chance = sample_.Of(run);
     return chance->Draw(stream) * known_.BestRate(job);
   }
-  bool Draw(std::uint32_t member, ScenarioData& data) const;
-  void DrawArrivals(ScenarioData& data, double until, Stream& stream) const;
+  // Until when jobs come, s of the scenario; none where the moment cannot be played.
+  std::optional<double> Draw(std::uint32_t member, ScenarioData& data) const;
+  double DrawArrivals(ScenarioData& data, double until, Stream& stream) const;
   static void Copy(const JobTable& from, int job, JobTable& to);
   bool Settle(Played& play) const;
 
@@ -117,14 +119,15 @@ void Ensemble::Copy(const JobTable& from, int job, JobTable& to) {
 }
 
 // What came, once more: stretches of the past, each up to a quarter of it long, from moments drawn at random.
-void Ensemble::DrawArrivals(ScenarioData& data, double until, Stream& stream) const {
+// Until when: at most `until`.
+double Ensemble::DrawArrivals(ScenarioData& data, double until, Stream& stream) const {
   const JobTable& past = known_.data().jobs;
   const int first = std::max(0, past.size() - kPast);
-  if (past.size() - first < 5) return;
+  if (past.size() - first < 5) return kNever;  // too few to say that anybody comes
   const double begin = past.arrival[U(first)], length = moment_.now - begin;
-  if (length <= 0.0) return;
+  if (length <= 0.0) return kNever;
   std::int64_t id = *std::max_element(past.id.begin(), past.id.end());
-  const std::size_t most = 3 * here_.size() + 200;
+  const std::size_t most = 3 * here_.size() + 3000;
   for (double at = moment_.now; at < until;) {
     const double from = begin + length * stream.Uniform();
     const double to = std::min(from + 0.25 * length, moment_.now);
@@ -133,7 +136,8 @@ void Ensemble::DrawArrivals(ScenarioData& data, double until, Stream& stream) co
       const int job = static_cast<int>(next - past.arrival.begin());
       if (moment_.jobs[U(job)].phase == StartMoment::Phase::kAway) continue;
       const double arrival = at + (*next - from), size = Size(job, true, stream);
-      if (arrival >= until || data.jobs.arrival.size() >= here_.size() + most) return;
+      if (arrival >= until) return until;
+      if (data.jobs.arrival.size() >= here_.size() + most) return arrival;
       if (!(size > 0.0)) continue;
       Copy(past, job, data.jobs);
       data.jobs.id.back() = ++id;
@@ -143,9 +147,10 @@ void Ensemble::DrawArrivals(ScenarioData& data, double until, Stream& stream) co
     }
     at += std::max(to - from, 1e-3 * length);
   }
+  return until;
 }
 
-bool Ensemble::Draw(std::uint32_t member, ScenarioData& data) const {
+std::optional<double> Ensemble::Draw(std::uint32_t member, ScenarioData& data) const {
   const auto when = static_cast<std::uint32_t>(std::fmod(1000.0 * moment_.now, 4294967296.0));
   Stream stream(seed_, kStartDraws, Split::kEvaluate, member, when);
   data = base_;
@@ -153,14 +158,14 @@ bool Ensemble::Draw(std::uint32_t member, ScenarioData& data) const {
   double work = 0.0;  // GPU-seconds, on each job's fastest type
   for (const int job : here_) {
     const double size = Size(job, false, stream);
-    if (!(size > 0.0)) return false;
+    if (!(size > 0.0)) return std::nullopt;
     Copy(known_.data().jobs, job, data.jobs);
     data.jobs.total_steps.back() = size;
     work += known_.data().jobs.gang[U(job)] * (size - moment_.jobs[U(job)].done) / known_.BestRate(job);
   }
-  // Three times what the present work takes; those who wait longer are not waiting for want of time.
-  DrawArrivals(data, moment_.now + 3.0 * work / std::max(1, known_.num_gpus()) + 1.0, stream);
-  return true;
+  // Far longer than the present work takes: where those who come go first, whoever waits longest waits for
+  // them.
+  return DrawArrivals(data, moment_.now + kComing * work / std::max(1, known_.num_gpus()) + 1.0, stream);
 }
 
 // Who runs goes on where it was, as long as it was there. False where that is not possible.
@@ -182,7 +187,8 @@ bool Ensemble::Settle(Played& play) const {
 bool Ensemble::Play(std::uint32_t member, Scheduler& scheduler, const std::string& name,
                     std::vector<double>& starts) {
   ScenarioData data;
-  if (!Draw(member, data)) return false;
+  const std::optional<double> until = Draw(member, data);
+  if (!until) return false;
   Played play{Scenario(std::move(data))};
   SimState& state = play.state();
   for (std::size_t k = 0; k < here_.size(); ++k) {
@@ -199,7 +205,8 @@ bool Ensemble::Play(std::uint32_t member, Scheduler& scheduler, const std::strin
   std::vector<char> settled(waiting_.size(), 0);
   Decision decision;
   while (left > 0 && decisions-- > 0 && play.AdvanceToDecision()) {
-    if (play.now() >= kForEver) break;  // devices would come back that do not
+    // Nobody comes any more, or devices come back that do not: what starts now says nothing.
+    if (play.now() >= std::min(*until, kForEver)) break;
     decision.Clear();
     if (play.now() < moment_.now) {
       decision.wake_at = moment_.now;

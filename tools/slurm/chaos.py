@@ -199,7 +199,7 @@ def facts_of_slurm(rig):
     facts = {}
     for line in rig.say("squeue", "-h", "-a", "-O", "jobarrayid:20,statecompact:6,nodelist:40").splitlines():
         number, state, where = line[:20].strip(), line[20:26].strip(), line[26:66].strip()
-        if state in ("R", "PD"):
+        if state in ("R", "PD", "CG"):
             facts["job", number] = (state, hosts(where) if state == "R" else ())
     for line in rig.say("sinfo", "-h", "-N", "-O", "nodelist:20,statelong:20,gresused:40").splitlines():
         name, state, gres = line[:20].strip(), line[20:40].strip(), line[40:80].strip()
@@ -230,7 +230,7 @@ def difference(rig):
     after, seen = facts_of_slurm(rig), facts_of_berth(status)
     found = set()
     for key in before.keys() | after.keys() | seen.keys():
-        if before.get(key) == after.get(key) != seen.get(key):
+        if before.get(key) == after.get(key) != seen.get(key) and before.get(key) != ("CG", ()):  # that waits or runs, as one takes it
             found.add(f"{key[0]} {key[1]}: {before.get(key)} in Slurm, {seen.get(key)} for Berth")
     return found
 
@@ -242,6 +242,10 @@ def rss_mb(pid):
     return 0.0
 
 
+# Such that the queue does not grow for hours, with nodes out of service and the time that stops cost.
+SOAK_LOAD = 0.35
+
+
 def soak(given):
     rng = random.Random(given.seed)
     folder = given.folder / "soak"
@@ -250,7 +254,7 @@ def soak(given):
         fidelity_jobs.write_tables(folder, [])
         rig.start_controller(given.berth, given.scheduler, "--poll", 0.5)
         rig.start_watchdog()
-        load = Load(rig, given.seed, 0.7, 0.5)
+        load = Load(rig, given.seed, SOAK_LOAD, 0.5)
         load.start()
         begin, broken = time.time(), {}
         done = {"drained": 0, "failed": 0, "slurmd killed": 0}
@@ -258,7 +262,7 @@ def soak(given):
         next_break = begin + 60.0
         while time.time() < begin + 60.0 * given.soak:
             time.sleep(5.0)
-            samples.append((time.time() - begin, rss_mb(rig.controller.pid)))
+            samples.append((time.time() - begin, rss_mb(rig.controller.pid), len(rig.queued())))
             found = difference(rig)
             drift += sorted(found & before)
             before = found
@@ -289,9 +293,11 @@ def soak(given):
         status = rig.status() or {}
     (given.folder / "soak.json").write_text(json.dumps({"rss_mb": samples, "drift": drift, "status": status.get("cycle")}))
     third = max(1, len(samples) // 3)
-    first, last = max(mb for _, mb in samples[:third]), max(mb for _, mb in samples[-third:])
+    first, last = max(mb for _, mb, _ in samples[:third]), max(mb for _, mb, _ in samples[-third:])
+    longest = [max(queued for _, _, queued in part) for part in (samples[:third], samples[-third:])]
     print(f"{given.soak:g} min, {len(load.numbers)} jobs, {ended} ended; nodes: {', '.join(f'{count} {what}' for what, count in done.items())}")
-    print(f"memory of the controller: most {first:.1f} MB in the first third, {last:.1f} MB in the last")
+    print(f"memory of the controller: most {first:.1f} MB in the first third, {last:.1f} MB in the last; "
+          f"most jobs in the queue {longest[0]} and {longest[1]}")
     print(f"what Berth saw otherwise than Slurm said, at two looks in turn: {len(drift)} in {len(samples)}{', as ' if drift else ''}{'; '.join(drift[:3])}; "
           f"left in the queue: {len(left)}")
     return 0 if last <= 1.1 * first and not drift and not left and ended == len(load.numbers) else 1

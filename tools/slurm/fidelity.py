@@ -121,9 +121,8 @@ def slurms_launches(folder, ends, starts):
             + statistics.median(known[job] - at for job, at in ends.items() if job in known))
 
 
-def measure(folder, clock):
-    """Mean JCT of the jobs that ran, and what the simulator is told of this Slurm: how long a start takes. Under a controller that is from
-    its decision, which it makes at once where it sees an end, on its clock of rounds at the round's begin."""
+def measure(folder):
+    """Mean JCT of the jobs that ran, and what the simulator is told of this Slurm: how long a start takes, from what it follows of."""
     found = json.loads((folder / "real.json").read_text())
     begin = found["begin"]
     ends, starts, stops = {}, [], 0
@@ -142,8 +141,10 @@ def measure(folder, clock):
         if order is not None:
             release_to_start.append(at - order)
             decision_to_start.append(at - (latest(decided, order) or order))
-    if released:  # in rounds nobody waits for ends to be seen
-        launch = mean(decision_to_start) + (mean(seen_late) if clock == "event" else 0.0)
+    if released:
+        # An end is seen late, by which a decision that follows of it comes late. At a clock of rounds it is the same: the decision is that
+        # of a simulated round so much earlier, since what ends within that time is not seen until the next.
+        launch = mean(decision_to_start) + mean(seen_late)
     else:
         launch = slurms_launches(folder, {str(found["jobs"][str(number)]["slurm"]): at for number, at in ends.items()}, starts)
     jcts = {number: end - begin - found["arrivals"][str(number)] for number, end in ends.items()}
@@ -259,7 +260,7 @@ def main():
                 done.result()
                 print("ran", *waiting[done], file=sys.stderr)
         for name, seed in cases(given):
-            measured = measure(folder_of(given, name, seed), SCHEDULERS[name][1])
+            measured = measure(folder_of(given, name, seed))
             results[name, seed] = measured, simulate(given, name, seed, measured)
     except (rigs.Failed, fidelity_jobs.Refused, OSError) as error:
         print(f"slurm_fidelity: {error}", file=sys.stderr)

@@ -3,6 +3,9 @@
 Both see the same jobs: when they were submitted, GPUs, types, partitions, QoS, accounts, time limits, and how long each ran. What
 is compared is what the scheduler decides: who starts when. Needs root and the packages of tools/slurm/cluster.
 
+--simulated: no Slurm is started. What it would have been told is written as its accounting, and `berth forecast` says when the jobs start in
+the simulator: how often that is right where nothing but the forecast can be wrong.
+
 Exit code 0 where the mean wait agrees within 5% and, with --against, pairs of jobs start in the same order at least as often as in
 two runs of Slurm itself; 1 where not; 2 bad input.
 """
@@ -100,6 +103,38 @@ def run_in_slurm(folder, conf, jobs, environment):
     finally:
         subprocess.run([HERE / "cluster", "stop", folder / "slurm"], check=False)
     (folder / "slurm.conf").write_text((folder / "slurm/slurm.conf").read_text())
+
+
+def write_accounting(folder, conf, jobs):
+    """slurm.conf and the accounting of jobs that all start when they come: what the simulator reads of it is the rest."""
+    kinds = [node.split(":") for node in NODES.split()]
+    nodes = [f"NodeName={name} CPUs={gpus} Gres=gpu:{kind}:{gpus} Feature={kind} Weight=1" for name, kind, gpus in kinds]
+    (folder / "slurm.conf").write_text("\n".join(["ClusterName=twin", "SelectType=select/cons_tres", "GresTypes=gpu", *nodes, conf]))
+    rows = [FIELDS.replace(",", "|")]
+    begin = 1_699_999_200  # any hour
+    for number, (at, words, seconds) in enumerate(jobs, 1):
+        said = dict(word.lstrip("-").split("=") if "=" in word else (word, value) for word, value in zip(words, [*words[1:], ""]) if word[0] == "-")
+        nodes, gres = int(said["-N"]), said["gres"].split(":")
+        gpus = nodes * int(gres[-1])
+        tres = f"billing={gpus},cpu={gpus}" + (f",gres/gpu:{gres[1]}={gpus}" if len(gres) == 3 else "") + f",gres/gpu={gpus},node={nodes}"
+        came, gone = (time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(begin + math.floor(second))) for second in (at, at + seconds))
+        row = {"JobIDRaw": number, "JobID": number, "User": "root", "Account": said["-A"], "Partition": said["-p"], "QOS": said["qos"],
+               "State": "COMPLETED", "Submit": came, "Eligible": came, "Start": came, "End": gone, "ElapsedRaw": seconds,
+               "TimelimitRaw": said["-t"], "ReqTRES": tres, "AllocTRES": tres, "NodeList": "v1", "NNodes": nodes}
+        rows.append("|".join(str(row.get(name, "")) for name in FIELDS.split(",")))
+    (folder / "sacct.txt").write_text("\n".join(rows) + "\n")
+
+
+def forecast_simulated(given, folder, conf, levels):
+    write_accounting(folder, conf, draw(given.seed, given.jobs, given.over, given.scale))
+    run(given.berth, "convert", "--format", "sacct", folder / "sacct.txt", "--out", folder / "site.h5")
+    run(given.berth, "forecast", "--calibrate", "--scenario", folder / "site.h5", "--scheduler", f"slurm(conf={folder}/slurm.conf,qos={levels})",
+        "--features", f"latency(launch_s={given.launch})", "--at", ",".join(str(at) for at in range(20, int(given.over), 20)),
+        "--json", folder / "forecast.json")
+    found = json.loads((folder / "forecast.json").read_text())
+    print(f"{found['forecasts']} forecasts at {found['moments']} moments: {100 * found['inside']:.1f}% inside the 80% interval, "
+          f"{100 * found['earlier']:.1f}% earlier, {100 * found['later']:.1f}% later; median error {found['median_error_s']:.0f} s")
+    return 0
 
 
 def table(path):
@@ -204,7 +239,7 @@ def forecasts(folder, berth, scheduler, rows):
     error, error_slurm = [], []
     jobs = [job for job in json.loads((folder / "forecast.json").read_text())["jobs"] if job["actual_s"] is not None]
     for job in jobs:
-        low, high = job["low_s"], math.inf if job["high_s"] is None else job["high_s"]
+        low, high = (math.inf if job[key] is None else job[key] for key in ("low_s", "high_s"))  # none = later than was played
         inside += low <= job["actual_s"] <= high
         earlier += job["actual_s"] < low
         expected = said.get((job["at_s"], job["id"]))
@@ -245,6 +280,7 @@ def main():
     parser.add_argument("--conf", default=str(HERE / "twin.conf"), help="lines of slurm.conf about scheduling")
     parser.add_argument("--out", help="folder to keep what was run")
     parser.add_argument("--against", help="--out of an earlier run of the same jobs: how far two runs of Slurm itself agree")
+    parser.add_argument("--simulated", action="store_true", help="forecasts alone, of the same jobs in the simulator; without a Slurm")
     parser.add_argument("--again", action="store_true", help="of --out: simulate again what ran in Slurm before")
     given = parser.parse_args()
     if given.jobs < 1 or given.over < 0:
@@ -256,10 +292,12 @@ def main():
     time.tzset()
     environment = {**os.environ, "SLURM_CONF": str(folder / "slurm/slurm.conf"), "ACCOUNTS": "a b",
                    "QOS": " ".join(f"{name}:{priority}" for name, priority in QOS.items())}
+    conf = pathlib.Path(given.conf).read_text()
+    if given.builtin:
+        conf = conf.replace("sched/backfill", "sched/builtin")
+    if given.simulated:
+        return forecast_simulated(given, folder, conf, "+".join(f"{name}:{priority}" for name, priority in QOS.items()))
     if not given.again:
-        conf = pathlib.Path(given.conf).read_text()
-        if given.builtin:
-            conf = conf.replace("sched/backfill", "sched/builtin")
         run_in_slurm(folder, conf, draw(given.seed, given.jobs, given.over, given.scale), environment)
     levels = "+".join(f"{row['Name']}:{row['Priority'] or 0}" for row in table(folder / "qos.txt"))
     rows = [row for row in table(folder / "sacct.txt") if row["State"].startswith("COMPLETED")]

@@ -1,6 +1,5 @@
 // Slurm's accounting as a scenario: a real mini cluster's files (tests/slurm), and lines made up one by one.
 #include <cmath>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -13,6 +12,7 @@
 #include "env/features/table.hpp"
 #include "tests/catch.hpp"
 #include "tests/errors.hpp"
+#include "tests/outages_told.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace berth {
@@ -150,29 +150,16 @@ TEST_CASE("sacct: reservations keep nodes from new jobs, but for those that jobs
   const std::string jobs = kSacctHead + SacctLine{"1", "", "COMPLETED", 0, 0, 0, 100}.Text() + inside.Text();
   // From the first job's submission at 12:00: v1 from 60 to 120 s, and v2 from 200 to 300 s, when nobody used `course`. Not in the
   // scenario: `course` from 120 to 180 s, in which job 2 ran; nodes c1 and x9, without GPUs and unknown; what names no node, or is over.
-  // GPUs are gone for the last millisecond, of which notice is given from the beginning on.
-  const auto closed = [](const Scenario& scenario) {
-    std::vector<std::string> told;
-    const std::string features = ToString(scenario.data().features), key = "events=";
-    for (std::size_t at = features.find(key); at < features.size(); at = features.find('|', at + 1)) {
-      const std::string row = features.substr(at + (features[at] == '|' ? 1 : key.size()));
-      double gone = 0.0, up = 0.0, notice = 0.0;
-      char node[20] = "";
-      if (std::sscanf(row.c_str(), "%lf:%lf:node:%19[^:]:%lf", &gone, &up, node, &notice) != 4) return told;
-      told.push_back(Join(node, " ", std::lround(1000.0 * (gone - notice)), " ", std::lround(1000.0 * gone), " ", up));
-    }
-    return told;
-  };
   const auto check = [&] {
     const Scenario scenario = ReadSacct(folder, jobs, "");
-    CHECK(closed(scenario) == std::vector<std::string>{"v100/0 60000 119999 120", "v100/1 200000 299999 300"});
+    CHECK(test::OutagesTold(scenario) == std::vector<std::string>{"v100/0 60000 119999 120", "v100/1 200000 299999 300"});
     CHECK(SacctSays(scenario, "1 jobs ran in a reservation, and run as others do"));
     CHECK(SacctSays(scenario, "1 reservations are not in the scenario: jobs of the accounting ran in them"));
     CHECK(SacctSays(scenario, "2 times of a node in a reservation for maintenance, or that no job used"));
     CHECK(SacctSays(scenario, "3 times in a reservation are of nodes without GPUs or that slurm.conf does not name, or ended before"));
     CHECK(SacctSays(scenario, "1 reservations name no nodes and are left out"));
   };
-  std::ofstream(folder / "reservations.txt") << "Cluster|Name|NodeNames|TimeStart|TimeEnd|Flags|UnusedWall\n"
+  std::ofstream(folder / "reservations.txt") << "Cluster|Name|NodeName|TimeStart|TimeEnd|Flags|UnusedWall\n"
                                                 "s|maint|v1,c1|2026-03-01T12:01:00|2026-03-01T12:02:00|MAINT,SPEC_NODES|0\n"
                                                 "s|course|v2|2026-03-01T12:02:00|2026-03-01T12:03:00|SPEC_NODES|0\n"
                                                 "s|course|v2,x9|2026-03-01T12:03:20|2026-03-01T12:05:00||0\n"
@@ -192,17 +179,17 @@ TEST_CASE("sacct: reservations keep nodes from new jobs, but for those that jobs
   check();
   // With maintenance that jobs ran in, the nodes were closed for all others.
   std::ofstream(folder / "reservations.txt") << block("course", "v2", "03-01T12:02:00", "03-01T12:03:00", "MAINT");
-  CHECK(closed(ReadSacct(folder, jobs, "")) == std::vector<std::string>{"v100/1 120000 179999 180"});
+  CHECK(test::OutagesTold(ReadSacct(folder, jobs, "")) == std::vector<std::string>{"v100/1 120000 179999 180"});
   std::ofstream(folder / "reservations.txt") << "No reservations in the system\n";
-  CHECK(closed(ReadSacct(folder, jobs, "")).empty());
+  CHECK(test::OutagesTold(ReadSacct(folder, jobs, "")).empty());
 }
 
 TEST_CASE("sacct: a wrong reservation is named", "[readers]") {
   const test::TemporaryFolder folder;
-  const std::string good = kSacctHead + SacctLine{"1", "", "COMPLETED", 0, 0, 0, 10}.Text(), head = "Name|NodeNames|TimeStart|TimeEnd|Flags\n";
+  const std::string good = kSacctHead + SacctLine{"1", "", "COMPLETED", 0, 0, 0, 10}.Text(), head = "Name|NodeName|TimeStart|TimeEnd|Flags\n";
   for (const auto& [text, expected] : std::vector<std::pair<std::string, std::string>>{
            {"", "reservations.txt: expected"},
-           {"Cluster|Name|TRES|TimeStart|TimeEnd|UnusedWall\n", "reservations.txt:1: expected a column 'NodeNames'"},
+           {"Cluster|Name|TRES|TimeStart|TimeEnd|UnusedWall\n", "reservations.txt:1: expected a column 'NodeName'"},
            {head + "m|v1|2026-03-01T12:01:00\n", "reservations.txt:2: expected 5 fields, found 3"},
            {head + "m|v1|soon|2026-03-01T12:01:00|MAINT\n", "reservations.txt:2: column 'TimeStart': expected a time"},
            {head + "m|v1|Unknown|2026-03-01T12:01:00|MAINT\n", "reservations.txt:2: TimeStart: expected a time"},

@@ -54,6 +54,12 @@ ReqTRES,AllocTRES,NodeList,NNodes,Reservation,Constraints,SubmitLine >sacct.txt
   [ "$(grep -c . sacct.txt)" -lt 8 ] || grep -qE 'PENDING|RUNNING|Unknown\|[0-9]' sacct.txt || break
   sleep 0.5
 done
+scontrol create reservation ReservationName=maint StartTime=now Duration=1 Nodes=k1 Users=root Flags=MAINT
+for _ in $(seq 40); do
+  sacctmgr -P show reservation start=2020-01-01 format=Name,NodeNames,TimeStart,TimeEnd,Flags >reservations.txt
+  ! grep -q maint reservations.txt || break
+  sleep 0.5
+done
 cp slurm/slurm.conf .
 )sh";
 
@@ -164,6 +170,7 @@ TEST_CASE("real Slurm: the accounting of a small run converts to what was run") 
   CHECK(ToString(data.features).find("after=2>1") != std::string::npos);
   CHECK(data.provenance.find("1 jobs without GPU are left out") != std::string::npos);
   CHECK(data.provenance.find("1 jobs were cancelled before they started") != std::string::npos);
+  CHECK(data.provenance.find("1 times of a node in a reservation for maintenance") != std::string::npos);
   REQUIRE(data.cluster.types.size() == 2);
   CHECK((data.cluster.types[0].name == "v100" && data.cluster.types[0].count == 2 && data.cluster.types[0].gpus_per_node == 2));
 

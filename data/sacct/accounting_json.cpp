@@ -1,11 +1,10 @@
 // `sacct --json` of Slurm 22.05 (data_parser of the plugin openapi/dbv0.0.38): {"jobs": [{"job_id": ...,
-// "time": {...}, "tres": {"requested": [...], "allocated": [...]}, ...}]}. Later versions write numbers as
-// {"set": ..., "number": ...} and states as lists; both are read.
+// "time": {...}, "tres": {"requested": [...], "allocated": [...]}, ...}]}; and that of later versions.
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "data/sacct/accounting.hpp"
-#include "data/text_file.hpp"
+#include "data/sacct/json_fields.hpp"
 #include "env/base/check.hpp"
 
 namespace berth {
@@ -13,76 +12,33 @@ namespace {
 
 using Json = nlohmann::json;
 
-// One job, and where it stands.
-class JobOf {
- public:
-  JobOf(const Json& job, std::string where) : job_(job), where_(std::move(where)) {}
-  const std::string& where() const { return where_; }
-
-  // null = not there, or said to be unknown.
-  const Json* Find(const char* key, const char* inner = nullptr) const {
-    const auto outer = job_.find(key);
-    if (outer == job_.end() || outer->is_null()) return nullptr;
-    if (inner == nullptr) return &*outer;
-    if (!outer->is_object()) Wrong(key, "an object", *outer);
-    const auto at = outer->find(inner);
-    return at == outer->end() || at->is_null() ? nullptr : &*at;
+std::map<std::string, int> Gpus(const JsonFields& job, const char* which) {
+  std::map<std::string, int> gpus;
+  const Json* list = job.Find("tres", which);
+  if (list == nullptr) return gpus;
+  const std::string name = Join("tres.", which);
+  if (!list->is_array()) job.Wrong(name, "a list", *list);
+  for (const Json& entry : *list) {
+    if (!entry.is_object()) job.Wrong(name, "a list of objects", entry);
+    if (entry.value("type", Json()) != "gres" || !entry.contains("name") || !entry["name"].is_string())
+      continue;
+    const std::string gres = entry["name"].get<std::string>();
+    if (gres != "gpu" && gres.rfind("gpu:", 0) != 0) continue;
+    const Json count = entry.value("count", Json());
+    if (!count.is_number_integer() || count.get<double>() < 0 || count.get<double>() > 1e6)
+      job.Wrong(name + ".count", "0 to 1000000", count);
+    gpus[gres == "gpu" ? "" : gres.substr(4)] += count.get<int>();
   }
-  double Number(const char* key, const char* inner, double otherwise) const {
-    const Json* value = Find(key, inner);
-    const std::string name = inner == nullptr ? key : Join(key, ".", inner);
-    if (value == nullptr) return otherwise;
-    if (value->is_object() && value->contains("number")) {
-      if (value->value("infinite", false)) return std::numeric_limits<double>::infinity();
-      if (!value->value("set", true)) return otherwise;
-      value = &value->at("number");
-    }
-    if (!value->is_number()) Wrong(name, "a number", *value);
-    return value->get<double>();
-  }
-  std::string Text(const char* key, const char* inner = nullptr) const {
-    const Json* value = Find(key, inner);
-    if (value == nullptr) return "";
-    if (value->is_array() && !value->empty() && value->front().is_string())
-      return value->front().get<std::string>();
-    if (!value->is_string()) Wrong(inner == nullptr ? key : Join(key, ".", inner), "a text", *value);
-    return value->get<std::string>();
-  }
-  std::map<std::string, int> Gpus(const char* which) const {
-    std::map<std::string, int> gpus;
-    const Json* list = Find("tres", which);
-    if (list == nullptr) return gpus;
-    const std::string name = Join("tres.", which);
-    if (!list->is_array()) Wrong(name, "a list", *list);
-    for (const Json& entry : *list) {
-      if (!entry.is_object()) Wrong(name, "a list of objects", entry);
-      if (entry.value("type", Json()) != "gres" || !entry.contains("name") || !entry["name"].is_string())
-        continue;
-      const std::string gres = entry["name"].get<std::string>();
-      if (gres != "gpu" && gres.rfind("gpu:", 0) != 0) continue;
-      const Json count = entry.value("count", Json());
-      if (!count.is_number_integer() || count.get<double>() < 0 || count.get<double>() > 1e6)
-        Wrong(name + ".count", "0 to 1000000", count);
-      gpus[gres == "gpu" ? "" : gres.substr(4)] += count.get<int>();
-    }
-    return gpus;
-  }
-  [[noreturn]] void Wrong(const std::string& name, const char* expected, const Json& found) const {
-    throw Error(Join(where_, ": '", name, "': expected ", expected, ", found ", found.dump().substr(0, 60)));
-  }
-
- private:
-  const Json& job_;
-  std::string where_;
-};
+  return gpus;
+}
 
 // 0 stands for what is not known.
-double Moment(const JobOf& job, const char* name) {
+double Moment(const JsonFields& job, const char* name) {
   const double moment = job.Number("time", name, 0.0);
   return moment > 0.0 ? moment : SacctRow::kUnknown;
 }
 
-SacctRow RowOf(const JobOf& job) {
+SacctRow RowOf(const JsonFields& job) {
   SacctRow row;
   row.where = job.where();
   row.id = static_cast<std::int64_t>(job.Number("job_id", nullptr, -1.0));
@@ -104,43 +60,36 @@ SacctRow RowOf(const JobOf& job) {
   if (row.state.empty()) throw Error(Join(job.where(), ": expected 'state.current', found none"));
   row.nodes = job.Text("nodes");
   row.constraints = job.Text("constraints");
-  // 22.05 writes the id of a reservation and a 0 in place of its name.
-  if (job.Number("reservation", "id", 0.0) > 0.0)
-    row.reservation = Join("reservation ", job.Number("reservation", "id", 0.0));
+  // 22.05 writes the id of a reservation and any number in place of its name.
+  if (const Json* name = job.Find("reservation", "name"); name != nullptr && name->is_string())
+    row.reservation = name->get<std::string>();
+  else if (job.Number("reservation", "id", 0.0) > 0.0)
+    row.reservation = SacctRow::kUnnamed;
   row.submit = Moment(job, "submission");
   if (std::isnan(row.submit)) throw Error(Join(job.where(), ": expected 'time.submission', found none"));
   row.eligible = Moment(job, "eligible");
   row.start = Moment(job, "start");
   row.end = Moment(job, "end");
-  row.elapsed = job.Number("time", "elapsed", 0.0);
+  row.suspended = job.Number("time", "suspended", 0.0);
+  row.elapsed = job.Number("time", "elapsed", 0.0) + row.suspended;
   row.limit = 60.0 * job.Number("time", "limit", SacctRow::kUnknown);
   row.num_nodes = static_cast<int>(job.Number("allocation_nodes", nullptr, 0.0));
-  row.asked = job.Gpus("requested");
-  row.given = job.Gpus("allocated");
-  const std::string line = job.Text("submit_line");
-  row.dependency = OptionOf(line, "--dependency", "-d");
+  row.asked = Gpus(job, "requested");
+  row.given = Gpus(job, "allocated");
+  row.heterogeneous = job.Number("het", "job_id", 0.0) > 0.0;
+  ReadSubmitLine(job.Text("submit_line"), row);
   return row;
 }
 
 }  // namespace
 
 SacctTable ReadSacctJson(const std::string& path) {
-  Json whole;
-  try {
-    whole = Json::parse(ReadText(path));
-  } catch (const Json::parse_error& error) {
-    const std::string what = error.what();
-    throw Error(Join(path, ": expected JSON, found ", what.substr(what.find("] ") + 2)));
-  }
-  if (!whole.is_object() || !whole.contains("jobs") || !whole["jobs"].is_array()) {
-    throw Error(Join(path, ": expected {\"jobs\": [...]}, as sacct --json writes it"));
-  }
   SacctTable table;
-  for (const Json& job : whole["jobs"]) {
+  for (const Json& job : JsonList(path, "jobs", "sacct --json")) {
     const int number = static_cast<int>(table.rows.size()) + 1;
     if (!job.is_object()) throw Error(Join(path, ": job ", number, " of the list: expected an object"));
     if (job.contains("submit_line")) table.says_dependencies = true;
-    table.rows.push_back(RowOf(JobOf(job, Join(path, ": job ", number, " of the list"))));
+    table.rows.push_back(RowOf(JsonFields(job, Join(path, ": job ", number, " of the list"))));
     table.rows.back().line = number;
   }
   return table;

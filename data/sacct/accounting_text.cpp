@@ -23,9 +23,10 @@ double Elapsed(const PipeFile& file) {
   return file.Text("Elapsed").empty() ? 0.0 : ParseSlurmSpan(file.Text("Elapsed"), file.Where("Elapsed"));
 }
 
-// "2_7" of task 7; "2_[8-9%2]" of those that still wait.
+// "2_7" of task 7; "2_[8-9%2]" of those that still wait. "2+1" is a part of a heterogeneous job.
 void ReadArray(const PipeFile& file, SacctRow& row) {
   const std::string text = file.Text("JobID");
+  row.heterogeneous = text.find('+') != std::string::npos;
   const std::size_t under = text.find('_');
   if (under == std::string::npos) return;
   row.array_job = ParseInteger(text.substr(0, under), file.Where("JobID"));
@@ -65,6 +66,16 @@ std::string OptionOf(const std::string& submit_line, const std::string& name, co
   return "";
 }
 
+void ReadSubmitLine(const std::string& line, SacctRow& row) {
+  if (row.reservation.empty()) row.reservation = OptionOf(line, "--reservation", "");
+  // A script may have an option -d of its own.
+  const std::string dependency = OptionOf(line, "--dependency", "-d");
+  if (dependency.starts_with("after") || dependency.starts_with("singleton")) row.dependency = dependency;
+  if (OptionOf(line, "--array", "-a").find('%') != std::string::npos) row.array_limit = true;
+  // Slurm 22.05 states what was only preferred, and was given, as a constraint.
+  if (row.constraints == OptionOf(line, "--prefer", "")) row.constraints.clear();
+}
+
 SacctTable ReadSacctText(const std::string& path) {
   PipeFile file(path);
   for (const char* name : {"JobIDRaw", "State", "Submit", "Start", "End", "AllocTRES"}) file.Need(name);
@@ -100,15 +111,14 @@ SacctTable ReadSacctText(const std::string& path) {
     row.eligible = file.Moment("Eligible", SacctRow::kUnknown);
     row.start = file.Moment("Start", SacctRow::kUnknown);
     row.end = file.Moment("End", SacctRow::kUnknown);
-    row.elapsed = Elapsed(file);
+    if (!file.Text("Suspended").empty())
+      row.suspended = ParseSlurmSpan(file.Text("Suspended"), file.Where("Suspended"));
+    row.elapsed = Elapsed(file) + row.suspended;
     row.limit = Limit(file);
     if (!file.Text("NNodes").empty()) row.num_nodes = static_cast<int>(file.Whole("NNodes"));
     row.asked = GpusOf(file.Text("ReqTRES"), file.Where("ReqTRES"));
     row.given = GpusOf(file.Text("AllocTRES"), file.Where("AllocTRES"));
-    const std::string line = file.Text("SubmitLine");
-    if (row.reservation.empty()) row.reservation = OptionOf(line, "--reservation", "");
-    row.dependency = OptionOf(line, "--dependency", "-d");
-    row.array_limit = OptionOf(line, "--array", "-a").find('%') != std::string::npos;
+    ReadSubmitLine(file.Text("SubmitLine"), row);
     table.rows.push_back(std::move(row));
   }
   return table;

@@ -27,9 +27,12 @@ NodeOutages OutagesOf(const std::vector<NodeEvent>& events, const std::vector<Sl
   for (const NodeEvent& event : events) {
     const double start = std::max(0.0, event.start - origin);
     const double end = event.end - origin;
-    // DRAINING and DRAINED are DRAIN in the log; "DOWN*" does not answer.
-    const bool down = Has(event.state, "DOWN") || Has(event.state, "FAIL");
-    const bool drained = !down && (Has(event.state, "DRAIN") || Has(event.state, "MAINT"));
+    // DRAIN, DRNG and FAIL, FAILG as sacctmgr writes them: what runs there runs on, also where a node is
+    // expected to FAIL. "DOWN*" does not answer; POWERED_DOWN did not break.
+    const bool down = event.state.starts_with("DOWN") || Has(event.state, "+DOWN");
+    const bool drained =
+        !down && (Has(event.state, "DRAIN") || Has(event.state, "DRNG") || Has(event.state, "FAIL") ||
+                  Has(event.state, "MAINT") || Has(event.state, "DOWN"));
     if (nodes.empty()) {
       ++found.unplaced;
     } else if (place.count(event.node) == 0) {

@@ -1,8 +1,10 @@
 #include "data/sacct/reservations.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 
+#include "data/sacct/json_fields.hpp"
 #include "data/sacct/pipe_file.hpp"
 #include "env/base/slurm_conf.hpp"
 
@@ -13,7 +15,7 @@ constexpr const char* kName = "ReservationName";
 
 // One reservation, whose times are checked; `start` and `end` are how its file calls them.
 Reservation Made(const std::string& where, int line, const std::string& name, const std::string& nodes,
-                 const std::string& flags, double from, double until, const std::string& start,
+                 const std::vector<std::string>& flags, double from, double until, const std::string& start,
                  const std::string& end) {
   Reservation made;
   made.line = line, made.name = name, made.start = from, made.end = until;
@@ -22,19 +24,50 @@ Reservation Made(const std::string& where, int line, const std::string& name, co
     throw Error(Join(where, ": ", start, ": expected a time such as 2026-03-01T14:05:06, found none"));
   if (!(until > from)) throw Error(Join(where, ": ", end, ": expected a time after ", start, ", found none"));
   if (!nodes.empty()) made.nodes = ExpandHosts(nodes, where);
-  for (const std::string& flag : SplitAt(flags, ',')) made.maintenance = made.maintenance || flag == "MAINT";
+  made.maintenance = std::ranges::count(flags, "MAINT") > 0;
   return made;
 }
 
 std::vector<Reservation> OfSacctmgr(const std::string& path) {
   PipeFile file(path);
-  for (const char* name : {"Name", "NodeNames", "TimeStart", "TimeEnd", "Flags"}) file.Need(name);
+  // What is asked for as NodeNames stands under NodeName.
+  for (const char* name : {"Name", "NodeName", "TimeStart", "TimeEnd", "Flags"}) file.Need(name);
   std::vector<Reservation> all;
   while (file.Next()) {
-    all.push_back(Made(file.Where(), file.line(), file.Text("Name"), file.Text("NodeNames"),
-                       file.Text("Flags"), file.Moment("TimeStart", std::nan("")),
+    all.push_back(Made(file.Where(), file.line(), file.Text("Name"), file.Text("NodeName"),
+                       SplitAt(file.Text("Flags"), ','), file.Moment("TimeStart", std::nan("")),
                        file.Moment("TimeEnd", std::numeric_limits<double>::infinity()), "TimeStart",
                        "TimeEnd"));
+  }
+  return all;
+}
+
+bool Repeats(const std::vector<std::string>& flags) {
+  return std::ranges::any_of(flags, [](const std::string& flag) {
+    return flag == "HOURLY" || flag == "DAILY" || flag == "WEEKDAY" || flag == "WEEKEND" || flag == "WEEKLY";
+  });
+}
+
+std::vector<Reservation> OfJson(const std::string& path) {
+  std::vector<Reservation> all;
+  for (const nlohmann::json& one : JsonList(path, "reservations", "scontrol show reservation --json")) {
+    const int number = static_cast<int>(all.size()) + 1;
+    const std::string where = Join(path, ": reservation ", number, " of the list");
+    if (!one.is_object()) throw Error(Join(where, ": expected an object"));
+    const JsonFields fields(one, where);
+    std::vector<std::string> flags;
+    if (const nlohmann::json* list = fields.Find("flags")) {
+      if (!list->is_array()) fields.Wrong("flags", "a list", *list);
+      for (const nlohmann::json& flag : *list) {
+        if (!flag.is_string()) fields.Wrong("flags", "a list of texts", flag);
+        flags.push_back(flag);
+      }
+    }
+    all.push_back(Made(where, number, fields.Text("name"), fields.Text("node_list"), flags,
+                       fields.Number("start_time", nullptr, std::nan("")),
+                       fields.Number("end_time", nullptr, std::numeric_limits<double>::infinity()),
+                       "start_time", "end_time"));
+    all.back().more_times = Repeats(flags);
   }
   return all;
 }
@@ -71,8 +104,10 @@ class ScontrolReader {
       return ParseMoment(text, Join(where_, ": ", key));
     };
     const double from = moment("StartTime"), until = moment("EndTime");
-    all.push_back(Made(where_, line_, values_[kName], values_["Nodes"], values_["Flags"], from, until,
-                       "StartTime", "EndTime"));
+    const std::vector<std::string> flags = SplitAt(values_["Flags"], ',');
+    all.push_back(
+        Made(where_, line_, values_[kName], values_["Nodes"], flags, from, until, "StartTime", "EndTime"));
+    all.back().more_times = Repeats(flags);
     values_.clear();
   }
 
@@ -87,6 +122,7 @@ class ScontrolReader {
 std::vector<Reservation> ReadReservations(const std::string& path) {
   const std::string text = ReadText(path);
   if (text.starts_with("No reservations in the system")) return {};
+  if (LooksLikeJson(text)) return OfJson(path);
   const std::size_t line = std::min(text.find('\n'), text.size());
   return text.substr(0, line).find('|') != std::string::npos ? OfSacctmgr(path) : ScontrolReader(path).all;
 }

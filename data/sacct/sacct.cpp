@@ -1,16 +1,22 @@
 // A site's Slurm accounting as a scenario. The file to name is what `sacct -a -D -X -P --format=...` or
 // `sacct -a -D --json` wrote; beside it may lie slurm.conf (the nodes, where --cluster names none) and
 // events.txt, of `sacctmgr show event -P`, and reservations.txt, of `sacctmgr show reservation -P` or
-// `scontrol show reservation`.
+// `scontrol show reservation`, also with --json.
 //
-//   job        one run of a job or of an array's task; its id is JobIDRaw, of the k-th run after requeues
-//   plus k 10^12 arrival    when it was submitted; when it became eligible, where something held it that is
-//   not in the scenario run time   what it ran, whatever became of it: it held its GPUs request    its time
-//   limit GPUs       those of AllocTRES; types: the one that ReqTRES names, or one named as a constraint,
-//   else its partition's job type   "PARTITION:QOS", as the scheduler slurm reads it; all run at 1 step/s on
-//   every type tenant     "ACCOUNT/USER" waits for  --dependency=afterok, afterany and aftercorr of jobs in
-//   the file (feature stages) nodes      DOWN, FAIL: outages; DRAIN, MAINT: outages that are announced for as
-//   long as they last (feature failures)
+// - job: one run of a job or of an array's task; its id is JobIDRaw, of the k-th run after requeues plus k
+// 10^12
+// - arrival: when it was submitted; when it became eligible, where something held it that is not in the
+// scenario
+// - run time: what it ran, whatever became of it, and while it was suspended: it held its GPUs
+// - request: its time limit
+// - GPUs: those of AllocTRES; types: the one that ReqTRES names, or those that a constraint names, else its
+//   partition's
+// - job type: "PARTITION:QOS", as the scheduler slurm reads it; all run at 1 step/s on every type
+// - tenant: "ACCOUNT/USER"
+// - waits for: --dependency=afterok, afterany and aftercorr of jobs in the file (feature stages)
+// - nodes: DOWN: outages; DRAIN, FAIL, MAINT: outages that are announced for as long as they last (feature
+//   failures)
+//
 // A run that ended by NODE_FAIL or PREEMPTED and was queued again is one job with the run behind it: in the
 // scenario nodes fail, and schedulers preempt, by themselves. Times without zone count as UTC.
 //
@@ -21,6 +27,7 @@
 
 #include "data/rigid_trace.hpp"
 #include "data/sacct/accounting.hpp"
+#include "data/sacct/json_fields.hpp"
 #include "data/sacct/node_outages.hpp"
 #include "data/sacct/reservations.hpp"
 #include "data/sacct/site.hpp"
@@ -72,6 +79,24 @@ std::uint64_t TypesNamed(const Site& site, const std::string& name) {
   return bits;
 }
 
+// Of a constraint: "v100", "v100|p100", "[v100|p100]", "v100&ib". `all_said` = bits of types are all of it.
+std::uint64_t TypesOf(const Site& site, const std::string& constraint, bool& all_said) {
+  std::string text;
+  for (const char c : constraint)
+    if (c != '[' && c != ']') text += c == ',' ? '&' : c;
+  const bool either = text.find('|') != std::string::npos, both = text.find('&') != std::string::npos;
+  all_said = !(either && both) && text.find_first_of("(*") == std::string::npos;
+  if (!all_said) return ~std::uint64_t{0};
+  std::uint64_t any = 0, all = ~std::uint64_t{0};
+  for (const std::string& name : SplitOutsideParentheses(text, either ? '|' : '&')) {
+    const std::uint64_t bits = TypesNamed(site, Trim(name));
+    all_said = all_said && bits != 0;
+    any |= bits;
+    if (bits != 0) all &= bits;
+  }
+  return either ? (all_said ? any : ~std::uint64_t{0}) : all;
+}
+
 class Reader {
  public:
   Reader(const SacctTable& table, const Site& site) : table_(table), site_(site) {}
@@ -93,17 +118,29 @@ class Reader {
     }
   }
 
-  // What maintenance keeps nodes for, and reservations in which no job of the log ran, keep new jobs away.
+  // What maintenance keeps nodes for, and reservations in which no job of the log ran, keep new jobs away:
+  // but for those that left their nodes to others, as Slurm lets them (some cores of a node, FLEX).
   std::vector<NodeEvent> Closed(const std::vector<Reservation>& reservations) {
     std::vector<NodeEvent> events;
     for (const Reservation& one : reservations) {
-      const bool used = std::ranges::any_of(table_.rows, [&](const SacctRow& row) {
-        return row.reservation == one.name && row.start < one.end && row.start + row.elapsed > one.start;
-      });
+      counts.Add("reservations repeat, and only one of their times is known: sacctmgr tells those that were",
+                 one.more_times ? 1 : 0);
+      bool used = false, shared = false;
+      for (const SacctRow& row : table_.rows) {
+        if (row.elapsed <= 0.0 || !(row.start < one.end && row.start + row.elapsed > one.start)) continue;
+        if (row.reservation == one.name)
+          used = true;
+        else if (row.reservation == SacctRow::kUnnamed)
+          used = used || RanOn(row, one.nodes);
+        else if (row.reservation.empty() && row.start > one.start)
+          shared = shared || RanOn(row, one.nodes);
+      }
       if (used && !one.maintenance) {
         counts.Add("reservations are not in the scenario: jobs of the accounting ran in them");
       } else if (one.nodes.empty()) {
         counts.Add("reservations name no nodes and are left out");
+      } else if (shared) {
+        counts.Add("reservations are not in the scenario: other jobs started on their nodes meanwhile");
       } else {
         for (const std::string& node : one.nodes)
           events.push_back({one.line, node, "MAINT", one.start, one.end});
@@ -120,30 +157,39 @@ class Reader {
   Counts counts;
 
  private:
-  static bool Interrupted(const SacctRow& row) {
-    return row.state == "NODE_FAIL" || row.state == "PREEMPTED";
+  static bool RanOn(const SacctRow& row, const std::vector<std::string>& nodes) {
+    return std::ranges::any_of(ExpandHosts(row.nodes, row.where), [&](const std::string& node) {
+      return std::ranges::find(nodes, node) != nodes.end();
+    });
+  }
+
+  // What is said of a run that is one job with the run behind it; null = they are two.
+  static const char* OneWithNext(const std::string& state) {
+    if (state == "NODE_FAIL")
+      return "runs ended with their node and were queued again: one job with the run behind them";
+    if (state == "PREEMPTED") return "runs were preempted and queued again: one job with the run behind them";
+    if (state == "RESIZING")
+      return "changes of the size of a running job: here it has the last one all the time";
+    return nullptr;
   }
 
   void ReadJob(const std::vector<const SacctRow*>& runs) {
-    const SacctRow* earlier = nullptr;  // the first run of those that were interrupted
+    std::size_t first_of = 0;  // the run that queued what is one job
     for (std::size_t k = 0; k < runs.size(); ++k) {
       const SacctRow& row = *runs[k];
-      if (k + 1 < runs.size() && Interrupted(row) && !std::isnan(row.start)) {
-        if (earlier == nullptr) earlier = &row;
-        counts.Add(row.state == "NODE_FAIL"
-                       ? "runs ended with their node and were queued again: one job with the run behind them"
-                       : "runs were preempted and queued again: one job with the run behind them");
+      const char* joined = OneWithNext(row.state);
+      if (k + 1 < runs.size() && joined != nullptr && !std::isnan(row.start)) {
+        counts.Add(joined);
         continue;
       }
-      const SacctRow* from = earlier != nullptr ? earlier : &row;
-      earlier = nullptr;
       if (row.state == "REQUEUED") counts.Add("runs were requeued: the run behind each is a job of its own");
-      Keep(row, *from, static_cast<int>(k));
+      Keep(row, *runs[first_of], static_cast<int>(k), first_of > 0);
+      first_of = k + 1;
     }
   }
 
   // One job of the scenario, or a count.
-  void Keep(const SacctRow& row, const SacctRow& from, int run) {
+  void Keep(const SacctRow& row, const SacctRow& from, int run, bool requeued) {
     const int gang = Total(row.given.empty() ? row.asked : row.given);
     if (gang == 0) return counts.Add("jobs without GPU are left out");
     if (row.state == "PENDING" || row.state == "RUNNING" || row.state == "SUSPENDED" ||
@@ -166,6 +212,10 @@ class Reader {
     job.gang = gang;
     if (std::isfinite(row.limit)) job.requested = row.limit;
     if (std::isinf(row.limit)) counts.Add("jobs have no time limit");
+    if (row.suspended > 0.0)
+      counts.Add("jobs were suspended for a while: that counts as run time, since they held their GPUs");
+    if (row.heterogeneous)
+      counts.Add("jobs are parts of a heterogeneous job, which start together: here each starts by itself");
     job.line = row.line;
     job.tenant = TenantNamed(
         Join(row.account.empty() ? "default" : row.account, "/", row.user.empty() ? "default" : row.user),
@@ -181,7 +231,7 @@ class Reader {
       counts.Add("jobs ran on GPUs of several types at once: here each has one type");
     jobs.push_back(job);
     rows_.push_back(&from);
-    runs_.push_back(run);
+    requeued_.push_back(requeued);
     kept_[row.id] = job.id;
     if (row.array_job != 0) tasks_[row.array_job][row.array_task] = job.id;
   }
@@ -201,11 +251,10 @@ class Reader {
       return 0;
     }
     if (typed == 0 && !row.constraints.empty()) {
-      const std::uint64_t named = TypesNamed(site_, row.constraints);
-      if (named != 0)
-        bits &= named;
-      else
-        counts.Add("jobs have constraints that name no GPU type, which are not in the scenario");
+      bool all_said = true;
+      bits &= TypesOf(site_, row.constraints, all_said);
+      if (!all_said)
+        counts.Add("jobs have constraints that name more than GPU types, which are not in the scenario");
     }
     if (const auto at = site_.of_partition.find(row.partition); at != site_.of_partition.end())
       bits &= at->second;
@@ -235,7 +284,7 @@ class Reader {
     const SacctRow& row = *rows_[k];
     job.submit = row.submit;
     const bool later = row.eligible > row.submit;
-    if (runs_[k] == 0 && !row.dependency.empty()) {
+    if (!requeued_[k] && !row.dependency.empty()) {
       std::vector<std::int64_t> parents;
       if (Parents(row, parents)) {
         for (std::int64_t parent : parents) after += Join(after.empty() ? "" : ":", job.id, ">", parent);
@@ -243,14 +292,15 @@ class Reader {
         return;
       }
       counts.Add("jobs have a --dependency that the scenario cannot say, and arrive when it was fulfilled");
-    } else if (later && runs_[k] > 0) {
+    } else if (later && requeued_[k]) {
       counts.Add("jobs were requeued and held for a while: they arrive when they became eligible");
     } else if (later && row.array_limit) {
       counts.Add("array tasks waited for their array's limit: they arrive when they became eligible");
     } else if (later) {
       counts.Add(
           table_.says_dependencies
-              ? "jobs were held or were to begin later: they arrive when they became eligible"
+              ? "jobs were held, to begin later or waited for what a line #SBATCH of their script says: they "
+                "arrive when they became eligible"
               : "jobs were held, to begin later or waited for others, which only a column SubmitLine tells "
                 "apart: they arrive when they became eligible");
     }
@@ -293,19 +343,13 @@ class Reader {
   const SacctTable& table_;
   const Site& site_;
   std::vector<const SacctRow*> rows_;  // of jobs: what queued it
-  std::vector<int> runs_;
+  std::vector<bool> requeued_;
   std::map<std::int64_t, std::int64_t> kept_;                           // by JobIDRaw: the last run's id
   std::map<std::int64_t, std::map<std::int64_t, std::int64_t>> tasks_;  // by array and task
 };
 
-bool IsJson(const std::string& path) {
-  const std::string text = ReadText(path);
-  const std::size_t first = text.find_first_not_of(" \t\r\n");
-  return first != std::string::npos && text[first] == '{';
-}
-
 Scenario Read(const std::string& path, const ScenarioSettings& given) {
-  const SacctTable table = IsJson(path) ? ReadSacctJson(path) : ReadSacctText(path);
+  const SacctTable table = LooksLikeJson(ReadText(path)) ? ReadSacctJson(path) : ReadSacctText(path);
   const Site site = SiteOf(path, given);
   Reader reader(table, site);
   reader.Read();

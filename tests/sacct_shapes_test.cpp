@@ -1,0 +1,200 @@
+// What a real slurmdbd 22.05.8 wrote of jobs made for it, shortened: bars and line breaks that it does not quote, suspended and resized
+// jobs, jobs of several parts, node states, reservations. User names are replaced.
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "data/workloads.hpp"
+#include "env/base/check.hpp"
+#include "env/features/table.hpp"
+#include "tests/catch.hpp"
+#include "tests/errors.hpp"
+#include "tests/outages_told.hpp"
+#include "tests/temporary_folder.hpp"
+
+namespace berth {
+namespace {
+
+const std::string kPageHead =
+    "JobIDRaw|JobID|User|Account|Partition|QOS|State|Submit|Eligible|Start|End|ElapsedRaw|Suspended|TimelimitRaw|ReqTRES|AllocTRES|"
+    "NodeList|NNodes|Reservation|Constraints|SubmitLine\n";
+
+// At seconds after 03:26:00.
+std::string PageTime(int s) {
+  const auto two = [](int n) { return (n < 10 ? "0" : "") + std::to_string(n); };
+  return "2026-11-27T03:" + two(26 + s / 60) + ":" + two(s % 60);
+}
+
+struct PageRow {
+  std::string id, job, state = "COMPLETED";
+  int submit = 0, eligible = 0, start = 1, elapsed = 3, suspended = 0;
+  std::string given = "billing=1,cpu=1,gres/gpu:k80=1,gres/gpu=1,node=1", nodes = "k1", reservation = "", constraints = "";
+  std::string line = "sbatch --parsable --gres=gpu:1 --wrap sleep 3";
+  std::string Text() const {
+    return Join(id, "|", job.empty() ? id : job, "|ann|a|main|normal|", state, "|", PageTime(submit), "|", PageTime(eligible), "|",
+                PageTime(start), "|", PageTime(start + elapsed + suspended), "|", elapsed, "|00:00:0", suspended,
+                "|60|billing=1,cpu=1,gres/gpu=1,mem=1000M,node=1|", given, "|", nodes, "|1|", reservation, "|", constraints, "|", line, "\n");
+  }
+};
+
+Scenario ReadPage(const test::TemporaryFolder& folder, const std::string& text) {
+  std::ofstream(folder / "slurm.conf") << "NodeName=v[1-2] Gres=gpu:v100:4\nNodeName=p[1-2] Gres=gpu:p100:4\nNodeName=k[1-2] Gres=gpu:k80:4\n"
+                                          "PartitionName=main Nodes=ALL\n";
+  std::ofstream(folder / "sacct.txt") << text;
+  return FindFormat("sacct").read(folder / "sacct.txt", {});
+}
+
+bool PageSays(const Scenario& scenario, const std::string& line) {
+  INFO(scenario.data().provenance);
+  return scenario.data().provenance.find("\n  " + line) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("sacct: a '|' in a constraint is none between fields, and names several GPU types", "[readers]") {
+  const test::TemporaryFolder folder;
+  const auto with = [](const char* id, const char* constraints, const char* line) {
+    PageRow row{id, ""};
+    row.constraints = constraints, row.line = line;
+    return row.Text();
+  };
+  const Scenario scenario = ReadPage(
+      folder, kPageHead + with("1", "v100|p100", "sbatch --parsable --gres=gpu:1 -C v100|p100 --wrap echo a | cat") +
+                  with("2", "[p100|k80]", "/usr/bin/srun --gres=gpu:1 -C [p100|k80] hostname") + with("3", "k80&ib", "salloc -C k80&ib") +
+                  // Preferred, and given: sacct has it under Constraints.
+                  with("4", "k80", "sbatch --prefer=k80 x.sh") +
+                  // What came over slurmrestd has no line.
+                  with("5", "v100|k80", "") + with("6", "v100|ib", "sbatch -C v100|ib x.sh") +
+                  with("7", "", "sbatch --wrap echo a | sbatch b.sh") + with("8", "[k80*1&p100*1]", "sbatch -C [k80*1&p100*1] x.sh"));
+  // Bits in the order of slurm.conf: v100 1, p100 2, k80 4. Jobs 3, 6 and 8 say more than types; of 6 and 8 no type is sure.
+  CHECK(scenario.data().jobs.allowed == std::vector<std::uint64_t>{3, 6, 4, 7, 5, 7, 7, 7});
+  CHECK(PageSays(scenario, "3 jobs have constraints that name more than GPU types"));
+}
+
+TEST_CASE("sacct: line breaks in the line that submitted a job belong to it", "[readers]") {
+  const test::TemporaryFolder folder;
+  PageRow broken{"1", ""}, next{"2", ""};
+  broken.line = "sbatch --parsable --gres=gpu:1 --wrap sleep 1\nsleep 1\n\ncat a | sort";
+  CHECK(ReadPage(folder, kPageHead + broken.Text() + next.Text()).data().jobs.id == std::vector<std::int64_t>{1, 2});
+  CHECK(ReadPage(folder, kPageHead + next.Text() + broken.Text()).data().jobs.id == std::vector<std::int64_t>{2, 1});
+  // The header is line 1, job 1 has lines 2 to 5.
+  next.state = "";
+  CHECK(test::Says(test::MessageOf([&] { ReadPage(folder, kPageHead + broken.Text() + next.Text()); }), "sacct.txt:6: column 'State'"));
+  CHECK(test::Says(test::MessageOf([&] { ReadPage(folder, kPageHead + broken.Text() + "2|2|ann\n"); }), "sacct.txt:6: expected 21 fields, found 3"));
+}
+
+TEST_CASE("sacct: suspended, resized and preempted jobs, parts of one, and options of scripts", "[readers]") {
+  const test::TemporaryFolder folder;
+  PageRow suspended{"93", ""}, before{"92", "", "RESIZING"}, after{"92", ""}, one{"52", "52+0"}, two{"53", "52+1"}, script{"97", ""};
+  // Ran 2 s and was suspended for 8 s, in which nobody got its GPUs.
+  suspended.elapsed = 2, suspended.suspended = 8;
+  // scontrol update numnodes=1 after 5 s: two rows, the second with the start of the first.
+  before.submit = 1, before.start = 2, before.elapsed = 5, before.given = "gres/gpu:k80=1,gres/gpu:p100=1,gres/gpu=2", before.nodes = "k1,p2";
+  after.submit = after.eligible = 7, after.start = 2, after.elapsed = 15;
+  script.line = "sbatch --parsable --gres=gpu:1 x.sh --begin -d 7";
+  // It waited for job 93, was preempted, and ran once more.
+  PageRow preempted{"94", "", "PREEMPTED"}, again{"94", ""};
+  preempted.line = again.line = "sbatch --dependency=afterok:93 x.sh";
+  preempted.eligible = 11, preempted.start = 11, again.submit = 14, again.eligible = 20, again.start = 21, again.elapsed = 4;
+  const Scenario scenario = ReadPage(folder, kPageHead + suspended.Text() + before.Text() + one.Text() + two.Text() + preempted.Text() +
+                                                 after.Text() + script.Text() + again.Text());
+  CHECK(scenario.data().jobs.id == std::vector<std::int64_t>{52, 53, 93, 1000000000094, 97, 1000000000092});
+  CHECK(scenario.data().jobs.arrival == std::vector<double>{0, 0, 0, 0, 0, 1});
+  CHECK(scenario.data().jobs.total_steps == std::vector<double>{3, 3, 10, 4, 3, 15});
+  CHECK(scenario.data().jobs.gang == std::vector<int>{1, 1, 1, 1, 1, 1});
+  CHECK(ToString(scenario.data().features).find("after=1000000000094>93,") != std::string::npos);
+  CHECK(PageSays(scenario, "1 jobs were suspended for a while"));
+  CHECK(PageSays(scenario, "1 changes of the size of a running job"));
+  CHECK(PageSays(scenario, "2 jobs are parts of a heterogeneous job"));
+  CHECK(PageSays(scenario, "1 jobs wait for others by --dependency"));
+  CHECK_FALSE(PageSays(scenario, "1 jobs have a --dependency that the scenario cannot say"));
+}
+
+TEST_CASE("sacct: jobs run on where a node is expected to fail; a reason may hold a '|'", "[readers]") {
+  const test::TemporaryFolder folder;
+  const auto event = [](const char* node, int from, int to, const char* state, const char* reason) {
+    return Join("twin|", node, "|", PageTime(from), "|", PageTime(to), "|", state, "|", reason, "|root(0)\n");
+  };
+  std::ofstream(folder / "events.txt") << "Cluster|NodeName|TimeStart|TimeEnd|State|Reason|User\n"
+                                       << "twin||" << PageTime(0) << "|Unknown||Cluster Registered TRES|\n"
+                                       << event("k1", 10, 20, "FAIL", "x") << event("p2", 30, 40, "DRAIN", "fan|loud")
+                                       << event("v1", 50, 60, "DRNG*", "r1") << event("v2", 70, 80, "DOWN*", "e")
+                                       << event("p1", 0, 90, "POWERED_DN", "");
+  const Scenario scenario = ReadPage(folder, kPageHead + PageRow{"1", ""}.Text());
+  CHECK(test::OutagesTold(scenario) ==
+        std::vector<std::string>{"k80/0 10000 19999 20", "p100/1 30000 39999 40", "v100/0 50000 59999 60", "v100/1 70000 70000 80"});
+  CHECK(PageSays(scenario, "1 node outages from events.txt"));
+  CHECK(PageSays(scenario, "3 drains"));
+  CHECK(PageSays(scenario, "1 node events ended before the first job, took no time or are of a state that changes nothing"));
+  std::ofstream(folder / "events.txt") << "Cluster|NodeName|TimeStart|TimeEnd|State|Reason|User\n" << event("k1", 10, 20, "FAIL", "two\nlines");
+  CHECK(test::Says(test::MessageOf([&] { ReadPage(folder, kPageHead + PageRow{"1", ""}.Text()); }),
+                   "events.txt:2: expected 7 fields, found 6 (a Reason with a line break? Leave that column out)"));
+}
+
+TEST_CASE("sacct: reservations as sacctmgr and scontrol --json write them", "[readers]") {
+  const test::TemporaryFolder folder;
+  // Job 2 ran in `course`. Job 3 of no reservation started on k1 while `cores` kept one of its cores. p2 is closed from second 20 to 45.
+  PageRow inside{"2", ""}, other{"3", ""};
+  inside.nodes = "k2", inside.reservation = "course", inside.start = 10;
+  other.start = 30;
+  const std::string jobs = kPageHead + PageRow{"1", ""}.Text() + inside.Text() + other.Text();
+  const auto check = [&](const Scenario& scenario) {
+    CHECK(test::OutagesTold(scenario) == std::vector<std::string>{"p100/1 20000 44999 45"});
+    CHECK(PageSays(scenario, "1 reservations are not in the scenario: jobs of the accounting ran in them"));
+    CHECK(PageSays(scenario, "1 reservations are not in the scenario: other jobs started on their nodes meanwhile"));
+  };
+  // sacctmgr heads with NodeName what it is asked for as NodeNames.
+  const auto record = [](const char* name, const char* node, int from, int to, const char* flags) {
+    return Join(name, "|", node, "|", PageTime(from), "|", PageTime(to), "|", flags, "\n");
+  };
+  std::ofstream(folder / "reservations.txt") << "Name|NodeName|TimeStart|TimeEnd|Flags\n"
+                                             << record("course", "k2", 2, 100, "SPEC_NODES") << record("cores", "k1", 3, 63, "SPEC_NODES")
+                                             << record("maint", "p2", 20, 45, "MAINT,SPEC_NODES");
+  check(ReadPage(folder, jobs));
+  // Slurm 23.02 writes times as numbers (data_parser v0.0.39), later versions as objects. 03:26:00 is 1795749960 s.
+  std::ofstream(folder / "reservations.txt")
+      << R"({"reservations": [{"accounts": "", "core_count": 4, "core_specializations": [], "end_time": 1795750060, "flags": ["SPEC_NODES"],
+        "name": "course", "node_count": 1, "node_list": "k2", "start_time": 1795749962, "tres": "cpu=4", "users": "ann"},
+        {"end_time": 1795750023, "flags": ["SPEC_NODES"], "name": "cores", "node_list": "k1", "start_time": 1795749963},
+        {"end_time": {"set": true, "infinite": false, "number": 1795750005}, "flags": ["MAINT", "DAILY", "SPEC_NODES"], "name": "maint",
+        "node_list": "p2", "start_time": {"set": true, "infinite": false, "number": 1795749980}}], "warnings": [], "errors": []})";
+  const Scenario json = ReadPage(folder, jobs);
+  check(json);
+  CHECK(PageSays(json, "1 reservations repeat, and only one of their times is known"));
+  for (const auto& [text, expected] : std::vector<std::pair<std::string, std::string>>{
+           {R"({"jobs": []})", "reservations.txt: expected {\"reservations\": [...]}, as scontrol show reservation --json writes it"},
+           {R"({"reservations": [{"name": "m", "start_time": "soon"}]})", "reservations.txt: reservation 1 of the list: 'start_time': expected a number"},
+           {R"({"reservations": [{"name": "m", "start_time": {"set": false, "number": 0}}]})",
+            "reservations.txt: reservation 1 of the list: start_time: expected a time"},
+           {R"({"reservations": [{"name": "m", "flags": "MAINT"}]})", "reservations.txt: reservation 1 of the list: 'flags': expected a list"},
+           {R"({"reservations": [7]})", "reservations.txt: reservation 1 of the list: expected an object"},
+       }) {
+    INFO(text);
+    std::ofstream(folder / "reservations.txt") << text;
+    CHECK(test::Says(test::MessageOf([&] { ReadPage(folder, jobs); }), expected));
+  }
+}
+
+TEST_CASE("sacct: JSON of 22.05 has a reservation's number alone, whose job is known by its node", "[readers]") {
+  const test::TemporaryFolder folder;
+  // Reservation 2 is `course`; the name is what stood in memory. `idle` was used by nobody: v1 is closed from second 2 to 100.
+  const auto job = [](int id, const char* reservation, const char* node) {
+    return Join(R"({"account": "a", "allocation_nodes": 1, "array": {"job_id": 0, "task_id": null}, "constraints": "", "het": {"job_id": 0},
+      "job_id": )", id, R"(, "nodes": ")", node, R"(", "partition": "main", "qos": "normal", "reservation": )", reservation,
+                R"(, "state": {"current": "COMPLETED"}, "time": {"elapsed": 4, "eligible": 1795749960, "start": 1795749970, "end":
+      1795749976, "submission": 1795749960, "suspended": 2, "limit": 60}, "tres": {"allocated": [{"type": "gres", "name": "gpu", "id": 1001,
+      "count": 2}], "requested": []}, "user": "ann"})");
+  };
+  std::ofstream(folder / "reservations.txt") << "Name|NodeName|TimeStart|TimeEnd|Flags\n"
+                                             << "course|k2|" << PageTime(2) << "|" << PageTime(100) << "|SPEC_NODES\n"
+                                             << "idle|v1|" << PageTime(2) << "|" << PageTime(100) << "|SPEC_NODES\n";
+  for (const char* reservation : {R"({"id": 2, "name": 3905137232})", R"({"id": 2, "name": "course"})"}) {
+    const Scenario scenario =
+        ReadPage(folder, Join("{\"jobs\": [", job(1, R"({"id": 0, "name": 0})", "k1"), ", ", job(22, reservation, "k2"), "]}"));
+    CHECK(test::OutagesTold(scenario) == std::vector<std::string>{"v100/0 2000 99999 100"});
+    CHECK(PageSays(scenario, "1 reservations are not in the scenario: jobs of the accounting ran in them"));
+    CHECK(scenario.data().jobs.total_steps == std::vector<double>{6, 6});
+  }
+}
+
+}  // namespace berth

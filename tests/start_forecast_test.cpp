@@ -1,6 +1,7 @@
 // When waiting jobs start: run times and plays by hand, what may not be read, and how often intervals are right.
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <limits>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "tests/catch.hpp"
 #include "env/gym/scenario_source.hpp"
 #include "tests/errors.hpp"
+#include "tests/temporary_folder.hpp"
 #include "tools/forecast/moments.hpp"
 #include "tools/forecast/slurm_usage.hpp"
 #include "tools/forecast/start_forecast.hpp"
@@ -179,6 +181,20 @@ TEST_CASE("forecast: three quarters and more of the starts lie in the intervals 
   INFO(inside << " of " << all);
   CHECK(inside >= 0.75 * all);
   CHECK(inside <= 0.85 * all);
+}
+
+// Both were submitted in second 0. Job 2 was held until second 10, when it arrives; nobody's start is later for that.
+TEST_CASE("forecast: a job that was held moves no other's start in the accounting") {
+  const test::TemporaryFolder folder;
+  std::ofstream(folder / "slurm.conf") << "NodeName=v1 Gres=gpu:v100:4\nPartitionName=main Nodes=ALL\n";
+  std::ofstream(folder / "sacct.txt") << "JobIDRaw|State|Submit|Eligible|Start|End|ElapsedRaw|AllocTRES|NodeList|Partition\n"
+                                         "1|COMPLETED|2026-03-01T12:00:00|2026-03-01T12:00:00|2026-03-01T12:00:01|2026-03-01T12:00:05|4|"
+                                         "gres/gpu=1|v1|main\n"
+                                         "2|COMPLETED|2026-03-01T12:00:00|2026-03-01T12:00:10|2026-03-01T12:00:12|2026-03-01T12:00:15|3|"
+                                         "gres/gpu=1|v1|main\n";
+  const RecordedPast past(FindFormat("sacct").read(folder / "sacct.txt", {}), folder / "sacct.txt");
+  CHECK(past.starts().of_job.at(0) == std::vector<double>{1.0});
+  CHECK(past.starts().of_job.at(1) == std::vector<double>{12.0});
 }
 
 }  // namespace berth

@@ -40,14 +40,15 @@ RecordedPast::RecordedPast(Scenario scenario, const std::string& accounting)
                      [](const SacctRow* a, const SacctRow* b) { return a->submit < b->submit; });
   const JobTable& jobs = scenario_.data().jobs;
   std::vector<const SacctRow*> row_of;
-  double origin = kNever;
+  double origin = -kNever;
   for (int job = 0; job < jobs.size(); ++job) {
     const std::int64_t id = jobs.id[U(job)];
     const auto at = rows.find(id % kNextRun);
     if (at == rows.end() || U(id / kNextRun) >= at->second.size())
       throw Error(Join(accounting, ": expected the accounting of the scenario, found none of job ", id));
     row_of.push_back(at->second[U(id / kNextRun)]);
-    origin = std::min(origin, row_of.back()->submit - jobs.arrival[U(job)]);
+    // A job that was held arrives behind its submission, so the latest is that of one that was not.
+    origin = std::max(origin, at->second.front()->submit - jobs.arrival[U(job)]);
   }
   for (int job = 0; job < jobs.size(); ++job) {
     const SacctRow& row = *row_of[U(job)];

@@ -76,7 +76,7 @@ TEST_CASE("sacct: line breaks in the line that submitted a job belong to it", "[
   PageRow broken{"1", ""}, next{"2", ""};
   broken.line = "sbatch --parsable --gres=gpu:1 --wrap sleep 1\nsleep 1\n\ncat a | sort";
   CHECK(ReadPage(folder, kPageHead + broken.Text() + next.Text()).data().jobs.id == std::vector<std::int64_t>{1, 2});
-  CHECK(ReadPage(folder, kPageHead + next.Text() + broken.Text()).data().jobs.id == std::vector<std::int64_t>{2, 1});
+  CHECK(ReadPage(folder, kPageHead + next.Text() + broken.Text()).data().jobs.id == std::vector<std::int64_t>{1, 2});
   // The header is line 1, job 1 has lines 2 to 5.
   next.state = "";
   CHECK(test::Says(test::MessageOf([&] { ReadPage(folder, kPageHead + broken.Text() + next.Text()); }), "sacct.txt:6: column 'State'"));

@@ -37,7 +37,7 @@ DrawnProcess DrawProcess(Stream& stream, std::uint64_t seed) {
   const std::string spot = std::string(",spot_mtbf_h=3,spot_notice_s=900,spot_types=") +
                            (tuned ? "t4:rtx2080ti" : "p100:v100");
   maybe(3, ("failures(mtbf_h=10,repair_h=1" + (sliced ? "" : spot) + ")").c_str(), {});
-  maybe(4, "latency(cadence=both,period_s=500)", {});
+  maybe(4, "latency(cadence=both,period_s=500,launch_s=20)", {});
   maybe(3, Below(stream, 2) == 0 ? "power(cap_w=2500,heat=true)"
                                  : "power(node_cap_w=240,electricity_price=0.1:0.3)", {"clock", "cap"});
   maybe(3, Below(stream, 2) == 0 ? "services(rate_per_s=20:10,replicas=2:1)"

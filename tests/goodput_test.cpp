@@ -7,9 +7,12 @@
 #include <fstream>
 
 #include "data/workloads.hpp"
+#include "env/base/index.hpp"
 #include "env/features/table.hpp"
+#include "env/gym/score_order.hpp"
 #include "env/sim/simulator.hpp"
 #include "tests/catch.hpp"
+#include "tests/command_points.hpp"
 #include "tests/errors.hpp"
 #include "tests/runs.hpp"
 #include "tests/skip.hpp"
@@ -125,6 +128,35 @@ TEST_CASE("goodput: what GPUs are worth now, by hand") {
   // 2 / (1 / 2 + 1) steps of the first. Larger ones count less than they take.
   CHECK(now.At(view, 0, 0, 1) == Approx(1.0));
   CHECK(now.At(view, 0, 0, 2) == Approx(2.0 / 1.5 / 1.2));
+}
+
+// 8 on each GPU, scale 1 to 4: gains 1, 2 / 1.5, 2 / (4 / 3) and 2 / 1.25 in the first epoch. A step of 0.5 s on 2 GPUs, 3 s on 3 and
+// 1 s on 4 makes 2.67, 0.5 and 1.6 steps/s. So 4 GPUs gain nothing over the 2 that are best, but over the gang of 3 that comes next.
+TEST_CASE("goodput: a job that its gang slows down may be scaled beyond it, by hand") {
+  const TinyApplication tiny;
+  tiny.Write("profiles/tiny/placements.csv",
+             "placement,local_bsz,step_time,sync_time\n1,8,1.0,0.0\n2,8,0.5,0.1\n12,8,3.0,0.1\n22,8,1.0,0.1\n");
+  Simulator sim(tiny.Jobs("a,0,tiny,3,24\n", "", {}), {});
+  REQUIRE(sim.AdvanceToDecision());
+  const ClusterView view = sim.View(Knowledge::kOracle);
+  GoodputNow now;
+  now.Begin(view);
+  CHECK(now.At(view, 0, 0, 2) == Approx(2.0 / 1.5 / 0.5));
+  CHECK(now.At(view, 0, 0, 3) == Approx(0.5));
+  CHECK(now.At(view, 0, 0, 4) == Approx(1.6));
+  MdpSpec mdp;
+  mdp.actions = ResolveActions("start,scale");
+  DecisionPoint point(mdp);
+  point.Begin(view);
+  test::OpenPoint(point, view);
+  const int two = test::CommandAt(point, "scale", 0, 1), four = test::CommandAt(point, "scale", 0, 2),
+            gang = test::CommandAt(point, "start", 0, -1);
+  std::vector<float> scores(U(point.done()) + 1, 0.0F);
+  scores[U(two)] = 4.0F, scores[U(four)] = 3.0F, scores[U(gang)] = 2.0F, scores[U(point.done())] = 1.0F;
+  ScoreOrder order;
+  order.Rank(view, point, scores, nullptr);
+  order.Fill(view, point, Reserve::kNone);
+  CHECK(point.plan().WidthOf(0) == 4);
 }
 
 TEST_CASE("goodput: a batch that does not feed its GPUs is the least that was measured") {

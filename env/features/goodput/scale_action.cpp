@@ -59,10 +59,11 @@ class Scale final : public ActionKind {
   Legality Legal(const ClusterView& view, const Plan& plan, int job,
                  const ActionColumn& column) const override {
     const int gpus = GpusOf(column);
-    if (plan.Placed(job) &&
-        (plan.TypeOf(job) != column.type || plan.WidthOf(job) >= gpus || !Gains(view, plan, job, column)))
+    if (plan.Placed(job) && (plan.TypeOf(job) != column.type || plan.WidthOf(job) >= gpus))
       return Legality::kNo;
     if (!MayRun(view, job, column)) return Legality::kNo;
+    // On more than now, as `start` puts it on its gang, it may be slower, and gain then.
+    if (plan.Placed(job) && !Gains(view, plan, job, column)) return Legality::kNotYet;
     return plan.FitsOn(view, job, column.type, gpus) ? Legality::kYes : Legality::kNotYet;
   }
   int RoomNeeded(const ClusterView& view, const Plan& plan, int job,

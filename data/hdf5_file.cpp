@@ -18,6 +18,11 @@
 #include "env/base/readable.hpp"
 
 namespace berth::h5 {
+
+// libhdf5 is not thread-safe: every call into it holds this lock. Inline, so that it is one in a process,
+// also where libraries that are opened at run time have this file in them (GCC: a unique symbol).
+inline std::recursive_mutex process_lock;
+
 namespace {
 
 constexpr const char* kKind = "berth_kind";
@@ -36,12 +41,11 @@ std::string& Commit() {
   return commit;
 }
 
-// libhdf5 is not thread-safe: every call into it holds this lock. Its own error printing is off.
+// Its own error printing is off.
 std::recursive_mutex& Lock() {
-  static std::recursive_mutex mutex;
   static const bool quiet = H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr) >= 0;
   (void)quiet;
-  return mutex;
+  return process_lock;
 }
 using Guard = std::lock_guard<std::recursive_mutex>;
 

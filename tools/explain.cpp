@@ -5,10 +5,8 @@
 #include <iostream>
 
 #include "data/workloads.hpp"
-#include "env/base/index.hpp"
 #include "policies/policy_scheduler.hpp"
 #include "tools/explain_page.hpp"
-#include "tools/explained.hpp"
 #include "tools/next_steps.hpp"
 #include "tools/output_file.hpp"
 #include "tools/progress.hpp"
@@ -21,31 +19,6 @@
 
 namespace berth {
 namespace {
-
-// The commands that were legal as the point began or that were chosen, best first.
-std::vector<ExplainedCommand> Ranked(const Explained& explained, const std::vector<int>& taken) {
-  std::vector<ExplainedCommand> ranked;
-  for (int action = 0; action <= explained.done(); ++action) {
-    const auto order = std::find(taken.begin(), taken.end(), action);
-    if (explained.legal()[U(action)] == 0 && order == taken.end()) continue;
-    const int chosen = order == taken.end() ? 0 : static_cast<int>(order - taken.begin()) + 1;
-    ranked.push_back({explained.Text(action), explained.scores()[U(action)], chosen});
-  }
-  std::stable_sort(ranked.begin(), ranked.end(),
-                   [](const ExplainedCommand& a, const ExplainedCommand& b) { return a.score > b.score; });
-  return ranked;
-}
-
-// Empty where nothing was chosen.
-std::vector<ExplainedBlock> Occluded(Explained& explained, const std::vector<int>& taken) {
-  std::vector<ExplainedBlock> blocks;
-  if (taken.empty()) return blocks;
-  for (const Explained::Without& it : explained.Occlude(taken[0])) {
-    const std::string best = it.best < 0 ? "-" : explained.Text(it.best);
-    blocks.push_back({it.block, it.change, it.best == taken[0] ? "the same" : best});
-  }
-  return blocks;
-}
 
 void PrintExplained(const ExplainPage& page) {
   std::cout << page.scenario << "\nat " << Fixed(page.time_s, 0) << " s: " << page.waiting << " jobs wait, "
@@ -67,17 +40,6 @@ void PrintExplained(const ExplainPage& page) {
     std::cout << blocks.ToString();
   }
   std::cout << "\nthe decision: " << page.decision << "\n";
-}
-
-Json ExplainedJson(const ExplainPage& page, const std::string& file) {
-  Json json = {{"time_s", page.time_s}, {"policy", file}, {"decision", page.decision}};
-  for (const ExplainedCommand& it : page.commands) {
-    const std::string chosen = it.chosen > 0 ? Join(it.chosen) : "";
-    json["commands"].push_back({{"command", it.text}, {"score", it.score}, {"chosen", chosen}});
-  }
-  for (const ExplainedBlock& it : page.blocks)
-    json["blocks"].push_back({{"block", it.block}, {"change", it.change}, {"first", it.first}});
-  return json;
 }
 
 // The whole run under the policy, as the chart shows it: what the moment came from and what it led to.
@@ -112,8 +74,7 @@ int RunExplain(const std::vector<std::string>& arguments) {
       "shows what a policy considered at one moment, what it chose, and why");
   options.Group("Policy");
   options.Value("policy", "", "the policy (.h5)");
-  options.Value("until-then", "", "scheduler spec: who decides until then [the policy]");
-  options.Value("at", "0", "the first decision at or after this time, s, at which it decides anything");
+  AddMomentOptions(options);
   options.Value("top", "15", "commands that are shown, best first");
   AddScenarioOptions(options);
   options.Group("Jobs");
@@ -126,64 +87,19 @@ int RunExplain(const std::vector<std::string>& arguments) {
   CheckWritable(html, options.Where("html"));
   const std::string file = options.Required("policy");
   const PolicyBundle bundle = InOption(options, "policy", [&] { return LoadBundle(file); });
-  if (bundle.layout.q == 0 || bundle.mdp.semantics == Semantics::kCommit ||
-      bundle.reserve != Reserve::kNone) {
-    throw Error(Join(options.Where("policy"), ": ", file,
-                     ": expected one for clusters, of semantics redecide, that reserves nothing, found ",
-                     bundle.mdp.ToString()));
-  }
-  const double at = options.Number("at", 0.0, 1e15);
+  CheckExplained(bundle, options.Where("policy"), file);
   const auto top = static_cast<std::size_t>(options.Integer("top", 1, 100000));
   const auto seed = static_cast<std::uint64_t>(options.Integer("seed", 0, INT64_MAX));
   const Scenario scenario = EvaluationScenario(*ResolveWorkload(options).source, seed);
-  if (bundle.mdp.knowledge > scenario.data().knowledge) {
-    throw Error(Join(options.Where("policy"), ": ", file, " needs knowledge '",
-                     ToString(bundle.mdp.knowledge), "', the scenario grants '",
-                     ToString(scenario.data().knowledge), "'"));
-  }
-
-  Simulator simulator(scenario);
-  PolicyScheduler policy(bundle, file, /*sample=*/false);
-  policy.Reset(simulator.View(bundle.mdp.knowledge));
-  const std::string& until_then = options.Text("until-then");
-  const std::unique_ptr<Scheduler> before =
-      until_then.empty()
-          ? nullptr
-          : InOption(options, "until-then", [&] { return MakeScheduler(until_then, AllSchedulers()); });
-  if (before) before->Reset(simulator.View(before->knowledge()));
-  Decision decision;
-  for (;;) {
-    if (!simulator.AdvanceToDecision()) {
-      throw Error(Join(options.Where("at"), ": expected a time before the run ends at ", simulator.now(),
-                       " s, found ", at));
-    }
-    const ClusterView view = simulator.View(bundle.mdp.knowledge);
-    if (simulator.now() >= at && !policy.point().PassesOver(view)) break;
-    decision.Clear();
-    if (before)
-      before->Decide(simulator.View(before->knowledge()), decision);
-    else
-      policy.Decide(view, decision);
-    if (const ApplyResult applied = simulator.Apply(decision); !applied.ok())
-      throw Error(Join(file, ": ", Explain(applied, decision, simulator)));
-  }
-
-  const ClusterView view = simulator.View(bundle.mdp.knowledge);
-  Explained explained(bundle, view, policy.StateAt(view));
-  const std::vector<int> taken = explained.Choose();
   ExplainPage page;
+  static_cast<Explanation&>(page) = ExplainMoment(options, scenario, bundle, options.Where("policy"), file);
   page.policy = std::filesystem::path(file).filename();
   page.scenario = ScenarioText(scenario);
   page.command = CommandName() + " explain";
   for (const std::string& word : arguments) page.command += " " + ForShell(word);
-  page.time_s = simulator.now();
-  page.waiting = view.num_waiting(), page.running = static_cast<int>(view.running().size());
-  page.commands = Ranked(explained, taken);
   page.top = top;
-  page.blocks = Occluded(explained, taken);
-  page.decision = DecisionText(view, explained.Decide());
   PrintExplained(page);
-  Json json = ExplainedJson(page, file);
+  Json json = ExplanationJson(page, file);
   json["config"] = ConfigJson(options);
   WriteJson(options, json);
   if (!html.empty()) {

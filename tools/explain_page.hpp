@@ -4,33 +4,16 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
-#include "tools/json.hpp"
+#include "tools/explanation.hpp"
 
 namespace berth {
 
-struct ExplainedCommand {
-  std::string text;
-  double score = 0.0;
-  int chosen = 0;  // 1 = first; 0 = not
-};
-struct ExplainedBlock {
-  std::string block;
-  double change = 0.0;  // of the first choice's score without it
-  std::string first;    // what would be chosen first
-};
-
-struct ExplainPage {
+struct ExplainPage : Explanation {
   std::string policy, scenario;  // a name, and in words
   std::string command;           // as typed
-  double time_s = 0.0;           // the moment
-  int waiting = 0, running = 0;
-  std::string decision;                    // in words
-  std::vector<ExplainedCommand> commands;  // best first
-  std::size_t top = 15;                    // that are shown, and beyond them those that were chosen
-  std::vector<ExplainedBlock> blocks;
-  Json gantt;  // GanttData of the whole run
+  std::size_t top = 15;          // commands that are shown, and beyond them those that were chosen
+  Json gantt;                    // GanttData of the whole run
 };
 
 // Throws Error where what it is made of is not beside the sources.

@@ -349,8 +349,9 @@ std::vector<std::string> Options::Words(const std::string& name) const {
 const std::string& Options::Required(const std::string& name) const {
   const Option& option = Find(name);
   if (option.value.empty()) {
-    throw Error(Join(option.is_positional ? name : "--" + name, ": expected a value (", option.help,
-                     "), found none; usage: berth ", verb_, " ", usage_));
+    const bool flags = names_ == OptionNames::kFlags;
+    throw Error(Join(option.is_positional ? name : Called(name), ": expected a value (", option.help,
+                     "), found none", flags ? Join("; usage: berth ", verb_, " ", usage_) : ""));
   }
   return option.value;
 }

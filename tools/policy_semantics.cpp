@@ -16,7 +16,7 @@ void EachSemantics(const std::string& text, const std::function<void(const std::
   const Spec spec = ParseSpec(text);
   for (const auto& [key, value] : spec.params) {
     if (spec.name == "policy" && key == "file") found(ToString(LoadBundle(value).mdp.semantics));
-    if (spec.name != "policy" && key == "semantics") found(ToString(ParseSemantics(value)));
+    if (key == "semantics") found(ToString(ParseSemantics(value)));
     for (const std::string& part : SplitOutsideParentheses(value, '|')) {  // not score=-(wait/request)^3
       const std::vector<std::string> fields =
           SplitOutsideParentheses(part, ':');  // of pools: NAME:GPUS:SCHEDULER

@@ -1,8 +1,7 @@
-// Libraries that a verb opens when it is named and no other verb loads: they lie beside the binary.
+// libberth_studies.so, which these verbs open and no other loads.
 #include <string>
 
 #include "env/base/check.hpp"
-#include "tools/learn_library.hpp"
 #include "tools/side_library.hpp"
 #include "tools/studies/studies.hpp"
 #include "tools/verbs.hpp"
@@ -10,19 +9,6 @@
 
 namespace berth {
 namespace {
-
-constexpr SideLibrary kLearners{
-    "the learners", "libberth_learn.so", "BERTH_LEARN_LIBRARY",
-    "this build is without LibTorch; build the target berth_learn (tools/berth does), or set "
-    "BERTH_LEARN_LIBRARY"};
-
-const LearnApi& Open() {
-  std::string path;
-  const auto& api = *static_cast<const LearnApi*>(OpenSideLibrary(kLearners, kLearnApiSymbol, path));
-  if (api.version != kLearnApiVersion)
-    throw Error(Join(path, ": expected learners of version ", kLearnApiVersion, ", found ", api.version));
-  return api;
-}
 
 constexpr SideLibrary kStudies{"the verbs bench, reproduce, size and sweep", "libberth_studies.so", nullptr,
                                "build the target berth_studies (tools/berth does)"};
@@ -38,11 +24,6 @@ const StudiesApi& Studies() {
 }
 
 }  // namespace
-
-const LearnApi& OpenLearnLibrary() {
-  static const LearnApi& api = Open();
-  return api;
-}
 
 int RunBench(const std::vector<std::string>& arguments) {
   return Studies().bench(arguments, SourceCommit());

@@ -10,13 +10,23 @@
 namespace berth {
 namespace {
 
+std::filesystem::path& Folder() {
+  static std::filesystem::path folder;
+  return folder;
+}
+
 std::filesystem::path PathOf(const SideLibrary& library) {
   const char* given = library.variable != nullptr ? std::getenv(library.variable) : nullptr;
   if (given != nullptr && *given != '\0') return given;
+  if (!Folder().empty()) return Folder() / library.file;
   return std::filesystem::read_symlink("/proc/self/exe").parent_path() / library.file;
 }
 
 }  // namespace
+
+void LookForLibrariesIn(const std::string& folder) {
+  Folder() = folder;
+}
 
 const void* OpenSideLibrary(const SideLibrary& library, const char* symbol, std::string& found) {
   const std::filesystem::path path = PathOf(library);

@@ -12,6 +12,10 @@ struct SideLibrary {
   const char* absent;    // what a user does where there is no such file
 };
 
+// From now on they are looked for in this folder, no longer beside the running program, which in a Python
+// package is Python. Thread rule: before any is opened.
+void LookForLibrariesIn(const std::string& folder);
+
 // What the function `symbol` of the library, const void* (), gives, and in `found` the library's file; the
 // library stays open. Throws Error when it is missing, cannot be loaded or has no such symbol.
 const void* OpenSideLibrary(const SideLibrary& library, const char* symbol, std::string& found);

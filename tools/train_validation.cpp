@@ -101,7 +101,8 @@ std::unique_ptr<TrainValidation> TrainValidation::Make(Options& options, const E
                               !by_itself,
                               request.resume,
                               DrawsByScores(request.agent),
-                              mdp.reward.find("deadline") != std::string::npos};
+                              mdp.reward.find("deadline") != std::string::npos,
+                              request.commit};
   if (by_itself) {
     if (mdp.semantics != Semantics::kRedecide || !Measurable(mdp.reward) || request.world.many())
       return nullptr;

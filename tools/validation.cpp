@@ -14,7 +14,6 @@
 #include "tools/output_file.hpp"
 #include "tools/results.hpp"
 #include "tools/table.hpp"
-#include "tools/version.hpp"
 
 namespace berth {
 namespace {
@@ -102,7 +101,7 @@ void Validation::WriteRows() const {
 
 std::string Validation::Candidate() {
   const std::string candidate = settings_.run + "/candidate.h5";
-  OpenLearnLibrary().export_policy({settings_.run, candidate, "", SourceCommit()});
+  OpenLearnLibrary().export_policy({settings_.run, candidate, "", settings_.commit});
   return candidate;
 }
 

@@ -35,6 +35,7 @@ struct ValidationSettings {
   bool resume = false;                 // RUN/validation.csv says what there was
   bool draws = true;                   // DrawsByScores: else there is nothing sampled
   bool may_be_none = false;            // costs that may be 0, such as missed deadlines: arithmetic means
+  std::string commit = "unknown";      // of the source, for the policies' files
 };
 
 class Validation {

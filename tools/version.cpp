@@ -1,7 +1,5 @@
 #include "tools/version.hpp"
 
-#include <cstdlib>
-
 #include "berth_commit.hpp"
 
 namespace berth {
@@ -11,10 +9,6 @@ const char* Version() {
 }
 const char* SourceCommit() {
   return BERTH_COMMIT;
-}
-std::string CommandName() {
-  const char* name = std::getenv("BERTH_COMMAND");
-  return name != nullptr ? name : "berth";
 }
 
 }  // namespace berth

@@ -64,6 +64,8 @@ NamedEnvironment HeteroCluster(const Keywords& keywords) {
   NamedEnvironment named;
   named.seed = Seed(options);
   const EnvironmentChoice choice = ResolveEnvironment(options, named.seed);
+  named.mdp = choice.env.mdp;
+  for (const GpuType& type : choice.sample.data().cluster.types) named.gpu_types.push_back(type.name);
   const EncoderInfo encoder = ObservationOf(choice.env.mdp);
   const ObservationLayout layout =
       InOption(options, "actions", [&] { return LayoutOf(choice.env.mdp, choice.sample); });

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,10 +16,12 @@ namespace berth {
 
 // Resolved once, made as often as wanted.
 struct NamedEnvironment {
-  bool signal = false;           // StepBuffers::signal is written
-  std::string description;       // every option as resolved, one a line: "name=value"
-  std::uint64_t seed;            // the option `seed`
-  std::vector<float> low, high;  // [D] bounds of the observation
+  std::optional<MdpSpec> mdp;          // where it decides as a scheduler does
+  std::vector<std::string> gpu_types;  // with it: names, of its first workload's cluster
+  bool signal = false;                 // StepBuffers::signal is written
+  std::string description;             // every option as resolved, one a line: "name=value"
+  std::uint64_t seed;                  // the option `seed`
+  std::vector<float> low, high;        // [D] bounds of the observation
   std::function<std::unique_ptr<VecEnv>(std::uint64_t seed, int num_envs, int threads)> make;
 };
 

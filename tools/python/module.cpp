@@ -12,6 +12,7 @@
 #include "data/hdf5_file.hpp"
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
+#include "tools/python/learning.hpp"
 #include "tools/python/python_scheduler.hpp"
 #include "tools/python/runs.hpp"
 #include "tools/python/table_scenario.hpp"
@@ -142,6 +143,7 @@ NB_MODULE(_berth, module) {
   UsePython(kHere);
   AddSchedulerTypes(module);
   AddRuns(module);
+  AddLearning(module);
   module.def("names", Names, "Names of the environments.");
   module.def(
       "help", Help, nb::arg("name"),

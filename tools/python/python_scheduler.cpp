@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "env/base/spec.hpp"
+#include "policies/schedulers.hpp"
 #include "tools/python/view_columns.hpp"
 
 namespace nb = nanobind;
@@ -293,6 +294,16 @@ SharedObject Share(nb::object object) {
   });
 }
 
+const ClusterView& ViewOf(nb::handle object) {
+  if (!nb::isinstance<PyView>(object)) throw nb::type_error("view: expected a berth.View");
+  return nb::cast<const PyView&>(object).Now();
+}
+
+Decision& DecisionOf(nb::handle object) {
+  if (!nb::isinstance<PyDecision>(object)) throw nb::type_error("decision: expected a berth.Decision");
+  return nb::cast<const PyDecision&>(object).Now();
+}
+
 std::string InWords(const nb::python_error& error) {
   std::string text = nb::cast<std::string>(nb::str(error.value()));
   for (char& c : text) c = c == '\n' ? ' ' : c;
@@ -338,7 +349,12 @@ MakeSchedulerOf MakerOf(nb::dict factories, const std::shared_ptr<PythonCalls>& 
           PyObject* const factory = PyDict_GetItemString(shared->ptr(), spec.c_str());
           if (factory != nullptr) {
             try {
-              return MakePythonScheduler(nb::handle(factory)(), spec, calls);
+              const nb::object made = nb::handle(factory)();
+              if (nb::isinstance<HeldPolicy>(made)) {
+                const auto& policy = nb::cast<const HeldPolicy&>(made);
+                return MakePolicyScheduler(*policy.bundle, policy.file, /*sample=*/false);
+              }
+              return MakePythonScheduler(made, spec, calls);
             } catch (const nb::python_error& error) {
               if (!error.matches(PyExc_Exception)) throw;
               throw PythonFailure(Join("scheduler '", spec, "': ", InWords(error)),

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "env/sim/scheduler.hpp"
+#include "policies/bundle.hpp"
 #include "tools/evaluation.hpp"
 
 namespace berth {
@@ -17,6 +18,11 @@ namespace berth {
 // A Python object that threads without the GIL hand around: it takes the GIL to let go of it.
 using SharedObject = std::shared_ptr<nanobind::object>;
 SharedObject Share(nanobind::object object);  // REQUIRES: the GIL
+
+// What a berth.View or berth.Decision stands for. Throws nb::type_error where `object` is none, and what
+// Python sees as RuntimeError once the call that it was handed to is over. REQUIRES: the GIL.
+const ClusterView& ViewOf(nanobind::handle object);
+Decision& DecisionOf(nanobind::handle object);
 
 // An exception of Python's within a scheduler. `what`: one line with scheduler, simulated time, exception and
 // where it was raised.
@@ -43,6 +49,12 @@ std::unique_ptr<Scheduler> MakePythonScheduler(nanobind::object object, const st
 
 // A new object of the class that `text`, FILE.py:CLASS, names. Throws Error. Takes the GIL.
 std::unique_ptr<Scheduler> MakePythonFile(const std::string& text);
+
+// A policy in Python's hands: what a factory may make in place of a Python object.
+struct HeldPolicy {
+  std::shared_ptr<const PolicyBundle> bundle;
+  std::string file;
+};
 
 // Of a spec that `factories` names, the object that its factory makes, else the scheduler that the spec is.
 MakeSchedulerOf MakerOf(nanobind::dict factories, const std::shared_ptr<PythonCalls>& calls);

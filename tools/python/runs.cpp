@@ -46,7 +46,13 @@ nb::list EvaluateRows(const std::vector<std::string>& schedulers, nb::dict facto
   const MakeSchedulerOf make = MakerOf(factories, calls);
   std::vector<std::string> specs;
   for (const std::string& spec : schedulers) {
-    if (!factories.contains(spec.c_str())) specs.push_back(spec);
+    if (!factories.contains(spec.c_str())) {
+      specs.push_back(spec);
+      continue;
+    }
+    const nb::object semantics = nb::getattr(factories[spec.c_str()], "semantics", nb::none());
+    if (!semantics.is_none())
+      specs.push_back(Join("policy(semantics=", nb::cast<std::string>(semantics), ")"));
   }
   EvaluationPlan plan;
   std::vector<ResultRow> rows;

@@ -16,14 +16,17 @@ import gymnasium
 from berth import _berth
 from berth._berth import Error
 from berth.envs import ClusterEnv
+from berth.onnx_policy import OnnxPolicy
+from berth.policy import Policy, load_policy
 from berth.results import Simulation, check_scheduler, evaluate, simulate
 from berth.scenario import Scenario
 from berth.scheduler import Scheduler
+from berth.training import train, train_help
 from berth.vector import ClusterVectorEnv
 
 __version__ = _berth.__version__
-__all__ = ["ClusterEnv", "ClusterVectorEnv", "Error", "Scenario", "Scheduler", "Simulation", "check_scheduler", "evaluate", "help",
-           "make", "make_vec", "simulate"]
+__all__ = ["ClusterEnv", "ClusterVectorEnv", "Error", "OnnxPolicy", "Policy", "Scenario", "Scheduler", "Simulation", "check_scheduler",
+           "evaluate", "help", "load_policy", "make", "make_vec", "simulate", "train", "train_help"]
 
 
 def make(id: str = "HeteroCluster-v0", **keywords: Any) -> gymnasium.Env:

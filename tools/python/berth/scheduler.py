@@ -10,6 +10,7 @@ import sys
 
 from berth import _berth
 from berth._berth import Decision, Error, View
+from berth.policy import Policy
 
 
 class Scheduler:
@@ -63,7 +64,7 @@ class Scheduler:
 
 def named(schedulers):
     """Specs and names of `schedulers`, and of the latter what makes the object for each run."""
-    if isinstance(schedulers, (str, Scheduler, type)):
+    if isinstance(schedulers, (str, Scheduler, Policy, type)):
         schedulers = [schedulers]
     names, factories = [], {}
     for scheduler in schedulers:
@@ -80,13 +81,19 @@ def named(schedulers):
 
 def factory_of(scheduler):
     """Its name, and what makes one for a run."""
+    if isinstance(scheduler, Policy):
+        return _checked(scheduler.name), scheduler._factory()
     kind = scheduler if isinstance(scheduler, type) else type(scheduler)
     if not issubclass(kind, Scheduler):
         raise TypeError(f"schedulers: expected specs, berth.Scheduler or classes of it, found {scheduler!r}")
-    name = scheduler.name or kind.__name__
+    name = _checked(scheduler.name or kind.__name__)
+    return name, scheduler if isinstance(scheduler, type) else lambda: copy.deepcopy(scheduler)
+
+
+def _checked(name):
     if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z_][\w .+/-]*", name):
         raise Error(f"schedulers: name: expected letters, digits and any of ' _.+-/', found {name!r}")
-    return name, scheduler if isinstance(scheduler, type) else lambda: copy.deepcopy(scheduler)
+    return name
 
 
 def load(text):

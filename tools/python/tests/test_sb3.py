@@ -10,7 +10,7 @@ import numpy as np
 import berth
 from support import COMMANDS, HETERO, SMALL_OF
 
-README = pathlib.Path(__file__).parents[1] / "README.md"
+PAGE = pathlib.Path(__file__).parents[1] / "TRAINING.md"
 
 
 def parameters(model):
@@ -129,10 +129,10 @@ class StableBaselines3(unittest.TestCase):
             np.testing.assert_array_equal(seen[t], observation)
             observation, *_ = envs.step(actions[t].ravel())
 
-    def test_the_example_of_the_readme_runs(self):
-        example = re.search(r"```python\n(# Train.*?)```", README.read_text(), re.DOTALL)[1]
+    def test_the_example_of_the_page_runs(self):
+        example = re.search(r"```python\n(# Train.*?)```", PAGE.read_text(), re.DOTALL)[1]
         steps = re.search(r"total_timesteps=([\d_]+)", example)[1]
         example = example.replace(f"total_timesteps={steps}", "total_timesteps=512").replace("n_steps=64", "n_steps=16")
         space = {}
-        exec(compile(example, str(README), "exec"), space)
+        exec(compile(example, str(PAGE), "exec"), space)
         self.assertTrue(0.1 < space["mean_jct_h"]() < 1000.0)

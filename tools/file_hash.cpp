@@ -6,7 +6,6 @@
 
 #include "env/base/check.hpp"
 #include "tools/results.hpp"
-#include "tools/version.hpp"
 
 namespace berth {
 
@@ -21,15 +20,6 @@ std::string FileHash(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw Error(Join(path, ": cannot be read"));
   return TextHash(std::string(std::istreambuf_iterator<char>(file), {}));
-}
-
-const std::string& RunSource() {
-  static const std::string source = [] {
-    const std::string commit = SourceCommit();
-    if (commit != "unknown" && !commit.ends_with("-dirty")) return commit;
-    return Join(commit, "+", FileHash("/proc/self/exe"));
-  }();
-  return source;
 }
 
 }  // namespace berth

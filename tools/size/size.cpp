@@ -12,11 +12,11 @@ namespace berth {
 namespace {
 
 // A figure that the workload does not have is kept by every cluster.
-void CheckLevels(const std::vector<Level>& levels, const EvaluationPlan& plan) {
+void CheckLevels(const std::vector<Level>& levels, const EvaluationPlan& plan, const std::string& where) {
   for (const Level& level : levels) {
     const std::vector<MetricColumn> column = MetricColumns(level.metric.field->key, plan.workloads);
     if (!column.empty() && column.front().off)
-      throw Error(Join("--meet: ", level.text,
+      throw Error(Join(where, ": ", level.text,
                        ": expected a figure that the workload has, found one of deadlines or "
                        "of a feature that are not there"));
   }
@@ -27,8 +27,9 @@ EvaluationPlan PlanOf(const SizeRequest& request, const std::string& cluster) {
   FixDefaultJobs(own);
   own.Give(own.Where("cluster"), cluster);
   const WorkloadChoice workload = ResolveWorkload(own);
-  EvaluationPlan plan = MakeEvaluationPlan(own, workload);
+  EvaluationPlan plan = MakeEvaluationPlan(own, workload, request.make);
   plan.part_of = cluster;
+  plan.check = request.check;
   return plan;
 }
 
@@ -56,6 +57,37 @@ bool SizedMix::meets() const {
   return std::any_of(rows.begin(), rows.end(), [](const SizedRow& row) { return row.meets; });
 }
 
+void AddSizePlan(Options& options) {
+  options.Group("What is sought");
+  options.Value(
+      "types", "",
+      "the clusters: TYPE=FIRST..LAST@PRICE,...; FIRST..LAST..STEP for fewer, /N for GPUs a node, PRICE of "
+      "a GPU for an hour. A single type needs no price: then the fewest GPUs are sought");
+  options.Value(
+      "meet", "",
+      Join("levels between ';', FIGURE<=NUMBER or >=, such as 'mean_jct_h<=12;deadline_misses<=1%'. "
+           "Figures: keys of --json, those in _s also as _h in hours; ",
+           MetricNames(), ", in the units of evaluate's table"));
+  AddEvaluationPlan(options);
+}
+
+SizeRequest ResolveSize(const Options& options) {
+  if (options.Given("cluster"))
+    throw Error(Join(options.Where("cluster"), ": expected nothing, since ", options.Where("types"),
+                     " says which clusters, found '", options.Text("cluster"), "'"));
+  if (!options.Text("scenario").empty() && !options.Given("format"))
+    throw Error(Join(options.Where("scenario"), ": expected a trace with ", options.Where("format"), ", or ",
+                     options.Where("workload"),
+                     ", since a scenario "
+                     "file holds its own cluster, found ",
+                     options.Text("scenario")));
+  SizeRequest request{InOption(options, "types", [&] { return ParseTypes(options.Required("types")); }),
+                      InOption(options, "meet", [&] { return ParseLevels(options.Required("meet")); }),
+                      options, options.Where("meet")};
+  InOption(options, "types", [&] { return AllMixes(request.types); });
+  return request;
+}
+
 SizeResult SizeCluster(const SizeRequest& request) {
   const std::vector<Mix> mixes = AllMixes(request.types);
   SizeResult result;
@@ -64,7 +96,7 @@ SizeResult SizeCluster(const SizeRequest& request) {
     const EvaluationPlan plan = PlanOf(request, MixText(request.types, mixes[Largest(mixes)]));
     EmptyRows(plan);
     CommonSemantics(plan.schedulers);
-    CheckLevels(request.levels, plan);
+    CheckLevels(request.levels, plan, request.where);
     result.seeds = plan.seeds.size();
   }
   std::map<std::size_t, SizedMix> tried;
@@ -73,11 +105,15 @@ SizeResult SizeCluster(const SizeRequest& request) {
     SizedMix sized{mixes[i], MixText(request.types, mixes[i]), {}, ""};
     progress.Update(static_cast<double>(tried.size()) / static_cast<double>(mixes.size()),
                     Join(tried.size(), " clusters tried, now ", sized.cluster));
+    EvaluationPlan plan;
     try {
-      for (const ResultRow& row : Evaluate(PlanOf(request, sized.cluster)))
-        sized.rows.push_back(Judged(row, request.levels));
+      plan = PlanOf(request, sized.cluster);
+      EmptyRows(plan);
     } catch (const Error& error) {
       sized.refused = error.what();
+    }
+    if (sized.refused.empty()) {
+      for (const ResultRow& row : Evaluate(plan)) sized.rows.push_back(Judged(row, request.levels));
     }
     return tried.emplace(i, std::move(sized)).first->second.meets();
   };

@@ -1,6 +1,7 @@
 // The cheapest cluster that keeps stated levels: what `berth size` does, for other callers too.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,8 +15,16 @@ namespace berth {
 struct SizeRequest {
   std::vector<TypeRange> types;
   std::vector<Level> levels;
-  Options settings;  // those of AddEvaluationPlan, without --cluster
+  Options settings;                  // those of AddSizePlan
+  std::string where = "--meet";      // how messages name the levels
+  MakeSchedulerOf make = {};         // schedulers by their specs; none = Berth's
+  std::function<void()> check = {};  // as EvaluationPlan::check
 };
+
+// --types, --meet, and those of AddEvaluationPlan.
+void AddSizePlan(Options& options);
+// What they ask for. Throws Error naming the option.
+SizeRequest ResolveSize(const Options& options);
 
 // A cluster under one scheduler. A level is met where the upper end of the 95% interval of its figure over
 // the seeds is within the bound (the lower end, of a level that is to be reached); figures that are largest

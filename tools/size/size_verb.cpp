@@ -17,17 +17,7 @@ namespace berth {
 namespace {
 
 void AddSizeOptions(Options& options) {
-  options.Group("What is sought");
-  options.Value(
-      "types", "",
-      "the clusters: TYPE=FIRST..LAST@PRICE,...; FIRST..LAST..STEP for fewer, /N for GPUs a node, PRICE of "
-      "a GPU for an hour. A single type needs no price: then the fewest GPUs are sought");
-  options.Value(
-      "meet", "",
-      Join("levels between ';', FIGURE<=NUMBER or >=, such as 'mean_jct_h<=12;deadline_misses<=1%'. "
-           "Figures: keys of --json, those in _s also as _h in hours; ",
-           MetricNames(), ", in the units of evaluate's table"));
-  AddEvaluationPlan(options);
+  AddSizePlan(options);
   options.Group("Results");
   options.Output("csv", "write what was tried to this file: a row a cluster and scheduler");
   options.Note(
@@ -184,19 +174,7 @@ int Size(const std::vector<std::string>& given) {
       "finds the smallest or cheapest cluster that meets stated levels");
   AddSizeOptions(options);
   if (!options.Parse(arguments)) return 0;
-  if (options.Given("cluster"))
-    throw Error(Join(options.Where("cluster"),
-                     ": expected nothing, since --types says which clusters, found '",
-                     options.Text("cluster"), "'"));
-  if (!options.Text("scenario").empty() && !options.Given("format"))
-    throw Error(Join(options.Where("scenario"),
-                     ": expected a trace with --format, or --workload, since a scenario "
-                     "file holds its own cluster, found ",
-                     options.Text("scenario")));
-  const SizeRequest request{InOption(options, "types", [&] { return ParseTypes(options.Required("types")); }),
-                            InOption(options, "meet", [&] { return ParseLevels(options.Required("meet")); }),
-                            options};
-  InOption(options, "types", [&] { return AllMixes(request.types); });
+  const SizeRequest request = ResolveSize(options);
   CheckJsonWritable(options);
   const std::string csv = options.Text("csv");
   if (!IsSpecialFile(csv)) CheckWritable(csv, options.Where("csv"));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
+#include <mutex>
 #include <optional>
 #include <streambuf>
 
@@ -11,22 +12,35 @@
 #include "env/base/thread_team.hpp"
 #include "tools/output_file.hpp"
 #include "tools/progress.hpp"
-#include "tools/reproduce/study_options.hpp"
 #include "tools/sweep/sweep_folder.hpp"
 
 namespace berth {
 namespace {
 
-// Readers of traces say on standard output how they understood them: for one cell, not for each.
-class QuietOutput : std::streambuf {
+// Readers of traces say on standard output how they understood them: for one cell, not for each. Quiet while
+// any of these is there, for cells may run on several threads.
+class QuietOutput {
  public:
-  QuietOutput() : before_(std::cout.rdbuf(this)) {}
-  ~QuietOutput() override { std::cout.rdbuf(before_); }
+  QuietOutput() {
+    const std::lock_guard lock(mutex_);
+    if (count_++ == 0) before_ = std::cout.rdbuf(&nowhere_);
+  }
+  ~QuietOutput() {
+    const std::lock_guard lock(mutex_);
+    if (--count_ == 0) std::cout.rdbuf(before_);
+  }
+  QuietOutput(const QuietOutput&) = delete;
+  QuietOutput& operator=(const QuietOutput&) = delete;
 
  private:
-  int_type overflow(int_type c) override { return traits_type::not_eof(c); }
-  std::streamsize xsputn(const char*, std::streamsize count) override { return count; }
-  std::streambuf* const before_;
+  struct Nowhere : std::streambuf {
+    int_type overflow(int_type c) override { return traits_type::not_eof(c); }
+    std::streamsize xsputn(const char*, std::streamsize count) override { return count; }
+  };
+  static inline std::mutex mutex_;
+  static inline Nowhere nowhere_;
+  static inline std::streambuf* before_ = nullptr;
+  static inline int count_ = 0;
 };
 
 // A whole sweep has the folder for itself; parts share it, each with its own range.
@@ -46,19 +60,19 @@ struct Locks {
 }  // namespace
 
 SweepState RunSweep(const SweepRequest& request) {
-  const SweepPlan plan(request.axes, request.settings, SweepColumns());
+  const SweepPlan plan(request.axes, request.settings, SweepColumns(), request.make);
   const bool part = request.begin != 0 || request.end != -1;
   const std::int64_t end = request.end == -1 ? plan.grid().size() : request.end;
   BERTH_CHECK(request.begin >= 0 && request.begin < end && end <= plan.grid().size(), request.begin, ":",
               end);
-  const int threads = Threads(request.settings);
+  const int threads = static_cast<int>(request.settings.Integer("threads", 1, 4096));
   plan.Check(request.begin);
 
   const QuietOutput quiet;
   MakeFolder(request.folder + "/cells", request.where);
   const Locks locks(request, part, end);
   if (!part) RemoveLeftovers(request.folder);
-  const SweepRecord record = plan.Record();
+  const SweepRecord record = plan.Record(request.source);
   const bool begun = HoldsSweep(request.folder, record, request.where);
   SweepState state;
   state.cells = plan.grid().size();
@@ -75,6 +89,14 @@ SweepState RunSweep(const SweepRequest& request) {
   if (!begun) WriteRecord(request.folder, record);
   if (todo.empty()) return state;
 
+  if (request.run) {
+    request.run(todo);
+    for (const std::int64_t cell : todo)
+      state.made += std::filesystem::exists(CellPath(request.folder, cell));
+    state.there += state.made;
+    state.stopped = state.made < std::ssize(todo);
+    return state;
+  }
   const int at_once = static_cast<int>(std::min<std::int64_t>(threads, std::ssize(todo)));
   std::atomic<std::int64_t> made{0};
   std::atomic<bool> failed{false};
@@ -93,13 +115,21 @@ SweepState RunSweep(const SweepRequest& request) {
       failed = true;
       throw;
     }
-    const auto count = static_cast<double>(++made), all = static_cast<double>(todo.size());
+    const std::int64_t now_made = ++made;
+    if (request.ended) request.ended(now_made, std::ssize(todo));
+    const auto count = static_cast<double>(now_made), all = static_cast<double>(todo.size());
     progress.Update(count / all, Join(count, " of ", all, " cells, ", progress.Rate(count, "cells")));
   });
   state.made = made;
   state.there += state.made;
   state.stopped = state.made < std::ssize(todo);
   return state;
+}
+
+std::string RunCell(const SweepPlan& plan, std::int64_t cell, int threads) {
+  const QuietOutput quiet;
+  const EvaluationPlan evaluation = plan.Cell(cell, threads);
+  return CellText(plan.grid(), Swept(cell, evaluation, Evaluate(evaluation)));
 }
 
 std::vector<SweptCell> ReadSweep(const SweepRequest& request) {

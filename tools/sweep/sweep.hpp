@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,13 @@ struct SweepRequest {
   std::string where = "--out";              // how messages name the folder
   std::int64_t begin = 0, end = -1;         // the cells to run; -1 = to the last
   const std::atomic<bool>* stop = nullptr;  // becomes true: cells that have ended are kept
+  std::string source = {};                  // the build, as the folder's record has it
+  MakeSchedulerOf make = {};                // schedulers by their specs; none = Berth's
+  // In the place of this process's threads: is to put what RunCell gives of each of these into the folder
+  // (CellPath), now or later. Where it leaves one out, the sweep was stopped.
+  std::function<void(const std::vector<std::int64_t>& todo)> run = {};
+  // A cell has ended, so many of those to be made: called on any of the threads.
+  std::function<void(std::int64_t made, std::int64_t todo)> ended = {};
 };
 
 struct SweepState {
@@ -31,6 +39,9 @@ struct SweepState {
 // settings alone, so cells share workloads (common random numbers). Throws Error: bad settings, before
 // anything runs; a folder of another sweep; a folder in which another process is at work.
 SweepState RunSweep(const SweepRequest& request);
+
+// The rows of one cell, as its file has them (WriteCell).
+std::string RunCell(const SweepPlan& plan, std::int64_t cell, int threads);
 
 // All cells of a sweep that is complete.
 std::vector<SweptCell> ReadSweep(const SweepRequest& request);

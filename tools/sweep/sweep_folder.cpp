@@ -11,7 +11,6 @@
 
 #include "data/text_file.hpp"
 #include "env/base/check.hpp"
-#include "tools/file_hash.hpp"
 #include "tools/output_file.hpp"
 
 namespace berth {
@@ -67,7 +66,7 @@ FileLock::~FileLock() {
 }
 
 std::string SweepRecord::ToString() const {
-  std::string text = Join(kHead, "\n", kSource, RunSource(), "\n");
+  std::string text = Join(kHead, "\n", kSource, source, "\n");
   for (const auto& [path, hash] : files) text += Join("# file ", path, " ", hash, "\n");
   for (const auto& [name, value] : settings) text += Join(name, "=", value, "\n");
   return text;

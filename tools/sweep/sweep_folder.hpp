@@ -27,9 +27,10 @@ class FileLock {
 
 // What decides a sweep's results, as lines: one sweep.ini may be continued by another with the same text.
 struct SweepRecord {
+  std::string source;                                         // the build
   std::vector<std::pair<std::string, std::string>> files;     // path, hash of what is read
   std::vector<std::pair<std::string, std::string>> settings;  // option, text
-  std::string ToString() const;                               // of this build
+  std::string ToString() const;
 };
 
 // Is it of this record? False where the folder has none yet; throws Error where it has another.

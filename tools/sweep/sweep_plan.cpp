@@ -29,8 +29,9 @@ bool Has(const std::vector<std::string>& names, const std::string& name) {
 
 }  // namespace
 
-SweepPlan::SweepPlan(std::vector<Axis> axes, const Options& settings, const std::vector<std::string>& taken)
-    : grid_(std::move(axes), taken), settings_(settings) {
+SweepPlan::SweepPlan(std::vector<Axis> axes, const Options& settings, const std::vector<std::string>& taken,
+                     MakeSchedulerOf make)
+    : grid_(std::move(axes), taken), settings_(settings), make_(std::move(make)) {
   const std::vector<std::string> names = grid_.names();
   const auto set_by_axis = [&](const char* option) { return Has(names, option); };
   const bool clusters = set_by_axis("cluster") || !Placeholders(settings_.Text("cluster")).empty();
@@ -85,7 +86,7 @@ EvaluationPlan SweepPlan::MakeCell(std::int64_t cell, int threads, bool one_work
       const std::int64_t first = own.Range("seeds").first;
       own.Assign("seeds", Join(first, ":", first + 1));
     }
-    EvaluationPlan plan = MakeEvaluationPlan(own, workload);
+    EvaluationPlan plan = MakeEvaluationPlan(own, workload, make_);
     plan.part_of = Called(cell);
     return plan;
   } catch (const Error& error) {
@@ -107,8 +108,9 @@ void SweepPlan::Check(std::int64_t cell) const {
   }
 }
 
-SweepRecord SweepPlan::Record() const {
+SweepRecord SweepPlan::Record(const std::string& source) const {
   SweepRecord record;
+  record.source = source;
   record.settings.emplace_back("over", grid_.ToString());
   std::map<std::string, std::string> files;
   const auto add = [&](const std::string& path) {

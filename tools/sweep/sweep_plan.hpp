@@ -18,7 +18,9 @@ class SweepPlan {
   // `settings` has the options of AddEvaluationPlan. An axis stands as {axis} in their texts, or
   // has the name of one of them, which it then sets. Throws Error: of an axis that is used nowhere, of
   // {names} that are no axis, with the nearest right one.
-  SweepPlan(std::vector<Axis> axes, const Options& settings, const std::vector<std::string>& taken = {});
+  // Schedulers come from `make`, where it is given.
+  SweepPlan(std::vector<Axis> axes, const Options& settings, const std::vector<std::string>& taken = {},
+            MakeSchedulerOf make = {});
 
   const Grid& grid() const { return grid_; }
   const Options& settings() const { return settings_; }
@@ -26,8 +28,8 @@ class SweepPlan {
   EvaluationPlan Cell(std::int64_t cell, int threads) const;
   // Throws the same Errors as Cell and those of schedulers that cannot run, after one workload.
   void Check(std::int64_t cell) const;
-  // Of what decides the results; reads every file that a cell reads, for its hash.
-  SweepRecord Record() const;
+  // Of what decides the results, with the build; reads every file that a cell reads, for its hash.
+  SweepRecord Record(const std::string& source) const;
 
  private:
   std::string Called(std::int64_t cell) const;  // "cell 3 (rate=0.2)"
@@ -36,6 +38,7 @@ class SweepPlan {
 
   Grid grid_;
   Options settings_;
+  MakeSchedulerOf make_;
 };
 
 }  // namespace berth

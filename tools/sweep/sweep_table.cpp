@@ -76,7 +76,7 @@ SweptCell Swept(std::int64_t cell, const EvaluationPlan& plan, std::vector<Resul
   return swept;
 }
 
-void WriteCell(const Grid& grid, const SweptCell& cell, const std::string& path) {
+std::string CellText(const Grid& grid, const SweptCell& cell) {
   std::string text = CsvLine(Header(grid));
   const std::vector<std::string> values = grid.Values(cell.cell);
   for (const ResultRow& row : cell.rows) {
@@ -95,7 +95,11 @@ void WriteCell(const Grid& grid, const SweptCell& cell, const std::string& path)
       text += CsvLine(line);
     }
   }
-  WriteTextFile(path, text);
+  return text;
+}
+
+void WriteCell(const Grid& grid, const SweptCell& cell, const std::string& path) {
+  WriteTextFile(path, CellText(grid, cell));
 }
 
 SweptCell ReadCell(const Grid& grid, std::int64_t cell, const std::string& path) {

@@ -24,6 +24,7 @@ struct SweptCell {
 
 // A line a scheduler and seed: cell, axes, scheduler, seed, jobs, unfinished, decisions, signature, and every
 // figure under its key; empty = NaN or off. Whole or not there.
+std::string CellText(const Grid& grid, const SweptCell& cell);
 void WriteCell(const Grid& grid, const SweptCell& cell, const std::string& path);
 // Throws Error for another table.
 SweptCell ReadCell(const Grid& grid, std::int64_t cell, const std::string& path);

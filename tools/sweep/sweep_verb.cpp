@@ -5,6 +5,7 @@
 
 #include "data/text_file.hpp"
 #include "env/base/check.hpp"
+#include "tools/file_hash.hpp"
 #include "tools/interrupt.hpp"
 #include "tools/json.hpp"
 #include "tools/next_steps.hpp"
@@ -29,7 +30,9 @@ void AddSweepOptions(Options& options) {
       "where values have commas, '|' separates them");
   options.Value("cells", "",
                 "run only the cells A:B and make no table: parts of a sweep by several processes");
-  options.Switch("print-array", "print a script for sbatch that runs the cells as a job array, and stop");
+  options.Switch("print-array",
+                 "print a script that runs the cells as a job array of sbatch, or on ranks (torchrun, "
+                 "mpirun, srun), and stop");
   AddEvaluationPlan(options);
   options.Value("metrics", "",
                 Join("columns of the printed table and figures of the page beside the mean JCT, separated by "
@@ -128,7 +131,8 @@ int Sweep(const std::vector<std::string>& given) {
                        options.Where("out"),
                        0,
                        -1,
-                       nullptr};
+                       nullptr,
+                       RunSource()};
   // What is wrong with the grid is wrong with --over, or says which option it is wrong with.
   const std::int64_t cells =
       InOption(options, "over", [&] { return Grid(request.axes, SweepColumns()).size(); });

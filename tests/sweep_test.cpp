@@ -376,7 +376,7 @@ TEST_CASE("sweep: cells share their workloads") {
   }
 }
 
-TEST_CASE("sweep: the tasks of a job array make what one process makes") {
+TEST_CASE("sweep: the tasks of a job array, and ranks, make what one process makes") {
   const TemporaryFolder folder;
   REQUIRE(Berth(folder, kSmallGrid + " --out whole --pareto jct,util").code == 0);
   const Outcome printed = Berth(folder, kSmallGrid + " --out parts --print-array");
@@ -397,6 +397,25 @@ TEST_CASE("sweep: the tasks of a job array make what one process makes") {
   REQUIRE(merged.code == 0);
   CHECK_THAT(merged.out, Catch::Contains("4 cells, 4 of them were there"));
   CHECK((TableBytes(folder / "whole") == TableBytes(folder / "parts")));
+  // The same script on three ranks of torchrun's, and of six, of whom two have nothing to do: cells 4 r / n.
+  const auto on_ranks = [&](int ranks, const std::string& variables) {
+    const Outcome script = Berth(folder, Join(kSmallGrid, " --out ranks", ranks, " --print-array"));
+    std::ofstream(folder / "ranks.sh") << script.out;
+    for (int rank = 0; rank < ranks; ++rank) {
+      const std::string run =
+          Join("cd '", folder.path(), "' && PATH=\"$PWD/bin:$PATH\" ", variables.substr(0, variables.find(',')), "=",
+               rank, " ", variables.substr(variables.find(',') + 1), "=", ranks, " bash ranks.sh >rank.txt 2>&1");
+      REQUIRE(std::system(run.c_str()) == 0);
+    }
+    CHECK(CellsIn(folder / Join("ranks", ranks)) == 4);
+    REQUIRE(Berth(folder, Join(kSmallGrid, " --out ranks", ranks, " --pareto jct,util")).code == 0);
+    CHECK((TableBytes(folder / "whole") == TableBytes(folder / Join("ranks", ranks))));
+  };
+  on_ranks(3, "RANK,WORLD_SIZE");
+  on_ranks(6, "OMPI_COMM_WORLD_RANK,OMPI_COMM_WORLD_SIZE");
+  const std::string alone = Join("cd '", folder.path(), "' && bash ranks.sh 2>alone.txt");
+  CHECK(std::system(alone.c_str()) != 0);
+  CHECK_THAT(Slurp(folder / "alone.txt"), Catch::Contains("expected sbatch or ranks to run this"));
   // Of a large grid each task has several cells, and none is forgotten: 1,001 cells are 501 tasks of two.
   const Outcome large = Berth(folder,
                               "sweep --over rate=1..1001 --workload 'queueing(rate={rate})' --out large "
